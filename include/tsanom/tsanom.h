@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ *  All rooms of libtsanom. */
+#ifndef TSANOM_TSANOM_H
+#define TSANOM_TSANOM_H
+
+#include <tsanom/base.h>
+#include <tsanom/dtw.h>
+
+#endif

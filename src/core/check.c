@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/check.h"
+
+/* x - x is 0 for every finite x and NaN otherwise; the differences are added
+ * up in lanes that the compiler can keep in vectors. */
+enum { LANES = 16 };
+
+#define ALL_FINITE(name, type)                                 \
+  bool name(const type *samples, size_t count) {               \
+    type lane[LANES] = {0};                                    \
+    size_t i = 0;                                              \
+    for (; i + LANES <= count; i += LANES) {                   \
+      for (size_t k = 0; k < LANES; k++) {                     \
+        lane[k] += samples[i + k] - samples[i + k];            \
+      }                                                        \
+    }                                                          \
+    for (; i < count; i++) lane[0] += samples[i] - samples[i]; \
+    for (size_t k = 1; k < LANES; k++) lane[0] += lane[k];     \
+    return lane[0] == 0;                                       \
+  }
+
+ALL_FINITE(tsn_all_finite, double)
+ALL_FINITE(tsn_all_finite_f32, float)

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Checks of arguments that every room makes. */
+#ifndef TSN_CORE_CHECK_H
+#define TSN_CORE_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether all `count` samples are finite; true for count 0. */
+bool tsn_all_finite(const double *samples, size_t count);
+
+/* The same in single precision. */
+bool tsn_all_finite_f32(const float *samples, size_t count);
+
+#endif

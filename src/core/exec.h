@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The caller's tsanom_exec, checked and with every default filled in. */
+#ifndef TSN_CORE_EXEC_H
+#define TSN_CORE_EXEC_H
+
+#include <tsanom/base.h>
+
+/* Fill `own` from the caller's exec (NULL: the defaults): threads >= 1, isa a
+ * level that can run, alloc and dealloc set. */
+tsanom_status tsn_exec_read(tsanom_exec *own, const tsanom_exec *caller);
+
+/* Ask the caller's poll, if there is one. Call from the calling thread only. */
+static inline int tsn_exec_stop(const tsanom_exec *exec, uint64_t done, uint64_t total) {
+  return exec->poll && exec->poll(exec->poll_user, done, total) != 0;
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which instruction-set levels this machine has. */
+#include <stdatomic.h>
+#include <tsanom/base.h>
+
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#ifndef HWCAP_SVE
+#define HWCAP_SVE (1UL << 22)
+#endif
+#endif
+
+#define BIT(level) (1u << (level))
+
+static unsigned detect_levels(void) {
+  unsigned levels = BIT(TSANOM_ISA_BASE);
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("bmi2")) {
+    levels |= BIT(TSANOM_ISA_V3);
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl")) {
+      levels |= BIT(TSANOM_ISA_V4);
+    }
+  }
+#elif defined(__aarch64__)
+  if (getauxval(AT_HWCAP) & HWCAP_SVE) levels |= BIT(TSANOM_ISA_SVE);
+#endif
+  return levels;
+}
+
+/* A cache of a constant of the machine: threads that race here all store the
+ * same word. */
+static unsigned available_levels(void) {
+  static _Atomic unsigned cached;
+  unsigned levels = atomic_load_explicit(&cached, memory_order_relaxed);
+  if (levels == 0) {
+    levels = detect_levels();
+    atomic_store_explicit(&cached, levels, memory_order_relaxed);
+  }
+  return levels;
+}
+
+int32_t tsanom_isa_available(int32_t isa) {
+  if (isa == TSANOM_ISA_AUTO) return 1;
+  return isa >= TSANOM_ISA_BASE && isa <= TSANOM_ISA_SVE &&
+         (available_levels() & BIT(isa)) != 0;
+}
+
+int32_t tsanom_isa_best(void) {
+  int32_t best = TSANOM_ISA_SVE;
+  while (!tsanom_isa_available(best)) best--;
+  return best;
+}
+
+const char *tsanom_isa_name(int32_t isa) {
+  static const char *const names[] = {"auto", "base", "v3", "v4", "sve"};
+  return isa >= TSANOM_ISA_AUTO && isa <= TSANOM_ISA_SVE ? names[isa] : "?";
+}

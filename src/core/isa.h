@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kernels built once per instruction-set level, and the choice among them.
+ *
+ * A room gathers its kernels in a struct of function pointers, say
+ * tsn_dtw_kernels, and declares it in its kernel header by
+ * TSN_KERNEL_TABLE(tsn_dtw_kernels). The kernel file, compiled once per level
+ * with -DTSN_ISA=<level>, ends in the definition of
+ * `const tsn_dtw_kernels TSN_LEVEL(tsn_dtw_kernels) = {...}`; the room asks
+ * for tsn_dtw_kernels_at(exec->isa). */
+#ifndef TSN_CORE_ISA_H
+#define TSN_CORE_ISA_H
+
+#include <tsanom/base.h>
+
+#define TSN_PASTE(name, level) name##_##level
+#define TSN_PASTE_EXPANDED(name, level) TSN_PASTE(name, level)
+#define TSN_LEVEL(name) TSN_PASTE_EXPANDED(name, TSN_ISA)
+
+#if defined(__x86_64__)
+#define TSN_KERNEL_TABLE(type)                         \
+  extern const type type##_base, type##_v3, type##_v4; \
+  static inline const type *type##_at(int32_t isa) {   \
+    return isa == TSANOM_ISA_V4   ? &type##_v4         \
+           : isa == TSANOM_ISA_V3 ? &type##_v3         \
+                                  : &type##_base;      \
+  }                                                    \
+  extern const type type##_base
+#elif defined(__aarch64__)
+#define TSN_KERNEL_TABLE(type)                                 \
+  extern const type type##_base, type##_sve;                   \
+  static inline const type *type##_at(int32_t isa) {           \
+    return isa == TSANOM_ISA_SVE ? &type##_sve : &type##_base; \
+  }                                                            \
+  extern const type type##_base
+#else
+#define TSN_KERNEL_TABLE(type)                       \
+  extern const type type##_base;                     \
+  static inline const type *type##_at(int32_t isa) { \
+    (void)isa;                                       \
+    return &type##_base;                             \
+  }                                                  \
+  extern const type type##_base
+#endif
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/parallel.h"
+
+#include <omp.h>
+#include <stdatomic.h>
+
+#include "core/exec.h"
+
+void tsn_team_run(int threads, tsn_team_body *body, void *context) {
+  if (threads == 1) {
+    body(context, 0, 1);
+    return;
+  }
+#pragma omp parallel num_threads(threads)
+  body(context, omp_get_thread_num(), omp_get_num_threads());
+}
+
+typedef struct {
+  const tsanom_exec *exec;
+  size_t count, grain;
+  tsn_chunk_body *body;
+  void *context;
+  _Atomic size_t next; /* first item not yet handed out */
+  _Atomic size_t done; /* items finished */
+  _Atomic int stop;
+} chunk_loop;
+
+static void run_chunks(void *context, int thread, int threads) {
+  chunk_loop *loop = context;
+  (void)threads;
+  while (!atomic_load_explicit(&loop->stop, memory_order_relaxed)) {
+    if (thread == 0) {
+      size_t done = atomic_load_explicit(&loop->done, memory_order_relaxed);
+      if (tsn_exec_stop(loop->exec, done, loop->count)) {
+        atomic_store_explicit(&loop->stop, 1, memory_order_relaxed);
+        return;
+      }
+    }
+    size_t begin = atomic_load_explicit(&loop->next, memory_order_relaxed);
+    size_t chunk;
+    do {
+      if (begin >= loop->count) return;
+      size_t left = loop->count - begin;
+      chunk = left < loop->grain ? left : loop->grain;
+    } while (!atomic_compare_exchange_weak_explicit(
+        &loop->next, &begin, begin + chunk, memory_order_relaxed, memory_order_relaxed));
+    loop->body(loop->context, begin, begin + chunk, thread);
+    atomic_fetch_add_explicit(&loop->done, chunk, memory_order_relaxed);
+  }
+}
+
+tsanom_status tsn_parallel_for(const tsanom_exec *exec, size_t count, size_t grain,
+                               tsn_chunk_body *body, void *context, size_t *finished) {
+  chunk_loop loop = {
+      .exec = exec, .count = count, .grain = grain, .body = body, .context = context};
+  size_t chunks = count / grain + (count % grain != 0);
+  int threads = chunks < (size_t)exec->threads ? (int)chunks : exec->threads;
+  tsn_team_run(threads > 1 ? threads : 1, run_chunks, &loop);
+  if (finished) *finished = atomic_load(&loop.done);
+  return atomic_load(&loop.stop) ? TSANOM_STOPPED : TSANOM_OK;
+}

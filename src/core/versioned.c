@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/versioned.h"
+
+#include <string.h>
+
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+tsanom_status tsn_versioned_init(const tsn_versioned *type, void *caller,
+                                 size_t caller_size) {
+  if (!caller) return TSANOM_E_NULL;
+  if (caller_size < type->first_size) return TSANOM_E_VERSION;
+  memset(caller, 0, caller_size);
+  memcpy(caller, type->defaults, smaller(caller_size, type->size));
+  memcpy(caller, &caller_size, sizeof caller_size);
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_versioned_read(const tsn_versioned *type, void *own,
+                                 const void *caller) {
+  memcpy(own, type->defaults, type->size);
+  if (!caller) return TSANOM_OK;
+  size_t caller_size;
+  memcpy(&caller_size, caller, sizeof caller_size);
+  if (caller_size < type->first_size) return TSANOM_E_VERSION;
+  const unsigned char *bytes = caller;
+  for (size_t i = type->size; i < caller_size; i++) {
+    if (bytes[i] != 0) return TSANOM_E_VERSION;
+  }
+  memcpy(own, caller, smaller(caller_size, type->size));
+  return TSANOM_OK;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdlib.h>
+#include <tsanom/dtw.h>
+
+#include "support/allocator.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { LONGEST = 40 };
+
+/* The definition: the whole matrix, cell by cell. */
+static double naive_dtw(const double *x, size_t n, const double *y, size_t m,
+                        size_t radius, int32_t cost) {
+  double d[LONGEST + 1][LONGEST + 1];
+  for (size_t i = 0; i <= n; i++) {
+    for (size_t j = 0; j <= m; j++) d[i][j] = INFINITY;
+  }
+  d[0][0] = 0;
+  for (size_t i = 1; i <= n; i++) {
+    for (size_t j = 1; j <= m; j++) {
+      size_t distance = i > j ? i - j : j - i;
+      if (distance > radius) continue;
+      double difference = x[i - 1] - y[j - 1];
+      double c = cost == TSANOM_DTW_SQUARED ? difference * difference : fabs(difference);
+      d[i][j] = c + fmin(d[i - 1][j - 1], fmin(d[i - 1][j], d[i][j - 1]));
+    }
+  }
+  return d[n][m];
+}
+
+/* Values from a coarse grid now and then, so that ties are common. */
+static void fill(double *x, size_t n, uint64_t *seed) {
+  uint64_t kind = random_bits(seed) % 3;
+  for (size_t i = 0; i < n; i++) {
+    double u = random_unit(seed);
+    x[i] = kind == 0 ? u * 10 - 5 : kind == 1 ? floor(u * 4) : 1;
+  }
+}
+
+Test(dtw, equals_the_definition_at_every_level) {
+  uint64_t seed = 1;
+  for (int trial = 0; trial < 20000; trial++) {
+    double x[LONGEST], y[LONGEST];
+    size_t n = random_between(&seed, 1, LONGEST), m = random_between(&seed, 1, LONGEST);
+    fill(x, n, &seed);
+    fill(y, m, &seed);
+    tsanom_dtw_options options;
+    tsanom_dtw_options_init(&options, sizeof options);
+    options.cost = (int32_t)(random_bits(&seed) % 2);
+    if (random_bits(&seed) % 2) options.radius = random_between(&seed, 0, LONGEST);
+    double expected = naive_dtw(x, n, y, m, options.radius, options.cost);
+    FOR_EACH_ISA (isa) {
+      tsanom_exec exec;
+      tsanom_exec_init(&exec, sizeof exec);
+      exec.isa = isa;
+      double distance;
+      tsanom_status status =
+          tsanom_dtw_distance(x, n, y, m, &options, &exec, NULL, 0, &distance);
+      CHECK_STATUS(status, isinf(expected) ? TSANOM_INFEASIBLE : TSANOM_OK);
+      cr_assert(distance == expected, "trial %d isa %d: %.17g, not %.17g", trial, isa,
+                distance, expected);
+    }
+  }
+}
+
+Test(dtw, a_workspace_of_the_size_asked_for_means_no_allocation) {
+  uint64_t seed = 2;
+  for (int trial = 0; trial < 200; trial++) {
+    double x[LONGEST], y[LONGEST];
+    size_t n = random_between(&seed, 1, LONGEST), m = random_between(&seed, 1, LONGEST);
+    fill(x, n, &seed);
+    fill(y, m, &seed);
+    test_allocator allocator = {0};
+    tsanom_exec exec = test_exec(&allocator);
+    size_t bytes = 0;
+    CHECK_STATUS(tsanom_dtw_workspace(n, m, NULL, &exec, &bytes), TSANOM_OK);
+    unsigned char *block = malloc(bytes + 1);
+    double distance = -1;
+    tsanom_status status =
+        tsanom_dtw_distance(x, n, y, m, NULL, &exec, block + trial % 2, bytes, &distance);
+    CHECK_STATUS(status, TSANOM_OK);
+    cr_assert(allocator.calls == 0);
+    status = tsanom_dtw_distance(x, n, y, m, NULL, &exec, block, bytes - 1, &distance);
+    CHECK_STATUS(status, TSANOM_E_WORKSPACE);
+    free(block);
+  }
+}
+
+Test(dtw, a_failing_allocator_is_reported_and_nothing_leaks) {
+  double x[] = {1, 2, 3}, y[] = {1, 3}, distance = -1;
+  test_allocator allocator = {.fail_at = 1};
+  tsanom_exec exec = test_exec(&allocator);
+  tsanom_status status = tsanom_dtw_distance(x, 3, y, 2, NULL, &exec, NULL, 0, &distance);
+  CHECK_STATUS(status, TSANOM_E_MEMORY);
+  cr_assert(distance == -1);
+  allocator.fail_at = 0;
+  status = tsanom_dtw_distance(x, 3, y, 2, NULL, &exec, NULL, 0, &distance);
+  CHECK_STATUS(status, TSANOM_OK);
+  cr_assert(allocator.live == 0);
+}
+
+Test(dtw, bad_arguments_are_refused_and_leave_the_output) {
+  double x[] = {1, 2}, bad[] = {1, NAN}, distance = -1;
+  tsanom_dtw_options options;
+  tsanom_dtw_options_init(&options, sizeof options);
+  CHECK_STATUS(tsanom_dtw_distance(NULL, 2, x, 2, NULL, NULL, NULL, 0, &distance),
+               TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_dtw_distance(x, 0, x, 2, NULL, NULL, NULL, 0, &distance),
+               TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_dtw_distance(x, 2, bad, 2, NULL, NULL, NULL, 0, &distance),
+               TSANOM_E_NONFINITE);
+  options.cost = 7;
+  CHECK_STATUS(tsanom_dtw_distance(x, 2, x, 2, &options, NULL, NULL, 0, &distance),
+               TSANOM_E_OPTION);
+  cr_assert(distance == -1);
+  size_t bytes = 7;
+  CHECK_STATUS(tsanom_dtw_workspace(SIZE_MAX, SIZE_MAX, NULL, NULL, &bytes),
+               TSANOM_E_OVERFLOW);
+  cr_assert(bytes == 7);
+}
+
+static int32_t stop_at_once(void *user, uint64_t done, uint64_t total) {
+  (void)user, (void)done, (void)total;
+  return 1;
+}
+
+Test(dtw, the_poll_stops_the_run) {
+  double x[] = {1, 2}, distance = -1;
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.poll = stop_at_once;
+  CHECK_STATUS(tsanom_dtw_distance(x, 2, x, 2, NULL, &exec, NULL, 0, &distance),
+               TSANOM_STOPPED);
+  cr_assert(distance == -1);
+}
