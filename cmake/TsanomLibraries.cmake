@@ -9,12 +9,14 @@ target_link_options(tsanom PRIVATE
 set_target_properties(tsanom PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
   LINKER_LANGUAGE C LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/tsanom.map)
-target_link_libraries(tsanom PRIVATE OpenMP::OpenMP_C m)
+target_link_libraries(tsanom PRIVATE OpenMP::OpenMP_C PkgConfig::LAPACKE
+                                     PkgConfig::OPENBLAS m)
 
 add_library(tsanom_static STATIC ${objects})
 set_target_properties(tsanom_static PROPERTIES OUTPUT_NAME tsanom LINKER_LANGUAGE C
                                                EXPORT_NAME tsanom_static)
-target_link_libraries(tsanom_static PUBLIC OpenMP::OpenMP_C m)
+target_link_libraries(tsanom_static PUBLIC OpenMP::OpenMP_C PkgConfig::LAPACKE
+                                     PkgConfig::OPENBLAS m)
 
 foreach(library IN ITEMS tsanom tsanom_static)
   target_include_directories(${library} PUBLIC
