@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What every subcommand is made of: options all share, exit statuses, and how
+ * results leave. */
+#ifndef TSANOM_COMMAND_COMMAND_H
+#define TSANOM_COMMAND_COMMAND_H
+
+#include <argp.h>
+#include <jansson.h>
+#include <stddef.h>
+#include <tsanom/tsanom.h>
+
+#include "failure.h"
+
+enum {
+  EXIT_DONE = 0,
+  EXIT_FOUND = 1, /* only with --check: an anomaly or dissimilarity was found */
+  EXIT_USAGE = 2,
+  EXIT_INPUT = 3 /* bad input, or a failed write */
+};
+
+/* Options of ::shared_argp. */
+typedef struct {
+  int json;
+  const char *plot; /* NULL: no picture */
+  tsanom_exec exec; /* threads as asked, progress on a terminal */
+} shared_options;
+
+/* Parses --json, --plot and --threads into a shared_options. A subcommand names
+ * it among its argp's children and sets state->child_inputs[0] at ARGP_KEY_INIT. */
+extern const struct argp shared_argp;
+
+/* Keys of options that have no letter start here; 0x100 to 0x10f are taken. */
+enum { KEY_OWN = 0x110 };
+
+/* Parse a whole argument of an option or end with EXIT_USAGE. */
+size_t count_argument(struct argp_state *state, const char *option, const char *text);
+double number_argument(struct argp_state *state, const char *option, const char *text);
+
+/* Print "tsanom NAME: SENTENCE" on the standard error; returns EXIT_INPUT. */
+int refuse(const failure *why);
+
+/* Print a JSON value and take its reference; returns an exit status. */
+int print_json(json_t *value);
+
+/* A JSON number that reads back to the same bits; null unless finite. */
+json_t *json_finite(double value);
+
+/* The subcommands. Each gets argv[0] = "tsanom NAME" and returns an exit status. */
+int command_dtw(int argc, char **argv);
+
+#endif

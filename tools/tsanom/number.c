@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "number.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *number_parse(const char *text, double *value) {
+  if (!*text) return "is empty: a finite number such as 1.5 or 2e-3 is expected";
+  char *end;
+  double parsed = strtod(text, &end);
+  int whole = *end == '\0' && end != text;
+  if (whole && isfinite(parsed) && strspn(text, "+-.0123456789eE") == strlen(text)) {
+    *value = parsed;
+    return NULL;
+  }
+  if (whole && isnan(parsed)) return "is not finite: a missing value must be left out";
+  if (whole && isinf(parsed)) return "is not finite: the largest number is 1.79e308";
+  if (strchr(text, ',')) return "is not a number: the decimal sign is a point";
+  return "is not a number: a finite number such as 1.5 or 2e-3 is expected";
+}
+
+const char *count_parse(const char *text, size_t *value) {
+  if (!*text || strspn(text, "0123456789") != strlen(text))
+    return "is not a count: a whole number from 0 up is expected";
+  errno = 0;
+  unsigned long long parsed = strtoull(text, NULL, 10);
+  if (errno || parsed > SIZE_MAX) return "is too large";
+  *value = (size_t)parsed;
+  return NULL;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rows.h"
+
+#include <csv.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "utf8.h"
+
+typedef struct {
+  const char *file;
+  row_handler *handler;
+  void *user;
+  failure *why;
+  struct csv_parser parser;
+  char *line; /* the line as it was read, without its end */
+  size_t line_bytes, line_room;
+  size_t line_number;
+  const char **field;
+  char *text; /* the fields, each with its NUL */
+  size_t fields, fields_room, text_bytes, text_room;
+  int delimiter_known;
+  int failed;
+} reading;
+
+/* Make room for `needed` items of `size` bytes, doubling. */
+static int reserve(reading *r, void **block, size_t *room, size_t needed, size_t size) {
+  if (needed <= *room) return 0;
+  size_t grown = *room ? *room : 256;
+  while (grown < needed) grown *= 2;
+  void *moved = realloc(*block, grown * size);
+  if (!moved)
+    return fail(r->why, "%s:%zu: the line does not fit the memory", r->file,
+                r->line_number);
+  *block = moved;
+  *room = grown;
+  return 0;
+}
+
+/* Read up to the next LF. Returns 1 for a line, 0 at the end, -1 on failure. */
+static int next_line(reading *r, FILE *stream) {
+  r->line_bytes = 0;
+  r->line_number++;
+  int byte;
+  errno = 0;
+  while ((byte = getc_unlocked(stream)) != EOF && byte != '\n') {
+    if (r->line_bytes == ROWS_LINE_BYTES)
+      return fail(r->why,
+                  "%s:%zu: the line is longer than %d MiB: a series holds one number a "
+                  "line",
+                  r->file, r->line_number, ROWS_LINE_BYTES >> 20);
+    if (reserve(r, (void **)&r->line, &r->line_room, r->line_bytes + 1, 1)) return -1;
+    r->line[r->line_bytes++] = (char)byte;
+  }
+  if (ferror(stream)) return fail_errno(r->why, r->file, "read");
+  if (r->line_bytes && r->line[r->line_bytes - 1] == '\r') r->line_bytes--;
+  return byte == '\n' || r->line_bytes > 0;
+}
+
+static void take_field(void *text, size_t bytes, void *user) {
+  reading *r = user;
+  if (r->failed) return;
+  if (r->fields == ROWS_FIELDS) {
+    r->failed =
+        fail(r->why, "%s:%zu: more than %d fields", r->file, r->line_number, ROWS_FIELDS);
+    return;
+  }
+  r->failed =
+      reserve(r, (void **)&r->text, &r->text_room, r->text_bytes + bytes + 1, 1) ||
+      reserve(r, (void **)&r->field, &r->fields_room, r->fields + 1, sizeof *r->field);
+  if (r->failed) return;
+  if (bytes) memcpy(r->text + r->text_bytes, text, bytes);
+  r->text_bytes += bytes;
+  r->text[r->text_bytes++] = '\0';
+  r->fields++;
+}
+
+static void take_row(int end, void *user) {
+  (void)end;
+  reading *r = user;
+  if (r->failed) return;
+  const char *text = r->text;
+  for (size_t i = 0; i < r->fields; i++) {
+    r->field[i] = text;
+    text += strlen(text) + 1;
+  }
+  row done = {r->file, r->line_number, r->fields, r->field};
+  r->failed = r->handler(r->user, &done, r->why);
+}
+
+/* Refuse what no text file has. */
+static int check_text(reading *r) {
+  size_t bad;
+  const char *nul = memchr(r->line, '\0', r->line_bytes);
+  if (nul)
+    return fail(r->why, "%s:%zu: byte %zu is NUL: a text file is expected", r->file,
+                r->line_number, (size_t)(nul - r->line) + 1);
+  if (!utf8_valid(r->line, r->line_bytes, &bad))
+    return fail(r->why,
+                "%s:%zu: byte %zu (0x%02x) is not UTF-8: convert the file, for example "
+                "with iconv",
+                r->file, r->line_number, bad + 1, (unsigned char)r->line[bad]);
+  return 0;
+}
+
+static int parse_line(reading *r) {
+  if (r->line_number == 1 && r->line_bytes >= 3 && !memcmp(r->line, "\xef\xbb\xbf", 3)) {
+    r->line_bytes -= 3;
+    memmove(r->line, r->line + 3, r->line_bytes);
+  }
+  size_t blank = 0;
+  while (blank < r->line_bytes && strchr(" \t", r->line[blank])) blank++;
+  if (blank == r->line_bytes && !memchr(r->line, '\0', r->line_bytes)) return 0;
+  if (check_text(r)) return -1;
+  if (r->line[0] == '#') return 0;
+  if (!r->delimiter_known) {
+    if (memchr(r->line, '\t', r->line_bytes)) csv_set_delim(&r->parser, CSV_TAB);
+    r->delimiter_known = 1;
+  }
+  r->fields = r->text_bytes = 0;
+  size_t parsed = csv_parse(&r->parser, r->line, r->line_bytes, take_field, take_row, r);
+  if (parsed == r->line_bytes &&
+      csv_fini(&r->parser, take_field, take_row, r) == CSV_SUCCESS)
+    return r->failed;
+  if (csv_error(&r->parser) != CSV_EPARSE)
+    return fail(r->why, "%s:%zu: %s", r->file, r->line_number,
+                csv_strerror(csv_error(&r->parser)));
+  if (parsed == r->line_bytes)
+    return fail(r->why,
+                "%s:%zu: a quoted field is not closed: end it with a double quote on "
+                "the same line",
+                r->file, r->line_number);
+  return fail(r->why,
+              "%s:%zu: stray double quote before byte %zu: put the whole field in quotes "
+              "and write a quote inside it twice",
+              r->file, r->line_number, parsed + 1);
+}
+
+int rows_read(FILE *stream, const char *file, row_handler *handler, void *user,
+              failure *why) {
+  reading r = {.file = file, .handler = handler, .user = user, .why = why};
+  if (csv_init(&r.parser, CSV_STRICT | CSV_STRICT_FINI))
+    return fail(why, "%s: out of memory", file);
+  int more;
+  while ((more = next_line(&r, stream)) > 0) {
+    if (r.line_bytes && parse_line(&r)) {
+      more = -1;
+      break;
+    }
+  }
+  csv_free(&r.parser);
+  free(r.line);
+  free(r.text);
+  free(r.field);
+  return more;
+}
+
+const char *file_title(const char *path) {
+  return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+int rows_read_file(const char *path, row_handler *handler, void *user, failure *why) {
+  if (strcmp(path, "-") == 0)
+    return rows_read(stdin, file_title(path), handler, user, why);
+  FILE *stream = fopen(path, "re");
+  if (!stream) return fail_errno(why, path, "open");
+  struct stat about;
+  int status;
+  if (fstat(fileno(stream), &about) == 0 && S_ISDIR(about.st_mode)) {
+    status = fail(why, "%s: is a folder: a file is expected", path);
+  } else {
+    status = rows_read(stream, path, handler, user, why);
+  }
+  fclose(stream);
+  return status;
+}

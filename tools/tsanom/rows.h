@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of a text file, one at a time, in bounded memory.
+ *
+ * A row is one line, ended by LF or CRLF; the last may lack its end. Fields are
+ * separated by commas, or by tabs if the first row has a tab; spaces around a
+ * field are dropped; a field in double quotes may hold separators, and quotes
+ * written twice. A byte-order mark, blank lines, and lines that start with '#'
+ * are passed over. The text must be UTF-8. */
+#ifndef TSANOM_COMMAND_ROWS_H
+#define TSANOM_COMMAND_ROWS_H
+
+#include <stdio.h>
+
+#include "failure.h"
+
+enum {
+  ROWS_LINE_BYTES = 16 << 20, /* a longer line is refused */
+  ROWS_FIELDS = 1 << 20       /* and so is one of more fields */
+};
+
+typedef struct {
+  const char *file;         /* for messages */
+  size_t line;              /* where the row is, counted from 1 */
+  size_t count;             /* its fields, at least 1 */
+  const char *const *field; /* valid until the handler returns */
+} row;
+
+/* Takes a row; -1 with `why` filled ends the reading. */
+typedef int row_handler(void *user, const row *r, failure *why);
+
+/* Hand each row of `stream` to `handler`. `file` names it in messages.
+ * Returns 0, or -1 with `why` filled. */
+int rows_read(FILE *stream, const char *file, row_handler *handler, void *user,
+              failure *why);
+
+/* The same for a file by its path; "-" is the standard input. */
+int rows_read_file(const char *path, row_handler *handler, void *user, failure *why);
+
+/* How messages call the file at `path`. */
+const char *file_title(const char *path);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "series.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "number.h"
+#include "rows.h"
+
+typedef struct {
+  columns *c;
+  const char *const *names; /* NULL: no header, one number a line */
+  size_t wanted;            /* columns to read */
+  size_t at[COLUMNS_MOST];  /* where the header has them */
+  size_t fields;            /* of the header; 0 before it was met */
+} selection;
+
+void columns_free(columns *c) {
+  for (size_t k = 0; k < COLUMNS_MOST; k++) free(c->column[k]);
+  memset(c, 0, sizeof *c);
+}
+
+/* "'time', 'thread', 'beat'": the header for a message, cut when long. */
+static void list_fields(const row *r, char *list, size_t bytes) {
+  size_t used = 0;
+  list[0] = '\0';
+  for (size_t i = 0; i < r->count; i++) {
+    char shown[QUOTED_BYTES];
+    const char *field = quoted(shown, r->field[i]);
+    if (used + strlen(field) + sizeof ", ..." >= bytes) {
+      memcpy(list + used, "...", sizeof "...");
+      return;
+    }
+    used += (size_t)snprintf(list + used, bytes - used, "%s%s", field,
+                             i + 1 < r->count ? ", " : "");
+  }
+}
+
+static int take_header(selection *s, const row *r, failure *why) {
+  for (size_t k = 0; k < s->wanted; k++) {
+    size_t found = r->count;
+    for (size_t i = 0; i < r->count; i++) {
+      if (strcmp(r->field[i], s->names[k])) continue;
+      if (found != r->count)
+        return fail(why, "%s:%zu: columns %zu and %zu are both called \"%s\"", r->file,
+                    r->line, found + 1, i + 1, s->names[k]);
+      found = i;
+    }
+    if (found == r->count) {
+      char list[1024];
+      list_fields(r, list, sizeof list);
+      return fail(why, "%s:%zu: no column is called \"%s\": the header has %s", r->file,
+                  r->line, s->names[k], list);
+    }
+    s->at[k] = found;
+  }
+  s->fields = r->count;
+  return 0;
+}
+
+static int grow(columns *c, size_t wanted, const row *r, failure *why) {
+  if (c->count < c->room) return 0;
+  size_t room = c->room ? 2 * c->room : 1024;
+  for (size_t k = 0; k < wanted; k++) {
+    double *moved = realloc(c->column[k], room * sizeof *moved);
+    if (!moved) return fail(why, "%s:%zu: out of memory", r->file, r->line);
+    c->column[k] = moved;
+  }
+  c->room = room;
+  return 0;
+}
+
+static int take_row(void *user, const row *r, failure *why) {
+  selection *s = user;
+  if (s->names && !s->fields) return take_header(s, r, why);
+  if (!s->names && r->count != 1)
+    return fail(why,
+                "%s:%zu: %zu fields where one number is expected: for a table with a "
+                "header, name the column with --column",
+                r->file, r->line, r->count);
+  if (s->names && r->count != s->fields)
+    return fail(why, "%s:%zu: %zu fields where the header has %zu", r->file, r->line,
+                r->count, s->fields);
+  if (grow(s->c, s->wanted, r, why)) return -1;
+  for (size_t k = 0; k < s->wanted; k++) {
+    const char *text = r->field[s->at[k]];
+    const char *wrong = number_parse(text, &s->c->column[k][s->c->count]);
+    if (!wrong) continue;
+    char shown[QUOTED_BYTES];
+    quoted(shown, text);
+    if (s->names)
+      return fail(why, "%s:%zu: column %zu (%s): %s %s", r->file, r->line, s->at[k] + 1,
+                  s->names[k], shown, wrong);
+    return fail(why, "%s:%zu: column 1: %s %s", r->file, r->line, shown, wrong);
+  }
+  s->c->count++;
+  return 0;
+}
+
+static int finish(const selection *s, const char *file, int status, failure *why) {
+  if (status) return status;
+  if (s->names && !s->fields)
+    return fail(why, "%s: is empty: a header line is expected", file);
+  if (!s->c->count)
+    return fail(why, "%s: holds no numbers: at least one is expected", file);
+  return 0;
+}
+
+static selection select_columns(columns *c, const char *const *names, size_t count) {
+  return (selection){.c = c, .names = names, .wanted = names ? count : 1};
+}
+
+int columns_read_stream(FILE *stream, const char *file, const char *const *names,
+                        size_t count, columns *c, failure *why) {
+  selection s = select_columns(c, names, count);
+  return finish(&s, file, rows_read(stream, file, take_row, &s, why), why);
+}
+
+int columns_read(const char *path, const char *const *names, size_t count, columns *c,
+                 failure *why) {
+  selection s = select_columns(c, names, count);
+  return finish(&s, file_title(path), rows_read_file(path, take_row, &s, why), why);
+}
+
+int series_read(const char *path, const char *name, columns *c, failure *why) {
+  return columns_read(path, name ? &name : NULL, 1, c, why);
+}

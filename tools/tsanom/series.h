@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers out of files: series and the columns of tables. */
+#ifndef TSANOM_COMMAND_SERIES_H
+#define TSANOM_COMMAND_SERIES_H
+
+#include <stdio.h>
+
+#include "failure.h"
+
+enum { COLUMNS_MOST = 8 };
+
+/* Columns of equal length; a series is one column. Zero it before use. */
+typedef struct {
+  size_t count;
+  double *column[COLUMNS_MOST];
+  size_t room;
+} columns;
+
+void columns_free(columns *c);
+
+/* Read a series from the file at `path` ("-": standard input). With `name`
+ * NULL the file holds one number a line; else it has a header, and the series
+ * is the column of that name. Returns 0, or -1 with `why` filled; no numbers at
+ * all are a failure. */
+int series_read(const char *path, const char *name, columns *c, failure *why);
+
+/* Read the columns of the `names`, in that order, from a file with a header. */
+int columns_read(const char *path, const char *const *names, size_t count, columns *c,
+                 failure *why);
+
+/* columns_read() from an open stream that messages call `file`. With names
+ * NULL: one number a line. */
+int columns_read_stream(FILE *stream, const char *file, const char *const *names,
+                        size_t count, columns *c, failure *why);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "number.h"
+
+enum { KEY_JSON = 0x100, KEY_PLOT, KEY_THREADS };
+
+static const struct argp_option options[] = {
+    {"json", KEY_JSON, NULL, 0, "Print JSON", 90},
+    {"plot", KEY_PLOT, "FILE.svg", 0, "Draw a picture (needs gnuplot)", 90},
+    {"threads", KEY_THREADS, "N", 0, "Compute with N threads; 0: all (default: 1)", 90},
+    {0}};
+
+/* Progress on the standard error, from the second second on. */
+static int32_t show_progress(void *user, uint64_t done, uint64_t total) {
+  (void)user;
+  static time_t start, shown;
+  time_t now = time(NULL);
+  if (!start) start = now;
+  if (now - start < 2 || now == shown || !total) return 0;
+  shown = now;
+  fprintf(stderr, "\r%3.0f %%%s", 100 * (double)done / (double)total,
+          done == total ? "\n" : "");
+  return 0;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+  shared_options *shared = state->input;
+  switch (key) {
+    case ARGP_KEY_INIT:
+      *shared = (shared_options){0};
+      tsanom_exec_init(&shared->exec, sizeof shared->exec);
+      if (isatty(STDERR_FILENO)) shared->exec.poll = show_progress;
+      return 0;
+    case KEY_JSON:
+      shared->json = 1;
+      return 0;
+    case KEY_PLOT:
+      shared->plot = text;
+      return 0;
+    case KEY_THREADS: {
+      size_t threads = count_argument(state, "--threads", text);
+      if (threads > 4096) argp_error(state, "--threads: at most 4096");
+      shared->exec.threads = (int32_t)threads;
+      return 0;
+    }
+    default:
+      return ARGP_ERR_UNKNOWN;
+  }
+}
+
+const struct argp shared_argp = {.options = options, .parser = parse};
+
+size_t count_argument(struct argp_state *state, const char *option, const char *text) {
+  size_t value = 0;
+  const char *wrong = count_parse(text, &value);
+  char shown[QUOTED_BYTES];
+  if (wrong) argp_error(state, "%s: %s %s", option, quoted(shown, text), wrong);
+  return value;
+}
+
+double number_argument(struct argp_state *state, const char *option, const char *text) {
+  double value = 0;
+  const char *wrong = number_parse(text, &value);
+  char shown[QUOTED_BYTES];
+  if (wrong) argp_error(state, "%s: %s %s", option, quoted(shown, text), wrong);
+  return value;
+}
+
+int print_json(json_t *value) {
+  int status = EXIT_DONE;
+  if (!value || json_dumpf(value, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17))) {
+    failure why;
+    fail(&why, "the result cannot be written as JSON");
+    status = refuse(&why);
+  }
+  putchar('\n');
+  json_decref(value);
+  return status;
+}
+
+json_t *json_finite(double value) {
+  return isfinite(value) ? json_real(value) : json_null();
+}
