@@ -6,5 +6,6 @@
 
 #include <tsanom/base.h>
 #include <tsanom/dtw.h>
+#include <tsanom/hsa.h>
 
 #endif
