@@ -7,5 +7,6 @@
 #include <tsanom/base.h>
 #include <tsanom/dtw.h>
 #include <tsanom/hsa.h>
+#include <tsanom/lbkeogh.h>
 
 #endif

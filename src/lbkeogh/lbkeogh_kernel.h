@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TSN_LBKEOGH_KERNEL_H
+#define TSN_LBKEOGH_KERNEL_H
+
+#include <stddef.h>
+
+#include "core/isa.h"
+
+/* Terms of a sum are added in this many lanes, at every level, so that every
+ * level gives the same bits. */
+enum { TSN_LBKEOGH_LANES = 32 };
+
+typedef struct {
+  /* Envelope of x[0 .. n) at positions 0 <= i < count, where count <= n +
+   * radius, so that no window is empty. lowest and highest are scratch of
+   * min(count, 2 radius + 1) each. */
+  void (*envelope)(const double *x, size_t n, size_t radius, size_t count, double *lowest,
+                   double *highest, double *lower, double *upper);
+  void (*envelope_f32)(const float *x, size_t n, size_t radius, size_t count,
+                       float *lowest, float *highest, float *lower, float *upper);
+  double (*bound_absolute)(const double *c, const double *lower, const double *upper,
+                           size_t n);
+  double (*bound_squared)(const double *c, const double *lower, const double *upper,
+                          size_t n);
+  /* h_i = c_i clipped to the envelope. */
+  void (*clip)(const double *c, const double *lower, const double *upper, size_t n,
+               double *h);
+} tsn_lbkeogh_kernels;
+
+TSN_KERNEL_TABLE(tsn_lbkeogh_kernels);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <assert.h>
+#include <tsanom/dtw.h>
+#include <tsanom/lbkeogh.h>
+
+static_assert(TSANOM_LBKEOGH_ABSOLUTE == 0 &&
+                  TSANOM_LBKEOGH_ABSOLUTE == TSANOM_DTW_ABSOLUTE,
+              "cost");
+static_assert(TSANOM_LBKEOGH_SQUARED == 1 && TSANOM_LBKEOGH_SQUARED == TSANOM_DTW_SQUARED,
+              "cost");
+
+static_assert(offsetof(tsanom_lbkeogh_options, struct_size) == 0, "struct_size");
+static_assert(offsetof(tsanom_lbkeogh_options, radius) == 8, "radius");
+static_assert(offsetof(tsanom_lbkeogh_options, cost) == 16, "cost");
+static_assert(offsetof(tsanom_lbkeogh_options, reserved0) == 20, "reserved0");
+static_assert(sizeof(tsanom_lbkeogh_options) == 24, "size");
