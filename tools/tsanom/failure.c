@@ -41,9 +41,9 @@ const char *quoted(char shown[QUOTED_BYTES], const char *text) {
       text--;
       used--;
     }
-    memcpy(shown + used, "...", 3);
-    used += 3;
+    used += (size_t)snprintf(shown + used, sizeof "...", "...");
   }
-  memcpy(shown + used, "\"", 2);
+  shown[used++] = '"';
+  shown[used] = '\0';
   return shown;
 }

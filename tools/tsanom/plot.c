@@ -3,60 +3,24 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "output.h"
+
 enum { STRETCHES = 2000 }; /* about two a pixel of the picture's width */
 
-extern char **environ;
-
-/* Start gnuplot reading from a pipe, its pictures going to the file. */
-static int start_gnuplot(plot *p, failure *why) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC)) return fail_errno(why, "gnuplot", "start");
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  sigset_t pipe_signal;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, p->file.descriptor, STDOUT_FILENO);
-  posix_spawnattr_init(&attributes);
-  sigemptyset(&pipe_signal);
-  sigaddset(&pipe_signal, SIGPIPE);
-  posix_spawnattr_setsigdefault(&attributes, &pipe_signal);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-  char name[] = "gnuplot", quick[] = "-d";
-  char *arguments[] = {name, quick, NULL};
-  int error = posix_spawnp(&p->gnuplot, name, &actions, &attributes, arguments, environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[0]);
-  if (!error) {
-    p->script = fdopen(ends[1], "w");
-    if (p->script) return 0;
-    error = errno;
-    waitpid(p->gnuplot, NULL, 0);
-  }
-  close(ends[1]);
-  if (error == ENOENT)
-    return fail(why,
-                "gnuplot is not installed: --plot needs it (on Debian, the package "
-                "gnuplot-nox)");
-  errno = error;
-  return fail_errno(why, "gnuplot", "start");
-}
-
 int plot_open(plot *p, const char *path, const char *title, failure *why) {
-  *p = (plot){0};
-  if (output_open(&p->file, path, why)) return -1;
-  /* A gnuplot that ends early is met in plot_close(), not by a signal. */
-  signal(SIGPIPE, SIG_IGN);
-  if (start_gnuplot(p, why)) {
-    signal(SIGPIPE, SIG_DFL);
-    output_discard(&p->file);
+  p->path = path;
+  int descriptor = memfd_create("script", MFD_CLOEXEC);
+  p->script = descriptor < 0 ? NULL : fdopen(descriptor, "w+");
+  if (!p->script) {
+    fail_errno(why, path, "draw");
+    if (descriptor >= 0) close(descriptor);
     return -1;
   }
   fprintf(p->script,
@@ -73,12 +37,9 @@ int plot_open(plot *p, const char *path, const char *title, failure *why) {
 
 void plot_text(const plot *p, const char *text) {
   for (; *text; text++) {
-    if ((unsigned char)*text < 0x20) {
-      fputc(' ', p->script);
-    } else {
-      if (strchr("\"\\`", *text)) fputc('\\', p->script);
-      fputc(*text, p->script);
-    }
+    int special = strchr("\"\\`", *text) != NULL;
+    if (special) fputc('\\', p->script);
+    fputc((unsigned char)*text < 0x20 ? ' ' : *text, p->script);
   }
 }
 
@@ -104,17 +65,62 @@ void plot_series(const plot *p, const char *name, const double *x, const double 
   fprintf(p->script, "END\n");
 }
 
-int plot_close(plot *p, failure *why) {
-  fprintf(p->script, "\nunset output\n");
-  int broken = fclose(p->script) != 0;
-  int ended = 0;
-  pid_t waited;
-  while ((waited = waitpid(p->gnuplot, &ended, 0)) < 0 && errno == EINTR) continue;
-  signal(SIGPIPE, SIG_DFL);
-  if (broken || waited < 0 || ended) {
-    int status = fail(why, "%s: gnuplot failed to draw the picture", p->file.path);
-    output_discard(&p->file);
-    return status;
+/* Start gnuplot, without a shell, on the script; *drawn reads its picture. */
+static int start_gnuplot(const plot *p, pid_t *gnuplot, FILE **drawn, failure *why) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC)) return fail_errno(why, "gnuplot", "start");
+  *drawn = fdopen(ends[0], "r");
+  if (!*drawn) {
+    close(ends[0]);
+    close(ends[1]);
+    return fail_errno(why, "gnuplot", "start");
   }
-  return output_commit(&p->file, why);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, fileno(p->script), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  char name[] = "gnuplot", no_settings_of_users[] = "-d";
+  char *arguments[] = {name, no_settings_of_users, NULL};
+  int error = posix_spawnp(gnuplot, name, &actions, NULL, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  if (!error) return 0;
+  fclose(*drawn);
+  errno = error;
+  if (error != ENOENT) return fail_errno(why, "gnuplot", "start");
+  return fail(why,
+              "gnuplot is not installed: --plot needs it (on Debian, the package "
+              "gnuplot-nox)");
+}
+
+/* The picture, whole: gnuplot does not tell when it could not write it all. */
+static int draw(const plot *p, char **picture, size_t *bytes, failure *why) {
+  pid_t gnuplot = 0;
+  FILE *drawn = NULL;
+  if (start_gnuplot(p, &gnuplot, &drawn, why)) return -1;
+  size_t room = 0;
+  ssize_t length = getdelim(picture, &room, '\0', drawn);
+  fclose(drawn);
+  int ended = 0;
+  while (waitpid(gnuplot, &ended, 0) < 0 && errno == EINTR) continue;
+  if (ended || length <= 0 || !strstr(*picture, "</svg>")) {
+    return fail(why, "%s: gnuplot failed to draw the picture", p->path);
+  }
+  *bytes = (size_t)length;
+  return 0;
+}
+
+int plot_close(plot *p, failure *why) {
+  char *picture = NULL;
+  size_t bytes = 0;
+  int status;
+  if (fflush(p->script) || ferror(p->script) || fseek(p->script, 0, SEEK_SET)) {
+    status = fail_errno(why, p->path, "draw");
+  } else {
+    status = draw(p, &picture, &bytes, why);
+  }
+  fclose(p->script);
+  if (!status) status = output_write(p->path, picture, bytes, why);
+  free(picture);
+  return status;
 }

@@ -4,18 +4,15 @@
 #define TSANOM_COMMAND_PLOT_H
 
 #include <stdio.h>
-#include <sys/types.h>
 
 #include "failure.h"
-#include "output.h"
 
 typedef struct {
-  FILE *script; /* gnuplot's input: write commands and data here */
-  output_file file;
-  pid_t gnuplot;
+  const char *path;
+  FILE *script; /* what gnuplot is to do: write commands and data here */
 } plot;
 
-/* Start gnuplot with the SVG terminal set up and the title of the picture. */
+/* Begin a script: the SVG terminal and the title of the picture. */
 int plot_open(plot *p, const char *path, const char *title, failure *why);
 
 /* Define the datablock $name: rows "x y". x NULL: 0, 1, 2, ... A series too
@@ -26,7 +23,7 @@ void plot_series(const plot *p, const char *name, const double *x, const double 
 /* Write text inside double quotes of a gnuplot command, with nothing special. */
 void plot_text(const plot *p, const char *text);
 
-/* Wait for gnuplot and put the picture in its place; on failure leave none. */
+/* Have gnuplot draw, and put the picture in its place; on failure leave none. */
 int plot_close(plot *p, failure *why);
 
 #endif

@@ -32,9 +32,10 @@ static int reserve(reading *r, void **block, size_t *room, size_t needed, size_t
   size_t grown = *room ? *room : 256;
   while (grown < needed) grown *= 2;
   void *moved = realloc(*block, grown * size);
-  if (!moved)
+  if (!moved) {
     return fail(r->why, "%s:%zu: the line does not fit the memory", r->file,
                 r->line_number);
+  }
   *block = moved;
   *room = grown;
   return 0;
@@ -47,11 +48,12 @@ static int next_line(reading *r, FILE *stream) {
   int byte;
   errno = 0;
   while ((byte = getc_unlocked(stream)) != EOF && byte != '\n') {
-    if (r->line_bytes == ROWS_LINE_BYTES)
+    if (r->line_bytes == ROWS_LINE_BYTES) {
       return fail(r->why,
                   "%s:%zu: the line is longer than %d MiB: a series holds one number a "
                   "line",
                   r->file, r->line_number, ROWS_LINE_BYTES >> 20);
+    }
     if (reserve(r, (void **)&r->line, &r->line_room, r->line_bytes + 1, 1)) return -1;
     r->line[r->line_bytes++] = (char)byte;
   }
@@ -95,14 +97,16 @@ static void take_row(int end, void *user) {
 static int check_text(reading *r) {
   size_t bad;
   const char *nul = memchr(r->line, '\0', r->line_bytes);
-  if (nul)
+  if (nul) {
     return fail(r->why, "%s:%zu: byte %zu is NUL: a text file is expected", r->file,
                 r->line_number, (size_t)(nul - r->line) + 1);
-  if (!utf8_valid(r->line, r->line_bytes, &bad))
+  }
+  if (!utf8_valid(r->line, r->line_bytes, &bad)) {
     return fail(r->why,
                 "%s:%zu: byte %zu (0x%02x) is not UTF-8: convert the file, for example "
                 "with iconv",
                 r->file, r->line_number, bad + 1, (unsigned char)r->line[bad]);
+  }
   return 0;
 }
 
@@ -125,18 +129,26 @@ static int parse_line(reading *r) {
   if (parsed == r->line_bytes &&
       csv_fini(&r->parser, take_field, take_row, r) == CSV_SUCCESS)
     return r->failed;
-  if (csv_error(&r->parser) != CSV_EPARSE)
+  if (csv_error(&r->parser) != CSV_EPARSE) {
     return fail(r->why, "%s:%zu: %s", r->file, r->line_number,
                 csv_strerror(csv_error(&r->parser)));
-  if (parsed == r->line_bytes)
+  }
+  if (parsed == r->line_bytes) {
     return fail(r->why,
                 "%s:%zu: a quoted field is not closed: end it with a double quote on "
                 "the same line",
                 r->file, r->line_number);
+  }
   return fail(r->why,
               "%s:%zu: stray double quote before byte %zu: put the whole field in quotes "
               "and write a quote inside it twice",
               r->file, r->line_number, parsed + 1);
+}
+
+/* The parser is handed lines without their ends: none of its own are left. */
+static int ends_a_row(unsigned char byte) {
+  (void)byte;
+  return 0;
 }
 
 int rows_read(FILE *stream, const char *file, row_handler *handler, void *user,
@@ -144,6 +156,7 @@ int rows_read(FILE *stream, const char *file, row_handler *handler, void *user,
   reading r = {.file = file, .handler = handler, .user = user, .why = why};
   if (csv_init(&r.parser, CSV_STRICT | CSV_STRICT_FINI))
     return fail(why, "%s: out of memory", file);
+  csv_set_term_func(&r.parser, ends_a_row);
   int more;
   while ((more = next_line(&r, stream)) > 0) {
     if (r.line_bytes && parse_line(&r)) {

@@ -40,10 +40,11 @@ static int take_header(selection *s, const row *r, failure *why) {
   for (size_t k = 0; k < s->wanted; k++) {
     size_t found = r->count;
     for (size_t i = 0; i < r->count; i++) {
-      if (strcmp(r->field[i], s->names[k])) continue;
-      if (found != r->count)
+      if (strcmp(r->field[i], s->names[k]) != 0) continue;
+      if (found != r->count) {
         return fail(why, "%s:%zu: columns %zu and %zu are both called \"%s\"", r->file,
                     r->line, found + 1, i + 1, s->names[k]);
+      }
       found = i;
     }
     if (found == r->count) {
@@ -73,14 +74,16 @@ static int grow(columns *c, size_t wanted, const row *r, failure *why) {
 static int take_row(void *user, const row *r, failure *why) {
   selection *s = user;
   if (s->names && !s->fields) return take_header(s, r, why);
-  if (!s->names && r->count != 1)
+  if (!s->names && r->count != 1) {
     return fail(why,
                 "%s:%zu: %zu fields where one number is expected: for a table with a "
                 "header, name the column with --column",
                 r->file, r->line, r->count);
-  if (s->names && r->count != s->fields)
+  }
+  if (s->names && r->count != s->fields) {
     return fail(why, "%s:%zu: %zu fields where the header has %zu", r->file, r->line,
                 r->count, s->fields);
+  }
   if (grow(s->c, s->wanted, r, why)) return -1;
   for (size_t k = 0; k < s->wanted; k++) {
     const char *text = r->field[s->at[k]];
@@ -88,9 +91,10 @@ static int take_row(void *user, const row *r, failure *why) {
     if (!wrong) continue;
     char shown[QUOTED_BYTES];
     quoted(shown, text);
-    if (s->names)
+    if (s->names) {
       return fail(why, "%s:%zu: column %zu (%s): %s %s", r->file, r->line, s->at[k] + 1,
                   s->names[k], shown, wrong);
+    }
     return fail(why, "%s:%zu: column 1: %s %s", r->file, r->line, shown, wrong);
   }
   s->c->count++;

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/tsanom-test-XXXXXX";
+static char *out, *err;
+
+void enter_folder(void) {
+  cr_assert(mkdtemp(folder), "no temporary folder");
+  cr_assert(chdir(folder) == 0);
+}
+
+void leave_folder(void) {
+  char line[4 * sizeof folder];
+  free(out);
+  free(err);
+  cr_assert(chdir("/") == 0);
+  snprintf(line, sizeof line, "rm -rf %s %s.out %s.err", folder, folder, folder);
+  cr_assert(system(line) == 0);
+}
+
+void write_bytes(const char *name, const char *bytes, size_t count) {
+  FILE *stream = fopen(name, "w");
+  cr_assert(stream && fwrite(bytes, 1, count, stream) == count && fclose(stream) == 0);
+}
+
+void write_text(const char *name, const char *text) {
+  write_bytes(name, text, strlen(text));
+}
+
+int count_files(void) {
+  DIR *here = opendir(".");
+  int count = 0;
+  while (readdir(here)) count++;
+  closedir(here);
+  return count - 2;
+}
+
+static char *slurp(const char *name) {
+  FILE *stream = fopen(name, "r");
+  cr_assert(stream, "%s cannot be read", name);
+  char *text = NULL;
+  size_t room = 0;
+  if (getdelim(&text, &room, '\0', stream) < 0) text[0] = '\0';
+  fclose(stream);
+  return text;
+}
+
+static outcome run(const char *arguments, va_list values) {
+  char tail[2048], line[8192], out_name[64], err_name[64];
+  snprintf(out_name, sizeof out_name, "%s.out", folder);
+  snprintf(err_name, sizeof err_name, "%s.err", folder);
+  vsnprintf(tail, sizeof tail, arguments, values);
+  snprintf(line, sizeof line, "{ '%s' %s; } >%s 2>%s", TSANOM_COMMAND, tail, out_name,
+           err_name);
+  int ended = system(line);
+  free(out);
+  free(err);
+  out = slurp(out_name);
+  err = slurp(err_name);
+  cr_assert(WIFEXITED(ended), "%s\n  ended by a signal\n%s", tail, err);
+  cr_assert(!strstr(err, "Sanitizer"), "%s\n%s", tail, err);
+  return (outcome){WEXITSTATUS(ended), out, err};
+}
+
+outcome tsanom(const char *arguments, ...) {
+  va_list values;
+  va_start(values, arguments);
+  outcome o = run(arguments, values);
+  va_end(values);
+  return o;
+}
+
+json_t *tsanom_json(const char *arguments, ...) {
+  va_list values;
+  va_start(values, arguments);
+  outcome o = run(arguments, values);
+  va_end(values);
+  cr_assert(o.status == 0, "%s\n  ended with %d: %s", arguments, o.status, o.err);
+  json_error_t error;
+  json_t *value = json_loads(o.out, JSON_REJECT_DUPLICATES, &error);
+  cr_assert(value, "%s\n  printed no JSON: %s\n%s", arguments, error.text, o.out);
+  return value;
+}
+
+void check_refused(outcome o, int status, const char *const *pieces) {
+  cr_assert(o.status == status, "ended with %d, not %d: %s", o.status, status, o.err);
+  cr_assert(*o.out == '\0', "printed although refused: %s", o.out);
+  for (; *pieces; pieces++) {
+    cr_assert(strstr(o.err, *pieces), "\"%s\" is missing in: %s", *pieces, o.err);
+  }
+  if (status == 3) {
+    cr_assert(strchr(o.err, '\n') == o.err + strlen(o.err) - 1, "not one line: %s",
+              o.err);
+  }
+}
+
+void check_svg(const char *name) {
+  char *text = slurp(name);
+  size_t length = strlen(text);
+  while (length && text[length - 1] == '\n') length--;
+  cr_assert(strstr(text, "<svg"), "no SVG");
+  cr_assert(length > 6 && !strncmp(text + length - 6, "</svg>", 6), "SVG is cut");
+  cr_assert(strstr(text, "<path"), "nothing is drawn");
+  free(text);
+  char line[256];
+  snprintf(line, sizeof line, "! command -v xmllint >/dev/null || xmllint --noout %s",
+           name);
+  cr_assert(system(line) == 0, "not well-formed XML");
+}
+
+double number_of(const json_t *object, const char *key) {
+  const json_t *value = json_object_get(object, key);
+  cr_assert(json_is_number(value), "\"%s\" is no number", key);
+  return json_number_value(value);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs the built command in a folder of the test's own. */
+#ifndef TSANOM_TEST_RUN_H
+#define TSANOM_TEST_RUN_H
+
+#include <jansson.h>
+
+typedef struct {
+  int status; /* exit status */
+  char *out;  /* what it printed */
+  char *err;
+} outcome;
+
+/* Make an empty folder and go there; leave it and remove it. */
+void enter_folder(void);
+void leave_folder(void);
+
+/* Write a file of the folder. */
+void write_bytes(const char *name, const char *bytes, size_t count);
+void write_text(const char *name, const char *text);
+
+/* Files in the folder, hidden ones too. */
+int count_files(void);
+
+/* Run "tsanom ARGUMENTS" by sh, so that redirections work. The result lives
+ * until the next run. */
+__attribute__((format(printf, 1, 2))) outcome tsanom(const char *arguments, ...);
+
+/* The JSON that a run printed; a run that fails fails the test. */
+__attribute__((format(printf, 1, 2))) json_t *tsanom_json(const char *arguments, ...);
+
+/* The run is to end with `status` and every one of the `pieces`, up to a NULL, is
+ * to be found in its message, which is one line. */
+void check_refused(outcome o, int status, const char *const *pieces);
+#define CHECK_REFUSED(outcome, status, ...) \
+  check_refused(outcome, status, (const char *const[]){__VA_ARGS__, NULL})
+
+/* The file is an SVG that gnuplot finished. */
+void check_svg(const char *name);
+
+/* A number of a JSON object. */
+double number_of(const json_t *object, const char *key);
+
+#endif

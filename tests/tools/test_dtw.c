@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <criterion/criterion.h>
+
+#include "run.h"
+
+TestSuite(command_dtw, .init = enter_folder, .fini = leave_folder);
+
+/* By hand: 1 2 3 against 1 3 3 5 warps to 1-1, 2-1 (or 2-3), 3-3, 3-3, 3-5. */
+Test(command_dtw, the_distance_is_the_one_worked_out_by_hand) {
+  write_text("a", "1\n2\n3\n");
+  write_text("b", "1\n3\n3\n5\n");
+  json_t *result = tsanom_json("dtw a b --json");
+  cr_assert(number_of(result, "distance") == 3);
+  json_decref(result);
+  result = tsanom_json("dtw a b --json --cost squared --threads 2");
+  cr_assert(number_of(result, "distance") == 5);
+  json_decref(result);
+  outcome o = tsanom("dtw a b");
+  cr_assert(o.status == 0 && strstr(o.out, "distance   3\n"), "%s", o.out);
+}
+
+Test(command_dtw, numbers_come_back_to_the_same_bits) {
+  write_text("a", "0.1\n");
+  write_text("b", "0.30000000000000004\n");
+  json_t *result = tsanom_json("dtw a b --json");
+  cr_assert(number_of(result, "distance") == 0.30000000000000004 - 0.1);
+  json_decref(result);
+}
+
+Test(command_dtw, a_column_and_the_standard_input_are_series_too) {
+  write_text("t.csv", "\xef\xbb\xbfx,y z\r\n# a comment\r\n\r\n1,\"10\"\r\n 2 , 20 \r\n");
+  write_text("t.tsv", "y z\tx\n10\t0\n20\t0");
+  json_t *result = tsanom_json("dtw t.csv t.tsv --column 'y z' --json");
+  cr_assert(number_of(result, "distance") == 0);
+  json_decref(result);
+  write_text("a", "1\n1\n");
+  result = tsanom_json("dtw a - --json <a");
+  cr_assert(number_of(result, "distance") == 0);
+  json_decref(result);
+}
+
+Test(command_dtw, a_window_without_a_path_is_told) {
+  write_text("a", "1\n2\n3\n");
+  write_text("b", "1\n");
+  json_t *result = tsanom_json("dtw a b --radius 1 --json");
+  cr_assert(json_is_null(json_object_get(result, "distance")));
+  json_decref(result);
+  outcome o = tsanom("dtw a b --radius 1");
+  cr_assert(o.status == 0 && strstr(o.out, "2 is the least"), "%s", o.out);
+}
+
+Test(command_dtw, draws_a_picture) {
+  write_text("a", "1\n2\n3\n");
+  write_text("a\"`date`$b\\", "1\n3\n3\n5\n");
+  outcome o = tsanom("dtw a 'a\"`date`$b\\' --plot p.svg");
+  cr_assert(o.status == 0, "%s", o.err);
+  check_svg("p.svg");
+  cr_assert(count_files() == 3);
+}
+
+Test(command_dtw, wrong_usage_ends_with_2) {
+  write_text("a", "1\n");
+  CHECK_REFUSED(tsanom("dtw a"), 2, "two series");
+  CHECK_REFUSED(tsanom("dtw a a a"), 2, "two series");
+  CHECK_REFUSED(tsanom("dtw - - <a"), 2, "standard input");
+  CHECK_REFUSED(tsanom("dtw a a --radius -1"), 2, "--radius", "\"-1\"");
+  CHECK_REFUSED(tsanom("dtw a a --radius 99999999999999999999999"), 2, "too large");
+  CHECK_REFUSED(tsanom("dtw a a --cost cubic"), 2, "--cost", "squared");
+  CHECK_REFUSED(tsanom("dtw a a --threads 1e9"), 2, "--threads");
+  CHECK_REFUSED(tsanom("dtw a a --thread-count 2"), 2, "--thread-count");
+}
