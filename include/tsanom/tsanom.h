@@ -8,5 +8,6 @@
 #include <tsanom/dtw.h>
 #include <tsanom/hsa.h>
 #include <tsanom/lbkeogh.h>
+#include <tsanom/polyfit.h>
 
 #endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Double-double arithmetic: a value is the unevaluated sum of two doubles, the
+ * second at most half a unit in the last place of the first. T. J. Dekker,
+ * Numer. Math. 18 (1971) 224-242; Y. Hida, X. S. Li and D. H. Bailey, ARITH-15
+ * (2001) 155-162. The rounding errors of sums and products are exact, so that
+ * it makes no difference to a result whether the machine has an FMA. */
+#ifndef TSN_POLYFIT_DD_H
+#define TSN_POLYFIT_DD_H
+
+#include <math.h>
+
+typedef struct {
+  double high, low;
+} tsn_dd;
+
+static inline tsn_dd tsn_dd_from(double a) {
+  return (tsn_dd){a, 0};
+}
+
+/* a + b exactly, for |a| >= |b|. */
+static inline tsn_dd tsn_fast_two_sum(double a, double b) {
+  double sum = a + b;
+  return (tsn_dd){sum, b - (sum - a)};
+}
+
+/* a + b exactly. */
+static inline tsn_dd tsn_two_sum(double a, double b) {
+  double sum = a + b;
+  double b_part = sum - a;
+  return (tsn_dd){sum, (a - (sum - b_part)) + (b - b_part)};
+}
+
+/* a * b exactly, for |a|, |b| < 2^970 and a product above 2^-900. */
+static inline tsn_dd tsn_two_product(double a, double b) {
+  double product = a * b;
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return (tsn_dd){product, __builtin_fma(a, b, -product)};
+#else
+  const double splitter = 0x1p27 + 1;
+  double a_scaled = splitter * a, b_scaled = splitter * b;
+  double a_high = a_scaled - (a_scaled - a), b_high = b_scaled - (b_scaled - b);
+  double a_low = a - a_high, b_low = b - b_high;
+  double error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high);
+  return (tsn_dd){product, error + a_low * b_low};
+#endif
+}
+
+static inline tsn_dd tsn_dd_negate(tsn_dd a) {
+  return (tsn_dd){-a.high, -a.low};
+}
+
+static inline tsn_dd tsn_dd_add(tsn_dd a, tsn_dd b) {
+  tsn_dd high = tsn_two_sum(a.high, b.high);
+  tsn_dd low = tsn_two_sum(a.low, b.low);
+  high = tsn_fast_two_sum(high.high, high.low + low.high);
+  return tsn_fast_two_sum(high.high, high.low + low.low);
+}
+
+static inline tsn_dd tsn_dd_subtract(tsn_dd a, tsn_dd b) {
+  return tsn_dd_add(a, tsn_dd_negate(b));
+}
+
+static inline tsn_dd tsn_dd_multiply(tsn_dd a, tsn_dd b) {
+  tsn_dd product = tsn_two_product(a.high, b.high);
+  return tsn_fast_two_sum(product.high, product.low + (a.high * b.low + a.low * b.high));
+}
+
+#endif
