@@ -6,6 +6,7 @@
 
 #include <tsanom/base.h>
 #include <tsanom/dtw.h>
+#include <tsanom/heartbeat.h>
 #include <tsanom/hsa.h>
 #include <tsanom/lbkeogh.h>
 #include <tsanom/polyfit.h>
