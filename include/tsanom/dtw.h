@@ -1,12 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  Dynamic time warping (DTW) of two series.
+ *  Dynamic time warping (DTW): distances, warping paths, matrices of
+ *  distances, medoid and barycentre of a set.
  *
- *  D(i,j) = c(x_i, y_j) + min{ D(i-1,j-1), D(i-1,j), D(i,j-1) }, where the
- *  empty prefix costs nothing, so that the first pair costs like any other;
- *  the distance is D(n-1,m-1). Calls with distinct workspaces may run at once.
+ *  D(i,j) = c(x_i, y_j) + min{ D(i-1,j-1), p + D(i-1,j), p + D(i,j-1) } over the
+ *  pairs (i,j) that the window admits, where c is the cost, p the penalty, and
+ *  the empty prefix costs nothing, so that the first pair costs like any other.
+ *  The distance is D(n-1,m-1); no root is taken of it. Every cell is computed by
+ *  exactly these operations, in the order written, for every thread count and
+ *  instruction set, so that all results are bitwise equal to the plain double
+ *  loop over i and j.
  *
- *  Source: H. Sakoe and S. Chiba, IEEE Trans. ASSP 26 (1978) 43-49. */
+ *  Common to all functions: samples must be finite; x and y are only read;
+ *  outputs are touched only if the status is >= 0; `work` is scratch of at least
+ *  the size that the matching _workspace function tells, overlapping nothing and
+ *  of any alignment, or NULL: then one block is borrowed from exec's allocator
+ *  and given back. Calls with distinct workspaces may run at once. Functions
+ *  whose name ends in _f32 compute in single precision what their namesakes
+ *  compute in double, and their distances are those of the same loop in float.
+ *
+ *  Sources: H. Sakoe and S. Chiba, IEEE Trans. ASSP 26 (1978) 43-49 (recurrence
+ *  and window); T. Rakthanmanon et al., KDD 2012 (abandoning with the tail of a
+ *  lower bound); F. Petitjean et al., Pattern Recognition 44 (2011) 678-693
+ *  (barycentre); A. Driga et al., Algorithmica 45 (2006) 337-375 (path in little
+ *  memory). */
 #ifndef TSANOM_DTW_H
 #define TSANOM_DTW_H
 
@@ -18,17 +35,65 @@ extern "C" {
 
 /** Cost of pairing two samples. The values are ABI: append, never renumber. */
 enum {
-  TSANOM_DTW_ABSOLUTE = 0, /**< |x-y| (default) */
-  TSANOM_DTW_SQUARED = 1   /**< (x-y)^2; no root is taken of the sum */
+  TSANOM_DTW_ABSOLUTE = 0, /**< |x-y| (default); of vectors the sum over components */
+  TSANOM_DTW_SQUARED = 1   /**< (x-y)^2; of vectors the sum over components */
+};
+
+/** Kinds of window, which tell the pairs that a radius r admits. For series of
+ *  one length the two are the same. The values are ABI. */
+enum {
+  /** |i-j| <= r (default). Without open ends no path fits unless r >= |n-m|. */
+  TSANOM_DTW_SAKOE_CHIBA = 0,
+  /** |i(m-1) - j(n-1)| <= r(min(n,m)-1): within r samples of the longer series
+   *  from the straight line between the corners of the matrix. */
+  TSANOM_DTW_SLOPE = 1
+};
+
+/** How much memory tsanom_dtw_path() may take. The path is the same. ABI. */
+enum {
+  TSANOM_DTW_PATH_FULL = 0,  /**< at most 2 bits a pair of the window (default) */
+  TSANOM_DTW_PATH_LINEAR = 1 /**< O(n + m); up to a quarter slower */
 };
 
 /** What to compute: fill by tsanom_dtw_options_init(), then change fields. */
 typedef struct tsanom_dtw_options {
-  size_t struct_size; /**< set by _init: which fields this caller knows */
-  size_t radius;      /**< Sakoe-Chiba: pairs with |i-j| <= radius are
-                           admitted; SIZE_MAX = all (default) */
-  int32_t cost;       /**< TSANOM_DTW_*; absolute (default) */
-  int32_t reserved0;  /**< must be 0 */
+  /** Set by tsanom_dtw_options_init(): which fields this caller knows. */
+  size_t struct_size;
+  /** Radius r of the window; SIZE_MAX = every pair is admitted (default). */
+  size_t radius;
+  /** Give up as soon as the distance is known to lie above; a distance equal to
+   *  the cut-off is still found. >= 0; INFINITY (default): never. */
+  double cutoff;
+  /** Makes tsanom_dtw_distance() give up earlier: tail[i], i = 0 ... n-1, is what
+   *  the pairs with samples i, i+1, ... n-1 of x are known to cost at least, for
+   *  instance the sum over those samples of an LB_Keogh bound of the same cost
+   *  and window. It is used with a relative margin of (n+m) 2^-50 against the
+   *  rounding of that sum. Only with a cut-off and without an open end of x. NULL
+   *  (default): no bound is known. Other functions refuse one. */
+  const double *tail;
+  /** Added for every step that advances one series only, >= 0; 0 (default). */
+  double penalty;
+  /** Open begin: up to so many leading samples of x may be left out of the path
+   *  for free, or of y, not of both; 0 (default); SIZE_MAX: any number. */
+  size_t open_begin_x;
+  /** As open_begin_x, of y. */
+  size_t open_begin_y;
+  /** Open end: up to so many trailing samples of x may be left out of the path
+   *  for free, or of y, not of both; 0 (default); SIZE_MAX: any number. */
+  size_t open_end_x;
+  /** As open_end_x, of y. */
+  size_t open_end_y;
+  /** Components of a sample, >= 1; 1 (default). A series of vectors is a
+   *  row-major matrix of n rows; all components are warped together
+   *  ("dependent" multivariate DTW). */
+  size_t dimensions;
+  /** Elements from one sample of a series to the next, >= dimensions;
+   *  0 (default): dimensions. */
+  size_t stride;
+  int32_t cost;        /**< TSANOM_DTW_ABSOLUTE (default) or _SQUARED */
+  int32_t window;      /**< TSANOM_DTW_SAKOE_CHIBA (default) or _SLOPE */
+  int32_t path_memory; /**< TSANOM_DTW_PATH_FULL (default) or _LINEAR */
+  int32_t reserved0;   /**< must be 0 */
 } tsanom_dtw_options;
 
 /** Write the defaults described at ::tsanom_dtw_options.
@@ -40,8 +105,9 @@ typedef struct tsanom_dtw_options {
 TSANOM_API tsanom_status tsanom_dtw_options_init(tsanom_dtw_options *options,
                                                  size_t struct_size);
 
-/** Bytes of workspace that tsanom_dtw_distance() needs, O(min(n, m)).
+/** Bytes of workspace that tsanom_dtw_distance() needs, O(n + m).
  *  Monotone in n and m: the query for the largest case serves all.
+ *
  *  @param      n,m      samples in the two series, >= 1
  *  @param      options  NULL: the defaults
  *  @param      exec     NULL: one thread
@@ -52,21 +118,23 @@ TSANOM_API tsanom_status tsanom_dtw_workspace(size_t n, size_t m,
                                               const tsanom_dtw_options *options,
                                               const tsanom_exec *exec, size_t *bytes);
 
-/** Distance of two series. O(n m) time, or O(n radius) in a window.
- *  Bitwise the same for every thread count and instruction set.
- *  @param      x,y         samples, all finite; only read
+/** Distance of two series. O(n m) time, or O(n radius) in a window; with several
+ *  threads one pair is computed as a wavefront of tiles.
+ *
+ *  @param      x,y         series of n and m samples
  *  @param      n,m         their counts, >= 1
  *  @param      options     NULL: the defaults
  *  @param      exec        NULL: one thread, no poll
- *  @param      work        scratch that overlaps nothing; NULL: one block is
- *                          borrowed from exec's allocator
- *  @param      work_bytes  at least tsanom_dtw_workspace()'s answer
- *  @param[out] distance    in units of the cost
+ *  @param      work        scratch, or NULL
+ *  @param      work_bytes  at least the answer of the _workspace function
+ *  @param[out] distance    in units of the cost; INFINITY if the sum overflows
  *  @retval TSANOM_INFEASIBLE   no path fits the window: distance is INFINITY
+ *  @retval TSANOM_CUTOFF       it lies above options->cutoff: distance is INFINITY
  *  @retval TSANOM_STOPPED      the poll asked to stop: distance is untouched
- *  @retval TSANOM_E_NULL       x, y or distance is NULL
- *  @retval TSANOM_E_COUNT      n or m is 0
+ *  @retval TSANOM_E_NULL       a required pointer is NULL
+ *  @retval TSANOM_E_COUNT      a count of samples or series is 0
  *  @retval TSANOM_E_OPTION     a field of options is out of its range
+ *  @retval TSANOM_E_OVERFLOW   the sizes do not fit the address space
  *  @retval TSANOM_E_NONFINITE  a NaN or infinity among the samples
  *  @retval TSANOM_E_WORKSPACE  work_bytes is too small
  *  @retval TSANOM_E_MEMORY     work is NULL and the allocator gave NULL
@@ -75,6 +143,200 @@ TSANOM_API tsanom_status tsanom_dtw_distance(const double *x, size_t n, const do
                                              size_t m, const tsanom_dtw_options *options,
                                              const tsanom_exec *exec, void *work,
                                              size_t work_bytes, double *distance);
+
+/** Bytes of workspace that tsanom_dtw_path() needs: as options->path_memory says.
+ *
+ *  @param      n,m      samples in the two series, >= 1
+ *  @param      options  NULL: the defaults
+ *  @param      exec     NULL: one thread
+ *  @param[out] bytes    the size, good for a block of any alignment
+ *  @retval TSANOM_E_OVERFLOW  the size does not fit a size_t
+ *  @return TSANOM_OK, or the status of a refused argument */
+TSANOM_API tsanom_status tsanom_dtw_path_workspace(size_t n, size_t m,
+                                                   const tsanom_dtw_options *options,
+                                                   const tsanom_exec *exec,
+                                                   size_t *bytes);
+
+/** Distance of two series and the warping path that attains it.
+ *
+ *  Pair k of the path joins sample path[2k] of x to sample path[2k+1] of y. Both
+ *  increase by at most one from pair to pair. Where several paths cost the same,
+ *  each pair is preceded by (i-1,j-1) if that attains the minimum, else by
+ *  (i-1,j), else by (i,j-1), seen from the end; an open end ends with the least
+ *  number of samples left out, of y before of x; an open begin begins as soon as
+ *  it may. Time: that of the distance and a little more; the sweep uses threads as
+ *  tsanom_dtw_distance() does.
+ *
+ *  @param      x,y         series of n and m samples
+ *  @param      n,m         their counts, >= 1
+ *  @param      options     NULL: the defaults
+ *  @param      exec        NULL: one thread, no poll
+ *  @param      work        scratch, or NULL
+ *  @param      work_bytes  at least the answer of the _workspace function
+ *  @param[out] path        room for n + m - 1 pairs, 2 (n + m - 1) elements
+ *  @param[out] length      pairs in the path
+ *  @param[out] distance    as tsanom_dtw_distance(); may be NULL
+ *  @retval TSANOM_INFEASIBLE   no path fits the window: length 0, INFINITY
+ *  @retval TSANOM_CUTOFF       it lies above options->cutoff: length 0, INFINITY
+ *  @retval TSANOM_STOPPED      the poll asked to stop: the outputs are untouched
+ *  @retval TSANOM_E_NULL       a required pointer is NULL
+ *  @retval TSANOM_E_COUNT      a count of samples or series is 0
+ *  @retval TSANOM_E_OPTION     a field of options is out of its range
+ *  @retval TSANOM_E_OVERFLOW   the sizes do not fit the address space
+ *  @retval TSANOM_E_NONFINITE  a NaN or infinity among the samples
+ *  @retval TSANOM_E_WORKSPACE  work_bytes is too small
+ *  @retval TSANOM_E_MEMORY     work is NULL and the allocator gave NULL
+ *  @return TSANOM_OK otherwise, or the status of a refused options or exec */
+TSANOM_API tsanom_status tsanom_dtw_path(const double *x, size_t n, const double *y,
+                                         size_t m, const tsanom_dtw_options *options,
+                                         const tsanom_exec *exec, void *work,
+                                         size_t work_bytes, size_t *path, size_t *length,
+                                         double *distance);
+
+/** Bytes of workspace that tsanom_dtw_one_to_many() needs, O(threads (n + m) + count).
+ *  Monotone in its sizes.
+ *
+ *  @param      n        samples of the one series, >= 1
+ *  @param      longest  samples of the longest of the many, >= 1
+ *  @param      count    how many, >= 1
+ *  @param      options  NULL: the defaults
+ *  @param      exec     NULL: one thread
+ *  @param[out] bytes    the size, good for a block of any alignment
+ *  @retval TSANOM_E_OVERFLOW  the size does not fit a size_t
+ *  @return TSANOM_OK, or the status of a refused argument */
+TSANOM_API tsanom_status tsanom_dtw_one_to_many_workspace(
+    size_t n, size_t longest, size_t count, const tsanom_dtw_options *options,
+    const tsanom_exec *exec, size_t *bytes);
+
+/** Distances of one series to each of many: the building block of a search.
+ *
+ *  Candidates of one length run side by side in the lanes of the vector unit, in
+ *  batches of up to 16, each abandoned when all its lanes lie above the cut-off; a
+ *  search calls this with 16 or more candidates at a time, in the order of their
+ *  lower bounds, lowering options->cutoff to the best distance in between. With a
+ *  workspace such calls allocate nothing. A candidate that is above the cut-off,
+ *  or for which no path fits the window, gets INFINITY.
+ *
+ *  @param      x           the one series, n samples
+ *  @param      n           its count, >= 1
+ *  @param      series      the many: count pointers, in any order and repetition
+ *  @param      lengths     their counts of samples, each >= 1
+ *  @param      count       how many, >= 1
+ *  @param      tails       for each candidate the n lower bounds of
+ *                          tsanom_dtw_distance(), or NULL; NULL: none has any
+ *  @param      options     NULL: the defaults
+ *  @param      exec        NULL: one thread, no poll
+ *  @param      work        scratch, or NULL
+ *  @param      work_bytes  at least the answer of the _workspace function
+ *  @param[out] distances   count distances
+ *  @param[out] computed    how many leading distances are valid; may be NULL
+ *  @retval TSANOM_STOPPED  the poll asked to stop: *computed leading distances
+ *                          are valid, the others are undefined
+ *  @retval TSANOM_E_NULL       a required pointer is NULL
+ *  @retval TSANOM_E_COUNT      a count of samples or series is 0
+ *  @retval TSANOM_E_OPTION     a field of options is out of its range
+ *  @retval TSANOM_E_OVERFLOW   the sizes do not fit the address space
+ *  @retval TSANOM_E_NONFINITE  a NaN or infinity among the samples
+ *  @retval TSANOM_E_WORKSPACE  work_bytes is too small
+ *  @retval TSANOM_E_MEMORY     work is NULL and the allocator gave NULL
+ *  @return TSANOM_OK otherwise, or the status of a refused options or exec */
+TSANOM_API tsanom_status tsanom_dtw_one_to_many(
+    const double *x, size_t n, const double *const *series, const size_t *lengths,
+    size_t count, const double *const *tails, const tsanom_dtw_options *options,
+    const tsanom_exec *exec, void *work, size_t work_bytes, double *distances,
+    size_t *computed);
+
+/** Bytes of workspace that tsanom_dtw_condensed() needs, O(threads longest + count).
+ *  Monotone in its sizes.
+ *
+ *  @param      longest  samples of the longest series, >= 1
+ *  @param      count    how many series, >= 2
+ *  @param      options  NULL: the defaults
+ *  @param      exec     NULL: one thread
+ *  @param[out] bytes    the size, good for a block of any alignment
+ *  @retval TSANOM_E_OVERFLOW  the size does not fit a size_t
+ *  @return TSANOM_OK, or the status of a refused argument */
+TSANOM_API tsanom_status tsanom_dtw_condensed_workspace(size_t longest, size_t count,
+                                                        const tsanom_dtw_options *options,
+                                                        const tsanom_exec *exec,
+                                                        size_t *bytes);
+
+/** Distances of all pairs of a set: the condensed matrix, whose element for a < b
+ *  is number a (2 count - a - 1) / 2 + b - a - 1. Pairs run in parallel. A pair
+ *  that is above the cut-off, or for which no path fits the window, gets INFINITY.
+ *
+ *  @param      series      count pointers to the series
+ *  @param      lengths     their counts of samples, each >= 1
+ *  @param      count       how many, >= 2
+ *  @param      options     NULL: the defaults
+ *  @param      exec        NULL: one thread, no poll
+ *  @param      work        scratch, or NULL
+ *  @param      work_bytes  at least the answer of the _workspace function
+ *  @param[out] distances   count (count - 1) / 2 distances
+ *  @param[out] computed    how many leading distances are valid; may be NULL
+ *  @retval TSANOM_STOPPED  the poll asked to stop: *computed leading distances
+ *                          are valid, the others are undefined
+ *  @retval TSANOM_E_NULL       a required pointer is NULL
+ *  @retval TSANOM_E_COUNT      a count of samples or series is 0
+ *  @retval TSANOM_E_OPTION     a field of options is out of its range
+ *  @retval TSANOM_E_OVERFLOW   the sizes do not fit the address space
+ *  @retval TSANOM_E_NONFINITE  a NaN or infinity among the samples
+ *  @retval TSANOM_E_WORKSPACE  work_bytes is too small
+ *  @retval TSANOM_E_MEMORY     work is NULL and the allocator gave NULL
+ *  @return TSANOM_OK otherwise, or the status of a refused options or exec */
+TSANOM_API tsanom_status tsanom_dtw_condensed(const double *const *series,
+                                              const size_t *lengths, size_t count,
+                                              const tsanom_dtw_options *options,
+                                              const tsanom_exec *exec, void *work,
+                                              size_t work_bytes, double *distances,
+                                              size_t *computed);
+
+/** Bytes of workspace that tsanom_dtw_cross() needs, O(threads (n + m) + count_x +
+ * count_y). Monotone in its sizes.
+ *
+ *  @param      longest_x,longest_y  samples of the longest series on each side
+ *  @param      count_x,count_y      how many series on each side, >= 1
+ *  @param      options  NULL: the defaults
+ *  @param      exec     NULL: one thread
+ *  @param[out] bytes    the size, good for a block of any alignment
+ *  @retval TSANOM_E_OVERFLOW  the size does not fit a size_t
+ *  @return TSANOM_OK, or the status of a refused argument */
+TSANOM_API tsanom_status tsanom_dtw_cross_workspace(size_t longest_x, size_t count_x,
+                                                    size_t longest_y, size_t count_y,
+                                                    const tsanom_dtw_options *options,
+                                                    const tsanom_exec *exec,
+                                                    size_t *bytes);
+
+/** Distances of each series of one set to each of another: a row-major matrix of
+ *  count_x rows. Pairs run in parallel. A pair that is above the cut-off, or for
+ *  which no path fits the window, gets INFINITY.
+ *
+ *  @param      xs,ys                count_x and count_y pointers to the series
+ *  @param      lengths_x,lengths_y  their counts of samples, each >= 1
+ *  @param      count_x,count_y      how many, >= 1
+ *  @param      options     NULL: the defaults
+ *  @param      exec        NULL: one thread, no poll
+ *  @param      work        scratch, or NULL
+ *  @param      work_bytes  at least the answer of the _workspace function
+ *  @param[out] distances   the matrix
+ *  @param      leading     elements from row to row of the matrix, >= count_y
+ *  @param[out] computed    how many leading distances, counted row by row, are
+ *                          valid; may be NULL
+ *  @retval TSANOM_STOPPED  the poll asked to stop: *computed leading distances
+ *                          are valid, the others are undefined
+ *  @retval TSANOM_E_NULL       a required pointer is NULL
+ *  @retval TSANOM_E_COUNT      a count of samples or series is 0
+ *  @retval TSANOM_E_OPTION     a field of options is out of its range
+ *  @retval TSANOM_E_OVERFLOW   the sizes do not fit the address space
+ *  @retval TSANOM_E_NONFINITE  a NaN or infinity among the samples
+ *  @retval TSANOM_E_WORKSPACE  work_bytes is too small
+ *  @retval TSANOM_E_MEMORY     work is NULL and the allocator gave NULL
+ *  @return TSANOM_OK otherwise, or the status of a refused options or exec */
+TSANOM_API tsanom_status
+tsanom_dtw_cross(const double *const *xs, const size_t *lengths_x, size_t count_x,
+                 const double *const *ys, const size_t *lengths_y, size_t count_y,
+                 const tsanom_dtw_options *options, const tsanom_exec *exec, void *work,
+                 size_t work_bytes, double *distances, size_t leading, size_t *computed);
 
 #ifdef __cplusplus
 }

@@ -134,3 +134,39 @@ Test(dtw, the_poll_stops_the_run) {
                TSANOM_STOPPED);
   cr_assert(distance == -1);
 }
+
+Test(dtw, a_matrix_holds_the_distances_of_its_pairs) {
+  double a[] = {1, 2, 4}, b[] = {1, 3, 3, 4}, c[] = {0, 2};
+  const double *series[] = {a, b, c};
+  size_t lengths[] = {3, 4, 2}, computed = 0, number = 0;
+  double condensed[3], cross[9], row[3];
+  CHECK_STATUS(
+      tsanom_dtw_condensed(series, lengths, 3, NULL, NULL, NULL, 0, condensed, &computed),
+      TSANOM_OK);
+  cr_assert(computed == 3);
+  CHECK_STATUS(tsanom_dtw_cross(series, lengths, 3, series, lengths, 3, NULL, NULL, NULL,
+                                0, cross, 3, NULL),
+               TSANOM_OK);
+  for (size_t i = 0; i < 3; i++) {
+    CHECK_STATUS(tsanom_dtw_one_to_many(series[i], lengths[i], series, lengths, 3, NULL,
+                                        NULL, NULL, NULL, 0, row, NULL),
+                 TSANOM_OK);
+    for (size_t j = 0; j < 3; j++) {
+      double expected = naive_dtw(series[i], lengths[i], series[j], lengths[j], SIZE_MAX,
+                                  TSANOM_DTW_ABSOLUTE);
+      cr_assert(row[j] == expected && cross[3 * i + j] == expected);
+      if (i < j) cr_assert(condensed[number++] == expected);
+    }
+  }
+}
+
+Test(dtw, the_path_is_that_of_the_definition) {
+  double x[] = {0, 1, 5}, y[] = {0, 0, 1, 5};
+  size_t path[12], length = 0;
+  double distance = -1;
+  const size_t expected[] = {0, 0, 0, 1, 1, 2, 2, 3};
+  CHECK_STATUS(tsanom_dtw_path(x, 3, y, 4, NULL, NULL, NULL, 0, path, &length, &distance),
+               TSANOM_OK);
+  cr_assert(length == 4 && distance == 0);
+  for (int k = 0; k < 8; k++) cr_assert(path[k] == expected[k]);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options and windows. */
+#include "dtw/dtw_problem.h"
+
+#include <math.h>
+
+#include "core/versioned.h"
+
+static const tsanom_dtw_options defaults = {.struct_size = sizeof defaults,
+                                            .radius = SIZE_MAX,
+                                            .cutoff = INFINITY,
+                                            .dimensions = 1,
+                                            .cost = TSANOM_DTW_ABSOLUTE};
+
+static const tsn_versioned options_type = {.size = sizeof(tsanom_dtw_options),
+                                           .first_size = sizeof(tsanom_dtw_options),
+                                           .defaults = &defaults};
+
+tsanom_status tsanom_dtw_options_init(tsanom_dtw_options *options, size_t struct_size) {
+  return tsn_versioned_init(&options_type, options, struct_size);
+}
+
+tsanom_status tsn_dtw_options_read(tsanom_dtw_options *own,
+                                   const tsanom_dtw_options *caller) {
+  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
+  if (status < 0) return status;
+  if (own->stride == 0) own->stride = own->dimensions;
+  bool known_kinds =
+      (own->cost == TSANOM_DTW_ABSOLUTE || own->cost == TSANOM_DTW_SQUARED) &&
+      (own->window == TSANOM_DTW_SAKOE_CHIBA || own->window == TSANOM_DTW_SLOPE) &&
+      (own->path_memory == TSANOM_DTW_PATH_FULL ||
+       own->path_memory == TSANOM_DTW_PATH_LINEAR);
+  bool in_range = own->cutoff >= 0 && own->penalty >= 0 && isfinite(own->penalty) &&
+                  own->dimensions >= 1 && own->stride >= own->dimensions &&
+                  own->reserved0 == 0;
+  return known_kinds && in_range ? TSANOM_OK : TSANOM_E_OPTION;
+}
+
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+tsanom_status tsn_dtw_problem_init(tsn_dtw_problem *problem, size_t n, size_t m,
+                                   const tsanom_dtw_options *options) {
+  *problem = (tsn_dtw_problem){
+      .n = n,
+      .m = m,
+      .radius = smaller(options->radius, n > m ? n : m),
+      .open_begin_x = smaller(options->open_begin_x, n - 1),
+      .open_begin_y = smaller(options->open_begin_y, m - 1),
+      .open_end_x = smaller(options->open_end_x, n - 1),
+      .open_end_y = smaller(options->open_end_y, m - 1),
+      .window = options->window,
+  };
+  if (options->window == TSANOM_DTW_SLOPE) {
+    size_t cells, twice;
+    if (__builtin_mul_overflow(n, m, &cells) ||
+        __builtin_mul_overflow(cells, (size_t)2, &twice)) {
+      return TSANOM_E_OVERFLOW;
+    }
+  }
+  return TSANOM_OK;
+}
+
+void tsn_dtw_window_row(const tsn_dtw_problem *p, size_t i, size_t *first, size_t *last) {
+  if (p->window == TSANOM_DTW_SAKOE_CHIBA) {
+    *first = i > p->radius ? i - p->radius : 0;
+    *last = smaller(i + p->radius, p->m - 1);
+    return;
+  }
+  size_t rise = p->m - 1, run = p->n - 1;
+  if (run == 0) {
+    *first = 0;
+    *last = p->m - 1;
+    return;
+  }
+  size_t reach = p->radius * smaller(rise, run);
+  *first = i * rise > reach ? (i * rise - reach + run - 1) / run : 0;
+  *last = smaller((i * rise + reach) / run, p->m - 1);
+}
+
+bool tsn_dtw_path_exists(const tsn_dtw_problem *p) {
+  size_t reachable = 0; /* first column of the row before that a path reaches */
+  bool any = false;
+  for (size_t i = 0; i < p->n; i++) {
+    size_t first, last, above_first = 0, above_last = 0;
+    tsn_dtw_window_row(p, i, &first, &last);
+    if (i > 0) tsn_dtw_window_row(p, i - 1, &above_first, &above_last);
+    bool starts = i == 0 ? first <= p->open_begin_y : i <= p->open_begin_x && first == 0;
+    bool enters = any && last >= reachable && first <= above_last + 1;
+    any = first <= last && (starts || enters);
+    reachable = starts ? first : first > reachable ? first : reachable;
+    bool may_end = i + 1 == p->n ? last + p->open_end_y >= p->m - 1
+                                 : i + p->open_end_x >= p->n - 1 && last == p->m - 1;
+    if (any && may_end) return true;
+  }
+  return false;
+}
