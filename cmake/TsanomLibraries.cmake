@@ -6,7 +6,9 @@ get_property(objects GLOBAL PROPERTY TSANOM_OBJECTS)
 
 add_library(tsanom SHARED ${objects})
 target_link_options(tsanom PRIVATE
-  -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/tsanom.map -Wl,--no-undefined)
+  -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/tsanom.map
+  # clang leaves the sanitizers' symbols of a shared library to the program
+  $<$<NOT:$<BOOL:${TSANOM_SANITIZE}>>:-Wl,--no-undefined>)
 set_target_properties(tsanom PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
   LINKER_LANGUAGE C LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/tsanom.map)

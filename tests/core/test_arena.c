@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "support/allocator.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { PIECES = 20 };
+
+typedef struct {
+  size_t count[PIECES];
+  unsigned char *piece[PIECES];
+} pieces;
+
+static void layout(tsn_arena *arena, pieces *p) {
+  for (int i = 0; i < PIECES; i++) p->piece[i] = tsn_arena_take(arena, p->count[i], 3);
+}
+
+Test(arena, pieces_are_aligned_disjoint_and_fit_at_any_alignment) {
+  uint64_t seed = 1;
+  test_allocator allocator = {0};
+  tsanom_exec exec = test_exec(&allocator);
+  for (int trial = 0; trial < 1000; trial++) {
+    pieces p;
+    for (int i = 0; i < PIECES; i++) p.count[i] = random_between(&seed, 0, 100);
+    tsn_arena measured = tsn_arena_measure();
+    layout(&measured, &p);
+    size_t bytes = 0;
+    CHECK_STATUS(tsn_arena_bytes(&measured, &bytes), TSANOM_OK);
+
+    size_t shift = random_between(&seed, 0, 63);
+    unsigned char *block = malloc(bytes + shift);
+    tsn_workspace workspace;
+    CHECK_STATUS(tsn_workspace_open(&workspace, &measured, &exec, block + shift, bytes),
+                 TSANOM_OK);
+    layout(&workspace.arena, &p);
+    unsigned char *end = block + shift;
+    for (int i = 0; i < PIECES; i++) {
+      cr_assert((uintptr_t)p.piece[i] % TSN_ARENA_ALIGN == 0);
+      cr_assert(p.piece[i] >= end);
+      end = p.piece[i] + 3 * p.count[i];
+      memset(p.piece[i], i, 3 * p.count[i]);
+    }
+    cr_assert(end <= block + shift + bytes);
+    tsn_workspace_close(&workspace);
+    free(block);
+  }
+  cr_assert(allocator.calls == 0);
+}
+
+Test(arena, sizes_that_overflow_are_remembered) {
+  const size_t counts[][2] = {
+      {SIZE_MAX, 1}, {SIZE_MAX / 2, 3}, {SIZE_MAX - 62, 1}, {PTRDIFF_MAX, 1}};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    tsn_arena arena = tsn_arena_measure();
+    tsn_arena_take(&arena, counts[i][0], counts[i][1]);
+    tsn_arena_take(&arena, 1, 1);
+    size_t bytes = 5;
+    CHECK_STATUS(tsn_arena_bytes(&arena, &bytes), TSANOM_E_OVERFLOW);
+    cr_assert(bytes == 5);
+  }
+  tsn_arena arena = tsn_arena_measure();
+  for (int i = 0; i < 3; i++) tsn_arena_take(&arena, SIZE_MAX / 2 - 100, 1);
+  size_t bytes;
+  CHECK_STATUS(tsn_arena_bytes(&arena, &bytes), TSANOM_E_OVERFLOW);
+}
+
+Test(arena, a_borrowed_block_goes_back) {
+  test_allocator allocator = {0};
+  tsanom_exec exec = test_exec(&allocator);
+  tsn_arena measured = tsn_arena_measure();
+  tsn_arena_take(&measured, 10, 10);
+  tsn_workspace workspace;
+  CHECK_STATUS(tsn_workspace_open(&workspace, &measured, &exec, NULL, 0), TSANOM_OK);
+  cr_assert(allocator.live == 1);
+  memset(tsn_arena_take(&workspace.arena, 10, 10), 1, 100);
+  tsn_workspace_close(&workspace);
+  tsn_workspace_close(&workspace);
+  cr_assert(allocator.live == 0);
+
+  allocator.fail_at = allocator.calls + 1;
+  CHECK_STATUS(tsn_workspace_open(&workspace, &measured, &exec, NULL, 0),
+               TSANOM_E_MEMORY);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "core/versioned.h"
+#include "support/check.h"
+
+typedef struct {
+  size_t struct_size;
+  int64_t first;
+  int64_t appended; /* in a later release */
+} options;
+
+static const options defaults = {sizeof(options), 7, 9};
+static const tsn_versioned type = {sizeof(options), offsetof(options, appended),
+                                   &defaults};
+
+Test(versioned, null_means_the_defaults) {
+  options own;
+  CHECK_STATUS(tsn_versioned_read(&type, &own, NULL), TSANOM_OK);
+  cr_assert(own.first == 7 && own.appended == 9);
+}
+
+Test(versioned, an_older_caller_gets_the_default_of_what_it_does_not_know) {
+  struct {
+    size_t struct_size;
+    int64_t first;
+  } older;
+  options own;
+  CHECK_STATUS(tsn_versioned_init(&type, &older, sizeof older), TSANOM_OK);
+  cr_assert(older.struct_size == sizeof older && older.first == 7);
+  older.first = 8;
+  CHECK_STATUS(tsn_versioned_read(&type, &own, &older), TSANOM_OK);
+  cr_assert(own.first == 8 && own.appended == 9);
+}
+
+Test(versioned, a_newer_caller_is_served_until_it_sets_an_unknown_field) {
+  struct {
+    options known;
+    int64_t unknown;
+  } newer;
+  memset(&newer, 0xFF, sizeof newer);
+  options own;
+  CHECK_STATUS(tsn_versioned_init(&type, &newer, sizeof newer), TSANOM_OK);
+  cr_assert(newer.unknown == 0);
+  CHECK_STATUS(tsn_versioned_read(&type, &own, &newer), TSANOM_OK);
+  newer.unknown = 1;
+  CHECK_STATUS(tsn_versioned_read(&type, &own, &newer), TSANOM_E_VERSION);
+}
+
+Test(versioned, a_struct_smaller_than_the_first_is_refused) {
+  options own, caller = defaults;
+  caller.struct_size = 0;
+  CHECK_STATUS(tsn_versioned_read(&type, &own, &caller), TSANOM_E_VERSION);
+  CHECK_STATUS(tsn_versioned_init(&type, &caller, sizeof(size_t)), TSANOM_E_VERSION);
+  CHECK_STATUS(tsn_versioned_init(&type, NULL, sizeof caller), TSANOM_E_NULL);
+}
