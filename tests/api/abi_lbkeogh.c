@@ -4,9 +4,10 @@
 #include <tsanom/lbkeogh.h>
 
 static_assert(TSANOM_LBKEOGH_ABSOLUTE == 0 &&
-                  TSANOM_LBKEOGH_ABSOLUTE == TSANOM_DTW_ABSOLUTE,
+                  (int)TSANOM_LBKEOGH_ABSOLUTE == (int)TSANOM_DTW_ABSOLUTE,
               "cost");
-static_assert(TSANOM_LBKEOGH_SQUARED == 1 && TSANOM_LBKEOGH_SQUARED == TSANOM_DTW_SQUARED,
+static_assert(TSANOM_LBKEOGH_SQUARED == 1 &&
+                  (int)TSANOM_LBKEOGH_SQUARED == (int)TSANOM_DTW_SQUARED,
               "cost");
 
 static_assert(offsetof(tsanom_lbkeogh_options, struct_size) == 0, "struct_size");
