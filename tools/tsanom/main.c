@@ -21,6 +21,7 @@ typedef struct {
  * here, a section in docs/command.md, and tests/tools/test_NAME.c. */
 static const subcommand subcommands[] = {
     {"dtw", command_dtw, "Warping distance of two series"},
+    {"fit", command_fit, "Polynomial regression"},
 };
 
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom fit: polynomial regression. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "command.h"
+#include "plot.h"
+#include "rows.h"
+#include "series.h"
+
+enum { KEY_DEGREE = 'd', KEY_R2 = KEY_OWN, KEY_MAX_DEGREE, KEY_X, KEY_Y };
+
+enum { CURVE_POINTS = 600, DEFAULT_MAX_DEGREE = 10 };
+
+typedef struct {
+  shared_options shared;
+  tsanom_polyfit_options polyfit;
+  int degree_given, max_degree_given;
+  const char *name[2]; /* of the columns x and y */
+  const char *path;
+} request;
+
+static const struct argp_option options[] = {
+    {"degree", KEY_DEGREE, "D", 0, "Fit a polynomial of degree D (default: 1)", 0},
+    {"r2", KEY_R2, "T", 0, "Fit the lowest degree with R^2 above T", 0},
+    {"max-degree", KEY_MAX_DEGREE, "D", 0, "Highest degree --r2 tries (default: 10)", 0},
+    {"x", KEY_X, "NAME", 0, "Column of x (default: x)", 0},
+    {"y", KEY_Y, "NAME", 0, "Column of y (default: y)", 0},
+    {0}};
+
+static int32_t degree_argument(struct argp_state *state, const char *option,
+                               const char *text) {
+  size_t degree = count_argument(state, option, text);
+  if (degree > TSANOM_POLYFIT_MAX_DEGREE) {
+    argp_error(state, "%s: at most %d", option, TSANOM_POLYFIT_MAX_DEGREE);
+  }
+  return (int32_t)degree;
+}
+
+static void check_end(const request *r, struct argp_state *state) {
+  int by_r2 = r->polyfit.selection == TSANOM_POLYFIT_R2;
+  if (state->arg_num != 1) argp_error(state, "one file is expected");
+  if (by_r2 && r->degree_given) argp_error(state, "--degree and --r2 exclude each other");
+  if (!by_r2 && r->max_degree_given) argp_error(state, "--max-degree goes with --r2");
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+  request *r = state->input;
+  switch (key) {
+    case ARGP_KEY_INIT:
+      state->child_inputs[0] = &r->shared;
+      tsanom_polyfit_options_init(&r->polyfit, sizeof r->polyfit);
+      return 0;
+    case KEY_DEGREE:
+      r->polyfit.degree = degree_argument(state, "--degree", text);
+      r->degree_given = 1;
+      return 0;
+    case KEY_MAX_DEGREE:
+      r->polyfit.degree = degree_argument(state, "--max-degree", text);
+      r->max_degree_given = 1;
+      return 0;
+    case KEY_R2:
+      r->polyfit.selection = TSANOM_POLYFIT_R2;
+      r->polyfit.r2 = number_argument(state, "--r2", text);
+      if (!(r->polyfit.r2 >= 0 && r->polyfit.r2 < 1)) {
+        argp_error(state, "--r2: a number from 0 to below 1 is expected");
+      }
+      return 0;
+    case KEY_X:
+      r->name[0] = text;
+      return 0;
+    case KEY_Y:
+      r->name[1] = text;
+      return 0;
+    case ARGP_KEY_ARG:
+      r->path = text;
+      return state->arg_num ? ARGP_ERR_UNKNOWN : 0;
+    case ARGP_KEY_END:
+      check_end(r, state);
+      return 0;
+    default:
+      return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static int draw(const request *r, const columns *c, const tsanom_polyfit_model *model,
+                failure *why) {
+  double low = INFINITY, high = -INFINITY;
+  for (size_t i = 0; i < c->count; i++) {
+    low = fmin(low, c->column[0][i]);
+    high = fmax(high, c->column[0][i]);
+  }
+  double x[CURVE_POINTS], y[CURVE_POINTS];
+  for (int i = 0; i < CURVE_POINTS; i++) {
+    double part = (double)i / (CURVE_POINTS - 1);
+    x[i] = low * (1 - part) + high * part;
+  }
+  tsanom_status status = tsanom_polyfit_evaluate(model, x, CURVE_POINTS, NULL, y, NULL);
+  if (status < 0) return fail_status(why, r->shared.plot, status);
+  char title[96];
+  plot p;
+  snprintf(title, sizeof title, "Polynomial of degree %d, R² = %.6g", model->degree,
+           model->r2);
+  if (plot_open(&p, r->shared.plot, title, why)) return -1;
+  plot_series(&p, "samples", c->column[0], c->column[1], c->count);
+  plot_series(&p, "fit", x, y, CURVE_POINTS);
+  fprintf(p.script, "set xlabel \"");
+  plot_text(&p, r->name[0]);
+  fprintf(p.script, "\" noenhanced\nset ylabel \"");
+  plot_text(&p, r->name[1]);
+  fprintf(p.script,
+          "\" noenhanced\nplot $samples with points pointtype 7 pointsize 0.4 "
+          "title 'samples', $fit with lines linewidth 2 title 'fit'\n");
+  return plot_close(&p, why);
+}
+
+static int print(const request *r, const tsanom_polyfit_model *model,
+                 tsanom_status status) {
+  if (r->shared.json) {
+    json_t *coefficients = json_array(), *errors = json_array();
+    for (int k = 0; k <= model->degree; k++) {
+      json_array_append_new(coefficients, json_finite(model->monomial[k]));
+      json_array_append_new(errors, json_finite(model->monomial_sd[k]));
+    }
+    const char *found = status == TSANOM_RANK_DEFICIENT ? "rank_deficient"
+                        : status == TSANOM_INFEASIBLE   ? "infeasible"
+                                                        : "ok";
+    return print_json(json_pack("{si so so so so si sI ss}", "degree", model->degree,
+                                "coefficients", coefficients, "standard_errors", errors,
+                                "r2", json_finite(model->r2), "residual_sd",
+                                json_finite(model->residual_sd), "rank", model->rank,
+                                "samples", (json_int_t)model->samples, "status", found));
+  }
+  if (status == TSANOM_RANK_DEFICIENT) {
+    printf("The samples determine only degree %d.\n", model->degree);
+  }
+  if (status == TSANOM_INFEASIBLE) {
+    printf("No degree up to %d reaches R^2 > %g.\n", model->highest, r->polyfit.r2);
+  }
+  printf("degree       %d\nR^2          %.10g\nresidual sd  %.10g\nrank         %d\n\n",
+         model->degree, model->r2, model->residual_sd, model->rank);
+  printf("power  coefficient              standard error\n");
+  for (int k = 0; k <= model->degree; k++) {
+    printf("%5d  %-24.17g %.6g\n", k, model->monomial[k], model->monomial_sd[k]);
+  }
+  return EXIT_DONE;
+}
+
+static int fit(const request *r, columns *c, tsanom_polyfit_model *model,
+               tsanom_status *status, failure *why) {
+  if (columns_read(r->path, r->name, 2, c, why)) return -1;
+  *status = tsanom_polyfit_fit(c->column[0], c->column[1], NULL, c->count, &r->polyfit,
+                               &r->shared.exec, NULL, 0, model);
+  if (*status == TSANOM_E_COUNT) {
+    return fail(why, "%s: %zu samples: degree %d needs at least %d", file_title(r->path),
+                c->count, r->polyfit.degree, r->polyfit.degree + 1);
+  }
+  if (*status < 0) return fail_status(why, file_title(r->path), *status);
+  return r->shared.plot ? draw(r, c, model, why) : 0;
+}
+
+int command_fit(int argc, char **argv) {
+  static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
+  static const struct argp argp = {
+      options,
+      parse,
+      "FILE",
+      "Polynomial regression of y on x.\v"
+      "FILE is a CSV file with a header; \"-\" is the standard input. The coefficients "
+      "are those of 1, x, x^2, ...",
+      children,
+      NULL,
+      NULL};
+  request r = {.name = {"x", "y"}};
+  argp_parse(&argp, argc, argv, 0, NULL, &r);
+  if (r.polyfit.selection == TSANOM_POLYFIT_R2 && !r.max_degree_given) {
+    r.polyfit.degree = DEFAULT_MAX_DEGREE;
+  }
+  columns c = {0};
+  tsanom_polyfit_model model;
+  tsanom_polyfit_model_init(&model, sizeof model);
+  tsanom_status status = TSANOM_OK;
+  failure why;
+  int ended =
+      fit(&r, &c, &model, &status, &why) ? refuse(&why) : print(&r, &model, status);
+  columns_free(&c);
+  return ended;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checked_json.h"
+#include "command.h"
+#include "rows.h"
+
+#define FORMAT "tsanom hsa model"
+enum { VERSION = 1, THREADS_MOST = 1 << 20 };
+
+/* Where the fields of a struct are, by their names in the file. */
+typedef struct {
+  const char *name;
+  size_t offset;
+} field;
+
+#define OPTION(name) \
+  { #name, offsetof(tsanom_hsa_options, name) }
+#define REFERENCE(name) \
+  { #name, offsetof(tsanom_hsa_reference, name) }
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static const field option_counts[] = {OPTION(window), OPTION(max_windows),
+                                      OPTION(max_degree), OPTION(points), OPTION(radius)};
+static const field option_numbers[] = {OPTION(r2), OPTION(coverage), OPTION(margin),
+                                       OPTION(single_run_margin)};
+
+/* By value. */
+static const char *const range_words[] = {"student", "order"};
+static const char *const rule_words[] = {"paper", "completion"};
+static const char *const local_rate_words[] = {"ratio", "literal"};
+static const char *const normalise_words[] = {"no", "yes"};
+
+typedef struct {
+  field where;
+  const char *const *words;
+} choice;
+
+static const choice option_choices[] = {{OPTION(range), range_words},
+                                        {OPTION(rule), rule_words},
+                                        {OPTION(local_rate), local_rate_words},
+                                        {OPTION(normalise), normalise_words}};
+enum { WORDS = 2 };
+
+static const field reference_counts[] = {REFERENCE(beats),        REFERENCE(window),
+                                         REFERENCE(local_window), REFERENCE(windows),
+                                         REFERENCE(degree),       REFERENCE(run),
+                                         REFERENCE(sample_runs),  REFERENCE(silent_runs)};
+static const field reference_numbers[] = {REFERENCE(completion), REFERENCE(mean_rate),
+                                          REFERENCE(r2)};
+
+/* The arrays of a thread, and how many numbers beyond windows or degree. */
+typedef struct {
+  const char *name;
+  size_t offset;       /* of the pointer in tsanom_hsa_reference */
+  size_t count_offset; /* of the size_t it goes with */
+  size_t more;
+} array_field;
+
+#define ARRAY(name, count, more)                                                        \
+  {                                                                                     \
+#name, offsetof(tsanom_hsa_reference, name), offsetof(tsanom_hsa_reference, count), \
+        more                                                                            \
+  }
+
+static const array_field reference_arrays[] = {
+    ARRAY(time, windows, 1), ARRAY(rate, windows, 1), ARRAY(window_rate, windows, 0),
+    ARRAY(coefficient, degree, 1)};
+
+static const void *at_offset(const void *start, size_t offset) {
+  return (const char *)start + offset;
+}
+
+static size_t array_count(const tsanom_hsa_reference *r, const array_field *a) {
+  size_t count;
+  memcpy(&count, at_offset(r, a->count_offset), sizeof count);
+  return r->beats ? count + a->more : 0;
+}
+
+int model_allocate(owned_model *m, size_t threads, const tsanom_hsa_options *options,
+                   failure *why) {
+  *m = (owned_model){0};
+  tsanom_status status = tsanom_hsa_model_size(threads, options, &m->bytes);
+  if (status < 0) return fail_status(why, "the model", status);
+  m->model = malloc(m->bytes);
+  return m->model ? 0 : fail(why, "the model: out of memory");
+}
+
+void model_free(owned_model *m) {
+  free(m->model);
+  *m = (owned_model){0};
+}
+
+/* Writing. */
+
+static void put_counts(json_t *object, const void *from, const field *fields, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    size_t value;
+    memcpy(&value, at_offset(from, fields[i].offset), sizeof value);
+    json_object_set_new(object, fields[i].name, json_integer((json_int_t)value));
+  }
+}
+
+static void put_numbers(json_t *object, const void *from, const field *fields, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    double value;
+    memcpy(&value, at_offset(from, fields[i].offset), sizeof value);
+    json_object_set_new(object, fields[i].name, json_finite(value));
+  }
+}
+
+static json_t *options_to_json(const tsanom_hsa_options *o) {
+  json_t *object = json_object();
+  put_counts(object, o, option_counts, COUNT_OF(option_counts));
+  put_numbers(object, o, option_numbers, COUNT_OF(option_numbers));
+  for (size_t i = 0; i < COUNT_OF(option_choices); i++) {
+    int32_t value;
+    memcpy(&value, at_offset(o, option_choices[i].where.offset), sizeof value);
+    json_object_set_new(object, option_choices[i].where.name,
+                        json_string(option_choices[i].words[value]));
+  }
+  return object;
+}
+
+static json_t *reference_to_json(const tsanom_hsa_reference *r) {
+  json_t *object = json_object(), *ranges = json_object();
+  put_counts(object, r, reference_counts, COUNT_OF(reference_counts));
+  put_numbers(object, r, reference_numbers, COUNT_OF(reference_numbers));
+  json_object_set_new(
+      object, "domain",
+      json_pack("[oo]", json_finite(r->domain[0]), json_finite(r->domain[1])));
+  for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
+    json_object_set_new(
+        ranges, tsanom_hsa_feature_name(f),
+        json_pack("[oo]", json_finite(r->range[f].low), json_finite(r->range[f].high)));
+  }
+  json_object_set_new(object, "ranges", ranges);
+  for (size_t i = 0; i < COUNT_OF(reference_arrays); i++) {
+    const double *values;
+    memcpy(&values, at_offset(r, reference_arrays[i].offset), sizeof values);
+    json_t *array = json_array();
+    for (size_t k = 0; k < array_count(r, &reference_arrays[i]); k++) {
+      json_array_append_new(array, json_finite(values[k]));
+    }
+    json_object_set_new(object, reference_arrays[i].name, array);
+  }
+  return object;
+}
+
+json_t *model_to_json(const tsanom_hsa_model *model, const char *const *runs) {
+  tsanom_hsa_options options;
+  tsanom_hsa_options_init(&options, sizeof options);
+  tsanom_hsa_model_options(model, &options);
+  json_t *names = json_array(), *threads = json_array();
+  for (size_t i = 0; i < tsanom_hsa_model_runs(model); i++) {
+    json_array_append_new(names, json_string(runs[i]));
+  }
+  for (size_t i = 0; i < tsanom_hsa_model_threads(model); i++) {
+    tsanom_hsa_reference reference;
+    tsanom_hsa_model_get(model, i, &reference);
+    json_array_append_new(threads, reference_to_json(&reference));
+  }
+  return json_pack("{ss si so so so}", "format", FORMAT, "version", VERSION, "runs",
+                   names, "options", options_to_json(&options), "threads", threads);
+}
+
+/* Reading. */
+
+static int take_counts(const json_place *at, const json_t *object, void *to,
+                       const field *fields, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    size_t value;
+    if (json_take_count(at, object, fields[i].name, &value)) return -1;
+    memcpy((char *)to + fields[i].offset, &value, sizeof value);
+  }
+  return 0;
+}
+
+static int take_numbers(const json_place *at, const json_t *object, void *to,
+                        const field *fields, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    double value;
+    if (json_take_number(at, object, fields[i].name, &value)) return -1;
+    memcpy((char *)to + fields[i].offset, &value, sizeof value);
+  }
+  return 0;
+}
+
+static int take_options(json_place *at, const json_t *model, tsanom_hsa_options *o) {
+  const json_t *object = json_take_object(at, model, "options");
+  if (!object) return -1;
+  snprintf(at->path, sizeof at->path, "options.");
+  tsanom_hsa_options_init(o, sizeof *o);
+  if (take_counts(at, object, o, option_counts, COUNT_OF(option_counts)) ||
+      take_numbers(at, object, o, option_numbers, COUNT_OF(option_numbers))) {
+    return -1;
+  }
+  for (size_t i = 0; i < COUNT_OF(option_choices); i++) {
+    int32_t value;
+    const choice *c = &option_choices[i];
+    if (json_take_word(at, object, c->where.name, c->words, WORDS, &value)) return -1;
+    memcpy((char *)o + c->where.offset, &value, sizeof value);
+  }
+  at->path[0] = '\0';
+  return 0;
+}
+
+static int take_ranges(json_place *at, const json_t *thread, tsanom_hsa_range *range) {
+  const json_t *ranges = json_take_object(at, thread, "ranges");
+  if (!ranges) return -1;
+  for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
+    double ends[2];
+    const char *name = tsanom_hsa_feature_name(f);
+    if (!json_object_get(ranges, name)) {
+      char key[64];
+      snprintf(key, sizeof key, "ranges.%s", name);
+      return json_bad(at, key, "is missing");
+    }
+    if (json_take_interval(at, ranges, name, ends)) return -1;
+    range[f] = (tsanom_hsa_range){ends[0], ends[1]};
+  }
+  return 0;
+}
+
+/* Take the numbers of an array into memory that the caller frees. */
+static int take_array(const json_place *at, const json_t *thread, const array_field *a,
+                      tsanom_hsa_reference *r, double **owned) {
+  const json_t *array = json_take_array(at, thread, a->name);
+  if (!array) return -1;
+  /* As long as the array is, so that a wrong count asks for no memory. */
+  *owned = calloc(json_array_size(array) + 1, sizeof **owned);
+  if (!*owned) return json_bad(at, a->name, "out of memory");
+  if (json_take_numbers(at, thread, a->name, array_count(r, a), *owned)) return -1;
+  const double *values = *owned;
+  memcpy((char *)r + a->offset, &values, sizeof values);
+  return 0;
+}
+
+static int take_thread(json_place *at, const json_t *thread, size_t number,
+                       tsanom_hsa_model *model) {
+  tsanom_hsa_reference r = {0};
+  double *owned[COUNT_OF(reference_arrays)] = {0};
+  int failed =
+      take_counts(at, thread, &r, reference_counts, COUNT_OF(reference_counts)) ||
+      take_numbers(at, thread, &r, reference_numbers, COUNT_OF(reference_numbers)) ||
+      json_take_numbers(at, thread, "domain", 2, r.domain) ||
+      take_ranges(at, thread, r.range);
+  for (size_t i = 0; i < COUNT_OF(reference_arrays) && !failed; i++) {
+    failed = take_array(at, thread, &reference_arrays[i], &r, &owned[i]);
+  }
+  if (!failed) {
+    tsanom_status status = tsanom_hsa_model_set(model, number, &r);
+    at->path[strlen(at->path) - 1] = '\0';
+    failed = status < 0 && json_bad(at, "", tsanom_status_text(status));
+  }
+  for (size_t i = 0; i < COUNT_OF(reference_arrays); i++) free(owned[i]);
+  return failed ? -1 : 0;
+}
+
+static int take_heading(const json_place *at, const json_t *json) {
+  const char *format = json_string_value(json_object_get(json, "format"));
+  size_t version = 0;
+  if (!format || strcmp(format, FORMAT) != 0) {
+    return json_bad(at, "format",
+                    "\"" FORMAT "\" is expected: is this a file by \"tsanom learn\"?");
+  }
+  if (json_take_count(at, json, "version", &version)) return -1;
+  if (version != VERSION) {
+    char sentence[96];
+    snprintf(sentence, sizeof sentence, "version %d is expected, not %zu", VERSION,
+             version);
+    return json_bad(at, "version", sentence);
+  }
+  return 0;
+}
+
+int model_from_json(const json_t *json, const char *file, owned_model *m, failure *why) {
+  json_place at = {.file = file, .why = why};
+  tsanom_hsa_options options;
+  *m = (owned_model){0};
+  if (take_heading(&at, json) || take_options(&at, json, &options)) return -1;
+  const json_t *runs = json_take_array(&at, json, "runs");
+  const json_t *threads = runs ? json_take_array(&at, json, "threads") : NULL;
+  if (!threads) return -1;
+  size_t count = json_array_size(threads);
+  if (!count || count > THREADS_MOST) {
+    return json_bad(&at, "threads", "at least one thread is expected");
+  }
+  if (!json_array_size(runs)) return json_bad(&at, "runs", "at least one is expected");
+  if (model_allocate(m, count, &options, why)) return -1;
+  tsanom_status status =
+      tsanom_hsa_model_init(m->model, m->bytes, count, json_array_size(runs), &options);
+  int failed = status < 0 && json_bad(&at, "options", tsanom_status_text(status));
+  for (size_t i = 0; i < count && !failed; i++) {
+    snprintf(at.path, sizeof at.path, "threads[%zu].", i);
+    failed = take_thread(&at, json_array_get(threads, i), i, m->model);
+  }
+  if (failed) model_free(m);
+  return failed ? -1 : 0;
+}
+
+int model_read(const char *path, owned_model *m, failure *why) {
+  *m = (owned_model){0};
+  json_t *json = json_load_path(path, why);
+  if (!json) return -1;
+  int status = model_from_json(json, file_title(path), m, why);
+  json_decref(json);
+  return status;
+}
