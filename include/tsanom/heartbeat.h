@@ -40,8 +40,10 @@ enum {
   TSANOM_HEARTBEAT_CLOCK_MONOTONIC = 2 /**< CLOCK_MONOTONIC */
 };
 
-/** Most streams of a run, and so most threads that beat at the same time. */
-enum { TSANOM_HEARTBEAT_STREAMS_MAX = 65536 };
+/** Limits of a run. The values are ABI: append, never renumber. */
+enum {
+  TSANOM_HEARTBEAT_STREAMS_MAX = 65536 /**< streams, and so threads that beat at once */
+};
 
 /** How to record: fill by tsanom_heartbeat_options_init(), then change fields. */
 typedef struct tsanom_heartbeat_options {
