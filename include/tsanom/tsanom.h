@@ -7,6 +7,7 @@
 #include <tsanom/base.h>
 #include <tsanom/dtw.h>
 #include <tsanom/heartbeat.h>
+#include <tsanom/heartbeat_run.h>
 #include <tsanom/hsa.h>
 #include <tsanom/lbkeogh.h>
 #include <tsanom/polyfit.h>
