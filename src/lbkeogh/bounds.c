@@ -116,6 +116,13 @@ static void improved_layout(tsn_arena *arena, size_t n, size_t radius, buffers *
   pair_layout(arena, n, radius, b);
 }
 
+/* The envelope of x at `count` positions, into the buffers. */
+static void envelope_of(int32_t isa, const buffers *b, const double *x, size_t n,
+                        size_t radius, size_t count) {
+  tsn_envelope_kernels_at(isa)->envelope(x, n, radius, count, b->scratch.lowest,
+                                         b->scratch.highest, b->lower, b->upper);
+}
+
 typedef void layout_function(tsn_arena *arena, size_t longest, size_t radius, buffers *b);
 
 static tsanom_status query(size_t longest, const tsanom_lbkeogh_options *options,
@@ -172,11 +179,9 @@ tsanom_status tsanom_lbkeogh_pair(const double *x, size_t n, const double *y, si
   } else {
     const tsn_lbkeogh_kernels *kernels = tsn_lbkeogh_kernels_at(own_exec.isa);
     pair_layout(&workspace.arena, longest, radius, &b);
-    kernels->envelope(x, n, radius, m, b.scratch.lowest, b.scratch.highest, b.lower,
-                      b.upper);
+    envelope_of(own_exec.isa, &b, x, n, radius, m);
     bounds[0] = bound_by(kernels, own_options.cost, y, b.lower, b.upper, m);
-    kernels->envelope(y, m, radius, n, b.scratch.lowest, b.scratch.highest, b.lower,
-                      b.upper);
+    envelope_of(own_exec.isa, &b, y, m, radius, n);
     bounds[1] = bound_by(kernels, own_options.cost, x, b.lower, b.upper, n);
   }
   tsn_workspace_close(&workspace);
@@ -207,8 +212,7 @@ tsanom_status tsanom_lbkeogh_improved(const double *c, const double *q,
     const tsn_lbkeogh_kernels *kernels = tsn_lbkeogh_kernels_at(own_exec.isa);
     improved_layout(&workspace.arena, n, radius, &b);
     kernels->clip(c, lower, upper, n, b.clipped);
-    kernels->envelope(b.clipped, n, radius, n, b.scratch.lowest, b.scratch.highest,
-                      b.lower, b.upper);
+    envelope_of(own_exec.isa, &b, b.clipped, n, radius, n);
     *bound = bound_by(kernels, own_options.cost, c, lower, upper, n) +
              bound_by(kernels, own_options.cost, q, b.lower, b.upper, n);
   }

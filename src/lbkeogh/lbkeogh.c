@@ -40,6 +40,7 @@ tsanom_status tsn_lbkeogh_read(tsanom_lbkeogh_options *own_options,
 void tsn_envelope_layout(tsn_arena *arena, size_t count, size_t radius,
                          tsn_envelope_scratch *scratch) {
   size_t length = radius < count / 2 ? 2 * radius + 1 : count;
+  if (__builtin_add_overflow(length, TSN_ENVELOPE_SLACK, &length)) arena->overflow = true;
   scratch->lowest = tsn_arena_take(arena, length, sizeof(double));
   scratch->highest = tsn_arena_take(arena, length, sizeof(double));
 }
@@ -81,7 +82,7 @@ tsanom_status tsanom_lbkeogh_envelope_workspace(size_t n,
       status = TSANOM_E_NONFINITE;                                                   \
     } else {                                                                         \
       tsn_envelope_layout(&workspace.arena, n, radius, &scratch);                    \
-      tsn_lbkeogh_kernels_at(own_exec.isa)                                           \
+      tsn_envelope_kernels_at(own_exec.isa)                                          \
           ->kernel(x, n, radius, n, (type *)scratch.lowest, (type *)scratch.highest, \
                    lower, upper);                                                    \
     }                                                                                \

@@ -11,43 +11,6 @@ static inline double larger(double a, double b) {
   return a > b ? a : b;
 }
 
-/* M. van Herk, Pattern Recognition Letters 13 (1992) 517-521; J. Gil and M.
- * Werman, IEEE Trans. PAMI 15 (1993) 504-507. The series, padded by `radius`
- * on the left, is cut in blocks as long as the window; a window is the end of
- * one block and the beginning of the next. */
-#define ENVELOPE(name, type)                                                           \
-  static void name(const type *x, size_t n, size_t radius, size_t count, type *lowest, \
-                   type *highest, type *lower, type *upper) {                          \
-    const type infinity = (type)INFINITY;                                              \
-    size_t window = 2 * radius + 1;                                                    \
-    for (size_t begin = 0; begin < count; begin += window) {                           \
-      type low = infinity, high = -infinity;                                           \
-      size_t used = count - begin < window ? count - begin : window;                   \
-      for (size_t k = window; k-- > 0;) {                                              \
-        size_t at = begin + k;                                                         \
-        if (at >= radius && at - radius < n) {                                         \
-          type value = x[at - radius];                                                 \
-          low = value < low ? value : low;                                             \
-          high = value > high ? value : high;                                          \
-        }                                                                              \
-        if (k < used) lowest[k] = low, highest[k] = high;                              \
-      }                                                                                \
-      low = infinity, high = -infinity;                                                \
-      for (size_t k = 0; k < used; k++) {                                              \
-        lower[begin + k] = (lowest[k] < low ? lowest[k] : low) + 0;                    \
-        upper[begin + k] = (highest[k] > high ? highest[k] : high) + 0;                \
-        size_t next = begin + window + k;                                              \
-        if (next - radius >= n) continue;                                              \
-        type value = x[next - radius];                                                 \
-        low = value < low ? value : low;                                               \
-        high = value > high ? value : high;                                            \
-      }                                                                                \
-    }                                                                                  \
-  }
-
-ENVELOPE(envelope, double)
-ENVELOPE(envelope_f32, float)
-
 static inline double clipped(double c, double lower, double upper) {
   return smaller(larger(c, lower), upper);
 }
@@ -98,8 +61,6 @@ static void clip(const double *restrict c, const double *restrict lower,
 }
 
 const tsn_lbkeogh_kernels TSN_LEVEL(tsn_lbkeogh_kernels) = {
-    .envelope = envelope,
-    .envelope_f32 = envelope_f32,
     .bound_absolute = bound_absolute,
     .bound_squared = bound_squared,
     .clip = clip,

@@ -10,14 +10,23 @@
  * level gives the same bits. */
 enum { TSN_LBKEOGH_LANES = 32 };
 
+/* Samples of scratch beyond min(count, 2 radius + 1): the rows of a tile that
+ * the last positions need, and what fills up a row. */
+enum { TSN_ENVELOPE_SLACK = 64 };
+
 typedef struct {
   /* Envelope of x[0 .. n) at positions 0 <= i < count, where count <= n +
    * radius, so that no window is empty. lowest and highest are scratch of
-   * min(count, 2 radius + 1) each. */
+   * min(count, 2 radius + 1) + TSN_ENVELOPE_SLACK each, aligned to a vector. */
   void (*envelope)(const double *x, size_t n, size_t radius, size_t count, double *lowest,
                    double *highest, double *lower, double *upper);
   void (*envelope_f32)(const float *x, size_t n, size_t radius, size_t count,
                        float *lowest, float *highest, float *lower, float *upper);
+} tsn_envelope_kernels;
+
+TSN_KERNEL_TABLE(tsn_envelope_kernels);
+
+typedef struct {
   double (*bound_absolute)(const double *c, const double *lower, const double *upper,
                            size_t n);
   double (*bound_squared)(const double *c, const double *lower, const double *upper,
