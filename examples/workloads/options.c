@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line of a workload. */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workload.h"
+
+/* A leak takes at most this much, and at most this share of the memory that
+ * is available when the program starts, so that no machine is harmed. */
+#define LEAK_CAP ((size_t)2 << 30)
+#define LEAK_SHARE 4
+
+enum {
+  OPTION_SIZE = 0x100,
+  OPTION_THREADS,
+  OPTION_RECORD,
+  OPTION_NO_HEARTBEAT,
+  OPTION_ANOMALY,
+  OPTION_ANOMALY_THREAD,
+  OPTION_LEAK_RATE,
+  OPTION_LEAK_CAP,
+  OPTION_SEED
+};
+
+static const struct argp_option options[] = {
+    {"size", OPTION_SIZE, "NAME", 0, "tiny, small (default), medium or large", 0},
+    {"threads", OPTION_THREADS, "N", 0, "threads (default: what OpenMP gives)", 0},
+    {"seed", OPTION_SEED, "N", 0, "seed of the problem and of the anomaly (default 1)",
+     0},
+    {"record", OPTION_RECORD, "FOLDER", 0, "record heartbeats into a run folder", 1},
+    {"no-heartbeat", OPTION_NO_HEARTBEAT, NULL, 0,
+     "make no heartbeat even with --record: the other half of an overhead pair", 1},
+    {"anomaly", OPTION_ANOMALY, "KIND", 0,
+     "leak (memory is allocated and touched at every beat and never freed), shutdown "
+     "(SIGKILL at a seeded beat within 10 to 90 % of the run) or thread-shutdown (one "
+     "thread stops working there)",
+     2},
+    {"anomaly-thread", OPTION_ANOMALY_THREAD, "T|all", 0,
+     "the thread that misbehaves (default: all for leak, otherwise the last)", 2},
+    {"leak-rate", OPTION_LEAK_RATE, "BYTES", 0,
+     "bytes per beat of a leaking thread, K, M and G understood (default: spread so "
+     "that the cap is reached at the end of the run)",
+     2},
+    {"leak-cap", OPTION_LEAK_CAP, "BYTES", 0,
+     "all that may leak (default 2G; never more than a quarter of the memory available)",
+     2},
+    {0}};
+
+static size_t parse_bytes(const char *text, const char *option,
+                          struct argp_state *state) {
+  char *end = NULL;
+  errno = 0;
+  const uintmax_t number = strtoumax(text, &end, 10);
+  const char *suffixes = "KMG";
+  const char *suffix = *end ? strchr(suffixes, *end) : NULL;
+  const int shift = suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
+  if (errno || end == text || *text == '-' || (*end && (!suffix || end[1])) ||
+      number == 0 || number > (SIZE_MAX >> shift)) {
+    argp_error(state, "--%s %s: not a positive number of bytes, such as 4096 or 16K",
+               option, text);
+  }
+  return (size_t)number << shift;
+}
+
+static uint64_t parse_count(const char *text, const char *option, uint64_t low,
+                            uint64_t high, struct argp_state *state) {
+  char *end = NULL;
+  errno = 0;
+  const uintmax_t number = strtoumax(text, &end, 10);
+  if (errno || end == text || *end || *text == '-' || number < low || number > high) {
+    argp_error(state, "--%s %s: not a whole number from %" PRIu64 " to %" PRIu64, option,
+               text, low, high);
+  }
+  return number;
+}
+
+static const struct workload_size *parse_size(const struct workload *w, const char *text,
+                                              struct argp_state *state) {
+  for (int s = 0; s < WORKLOAD_SIZES; ++s) {
+    if (!strcmp(text, w->program->sizes[s].name)) {
+      return &w->program->sizes[s];
+    }
+  }
+  argp_error(state, "--size %s: not one of tiny, small, medium, large", text);
+  return NULL;
+}
+
+static enum workload_anomaly parse_anomaly(const char *text, struct argp_state *state) {
+  static const char *const names[] = {"", "leak", "shutdown", "thread-shutdown"};
+  for (int a = WORKLOAD_LEAK; a <= WORKLOAD_THREAD_SHUTDOWN; ++a) {
+    if (!strcmp(text, names[a])) {
+      return (enum workload_anomaly)a;
+    }
+  }
+  argp_error(state, "--anomaly %s: not one of leak, shutdown, thread-shutdown", text);
+  return WORKLOAD_NORMAL;
+}
+
+/* What one option alone cannot decide. */
+static void settle(struct workload *w, bool heartbeat, struct argp_state *state) {
+  if (!heartbeat) {
+    w->record = NULL;
+  }
+  if (w->anomaly_thread == WORKLOAD_THREAD_UNSET) {
+    w->anomaly_thread =
+        w->anomaly == WORKLOAD_LEAK ? WORKLOAD_ALL_THREADS : w->threads - 1;
+  }
+  if (w->anomaly_thread >= w->threads) {
+    argp_error(state, "--anomaly-thread %d: the threads are numbered 0 to %d",
+               w->anomaly_thread, w->threads - 1);
+  }
+  if (w->anomaly_thread == WORKLOAD_ALL_THREADS && w->anomaly != WORKLOAD_LEAK &&
+      w->anomaly != WORKLOAD_NORMAL) {
+    argp_error(state, "--anomaly-thread all: only a leak strikes all threads at once");
+  }
+}
+
+struct parse {
+  struct workload *w;
+  bool heartbeat;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct parse *p = state->input;
+  struct workload *w = p->w;
+  switch (key) {
+    case OPTION_SIZE:
+      w->size = parse_size(w, arg, state);
+      break;
+    case OPTION_THREADS:
+      w->threads = (int)parse_count(arg, "threads", 1, WORKLOAD_MAX_THREADS, state);
+      break;
+    case OPTION_RECORD:
+      w->record = arg;
+      break;
+    case OPTION_NO_HEARTBEAT:
+      p->heartbeat = false;
+      break;
+    case OPTION_ANOMALY:
+      w->anomaly = parse_anomaly(arg, state);
+      break;
+    case OPTION_ANOMALY_THREAD:
+      w->anomaly_thread = !strcmp(arg, "all")
+                              ? WORKLOAD_ALL_THREADS
+                              : (int)parse_count(arg, "anomaly-thread", 0,
+                                                 WORKLOAD_MAX_THREADS - 1, state);
+      break;
+    case OPTION_LEAK_RATE:
+      w->leak_rate = parse_bytes(arg, "leak-rate", state);
+      break;
+    case OPTION_LEAK_CAP:
+      w->leak_cap = parse_bytes(arg, "leak-cap", state);
+      break;
+    case OPTION_SEED:
+      w->seed = parse_count(arg, "seed", 0, UINT64_MAX, state);
+      break;
+    case ARGP_KEY_ARG:
+      argp_error(state, "unexpected argument %s", arg);
+      break;
+    case ARGP_KEY_END:
+      settle(w, p->heartbeat, state);
+      break;
+    default:
+      return ARGP_ERR_UNKNOWN;
+  }
+  return 0;
+}
+
+static size_t read_number(const char *path, const char *format) {
+  FILE *file = fopen(path, "r");
+  size_t number = 0;
+  if (!file) {
+    return SIZE_MAX;
+  }
+  char line[128];
+  bool found = false;
+  while (!found && fgets(line, sizeof line, file)) {
+    found = sscanf(line, format, &number) == 1;
+  }
+  fclose(file);
+  return found ? number : SIZE_MAX;
+}
+
+/* Bytes that can be had without swapping, within a control group's limit. */
+static size_t memory_available(void) {
+  const size_t kib = read_number("/proc/meminfo", "MemAvailable: %zu kB");
+  const size_t most = read_number("/sys/fs/cgroup/memory.max", "%zu");
+  const size_t used = read_number("/sys/fs/cgroup/memory.current", "%zu");
+  const size_t machine = kib < (SIZE_MAX >> 10) ? kib << 10 : LEAK_CAP;
+  const size_t group = most == SIZE_MAX || used == SIZE_MAX ? SIZE_MAX
+                       : most > used                        ? most - used
+                                                            : 0;
+  return machine < group ? machine : group;
+}
+
+void workload_open(struct workload *w, const struct workload_program *program, int argc,
+                   char **argv) {
+  char manual[1024];
+  snprintf(manual, sizeof manual,
+           "%s\vOne beat every %" PRIu32
+           " iteration%s; an iteration is %s.\n\n"
+           "Exit status: 0 answer verified, 1 answer wrong, 2 bad usage, 3 no memory or "
+           "no recording, 4 answer void because a thread was stopped on request.",
+           program->purpose, program->cycle, program->cycle == 1 ? "" : "s",
+           program->iteration);
+  *w = (struct workload){.program = program,
+                         .size = &program->sizes[1],
+                         .threads = omp_get_max_threads(),
+                         .seed = 1,
+                         .anomaly_thread = WORKLOAD_THREAD_UNSET,
+                         .leak_cap = LEAK_CAP};
+  struct parse input = {.w = w, .heartbeat = true};
+  const struct argp argp = {options, parse, NULL, manual, NULL, NULL, NULL};
+  argp_err_exit_status = WORKLOAD_USAGE;
+  if (argp_parse(&argp, argc, argv, 0, NULL, &input)) {
+    exit(WORKLOAD_USAGE);
+  }
+  const size_t safe = memory_available() / LEAK_SHARE;
+  w->leak_cap = w->leak_cap < safe ? w->leak_cap : safe;
+}
