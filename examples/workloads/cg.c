@@ -67,8 +67,8 @@ static void make_row(struct system *s, int i, const int32_t offset[OFFSETS]) {
   int32_t *column = s->column + (size_t)i * PER_ROW;
   double *value = s->value + (size_t)i * PER_ROW;
   for (int k = 0; k < OFFSETS; ++k) {
-    column[2 * k] = (i + offset[k]) % s->n;
-    column[2 * k + 1] = (i - offset[k] + s->n) % s->n;
+    column[k] = (i + offset[k]) % s->n;
+    column[OFFSETS + k] = (i - offset[k] + s->n) % s->n;
   }
   qsort(column, PER_ROW, sizeof *column, compare);
   for (int k = 0; k < PER_ROW; ++k) {

@@ -63,7 +63,7 @@ static void exact(const struct diffusion *d, int i, int j, int k, point u) {
 }
 
 struct grid grid_make(int n, int halo) {
-  const size_t edge = (size_t)(n + 2 * halo);
+  const size_t edge = (size_t)n + 2 * (size_t)halo;
   return (struct grid){.n = n, .halo = halo, .step = {1, edge, edge * edge}};
 }
 

@@ -174,7 +174,7 @@ int main(int argc, char **argv) {
   diffusion_init(&d, n, 1, w.seed);
   struct solver s = make_solver(&w, &d);
 
-  const uint64_t lines = 2 * SWEEPS * (uint64_t)n * (uint64_t)(n / w.threads);
+  const uint64_t lines = (uint64_t)2 * SWEEPS * (uint64_t)n * (uint64_t)(n / w.threads);
   workload_start(&w, n, (uint64_t)w.size->steps * lines);
 #pragma omp parallel num_threads(w.threads)
   {

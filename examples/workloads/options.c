@@ -182,7 +182,7 @@ static size_t read_number(const char *path, const char *format) {
   while (!found && fgets(line, sizeof line, file)) {
     found = sscanf(line, format, &number) == 1;
   }
-  fclose(file);
+  (void)fclose(file);
   return found ? number : SIZE_MAX;
 }
 
@@ -201,13 +201,14 @@ static size_t memory_available(void) {
 void workload_open(struct workload *w, const struct workload_program *program, int argc,
                    char **argv) {
   char manual[1024];
-  snprintf(manual, sizeof manual,
-           "%s\vOne beat every %" PRIu32
-           " iteration%s; an iteration is %s.\n\n"
-           "Exit status: 0 answer verified, 1 answer wrong, 2 bad usage, 3 no memory or "
-           "no recording, 4 answer void because a thread was stopped on request.",
-           program->purpose, program->cycle, program->cycle == 1 ? "" : "s",
-           program->iteration);
+  (void)snprintf(
+      manual, sizeof manual,
+      "%s\vOne beat every %" PRIu32
+      " iteration%s; an iteration is %s.\n\n"
+      "Exit status: 0 answer verified, 1 answer wrong, 2 bad usage, 3 no memory or "
+      "no recording, 4 answer void because a thread was stopped on request.",
+      program->purpose, program->cycle, program->cycle == 1 ? "" : "s",
+      program->iteration);
   *w = (struct workload){.program = program,
                          .size = &program->sizes[1],
                          .threads = omp_get_max_threads(),

@@ -208,7 +208,7 @@ int main(int argc, char **argv) {
   struct solver s = make_solver(&w, &d);
 
   const uint64_t rows =
-      3 * FIELDS * (uint64_t)n * (uint64_t)n * (uint64_t)(n / w.threads);
+      (uint64_t)3 * FIELDS * (uint64_t)n * (uint64_t)n * (uint64_t)(n / w.threads);
   workload_start(&w, n, (uint64_t)w.size->steps * rows);
 #pragma omp parallel num_threads(w.threads)
   {

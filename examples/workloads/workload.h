@@ -94,7 +94,7 @@ void workload_start(struct workload *w, int shares, uint64_t iterations);
 /* Stops the clock and the recording. */
 void workload_stop(struct workload *w);
 
-/* Prints the report and the verdict, frees what is held and returns the exit status.
+/* Prints the report and the verdict and returns the exit status.
  * The answer is right when `error` <= `limit`; a NaN is wrong. */
 int workload_close(struct workload *w, double error, double limit);
 
