@@ -81,7 +81,11 @@ static int start_gnuplot(const plot *p, pid_t *gnuplot, FILE **drawn, failure *w
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   char name[] = "gnuplot", no_settings_of_users[] = "-d";
   char *arguments[] = {name, no_settings_of_users, NULL};
-  int error = posix_spawnp(gnuplot, name, &actions, NULL, arguments, environ);
+  /* Nothing of the caller's environment, so that pictures do not depend on it;
+   * in a locale that is not UTF-8 gnuplot complains of its own degree sign. */
+  char locale[] = "LC_ALL=C.UTF-8";
+  char *environment[] = {locale, NULL};
+  int error = posix_spawnp(gnuplot, name, &actions, NULL, arguments, environment);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   if (!error) return 0;
