@@ -48,5 +48,6 @@ json_t *json_finite(double value);
 /* The subcommands. Each gets argv[0] = "tsanom NAME" and returns an exit status. */
 int command_dtw(int argc, char **argv);
 int command_fit(int argc, char **argv);
+int command_rate(int argc, char **argv);
 
 #endif

@@ -22,6 +22,7 @@ typedef struct {
 static const subcommand subcommands[] = {
     {"dtw", command_dtw, "Warping distance of two series"},
     {"fit", command_fit, "Polynomial regression"},
+    {"rate", command_rate, "Heart rates of the threads of a run"},
 };
 
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "number.h"
-#include "rows.h"
 
 typedef struct {
   columns *c;
@@ -71,6 +70,16 @@ static int grow(columns *c, size_t wanted, const row *r, failure *why) {
   return 0;
 }
 
+static int refuse_field(const selection *s, size_t k, const row *r, const char *wrong,
+                        failure *why) {
+  char shown[QUOTED_BYTES];
+  quoted(shown, r->field[s->at[k]]);
+  if (!s->names)
+    return fail(why, "%s:%zu: column 1: %s %s", r->file, r->line, shown, wrong);
+  return fail(why, "%s:%zu: column %zu (%s): %s %s", r->file, r->line, s->at[k] + 1,
+              s->names[k], shown, wrong);
+}
+
 static int take_row(void *user, const row *r, failure *why) {
   selection *s = user;
   if (s->names && !s->fields) return take_header(s, r, why);
@@ -85,18 +94,13 @@ static int take_row(void *user, const row *r, failure *why) {
                 r->count, s->fields);
   }
   if (grow(s->c, s->wanted, r, why)) return -1;
+  double value[COLUMNS_MOST];
   for (size_t k = 0; k < s->wanted; k++) {
-    const char *text = r->field[s->at[k]];
-    const char *wrong = number_parse(text, &s->c->column[k][s->c->count]);
-    if (!wrong) continue;
-    char shown[QUOTED_BYTES];
-    quoted(shown, text);
-    if (s->names) {
-      return fail(why, "%s:%zu: column %zu (%s): %s %s", r->file, r->line, s->at[k] + 1,
-                  s->names[k], shown, wrong);
-    }
-    return fail(why, "%s:%zu: column 1: %s %s", r->file, r->line, shown, wrong);
+    const char *wrong = number_parse(r->field[s->at[k]], &value[k]);
+    if (wrong) return refuse_field(s, k, r, wrong, why);
   }
+  if (s->c->check && s->c->check(s->c->check_user, r, value, why)) return -1;
+  for (size_t k = 0; k < s->wanted; k++) s->c->column[k][s->c->count] = value[k];
   s->c->count++;
   return 0;
 }

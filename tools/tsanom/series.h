@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "failure.h"
+#include "rows.h"
 
 enum { COLUMNS_MOST = 8 };
 
@@ -14,6 +14,9 @@ typedef struct {
   size_t count;
   double *column[COLUMNS_MOST];
   size_t room;
+  /* If given, looks at the numbers of each row; -1 with `why` filled refuses it. */
+  int (*check)(void *user, const row *r, const double *value, failure *why);
+  void *check_user;
 } columns;
 
 void columns_free(columns *c);

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom rate: windowed heart rates of the threads of a run. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "beats.h"
+#include "command.h"
+#include "plot.h"
+#include "rows.h"
+
+enum { KEY_WINDOW = 'w', KEY_CSV = KEY_OWN };
+
+typedef struct {
+  shared_options shared;
+  size_t window; /* 0: a hundredth of the beats of the busiest thread */
+  int csv;
+  const char *path;
+} request;
+
+/* The rates of a thread; rate[i] is at time[i]. */
+typedef struct {
+  double *rate;
+  const double *time;
+  size_t count;
+} thread_rates;
+
+static const struct argp_option options[] = {
+    {"window", KEY_WINDOW, "W", 0,
+     "Beats in a window, at least 1 (default: a hundredth of the beats of the busiest "
+     "thread, rounded up)",
+     0},
+    {"csv", KEY_CSV, NULL, 0, "Print each rate, as CSV", 0},
+    {0}};
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+  request *r = state->input;
+  switch (key) {
+    case ARGP_KEY_INIT:
+      state->child_inputs[0] = &r->shared;
+      return 0;
+    case KEY_WINDOW:
+      r->window = count_argument(state, "--window", text);
+      if (!r->window) argp_error(state, "--window: at least 1 beat is expected");
+      return 0;
+    case KEY_CSV:
+      r->csv = 1;
+      return 0;
+    case ARGP_KEY_ARG:
+      r->path = text;
+      return state->arg_num ? ARGP_ERR_UNKNOWN : 0;
+    case ARGP_KEY_END:
+      if (state->arg_num != 1) argp_error(state, "one run is expected");
+      if (r->csv && r->shared.json) {
+        argp_error(state, "--csv and --json exclude each other");
+      }
+      return 0;
+    default:
+      return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static int print_threads_json(const request *r, const beats *b, const thread_rates *t) {
+  json_t *threads = json_array();
+  for (size_t i = 0; i < b->run.thread_count; i++) {
+    json_t *time = json_array(), *rate = json_array();
+    for (size_t k = 0; k < t[i].count; k++) {
+      json_array_append_new(time, json_finite(t[i].time[k]));
+      json_array_append_new(rate, json_finite(t[i].rate[k]));
+    }
+    json_array_append_new(
+        threads, json_pack("{sI sI so so}", "thread", (json_int_t)i, "beats",
+                           (json_int_t)b->series[i].beats, "time", time, "rate", rate));
+  }
+  return print_json(json_pack("{ss sI so}", "run", file_title(r->path), "window",
+                              (json_int_t)r->window, "threads", threads));
+}
+
+static void print_csv(const request *r, const beats *b, const thread_rates *t) {
+  printf("thread,beat,time,rate\n");
+  for (size_t i = 0; i < b->run.thread_count; i++) {
+    for (size_t k = 0; k < t[i].count; k++) {
+      printf("%zu,%zu,%.17g,%.17g\n", i, k + r->window, t[i].time[k], t[i].rate[k]);
+    }
+  }
+}
+
+static void print_table(const request *r, const beats *b, const thread_rates *t) {
+  printf("window %zu beats; rates in beats per second\n\n", r->window);
+  printf("thread       beats  completion s     mean rate  lowest rate highest rate\n");
+  for (size_t i = 0; i < b->run.thread_count; i++) {
+    const tsanom_hsa_series *s = &b->series[i];
+    printf("%6zu  %10zu", i, s->beats);
+    if (!t[i].count) {
+      printf("  too few for a window\n");
+      continue;
+    }
+    double sum = 0, low = INFINITY, high = 0;
+    for (size_t k = 0; k < t[i].count; k++) {
+      sum += t[i].rate[k];
+      low = fmin(low, t[i].rate[k]);
+      high = fmax(high, t[i].rate[k]);
+    }
+    printf("  %12.6g  %12.6g %12.6g %12.6g\n", s->time[s->beats - 1] - b->run.start,
+           sum / (double)t[i].count, low, high);
+  }
+}
+
+static int draw(const request *r, const beats *b, const thread_rates *t, failure *why) {
+  char title[64];
+  plot p;
+  snprintf(title, sizeof title, "Heart rates, window %zu", r->window);
+  if (plot_open(&p, r->shared.plot, title, why)) return -1;
+  for (size_t i = 0; i < b->run.thread_count; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "t%zu", i);
+    if (t[i].count) plot_series(&p, name, t[i].time, t[i].rate, t[i].count);
+  }
+  fprintf(p.script, "set xlabel 'time, s'\nset ylabel 'beats per second'\n"
+                    "set yrange [0:*]\nplot ");
+  for (size_t i = 0; i < b->run.thread_count; i++) {
+    if (t[i].count) fprintf(p.script, "$t%zu with lines title 'thread %zu', ", i, i);
+  }
+  fprintf(p.script, "\n");
+  return plot_close(&p, why);
+}
+
+static int compute(request *r, const beats *b, thread_rates *t, failure *why) {
+  if (!r->window) r->window = (beats_most(b) + 99) / 100;
+  if (beats_most(b) <= r->window) {
+    return fail(why,
+                "%s: the busiest thread has %zu beats: a window of %zu needs at least %zu",
+                file_title(r->path), beats_most(b), r->window, r->window + 1);
+  }
+  for (size_t i = 0; i < b->run.thread_count; i++) {
+    if (beats_rate(b, i, r->window, r->path, &t[i].rate, &t[i].count, why)) return -1;
+    if (t[i].count) t[i].time = b->series[i].time + r->window;
+  }
+  return r->shared.plot ? draw(r, b, t, why) : 0;
+}
+
+static int report(request *r, const beats *b) {
+  failure why;
+  thread_rates *t = calloc(b->run.thread_count, sizeof *t);
+  int status = EXIT_DONE;
+  if (!t) {
+    fail(&why, "out of memory");
+    status = refuse(&why);
+  } else if (compute(r, b, t, &why)) {
+    status = refuse(&why);
+  } else if (r->shared.json) {
+    status = print_threads_json(r, b, t);
+  } else if (r->csv) {
+    print_csv(r, b, t);
+  } else {
+    print_table(r, b, t);
+  }
+  for (size_t i = 0; t && i < b->run.thread_count; i++) free(t[i].rate);
+  free(t);
+  return status;
+}
+
+int command_rate(int argc, char **argv) {
+  static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
+  static const struct argp argp = {
+      options, parse, "RUN",
+      "Windowed heart rates of the threads of a run.\v"
+      "RUN is a run folder, or a CSV file with the columns thread and time (in seconds); "
+      "\"-\" is such a file on the standard input.",
+      children, NULL, NULL};
+  request r = {0};
+  argp_parse(&argp, argc, argv, 0, NULL, &r);
+  beats b = {0};
+  failure why;
+  if (beats_read(r.path, &r.shared.exec, &b, &why)) return refuse(&why);
+  int status = report(&r, &b);
+  beats_free(&b);
+  return status;
+}
