@@ -12,6 +12,7 @@
 #include "series.h"
 
 enum { THREADS_MOST = TSANOM_HEARTBEAT_STREAMS_MAX };
+_Static_assert(THREADS_MOST == 65536, "a message says so");
 
 void beats_free(beats *b) {
   free(b->series);
@@ -142,24 +143,20 @@ static int read_folder(const char *path, const tsanom_exec *exec, beats *b,
 
 /* CSV files. */
 
-static int check_row(void *user, const row *r, const double *value, failure *why) {
+static const char *check_row(void *user, const double *value, size_t *which) {
   double *last = user;
   double thread = value[0], time = value[1];
+  *which = 0;
   if (thread < 0 || thread >= THREADS_MOST || thread != floor(thread)) {
-    return fail(why,
-                "%s:%zu: column thread: %g is no thread number: a whole number from 0 to "
-                "%d is expected",
-                r->file, r->line, thread, THREADS_MOST - 1);
+    return "is no thread number: a whole number from 0 to 65535 is expected";
   }
   double *before = &last[(size_t)thread];
+  *which = 1;
   if (time < *before) {
-    return fail(why,
-                "%s:%zu: column time: %.17g is before the last beat of thread %.0f, at "
-                "%.17g: the times of a thread must not fall",
-                r->file, r->line, time, thread, *before);
+    return "is before the last beat of the thread: the times of a thread must not fall";
   }
   *before = time;
-  return 0;
+  return NULL;
 }
 
 static int sort_rows(const columns *c, const char *path, beats *b, failure *why) {

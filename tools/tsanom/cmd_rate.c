@@ -116,8 +116,9 @@ static int draw(const request *r, const beats *b, const thread_rates *t, failure
     snprintf(name, sizeof name, "t%zu", i);
     if (t[i].count) plot_series(&p, name, t[i].time, t[i].rate, t[i].count);
   }
-  fprintf(p.script, "set xlabel 'time, s'\nset ylabel 'beats per second'\n"
-                    "set yrange [0:*]\nplot ");
+  fprintf(p.script,
+          "set xlabel 'time, s'\nset ylabel 'beats per second'\n"
+          "set yrange [0:*]\nplot ");
   for (size_t i = 0; i < b->run.thread_count; i++) {
     if (t[i].count) fprintf(p.script, "$t%zu with lines title 'thread %zu', ", i, i);
   }
@@ -128,9 +129,9 @@ static int draw(const request *r, const beats *b, const thread_rates *t, failure
 static int compute(request *r, const beats *b, thread_rates *t, failure *why) {
   if (!r->window) r->window = (beats_most(b) + 99) / 100;
   if (beats_most(b) <= r->window) {
-    return fail(why,
-                "%s: the busiest thread has %zu beats: a window of %zu needs at least %zu",
-                file_title(r->path), beats_most(b), r->window, r->window + 1);
+    return fail(
+        why, "%s: the busiest thread has %zu beats: a window of %zu needs at least %zu",
+        file_title(r->path), beats_most(b), r->window, r->window + 1);
   }
   for (size_t i = 0; i < b->run.thread_count; i++) {
     if (beats_rate(b, i, r->window, r->path, &t[i].rate, &t[i].count, why)) return -1;
@@ -163,11 +164,15 @@ static int report(request *r, const beats *b) {
 int command_rate(int argc, char **argv) {
   static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
   static const struct argp argp = {
-      options, parse, "RUN",
+      options,
+      parse,
+      "RUN",
       "Windowed heart rates of the threads of a run.\v"
       "RUN is a run folder, or a CSV file with the columns thread and time (in seconds); "
       "\"-\" is such a file on the standard input.",
-      children, NULL, NULL};
+      children,
+      NULL,
+      NULL};
   request r = {0};
   argp_parse(&argp, argc, argv, 0, NULL, &r);
   beats b = {0};

@@ -99,7 +99,9 @@ static int take_row(void *user, const row *r, failure *why) {
     const char *wrong = number_parse(r->field[s->at[k]], &value[k]);
     if (wrong) return refuse_field(s, k, r, wrong, why);
   }
-  if (s->c->check && s->c->check(s->c->check_user, r, value, why)) return -1;
+  size_t which = 0;
+  const char *bad = s->c->check ? s->c->check(s->c->check_user, value, &which) : NULL;
+  if (bad) return refuse_field(s, which, r, bad, why);
   for (size_t k = 0; k < s->wanted; k++) s->c->column[k][s->c->count] = value[k];
   s->c->count++;
   return 0;

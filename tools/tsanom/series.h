@@ -14,8 +14,9 @@ typedef struct {
   size_t count;
   double *column[COLUMNS_MOST];
   size_t room;
-  /* If given, looks at the numbers of each row; -1 with `why` filled refuses it. */
-  int (*check)(void *user, const row *r, const double *value, failure *why);
+  /* If given, looks at the numbers of each row and tells what is wrong with one of
+   * them, `*which` of those asked for, as number_parse() does. */
+  const char *(*check)(void *user, const double *value, size_t *which);
   void *check_user;
 } columns;
 

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <tsanom/heartbeat.h>
+
+#include "run.h"
+
+TestSuite(command_rate, .init = enter_folder, .fini = leave_folder);
+
+static const json_t *thread_of(const json_t *result, size_t thread) {
+  return json_array_get(json_object_get(result, "threads"), thread);
+}
+
+static double item(const json_t *thread, const char *key, size_t i) {
+  return json_number_value(json_array_get(json_object_get(thread, key), i));
+}
+
+/* By hand, window 2: thread 0 beats at 1 2 4 8, so rates 2/3 and 2/6; thread 1 is
+ * silent; thread 2 beats once, which is too few. */
+static const char three_threads[] =
+    "time,note,thread\n1,a,0\n5,b,2\n2,c,0\n4,d,0\n8,e,0\n";
+
+Test(command_rate, rates_are_those_worked_out_by_hand) {
+  write_text("r.csv", three_threads);
+  json_t *r = tsanom_json("rate r.csv --window 2 --json");
+  cr_assert(number_of(r, "window") == 2);
+  cr_assert(json_array_size(json_object_get(r, "threads")) == 3);
+  const json_t *first = thread_of(r, 0);
+  cr_assert(number_of(first, "thread") == 0 && number_of(first, "beats") == 4);
+  cr_assert(json_array_size(json_object_get(first, "rate")) == 2);
+  cr_assert(item(first, "rate", 0) == 2.0 / 3 && item(first, "rate", 1) == 2.0 / 6);
+  cr_assert(item(first, "time", 0) == 4 && item(first, "time", 1) == 8);
+  cr_assert(number_of(thread_of(r, 1), "beats") == 0);
+  cr_assert(number_of(thread_of(r, 2), "beats") == 1);
+  cr_assert(json_array_size(json_object_get(thread_of(r, 2), "rate")) == 0);
+  json_decref(r);
+}
+
+Test(command_rate, tables_and_csv_say_the_same) {
+  write_text("r.csv", three_threads);
+  outcome o = tsanom("rate r.csv -w 2");
+  cr_assert(o.status == 0 && strstr(o.out, "0.666667") && strstr(o.out, "too few"), "%s",
+            o.out);
+  o = tsanom("rate - -w 3 --csv <r.csv");
+  char expected[128];
+  snprintf(expected, sizeof expected, "thread,beat,time,rate\n0,3,8,%.17g\n", 3.0 / 7);
+  cr_assert(o.status == 0 && !strcmp(o.out, expected), "%s", o.out);
+}
+
+Test(command_rate, a_run_folder_is_read) {
+  cr_assert(tsanom_heartbeat_init("run", 2, NULL) == TSANOM_OK);
+  for (uint32_t i = 0; i < 500; i++) {
+    cr_assert(tsanom_heartbeat_beat((int32_t)(i % 2), i) == TSANOM_OK);
+  }
+  cr_assert(tsanom_heartbeat_finish() == TSANOM_OK);
+  json_t *r = tsanom_json("rate run --json");
+  cr_assert(number_of(r, "window") == 3);
+  for (size_t t = 0; t < 2; t++) {
+    const json_t *thread = thread_of(r, t);
+    cr_assert(number_of(thread, "beats") == 250);
+    cr_assert(json_array_size(json_object_get(thread, "rate")) == 247);
+    cr_assert(item(thread, "rate", 100) > 0 && item(thread, "time", 0) > 0);
+  }
+  json_decref(r);
+}
+
+Test(command_rate, draws_a_picture) {
+  write_text("r.csv", three_threads);
+  cr_assert(tsanom("rate r.csv -w 1 --plot p.svg").status == 0);
+  check_svg("p.svg");
+}
+
+Test(command_rate, windows_that_do_not_fit_are_refused) {
+  write_text("r.csv", three_threads);
+  CHECK_REFUSED(tsanom("rate r.csv --window 0"), 2, "--window", "at least 1");
+  CHECK_REFUSED(tsanom("rate r.csv --window -1"), 2, "--window");
+  CHECK_REFUSED(tsanom("rate r.csv --window 4"), 3, "r.csv", "4 beats", "at least 5");
+  CHECK_REFUSED(tsanom("rate r.csv --csv --json"), 2, "exclude");
+  CHECK_REFUSED(tsanom("rate"), 2, "one run");
+}
+
+typedef struct {
+  const char *text, *place, *sentence;
+} bad_run;
+
+static const bad_run bad_runs[] = {
+    {"", "r.csv: ", "header"},
+    {"thread,time\n", "r.csv: ", "no numbers"},
+    {"thread\n0\n", "r.csv:1: ", "\"time\""},
+    {"thread,time\n0,1\n-1,2\n", "r.csv:3: column 1 (thread): \"-1\"", "from 0"},
+    {"thread,time\n0,1\n0.5,2\n", "r.csv:3: column 1 (thread): \"0.5\"", "whole number"},
+    {"thread,time\n0,1\n1e9,2\n", "r.csv:3: column 1 (thread): \"1e9\"", "65535"},
+    {"thread,time\n0,1\n0,nan\n", "r.csv:3: column 2 (time): \"nan\"", "not finite"},
+    {"thread,time\n0,3\n1,2\n0,2\n", "r.csv:4: column 2 (time): \"2\"", "must not fall"},
+    {"thread,time\n0,3\n0,3\n", "r.csv: thread 0", "same time"},
+};
+
+Test(command_rate, bad_runs_are_refused) {
+  for (size_t i = 0; i < sizeof bad_runs / sizeof *bad_runs; i++) {
+    write_text("r.csv", bad_runs[i].text);
+    CHECK_REFUSED(tsanom("rate r.csv -w 1"), 3, bad_runs[i].place, bad_runs[i].sentence);
+  }
+  mkdir("empty", 0777);
+  CHECK_REFUSED(tsanom("rate empty"), 3, "empty/");
+  CHECK_REFUSED(tsanom("rate missing"), 3, "missing: ", "No such file");
+}
+
+Test(command_rate, a_damaged_run_names_file_and_byte) {
+  cr_assert(tsanom_heartbeat_init("run", 1, NULL) == TSANOM_OK);
+  for (uint32_t i = 0; i < 10; i++) tsanom_heartbeat_beat(0, i);
+  cr_assert(tsanom_heartbeat_finish() == TSANOM_OK);
+  cr_assert(system("f=$(ls -d run/* | grep -v heartbeat.run | head -n 1); "
+                   "printf X | dd of=$f bs=1 seek=1 conv=notrunc 2>/dev/null") == 0);
+  CHECK_REFUSED(tsanom("rate run"), 3, "run/", "byte ");
+}
