@@ -65,4 +65,13 @@ static inline tsn_dd tsn_dd_multiply(tsn_dd a, tsn_dd b) {
   return tsn_fast_two_sum(product.high, product.low + (a.high * b.low + a.low * b.high));
 }
 
+static inline tsn_dd tsn_dd_divide(tsn_dd a, tsn_dd b) {
+  double first = a.high / b.high;
+  tsn_dd rest = tsn_dd_subtract(a, tsn_dd_multiply(b, tsn_dd_from(first)));
+  double second = rest.high / b.high;
+  rest = tsn_dd_subtract(rest, tsn_dd_multiply(b, tsn_dd_from(second)));
+  tsn_dd quotient = tsn_fast_two_sum(first, second);
+  return tsn_dd_add(quotient, tsn_dd_from(rest.high / b.high));
+}
+
 #endif

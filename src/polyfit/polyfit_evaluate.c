@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Evaluation of a model. */
 #include <math.h>
-#include <string.h>
 #include <tsanom/polyfit.h>
 
 #include "core/check.h"
 #include "core/exec.h"
+#include "core/parallel.h"
 #include "core/versioned.h"
+#include "polyfit/polyfit_kernel.h"
 
-enum { SAMPLES_PER_POLL = 1 << 16 };
+enum { SAMPLES_PER_CHUNK = 1 << 14 };
 
 static const tsanom_polyfit_model empty = {
     .struct_size = sizeof empty, .unit = 1, .scale = 1};
@@ -42,22 +43,20 @@ static int stays_finite(const tsanom_polyfit_model *model, double largest) {
   return bits < 1023;
 }
 
-static void evaluate(const tsanom_polyfit_model *model, const double *x, size_t n,
-                     double *values, double *slopes) {
-  for (size_t i = 0; i < n; i++) {
-    double t = (x[i] * model->unit - model->center) * model->scale;
-    double p = 0, p_before = 0, s = 0, s_before = 0;
-    for (int k = model->degree; k > 0; k--) {
-      double s_next = 2 * p + 2 * t * s - s_before;
-      double p_next = model->high[k] + 2 * t * p - p_before;
-      s_before = s;
-      s = s_next;
-      p_before = p;
-      p = p_next;
-    }
-    if (slopes) slopes[i] = (p + t * s - s_before) * model->scale * model->unit;
-    if (values) values[i] = model->high[0] + t * p - p_before;
-  }
+typedef struct {
+  const tsn_polyfit_kernels *kernels;
+  const tsanom_polyfit_model *model;
+  tsn_polyfit_map map;
+  const double *x;
+  double *values, *slopes;
+} evaluation;
+
+static void evaluate(void *context, size_t begin, size_t end, int thread) {
+  const evaluation *e = context;
+  (void)thread;
+  e->kernels->evaluate(&e->map, e->model->degree + 1, e->model->high, e->x + begin,
+                       end - begin, e->values ? e->values + begin : NULL,
+                       e->slopes ? e->slopes + begin : NULL);
 }
 
 tsanom_status tsanom_polyfit_evaluate(const tsanom_polyfit_model *model, const double *x,
@@ -69,14 +68,18 @@ tsanom_status tsanom_polyfit_evaluate(const tsanom_polyfit_model *model, const d
   if (status < 0) return status;
   if (n == 0) return TSANOM_E_COUNT;
   if ((status = check_model(model)) < 0) return status;
-  if (!tsn_all_finite(x, n)) return TSANOM_E_NONFINITE;
-  double largest = 0;
-  for (size_t i = 0; i < n; i++) largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
-  if (!stays_finite(model, largest)) return TSANOM_E_VALUE;
-  for (size_t i = 0; i < n; i += SAMPLES_PER_POLL) {
-    size_t count = n - i < SAMPLES_PER_POLL ? n - i : SAMPLES_PER_POLL;
-    if (tsn_exec_stop(&own_exec, i, n)) return TSANOM_STOPPED;
-    evaluate(model, x + i, count, values ? values + i : NULL, slopes ? slopes + i : NULL);
+  const tsn_polyfit_kernels *kernels = tsn_polyfit_kernels_at(own_exec.isa);
+  tsn_polyfit_range range = kernels->survey(x, n);
+  if (!range.finite) return TSANOM_E_NONFINITE;
+  if (!stays_finite(model, fmax(fabs(range.low), fabs(range.high)))) {
+    return TSANOM_E_VALUE;
   }
-  return TSANOM_OK;
+  evaluation e = {
+      .kernels = kernels,
+      .model = model,
+      .map = {.x_unit = model->unit, .center = model->center, .scale = model->scale},
+      .x = x,
+      .values = values,
+      .slopes = slopes};
+  return tsn_parallel_for(&own_exec, n, SAMPLES_PER_CHUNK, evaluate, &e, NULL);
 }

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "polyfit/polyfit_algebra.h"
+
+#include <math.h>
+#include <stddef.h>
+
+static inline const double *column_of(const double *matrix, int ld, int column) {
+  return matrix + (ptrdiff_t)column * ld;
+}
+
+static double dot(const double *a, const double *b, int count) {
+  double sum = 0;
+  for (int i = 0; i < count; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+int tsn_polyfit_cholesky(const double *sums, int terms, double least, double *r) {
+  for (int j = 0; j < terms; j++) {
+    double *column = r + (ptrdiff_t)j * terms;
+    for (int i = 0; i <= j; i++) {
+      /* T_i T_j = (T_{i+j} + T_{j-i}) / 2. */
+      double gram = (sums[i + j] + sums[j - i]) / 2;
+      double rest = gram - dot(column_of(r, terms, i), column, i);
+      if (i < j) {
+        column[i] = rest / r[i + (ptrdiff_t)i * terms];
+      } else {
+        if (!(rest > least * gram)) return 0;
+        column[j] = sqrt(rest);
+      }
+    }
+    for (int i = j + 1; i < terms; i++) column[i] = 0;
+  }
+  return 1;
+}
+
+void tsn_polyfit_invert(const double *r, int terms, double *inverse) {
+  for (int k = 0; k < terms; k++) {
+    double *column = inverse + (ptrdiff_t)k * terms;
+    for (int i = 0; i < terms; i++) column[i] = 0;
+    column[k] = 1 / r[k + (ptrdiff_t)k * terms];
+    /* Rows above: R^-1 e_k by back substitution; the diagonal of the inverse
+     * holds the reciprocals. */
+    for (int j = k; j > 0; j--) {
+      const double *r_column = column_of(r, terms, j);
+      for (int i = 0; i < j; i++) column[i] -= r_column[i] * column[j];
+      column[j - 1] *= inverse[(j - 1) + (ptrdiff_t)(j - 1) * terms];
+    }
+  }
+}
+
+void tsn_polyfit_apply_transposed(const double *inverse, int ld, int count,
+                                  const double *in, double *out) {
+  for (int k = 0; k < count; k++) out[k] = dot(column_of(inverse, ld, k), in, k + 1);
+}
+
+void tsn_polyfit_apply(const double *inverse, int ld, int count, const double *in,
+                       double *out) {
+  for (int i = 0; i < count; i++) out[i] = 0;
+  for (int k = 0; k < count; k++) {
+    const double *column = column_of(inverse, ld, k);
+    for (int i = 0; i <= k; i++) out[i] += column[i] * in[k];
+  }
+}
+
+double tsn_polyfit_condition(const double *r, const double *inverse, int ld, int count) {
+  double row[64] = {0}, sum = 0;
+  for (int k = 0; k < count; k++) {
+    const double *column = column_of(inverse, ld, k);
+    for (int i = 0; i <= k; i++) row[i] += column[i] * column[i];
+  }
+  for (int k = 0; k < count; k++) {
+    const double *column = column_of(r, ld, k);
+    sum += dot(column, column, k + 1) * row[k];
+  }
+  return sqrt((double)count * sum);
+}
+
+int tsn_polyfit_count_determined(const double *r, int terms, double tolerance) {
+  for (int k = 0; k < terms; k++) {
+    const double *column = column_of(r, terms, k);
+    if (!(fabs(column[k]) > tolerance * sqrt(dot(column, column, k + 1)))) return k;
+  }
+  return terms;
+}

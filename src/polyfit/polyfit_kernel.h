@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loops over samples. Each works in lanes: sample i of a block belongs to
+ * lane i mod TSN_POLYFIT_LANES, whatever the instruction set, and lanes are
+ * added up in one order, so that every level gives the same bits. */
+#ifndef TSN_POLYFIT_KERNEL_H
+#define TSN_POLYFIT_KERNEL_H
+
+#include <stddef.h>
+
+#include "core/isa.h"
+#include "polyfit/dd.h"
+
+enum {
+  TSN_POLYFIT_LANES = 16,
+  TSN_POLYFIT_MAX_TERMS = 64,
+  TSN_POLYFIT_MAX_SUMS = 3 * TSN_POLYFIT_MAX_TERMS /* of the moments */
+};
+
+/* How samples are brought near 1 before anything is computed, so that nothing
+ * overflows. The units are powers of two. */
+typedef struct {
+  int x_exponent, y_exponent, weight_exponent; /* x 2^x_exponent is at most 1;
+                                                  that of the weights is even */
+  double x_unit, y_unit, weight_unit;          /* 2^exponent */
+  double center, scale;                        /* t = (x x_unit - center) scale */
+} tsn_polyfit_map;
+
+/* Some samples in a row; weights may be NULL: all 1 / weight_unit. */
+typedef struct {
+  const double *x, *y, *weights;
+  size_t n;
+} tsn_polyfit_samples;
+
+typedef struct {
+  double low, high; /* NaN are passed over */
+  int finite;       /* whether all are */
+} tsn_polyfit_range;
+
+/* What the residual loops add up beside the gradient. */
+enum {
+  TSN_POLYFIT_RSS,       /* w r^2 */
+  TSN_POLYFIT_DEVIATION, /* w (y - mean) */
+  TSN_POLYFIT_SQUARE,    /* w (y - mean)^2 */
+  TSN_POLYFIT_WEIGHT,    /* w */
+  TSN_POLYFIT_RESIDUAL_SUMS
+};
+
+/* In double arithmetic; w, t and y are in mapped units. */
+typedef struct {
+  tsn_polyfit_range (*survey)(const double *values, size_t n);
+  /* sums[k] = sum w T_k(t) for k < 2 terms - 1, then sum w T_k(t) y for
+   * k < terms. */
+  void (*moments)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
+                  int terms, double *sums);
+  /* The sums named above, r = y - sum c_k T_k(t). */
+  void (*residual)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
+                   int terms, const double *c, double mean, double *sums);
+  /* Rows of the design matrix, by columns of leading dimension ld:
+   * sqrt(w) T_k(t), and sqrt(w) y as the last column. */
+  void (*fill)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples, int terms,
+               double *a, size_t ld);
+  /* values = sum c_k T_k(t) and slopes = d/dx of it, either may be NULL. */
+  void (*evaluate)(const tsn_polyfit_map *map, int terms, const double *c,
+                   const double *x, size_t n, double *values, double *slopes);
+} tsn_polyfit_kernels;
+
+TSN_KERNEL_TABLE(tsn_polyfit_kernels);
+
+/* In double-double arithmetic. */
+typedef struct {
+  /* sums[k] = sum w T_k(t) r for k < terms, then the residual sums. */
+  void (*refine)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
+                 int terms, const tsn_dd *c, double mean, tsn_dd *sums);
+  /* As moments above, then sum w y^2. */
+  void (*moments)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
+                  int terms, tsn_dd *sums);
+  /* The powers of u = x x_unit in each Chebyshev polynomial: matrix[k terms + j]
+   * receives the coefficient of u^j in T_k(t), and monomial[j] the sum over k
+   * of c[k] times it. */
+  void (*to_monomials)(const tsn_polyfit_map *map, int terms, const tsn_dd *c,
+                       tsn_dd *monomial, double *matrix);
+} tsn_polyfit_dd_kernels;
+
+TSN_KERNEL_TABLE(tsn_polyfit_dd_kernels);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loops over samples in double-double arithmetic. A lane adds up high parts
+ * with their rounding errors and low parts apart: two additions more than
+ * plain summation, and normalised once at the end. */
+#include <math.h>
+
+#include "polyfit/polyfit_kernel.h"
+#include "polyfit/polyfit_tile.h"
+
+typedef struct {
+  double high[LANES], low[LANES];
+} lanes_dd;
+
+/* Below this a mapped value or a residual is taken for 0, so that no product
+ * comes near the subnormal numbers, where its error would not be exact. */
+#define NEGLIGIBLE 0x1p-200
+
+static inline double clear_negligible(double a) {
+  return fabs(a) < NEGLIGIBLE ? 0 : a;
+}
+
+static inline tsn_dd get(const lanes_dd *lanes, int l) {
+  return (tsn_dd){lanes->high[l], lanes->low[l]};
+}
+
+static inline void set(lanes_dd *lanes, int l, tsn_dd value) {
+  lanes->high[l] = value.high;
+  lanes->low[l] = value.low;
+}
+
+static inline void accumulate(lanes_dd *sum, int l, tsn_dd value) {
+  tsn_dd high = tsn_two_sum(sum->high[l], value.high);
+  sum->high[l] = high.high;
+  sum->low[l] += high.low + value.low;
+}
+
+/* A product that need not be normalised. */
+static inline tsn_dd product(tsn_dd a, tsn_dd b) {
+  tsn_dd p = tsn_two_product(a.high, b.high);
+  return (tsn_dd){p.high, p.low + (a.high * b.low + a.low * b.high)};
+}
+
+static inline tsn_dd product_double(tsn_dd a, double b) {
+  tsn_dd p = tsn_two_product(a.high, b);
+  return (tsn_dd){p.high, p.low + a.low * b};
+}
+
+static tsn_dd add_lanes(const lanes_dd *lanes) {
+  lanes_dd sum = *lanes;
+  for (int width = LANES / 2; width > 0; width /= 2) {
+    for (int l = 0; l < width; l++) accumulate(&sum, l, get(&sum, l + width));
+  }
+  return tsn_two_sum(sum.high[0], sum.low[0]);
+}
+
+/* t to twice the digits. */
+static inline tsn_dd mapped(const tsn_polyfit_map *map, double u) {
+  tsn_dd t = product_double(tsn_two_sum(u, -map->center), map->scale);
+  t = tsn_fast_two_sum(t.high, t.low);
+  return (tsn_dd){clear_negligible(t.high), clear_negligible(t.low)};
+}
+
+/* 2 t current - before. */
+static inline tsn_dd three_terms(tsn_dd twice, tsn_dd current, tsn_dd before) {
+  tsn_dd p = product(twice, current);
+  tsn_dd high = tsn_two_sum(p.high, -before.high);
+  return tsn_fast_two_sum(high.high, high.low + (p.low - before.low));
+}
+
+/* y - mean, w (y - mean)^2 and w for R^2. */
+static inline void add_deviation(const sample_tile *tile, int l, double mean,
+                                 lanes_dd *sums) {
+  tsn_dd deviation = tsn_two_sum(tile->y[l], -mean);
+  tsn_dd weighted = product_double(deviation, tile->w[l]);
+  accumulate(&sums[TSN_POLYFIT_DEVIATION], l, weighted);
+  accumulate(&sums[TSN_POLYFIT_SQUARE], l, product(deviation, weighted));
+  accumulate(&sums[TSN_POLYFIT_WEIGHT], l, tsn_dd_from(tile->w[l]));
+}
+
+static void refine(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
+                   int terms, const tsn_dd *c, double mean, tsn_dd *sums) {
+  lanes_dd gradient[TSN_POLYFIT_MAX_TERMS + TSN_POLYFIT_RESIDUAL_SUMS];
+  lanes_dd basis[TSN_POLYFIT_MAX_TERMS + 1];
+  lanes_dd *residual_sums = gradient + terms;
+  int count = terms + TSN_POLYFIT_RESIDUAL_SUMS;
+  for (int k = 0; k < count; k++) FOR_LANES(l) set(&gradient[k], l, tsn_dd_from(0));
+  for (size_t i = 0; i < samples->n; i += LANES) {
+    sample_tile tile;
+    lanes_dd twice, r;
+    load_tile(map, samples, i, &tile);
+    FOR_LANES(l) {
+      tsn_dd t = mapped(map, tile.u[l]);
+      set(&twice, l, (tsn_dd){2 * t.high, 2 * t.low});
+      set(&basis[0], l, tsn_dd_from(1));
+      set(&basis[1], l, t);
+      set(&r, l, tsn_dd_from(tile.y[l]));
+    }
+    for (int k = 0; k < terms; k++) {
+      tsn_dd minus = tsn_dd_negate(c[k]);
+      if (k >= 2) {
+        FOR_LANES(l) {
+          tsn_dd next =
+              three_terms(get(&twice, l), get(&basis[k - 1], l), get(&basis[k - 2], l));
+          set(&basis[k], l, next);
+        }
+      }
+      FOR_LANES(l) accumulate(&r, l, product(get(&basis[k], l), minus));
+    }
+    FOR_LANES(l) {
+      tsn_dd own = tsn_two_sum(r.high[l], r.low[l]);
+      own = (tsn_dd){clear_negligible(own.high), clear_negligible(own.low)};
+      tsn_dd weighted = product_double(own, tile.w[l]);
+      accumulate(&residual_sums[TSN_POLYFIT_RSS], l, product(own, weighted));
+      set(&r, l, weighted);
+      add_deviation(&tile, l, mean, residual_sums);
+    }
+    for (int k = 0; k < terms; k++) {
+      FOR_LANES(l) accumulate(&gradient[k], l, product(get(&basis[k], l), get(&r, l)));
+    }
+  }
+  for (int k = 0; k < count; k++) sums[k] = add_lanes(&gradient[k]);
+}
+
+static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
+                    int terms, tsn_dd *sums) {
+  lanes_dd lanes[TSN_POLYFIT_MAX_SUMS];
+  int powers = 2 * terms - 1, count = powers + terms + 1;
+  for (int k = 0; k < count; k++) FOR_LANES(l) set(&lanes[k], l, tsn_dd_from(0));
+  for (size_t i = 0; i < samples->n; i += LANES) {
+    sample_tile tile;
+    lanes_dd twice, current, before;
+    load_tile(map, samples, i, &tile);
+    FOR_LANES(l) {
+      tsn_dd t = mapped(map, tile.u[l]);
+      set(&twice, l, (tsn_dd){2 * t.high, 2 * t.low});
+      set(&current, l, tsn_dd_from(tile.w[l]));
+      tsn_dd first = product_double(t, tile.w[l]);
+      set(&before, l, tsn_fast_two_sum(first.high, first.low));
+      tsn_dd weighted = tsn_two_product(tile.y[l], tile.w[l]);
+      accumulate(&lanes[count - 1], l, product_double(weighted, tile.y[l]));
+    }
+    for (int k = 0; k < powers; k++) {
+      FOR_LANES(l) accumulate(&lanes[k], l, get(&current, l));
+      if (k < terms) {
+        lanes_dd *y_sum = &lanes[powers + k];
+        FOR_LANES(l) {
+          accumulate(y_sum, l, product_double(get(&current, l), tile.y[l]));
+        }
+      }
+      FOR_LANES(l) {
+        tsn_dd next = three_terms(get(&twice, l), get(&current, l), get(&before, l));
+        set(&before, l, get(&current, l));
+        set(&current, l, next);
+      }
+    }
+  }
+  for (int k = 0; k < count; k++) sums[k] = add_lanes(&lanes[k]);
+}
+
+enum { WIDEST = TSN_POLYFIT_MAX_TERMS };
+
+typedef struct {
+  double high[WIDEST + 1], low[WIDEST + 1];
+} row_dd;
+
+/* next = 2 (shift + scale u) current - before as polynomials in u; entry j + 1
+ * belongs to u^j, and entry 0 is 0. */
+static inline void raise_degree(tsn_dd shift, double scale, int width,
+                                const row_dd *restrict current,
+                                const row_dd *restrict before, row_dd *restrict next) {
+#pragma omp simd
+  for (int j = 1; j <= width; j++) {
+    tsn_dd own = {current->high[j], current->low[j]};
+    tsn_dd lower = {current->high[j - 1], current->low[j - 1]};
+    tsn_dd minus = {-before->high[j], -before->low[j]};
+    tsn_dd sum = tsn_dd_multiply(own, (tsn_dd){2 * shift.high, 2 * shift.low});
+    sum = tsn_dd_add(sum, tsn_dd_multiply(lower, tsn_dd_from(2 * scale)));
+    sum = tsn_dd_add(sum, minus);
+    next->high[j] = sum.high;
+    next->low[j] = sum.low;
+  }
+}
+
+static inline void add_row(tsn_dd factor, int width, const row_dd *restrict row,
+                           row_dd *restrict sum) {
+#pragma omp simd
+  for (int j = 1; j <= width; j++) {
+    tsn_dd part = tsn_dd_multiply((tsn_dd){row->high[j], row->low[j]}, factor);
+    tsn_dd total = tsn_dd_add((tsn_dd){sum->high[j], sum->low[j]}, part);
+    sum->high[j] = total.high;
+    sum->low[j] = total.low;
+  }
+}
+
+static void to_monomials(const tsn_polyfit_map *map, int terms, const tsn_dd *c,
+                         tsn_dd *monomial, double *matrix) {
+  row_dd rows[3], sum;
+  tsn_dd shift = tsn_two_product(-map->center, map->scale);
+  int width = (terms + 7) / 8 * 8; /* whole vectors; what is past the end is 0 */
+  for (int j = 0; j <= width; j++) {
+    for (int k = 0; k < 3; k++) rows[k].high[j] = rows[k].low[j] = 0;
+    sum.high[j] = sum.low[j] = 0;
+  }
+  rows[0].high[1] = 1;
+  rows[1].high[1] = shift.high;
+  rows[1].low[1] = shift.low;
+  rows[1].high[2] = map->scale;
+  for (int k = 0; k < terms; k++) {
+    row_dd *current = &rows[k % 3];
+    if (k >= 2) {
+      raise_degree(shift, map->scale, width, &rows[(k + 2) % 3], &rows[(k + 1) % 3],
+                   current);
+    }
+    add_row(c[k], width, current, &sum);
+    for (int j = 0; j < terms; j++) matrix[k * terms + j] = current->high[j + 1];
+  }
+  for (int j = 0; j < terms; j++) {
+    monomial[j] = (tsn_dd){sum.high[j + 1], sum.low[j + 1]};
+  }
+}
+
+const tsn_polyfit_dd_kernels TSN_LEVEL(tsn_polyfit_dd_kernels) = {
+    .refine = refine,
+    .moments = moments,
+    .to_monomials = to_monomials,
+};

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A = [A_1; A_2; ...] with A_i = Q_i R_i has the triangle of [R_1; R_2; ...]:
+ * J. Demmel, L. Grigori, M. Hoemmen and J. Langou, SIAM J. Sci. Comput. 34
+ * (2012) A206-A239. The right-hand side is carried as one more column. */
+#include "polyfit/polyfit_qr.h"
+
+#include <lapacke.h>
+#include <string.h>
+
+#include "core/exec.h"
+#include "core/parallel.h"
+
+enum {
+  /* Entries of a block. OpenBLAS runs level-2 routines of matrices up to this
+   * size on the calling thread, so that it opens no parallel region of its own
+   * and its sums do not depend on a thread count. */
+  BLOCK_ENTRIES = 8192,
+  WAVE = 16 /* blocks between two gatherings */
+};
+
+/* Scratch behind a matrix: tau and what LAPACK asks for. */
+static size_t scratch_of(size_t columns) {
+  return 2 * columns;
+}
+
+static size_t rows_of_block(size_t terms) {
+  return BLOCK_ENTRIES / (terms + 1);
+}
+
+static int threads_of(int threads) {
+  return threads < WAVE ? threads : WAVE;
+}
+
+/* A thread's share of buffers->blocks. */
+static size_t block_size(size_t n, size_t terms) {
+  size_t rows = n < BLOCK_ENTRIES ? n : BLOCK_ENTRIES;
+  size_t entries = rows * (terms + 1);
+  return (entries < BLOCK_ENTRIES ? entries : BLOCK_ENTRIES) + scratch_of(terms + 1);
+}
+
+void tsn_polyfit_qr_layout(tsn_arena *arena, size_t n, size_t terms, int threads,
+                           tsn_polyfit_qr_buffers *buffers) {
+  size_t size = terms * (terms + 1);
+  size_t team = (size_t)threads_of(threads);
+  buffers->blocks = tsn_arena_take(arena, team * block_size(n, terms), sizeof(double));
+  buffers->triangles = tsn_arena_take(arena, WAVE * size, sizeof(double));
+  buffers->stack =
+      tsn_arena_take(arena, 2 * size + scratch_of(terms + 1), sizeof(double));
+}
+
+/* Overwrite the rows x (terms + 1) matrix by its triangle. */
+static void factor_in_place(double *a, size_t rows, int terms, double *scratch) {
+  lapack_int columns = terms + 1, ld = (lapack_int)rows;
+  LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, ld, columns, a, ld, scratch, scratch + columns,
+                      columns);
+}
+
+/* The first `terms` rows of the triangle in `a`; rows that it lacks are 0. */
+static void copy_triangle(const double *a, size_t rows, int terms, double *triangle,
+                          size_t ld) {
+  for (int j = 0; j <= terms; j++) {
+    for (int i = 0; i < terms; i++) {
+      int inside = i <= j && (size_t)i < rows;
+      triangle[(size_t)i + (size_t)j * ld] = inside ? a[(size_t)i + (size_t)j * rows] : 0;
+    }
+  }
+}
+
+typedef struct {
+  tsn_polyfit_passes *passes;
+  const tsn_polyfit_qr_buffers *buffers;
+  int terms;
+  size_t first; /* block of triangle 0 */
+} qr_pass;
+
+static void factor_blocks(void *context, size_t begin, size_t end, int thread) {
+  const qr_pass *pass = context;
+  const tsn_polyfit_passes *passes = pass->passes;
+  const tsn_polyfit_samples *s = &passes->samples;
+  size_t terms = (size_t)pass->terms, most = rows_of_block(terms);
+  double *a = pass->buffers->blocks + (size_t)thread * block_size(s->n, terms);
+  for (size_t i = begin; i < end; i++) {
+    size_t row = (pass->first + i) * most, left = s->n - row;
+    tsn_polyfit_samples block = {.x = s->x + row,
+                                 .y = s->y + row,
+                                 .weights = s->weights ? s->weights + row : NULL,
+                                 .n = left < most ? left : most};
+    passes->kernels->fill(&passes->map, &block, pass->terms, a, block.n);
+    factor_in_place(a, block.n, pass->terms, a + block.n * (terms + 1));
+    copy_triangle(a, block.n, pass->terms,
+                  pass->buffers->triangles + i * terms * (terms + 1), terms);
+  }
+}
+
+/* Put one more triangle below the gathered one and factor both. */
+static void gather(const qr_pass *pass, const double *triangle) {
+  size_t terms = (size_t)pass->terms, size = terms * (terms + 1);
+  double *stack = pass->buffers->stack;
+  for (size_t j = 0; j <= terms; j++) {
+    memcpy(stack + terms + j * 2 * terms, triangle + j * terms, terms * sizeof *stack);
+  }
+  factor_in_place(stack, 2 * terms, pass->terms, stack + 2 * size);
+  for (size_t j = 0; j <= terms; j++) {
+    for (size_t i = j + 1; i < terms; i++) stack[i + j * 2 * terms] = 0;
+  }
+}
+
+tsanom_status tsn_polyfit_qr(tsn_polyfit_passes *passes, int terms,
+                             const tsn_polyfit_qr_buffers *buffers, double *r,
+                             double *z) {
+  qr_pass pass = {.passes = passes, .buffers = buffers, .terms = terms};
+  size_t columns = (size_t)terms + 1, rows = rows_of_block((size_t)terms);
+  size_t n = passes->samples.n, blocks = n / rows + (n % rows != 0);
+  memset(buffers->stack, 0, 2 * (size_t)terms * columns * sizeof(double));
+  for (; pass.first < blocks; pass.first += WAVE) {
+    size_t left = blocks - pass.first, count = left < WAVE ? left : WAVE;
+    if (tsn_exec_stop(passes->exec, passes->done, passes->total)) return TSANOM_STOPPED;
+    tsanom_exec exec = *passes->exec;
+    exec.poll = NULL;
+    tsn_parallel_for(&exec, count, 1, factor_blocks, &pass, NULL);
+    for (size_t i = 0; i < count; i++) {
+      gather(&pass, buffers->triangles + i * (size_t)terms * columns);
+    }
+  }
+  const double *stack = buffers->stack;
+  size_t ld = 2 * (size_t)terms;
+  for (int j = 0; j < terms; j++) {
+    for (int i = 0; i < terms; i++) {
+      r[i + j * (ptrdiff_t)terms] = i <= j ? stack[(size_t)i + (size_t)j * ld] : 0;
+    }
+    z[j] = stack[(size_t)j + (size_t)terms * ld];
+  }
+  return TSANOM_OK;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A fit is at most four passes: the ranges, the moments (the Gram matrix),
+ * residuals in double to choose a degree by, and residuals in double-double to
+ * refine by. Where the Gram matrix is ill conditioned a QR takes its place. */
+#include "polyfit/polyfit_solve.h"
+
+#include <math.h>
+
+#include "polyfit/polyfit_algebra.h"
+#include "polyfit/polyfit_model.h"
+
+/* The Gram matrix squares the condition number: up to this one its error stays
+ * below the square root of the precision, which one refinement makes good. */
+#define GRAM_CONDITION 0x1p11
+#define GRAM_PIVOT (1 / (GRAM_CONDITION * GRAM_CONDITION))
+
+/* Coefficients are refined until their relative error is below this. */
+#define REFINED_EXPONENT (-84)
+enum { MOST_STEPS = 6 };
+
+void tsn_polyfit_layout(tsn_arena *arena, size_t n, size_t terms, int threads,
+                        tsn_polyfit_buffers *buffers) {
+  buffers->r = tsn_arena_take(arena, terms * terms, sizeof(double));
+  buffers->inverse = tsn_arena_take(arena, terms * terms, sizeof(double));
+  buffers->matrix = tsn_arena_take(arena, terms * terms, sizeof(double));
+  buffers->slots = tsn_arena_take(arena, tsn_polyfit_slots(n, terms), sizeof(tsn_dd));
+  tsn_polyfit_qr_layout(arena, n, terms, threads, &buffers->qr);
+}
+
+/* What is known of a fit on its way. */
+typedef struct {
+  tsn_polyfit_passes passes;
+  tsn_polyfit_factor factor;
+  double z[TSN_POLYFIT_MAX_TERMS];
+  double mean;                       /* weighted mean of y */
+  double constant;                   /* all y have this value, if tss is 0 */
+  tsn_dd rss[TSN_POLYFIT_MAX_TERMS]; /* by degree */
+  tsn_dd c[TSN_POLYFIT_MAX_TERMS];
+} fit_state;
+
+static void map_ranges(tsn_polyfit_map *map, tsn_polyfit_range x, tsn_polyfit_range y,
+                       double largest_weight) {
+  map->x_exponent = tsn_polyfit_unit_exponent(fmax(fabs(x.low), fabs(x.high)));
+  map->y_exponent = tsn_polyfit_unit_exponent(fmax(fabs(y.low), fabs(y.high)));
+  map->weight_exponent = tsn_polyfit_unit_exponent(largest_weight);
+  map->weight_exponent -= map->weight_exponent % 2;
+  map->x_unit = ldexp(1, map->x_exponent);
+  map->y_unit = ldexp(1, map->y_exponent);
+  map->weight_unit = ldexp(1, map->weight_exponent);
+  double low = x.low * map->x_unit, high = x.high * map->x_unit;
+  map->center = low / 2 + high / 2;
+  double half = fmax(high - map->center, map->center - low);
+  map->scale = half > 0 ? 1 / half : 1;
+}
+
+static tsanom_status survey(fit_state *fit) {
+  const tsn_polyfit_samples *s = &fit->passes.samples;
+  tsn_polyfit_range x, y, weights = {.low = 1, .high = 1, .finite = 1};
+  tsanom_status status = tsn_polyfit_survey(&fit->passes, s->x, &x);
+  if (status == TSANOM_OK) status = tsn_polyfit_survey(&fit->passes, s->y, &y);
+  if (status == TSANOM_OK && s->weights) {
+    status = tsn_polyfit_survey(&fit->passes, s->weights, &weights);
+  }
+  if (status != TSANOM_OK) return status;
+  if (!x.finite || !y.finite || !weights.finite) return TSANOM_E_NONFINITE;
+  if (!(weights.low > 0)) return TSANOM_E_VALUE;
+  /* Without weights all are 1, whatever their unit would be. */
+  map_ranges(&fit->passes.map, x, y, s->weights ? weights.high : 0);
+  fit->factor.map = fit->passes.map;
+  fit->factor.tss = tsn_dd_from(y.low < y.high);
+  fit->constant = y.low * fit->passes.map.y_unit;
+  return TSANOM_OK;
+}
+
+static tsanom_status factor_by_qr(fit_state *fit, int terms, double tolerance,
+                                  const tsn_polyfit_buffers *buffers) {
+  tsn_polyfit_factor *factor = &fit->factor;
+  tsanom_status status =
+      tsn_polyfit_qr(&fit->passes, terms, &buffers->qr, factor->r, factor->z);
+  if (status != TSANOM_OK) return status;
+  factor->method = TSANOM_POLYFIT_QR;
+  factor->rank = tsn_polyfit_count_determined(factor->r, terms, tolerance);
+  if (factor->rank < 1) factor->rank = 1; /* the column of ones is there always */
+  if (factor->rank < terms) {
+    /* What follows the determined columns is noise: invert without it. */
+    for (int j = factor->rank; j < terms; j++) factor->r[j + j * (ptrdiff_t)terms] = 1;
+  }
+  tsn_polyfit_invert(factor->r, terms, factor->inverse);
+  return TSANOM_OK;
+}
+
+static tsanom_status factorise(fit_state *fit, int terms, double tolerance,
+                               const tsn_polyfit_buffers *buffers) {
+  tsn_polyfit_factor *factor = &fit->factor;
+  tsn_dd sums[TSN_POLYFIT_MAX_SUMS];
+  double moments[TSN_POLYFIT_MAX_SUMS];
+  int powers = 2 * terms - 1;
+  tsanom_status status = tsn_polyfit_moments(&fit->passes, terms, sums);
+  if (status != TSANOM_OK) return status;
+  for (int k = 0; k < powers + terms; k++) moments[k] = sums[k].high;
+  fit->mean = moments[powers] / moments[0];
+  factor->r = buffers->r;
+  factor->inverse = buffers->inverse;
+  factor->z = fit->z;
+  factor->ld = terms;
+  factor->rank = terms;
+  factor->method = TSANOM_POLYFIT_GRAM;
+  if (tsn_polyfit_cholesky(moments, terms, GRAM_PIVOT, factor->r)) {
+    tsn_polyfit_invert(factor->r, terms, factor->inverse);
+    factor->condition = tsn_polyfit_condition(factor->r, factor->inverse, terms, terms);
+    if (factor->condition <= GRAM_CONDITION) {
+      tsn_polyfit_apply_transposed(factor->inverse, terms, terms, moments + powers,
+                                   factor->z);
+      return TSANOM_OK;
+    }
+  }
+  status = factor_by_qr(fit, terms, tolerance, buffers);
+  factor->condition =
+      tsn_polyfit_condition(factor->r, factor->inverse, terms, factor->rank);
+  return status;
+}
+
+static void solve_triangle(fit_state *fit, int terms) {
+  double c[TSN_POLYFIT_MAX_TERMS];
+  tsn_polyfit_apply(fit->factor.inverse, fit->factor.ld, terms, fit->z, c);
+  for (int k = 0; k < terms; k++) fit->c[k] = tsn_dd_from(c[k]);
+}
+
+/* sum w (y - mean)^2, with what the mean misses of the true one taken out. */
+static tsn_dd total_sum(const tsn_dd *sums) {
+  tsn_dd shift =
+      tsn_dd_multiply(sums[TSN_POLYFIT_DEVIATION], sums[TSN_POLYFIT_DEVIATION]);
+  return tsn_dd_subtract(sums[TSN_POLYFIT_SQUARE],
+                         tsn_dd_divide(shift, sums[TSN_POLYFIT_WEIGHT]));
+}
+
+/* RSS of all degrees from residuals of the highest. */
+static tsanom_status measure(fit_state *fit) {
+  int terms = fit->factor.rank;
+  tsn_dd sums[TSN_POLYFIT_RESIDUAL_SUMS];
+  solve_triangle(fit, terms);
+  tsanom_status status =
+      tsn_polyfit_residual(&fit->passes, terms, fit->c, fit->mean, sums);
+  if (status != TSANOM_OK) return status;
+  fit->rss[terms - 1] = sums[TSN_POLYFIT_RSS];
+  fit->factor.tss = total_sum(sums);
+  tsn_polyfit_degree_rss(&fit->factor, terms - 1, fit->rss);
+  return TSANOM_OK;
+}
+
+/* Each step multiplies the error by about eps condition (QR) or its square
+ * (Gram matrix). */
+static int steps_needed(const tsn_polyfit_factor *factor) {
+  double power = factor->method == TSANOM_POLYFIT_GRAM ? 2 : 1;
+  double gained = 51 - power * log2(factor->condition);
+  for (int steps = 1; steps < MOST_STEPS; steps++) {
+    if ((steps + 1) * gained >= -REFINED_EXPONENT) return steps;
+  }
+  return MOST_STEPS;
+}
+
+/* Bjorck's refinement by semi-normal equations: c += (R^T R)^-1 A^T W r. */
+static tsanom_status refine(fit_state *fit, int terms) {
+  const tsn_polyfit_factor *factor = &fit->factor;
+  tsn_dd sums[TSN_POLYFIT_MAX_TERMS + TSN_POLYFIT_RESIDUAL_SUMS];
+  int steps = steps_needed(factor);
+  for (int step = 0; step < steps; step++) {
+    double gradient[TSN_POLYFIT_MAX_TERMS], q[TSN_POLYFIT_MAX_TERMS];
+    double change[TSN_POLYFIT_MAX_TERMS];
+    tsanom_status status =
+        tsn_polyfit_refine(&fit->passes, terms, fit->c, fit->mean, sums);
+    if (status != TSANOM_OK) return status;
+    for (int k = 0; k < terms; k++) gradient[k] = sums[k].high;
+    tsn_polyfit_apply_transposed(factor->inverse, factor->ld, terms, gradient, q);
+    tsn_polyfit_apply(factor->inverse, factor->ld, terms, q, change);
+    tsn_dd rss = sums[terms + TSN_POLYFIT_RSS];
+    for (int k = 0; k < terms; k++) {
+      fit->c[k] = tsn_dd_add(fit->c[k], tsn_dd_from(change[k]));
+      fit->z[k] += q[k];
+      rss = tsn_dd_subtract(rss, tsn_two_product(q[k], q[k]));
+    }
+    fit->rss[terms - 1] = rss.high > 0 ? rss : tsn_dd_from(0);
+  }
+  fit->factor.tss = total_sum(sums + terms);
+  tsn_polyfit_degree_rss(factor, terms - 1, fit->rss);
+  return TSANOM_OK;
+}
+
+/* All y equal: that constant, exactly. */
+static void fit_constant(fit_state *fit) {
+  for (int k = 0; k < fit->factor.rank; k++) {
+    fit->rss[k] = fit->c[k] = tsn_dd_from(0);
+  }
+  fit->c[0] = tsn_dd_from(fit->constant);
+}
+
+tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
+                                const tsanom_polyfit_options *options,
+                                const tsanom_exec *exec,
+                                const tsn_polyfit_buffers *buffers,
+                                tsanom_polyfit_model *model) {
+  fit_state fit;
+  int asked = options->degree + 1;
+  int terms = (size_t)asked < samples->n ? asked : (int)samples->n;
+  int measured = !options->refine || options->selection != TSANOM_POLYFIT_FIXED;
+  int passes = 3 + (samples->weights ? 1 : 0) + measured + options->refine;
+  fit.passes = (tsn_polyfit_passes){.exec = exec,
+                                    .kernels = tsn_polyfit_kernels_at(exec->isa),
+                                    .dd_kernels = tsn_polyfit_dd_kernels_at(exec->isa),
+                                    .samples = *samples,
+                                    .slots = buffers->slots,
+                                    .total = samples->n * (uint64_t)passes};
+  fit.factor.samples = samples->n;
+  fit.factor.asked = terms;
+  fit.factor.rss_floor = (double)samples->n * 0x1p-100;
+  tsanom_status status = survey(&fit);
+  if (status == TSANOM_OK) {
+    status = factorise(&fit, terms, options->tolerance, buffers);
+  }
+  if (status != TSANOM_OK) return status;
+  int constant = fit.factor.tss.high == 0, chosen;
+  if (constant) {
+    fit_constant(&fit);
+  } else if (measured && (status = measure(&fit)) != TSANOM_OK) {
+    return status;
+  }
+  tsanom_status selected = tsn_polyfit_select(&fit.factor, fit.rss, options, &chosen);
+  if (!constant) {
+    solve_triangle(&fit, chosen);
+    if (options->refine && (status = refine(&fit, chosen)) != TSANOM_OK) return status;
+  }
+  tsn_polyfit_describe(&fit.factor, fit.passes.dd_kernels, fit.rss, chosen, fit.c,
+                       buffers->matrix, model);
+  return selected;
+}
