@@ -8,6 +8,8 @@
 #define TSN_POLYFIT_DD_H
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 typedef struct {
   double high, low;
@@ -66,12 +68,20 @@ static inline tsn_dd tsn_dd_multiply(tsn_dd a, tsn_dd b) {
 }
 
 static inline tsn_dd tsn_dd_divide(tsn_dd a, tsn_dd b) {
-  double first = a.high / b.high;
-  tsn_dd rest = tsn_dd_subtract(a, tsn_dd_multiply(b, tsn_dd_from(first)));
-  double second = rest.high / b.high;
-  rest = tsn_dd_subtract(rest, tsn_dd_multiply(b, tsn_dd_from(second)));
-  tsn_dd quotient = tsn_fast_two_sum(first, second);
-  return tsn_dd_add(quotient, tsn_dd_from(rest.high / b.high));
+  double quotient = a.high / b.high;
+  tsn_dd rest = tsn_dd_subtract(a, tsn_dd_multiply(b, tsn_dd_from(quotient)));
+  return tsn_fast_two_sum(quotient, rest.high / b.high);
+}
+
+/* a 2^exponent, rounded once if it is subnormal. */
+static inline double tsn_scale(double a, int exponent) {
+  if (exponent < -1000 || exponent > 1000 || !(fabs(a) > 0x1p-20 && fabs(a) < 0x1p20)) {
+    return ldexp(a, exponent);
+  }
+  uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+  double power;
+  memcpy(&power, &bits, sizeof power);
+  return a * power;
 }
 
 #endif

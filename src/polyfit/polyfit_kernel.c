@@ -22,7 +22,9 @@ static inline double add_lanes(const double *lane) {
 }
 
 static tsn_polyfit_range survey(const double *values, size_t n) {
-  double low[LANES], high[LANES], strange[LANES] = {0};
+  ALIGNED double low[LANES];
+  ALIGNED double high[LANES];
+  ALIGNED double strange[LANES] = {0};
   FOR_LANES(l) low[l] = INFINITY, high[l] = -INFINITY;
   size_t i = 0;
   for (; i + LANES <= n; i += LANES) {
@@ -53,12 +55,14 @@ static inline void map_tile(const tsn_polyfit_map *map, const sample_tile *tile,
 
 static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
                     int terms, double *sums) {
-  double lanes[TSN_POLYFIT_MAX_SUMS][LANES];
+  ALIGNED double lanes[TSN_POLYFIT_MAX_SUMS][LANES];
   int powers = 2 * terms - 1;
   for (int k = 0; k < powers + terms; k++) FOR_LANES(l) lanes[k][l] = 0;
   for (size_t i = 0; i < samples->n; i += LANES) {
     sample_tile tile;
-    double twice[LANES], current[LANES], before[LANES];
+    ALIGNED double twice[LANES];
+    ALIGNED double current[LANES];
+    ALIGNED double before[LANES];
     load_tile(map, samples, i, &tile);
     map_tile(map, &tile, before);
     FOR_LANES(l) {
@@ -83,7 +87,9 @@ static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *sampl
 
 /* p = sum c_k T_k by Clenshaw's recurrence. */
 static inline void clenshaw(const double *t, int terms, const double *c, double *p) {
-  double twice[LANES], current[LANES], before[LANES];
+  ALIGNED double twice[LANES];
+  ALIGNED double current[LANES];
+  ALIGNED double before[LANES];
   FOR_LANES(l) twice[l] = 2 * t[l], current[l] = 0, before[l] = 0;
   for (int k = terms - 1; k > 0; k--) {
     FOR_LANES(l) {
@@ -97,10 +103,11 @@ static inline void clenshaw(const double *t, int terms, const double *c, double 
 
 static void residual(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
                      int terms, const double *c, double mean, double *sums) {
-  double lanes[TSN_POLYFIT_RESIDUAL_SUMS][LANES] = {{0}};
+  ALIGNED double lanes[TSN_POLYFIT_RESIDUAL_SUMS][LANES] = {{0}};
   for (size_t i = 0; i < samples->n; i += LANES) {
     sample_tile tile;
-    double t[LANES], p[LANES];
+    ALIGNED double t[LANES];
+    ALIGNED double p[LANES];
     load_tile(map, samples, i, &tile);
     map_tile(map, &tile, t);
     clenshaw(t, terms, c, p);
@@ -110,7 +117,6 @@ static void residual(const tsn_polyfit_map *map, const tsn_polyfit_samples *samp
       lanes[TSN_POLYFIT_RSS][l] += tile.w[l] * r * r;
       lanes[TSN_POLYFIT_DEVIATION][l] += weighted;
       lanes[TSN_POLYFIT_SQUARE][l] += weighted * deviation;
-      lanes[TSN_POLYFIT_WEIGHT][l] += tile.w[l];
     }
   }
   for (int k = 0; k < TSN_POLYFIT_RESIDUAL_SUMS; k++) sums[k] = add_lanes(lanes[k]);
@@ -120,7 +126,9 @@ static void fill(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
                  int terms, double *a, size_t ld) {
   for (size_t i = 0; i < samples->n; i += LANES) {
     sample_tile tile;
-    double t[LANES], current[LANES], before[LANES];
+    ALIGNED double t[LANES];
+    ALIGNED double current[LANES];
+    ALIGNED double before[LANES];
     size_t left = samples->n - i, count = left < LANES ? left : LANES;
     load_tile(map, samples, i, &tile);
     map_tile(map, &tile, t);
@@ -146,8 +154,10 @@ static void fill(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
 /* p and dp/dt together: differentiating Clenshaw's recurrence by t. */
 static inline void clenshaw_slope(const double *t, int terms, const double *c, double *p,
                                   double *slope) {
-  double current[LANES] = {0}, before[LANES] = {0};
-  double rising[LANES] = {0}, rising_before[LANES] = {0};
+  ALIGNED double current[LANES] = {0};
+  ALIGNED double before[LANES] = {0};
+  ALIGNED double rising[LANES] = {0};
+  ALIGNED double rising_before[LANES] = {0};
   for (int k = terms - 1; k > 0; k--) {
     FOR_LANES(l) {
       double twice = 2 * t[l];
@@ -169,7 +179,9 @@ static void evaluate(const tsn_polyfit_map *map, int terms, const double *c,
                      const double *x, size_t n, double *values, double *slopes) {
   for (size_t i = 0; i < n; i += LANES) {
     size_t count = n - i < LANES ? n - i : LANES;
-    double t[LANES] = {0}, p[LANES], slope[LANES];
+    ALIGNED double t[LANES] = {0};
+    ALIGNED double p[LANES];
+    ALIGNED double slope[LANES];
     for (size_t l = 0; l < count; l++) {
       t[l] = (x[i + l] * map->x_unit - map->center) * map->scale;
     }

@@ -41,7 +41,6 @@ enum {
   TSN_POLYFIT_RSS,       /* w r^2 */
   TSN_POLYFIT_DEVIATION, /* w (y - mean) */
   TSN_POLYFIT_SQUARE,    /* w (y - mean)^2 */
-  TSN_POLYFIT_WEIGHT,    /* w */
   TSN_POLYFIT_RESIDUAL_SUMS
 };
 

@@ -8,7 +8,8 @@
 #include "polyfit/polyfit_tile.h"
 
 typedef struct {
-  double high[LANES], low[LANES];
+  ALIGNED double high[LANES];
+  ALIGNED double low[LANES];
 } lanes_dd;
 
 /* Below this a mapped value or a residual is taken for 0, so that no product
@@ -67,14 +68,13 @@ static inline tsn_dd three_terms(tsn_dd twice, tsn_dd current, tsn_dd before) {
   return tsn_fast_two_sum(high.high, high.low + (p.low - before.low));
 }
 
-/* y - mean, w (y - mean)^2 and w for R^2. */
+/* w (y - mean) and w (y - mean)^2, for R^2. */
 static inline void add_deviation(const sample_tile *tile, int l, double mean,
                                  lanes_dd *sums) {
   tsn_dd deviation = tsn_two_sum(tile->y[l], -mean);
   tsn_dd weighted = product_double(deviation, tile->w[l]);
   accumulate(&sums[TSN_POLYFIT_DEVIATION], l, weighted);
   accumulate(&sums[TSN_POLYFIT_SQUARE], l, product(deviation, weighted));
-  accumulate(&sums[TSN_POLYFIT_WEIGHT], l, tsn_dd_from(tile->w[l]));
 }
 
 static void refine(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,

@@ -11,6 +11,8 @@
  * double in two halves could overflow. */
 #define LARGEST_MONOMIAL_EXPONENT 900
 
+#define LOG_2 0x1.62e42fefa39efp-1
+
 int tsn_polyfit_unit_exponent(double largest) {
   if (largest == 0) return 0;
   int exponent;
@@ -30,28 +32,25 @@ double tsn_polyfit_r_squared(tsn_dd rss, tsn_dd tss) {
   return r2.high > 0 ? r2.high : 0;
 }
 
-/* n log(rss/n), the part of both criteria that tells of the fit. */
-static double deviance(double rss, double n) {
-  return n * log(rss / n);
-}
-
-static double aicc(double rss, double n, double terms) {
-  double k = terms + 1; /* the variance is a parameter too */
+/* Criteria from n log(rss/n) and the count of coefficients; the variance is a
+ * parameter too. */
+static double aicc(double deviance, double n, double terms) {
+  double k = terms + 1;
   if (n <= k + 1) return INFINITY;
-  return deviance(rss, n) + 2 * k + 2 * k * (k + 1) / (n - k - 1);
+  return deviance + 2 * k + 2 * k * (k + 1) / (n - k - 1);
 }
 
-static double bic(double rss, double n, double terms) {
-  return deviance(rss, n) + (terms + 1) * log(n);
+static double bic(double deviance, double n, double terms) {
+  return deviance + (terms + 1) * log(n);
 }
 
 static int least_criterion(const tsn_polyfit_factor *factor, const tsn_dd *rss,
                            double (*criterion)(double, double, double)) {
   int best = 1;
-  double least = INFINITY;
+  double least = INFINITY, n = (double)factor->samples;
   for (int terms = 1; terms <= factor->rank; terms++) {
     double rss_seen = fmax(rss[terms - 1].high, factor->rss_floor);
-    double value = criterion(rss_seen, (double)factor->samples, terms);
+    double value = criterion(n * log(rss_seen / n), n, terms);
     if (value < least) {
       least = value;
       best = terms;
@@ -87,20 +86,21 @@ tsanom_status tsn_polyfit_select(const tsn_polyfit_factor *factor, const tsn_dd 
  * R^-1, and of that matrix turned to monomials. */
 static void unit_errors(const double *inverse, int ld, const double *matrix, int terms,
                         double *sd, double *monomial_sd) {
-  double square[TSANOM_POLYFIT_TERMS] = {0}, monomial_square[TSANOM_POLYFIT_TERMS] = {0};
+  for (int k = 0; k < terms; k++) sd[k] = monomial_sd[k] = 0;
   for (int k = 0; k < terms; k++) {
     const double *column = inverse + (ptrdiff_t)k * ld;
-    double turned[TSANOM_POLYFIT_TERMS] = {0};
+    double turned[TSANOM_POLYFIT_TERMS];
+    for (int j = 0; j <= k; j++) turned[j] = 0;
     for (int i = 0; i <= k; i++) {
       const double *powers = matrix + (ptrdiff_t)i * terms;
       for (int j = 0; j <= i; j++) turned[j] += powers[j] * column[i];
-      square[i] += column[i] * column[i];
+      sd[i] += column[i] * column[i];
     }
-    for (int j = 0; j <= k; j++) monomial_square[j] += turned[j] * turned[j];
+    for (int j = 0; j <= k; j++) monomial_sd[j] += turned[j] * turned[j];
   }
   for (int k = 0; k < terms; k++) {
-    sd[k] = sqrt(square[k]);
-    monomial_sd[k] = sqrt(monomial_square[k]);
+    sd[k] = sqrt(sd[k]);
+    monomial_sd[k] = sqrt(monomial_sd[k]);
   }
 }
 
@@ -128,11 +128,11 @@ static void write_coefficients(const tsn_polyfit_factor *factor,
   unit_errors(factor->inverse, factor->ld, matrix, terms, sd, monomial_sd);
   for (int k = 0; k < terms; k++) {
     int power = k * map->x_exponent - map->y_exponent;
-    model->high[k] = ldexp(c[k].high, -map->y_exponent);
-    model->low[k] = ldexp(c[k].low, -map->y_exponent);
-    model->sd[k] = ldexp(sigma * sd[k], -map->y_exponent);
-    model->monomial[k] = ldexp(monomial[k].high, power);
-    model->monomial_sd[k] = fit ? ldexp(sigma * monomial_sd[k], power) : INFINITY;
+    model->high[k] = tsn_scale(c[k].high, -map->y_exponent);
+    model->low[k] = tsn_scale(c[k].low, -map->y_exponent);
+    model->sd[k] = tsn_scale(sigma * sd[k], -map->y_exponent);
+    model->monomial[k] = tsn_scale(monomial[k].high, power);
+    model->monomial_sd[k] = fit ? tsn_scale(sigma * monomial_sd[k], power) : INFINITY;
   }
 }
 
@@ -163,19 +163,22 @@ void tsn_polyfit_describe(const tsn_polyfit_factor *factor,
   model->unit = map->x_unit;
   model->center = map->center;
   model->scale = map->scale;
-  model->rss = ldexp(own_rss, square_exponent);
-  model->tss = ldexp(factor->tss.high, square_exponent);
+  model->rss = tsn_scale(own_rss, square_exponent);
+  model->tss = tsn_scale(factor->tss.high, square_exponent);
   model->r2 = tsn_polyfit_r_squared(rss[terms - 1], factor->tss);
-  model->residual_sd = ldexp(sigma, square_exponent / 2);
+  model->residual_sd = tsn_scale(sigma, square_exponent / 2);
   model->adjusted_r2 = model->r2 == 1 ? 1
                        : freedom > 0  ? 1 - (1 - model->r2) * (n - 1) / freedom
                                       : -INFINITY;
-  double unit_deviance = n * square_exponent * log(2);
-  model->aicc = aicc(own_rss, n, terms) + unit_deviance;
-  model->bic = bic(own_rss, n, terms) + unit_deviance;
-  model->condition = tsn_polyfit_condition(factor->r, factor->inverse, factor->ld, terms);
+  double deviance = n * (log(own_rss / n) + square_exponent * LOG_2);
+  model->aicc = aicc(deviance, n, terms);
+  model->bic = bic(deviance, n, terms);
+  model->condition =
+      terms == factor->rank
+          ? factor->condition
+          : tsn_polyfit_condition(factor->r, factor->inverse, factor->ld, terms);
   for (int k = 0; k < factor->rank; k++) {
-    model->degree_rss[k] = ldexp(rss[k].high, square_exponent);
+    model->degree_rss[k] = tsn_scale(rss[k].high, square_exponent);
   }
   write_coefficients(factor, kernels, terms, c, matrix, sigma, model);
 }

@@ -22,6 +22,7 @@ typedef struct block_pass {
 size_t tsn_polyfit_slots(size_t n, size_t terms) {
   size_t blocks = n / TSN_POLYFIT_BLOCK + (n % TSN_POLYFIT_BLOCK != 0);
   size_t slots = blocks < TSN_POLYFIT_WAVE ? blocks : TSN_POLYFIT_WAVE;
+  if (blocks == 1) return 0;
   return slots * (3 * terms + TSN_POLYFIT_RESIDUAL_SUMS);
 }
 
@@ -57,9 +58,15 @@ static void add_sums(tsn_dd *sums, const tsn_dd *slot, int width) {
 
 static tsanom_status run_pass(block_pass *pass, tsn_dd *sums) {
   tsn_polyfit_passes *passes = pass->passes;
-  tsanom_exec exec = *passes->exec;
   size_t n = passes->samples.n;
   size_t blocks = n / TSN_POLYFIT_BLOCK + (n % TSN_POLYFIT_BLOCK != 0);
+  if (blocks == 1) {
+    if (tsn_exec_stop(passes->exec, passes->done, passes->total)) return TSANOM_STOPPED;
+    pass->run(pass, &passes->samples, sums);
+    passes->done += n;
+    return TSANOM_OK;
+  }
+  tsanom_exec exec = *passes->exec;
   if (exec.poll) {
     exec.poll = poll_wave;
     exec.poll_user = passes;

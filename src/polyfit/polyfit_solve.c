@@ -32,7 +32,8 @@ typedef struct {
   tsn_polyfit_passes passes;
   tsn_polyfit_factor factor;
   double z[TSN_POLYFIT_MAX_TERMS];
-  double mean;                       /* weighted mean of y */
+  double total_weight;
+  double mean;                       /* weighted mean of y, rounded */
   double constant;                   /* all y have this value, if tss is 0 */
   tsn_dd rss[TSN_POLYFIT_MAX_TERMS]; /* by degree */
   tsn_dd c[TSN_POLYFIT_MAX_TERMS];
@@ -98,6 +99,7 @@ static tsanom_status factorise(fit_state *fit, int terms, double tolerance,
   tsanom_status status = tsn_polyfit_moments(&fit->passes, terms, sums);
   if (status != TSANOM_OK) return status;
   for (int k = 0; k < powers + terms; k++) moments[k] = sums[k].high;
+  fit->total_weight = moments[0];
   fit->mean = moments[powers] / moments[0];
   factor->r = buffers->r;
   factor->inverse = buffers->inverse;
@@ -127,11 +129,10 @@ static void solve_triangle(fit_state *fit, int terms) {
 }
 
 /* sum w (y - mean)^2, with what the mean misses of the true one taken out. */
-static tsn_dd total_sum(const tsn_dd *sums) {
-  tsn_dd shift =
-      tsn_dd_multiply(sums[TSN_POLYFIT_DEVIATION], sums[TSN_POLYFIT_DEVIATION]);
+static tsn_dd total_sum(const fit_state *fit, const tsn_dd *sums) {
+  double deviation = sums[TSN_POLYFIT_DEVIATION].high;
   return tsn_dd_subtract(sums[TSN_POLYFIT_SQUARE],
-                         tsn_dd_divide(shift, sums[TSN_POLYFIT_WEIGHT]));
+                         tsn_dd_from(deviation * (deviation / fit->total_weight)));
 }
 
 /* RSS of all degrees from residuals of the highest. */
@@ -143,7 +144,7 @@ static tsanom_status measure(fit_state *fit) {
       tsn_polyfit_residual(&fit->passes, terms, fit->c, fit->mean, sums);
   if (status != TSANOM_OK) return status;
   fit->rss[terms - 1] = sums[TSN_POLYFIT_RSS];
-  fit->factor.tss = total_sum(sums);
+  fit->factor.tss = total_sum(fit, sums);
   tsn_polyfit_degree_rss(&fit->factor, terms - 1, fit->rss);
   return TSANOM_OK;
 }
@@ -181,7 +182,7 @@ static tsanom_status refine(fit_state *fit, int terms) {
     }
     fit->rss[terms - 1] = rss.high > 0 ? rss : tsn_dd_from(0);
   }
-  fit->factor.tss = total_sum(sums + terms);
+  fit->factor.tss = total_sum(fit, sums + terms);
   tsn_polyfit_degree_rss(factor, terms - 1, fit->rss);
   return TSANOM_OK;
 }

@@ -7,12 +7,16 @@
 
 enum { LANES = TSN_POLYFIT_LANES };
 
+/* Of the widest vector: no access straddles two cache lines. */
+#define ALIGNED _Alignas(64)
+
 /* Loops over lanes of constant length: vectors in any instruction set. */
-#define FOR_LANES(lane) for (int lane = 0; lane < LANES; lane++)
+#define FOR_LANES(lane) _Pragma("omp simd") for (int lane = 0; lane < LANES; lane++)
 
 typedef struct {
-  double u[LANES]; /* x x_unit */
-  double y[LANES], w[LANES];
+  ALIGNED double u[LANES]; /* x x_unit */
+  ALIGNED double y[LANES];
+  ALIGNED double w[LANES];
 } sample_tile;
 
 /* Samples first ... first + LANES - 1; lanes past the end weigh nothing. */
