@@ -11,5 +11,6 @@
 #include <tsanom/hsa.h>
 #include <tsanom/lbkeogh.h>
 #include <tsanom/polyfit.h>
+#include <tsanom/search.h>
 
 #endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DTW of a batch of candidates, through the public interface. */
+#include <math.h>
+#include <tsanom/dtw.h>
+
+#include "search/search_internal.h"
+
+static tsanom_dtw_options options_of(size_t radius, int32_t cost) {
+  tsanom_dtw_options options;
+  tsanom_dtw_options_init(&options, sizeof options);
+  options.radius = radius;
+  options.cost = cost == TSANOM_SEARCH_SQUARED ? TSANOM_DTW_SQUARED : TSANOM_DTW_ABSOLUTE;
+  return options;
+}
+
+tsanom_status tsn_search_distances_size(size_t n, size_t radius, int32_t cost,
+                                        const tsanom_exec *exec, size_t *bytes) {
+  tsanom_dtw_options options = options_of(radius, cost);
+  tsanom_exec alone = tsn_search_alone(exec);
+  return tsanom_dtw_workspace(n, n, &options, &alone, bytes);
+}
+
+tsanom_status tsn_search_distances(const double *query, size_t n,
+                                   const tsn_search_batch *batch, size_t radius,
+                                   int32_t cost, double cutoff, const tsanom_exec *exec,
+                                   void *work, size_t work_bytes, double *distances) {
+  tsanom_dtw_options options = options_of(radius, cost);
+  tsanom_exec alone = tsn_search_alone(exec);
+  for (size_t i = 0; i < batch->count; i++) {
+    tsanom_status status = tsanom_dtw_distance(query, n, batch->series[i], n, &options,
+                                               &alone, work, work_bytes, distances + i);
+    if (status < 0) return status;
+    if (distances[i] > cutoff) distances[i] = INFINITY;
+  }
+  return TSANOM_OK;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TSN_SEARCH_INDEX_H
+#define TSN_SEARCH_INDEX_H
+
+#include "search/search_internal.h"
+
+struct tsanom_search_index {
+  const double *series;
+  size_t count, length;
+  size_t stride;         /* of series */
+  size_t row;            /* of the envelopes */
+  double *lower, *upper; /* of each series */
+  tsn_search_ends ends;
+  double *zeros, *ones; /* moments under which a series is seen as it is */
+  size_t radius;
+  int32_t cost, z_normalize;
+  void *block; /* from the allocator of _create, or NULL */
+  void (*dealloc)(void *block, void *user);
+  void *alloc_user;
+};
+
+static inline const double *tsn_search_series(const tsanom_search_index *index,
+                                              size_t i) {
+  return index->series + i * index->stride;
+}
+
+#endif

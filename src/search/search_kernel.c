@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "search/search_kernel.h"
+
+#include <float.h>
+#include <math.h>
+
+/* Sums run in this many lanes at every level, so that all give the same bits. */
+enum { LANES = 32 };
+
+static inline double smaller(double a, double b) {
+  return a < b ? a : b;
+}
+
+static inline double larger(double a, double b) {
+  return a > b ? a : b;
+}
+
+static inline double absolute_cost(double d) {
+  return fabs(d);
+}
+
+static inline double squared_cost(double d) {
+  return d * d;
+}
+
+static inline double identity(double d) {
+  return d;
+}
+
+typedef double cost_function(double d);
+
+static inline double total(const double *lane) {
+  double sum[LANES];
+  for (size_t k = 0; k < LANES; k++) sum[k] = lane[k];
+  for (size_t half = LANES / 2; half > 0; half /= 2) {
+    for (size_t k = 0; k < half; k++) sum[k] += sum[k + half];
+  }
+  return sum[0];
+}
+
+/* Sum of the costs of x - from. */
+static inline double sum_from(const double *x, size_t n, double from,
+                              cost_function *cost) {
+  double lane[LANES] = {0};
+  size_t i = 0;
+  for (; i + LANES <= n; i += LANES) {
+#pragma omp simd
+    for (size_t k = 0; k < LANES; k++) lane[k] += cost(x[i + k] - from);
+  }
+  for (size_t k = 0; i + k < n; k++) lane[k] += cost(x[i + k] - from);
+  return total(lane);
+}
+
+static bool within(const double *x, size_t n, double limit) {
+  size_t beyond = 0;
+#pragma omp simd reduction(+ : beyond)
+  for (size_t i = 0; i < n; i++) beyond += !(fabs(x[i]) <= limit);
+  return beyond == 0;
+}
+
+static void moments(const double *x, size_t n, double *mean, double *inverse) {
+  double m = sum_from(x, n, 0, identity) / (double)n;
+  double variance = sum_from(x, n, m, squared_cost) / (double)n;
+  *mean = m;
+  /* The mean of equal samples may be rounded away from them. */
+  bool constant = variance == 0 || sum_from(x, n, x[0], absolute_cost) == 0;
+  *inverse = constant ? 0 : 1 / sqrt(variance);
+}
+
+static void scale(const double *x, size_t n, double mean, double inverse, double *out) {
+#pragma omp simd
+  for (size_t i = 0; i < n; i++) out[i] = (x[i] - mean) * inverse;
+}
+
+/* Sums of a window that moves by one sample, about the mean of them all. What
+ * rounding has added to a sum of squares after `count` steps is at most about
+ * (count + n) n u M^2, where M is the largest deviation from that mean and u
+ * the unit roundoff; a window whose variance that may touch is computed anew. */
+static void window_moments(const double *x, size_t count, size_t n, double *mean,
+                           double *inverse) {
+  double samples = (double)(count + n - 1);
+  double centre = sum_from(x, count + n - 1, 0, identity) / samples, largest = 0;
+#pragma omp simd reduction(max : largest)
+  for (size_t i = 0; i < count + n - 1; i++) {
+    largest = larger(fabs(x[i] - centre), largest);
+  }
+  double sum = 0, squares = 0, length = (double)n;
+  for (size_t i = 0; i < n; i++) {
+    double d = x[i] - centre;
+    sum += d;
+    squares += d * d;
+  }
+  for (size_t i = 0;; i++) {
+    mean[i] = sum;
+    inverse[i] = squares;
+    if (i + 1 == count) break;
+    double out = x[i] - centre, in = x[i + n] - centre;
+    sum += in - out;
+    squares += in * in - out * out;
+  }
+  double error = 4 * (samples + 8) * DBL_EPSILON * largest * largest;
+  double least = error / TSN_SEARCH_ERROR;
+  size_t uncertain = 0;
+#pragma omp simd reduction(+ : uncertain)
+  for (size_t i = 0; i < count; i++) {
+    double m = mean[i] / length, variance = inverse[i] / length - m * m;
+    bool certain = variance > least;
+    mean[i] = m + centre;
+    inverse[i] = certain ? 1 / sqrt(variance) : -1;
+    uncertain += !certain;
+  }
+  for (size_t i = 0; uncertain > 0; i++) {
+    if (inverse[i] > 0) continue;
+    moments(x + i, n, mean + i, inverse + i);
+    uncertain--;
+  }
+}
+
+/* The cheapest pairing of sample k of either end with the first k of the
+ * other's. */
+static inline double band(const double *x, const double *y, size_t k,
+                          cost_function *cost) {
+  double best = cost(x[k] - y[k]);
+  for (size_t i = 0; i < k; i++) {
+    best = smaller(best, smaller(cost(x[k] - y[i]), cost(x[i] - y[k])));
+  }
+  return best;
+}
+
+static inline double seen(const double *x, size_t i, double mean, double inverse) {
+  return (x[i] - mean) * inverse;
+}
+
+static inline void kim(const tsn_search_ends *ends, const tsn_search_kim *kim,
+                       size_t count, double *restrict bounds, cost_function *cost) {
+  const double *f0 = ends->front[0], *f1 = ends->front[1], *f2 = ends->front[2];
+  const double *b0 = ends->back[0], *b1 = ends->back[1], *b2 = ends->back[2];
+  const double *mean = kim->mean, *inverse = kim->inverse;
+  double q[TSN_SEARCH_ENDS], p[TSN_SEARCH_ENDS];
+  for (size_t k = 0; k < TSN_SEARCH_ENDS; k++) {
+    q[k] = kim->query_front[k];
+    p[k] = kim->query_back[k];
+  }
+  /* Weights rather than branches. */
+  double front1 = ends->front_count > 1, front2 = ends->front_count > 2;
+  double back0 = ends->back_count > 0, back1 = ends->back_count > 1,
+         back2 = ends->back_count > 2;
+#pragma omp simd
+  for (size_t i = 0; i < count; i++) {
+    double m = mean[i], s = inverse[i];
+    double f[] = {seen(f0, i, m, s), seen(f1, i, m, s), seen(f2, i, m, s)};
+    double b[] = {seen(b0, i, m, s), seen(b1, i, m, s), seen(b2, i, m, s)};
+    bounds[i] = cost(f[0] - q[0]) + front1 * band(f, q, 1, cost) +
+                front2 * band(f, q, 2, cost) + back0 * cost(b[0] - p[0]) +
+                back1 * band(b, p, 1, cost) + back2 * band(b, p, 2, cost);
+  }
+}
+
+/* Which side of LB_Keogh is scaled. */
+enum { NONE, SERIES, ENVELOPE };
+
+static inline double keogh_term(const tsn_search_keogh *p, size_t i, int scaled,
+                                cost_function *cost) {
+  double c = p->c[i], lower = p->lower[i], upper = p->upper[i];
+  if (scaled == SERIES) c = (c - p->mean) * p->inverse;
+  if (scaled == ENVELOPE) {
+    lower = (lower - p->mean) * p->inverse;
+    upper = (upper - p->mean) * p->inverse;
+  }
+  return cost(c - smaller(larger(c, lower), upper));
+}
+
+/* Samples between two looks at the limit. */
+enum { BLOCK = 4 * LANES };
+
+static inline double keogh(const tsn_search_keogh *problem, int scaled,
+                           cost_function *cost) {
+  tsn_search_keogh p = *problem;
+  double lane[LANES] = {0};
+  size_t i = 0;
+  while (i + LANES <= p.n) {
+    size_t stop = p.n - i < BLOCK ? p.n : i + BLOCK;
+    for (; i + LANES <= stop; i += LANES) {
+#pragma omp simd
+      for (size_t k = 0; k < LANES; k++) lane[k] += keogh_term(&p, i + k, scaled, cost);
+    }
+    if (i + LANES <= p.n) {
+      double sum = total(lane);
+      if (sum > p.limit) return sum;
+    }
+  }
+  for (size_t k = 0; i + k < p.n; k++) lane[k] += keogh_term(&p, i + k, scaled, cost);
+  return total(lane);
+}
+
+#define FOR_COST(suffix, cost)                                                  \
+  static void kim##suffix(const tsn_search_ends *ends, const tsn_search_kim *k, \
+                          size_t count, double *bounds) {                       \
+    kim(ends, k, count, bounds, cost);                                          \
+  }                                                                             \
+  static double keogh##suffix(const tsn_search_keogh *problem) {                \
+    return keogh(problem, NONE, cost);                                          \
+  }                                                                             \
+  static double keogh_series##suffix(const tsn_search_keogh *problem) {         \
+    return keogh(problem, SERIES, cost);                                        \
+  }                                                                             \
+  static double keogh_envelope##suffix(const tsn_search_keogh *problem) {       \
+    return keogh(problem, ENVELOPE, cost);                                      \
+  }
+
+FOR_COST(_absolute, absolute_cost)
+FOR_COST(_squared, squared_cost)
+
+const tsn_search_kernels TSN_LEVEL(tsn_search_kernels) = {
+    .within = within,
+    .moments = moments,
+    .scale = scale,
+    .window_moments = window_moments,
+    .kim = {kim_absolute, kim_squared},
+    .keogh = {keogh_absolute, keogh_squared},
+    .keogh_series = {keogh_series_absolute, keogh_series_squared},
+    .keogh_envelope = {keogh_envelope_absolute, keogh_envelope_squared},
+};

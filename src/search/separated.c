@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "search/separated.h"
+
+#include <math.h>
+#include <string.h>
+
+static size_t farthest(const tsn_separated *set) {
+  size_t worst = 0;
+  for (size_t i = 1; i < set->count; i++) {
+    if (set->distance[i] > set->distance[worst]) worst = i;
+  }
+  return worst;
+}
+
+void tsn_separated_insert(tsn_separated *set, size_t start, double distance) {
+  size_t near = 0, at = set->count;
+  for (size_t i = 0; i < set->count; i++) {
+    size_t other = set->start[i], apart = start > other ? start - other : other - start;
+    if (apart <= set->gap) near++, at = i;
+  }
+  /* To replace two by one could raise the threshold. */
+  if (near > 1) return;
+  if (near == 0 && set->count == set->wanted) at = farthest(set);
+  if (at < set->count && distance >= set->distance[at]) return;
+  if (at == set->count) set->count++;
+  set->start[at] = start;
+  set->distance[at] = distance;
+}
+
+double tsn_separated_threshold(const tsn_separated *set) {
+  return set->count < set->wanted ? INFINITY : set->distance[farthest(set)];
+}
+
+void tsn_separated_copy(tsn_separated *to, const tsn_separated *from) {
+  to->count = from->count;
+  memcpy(to->start, from->start, from->count * sizeof *to->start);
+  memcpy(to->distance, from->distance, from->count * sizeof *to->distance);
+}
