@@ -142,8 +142,8 @@ static inline void NAME(finish)(const REAL *low, const REAL *high, size_t count,
   size_t over = (uintptr_t)lower / sizeof(REAL) % LANES, head = (LANES - over) % LANES;
   if (head > count) head = count;
   NAME(finish_part)(low, high, head, shift, lower, upper);
-  NAME(finish_part)
-  (low + head, high + head, count - head, shift, lower + head, upper + head);
+  low += head, high += head, lower += head, upper += head;
+  NAME(finish_part)(low, high, count - head, shift, lower, upper);
 }
 
 static void NAME(envelope)(const REAL *x, size_t n, size_t radius, size_t count,
@@ -156,9 +156,9 @@ static void NAME(envelope)(const REAL *x, size_t n, size_t radius, size_t count,
                .n = n,
                .radius = radius,
                .rows = rows,
-               .needed = (count + LANES - 1) / LANES + AHEAD,
-               .lowest = lowest,
-               .highest = highest};
+               .needed = (count + LANES - 1) / LANES + AHEAD};
+  c.lowest = lowest;
+  c.highest = highest;
   /* The shifts read up to one row beyond those ahead. */
   REAL low[(TILE + SPARE) * LANES] __attribute__((aligned(TSN_VECTOR_BYTES)));
   REAL high[(TILE + SPARE) * LANES] __attribute__((aligned(TSN_VECTOR_BYTES)));
@@ -166,9 +166,10 @@ static void NAME(envelope)(const REAL *x, size_t n, size_t radius, size_t count,
   memset(low, 0, sizeof low);
   memset(high, 0, sizeof high);
   NAME(next_rows)(&c, AHEAD, low, high);
+  const size_t ahead = (size_t)AHEAD * LANES;
   for (size_t done = 0; done < count;) {
     size_t left = (count - done + LANES - 1) / LANES, tile = left < TILE ? left : TILE;
-    NAME(next_rows)(&c, tile, low + AHEAD * LANES, high + AHEAD * LANES);
+    NAME(next_rows)(&c, tile, low + ahead, high + ahead);
     memcpy(saved[0], low + tile * LANES, sizeof saved[0]);
     memcpy(saved[1], high + tile * LANES, sizeof saved[1]);
     for (size_t shift = 1; shift < reach; shift *= 2) {

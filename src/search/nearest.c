@@ -340,9 +340,9 @@ tsanom_status tsanom_search_nearest(const tsanom_search_index *index,
               .stride = stride,
               .neighbours = neighbours,
               .exec = &own_exec,
-              .indices = indices,
-              .distances = distances,
               .reports = reports};
+  s.indices = indices;
+  s.distances = distances;
   if ((status = work_size(index, &own_exec, &s.work_bytes)) < 0) return status;
   tsn_arena measured = tsn_arena_measure();
   layout(&measured, index, own_exec.threads, s.work_bytes);
