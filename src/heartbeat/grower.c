@@ -18,7 +18,7 @@
 
 enum {
   SHORTEST_NAP = 1000000,  /* ns */
-  LONGEST_NAP = 100000000, /* ns */
+  LONGEST_NAP = 20000000, /* ns */
   CALIBRATE = 1000000000,  /* ns between looks at the clocks */
   LOOKS_AHEAD = 16,        /* how many looks' beats to be ahead by */
   MOST_AHEAD = 4 << 20     /* records: 64 MiB */

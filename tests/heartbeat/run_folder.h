@@ -4,6 +4,7 @@
 #define TSANOM_TEST_RUN_FOLDER_H
 
 #include <stddef.h>
+#include <tsanom/heartbeat_run.h>
 
 /* Make a new folder under $TMPDIR (or /tmp), which `path` receives. */
 enum { FOLDER_ROOM = 200 };
@@ -15,5 +16,11 @@ void folder_remove(const char *path);
 /* Read a whole file into malloc'ed memory; write one anew. */
 unsigned char *file_read(const char *path, size_t *bytes);
 void file_write(const char *path, const void *bytes, size_t count);
+
+/* Open a run that must be whole, and ask what cannot be refused. */
+tsanom_heartbeat_run *open_run(const char *path);
+tsanom_heartbeat_run_info describe(const tsanom_heartbeat_run *run);
+tsanom_heartbeat_stream_info describe_stream(const tsanom_heartbeat_run *run,
+                                             uint32_t stream);
 
 #endif

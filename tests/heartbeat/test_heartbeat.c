@@ -28,29 +28,6 @@ static void remove_folder(void) {
 
 TestSuite(heartbeat, .init = make_folder, .fini = remove_folder);
 
-static tsanom_heartbeat_run *open_run(const char *path) {
-  tsanom_heartbeat_fault fault;
-  tsanom_heartbeat_run *run = NULL;
-  tsanom_heartbeat_fault_init(&fault, sizeof fault);
-  tsanom_status status = tsanom_heartbeat_run_open(path, NULL, &fault, &run);
-  cr_assert(status == TSANOM_OK, "%s at %llu: %s", fault.file,
-            (unsigned long long)fault.offset, fault.text);
-  return run;
-}
-
-static tsanom_heartbeat_run_info describe(const tsanom_heartbeat_run *run) {
-  tsanom_heartbeat_run_info info;
-  CHECK_STATUS(tsanom_heartbeat_run_describe(run, &info, sizeof info), TSANOM_OK);
-  return info;
-}
-
-static tsanom_heartbeat_stream_info describe_stream(const tsanom_heartbeat_run *run,
-                                                    uint32_t stream) {
-  tsanom_heartbeat_stream_info info;
-  CHECK_STATUS(tsanom_heartbeat_run_stream(run, stream, &info, sizeof info), TSANOM_OK);
-  return info;
-}
-
 static double seconds_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -114,4 +91,126 @@ Test(heartbeat, comes_back_as_recorded) {
     cr_assert(describe_stream(run, 1).last == times[BEATS - 1]);
     tsanom_heartbeat_run_close(run);
   }
+}
+
+static void *beat_hundred(void *number) {
+  for (uint32_t i = 0; i < 100; i++) {
+    CHECK_STATUS(tsanom_heartbeat_beat(*(int32_t *)number, i), TSANOM_OK);
+  }
+  return NULL;
+}
+
+static void in_thread(void *(*body)(void *), void *argument) {
+  pthread_t thread;
+  cr_assert(pthread_create(&thread, NULL, body, argument) == 0);
+  cr_assert(pthread_join(thread, NULL) == 0);
+}
+
+/* A thread pool that is made anew goes on in the streams of the old one. */
+Test(heartbeat, a_stream_goes_on_in_the_next_thread_of_its_number) {
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 2, NULL), TSANOM_OK);
+  for (int i = 0; i < 50; i++) {
+    int32_t numbers[] = {0, 1, 7};
+    for (int k = 0; k < 3; k++) in_thread(beat_hundred, &numbers[k]);
+  }
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  tsanom_heartbeat_run *run = open_run(folder);
+  cr_assert(describe(run).streams == 3 && describe(run).announced == 2);
+  for (uint32_t i = 0; i < 3; i++) cr_assert(describe_stream(run, i).beats == 5000);
+  cr_assert(describe_stream(run, 2).thread == 7);
+  tsanom_heartbeat_run_close(run);
+}
+
+static pthread_barrier_t both;
+
+static void *beat_beside(void *number) {
+  for (uint32_t i = 0; i < 100; i++) {
+    CHECK_STATUS(tsanom_heartbeat_beat(*(int32_t *)number, i), TSANOM_OK);
+    if (i % 10 == 0) pthread_barrier_wait(&both);
+  }
+  return NULL;
+}
+
+/* What nested parallel regions do. */
+Test(heartbeat, threads_of_one_number_have_streams_of_their_own) {
+  pthread_t thread[2];
+  int32_t number = 0;
+  pthread_barrier_init(&both, NULL, 2);
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, NULL), TSANOM_OK);
+  for (int i = 0; i < 2; i++) pthread_create(&thread[i], NULL, beat_beside, &number);
+  for (int i = 0; i < 2; i++) pthread_join(thread[i], NULL);
+  /* Both streams are free by now; no third one is made. */
+  in_thread(beat_hundred, &number);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  tsanom_heartbeat_run *run = open_run(folder);
+  cr_assert(describe(run).streams == 2 && describe(run).beats == 300);
+  cr_assert(describe_stream(run, 1).thread == 0);
+  tsanom_heartbeat_run_close(run);
+}
+
+Test(heartbeat, one_thread_beats_by_several_numbers) {
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 2, NULL), TSANOM_OK);
+  for (uint32_t i = 0; i < 300; i++) {
+    CHECK_STATUS(tsanom_heartbeat_beat((int32_t)(i % 3), i), TSANOM_OK);
+  }
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  tsanom_heartbeat_run *run = open_run(folder);
+  cr_assert(describe(run).streams == 3);
+  for (uint32_t i = 0; i < 3; i++) {
+    uint32_t tags[2];
+    cr_assert(describe_stream(run, i).beats == 100);
+    CHECK_STATUS(tsanom_heartbeat_run_read(run, i, 98, 2, NULL, tags, NULL), TSANOM_OK);
+    cr_assert(tags[0] == 294 + i && tags[1] == 297 + i);
+  }
+  tsanom_heartbeat_run_close(run);
+}
+
+/* Past several steps of growth, and past the end of a window. */
+Test(heartbeat, streams_grow_without_a_limit) {
+  enum { BEATS = (1 << 24) + (1 << 20) };
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, NULL), TSANOM_OK);
+  for (uint32_t i = 0; i < BEATS; i++) {
+    if (tsanom_heartbeat_beat(0, i) != TSANOM_OK) cr_assert_fail("beat %u", i);
+  }
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  tsanom_heartbeat_run *run = open_run(folder);
+  uint32_t tag;
+  cr_assert(describe_stream(run, 0).beats == BEATS);
+  for (uint32_t i = 0; i < BEATS; i += 99991) {
+    CHECK_STATUS(tsanom_heartbeat_run_read(run, 0, i, 1, NULL, &tag, NULL), TSANOM_OK);
+    cr_assert(tag == i);
+  }
+  tsanom_heartbeat_run_close(run);
+}
+
+Test(heartbeat, runs_follow_each_other) {
+  for (int i = 0; i < 20; i++) {
+    char path[FOLDER_ROOM + 16];
+    (void)snprintf(path, sizeof path, "%s/%d", folder, i);
+    CHECK_STATUS(tsanom_heartbeat_init(path, 1 + i % 3, NULL), TSANOM_OK);
+    for (int32_t k = 0; k < 4; k++) in_thread(beat_hundred, &k);
+    CHECK_STATUS(tsanom_heartbeat_beat(i % 2, 0), TSANOM_OK);
+    CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+    tsanom_heartbeat_run *run = open_run(path);
+    cr_assert(describe(run).beats == 401 && describe(run).streams == 4);
+    tsanom_heartbeat_run_close(run);
+  }
+}
+
+Test(heartbeat, refuses_what_it_cannot_do) {
+  tsanom_heartbeat_options options;
+  CHECK_STATUS(tsanom_heartbeat_options_init(NULL, sizeof options), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_heartbeat_options_init(&options, 4), TSANOM_E_VERSION);
+  tsanom_heartbeat_options_init(&options, sizeof options);
+  CHECK_STATUS(tsanom_heartbeat_init(NULL, 1, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 0, NULL), TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_heartbeat_init(folder, TSANOM_HEARTBEAT_STREAMS_MAX + 1, NULL),
+               TSANOM_E_OPTION);
+  options.clock = 3;
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, &options), TSANOM_E_OPTION);
+  options.clock = 0;
+  options.reserved0 = 1;
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, &options), TSANOM_E_OPTION);
+  cr_assert(rmdir(folder) == 0, "a refused init left something behind");
+  cr_assert(mkdir(folder, 0777) == 0);
 }

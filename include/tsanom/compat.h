@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ *  The calls of the papers under the papers' own names, so that their listings
+ *  compile: thin wrappers of the library's functions.
+ *
+ *  They are inline, against the rule of the other headers, because the
+ *  libraries export no name that does not begin with tsanom_. Not included by
+ *  <tsanom/tsanom.h>. */
+#ifndef TSANOM_COMPAT_H
+#define TSANOM_COMPAT_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <tsanom/heartbeat.h>
+#include <unistd.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Start to record heartbeats (heartbeat paper, section 2): a run with as many
+ *  announced threads as OpenMP would use, or one where the program is compiled
+ *  without OpenMP. Its folder is the value of the environment variable
+ *  TSANOM_HEARTBEAT_FOLDER, or "heartbeat.PID" in the working directory.
+ *  @return as tsanom_heartbeat_init() */
+static inline tsanom_status Heartbeat_OpenMP_Init(void) {
+  char own[40];
+  const char *folder = getenv("TSANOM_HEARTBEAT_FOLDER");
+  int32_t threads = 1;
+#ifdef _OPENMP
+  threads = (int32_t)omp_get_max_threads();
+#endif
+  if (!folder || !*folder) {
+    (void)snprintf(own, sizeof own, "heartbeat.%ld", (long)getpid());
+    folder = own;
+  }
+  return tsanom_heartbeat_init(folder, threads, NULL);
+}
+
+/** Beat in every `cycle`-th iteration (heartbeat paper, section 2 and table 1).
+ *  @param thread     number of the thread, as omp_get_thread_num() gives it
+ *  @param cycle      the beat cycle, >= 1
+ *  @param iteration  number of the iteration, the tag of the beat
+ *  @retval TSANOM_E_OPTION  cycle is below 1
+ *  @return TSANOM_OK where `iteration` is no multiple of `cycle`; else as
+ *          tsanom_heartbeat_beat() */
+static inline tsanom_status Heartbeat_OpenMP_Generate(int thread, int cycle,
+                                                      long iteration) {
+  if (cycle < 1) return TSANOM_E_OPTION;
+  if (iteration % cycle != 0) return TSANOM_OK;
+  return tsanom_heartbeat_beat((int32_t)thread, (uint32_t)iteration);
+}
+
+/** Stop the heartbeat (heartbeat paper, section 2).
+ *  @return as tsanom_heartbeat_finish() */
+static inline tsanom_status Heartbeat_OpenMP_Finished(void) {
+  return tsanom_heartbeat_finish();
+}
+
+/** Heartbeat_OpenMP_Init() as listing 1 spells it.
+ *  @return as there */
+static inline tsanom_status L_Heartbeat_OpenMP_Init(void) {
+  return Heartbeat_OpenMP_Init();
+}
+
+/** Heartbeat_OpenMP_Generate() as listing 1 spells it.
+ *  @param thread,cycle,iteration  as there
+ *  @return as there */
+static inline tsanom_status L_Heartbeat_OpenMP_Generate(int thread, int cycle,
+                                                        long iteration) {
+  return Heartbeat_OpenMP_Generate(thread, cycle, iteration);
+}
+
+/** Heartbeat_OpenMP_Finished() in the spelling of the other two.
+ *  @return as there */
+static inline tsanom_status L_Heartbeat_OpenMP_Finished(void) {
+  return Heartbeat_OpenMP_Finished();
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
