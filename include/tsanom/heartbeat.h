@@ -105,6 +105,8 @@ TSANOM_API tsanom_status tsanom_heartbeat_init(const char *folder, int32_t threa
  *  @retval TSANOM_E_STATE     before init, after finish, or in a forked child
  *  @retval TSANOM_E_OPTION    thread is negative
  *  @retval TSANOM_E_IO        the disk is full: the beat is counted as dropped
+ *  @retval TSANOM_E_MEMORY    the thread's first beat, and the C library could not note
+ *                             that its end concerns us
  *  @retval TSANOM_E_OVERFLOW  a new stream is needed and there are already
  *                             ::TSANOM_HEARTBEAT_STREAMS_MAX
  *  @return TSANOM_OK otherwise */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One beat, and how a thread comes by a stream. */
+#include <sched.h>
+
 #include "heartbeat/clock.h"
 #include "heartbeat/recorder.h"
 
@@ -12,15 +14,18 @@ static _Thread_local tsn_thread_cache cache __attribute__((tls_model("initial-ex
 static pthread_key_t release_key;
 
 /* A thread ends: its streams go to the next threads that beat by their numbers. */
-static void release_streams(void *owner) {
+static void release_streams(void *argument) {
+  tsn_thread_cache *owner = argument;
   tsn_recorder *recorder = atomic_load_explicit(&tsn_the_recorder, memory_order_acquire);
+  pthread_mutex_lock(&recorder->run_lock);
   uint32_t streams = atomic_load_explicit(&recorder->streams, memory_order_acquire);
   for (uint32_t i = 0; i < streams; i++) {
-    const void *mine = owner;
+    tsn_thread_cache *mine = owner;
     atomic_compare_exchange_strong_explicit(&recorder->stream[i].owner, &mine, NULL,
                                             memory_order_release, memory_order_relaxed);
   }
-  ((tsn_thread_cache *)owner)->stream = NULL;
+  owner->stream = NULL;
+  pthread_mutex_unlock(&recorder->run_lock);
 }
 
 int tsn_beat_make_key(void) {
@@ -35,10 +40,14 @@ static bool has_number(const tsn_stream *stream, int32_t thread) {
   return atomic_load_explicit(&stream->announced, memory_order_relaxed) == thread;
 }
 
+/* Become the owner, unless there is one or the run is ending. Finish closes the
+ * stream before it turns the owner out, so that either it sees us or we see it. */
 static bool claim(tsn_stream *stream) {
-  const void *nobody = NULL;
-  return atomic_compare_exchange_strong_explicit(
-      &stream->owner, &nobody, &cache, memory_order_acquire, memory_order_relaxed);
+  tsn_thread_cache *nobody = NULL;
+  if (!atomic_compare_exchange_strong(&stream->owner, &nobody, &cache)) return false;
+  if (atomic_load(&stream->open)) return true;
+  atomic_store_explicit(&stream->owner, NULL, memory_order_release);
+  return false;
 }
 
 /* The stream that this thread owns for the number; else one to be claimed. */
@@ -57,24 +66,35 @@ static tsn_stream *find_stream(tsn_recorder *recorder, int32_t thread) {
   return NULL;
 }
 
+/* Go on to the next window, which the grower has mapped unless it is late. The
+ * grower may be at work in the old one, so it is left to him to unmap. */
+static void change_window(tsn_recorder *recorder, tsn_stream *stream, uint64_t index) {
+  tsn_stream_lock(stream);
+  if (!stream->ready.end) {
+    (void)tsn_storage_map(recorder, stream, index, &stream->ready);
+  }
+  while (stream->spent_count == TSN_SPENT_WINDOWS && recorder->grower_runs) {
+    tsn_stream_unlock(stream);
+    sched_yield();
+    tsn_stream_lock(stream);
+  }
+  if (stream->ready.end) {
+    if (recorder->grower_runs) {
+      stream->spent[stream->spent_count++] = stream->current;
+    } else {
+      tsn_storage_unmap(&stream->current);
+    }
+    stream->current = stream->ready;
+    stream->ready.end = 0;
+  }
+  tsn_stream_unlock(stream);
+}
+
 /* Take up more records that are backed already; in the last resort back some. */
 static bool make_room(tsn_recorder *recorder, tsn_stream *stream) {
   uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
   if (index == stream->current.end) {
-    tsn_stream_lock(stream);
-    if (!stream->ready.end) {
-      (void)tsn_storage_map(recorder, stream, index, &stream->ready);
-    }
-    if (stream->ready.end) {
-      if (stream->spent_count == TSN_SPENT_WINDOWS || !recorder->grower_runs) {
-        tsn_storage_unmap(&stream->current);
-      } else {
-        stream->spent[stream->spent_count++] = stream->current;
-      }
-      stream->current = stream->ready;
-      stream->ready.end = 0;
-    }
-    tsn_stream_unlock(stream);
+    change_window(recorder, stream, index);
     if (index == stream->current.end) return false;
   }
   uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_acquire);
@@ -111,7 +131,19 @@ static inline void write_record(tsn_stream *stream, uint64_t index, uint64_t tim
   atomic_store_explicit(&stream->index, index + 1, memory_order_relaxed);
 }
 
-/* The owner has announced by `busy` that it is in the stream. */
+/* While a thread is busy, finish does not take away the streams that it found it
+ * owned. Nothing orders the store before the loads that follow but the compiler;
+ * finish makes up for that. */
+static inline void enter(void) {
+  atomic_store_explicit(&cache.busy, 1, memory_order_relaxed);
+  atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline tsanom_status leave(tsanom_status status) {
+  atomic_store_explicit(&cache.busy, 0, memory_order_release);
+  return status;
+}
+
 static __attribute__((noinline)) tsanom_status beat_at_limit(tsn_stream *stream,
                                                              uint32_t tag) {
   tsn_recorder *recorder = atomic_load_explicit(&tsn_the_recorder, memory_order_acquire);
@@ -119,54 +151,66 @@ static __attribute__((noinline)) tsanom_status beat_at_limit(tsn_stream *stream,
   if (!make_room(recorder, stream)) {
     uint64_t dropped = atomic_load_explicit(&stream->dropped, memory_order_relaxed);
     atomic_store_explicit(&stream->dropped, dropped + 1, memory_order_relaxed);
-    return TSANOM_E_IO;
+    return leave(TSANOM_E_IO);
   }
   uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
   write_record(stream, index, time, tag);
-  return TSANOM_OK;
+  return leave(TSANOM_OK);
 }
 
-/* Beat into a stream of ours. `busy` holds back a concurrent finish. */
+static __attribute__((noinline)) tsanom_status beat_by_clock(tsn_stream *stream,
+                                                             uint64_t index,
+                                                             uint32_t tag) {
+  write_record(stream, index, tsn_clock_monotonic(), tag);
+  return leave(TSANOM_OK);
+}
+
+/* Beat into a stream of ours, and leave. What is not needed for a beat by the counter
+ * is called last, so that the usual path saves no register. */
 static inline tsanom_status beat_into(tsn_stream *stream, uint32_t tag) {
-  tsanom_status status = TSANOM_OK;
-  atomic_store_explicit(&stream->busy, 1, memory_order_relaxed);
-  atomic_signal_fence(memory_order_seq_cst);
-  if (!LIKELY(atomic_load_explicit(&stream->open, memory_order_acquire))) {
-    status = TSANOM_E_STATE;
-  } else {
-    uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
-    if (LIKELY(index != stream->limit)) {
-      write_record(stream, index, tsn_clock_ticks(stream->clock), tag);
-    } else {
-      status = beat_at_limit(stream, tag);
-    }
+  uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
+  if (!LIKELY(index != stream->limit)) return beat_at_limit(stream, tag);
+#if defined(__x86_64__)
+  if (LIKELY(stream->clock == TSANOM_HEARTBEAT_CLOCK_TSC)) {
+    write_record(stream, index, __rdtsc(), tag);
+    return leave(TSANOM_OK);
   }
-  atomic_store_explicit(&stream->busy, 0, memory_order_release);
-  return status;
+#endif
+  return beat_by_clock(stream, index, tag);
 }
 
 static __attribute__((noinline)) tsanom_status beat_elsewhere(tsn_recorder *recorder,
                                                               int32_t thread,
                                                               uint32_t tag) {
-  if (atomic_load_explicit(&recorder->state, memory_order_acquire) != TSN_RECORDING) {
-    return TSANOM_E_STATE;
-  }
-  if (thread < 0) return TSANOM_E_OPTION;
-  tsn_stream *stream = find_stream(recorder, thread);
-  while (!stream) {
+  for (;;) {
+    if (atomic_load_explicit(&recorder->state, memory_order_acquire) != TSN_RECORDING) {
+      return TSANOM_E_STATE;
+    }
+    if (thread < 0) return TSANOM_E_OPTION;
+    /* Whoever owns a stream gives it back when he ends, so this comes first. */
+    if (!cache.stream && pthread_setspecific(release_key, &cache) != 0) {
+      return TSANOM_E_MEMORY;
+    }
+    enter();
+    tsn_stream *stream = find_stream(recorder, thread);
+    if (stream) {
+      cache.stream = stream;
+      return beat_into(stream, tag);
+    }
+    leave(TSANOM_OK);
     tsanom_status status = tsn_recorder_add_stream(recorder, thread);
     if (status < 0) return status;
-    stream = find_stream(recorder, thread);
   }
-  if (!cache.stream) (void)pthread_setspecific(release_key, &cache);
-  cache.stream = stream;
-  return beat_into(stream, tag);
 }
 
 tsanom_status tsanom_heartbeat_beat(int32_t thread, uint32_t tag) {
   tsn_stream *stream = cache.stream;
-  if (LIKELY(stream && owns(stream) && has_number(stream, thread))) {
-    return beat_into(stream, tag);
+  if (LIKELY(stream != NULL)) {
+    enter();
+    if (LIKELY(owns(stream) && has_number(stream, thread))) {
+      return beat_into(stream, tag);
+    }
+    leave(TSANOM_OK);
   }
   tsn_recorder *recorder = atomic_load_explicit(&tsn_the_recorder, memory_order_acquire);
   return recorder ? beat_elsewhere(recorder, thread, tag) : TSANOM_E_STATE;

@@ -5,23 +5,17 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "heartbeat/clock.h"
 #include "heartbeat/recorder.h"
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
-#endif
-
 enum {
-  SHORTEST_NAP = 1000000,  /* ns */
+  SHORTEST_NAP = 1000000, /* ns */
   LONGEST_NAP = 20000000, /* ns */
-  CALIBRATE = 1000000000,  /* ns between looks at the clocks */
-  LOOKS_AHEAD = 16,        /* how many looks' beats to be ahead by */
-  MOST_AHEAD = 4 << 20     /* records: 64 MiB */
+  CALIBRATE = 1000000000, /* ns between looks at the clocks */
+  LOOKS_AHEAD = 16,       /* how many looks' beats to be ahead by */
+  MOST_AHEAD = 4 << 20    /* records: 64 MiB */
 };
 
 bool tsn_stream_try_lock(tsn_stream *stream) {
@@ -34,21 +28,6 @@ void tsn_stream_lock(tsn_stream *stream) {
 
 void tsn_stream_unlock(tsn_stream *stream) {
   atomic_store_explicit(&stream->grow_lock, 0, memory_order_release);
-}
-
-/* Fault in the pages of records [first, end) that the window has. Nobody but the
- * grower unmaps a window while it runs. */
-static void populate(const tsn_window *window, uint64_t first, uint64_t end) {
-  if (!window->end) return;
-  if (first < window->first) first = window->first;
-  if (end > window->end) end = window->end;
-  if (first >= end) return;
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  size_t begin = (first - window->first) * TSN_RECORD;
-  size_t length = (end - window->first) * TSN_RECORD - begin;
-  length += begin % page;
-  begin -= begin % page;
-  (void)madvise(window->address + begin, length, MADV_POPULATE_WRITE);
 }
 
 /* One step of backing; false when there is no space. */
@@ -65,8 +44,8 @@ static bool grow(tsn_recorder *recorder, tsn_stream *stream, uint64_t count) {
   ready = stream->ready;
   atomic_store_explicit(&stream->starved, error != 0, memory_order_relaxed);
   tsn_stream_unlock(stream);
-  populate(&current, before, after);
-  populate(&ready, before, after);
+  tsn_storage_populate(&current, before, after);
+  tsn_storage_populate(&ready, before, after);
   return !error;
 }
 

@@ -70,17 +70,33 @@ static void describe_run(tsn_recorder *recorder, int32_t threads) {
   strncpy(header->program, program_invocation_short_name, TSN_PROGRAM_NAME - 1);
 }
 
+/* As new, whatever an earlier run left; a thread of that run may be looking. */
+static void reset_stream(tsn_stream *stream, uint32_t number, int32_t announced,
+                         int32_t clock) {
+  atomic_store_explicit(&stream->owner, NULL, memory_order_relaxed);
+  atomic_store_explicit(&stream->announced, announced, memory_order_relaxed);
+  atomic_store_explicit(&stream->index, 0, memory_order_relaxed);
+  atomic_store_explicit(&stream->backed, 0, memory_order_relaxed);
+  atomic_store_explicit(&stream->dropped, 0, memory_order_relaxed);
+  atomic_store_explicit(&stream->starved, 0, memory_order_relaxed);
+  stream->clock = clock;
+  stream->limit = 0;
+  stream->number = number;
+  stream->seen = 0;
+  stream->dropped_seen = 0;
+  stream->spent_count = 0;
+  stream->current.end = 0;
+  stream->ready.end = 0;
+}
+
 /* Make the stream whose number is the next; the run_lock is held. */
 static int add_stream(tsn_recorder *recorder, int32_t announced) {
   uint32_t number = atomic_load_explicit(&recorder->streams, memory_order_relaxed);
   tsn_stream *stream = &recorder->stream[number];
-  memset(stream, 0, sizeof *stream);
-  stream->number = number;
-  stream->clock = recorder->clock;
-  atomic_store_explicit(&stream->announced, announced, memory_order_relaxed);
+  reset_stream(stream, number, announced, recorder->clock);
   int error = tsn_storage_create(recorder, stream);
   if (error) return error;
-  atomic_store_explicit(&stream->open, 1, memory_order_relaxed);
+  atomic_store_explicit(&stream->open, 1, memory_order_release);
   atomic_store_explicit(&recorder->streams, number + 1, memory_order_release);
   return 0;
 }
@@ -122,7 +138,6 @@ static void first_calibration(tsn_recorder *recorder) {
 
 /* Make the files of the run in recorder->folder, which is there. */
 static int create_files(tsn_recorder *recorder, int32_t threads) {
-  pthread_mutex_init(&recorder->run_lock, NULL);
   atomic_store_explicit(&recorder->streams, 0, memory_order_relaxed);
   describe_run(recorder, threads);
   recorder->header.latest = recorder->header.first;
@@ -178,20 +193,24 @@ tsanom_status tsanom_heartbeat_init(const char *folder, int32_t threads,
   return status;
 }
 
-/* Close the streams and wait for the beats under way. A beat stores `busy` and then
- * looks whether the stream is open, without a fence between; the pause stands
- * for it, for no processor holds a store back for that long. A thread that was stopped
- * for good in the middle of one (by a debugger, or cancelled) must not hang the program:
- * its stream stays mapped then. */
+/* Turn the owners out of all streams and wait for the beats under way; after this no
+ * thread writes to a stream. A beat stores `busy` and then loads the owner, without
+ * a fence between; the pause stands for it, for no processor holds a store back
+ * for that long. A thread that was stopped for good in the middle of a beat (by a
+ * debugger, or cancelled) must not hang the program: false. The run_lock, which is
+ * held, keeps threads from ending before we have looked at them. */
 static bool close_streams(tsn_recorder *recorder, uint32_t streams) {
   enum { PATIENCE = 1000, PAUSE = 1000000 };
-  for (uint32_t i = 0; i < streams; i++) {
-    atomic_store_explicit(&recorder->stream[i].open, 0, memory_order_relaxed);
-  }
-  sleep_ns(PAUSE);
   int waits = 0;
   for (uint32_t i = 0; i < streams; i++) {
-    while (atomic_load_explicit(&recorder->stream[i].busy, memory_order_acquire)) {
+    tsn_stream *stream = &recorder->stream[i];
+    atomic_store(&stream->open, 0);
+    stream->last_owner = atomic_exchange(&stream->owner, NULL);
+  }
+  sleep_ns(PAUSE);
+  for (uint32_t i = 0; i < streams; i++) {
+    tsn_thread_cache *owner = recorder->stream[i].last_owner;
+    while (owner && atomic_load_explicit(&owner->busy, memory_order_acquire)) {
       if (++waits > PATIENCE) return false;
       sleep_ns(PAUSE);
     }

@@ -38,16 +38,23 @@ typedef struct {
   uint64_t end;
 } tsn_window;
 
+typedef struct tsn_stream tsn_stream;
+
+/* What a thread remembers. Its address stands for the thread as owner of streams. */
 typedef struct {
+  tsn_stream *stream;    /* of its last beat */
+  _Atomic uint32_t busy; /* in a beat */
+} tsn_thread_cache;
+
+struct tsn_stream {
   /* The beating thread's. */
-  _Alignas(64) _Atomic(const void *) owner; /* its thread cache; NULL: nobody's */
-  uintptr_t origin;                         /* address of record 0, if it were mapped */
-  _Atomic uint64_t index;                   /* records written */
+  _Alignas(64) _Atomic(tsn_thread_cache *) owner; /* NULL: nobody */
+  uintptr_t origin;          /* address of record 0, if it were mapped */
+  _Atomic uint64_t index;    /* records written */
   uint64_t limit;            /* records that may be written without asking */
   _Atomic int32_t announced; /* thread number of its beats */
   int32_t clock;
-  _Atomic uint32_t busy; /* in a beat */
-  _Atomic uint32_t open; /* takes beats */
+  _Atomic uint32_t open; /* takes owners */
   _Atomic uint64_t dropped;
 
   /* Shared with the grower; but for the atomic ones under grow_lock. */
@@ -60,7 +67,8 @@ typedef struct {
   uint32_t spent_count;
   tsn_window current, ready;
   tsn_window spent[TSN_SPENT_WINDOWS]; /* left behind, for the grower to unmap */
-} tsn_stream;
+  tsn_thread_cache *last_owner;        /* whom finish turned out */
+};
 
 enum { TSN_IDLE = 0, TSN_CHANGING, TSN_RECORDING }; /* states of the recorder */
 
@@ -68,13 +76,15 @@ typedef struct {
   _Atomic int32_t state;
   _Atomic uint32_t streams; /* that were made, announced ones first */
   int32_t clock;
-  bool grower_runs;
+  _Atomic bool grower_runs;
   bool stop_grower; /* under grower_lock */
   bool made_folder;
   pthread_t grower;
   pthread_mutex_t grower_lock;
   pthread_cond_t grower_wake;
-  pthread_mutex_t run_lock; /* making a stream, and the run's header */
+  /* Making a stream, the run's header, and the end of threads that own streams.
+   * All zeros is an initialised mutex. */
+  pthread_mutex_t run_lock;
   tsn_run_header header;
   char folder[PATH_MAX];
   tsn_stream stream[TSANOM_HEARTBEAT_STREAMS_MAX];
@@ -82,12 +92,6 @@ typedef struct {
 
 /* NULL until the first init of the process. */
 extern _Atomic(tsn_recorder *) tsn_the_recorder;
-
-/* What a thread remembers: the stream of its last beat. Its address stands for
- * the thread as owner of streams. */
-typedef struct {
-  tsn_stream *stream;
-} tsn_thread_cache;
 
 /* Make ready for the release of streams when their thread ends. Once. */
 int tsn_beat_make_key(void);
@@ -102,6 +106,9 @@ int tsn_storage_back(tsn_recorder *recorder, tsn_stream *stream, uint64_t count)
 /* Map the window that begins at record `first`. */
 int tsn_storage_map(tsn_recorder *recorder, const tsn_stream *stream, uint64_t first,
                     tsn_window *window);
+/* Fault in the pages of those of records [first, end) that the window has.
+ * Nobody but the grower unmaps a window while it runs. */
+void tsn_storage_populate(const tsn_window *window, uint64_t first, uint64_t end);
 void tsn_storage_unmap(tsn_window *window);
 /* Write the stream's header as of now. */
 int tsn_storage_write_header(tsn_recorder *recorder, tsn_stream *stream);

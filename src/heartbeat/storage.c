@@ -13,6 +13,10 @@
 
 #include "heartbeat/recorder.h"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
 enum { PATH_ROOM = PATH_MAX + TSN_FILE_NAME };
 
 static void stream_path(const tsn_recorder *recorder, const tsn_stream *stream,
@@ -125,6 +129,19 @@ int tsn_storage_map(tsn_recorder *recorder, const tsn_stream *stream, uint64_t f
   return 0;
 }
 
+void tsn_storage_populate(const tsn_window *window, uint64_t first, uint64_t end) {
+  if (!window->end) return;
+  if (first < window->first) first = window->first;
+  if (end > window->end) end = window->end;
+  if (first >= end) return;
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  size_t begin = (first - window->first) * TSN_RECORD;
+  size_t length = (end - window->first) * TSN_RECORD - begin;
+  length += begin % page;
+  begin -= begin % page;
+  (void)madvise(window->address + begin, length, MADV_POPULATE_WRITE);
+}
+
 void tsn_storage_unmap(tsn_window *window) {
   if (window->end) {
     (void)munmap(window->address, (window->end - window->first) * TSN_RECORD);
@@ -138,7 +155,11 @@ int tsn_storage_create(tsn_recorder *recorder, tsn_stream *stream) {
   close(file);
   int error = tsn_storage_back(recorder, stream, TSN_FIRST_STEP);
   if (!error) error = tsn_storage_map(recorder, stream, 0, &stream->current);
-  if (error) tsn_storage_remove(recorder, stream);
+  if (error) {
+    tsn_storage_remove(recorder, stream);
+  } else {
+    tsn_storage_populate(&stream->current, 0, TSN_FIRST_STEP);
+  }
   return error;
 }
 

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The header that the listing includes. */
+#include <tsanom/compat.h>

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs listing 1 (the argument) and reads the run it leaves. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <tsanom/heartbeat_run.h>
+
+int main(int count, char **argument) {
+  char folder[] = "/tmp/tsanom-listing1-XXXXXX", command[1024];
+  tsanom_heartbeat_run *run;
+  tsanom_heartbeat_run_info info;
+  if (count != 2 || !mkdtemp(folder)) return 2;
+  (void)snprintf(command, sizeof command, "TSANOM_HEARTBEAT_FOLDER=%s/run '%s'", folder,
+                 argument[1]);
+  if (system(command) != 0) return 3;
+  (void)snprintf(command, sizeof command, "%s/run", folder);
+  if (tsanom_heartbeat_run_open(command, NULL, NULL, &run) != TSANOM_OK) return 4;
+  tsanom_heartbeat_run_describe(run, &info, sizeof info);
+  tsanom_heartbeat_run_close(run);
+  (void)snprintf(command, sizeof command, "rm -r '%s'", folder);
+  if (system(command) != 0) return 5;
+  return info.beats == 999 && info.announced == 4 && info.finished ? 0 : 1;
+}
