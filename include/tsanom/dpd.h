@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ *  The dynamic periodicity detector (DPD): does a stream repeat itself, with
+ *  which period, and where does each period start?
+ *
+ *  Over a window of the last N samples, the distance at delay m is
+ *
+ *    d(m) = 1/N  sum_{i=0}^{N-1} |x[t-i] - x[t-i-m]|      (values,  eq. 1)
+ *    d(m) = sign sum_{i=0}^{N-1} |x[t-i] - x[t-i-m]|      (events,  eq. 2)
+ *
+ *  and the period is a delay at which d has a deep minimum, or is zero. Four
+ *  objects compute it, each fed a sample at a time:
+ *
+ *  - ::tsanom_dpd_event, events: the smallest m with d(m) = 0, in O(1) expected;
+ *  - ::tsanom_dpd_nest, events: the periods of nested loops, all at once;
+ *  - ::tsanom_dpd_curve, events: the whole d(m), in O(M);
+ *  - ::tsanom_dpd_value, values: the whole d(m) and its period, in O(M).
+ *
+ *  An object lives in one block: of the caller's (_size, _init), or of the
+ *  allocator of a tsanom_exec (_create, _destroy). Objects are independent;
+ *  one object serves one thread at a time. No call but _create allocates.
+ *
+ *  Source: F. Freitag, J. Corbalan and J. Labarta, A dynamic periodicity
+ *  detector: application to speedup computation, sections 3 and 4. */
+#ifndef TSANOM_DPD_H
+#define TSANOM_DPD_H
+
+#include <tsanom/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Limits. The values are ABI: append only. */
+enum {
+  TSANOM_DPD_WINDOW_MAX = 1 << 26, /**< samples in a window */
+  TSANOM_DPD_PERIODS_MAX = 4096    /**< distinct periods that a nest remembers */
+};
+
+/** What a pushed sample did to a detector. The values are ABI: append only. */
+enum {
+  TSANOM_DPD_STEADY = 0, /**< the period, or that there is none, is as before */
+  TSANOM_DPD_LOCKED = 1, /**< a period is found where there was none or another */
+  TSANOM_DPD_LOST = 2    /**< the stream broke off from the period it had */
+};
+
+/** Answer of a detector after a sample. */
+typedef struct tsanom_dpd_report {
+  size_t period;  /**< the fundamental period, in samples; 0: none */
+  int32_t start;  /**< 1 if this sample starts a period (segmentation), else 0 */
+  int32_t change; /**< TSANOM_DPD_STEADY, _LOCKED or _LOST */
+  /** Depth of the minimum, 0 to 1: 1 - d(period) / mean of d; 1 for events; 0
+   *  without a period. */
+  double confidence;
+  /** Samples up to this one, it included, that predicting each from the one a
+   *  period before would have got right; for values, since the lock. */
+  uint64_t horizon;
+} tsanom_dpd_report;
+
+/** How an event detector works: fill by tsanom_dpd_event_options_init(). */
+typedef struct tsanom_dpd_event_options {
+  size_t struct_size; /**< set by _init: which fields this caller knows */
+  size_t window;      /**< N, 1 to ::TSANOM_DPD_WINDOW_MAX; 1024 (default) */
+  size_t max_period;  /**< the largest delay, 1 to window; 0 = window (default) */
+  /** 1: once a period p has held for N samples the window shrinks to 2 p, so
+   *  that a break is overcome in 3 p samples, and grows back to N when 2 N
+   *  samples have passed without a period. 0 (default): only
+   *  tsanom_dpd_event_resize() changes it. */
+  int32_t adapt;
+  int32_t reserved0; /**< must be 0 */
+} tsanom_dpd_event_options;
+
+/** Write the defaults described at ::tsanom_dpd_event_options.
+ *  @param[out] options      the caller's struct
+ *  @param      struct_size  its sizeof, where the caller was compiled
+ *  @retval TSANOM_E_NULL     options is NULL
+ *  @retval TSANOM_E_VERSION  struct_size is smaller than the first release's
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_event_options_init(tsanom_dpd_event_options *options,
+                                                       size_t struct_size);
+
+/** Detector of the period of a stream of events: eq. 2, exact. That d(m) = 0
+ *  says that the last N events equal the N events m before, so the smallest such
+ *  m is the distance to the previous occurrence of the last N events: a rolling
+ *  hash finds it, and a comparison of the events themselves confirms it, so that
+ *  no collision of hashes can report a false period. */
+typedef struct tsanom_dpd_event tsanom_dpd_event;
+
+/** Bytes of an event detector, O(window).
+ *  @param      options  NULL: the defaults
+ *  @param[out] bytes    good for a block of any alignment
+ *  @retval TSANOM_E_NULL    bytes is NULL
+ *  @retval TSANOM_E_OPTION  a field of options is out of its range
+ *  @return TSANOM_OK otherwise, or the status of refused options */
+TSANOM_API tsanom_status tsanom_dpd_event_size(const tsanom_dpd_event_options *options,
+                                               size_t *bytes);
+
+/** Make a detector in the caller's memory.
+ *  @param      options  NULL: the defaults
+ *  @param      memory   stays in use as long as the detector
+ *  @param      bytes    at least tsanom_dpd_event_size()'s answer
+ *  @param[out] detector a handle into `memory`; nothing to destroy
+ *  @retval TSANOM_E_NULL       memory or detector is NULL
+ *  @retval TSANOM_E_WORKSPACE  bytes is too small
+ *  @return TSANOM_OK otherwise, or the status of refused options */
+TSANOM_API tsanom_status tsanom_dpd_event_init(const tsanom_dpd_event_options *options,
+                                               void *memory, size_t bytes,
+                                               tsanom_dpd_event **detector);
+
+/** Make a detector in one block of exec's allocator.
+ *  @param      options  NULL: the defaults
+ *  @param      exec     NULL: the C heap; its allocator must outlive the detector
+ *  @param[out] detector to be given to tsanom_dpd_event_destroy()
+ *  @retval TSANOM_E_NULL    detector is NULL
+ *  @retval TSANOM_E_MEMORY  the allocator gave NULL
+ *  @return TSANOM_OK otherwise, or the status of refused options or exec */
+TSANOM_API tsanom_status tsanom_dpd_event_create(const tsanom_dpd_event_options *options,
+                                                 const tsanom_exec *exec,
+                                                 tsanom_dpd_event **detector);
+
+/** Give a created detector's block back.
+ *  @param detector  from tsanom_dpd_event_create(); NULL: nothing is done */
+TSANOM_API void tsanom_dpd_event_destroy(tsanom_dpd_event *detector);
+
+/** Feed one event. O(1) expected, O(window) when a period is found or lost.
+ *  @param      detector  the detector
+ *  @param      event     an identifier; only equality counts
+ *  @param[out] report    NULL: not wanted
+ *  @retval TSANOM_E_NULL  detector is NULL
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_event_push(tsanom_dpd_event *detector, uint64_t event,
+                                               tsanom_dpd_report *report);
+
+/** Feed many events; the same as as many pushes.
+ *  @param      detector  the detector
+ *  @param      events    identifiers; may be NULL if count is 0
+ *  @param      count     how many
+ *  @param[out] periods   the period after each event; NULL: not wanted
+ *  @param[out] starts    1 where a period starts, else 0; NULL: not wanted
+ *  @retval TSANOM_E_NULL  detector, or events with a count, is NULL
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_event_push_many(tsanom_dpd_event *detector,
+                                                    const uint64_t *events, size_t count,
+                                                    size_t *periods, int32_t *starts);
+
+/** Change the window; the history is kept, and max_period stays at most the
+ *  window. O(window).
+ *  @param detector  the detector
+ *  @param window    1 to the window of the options it was made with
+ *  @retval TSANOM_E_NULL    detector is NULL
+ *  @retval TSANOM_E_OPTION  window is out of its range: nothing has changed
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_event_resize(tsanom_dpd_event *detector,
+                                                 size_t window);
+
+/** The window in use, which `adapt` may have changed.
+ *  @param detector  NULL gives 0
+ *  @return the window, in events */
+TSANOM_API size_t tsanom_dpd_event_window(const tsanom_dpd_event *detector);
+
+/** Continue the stream by its period.
+ *  @param      detector  the detector
+ *  @param[out] events    the next `count` events, if the period holds
+ *  @param      count     how many
+ *  @retval TSANOM_E_NULL      detector or events is NULL
+ *  @retval TSANOM_INFEASIBLE  there is no period: events is untouched
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_event_predict(const tsanom_dpd_event *detector,
+                                                  uint64_t *events, size_t count);
+
+/** How a nest works: fill by tsanom_dpd_nest_options_init(). */
+typedef struct tsanom_dpd_nest_options {
+  size_t struct_size; /**< set by _init: which fields this caller knows */
+  /** The largest period looked for, 1 to ::TSANOM_DPD_WINDOW_MAX / 4; 1024
+   *  (default). */
+  size_t max_period;
+  /** Occurrences of a pattern, one after the other, that make it a loop, 3 to
+   *  16; 3 (default). */
+  size_t repeats;
+  /** Events that a loop must have covered besides, 0 to 64; 8 (default): "a a a"
+   *  in a stream of few identifiers is no loop yet. */
+  size_t least_events;
+  /** Distinct periods that can be told apart, 1 to ::TSANOM_DPD_PERIODS_MAX; 64
+   *  (default). Further ones are left out of tsanom_dpd_nest_periods(). */
+  size_t capacity;
+} tsanom_dpd_nest_options;
+
+/** Write the defaults described at ::tsanom_dpd_nest_options.
+ *  @param[out] options      the caller's struct
+ *  @param      struct_size  its sizeof, where the caller was compiled
+ *  @retval TSANOM_E_NULL     options is NULL
+ *  @retval TSANOM_E_VERSION  struct_size is smaller than the first release's
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_nest_options_init(tsanom_dpd_nest_options *options,
+                                                      size_t struct_size);
+
+/** Detector of nested loops in a stream of events. A loop is a stretch that
+ *  repeats a pattern of p events, itself no repetition of a shorter one, at
+ *  least `repeats` times in a row; the event that completes that many times is
+ *  where it is found. Loops of all periods are followed at once. */
+typedef struct tsanom_dpd_nest tsanom_dpd_nest;
+
+/** A loop that is going on. */
+typedef struct tsanom_dpd_loop {
+  size_t period;  /**< events in one iteration */
+  uint64_t first; /**< index of the first event of the loop; where the history is
+                       shorter than the loop, of the first event known of it */
+  uint64_t found; /**< index of the event at which it was found */
+} tsanom_dpd_loop;
+
+/** What is known of a period over the whole stream. */
+typedef struct tsanom_dpd_period {
+  size_t period;   /**< events in one iteration */
+  size_t level;    /**< 1: no loop was found inside; else 1 + the highest level of
+                        the periods whose loops were found inside a loop of this */
+  uint64_t first;  /**< index of the first event of the first loop */
+  uint64_t last;   /**< index of the last event of the last loop so far */
+  uint64_t loops;  /**< how many loops of this period there were */
+  uint64_t events; /**< events in all of them */
+} tsanom_dpd_period;
+
+/** Bytes of a nest, O(max_period).
+ *  @param      options  NULL: the defaults
+ *  @param[out] bytes    good for a block of any alignment
+ *  @retval TSANOM_E_NULL    bytes is NULL
+ *  @retval TSANOM_E_OPTION  a field of options is out of its range
+ *  @return TSANOM_OK otherwise, or the status of refused options */
+TSANOM_API tsanom_status tsanom_dpd_nest_size(const tsanom_dpd_nest_options *options,
+                                              size_t *bytes);
+
+/** Make a nest in the caller's memory.
+ *  @param      options  NULL: the defaults
+ *  @param      exec     NULL: the best instruction set; only `isa` is used
+ *  @param      memory   stays in use as long as the nest
+ *  @param      bytes    at least tsanom_dpd_nest_size()'s answer
+ *  @param[out] nest     a handle into `memory`; nothing to destroy
+ *  @retval TSANOM_E_NULL       memory or nest is NULL
+ *  @retval TSANOM_E_WORKSPACE  bytes is too small
+ *  @return TSANOM_OK otherwise, or the status of refused options or exec */
+TSANOM_API tsanom_status tsanom_dpd_nest_init(const tsanom_dpd_nest_options *options,
+                                              const tsanom_exec *exec, void *memory,
+                                              size_t bytes, tsanom_dpd_nest **nest);
+
+/** Make a nest in one block of exec's allocator.
+ *  @param      options  NULL: the defaults
+ *  @param      exec     NULL: the C heap; its allocator must outlive the nest
+ *  @param[out] nest     to be given to tsanom_dpd_nest_destroy()
+ *  @retval TSANOM_E_NULL    nest is NULL
+ *  @retval TSANOM_E_MEMORY  the allocator gave NULL
+ *  @return TSANOM_OK otherwise, or the status of refused options or exec */
+TSANOM_API tsanom_status tsanom_dpd_nest_create(const tsanom_dpd_nest_options *options,
+                                                const tsanom_exec *exec,
+                                                tsanom_dpd_nest **nest);
+
+/** Give a created nest's block back.
+ *  @param nest  from tsanom_dpd_nest_create(); NULL: nothing is done */
+TSANOM_API void tsanom_dpd_nest_destroy(tsanom_dpd_nest *nest);
+
+/** Feed one event. O(log max_period) expected.
+ *  @param      nest     the nest
+ *  @param      event    an identifier; only equality counts
+ *  @param[out] changed  1 if a loop was found or ended by this event, else 0;
+ *                       NULL: not wanted
+ *  @retval TSANOM_E_NULL  nest is NULL
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_nest_push(tsanom_dpd_nest *nest, uint64_t event,
+                                              int32_t *changed);
+
+/** The loops that are going on, shortest period first.
+ *  @param      nest      the nest
+ *  @param[out] loops     the first `capacity` of them; may be NULL if that is 0
+ *  @param      capacity  room in loops
+ *  @param[out] count     how many there are
+ *  @retval TSANOM_E_NULL   nest, count, or loops with a capacity, is NULL
+ *  @retval TSANOM_PARTIAL  there are more than capacity
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_nest_loops(const tsanom_dpd_nest *nest,
+                                               tsanom_dpd_loop *loops, size_t capacity,
+                                               size_t *count);
+
+/** Every period found so far, shortest first, those of loops still going on
+ *  included.
+ *  @param      nest      the nest
+ *  @param[out] periods   the first `capacity` of them; may be NULL if that is 0
+ *  @param      capacity  room in periods
+ *  @param[out] count     how many there are
+ *  @retval TSANOM_E_NULL   nest, count, or periods with a capacity, is NULL
+ *  @retval TSANOM_PARTIAL  there are more than capacity, or than the options'
+ *                          capacity could tell apart
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_nest_periods(const tsanom_dpd_nest *nest,
+                                                 tsanom_dpd_period *periods,
+                                                 size_t capacity, size_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

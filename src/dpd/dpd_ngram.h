@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The smallest m with d(m) = 0 in events (eq. 2), in O(1) expected.
+ *
+ * d(m) = 0 says that the last N events equal the N events m before: the smallest
+ * such m is the distance to the previous occurrence of the current N-gram. A
+ * Karp-Rabin hash of the N-gram rolls along; two tables, each for one
+ * generation of max_period events, remember where each N-gram was last.
+ *
+ * Once a period p is known, d(p) stays 0 as long as x[t] = x[t-p], and no
+ * smaller m can join it: by Fine and Wilf (Proc. AMS 16 (1965) 109-114) its
+ * stretch would have had the period gcd(m, p) already, since N >= p. So a locked
+ * stream costs one comparison an event; what hash and tables missed is made up
+ * when the lock is lost, in at most 2 p steps. */
+#ifndef TSN_DPD_NGRAM_H
+#define TSN_DPD_NGRAM_H
+
+#include "core/arena.h"
+
+/* The last events of a stream; `mask` + 1 of them, a power of two. */
+typedef struct {
+  uint64_t *event;
+  uint64_t mask;
+  uint64_t count; /* events pushed so far: the newest is number count - 1 */
+} tsn_history;
+
+static inline uint64_t tsn_history_at(const tsn_history *history, uint64_t number) {
+  return history->event[number & history->mask];
+}
+
+static inline void tsn_history_push(tsn_history *history, uint64_t event) {
+  history->event[history->count++ & history->mask] = event;
+}
+
+/* Room for at least `events`. */
+void tsn_history_layout(tsn_arena *arena, size_t events, tsn_history *history);
+
+/* Where an N-gram was last: the low words of its number and of its hash. */
+typedef struct {
+  uint32_t number;
+  uint32_t hash;
+} tsn_ngram_place;
+
+typedef struct {
+  size_t window;     /* N */
+  size_t max_period; /* <= window */
+  uint64_t period;   /* the smallest m <= max_period with d(m) = 0; 0: none */
+  uint64_t locked;   /* count at the event that found it */
+  uint64_t hashed;   /* count up to which hash and tables are right */
+  uint64_t hash;     /* of the window that ends at `hashed` */
+  uint64_t leaving;  /* weight of the event that leaves the window */
+  uint64_t from;     /* number at which the current generation began */
+  uint64_t wiped;    /* number before which nothing is in the tables */
+  uint64_t table_mask;
+  tsn_ngram_place *table[2]; /* current, previous generation */
+} tsn_ngram;
+
+/* Tables for windows up to max_period; tsn_ngram_start() makes it ready. */
+void tsn_ngram_layout(tsn_arena *arena, size_t max_period, tsn_ngram *ngram);
+
+/* Begin, or begin again with another window, on what the history holds: at least
+ * the last window + max_period events, or all there were. */
+void tsn_ngram_start(tsn_ngram *ngram, const tsn_history *history, size_t window,
+                     size_t max_period);
+
+/* Take note of the newest event of the history; updates ngram->period. */
+void tsn_ngram_push(tsn_ngram *ngram, const tsn_history *history);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dpd/dpd_object.h"
+
+#include "core/exec.h"
+
+tsanom_status tsn_object_allocate(const tsanom_exec *exec, size_t bytes,
+                                  tsn_object *owner) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read(&own, exec);
+  if (status < 0) return status;
+  owner->block = own.alloc(bytes, own.alloc_user);
+  owner->dealloc = own.dealloc;
+  owner->user = own.alloc_user;
+  return owner->block ? TSANOM_OK : TSANOM_E_MEMORY;
+}
+
+tsanom_status tsn_object_arena(const tsn_arena *measured, void *memory, size_t bytes,
+                               tsn_arena *arena) {
+  if (!memory) return TSANOM_E_NULL;
+  tsn_workspace workspace;
+  tsanom_status status = tsn_workspace_open(&workspace, measured, NULL, memory, bytes);
+  if (status == TSANOM_OK) *arena = workspace.arena;
+  return status;
+}
+
+void tsn_object_release(const tsn_object *owner) {
+  if (owner->block) owner->dealloc(owner->block, owner->user);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Streams of events for the tests of dpd. */
+#ifndef TSANOM_TEST_STREAMS_H
+#define TSANOM_TEST_STREAMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Fill with one of several kinds at random: noise over few or many identifiers,
+ * repeated patterns that break off, loops in loops. */
+void stream_random(uint64_t *event, size_t count, uint64_t *seed);
+
+/* Read a file of one token a line, each distinct token becoming a number; what
+ * is read is to be freed. Fails the test where the file cannot be read. */
+uint64_t *stream_read(const char *name, size_t *count);
+
+#endif

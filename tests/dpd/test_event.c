@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include <tsanom/dpd.h>
+
+#include "streams.h"
+#include "support/allocator.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { EVENTS = 600 };
+
+/* Equation 2: the smallest m <= max_period with d(m) = 0. */
+static size_t naive_period(const uint64_t *event, size_t newest, size_t window,
+                           size_t max_period) {
+  for (size_t m = 1; m <= max_period && window + m <= newest + 1; m++) {
+    size_t equal = 0;
+    while (equal < window && event[newest - equal] == event[newest - equal - m]) equal++;
+    if (equal == window) return m;
+  }
+  return 0;
+}
+
+static tsanom_dpd_event *make_detector(size_t window, size_t max_period) {
+  tsanom_dpd_event_options options;
+  tsanom_dpd_event_options_init(&options, sizeof options);
+  options.window = window;
+  options.max_period = max_period;
+  tsanom_dpd_event *detector = NULL;
+  CHECK_STATUS(tsanom_dpd_event_create(&options, NULL, &detector), TSANOM_OK);
+  return detector;
+}
+
+Test(dpd_event, the_period_is_the_smallest_zero_of_d) {
+  uint64_t seed = 1;
+  for (int trial = 0; trial < 3000; trial++) {
+    uint64_t event[EVENTS];
+    stream_random(event, EVENTS, &seed);
+    size_t window = random_between(&seed, 1, 100);
+    size_t max_period = random_between(&seed, 1, window);
+    tsanom_dpd_event *detector = make_detector(window, max_period);
+    size_t before = 0, started = 0;
+    for (size_t i = 0; i < EVENTS; i++) {
+      tsanom_dpd_report report;
+      CHECK_STATUS(tsanom_dpd_event_push(detector, event[i], &report), TSANOM_OK);
+      size_t expected = naive_period(event, i, window, max_period);
+      cr_assert(report.period == expected, "trial %d event %zu: %zu, not %zu", trial, i,
+                report.period, expected);
+      int32_t change = expected == before ? TSANOM_DPD_STEADY
+                       : expected         ? TSANOM_DPD_LOCKED
+                                          : TSANOM_DPD_LOST;
+      cr_assert(report.change == change);
+      if (change == TSANOM_DPD_LOCKED) started = i;
+      cr_assert(report.start == (expected && (i - started) % expected == 0));
+      cr_assert(report.confidence == (expected ? 1 : 0));
+      cr_assert((report.horizon >= window) == (expected != 0));
+      before = expected;
+    }
+    tsanom_dpd_event_destroy(detector);
+  }
+}
+
+Test(dpd_event, a_resize_keeps_the_history) {
+  uint64_t seed = 2;
+  for (int trial = 0; trial < 1000; trial++) {
+    uint64_t event[EVENTS];
+    stream_random(event, EVENTS, &seed);
+    size_t largest = random_between(&seed, 1, 80), window = largest;
+    tsanom_dpd_event *detector = make_detector(largest, 0);
+    for (size_t i = 0; i < EVENTS; i++) {
+      tsanom_dpd_report report;
+      tsanom_dpd_event_push(detector, event[i], &report);
+      size_t expected = naive_period(event, i, window, window);
+      cr_assert(report.period == expected, "trial %d event %zu: %zu, not %zu", trial, i,
+                report.period, expected);
+      if (random_bits(&seed) % 50 == 0) {
+        window = random_between(&seed, 1, largest);
+        CHECK_STATUS(tsanom_dpd_event_resize(detector, window), TSANOM_OK);
+        cr_assert(tsanom_dpd_event_window(detector) == window);
+        CHECK_STATUS(tsanom_dpd_event_resize(detector, 0), TSANOM_E_OPTION);
+        CHECK_STATUS(tsanom_dpd_event_resize(detector, largest + 1), TSANOM_E_OPTION);
+        cr_assert(tsanom_dpd_event_window(detector) == window);
+      }
+    }
+    tsanom_dpd_event_destroy(detector);
+  }
+}
+
+Test(dpd_event, many_pushes_are_as_many_single_ones) {
+  uint64_t seed = 3;
+  for (int trial = 0; trial < 300; trial++) {
+    uint64_t event[EVENTS];
+    size_t periods[EVENTS];
+    int32_t starts[EVENTS];
+    stream_random(event, EVENTS, &seed);
+    size_t window = random_between(&seed, 1, 60);
+    tsanom_dpd_event *single = make_detector(window, 0), *many = make_detector(window, 0);
+    for (size_t i = 0; i < EVENTS;) {
+      size_t count = random_between(&seed, 0, EVENTS - i);
+      CHECK_STATUS(
+          tsanom_dpd_event_push_many(many, event + i, count, periods + i, starts + i),
+          TSANOM_OK);
+      i += count;
+    }
+    for (size_t i = 0; i < EVENTS; i++) {
+      tsanom_dpd_report report;
+      tsanom_dpd_event_push(single, event[i], &report);
+      cr_assert(report.period == periods[i] && report.start == starts[i]);
+    }
+    tsanom_dpd_event_destroy(single);
+    tsanom_dpd_event_destroy(many);
+  }
+}
+
+Test(dpd_event, prediction_continues_the_period) {
+  enum { PERIOD = 7, AHEAD = 30 };
+  tsanom_dpd_event *detector = make_detector(16, 0);
+  uint64_t next[AHEAD] = {99};
+  CHECK_STATUS(tsanom_dpd_event_predict(detector, next, AHEAD), TSANOM_INFEASIBLE);
+  cr_assert(next[0] == 99);
+  for (uint64_t i = 0; i < 100; i++) {
+    tsanom_dpd_event_push(detector, i % PERIOD, NULL);
+  }
+  CHECK_STATUS(tsanom_dpd_event_predict(detector, next, AHEAD), TSANOM_OK);
+  for (uint64_t i = 0; i < AHEAD; i++) cr_assert(next[i] == (100 + i) % PERIOD);
+  tsanom_dpd_event_destroy(detector);
+}
+
+Test(dpd_event, the_window_adapts) {
+  tsanom_dpd_event_options options;
+  tsanom_dpd_event_options_init(&options, sizeof options);
+  options.window = 200;
+  options.adapt = 1;
+  tsanom_dpd_event *detector = NULL;
+  CHECK_STATUS(tsanom_dpd_event_create(&options, NULL, &detector), TSANOM_OK);
+  tsanom_dpd_report report;
+  for (uint64_t i = 0; i < 1000; i++) tsanom_dpd_event_push(detector, i % 5, &report);
+  cr_assert(report.period == 5 && tsanom_dpd_event_window(detector) == 10);
+  size_t relocked = 0;
+  tsanom_dpd_event_push(detector, 77, &report);
+  cr_assert(report.change == TSANOM_DPD_LOST);
+  while (report.period == 0) {
+    tsanom_dpd_event_push(detector, relocked++ % 5, &report);
+  }
+  cr_assert(relocked == 15, "%zu", relocked);
+  for (uint64_t i = 0; i < 500; i++) tsanom_dpd_event_push(detector, 1000 + i, &report);
+  cr_assert(tsanom_dpd_event_window(detector) == 200);
+  tsanom_dpd_event_destroy(detector);
+}
+
+Test(dpd_event, memory_is_the_callers_or_comes_in_one_block) {
+  size_t bytes = 0;
+  CHECK_STATUS(tsanom_dpd_event_size(NULL, &bytes), TSANOM_OK);
+  unsigned char *block = malloc(bytes + 1);
+  tsanom_dpd_event *detector = NULL;
+  CHECK_STATUS(tsanom_dpd_event_init(NULL, block + 1, bytes, &detector), TSANOM_OK);
+  for (uint64_t i = 0; i < 5000; i++) tsanom_dpd_event_push(detector, i % 300, NULL);
+  tsanom_dpd_event_destroy(detector);
+  CHECK_STATUS(tsanom_dpd_event_init(NULL, block, bytes - 1, &detector),
+               TSANOM_E_WORKSPACE);
+  free(block);
+
+  test_allocator allocator = {.fail_at = 1};
+  tsanom_exec exec = test_exec(&allocator);
+  detector = NULL;
+  CHECK_STATUS(tsanom_dpd_event_create(NULL, &exec, &detector), TSANOM_E_MEMORY);
+  cr_assert(detector == NULL);
+  CHECK_STATUS(tsanom_dpd_event_create(NULL, &exec, &detector), TSANOM_OK);
+  tsanom_dpd_event_push(detector, 1, NULL);
+  cr_assert(allocator.live == 1 && allocator.calls == 2);
+  tsanom_dpd_event_destroy(detector);
+  cr_assert(allocator.live == 0);
+}
+
+Test(dpd_event, bad_options_are_refused) {
+  tsanom_dpd_event_options options;
+  size_t bytes = 5;
+  const struct {
+    size_t window, max_period;
+    int32_t adapt, reserved;
+  } bad[] = {{0, 0, 0, 0},
+             {(size_t)TSANOM_DPD_WINDOW_MAX + 1, 0, 0, 0},
+             {10, 11, 0, 0},
+             {10, 10, 2, 0},
+             {10, 10, 0, 1}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    tsanom_dpd_event_options_init(&options, sizeof options);
+    options.window = bad[i].window;
+    options.max_period = bad[i].max_period;
+    options.adapt = bad[i].adapt;
+    options.reserved0 = bad[i].reserved;
+    CHECK_STATUS(tsanom_dpd_event_size(&options, &bytes), TSANOM_E_OPTION);
+    cr_assert(bytes == 5);
+  }
+  CHECK_STATUS(tsanom_dpd_event_size(NULL, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_dpd_event_push(NULL, 1, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_dpd_event_push_many(NULL, NULL, 0, NULL, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_dpd_event_resize(NULL, 1), TSANOM_E_NULL);
+  cr_assert(tsanom_dpd_event_window(NULL) == 0);
+  tsanom_dpd_event_destroy(NULL);
+}
