@@ -59,6 +59,13 @@ enum {
   TSANOM_HSA_SLOTS = 8     /**< length of the arrays they index */
 };
 
+/** Limits of the options. */
+enum {
+  TSANOM_HSA_MAX_WINDOWS = 1 << 24, /**< most windows of a series */
+  TSANOM_HSA_MAX_DEGREE = 32,       /**< highest degree of an alignment */
+  TSANOM_HSA_MAX_POINTS = 16384     /**< most common timestamps */
+};
+
 /** How normal ranges are learned. The values are ABI: append only. */
 enum {
   /** Prediction interval by Student's t: mean -+ t s sqrt(1 + 1/n), of the
@@ -93,20 +100,22 @@ typedef struct tsanom_hsa_options {
   /** Beats w in the window of a heart rate. 0 (default): for each thread a
    *  hundredth of the beats of its longest normal series, rounded up. */
   size_t window;
-  /** Most windows kept of a series, >= 1; 256 (default). The windows of LTR and
-   *  LHR hold the smallest multiple of w beats with which the longest normal
-   *  series has no more windows than this. */
+  /** Most windows kept of a series, 1 to ::TSANOM_HSA_MAX_WINDOWS; 256 (default). The
+   * windows of LTR and LHR hold the smallest multiple of w beats with which the longest
+   * normal series has no more windows than this. */
   size_t max_windows;
-  /** Largest degree of the polynomials that align two series, 0 to 32; 8
-   *  (default). */
+  /** Largest degree of the polynomials that align two series, 0 to
+   *  ::TSANOM_HSA_MAX_DEGREE; 8 (default). */
   size_t max_degree;
-  /** Common timestamps at which aligned series are compared, >= 2; 256
-   *  (default). */
+  /** Common timestamps at which aligned series are compared, 2 to
+   *  ::TSANOM_HSA_MAX_POINTS; 256 (default). */
   size_t points;
   /** Radius, in common timestamps, of the warping window of DTW and of the
    *  envelope of LB_Keogh; 12 (default). */
   size_t radius;
-  /** The degree rises until R^2 exceeds this, 0 to 1; 0.9 (default). */
+  /** The degree rises until R^2 exceeds this, from 0 to below 1; 0.9 (default).
+   *  Rates that scatter about a steady mean never get there: they are aligned by
+   *  the polynomial of max_degree. */
   double r2;
   /** Share of future normal threads that each range is to hold, above 0 and
    *  below 1; 0.99 (default). */
@@ -233,24 +242,29 @@ typedef struct tsanom_hsa_model tsanom_hsa_model;
  *  ranges of the features. Filled by tsanom_hsa_model_get(), the pointers then
  *  lead into the model. Times count from the start of the run. */
 typedef struct tsanom_hsa_reference {
-  size_t beats;              /**< n; 0: no normal run has a series to judge by */
-  size_t window;             /**< beats in the window of a heart rate */
-  size_t local_window;       /**< beats in the windows of LTR and LHR */
-  size_t windows;            /**< k = (n - 1) / local_window, at most max_windows */
-  size_t degree;             /**< of the polynomial of rate over time */
-  size_t run;                /**< which of the normal runs it was, from 0 */
-  size_t sample_runs;        /**< normal runs that the ranges rest on */
-  size_t silent_runs;        /**< normal runs in which the thread never beat */
-  double completion;         /**< time of the last beat */
-  double mean_rate;          /**< mean of the heart rates r_i */
-  double r2;                 /**< of the polynomial */
-  double domain[2];          /**< times of the first and the last heart rate */
-  const double *time;        /**< windows + 1: times of the beats 0, w, 2w, ... */
-  const double *rate;        /**< windows + 1: heart rates at these beats; the first
-                                  is that of the first beat that has one */
+  size_t beats;        /**< n; 0: no normal run has a series to judge by */
+  size_t window;       /**< beats in the window of a heart rate */
+  size_t local_window; /**< beats in the windows of LTR and LHR */
+  size_t windows;      /**< k = (n - 1) / local_window, at most max_windows */
+  size_t degree;       /**< of the polynomial of rate over time */
+  size_t run;          /**< which of the normal runs it was, from 0 */
+  size_t sample_runs;  /**< normal runs that the ranges rest on */
+  /** Normal runs without a series of it to judge by: the thread did not exist,
+   *  or had no more beats than the window. */
+  size_t silent_runs;
+  double completion;  /**< time of the last beat */
+  double mean_rate;   /**< mean of the heart rates r_i */
+  double r2;          /**< of the polynomial */
+  double domain[2];   /**< times of the first and the last heart rate */
+  double unit;        /**< with center and scale, the polynomial of rate over */
+  double center;      /**< time as in tsanom_polyfit_model: a sum of Chebyshev */
+  double scale;       /**< polynomials of (time unit - center) scale */
+  const double *time; /**< windows + 1: times of the beats 0, w, 2w, ... */
+  /** windows + 1: heart rates at these beats; the first is that of the first
+   *  beat that has one. */
+  const double *rate;
   const double *window_rate; /**< windows: mean heart rate within each */
-  const double *coefficient; /**< degree + 1: of the Chebyshev polynomials of
-                                  time, domain mapped to [-1, 1] */
+  const double *coefficient; /**< degree + 1: of the Chebyshev polynomials */
   tsanom_hsa_range range[TSANOM_HSA_SLOTS]; /**< normal values, by feature */
 } tsanom_hsa_reference;
 
@@ -402,7 +416,7 @@ enum {
   TSANOM_HSA_ASK_RATE = 7,     /**< {GHR, LHR} within HeartrateRange? */
   TSANOM_HSA_ASK_COMPLETE = 8, /**< beat ratio not below its range? */
   TSANOM_HSA_ASK_SLOWER = 9,   /**< GTR or LTR above, or GHR or LHR below? */
-  TSANOM_HSA_ASK_SILENT = 10,  /**< was it silent in a normal run too? */
+  TSANOM_HSA_ASK_SILENT = 10,  /**< was it so in a normal run too? */
   TSANOM_HSA_STEPS = 8         /**< most steps of a path */
 };
 

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Normal ranges from samples of normal features: intervals for the next such
+ * sample, not for the mean of them. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "hsa/hsa.h"
+
+/* Room for the rounding of a feature that is the same in all runs. */
+static const double rounding = 1e-12;
+
+static bool is_distance(int32_t feature) {
+  return feature == TSANOM_HSA_DTW || feature == TSANOM_HSA_LB_KEOGH;
+}
+
+/* Ratios of positive numbers are compared by their logarithms, in which "twice"
+ * and "half" are equally far from "the same". */
+static bool is_logarithmic(int32_t feature, const tsanom_hsa_options *options) {
+  if (feature == TSANOM_HSA_LHR) {
+    return options->local_rate == TSANOM_HSA_LOCAL_RATE_RATIO;
+  }
+  return !is_distance(feature);
+}
+
+static int compare_doubles(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+/* G. J. Hahn and W. Q. Meeker, Statistical Intervals (1991), 4.7.1. */
+static tsanom_hsa_range student_range(const double *samples, size_t count,
+                                      double coverage, bool one_sided, double *middle) {
+  double n = (double)count, sum = 0, squares = 0;
+  for (size_t i = 0; i < count; i++) sum += samples[i];
+  double mean = sum / n;
+  for (size_t i = 0; i < count; i++) {
+    squares += (samples[i] - mean) * (samples[i] - mean);
+  }
+  double t =
+      tsn_hsa_student_quantile(one_sided ? coverage : (1 + coverage) / 2, count - 1);
+  double reach = t * sqrt(squares / (n - 1)) * sqrt(1 + 1 / n);
+  *middle = mean;
+  return (tsanom_hsa_range){mean - reach, mean + reach};
+}
+
+/* A new sample falls between order statistics r and n + 1 - r with probability
+ * (n + 1 - 2r) / (n + 1), whatever the distribution (ibid., 5.4). */
+static tsanom_hsa_range order_range(const double *samples, size_t count, double coverage,
+                                    bool one_sided, double *middle, bool *partial) {
+  double tail = (1 - coverage) / (one_sided ? 1 : 2);
+  /* The sum 1 - coverage + coverage may miss 1 by a rounding. */
+  size_t r = (size_t)((double)(count + 1) * tail * (1 + rounding));
+  if (r < 1) *partial = true;
+  if (r > (count + 1) / 2) r = (count + 1) / 2;
+  if (r < 1) r = 1;
+  *middle = samples[count / 2];
+  return (tsanom_hsa_range){samples[r - 1], samples[count - r]};
+}
+
+/* The least room beside the middle that options asks for. */
+static void widen(tsanom_hsa_range *range, int32_t feature, double middle, double margin,
+                  bool logarithmic) {
+  double room = feature == TSANOM_HSA_LB_KEOGH ? margin * margin : margin;
+  if (logarithmic) {
+    room = log1p(margin);
+  } else if (!is_distance(feature)) {
+    room *= fmax(1, fabs(middle));
+  }
+  room = fmax(room, rounding);
+  range->low = fmin(range->low, middle - room);
+  range->high = fmax(range->high, middle + room);
+}
+
+tsanom_hsa_range tsn_hsa_learn_range(int32_t feature, double *samples, size_t count,
+                                     const tsanom_hsa_options *options, bool *partial) {
+  bool distance = is_distance(feature), logarithmic = is_logarithmic(feature, options);
+  double margin = feature == TSANOM_HSA_BEAT_RATIO ? 0 : options->margin;
+  double middle = distance || logarithmic ? 0 : 1;
+  tsanom_hsa_range range = {middle, middle};
+  qsort(samples, count, sizeof *samples, compare_doubles);
+  if (logarithmic) {
+    for (size_t i = 0; i < count; i++) samples[i] = log(samples[i]);
+  }
+  if (count < 2) {
+    margin = options->single_run_margin;
+    *partial = true;
+  } else if (options->range == TSANOM_HSA_RANGE_STUDENT) {
+    range = student_range(samples, count, options->coverage, distance, &middle);
+  } else {
+    range = order_range(samples, count, options->coverage, distance, &middle, partial);
+  }
+  widen(&range, feature, middle, margin, logarithmic);
+  if (logarithmic) {
+    range.low = exp(range.low);
+    range.high = exp(range.high);
+  }
+  if (distance) range.low = 0;
+  return range;
+}

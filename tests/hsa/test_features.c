@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tsanom/hsa.h>
+
+#include "support/allocator.h"
+#include "support/check.h"
+#include "support/random.h"
+#include "synthetic.h"
+
+enum { MOST = 400, POINTS = 64, TERMS = 12 };
+
+/* --- the equations, read naively --- */
+
+typedef struct {
+  size_t n;
+  double t[MOST]; /* since the start of the run */
+} beats;
+
+static size_t rates(const beats *b, size_t w, double *x, double *y) {
+  size_t count = 0;
+  for (size_t i = w; i < b->n; i++) {
+    x[count] = b->t[i];
+    y[count++] = (double)w / (b->t[i] - b->t[i - w]);
+  }
+  return count;
+}
+
+static double mean(const double *values, size_t count) {
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) sum += values[i];
+  return sum / (double)count;
+}
+
+/* Eq. 1-3: polynomials orthogonal on the samples (three-term recurrence in long
+ * double), terms added until R^2 exceeds the threshold; evaluated at `at`. */
+static void naive_fit(const double *x, const double *y, size_t n, size_t max_degree,
+                      double r2, const double *at, double *value) {
+  static long double p[2][MOST], q[2][POINTS], residual[MOST];
+  long double sum = 0, total = 0, fitted[POINTS] = {0}, previous_norm = 1;
+  for (size_t i = 0; i < n; i++) sum += y[i];
+  for (size_t i = 0; i < n; i++) {
+    total += (y[i] - sum / n) * (y[i] - sum / n);
+    residual[i] = y[i];
+    p[0][i] = 0;
+    p[1][i] = 1;
+  }
+  for (size_t i = 0; i < POINTS; i++) q[0][i] = 0, q[1][i] = 1;
+  for (size_t degree = 0; degree <= max_degree && degree < n; degree++) {
+    long double *now = p[(degree + 1) % 2], *old = p[degree % 2];
+    long double norm = 0, projection = 0, shift = 0, rss = 0;
+    for (size_t i = 0; i < n; i++) {
+      norm += now[i] * now[i];
+      projection += now[i] * residual[i];
+      shift += x[i] * now[i] * now[i];
+    }
+    long double c = projection / norm, a = shift / norm;
+    long double b = degree ? norm / previous_norm : 0;
+    for (size_t i = 0; i < n; i++) {
+      residual[i] -= c * now[i];
+      rss += residual[i] * residual[i];
+      old[i] = (x[i] - a) * now[i] - b * old[i];
+    }
+    long double *now_at = q[(degree + 1) % 2], *old_at = q[degree % 2];
+    for (size_t i = 0; i < POINTS; i++) {
+      fitted[i] += c * now_at[i];
+      old_at[i] = (at[i] - a) * now_at[i] - b * old_at[i];
+    }
+    previous_norm = norm;
+    if (1 - rss / total > r2) break;
+  }
+  for (size_t i = 0; i < POINTS; i++) value[i] = (double)fitted[i];
+}
+
+/* Eq. 9 and 10 in a window. */
+static double naive_dtw(const double *c, const double *q, size_t radius) {
+  static double d[POINTS + 1][POINTS + 1];
+  for (size_t i = 0; i <= POINTS; i++) {
+    for (size_t j = 0; j <= POINTS; j++) d[i][j] = INFINITY;
+  }
+  d[0][0] = 0;
+  for (size_t i = 1; i <= POINTS; i++) {
+    for (size_t j = 1; j <= POINTS; j++) {
+      if ((i > j ? i - j : j - i) > radius) continue;
+      d[i][j] = fabs(c[i - 1] - q[j - 1]) +
+                fmin(d[i - 1][j - 1], fmin(d[i - 1][j], d[i][j - 1]));
+    }
+  }
+  return d[POINTS][POINTS];
+}
+
+/* Eq. 11-13, the second case of eq. 13 read as c_i < l_i. */
+static double naive_lb_keogh(const double *c, const double *q, size_t radius) {
+  double sum = 0;
+  for (size_t i = 0; i < POINTS; i++) {
+    double u = -INFINITY, l = INFINITY;
+    for (size_t j = 0; j < POINTS; j++) {
+      if ((i > j ? i - j : j - i) > radius) continue;
+      u = fmax(u, q[j]);
+      l = fmin(l, q[j]);
+    }
+    if (c[i] > u) sum += (c[i] - u) * (c[i] - u);
+    if (c[i] < l) sum += (c[i] - l) * (c[i] - l);
+  }
+  return sum;
+}
+
+/* Eq. 8, either way, and eq. 6 over windows of `length` beats. */
+static void naive_local(const beats *c, const beats *q, size_t w, size_t length,
+                        int literal, double *ltr, double *lhr, size_t *literal_windows) {
+  double times = 0, ratios = 0;
+  size_t k = 0, used = 0;
+  for (size_t i = 0; i + length < c->n && i + length < q->n; i += length, k++) {
+    times += (c->t[i + length] - c->t[i]) / (q->t[i + length] - q->t[i]);
+    double r[2];
+    for (int which = 0; which < 2; which++) {
+      const beats *b = which ? q : c;
+      double sum = 0;
+      size_t count = 0, first = i > w ? i : w;
+      for (size_t j = i + 1; j <= i + length; j++) {
+        if (j < w) continue;
+        sum += (double)w / (b->t[j] - b->t[j - w]);
+        count++;
+      }
+      r[which] = sum / (double)count;
+      if (literal) {
+        r[which] = (double)w / (b->t[i + length] - b->t[i + length - w]) -
+                   (double)w / (b->t[first] - b->t[first - w]);
+      }
+    }
+    if (!isfinite(r[0] / r[1])) continue;
+    ratios += r[0] / r[1];
+    used++;
+  }
+  *ltr = times / (double)k;
+  *lhr = ratios / (double)used;
+  *literal_windows = used;
+}
+
+static int close_to(double got, double expected, double tolerance) {
+  return fabs(got - expected) <= tolerance * fmax(fabs(expected), 1e-9);
+}
+
+static beats random_beats(uint64_t *seed, size_t least) {
+  beats b = {.n = random_between(seed, least, MOST)};
+  double now = 0, slope = random_unit(seed) * 3 - 1;
+  for (size_t i = 0; i < b.n; i++) {
+    double drift = 1 + slope * (double)i / MOST;
+    now += drift * (0.5 + random_unit(seed));
+    b.t[i] = now;
+  }
+  return b;
+}
+
+Test(hsa_features, equal_the_equations) {
+  uint64_t seed = 11;
+  for (int trial = 0; trial < 1500; trial++) {
+    tsanom_hsa_options options;
+    tsanom_hsa_options_init(&options, sizeof options);
+    options.window = random_between(&seed, 1, 12);
+    options.max_windows = random_between(&seed, 4, 64);
+    options.max_degree = random_between(&seed, 0, TERMS - 1);
+    options.points = POINTS;
+    options.radius = random_between(&seed, 0, POINTS);
+    options.r2 = random_unit(&seed) * 0.99;
+    options.local_rate = (int32_t)(random_bits(&seed) % 2);
+    options.normalise = (int32_t)(random_bits(&seed) % 2);
+    static beats c, q;
+    c = random_beats(&seed, 60);
+    q = random_beats(&seed, 60);
+    tsanom_hsa_series target = {c.t, c.n}, reference = {q.t, q.n};
+    tsanom_hsa_features f;
+    CHECK_STATUS(
+        tsanom_hsa_compare(&target, 0, &reference, 0, &options, NULL, NULL, 0, &f),
+        TSANOM_OK);
+
+    size_t w = options.window, length = w;
+    while ((q.n - 1) / length > options.max_windows) length += w;
+    static double cx[MOST], cy[MOST], qx[MOST], qy[MOST];
+    size_t cn = rates(&c, w, cx, cy), qn = rates(&q, w, qx, qy);
+    double gtr = c.t[c.n - 1] / q.t[q.n - 1], ghr = mean(cy, cn) / mean(qy, qn);
+    double ltr, lhr;
+    size_t used;
+    /* Only as many windows as the reference may have are looked at. */
+    beats cut = c;
+    if (cut.n > options.max_windows * length) cut.n = options.max_windows * length + 1;
+    naive_local(&cut, &q, w, length, options.local_rate, &ltr, &lhr, &used);
+    cr_assert(close_to(f.value[TSANOM_HSA_GTR], gtr, 1e-14));
+    cr_assert(close_to(f.value[TSANOM_HSA_GHR], ghr, 1e-12));
+    cr_assert(close_to(f.value[TSANOM_HSA_LTR], ltr, 1e-12), "trial %d: %g, not %g",
+              trial, f.value[TSANOM_HSA_LTR], ltr);
+    cr_assert(close_to(f.value[TSANOM_HSA_LHR], lhr, 1e-9), "trial %d: %g, not %g", trial,
+              f.value[TSANOM_HSA_LHR], lhr);
+    cr_assert(f.value[TSANOM_HSA_BEAT_RATIO] == (double)c.n / (double)q.n);
+
+    double first = fmax(cx[0], qx[0]), last = fmin(cx[cn - 1], qx[qn - 1]);
+    double at[POINTS], cv[POINTS], qv[POINTS];
+    for (size_t i = 0; i < POINTS; i++) {
+      at[i] = first + (last - first) * (double)i / (POINTS - 1);
+    }
+    naive_fit(cx, cy, cn, options.max_degree, options.r2, at, cv);
+    naive_fit(qx, qy, qn, options.max_degree, options.r2, at, qv);
+    double unit = mean(qy, qn);
+    double dtw = naive_dtw(cv, qv, options.radius);
+    double bound = naive_lb_keogh(cv, qv, options.radius);
+    if (options.normalise) {
+      dtw /= POINTS * unit;
+      bound /= POINTS * unit * unit;
+    }
+    cr_assert(close_to(f.value[TSANOM_HSA_DTW], dtw, 1e-8), "trial %d: %g, not %g", trial,
+              f.value[TSANOM_HSA_DTW], dtw);
+    cr_assert(close_to(f.value[TSANOM_HSA_LB_KEOGH], bound, 1e-7), "trial %d: %g, not %g",
+              trial, f.value[TSANOM_HSA_LB_KEOGH], bound);
+    cr_assert(f.defined == (1 << TSANOM_HSA_FEATURES) - 1);
+  }
+}
+
+Test(hsa_features, a_series_is_like_itself) {
+  uint64_t seed = 12;
+  for (int trial = 0; trial < 300; trial++) {
+    static beats b;
+    b = random_beats(&seed, 2);
+    tsanom_hsa_series series = {b.t, b.n};
+    tsanom_hsa_features f;
+    CHECK_STATUS(tsanom_hsa_compare(&series, -1, &series, -1, NULL, NULL, NULL, 0, &f),
+                 TSANOM_OK);
+    for (int k = 0; k < TSANOM_HSA_FEATURES; k++) {
+      int distance = k == TSANOM_HSA_DTW || k == TSANOM_HSA_LB_KEOGH;
+      cr_assert(f.value[k] == (distance ? 0 : 1), "feature %d: %g", k, f.value[k]);
+    }
+  }
+}
+
+Test(hsa_features, scaling_both_clocks_changes_nothing_and_one_shows) {
+  uint64_t seed = 13;
+  for (int trial = 0; trial < 300; trial++) {
+    static beats c, q, c2, q2;
+    c = random_beats(&seed, 150);
+    q = random_beats(&seed, 150);
+    c2 = c;
+    q2 = q;
+    double factor = ldexp(1, (int)random_between(&seed, 0, 40) - 20);
+    for (size_t i = 0; i < c.n; i++) c2.t[i] *= factor;
+    for (size_t i = 0; i < q.n; i++) q2.t[i] *= factor;
+    tsanom_hsa_series sc = {c.t, c.n}, sq = {q.t, q.n}, sc2 = {c2.t, c2.n},
+                      sq2 = {q2.t, q2.n};
+    tsanom_hsa_features f, g;
+    tsanom_hsa_compare(&sc, 0, &sq, 0, NULL, NULL, NULL, 0, &f);
+    tsanom_hsa_compare(&sc2, 0, &sq2, 0, NULL, NULL, NULL, 0, &g);
+    for (int k = 0; k < TSANOM_HSA_FEATURES; k++) {
+      cr_assert(close_to(g.value[k], f.value[k], 1e-9), "feature %d", k);
+    }
+    tsanom_hsa_compare(&sq2, 0, &sq, 0, NULL, NULL, NULL, 0, &g);
+    cr_assert(close_to(g.value[TSANOM_HSA_GTR], factor, 1e-12));
+    cr_assert(close_to(g.value[TSANOM_HSA_LTR], factor, 1e-12));
+    cr_assert(close_to(g.value[TSANOM_HSA_GHR], 1 / factor, 1e-12));
+    cr_assert(close_to(g.value[TSANOM_HSA_LHR], 1 / factor, 1e-12));
+  }
+}
+
+Test(hsa_features, are_the_same_at_every_level_and_thread_count) {
+  uint64_t seed = 14;
+  for (int trial = 0; trial < 50; trial++) {
+    static beats c, q;
+    c = random_beats(&seed, 20);
+    q = random_beats(&seed, 20);
+    tsanom_hsa_series target = {c.t, c.n}, reference = {q.t, q.n};
+    tsanom_hsa_features first, again;
+    tsanom_hsa_compare(&target, 0, &reference, 0, NULL, NULL, NULL, 0, &first);
+    FOR_EACH_ISA (isa) {
+      for (int32_t threads = 0; threads < 4; threads++) {
+        tsanom_exec exec;
+        tsanom_exec_init(&exec, sizeof exec);
+        exec.isa = isa;
+        exec.threads = threads;
+        tsanom_hsa_compare(&target, 0, &reference, 0, NULL, &exec, NULL, 0, &again);
+        cr_assert(memcmp(&again, &first, sizeof first) == 0);
+      }
+    }
+  }
+}
+
+Test(hsa_features, of_a_series_shorter_than_a_window_are_time_and_beats) {
+  double q[100], c[] = {1, 2, 3};
+  for (int i = 0; i < 100; i++) q[i] = i + 1;
+  tsanom_hsa_series target = {c, 3}, reference = {q, 100};
+  tsanom_hsa_options options;
+  tsanom_hsa_options_init(&options, sizeof options);
+  options.window = 3;
+  tsanom_hsa_features f;
+  CHECK_STATUS(tsanom_hsa_compare(&target, 0, &reference, 0, &options, NULL, NULL, 0, &f),
+               TSANOM_OK);
+  cr_assert(f.defined == (1 << TSANOM_HSA_GTR | 1 << TSANOM_HSA_BEAT_RATIO));
+  cr_assert(f.value[TSANOM_HSA_GTR] == 0.03 && f.value[TSANOM_HSA_BEAT_RATIO] == 0.03);
+  /* No time at which both have a heart rate: no distances. */
+  options.window = 1;
+  double late[] = {200, 201, 202, 203};
+  tsanom_hsa_series other = {late, 4};
+  CHECK_STATUS(tsanom_hsa_compare(&other, 0, &reference, 0, &options, NULL, NULL, 0, &f),
+               TSANOM_OK);
+  cr_assert((f.defined >> TSANOM_HSA_DTW & 1) == 0 &&
+            (f.defined >> TSANOM_HSA_LB_KEOGH & 1) == 0);
+  /* The letter of eq. 8 has nothing to divide by on a steady reference. */
+  options.local_rate = TSANOM_HSA_LOCAL_RATE_LITERAL;
+  CHECK_STATUS(tsanom_hsa_compare(&target, 0, &reference, 0, &options, NULL, NULL, 0, &f),
+               TSANOM_OK);
+  cr_assert((f.defined >> TSANOM_HSA_LHR & 1) == 0);
+}
+
+Test(hsa_features, bad_input_is_refused_and_leaves_the_output) {
+  double good[] = {1, 2, 3, 4}, nan[] = {1, NAN, 3}, inf[] = {1, 2, INFINITY};
+  double falling[] = {1, 3, 2}, still[] = {1, 2, 2, 2, 3};
+  tsanom_hsa_series g = {good, 4}, none = {good, 0}, null = {NULL, 4};
+  tsanom_hsa_options options;
+  tsanom_hsa_options_init(&options, sizeof options);
+  options.window = 1;
+  tsanom_hsa_features f = {.defined = 77};
+#define COMPARE(target, start, reference) \
+  tsanom_hsa_compare(target, start, reference, 0, &options, NULL, NULL, 0, &f)
+  CHECK_STATUS(COMPARE(NULL, 0, &g), TSANOM_E_NULL);
+  CHECK_STATUS(COMPARE(&g, 0, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(COMPARE(&null, 0, &g), TSANOM_E_NULL);
+  CHECK_STATUS(COMPARE(&none, 0, &g), TSANOM_E_COUNT);
+  CHECK_STATUS(COMPARE(&g, 0, &none), TSANOM_E_COUNT);
+  CHECK_STATUS(COMPARE(&g, 1.5, &g), TSANOM_E_ORDER);
+  CHECK_STATUS(COMPARE(&g, NAN, &g), TSANOM_E_NONFINITE);
+  CHECK_STATUS(COMPARE(&((tsanom_hsa_series){nan, 3}), 0, &g), TSANOM_E_NONFINITE);
+  CHECK_STATUS(COMPARE(&((tsanom_hsa_series){inf, 3}), 0, &g), TSANOM_E_NONFINITE);
+  CHECK_STATUS(COMPARE(&((tsanom_hsa_series){falling, 3}), 0, &g), TSANOM_E_ORDER);
+  CHECK_STATUS(COMPARE(&((tsanom_hsa_series){still, 5}), 0, &g), TSANOM_E_VALUE);
+  options.window = 3;
+  CHECK_STATUS(COMPARE(&((tsanom_hsa_series){still, 5}), 0, &g), TSANOM_OK);
+  f.defined = 77;
+  options.window = 4;
+  CHECK_STATUS(COMPARE(&g, 0, &g), TSANOM_E_COUNT);
+  options.window = SIZE_MAX;
+  CHECK_STATUS(COMPARE(&g, 0, &g), TSANOM_E_COUNT);
+  cr_assert(f.defined == 77);
+}
+
+Test(hsa_features, options_out_of_their_range_are_refused) {
+  double good[] = {1, 2, 3, 4};
+  tsanom_hsa_series g = {good, 4};
+  tsanom_hsa_features f = {.defined = 77};
+  size_t bytes = 7;
+#define REFUSE(field, bad)                                                          \
+  do {                                                                              \
+    tsanom_hsa_options o;                                                           \
+    tsanom_hsa_options_init(&o, sizeof o);                                          \
+    o.field = bad;                                                                  \
+    CHECK_STATUS(tsanom_hsa_compare(&g, 0, &g, 0, &o, NULL, NULL, 0, &f),           \
+                 TSANOM_E_OPTION);                                                  \
+    CHECK_STATUS(tsanom_hsa_compare_workspace(&o, NULL, &bytes), TSANOM_E_OPTION);  \
+    CHECK_STATUS(tsanom_hsa_learn_workspace(1, &o, NULL, &bytes), TSANOM_E_OPTION); \
+    CHECK_STATUS(tsanom_hsa_model_size(1, &o, &bytes), TSANOM_E_OPTION);            \
+  } while (0)
+  REFUSE(max_windows, 0);
+  REFUSE(max_windows, TSANOM_HSA_MAX_WINDOWS + 1);
+  REFUSE(max_windows, SIZE_MAX);
+  REFUSE(max_degree, 33);
+  REFUSE(points, 1);
+  REFUSE(points, TSANOM_HSA_MAX_POINTS + 1);
+  REFUSE(r2, -0.1);
+  REFUSE(r2, 1);
+  REFUSE(r2, NAN);
+  REFUSE(coverage, 0);
+  REFUSE(coverage, 1);
+  REFUSE(coverage, NAN);
+  REFUSE(margin, -1);
+  REFUSE(margin, NAN);
+  REFUSE(margin, INFINITY);
+  REFUSE(single_run_margin, 0);
+  REFUSE(single_run_margin, NAN);
+  REFUSE(range, 2);
+  REFUSE(rule, -1);
+  REFUSE(local_rate, 2);
+  REFUSE(normalise, 2);
+  cr_assert(f.defined == 77 && bytes == 7);
+  tsanom_hsa_options o;
+  CHECK_STATUS(tsanom_hsa_learn_workspace(SIZE_MAX, NULL, NULL, &bytes),
+               TSANOM_E_OVERFLOW);
+  CHECK_STATUS(tsanom_hsa_model_size(SIZE_MAX, NULL, &bytes), TSANOM_E_OVERFLOW);
+  cr_assert(bytes == 7);
+  CHECK_STATUS(tsanom_hsa_options_init(&o, sizeof o - 1), TSANOM_E_VERSION);
+  CHECK_STATUS(tsanom_hsa_options_init(NULL, sizeof o), TSANOM_E_NULL);
+}
+
+Test(hsa_features, a_workspace_means_no_allocation_and_a_failing_one_no_harm) {
+  uint64_t seed = 15;
+  for (int trial = 0; trial < 50; trial++) {
+    static beats c, q;
+    c = random_beats(&seed, 20);
+    q = random_beats(&seed, 20);
+    tsanom_hsa_series target = {c.t, c.n}, reference = {q.t, q.n};
+    test_allocator allocator = {0};
+    tsanom_exec exec = test_exec(&allocator);
+    tsanom_hsa_features expected, f = {.defined = 77};
+    size_t bytes = 0;
+    CHECK_STATUS(tsanom_hsa_compare_workspace(NULL, &exec, &bytes), TSANOM_OK);
+    unsigned char *block = malloc(bytes + 1);
+    CHECK_STATUS(
+        tsanom_hsa_compare(&target, 0, &reference, 0, NULL, &exec, block, bytes - 1, &f),
+        TSANOM_E_WORKSPACE);
+    cr_assert(f.defined == 77);
+    CHECK_STATUS(tsanom_hsa_compare(&target, 0, &reference, 0, NULL, &exec,
+                                    block + trial % 2, bytes, &f),
+                 TSANOM_OK);
+    cr_assert(allocator.calls == 0);
+    free(block);
+    CHECK_STATUS(
+        tsanom_hsa_compare(&target, 0, &reference, 0, NULL, &exec, NULL, 0, &expected),
+        TSANOM_OK);
+    cr_assert(allocator.calls == 1 && allocator.live == 0);
+    cr_assert(memcmp(&expected, &f, sizeof f) == 0);
+    allocator.fail_at = 2;
+    f.defined = 77;
+    CHECK_STATUS(tsanom_hsa_compare(&target, 0, &reference, 0, NULL, &exec, NULL, 0, &f),
+                 TSANOM_E_MEMORY);
+    cr_assert(f.defined == 77 && allocator.live == 0);
+  }
+}
+
+/* Stops at the call whose number the user pointer counts down to. */
+static int32_t stop_later(void *user, uint64_t done, uint64_t total) {
+  int *left = user;
+  cr_assert(done <= total);
+  return (*left)-- == 0;
+}
+
+Test(hsa_features, the_poll_stops_the_comparison) {
+  double good[] = {1, 2, 3, 4};
+  tsanom_hsa_series g = {good, 4};
+  tsanom_hsa_features f = {.defined = 77};
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.poll = stop_later;
+  for (int calls = 0; calls < 2; calls++) {
+    int left = calls;
+    exec.poll_user = &left;
+    CHECK_STATUS(tsanom_hsa_compare(&g, 0, &g, 0, NULL, &exec, NULL, 0, &f),
+                 TSANOM_STOPPED);
+    cr_assert(f.defined == 77 && left == -1);
+  }
+}
