@@ -10,12 +10,12 @@ usage() {
 Usage: main_job.sh [OPTION...] BUILD
 Diagnose real OpenMP programs with what was built in the folder BUILD.
 
-  --rounds N       rounds of recording, six runs of each program in a round (default 3)
+  --rounds N       rounds of recording, seven runs of each program in a round (default 4)
   --threads N      threads of the programs (default 2)
-  --size NAME      size of their problems (default small)
+  --size NAME      size of their problems (default short)
   --programs LIST  which programs, of examples/workloads (default "cg bt")
   --output FOLDER  where the pictures go (default BUILD/quickstart)
-  --keep           keep the recorded runs and the models, in FOLDER/runs
+  --keep           keep the recorded runs and the models, in FOLDER
   --help           this text
 
 A leaking run allocates up to 2 GiB, and at most a quarter of the memory available.
@@ -27,9 +27,9 @@ refuse() {
   exit 2
 }
 
-rounds=3
+rounds=4
 threads=2
-size=small
+size=short
 programs='cg bt'
 output=
 keep=false
@@ -58,25 +58,31 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ -n "$build" ] || refuse "which build folder? see --help"
-case $rounds$threads in
-  *[!0-9]* | 0*) refuse "--rounds and --threads are whole numbers above 0" ;;
-esac
+for number in "$rounds" "$threads"; do
+  case $number in
+    '' | *[!0-9]* | 0*) refuse "--rounds and --threads are whole numbers above 0" ;;
+  esac
+done
 
-tsanom=$build/tools/tsanom/tsanom
 for program in $programs; do
-  for file in "$tsanom" "$build/examples/workloads/$program"; do
+  for file in "$build/tools/tsanom/tsanom" "$build/examples/workloads/$program"; do
     [ -x "$file" ] || refuse "$file is missing; build first: cmake --build $build"
   done
 done
 
-output=${output:-$build/quickstart}
-mkdir -p "$output"
-runs=$(mktemp -d "${TMPDIR:-/tmp}/tsanom-runs.XXXXXX")
+mkdir -p "${output:=$build/quickstart}"
+build=$(cd "$build" && pwd)
+tsanom=$build/tools/tsanom/tsanom
+output=$(cd "$output" && pwd)
+if $keep; then
+  runs=$(mktemp -d "$output/runs.XXXXXX")
+else
+  runs=$(mktemp -d "${TMPDIR:-/tmp}/tsanom-runs.XXXXXX")
+fi
 clean() {
+  cd /
   if $keep; then
-    rm -rf "$output/runs"
-    mv "$runs" "$output/runs"
-    echo "The recorded runs and the models are in $output/runs."
+    echo "The recorded runs and the models are in $runs."
   else
     rm -rf "$runs"
   fi
@@ -90,81 +96,116 @@ OMP_WAIT_POLICY=passive
 OMP_DYNAMIC=false
 export OMP_WAIT_POLICY OMP_DYNAMIC
 
-# record EXPECTED-STATUS RUN ARGUMENT...: one run of $program. The inner shell
-# keeps its word on killed processes to the log.
+# record EXPECTED-STATUS RUN ARGUMENT...: one run of $program, into a folder here.
+# The inner shell keeps its word on killed processes to the log.
 record() {
   expected=$1
   run=$2
   shift 2
-  printf '  %-22s' "$(basename "$run")"
+  printf '  %-16s' "$run"
   status=0
   sh -c '"$@"; exit $?' sh "$build/examples/workloads/$program" --size "$size" \
-    --threads "$threads" --record "$run" "$@" >"$runs/log" 2>&1 || status=$?
+    --threads "$threads" --record "$run" "$@" >../log 2>&1 || status=$?
   if [ "$status" -ne "$expected" ]; then
     echo "exit status $status instead of $expected:"
-    cat "$runs/log"
+    cat ../log
     exit 1
   fi
-  sed -n "s/^$program: \(.* beats\/s\)$/\1/p; s/^$program: answer //p
-          s/^$program: \(leaked .*\)/\1/p" "$runs/log" |
-    awk '{ printf "%s%s", separator, $0; separator = "; " }
-         END { print separator ? "" : "killed by SIGKILL" }'
+  sed -n 's/.* on a processor \([0-9]*\) %.*/\1/p' ../log >>"../processor-${run%%-*}"
+  awk '/ beats\/s$/ { line = $2 " s, " $6 " beats/s" }
+       / leaked /   { line = line ", " $3 " MiB leaked" }
+       / answer /   { line = line ", answer " tolower($3) }
+       END          { gsub(":", "", line); print line ? line : "killed by SIGKILL" }' ../log
 }
 
-label() {
-  echo "$(basename "$1"),$2" >>"$folder/labels.csv"
+# test_run STATUS-OF-THE-RUN RECORD-ARGUMENT...
+test_run() {
+  echo "$3,$1" >>labels.csv
+  shift
+  record "$@"
 }
 
 # Every kind of run comes in every round, so that all kinds meet the same
 # disturbances from whatever else the machine does.
 record_all() {
-  folder=$runs/$program
-  mkdir "$folder"
-  echo 'run,status' >"$folder/labels.csv"
+  echo 'run,status' >labels.csv
   round=1
   while [ "$round" -le "$rounds" ]; do
-    record 0 "$folder/learn-$round-a" --seed "$round"
-    record 0 "$folder/test-normal-$round" --seed "$((100 + round))"
-    label "$folder/test-normal-$round" normal
-    record 0 "$folder/test-leak-$round" --seed "$round" --anomaly leak
-    label "$folder/test-leak-$round" memory_leak
-    record 0 "$folder/learn-$round-b" --seed "$((200 + round))"
-    record 137 "$folder/test-killed-$round" --seed "$round" --anomaly shutdown
-    label "$folder/test-killed-$round" shutdown
-    record 4 "$folder/test-stopped-$round" --seed "$round" --anomaly thread-shutdown
-    label "$folder/test-stopped-$round" shutdown
+    record 0 "learn-$round-a" --seed "$round"
+    test_run normal 0 "normal-$round" --seed "$((100 + round))"
+    test_run memory_leak 0 "leak-$round" --seed "$round" --anomaly leak
+    record 0 "learn-$round-b" --seed "$((200 + round))"
+    test_run shutdown 137 "killed-$round" --seed "$round" --anomaly shutdown
+    test_run shutdown 4 "stopped-$round" --seed "$round" --anomaly thread-shutdown
+    record 0 "learn-$round-c" --seed "$((300 + round))"
     round=$((round + 1))
   done
 }
 
 diagnose_all() {
-  "$tsanom" learn -o "$folder/model.json" "$folder"/learn-*
-  "$tsanom" diagnose -m "$folder/model.json" --labels "$folder/labels.csv" \
-    "$folder"/test-* >"$folder/diagnosis.txt"
-  sed -n '/^runs by true status/,$p' "$folder/diagnosis.txt"
+  "$tsanom" learn -o model.json learn-*
+  "$tsanom" diagnose -m model.json --labels labels.csv \
+    normal-* leak-* killed-* stopped-* >diagnosis.txt
+  sed -n '/^runs by true status/,$p' diagnosis.txt
+  "$tsanom" diagnose -m model.json --plot "$output/heart_rates_$program.svg" \
+    normal-1 leak-1 killed-1 >/dev/null
 }
 
-draw() {
-  "$tsanom" diagnose -m "$folder/model.json" --plot "$output/heart_rates_$program.svg" \
-    "$folder/test-normal-1" "$folder/test-leak-1" "$folder/test-killed-1" >/dev/null
+# The tables of all programs added up.
+summarise() {
+  cat "$runs"/*/diagnosis.txt | awk '
+    BEGIN { split("normal memory_leak shutdown", name) }
+    /^runs by true status/ { table = 1 }
+    /^macro F-score/ { table = 0 }
+    table && NF == 5 {
+      for (i = 1; i <= 3; ++i) {
+        for (k = 1; k <= 3 && $1 == name[i]; ++k) { n[i, k] += $(k + 1) }
+      }
+    }
+    END {
+      printf "%-12s  %11s  %11s  %11s      F-score\n", "", name[1], name[2], name[3]
+      for (i = 1; i <= 3; ++i) {
+        truth = found = 0
+        for (k = 1; k <= 3; ++k) { truth += n[i, k]; found += n[k, i] }
+        score = truth + found ? 2 * n[i, i] / (truth + found) : 1
+        sum += score
+        printf "%-12s  %11d  %11d  %11d  %11.4f\n", name[i], n[i, 1], n[i, 2], n[i, 3], score
+      }
+      printf "macro F-score %.4f\n", sum / 3
+    }'
+}
+
+# Heart rates are taken by the clock, so what other programs take from a run looks
+# like a slow run.
+warn_if_busy() {
+  awk '{ sum += $1 }
+       END { if (sum < 85 * NR) {
+               printf "\nThe machine is busy: the normal runs had a processor %d %% of ", sum / NR
+               print "the time. Their\nheart rates differ more than on a quiet machine, " \
+                     "and leaks are harder to tell."
+             } }' "$runs/processor-learn"
 }
 
 for program in $programs; do
   echo
-  echo "== $program: recording $((6 * rounds)) runs of $threads threads"
+  echo "== $program: recording $((7 * rounds)) runs of $threads threads"
+  mkdir "$runs/$program"
+  cd "$runs/$program"
   record_all
   echo
-  echo "== $program: what was found in runs that were not learned from"
+  echo "== $program: what is normal, and what was found in the other runs"
   diagnose_all
-  draw
-  shown=$folder
 done
 
 echo
-echo '== One verdict with its reasons'
-"$tsanom" diagnose -m "$shown/model.json" "$shown/test-leak-1"
+echo "== One verdict with its reasons: $program, run leak-1"
+"$tsanom" diagnose -m model.json leak-1
 echo
-echo "Heart rates of a normal, a leaking and a killed run:"
+echo "== All programs: runs by true status (rows) and status found (columns)"
+summarise
+warn_if_busy
+echo
+echo 'Pictures of the heart rates of a normal, a leaking and a killed run:'
 for program in $programs; do
   echo "  $output/heart_rates_$program.svg"
 done

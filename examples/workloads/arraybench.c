@@ -26,7 +26,8 @@ static const struct workload_program program = {
     .iteration = "one parallel region, in each of its threads",
     .cycle = 1,
     .sizes = {{"tiny", LENGTH, 20},
-              {"small", LENGTH, 4000},
+              {"short", LENGTH, 4000},
+              {"small", LENGTH, 8000},
               {"medium", LENGTH, 30000},
               {"large", LENGTH, 150000}}};
 

@@ -24,8 +24,11 @@ static const struct workload_program program = {
     .purpose = "Block-tridiagonal ADI for five coupled diffusing fields on a cube",
     .iteration = "the solution of one grid line of 5 x 5 blocks",
     .cycle = 1,
-    .sizes = {
-        {"tiny", 10, 4}, {"small", 64, 20}, {"medium", 80, 80}, {"large", 128, 120}}};
+    .sizes = {{"tiny", 10, 4},
+              {"short", 64, 6},
+              {"small", 64, 16},
+              {"medium", 80, 80},
+              {"large", 128, 120}}};
 
 struct solver {
   struct grid grid;

@@ -20,7 +20,8 @@ static const struct workload_program program = {
     .iteration = "one row of the product of matrix and vector",
     .cycle = 10,
     .sizes = {{"tiny", 1000, 2},
-              {"small", 20000, 8},
+              {"short", 20000, 2},
+              {"small", 20000, 6},
               {"medium", 40000, 30},
               {"large", 80000, 90}}};
 

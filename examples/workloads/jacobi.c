@@ -18,6 +18,7 @@ static const struct workload_program program = {
     .iteration = "the update of sixteen points of a row, a pair of cache lines",
     .cycle = 10000,
     .sizes = {{"tiny", 128, 800},
+              {"short", 1024, 1200},
               {"small", 1024, 3000},
               {"medium", 1024, 20000},
               {"large", 2048, 30000}}};

@@ -32,8 +32,11 @@ static const struct workload_program program = {
         "SSOR with a pipelined wavefront for five coupled diffusing fields on a cube",
     .iteration = "the update of one grid line by a lower or upper sweep",
     .cycle = 1,
-    .sizes = {
-        {"tiny", 10, 4}, {"small", 96, 7}, {"medium", 112, 30}, {"large", 144, 80}}};
+    .sizes = {{"tiny", 10, 4},
+              {"short", 96, 2},
+              {"small", 96, 7},
+              {"medium", 112, 30},
+              {"large", 144, 80}}};
 
 /* Planes a thread has finished since the start, on a cache line of its own. */
 struct progress {

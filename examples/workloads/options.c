@@ -28,7 +28,11 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"size", OPTION_SIZE, "NAME", 0, "tiny, small (default), medium or large", 0},
+    {"size", OPTION_SIZE, "NAME", 0,
+     "tiny, short, small (default), medium or large: from the blink of an eye over half "
+     "a "
+     "second, one and ten seconds to a minute",
+     0},
     {"threads", OPTION_THREADS, "N", 0, "threads (default: what OpenMP gives)", 0},
     {"seed", OPTION_SEED, "N", 0, "seed of the problem and of the anomaly (default 1)",
      0},
@@ -86,7 +90,7 @@ static const struct workload_size *parse_size(const struct workload *w, const ch
       return &w->program->sizes[s];
     }
   }
-  argp_error(state, "--size %s: not one of tiny, small, medium, large", text);
+  argp_error(state, "--size %s: not one of tiny, short, small, medium, large", text);
   return NULL;
 }
 
@@ -210,7 +214,7 @@ void workload_open(struct workload *w, const struct workload_program *program, i
       program->purpose, program->cycle, program->cycle == 1 ? "" : "s",
       program->iteration);
   *w = (struct workload){.program = program,
-                         .size = &program->sizes[1],
+                         .size = &program->sizes[2],
                          .threads = omp_get_max_threads(),
                          .seed = 1,
                          .anomaly_thread = WORKLOAD_THREAD_UNSET,

@@ -28,8 +28,11 @@ static const struct workload_program program = {
     .purpose = "Scalar-pentadiagonal ADI for five diffusing fields on a cube",
     .iteration = "one row of one scalar system",
     .cycle = 1000,
-    .sizes = {
-        {"tiny", 12, 20}, {"small", 48, 400}, {"medium", 64, 1000}, {"large", 96, 1500}}};
+    .sizes = {{"tiny", 12, 20},
+              {"short", 48, 120},
+              {"small", 48, 400},
+              {"medium", 64, 1000},
+              {"large", 96, 1500}}};
 
 struct solver {
   struct grid grid;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <tsanom/heartbeat.h>
 
 /* The share of the run, in planned beats, within which a shutdown falls. */
@@ -86,6 +87,13 @@ static void plan_anomaly(struct workload *w, uint64_t beats) {
   }
 }
 
+static double cpu_time(void) {
+  struct timespec now;
+  return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now)
+             ? 0
+             : (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 void workload_start(struct workload *w, int shares, uint64_t iterations) {
   if (w->threads > shares) {
     char detail[80];
@@ -108,6 +116,7 @@ void workload_start(struct workload *w, int shares, uint64_t iterations) {
     }
   }
   w->started = omp_get_wtime();
+  w->started_cpu = cpu_time();
 }
 
 struct workload_thread *workload_enter(struct workload *w) {
@@ -149,6 +158,7 @@ void workload_beat(struct workload_thread *me, uint32_t tag) {
 
 void workload_stop(struct workload *w) {
   w->seconds = omp_get_wtime() - w->started;
+  w->cpu_seconds = cpu_time() - w->started_cpu;
   if (w->record) {
     const tsanom_status status = tsanom_heartbeat_finish();
     if (status != TSANOM_OK) {
@@ -186,6 +196,8 @@ int workload_close(struct workload *w, double error, double limit) {
          (unsigned long long)w->seed);
   printf("%s: %.4f s, %llu beats, %.0f beats/s\n", w->program->name, w->seconds,
          (unsigned long long)beats, (double)beats / w->seconds);
+  printf("%s: on a processor %.0f %% of the time\n", w->program->name,
+         100 * w->cpu_seconds / (w->seconds * w->threads));
   if (w->anomaly == WORKLOAD_LEAK) {
     printf("%s: leaked %.1f MiB\n", w->program->name, (double)leaked / 1048576.0);
   }

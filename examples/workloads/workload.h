@@ -24,7 +24,7 @@ enum {
 /* Two cache lines, since processors fetch them in pairs. */
 enum { WORKLOAD_LINE = 128 };
 
-enum { WORKLOAD_SIZES = 4, WORKLOAD_MAX_THREADS = 256 };
+enum { WORKLOAD_SIZES = 5, WORKLOAD_MAX_THREADS = 256 };
 
 struct workload_size {
   const char *name;
@@ -32,7 +32,7 @@ struct workload_size {
   int steps;  /* outer iterations */
 };
 
-/* What a program says about itself. The second size is the default. */
+/* What a program says about itself. The third size is the default. */
 struct workload_program {
   const char *name;
   const char *purpose;
@@ -76,7 +76,9 @@ struct workload {
   size_t leak_rate;   /* bytes per beat; 0: spread over the run */
   size_t leak_cap;    /* bytes, all threads together */
   double started;
-  double seconds;
+  double started_cpu;
+  double seconds;     /* of the run, by the clock */
+  double cpu_seconds; /* processor time of all threads */
   struct workload_thread *team;
 };
 

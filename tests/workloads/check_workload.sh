@@ -27,6 +27,7 @@ expect() {
 
 # recorded EXPECT-ARGUMENT...: the same into a new run folder, which must be there.
 runs=0
+# shellcheck disable=SC2317 # called by its name in a variable
 recorded() {
   runs=$((runs + 1))
   run=$scratch/run$runs
