@@ -72,8 +72,8 @@ static int print_threads_json(const request *r, const beats *b, const thread_rat
         threads, json_pack("{sI sI so so}", "thread", (json_int_t)i, "beats",
                            (json_int_t)b->series[i].beats, "time", time, "rate", rate));
   }
-  return print_json(json_pack("{ss sI so}", "run", file_title(r->path), "window",
-                              (json_int_t)r->window, "threads", threads));
+  return print_json(json_pack("{so sI so}", "run", json_name(file_title(r->path)),
+                              "window", (json_int_t)r->window, "threads", threads));
 }
 
 static void print_csv(const request *r, const beats *b, const thread_rates *t) {

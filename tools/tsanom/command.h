@@ -42,12 +42,20 @@ int refuse(const failure *why);
 /* Print a JSON value and take its reference; returns an exit status. */
 int print_json(json_t *value);
 
+/* How JSON is written: every number reads back to the same bits. */
+#define JSON_FORMAT (JSON_INDENT(1) | JSON_REAL_PRECISION(17))
+
 /* A JSON number that reads back to the same bits; null unless finite. */
 json_t *json_finite(double value);
 
+/* A name as a JSON string; bytes of one that is not UTF-8 become '?'. */
+json_t *json_name(const char *name);
+
 /* The subcommands. Each gets argv[0] = "tsanom NAME" and returns an exit status. */
+int command_diagnose(int argc, char **argv);
 int command_dtw(int argc, char **argv);
 int command_fit(int argc, char **argv);
+int command_learn(int argc, char **argv);
 int command_rate(int argc, char **argv);
 
 #endif

@@ -20,8 +20,10 @@ typedef struct {
  * cmd_dtw.c, declare it in command.h, list the file in CMakeLists.txt, add a row
  * here, a section in docs/command.md, and tests/tools/test_NAME.c. */
 static const subcommand subcommands[] = {
+    {"diagnose", command_diagnose, "Which thread of a run leaks memory or was shut down"},
     {"dtw", command_dtw, "Warping distance of two series"},
     {"fit", command_fit, "Polynomial regression"},
+    {"learn", command_learn, "A model of how a program beats, from normal runs"},
     {"rate", command_rate, "Heart rates of the threads of a run"},
 };
 

@@ -152,13 +152,13 @@ static json_t *reference_to_json(const tsanom_hsa_reference *r) {
   return object;
 }
 
-json_t *model_to_json(const tsanom_hsa_model *model, const char *const *runs) {
+json_t *model_to_json(const tsanom_hsa_model *model, char *const *runs) {
   tsanom_hsa_options options;
   tsanom_hsa_options_init(&options, sizeof options);
   tsanom_hsa_model_options(model, &options);
   json_t *names = json_array(), *threads = json_array();
   for (size_t i = 0; i < tsanom_hsa_model_runs(model); i++) {
-    json_array_append_new(names, json_string(runs[i]));
+    json_array_append_new(names, json_name(runs[i]));
   }
   for (size_t i = 0; i < tsanom_hsa_model_threads(model); i++) {
     tsanom_hsa_reference reference;

@@ -21,7 +21,7 @@ int model_allocate(owned_model *m, size_t threads, const tsanom_hsa_options *opt
 void model_free(owned_model *m);
 
 /* A model as JSON; `runs` names the runs it was learned from. */
-json_t *model_to_json(const tsanom_hsa_model *model, const char *const *runs);
+json_t *model_to_json(const tsanom_hsa_model *model, char *const *runs);
 
 /* Read a model back. On failure `m` is empty and `why` names the path of the
  * bad field. */

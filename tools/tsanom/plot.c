@@ -128,3 +128,7 @@ int plot_close(plot *p, failure *why) {
   free(picture);
   return status;
 }
+
+void plot_abandon(plot *p) {
+  fclose(p->script);
+}

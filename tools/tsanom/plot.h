@@ -26,4 +26,7 @@ void plot_text(const plot *p, const char *text);
 /* Have gnuplot draw, and put the picture in its place; on failure leave none. */
 int plot_close(plot *p, failure *why);
 
+/* Draw nothing after all. */
+void plot_abandon(plot *p);
+
 #endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Verdicts on runs: made, printed, drawn. */
+#ifndef TSANOM_COMMAND_DIAGNOSIS_H
+#define TSANOM_COMMAND_DIAGNOSIS_H
+
+#include <jansson.h>
+
+#include "beats.h"
+#include "model_file.h"
+
+typedef struct {
+  const char *path;
+  size_t threads; /* of the run and the model together */
+  tsanom_hsa_verdict *verdict;
+  int32_t status; /* of the run */
+  beats b;        /* if they were to be kept */
+} diagnosis;
+
+/* Read a run and diagnose its threads. */
+int diagnose(const char *path, const owned_model *m, const tsanom_exec *exec,
+             int keep_beats, diagnosis *d, failure *why);
+
+void diagnosis_free(diagnosis *d);
+
+/* {run, status, threads[].{thread, status, features{}, path[]}} */
+json_t *diagnosis_to_json(const diagnosis *d);
+
+/* A table, and below each thread that is not normal, or below each if `explain`,
+ * its path through the tree in words. */
+void diagnoses_print(const diagnosis *d, size_t count, int explain);
+
+/* Heart rates of the runs, which kept their beats, over those of the model. */
+int diagnoses_draw(const diagnosis *d, size_t count, const tsanom_hsa_model *model,
+                   const char *path, failure *why);
+
+#endif
