@@ -31,7 +31,7 @@ size_t beats_most(const beats *b) {
 /* Memory for `threads` series of `total` beats, all of them empty yet. */
 static int allocate(beats *b, size_t threads, size_t total, const char *path,
                     failure *why) {
-  b->series = calloc(threads, sizeof *b->series);
+  b->series = calloc(threads ? threads : 1, sizeof *b->series);
   b->time = calloc(total ? total : 1, sizeof *b->time);
   if (!b->series || !b->time) return fail(why, "%s: out of memory", file_title(path));
   b->run.threads = b->series;

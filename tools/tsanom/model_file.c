@@ -52,7 +52,8 @@ static const field reference_counts[] = {REFERENCE(beats),        REFERENCE(wind
                                          REFERENCE(degree),       REFERENCE(run),
                                          REFERENCE(sample_runs),  REFERENCE(silent_runs)};
 static const field reference_numbers[] = {REFERENCE(completion), REFERENCE(mean_rate),
-                                          REFERENCE(r2)};
+                                          REFERENCE(r2),         REFERENCE(unit),
+                                          REFERENCE(center),     REFERENCE(scale)};
 
 /* The arrays of a thread, and how many numbers beyond windows or degree. */
 typedef struct {
