@@ -231,6 +231,14 @@ static int deliver(const request *r, const tsanom_hsa_model *model) {
   return status;
 }
 
+static int read_runs(const request *r, beats *b, tsanom_hsa_run *runs, failure *why) {
+  for (size_t i = 0; i < r->runs; i++) {
+    if (beats_read(r->path[i], &r->shared.exec, &b[i], why)) return -1;
+    runs[i] = b[i].run;
+  }
+  return 0;
+}
+
 int command_learn(int argc, char **argv) {
   static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
   static const struct argp argp = {
@@ -248,19 +256,9 @@ int command_learn(int argc, char **argv) {
   failure why;
   beats *b = calloc(r.runs, sizeof *b);
   tsanom_hsa_run *runs = calloc(r.runs, sizeof *runs);
-  int status = EXIT_DONE;
-  if (!b || !runs) {
-    fail(&why, "out of memory");
-    status = refuse(&why);
-  }
-  for (size_t i = 0; i < r.runs && status == EXIT_DONE; i++) {
-    if (beats_read(r.path[i], &r.shared.exec, &b[i], &why)) status = refuse(&why);
-    runs[i] = b[i].run;
-  }
   owned_model m = {0};
-  if (status == EXIT_DONE) {
-    status = learn(&r, runs, &m, &why) ? refuse(&why) : deliver(&r, m.model);
-  }
+  int failed = b && runs ? read_runs(&r, b, runs, &why) : fail(&why, "out of memory");
+  int status = failed || learn(&r, runs, &m, &why) ? refuse(&why) : deliver(&r, m.model);
   model_free(&m);
   for (size_t i = 0; b && i < r.runs; i++) beats_free(&b[i]);
   free(runs);

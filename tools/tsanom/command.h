@@ -5,11 +5,11 @@
 #define TSANOM_COMMAND_COMMAND_H
 
 #include <argp.h>
-#include <jansson.h>
 #include <stddef.h>
 #include <tsanom/tsanom.h>
 
 #include "failure.h"
+#include "json_value.h"
 
 enum {
   EXIT_DONE = 0,
@@ -41,15 +41,6 @@ int refuse(const failure *why);
 
 /* Print a JSON value and take its reference; returns an exit status. */
 int print_json(json_t *value);
-
-/* How JSON is written: every number reads back to the same bits. */
-#define JSON_FORMAT (JSON_INDENT(1) | JSON_REAL_PRECISION(17))
-
-/* A JSON number that reads back to the same bits; null unless finite. */
-json_t *json_finite(double value);
-
-/* A name as a JSON string; bytes of one that is not UTF-8 become '?'. */
-json_t *json_name(const char *name);
 
 /* The subcommands. Each gets argv[0] = "tsanom NAME" and returns an exit status. */
 int command_diagnose(int argc, char **argv);

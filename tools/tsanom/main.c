@@ -49,10 +49,15 @@ static void hold_standard_descriptors(void) {
 
 /* A full disk shows when the buffer is flushed, which exit() would not tell. */
 static void check_standard_output(void) {
-  int failed = ferror(stdout);
-  if (!fflush(stdout) && !failed) return;
-  fprintf(stderr, "%s: cannot write the standard output: %s\n", full_name,
-          strerror(errno));
+  int failed_before = ferror(stdout);
+  const char *reason = NULL;
+  if (fflush(stdout)) {
+    reason = strerror(errno);
+  } else if (failed_before) {
+    reason = "a write failed";
+  }
+  if (!reason) return;
+  fprintf(stderr, "%s: cannot write the standard output: %s\n", full_name, reason);
   _exit(EXIT_INPUT);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "checked_json.h"
-#include "command.h"
+#include "json_value.h"
 #include "rows.h"
 
 #define FORMAT "tsanom hsa model"
@@ -211,18 +211,15 @@ static int take_options(json_place *at, const json_t *model, tsanom_hsa_options 
   return 0;
 }
 
-static int take_ranges(json_place *at, const json_t *thread, tsanom_hsa_range *range) {
+static int take_ranges(const json_place *at, const json_t *thread,
+                       tsanom_hsa_range *range) {
   const json_t *ranges = json_take_object(at, thread, "ranges");
   if (!ranges) return -1;
+  json_place inside = {.file = at->file, .why = at->why};
+  snprintf(inside.path, sizeof inside.path, "%.64sranges.", at->path);
   for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
     double ends[2];
-    const char *name = tsanom_hsa_feature_name(f);
-    if (!json_object_get(ranges, name)) {
-      char key[64];
-      snprintf(key, sizeof key, "ranges.%s", name);
-      return json_bad(at, key, "is missing");
-    }
-    if (json_take_interval(at, ranges, name, ends)) return -1;
+    if (json_take_interval(&inside, ranges, tsanom_hsa_feature_name(f), ends)) return -1;
     range[f] = (tsanom_hsa_range){ends[0], ends[1]};
   }
   return 0;
@@ -293,8 +290,11 @@ int model_from_json(const json_t *json, const char *file, owned_model *m, failur
     return json_bad(&at, "threads", "at least one thread is expected");
   }
   if (!json_array_size(runs)) return json_bad(&at, "runs", "at least one is expected");
+  size_t bytes;
+  tsanom_status status = tsanom_hsa_model_size(count, &options, &bytes);
+  if (status < 0) return json_bad(&at, "options", tsanom_status_text(status));
   if (model_allocate(m, count, &options, why)) return -1;
-  tsanom_status status =
+  status =
       tsanom_hsa_model_init(m->model, m->bytes, count, json_array_size(runs), &options);
   int failed = status < 0 && json_bad(&at, "options", tsanom_status_text(status));
   for (size_t i = 0; i < count && !failed; i++) {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -75,29 +72,11 @@ double number_argument(struct argp_state *state, const char *option, const char 
 }
 
 int print_json(json_t *value) {
-  int status = EXIT_DONE;
-  if (!value || json_dumpf(value, stdout, JSON_FORMAT)) {
-    failure why;
-    fail(&why, "the result cannot be written as JSON");
-    status = refuse(&why);
-  }
+  int failed = !value || json_dumpf(value, stdout, JSON_FORMAT);
   putchar('\n');
   json_decref(value);
-  return status;
-}
-
-json_t *json_finite(double value) {
-  return isfinite(value) ? json_real(value) : json_null();
-}
-
-json_t *json_name(const char *name) {
-  json_t *text = json_string(name);
-  if (text) return text;
-  char *plain = strdup(name);
-  for (char *byte = plain; byte && *byte; byte++) {
-    if ((unsigned char)*byte >= 0x80) *byte = '?';
-  }
-  text = json_string(plain ? plain : "?");
-  free(plain);
-  return text;
+  if (!failed || ferror(stdout)) return EXIT_DONE; /* a failed write is told at exit */
+  failure why;
+  fail(&why, "the result cannot be written as JSON: out of memory");
+  return refuse(&why);
 }

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom learn and tsanom diagnose. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <tsanom/hsa.h>
+#include <unistd.h>
+
+#include "run.h"
+#include "support/random.h"
+
+enum { BEATS = 800, THREADS = 2, NORMAL_RUNS = 4 };
+
+/* How thread 0 of a run fares; thread 1 is normal. */
+typedef struct {
+  double slowing; /* its beats take up to 1 + this times as long */
+  int beats;      /* it stops after so many */
+} fate;
+
+static const fate normal = {0, BEATS}, leaking = {2, BEATS}, stopping = {0, BEATS / 3};
+
+static double times[THREADS][BEATS];
+
+/* Beats of a run, into `times` and a file. */
+static tsanom_hsa_run write_run(const char *name, uint64_t seed, fate f) {
+  static tsanom_hsa_series series[THREADS];
+  FILE *stream = fopen(name, "w");
+  fprintf(stream, "time,thread\n");
+  double start = INFINITY;
+  for (int t = 0; t < THREADS; t++) {
+    int beats = t == 0 ? f.beats : BEATS;
+    double now = 10, slowing = t == 0 ? f.slowing : 0;
+    for (int i = 0; i < beats; i++) {
+      now += 0.001 * (0.95 + 0.1 * random_unit(&seed)) * (1 + slowing * i / BEATS);
+      times[t][i] = now;
+      fprintf(stream, "%.17g,%d\n", now, t);
+    }
+    start = fmin(start, times[t][0]);
+    series[t] = (tsanom_hsa_series){times[t], (size_t)beats};
+  }
+  cr_assert(fclose(stream) == 0);
+  return (tsanom_hsa_run){series, THREADS, start};
+}
+
+static void write_normal_runs(void) {
+  for (int i = 0; i < NORMAL_RUNS; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "n%d.csv", i);
+    write_run(name, (uint64_t)i + 1, normal);
+  }
+}
+
+static void learn_model(void) {
+  write_normal_runs();
+  outcome o = tsanom("learn -o m.json n0.csv n1.csv n2.csv n3.csv");
+  cr_assert(o.status == 0, "%s", o.err);
+}
+
+TestSuite(command_diagnose, .init = enter_folder, .fini = leave_folder);
+
+static const json_t *thread_of(const json_t *result, size_t run, size_t thread) {
+  const json_t *r = json_array_get(json_object_get(result, "runs"), run);
+  return json_array_get(json_object_get(r, "threads"), thread);
+}
+
+static const char *word_of(const json_t *object, const char *key) {
+  const char *word = json_string_value(json_object_get(object, key));
+  cr_assert(word, "\"%s\" is no text", key);
+  return word;
+}
+
+Test(command_diagnose, each_kind_of_run_is_found) {
+  learn_model();
+  write_run("a.csv", 101, normal);
+  write_run("b.csv", 102, leaking);
+  write_run("c.csv", 103, stopping);
+  json_t *r = tsanom_json("diagnose -m m.json a.csv b.csv c.csv --json");
+  static const char *const expected[] = {"normal", "memory_leak", "shutdown"};
+  for (size_t i = 0; i < 3; i++) {
+    const json_t *run = json_array_get(json_object_get(r, "runs"), i);
+    cr_assert_str_eq(word_of(run, "status"), expected[i]);
+    cr_assert_str_eq(word_of(thread_of(r, i, 0), "status"), expected[i]);
+    cr_assert_str_eq(word_of(thread_of(r, i, 1), "status"), "normal");
+    cr_assert(number_of(thread_of(r, i, 1), "thread") == 1);
+    const json_t *path = json_object_get(thread_of(r, i, 0), "path");
+    cr_assert(json_array_size(path) > 0 && json_is_string(json_array_get(path, 0)));
+  }
+  cr_assert_str_eq(word_of(json_array_get(json_object_get(r, "runs"), 1), "run"),
+                   "b.csv");
+  json_decref(r);
+  outcome o = tsanom("diagnose -m m.json c.csv");
+  cr_assert(o.status == 0 && strstr(o.out, "shutdown") && strstr(o.out, " 1. "), "%s",
+            o.out);
+}
+
+/* The library called directly is the reference: through the model's file, not
+ * one bit may get lost. */
+Test(command_diagnose, features_are_those_of_the_library_bit_for_bit) {
+  learn_model();
+  static double kept[NORMAL_RUNS][THREADS][BEATS];
+  static tsanom_hsa_series series[NORMAL_RUNS][THREADS];
+  tsanom_hsa_run runs[NORMAL_RUNS];
+  for (int i = 0; i < NORMAL_RUNS; i++) {
+    runs[i] = write_run("again.csv", (uint64_t)i + 1, normal);
+    memcpy(kept[i], times, sizeof times);
+    for (int t = 0; t < THREADS; t++) {
+      series[i][t] = (tsanom_hsa_series){kept[i][t], BEATS};
+    }
+    runs[i].threads = series[i];
+  }
+  size_t bytes;
+  cr_assert(tsanom_hsa_model_size(THREADS, NULL, &bytes) == TSANOM_OK);
+  tsanom_hsa_model *model = malloc(bytes);
+  cr_assert(tsanom_hsa_learn(runs, NORMAL_RUNS, NULL, NULL, NULL, 0, model, bytes) >= 0);
+  tsanom_hsa_run run = write_run("b.csv", 7, leaking);
+  tsanom_hsa_verdict verdict[THREADS];
+  cr_assert(tsanom_hsa_diagnose(model, bytes, &run, NULL, NULL, 0, verdict, THREADS) ==
+            TSANOM_OK);
+  json_t *r = tsanom_json("diagnose -m m.json b.csv --json --threads 2");
+  for (size_t t = 0; t < THREADS; t++) {
+    const json_t *features = json_object_get(thread_of(r, 0, t), "features");
+    cr_assert(json_object_size(features) == TSANOM_HSA_FEATURES);
+    for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
+      double got = number_of(features, tsanom_hsa_feature_name(f));
+      cr_assert(got == verdict[t].features.value[f], "%s of thread %zu: %.17g, not %.17g",
+                tsanom_hsa_feature_name(f), t, got, verdict[t].features.value[f]);
+    }
+  }
+  json_decref(r);
+  free(model);
+}
+
+Test(command_diagnose, check_tells_by_the_exit_status) {
+  learn_model();
+  write_run("a.csv", 101, normal);
+  write_run("b.csv", 102, leaking);
+  cr_assert(tsanom("diagnose -m m.json a.csv b.csv").status == 0);
+  cr_assert(tsanom("diagnose -m m.json --check a.csv").status == 0);
+  cr_assert(tsanom("diagnose -m m.json --check a.csv b.csv").status == 1);
+  cr_assert(tsanom("diagnose -m m.json --check b.csv a.csv --json").status == 1);
+}
+
+/* By hand: 2 TP / (2 TP + FP + FN) is 2/(2 + 1 + 1) for normal, 2/(2 + 1 + 0) for
+ * memory_leak, and 0 for shutdown. */
+Test(command_diagnose, labels_give_the_confusion_matrix) {
+  learn_model();
+  mkdir("d", 0777);
+  write_run("d/a", 101, normal);
+  write_run("d/b", 102, leaking);
+  write_run("d/c", 103, leaking);
+  write_run("d/e", 104, normal);
+  write_text("l.csv", "status,run\nnormal,d/a\nmemory_leak,b\nnormal,c\nshutdown,e\n");
+  json_t *r = tsanom_json("diagnose -m m.json d/a d/b d/c d/e --labels l.csv --json");
+  const json_t *confusion = json_object_get(r, "confusion");
+  char *rows = json_dumps(json_object_get(confusion, "runs"), JSON_COMPACT);
+  cr_assert_str_eq(rows, "[[1,1,0],[0,1,0],[1,0,0]]");
+  free(rows);
+  cr_assert(fabs(number_of(confusion, "macro_f_score") - (0.5 + 2.0 / 3) / 3) < 1e-15);
+  cr_assert_str_eq(word_of(json_array_get(json_object_get(r, "runs"), 2), "expected"),
+                   "normal");
+  json_decref(r);
+  outcome o = tsanom("diagnose -m m.json d/a d/b --labels l.csv");
+  cr_assert(o.status == 0 && strstr(o.out, "macro F-score 1.0000"), "%s", o.out);
+}
+
+Test(command_diagnose, bad_labels_are_refused) {
+  learn_model();
+  write_run("a.csv", 101, normal);
+  write_text("l", "run,status\na.csv,fine\n");
+  CHECK_REFUSED(tsanom("diagnose -m m.json a.csv --labels l"), 3, "l:2: column 2",
+                "\"fine\"", "memory_leak");
+  write_text("l", "run,verdict\na.csv,normal\n");
+  CHECK_REFUSED(tsanom("diagnose -m m.json a.csv --labels l"), 3,
+                "l:1:", "run and status");
+  write_text("l", "run,status\nxa.csv,normal\n");
+  CHECK_REFUSED(tsanom("diagnose -m m.json a.csv --labels l"), 3, "l: ", "a.csv");
+  write_text("l", "run,status\na.csv,normal\na.csv,shutdown\n");
+  CHECK_REFUSED(tsanom("diagnose -m m.json a.csv --labels l"), 3, "l:3:", "two statuses");
+  write_text("l", "");
+  CHECK_REFUSED(tsanom("diagnose -m m.json a.csv --labels l"), 3, "l: ");
+}
+
+Test(command_diagnose, draws_pictures) {
+  write_normal_runs();
+  cr_assert(tsanom("learn -o m.json n0.csv n1.csv --plot m.svg").status == 0);
+  check_svg("m.svg");
+  write_run("b.csv", 102, leaking);
+  cr_assert(tsanom("diagnose -m m.json n2.csv b.csv --plot d.svg").status == 0);
+  check_svg("d.svg");
+}
+
+Test(command_diagnose, one_normal_run_is_enough_and_is_told) {
+  write_run("n.csv", 1, normal);
+  write_run("b.csv", 102, leaking);
+  outcome o = tsanom("learn -o m.json n.csv");
+  cr_assert(o.status == 0 && strstr(o.err, "few normal runs"), "%s", o.err);
+  cr_assert(tsanom("diagnose -m m.json n.csv --check").status == 0);
+  cr_assert(tsanom("diagnose -m m.json b.csv --check").status == 1);
+}
+
+Test(command_diagnose, threads_that_never_beat_are_told) {
+  learn_model();
+  write_text("t.csv", "thread,time\n");
+  cr_assert(system("grep -v ',0$' n0.csv >silent.csv") == 0);
+  json_t *r = tsanom_json("diagnose -m m.json silent.csv --json");
+  cr_assert_str_eq(word_of(thread_of(r, 0, 0), "status"), "shutdown");
+  cr_assert_str_eq(word_of(thread_of(r, 0, 1), "status"), "normal");
+  cr_assert(json_is_null(
+      json_object_get(json_object_get(thread_of(r, 0, 0), "features"), "gtr")));
+  json_decref(r);
+  CHECK_REFUSED(tsanom("diagnose -m m.json t.csv"), 3, "t.csv: ", "no numbers");
+}
+
+Test(command_diagnose, wrong_usage_and_bad_runs_are_refused) {
+  learn_model();
+  write_text("few.csv", "thread,time\n0,1\n0,2\n");
+  CHECK_REFUSED(tsanom("learn n0.csv"), 2, "-o");
+  CHECK_REFUSED(tsanom("learn -o x"), 2, "normal run");
+  CHECK_REFUSED(tsanom("learn -o x n0.csv --window 0"), 2, "--window");
+  CHECK_REFUSED(tsanom("learn -o x n0.csv --coverage 2"), 2, "out of its range");
+  CHECK_REFUSED(tsanom("learn -o x n0.csv --rule other"), 2, "completion");
+  CHECK_REFUSED(tsanom("learn -o x n0.csv --window 5000"), 3, "window of 5000");
+  CHECK_REFUSED(tsanom("learn -o x few.csv -w 2"), 3, "window of 2");
+  CHECK_REFUSED(tsanom("learn -o x n0.csv missing"), 3, "missing: ");
+  CHECK_REFUSED(tsanom("learn -o no/x n0.csv n1.csv n2.csv n3.csv"), 3, "no/x: ");
+  CHECK_REFUSED(tsanom("learn -o . n0.csv n1.csv n2.csv n3.csv"), 3, ".: is a folder");
+  CHECK_REFUSED(tsanom("learn -o - n0.csv n1.csv n2.csv n3.csv >/dev/full"), 3,
+                "standard output");
+  CHECK_REFUSED(tsanom("diagnose n0.csv"), 2, "-m");
+  CHECK_REFUSED(tsanom("diagnose -m m.json"), 2, "one run");
+  CHECK_REFUSED(tsanom("diagnose -m missing n0.csv"), 3, "missing: ");
+  CHECK_REFUSED(tsanom("diagnose -m n0.csv n0.csv"), 3, "n0.csv:1: ", "JSON");
+  CHECK_REFUSED(tsanom("diagnose -m . n0.csv"), 3, ".: ");
+  cr_assert(access("x", F_OK) != 0, "a model was left");
+}

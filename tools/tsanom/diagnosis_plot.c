@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Heart rates with the verdicts, drawn. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnosis.h"
+#include "plot.h"
+#include "rows.h"
+
+static const char *const colours[] = {"#2a9d55", "#e08a00", "#c62828"};
+
+/* Window of a thread: that of the model, or what the model would have taken. */
+static size_t window_of(const tsanom_hsa_model *model, const beats *b, size_t thread) {
+  tsanom_hsa_reference reference;
+  if (thread < tsanom_hsa_model_threads(model) &&
+      tsanom_hsa_model_get(model, thread, &reference) == TSANOM_OK && reference.beats) {
+    return reference.window;
+  }
+  return (b->series[thread].beats + 99) / 100;
+}
+
+static int has_rates(const diagnosis *d, size_t thread, const tsanom_hsa_model *model) {
+  return d->b.series[thread].beats > window_of(model, &d->b, thread);
+}
+
+/* Mark where a thread that is not normal ends; the first of a run bears its name. */
+static void put_mark(const plot *p, const diagnosis *d, size_t thread, double time,
+                     double rate) {
+  const char *path = file_title(d->path);
+  const char *slash = strrchr(path, '/');
+  const char *colour = colours[d->verdict[thread].status];
+  int is_first = 1;
+  for (size_t k = 0; k < thread; k++) {
+    if (d->verdict[k].status != TSANOM_HSA_NORMAL) is_first = 0;
+  }
+  fprintf(p->script, "set label \"");
+  if (is_first) plot_text(p, slash && slash[1] ? slash + 1 : path);
+  fprintf(p->script,
+          "\" at %.9g,%.9g right front point pointtype 7 pointsize 0.6 linecolor rgb "
+          "'%s' offset -0.5,-0.8 noenhanced textcolor rgb '%s'\n",
+          time, rate, colour, colour);
+}
+
+/* The rates of a thread as datablock, times from the start of the run. */
+static int put_rates(const plot *p, const diagnosis *d, size_t number, size_t thread,
+                     size_t window, failure *why) {
+  double *rate;
+  size_t count;
+  if (beats_rate(&d->b, thread, window, d->path, &rate, &count, why)) return -1;
+  double *time = malloc((count ? count : 1) * sizeof *time);
+  if (!time) {
+    free(rate);
+    return fail(why, "%s: out of memory", file_title(d->path));
+  }
+  const tsanom_hsa_series *s = &d->b.series[thread];
+  for (size_t i = 0; i < count; i++) time[i] = s->time[i + window] - d->b.run.start;
+  char name[64];
+  snprintf(name, sizeof name, "r%zut%zu", number, thread);
+  plot_series(p, name, time, rate, count);
+  if (count && d->verdict[thread].status != TSANOM_HSA_NORMAL) {
+    put_mark(p, d, thread, time[count - 1], rate[count - 1]);
+  }
+  free(time);
+  free(rate);
+  return 0;
+}
+
+static int put_data(const plot *p, const diagnosis *d, size_t count,
+                    const tsanom_hsa_model *model, failure *why) {
+  for (size_t k = 0; k < tsanom_hsa_model_threads(model); k++) {
+    tsanom_hsa_reference t;
+    char name[32];
+    if (tsanom_hsa_model_get(model, k, &t) < 0 || !t.beats) continue;
+    snprintf(name, sizeof name, "m%zu", k);
+    plot_series(p, name, t.time, t.rate, t.windows + 1);
+  }
+  for (size_t i = 0; i < count; i++) {
+    for (size_t k = 0; k < d[i].b.run.thread_count; k++) {
+      if (has_rates(&d[i], k, model) &&
+          put_rates(p, &d[i], i, k, window_of(model, &d[i].b, k), why)) {
+        return -1;
+      }
+    }
+  }
+  return 0;
+}
+
+static void put_legend(const plot *p) {
+  fprintf(p->script,
+          "set xlabel 'time since the start of the run, s'\n"
+          "set ylabel 'beats per second'\nset yrange [0:*]\n"
+          "plot keyentry with lines linewidth 3 linecolor rgb '#bbbbbb' title 'learned'");
+  for (int32_t status = 0; status <= TSANOM_HSA_SHUTDOWN; status++) {
+    fprintf(p->script, ", keyentry with lines linecolor rgb '%s' title '%s'",
+            colours[status], tsanom_hsa_status_name(status));
+  }
+}
+
+/* What is worse lies above. */
+static void put_curves(const plot *p, const diagnosis *d, size_t count,
+                       const tsanom_hsa_model *model) {
+  for (size_t k = 0; k < tsanom_hsa_model_threads(model); k++) {
+    tsanom_hsa_reference t;
+    if (tsanom_hsa_model_get(model, k, &t) < 0 || !t.beats) continue;
+    fprintf(p->script, ", $m%zu with lines linewidth 3 linecolor rgb '#bbbbbb' notitle",
+            k);
+  }
+  for (int32_t status = 0; status <= TSANOM_HSA_SHUTDOWN; status++) {
+    for (size_t i = 0; i < count; i++) {
+      for (size_t k = 0; k < d[i].b.run.thread_count; k++) {
+        if (d[i].verdict[k].status != status || !has_rates(&d[i], k, model)) continue;
+        fprintf(p->script, ", $r%zut%zu with lines linecolor rgb '%s' notitle", i, k,
+                colours[status]);
+      }
+    }
+  }
+  fprintf(p->script, "\n");
+}
+
+int diagnoses_draw(const diagnosis *d, size_t count, const tsanom_hsa_model *model,
+                   const char *path, failure *why) {
+  plot p;
+  if (plot_open(&p, path, "Heart rates and verdicts", why)) return -1;
+  if (put_data(&p, d, count, model, why)) {
+    plot_abandon(&p);
+    return -1;
+  }
+  put_legend(&p);
+  put_curves(&p, d, count, model);
+  return plot_close(&p, why);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "json_value.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+json_t *json_finite(double value) {
+  return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *json_name(const char *name) {
+  json_t *text = json_string(name);
+  if (text) return text;
+  char *plain = strdup(name);
+  for (char *byte = plain; byte && *byte; byte++) {
+    if ((unsigned char)*byte >= 0x80) *byte = '?';
+  }
+  text = json_string(plain ? plain : "?");
+  free(plain);
+  return text;
+}
