@@ -20,9 +20,12 @@ function(tsanom_library target export_name file_name objects libraries)
     -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/tsanom.map
     # The helper thread of a run and the release of streams at a thread's end
     # outlive dlclose().
-    -Wl,-z,nodelete
-    # clang leaves the sanitizers' symbols of a shared library to the program.
-    $<$<NOT:$<BOOL:${TSANOM_SANITIZE}>>:-Wl,--no-undefined>)
+    -Wl,-z,nodelete)
+  # clang leaves the sanitizers' symbols of a shared library to the program. (No
+  # generator expression: the list of sanitizers has commas.)
+  if(NOT TSANOM_SANITIZE)
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
   target_link_libraries(${target} PRIVATE ${libraries})
   target_link_libraries(${target}_static PUBLIC ${libraries})
   add_library(tsanom::${export_name} ALIAS ${target})

@@ -138,6 +138,7 @@ static int read_folder(const char *path, const tsanom_exec *exec, beats *b,
       c ? read_streams(run, path, c, b, why) : fail(why, "%s: out of memory", path);
   free(c);
   tsanom_heartbeat_run_close(run);
+  if (failed) beats_free(b);
   return failed;
 }
 
@@ -184,25 +185,31 @@ static int sort_rows(const columns *c, const char *path, beats *b, failure *why)
   return failed;
 }
 
-static int read_csv(const char *path, beats *b, failure *why) {
+/* Read from the stream, or with NULL from the file at `path`. */
+static int read_csv(FILE *stream, const char *path, beats *b, failure *why) {
   static const char *const names[] = {"thread", "time"};
   double *last = malloc(THREADS_MOST * sizeof *last);
   if (!last) return fail(why, "%s: out of memory", file_title(path));
   for (size_t i = 0; i < THREADS_MOST; i++) last[i] = -INFINITY;
   columns c = {.check = check_row, .check_user = last};
-  int failed = columns_read(path, names, 2, &c, why) || sort_rows(&c, path, b, why);
+  int failed = stream ? columns_read_stream(stream, path, names, 2, &c, why)
+                      : columns_read(path, names, 2, &c, why);
+  if (!failed) failed = sort_rows(&c, path, b, why);
   columns_free(&c);
   free(last);
+  if (failed) beats_free(b);
   return failed ? -1 : 0;
+}
+
+int beats_read_stream(FILE *stream, const char *file, beats *b, failure *why) {
+  return read_csv(stream, file, b, why);
 }
 
 int beats_read(const char *path, const tsanom_exec *exec, beats *b, failure *why) {
   struct stat about;
   int is_folder =
       strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
-  int failed = is_folder ? read_folder(path, exec, b, why) : read_csv(path, b, why);
-  if (failed) beats_free(b);
-  return failed;
+  return is_folder ? read_folder(path, exec, b, why) : read_csv(NULL, path, b, why);
 }
 
 int beats_rate(const beats *b, size_t thread, size_t window, const char *path,

@@ -4,6 +4,7 @@
 #ifndef TSANOM_COMMAND_BEATS_H
 #define TSANOM_COMMAND_BEATS_H
 
+#include <stdio.h>
 #include <tsanom/hsa.h>
 
 #include "failure.h"
@@ -20,6 +21,9 @@ typedef struct {
  * from 0, no time of a thread is before the one above it, and the run begins at
  * its earliest beat. "-" is a CSV file on the standard input. */
 int beats_read(const char *path, const tsanom_exec *exec, beats *b, failure *why);
+
+/* beats_read() of an open CSV file that messages call `file`. */
+int beats_read_stream(FILE *stream, const char *file, beats *b, failure *why);
 
 void beats_free(beats *b);
 
