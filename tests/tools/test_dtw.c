@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <criterion/criterion.h>
+#include <stdlib.h>
 
 #include "run.h"
 
@@ -17,6 +18,25 @@ Test(command_dtw, the_distance_is_the_one_worked_out_by_hand) {
   json_decref(result);
   outcome o = tsanom("dtw a b");
   cr_assert(o.status == 0 && strstr(o.out, "distance   3\n"), "%s", o.out);
+}
+
+/* By hand: the only way of cost 3 with every 3 of b at the 3 of a. */
+Test(command_dtw, the_path_is_the_one_worked_out_by_hand) {
+  write_text("a", "1\n3\n5\n");
+  write_text("b", "1\n3\n3\n8\n");
+  json_t *result = tsanom_json("dtw a b --path --json");
+  cr_assert(number_of(result, "distance") == 3);
+  char *path = json_dumps(json_object_get(result, "path"), JSON_COMPACT);
+  cr_assert_str_eq(path, "[[0,0],[1,1],[1,2],[2,3]]");
+  free(path);
+  json_decref(result);
+  outcome o = tsanom("dtw a b --path --plot p.svg");
+  cr_assert(o.status == 0 && strstr(o.out, "         1          2\n"), "%s", o.out);
+  check_svg("p.svg");
+  write_text("b", "1\n");
+  result = tsanom_json("dtw a b --radius 1 --path --json");
+  cr_assert(json_array_size(json_object_get(result, "path")) == 0);
+  json_decref(result);
 }
 
 Test(command_dtw, numbers_come_back_to_the_same_bits) {

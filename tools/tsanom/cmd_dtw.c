@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -10,19 +11,29 @@
 #include "rows.h"
 #include "series.h"
 
-enum { KEY_RADIUS = 'r', KEY_COST = KEY_OWN, KEY_COLUMN };
+enum { KEY_RADIUS = 'r', KEY_COST = KEY_OWN, KEY_COLUMN, KEY_PATH };
 
 typedef struct {
   shared_options shared;
   tsanom_dtw_options dtw;
   const char *column;
-  const char *path[2];
+  const char *file[2];
+  int path;
 } request;
+
+/* What was found. */
+typedef struct {
+  columns series[2];
+  double distance;
+  size_t *path;  /* pairs of sample numbers, if asked for */
+  size_t length; /* pairs */
+} warping;
 
 static const struct argp_option options[] = {
     {"radius", KEY_RADIUS, "R", 0, "Pair samples at most R places apart (default: any)",
      0},
     {"cost", KEY_COST, "absolute|squared", 0, "Cost of a pair (default: absolute)", 0},
+    {"path", KEY_PATH, NULL, 0, "Also tell which samples are paired", 0},
     {"column", KEY_COLUMN, "NAME", 0, "Read this column of CSV files with a header", 0},
     {0}};
 
@@ -41,16 +52,19 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         argp_error(state, "--cost: absolute or squared is expected");
       r->dtw.cost = *text == 's' ? TSANOM_DTW_SQUARED : TSANOM_DTW_ABSOLUTE;
       return 0;
+    case KEY_PATH:
+      r->path = 1;
+      return 0;
     case KEY_COLUMN:
       r->column = text;
       return 0;
     case ARGP_KEY_ARG:
       if (state->arg_num == 2) argp_error(state, "two series are expected");
-      r->path[state->arg_num] = text;
+      r->file[state->arg_num] = text;
       return 0;
     case ARGP_KEY_END:
       if (state->arg_num != 2) argp_error(state, "two series are expected");
-      if (strcmp(r->path[0], "-") == 0 && strcmp(r->path[1], "-") == 0)
+      if (strcmp(r->file[0], "-") == 0 && strcmp(r->file[1], "-") == 0)
         argp_error(state, "only one of the series can be the standard input");
       return 0;
     default:
@@ -58,45 +72,98 @@ static error_t parse(int key, char *text, struct argp_state *state) {
   }
 }
 
-static int draw(const request *r, const columns *a, const columns *b, failure *why) {
+static void draw_series(const request *r, const warping *w, const plot *p) {
+  plot_series(p, "a", NULL, w->series[0].column[0], w->series[0].count);
+  plot_series(p, "b", NULL, w->series[1].column[0], w->series[1].count);
+  fprintf(p->script, "set xlabel 'sample'\nplot $a with lines title \"");
+  plot_text(p, file_title(r->file[0]));
+  fprintf(p->script, "\", $b with lines title \"");
+  plot_text(p, file_title(r->file[1]));
+  fprintf(p->script, "\"\n");
+}
+
+static void draw_path(const request *r, const warping *w, const plot *p) {
+  fprintf(p->script, "$path << END\n");
+  for (size_t k = 0; k < w->length; k++) {
+    fprintf(p->script, "%zu %zu\n", w->path[2 * k], w->path[2 * k + 1]);
+  }
+  fprintf(p->script, "END\nset xlabel \"sample of ");
+  plot_text(p, file_title(r->file[0]));
+  fprintf(p->script, "\" noenhanced\nset ylabel \"sample of ");
+  plot_text(p, file_title(r->file[1]));
+  fprintf(p->script,
+          "\" noenhanced\nset xrange [0:%zu]\nset yrange [0:%zu]\n"
+          "plot $path with lines linewidth 2 title 'warping path'\n",
+          w->series[0].count, w->series[1].count);
+}
+
+static int draw(const request *r, const warping *w, failure *why) {
   plot p;
-  if (plot_open(&p, r->shared.plot, "Series compared by dynamic time warping", why))
+  if (r->path && !w->length) return fail(why, "there is no warping path to draw");
+  if (plot_open(&p, r->shared.plot, r->path ? "Warping path" : "Series compared", why)) {
     return -1;
-  plot_series(&p, "a", NULL, a->column[0], a->count);
-  plot_series(&p, "b", NULL, b->column[0], b->count);
-  fprintf(p.script, "set xlabel 'sample'\nplot $a with lines title \"");
-  plot_text(&p, file_title(r->path[0]));
-  fprintf(p.script, "\", $b with lines title \"");
-  plot_text(&p, file_title(r->path[1]));
-  fprintf(p.script, "\"\n");
+  }
+  if (r->path) {
+    draw_path(r, w, &p);
+  } else {
+    draw_series(r, w, &p);
+  }
   return plot_close(&p, why);
 }
 
-static int print(const request *r, const columns *a, const columns *b, double distance) {
-  if (r->shared.json)
-    return print_json(json_pack("{so}", "distance", json_finite(distance)));
-  printf("%-10s %s: %zu samples\n", "a", file_title(r->path[0]), a->count);
-  printf("%-10s %s: %zu samples\n", "b", file_title(r->path[1]), b->count);
-  if (isinf(distance)) {
-    size_t least = a->count > b->count ? a->count - b->count : b->count - a->count;
+static int print_json_of(const request *r, const warping *w) {
+  json_t *result = json_pack("{so}", "distance", json_finite(w->distance));
+  if (r->path) {
+    json_t *path = json_array();
+    for (size_t k = 0; k < w->length; k++) {
+      json_array_append_new(path, json_pack("[II]", (json_int_t)w->path[2 * k],
+                                            (json_int_t)w->path[2 * k + 1]));
+    }
+    json_object_set_new(result, "path", path);
+  }
+  return print_json(result);
+}
+
+static int print(const request *r, const warping *w) {
+  if (r->shared.json) return print_json_of(r, w);
+  size_t n = w->series[0].count, m = w->series[1].count;
+  printf("%-10s %s: %zu samples\n", "a", file_title(r->file[0]), n);
+  printf("%-10s %s: %zu samples\n", "b", file_title(r->file[1]), m);
+  if (isinf(w->distance)) {
     printf("%-10s infinity: no path within radius %zu; %zu is the least\n", "distance",
-           r->dtw.radius, least);
+           r->dtw.radius, n > m ? n - m : m - n);
   } else {
-    printf("%-10s %.17g\n", "distance", distance);
+    printf("%-10s %.17g\n", "distance", w->distance);
+  }
+  if (!w->length) return EXIT_DONE;
+  printf("\n%10s %10s  paired samples, from 0\n", "a", "b");
+  for (size_t k = 0; k < w->length; k++) {
+    printf("%10zu %10zu\n", w->path[2 * k], w->path[2 * k + 1]);
   }
   return EXIT_DONE;
 }
 
-static int compare(const request *r, columns *a, columns *b, double *distance,
-                   failure *why) {
-  if (series_read(r->path[0], r->column, a, why) ||
-      series_read(r->path[1], r->column, b, why))
-    return -1;
-  tsanom_status status =
-      tsanom_dtw_distance(a->column[0], a->count, b->column[0], b->count, &r->dtw,
-                          &r->shared.exec, NULL, 0, distance);
-  if (status < 0) return fail_status(why, "the two series", status);
-  return r->shared.plot ? draw(r, a, b, why) : 0;
+static int compute(const request *r, warping *w, failure *why) {
+  const columns *a = &w->series[0], *b = &w->series[1];
+  tsanom_status status;
+  if (r->path) {
+    w->path = calloc(a->count + b->count, 2 * sizeof *w->path);
+    if (!w->path) return fail(why, "out of memory");
+    status = tsanom_dtw_path(a->column[0], a->count, b->column[0], b->count, &r->dtw,
+                             &r->shared.exec, NULL, 0, w->path, &w->length, &w->distance);
+  } else {
+    status = tsanom_dtw_distance(a->column[0], a->count, b->column[0], b->count, &r->dtw,
+                                 &r->shared.exec, NULL, 0, &w->distance);
+  }
+  return status < 0 ? fail_status(why, "the two series", status) : 0;
+}
+
+static int compare(const request *r, warping *w, failure *why) {
+  for (size_t k = 0; k < 2; k++) {
+    if (series_read(r->file[k], r->column, &w->series[k], why)) return -1;
+  }
+  if (compute(r, w, why)) return -1;
+  return r->shared.plot ? draw(r, w, why) : 0;
 }
 
 int command_dtw(int argc, char **argv) {
@@ -113,12 +180,11 @@ int command_dtw(int argc, char **argv) {
                                    NULL};
   request r = {0};
   argp_parse(&argp, argc, argv, 0, NULL, &r);
-  columns a = {0}, b = {0};
-  double distance;
+  warping w = {0};
   failure why;
-  int status =
-      compare(&r, &a, &b, &distance, &why) ? refuse(&why) : print(&r, &a, &b, distance);
-  columns_free(&a);
-  columns_free(&b);
+  int status = compare(&r, &w, &why) ? refuse(&why) : print(&r, &w);
+  free(w.path);
+  columns_free(&w.series[0]);
+  columns_free(&w.series[1]);
   return status;
 }
