@@ -8,48 +8,61 @@
 #include "core/parallel.h"
 #include "search/index.h"
 
+/* Queries that one thread takes through the index together: a part of the index
+ * that fits the cache serves them all. */
+enum { GROUP = 16, PART_SAMPLES = 1 << 14, SAMPLES_PER_POLL = 1 << 26 };
+
+/* How many candidates with the least LB_Kim compete for the first DTWs. */
+enum { FIRST_CHOICE = 4 };
+
+/* Candidates that pass the bounds wait for the end of the index, where the best
+ * come first, unless there are so many. */
+enum { WAITING = 4096 };
+
 /* A candidate and the best bound of its distance known so far. */
 typedef struct {
   double bound;
   size_t id;
 } ranked;
 
-/* What one thread works in. */
-typedef struct {
-  double *query, *lower, *upper; /* the query as compared, and its envelope */
-  double *kim;                   /* of every series; TAKEN once it had its DTW */
-  ranked *heap;                  /* as many as there are series */
-  void *work;                    /* for envelopes and for DTW */
-} buffers;
-
 typedef struct {
   const tsanom_search_index *index;
   const double *queries;
   size_t stride, neighbours;
   const tsanom_exec *exec;
-  const buffers *buffers;
+  size_t first;  /* series of the first DTWs */
+  size_t choice; /* among so many */
+  size_t part;   /* series of a part of the index */
+  size_t group;  /* queries at a time */
   size_t work_bytes;
   size_t *indices;
   double *distances;
   tsanom_search_report *reports;
+  struct buffers *buffers;
 } search;
 
 /* One query under way. */
 typedef struct {
   const search *search;
-  const buffers *b;
   const tsn_search_kernels *kernels;
-  size_t found; /* neighbours so far, in order */
+  void *work;                    /* the thread's, for envelopes and for DTW */
+  double *query, *lower, *upper; /* as compared, and its envelope */
+  size_t *taken;                 /* series of the first DTWs, in order */
+  size_t passed;                 /* of those, how many the filter is past */
+  ranked *heap;
+  size_t waiting; /* in the heap */
+  size_t found;   /* neighbours so far, in order */
   size_t *indices;
   double *distances;
   double limit; /* a bound above it removes a candidate */
   tsanom_search_report report;
 } progress;
 
-static const double TAKEN = -1;
-
-/* How many candidates with the least LB_Kim compete for the first DTWs. */
-enum { FIRST_CHOICE = 4 };
+/* What one thread works in. */
+typedef struct buffers {
+  progress queries[GROUP];
+  double *kim; /* of a part of the index */
+} buffers;
 
 static int before(const ranked *a, const ranked *b) {
   return a->bound < b->bound || (a->bound == b->bound && a->id < b->id);
@@ -107,8 +120,8 @@ static tsanom_status run_batch(progress *p, tsn_search_batch *batch) {
   const tsanom_search_index *index = s->index;
   double distances[TSN_SEARCH_BATCH], worst = cutoff(p);
   tsanom_status status =
-      tsn_search_distances(p->b->query, index->length, batch, index->radius, index->cost,
-                           worst, s->exec, p->b->work, s->work_bytes, distances);
+      tsn_search_distances(p->query, index->length, batch, index->radius, index->cost,
+                           worst, s->exec, p->work, s->work_bytes, distances);
   if (status < 0) return status;
   for (size_t i = 0; i < batch->count; i++) {
     if (isinf(distances[i]) && !isinf(worst)) {
@@ -133,8 +146,8 @@ static tsanom_status add_to_batch(progress *p, tsn_search_batch *batch, size_t i
 static double keogh(const progress *p, size_t id) {
   const tsanom_search_index *index = p->search->index;
   tsn_search_keogh problem = {.c = tsn_search_series(index, id),
-                              .lower = p->b->lower,
-                              .upper = p->b->upper,
+                              .lower = p->lower,
+                              .upper = p->upper,
                               .n = index->length,
                               .limit = p->limit};
   return p->kernels->keogh[index->cost](&problem);
@@ -143,7 +156,7 @@ static double keogh(const progress *p, size_t id) {
 /* LB_Keogh of the query against the envelope of a series. */
 static double keogh_reversed(const progress *p, size_t id) {
   const tsanom_search_index *index = p->search->index;
-  tsn_search_keogh problem = {.c = p->b->query,
+  tsn_search_keogh problem = {.c = p->query,
                               .lower = index->lower + id * index->row,
                               .upper = index->upper + id * index->row,
                               .n = index->length,
@@ -151,70 +164,72 @@ static double keogh_reversed(const progress *p, size_t id) {
   return p->kernels->keogh[index->cost](&problem);
 }
 
+static void kim_of(const progress *p, size_t first, size_t count, double *bounds) {
+  const tsanom_search_index *index = p->search->index;
+  tsn_search_kim kim = {.mean = index->zeros, .inverse = index->ones};
+  tsn_search_query_ends(p->query, index->length, &kim);
+  tsn_search_ends ends = index->ends;
+  for (size_t k = 0; k < TSN_SEARCH_ENDS; k++) {
+    ends.front[k] += first;
+    ends.back[k] += first;
+  }
+  p->kernels->kim[index->cost](&ends, &kim, count, bounds);
+}
+
+/* Keep the `choice` least of all in order. */
+static void choose(progress *p, ranked candidate) {
+  size_t choice = p->search->choice;
+  size_t at = p->waiting < choice ? p->waiting : choice - 1;
+  if (at == p->waiting) {
+    p->waiting++;
+  } else if (!before(&candidate, p->heap + at)) {
+    return;
+  }
+  for (; at > 0 && before(&candidate, p->heap + at - 1); at--) {
+    p->heap[at] = p->heap[at - 1];
+  }
+  p->heap[at] = candidate;
+}
+
+static void note_taken(progress *p, size_t id) {
+  size_t at = p->passed++;
+  for (; at > 0 && p->taken[at - 1] > id; at--) p->taken[at] = p->taken[at - 1];
+  p->taken[at] = id;
+}
+
 /* The first DTWs give a limit to all bounds that follow: those series that
  * look nearest by LB_Keogh among those that look nearest by LB_Kim. */
-static tsanom_status take_first(progress *p) {
-  const buffers *b = p->b;
-  size_t count = p->search->index->count, wanted = p->search->neighbours;
-  if (wanted < TSN_SEARCH_BATCH) wanted = TSN_SEARCH_BATCH;
-  if (wanted > count) wanted = count;
-  size_t choice = wanted > count / FIRST_CHOICE ? count : FIRST_CHOICE * wanted;
-  size_t left = 0;
-  for (size_t i = 0; i < count; i++) {
-    ranked candidate = {b->kim[i], i};
-    size_t at = left < choice ? left : choice - 1;
-    if (at == left) {
-      left++;
-    } else if (!before(&candidate, b->heap + at)) {
-      continue;
-    }
-    for (; at > 0 && before(&candidate, b->heap + at - 1); at--) {
-      b->heap[at] = b->heap[at - 1];
-    }
-    b->heap[at] = candidate;
+static tsanom_status take_first(progress *p, double *kim) {
+  const search *s = p->search;
+  size_t count = s->index->count;
+  for (size_t i = 0; i < count; i += s->part) {
+    size_t part = count - i < s->part ? count - i : s->part;
+    kim_of(p, i, part, kim);
+    for (size_t k = 0; k < part; k++) choose(p, (ranked){kim[k], i + k});
   }
-  for (size_t i = 0; i < left; i++) b->heap[i].bound = keogh(p, b->heap[i].id);
-  heap_make(b->heap, left);
+  for (size_t i = 0; i < p->waiting; i++) p->heap[i].bound = keogh(p, p->heap[i].id);
+  heap_make(p->heap, p->waiting);
   tsn_search_batch batch = {.count = 0};
-  for (size_t i = 0; i < wanted; i++) {
-    size_t id = heap_pop(b->heap, &left).id;
-    b->kim[id] = TAKEN;
+  for (size_t i = 0; i < s->first; i++) {
+    size_t id = heap_pop(p->heap, &p->waiting).id;
+    note_taken(p, id);
     tsanom_status status = add_to_batch(p, &batch, id);
     if (status < 0) return status;
   }
+  p->waiting = p->passed = 0;
   return batch.count > 0 ? run_batch(p, &batch) : TSANOM_OK;
 }
 
-/* Those that no bound removes, with their bounds. */
-static size_t filter(progress *p) {
-  const buffers *b = p->b;
-  size_t left = 0;
-  for (size_t i = 0; i < p->search->index->count; i++) {
-    if (b->kim[i] == TAKEN) continue;
-    double bound;
-    if (b->kim[i] > p->limit) {
-      p->report.kim++;
-    } else if ((bound = keogh(p, i)) > p->limit) {
-      p->report.keogh++;
-    } else {
-      double other = keogh_reversed(p, i);
-      if (other > p->limit) {
-        p->report.keogh_reversed++;
-      } else {
-        b->heap[left++] = (ranked){bound > other ? bound : other, i};
-      }
-    }
-  }
-  return left;
-}
-
-static tsanom_status run_filtered(progress *p, size_t left) {
+/* DTW of those that wait, the best first, until the bound of one removes it
+ * and all behind it. */
+static tsanom_status run_waiting(progress *p) {
   tsn_search_batch batch = {.count = 0};
-  heap_make(p->b->heap, left);
-  while (left > 0) {
-    ranked best = heap_pop(p->b->heap, &left);
+  heap_make(p->heap, p->waiting);
+  while (p->waiting > 0) {
+    ranked best = heap_pop(p->heap, &p->waiting);
     if (best.bound > p->limit) {
-      p->report.keogh_reversed += left + 1;
+      p->report.keogh_reversed += p->waiting + 1;
+      p->waiting = 0;
       break;
     }
     tsanom_status status = add_to_batch(p, &batch, best.id);
@@ -223,44 +238,79 @@ static tsanom_status run_filtered(progress *p, size_t left) {
   return batch.count > 0 ? run_batch(p, &batch) : TSANOM_OK;
 }
 
-static void read_query(const search *s, size_t number, const buffers *b,
-                       const tsn_search_kernels *kernels) {
+static void filter_one(progress *p, size_t id, double kim) {
+  double bound, other;
+  if (kim > p->limit) {
+    p->report.kim++;
+  } else if ((bound = keogh(p, id)) > p->limit) {
+    p->report.keogh++;
+  } else if ((other = keogh_reversed(p, id)) > p->limit) {
+    p->report.keogh_reversed++;
+  } else {
+    p->heap[p->waiting++] = (ranked){bound > other ? bound : other, id};
+  }
+}
+
+static tsanom_status filter_part(progress *p, size_t first, size_t count, double *kim) {
+  kim_of(p, first, count, kim);
+  for (size_t i = 0; i < count; i++) {
+    if (p->passed < p->search->first && p->taken[p->passed] == first + i) {
+      p->passed++;
+      continue;
+    }
+    filter_one(p, first + i, kim[i]);
+    if (p->waiting == WAITING) {
+      tsanom_status status = run_waiting(p);
+      if (status < 0) return status;
+    }
+  }
+  return TSANOM_OK;
+}
+
+static void begin_query(const search *s, size_t number, progress *p) {
   const tsanom_search_index *index = s->index;
   const double *query = s->queries + number * s->stride;
   size_t n = index->length;
+  p->search = s;
+  p->kernels = tsn_search_kernels_at(s->exec->isa);
+  p->passed = p->waiting = p->found = 0;
+  p->indices = s->indices + number * s->neighbours;
+  p->distances = s->distances + number * s->neighbours;
+  p->limit = INFINITY;
+  p->report = (tsanom_search_report){.candidates = index->count};
   if (index->z_normalize) {
-    tsn_search_normalize(kernels, query, n, b->query);
+    tsn_search_normalize(p->kernels, query, n, p->query);
   } else {
-    memcpy(b->query, query, n * sizeof *query);
+    memcpy(p->query, query, n * sizeof *query);
   }
   tsanom_lbkeogh_options options;
   tsanom_lbkeogh_options_init(&options, sizeof options);
   options.radius = index->radius;
   tsanom_exec alone = tsn_search_alone(s->exec);
-  tsanom_lbkeogh_envelope(b->query, n, &options, &alone, b->work, s->work_bytes, b->lower,
-                          b->upper);
-  tsn_search_kim kim = {.mean = index->zeros, .inverse = index->ones};
-  tsn_search_query_ends(b->query, n, &kim);
-  kernels->kim[index->cost](&index->ends, &kim, index->count, b->kim);
+  tsanom_lbkeogh_envelope(p->query, n, &options, &alone, p->work, s->work_bytes, p->lower,
+                          p->upper);
 }
 
-static void search_one(const search *s, size_t number, int thread) {
-  const tsn_search_kernels *kernels = tsn_search_kernels_at(s->exec->isa);
-  progress p = {.search = s,
-                .b = s->buffers + thread,
-                .kernels = kernels,
-                .indices = s->indices + number * s->neighbours,
-                .distances = s->distances + number * s->neighbours,
-                .limit = INFINITY,
-                .report = {.candidates = s->index->count}};
-  read_query(s, number, p.b, kernels);
-  /* The arguments are checked and the workspace is there: nothing can fail. */
-  if (take_first(&p) == TSANOM_OK) run_filtered(&p, filter(&p));
-  if (s->reports) s->reports[number] = p.report;
-}
-
-static void search_some(void *context, size_t begin, size_t end, int thread) {
-  for (size_t i = begin; i < end; i++) search_one(context, i, thread);
+/* The arguments are checked and the workspace is there: no DTW can fail. */
+static void search_group(void *context, size_t begin, size_t end, int thread) {
+  const search *s = context;
+  buffers *b = s->buffers + thread;
+  size_t count = s->index->count;
+  for (size_t q = begin; q < end; q++) {
+    begin_query(s, q, b->queries + (q - begin));
+    (void)take_first(b->queries + (q - begin), b->kim);
+  }
+  for (size_t i = 0; i < count; i += s->part) {
+    size_t part = count - i < s->part ? count - i : s->part;
+    for (size_t q = 0; q < end - begin; q++) {
+      (void)filter_part(b->queries + q, i, part, b->kim);
+    }
+  }
+  for (size_t q = begin; q < end; q++) {
+    progress *p = b->queries + (q - begin);
+    (void)run_waiting(p);
+    if (s->reports) s->reports[q] = p->report;
+  }
 }
 
 static tsanom_status work_size(const tsanom_search_index *index, const tsanom_exec *exec,
@@ -279,34 +329,65 @@ static tsanom_status work_size(const tsanom_search_index *index, const tsanom_ex
   return status;
 }
 
-static buffers *layout(tsn_arena *arena, const tsanom_search_index *index, int threads,
-                       size_t work_bytes) {
-  buffers *all = tsn_arena_take(arena, (size_t)threads, sizeof *all);
-  for (int t = 0; t < threads; t++) {
-    buffers b;
-    b.query = tsn_arena_take(arena, index->length, sizeof(double));
-    b.lower = tsn_arena_take(arena, index->length, sizeof(double));
-    b.upper = tsn_arena_take(arena, index->length, sizeof(double));
-    b.kim = tsn_arena_take(arena, index->count, sizeof(double));
-    b.heap = tsn_arena_take(arena, index->count, sizeof(ranked));
-    b.work = tsn_arena_take(arena, 1, work_bytes);
-    if (all) all[t] = b;
+static buffers *layout(tsn_arena *arena, const search *s) {
+  size_t length = s->index->length, room = s->choice > WAITING ? s->choice : WAITING;
+  if (room > s->index->count) room = s->index->count;
+  buffers *all = tsn_arena_take(arena, (size_t)s->exec->threads, sizeof *all);
+  for (int t = 0; t < s->exec->threads; t++) {
+    double *kim = tsn_arena_take(arena, s->part, sizeof(double));
+    void *work = tsn_arena_take(arena, 1, s->work_bytes);
+    if (all) all[t].kim = kim;
+    for (size_t q = 0; q < GROUP; q++) {
+      progress p = {.work = work,
+                    .query = tsn_arena_take(arena, length, sizeof(double)),
+                    .lower = tsn_arena_take(arena, length, sizeof(double)),
+                    .upper = tsn_arena_take(arena, length, sizeof(double)),
+                    .taken = tsn_arena_take(arena, s->first, sizeof(size_t)),
+                    .heap = tsn_arena_take(arena, room, sizeof(ranked))};
+      if (all) all[t].queries[q] = p;
+    }
   }
   return all;
+}
+
+/* Everything but the queries. */
+static tsanom_status describe(const tsanom_search_index *index, size_t neighbours,
+                              const tsanom_exec *exec, tsanom_exec *own_exec, search *s) {
+  tsanom_status status = tsn_exec_read(own_exec, exec);
+  if (status < 0) return status;
+  if (neighbours == 0 || neighbours > index->count) return TSANOM_E_COUNT;
+  size_t first = neighbours < TSN_SEARCH_BATCH ? TSN_SEARCH_BATCH : neighbours;
+  if (first > index->count) first = index->count;
+  *s = (search){
+      .index = index,
+      .neighbours = neighbours,
+      .exec = own_exec,
+      .first = first,
+      .choice = first > index->count / FIRST_CHOICE ? index->count : FIRST_CHOICE * first,
+      .part = 1 + PART_SAMPLES / index->length};
+  return work_size(index, own_exec, &s->work_bytes);
+}
+
+/* Enough groups for every thread, and a look at the poll now and then. Results
+ * and reports do not depend on it. */
+static size_t group_size(const search *s, size_t queries) {
+  size_t parts = 4 * (size_t)s->exec->threads;
+  size_t group = queries / parts + (queries % parts != 0);
+  size_t polled = 1 + SAMPLES_PER_POLL / s->index->length / s->index->count;
+  if (group > polled) group = polled;
+  return group < GROUP ? group : GROUP;
 }
 
 tsanom_status tsanom_search_nearest_workspace(const tsanom_search_index *index,
                                               size_t neighbours, const tsanom_exec *exec,
                                               size_t *bytes) {
   tsanom_exec own_exec;
-  size_t work_bytes;
+  search s;
   if (!index || !bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_exec_read(&own_exec, exec);
+  tsanom_status status = describe(index, neighbours, exec, &own_exec, &s);
   if (status < 0) return status;
-  if (neighbours == 0 || neighbours > index->count) return TSANOM_E_COUNT;
-  if ((status = work_size(index, &own_exec, &work_bytes)) < 0) return status;
   tsn_arena arena = tsn_arena_measure();
-  layout(&arena, index, own_exec.threads, work_bytes);
+  layout(&arena, &s);
   return tsn_arena_bytes(&arena, bytes);
 }
 
@@ -328,31 +409,26 @@ tsanom_status tsanom_search_nearest(const tsanom_search_index *index,
                                     size_t work_bytes, size_t *indices, double *distances,
                                     tsanom_search_report *reports) {
   tsanom_exec own_exec;
+  search s;
   if (!index || !queries || !indices || !distances) return TSANOM_E_NULL;
-  tsanom_status status = tsn_exec_read(&own_exec, exec);
+  tsanom_status status = describe(index, neighbours, exec, &own_exec, &s);
   if (status < 0) return status;
-  if (query_count == 0 || neighbours == 0 || neighbours > index->count ||
-      stride < index->length) {
-    return TSANOM_E_COUNT;
-  }
-  search s = {.index = index,
-              .queries = queries,
-              .stride = stride,
-              .neighbours = neighbours,
-              .exec = &own_exec,
-              .reports = reports};
+  if (query_count == 0 || stride < index->length) return TSANOM_E_COUNT;
+  s.queries = queries;
+  s.stride = stride;
   s.indices = indices;
   s.distances = distances;
-  if ((status = work_size(index, &own_exec, &s.work_bytes)) < 0) return status;
+  s.reports = reports;
+  s.group = group_size(&s, query_count);
   tsn_arena measured = tsn_arena_measure();
-  layout(&measured, index, own_exec.threads, s.work_bytes);
+  layout(&measured, &s);
   tsn_workspace workspace;
   status = tsn_workspace_open(&workspace, &measured, &own_exec, work, work_bytes);
   if (status < 0) return status;
   status = check_queries(&s, query_count);
   if (status == TSANOM_OK) {
-    s.buffers = layout(&workspace.arena, index, own_exec.threads, s.work_bytes);
-    status = tsn_parallel_for(&own_exec, query_count, 1, search_some, &s, NULL);
+    s.buffers = layout(&workspace.arena, &s);
+    status = tsn_parallel_for(&own_exec, query_count, s.group, search_group, &s, NULL);
   }
   tsn_workspace_close(&workspace);
   return status;

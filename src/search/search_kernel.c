@@ -15,19 +15,15 @@ static inline double larger(double a, double b) {
   return a > b ? a : b;
 }
 
-static inline double absolute_cost(double d) {
-  return fabs(d);
-}
+/* Constant arguments choose among costs; a call through a pointer would keep
+ * the loops from being vectorised, and compilers would rather share one copy. */
+#define ALWAYS static inline __attribute__((always_inline))
 
-static inline double squared_cost(double d) {
-  return d * d;
-}
+enum { ABSOLUTE, SQUARED, IDENTITY };
 
-static inline double identity(double d) {
-  return d;
+ALWAYS double cost_of(double d, int cost) {
+  return cost == SQUARED ? d * d : cost == ABSOLUTE ? fabs(d) : d;
 }
-
-typedef double cost_function(double d);
 
 static inline double total(const double *lane) {
   double sum[LANES];
@@ -39,15 +35,14 @@ static inline double total(const double *lane) {
 }
 
 /* Sum of the costs of x - from. */
-static inline double sum_from(const double *x, size_t n, double from,
-                              cost_function *cost) {
+ALWAYS double sum_from(const double *x, size_t n, double from, int cost) {
   double lane[LANES] = {0};
   size_t i = 0;
   for (; i + LANES <= n; i += LANES) {
 #pragma omp simd
-    for (size_t k = 0; k < LANES; k++) lane[k] += cost(x[i + k] - from);
+    for (size_t k = 0; k < LANES; k++) lane[k] += cost_of(x[i + k] - from, cost);
   }
-  for (size_t k = 0; i + k < n; k++) lane[k] += cost(x[i + k] - from);
+  for (size_t k = 0; i + k < n; k++) lane[k] += cost_of(x[i + k] - from, cost);
   return total(lane);
 }
 
@@ -59,11 +54,11 @@ static bool within(const double *x, size_t n, double limit) {
 }
 
 static void moments(const double *x, size_t n, double *mean, double *inverse) {
-  double m = sum_from(x, n, 0, identity) / (double)n;
-  double variance = sum_from(x, n, m, squared_cost) / (double)n;
+  double m = sum_from(x, n, 0, IDENTITY) / (double)n;
+  double variance = sum_from(x, n, m, SQUARED) / (double)n;
   *mean = m;
   /* The mean of equal samples may be rounded away from them. */
-  bool constant = variance == 0 || sum_from(x, n, x[0], absolute_cost) == 0;
+  bool constant = variance == 0 || sum_from(x, n, x[0], ABSOLUTE) == 0;
   *inverse = constant ? 0 : 1 / sqrt(variance);
 }
 
@@ -79,7 +74,7 @@ static void scale(const double *x, size_t n, double mean, double inverse, double
 static void window_moments(const double *x, size_t count, size_t n, double *mean,
                            double *inverse) {
   double samples = (double)(count + n - 1);
-  double centre = sum_from(x, count + n - 1, 0, identity) / samples, largest = 0;
+  double centre = sum_from(x, count + n - 1, 0, IDENTITY) / samples, largest = 0;
 #pragma omp simd reduction(max : largest)
   for (size_t i = 0; i < count + n - 1; i++) {
     largest = larger(fabs(x[i] - centre), largest);
@@ -118,21 +113,20 @@ static void window_moments(const double *x, size_t count, size_t n, double *mean
 
 /* The cheapest pairing of sample k of either end with the first k of the
  * other's. */
-static inline double band(const double *x, const double *y, size_t k,
-                          cost_function *cost) {
-  double best = cost(x[k] - y[k]);
+ALWAYS double band(const double *x, const double *y, size_t k, int cost) {
+  double best = cost_of(x[k] - y[k], cost);
   for (size_t i = 0; i < k; i++) {
-    best = smaller(best, smaller(cost(x[k] - y[i]), cost(x[i] - y[k])));
+    best = smaller(best, smaller(cost_of(x[k] - y[i], cost), cost_of(x[i] - y[k], cost)));
   }
   return best;
 }
 
-static inline double seen(const double *x, size_t i, double mean, double inverse) {
+ALWAYS double seen(const double *x, size_t i, double mean, double inverse) {
   return (x[i] - mean) * inverse;
 }
 
-static inline void kim(const tsn_search_ends *ends, const tsn_search_kim *kim,
-                       size_t count, double *restrict bounds, cost_function *cost) {
+ALWAYS void kim(const tsn_search_ends *ends, const tsn_search_kim *kim, size_t count,
+                double *restrict bounds, int cost) {
   const double *f0 = ends->front[0], *f1 = ends->front[1], *f2 = ends->front[2];
   const double *b0 = ends->back[0], *b1 = ends->back[1], *b2 = ends->back[2];
   const double *mean = kim->mean, *inverse = kim->inverse;
@@ -150,8 +144,8 @@ static inline void kim(const tsn_search_ends *ends, const tsn_search_kim *kim,
     double m = mean[i], s = inverse[i];
     double f[] = {seen(f0, i, m, s), seen(f1, i, m, s), seen(f2, i, m, s)};
     double b[] = {seen(b0, i, m, s), seen(b1, i, m, s), seen(b2, i, m, s)};
-    bounds[i] = cost(f[0] - q[0]) + front1 * band(f, q, 1, cost) +
-                front2 * band(f, q, 2, cost) + back0 * cost(b[0] - p[0]) +
+    bounds[i] = cost_of(f[0] - q[0], cost) + front1 * band(f, q, 1, cost) +
+                front2 * band(f, q, 2, cost) + back0 * cost_of(b[0] - p[0], cost) +
                 back1 * band(b, p, 1, cost) + back2 * band(b, p, 2, cost);
   }
 }
@@ -159,22 +153,20 @@ static inline void kim(const tsn_search_ends *ends, const tsn_search_kim *kim,
 /* Which side of LB_Keogh is scaled. */
 enum { NONE, SERIES, ENVELOPE };
 
-static inline double keogh_term(const tsn_search_keogh *p, size_t i, int scaled,
-                                cost_function *cost) {
+ALWAYS double keogh_term(const tsn_search_keogh *p, size_t i, int scaled, int cost) {
   double c = p->c[i], lower = p->lower[i], upper = p->upper[i];
   if (scaled == SERIES) c = (c - p->mean) * p->inverse;
   if (scaled == ENVELOPE) {
     lower = (lower - p->mean) * p->inverse;
     upper = (upper - p->mean) * p->inverse;
   }
-  return cost(c - smaller(larger(c, lower), upper));
+  return cost_of(c - smaller(larger(c, lower), upper), cost);
 }
 
 /* Samples between two looks at the limit. */
 enum { BLOCK = 4 * LANES };
 
-static inline double keogh(const tsn_search_keogh *problem, int scaled,
-                           cost_function *cost) {
+ALWAYS double keogh(const tsn_search_keogh *problem, int scaled, int cost) {
   tsn_search_keogh p = *problem;
   double lane[LANES] = {0};
   size_t i = 0;
@@ -208,8 +200,8 @@ static inline double keogh(const tsn_search_keogh *problem, int scaled,
     return keogh(problem, ENVELOPE, cost);                                      \
   }
 
-FOR_COST(_absolute, absolute_cost)
-FOR_COST(_squared, squared_cost)
+FOR_COST(_absolute, ABSOLUTE)
+FOR_COST(_squared, SQUARED)
 
 const tsn_search_kernels TSN_LEVEL(tsn_search_kernels) = {
     .within = within,

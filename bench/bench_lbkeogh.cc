@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Envelopes and LB_Keogh, in nanoseconds a sample, beside the monotone queue
+ * and a plain loop of the same run; and what copying one array to two costs,
+ * which is the least that an envelope of a long series can. */
+#include <benchmark/benchmark.h>
+#include <tsanom/lbkeogh.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <vector>
+
+#include "plain_search.h"
+#include "support/random.h"
+
+namespace {
+
+double cpu_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+template <class T>
+std::vector<T> walk(size_t n) {
+  uint64_t seed = 7;
+  std::vector<T> x(n);
+  double level = 0;
+  for (T &value : x) value = (T)(level += random_unit(&seed) - 0.5);
+  return x;
+}
+
+void check(bool good) {
+  if (good) return;
+  std::fprintf(stderr, "wrong result\n");
+  std::abort();
+}
+
+tsanom_status envelope_of(const double *x, size_t n,
+                          const tsanom_lbkeogh_options *options, const tsanom_exec *exec,
+                          std::vector<char> &work, double *lower, double *upper) {
+  return tsanom_lbkeogh_envelope(x, n, options, exec, work.data(), work.size(), lower,
+                                 upper);
+}
+
+tsanom_status envelope_of(const float *x, size_t n, const tsanom_lbkeogh_options *options,
+                          const tsanom_exec *exec, std::vector<char> &work, float *lower,
+                          float *upper) {
+  return tsanom_lbkeogh_envelope_f32(x, n, options, exec, work.data(), work.size(), lower,
+                                     upper);
+}
+
+/* Arguments: samples, radius, instruction set. */
+template <class T>
+void envelope(benchmark::State &state) {
+  size_t n = (size_t)state.range(0), bytes = 0;
+  std::vector<T> x = walk<T>(n), lower(n), upper(n);
+  std::vector<double> wide(x.begin(), x.end()), low(n), high(n);
+  tsanom_lbkeogh_options options;
+  tsanom_lbkeogh_options_init(&options, sizeof options);
+  options.radius = (size_t)state.range(1);
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.isa = (int32_t)state.range(2);
+  tsanom_lbkeogh_envelope_workspace(n, &options, &exec, &bytes);
+  std::vector<char> work(bytes);
+  double best = INFINITY, plain = INFINITY, copy = INFINITY;
+  for (auto _ : state) {
+    double begin = cpu_seconds();
+    envelope_of(x.data(), n, &options, &exec, work, lower.data(), upper.data());
+    best = std::min(best, cpu_seconds() - begin);
+  }
+  for (int repeat = 0; repeat < 5; repeat++) {
+    double begin = cpu_seconds();
+    plain_envelope(wide.data(), n, options.radius, low.data(), high.data());
+    plain = std::min(plain, cpu_seconds() - begin);
+  }
+  for (size_t i = 0; i < n; i++) {
+    check((double)lower[i] == low[i] && (double)upper[i] == high[i]);
+  }
+  for (int repeat = 0; repeat < 15; repeat++) {
+    double begin = cpu_seconds();
+    std::memcpy(lower.data(), x.data(), n * sizeof(T));
+    std::memcpy(upper.data(), x.data(), n * sizeof(T));
+    benchmark::ClobberMemory();
+    copy = std::min(copy, cpu_seconds() - begin);
+  }
+  double scale = 1e9 / (double)n;
+  state.counters["ns"] = best * scale;
+  state.counters["queue_ns"] = plain * scale;
+  state.counters["queue/own"] = plain / best;
+  state.counters["two_copies_ns"] = copy * scale;
+}
+
+void bound(benchmark::State &state) {
+  size_t n = (size_t)state.range(0);
+  std::vector<double> x = walk<double>(2 * n), lower(n), upper(n);
+  const double *c = x.data() + n;
+  plain_envelope(x.data(), n, 10, lower.data(), upper.data());
+  tsanom_lbkeogh_options options;
+  tsanom_lbkeogh_options_init(&options, sizeof options);
+  options.cost = TSANOM_LBKEOGH_SQUARED;
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.isa = (int32_t)state.range(1);
+  double sum = 0, expected = 0, best = INFINITY, plain = INFINITY;
+  int repeats = (int)(1000000 / n);
+  for (auto _ : state) {
+    double begin = cpu_seconds();
+    for (int i = 0; i < repeats; i++) {
+      tsanom_lbkeogh_bound(c, lower.data(), upper.data(), n, &options, &exec, &sum);
+    }
+    best = std::min(best, (cpu_seconds() - begin) / repeats);
+  }
+  for (int repeat = 0; repeat < 5; repeat++) {
+    double begin = cpu_seconds();
+    for (int i = 0; i < repeats; i++) {
+      benchmark::DoNotOptimize(
+          expected = plain_keogh(c, lower.data(), upper.data(), n, INFINITY));
+    }
+    plain = std::min(plain, (cpu_seconds() - begin) / repeats);
+  }
+  check(std::fabs(sum - expected) <= 1e-12 * expected);
+  state.counters["ns"] = best * 1e9 / (double)n;
+  state.counters["plain_ns"] = plain * 1e9 / (double)n;
+  state.counters["plain/own"] = plain / best;
+}
+
+void envelope_arguments(benchmark::internal::Benchmark *b) {
+  b->ArgNames({"n", "radius", "isa"})->Unit(benchmark::kMicrosecond)->MinTime(0.1);
+  for (int isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_SVE; isa++) {
+    if (!tsanom_isa_available(isa)) continue;
+    for (int64_t n : {4096, 1000000}) {
+      for (int64_t radius : {1, 10, 100, 1000}) b->Args({n, radius, isa});
+    }
+  }
+}
+
+void bound_arguments(benchmark::internal::Benchmark *b) {
+  b->ArgNames({"n", "isa"})->Unit(benchmark::kMicrosecond)->MinTime(0.1);
+  for (int isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_SVE; isa++) {
+    if (!tsanom_isa_available(isa)) continue;
+    for (int64_t n : {256, 1024, 4096, 1000000}) b->Args({n, isa});
+  }
+}
+
+BENCHMARK_TEMPLATE(envelope, double)->Apply(envelope_arguments);
+BENCHMARK_TEMPLATE(envelope, float)->Apply(envelope_arguments);
+BENCHMARK(bound)->Apply(bound_arguments);
+
+}  // namespace
+
+BENCHMARK_MAIN();

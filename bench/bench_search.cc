@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Nearest neighbours under DTW, beside a plain scalar cascade in the same run.
+ * Every result is compared with that of the plain program before it counts. */
+#include <benchmark/benchmark.h>
+#include <tsanom/search.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <vector>
+
+#include "plain_search.h"
+#include "support/random.h"
+
+namespace {
+
+enum { LENGTH = 256, SERIES = 5000, QUERIES = 100, RADIUS = 12 };
+enum { SAMPLES = 1000000, STREAM_RADIUS = 12 }; /* 5 % of the query */
+
+void check(bool good, const char *what) {
+  if (good) return;
+  std::fprintf(stderr, "wrong result: %s\n", what);
+  std::abort();
+}
+
+std::vector<double> walk(size_t n, uint64_t *seed) {
+  std::vector<double> x(n);
+  double level = 0;
+  for (double &value : x) value = level += random_unit(seed) - 0.5;
+  return x;
+}
+
+struct problem {
+  std::vector<double> series, queries, stream, query;
+  std::vector<plain_match> expected;
+  plain_match match;
+  double plain_nearest_seconds, plain_stream_seconds;
+};
+
+double cpu_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The median of three runs. */
+template <class F>
+double time_of(F run) {
+  double times[3];
+  for (double &time : times) {
+    double begin = cpu_seconds();
+    run();
+    time = cpu_seconds() - begin;
+  }
+  std::sort(times, times + 3);
+  return times[1];
+}
+
+problem make_problem() {
+  problem p;
+  uint64_t seed = 2026;
+  for (int i = 0; i < SERIES + QUERIES; i++) {
+    std::vector<double> x = walk(LENGTH, &seed);
+    tsanom_search_normalize(x.data(), LENGTH, nullptr, x.data());
+    std::vector<double> &to = i < SERIES ? p.series : p.queries;
+    to.insert(to.end(), x.begin(), x.end());
+  }
+  p.plain_nearest_seconds = time_of([&] {
+    std::vector<double> lower(p.series.size()), upper(p.series.size());
+    for (size_t i = 0; i < SERIES; i++) {
+      plain_envelope(p.series.data() + i * LENGTH, LENGTH, RADIUS,
+                     lower.data() + i * LENGTH, upper.data() + i * LENGTH);
+    }
+    p.expected.clear();
+    for (size_t i = 0; i < QUERIES; i++) {
+      p.expected.push_back(plain_nearest(p.queries.data() + i * LENGTH, p.series.data(),
+                                         lower.data(), upper.data(), SERIES, LENGTH,
+                                         RADIUS));
+    }
+  });
+  p.stream = walk(SAMPLES, &seed);
+  p.query = walk(LENGTH, &seed);
+  tsanom_search_normalize(p.query.data(), LENGTH, nullptr, p.query.data());
+  p.plain_stream_seconds = time_of([&] {
+    p.match =
+        plain_stream(p.query.data(), LENGTH, p.stream.data(), SAMPLES, STREAM_RADIUS);
+  });
+  return p;
+}
+
+const problem &the_problem() {
+  static const problem p = make_problem();
+  return p;
+}
+
+tsanom_exec exec_of(const benchmark::State &state) {
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.isa = (int32_t)state.range(0);
+  exec.threads = (int32_t)state.range(1);
+  return exec;
+}
+
+void report_counts(benchmark::State &state, const tsanom_search_report &r) {
+  double all = (double)r.candidates;
+  state.counters["kim%"] = 100 * (double)r.kim / all;
+  state.counters["keogh%"] = 100 * (double)r.keogh / all;
+  state.counters["reversed%"] = 100 * (double)r.keogh_reversed / all;
+  state.counters["dtw%"] = 100 * (double)(r.abandoned + r.computed) / all;
+}
+
+void nearest(benchmark::State &state) {
+  const problem &p = the_problem();
+  tsanom_exec exec = exec_of(state);
+  if (!tsanom_isa_available(exec.isa)) return state.SkipWithError("no such level here");
+  tsanom_search_options options;
+  tsanom_search_options_init(&options, sizeof options);
+  options.radius = RADIUS;
+  options.cost = TSANOM_SEARCH_SQUARED;
+  std::vector<size_t> indices(QUERIES);
+  std::vector<double> distances(QUERIES);
+  std::vector<tsanom_search_report> reports(QUERIES);
+  double seconds = INFINITY;
+  for (auto _ : state) {
+    double begin = cpu_seconds();
+    tsanom_search_index *index = nullptr;
+    tsanom_search_index_create(p.series.data(), SERIES, LENGTH, LENGTH, &options, &exec,
+                               &index);
+    tsanom_search_nearest(index, p.queries.data(), QUERIES, LENGTH, 1, &exec, nullptr, 0,
+                          indices.data(), distances.data(), reports.data());
+    tsanom_search_index_destroy(index);
+    seconds = std::min(seconds, cpu_seconds() - begin);
+  }
+  tsanom_search_report sum = {};
+  for (size_t i = 0; i < QUERIES; i++) {
+    check(indices[i] == p.expected[i].index &&
+              std::fabs(distances[i] - p.expected[i].distance) <= 1e-9 * distances[i],
+          "nearest");
+    sum.candidates += reports[i].candidates;
+    sum.kim += reports[i].kim;
+    sum.keogh += reports[i].keogh;
+    sum.keogh_reversed += reports[i].keogh_reversed;
+    sum.abandoned += reports[i].abandoned;
+    sum.computed += reports[i].computed;
+  }
+  report_counts(state, sum);
+  state.counters["plain_s"] = p.plain_nearest_seconds;
+  if (exec.threads == 1) {
+    state.counters["best_s"] = seconds;
+    state.counters["plain/own"] = p.plain_nearest_seconds / seconds;
+  }
+}
+
+void stream(benchmark::State &state) {
+  const problem &p = the_problem();
+  tsanom_exec exec = exec_of(state);
+  if (!tsanom_isa_available(exec.isa)) return state.SkipWithError("no such level here");
+  tsanom_search_options options;
+  tsanom_search_options_init(&options, sizeof options);
+  options.radius = STREAM_RADIUS;
+  options.cost = TSANOM_SEARCH_SQUARED;
+  options.z_normalize = 1;
+  size_t start = 0, found = 0;
+  double distance = 0, seconds = INFINITY;
+  tsanom_search_report report;
+  for (auto _ : state) {
+    double begin = cpu_seconds();
+    tsanom_search_stream(p.query.data(), LENGTH, p.stream.data(), SAMPLES, &options,
+                         &exec, nullptr, 0, &start, &distance, &found, &report);
+    seconds = std::min(seconds, cpu_seconds() - begin);
+  }
+  check(found == 1 && start == p.match.index &&
+            std::fabs(distance - p.match.distance) <= 1e-6 * distance,
+        "stream");
+  report_counts(state, report);
+  state.counters["plain_s"] = p.plain_stream_seconds;
+  if (exec.threads == 1) {
+    state.counters["best_s"] = seconds;
+    state.counters["plain/own"] = p.plain_stream_seconds / seconds;
+  }
+}
+
+void arguments(benchmark::internal::Benchmark *b) {
+  b->ArgNames({"isa", "threads"})->Unit(benchmark::kMillisecond)->UseRealTime();
+  for (int isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_SVE; isa++) {
+    if (tsanom_isa_available(isa)) b->Args({isa, 1});
+  }
+  b->Args({tsanom_isa_best(), 2});
+}
+
+BENCHMARK(nearest)->Apply(arguments);
+BENCHMARK(stream)->Apply(arguments);
+
+}  // namespace
+
+BENCHMARK_MAIN();
