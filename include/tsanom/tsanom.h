@@ -12,6 +12,7 @@
 #include <tsanom/hsa.h>
 #include <tsanom/lbkeogh.h>
 #include <tsanom/polyfit.h>
+#include <tsanom/roughset.h>
 #include <tsanom/search.h>
 
 #endif

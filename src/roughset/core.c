@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "roughset/core.h"
+
+#include <string.h>
+
+#include "core/exec.h"
+
+enum { BATCH_WORDS = 1 << 15 };
+
+/* ---- classes: no two units are equal, so that two which are alike without an
+ * attribute differ in it alone */
+
+static const int32_t *unit_values(const tsn_rs_input *input, const tsn_rs_units *units,
+                                  size_t u) {
+  return input->table.values + units->row[u] * input->table.stride;
+}
+
+static bool alike_without(const tsn_rs_input *input, const tsn_rs_units *units, size_t u,
+                          size_t v, size_t attribute) {
+  const int32_t *a = unit_values(input, units, u), *b = unit_values(input, units, v);
+  size_t rest = input->table.attributes - attribute - 1;
+  return memcmp(a, b, attribute * sizeof *a) == 0 &&
+         memcmp(a + attribute + 1, b + attribute + 1, rest * sizeof *a) == 0;
+}
+
+static bool is_core(const tsn_rs_input *input, tsn_rs_unit_buffers *b,
+                    const uint64_t *hash, size_t attribute) {
+  const tsn_rs_units *units = &b->units;
+  uint64_t key = tsn_rs_key(attribute), *slot = b->index.slot;
+  size_t mask = b->index.slots - 1;
+  memset(slot, 0, b->index.slots * sizeof *slot);
+  for (size_t u = 0; u < units->units; u++) {
+    uint32_t code = (uint32_t)unit_values(input, units, u)[attribute];
+    uint64_t own = tsn_rs_finish(hash[u] - key * code);
+    uint64_t tag = own & ~(uint64_t)UINT32_MAX;
+    size_t s = own & mask;
+    for (; slot[s] != 0; s = (s + 1) & mask) {
+      uint32_t v = (uint32_t)slot[s] - 1;
+      if ((slot[s] & ~(uint64_t)UINT32_MAX) != tag) continue;
+      if (units->label[v] == units->label[u]) continue;
+      if (alike_without(input, units, u, v, attribute)) return true;
+    }
+    slot[s] = tag | (u + 1);
+  }
+  return false;
+}
+
+tsanom_status tsn_rs_core_of_classes(const tsn_rs_input *input, tsn_rs_unit_buffers *b,
+                                     uint64_t *hash, uint64_t *core) {
+  size_t attributes = input->table.attributes;
+  for (size_t u = 0; u < b->units.units; u++) {
+    const int32_t *values = unit_values(input, &b->units, u);
+    hash[u] = 0;
+    for (size_t a = 0; a < attributes; a++) {
+      hash[u] += tsn_rs_key(a) * (uint32_t)values[a];
+    }
+  }
+  for (size_t a = 0; a < attributes; a++) {
+    if (tsn_exec_stop(&input->exec, a, attributes)) return TSANOM_STOPPED;
+    if (is_core(input, b, hash, a)) tsn_rs_add(core, a);
+  }
+  return TSANOM_OK;
+}
+
+/* ---- wildcards: all pairs */
+
+typedef struct {
+  tsn_rs_unit_buffers units;
+  uint64_t *hash;
+  uint64_t *batch;
+  uint64_t *core;
+} core_buffers;
+
+static void layout(tsn_arena *arena, const tsn_rs_input *input, core_buffers *b) {
+  bool pairs = input->options.missing == TSANOM_ROUGHSET_WILDCARD;
+  size_t words = tsn_rs_words(input->table.attributes);
+  tsn_rs_units_layout(arena, input, pairs, &b->units);
+  b->hash = tsn_arena_take(arena, input->table.rows, sizeof *b->hash);
+  b->batch = tsn_arena_take(arena, pairs ? BATCH_WORDS + words : 0, sizeof *b->batch);
+  b->core = tsn_arena_take(arena, words, sizeof *b->core);
+}
+
+static tsanom_status core_of_pairs(const tsn_rs_input *input, core_buffers *b) {
+  const tsn_rs_units *units = &b->units.units;
+  const tsn_rs_elements_kernels *kernels = tsn_rs_elements_kernels_at(input->exec.isa);
+  size_t words = units->packed.set_words;
+  if (words == 0) return TSANOM_OK;
+  size_t most = BATCH_WORDS / words + 1;
+  for (size_t i = 0; i < units->units; i++) {
+    if (tsn_exec_stop(&input->exec, i, units->units)) return TSANOM_STOPPED;
+    for (size_t first = units->next[i]; first < units->units; first += most) {
+      size_t last = units->units - first < most ? units->units : first + most;
+      kernels->list(&units->packed, i, first, last, b->batch);
+      for (size_t j = first; j < last; j++) {
+        const uint64_t *set = b->batch + (j - first) * words;
+        if (tsn_rs_size(set, words) != 1 || !tsn_rs_required(units, i, j)) continue;
+        size_t w = 0;
+        while (set[w] == 0) w++;
+        tsn_rs_add(b->core, units->attribute[64 * w + (size_t)__builtin_ctzll(set[w])]);
+      }
+    }
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_roughset_core_workspace(size_t rows, size_t attributes,
+                                             const tsanom_roughset_options *options,
+                                             const tsanom_exec *exec, size_t *bytes) {
+  tsn_rs_input input;
+  if (!bytes) return TSANOM_E_NULL;
+  tsanom_status status = tsn_rs_read_sizes(&input, rows, attributes, options, exec);
+  if (status < 0) return status;
+  tsn_arena arena = tsn_arena_measure();
+  core_buffers buffers;
+  layout(&arena, &input, &buffers);
+  return tsn_arena_bytes(&arena, bytes);
+}
+
+tsanom_status tsanom_roughset_core(const tsanom_roughset_table *table,
+                                   const tsanom_roughset_options *options,
+                                   const tsanom_exec *exec, void *work, size_t work_bytes,
+                                   uint64_t *core) {
+  tsn_rs_input input;
+  if (!core) return TSANOM_E_NULL;
+  tsanom_status status = tsn_rs_read(&input, table, options, exec);
+  if (status < 0) return status;
+  tsn_arena measured = tsn_arena_measure();
+  core_buffers buffers;
+  layout(&measured, &input, &buffers);
+  tsn_workspace workspace;
+  status = tsn_workspace_open(&workspace, &measured, &input.exec, work, work_bytes);
+  if (status < 0) return status;
+  layout(&workspace.arena, &input, &buffers);
+  size_t bytes = tsn_rs_words(input.table.attributes) * sizeof *core;
+  memset(buffers.core, 0, bytes);
+  bool pairs = input.options.missing == TSANOM_ROUGHSET_WILDCARD;
+  status = tsn_rs_units_form(&input, pairs, &buffers.units);
+  if (status == TSANOM_OK) {
+    status = pairs ? core_of_pairs(&input, &buffers)
+                   : tsn_rs_core_of_classes(&input, &buffers.units, buffers.hash,
+                                            buffers.core);
+  }
+  if (status == TSANOM_OK) memcpy(core, buffers.core, bytes);
+  tsn_workspace_close(&workspace);
+  return status;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "roughset/cover.h"
+
+#include <string.h>
+
+#include "core/exec.h"
+
+/* Nodes between two chances to stop: about a millisecond. */
+enum { NODES_PER_POLL = 1 << 13 };
+
+void tsn_rs_cover_layout(tsn_arena *arena, size_t vertices, size_t edges, size_t deepest,
+                         tsn_rs_cover *c) {
+  size_t vertex_words = tsn_rs_words(vertices), rows = deepest + 2;
+  size_t edge = 0, occurrence = 0, by_edge = 0, by_vertex = 0;
+  c->stride = edges / 64 + (edges % 64 != 0);
+  if (__builtin_mul_overflow(edges, vertex_words, &edge) ||
+      __builtin_mul_overflow(vertices, c->stride, &occurrence) ||
+      __builtin_mul_overflow(rows, c->stride, &by_edge) ||
+      __builtin_mul_overflow(rows, vertex_words, &by_vertex)) {
+    arena->overflow = true;
+  }
+  c->edge = tsn_arena_take(arena, edge, sizeof *c->edge);
+  c->occurrence = tsn_arena_take(arena, occurrence, sizeof *c->occurrence);
+  c->uncovered = tsn_arena_take(arena, by_edge, sizeof *c->uncovered);
+  c->candidates = tsn_arena_take(arena, by_vertex, sizeof *c->candidates);
+  c->branch = tsn_arena_take(arena, by_vertex, sizeof *c->branch);
+  c->chosen = tsn_arena_take(arena, rows, sizeof *c->chosen);
+}
+
+void tsn_rs_cover_clear(tsn_rs_cover *c, size_t vertices) {
+  c->vertices = vertices;
+  c->vertex_words = tsn_rs_words(vertices);
+  c->edges = c->edge_words = 0;
+  c->depth = 0;
+}
+
+bool tsn_rs_cover_add(tsn_rs_cover *c, const uint64_t *edge) {
+  size_t e = c->edges;
+  if (e == 64 * c->stride) return false;
+  memcpy(c->edge + e * c->vertex_words, edge, c->vertex_words * sizeof *edge);
+  if (e % 64 == 0) {
+    for (size_t v = 0; v < c->vertices; v++) c->occurrence[v * c->stride + e / 64] = 0;
+    for (size_t d = 0; d <= c->depth; d++) c->uncovered[d * c->stride + e / 64] = 0;
+    c->edge_words++;
+  }
+  for (size_t v = 0; v < c->vertices; v++) {
+    if (tsn_rs_has(edge, v)) tsn_rs_add(c->occurrence + v * c->stride, e);
+  }
+  for (size_t d = 0; d <= c->depth; d++) tsn_rs_add(c->uncovered + d * c->stride, e);
+  /* The node above branches on what completes it: that must hit this edge too. */
+  if (c->depth > 0 && c->depth == c->limit) {
+    uint64_t *branch = c->branch + (c->depth - 1) * c->vertex_words;
+    for (size_t w = 0; w < c->vertex_words; w++) branch[w] &= edge[w];
+  }
+  c->edges++;
+  return true;
+}
+
+tsanom_status tsn_rs_cover_search(tsn_rs_cover *c, size_t limit,
+                                  const uint64_t *candidates, const tsanom_exec *exec,
+                                  tsn_rs_cover_judge *judge, void *context) {
+  const tsn_rs_cover_kernels *kernels = tsn_rs_cover_kernels_at(exec->isa);
+  c->depth = 0;
+  c->limit = limit;
+  c->nodes = 0;
+  memset(c->uncovered, 0, c->edge_words * sizeof *c->uncovered);
+  for (size_t e = 0; e < c->edges; e++) tsn_rs_add(c->uncovered, e);
+  memcpy(c->candidates, candidates, c->vertex_words * sizeof *candidates);
+  int event = c->edges == 0 ? TSN_RS_COVER_CANDIDATE : TSN_RS_COVER_NODES;
+  if (c->edges > 0) kernels->open(c);
+  for (uint64_t turns = 0;; turns++) {
+    if (event == TSN_RS_COVER_DONE) return TSANOM_OK;
+    if (event == TSN_RS_COVER_CANDIDATE) {
+      size_t before = c->edges;
+      tsanom_status status = judge(context, c);
+      if (status != TSANOM_OK && status != TSANOM_INFEASIBLE) return status;
+      if (c->edges > before) {
+        kernels->open(c);
+      } else {
+        memset(c->branch + c->depth * c->vertex_words, 0,
+               c->vertex_words * sizeof *c->branch);
+      }
+    }
+    if (tsn_exec_stop(exec, turns, 0)) return TSANOM_STOPPED;
+    event = kernels->run(c, NODES_PER_POLL);
+  }
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "roughset/elements.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "core/exec.h"
+#include "core/parallel.h"
+#include "roughset/lattice_kernel.h"
+
+enum {
+  /* Up to so many attributes a bitmap may hold the elements: 8 MiB. */
+  BITMAP_ATTRIBUTES = 26,
+  /* Every so many-th unit is looked at first, to recognise redundant elements. */
+  SAMPLE_STRIDE = 32,
+  /* Pairs between two chances to stop. */
+  PAIRS_PER_CHUNK = 1 << 16,
+  /* A batch of the list path: pieces of a unit's pairs. */
+  PIECES = 64,
+  PIECE_PAIRS = 4096,
+  PIECE_WORDS = 1 << 15,
+  KILLERS = 16
+};
+
+static unsigned bitmap_attributes(size_t attributes) {
+  return attributes < BITMAP_ATTRIBUTES ? (unsigned)attributes : BITMAP_ATTRIBUTES;
+}
+
+static size_t piece_pairs(size_t set_words) {
+  size_t pairs = PIECE_WORDS / (set_words ? set_words : 1);
+  return pairs < 16 ? 16 : pairs > PIECE_PAIRS ? PIECE_PAIRS : pairs;
+}
+
+static size_t family_capacity(const tsn_rs_input *input) {
+  size_t rows = input->table.rows, pairs = 0;
+  size_t limit = input->options.element_limit;
+  if (__builtin_mul_overflow(rows, rows - 1, &pairs)) return limit;
+  pairs /= 2;
+  if (pairs == 0) pairs = 1;
+  return pairs < limit ? pairs : limit;
+}
+
+void tsn_rs_elements_layout(tsn_arena *arena, const tsn_rs_input *input,
+                            tsn_rs_element_buffers *b) {
+  size_t attributes = input->table.attributes, words = tsn_rs_words(attributes);
+  size_t bitmaps = (size_t)input->exec.threads + 1, batch = 0;
+  if (__builtin_mul_overflow(PIECES * piece_pairs(words), words, &batch)) {
+    arena->overflow = true;
+  }
+  tsn_rs_units_layout(arena, input, true, &b->units);
+  tsn_rs_family_layout(arena, attributes, family_capacity(input), input->exec.threads,
+                       &b->family);
+  b->bitmap =
+      tsn_arena_take(arena, bitmaps * tsn_rs_lattice_words(bitmap_attributes(attributes)),
+                     sizeof *b->bitmap);
+  b->batch = tsn_arena_take(arena, batch, sizeof *b->batch);
+  b->killers = tsn_arena_take(arena, KILLERS * words, sizeof *b->killers);
+}
+
+static uint64_t count_pairs(const tsn_rs_units *units) {
+  uint64_t pairs = 0;
+  for (size_t u = 0; u < units->units; u++) pairs += units->units - units->next[u];
+  return pairs;
+}
+
+/* ---- bitmaps of all subsets */
+
+typedef struct {
+  const tsn_rs_elements_kernels *kernels;
+  const tsn_rs_units *units;
+  uint64_t *bitmap; /* of thread 0, the others behind it */
+  size_t words;
+  bool sampled; /* the sample was marked before */
+} marking;
+
+static void mark_unit(const marking *m, size_t i, int thread) {
+  m->kernels->mark(&m->units->packed, i, m->units->next[i], m->units->units,
+                   m->bitmap + (size_t)thread * m->words);
+}
+
+static void mark_chunk(void *context, size_t begin, size_t end, int thread) {
+  const marking *m = context;
+  for (size_t i = begin; i < end; i++) {
+    if (!m->sampled || i % SAMPLE_STRIDE != 0) mark_unit(m, i, thread);
+  }
+}
+
+/* With absorption the bitmap may say of any superset of an element that it is
+ * there, so that after a sample most pairs find their element recorded. */
+static tsanom_status mark_all(const tsn_rs_input *input, marking *m, unsigned attributes,
+                              bool sample) {
+  const tsn_rs_lattice_kernels *lattice = tsn_rs_lattice_kernels_at(input->exec.isa);
+  size_t bitmaps = (size_t)input->exec.threads, bytes = m->words * sizeof *m->bitmap;
+  memset(m->bitmap, 0, bytes);
+  m->sampled = sample;
+  if (sample) {
+    for (size_t i = 0; i < m->units->units; i += SAMPLE_STRIDE) mark_unit(m, i, 0);
+    lattice->close_up(m->bitmap, attributes);
+  }
+  for (size_t k = 1; k < bitmaps; k++) {
+    memcpy(m->bitmap + k * m->words, m->bitmap, bytes);
+  }
+  size_t grain = PAIRS_PER_CHUNK / m->units->units + 1;
+  tsanom_status status =
+      tsn_parallel_for(&input->exec, m->units->units, grain, mark_chunk, m, NULL);
+  for (size_t k = 1; k < bitmaps; k++) {
+    lattice->unite(m->bitmap, m->bitmap + k * m->words, attributes);
+  }
+  return status;
+}
+
+static tsanom_status find_by_bitmap(const tsn_rs_input *input, uint64_t pairs,
+                                    tsn_rs_element_buffers *b) {
+  const tsn_rs_lattice_kernels *lattice = tsn_rs_lattice_kernels_at(input->exec.isa);
+  unsigned attributes = (unsigned)b->units.units.effective;
+  bool absorb = input->options.absorb != 0;
+  marking m = {.kernels = tsn_rs_elements_kernels_at(input->exec.isa),
+               .units = &b->units.units,
+               .bitmap = b->bitmap,
+               .words = tsn_rs_lattice_words(attributes)};
+  bool sample = absorb && pairs / 16 > m.words * attributes;
+  tsanom_status status = mark_all(input, &m, attributes, sample);
+  b->bitmap[0] &= ~(uint64_t)1; /* the empty element of an inconsistent pair */
+  const uint64_t *found = b->bitmap;
+  if (absorb) {
+    lattice->close_up(b->bitmap, attributes);
+    lattice->minimal(b->bitmap, attributes, b->bitmap + m.words);
+    found = b->bitmap + m.words;
+  }
+  for (size_t w = 0; w < m.words; w++) {
+    for (uint64_t bits = found[w]; bits; bits &= bits - 1) {
+      uint64_t set = 64 * w + (size_t)__builtin_ctzll(bits);
+      if (!tsn_rs_family_append(&b->family, &set)) return TSANOM_E_WORKSPACE;
+    }
+  }
+  tsn_rs_family_sort(&b->family, false, &input->exec);
+  return status;
+}
+
+/* ---- lists, batch by batch */
+
+typedef struct {
+  size_t unit, first, last; /* the pairs of a unit with first ... last - 1 */
+  size_t kept;              /* elements of it that are worth a look */
+} piece;
+
+typedef struct {
+  const tsn_rs_elements_kernels *kernels;
+  const tsn_rs_units *units;
+  piece pieces[PIECES];
+  size_t count;
+  size_t stride; /* words of the batch for each piece */
+  uint64_t *batch;
+  const uint64_t *killers;
+  size_t killer_count;
+} batch_work;
+
+static void drop_unrequired(const tsn_rs_units *units, const piece *p, uint64_t *sets) {
+  size_t words = units->packed.set_words;
+  for (size_t j = p->first; j < p->last; j++) {
+    if (tsn_rs_required(units, p->unit, j)) continue;
+    memset(sets + (j - p->first) * words, 0, words * sizeof *sets);
+  }
+}
+
+static void list_pieces(void *context, size_t begin, size_t end, int thread) {
+  batch_work *work = context;
+  (void)thread;
+  for (size_t k = begin; k < end; k++) {
+    piece *p = &work->pieces[k];
+    uint64_t *sets = work->batch + k * work->stride;
+    work->kernels->list(&work->units->packed, p->unit, p->first, p->last, sets);
+    if (work->units->delta || work->units->consistent) {
+      drop_unrequired(work->units, p, sets);
+    }
+    p->kept =
+        work->kernels->filter(sets, p->last - p->first, work->units->packed.set_words,
+                              work->killers, work->killer_count);
+  }
+}
+
+/* Cut the pairs from (unit, first) on into pieces; moves both on. */
+static void next_batch(batch_work *work, size_t *unit, size_t *first) {
+  size_t most = piece_pairs(work->units->packed.set_words);
+  work->count = 0;
+  while (work->count < PIECES && *unit < work->units->units) {
+    if (*first < work->units->next[*unit]) *first = work->units->next[*unit];
+    size_t left = work->units->units - *first;
+    if (left == 0) {
+      (*unit)++;
+      *first = 0;
+      continue;
+    }
+    size_t pairs = left < most ? left : most;
+    work->pieces[work->count++] =
+        (piece){.unit = *unit, .first = *first, .last = *first + pairs};
+    *first += pairs;
+    if (*first == work->units->units) {
+      (*unit)++;
+      *first = 0;
+    }
+  }
+}
+
+/* Keep the smallest elements met as killers of their supersets. */
+static void offer_killer(tsn_rs_element_buffers *b, batch_work *work,
+                         const uint64_t *set) {
+  size_t words = work->units->packed.set_words, place = work->killer_count;
+  if (work->killer_count == KILLERS) {
+    size_t largest = tsn_rs_size(set, words);
+    for (size_t k = 0; k < KILLERS; k++) {
+      size_t size = tsn_rs_size(b->killers + k * words, words);
+      if (size > largest) {
+        largest = size;
+        place = k;
+      }
+    }
+    if (place == KILLERS) return;
+  } else {
+    work->killer_count++;
+  }
+  memcpy(b->killers + place * words, set, words * sizeof *set);
+}
+
+static bool keep_element(const tsn_rs_input *input, tsn_rs_element_buffers *b,
+                         const uint64_t *set) {
+  if (tsn_rs_family_insert(&b->family, set)) return true;
+  if (input->options.absorb == 0) return false;
+  tsn_rs_family_sort(&b->family, true, &input->exec);
+  tsn_rs_family_reindex(&b->family);
+  /* Absorbing again and again for little room would never end. */
+  if (b->family.count > b->family.capacity - b->family.capacity / 8) return false;
+  return tsn_rs_family_insert(&b->family, set);
+}
+
+static bool collect_batch(const tsn_rs_input *input, tsn_rs_element_buffers *b,
+                          batch_work *work) {
+  size_t words = work->units->packed.set_words;
+  for (size_t k = 0; k < work->count; k++) {
+    for (size_t i = 0; i < work->pieces[k].kept; i++) {
+      const uint64_t *set = work->batch + k * work->stride + i * words;
+      size_t before = b->family.count;
+      if (!keep_element(input, b, set)) return false;
+      if (input->options.absorb && b->family.count != before) offer_killer(b, work, set);
+    }
+  }
+  return true;
+}
+
+static tsanom_status find_by_lists(const tsn_rs_input *input, uint64_t pairs,
+                                   tsn_rs_element_buffers *b) {
+  const tsn_rs_units *units = &b->units.units;
+  batch_work work = {
+      .kernels = tsn_rs_elements_kernels_at(input->exec.isa),
+      .units = units,
+      .stride = piece_pairs(units->packed.set_words) * units->packed.set_words,
+      .batch = b->batch,
+      .killers = b->killers};
+  tsanom_exec quiet = input->exec;
+  quiet.poll = NULL;
+  tsanom_status status = TSANOM_OK;
+  uint64_t done = 0;
+  for (size_t unit = 0, first = 0; unit < units->units;) {
+    if (tsn_exec_stop(&input->exec, done, pairs)) {
+      status = TSANOM_STOPPED;
+      break;
+    }
+    next_batch(&work, &unit, &first);
+    for (size_t k = 0; k < work.count; k++) {
+      done += work.pieces[k].last - work.pieces[k].first;
+    }
+    if (pairs < PAIRS_PER_CHUNK) {
+      list_pieces(&work, 0, work.count, 0);
+    } else {
+      tsn_parallel_for(&quiet, work.count, 1, list_pieces, &work, NULL);
+    }
+    if (!collect_batch(input, b, &work)) return TSANOM_E_WORKSPACE;
+  }
+  tsn_rs_family_sort(&b->family, input->options.absorb != 0, &input->exec);
+  return status;
+}
+
+tsanom_status tsn_rs_elements_find(const tsn_rs_input *input, tsn_rs_element_buffers *b) {
+  tsanom_status status = tsn_rs_units_form(input, true, &b->units);
+  if (status != TSANOM_OK) return status;
+  const tsn_rs_units *units = &b->units.units;
+  tsn_rs_family_clear(&b->family, units->effective);
+  uint64_t pairs = count_pairs(units);
+  if (units->effective == 0 || pairs == 0) return TSANOM_OK;
+  bool all_required = !units->delta && !units->consistent;
+  if (all_required && units->effective <= BITMAP_ATTRIBUTES &&
+      pairs / units->effective > tsn_rs_lattice_words((unsigned)units->effective) / 4) {
+    return find_by_bitmap(input, pairs, b);
+  }
+  return find_by_lists(input, pairs, b);
+}
+
+void tsn_rs_elements_write(const tsn_rs_element_buffers *b, size_t i, size_t words,
+                           uint64_t *set) {
+  const tsn_rs_family *family = &b->family;
+  memset(set, 0, words * sizeof *set);
+  for (size_t w = 0; w < family->words; w++) {
+    for (uint64_t bits = family->sets[i * family->words + w]; bits; bits &= bits - 1) {
+      size_t e = 64 * w + (size_t)__builtin_ctzll(bits);
+      tsn_rs_add(set, b->units.units.attribute[e]);
+    }
+  }
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Discernibility elements of packed rows. A field of the exclusive or of two rows
+ * is nonzero iff adding all its low bits carries into its top bit, or the top bit
+ * is set itself; the top bits, gathered, are the element. */
+#include "roughset/elements_kernel.h"
+
+#include <stdbool.h>
+
+static inline uint64_t gather(uint64_t bits, uint64_t mask) {
+#if defined(__BMI2__)
+  return __builtin_ia32_pext_di(bits, mask);
+#else
+  uint64_t gathered = 0;
+  for (unsigned k = 0; mask != 0; k++, mask &= mask - 1) {
+    gathered |= (bits >> __builtin_ctzll(mask) & 1) << k;
+  }
+  return gathered;
+#endif
+}
+
+static inline uint64_t differing(uint64_t a, uint64_t b, uint64_t high, uint64_t low) {
+  uint64_t x = a ^ b;
+  return gather(((x & low) + low) | x, high);
+}
+
+/* An element of one word, whose rows have `words` of them. */
+static inline uint64_t small_element(const tsn_rs_packed *p, size_t words, size_t i,
+                                     size_t j) {
+  const uint64_t *a = p->codes + i * words, *b = p->codes + j * words;
+  uint64_t element = differing(a[0], b[0], p->high[0], p->low[0]);
+  for (size_t w = 1; w < words; w++) {
+    element |= differing(a[w], b[w], p->high[w], p->low[w]) << p->offset[w];
+  }
+  return p->missing ? element & ~(p->missing[i] | p->missing[j]) : element;
+}
+
+static inline void mark_rows(const tsn_rs_packed *p, size_t words, size_t i, size_t first,
+                             size_t last, uint64_t *restrict bitmap) {
+  for (size_t j = first; j < last; j++) {
+    uint64_t element = small_element(p, words, i, j);
+    uint64_t bit = (uint64_t)1 << (element & 63);
+    if (!(bitmap[element >> 6] & bit)) bitmap[element >> 6] |= bit;
+  }
+}
+
+static void mark(const tsn_rs_packed *p, size_t i, size_t first, size_t last,
+                 uint64_t *bitmap) {
+  if (p->words == 1) {
+    mark_rows(p, 1, i, first, last, bitmap);
+  } else {
+    mark_rows(p, p->words, i, first, last, bitmap);
+  }
+}
+
+static inline void list_small(const tsn_rs_packed *p, size_t words, size_t i,
+                              size_t first, size_t last, uint64_t *restrict sets) {
+  for (size_t j = first; j < last; j++) sets[j - first] = small_element(p, words, i, j);
+}
+
+static void list_large(const tsn_rs_packed *p, size_t i, size_t first, size_t last,
+                       uint64_t *restrict sets) {
+  for (size_t j = first; j < last; j++) {
+    const uint64_t *a = p->codes + i * p->words, *b = p->codes + j * p->words;
+    uint64_t *restrict set = sets + (j - first) * p->set_words;
+    for (size_t s = 0; s < p->set_words; s++) set[s] = 0;
+    for (size_t w = 0; w < p->words; w++) {
+      uint64_t part = differing(a[w], b[w], p->high[w], p->low[w]);
+      unsigned shift = p->offset[w] % 64;
+      size_t s = p->offset[w] / 64;
+      set[s] |= part << shift;
+      uint64_t carried = shift ? part >> (64 - shift) : 0;
+      if (carried) set[s + 1] |= carried;
+    }
+    if (p->missing) {
+      const uint64_t *u = p->missing + i * p->set_words;
+      const uint64_t *v = p->missing + j * p->set_words;
+      for (size_t s = 0; s < p->set_words; s++) set[s] &= ~(u[s] | v[s]);
+    }
+  }
+}
+
+static void list(const tsn_rs_packed *p, size_t i, size_t first, size_t last,
+                 uint64_t *sets) {
+  if (p->set_words > 1) {
+    list_large(p, i, first, last, sets);
+  } else if (p->words == 1) {
+    list_small(p, 1, i, first, last, sets);
+  } else if (p->words == 2) {
+    list_small(p, 2, i, first, last, sets);
+  } else {
+    list_small(p, p->words, i, first, last, sets);
+  }
+}
+
+static inline bool keep(const uint64_t *set, size_t words, const uint64_t *killers,
+                        size_t killer_count) {
+  uint64_t any = 0;
+  for (size_t w = 0; w < words; w++) any |= set[w];
+  if (!any) return false;
+  for (size_t k = 0; k < killer_count; k++) {
+    uint64_t outside = 0;
+    for (size_t w = 0; w < words; w++) outside |= killers[k * words + w] & ~set[w];
+    if (!outside) return false;
+  }
+  return true;
+}
+
+static inline size_t filter_sets(uint64_t *sets, size_t count, size_t words,
+                                 const uint64_t *killers, size_t killer_count) {
+  size_t kept = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (!keep(sets + i * words, words, killers, killer_count)) continue;
+    for (size_t w = 0; w < words; w++) sets[kept * words + w] = sets[i * words + w];
+    kept++;
+  }
+  return kept;
+}
+
+static size_t filter(uint64_t *sets, size_t count, size_t words, const uint64_t *killers,
+                     size_t killer_count) {
+  return words == 1 ? filter_sets(sets, count, 1, killers, killer_count)
+                    : filter_sets(sets, count, words, killers, killer_count);
+}
+
+const tsn_rs_elements_kernels TSN_LEVEL(tsn_rs_elements_kernels) = {
+    .mark = mark, .list = list, .filter = filter};

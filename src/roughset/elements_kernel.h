@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TSN_ROUGHSET_ELEMENTS_KERNEL_H
+#define TSN_ROUGHSET_ELEMENTS_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/isa.h"
+
+/* Rows packed so that a few word operations give the attributes in which two of
+ * them differ: each attribute has a field of as many bits as its codes need,
+ * fields fill words in order of the attributes and straddle none. */
+typedef struct {
+  const uint64_t *codes;   /* words of each unit */
+  size_t words;            /* per unit */
+  const uint64_t *high;    /* per word: the top bit of each field */
+  const uint64_t *low;     /* per word: the other bits of the fields */
+  const uint32_t *offset;  /* per word: number of its first attribute */
+  const uint64_t *missing; /* set of the missing values of each unit, or NULL */
+  size_t set_words;        /* words of an element */
+} tsn_rs_packed;
+
+typedef struct {
+  /* Set bit e of the bitmap for the element e of unit i and each of the units
+   * first <= j < last; one word, at most 26 attributes. */
+  void (*mark)(const tsn_rs_packed *packed, size_t i, size_t first, size_t last,
+               uint64_t *bitmap);
+  /* Write the element of unit i and each of first <= j < last. */
+  void (*list)(const tsn_rs_packed *packed, size_t i, size_t first, size_t last,
+               uint64_t *sets);
+  /* Keep, in order, the sets that are not empty and contain none of the killers;
+   * returns how many. */
+  size_t (*filter)(uint64_t *sets, size_t count, size_t words, const uint64_t *killers,
+                   size_t killer_count);
+} tsn_rs_elements_kernels;
+
+TSN_KERNEL_TABLE(tsn_rs_elements_kernels);
+
+#endif

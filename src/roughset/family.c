@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "roughset/family.h"
+
+#include <string.h>
+
+#include "core/parallel.h"
+#include "roughset/sort.h"
+
+/* Fewer sets of a size than this are absorbed by one thread. */
+enum { ABSORB_GRAIN = 256 };
+
+static size_t blocks_of(size_t sets) {
+  return sets / TSN_RS_BLOCK + (sets % TSN_RS_BLOCK != 0);
+}
+
+void tsn_rs_family_layout(tsn_arena *arena, size_t attributes, size_t capacity,
+                          int threads, tsn_rs_family *f) {
+  size_t words = tsn_rs_words(attributes), set_words = 0, row_words = 0;
+  f->capacity = capacity;
+  f->slots = 16;
+  while (f->slots / 2 < capacity) f->slots *= 2;
+  if (__builtin_mul_overflow(capacity, words, &set_words) ||
+      __builtin_mul_overflow(blocks_of(capacity) * TSN_RS_BLOCK_WORDS, attributes + 1,
+                             &row_words)) {
+    arena->overflow = true;
+  }
+  f->sets = tsn_arena_take(arena, set_words, sizeof *f->sets);
+  f->spare = tsn_arena_take(arena, set_words, sizeof *f->spare);
+  f->slot = tsn_arena_take(arena, f->slots, sizeof *f->slot);
+  f->size = tsn_arena_take(arena, capacity, sizeof *f->size);
+  f->order = tsn_arena_take(arena, capacity, sizeof *f->order);
+  f->scratch = tsn_arena_take(arena, capacity, sizeof *f->scratch);
+  f->rows = tsn_arena_take(arena, row_words, sizeof *f->rows);
+  f->common = tsn_arena_take(arena, blocks_of(capacity) * words, sizeof *f->common);
+  f->absorbed = tsn_arena_take(arena, capacity, sizeof *f->absorbed);
+  f->outside = tsn_arena_take(arena, (size_t)threads * attributes, sizeof *f->outside);
+}
+
+void tsn_rs_family_clear(tsn_rs_family *f, size_t attributes) {
+  f->attributes = attributes;
+  f->words = tsn_rs_words(attributes);
+  f->count = 0;
+  memset(f->slot, 0, f->slots * sizeof *f->slot);
+}
+
+static uint64_t hash_set(const uint64_t *set, size_t words) {
+  uint64_t hash = 0;
+  for (size_t w = 0; w < words; w++) hash = tsn_rs_finish(hash + set[w]) + w;
+  return tsn_rs_finish(hash);
+}
+
+static bool same_set(const uint64_t *a, const uint64_t *b, size_t words) {
+  for (size_t w = 0; w < words; w++) {
+    if (a[w] != b[w]) return false;
+  }
+  return true;
+}
+
+/* The slot of a set: that where it is, or a free one. */
+static uint32_t *find_slot(const tsn_rs_family *f, const uint64_t *set) {
+  size_t s = hash_set(set, f->words) & (f->slots - 1);
+  while (f->slot[s] != 0 &&
+         !same_set(f->sets + (f->slot[s] - 1) * f->words, set, f->words)) {
+    s = (s + 1) & (f->slots - 1);
+  }
+  return &f->slot[s];
+}
+
+bool tsn_rs_family_append(tsn_rs_family *f, const uint64_t *set) {
+  if (f->count == f->capacity) return false;
+  memcpy(f->sets + f->count * f->words, set, f->words * sizeof *set);
+  f->count++;
+  return true;
+}
+
+bool tsn_rs_family_insert(tsn_rs_family *f, const uint64_t *set) {
+  uint32_t *slot = find_slot(f, set);
+  if (*slot != 0) return true;
+  if (!tsn_rs_family_append(f, set)) return false;
+  *slot = (uint32_t)f->count;
+  return true;
+}
+
+void tsn_rs_family_reindex(tsn_rs_family *f) {
+  memset(f->slot, 0, f->slots * sizeof *f->slot);
+  for (size_t i = 0; i < f->count; i++) {
+    *find_slot(f, f->sets + i * f->words) = (uint32_t)i + 1;
+  }
+}
+
+typedef struct {
+  tsn_rs_family *family;
+  const tsn_rs_absorb_kernels *kernels;
+  size_t first; /* of the sorted sets being looked at */
+  size_t kept;  /* sets in the index, all smaller than those being looked at */
+} absorption;
+
+/* Sets first + begin ... first + end - 1 of the spare, sorted copy. */
+static void look_for_subsets(void *context, size_t begin, size_t end, int thread) {
+  absorption *a = context;
+  tsn_rs_family *f = a->family;
+  tsn_rs_transposed index = {.rows = f->rows,
+                             .common = f->common,
+                             .attributes = f->attributes,
+                             .words = f->words};
+  uint32_t *outside = f->outside + (size_t)thread * f->attributes;
+  for (size_t i = a->first + begin; i < a->first + end; i++) {
+    const uint64_t *set = f->spare + i * f->words;
+    size_t count = 0;
+    for (size_t v = 0; v < f->attributes; v++) {
+      if (!tsn_rs_has(set, v)) outside[count++] = (uint32_t)v;
+    }
+    f->absorbed[i] =
+        (uint8_t)a->kernels->has_subset(&index, blocks_of(a->kept), set, outside, count);
+  }
+}
+
+static void add_to_index(tsn_rs_family *f, size_t at, const uint64_t *set) {
+  size_t block = at / TSN_RS_BLOCK, k = at % TSN_RS_BLOCK;
+  size_t row_words = (f->attributes + 1) * TSN_RS_BLOCK_WORDS;
+  uint64_t *rows = f->rows + block * row_words, *common = f->common + block * f->words;
+  if (k == 0) {
+    memset(rows, 0, row_words * sizeof *rows);
+    memset(common, 0xFF, f->words * sizeof *common);
+  }
+  tsn_rs_add(rows, k);
+  for (size_t w = 0; w < f->words; w++) {
+    common[w] &= set[w];
+    for (uint64_t bits = set[w]; bits; bits &= bits - 1) {
+      size_t v = 64 * w + (size_t)__builtin_ctzll(bits);
+      tsn_rs_add(rows + (v + 1) * TSN_RS_BLOCK_WORDS, k);
+    }
+  }
+}
+
+/* Take the sorted sets of `spare` size by size: those of one size cannot absorb
+ * each other. */
+static size_t absorb_sorted(tsn_rs_family *f, const tsanom_exec *exec) {
+  tsanom_exec quiet = *exec;
+  quiet.poll = NULL;
+  absorption a = {.family = f, .kernels = tsn_rs_absorb_kernels_at(exec->isa)};
+  for (size_t begin = 0; begin < f->count;) {
+    size_t end = begin;
+    while (end < f->count && f->size[f->order[end]] == f->size[f->order[begin]]) end++;
+    a.first = begin;
+    tsn_parallel_for(&quiet, end - begin, ABSORB_GRAIN, look_for_subsets, &a, NULL);
+    for (size_t i = begin; i < end; i++) {
+      if (f->absorbed[i]) continue;
+      const uint64_t *set = f->spare + i * f->words;
+      memcpy(f->sets + a.kept * f->words, set, f->words * sizeof *set);
+      add_to_index(f, a.kept++, set);
+    }
+    begin = end;
+  }
+  return a.kept;
+}
+
+void tsn_rs_family_sort(tsn_rs_family *f, bool absorb, const tsanom_exec *exec) {
+  for (size_t i = 0; i < f->count; i++) {
+    f->size[i] = (uint32_t)tsn_rs_size(f->sets + i * f->words, f->words);
+  }
+  tsn_rs_sort_sets(f->sets, f->words, f->size, f->count, f->order, f->scratch);
+  for (size_t i = 0; i < f->count; i++) {
+    memcpy(f->spare + i * f->words, f->sets + f->order[i] * f->words,
+           f->words * sizeof *f->sets);
+  }
+  if (absorb) {
+    f->count = absorb_sorted(f, exec);
+  } else {
+    uint64_t *sorted = f->spare;
+    f->spare = f->sets;
+    f->sets = sorted;
+  }
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pairs of rows with different decisions that no attribute tells apart. */
+#include <string.h>
+#include <tsanom/roughset.h>
+
+#include "core/exec.h"
+#include "roughset/relation.h"
+
+typedef struct {
+  size_t *pairs;
+  size_t capacity, count;
+} pair_list;
+
+static void add_pair(pair_list *list, size_t i, size_t j) {
+  if (list->count < list->capacity) {
+    list->pairs[2 * list->count] = i;
+    list->pairs[2 * list->count + 1] = j;
+  }
+  list->count++;
+}
+
+/* All pairs of a group, less those of one decision. */
+static uint64_t count_pairs(const tsn_rs_input *input, tsn_rs_relation *r,
+                            size_t groups) {
+  size_t rows = input->table.rows;
+  tsn_rs_projection pair = {.values = r->pairs, .stride = 2, .count = 2, .rows = rows};
+  uint64_t pairs = 0;
+  memset(r->count, 0, groups * sizeof *r->count);
+  for (size_t x = 0; x < rows; x++) {
+    r->pairs[2 * x] = (int32_t)r->group[x];
+    r->pairs[2 * x + 1] = input->table.decision[x];
+    pairs += r->count[r->group[x]]++;
+  }
+  size_t kinds = tsn_rs_group(&pair, &r->index, r->decision);
+  memset(r->count, 0, kinds * sizeof *r->count);
+  for (size_t x = 0; x < rows; x++) pairs -= r->count[r->decision[x]]++;
+  return pairs;
+}
+
+/* Chain the rows of each group in order: r->first[x] is the next row of x's group
+ * after x, or UINT32_MAX, and r->count[x] the next one with another decision. */
+static void chain_rows(const tsn_rs_input *input, tsn_rs_relation *r, size_t groups) {
+  const int32_t *decision = input->table.decision;
+  uint32_t *next = r->first, *other = r->count, *head = r->decision;
+  memset(head, 0xFF, groups * sizeof *head);
+  for (size_t x = input->table.rows; x-- > 0;) {
+    uint32_t after = head[r->group[x]];
+    next[x] = after;
+    if (after == UINT32_MAX || decision[after] != decision[x]) {
+      other[x] = after;
+    } else {
+      other[x] = other[after];
+    }
+    head[r->group[x]] = (uint32_t)x;
+  }
+}
+
+static tsanom_status list_by_groups(const tsn_rs_input *input, tsn_rs_relation *r,
+                                    pair_list *list) {
+  const tsanom_roughset_table *t = &input->table;
+  tsn_rs_projection p = {
+      .values = t->values, .stride = t->stride, .count = t->attributes, .rows = t->rows};
+  size_t groups = tsn_rs_group(&p, &r->index, r->group);
+  uint64_t total = count_pairs(input, r, groups);
+  chain_rows(input, r, groups);
+  for (size_t x = 0; x < t->rows && list->count < list->capacity; x++) {
+    if (tsn_exec_stop(&input->exec, x, t->rows)) return TSANOM_STOPPED;
+    uint32_t y = r->count[x];
+    while (y != UINT32_MAX && list->count < list->capacity) {
+      if (t->decision[y] == t->decision[x]) {
+        y = r->count[y];
+      } else {
+        add_pair(list, x, y);
+        y = r->first[y];
+      }
+    }
+  }
+  list->count = (size_t)total;
+  return TSANOM_OK;
+}
+
+static tsanom_status list_by_pairs(const tsn_rs_input *input, tsn_rs_relation *r,
+                                   pair_list *list) {
+  const tsanom_roughset_table *t = &input->table;
+  tsn_rs_list(NULL, t->attributes, r->list);
+  for (size_t x = 0; x < t->rows; x++) {
+    if (tsn_exec_stop(&input->exec, x, t->rows)) return TSANOM_STOPPED;
+    for (size_t y = x + 1; y < t->rows; y++) {
+      if (t->decision[x] != t->decision[y] &&
+          tsn_rs_agree(t, r->list, t->attributes, true, x, y)) {
+        add_pair(list, x, y);
+      }
+    }
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_roughset_inconsistent(const tsanom_roughset_table *table,
+                                           const tsanom_roughset_options *options,
+                                           const tsanom_exec *exec, void *work,
+                                           size_t work_bytes, size_t *pairs,
+                                           size_t capacity, size_t *count) {
+  tsn_rs_input input;
+  tsn_workspace workspace;
+  tsn_rs_relation relation;
+  pair_list list = {.pairs = pairs, .capacity = capacity};
+  if (!count || (capacity > 0 && !pairs)) return TSANOM_E_NULL;
+  tsanom_status status = tsn_rs_read(&input, table, options, exec);
+  if (status < 0) return status;
+  status = tsn_rs_relation_open(&input, NULL, work, work_bytes, &workspace, &relation);
+  if (status < 0) return status;
+  status = input.options.missing == TSANOM_ROUGHSET_WILDCARD
+               ? list_by_pairs(&input, &relation, &list)
+               : list_by_groups(&input, &relation, &list);
+  *count = list.count;
+  if (status == TSANOM_OK && list.count > capacity) status = TSANOM_PARTIAL;
+  tsn_workspace_close(&workspace);
+  return status;
+}

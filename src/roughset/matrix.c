@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The discernibility matrix row by row, straight from the definition, and the
+ * inconsistent pairs of a table. */
+#include <string.h>
+#include <tsanom/roughset.h>
+
+#include "core/exec.h"
+#include "roughset/relation.h"
+
+typedef struct {
+  tsn_rs_relation relation;
+  uint64_t *delta;     /* generalised: the decisions alike to a row, else NULL */
+  uint8_t *consistent; /* positive region: whether |delta| = 1, else NULL */
+  size_t delta_words;
+} matrix_buffers;
+
+static void layout(tsn_arena *arena, const tsn_rs_input *input, matrix_buffers *b) {
+  size_t rows = input->table.rows, bits = 0;
+  b->delta_words = tsn_rs_words(rows);
+  b->delta = NULL;
+  b->consistent = NULL;
+  tsn_rs_relation_layout(arena, input, &b->relation);
+  if (input->options.reading == TSANOM_ROUGHSET_GENERALISED) {
+    if (__builtin_mul_overflow(rows, b->delta_words, &bits)) arena->overflow = true;
+    b->delta = tsn_arena_take(arena, bits, sizeof *b->delta);
+  } else if (input->options.reading == TSANOM_ROUGHSET_POSITIVE_REGION) {
+    b->consistent = tsn_arena_take(arena, rows, sizeof *b->consistent);
+  }
+}
+
+tsanom_status tsanom_roughset_matrix_workspace(size_t rows, size_t attributes,
+                                               const tsanom_roughset_options *options,
+                                               const tsanom_exec *exec, size_t *bytes) {
+  tsn_rs_input input;
+  if (!bytes) return TSANOM_E_NULL;
+  tsanom_status status = tsn_rs_read_sizes(&input, rows, attributes, options, exec);
+  if (status < 0) return status;
+  tsn_arena arena = tsn_arena_measure();
+  matrix_buffers buffers;
+  layout(&arena, &input, &buffers);
+  return tsn_arena_bytes(&arena, bytes);
+}
+
+static bool wildcards(const tsn_rs_input *input) {
+  return input->options.missing == TSANOM_ROUGHSET_WILDCARD;
+}
+
+/* What the reading needs to know of the rows alike to each row. */
+static tsanom_status relate_rows(const tsn_rs_input *input, matrix_buffers *b) {
+  const tsanom_roughset_table *t = &input->table;
+  if (!b->delta && !b->consistent) return TSANOM_OK;
+  if (b->delta) memset(b->delta, 0, t->rows * b->delta_words * sizeof *b->delta);
+  if (b->consistent) memset(b->consistent, 1, t->rows);
+  for (size_t x = 0; x < t->rows; x++) {
+    if (tsn_exec_stop(&input->exec, x, 2 * t->rows)) return TSANOM_STOPPED;
+    uint32_t own = b->relation.decision[x];
+    if (b->delta) tsn_rs_add(b->delta + x * b->delta_words, own);
+    for (size_t y = x + 1; y < t->rows; y++) {
+      uint32_t other = b->relation.decision[y];
+      if (own == other ||
+          !tsn_rs_agree(t, b->relation.list, t->attributes, wildcards(input), x, y)) {
+        continue;
+      }
+      if (b->delta) {
+        tsn_rs_add(b->delta + x * b->delta_words, other);
+        tsn_rs_add(b->delta + y * b->delta_words, own);
+      } else {
+        b->consistent[x] = b->consistent[y] = 0;
+      }
+    }
+  }
+  return TSANOM_OK;
+}
+
+static bool required(const matrix_buffers *b, size_t x, size_t y) {
+  const uint32_t *decision = b->relation.decision;
+  if (b->consistent) return b->consistent[x] || b->consistent[y];
+  if (b->delta) {
+    return !tsn_rs_has(b->delta + x * b->delta_words, decision[y]) ||
+           !tsn_rs_has(b->delta + y * b->delta_words, decision[x]);
+  }
+  return true;
+}
+
+/* Write the element of two rows; whether it is not empty. */
+static bool write_element(const tsn_rs_input *input, size_t x, size_t y, uint64_t *set) {
+  const tsanom_roughset_table *t = &input->table;
+  const int32_t *a = t->values + x * t->stride, *b = t->values + y * t->stride;
+  bool any = false;
+  for (size_t k = 0; k < t->attributes; k++) {
+    bool wild = wildcards(input) &&
+                (a[k] == TSANOM_ROUGHSET_MISSING || b[k] == TSANOM_ROUGHSET_MISSING);
+    if (a[k] == b[k] || wild) continue;
+    any = true;
+    if (set) tsn_rs_add(set, k);
+  }
+  return any;
+}
+
+static tsanom_status fill_matrix(const tsn_rs_input *input, const matrix_buffers *b,
+                                 uint64_t *elements, int32_t *kind) {
+  size_t rows = input->table.rows, words = tsn_rs_words(input->table.attributes);
+  size_t pair = 0;
+  for (size_t x = 0; x < rows; x++) {
+    if (tsn_exec_stop(&input->exec, rows + x, 2 * rows)) return TSANOM_STOPPED;
+    for (size_t y = x + 1; y < rows; y++, pair++) {
+      uint64_t *set = elements ? elements + pair * words : NULL;
+      if (set) memset(set, 0, words * sizeof *set);
+      kind[pair] = 0;
+      if (b->relation.decision[x] == b->relation.decision[y]) continue;
+      if (!write_element(input, x, y, set)) {
+        kind[pair] = -1;
+      } else if (required(b, x, y)) {
+        kind[pair] = 1;
+      } else if (set) {
+        memset(set, 0, words * sizeof *set);
+      }
+    }
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_roughset_matrix(const tsanom_roughset_table *table,
+                                     const tsanom_roughset_options *options,
+                                     const tsanom_exec *exec, void *work,
+                                     size_t work_bytes, uint64_t *elements,
+                                     int32_t *kind) {
+  tsn_rs_input input;
+  if (!kind) return TSANOM_E_NULL;
+  tsanom_status status = tsn_rs_read(&input, table, options, exec);
+  if (status < 0) return status;
+  tsn_arena measured = tsn_arena_measure();
+  matrix_buffers buffers;
+  layout(&measured, &input, &buffers);
+  tsn_workspace workspace;
+  status = tsn_workspace_open(&workspace, &measured, &input.exec, work, work_bytes);
+  if (status < 0) return status;
+  layout(&workspace.arena, &input, &buffers);
+  tsn_rs_projection decision = {
+      .values = input.table.decision, .stride = 1, .count = 1, .rows = input.table.rows};
+  tsn_rs_group(&decision, &buffers.relation.index, buffers.relation.decision);
+  tsn_rs_list(NULL, input.table.attributes, buffers.relation.list);
+  status = relate_rows(&input, &buffers);
+  if (status == TSANOM_OK) status = fill_matrix(&input, &buffers, elements, kind);
+  tsn_workspace_close(&workspace);
+  return status;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One reduct: the smallest by an implicit hitting set, or a greedy one. */
+#include <string.h>
+#include <tsanom/roughset.h>
+
+#include "core/exec.h"
+#include "roughset/core.h"
+#include "roughset/cover.h"
+#include "roughset/elements.h"
+#include "roughset/greedy.h"
+
+enum {
+  /* Elements learned at most. */
+  LEARNED = 1 << 16,
+  /* Alike pairs a candidate is asked for, and elements learned of them. */
+  PAIRS_ASKED = 1 << 12,
+  LEARNED_AT_ONCE = 8
+};
+
+typedef struct {
+  tsn_rs_input input;
+  size_t words;
+  bool pairwise; /* wildcards: all elements are held */
+  /* Not pairwise. */
+  tsn_rs_unit_buffers units;
+  tsn_rs_greedy_buffers greedy;
+  uint64_t *hash;
+  uint32_t *pair;
+  /* Pairwise. */
+  tsn_rs_element_buffers elements;
+  uint64_t *set;
+  /* Both. */
+  tsn_rs_cover cover;
+  uint64_t *core, *candidates, *learned, *best;
+  uint32_t *core_list, *list;
+  size_t core_size;
+  tsanom_roughset_bounds bounds;
+  bool all; /* every smallest reduct is wanted */
+  tsanom_roughset_visit visit;
+  void *user;
+  size_t found;
+} minimum_run;
+
+static void layout(tsn_arena *arena, minimum_run *r) {
+  size_t rows = r->input.table.rows, attributes = r->input.table.attributes;
+  size_t limit = r->input.options.element_limit;
+  size_t deepest = attributes < rows ? attributes : rows;
+  r->words = tsn_rs_words(attributes);
+  r->pairwise = r->input.options.missing == TSANOM_ROUGHSET_WILDCARD;
+  if (r->pairwise) {
+    tsn_rs_elements_layout(arena, &r->input, &r->elements);
+    r->set = tsn_arena_take(arena, r->words, sizeof *r->set);
+  } else {
+    tsn_rs_units_layout(arena, &r->input, false, &r->units);
+    tsn_rs_greedy_layout(arena, &r->input, &r->greedy);
+    r->hash = tsn_arena_take(arena, rows, sizeof *r->hash);
+    r->pair = tsn_arena_take(arena, PAIRS_ASKED, 2 * sizeof *r->pair);
+  }
+  if (limit > LEARNED) limit = LEARNED;
+  tsn_rs_cover_layout(arena, attributes, limit, deepest, &r->cover);
+  r->core = tsn_arena_take(arena, r->words, sizeof *r->core);
+  r->candidates = tsn_arena_take(arena, r->words, sizeof *r->candidates);
+  r->best = tsn_arena_take(arena, r->words, sizeof *r->best);
+  r->learned =
+      tsn_arena_take(arena, (LEARNED_AT_ONCE + 1) * r->words, sizeof *r->learned);
+  r->core_list = tsn_arena_take(arena, attributes, sizeof *r->core_list);
+  r->list = tsn_arena_take(arena, attributes, sizeof *r->list);
+}
+
+tsanom_status tsanom_roughset_minimum_workspace(size_t rows, size_t attributes,
+                                                const tsanom_roughset_options *options,
+                                                const tsanom_exec *exec, size_t *bytes) {
+  minimum_run run;
+  if (!bytes) return TSANOM_E_NULL;
+  tsanom_status status = tsn_rs_read_sizes(&run.input, rows, attributes, options, exec);
+  if (status < 0) return status;
+  tsn_arena arena = tsn_arena_measure();
+  layout(&arena, &run);
+  return tsn_arena_bytes(&arena, bytes);
+}
+
+/* ---- what a set of attributes leaves alike */
+
+/* Keep the smallest of the elements offered, distinct ones. */
+static size_t offer(uint64_t *learned, size_t count, size_t words) {
+  const uint64_t *last = learned + count * words;
+  size_t size = tsn_rs_size(last, words), largest = 0, place = count;
+  for (size_t k = 0; k < count; k++) {
+    const uint64_t *other = learned + k * words;
+    size_t other_size = tsn_rs_size(other, words);
+    if (memcmp(other, last, words * sizeof *last) == 0) return count;
+    if (other_size > largest) {
+      largest = other_size;
+      place = k;
+    }
+  }
+  if (count < LEARNED_AT_ONCE) return count + 1;
+  if (size < largest) memcpy(learned + place * words, last, words * sizeof *last);
+  return count;
+}
+
+static void differing_attributes(const minimum_run *r, uint32_t i, uint32_t j,
+                                 uint64_t *set) {
+  const tsanom_roughset_table *t = &r->input.table;
+  const int32_t *a = t->values + r->units.units.row[i] * t->stride;
+  const int32_t *b = t->values + r->units.units.row[j] * t->stride;
+  memset(set, 0, r->words * sizeof *set);
+  for (size_t k = 0; k < t->attributes; k++) {
+    set[k / 64] |= (uint64_t)(a[k] != b[k]) << (k % 64);
+  }
+}
+
+/* Elements of pairs of classes that the first `count` of r->list leaves alike. */
+static size_t learn_from_table(minimum_run *r, size_t count) {
+  tsn_rs_projection p = {.values = r->input.table.values,
+                         .stride = r->input.table.stride,
+                         .list = r->list,
+                         .count = count,
+                         .row = r->units.units.row,
+                         .rows = r->units.units.units};
+  size_t pairs =
+      tsn_rs_find_alike(&p, r->units.units.label, &r->units.index, r->pair, PAIRS_ASKED);
+  size_t learned = 0;
+  for (size_t k = 0; k < pairs; k++) {
+    differing_attributes(r, r->pair[2 * k], r->pair[2 * k + 1],
+                         r->learned + learned * r->words);
+    learned = offer(r->learned, learned, r->words);
+  }
+  return learned;
+}
+
+static size_t learn_from_elements(minimum_run *r, size_t count) {
+  const tsn_rs_family *f = &r->elements.family;
+  size_t learned = 0;
+  memset(r->set, 0, r->words * sizeof *r->set);
+  for (size_t k = 0; k < count; k++) tsn_rs_add(r->set, r->list[k]);
+  for (size_t i = 0; i < f->count && learned < LEARNED_AT_ONCE; i++) {
+    uint64_t *set = r->learned + learned * r->words, met = 0;
+    tsn_rs_elements_write(&r->elements, i, r->words, set);
+    for (size_t w = 0; w < r->words; w++) met |= set[w] & r->set[w];
+    if (!met) learned++;
+  }
+  return learned;
+}
+
+/* ---- the search */
+
+static void keep_best(minimum_run *r, size_t count) {
+  memset(r->best, 0, r->words * sizeof *r->best);
+  for (size_t k = 0; k < count; k++) tsn_rs_add(r->best, r->list[k]);
+  r->bounds.upper = count;
+}
+
+static tsanom_status accept(minimum_run *r, size_t count) {
+  keep_best(r, count);
+  r->bounds.lower = count;
+  if (!r->all) return TSANOM_CUTOFF; /* one is enough */
+  if (r->found == r->input.options.reduct_limit) return TSANOM_PARTIAL;
+  r->found++;
+  return r->visit(r->user, r->best, count) ? TSANOM_STOPPED : TSANOM_INFEASIBLE;
+}
+
+static tsanom_status judge(void *context, tsn_rs_cover *cover) {
+  minimum_run *r = context;
+  size_t count = r->core_size + cover->depth;
+  memcpy(r->list, r->core_list, r->core_size * sizeof *r->list);
+  memcpy(r->list + r->core_size, cover->chosen, cover->depth * sizeof *r->list);
+  size_t learned =
+      r->pairwise ? learn_from_elements(r, count) : learn_from_table(r, count);
+  if (learned == 0) return accept(r, count);
+  for (size_t k = 0; k < learned; k++) {
+    if (!tsn_rs_cover_add(cover, r->learned + k * r->words)) return TSANOM_PARTIAL;
+  }
+  return TSANOM_OK;
+}
+
+/* Raise the lower bound, size by size, until it meets the upper one. */
+static tsanom_status close_gap(minimum_run *r) {
+  tsn_rs_cover_clear(&r->cover, r->input.table.attributes);
+  for (;;) {
+    if (r->bounds.lower == r->bounds.upper && !r->all) return TSANOM_OK;
+    tsanom_status status = tsn_rs_cover_search(&r->cover, r->bounds.lower - r->core_size,
+                                               r->candidates, &r->input.exec, judge, r);
+    if (status == TSANOM_CUTOFF) return TSANOM_OK;
+    if (status != TSANOM_OK) return status;
+    if (r->found > 0) return TSANOM_OK;
+    r->bounds.lower++;
+  }
+}
+
+/* Greedy on the minimal elements: the attribute in most of those left. */
+static size_t greedy_elements(minimum_run *r) {
+  const tsn_rs_element_buffers *e = &r->elements;
+  const tsn_rs_family *f = &e->family;
+  size_t count = 0, attributes = r->input.table.attributes;
+  memset(r->best, 0, r->words * sizeof *r->best);
+  for (;;) {
+    uint32_t *hits = r->core_list;
+    memset(hits, 0, attributes * sizeof *hits);
+    for (size_t i = 0; i < f->count; i++) {
+      uint64_t met = 0;
+      tsn_rs_elements_write(e, i, r->words, r->set);
+      for (size_t w = 0; w < r->words; w++) met |= r->set[w] & r->best[w];
+      for (size_t a = 0; a < attributes && !met; a++) hits[a] += tsn_rs_has(r->set, a);
+    }
+    size_t best = 0;
+    for (size_t a = 1; a < attributes; a++) best = hits[a] > hits[best] ? a : best;
+    if (hits[best] == 0) break;
+    r->list[count++] = (uint32_t)best;
+    tsn_rs_add(r->best, best);
+  }
+  for (size_t k = count; k-- > 0;) {
+    uint32_t attribute = r->list[k];
+    memmove(r->list + k, r->list + k + 1, (count - k - 1) * sizeof *r->list);
+    if (learn_from_elements(r, count - 1) == 0) {
+      count--;
+      continue;
+    }
+    memmove(r->list + k + 1, r->list + k, (count - k - 1) * sizeof *r->list);
+    r->list[k] = attribute;
+  }
+  return count;
+}
+
+static tsanom_status find_core(minimum_run *r) {
+  memset(r->core, 0, r->words * sizeof *r->core);
+  if (!r->pairwise) {
+    return tsn_rs_core_of_classes(&r->input, &r->units, r->hash, r->core);
+  }
+  for (size_t i = 0; i < r->elements.family.count; i++) {
+    tsn_rs_elements_write(&r->elements, i, r->words, r->set);
+    if (tsn_rs_size(r->set, r->words) != 1) break; /* they come by size */
+    for (size_t w = 0; w < r->words; w++) r->core[w] |= r->set[w];
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status find_greedy(minimum_run *r) {
+  tsanom_status status;
+  size_t size = 0;
+  if (r->pairwise) {
+    tsn_rs_input absorbed = r->input;
+    absorbed.options.absorb = 1;
+    r->elements.family.count = 0;
+    if ((status = tsn_rs_elements_find(&absorbed, &r->elements)) != TSANOM_OK) {
+      return status;
+    }
+    find_core(r);
+    size = greedy_elements(r);
+  } else {
+    if ((status = tsn_rs_units_form(&r->input, false, &r->units)) != TSANOM_OK ||
+        (status = find_core(r)) != TSANOM_OK) {
+      return status;
+    }
+    status = tsn_rs_greedy_classes(&r->input, &r->units, r->core, &r->greedy, &size);
+    if (status != TSANOM_OK) return status;
+    memcpy(r->list, r->greedy.chosen, size * sizeof *r->list);
+  }
+  keep_best(r, size);
+  return TSANOM_OK;
+}
+
+static tsanom_status find_minimum(minimum_run *r) {
+  size_t attributes = r->input.table.attributes;
+  r->core_size = tsn_rs_list(r->core, attributes, r->core_list);
+  r->bounds.lower = r->core_size;
+  memset(r->candidates, 0, r->words * sizeof *r->candidates);
+  for (size_t a = 0; a < attributes; a++) {
+    if (!tsn_rs_has(r->core, a)) tsn_rs_add(r->candidates, a);
+  }
+  return close_gap(r);
+}
+
+static tsanom_status open_run(minimum_run *r, const tsanom_roughset_table *table,
+                              const tsanom_roughset_options *options,
+                              const tsanom_exec *exec, void *work, size_t work_bytes,
+                              tsn_workspace *workspace) {
+  tsanom_status status = tsn_rs_read(&r->input, table, options, exec);
+  if (status < 0) return status;
+  tsn_arena measured = tsn_arena_measure();
+  layout(&measured, r);
+  status = tsn_workspace_open(workspace, &measured, &r->input.exec, work, work_bytes);
+  if (status < 0) return status;
+  layout(&workspace->arena, r);
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_roughset_minimum(const tsanom_roughset_table *table,
+                                      const tsanom_roughset_options *options,
+                                      const tsanom_exec *exec, void *work,
+                                      size_t work_bytes, tsanom_roughset_visit visit,
+                                      void *user, tsanom_roughset_bounds *bounds,
+                                      uint64_t *reduct, size_t *found) {
+  minimum_run run = {.visit = visit, .user = user, .all = visit != NULL};
+  tsn_workspace workspace;
+  if (!bounds || !reduct) return TSANOM_E_NULL;
+  tsanom_status status =
+      open_run(&run, table, options, exec, work, work_bytes, &workspace);
+  if (status < 0) return status;
+  /* Until there is a better one, all attributes are a set that suffices. */
+  for (size_t a = 0; a < run.input.table.attributes; a++) run.list[a] = (uint32_t)a;
+  keep_best(&run, run.input.table.attributes);
+  status = find_greedy(&run);
+  if (status == TSANOM_OK) status = find_minimum(&run);
+  if (status >= 0) {
+    *bounds = run.bounds;
+    memcpy(reduct, run.best, run.words * sizeof *reduct);
+    if (found) *found = run.found;
+  }
+  tsn_workspace_close(&workspace);
+  return status;
+}
+
+tsanom_status tsanom_roughset_greedy(const tsanom_roughset_table *table,
+                                     const tsanom_roughset_options *options,
+                                     const tsanom_exec *exec, void *work,
+                                     size_t work_bytes, uint64_t *reduct, size_t *size) {
+  minimum_run run = {.all = false};
+  tsn_workspace workspace;
+  if (!reduct) return TSANOM_E_NULL;
+  tsanom_status status =
+      open_run(&run, table, options, exec, work, work_bytes, &workspace);
+  if (status < 0) return status;
+  status = find_greedy(&run);
+  if (status == TSANOM_OK) {
+    memcpy(reduct, run.best, run.words * sizeof *reduct);
+    if (size) *size = run.bounds.upper;
+  }
+  tsn_workspace_close(&workspace);
+  return status;
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All reducts of a family of elements: the core, connected components, and the
+ * product of what the components give. */
+#include <string.h>
+#include <tsanom/roughset.h>
+
+#include "core/exec.h"
+#include "roughset/enumerate.h"
+#include "roughset/family.h"
+
+enum {
+  /* Words for the hitting sets of all components but the largest. */
+  STORE_WORDS = 1 << 20,
+  /* Reducts visited between two chances to stop. */
+  VISITS_PER_POLL = 1 << 16
+};
+
+/* A connected component: its vertices are attributes, in increasing order. */
+typedef struct {
+  size_t first_vertex, vertices; /* in `vertex` */
+  size_t edges;
+  size_t first_set, sets; /* in `store`, unless it is the streamed one */
+} component;
+
+typedef struct {
+  tsn_rs_input input;
+  size_t words;
+  tsn_rs_family family;
+  tsn_rs_enumeration enumeration;
+  uint64_t *core;
+  uint32_t *parent; /* union-find over attributes; then their vertex number */
+  uint32_t *owner;  /* the component of an attribute */
+  uint32_t *vertex; /* attributes, component by component */
+  component *parts;
+  size_t part_count, streamed;
+  uint64_t *store; /* sets of attributes and, behind, their sizes */
+  uint32_t *store_size;
+  size_t store_capacity, stored;
+  /* The product: level k joins the core, the streamed set and stored parts < k. */
+  uint64_t *level;
+  size_t *level_size, *position;
+  tsanom_roughset_visit visit;
+  void *user;
+  size_t found;
+} reduct_run;
+
+static void layout(tsn_arena *arena, size_t elements, size_t attributes, reduct_run *r) {
+  size_t words = tsn_rs_words(attributes), levels = 0;
+  r->words = words;
+  r->store_capacity = STORE_WORDS / words + 1;
+  if (__builtin_mul_overflow(attributes / 2 + 2, words, &levels)) arena->overflow = true;
+  tsn_rs_family_layout(arena, attributes, elements ? elements : 1, r->input.exec.threads,
+                       &r->family);
+  tsn_rs_enumerate_layout(arena, attributes, elements ? elements : 1, &r->input.exec,
+                          &r->enumeration);
+  r->core = tsn_arena_take(arena, words, sizeof *r->core);
+  r->parent = tsn_arena_take(arena, attributes, sizeof *r->parent);
+  r->owner = tsn_arena_take(arena, attributes, sizeof *r->owner);
+  r->vertex = tsn_arena_take(arena, attributes, sizeof *r->vertex);
+  r->parts = tsn_arena_take(arena, attributes, sizeof *r->parts);
+  r->store = tsn_arena_take(arena, r->store_capacity * words, sizeof *r->store);
+  r->store_size = tsn_arena_take(arena, r->store_capacity, sizeof *r->store_size);
+  r->level = tsn_arena_take(arena, levels, sizeof *r->level);
+  r->level_size = tsn_arena_take(arena, attributes / 2 + 2, sizeof *r->level_size);
+  r->position = tsn_arena_take(arena, attributes / 2 + 2, sizeof *r->position);
+}
+
+tsanom_status tsanom_roughset_reducts_workspace(size_t elements, size_t attributes,
+                                                const tsanom_roughset_options *options,
+                                                const tsanom_exec *exec, size_t *bytes) {
+  reduct_run run;
+  if (!bytes) return TSANOM_E_NULL;
+  tsanom_status status = tsn_rs_read_sizes(&run.input, 1, attributes, options, exec);
+  if (status < 0) return status;
+  if (elements > UINT32_MAX / 4) return TSANOM_E_OVERFLOW;
+  tsn_arena arena = tsn_arena_measure();
+  layout(&arena, elements, attributes, &run);
+  return tsn_arena_bytes(&arena, bytes);
+}
+
+/* ---- components */
+
+static uint32_t root_of(uint32_t *parent, uint32_t a) {
+  while (parent[a] != a) a = parent[a] = parent[parent[a]];
+  return a;
+}
+
+static size_t lowest(const uint64_t *set) {
+  size_t w = 0;
+  while (set[w] == 0) w++;
+  return 64 * w + (size_t)__builtin_ctzll(set[w]);
+}
+
+/* Move the elements of one attribute, the core, out of the family. */
+static void take_core(reduct_run *r) {
+  tsn_rs_family *f = &r->family;
+  size_t kept = 0;
+  memset(r->core, 0, r->words * sizeof *r->core);
+  for (size_t i = 0; i < f->count; i++) {
+    const uint64_t *set = f->sets + i * r->words;
+    if (tsn_rs_size(set, r->words) == 1) {
+      tsn_rs_add(r->core, lowest(set));
+    } else {
+      memmove(f->sets + kept++ * r->words, set, r->words * sizeof *set);
+    }
+  }
+  f->count = kept;
+}
+
+static void join_attributes(reduct_run *r, size_t attributes, bool all) {
+  const tsn_rs_family *f = &r->family;
+  size_t anchor = SIZE_MAX;
+  for (size_t a = 0; a < attributes; a++) {
+    r->parent[a] = (uint32_t)a;
+    r->owner[a] = UINT32_MAX;
+  }
+  for (size_t i = 0; i < f->count; i++) {
+    const uint64_t *set = f->sets + i * r->words;
+    if (anchor == SIZE_MAX || !all) anchor = lowest(set);
+    for (size_t w = 0; w < r->words; w++) {
+      for (uint64_t bits = set[w]; bits; bits &= bits - 1) {
+        uint32_t a = (uint32_t)(64 * w + (size_t)__builtin_ctzll(bits));
+        r->owner[a] = 0;
+        uint32_t x = root_of(r->parent, a), y = root_of(r->parent, (uint32_t)anchor);
+        r->parent[x] = y;
+      }
+    }
+  }
+}
+
+/* Number the components by their lowest attribute and list their attributes;
+ * with `all`, take everything for one component. */
+static void find_parts(reduct_run *r, size_t attributes, bool all) {
+  join_attributes(r, attributes, all);
+  r->part_count = 0;
+  for (size_t a = 0; a < attributes; a++) {
+    if (r->owner[a] == UINT32_MAX) continue;
+    uint32_t root = root_of(r->parent, (uint32_t)a);
+    size_t part = 0;
+    while (part < r->part_count && r->parts[part].first_vertex != root) part++;
+    if (part == r->part_count) r->parts[r->part_count++] = (component){root, 0, 0, 0, 0};
+    r->parts[part].vertices++;
+    r->owner[a] = (uint32_t)part;
+  }
+  size_t next = 0;
+  r->streamed = 0;
+  for (size_t p = 0; p < r->part_count; p++) {
+    r->parts[p].first_vertex = next;
+    next += r->parts[p].vertices;
+    if (r->parts[p].vertices > r->parts[r->streamed].vertices) r->streamed = p;
+    r->parts[p].vertices = 0;
+  }
+  for (size_t a = 0; a < attributes; a++) {
+    if (r->owner[a] == UINT32_MAX) continue;
+    component *part = &r->parts[r->owner[a]];
+    r->vertex[part->first_vertex + part->vertices] = (uint32_t)a;
+    r->parent[a] = (uint32_t)part->vertices++;
+  }
+}
+
+/* Make the component the enumeration's hypergraph. */
+static void load_part(reduct_run *r, size_t p) {
+  const tsn_rs_family *f = &r->family;
+  tsn_rs_hypergraph *g = &r->enumeration.graph;
+  g->vertices = r->parts[p].vertices;
+  g->vertex_words = tsn_rs_words(g->vertices);
+  g->edges = 0;
+  for (size_t i = 0; i < f->count; i++) {
+    const uint64_t *set = f->sets + i * r->words;
+    if (r->owner[lowest(set)] != p) continue;
+    uint64_t *edge = g->edge + g->edges++ * g->vertex_words;
+    memset(edge, 0, g->vertex_words * sizeof *edge);
+    for (size_t w = 0; w < r->words; w++) {
+      for (uint64_t bits = set[w]; bits; bits &= bits - 1) {
+        tsn_rs_add(edge, r->parent[64 * w + (size_t)__builtin_ctzll(bits)]);
+      }
+    }
+  }
+}
+
+/* ---- the product */
+
+/* Join a set of the component's vertices to `set`; returns its size. */
+static size_t join_vertices(const component *part, const uint32_t *vertex,
+                            const uint64_t *vertices, uint64_t *set) {
+  size_t words = tsn_rs_words(part->vertices), size = 0;
+  for (size_t w = 0; w < words; w++) {
+    for (uint64_t bits = vertices[w]; bits; bits &= bits - 1) {
+      tsn_rs_add(set,
+                 vertex[part->first_vertex + 64 * w + (size_t)__builtin_ctzll(bits)]);
+      size++;
+    }
+  }
+  return size;
+}
+
+typedef struct {
+  reduct_run *run;
+  size_t part;
+} part_sink;
+
+static tsanom_status store_set(void *context, const uint64_t *vertices) {
+  part_sink *s = context;
+  reduct_run *r = s->run;
+  if (r->stored == r->store_capacity) return TSANOM_PARTIAL;
+  uint64_t *set = r->store + r->stored * r->words;
+  memset(set, 0, r->words * sizeof *set);
+  r->store_size[r->stored++] =
+      (uint32_t)join_vertices(&r->parts[s->part], r->vertex, vertices, set);
+  r->parts[s->part].sets++;
+  return TSANOM_OK;
+}
+
+static tsanom_status visit_reduct(reduct_run *r, const uint64_t *set, size_t size) {
+  if (size > r->input.options.size_limit) return TSANOM_OK;
+  if (r->found == r->input.options.reduct_limit) return TSANOM_PARTIAL;
+  r->found++;
+  if (r->visit && r->visit(r->user, set, size) != 0) return TSANOM_STOPPED;
+  if (r->found % VISITS_PER_POLL == 0 && tsn_exec_stop(&r->input.exec, r->found, 0)) {
+    return TSANOM_STOPPED;
+  }
+  return TSANOM_OK;
+}
+
+/* Set level k + 1 from level k and the present set of stored part k. */
+static void descend(reduct_run *r, size_t k) {
+  size_t at = r->parts[k].first_set + r->position[k];
+  const uint64_t *from = r->level + k * r->words, *set = r->store + at * r->words;
+  uint64_t *to = r->level + (k + 1) * r->words;
+  for (size_t w = 0; w < r->words; w++) to[w] = from[w] | set[w];
+  r->level_size[k + 1] = r->level_size[k] + r->store_size[at];
+}
+
+/* Visit level 0 with every choice of one set from each of the stored parts, which
+ * are the parts 0 ... count - 1: an odometer. */
+static tsanom_status visit_product(reduct_run *r, size_t count) {
+  for (size_t k = 0; k < count; k++) {
+    if (r->parts[k].sets == 0) return TSANOM_OK;
+    r->position[k] = 0;
+    descend(r, k);
+  }
+  for (;;) {
+    tsanom_status status =
+        visit_reduct(r, r->level + count * r->words, r->level_size[count]);
+    if (status != TSANOM_OK) return status;
+    size_t k = count;
+    while (k > 0 && ++r->position[k - 1] == r->parts[k - 1].sets) r->position[--k] = 0;
+    if (k == 0) return TSANOM_OK;
+    for (k--; k < count; k++) descend(r, k);
+  }
+}
+
+static tsanom_status stream_set(void *context, const uint64_t *vertices) {
+  part_sink *s = context;
+  reduct_run *r = s->run;
+  memcpy(r->level, r->core, r->words * sizeof *r->core);
+  r->level_size[0] = tsn_rs_size(r->core, r->words);
+  r->level_size[0] += join_vertices(&r->parts[s->part], r->vertex, vertices, r->level);
+  return visit_product(r, s->part);
+}
+
+/* The streamed component goes last, so that the stored ones come first. */
+static void put_streamed_last(reduct_run *r, size_t attributes) {
+  size_t last = r->part_count - 1;
+  component swap = r->parts[last];
+  r->parts[last] = r->parts[r->streamed];
+  r->parts[r->streamed] = swap;
+  for (size_t a = 0; a < attributes; a++) {
+    if (r->owner[a] == last) {
+      r->owner[a] = (uint32_t)r->streamed;
+    } else if (r->owner[a] == r->streamed) {
+      r->owner[a] = (uint32_t)last;
+    }
+  }
+}
+
+/* Store the sets of all parts but the last; TSANOM_PARTIAL if they do not fit. */
+static tsanom_status store_parts(reduct_run *r, size_t size_limit) {
+  r->stored = 0;
+  for (size_t p = 0; p + 1 < r->part_count; p++) {
+    part_sink sink = {.run = r, .part = p};
+    r->parts[p].first_set = r->stored;
+    load_part(r, p);
+    tsanom_status status =
+        tsn_rs_enumerate(&r->enumeration, size_limit, &r->input.exec, store_set, &sink);
+    if (status != TSANOM_OK) return status;
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status enumerate_all(reduct_run *r, size_t attributes) {
+  take_core(r);
+  size_t core_size = tsn_rs_size(r->core, r->words);
+  if (core_size > r->input.options.size_limit) return TSANOM_OK;
+  size_t size_limit = r->input.options.size_limit - core_size;
+  if (r->family.count == 0) return visit_reduct(r, r->core, core_size);
+  find_parts(r, attributes, false);
+  put_streamed_last(r, attributes);
+  tsanom_status status = store_parts(r, size_limit);
+  if (status == TSANOM_PARTIAL) {
+    find_parts(r, attributes, true);
+  } else if (status != TSANOM_OK) {
+    return status;
+  }
+  part_sink sink = {.run = r, .part = r->part_count - 1};
+  load_part(r, sink.part);
+  return tsn_rs_enumerate(&r->enumeration, size_limit, &r->input.exec, stream_set, &sink);
+}
+
+/* Copy the elements to the family, absorbed. */
+static tsanom_status load_elements(reduct_run *r, const uint64_t *elements, size_t count,
+                                   size_t attributes) {
+  tsn_rs_family_clear(&r->family, attributes);
+  for (size_t i = 0; i < count; i++) {
+    if (tsn_rs_beyond(elements + i * r->words, attributes)) return TSANOM_E_VALUE;
+  }
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t *set = elements + i * r->words;
+    if (tsn_rs_size(set, r->words) == 0) return TSANOM_INFEASIBLE;
+    tsn_rs_family_insert(&r->family, set);
+  }
+  tsn_rs_family_sort(&r->family, true, &r->input.exec);
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_roughset_reducts(const uint64_t *elements, size_t count,
+                                      size_t attributes,
+                                      const tsanom_roughset_options *options,
+                                      const tsanom_exec *exec, void *work,
+                                      size_t work_bytes, tsanom_roughset_visit visit,
+                                      void *user, size_t *found) {
+  reduct_run run = {.visit = visit, .user = user};
+  if (!elements && count > 0) return TSANOM_E_NULL;
+  tsanom_status status = tsn_rs_read_sizes(&run.input, 1, attributes, options, exec);
+  if (status < 0) return status;
+  if (count > UINT32_MAX / 4) return TSANOM_E_OVERFLOW;
+  tsn_arena measured = tsn_arena_measure();
+  layout(&measured, count, attributes, &run);
+  tsn_workspace workspace;
+  status = tsn_workspace_open(&workspace, &measured, &run.input.exec, work, work_bytes);
+  if (status < 0) return status;
+  layout(&workspace.arena, count, attributes, &run);
+  status = load_elements(&run, elements, count, attributes);
+  if (status == TSANOM_OK) status = enumerate_all(&run, attributes);
+  if (status >= 0 && found) *found = run.found;
+  tsn_workspace_close(&workspace);
+  return status;
+}

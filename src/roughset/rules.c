@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Decision rules of a set of attributes. */
+#include <string.h>
+#include <tsanom/roughset.h>
+
+#include "roughset/relation.h"
+
+/* The rules: pairs of a group and a decision. */
+static size_t find_rules(const tsn_rs_input *input, tsn_rs_relation *r, size_t count,
+                         tsanom_roughset_rule *rules, size_t capacity) {
+  const tsanom_roughset_table *t = &input->table;
+  tsn_rs_projection condition = {.values = t->values,
+                                 .stride = t->stride,
+                                 .list = r->list,
+                                 .count = count,
+                                 .rows = t->rows};
+  tsn_rs_projection decision = {
+      .values = t->decision, .stride = 1, .count = 1, .rows = t->rows};
+  tsn_rs_projection pair = {.values = r->pairs, .stride = 2, .count = 2, .rows = t->rows};
+  size_t groups = tsn_rs_group(&condition, &r->index, r->group);
+  memset(r->count, 0, groups * sizeof *r->count);
+  for (size_t x = 0; x < t->rows; x++) r->count[r->group[x]]++;
+  tsn_rs_group(&decision, &r->index, r->decision);
+  for (size_t x = 0; x < t->rows; x++) {
+    r->pairs[2 * x] = (int32_t)r->group[x];
+    r->pairs[2 * x + 1] = (int32_t)r->decision[x];
+  }
+  size_t found = tsn_rs_group(&pair, &r->index, r->decision);
+  for (size_t k = 0; k < found && k < capacity; k++) {
+    size_t row = r->index.first[k];
+    rules[k] = (tsanom_roughset_rule){
+        .row = row, .matching = r->count[r->group[row]], .decision = t->decision[row]};
+  }
+  for (size_t x = 0; x < t->rows; x++) {
+    if (r->decision[x] < capacity) rules[r->decision[x]].support++;
+  }
+  return found;
+}
+
+tsanom_status tsanom_roughset_rules(const tsanom_roughset_table *table,
+                                    const uint64_t *subset, const tsanom_exec *exec,
+                                    void *work, size_t work_bytes,
+                                    tsanom_roughset_rule *rules, size_t capacity,
+                                    size_t *count) {
+  tsn_rs_input input;
+  tsn_workspace workspace;
+  tsn_rs_relation relation;
+  if (!count || (capacity > 0 && !rules)) return TSANOM_E_NULL;
+  tsanom_status status = tsn_rs_read(&input, table, NULL, exec);
+  if (status < 0) return status;
+  status = tsn_rs_relation_open(&input, subset, work, work_bytes, &workspace, &relation);
+  if (status < 0) return status;
+  size_t listed = tsn_rs_list(subset, input.table.attributes, relation.list);
+  *count = find_rules(&input, &relation, listed, rules, capacity);
+  tsn_workspace_close(&workspace);
+  return *count > capacity ? TSANOM_PARTIAL : TSANOM_OK;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A caller's table and options, checked, and the grouping of its rows. */
+#ifndef TSN_ROUGHSET_TABLE_H
+#define TSN_ROUGHSET_TABLE_H
+
+#include <stdbool.h>
+#include <tsanom/roughset.h>
+
+#include "core/arena.h"
+
+tsanom_status tsn_rs_read_table(tsanom_roughset_table *own,
+                                const tsanom_roughset_table *caller);
+tsanom_status tsn_rs_read_options(tsanom_roughset_options *own,
+                                  const tsanom_roughset_options *caller);
+
+/* Read what every call on a table is given. */
+typedef struct {
+  tsanom_roughset_table table;
+  tsanom_roughset_options options;
+  tsanom_exec exec;
+} tsn_rs_input;
+
+tsanom_status tsn_rs_read(tsn_rs_input *input, const tsanom_roughset_table *table,
+                          const tsanom_roughset_options *options,
+                          const tsanom_exec *exec);
+
+/* The same for a size query, which has only the counts of a table. */
+tsanom_status tsn_rs_read_sizes(tsn_rs_input *input, size_t rows, size_t attributes,
+                                const tsanom_roughset_options *options,
+                                const tsanom_exec *exec);
+
+/* Words of a set of `attributes` attributes. */
+static inline size_t tsn_rs_words(size_t attributes) {
+  return attributes / 64 + (attributes % 64 != 0);
+}
+
+static inline bool tsn_rs_has(const uint64_t *set, size_t attribute) {
+  return (set[attribute / 64] >> (attribute % 64) & 1) != 0;
+}
+
+static inline void tsn_rs_add(uint64_t *set, size_t attribute) {
+  set[attribute / 64] |= (uint64_t)1 << (attribute % 64);
+}
+
+static inline size_t tsn_rs_size(const uint64_t *set, size_t words) {
+  size_t size = 0;
+  for (size_t w = 0; w < words; w++) size += (size_t)__builtin_popcountll(set[w]);
+  return size;
+}
+
+/* Whether a set has a bit at or above `attributes`. */
+bool tsn_rs_beyond(const uint64_t *set, size_t attributes);
+
+/* List the attributes of a set (NULL: all); returns how many. */
+size_t tsn_rs_list(const uint64_t *set, size_t attributes, uint32_t *list);
+
+/* A hash index of rows: groups rows that agree on a list of attributes. */
+typedef struct {
+  uint64_t *slot;  /* 0: free; else tag in the high half, group + 1 in the low */
+  size_t slots;    /* a power of two, at least twice the rows */
+  uint64_t *hash;  /* hashes of a block of rows */
+  uint64_t *key;   /* multipliers of the attributes in a hash */
+  uint32_t *first; /* the first row of each group */
+} tsn_rs_index;
+
+void tsn_rs_index_layout(tsn_arena *arena, size_t rows, size_t attributes,
+                         tsn_rs_index *index);
+
+/* One projection: the codes of row r on attribute list[k]. */
+typedef struct {
+  const int32_t *values;
+  size_t stride;
+  const uint32_t *list; /* NULL: the attributes 0 ... count - 1 */
+  size_t count;
+  const uint32_t *row; /* the rows to look at; NULL: 0 ... rows - 1 */
+  size_t rows;
+} tsn_rs_projection;
+
+/* Group the rows: group[i] is the group of the i-th row, numbered by first
+ * appearance; index->first[g] is the position of the first row of group g.
+ * Returns the number of groups. */
+size_t tsn_rs_group(const tsn_rs_projection *projection, tsn_rs_index *index,
+                    uint32_t *group);
+
+/* Find positions i < j of rows that agree but whose labels differ, at least one
+ * pair for every group of rows that has such; stops after `most` pairs. Returns
+ * how many were written to `pairs`, two numbers each. */
+size_t tsn_rs_find_alike(const tsn_rs_projection *projection, const uint32_t *label,
+                         tsn_rs_index *index, uint32_t *pairs, size_t most);
+
+/* Multiplier of an attribute in the hash of a row. */
+static inline uint64_t tsn_rs_key(size_t attribute) {
+  uint64_t z = ((uint64_t)attribute + 1) * 0x9E3779B97F4A7C15u;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return (z ^ (z >> 31)) | 1;
+}
+
+/* Spread the bits of a sum of products over the word. */
+static inline uint64_t tsn_rs_finish(uint64_t sum) {
+  sum = (sum ^ (sum >> 32)) * 0xD6E8FEB86659FD93u;
+  return sum ^ (sum >> 32);
+}
+
+#endif

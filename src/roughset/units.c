@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "roughset/units.h"
+
+#include <string.h>
+
+#include "core/exec.h"
+#include "roughset/sort.h"
+
+static bool wildcards(const tsn_rs_input *input) {
+  return input->options.missing == TSANOM_ROUGHSET_WILDCARD;
+}
+
+static void pack_layout(tsn_arena *arena, const tsn_rs_input *input,
+                        tsn_rs_unit_buffers *b) {
+  size_t rows = input->table.rows, attributes = input->table.attributes;
+  /* Fields have at most 32 bits, so that every word but the last has two. */
+  size_t words = attributes / 2 + 1, codes = 0, missing = 0;
+  if (__builtin_mul_overflow(rows, words, &codes) ||
+      __builtin_mul_overflow(rows, tsn_rs_words(attributes), &missing)) {
+    arena->overflow = true;
+  }
+  b->codes = tsn_arena_take(arena, codes, sizeof *b->codes);
+  b->high = tsn_arena_take(arena, words, sizeof *b->high);
+  b->low = tsn_arena_take(arena, words, sizeof *b->low);
+  b->offset = tsn_arena_take(arena, words, sizeof *b->offset);
+  b->word = tsn_arena_take(arena, attributes, sizeof *b->word);
+  b->shift = tsn_arena_take(arena, attributes, sizeof *b->shift);
+  b->least = tsn_arena_take(arena, attributes, sizeof *b->least);
+  b->largest = tsn_arena_take(arena, attributes, sizeof *b->largest);
+  b->units.attribute = tsn_arena_take(arena, attributes, sizeof *b->units.attribute);
+  b->missing = b->set = NULL;
+  b->delta = NULL;
+  b->consistent = NULL;
+  if (!wildcards(input)) return;
+  b->missing = tsn_arena_take(arena, missing, sizeof *b->missing);
+  b->set = tsn_arena_take(arena, tsn_rs_words(attributes), sizeof *b->set);
+  if (input->options.reading == TSANOM_ROUGHSET_GENERALISED) {
+    size_t bits = 0;
+    if (__builtin_mul_overflow(rows, tsn_rs_words(rows), &bits)) arena->overflow = true;
+    b->delta = tsn_arena_take(arena, bits, sizeof *b->delta);
+  } else if (input->options.reading == TSANOM_ROUGHSET_POSITIVE_REGION) {
+    b->consistent = tsn_arena_take(arena, rows, sizeof *b->consistent);
+  }
+}
+
+void tsn_rs_units_layout(tsn_arena *arena, const tsn_rs_input *input, bool pack,
+                         tsn_rs_unit_buffers *b) {
+  size_t rows = input->table.rows;
+  tsn_rs_index_layout(arena, rows, input->table.attributes + 2, &b->index);
+  b->group = tsn_arena_take(arena, rows, sizeof *b->group);
+  b->decision = tsn_arena_take(arena, rows, sizeof *b->decision);
+  b->unit_label = tsn_arena_take(arena, rows, sizeof *b->unit_label);
+  b->unit_row = tsn_arena_take(arena, rows, sizeof *b->unit_row);
+  b->starts = tsn_arena_take(arena, 2 * rows + 2, sizeof *b->starts);
+  b->key = tsn_arena_take(arena, rows, sizeof *b->key);
+  b->key_scratch = tsn_arena_take(arena, rows, sizeof *b->key_scratch);
+  b->pairs = tsn_arena_take(arena, rows, 2 * sizeof *b->pairs);
+  b->units.row = tsn_arena_take(arena, rows, sizeof *b->units.row);
+  b->units.label = tsn_arena_take(arena, rows, sizeof *b->units.label);
+  b->units.next = tsn_arena_take(arena, rows, sizeof *b->units.next);
+  if (pack) pack_layout(arena, input, b);
+}
+
+/* What the label of a class is while labels are being given. */
+enum { UNSEEN = -1, MIXED = -2 };
+
+static bool lists_equal(const uint64_t *key, const uint32_t *begin, size_t i, size_t j) {
+  size_t length = begin[i + 1] - begin[i];
+  if (begin[j + 1] - begin[j] != length) return false;
+  for (size_t k = 0; k < length; k++) {
+    if ((uint32_t)key[begin[i] + k] != (uint32_t)key[begin[j] + k]) return false;
+  }
+  return true;
+}
+
+/* Give the mixed classes labels from `first` on, equal iff their sets of
+ * decisions are. Returns the number of labels there then are. */
+static size_t label_decision_sets(const tsn_rs_input *input, tsn_rs_unit_buffers *b,
+                                  size_t first) {
+  size_t count = 0, distinct = 0, lists = 0;
+  for (size_t r = 0; r < input->table.rows; r++) {
+    if (b->unit_label[b->group[r]] == (uint32_t)MIXED) {
+      b->key[count++] = (uint64_t)b->group[r] << 32 | b->decision[r];
+    }
+  }
+  tsn_rs_sort(b->key, b->key_scratch, count);
+  uint32_t *begin = b->starts;
+  for (size_t i = 0; i < count; i++) {
+    if (distinct > 0 && b->key[distinct - 1] == b->key[i]) continue;
+    bool opens = distinct == 0 || b->key[distinct - 1] >> 32 != b->key[i] >> 32;
+    if (opens) begin[lists++] = (uint32_t)distinct;
+    b->key[distinct++] = b->key[i];
+  }
+  begin[lists] = (uint32_t)distinct;
+  memset(b->index.slot, 0, b->index.slots * sizeof *b->index.slot);
+  for (size_t i = 0; i < lists; i++) {
+    uint64_t hash = 0;
+    for (size_t k = begin[i]; k < begin[i + 1]; k++) {
+      hash += tsn_rs_finish((uint32_t)b->key[k] + 1);
+    }
+    size_t slot = tsn_rs_finish(hash) & (b->index.slots - 1);
+    while (b->index.slot[slot] != 0 &&
+           !lists_equal(b->key, begin, i, b->index.slot[slot] - 1)) {
+      slot = (slot + 1) & (b->index.slots - 1);
+    }
+    uint32_t *label = &b->unit_label[b->key[begin[i]] >> 32];
+    if (b->index.slot[slot] == 0) {
+      b->index.slot[slot] = i + 1;
+      *label = (uint32_t)first++;
+    } else {
+      *label = b->unit_label[b->key[begin[b->index.slot[slot] - 1]] >> 32];
+    }
+  }
+  return first;
+}
+
+/* Classes of equal rows as units; returns the number of labels. */
+static size_t form_classes(const tsn_rs_input *input, size_t decisions,
+                           tsn_rs_unit_buffers *b) {
+  const tsanom_roughset_table *table = &input->table;
+  tsn_rs_projection rows = {.values = table->values,
+                            .stride = table->stride,
+                            .count = table->attributes,
+                            .rows = table->rows};
+  size_t classes = tsn_rs_group(&rows, &b->index, b->group);
+  memcpy(b->unit_row, b->index.first, classes * sizeof *b->unit_row);
+  for (size_t c = 0; c < classes; c++) b->unit_label[c] = (uint32_t)UNSEEN;
+  for (size_t r = 0; r < table->rows; r++) {
+    uint32_t *label = &b->unit_label[b->group[r]];
+    if (*label == (uint32_t)UNSEEN) *label = b->decision[r];
+    if (*label != b->decision[r]) *label = (uint32_t)MIXED;
+  }
+  b->units.units = classes;
+  if (input->options.reading == TSANOM_ROUGHSET_GENERALISED) {
+    return label_decision_sets(input, b, decisions);
+  }
+  /* Two mixed classes are told apart in the ordinary reading, but are the same
+   * boundary to the positive region. */
+  bool apart = input->options.reading == TSANOM_ROUGHSET_ORDINARY;
+  size_t labels = decisions;
+  for (size_t c = 0; c < classes; c++) {
+    if (b->unit_label[c] != (uint32_t)MIXED) continue;
+    b->unit_label[c] = (uint32_t)labels;
+    if (apart) labels++;
+  }
+  return apart ? labels : labels + 1;
+}
+
+/* Identical rows of one decision as units; the label is the decision. */
+static void form_rows(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
+  const tsanom_roughset_table *table = &input->table;
+  tsn_rs_projection rows = {.values = table->values,
+                            .stride = table->stride,
+                            .count = table->attributes,
+                            .rows = table->rows};
+  tsn_rs_group(&rows, &b->index, b->group);
+  for (size_t r = 0; r < table->rows; r++) {
+    b->pairs[2 * r] = (int32_t)b->group[r];
+    b->pairs[2 * r + 1] = (int32_t)b->decision[r];
+  }
+  tsn_rs_projection pairs = {
+      .values = b->pairs, .stride = 2, .count = 2, .rows = table->rows};
+  b->units.units = tsn_rs_group(&pairs, &b->index, b->group);
+  memcpy(b->unit_row, b->index.first, b->units.units * sizeof *b->unit_row);
+  for (size_t u = 0; u < b->units.units; u++) {
+    b->unit_label[u] = b->decision[b->unit_row[u]];
+  }
+}
+
+/* Order the units by label, keeping the order of appearance within one. */
+static void sort_by_label(tsn_rs_unit_buffers *b, size_t labels) {
+  tsn_rs_units *units = &b->units;
+  uint32_t *start = b->starts;
+  units->labels = labels;
+  memset(start, 0, (labels + 1) * sizeof *start);
+  for (size_t u = 0; u < units->units; u++) start[b->unit_label[u] + 1]++;
+  for (size_t l = 0; l < labels; l++) start[l + 1] += start[l];
+  for (size_t u = 0; u < units->units; u++) {
+    uint32_t at = start[b->unit_label[u]]++;
+    units->row[at] = b->unit_row[u];
+    units->label[at] = b->unit_label[u];
+  }
+  for (size_t u = 0; u < units->units; u++) units->next[u] = start[units->label[u]];
+}
+
+typedef struct {
+  int32_t least;
+  uint32_t codes; /* the largest code, those of a missing value included */
+} code_range;
+
+/* Codes of an attribute among the units: its values less the least one; then one
+ * more for missing values, unless they equal everything. */
+static code_range range_of(const tsn_rs_input *input, const tsn_rs_units *units,
+                           size_t attribute) {
+  const tsanom_roughset_table *table = &input->table;
+  int32_t least = INT32_MAX, largest = TSANOM_ROUGHSET_MISSING;
+  bool missing = false;
+  for (size_t u = 0; u < units->units; u++) {
+    int32_t value = table->values[units->row[u] * table->stride + attribute];
+    if (value == TSANOM_ROUGHSET_MISSING) {
+      missing = true;
+    } else {
+      if (value < least) least = value;
+      if (value > largest) largest = value;
+    }
+  }
+  if (largest == TSANOM_ROUGHSET_MISSING) return (code_range){.codes = 0};
+  uint32_t codes = (uint32_t)largest - (uint32_t)least;
+  if (missing && !wildcards(input)) codes++;
+  return (code_range){.least = least, .codes = codes};
+}
+
+/* Place the fields of the attributes that vary. */
+static void place_fields(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
+  tsn_rs_units *units = &b->units;
+  unsigned used = 64;
+  units->packed.words = 0;
+  units->effective = 0;
+  for (size_t a = 0; a < input->table.attributes; a++) {
+    code_range range = range_of(input, units, a);
+    if (range.codes == 0) continue;
+    unsigned bits = 32 - (unsigned)__builtin_clz(range.codes);
+    if (used + bits > 64) {
+      size_t word = units->packed.words++;
+      b->offset[word] = (uint32_t)units->effective;
+      b->high[word] = b->low[word] = 0;
+      used = 0;
+    }
+    size_t word = units->packed.words - 1, e = units->effective++;
+    b->high[word] |= (uint64_t)1 << (used + bits - 1);
+    b->low[word] |= (((uint64_t)1 << (bits - 1)) - 1) << used;
+    units->attribute[e] = (uint32_t)a;
+    b->word[e] = (uint32_t)word;
+    b->shift[e] = used;
+    b->least[e] = range.least;
+    b->largest[e] = range.codes;
+    used += bits;
+  }
+}
+
+static void pack_units(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
+  const tsanom_roughset_table *table = &input->table;
+  tsn_rs_units *units = &b->units;
+  place_fields(input, b);
+  size_t words = units->packed.words, set_words = tsn_rs_words(units->effective);
+  units->packed.codes = b->codes;
+  units->packed.high = b->high;
+  units->packed.low = b->low;
+  units->packed.offset = b->offset;
+  units->packed.missing = b->missing;
+  units->packed.set_words = set_words;
+  memset(b->codes, 0, units->units * words * sizeof *b->codes);
+  if (b->missing) {
+    memset(b->missing, 0, units->units * set_words * sizeof *b->missing);
+  }
+  for (size_t u = 0; u < units->units; u++) {
+    const int32_t *values = table->values + units->row[u] * table->stride;
+    for (size_t e = 0; e < units->effective; e++) {
+      int32_t value = values[units->attribute[e]];
+      uint64_t code = (uint32_t)value - (uint32_t)b->least[e];
+      if (value == TSANOM_ROUGHSET_MISSING) {
+        if (b->missing) tsn_rs_add(b->missing + u * set_words, e);
+        code = b->missing ? 0 : b->largest[e];
+      }
+      b->codes[u * words + b->word[e]] |= code << b->shift[e];
+    }
+  }
+}
+
+/* Whether two units count as equal though their labels differ. */
+static bool alike(const tsn_rs_elements_kernels *kernels, const tsn_rs_units *units,
+                  size_t i, size_t j, uint64_t *set) {
+  if (units->effective == 0) return true;
+  kernels->list(&units->packed, i, j, j + 1, set);
+  uint64_t any = 0;
+  for (size_t w = 0; w < units->packed.set_words; w++) any |= set[w];
+  return !any;
+}
+
+/* With wildcards, what the readings need to know of all pairs. */
+static tsanom_status relate_units(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
+  const tsn_rs_elements_kernels *kernels = tsn_rs_elements_kernels_at(input->exec.isa);
+  tsn_rs_units *units = &b->units;
+  units->decision_words = tsn_rs_words(units->labels);
+  units->delta = b->delta;
+  units->consistent = b->consistent;
+  if (b->delta) {
+    memset(b->delta, 0, units->units * units->decision_words * sizeof *b->delta);
+  }
+  if (b->consistent) memset(b->consistent, 1, units->units);
+  for (size_t i = 0; i < units->units; i++) {
+    if (tsn_exec_stop(&input->exec, i, units->units)) return TSANOM_STOPPED;
+    if (b->delta) tsn_rs_add(b->delta + i * units->decision_words, units->label[i]);
+    for (size_t j = units->next[i]; j < units->units; j++) {
+      if (!alike(kernels, units, i, j, b->set)) continue;
+      if (b->delta) {
+        tsn_rs_add(b->delta + i * units->decision_words, units->label[j]);
+        tsn_rs_add(b->delta + j * units->decision_words, units->label[i]);
+      } else {
+        b->consistent[i] = b->consistent[j] = 0;
+      }
+    }
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_rs_units_form(const tsn_rs_input *input, bool pack,
+                                tsn_rs_unit_buffers *b) {
+  const tsanom_roughset_table *table = &input->table;
+  tsn_rs_projection decision = {
+      .values = table->decision, .stride = 1, .count = 1, .rows = table->rows};
+  size_t decisions = tsn_rs_group(&decision, &b->index, b->decision), labels = decisions;
+  if (wildcards(input)) {
+    form_rows(input, b);
+  } else {
+    labels = form_classes(input, decisions, b);
+  }
+  sort_by_label(b, labels);
+  b->units.delta = NULL;
+  b->units.consistent = NULL;
+  if (!pack) return TSANOM_OK;
+  pack_units(input, b);
+  return b->delta || b->consistent ? relate_units(input, b) : TSANOM_OK;
+}

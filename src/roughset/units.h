@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A table reduced to what its elements depend on: one unit for each class of
+ * rows that count as equal, with a label such that two units must be told apart
+ * only if their labels differ. Units are sorted by label. */
+#ifndef TSN_ROUGHSET_UNITS_H
+#define TSN_ROUGHSET_UNITS_H
+
+#include "roughset/elements_kernel.h"
+#include "roughset/table.h"
+
+typedef struct {
+  size_t units;
+  uint32_t *row;   /* a row of the unit */
+  uint32_t *label; /* the label */
+  uint32_t *next;  /* the first unit of the next label */
+  size_t labels;
+  /* Packed codes; the sets of a kernel hold the varying attributes only. */
+  tsn_rs_packed packed;
+  size_t effective;    /* attributes that vary */
+  uint32_t *attribute; /* the attribute of each of them */
+  /* Wildcards only. Which pairs of differing labels must be told apart: */
+  size_t decision_words;
+  uint64_t *delta;     /* generalised: the decisions alike to a unit; else NULL */
+  uint8_t *consistent; /* positive region: whether |delta| = 1; else NULL */
+} tsn_rs_units;
+
+typedef struct {
+  tsn_rs_index index;
+  uint32_t *group, *decision;               /* of each row */
+  uint32_t *unit_label, *unit_row, *starts; /* units in order of appearance */
+  uint64_t *key, *key_scratch;              /* group and decision of a row */
+  int32_t *pairs;                           /* the same, as a table of two columns */
+  uint64_t *codes, *missing, *high, *low, *set;
+  uint32_t *offset, *word, *shift;
+  int32_t *least;    /* per attribute that varies: its least value, */
+  uint32_t *largest; /* and its largest code */
+  uint64_t *delta;
+  uint8_t *consistent;
+  tsn_rs_units units;
+} tsn_rs_unit_buffers;
+
+/* Buffers for the units of one table, and for their packed codes if `pack`. */
+void tsn_rs_units_layout(tsn_arena *arena, const tsn_rs_input *input, bool pack,
+                         tsn_rs_unit_buffers *buffers);
+
+/* Form the units of a table. With wildcards a unit is a class of identical rows
+ * of one decision, and `pack` is needed for the readings but the ordinary one.
+ * Returns TSANOM_OK, or TSANOM_STOPPED if the poll asked to stop. */
+tsanom_status tsn_rs_units_form(const tsn_rs_input *input, bool pack,
+                                tsn_rs_unit_buffers *buffers);
+
+/* Whether two units with different labels must be told apart. */
+static inline bool tsn_rs_required(const tsn_rs_units *units, size_t i, size_t j) {
+  if (units->consistent) return units->consistent[i] || units->consistent[j];
+  if (units->delta) {
+    const uint64_t *a = units->delta + i * units->decision_words;
+    const uint64_t *b = units->delta + j * units->decision_words;
+    return !tsn_rs_has(a, units->label[j]) || !tsn_rs_has(b, units->label[i]);
+  }
+  return true;
+}
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cuts and codes of numeric columns. */
+#include <math.h>
+#include <string.h>
+#include <tsanom/roughset.h>
+
+#include "support/check.h"
+#include "support/random.h"
+
+enum { LONGEST = 60 };
+
+static void fill(double *x, size_t n, uint64_t *seed) {
+  uint64_t kind = random_bits(seed) % 4;
+  for (size_t i = 0; i < n; i++) {
+    double u = random_unit(seed);
+    x[i] = kind == 0   ? u * 1e308 - 5e307
+           : kind == 1 ? floor(u * 4) - 2
+           : kind == 2 ? -0.0
+                       : u;
+  }
+}
+
+static size_t cut(const double *x, const int32_t *decision, size_t n, int32_t method,
+                  size_t bins, double *cuts) {
+  size_t found;
+  CHECK_STATUS(tsanom_roughset_cuts(x, decision, n, method, bins, NULL, NULL, 0, cuts,
+                                    LONGEST, &found),
+               TSANOM_OK);
+  return found;
+}
+
+Test(roughset_coding, cuts_separate_samples_and_codes_count_them) {
+  uint64_t seed = 41;
+  for (int trial = 0; trial < 5000; trial++) {
+    double x[LONGEST], cuts[LONGEST];
+    int32_t decision[LONGEST], codes[2 * LONGEST];
+    size_t n = random_between(&seed, 1, LONGEST), bins = random_between(&seed, 1, 12);
+    fill(x, n, &seed);
+    for (size_t i = 0; i < n; i++) decision[i] = (int32_t)(random_bits(&seed) % 3);
+    int32_t method = trial % 3;
+    size_t found = cut(x, decision, n, method, bins, cuts);
+    cr_assert(found < bins);
+    CHECK_STATUS(tsanom_roughset_code(x, n, cuts, found, 2, codes), TSANOM_OK);
+    size_t low = 0, high = 0;
+    for (size_t i = 0; i < n; i++) {
+      int32_t expected = 0;
+      for (size_t k = 0; k < found; k++) expected += cuts[k] <= x[i];
+      cr_assert(codes[2 * i] == expected);
+      low += codes[2 * i] == 0;
+      high += codes[2 * i] == (int32_t)found;
+    }
+    cr_assert(low > 0 && high > 0, "trial %d: an outer interval is empty", trial);
+  }
+}
+
+Test(roughset_coding, equal_widths_and_frequencies) {
+  double x[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 10}, cuts[9];
+  cr_assert(cut(x, NULL, 10, TSANOM_ROUGHSET_EQUAL_WIDTH, 4, cuts) == 3);
+  cr_assert(cuts[0] == 2.5 && cuts[1] == 5 && cuts[2] == 7.5);
+  cr_assert(cut(x, NULL, 10, TSANOM_ROUGHSET_EQUAL_FREQUENCY, 2, cuts) == 1);
+  cr_assert(cuts[0] == 4.5);
+  cr_assert(cut(x, NULL, 10, TSANOM_ROUGHSET_EQUAL_FREQUENCY, 1000, cuts) == 9);
+  double tied[] = {1, 1, 1, 1, 1, 1, 2, 3};
+  cr_assert(cut(tied, NULL, 8, TSANOM_ROUGHSET_EQUAL_FREQUENCY, 2, cuts) == 1);
+  cr_assert(cuts[0] == 1.5);
+  double constant[] = {4, 4, 4};
+  cr_assert(cut(constant, NULL, 3, TSANOM_ROUGHSET_EQUAL_WIDTH, 5, cuts) == 0);
+  cr_assert(cut(constant, NULL, 3, TSANOM_ROUGHSET_EQUAL_FREQUENCY, 5, cuts) == 0);
+}
+
+Test(roughset_coding, entropy_cuts_where_decisions_change_and_not_in_noise) {
+  double x[LONGEST], cuts[LONGEST];
+  int32_t decision[LONGEST];
+  for (int i = 0; i < LONGEST; i++) {
+    x[i] = (double)(i * 37 % LONGEST);
+    decision[i] = x[i] < 20 ? 7 : x[i] < 45 ? 8 : 7;
+  }
+  cr_assert(cut(x, decision, LONGEST, TSANOM_ROUGHSET_ENTROPY, 0, cuts) == 2);
+  cr_assert(cuts[0] == 19.5 && cuts[1] == 44.5);
+  cr_assert(cut(x, decision, LONGEST, TSANOM_ROUGHSET_ENTROPY, 2, cuts) == 1);
+  for (int i = 0; i < LONGEST; i++) decision[i] = (int)x[i] % 2;
+  cr_assert(cut(x, decision, LONGEST, TSANOM_ROUGHSET_ENTROPY, 0, cuts) == 0);
+}
+
+Test(roughset_coding, codes_of_missing_and_infinite_samples) {
+  double x[] = {NAN, -INFINITY, 1, INFINITY}, cuts[] = {0, 1};
+  int32_t codes[4];
+  CHECK_STATUS(tsanom_roughset_code(x, 4, cuts, 2, 1, codes), TSANOM_OK);
+  cr_assert(codes[0] == TSANOM_ROUGHSET_MISSING && codes[1] == 0 && codes[2] == 2 &&
+            codes[3] == 2);
+  double falling[] = {1, 1};
+  CHECK_STATUS(tsanom_roughset_code(x, 4, falling, 2, 1, codes), TSANOM_E_ORDER);
+  CHECK_STATUS(tsanom_roughset_code(x, 4, x, 1, 1, codes), TSANOM_E_NONFINITE);
+}
+
+Test(roughset_coding, clusters_are_numbered_by_appearance) {
+  int32_t labels[] = {5, -1, 2, 5, -1, 9}, codes[6];
+  static const int32_t expected[3][6] = {
+      {0, 3, 1, 0, 3, 2},
+      {0, 3, 1, 0, 4, 2},
+      {0, TSANOM_ROUGHSET_MISSING, 1, 0, TSANOM_ROUGHSET_MISSING, 2}};
+  for (int32_t noise = 0; noise < 3; noise++) {
+    CHECK_STATUS(tsanom_roughset_code_clusters(labels, 6, noise, NULL, NULL, 0, 1, codes),
+                 TSANOM_OK);
+    cr_assert(memcmp(codes, expected[noise], sizeof codes) == 0);
+  }
+  labels[0] = -2;
+  CHECK_STATUS(tsanom_roughset_code_clusters(labels, 6, 0, NULL, NULL, 0, 1, codes),
+               TSANOM_E_VALUE);
+}
