@@ -10,7 +10,7 @@ usage() {
 Usage: main_job.sh [OPTION...] BUILD
 Diagnose real OpenMP programs with what was built in the folder BUILD.
 
-  --rounds N       rounds of recording, seven runs of each program in a round (default 4)
+  --rounds N       rounds of recording, seven runs of each program in a round (default 3)
   --threads N      threads of the programs (default 2)
   --size NAME      size of their problems (default short)
   --programs LIST  which programs, of examples/workloads (default "cg bt")
@@ -27,7 +27,7 @@ refuse() {
   exit 2
 }
 
-rounds=4
+rounds=3
 threads=2
 size=short
 programs='cg bt'
