@@ -59,7 +59,7 @@ void free(void *block) {
 }
 #endif
 
-enum { BEATS = 16000, UNAVAILABLE = UINT32_MAX };
+enum { BEATS = 16000, UNAVAILABLE = INT32_MAX };
 
 static int forbid_system_calls(void) {
   struct sock_filter steps[] = {
