@@ -12,8 +12,9 @@
  * that fits the cache serves them all. */
 enum { GROUP = 16, PART_SAMPLES = 1 << 14, SAMPLES_PER_POLL = 1 << 26 };
 
-/* How many candidates with the least LB_Kim compete for the first DTWs. */
-enum { FIRST_CHOICE = 4 };
+/* The first DTWs are a batch, of a small index a share, and so many times more
+ * candidates, those with the least LB_Kim, compete for them. */
+enum { FIRST_SHARE = 32, FIRST_CHOICE = 4 };
 
 /* Candidates that pass the bounds wait for the end of the index, where the best
  * come first, unless there are so many. */
@@ -356,8 +357,9 @@ static tsanom_status describe(const tsanom_search_index *index, size_t neighbour
   tsanom_status status = tsn_exec_read(own_exec, exec);
   if (status < 0) return status;
   if (neighbours == 0 || neighbours > index->count) return TSANOM_E_COUNT;
-  size_t first = neighbours < TSN_SEARCH_BATCH ? TSN_SEARCH_BATCH : neighbours;
-  if (first > index->count) first = index->count;
+  size_t first = 1 + index->count / FIRST_SHARE;
+  if (first > TSN_SEARCH_BATCH) first = TSN_SEARCH_BATCH;
+  if (first < neighbours) first = neighbours;
   *s = (search){
       .index = index,
       .neighbours = neighbours,

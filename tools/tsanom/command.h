@@ -48,5 +48,6 @@ int command_dtw(int argc, char **argv);
 int command_fit(int argc, char **argv);
 int command_learn(int argc, char **argv);
 int command_rate(int argc, char **argv);
+int command_search(int argc, char **argv);
 
 #endif

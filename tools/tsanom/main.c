@@ -25,6 +25,7 @@ static const subcommand subcommands[] = {
     {"fit", command_fit, "Polynomial regression"},
     {"learn", command_learn, "A model of how a program beats, from normal runs"},
     {"rate", command_rate, "Heart rates of the threads of a run"},
+    {"search", command_search, "Nearest neighbours under dynamic time warping"},
 };
 
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };

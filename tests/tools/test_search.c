@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "run.h"
+
+TestSuite(command_search, .init = enter_folder, .fini = leave_folder);
+
+static json_t *neighbour(json_t *result, size_t query, size_t place) {
+  json_t *of = json_array_get(json_object_get(result, "queries"), query);
+  return json_array_get(json_object_get(of, "neighbours"), place);
+}
+
+/* By hand: 1 2 3 costs 0 against itself, 1 against 1 2 2 and 6 against 3 4 5
+ * with radius 1 (1-3 2-3 3-4 3-5 or the like). */
+Test(command_search, neighbours_of_whole_series) {
+  write_text("queries", "1,2,3\n3,4,5\n");
+  write_text("series", "3,4,5\n1,2,2\n1,2,3\n");
+  json_t *result = tsanom_json("search queries series -k 2 --radius 1 --json");
+  cr_assert(json_array_size(json_object_get(result, "queries")) == 2);
+  cr_assert(number_of(neighbour(result, 0, 0), "index") == 2);
+  cr_assert(number_of(neighbour(result, 0, 0), "distance") == 0);
+  cr_assert(number_of(neighbour(result, 0, 1), "index") == 1);
+  cr_assert(number_of(neighbour(result, 0, 1), "distance") == 1);
+  cr_assert(number_of(neighbour(result, 1, 0), "index") == 0);
+  json_t *pruned =
+      json_object_get(json_array_get(json_object_get(result, "queries"), 0), "pruned");
+  cr_assert(number_of(pruned, "candidates") == 3);
+  cr_assert(number_of(pruned, "kim") + number_of(pruned, "keogh") +
+                number_of(pruned, "keogh_reversed") + number_of(pruned, "dtw_abandoned") +
+                number_of(pruned, "dtw_computed") ==
+            3);
+  json_decref(result);
+  outcome o = tsanom("search queries series --plot p.svg");
+  cr_assert(o.status == 0 && strstr(o.out, "    0  2           0\n"), "%s%s", o.out,
+            o.err);
+  check_svg("p.svg");
+}
+
+Test(command_search, a_query_in_a_stream) {
+  write_text("query", "1\n5\n1\n");
+  write_text("stream", "0\n0\n1\n5\n1\n0\n0\n0\n2\n6\n2\n0\n");
+  json_t *result =
+      tsanom_json("search --stream query stream -k 2 --radius 0 --json --threads 2");
+  cr_assert(number_of(neighbour(result, 0, 0), "index") == 2);
+  cr_assert(number_of(neighbour(result, 0, 0), "distance") == 0);
+  cr_assert(number_of(neighbour(result, 0, 1), "index") == 8);
+  cr_assert(number_of(neighbour(result, 0, 1), "distance") == 3);
+  json_decref(result);
+  result = tsanom_json(
+      "search --stream query stream -k 2 --radius 0 --z-normalize --cost squared --json");
+  cr_assert(number_of(neighbour(result, 0, 1), "index") == 8);
+  cr_assert(number_of(neighbour(result, 0, 1), "distance") < 1e-20);
+  json_decref(result);
+  result =
+      tsanom_json("search --stream query stream -k 9 --exclusion 100 --radius 0 --json");
+  json_t *all = json_object_get(json_array_get(json_object_get(result, "queries"), 0),
+                                "neighbours");
+  cr_assert(json_array_size(all) == 1);
+  json_decref(result);
+  outcome o = tsanom("search --stream query stream -k 2 --z-normalize --plot p.svg");
+  cr_assert(o.status == 0 && strstr(o.out, "start"), "%s%s", o.out, o.err);
+  check_svg("p.svg");
+}
+
+Test(command_search, classes_by_the_nearest) {
+  write_text("train", "up\t1\t2\t3\ndown\t3\t2\t1\n");
+  write_text("test", "up\t1\t2\t4\nup\t3\t2\t2\ndown\t4\t2\t1\ndown\t9\t5\t1\n");
+  json_t *result = tsanom_json("search --classify train test --radius 1 --json");
+  cr_assert(number_of(result, "error_rate") == 0.25);
+  cr_assert(number_of(result, "tested") == 4);
+  json_t *predicted = json_object_get(result, "predicted");
+  cr_assert_str_eq(json_string_value(json_array_get(predicted, 1)), "down");
+  json_decref(result);
+  outcome o = tsanom("search --classify train test");
+  cr_assert(o.status == 0 && strstr(o.out, "error rate 0.2500: 1 of 4\n"), "%s", o.out);
+}
+
+Test(command_search, bad_input_is_refused_with_its_place) {
+  write_text("good", "1,2,3\n");
+  write_text("short", "1,2,3\n1,2\n");
+  write_text("word", "1,2,3\n1,x,3\n");
+  write_text("label", "a\n");
+  write_text("empty", "");
+  write_text("one", "1\n2\n");
+  write_text("three", "1\n2\n3\n");
+  CHECK_REFUSED(tsanom("search good short"), 3, "short:2", "2 samples", "3");
+  CHECK_REFUSED(tsanom("search short good"), 3, "short:2");
+  CHECK_REFUSED(tsanom("search good word"), 3, "word:2: column 2", "\"x\"");
+  CHECK_REFUSED(tsanom("search good empty"), 3, "empty: holds no series");
+  CHECK_REFUSED(tsanom("search good none"), 3, "none", "No such file");
+  CHECK_REFUSED(tsanom("search good good -k 2"), 3, "1 series", "2 neighbours");
+  CHECK_REFUSED(tsanom("search --classify label label"), 3, "label:1");
+  CHECK_REFUSED(tsanom("search --stream three one"), 3, "3 samples", "only 2");
+  CHECK_REFUSED(tsanom("search --stream good one"), 3, "good:1");
+}
+
+Test(command_search, wrong_usage_is_told) {
+  write_text("good", "1,2,3\n");
+  static const char *const wrong[] = {
+      "search good",
+      "search good good good",
+      "search good good -k 0",
+      "search good good --exclusion 1",
+      "search good good --column x",
+      "search --stream --classify good good",
+      "search --classify good good -k 2",
+      "search --classify good good --plot p.svg",
+      "search - -",
+      "search good good --cost cubic",
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    outcome o = tsanom("%s", wrong[i]);
+    cr_assert(o.status == 2, "%s: %d", wrong[i], o.status);
+  }
+}

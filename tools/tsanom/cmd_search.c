@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom search: nearest neighbours under dynamic time warping. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "plot.h"
+#include "rows.h"
+#include "series.h"
+#include "series_set.h"
+
+enum {
+  KEY_RADIUS = 'r',
+  KEY_NEIGHBOURS = 'k',
+  KEY_COST = KEY_OWN,
+  KEY_STREAM,
+  KEY_CLASSIFY,
+  KEY_NORMALIZE,
+  KEY_EXCLUSION,
+  KEY_COLUMN
+};
+
+typedef struct {
+  shared_options shared;
+  tsanom_search_options search;
+  int stream, classify, neighbours_given, exclusion_given;
+  const char *column;
+  const char *path[2];
+} request;
+
+static const struct argp_option options[] = {
+    {"stream", KEY_STREAM, NULL, 0, "Find one query among the windows of one long series",
+     0},
+    {"classify", KEY_CLASSIFY, NULL, 0,
+     "Give each series of the second file the label of its nearest in the first, and "
+     "count errors: rows start with a label",
+     0},
+    {"radius", KEY_RADIUS, "R", 0, "Pair samples at most R places apart (default: any)",
+     1},
+    {"neighbours", KEY_NEIGHBOURS, "K", 0, "How many to find (default: 1)", 1},
+    {"cost", KEY_COST, "absolute|squared", 0, "Cost of a pair (default: absolute)", 1},
+    {"z-normalize", KEY_NORMALIZE, NULL, 0,
+     "Compare shapes: mean 0 and deviation 1 of every series and window", 1},
+    {"exclusion", KEY_EXCLUSION, "E", 0,
+     "Of --stream: starts of matches differ by more than E (default: half the query)", 1},
+    {"column", KEY_COLUMN, "NAME", 0,
+     "Of --stream: read this column of CSV files with a header", 1},
+    {0}};
+
+static void check_end(const request *r, struct argp_state *state) {
+  if (state->arg_num != 2) {
+    argp_error(state, r->classify ? "a file to learn from and one to test are expected"
+                      : r->stream ? "a query and a stream are expected"
+                                  : "queries and series are expected");
+  }
+  if (r->stream && r->classify)
+    argp_error(state, "--stream and --classify exclude each other");
+  if (r->classify && r->neighbours_given)
+    argp_error(state, "--classify takes the nearest: -k does not go with it");
+  if (r->classify && r->shared.plot)
+    argp_error(state, "--classify has no picture: --plot does not go with it");
+  if (!r->stream && r->exclusion_given)
+    argp_error(state, "--exclusion goes with --stream");
+  if (!r->stream && r->column) argp_error(state, "--column goes with --stream");
+  if (strcmp(r->path[0], "-") == 0 && strcmp(r->path[1], "-") == 0)
+    argp_error(state, "only one of the files can be the standard input");
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+  request *r = state->input;
+  switch (key) {
+    case ARGP_KEY_INIT:
+      state->child_inputs[0] = &r->shared;
+      tsanom_search_options_init(&r->search, sizeof r->search);
+      return 0;
+    case KEY_STREAM:
+      r->stream = 1;
+      return 0;
+    case KEY_CLASSIFY:
+      r->classify = 1;
+      return 0;
+    case KEY_RADIUS:
+      r->search.radius = count_argument(state, "--radius", text);
+      return 0;
+    case KEY_NEIGHBOURS:
+      r->search.neighbours = count_argument(state, "--neighbours", text);
+      r->neighbours_given = 1;
+      if (r->search.neighbours == 0) argp_error(state, "--neighbours: at least 1");
+      return 0;
+    case KEY_COST:
+      if (strcmp(text, "absolute") != 0 && strcmp(text, "squared") != 0)
+        argp_error(state, "--cost: absolute or squared is expected");
+      r->search.cost = *text == 's' ? TSANOM_SEARCH_SQUARED : TSANOM_SEARCH_ABSOLUTE;
+      return 0;
+    case KEY_NORMALIZE:
+      r->search.z_normalize = 1;
+      return 0;
+    case KEY_EXCLUSION:
+      r->search.exclusion = count_argument(state, "--exclusion", text);
+      r->exclusion_given = 1;
+      return 0;
+    case KEY_COLUMN:
+      r->column = text;
+      return 0;
+    case ARGP_KEY_ARG:
+      if (state->arg_num == 2) return ARGP_ERR_UNKNOWN;
+      r->path[state->arg_num] = text;
+      return 0;
+    case ARGP_KEY_END:
+      check_end(r, state);
+      return 0;
+    default:
+      return ARGP_ERR_UNKNOWN;
+  }
+}
+
+/* What was found for each query, `neighbours` places a query of which the first
+ * `found` are filled. */
+typedef struct {
+  size_t queries, neighbours, found;
+  size_t *index;
+  double *distance;
+  tsanom_search_report *report;
+} result;
+
+static void result_free(result *found) {
+  free(found->index);
+  free(found->distance);
+  free(found->report);
+  memset(found, 0, sizeof *found);
+}
+
+static int result_make(result *found, size_t queries, size_t neighbours, failure *why) {
+  size_t places;
+  *found = (result){.queries = queries, .neighbours = neighbours, .found = neighbours};
+  if (!__builtin_mul_overflow(queries, neighbours, &places) &&
+      places <= SIZE_MAX / sizeof(double)) {
+    found->index = malloc(places * sizeof *found->index);
+    found->distance = malloc(places * sizeof *found->distance);
+    found->report = calloc(queries, sizeof *found->report);
+  }
+  if (found->index && found->distance && found->report) return 0;
+  result_free(found);
+  return fail(why, "no memory for %zu neighbours of %zu queries", neighbours, queries);
+}
+
+static json_t *report_json(const tsanom_search_report *r) {
+  return json_pack("{sI sI sI sI sI sI}", "candidates", (json_int_t)r->candidates, "kim",
+                   (json_int_t)r->kim, "keogh", (json_int_t)r->keogh, "keogh_reversed",
+                   (json_int_t)r->keogh_reversed, "dtw_abandoned",
+                   (json_int_t)r->abandoned, "dtw_computed", (json_int_t)r->computed);
+}
+
+static json_t *result_json(const result *found) {
+  json_t *queries = json_array();
+  for (size_t q = 0; q < found->queries; q++) {
+    json_t *neighbours = json_array();
+    for (size_t i = q * found->neighbours; i < q * found->neighbours + found->found;
+         i++) {
+      json_array_append_new(neighbours,
+                            json_pack("{sI so}", "index", (json_int_t)found->index[i],
+                                      "distance", json_finite(found->distance[i])));
+    }
+    json_array_append_new(queries, json_pack("{so so}", "neighbours", neighbours,
+                                             "pruned", report_json(found->report + q)));
+  }
+  return queries;
+}
+
+/* Shares of all candidates, one line. */
+static void print_removed(const result *found) {
+  tsanom_search_report sum = {0};
+  for (size_t q = 0; q < found->queries; q++) {
+    const tsanom_search_report *r = found->report + q;
+    sum.candidates += r->candidates;
+    sum.kim += r->kim;
+    sum.keogh += r->keogh;
+    sum.keogh_reversed += r->keogh_reversed;
+    sum.abandoned += r->abandoned;
+    sum.computed += r->computed;
+  }
+  double percent = 100 / (double)sum.candidates;
+  printf(
+      "\nremoved by LB_Kim %.2f %%, by LB_Keogh %.2f %%, reversed %.2f %%; DTW "
+      "abandoned %.2f %%, computed %.2f %% of %ju\n",
+      percent * (double)sum.kim, percent * (double)sum.keogh,
+      percent * (double)sum.keogh_reversed, percent * (double)sum.abandoned,
+      percent * (double)sum.computed, (uintmax_t)sum.candidates);
+}
+
+static int print(const request *r, const result *found) {
+  if (r->shared.json) return print_json(json_pack("{so}", "queries", result_json(found)));
+  if (!r->stream) printf("query  ");
+  printf("%-10s  distance\n", r->stream ? "start" : "series");
+  for (size_t q = 0; q < found->queries; q++) {
+    for (size_t i = q * found->neighbours; i < q * found->neighbours + found->found;
+         i++) {
+      if (!r->stream) printf("%5zu  ", q);
+      printf("%-10zu  %.10g\n", found->index[i], found->distance[i]);
+    }
+  }
+  print_removed(found);
+  return EXIT_DONE;
+}
+
+static void moments(const double *x, size_t n, double *mean, double *deviation) {
+  double m = 0, variance = 0;
+  for (size_t i = 0; i < n; i++) m += x[i] / (double)n;
+  for (size_t i = 0; i < n; i++) variance += (x[i] - m) * (x[i] - m) / (double)n;
+  *mean = m;
+  *deviation = sqrt(variance);
+}
+
+/* The query, with --z-normalize at the level and the height of `place`. */
+static double *laid_on(const request *r, const double *query, const double *place,
+                       size_t n) {
+  double *copy = malloc(n * sizeof *copy), mean[2], deviation[2];
+  if (!copy) return NULL;
+  moments(query, n, mean, deviation);
+  moments(place, n, mean + 1, deviation + 1);
+  double scale = deviation[0] > 0 ? deviation[1] / deviation[0] : 0;
+  for (size_t i = 0; i < n; i++) {
+    copy[i] = r->search.z_normalize ? (query[i] - mean[0]) * scale + mean[1] : query[i];
+  }
+  return copy;
+}
+
+static double *positions(size_t first, size_t count) {
+  double *x = malloc(count * sizeof *x);
+  for (size_t i = 0; x && i < count; i++) x[i] = (double)(first + i);
+  return x;
+}
+
+/* The stream, and the query laid on the matches; the best with its
+ * surroundings. */
+static int draw_stream(const request *r, const columns *query, const columns *stream,
+                       const result *found, failure *why) {
+  plot p;
+  if (plot_open(&p, r->shared.plot, "Matches of a query in a stream", why)) return -1;
+  size_t n = query->count;
+  plot_series(&p, "stream", NULL, stream->column[0], stream->count);
+  int failed = 0;
+  for (size_t i = 0; i < found->found && !failed; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "match%zu", i);
+    double *x = positions(found->index[i], n);
+    double *y = laid_on(r, query->column[0], stream->column[0] + found->index[i], n);
+    failed = !x || !y;
+    if (!failed) plot_series(&p, name, x, y, n);
+    free(x);
+    free(y);
+  }
+  if (failed) fail(why, "%s: out of memory", r->shared.plot);
+  for (int part = 0; part < 2; part++) {
+    if (part == 0) fprintf(p.script, "set multiplot layout 2,1\n");
+    if (part == 1 && found->found > 0) {
+      fprintf(p.script, "unset title\nset xlabel 'sample'\nset xrange [%.17g:%.17g]\n",
+              (double)found->index[0] - (double)n,
+              (double)found->index[0] + 2 * (double)n);
+    }
+    fprintf(p.script, "plot $stream with lines linecolor rgb '#888888' title \"");
+    plot_text(&p, file_title(r->path[1]));
+    fprintf(p.script, "\"");
+    for (size_t i = 0; i < found->found; i++) {
+      fprintf(p.script, ", $match%zu with lines linewidth 2 title '%zu'", i,
+              found->index[i]);
+    }
+    fprintf(p.script, "\n");
+  }
+  fprintf(p.script, "unset multiplot\n");
+  return plot_close(&p, why) || failed ? -1 : 0;
+}
+
+/* The first query and its neighbours. */
+static int draw_nearest(const request *r, const series_set *queries,
+                        const series_set *series, const result *found, failure *why) {
+  plot p;
+  if (plot_open(&p, r->shared.plot, "The first query and its neighbours", why)) return -1;
+  size_t n = series->length;
+  plot_series(&p, "query", NULL, queries->sample, n);
+  int failed = 0;
+  for (size_t i = 0; i < found->found && !failed; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "series%zu", i);
+    double *y = laid_on(r, series->sample + found->index[i] * n, queries->sample, n);
+    failed = !y;
+    if (!failed) plot_series(&p, name, NULL, y, n);
+    free(y);
+  }
+  if (failed) fail(why, "%s: out of memory", r->shared.plot);
+  fprintf(p.script,
+          "set xlabel 'sample'\nplot $query with lines linewidth 2 "
+          "linecolor rgb 'black' title 'query'");
+  for (size_t i = 0; i < found->found; i++) {
+    fprintf(p.script, ", $series%zu with lines title 'series %zu: %.4g'", i,
+            found->index[i], found->distance[i]);
+  }
+  fprintf(p.script, "\n");
+  return plot_close(&p, why) || failed ? -1 : 0;
+}
+
+static int search_stream(const request *r, result *found, failure *why) {
+  columns query = {0}, stream = {0};
+  int failed = series_read(r->path[0], r->column, &query, why) ||
+               series_read(r->path[1], r->column, &stream, why);
+  if (!failed && query.count > stream.count) {
+    failed = fail(why, "%s: %zu samples, but %s has only %zu", file_title(r->path[0]),
+                  query.count, file_title(r->path[1]), stream.count);
+  }
+  size_t wanted =
+      r->search.neighbours < stream.count ? r->search.neighbours : stream.count;
+  failed = failed || result_make(found, 1, wanted, why);
+  if (!failed) {
+    tsanom_search_options search = r->search;
+    search.neighbours = wanted;
+    tsanom_status status =
+        tsanom_search_stream(query.column[0], query.count, stream.column[0], stream.count,
+                             &search, &r->shared.exec, NULL, 0, found->index,
+                             found->distance, &found->found, found->report);
+    if (status < 0) failed = fail_status(why, file_title(r->path[1]), status);
+  }
+  if (!failed && r->shared.plot) failed = draw_stream(r, &query, &stream, found, why);
+  columns_free(&query);
+  columns_free(&stream);
+  return failed ? -1 : 0;
+}
+
+static int search_set(const request *r, const series_set *queries,
+                      const series_set *series, result *found, failure *why) {
+  tsanom_search_index *index = NULL;
+  if (r->search.neighbours > series->count) {
+    return fail(why, "%s: %zu series, fewer than the %zu neighbours asked for",
+                file_title(r->path[r->classify ? 0 : 1]), series->count,
+                r->search.neighbours);
+  }
+  if (result_make(found, queries->count, r->search.neighbours, why)) return -1;
+  tsanom_status status =
+      tsanom_search_index_create(series->sample, series->count, series->length,
+                                 series->length, &r->search, &r->shared.exec, &index);
+  if (status == TSANOM_OK) {
+    status = tsanom_search_nearest(index, queries->sample, queries->count,
+                                   queries->length, r->search.neighbours, &r->shared.exec,
+                                   NULL, 0, found->index, found->distance, found->report);
+  }
+  tsanom_search_index_destroy(index);
+  return status < 0 ? fail_status(why, "the series", status) : 0;
+}
+
+static int search_series(const request *r, result *found, failure *why) {
+  series_set queries = {0}, series = {0};
+  int failed = series_set_read(r->path[1], 0, &series, why);
+  queries.length = series.length;
+  failed = failed || series_set_read(r->path[0], 0, &queries, why) ||
+           search_set(r, &queries, &series, found, why);
+  if (!failed && r->shared.plot) failed = draw_nearest(r, &queries, &series, found, why);
+  series_set_free(&queries);
+  series_set_free(&series);
+  return failed ? -1 : 0;
+}
+
+static int print_classes(const request *r, const series_set *train,
+                         const series_set *test, const result *found) {
+  size_t errors = 0;
+  for (size_t q = 0; q < test->count; q++) {
+    errors += strcmp(test->label[q], train->label[found->index[q]]) != 0;
+  }
+  double rate = (double)errors / (double)test->count;
+  if (r->shared.json) {
+    json_t *predicted = json_array();
+    for (size_t q = 0; q < test->count; q++) {
+      json_array_append_new(predicted, json_string(train->label[found->index[q]]));
+    }
+    return print_json(json_pack("{so sI sI so so}", "error_rate", json_finite(rate),
+                                "errors", (json_int_t)errors, "tested",
+                                (json_int_t)test->count, "predicted", predicted,
+                                "queries", result_json(found)));
+  }
+  printf("error rate %.4f: %zu of %zu\n", rate, errors, test->count);
+  print_removed(found);
+  return EXIT_DONE;
+}
+
+static int classify(const request *r) {
+  series_set train = {0}, test = {0};
+  result found = {0};
+  failure why;
+  int failed = series_set_read(r->path[0], 1, &train, &why);
+  test.length = train.length;
+  failed = failed || series_set_read(r->path[1], 1, &test, &why) ||
+           search_set(r, &test, &train, &found, &why);
+  int status = failed ? refuse(&why) : print_classes(r, &train, &test, &found);
+  series_set_free(&train);
+  series_set_free(&test);
+  result_free(&found);
+  return status;
+}
+
+static int search(const request *r) {
+  result found = {0};
+  failure why;
+  int failed =
+      r->stream ? search_stream(r, &found, &why) : search_series(r, &found, &why);
+  int status = failed ? refuse(&why) : print(r, &found);
+  result_free(&found);
+  return status;
+}
+
+int command_search(int argc, char **argv) {
+  static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
+  static const struct argp argp = {
+      options,
+      parse,
+      "QUERIES SERIES\n--stream QUERY STREAM\n--classify TRAIN TEST",
+      "Nearest neighbours under dynamic time warping.\v"
+      "QUERIES and SERIES have one series a row, all of one length; in TRAIN and TEST a "
+      "label comes first, as in the UCR archive. QUERY and STREAM are series: one number "
+      "a line, or with --column a column of a CSV file that has a header. \"-\" is the "
+      "standard input. Series and samples are counted from 0.",
+      children,
+      NULL,
+      NULL};
+  request r = {0};
+  argp_parse(&argp, argc, argv, 0, NULL, &r);
+  return r.classify ? classify(&r) : search(&r);
+}
