@@ -3,8 +3,9 @@
  *
  * d(m) = 0 says that the last N events equal the N events m before: the smallest
  * such m is the distance to the previous occurrence of the current N-gram. A
- * Karp-Rabin hash of the N-gram rolls along; two tables, each for one
- * generation of max_period events, remember where each N-gram was last.
+ * Karp-Rabin hash of the N-gram rolls along; a table of lists, newest first,
+ * remembers where the last max_period N-grams were. Nothing is ever deleted: a
+ * list ends at the first place that is too old.
  *
  * Once a period p is known, d(p) stays 0 as long as x[t] = x[t-p], and no
  * smaller m can join it: by Fine and Wilf (Proc. AMS 16 (1965) 109-114) its
@@ -34,27 +35,28 @@ static inline void tsn_history_push(tsn_history *history, uint64_t event) {
 /* Room for at least `events`. */
 void tsn_history_layout(tsn_arena *arena, size_t events, tsn_history *history);
 
-/* Where an N-gram was last: the low words of its number and of its hash. */
+/* Where an N-gram was: the low words of its number and of its hash. */
 typedef struct {
   uint32_t number;
   uint32_t hash;
 } tsn_ngram_place;
 
 typedef struct {
-  size_t window;     /* N */
-  size_t max_period; /* <= window */
-  uint64_t period;   /* the smallest m <= max_period with d(m) = 0; 0: none */
-  uint64_t locked;   /* count at the event that found it */
-  uint64_t hashed;   /* count up to which hash and tables are right */
-  uint64_t hash;     /* of the window that ends at `hashed` */
-  uint64_t leaving;  /* weight of the event that leaves the window */
-  uint64_t from;     /* number at which the current generation began */
-  uint64_t wiped;    /* number before which nothing is in the tables */
-  uint64_t table_mask;
-  tsn_ngram_place *table[2]; /* current, previous generation */
+  size_t window;       /* N */
+  uint32_t max_period; /* <= window */
+  uint64_t period;     /* the smallest m <= max_period with d(m) = 0; 0: none */
+  uint64_t locked;     /* count at the event that found it */
+  uint64_t hashed;     /* count up to which hash and lists are right */
+  uint64_t hash;       /* of the window that ends at `hashed`, below 2^61 + 4 */
+  uint64_t leaving;    /* minus the weight of the event that leaves the window */
+  uint64_t wiped;      /* number before which nothing is in the lists */
+  uint64_t head_mask;
+  tsn_ngram_place *head; /* the newest place of each list */
+  uint64_t older_mask;
+  tsn_ngram_place *older; /* by number, the next place in its list */
 } tsn_ngram;
 
-/* Tables for windows up to max_period; tsn_ngram_start() makes it ready. */
+/* Room for periods up to max_period; tsn_ngram_start() makes it ready. */
 void tsn_ngram_layout(tsn_arena *arena, size_t max_period, tsn_ngram *ngram);
 
 /* Begin, or begin again with another window, on what the history holds: at least
