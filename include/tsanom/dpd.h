@@ -292,6 +292,182 @@ TSANOM_API tsanom_status tsanom_dpd_nest_periods(const tsanom_dpd_nest *nest,
                                                  tsanom_dpd_period *periods,
                                                  size_t capacity, size_t *count);
 
+/** Detector that keeps the whole d(m) of eq. 2, by the run length of each delay:
+ *  the slow and plain form of ::tsanom_dpd_event, for those who want to see it. */
+typedef struct tsanom_dpd_curve tsanom_dpd_curve;
+
+/** Bytes of a curve, O(max_period).
+ *  @param      max_period  the largest delay M, 1 to ::TSANOM_DPD_WINDOW_MAX
+ *  @param[out] bytes       good for a block of any alignment
+ *  @retval TSANOM_E_NULL    bytes is NULL
+ *  @retval TSANOM_E_OPTION  max_period is out of its range
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_curve_size(size_t max_period, size_t *bytes);
+
+/** Make a curve in the caller's memory.
+ *  @param      max_period  the largest delay M
+ *  @param      exec        NULL: the best instruction set; only `isa` is used
+ *  @param      memory      stays in use as long as the curve
+ *  @param      bytes       at least tsanom_dpd_curve_size()'s answer
+ *  @param[out] curve       a handle into `memory`; nothing to destroy
+ *  @retval TSANOM_E_NULL       memory or curve is NULL
+ *  @retval TSANOM_E_OPTION     max_period is out of its range
+ *  @retval TSANOM_E_WORKSPACE  bytes is too small
+ *  @return TSANOM_OK otherwise, or the status of a refused exec */
+TSANOM_API tsanom_status tsanom_dpd_curve_init(size_t max_period, const tsanom_exec *exec,
+                                               void *memory, size_t bytes,
+                                               tsanom_dpd_curve **curve);
+
+/** Feed one event. O(max_period).
+ *  @param curve  the curve
+ *  @param event  an identifier; only equality counts
+ *  @retval TSANOM_E_NULL  curve is NULL
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_curve_push(tsanom_dpd_curve *curve, uint64_t event);
+
+/** How many of the last events in a row equal the one m before, for every m: d(m)
+ *  of eq. 2 is 0 for each window N up to that number, and 1 for longer ones.
+ *  @param      curve  the curve
+ *  @param[out] runs   of delay m at runs[m-1]
+ *  @param      count  delays wanted, 1 to max_period
+ *  @retval TSANOM_E_NULL    curve or runs is NULL
+ *  @retval TSANOM_E_OPTION  count is above max_period
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_curve_runs(const tsanom_dpd_curve *curve,
+                                               uint32_t *runs, size_t count);
+
+/** How a value detector works: fill by tsanom_dpd_value_options_init(). */
+typedef struct tsanom_dpd_value_options {
+  size_t struct_size; /**< set by _init: which fields this caller knows */
+  size_t window;      /**< N, 1 to 2^20; 100 (default) */
+  size_t max_period;  /**< M, 1 to window; 0 = window (default) */
+  /** 0 (default): sums in double precision. Above 0: fixed point, exact and
+   *  faster; each sample times `scale` is rounded to an integer, whose size may
+   *  be at most (2^31 - 1) / N. */
+  double scale;
+  /** Least depth 1 - d(m)/mean(d) of a minimum that is called a period, above 0
+   *  and below 1; 0.5 (default). */
+  double depth;
+} tsanom_dpd_value_options;
+
+/** Write the defaults described at ::tsanom_dpd_value_options.
+ *  @param[out] options      the caller's struct
+ *  @param      struct_size  its sizeof, where the caller was compiled
+ *  @retval TSANOM_E_NULL     options is NULL
+ *  @retval TSANOM_E_VERSION  struct_size is smaller than the first release's
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_value_options_init(tsanom_dpd_value_options *options,
+                                                       size_t struct_size);
+
+/** Detector of the period of a stream of values: eq. 1.
+ *
+ *  The period is the lowest point of the first valley of d: of the delays beyond
+ *  the first at which d exceeds the threshold min + (mean - min) / 4, the first
+ *  stretch at or below it. So it is the fundamental, not one of its multiples,
+ *  which are as deep; and the shallow slope at small delays of a smooth signal
+ *  is no valley. Where the deepest minimum is not `depth` deep there is no
+ *  period. A period once found stays as long as d at it is below the threshold.
+ *  A stream that has been constant for N + M samples has period 1.
+ *
+ *  Bitwise the same for every instruction set. */
+typedef struct tsanom_dpd_value tsanom_dpd_value;
+
+/** Bytes of a value detector, O(window).
+ *  @param      options  NULL: the defaults
+ *  @param[out] bytes    good for a block of any alignment
+ *  @retval TSANOM_E_NULL    bytes is NULL
+ *  @retval TSANOM_E_OPTION  a field of options is out of its range
+ *  @return TSANOM_OK otherwise, or the status of refused options */
+TSANOM_API tsanom_status tsanom_dpd_value_size(const tsanom_dpd_value_options *options,
+                                               size_t *bytes);
+
+/** Make a detector in the caller's memory.
+ *  @param      options  NULL: the defaults
+ *  @param      exec     NULL: the best instruction set; only `isa` is used
+ *  @param      memory   stays in use as long as the detector
+ *  @param      bytes    at least tsanom_dpd_value_size()'s answer
+ *  @param[out] detector a handle into `memory`; nothing to destroy
+ *  @retval TSANOM_E_NULL       memory or detector is NULL
+ *  @retval TSANOM_E_WORKSPACE  bytes is too small
+ *  @return TSANOM_OK otherwise, or the status of refused options or exec */
+TSANOM_API tsanom_status tsanom_dpd_value_init(const tsanom_dpd_value_options *options,
+                                               const tsanom_exec *exec, void *memory,
+                                               size_t bytes, tsanom_dpd_value **detector);
+
+/** Make a detector in one block of exec's allocator.
+ *  @param      options  NULL: the defaults
+ *  @param      exec     NULL: the C heap; its allocator must outlive the detector
+ *  @param[out] detector to be given to tsanom_dpd_value_destroy()
+ *  @retval TSANOM_E_NULL    detector is NULL
+ *  @retval TSANOM_E_MEMORY  the allocator gave NULL
+ *  @return TSANOM_OK otherwise, or the status of refused options or exec */
+TSANOM_API tsanom_status tsanom_dpd_value_create(const tsanom_dpd_value_options *options,
+                                                 const tsanom_exec *exec,
+                                                 tsanom_dpd_value **detector);
+
+/** Give a created detector's block back.
+ *  @param detector  from tsanom_dpd_value_create(); NULL: nothing is done */
+TSANOM_API void tsanom_dpd_value_destroy(tsanom_dpd_value *detector);
+
+/** Feed one sample. O(max_period).
+ *  @param      detector  the detector; after a refusal as before
+ *  @param      sample    finite
+ *  @param[out] report    NULL: not wanted
+ *  @retval TSANOM_E_NULL       detector is NULL
+ *  @retval TSANOM_E_NONFINITE  the sample is a NaN or an infinity
+ *  @retval TSANOM_E_VALUE      fixed point, and the sample does not fit
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_value_push(tsanom_dpd_value *detector, double sample,
+                                               tsanom_dpd_report *report);
+
+/** Feed many samples; the same as as many pushes, up to the first refused.
+ *  @param      detector  the detector
+ *  @param      samples   may be NULL if count is 0
+ *  @param      count     how many
+ *  @param[out] periods   the period after each sample; NULL: not wanted
+ *  @param[out] starts    1 where a period starts, else 0; NULL: not wanted
+ *  @param[out] done      samples taken; NULL: not wanted
+ *  @retval TSANOM_E_NULL       detector, or samples with a count, is NULL
+ *  @retval TSANOM_E_NONFINITE  samples[*done] is a NaN or an infinity
+ *  @retval TSANOM_E_VALUE      fixed point, and samples[*done] does not fit
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_value_push_many(tsanom_dpd_value *detector,
+                                                    const double *samples, size_t count,
+                                                    size_t *periods, int32_t *starts,
+                                                    size_t *done);
+
+/** Change the window; the history is kept, and max_period stays at most the
+ *  window. O(window max_period).
+ *  @param detector  the detector
+ *  @param window    1 to the window of the options it was made with
+ *  @retval TSANOM_E_NULL    detector is NULL
+ *  @retval TSANOM_E_OPTION  window is out of its range: nothing has changed
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_value_resize(tsanom_dpd_value *detector,
+                                                 size_t window);
+
+/** The curve d(m) of eq. 1, for the delays whose window is complete.
+ *  @param      detector   the detector
+ *  @param[out] distances  d(m) at distances[m-1]; may be NULL if capacity is 0
+ *  @param      capacity   room in delays
+ *  @param[out] count      complete delays, 0 to max_period
+ *  @retval TSANOM_E_NULL   detector, count, or distances with a capacity, is NULL
+ *  @retval TSANOM_PARTIAL  there are more than capacity
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_value_distances(const tsanom_dpd_value *detector,
+                                                    double *distances, size_t capacity,
+                                                    size_t *count);
+
+/** Continue the stream by its period.
+ *  @param      detector  the detector
+ *  @param[out] samples   the next `count` samples, if the period holds
+ *  @param      count     how many
+ *  @retval TSANOM_E_NULL      detector or samples is NULL
+ *  @retval TSANOM_INFEASIBLE  there is no period: samples is untouched
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_value_predict(const tsanom_dpd_value *detector,
+                                                  double *samples, size_t count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tsanom/dpd.h>
+
+#include "support/allocator.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { SAMPLES = 500, LONGEST = 64 };
+
+/* Equation 1 with its window complete, straight from the definition. */
+static double naive_distance(const double *x, size_t newest, size_t window, size_t m) {
+  double sum = 0;
+  for (size_t i = 0; i < window; i++) sum += fabs(x[newest - i] - x[newest - i - m]);
+  return sum / (double)window;
+}
+
+static tsanom_dpd_value_options options_of(size_t window, size_t max_period,
+                                           double scale) {
+  tsanom_dpd_value_options options;
+  tsanom_dpd_value_options_init(&options, sizeof options);
+  options.window = window;
+  options.max_period = max_period;
+  options.scale = scale;
+  return options;
+}
+
+static tsanom_dpd_value *make_detector(const tsanom_dpd_value_options *options,
+                                       int32_t isa) {
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.isa = isa;
+  tsanom_dpd_value *detector = NULL;
+  CHECK_STATUS(tsanom_dpd_value_create(options, &exec, &detector), TSANOM_OK);
+  return detector;
+}
+
+/* A period with noise, or noise alone; multiples of 1/8. */
+static void fill(double *x, size_t count, uint64_t *seed) {
+  size_t period = random_between(seed, 1, 40);
+  double noise = (double)random_between(seed, 0, 3);
+  for (size_t i = 0; i < count; i++) {
+    double fresh = floor(random_unit(seed) * 80) / 8;
+    double jitter = floor(random_unit(seed) * noise) / 8;
+    x[i] = noise == 3 || i < period ? fresh : x[i - period] + jitter - noise / 16;
+    x[i] = floor(x[i] * 8) / 8;
+  }
+}
+
+static void check_distances(const tsanom_dpd_value *detector, const double *x,
+                            size_t newest, size_t window, size_t max_period,
+                            double tolerance) {
+  double distance[LONGEST];
+  size_t count = 0;
+  CHECK_STATUS(tsanom_dpd_value_distances(detector, distance, LONGEST, &count),
+               TSANOM_OK);
+  size_t complete = newest + 1 > window ? newest + 1 - window : 0;
+  cr_assert(count == (complete < max_period ? complete : max_period));
+  for (size_t m = 1; m <= count; m++) {
+    double expected = naive_distance(x, newest, window, m);
+    cr_assert(fabs(distance[m - 1] - expected) <= tolerance * (1 + expected),
+              "d(%zu) at %zu: %.17g, not %.17g", m, newest, distance[m - 1], expected);
+  }
+}
+
+Test(dpd_value, distances_are_those_of_the_definition) {
+  uint64_t seed = 1;
+  for (int trial = 0; trial < 300; trial++) {
+    double x[SAMPLES];
+    fill(x, SAMPLES, &seed);
+    size_t largest = random_between(&seed, 1, LONGEST), window = largest;
+    size_t most = random_between(&seed, 1, largest), max_period = most;
+    double scale = trial % 2 ? 8 : 0;
+    tsanom_dpd_value_options options = options_of(largest, most, scale);
+    FOR_EACH_ISA (isa) {
+      uint64_t choice = seed;
+      window = largest;
+      max_period = most;
+      tsanom_dpd_value *detector = make_detector(&options, isa);
+      for (size_t i = 0; i < SAMPLES; i++) {
+        CHECK_STATUS(tsanom_dpd_value_push(detector, x[i], NULL), TSANOM_OK);
+        check_distances(detector, x, i, window, max_period, scale > 0 ? 1e-15 : 1e-13);
+        if (random_bits(&choice) % 100 == 0) {
+          window = random_between(&choice, 1, largest);
+          max_period = most < window ? most : window;
+          CHECK_STATUS(tsanom_dpd_value_resize(detector, window), TSANOM_OK);
+          CHECK_STATUS(tsanom_dpd_value_resize(detector, 0), TSANOM_E_OPTION);
+        }
+      }
+      tsanom_dpd_value_destroy(detector);
+    }
+  }
+}
+
+Test(dpd_value, levels_agree_bit_for_bit) {
+  uint64_t seed = 2;
+  for (int trial = 0; trial < 100; trial++) {
+    double x[SAMPLES];
+    for (size_t i = 0; i < SAMPLES; i++) {
+      x[i] = sin((double)i * 0.31) + random_unit(&seed) * (trial % 5);
+    }
+    tsanom_dpd_value_options options = options_of(60, 50, 0);
+    tsanom_dpd_value *base = make_detector(&options, TSANOM_ISA_BASE);
+    FOR_EACH_ISA (isa) {
+      tsanom_dpd_value *detector = make_detector(&options, isa);
+      tsanom_dpd_value *again = make_detector(&options, TSANOM_ISA_BASE);
+      for (size_t i = 0; i < SAMPLES; i++) {
+        tsanom_dpd_report expected, report;
+        double d[2][50];
+        size_t count;
+        tsanom_dpd_value_push(again, x[i], &expected);
+        tsanom_dpd_value_push(detector, x[i], &report);
+        cr_assert(memcmp(&expected, &report, sizeof report) == 0);
+        tsanom_dpd_value_distances(again, d[0], 50, &count);
+        tsanom_dpd_value_distances(detector, d[1], 50, &count);
+        cr_assert(memcmp(d[0], d[1], count * sizeof(double)) == 0);
+      }
+      tsanom_dpd_value_destroy(detector);
+      tsanom_dpd_value_destroy(again);
+    }
+    tsanom_dpd_value_destroy(base);
+  }
+}
+
+Test(dpd_value, the_period_is_the_fundamental) {
+  uint64_t seed = 3;
+  for (size_t period = 2; period <= 45; period++) {
+    for (int kind = 0; kind < 4; kind++) {
+      double x[SAMPLES], pattern[LONGEST];
+      for (size_t i = 0; i < period; i++) pattern[i] = random_unit(&seed) * 10;
+      for (size_t i = 0; i < SAMPLES; i++) {
+        double phase = 2 * M_PI * (double)i / (double)period;
+        x[i] = kind < 2 ? pattern[i % period] : 5 * sin(phase);
+        if (kind % 2) x[i] += random_unit(&seed) - 0.5;
+      }
+      if (kind >= 2 && period < 5) continue; /* a sine of few samples has other zeros */
+      tsanom_dpd_value_options options = options_of(100, 0, 0);
+      tsanom_dpd_value *detector = make_detector(&options, TSANOM_ISA_AUTO);
+      tsanom_dpd_report report;
+      for (size_t i = 0; i < SAMPLES; i++) tsanom_dpd_value_push(detector, x[i], &report);
+      size_t error =
+          report.period > period ? report.period - period : period - report.period;
+      cr_assert(error <= (kind == 3 ? 1 + period / 20 : 0), "period %zu kind %d: %zu",
+                period, kind, report.period);
+      cr_assert(report.confidence > 0.5 && report.confidence <= 1);
+      tsanom_dpd_value_destroy(detector);
+    }
+  }
+}
+
+Test(dpd_value, noise_has_no_period_and_a_constant_has_1) {
+  uint64_t seed = 4;
+  tsanom_dpd_value_options options = options_of(100, 0, 0);
+  tsanom_dpd_value *detector = make_detector(&options, TSANOM_ISA_AUTO);
+  tsanom_dpd_report report;
+  for (int i = 0; i < 20000; i++) {
+    tsanom_dpd_value_push(detector, random_unit(&seed), &report);
+    cr_assert(report.period == 0 && report.confidence == 0 && report.start == 0);
+  }
+  for (int i = 0; i < 200; i++) tsanom_dpd_value_push(detector, 0.1, &report);
+  cr_assert(report.period == 1 && report.confidence == 1);
+  cr_assert(report.change == TSANOM_DPD_LOCKED);
+  tsanom_dpd_value_destroy(detector);
+}
+
+Test(dpd_value, rounding_does_not_pile_up) {
+  enum { WINDOW = 16, PUSHES = 3000000 };
+  uint64_t seed = 5;
+  tsanom_dpd_value_options options = options_of(WINDOW, 0, 0);
+  tsanom_dpd_value *detector = make_detector(&options, TSANOM_ISA_AUTO);
+  double last[2 * WINDOW + 1];
+  for (size_t i = 0; i < PUSHES; i++) {
+    double sample = random_unit(&seed) * 1e3;
+    if (i + 2 * WINDOW + 1 >= PUSHES) last[i + 2 * WINDOW + 1 - PUSHES] = sample;
+    tsanom_dpd_value_push(detector, sample, NULL);
+  }
+  double distance[WINDOW];
+  size_t count;
+  tsanom_dpd_value_distances(detector, distance, WINDOW, &count);
+  for (size_t m = 1; m <= WINDOW; m++) {
+    double expected = naive_distance(last, 2 * WINDOW, WINDOW, m);
+    cr_assert(fabs(distance[m - 1] - expected) <= 1e-12 * expected);
+  }
+  tsanom_dpd_value_destroy(detector);
+}
+
+Test(dpd_value, prediction_continues_the_period) {
+  tsanom_dpd_value_options options = options_of(20, 0, 0);
+  tsanom_dpd_value *detector = make_detector(&options, TSANOM_ISA_AUTO);
+  double next[15] = {99};
+  CHECK_STATUS(tsanom_dpd_value_predict(detector, next, 15), TSANOM_INFEASIBLE);
+  cr_assert(next[0] == 99);
+  const double pattern[] = {0, 5, 1, 9, 2, 7};
+  for (size_t i = 0; i < 100; i++) {
+    tsanom_dpd_value_push(detector, pattern[i % 6], NULL);
+  }
+  CHECK_STATUS(tsanom_dpd_value_predict(detector, next, 15), TSANOM_OK);
+  for (size_t i = 0; i < 15; i++) cr_assert(next[i] == pattern[(100 + i) % 6]);
+  tsanom_dpd_value_destroy(detector);
+}
+
+Test(dpd_value, a_refused_sample_changes_nothing) {
+  uint64_t seed = 6;
+  for (int fixed = 0; fixed < 2; fixed++) {
+    tsanom_dpd_value_options options = options_of(30, 0, fixed ? 1000 : 0);
+    tsanom_dpd_value *plain = make_detector(&options, TSANOM_ISA_AUTO);
+    tsanom_dpd_value *disturbed = make_detector(&options, TSANOM_ISA_AUTO);
+    for (int i = 0; i < 300; i++) {
+      double sample = sin(i * 0.7) + random_unit(&seed);
+      tsanom_dpd_report a, b;
+      CHECK_STATUS(tsanom_dpd_value_push(disturbed, NAN, NULL), TSANOM_E_NONFINITE);
+      CHECK_STATUS(tsanom_dpd_value_push(disturbed, -INFINITY, NULL), TSANOM_E_NONFINITE);
+      if (fixed) {
+        CHECK_STATUS(tsanom_dpd_value_push(disturbed, 1e9, NULL), TSANOM_E_VALUE);
+      }
+      tsanom_dpd_value_push(plain, sample, &a);
+      tsanom_dpd_value_push(disturbed, sample, &b);
+      cr_assert(memcmp(&a, &b, sizeof a) == 0);
+    }
+    const double many[] = {1, 2, NAN, 3};
+    size_t done = 0;
+    CHECK_STATUS(tsanom_dpd_value_push_many(plain, many, 4, NULL, NULL, &done),
+                 TSANOM_E_NONFINITE);
+    cr_assert(done == 2);
+    tsanom_dpd_value_destroy(plain);
+    tsanom_dpd_value_destroy(disturbed);
+  }
+}
+
+Test(dpd_value, memory_and_options_are_checked) {
+  size_t bytes = 0;
+  CHECK_STATUS(tsanom_dpd_value_size(NULL, &bytes), TSANOM_OK);
+  unsigned char *block = malloc(bytes + 1);
+  tsanom_dpd_value *detector = NULL;
+  CHECK_STATUS(tsanom_dpd_value_init(NULL, NULL, block + 1, bytes, &detector), TSANOM_OK);
+  for (int i = 0; i < 1000; i++) tsanom_dpd_value_push(detector, i % 7, NULL);
+  CHECK_STATUS(tsanom_dpd_value_init(NULL, NULL, block, bytes - 1, &detector),
+               TSANOM_E_WORKSPACE);
+  free(block);
+
+  test_allocator allocator = {.fail_at = 1};
+  tsanom_exec exec = test_exec(&allocator);
+  CHECK_STATUS(tsanom_dpd_value_create(NULL, &exec, &detector), TSANOM_E_MEMORY);
+  CHECK_STATUS(tsanom_dpd_value_create(NULL, &exec, &detector), TSANOM_OK);
+  tsanom_dpd_value_destroy(detector);
+  cr_assert(allocator.live == 0 && allocator.calls == 2);
+
+  const tsanom_dpd_value_options bad[] = {options_of(0, 0, 0), options_of(5, 6, 0),
+                                          options_of(5, 0, -1), options_of(5, 0, NAN),
+                                          options_of((1 << 20) + 1, 0, 0)};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    CHECK_STATUS(tsanom_dpd_value_size(&bad[i], &bytes), TSANOM_E_OPTION);
+  }
+  tsanom_dpd_value_options options = options_of(5, 0, 0);
+  options.depth = 1;
+  CHECK_STATUS(tsanom_dpd_value_size(&options, &bytes), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_dpd_value_push(NULL, 1, NULL), TSANOM_E_NULL);
+  tsanom_dpd_value_destroy(NULL);
+}
