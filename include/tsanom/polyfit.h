@@ -204,6 +204,105 @@ TSANOM_API tsanom_status tsanom_polyfit_evaluate(const tsanom_polyfit_model *mod
                                                  const tsanom_exec *exec, double *values,
                                                  double *slopes);
 
+/** A fit of samples that need not be there at once: opaque, in the caller's
+ *  memory, of a size that does not depend on how many samples are pushed. It
+ *  holds no pointers, so that it can be copied and moved as bytes.
+ *
+ *  It keeps sum w T_k(t), k <= 2 degree, and sum w y T_k(t) in double-double
+ *  arithmetic, which leaves the coefficients as many digits as refinement does.
+ *  The interval that t maps to [-1, 1] grows with the samples, and the sums are
+ *  carried over by the change of basis, which is stable in that direction. Samples are
+ * taken in blocks of fixed length, so that the fit does not depend on how they were cut
+ * into pushes.
+ *
+ *  As the samples are gone when the fit is made, RSS is a difference of sums and
+ *  not known below about 1e-30 of sum w y^2. One call at a time on a stream. */
+typedef struct tsanom_polyfit_stream tsanom_polyfit_stream;
+
+/** Bytes of a stream.
+ *  @param      options  degree: the highest that will be asked for. NULL: the
+ *                       defaults
+ *  @param[out] bytes    the size
+ *  @retval TSANOM_E_NULL  bytes is NULL
+ *  @return TSANOM_OK, or the status of a refused options */
+TSANOM_API tsanom_status tsanom_polyfit_stream_size(const tsanom_polyfit_options *options,
+                                                    size_t *bytes);
+
+/** Make an empty stream in the caller's memory.
+ *  @param[out] stream   memory aligned for double
+ *  @param      bytes    at least tsanom_polyfit_stream_size()'s answer
+ *  @param      options  as there; kept for tsanom_polyfit_stream_fit(). With
+ *                       refine = 0 the sums of a block are made in double, which is
+ *                       several times faster
+ *  @retval TSANOM_E_NULL       stream is NULL
+ *  @retval TSANOM_E_WORKSPACE  bytes is too small
+ *  @return TSANOM_OK, or the status of a refused options */
+TSANOM_API tsanom_status tsanom_polyfit_stream_init(
+    tsanom_polyfit_stream *stream, size_t bytes, const tsanom_polyfit_options *options);
+
+/** Make an empty stream in memory of exec's allocator.
+ *  @param      options  as in tsanom_polyfit_stream_init()
+ *  @param      exec     NULL: the C heap
+ *  @param[out] stream   untouched unless TSANOM_OK is returned
+ *  @retval TSANOM_E_NULL    stream is NULL
+ *  @retval TSANOM_E_MEMORY  the allocator gave NULL
+ *  @return TSANOM_OK, or the status of a refused options or exec */
+TSANOM_API tsanom_status
+tsanom_polyfit_stream_create(const tsanom_polyfit_options *options,
+                             const tsanom_exec *exec, tsanom_polyfit_stream **stream);
+
+/** Give the memory of tsanom_polyfit_stream_create() back.
+ *  @param stream  NULL: nothing happens
+ *  @param exec    with the same allocator
+ *  @return TSANOM_OK, or the status of a refused exec */
+TSANOM_API tsanom_status tsanom_polyfit_stream_destroy(tsanom_polyfit_stream *stream,
+                                                       const tsanom_exec *exec);
+
+/** Add samples, in any order of x. O(n degree).
+ *  @param stream   initialised
+ *  @param x,y      n samples, all finite
+ *  @param weights  n positive finite weights; NULL: all 1
+ *  @param n        0 is allowed
+ *  @param exec     NULL: one thread. Only its instruction set is used; to share
+ *                  the work among threads, give each a stream and merge them
+ *  @retval TSANOM_E_NULL       a required pointer is NULL
+ *  @retval TSANOM_E_NONFINITE  a NaN or infinity: none of the samples is taken
+ *  @retval TSANOM_E_VALUE      a weight is zero or negative: the same
+ *  @return TSANOM_OK, or the status of a refused exec */
+TSANOM_API tsanom_status tsanom_polyfit_stream_push(tsanom_polyfit_stream *stream,
+                                                    const double *x, const double *y,
+                                                    const double *weights, size_t n,
+                                                    const tsanom_exec *exec);
+
+/** Add to one stream all that another one has seen. O(degree^2).
+ *  @param stream  is added to
+ *  @param other   a different one, made with the same degree and refine; its
+ *                 samples stay what they were
+ *  @param exec    NULL: one thread; only its instruction set is used
+ *  @retval TSANOM_E_NULL    a stream is NULL
+ *  @retval TSANOM_E_OPTION  the degrees or the refine of the two differ, or they
+ *                           are one
+ *  @return TSANOM_OK, or the status of a refused exec */
+TSANOM_API tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stream,
+                                                     const tsanom_polyfit_stream *other,
+                                                     const tsanom_exec *exec);
+
+/** Fit all samples seen so far; more may be pushed afterwards. O(degree^3).
+ *  @param         stream   initialised; only its scratch is written
+ *  @param         options  degree at most the stream's; refine is not looked at.
+ *                          NULL: those of tsanom_polyfit_stream_init()
+ *  @param         exec     NULL: one thread; only its instruction set is used
+ *  @param[in,out] model    as in tsanom_polyfit_fit()
+ *  @retval TSANOM_E_NULL    stream or model is NULL
+ *  @retval TSANOM_E_COUNT   no sample was pushed, or too few for the fixed degree
+ *  @retval TSANOM_E_OPTION  the degree is above the stream's, or as in
+ *                           tsanom_polyfit_fit()
+ *  @return the other statuses of tsanom_polyfit_fit() */
+TSANOM_API tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
+                                                   const tsanom_polyfit_options *options,
+                                                   const tsanom_exec *exec,
+                                                   tsanom_polyfit_model *model);
+
 #ifdef __cplusplus
 }
 #endif

@@ -73,6 +73,12 @@ static inline tsn_dd tsn_dd_divide(tsn_dd a, tsn_dd b) {
   return tsn_fast_two_sum(quotient, rest.high / b.high);
 }
 
+static inline tsn_dd tsn_dd_sqrt(tsn_dd a) {
+  double root = sqrt(a.high);
+  tsn_dd rest = tsn_dd_subtract(a, tsn_two_product(root, root));
+  return root > 0 ? tsn_fast_two_sum(root, rest.high / (2 * root)) : tsn_dd_from(0);
+}
+
 /* a 2^exponent, rounded once if it is subnormal. */
 static inline double tsn_scale(double a, int exponent) {
   if (exponent < -1000 || exponent > 1000 || !(fabs(a) > 0x1p-20 && fabs(a) < 0x1p20)) {

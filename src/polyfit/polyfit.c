@@ -5,6 +5,7 @@
 #include "core/arena.h"
 #include "core/exec.h"
 #include "core/versioned.h"
+#include "polyfit/polyfit_options.h"
 #include "polyfit/polyfit_solve.h"
 
 static const tsanom_polyfit_options defaults = {.struct_size = sizeof defaults,
@@ -23,8 +24,8 @@ tsanom_status tsanom_polyfit_options_init(tsanom_polyfit_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-static tsanom_status read_options(tsanom_polyfit_options *own,
-                                  const tsanom_polyfit_options *caller) {
+tsanom_status tsn_polyfit_options_read(tsanom_polyfit_options *own,
+                                       const tsanom_polyfit_options *caller) {
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
   if (status < 0) return status;
   if (own->degree < 0 || own->degree > TSANOM_POLYFIT_MAX_DEGREE ||
@@ -43,7 +44,7 @@ tsanom_status tsanom_polyfit_workspace(size_t n, const tsanom_polyfit_options *o
   tsanom_exec own_exec;
   tsanom_status status;
   if (!bytes) return TSANOM_E_NULL;
-  if ((status = read_options(&own_options, options)) < 0) return status;
+  if ((status = tsn_polyfit_options_read(&own_options, options)) < 0) return status;
   if ((status = tsn_exec_read(&own_exec, exec)) < 0) return status;
   if (n == 0) return TSANOM_E_COUNT;
   tsn_arena arena = tsn_arena_measure();
@@ -61,7 +62,7 @@ tsanom_status tsanom_polyfit_fit(const double *x, const double *y, const double 
   tsanom_exec own_exec;
   tsanom_status status;
   if (!x || !y || !model) return TSANOM_E_NULL;
-  if ((status = read_options(&own_options, options)) < 0) return status;
+  if ((status = tsn_polyfit_options_read(&own_options, options)) < 0) return status;
   if ((status = tsn_exec_read(&own_exec, exec)) < 0) return status;
   if (model->struct_size < sizeof *model) return TSANOM_E_VERSION;
   if (n == 0 || (own_options.selection == TSANOM_POLYFIT_FIXED &&

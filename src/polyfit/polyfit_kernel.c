@@ -56,8 +56,8 @@ static inline void map_tile(const tsn_polyfit_map *map, const sample_tile *tile,
 static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
                     int terms, double *sums) {
   ALIGNED double lanes[TSN_POLYFIT_MAX_SUMS][LANES];
-  int powers = 2 * terms - 1;
-  for (int k = 0; k < powers + terms; k++) FOR_LANES(l) lanes[k][l] = 0;
+  int powers = 2 * terms - 1, count = powers + terms + 1;
+  for (int k = 0; k < count; k++) FOR_LANES(l) lanes[k][l] = 0;
   for (size_t i = 0; i < samples->n; i += LANES) {
     sample_tile tile;
     ALIGNED double twice[LANES];
@@ -69,6 +69,7 @@ static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *sampl
       twice[l] = 2 * before[l];
       current[l] = tile.w[l];
       before[l] *= tile.w[l];
+      lanes[count - 1][l] += tile.w[l] * tile.y[l] * tile.y[l];
     }
     for (int k = 0; k < powers; k++) {
       FOR_LANES(l) lanes[k][l] += current[l];
@@ -82,7 +83,7 @@ static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *sampl
       }
     }
   }
-  for (int k = 0; k < powers + terms; k++) sums[k] = add_lanes(lanes[k]);
+  for (int k = 0; k < count; k++) sums[k] = add_lanes(lanes[k]);
 }
 
 /* p = sum c_k T_k by Clenshaw's recurrence. */

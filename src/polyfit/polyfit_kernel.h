@@ -48,7 +48,7 @@ enum {
 typedef struct {
   tsn_polyfit_range (*survey)(const double *values, size_t n);
   /* sums[k] = sum w T_k(t) for k < 2 terms - 1, then sum w T_k(t) y for
-   * k < terms. */
+   * k < terms, then sum w y^2. */
   void (*moments)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
                   int terms, double *sums);
   /* The sums named above, r = y - sum c_k T_k(t). */
@@ -70,7 +70,7 @@ typedef struct {
   /* sums[k] = sum w T_k(t) r for k < terms, then the residual sums. */
   void (*refine)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
                  int terms, const tsn_dd *c, double mean, tsn_dd *sums);
-  /* As moments above, then sum w y^2. */
+  /* As moments above. */
   void (*moments)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
                   int terms, tsn_dd *sums);
   /* The powers of u = x x_unit in each Chebyshev polynomial: matrix[k terms + j]

@@ -13,13 +13,6 @@
 
 #define LOG_2 0x1.62e42fefa39efp-1
 
-int tsn_polyfit_unit_exponent(double largest) {
-  if (largest == 0) return 0;
-  int exponent;
-  frexp(largest, &exponent);
-  return exponent < -1023 ? 1023 : -exponent;
-}
-
 void tsn_polyfit_degree_rss(const tsn_polyfit_factor *factor, int last, tsn_dd *rss) {
   for (int k = last; k > 0; k--) {
     rss[k - 1] = tsn_dd_add(rss[k], tsn_two_product(factor->z[k], factor->z[k]));
@@ -140,10 +133,7 @@ static void write_coefficients(const tsn_polyfit_factor *factor,
 static double residual_sd(tsn_dd rss, double freedom) {
   if (!(freedom > 0)) return INFINITY;
   tsn_dd variance = tsn_dd_divide(rss, tsn_dd_from(freedom));
-  if (!(variance.high > 0)) return 0;
-  double root = sqrt(variance.high);
-  tsn_dd rest = tsn_dd_subtract(variance, tsn_two_product(root, root));
-  return root + rest.high / (2 * root);
+  return variance.high > 0 ? tsn_dd_sqrt(variance).high : 0;
 }
 
 void tsn_polyfit_describe(const tsn_polyfit_factor *factor,

@@ -24,9 +24,6 @@ typedef struct {
   tsn_dd tss;       /* about the weighted mean */
 } tsn_polyfit_factor;
 
-/* Bring a largest magnitude to [1/2, 1): the exponent of the unit. */
-int tsn_polyfit_unit_exponent(double largest);
-
 /* R^2 of a fit. */
 double tsn_polyfit_r_squared(tsn_dd rss, tsn_dd tss);
 

@@ -101,7 +101,7 @@ static void run_moments(const block_pass *pass, const tsn_polyfit_samples *block
 
 tsanom_status tsn_polyfit_moments(tsn_polyfit_passes *passes, int terms, tsn_dd *sums) {
   block_pass pass = {
-      .passes = passes, .run = run_moments, .terms = terms, .width = 3 * terms - 1};
+      .passes = passes, .run = run_moments, .terms = terms, .width = 3 * terms};
   return run_sums(&pass, sums);
 }
 

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "polyfit/polyfit_algebra.h"
+#include "polyfit/polyfit_map.h"
 #include "polyfit/polyfit_model.h"
 
 /* The Gram matrix squares the condition number: up to this one its error stays
@@ -39,21 +40,6 @@ typedef struct {
   tsn_dd c[TSN_POLYFIT_MAX_TERMS];
 } fit_state;
 
-static void map_ranges(tsn_polyfit_map *map, tsn_polyfit_range x, tsn_polyfit_range y,
-                       double largest_weight) {
-  map->x_exponent = tsn_polyfit_unit_exponent(fmax(fabs(x.low), fabs(x.high)));
-  map->y_exponent = tsn_polyfit_unit_exponent(fmax(fabs(y.low), fabs(y.high)));
-  map->weight_exponent = tsn_polyfit_unit_exponent(largest_weight);
-  map->weight_exponent -= map->weight_exponent % 2;
-  map->x_unit = ldexp(1, map->x_exponent);
-  map->y_unit = ldexp(1, map->y_exponent);
-  map->weight_unit = ldexp(1, map->weight_exponent);
-  double low = x.low * map->x_unit, high = x.high * map->x_unit;
-  map->center = low / 2 + high / 2;
-  double half = fmax(high - map->center, map->center - low);
-  map->scale = half > 0 ? 1 / half : 1;
-}
-
 static tsanom_status survey(fit_state *fit) {
   const tsn_polyfit_samples *s = &fit->passes.samples;
   tsn_polyfit_range x, y, weights = {.low = 1, .high = 1, .finite = 1};
@@ -65,11 +51,13 @@ static tsanom_status survey(fit_state *fit) {
   if (status != TSANOM_OK) return status;
   if (!x.finite || !y.finite || !weights.finite) return TSANOM_E_NONFINITE;
   if (!(weights.low > 0)) return TSANOM_E_VALUE;
-  /* Without weights all are 1, whatever their unit would be. */
-  map_ranges(&fit->passes.map, x, y, s->weights ? weights.high : 0);
-  fit->factor.map = fit->passes.map;
+  tsn_polyfit_map *map = &fit->passes.map;
+  tsn_polyfit_map_x(map, x.low, x.high);
+  tsn_polyfit_map_y(map, tsn_polyfit_y_exponent(y),
+                    tsn_polyfit_weight_exponent(weights.high));
+  fit->factor.map = *map;
   fit->factor.tss = tsn_dd_from(y.low < y.high);
-  fit->constant = y.low * fit->passes.map.y_unit;
+  fit->constant = y.low * map->y_unit;
   return TSANOM_OK;
 }
 

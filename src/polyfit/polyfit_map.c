@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "polyfit/polyfit_map.h"
+
+#include <math.h>
+
+/* The exponent of the power of two, as near as a double has it, that brings
+ * `largest` to [1/2, 1). */
+static int unit_exponent(double largest) {
+  if (largest == 0) return 0;
+  int exponent;
+  frexp(largest, &exponent);
+  return exponent < -1023 ? 1023 : -exponent;
+}
+
+int tsn_polyfit_y_exponent(tsn_polyfit_range y) {
+  return unit_exponent(fmax(fabs(y.low), fabs(y.high)));
+}
+
+int tsn_polyfit_weight_exponent(double heaviest) {
+  int exponent = unit_exponent(heaviest);
+  return exponent - exponent % 2;
+}
+
+void tsn_polyfit_map_x(tsn_polyfit_map *map, double low, double high) {
+  map->x_exponent = unit_exponent(fmax(fabs(low), fabs(high)));
+  map->x_unit = ldexp(1, map->x_exponent);
+  low *= map->x_unit;
+  high *= map->x_unit;
+  map->center = low / 2 + high / 2;
+  double half = fmax(high - map->center, map->center - low);
+  map->scale = half > 0 ? 1 / half : 1;
+}
+
+void tsn_polyfit_map_y(tsn_polyfit_map *map, int y_exponent, int weight_exponent) {
+  map->y_exponent = y_exponent;
+  map->weight_exponent = weight_exponent;
+  map->y_unit = ldexp(1, y_exponent);
+  map->weight_unit = ldexp(1, weight_exponent);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sums of Chebyshev polynomials over samples, carried from one interval to
+ * another: T_k(t') with t' = slope t + shift is a combination of T_0 ... T_k(t). */
+#include "polyfit/polyfit_sums.h"
+
+#include <math.h>
+
+#include "polyfit/polyfit_map.h"
+
+void tsn_polyfit_sums_clear(tsn_polyfit_sums *sums) {
+  *sums = (tsn_polyfit_sums){.low = INFINITY,
+                             .high = -INFINITY,
+                             .x_low = INFINITY,
+                             .x_high = -INFINITY,
+                             .y_low = INFINITY,
+                             .y_high = -INFINITY};
+}
+
+static tsn_dd times_power(tsn_dd a, int exponent) {
+  return (tsn_dd){ldexp(a.high, exponent), ldexp(a.low, exponent)};
+}
+
+/* row = T_k(slope t + shift) in the basis T_j(t), from the two rows before it:
+ * 2 (slope t + shift) current - before, where t T_j = (T_{j+1} + T_{|j-1|}) / 2. */
+static void next_row(tsn_dd slope, tsn_dd shift, int k, const tsn_dd *current,
+                     const tsn_dd *before, tsn_dd *row) {
+  for (int j = 0; j <= k; j++) {
+    tsn_dd raised = tsn_dd_from(0);
+    if (j > 0) raised = j == 1 ? times_power(current[0], 1) : current[j - 1];
+    if (j + 1 < k) raised = tsn_dd_add(raised, current[j + 1]);
+    tsn_dd entry = tsn_dd_multiply(slope, raised);
+    if (j < k) {
+      entry = tsn_dd_add(entry, times_power(tsn_dd_multiply(shift, current[j]), 1));
+    }
+    row[j] = j < k - 1 ? tsn_dd_subtract(entry, before[j]) : entry;
+  }
+}
+
+static tsn_dd combine(const tsn_dd *row, int k, const tsn_dd *sums) {
+  tsn_dd total = tsn_dd_from(0);
+  for (int j = 0; j <= k; j++) {
+    total = tsn_dd_add(total, tsn_dd_multiply(row[j], sums[j]));
+  }
+  return total;
+}
+
+/* Turn the sums to another map of x. */
+static void change_interval(tsn_polyfit_sums *sums, int terms, double low, double high) {
+  tsn_polyfit_map old = sums->map, *map = &sums->map;
+  tsn_dd rows[3][2 * TSN_POLYFIT_MAX_TERMS], turned[TSN_POLYFIT_MAX_SUMS];
+  int powers = 2 * terms - 1;
+  sums->low = low;
+  sums->high = high;
+  tsn_polyfit_map_x(map, low, high);
+  int change = map->x_exponent - old.x_exponent;
+  tsn_dd slope =
+      tsn_dd_divide(tsn_dd_from(ldexp(map->scale, change)), tsn_dd_from(old.scale));
+  tsn_dd shift = tsn_two_sum(ldexp(old.center, change), -map->center);
+  shift = tsn_dd_multiply(shift, tsn_dd_from(map->scale));
+  rows[0][0] = tsn_dd_from(1);
+  rows[1][0] = shift;
+  rows[1][1] = slope;
+  for (int k = 0; k < powers; k++) {
+    tsn_dd *row = rows[k % 3];
+    if (k >= 2) next_row(slope, shift, k, rows[(k + 2) % 3], rows[(k + 1) % 3], row);
+    turned[k] = combine(row, k, sums->sums);
+    if (k < terms) turned[powers + k] = combine(row, k, sums->sums + powers);
+  }
+  for (int k = 0; k < powers + terms; k++) sums->sums[k] = turned[k];
+}
+
+/* Turn the sums to other units of y and of the weights. */
+static void change_units(tsn_polyfit_sums *sums, int terms, int y_exponent,
+                         int weight_exponent) {
+  int y = y_exponent - sums->map.y_exponent;
+  int weight = weight_exponent - sums->map.weight_exponent;
+  int powers = 2 * terms - 1, count = powers + terms + 1;
+  tsn_polyfit_map_y(&sums->map, y_exponent, weight_exponent);
+  if (y == 0 && weight == 0) return;
+  for (int k = 0; k < count; k++) {
+    int exponent = weight + (k < powers ? 0 : k < count - 1 ? y : 2 * y);
+    sums->sums[k] = times_power(sums->sums[k], exponent);
+  }
+}
+
+static int smaller(int a, int b) {
+  return a < b ? a : b;
+}
+
+/* The interval to hold [low, high] too. It grows by a fraction of its length at
+ * least, so that it grows a logarithmic number of times. The fraction is small
+ * because tsn_polyfit_sums_tighten() multiplies errors by about
+ * T_{2 terms}(1 + 2 / terms). */
+static void widen(const tsn_polyfit_sums *sums, int terms, double *low, double *high) {
+  double growth = sums->high / terms - sums->low / terms;
+  double below = sums->low - growth, above = sums->high + growth;
+  if (*low >= sums->low) {
+    *low = sums->low;
+  } else if (below < *low && isfinite(below)) {
+    *low = below;
+  }
+  if (*high <= sums->high) {
+    *high = sums->high;
+  } else if (above > *high && isfinite(above)) {
+    *high = above;
+  }
+}
+
+static void make_room(tsn_polyfit_sums *sums, int terms, tsn_polyfit_range x,
+                      int y_exponent, int weight_exponent) {
+  if (sums->samples == 0) {
+    sums->low = x.low;
+    sums->high = x.high;
+    tsn_polyfit_map_x(&sums->map, x.low, x.high);
+    tsn_polyfit_map_y(&sums->map, y_exponent, weight_exponent);
+    return;
+  }
+  change_units(sums, terms, smaller(y_exponent, sums->map.y_exponent),
+               smaller(weight_exponent, sums->map.weight_exponent));
+  if (x.low < sums->low || x.high > sums->high) {
+    widen(sums, terms, &x.low, &x.high);
+    change_interval(sums, terms, x.low, x.high);
+  }
+}
+
+static void note_ranges(tsn_polyfit_sums *sums, double x_low, double x_high, double y_low,
+                        double y_high) {
+  sums->x_low = fmin(sums->x_low, x_low);
+  sums->x_high = fmax(sums->x_high, x_high);
+  sums->y_low = fmin(sums->y_low, y_low);
+  sums->y_high = fmax(sums->y_high, y_high);
+}
+
+void tsn_polyfit_sums_add(tsn_polyfit_sums *sums, int terms, int32_t isa, int exactly,
+                          const tsn_polyfit_samples *block) {
+  const tsn_polyfit_kernels *kernels = tsn_polyfit_kernels_at(isa);
+  const tsn_polyfit_dd_kernels *dd_kernels = tsn_polyfit_dd_kernels_at(isa);
+  tsn_polyfit_range x = kernels->survey(block->x, block->n);
+  tsn_polyfit_range y = kernels->survey(block->y, block->n);
+  double heaviest = block->weights ? kernels->survey(block->weights, block->n).high : 1;
+  make_room(sums, terms, x, tsn_polyfit_y_exponent(y),
+            tsn_polyfit_weight_exponent(heaviest));
+  tsn_dd added[TSN_POLYFIT_MAX_SUMS];
+  int count = 3 * terms;
+  if (exactly) {
+    dd_kernels->moments(&sums->map, block, terms, added);
+  } else {
+    double plain[TSN_POLYFIT_MAX_SUMS];
+    kernels->moments(&sums->map, block, terms, plain);
+    for (int k = 0; k < count; k++) added[k] = tsn_dd_from(plain[k]);
+  }
+  /* The kernels give samples without weights the weight 1 in any unit. */
+  int weight = block->weights ? 0 : sums->map.weight_exponent;
+  for (int k = 0; k < count; k++) {
+    if (weight != 0) added[k] = times_power(added[k], weight);
+    sums->sums[k] = tsn_dd_add(sums->sums[k], added[k]);
+  }
+  note_ranges(sums, x.low, x.high, y.low, y.high);
+  sums->samples += block->n;
+}
+
+void tsn_polyfit_sums_join(tsn_polyfit_sums *sums, int terms, tsn_polyfit_sums *other) {
+  if (other->samples == 0) return;
+  if (sums->samples == 0) {
+    *sums = *other;
+    return;
+  }
+  double low = fmin(sums->low, other->low), high = fmax(sums->high, other->high);
+  int y = smaller(sums->map.y_exponent, other->map.y_exponent);
+  int weight = smaller(sums->map.weight_exponent, other->map.weight_exponent);
+  tsn_polyfit_sums *both[] = {sums, other};
+  for (int i = 0; i < 2; i++) {
+    change_units(both[i], terms, y, weight);
+    if (low < both[i]->low || high > both[i]->high) {
+      change_interval(both[i], terms, low, high);
+    }
+  }
+  for (int k = 0; k < 3 * terms; k++) {
+    sums->sums[k] = tsn_dd_add(sums->sums[k], other->sums[k]);
+  }
+  note_ranges(sums, other->x_low, other->x_high, other->y_low, other->y_high);
+  sums->samples += other->samples;
+}
+
+void tsn_polyfit_sums_tighten(tsn_polyfit_sums *sums, int terms) {
+  if (sums->low < sums->x_low || sums->high > sums->x_high) {
+    change_interval(sums, terms, sums->x_low, sums->x_high);
+  }
+}
