@@ -98,7 +98,9 @@ typedef struct tsanom_polyfit_model {
                                                  raw x: see tsanom_polyfit_fit() */
   double monomial_sd[TSANOM_POLYFIT_TERMS]; /**< their standard errors */
   double degree_rss[TSANOM_POLYFIT_TERMS];  /**< RSS of the best polynomial of each
-                                                 degree 0 ... highest */
+                                                 degree 0 ... highest; other than
+                                                 that of `degree` itself they are
+                                                 known to about 1e-14 condition tss */
 } tsanom_polyfit_model;
 
 /** Write the defaults described at ::tsanom_polyfit_options.

@@ -32,14 +32,19 @@ static tsanom_status check_model(const tsanom_polyfit_model *model) {
   return TSANOM_OK;
 }
 
-/* Whether values and slopes stay finite for |x| <= largest: T_k and its
- * derivative are below k^2 (2 |t|)^k for |t| > 1. */
-static int stays_finite(const tsanom_polyfit_model *model, double largest) {
-  double size = 0, t = (largest * model->unit + fabs(model->center)) * model->scale;
+/* Whether results stay finite for x in the range: T_k is below (2 |t|)^k for
+ * |t| > 1, and its derivative by t below k^2 times that. */
+static int stays_finite(const tsanom_polyfit_model *model, tsn_polyfit_range x,
+                        int with_slopes) {
+  double low = (x.low * model->unit - model->center) * model->scale;
+  double high = (x.high * model->unit - model->center) * model->scale;
+  double t = fmax(fabs(low), fabs(high)), size = 0;
   for (int k = 0; k <= model->degree; k++) size = fmax(size, fabs(model->high[k]));
   if (!isfinite(t)) return 0;
-  double bits = model->degree * log2(2 * fmax(t, 1)) + log2(fmax(size, 0x1p-1000)) +
-                fmax(0, log2(model->unit * model->scale)) + 20;
+  /* All in powers of two; 2^6 coefficients, 2^12 for k^2. */
+  double power = size > 0 ? log2(size) : 0;
+  double bits = power + 6 + (t > 1 ? model->degree * log2(2 * t) : 0);
+  if (with_slopes) bits += 12 + fmax(0, log2(model->scale) + log2(model->unit));
   return bits < 1023;
 }
 
@@ -71,7 +76,7 @@ tsanom_status tsanom_polyfit_evaluate(const tsanom_polyfit_model *model, const d
   const tsn_polyfit_kernels *kernels = tsn_polyfit_kernels_at(own_exec.isa);
   tsn_polyfit_range range = kernels->survey(x, n);
   if (!range.finite) return TSANOM_E_NONFINITE;
-  if (!stays_finite(model, fmax(fabs(range.low), fabs(range.high)))) {
+  if (!stays_finite(model, range, slopes != NULL)) {
     return TSANOM_E_VALUE;
   }
   evaluation e = {

@@ -189,7 +189,7 @@ static void evaluate(const tsn_polyfit_map *map, int terms, const double *c,
     if (slopes) {
       clenshaw_slope(t, terms, c, p, slope);
       for (size_t l = 0; l < count; l++) {
-        slopes[i + l] = slope[l] * map->scale * map->x_unit;
+        slopes[i + l] = slope[l] * (map->scale * map->x_unit);
       }
     } else {
       clenshaw(t, terms, c, p);

@@ -165,7 +165,8 @@ static tsanom_status refine(fit_state *fit, int terms) {
     tsn_dd rss = sums[terms + TSN_POLYFIT_RSS];
     for (int k = 0; k < terms; k++) {
       fit->c[k] = tsn_dd_add(fit->c[k], tsn_dd_from(change[k]));
-      fit->z[k] += q[k];
+      /* z of a QR is exact to the rounding of y. */
+      if (factor->method == TSANOM_POLYFIT_GRAM) fit->z[k] += q[k];
       rss = tsn_dd_subtract(rss, tsn_two_product(q[k], q[k]));
     }
     fit->rss[terms - 1] = rss.high > 0 ? rss : tsn_dd_from(0);

@@ -3,13 +3,9 @@
 #include <stdlib.h>
 #include <tsanom/polyfit.h>
 
+#include "reference.h"
 #include "support/check.h"
-
-static tsanom_polyfit_model new_model(void) {
-  tsanom_polyfit_model model;
-  CHECK_STATUS(tsanom_polyfit_model_init(&model, sizeof model), TSANOM_OK);
-  return model;
-}
+#include "support/random.h"
 
 Test(polyfit, a_parabola_is_found_again) {
   double x[20], y[20], value[20], slope[20];
@@ -17,21 +13,132 @@ Test(polyfit, a_parabola_is_found_again) {
     x[i] = 1000 + i;
     y[i] = 3 - 2 * x[i] + 0.5 * x[i] * x[i];
   }
-  tsanom_polyfit_options options;
-  tsanom_polyfit_options_init(&options, sizeof options);
-  options.degree = 2;
+  tsanom_polyfit_options options = options_of(2, TSANOM_POLYFIT_FIXED, 1);
   tsanom_polyfit_model model = new_model();
   CHECK_STATUS(tsanom_polyfit_fit(x, y, NULL, 20, &options, NULL, NULL, 0, &model),
                TSANOM_OK);
   cr_assert(model.degree == 2 && model.rank == 3 && model.samples == 20);
-  cr_assert(fabs(model.monomial[0] - 3) < 1e-6);
-  cr_assert(fabs(model.monomial[1] + 2) < 1e-9);
-  cr_assert(fabs(model.monomial[2] - 0.5) < 1e-12);
-  cr_assert(model.r2 > 1 - 1e-12);
+  cr_assert(model.monomial[0] == 3 && model.monomial[1] == -2 &&
+            model.monomial[2] == 0.5);
+  cr_assert(model.r2 == 1 && model.rss < 1e-28 * model.tss);
   CHECK_STATUS(tsanom_polyfit_evaluate(&model, x, 20, NULL, value, slope), TSANOM_OK);
   for (int i = 0; i < 20; i++) {
-    cr_assert(fabs(value[i] - y[i]) < 1e-9 * y[i]);
-    cr_assert(fabs(slope[i] - (x[i] - 2)) < 1e-9 * x[i]);
+    cr_assert(fabs(value[i] - y[i]) < 1e-15 * y[i]);
+    cr_assert(fabs(slope[i] - (x[i] - 2)) < 1e-12 * x[i]);
+  }
+}
+
+static void check_against_reference(const dataset *set, int degree, int weighted,
+                                    int refine, int32_t isa, int32_t threads) {
+  static long double fitted[MOST_SAMPLES];
+  static double values[MOST_SAMPLES];
+  long double rss[REFERENCE_DEGREE + 1];
+  const double *weights = weighted ? set->weights : NULL;
+  reference_fit(set->x, set->y, weights, set->n, degree, rss, fitted);
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.isa = isa;
+  exec.threads = threads;
+  tsanom_polyfit_options options = options_of(degree, TSANOM_POLYFIT_FIXED, refine);
+  tsanom_polyfit_model model = new_model();
+  CHECK_STATUS(tsanom_polyfit_fit(set->x, set->y, weights, set->n, &options, &exec, NULL,
+                                  0, &model),
+               TSANOM_OK);
+  double scale = sqrt(model.tss);
+  double tolerance = refine ? 1e-14 : 1e-11;
+  for (int k = 0; k <= degree; k++) {
+    double error = (double)fabsl(model.degree_rss[k] - rss[k]) / model.tss;
+    int nested = k < degree && model.method == TSANOM_POLYFIT_QR;
+    double allowed = nested ? 1e-16 * 64 * model.condition : tolerance;
+    cr_assert(error < allowed, "n %zu degree %d: rss of %d off by %g", set->n, degree, k,
+              error);
+  }
+  cr_assert(fabs(model.r2 - (double)(1 - rss[degree] / rss[0])) < tolerance);
+  CHECK_STATUS(tsanom_polyfit_evaluate(&model, set->x, set->n, &exec, values, NULL),
+               TSANOM_OK);
+  for (size_t i = 0; i < set->n; i++) {
+    double error = (double)fabsl(values[i] - fitted[i]) / scale;
+    cr_assert(error < tolerance, "n %zu degree %d: value off by %g", set->n, degree,
+              error);
+  }
+}
+
+Test(polyfit, equals_the_definition_at_every_level) {
+  static dataset set;
+  uint64_t seed = 1;
+  for (int trial = 0; trial < 3000; trial++) {
+    size_t n = random_between(&seed, 30, 120);
+    int degree = (int)random_between(&seed, 0, 10);
+    fill_dataset(&set, n, &seed);
+    int weighted = (int)(random_bits(&seed) % 2), refine = (int)(random_bits(&seed) % 2);
+    FOR_EACH_ISA (isa) check_against_reference(&set, degree, weighted, refine, isa, 1);
+  }
+}
+
+Test(polyfit, equals_the_definition_over_several_blocks) {
+  static dataset set;
+  uint64_t seed = 2;
+  for (int trial = 0; trial < 12; trial++) {
+    fill_dataset(&set, random_between(&seed, 2000, MOST_SAMPLES), &seed);
+    check_against_reference(&set, 12, trial % 2, trial % 3 != 0, TSANOM_ISA_AUTO,
+                            1 + trial % 4);
+  }
+}
+
+Test(polyfit, ill_conditioned_samples_go_through_qr) {
+  /* Nearly all samples crowd at one end. */
+  static dataset set;
+  uint64_t seed = 3;
+  for (int trial = 0; trial < 60; trial++) {
+    fill_dataset(&set, random_between(&seed, 100, 3000), &seed);
+    for (size_t i = 0; i + 12 < set.n; i++)
+      set.x[i] = set.x[0] + 1e-4 * (set.x[i] - set.x[0]);
+    tsanom_polyfit_options options = options_of(8, TSANOM_POLYFIT_FIXED, 1);
+    tsanom_polyfit_model model = new_model();
+    CHECK_STATUS(
+        tsanom_polyfit_fit(set.x, set.y, NULL, set.n, &options, NULL, NULL, 0, &model),
+        TSANOM_OK);
+    cr_assert(model.method == TSANOM_POLYFIT_QR);
+    check_against_reference(&set, 8, trial % 2, 1, TSANOM_ISA_AUTO, 1 + trial % 3);
+  }
+}
+
+Test(polyfit, bits_do_not_depend_on_level_or_threads) {
+  static dataset set;
+  uint64_t seed = 4;
+  for (int trial = 0; trial < 300; trial++) {
+    size_t n = trial % 10 ? random_between(&seed, 1, 200) : MOST_SAMPLES;
+    fill_dataset(&set, n, &seed);
+    int crowded = trial % 3 == 0;
+    for (size_t i = 0; crowded && i + 9 < n; i++) set.x[i] *= 1e-5;
+    tsanom_polyfit_options options =
+        options_of((int32_t)random_between(&seed, 0, 14),
+                   (int32_t)random_between(&seed, 0, 3), (int32_t)(trial % 2));
+    if (options.selection == TSANOM_POLYFIT_FIXED && (size_t)options.degree >= n)
+      continue;
+    tsanom_polyfit_model first = new_model();
+    tsanom_status expected = TSANOM_OK;
+    int started = 0;
+    FOR_EACH_ISA (isa) {
+      for (int32_t threads = 1; threads <= 4; threads++) {
+        tsanom_exec exec;
+        tsanom_exec_init(&exec, sizeof exec);
+        exec.isa = isa;
+        exec.threads = threads;
+        tsanom_polyfit_model model = new_model();
+        tsanom_status status =
+            tsanom_polyfit_fit(set.x, set.y, trial % 4 ? NULL : set.weights, n, &options,
+                               &exec, NULL, 0, &model);
+        cr_assert(status >= 0);
+        if (!started) {
+          first = model;
+          expected = status;
+          started = 1;
+        }
+        cr_assert(status == expected && same_model(&model, &first),
+                  "trial %d isa %d threads %d", trial, isa, threads);
+      }
+    }
   }
 }
 
@@ -41,24 +148,158 @@ Test(polyfit, the_degree_rises_until_r2_is_above_the_threshold) {
     x[i] = i;
     y[i] = (i - 25) * (i - 25);
   }
-  tsanom_polyfit_options options;
-  tsanom_polyfit_options_init(&options, sizeof options);
-  options.degree = 8;
-  options.selection = TSANOM_POLYFIT_R2;
+  tsanom_polyfit_options options = options_of(8, TSANOM_POLYFIT_R2, 1);
   tsanom_polyfit_model model = new_model();
   CHECK_STATUS(tsanom_polyfit_fit(x, y, NULL, 50, &options, NULL, NULL, 0, &model),
                TSANOM_OK);
   cr_assert(model.degree == 2);
-  cr_assert(model.highest == 8);
+  cr_assert(model.highest == 8 && model.rank == 9);
+  cr_assert(model.r2 == 1);
 }
 
-Test(polyfit, repeated_x_give_the_largest_fit_there_is) {
-  double x[] = {1, 1, 2, 2, 3, 3}, y[] = {1, 2, 3, 4, 7, 6};
-  tsanom_polyfit_options options;
-  tsanom_polyfit_options_init(&options, sizeof options);
-  options.degree = 4;
+Test(polyfit, an_unreachable_threshold_gives_the_highest_degree) {
+  static dataset set;
+  uint64_t seed = 5;
+  fill_dataset(&set, 100, &seed);
+  for (size_t i = 0; i < set.n; i++) set.y[i] = random_unit(&seed);
+  tsanom_polyfit_options options = options_of(4, TSANOM_POLYFIT_R2, 1);
   tsanom_polyfit_model model = new_model();
-  CHECK_STATUS(tsanom_polyfit_fit(x, y, NULL, 6, &options, NULL, NULL, 0, &model),
-               TSANOM_RANK_DEFICIENT);
-  cr_assert(model.degree == 2 && model.rank == 3);
+  CHECK_STATUS(
+      tsanom_polyfit_fit(set.x, set.y, NULL, 100, &options, NULL, NULL, 0, &model),
+      TSANOM_INFEASIBLE);
+  cr_assert(model.degree == 4);
+  cr_assert(model.r2 < 0.9);
+}
+
+/* A selected fit is the same as a fit of the degree that was selected. */
+Test(polyfit, a_selected_degree_is_fitted_as_if_asked_for) {
+  static dataset set;
+  uint64_t seed = 6;
+  for (int trial = 0; trial < 500; trial++) {
+    fill_dataset(&set, random_between(&seed, 20, 150), &seed);
+    int32_t selection =
+        (int32_t)random_between(&seed, TSANOM_POLYFIT_R2, TSANOM_POLYFIT_BIC);
+    tsanom_polyfit_options options = options_of(9, selection, 1);
+    options.r2 = 0.99;
+    tsanom_polyfit_model chosen = new_model(), asked = new_model();
+    tsanom_status status =
+        tsanom_polyfit_fit(set.x, set.y, NULL, set.n, &options, NULL, NULL, 0, &chosen);
+    cr_assert(status == TSANOM_OK || status == TSANOM_INFEASIBLE);
+    options = options_of(chosen.degree, TSANOM_POLYFIT_FIXED, 1);
+    CHECK_STATUS(
+        tsanom_polyfit_fit(set.x, set.y, NULL, set.n, &options, NULL, NULL, 0, &asked),
+        TSANOM_OK);
+    double size = 0;
+    for (int k = 0; k <= asked.degree; k++) size = fmax(size, fabs(asked.high[k]));
+    for (int k = 0; k <= asked.degree; k++) {
+      cr_assert(fabs(chosen.high[k] - asked.high[k]) <= 4e-16 * size);
+      cr_assert(fabs(chosen.degree_rss[k] - asked.degree_rss[k]) <= 1e-14 * asked.tss);
+    }
+    cr_assert(fabs(chosen.r2 - asked.r2) <= 1e-15);
+  }
+}
+
+/* The criteria, recomputed for every degree from its own fit. */
+Test(polyfit, criteria_select_their_minimum) {
+  static dataset set;
+  uint64_t seed = 7;
+  for (int trial = 0; trial < 200; trial++) {
+    fill_dataset(&set, random_between(&seed, 15, 60), &seed);
+    for (size_t i = 0; i < set.n; i++) set.y[i] *= 1 + 0.05 * random_unit(&seed);
+    for (int32_t selection = TSANOM_POLYFIT_AICC; selection <= TSANOM_POLYFIT_BIC;
+         selection++) {
+      tsanom_polyfit_options options = options_of(8, selection, 1);
+      tsanom_polyfit_model chosen = new_model();
+      CHECK_STATUS(
+          tsanom_polyfit_fit(set.x, set.y, NULL, set.n, &options, NULL, NULL, 0, &chosen),
+          TSANOM_OK);
+      double least = INFINITY;
+      int best = -1;
+      for (int degree = 0; degree <= 8; degree++) {
+        options = options_of(degree, TSANOM_POLYFIT_FIXED, 1);
+        tsanom_polyfit_model model = new_model();
+        tsanom_polyfit_fit(set.x, set.y, NULL, set.n, &options, NULL, NULL, 0, &model);
+        double n = (double)set.n, k = degree + 2;
+        double aicc = n * log(model.rss / n) + 2 * k + 2 * k * (k + 1) / (n - k - 1);
+        double bic = n * log(model.rss / n) + k * log(n);
+        cr_assert(fabs(model.aicc - aicc) < 1e-9 * (1 + fabs(aicc)));
+        cr_assert(fabs(model.bic - bic) < 1e-9 * (1 + fabs(bic)));
+        double value = selection == TSANOM_POLYFIT_AICC ? aicc : bic;
+        if (value < least) {
+          least = value;
+          best = degree;
+        }
+      }
+      cr_assert(chosen.degree == best, "trial %d: %d, not %d", trial, chosen.degree,
+                best);
+    }
+  }
+}
+
+/* Weights that are whole numbers say how often a sample stands there. */
+Test(polyfit, a_weight_of_three_is_three_samples) {
+  static dataset set, repeated;
+  uint64_t seed = 8;
+  fill_dataset(&set, 60, &seed);
+  for (size_t i = 0; i < set.n; i++) {
+    set.weights[i] = (double)random_between(&seed, 1, 4);
+    for (int k = 0; k < (int)set.weights[i]; k++) {
+      repeated.x[repeated.n] = set.x[i];
+      repeated.y[repeated.n++] = set.y[i];
+    }
+  }
+  tsanom_polyfit_options options = options_of(5, TSANOM_POLYFIT_FIXED, 1);
+  tsanom_polyfit_model weighted = new_model(), plain = new_model();
+  tsanom_polyfit_fit(set.x, set.y, set.weights, set.n, &options, NULL, NULL, 0,
+                     &weighted);
+  tsanom_polyfit_fit(repeated.x, repeated.y, NULL, repeated.n, &options, NULL, NULL, 0,
+                     &plain);
+  for (int k = 0; k <= 5; k++) {
+    cr_assert(weighted.high[k] == plain.high[k]);
+    cr_assert(weighted.monomial[k] == plain.monomial[k]);
+  }
+  cr_assert(weighted.r2 == plain.r2);
+}
+
+Test(polyfit, slopes_are_the_limit_of_differences) {
+  static dataset set;
+  uint64_t seed = 9;
+  fill_dataset(&set, 80, &seed);
+  tsanom_polyfit_options options = options_of(7, TSANOM_POLYFIT_FIXED, 1);
+  tsanom_polyfit_model model = new_model();
+  tsanom_polyfit_fit(set.x, set.y, NULL, set.n, &options, NULL, NULL, 0, &model);
+  double step = (set.x[79] - set.x[0]) * 1e-5;
+  for (int i = 0; i < 80; i++) {
+    double at[] = {set.x[i] - step, set.x[i] + step}, value[2], slope;
+    CHECK_STATUS(tsanom_polyfit_evaluate(&model, at, 2, NULL, value, NULL), TSANOM_OK);
+    CHECK_STATUS(tsanom_polyfit_evaluate(&model, &set.x[i], 1, NULL, NULL, &slope),
+                 TSANOM_OK);
+    double difference = (value[1] - value[0]) / (2 * step);
+    double unit = sqrt(model.tss) / (set.x[79] - set.x[0]);
+    cr_assert(fabs(slope - difference) < 1e-6 * unit, "%g, not %g", slope, difference);
+  }
+}
+
+Test(polyfit, values_do_not_depend_on_level_or_threads_or_place) {
+  static double x[40000], expected[40000], values[40000];
+  tsanom_polyfit_model model = new_model();
+  double xs[] = {0, 1, 2, 3, 4}, ys[] = {1, 0, 2, 5, 3};
+  tsanom_polyfit_options options = options_of(4, TSANOM_POLYFIT_FIXED, 1);
+  tsanom_polyfit_fit(xs, ys, NULL, 5, &options, NULL, NULL, 0, &model);
+  for (int i = 0; i < 40000; i++) x[i] = i * 1e-4;
+  for (int i = 0; i < 40000; i++) {
+    tsanom_polyfit_evaluate(&model, &x[i], 1, NULL, &expected[i], NULL);
+  }
+  FOR_EACH_ISA (isa) {
+    for (int32_t threads = 1; threads <= 3; threads++) {
+      tsanom_exec exec;
+      tsanom_exec_init(&exec, sizeof exec);
+      exec.isa = isa;
+      exec.threads = threads;
+      for (int i = 0; i < 40000; i++) values[i] = x[i];
+      CHECK_STATUS(tsanom_polyfit_evaluate(&model, values, 40000, &exec, values, NULL),
+                   TSANOM_OK);
+      for (int i = 0; i < 40000; i++) cr_assert(values[i] == expected[i]);
+    }
+  }
 }
