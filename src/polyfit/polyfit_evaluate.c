@@ -65,8 +65,9 @@ static void evaluate(void *context, size_t begin, size_t end, int thread) {
 }
 
 tsanom_status tsanom_polyfit_evaluate(const tsanom_polyfit_model *model, const double *x,
-                                      size_t n, const tsanom_exec *exec, double *values,
-                                      double *slopes) {
+                                      size_t n, const tsanom_exec *exec,
+                                      double *values,    // NOLINT: written by threads
+                                      double *slopes) {  // NOLINT
   tsanom_exec own_exec;
   if (!model || !x || (!values && !slopes)) return TSANOM_E_NULL;
   tsanom_status status = tsn_exec_read(&own_exec, exec);

@@ -57,7 +57,9 @@ static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *sampl
                     int terms, double *sums) {
   ALIGNED double lanes[TSN_POLYFIT_MAX_SUMS][LANES];
   int powers = 2 * terms - 1, count = powers + terms + 1;
-  for (int k = 0; k < count; k++) FOR_LANES(l) lanes[k][l] = 0;
+  for (int k = 0; k < count; k++) {
+    FOR_LANES(l) lanes[k][l] = 0;
+  }
   for (size_t i = 0; i < samples->n; i += LANES) {
     sample_tile tile;
     ALIGNED double twice[LANES];

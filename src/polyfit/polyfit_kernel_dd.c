@@ -83,7 +83,9 @@ static void refine(const tsn_polyfit_map *map, const tsn_polyfit_samples *sample
   lanes_dd basis[TSN_POLYFIT_MAX_TERMS + 1];
   lanes_dd *residual_sums = gradient + terms;
   int count = terms + TSN_POLYFIT_RESIDUAL_SUMS;
-  for (int k = 0; k < count; k++) FOR_LANES(l) set(&gradient[k], l, tsn_dd_from(0));
+  for (int k = 0; k < count; k++) {
+    FOR_LANES(l) set(&gradient[k], l, tsn_dd_from(0));
+  }
   for (size_t i = 0; i < samples->n; i += LANES) {
     sample_tile tile;
     lanes_dd twice, r;
@@ -125,7 +127,9 @@ static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *sampl
                     int terms, tsn_dd *sums) {
   lanes_dd lanes[TSN_POLYFIT_MAX_SUMS];
   int powers = 2 * terms - 1, count = powers + terms + 1;
-  for (int k = 0; k < count; k++) FOR_LANES(l) set(&lanes[k], l, tsn_dd_from(0));
+  for (int k = 0; k < count; k++) {
+    FOR_LANES(l) set(&lanes[k], l, tsn_dd_from(0));
+  }
   for (size_t i = 0; i < samples->n; i += LANES) {
     sample_tile tile;
     lanes_dd twice, current, before;

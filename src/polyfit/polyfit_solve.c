@@ -87,8 +87,8 @@ static tsanom_status factorise(fit_state *fit, int terms, double tolerance,
   tsanom_status status = tsn_polyfit_moments(&fit->passes, terms, sums);
   if (status != TSANOM_OK) return status;
   for (int k = 0; k < powers + terms; k++) moments[k] = sums[k].high;
-  fit->total_weight = moments[0];
-  fit->mean = moments[powers] / moments[0];
+  fit->total_weight = sums[0].high;
+  fit->mean = sums[powers].high / sums[0].high;
   factor->r = buffers->r;
   factor->inverse = buffers->inverse;
   factor->z = fit->z;
@@ -153,7 +153,7 @@ static tsanom_status refine(fit_state *fit, int terms) {
   const tsn_polyfit_factor *factor = &fit->factor;
   tsn_dd sums[TSN_POLYFIT_MAX_TERMS + TSN_POLYFIT_RESIDUAL_SUMS];
   int steps = steps_needed(factor);
-  for (int step = 0; step < steps; step++) {
+  do {
     double gradient[TSN_POLYFIT_MAX_TERMS], q[TSN_POLYFIT_MAX_TERMS];
     double change[TSN_POLYFIT_MAX_TERMS];
     tsanom_status status =
@@ -170,7 +170,7 @@ static tsanom_status refine(fit_state *fit, int terms) {
       rss = tsn_dd_subtract(rss, tsn_two_product(q[k], q[k]));
     }
     fit->rss[terms - 1] = rss.high > 0 ? rss : tsn_dd_from(0);
-  }
+  } while (--steps > 0);
   fit->factor.tss = total_sum(fit, sums + terms);
   tsn_polyfit_degree_rss(factor, terms - 1, fit->rss);
   return TSANOM_OK;

@@ -9,7 +9,8 @@
 #include "polyfit/polyfit_options.h"
 #include "polyfit/polyfit_sums.h"
 
-enum { BLOCK = 2048 }; /* samples that are added to the sums at a time */
+/* Samples that are added to the sums at a time. */
+#define BLOCK ((size_t)2048)
 
 struct tsanom_polyfit_stream {
   tsanom_polyfit_options options;
@@ -28,7 +29,7 @@ static int terms_of(const tsanom_polyfit_stream *stream) {
 }
 
 static size_t count_arrays(int terms) {
-  return 3 * (size_t)BLOCK + 5 * (size_t)terms * (size_t)terms;
+  return 3 * BLOCK + 5 * (size_t)terms * (size_t)terms;
 }
 
 static stream_parts parts_of(tsanom_polyfit_stream *stream) {

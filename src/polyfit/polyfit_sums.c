@@ -47,7 +47,8 @@ static tsn_dd combine(const tsn_dd *row, int k, const tsn_dd *sums) {
 /* Turn the sums to another map of x. */
 static void change_interval(tsn_polyfit_sums *sums, int terms, double low, double high) {
   tsn_polyfit_map old = sums->map, *map = &sums->map;
-  tsn_dd rows[3][2 * TSN_POLYFIT_MAX_TERMS], turned[TSN_POLYFIT_MAX_SUMS];
+  tsn_dd rows[3][2 * TSN_POLYFIT_MAX_TERMS] = {{{0}}};
+  tsn_dd turned[TSN_POLYFIT_MAX_SUMS];
   int powers = 2 * terms - 1;
   sums->low = low;
   sums->high = high;

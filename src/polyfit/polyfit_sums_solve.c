@@ -99,7 +99,7 @@ tsanom_status tsn_polyfit_sums_solve(const tsn_polyfit_sums *sums, int stream_te
   int constant = sums->y_low == sums->y_high, chosen;
   double least = options->tolerance * options->tolerance;
   if (!exactly && least < DOUBLE_PIVOT) least = DOUBLE_PIVOT;
-  const tsn_dd *moments = sums->sums + 2 * stream_terms - 1;
+  const tsn_dd *moments = sums->sums + 2 * (ptrdiff_t)stream_terms - 1;
   tsn_dd squares = moments[stream_terms];
   tsn_dd z[TSN_POLYFIT_MAX_TERMS], rss[TSN_POLYFIT_MAX_TERMS];
   tsn_dd c[TSN_POLYFIT_MAX_TERMS] = {{0}};

@@ -76,5 +76,5 @@ tsanom_polyfit_options options_of(int32_t degree, int32_t selection, int32_t ref
 }
 
 int same_model(const tsanom_polyfit_model *a, const tsanom_polyfit_model *b) {
-  return memcmp(a, b, sizeof *a) == 0;
+  return memcmp(a, b, sizeof *a) == 0; /* NOLINT: bits are what is asked */
 }

@@ -56,10 +56,11 @@ static void check_against_reference(const dataset *set, int degree, int weighted
   cr_assert(fabs(model.r2 - (double)(1 - rss[degree] / rss[0])) < tolerance);
   CHECK_STATUS(tsanom_polyfit_evaluate(&model, set->x, set->n, &exec, values, NULL),
                TSANOM_OK);
+  /* Where samples crowd the curve is steep in t, whose last digit then counts. */
+  double steep = fmax(tolerance, 1e-16 * 64 * model.condition);
   for (size_t i = 0; i < set->n; i++) {
     double error = (double)fabsl(values[i] - fitted[i]) / scale;
-    cr_assert(error < tolerance, "n %zu degree %d: value off by %g", set->n, degree,
-              error);
+    cr_assert(error < steep, "n %zu degree %d: value off by %g", set->n, degree, error);
   }
 }
 

@@ -162,8 +162,9 @@ Test(polyfit_stream, lives_in_the_callers_memory_and_can_be_moved) {
 Test(polyfit_stream, units_may_grow_under_way) {
   tsanom_polyfit_options options = options_of(1, TSANOM_POLYFIT_FIXED, 1);
   tsanom_polyfit_stream *stream = new_stream(&options);
-  double x[2048], y[2048], weights[2048], unit = 1e-280;
-  for (int block = 0; block < 8; block++, unit *= 1e70) {
+  double x[2048], y[2048], weights[2048];
+  for (int block = 0; block < 8; block++) {
+    double unit = pow(10, -280 + 70 * block);
     for (int i = 0; i < 2048; i++) {
       x[i] = unit * (i + 1);
       y[i] = 1e-10 * x[i];
