@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void read_columns(const uint8_t *data, size_t size, const char *const *names,
                          size_t count) {
-  FILE *stream = fmemopen((void *)(uintptr_t)data, size, "r");
+  FILE *stream = fmemopen((void *)data, size, "r");
   columns c = {0};
   failure why = {""};
   if (columns_read_stream(stream, "fuzz", names, count, &c, &why)) {
@@ -25,11 +25,11 @@ static void read_columns(const uint8_t *data, size_t size, const char *const *na
     }
   }
   columns_free(&c);
-  fclose(stream);
+  (void)fclose(stream);
 }
 
 static void read_beats(const uint8_t *data, size_t size) {
-  FILE *stream = fmemopen((void *)(uintptr_t)data, size, "r");
+  FILE *stream = fmemopen((void *)data, size, "r");
   beats b = {0};
   failure why = {""};
   if (beats_read_stream(stream, "fuzz", &b, &why)) {
@@ -43,7 +43,7 @@ static void read_beats(const uint8_t *data, size_t size) {
     }
   }
   beats_free(&b);
-  fclose(stream);
+  (void)fclose(stream);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -24,9 +24,23 @@ static int has_rates(const diagnosis *d, size_t thread, const tsanom_hsa_model *
   return d->b.series[thread].beats > window_of(model, &d->b, thread);
 }
 
+/* Seconds from the start of a run to its last beat, at most. */
+static double longest_run(const diagnosis *d, size_t count) {
+  double longest = 0;
+  for (size_t i = 0; i < count; i++) {
+    for (size_t k = 0; k < d[i].b.run.thread_count; k++) {
+      const tsanom_hsa_series *s = &d[i].b.series[k];
+      if (!s->beats) continue;
+      double completion = s->time[s->beats - 1] - d[i].b.run.start;
+      if (completion > longest) longest = completion;
+    }
+  }
+  return longest;
+}
+
 /* Mark where a thread that is not normal ends; the first of a run bears its name. */
 static void put_mark(const plot *p, const diagnosis *d, size_t thread, double time,
-                     double rate) {
+                     double rate, double longest) {
   const char *path = file_title(d->path);
   const char *slash = strrchr(path, '/');
   const char *colour = colours[d->verdict[thread].status];
@@ -37,14 +51,14 @@ static void put_mark(const plot *p, const diagnosis *d, size_t thread, double ti
   fprintf(p->script, "set label \"");
   if (is_first) plot_text(p, slash && slash[1] ? slash + 1 : path);
   fprintf(p->script,
-          "\" at %.9g,%.9g right front point pointtype 7 pointsize 0.6 linecolor rgb "
-          "'%s' offset -0.5,-0.8 noenhanced textcolor rgb '%s'\n",
-          time, rate, colour, colour);
+          "\" at %.9g,%.9g %s front point pointtype 7 pointsize 0.6 linecolor rgb '%s' "
+          "offset 0,0.8 noenhanced textcolor rgb '%s'\n",
+          time, rate, time < longest / 2 ? "left" : "right", colour, colour);
 }
 
 /* The rates of a thread as datablock, times from the start of the run. */
 static int put_rates(const plot *p, const diagnosis *d, size_t number, size_t thread,
-                     size_t window, failure *why) {
+                     size_t window, double longest, failure *why) {
   double *rate;
   size_t count;
   if (beats_rate(&d->b, thread, window, d->path, &rate, &count, why)) return -1;
@@ -59,7 +73,7 @@ static int put_rates(const plot *p, const diagnosis *d, size_t number, size_t th
   snprintf(name, sizeof name, "r%zut%zu", number, thread);
   plot_series(p, name, time, rate, count);
   if (count && d->verdict[thread].status != TSANOM_HSA_NORMAL) {
-    put_mark(p, d, thread, time[count - 1], rate[count - 1]);
+    put_mark(p, d, thread, time[count - 1], rate[count - 1], longest);
   }
   free(time);
   free(rate);
@@ -75,10 +89,11 @@ static int put_data(const plot *p, const diagnosis *d, size_t count,
     snprintf(name, sizeof name, "m%zu", k);
     plot_series(p, name, t.time, t.rate, t.windows + 1);
   }
+  double longest = longest_run(d, count);
   for (size_t i = 0; i < count; i++) {
     for (size_t k = 0; k < d[i].b.run.thread_count; k++) {
       if (has_rates(&d[i], k, model) &&
-          put_rates(p, &d[i], i, k, window_of(model, &d[i].b, k), why)) {
+          put_rates(p, &d[i], i, k, window_of(model, &d[i].b, k), longest, why)) {
         return -1;
       }
     }
