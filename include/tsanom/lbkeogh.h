@@ -20,7 +20,8 @@
  *
  *  Sources: E. Keogh and C. A. Ratanamahatana, Knowl. Inf. Syst. 7 (2005)
  *  358-386 (LB_Keogh); D. Lemire, Pattern Recognition 42 (2009) 2169-2180
- *  (LB_Improved); T. Rakthanmanon et al., KDD 2012, 262-270 (LB_KimFL). */
+ *  (LB_Improved); T. Rakthanmanon et al., KDD 2012, 262-270 (LB_KimFL);
+ *  C. W. Tan, F. Petitjean and G. I. Webb, SDM 2019, 522-530 (LB_Enhanced). */
 #ifndef TSANOM_LBKEOGH_H
 #define TSANOM_LBKEOGH_H
 
@@ -42,6 +43,7 @@ typedef struct tsanom_lbkeogh_options {
   size_t struct_size; /**< set by _init: which fields this caller knows */
   size_t radius;      /**< positions |i-j| <= radius are within the window;
                            SIZE_MAX = all (default) */
+  size_t bands;       /**< of LB_Enhanced, at each end; 5 (default) */
   int32_t cost;       /**< TSANOM_LBKEOGH_*; absolute (default) */
   int32_t reserved0;  /**< must be 0 */
 } tsanom_lbkeogh_options;
@@ -248,6 +250,95 @@ TSANOM_API tsanom_status tsanom_lbkeogh_improved(const double *c, const double *
                                                  const tsanom_lbkeogh_options *options,
                                                  const tsanom_exec *exec, void *work,
                                                  size_t work_bytes, double *bound);
+
+/** LB_Enhanced of a series c against q: at both ends options->bands L-shaped
+ *  bands of the matrix of pairs, of each of which every warping path takes at
+ *  least the cheapest pair, and LB_Keogh(c) in between. More than n/2 bands are
+ *  n/2. O(n + bands^2) time, without scratch. With 3 bands it is at least
+ *  LB_KimFL.
+ *  @param      c            samples, all finite; only read
+ *  @param      q            samples of the other series, all finite; only read
+ *  @param      lower,upper  envelope of q for options->radius, n each
+ *  @param      n            the common count, >= 1
+ *  @param      options      NULL: the defaults
+ *  @param      exec         NULL: the defaults
+ *  @param[out] bound        in units of the cost
+ *  @return as tsanom_lbkeogh_bound() */
+TSANOM_API tsanom_status tsanom_lbkeogh_enhanced(const double *c, const double *q,
+                                                 const double *lower, const double *upper,
+                                                 size_t n,
+                                                 const tsanom_lbkeogh_options *options,
+                                                 const tsanom_exec *exec, double *bound);
+
+/** The envelope of a series that is still coming in: a sample in, and after the
+ *  first `radius` samples the pair of `radius` samples ago out. It lives in
+ *  memory of the caller, holds no pointers, and may be copied. One thread at a
+ *  time may use one. */
+typedef struct tsanom_lbkeogh_stream tsanom_lbkeogh_stream;
+
+/** Bytes of a stream: O(radius).
+ *  @param      options  NULL: the defaults, whose radius is too large; only the
+ *                       radius is used
+ *  @param[out] bytes    the size, of a block aligned for any type
+ *  @retval TSANOM_E_NULL      bytes is NULL
+ *  @retval TSANOM_E_OVERFLOW  the size does not fit a size_t
+ *  @return TSANOM_OK, or the status of a refused options */
+TSANOM_API tsanom_status tsanom_lbkeogh_stream_size(const tsanom_lbkeogh_options *options,
+                                                    size_t *bytes);
+
+/** Begin a stream in memory of the caller, who frees it when he is done.
+ *  @param      memory   aligned for any type, at least as large as
+ *                       tsanom_lbkeogh_stream_size() says
+ *  @param      bytes    its size
+ *  @param      options  as given to tsanom_lbkeogh_stream_size()
+ *  @param[out] stream   the stream, at `memory`
+ *  @retval TSANOM_E_NULL       memory or stream is NULL
+ *  @retval TSANOM_E_WORKSPACE  bytes is too small, or memory is misaligned
+ *  @retval TSANOM_E_OVERFLOW   the size does not fit a size_t
+ *  @return TSANOM_OK otherwise, or the status of a refused options */
+TSANOM_API tsanom_status tsanom_lbkeogh_stream_init(void *memory, size_t bytes,
+                                                    const tsanom_lbkeogh_options *options,
+                                                    tsanom_lbkeogh_stream **stream);
+
+/** Take in samples. Amortised O(1) a sample; every 2 radius + 1 samples one of
+ *  them takes O(radius).
+ *  @param      stream       from tsanom_lbkeogh_stream_init()
+ *  @param      x            samples, all finite; only read
+ *  @param      count        how many, >= 0
+ *  @param[out] lower,upper  the pairs that came out, in order; room for `count`
+ *  @param[out] produced     how many came out
+ *  @retval TSANOM_E_NULL       a pointer is NULL, though count is not 0
+ *  @retval TSANOM_E_NONFINITE  a NaN or infinity among the samples: none was
+ *                              taken in
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_lbkeogh_stream_push(tsanom_lbkeogh_stream *stream,
+                                                    const double *x, size_t count,
+                                                    double *lower, double *upper,
+                                                    size_t *produced);
+
+/** tsanom_lbkeogh_stream_push() in single precision. Both may feed one stream.
+ *  @param      stream       from tsanom_lbkeogh_stream_init()
+ *  @param      x            samples, all finite; only read
+ *  @param      count        how many, >= 0
+ *  @param[out] lower,upper  the pairs that came out, rounded to single precision;
+ *                           room for `count`
+ *  @param[out] produced     how many came out
+ *  @return as tsanom_lbkeogh_stream_push() */
+TSANOM_API tsanom_status tsanom_lbkeogh_stream_push_f32(tsanom_lbkeogh_stream *stream,
+                                                        const float *x, size_t count,
+                                                        float *lower, float *upper,
+                                                        size_t *produced);
+
+/** End the series: the pairs of its last samples, up to `radius` of them. The
+ *  stream is then as after tsanom_lbkeogh_stream_init().
+ *  @param      stream       from tsanom_lbkeogh_stream_init()
+ *  @param[out] lower,upper  the pairs, in order; room for `radius`
+ *  @param[out] produced     how many there are
+ *  @retval TSANOM_E_NULL  a pointer is NULL
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_lbkeogh_stream_finish(tsanom_lbkeogh_stream *stream,
+                                                      double *lower, double *upper,
+                                                      size_t *produced);
 
 #ifdef __cplusplus
 }

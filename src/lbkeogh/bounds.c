@@ -17,17 +17,30 @@ static double bound_by(const tsn_lbkeogh_kernels *kernels, int32_t cost, const d
                                         : kernels->bound_absolute(c, lower, upper, n);
 }
 
-/* The cheapest pairing of sample k from one end with the first k of the
- * other's, either way round. `x` and `y` point at that end, `step` is +1 from
- * the beginning and -1 from the end. */
+/* The cheapest pairing of sample k from one end with the samples up to k of
+ * the other, either way round, within the radius. `x` and `y` point at that end,
+ * `step` is +1 from the beginning and -1 from the end. */
 static double band_minimum(const double *x, const double *y, ptrdiff_t step, ptrdiff_t k,
-                           int32_t cost) {
+                           size_t radius, int32_t cost) {
   double best = cost_of(x[k * step] - y[k * step], cost);
-  for (ptrdiff_t i = 0; i < k; i++) {
-    best = fmin(best, cost_of(x[k * step] - y[i * step], cost));
-    best = fmin(best, cost_of(x[i * step] - y[k * step], cost));
+  for (ptrdiff_t i = k; i > 0 && (size_t)(k - i + 1) <= radius; i--) {
+    best = fmin(best, cost_of(x[k * step] - y[(i - 1) * step], cost));
+    best = fmin(best, cost_of(x[(i - 1) * step] - y[k * step], cost));
   }
   return best;
+}
+
+/* Sums over `front` bands at the beginning and `back` at the end. */
+static double band_sum(const double *x, size_t n, const double *y, size_t m, size_t front,
+                       size_t back, size_t radius, int32_t cost) {
+  double sum = 0;
+  for (size_t k = 0; k < front; k++) {
+    sum += band_minimum(x, y, 1, (ptrdiff_t)k, radius, cost);
+  }
+  for (size_t k = 0; k < back; k++) {
+    sum += band_minimum(x + n - 1, y + m - 1, -1, (ptrdiff_t)k, radius, cost);
+  }
+  return sum;
 }
 
 enum { KIM_SAMPLES = 3 };
@@ -49,14 +62,25 @@ tsanom_status tsanom_lbkeogh_kim(const double *x, size_t n, const double *y, siz
       !tsn_all_finite(x + n - back, back) || !tsn_all_finite(y + m - back, back)) {
     return TSANOM_E_NONFINITE;
   }
-  double sum = 0;
-  for (size_t k = 0; k < front; k++) {
-    sum += band_minimum(x, y, 1, (ptrdiff_t)k, own_options.cost);
-  }
-  for (size_t k = 0; k < back; k++) {
-    sum += band_minimum(x + n - 1, y + m - 1, -1, (ptrdiff_t)k, own_options.cost);
-  }
-  *bound = sum;
+  *bound = band_sum(x, n, y, m, front, back, SIZE_MAX, own_options.cost);
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_lbkeogh_enhanced(const double *c, const double *q,
+                                      const double *lower, const double *upper, size_t n,
+                                      const tsanom_lbkeogh_options *options,
+                                      const tsanom_exec *exec, double *bound) {
+  tsanom_lbkeogh_options own_options;
+  tsanom_exec own_exec;
+  if (!c || !q || !lower || !upper || !bound) return TSANOM_E_NULL;
+  tsanom_status status = tsn_lbkeogh_read(&own_options, options, &own_exec, exec);
+  if (status < 0) return status;
+  if (n == 0) return TSANOM_E_COUNT;
+  if (!tsn_all_finite(c, n) || !tsn_all_finite(q, n)) return TSANOM_E_NONFINITE;
+  size_t bands = own_options.bands < n / 2 ? own_options.bands : n / 2;
+  double ends = band_sum(c, n, q, n, bands, bands, own_options.radius, own_options.cost);
+  *bound = ends + bound_by(tsn_lbkeogh_kernels_at(own_exec.isa), own_options.cost,
+                           c + bands, lower + bands, upper + bands, n - 2 * bands);
   return TSANOM_OK;
 }
 

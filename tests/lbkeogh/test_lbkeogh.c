@@ -196,7 +196,7 @@ Test(lbkeogh, an_open_envelope_bounds_nothing) {
 
 Test(lbkeogh, no_bound_exceeds_the_distance) {
   uint64_t seed = 4;
-  double tight[2] = {0, 0};
+  double tight[2] = {0, 0}, enhanced_tight = 0, keogh_tight = 0;
   for (int trial = 0; trial < 100000; trial++) {
     enum { SHORT = 48 };
     double x[SHORT], y[SHORT], lower[SHORT], upper[SHORT], tail[SHORT + 1];
@@ -226,6 +226,17 @@ Test(lbkeogh, no_bound_exceeds_the_distance) {
     cr_assert(improved >= keogh && at_most(improved, distance, terms),
               "improved %.17g keogh %.17g of %.17g", improved, keogh, distance);
     if (distance > 0) tight[options.cost] += improved / distance;
+    double enhanced;
+    options.bands = random_between(&seed, 0, 8);
+    CHECK_STATUS(
+        tsanom_lbkeogh_enhanced(y, x, lower, upper, n, &options, NULL, &enhanced),
+        TSANOM_OK);
+    cr_assert(at_most(enhanced, distance, terms), "enhanced %.17g of %.17g", enhanced,
+              distance);
+    cr_assert(options.bands > 0 || enhanced == keogh);
+    cr_assert(options.bands < 3 || n < 6 || at_most(kim, enhanced, terms));
+    if (distance > 0) enhanced_tight += enhanced / distance;
+    if (distance > 0) keogh_tight += keogh / distance;
     /* The tail completes the distance of any two heads. */
     tsanom_lbkeogh_tail(y, lower, upper, n, &options, NULL, tail);
     size_t row = random_between(&seed, 1, n);
@@ -235,6 +246,7 @@ Test(lbkeogh, no_bound_exceeds_the_distance) {
     }
     cr_assert(at_most(cheapest + tail[row], distance, terms));
   }
+  cr_assert(enhanced_tight > 1.01 * keogh_tight);
   cr_assert(tight[0] > 3000 && tight[1] > 3000, "no bound at all: %g %g", tight[0],
             tight[1]);
 }
@@ -379,6 +391,10 @@ Test(lbkeogh, bad_arguments_are_refused_and_leave_the_outputs) {
     CHECK_STATUS(tsanom_lbkeogh_pair(x, 2, cases[k], 2, NULL, NULL, NULL, 0, out),
                  TSANOM_E_NONFINITE);
   }
+  CHECK_STATUS(tsanom_lbkeogh_enhanced(x, bad, x, x, 2, NULL, NULL, out),
+               TSANOM_E_NONFINITE);
+  CHECK_STATUS(tsanom_lbkeogh_enhanced(x, NULL, x, x, 2, NULL, NULL, out), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_lbkeogh_enhanced(x, x, x, x, 0, NULL, NULL, out), TSANOM_E_COUNT);
   CHECK_STATUS(tsanom_lbkeogh_bound(x, NULL, x, 2, NULL, NULL, out), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_lbkeogh_bound(x, x, x, 0, NULL, NULL, out), TSANOM_E_COUNT);
   CHECK_STATUS(tsanom_lbkeogh_bound(x, x, x, 2, &unknown, NULL, out), TSANOM_E_OPTION);
@@ -400,4 +416,84 @@ Test(lbkeogh, an_infeasible_window_is_said) {
   CHECK_STATUS(tsanom_lbkeogh_pair(x, 4, x, 2, &options, NULL, NULL, 0, bounds),
                TSANOM_INFEASIBLE);
   cr_assert(isinf(bounds[0]) && isinf(bounds[1]));
+}
+
+static tsanom_lbkeogh_stream *make_stream(const tsanom_lbkeogh_options *options) {
+  size_t bytes;
+  tsanom_lbkeogh_stream *stream = NULL;
+  CHECK_STATUS(tsanom_lbkeogh_stream_size(options, &bytes), TSANOM_OK);
+  void *memory = malloc(bytes);
+  CHECK_STATUS(tsanom_lbkeogh_stream_init(memory, bytes - 1, options, &stream),
+               TSANOM_E_WORKSPACE);
+  cr_assert(stream == NULL);
+  CHECK_STATUS(tsanom_lbkeogh_stream_init(memory, bytes, options, &stream), TSANOM_OK);
+  return stream;
+}
+
+Test(lbkeogh, a_stream_gives_the_envelope) {
+  uint64_t seed = 7;
+  for (int trial = 0; trial < 3000; trial++) {
+    double x[LONGEST], lower[LONGEST], upper[LONGEST], low[LONGEST], high[LONGEST];
+    float single[LONGEST], low_f32[LONGEST], high_f32[LONGEST];
+    size_t radius = random_between(&seed, 0, trial % 2 ? 8 : LONGEST);
+    tsanom_lbkeogh_options options = options_of(radius, 0);
+    tsanom_lbkeogh_stream *stream = make_stream(&options);
+    for (int series = 0; series < 2; series++) {
+      size_t n = random_between(&seed, 0, LONGEST), done = 0, out = 0, produced;
+      fill(x, n, &seed);
+      for (size_t i = 0; i < n; i++) x[i] = single[i] = (float)x[i];
+      naive_envelope(x, n, radius, n, lower, upper);
+      while (done < n) {
+        size_t piece = random_between(&seed, 0, n - done);
+        if (random_bits(&seed) % 2) {
+          CHECK_STATUS(tsanom_lbkeogh_stream_push(stream, x + done, piece, low + out,
+                                                  high + out, &produced),
+                       TSANOM_OK);
+        } else {
+          CHECK_STATUS(tsanom_lbkeogh_stream_push_f32(stream, single + done, piece,
+                                                      low_f32, high_f32, &produced),
+                       TSANOM_OK);
+          for (size_t i = 0; i < produced; i++) {
+            low[out + i] = (double)low_f32[i], high[out + i] = (double)high_f32[i];
+          }
+        }
+        done += piece;
+        out += produced;
+        cr_assert(out == (done > radius ? done - radius : 0));
+      }
+      double last_low[LONGEST], last_high[LONGEST];
+      CHECK_STATUS(tsanom_lbkeogh_stream_finish(stream, last_low, last_high, &produced),
+                   TSANOM_OK);
+      cr_assert(out + produced == n);
+      memcpy(low + out, last_low, produced * sizeof *low);
+      memcpy(high + out, last_high, produced * sizeof *high);
+      for (size_t i = 0; i < n; i++) {
+        cr_assert(low[i] == lower[i] && high[i] == upper[i]);
+        cr_assert(low[i] != 0 || !signbit(low[i]));
+      }
+    }
+    free(stream);
+  }
+}
+
+Test(lbkeogh, a_stream_refuses_bad_input_and_takes_nothing_in) {
+  double x[] = {1, NAN}, low[2] = {-1, -1}, high[2];
+  size_t produced = 7, bytes = 7;
+  tsanom_lbkeogh_options options = options_of(1, 0);
+  tsanom_lbkeogh_stream *stream = make_stream(&options);
+  CHECK_STATUS(tsanom_lbkeogh_stream_push(stream, x, 2, low, high, &produced),
+               TSANOM_E_NONFINITE);
+  CHECK_STATUS(tsanom_lbkeogh_stream_push(stream, NULL, 2, low, high, &produced),
+               TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_lbkeogh_stream_finish(stream, low, high, NULL), TSANOM_E_NULL);
+  cr_assert(produced == 7 && low[0] == -1);
+  CHECK_STATUS(tsanom_lbkeogh_stream_push(stream, NULL, 0, NULL, NULL, &produced),
+               TSANOM_OK);
+  CHECK_STATUS(tsanom_lbkeogh_stream_finish(stream, low, high, &produced), TSANOM_OK);
+  cr_assert(produced == 0);
+  free(stream);
+  CHECK_STATUS(tsanom_lbkeogh_stream_size(NULL, &bytes), TSANOM_E_OVERFLOW);
+  CHECK_STATUS(tsanom_lbkeogh_stream_size(&options, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_lbkeogh_stream_init(NULL, 100, &options, &stream), TSANOM_E_NULL);
+  cr_assert(bytes == 7);
 }

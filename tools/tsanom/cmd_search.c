@@ -138,13 +138,14 @@ static int result_make(result *found, size_t queries, size_t neighbours, failure
   *found = (result){.queries = queries, .neighbours = neighbours, .found = neighbours};
   if (!__builtin_mul_overflow(queries, neighbours, &places) &&
       places <= SIZE_MAX / sizeof(double)) {
-    found->index = malloc(places * sizeof *found->index);
+    found->index = calloc(places, sizeof *found->index);
     found->distance = malloc(places * sizeof *found->distance);
     found->report = calloc(queries, sizeof *found->report);
   }
   if (found->index && found->distance && found->report) return 0;
   result_free(found);
-  return fail(why, "no memory for %zu neighbours of %zu queries", neighbours, queries);
+  fail(why, "no memory for %zu neighbours of %zu queries", neighbours, queries);
+  return -1;
 }
 
 static json_t *report_json(const tsanom_search_report *r) {
@@ -217,7 +218,7 @@ static void moments(const double *x, size_t n, double *mean, double *deviation) 
 /* The query, with --z-normalize at the level and the height of `place`. */
 static double *laid_on(const request *r, const double *query, const double *place,
                        size_t n) {
-  double *copy = malloc(n * sizeof *copy), mean[2], deviation[2];
+  double *copy = malloc(n * sizeof *copy), mean[2] = {0}, deviation[2] = {0};
   if (!copy) return NULL;
   moments(query, n, mean, deviation);
   moments(place, n, mean + 1, deviation + 1);
@@ -332,9 +333,9 @@ static int search_set(const request *r, const series_set *queries,
                       const series_set *series, result *found, failure *why) {
   tsanom_search_index *index = NULL;
   if (r->search.neighbours > series->count) {
-    return fail(why, "%s: %zu series, fewer than the %zu neighbours asked for",
-                file_title(r->path[r->classify ? 0 : 1]), series->count,
-                r->search.neighbours);
+    fail(why, "%s: %zu series, fewer than the %zu neighbours asked for",
+         file_title(r->path[r->classify ? 0 : 1]), series->count, r->search.neighbours);
+    return -1;
   }
   if (result_make(found, queries->count, r->search.neighbours, why)) return -1;
   tsanom_status status =
