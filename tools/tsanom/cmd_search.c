@@ -321,7 +321,9 @@ static int search_stream(const request *r, result *found, failure *why) {
         tsanom_search_stream(query.column[0], query.count, stream.column[0], stream.count,
                              &search, &r->shared.exec, NULL, 0, found->index,
                              found->distance, &found->found, found->report);
-    if (status < 0) failed = fail_status(why, file_title(r->path[1]), status);
+    if (status != TSANOM_OK) {
+      failed = fail_status(why, file_title(r->path[1]), status);
+    }
   }
   if (!failed && r->shared.plot) failed = draw_stream(r, &query, &stream, found, why);
   columns_free(&query);
@@ -347,7 +349,7 @@ static int search_set(const request *r, const series_set *queries,
                                    NULL, 0, found->index, found->distance, found->report);
   }
   tsanom_search_index_destroy(index);
-  return status < 0 ? fail_status(why, "the series", status) : 0;
+  return status != TSANOM_OK ? fail_status(why, "the series", status) : 0;
 }
 
 static int search_series(const request *r, result *found, failure *why) {
