@@ -118,7 +118,7 @@ typedef struct tsanom_hsa_options {
    *  the polynomial of max_degree. */
   double r2;
   /** Share of future normal threads that each range is to hold, above 0 and
-   *  below 1; 0.99 (default). */
+   *  below 1; 0.95 (default). */
   double coverage;
   /** Least room left beside the normal runs, >= 0: a ratio's range holds
    *  [1/(1+margin), 1+margin] times the middle of its range, a distance's holds
@@ -130,10 +130,11 @@ typedef struct tsanom_hsa_options {
   int32_t range;      /**< TSANOM_HSA_RANGE_*; Student (default) */
   int32_t rule;       /**< TSANOM_HSA_RULE_*; completion (default) */
   int32_t local_rate; /**< TSANOM_HSA_LOCAL_RATE_*; ratio (default) */
-  /** 1 (default): DTW is divided by points and by Q's mean rate, LB_Keogh by
-   *  points and by the square of Q's mean rate, so that both are free of units
-   *  and about the relative difference and its square. 0: the sums of eq. 9
-   *  and 13 as they are; the margin then still is relative. */
+  /** 1 (default): DTW is divided by points and by the geometric mean of the two
+   *  series' mean rates, LB_Keogh by points and by its square, so that both are
+   *  free of units, and twice and half as fast are equally far from the same. 0: the
+   *  sums of eq. 9 and 13 as they are; the margin then is in multiples of these
+   *  divisors, with Q's mean rate for both. */
   int32_t normalise;
 } tsanom_hsa_options;
 

@@ -99,7 +99,7 @@ static tsanom_status evaluate(const tsn_hsa_digest *digest, double unit, size_t 
 }
 
 /* Heart rates of both series at the same timestamps, evenly spread from `first` to
- * `last`, as multiples of the reference's mean rate. */
+ * `last`, as multiples of the geometric mean of their mean rates. */
 static tsanom_status align(const tsn_hsa_digest *c, const tsn_hsa_digest *q, double first,
                            double last, size_t points, const tsanom_exec *exec,
                            const tsn_hsa_pair_scratch *scratch) {
@@ -109,9 +109,10 @@ static tsanom_status align(const tsn_hsa_digest *c, const tsn_hsa_digest *q, dou
     scratch->target[i] = time;
     scratch->reference[i] = time;
   }
-  tsanom_status status = evaluate(c, q->mean_rate, points, exec, scratch->target);
+  double unit = sqrt(c->mean_rate) * sqrt(q->mean_rate);
+  tsanom_status status = evaluate(c, unit, points, exec, scratch->target);
   if (status < 0) return status;
-  return evaluate(q, q->mean_rate, points, exec, scratch->reference);
+  return evaluate(q, unit, points, exec, scratch->reference);
 }
 
 static tsanom_status distance_features(const tsn_hsa_context *context,
@@ -154,12 +155,14 @@ tsanom_status tsn_hsa_compare_digests(const tsn_hsa_context *context,
   return status < 0 ? status : distance_features(context, scratch, features);
 }
 
-double tsn_hsa_scale(int32_t feature, double mean_rate,
+double tsn_hsa_scale(int32_t feature, double target_rate, double reference_rate,
                      const tsanom_hsa_options *options) {
   if (options->normalise) return 1;
   double points = (double)options->points;
-  if (feature == TSANOM_HSA_DTW) return points * mean_rate;
-  return feature == TSANOM_HSA_LB_KEOGH ? points * mean_rate * mean_rate : 1;
+  if (feature == TSANOM_HSA_DTW) {
+    return points * sqrt(target_rate) * sqrt(reference_rate);
+  }
+  return feature == TSANOM_HSA_LB_KEOGH ? points * target_rate * reference_rate : 1;
 }
 
 tsanom_status tsn_hsa_comparer_layout(tsn_arena *arena, const tsn_hsa_context *context,
@@ -188,7 +191,8 @@ tsanom_status tsn_hsa_compare_series(const tsn_hsa_context *context,
   if (status < 0) return status;
   status = tsn_hsa_compare_digests(context, target, reference, &comparer->pair, features);
   for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
-    features->value[f] *= tsn_hsa_scale(f, reference->mean_rate, &context->options);
+    features->value[f] *=
+        tsn_hsa_scale(f, target->mean_rate, reference->mean_rate, &context->options);
   }
   return status;
 }

@@ -89,7 +89,7 @@ tsanom_status tsn_hsa_compare_digests(const tsn_hsa_context *context,
 
 /* What a relative distance is multiplied with to give eq. 9's or 13's sum, if
  * options ask for that; else, and for all other features, 1. */
-double tsn_hsa_scale(int32_t feature, double mean_rate,
+double tsn_hsa_scale(int32_t feature, double target_rate, double reference_rate,
                      const tsanom_hsa_options *options);
 
 /* What it takes to compare targets with a reference, one after the other. */
@@ -128,10 +128,12 @@ static inline void tsn_hsa_define(tsanom_hsa_features *features, int32_t feature
  * freedom; 0.5 <= p < 1, freedom >= 1. */
 double tsn_hsa_student_quantile(double p, size_t freedom);
 
-/* The normal range of a feature from samples, which get sorted. Sets *partial
- * if there are too few for what options asks. */
+/* The normal range of a feature from samples, which get sorted. The margin of a
+ * distance is in multiples of `unit`. Sets *partial if there are too few samples
+ * for what options asks. */
 tsanom_hsa_range tsn_hsa_learn_range(int32_t feature, double *samples, size_t count,
-                                     const tsanom_hsa_options *options, bool *partial);
+                                     double unit, const tsanom_hsa_options *options,
+                                     bool *partial);
 
 /* --- model.c --- */
 

@@ -167,14 +167,20 @@ static size_t find_medoids(const lesson *l, size_t count) {
 }
 
 static tsanom_hsa_range learn_range(const lesson *l, int32_t feature, size_t count,
-                                    bool *partial) {
+                                    size_t medoid, bool *partial) {
   const buffers *b = &l->b;
+  const tsanom_hsa_options *options = &l->context->options;
+  double reference_rate = b->digest[medoid].mean_rate;
   size_t samples = 0;
   for (size_t i = 0; count > 1 && i < count; i++) {
     const tsanom_hsa_features *f = &b->feature[i * l->run_count + b->rival[i]];
-    if (tsn_hsa_is_defined(f, feature)) b->sample[samples++] = f->value[feature];
+    if (!tsn_hsa_is_defined(f, feature)) continue;
+    double scale = tsn_hsa_scale(feature, b->digest[i].mean_rate,
+                                 b->digest[b->rival[i]].mean_rate, options);
+    b->sample[samples++] = f->value[feature] * scale;
   }
-  return tsn_hsa_learn_range(feature, b->sample, samples, &l->context->options, partial);
+  double unit = tsn_hsa_scale(feature, reference_rate, reference_rate, options);
+  return tsn_hsa_learn_range(feature, b->sample, samples, unit, options, partial);
 }
 
 static tsanom_status learn_thread(const lesson *l, size_t thread, tsanom_hsa_model *model,
@@ -190,10 +196,7 @@ static tsanom_status learn_thread(const lesson *l, size_t thread, tsanom_hsa_mod
     reference = tsn_hsa_reference_of(&b->digest[medoid], &windows);
     reference.run = b->run[medoid];
     for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
-      double scale = tsn_hsa_scale(f, reference.mean_rate, &l->context->options);
-      reference.range[f] = learn_range(l, f, count, partial);
-      reference.range[f].low *= scale;
-      reference.range[f].high *= scale;
+      reference.range[f] = learn_range(l, f, count, medoid, partial);
     }
   }
   reference.sample_runs = count;

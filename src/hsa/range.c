@@ -59,8 +59,8 @@ static tsanom_hsa_range order_range(const double *samples, size_t count, double 
 
 /* The least room beside the middle that options asks for. */
 static void widen(tsanom_hsa_range *range, int32_t feature, double middle, double margin,
-                  bool logarithmic) {
-  double room = feature == TSANOM_HSA_LB_KEOGH ? margin * margin : margin;
+                  double unit, bool logarithmic) {
+  double room = unit * (feature == TSANOM_HSA_LB_KEOGH ? margin * margin : margin);
   if (logarithmic) {
     room = log1p(margin);
   } else if (!is_distance(feature)) {
@@ -72,7 +72,8 @@ static void widen(tsanom_hsa_range *range, int32_t feature, double middle, doubl
 }
 
 tsanom_hsa_range tsn_hsa_learn_range(int32_t feature, double *samples, size_t count,
-                                     const tsanom_hsa_options *options, bool *partial) {
+                                     double unit, const tsanom_hsa_options *options,
+                                     bool *partial) {
   bool distance = is_distance(feature), logarithmic = is_logarithmic(feature, options);
   double margin = feature == TSANOM_HSA_BEAT_RATIO ? 0 : options->margin;
   double middle = distance || logarithmic ? 0 : 1;
@@ -89,7 +90,7 @@ tsanom_hsa_range tsn_hsa_learn_range(int32_t feature, double *samples, size_t co
   } else {
     range = order_range(samples, count, options->coverage, distance, &middle, partial);
   }
-  widen(&range, feature, middle, margin, logarithmic);
+  widen(&range, feature, middle, margin, unit, logarithmic);
   if (logarithmic) {
     range.low = exp(range.low);
     range.high = exp(range.high);

@@ -202,7 +202,7 @@ Test(hsa_features, equal_the_equations) {
     }
     naive_fit(cx, cy, cn, options.max_degree, options.r2, at, cv);
     naive_fit(qx, qy, qn, options.max_degree, options.r2, at, qv);
-    double unit = mean(qy, qn);
+    double unit = sqrt(mean(cy, cn) * mean(qy, qn));
     double dtw = naive_dtw(cv, qv, options.radius);
     double bound = naive_lb_keogh(cv, qv, options.radius);
     if (options.normalise) {
