@@ -111,7 +111,7 @@ void tsn_hsa_model_store(tsanom_hsa_model *model, size_t thread,
                          const tsanom_hsa_reference *r) {
   size_t windows = model->options.max_windows, terms = model->options.max_degree + 1;
   size_t used = r->beats ? r->windows : 0, marks = r->beats ? used + 1 : 0;
-  slot *s = (slot *)(uintptr_t)slot_of(model, thread);
+  slot *s = (slot *)slot_of(model, thread);
   *s = (slot){.beats = r->beats,
               .window = r->window,
               .local_window = r->local_window,
@@ -190,10 +190,10 @@ tsn_hsa_digest tsn_hsa_digest_of(const tsanom_hsa_reference *r) {
                           .unit = r->unit,
                           .center = r->center,
                           .scale = r->scale,
-                          .time = (double *)(uintptr_t)r->time,
-                          .rate = (double *)(uintptr_t)r->rate,
-                          .window_rate = (double *)(uintptr_t)r->window_rate,
-                          .coefficient = (double *)(uintptr_t)r->coefficient};
+                          .time = (double *)r->time,
+                          .rate = (double *)r->rate,
+                          .window_rate = (double *)r->window_rate,
+                          .coefficient = (double *)r->coefficient};
 }
 
 tsanom_hsa_reference tsn_hsa_reference_of(const tsn_hsa_digest *digest,

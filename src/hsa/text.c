@@ -18,6 +18,7 @@ __attribute__((format(printf, 2, 3))) static void say(sentence *s, const char *f
   va_list arguments;
   va_start(arguments, format);
   size_t left = s->length < s->size ? s->size - s->length : 0;
+  /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is just above */
   int written = vsnprintf(left ? s->text + s->length : NULL, left, format, arguments);
   va_end(arguments);
   if (written > 0) s->length += (size_t)written;
@@ -97,6 +98,7 @@ static bool is_about_features(int32_t question) {
   return question >= TSANOM_HSA_ASK_ALIKE && question <= TSANOM_HSA_ASK_SLOWER;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): written through the sentence */
 tsanom_status tsanom_hsa_step_text(const tsanom_hsa_step *step, char *text, size_t size,
                                    size_t *length) {
   if (!step || (!text && size > 0)) return TSANOM_E_NULL;

@@ -43,7 +43,7 @@ tsanom_hsa_run synthetic_run(const synthetic_kind *kind, uint64_t *seed) {
 
 void synthetic_free(tsanom_hsa_run *run) {
   for (size_t t = 0; t < run->thread_count; t++) {
-    free((void *)(uintptr_t)run->threads[t].time);
+    free((void *)run->threads[t].time);
   }
-  free((void *)(uintptr_t)run->threads);
+  free((void *)run->threads);
 }

@@ -28,7 +28,7 @@ static tsanom_hsa_model *learned(const tsanom_hsa_options *options, size_t *byte
 
 static double through_text(double value) {
   char text[64];
-  snprintf(text, sizeof text, "%.17g", value);
+  (void)snprintf(text, sizeof text, "%.17g", value);
   return strtod(text, NULL);
 }
 
