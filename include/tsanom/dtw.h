@@ -51,8 +51,8 @@ enum {
 
 /** How much memory tsanom_dtw_path() may take. The path is the same. ABI. */
 enum {
-  TSANOM_DTW_PATH_FULL = 0,  /**< at most 2 bits a pair of the window (default) */
-  TSANOM_DTW_PATH_LINEAR = 1 /**< O(n + m); up to a quarter slower */
+  TSANOM_DTW_PATH_FULL = 0,  /**< about 2 bits a pair of the window (default) */
+  TSANOM_DTW_PATH_LINEAR = 1 /**< O(n + m), a few hundred bytes a sample */
 };
 
 /** What to compute: fill by tsanom_dtw_options_init(), then change fields. */
@@ -118,6 +118,12 @@ TSANOM_API tsanom_status tsanom_dtw_workspace(size_t n, size_t m,
                                               const tsanom_dtw_options *options,
                                               const tsanom_exec *exec, size_t *bytes);
 
+/** As tsanom_dtw_workspace(), in single precision.
+ *  @copydetails tsanom_dtw_workspace() */
+TSANOM_API tsanom_status tsanom_dtw_workspace_f32(size_t n, size_t m,
+                                                  const tsanom_dtw_options *options,
+                                                  const tsanom_exec *exec, size_t *bytes);
+
 /** Distance of two series. O(n m) time, or O(n radius) in a window; with several
  *  threads one pair is computed as a wavefront of tiles.
  *
@@ -144,6 +150,14 @@ TSANOM_API tsanom_status tsanom_dtw_distance(const double *x, size_t n, const do
                                              const tsanom_exec *exec, void *work,
                                              size_t work_bytes, double *distance);
 
+/** As tsanom_dtw_distance(), in single precision.
+ *  @copydetails tsanom_dtw_distance() */
+TSANOM_API tsanom_status tsanom_dtw_distance_f32(const float *x, size_t n, const float *y,
+                                                 size_t m,
+                                                 const tsanom_dtw_options *options,
+                                                 const tsanom_exec *exec, void *work,
+                                                 size_t work_bytes, float *distance);
+
 /** Bytes of workspace that tsanom_dtw_path() needs: as options->path_memory says.
  *
  *  @param      n,m      samples in the two series, >= 1
@@ -157,15 +171,21 @@ TSANOM_API tsanom_status tsanom_dtw_path_workspace(size_t n, size_t m,
                                                    const tsanom_exec *exec,
                                                    size_t *bytes);
 
+/** As tsanom_dtw_path_workspace(), in single precision.
+ *  @copydetails tsanom_dtw_path_workspace() */
+TSANOM_API tsanom_status tsanom_dtw_path_workspace_f32(size_t n, size_t m,
+                                                       const tsanom_dtw_options *options,
+                                                       const tsanom_exec *exec,
+                                                       size_t *bytes);
+
 /** Distance of two series and the warping path that attains it.
  *
  *  Pair k of the path joins sample path[2k] of x to sample path[2k+1] of y. Both
  *  increase by at most one from pair to pair. Where several paths cost the same,
  *  each pair is preceded by (i-1,j-1) if that attains the minimum, else by
- *  (i-1,j), else by (i,j-1), seen from the end; an open end ends with the least
- *  number of samples left out, of y before of x; an open begin begins as soon as
- *  it may. Time: that of the distance and a little more; the sweep uses threads as
- *  tsanom_dtw_distance() does.
+ *  (i-1,j), else by (i,j-1), seen from the end; of equal open ends the one
+ *  that leaves out fewest samples is taken, of y before of x. It runs on the calling
+ * thread, in the time of the distance and about half as much again.
  *
  *  @param      x,y         series of n and m samples
  *  @param      n,m         their counts, >= 1
@@ -178,7 +198,8 @@ TSANOM_API tsanom_status tsanom_dtw_path_workspace(size_t n, size_t m,
  *  @param[out] distance    as tsanom_dtw_distance(); may be NULL
  *  @retval TSANOM_INFEASIBLE   no path fits the window: length 0, INFINITY
  *  @retval TSANOM_CUTOFF       it lies above options->cutoff: length 0, INFINITY
- *  @retval TSANOM_STOPPED      the poll asked to stop: the outputs are untouched
+ *  @retval TSANOM_STOPPED      the poll asked to stop: path holds anything, the
+ *                              other outputs are untouched
  *  @retval TSANOM_E_NULL       a required pointer is NULL
  *  @retval TSANOM_E_COUNT      a count of samples or series is 0
  *  @retval TSANOM_E_OPTION     a field of options is out of its range
@@ -193,6 +214,14 @@ TSANOM_API tsanom_status tsanom_dtw_path(const double *x, size_t n, const double
                                          size_t work_bytes, size_t *path, size_t *length,
                                          double *distance);
 
+/** As tsanom_dtw_path(), in single precision.
+ *  @copydetails tsanom_dtw_path() */
+TSANOM_API tsanom_status tsanom_dtw_path_f32(const float *x, size_t n, const float *y,
+                                             size_t m, const tsanom_dtw_options *options,
+                                             const tsanom_exec *exec, void *work,
+                                             size_t work_bytes, size_t *path,
+                                             size_t *length, float *distance);
+
 /** Bytes of workspace that tsanom_dtw_one_to_many() needs, O(threads (n + m) + count).
  *  Monotone in its sizes.
  *
@@ -205,6 +234,12 @@ TSANOM_API tsanom_status tsanom_dtw_path(const double *x, size_t n, const double
  *  @retval TSANOM_E_OVERFLOW  the size does not fit a size_t
  *  @return TSANOM_OK, or the status of a refused argument */
 TSANOM_API tsanom_status tsanom_dtw_one_to_many_workspace(
+    size_t n, size_t longest, size_t count, const tsanom_dtw_options *options,
+    const tsanom_exec *exec, size_t *bytes);
+
+/** As tsanom_dtw_one_to_many_workspace(), in single precision.
+ *  @copydetails tsanom_dtw_one_to_many_workspace() */
+TSANOM_API tsanom_status tsanom_dtw_one_to_many_workspace_f32(
     size_t n, size_t longest, size_t count, const tsanom_dtw_options *options,
     const tsanom_exec *exec, size_t *bytes);
 
@@ -246,6 +281,14 @@ TSANOM_API tsanom_status tsanom_dtw_one_to_many(
     const tsanom_exec *exec, void *work, size_t work_bytes, double *distances,
     size_t *computed);
 
+/** As tsanom_dtw_one_to_many(), in single precision.
+ *  @copydetails tsanom_dtw_one_to_many() */
+TSANOM_API tsanom_status tsanom_dtw_one_to_many_f32(
+    const float *x, size_t n, const float *const *series, const size_t *lengths,
+    size_t count, const double *const *tails, const tsanom_dtw_options *options,
+    const tsanom_exec *exec, void *work, size_t work_bytes, float *distances,
+    size_t *computed);
+
 /** Bytes of workspace that tsanom_dtw_condensed() needs, O(threads longest + count).
  *  Monotone in its sizes.
  *
@@ -260,6 +303,12 @@ TSANOM_API tsanom_status tsanom_dtw_condensed_workspace(size_t longest, size_t c
                                                         const tsanom_dtw_options *options,
                                                         const tsanom_exec *exec,
                                                         size_t *bytes);
+
+/** As tsanom_dtw_condensed_workspace(), in single precision.
+ *  @copydetails tsanom_dtw_condensed_workspace() */
+TSANOM_API tsanom_status tsanom_dtw_condensed_workspace_f32(
+    size_t longest, size_t count, const tsanom_dtw_options *options,
+    const tsanom_exec *exec, size_t *bytes);
 
 /** Distances of all pairs of a set: the condensed matrix, whose element for a < b
  *  is number a (2 count - a - 1) / 2 + b - a - 1. Pairs run in parallel. A pair
@@ -291,6 +340,15 @@ TSANOM_API tsanom_status tsanom_dtw_condensed(const double *const *series,
                                               size_t work_bytes, double *distances,
                                               size_t *computed);
 
+/** As tsanom_dtw_condensed(), in single precision.
+ *  @copydetails tsanom_dtw_condensed() */
+TSANOM_API tsanom_status tsanom_dtw_condensed_f32(const float *const *series,
+                                                  const size_t *lengths, size_t count,
+                                                  const tsanom_dtw_options *options,
+                                                  const tsanom_exec *exec, void *work,
+                                                  size_t work_bytes, float *distances,
+                                                  size_t *computed);
+
 /** Bytes of workspace that tsanom_dtw_cross() needs, O(threads (n + m) + count_x +
  * count_y). Monotone in its sizes.
  *
@@ -306,6 +364,14 @@ TSANOM_API tsanom_status tsanom_dtw_cross_workspace(size_t longest_x, size_t cou
                                                     const tsanom_dtw_options *options,
                                                     const tsanom_exec *exec,
                                                     size_t *bytes);
+
+/** As tsanom_dtw_cross_workspace(), in single precision.
+ *  @copydetails tsanom_dtw_cross_workspace() */
+TSANOM_API tsanom_status tsanom_dtw_cross_workspace_f32(size_t longest_x, size_t count_x,
+                                                        size_t longest_y, size_t count_y,
+                                                        const tsanom_dtw_options *options,
+                                                        const tsanom_exec *exec,
+                                                        size_t *bytes);
 
 /** Distances of each series of one set to each of another: a row-major matrix of
  *  count_x rows. Pairs run in parallel. A pair that is above the cut-off, or for
@@ -337,6 +403,112 @@ tsanom_dtw_cross(const double *const *xs, const size_t *lengths_x, size_t count_
                  const double *const *ys, const size_t *lengths_y, size_t count_y,
                  const tsanom_dtw_options *options, const tsanom_exec *exec, void *work,
                  size_t work_bytes, double *distances, size_t leading, size_t *computed);
+
+/** As tsanom_dtw_cross(), in single precision.
+ *  @copydetails tsanom_dtw_cross() */
+TSANOM_API tsanom_status tsanom_dtw_cross_f32(
+    const float *const *xs, const size_t *lengths_x, size_t count_x,
+    const float *const *ys, const size_t *lengths_y, size_t count_y,
+    const tsanom_dtw_options *options, const tsanom_exec *exec, void *work,
+    size_t work_bytes, float *distances, size_t leading, size_t *computed);
+
+/** Bytes of workspace that tsanom_dtw_medoid() needs: that of the condensed matrix
+ *  and the matrix itself, O(count^2).
+ *
+ *  @param      longest  samples of the longest series, >= 1
+ *  @param      count    how many series, >= 1
+ *  @param      options  NULL: the defaults
+ *  @param      exec     NULL: one thread
+ *  @param[out] bytes    the size, good for a block of any alignment
+ *  @retval TSANOM_E_OVERFLOW  the size does not fit a size_t
+ *  @return TSANOM_OK, or the status of a refused argument */
+TSANOM_API tsanom_status tsanom_dtw_medoid_workspace(size_t longest, size_t count,
+                                                     const tsanom_dtw_options *options,
+                                                     const tsanom_exec *exec,
+                                                     size_t *bytes);
+
+/** Medoid of a set: the series whose distances to all others have the smallest
+ *  sum; of equals the first. A good start for tsanom_dtw_barycentre().
+ *
+ *  @param      series      count pointers to the series
+ *  @param      lengths     their counts of samples, each >= 1
+ *  @param      count       how many, >= 1
+ *  @param      options     NULL: the defaults
+ *  @param      exec        NULL: one thread, no poll
+ *  @param      work        scratch, or NULL
+ *  @param      work_bytes  at least the answer of the _workspace function
+ *  @param[out] medoid      its index
+ *  @param[out] sum         the sum of its distances; may be NULL
+ *  @retval TSANOM_INFEASIBLE  every series has one to which no path fits the window
+ *                             or that is above the cut-off: the outputs are untouched
+ *  @retval TSANOM_STOPPED  the poll asked to stop: the outputs are untouched
+ *  @retval TSANOM_E_NULL       a required pointer is NULL
+ *  @retval TSANOM_E_COUNT      a count of samples or series is 0
+ *  @retval TSANOM_E_OPTION     a field of options is out of its range
+ *  @retval TSANOM_E_OVERFLOW   the sizes do not fit the address space
+ *  @retval TSANOM_E_NONFINITE  a NaN or infinity among the samples
+ *  @retval TSANOM_E_WORKSPACE  work_bytes is too small
+ *  @retval TSANOM_E_MEMORY     work is NULL and the allocator gave NULL
+ *  @return TSANOM_OK otherwise, or the status of a refused options or exec */
+TSANOM_API tsanom_status tsanom_dtw_medoid(const double *const *series,
+                                           const size_t *lengths, size_t count,
+                                           const tsanom_dtw_options *options,
+                                           const tsanom_exec *exec, void *work,
+                                           size_t work_bytes, size_t *medoid,
+                                           double *sum);
+
+/** Bytes of workspace that tsanom_dtw_barycentre() needs:
+ *  O(threads path + sum of path lengths).
+ *
+ *  @param      longest  samples of the longest series, >= 1
+ *  @param      count    how many series, >= 1
+ *  @param      length   samples of the barycentre, >= 1
+ *  @param      options  NULL: the defaults
+ *  @param      exec     NULL: one thread
+ *  @param[out] bytes    the size, good for a block of any alignment
+ *  @retval TSANOM_E_OVERFLOW  the size does not fit a size_t
+ *  @return TSANOM_OK, or the status of a refused argument */
+TSANOM_API tsanom_status tsanom_dtw_barycentre_workspace(
+    size_t longest, size_t count, size_t length, const tsanom_dtw_options *options,
+    const tsanom_exec *exec, size_t *bytes);
+
+/** Barycentre of a set by DTW barycentre averaging (DBA): every series is aligned
+ *  to the average, and each sample of the average becomes the mean (squared cost)
+ *  or the lower median of each component (absolute cost) of the samples aligned to
+ *  it, until the sum of the distances falls by less than `tolerance` times itself.
+ *  For both costs that sum never increases from one iteration to the next.
+ *
+ *  @param      series      count pointers to the series
+ *  @param      lengths     their counts of samples, each >= 1
+ *  @param      count       how many, >= 1
+ *  @param      length      samples of the barycentre, >= 1
+ *  @param      iterations  at most so many, >= 1
+ *  @param      tolerance   >= 0
+ *  @param      options     NULL: the defaults
+ *  @param      exec        NULL: one thread, no poll
+ *  @param      work        scratch, or NULL
+ *  @param      work_bytes  at least the answer of the _workspace function
+ *  @param[in,out] barycentre  in: where to start, such as the medoid; out: the
+ *                          average. Laid out as the series, options->stride included
+ *  @param[out] sum         the sum of the distances of the series to the barycentre;
+ *                          may be NULL
+ *  @retval TSANOM_PARTIAL     the iterations were used up first; the result is valid
+ *  @retval TSANOM_INFEASIBLE  to one series no path fits the window or all are above
+ *                             the cut-off: the outputs are untouched
+ *  @retval TSANOM_STOPPED     the poll asked to stop: the outputs are untouched
+ *  @retval TSANOM_E_NULL       a required pointer is NULL
+ *  @retval TSANOM_E_COUNT      a count of samples or series is 0
+ *  @retval TSANOM_E_OPTION     a field of options is out of its range
+ *  @retval TSANOM_E_OVERFLOW   the sizes do not fit the address space
+ *  @retval TSANOM_E_NONFINITE  a NaN or infinity among the samples
+ *  @retval TSANOM_E_WORKSPACE  work_bytes is too small
+ *  @retval TSANOM_E_MEMORY     work is NULL and the allocator gave NULL
+ *  @return TSANOM_OK otherwise, or the status of a refused options or exec */
+TSANOM_API tsanom_status
+tsanom_dtw_barycentre(const double *const *series, const size_t *lengths, size_t count,
+                      size_t length, int32_t iterations, double tolerance,
+                      const tsanom_dtw_options *options, const tsanom_exec *exec,
+                      void *work, size_t work_bytes, double *barycentre, double *sum);
 
 #ifdef __cplusplus
 }

@@ -1,196 +1,293 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Distances of many pairs: one to many, condensed and cross matrices. */
+#include "dtw/dtw_matrix.h"
+
 #include <math.h>
 
-#include "core/check.h"
-#include "core/exec.h"
 #include "core/parallel.h"
-#include "dtw/dtw_pair.h"
 
-/* Pairs are numbered row by row; pair k joins a series of xs to one of ys. */
+typedef NAME(tsn_dtw_set) set;
+typedef NAME(tsn_dtw_matrix) matrix;
+
+/* Columns of a row that one unit of work looks at, where lengths differ. */
+enum { UNIT_COLUMNS = 64 };
+
 typedef struct {
-  const double *const *xs;
-  const size_t *lengths_x;
-  size_t count_x;
-  const double *const *ys;
-  const size_t *lengths_y;
-  size_t count_y;
-  bool condensed; /* xs and ys are one set, and only pairs a < b are wanted */
-  tsanom_dtw_options options;
-  tsanom_exec exec;
-  tsn_dtw_pair_buffers *buffers; /* of each thread */
-  double *distances;
-  size_t leading;
+  NAME(tsn_dtw_batch_buffers) batch;
+  tsn_arena single; /* carved anew for every pair */
+} thread_buffers;
+
+typedef struct {
+  matrix *matrix;
+  tsn_dtw_call call; /* of one pair: one thread */
+  const tsanom_exec *exec;
+  thread_buffers *threads;
+  size_t *order; /* columns by length; NULL: all pairs have the same two lengths */
+  size_t lanes, pairs, units;
+  _Atomic size_t next, done; /* unit, pairs */
+  _Atomic size_t unfinished; /* the first unit that was left */
+  _Atomic int stop;
 } job;
 
-static void job_layout(tsn_arena *arena, size_t longest, int32_t threads, job *j) {
-  j->buffers = tsn_arena_take(arena, (size_t)threads, sizeof *j->buffers);
-  for (int32_t t = 0; t < threads; t++) {
-    tsn_dtw_pair_buffers buffers;
-    tsn_dtw_pair_layout(arena, longest, &buffers);
-    if (j->buffers) j->buffers[t] = buffers;
-  }
-}
+/* Pairs of a batch, not yet run. */
+typedef struct {
+  NAME(tsn_dtw_batch) batch;
+  real *to[TSN_DTW_BATCH_LANES];
+  size_t count;
+} pending;
 
-static void run_rows(void *context, size_t begin, size_t end, int thread) {
-  const job *j = context;
-  for (size_t a = begin; a < end; a++) {
-    double *row = j->condensed ? j->distances + a * (2 * j->count_x - a - 1) / 2 - a - 1
-                               : j->distances + a * j->leading;
-    for (size_t b = j->condensed ? a + 1 : 0; b < j->count_y; b++) {
-      row[b] = tsn_dtw_pair_distance(j->xs[a], j->lengths_x[a], j->ys[b], j->lengths_y[b],
-                                     &j->options, &j->buffers[thread]);
-    }
-  }
-}
-
-static tsanom_status check_set(const double *const *series, const size_t *lengths,
-                               size_t count, size_t *longest) {
-  if (!series || !lengths) return TSANOM_E_NULL;
-  if (count == 0) return TSANOM_E_COUNT;
-  for (size_t k = 0; k < count; k++) {
-    if (!series[k]) return TSANOM_E_NULL;
-    if (lengths[k] == 0) return TSANOM_E_COUNT;
-    if (lengths[k] > *longest) *longest = lengths[k];
+tsanom_status NAME(tsn_dtw_set_check)(set *s) {
+  if (!s->series || !s->lengths) return TSANOM_E_NULL;
+  if (s->count == 0) return TSANOM_E_COUNT;
+  s->longest = 0;
+  s->one_length = true;
+  for (size_t k = 0; k < s->count; k++) {
+    if (!s->series[k]) return TSANOM_E_NULL;
+    if (s->lengths[k] == 0) return TSANOM_E_COUNT;
+    if (s->lengths[k] > s->longest) s->longest = s->lengths[k];
+    if (s->lengths[k] != s->lengths[0]) s->one_length = false;
   }
   return TSANOM_OK;
 }
 
-static bool set_finite(const double *const *series, const size_t *lengths, size_t count,
-                       const tsanom_dtw_options *options) {
-  for (size_t k = 0; k < count; k++) {
-    for (size_t i = 0; i < lengths[k]; i++) {
-      if (!tsn_all_finite(series[k] + i * options->stride, options->dimensions)) {
-        return false;
-      }
-    }
+bool NAME(tsn_dtw_set_finite)(const set *s, const tsanom_dtw_options *options) {
+  for (size_t k = 0; k < s->count; k++) {
+    if (!NAME(tsn_dtw_finite)(s->series[k], s->lengths[k], options)) return false;
   }
   return true;
 }
 
-static tsanom_status run_job(job *j, const tsanom_dtw_options *options,
-                             const tsanom_exec *exec, void *work, size_t work_bytes,
-                             size_t *computed) {
-  size_t longest_x = 0, longest_y = 0, rows;
-  tsanom_status status;
-  if (!j->distances) return TSANOM_E_NULL;
-  if ((status = tsn_dtw_options_read(&j->options, options)) < 0) return status;
-  if ((status = tsn_exec_read(&j->exec, exec)) < 0) return status;
-  if ((status = check_set(j->xs, j->lengths_x, j->count_x, &longest_x)) < 0 ||
-      (status = check_set(j->ys, j->lengths_y, j->count_y, &longest_y)) < 0) {
-    return status;
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+static tsanom_status layout(tsn_arena *arena, const matrix *m, const tsn_dtw_call *call,
+                            job *j) {
+  tsn_arena single;
+  tsn_dtw_call one = *call;
+  size_t bytes, threads = (size_t)call->exec.threads;
+  one.exec.threads = 1;
+  tsanom_status status =
+      NAME(tsn_dtw_single_measure)(m->xs.longest, m->ys.longest, &one, &single);
+  if (status < 0) return status;
+  if ((status = tsn_arena_bytes(&single, &bytes)) < 0) return status;
+  j->order = tsn_arena_take(arena, m->ys.count, sizeof *j->order);
+  j->threads = tsn_arena_take(arena, threads, sizeof *j->threads);
+  for (size_t t = 0; t < threads; t++) {
+    thread_buffers b = {.single = tsn_arena_measure()};
+    NAME(tsn_dtw_batch_layout)
+    (arena, smaller(m->xs.longest, TSN_DTW_BATCH_LONGEST),
+     smaller(m->ys.longest, TSN_DTW_BATCH_LONGEST), call, &b.batch);
+    b.single.base = tsn_arena_take(arena, bytes, 1);
+    if (j->threads) j->threads[t] = b;
   }
-  tsn_dtw_problem problem;
-  status = tsn_dtw_problem_init(&problem, longest_x, longest_y, &j->options);
-  if (status < 0) return status;
-  if (j->options.tail) return TSANOM_E_OPTION;
-  tsn_arena measured = tsn_arena_measure();
-  job_layout(&measured, longest_y, j->exec.threads, j);
-  tsn_workspace workspace;
-  status = tsn_workspace_open(&workspace, &measured, &j->exec, work, work_bytes);
-  if (status < 0) return status;
-  if (!set_finite(j->xs, j->lengths_x, j->count_x, &j->options) ||
-      !set_finite(j->ys, j->lengths_y, j->count_y, &j->options)) {
-    status = TSANOM_E_NONFINITE;
-  } else {
-    job_layout(&workspace.arena, longest_y, j->exec.threads, j);
-    status = tsn_parallel_for(&j->exec, j->count_x, 1, run_rows, j, &rows);
-    if (computed) {
-      *computed =
-          j->condensed ? rows * (2 * j->count_x - rows - 1) / 2 : rows * j->count_y;
+  return TSANOM_OK;
+}
+
+tsanom_status NAME(tsn_dtw_matrix_measure)(const matrix *m, const tsn_dtw_call *call,
+                                           tsn_arena *arena) {
+  job j;
+  *arena = tsn_arena_measure();
+  return layout(arena, m, call, &j);
+}
+
+/* Columns of row a: [first, count). */
+static size_t first_column(const matrix *m, size_t a) {
+  return m->condensed ? a + 1 : 0;
+}
+
+/* Pairs in the rows before row a. */
+static size_t pairs_before(const matrix *m, size_t a) {
+  if (!m->condensed) return a * m->ys.count;
+  size_t even = a % 2 == 0 ? a / 2 : a, other = 2 * m->xs.count - a - 1;
+  return even * (a % 2 == 0 ? other : other / 2);
+}
+
+static real *place(const matrix *m, size_t a, size_t b) {
+  return m->condensed ? m->distances + pairs_before(m, a) + b - a - 1
+                      : m->distances + a * m->leading + b;
+}
+
+static size_t row_of(const matrix *m, size_t pair) {
+  size_t low = 0, high = m->xs.count; /* pairs_before(low) <= pair < ...(high) */
+  while (high - low > 1) {
+    size_t middle = low + (high - low) / 2;
+    if (pairs_before(m, middle) <= pair) {
+      low = middle;
+    } else {
+      high = middle;
     }
   }
-  tsn_workspace_close(&workspace);
-  return status;
+  return low;
 }
 
-static tsanom_status job_workspace(size_t longest_x, size_t longest_y, size_t count,
-                                   const tsanom_dtw_options *options,
-                                   const tsanom_exec *exec, size_t *bytes) {
-  job j;
-  tsn_dtw_problem problem;
-  tsanom_status status;
-  if (!bytes) return TSANOM_E_NULL;
-  if ((status = tsn_dtw_options_read(&j.options, options)) < 0) return status;
-  if ((status = tsn_exec_read(&j.exec, exec)) < 0) return status;
-  if (longest_x == 0 || longest_y == 0 || count == 0) return TSANOM_E_COUNT;
-  status = tsn_dtw_problem_init(&problem, longest_x, longest_y, &j.options);
+static bool run_single(const job *j, thread_buffers *own, const tsn_dtw_watch *watch,
+                       const pending *p, size_t lane) {
+  tsn_dtw_call call = j->call;
+  call.options.tail = p->batch.tail[lane];
+  return NAME(tsn_dtw_single_run)(p->batch.x[lane], p->batch.n, p->batch.y[lane],
+                                  p->batch.m, &call, own->single, watch,
+                                  p->to[lane]) != TSANOM_STOPPED;
+}
+
+/* Run what is pending: as a batch, if that is faster. */
+static bool flush(const job *j, thread_buffers *own, const tsn_dtw_watch *watch,
+                  pending *p) {
+  size_t count = p->count;
+  p->count = 0;
+  bool fits = p->batch.n <= TSN_DTW_BATCH_LONGEST && p->batch.m <= TSN_DTW_BATCH_LONGEST;
+  if (!fits || 2 * count <= j->lanes) {
+    for (size_t lane = 0; lane < count; lane++) {
+      if (!run_single(j, own, watch, p, lane)) return false;
+    }
+    return true;
+  }
+  for (size_t lane = count; lane < j->lanes; lane++) {
+    p->batch.x[lane] = p->batch.x[0];
+    p->batch.y[lane] = p->batch.y[0];
+    p->batch.tail[lane] = p->batch.tail[0];
+  }
+  real distances[TSN_DTW_BATCH_LANES];
+  tsanom_status status =
+      NAME(tsn_dtw_batch_run)(&p->batch, &j->call, &own->batch, watch, distances);
+  if (status != TSANOM_OK) return false;
+  for (size_t lane = 0; lane < count; lane++) *p->to[lane] = distances[lane];
+  return true;
+}
+
+static bool add_pair(const job *j, thread_buffers *own, const tsn_dtw_watch *watch,
+                     pending *p, size_t a, size_t b) {
+  const matrix *m = j->matrix;
+  size_t n = m->xs.lengths[a], columns = m->ys.lengths[b], lane = p->count;
+  if (lane > 0 && (p->batch.n != n || p->batch.m != columns)) {
+    if (!flush(j, own, watch, p)) return false;
+    lane = 0;
+  }
+  p->batch.n = n;
+  p->batch.m = columns;
+  p->batch.x[lane] = m->xs.series[a];
+  p->batch.y[lane] = m->ys.series[b];
+  p->batch.tail[lane] = m->tails ? m->tails[b] : NULL;
+  p->to[lane] = place(m, a, b);
+  p->count = lane + 1;
+  return p->count < j->lanes || flush(j, own, watch, p);
+}
+
+/* Units of pairs of the same two lengths: one batch each, across rows. */
+static bool run_batch_unit(const job *j, thread_buffers *own, const tsn_dtw_watch *watch,
+                           size_t unit, size_t *pairs) {
+  size_t begin = unit * j->lanes, end = smaller(begin + j->lanes, j->pairs);
+  size_t a = row_of(j->matrix, begin);
+  size_t b = first_column(j->matrix, a) + begin - pairs_before(j->matrix, a);
+  pending p = {.count = 0};
+  *pairs = end - begin;
+  for (size_t k = begin; k < end; k++) {
+    if (!add_pair(j, own, watch, &p, a, b)) return false;
+    if (++b == j->matrix->ys.count) b = first_column(j->matrix, ++a);
+  }
+  return flush(j, own, watch, &p);
+}
+
+/* Units of one row, UNIT_COLUMNS columns in order of length. */
+static size_t units_per_row(const matrix *m) {
+  return (m->ys.count + UNIT_COLUMNS - 1) / UNIT_COLUMNS;
+}
+
+static bool run_row_unit(const job *j, thread_buffers *own, const tsn_dtw_watch *watch,
+                         size_t unit, size_t *pairs) {
+  const matrix *m = j->matrix;
+  size_t a = unit / units_per_row(m), begin = unit % units_per_row(m) * UNIT_COLUMNS;
+  size_t end = smaller(begin + UNIT_COLUMNS, m->ys.count), first = first_column(m, a);
+  pending p = {.count = 0};
+  *pairs = 0;
+  for (size_t k = begin; k < end; k++) {
+    size_t b = j->order[k];
+    if (b < first) continue;
+    ++*pairs;
+    if (!add_pair(j, own, watch, &p, a, b)) return false;
+  }
+  return flush(j, own, watch, &p);
+}
+
+static void leave_unit(job *j, size_t unit) {
+  size_t first = atomic_load(&j->unfinished);
+  while (unit < first && !atomic_compare_exchange_weak(&j->unfinished, &first, unit)) {
+  }
+}
+
+static void run_units(void *context, int thread, int threads) {
+  job *j = context;
+  (void)threads;
+  tsn_dtw_watch watch = {
+      .exec = j->exec, .stop = &j->stop, .polls = thread == 0, .total = j->pairs};
+  for (;;) {
+    watch.done = atomic_load_explicit(&j->done, memory_order_relaxed);
+    if (tsn_dtw_watch_stop(&watch)) return;
+    size_t unit = atomic_fetch_add_explicit(&j->next, 1, memory_order_relaxed), pairs;
+    if (unit >= j->units) return;
+    thread_buffers *own = &j->threads[thread];
+    bool finished = j->order ? run_row_unit(j, own, &watch, unit, &pairs)
+                             : run_batch_unit(j, own, &watch, unit, &pairs);
+    if (!finished) {
+      leave_unit(j, unit);
+      return;
+    }
+    atomic_fetch_add_explicit(&j->done, pairs, memory_order_relaxed);
+  }
+}
+
+/* Stable order of columns by length: a heap of (length, index). */
+static bool before(const size_t *lengths, size_t a, size_t b) {
+  return lengths[a] != lengths[b] ? lengths[a] < lengths[b] : a < b;
+}
+
+static void sift_down(const size_t *lengths, size_t *heap, size_t root, size_t count) {
+  for (;;) {
+    size_t child = 2 * root + 1;
+    if (child >= count) return;
+    if (child + 1 < count && before(lengths, heap[child], heap[child + 1])) child++;
+    if (!before(lengths, heap[root], heap[child])) return;
+    size_t swap = heap[root];
+    heap[root] = heap[child];
+    heap[child] = swap;
+    root = child;
+  }
+}
+
+static void order_by_length(const set *s, size_t *order) {
+  for (size_t k = 0; k < s->count; k++) order[k] = k;
+  for (size_t root = s->count / 2; root-- > 0;) {
+    sift_down(s->lengths, order, root, s->count);
+  }
+  for (size_t count = s->count; count-- > 1;) {
+    size_t swap = order[0];
+    order[0] = order[count];
+    order[count] = swap;
+    sift_down(s->lengths, order, 0, count);
+  }
+}
+
+tsanom_status NAME(tsn_dtw_matrix_run)(matrix *m, const tsn_dtw_call *call,
+                                       tsn_arena *arena) {
+  job j = {.matrix = m, .call = *call, .exec = &call->exec, .unfinished = SIZE_MAX};
+  tsanom_status status = layout(arena, m, call, &j);
   if (status < 0) return status;
-  tsn_arena arena = tsn_arena_measure();
-  job_layout(&arena, longest_y, j.exec.threads, &j);
-  return tsn_arena_bytes(&arena, bytes);
-}
-
-tsanom_status tsanom_dtw_one_to_many_workspace(size_t n, size_t longest, size_t count,
-                                               const tsanom_dtw_options *options,
-                                               const tsanom_exec *exec, size_t *bytes) {
-  return job_workspace(n, longest, count, options, exec, bytes);
-}
-
-tsanom_status tsanom_dtw_one_to_many(const double *x, size_t n,
-                                     const double *const *series, const size_t *lengths,
-                                     size_t count, const double *const *tails,
-                                     const tsanom_dtw_options *options,
-                                     const tsanom_exec *exec, void *work,
-                                     size_t work_bytes, double *distances,
-                                     size_t *computed) {
-  (void)tails; /* they bound what is computed in full here */
-  job j = {.xs = &x,
-           .lengths_x = &n,
-           .count_x = 1,
-           .ys = series,
-           .lengths_y = lengths,
-           .count_y = count,
-           .distances = distances,
-           .leading = count};
-  return run_job(&j, options, exec, work, work_bytes, computed);
-}
-
-tsanom_status tsanom_dtw_condensed_workspace(size_t longest, size_t count,
-                                             const tsanom_dtw_options *options,
-                                             const tsanom_exec *exec, size_t *bytes) {
-  if (bytes && count == 1) return TSANOM_E_COUNT;
-  return job_workspace(longest, longest, count, options, exec, bytes);
-}
-
-tsanom_status tsanom_dtw_condensed(const double *const *series, const size_t *lengths,
-                                   size_t count, const tsanom_dtw_options *options,
-                                   const tsanom_exec *exec, void *work, size_t work_bytes,
-                                   double *distances, size_t *computed) {
-  if (series && lengths && distances && count == 1) return TSANOM_E_COUNT;
-  job j = {.xs = series,
-           .lengths_x = lengths,
-           .count_x = count,
-           .ys = series,
-           .lengths_y = lengths,
-           .count_y = count,
-           .condensed = true,
-           .distances = distances};
-  return run_job(&j, options, exec, work, work_bytes, computed);
-}
-
-tsanom_status tsanom_dtw_cross_workspace(size_t longest_x, size_t count_x,
-                                         size_t longest_y, size_t count_y,
-                                         const tsanom_dtw_options *options,
-                                         const tsanom_exec *exec, size_t *bytes) {
-  if (bytes && count_y == 0) return TSANOM_E_COUNT;
-  return job_workspace(longest_x, longest_y, count_x, options, exec, bytes);
-}
-
-tsanom_status tsanom_dtw_cross(const double *const *xs, const size_t *lengths_x,
-                               size_t count_x, const double *const *ys,
-                               const size_t *lengths_y, size_t count_y,
-                               const tsanom_dtw_options *options, const tsanom_exec *exec,
-                               void *work, size_t work_bytes, double *distances,
-                               size_t leading, size_t *computed) {
-  if (leading < count_y) return TSANOM_E_OPTION;
-  job j = {.xs = xs,
-           .lengths_x = lengths_x,
-           .count_x = count_x,
-           .ys = ys,
-           .lengths_y = lengths_y,
-           .count_y = count_y,
-           .distances = distances,
-           .leading = leading};
-  return run_job(&j, options, exec, work, work_bytes, computed);
+  j.call.exec.threads = 1;
+  j.lanes = tsn_dtw_call_kernels(call)->lanes;
+  j.pairs = pairs_before(m, m->xs.count - (m->condensed ? 1 : 0));
+  if (m->xs.one_length && m->ys.one_length) {
+    j.order = NULL;
+    j.units = (j.pairs + j.lanes - 1) / j.lanes;
+  } else {
+    order_by_length(&m->ys, j.order);
+    j.units = m->xs.count * units_per_row(m);
+  }
+  size_t threads = smaller((size_t)call->exec.threads, j.units);
+  tsn_team_run(threads > 1 ? (int)threads : 1, run_units, &j);
+  bool stopped = atomic_load(&j.stop) != 0;
+  size_t unit = smaller(atomic_load(&j.unfinished), atomic_load(&j.next));
+  unit = smaller(unit, j.units);
+  m->computed = !stopped  ? j.pairs
+                : j.order ? pairs_before(m, unit / units_per_row(m))
+                          : smaller(unit * j.lanes, j.pairs);
+  return stopped ? TSANOM_STOPPED : TSANOM_OK;
 }

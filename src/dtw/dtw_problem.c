@@ -79,7 +79,19 @@ void tsn_dtw_window_row(const tsn_dtw_problem *p, size_t i, size_t *first, size_
   *last = smaller((i * rise + reach) / run, p->m - 1);
 }
 
+/* Every cell of a Sakoe-Chiba band is reachable from (0,0): one of the ends has to
+ * be admitted. */
+static bool band_has_an_end(const tsn_dtw_problem *p) {
+  size_t first, last;
+  tsn_dtw_window_row(p, p->n - 1, &first, &last);
+  if (first <= last && last + p->open_end_y >= p->m - 1) return true;
+  /* The lowest row that reaches the last column is the first to leave it, too. */
+  size_t lowest = p->n - 1 < p->m - 1 + p->radius ? p->n - 1 : p->m - 1 + p->radius;
+  return lowest + p->open_end_x >= p->n - 1 && lowest + p->radius >= p->m - 1;
+}
+
 bool tsn_dtw_path_exists(const tsn_dtw_problem *p) {
+  if (p->window == TSANOM_DTW_SAKOE_CHIBA) return band_has_an_end(p);
   size_t reachable = 0; /* first column of the row before that a path reaches */
   bool any = false;
   for (size_t i = 0; i < p->n; i++) {

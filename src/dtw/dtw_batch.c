@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dtw/dtw_batch.h"
+
+#include <math.h>
+
+typedef NAME(tsn_dtw_batch) batch;
+typedef NAME(tsn_dtw_batch_buffers) buffers;
+
+enum { STRIPS_PER_CHECK = 4, CELLS_PER_POLL = 1 << 21 };
+
+/* A batch in progress. Rows are padded above row 0, as those of a single pair. */
+typedef struct {
+  const batch *batch;
+  const tsn_dtw_call *call;
+  const NAME(tsn_dtw_kernels) * kernels;
+  buffers *buffers;
+  tsn_dtw_problem problem;
+  size_t strips, padding;
+  bool plain;
+} run;
+
+void NAME(tsn_dtw_batch_layout)(tsn_arena *arena, size_t n, size_t m,
+                                const tsn_dtw_call *call, buffers *b) {
+  const NAME(tsn_dtw_kernels) *k = tsn_dtw_call_kernels(call);
+  size_t rows = (n / k->depth + 1) * k->depth, dimensions = call->options.dimensions;
+  size_t strip = k->depth * k->lanes, samples_x = 0, samples_y = 0;
+  if (__builtin_mul_overflow(rows * k->lanes, dimensions, &samples_x) ||
+      __builtin_mul_overflow(m * k->lanes, dimensions, &samples_y)) {
+    arena->overflow = true;
+  }
+  *b = (buffers){
+      .x = tsn_arena_take(arena, samples_x, sizeof(real)),
+      .y = tsn_arena_take(arena, samples_y, sizeof(real)),
+      .boundary = tsn_arena_take(arena, (m + 1) * k->lanes, sizeof(real)),
+      .state = tsn_arena_take(arena, strip + k->lanes, sizeof(real)),
+      .after = tsn_arena_take(arena, strip, sizeof(real)),
+      .first = tsn_arena_take(arena, strip, sizeof(tick)),
+      .last = tsn_arena_take(arena, strip, sizeof(tick)),
+  };
+}
+
+/* Samples of x: row by row, a vector a row; of several dimensions strip by strip
+ * as the kernel wants them. */
+static void fill_x(const run *r) {
+  const tsanom_dtw_options *o = &r->call->options;
+  size_t lanes = r->kernels->lanes, depth = r->kernels->depth;
+  for (size_t d = 0; d < o->dimensions; d++) {
+    for (size_t row = 0; row < r->strips * depth; row++) {
+      size_t at = (row / depth * o->dimensions + d) * depth + row % depth;
+      real *to = r->buffers->x + at * lanes;
+      for (size_t lane = 0; lane < lanes; lane++) {
+        to[lane] = row >= r->padding
+                       ? r->batch->x[lane][(row - r->padding) * o->stride + d]
+                       : (d == 0 ? (real)INFINITY : 0);
+      }
+    }
+  }
+}
+
+static void fill_y(const run *r) {
+  const tsanom_dtw_options *o = &r->call->options;
+  size_t lanes = r->kernels->lanes, m = r->problem.m;
+  for (size_t d = 0; d < o->dimensions; d++) {
+    for (size_t lane = 0; lane < lanes; lane++) {
+      const real *from = r->batch->y[lane] + d;
+      real *to = r->buffers->y + d * m * lanes + lane;
+      for (size_t j = 0; j < m; j++) to[j * lanes] = from[j * o->stride];
+    }
+  }
+}
+
+static void fill_vector(real *to, size_t lanes, real value) {
+  for (size_t lane = 0; lane < lanes; lane++) to[lane] = value;
+}
+
+static void fill_ticks(tick *to, size_t lanes, size_t value) {
+  for (size_t lane = 0; lane < lanes; lane++) to[lane] = (tick)value;
+}
+
+typedef struct {
+  size_t begin, inner_begin, inner_end, end;
+} columns;
+
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+static size_t larger(size_t a, size_t b) {
+  return a > b ? a : b;
+}
+
+/* Ready row u of strip t; what dtw_strips.c does for one pair. */
+static void prepare_row(const run *r, size_t t, size_t u, columns *c) {
+  const tsn_dtw_problem *p = &r->problem;
+  size_t lanes = r->kernels->lanes, row = t * r->kernels->depth + u;
+  buffers *b = r->buffers;
+  size_t first, last;
+  real state, after = 0;
+  if (row < r->padding) {
+    bool lowest = row + 1 == r->padding;
+    state = lowest ? 0 : (real)INFINITY;
+    first = lowest ? p->open_begin_y : 0;
+    last = p->m;
+    c->begin = 0;
+    c->inner_begin = larger(c->inner_begin, first);
+  } else {
+    size_t i = row - r->padding;
+    tsn_dtw_window_row(p, i, &first, &last);
+    state = first == 0 && i < p->open_begin_x ? 0 : (real)INFINITY;
+    after = ++last < p->m ? (real)INFINITY : 0;
+    c->begin = smaller(c->begin, first);
+    c->inner_begin = larger(c->inner_begin, first);
+    c->inner_end = smaller(c->inner_end, last);
+    c->end = larger(c->end, last);
+  }
+  fill_vector(b->state + u * lanes, lanes, state);
+  fill_vector(b->after + u * lanes, lanes, after);
+  fill_ticks(b->first + u * lanes, lanes, first);
+  fill_ticks(b->last + u * lanes, lanes, last);
+}
+
+static void sweep_strip(const run *r, size_t t) {
+  const NAME(tsn_dtw_kernels) *k = r->kernels;
+  const NAME(tsn_dtw_sweeps) *sweeps = &k->cost[r->call->options.cost];
+  buffers *b = r->buffers;
+  size_t lanes = k->lanes;
+  columns c = {.begin = SIZE_MAX, .inner_end = SIZE_MAX};
+  for (size_t u = 0; u < k->depth; u++) prepare_row(r, t, u, &c);
+  c.begin = smaller(c.begin, c.end);
+  c.inner_begin = smaller(larger(c.inner_begin, c.begin), c.end);
+  c.inner_end = larger(smaller(c.inner_end, c.end), c.inner_begin);
+  /* The boundary's vector -1 is the first of the buffer. */
+  const real *before = b->boundary + c.begin * lanes;
+  for (size_t lane = 0; lane < lanes; lane++) {
+    b->state[k->depth * lanes + lane] = before[lane];
+  }
+  real left = b->state[(k->depth - 1) * lanes];
+  NAME(tsn_dtw_strip)
+  strip = {.dimensions = r->call->options.dimensions,
+           .penalty = (real)r->call->options.penalty,
+           .x = b->x + t * k->depth * lanes * r->call->options.dimensions,
+           .y = b->y,
+           .dimension_stride = r->problem.m * lanes,
+           .boundary = b->boundary + lanes,
+           .state = b->state,
+           .first = b->first,
+           .last = b->last,
+           .after = b->after};
+  if (!r->plain) {
+    sweeps->batch_general(&strip, c.begin, c.end);
+  } else {
+    sweeps->batch_masked(&strip, c.begin, c.inner_begin);
+    sweeps->batch_inner(&strip, c.inner_begin, c.inner_end);
+    sweeps->batch_masked(&strip, c.inner_end, c.end);
+  }
+  /* What the strip below reads beyond what this one wrote. */
+  fill_vector(b->boundary + c.begin * lanes, lanes, c.begin == 0 ? left : (real)INFINITY);
+  size_t next = t + 1 < r->strips ? (t + 1) * k->depth - r->padding : 0, first, last;
+  if (next == 0) return;
+  tsn_dtw_window_row(&r->problem, next, &first, &last);
+  for (size_t j = c.end; j <= last; j++) {
+    fill_vector(b->boundary + (j + 1) * lanes, lanes, INFINITY);
+  }
+}
+
+/* Least cells of each lane in columns first ... last of the boundary. */
+static void least_of(const run *r, size_t first, size_t last, real *lanes) {
+  const real *from = r->buffers->boundary + (first + 1) * r->kernels->lanes;
+  r->kernels->least(from, last + 1 - first, lanes);
+}
+
+/* Whether no lane has a path within the cut-off through the last row of strip t. */
+static bool all_above(const run *r, size_t t) {
+  const tsn_dtw_problem *p = &r->problem;
+  double cutoff = r->call->options.cutoff;
+  size_t below = (t + 1) * r->kernels->depth - r->padding, first, last;
+  if (below <= p->open_begin_x || below + p->open_end_x >= p->n) return false;
+  tsn_dtw_window_row(p, below - 1, &first, &last);
+  if (first > last) return false;
+  _Alignas(TSN_ARENA_ALIGN) real lanes[TSN_DTW_BATCH_LANES];
+  least_of(r, first, last, lanes);
+  double margin = 1 - 4 * 0x1p-52 * ((double)p->n + (double)p->m);
+  for (size_t lane = 0; lane < r->kernels->lanes; lane++) {
+    const double *tail = r->batch->tail[lane];
+    double least = (double)lanes[lane];
+    if (tail) least = (least + tail[below]) * margin;
+    if (least <= cutoff) return false;
+  }
+  return true;
+}
+
+static void keep_open_ends(const run *r, size_t t, real *distances) {
+  const tsn_dtw_problem *p = &r->problem;
+  size_t lanes = r->kernels->lanes;
+  for (size_t u = 0; u < r->kernels->depth; u++) {
+    size_t row = t * r->kernels->depth + u, first, last;
+    if (row < r->padding || row - r->padding + p->open_end_x + 1 < p->n) continue;
+    tsn_dtw_window_row(p, row - r->padding, &first, &last);
+    if (last + 1 < p->m) continue;
+    for (size_t lane = 0; lane < lanes; lane++) {
+      real value = r->buffers->state[u * lanes + lane];
+      if (value < distances[lane]) distances[lane] = value;
+    }
+  }
+}
+
+static void keep_last_row(const run *r, real *distances) {
+  const tsn_dtw_problem *p = &r->problem;
+  size_t first, last, open = p->m - 1 - p->open_end_y;
+  tsn_dtw_window_row(p, p->n - 1, &first, &last);
+  if (first < open) first = open;
+  if (first > last) return;
+  _Alignas(TSN_ARENA_ALIGN) real lanes[TSN_DTW_BATCH_LANES];
+  least_of(r, first, last, lanes);
+  for (size_t lane = 0; lane < r->kernels->lanes; lane++) {
+    if (lanes[lane] < distances[lane]) distances[lane] = lanes[lane];
+  }
+}
+
+static tsanom_status sweep_all(const run *r, const tsn_dtw_watch *watch,
+                               real *distances) {
+  size_t lanes = r->kernels->lanes, cells = 0;
+  bool checks = isfinite(r->call->options.cutoff);
+  for (size_t j = 0; j <= r->problem.m; j++) {
+    fill_vector(r->buffers->boundary + j * lanes, lanes,
+                j <= r->problem.open_begin_y ? 0 : (real)INFINITY);
+  }
+  for (size_t t = 0; t < r->strips; t++) {
+    sweep_strip(r, t);
+    if (r->problem.open_end_x) keep_open_ends(r, t, distances);
+    if (checks && t % STRIPS_PER_CHECK == STRIPS_PER_CHECK - 1 && all_above(r, t)) {
+      return TSANOM_OK;
+    }
+    cells += r->kernels->depth * lanes * smaller(r->problem.m, 2 * r->problem.radius + 1);
+    if (cells > CELLS_PER_POLL) {
+      cells = 0;
+      if (tsn_dtw_watch_stop(watch)) return TSANOM_STOPPED;
+    }
+  }
+  keep_last_row(r, distances);
+  return TSANOM_OK;
+}
+
+tsanom_status NAME(tsn_dtw_batch_run)(const batch *pairs, const tsn_dtw_call *call,
+                                      buffers *b, const tsn_dtw_watch *watch,
+                                      real *distances) {
+  const tsanom_dtw_options *o = &call->options;
+  run r = {.batch = pairs,
+           .call = call,
+           .kernels = tsn_dtw_call_kernels(call),
+           .buffers = b,
+           .plain = o->dimensions == 1 && o->penalty == 0};
+  size_t depth = r.kernels->depth;
+  tsn_dtw_problem_init(&r.problem, pairs->n, pairs->m, o);
+  r.strips = (pairs->n + depth - 1) / depth;
+  r.padding = r.strips * depth - pairs->n;
+  fill_vector(distances, r.kernels->lanes, INFINITY);
+  if (!tsn_dtw_path_exists(&r.problem)) return TSANOM_OK;
+  fill_x(&r);
+  fill_y(&r);
+  tsanom_status status = sweep_all(&r, watch, distances);
+  for (size_t lane = 0; lane < r.kernels->lanes; lane++) {
+    if ((double)distances[lane] > o->cutoff) distances[lane] = INFINITY;
+  }
+  return status;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dtw/dtw_grid.h"
+
+#include <math.h>
+
+typedef NAME(tsn_dtw_grid) grid;
+typedef NAME(tsn_dtw_level) level;
+typedef NAME(tsn_dtw_pair) pair;
+
+/* Tiles of the last level: in double precision 64/48 + 64/96 = 2 bits a cell. Each
+ * level above has sixteen times coarser ones, so that a path crosses 2/16 of them. */
+enum { FINEST_ROWS = 48, FINEST_COLUMNS = 96, COARSER = 16 };
+
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+static size_t larger(size_t a, size_t b) {
+  return a > b ? a : b;
+}
+
+static size_t divide_up(size_t a, size_t b) {
+  return a / b + (a % b != 0);
+}
+
+/* The window seen from the other series. */
+static tsn_dtw_problem transposed(const tsn_dtw_problem *p) {
+  tsn_dtw_problem t = *p;
+  t.n = p->m;
+  t.m = p->n;
+  return t;
+}
+
+/* Columns that the window admits in a row, at most. */
+static size_t widest_row(const tsn_dtw_problem *p) {
+  if (p->window == TSANOM_DTW_SAKOE_CHIBA) return smaller(p->m, 2 * p->radius + 1);
+  size_t rise = p->m - 1, run = p->n - 1;
+  if (run == 0) return p->m;
+  return smaller(p->m, 2 * (p->radius * smaller(rise, run) / run) + 3);
+}
+
+static size_t lines_between(size_t count, size_t every) {
+  return count == 0 ? 0 : (count - 1) / every;
+}
+
+/* Lines of the area that a level has swept. */
+static size_t row_lines(const level *l) {
+  return lines_between(l->area.end_strip - l->area.first_strip, l->strips);
+}
+
+static size_t column_lines(const level *l) {
+  return lines_between(l->area.end - l->area.first, l->columns);
+}
+
+static void level_layout(tsn_arena *arena, const grid *g, size_t strips, size_t columns,
+                         level *l) {
+  const tsn_dtw_problem *p = &g->pair.problem;
+  tsn_dtw_problem t = transposed(p);
+  size_t rows = 0, kept = 0;
+  l->row_stride = smaller(widest_row(p), columns) + 1;
+  l->column_stride = smaller(widest_row(&t) + 2 * g->pair.rows, strips * g->pair.rows);
+  if (__builtin_mul_overflow(lines_between(strips, l->strips), l->row_stride, &rows) ||
+      __builtin_mul_overflow(lines_between(columns, l->columns), l->column_stride,
+                             &kept)) {
+    arena->overflow = true;
+  }
+  l->rows = tsn_arena_take(arena, rows, sizeof(real));
+  l->columns_kept = tsn_arena_take(arena, kept, sizeof(real));
+}
+
+void NAME(tsn_dtw_grid_layout)(tsn_arena *arena, const tsn_dtw_problem *problem,
+                               const tsanom_dtw_options *options,
+                               const NAME(tsn_dtw_kernels) * k, grid *g) {
+  NAME(tsn_dtw_pair_layout)(arena, problem, options, k, &g->pair);
+  NAME(tsn_dtw_sweeper_layout)(arena, options, k, &g->sweeper);
+  g->boundary = NAME(tsn_dtw_boundary_layout)(arena, problem->m, k);
+  g->last_column =
+      problem->open_end_x ? tsn_arena_take(arena, problem->n, sizeof(real)) : NULL;
+  size_t rows = g->pair.rows, strips = g->pair.count, columns = problem->m;
+  size_t finest = larger(1, FINEST_ROWS / rows);
+  bool nested = options->path_memory == TSANOM_DTW_PATH_LINEAR;
+  for (g->levels = 0; g->levels < TSN_DTW_LEVELS;) {
+    level *l = &g->level[g->levels++];
+    l->strips = nested ? larger(finest, divide_up(strips, COARSER)) : finest;
+    l->columns =
+        nested ? larger(FINEST_COLUMNS, divide_up(columns, COARSER)) : FINEST_COLUMNS;
+    l->columns = divide_up(l->columns, k->delay) * k->delay;
+    level_layout(arena, g, strips, columns, l);
+    strips = l->strips;
+    columns = l->columns;
+    if (strips == finest && columns == FINEST_COLUMNS) break;
+  }
+  size_t steps = FINEST_COLUMNS + 2 * k->delay * (k->lanes + 1);
+  g->record = tsn_arena_take(arena, finest * steps * rows, sizeof(real));
+  g->tile_top = tsn_arena_take(arena, FINEST_COLUMNS + 1, sizeof(real));
+}
+
+/* First row that the window admits in column j, down to a whole strip. */
+static size_t first_row_kept(const grid *g, const level *l, size_t j) {
+  tsn_dtw_problem t = transposed(&g->pair.problem);
+  size_t first, last, rows = g->pair.rows;
+  tsn_dtw_window_row(&t, j, &first, &last);
+  size_t strip = (smaller(first, g->pair.problem.n - 1) + g->pair.padding) / rows;
+  return larger(strip, l->area.first_strip) * rows;
+}
+
+/* Where D(i, last column of tile column c) is kept; NULL: outside of the window. */
+static real *column_place(const grid *g, const level *l, size_t c, size_t i) {
+  size_t j = l->area.first + (c + 1) * l->columns - 1;
+  size_t row = i + g->pair.padding, first = first_row_kept(g, l, j);
+  if (row < first || row - first >= l->column_stride) return NULL;
+  return l->columns_kept + c * l->column_stride + (row - first);
+}
+
+/* Row line number r, and the column of its first element, -1 at the left edge. */
+static real *row_line(const grid *g, const level *l, size_t r, ptrdiff_t *first_column) {
+  size_t strip = l->area.first_strip + (r + 1) * l->strips, first, last;
+  size_t i = strip * g->pair.rows - g->pair.padding - 1;
+  tsn_dtw_window_row(&g->pair.problem, i, &first, &last);
+  *first_column = (ptrdiff_t)larger(first, l->area.first) - 1;
+  return l->rows + r * l->row_stride;
+}
+
+static real edge(const grid *g, ptrdiff_t i, ptrdiff_t j) {
+  const tsn_dtw_problem *p = &g->pair.problem;
+  if (i < 0 && j < 0) return 0;
+  bool open = i < 0 ? (size_t)j < p->open_begin_y : (size_t)i < p->open_begin_x;
+  return open ? 0 : (real)INFINITY;
+}
+
+static bool in_window(const grid *g, ptrdiff_t i, ptrdiff_t j) {
+  size_t first, last;
+  tsn_dtw_window_row(&g->pair.problem, (size_t)i, &first, &last);
+  return (size_t)j >= first && (size_t)j <= last;
+}
+
+real NAME(tsn_dtw_grid_line)(const grid *g, int at, ptrdiff_t i, ptrdiff_t j) {
+  if (i < 0 || j < 0) return edge(g, i, j);
+  if (!in_window(g, i, j)) return INFINITY;
+  for (int n = at; n >= 0; n--) {
+    const level *l = &g->level[n];
+    size_t row = (size_t)i + 1 + g->pair.padding;
+    size_t first_row = l->area.first_strip * g->pair.rows;
+    size_t below = row - first_row, right = (size_t)j + 1 - l->area.first;
+    bool inside = row > first_row && (size_t)j >= l->area.first;
+    if (!inside) continue;
+    size_t r = below / (l->strips * g->pair.rows) - 1, c = right / l->columns - 1;
+    if (below % (l->strips * g->pair.rows) == 0 && r < row_lines(l)) {
+      ptrdiff_t first_column;
+      const real *line = row_line(g, l, r, &first_column);
+      return line[j - first_column];
+    }
+    if (right % l->columns == 0 && c < column_lines(l)) {
+      return *column_place(g, l, c, (size_t)i);
+    }
+  }
+  return INFINITY;
+}
+
+/* The boundary above an area, from the lines of the levels above `at`. */
+static void fill_boundary(const grid *g, int at, const tsn_dtw_tile *area) {
+  ptrdiff_t i =
+      (ptrdiff_t)(area->first_strip * g->pair.rows) - (ptrdiff_t)g->pair.padding - 1;
+  size_t margin = (g->pair.kernels->delay + 1) * g->pair.kernels->lanes;
+  size_t width = area->end - area->first;
+  for (ptrdiff_t j = -1; j < (ptrdiff_t)width; j++) {
+    ptrdiff_t column = j + (ptrdiff_t)area->first;
+    g->boundary[j] =
+        i < 0 ? edge(g, -1, column) : NAME(tsn_dtw_grid_line)(g, at, i, column);
+  }
+  for (size_t j = 0; j < margin; j++) g->boundary[width + j] = INFINITY;
+}
+
+/* The rectangle of an area, with the line left of it. */
+static NAME(tsn_dtw_rectangle)
+    rectangle_of(const grid *g, int at, const tsn_dtw_tile *area) {
+  NAME(tsn_dtw_rectangle)
+  r = {.first = area->first, .end = area->end, .boundary = g->boundary};
+  for (int n = at; n >= 0 && area->first > 0; n--) {
+    const level *l = &g->level[n];
+    size_t offset = area->first - l->area.first;
+    if (offset == 0 || offset % l->columns != 0) continue;
+    size_t c = offset / l->columns - 1;
+    r.left = l->columns_kept + c * l->column_stride;
+    r.left_row =
+        (ptrdiff_t)first_row_kept(g, l, area->first - 1) - (ptrdiff_t)g->pair.padding;
+    break;
+  }
+  return r;
+}
+
+/* Block b of strip t has just left the last column of tile column c. */
+static void keep_block(grid *g, const level *l, size_t t, size_t c, size_t b) {
+  size_t depth = g->pair.kernels->depth;
+  for (size_t u = 0; u < depth; u++) {
+    size_t r = b * depth + u, row = t * g->pair.rows + r;
+    if (row < g->pair.padding) continue;
+    real *to = column_place(g, l, c, row - g->pair.padding);
+    if (to) *to = NAME(tsn_dtw_row_state)(&g->pair, &g->sweeper, r);
+  }
+}
+
+static void run_to(grid *g, size_t *step, size_t to) {
+  NAME(tsn_dtw_sweeper) *s = &g->sweeper;
+  to = smaller(larger(to, *step), s->end);
+  if (*step < to) NAME(tsn_dtw_sweep_run)(&g->pair, s, *step, to);
+  *step = to;
+}
+
+static void sweep_strip(grid *g, const level *l, const NAME(tsn_dtw_rectangle) * area,
+                        size_t t) {
+  NAME(tsn_dtw_sweeper) *s = &g->sweeper;
+  const NAME(tsn_dtw_kernels) *k = g->pair.kernels;
+  NAME(tsn_dtw_sweep_prepare)(&g->pair, area, t, s);
+  NAME(tsn_dtw_sweep_start)(&g->pair, s);
+  size_t step = s->begin, skew = k->delay * k->lanes;
+  for (size_t c = 0; c < column_lines(l); c++) {
+    size_t column = (c + 1) * l->columns;
+    /* Lines that the strip's window is not at hold infinity or nothing. */
+    bool near = column + l->columns > s->begin && column < s->end + skew;
+    for (size_t b = 0; near && b < k->lanes; b++) {
+      run_to(g, &step, column + k->delay * b);
+      keep_block(g, l, t, c, b);
+    }
+  }
+  run_to(g, &step, s->end);
+  NAME(tsn_dtw_sweep_finish)(&g->pair, area, t);
+}
+
+static void keep_row(const grid *g, const level *l, size_t t) {
+  size_t done = t + 1 - l->area.first_strip;
+  if (done % l->strips != 0 || t + 1 == l->area.end_strip) return;
+  ptrdiff_t first_column, offset;
+  real *line = row_line(g, l, done / l->strips - 1, &first_column);
+  offset = first_column - (ptrdiff_t)l->area.first;
+  size_t width = l->area.end - l->area.first;
+  for (size_t k = 0; k < l->row_stride && offset + (ptrdiff_t)k < (ptrdiff_t)width; k++) {
+    line[k] = g->boundary[offset + (ptrdiff_t)k];
+  }
+}
+
+static void keep_last_column(const grid *g, size_t t) {
+  for (size_t r = 0; r < g->pair.rows; r++) {
+    size_t row = t * g->pair.rows + r;
+    if (row < g->pair.padding) continue;
+    size_t i = row - g->pair.padding;
+    g->last_column[i] = in_window(g, (ptrdiff_t)i, (ptrdiff_t)g->pair.problem.m - 1)
+                            ? NAME(tsn_dtw_row_state)(&g->pair, &g->sweeper, r)
+                            : (real)INFINITY;
+  }
+}
+
+bool NAME(tsn_dtw_grid_sweep)(grid *g, int at, const tsn_dtw_tile *area,
+                              const tsn_dtw_watch *watch) {
+  enum { CELLS_PER_POLL = 1 << 20 };
+  level *l = &g->level[at];
+  size_t cells = 0;
+  fill_boundary(g, at - 1, area);
+  NAME(tsn_dtw_rectangle) rectangle = rectangle_of(g, at - 1, area);
+  l->area = *area;
+  for (size_t t = area->first_strip; t < area->end_strip; t++) {
+    sweep_strip(g, l, &rectangle, t);
+    keep_row(g, l, t);
+    if (at == 0 && g->last_column) keep_last_column(g, t);
+    cells += (g->sweeper.end - g->sweeper.begin) * g->pair.rows;
+    if (cells > CELLS_PER_POLL) {
+      cells = 0;
+      if (tsn_dtw_watch_stop(watch)) return false;
+    }
+  }
+  return true;
+}
+
+static size_t record_of(const grid *g, size_t strip) {
+  size_t steps =
+      FINEST_COLUMNS + 2 * g->pair.kernels->delay * (g->pair.kernels->lanes + 1);
+  return strip * steps * g->pair.rows;
+}
+
+void NAME(tsn_dtw_grid_record)(grid *g, const tsn_dtw_tile *tile) {
+  fill_boundary(g, g->levels - 1, tile);
+  for (size_t j = 0; j <= tile->end - tile->first; j++) {
+    g->tile_top[j] = g->boundary[(ptrdiff_t)j - 1];
+  }
+  NAME(tsn_dtw_rectangle) rectangle = rectangle_of(g, g->levels - 1, tile);
+  for (size_t t = tile->first_strip; t < tile->end_strip; t++) {
+    NAME(tsn_dtw_sweep_prepare)(&g->pair, &rectangle, t, &g->sweeper);
+    NAME(tsn_dtw_sweep_start)(&g->pair, &g->sweeper);
+    g->sweeper.strip.record = g->record + record_of(g, t - tile->first_strip);
+    g->pair.kernels->cost[g->pair.options->cost].recorded(
+        &g->sweeper.strip, g->sweeper.begin, g->sweeper.end);
+    NAME(tsn_dtw_sweep_finish)(&g->pair, &rectangle, t);
+  }
+}
+
+real NAME(tsn_dtw_grid_cell)(const grid *g, const tsn_dtw_tile *tile, ptrdiff_t i,
+                             ptrdiff_t j) {
+  if (i < 0 || j < 0) return edge(g, i, j);
+  if (!in_window(g, i, j)) return INFINITY;
+  size_t row = (size_t)i + g->pair.padding, t = row / g->pair.rows,
+         r = row % g->pair.rows;
+  if (t < tile->first_strip) return g->tile_top[j + 1 - (ptrdiff_t)tile->first];
+  if ((size_t)j < tile->first) return NAME(tsn_dtw_grid_line)(g, g->levels - 1, i, j);
+  const NAME(tsn_dtw_kernels) *k = g->pair.kernels;
+  size_t block = r / k->depth, u = r % k->depth;
+  size_t step = (size_t)j - tile->first + k->delay * block;
+  return g->record[record_of(g, t - tile->first_strip) +
+                   (step * k->depth + u) * k->lanes + k->lanes - 1 - block];
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dtw/dtw_kernel.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "dtw/dtw_vector.h"
+
+/* Six rows a block fit the registers of every level; four columns in flight cover
+ * the latency of a minimum and an addition in each of them. */
+enum { DEPTH = 6, DELAY = 4 };
+
+typedef NAME(tsn_dtw_strip) strip;
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* What a sweep is specialised for. */
+typedef struct {
+  bool squared, masked, general, recorded;
+} kind;
+
+INLINE vec component_cost(kind k, vec x, vec y) {
+  vec difference = x - y;
+  return k.squared ? difference * difference : vec_abs(difference);
+}
+
+/* The cost of row u against the column whose first component is at y. */
+INLINE vec row_cost(kind k, const strip *s, int u, const real *y, vec y0) {
+  vec sum = component_cost(k, vec_load(s->x + u * LANES), y0);
+  if (k.general) {
+    for (size_t d = 1; d < s->dimensions; d++) {
+      vec x = vec_load(s->x + (d * DEPTH + (size_t)u) * LANES);
+      sum += component_cost(k, x, vec_load(y + d * s->dimension_stride));
+    }
+  }
+  return sum;
+}
+
+INLINE vec best_predecessor(kind k, vec penalty, vec diagonal, vec left, vec up) {
+  if (k.general) {
+    left += penalty;
+    up += penalty;
+  }
+  return vec_min(vec_min(diagonal, left), up);
+}
+
+/* One column: the cells of each block, top down. */
+INLINE void column(kind k, const strip *s, size_t step, const real *y, vec cells[DEPTH],
+                   vec diagonal, vec up) {
+  vec y0 = vec_load(y);
+  vec penalty = vec_all(k.general ? s->penalty : 0);
+  ticks now = ticks_all((tick)step);
+#pragma GCC unroll 16
+  for (int u = 0; u < DEPTH; u++) {
+    vec left = cells[u];
+    vec cell =
+        row_cost(k, s, u, y, y0) + best_predecessor(k, penalty, diagonal, left, up);
+    if (k.masked) {
+      vec over = left + vec_load(s->after + u * LANES);
+      cell = vec_select_not_before(now, ticks_load(s->last + u * LANES), over, cell);
+      cell = vec_select_not_before(now, ticks_load(s->first + u * LANES), cell, left);
+    }
+    diagonal = left;
+    up = cell;
+    cells[u] = cell;
+  }
+}
+
+/* state: the cells, then what the blocks above passed down in the last `delay`
+ * steps, then what they passed down one step ago. */
+INLINE void sweep_strip(kind k, const strip *s, size_t begin, size_t end) {
+  vec cells[DEPTH], passed[DELAY], previous;
+  for (int u = 0; u < DEPTH; u++) cells[u] = vec_load(s->state + u * LANES);
+  for (int f = 0; f < DELAY; f++) passed[f] = vec_load(s->state + (DEPTH + f) * LANES);
+  previous = vec_load(s->state + (DEPTH + DELAY) * LANES);
+  for (size_t step = begin; step < end; step += DELAY) {
+    const real *y = s->y + step / DELAY - (LANES - 1);
+    real *boundary = s->boundary + step;
+#pragma GCC unroll 8
+    for (int f = 0; f < DELAY; f++) {
+      vec up = vec_shift_up(passed[f], vec_all(boundary[f]));
+      column(k, s, step + (size_t)f, y + (size_t)f * s->column_stride, cells, previous,
+             up);
+      previous = up;
+      passed[f] = cells[DEPTH - 1];
+      vec_store(boundary + f - DELAY * (LANES - 1), cells[DEPTH - 1]);
+      if (k.recorded) {
+        real *record = s->record + (step + (size_t)f) * DEPTH * LANES;
+        for (int u = 0; u < DEPTH; u++) vec_store(record + u * LANES, cells[u]);
+      }
+    }
+  }
+  for (int u = 0; u < DEPTH; u++) vec_store(s->state + u * LANES, cells[u]);
+  for (int f = 0; f < DELAY; f++) vec_store(s->state + (DEPTH + f) * LANES, passed[f]);
+  vec_store(s->state + (DEPTH + DELAY) * LANES, previous);
+}
+
+static void start(const strip *s, size_t begin) {
+  vec bottom = vec_load(s->state + (DEPTH - 1) * LANES);
+  for (int f = 0; f < DELAY; f++) vec_store(s->state + (DEPTH + f) * LANES, bottom);
+  vec previous = vec_shift_up(bottom, vec_all(s->boundary[(ptrdiff_t)begin - 1]));
+  vec_store(s->state + (DEPTH + DELAY) * LANES, previous);
+}
+
+/* state: the cells, and the boundary of the column before. */
+INLINE void sweep_batch(kind k, const strip *s, size_t begin, size_t end) {
+  vec cells[DEPTH];
+  for (int u = 0; u < DEPTH; u++) cells[u] = vec_load(s->state + u * LANES);
+  vec previous = vec_load(s->state + DEPTH * LANES);
+  for (size_t j = begin; j < end; j++) {
+    vec up = vec_load(s->boundary + j * LANES);
+    column(k, s, j, s->y + j * LANES, cells, previous, up);
+    previous = up;
+    vec_store(s->boundary + j * LANES, cells[DEPTH - 1]);
+  }
+  for (int u = 0; u < DEPTH; u++) vec_store(s->state + u * LANES, cells[u]);
+  vec_store(s->state + DEPTH * LANES, previous);
+}
+
+static void least(const real *vectors, size_t count, real *lanes) {
+  vec result[4];
+  for (int f = 0; f < 4; f++) result[f] = vec_load(vectors);
+  size_t j = 0;
+  for (; j + 4 <= count; j += 4) {
+    for (size_t f = 0; f < 4; f++) {
+      result[f] = vec_min(result[f], vec_load(vectors + (j + f) * LANES));
+    }
+  }
+  for (; j < count; j++) result[0] = vec_min(result[0], vec_load(vectors + j * LANES));
+  vec_store(lanes, vec_min(vec_min(result[0], result[1]), vec_min(result[2], result[3])));
+}
+
+/* One function of each kind for both costs. */
+#define SWEEP(sweep, of, name, ...)                                    \
+  static void name##_absolute(const of *s, size_t begin, size_t end) { \
+    sweep((kind){.squared = false, __VA_ARGS__}, s, begin, end);       \
+  }                                                                    \
+  static void name##_squared(const of *s, size_t begin, size_t end) {  \
+    sweep((kind){.squared = true, __VA_ARGS__}, s, begin, end);        \
+  }
+
+SWEEP(sweep_strip, strip, inner, .masked = false)
+SWEEP(sweep_strip, strip, masked, .masked = true)
+SWEEP(sweep_strip, strip, general, .masked = true, .general = true)
+SWEEP(sweep_strip, strip, recorded, .masked = true, .general = true, .recorded = true)
+SWEEP(sweep_batch, strip, batch_inner, .masked = false)
+SWEEP(sweep_batch, strip, batch_masked, .masked = true)
+SWEEP(sweep_batch, strip, batch_general, .masked = true, .general = true)
+
+typedef NAME(tsn_dtw_ribbon) ribbon;
+
+/* `late` is the predecessor that is known last. */
+INLINE vec ribbon_cell(kind k, vec penalty, vec x, vec y, vec diagonal, vec early,
+                       vec late) {
+  return component_cost(k, x, y) + best_predecessor(k, penalty, diagonal, early, late);
+}
+
+/* One pair of diagonals. The odd one follows the even one by a vector, because it
+ * needs the first lane of the next. */
+INLINE void ribbon_pair(kind k, const ribbon *r, size_t vectors, const real *x,
+                        const real *y, vec *even, vec *odd) {
+  vec penalty = vec_all(k.general ? r->penalty : 0), infinity = vec_all(INFINITY);
+  vec even_wall = vec_load(r->even_wall), odd_wall = vec_load(r->odd_wall);
+  vec above = infinity, last_even = infinity, last_y = infinity;
+  for (size_t u = 0; u < vectors; u++) {
+    vec passed = odd[u], x_even = vec_load(x + u * LANES),
+        y_even = vec_load(y + u * LANES);
+    if (u + 1 == vectors) x_even += even_wall;
+    vec cell = ribbon_cell(k, penalty, x_even, y_even, even[u], passed,
+                           vec_shift_down(above, passed));
+    if (u > 0) {
+      vec x_odd = vec_load(x + 1 + (u - 1) * LANES);
+      odd[u - 1] = ribbon_cell(k, penalty, x_odd, last_y, above, last_even,
+                               vec_shift_up(last_even, cell));
+    }
+    even[u] = cell;
+    above = passed;
+    last_even = cell;
+    last_y = y_even;
+  }
+  vec x_odd = vec_load(x + 1 + (vectors - 1) * LANES) + odd_wall;
+  odd[vectors - 1] = ribbon_cell(k, penalty, x_odd, last_y, above, last_even,
+                                 vec_shift_up(last_even, infinity));
+}
+
+INLINE void sweep_ribbon_of(kind k, const ribbon *r, size_t vectors, vec *even, vec *odd,
+                            size_t begin, size_t end) {
+  ptrdiff_t odd_radius = r->radius % 2, half = r->radius / 2;
+  for (ptrdiff_t d = (ptrdiff_t)begin; d < (ptrdiff_t)end; d++) {
+    ribbon_pair(k, r, vectors, r->x + d - odd_radius - half, r->y - d - half, even, odd);
+  }
+}
+
+/* A few vectors live in registers, more in memory. */
+INLINE void sweep_short_ribbon(kind k, const ribbon *r, size_t vectors, size_t begin,
+                               size_t end) {
+  vec even[4], odd[4];
+  for (size_t u = 0; u < vectors; u++) {
+    even[u] = vec_load(r->even + u * LANES);
+    odd[u] = vec_load(r->odd + u * LANES);
+  }
+  sweep_ribbon_of(k, r, vectors, even, odd, begin, end);
+  for (size_t u = 0; u < vectors; u++) {
+    vec_store(r->even + u * LANES, even[u]);
+    vec_store(r->odd + u * LANES, odd[u]);
+  }
+}
+
+INLINE void sweep_ribbon(kind k, const ribbon *r, size_t begin, size_t end) {
+  switch (r->vectors) {
+    case 1:
+      sweep_short_ribbon(k, r, 1, begin, end);
+      break;
+    case 2:
+      sweep_short_ribbon(k, r, 2, begin, end);
+      break;
+    case 3:
+      sweep_short_ribbon(k, r, 3, begin, end);
+      break;
+    case 4:
+      sweep_short_ribbon(k, r, 4, begin, end);
+      break;
+    default:
+      sweep_ribbon_of(k, r, r->vectors, (vec *)r->even, (vec *)r->odd, begin, end);
+  }
+}
+
+SWEEP(sweep_ribbon, ribbon, ribbon, .general = false)
+SWEEP(sweep_ribbon, ribbon, ribbon_penalty, .general = true)
+
+#define SWEEPS(of)                                                          \
+  {                                                                         \
+    .inner = inner_##of, .masked = masked_##of, .general = general_##of,    \
+    .recorded = recorded_##of, .ribbon = ribbon_##of,                       \
+    .ribbon_penalty = ribbon_penalty_##of, .batch_inner = batch_inner_##of, \
+    .batch_masked = batch_masked_##of, .batch_general = batch_general_##of  \
+  }
+
+const NAME(tsn_dtw_kernels) TSN_LEVEL(NAME(tsn_dtw_kernels)) = {
+    .lanes = LANES,
+    .depth = DEPTH,
+    .delay = DELAY,
+    .start = start,
+    .least = least,
+    .cost = {SWEEPS(absolute), SWEEPS(squared)},
+};

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sweeps over strips of rows.
+ *
+ * A strip has LANES blocks of `depth` rows. Lane LANES-1 holds the top block; each
+ * lane below runs `delay` columns behind the one above it, so that at step s block b
+ * is at column s - delay b, and all that its first row needs of the block above
+ * was computed `delay` steps ago. Within a block the rows of one column follow
+ * each other; columns of successive steps overlap in the pipeline. State lives in
+ * registers during a call and in memory between calls, so that a sweep can stop
+ * after any multiple of `delay` steps.
+ *
+ * In a batch each lane holds a pair of its own and there is no delay. */
+#ifndef TSN_DTW_KERNEL_H
+#define TSN_DTW_KERNEL_H
+
+#include <stddef.h>
+
+#include "core/isa.h"
+#include "dtw/dtw_real.h"
+
+/* Arrays marked [depth] hold depth vectors; row u of block b is lane LANES-1-b of
+ * vector u. */
+typedef struct {
+  size_t dimensions;
+  real penalty;
+  const real *x; /* [dimensions][depth] samples of the rows */
+  /* Columns. Strip: column j is element j / delay of the array number j % delay
+   * of its dimension, arrays `column_stride` apart. Batch: a vector a column. */
+  const real *y;
+  size_t column_stride;    /* elements from array to array */
+  size_t dimension_stride; /* elements from dimension to dimension */
+  /* In: the row above the strip, out: the last row of the strip, by column (a
+   * vector a column in a batch).
+   * Up to delay LANES elements before column 0 are overwritten. */
+  real *boundary;
+  real *state; /* [depth] the cells of the last step; then as the kernel likes */
+  /* [depth] each. A row holds its state before step `first`; from step `last` on
+   * its state has `after` (0 or infinity) added. Unmasked sweeps ignore these. */
+  const tick *first, *last;
+  const real *after;
+  real *record; /* [depth] of each step of a recorded sweep, one after the other */
+} NAME(tsn_dtw_strip);
+
+/* Steps begin <= s < end, both multiples of delay. */
+typedef void NAME(tsn_dtw_sweep)(const NAME(tsn_dtw_strip) * strip, size_t begin,
+                                 size_t end);
+
+/* A Sakoe-Chiba band narrow enough for its diagonals to stay in the first cache.
+ * Of every pair of diagonals the first, `even`, holds in lane k the cell with
+ * i-j = 2k - radius, the second, `odd`, that with i-j = 2k + 1 - radius. Whatever
+ * lies outside of the matrix costs infinity, by the samples it is given. */
+typedef struct {
+  const real *x; /* sample i at index i; infinity outside of 0 ... n-1 */
+  const real *y; /* sample j at index -j; minus infinity outside of 0 ... m-1 */
+  ptrdiff_t radius;
+  size_t vectors;   /* of a diagonal */
+  real *even, *odd; /* [vectors] the cells of the last pair of diagonals */
+  const real *even_wall, *odd_wall; /* [1] added to the last vector: 0 or infinity */
+  real penalty;
+} NAME(tsn_dtw_ribbon);
+
+/* Pairs of diagonals begin <= d < end; the pair number d is the diagonals
+ * i+j = 2d - radius % 2 and the next. */
+typedef void NAME(tsn_dtw_ribbon_sweep)(const NAME(tsn_dtw_ribbon) * ribbon, size_t begin,
+                                        size_t end);
+
+/* The sweeps of one cost. */
+typedef struct {
+  NAME(tsn_dtw_sweep) * inner;         /* one dimension, no penalty, all rows active */
+  NAME(tsn_dtw_sweep) * masked;        /* one dimension, no penalty */
+  NAME(tsn_dtw_sweep) * general;       /* masked, any dimensions and penalty */
+  NAME(tsn_dtw_sweep) * recorded;      /* as general, and recorded */
+  NAME(tsn_dtw_ribbon_sweep) * ribbon; /* without penalty */
+  NAME(tsn_dtw_ribbon_sweep) * ribbon_penalty;
+  NAME(tsn_dtw_sweep) * batch_inner; /* as the four for strips */
+  NAME(tsn_dtw_sweep) * batch_masked;
+  NAME(tsn_dtw_sweep) * batch_general;
+} NAME(tsn_dtw_sweeps);
+
+typedef struct {
+  size_t lanes, depth, delay;
+  /* Make the state ready for a sweep from `begin`: [depth] of state is set. */
+  void (*start)(const NAME(tsn_dtw_strip) * strip, size_t begin);
+  /* The least of each lane in `count` >= 1 vectors. */
+  void (*least)(const real *vectors, size_t count, real *lanes);
+  NAME(tsn_dtw_sweeps) cost[2]; /* by TSANOM_DTW_ABSOLUTE, TSANOM_DTW_SQUARED */
+} NAME(tsn_dtw_kernels);
+
+#define DECLARE_TABLE(type) TSN_KERNEL_TABLE(type)
+DECLARE_TABLE(NAME(tsn_dtw_kernels));
+#undef DECLARE_TABLE
+
+#endif

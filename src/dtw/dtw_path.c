@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The warping path: sweep forward, keep a grid, trace back tile by tile. */
+#include "dtw/dtw_path.h"
+
+#include <math.h>
+
+typedef NAME(tsn_dtw_grid) grid;
+
+/* A path on its way back; pairs are written from the end of the array. */
+typedef struct {
+  grid *grid;
+  const tsn_dtw_watch *watch;
+  ptrdiff_t i, j; /* the pair that is next; either is negative when all are done */
+  size_t *path;   /* room for n + m - 1 pairs */
+  size_t room, length;
+} trace;
+
+static void step_back(trace *t, const tsn_dtw_tile *tile) {
+  real penalty = (real)t->grid->pair.options->penalty;
+  size_t *pair = t->path + 2 * (t->room - ++t->length);
+  pair[0] = (size_t)t->i;
+  pair[1] = (size_t)t->j;
+  real diagonal = NAME(tsn_dtw_grid_cell)(t->grid, tile, t->i - 1, t->j - 1);
+  real up = NAME(tsn_dtw_grid_cell)(t->grid, tile, t->i - 1, t->j) + penalty;
+  real left = NAME(tsn_dtw_grid_cell)(t->grid, tile, t->i, t->j - 1) + penalty;
+  if (diagonal <= up && diagonal <= left) {
+    t->i--;
+    t->j--;
+  } else if (up <= left) {
+    t->i--;
+  } else {
+    t->j--;
+  }
+}
+
+static bool is_inside(const trace *t, const tsn_dtw_tile *tile) {
+  ptrdiff_t row = t->i + (ptrdiff_t)t->grid->pair.padding;
+  ptrdiff_t first = (ptrdiff_t)(tile->first_strip * t->grid->pair.rows);
+  return t->i >= 0 && t->j >= (ptrdiff_t)tile->first && row >= first;
+}
+
+/* The tile of a level that holds the next pair, up to that pair. */
+static tsn_dtw_tile tile_at(const trace *t, int level) {
+  const NAME(tsn_dtw_level) *l = &t->grid->level[level];
+  size_t strip = ((size_t)t->i + t->grid->pair.padding) / t->grid->pair.rows;
+  size_t down = (strip - l->area.first_strip) / l->strips * l->strips;
+  size_t right = ((size_t)t->j - l->area.first) / l->columns * l->columns;
+  return (tsn_dtw_tile){.first_strip = l->area.first_strip + down,
+                        .end_strip = strip + 1,
+                        .first = l->area.first + right,
+                        .end = (size_t)t->j + 1};
+}
+
+/* Trace back until the path leaves the area that the level has swept. */
+static bool trace_area(trace *t, int level) { /* NOLINT(misc-no-recursion) */
+  tsn_dtw_tile area = t->grid->level[level].area;
+  while (is_inside(t, &area)) {
+    tsn_dtw_tile tile = tile_at(t, level);
+    if (level + 1 == t->grid->levels) {
+      NAME(tsn_dtw_grid_record)(t->grid, &tile);
+      while (is_inside(t, &tile)) step_back(t, &tile);
+      if (tsn_dtw_watch_stop(t->watch)) return false;
+    } else {
+      if (!NAME(tsn_dtw_grid_sweep)(t->grid, level + 1, &tile, t->watch)) return false;
+      if (!trace_area(t, level + 1)) return false;
+    }
+  }
+  return true;
+}
+
+/* The last pair and its cell, of equals that which leaves out fewest samples. */
+static real find_end(const grid *g, trace *t) {
+  const tsn_dtw_problem *p = &g->pair.problem;
+  size_t first, last;
+  real best = INFINITY;
+  tsn_dtw_window_row(p, p->n - 1, &first, &last);
+  t->i = (ptrdiff_t)p->n - 1;
+  t->j = (ptrdiff_t)p->m - 1;
+  for (size_t k = 0; k <= p->open_end_y; k++) {
+    size_t j = p->m - 1 - k;
+    if (j >= first && j <= last && g->boundary[j] < best) {
+      best = g->boundary[j];
+      t->j = (ptrdiff_t)j;
+    }
+  }
+  for (size_t k = 1; k <= p->open_end_x; k++) {
+    size_t i = p->n - 1 - k;
+    if (g->last_column[i] < best) {
+      best = g->last_column[i];
+      t->i = (ptrdiff_t)i;
+      t->j = (ptrdiff_t)p->m - 1;
+    }
+  }
+  return best;
+}
+
+tsanom_status NAME(tsn_dtw_path_measure)(size_t n, size_t m, const tsn_dtw_call *call,
+                                         tsn_arena *arena) {
+  tsn_dtw_problem problem;
+  grid g;
+  if (n == 0 || m == 0) return TSANOM_E_COUNT;
+  if (!NAME(tsn_dtw_length_fits)(n > m ? n : m, &call->options)) return TSANOM_E_OVERFLOW;
+  tsanom_status status = tsn_dtw_problem_init(&problem, n, m, &call->options);
+  if (status < 0) return status;
+  *arena = tsn_arena_measure();
+  NAME(tsn_dtw_grid_layout)
+  (arena, &problem, &call->options, tsn_dtw_call_kernels(call), &g);
+  return TSANOM_OK;
+}
+
+tsanom_status NAME(tsn_dtw_path_run)(const real *x, size_t n, const real *y, size_t m,
+                                     const tsn_dtw_call *call, tsn_arena arena,
+                                     const tsn_dtw_watch *watch, size_t *path,
+                                     size_t *length, real *distance) {
+  tsn_dtw_problem problem;
+  grid g;
+  tsn_dtw_problem_init(&problem, n, m, &call->options);
+  if (!tsn_dtw_path_exists(&problem)) {
+    *length = 0;
+    *distance = INFINITY;
+    return TSANOM_INFEASIBLE;
+  }
+  NAME(tsn_dtw_grid_layout)
+  (&arena, &problem, &call->options, tsn_dtw_call_kernels(call), &g);
+  NAME(tsn_dtw_pair_fill)(&g.pair, x, y);
+  trace t = {.grid = &g, .watch = watch, .path = path, .room = n + m - 1};
+  tsn_dtw_tile all = {.end_strip = g.pair.count, .end = m};
+  if (!NAME(tsn_dtw_grid_sweep)(&g, 0, &all, watch)) return TSANOM_STOPPED;
+  real best = find_end(&g, &t);
+  if ((double)best > call->options.cutoff) {
+    *length = 0;
+    *distance = INFINITY;
+    return TSANOM_CUTOFF;
+  }
+  if (!trace_area(&t, 0)) return TSANOM_STOPPED;
+  *length = t.length;
+  *distance = best;
+  for (size_t k = 0; k < 2 * t.length; k++) path[k] = path[2 * (t.room - t.length) + k];
+  return TSANOM_OK;
+}

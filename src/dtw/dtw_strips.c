@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dtw/dtw_strips.h"
+
+#include <math.h>
+
+typedef NAME(tsn_dtw_pair) pair;
+typedef NAME(tsn_dtw_sweeper) sweeper;
+typedef NAME(tsn_dtw_rectangle) rectangle;
+typedef NAME(tsn_dtw_kernels) kernels;
+
+static size_t round_up(size_t value, size_t to) {
+  return (value + to - 1) / to * to;
+}
+
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+static size_t larger(size_t a, size_t b) {
+  return a > b ? a : b;
+}
+
+void NAME(tsn_dtw_pair_layout)(tsn_arena *arena, const tsn_dtw_problem *problem,
+                               const tsanom_dtw_options *options, const kernels *k,
+                               pair *p) {
+  size_t rows = k->depth * k->lanes;
+  size_t length, all;
+  /* Lanes reach `lanes` elements before column 0, and twice that past the last. */
+  size_t margin = 4 * k->lanes;
+  *p = (pair){.problem = *problem, .options = options, .kernels = k, .rows = rows};
+  p->count = problem->n / rows + (problem->n % rows != 0);
+  p->padding = p->count * rows - problem->n;
+  p->plain = options->dimensions == 1 && options->penalty == 0;
+  if (__builtin_add_overflow(problem->m / k->delay + 1, margin, &length) ||
+      __builtin_mul_overflow(length, k->delay, &p->dimension_stride) ||
+      __builtin_mul_overflow(p->dimension_stride, options->dimensions, &all)) {
+    arena->overflow = true;
+    return;
+  }
+  p->column_stride = length;
+  p->columns = tsn_arena_take(arena, all, sizeof(real));
+  if (p->columns) p->columns += k->lanes;
+}
+
+void NAME(tsn_dtw_pair_fill)(pair *p, const real *x, const real *y) {
+  const tsanom_dtw_options *o = p->options;
+  size_t delay = p->kernels->delay, lanes = p->kernels->lanes;
+  p->x = x;
+  for (size_t d = 0; d < o->dimensions; d++) {
+    real *all = p->columns + d * p->dimension_stride - lanes;
+    for (size_t k = 0; k < p->dimension_stride; k++) all[k] = 0;
+    for (size_t f = 0; f < delay; f++) {
+      real *column = p->columns + d * p->dimension_stride + f * p->column_stride;
+      const real *from = y + f * o->stride + d;
+      for (size_t j = f; j < p->problem.m; j += delay) {
+        *column++ = *from;
+        from += delay * o->stride;
+      }
+    }
+  }
+}
+
+void NAME(tsn_dtw_sweeper_layout)(tsn_arena *arena, const tsanom_dtw_options *options,
+                                  const kernels *k, sweeper *s) {
+  size_t rows = k->depth * k->lanes;
+  size_t samples = 0;
+  if (__builtin_mul_overflow(rows, options->dimensions, &samples)) arena->overflow = true;
+  *s = (sweeper){
+      .x = tsn_arena_take(arena, samples, sizeof(real)),
+      .state = tsn_arena_take(arena, rows + (k->delay + 1) * k->lanes, sizeof(real)),
+      .after = tsn_arena_take(arena, rows, sizeof(real)),
+      .first = tsn_arena_take(arena, rows, sizeof(tick)),
+      .last = tsn_arena_take(arena, rows, sizeof(tick)),
+  };
+}
+
+real *NAME(tsn_dtw_boundary_layout)(tsn_arena *arena, size_t width, const kernels *k) {
+  size_t margin = k->delay * k->lanes + k->lanes, length;
+  if (__builtin_add_overflow(width, 2 * margin, &length)) arena->overflow = true;
+  real *boundary = tsn_arena_take(arena, length, sizeof(real));
+  return boundary ? boundary + margin : NULL;
+}
+
+void NAME(tsn_dtw_top_edge)(const pair *p, real *boundary) {
+  size_t margin = p->kernels->delay * p->kernels->lanes + p->kernels->lanes;
+  for (size_t j = 0; j < p->problem.m + margin; j++) {
+    boundary[j] = j < p->problem.open_begin_y ? 0 : (real)INFINITY;
+  }
+  boundary[-1] = 0;
+}
+
+/* Where row r of the strip is kept. */
+static size_t place(const pair *p, size_t r) {
+  return r % p->kernels->depth * p->kernels->lanes + p->kernels->lanes - 1 -
+         r / p->kernels->depth;
+}
+
+/* Rows above row 0 stand for the empty prefix: row -1 holds 0 while samples of y
+ * may be left out, all cost infinity after that. */
+static void pad_row(const pair *p, const rectangle *a, sweeper *s, size_t r,
+                    bool lowest) {
+  size_t at = place(p, r);
+  for (size_t d = 0; d < p->options->dimensions; d++) {
+    s->x[d * p->rows + at] = d == 0 ? (real)INFINITY : 0;
+  }
+  size_t open = p->problem.open_begin_y;
+  size_t turns = lowest && open > a->first ? open - a->first : 0;
+  size_t skew = p->kernels->delay * (r / p->kernels->depth);
+  s->state[at] = lowest && open >= a->first ? 0 : (real)INFINITY;
+  s->first[at] = (tick)(turns + skew);
+  s->last[at] = (tick)(p->problem.m + skew);
+  s->after[at] = 0;
+}
+
+/* Row i of the matrix as row r of the strip: active from *first_step to before
+ * *last_step. A row whose window ends left of the rectangle turns to infinity at
+ * once, and one whose window begins right of it never starts. */
+static void fill_row(const pair *p, const rectangle *a, sweeper *s, size_t i, size_t r,
+                     size_t *first_step, size_t *last_step) {
+  const tsanom_dtw_options *o = p->options;
+  size_t at = place(p, r), skew = p->kernels->delay * (r / p->kernels->depth);
+  size_t first, last;
+  for (size_t d = 0; d < o->dimensions; d++) {
+    s->x[d * p->rows + at] = p->x[i * o->stride + d];
+  }
+  tsn_dtw_window_row(&p->problem, i, &first, &last);
+  real left = INFINITY;
+  if (!a->left) {
+    left = first == 0 && i < p->problem.open_begin_x ? 0 : (real)INFINITY;
+  } else if (first < a->first && last + 1 >= a->first) {
+    left = a->left[(ptrdiff_t)i - a->left_row];
+  }
+  first = larger(larger(first, a->first), a->floor);
+  s->state[at] = first == a->first ? left : (real)INFINITY;
+  bool ends_here = last + 1 < a->end;
+  s->after[at] = ends_here ? (real)INFINITY : 0;
+  size_t end = smaller(last + 1, a->end);
+  *first_step = smaller(first, a->end) - a->first + skew;
+  *last_step = (end > a->first ? end - a->first : 0) + skew;
+  s->first[at] = (tick)*first_step;
+  s->last[at] = (tick)*last_step;
+}
+
+void NAME(tsn_dtw_sweep_prepare)(const pair *p, const rectangle *a, size_t t,
+                                 sweeper *s) {
+  size_t begin = SIZE_MAX, end = 0, inner_begin = 0, inner_end = SIZE_MAX;
+  size_t delay = p->kernels->delay;
+  for (size_t r = 0; r < p->rows; r++) {
+    if (t * p->rows + r < p->padding) {
+      pad_row(p, a, s, r, t * p->rows + r + 1 == p->padding);
+      inner_begin = larger(inner_begin, (size_t)s->first[place(p, r)]);
+      begin = 0;
+      continue;
+    }
+    size_t first_step, last_step;
+    fill_row(p, a, s, t * p->rows + r - p->padding, r, &first_step, &last_step);
+    begin = smaller(begin, first_step);
+    end = larger(end, last_step);
+    inner_begin = larger(inner_begin, first_step);
+    inner_end = smaller(inner_end, last_step);
+  }
+  s->begin = begin / delay * delay;
+  s->end = round_up(end, delay);
+  s->inner_begin = smaller(round_up(inner_begin, delay), s->end);
+  s->inner_end = larger(inner_end / delay * delay, s->inner_begin);
+  s->strip = (NAME(tsn_dtw_strip)){
+      .dimensions = p->options->dimensions,
+      .penalty = (real)p->options->penalty,
+      .x = s->x,
+      .y = p->columns + a->first / delay,
+      .column_stride = p->column_stride,
+      .dimension_stride = p->dimension_stride,
+      .boundary = a->boundary,
+      .state = s->state,
+      .first = s->first,
+      .last = s->last,
+      .after = s->after,
+  };
+}
+
+void NAME(tsn_dtw_sweep_start)(const pair *p, sweeper *s) {
+  p->kernels->start(&s->strip, s->begin);
+}
+
+void NAME(tsn_dtw_sweep_run)(const pair *p, sweeper *s, size_t begin, size_t end) {
+  const NAME(tsn_dtw_sweeps) *sweeps = &p->kernels->cost[p->options->cost];
+  if (!p->plain) {
+    sweeps->general(&s->strip, begin, end);
+    return;
+  }
+  size_t inner_begin = smaller(larger(begin, s->inner_begin), end);
+  size_t inner_end = smaller(larger(inner_begin, s->inner_end), end);
+  if (begin < inner_begin) sweeps->masked(&s->strip, begin, inner_begin);
+  if (inner_begin < inner_end) sweeps->inner(&s->strip, inner_begin, inner_end);
+  if (inner_end < end) sweeps->masked(&s->strip, inner_end, end);
+}
+
+void NAME(tsn_dtw_sweep_finish)(const pair *p, const rectangle *a, size_t t) {
+  size_t below = (t + 1) * p->rows - p->padding, first, last, last_below;
+  if (below >= p->problem.n) return;
+  tsn_dtw_window_row(&p->problem, below - 1, &first, &last);
+  tsn_dtw_window_row(&p->problem, below, &first, &last_below);
+  for (size_t j = larger(last + 1, a->first); j <= last_below && j < a->end; j++) {
+    a->boundary[j - a->first] = INFINITY;
+  }
+}
