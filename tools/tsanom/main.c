@@ -24,6 +24,7 @@ static const subcommand subcommands[] = {
     {"dtw", command_dtw, "Warping distance of two series"},
     {"fit", command_fit, "Polynomial regression"},
     {"learn", command_learn, "A model of how a program beats, from normal runs"},
+    {"period", command_period, "Periods of a stream of events or values"},
     {"rate", command_rate, "Heart rates of the threads of a run"},
     {"search", command_search, "Nearest neighbours under dynamic time warping"},
 };

@@ -7,12 +7,21 @@
 #include "number.h"
 
 typedef struct {
-  columns *c;
-  const char *const *names; /* NULL: no header, one number a line */
+  const char *const *names; /* NULL: no header, one field a line */
+  const char *thing;        /* what a field is, for messages */
   size_t wanted;            /* columns to read */
   size_t at[COLUMNS_MOST];  /* where the header has them */
   size_t fields;            /* of the header; 0 before it was met */
+  size_t rows;              /* handed over so far */
+  fields_handler *handler;
+  void *user;
 } selection;
+
+/* Where columns_read() is: the columns, and which they are. */
+typedef struct {
+  columns *c;
+  const selection *s;
+} number_reader;
 
 void columns_free(columns *c) {
   for (size_t k = 0; k < COLUMNS_MOST; k++) free(c->column[k]);
@@ -85,25 +94,33 @@ static int take_row(void *user, const row *r, failure *why) {
   if (s->names && !s->fields) return take_header(s, r, why);
   if (!s->names && r->count != 1) {
     return fail(why,
-                "%s:%zu: %zu fields where one number is expected: for a table with a "
+                "%s:%zu: %zu fields where one %s is expected: for a table with a "
                 "header, name the column with --column",
-                r->file, r->line, r->count);
+                r->file, r->line, r->count, s->thing);
   }
   if (s->names && r->count != s->fields) {
     return fail(why, "%s:%zu: %zu fields where the header has %zu", r->file, r->line,
                 r->count, s->fields);
   }
-  if (grow(s->c, s->wanted, r, why)) return -1;
+  s->rows++;
+  return s->handler(s->user, r, s->at, why);
+}
+
+static int take_numbers(void *user, const row *r, const size_t *at, failure *why) {
+  const number_reader *reader = user;
+  const selection *s = reader->s;
+  columns *c = reader->c;
+  if (grow(c, s->wanted, r, why)) return -1;
   double value[COLUMNS_MOST];
   for (size_t k = 0; k < s->wanted; k++) {
-    const char *wrong = number_parse(r->field[s->at[k]], &value[k]);
+    const char *wrong = number_parse(r->field[at[k]], &value[k]);
     if (wrong) return refuse_field(s, k, r, wrong, why);
   }
   size_t which = 0;
-  const char *bad = s->c->check ? s->c->check(s->c->check_user, value, &which) : NULL;
+  const char *bad = c->check ? c->check(c->check_user, value, &which) : NULL;
   if (bad) return refuse_field(s, which, r, bad, why);
-  for (size_t k = 0; k < s->wanted; k++) s->c->column[k][s->c->count] = value[k];
-  s->c->count++;
+  for (size_t k = 0; k < s->wanted; k++) c->column[k][c->count] = value[k];
+  c->count++;
   return 0;
 }
 
@@ -111,27 +128,46 @@ static int finish(const selection *s, const char *file, int status, failure *why
   if (status) return status;
   if (s->names && !s->fields)
     return fail(why, "%s: is empty: a header line is expected", file);
-  if (!s->c->count)
-    return fail(why, "%s: holds no numbers: at least one is expected", file);
+  if (!s->rows)
+    return fail(why, "%s: holds no %ss: at least one is expected", file, s->thing);
   return 0;
 }
 
-static selection select_columns(columns *c, const char *const *names, size_t count) {
-  return (selection){.c = c, .names = names, .wanted = names ? count : 1};
+static selection select_numbers(number_reader *reader, const char *const *names,
+                                size_t count) {
+  return (selection){.names = names,
+                     .thing = "number",
+                     .wanted = names ? count : 1,
+                     .handler = take_numbers,
+                     .user = reader};
 }
 
 int columns_read_stream(FILE *stream, const char *file, const char *const *names,
                         size_t count, columns *c, failure *why) {
-  selection s = select_columns(c, names, count);
+  number_reader reader = {.c = c};
+  selection s = select_numbers(&reader, names, count);
+  reader.s = &s;
   return finish(&s, file, rows_read(stream, file, take_row, &s, why), why);
 }
 
 int columns_read(const char *path, const char *const *names, size_t count, columns *c,
                  failure *why) {
-  selection s = select_columns(c, names, count);
+  number_reader reader = {.c = c};
+  selection s = select_numbers(&reader, names, count);
+  reader.s = &s;
   return finish(&s, file_title(path), rows_read_file(path, take_row, &s, why), why);
 }
 
 int series_read(const char *path, const char *name, columns *c, failure *why) {
   return columns_read(path, name ? &name : NULL, 1, c, why);
+}
+
+int fields_read(const char *path, const char *name, const char *thing,
+                fields_handler *handler, void *user, failure *why) {
+  selection s = {.names = name ? &name : NULL,
+                 .thing = thing,
+                 .wanted = 1,
+                 .handler = handler,
+                 .user = user};
+  return finish(&s, file_title(path), rows_read_file(path, take_row, &s, why), why);
 }

@@ -37,4 +37,14 @@ int columns_read(const char *path, const char *const *names, size_t count, colum
 int columns_read_stream(FILE *stream, const char *file, const char *const *names,
                         size_t count, columns *c, failure *why);
 
+/* Takes the fields at[0], ... of a row, one for each column that is read; -1 with
+ * `why` filled ends the reading. */
+typedef int fields_handler(void *user, const row *r, const size_t *at, failure *why);
+
+/* Hand over the column of the name row by row, in constant memory. With `name`
+ * NULL each row is one field, a `thing` as messages call it. No rows at all are a
+ * failure. */
+int fields_read(const char *path, const char *name, const char *thing,
+                fields_handler *handler, void *user, failure *why);
+
 #endif

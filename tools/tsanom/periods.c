@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "periods.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEPT_LEAST = 2000, LOOPS_MOST = 64 };
+
+static int out_of_memory(failure *why) {
+  return fail(why, "out of memory");
+}
+
+static int keep_recent(periods *p, size_t window, size_t size, failure *why) {
+  p->window = window;
+  p->kept = window > KEPT_LEAST ? window : KEPT_LEAST;
+  void *block = calloc(p->kept, size);
+  if (!block) return out_of_memory(why);
+  if (p->nest) {
+    p->recent.event = block;
+  } else {
+    p->recent.value = block;
+  }
+  p->active = calloc(LOOPS_MOST, sizeof *p->active);
+  return p->active ? 0 : out_of_memory(why);
+}
+
+int periods_open_events(periods *p, size_t window, const tsanom_exec *exec,
+                        failure *why) {
+  tsanom_dpd_nest_options options;
+  tsanom_dpd_nest_options_init(&options, sizeof options);
+  options.max_period = window;
+  options.capacity = TSANOM_DPD_PERIODS_MAX;
+  tsanom_status status = tsanom_dpd_nest_create(&options, exec, &p->nest);
+  if (status < 0) return fail_status(why, "the detector", status);
+  return keep_recent(p, window, sizeof *p->recent.event, why);
+}
+
+int periods_open_values(periods *p, const tsanom_dpd_value_options *options,
+                        const tsanom_exec *exec, failure *why) {
+  tsanom_status status = tsanom_dpd_value_create(options, exec, &p->value);
+  if (status < 0) return fail_status(why, "the detector", status);
+  return keep_recent(p, options->window, sizeof *p->recent.value, why);
+}
+
+/* A segment has ended. It counts unless it lies in one of a longer period. */
+static int add_segment(periods *p, stretch ended, failure *why) {
+  for (size_t i = 0; i < p->actives; i++) {
+    if (p->active[i].period > ended.period && p->active[i].first <= ended.first) return 0;
+  }
+  while (p->segments && p->segment[p->segments - 1].first >= ended.first &&
+         p->segment[p->segments - 1].period < ended.period) {
+    p->segments--;
+  }
+  if (p->segments == p->room) {
+    size_t room = p->room ? 2 * p->room : 64;
+    stretch *moved = realloc(p->segment, room * sizeof *moved);
+    if (!moved) return out_of_memory(why);
+    p->segment = moved;
+    p->room = room;
+  }
+  p->segment[p->segments++] = ended;
+  return 0;
+}
+
+static int is_among(const stretch *some, size_t count, const stretch *one) {
+  for (size_t i = 0; i < count; i++) {
+    if (some[i].period == one->period && some[i].first == one->first) return 1;
+  }
+  return 0;
+}
+
+/* The stretches that go on now; those that did before and are not among them
+ * ended with the sample before the last one. */
+static int follow(periods *p, const stretch *now, size_t count, failure *why) {
+  stretch before[LOOPS_MOST];
+  size_t befores = p->actives;
+  memcpy(before, p->active, befores * sizeof *before);
+  memcpy(p->active, now, count * sizeof *now);
+  p->actives = count;
+  for (size_t i = 0; i < befores; i++) {
+    if (is_among(now, count, &before[i])) continue;
+    before[i].last = p->count - 2;
+    if (add_segment(p, before[i], why)) return -1;
+  }
+  return 0;
+}
+
+int periods_push_event(periods *p, uint64_t event, failure *why) {
+  int32_t changed = 0;
+  tsanom_dpd_nest_push(p->nest, event, &changed);
+  p->recent.event[p->count++ % p->kept] = event;
+  if (!changed) return 0;
+  tsanom_dpd_loop loop[LOOPS_MOST];
+  stretch now[LOOPS_MOST];
+  size_t count = 0;
+  tsanom_dpd_nest_loops(p->nest, loop, LOOPS_MOST, &count);
+  for (size_t i = 0; i < count; i++) {
+    now[i] = (stretch){.period = loop[i].period, .first = loop[i].first};
+  }
+  return follow(p, now, count, why);
+}
+
+/* Keep the record of a value's period: one more stretch of it begins. */
+static int note_period(periods *p, size_t period, failure *why) {
+  size_t at = 0;
+  while (at < p->founds && p->found[at].period < period) at++;
+  if (at < p->founds && p->found[at].period == period) {
+    p->found[at].loops++;
+    return 0;
+  }
+  if (p->founds == p->found_room) {
+    size_t room = p->found_room ? 2 * p->found_room : 16;
+    tsanom_dpd_period *moved = realloc(p->found, room * sizeof *moved);
+    if (!moved) return out_of_memory(why);
+    p->found = moved;
+    p->found_room = room;
+  }
+  memmove(p->found + at + 1, p->found + at, (p->founds++ - at) * sizeof *p->found);
+  p->found[at] = (tsanom_dpd_period){
+      .period = period, .level = 1, .first = p->count - 1, .loops = 1};
+  return 0;
+}
+
+static void extend_period(periods *p, size_t period) {
+  for (size_t i = 0; i < p->founds; i++) {
+    if (p->found[i].period != period) continue;
+    p->found[i].last = p->count - 1;
+    p->found[i].events++;
+  }
+}
+
+int periods_push_value(periods *p, double sample, const char **wrong, failure *why) {
+  tsanom_dpd_report report;
+  tsanom_status status = tsanom_dpd_value_push(p->value, sample, &report);
+  *wrong = status < 0 ? "is too large for the fixed point of --scale" : NULL;
+  if (status < 0) return 0;
+  p->recent.value[p->count++ % p->kept] = sample;
+  if (report.change != TSANOM_DPD_STEADY) {
+    stretch now = {.period = report.period, .first = p->count - 1};
+    if (follow(p, &now, report.period != 0, why)) return -1;
+    if (report.period && note_period(p, report.period, why)) return -1;
+  }
+  extend_period(p, report.period);
+  return 0;
+}
+
+int periods_finish(periods *p, failure *why) {
+  stretch going_on[LOOPS_MOST];
+  size_t count = p->actives;
+  memcpy(going_on, p->active, count * sizeof *going_on);
+  for (size_t i = 0; i < count; i++) {
+    going_on[i].last = p->count - 1;
+    if (add_segment(p, going_on[i], why)) return -1;
+  }
+  return 0;
+}
+
+int periods_list(const periods *p, tsanom_dpd_period **list, size_t *count,
+                 failure *why) {
+  *count = p->founds;
+  if (p->nest) tsanom_dpd_nest_periods(p->nest, NULL, 0, count);
+  *list = calloc(*count ? *count : 1, sizeof **list);
+  if (!*list) return out_of_memory(why);
+  if (p->nest) {
+    tsanom_dpd_nest_periods(p->nest, *list, *count, count);
+  } else if (*count) {
+    memcpy(*list, p->found, *count * sizeof **list);
+  }
+  return 0;
+}
+
+size_t periods_current(const periods *p) {
+  return p->actives ? p->active[p->actives - 1].period : 0;
+}
+
+size_t periods_next(const periods *p, size_t ahead) {
+  size_t period = periods_current(p);
+  return (size_t)((p->count - period + ahead % period) % p->kept);
+}
+
+void periods_free(periods *p) {
+  if (p->nest) {
+    free(p->recent.event);
+  } else {
+    free(p->recent.value);
+  }
+  tsanom_dpd_nest_destroy(p->nest);
+  tsanom_dpd_value_destroy(p->value);
+  free(p->segment);
+  free(p->active);
+  free(p->found);
+}

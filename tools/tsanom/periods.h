@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What tsanom period finds out of a stream, fed a sample at a time, in memory
+ * that depends on the window and on what is found, not on the stream. */
+#ifndef TSANOM_COMMAND_PERIODS_H
+#define TSANOM_COMMAND_PERIODS_H
+
+#include <tsanom/dpd.h>
+
+#include "failure.h"
+
+/* A stretch that repeats itself; its periods start at first, first + period, ... */
+typedef struct {
+  size_t period;
+  uint64_t first, last; /* index of the first and of the last sample */
+} stretch;
+
+/* Zero it, then call periods_open(). */
+typedef struct {
+  size_t window;
+  uint64_t count;          /* samples so far */
+  tsanom_dpd_nest *nest;   /* of events, or */
+  tsanom_dpd_value *value; /* of values */
+  union {
+    uint64_t *event;
+    double *value;
+  } recent; /* the last `kept` samples, by index modulo that */
+  size_t kept;
+  stretch *segment; /* those in none of a longer period, in order */
+  size_t segments, room;
+  stretch *active; /* loops that go on, shortest period first; a value's alone */
+  size_t actives;
+  tsanom_dpd_period *found; /* periods of values */
+  size_t founds, found_room;
+} periods;
+
+/* Ready for events, or for values with the options' window, scale and depth. */
+int periods_open_events(periods *p, size_t window, const tsanom_exec *exec, failure *why);
+int periods_open_values(periods *p, const tsanom_dpd_value_options *options,
+                        const tsanom_exec *exec, failure *why);
+
+int periods_push_event(periods *p, uint64_t event, failure *why);
+
+/* `wrong` gets what is wrong with a sample that is refused, else NULL. */
+int periods_push_value(periods *p, double sample, const char **wrong, failure *why);
+
+/* After the last sample: what goes on is taken to end there. */
+int periods_finish(periods *p, failure *why);
+
+/* The periods found, shortest first; `list` is to be freed. */
+int periods_list(const periods *p, tsanom_dpd_period **list, size_t *count, failure *why);
+
+/* The period by which the stream goes on; 0: none. Sample `ahead` steps after
+ * the last, if it does, is recent number periods_next(p, ahead). */
+size_t periods_current(const periods *p);
+size_t periods_next(const periods *p, size_t ahead);
+
+void periods_free(periods *p);
+
+#endif
