@@ -96,7 +96,11 @@ tsanom_status tsanom_dpd_event_create(const tsanom_dpd_event_options *options,
   tsanom_status status = tsanom_dpd_event_size(options, &bytes);
   if (status < 0) return status;
   if ((status = tsn_object_allocate(exec, bytes, &owner)) < 0) return status;
-  tsanom_dpd_event_init(options, owner.block, bytes, &made);
+  status = tsanom_dpd_event_init(options, owner.block, bytes, &made);
+  if (status < 0) {
+    tsn_object_release(&owner);
+    return status;
+  }
   made->owner = owner;
   *detector = made;
   return TSANOM_OK;

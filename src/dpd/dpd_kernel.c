@@ -17,6 +17,25 @@ static void advance_runs(const uint64_t *lagged, uint64_t event, uint32_t *run,
 /* Lanes are fixed in the source, so that every level adds in the same order. */
 enum { LANES = 16 };
 
+static inline double smaller(double a, double b) {
+  return a < b ? a : b;
+}
+
+/* By halves, so that the lanes are not one chain of additions. */
+static inline double add_lanes(double *lane) {
+  for (size_t half = LANES / 2; half > 0; half /= 2) {
+    for (size_t k = 0; k < half; k++) lane[k] += lane[k + half];
+  }
+  return lane[0];
+}
+
+static inline double least_lane(double *lane) {
+  for (size_t half = LANES / 2; half > 0; half /= 2) {
+    for (size_t k = 0; k < half; k++) lane[k] = smaller(lane[k], lane[k + half]);
+  }
+  return lane[0];
+}
+
 static tsn_dpd_extent slide_f64(const double *lagged, double sample,
                                 const double *leaving_lagged, double leaving, double *sum,
                                 size_t lags) {
@@ -29,22 +48,17 @@ static tsn_dpd_extent slide_f64(const double *lagged, double sample,
       double s = sum[m + k] +
                  (fabs(sample - lagged[m + k]) - fabs(leaving - leaving_lagged[m + k]));
       sum[m + k] = s;
-      least[k] = s < least[k] ? s : least[k];
+      least[k] = smaller(s, least[k]);
       total[k] += s;
     }
   }
   for (size_t k = 0; m < lags; m++, k++) {
     double s = sum[m] + (fabs(sample - lagged[m]) - fabs(leaving - leaving_lagged[m]));
     sum[m] = s;
-    least[k] = s < least[k] ? s : least[k];
+    least[k] = smaller(s, least[k]);
     total[k] += s;
   }
-  tsn_dpd_extent extent = {INFINITY, 0};
-  for (size_t k = 0; k < LANES; k++) {
-    extent.least = least[k] < extent.least ? least[k] : extent.least;
-    extent.total += total[k];
-  }
-  return extent;
+  return (tsn_dpd_extent){least_lane(least), add_lanes(total)};
 }
 
 static inline uint32_t absolute_difference(int32_t a, int32_t b) {
@@ -95,8 +109,7 @@ static double distance_f64(const double *x, const double *y, size_t count) {
     for (size_t k = 0; k < LANES; k++) total[k] += fabs(x[i + k] - y[i + k]);
   }
   for (size_t k = 0; i < count; i++, k++) total[k] += fabs(x[i] - y[i]);
-  for (size_t k = 1; k < LANES; k++) total[0] += total[k];
-  return total[0];
+  return add_lanes(total);
 }
 
 const tsn_dpd_kernels TSN_LEVEL(tsn_dpd_kernels) = {

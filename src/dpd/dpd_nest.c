@@ -154,7 +154,11 @@ tsanom_status tsanom_dpd_nest_create(const tsanom_dpd_nest_options *options,
   tsanom_status status = tsanom_dpd_nest_size(options, &bytes);
   if (status < 0) return status;
   if ((status = tsn_object_allocate(exec, bytes, &owner)) < 0) return status;
-  tsanom_dpd_nest_init(options, exec, owner.block, bytes, &made);
+  status = tsanom_dpd_nest_init(options, exec, owner.block, bytes, &made);
+  if (status < 0) {
+    tsn_object_release(&owner);
+    return status;
+  }
   made->owner = owner;
   *nest = made;
   return TSANOM_OK;

@@ -118,7 +118,7 @@ tsanom_status tsn_sums_push(tsn_sums *sums, double sample, tsn_dpd_extent *exten
   }
   if (sliding < sums->max_period) grow_sums(sums, sliding, extent);
   if (sums->sum && sums->count % REFRESH_EVERY == 0) {
-    sums->refreshed = sums->refreshed % sums->max_period + 1;
+    if (++sums->refreshed > sums->max_period) sums->refreshed = 1;
     refresh(sums, sums->refreshed);
   }
   return TSANOM_OK;

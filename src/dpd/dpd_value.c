@@ -101,7 +101,11 @@ tsanom_status tsanom_dpd_value_create(const tsanom_dpd_value_options *options,
   tsanom_status status = tsanom_dpd_value_size(options, &bytes);
   if (status < 0) return status;
   if ((status = tsn_object_allocate(exec, bytes, &owner)) < 0) return status;
-  tsanom_dpd_value_init(options, exec, owner.block, bytes, &made);
+  status = tsanom_dpd_value_init(options, exec, owner.block, bytes, &made);
+  if (status < 0) {
+    tsn_object_release(&owner);
+    return status;
+  }
   made->owner = owner;
   *detector = made;
   return TSANOM_OK;

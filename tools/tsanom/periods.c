@@ -10,6 +10,11 @@ static int out_of_memory(failure *why) {
   return fail(why, "out of memory");
 }
 
+/* Where the sample of that index is kept. */
+static size_t slot_of(const periods *p, uint64_t index) {
+  return p->kept ? (size_t)(index % p->kept) : 0;
+}
+
 static int keep_recent(periods *p, size_t window, size_t size, failure *why) {
   p->window = window;
   p->kept = window > KEPT_LEAST ? window : KEPT_LEAST;
@@ -88,7 +93,7 @@ static int follow(periods *p, const stretch *now, size_t count, failure *why) {
 int periods_push_event(periods *p, uint64_t event, failure *why) {
   int32_t changed = 0;
   tsanom_dpd_nest_push(p->nest, event, &changed);
-  p->recent.event[p->count++ % p->kept] = event;
+  p->recent.event[slot_of(p, p->count++)] = event;
   if (!changed) return 0;
   tsanom_dpd_loop loop[LOOPS_MOST];
   stretch now[LOOPS_MOST];
@@ -134,7 +139,7 @@ int periods_push_value(periods *p, double sample, const char **wrong, failure *w
   tsanom_status status = tsanom_dpd_value_push(p->value, sample, &report);
   *wrong = status < 0 ? "is too large for the fixed point of --scale" : NULL;
   if (status < 0) return 0;
-  p->recent.value[p->count++ % p->kept] = sample;
+  p->recent.value[slot_of(p, p->count++)] = sample;
   if (report.change != TSANOM_DPD_STEADY) {
     stretch now = {.period = report.period, .first = p->count - 1};
     if (follow(p, &now, report.period != 0, why)) return -1;
@@ -175,7 +180,7 @@ size_t periods_current(const periods *p) {
 
 size_t periods_next(const periods *p, size_t ahead) {
   size_t period = periods_current(p);
-  return (size_t)((p->count - period + ahead % period) % p->kept);
+  return period ? slot_of(p, p->count - period + ahead % period) : 0;
 }
 
 void periods_free(periods *p) {

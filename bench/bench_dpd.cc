@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cost of a sample in the periodicity detectors, beside a plain form of the same
+ * definition timed in the same run. What is timed is verified: the periods of the
+ * detector are those of the plain form on a stretch of the same stream. */
+#include <benchmark/benchmark.h>
+#include <tsanom/dpd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <vector>
+
+#include "support/random.h"
+
+namespace {
+
+enum Stream { PERIODIC, NESTED, RANDOM };
+
+double cpu_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void check(bool good) {
+  if (good) return;
+  std::fprintf(stderr, "wrong result\n");
+  std::abort();
+}
+
+/* Periodic: 29 regions. Nested: the structure of hydro2d in the paper's Table 2,
+ * 1 in 24 in 269. Random: no event comes twice. */
+std::vector<uint64_t> stream_of(int kind, size_t count) {
+  std::vector<uint64_t> event(count);
+  uint64_t seed = 1;
+  for (size_t i = 0; i < count; i++) {
+    size_t outer = i % 269;
+    size_t inner = outer < 240 ? outer % 24 : outer;
+    event[i] = kind == PERIODIC ? i % 29
+               : kind == NESTED ? (inner < 12 ? 12 : inner)
+                                : random_bits(&seed);
+  }
+  return event;
+}
+
+/* Equation 2 by its run lengths: the smallest m with the last N events repeated. */
+double plain_events(const std::vector<uint64_t> &event, size_t window, size_t count,
+                    std::vector<size_t> &period) {
+  std::vector<uint32_t> run(window + 1, 0);
+  double begin = cpu_seconds();
+  for (size_t t = 0; t < count; t++) {
+    size_t found = 0;
+    for (size_t m = std::min(window, t); m >= 1; m--) {
+      run[m] = event[t] == event[t - m] ? run[m] + 1 : 0;
+      if (run[m] >= window) found = m;
+    }
+    period[t] = found;
+  }
+  return (cpu_seconds() - begin) / (double)count;
+}
+
+/* Arguments: kind of stream, window. */
+void event(benchmark::State &state) {
+  size_t window = (size_t)state.range(1), count = 1000000;
+  size_t compared = std::min<size_t>(count, 3 * window + 30000000 / window);
+  std::vector<uint64_t> stream = stream_of((int)state.range(0), count);
+  std::vector<size_t> period(count), expected(count);
+  tsanom_dpd_event_options options;
+  tsanom_dpd_event_options_init(&options, sizeof options);
+  options.window = window;
+  double best = INFINITY;
+  for (auto _ : state) {
+    tsanom_dpd_event *detector = nullptr;
+    tsanom_dpd_event_create(&options, nullptr, &detector);
+    double begin = cpu_seconds();
+    tsanom_dpd_event_push_many(detector, stream.data(), count, period.data(), nullptr);
+    best = std::min(best, (cpu_seconds() - begin) / (double)count);
+    tsanom_dpd_event_destroy(detector);
+  }
+  double plain = plain_events(stream, window, compared, expected);
+  check(std::equal(expected.begin(), expected.begin() + (long)compared, period.begin()));
+  state.counters["ns/event"] = best * 1e9;
+  state.counters["plain"] = plain * 1e9;
+  state.counters["ratio"] = plain / best;
+}
+
+/* Arguments: kind of stream, longest period. */
+void nest(benchmark::State &state) {
+  size_t count = 1000000, found = 0;
+  std::vector<uint64_t> stream = stream_of((int)state.range(0), count);
+  tsanom_dpd_nest_options options;
+  tsanom_dpd_nest_options_init(&options, sizeof options);
+  options.max_period = (size_t)state.range(1);
+  tsanom_dpd_period period[8];
+  double best = INFINITY;
+  for (auto _ : state) {
+    tsanom_dpd_nest *object = nullptr;
+    tsanom_dpd_nest_create(&options, nullptr, &object);
+    double begin = cpu_seconds();
+    for (size_t i = 0; i < count; i++) tsanom_dpd_nest_push(object, stream[i], nullptr);
+    best = std::min(best, (cpu_seconds() - begin) / (double)count);
+    tsanom_dpd_nest_periods(object, period, 8, &found);
+    tsanom_dpd_nest_destroy(object);
+  }
+  const size_t expected[][3] = {{29}, {1, 24, 269}, {}};
+  const size_t periods[] = {1, 3, 0};
+  check(found == periods[state.range(0)]);
+  for (size_t k = 0; k < found; k++) {
+    check(period[k].period == expected[state.range(0)][k]);
+  }
+  state.counters["ns/event"] = best * 1e9;
+}
+
+double plain_values(const std::vector<double> &x, size_t window, std::vector<double> &sum,
+                    size_t *least) {
+  size_t count = x.size();
+  double begin = cpu_seconds();
+  for (size_t t = 2 * window; t < count; t++) {
+    double smallest = INFINITY;
+    for (size_t m = 1; m <= window; m++) {
+      sum[m] += std::fabs(x[t] - x[t - m]) - std::fabs(x[t - window] - x[t - window - m]);
+      if (sum[m] < smallest) {
+        smallest = sum[m];
+        *least = m;
+      }
+    }
+  }
+  return (cpu_seconds() - begin) / (double)(count - 2 * window);
+}
+
+/* Arguments: window, scale (0: double), instruction set. */
+void value(benchmark::State &state) {
+  size_t window = (size_t)state.range(0), count = 20000 + 2 * window;
+  uint64_t seed = 2;
+  std::vector<double> x(count), sum(window + 1, 0.0), distance(window);
+  for (size_t i = 0; i < count; i++) {
+    x[i] = std::floor(100 * std::sin((double)i * 0.1428) + 8 * random_unit(&seed));
+  }
+  tsanom_dpd_value_options options;
+  tsanom_dpd_value_options_init(&options, sizeof options);
+  options.window = window;
+  options.scale = (double)state.range(1);
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.isa = (int32_t)state.range(2);
+  double best = INFINITY;
+  size_t done = 0, lags = 0, least = 0;
+  for (auto _ : state) {
+    tsanom_dpd_value *detector = nullptr;
+    tsanom_dpd_value_create(&options, &exec, &detector);
+    tsanom_dpd_value_push_many(detector, x.data(), 2 * window, nullptr, nullptr, &done);
+    double begin = cpu_seconds();
+    tsanom_dpd_value_push_many(detector, x.data() + 2 * window, count - 2 * window,
+                               nullptr, nullptr, &done);
+    best = std::min(best, (cpu_seconds() - begin) / (double)(count - 2 * window));
+    tsanom_dpd_value_distances(detector, distance.data(), window, &lags);
+    tsanom_dpd_value_destroy(detector);
+  }
+  for (size_t m = 1; m <= window; m++) {
+    for (size_t i = 0; i < window; i++) {
+      sum[m] += std::fabs(x[2 * window - 1 - i] - x[2 * window - 1 - i - m]);
+    }
+  }
+  double plain = plain_values(x, window, sum, &least);
+  check(lags == window);
+  for (size_t m = 1; m <= window; m++) {
+    check(std::fabs(distance[m - 1] * (double)window - sum[m]) <= 1e-9 * (1 + sum[m]));
+  }
+  state.counters["ns/sample"] = best * 1e9;
+  state.counters["plain"] = plain * 1e9;
+  state.counters["ratio"] = plain / best;
+}
+
+void windows_of_events(benchmark::internal::Benchmark *b) {
+  for (int kind : {PERIODIC, NESTED, RANDOM}) {
+    for (long window : {100, 1024, 8192, 65536}) b->Args({kind, window});
+  }
+}
+
+void nests(benchmark::internal::Benchmark *b) {
+  for (int kind : {PERIODIC, NESTED, RANDOM}) b->Args({kind, 1024});
+}
+
+void windows_of_values(benchmark::internal::Benchmark *b) {
+  for (int32_t isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_SVE; isa++) {
+    if (!tsanom_isa_available(isa)) continue;
+    for (long window : {100, 1024}) {
+      for (long scale : {0, 1}) b->Args({window, scale, isa});
+    }
+  }
+}
+
+BENCHMARK(event)->Apply(windows_of_events)->Iterations(5)->Unit(benchmark::kMillisecond);
+BENCHMARK(nest)->Apply(nests)->Iterations(5)->Unit(benchmark::kMillisecond);
+BENCHMARK(value)->Apply(windows_of_values)->Iterations(7)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+TestSuite(command_period, .init = enter_folder, .fini = leave_folder);
+
+/* "a b b b b ... c" ten times after two words of prologue. */
+static void write_events(const char *name, const char *header) {
+  FILE *file = fopen(name, "w");
+  fprintf(file, "%sstart\nload\n", header);
+  for (int i = 0; i < 10; i++) {
+    fprintf(file, "a\n");
+    for (int k = 0; k < 12; k++) fprintf(file, "b\n");
+    fprintf(file, "c\n");
+  }
+  fclose(file);
+}
+
+static void write_values(const char *name, int count) {
+  FILE *file = fopen(name, "w");
+  for (int i = 0; i < count; i++) fprintf(file, "%.6f\n", sin(2 * M_PI * i / 25));
+  fclose(file);
+}
+
+static json_t *item(const json_t *object, const char *key, size_t index) {
+  return json_array_get(json_object_get(object, key), index);
+}
+
+Test(command_period, loops_of_events) {
+  write_events("e.txt", "");
+  json_t *result = tsanom_json("period --events e.txt --json");
+  cr_assert(number_of(result, "samples") == 142);
+  cr_assert(json_array_size(json_object_get(result, "periods")) == 2);
+  const json_t *inner = item(result, "periods", 0), *outer = item(result, "periods", 1);
+  cr_assert(number_of(inner, "period") == 1 && number_of(inner, "level") == 1);
+  cr_assert(number_of(inner, "loops") == 10 && number_of(inner, "samples") == 120);
+  cr_assert(number_of(inner, "first") == 3 && number_of(inner, "last") == 140);
+  cr_assert(number_of(outer, "period") == 14 && number_of(outer, "level") == 2);
+  cr_assert(number_of(outer, "first") == 2 && number_of(outer, "last") == 141);
+  cr_assert(json_array_size(json_object_get(result, "segments")) == 1);
+  const json_t *segment = item(result, "segments", 0);
+  cr_assert(number_of(segment, "first") == 2 && number_of(segment, "last") == 141 &&
+            number_of(segment, "period") == 14);
+  cr_assert(json_array_size(json_object_get(result, "next")) == 14);
+  cr_assert_str_eq(json_string_value(item(result, "next", 0)), "a");
+  cr_assert_str_eq(json_string_value(item(result, "next", 13)), "c");
+  json_decref(result);
+}
+
+Test(command_period, a_column_of_a_table) {
+  write_events("e.csv", "region\n");
+  json_t *result = tsanom_json("period --events --column region e.csv --json --next 3");
+  cr_assert(number_of(result, "samples") == 142);
+  cr_assert(json_array_size(json_object_get(result, "next")) == 3);
+  json_decref(result);
+}
+
+Test(command_period, period_of_values) {
+  write_values("v.txt", 400);
+  json_t *result = tsanom_json("period v.txt --json");
+  cr_assert(json_array_size(json_object_get(result, "periods")) == 1);
+  cr_assert(number_of(item(result, "periods", 0), "period") == 25);
+  cr_assert(fabs(json_number_value(item(result, "next", 0))) < 1e-6);
+  json_decref(result);
+  json_t *fixed = tsanom_json("period v.txt --json --scale 1000 --window 60");
+  cr_assert(number_of(item(fixed, "periods", 0), "period") == 25);
+  json_decref(fixed);
+}
+
+Test(command_period, no_period_is_said) {
+  write_text("v.txt", "1\n2\n4\n8\n16\n");
+  outcome o = tsanom("period v.txt");
+  cr_assert(o.status == 0);
+  cr_assert(strstr(o.out, "no period") != NULL);
+  json_t *result = tsanom_json("period v.txt --json");
+  cr_assert(json_array_size(json_object_get(result, "periods")) == 0);
+  cr_assert(json_array_size(json_object_get(result, "next")) == 0);
+  json_decref(result);
+}
+
+Test(command_period, pictures) {
+  write_events("e.txt", "");
+  write_values("v.txt", 400);
+  cr_assert(tsanom("period --events e.txt --plot e.svg").status == 0);
+  check_svg("e.svg");
+  cr_assert(tsanom("period v.txt --plot v.svg").status == 0);
+  check_svg("v.svg");
+}
+
+Test(command_period, bad_input) {
+  write_text("empty.txt", "");
+  write_text("word.txt", "1\n2\nthree\n");
+  write_text("mixed.txt", "1\n2,3\n");
+  write_text("table.csv", "a,b\n1,2\n3\n");
+  write_text("large.txt", "1\n1e12\n");
+  CHECK_REFUSED(tsanom("period empty.txt"), 3, "empty.txt", "at least one");
+  CHECK_REFUSED(tsanom("period --events empty.txt"), 3, "empty.txt", "no events");
+  CHECK_REFUSED(tsanom("period word.txt"), 3, "word.txt:3", "column 1", "three");
+  CHECK_REFUSED(tsanom("period mixed.txt"), 3, "mixed.txt:2", "2 fields");
+  CHECK_REFUSED(tsanom("period table.csv --column b"), 3, "table.csv:3", "1 fields");
+  CHECK_REFUSED(tsanom("period table.csv --column c"), 3, "table.csv:1", "\"c\"");
+  CHECK_REFUSED(tsanom("period large.txt --scale 1"), 3, "large.txt:2", "too large");
+  CHECK_REFUSED(tsanom("period none.txt"), 3, "none.txt");
+  cr_assert(tsanom("period word.txt --window 0").status == 2);
+  cr_assert(tsanom("period --events word.txt --depth 0.5").status == 2);
+  cr_assert(tsanom("period word.txt --depth 1").status == 2);
+  cr_assert(tsanom("period word.txt --scale 0").status == 2);
+  cr_assert(tsanom("period").status == 2);
+}
