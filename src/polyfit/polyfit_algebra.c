@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "polyfit/polyfit_kernel.h"
+
 static inline const double *column_of(const double *matrix, int ld, int column) {
   return matrix + (ptrdiff_t)column * ld;
 }
@@ -63,9 +65,10 @@ void tsn_polyfit_apply(const double *inverse, int ld, int count, const double *i
 }
 
 double tsn_polyfit_condition(const double *r, const double *inverse, int ld, int count) {
-  double row[64] = {0}, sum = 0;
+  double row[TSN_POLYFIT_MAX_TERMS], sum = 0;
   for (int k = 0; k < count; k++) {
     const double *column = column_of(inverse, ld, k);
+    row[k] = 0;
     for (int i = 0; i <= k; i++) row[i] += column[i] * column[i];
   }
   for (int k = 0; k < count; k++) {

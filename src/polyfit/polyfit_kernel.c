@@ -26,16 +26,18 @@ static tsn_polyfit_range survey(const double *values, size_t n) {
   ALIGNED double high[LANES];
   ALIGNED double strange[LANES] = {0};
   FOR_LANES(l) low[l] = INFINITY, high[l] = -INFINITY;
-  size_t i = 0;
-  for (; i + LANES <= n; i += LANES) {
+  size_t whole = n < LANES ? 0 : n;
+  for (size_t i = 0; i < whole; i += LANES) {
+    /* The last stretch overlaps the one before, which does no harm. */
+    const double *stretch = values + (n - i < LANES ? n - LANES : i);
     FOR_LANES(l) {
-      double value = values[i + (size_t)l];
+      double value = stretch[l];
       low[l] = smaller(value, low[l]);
       high[l] = larger(value, high[l]);
       strange[l] += value - value; /* 0 for every finite value */
     }
   }
-  for (; i < n; i++) {
+  for (size_t i = whole; i < n; i++) {
     low[0] = smaller(values[i], low[0]);
     high[0] = larger(values[i], high[0]);
     strange[0] += values[i] - values[i];
@@ -65,7 +67,7 @@ static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *sampl
     ALIGNED double twice[LANES];
     ALIGNED double current[LANES];
     ALIGNED double before[LANES];
-    load_tile(map, samples, i, &tile);
+    load_new(map, samples, i, &tile);
     map_tile(map, &tile, before);
     FOR_LANES(l) {
       twice[l] = 2 * before[l];
@@ -111,7 +113,7 @@ static void residual(const tsn_polyfit_map *map, const tsn_polyfit_samples *samp
     sample_tile tile;
     ALIGNED double t[LANES];
     ALIGNED double p[LANES];
-    load_tile(map, samples, i, &tile);
+    load_new(map, samples, i, &tile);
     map_tile(map, &tile, t);
     clenshaw(t, terms, c, p);
     FOR_LANES(l) {
@@ -127,24 +129,23 @@ static void residual(const tsn_polyfit_map *map, const tsn_polyfit_samples *samp
 
 static void fill(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
                  int terms, double *a, size_t ld) {
+  int count = samples->n < LANES ? (int)samples->n : LANES;
   for (size_t i = 0; i < samples->n; i += LANES) {
     sample_tile tile;
     ALIGNED double t[LANES];
     ALIGNED double current[LANES];
     ALIGNED double before[LANES];
-    size_t left = samples->n - i, count = left < LANES ? left : LANES;
-    load_tile(map, samples, i, &tile);
+    double *row = a + i - load_tile(map, samples, i, &tile);
     map_tile(map, &tile, t);
     FOR_LANES(l) {
       current[l] = sqrt(tile.w[l]);
       before[l] = current[l] * t[l];
     }
-    for (size_t l = 0; l < count; l++) {
-      a[i + l + (size_t)terms * ld] = current[l] * tile.y[l];
-    }
+    for (int l = 0; l < count; l++)
+      row[(size_t)l + (size_t)terms * ld] = current[l] * tile.y[l];
     for (int k = 0; k < terms; k++) {
-      double *column = a + i + (size_t)k * ld;
-      for (size_t l = 0; l < count; l++) column[l] = current[l];
+      double *column = row + (size_t)k * ld;
+      for (int l = 0; l < count; l++) column[l] = current[l];
       FOR_LANES(l) {
         double next = 2 * t[l] * current[l] - before[l];
         before[l] = current[l];

@@ -89,7 +89,7 @@ static void refine(const tsn_polyfit_map *map, const tsn_polyfit_samples *sample
   for (size_t i = 0; i < samples->n; i += LANES) {
     sample_tile tile;
     lanes_dd twice, r;
-    load_tile(map, samples, i, &tile);
+    load_new(map, samples, i, &tile);
     FOR_LANES(l) {
       tsn_dd t = mapped(map, tile.u[l]);
       set(&twice, l, (tsn_dd){2 * t.high, 2 * t.low});
@@ -133,7 +133,7 @@ static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *sampl
   for (size_t i = 0; i < samples->n; i += LANES) {
     sample_tile tile;
     lanes_dd twice, current, before;
-    load_tile(map, samples, i, &tile);
+    load_new(map, samples, i, &tile);
     FOR_LANES(l) {
       tsn_dd t = mapped(map, tile.u[l]);
       set(&twice, l, (tsn_dd){2 * t.high, 2 * t.low});
@@ -209,13 +209,15 @@ static void to_monomials(const tsn_polyfit_map *map, int terms, const tsn_dd *c,
   rows[1].high[1] = shift.high;
   rows[1].low[1] = shift.low;
   rows[1].high[2] = map->scale;
+  sum.high[1] = c[0].high;
+  sum.low[1] = c[0].low;
   for (int k = 0; k < terms; k++) {
     row_dd *current = &rows[k % 3];
     if (k >= 2) {
       raise_degree(shift, map->scale, width, &rows[(k + 2) % 3], &rows[(k + 1) % 3],
                    current);
     }
-    add_row(c[k], width, current, &sum);
+    if (k >= 1) add_row(c[k], width, current, &sum);
     for (int j = 0; j < terms; j++) matrix[k * terms + j] = current->high[j + 1];
   }
   for (int j = 0; j < terms; j++) {

@@ -2,14 +2,16 @@
 #include "polyfit/polyfit_map.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The exponent of the power of two, as near as a double has it, that brings
  * `largest` to [1/2, 1). */
 static int unit_exponent(double largest) {
   if (largest == 0) return 0;
-  int exponent;
-  frexp(largest, &exponent);
-  return exponent < -1023 ? 1023 : -exponent;
+  uint64_t bits;
+  memcpy(&bits, &largest, sizeof bits);
+  int exponent = (int)(bits >> 52) - 1022; /* largest is positive */
+  return exponent < -1021 ? 1023 : -exponent;
 }
 
 int tsn_polyfit_y_exponent(tsn_polyfit_range y) {
@@ -23,7 +25,7 @@ int tsn_polyfit_weight_exponent(double heaviest) {
 
 void tsn_polyfit_map_x(tsn_polyfit_map *map, double low, double high) {
   map->x_exponent = unit_exponent(fmax(fabs(low), fabs(high)));
-  map->x_unit = ldexp(1, map->x_exponent);
+  map->x_unit = tsn_scale(1, map->x_exponent);
   low *= map->x_unit;
   high *= map->x_unit;
   map->center = low / 2 + high / 2;
@@ -34,6 +36,6 @@ void tsn_polyfit_map_x(tsn_polyfit_map *map, double low, double high) {
 void tsn_polyfit_map_y(tsn_polyfit_map *map, int y_exponent, int weight_exponent) {
   map->y_exponent = y_exponent;
   map->weight_exponent = weight_exponent;
-  map->y_unit = ldexp(1, y_exponent);
-  map->weight_unit = ldexp(1, weight_exponent);
+  map->y_unit = tsn_scale(1, y_exponent);
+  map->weight_unit = tsn_scale(1, weight_exponent);
 }

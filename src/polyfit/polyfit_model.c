@@ -99,8 +99,9 @@ static void unit_errors(const double *inverse, int ld, const double *matrix, int
 
 /* Whether the largest number that the conversion can meet fits a double. */
 static int monomials_fit(const tsn_polyfit_map *map, int terms) {
-  double growth = 2 * (fabs(map->center * map->scale) + map->scale);
-  return (terms - 1) * log2(growth) < LARGEST_MONOMIAL_EXPONENT;
+  int growth; /* of the coefficients, in powers of two a degree */
+  frexp(2 * (fabs(map->center * map->scale) + map->scale), &growth);
+  return (terms - 1) * growth < LARGEST_MONOMIAL_EXPONENT;
 }
 
 /* Back to the units of the samples. */

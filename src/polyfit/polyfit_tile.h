@@ -19,29 +19,42 @@ typedef struct {
   ALIGNED double w[LANES];
 } sample_tile;
 
-/* Samples first ... first + LANES - 1; lanes past the end weigh nothing. */
-static inline void load_tile(const tsn_polyfit_map *map, const tsn_polyfit_samples *s,
-                             size_t first, sample_tile *tile) {
+/* The samples from `first` on, one for every lane. At the end of a block those
+ * before `first` fill the lanes from lane 0 on, so that all are loaded at once;
+ * returns how many. Of a block shorter than a tile the lanes past its end weigh
+ * nothing. */
+static inline size_t load_tile(const tsn_polyfit_map *map, const tsn_polyfit_samples *s,
+                               size_t first, sample_tile *tile) {
   size_t left = s->n - first;
-  const double *x = s->x + first, *y = s->y + first;
-  if (left >= LANES) {
-    FOR_LANES(l) tile->u[l] = x[l] * map->x_unit;
-    FOR_LANES(l) tile->y[l] = y[l] * map->y_unit;
-    if (s->weights) {
-      const double *w = s->weights + first;
-      FOR_LANES(l) tile->w[l] = w[l] * map->weight_unit;
-    } else {
-      FOR_LANES(l) tile->w[l] = 1;
+  if (s->n < LANES) {
+    FOR_LANES(l) {
+      int inside = (size_t)l < left;
+      double weight = s->weights && inside ? s->weights[l] * map->weight_unit : inside;
+      tile->u[l] = inside ? s->x[l] * map->x_unit : map->center;
+      tile->y[l] = inside ? s->y[l] * map->y_unit : 0;
+      tile->w[l] = weight;
     }
-    return;
+    return 0;
   }
-  FOR_LANES(l) {
-    int inside = (size_t)l < left;
-    tile->u[l] = inside ? x[l] * map->x_unit : map->center;
-    tile->y[l] = inside ? y[l] * map->y_unit : 0;
-    tile->w[l] = !inside      ? 0
-                 : s->weights ? s->weights[first + (size_t)l] * map->weight_unit
-                              : 1;
+  size_t repeated = left < LANES ? LANES - left : 0;
+  const double *x = s->x + first - repeated, *y = s->y + first - repeated;
+  FOR_LANES(l) tile->u[l] = x[l] * map->x_unit;
+  FOR_LANES(l) tile->y[l] = y[l] * map->y_unit;
+  if (s->weights) {
+    const double *w = s->weights + first - repeated;
+    FOR_LANES(l) tile->w[l] = w[l] * map->weight_unit;
+  } else {
+    FOR_LANES(l) tile->w[l] = 1;
+  }
+  return repeated;
+}
+
+/* The same for sums: what was seen before weighs nothing. */
+static inline void load_new(const tsn_polyfit_map *map, const tsn_polyfit_samples *s,
+                            size_t first, sample_tile *tile) {
+  int repeated = (int)load_tile(map, s, first, tile);
+  if (repeated > 0) {
+    FOR_LANES(l) tile->w[l] = l < repeated ? 0 : tile->w[l];
   }
 }
 
