@@ -84,35 +84,79 @@ static error_t parse(int key, char *text, struct argp_state *state) {
   }
 }
 
-static int draw(const request *r, const columns *c, const tsanom_polyfit_model *model,
-                failure *why) {
+/* What the curve leaves of y; the caller frees it. */
+static double *residuals(const request *r, const columns *c,
+                         const tsanom_polyfit_model *model, failure *why) {
+  double *left = malloc(c->count * sizeof *left);
+  if (!left) {
+    fail_status(why, r->shared.plot, TSANOM_E_MEMORY);
+    return NULL;
+  }
+  tsanom_status status =
+      tsanom_polyfit_evaluate(model, c->column[0], c->count, &r->shared.exec, left, NULL);
+  if (status != TSANOM_OK) {
+    free(left);
+    fail_status(why, r->shared.plot, status);
+    return NULL;
+  }
+  for (size_t i = 0; i < c->count; i++) left[i] = c->column[1][i] - left[i];
+  return left;
+}
+
+/* The curve at evenly spaced x from the least to the greatest. */
+static tsanom_status sample_curve(const columns *c, const tsanom_polyfit_model *model,
+                                  double *x, double *y) {
   double low = INFINITY, high = -INFINITY;
   for (size_t i = 0; i < c->count; i++) {
     low = fmin(low, c->column[0][i]);
     high = fmax(high, c->column[0][i]);
   }
-  double x[CURVE_POINTS], y[CURVE_POINTS];
   for (int i = 0; i < CURVE_POINTS; i++) {
     double part = (double)i / (CURVE_POINTS - 1);
     x[i] = low * (1 - part) + high * part;
   }
-  tsanom_status status = tsanom_polyfit_evaluate(model, x, CURVE_POINTS, NULL, y, NULL);
+  return tsanom_polyfit_evaluate(model, x, CURVE_POINTS, NULL, y, NULL);
+}
+
+/* Samples and curve above, residuals below, over the same x. */
+static void write_panels(const request *r, const plot *p) {
+  fprintf(p->script,
+          "set multiplot\nset lmargin 12\nset rmargin 16\nset bmargin 0\n"
+          "set size 1,0.62\nset origin 0,0.38\nset format x ''\nset ylabel \"");
+  plot_text(p, r->name[1]);
+  fprintf(p->script,
+          "\" noenhanced\nplot $samples with points pointtype 7 pointsize 0.4 "
+          "title 'samples', $fit with lines linewidth 2 title 'fit'\n"
+          "unset title\nset tmargin 0.5\nset bmargin 3\nset size 1,0.36\n"
+          "set origin 0,0\nset format x '%%g'\nset ylabel 'residual'\n"
+          "set xzeroaxis linetype 1 linecolor rgb '#888888'\nset xlabel \"");
+  plot_text(p, r->name[0]);
+  fprintf(p->script,
+          "\" noenhanced\nplot $residuals with points pointtype 7 pointsize 0.4 "
+          "linecolor 1 title 'residuals'\nunset multiplot\n");
+}
+
+static int draw(const request *r, const columns *c, const tsanom_polyfit_model *model,
+                failure *why) {
+  double x[CURVE_POINTS], y[CURVE_POINTS];
+  tsanom_status status = sample_curve(c, model, x, y);
   if (status < 0) return fail_status(why, r->shared.plot, status);
+  double *left = residuals(r, c, model, why);
+  if (!left) return -1;
   char title[96];
   plot p;
   snprintf(title, sizeof title, "Polynomial of degree %d, R² = %.6g", model->degree,
            model->r2);
-  if (plot_open(&p, r->shared.plot, title, why)) return -1;
-  plot_series(&p, "samples", c->column[0], c->column[1], c->count);
-  plot_series(&p, "fit", x, y, CURVE_POINTS);
-  fprintf(p.script, "set xlabel \"");
-  plot_text(&p, r->name[0]);
-  fprintf(p.script, "\" noenhanced\nset ylabel \"");
-  plot_text(&p, r->name[1]);
-  fprintf(p.script,
-          "\" noenhanced\nplot $samples with points pointtype 7 pointsize 0.4 "
-          "title 'samples', $fit with lines linewidth 2 title 'fit'\n");
-  return plot_close(&p, why);
+  int failed = plot_open(&p, r->shared.plot, title, why);
+  if (!failed) {
+    plot_series(&p, "samples", c->column[0], c->column[1], c->count);
+    plot_series(&p, "residuals", c->column[0], left, c->count);
+    plot_series(&p, "fit", x, y, CURVE_POINTS);
+    write_panels(r, &p);
+    failed = plot_close(&p, why);
+  }
+  free(left);
+  return failed;
 }
 
 static int print(const request *r, const tsanom_polyfit_model *model,
