@@ -14,5 +14,6 @@
 #include <tsanom/polyfit.h>
 #include <tsanom/roughset.h>
 #include <tsanom/search.h>
+#include <tsanom/speedup.h>
 
 #endif

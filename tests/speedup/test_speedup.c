@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The analyzer against programs whose iterations are known by construction. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tsanom/speedup.h>
+
+#include "support/allocator.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { MOST_ITERATIONS = 4096, MOST_LOOPS = 16 };
+
+typedef struct {
+  tsanom_speedup_iteration iteration[MOST_ITERATIONS];
+  size_t count;
+} log_of_iterations;
+
+static void note(void *user, const tsanom_speedup_iteration *iteration) {
+  log_of_iterations *log = user;
+  cr_assert(log->count < MOST_ITERATIONS);
+  log->iteration[log->count++] = *iteration;
+}
+
+static tsanom_speedup *new_analyzer(log_of_iterations *log, int32_t baseline) {
+  tsanom_speedup_options options;
+  tsanom_speedup *analyzer = NULL;
+  CHECK_STATUS(tsanom_speedup_options_init(&options, sizeof options), TSANOM_OK);
+  options.baseline = baseline;
+  options.visit = log ? note : NULL;
+  options.visit_user = log;
+  CHECK_STATUS(tsanom_speedup_create(&options, NULL, &analyzer), TSANOM_OK);
+  return analyzer;
+}
+
+/* A region of the program under test: t = serial before it, then work / threads. */
+static double run_region(tsanom_speedup *analyzer, double now, uint64_t region,
+                         double serial, double work, int32_t threads) {
+  tsanom_speedup_event event = {.region = region,
+                                .begin = now + serial,
+                                .end = now + serial + work / threads,
+                                .threads = threads};
+  CHECK_STATUS(tsanom_speedup_push(analyzer, &event), TSANOM_OK);
+  return event.end;
+}
+
+static bool near(double a, double b) {
+  return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+}
+
+static tsanom_speedup_loop only_loop(const tsanom_speedup *analyzer) {
+  tsanom_speedup_loop loop;
+  size_t count = 0;
+  CHECK_STATUS(tsanom_speedup_loops(analyzer, &loop, 1, &count), TSANOM_OK);
+  cr_assert(count == 1);
+  return loop;
+}
+
+/* Two regions and serial work in between: t(P) = A + B / P, by Amdahl. */
+Test(speedup, amdahls_law_is_found_in_a_program_that_obeys_it) {
+  enum { PERIOD = 3, BASELINE = 5, ITERATIONS = 40 };
+  const double serial = 0.125, work = 1.0; /* of each region */
+  for (int32_t threads = 2; threads <= 64; threads *= 2) {
+    log_of_iterations log = {.count = 0};
+    tsanom_speedup *analyzer = new_analyzer(&log, 0);
+    double now = 0;
+    for (int i = 0; i < ITERATIONS; i++) {
+      for (uint64_t region = 0; region < PERIOD; region++) {
+        now = run_region(analyzer, now, 100 + region, serial, work,
+                         i < BASELINE ? 1 : threads);
+      }
+    }
+    CHECK_STATUS(tsanom_speedup_finish(analyzer), TSANOM_OK);
+    CHECK_STATUS(tsanom_speedup_finish(analyzer), TSANOM_OK);
+    tsanom_speedup_loop loop = only_loop(analyzer);
+    const double t1 = PERIOD * (serial + work);
+    const double tp = PERIOD * (serial + work / threads);
+    cr_assert(loop.start == 100 && loop.period == PERIOD && loop.runs == 1);
+    cr_assert(loop.iterations == ITERATIONS && log.count == ITERATIONS);
+    cr_assert(loop.baseline_threads == 1 && loop.current_threads == threads);
+    cr_assert(near(loop.baseline_s, t1) && near(loop.current_s, tp));
+    cr_assert(near(loop.speedup, t1 / tp) && near(loop.efficiency, t1 / tp / threads));
+    cr_assert(near(loop.serial_fraction, serial / (serial + work)));
+    cr_assert(near(loop.first, serial) && near(loop.last, now));
+    tsanom_speedup_destroy(analyzer);
+  }
+}
+
+Test(speedup, iterations_reach_from_beginning_to_beginning_and_come_in_order) {
+  uint64_t seed = 1;
+  for (int trial = 0; trial < 300; trial++) {
+    size_t period = random_between(&seed, 1, 40);
+    size_t iterations = random_between(&seed, 10, 40);
+    size_t before = random_between(&seed, 0, 20);
+    log_of_iterations log = {.count = 0};
+    tsanom_speedup *analyzer = new_analyzer(&log, 0);
+    double now = 0, begins[41];
+    for (size_t i = 0; i < before; i++) { /* no loop: all different */
+      now = run_region(analyzer, now, 1000 + i, random_unit(&seed), 1, 1);
+    }
+    for (size_t i = 0; i < iterations; i++) {
+      for (size_t k = 0; k < period; k++) {
+        double serial = random_unit(&seed);
+        if (k == 0) begins[i] = now + serial;
+        now = run_region(analyzer, now, k, serial, random_unit(&seed), 2);
+      }
+    }
+    begins[iterations] = now;
+    double after = now;
+    for (size_t i = 0; i < before; i++) {
+      after = run_region(analyzer, after, 2000 + i, random_unit(&seed), 1, 1);
+    }
+    CHECK_STATUS(tsanom_speedup_finish(analyzer), TSANOM_OK);
+    cr_assert(log.count == iterations, "period %zu: %zu of %zu", period, log.count,
+              iterations);
+    double total = 0;
+    for (size_t i = 0; i < iterations; i++) {
+      const tsanom_speedup_iteration *it = &log.iteration[i];
+      cr_assert(it->number == i && it->start == 0 && it->period == period);
+      cr_assert(it->threads == 2 && it->begin == begins[i]);
+      cr_assert(near(it->seconds, begins[i + 1] - begins[i]));
+      cr_assert(it->parallel >= 0 && it->parallel <= it->seconds * (1 + 1e-9));
+      total += it->seconds;
+    }
+    tsanom_speedup_loop loop = only_loop(analyzer);
+    cr_assert(near(loop.total_s, total) && loop.last_run == iterations);
+    cr_assert(isnan(loop.serial_fraction) && loop.speedup == 1);
+    tsanom_speedup_destroy(analyzer);
+  }
+}
+
+/* ((a b) x 6, c) x 12: both loops, the inner one entered in each outer iteration. */
+Test(speedup, nested_loops_are_followed_at_once) {
+  tsanom_speedup *analyzer = new_analyzer(NULL, 0);
+  double now = 0;
+  for (int outer = 0; outer < 12; outer++) {
+    for (int inner = 0; inner < 6; inner++) {
+      now = run_region(analyzer, now, 'a', 0.25, 1, 1);
+      now = run_region(analyzer, now, 'b', 0.25, 1, 1);
+    }
+    now = run_region(analyzer, now, 'c', 0, 2, 1);
+  }
+  CHECK_STATUS(tsanom_speedup_finish(analyzer), TSANOM_OK);
+  tsanom_speedup_loop loops[MOST_LOOPS];
+  size_t count = 0;
+  CHECK_STATUS(tsanom_speedup_loops(analyzer, loops, MOST_LOOPS, &count), TSANOM_OK);
+  bool inner = false, outer = false;
+  for (size_t i = 0; i < count; i++) {
+    const tsanom_speedup_loop *l = &loops[i];
+    if (l->period == 2 && l->start == 'a') {
+      inner = l->runs == 12 && l->last_run == 6 && l->iterations == 72;
+    }
+    if (l->period == 13) {
+      outer = l->runs == 1 && l->iterations == 12 && l->start == 'a';
+      cr_assert(near(l->current_s, 17));
+    }
+  }
+  cr_assert(inner && outer);
+  tsanom_speedup_prediction p;
+  CHECK_STATUS(tsanom_speedup_predict(analyzer, 20, &p), TSANOM_OK);
+  cr_assert(p.period == 13 && p.iterations == 12 && p.expected == 20);
+  cr_assert(near(p.total_s, now + 8 * 17) && near(p.remaining_s, 8 * 17));
+  tsanom_speedup_destroy(analyzer);
+}
+
+Test(speedup, a_steady_program_is_predicted_after_a_quarter) {
+  enum { ITERATIONS = 400, PERIOD = 7 };
+  tsanom_speedup *analyzer = new_analyzer(NULL, 0);
+  tsanom_speedup_prediction p = {.total_s = 0};
+  uint64_t seed = 3;
+  double now = 0;
+  CHECK_STATUS(tsanom_speedup_predict(analyzer, ITERATIONS, &p), TSANOM_INFEASIBLE);
+  for (int i = 0; i < ITERATIONS; i++) {
+    for (uint64_t k = 0; k < PERIOD; k++) {
+      double noise = 1 + 0.2 * (random_unit(&seed) - 0.5);
+      now = run_region(analyzer, now, k, 0.01, noise, 2);
+    }
+    if (i == ITERATIONS / 4) {
+      CHECK_STATUS(tsanom_speedup_predict(analyzer, 0, &p), TSANOM_INFEASIBLE);
+      CHECK_STATUS(tsanom_speedup_predict(analyzer, ITERATIONS, &p), TSANOM_OK);
+    }
+  }
+  cr_assert(fabs(p.total_s - now) < 0.05 * now);
+  tsanom_speedup_destroy(analyzer);
+}
+
+/* The second run of a loop is expected to be as long as the first. */
+Test(speedup, the_length_of_a_loop_is_learnt_from_its_last_run) {
+  tsanom_speedup *analyzer = new_analyzer(NULL, 0);
+  double now = 0;
+  for (int i = 0; i < 20; i++) now = run_region(analyzer, now, 'a', 1, 1, 1);
+  for (uint64_t k = 0; k < 5; k++) now = run_region(analyzer, now, 1000 + k, 1, 1, 1);
+  for (int i = 0; i < 13; i++) now = run_region(analyzer, now, 'a', 1, 1, 1);
+  tsanom_speedup_prediction p;
+  CHECK_STATUS(tsanom_speedup_predict(analyzer, 0, &p), TSANOM_OK);
+  cr_assert(p.iterations == 32 && p.expected == 40); /* the 13th is under way */
+  cr_assert(near(p.total_s, now - 1 + 8 * 2));
+  tsanom_speedup_destroy(analyzer);
+}
+
+Test(speedup, a_baseline_that_never_ran_gives_no_speedup) {
+  tsanom_speedup *analyzer = new_analyzer(NULL, 1);
+  double now = 0;
+  for (int i = 0; i < 50; i++) {
+    now = run_region(analyzer, now, (uint64_t)i % 2, 0, 1, 4);
+  }
+  tsanom_speedup_loop loop = only_loop(analyzer);
+  cr_assert(isnan(loop.speedup) && isnan(loop.efficiency) && isnan(loop.baseline_s));
+  cr_assert(near(loop.current_s, 0.5) && loop.baseline_threads == 1);
+  tsanom_speedup_destroy(analyzer);
+}
+
+Test(speedup, regions_of_no_duration_and_of_many_team_sizes) {
+  tsanom_speedup *analyzer = new_analyzer(NULL, 0);
+  for (int i = 0; i < 500; i++) {
+    tsanom_speedup_event event = {.region = 7, .threads = 1 + i % 20};
+    CHECK_STATUS(tsanom_speedup_push(analyzer, &event), TSANOM_OK);
+  }
+  tsanom_speedup_loop loop = only_loop(analyzer);
+  cr_assert(loop.total_s == 0 && loop.current_s == 0 && isnan(loop.speedup));
+  tsanom_speedup_destroy(analyzer);
+}
+
+Test(speedup, random_streams_keep_their_accounts) {
+  uint64_t seed = 11;
+  for (int trial = 0; trial < 2000; trial++) {
+    static log_of_iterations log;
+    log.count = 0;
+    tsanom_speedup *analyzer = new_analyzer(&log, 0);
+    size_t kinds = random_between(&seed, 1, 4), events = random_between(&seed, 0, 300);
+    double now = 0;
+    for (size_t i = 0; i < events; i++) {
+      now = run_region(analyzer, now, random_between(&seed, 1, kinds), random_unit(&seed),
+                       random_unit(&seed), 1 + (int32_t)(i / 100));
+    }
+    CHECK_STATUS(tsanom_speedup_finish(analyzer), TSANOM_OK);
+    tsanom_speedup_loop loops[64];
+    size_t count = 0, iterations = 0;
+    cr_assert(tsanom_speedup_loops(analyzer, loops, 64, &count) >= 0);
+    for (size_t i = 0; i < count; i++) {
+      const tsanom_speedup_loop *l = &loops[i];
+      iterations += l->iterations;
+      cr_assert(l->total_s <= now * 1.000001 && l->parallel_s <= l->total_s * 1.000001);
+      cr_assert(l->iterations == 0 || (l->first >= 0 && l->last <= now));
+    }
+    cr_assert(iterations == log.count);
+    tsanom_speedup_destroy(analyzer);
+  }
+}
+
+Test(speedup, bad_events_are_refused_and_change_nothing) {
+  tsanom_speedup *analyzer = new_analyzer(NULL, 0);
+  double now = 0;
+  for (int i = 0; i < 20; i++) now = run_region(analyzer, now, 5, 0, 1, 1);
+  tsanom_speedup_loop before = only_loop(analyzer);
+  const tsanom_speedup_event good = {
+      .region = 5, .begin = now, .end = now + 1, .threads = 1};
+  tsanom_speedup_event bad = good;
+  bad.begin = NAN;
+  CHECK_STATUS(tsanom_speedup_push(analyzer, &bad), TSANOM_E_NONFINITE);
+  bad = good;
+  bad.end = INFINITY;
+  CHECK_STATUS(tsanom_speedup_push(analyzer, &bad), TSANOM_E_NONFINITE);
+  bad = good;
+  bad.end = now - 1;
+  CHECK_STATUS(tsanom_speedup_push(analyzer, &bad), TSANOM_E_ORDER);
+  bad = good;
+  bad.begin = now - 0.5;
+  CHECK_STATUS(tsanom_speedup_push(analyzer, &bad), TSANOM_E_ORDER);
+  bad = good;
+  bad.threads = 0;
+  CHECK_STATUS(tsanom_speedup_push(analyzer, &bad), TSANOM_E_VALUE);
+  bad = good;
+  bad.reserved0 = 1;
+  CHECK_STATUS(tsanom_speedup_push(analyzer, &bad), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_speedup_push(NULL, &good), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_speedup_push(analyzer, NULL), TSANOM_E_NULL);
+  tsanom_speedup_loop after = only_loop(analyzer);
+  cr_assert(before.iterations == after.iterations && before.last == after.last);
+  CHECK_STATUS(tsanom_speedup_finish(analyzer), TSANOM_OK);
+  CHECK_STATUS(tsanom_speedup_push(analyzer, &good), TSANOM_E_STATE);
+  CHECK_STATUS(tsanom_speedup_finish(NULL), TSANOM_E_NULL);
+  size_t count = 77;
+  CHECK_STATUS(tsanom_speedup_loops(analyzer, NULL, 1, &count), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_speedup_loops(analyzer, NULL, 0, NULL), TSANOM_E_NULL);
+  cr_assert(count == 77);
+  CHECK_STATUS(tsanom_speedup_loops(analyzer, NULL, 0, &count), TSANOM_PARTIAL);
+  cr_assert(count == 1);
+  tsanom_speedup_destroy(analyzer);
+}
+
+Test(speedup, loops_beyond_the_capacity_are_told) {
+  tsanom_speedup_options options;
+  tsanom_speedup *analyzer = NULL;
+  tsanom_speedup_options_init(&options, sizeof options);
+  options.capacity = 1;
+  CHECK_STATUS(tsanom_speedup_create(&options, NULL, &analyzer), TSANOM_OK);
+  double now = 0;
+  for (int i = 0; i < 60; i++) {
+    now = run_region(analyzer, now, i < 30 ? 1 : 2, 0, 1, 1);
+  }
+  tsanom_speedup_loop loops[2];
+  size_t count = 0;
+  CHECK_STATUS(tsanom_speedup_loops(analyzer, loops, 2, &count), TSANOM_PARTIAL);
+  cr_assert(count == 1 && loops[0].start == 1 && loops[0].iterations == 30);
+  tsanom_speedup_destroy(analyzer);
+}
+
+Test(speedup, options_and_memory) {
+  tsanom_speedup_options options;
+  size_t bytes = 1;
+  CHECK_STATUS(tsanom_speedup_options_init(NULL, sizeof options), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_speedup_options_init(&options, 4), TSANOM_E_VERSION);
+  const size_t bad_periods[] = {0, TSANOM_SPEEDUP_PERIOD_MAX + 1, SIZE_MAX};
+  for (size_t i = 0; i < 3; i++) {
+    tsanom_speedup_options_init(&options, sizeof options);
+    options.max_period = bad_periods[i];
+    CHECK_STATUS(tsanom_speedup_size(&options, &bytes), TSANOM_E_OPTION);
+    tsanom_speedup_options_init(&options, sizeof options);
+    options.capacity = bad_periods[i];
+    CHECK_STATUS(tsanom_speedup_size(&options, &bytes), TSANOM_E_OPTION);
+  }
+  tsanom_speedup_options_init(&options, sizeof options);
+  options.baseline = -1;
+  CHECK_STATUS(tsanom_speedup_size(&options, &bytes), TSANOM_E_OPTION);
+  cr_assert(bytes == 1);
+  CHECK_STATUS(tsanom_speedup_size(NULL, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_speedup_size(NULL, &bytes), TSANOM_OK);
+
+  unsigned char *block = malloc(bytes + 1);
+  tsanom_speedup *analyzer = NULL;
+  CHECK_STATUS(tsanom_speedup_init(NULL, block, bytes - 1, &analyzer),
+               TSANOM_E_WORKSPACE);
+  CHECK_STATUS(tsanom_speedup_init(NULL, NULL, bytes, &analyzer), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_speedup_init(NULL, block, bytes, NULL), TSANOM_E_NULL);
+  cr_assert(!analyzer);
+  CHECK_STATUS(tsanom_speedup_init(NULL, block + 1, bytes, &analyzer), TSANOM_OK);
+  double now = 0;
+  for (int i = 0; i < 20; i++) now = run_region(analyzer, now, 5, 0, 1, 1);
+  cr_assert(only_loop(analyzer).period == 1);
+  tsanom_speedup_destroy(analyzer); /* nothing: the block is ours */
+  free(block);
+
+  test_allocator counter = {.fail_at = 1};
+  tsanom_exec exec = test_exec(&counter);
+  analyzer = NULL;
+  CHECK_STATUS(tsanom_speedup_create(NULL, &exec, &analyzer), TSANOM_E_MEMORY);
+  cr_assert(!analyzer);
+  counter = (test_allocator){.fail_at = 0};
+  CHECK_STATUS(tsanom_speedup_create(NULL, &exec, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_speedup_create(NULL, &exec, &analyzer), TSANOM_OK);
+  cr_assert(counter.calls == 1 && counter.live == 1);
+  now = 0;
+  for (int i = 0; i < 2000; i++) now = run_region(analyzer, now, 5, 0, 1, 1);
+  cr_assert(counter.calls == 1);
+  tsanom_speedup_destroy(analyzer);
+  cr_assert(counter.live == 0);
+  tsanom_speedup_destroy(NULL);
+}
