@@ -62,12 +62,7 @@ tsanom_status tsn_dtw_problem_init(tsn_dtw_problem *problem, size_t n, size_t m,
   return TSANOM_OK;
 }
 
-void tsn_dtw_window_row(const tsn_dtw_problem *p, size_t i, size_t *first, size_t *last) {
-  if (p->window == TSANOM_DTW_SAKOE_CHIBA) {
-    *first = i > p->radius ? i - p->radius : 0;
-    *last = smaller(i + p->radius, p->m - 1);
-    return;
-  }
+void tsn_dtw_slope_row(const tsn_dtw_problem *p, size_t i, size_t *first, size_t *last) {
   size_t rise = p->m - 1, run = p->n - 1;
   if (run == 0) {
     *first = 0;

@@ -24,10 +24,22 @@ tsanom_status tsn_dtw_options_read(tsanom_dtw_options *own,
 tsanom_status tsn_dtw_problem_init(tsn_dtw_problem *problem, size_t n, size_t m,
                                    const tsanom_dtw_options *options);
 
+/* Columns of row i in a window along the slope. */
+void tsn_dtw_slope_row(const tsn_dtw_problem *problem, size_t i, size_t *first,
+                       size_t *last);
+
 /* Columns that the window admits in row i < n: [*first, *last], none if
  * *first > *last. Neither ever falls from row to row. */
-void tsn_dtw_window_row(const tsn_dtw_problem *problem, size_t i, size_t *first,
-                        size_t *last);
+static inline void tsn_dtw_window_row(const tsn_dtw_problem *problem, size_t i,
+                                      size_t *first, size_t *last) {
+  if (problem->window != TSANOM_DTW_SAKOE_CHIBA) {
+    tsn_dtw_slope_row(problem, i, first, last);
+    return;
+  }
+  size_t end = i + problem->radius;
+  *first = i > problem->radius ? i - problem->radius : 0;
+  *last = end < problem->m - 1 ? end : problem->m - 1;
+}
 
 /* Whether any path fits the window and the open ends. */
 bool tsn_dtw_path_exists(const tsn_dtw_problem *problem);

@@ -46,16 +46,17 @@ void NAME(tsn_dtw_pair_fill)(pair *p, const real *x, const real *y) {
   const tsanom_dtw_options *o = p->options;
   size_t delay = p->kernels->delay, lanes = p->kernels->lanes;
   p->x = x;
+  size_t whole = p->problem.m / delay; /* elements that every array has */
   for (size_t d = 0; d < o->dimensions; d++) {
-    real *all = p->columns + d * p->dimension_stride - lanes;
-    for (size_t k = 0; k < p->dimension_stride; k++) all[k] = 0;
     for (size_t f = 0; f < delay; f++) {
       real *column = p->columns + d * p->dimension_stride + f * p->column_stride;
       const real *from = y + f * o->stride + d;
-      for (size_t j = f; j < p->problem.m; j += delay) {
-        *column++ = *from;
-        from += delay * o->stride;
-      }
+      size_t k = 0;
+      for (; k < whole; k++) column[k] = from[k * delay * o->stride];
+      if (whole * delay + f < p->problem.m) column[k] = from[k * delay * o->stride], k++;
+      /* Lanes before their first and after their last column need any number. */
+      for (size_t lane = 1; lane <= lanes; lane++) column[-(ptrdiff_t)lane] = 0;
+      for (; k + lanes < p->column_stride; k++) column[k] = 0;
     }
   }
 }
@@ -89,36 +90,28 @@ void NAME(tsn_dtw_top_edge)(const pair *p, real *boundary) {
   boundary[-1] = 0;
 }
 
-/* Where row r of the strip is kept. */
-static size_t place(const pair *p, size_t r) {
-  return r % p->kernels->depth * p->kernels->lanes + p->kernels->lanes - 1 -
-         r / p->kernels->depth;
-}
-
 /* Rows above row 0 stand for the empty prefix: row -1 holds 0 while samples of y
  * may be left out, all cost infinity after that. */
-static void pad_row(const pair *p, const rectangle *a, sweeper *s, size_t r,
-                    bool lowest) {
-  size_t at = place(p, r);
+static size_t pad_row(const pair *p, const rectangle *a, sweeper *s, size_t at,
+                      size_t skew, bool lowest) {
   for (size_t d = 0; d < p->options->dimensions; d++) {
     s->x[d * p->rows + at] = d == 0 ? (real)INFINITY : 0;
   }
   size_t open = p->problem.open_begin_y;
   size_t turns = lowest && open > a->first ? open - a->first : 0;
-  size_t skew = p->kernels->delay * (r / p->kernels->depth);
   s->state[at] = lowest && open >= a->first ? 0 : (real)INFINITY;
   s->first[at] = (tick)(turns + skew);
   s->last[at] = (tick)(p->problem.m + skew);
   s->after[at] = 0;
+  return turns + skew;
 }
 
 /* Row i of the matrix as row r of the strip: active from *first_step to before
  * *last_step. A row whose window ends left of the rectangle turns to infinity at
  * once, and one whose window begins right of it never starts. */
-static void fill_row(const pair *p, const rectangle *a, sweeper *s, size_t i, size_t r,
-                     size_t *first_step, size_t *last_step) {
+static void fill_row(const pair *p, const rectangle *a, sweeper *s, size_t i, size_t at,
+                     size_t skew, size_t *first_step, size_t *last_step) {
   const tsanom_dtw_options *o = p->options;
-  size_t at = place(p, r), skew = p->kernels->delay * (r / p->kernels->depth);
   size_t first, last;
   for (size_t d = 0; d < o->dimensions; d++) {
     s->x[d * p->rows + at] = p->x[i * o->stride + d];
@@ -144,20 +137,24 @@ static void fill_row(const pair *p, const rectangle *a, sweeper *s, size_t i, si
 void NAME(tsn_dtw_sweep_prepare)(const pair *p, const rectangle *a, size_t t,
                                  sweeper *s) {
   size_t begin = SIZE_MAX, end = 0, inner_begin = 0, inner_end = SIZE_MAX;
-  size_t delay = p->kernels->delay;
-  for (size_t r = 0; r < p->rows; r++) {
-    if (t * p->rows + r < p->padding) {
-      pad_row(p, a, s, r, t * p->rows + r + 1 == p->padding);
-      inner_begin = larger(inner_begin, (size_t)s->first[place(p, r)]);
-      begin = 0;
-      continue;
+  size_t delay = p->kernels->delay, lanes = p->kernels->lanes, depth = p->kernels->depth;
+  size_t row = t * p->rows;
+  for (size_t block = 0; block < lanes; block++) {
+    size_t skew = delay * block;
+    for (size_t u = 0; u < depth; u++, row++) {
+      size_t at = u * lanes + lanes - 1 - block, first_step, last_step;
+      if (row < p->padding) {
+        first_step = pad_row(p, a, s, at, skew, row + 1 == p->padding);
+        inner_begin = larger(inner_begin, first_step);
+        begin = 0;
+        continue;
+      }
+      fill_row(p, a, s, row - p->padding, at, skew, &first_step, &last_step);
+      begin = smaller(begin, first_step);
+      end = larger(end, last_step);
+      inner_begin = larger(inner_begin, first_step);
+      inner_end = smaller(inner_end, last_step);
     }
-    size_t first_step, last_step;
-    fill_row(p, a, s, t * p->rows + r - p->padding, r, &first_step, &last_step);
-    begin = smaller(begin, first_step);
-    end = larger(end, last_step);
-    inner_begin = larger(inner_begin, first_step);
-    inner_end = smaller(inner_end, last_step);
   }
   s->begin = begin / delay * delay;
   s->end = round_up(end, delay);

@@ -1,31 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Vectors as wide as the level has them. What the vector extensions of C
- * compilers do well is written with them; minimum, selection and absolute value
- * have intrinsics where a level has the instruction. */
+ * compilers do well is written with them; selection and absolute value have
+ * intrinsics where a level has the instruction. */
 #ifndef TSN_DTW_VECTOR_H
 #define TSN_DTW_VECTOR_H
 
 #include <stddef.h>
 
+#include "core/vector.h"
 #include "dtw/dtw_real.h"
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
+enum { VECTOR_BYTES = TSN_VECTOR_BYTES, LANES = VECTOR_BYTES / (int)sizeof(real) };
 
-#if defined(__AVX512F__)
-enum { VECTOR_BYTES = 64 };
-#elif defined(__AVX2__)
-enum { VECTOR_BYTES = 32 };
+#ifdef TSN_DTW_F32
+typedef tsn_f32 vec;
+typedef tsn_f32_at loose_vec;
+#define vec_min tsn_min_f32
 #else
-enum { VECTOR_BYTES = 16 };
+typedef tsn_f64 vec;
+typedef tsn_f64_at loose_vec;
+#define vec_min tsn_min_f64
 #endif
-enum { LANES = VECTOR_BYTES / (int)sizeof(real) };
-
-typedef real vec __attribute__((vector_size(VECTOR_BYTES)));
 typedef tick ticks __attribute__((vector_size(VECTOR_BYTES)));
-typedef real loose_vec
-    __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
 static inline vec vec_load(const real *from) {
   return *(const loose_vec *)from;
@@ -47,39 +43,26 @@ static inline ticks ticks_all(tick value) {
   return value - (ticks){0};
 }
 
-/* PICK(op, a, ...): the intrinsic of this level and precision. */
+/* |a|, and in each lane `yes` where now >= from. */
 #if defined(__AVX512F__) && defined(TSN_DTW_F32)
-#define vec_min(a, b) ((vec)_mm512_min_ps((__m512)(a), (__m512)(b)))
 #define vec_abs(a) ((vec)_mm512_abs_ps((__m512)(a)))
 #define vec_select_not_before(now, from, yes, no)                                      \
   ((vec)_mm512_mask_blend_ps(_mm512_cmpge_epi32_mask((__m512i)(now), (__m512i)(from)), \
                              (__m512)(no), (__m512)(yes)))
 #elif defined(__AVX512F__)
-#define vec_min(a, b) ((vec)_mm512_min_pd((__m512d)(a), (__m512d)(b)))
 #define vec_abs(a) ((vec)_mm512_abs_pd((__m512d)(a)))
 #define vec_select_not_before(now, from, yes, no)                                     \
   ((vec)_mm512_mask_blend_pd(                                                         \
       _mm512_cmp_pd_mask((__m512d)(now), (__m512d)(from), _CMP_GE_OQ), (__m512d)(no), \
       (__m512d)(yes)))
 #elif defined(__AVX2__) && defined(TSN_DTW_F32)
-#define vec_min(a, b) ((vec)_mm256_min_ps((__m256)(a), (__m256)(b)))
 #define vec_select_not_before(now, from, yes, no)     \
   ((vec)_mm256_blendv_ps((__m256)(yes), (__m256)(no), \
                          (__m256)_mm256_cmpgt_epi32((__m256i)(from), (__m256i)(now))))
 #elif defined(__AVX2__)
-#define vec_min(a, b) ((vec)_mm256_min_pd((__m256d)(a), (__m256d)(b)))
 #define vec_select_not_before(now, from, yes, no)       \
   ((vec)_mm256_blendv_pd((__m256d)(no), (__m256d)(yes), \
                          _mm256_cmp_pd((__m256d)(now), (__m256d)(from), _CMP_GE_OQ)))
-#elif defined(__SSE2__) && defined(TSN_DTW_F32)
-#define vec_min(a, b) ((vec)_mm_min_ps((__m128)(a), (__m128)(b)))
-#elif defined(__SSE2__)
-#define vec_min(a, b) ((vec)_mm_min_pd((__m128d)(a), (__m128d)(b)))
-#else
-static inline vec vec_min(vec a, vec b) {
-  for (int k = 0; k < LANES; k++) a[k] = a[k] < b[k] ? a[k] : b[k];
-  return a;
-}
 #endif
 
 #ifndef vec_abs
