@@ -7,8 +7,6 @@
 #include <string.h>
 #include <tsanom/dtw.h>
 
-#include "support/random.h"
-
 #ifndef TSANOM_TEST_NAIVE_ONCE
 #define TSANOM_TEST_NAIVE_ONCE
 static size_t least(size_t a, size_t b) {
@@ -98,15 +96,6 @@ static size_t NAIVE(path)(const REAL *x, size_t n, const REAL *y, size_t m,
   }
   free(d);
   return length;
-}
-
-/* Values from a coarse grid now and then, so that ties are common. */
-static void NAIVE(fill)(REAL *x, size_t count, uint64_t *seed) {
-  uint64_t kind = random_bits(seed) % 4;
-  for (size_t i = 0; i < count; i++) {
-    double u = random_unit(seed);
-    x[i] = (REAL)(kind < 2 ? u * 10 - 5 : kind == 2 ? floor(u * 4) : 1);
-  }
 }
 
 #undef REAL
