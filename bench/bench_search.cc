@@ -118,6 +118,7 @@ void nearest(benchmark::State &state) {
   tsanom_search_options options;
   tsanom_search_options_init(&options, sizeof options);
   options.radius = RADIUS;
+  options.borrow = 1;
   options.cost = TSANOM_SEARCH_SQUARED;
   std::vector<size_t> indices(QUERIES);
   std::vector<double> distances(QUERIES);

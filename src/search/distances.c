@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DTW of a batch of candidates, through the public interface. */
-#include <math.h>
 #include <tsanom/dtw.h>
 
 #include "search/search_internal.h"
@@ -17,7 +16,8 @@ tsanom_status tsn_search_distances_size(size_t n, size_t radius, int32_t cost,
                                         const tsanom_exec *exec, size_t *bytes) {
   tsanom_dtw_options options = options_of(radius, cost);
   tsanom_exec alone = tsn_search_alone(exec);
-  return tsanom_dtw_workspace(n, n, &options, &alone, bytes);
+  return tsanom_dtw_one_to_many_workspace(n, n, TSN_SEARCH_BATCH, &options, &alone,
+                                          bytes);
 }
 
 tsanom_status tsn_search_distances(const double *query, size_t n,
@@ -25,12 +25,10 @@ tsanom_status tsn_search_distances(const double *query, size_t n,
                                    int32_t cost, double cutoff, const tsanom_exec *exec,
                                    void *work, size_t work_bytes, double *distances) {
   tsanom_dtw_options options = options_of(radius, cost);
+  options.cutoff = cutoff;
   tsanom_exec alone = tsn_search_alone(exec);
-  for (size_t i = 0; i < batch->count; i++) {
-    tsanom_status status = tsanom_dtw_distance(query, n, batch->series[i], n, &options,
-                                               &alone, work, work_bytes, distances + i);
-    if (status < 0) return status;
-    if (distances[i] > cutoff) distances[i] = INFINITY;
-  }
-  return TSANOM_OK;
+  size_t lengths[TSN_SEARCH_BATCH];
+  for (size_t i = 0; i < batch->count; i++) lengths[i] = n;
+  return tsanom_dtw_one_to_many(query, n, batch->series, lengths, batch->count, NULL,
+                                &options, &alone, work, work_bytes, distances, NULL);
 }

@@ -164,7 +164,7 @@ ALWAYS double keogh_term(const tsn_search_keogh *p, size_t i, int scaled, int co
 }
 
 /* Samples between two looks at the limit. */
-enum { BLOCK = 4 * LANES };
+enum { BLOCK = 2 * LANES };
 
 ALWAYS double keogh(const tsn_search_keogh *problem, int scaled, int cost) {
   tsn_search_keogh p = *problem;
