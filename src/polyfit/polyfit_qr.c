@@ -15,7 +15,7 @@ enum {
    * size on the calling thread, so that it opens no parallel region of its own
    * and its sums do not depend on a thread count. */
   BLOCK_ENTRIES = 8192,
-  WAVE = 16 /* blocks between two gatherings */
+  WAVE = 64 /* blocks between two gatherings */
 };
 
 /* Scratch behind a matrix: tau and what LAPACK asks for. */
@@ -31,6 +31,11 @@ static int threads_of(int threads) {
   return threads < WAVE ? threads : WAVE;
 }
 
+static size_t triangles_of(size_t n, size_t terms) {
+  size_t blocks = n / rows_of_block(terms) + 1;
+  return blocks < WAVE ? blocks : WAVE;
+}
+
 /* A thread's share of buffers->blocks. */
 static size_t block_size(size_t n, size_t terms) {
   size_t rows = n < BLOCK_ENTRIES ? n : BLOCK_ENTRIES;
@@ -43,7 +48,8 @@ void tsn_polyfit_qr_layout(tsn_arena *arena, size_t n, size_t terms, int threads
   size_t size = terms * (terms + 1);
   size_t team = (size_t)threads_of(threads);
   buffers->blocks = tsn_arena_take(arena, team * block_size(n, terms), sizeof(double));
-  buffers->triangles = tsn_arena_take(arena, WAVE * size, sizeof(double));
+  buffers->triangles =
+      tsn_arena_take(arena, triangles_of(n, terms) * size, sizeof(double));
   buffers->stack =
       tsn_arena_take(arena, 2 * size + scratch_of(terms + 1), sizeof(double));
 }

@@ -237,6 +237,32 @@ Test(polyfit, criteria_select_their_minimum) {
   }
 }
 
+Test(polyfit, the_degree_of_an_exact_polynomial_is_recognised) {
+  uint64_t seed = 10;
+  double x[200], y[200], c[7];
+  for (int trial = 0; trial < 1000; trial++) {
+    int n = (int)random_between(&seed, 20, 200),
+        degree = (int)random_between(&seed, 0, 6);
+    double offset = trial % 2 ? 1000 * random_unit(&seed) : 0;
+    for (int k = 0; k <= degree; k++) c[k] = 0.2 + random_unit(&seed);
+    for (int i = 0; i < n; i++) {
+      x[i] = offset + 2 * (i + random_unit(&seed)) / n - 1;
+      y[i] = 0;
+      for (int k = degree; k >= 0; k--) y[i] = y[i] * (x[i] - offset) + c[k];
+    }
+    for (int32_t rule = TSANOM_POLYFIT_R2; rule <= TSANOM_POLYFIT_BIC; rule++) {
+      tsanom_polyfit_options options = options_of(12, rule, trial % 3 != 0);
+      options.r2 = 1 - 1e-12;
+      tsanom_polyfit_model model = new_model();
+      CHECK_STATUS(
+          tsanom_polyfit_fit(x, y, NULL, (size_t)n, &options, NULL, NULL, 0, &model),
+          TSANOM_OK);
+      cr_assert(model.degree == degree, "trial %d rule %d: %d, not %d", trial, rule,
+                model.degree, degree);
+    }
+  }
+}
+
 /* Weights that are whole numbers say how often a sample stands there. */
 Test(polyfit, a_weight_of_three_is_three_samples) {
   static dataset set, repeated;
