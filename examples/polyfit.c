@@ -24,7 +24,7 @@ int main(void) {
   tsanom_status status =
       tsanom_polyfit_fit(time, rate, NULL, SAMPLES, &options, NULL, NULL, 0, &model);
   if (status != TSANOM_OK) {
-    fprintf(stderr, "%s\n", tsanom_status_text(status));
+    (void)fprintf(stderr, "%s\n", tsanom_status_text(status));
     return 1;
   }
   printf("degree %d, R^2 %.6f, residual sd %.4f\n", model.degree, model.r2,

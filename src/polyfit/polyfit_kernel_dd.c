@@ -218,7 +218,9 @@ static void to_monomials(const tsn_polyfit_map *map, int terms, const tsn_dd *c,
                    current);
     }
     if (k >= 1) add_row(c[k], width, current, &sum);
-    for (int j = 0; j < terms; j++) matrix[k * terms + j] = current->high[j + 1];
+    for (int j = 0; j < terms; j++) {
+      matrix[k * terms + j] = current->high[j + 1];  // NOLINT: j < width, set above
+    }
   }
   for (int j = 0; j < terms; j++) {
     monomial[j] = (tsn_dd){sum.high[j + 1], sum.low[j + 1]};
