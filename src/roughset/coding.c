@@ -278,7 +278,8 @@ tsanom_status tsanom_roughset_cuts(const double *samples, const int32_t *decisio
   status = tsn_workspace_open(&workspace, &measured, &own, work, work_bytes);
   if (status < 0) return status;
   layout(&workspace.arena, count, &buffers);
-  cut_list list = {.cuts = cuts, .capacity = capacity};
+  cut_list list = {.capacity = capacity};
+  list.cuts = cuts;
   status = find_cuts(samples, decision, count, method, bins, &own, &buffers, &list);
   if (status == TSANOM_OK) {
     *found = list.count;

@@ -103,7 +103,8 @@ tsanom_status tsanom_roughset_inconsistent(const tsanom_roughset_table *table,
   tsn_rs_input input;
   tsn_workspace workspace;
   tsn_rs_relation relation;
-  pair_list list = {.pairs = pairs, .capacity = capacity};
+  pair_list list = {.capacity = capacity};
+  list.pairs = pairs;
   if (!count || (capacity > 0 && !pairs)) return TSANOM_E_NULL;
   tsanom_status status = tsn_rs_read(&input, table, options, exec);
   if (status < 0) return status;

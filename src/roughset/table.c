@@ -112,7 +112,7 @@ enum { HASH_BLOCK = 64 };
 
 void tsn_rs_index_layout(tsn_arena *arena, size_t rows, size_t attributes,
                          tsn_rs_index *index) {
-  index->slots = 2 * HASH_BLOCK;
+  index->slots = (size_t)2 * HASH_BLOCK;
   while (index->slots / 2 < rows) index->slots *= 2;
   index->slot = tsn_arena_take(arena, index->slots, sizeof *index->slot);
   index->hash = tsn_arena_take(arena, HASH_BLOCK, sizeof *index->hash);
@@ -168,7 +168,7 @@ static uint32_t find_group(const tsn_rs_projection *p, tsn_rs_index *index, size
 
 /* An index that is as small as the rows allow, emptied and keyed. */
 static tsn_rs_index start_index(const tsn_rs_projection *p, const tsn_rs_index *index) {
-  size_t wanted = 2 * HASH_BLOCK;
+  size_t wanted = (size_t)2 * HASH_BLOCK;
   while (wanted / 2 < p->rows) wanted *= 2;
   tsn_rs_index used = *index;
   used.slots = wanted < index->slots ? wanted : index->slots;

@@ -262,7 +262,7 @@ static void pack_units(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
         if (b->missing) tsn_rs_add(b->missing + u * set_words, e);
         code = b->missing ? 0 : b->largest[e];
       }
-      b->codes[u * words + b->word[e]] |= code << b->shift[e];
+      b->codes[u * words + b->word[e]] |= code << (b->shift[e] & 63);
     }
   }
 }

@@ -49,6 +49,7 @@ int command_fit(int argc, char **argv);
 int command_learn(int argc, char **argv);
 int command_period(int argc, char **argv);
 int command_rate(int argc, char **argv);
+int command_reduce(int argc, char **argv);
 int command_search(int argc, char **argv);
 
 #endif

@@ -26,6 +26,7 @@ static const subcommand subcommands[] = {
     {"learn", command_learn, "A model of how a program beats, from normal runs"},
     {"period", command_period, "Periods of a stream of events or values"},
     {"rate", command_rate, "Heart rates of the threads of a run"},
+    {"reduce", command_reduce, "Which columns of a table explain its decision"},
     {"search", command_search, "Nearest neighbours under dynamic time warping"},
 };
 

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "decision_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "number.h"
+#include "rows.h"
+
+/* What a column of the file is. */
+enum { IGNORED = -1, DECISION = -2 };
+
+typedef struct {
+  decision_table *table;
+  const char *decision;
+  char *const *ignored;
+  size_t ignored_count;
+  int64_t *role; /* of each column: the number of an attribute, IGNORED, DECISION */
+  size_t columns;
+} reading;
+
+static int no_memory(failure *why, const row *r) {
+  return fail(why, "%s:%zu: the table does not fit the memory", r->file, r->line);
+}
+
+/* ---- values */
+
+static size_t find_text(const value_list *v, const char *text) {
+  uint32_t hash = 2166136261u; /* FNV-1a */
+  for (const char *c = text; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
+  size_t s = hash & (v->slots - 1);
+  while (v->slot[s] && strcmp(v->text[v->slot[s] - 1], text) != 0) {
+    s = (s + 1) & (v->slots - 1);
+  }
+  return s;
+}
+
+static int grow_values(value_list *v) {
+  size_t room = v->room ? 2 * v->room : 8;
+  char **text = realloc(v->text, room * sizeof *text);
+  if (text) v->text = text;
+  uint32_t *slot = calloc(2 * room, sizeof *slot);
+  if (!text || !slot || room > INT32_MAX / 4) {
+    free(slot);
+    return -1;
+  }
+  free(v->slot);
+  v->slot = slot;
+  v->slots = 2 * room;
+  v->room = room;
+  for (size_t k = 0; k < v->count; k++) {
+    v->slot[find_text(v, v->text[k])] = (uint32_t)k + 1;
+  }
+  return 0;
+}
+
+/* The code of a text, a new one for a new text; -1 without memory. */
+static int32_t code_of(value_list *v, const char *text) {
+  if (v->count == v->room && grow_values(v)) return -1;
+  size_t s = find_text(v, text);
+  if (!v->slot[s]) {
+    char *copy = strdup(text);
+    if (!copy) return -1;
+    v->text[v->count++] = copy;
+    v->slot[s] = (uint32_t)v->count;
+  }
+  return (int32_t)v->slot[s] - 1;
+}
+
+/* ---- the header */
+
+static int is_ignored(const reading *r, const char *name) {
+  for (size_t k = 0; k < r->ignored_count; k++) {
+    if (strcmp(r->ignored[k], name) == 0) return 1;
+  }
+  return 0;
+}
+
+static int check_name(const row *r, size_t column, failure *why) {
+  char shown[QUOTED_BYTES];
+  if (!*r->field[column]) {
+    return fail(why, "%s:%zu: column %zu has no name: a header is expected", r->file,
+                r->line, column + 1);
+  }
+  for (size_t k = 0; k < column; k++) {
+    if (strcmp(r->field[k], r->field[column]) == 0) {
+      return fail(why, "%s:%zu: columns %zu and %zu are both called %s", r->file, r->line,
+                  k + 1, column + 1, quoted(shown, r->field[column]));
+    }
+  }
+  return 0;
+}
+
+/* Names that were asked for must be columns. */
+static int check_wanted(const row *r, const char *option, const char *name,
+                        failure *why) {
+  char shown[QUOTED_BYTES], first[QUOTED_BYTES], last[QUOTED_BYTES];
+  for (size_t k = 0; k < r->count; k++) {
+    if (strcmp(r->field[k], name) == 0) return 0;
+  }
+  return fail(why, "%s:%zu: %s: there is no column %s; the header has %s to %s", r->file,
+              r->line, option, quoted(shown, name), quoted(first, r->field[0]),
+              quoted(last, r->field[r->count - 1]));
+}
+
+static int take_header(reading *g, const row *r, failure *why) {
+  decision_table *t = g->table;
+  if (check_wanted(r, "--decision", g->decision, why)) return -1;
+  for (size_t k = 0; k < g->ignored_count; k++) {
+    if (check_wanted(r, "--ignore", g->ignored[k], why)) return -1;
+  }
+  g->role = calloc(r->count, sizeof *g->role);
+  t->attribute = calloc(r->count, sizeof *t->attribute);
+  if (!g->role || !t->attribute) return no_memory(why, r);
+  g->columns = r->count;
+  for (size_t k = 0; k < r->count; k++) {
+    if (check_name(r, k, why)) return -1;
+    value_list *v = &t->decision;
+    if (strcmp(r->field[k], g->decision) == 0) {
+      g->role[k] = DECISION;
+    } else if (is_ignored(g, r->field[k])) {
+      g->role[k] = IGNORED;
+      continue;
+    } else {
+      g->role[k] = (int64_t)t->attributes;
+      v = &t->attribute[t->attributes++];
+    }
+    if (!(v->name = strdup(r->field[k]))) return no_memory(why, r);
+  }
+  if (t->attributes == 0) {
+    return fail(why, "%s:%zu: there is no column beside the decision", r->file, r->line);
+  }
+  return 0;
+}
+
+/* ---- rows */
+
+static int reserve_row(decision_table *t) {
+  if (t->rows < t->room) return 0;
+  size_t room = t->room ? 2 * t->room : 64, cells;
+  if (__builtin_mul_overflow(room, t->attributes * sizeof *t->values, &cells)) return -1;
+  int32_t *values = realloc(t->values, cells);
+  if (!values) return -1;
+  t->values = values;
+  int32_t *decisions = realloc(t->decisions, room * sizeof *decisions);
+  if (!decisions) return -1;
+  t->decisions = decisions;
+  t->room = room;
+  return 0;
+}
+
+static int take_cell(reading *g, const row *r, size_t column, failure *why) {
+  decision_table *t = g->table;
+  const char *text = r->field[column];
+  int missing = *text == '\0' || strcmp(text, "?") == 0;
+  if (g->role[column] == IGNORED) return 0;
+  if (g->role[column] == DECISION) {
+    if (missing) {
+      return fail(why,
+                  "%s:%zu: column %zu (%s): the decision is missing: a value is expected",
+                  r->file, r->line, column + 1, t->decision.name);
+    }
+    t->decisions[t->rows] = code_of(&t->decision, text);
+    return t->decisions[t->rows] < 0 ? no_memory(why, r) : 0;
+  }
+  size_t attribute = (size_t)g->role[column];
+  int32_t code =
+      missing ? TSANOM_ROUGHSET_MISSING : code_of(&t->attribute[attribute], text);
+  if (!missing && code < 0) return no_memory(why, r);
+  t->values[t->rows * t->attributes + attribute] = code;
+  return 0;
+}
+
+static int take_row(void *user, const row *r, failure *why) {
+  reading *g = user;
+  if (!g->role) return take_header(g, r, why);
+  if (r->count != g->columns) {
+    return fail(why, "%s:%zu: %zu fields where the header has %zu", r->file, r->line,
+                r->count, g->columns);
+  }
+  if (reserve_row(g->table)) return no_memory(why, r);
+  for (size_t k = 0; k < r->count; k++) {
+    if (take_cell(g, r, k, why)) return -1;
+  }
+  g->table->rows++;
+  return 0;
+}
+
+int decision_table_read(const char *path, const char *decision, char *const *ignored,
+                        size_t ignored_count, decision_table *t, failure *why) {
+  reading g = {.table = t,
+               .decision = decision,
+               .ignored = ignored,
+               .ignored_count = ignored_count};
+  t->file = file_title(path);
+  int failed = rows_read_file(path, take_row, &g, why);
+  if (!failed && t->rows == 0) {
+    failed = fail(why, "%s: there are no rows: a header and rows of values are expected",
+                  t->file);
+  }
+  free(g.role);
+  return failed;
+}
+
+static void free_values(value_list *v) {
+  for (size_t k = 0; k < v->count; k++) free(v->text[k]);
+  free(v->text);
+  free(v->slot);
+  free(v->cut);
+  free(v->name);
+}
+
+void decision_table_free(decision_table *t) {
+  for (size_t k = 0; k < t->attributes; k++) free_values(&t->attribute[k]);
+  free_values(&t->decision);
+  free(t->attribute);
+  free(t->values);
+  free(t->decisions);
+}
+
+tsanom_roughset_table decision_table_view(const decision_table *t) {
+  tsanom_roughset_table view;
+  tsanom_roughset_table_init(&view, sizeof view);
+  view.rows = t->rows;
+  view.attributes = t->attributes;
+  view.values = t->values;
+  view.decision = t->decisions;
+  return view;
+}
+
+/* ---- cuts */
+
+/* The numbers of a column's values; 0 if one of them is no number. */
+static int parse_values(const value_list *v, double *number) {
+  for (size_t k = 0; k < v->count; k++) {
+    if (number_parse(v->text[k], &number[k])) return 0;
+  }
+  return v->count > 0;
+}
+
+/* Samples and decisions of the rows that have the attribute; returns how many. */
+static size_t known_samples(const decision_table *t, size_t attribute,
+                            const double *number, double *sample, int32_t *decision) {
+  size_t known = 0;
+  for (size_t k = 0; k < t->rows; k++) {
+    int32_t code = t->values[k * t->attributes + attribute];
+    if (code == TSANOM_ROUGHSET_MISSING) continue;
+    sample[known] = number[code];
+    decision[known++] = t->decisions[k];
+  }
+  return known;
+}
+
+static tsanom_status cut_attribute(decision_table *t, size_t attribute, int32_t method,
+                                   size_t bins, const tsanom_exec *exec, double *number,
+                                   double *sample, int32_t *decision) {
+  value_list *v = &t->attribute[attribute];
+  size_t known = known_samples(t, attribute, number, sample, decision);
+  v->cut = malloc(known * sizeof *v->cut);
+  if (!v->cut) return TSANOM_E_MEMORY;
+  tsanom_status status = tsanom_roughset_cuts(sample, decision, known, method, bins, exec,
+                                              NULL, 0, v->cut, known, &v->cuts);
+  if (status < 0) return status;
+  for (size_t k = 0; k < t->rows; k++) {
+    int32_t code = t->values[k * t->attributes + attribute];
+    sample[k] = code == TSANOM_ROUGHSET_MISSING ? NAN : number[code];
+  }
+  return tsanom_roughset_code(sample, t->rows, v->cut, v->cuts, t->attributes,
+                              t->values + attribute);
+}
+
+int decision_table_cut(decision_table *t, int32_t method, size_t bins,
+                       const tsanom_exec *exec, failure *why) {
+  double *number = malloc(t->rows * sizeof *number);
+  double *sample = malloc(t->rows * sizeof *sample);
+  int32_t *decision = malloc(t->rows * sizeof *decision);
+  tsanom_status status = number && sample && decision ? TSANOM_OK : TSANOM_E_MEMORY;
+  for (size_t a = 0; a < t->attributes && status >= 0; a++) {
+    if (!parse_values(&t->attribute[a], number)) continue;
+    status = cut_attribute(t, a, method, bins, exec, number, sample, decision);
+  }
+  free(number);
+  free(sample);
+  free(decision);
+  return status < 0 ? fail_status(why, t->file, status) : 0;
+}
