@@ -13,6 +13,7 @@ void tsn_rs_cover_layout(tsn_arena *arena, size_t vertices, size_t edges, size_t
   size_t vertex_words = tsn_rs_words(vertices), rows = deepest + 2;
   size_t edge = 0, occurrence = 0, by_edge = 0, by_vertex = 0;
   c->stride = edges / 64 + (edges % 64 != 0);
+  c->capacity = edges;
   if (__builtin_mul_overflow(edges, vertex_words, &edge) ||
       __builtin_mul_overflow(vertices, c->stride, &occurrence) ||
       __builtin_mul_overflow(rows, c->stride, &by_edge) ||
@@ -36,7 +37,7 @@ void tsn_rs_cover_clear(tsn_rs_cover *c, size_t vertices) {
 
 bool tsn_rs_cover_add(tsn_rs_cover *c, const uint64_t *edge) {
   size_t e = c->edges;
-  if (e == 64 * c->stride) return false;
+  if (e == c->capacity) return false;
   memcpy(c->edge + e * c->vertex_words, edge, c->vertex_words * sizeof *edge);
   if (e % 64 == 0) {
     for (size_t v = 0; v < c->vertices; v++) c->occurrence[v * c->stride + e / 64] = 0;

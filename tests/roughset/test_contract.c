@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What every function of the room promises: workspaces, allocators, refusals,
+ * stopping, untouched outputs. */
+#include <string.h>
+
+#include "roughset/tables.h"
+#include "support/allocator.h"
+#include "support/check.h"
+
+enum { TALL = 40, WIDE = 12, PAIRS = TALL * (TALL - 1) / 2 };
+
+/* Everything a call can write, so that one comparison tells whether it did. */
+typedef struct {
+  uint64_t elements[PAIRS], set;
+  int32_t kind[PAIRS], positive[TALL], codes[TALL];
+  size_t pairs[2 * PAIRS], count, size;
+  double gamma, significance[WIDE], cuts[TALL];
+  tsanom_roughset_bounds bounds;
+  tsanom_roughset_rule rules[TALL];
+} outputs;
+
+static outputs out;
+static int32_t values[TALL * WIDE], decision[TALL], labels[TALL];
+static double samples[TALL];
+static uint64_t elements[PAIRS];
+static size_t element_count;
+static tsanom_roughset_table table;
+static tsanom_roughset_options options;
+
+static void prepare(void) {
+  fill_family(FAMILY_INCONSISTENT, TALL, WIDE, values, decision);
+  table = table_of(values, decision, TALL, WIDE);
+  tsanom_roughset_options_init(&options, sizeof options);
+  for (int i = 0; i < TALL; i++) {
+    samples[i] = i * 7 % 11;
+    labels[i] = i % 4 - 1;
+  }
+  CHECK_STATUS(tsanom_roughset_elements(&table, &options, NULL, NULL, 0, elements, PAIRS,
+                                        &element_count),
+               TSANOM_OK);
+  memset(&out, 0x5A, sizeof out);
+}
+
+typedef struct {
+  const char *name;
+  tsanom_status (*bytes)(const tsanom_exec *exec, size_t *bytes);
+  tsanom_status (*call)(const tsanom_exec *exec, void *work, size_t bytes);
+  bool of_table, stops;
+} entry;
+
+#define OF_TABLE(room)                                                            \
+  static tsanom_status room##_bytes(const tsanom_exec *exec, size_t *bytes) {     \
+    return tsanom_roughset_##room##_workspace(TALL, WIDE, &options, exec, bytes); \
+  }
+OF_TABLE(elements)
+OF_TABLE(matrix)
+OF_TABLE(core)
+OF_TABLE(minimum)
+OF_TABLE(dependency)
+
+static tsanom_status reducts_bytes(const tsanom_exec *exec, size_t *bytes) {
+  return tsanom_roughset_reducts_workspace(element_count, WIDE, &options, exec, bytes);
+}
+
+static tsanom_status choice_bytes(const tsanom_exec *exec, size_t *bytes) {
+  return tsanom_roughset_paper_choice_workspace(element_count, WIDE, &options, exec,
+                                                bytes);
+}
+
+static tsanom_status cuts_bytes(const tsanom_exec *exec, size_t *bytes) {
+  return tsanom_roughset_cuts_workspace(TALL, exec, bytes);
+}
+
+static tsanom_status call_elements(const tsanom_exec *exec, void *work, size_t bytes) {
+  return tsanom_roughset_elements(&table, &options, exec, work, bytes, out.elements,
+                                  PAIRS, &out.count);
+}
+
+static tsanom_status call_matrix(const tsanom_exec *exec, void *work, size_t bytes) {
+  return tsanom_roughset_matrix(&table, &options, exec, work, bytes, out.elements,
+                                out.kind);
+}
+
+static tsanom_status call_inconsistent(const tsanom_exec *exec, void *work,
+                                       size_t bytes) {
+  return tsanom_roughset_inconsistent(&table, &options, exec, work, bytes, out.pairs,
+                                      PAIRS, &out.count);
+}
+
+static tsanom_status call_core(const tsanom_exec *exec, void *work, size_t bytes) {
+  return tsanom_roughset_core(&table, &options, exec, work, bytes, &out.set);
+}
+
+static tsanom_status call_reducts(const tsanom_exec *exec, void *work, size_t bytes) {
+  return tsanom_roughset_reducts(elements, element_count, WIDE, &options, exec, work,
+                                 bytes, NULL, NULL, &out.count);
+}
+
+static int32_t go_on(void *user, const uint64_t *reduct, size_t size) {
+  (void)user, (void)reduct, (void)size;
+  return 0;
+}
+
+static tsanom_status call_minimum(const tsanom_exec *exec, void *work, size_t bytes) {
+  return tsanom_roughset_minimum(&table, &options, exec, work, bytes, go_on, NULL,
+                                 &out.bounds, &out.set, &out.count);
+}
+
+static tsanom_status call_greedy(const tsanom_exec *exec, void *work, size_t bytes) {
+  return tsanom_roughset_greedy(&table, &options, exec, work, bytes, &out.set, &out.size);
+}
+
+static tsanom_status call_choice(const tsanom_exec *exec, void *work, size_t bytes) {
+  return tsanom_roughset_paper_choice(elements, element_count, WIDE, &options, exec, work,
+                                      bytes, go_on, NULL, &out.count);
+}
+
+static tsanom_status call_dependency(const tsanom_exec *exec, void *work, size_t bytes) {
+  return tsanom_roughset_dependency(&table, NULL, &options, exec, work, bytes,
+                                    out.positive, &out.size, &out.gamma);
+}
+
+static tsanom_status call_significance(const tsanom_exec *exec, void *work,
+                                       size_t bytes) {
+  return tsanom_roughset_significance(&table, NULL, &options, exec, work, bytes,
+                                      out.significance);
+}
+
+static tsanom_status call_rules(const tsanom_exec *exec, void *work, size_t bytes) {
+  return tsanom_roughset_rules(&table, NULL, exec, work, bytes, out.rules, TALL,
+                               &out.count);
+}
+
+static tsanom_status call_cuts(const tsanom_exec *exec, void *work, size_t bytes) {
+  return tsanom_roughset_cuts(samples, decision, TALL, TSANOM_ROUGHSET_ENTROPY, 0, exec,
+                              work, bytes, out.cuts, TALL, &out.count);
+}
+
+static tsanom_status call_clusters(const tsanom_exec *exec, void *work, size_t bytes) {
+  return tsanom_roughset_code_clusters(labels, TALL, 0, exec, work, bytes, 1, out.codes);
+}
+
+static const entry entries[] = {
+    {"elements", elements_bytes, call_elements, true, true},
+    {"matrix", matrix_bytes, call_matrix, true, true},
+    {"inconsistent", dependency_bytes, call_inconsistent, true, true},
+    {"core", core_bytes, call_core, true, true},
+    {"reducts", reducts_bytes, call_reducts, false, false},
+    {"minimum", minimum_bytes, call_minimum, true, true},
+    {"greedy", minimum_bytes, call_greedy, true, false},
+    {"choice", choice_bytes, call_choice, false, true},
+    {"dependency", dependency_bytes, call_dependency, true, true},
+    {"significance", dependency_bytes, call_significance, true, true},
+    {"rules", dependency_bytes, call_rules, true, false},
+    {"cuts", cuts_bytes, call_cuts, false, true},
+    {"clusters", cuts_bytes, call_clusters, false, false}};
+
+enum { ENTRIES = sizeof entries / sizeof *entries };
+
+#define FOR_EACH_MODE(mode) for (int mode = 0; mode < 6; mode++)
+
+static void set_mode(int mode) {
+  options.reading = mode % 3;
+  options.missing = mode / 3;
+}
+
+static bool untouched(const outputs *before) {
+  return memcmp(before, &out, sizeof out) == 0;
+}
+
+Test(roughset_contract, a_workspace_of_the_size_asked_for_means_no_allocation,
+     .init = prepare) {
+  FOR_EACH_MODE(mode) {
+    set_mode(mode);
+    for (size_t k = 0; k < ENTRIES; k++) {
+      for (int32_t threads = 1; threads <= 3; threads += 2) {
+        test_allocator allocator = {0};
+        tsanom_exec exec = test_exec(&allocator);
+        exec.threads = threads;
+        size_t bytes = 0;
+        CHECK_STATUS(entries[k].bytes(&exec, &bytes), TSANOM_OK);
+        unsigned char *block = malloc(bytes + 1);
+        cr_assert(block != NULL);
+        tsanom_status status = entries[k].call(&exec, block + k % 2, bytes);
+        cr_assert(status == TSANOM_OK, "%s: %s", entries[k].name,
+                  tsanom_status_name(status));
+        cr_assert(allocator.calls == 0, "%s allocates", entries[k].name);
+        outputs before = out;
+        CHECK_STATUS(entries[k].call(&exec, block, bytes - 1), TSANOM_E_WORKSPACE);
+        cr_assert(untouched(&before), "%s", entries[k].name);
+        free(block);
+      }
+    }
+  }
+}
+
+Test(roughset_contract, a_failing_allocator_is_reported_and_nothing_leaks,
+     .init = prepare) {
+  outputs before = out;
+  for (size_t k = 0; k < ENTRIES; k++) {
+    test_allocator allocator = {.fail_at = 1};
+    tsanom_exec exec = test_exec(&allocator);
+    CHECK_STATUS(entries[k].call(&exec, NULL, 0), TSANOM_E_MEMORY);
+    cr_assert(untouched(&before), "%s", entries[k].name);
+    allocator = (test_allocator){0};
+    CHECK_STATUS(entries[k].call(&exec, NULL, 0), TSANOM_OK);
+    cr_assert(allocator.calls == 1 && allocator.live == 0, "%s", entries[k].name);
+    before = out;
+  }
+}
+
+Test(roughset_contract, tables_are_refused_for_their_own_reasons, .init = prepare) {
+  outputs before = out;
+  const tsanom_roughset_table good = table;
+  for (size_t k = 0; k < ENTRIES; k++) {
+    if (!entries[k].of_table) continue;
+    table.values = NULL;
+    CHECK_STATUS(entries[k].call(NULL, NULL, 0), TSANOM_E_NULL);
+    table = good;
+    table.decision = NULL;
+    CHECK_STATUS(entries[k].call(NULL, NULL, 0), TSANOM_E_NULL);
+    table = good;
+    table.rows = 0;
+    CHECK_STATUS(entries[k].call(NULL, NULL, 0), TSANOM_E_COUNT);
+    table = good;
+    table.attributes = 0;
+    CHECK_STATUS(entries[k].call(NULL, NULL, 0), TSANOM_E_COUNT);
+    table = good;
+    table.stride = WIDE - 1;
+    CHECK_STATUS(entries[k].call(NULL, NULL, 0), TSANOM_E_OPTION);
+    table = good;
+    table.rows = SIZE_MAX / 8;
+    CHECK_STATUS(entries[k].call(NULL, NULL, 0), TSANOM_E_OVERFLOW);
+    table = good;
+    table.struct_size = 8;
+    CHECK_STATUS(entries[k].call(NULL, NULL, 0), TSANOM_E_VERSION);
+    table = good;
+    decision[3] = TSANOM_ROUGHSET_MISSING;
+    CHECK_STATUS(entries[k].call(NULL, NULL, 0), TSANOM_E_VALUE);
+    decision[3] = 0;
+    cr_assert(untouched(&before), "%s", entries[k].name);
+  }
+}
+
+Test(roughset_contract, options_and_execution_are_refused, .init = prepare) {
+  outputs before = out;
+  const tsanom_roughset_options good = options;
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.threads = -1;
+  for (size_t k = 0; k < ENTRIES; k++) {
+    size_t bytes = 7;
+    CHECK_STATUS(entries[k].call(&exec, NULL, 0), TSANOM_E_EXEC);
+    CHECK_STATUS(entries[k].bytes(&exec, &bytes), TSANOM_E_EXEC);
+    CHECK_STATUS(entries[k].bytes(NULL, NULL), TSANOM_E_NULL);
+    cr_assert(bytes == 7);
+    if (strcmp(entries[k].name, "rules") == 0 || entries[k].bytes == cuts_bytes) continue;
+    for (int field = 0; field < 5; field++) {
+      options = good;
+      if (field == 0) options.reading = 3;
+      if (field == 1) options.missing = -1;
+      if (field == 2) options.absorb = 2;
+      if (field == 3) options.reserved0 = 1;
+      if (field == 4) options.element_limit = 0;
+      CHECK_STATUS(entries[k].call(NULL, NULL, 0), TSANOM_E_OPTION);
+    }
+    options = good;
+    cr_assert(untouched(&before), "%s", entries[k].name);
+  }
+}
+
+static int32_t stop_at_once(void *user, uint64_t done, uint64_t total) {
+  (void)user, (void)done, (void)total;
+  return 1;
+}
+
+Test(roughset_contract, the_poll_stops_every_search, .init = prepare) {
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.poll = stop_at_once;
+  FOR_EACH_MODE(mode) {
+    set_mode(mode);
+    for (size_t k = 0; k < ENTRIES; k++) {
+      if (!entries[k].stops) continue;
+      tsanom_status status = entries[k].call(&exec, NULL, 0);
+      cr_assert(status == TSANOM_STOPPED, "%s: %s", entries[k].name,
+                tsanom_status_name(status));
+    }
+  }
+}
+
+/* Stops after so many calls. */
+static int32_t stop_late(void *user, uint64_t done, uint64_t total) {
+  int *calls = user;
+  (void)done, (void)total;
+  return (*calls)-- <= 0;
+}
+
+/* However early it is stopped, the bounds hold and the set suffices. */
+Test(roughset_contract, a_minimum_stopped_at_any_moment_keeps_true_bounds,
+     .init = prepare) {
+  tsanom_roughset_bounds full;
+  uint64_t reduct;
+  fill_family(FAMILY_MIXED, TALL, WIDE, values, decision);
+  CHECK_STATUS(tsanom_roughset_minimum(&table, NULL, NULL, NULL, 0, NULL, NULL, &full,
+                                       &reduct, NULL),
+               TSANOM_OK);
+  bool done = false;
+  for (int after = 0; !done; after++) {
+    tsanom_exec exec;
+    tsanom_exec_init(&exec, sizeof exec);
+    int calls = after;
+    exec.poll = stop_late;
+    exec.poll_user = &calls;
+    tsanom_roughset_bounds bounds;
+    tsanom_status status = tsanom_roughset_minimum(&table, NULL, &exec, NULL, 0, NULL,
+                                                   NULL, &bounds, &reduct, NULL);
+    done = status == TSANOM_OK;
+    cr_assert(done || status == TSANOM_STOPPED);
+    cr_assert(bounds.lower <= full.lower && bounds.upper >= full.upper);
+    cr_assert((size_t)__builtin_popcountll(reduct) == bounds.upper);
+    for (size_t i = 0; i < element_count; i++) {
+      size_t positive, all;
+      CHECK_STATUS(tsanom_roughset_dependency(&table, &reduct, NULL, NULL, NULL, 0, NULL,
+                                              &positive, NULL),
+                   TSANOM_OK);
+      CHECK_STATUS(
+          tsanom_roughset_dependency(&table, NULL, NULL, NULL, NULL, 0, NULL, &all, NULL),
+          TSANOM_OK);
+      cr_assert(positive == all);
+      if (i == 0) break;
+    }
+  }
+}
+
+Test(roughset_contract, a_limit_on_elements_is_kept, .init = prepare) {
+  outputs before = out;
+  options.element_limit = 3;
+  CHECK_STATUS(call_elements(NULL, NULL, 0), TSANOM_E_WORKSPACE);
+  cr_assert(untouched(&before));
+  tsanom_status status = call_minimum(NULL, NULL, 0);
+  cr_assert(status == TSANOM_PARTIAL && out.bounds.lower <= out.bounds.upper);
+}
+
+Test(roughset_contract, sizes_that_do_not_fit_are_refused) {
+  size_t bytes = 7;
+  CHECK_STATUS(tsanom_roughset_elements_workspace(SIZE_MAX, 3, NULL, NULL, &bytes),
+               TSANOM_E_OVERFLOW);
+  CHECK_STATUS(tsanom_roughset_reducts_workspace(SIZE_MAX, 3, NULL, NULL, &bytes),
+               TSANOM_E_OVERFLOW);
+  CHECK_STATUS(tsanom_roughset_core_workspace(0, 3, NULL, NULL, &bytes), TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_roughset_cuts_workspace(0, NULL, &bytes), TSANOM_E_COUNT);
+  cr_assert(bytes == 7);
+}
+
+/* ---- degenerate tables with a defined answer */
+
+static void check_empty_reduct(const tsanom_roughset_table *t) {
+  size_t count, found;
+  uint64_t set = 7, core = 7;
+  tsanom_roughset_bounds bounds;
+  CHECK_STATUS(tsanom_roughset_elements(t, NULL, NULL, NULL, 0, NULL, 0, &count),
+               TSANOM_OK);
+  cr_assert(count == 0);
+  CHECK_STATUS(
+      tsanom_roughset_minimum(t, NULL, NULL, NULL, 0, go_on, NULL, &bounds, &set, &found),
+      TSANOM_OK);
+  cr_assert(set == 0 && bounds.lower == 0 && bounds.upper == 0 && found == 1);
+  CHECK_STATUS(tsanom_roughset_greedy(t, NULL, NULL, NULL, 0, &set, &found), TSANOM_OK);
+  cr_assert(set == 0 && found == 0);
+  CHECK_STATUS(tsanom_roughset_core(t, NULL, NULL, NULL, 0, &core), TSANOM_OK);
+  cr_assert(core == 0);
+  CHECK_STATUS(
+      tsanom_roughset_paper_choice(NULL, 0, 2, NULL, NULL, NULL, 0, NULL, NULL, &found),
+      TSANOM_OK);
+  cr_assert(found == 1);
+}
+
+Test(roughset_contract, one_row_one_decision_and_equal_rows_give_the_empty_reduct) {
+  int32_t codes[] = {1, 2, 3, 4, 5, 6}, same[] = {1, 2, 1, 2, 1, 2};
+  int32_t one[] = {5, 5, 5}, many[] = {1, 2, 3};
+  tsanom_roughset_table t = table_of(codes, one, 1, 2);
+  check_empty_reduct(&t);
+  t = table_of(codes, one, 3, 2);
+  check_empty_reduct(&t);
+  t = table_of(same, many, 3, 2);
+  check_empty_reduct(&t);
+  size_t count;
+  double gamma;
+  CHECK_STATUS(tsanom_roughset_inconsistent(&t, NULL, NULL, NULL, 0, NULL, 0, &count),
+               TSANOM_PARTIAL);
+  cr_assert(count == 3);
+  CHECK_STATUS(
+      tsanom_roughset_dependency(&t, NULL, NULL, NULL, NULL, 0, NULL, NULL, &gamma),
+      TSANOM_OK);
+  cr_assert(gamma == 0);
+}
+
+Test(roughset_contract, ten_thousand_attributes) {
+  enum { MANY = 10000, FEW = 30, SET_WORDS = (MANY + 63) / 64 };
+  int32_t *codes = calloc((size_t)MANY * FEW, sizeof *codes), d[FEW];
+  static uint64_t sets[FEW * FEW * SET_WORDS], core[SET_WORDS], set[SET_WORDS];
+  /* Row i differs from row 0 in attributes 300 i and 300 i + 1 alone. */
+  for (int i = 0; i < FEW; i++) {
+    d[i] = i > 0;
+    codes[(size_t)i * MANY + (size_t)(300 * i)] = i > 0;
+    codes[(size_t)i * MANY + (size_t)(300 * i) + 1] = i > 0;
+  }
+  tsanom_roughset_table t = table_of(codes, d, FEW, MANY);
+  size_t count, found;
+  CHECK_STATUS(tsanom_roughset_elements(&t, NULL, NULL, NULL, 0, sets, FEW * FEW, &count),
+               TSANOM_OK);
+  cr_assert(count == FEW - 1);
+  tsanom_roughset_options limited;
+  tsanom_roughset_options_init(&limited, sizeof limited);
+  limited.reduct_limit = 1000;
+  CHECK_STATUS(tsanom_roughset_reducts(sets, count, MANY, &limited, NULL, NULL, 0, go_on,
+                                       NULL, &found),
+               TSANOM_PARTIAL);
+  cr_assert(found == 1000);
+  tsanom_roughset_bounds bounds;
+  CHECK_STATUS(
+      tsanom_roughset_minimum(&t, NULL, NULL, NULL, 0, NULL, NULL, &bounds, set, NULL),
+      TSANOM_OK);
+  cr_assert(bounds.lower == FEW - 1 && bounds.upper == FEW - 1);
+  CHECK_STATUS(tsanom_roughset_core(&t, NULL, NULL, NULL, 0, core), TSANOM_OK);
+  for (size_t w = 0; w < SET_WORDS; w++) cr_assert(core[w] == 0);
+  free(codes);
+}
