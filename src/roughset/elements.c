@@ -280,6 +280,11 @@ static tsanom_status find_by_lists(const tsn_rs_input *input, uint64_t pairs,
   return status;
 }
 
+/* Pairs on the list path that take as long as the sweeps over a bitmap, about. */
+static size_t bitmap_cost(unsigned attributes) {
+  return tsn_rs_lattice_words(attributes) * attributes / 256;
+}
+
 tsanom_status tsn_rs_elements_find(const tsn_rs_input *input, tsn_rs_element_buffers *b) {
   tsanom_status status = tsn_rs_units_form(input, true, &b->units);
   if (status != TSANOM_OK) return status;
@@ -289,7 +294,7 @@ tsanom_status tsn_rs_elements_find(const tsn_rs_input *input, tsn_rs_element_buf
   if (units->effective == 0 || pairs == 0) return TSANOM_OK;
   bool all_required = !units->delta && !units->consistent;
   if (all_required && units->effective <= BITMAP_ATTRIBUTES &&
-      pairs / units->effective > tsn_rs_lattice_words((unsigned)units->effective) / 4) {
+      pairs > bitmap_cost((unsigned)units->effective)) {
     return find_by_bitmap(input, pairs, b);
   }
   return find_by_lists(input, pairs, b);

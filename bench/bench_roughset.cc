@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+// Rough sets: elements, all reducts, smallest reducts, regions and greedy
+// reducts of generated tables, each verified against a golden count and timed
+// beside a plain reference of the same run: what a user would write. CPU time
+// of the thread, the best of the repeats, one thread.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "roughset/tables.h"
+
+namespace {
+
+double cpu_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void check(bool good) {
+  if (good) return;
+  std::fprintf(stderr, "wrong result\n");
+  std::abort();
+}
+
+template <class Work>
+double best_of(int repeats, Work work) {
+  double best = INFINITY;
+  for (int k = 0; k < repeats; k++) {
+    double begin = cpu_seconds();
+    work();
+    best = std::min(best, cpu_seconds() - begin);
+  }
+  return best;
+}
+
+struct Table {
+  std::vector<int32_t> values, decision;
+  tsanom_roughset_table view;
+  size_t words;
+  Table(int family, size_t rows, size_t attributes)
+      : values(rows * attributes), decision(rows), words((attributes + 63) / 64) {
+    fill_family(family, rows, attributes, values.data(), decision.data());
+    view = table_of(values.data(), decision.data(), rows, attributes);
+  }
+};
+
+void report(benchmark::State &state, double best, double plain, size_t result) {
+  state.counters["ms"] = 1e3 * best;
+  if (plain > 0) state.counters["plain_ms"] = 1e3 * plain;
+  if (plain > 0) state.counters["ratio"] = plain / best;
+  state.counters["result"] = (double)result;
+}
+
+std::vector<char> workspace(tsanom_status (*query)(size_t, size_t,
+                                                   const tsanom_roughset_options *,
+                                                   const tsanom_exec *, size_t *),
+                            size_t a, size_t b) {
+  size_t bytes = 0;
+  check(query(a, b, nullptr, nullptr, &bytes) == TSANOM_OK);
+  return std::vector<char>(bytes);
+}
+
+std::vector<uint64_t> elements_of(const Table &t) {
+  size_t count = 0;
+  std::vector<uint64_t> sets((size_t)1 << 20);
+  check(tsanom_roughset_elements(&t.view, nullptr, nullptr, nullptr, 0, sets.data(),
+                                 sets.size() / t.words, &count) == TSANOM_OK);
+  sets.resize(count * t.words);
+  return sets;
+}
+
+// ---- plain references, for at most 64 attributes
+
+// All pairs, a set of distinct elements, quadratic absorption by size.
+size_t plain_elements(const Table &t) {
+  size_t n = t.view.rows, m = t.view.attributes;
+  std::unordered_set<uint64_t> distinct;
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = i + 1; j < n; j++) {
+      if (t.decision[i] == t.decision[j]) continue;
+      uint64_t set = 0;
+      for (size_t a = 0; a < m; a++) {
+        set |= (uint64_t)(t.values[i * m + a] != t.values[j * m + a]) << a;
+      }
+      if (set) distinct.insert(set);
+    }
+  }
+  std::vector<uint64_t> sets(distinct.begin(), distinct.end()), kept;
+  std::sort(sets.begin(), sets.end(), [](uint64_t x, uint64_t y) {
+    return __builtin_popcountll(x) < __builtin_popcountll(y);
+  });
+  for (uint64_t set : sets) {
+    if (std::none_of(kept.begin(), kept.end(),
+                     [set](uint64_t k) { return (k & ~set) == 0; })) {
+      kept.push_back(set);
+    }
+  }
+  return kept.size();
+}
+
+// The search of Murakami and Uno as their paper states it, on lists.
+struct PlainSearch {
+  const std::vector<uint64_t> &edges;
+  std::vector<std::vector<uint32_t>> of;
+  std::vector<int> hits;
+  std::vector<uint32_t> owner, critical;
+  size_t uncovered, found = 0;
+  explicit PlainSearch(const std::vector<uint64_t> &e)
+      : edges(e),
+        of(64),
+        hits(e.size()),
+        owner(e.size()),
+        critical(64),
+        uncovered(e.size()) {
+    for (uint32_t k = 0; k < e.size(); k++) {
+      for (uint64_t bits = e[k]; bits; bits &= bits - 1) {
+        of[(size_t)__builtin_ctzll(bits)].push_back(k);
+      }
+    }
+  }
+  void search(uint64_t set, uint64_t candidates) {
+    if (uncovered == 0) {
+      found++;
+      return;
+    }
+    uint64_t branch = 0;
+    int least = 65;
+    for (size_t k = 0; k < edges.size(); k++) {
+      int size = __builtin_popcountll(edges[k] & candidates);
+      if (hits[k] == 0 && size < least) {
+        least = size;
+        branch = edges[k] & candidates;
+      }
+    }
+    candidates &= ~branch;
+    for (uint64_t bits = branch; bits; bits &= bits - 1) {
+      uint32_t v = (uint32_t)__builtin_ctzll(bits);
+      for (uint32_t k : of[v]) {
+        if (hits[k]++ == 0) {
+          uncovered--;
+          owner[k] = v;
+          critical[v]++;
+        } else if (hits[k] == 2) {
+          critical[owner[k]]--;
+        }
+      }
+      bool good = true;
+      for (uint64_t s = set | (bits & -bits); s; s &= s - 1) {
+        good = good && critical[(size_t)__builtin_ctzll(s)] > 0;
+      }
+      if (good) search(set | (bits & -bits), candidates);
+      for (uint32_t k : of[v]) {
+        if (--hits[k] == 0) {
+          uncovered++;
+          critical[v]--;
+        } else if (hits[k] == 1) {
+          for (uint64_t s = set & edges[k]; s; s &= s - 1) {
+            owner[k] = (uint32_t)__builtin_ctzll(s);
+          }
+          critical[owner[k]]++;
+        }
+      }
+      if (good) candidates |= bits & -bits;
+    }
+  }
+};
+
+size_t plain_reducts(const std::vector<uint64_t> &edges, size_t attributes) {
+  PlainSearch plain(edges);
+  plain.search(0, attributes == 64 ? ~(uint64_t)0 : ((uint64_t)1 << attributes) - 1);
+  return plain.found;
+}
+
+// Rows grouped by their values in a standard map.
+size_t plain_positive(const Table &t) {
+  size_t n = t.view.rows, m = t.view.attributes, size = 0;
+  std::unordered_map<std::string, std::pair<int32_t, bool>> groups;
+  std::vector<std::pair<int32_t, bool> *> of(n);
+  for (size_t i = 0; i < n; i++) {
+    std::string key((const char *)&t.values[i * m], m * sizeof(int32_t));
+    auto at = groups.try_emplace(std::move(key), t.decision[i], true).first;
+    of[i] = &at->second;
+    of[i]->second = of[i]->second && of[i]->first == t.decision[i];
+  }
+  for (size_t i = 0; i < n; i++) size += of[i]->second;
+  return size;
+}
+
+// ---- benchmarks; arguments: family, rows, attributes, golden result, plain or
+// not
+
+void elements(benchmark::State &state) {
+  Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
+  std::vector<char> work =
+      workspace(tsanom_roughset_elements_workspace, t.view.rows, t.view.attributes);
+  std::vector<uint64_t> sets((size_t)1 << 20);
+  size_t count = 0;
+  double best = INFINITY;
+  for (auto _ : state) {
+    best = std::min(best, best_of(1, [&] {
+                      check(tsanom_roughset_elements(
+                                &t.view, nullptr, nullptr, work.data(), work.size(),
+                                sets.data(), sets.size() / t.words, &count) == TSANOM_OK);
+                    }));
+  }
+  check(count == (size_t)state.range(3));
+  double plain = 0;
+  if (state.range(4)) plain = best_of(1, [&] { check(plain_elements(t) == count); });
+  report(state, best, plain, count);
+}
+
+void all_of(benchmark::State &state, const std::vector<uint64_t> &edges,
+            size_t attributes, size_t golden) {
+  size_t words = (attributes + 63) / 64, found = 0;
+  std::vector<char> work =
+      workspace(tsanom_roughset_reducts_workspace, edges.size() / words, attributes);
+  auto visit = [](void *user, const uint64_t *, size_t size) {
+    ++((size_t *)user)[size];
+    return (int32_t)0;
+  };
+  double best = INFINITY;
+  for (auto _ : state) {
+    best = std::min(
+        best, best_of(1, [&] {
+          std::vector<size_t> sizes(attributes + 1);
+          check(tsanom_roughset_reducts(edges.data(), edges.size() / words, attributes,
+                                        nullptr, nullptr, work.data(), work.size(), visit,
+                                        sizes.data(), &found) == TSANOM_OK);
+        }));
+  }
+  check(found == golden);
+  double plain = best_of(1, [&] { check(plain_reducts(edges, attributes) == found); });
+  report(state, best, plain, found);
+}
+
+void all_reducts(benchmark::State &state) {
+  Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
+  all_of(state, elements_of(t), t.view.attributes, (size_t)state.range(3));
+}
+
+// M(n): n / 2 disjoint pairs.
+void matching(benchmark::State &state) {
+  size_t n = (size_t)state.range(0);
+  std::vector<uint64_t> edges;
+  for (size_t i = 0; i < n / 2; i++) edges.push_back((uint64_t)3 << (2 * i));
+  all_of(state, edges, n, (size_t)1 << (n / 2));
+}
+
+// Arguments: family, rows, attributes, golden size, golden count (0: one is
+// enough).
+void minimum(benchmark::State &state) {
+  Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
+  std::vector<char> work =
+      workspace(tsanom_roughset_minimum_workspace, t.view.rows, t.view.attributes);
+  std::vector<uint64_t> reduct(t.words);
+  tsanom_roughset_bounds bounds;
+  size_t found = 0, wanted = (size_t)state.range(4);
+  auto visit = [](void *, const uint64_t *, size_t) { return (int32_t)0; };
+  double best = INFINITY;
+  for (auto _ : state) {
+    best = std::min(
+        best, best_of(1, [&] {
+          check(tsanom_roughset_minimum(&t.view, nullptr, nullptr, work.data(),
+                                        work.size(), wanted ? +visit : nullptr, nullptr,
+                                        &bounds, reduct.data(), &found) == TSANOM_OK);
+        }));
+  }
+  check(bounds.lower == bounds.upper && bounds.upper == (size_t)state.range(3));
+  check(found == wanted);
+  report(state, best, 0, bounds.upper);
+}
+
+void positive_region(benchmark::State &state) {
+  Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
+  std::vector<char> work =
+      workspace(tsanom_roughset_dependency_workspace, t.view.rows, t.view.attributes);
+  size_t size = 0;
+  double best = INFINITY;
+  for (auto _ : state) {
+    best = std::min(best, best_of(1, [&] {
+                      check(tsanom_roughset_dependency(&t.view, nullptr, nullptr, nullptr,
+                                                       work.data(), work.size(), nullptr,
+                                                       &size, nullptr) == TSANOM_OK);
+                    }));
+  }
+  report(state, best, best_of(1, [&] { check(plain_positive(t) == size); }), size);
+}
+
+void greedy(benchmark::State &state) {
+  Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
+  std::vector<char> work =
+      workspace(tsanom_roughset_minimum_workspace, t.view.rows, t.view.attributes);
+  std::vector<uint64_t> reduct(t.words);
+  size_t size = 0, all = 0, kept = 0;
+  double best = INFINITY;
+  for (auto _ : state) {
+    best = std::min(
+        best, best_of(1, [&] {
+          check(tsanom_roughset_greedy(&t.view, nullptr, nullptr, work.data(),
+                                       work.size(), reduct.data(), &size) == TSANOM_OK);
+        }));
+  }
+  tsanom_roughset_dependency(&t.view, nullptr, nullptr, nullptr, nullptr, 0, nullptr,
+                             &all, nullptr);
+  tsanom_roughset_dependency(&t.view, reduct.data(), nullptr, nullptr, nullptr, 0,
+                             nullptr, &kept, nullptr);
+  check(kept == all);
+  report(state, best, 0, size);
+}
+
+}  // namespace
+
+BENCHMARK(elements)
+    ->Args({FAMILY_MIXED, 100, 20, 887, 1})
+    ->Args({FAMILY_MIXED, 1000, 20, 3743, 1})
+    ->Args({FAMILY_MIXED, 10000, 20, 1881, 1})
+    ->Args({FAMILY_MIXED, 100, 40, 3018, 1})
+    ->Args({FAMILY_MIXED, 1000, 40, 184003, 0})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(all_reducts)
+    ->Args({FAMILY_MIXED, 100, 20, 9702})
+    ->Args({FAMILY_MIXED, 1000, 20, 18102})
+    ->Args({FAMILY_MIXED, 10000, 20, 3465})
+    ->Args({FAMILY_MIXED, 100, 40, 2061932})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(matching)->Arg(36)->Unit(benchmark::kMillisecond);
+BENCHMARK(minimum)
+    ->Args({FAMILY_MIXED, 100, 40, 4, 0})
+    ->Args({FAMILY_MIXED, 100, 40, 4, 3})
+    ->Args({FAMILY_MIXED, 100, 100, 4, 0})
+    ->Args({FAMILY_MIXED, 100, 100, 4, 109})
+    ->Args({FAMILY_BINARY, 100, 40, 8, 0})
+    ->Args({FAMILY_BINARY, 100, 40, 8, 4950})
+    ->Args({FAMILY_MIXED, 1000, 20, 8, 69})
+    ->Args({FAMILY_MIXED, 10000, 20, 12, 150})
+    ->Args({FAMILY_MIXED, 1000, 40, 7, 0})
+    ->Args({FAMILY_MIXED, 1000, 40, 7, 49})
+    ->Args({FAMILY_MIXED, 10000, 40, 10, 0})
+    ->Args({FAMILY_PLANTED, 10000, 100, 4, 0})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(positive_region)
+    ->Args({FAMILY_MIXED, 1000000, 20})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(greedy)
+    ->Args({FAMILY_MIXED, 1000000, 20})
+    ->Args({FAMILY_PLANTED, 1000000, 20})
+    ->Args({FAMILY_PLANTED, 10000, 100})
+    ->Unit(benchmark::kMillisecond);
+
+BENCHMARK_MAIN();
