@@ -11,6 +11,7 @@
 #include <tsanom/heartbeat_run.h>
 #include <tsanom/hsa.h>
 #include <tsanom/lbkeogh.h>
+#include <tsanom/optics.h>
 #include <tsanom/polyfit.h>
 #include <tsanom/roughset.h>
 #include <tsanom/search.h>

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* OPTICS by looking at all distances: for few points, many dimensions, and
+ * distances that are no metric. Prim's algorithm on a dense graph. */
+#include <math.h>
+#include <string.h>
+
+#include "core/exec.h"
+#include "core/parallel.h"
+#include "optics/optics_internal.h"
+
+typedef struct {
+  const tsn_optics_input *input;
+  const tsanom_optics_options *options;
+  const tsn_optics_kernels *kernels;
+  const tsn_optics_exhaustive *scratch;
+  const tsn_optics_result *result;
+  tsn_optics_fault *fault;
+} job;
+
+void tsn_optics_exhaustive_layout(tsn_arena *arena, size_t n, size_t dimensions,
+                                  size_t min_points, int threads,
+                                  tsn_optics_exhaustive *scratch) {
+  size_t padded, coordinates = 0, rows = 0, near = 0, teams = (size_t)threads;
+  padded = (n + TSN_OPTICS_LANES - 1) / TSN_OPTICS_LANES * TSN_OPTICS_LANES;
+  if (__builtin_mul_overflow(padded, dimensions, &coordinates) ||
+      __builtin_mul_overflow(padded, teams, &rows) ||
+      __builtin_mul_overflow(min_points, teams, &near)) {
+    arena->overflow = true;
+  }
+  scratch->row_length = padded;
+  scratch->blocks = tsn_arena_take(arena, coordinates, sizeof(double));
+  scratch->number = tsn_arena_take(arena, n, sizeof(uint32_t));
+  scratch->reach = tsn_arena_take(arena, n, sizeof(double));
+  scratch->from = tsn_arena_take(arena, n, sizeof(uint32_t));
+  scratch->distance = tsn_arena_take(arena, rows, sizeof(double));
+  scratch->nearest = tsn_arena_take(arena, near, sizeof(double));
+}
+
+static double *lane(const job *j, size_t place, size_t coordinate) {
+  size_t dimensions = j->input->dimensions, block = place / TSN_OPTICS_LANES;
+  return j->scratch->blocks + (block * dimensions + coordinate) * TSN_OPTICS_LANES +
+         place % TSN_OPTICS_LANES;
+}
+
+/* Gather all points as not yet processed. */
+static void gather(const job *j) {
+  const tsn_optics_input *in = j->input;
+  for (size_t i = 0; i < in->n; i++) {
+    j->scratch->number[i] = (uint32_t)i;
+    for (size_t c = 0; c < in->dimensions; c++) {
+      *lane(j, i, c) = in->points[i * in->leading + c];
+    }
+  }
+}
+
+/* A distance that is not computed but given; faults are kept. */
+static double given(const job *j, size_t a, size_t b) {
+  const tsn_optics_input *in = j->input;
+  if (a == b) return 0;
+  size_t low = a < b ? a : b, high = a < b ? b : a;
+  if (in->matrix) {
+    return in->leading ? in->matrix[low * in->leading + high]
+                       : in->matrix[low * (2 * in->n - low - 1) / 2 + high - low - 1];
+  }
+  double d = in->function(in->user, low, high);
+  if (d >= 0 && isfinite(d)) return d;
+  *j->fault = (tsn_optics_fault){
+      d < 0 && isfinite(d) ? TSANOM_E_VALUE : TSANOM_E_NONFINITE, {low, high}};
+  return INFINITY;
+}
+
+/* Distances from point p to the first `count` of those gathered. */
+static void distances(const job *j, size_t p, size_t count, double *distance) {
+  const tsn_optics_input *in = j->input;
+  if (!in->points) {
+    for (size_t i = 0; i < count && !j->fault->status; i++) {
+      distance[i] = given(j, p, j->scratch->number[i]);
+    }
+    return;
+  }
+  size_t blocks = (count + TSN_OPTICS_LANES - 1) / TSN_OPTICS_LANES;
+  j->kernels->row[j->options->metric](j->scratch->blocks, blocks, in->dimensions,
+                                      in->points + p * in->leading, distance);
+  if (j->options->metric == TSANOM_OPTICS_EUCLIDEAN) j->kernels->root(distance, count);
+}
+
+/* The k-th smallest of count >= k values; `nearest` is room for k. */
+static double kth_smallest(const double *values, size_t count, size_t k,
+                           double *nearest) {
+  size_t held = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (held == k && values[i] >= nearest[k - 1]) continue;
+    size_t place = held < k ? held++ : k - 1;
+    for (; place > 0 && nearest[place - 1] > values[i]; place--) {
+      nearest[place] = nearest[place - 1];
+    }
+    nearest[place] = values[i];
+  }
+  return nearest[k - 1];
+}
+
+static void core_distances(void *context, size_t begin, size_t end, int thread) {
+  const job *j = context;
+  size_t n = j->input->n, k = j->options->min_points;
+  double *distance = j->scratch->distance + (size_t)thread * j->scratch->row_length;
+  double *nearest = j->scratch->nearest + (size_t)thread * k;
+  for (size_t p = begin; p < end && !j->fault->status; p++) {
+    distances(j, p, n, distance);
+    double core = j->fault->status ? 0 : kth_smallest(distance, n, k, nearest);
+    j->result->core[p] = core <= j->options->eps ? core : INFINITY;
+  }
+}
+
+/* The place of the point to process next among `count`. */
+static size_t choose(const job *j, size_t count) {
+  const tsn_optics_exhaustive *s = j->scratch;
+  double least = j->kernels->minimum(s->reach, count);
+  size_t best = count;
+  for (size_t i = 0; i < count; i++) {
+    if (s->reach[i] == least && (best == count || s->number[i] < s->number[best])) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+/* Put the last of `count` points not yet processed into the place of another. */
+static void drop(const job *j, size_t place, size_t count) {
+  const tsn_optics_exhaustive *s = j->scratch;
+  size_t last = count - 1;
+  s->number[place] = s->number[last];
+  s->reach[place] = s->reach[last];
+  s->from[place] = s->from[last];
+  for (size_t c = 0; c < j->input->dimensions; c++)
+    *lane(j, place, c) = *lane(j, last, c);
+}
+
+/* Let the point p just processed reach the first `count` gathered. */
+static void reach_from(const job *j, uint32_t p, size_t count) {
+  const tsn_optics_exhaustive *s = j->scratch;
+  double core = j->result->core[p], eps = j->options->eps;
+  if (core == INFINITY) return;
+  distances(j, p, count, s->distance);
+  if (j->fault->status) return;
+  for (size_t i = 0; i < count; i++) {
+    double d = s->distance[i], reach = core > d ? core : d;
+    if (reach < s->reach[i] && d <= eps) {
+      s->reach[i] = reach;
+      s->from[i] = p;
+    }
+  }
+}
+
+static tsanom_status order_all(const job *j, const tsn_optics_progress *progress) {
+  const tsn_optics_exhaustive *s = j->scratch;
+  const tsn_optics_result *r = j->result;
+  size_t n = j->input->n;
+  for (size_t i = 0; i < n; i++) {
+    s->reach[i] = INFINITY;
+    s->from[i] = TSN_OPTICS_NONE;
+  }
+  for (size_t k = 0; k < n; k++) {
+    if (tsn_exec_stop(&progress->exec, k, n)) return TSANOM_STOPPED;
+    size_t place = choose(j, n - k);
+    uint32_t p = s->number[place];
+    r->order[k] = p;
+    r->reachability[k] = s->reach[place];
+    r->predecessor[k] = s->from[place];
+    drop(j, place, n - k);
+    reach_from(j, p, n - k - 1);
+    if (j->fault->status) return j->fault->status;
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_optics_exhaustive_order(const tsn_optics_input *input,
+                                          const tsanom_optics_options *options,
+                                          tsn_optics_progress *progress,
+                                          const tsn_optics_exhaustive *scratch,
+                                          const tsn_optics_result *result,
+                                          tsn_optics_fault *fault) {
+  job j = {input,   options, tsn_optics_kernels_at(progress->exec.isa),
+           scratch, result,  fault};
+  gather(&j);
+  tsanom_status status =
+      tsn_parallel_for(&progress->exec, input->n, 16, core_distances, &j, NULL);
+  if (status == TSANOM_OK) status = fault->status;
+  if (status != TSANOM_OK) return status;
+  progress->before = input->n;
+  return order_all(&j, progress);
+}

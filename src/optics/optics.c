@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <tsanom/optics.h>
+
+#include <math.h>
+
+#include "core/check.h"
+#include "core/exec.h"
+#include "core/versioned.h"
+#include "optics/optics_internal.h"
+
+/* Squares of differences of such magnitudes can be added up. */
+#define LARGEST 1e150
+
+static const tsanom_optics_options defaults = {.struct_size = sizeof defaults,
+                                               .min_points = 5,
+                                               .eps = INFINITY,
+                                               .metric = TSANOM_OPTICS_EUCLIDEAN,
+                                               .search = TSANOM_OPTICS_SEARCH_AUTO};
+
+static const tsn_versioned options_type = {.size = sizeof(tsanom_optics_options),
+                                           .first_size = sizeof(tsanom_optics_options),
+                                           .defaults = &defaults};
+
+tsanom_status tsanom_optics_options_init(tsanom_optics_options *options,
+                                         size_t struct_size) {
+  return tsn_versioned_init(&options_type, options, struct_size);
+}
+
+static tsanom_status read_options(tsanom_optics_options *own,
+                                  const tsanom_optics_options *caller) {
+  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
+  if (status < 0) return status;
+  bool known = own->metric >= TSANOM_OPTICS_EUCLIDEAN &&
+               own->metric <= TSANOM_OPTICS_CHEBYSHEV &&
+               own->search >= TSANOM_OPTICS_SEARCH_AUTO &&
+               own->search <= TSANOM_OPTICS_SEARCH_TREE;
+  return known && own->min_points >= 1 && own->eps >= 0 ? TSANOM_OK : TSANOM_E_OPTION;
+}
+
+tsanom_status tsn_optics_check_count(size_t n) {
+  if (n == 0) return TSANOM_E_COUNT;
+  return n > INT32_MAX ? TSANOM_E_OVERFLOW : TSANOM_OK;
+}
+
+bool tsn_optics_are_distances(const double *values, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (!(values[i] >= 0)) return false;
+  }
+  return true;
+}
+
+typedef struct {
+  tsn_optics_result result;
+  tsn_optics_exhaustive exhaustive;
+} buffers;
+
+static void layout(tsn_arena *arena, size_t n, size_t dimensions,
+                   const tsanom_optics_options *options, int threads, buffers *b) {
+  b->result.order = tsn_arena_take(arena, n, sizeof(uint32_t));
+  b->result.predecessor = tsn_arena_take(arena, n, sizeof(uint32_t));
+  b->result.reachability = tsn_arena_take(arena, n, sizeof(double));
+  b->result.core = tsn_arena_take(arena, n, sizeof(double));
+  size_t min_points = options->min_points < n ? options->min_points : n;
+  tsn_optics_exhaustive_layout(arena, n, dimensions, min_points, threads, &b->exhaustive);
+}
+
+tsanom_status tsanom_optics_workspace(size_t n, size_t dimensions,
+                                      const tsanom_optics_options *options,
+                                      const tsanom_exec *exec, size_t *bytes) {
+  if (!bytes) return TSANOM_E_NULL;
+  tsanom_optics_options own;
+  tsanom_exec how;
+  tsanom_status status = read_options(&own, options);
+  if (status == TSANOM_OK) status = tsn_exec_read(&how, exec);
+  if (status == TSANOM_OK) status = tsn_optics_check_count(n);
+  if (status != TSANOM_OK) return status;
+  tsn_arena measured = tsn_arena_measure();
+  buffers b;
+  layout(&measured, n, dimensions, &own, how.threads, &b);
+  return tsn_arena_bytes(&measured, bytes);
+}
+
+/* Where the outputs go. */
+typedef struct {
+  size_t *order;
+  double *reachability;
+  size_t *predecessor;
+  double *core_distance;
+  size_t *where;
+} outputs;
+
+static tsanom_status refuse(const outputs *out, tsanom_status status, size_t row,
+                            size_t column) {
+  if (out->where) {
+    out->where[0] = row;
+    out->where[1] = column;
+  }
+  return status;
+}
+
+static tsanom_status check_points(const tsn_optics_input *in, const outputs *out) {
+  for (size_t i = 0; i < in->n; i++) {
+    const double *row = in->points + i * in->leading;
+    for (size_t c = 0; c < in->dimensions; c++) {
+      if (fabs(row[c]) <= LARGEST) continue;
+      return refuse(out, isfinite(row[c]) ? TSANOM_E_VALUE : TSANOM_E_NONFINITE, i, c);
+    }
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status check_condensed(const tsn_optics_input *in, const outputs *out) {
+  const double *next = in->matrix;
+  for (size_t i = 0; i < in->n; i++) {
+    for (size_t j = i + 1; j < in->n; j++, next++) {
+      if (!isfinite(*next)) return refuse(out, TSANOM_E_NONFINITE, i, j);
+      if (*next < 0) return refuse(out, TSANOM_E_VALUE, i, j);
+    }
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status check_square(const tsn_optics_input *in, const outputs *out) {
+  for (size_t i = 0; i < in->n; i++) {
+    for (size_t j = 0; j < in->n; j++) {
+      double d = in->matrix[i * in->leading + j],
+             across = in->matrix[j * in->leading + i];
+      if (!isfinite(d)) return refuse(out, TSANOM_E_NONFINITE, i, j);
+      bool differs = j < i && d != across;
+      if (d < 0 || (i == j && d != 0) || differs) {
+        return refuse(out, TSANOM_E_VALUE, i, j);
+      }
+    }
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status check_input(const tsn_optics_input *in, const outputs *out) {
+  if (in->points) return check_points(in, out);
+  if (in->function || in->n == 1) return TSANOM_OK;
+  return in->leading ? check_square(in, out) : check_condensed(in, out);
+}
+
+static int32_t poll_shifted(void *user, uint64_t done, uint64_t total) {
+  const tsn_optics_progress *p = user;
+  (void)total;
+  return p->caller->poll(p->caller->poll_user, p->before + done, p->total);
+}
+
+static void give(const tsn_optics_result *result, size_t n, const outputs *out) {
+  for (size_t k = 0; k < n; k++) {
+    out->order[k] = result->order[k];
+    out->reachability[k] = result->reachability[k];
+    if (out->predecessor) {
+      uint32_t p = result->predecessor[k];
+      out->predecessor[k] = p == TSN_OPTICS_NONE ? SIZE_MAX : p;
+    }
+    if (out->core_distance) out->core_distance[k] = result->core[k];
+  }
+}
+
+static tsanom_status run(const tsn_optics_input *in, const tsanom_optics_options *options,
+                         const tsanom_exec *how, void *work, size_t work_bytes,
+                         const outputs *out) {
+  tsn_arena measured = tsn_arena_measure();
+  buffers b;
+  layout(&measured, in->n, in->dimensions, options, how->threads, &b);
+  tsn_workspace workspace;
+  tsanom_status status = tsn_workspace_open(&workspace, &measured, how, work, work_bytes);
+  if (status < 0) return status;
+  layout(&workspace.arena, in->n, in->dimensions, options, how->threads, &b);
+  tsn_optics_progress progress = {.exec = *how, .caller = how, .total = 2 * in->n};
+  progress.exec.poll_user = &progress;
+  if (how->poll) progress.exec.poll = poll_shifted;
+  if (!in->points) progress.exec.threads = 1;
+  tsn_optics_fault fault = {TSANOM_OK, {0, 0}};
+  status = tsn_optics_exhaustive_order(in, options, &progress, &b.exhaustive, &b.result,
+                                       &fault);
+  if (status == TSANOM_OK) give(&b.result, in->n, out);
+  tsn_workspace_close(&workspace);
+  return fault.status ? refuse(out, status, fault.where[0], fault.where[1]) : status;
+}
+
+/* What all three forms check. */
+static tsanom_status order(const tsn_optics_input *in,
+                           const tsanom_optics_options *options, const tsanom_exec *exec,
+                           void *work, size_t work_bytes, const outputs *out) {
+  if (!out->order || !out->reachability) return TSANOM_E_NULL;
+  tsanom_optics_options own;
+  tsanom_exec how;
+  tsanom_status status = read_options(&own, options);
+  if (status == TSANOM_OK) status = tsn_exec_read(&how, exec);
+  if (status == TSANOM_OK) status = tsn_optics_check_count(in->n);
+  if (status != TSANOM_OK) return status;
+  if (in->n < own.min_points) return TSANOM_E_COUNT;
+  status = check_input(in, out);
+  return status < 0 ? status : run(in, &own, &how, work, work_bytes, out);
+}
+
+tsanom_status tsanom_optics_order(const double *points, size_t n, size_t dimensions,
+                                  size_t leading, const tsanom_optics_options *options,
+                                  const tsanom_exec *exec, void *work, size_t work_bytes,
+                                  size_t *order_, double *reachability,
+                                  size_t *predecessor, double *core_distance,
+                                  size_t *where) {
+  outputs out = {order_, reachability, predecessor, core_distance, where};
+  tsn_optics_input in = {
+      .n = n, .points = points, .dimensions = dimensions, .leading = leading};
+  size_t elements, bytes;
+  if (!points) return TSANOM_E_NULL;
+  if (dimensions == 0) return TSANOM_E_COUNT;
+  if (leading < dimensions) return TSANOM_E_OPTION;
+  if (__builtin_mul_overflow(n, leading, &elements) ||
+      __builtin_mul_overflow(elements, sizeof *points, &bytes)) {
+    return TSANOM_E_OVERFLOW;
+  }
+  return order(&in, options, exec, work, work_bytes, &out);
+}
+
+tsanom_status tsanom_optics_order_matrix(const double *distances, size_t n,
+                                         size_t leading,
+                                         const tsanom_optics_options *options,
+                                         const tsanom_exec *exec, void *work,
+                                         size_t work_bytes, size_t *order_,
+                                         double *reachability, size_t *predecessor,
+                                         double *core_distance, size_t *where) {
+  outputs out = {order_, reachability, predecessor, core_distance, where};
+  tsn_optics_input in = {.n = n, .matrix = distances, .leading = leading};
+  size_t elements, bytes;
+  if (!distances && !(n == 1 && leading == 0)) return TSANOM_E_NULL;
+  if (leading && leading < n) return TSANOM_E_OPTION;
+  if (__builtin_mul_overflow(n, leading ? leading : n, &elements) ||
+      __builtin_mul_overflow(elements, sizeof *distances, &bytes)) {
+    return TSANOM_E_OVERFLOW;
+  }
+  return order(&in, options, exec, work, work_bytes, &out);
+}
+
+tsanom_status tsanom_optics_order_function(tsanom_optics_distance *distance, void *user,
+                                           size_t n, const tsanom_optics_options *options,
+                                           const tsanom_exec *exec, void *work,
+                                           size_t work_bytes, size_t *order_,
+                                           double *reachability, size_t *predecessor,
+                                           double *core_distance, size_t *where) {
+  outputs out = {order_, reachability, predecessor, core_distance, where};
+  tsn_optics_input in = {.n = n, .function = distance, .user = user};
+  if (!distance) return TSANOM_E_NULL;
+  return order(&in, options, exec, work, work_bytes, &out);
+}

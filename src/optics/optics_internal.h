@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TSN_OPTICS_INTERNAL_H
+#define TSN_OPTICS_INTERNAL_H
+
+#include <stdbool.h>
+#include <tsanom/optics.h>
+
+#include "core/arena.h"
+#include "optics/optics_kernel.h"
+
+/* No point. */
+#define TSN_OPTICS_NONE UINT32_MAX
+
+/* What the points are known by: exactly one of points, matrix, function. */
+typedef struct {
+  size_t n;
+  const double *points;
+  size_t dimensions, leading;
+  const double *matrix; /* leading 0: condensed */
+  tsanom_optics_distance *function;
+  void *user;
+} tsn_optics_input;
+
+/* The result by position in the order; core by point. */
+typedef struct {
+  uint32_t *order, *predecessor;
+  double *reachability, *core;
+} tsn_optics_result;
+
+/* A refused distance. */
+typedef struct {
+  tsanom_status status;
+  size_t where[2];
+} tsn_optics_fault;
+
+/* exec with a poll that counts both halves of the work: finding core distances and
+ * ordering, n units each. */
+typedef struct {
+  tsanom_exec exec;
+  const tsanom_exec *caller;
+  uint64_t before, total;
+} tsn_optics_progress;
+
+/* Scratch of the exhaustive search. */
+typedef struct {
+  double *blocks;    /* points not yet processed, as optics_kernel.h has them */
+  uint32_t *number;  /* which these are */
+  double *reach;     /* their reachability */
+  uint32_t *from;    /* their predecessor */
+  double *distance;  /* a row of distances for each thread */
+  double *nearest;   /* the smallest of each row, min_points for each thread */
+  size_t row_length; /* elements of a row of distances */
+} tsn_optics_exhaustive;
+
+void tsn_optics_exhaustive_layout(tsn_arena *arena, size_t n, size_t dimensions,
+                                  size_t min_points, int threads,
+                                  tsn_optics_exhaustive *scratch);
+
+/* Order by looking at all distances. TSANOM_STOPPED, or the status in `fault`. */
+tsanom_status tsn_optics_exhaustive_order(const tsn_optics_input *input,
+                                          const tsanom_optics_options *options,
+                                          tsn_optics_progress *progress,
+                                          const tsn_optics_exhaustive *scratch,
+                                          const tsn_optics_result *result,
+                                          tsn_optics_fault *fault);
+
+/* Labels at a cut, all arguments checked; returns the number of clusters. */
+size_t tsn_optics_labels(const size_t *order, const double *reachability,
+                         const double *core, size_t n, double eps, int32_t *labels);
+
+/* Whether n is a count of points; else why not. */
+tsanom_status tsn_optics_check_count(size_t n);
+
+/* Whether the n values are distances: not NaN and >= 0. */
+bool tsn_optics_are_distances(const double *values, size_t n);
+
+#endif

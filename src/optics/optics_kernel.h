@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loops over points in blocks of 8, one lane each: coordinate c of point j is
+ * blocks[(j / 8 * dimensions + c) * 8 + j % 8]. */
+#ifndef TSN_OPTICS_KERNEL_H
+#define TSN_OPTICS_KERNEL_H
+
+#include <stddef.h>
+
+#include "core/isa.h"
+
+enum { TSN_OPTICS_LANES = 8 };
+
+/* Raw distances, before the root of the Euclidean, from a query to all lanes of
+ * `count` blocks. */
+typedef void tsn_optics_row(const double *blocks, size_t count, size_t dimensions,
+                            const double *query, double *distance);
+
+typedef struct {
+  tsn_optics_row *row[3]; /* by metric */
+  /* Take roots in place. */
+  void (*root)(double *values, size_t count);
+  /* The smallest of count >= 1 values, none a NaN. */
+  double (*minimum)(const double *values, size_t count);
+} tsn_optics_kernels;
+
+TSN_KERNEL_TABLE(tsn_optics_kernels);
+
+#endif

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdlib.h>
+#include <tsanom/optics.h>
+
+#include "optics/naive.h"
+#include "support/allocator.h"
+#include "support/check.h"
+#include "support/random.h"
+
+static tsanom_optics_options optics_options(size_t min_points, double eps,
+                                            int32_t metric) {
+  tsanom_optics_options options;
+  tsanom_optics_options_init(&options, sizeof options);
+  options.min_points = min_points;
+  options.eps = eps;
+  options.metric = metric;
+  return options;
+}
+
+static plot order_points(const double *points, size_t n, size_t dimensions,
+                         const tsanom_optics_options *options, const tsanom_exec *exec) {
+  plot p = plot_new(n);
+  CHECK_STATUS(
+      tsanom_optics_order(points, n, dimensions, dimensions, options, exec, NULL, 0,
+                          p.order, p.reachability, p.predecessor, p.core, NULL),
+      TSANOM_OK);
+  return p;
+}
+
+static double random_eps(const double *d, size_t n, uint64_t *seed) {
+  uint64_t kind = random_bits(seed) % 4;
+  if (kind == 0) return INFINITY;
+  /* A distance that occurs, so that the boundary is tried. */
+  return d[random_bits(seed) % (n * n)] * (kind == 1 ? 1 : random_unit(seed));
+}
+
+static void expect_equal(const plot *p, const plot *expected, const char *what,
+                         int trial) {
+  size_t k = plot_difference(p, expected);
+  cr_assert(k == p->n,
+            "%s, trial %d, place %zu: %zu (%.17g from %zu, core %.17g), not %zu (%.17g "
+            "from %zu, core %.17g)",
+            what, trial, k, p->order[k], p->reachability[k], p->predecessor[k],
+            p->core[k], expected->order[k], expected->reachability[k],
+            expected->predecessor[k], expected->core[k]);
+}
+
+static void try_all_ways(const double *points, size_t n, size_t dimensions,
+                         tsanom_optics_options options, const plot *expected, int trial) {
+  FOR_EACH_ISA (isa) {
+    for (int32_t threads = 1; threads <= 3; threads += 2) {
+      for (int32_t search = TSANOM_OPTICS_SEARCH_AUTO;
+           search <= TSANOM_OPTICS_SEARCH_TREE; search++) {
+        tsanom_exec exec;
+        tsanom_exec_init(&exec, sizeof exec);
+        exec.isa = isa;
+        exec.threads = threads;
+        options.search = search;
+        plot p = order_points(points, n, dimensions, &options, &exec);
+        expect_equal(&p, expected,
+                     search == TSANOM_OPTICS_SEARCH_TREE ? "tree" : "exhaustive", trial);
+        plot_free(&p);
+      }
+    }
+  }
+}
+
+static void compare_with_definition(int trials, size_t largest, size_t most_dimensions,
+                                    uint64_t seed) {
+  for (int trial = 0; trial < trials; trial++) {
+    size_t n = random_between(&seed, 1, largest);
+    size_t dimensions = random_between(&seed, 1, most_dimensions);
+    int32_t metric = (int32_t)(random_bits(&seed) % 3);
+    size_t min_points = random_between(&seed, 1, n < 7 ? n : 7);
+    if (random_bits(&seed) % 8 == 0) min_points = random_between(&seed, 1, n);
+    double *points = malloc(n * dimensions * sizeof *points);
+    random_points(points, n, dimensions, &seed);
+    double *d = naive_matrix(points, n, dimensions, dimensions, metric);
+    double eps = random_eps(d, n, &seed);
+    plot expected = naive_optics(d, n, min_points, eps);
+    try_all_ways(points, n, dimensions, optics_options(min_points, eps, metric),
+                 &expected, trial);
+    plot_free(&expected);
+    free(d);
+    free(points);
+  }
+}
+
+Test(optics, equals_the_definition_on_few_points) {
+  compare_with_definition(2000, 24, 5, 1);
+}
+
+Test(optics, equals_the_definition_on_more_points) {
+  compare_with_definition(120, 400, 3, 2);
+}
+
+Test(optics, equals_the_definition_in_many_dimensions) {
+  compare_with_definition(60, 120, 40, 3);
+}
+
+static double matrix_distance(void *user, size_t i, size_t j) {
+  const plot *p = user;
+  cr_assert(i < j && j < p->n);
+  return p->core[i * p->n + j];
+}
+
+Test(optics, matrices_and_a_function_give_the_order_of_their_points) {
+  uint64_t seed = 4;
+  for (int trial = 0; trial < 1000; trial++) {
+    size_t n = random_between(&seed, 1, 30), leading = n + (size_t)trial % 3;
+    double points[60];
+    random_points(points, n, 2, &seed);
+    double *d = naive_matrix(points, n, 2, 2, TSANOM_OPTICS_EUCLIDEAN);
+    double eps = random_eps(d, n, &seed);
+    tsanom_optics_options options = optics_options(random_between(&seed, 1, n), eps, 0);
+    plot expected = naive_optics(d, n, options.min_points, eps), p = plot_new(n);
+    double *square = calloc(n * leading, sizeof *square);
+    double *condensed = malloc(n * n * sizeof *condensed), *next = condensed;
+    for (size_t i = 0; i < n; i++) {
+      memcpy(square + i * leading, d + i * n, n * sizeof *d);
+      for (size_t j = i + 1; j < n; j++) *next++ = d[i * n + j];
+    }
+    CHECK_STATUS(
+        tsanom_optics_order_matrix(square, n, leading, &options, NULL, NULL, 0, p.order,
+                                   p.reachability, p.predecessor, p.core, NULL),
+        TSANOM_OK);
+    expect_equal(&p, &expected, "square", trial);
+    CHECK_STATUS(
+        tsanom_optics_order_matrix(condensed, n, 0, &options, NULL, NULL, 0, p.order,
+                                   p.reachability, p.predecessor, p.core, NULL),
+        TSANOM_OK);
+    expect_equal(&p, &expected, "condensed", trial);
+    plot user = {.n = n, .core = d};
+    tsanom_exec exec;
+    tsanom_exec_init(&exec, sizeof exec);
+    exec.threads = 3; /* the function is called by this thread all the same */
+    CHECK_STATUS(tsanom_optics_order_function(matrix_distance, &user, n, &options, &exec,
+                                              NULL, 0, p.order, p.reachability,
+                                              p.predecessor, p.core, NULL),
+                 TSANOM_OK);
+    expect_equal(&p, &expected, "function", trial);
+    plot_free(&p);
+    plot_free(&expected);
+    free(square);
+    free(condensed);
+    free(d);
+  }
+}
+
+Test(optics, rows_may_be_apart_and_outputs_left_out) {
+  double points[] = {0, 9, 1, 9, 5, 9, 6, 9}, reachability[4];
+  size_t order[4], expected[] = {0, 1, 2, 3};
+  tsanom_optics_options options = optics_options(1, INFINITY, 0);
+  CHECK_STATUS(tsanom_optics_order(points, 4, 1, 2, &options, NULL, NULL, 0, order,
+                                   reachability, NULL, NULL, NULL),
+               TSANOM_OK);
+  cr_assert_arr_eq(order, expected, sizeof expected);
+  cr_assert(reachability[0] == INFINITY && reachability[1] == 1 && reachability[2] == 4 &&
+            reachability[3] == 1);
+}
+
+Test(optics, a_workspace_of_the_size_asked_for_means_no_allocation) {
+  uint64_t seed = 5;
+  for (int trial = 0; trial < 300; trial++) {
+    size_t n = random_between(&seed, 5, 200), dimensions = random_between(&seed, 1, 20);
+    double *points = malloc(n * dimensions * sizeof *points);
+    random_points(points, n, dimensions, &seed);
+    test_allocator allocator = {0};
+    tsanom_exec exec = test_exec(&allocator);
+    exec.threads = 1 + trial % 2;
+    tsanom_optics_options options = optics_options(5, INFINITY, 0);
+    options.search = trial % 3;
+    size_t bytes = 0;
+    CHECK_STATUS(tsanom_optics_workspace(n, dimensions, &options, &exec, &bytes),
+                 TSANOM_OK);
+    unsigned char *block = malloc(bytes + 1);
+    plot p = plot_new(n);
+    p.reachability[0] = -1;
+    CHECK_STATUS(tsanom_optics_order(points, n, dimensions, dimensions, &options, &exec,
+                                     block, bytes - 1, p.order, p.reachability,
+                                     p.predecessor, p.core, NULL),
+                 TSANOM_E_WORKSPACE);
+    cr_assert(p.reachability[0] == -1);
+    CHECK_STATUS(tsanom_optics_order(points, n, dimensions, dimensions, &options, &exec,
+                                     block + trial % 2, bytes, p.order, p.reachability,
+                                     p.predecessor, p.core, NULL),
+                 TSANOM_OK);
+    cr_assert(allocator.calls == 0);
+    plot_free(&p);
+    free(block);
+    free(points);
+  }
+}
+
+Test(optics, the_workspace_is_monotone) {
+  for (size_t dimensions = 0; dimensions < 40; dimensions += 3) {
+    size_t before = 0;
+    for (size_t n = 1; n < 3000; n += 1 + n / 8) {
+      size_t bytes = 0, wider = 0;
+      CHECK_STATUS(tsanom_optics_workspace(n, dimensions, NULL, NULL, &bytes), TSANOM_OK);
+      CHECK_STATUS(tsanom_optics_workspace(n, dimensions + 1, NULL, NULL, &wider),
+                   TSANOM_OK);
+      cr_assert(bytes >= before && (dimensions == 0 || wider >= bytes),
+                "n %zu, %zu dimensions", n, dimensions);
+      before = bytes;
+    }
+  }
+}
+
+Test(optics, a_failing_allocator_is_reported_and_nothing_leaks) {
+  double points[] = {1, 2, 3, 7, 8, 9}, reachability[6] = {-1};
+  size_t order[6];
+  test_allocator allocator = {.fail_at = 1};
+  tsanom_exec exec = test_exec(&allocator);
+  CHECK_STATUS(tsanom_optics_order(points, 6, 1, 1, NULL, &exec, NULL, 0, order,
+                                   reachability, NULL, NULL, NULL),
+               TSANOM_E_MEMORY);
+  cr_assert(reachability[0] == -1);
+  allocator.fail_at = 0;
+  CHECK_STATUS(tsanom_optics_order(points, 6, 1, 1, NULL, &exec, NULL, 0, order,
+                                   reachability, NULL, NULL, NULL),
+               TSANOM_OK);
+  cr_assert(allocator.live == 0);
+}
+
+typedef struct {
+  uint64_t calls, stop_at, last, total;
+} polling;
+
+static int32_t count_polls(void *user, uint64_t done, uint64_t total) {
+  polling *p = user;
+  cr_assert(done <= total && done >= p->last && (!p->total || p->total == total));
+  p->last = done;
+  p->total = total;
+  return ++p->calls == p->stop_at;
+}
+
+Test(optics, the_poll_sees_progress_and_stops_the_run) {
+  uint64_t seed = 6;
+  enum { N = 2000 };
+  double *points = malloc(N * 2 * sizeof *points);
+  random_points(points, N, 2, &seed);
+  for (int32_t search = 0; search <= TSANOM_OPTICS_SEARCH_TREE; search++) {
+    for (uint64_t stop_at = 0; stop_at < 40; stop_at += 3) {
+      tsanom_optics_options options = optics_options(3, INFINITY, 0);
+      options.search = search;
+      polling p = {.stop_at = stop_at};
+      tsanom_exec exec;
+      tsanom_exec_init(&exec, sizeof exec);
+      exec.poll = count_polls;
+      exec.poll_user = &p;
+      plot out = plot_new(N);
+      out.reachability[0] = -1;
+      CHECK_STATUS(
+          tsanom_optics_order(points, N, 2, 2, &options, &exec, NULL, 0, out.order,
+                              out.reachability, out.predecessor, out.core, NULL),
+          stop_at ? TSANOM_STOPPED : TSANOM_OK);
+      cr_assert(p.calls > 0 && (stop_at == 0 || out.reachability[0] == -1));
+      plot_free(&out);
+    }
+  }
+  free(points);
+}
+
+/* Calls that must be refused with the outputs as they were. */
+static size_t order[4], where[2];
+static double reachability[4];
+
+static tsanom_status order_of(const double *points, size_t n, size_t dimensions,
+                              size_t leading, const tsanom_optics_options *options) {
+  reachability[0] = -1;
+  where[0] = where[1] = 77;
+  tsanom_status status =
+      tsanom_optics_order(points, n, dimensions, leading, options, NULL, NULL, 0, order,
+                          reachability, NULL, NULL, where);
+  cr_assert(status >= 0 || reachability[0] == -1);
+  return status;
+}
+
+Test(optics, bad_points_and_options_are_refused) {
+  double good[] = {1, 2, 3, 4}, bad[] = {1, 2, NAN, 4}, large[] = {1, 2, 3, -2e150};
+  tsanom_optics_options options = optics_options(2, INFINITY, 0);
+  CHECK_STATUS(order_of(NULL, 4, 1, 1, &options), TSANOM_E_NULL);
+  CHECK_STATUS(order_of(good, 0, 1, 1, &options), TSANOM_E_COUNT);
+  CHECK_STATUS(order_of(good, 4, 0, 1, &options), TSANOM_E_COUNT);
+  CHECK_STATUS(order_of(good, 1, 1, 1, &options), TSANOM_E_COUNT);
+  CHECK_STATUS(order_of(good, 2, 2, 1, &options), TSANOM_E_OPTION);
+  CHECK_STATUS(order_of(good, SIZE_MAX / 2, 1, 1, &options), TSANOM_E_OVERFLOW);
+  CHECK_STATUS(order_of(good, (size_t)INT32_MAX + 1, 1, 1, &options), TSANOM_E_OVERFLOW);
+  cr_assert(where[0] == 77);
+  CHECK_STATUS(order_of(bad, 2, 2, 2, &options), TSANOM_E_NONFINITE);
+  cr_assert(where[0] == 1 && where[1] == 0);
+  CHECK_STATUS(order_of(large, 2, 2, 2, &options), TSANOM_E_VALUE);
+  cr_assert(where[0] == 1 && where[1] == 1);
+  struct {
+    size_t min_points;
+    double eps;
+    int32_t metric, search;
+  } wrong[] = {
+      {0, 1, 0, 0},  {1, -1, 0, 0}, {1, NAN, 0, 0},
+      {1, 1, -1, 0}, {1, 1, 3, 0},  {1, 1, 0, 3},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    options = optics_options(wrong[i].min_points, wrong[i].eps, wrong[i].metric);
+    options.search = wrong[i].search;
+    CHECK_STATUS(order_of(good, 4, 1, 1, &options), TSANOM_E_OPTION);
+  }
+  size_t bytes = 7;
+  CHECK_STATUS(tsanom_optics_workspace(4, 1, &options, NULL, &bytes), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_optics_workspace(4, SIZE_MAX, NULL, NULL, &bytes),
+               TSANOM_E_OVERFLOW);
+  CHECK_STATUS(tsanom_optics_workspace(0, 1, NULL, NULL, &bytes), TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_optics_workspace(4, 1, NULL, NULL, NULL), TSANOM_E_NULL);
+  cr_assert(bytes == 7);
+}
+
+static tsanom_status matrix_of(const double *distances, size_t n, size_t leading) {
+  tsanom_optics_options options = optics_options(1, INFINITY, 0);
+  reachability[0] = -1;
+  where[0] = where[1] = 77;
+  tsanom_status status =
+      tsanom_optics_order_matrix(distances, n, leading, &options, NULL, NULL, 0, order,
+                                 reachability, NULL, NULL, where);
+  cr_assert(status >= 0 || reachability[0] == -1);
+  return status;
+}
+
+Test(optics, bad_matrices_are_refused_with_the_place) {
+  double asymmetric[] = {0, 1, 2, 1, 0, 3, 2, 4, 0}, diagonal[] = {0, 1, 1, 2};
+  double negative[] = {1, -1, 1}, nan[] = {1, 2, NAN}, endless[] = {0, INFINITY, 1, 0};
+  CHECK_STATUS(matrix_of(asymmetric, 3, 3), TSANOM_E_VALUE);
+  cr_assert(where[0] == 2 && where[1] == 1);
+  CHECK_STATUS(matrix_of(diagonal, 2, 2), TSANOM_E_VALUE);
+  cr_assert(where[0] == 1 && where[1] == 1);
+  CHECK_STATUS(matrix_of(negative, 3, 0), TSANOM_E_VALUE);
+  cr_assert(where[0] == 0 && where[1] == 2);
+  CHECK_STATUS(matrix_of(nan, 3, 0), TSANOM_E_NONFINITE);
+  cr_assert(where[0] == 1 && where[1] == 2);
+  CHECK_STATUS(matrix_of(endless, 2, 2), TSANOM_E_NONFINITE);
+  cr_assert(where[0] == 0 && where[1] == 1);
+  CHECK_STATUS(matrix_of(diagonal, 2, 1), TSANOM_E_OPTION);
+  CHECK_STATUS(matrix_of(NULL, 2, 0), TSANOM_E_NULL);
+  CHECK_STATUS(matrix_of(NULL, 1, 0), TSANOM_OK);
+}
+
+static double bad_distance(void *user, size_t i, size_t j) {
+  return i == 1 && j == 3 ? *(double *)user : (double)(j - i);
+}
+
+Test(optics, a_bad_distance_of_the_function_is_refused_with_the_pair) {
+  tsanom_optics_options options = optics_options(2, INFINITY, 0);
+  struct {
+    double value;
+    tsanom_status status;
+  } cases[] = {{NAN, TSANOM_E_NONFINITE},
+               {INFINITY, TSANOM_E_NONFINITE},
+               {-INFINITY, TSANOM_E_NONFINITE},
+               {-1, TSANOM_E_VALUE},
+               {5, TSANOM_OK}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    reachability[0] = -1;
+    where[0] = where[1] = 77;
+    CHECK_STATUS(
+        tsanom_optics_order_function(bad_distance, &cases[i].value, 4, &options, NULL,
+                                     NULL, 0, order, reachability, NULL, NULL, where),
+        cases[i].status);
+    if (cases[i].status == TSANOM_OK) continue;
+    cr_assert(reachability[0] == -1 && where[0] == 1 && where[1] == 3);
+  }
+  CHECK_STATUS(tsanom_optics_order_function(NULL, NULL, 4, &options, NULL, NULL, 0, order,
+                                            reachability, NULL, NULL, where),
+               TSANOM_E_NULL);
+}
