@@ -16,5 +16,6 @@
 #include <tsanom/roughset.h>
 #include <tsanom/search.h>
 #include <tsanom/speedup.h>
+#include <tsanom/spmd.h>
 
 #endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How evenly the work lies: per region, over all, and the verdict. */
+#include <math.h>
+
+#include "spmd/spmd_internal.h"
+
+static tsanom_spmd_region of_region(const tsn_spmd_input *input,
+                                    const tsn_spmd_buffers *b, size_t k) {
+  const tsanom_spmd_data *d = &input->data;
+  tsanom_spmd_region r = {.min = INFINITY, .max = -1, .level = b->level[k]};
+  double count = (double)d->processes;
+  for (size_t i = 0; i < d->processes; i++) {
+    double time = d->time[i * d->time_stride + k];
+    if (time < r.min) {
+      r.min = time;
+      r.min_process = i;
+    }
+    if (time > r.max) {
+      r.max = time;
+      r.max_process = i;
+    }
+    r.mean += time / count; /* a sum of finite times may overflow */
+  }
+  r.imbalance = r.mean > 0 ? fmax(r.max / r.mean - 1, 0) : 0;
+  r.ccr = (b->role[k] & TSN_SPMD_CCR) != 0;
+  r.cccr = (b->role[k] & TSN_SPMD_CCCR) != 0;
+  return r;
+}
+
+/* A quotient of times that both may be 0. */
+static double part(double of, double whole) {
+  return whole > 0 ? of / whole : 1;
+}
+
+static void totals(const tsn_spmd_input *input, const tsn_spmd_buffers *b,
+                   tsanom_spmd_report *report) {
+  const tsanom_spmd_data *d = &input->data;
+  for (size_t i = 0; i < d->processes; i++) {
+    double total = 0;
+    for (size_t k = 0; k < d->regions; k++) {
+      if (b->level[k] == 1) total += d->time[i * d->time_stride + k];
+    }
+    report->mean_total += total / (double)d->processes;
+    report->max_total = fmax(report->max_total, total);
+  }
+  report->load_balance = fmin(part(report->mean_total, report->max_total), 1);
+  report->serialisation = fmin(part(report->max_total, report->region_total), 1);
+  double balanced = fmin(part(report->mean_total, report->region_total), 1);
+  report->verdict_saving = 1 - balanced;
+  report->has_elapsed = d->elapsed > 0;
+  report->scheduling = report->has_elapsed ? report->region_total / d->elapsed : 0;
+  report->efficiency = report->has_elapsed ? report->mean_total / d->elapsed : balanced;
+}
+
+/* The class with the largest mean time in a region; of equals the first. */
+static int32_t slowest_class(const tsn_spmd_input *input, const tsn_spmd_buffers *b,
+                             size_t classes, size_t k) {
+  const tsanom_spmd_data *d = &input->data;
+  int32_t slowest = 0;
+  double most = -1;
+  double *sum = b->key;
+  uint32_t *count = b->points.queued;
+  for (size_t c = 0; c < classes; c++) {
+    sum[c] = 0;
+    count[c] = 0;
+  }
+  for (size_t i = 0; i < d->processes; i++) {
+    count[b->base[i]]++;
+  }
+  for (size_t i = 0; i < d->processes; i++) {
+    sum[b->base[i]] += d->time[i * d->time_stride + k] / count[b->base[i]];
+  }
+  for (size_t c = 0; c < classes; c++) {
+    if (sum[c] > most) {
+      most = sum[c];
+      slowest = (int32_t)c;
+    }
+  }
+  return slowest;
+}
+
+void tsn_spmd_balance(const tsn_spmd_input *input, const tsn_spmd_buffers *b,
+                      tsanom_spmd_report *report) {
+  double worst = -1;
+  report->verdict_region = report->verdict_class = TSANOM_SPMD_NONE;
+  report->verdict_metric = TSANOM_SPMD_NONE;
+  for (size_t k = 0; k < input->data.regions; k++) {
+    tsanom_spmd_region r = of_region(input, b, k);
+    if (r.level == 1) report->region_total += r.max;
+    if (r.cccr && r.max - r.mean > worst) {
+      worst = r.max - r.mean;
+      report->verdict_region = (int32_t)k;
+    }
+    if (report->region) report->region[k] = r;
+  }
+  totals(input, b, report);
+  if (report->verdict_region >= 0) {
+    report->verdict_class =
+        slowest_class(input, b, report->classes, (size_t)report->verdict_region);
+  }
+}

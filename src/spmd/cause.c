@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Root causes: the decision table of section 4.2 and its reducts. */
+#include <math.h>
+#include <string.h>
+
+#include "spmd/spmd_internal.h"
+
+enum {
+  ELEMENTS_MOST = 4096, /* discernibility elements held at once */
+  EXACT_METRICS = 24    /* beyond, all reducts may be too many to enumerate */
+};
+
+static tsanom_roughset_options rough_options(size_t limit) {
+  tsanom_roughset_options o;
+  tsanom_roughset_options_init(&o, sizeof o);
+  o.absorb = 0;
+  o.element_limit = limit;
+  return o;
+}
+
+static size_t larger(size_t a, size_t b) {
+  return a > b ? a : b;
+}
+
+/* The largest workspace of the calls below. */
+static tsanom_status scratch_bytes(size_t rows, size_t columns, size_t limit,
+                                   const tsanom_exec *exec, size_t *bytes) {
+  tsanom_roughset_options o = rough_options(limit);
+  tsanom_status (*const query[])(size_t, size_t, const tsanom_roughset_options *,
+                                 const tsanom_exec *, size_t *) = {
+      tsanom_roughset_elements_workspace, tsanom_roughset_core_workspace,
+      tsanom_roughset_minimum_workspace, tsanom_roughset_dependency_workspace};
+  *bytes = 0;
+  size_t one;
+  for (size_t q = 0; q < sizeof query / sizeof *query; q++) {
+    tsanom_status status = query[q](rows, columns, &o, exec, &one);
+    if (status < 0) return status;
+    *bytes = larger(*bytes, one);
+  }
+  tsanom_status status =
+      tsanom_roughset_paper_choice_workspace(limit, columns, &o, exec, &one);
+  *bytes = larger(*bytes, one);
+  return status;
+}
+
+tsanom_status tsn_spmd_table_layout(tsn_arena *arena, const tsn_spmd_input *input,
+                                    tsn_spmd_table *t) {
+  size_t rows = input->data.processes, columns = input->data.metrics;
+  if (columns && rows > SIZE_MAX / columns) return TSANOM_E_OVERFLOW;
+  t->words = (columns + 63) / 64;
+  t->limit = ELEMENTS_MOST;
+  t->scratch_bytes = 0;
+  if (columns) {
+    tsanom_status status =
+        scratch_bytes(rows, columns, t->limit, &input->exec, &t->scratch_bytes);
+    if (status < 0) return status;
+  }
+  t->code = tsn_arena_take(arena, rows * columns, sizeof *t->code);
+  t->elements = tsn_arena_take(arena, t->limit * t->words, sizeof *t->elements);
+  t->core = tsn_arena_take(arena, t->words, sizeof *t->core);
+  t->reduct = tsn_arena_take(arena, t->words, sizeof *t->reduct);
+  t->scratch = tsn_arena_take(arena, t->scratch_bytes, 1);
+  return TSANOM_OK;
+}
+
+/* Code one metric: its values in the listed regions, classified; the numbers are
+ * closed up over processes where it was not measured, which are points of no
+ * neighbour. */
+static void code_metric(const tsn_spmd_input *input, tsn_spmd_buffers *b, size_t m,
+                        size_t columns) {
+  const tsanom_spmd_data *d = &input->data;
+  tsn_spmd_points *points = &b->points;
+  const double *matrix = d->metric + m * d->processes * d->metric_stride;
+  int exponent =
+      tsn_spmd_exponent(matrix, d->processes, d->metric_stride, b->list, columns);
+  tsn_spmd_gather(points, matrix, d->metric_stride, b->list, columns, exponent);
+  tsn_spmd_norms(points, b->key);
+  double largest = 0;
+  for (size_t i = 0; i < d->processes; i++) largest = fmax(largest, b->key[i]);
+  double eps = input->options.metric_tolerance * largest;
+  points->limit = eps * eps;
+  tsn_spmd_classify(points, b->trial);
+  int32_t last = -1, codes = 0;
+  uint32_t *number = points->open;
+  for (size_t i = 0; i < d->processes; i++) {
+    int32_t *code = &b->table.code[i * d->metrics + m];
+    bool is_new = b->trial[i] > last;
+    if (is_new) last = b->trial[i];
+    if (isnan(b->key[i])) {
+      *code = TSANOM_ROUGHSET_MISSING;
+      continue;
+    }
+    if (is_new) number[b->trial[i]] = (uint32_t)codes++;
+    *code = (int32_t)number[b->trial[i]];
+  }
+}
+
+/* List the regions whose metrics are looked at. */
+static size_t list_regions(const tsn_spmd_input *input, tsn_spmd_buffers *b,
+                           const tsanom_spmd_report *report) {
+  size_t count = 0;
+  for (uint32_t k = 0; k < input->data.regions; k++) {
+    bool take = report->cccrs ? (b->role[k] & TSN_SPMD_CCCR) != 0 : b->level[k] == 1;
+    if (take) b->list[count++] = k;
+  }
+  return count;
+}
+
+typedef struct {
+  tsanom_spmd_report *report;
+  size_t words;
+} collector;
+
+static int32_t collect(void *user, const uint64_t *reduct, size_t size) {
+  const collector *c = user;
+  tsanom_spmd_report *r = c->report;
+  if (size == 0) return 0;
+  for (size_t w = 0; r->reducts == 0 && w < c->words; w++) {
+    if (!reduct[w]) continue;
+    r->verdict_metric = (int32_t)(64 * w) + __builtin_ctzll(reduct[w]);
+    break;
+  }
+  if (r->reducts < r->reduct_capacity) {
+    memcpy(r->reduct + r->reducts * c->words, reduct, c->words * sizeof *reduct);
+  }
+  r->reducts++;
+  return 0;
+}
+
+/* The paper's choice among the reducts, or a greedy one where these are too many. */
+static tsanom_status find_reducts(const tsn_spmd_input *input, tsn_spmd_table *t,
+                                  const tsanom_roughset_table *table,
+                                  const tsanom_roughset_options *o,
+                                  tsanom_spmd_report *report) {
+  const tsanom_exec *exec = &input->exec;
+  collector c = {report, t->words};
+  if (table->attributes <= EXACT_METRICS) {
+    size_t count = 0;
+    tsanom_status status = tsanom_roughset_elements(
+        table, o, exec, t->scratch, t->scratch_bytes, t->elements, t->limit, &count);
+    if (status == TSANOM_STOPPED) return status;
+    if (status == TSANOM_OK) {
+      return tsanom_roughset_paper_choice(t->elements, count, table->attributes, o, exec,
+                                          t->scratch, t->scratch_bytes, collect, &c,
+                                          NULL);
+    }
+  }
+  size_t size = 0;
+  tsanom_status status = tsanom_roughset_greedy(table, o, exec, t->scratch,
+                                                t->scratch_bytes, t->reduct, &size);
+  if (status == TSANOM_OK) collect(&c, t->reduct, size);
+  return status;
+}
+
+tsanom_status tsn_spmd_cause(const tsn_spmd_input *input, tsn_spmd_buffers *b,
+                             tsanom_spmd_report *report) {
+  size_t metrics = input->data.metrics;
+  tsn_spmd_table *t = &b->table;
+  if (metrics == 0) return TSANOM_OK;
+  size_t columns = list_regions(input, b, report);
+  for (size_t m = 0; m < metrics; m++) code_metric(input, b, m, columns);
+  tsanom_roughset_table table;
+  tsanom_roughset_table_init(&table, sizeof table);
+  table.rows = input->data.processes;
+  table.attributes = metrics;
+  table.values = t->code;
+  table.decision = b->base;
+  tsanom_roughset_options o = rough_options(t->limit);
+  tsanom_status status =
+      tsanom_roughset_dependency(&table, NULL, &o, &input->exec, t->scratch,
+                                 t->scratch_bytes, NULL, NULL, &report->dependency);
+  if (status == TSANOM_OK) {
+    status = tsanom_roughset_core(&table, &o, &input->exec, t->scratch, t->scratch_bytes,
+                                  t->core);
+  }
+  if (status == TSANOM_OK) status = find_reducts(input, t, &table, &o, report);
+  if (status != TSANOM_OK) {
+    report->reducts = 0;
+    report->verdict_metric = TSANOM_SPMD_NONE;
+    return status;
+  }
+  if (report->code) {
+    memcpy(report->code, t->code, table.rows * metrics * sizeof *t->code);
+  }
+  if (report->core) memcpy(report->core, t->core, t->words * sizeof *t->core);
+  return TSANOM_OK;
+}

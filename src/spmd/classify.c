@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Classes of points by density.
+ *
+ * OPTICS with MinPts <= 2 reaches a point by its distance to the nearest point
+ * already in order, so that cutting at eps' leaves the connected components of the
+ * graph of distances up to eps'. The search asks for the classes alone, hundreds of
+ * times; walking the components needs no order and, while classes are compact, far
+ * fewer than n^2 / 2 distances. */
+#include <math.h>
+#include <string.h>
+
+#include "spmd/spmd_internal.h"
+
+enum { LANES = 8 };
+
+int tsn_spmd_exponent(const double *matrix, size_t rows, size_t stride,
+                      const uint32_t *column, size_t count) {
+  double largest = 0;
+  for (size_t i = 0; i < rows; i++) {
+    for (size_t d = 0; d < count; d++) {
+      largest = fmax(largest, fabs(matrix[i * stride + column[d]]));
+    }
+  }
+  int exponent = 0;
+  frexp(largest, &exponent);
+  return -exponent;
+}
+
+void tsn_spmd_gather(tsn_spmd_points *points, const double *matrix, size_t stride,
+                     const uint32_t *column, size_t count, int exponent) {
+  points->stride = (count + LANES) / LANES * LANES;
+  memset(points->at, 0, points->count * points->stride * sizeof *points->at);
+  for (size_t i = 0; i < points->count; i++) {
+    double *row = points->at + i * points->stride;
+    for (size_t d = 0; d < count; d++) {
+      row[d + 1] = ldexp(matrix[i * stride + column[d]], exponent);
+    }
+  }
+  for (size_t d = 0; d < points->stride; d++) points->weight[d] = d > 0 && d <= count;
+}
+
+void tsn_spmd_set_free(tsn_spmd_points *points, const double *column, size_t stride,
+                       int exponent) {
+  for (size_t i = 0; i < points->count; i++) {
+    points->at[i * points->stride] = ldexp(column[i * stride], exponent);
+  }
+}
+
+/* Squared distance; the sum is left as soon as it exceeds `limit`. Lanes are added
+ * in one order, so that the value does not depend on the machine. */
+static double square_distance(const double *a, const double *b, const double *weight,
+                              size_t stride, double limit) {
+  double sum = 0;
+  for (size_t d = 0; d < stride; d += LANES) {
+    double lane[LANES];
+    for (size_t l = 0; l < LANES; l++) {
+      double difference = a[d + l] - b[d + l];
+      lane[l] = weight[d + l] * (difference * difference);
+    }
+    sum += ((lane[0] + lane[4]) + (lane[1] + lane[5])) +
+           ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+    if (sum > limit) break;
+  }
+  return sum;
+}
+
+/* Move the neighbours of `point` from the open points to the queue. */
+static size_t take_neighbours(const tsn_spmd_points *p, size_t point, size_t *open,
+                              size_t queued) {
+  const double *at = p->at + point * p->stride;
+  size_t left = 0;
+  for (size_t u = 0; u < *open; u++) {
+    uint32_t other = p->open[u];
+    double square =
+        square_distance(at, p->at + other * p->stride, p->weight, p->stride, p->limit);
+    if (square <= p->limit) {
+      p->queued[queued++] = other;
+    } else {
+      p->open[left++] = other;
+    }
+  }
+  *open = left;
+  return queued;
+}
+
+size_t tsn_spmd_classify(const tsn_spmd_points *p, int32_t *class_of) {
+  size_t open = p->count, classes = 0;
+  for (size_t i = 0; i < open; i++) p->open[i] = (uint32_t)i;
+  while (open > 0) {
+    size_t queued = 1;
+    p->queued[0] = p->open[0];
+    open--;
+    memmove(p->open, p->open + 1, open * sizeof *p->open);
+    for (size_t q = 0; q < queued; q++) {
+      class_of[p->queued[q]] = (int32_t)classes;
+      queued = take_neighbours(p, p->queued[q], &open, queued);
+    }
+    classes++;
+  }
+  return classes;
+}
+
+void tsn_spmd_norms(const tsn_spmd_points *p, double *norm) {
+  for (size_t i = 0; i < p->count; i++) {
+    const double *row = p->at + i * p->stride;
+    double sum = 0;
+    for (size_t d = 0; d < p->stride; d++) sum += p->weight[d] * (row[d] * row[d]);
+    norm[i] = sqrt(sum);
+  }
+}
+
+void tsn_spmd_sort(const double *key, uint32_t *order, size_t count) {
+  for (size_t start = count / 2, end = count; end > 1;) {
+    if (start > 0) {
+      start--;
+    } else {
+      end--;
+      uint32_t last = order[end];
+      order[end] = order[0];
+      order[0] = last;
+    }
+    for (size_t root = start, child; (child = 2 * root + 1) < end; root = child) {
+      if (child + 1 < end && key[order[child + 1]] < key[order[child]]) child++;
+      if (key[order[root]] <= key[order[child]]) break;
+      uint32_t down = order[root];
+      order[root] = order[child];
+      order[child] = down;
+    }
+  }
+}
+
+/* Two points are no farther apart than the sum of their distances to the centroid:
+ * in falling order of these, most pairs need not be looked at. */
+double tsn_spmd_diameter(const tsn_spmd_points *p, double *radius) {
+  double *centroid = p->centroid;
+  memset(centroid, 0, p->stride * sizeof *centroid);
+  for (size_t i = 0; i < p->count; i++) {
+    for (size_t d = 0; d < p->stride; d++) centroid[d] += p->at[i * p->stride + d];
+  }
+  for (size_t d = 0; d < p->stride; d++) centroid[d] /= (double)p->count;
+  for (size_t i = 0; i < p->count; i++) {
+    radius[i] = sqrt(
+        square_distance(p->at + i * p->stride, centroid, p->weight, p->stride, INFINITY));
+  }
+  for (size_t i = 0; i < p->count; i++) p->queued[i] = (uint32_t)i;
+  tsn_spmd_sort(radius, p->queued, p->count);
+  double best = 0;
+  const double slack = 1 + 1e-12; /* for the rounding of the radii */
+  for (size_t i = 0; i + 1 < p->count; i++) {
+    double reach = radius[p->queued[i]];
+    if (4 * reach * reach * slack < best) break;
+    for (size_t j = i + 1; j < p->count; j++) {
+      double bound = reach + radius[p->queued[j]];
+      if (bound * bound * slack < best) break;
+      best = fmax(best, square_distance(p->at + p->queued[i] * p->stride,
+                                        p->at + p->queued[j] * p->stride, p->weight,
+                                        p->stride, INFINITY));
+    }
+  }
+  return sqrt(best);
+}

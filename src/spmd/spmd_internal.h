@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the SPMD room share. */
+#ifndef TSN_SPMD_INTERNAL_H
+#define TSN_SPMD_INTERNAL_H
+
+#include <stdbool.h>
+#include <tsanom/roughset.h>
+#include <tsanom/spmd.h>
+
+#include "core/arena.h"
+#include "core/exec.h"
+
+/* The arguments, checked, with all defaults filled in. */
+typedef struct {
+  tsanom_spmd_data data;
+  tsanom_spmd_options options;
+  tsanom_exec exec;
+} tsn_spmd_input;
+
+/* Points to classify: rows of `stride` coordinates, a multiple of 8; a coordinate
+ * counts if its weight is 1 and is left out if it is 0. */
+typedef struct {
+  size_t count, stride;
+  double *at;       /* count * stride */
+  double *weight;   /* stride */
+  double *centroid; /* stride: scratch */
+  double limit;     /* square of eps' */
+  uint32_t *open;   /* count: points without a class, increasing */
+  uint32_t *queued; /* count: points of a class whose neighbours are sought */
+} tsn_spmd_points;
+
+/* Root cause: the decision table and what rough sets need. */
+typedef struct {
+  int32_t *code;      /* processes * metrics */
+  uint64_t *elements; /* limit * words */
+  uint64_t *core;     /* words */
+  uint64_t *reduct;   /* words */
+  void *scratch;
+  size_t scratch_bytes, limit, words;
+} tsn_spmd_table;
+
+/* Everything carved from the workspace. */
+typedef struct {
+  tsn_spmd_points points;
+  int32_t *base;  /* processes: the classes of step 1 */
+  int32_t *trial; /* processes: those of a re-clustering */
+  int32_t *level; /* regions: nested hierarchy */
+  uint32_t *list; /* regions: columns of the points; then scratch of the search */
+  uint32_t *slot; /* regions: the coordinate of one of hierarchy 1 */
+  uint32_t *pick; /* regions: those to combine, or to descend from */
+  size_t *meet;   /* regions: critical combinations that hold one */
+  uint8_t *role;  /* regions: TSN_SPMD_CCR, ... */
+  double *key;    /* regions or processes, whichever is more: spreads, norms */
+  tsn_spmd_table table;
+} tsn_spmd_buffers;
+
+/* Roles of regions. */
+enum {
+  TSN_SPMD_CCR = 1,
+  TSN_SPMD_CCCR = 2,
+  TSN_SPMD_TIMED = 4, /* some time is not 0 */
+  TSN_SPMD_VARIES = 8 /* the times are not all the same */
+};
+
+/* options.c */
+tsanom_status tsn_spmd_read_options(tsn_spmd_input *input,
+                                    const tsanom_spmd_options *options,
+                                    const tsanom_exec *exec);
+tsanom_status tsn_spmd_read_data(tsn_spmd_input *input, const tsanom_spmd_data *data);
+tsanom_status tsn_spmd_read_report(const tsanom_spmd_report *caller,
+                                   tsanom_spmd_report *own);
+
+/* tree.c: the nested hierarchy of each region. */
+tsanom_status tsn_spmd_levels(const tsn_spmd_input *input, int32_t *level);
+
+/* classify.c */
+
+/* Coordinates 1 ... of the points, from `count` columns of a matrix; coordinate 0
+ * is free for tsn_spmd_set_free(). Values are scaled by 2^exponent. */
+void tsn_spmd_gather(tsn_spmd_points *points, const double *matrix, size_t stride,
+                     const uint32_t *column, size_t count, int exponent);
+void tsn_spmd_set_free(tsn_spmd_points *points, const double *column, size_t stride,
+                       int exponent);
+
+/* Classes from 0 in order of first appearance: the components of the graph of
+ * distances up to eps'. Returns how many. */
+size_t tsn_spmd_classify(const tsn_spmd_points *points, int32_t *class_of);
+
+/* Sort indices by falling keys. */
+void tsn_spmd_sort(const double *key, uint32_t *order, size_t count);
+
+/* Norm of each point, and the largest distance of two of the points. */
+void tsn_spmd_norms(const tsn_spmd_points *points, double *norm);
+double tsn_spmd_diameter(const tsn_spmd_points *points, double *scratch);
+
+/* The exponent that brings the largest magnitude of some columns below 1. NaNs
+ * are passed over. */
+int tsn_spmd_exponent(const double *matrix, size_t rows, size_t stride,
+                      const uint32_t *column, size_t count);
+
+/* search.c: steps 1 to 5, into roles and the report. */
+tsanom_status tsn_spmd_search(const tsn_spmd_input *input, tsn_spmd_buffers *buffers,
+                              tsanom_spmd_report *report);
+
+/* cause.c */
+tsanom_status tsn_spmd_table_layout(tsn_arena *arena, const tsn_spmd_input *input,
+                                    tsn_spmd_table *table);
+tsanom_status tsn_spmd_cause(const tsn_spmd_input *input, tsn_spmd_buffers *buffers,
+                             tsanom_spmd_report *report);
+
+/* balance.c */
+void tsn_spmd_balance(const tsn_spmd_input *input, const tsn_spmd_buffers *buffers,
+                      tsanom_spmd_report *report);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The region tree: nested hierarchies from parent indices in any order. */
+#include "spmd/spmd_internal.h"
+
+enum { UNKNOWN = -1, ON_PATH = -2 };
+
+/* Follow the parents from region k up to one whose level is known, and number
+ * the way back. Every region is walked over at most twice in all. */
+static tsanom_status climb(const int32_t *parent, size_t k, int32_t outermost,
+                           int32_t *level) {
+  int32_t depth = 0;
+  size_t at = k;
+  while (level[at] == UNKNOWN) {
+    level[at] = ON_PATH;
+    depth++;
+    if (parent[at] == TSANOM_SPMD_NONE) break;
+    at = (size_t)parent[at];
+  }
+  int32_t above;
+  if (level[at] == ON_PATH) {
+    if (parent[at] != TSANOM_SPMD_NONE) return TSANOM_E_FORMAT;
+    above = outermost - 1;
+  } else {
+    above = level[at];
+  }
+  for (at = k; depth > 0; depth--) {
+    level[at] = above + depth;
+    if (depth > 1) at = (size_t)parent[at];
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_spmd_levels(const tsn_spmd_input *input, int32_t *level) {
+  const int32_t *parent = input->data.parent;
+  size_t regions = input->data.regions, roots = 0;
+  bool program = input->options.tree == TSANOM_SPMD_PROGRAM;
+  for (size_t k = 0; k < regions; k++) {
+    if (parent[k] < TSANOM_SPMD_NONE ||
+        (parent[k] >= 0 && (size_t)parent[k] >= regions)) {
+      return TSANOM_E_VALUE;
+    }
+    roots += parent[k] == TSANOM_SPMD_NONE;
+    level[k] = UNKNOWN;
+  }
+  for (size_t k = 0; k < regions; k++) {
+    if (level[k] != UNKNOWN) continue;
+    tsanom_status status = climb(parent, k, program ? 0 : 1, level);
+    if (status < 0) return status;
+  }
+  return program && roots != 1 ? TSANOM_E_COUNT : TSANOM_OK;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The contract of the interface: memory, refusals, polls, trees. */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tsanom/spmd.h>
+
+#include "support/allocator.h"
+#include "support/check.h"
+
+enum { PROCESSES = 6, REGIONS = 5, METRICS = 2 };
+
+typedef struct {
+  int32_t parent[REGIONS];
+  double time[PROCESSES * REGIONS], metric[METRICS * PROCESSES * REGIONS];
+  tsanom_spmd_data data;
+  int32_t class_of[PROCESSES];
+  tsanom_spmd_region region[REGIONS];
+  tsanom_spmd_report report;
+} run;
+
+/* Regions 0 (holding 1, holding 2), 3 and 4; region 2 is bad in processes 4 and 5. */
+static void prepare(run *r) {
+  static const int32_t parent[REGIONS] = {-1, 0, 1, -1, -1};
+  memset(r, 0, sizeof *r);
+  memcpy(r->parent, parent, sizeof parent);
+  tsanom_spmd_data_init(&r->data, sizeof r->data);
+  tsanom_spmd_report_init(&r->report, sizeof r->report);
+  r->data.processes = PROCESSES;
+  r->data.regions = REGIONS;
+  r->data.metrics = METRICS;
+  r->data.parent = r->parent;
+  r->data.time = r->time;
+  r->data.metric = r->metric;
+  r->report.class_of = r->class_of;
+  r->report.region = r->region;
+  for (size_t i = 0; i < PROCESSES; i++) {
+    double bad = i >= 4 ? 9 : 3;
+    double row[REGIONS] = {bad + 2, bad + 1, bad, 2, 1};
+    memcpy(r->time + i * REGIONS, row, sizeof row);
+    r->metric[i * REGIONS + 2] = bad;
+  }
+}
+
+static tsanom_status analyse(run *r, const tsanom_spmd_options *o) {
+  return tsanom_spmd_analyse(&r->data, o, NULL, NULL, 0, &r->report);
+}
+
+/* The run is refused with `status`, and nothing was written. */
+static void check_refused(run *r, const tsanom_spmd_options *o, tsanom_status status) {
+  static run before;
+  memset(r->class_of, 0x5a, sizeof r->class_of);
+  memset(r->region, 0x5a, sizeof r->region);
+  memcpy(&before, r, sizeof before);
+  CHECK_STATUS(analyse(r, o), status);
+  cr_assert_arr_eq(r, &before, sizeof before);
+}
+
+Test(spmd_contract, parents_in_any_order) {
+  static run r;
+  static const int32_t parent[REGIONS] = {1, 2, -1, -1, -1};
+  prepare(&r);
+  memcpy(r.parent, parent, sizeof parent);
+  for (size_t i = 0; i < PROCESSES; i++) {
+    double inner = r.time[i * REGIONS + 2];
+    r.time[i * REGIONS + 2] = r.time[i * REGIONS];
+    r.time[i * REGIONS] = inner;
+  }
+  CHECK_STATUS(analyse(&r, NULL), TSANOM_OK);
+  cr_assert_eq(r.region[0].level, 3);
+  cr_assert_eq(r.region[0].cccr, 1);
+  cr_assert_eq(r.region[2].ccr, 1);
+  cr_assert_eq(r.region[1].ccr, 1);
+  cr_assert_eq(r.report.cccrs, 1);
+}
+
+Test(spmd_contract, the_program_as_a_region) {
+  static run r;
+  static const int32_t parent[REGIONS] = {-1, 0, 1, 0, 0};
+  tsanom_spmd_options o;
+  tsanom_spmd_options_init(&o, sizeof o);
+  o.tree = TSANOM_SPMD_PROGRAM;
+  prepare(&r);
+  check_refused(&r, &o, TSANOM_E_COUNT);
+  memcpy(r.parent, parent, sizeof parent);
+  CHECK_STATUS(analyse(&r, &o), TSANOM_OK);
+  cr_assert_eq(r.region[0].level, 0);
+  cr_assert_eq(r.region[0].ccr, 0);
+  cr_assert_eq(r.region[1].level, 1);
+  cr_assert_eq(r.region[1].ccr, 1);
+  cr_assert_eq(r.region[2].cccr, 1);
+  r.parent[0] = 2;
+  check_refused(&r, &o, TSANOM_E_FORMAT);
+}
+
+Test(spmd_contract, bad_input) {
+  static run r;
+  tsanom_spmd_options o;
+  prepare(&r);
+  r.parent[0] = 2;
+  check_refused(&r, NULL, TSANOM_E_FORMAT);
+  prepare(&r);
+  r.parent[3] = 3;
+  check_refused(&r, NULL, TSANOM_E_FORMAT);
+  r.parent[3] = REGIONS;
+  check_refused(&r, NULL, TSANOM_E_VALUE);
+  r.parent[3] = -2;
+  check_refused(&r, NULL, TSANOM_E_VALUE);
+  static const struct {
+    double value;
+    tsanom_status status;
+  } bad[] = {
+      {NAN, TSANOM_E_NONFINITE}, {INFINITY, TSANOM_E_NONFINITE}, {-1, TSANOM_E_VALUE}};
+  for (size_t b = 0; b < 3; b++) {
+    prepare(&r);
+    r.time[PROCESSES * REGIONS - 1] = bad[b].value;
+    check_refused(&r, NULL, bad[b].status);
+  }
+  prepare(&r);
+  r.metric[3] = -INFINITY;
+  check_refused(&r, NULL, TSANOM_E_NONFINITE);
+  prepare(&r);
+  r.data.processes = 0;
+  check_refused(&r, NULL, TSANOM_E_COUNT);
+  prepare(&r);
+  r.data.regions = 0;
+  check_refused(&r, NULL, TSANOM_E_COUNT);
+  prepare(&r);
+  r.data.time_stride = REGIONS - 1;
+  check_refused(&r, NULL, TSANOM_E_OPTION);
+  prepare(&r);
+  r.data.elapsed = NAN;
+  check_refused(&r, NULL, TSANOM_E_OPTION);
+  prepare(&r);
+  r.data.time_stride = SIZE_MAX / 2;
+  check_refused(&r, NULL, TSANOM_E_OVERFLOW);
+  prepare(&r);
+  r.data.parent = NULL;
+  check_refused(&r, NULL, TSANOM_E_NULL);
+  prepare(&r);
+  r.data.metric = NULL;
+  check_refused(&r, NULL, TSANOM_E_NULL);
+  prepare(&r);
+  static const double tolerances[] = {0, -1, 2, NAN};
+  for (size_t t = 0; t < 4; t++) {
+    tsanom_spmd_options_init(&o, sizeof o);
+    o.tolerance = tolerances[t];
+    check_refused(&r, &o, TSANOM_E_OPTION);
+    tsanom_spmd_options_init(&o, sizeof o);
+    o.metric_tolerance = tolerances[t];
+    check_refused(&r, &o, TSANOM_E_OPTION);
+  }
+  tsanom_spmd_options_init(&o, sizeof o);
+  o.tree = 2;
+  check_refused(&r, &o, TSANOM_E_OPTION);
+  tsanom_spmd_options_init(&o, sizeof o);
+  o.norm = -1;
+  check_refused(&r, &o, TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_spmd_analyse(NULL, NULL, NULL, NULL, 0, &r.report), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, NULL, NULL, 0, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_spmd_data_init(NULL, sizeof r.data), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_spmd_options_init(&o, 8), TSANOM_E_VERSION);
+  CHECK_STATUS(tsanom_spmd_report_init(&r.report, 8), TSANOM_E_VERSION);
+}
+
+Test(spmd_contract, memory) {
+  static run r;
+  test_allocator allocator = {0};
+  tsanom_exec exec = test_exec(&allocator);
+  size_t bytes;
+  prepare(&r);
+  CHECK_STATUS(tsanom_spmd_workspace(PROCESSES, REGIONS, METRICS, NULL, &exec, &bytes),
+               TSANOM_OK);
+  void *work = malloc(bytes);
+  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, &exec, work, bytes - 1, &r.report),
+               TSANOM_E_WORKSPACE);
+  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, &exec, work, bytes, &r.report),
+               TSANOM_OK);
+  free(work);
+  cr_assert_eq(allocator.calls, 0);
+  cr_assert_eq(r.region[2].cccr, 1);
+  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, &exec, NULL, 0, &r.report), TSANOM_OK);
+  cr_assert_eq(allocator.calls, 1);
+  cr_assert_eq(allocator.live, 0);
+  allocator = (test_allocator){.fail_at = 1};
+  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, &exec, NULL, 0, &r.report),
+               TSANOM_E_MEMORY);
+  CHECK_STATUS(tsanom_spmd_workspace(1, 1, 0, NULL, NULL, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_spmd_workspace(0, 1, 0, NULL, NULL, &bytes), TSANOM_E_COUNT);
+  size_t last = 0;
+  for (size_t n = 1; n < 200; n += 13) {
+    CHECK_STATUS(tsanom_spmd_workspace(n, n, n / 10, NULL, NULL, &bytes), TSANOM_OK);
+    cr_assert_geq(bytes, last);
+    last = bytes;
+  }
+}
+
+static int32_t stop_after(void *user, uint64_t done, uint64_t total) {
+  (void)done;
+  (void)total;
+  int *left = user;
+  return (*left)-- == 0;
+}
+
+Test(spmd_contract, the_poll_stops) {
+  static run r;
+  int ended = 0;
+  for (int calls = 0; calls < 100 && !ended; calls++) {
+    prepare(&r);
+    int left = calls;
+    tsanom_exec exec;
+    tsanom_exec_init(&exec, sizeof exec);
+    exec.poll = stop_after;
+    exec.poll_user = &left;
+    tsanom_status status = tsanom_spmd_analyse(&r.data, NULL, &exec, NULL, 0, &r.report);
+    cr_assert(status == TSANOM_OK || status == TSANOM_STOPPED);
+    ended = status == TSANOM_OK;
+    cr_assert_eq(r.report.classes, 2);
+    if (ended) {
+      cr_assert_gt(calls, 4);
+    } else {
+      cr_assert_eq(r.report.reducts, 0);
+    }
+  }
+  cr_assert(ended);
+}
+
+Test(spmd_contract, short_arrays_are_told) {
+  static run r;
+  tsanom_spmd_decision one;
+  size_t member;
+  prepare(&r);
+  CHECK_STATUS(analyse(&r, NULL), TSANOM_OK);
+  size_t decisions = r.report.decisions;
+  cr_assert_eq(decisions, 1 + 3 + 2);
+  r.report.decision = &one;
+  r.report.decision_capacity = 1;
+  r.report.member = &member;
+  r.report.member_capacity = 1;
+  CHECK_STATUS(analyse(&r, NULL), TSANOM_PARTIAL);
+  cr_assert_eq(r.report.decisions, decisions);
+  cr_assert_eq(one.step, 1);
+  cr_assert_eq(member, 0);
+}
+
+Test(spmd_contract, mean_norm) {
+  static run r;
+  tsanom_spmd_options o;
+  tsanom_spmd_options_init(&o, sizeof o);
+  prepare(&r);
+  CHECK_STATUS(analyse(&r, &o), TSANOM_OK);
+  cr_assert_float_eq(r.report.severity, r.report.largest_distance / r.report.largest_norm,
+                     1e-15);
+  o.norm = TSANOM_SPMD_MEAN_NORM;
+  CHECK_STATUS(analyse(&r, &o), TSANOM_OK);
+  cr_assert_float_eq(r.report.severity, r.report.largest_distance / r.report.mean_norm,
+                     1e-15);
+}
