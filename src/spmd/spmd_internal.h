@@ -91,7 +91,7 @@ void tsn_spmd_sort(const double *key, uint32_t *order, size_t count);
 
 /* Norm of each point, and the largest distance of two of the points. */
 void tsn_spmd_norms(const tsn_spmd_points *points, double *norm);
-double tsn_spmd_diameter(const tsn_spmd_points *points, double *scratch);
+double tsn_spmd_diameter(const tsn_spmd_points *points, double *radius);
 
 /* The exponent that brings the largest magnitude of some columns below 1. NaNs
  * are passed over. */

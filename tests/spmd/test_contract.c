@@ -228,8 +228,8 @@ Test(spmd_contract, the_poll_stops) {
 
 Test(spmd_contract, short_arrays_are_told) {
   static run r;
-  tsanom_spmd_decision one;
-  size_t member;
+  static tsanom_spmd_decision one;
+  static size_t member;
   prepare(&r);
   CHECK_STATUS(analyse(&r, NULL), TSANOM_OK);
   size_t decisions = r.report.decisions;
