@@ -14,7 +14,7 @@ enum { CHUNK = 2048 };
 
 /* The threshold passes between chunks only from round to round, so that it
  * does not depend on which thread was faster; rounds grow to this many. */
-enum { ROUND = 32 };
+enum { ROUND = 128 };
 
 /* What one thread works in. */
 typedef struct {

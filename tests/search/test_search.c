@@ -167,6 +167,40 @@ Test(search, nearest_equals_brute_force) {
   }
 }
 
+/* More candidates pass the bounds than the search lets wait. */
+Test(search, nearest_in_a_large_index_equals_brute_force) {
+  uint64_t seed = 8;
+  enum { N = 8, COUNT = 12000, K = 300, QUERIES = 3 };
+  static double series[COUNT * N], queries[QUERIES * N];
+  static match expected[COUNT];
+  static size_t indices[QUERIES * K];
+  static double distances[QUERIES * K];
+  for (size_t i = 0; i < COUNT * N; i++) series[i] = floor(random_unit(&seed) * 5);
+  for (size_t i = 0; i < QUERIES * N; i++) queries[i] = floor(random_unit(&seed) * 5);
+  tsanom_search_options options = options_of(SIZE_MAX, TSANOM_SEARCH_ABSOLUTE, 0);
+  tsanom_search_report reports[QUERIES];
+  tsanom_search_index *index;
+  CHECK_STATUS(tsanom_search_index_create(series, COUNT, N, N, &options, NULL, &index),
+               TSANOM_OK);
+  CHECK_STATUS(tsanom_search_nearest(index, queries, QUERIES, N, K, NULL, NULL, 0,
+                                     indices, distances, reports),
+               TSANOM_OK);
+  for (size_t q = 0; q < QUERIES; q++) {
+    for (size_t i = 0; i < COUNT; i++) {
+      expected[i] =
+          (match){dtw(queries + q * N, series + i * N, N, SIZE_MAX, options.cost), i};
+    }
+    qsort(expected, COUNT, sizeof(match), by_distance);
+    for (size_t j = 0; j < K; j++) {
+      cr_assert(distances[q * K + j] == expected[j].distance &&
+                indices[q * K + j] == expected[j].index);
+    }
+    cr_assert(reports[q].computed + reports[q].abandoned > 4096 + K, "%zu",
+              (size_t)(reports[q].computed + reports[q].abandoned));
+  }
+  tsanom_search_index_destroy(index);
+}
+
 /* The definition: all distances, then one choice after the other. */
 static size_t naive_stream(const double *query, size_t n, const double *stream,
                            size_t samples, const tsanom_search_options *options,
