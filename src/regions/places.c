@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "regions/places.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FILE_NAME "places.tsv"
+#define HEAD "tsanom places 1\n"
+
+enum { LINE = PATH_MAX + 64 };
+
+tsanom_status tsn_places_fault(tsanom_heartbeat_fault *fault, tsanom_status status,
+                               const char *folder, uint64_t offset, const char *text,
+                               ...) {
+  va_list values;
+  char path[PATH_MAX + sizeof FILE_NAME];
+  va_start(values, text);
+  (void)snprintf(path, sizeof path, "%s/" FILE_NAME, folder);
+  size_t length = strlen(path);
+  size_t skip = length < sizeof fault->file ? 0 : length - sizeof fault->file + 1;
+  memcpy(fault->file, path + skip, length - skip + 1);
+  (void)vsnprintf(fault->text, sizeof fault->text, text, values);
+  fault->offset = offset;
+  va_end(values);
+  return status;
+}
+
+/* number TAB kind and how TAB address TAB module */
+static bool parse(const char *line, size_t expected, tsanom_regions_place *place) {
+  unsigned number;
+  char kind, how;
+  int used = 0;
+  uint64_t address;
+  if (sscanf(line, "%u\t%c%c\t%" SCNx64 "\t%n", &number, &kind, &how, &address, &used) !=
+          4 ||
+      used == 0 || number != expected || (kind != 'r' && kind != 's') ||
+      (how != 'c' && how != 'f')) {
+    return false;
+  }
+  const char *module = line + used;
+  size_t length = strlen(module) - 1; /* without the end of the line */
+  size_t skip = length < sizeof place->module ? 0 : length - sizeof place->module + 1;
+  *place = (tsanom_regions_place){
+      .struct_size = sizeof *place,
+      .address = address,
+      .kind = kind == 'r' ? TSANOM_REGIONS_BEGIN : TSANOM_REGIONS_SHARE,
+      .is_call = how == 'c'};
+  memcpy(place->module, module + skip, length - skip);
+  return true;
+}
+
+static tsanom_status read_lines(FILE *stream, const char *folder,
+                                tsanom_regions_place *places, size_t *count,
+                                tsanom_heartbeat_fault *fault) {
+  char line[LINE];
+  size_t found = 0;
+  uint64_t offset = sizeof HEAD - 1;
+  if (!fgets(line, sizeof line, stream) || strcmp(line, HEAD) != 0) {
+    return tsn_places_fault(fault, TSANOM_E_FORMAT, folder, 0,
+                            "the first line is not \"%.*s\"", (int)(sizeof HEAD - 2),
+                            HEAD);
+  }
+  while (fgets(line, sizeof line, stream)) {
+    tsanom_regions_place place;
+    size_t length = strlen(line);
+    /* A disk that was full, or a reader that came in between: the line is not whole. */
+    if (length == 0 || line[length - 1] != '\n') break;
+    if (found == TSANOM_REGIONS_PLACES_MAX - 1 || !parse(line, found, &place)) {
+      return tsn_places_fault(fault, TSANOM_E_FORMAT, folder, offset,
+                              "line %zu is not that of place %zu: its number, rf, rc, sf "
+                              "or sc, its address and its module are expected",
+                              found + 2, found);
+    }
+    if (places && found < *count) places[found] = place;
+    found++;
+    offset += length;
+  }
+  if (!places) *count = found;
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_places_read(const char *folder, tsanom_regions_place *places,
+                              size_t *count, tsanom_heartbeat_fault *fault) {
+  char path[PATH_MAX + sizeof FILE_NAME];
+  (void)snprintf(path, sizeof path, "%s/" FILE_NAME, folder);
+  FILE *stream = fopen(path, "re");
+  if (!stream) {
+    return tsn_places_fault(fault, TSANOM_E_IO, folder, 0,
+                            "the file cannot be opened: %s", strerrordesc_np(errno));
+  }
+  tsanom_status status = read_lines(stream, folder, places, count, fault);
+  if (status == TSANOM_OK && ferror(stream)) {
+    status = tsn_places_fault(fault, TSANOM_E_IO, folder, 0, "the file cannot be read");
+  }
+  (void)fclose(stream);
+  return status;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* GNU's runtime: its entry points, in front of the originals. Compilers emit calls of
+ * these; their arguments are those of libgomp's ABI (GOMP_1.0 to GOMP_5.0). A
+ * definition without a version satisfies references to any. */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intercept.h"
+
+#define ENTRY __attribute__((visibility("default")))
+
+typedef void outlined(void *data);
+
+/* The original, looked for once. */
+static void *original(_Atomic(void *) *cache, const char *name) {
+  void *found = atomic_load_explicit(cache, memory_order_acquire);
+  if (__builtin_expect(found != NULL, 1)) return found;
+  found = dlsym(RTLD_NEXT, name);
+  if (!found) {
+    void *runtime = dlopen("libgomp.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (runtime) found = dlsym(runtime, name);
+  }
+  if (!found) {
+    (void)fprintf(stderr, "tsanom record: this OpenMP runtime has no %s\n", name);
+    abort();
+  }
+  atomic_store_explicit(cache, found, memory_order_release);
+  return found;
+}
+
+/* Declare `real`, the original of the entry point in whose body it stands. */
+#define REAL(result, name, ...)           \
+  static _Atomic(void *) cache;           \
+  void *address = original(&cache, name); \
+  result (*real)(__VA_ARGS__);            \
+  memcpy(&real, &address, sizeof real)
+
+/* What a team's threads run instead of the region's own function. */
+typedef struct {
+  outlined *function;
+  void *data;
+  icp_region region;
+} call;
+
+static void run_member(void *argument) {
+  const call *c = argument;
+  uint64_t cpu = 0;
+  int32_t number = icp_thread_number();
+  icp_state before = icp_enter(&c->region, number, icp_team_size(), &cpu);
+  c->function(c->data);
+  icp_work_done(&c->region, number, cpu);
+  icp_leave(before);
+}
+
+static call begin(outlined *function, void *data, unsigned *threads) {
+  const void *address;
+  memcpy(&address, &function, sizeof address);
+  return (call){
+      .function = function, .data = data, .region = icp_open(address, false, threads)};
+}
+
+/* A region whose function and data the runtime hands on untouched. The condition
+ * comes first: nothing is ours where LLVM's runtime reports by itself. */
+#define REGION(name, parameters, types, arguments, own_arguments) \
+  ENTRY void name parameters;                                     \
+  ENTRY void name parameters {                                    \
+    REAL(void, #name, types);                                     \
+    if (icp_by_ompt) {                                            \
+      real arguments;                                             \
+      return;                                                     \
+    }                                                             \
+    call c = begin(function, data, &threads);                     \
+    if (c.region.recorded) {                                      \
+      real own_arguments;                                         \
+    } else {                                                      \
+      real arguments;                                             \
+    }                                                             \
+    icp_close(&c.region);                                         \
+  }
+
+#define TYPES(...) __VA_ARGS__
+
+REGION(GOMP_parallel, (outlined * function, void *data, unsigned threads, unsigned flags),
+       TYPES(outlined *, void *, unsigned, unsigned), (function, data, threads, flags),
+       (run_member, &c, threads, flags))
+
+REGION(GOMP_parallel_sections,
+       (outlined * function, void *data, unsigned threads, unsigned count,
+        unsigned flags),
+       TYPES(outlined *, void *, unsigned, unsigned, unsigned),
+       (function, data, threads, count, flags), (run_member, &c, threads, count, flags))
+
+/* Loops with a chunk size, and those whose schedule is known only at run time. */
+#define CHUNKED_LOOP(name)                                                         \
+  REGION(name,                                                                     \
+         (outlined * function, void *data, unsigned threads, long first, long end, \
+          long step, long chunk, unsigned flags),                                  \
+         TYPES(outlined *, void *, unsigned, long, long, long, long, unsigned),    \
+         (function, data, threads, first, end, step, chunk, flags),                \
+         (run_member, &c, threads, first, end, step, chunk, flags))
+
+#define RUNTIME_LOOP(name)                                                         \
+  REGION(name,                                                                     \
+         (outlined * function, void *data, unsigned threads, long first, long end, \
+          long step, unsigned flags),                                              \
+         TYPES(outlined *, void *, unsigned, long, long, long, unsigned),          \
+         (function, data, threads, first, end, step, flags),                       \
+         (run_member, &c, threads, first, end, step, flags))
+
+CHUNKED_LOOP(GOMP_parallel_loop_static)
+CHUNKED_LOOP(GOMP_parallel_loop_dynamic)
+CHUNKED_LOOP(GOMP_parallel_loop_guided)
+CHUNKED_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
+CHUNKED_LOOP(GOMP_parallel_loop_nonmonotonic_guided)
+RUNTIME_LOOP(GOMP_parallel_loop_runtime)
+RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)
+RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
+
+/* The runtime reads the data of these two, so that the opener alone is recorded. */
+ENTRY unsigned GOMP_parallel_reductions(outlined *function, void *data, unsigned threads,
+                                        unsigned flags);
+ENTRY unsigned GOMP_parallel_reductions(outlined *function, void *data, unsigned threads,
+                                        unsigned flags) {
+  REAL(unsigned, "GOMP_parallel_reductions", outlined *, void *, unsigned, unsigned);
+  if (icp_by_ompt) return real(function, data, threads, flags);
+  call c = begin(function, data, &threads);
+  unsigned size = real(function, data, threads, flags);
+  icp_close(&c.region);
+  return size;
+}
+
+ENTRY void GOMP_teams_reg(outlined *function, void *data, unsigned teams, unsigned limit,
+                          unsigned flags);
+ENTRY void GOMP_teams_reg(outlined *function, void *data, unsigned teams, unsigned limit,
+                          unsigned flags) {
+  REAL(void, "GOMP_teams_reg", outlined *, void *, unsigned, unsigned, unsigned);
+  if (icp_by_ompt) {
+    real(function, data, teams, limit, flags);
+    return;
+  }
+  unsigned threads = 0;
+  call c = begin(function, data, &threads);
+  real(function, data, teams, limit, flags);
+  icp_close(&c.region);
+}
+
+/* Before GCC 4.9 the opener called the region's function itself, between two calls. */
+enum { OPEN_MOST = 64 };
+static _Thread_local icp_region open_regions[OPEN_MOST];
+static _Thread_local unsigned open_count;
+
+static void start(outlined *function, unsigned *threads) {
+  call c = begin(function, NULL, threads);
+  if (open_count < OPEN_MOST) open_regions[open_count] = c.region;
+  open_count++;
+}
+
+ENTRY void GOMP_parallel_start(outlined *function, void *data, unsigned threads);
+ENTRY void GOMP_parallel_start(outlined *function, void *data, unsigned threads) {
+  REAL(void, "GOMP_parallel_start", outlined *, void *, unsigned);
+  if (!icp_by_ompt) start(function, &threads);
+  real(function, data, threads);
+}
+
+#define CHUNKED_START(name)                                                     \
+  ENTRY void name(outlined *function, void *data, unsigned threads, long first, \
+                  long end, long step, long chunk);                             \
+  ENTRY void name(outlined *function, void *data, unsigned threads, long first, \
+                  long end, long step, long chunk) {                            \
+    REAL(void, #name, outlined *, void *, unsigned, long, long, long, long);    \
+    if (!icp_by_ompt) start(function, &threads);                                \
+    real(function, data, threads, first, end, step, chunk);                     \
+  }
+
+CHUNKED_START(GOMP_parallel_loop_static_start)
+CHUNKED_START(GOMP_parallel_loop_dynamic_start)
+CHUNKED_START(GOMP_parallel_loop_guided_start)
+
+ENTRY void GOMP_parallel_loop_runtime_start(outlined *function, void *data,
+                                            unsigned threads, long first, long end,
+                                            long step);
+ENTRY void GOMP_parallel_loop_runtime_start(outlined *function, void *data,
+                                            unsigned threads, long first, long end,
+                                            long step) {
+  REAL(void, "GOMP_parallel_loop_runtime_start", outlined *, void *, unsigned, long, long,
+       long);
+  if (!icp_by_ompt) start(function, &threads);
+  real(function, data, threads, first, end, step);
+}
+
+ENTRY void GOMP_parallel_sections_start(outlined *function, void *data, unsigned threads,
+                                        unsigned count);
+ENTRY void GOMP_parallel_sections_start(outlined *function, void *data, unsigned threads,
+                                        unsigned count) {
+  REAL(void, "GOMP_parallel_sections_start", outlined *, void *, unsigned, unsigned);
+  if (!icp_by_ompt) start(function, &threads);
+  real(function, data, threads, count);
+}
+
+ENTRY void GOMP_parallel_end(void);
+ENTRY void GOMP_parallel_end(void) {
+  REAL(void, "GOMP_parallel_end", void);
+  real();
+  if (icp_by_ompt || open_count == 0) return;
+  if (--open_count < OPEN_MOST) icp_close(&open_regions[open_count]);
+}
+
+/* Worksharing. A loop of a static schedule leaves only its closing barrier. */
+#define WORKSHARING(name)                   \
+  ENTRY void name(void);                    \
+  ENTRY void name(void) {                   \
+    REAL(void, #name, void);                \
+    if (icp_by_ompt) {                      \
+      real();                               \
+      return;                               \
+    }                                       \
+    icp_share(__builtin_return_address(0)); \
+    real();                                 \
+    icp_shared();                           \
+  }
+
+WORKSHARING(GOMP_barrier)
+WORKSHARING(GOMP_loop_end)
+WORKSHARING(GOMP_loop_end_nowait)
+WORKSHARING(GOMP_sections_end)
+WORKSHARING(GOMP_sections_end_nowait)

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "iterations.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+enum { LOOPS = 64 };
+
+/* The detector asks OpenMP only how many threads there are, and only where it is told
+ * to use all of them, which it is not here: this library must not bring a runtime
+ * into the program. */
+__attribute__((visibility("hidden"))) int omp_get_max_threads(void);
+int omp_get_max_threads(void) {
+  return 1;
+}
+
+int icp_iterations_start(icp_iterations *iterations) {
+  size_t bytes = 0;
+  if (tsanom_dpd_nest_size(NULL, &bytes) < 0) return EINVAL;
+  void *memory =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return errno;
+  return tsanom_dpd_nest_init(NULL, NULL, memory, bytes, &iterations->nest) < 0 ? EINVAL
+                                                                                : 0;
+}
+
+/* Follow the outermost loop, the one of the longest period. */
+static void choose(icp_iterations *iterations) {
+  tsanom_dpd_loop loops[LOOPS];
+  size_t count = 0;
+  (void)tsanom_dpd_nest_loops(iterations->nest, loops, LOOPS, &count);
+  if (count > LOOPS) count = LOOPS;
+  if (count == 0) {
+    iterations->period = 0;
+    return;
+  }
+  const tsanom_dpd_loop *outermost = &loops[count - 1];
+  uint64_t into = (iterations->index - outermost->first) % outermost->period;
+  iterations->period = outermost->period;
+  iterations->remaining = into ? outermost->period - into : 0;
+}
+
+bool icp_iterations_push(icp_iterations *iterations, uint64_t event) {
+  int32_t changed = 0;
+  (void)tsanom_dpd_nest_push(iterations->nest, event, &changed);
+  if (changed) choose(iterations);
+  iterations->index++;
+  if (!iterations->period) return false;
+  if (iterations->remaining) {
+    iterations->remaining--;
+    return false;
+  }
+  iterations->remaining = iterations->period - 1;
+  return true;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* LLVM's runtime, through OMPT: the OpenMP tools interface, OpenMP 5.1, chapter 4.
+ * The runtime looks for ompt_start_tool() in the program and finds this one. */
+#include <stddef.h>
+#include <string.h>
+
+#include "intercept.h"
+#include "ompt_abi.h"
+
+bool icp_by_ompt;
+
+_Static_assert(sizeof(icp_state) == sizeof(ompt_data), "kept in the task's data");
+
+/* A region fits what the runtime keeps for us of it: `place` below 2^13. */
+static uint64_t pack(icp_region region) {
+  return region.iteration | (uint64_t)region.place << 32 | (uint64_t)region.depth << 46 |
+         (uint64_t)region.watched << 62 | (uint64_t)region.recorded << 63;
+}
+
+static icp_region unpack(const ompt_data *data) {
+  uint64_t value = data->value;
+  return (icp_region){.iteration = (uint32_t)value,
+                      .place = (uint32_t)(value >> 32) & 0x3fff,
+                      .depth = (uint16_t)(value >> 46),
+                      .watched = (value >> 62 & 1) != 0,
+                      .recorded = value >> 63 != 0};
+}
+
+/* The region that this thread works in, for the runtime tells it at the beginning
+ * only; and what the thread spent before. */
+typedef struct {
+  icp_region region;
+  uint64_t cpu;
+  int32_t number;
+  bool working;
+  const void *opened_at; /* of the opener; NULL: a worker */
+} member;
+
+enum { DEPTH_MOST = 16 };
+static _Thread_local member members[DEPTH_MOST];
+static _Thread_local unsigned depth;
+static _Thread_local const void *opening; /* the region that is being opened */
+
+static void parallel_begin(ompt_data *task, const void *frame, ompt_data *parallel,
+                           unsigned requested, int flags, const void *return_address) {
+  (void)task;
+  (void)frame;
+  (void)flags;
+  unsigned threads = requested;
+  opening = return_address;
+  parallel->value = pack(icp_open(return_address, true, &threads));
+}
+
+static void parallel_end(ompt_data *parallel, ompt_data *task, int flags,
+                         const void *return_address) {
+  (void)task;
+  (void)flags;
+  (void)return_address;
+  icp_region region = unpack(parallel);
+  icp_close(&region);
+}
+
+static void work_done(member *m) {
+  if (m->working) icp_work_done(&m->region, m->number, m->cpu);
+  m->working = false;
+}
+
+static void implicit_task(int endpoint, ompt_data *parallel, ompt_data *task,
+                          unsigned size, unsigned number, int flags) {
+  if (flags & OMPT_TASK_INITIAL) return;
+  if (endpoint == OMPT_SCOPE_BEGIN) {
+    unsigned level = depth++;
+    if (level >= DEPTH_MOST || !parallel) return;
+    member *m = &members[level];
+    m->region = unpack(parallel);
+    m->cpu = 0;
+    m->number = (int32_t)number;
+    m->opened_at = number == 0 ? opening : NULL;
+    m->working = m->region.recorded;
+    if (!m->region.recorded) return;
+    icp_state before = icp_enter(&m->region, (int32_t)number, (int32_t)size, &m->cpu);
+    memcpy(task, &before, sizeof before);
+  } else if (depth) {
+    unsigned level = --depth;
+    if (level >= DEPTH_MOST || !members[level].region.recorded) return;
+    icp_state before;
+    memcpy(&before, task, sizeof before);
+    work_done(&members[level]);
+    icp_leave(before);
+  }
+}
+
+/* Whether a barrier is the end of the region. LLVM up to 15 gives it no kind of its
+ * own, but workers come to it from nowhere and the opener from where it opened the
+ * region. */
+static bool is_join(int kind, const void *return_address, const member *m) {
+  if (kind == OMPT_SYNC_BARRIER_IMPLICIT) return return_address == m->opened_at;
+  return kind == OMPT_SYNC_BARRIER_IMPLICIT_PARALLEL;
+}
+
+static void sync_region(int kind, int endpoint, ompt_data *parallel, ompt_data *task,
+                        const void *return_address) {
+  (void)parallel;
+  (void)task;
+  if (depth == 0 || depth > DEPTH_MOST) return;
+  member *m = &members[depth - 1];
+  if (!m->region.recorded) return;
+  bool shares = kind == OMPT_SYNC_BARRIER_IMPLICIT ||
+                kind == OMPT_SYNC_BARRIER_EXPLICIT ||
+                kind == OMPT_SYNC_BARRIER_IMPLICIT_WORKSHARE;
+  if (is_join(kind, return_address, m)) {
+    if (endpoint == OMPT_SCOPE_BEGIN) work_done(m);
+  } else if (shares && endpoint == OMPT_SCOPE_BEGIN) {
+    icp_share(return_address);
+  } else if (shares) {
+    icp_shared();
+  }
+}
+
+/* The interface has one type for all callbacks. */
+#define REGISTER(number, callback)        \
+  do {                                    \
+    ompt_any_callback any;                \
+    void (*pointer)(void);                \
+    pointer = (void (*)(void))(callback); \
+    memcpy(&any, &pointer, sizeof any);   \
+    (void)set_callback(number, any);      \
+  } while (0)
+
+static int initialize(ompt_lookup *lookup, int device, ompt_data *tool) {
+  (void)device;
+  (void)tool;
+  ompt_any_callback found = lookup("ompt_set_callback");
+  if (!found) return 0;
+  ompt_set_callback *set_callback = (ompt_set_callback *)found;
+  REGISTER(OMPT_CALLBACK_PARALLEL_BEGIN, parallel_begin);
+  REGISTER(OMPT_CALLBACK_PARALLEL_END, parallel_end);
+  REGISTER(OMPT_CALLBACK_IMPLICIT_TASK, implicit_task);
+  REGISTER(OMPT_CALLBACK_SYNC_REGION, sync_region);
+  icp_by_ompt = true;
+  return 1;
+}
+
+static void finalize(ompt_data *tool) {
+  (void)tool;
+}
+
+__attribute__((visibility("default"))) ompt_start_result *ompt_start_tool(
+    unsigned version, const char *runtime);
+ompt_start_result *ompt_start_tool(unsigned version, const char *runtime) {
+  static ompt_start_result result = {.initialize = initialize, .finalize = finalize};
+  (void)version;
+  (void)runtime;
+  return &result;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "places.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <tsanom/regions.h>
+#include <unistd.h>
+
+enum { SLOTS = 2 * TSANOM_REGIONS_PLACES_MAX };
+
+typedef struct {
+  _Atomic uintptr_t address; /* 0: free; written after the number */
+  uint32_t number;
+} slot;
+
+static slot table[SLOTS];
+static uint32_t used;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char path[PATH_MAX];
+
+int icp_places_start(const char *folder) {
+  static const char head[] = "tsanom places 1\n";
+  int length = snprintf(path, sizeof path, "%s/places.tsv", folder);
+  if (length < 0 || (size_t)length >= sizeof path) return ENAMETOOLONG;
+  int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return errno;
+  ssize_t written = write(file, head, sizeof head - 1);
+  close(file);
+  return written == (ssize_t)sizeof head - 1 ? 0 : ENOSPC;
+}
+
+/* The file of the module at `base`, whose loader calls it `name`. The program
+ * itself goes by whatever its caller wrote for argv[0]. */
+static const char *module_file(const void *base, const char *name,
+                               char resolved[PATH_MAX]) {
+  Dl_info program;
+  /* NOLINTNEXTLINE(performance-no-int-to-ptr): that is how the kernel tells it */
+  const void *headers = (const void *)getauxval(AT_PHDR);
+  if (dladdr(headers, &program) != 0 && program.dli_fbase == base) {
+    ssize_t length = readlink("/proc/self/exe", resolved, PATH_MAX - 1);
+    if (length > 0) {
+      resolved[length] = '\0';
+      return resolved;
+    }
+  }
+  return realpath(name, resolved) ? resolved : name;
+}
+
+/* One line, by one write: a process that is killed leaves whole lines. Tabs and
+ * line ends in the module's path would break it, and become question marks. */
+static void write_line(uint32_t number, uintptr_t address, int kind, bool is_call) {
+  char line[PATH_MAX + 64], resolved[PATH_MAX];
+  const char *name = "?";
+  uintptr_t linked = address;
+  Dl_info module;
+  /* NOLINTNEXTLINE(performance-no-int-to-ptr): it was a pointer */
+  if (dladdr((const void *)address, &module) != 0 && module.dli_fbase) {
+    const ElfW(Ehdr) *header = module.dli_fbase;
+    if (header->e_type != ET_EXEC) linked -= (uintptr_t)module.dli_fbase;
+    name = module_file(module.dli_fbase, module.dli_fname, resolved);
+  }
+  int length = snprintf(line, sizeof line, "%" PRIu32 "\t%c%c\t%" PRIxPTR "\t%s\n",
+                        number, kind == TSANOM_REGIONS_BEGIN ? 'r' : 's',
+                        is_call ? 'c' : 'f', linked, name);
+  if (length < 0 || (size_t)length >= sizeof line) return;
+  int tabs = 0;
+  for (char *c = line; c < line + length - 1; c++) {
+    if (*c == '\n' || (*c == '\t' && ++tabs > 3)) *c = '?';
+  }
+  int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (file < 0) return;
+  ssize_t written = write(file, line, (size_t)length);
+  (void)written; /* a full disk: the reader gives the place no name */
+  close(file);
+}
+
+static slot *find(uintptr_t address) {
+  size_t at = (size_t)((uint64_t)address * 0x9E3779B97F4A7C15u >> 40) % SLOTS;
+  for (;;) {
+    uintptr_t there = atomic_load_explicit(&table[at].address, memory_order_acquire);
+    if (there == address || there == 0) return &table[at];
+    at = (at + 1) % SLOTS;
+  }
+}
+
+static __attribute__((noinline)) uint32_t add(uintptr_t address, int kind, bool is_call) {
+  uint32_t number = TSANOM_REGIONS_PLACES_MAX - 1;
+  int error = errno;
+  pthread_mutex_lock(&lock);
+  slot *place = find(address);
+  if (atomic_load_explicit(&place->address, memory_order_relaxed)) {
+    number = place->number;
+  } else if (used < TSANOM_REGIONS_PLACES_MAX - 1) {
+    number = used++;
+    place->number = number;
+    write_line(number, address, kind, is_call);
+    atomic_store_explicit(&place->address, address, memory_order_release);
+  }
+  pthread_mutex_unlock(&lock);
+  errno = error;
+  return number;
+}
+
+uint32_t icp_place(uintptr_t address, int kind, bool is_call) {
+  slot *place = find(address);
+  if (__builtin_expect(atomic_load_explicit(&place->address, memory_order_relaxed) != 0,
+                       1)) {
+    return place->number;
+  }
+  return add(address, kind, is_call);
+}
