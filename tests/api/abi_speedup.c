@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Constants and layouts of <tsanom/speedup.h> on LP64: what callers were compiled
  * with. Compile-only. */
+#include <stddef.h>
 #include <tsanom/speedup.h>
 
 #if defined(__LP64__)

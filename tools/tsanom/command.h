@@ -50,6 +50,8 @@ int command_learn(int argc, char **argv);
 int command_period(int argc, char **argv);
 int command_rate(int argc, char **argv);
 int command_reduce(int argc, char **argv);
+int command_record(int argc, char **argv);
 int command_search(int argc, char **argv);
+int command_speedup(int argc, char **argv);
 
 #endif

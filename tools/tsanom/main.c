@@ -27,7 +27,9 @@ static const subcommand subcommands[] = {
     {"period", command_period, "Periods of a stream of events or values"},
     {"rate", command_rate, "Heart rates of the threads of a run"},
     {"reduce", command_reduce, "Which columns of a table explain its decision"},
+    {"record", command_record, "Run an OpenMP program and record its parallel regions"},
     {"search", command_search, "Nearest neighbours under dynamic time warping"},
+    {"speedup", command_speedup, "Iterations and speedup of a recorded run"},
 };
 
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom record and speedup on programs that are built as a user would, by gcc and
+ * by clang, for both runtimes. */
+#include <criterion/criterion.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <tsanom/heartbeat_run.h>
+#include <tsanom/regions.h>
+
+#include "run.h"
+
+TestSuite(command_record, .init = enter_folder, .fini = leave_folder, .timeout = 240);
+
+static const char *const compilers[] = {"gcc", "clang"};
+
+enum { COMPILERS = sizeof compilers / sizeof *compilers };
+
+/* Run a line by sh; its exit status. */
+__attribute__((format(printf, 1, 2))) static int shell(const char *format, ...) {
+  char line[4096];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(line, sizeof line, format, values);
+  va_end(values);
+  int ended = system(line);
+  cr_assert(WIFEXITED(ended), "%s: ended by a signal", line);
+  return WEXITSTATUS(ended);
+}
+
+/* Build a program of this folder; false where the compiler or its runtime is not
+ * there. */
+static bool build(const char *compiler, const char *name) {
+  if (shell("command -v %s >/dev/null", compiler) != 0) return false;
+  if (shell("echo 'int main(void) { return 0; }' >t.c && %s -fopenmp t.c -o t "
+            "2>/dev/null && ./t",
+            compiler) != 0) {
+    return false;
+  }
+  cr_assert(shell("%s -g -O2 -pthread -fopenmp " TSANOM_TEST_PROGRAMS "/%s.c -o %s",
+                  compiler, name, name) == 0);
+  return true;
+}
+
+static const json_t *first_region(const json_t *result) {
+  const json_t *regions = json_object_get(result, "regions");
+  cr_assert(json_array_size(regions) >= 1, "no iterations were found");
+  return json_array_get(regions, 0);
+}
+
+static const char *text_of(const json_t *object, const char *key) {
+  const char *text = json_string_value(json_object_get(object, key));
+  cr_assert(text, "\"%s\" is no text", key);
+  return text;
+}
+
+static double beats_of(const char *run, size_t thread) {
+  json_t *r = tsanom_json("rate %s -w 1 --json", run);
+  double beats =
+      number_of(json_array_get(json_object_get(r, "threads"), thread), "beats");
+  json_decref(r);
+  return beats;
+}
+
+Test(command_record, regions_are_found_and_the_program_is_as_without) {
+  for (int c = 0; c < COMPILERS; c++) {
+    if (!build(compilers[c], "loop")) continue;
+    cr_assert(shell("./loop 60 >plain") == 5);
+    outcome o = tsanom("record -o run.%d -- ./loop 60", c);
+    cr_assert(o.status == 5 && *o.err == '\0', "%s", o.err);
+    write_text("recorded", o.out);
+    cr_assert(shell("cmp plain recorded") == 0);
+    json_t *r = tsanom_json("speedup run.%d --json", c);
+    const json_t *region = first_region(r);
+    cr_assert(json_array_size(json_object_get(r, "regions")) == 1);
+    cr_assert(!strcmp(text_of(r, "level"), "regions"));
+    cr_assert(json_is_true(json_object_get(r, "finished")));
+    cr_assert(number_of(r, "events") == 180 && number_of(region, "period") == 3);
+    cr_assert(number_of(region, "iterations") == 60);
+    cr_assert(number_of(region, "current_threads") == 2);
+    cr_assert(number_of(region, "total_s") <= number_of(r, "total_s"));
+    cr_assert(strstr(text_of(region, "start"), "main"), "%s", text_of(region, "start"));
+    json_decref(r);
+    /* A beat an iteration and thread, but for those before the loop was found. */
+    char run[16];
+    snprintf(run, sizeof run, "run.%d", c);
+    for (size_t t = 0; t < 2; t++) {
+      double beats = beats_of(run, t);
+      cr_assert(beats >= 56 && beats <= 60, "%g beats", beats);
+    }
+  }
+}
+
+Test(command_record, every_thread_has_its_regions) {
+  for (int c = 0; c < COMPILERS; c++) {
+    if (!build(compilers[c], "loop")) continue;
+    char run[16];
+    snprintf(run, sizeof run, "run.%d", c);
+    cr_assert(tsanom("record --cpu-time -o %s -- ./loop 20", run).status == 5);
+    tsanom_regions *regions = NULL;
+    cr_assert(tsanom_regions_open(run, NULL, NULL, &regions) == TSANOM_OK);
+    tsanom_heartbeat_run_info about;
+    tsanom_heartbeat_run_describe(tsanom_regions_run(regions), &about, sizeof about);
+    cr_assert(about.streams == 2 && about.finished && about.dropped == 0);
+    for (uint32_t s = 0; s < 2; s++) {
+      tsanom_regions_event event[256];
+      tsanom_heartbeat_stream_info stream;
+      tsanom_heartbeat_run_stream(tsanom_regions_run(regions), s, &stream, sizeof stream);
+      cr_assert(stream.beats >= 180 && stream.beats <= 256, "%d", (int)stream.beats);
+      cr_assert(tsanom_regions_read(regions, s, 0, (size_t)stream.beats, event, NULL) ==
+                TSANOM_OK);
+      int count[4] = {0}, depth = 0;
+      for (size_t i = 0; i < stream.beats; i++) {
+        count[event[i].kind]++;
+        if (event[i].kind == TSANOM_REGIONS_BEGIN) depth++;
+        if (event[i].kind == TSANOM_REGIONS_END) {
+          depth--;
+          cr_assert(event[i].threads == 2);
+        }
+        cr_assert(depth >= 0 && depth <= 1);
+        cr_assert(i == 0 || event[i].time >= event[i - 1].time);
+        cr_assert(event[i].kind != TSANOM_REGIONS_CPU ||
+                  (event[i].cpu_s >= 0 && event[i].cpu_s < 10));
+        cr_assert(event[i].kind == TSANOM_REGIONS_CPU ||
+                  (event[i].place >= 0 &&
+                   (size_t)event[i].place < tsanom_regions_places(regions)));
+      }
+      cr_assert(count[TSANOM_REGIONS_BEGIN] == 60 && count[TSANOM_REGIONS_END] == 60);
+      cr_assert(count[TSANOM_REGIONS_CPU] == 60 && depth == 0);
+    }
+    tsanom_regions_close(regions);
+  }
+}
+
+Test(command_record, worksharing_tells_the_iterations_inside_one_region) {
+  for (int c = 0; c < COMPILERS; c++) {
+    if (!build(compilers[c], "inside")) continue;
+    cr_assert(tsanom("record -o run.%d -- ./inside 50", c).status == 0);
+    json_t *r = tsanom_json("speedup run.%d --json", c);
+    cr_assert(!strcmp(text_of(r, "level"), "worksharing"));
+    cr_assert(number_of(first_region(r), "period") == 3);
+    cr_assert(number_of(first_region(r), "iterations") == 50);
+    cr_assert(number_of(first_region(r), "current_threads") == 2);
+    json_decref(r);
+    r = tsanom_json("speedup run.%d --level regions --json", c);
+    cr_assert(number_of(r, "events") == 1);
+    cr_assert(json_array_size(json_object_get(r, "regions")) == 0);
+    json_decref(r);
+    char run[16];
+    snprintf(run, sizeof run, "run.%d", c);
+    cr_assert(beats_of(run, 0) >= 46 && beats_of(run, 1) >= 45);
+  }
+}
+
+Test(command_record, a_killed_program_keeps_what_was_recorded) {
+  for (int c = 0; c < COMPILERS; c++) {
+    if (!build(compilers[c], "loop")) continue;
+    cr_assert(shell("'" TSANOM_COMMAND "' record -o run.%d -- ./loop 1000 400; "
+                    "test $? -eq 137",
+                    c) == 0);
+    json_t *r = tsanom_json("speedup run.%d --iterations 1000 --json", c);
+    cr_assert(json_is_false(json_object_get(r, "finished")));
+    cr_assert(number_of(r, "events") == 1200);
+    cr_assert(number_of(first_region(r), "iterations") == 399); /* the 400th may go on */
+    const json_t *prediction = json_object_get(r, "prediction");
+    cr_assert(number_of(prediction, "expected") == 1000);
+    cr_assert(number_of(prediction, "total_s") > number_of(r, "total_s"));
+    json_decref(r);
+    r = tsanom_json("rate run.%d -w 10 --json", c);
+    json_decref(r);
+  }
+}
+
+Test(command_record, a_baseline_is_measured_and_the_threads_restored) {
+  for (int c = 0; c < COMPILERS; c++) {
+    if (!build(compilers[c], "loop")) continue;
+    cr_assert(tsanom("record --baseline 1:8 -o run.%d -- ./loop 60", c).status == 5);
+    json_t *r = tsanom_json("speedup run.%d --baseline 1 --json", c);
+    const json_t *region = first_region(r);
+    cr_assert(number_of(region, "baseline_threads") == 1);
+    cr_assert(number_of(region, "current_threads") == 2);
+    double speedup = number_of(region, "baseline_s") / number_of(region, "current_s");
+    cr_assert(number_of(region, "speedup") > speedup * 0.999 &&
+              number_of(region, "speedup") < speedup * 1.001);
+    json_decref(r);
+    tsanom_regions *regions = NULL;
+    char run[16];
+    snprintf(run, sizeof run, "run.%d", c);
+    cr_assert(tsanom_regions_open(run, NULL, NULL, &regions) == TSANOM_OK);
+    tsanom_regions_event event[1024];
+    tsanom_heartbeat_stream_info stream;
+    tsanom_heartbeat_run_stream(tsanom_regions_run(regions), 0, &stream, sizeof stream);
+    cr_assert(tsanom_regions_read(regions, 0, 0, (size_t)stream.beats, event, NULL) ==
+              TSANOM_OK);
+    int alone = 0;
+    for (size_t i = 0; i < stream.beats; i++) {
+      alone += event[i].kind == TSANOM_REGIONS_END && event[i].threads == 1;
+    }
+    cr_assert(alone == 8 * 3, "%d regions ran alone", alone);
+    tsanom_regions_close(regions);
+  }
+}
+
+Test(command_record, beats_every_n_regions) {
+  if (!build("gcc", "loop")) return;
+  cr_assert(tsanom("record --heartbeat-every 10 -o run -- ./loop 100").status == 5);
+  cr_assert(beats_of("run", 0) == 30 && beats_of("run", 1) == 30);
+}
+
+Test(command_record, odd_programs_are_defined) {
+  static const char *const deeds[] = {"nested", "thread", "fork", "exec", "exit"};
+  for (int c = 0; c < COMPILERS; c++) {
+    if (!build(compilers[c], "odd")) continue;
+    for (size_t d = 0; d < sizeof deeds / sizeof *deeds; d++) {
+      int plain = shell("./odd %s >plain", deeds[d]);
+      outcome o = tsanom("record -o %s.%d -- ./odd %s", deeds[d], c, deeds[d]);
+      cr_assert(o.status == plain && *o.err == '\0', "%s: %d: %s", deeds[d], o.status,
+                o.err);
+      write_text("recorded", o.out);
+      cr_assert(shell("cmp plain recorded") == 0, "%s", deeds[d]);
+      json_t *r = tsanom_json("speedup %s.%d --json", deeds[d], c);
+      double events = number_of(r, "events");
+      bool exec = !strcmp(deeds[d], "exec");
+      /* The parent's 20, and 20 more after its child; the thread's are its own. */
+      cr_assert(events == (strcmp(deeds[d], "fork") ? 20 : 40), "%s: %g", deeds[d],
+                events);
+      cr_assert(json_is_true(json_object_get(r, "finished")) == !exec);
+      cr_assert(number_of(first_region(r), "period") == 1);
+      json_decref(r);
+    }
+  }
+}
+
+Test(command_record, a_program_without_regions_leaves_no_run) {
+  if (!build("gcc", "odd")) return;
+  cr_assert(tsanom("record -o run -- ./odd").status == 0);
+  CHECK_REFUSED(tsanom("speedup run"), 3, "run/regions/places.tsv", "tsanom record");
+  cr_assert(tsanom("record -o run -- ./odd fork").status == 0);
+  CHECK_REFUSED(tsanom("record -o run -- ./odd fork"), 3, "run: holds a run already");
+}
+
+Test(command_record, programs_that_cannot_be_recorded_are_told_of) {
+  CHECK_REFUSED(tsanom("record -o run -- true"), 3, "neither", "libgomp", "libomp",
+                "--force");
+  cr_assert(tsanom("record --force -o run -- sh -c 'exit 7'").status == 7);
+  CHECK_REFUSED(tsanom("record -o run -- ./missing"), 3, "./missing: cannot run");
+  CHECK_REFUSED(tsanom("record -o run -- no-such-program"), 3, "PATH");
+  CHECK_REFUSED(tsanom("record -o no/such/run -- true"), 3, "neither");
+  CHECK_REFUSED(tsanom("record --force -o no/such/run -- true"), 3, "no/such/run");
+  CHECK_REFUSED(tsanom("record -o run"), 2, "a program is expected");
+  CHECK_REFUSED(tsanom("record -- true"), 2, "-o RUN");
+  CHECK_REFUSED(tsanom("record -o run --baseline 0 -- true"), 2, "--baseline");
+  CHECK_REFUSED(tsanom("speedup nothing"), 3, "nothing/regions/places.tsv");
+  CHECK_REFUSED(tsanom("speedup a b"), 2, "Too many");
+  write_text("t.c", "int main(void) { return 0; }\n");
+  if (shell("gcc -static t.c -o t 2>/dev/null") != 0) return;
+  CHECK_REFUSED(tsanom("record -o run -- ./t"), 3, "statically");
+}
+
+Test(command_record, damaged_places_are_told_of) {
+  if (!build("gcc", "loop")) return;
+  cr_assert(tsanom("record -o run -- ./loop 10").status == 5);
+  write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t10\t/a\n7\trf\t1\t/b\n");
+  CHECK_REFUSED(tsanom("speedup run"), 3, "places.tsv", "byte 27", "line 3");
+  write_text("run/regions/places.tsv", "something else\n");
+  CHECK_REFUSED(tsanom("speedup run"), 3, "places.tsv", "byte 0", "tsanom places 1");
+  write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t10\t/a"); /* no end */
+  cr_assert(tsanom("speedup run").status == 0);
+}
+
+Test(command_record, speedup_draws_a_picture) {
+  if (!build("gcc", "loop")) return;
+  cr_assert(tsanom("record --baseline 1 -o run -- ./loop 100").status == 5);
+  outcome o = tsanom("speedup run --plot p.svg --until 1000");
+  cr_assert(o.status == 0 && strstr(o.out, "loop.c:"), "%s", o.out);
+  check_svg("p.svg");
+  CHECK_REFUSED(tsanom("speedup run --until 0 --plot q.svg"), 3, "no iterations");
+}
+
+/* lu waits by flags of its own inside one region, where no runtime sees it. */
+static void check_iterations(const char *run, bool visible) {
+  json_t *r = tsanom_json("speedup %s --json", run);
+  const json_t *regions = json_object_get(r, "regions");
+  cr_assert((json_array_size(regions) > 0) == visible, "%s", run);
+  json_decref(r);
+}
+
+/* The workloads, without their own heartbeats. */
+Test(command_record, every_workload_shows_its_iterations) {
+  static const char *const names[] = {"arraybench", "bt", "cg", "jacobi", "lu", "sp"};
+  enum { BT = 1, LU = 4 };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    outcome o = tsanom("record -o %s -- " TSANOM_WORKLOADS "/%s --size tiny --threads 2",
+                       names[i], names[i]);
+    cr_assert(o.status == 0, "%s: %s", names[i], o.err);
+    check_iterations(names[i], i != LU);
+  }
+  if (!build("clang", "loop")) return;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    bool diffuses = i == BT || i >= LU;
+    cr_assert(
+        shell("cd '" TSANOM_WORKLOAD_SOURCES "' && clang -O2 -fopenmp -D_GNU_SOURCE "
+              "-I../../include -o \"$OLDPWD/%s.clang\" %s.c workload.c options.c %s "
+              "'" TSANOM_HEARTBEAT_LIBRARY "' -lm -pthread",
+              names[i], names[i], diffuses ? "diffusion.c" : "") == 0);
+    outcome o = tsanom("record -o %s.run -- ./%s.clang --size tiny --threads 2", names[i],
+                       names[i]);
+    cr_assert(o.status == 0, "%s: %s", names[i], o.err);
+    char run[32];
+    snprintf(run, sizeof run, "%s.run", names[i]);
+    check_iterations(run, i != LU);
+  }
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom speedup: iterations, speedup and time still to go of a recorded run. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "plot.h"
+#include "region_stream.h"
+#include "series.h"
+
+enum {
+  KEY_BASELINE = 'b',
+  KEY_ITERATIONS = 'n',
+  KEY_UNTIL = KEY_OWN,
+  KEY_PERIOD,
+  KEY_LEVEL
+};
+
+typedef struct {
+  shared_options shared;
+  size_t baseline, iterations, max_period;
+  double until; /* seconds */
+  int level;
+  const char *path;
+} request;
+
+/* What comes of it. */
+typedef struct {
+  region_stream stream;
+  size_t used; /* events before --until */
+  tsanom_speedup_loop *loop;
+  size_t loops;
+  int lost;
+  tsanom_speedup_prediction prediction;
+  int predicted;
+  tsanom_speedup_iteration *iteration;
+  size_t iterations, room;
+  int out_of_memory;
+} result;
+
+static const struct argp_option options[] = {
+    {"baseline", KEY_BASELINE, "P", 0,
+     "Compare with the iterations of P threads (default: the fewest of each loop)", 0},
+    {"iterations", KEY_ITERATIONS, "N", 0,
+     "Iterations that the main loop will have, to predict the time from", 0},
+    {"until", KEY_UNTIL, "SECONDS", 0, "Regard only what was known by then", 0},
+    {"max-period", KEY_PERIOD, "M", 0,
+     "Regions of the longest iteration looked for (default: 1024)", 0},
+    {"level", KEY_LEVEL, "LEVEL", 0,
+     "regions, worksharing or auto: regions unless only worksharing shows a period "
+     "(default)",
+     0},
+    {0}};
+
+static int level_argument(struct argp_state *state, const char *text) {
+  if (!strcmp(text, "auto")) return LEVEL_AUTO;
+  if (!strcmp(text, "regions")) return LEVEL_REGIONS;
+  if (strcmp(text, "worksharing") != 0) {
+    argp_error(state, "--level: regions, worksharing or auto is expected");
+  }
+  return LEVEL_WORKSHARING;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+  request *r = state->input;
+  switch (key) {
+    case ARGP_KEY_INIT:
+      state->child_inputs[0] = &r->shared;
+      return 0;
+    case KEY_BASELINE:
+      r->baseline = count_argument(state, "--baseline", text);
+      if (!r->baseline || r->baseline > 65536) {
+        argp_error(state, "--baseline: 1 to 65536 threads");
+      }
+      return 0;
+    case KEY_ITERATIONS:
+      r->iterations = count_argument(state, "--iterations", text);
+      return 0;
+    case KEY_UNTIL:
+      r->until = number_argument(state, "--until", text);
+      return 0;
+    case KEY_PERIOD:
+      r->max_period = count_argument(state, "--max-period", text);
+      if (!r->max_period || r->max_period > TSANOM_SPEEDUP_PERIOD_MAX) {
+        argp_error(state, "--max-period: 1 to %d regions",
+                   (int)TSANOM_SPEEDUP_PERIOD_MAX);
+      }
+      return 0;
+    case KEY_LEVEL:
+      r->level = level_argument(state, text);
+      return 0;
+    case ARGP_KEY_ARG:
+      r->path = text;
+      return state->arg_num ? ARGP_ERR_UNKNOWN : 0;
+    case ARGP_KEY_END:
+      if (state->arg_num != 1) argp_error(state, "one run is expected");
+      return 0;
+    default:
+      return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static void keep_iteration(void *user, const tsanom_speedup_iteration *iteration) {
+  result *a = user;
+  if (a->iterations == a->room) {
+    size_t room = a->room ? 2 * a->room : 256;
+    void *more = realloc(a->iteration, room * sizeof *a->iteration);
+    if (!more) {
+      a->out_of_memory = 1;
+      return;
+    }
+    a->iteration = more;
+    a->room = room;
+  }
+  a->iteration[a->iterations++] = *iteration;
+}
+
+static int feed(const request *r, tsanom_speedup *analyzer, result *a, failure *why) {
+  tsanom_status status = TSANOM_OK;
+  for (a->used = 0; a->used < a->stream.count && status == TSANOM_OK; a->used++) {
+    const tsanom_speedup_event *event = &a->stream.event[a->used];
+    if (event->end > r->until) break;
+    status = tsanom_speedup_push(analyzer, event);
+  }
+  if (status == TSANOM_OK && a->used == a->stream.count && a->stream.finished) {
+    status = tsanom_speedup_finish(analyzer);
+  }
+  if (status < 0) return fail_status(why, r->path, status);
+  a->lost = tsanom_speedup_loops(analyzer, NULL, 0, &a->loops) == TSANOM_PARTIAL;
+  a->loop = calloc(a->loops ? a->loops : 1, sizeof *a->loop);
+  if (!a->loop || a->out_of_memory) return fail(why, "%s: out of memory", r->path);
+  a->lost = tsanom_speedup_loops(analyzer, a->loop, a->loops, &a->loops) != TSANOM_OK;
+  a->predicted =
+      tsanom_speedup_predict(analyzer, r->iterations, &a->prediction) == TSANOM_OK;
+  return 0;
+}
+
+static int analyze(const request *r, result *a, failure *why) {
+  tsanom_speedup_options how;
+  tsanom_speedup *analyzer = NULL;
+  tsanom_speedup_options_init(&how, sizeof how);
+  how.baseline = (int32_t)r->baseline;
+  if (r->max_period) how.max_period = r->max_period;
+  how.visit = keep_iteration;
+  how.visit_user = a;
+  if (region_stream_read(r->path, &r->shared.exec, r->level, &a->stream, why)) return -1;
+  tsanom_status status = tsanom_speedup_create(&how, NULL, &analyzer);
+  if (status < 0) return fail_status(why, r->path, status);
+  int failed = feed(r, analyzer, a, why);
+  tsanom_speedup_destroy(analyzer);
+  return failed;
+}
+
+static json_t *loop_json(result *a, const tsanom_speedup_loop *l) {
+  return json_pack(
+      "{so sI sI sI so so so so so so sI sI so so so}", "start",
+      json_name(region_stream_name(&a->stream, l->start)), "period",
+      (json_int_t)l->period, "iterations", (json_int_t)l->iterations, "runs",
+      (json_int_t)l->runs, "baseline_s", json_finite(l->baseline_s), "current_s",
+      json_finite(l->current_s), "speedup", json_finite(l->speedup), "efficiency",
+      json_finite(l->efficiency), "serial_fraction", json_finite(l->serial_fraction),
+      "total_s", json_finite(l->total_s), "baseline_threads",
+      (json_int_t)l->baseline_threads, "current_threads", (json_int_t)l->current_threads,
+      "first_s", json_finite(l->first), "last_s", json_finite(l->last), "parallel_s",
+      json_finite(l->parallel_s));
+}
+
+static int print_as_json(const request *r, result *a) {
+  json_t *loops = json_array(), *prediction = json_null();
+  for (size_t i = 0; i < a->loops; i++) {
+    if (a->loop[i].iterations) json_array_append_new(loops, loop_json(a, &a->loop[i]));
+  }
+  if (a->predicted) {
+    const tsanom_speedup_prediction *p = &a->prediction;
+    prediction =
+        json_pack("{so sI sI sI so so}", "start",
+                  json_name(region_stream_name(&a->stream, p->start)), "period",
+                  (json_int_t)p->period, "iterations", (json_int_t)p->iterations,
+                  "expected", (json_int_t)p->expected, "remaining_s",
+                  json_finite(p->remaining_s), "total_s", json_finite(p->total_s));
+  }
+  return print_json(
+      json_pack("{so sb ss sI so so so}", "run", json_name(file_title(r->path)),
+                "finished", a->stream.finished, "level", level_name(a->stream.level),
+                "events", (json_int_t)a->used, "regions", loops, "prediction", prediction,
+                "total_s", json_finite(a->stream.total)));
+}
+
+static void print_number(double value, int width) {
+  if (isfinite(value)) {
+    printf(" %*.4g", width, value);
+  } else {
+    printf(" %*s", width, "-");
+  }
+}
+
+static void print_table(const request *r, result *a) {
+  printf("%s: %zu %s in %.6g s%s\n\n", file_title(r->path), a->used,
+         a->stream.level == LEVEL_WORKSHARING ? "ends of worksharing" : "regions",
+         a->stream.total, a->stream.finished ? "" : " (killed, or going on)");
+  if (!a->loops) {
+    printf("no iterations\n");
+    return;
+  }
+  printf(
+      "  period iterations   threads baseline s  current s    speedup efficiency "
+      "serial  start\n");
+  for (size_t i = 0; i < a->loops; i++) {
+    const tsanom_speedup_loop *l = &a->loop[i];
+    if (!l->iterations) continue;
+    printf("%8zu %10llu %4d/%4d", l->period, (unsigned long long)l->iterations,
+           (int)l->baseline_threads, (int)l->current_threads);
+    print_number(l->baseline_s, 10);
+    print_number(l->current_s, 10);
+    print_number(l->speedup, 10);
+    print_number(l->efficiency, 10);
+    print_number(l->serial_fraction, 6);
+    printf("  %s\n", region_stream_name(&a->stream, l->start));
+  }
+  if (a->lost) printf("there are more loops than can be told apart\n");
+  if (a->predicted) {
+    const tsanom_speedup_prediction *p = &a->prediction;
+    printf("\n%llu of %llu iterations of %zu; %.6g s to go, %.6g s in all\n",
+           (unsigned long long)p->iterations, (unsigned long long)p->expected, p->period,
+           p->remaining_s, p->total_s);
+  }
+}
+
+/* The loop that the picture shows: the one that has most time. */
+static const tsanom_speedup_loop *shown_loop(const result *a) {
+  const tsanom_speedup_loop *best = NULL;
+  for (size_t i = 0; i < a->loops; i++) {
+    if (a->loop[i].iterations && (!best || a->loop[i].total_s > best->total_s)) {
+      best = &a->loop[i];
+    }
+  }
+  return best;
+}
+
+static int draw_loop(const request *r, result *a, const tsanom_speedup_loop *loop,
+                     failure *why) {
+  double *time = calloc(3 * a->iterations, sizeof *time);
+  if (!time) return fail(why, "%s: out of memory", r->path);
+  double *seconds = time + a->iterations, *speedup = seconds + a->iterations;
+  size_t count = 0;
+  for (size_t i = 0; i < a->iterations; i++) {
+    const tsanom_speedup_iteration *it = &a->iteration[i];
+    if (it->start != loop->start || it->period != loop->period || it->seconds <= 0) {
+      continue;
+    }
+    time[count] = it->begin;
+    seconds[count] = it->seconds;
+    speedup[count++] = loop->baseline_s / it->seconds;
+  }
+  plot p;
+  char title[256];
+  (void)snprintf(title, sizeof title, "Iterations of %zu from %.200s", loop->period,
+                 region_stream_name(&a->stream, loop->start));
+  int failed = plot_open(&p, r->shared.plot, title, why);
+  if (!failed) {
+    plot_series(&p, "seconds", time, seconds, count);
+    if (isfinite(loop->baseline_s)) plot_series(&p, "speedup", time, speedup, count);
+    fprintf(p.script,
+            "set xlabel 'time, s'\nset ylabel 'seconds an iteration'\nset yrange [0:*]\n"
+            "set y2label 'speedup'\nset y2range [0:*]\nset y2tics\n"
+            "plot $seconds with lines title 'seconds'%s\n",
+            isfinite(loop->baseline_s) ? ", $speedup axes x1y2 with lines title 'speedup'"
+                                       : "");
+    failed = plot_close(&p, why);
+  }
+  free(time);
+  return failed;
+}
+
+static int draw(const request *r, result *a, failure *why) {
+  const tsanom_speedup_loop *loop = shown_loop(a);
+  if (!loop) return fail(why, "%s: there are no iterations to draw", r->path);
+  return draw_loop(r, a, loop, why);
+}
+
+int command_speedup(int argc, char **argv) {
+  static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
+  static const struct argp argp = {
+      options,
+      parse,
+      "RUN",
+      "Iterations and speedup of a run by tsanom record.\v"
+      "An iteration's speedup is against the iterations of the same loop that ran with "
+      "the baseline's threads: tsanom record --baseline makes some.",
+      children,
+      NULL,
+      NULL};
+  request r = {.until = INFINITY};
+  argp_parse(&argp, argc, argv, 0, NULL, &r);
+  result a = {.loops = 0};
+  failure why;
+  int status = EXIT_DONE;
+  if (analyze(&r, &a, &why) || (r.shared.plot && draw(&r, &a, &why))) {
+    status = refuse(&why);
+  } else if (r.shared.json) {
+    status = print_as_json(&r, &a);
+  } else {
+    print_table(&r, &a);
+  }
+  free(a.loop);
+  free(a.iteration);
+  region_stream_free(&a.stream);
+  return status;
+}

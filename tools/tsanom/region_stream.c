@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "region_stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tsanom/dpd.h>
+
+#include "symbol.h"
+
+enum { DEPTH_MOST = 64 };
+
+int region_stream_is_run(const char *path) {
+  struct stat about;
+  return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+const char *level_name(int level) {
+  return level == LEVEL_WORKSHARING ? "worksharing" : "regions";
+}
+
+void region_stream_free(region_stream *s) {
+  for (size_t i = 0; s->name && i < tsanom_regions_places(s->regions); i++) {
+    free(s->name[i]);
+  }
+  free(s->name);
+  free(s->event);
+  tsanom_regions_close(s->regions);
+  *s = (region_stream){0};
+}
+
+static int refused(failure *why, const char *path, tsanom_status status,
+                   const tsanom_heartbeat_fault *fault) {
+  if (!*fault->text) return fail_status(why, path, status);
+  if (status == TSANOM_E_IO) {
+    return fail(why, "%s: %s (only runs by tsanom record have parallel regions)",
+                fault->file, fault->text);
+  }
+  return fail(why, "%s: byte %llu: %s", fault->file, (unsigned long long)fault->offset,
+              fault->text);
+}
+
+/* Regions outside of any other, from their begin to their end; the last may lack its
+ * end. */
+static size_t take_regions(const tsanom_regions_event *raw, size_t count,
+                           tsanom_speedup_event *out) {
+  size_t found = 0, depth = 0, outermost = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (raw[i].kind == TSANOM_REGIONS_BEGIN) {
+      if (depth++ == 0) outermost = i;
+    } else if (raw[i].kind == TSANOM_REGIONS_END && depth > 0 && --depth == 0) {
+      out[found++] =
+          (tsanom_speedup_event){.region = (uint64_t)raw[outermost].place,
+                                 .begin = raw[outermost].time,
+                                 .end = raw[i].time,
+                                 .threads = raw[i].threads > 0 ? raw[i].threads : 1};
+    }
+  }
+  return found;
+}
+
+static size_t take_worksharing(const tsanom_regions_event *raw, size_t count,
+                               tsanom_speedup_event *out) {
+  size_t found = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (raw[i].kind != TSANOM_REGIONS_SHARE) continue;
+    out[found++] =
+        (tsanom_speedup_event){.region = (uint64_t)raw[i].place,
+                               .begin = raw[i].time,
+                               .end = raw[i].time,
+                               .threads = raw[i].threads > 0 ? raw[i].threads : 1};
+  }
+  return found;
+}
+
+/* Whether a loop is found in the events; 1, 0 or -1. */
+static int is_periodic(const tsanom_speedup_event *event, size_t count, failure *why) {
+  tsanom_dpd_nest *nest = NULL;
+  tsanom_status status = tsanom_dpd_nest_create(NULL, NULL, &nest);
+  if (status < 0) return fail_status(why, "periods of regions", status);
+  size_t periods = 0;
+  for (size_t i = 0; i < count; i++) {
+    (void)tsanom_dpd_nest_push(nest, event[i].region, NULL);
+  }
+  (void)tsanom_dpd_nest_periods(nest, NULL, 0, &periods);
+  tsanom_dpd_nest_destroy(nest);
+  return periods > 0;
+}
+
+static int choose_level(const tsanom_regions_event *raw, size_t count, region_stream *s,
+                        failure *why) {
+  s->count = 0;
+  if (s->level != LEVEL_WORKSHARING) s->count = take_regions(raw, count, s->event);
+  if (s->level == LEVEL_REGIONS) return 0;
+  if (s->level == LEVEL_AUTO) {
+    int found = is_periodic(s->event, s->count, why);
+    if (found < 0) return -1;
+    s->level = LEVEL_REGIONS;
+    if (found) return 0;
+    s->count = take_worksharing(raw, count, s->event);
+    found = is_periodic(s->event, s->count, why);
+    if (found < 0) return -1;
+    if (!found) {
+      s->count = take_regions(raw, count, s->event);
+      return 0;
+    }
+    s->level = LEVEL_WORKSHARING;
+    return 0;
+  }
+  s->count = take_worksharing(raw, count, s->event);
+  return 0;
+}
+
+static int read_events(const char *path, region_stream *s, failure *why) {
+  tsanom_heartbeat_stream_info about;
+  tsanom_heartbeat_run_info run;
+  tsanom_heartbeat_fault fault;
+  const tsanom_heartbeat_run *source = tsanom_regions_run(s->regions);
+  tsanom_heartbeat_run_describe(source, &run, sizeof run);
+  tsanom_heartbeat_run_stream(source, 0, &about, sizeof about);
+  tsanom_heartbeat_fault_init(&fault, sizeof fault);
+  s->finished = run.finished;
+  s->total = about.last;
+  size_t count = (size_t)about.beats;
+  tsanom_regions_event *raw = calloc(count ? count : 1, sizeof *raw);
+  s->event = calloc(count ? count : 1, sizeof *s->event);
+  s->name = calloc(tsanom_regions_places(s->regions) + 1, sizeof *s->name);
+  int failed = -1;
+  if (!raw || !s->event || !s->name) {
+    fail(why, "%s: out of memory", path);
+  } else {
+    tsanom_status status = tsanom_regions_read(s->regions, 0, 0, count, raw, &fault);
+    failed = status < 0 ? refused(why, path, status, &fault)
+                        : choose_level(raw, count, s, why);
+  }
+  free(raw);
+  return failed;
+}
+
+int region_stream_read(const char *path, const tsanom_exec *exec, int level,
+                       region_stream *s, failure *why) {
+  tsanom_heartbeat_fault fault;
+  tsanom_heartbeat_fault_init(&fault, sizeof fault);
+  *s = (region_stream){.level = level};
+  tsanom_status status = tsanom_regions_open(path, exec, &fault, &s->regions);
+  if (status != TSANOM_OK) return refused(why, path, status, &fault);
+  if (!read_events(path, s, why)) return 0;
+  region_stream_free(s);
+  return -1;
+}
+
+const char *region_stream_name(region_stream *s, uint64_t place) {
+  tsanom_regions_place where;
+  if (tsanom_regions_place_at(s->regions, (size_t)place, &where, sizeof where) < 0) {
+    return "?";
+  }
+  if (!s->name[place]) {
+    s->name[place] = symbol_of(where.module, where.address - (where.is_call ? 1 : 0));
+  }
+  return s->name[place] ? s->name[place] : "?";
+}
