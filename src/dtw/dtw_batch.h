@@ -30,9 +30,9 @@ typedef struct {
 } NAME(tsn_dtw_batch);
 
 /* Distances of all lanes, INFINITY above the cut-off. TSANOM_OK or _STOPPED. */
-tsanom_status NAME(tsn_dtw_batch_run)(const NAME(tsn_dtw_batch) * batch,
+tsanom_status NAME(tsn_dtw_batch_run)(const NAME(tsn_dtw_batch) * pairs,
                                       const tsn_dtw_call *call,
-                                      NAME(tsn_dtw_batch_buffers) * buffers,
+                                      NAME(tsn_dtw_batch_buffers) * b,
                                       const tsn_dtw_watch *watch, real *distances);
 
 #endif

@@ -39,15 +39,15 @@ void NAME(tsn_dtw_grid_layout)(tsn_arena *arena, const tsn_dtw_problem *problem,
                                const NAME(tsn_dtw_kernels) * kernels,
                                NAME(tsn_dtw_grid) * grid);
 
-/* D(i,j) on or above and left of the area of a level, as its lines, those of the
+/* D(i,j) on or above and left of the area of level `at`, as its lines, those of the
  * levels above, or the edge of the matrix have it; i or j may be -1. */
-real NAME(tsn_dtw_grid_line)(const NAME(tsn_dtw_grid) * grid, int level, ptrdiff_t i,
+real NAME(tsn_dtw_grid_line)(const NAME(tsn_dtw_grid) * grid, int at, ptrdiff_t i,
                              ptrdiff_t j);
 
 /* Sweep an area, a tile of the level above, and keep the lines of its tiles.
  * Returns whether it was finished. */
-bool NAME(tsn_dtw_grid_sweep)(NAME(tsn_dtw_grid) * grid, int level,
-                              const tsn_dtw_tile *area, const tsn_dtw_watch *watch);
+bool NAME(tsn_dtw_grid_sweep)(NAME(tsn_dtw_grid) * grid, int at, const tsn_dtw_tile *area,
+                              const tsn_dtw_watch *watch);
 
 /* Sweep a tile of the last level and keep every cell. */
 void NAME(tsn_dtw_grid_record)(NAME(tsn_dtw_grid) * grid, const tsn_dtw_tile *tile);

@@ -25,11 +25,11 @@ INLINE vec component_cost(kind k, vec x, vec y) {
 }
 
 /* The cost of row u against the column whose first component is at y. */
-INLINE vec row_cost(kind k, const strip *s, int u, const real *y, vec y0) {
+INLINE vec row_cost(kind k, const strip *s, size_t u, const real *y, vec y0) {
   vec sum = component_cost(k, vec_load(s->x + u * LANES), y0);
   if (k.general) {
     for (size_t d = 1; d < s->dimensions; d++) {
-      vec x = vec_load(s->x + (d * DEPTH + (size_t)u) * LANES);
+      vec x = vec_load(s->x + (d * DEPTH + u) * LANES);
       sum += component_cost(k, x, vec_load(y + d * s->dimension_stride));
     }
   }
@@ -51,7 +51,7 @@ INLINE void column(kind k, const strip *s, size_t step, const real *y, vec cells
   vec penalty = vec_all(k.general ? s->penalty : 0);
   ticks now = ticks_all((tick)step);
 #pragma GCC unroll 16
-  for (int u = 0; u < DEPTH; u++) {
+  for (size_t u = 0; u < DEPTH; u++) {
     vec left = cells[u];
     vec cell =
         row_cost(k, s, u, y, y0) + best_predecessor(k, penalty, diagonal, left, up);
@@ -69,57 +69,62 @@ INLINE void column(kind k, const strip *s, size_t step, const real *y, vec cells
 /* state: the cells, then what the blocks above passed down in the last `delay`
  * steps, then what they passed down one step ago. */
 INLINE void sweep_strip(kind k, const strip *s, size_t begin, size_t end) {
+  const size_t bottom_delay = (size_t)DELAY * (LANES - 1),
+               passed_at = (size_t)DEPTH * LANES;
+  const size_t previous_at = passed_at + (size_t)DELAY * LANES;
   vec cells[DEPTH], passed[DELAY], previous;
-  for (int u = 0; u < DEPTH; u++) cells[u] = vec_load(s->state + u * LANES);
-  for (int f = 0; f < DELAY; f++) passed[f] = vec_load(s->state + (DEPTH + f) * LANES);
-  previous = vec_load(s->state + (DEPTH + DELAY) * LANES);
+  for (size_t u = 0; u < DEPTH; u++) cells[u] = vec_load(s->state + u * LANES);
+  for (size_t f = 0; f < DELAY; f++)
+    passed[f] = vec_load(s->state + passed_at + f * LANES);
+  previous = vec_load(s->state + previous_at);
   for (size_t step = begin; step < end; step += DELAY) {
     const real *y = s->y + step / DELAY - (LANES - 1);
     real *boundary = s->boundary + step;
 #pragma GCC unroll 8
-    for (int f = 0; f < DELAY; f++) {
+    for (size_t f = 0; f < DELAY; f++) {
       vec up = vec_shift_up(passed[f], vec_all(boundary[f]));
-      column(k, s, step + (size_t)f, y + (size_t)f * s->column_stride, cells, previous,
-             up);
+      column(k, s, step + f, y + f * s->column_stride, cells, previous, up);
       previous = up;
       passed[f] = cells[DEPTH - 1];
-      vec_store(boundary + f - DELAY * (LANES - 1), cells[DEPTH - 1]);
+      vec_store(boundary + f - bottom_delay, cells[DEPTH - 1]);
       if (k.recorded) {
-        real *record = s->record + (step + (size_t)f) * DEPTH * LANES;
-        for (int u = 0; u < DEPTH; u++) vec_store(record + u * LANES, cells[u]);
+        real *record = s->record + (step + f) * DEPTH * LANES;
+        for (size_t u = 0; u < DEPTH; u++) vec_store(record + u * LANES, cells[u]);
       }
     }
   }
-  for (int u = 0; u < DEPTH; u++) vec_store(s->state + u * LANES, cells[u]);
-  for (int f = 0; f < DELAY; f++) vec_store(s->state + (DEPTH + f) * LANES, passed[f]);
-  vec_store(s->state + (DEPTH + DELAY) * LANES, previous);
+  for (size_t u = 0; u < DEPTH; u++) vec_store(s->state + u * LANES, cells[u]);
+  for (size_t f = 0; f < DELAY; f++)
+    vec_store(s->state + passed_at + f * LANES, passed[f]);
+  vec_store(s->state + previous_at, previous);
 }
 
 static void start(const strip *s, size_t begin) {
-  vec bottom = vec_load(s->state + (DEPTH - 1) * LANES);
-  for (int f = 0; f < DELAY; f++) vec_store(s->state + (DEPTH + f) * LANES, bottom);
-  vec previous = vec_shift_up(bottom, vec_all(s->boundary[(ptrdiff_t)begin - 1]));
-  vec_store(s->state + (DEPTH + DELAY) * LANES, previous);
+  real *passed = s->state + (size_t)DEPTH * LANES;
+  vec bottom = vec_load(passed - LANES);
+  for (size_t f = 0; f < DELAY; f++) vec_store(passed + f * LANES, bottom);
+  real above = s->boundary[(ptrdiff_t)begin - 1];
+  vec_store(passed + (size_t)DELAY * LANES, vec_shift_up(bottom, vec_all(above)));
 }
 
 /* state: the cells, and the boundary of the column before. */
 INLINE void sweep_batch(kind k, const strip *s, size_t begin, size_t end) {
   vec cells[DEPTH];
-  for (int u = 0; u < DEPTH; u++) cells[u] = vec_load(s->state + u * LANES);
-  vec previous = vec_load(s->state + DEPTH * LANES);
+  for (size_t u = 0; u < DEPTH; u++) cells[u] = vec_load(s->state + u * LANES);
+  vec previous = vec_load(s->state + (size_t)DEPTH * LANES);
   for (size_t j = begin; j < end; j++) {
     vec up = vec_load(s->boundary + j * LANES);
     column(k, s, j, s->y + j * LANES, cells, previous, up);
     previous = up;
     vec_store(s->boundary + j * LANES, cells[DEPTH - 1]);
   }
-  for (int u = 0; u < DEPTH; u++) vec_store(s->state + u * LANES, cells[u]);
-  vec_store(s->state + DEPTH * LANES, previous);
+  for (size_t u = 0; u < DEPTH; u++) vec_store(s->state + u * LANES, cells[u]);
+  vec_store(s->state + (size_t)DEPTH * LANES, previous);
 }
 
 static void least(const real *vectors, size_t count, real *lanes) {
   vec result[4];
-  for (int f = 0; f < 4; f++) result[f] = vec_load(vectors);
+  for (size_t f = 0; f < 4; f++) result[f] = vec_load(vectors);
   size_t j = 0;
   for (; j + 4 <= count; j += 4) {
     for (size_t f = 0; f < 4; f++) {

@@ -49,6 +49,9 @@ static tsanom_status compute(matrix *m, const tsanom_dtw_options *options,
   return status;
 }
 
+/* The distances are written through the matrix.
+ * NOLINTBEGIN(readability-non-const-parameter) */
+
 tsanom_status NAME(tsanom_dtw_one_to_many_workspace)(size_t n, size_t longest,
                                                      size_t count,
                                                      const tsanom_dtw_options *options,
@@ -113,3 +116,5 @@ tsanom_status NAME(tsanom_dtw_cross)(const real *const *xs, const size_t *length
               .leading = leading};
   return compute(&m, options, exec, work, work_bytes, computed);
 }
+
+/* NOLINTEND(readability-non-const-parameter) */

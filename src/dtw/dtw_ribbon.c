@@ -100,7 +100,7 @@ int NAME(tsn_dtw_ribbon_run)(const tsn_dtw_problem *problem,
   fill(problem, options, k, x, y, b);
   bool checks = isfinite(options->cutoff);
   size_t step =
-      checks ? PAIRS_PER_CHECK : CELLS_PER_POLL / (b->ribbon.vectors * k->lanes);
+      checks ? PAIRS_PER_CHECK : CELLS_PER_POLL / ((b->ribbon.vectors + 1) * k->lanes);
   size_t cells = 0;
   for (size_t d = 0; d < end; d += step) {
     size_t to = end - d < step ? end : d + step;

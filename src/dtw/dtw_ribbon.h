@@ -21,15 +21,15 @@ bool NAME(tsn_dtw_ribbon_suits)(const tsn_dtw_problem *problem,
 size_t NAME(tsn_dtw_ribbon_widest)(const NAME(tsn_dtw_kernels) * kernels);
 
 void NAME(tsn_dtw_ribbon_layout)(tsn_arena *arena, const tsn_dtw_problem *problem,
-                                 const NAME(tsn_dtw_kernels) * kernels,
-                                 NAME(tsn_dtw_ribbon_pair) * pair);
+                                 const NAME(tsn_dtw_kernels) * k,
+                                 NAME(tsn_dtw_ribbon_pair) * b);
 
 /* The distance, INFINITY if it lies above the cut-off; or TSN_DTW_STOPPED, or
  * TSN_DTW_ABANDONED. */
 int NAME(tsn_dtw_ribbon_run)(const tsn_dtw_problem *problem,
                              const tsanom_dtw_options *options,
-                             const NAME(tsn_dtw_kernels) * kernels, const real *x,
-                             const real *y, NAME(tsn_dtw_ribbon_pair) * pair,
+                             const NAME(tsn_dtw_kernels) * k, const real *x,
+                             const real *y, NAME(tsn_dtw_ribbon_pair) * b,
                              const tsn_dtw_watch *watch, real *distance);
 
 #endif

@@ -65,9 +65,9 @@ void NAME(tsn_dtw_top_edge)(const NAME(tsn_dtw_pair) * pair, real *boundary);
 
 /* Ready strip number `t` of the pair for a sweep; what NAME(tsn_dtw_sweep_start)
  * reads of the boundary need not be there yet. */
-void NAME(tsn_dtw_sweep_prepare)(const NAME(tsn_dtw_pair) * pair,
-                                 const NAME(tsn_dtw_rectangle) * rectangle, size_t t,
-                                 NAME(tsn_dtw_sweeper) * sweeper);
+void NAME(tsn_dtw_sweep_prepare)(const NAME(tsn_dtw_pair) * p,
+                                 const NAME(tsn_dtw_rectangle) * a, size_t t,
+                                 NAME(tsn_dtw_sweeper) * s);
 void NAME(tsn_dtw_sweep_start)(const NAME(tsn_dtw_pair) * pair,
                                NAME(tsn_dtw_sweeper) * sweeper);
 void NAME(tsn_dtw_sweep_run)(const NAME(tsn_dtw_pair) * pair,
@@ -75,8 +75,8 @@ void NAME(tsn_dtw_sweep_run)(const NAME(tsn_dtw_pair) * pair,
 
 /* After the last step: what the strip below reads of columns that the last row of
  * this one never reached. */
-void NAME(tsn_dtw_sweep_finish)(const NAME(tsn_dtw_pair) * pair,
-                                const NAME(tsn_dtw_rectangle) * rectangle, size_t t);
+void NAME(tsn_dtw_sweep_finish)(const NAME(tsn_dtw_pair) * p,
+                                const NAME(tsn_dtw_rectangle) * a, size_t t);
 
 /* State of row r of the strip: its cell in the last column swept. */
 static inline real NAME(tsn_dtw_row_state)(const NAME(tsn_dtw_pair) * pair,

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Compare heart rates that went through the same phases at different speeds. */
+#include <stdio.h>
+#include <tsanom/dtw.h>
+
+int main(void) {
+  const double reference[] = {1, 1, 2, 3, 4, 4, 3, 2, 1};
+  const double delayed[] = {1, 1, 1, 1, 2, 3, 4, 4, 3, 2, 1};
+  const double leaking[] = {1, 1, 2, 2, 2, 2, 2, 2, 1};
+  tsanom_dtw_options options;
+  tsanom_dtw_options_init(&options, sizeof options);
+  options.radius = 3;
+
+  const double *runs[] = {delayed, leaking};
+  const size_t lengths[] = {11, 9};
+  double distances[2];
+  tsanom_status status = tsanom_dtw_one_to_many(reference, 9, runs, lengths, 2, NULL,
+                                                &options, NULL, NULL, 0, distances, NULL);
+  if (status != TSANOM_OK) {
+    fprintf(stderr, "%s\n", tsanom_status_text(status));
+    return 1;
+  }
+  printf("delayed run: %g, leaking run: %g\n", distances[0], distances[1]);
+
+  size_t path[2 * (9 + 11 - 1)], length;
+  status = tsanom_dtw_path(reference, 9, delayed, 11, &options, NULL, NULL, 0, path,
+                           &length, NULL);
+  if (status != TSANOM_OK) return 1;
+  for (size_t k = 0; k < length; k++) {
+    printf("%zu-%zu%c", path[2 * k], path[2 * k + 1], k + 1 < length ? ' ' : '\n');
+  }
+  return 0;
+}
