@@ -431,8 +431,8 @@ TSANOM_API tsanom_status tsanom_roughset_dependency(
     const tsanom_roughset_options *options, const tsanom_exec *exec, void *work,
     size_t work_bytes, int32_t *positive, size_t *size, double *gamma);
 
-/** The significance of each attribute beside a set B: gamma(B) - gamma(B without a)
- *  for a in B, gamma_{B+{a}} - gamma_B for the others. Expected
+/** The significance of each attribute a beside a set B: gamma_B less the gamma of
+ *  B without a for a in B, the gamma of B with a less gamma_B for the others. Expected
  *  O(rows attributes |B|) time.
  *  @param      table         the decision table
  *  @param      subset        words words: B; NULL: all attributes

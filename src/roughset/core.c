@@ -5,7 +5,11 @@
 
 #include "core/exec.h"
 
-enum { BATCH_WORDS = 1 << 15 };
+enum {
+  BATCH_WORDS = 1 << 15,
+  /* Units whose slots are fetched ahead of being looked at. */
+  AHEAD = 64
+};
 
 /* ---- classes: no two units are equal, so that two which are alike without an
  * attribute differ in it alone */
@@ -23,24 +27,38 @@ static bool alike_without(const tsn_rs_input *input, const tsn_rs_units *units, 
          memcmp(a + attribute + 1, b + attribute + 1, rest * sizeof *a) == 0;
 }
 
+/* Look the unit up among those before it, and add it; whether one of them has
+ * another label and differs in the attribute alone. */
+static bool meets_another(const tsn_rs_input *input, tsn_rs_unit_buffers *b, size_t u,
+                          uint64_t hash, size_t attribute) {
+  const tsn_rs_units *units = &b->units;
+  uint64_t *slot = b->index.slot, tag = hash & ~(uint64_t)UINT32_MAX;
+  size_t mask = b->index.slots - 1, s = hash & mask;
+  for (; slot[s] != 0; s = (s + 1) & mask) {
+    uint32_t v = (uint32_t)slot[s] - 1;
+    if ((slot[s] & ~(uint64_t)UINT32_MAX) != tag) continue;
+    if (units->label[v] == units->label[u]) continue;
+    if (alike_without(input, units, u, v, attribute)) return true;
+  }
+  slot[s] = tag | (u + 1);
+  return false;
+}
+
 static bool is_core(const tsn_rs_input *input, tsn_rs_unit_buffers *b,
                     const uint64_t *hash, size_t attribute) {
   const tsn_rs_units *units = &b->units;
-  uint64_t key = tsn_rs_key(attribute), *slot = b->index.slot;
-  size_t mask = b->index.slots - 1;
-  memset(slot, 0, b->index.slots * sizeof *slot);
-  for (size_t u = 0; u < units->units; u++) {
-    uint32_t code = (uint32_t)unit_values(input, units, u)[attribute];
-    uint64_t own = tsn_rs_finish(hash[u] - key * code);
-    uint64_t tag = own & ~(uint64_t)UINT32_MAX;
-    size_t s = own & mask;
-    for (; slot[s] != 0; s = (s + 1) & mask) {
-      uint32_t v = (uint32_t)slot[s] - 1;
-      if ((slot[s] & ~(uint64_t)UINT32_MAX) != tag) continue;
-      if (units->label[v] == units->label[u]) continue;
-      if (alike_without(input, units, u, v, attribute)) return true;
+  uint64_t key = tsn_rs_key(attribute), rest[AHEAD];
+  memset(b->index.slot, 0, b->index.slots * sizeof *b->index.slot);
+  for (size_t begin = 0; begin < units->units; begin += AHEAD) {
+    size_t end = units->units - begin < AHEAD ? units->units : begin + AHEAD;
+    for (size_t u = begin; u < end; u++) {
+      uint32_t code = (uint32_t)unit_values(input, units, u)[attribute];
+      rest[u - begin] = tsn_rs_finish(hash[u] - key * code);
+      __builtin_prefetch(&b->index.slot[rest[u - begin] & (b->index.slots - 1)], 1);
     }
-    slot[s] = tag | (u + 1);
+    for (size_t u = begin; u < end; u++) {
+      if (meets_another(input, b, u, rest[u - begin], attribute)) return true;
+    }
   }
   return false;
 }

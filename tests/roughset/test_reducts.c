@@ -106,6 +106,41 @@ Test(roughset_reducts, the_smallest_and_the_greedy_are_among_all) {
   }
 }
 
+/* Large enough for the counting of the greedy reduct to go parallel. */
+Test(roughset_reducts, large_tables_do_not_depend_on_threads_or_level) {
+  enum { MANY = 6000, FEW = 18 };
+  int32_t *values = malloc(sizeof(int32_t) * MANY * FEW), decision[MANY];
+  fill_family(FAMILY_PLANTED, MANY, FEW, values, decision);
+  for (size_t i = 0; i < MANY; i += 50) decision[i] = 1; /* some are inconsistent */
+  tsanom_roughset_table table = table_of(values, decision, MANY, FEW);
+  uint64_t greedy[2], least[2], core[2];
+  size_t elements[2];
+  FOR_EACH_ISA (isa) {
+    for (int32_t threads = 1; threads <= 3; threads++) {
+      tsanom_exec exec;
+      tsanom_exec_init(&exec, sizeof exec);
+      exec.isa = isa;
+      exec.threads = threads;
+      int k = isa != TSANOM_ISA_BASE || threads != 1;
+      tsanom_roughset_bounds bounds;
+      CHECK_STATUS(tsanom_roughset_greedy(&table, NULL, &exec, NULL, 0, &greedy[k], NULL),
+                   TSANOM_OK);
+      CHECK_STATUS(tsanom_roughset_minimum(&table, NULL, &exec, NULL, 0, NULL, NULL,
+                                           &bounds, &least[k], NULL),
+                   TSANOM_OK);
+      CHECK_STATUS(tsanom_roughset_core(&table, NULL, &exec, NULL, 0, &core[k]),
+                   TSANOM_OK);
+      CHECK_STATUS(
+          tsanom_roughset_elements(&table, NULL, &exec, NULL, 0, NULL, 0, &elements[k]),
+          TSANOM_PARTIAL);
+      if (k == 0) continue;
+      cr_assert(greedy[0] == greedy[1] && least[0] == least[1] && core[0] == core[1]);
+      cr_assert(elements[0] == elements[1]);
+    }
+  }
+  free(values);
+}
+
 /* ---- hypergraphs of more attributes than a lattice holds */
 
 static bool hits_minimally(uint64_t set, const uint64_t *edges, size_t count) {

@@ -257,7 +257,7 @@ static tsanom_status cut_attribute(decision_table *t, size_t attribute, int32_t 
                                    double *sample, int32_t *decision) {
   value_list *v = &t->attribute[attribute];
   size_t known = known_samples(t, attribute, number, sample, decision);
-  v->cut = malloc(known * sizeof *v->cut);
+  v->cut = malloc((known + 1) * sizeof *v->cut);
   if (!v->cut) return TSANOM_E_MEMORY;
   tsanom_status status = tsanom_roughset_cuts(sample, decision, known, method, bins, exec,
                                               NULL, 0, v->cut, known, &v->cuts);
