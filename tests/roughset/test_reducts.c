@@ -235,6 +235,37 @@ Test(roughset_reducts, known_hypergraphs_have_their_known_counts) {
   }
 }
 
+/* SDTH42: {41, 42}, {41} with the edges of TH40, {42} with their transversals. Its
+ * minimal hitting sets are its edges. */
+Test(roughset_reducts, a_self_dual_hypergraph_is_its_own_answer) {
+  static uint64_t edges[422];
+  static set_list found;
+  size_t count = 0, edge_count = 0;
+  for (size_t j = 1; j < 40; j += 2) {
+    for (size_t i = 0; i < j; i++) {
+      edges[edge_count++] = (uint64_t)1 << i | (uint64_t)1 << j;
+    }
+  }
+  CHECK_STATUS(tsanom_roughset_reducts(edges, edge_count, 40, NULL, NULL, NULL, 0,
+                                       collect, &found, &count),
+               TSANOM_OK);
+  cr_assert(count == 21);
+  for (size_t k = 0; k < edge_count; k++) edges[k] |= (uint64_t)1 << 40;
+  for (size_t k = 0; k < count; k++) {
+    edges[edge_count++] = found.sets[k] | (uint64_t)1 << 41;
+  }
+  edges[edge_count++] = (uint64_t)3 << 40;
+  cr_assert(edge_count == 422);
+  found.count = 0;
+  CHECK_STATUS(tsanom_roughset_reducts(edges, edge_count, 42, NULL, NULL, NULL, 0,
+                                       collect, &found, &count),
+               TSANOM_OK);
+  cr_assert(count == 422);
+  sort_sets(&found);
+  qsort(edges, edge_count, sizeof *edges, by_number);
+  cr_assert(memcmp(found.sets, edges, sizeof edges) == 0);
+}
+
 Test(roughset_reducts, limits_and_visitors_stop_the_enumeration) {
   static set_list list;
   uint64_t edges[15];

@@ -243,30 +243,25 @@ static tsanom_status find_reducts(const request *r, const tsanom_roughset_table 
 
 /* Smaller ones first; of one size, that with the first attribute where they
  * differ. */
-static size_t set_words;
-
-static int compare_sets(const uint64_t *a, const uint64_t *b) {
-  size_t x = 0, y = 0;
-  for (size_t w = 0; w < set_words; w++) {
+static int compare_reducts(const void *left, const void *right, void *words) {
+  const uint64_t *a = left, *b = right;
+  size_t x = 0, y = 0, count = *(const size_t *)words;
+  for (size_t w = 0; w < count; w++) {
     x += (size_t)__builtin_popcountll(a[w]);
     y += (size_t)__builtin_popcountll(b[w]);
   }
   if (x != y) return x < y ? -1 : 1;
-  for (size_t w = 0; w < set_words; w++) {
+  for (size_t w = 0; w < count; w++) {
     uint64_t differing = a[w] ^ b[w];
     if (differing) return a[w] & (differing & -differing) ? -1 : 1;
   }
   return 0;
 }
 
-static int compare_reducts(const void *a, const void *b) {
-  return compare_sets(a, b);
-}
-
 static void sort_reducts(reduction *f) {
-  set_words = f->words;
   if (f->count > 0) {
-    qsort(f->reducts, f->count, f->words * sizeof *f->reducts, compare_reducts);
+    qsort_r(f->reducts, f->count, f->words * sizeof *f->reducts, compare_reducts,
+            &f->words);
   }
   for (size_t k = 0; k < f->count; k++) {
     f->sizes[k] = 0;
