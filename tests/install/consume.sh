@@ -37,6 +37,14 @@ lib=$(dirname "$pc")
 for program in pc_c pc_cxx pc_heartbeat; do
   LD_LIBRARY_PATH=$lib "$scratch/$program"
 done
+
+echo "== the example of the README"
+awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' \
+  "$(dirname "$0")/../../README.md" >"$scratch/readme.c"
+# shellcheck disable=SC2046
+"$cc" "$scratch/readme.c" -o "$scratch/readme" $(pkg-config --cflags --libs tsanom)
+LD_LIBRARY_PATH=$lib "$scratch/readme" | grep -x 'distance 1'
+
 if LD_LIBRARY_PATH=$lib ldd "$scratch/pc_heartbeat" | grep -E 'gomp|libomp|blas|lapack'; then
   echo "libtsanom-heartbeat must stand alone"
   exit 1
