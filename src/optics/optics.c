@@ -52,7 +52,20 @@ bool tsn_optics_are_distances(const double *values, size_t n) {
 typedef struct {
   tsn_optics_result result;
   tsn_optics_exhaustive exhaustive;
+  tsn_optics_lazy lazy;
 } buffers;
+
+/* In more dimensions a tree finds hardly less to look at than everything; fewer
+ * points than these are looked at faster than sorted into one. */
+enum { TREE_DIMENSIONS = 16, TREE_POINTS = 200 };
+
+static bool by_tree(size_t n, size_t dimensions, const tsanom_optics_options *options) {
+  if (dimensions == 0) return false;
+  if (options->search != TSANOM_OPTICS_SEARCH_AUTO) {
+    return options->search == TSANOM_OPTICS_SEARCH_TREE;
+  }
+  return dimensions <= TREE_DIMENSIONS && n >= TREE_POINTS;
+}
 
 static void layout(tsn_arena *arena, size_t n, size_t dimensions,
                    const tsanom_optics_options *options, int threads, buffers *b) {
@@ -61,7 +74,28 @@ static void layout(tsn_arena *arena, size_t n, size_t dimensions,
   b->result.reachability = tsn_arena_take(arena, n, sizeof(double));
   b->result.core = tsn_arena_take(arena, n, sizeof(double));
   size_t min_points = options->min_points < n ? options->min_points : n;
-  tsn_optics_exhaustive_layout(arena, n, dimensions, min_points, threads, &b->exhaustive);
+  if (by_tree(n, dimensions, options)) {
+    tsn_optics_lazy_layout(arena, n, dimensions, min_points, threads, &b->lazy);
+  } else {
+    tsn_optics_exhaustive_layout(arena, n, dimensions, min_points, threads,
+                                 &b->exhaustive);
+  }
+}
+
+/* Monotone in n and dimensions, though the search chosen is another from some size
+ * on: what any smaller problem needs is enough. */
+static tsn_arena measure(size_t n, size_t dimensions,
+                         const tsanom_optics_options *options, int threads) {
+  tsn_arena all = tsn_arena_measure(), narrow = all;
+  buffers b;
+  layout(&all, n, dimensions, options, threads, &b);
+  if (by_tree(n, dimensions, options) || !by_tree(n, TREE_DIMENSIONS, options)) {
+    return all;
+  }
+  size_t fewer = dimensions < TREE_DIMENSIONS ? dimensions : TREE_DIMENSIONS;
+  if (fewer > 0) layout(&narrow, n, fewer, options, threads, &b);
+  if (narrow.overflow || all.overflow) return narrow.overflow ? narrow : all;
+  return narrow.used > all.used ? narrow : all;
 }
 
 tsanom_status tsanom_optics_workspace(size_t n, size_t dimensions,
@@ -74,9 +108,7 @@ tsanom_status tsanom_optics_workspace(size_t n, size_t dimensions,
   if (status == TSANOM_OK) status = tsn_exec_read(&how, exec);
   if (status == TSANOM_OK) status = tsn_optics_check_count(n);
   if (status != TSANOM_OK) return status;
-  tsn_arena measured = tsn_arena_measure();
-  buffers b;
-  layout(&measured, n, dimensions, &own, how.threads, &b);
+  tsn_arena measured = measure(n, dimensions, &own, how.threads);
   return tsn_arena_bytes(&measured, bytes);
 }
 
@@ -162,9 +194,8 @@ static void give(const tsn_optics_result *result, size_t n, const outputs *out) 
 static tsanom_status run(const tsn_optics_input *in, const tsanom_optics_options *options,
                          const tsanom_exec *how, void *work, size_t work_bytes,
                          const outputs *out) {
-  tsn_arena measured = tsn_arena_measure();
+  tsn_arena measured = measure(in->n, in->dimensions, options, how->threads);
   buffers b;
-  layout(&measured, in->n, in->dimensions, options, how->threads, &b);
   tsn_workspace workspace;
   tsanom_status status = tsn_workspace_open(&workspace, &measured, how, work, work_bytes);
   if (status < 0) return status;
@@ -174,8 +205,12 @@ static tsanom_status run(const tsn_optics_input *in, const tsanom_optics_options
   if (how->poll) progress.exec.poll = poll_shifted;
   if (!in->points) progress.exec.threads = 1;
   tsn_optics_fault fault = {TSANOM_OK, {0, 0}};
-  status = tsn_optics_exhaustive_order(in, options, &progress, &b.exhaustive, &b.result,
-                                       &fault);
+  if (by_tree(in->n, in->dimensions, options)) {
+    status = tsn_optics_lazy_order(in, options, &progress, &b.lazy, &b.result);
+  } else {
+    status = tsn_optics_exhaustive_order(in, options, &progress, &b.exhaustive, &b.result,
+                                         &fault);
+  }
   if (status == TSANOM_OK) give(&b.result, in->n, out);
   tsn_workspace_close(&workspace);
   return fault.status ? refuse(out, status, fault.where[0], fault.where[1]) : status;

@@ -7,6 +7,7 @@
 
 #include "core/arena.h"
 #include "optics/optics_kernel.h"
+#include "optics/tree.h"
 
 /* No point. */
 #define TSN_OPTICS_NONE UINT32_MAX
@@ -63,6 +64,49 @@ tsanom_status tsn_optics_exhaustive_order(const tsn_optics_input *input,
                                           const tsn_optics_exhaustive *scratch,
                                           const tsn_optics_result *result,
                                           tsn_optics_fault *fault);
+
+void tsn_optics_tree_layout(tsn_arena *arena, size_t n, size_t dimensions,
+                            tsn_optics_tree *tree);
+
+void tsn_optics_tree_build(tsn_optics_tree *tree, const tsn_optics_input *input);
+
+/* Take away a point that is in the tree. */
+void tsn_optics_tree_remove(tsn_optics_tree *tree, uint32_t point);
+
+/* What a point keeps of its neighbours. */
+typedef struct {
+  uint8_t next, count; /* of those kept */
+  bool complete;       /* there are no others to ask for */
+} tsn_optics_list;
+
+/* An offer to the points not yet processed: `tie` holds the number of the point
+ * above that of the place in the order that offers. */
+typedef struct {
+  double key;
+  uint64_t tie;
+} tsn_optics_offer;
+
+/* Scratch of the search by a tree. */
+typedef struct {
+  tsn_optics_tree tree;
+  double *found_key; /* what a search finds, for each thread */
+  uint32_t *found_number;
+  double *key; /* neighbours kept, by place in the tree */
+  uint32_t *number;
+  tsn_optics_list *list; /* by point */
+  tsn_optics_offer *heap;
+  uint8_t *processed; /* by point */
+} tsn_optics_lazy;
+
+void tsn_optics_lazy_layout(tsn_arena *arena, size_t n, size_t dimensions,
+                            size_t min_points, int threads, tsn_optics_lazy *scratch);
+
+/* Order by a kd-tree. TSANOM_STOPPED, or done. */
+tsanom_status tsn_optics_lazy_order(const tsn_optics_input *input,
+                                    const tsanom_optics_options *options,
+                                    tsn_optics_progress *progress,
+                                    tsn_optics_lazy *scratch,
+                                    const tsn_optics_result *result);
 
 /* Labels at a cut, all arguments checked; returns the number of clusters. */
 size_t tsn_optics_labels(const size_t *order, const double *reachability,

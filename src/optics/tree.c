@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A kd-tree from which points are taken away. */
+#include "optics/tree.h"
+
+#include <math.h>
+
+#include "optics/optics_internal.h"
+
+void tsn_optics_tree_layout(tsn_arena *arena, size_t n, size_t dimensions,
+                            tsn_optics_tree *tree) {
+  size_t leaves = (n + TSN_OPTICS_LANES - 1) / TSN_OPTICS_LANES;
+  size_t lanes = leaves * TSN_OPTICS_LANES, nodes = 2 * leaves - 1, corners, coordinates;
+  if (__builtin_mul_overflow(lanes, dimensions, &coordinates) ||
+      __builtin_mul_overflow(2 * nodes, dimensions, &corners)) {
+    arena->overflow = true;
+    return;
+  }
+  *tree = (tsn_optics_tree){.leaves = leaves, .dimensions = dimensions};
+  tree->blocks = tsn_arena_take(arena, coordinates, sizeof(double));
+  tree->number = tsn_arena_take(arena, lanes, sizeof(uint32_t));
+  tree->box = tsn_arena_take(arena, corners, sizeof(double));
+  tree->first = tsn_arena_take(arena, nodes, sizeof(uint32_t));
+  tree->place = tsn_arena_take(arena, n, sizeof(uint32_t));
+  tree->rows = tsn_arena_take(arena, coordinates, sizeof(double));
+}
+
+/* Rows of points with their numbers, while they are sorted into leaves. */
+typedef struct {
+  double *row;
+  uint32_t *number;
+  size_t width;
+} rows;
+
+static void swap_rows(const rows *r, size_t a, size_t b) {
+  uint32_t number = r->number[a];
+  r->number[a] = r->number[b];
+  r->number[b] = number;
+  for (size_t c = 0; c < r->width; c++) {
+    double x = r->row[a * r->width + c];
+    r->row[a * r->width + c] = r->row[b * r->width + c];
+    r->row[b * r->width + c] = x;
+  }
+}
+
+static double middle_of(double a, double b, double c) {
+  return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+/* Hoare's selection: afterwards rows [begin, middle) are at most, and rows
+ * [middle, end) at least, row `middle` in the coordinate. */
+static void split_rows(const rows *r, size_t begin, size_t middle, size_t end,
+                       size_t coordinate) {
+  const double *x = r->row + coordinate;
+  ptrdiff_t w = (ptrdiff_t)r->width, low = (ptrdiff_t)begin, high = (ptrdiff_t)end - 1;
+  ptrdiff_t sought = (ptrdiff_t)middle;
+  while (low < high) {
+    ptrdiff_t i = low, j = high;
+    double pivot = middle_of(x[low * w], x[(low + (high - low) / 2) * w], x[high * w]);
+    while (i <= j) {
+      while (x[i * w] < pivot) i++;
+      while (x[j * w] > pivot) j--;
+      if (i <= j) swap_rows(r, (size_t)i++, (size_t)j--);
+    }
+    if (sought > j && sought < i) return;
+    if (sought <= j) {
+      high = j;
+    } else {
+      low = i;
+    }
+  }
+}
+
+static size_t widest(const rows *r, size_t begin, size_t end) {
+  size_t best = 0;
+  double spread = -1;
+  for (size_t c = 0; c < r->width; c++) {
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = begin; i < end; i++) {
+      double x = r->row[i * r->width + c];
+      low = x < low ? x : low;
+      high = x > high ? x : high;
+    }
+    if (high - low > spread) {
+      spread = high - low;
+      best = c;
+    }
+  }
+  return best;
+}
+
+static void fill_leaf(tsn_optics_tree *tree, const rows *r, size_t leaf, size_t node,
+                      size_t n) {
+  size_t d = tree->dimensions, begin = leaf * TSN_OPTICS_LANES;
+  double *low = tree->box + 2 * node * d, *high = low + d;
+  double *block = tree->blocks + begin * d;
+  for (size_t c = 0; c < d; c++) {
+    low[c] = INFINITY;
+    high[c] = -INFINITY;
+  }
+  tree->first[node] = TSN_OPTICS_NONE;
+  for (size_t k = 0; k < TSN_OPTICS_LANES; k++) {
+    bool held = begin + k < n;
+    if (!held) tree->number[begin + k] = TSN_OPTICS_NONE;
+    for (size_t c = 0; c < d; c++) {
+      double x = held ? r->row[(begin + k) * d + c] : INFINITY;
+      block[c * TSN_OPTICS_LANES + k] = x;
+      if (!held) continue;
+      low[c] = x < low[c] ? x : low[c];
+      high[c] = x > high[c] ? x : high[c];
+    }
+    if (!held) continue;
+    uint32_t number = tree->number[begin + k];
+    tree->place[number] = (uint32_t)(begin + k);
+    if (number < tree->first[node]) tree->first[node] = number;
+  }
+}
+
+/* The node over leaves [begin, end); its left child follows it, then the left
+ * child's subtree, then the right child. Depth is log2 of the leaves. */
+static void build(tsn_optics_tree *tree, const rows *r, size_t node, size_t begin,
+                  size_t end, size_t n) {
+  if (end - begin == 1) {
+    fill_leaf(tree, r, begin, node, n);
+    return;
+  }
+  size_t middle = tsn_optics_middle(begin, end), d = tree->dimensions;
+  size_t last = end * TSN_OPTICS_LANES < n ? end * TSN_OPTICS_LANES : n;
+  split_rows(r, begin * TSN_OPTICS_LANES, middle * TSN_OPTICS_LANES, last,
+             widest(r, begin * TSN_OPTICS_LANES, last));
+  size_t left = node + 1, right = tsn_optics_right(node, begin, middle);
+  build(tree, r, left, begin, middle, n);
+  build(tree, r, right, middle, end, n);
+  for (size_t c = 0; c < d; c++) {
+    const double *a = tree->box + 2 * left * d + c, *b = tree->box + 2 * right * d + c;
+    tree->box[2 * node * d + c] = fmin(a[0], b[0]);
+    tree->box[(2 * node + 1) * d + c] = fmax(a[d], b[d]);
+  }
+  uint32_t a = tree->first[left], b = tree->first[right];
+  tree->first[node] = a < b ? a : b;
+}
+
+void tsn_optics_tree_build(tsn_optics_tree *tree, const tsn_optics_input *input) {
+  rows r = {tree->rows, tree->number, input->dimensions};
+  for (size_t i = 0; i < input->n; i++) {
+    tree->number[i] = (uint32_t)i;
+    for (size_t c = 0; c < r.width; c++) {
+      r.row[i * r.width + c] = input->points[i * input->leading + c];
+    }
+  }
+  build(tree, &r, 0, 0, tree->leaves, input->n);
+}
+
+void tsn_optics_tree_remove(tsn_optics_tree *tree, uint32_t point) {
+  size_t path[64], sibling[64], depth = 0, node = 0, begin = 0, end = tree->leaves;
+  size_t place = tree->place[point], leaf = place / TSN_OPTICS_LANES;
+  while (end - begin > 1) {
+    size_t middle = tsn_optics_middle(begin, end);
+    size_t right = tsn_optics_right(node, begin, middle);
+    path[depth] = node;
+    if (leaf < middle) {
+      sibling[depth++] = right;
+      node++;
+      end = middle;
+    } else {
+      sibling[depth++] = node + 1;
+      node = right;
+      begin = middle;
+    }
+  }
+  tree->number[place] = TSN_OPTICS_NONE;
+  size_t lane = place % TSN_OPTICS_LANES;
+  for (size_t c = 0; c < tree->dimensions; c++) {
+    tree->blocks[(leaf * tree->dimensions + c) * TSN_OPTICS_LANES + lane] = INFINITY;
+  }
+  if (tree->first[node] != point) return;
+  uint32_t first = TSN_OPTICS_NONE;
+  for (size_t k = 0; k < TSN_OPTICS_LANES; k++) {
+    uint32_t number = tree->number[leaf * TSN_OPTICS_LANES + k];
+    if (number < first) first = number;
+  }
+  tree->first[node] = first;
+  while (depth-- > 0 && tree->first[path[depth]] == point) {
+    if (tree->first[sibling[depth]] < first) first = tree->first[sibling[depth]];
+    tree->first[path[depth]] = first;
+  }
+}
