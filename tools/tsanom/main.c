@@ -29,6 +29,7 @@ static const subcommand subcommands[] = {
     {"reduce", command_reduce, "Which columns of a table explain its decision"},
     {"record", command_record, "Run an OpenMP program and record its parallel regions"},
     {"search", command_search, "Nearest neighbours under dynamic time warping"},
+    {"similar", command_similar, "Which processes differ, in which region, and why"},
     {"speedup", command_speedup, "Iterations and speedup of a recorded run"},
 };
 

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run.h"
+
+TestSuite(command_similar, .init = enter_folder, .fini = leave_folder);
+
+/* Two kinds of processes; the loop in the step is to blame, by its instructions. */
+static const char two_kinds[] =
+    "{\"regions\": [{\"name\": \"init\"}, {\"name\": \"step\", \"parent\": null},\n"
+    "  {\"name\": \"the loop\", \"parent\": \"step\"},\n"
+    "  {\"name\": \"send\", \"parent\": \"step\"}],\n"
+    " \"processes\": [\"a\", \"b\", \"c\", \"d\"],\n"
+    " \"time\": [[1, 6, 4, 1], [1, 6, 4, 1], [1, 10, 8, 1], [1, 10, 8, 1]],\n"
+    " \"metrics\": [\n"
+    "  {\"name\": \"misses\", \"value\": [[1, 1, 1, null], [1, 1, 1, null],\n"
+    "    [1, 1, 1, 1], [1, 1, 1, 1]]},\n"
+    "  {\"name\": \"instructions\", \"value\": [[1, 1, 4, 1], [1, 1, 4, 1],\n"
+    "    [1, 1, 8, 1], [1, 1, 8, 1]]}],\n"
+    " \"elapsed\": 12}\n";
+
+static const char *text_at(const json_t *array, size_t i) {
+  return json_string_value(json_array_get(array, i));
+}
+
+Test(command_similar, names_region_and_cause) {
+  write_text("r.json", two_kinds);
+  json_t *r = tsanom_json("similar r.json --json");
+  json_t *clusters = json_object_get(r, "clusters");
+  cr_assert_eq(json_array_size(clusters), 2);
+  cr_assert_str_eq(text_at(json_array_get(clusters, 1), 0), "c");
+  json_t *ccr = json_object_get(r, "ccr");
+  cr_assert_eq(json_array_size(ccr), 2);
+  cr_assert_eq(number_of(json_array_get(ccr, 0), "level"), 1);
+  cr_assert_str_eq(text_at(json_object_get(r, "cccr"), 0), "the loop");
+  cr_assert_eq(json_array_size(json_object_get(r, "cccr")), 1);
+  cr_assert_str_eq(text_at(json_object_get(r, "root_causes"), 0), "instructions");
+  cr_assert_eq(json_array_size(json_object_get(r, "root_causes")), 1);
+  /* Vectors (1, 6) and (1, 10). */
+  cr_assert_float_eq(number_of(r, "severity"), 4 / sqrt(101), 1e-15);
+  json_t *balance = json_object_get(r, "balance");
+  cr_assert_float_eq(number_of(balance, "scheduling"), 11.0 / 12, 1e-15);
+  cr_assert_float_eq(number_of(balance, "efficiency"), 9.0 / 12, 1e-15);
+  json_t *table = json_object_get(r, "decision_table");
+  cr_assert_eq(json_array_size(json_object_get(table, "rows")), 4);
+  cr_assert_eq(json_array_size(json_object_get(r, "decisions")), 1 + 2 + 2);
+  json_decref(r);
+}
+
+Test(command_similar, the_text_is_that_of_figure_4) {
+  write_text("r.json", two_kinds);
+  outcome o = tsanom("similar r.json");
+  static const char *const pieces[] = {
+      "The processes of kind 1 ( c d ) are slowest in the loop, where the kinds differ "
+      "in "
+      "instructions; ideal balance would run in 18 % less time.\n",
+      "there are 2 kinds of processes\nkind 0: a b\nkind 1: c d\n"
+      "dissimilarity severity: 0.398015\nCCCR: the loop\nCCR tree:\n"
+      "step (1-CCR) ---> the loop (2-CCR & CCCR)\nroot cause: instructions\n"};
+  cr_assert_eq(o.status, 0);
+  for (size_t p = 0; p < 2; p++) cr_assert(strstr(o.out, pieces[p]), "%s", o.out);
+  o = tsanom("similar --explain r.json");
+  cr_assert(strstr(o.out, "without                  step: 1 kinds, changed: critical\n"),
+            "%s", o.out);
+  cr_assert_eq(tsanom("similar --check r.json").status, 1);
+  cr_assert_eq(tsanom("similar --check --tolerance 0.5 r.json").status, 0);
+}
+
+Test(command_similar, draws) {
+  write_text("r.json", two_kinds);
+  cr_assert_eq(tsanom("similar r.json --plot r.svg").status, 0);
+  check_svg("r.svg");
+  cr_assert_eq(tsanom("similar - --tolerance 1 --plot s.svg <r.json").status, 0);
+  check_svg("s.svg");
+}
+
+Test(command_similar, one_process_without_metrics) {
+  write_text("r.json", "{\"regions\": [{\"name\": \"x\"}], \"time\": [[3]]}");
+  outcome o = tsanom("similar r.json");
+  cr_assert_eq(o.status, 0);
+  cr_assert(strstr(o.out, "All processes are alike"), "%s", o.out);
+}
+
+Test(command_similar, bad_files_are_refused) {
+  static const struct {
+    const char *text, *pieces[3];
+  } bad[] = {
+      {"[]", {"r.json", "a JSON object"}},
+      {"{\"regions\": [], \"time\": []}", {"regions", "1 to 16384"}},
+      {"{\"regions\": [{}], \"time\": [[1]]}", {"regions[0].name", "a name"}},
+      {"{\"regions\": [{\"name\":\"a\"},{\"name\":\"a\"}], \"time\": [[1]]}",
+       {"regions[1].name", "\"a\" names two"}},
+      {"{\"regions\": [{\"name\":\"a\",\"parent\":\"b\"}], \"time\": [[1]]}",
+       {"regions[0].parent", "\"b\" is no region"}},
+      {"{\"regions\": [{\"name\":\"a\",\"parent\":\"b\"},"
+       "{\"name\":\"b\",\"parent\":\"a\"}], \"time\": [[1, 1]]}",
+       {"regions[0].parent", "nested in itself"}},
+      {"{\"regions\": [{\"name\":\"a\"},{\"name\":\"b\"}], \"time\": [[1, 1], [1]]}",
+       {"time[1]", "2 numbers", "region \"b\""}},
+      {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[1], [-1]]}",
+       {"time[1][0]", "not negative"}},
+      {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[null]]}", {"time[0][0]", "a time"}},
+      {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[NaN]]}", {"r.json:1", "column"}},
+      {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[1]], \"processes\": []}",
+       {"processes", "as many names"}},
+      {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[1]], \"elapsed\": 0}",
+       {"elapsed", "above 0"}},
+      {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[1]], "
+       "\"metrics\": [{\"name\":\"m\",\"value\":[[\"x\"]]}]}",
+       {"metrics[0].value[0][0]", "null where none"}},
+      {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[1]], "
+       "\"metrics\": [{\"name\":\"m\",\"value\":[]}]}",
+       {"metrics[0].value", "1 rows"}},
+  };
+  for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
+    write_text("r.json", bad[b].text);
+    const char *pieces[] = {bad[b].pieces[0], bad[b].pieces[1], bad[b].pieces[2], NULL};
+    check_refused(tsanom("similar r.json"), 3, pieces);
+  }
+  write_text("r.json",
+             "{\"regions\": [{\"name\":\"a\"},{\"name\":\"b\"}], \"time\": [[1, 1]]}");
+  CHECK_REFUSED(tsanom("similar --program r.json"), 3, "regions[1].parent", "--program");
+  cr_assert_eq(tsanom("similar --tolerance 0 r.json").status, 2);
+  cr_assert_eq(tsanom("similar").status, 2);
+  CHECK_REFUSED(tsanom("similar no.json"), 3, "no.json", "cannot open");
+}

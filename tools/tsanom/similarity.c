@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "similarity.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "json_value.h"
+#include "rows.h"
+
+enum { REDUCTS_MOST = 256 };
+
+void similarity_free(similarity *s) {
+  region_file_free(&s->file);
+  free(s->class_of);
+  free(s->code);
+  free(s->region);
+  free(s->decision);
+  free(s->member);
+  free(s->core);
+  free(s->reduct);
+  *s = (similarity){0};
+}
+
+const char *process_name(const similarity *s, size_t i, char number[32]) {
+  if (s->file.process) return s->file.process[i];
+  snprintf(number, 32, "%zu", i);
+  return number;
+}
+
+static void *take(size_t count, size_t size) {
+  return calloc(count ? count : 1, size);
+}
+
+static int allocate(similarity *s) {
+  const tsanom_spmd_data *d = &s->file.data;
+  tsanom_spmd_report *r = &s->report;
+  tsanom_spmd_report_init(r, sizeof *r);
+  s->words = (d->metrics + 63) / 64;
+  r->class_of = s->class_of = take(d->processes, sizeof *s->class_of);
+  r->region = s->region = take(d->regions, sizeof *s->region);
+  r->code = s->code = take(d->processes * d->metrics, sizeof *s->code);
+  r->core = s->core = take(s->words, sizeof *s->core);
+  r->reduct = s->reduct = take(REDUCTS_MOST * s->words, sizeof *s->reduct);
+  r->reduct_capacity = REDUCTS_MOST;
+  return s->class_of && s->region && s->code && s->core && s->reduct;
+}
+
+/* Run once to count the decisions, once to have them. */
+static tsanom_status analyse(similarity *s, const tsanom_spmd_options *options,
+                             const tsanom_exec *exec) {
+  tsanom_spmd_report *r = &s->report;
+  tsanom_status status = tsanom_spmd_analyse(&s->file.data, options, exec, NULL, 0, r);
+  if (status < 0) return status;
+  size_t decisions = r->decisions, members = r->members;
+  r->decision = s->decision = take(decisions, sizeof *s->decision);
+  r->member = s->member = take(members, sizeof *s->member);
+  if (!s->decision || !s->member) return TSANOM_E_MEMORY;
+  r->decision_capacity = decisions;
+  r->member_capacity = members;
+  return tsanom_spmd_analyse(&s->file.data, options, exec, NULL, 0, r);
+}
+
+int similarity_make(const char *path, const tsanom_spmd_options *options,
+                    const tsanom_exec *exec, similarity *s, failure *why) {
+  if (region_file_read(path, options->tree, &s->file, why)) return -1;
+  if (!allocate(s)) return fail(why, "%s: out of memory", file_title(path));
+  tsanom_status status = analyse(s, options, exec);
+  return status < 0 ? fail_status(why, file_title(path), status) : 0;
+}
+
+static json_t *metric_names(const similarity *s, const uint64_t *set) {
+  json_t *names = json_array();
+  for (size_t m = 0; m < s->file.data.metrics; m++) {
+    if (has_metric(set, m)) json_array_append_new(names, json_name(s->file.metric[m]));
+  }
+  return names;
+}
+
+static json_t *clusters(const similarity *s) {
+  json_t *all = json_array();
+  for (size_t c = 0; c < s->report.classes; c++) json_array_append_new(all, json_array());
+  for (size_t i = 0; i < s->file.data.processes; i++) {
+    json_array_append_new(
+        json_array_get(all, (size_t)s->class_of[i]),
+        s->file.process ? json_name(s->file.process[i]) : json_integer((json_int_t)i));
+  }
+  return all;
+}
+
+static json_t *regions(const similarity *s) {
+  json_t *all = json_array();
+  for (size_t k = 0; k < s->file.data.regions; k++) {
+    const tsanom_spmd_region *r = &s->region[k];
+    int32_t parent = s->file.parent[k];
+    json_array_append_new(
+        all,
+        json_pack("{so so si sb sb so so so so sI sI}", "region",
+                  json_name(s->file.region[k]), "parent",
+                  parent < 0 ? json_null() : json_name(s->file.region[parent]), "level",
+                  r->level, "ccr", r->ccr, "cccr", r->cccr, "min", json_finite(r->min),
+                  "mean", json_finite(r->mean), "max", json_finite(r->max), "imbalance",
+                  json_finite(r->imbalance), "min_process", (json_int_t)r->min_process,
+                  "max_process", (json_int_t)r->max_process));
+  }
+  return all;
+}
+
+static json_t *decisions(const similarity *s) {
+  json_t *all = json_array();
+  for (size_t d = 0; d < s->report.decisions && d < s->report.decision_capacity; d++) {
+    const tsanom_spmd_decision *made = &s->decision[d];
+    json_t *tried = json_array();
+    for (size_t m = 0; m < made->count; m++) {
+      json_array_append_new(tried, json_name(s->file.region[s->member[made->first + m]]));
+    }
+    json_array_append_new(
+        all, json_pack("{si si so sI sb sb}", "step", made->step, "level", made->level,
+                       "regions", tried, "clusters", (json_int_t)made->classes, "changed",
+                       made->changed, "critical", made->critical));
+  }
+  return all;
+}
+
+/* Rows of processes by metrics, null where not measured; the decision is the last. */
+static json_t *decision_table(const similarity *s) {
+  const tsanom_spmd_data *d = &s->file.data;
+  json_t *attributes = json_array(), *rows = json_array();
+  for (size_t m = 0; m < d->metrics; m++) {
+    json_array_append_new(attributes, json_name(s->file.metric[m]));
+  }
+  for (size_t i = 0; i < d->processes; i++) {
+    json_t *line = json_array();
+    for (size_t m = 0; m < d->metrics; m++) {
+      int32_t code = s->code[i * d->metrics + m];
+      json_array_append_new(line, code < 0 ? json_null() : json_integer(code));
+    }
+    json_array_append_new(line, json_integer(s->class_of[i]));
+    json_array_append_new(rows, line);
+  }
+  return json_pack("{so so so so}", "attributes", attributes, "rows", rows, "core",
+                   metric_names(s, s->core), "dependency",
+                   json_finite(s->report.dependency));
+}
+
+static json_t *balance(const tsanom_spmd_report *r) {
+  return json_pack(
+      "{so so so so so so so so}", "mean_total", json_finite(r->mean_total), "max_total",
+      json_finite(r->max_total), "region_total", json_finite(r->region_total),
+      "load_balance", json_finite(r->load_balance), "serialisation",
+      json_finite(r->serialisation), "scheduling",
+      r->has_elapsed ? json_finite(r->scheduling) : json_null(), "efficiency",
+      json_finite(r->efficiency), "saving", json_finite(r->verdict_saving));
+}
+
+static json_t *verdict(const similarity *s) {
+  const tsanom_spmd_report *r = &s->report;
+  const region_file *f = &s->file;
+  return json_pack(
+      "{so so so so}", "region",
+      r->verdict_region < 0 ? json_null() : json_name(f->region[r->verdict_region]),
+      "metric",
+      r->verdict_metric < 0 ? json_null() : json_name(f->metric[r->verdict_metric]),
+      "cluster", r->verdict_class < 0 ? json_null() : json_integer(r->verdict_class),
+      "saving", json_finite(r->verdict_saving));
+}
+
+json_t *similarity_to_json(const similarity *s) {
+  static const char *const search[] = {"similar",  "descent",   "combined",
+                                       "disjoint", "not_found", "unfinished"};
+  const tsanom_spmd_report *r = &s->report;
+  json_t *ccr = json_array(), *cccr = json_array(), *reducts = json_array();
+  json_t *causes = r->reducts ? metric_names(s, s->reduct) : json_array();
+  for (size_t k = 0; k < s->file.data.regions; k++) {
+    const char *name = s->file.region[k];
+    if (s->region[k].ccr) {
+      json_array_append_new(ccr, json_pack("{so si}", "region", json_name(name), "level",
+                                           s->region[k].level));
+    }
+    if (s->region[k].cccr) json_array_append_new(cccr, json_name(name));
+  }
+  for (size_t c = 0; c < r->reducts && c < REDUCTS_MOST; c++) {
+    json_array_append_new(reducts, metric_names(s, s->reduct + c * s->words));
+  }
+  return json_pack("{so so ss so so so so so so so so so sb}", "clusters", clusters(s),
+                   "severity", json_finite(r->severity), "search", search[r->search],
+                   "ccr", ccr, "cccr", cccr, "decision_table", decision_table(s),
+                   "root_causes", causes, "reducts", reducts, "verdict", verdict(s),
+                   "regions", regions(s), "balance", balance(r), "decisions",
+                   decisions(s), "limited", r->limited);
+}

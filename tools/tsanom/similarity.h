@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The similarity analysis of a run: made, printed, drawn. */
+#ifndef TSANOM_COMMAND_SIMILARITY_H
+#define TSANOM_COMMAND_SIMILARITY_H
+
+#include "region_file.h"
+
+/* Zero it before use. */
+typedef struct {
+  region_file file;
+  tsanom_spmd_report report; /* its arrays are those below */
+  int32_t *class_of, *code;
+  tsanom_spmd_region *region;
+  tsanom_spmd_decision *decision;
+  size_t *member;
+  uint64_t *core, *reduct;
+  size_t words; /* of a set of metrics */
+} similarity;
+
+/* Read a region file and analyse it. */
+int similarity_make(const char *path, const tsanom_spmd_options *options,
+                    const tsanom_exec *exec, similarity *s, failure *why);
+
+void similarity_free(similarity *s);
+
+/* The JSON of `tsanom similar`. */
+json_t *similarity_to_json(const similarity *s);
+
+/* The report in the manner of the paper's figure 4, and the verdict on top;
+ * `explain` adds every re-clustering. */
+void similarity_print(const similarity *s, int explain);
+
+/* The region tree coloured by role, and the processes' bars in the guilty region. */
+int similarity_draw(const similarity *s, const char *path, failure *why);
+
+/* The name of a process; `number` holds it if it has none but that. */
+const char *process_name(const similarity *s, size_t i, char number[32]);
+
+/* Whether a bitset of metrics holds one. */
+static inline int has_metric(const uint64_t *set, size_t m) {
+  return (int)(set[m / 64] >> (m % 64) & 1);
+}
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The similarity analysis as text. */
+#include <math.h>
+#include <stdio.h>
+
+#include "similarity.h"
+
+/* The processes of a class; three and more numbers in a row as FIRST-LAST. */
+static void print_kind(const similarity *s, int32_t class) {
+  char number[32];
+  size_t n = s->file.data.processes;
+  for (size_t i = 0; i < n; i++) {
+    if (s->class_of[i] != class) continue;
+    size_t last = i;
+    while (!s->file.process && last + 1 < n && s->class_of[last + 1] == class) last++;
+    printf(" %s", process_name(s, i, number));
+    if (last - i < 2) continue;
+    printf("-%s", process_name(s, last, number));
+    i = last;
+  }
+}
+
+static void print_metrics(const similarity *s, const uint64_t *set) {
+  const char *between = "";
+  for (size_t m = 0; m < s->file.data.metrics; m++) {
+    if (!has_metric(set, m)) continue;
+    printf("%s%s", between, s->file.metric[m]);
+    between = " and ";
+  }
+}
+
+static void print_verdict(const similarity *s) {
+  const tsanom_spmd_report *r = &s->report;
+  if (r->classes == 1) {
+    printf("All processes are alike");
+  } else if (r->verdict_region < 0) {
+    printf("There are %zu kinds of processes, which no region explains", r->classes);
+  } else {
+    printf("The processes of kind %d (", r->verdict_class);
+    print_kind(s, r->verdict_class);
+    printf(" ) are slowest in %s", s->file.region[r->verdict_region]);
+    if (r->reducts) {
+      printf(", where the kinds differ in ");
+      print_metrics(s, s->reduct);
+    }
+  }
+  printf("; ideal balance would run in %.0f %% less time.\n\n", 100 * r->verdict_saving);
+}
+
+static void print_role(const similarity *s, size_t k) {
+  printf("%s (%d-CCR%s)", s->file.region[k], s->region[k].level,
+         s->region[k].cccr ? " & CCCR" : "");
+}
+
+/* The path from the outermost CCR to a CCCR. */
+static void print_path(const similarity *s, size_t core) {
+  for (int32_t level = 1; level <= s->region[core].level; level++) {
+    size_t k = core;
+    while (s->region[k].level > level) k = (size_t)s->file.parent[k];
+    if (!s->region[k].ccr) continue;
+    print_role(s, k);
+    if (k != core) printf(" ---> ");
+  }
+  printf("\n");
+}
+
+static void print_search(const similarity *s) {
+  static const char *const remark[] = {
+      [TSANOM_SPMD_COMBINED] = "No region alone separates the kinds; these do together.",
+      [TSANOM_SPMD_DISJOINT] =
+          "No region alone separates the kinds; several combinations of these do.",
+      [TSANOM_SPMD_NOT_FOUND] = "No combination of regions tried separates the kinds."};
+  const tsanom_spmd_report *r = &s->report;
+  printf("CCCR:");
+  const char *between = " ";
+  for (size_t k = 0; k < s->file.data.regions; k++) {
+    if (!s->region[k].cccr) continue;
+    printf("%s%s", between, s->file.region[k]);
+    between = ", ";
+  }
+  printf("%s\nCCR tree:\n", r->cccrs ? "" : " none");
+  for (size_t k = 0; k < s->file.data.regions; k++) {
+    if (s->region[k].cccr) print_path(s, k);
+  }
+  if (r->search == TSANOM_SPMD_COMBINED || r->search == TSANOM_SPMD_DISJOINT ||
+      r->search == TSANOM_SPMD_NOT_FOUND) {
+    printf("%s\n", remark[r->search]);
+  }
+  if (r->limited) printf("The limit of combinations was reached.\n");
+}
+
+static void print_causes(const similarity *s) {
+  const tsanom_spmd_report *r = &s->report;
+  if (!s->file.data.metrics) {
+    printf("root cause: unknown, as no metrics were measured\n");
+    return;
+  }
+  if (!r->reducts) printf("root cause: none of the metrics\n");
+  for (size_t c = 0; c < r->reducts && c < r->reduct_capacity; c++) {
+    printf(c ? "        or: " : "root cause: ");
+    print_metrics(s, s->reduct + c * s->words);
+    printf("\n");
+  }
+  if (r->dependency < 1) {
+    printf("The metrics determine the kind of %.0f %% of the processes only.\n",
+           100 * r->dependency);
+  }
+}
+
+static void print_balance(const similarity *s) {
+  const tsanom_spmd_report *r = &s->report;
+  char number[32];
+  printf("\n%-24s %5s %11s %11s %11s %9s  %s\n", "region", "level", "min", "mean", "max",
+         "imbalance", "slowest");
+  for (size_t k = 0; k < s->file.data.regions; k++) {
+    const tsanom_spmd_region *g = &s->region[k];
+    printf("%-24s %5d %11.4g %11.4g %11.4g %7.1f %%  %s\n", s->file.region[k], g->level,
+           g->min, g->mean, g->max, 100 * g->imbalance,
+           process_name(s, g->max_process, number));
+  }
+  printf("\nload balance   %.3f\nserialisation  %.3f\n", r->load_balance,
+         r->serialisation);
+  if (r->has_elapsed) {
+    printf("scheduling     %.3f\n", r->scheduling);
+  } else {
+    printf("scheduling     not known: the file has no elapsed time\n");
+  }
+  printf("efficiency     %.3f\n", r->efficiency);
+}
+
+static void print_decision(const similarity *s, const tsanom_spmd_decision *d) {
+  static const char *const tried[] = {"", "all outermost regions", "without",
+                                      "without together:", "in place of its parent:"};
+  printf("%4d  %-24s", d->step, tried[d->step]);
+  for (size_t m = 0; m < d->count; m++) {
+    printf("%s %s", m ? "," : "", s->file.region[s->member[d->first + m]]);
+  }
+  printf("%s %zu kinds, %s%s\n", d->count ? ":" : "", d->classes,
+         d->step == 1 ? "the classification"
+         : d->changed ? "changed"
+                      : "as before",
+         d->critical ? ": critical" : "");
+}
+
+void similarity_print(const similarity *s, int explain) {
+  const tsanom_spmd_report *r = &s->report;
+  print_verdict(s);
+  printf("Performance similarity\nthere are %zu kinds of processes\n", r->classes);
+  for (size_t c = 0; c < r->classes; c++) {
+    printf("kind %zu:", c);
+    print_kind(s, (int32_t)c);
+    printf("\n");
+  }
+  printf("dissimilarity severity: %.6f\n", r->severity);
+  if (r->classes > 1) {
+    print_search(s);
+    print_causes(s);
+  }
+  print_balance(s);
+  if (!explain) return;
+  printf("\nstep  re-clustering\n");
+  for (size_t d = 0; d < r->decisions && d < r->decision_capacity; d++) {
+    print_decision(s, &s->decision[d]);
+  }
+}
