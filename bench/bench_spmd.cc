@@ -18,8 +18,8 @@ namespace {
 enum { METRICS = 5, DEPTH = 4 };
 enum family { BALANCED, ONE, TWO, PAIR, FAMILIES };
 
-/* Chains of DEPTH nested regions; each region's own work is 1 ... 3, with noise of 1 %
- * on times and metrics. */
+/* Chains of DEPTH nested regions; each region's own work is 1 ... 3, with noise on
+ * times and metrics. */
 struct run {
   size_t processes, regions;
   std::vector<double> time, metric;
@@ -39,17 +39,17 @@ struct run {
   }
 };
 
-double noisy(uint64_t *seed) {
-  return 1 + 0.01 * (2 * random_unit(seed) - 1);
+double noisy(uint64_t *seed, double noise) {
+  return 1 + noise * (2 * random_unit(seed) - 1);
 }
 
-void fill(run *r, uint64_t *seed) {
+void fill(run *r, double noise, uint64_t *seed) {
   for (size_t k = 0; k < r->regions; k++) {
     r->parent[k] = k % DEPTH ? static_cast<int32_t>(k) - 1 : TSANOM_SPMD_NONE;
     double base = 1 + 2 * random_unit(seed);
     for (size_t i = 0; i < r->processes; i++) {
-      r->t(i, k) = base * noisy(seed);
-      for (size_t q = 0; q < METRICS; q++) r->m(q, i, k) = base * noisy(seed);
+      r->t(i, k) = base * noisy(seed, noise);
+      for (size_t q = 0; q < METRICS; q++) r->m(q, i, k) = base * noisy(seed, noise);
     }
   }
 }
@@ -85,7 +85,8 @@ void include_nested(run *r) {
   }
 }
 
-void make(run *r, family f, size_t processes, size_t regions, uint64_t *seed) {
+void make(run *r, family f, size_t processes, size_t regions, double noise,
+          uint64_t *seed) {
   r->processes = processes;
   r->regions = regions;
   r->time.resize(processes * regions);
@@ -93,7 +94,7 @@ void make(run *r, family f, size_t processes, size_t regions, uint64_t *seed) {
   r->parent.resize(regions);
   r->class_of.resize(processes);
   r->region.resize(regions);
-  fill(r, seed);
+  fill(r, noise, seed);
   if (f != BALANCED) spoil(r, f, seed);
   include_nested(r);
   tsanom_spmd_data_init(&r->data, sizeof r->data);
@@ -134,31 +135,36 @@ double seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-void print_rates() {
-  static const size_t processes[] = {4, 64, 1024, 4096}, regions[] = {5, 50, 200};
-  std::printf(
-      "| processes | regions | runs | balanced | one region | two regions | "
-      "cause in a pair | longest, s |\n|---|---|---|---|---|---|---|---|\n");
-  uint64_t seed = 2009;
+void print_row(size_t processes, size_t regions, double noise, uint64_t *seed) {
   run r;
-  for (size_t n : processes) {
-    for (size_t k : regions) {
-      int runs = n * k > 100000 ? 10 : n * k > 5000 ? 50 : 200, right[FAMILIES] = {0};
-      double longest = 0;
-      for (int f = BALANCED; f < FAMILIES; f++) {
-        for (int i = 0; i < runs; i++) {
-          make(&r, static_cast<family>(f), n, k, &seed);
-          double start = seconds();
-          right[f] += is_right(&r, static_cast<family>(f));
-          longest = std::fmax(longest, seconds() - start);
-        }
-      }
-      std::printf("| %zu | %zu | %d | %.3f | %.3f | %.3f | %.3f | %.3g |\n", n, k, runs,
-                  1.0 * right[BALANCED] / runs, 1.0 * right[ONE] / runs,
-                  1.0 * right[TWO] / runs, 1.0 * right[PAIR] / runs, longest);
-      std::fflush(stdout);
+  size_t size = processes * regions;
+  int runs = size > 100000 ? 10 : size > 5000 ? 50 : 200, right[FAMILIES] = {0};
+  double longest = 0;
+  for (int f = BALANCED; f < FAMILIES; f++) {
+    for (int i = 0; i < runs; i++) {
+      make(&r, static_cast<family>(f), processes, regions, noise, seed);
+      double start = seconds();
+      right[f] += is_right(&r, static_cast<family>(f));
+      longest = std::fmax(longest, seconds() - start);
     }
   }
+  std::printf("| %zu | %zu | %.0f %% | %d ", processes, regions, 100 * noise, runs);
+  for (int count : right) std::printf("| %.2f ", 1.0 * count / runs);
+  std::printf("| %.2g |\n", longest);
+  std::fflush(stdout);
+}
+
+void print_rates() {
+  static const size_t processes[] = {4, 64, 1024, 4096}, regions[] = {5, 50, 200};
+  static const double noise[] = {0.02, 0.05, 0.1, 0.2};
+  std::printf(
+      "| processes | regions | noise | runs | balanced | one region | two regions | "
+      "cause in a pair | longest, s |\n|---|---|---|---|---|---|---|---|---|\n");
+  uint64_t seed = 2009;
+  for (size_t n : processes) {
+    for (size_t k : regions) print_row(n, k, 0.01, &seed);
+  }
+  for (double part : noise) print_row(64, 50, part, &seed);
 }
 
 void bench_analyse(benchmark::State &state) {
@@ -166,7 +172,7 @@ void bench_analyse(benchmark::State &state) {
   uint64_t seed = 1;
   family f = static_cast<family>(state.range(2));
   make(&r, f, static_cast<size_t>(state.range(0)), static_cast<size_t>(state.range(1)),
-       &seed);
+       0.01, &seed);
   if (!is_right(&r, f)) {
     state.SkipWithError("wrong result");
     return;

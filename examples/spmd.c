@@ -86,7 +86,7 @@ static double report(const measured *m) {
   r.reduct_capacity = 1;
   tsanom_status status = tsanom_spmd_analyse(&data, &options, NULL, NULL, 0, &r);
   if (status < 0) {
-    fprintf(stderr, "%s\n", tsanom_status_text(status));
+    (void)fprintf(stderr, "%s\n", tsanom_status_text(status));
     return -1;
   }
   printf("kinds of threads: %zu, severity %.3f\n", r.classes, r.severity);

@@ -250,7 +250,7 @@ TSANOM_API tsanom_status tsanom_spmd_workspace(size_t processes, size_t regions,
  *  empty set is never a root cause.
  *
  *  One process, or all equal: one class, severity 0, no CCR. One thread computes.
- *  A re-clustering costs O(processes * classes * regions) where classes are compact,
+ *  A re-clustering costs O(processes * classes * regions) where classes are compact
  *  and at worst O(processes^2 regions); steps 2 and 4 make at most one for each region,
  *  step 3 up to combination_limit. The poll is asked before each.
  *  @param         data        what was measured

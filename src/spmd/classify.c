@@ -64,40 +64,78 @@ static double square_distance(const double *a, const double *b, const double *we
   return sum;
 }
 
-/* Move the neighbours of `point` from the open points to the queue. */
-static size_t take_neighbours(const tsn_spmd_points *p, size_t point, size_t *open,
-                              size_t queued) {
-  const double *at = p->at + point * p->stride;
+/* Move the neighbours of the first point of a class from the open points to the
+ * queue, and note how far the others are from it, at least: beyond three times eps'
+ * the exact distance is of no use. Returns the shortest of these. */
+static double seek_from_first(const tsn_spmd_points *p, size_t first, size_t *open,
+                              size_t *queued) {
+  const double *at = p->at + first * p->stride;
+  double nearest = INFINITY;
   size_t left = 0;
+  p->away[first] = 0;
   for (size_t u = 0; u < *open; u++) {
     uint32_t other = p->open[u];
-    double square =
-        square_distance(at, p->at + other * p->stride, p->weight, p->stride, p->limit);
+    double square = square_distance(at, p->at + other * p->stride, p->weight, p->stride,
+                                    9 * p->limit);
+    p->away[other] = sqrt(square);
     if (square <= p->limit) {
-      p->queued[queued++] = other;
+      p->queued[(*queued)++] = other;
     } else {
       p->open[left++] = other;
+      nearest = fmin(nearest, p->away[other]);
     }
   }
   *open = left;
-  return queued;
+  return nearest;
+}
+
+/* The same from a later point of the class. By the triangle inequality a point
+ * farther from the first than `reach` is no neighbour. */
+static double seek_from(const tsn_spmd_points *p, size_t point, double reach,
+                        size_t *open, size_t *queued) {
+  const double *at = p->at + point * p->stride;
+  double nearest = INFINITY;
+  size_t left = 0;
+  for (size_t u = 0; u < *open; u++) {
+    uint32_t other = p->open[u];
+    if (!(p->away[other] > reach) &&
+        square_distance(at, p->at + other * p->stride, p->weight, p->stride, p->limit) <=
+            p->limit) {
+      p->queued[(*queued)++] = other;
+    } else {
+      p->open[left++] = other;
+      nearest = fmin(nearest, p->away[other]);
+    }
+  }
+  *open = left;
+  return nearest;
+}
+
+/* Grow the class of the first open point. */
+static void grow(const tsn_spmd_points *p, int32_t class, size_t *open,
+                 int32_t *class_of) {
+  const double slack = 1 + 1e-9; /* for the rounding of distances */
+  size_t queued = 1, first = p->open[0];
+  double eps = sqrt(p->limit);
+  p->queued[0] = p->open[0];
+  --*open;
+  memmove(p->open, p->open + 1, *open * sizeof *p->open);
+  class_of[first] = class;
+  double nearest = seek_from_first(p, first, open, &queued);
+  for (size_t q = 1; q < queued; q++) {
+    uint32_t point = p->queued[q];
+    class_of[point] = class;
+    double reach = (p->away[point] + eps) * slack;
+    if (nearest <= reach) nearest = seek_from(p, point, reach, open, &queued);
+  }
 }
 
 size_t tsn_spmd_classify(const tsn_spmd_points *p, int32_t *class_of) {
-  size_t open = p->count, classes = 0;
+  size_t open = p->count;
+  int32_t classes = 0;
   for (size_t i = 0; i < open; i++) p->open[i] = (uint32_t)i;
-  while (open > 0) {
-    size_t queued = 1;
-    p->queued[0] = p->open[0];
-    open--;
-    memmove(p->open, p->open + 1, open * sizeof *p->open);
-    for (size_t q = 0; q < queued; q++) {
-      class_of[p->queued[q]] = (int32_t)classes;
-      queued = take_neighbours(p, p->queued[q], &open, queued);
-    }
-    classes++;
-  }
-  return classes;
+  while (open > 0) grow(p, classes++, &open, class_of);
+  return (size_t)classes;
 }
 
 void tsn_spmd_norms(const tsn_spmd_points *p, double *norm) {

@@ -15,6 +15,7 @@ static tsanom_status layout(tsn_arena *arena, const tsn_spmd_input *input,
   p->at = tsn_arena_take(arena, processes * stride, sizeof *p->at);
   p->weight = tsn_arena_take(arena, stride, sizeof *p->weight);
   p->centroid = tsn_arena_take(arena, stride, sizeof *p->centroid);
+  p->away = tsn_arena_take(arena, processes, sizeof *p->away);
   p->open = tsn_arena_take(arena, processes, sizeof *p->open);
   p->queued = tsn_arena_take(arena, processes, sizeof *p->queued);
   b->base = tsn_arena_take(arena, processes, sizeof *b->base);

@@ -25,6 +25,7 @@ typedef struct {
   double *weight;   /* stride */
   double *centroid; /* stride: scratch */
   double limit;     /* square of eps' */
+  double *away;     /* count: scratch, distances from the first of a class */
   uint32_t *open;   /* count: points without a class, increasing */
   uint32_t *queued; /* count: points of a class whose neighbours are sought */
 } tsn_spmd_points;

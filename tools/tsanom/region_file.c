@@ -38,7 +38,7 @@ void region_file_free(region_file *f) {
 
 static int find_name(char *const *names, size_t count, const char *name, size_t *found) {
   for (*found = 0; *found < count; ++*found) {
-    if (strcmp(names[*found], name) == 0) return 1;
+    if (names[*found] && strcmp(names[*found], name) == 0) return 1;
   }
   return 0;
 }

@@ -14,12 +14,24 @@ static int role_of(const tsanom_spmd_region *r) {
   return r->cccr ? 2 : r->ccr ? 1 : 0;
 }
 
-/* Put a region and those nested in it on rows below each other, in a file's order. */
-static void put_rows(const similarity *s, int32_t parent, double *row, size_t *used) {
-  for (size_t k = 0; k < s->file.data.regions; k++) {
-    if (s->file.parent[k] != parent) continue;
-    row[k] = -(double)(*used)++;
-    put_rows(s, (int32_t)k, row, used);
+/* The first region from `from` on that is nested directly in `parent`, or -1. */
+static int32_t next_nested(const similarity *s, int32_t parent, int32_t from) {
+  int32_t regions = (int32_t)s->file.data.regions;
+  while (from < regions && s->file.parent[from] != parent) from++;
+  return from < regions ? from : -1;
+}
+
+/* A row for each region, those nested in it below it. */
+static void put_rows(const similarity *s, double *row) {
+  double used = 0;
+  for (int32_t k = next_nested(s, TSANOM_SPMD_NONE, 0), next; k >= 0; k = next) {
+    row[k] = used--;
+    next = next_nested(s, k, 0);
+    while (next < 0 && k >= 0) {
+      int32_t parent = s->file.parent[k];
+      next = next_nested(s, parent, k + 1);
+      k = parent;
+    }
   }
 }
 
@@ -106,8 +118,7 @@ static void draw_bars(const plot *p, const similarity *s) {
 int similarity_draw(const similarity *s, const char *path, failure *why) {
   double *row = calloc(s->file.data.regions, sizeof *row);
   if (!row) return fail(why, "%s: out of memory", path);
-  size_t used = 0;
-  put_rows(s, TSANOM_SPMD_NONE, row, &used);
+  put_rows(s, row);
   plot p;
   if (plot_open(&p, path, "Regions of the code", why)) {
     free(row);
