@@ -260,6 +260,18 @@ Test(command_record, programs_that_cannot_be_recorded_are_told_of) {
   CHECK_REFUSED(tsanom("record -o run -- ./t"), 3, "statically");
 }
 
+Test(command_record, period_reads_the_regions_of_a_run) {
+  if (!build("gcc", "loop")) return;
+  cr_assert(tsanom("record -o run -- ./loop 20").status == 5);
+  json_t *r = tsanom_json("period run --json");
+  const json_t *periods = json_object_get(r, "periods");
+  cr_assert(number_of(r, "samples") == 60 && json_array_size(periods) == 1);
+  cr_assert(number_of(json_array_get(periods, 0), "period") == 3);
+  const char *next = json_string_value(json_array_get(json_object_get(r, "next"), 0));
+  cr_assert(next && strstr(next, "main"));
+  json_decref(r);
+}
+
 Test(command_record, damaged_places_are_told_of) {
   if (!build("gcc", "loop")) return;
   cr_assert(tsanom("record -o run -- ./loop 10").status == 5);

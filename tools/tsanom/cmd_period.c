@@ -9,6 +9,7 @@
 #include "number.h"
 #include "periods.h"
 #include "plot.h"
+#include "region_stream.h"
 #include "series.h"
 
 enum {
@@ -53,6 +54,7 @@ static const struct argp_option options[] = {
 
 static void check_end(request *r, struct argp_state *state) {
   if (state->arg_num != 1) argp_error(state, "one file is expected");
+  if (region_stream_is_run(r->path)) r->events = 1;
   size_t most = r->events ? (size_t)TSANOM_DPD_WINDOW_MAX / 4 : (size_t)1 << 20;
   if (r->window > most) argp_error(state, "--window: at most %zu samples", most);
   if (r->events && (r->values.scale > 0 || r->values.depth > 0)) {
@@ -132,6 +134,30 @@ static int take_field(void *user, const row *line, const size_t *at, failure *wh
   char shown[QUOTED_BYTES];
   return fail(why, "%s:%zu: column %zu: %s %s", line->file, line->line, at[0] + 1,
               quoted(shown, field), wrong);
+}
+
+/* The regions of a recorded run are its events, by the names of their places. */
+static int take_run(stream *s, failure *why) {
+  region_stream regions = {0};
+  const request *r = s->r;
+  if (region_stream_read(r->path, &r->shared.exec, LEVEL_AUTO, &regions, why)) return -1;
+  int failed = 0;
+  for (size_t i = 0; i < regions.count && !failed; i++) {
+    uint64_t event = 0;
+    const char *name = region_stream_name(&regions, regions.event[i].region);
+    failed = identifiers_number(&s->ids, name, &event)
+                 ? fail(why, "%s: out of memory", r->path)
+                 : periods_push_event(&s->p, event, why);
+  }
+  region_stream_free(&regions);
+  return failed;
+}
+
+static int take_file(stream *s, failure *why) {
+  const request *r = s->r;
+  if (region_stream_is_run(r->path)) return take_run(s, why);
+  return fields_read(r->path, r->column, r->events ? "event" : "number", take_field, s,
+                     why);
 }
 
 /* How many samples are predicted: what was asked for, else one period. */
@@ -283,12 +309,14 @@ int command_period(int argc, char **argv) {
   static const struct argp argp = {
       options,
       parse,
-      "FILE",
+      "FILE|RUN",
       "Periods of a stream of values or, with --events, of identifiers.\v"
       "FILE holds one sample a line, or is a CSV file with a header and --column; \"-\" "
       "is "
       "the standard input. Of events, the loops of all periods up to the window are "
-      "found, nested ones too: a loop repeats its pattern at least three times.",
+      "found, nested ones too: a loop repeats its pattern at least three times. RUN is a "
+      "run folder by tsanom "
+      "record: its parallel regions are the events.",
       children,
       NULL,
       NULL};
@@ -297,10 +325,7 @@ int command_period(int argc, char **argv) {
   stream s = {.r = &r};
   failure why;
   int status;
-  if (open_stream(&s, &why) ||
-      fields_read(r.path, r.column, r.events ? "event" : "number", take_field, &s,
-                  &why) ||
-      periods_finish(&s.p, &why)) {
+  if (open_stream(&s, &why) || take_file(&s, &why) || periods_finish(&s.p, &why)) {
     status = refuse(&why);
   } else {
     status = report(&s, &why);

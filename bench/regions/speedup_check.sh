@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Usage: speedup_check.sh BUILD [ITERATIONS]
+# Two plain timed runs of a steady program, on one thread and on two, against what
+# `tsanom speedup` tells of one recorded run; and the time predicted when a quarter of
+# that run had passed against the time it took. BUILD is a build folder.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+command=$(cd "$1" && pwd)/tools/tsanom/tsanom
+iterations=${2:-400}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export OMP_NUM_THREADS=2
+
+# The first number of that name in JSON on the standard input.
+number() { sed -n "s/^ *\"$1\": \([-0-9.e+]*\),*\$/\1/p" | "$2" -n 1; }
+
+for compiler in gcc clang; do
+  "$compiler" -O2 -fopenmp "$here/steady.c" -o steady 2>/dev/null || continue
+  one=$(OMP_NUM_THREADS=1 ./steady "$iterations")
+  two=$(./steady "$iterations")
+  "$command" record --baseline 1:20 -o "$compiler" -- ./steady "$iterations" >seconds
+  "$command" speedup "$compiler" --baseline 1 --json >all
+  took=$(number last_s head <all)
+  quarter=$(echo "$took / 4" | bc -l)
+  "$command" speedup "$compiler" --until "$quarter" --iterations "$iterations" --json >part
+  sed -n '/"prediction"/,/}/p' part >prediction
+  predicted=$(number total_s tail <prediction)
+  printf '%s: plain %s s and %s s, speedup %.3f; recorded speedup %.3f\n' "$compiler" \
+    "$one" "$two" "$(echo "$one / $two" | bc -l)" "$(number speedup head <all)"
+  printf '%s: after a quarter %.3f s in all were predicted; it took %.3f s: %+.2f %%\n' \
+    "$compiler" "$predicted" "$took" \
+    "$(echo "100 * ($predicted - $took) / $took" | bc -l)"
+done
