@@ -180,6 +180,25 @@ void bench_analyse(benchmark::State &state) {
   for (auto _ : state) benchmark::DoNotOptimize(analyse(&r));
 }
 
+void bench_record(benchmark::State &state) {
+  std::vector<double> memory(64);
+  tsanom_spmd_recorder *r;
+  tsanom_spmd_recorder_init(memory.data(), memory.size() * sizeof(double), 1, 1,
+                            static_cast<int32_t>(state.range(0)), &r);
+  for (auto _ : state) {
+    tsanom_spmd_begin(r, 0);
+    tsanom_spmd_end(r, 0);
+  }
+  uint64_t calls = 0;
+  tsanom_spmd_recorder_read(r, nullptr, &calls, nullptr);
+  if (calls != static_cast<uint64_t>(state.iterations()))
+    state.SkipWithError("wrong count");
+}
+
+BENCHMARK(bench_record)
+    ->ArgName("clock")
+    ->Arg(TSANOM_SPMD_CLOCK_ELAPSED)
+    ->Arg(TSANOM_SPMD_CLOCK_CPU);
 BENCHMARK(bench_analyse)
     ->ArgNames({"processes", "regions", "family"})
     ->ArgsProduct({{8, 4096}, {14, 200}, {BALANCED, ONE, TWO}})

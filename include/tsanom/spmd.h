@@ -41,6 +41,16 @@ enum {
   TSANOM_SPMD_MEAN_NORM = 1     /**< the mean of the norms */
 };
 
+/** Where processes become different kinds. ABI: append, never renumber. */
+enum {
+  /** At eps' = tolerance times the largest norm (default). */
+  TSANOM_SPMD_CUT_TOLERANCE = 0,
+  /** At a gap of the reachabilities that chance does not explain, if there is one above
+   *  that eps', as tsanom_optics_split() finds it; else there is one class. Forgives
+   *  noise of any size, and so does not see processes that all differ by as much. */
+  TSANOM_SPMD_CUT_AUTOMATIC = 1
+};
+
 /** What is analysed: fill by tsanom_spmd_data_init(), then set the fields. The
  *  arrays are only read. */
 typedef struct tsanom_spmd_data {
@@ -77,6 +87,9 @@ typedef struct tsanom_spmd_options {
                                  SIZE_MAX (default) */
   size_t combination_limit; /**< step 3 tries at most so many combinations;
                                  2^16 (default) */
+  int32_t cut;              /**< TSANOM_SPMD_CUT_TOLERANCE (default) or _AUTOMATIC, of
+                                 processes and of metrics that were measured in all */
+  int32_t reserved0;        /**< must be 0 */
 } tsanom_spmd_options;
 
 /** What is known of one region. */
@@ -139,7 +152,13 @@ typedef struct tsanom_spmd_report {
                                        reduct */
   uint64_t *reduct;               /**< as many words for each root cause */
   size_t reduct_capacity;         /**< root causes that fit */
+  size_t *order;                  /**< processes values: their OPTICS order in step 1,
+                                       MinPts = 1, eps infinite */
+  double *reachability;           /**< processes values in that order, in the unit of
+                                       time; the first is INFINITY */
 
+  double eps;              /**< result: eps', in the unit of time; INFINITY if the
+                                automatic cut finds one class */
   size_t classes;          /**< result: kinds of processes */
   double severity;         /**< result: S = largest distance / largest norm; 0 if all
                                 processes are equal; at most sqrt(2) */
@@ -227,10 +246,10 @@ TSANOM_API tsanom_status tsanom_spmd_workspace(size_t processes, size_t regions,
 
 /** Analyse one run.
  *
- *  Classes: those of OPTICS with MinPts = 2 cut at eps' = tolerance times the
- *  largest norm of step 1, a process without neighbours being a class of its own.
- *  For MinPts <= 2 the cut is the connected components of the graph of distances up
- *  to eps', which is how it is computed. eps' is kept through the search.
+ *  Classes: those of OPTICS with MinPts = 1 cut at eps', by default tolerance times
+ *  the largest norm of step 1. With MinPts = 1 the cut is the connected components of
+ *  the graph of distances up to eps', which is how it is computed; a process without
+ *  neighbours is a class of its own. eps' is kept through the search.
  *
  *  Step 1: only hierarchy 1 counts. Step 2: a region without which the
  *  classification changes is a 1-CCR. Step 3, if there is none: combinations of
@@ -251,7 +270,8 @@ TSANOM_API tsanom_status tsanom_spmd_workspace(size_t processes, size_t regions,
  *
  *  One process, or all equal: one class, severity 0, no CCR. One thread computes.
  *  A re-clustering costs O(processes * classes * regions) where classes are compact
- *  and at worst O(processes^2 regions); steps 2 and 4 make at most one for each region,
+ *  and at worst O(processes^2 regions); so does the order, if it is asked for or the
+ *  cut is automatic. Steps 2 and 4 make at most one for each region,
  *  step 3 up to combination_limit. The poll is asked before each.
  *  @param         data        what was measured
  *  @param         options     NULL: the defaults
@@ -282,6 +302,80 @@ TSANOM_API tsanom_status tsanom_spmd_analyse(const tsanom_spmd_data *data,
                                              const tsanom_exec *exec, void *work,
                                              size_t work_bytes,
                                              tsanom_spmd_report *report);
+
+/** Clocks of a recorder. ABI: append, never renumber. */
+enum {
+  /** Elapsed time, which CPU time is where nothing waits; it needs no system call on
+   *  the systems where the C library reads it in user space. */
+  TSANOM_SPMD_CLOCK_ELAPSED = 0,
+  /** CPU time of the calling thread, as the paper has it; a system call on most. */
+  TSANOM_SPMD_CLOCK_CPU = 1
+};
+
+/** Times of the regions of one thread or process, in memory of the caller. It belongs
+ *  to the thread that uses it: no lock, no allocation, no global state. The memory may
+ *  be moved between calls. */
+typedef struct tsanom_spmd_recorder tsanom_spmd_recorder;
+
+/** Bytes of memory that a recorder needs, O(regions + depth).
+ *  @param      regions  how many there are, 1 ... 2^31 - 1
+ *  @param      depth    regions open at once, at most, 1 ... 2^31 - 1
+ *  @param[out] bytes    the size, for a block aligned for any type
+ *  @retval TSANOM_E_NULL      bytes is NULL
+ *  @retval TSANOM_E_COUNT     regions or depth is out of its range
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_spmd_recorder_size(size_t regions, size_t depth,
+                                                   size_t *bytes);
+
+/** Make a recorder with no times; again, to start anew.
+ *  @param[out] memory    aligned for any type
+ *  @param      bytes     at least tsanom_spmd_recorder_size()'s answer
+ *  @param      regions   how many there are
+ *  @param      depth     regions open at once, at most
+ *  @param      clock     TSANOM_SPMD_CLOCK_ELAPSED, ...
+ *  @param[out] recorder  lies at `memory`
+ *  @retval TSANOM_E_NULL       memory or recorder is NULL
+ *  @retval TSANOM_E_OPTION     clock is none of them
+ *  @retval TSANOM_E_WORKSPACE  bytes is too small
+ *  @return TSANOM_OK, or as tsanom_spmd_recorder_size() */
+TSANOM_API tsanom_status tsanom_spmd_recorder_init(void *memory, size_t bytes,
+                                                   size_t regions, size_t depth,
+                                                   int32_t clock,
+                                                   tsanom_spmd_recorder **recorder);
+
+/** Enter a region. It may be open already (recursion): then its time goes on.
+ *  @param recorder  of this thread
+ *  @param region    its number, from 0
+ *  @retval TSANOM_E_NULL   recorder is NULL
+ *  @retval TSANOM_E_VALUE  there is no such region
+ *  @retval TSANOM_E_STATE  `depth` regions are open; nothing was entered
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_spmd_begin(tsanom_spmd_recorder *recorder,
+                                           int32_t region);
+
+/** Leave the region entered last. With tsanom_spmd_begin() it costs two readings of the
+ *  clock and a few nanoseconds.
+ *  @param recorder  of this thread
+ *  @param region    that region
+ *  @retval TSANOM_E_NULL   recorder is NULL
+ *  @retval TSANOM_E_STATE  another region was entered last, or none: nothing is left
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_spmd_end(tsanom_spmd_recorder *recorder, int32_t region);
+
+/** What was recorded: a row of the matrix of tsanom_spmd_data.time. Regions still open
+ *  have the time of their visits that have ended.
+ *  @param      recorder  at rest
+ *  @param[out] time      a value for each region: seconds, nested regions included; may
+ *                        be NULL
+ *  @param[out] calls     a value for each region: visits that have ended; may be NULL
+ *  @param[out] parent    a value for each region: the region that it was first entered
+ *                        from, or ::TSANOM_SPMD_NONE; may be NULL
+ *  @retval TSANOM_E_NULL   recorder is NULL
+ *  @retval TSANOM_PARTIAL  a region was entered from several, or is still open
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_spmd_recorder_read(const tsanom_spmd_recorder *recorder,
+                                                   double *time, uint64_t *calls,
+                                                   int32_t *parent);
 
 #ifdef __cplusplus
 }

@@ -66,8 +66,8 @@ tsanom_status tsn_spmd_table_layout(tsn_arena *arena, const tsn_spmd_input *inpu
 /* Code one metric: its values in the listed regions, classified; the numbers are
  * closed up over processes where it was not measured, which are points of no
  * neighbour. */
-static void code_metric(const tsn_spmd_input *input, tsn_spmd_buffers *b, size_t m,
-                        size_t columns) {
+static tsanom_status code_metric(const tsn_spmd_input *input, tsn_spmd_buffers *b,
+                                 size_t m, size_t columns) {
   const tsanom_spmd_data *d = &input->data;
   tsn_spmd_points *points = &b->points;
   const double *matrix = d->metric + m * d->processes * d->metric_stride;
@@ -76,8 +76,17 @@ static void code_metric(const tsn_spmd_input *input, tsn_spmd_buffers *b, size_t
   tsn_spmd_gather(points, matrix, d->metric_stride, b->list, columns, exponent);
   tsn_spmd_norms(points, b->key);
   double largest = 0;
-  for (size_t i = 0; i < d->processes; i++) largest = fmax(largest, b->key[i]);
+  bool complete = true;
+  for (size_t i = 0; i < d->processes; i++) {
+    largest = fmax(largest, b->key[i]);
+    complete &= !isnan(b->key[i]);
+  }
   double eps = input->options.metric_tolerance * largest;
+  if (complete && input->options.cut == TSANOM_SPMD_CUT_AUTOMATIC) {
+    tsanom_status status = tsn_spmd_order(input, points, &b->optics);
+    if (status == TSANOM_OK) status = tsn_spmd_cut(input, &b->optics, eps, &eps);
+    if (status != TSANOM_OK) return status;
+  }
   points->limit = eps * eps;
   tsn_spmd_classify(points, b->trial);
   int32_t last = -1, codes = 0;
@@ -93,6 +102,7 @@ static void code_metric(const tsn_spmd_input *input, tsn_spmd_buffers *b, size_t
     if (is_new) number[b->trial[i]] = (uint32_t)codes++;
     *code = (int32_t)number[b->trial[i]];
   }
+  return TSANOM_OK;
 }
 
 /* List the regions whose metrics are looked at. */
@@ -158,7 +168,10 @@ tsanom_status tsn_spmd_cause(const tsn_spmd_input *input, tsn_spmd_buffers *b,
   tsn_spmd_table *t = &b->table;
   if (metrics == 0) return TSANOM_OK;
   size_t columns = list_regions(input, b, report);
-  for (size_t m = 0; m < metrics; m++) code_metric(input, b, m, columns);
+  for (size_t m = 0; m < metrics; m++) {
+    tsanom_status coded = code_metric(input, b, m, columns);
+    if (coded != TSANOM_OK) return coded;
+  }
   tsanom_roughset_table table;
   tsanom_roughset_table_init(&table, sizeof table);
   table.rows = input->data.processes;

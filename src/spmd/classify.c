@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Classes of points by density.
  *
- * OPTICS with MinPts <= 2 reaches a point by its distance to the nearest point
+ * OPTICS with MinPts = 1 reaches a point by its distance to the nearest point
  * already in order, so that cutting at eps' leaves the connected components of the
  * graph of distances up to eps'. The search asks for the classes alone, hundreds of
  * times; walking the components needs no order and, while classes are compact, far

@@ -51,7 +51,9 @@ tsanom_status tsn_spmd_read_options(tsn_spmd_input *input,
   bool good =
       is_tolerance(own->tolerance) && is_tolerance(own->metric_tolerance) &&
       (own->tree == TSANOM_SPMD_FOREST || own->tree == TSANOM_SPMD_PROGRAM) &&
-      (own->norm == TSANOM_SPMD_LARGEST_NORM || own->norm == TSANOM_SPMD_MEAN_NORM);
+      (own->norm == TSANOM_SPMD_LARGEST_NORM || own->norm == TSANOM_SPMD_MEAN_NORM) &&
+      (own->cut == TSANOM_SPMD_CUT_TOLERANCE || own->cut == TSANOM_SPMD_CUT_AUTOMATIC) &&
+      own->reserved0 == 0;
   if (!good) return TSANOM_E_OPTION;
   if ((status = tsn_exec_read(&input->exec, exec)) < 0) return status;
   input->exec.threads = 1;
@@ -122,6 +124,8 @@ tsanom_status tsn_spmd_read_report(const tsanom_spmd_report *caller,
   own->member = given.member;
   own->member_capacity = given.member ? given.member_capacity : 0;
   own->code = given.code;
+  own->order = given.order;
+  own->reachability = given.reachability;
   own->core = given.core;
   own->reduct = given.reduct;
   own->reduct_capacity = given.reduct ? given.reduct_capacity : 0;

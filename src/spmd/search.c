@@ -40,7 +40,7 @@ static size_t survey(const search *s) {
 }
 
 /* Scaled sums of squares neither overflow nor vanish; severity is free of scale. */
-static void measure(const search *s) {
+static void measure(const search *s, double *resolution) {
   const tsn_spmd_input *input = s->input;
   tsn_spmd_points *points = &s->b->points;
   double *norm = s->b->key, sum = 0, largest = 0;
@@ -49,14 +49,39 @@ static void measure(const search *s) {
     sum += norm[i];
     largest = fmax(largest, norm[i]);
   }
-  double mean = sum / (double)points->count, eps = input->options.tolerance * largest;
+  double mean = sum / (double)points->count;
   double distance = tsn_spmd_diameter(points, norm);
   double base = input->options.norm == TSANOM_SPMD_MEAN_NORM ? mean : largest;
-  points->limit = eps * eps;
+  *resolution = input->options.tolerance * largest;
   s->report->severity = base > 0 ? distance / base : 0;
   s->report->largest_distance = ldexp(distance, -s->exponent);
   s->report->largest_norm = ldexp(largest, -s->exponent);
   s->report->mean_norm = ldexp(mean, -s->exponent);
+}
+
+/* Fix eps' for the whole search. The order is made where it is needed. */
+static tsanom_status choose_cut(const search *s, double resolution) {
+  tsn_spmd_optics *optics = &s->b->optics;
+  tsanom_spmd_report *r = s->report;
+  bool is_automatic = s->input->options.cut == TSANOM_SPMD_CUT_AUTOMATIC;
+  double eps = resolution;
+  if (is_automatic || r->order || r->reachability) {
+    tsanom_status status = tsn_spmd_order(s->input, &s->b->points, optics);
+    if (status != TSANOM_OK) return status;
+  }
+  for (size_t i = 0; i < s->b->points.count; i++) {
+    if (r->order) r->order[i] = optics->order[i];
+    if (r->reachability) {
+      r->reachability[i] = ldexp(optics->reachability[i], -s->exponent);
+    }
+  }
+  if (is_automatic) {
+    tsanom_status status = tsn_spmd_cut(s->input, optics, resolution, &eps);
+    if (status != TSANOM_OK) return status;
+  }
+  s->b->points.limit = eps * eps;
+  r->eps = ldexp(eps, -s->exponent);
+  return TSANOM_OK;
 }
 
 /* Re-cluster and record; `member` are the regions tried. */
@@ -216,10 +241,18 @@ tsanom_status tsn_spmd_search(const tsn_spmd_input *input, tsn_spmd_buffers *b,
   s.exponent =
       tsn_spmd_exponent(d->time, d->processes, d->time_stride, b->list, outermost);
   tsn_spmd_gather(&b->points, d->time, d->time_stride, b->list, outermost, s.exponent);
-  measure(&s);
+  double resolution;
+  measure(&s, &resolution);
+  tsanom_status status = choose_cut(&s, resolution);
+  if (status < 0) return status;
+  if (status == TSANOM_STOPPED) { /* one class for want of a better answer */
+    s.b->points.limit = INFINITY;
+    report->eps = INFINITY;
+  }
   report->classes = tsn_spmd_classify(&b->points, b->base);
   decide(&s, 1, 1, NULL, 0);
-  report->search = TSANOM_SPMD_SIMILAR;
+  report->search =
+      status == TSANOM_STOPPED ? TSANOM_SPMD_UNFINISHED : TSANOM_SPMD_SIMILAR;
   if (report->classes > 1) {
     size_t found = single_regions(&s);
     if (report->search != TSANOM_SPMD_UNFINISHED) {

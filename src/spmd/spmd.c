@@ -27,7 +27,8 @@ static tsanom_status layout(tsn_arena *arena, const tsn_spmd_input *input,
   b->meet = tsn_arena_take(arena, regions, sizeof *b->meet);
   b->role = tsn_arena_take(arena, regions, sizeof *b->role);
   b->key = tsn_arena_take(arena, more, sizeof *b->key);
-  return tsn_spmd_table_layout(arena, input, &b->table);
+  tsanom_status status = tsn_spmd_optics_layout(arena, input, &b->optics);
+  return status < 0 ? status : tsn_spmd_table_layout(arena, input, &b->table);
 }
 
 tsanom_status tsanom_spmd_workspace(size_t processes, size_t regions, size_t metrics,

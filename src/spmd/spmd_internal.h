@@ -4,6 +4,7 @@
 #define TSN_SPMD_INTERNAL_H
 
 #include <stdbool.h>
+#include <tsanom/optics.h>
 #include <tsanom/roughset.h>
 #include <tsanom/spmd.h>
 
@@ -40,6 +41,16 @@ typedef struct {
   size_t scratch_bytes, limit, words;
 } tsn_spmd_table;
 
+/* OPTICS of the points, and the memory it needs. */
+typedef struct {
+  size_t *order;        /* processes */
+  double *reachability; /* processes */
+  double *core;         /* processes */
+  int32_t *label;       /* processes */
+  void *scratch;
+  size_t scratch_bytes;
+} tsn_spmd_optics;
+
 /* Everything carved from the workspace. */
 typedef struct {
   tsn_spmd_points points;
@@ -52,6 +63,7 @@ typedef struct {
   size_t *meet;   /* regions: critical combinations that hold one */
   uint8_t *role;  /* regions: TSN_SPMD_CCR, ... */
   double *key;    /* regions or processes, whichever is more: spreads, norms */
+  tsn_spmd_optics optics;
   tsn_spmd_table table;
 } tsn_spmd_buffers;
 
@@ -98,6 +110,18 @@ double tsn_spmd_diameter(const tsn_spmd_points *points, double *radius);
  * are passed over. */
 int tsn_spmd_exponent(const double *matrix, size_t rows, size_t stride,
                       const uint32_t *column, size_t count);
+
+/* cut.c */
+tsanom_status tsn_spmd_optics_layout(tsn_arena *arena, const tsn_spmd_input *input,
+                                     tsn_spmd_optics *optics);
+
+/* OPTICS order of all points. */
+tsanom_status tsn_spmd_order(const tsn_spmd_input *input, const tsn_spmd_points *points,
+                             tsn_spmd_optics *optics);
+
+/* eps' of points that are in order: at least `resolution`. */
+tsanom_status tsn_spmd_cut(const tsn_spmd_input *input, tsn_spmd_optics *optics,
+                           double resolution, double *eps);
 
 /* search.c: steps 1 to 5, into roles and the report. */
 tsanom_status tsn_spmd_search(const tsn_spmd_input *input, tsn_spmd_buffers *buffers,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <tsanom/optics.h>
 #include <tsanom/roughset.h>
 #include <tsanom/spmd.h>
 
@@ -419,4 +420,58 @@ Test(spmd, factors_with_elapsed_time) {
   cr_assert_float_eq(r.report.scheduling, 0.7, 1e-15);
   cr_assert_float_eq(r.report.efficiency, 0.5, 1e-15);
   cr_assert_float_eq(r.report.verdict_saving, 2.0 / 7, 1e-15);
+}
+
+/* The classes are the cut of OPTICS at eps', by the room of that name. */
+Test(spmd, classes_are_those_of_optics) {
+  static run r;
+  uint64_t state = 4;
+  size_t order[PROCESSES], clusters;
+  double reachability[PROCESSES], core[PROCESSES] = {0};
+  int32_t label[PROCESSES];
+  for (int trial = 0; trial < 2000; trial++) {
+    tsanom_spmd_options o;
+    tsanom_spmd_options_init(&o, sizeof o);
+    o.cut = trial % 2 ? TSANOM_SPMD_CUT_AUTOMATIC : TSANOM_SPMD_CUT_TOLERANCE;
+    random_run(&r, &state);
+    r.report.order = order;
+    r.report.reachability = reachability;
+    CHECK_STATUS(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report), TSANOM_OK);
+    CHECK_STATUS(tsanom_optics_cut(order, reachability, core, r.data.processes,
+                                   r.report.eps, label, &clusters),
+                 TSANOM_OK);
+    cr_assert_eq(clusters, r.report.classes, "trial %d", trial);
+    for (size_t i = 0; i < r.data.processes; i++) {
+      for (size_t j = 0; j < i; j++) {
+        cr_assert_eq(label[i] == label[j], r.class_of[i] == r.class_of[j]);
+      }
+    }
+  }
+}
+
+/* Noise far above the tolerance, and two kinds far apart in it. */
+Test(spmd, the_automatic_cut_forgives_noise) {
+  static run r;
+  uint64_t state = 5;
+  tsanom_spmd_options o;
+  tsanom_spmd_options_init(&o, sizeof o);
+  o.cut = TSANOM_SPMD_CUT_AUTOMATIC;
+  int right[2] = {0};
+  for (int trial = 0; trial < 200; trial++) {
+    prepare(&r, 32, 3, 1);
+    for (size_t i = 0; i < 32; i++) {
+      for (size_t k = 0; k < 3; k++) *time_of(&r, i, k) = 1 + random_unit(&state);
+      if (trial % 2 && i >= 16) *time_of(&r, i, 1) += 40;
+      *metric_of(&r, 0, i, 1) = (trial % 2 && i >= 16 ? 90 : 1) + random_unit(&state);
+    }
+    CHECK_STATUS(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report), TSANOM_OK);
+    if (trial % 2) {
+      right[1] += r.report.classes == 2 && r.report.verdict_region == 1 &&
+                  r.report.verdict_metric == 0;
+    } else {
+      right[0] += r.report.classes == 1;
+    }
+  }
+  cr_assert_geq(right[0], 90, "%d", right[0]);
+  cr_assert_geq(right[1], 90, "%d", right[1]);
 }

@@ -6,6 +6,7 @@
 enum {
   KEY_TOLERANCE = 't',
   KEY_METRIC_TOLERANCE = KEY_OWN,
+  KEY_AUTOMATIC,
   KEY_PROGRAM,
   KEY_MEAN_NORM,
   KEY_COMBINATIONS,
@@ -25,6 +26,8 @@ static const struct argp_option options[] = {
      "Processes are alike up to T of the largest norm (default: 0.05)", 0},
     {"metric-tolerance", KEY_METRIC_TOLERANCE, "T", 0,
      "The same for values of a metric (default: 0.05)", 0},
+    {"automatic", KEY_AUTOMATIC, NULL, 0,
+     "Separate kinds only at gaps that chance does not explain", 0},
     {"program", KEY_PROGRAM, NULL, 0, "The one region without a parent is the program",
      0},
     {"mean-norm", KEY_MEAN_NORM, NULL, 0,
@@ -56,6 +59,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       return 0;
     case KEY_METRIC_TOLERANCE:
       r->spmd.metric_tolerance = tolerance_argument(state, "--metric-tolerance", text);
+      return 0;
+    case KEY_AUTOMATIC:
+      r->spmd.cut = TSANOM_SPMD_CUT_AUTOMATIC;
       return 0;
     case KEY_PROGRAM:
       r->spmd.tree = TSANOM_SPMD_PROGRAM;
