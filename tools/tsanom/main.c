@@ -20,6 +20,7 @@ typedef struct {
  * cmd_dtw.c, declare it in command.h, list the file in CMakeLists.txt, add a row
  * here, a section in docs/command.md, and tests/tools/test_NAME.c. */
 static const subcommand subcommands[] = {
+    {"cluster", command_cluster, "Clusters of points by density"},
     {"diagnose", command_diagnose, "Which thread of a run leaks memory or was shut down"},
     {"dtw", command_dtw, "Warping distance of two series"},
     {"fit", command_fit, "Polynomial regression"},

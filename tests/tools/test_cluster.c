@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "run.h"
+
+TestSuite(command_cluster, .init = enter_folder, .fini = leave_folder);
+
+static void expect(const json_t *result, const char *key, const char *value) {
+  char *text = json_dumps(json_object_get(result, key), JSON_COMPACT);
+  cr_assert_str_eq(text, value, "%s: %s", key, text);
+  free(text);
+}
+
+/* By hand: 0 1 2 and 10 11 12 on a line, core distance to the second nearest. */
+static void write_line(void) {
+  write_text("line.csv", "x\n0\n1\n2\n10\n11\n12\n");
+}
+
+Test(command_cluster, the_order_is_the_one_worked_out_by_hand) {
+  write_line();
+  json_t *result = tsanom_json("cluster line.csv --min-pts 2 --cut 5 --json");
+  expect(result, "order", "[0,1,2,3,4,5]");
+  expect(result, "reachability", "[null,1.0,1.0,8.0,1.0,1.0]");
+  expect(result, "predecessor", "[null,0,1,2,3,4]");
+  expect(result, "core_distance", "[1.0,1.0,1.0,1.0,1.0,1.0]");
+  expect(result, "labels", "[0,0,0,1,1,1]");
+  cr_assert(number_of(result, "clusters") == 2 && number_of(result, "cut") == 5);
+  json_decref(result);
+  result = tsanom_json("cluster line.csv --min-pts 2 --eps 3 --threads 2 --json");
+  expect(result, "reachability", "[null,1.0,1.0,null,1.0,1.0]");
+  json_decref(result);
+}
+
+Test(command_cluster, a_cut_is_chosen_or_steepness_taken) {
+  write_text("load.csv", "0,0\n1,0\n0,1\n1,1\n100,0\n101,0\n100,1\n101,1\n");
+  json_t *result = tsanom_json("cluster load.csv --min-pts 2 --json");
+  expect(result, "labels", "[0,0,0,0,1,1,1,1]");
+  cr_assert(number_of(result, "probability") < 0.05);
+  json_decref(result);
+  result =
+      tsanom_json("cluster load.csv --min-pts 2 --xi 0.05 --metric manhattan --json");
+  expect(result, "labels", "[0,0,0,0,1,1,1,1]");
+  json_decref(result);
+  outcome o = tsanom("cluster - --min-pts 1 --metric chebyshev <load.csv");
+  cr_assert(o.status == 0 && strstr(o.out, "8 points: 2 clusters, 0 noise"), "%s", o.out);
+}
+
+Test(command_cluster, draws_the_plot_and_in_two_dimensions_the_points) {
+  write_line();
+  write_text("plane.csv", "0,0\n1,0\n0,1\n50,50\n");
+  cr_assert(tsanom("cluster line.csv --min-pts 2 --plot a.svg").status == 0);
+  check_svg("a.svg");
+  cr_assert(tsanom("cluster plane.csv --min-pts 2 --xi 0.1 --plot b.svg").status == 0);
+  check_svg("b.svg");
+}
+
+Test(command_cluster, bad_input_is_named) {
+  write_text("ragged.csv", "1,2\n3,4\n5\n");
+  write_text("word.csv", "x,y\n1,2\n3,four\n");
+  write_text("nan.csv", "1,2\n3,nan\n");
+  write_text("large.csv", "x\n\n1\n2e200\n");
+  write_text("header.csv", "x,y\n");
+  CHECK_REFUSED(tsanom("cluster ragged.csv --min-pts 1"), 3, "ragged.csv:3", "1 fields");
+  CHECK_REFUSED(tsanom("cluster word.csv --min-pts 1"), 3, "word.csv:3", "column 2",
+                "four");
+  CHECK_REFUSED(tsanom("cluster nan.csv --min-pts 1"), 3, "nan.csv:2", "column 2");
+  CHECK_REFUSED(tsanom("cluster large.csv --min-pts 1"), 3, "large.csv:4", "1e150");
+  CHECK_REFUSED(tsanom("cluster header.csv --min-pts 1"), 3, "header.csv", "no points");
+  CHECK_REFUSED(tsanom("cluster large.csv --min-pts 9"), 3, "2 points", "--min-pts");
+  CHECK_REFUSED(tsanom("cluster none.csv --min-pts 9"), 3, "none.csv");
+}
+
+Test(command_cluster, wrong_usage_ends_with_2) {
+  write_line();
+  CHECK_REFUSED(tsanom("cluster --min-pts 2"), 2, "one table");
+  CHECK_REFUSED(tsanom("cluster line.csv"), 2, "--min-pts");
+  CHECK_REFUSED(tsanom("cluster line.csv --min-pts 0"), 2, "at least 1");
+  CHECK_REFUSED(tsanom("cluster line.csv --min-pts 2 --eps -1"), 2, "--eps");
+  CHECK_REFUSED(tsanom("cluster line.csv --min-pts 2 --xi 1"), 2, "--xi");
+  CHECK_REFUSED(tsanom("cluster line.csv --min-pts 2 --xi 0.1 --cut 2"), 2, "exclude");
+  CHECK_REFUSED(tsanom("cluster line.csv --min-pts 2 --cut -2"), 2, "--cut");
+  CHECK_REFUSED(tsanom("cluster line.csv --min-pts 2 --metric cosine"), 2, "manhattan");
+}

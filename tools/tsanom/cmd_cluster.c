@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom cluster: OPTICS of the rows of a table. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "plot.h"
+#include "points.h"
+#include "rows.h"
+
+enum { KEY_MIN_POINTS = 'k', KEY_EPS = KEY_OWN, KEY_XI, KEY_CUT, KEY_METRIC };
+
+enum { BY_SPLIT, BY_CUT, BY_XI };
+
+typedef struct {
+  shared_options shared;
+  tsanom_optics_options optics;
+  tsanom_optics_xi_options xi;
+  double cut;
+  int extraction, min_points_given;
+  const char *path;
+} request;
+
+/* What was found. */
+typedef struct {
+  points data;
+  size_t *order, *predecessor;
+  double *reachability, *core;
+  int32_t *label;
+  size_t clusters;
+  double cut, probability; /* of BY_SPLIT */
+} clustering;
+
+static const struct argp_option options[] = {
+    {"min-pts", KEY_MIN_POINTS, "K", 0,
+     "Points that make a neighbourhood dense, the point itself among them", 0},
+    {"eps", KEY_EPS, "E", 0, "Points farther apart are no neighbours (default: any are)",
+     0},
+    {"metric", KEY_METRIC, "euclidean|manhattan|chebyshev", 0,
+     "Distance of two points (default: euclidean)", 0},
+    {"cut", KEY_CUT, "E", 0, "Clusters as DBSCAN with this radius has them", 1},
+    {"xi", KEY_XI, "X", 0, "Clusters by steepness of the reachability plot, 0 <= X < 1",
+     1},
+    {0}};
+
+static void choose_extraction(request *r, struct argp_state *state, int extraction) {
+  if (r->extraction != BY_SPLIT) argp_error(state, "--cut and --xi exclude each other");
+  r->extraction = extraction;
+}
+
+static void parse_metric(request *r, struct argp_state *state, const char *text) {
+  static const char *const words[] = {"euclidean", "manhattan", "chebyshev"};
+  for (int32_t i = 0; i < 3; i++) {
+    if (strcmp(text, words[i]) == 0) {
+      r->optics.metric = i;
+      return;
+    }
+  }
+  argp_error(state, "--metric: euclidean, manhattan or chebyshev is expected");
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+  request *r = state->input;
+  switch (key) {
+    case ARGP_KEY_INIT:
+      state->child_inputs[0] = &r->shared;
+      tsanom_optics_options_init(&r->optics, sizeof r->optics);
+      tsanom_optics_xi_options_init(&r->xi, sizeof r->xi);
+      return 0;
+    case KEY_MIN_POINTS:
+      r->optics.min_points = count_argument(state, "--min-pts", text);
+      r->min_points_given = 1;
+      if (r->optics.min_points < 1)
+        argp_error(state, "--min-pts: at least 1 is expected");
+      return 0;
+    case KEY_EPS:
+      r->optics.eps = number_argument(state, "--eps", text);
+      if (r->optics.eps < 0) argp_error(state, "--eps: at least 0 is expected");
+      return 0;
+    case KEY_XI:
+      choose_extraction(r, state, BY_XI);
+      r->xi.xi = number_argument(state, "--xi", text);
+      if (!(r->xi.xi >= 0 && r->xi.xi < 1))
+        argp_error(state, "--xi: at least 0 and less than 1 is expected");
+      return 0;
+    case KEY_CUT:
+      choose_extraction(r, state, BY_CUT);
+      r->cut = number_argument(state, "--cut", text);
+      if (r->cut < 0) argp_error(state, "--cut: at least 0 is expected");
+      return 0;
+    case KEY_METRIC:
+      parse_metric(r, state, text);
+      return 0;
+    case ARGP_KEY_ARG:
+      if (state->arg_num > 0) return ARGP_ERR_UNKNOWN;
+      r->path = text;
+      return 0;
+    case ARGP_KEY_END:
+      if (state->arg_num != 1) argp_error(state, "one table is expected");
+      if (!r->min_points_given) argp_error(state, "--min-pts is expected");
+      return 0;
+    default:
+      return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static int allocate(clustering *c, failure *why) {
+  size_t n = c->data.count;
+  c->order = malloc(n * sizeof *c->order);
+  c->predecessor = malloc(n * sizeof *c->predecessor);
+  c->reachability = malloc(n * sizeof *c->reachability);
+  c->core = malloc(n * sizeof *c->core);
+  c->label = malloc(n * sizeof *c->label);
+  return c->order && c->predecessor && c->reachability && c->core && c->label
+             ? 0
+             : fail(why, "no memory for the order of %zu points", n);
+}
+
+static void clustering_free(clustering *c) {
+  points_free(&c->data);
+  free(c->order);
+  free(c->predecessor);
+  free(c->reachability);
+  free(c->core);
+  free(c->label);
+}
+
+static int order(const request *r, clustering *c, failure *why) {
+  const points *data = &c->data;
+  const char *file = file_title(r->path);
+  if (data->count < r->optics.min_points) {
+    return fail(why, "%s: %zu points, fewer than the %zu of --min-pts", file, data->count,
+                r->optics.min_points);
+  }
+  size_t where[2];
+  tsanom_status status =
+      tsanom_optics_order(data->value, data->count, data->dimensions, data->dimensions,
+                          &r->optics, &r->shared.exec, NULL, 0, c->order, c->reachability,
+                          c->predecessor, c->core, where);
+  if (status == TSANOM_E_VALUE) {
+    return fail(why, "%s:%zu: column %zu: magnitudes up to 1e150 are expected", file,
+                data->line[where[0]], where[1] + 1);
+  }
+  return status == TSANOM_OK ? 0 : fail_status(why, file, status);
+}
+
+static tsanom_status extract_by_xi(const request *r, clustering *c) {
+  tsanom_optics_xi_options xi = r->xi;
+  xi.min_points = r->optics.min_points;
+  size_t found;
+  tsanom_status status =
+      tsanom_optics_xi(c->order, c->reachability, c->predecessor, c->data.count, &xi,
+                       &r->shared.exec, NULL, 0, NULL, 0, &found, c->label);
+  for (size_t i = 0; status == TSANOM_OK && i < c->data.count; i++) {
+    if (c->label[i] >= (int32_t)c->clusters) c->clusters = (size_t)c->label[i] + 1;
+  }
+  return status;
+}
+
+static int extract(const request *r, clustering *c, failure *why) {
+  size_t n = c->data.count;
+  tsanom_status status;
+  if (r->extraction == BY_XI) {
+    status = extract_by_xi(r, c);
+  } else if (r->extraction == BY_CUT) {
+    c->cut = r->cut;
+    status = tsanom_optics_cut(c->order, c->reachability, c->core, n, r->cut, c->label,
+                               &c->clusters);
+  } else {
+    status =
+        tsanom_optics_split(c->order, c->reachability, c->core, n, NULL, &r->shared.exec,
+                            NULL, 0, c->label, &c->clusters, &c->cut, &c->probability);
+  }
+  return status == TSANOM_OK ? 0 : fail_status(why, file_title(r->path), status);
+}
+
+/* Clusters by colours that repeat, noise in grey; as gnuplot counts them. */
+static int colour_of(int32_t label) {
+  static const int colours[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
+                                0xe69f00, 0x56b4e9, 0x9a6324, 0x800000};
+  return label < 0 ? 0xbbbbbb : colours[label % 8];
+}
+
+static void draw_plot_data(const clustering *c, FILE *script) {
+  double highest = 0;
+  for (size_t k = 0; k < c->data.count; k++) {
+    if (isfinite(c->reachability[k]) && c->reachability[k] > highest) {
+      highest = c->reachability[k];
+    }
+  }
+  /* What has no reachability stands out above everything. */
+  double top = highest > 0 ? 1.1 * highest : 1;
+  fprintf(script, "$plot << END\n");
+  for (size_t k = 0; k < c->data.count; k++) {
+    fprintf(script, "%zu %.9g %d\n", k, fmin(c->reachability[k], top),
+            colour_of(c->label[c->order[k]]));
+  }
+  fprintf(script, "END\n");
+}
+
+static int draw(const request *r, const clustering *c, failure *why) {
+  plot p;
+  int scatter = c->data.dimensions == 2;
+  if (plot_open(&p, r->shared.plot, "Reachability plot", why)) return -1;
+  draw_plot_data(c, p.script);
+  if (scatter) {
+    fprintf(p.script, "$points << END\n");
+    for (size_t i = 0; i < c->data.count; i++) {
+      fprintf(p.script, "%.9g %.9g %d\n", c->data.value[2 * i], c->data.value[2 * i + 1],
+              colour_of(c->label[i]));
+    }
+    fprintf(p.script, "END\nset multiplot layout 1,2\n");
+  }
+  fprintf(p.script,
+          "set xlabel 'place in the order'\nset ylabel 'reachability'\n"
+          "set yrange [0:*]\nunset key\n"
+          "plot $plot using 1:2:3 with impulses linewidth %d linecolor rgb variable",
+          c->data.count < 200 ? 3 : 1);
+  if (r->extraction != BY_XI && isfinite(c->cut)) {
+    fprintf(p.script, ", %.9g with lines linecolor rgb '#444444' dashtype 2", c->cut);
+  }
+  fprintf(p.script, "\n");
+  if (scatter) {
+    fprintf(p.script,
+            "set title 'Points'\nset xlabel 'x'\nset ylabel 'y'\nset yrange [*:*]\n"
+            "plot $points using 1:2:3 with points pointtype 7 pointsize 0.4 "
+            "linecolor rgb variable\nunset multiplot\n");
+  }
+  return plot_close(&p, why);
+}
+
+static json_t *numbers(const double *value, size_t count) {
+  json_t *array = json_array();
+  for (size_t i = 0; i < count; i++) json_array_append_new(array, json_finite(value[i]));
+  return array;
+}
+
+static json_t *counts(const size_t *value, size_t count) {
+  json_t *array = json_array();
+  for (size_t i = 0; i < count; i++) {
+    json_array_append_new(
+        array, value[i] == SIZE_MAX ? json_null() : json_integer((json_int_t)value[i]));
+  }
+  return array;
+}
+
+static int print_json_of(const request *r, const clustering *c) {
+  size_t n = c->data.count;
+  json_t *labels = json_array();
+  for (size_t i = 0; i < n; i++) {
+    json_array_append_new(labels, json_integer(c->label[i]));
+  }
+  json_t *result =
+      json_pack("{so so so so so sI}", "order", counts(c->order, n), "reachability",
+                numbers(c->reachability, n), "predecessor", counts(c->predecessor, n),
+                "core_distance", numbers(c->core, n), "labels", labels, "clusters",
+                (json_int_t)c->clusters);
+  if (r->extraction != BY_XI) json_object_set_new(result, "cut", json_finite(c->cut));
+  if (r->extraction == BY_SPLIT) {
+    json_object_set_new(result, "probability", json_finite(c->probability));
+  }
+  return print_json(result);
+}
+
+/* A distance, or a dash where it is undefined. */
+static void print_distance(double value) {
+  if (isfinite(value)) {
+    printf(" %12.6g", value);
+  } else {
+    printf(" %12s", "-");
+  }
+}
+
+static int print(const request *r, const clustering *c) {
+  if (r->shared.json) return print_json_of(r, c);
+  size_t noise = 0;
+  for (size_t i = 0; i < c->data.count; i++) noise += c->label[i] < 0;
+  printf("%zu points: %zu cluster%s, %zu noise", c->data.count, c->clusters,
+         c->clusters == 1 ? "" : "s", noise);
+  if (r->extraction == BY_SPLIT) {
+    printf("; cut at %.6g, chance that there is one class %.3g", c->cut, c->probability);
+  }
+  printf("\n\n%8s %8s %12s %12s %11s\n", "point", "cluster", "reachability", "core",
+         "predecessor");
+  for (size_t k = 0; k < c->data.count; k++) {
+    size_t p = c->order[k];
+    printf("%8zu %8d", p, c->label[p]);
+    print_distance(c->reachability[k]);
+    print_distance(c->core[p]);
+    if (c->predecessor[k] == SIZE_MAX) {
+      printf(" %11s\n", "-");
+    } else {
+      printf(" %11zu\n", c->predecessor[k]);
+    }
+  }
+  return EXIT_DONE;
+}
+
+static int cluster(const request *r, clustering *c, failure *why) {
+  if (points_read(r->path, &c->data, why) || allocate(c, why) || order(r, c, why) ||
+      extract(r, c, why)) {
+    return -1;
+  }
+  return r->shared.plot ? draw(r, c, why) : 0;
+}
+
+int command_cluster(int argc, char **argv) {
+  static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
+  static const struct argp argp = {options,
+                                   parse,
+                                   "FILE",
+                                   "Clusters of points by density (OPTICS).\v"
+                                   "FILE has one point a row, its coordinates in "
+                                   "columns; a first row without any number is a header. "
+                                   "\"-\" is the standard input. Without --cut and --xi "
+                                   "the cut is chosen: one class or several?",
+                                   children,
+                                   NULL,
+                                   NULL};
+  request r = {0};
+  argp_parse(&argp, argc, argv, 0, NULL, &r);
+  clustering c = {0};
+  failure why;
+  int status = cluster(&r, &c, &why) ? refuse(&why) : print(&r, &c);
+  clustering_free(&c);
+  return status;
+}
