@@ -146,25 +146,42 @@ static void sift_up(tsn_optics_offer *heap, size_t hole, tsn_optics_offer moved)
   heap[hole] = moved;
 }
 
+/* How many times as far as it has looked a point looks next. In few dimensions a
+ * look at what is near costs little, and what is found far away is used up by others
+ * first; in many dimensions every look costs about the same. */
+static double farther(size_t dimensions) {
+  return dimensions <= 8 ? 2 : INFINITY;
+}
+
 /* The best point that p, processed as number `time`, still has to offer; false if
- * there is none any more. */
-static bool next_of(const job *j, uint32_t p, uint32_t time, tsn_optics_offer *entry) {
+ * there is none any more. What p has is used up to the distance `known`: it asks for
+ * more up to a multiple of that, and if there is nothing, offers that distance with
+ * a point that is processed, to be asked again when it is the nearest. */
+static bool next_of(const job *j, uint32_t p, uint32_t time, double known,
+                    tsn_optics_offer *entry) {
   const tsn_optics_lazy *s = j->scratch;
   tsn_optics_list *list = &s->list[p];
   size_t base = (size_t)s->tree.place[p] * KEPT;
   for (;;) {
     for (; list->next < list->count; list->next++) {
       uint32_t o = s->number[base + list->next];
+      known = s->key[base + list->next];
       if (s->processed[o]) continue;
-      *entry = (tsn_optics_offer){s->key[base + list->next], (uint64_t)o << 32 | time};
+      *entry = (tsn_optics_offer){known, (uint64_t)o << 32 | time};
       return true;
     }
     if (list->complete) return false;
+    double eps = j->options->eps, within = farther(j->input->dimensions) * known;
+    if (!(within > 0 && within < eps)) within = eps;
     list->next = 0;
     list->count = (uint8_t)j->kernels->nearest[j->options->metric](
-        &s->tree, row(j, p), j->result->core[p], j->options->eps, KEPT, s->key + base,
+        &s->tree, row(j, p), j->result->core[p], within, KEPT, s->key + base,
         s->number + base);
-    list->complete = list->count < KEPT;
+    list->complete = list->count < KEPT && within == eps;
+    if (list->count == 0 && !list->complete) {
+      *entry = (tsn_optics_offer){within, (uint64_t)p << 32 | time};
+      return true;
+    }
   }
 }
 
@@ -182,7 +199,7 @@ static tsanom_status order_all(const job *j, const tsn_optics_progress *progress
       uint32_t time = (uint32_t)top.tie;
       from = r->order[time];
       if (s->processed[top.tie >> 32]) {
-        bool more = next_of(j, from, time, &top);
+        bool more = next_of(j, from, time, top.key, &top);
         if (!more) top = s->heap[--waiting];
         if (waiting) sift_down(s->heap, waiting, top);
         continue;
@@ -195,7 +212,7 @@ static tsanom_status order_all(const job *j, const tsn_optics_progress *progress
     r->predecessor[k] = from;
     s->processed[p] = 1;
     tsn_optics_tree_remove(&tree, p);
-    if (next_of(j, p, (uint32_t)k, &top)) sift_up(s->heap, waiting++, top);
+    if (next_of(j, p, (uint32_t)k, r->core[p], &top)) sift_up(s->heap, waiting++, top);
     k++;
   }
   return TSANOM_OK;
