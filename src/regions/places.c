@@ -2,11 +2,11 @@
 #include "regions/places.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FILE_NAME "places.tsv"
@@ -32,17 +32,17 @@ tsanom_status tsn_places_fault(tsanom_heartbeat_fault *fault, tsanom_status stat
 
 /* number TAB kind and how TAB address TAB module */
 static bool parse(const char *line, size_t expected, tsanom_regions_place *place) {
-  unsigned number;
-  char kind, how;
-  int used = 0;
-  uint64_t address;
-  if (sscanf(line, "%u\t%c%c\t%" SCNx64 "\t%n", &number, &kind, &how, &address, &used) !=
-          4 ||
-      used == 0 || number != expected || (kind != 'r' && kind != 's') ||
-      (how != 'c' && how != 'f')) {
+  char *end;
+  if (line[0] < '0' || line[0] > '9' || strtoul(line, &end, 10) != expected) return false;
+  if (end[0] != '\t' || (end[1] != 'r' && end[1] != 's') ||
+      (end[2] != 'c' && end[2] != 'f') || end[3] != '\t') {
     return false;
   }
-  const char *module = line + used;
+  const char kind = end[1], how = end[2];
+  const char *digits = end + 4;
+  uint64_t address = strtoull(digits, &end, 16);
+  if (end == digits || *end != '\t') return false;
+  const char *module = end + 1;
   size_t length = strlen(module) - 1; /* without the end of the line */
   size_t skip = length < sizeof place->module ? 0 : length - sizeof place->module + 1;
   *place = (tsanom_regions_place){

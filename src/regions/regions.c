@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Region events: the beats of the inner run, and what their tags stand for. */
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
@@ -145,9 +146,10 @@ tsanom_status tsanom_regions_read(const tsanom_regions *regions, uint32_t stream
       if (decode(tags[i], times[i], &events[done + i])) continue;
       tsanom_heartbeat_fault found = no_fault;
       status = tsn_places_fault(&found, TSANOM_E_FORMAT, regions->folder, 0,
-                                "event %llu of stream %u is of an unknown kind: this is "
+                                "event %" PRIu64
+                                " of stream %u is of an unknown kind: this is "
                                 "not a stream of regions",
-                                (unsigned long long)(first + done + i), stream);
+                                first + done + i, stream);
       report(&found, fault, status);
       return status;
     }

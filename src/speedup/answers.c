@@ -8,6 +8,7 @@ static double median(const tsn_team *team) {
   double sorted[TSANOM_SPEEDUP_RECENT];
   size_t count = team->count < TSANOM_SPEEDUP_RECENT ? (size_t)team->count
                                                      : (size_t)TSANOM_SPEEDUP_RECENT;
+  if (count == 0) return NAN;
   for (size_t i = 0; i < count; i++) {
     size_t at = i;
     for (; at > 0 && sorted[at - 1] > team->seconds[i]; at--) sorted[at] = sorted[at - 1];

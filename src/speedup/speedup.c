@@ -113,16 +113,17 @@ tsanom_status tsanom_speedup_init(const tsanom_speedup_options *options, void *m
 tsanom_status tsanom_speedup_create(const tsanom_speedup_options *options,
                                     const tsanom_exec *exec, tsanom_speedup **analyzer) {
   tsanom_exec own;
-  size_t bytes;
+  size_t bytes = 0;
   if (!analyzer) return TSANOM_E_NULL;
   tsanom_status status = tsn_exec_read(&own, exec);
-  if (status == TSANOM_OK) status = tsanom_speedup_size(options, &bytes);
+  if (status < 0) return status;
+  status = tsanom_speedup_size(options, &bytes);
   if (status < 0) return status;
   void *block = own.alloc(bytes, own.alloc_user);
   if (!block) return TSANOM_E_MEMORY;
   tsanom_speedup *made = NULL;
   status = tsanom_speedup_init(options, block, bytes, &made);
-  if (status < 0) {
+  if (!made) {
     own.dealloc(block, own.alloc_user);
     return status;
   }

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-enum { LOOPS = 64 };
+enum { LOOPS = 64, HISTORY_MASK = ICP_HISTORY - 1 };
 
 /* The detector asks OpenMP only how many threads there are, and only where it is told
  * to use all of them, which it is not here: this library must not bring a runtime
@@ -40,11 +40,50 @@ static void choose(icp_iterations *iterations) {
   iterations->remaining = into ? outermost->period - into : 0;
 }
 
-bool icp_iterations_push(icp_iterations *iterations, uint64_t event) {
+static void detect(icp_iterations *iterations, uint32_t event) {
   int32_t changed = 0;
   (void)tsanom_dpd_nest_push(iterations->nest, event, &changed);
-  if (changed) choose(iterations);
+  iterations->history[iterations->index & HISTORY_MASK] = event;
+  iterations->unchanged++;
+  if (changed) {
+    choose(iterations);
+    iterations->unchanged = 0;
+  }
   iterations->index++;
+}
+
+/* From here on compare with the latest period. */
+static void settle(icp_iterations *iterations) {
+  for (uint64_t i = 0; i < iterations->period; i++) {
+    uint64_t index = iterations->index - iterations->period + i;
+    iterations->pattern[i] = iterations->history[index & HISTORY_MASK];
+  }
+  iterations->at = 0;
+  iterations->settled = true;
+}
+
+/* The loop broke off. Whole periods that the detector missed make no difference to
+ * it, but where in the pattern the break came does. */
+static void unsettle(icp_iterations *iterations) {
+  iterations->settled = false;
+  iterations->unchanged = 0;
+  for (uint64_t i = 0; i < iterations->at; i++) {
+    detect(iterations, iterations->pattern[i]);
+  }
+}
+
+bool icp_iterations_push(icp_iterations *iterations, uint32_t event) {
+  if (__builtin_expect(iterations->settled, 1)) {
+    if (__builtin_expect(iterations->pattern[iterations->at] == event, 1)) {
+      if (++iterations->at == iterations->period) iterations->at = 0;
+    } else {
+      unsettle(iterations);
+      detect(iterations, event);
+    }
+  } else {
+    detect(iterations, event);
+    if (iterations->period && iterations->unchanged >= ICP_SETTLED) settle(iterations);
+  }
   if (!iterations->period) return false;
   if (iterations->remaining) {
     iterations->remaining--;

@@ -13,8 +13,6 @@
 
 #include "utf8.h"
 
-extern char **environ;
-
 char *output_of(char *const arguments[]) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC)) return NULL;
