@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tsanom/heartbeat.h>
+#include <tsanom/spmd.h>
 #include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -78,6 +79,22 @@ static inline tsanom_status L_Heartbeat_OpenMP_Generate(int thread, int cycle,
  *  @return as there */
 static inline tsanom_status L_Heartbeat_OpenMP_Finished(void) {
   return Heartbeat_OpenMP_Finished();
+}
+
+/** Enter a code region (similarity paper, section 2, which leaves the arguments open).
+ *  @param recorder  of the calling thread
+ *  @param region    its number, from 0
+ *  @return as tsanom_spmd_begin() */
+static inline tsanom_status Par_begin(tsanom_spmd_recorder *recorder, int32_t region) {
+  return tsanom_spmd_begin(recorder, region);
+}
+
+/** Leave a code region (similarity paper, section 2).
+ *  @param recorder  of the calling thread
+ *  @param region    the region entered last
+ *  @return as tsanom_spmd_end() */
+static inline tsanom_status Par_end(tsanom_spmd_recorder *recorder, int32_t region) {
+  return tsanom_spmd_end(recorder, region);
 }
 
 #ifdef __cplusplus
