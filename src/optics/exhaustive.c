@@ -20,10 +20,12 @@ typedef struct {
 void tsn_optics_exhaustive_layout(tsn_arena *arena, size_t n, size_t dimensions,
                                   size_t min_points, int threads,
                                   tsn_optics_exhaustive *scratch) {
-  size_t padded, coordinates = 0, rows = 0, near = 0, teams = (size_t)threads;
+  size_t padded, coordinates = 0, rows = 0, near = 0, queries = 0;
+  size_t teams = (size_t)threads, at_once = teams * TSN_OPTICS_QUERIES;
   padded = (n + TSN_OPTICS_LANES - 1) / TSN_OPTICS_LANES * TSN_OPTICS_LANES;
   if (__builtin_mul_overflow(padded, dimensions, &coordinates) ||
-      __builtin_mul_overflow(padded, teams, &rows) ||
+      __builtin_mul_overflow(padded, at_once, &rows) ||
+      __builtin_mul_overflow(dimensions, at_once, &queries) ||
       __builtin_mul_overflow(min_points, teams, &near)) {
     arena->overflow = true;
   }
@@ -32,6 +34,9 @@ void tsn_optics_exhaustive_layout(tsn_arena *arena, size_t n, size_t dimensions,
   scratch->number = tsn_arena_take(arena, n, sizeof(uint32_t));
   scratch->reach = tsn_arena_take(arena, n, sizeof(double));
   scratch->from = tsn_arena_take(arena, n, sizeof(uint32_t));
+  scratch->limit = tsn_arena_take(arena, n, sizeof(double));
+  scratch->place = tsn_arena_take(arena, n, sizeof(uint32_t));
+  scratch->query = tsn_arena_take(arena, queries, sizeof(double));
   scratch->distance = tsn_arena_take(arena, rows, sizeof(double));
   scratch->nearest = tsn_arena_take(arena, near, sizeof(double));
 }
@@ -69,45 +74,64 @@ static double given(const job *j, size_t a, size_t b) {
   return INFINITY;
 }
 
-/* Distances from point p to the first `count` of those gathered. */
-static void distances(const job *j, size_t p, size_t count, double *distance) {
-  const tsn_optics_input *in = j->input;
-  if (!in->points) {
-    for (size_t i = 0; i < count && !j->fault->status; i++) {
-      distance[i] = given(j, p, j->scratch->number[i]);
-    }
-    return;
-  }
-  size_t blocks = (count + TSN_OPTICS_LANES - 1) / TSN_OPTICS_LANES;
-  j->kernels->row[j->options->metric](j->scratch->blocks, blocks, in->dimensions,
-                                      in->points + p * in->leading, distance);
-  if (j->options->metric == TSANOM_OPTICS_EUCLIDEAN) j->kernels->root(distance, count);
+/* Whether raw distances are squares. */
+static int squared(const job *j) {
+  return j->input->points && j->options->metric == TSANOM_OPTICS_EUCLIDEAN;
 }
 
-/* The k-th smallest of count >= k values; `nearest` is room for k. */
-static double kth_smallest(const double *values, size_t count, size_t k,
-                           double *nearest) {
-  size_t held = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (held == k && values[i] >= nearest[k - 1]) continue;
-    size_t place = held < k ? held++ : k - 1;
-    for (; place > 0 && nearest[place - 1] > values[i]; place--) {
-      nearest[place] = nearest[place - 1];
-    }
-    nearest[place] = values[i];
+static size_t blocks_of(size_t count) {
+  return (count + TSN_OPTICS_LANES - 1) / TSN_OPTICS_LANES;
+}
+
+/* Raw distances from point p to the first `count` of those gathered. */
+static void distances(const job *j, size_t p, size_t count, double *distance) {
+  const tsn_optics_input *in = j->input;
+  if (in->points) {
+    j->kernels->row[j->options->metric](j->scratch->blocks, blocks_of(count),
+                                        in->dimensions, in->points + p * in->leading,
+                                        distance);
+    return;
   }
-  return nearest[k - 1];
+  for (size_t i = 0; i < count && !j->fault->status; i++) {
+    distance[i] = given(j, p, j->scratch->number[i]);
+  }
+}
+
+/* Raw distances from TSN_OPTICS_QUERIES points from p on to all. */
+static void distances_of_several(const job *j, size_t p, double *query,
+                                 double *distance) {
+  const tsn_optics_input *in = j->input;
+  for (size_t q = 0; q < TSN_OPTICS_QUERIES; q++) {
+    for (size_t c = 0; c < in->dimensions; c++) {
+      query[c * TSN_OPTICS_QUERIES + q] = in->points[(p + q) * in->leading + c];
+    }
+  }
+  j->kernels->rows[j->options->metric](j->scratch->blocks, blocks_of(in->n),
+                                       in->dimensions, query, distance,
+                                       j->scratch->row_length);
 }
 
 static void core_distances(void *context, size_t begin, size_t end, int thread) {
   const job *j = context;
-  size_t n = j->input->n, k = j->options->min_points;
-  double *distance = j->scratch->distance + (size_t)thread * j->scratch->row_length;
-  double *nearest = j->scratch->nearest + (size_t)thread * k;
-  for (size_t p = begin; p < end && !j->fault->status; p++) {
-    distances(j, p, n, distance);
-    double core = j->fault->status ? 0 : kth_smallest(distance, n, k, nearest);
-    j->result->core[p] = core <= j->options->eps ? core : INFINITY;
+  const tsn_optics_exhaustive *s = j->scratch;
+  size_t n = j->input->n, k = j->options->min_points, index = (size_t)thread, several;
+  double *distance = s->distance + index * TSN_OPTICS_QUERIES * s->row_length;
+  double *query = s->query + index * TSN_OPTICS_QUERIES * j->input->dimensions;
+  double *nearest = s->nearest + index * k;
+  for (size_t p = begin; p < end; p += several) {
+    several = j->input->points && end - p >= TSN_OPTICS_QUERIES ? TSN_OPTICS_QUERIES : 1;
+    if (several > 1) {
+      distances_of_several(j, p, query, distance);
+    } else {
+      distances(j, p, n, distance);
+    }
+    if (j->fault->status) return;
+    for (size_t q = 0; q < several; q++) {
+      const double *row = distance + q * s->row_length;
+      double core = j->kernels->kth_smallest(row, n, k, nearest);
+      if (squared(j)) core = sqrt(core);
+      j->result->core[p + q] = core <= j->options->eps ? core : INFINITY;
+    }
   }
 }
 
@@ -124,13 +148,15 @@ static size_t choose(const job *j, size_t count) {
   return best;
 }
 
-/* Put the last of `count` points not yet processed into the place of another. */
+/* Put the last of `count` points not yet processed into the place of another.
+ */
 static void drop(const job *j, size_t place, size_t count) {
   const tsn_optics_exhaustive *s = j->scratch;
   size_t last = count - 1;
   s->number[place] = s->number[last];
   s->reach[place] = s->reach[last];
   s->from[place] = s->from[last];
+  s->limit[place] = s->limit[last];
   for (size_t c = 0; c < j->input->dimensions; c++)
     *lane(j, place, c) = *lane(j, last, c);
 }
@@ -142,10 +168,15 @@ static void reach_from(const job *j, uint32_t p, size_t count) {
   if (core == INFINITY) return;
   distances(j, p, count, s->distance);
   if (j->fault->status) return;
-  for (size_t i = 0; i < count; i++) {
-    double d = s->distance[i], reach = core > d ? core : d;
+  size_t near = j->kernels->within(s->distance, s->limit, count, s->place);
+  for (size_t t = 0; t < near; t++) {
+    size_t i = s->place[t];
+    if (core >= s->reach[i]) continue;
+    double d = squared(j) ? sqrt(s->distance[i]) : s->distance[i];
+    double reach = core > d ? core : d;
     if (reach < s->reach[i] && d <= eps) {
       s->reach[i] = reach;
+      s->limit[i] = tsn_optics_raw_limit(reach, squared(j));
       s->from[i] = p;
     }
   }
@@ -158,6 +189,7 @@ static tsanom_status order_all(const job *j, const tsn_optics_progress *progress
   for (size_t i = 0; i < n; i++) {
     s->reach[i] = INFINITY;
     s->from[i] = TSN_OPTICS_NONE;
+    s->limit[i] = tsn_optics_raw_limit(j->options->eps, squared(j));
   }
   for (size_t k = 0; k < n; k++) {
     if (tsn_exec_stop(&progress->exec, k, n)) return TSANOM_STOPPED;

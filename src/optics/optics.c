@@ -55,26 +55,35 @@ typedef struct {
   tsn_optics_lazy lazy;
 } buffers;
 
-/* In more dimensions a tree finds hardly less to look at than everything; fewer
- * points than these are looked at faster than sorted into one. */
-enum { TREE_DIMENSIONS = 16, TREE_POINTS = 200 };
+/* Up to so many dimensions a tree finds less to look at than everything; with an
+ * infinite eps, where what is looked for may be far away, up to fewer, or for very
+ * many points. Fewer points are looked at faster than sorted into a tree. */
+enum {
+  TREE_DIMENSIONS = 16,
+  TREE_DIMENSIONS_INFINITE = 8,
+  TREE_POINTS = 200,
+  TREE_POINTS_ANYWAY = 50000
+};
 
 static bool by_tree(size_t n, size_t dimensions, const tsanom_optics_options *options) {
   if (dimensions == 0) return false;
   if (options->search != TSANOM_OPTICS_SEARCH_AUTO) {
     return options->search == TSANOM_OPTICS_SEARCH_TREE;
   }
-  return dimensions <= TREE_DIMENSIONS && n >= TREE_POINTS;
+  bool few = dimensions <= TREE_DIMENSIONS_INFINITE || options->eps < INFINITY ||
+             n >= TREE_POINTS_ANYWAY;
+  return n >= TREE_POINTS && dimensions <= TREE_DIMENSIONS && few;
 }
 
 static void layout(tsn_arena *arena, size_t n, size_t dimensions,
-                   const tsanom_optics_options *options, int threads, buffers *b) {
+                   const tsanom_optics_options *options, int threads, bool tree,
+                   buffers *b) {
   b->result.order = tsn_arena_take(arena, n, sizeof(uint32_t));
   b->result.predecessor = tsn_arena_take(arena, n, sizeof(uint32_t));
   b->result.reachability = tsn_arena_take(arena, n, sizeof(double));
   b->result.core = tsn_arena_take(arena, n, sizeof(double));
   size_t min_points = options->min_points < n ? options->min_points : n;
-  if (by_tree(n, dimensions, options)) {
+  if (tree) {
     tsn_optics_lazy_layout(arena, n, dimensions, min_points, threads, &b->lazy);
   } else {
     tsn_optics_exhaustive_layout(arena, n, dimensions, min_points, threads,
@@ -82,20 +91,33 @@ static void layout(tsn_arena *arena, size_t n, size_t dimensions,
   }
 }
 
-/* Monotone in n and dimensions, though the search chosen is another from some size
- * on: what any smaller problem needs is enough. */
+static tsn_arena larger(tsn_arena a, tsn_arena b) {
+  if (a.overflow || b.overflow) return a.overflow ? a : b;
+  return a.used < b.used ? b : a;
+}
+
+static tsn_arena measure_one(size_t n, size_t dimensions,
+                             const tsanom_optics_options *options, int threads,
+                             bool tree) {
+  tsn_arena measured = tsn_arena_measure();
+  buffers b;
+  layout(&measured, n, dimensions, options, threads, tree, &b);
+  return measured;
+}
+
+/* The workspace is monotone in n and dimensions though the search chosen is not: it
+ * has room for any that may be chosen for a smaller problem. */
 static tsn_arena measure(size_t n, size_t dimensions,
                          const tsanom_optics_options *options, int threads) {
-  tsn_arena all = tsn_arena_measure(), narrow = all;
-  buffers b;
-  layout(&all, n, dimensions, options, threads, &b);
-  if (by_tree(n, dimensions, options) || !by_tree(n, TREE_DIMENSIONS, options)) {
-    return all;
+  tsn_arena chosen =
+      measure_one(n, dimensions, options, threads, by_tree(n, dimensions, options));
+  if (dimensions == 0 || options->search != TSANOM_OPTICS_SEARCH_AUTO ||
+      n < TREE_POINTS) {
+    return chosen;
   }
   size_t fewer = dimensions < TREE_DIMENSIONS ? dimensions : TREE_DIMENSIONS;
-  if (fewer > 0) layout(&narrow, n, fewer, options, threads, &b);
-  if (narrow.overflow || all.overflow) return narrow.overflow ? narrow : all;
-  return narrow.used > all.used ? narrow : all;
+  return larger(larger(chosen, measure_one(n, dimensions, options, threads, false)),
+                measure_one(n, fewer, options, threads, true));
 }
 
 tsanom_status tsanom_optics_workspace(size_t n, size_t dimensions,
@@ -199,13 +221,14 @@ static tsanom_status run(const tsn_optics_input *in, const tsanom_optics_options
   tsn_workspace workspace;
   tsanom_status status = tsn_workspace_open(&workspace, &measured, how, work, work_bytes);
   if (status < 0) return status;
-  layout(&workspace.arena, in->n, in->dimensions, options, how->threads, &b);
+  bool tree = by_tree(in->n, in->dimensions, options);
+  layout(&workspace.arena, in->n, in->dimensions, options, how->threads, tree, &b);
   tsn_optics_progress progress = {.exec = *how, .caller = how, .total = 2 * in->n};
   progress.exec.poll_user = &progress;
   if (how->poll) progress.exec.poll = poll_shifted;
   if (!in->points) progress.exec.threads = 1;
   tsn_optics_fault fault = {TSANOM_OK, {0, 0}};
-  if (by_tree(in->n, in->dimensions, options)) {
+  if (tree) {
     status = tsn_optics_lazy_order(in, options, &progress, &b.lazy, &b.result);
   } else {
     status = tsn_optics_exhaustive_order(in, options, &progress, &b.exhaustive, &b.result,

@@ -34,8 +34,8 @@ typedef struct {
   size_t where[2];
 } tsn_optics_fault;
 
-/* exec with a poll that counts both halves of the work: finding core distances and
- * ordering, n units each. */
+/* exec with a poll that counts both halves of the work: finding core distances
+ * and ordering, n units each. */
 typedef struct {
   tsanom_exec exec;
   const tsanom_exec *caller;
@@ -48,7 +48,10 @@ typedef struct {
   uint32_t *number;  /* which these are */
   double *reach;     /* their reachability */
   uint32_t *from;    /* their predecessor */
-  double *distance;  /* a row of distances for each thread */
+  double *limit;     /* raw distances above are no nearer than their reachability */
+  uint32_t *place;   /* those that may be nearer */
+  double *distance;  /* TSN_OPTICS_QUERIES rows of raw distances for each thread */
+  double *query;     /* TSN_OPTICS_QUERIES points for each thread */
   double *nearest;   /* the smallest of each row, min_points for each thread */
   size_t row_length; /* elements of a row of distances */
 } tsn_optics_exhaustive;
@@ -57,7 +60,8 @@ void tsn_optics_exhaustive_layout(tsn_arena *arena, size_t n, size_t dimensions,
                                   size_t min_points, int threads,
                                   tsn_optics_exhaustive *scratch);
 
-/* Order by looking at all distances. TSANOM_STOPPED, or the status in `fault`. */
+/* Order by looking at all distances. TSANOM_STOPPED, or the status in `fault`.
+ */
 tsanom_status tsn_optics_exhaustive_order(const tsn_optics_input *input,
                                           const tsanom_optics_options *options,
                                           tsn_optics_progress *progress,

@@ -55,9 +55,90 @@ ROW(row_euclidean, EUCLIDEAN)
 ROW(row_manhattan, MANHATTAN)
 ROW(row_chebyshev, CHEBYSHEV)
 
-static void root(double *values, size_t count) {
-#pragma omp simd
-  for (size_t i = 0; i < count; i++) values[i] = sqrt(values[i]);
+/* Two blocks against all queries: eight sums in registers. */
+#define ROWS(name, ADD)                                                                  \
+  static void name(const double *blocks, size_t count, size_t dimensions,                \
+                   const double *queries, double *distance, size_t stride) {             \
+    size_t b = 0;                                                                        \
+    for (; b + 2 <= count; b += 2) {                                                     \
+      const double *first = blocks + b * dimensions * TSN_OPTICS_LANES;                  \
+      const double *second = first + dimensions * TSN_OPTICS_LANES;                      \
+      lanes sum[2][TSN_OPTICS_QUERIES] = {{{0}}};                                        \
+      for (size_t c = 0; c < dimensions; c++) {                                          \
+        lanes x = load(first + c * TSN_OPTICS_LANES);                                    \
+        lanes y = load(second + c * TSN_OPTICS_LANES);                                   \
+        for (int q = 0; q < TSN_OPTICS_QUERIES; q++) {                                   \
+          lanes from_x = x - queries[c * TSN_OPTICS_QUERIES + (size_t)q];                \
+          lanes from_y = y - queries[c * TSN_OPTICS_QUERIES + (size_t)q];                \
+          sum[0][q] = ADD(sum[0][q], from_x);                                            \
+          sum[1][q] = ADD(sum[1][q], from_y);                                            \
+        }                                                                                \
+      }                                                                                  \
+      for (size_t q = 0; q < TSN_OPTICS_QUERIES; q++) {                                  \
+        memcpy(distance + q * stride + b * TSN_OPTICS_LANES, &sum[0][q], sizeof(lanes)); \
+        memcpy(distance + q * stride + (b + 1) * TSN_OPTICS_LANES, &sum[1][q],           \
+               sizeof(lanes));                                                           \
+      }                                                                                  \
+    }                                                                                    \
+    for (size_t q = 0; b < count && q < TSN_OPTICS_QUERIES; q++) {                       \
+      lanes sum = {0};                                                                   \
+      for (size_t c = 0; c < dimensions; c++) {                                          \
+        lanes difference = load(blocks + (b * dimensions + c) * TSN_OPTICS_LANES) -      \
+                           queries[c * TSN_OPTICS_QUERIES + q];                          \
+        sum = ADD(sum, difference);                                                      \
+      }                                                                                  \
+      memcpy(distance + q * stride + b * TSN_OPTICS_LANES, &sum, sizeof sum);            \
+    }                                                                                    \
+  }
+
+ROWS(rows_euclidean, EUCLIDEAN)
+ROWS(rows_manhattan, MANHATTAN)
+ROWS(rows_chebyshev, CHEBYSHEV)
+
+/* The lanes at most `limit`, as bits. */
+static inline unsigned at_most(lanes v, double limit) {
+#if defined(__AVX512F__)
+  return _mm512_cmp_pd_mask((__m512d)v, _mm512_set1_pd(limit), _CMP_LE_OQ);
+#else
+  unsigned bits = 0;
+  for (int k = 0; k < TSN_OPTICS_LANES; k++) bits |= (unsigned)(v[k] <= limit) << k;
+  return bits;
+#endif
+}
+
+static size_t within(const double *values, const double *limits, size_t count,
+                     uint32_t *places) {
+  size_t found = 0, i = 0;
+  for (; i + TSN_OPTICS_LANES <= count; i += TSN_OPTICS_LANES) {
+    unsigned bits = at_most(load(values + i) - load(limits + i), 0);
+    for (; bits; bits &= bits - 1) {
+      places[found++] = (uint32_t)(i + (size_t)__builtin_ctz(bits));
+    }
+  }
+  for (; i < count; i++) {
+    if (values[i] <= limits[i]) places[found++] = (uint32_t)i;
+  }
+  return found;
+}
+
+static double kth_smallest(const double *values, size_t count, size_t k,
+                           double *nearest) {
+  size_t held = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (held == k) {
+      for (; i + TSN_OPTICS_LANES <= count; i += TSN_OPTICS_LANES) {
+        if (at_most(load(values + i), nearest[k - 1])) break;
+      }
+      if (i == count) break;
+      if (values[i] >= nearest[k - 1]) continue;
+    }
+    size_t place = held < k ? held++ : k - 1;
+    for (; place > 0 && nearest[place - 1] > values[i]; place--) {
+      nearest[place] = nearest[place - 1];
+    }
+    nearest[place] = values[i];
+  }
+  return nearest[k - 1];
 }
 
 static double minimum(const double *values, size_t count) {
@@ -74,17 +155,6 @@ static double minimum(const double *values, size_t count) {
   return least;
 }
 
-/* The lanes at most `limit`, as bits. */
-static inline unsigned at_most(lanes v, double limit) {
-#if defined(__AVX512F__)
-  return _mm512_cmp_pd_mask((__m512d)v, _mm512_set1_pd(limit), _CMP_LE_OQ);
-#else
-  unsigned bits = 0;
-  for (int k = 0; k < TSN_OPTICS_LANES; k++) bits |= (unsigned)(v[k] <= limit) << k;
-  return bits;
-#endif
-}
-
 /* A search under way: the best found so far, sorted by key, then by number. */
 typedef struct {
   double core, eps;
@@ -93,12 +163,6 @@ typedef struct {
   uint32_t *number;
   double limit; /* raw distances above cannot belong to what is sought */
 } search;
-
-/* A raw distance such that larger ones have a larger root than `distance`, with a
- * margin for rounding and for squares too small to be normal. */
-static inline double raw_limit(double distance, int is_squared) {
-  return is_squared ? distance * distance * (1 + 0x1p-50) + 1e-300 : distance;
-}
 
 static inline void offer(search *s, double distance, uint32_t number, int is_squared) {
   double key = distance > s->core ? distance : s->core;
@@ -118,7 +182,8 @@ static inline void offer(search *s, double distance, uint32_t number, int is_squ
   }
   s->key[i] = key;
   s->number[i] = number;
-  if (s->held == s->room) s->limit = raw_limit(s->key[s->room - 1], is_squared);
+  if (s->held == s->room)
+    s->limit = tsn_optics_raw_limit(s->key[s->room - 1], is_squared);
 }
 
 /* Whether no point of a subtree at the raw distance, with this smallest number,
@@ -139,59 +204,59 @@ typedef struct {
 #define BOX_MANHATTAN(sum, away) ((sum) + (away))
 #define BOX_CHEBYSHEV(sum, away) ((away) > (sum) ? (away) : (sum))
 
-#define NEAREST(metric, ADD, BOX_ADD, IS_SQUARED)                                    \
-  static double box_##metric(const tsn_optics_tree *tree, size_t node,               \
-                             const double *query) {                                  \
-    size_t d = tree->dimensions;                                                     \
-    const double *low = tree->box + 2 * node * d, *high = low + d;                   \
-    double sum = 0;                                                                  \
-    for (size_t c = 0; c < d; c++) {                                                 \
-      double away = AWAY(low[c], high[c], query[c]);                                 \
-      sum = BOX_ADD(sum, away);                                                      \
-    }                                                                                \
-    return sum;                                                                      \
-  }                                                                                  \
-                                                                                     \
-  static void leaf_##metric(const tsn_optics_tree *tree, size_t leaf,                \
-                            const double *query, search *s) {                        \
-    const double *block = tree->blocks + leaf * tree->dimensions * TSN_OPTICS_LANES; \
-    lanes sum = {0};                                                                 \
-    for (size_t c = 0; c < tree->dimensions; c++) {                                  \
-      lanes difference = load(block + c * TSN_OPTICS_LANES) - query[c];              \
-      sum = ADD(sum, difference);                                                    \
-    }                                                                                \
-    for (unsigned bits = at_most(sum, s->limit); bits; bits &= bits - 1) {           \
-      int k = __builtin_ctz(bits);                                                   \
-      uint32_t number = tree->number[leaf * TSN_OPTICS_LANES + (size_t)k];           \
-      if (number == UINT32_MAX) continue;                                            \
-      offer(s, (IS_SQUARED) ? sqrt(sum[k]) : sum[k], number, IS_SQUARED);            \
-    }                                                                                \
-  }                                                                                  \
-                                                                                     \
-  static size_t nearest_##metric(const tsn_optics_tree *tree, const double *query,   \
-                                 double core, double eps, size_t room, double *key,  \
-                                 uint32_t *number) {                                 \
-    search s = {core, eps, room, 0, key, number, raw_limit(eps, IS_SQUARED)};        \
-    subtree stack[64];                                                               \
-    size_t height = 0;                                                               \
-    stack[height++] = (subtree){0, 0, 0, tree->leaves};                              \
-    while (height) {                                                                 \
-      subtree t = stack[--height];                                                   \
-      if (hopeless(&s, t.raw, tree->first[t.node])) continue;                        \
-      if (t.end - t.begin == 1) {                                                    \
-        leaf_##metric(tree, t.begin, query, &s);                                     \
-        continue;                                                                    \
-      }                                                                              \
-      size_t middle = tsn_optics_middle(t.begin, t.end);                             \
-      size_t second = tsn_optics_right(t.node, t.begin, middle);                     \
-      subtree left = {box_##metric(tree, t.node + 1, query), t.node + 1, t.begin,    \
-                      middle};                                                       \
-      subtree right = {box_##metric(tree, second, query), second, middle, t.end};    \
-      int left_first = left.raw <= right.raw;                                        \
-      stack[height++] = left_first ? right : left;                                   \
-      stack[height++] = left_first ? left : right;                                   \
-    }                                                                                \
-    return s.held;                                                                   \
+#define NEAREST(metric, ADD, BOX_ADD, IS_SQUARED)                                        \
+  static double box_##metric(const tsn_optics_tree *tree, size_t node,                   \
+                             const double *query) {                                      \
+    size_t d = tree->dimensions;                                                         \
+    const double *low = tree->box + 2 * node * d, *high = low + d;                       \
+    double sum = 0;                                                                      \
+    for (size_t c = 0; c < d; c++) {                                                     \
+      double away = AWAY(low[c], high[c], query[c]);                                     \
+      sum = BOX_ADD(sum, away);                                                          \
+    }                                                                                    \
+    return sum;                                                                          \
+  }                                                                                      \
+                                                                                         \
+  static void leaf_##metric(const tsn_optics_tree *tree, size_t leaf,                    \
+                            const double *query, search *s) {                            \
+    const double *block = tree->blocks + leaf * tree->dimensions * TSN_OPTICS_LANES;     \
+    lanes sum = {0};                                                                     \
+    for (size_t c = 0; c < tree->dimensions; c++) {                                      \
+      lanes difference = load(block + c * TSN_OPTICS_LANES) - query[c];                  \
+      sum = ADD(sum, difference);                                                        \
+    }                                                                                    \
+    for (unsigned bits = at_most(sum, s->limit); bits; bits &= bits - 1) {               \
+      int k = __builtin_ctz(bits);                                                       \
+      uint32_t number = tree->number[leaf * TSN_OPTICS_LANES + (size_t)k];               \
+      if (number == UINT32_MAX) continue;                                                \
+      offer(s, (IS_SQUARED) ? sqrt(sum[k]) : sum[k], number, IS_SQUARED);                \
+    }                                                                                    \
+  }                                                                                      \
+                                                                                         \
+  static size_t nearest_##metric(const tsn_optics_tree *tree, const double *query,       \
+                                 double core, double eps, size_t room, double *key,      \
+                                 uint32_t *number) {                                     \
+    search s = {core, eps, room, 0, key, number, tsn_optics_raw_limit(eps, IS_SQUARED)}; \
+    subtree stack[64];                                                                   \
+    size_t height = 0;                                                                   \
+    stack[height++] = (subtree){0, 0, 0, tree->leaves};                                  \
+    while (height) {                                                                     \
+      subtree t = stack[--height];                                                       \
+      if (hopeless(&s, t.raw, tree->first[t.node])) continue;                            \
+      if (t.end - t.begin == 1) {                                                        \
+        leaf_##metric(tree, t.begin, query, &s);                                         \
+        continue;                                                                        \
+      }                                                                                  \
+      size_t middle = tsn_optics_middle(t.begin, t.end);                                 \
+      size_t second = tsn_optics_right(t.node, t.begin, middle);                         \
+      subtree left = {box_##metric(tree, t.node + 1, query), t.node + 1, t.begin,        \
+                      middle};                                                           \
+      subtree right = {box_##metric(tree, second, query), second, middle, t.end};        \
+      int left_first = left.raw <= right.raw;                                            \
+      stack[height++] = left_first ? right : left;                                       \
+      stack[height++] = left_first ? left : right;                                       \
+    }                                                                                    \
+    return s.held;                                                                       \
   }
 
 NEAREST(euclidean, EUCLIDEAN, BOX_EUCLIDEAN, 1)
@@ -200,7 +265,9 @@ NEAREST(chebyshev, CHEBYSHEV, BOX_CHEBYSHEV, 0)
 
 const tsn_optics_kernels TSN_LEVEL(tsn_optics_kernels) = {
     .row = {row_euclidean, row_manhattan, row_chebyshev},
-    .root = root,
+    .rows = {rows_euclidean, rows_manhattan, rows_chebyshev},
+    .within = within,
+    .kth_smallest = kth_smallest,
     .minimum = minimum,
     .nearest = {nearest_euclidean, nearest_manhattan, nearest_chebyshev},
 };

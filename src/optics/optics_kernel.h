@@ -9,23 +9,38 @@
 #include "core/isa.h"
 #include "optics/tree.h"
 
-enum { TSN_OPTICS_LANES = 8 };
+enum { TSN_OPTICS_LANES = 8, TSN_OPTICS_QUERIES = 4 };
 
 /* Raw distances, before the root of the Euclidean, from a query to all lanes of
  * `count` blocks. */
 typedef void tsn_optics_row(const double *blocks, size_t count, size_t dimensions,
                             const double *query, double *distance);
 
-/* The first `room` points of a tree by (max(core, distance), number) within eps of a
- * query, sorted so; returns how many there are. */
+/* The same of TSN_OPTICS_QUERIES queries at once: coordinate c of query q is
+ * queries[c * TSN_OPTICS_QUERIES + q], its distances start at q * stride. */
+typedef void tsn_optics_rows(const double *blocks, size_t count, size_t dimensions,
+                             const double *queries, double *distance, size_t stride);
+
+/* The first `room` points of a tree by (max(core, distance), number) within eps
+ * of a query, sorted so; returns how many there are. */
 typedef size_t tsn_optics_nearest(const tsn_optics_tree *tree, const double *query,
                                   double core, double eps, size_t room, double *key,
                                   uint32_t *number);
 
+/* A raw distance such that larger ones belong to distances above `distance`,
+ * with a margin for rounding and for squares too small to be normal. */
+static inline double tsn_optics_raw_limit(double distance, int is_squared) {
+  return is_squared ? distance * distance * (1 + 0x1p-50) + 1e-300 : distance;
+}
+
 typedef struct {
-  tsn_optics_row *row[3]; /* by metric */
-  /* Take roots in place. */
-  void (*root)(double *values, size_t count);
+  tsn_optics_row *row[3];   /* by metric */
+  tsn_optics_rows *rows[3]; /* by metric */
+  /* The places of values that are at most their limit; returns how many. */
+  size_t (*within)(const double *values, const double *limits, size_t count,
+                   uint32_t *places);
+  /* The k-th smallest of count >= k values; `nearest` is room for k. */
+  double (*kth_smallest)(const double *values, size_t count, size_t k, double *nearest);
   /* The smallest of count >= 1 values, none a NaN. */
   double (*minimum)(const double *values, size_t count);
   tsn_optics_nearest *nearest[3]; /* by metric */
