@@ -12,6 +12,7 @@
 #include <tsanom/regions.h>
 
 #include "run.h"
+#include "support/allocator.h"
 
 TestSuite(command_record, .init = enter_folder, .fini = leave_folder, .timeout = 240);
 
@@ -281,6 +282,44 @@ Test(command_record, damaged_places_are_told_of) {
   CHECK_REFUSED(tsanom("speedup run"), 3, "places.tsv", "byte 0", "tsanom places 1");
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t10\t/a"); /* no end */
   cr_assert(tsanom("speedup run").status == 0);
+}
+
+Test(command_record, the_reader_refuses_bad_arguments) {
+  if (!build("gcc", "loop")) return;
+  cr_assert(tsanom("record -o run -- ./loop 10").status == 5);
+  tsanom_regions *regions = NULL;
+  tsanom_heartbeat_fault fault = {.struct_size = 1};
+  cr_assert(tsanom_regions_open(NULL, NULL, NULL, &regions) == TSANOM_E_NULL);
+  cr_assert(tsanom_regions_open("run", NULL, NULL, NULL) == TSANOM_E_NULL);
+  cr_assert(tsanom_regions_open("run", NULL, &fault, &regions) == TSANOM_E_VERSION);
+  cr_assert(tsanom_regions_open("none", NULL, NULL, &regions) == TSANOM_E_IO);
+  test_allocator counter = {.fail_at = 1};
+  for (tsanom_status status = TSANOM_E_MEMORY; status != TSANOM_OK; counter.fail_at++) {
+    tsanom_exec exec = test_exec(&counter);
+    counter.calls = 0;
+    status = tsanom_regions_open("run", &exec, NULL, &regions);
+    cr_assert(status == TSANOM_OK || (status == TSANOM_E_MEMORY && !regions));
+    cr_assert(status == TSANOM_OK || counter.live == 0);
+  }
+  tsanom_regions_event event = {.place = 77};
+  tsanom_regions_place place;
+  size_t places = tsanom_regions_places(regions);
+  cr_assert(tsanom_regions_read(regions, 0, 0, 1, NULL, NULL) == TSANOM_E_NULL);
+  cr_assert(tsanom_regions_read(NULL, 0, 0, 1, &event, NULL) == TSANOM_E_NULL);
+  cr_assert(tsanom_regions_read(regions, 99, 0, 1, &event, NULL) == TSANOM_E_OPTION);
+  cr_assert(tsanom_regions_read(regions, 0, 1000, 1, &event, NULL) == TSANOM_E_COUNT);
+  cr_assert(tsanom_regions_read(regions, 0, 0, 0, NULL, NULL) == TSANOM_OK);
+  cr_assert(event.place == 77);
+  cr_assert(tsanom_regions_place_at(regions, places, &place, sizeof place) ==
+            TSANOM_E_OPTION);
+  cr_assert(tsanom_regions_place_at(regions, 0, NULL, 0) == TSANOM_E_NULL);
+  cr_assert(tsanom_regions_place_at(regions, 0, &place, 4) == TSANOM_E_VERSION);
+  cr_assert(tsanom_regions_place_at(regions, 0, &place, sizeof place) == TSANOM_OK);
+  cr_assert(strstr(place.module, "/loop") && place.address != 0);
+  cr_assert(!tsanom_regions_run(NULL) && tsanom_regions_places(NULL) == 0);
+  tsanom_regions_close(regions);
+  cr_assert(counter.live == 0);
+  tsanom_regions_close(NULL);
 }
 
 Test(command_record, speedup_draws_a_picture) {
