@@ -342,7 +342,9 @@ TSANOM_API tsanom_status tsanom_hsa_model_get(const tsanom_hsa_model *model,
  *  @param reference  what to write; copied, arrays included
  *  @retval TSANOM_E_NULL       model, reference or an array in it is NULL
  *  @retval TSANOM_E_FORMAT     model is none, or the parts of reference do not
- *                              agree with one another or with the model's options
+ *                              agree with one another or with the model's options,
+ *                              or an array lies where the model keeps another one
+ *                              of the same thread
  *  @retval TSANOM_E_COUNT      there is no such thread
  *  @retval TSANOM_E_NONFINITE  a NaN or infinity that is not the end of a range
  *  @return TSANOM_OK otherwise */

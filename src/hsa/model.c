@@ -254,6 +254,30 @@ static bool numbers_agree(const tsanom_hsa_reference *r) {
          all_positive(r->window_rate, r->windows);
 }
 
+/* Is an array clear of [place, place + all), or within its own part of it? */
+static bool keeps_apart(const double *array, size_t count, const double *place,
+                        size_t all, size_t offset, size_t room) {
+  uintptr_t low = (uintptr_t)array, high = low + count * sizeof *array;
+  uintptr_t begin = (uintptr_t)place, end = begin + all * sizeof *place;
+  uintptr_t own = begin + offset * sizeof *place;
+  return high <= begin || end <= low ||
+         (own <= low && high <= own + room * sizeof *place);
+}
+
+/* Storing goes array by array: one that lies where another will be stored would
+ * be lost before it is read. */
+static bool arrays_keep_apart(const tsanom_hsa_model *model, size_t thread,
+                              const tsanom_hsa_reference *r) {
+  size_t windows = model->options.max_windows, marks = windows + 1;
+  size_t terms = model->options.max_degree + 1, all = 2 * marks + windows + terms;
+  const double *place = (const double *)(slot_of(model, thread) + 1);
+  return keeps_apart(r->time, r->windows + 1, place, all, 0, marks) &&
+         keeps_apart(r->rate, r->windows + 1, place, all, marks, marks) &&
+         keeps_apart(r->window_rate, r->windows, place, all, 2 * marks, windows) &&
+         keeps_apart(r->coefficient, r->degree + 1, place, all, 2 * marks + windows,
+                     terms);
+}
+
 static tsanom_status check_reference(const tsanom_hsa_model *model,
                                      const tsanom_hsa_reference *r) {
   if (!counts_agree(model, r)) return TSANOM_E_FORMAT;
@@ -324,6 +348,9 @@ tsanom_status tsanom_hsa_model_set(tsanom_hsa_model *model, size_t thread,
   if (thread >= model->thread_count) return TSANOM_E_COUNT;
   tsanom_status status = check_reference(model, reference);
   if (status < 0) return status;
+  if (reference->beats > 0 && !arrays_keep_apart(model, thread, reference)) {
+    return TSANOM_E_FORMAT;
+  }
   tsn_hsa_model_store(model, thread, reference);
   return TSANOM_OK;
 }

@@ -79,6 +79,54 @@ Test(hsa_model, comes_back_from_text_bit_for_bit) {
   free(model);
 }
 
+/* Get, change and set: the arrays written are those of the model itself. */
+Test(hsa_model, takes_back_its_own_arrays) {
+  size_t bytes;
+  tsanom_hsa_model *model = learned(NULL, &bytes), *before = malloc(bytes);
+  memcpy(before, model, bytes);
+  tsanom_hsa_reference r, other, changed;
+  for (size_t t = 0; t < 2; t++) {
+    CHECK_STATUS(tsanom_hsa_model_get(model, t, &r), TSANOM_OK);
+    CHECK_STATUS(tsanom_hsa_model_set(model, t, &r), TSANOM_OK);
+  }
+  cr_assert(memcmp(model, before, bytes) == 0, "setting what was there changed it");
+  tsanom_hsa_range wide = {0.5, 2};
+  r.range[TSANOM_HSA_GTR] = wide;
+  CHECK_STATUS(tsanom_hsa_model_set(model, 1, &r), TSANOM_OK);
+  CHECK_STATUS(tsanom_hsa_model_check(model, bytes), TSANOM_OK);
+  CHECK_STATUS(tsanom_hsa_model_get(before, 1, &other), TSANOM_OK);
+  CHECK_STATUS(tsanom_hsa_model_get(model, 1, &r), TSANOM_OK);
+  cr_assert(memcmp(&r.range[TSANOM_HSA_GTR], &wide, sizeof wide) == 0);
+  cr_assert(memcmp(r.time, other.time, (r.windows + 1) * sizeof *r.time) == 0);
+  cr_assert(memcmp(r.rate, other.rate, (r.windows + 1) * sizeof *r.rate) == 0);
+  cr_assert(memcmp(r.window_rate, other.window_rate, r.windows * sizeof *r.rate) == 0);
+  cr_assert(memcmp(r.coefficient, other.coefficient,
+                   (r.degree + 1) * sizeof *r.coefficient) == 0);
+
+  /* What thread 0 has, given to thread 1 through the same model. */
+  CHECK_STATUS(tsanom_hsa_model_get(model, 0, &r), TSANOM_OK);
+  CHECK_STATUS(tsanom_hsa_model_set(model, 1, &r), TSANOM_OK);
+  CHECK_STATUS(tsanom_hsa_model_get(model, 1, &other), TSANOM_OK);
+  cr_assert(memcmp(r.time, other.time, (r.windows + 1) * sizeof *r.time) == 0);
+  cr_assert(memcmp(r.rate, other.rate, (r.windows + 1) * sizeof *r.rate) == 0);
+
+  /* Arrays in each other's places cannot be stored one after the other. */
+  memcpy(before, model, bytes);
+  changed = other;
+  changed.window_rate = other.rate + 1;
+  CHECK_STATUS(tsanom_hsa_model_set(model, 1, &changed), TSANOM_E_FORMAT);
+  changed = other;
+  changed.rate = other.time;
+  changed.time = other.rate;
+  cr_assert(tsanom_hsa_model_set(model, 1, &changed) < 0);
+  changed = other;
+  changed.coefficient = other.rate;
+  CHECK_STATUS(tsanom_hsa_model_set(model, 1, &changed), TSANOM_E_FORMAT);
+  cr_assert(memcmp(model, before, bytes) == 0);
+  free(before);
+  free(model);
+}
+
 /* A diagnosis with whatever stands in the memory of a model must end in a status;
  * under the sanitizers this also shows that nothing is read out of bounds. */
 Test(hsa_model, damage_is_refused_or_harmless) {
