@@ -2,8 +2,8 @@
 /* Normal ranges from samples of normal features: intervals for the next such
  * sample, not for the mean of them. */
 #include <math.h>
-#include <stdlib.h>
 
+#include "core/sort.h"
 #include "hsa/hsa.h"
 
 /* Room for the rounding of a feature that is the same in all runs. */
@@ -20,11 +20,6 @@ static bool is_logarithmic(int32_t feature, const tsanom_hsa_options *options) {
     return options->local_rate == TSANOM_HSA_LOCAL_RATE_RATIO;
   }
   return !is_distance(feature);
-}
-
-static int compare_doubles(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
 }
 
 /* G. J. Hahn and W. Q. Meeker, Statistical Intervals (1991), 4.7.1. */
@@ -78,7 +73,7 @@ tsanom_hsa_range tsn_hsa_learn_range(int32_t feature, double *samples, size_t co
   double margin = feature == TSANOM_HSA_BEAT_RATIO ? 0 : options->margin;
   double middle = distance || logarithmic ? 0 : 1;
   tsanom_hsa_range range = {middle, middle};
-  qsort(samples, count, sizeof *samples, compare_doubles);
+  tsn_sort(samples, count);
   if (logarithmic) {
     for (size_t i = 0; i < count; i++) samples[i] = log(samples[i]);
   }

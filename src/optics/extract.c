@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/exec.h"
+#include "core/sort.h"
 #include "core/versioned.h"
 #include "optics/optics_internal.h"
 
@@ -88,27 +89,6 @@ tsanom_status tsanom_optics_split_workspace(size_t n, const tsanom_exec *exec,
   return tsn_arena_bytes(&measured, bytes);
 }
 
-static void sift(double *heap, size_t root, size_t count) {
-  double value = heap[root];
-  for (size_t child; (child = 2 * root + 1) < count; root = child) {
-    if (child + 1 < count && heap[child + 1] > heap[child]) child++;
-    if (heap[child] <= value) break;
-    heap[root] = heap[child];
-  }
-  heap[root] = value;
-}
-
-/* Heapsort: in place, which qsort() does not promise. */
-static void sort(double *values, size_t count) {
-  for (size_t i = count / 2; i-- > 0;) sift(values, i, count);
-  for (size_t i = count; i-- > 1;) {
-    double top = values[0];
-    values[0] = values[i];
-    values[i] = top;
-    sift(values, 0, i);
-  }
-}
-
 typedef struct {
   double cut, probability;
 } decision;
@@ -162,7 +142,7 @@ tsanom_status tsanom_optics_split(const size_t *order, const double *reachabilit
   if (status < 0) return status;
   double *step = layout(&workspace.arena, n);
   for (size_t k = 1; k < n; k++) step[k - 1] = reachability[k];
-  sort(step, n - 1);
+  tsn_sort(step, n - 1);
   decision d = decide(step, n - 1, &own);
   tsn_workspace_close(&workspace);
   size_t found = tsn_optics_labels(order, reachability, core_distance, n, d.cut, labels);
