@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* With a workspace nothing is allocated: not by the library, nor by LAPACKE or
+ * the C library on its behalf. Every function of the heap is counted here. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <tsanom/dtw.h>
+
+#include "contract/rooms.h"
+
+/* glibc's own, which its documentation names for programs that put theirs in
+ * the place of malloc(). */
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *block, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+void __libc_free(void *block);
+
+static size_t touches, watched, failures;
+
+void *malloc(size_t bytes) {
+  touches++;
+  return __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t bytes) {
+  touches++;
+  return __libc_calloc(count, bytes);
+}
+
+void *realloc(void *block, size_t bytes) {
+  touches++;
+  return __libc_realloc(block, bytes);
+}
+
+void *aligned_alloc(size_t alignment, size_t bytes) {
+  touches++;
+  return __libc_memalign(alignment, bytes);
+}
+
+void *memalign(size_t alignment, size_t bytes);
+void *memalign(size_t alignment, size_t bytes) {
+  touches++;
+  return __libc_memalign(alignment, bytes);
+}
+
+int posix_memalign(void **block, size_t alignment, size_t bytes);
+int posix_memalign(void **block, size_t alignment, size_t bytes) {
+  touches++;
+  *block = __libc_memalign(alignment, bytes);
+  return *block ? 0 : ENOMEM;
+}
+
+void free(void *block) {
+  touches++;
+  __libc_free(block);
+}
+
+void watch_begin(void) {
+  touches = 0;
+}
+
+void watch_end(const char *call, tsanom_status status) {
+  size_t found = touches;
+  watched++;
+  if (status < 0 || found > 0) {
+    (void)fprintf(stderr, "%s\n  gave %s and touched the heap %zu times\n", call,
+                  tsanom_status_name(status), found);
+    failures++;
+  }
+}
+
+/* Without a workspace the library takes one block and gives it back. */
+static void check_counting(void) {
+  double x[3] = {0, 1, 2}, distance;
+  touches = 0;
+  tsanom_status status = tsanom_dtw_distance(x, 3, x, 3, NULL, NULL, NULL, 0, &distance);
+  size_t found = touches;
+  if (status < 0 || found != 2) {
+    (void)fprintf(stderr, "a block taken and given back counted as %zu\n", found);
+    failures++;
+  }
+}
+
+int main(void) {
+  check_counting();
+  call_rooms(NULL);
+  printf("%zu calls\n", watched);
+  return failures > 0;
+}

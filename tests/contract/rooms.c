@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "contract/rooms.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <tsanom/tsanom.h>
+
+#include "hsa/synthetic.h"
+#include "roughset/tables.h"
+#include "support/random.h"
+
+/* Make the call between watch_begin() and watch_end(). */
+#define WATCH(call)               \
+  do {                            \
+    watch_begin();                \
+    tsanom_status result_ = call; \
+    watch_end(#call, result_);    \
+  } while (0)
+
+/* Preparation that must succeed. */
+#define NEED(condition)                                        \
+  do {                                                         \
+    if (!(condition)) {                                        \
+      (void)fprintf(stderr, "%s does not hold\n", #condition); \
+      abort();                                                 \
+    }                                                          \
+  } while (0)
+
+static void *take(size_t count, size_t size) {
+  void *block = calloc(count ? count : 1, size);
+  NEED(block);
+  return block;
+}
+
+static double *random_series(size_t n, uint64_t seed) {
+  double *series = take(n, sizeof *series), level = 0;
+  for (size_t i = 0; i < n; i++) series[i] = level += random_unit(&seed) - 0.5;
+  return series;
+}
+
+static void fit(const double *x, const double *y, const double *weights, size_t n,
+                const tsanom_exec *exec, int32_t method) {
+  tsanom_polyfit_options options;
+  tsanom_polyfit_model model;
+  tsanom_polyfit_options_init(&options, sizeof options);
+  tsanom_polyfit_model_init(&model, sizeof model);
+  options.degree = 10;
+  size_t bytes;
+  NEED(tsanom_polyfit_workspace(n, &options, exec, &bytes) == TSANOM_OK);
+  void *work = take(bytes, 1);
+  WATCH(tsanom_polyfit_fit(x, y, weights, n, &options, exec, work, bytes, &model));
+  NEED(model.method == method);
+  double *values = take(n, sizeof *values);
+  WATCH(tsanom_polyfit_evaluate(&model, x, n, exec, values, NULL));
+  free(values);
+  free(work);
+}
+
+static void push(const double *x, const double *y, const double *weights, size_t n,
+                 const tsanom_exec *exec) {
+  tsanom_polyfit_options options;
+  tsanom_polyfit_model model;
+  tsanom_polyfit_options_init(&options, sizeof options);
+  tsanom_polyfit_model_init(&model, sizeof model);
+  options.degree = 10;
+  size_t bytes;
+  NEED(tsanom_polyfit_stream_size(&options, &bytes) == TSANOM_OK);
+  tsanom_polyfit_stream *one = take(bytes, 1), *two = take(bytes, 1);
+  WATCH(tsanom_polyfit_stream_init(one, bytes, &options));
+  WATCH(tsanom_polyfit_stream_init(two, bytes, &options));
+  WATCH(tsanom_polyfit_stream_push(one, x, y, weights, n / 2, exec));
+  WATCH(tsanom_polyfit_stream_push(two, x + n / 2, y + n / 2,
+                                   weights ? weights + n / 2 : NULL, n - n / 2, exec));
+  WATCH(tsanom_polyfit_stream_merge(one, two, exec));
+  WATCH(tsanom_polyfit_stream_fit(one, &options, exec, &model));
+  free(two);
+  free(one);
+}
+
+static void polyfit(size_t n, const tsanom_exec *exec) {
+  double *x = take(n, sizeof *x), *crowded = take(n, sizeof *x);
+  double *y = random_series(n, 1), *weights = take(n, sizeof *weights);
+  for (size_t i = 0; i < n; i++) {
+    x[i] = (double)i / (double)n;
+    crowded[i] = i + 1 < n ? 1e-6 * x[i] : 1;
+    weights[i] = 1 + (double)(i % 3);
+  }
+  fit(x, y, NULL, n, exec, TSANOM_POLYFIT_GRAM);
+  fit(x, y, weights, n, exec, TSANOM_POLYFIT_GRAM);
+  fit(crowded, y, NULL, n, exec, TSANOM_POLYFIT_QR);
+  fit(crowded, y, weights, n, exec, TSANOM_POLYFIT_QR);
+  push(x, y, weights, n, exec);
+  push(crowded, y, NULL, n, exec);
+  free(weights);
+  free(y);
+  free(crowded);
+  free(x);
+}
+
+static void dtw(size_t n, const tsanom_exec *exec) {
+  enum { SERIES = 12 };
+  double *x = random_series(n, 2), *y = random_series(n, 3), distance, sum;
+  tsanom_dtw_options options;
+  tsanom_dtw_options_init(&options, sizeof options);
+  options.radius = n / 4 + 1;
+  size_t bytes, length, computed, medoid;
+  NEED(tsanom_dtw_workspace(n, n, &options, exec, &bytes) == TSANOM_OK);
+  void *work = take(bytes, 1);
+  WATCH(tsanom_dtw_distance(x, n, y, n, &options, exec, work, bytes, &distance));
+  free(work);
+  size_t *path = take(4 * n, sizeof *path);
+  for (int32_t memory = TSANOM_DTW_PATH_FULL; memory <= TSANOM_DTW_PATH_LINEAR;
+       memory++) {
+    options.path_memory = memory;
+    NEED(tsanom_dtw_path_workspace(n, n, &options, exec, &bytes) == TSANOM_OK);
+    work = take(bytes, 1);
+    WATCH(tsanom_dtw_path(x, n, y, n, &options, exec, work, bytes, path, &length,
+                          &distance));
+    free(work);
+  }
+  const double *series[SERIES];
+  size_t lengths[SERIES], share = n / SERIES + 1;
+  for (size_t i = 0; i < SERIES; i++) {
+    series[i] = x + i * (n - share) / SERIES;
+    lengths[i] = share;
+  }
+  double distances[SERIES * SERIES];
+  options.radius = SIZE_MAX;
+  NEED(tsanom_dtw_condensed_workspace(share, SERIES, &options, exec, &bytes) == 0);
+  work = take(bytes, 1);
+  WATCH(tsanom_dtw_condensed(series, lengths, SERIES, &options, exec, work, bytes,
+                             distances, &computed));
+  free(work);
+  NEED(tsanom_dtw_cross_workspace(share, SERIES, share, SERIES, &options, exec, &bytes) ==
+       0);
+  work = take(bytes, 1);
+  WATCH(tsanom_dtw_cross(series, lengths, SERIES, series, lengths, SERIES, &options, exec,
+                         work, bytes, distances, SERIES, &computed));
+  free(work);
+  NEED(tsanom_dtw_medoid_workspace(share, SERIES, &options, exec, &bytes) == 0);
+  work = take(bytes, 1);
+  WATCH(tsanom_dtw_medoid(series, lengths, SERIES, &options, exec, work, bytes, &medoid,
+                          &sum));
+  free(work);
+  NEED(tsanom_dtw_barycentre_workspace(share, SERIES, share, &options, exec, &bytes) ==
+       0);
+  work = take(bytes, 1);
+  WATCH(tsanom_dtw_barycentre(series, lengths, SERIES, share, 3, 0, &options, exec, work,
+                              bytes, x, &sum));
+  free(work);
+  free(path);
+  free(y);
+  free(x);
+}
+
+static void lbkeogh(size_t n, const tsanom_exec *exec) {
+  double *x = random_series(n, 4), *y = random_series(n, 5), bound, bounds[2];
+  double *lower = take(n, sizeof *lower), *upper = take(n, sizeof *upper);
+  double *tail = take(n + 1, sizeof *tail);
+  tsanom_lbkeogh_options options;
+  tsanom_lbkeogh_options_init(&options, sizeof options);
+  options.radius = n / 10;
+  size_t bytes;
+  NEED(tsanom_lbkeogh_envelope_workspace(n, &options, exec, &bytes) == TSANOM_OK);
+  void *work = take(bytes, 1);
+  WATCH(tsanom_lbkeogh_envelope(x, n, &options, exec, work, bytes, lower, upper));
+  free(work);
+  WATCH(tsanom_lbkeogh_kim(x, n, y, n, &options, exec, &bound));
+  WATCH(tsanom_lbkeogh_bound(y, lower, upper, n, &options, exec, &bound));
+  WATCH(tsanom_lbkeogh_tail(y, lower, upper, n, &options, exec, tail));
+  WATCH(tsanom_lbkeogh_enhanced(y, x, lower, upper, n, &options, exec, &bound));
+  NEED(tsanom_lbkeogh_pair_workspace(n, n, &options, exec, &bytes) == TSANOM_OK);
+  work = take(bytes, 1);
+  WATCH(tsanom_lbkeogh_pair(x, n, y, n, &options, exec, work, bytes, bounds));
+  free(work);
+  NEED(tsanom_lbkeogh_improved_workspace(n, &options, exec, &bytes) == TSANOM_OK);
+  work = take(bytes, 1);
+  WATCH(tsanom_lbkeogh_improved(y, x, lower, upper, n, &options, exec, work, bytes,
+                                &bound));
+  free(work);
+  free(tail);
+  free(upper);
+  free(lower);
+  free(y);
+  free(x);
+}
+
+static void search(size_t count, size_t length, const tsanom_exec *exec) {
+  enum { QUERIES = 8, NEIGHBOURS = 3 };
+  double *series = random_series(count * length, 6), distances[QUERIES * NEIGHBOURS];
+  double *queries = random_series(QUERIES * length, 7);
+  size_t indices[QUERIES * NEIGHBOURS], bytes, found;
+  tsanom_search_options options;
+  tsanom_search_options_init(&options, sizeof options);
+  options.radius = length / 10;
+  options.z_normalize = 1;
+  NEED(tsanom_search_index_size(count, length, &options, exec, &bytes) == TSANOM_OK);
+  void *memory = take(bytes, 1);
+  tsanom_search_index *index = NULL;
+  WATCH(tsanom_search_index_init(memory, bytes, series, count, length, length, &options,
+                                 exec, &index));
+  NEED(tsanom_search_nearest_workspace(index, NEIGHBOURS, exec, &bytes) == TSANOM_OK);
+  void *work = take(bytes, 1);
+  WATCH(tsanom_search_nearest(index, queries, QUERIES, length, NEIGHBOURS, exec, work,
+                              bytes, indices, distances, NULL));
+  free(work);
+  options.neighbours = NEIGHBOURS;
+  NEED(tsanom_search_stream_workspace(length, count * length, &options, exec, &bytes) ==
+       TSANOM_OK);
+  work = take(bytes, 1);
+  WATCH(tsanom_search_stream(queries, length, series, count * length, &options, exec,
+                             work, bytes, indices, distances, &found, NULL));
+  free(work);
+  free(memory);
+  free(queries);
+  free(series);
+}
+
+static void dpd(size_t n, const tsanom_exec *exec) {
+  uint64_t *events = take(n, sizeof *events);
+  double *samples = take(n, sizeof *samples);
+  size_t *periods = take(n, sizeof *periods), bytes, done;
+  int32_t *starts = take(n, sizeof *starts), changed;
+  for (size_t i = 0; i < n; i++) {
+    events[i] = i % 7;
+    samples[i] = (double)(i % 7);
+  }
+  tsanom_dpd_event *event = NULL;
+  NEED(tsanom_dpd_event_size(NULL, &bytes) == TSANOM_OK);
+  void *memory = take(bytes, 1);
+  WATCH(tsanom_dpd_event_init(NULL, memory, bytes, &event));
+  WATCH(tsanom_dpd_event_push_many(event, events, n, periods, starts));
+  free(memory);
+  tsanom_dpd_value *value = NULL;
+  NEED(tsanom_dpd_value_size(NULL, &bytes) == TSANOM_OK);
+  memory = take(bytes, 1);
+  WATCH(tsanom_dpd_value_init(NULL, exec, memory, bytes, &value));
+  WATCH(tsanom_dpd_value_push_many(value, samples, n, periods, starts, &done));
+  free(memory);
+  tsanom_dpd_nest *nest = NULL;
+  NEED(tsanom_dpd_nest_size(NULL, &bytes) == TSANOM_OK);
+  memory = take(bytes, 1);
+  WATCH(tsanom_dpd_nest_init(NULL, exec, memory, bytes, &nest));
+  watch_begin();
+  tsanom_status status = TSANOM_OK;
+  for (size_t i = 0; i < n && status >= 0; i++) {
+    status = tsanom_dpd_nest_push(nest, events[i], &changed);
+  }
+  watch_end("tsanom_dpd_nest_push()", status);
+  free(memory);
+  free(starts);
+  free(periods);
+  free(samples);
+  free(events);
+}
+
+static void roughset(size_t rows, size_t attributes, const tsanom_exec *exec) {
+  enum { CAPACITY = 1 << 18 };
+  int32_t *values = take(rows * attributes, sizeof *values);
+  int32_t *decision = take(rows, sizeof *decision),
+          *positive = take(rows, sizeof *positive);
+  uint64_t *elements = take(CAPACITY, sizeof *elements), core, reduct;
+  fill_family(FAMILY_MIXED, rows, attributes, values, decision);
+  tsanom_roughset_table table = table_of(values, decision, rows, attributes);
+  tsanom_roughset_options options;
+  tsanom_roughset_options_init(&options, sizeof options);
+  options.reduct_limit = 20000;
+  tsanom_roughset_bounds bounds;
+  size_t bytes, count, found, size;
+  double gamma;
+  NEED(tsanom_roughset_elements_workspace(rows, attributes, &options, exec, &bytes) == 0);
+  void *work = take(bytes, 1);
+  WATCH(tsanom_roughset_elements(&table, &options, exec, work, bytes, elements, CAPACITY,
+                                 &count));
+  free(work);
+  NEED(tsanom_roughset_reducts_workspace(count, attributes, &options, exec, &bytes) == 0);
+  work = take(bytes, 1);
+  WATCH(tsanom_roughset_reducts(elements, count, attributes, &options, exec, work, bytes,
+                                NULL, NULL, &found));
+  free(work);
+  NEED(tsanom_roughset_core_workspace(rows, attributes, &options, exec, &bytes) == 0);
+  work = take(bytes, 1);
+  WATCH(tsanom_roughset_core(&table, &options, exec, work, bytes, &core));
+  free(work);
+  NEED(tsanom_roughset_minimum_workspace(rows, attributes, &options, exec, &bytes) == 0);
+  work = take(bytes, 1);
+  WATCH(tsanom_roughset_minimum(&table, &options, exec, work, bytes, NULL, NULL, &bounds,
+                                &reduct, &found));
+  WATCH(tsanom_roughset_greedy(&table, &options, exec, work, bytes, &reduct, &size));
+  free(work);
+  NEED(tsanom_roughset_dependency_workspace(rows, attributes, &options, exec, &bytes) ==
+       0);
+  work = take(bytes, 1);
+  WATCH(tsanom_roughset_dependency(&table, &reduct, &options, exec, work, bytes, positive,
+                                   &size, &gamma));
+  free(work);
+  free(elements);
+  free(positive);
+  free(decision);
+  free(values);
+}
+
+static void hsa(size_t run_count, size_t beats, const tsanom_exec *exec) {
+  uint64_t seed = 8;
+  synthetic_kind kind = synthetic_steady();
+  kind.beats = beats;
+  tsanom_hsa_run *runs = take(run_count, sizeof *runs);
+  for (size_t i = 0; i < run_count; i++) runs[i] = synthetic_run(&kind, &seed);
+  tsanom_hsa_verdict *verdict = take(kind.threads, sizeof *verdict);
+  size_t bytes, model_bytes;
+  NEED(tsanom_hsa_model_size(kind.threads, NULL, &model_bytes) == TSANOM_OK);
+  tsanom_hsa_model *model = take(model_bytes, 1);
+  NEED(tsanom_hsa_learn_workspace(run_count, NULL, exec, &bytes) == TSANOM_OK);
+  void *work = take(bytes, 1);
+  WATCH(tsanom_hsa_learn(runs, run_count, NULL, exec, work, bytes, model, model_bytes));
+  free(work);
+  NEED(tsanom_hsa_diagnose_workspace(model, exec, &bytes) == TSANOM_OK);
+  work = take(bytes, 1);
+  WATCH(tsanom_hsa_diagnose(model, model_bytes, runs, exec, work, bytes, verdict,
+                            kind.threads));
+  free(work);
+  free(model);
+  free(verdict);
+  for (size_t i = 0; i < run_count; i++) synthetic_free(&runs[i]);
+  free(runs);
+}
+
+static void optics(size_t n, const tsanom_exec *exec) {
+  double *points = random_series(2 * n, 9), *reachability = take(n, sizeof(double));
+  double *core_distance = take(n, sizeof(double)), cut, probability;
+  size_t *order = take(n, sizeof *order), *predecessor = take(n, sizeof *order);
+  int32_t *labels = take(n, sizeof *labels);
+  size_t bytes, clusters;
+  for (int32_t way = TSANOM_OPTICS_SEARCH_EXHAUSTIVE; way <= TSANOM_OPTICS_SEARCH_TREE;
+       way++) {
+    tsanom_optics_options options;
+    tsanom_optics_options_init(&options, sizeof options);
+    options.search = way;
+    NEED(tsanom_optics_workspace(n, 2, &options, exec, &bytes) == TSANOM_OK);
+    void *work = take(bytes, 1);
+    WATCH(tsanom_optics_order(points, n, 2, 2, &options, exec, work, bytes, order,
+                              reachability, predecessor, core_distance, NULL));
+    free(work);
+  }
+  NEED(tsanom_optics_split_workspace(n, exec, &bytes) == TSANOM_OK);
+  void *work = take(bytes, 1);
+  WATCH(tsanom_optics_split(order, reachability, core_distance, n, NULL, exec, work,
+                            bytes, labels, &clusters, &cut, &probability));
+  free(work);
+  NEED(tsanom_optics_xi_workspace(n, exec, &bytes) == TSANOM_OK);
+  size_t *found = take(2 * n, sizeof *found);
+  work = take(bytes, 1);
+  WATCH(tsanom_optics_xi(order, reachability, predecessor, n, NULL, exec, work, bytes,
+                         found, n, &clusters, labels));
+  free(work);
+  free(found);
+  free(labels);
+  free(predecessor);
+  free(order);
+  free(core_distance);
+  free(reachability);
+  free(points);
+}
+
+static void spmd(size_t processes, size_t regions, const tsanom_exec *exec) {
+  int32_t *parent = take(regions, sizeof *parent);
+  double *time = take(processes * regions, sizeof *time);
+  for (size_t k = 0; k < regions; k++) parent[k] = k % 4 ? (int32_t)(k / 4 * 4) : -1;
+  for (size_t i = 0; i < processes; i++) {
+    for (size_t k = 0; k < regions; k++) {
+      time[i * regions + k] = k % 4 ? 1 : 3;
+      if (k < 2) time[i * regions + k] += (double)(i % 3);
+    }
+  }
+  tsanom_spmd_data data;
+  tsanom_spmd_report report;
+  tsanom_spmd_data_init(&data, sizeof data);
+  tsanom_spmd_report_init(&report, sizeof report);
+  data.processes = processes;
+  data.regions = regions;
+  data.parent = parent;
+  data.time = time;
+  size_t bytes;
+  NEED(tsanom_spmd_workspace(processes, regions, 0, NULL, exec, &bytes) == TSANOM_OK);
+  void *work = take(bytes, 1);
+  WATCH(tsanom_spmd_analyse(&data, NULL, exec, work, bytes, &report));
+  free(work);
+  free(time);
+  free(parent);
+}
+
+void call_rooms(const tsanom_exec *exec) {
+  polyfit(100, exec);
+  polyfit(1000000, exec);
+  dtw(24, exec);
+  dtw(3000, exec);
+  lbkeogh(24, exec);
+  lbkeogh(100000, exec);
+  search(10, 16, exec);
+  search(1000, 128, exec);
+  dpd(100, exec);
+  dpd(20000, exec);
+  roughset(20, 6, exec);
+  roughset(1500, 16, exec);
+  hsa(3, 300, exec);
+  hsa(150, 300, exec);
+  optics(20, exec);
+  optics(3000, exec);
+  spmd(4, 8, exec);
+  spmd(64, 40, exec);
+}
