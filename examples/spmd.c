@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <tsanom/spmd.h>
 
 enum { THREADS = 4, ROWS = 2000, SWEEPS = 12 };
@@ -24,12 +23,6 @@ typedef struct {
   double metric[METRICS][THREADS][REGIONS];
 } measured;
 
-static double cpu_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* y = L x over rows [begin, end) of a triangle that is made up on the way. */
 static double triangle(const double *x, double *y, int begin, int end) {
   double steps = 0;
@@ -44,16 +37,24 @@ static double triangle(const double *x, double *y, int begin, int end) {
   return steps;
 }
 
-/* One thread's part: rows [begin, end). */
+/* One thread's part: rows [begin, end), with the CPU time of its regions. */
 static void work(measured *m, int thread, const double *x, double *y, int begin,
                  int end) {
-  double start = cpu_seconds();
+  uint64_t memory[64];
+  tsanom_spmd_recorder *recorder;
+  if (tsanom_spmd_recorder_init(memory, sizeof memory, REGIONS, REGIONS,
+                                TSANOM_SPMD_CLOCK_CPU, &recorder) != TSANOM_OK) {
+    abort();
+  }
+  tsanom_spmd_begin(recorder, SETUP);
   for (int i = begin; i < end; i++) y[i] = 0;
-  m->time[thread][SETUP] = cpu_seconds() - start;
-  start = cpu_seconds();
+  tsanom_spmd_end(recorder, SETUP);
+  tsanom_spmd_begin(recorder, SOLVE);
+  tsanom_spmd_begin(recorder, TRIANGLE);
   double steps = triangle(x, y, begin, end);
-  m->time[thread][TRIANGLE] = cpu_seconds() - start;
-  m->time[thread][SOLVE] = cpu_seconds() - start;
+  tsanom_spmd_end(recorder, TRIANGLE);
+  tsanom_spmd_end(recorder, SOLVE);
+  tsanom_spmd_recorder_read(recorder, m->time[thread], NULL, NULL);
   m->metric[INSTRUCTIONS][thread][TRIANGLE] = steps;
   m->metric[BYTES][thread][TRIANGLE] = sizeof *x * ROWS;
 }

@@ -161,7 +161,7 @@ typedef struct tsanom_spmd_report {
                                 automatic cut finds one class */
   size_t classes;          /**< result: kinds of processes */
   double severity;         /**< result: S = largest distance / largest norm; 0 if all
-                                processes are equal; at most sqrt(2) */
+                                processes are equal; at most sqrt(2) of the largest */
   double largest_distance; /**< result: of two processes, over hierarchy 1 */
   double largest_norm;     /**< result: of a process, over hierarchy 1 */
   double mean_norm;        /**< result: of the processes */
