@@ -61,44 +61,55 @@ static tsn_dpd_extent slide_f64(const double *lagged, double sample,
   return (tsn_dpd_extent){least_lane(least), add_lanes(total)};
 }
 
-static inline uint32_t absolute_difference(int32_t a, int32_t b) {
+static inline int32_t absolute_difference(int32_t a, int32_t b) {
   int32_t difference = a - b;
-  return (uint32_t)(difference < 0 ? -difference : difference);
+  return difference < 0 ? -difference : difference;
 }
 
-/* The total is gathered in halves of 16 bits: 2^16 steps cannot overflow them. */
-static tsn_dpd_extent slide_i32(const int32_t *lagged, int32_t sample,
-                                const int32_t *leaving_lagged, int32_t leaving,
-                                uint32_t *sum, size_t lags) {
-  uint32_t least[LANES], low[LANES] = {0}, high[LANES] = {0};
+/* One step of LANES delays; of the last step only `lanes` are there. */
+static inline void slide_lanes_i32(const int32_t *lagged, int32_t sample,
+                                   const int32_t *leaving_lagged, int32_t leaving,
+                                   uint32_t *sum, size_t lanes, uint32_t *least,
+                                   int32_t *gain) {
+#pragma omp simd
+  for (size_t k = 0; k < LANES; k++) {
+    int32_t step = absolute_difference(sample, lagged[k]) -
+                   absolute_difference(leaving, leaving_lagged[k]);
+    int there = k < lanes;
+    step = there ? step : 0;
+    uint32_t s = sum[k] + (uint32_t)step;
+    uint32_t candidate = there ? s : UINT32_MAX;
+    sum[k] = s;
+    least[k] = candidate < least[k] ? candidate : least[k];
+    gain[k] += step;
+  }
+}
+
+/* A lane's gain fits: it is at most M / LANES steps of (2^32 - 2) / N, M <= N. */
+static int64_t slide_i32(const int32_t *lagged, int32_t sample,
+                         const int32_t *leaving_lagged, int32_t leaving, uint32_t *sum,
+                         size_t lags, uint32_t *lowest) {
+  uint32_t least[LANES];
+  int32_t gain[LANES] = {0};
   for (size_t k = 0; k < LANES; k++) least[k] = UINT32_MAX;
   size_t m = 0;
   for (; m + LANES <= lags; m += LANES) {
-#pragma omp simd
-    for (size_t k = 0; k < LANES; k++) {
-      uint32_t s = sum[m + k] + absolute_difference(sample, lagged[m + k]) -
-                   absolute_difference(leaving, leaving_lagged[m + k]);
-      sum[m + k] = s;
-      least[k] = s < least[k] ? s : least[k];
-      low[k] += s & 0xFFFF;
-      high[k] += s >> 16;
+    slide_lanes_i32(lagged + m, sample, leaving_lagged + m, leaving, sum + m, LANES,
+                    least, gain);
+  }
+  if (m < lags) {
+    slide_lanes_i32(lagged + m, sample, leaving_lagged + m, leaving, sum + m, lags - m,
+                    least, gain);
+  }
+  for (size_t half = LANES / 2; half > 0; half /= 2) {
+    for (size_t k = 0; k < half; k++) {
+      least[k] = least[k + half] < least[k] ? least[k + half] : least[k];
     }
   }
-  for (size_t k = 0; m < lags; m++, k++) {
-    uint32_t s = sum[m] + absolute_difference(sample, lagged[m]) -
-                 absolute_difference(leaving, leaving_lagged[m]);
-    sum[m] = s;
-    least[k] = s < least[k] ? s : least[k];
-    low[k] += s & 0xFFFF;
-    high[k] += s >> 16;
-  }
-  uint32_t lowest = UINT32_MAX;
-  uint64_t total = 0;
-  for (size_t k = 0; k < LANES; k++) {
-    lowest = least[k] < lowest ? least[k] : lowest;
-    total += low[k] + ((uint64_t)high[k] << 16);
-  }
-  return (tsn_dpd_extent){(double)lowest, (double)total};
+  int64_t total = 0;
+  for (size_t k = 0; k < LANES; k++) total += gain[k];
+  *lowest = least[0];
+  return total;
 }
 
 static double distance_f64(const double *x, const double *y, size_t count) {

@@ -10,6 +10,8 @@
  * after the other: `lagged` below points at x[t-1]. What belongs to delay m is
  * at index m - 1. */
 
+enum { TSN_DPD_PADDING = 16 };
+
 /* Of the sums that were brought up to date. */
 typedef struct {
   double least;
@@ -25,9 +27,11 @@ typedef struct {
   tsn_dpd_extent (*slide_f64)(const double *lagged, double sample,
                               const double *leaving_lagged, double leaving, double *sum,
                               size_t lags);
-  tsn_dpd_extent (*slide_i32)(const int32_t *lagged, int32_t sample,
-                              const int32_t *leaving_lagged, int32_t leaving,
-                              uint32_t *sum, size_t lags);
+  /* The same; gives the gain of all sums together, and the lowest sum. Reads and
+   * writes whole vectors: up to TSN_DPD_PADDING more than `lags`. */
+  int64_t (*slide_i32)(const int32_t *lagged, int32_t sample,
+                       const int32_t *leaving_lagged, int32_t leaving, uint32_t *sum,
+                       size_t lags, uint32_t *lowest);
   /* sum_i |x[i] - y[i]| */
   double (*distance_f64)(const double *x, const double *y, size_t count);
 } tsn_dpd_kernels;

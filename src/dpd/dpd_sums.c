@@ -13,12 +13,13 @@ void tsn_sums_layout(tsn_arena *arena, size_t window, size_t max_period, double 
   size_t ring = 1;
   while (ring < window + max_period + 1) ring *= 2;
   *sums = (tsn_sums){.scale = scale, .unit = scale > 0 ? scale : 1, .mask = ring - 1};
-  sums->value = tsn_arena_take(arena, 2 * ring, sizeof *sums->value);
+  size_t samples = 2 * ring + TSN_DPD_PADDING, delays = max_period + TSN_DPD_PADDING;
+  sums->value = tsn_arena_take(arena, samples, sizeof *sums->value);
   if (scale > 0) {
-    sums->fixed = tsn_arena_take(arena, 2 * ring, sizeof *sums->fixed);
-    sums->fixed_sum = tsn_arena_take(arena, max_period, sizeof *sums->fixed_sum);
+    sums->fixed = tsn_arena_take(arena, samples, sizeof *sums->fixed);
+    sums->fixed_sum = tsn_arena_take(arena, delays, sizeof *sums->fixed_sum);
   } else {
-    sums->sum = tsn_arena_take(arena, max_period, sizeof *sums->sum);
+    sums->sum = tsn_arena_take(arena, delays, sizeof *sums->sum);
   }
 }
 
@@ -52,6 +53,7 @@ void tsn_sums_start(tsn_sums *sums, const tsn_dpd_kernels *kernels, size_t windo
   sums->window = window;
   sums->max_period = max_period;
   sums->refreshed = 0;
+  sums->totalled = 0;
   for (size_t m = 1; m <= max_period; m++) refresh(sums, m);
 }
 
@@ -84,16 +86,31 @@ static tsanom_status store(tsn_sums *sums, double sample) {
   if (!isfinite(sample)) return TSANOM_E_NONFINITE;
   size_t head = (sums->head - 1) & sums->mask, twin = head + sums->mask + 1;
   if (sums->fixed) {
-    double scaled = rint(sample * sums->scale);
+    double scaled = sample * sums->scale;
     if (!(fabs(scaled) <= (double)(INT32_MAX / (int64_t)sums->window))) {
       return TSANOM_E_VALUE;
     }
-    sums->fixed[head] = sums->fixed[twin] = (int32_t)scaled;
+    sums->fixed[head] = sums->fixed[twin] = (int32_t)lrint(scaled);
   }
   sums->value[head] = sums->value[twin] = sample;
   sums->head = head;
   sums->count++;
   return TSANOM_OK;
+}
+
+/* The total of the sums is exact, so that it can be kept up by what they gain;
+ * while their number grows it is taken anew. */
+static tsn_dpd_extent slide_fixed(tsn_sums *sums, size_t sliding) {
+  const int32_t *x = sums->fixed + sums->head, *leaving = x + sums->window;
+  uint32_t lowest;
+  sums->fixed_total += sums->kernels->slide_i32(x + 1, x[0], leaving + 1, leaving[0],
+                                                sums->fixed_sum, sliding, &lowest);
+  if (sums->totalled != sliding) {
+    sums->fixed_total = 0;
+    for (size_t m = 0; m < sliding; m++) sums->fixed_total += sums->fixed_sum[m];
+    sums->totalled = sliding;
+  }
+  return (tsn_dpd_extent){lowest, (double)sums->fixed_total};
 }
 
 tsanom_status tsn_sums_push(tsn_sums *sums, double sample, tsn_dpd_extent *extent) {
@@ -107,9 +124,7 @@ tsanom_status tsn_sums_push(tsn_sums *sums, double sample, tsn_dpd_extent *exten
     uint64_t full = sums->count - window - 1;
     sliding = full < sums->max_period ? (size_t)full : sums->max_period;
     if (sums->fixed) {
-      const int32_t *x = sums->fixed + head;
-      *extent = sums->kernels->slide_i32(x + 1, x[0], x + window + 1, x[window],
-                                         sums->fixed_sum, sliding);
+      *extent = slide_fixed(sums, sliding);
     } else {
       const double *x = sums->value + head;
       *extent = sums->kernels->slide_f64(x + 1, x[0], x + window + 1, x[window],

@@ -25,6 +25,8 @@ typedef struct {
   int32_t *fixed;    /* in fixed point */
   double *sum;       /* of delay m at m - 1 */
   uint32_t *fixed_sum;
+  int64_t fixed_total; /* of the first `totalled` fixed sums */
+  size_t totalled;
   size_t refreshed; /* the sum that was last computed afresh */
 } tsn_sums;
 
