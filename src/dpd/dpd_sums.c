@@ -49,6 +49,9 @@ static void refresh(tsn_sums *sums, size_t delay) {
 
 void tsn_sums_start(tsn_sums *sums, const tsn_dpd_kernels *kernels, size_t window,
                     size_t max_period) {
+  if (sums->fixed && sums->count == 0) { /* what vectors read beyond the samples */
+    memset(sums->fixed, 0, (2 * sums->mask + 2 + TSN_DPD_PADDING) * sizeof *sums->fixed);
+  }
   sums->kernels = kernels;
   sums->window = window;
   sums->max_period = max_period;
