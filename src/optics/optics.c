@@ -240,9 +240,10 @@ static tsanom_status run(const tsn_optics_input *in, const tsanom_optics_options
 }
 
 /* What all three forms check. */
-static tsanom_status order(const tsn_optics_input *in,
-                           const tsanom_optics_options *options, const tsanom_exec *exec,
-                           void *work, size_t work_bytes, const outputs *out) {
+static tsanom_status order_any(const tsn_optics_input *in,
+                               const tsanom_optics_options *options,
+                               const tsanom_exec *exec, void *work, size_t work_bytes,
+                               const outputs *out) {
   if (!out->order || !out->reachability) return TSANOM_E_NULL;
   tsanom_optics_options own;
   tsanom_exec how;
@@ -255,13 +256,15 @@ static tsanom_status order(const tsn_optics_input *in,
   return status < 0 ? status : run(in, &own, &how, work, work_bytes, out);
 }
 
+/* The outputs are written through `out`.
+ * NOLINTBEGIN(readability-non-const-parameter) */
 tsanom_status tsanom_optics_order(const double *points, size_t n, size_t dimensions,
                                   size_t leading, const tsanom_optics_options *options,
                                   const tsanom_exec *exec, void *work, size_t work_bytes,
-                                  size_t *order_, double *reachability,
+                                  size_t *order, double *reachability,
                                   size_t *predecessor, double *core_distance,
                                   size_t *where) {
-  outputs out = {order_, reachability, predecessor, core_distance, where};
+  outputs out = {order, reachability, predecessor, core_distance, where};
   tsn_optics_input in = {
       .n = n, .points = points, .dimensions = dimensions, .leading = leading};
   size_t elements, bytes;
@@ -272,17 +275,17 @@ tsanom_status tsanom_optics_order(const double *points, size_t n, size_t dimensi
       __builtin_mul_overflow(elements, sizeof *points, &bytes)) {
     return TSANOM_E_OVERFLOW;
   }
-  return order(&in, options, exec, work, work_bytes, &out);
+  return order_any(&in, options, exec, work, work_bytes, &out);
 }
 
 tsanom_status tsanom_optics_order_matrix(const double *distances, size_t n,
                                          size_t leading,
                                          const tsanom_optics_options *options,
                                          const tsanom_exec *exec, void *work,
-                                         size_t work_bytes, size_t *order_,
+                                         size_t work_bytes, size_t *order,
                                          double *reachability, size_t *predecessor,
                                          double *core_distance, size_t *where) {
-  outputs out = {order_, reachability, predecessor, core_distance, where};
+  outputs out = {order, reachability, predecessor, core_distance, where};
   tsn_optics_input in = {.n = n, .matrix = distances, .leading = leading};
   size_t elements, bytes;
   if (!distances && !(n == 1 && leading == 0)) return TSANOM_E_NULL;
@@ -291,17 +294,18 @@ tsanom_status tsanom_optics_order_matrix(const double *distances, size_t n,
       __builtin_mul_overflow(elements, sizeof *distances, &bytes)) {
     return TSANOM_E_OVERFLOW;
   }
-  return order(&in, options, exec, work, work_bytes, &out);
+  return order_any(&in, options, exec, work, work_bytes, &out);
 }
 
 tsanom_status tsanom_optics_order_function(tsanom_optics_distance *distance, void *user,
                                            size_t n, const tsanom_optics_options *options,
                                            const tsanom_exec *exec, void *work,
-                                           size_t work_bytes, size_t *order_,
+                                           size_t work_bytes, size_t *order,
                                            double *reachability, size_t *predecessor,
                                            double *core_distance, size_t *where) {
-  outputs out = {order_, reachability, predecessor, core_distance, where};
+  outputs out = {order, reachability, predecessor, core_distance, where};
   tsn_optics_input in = {.n = n, .function = distance, .user = user};
   if (!distance) return TSANOM_E_NULL;
-  return order(&in, options, exec, work, work_bytes, &out);
+  return order_any(&in, options, exec, work, work_bytes, &out);
 }
+/* NOLINTEND(readability-non-const-parameter) */
