@@ -18,42 +18,41 @@ void __libc_free(void *block);
 
 static size_t touches, watched, failures;
 
-void *malloc(size_t bytes) {
+void *malloc(size_t size) {
   touches++;
-  return __libc_malloc(bytes);
+  return __libc_malloc(size);
 }
 
-void *calloc(size_t count, size_t bytes) {
+void *calloc(size_t nmemb, size_t size) {
   touches++;
-  return __libc_calloc(count, bytes);
+  return __libc_calloc(nmemb, size);
 }
 
-void *realloc(void *block, size_t bytes) {
+void *realloc(void *ptr, size_t size) {
   touches++;
-  return __libc_realloc(block, bytes);
+  return __libc_realloc(ptr, size);
 }
 
-void *aligned_alloc(size_t alignment, size_t bytes) {
+void *aligned_alloc(size_t alignment, size_t size) {
   touches++;
-  return __libc_memalign(alignment, bytes);
+  return __libc_memalign(alignment, size);
 }
 
-void *memalign(size_t alignment, size_t bytes);
-void *memalign(size_t alignment, size_t bytes) {
+void *memalign(size_t alignment, size_t size);
+void *memalign(size_t alignment, size_t size) {
   touches++;
-  return __libc_memalign(alignment, bytes);
+  return __libc_memalign(alignment, size);
 }
 
-int posix_memalign(void **block, size_t alignment, size_t bytes);
-int posix_memalign(void **block, size_t alignment, size_t bytes) {
+int posix_memalign(void **memptr, size_t alignment, size_t size) {
   touches++;
-  *block = __libc_memalign(alignment, bytes);
-  return *block ? 0 : ENOMEM;
+  *memptr = __libc_memalign(alignment, size);
+  return *memptr ? 0 : ENOMEM;
 }
 
-void free(void *block) {
+void free(void *ptr) {
   touches++;
-  __libc_free(block);
+  __libc_free(ptr);
 }
 
 void watch_begin(void) {
