@@ -214,11 +214,12 @@ static void sweep_strip(grid *g, const level *l, const NAME(tsn_dtw_rectangle) *
   NAME(tsn_dtw_sweep_prepare)(&g->pair, area, t, s);
   NAME(tsn_dtw_sweep_start)(&g->pair, s);
   size_t step = s->begin, skew = k->delay * k->lanes;
-  for (size_t c = 0; c < column_lines(l); c++) {
+  /* Lines that the strip's window is not at hold infinity or nothing. */
+  size_t lines = column_lines(l), before = s->begin / l->columns;
+  for (size_t c = before > 0 ? before - 1 : 0; c < lines; c++) {
     size_t column = (c + 1) * l->columns;
-    /* Lines that the strip's window is not at hold infinity or nothing. */
-    bool near = column + l->columns > s->begin && column < s->end + skew;
-    for (size_t b = 0; near && b < k->lanes; b++) {
+    if (column >= s->end + skew) break;
+    for (size_t b = 0; b < k->lanes; b++) {
       run_to(g, &step, column + k->delay * b);
       keep_block(g, l, t, c, b);
     }

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What all functions promise alike: memory, refusal, and how far a run got that
+ * was stopped. */
+#include <math.h>
+#include <stdlib.h>
+
+#define REAL f64
+#define TWIN(name) name
+#define API(name) name
+#include "calls.h"
+#define REAL f32
+#define TWIN(name) name##_f32
+#define API(name) name##_f32
+#include "calls.h"
+#include "support/allocator.h"
+#include "support/check.h"
+#include "support/random.h"
+
+static tsanom_status query_medoid(const call_input *in, size_t *bytes) {
+  return tsanom_dtw_medoid_workspace(in->longest, CALL_SERIES, &in->options, &in->exec,
+                                     bytes);
+}
+
+static tsanom_status run_medoid(const call_input *in, void *work, size_t bytes,
+                                call_output *out) {
+  return tsanom_dtw_medoid(in->f64, in->lengths, CALL_SERIES, &in->options, &in->exec,
+                           work, bytes, &out->count, out->f64);
+}
+
+static tsanom_status query_barycentre(const call_input *in, size_t *bytes) {
+  return tsanom_dtw_barycentre_workspace(in->longest, CALL_SERIES, in->longest,
+                                         &in->options, &in->exec, bytes);
+}
+
+/* From the 32.5 that the output is filled with. */
+static tsanom_status run_barycentre(const call_input *in, void *work, size_t bytes,
+                                    call_output *out) {
+  return tsanom_dtw_barycentre(in->f64, in->lengths, CALL_SERIES, in->longest, 100, 1e-3,
+                               &in->options, &in->exec, work, bytes, out->f64,
+                               &out->f64[2 * CALL_LONGEST]);
+}
+
+static const struct {
+  const char *name;
+  query_call *query;
+  run_call *run;
+} calls[] = {
+    {"distance", query_distance, run_distance},
+    {"distance_f32", query_distance_f32, run_distance_f32},
+    {"path", query_path, run_path},
+    {"path_f32", query_path_f32, run_path_f32},
+    {"one_to_many", query_one_to_many, run_one_to_many},
+    {"one_to_many_f32", query_one_to_many_f32, run_one_to_many_f32},
+    {"condensed", query_condensed, run_condensed},
+    {"condensed_f32", query_condensed_f32, run_condensed_f32},
+    {"cross", query_cross, run_cross},
+    {"cross_f32", query_cross_f32, run_cross_f32},
+    {"medoid", query_medoid, run_medoid},
+    {"barycentre", query_barycentre, run_barycentre},
+};
+
+/* The series of `in`, of one length or of many. */
+static void draw(call_input *in, uint64_t *seed, bool one_length) {
+  *in = (call_input){.longest = 0};
+  tsanom_dtw_options_init(&in->options, sizeof in->options);
+  tsanom_exec_init(&in->exec, sizeof in->exec);
+  size_t length = random_between(seed, 1, CALL_LONGEST);
+  for (size_t k = 0; k < CALL_SERIES; k++) {
+    if (!one_length) length = random_between(seed, 1, CALL_LONGEST);
+    double *f64 = malloc(length * sizeof *f64);
+    float *f32 = malloc(length * sizeof *f32);
+    for (size_t i = 0; i < length; i++) {
+      f64[i] = random_unit(seed);
+      f32[i] = (float)f64[i];
+    }
+    in->f64[k] = f64;
+    in->f32[k] = f32;
+    in->lengths[k] = length;
+    if (length > in->longest) in->longest = length;
+  }
+}
+
+static void drop(call_input *in) {
+  for (size_t k = 0; k < CALL_SERIES; k++) {
+    free((void *)in->f64[k]);
+    free((void *)in->f32[k]);
+  }
+}
+
+static bool is_untouched(const call_output *out) {
+  call_output fresh;
+  call_output_fill(&fresh);
+  return memcmp(out, &fresh, sizeof fresh) == 0;
+}
+
+/* With a workspace of exactly the size that was told. */
+static void check_workspace(size_t c, const call_input *in, const test_allocator *a,
+                            size_t shift, call_output *out) {
+  size_t bytes = 0;
+  CHECK_STATUS(calls[c].query(in, &bytes), TSANOM_OK);
+  unsigned char *block = malloc(bytes + shift);
+  call_output_fill(out);
+  CHECK_STATUS(calls[c].run(in, block + shift, bytes - 1, out), TSANOM_E_WORKSPACE);
+  cr_assert(is_untouched(out), "%s", calls[c].name);
+  CHECK_STATUS(calls[c].run(in, block + shift, bytes, out), TSANOM_OK);
+  cr_assert(a->calls == 0, "%s allocates", calls[c].name);
+  free(block);
+}
+
+/* Without one: every allocation fails in turn. */
+static void check_allocator(size_t c, const call_input *in, test_allocator *a,
+                            const call_output *expected) {
+  call_output out;
+  tsanom_status status = TSANOM_E_MEMORY;
+  call_output_fill(&out);
+  for (size_t fail_at = 1; status == TSANOM_E_MEMORY; fail_at++) {
+    cr_assert(is_untouched(&out), "%s", calls[c].name);
+    *a = (test_allocator){.fail_at = fail_at};
+    status = calls[c].run(in, NULL, 0, &out);
+    cr_assert(a->live == 0, "%s leaks", calls[c].name);
+  }
+  CHECK_STATUS(status, TSANOM_OK);
+  cr_assert(a->calls == 1, "%s borrows %zu blocks", calls[c].name, a->calls);
+  cr_assert(memcmp(&out, expected, sizeof out) == 0, "%s", calls[c].name);
+}
+
+Test(dtw_calls, memory_is_what_was_asked_for_or_one_block) {
+  uint64_t seed = 1;
+  for (int trial = 0; trial < 24; trial++) {
+    call_input in;
+    draw(&in, &seed, trial % 2);
+    in.options.path_memory = trial / 2 % 2;
+    test_allocator allocator = {0};
+    in.exec = test_exec(&allocator);
+    in.exec.threads = 1 + trial % 3;
+    for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
+      call_output out;
+      allocator = (test_allocator){0};
+      check_workspace(c, &in, &allocator, (size_t)trial % 5, &out);
+      check_allocator(c, &in, &allocator, &out);
+    }
+    drop(&in);
+  }
+}
+
+/* A poll that stops the run when it is asked for the time `at`. */
+typedef struct {
+  uint64_t asked, at, done;
+} stopper;
+
+static int32_t stop_in_time(void *user, uint64_t done, uint64_t total) {
+  stopper *s = user;
+  cr_assert(done <= total && done >= s->done);
+  s->done = done;
+  return ++s->asked == s->at;
+}
+
+/* Stop a run of `total` distances at every poll in turn. Whatever was counted is
+ * what a whole run gives; one thread gets further and further, and part of the way
+ * where `parts` says so. */
+static void check_stops(run_call *run, call_input *in, size_t total, bool parts) {
+  call_output whole, out;
+  size_t before = 0, partly = 0;
+  tsanom_status status = TSANOM_STOPPED;
+  call_output_fill(&whole);
+  CHECK_STATUS(run(in, NULL, 0, &whole), TSANOM_OK);
+  cr_assert(whole.count == total);
+  for (uint64_t at = 1; status == TSANOM_STOPPED; at++) {
+    stopper s = {.at = at};
+    in->exec.poll = stop_in_time;
+    in->exec.poll_user = &s;
+    call_output_fill(&out);
+    status = run(in, NULL, 0, &out);
+    cr_assert(out.count <= total && s.asked <= at);
+    for (size_t k = 0; k < out.count; k++) {
+      cr_assert(out.f64[k] == whole.f64[k] && out.f32[k] == whole.f32[k]);
+    }
+    if (in->exec.threads == 1) cr_assert(out.count >= before);
+    if (status == TSANOM_STOPPED && out.count > 0 && out.count < total) partly++;
+    before = out.count;
+  }
+  in->exec.poll = NULL;
+  CHECK_STATUS(status, TSANOM_OK);
+  cr_assert(out.count == total);
+  if (parts && in->exec.threads == 1) cr_assert(partly > 0);
+}
+
+Test(dtw_calls, a_stopped_run_tells_how_far_it_got) {
+  uint64_t seed = 2;
+  for (int trial = 0; trial < 16; trial++) {
+    call_input in;
+    bool one_length = trial % 2;
+    draw(&in, &seed, one_length);
+    in.exec.threads = 1 + trial / 2 % 4;
+    size_t pairs = (size_t)CALL_SERIES * (CALL_SERIES - 1) / 2;
+    size_t all = (size_t)CALL_SERIES * CALL_SERIES;
+    check_stops(run_condensed, &in, pairs, true);
+    check_stops(run_condensed_f32, &in, pairs, true);
+    check_stops(run_cross, &in, all, true);
+    check_stops(run_cross_f32, &in, all, true);
+    /* Of one row of several lengths no leading part is done before the whole. */
+    check_stops(run_one_to_many, &in, CALL_SERIES, one_length);
+    check_stops(run_one_to_many_f32, &in, CALL_SERIES, one_length);
+    drop(&in);
+  }
+}
