@@ -184,8 +184,8 @@ TSANOM_API tsanom_status tsanom_dtw_path_workspace_f32(size_t n, size_t m,
  *  increase by at most one from pair to pair. Where several paths cost the same,
  *  each pair is preceded by (i-1,j-1) if that attains the minimum, else by
  *  (i-1,j), else by (i,j-1), seen from the end; of equal open ends the one
- *  that leaves out fewest samples is taken, of y before of x. It runs on the calling
- * thread, in the time of the distance and about half as much again.
+ *  that leaves out fewest samples is taken, of y before of x. If the sum overflows,
+ *  the distance is INFINITY and the length 0. It runs on the calling thread.
  *
  *  @param      x,y         series of n and m samples
  *  @param      n,m         their counts, >= 1

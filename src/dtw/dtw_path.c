@@ -127,10 +127,10 @@ tsanom_status NAME(tsn_dtw_path_run)(const real *x, size_t n, const real *y, siz
   tsn_dtw_tile all = {.end_strip = g.pair.count, .end = m};
   if (!NAME(tsn_dtw_grid_sweep)(&g, 0, &all, watch)) return TSANOM_STOPPED;
   real best = find_end(&g, &t);
-  if ((double)best > call->options.cutoff) {
-    *length = 0;
+  if (isinf(best) || (double)best > call->options.cutoff) {
+    *length = 0; /* where all sums overflow, no path is better than another */
     *distance = INFINITY;
-    return TSANOM_CUTOFF;
+    return (double)best > call->options.cutoff ? TSANOM_CUTOFF : TSANOM_OK;
   }
   if (!trace_area(&t, 0)) return TSANOM_STOPPED;
   *length = t.length;

@@ -7,7 +7,7 @@ typedef NAME(tsn_dtw_ribbon_pair) ribbon_pair;
 typedef NAME(tsn_dtw_kernels) kernels;
 
 /* Wider bands, in vectors of a diagonal, run faster in strips. */
-enum { WIDEST = 20, PAIRS_PER_CHECK = 64, CELLS_PER_POLL = 1 << 19 };
+enum { WIDEST = 20, PAIRS_PER_CHECK = 64, PAIRS_PER_GO = 1024, CELLS_PER_POLL = 1 << 19 };
 
 size_t NAME(tsn_dtw_ribbon_widest)(const kernels *k) {
   return WIDEST * k->lanes - 1;
@@ -99,8 +99,7 @@ int NAME(tsn_dtw_ribbon_run)(const tsn_dtw_problem *problem,
   size_t end = (final + odd_radius) / 2 + 1;
   fill(problem, options, k, x, y, b);
   bool checks = isfinite(options->cutoff);
-  size_t step =
-      checks ? PAIRS_PER_CHECK : CELLS_PER_POLL / ((b->ribbon.vectors + 1) * k->lanes);
+  size_t step = checks ? PAIRS_PER_CHECK : PAIRS_PER_GO;
   size_t cells = 0;
   for (size_t d = 0; d < end; d += step) {
     size_t to = end - d < step ? end : d + step;

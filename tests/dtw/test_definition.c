@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every function against the plain double loop, bit by bit: random and degenerate
  * problems over all options, every level of instructions, several threads. */
+#include <float.h>
+
 #define REAL double
 #define NAIVE(name) f64_##name
 #include "naive.h"
@@ -13,7 +15,9 @@
 enum { SERIES = 24 };
 
 static size_t open_end(uint64_t *seed, size_t longest) {
-  return random_bits(seed) % 4 == 0 ? random_between(seed, 0, longest) : 0;
+  return random_bits(seed) % 4 != 0   ? 0
+         : random_bits(seed) % 8 == 0 ? SIZE_MAX
+                                      : random_between(seed, 0, longest);
 }
 
 static void draw_options(tsanom_dtw_options *o, uint64_t *seed, size_t longest) {
@@ -32,18 +36,27 @@ static void draw_options(tsanom_dtw_options *o, uint64_t *seed, size_t longest) 
   o->stride = o->dimensions + (random_bits(seed) % 4 == 0);
 }
 
+/* Short ones more often than their share. */
+static size_t draw_length(uint64_t *seed, size_t longest) {
+  return random_between(seed, 1, random_bits(seed) % 8 == 0 ? 3 : longest);
+}
+
 typedef struct {
   size_t length;
   double *f64;
   float *f32;
 } sample;
 
-/* Values from a coarse grid now and then, so that ties are common. */
+/* Often values of which ties or roundings to nothing come. */
 static void fill(double *x, size_t count, uint64_t *seed) {
-  uint64_t kind = random_bits(seed) % 4;
+  uint64_t kind = random_bits(seed) % 8;
   for (size_t i = 0; i < count; i++) {
     double u = random_unit(seed);
-    x[i] = kind < 2 ? u * 10 - 5 : kind == 2 ? floor(u * 4) : 1;
+    x[i] = kind < 4    ? u * 10 - 5
+           : kind == 4 ? floor(u * 4)
+           : kind == 5 ? u * 0x1p-140 /* too small for a normal float */
+           : kind == 6 ? (u < 0.5 ? -0.0 : 0)
+                       : 1;
   }
 }
 
@@ -78,8 +91,8 @@ static void check_distances(uint64_t seed, int trials, size_t longest) {
   for (int trial = 0; trial < trials; trial++) {
     tsanom_dtw_options o;
     draw_options(&o, &seed, longest);
-    sample x = draw(&seed, random_between(&seed, 1, longest), o.stride);
-    sample y = draw(&seed, random_between(&seed, 1, longest), o.stride);
+    sample x = draw(&seed, draw_length(&seed, longest), o.stride);
+    sample y = draw(&seed, draw_length(&seed, longest), o.stride);
     double d64 = f64_distance(x.f64, x.length, y.f64, y.length, &o);
     float d32 = f32_distance(x.f32, x.length, y.f32, y.length, &o);
     if (random_bits(&seed) % 4 == 0 && isfinite(d64)) {
@@ -108,19 +121,19 @@ static void check_distances(uint64_t seed, int trials, size_t longest) {
 }
 
 Test(dtw_definition, distances_of_short_series) {
-  check_distances(11, 15000, 40);
+  check_distances(11, 40000, 30);
 }
 
 Test(dtw_definition, distances_of_longer_series) {
-  check_distances(12, 1500, 250);
+  check_distances(12, 1200, 220);
 }
 
 static void check_paths(uint64_t seed, int trials, size_t longest) {
   for (int trial = 0; trial < trials; trial++) {
     tsanom_dtw_options o;
     draw_options(&o, &seed, longest);
-    sample x = draw(&seed, random_between(&seed, 1, longest), o.stride);
-    sample y = draw(&seed, random_between(&seed, 1, longest), o.stride);
+    sample x = draw(&seed, draw_length(&seed, longest), o.stride);
+    sample y = draw(&seed, draw_length(&seed, longest), o.stride);
     size_t room = 2 * (x.length + y.length);
     size_t *expected = calloc(room, sizeof *expected), *got = calloc(room, sizeof *got);
     double d64 = f64_distance(x.f64, x.length, y.f64, y.length, &o), got64;
@@ -155,7 +168,7 @@ static void check_paths(uint64_t seed, int trials, size_t longest) {
 }
 
 Test(dtw_definition, paths_of_short_series) {
-  check_paths(21, 1500, 60);
+  check_paths(21, 3000, 40);
 }
 
 Test(dtw_definition, paths_across_many_tiles) {
@@ -164,7 +177,72 @@ Test(dtw_definition, paths_across_many_tiles) {
 
 /* Wide enough for nested grids. */
 Test(dtw_definition, paths_of_long_series) {
-  check_paths(23, 3, 2000);
+  check_paths(23, 2, 2000);
+}
+
+/* A window much narrower than the tiles of a path. */
+Test(dtw_definition, paths_in_narrow_windows) {
+  uint64_t seed = 24;
+  for (int trial = 0; trial < 24; trial++) {
+    tsanom_dtw_options o;
+    tsanom_dtw_options_init(&o, sizeof o);
+    o.radius = (size_t)trial / 4;
+    o.window = trial % 2;
+    o.path_memory = trial / 2 % 2;
+    size_t n = random_between(&seed, 500, 900);
+    sample x = draw(&seed, n, 1), y = draw(&seed, n - o.radius, 1);
+    size_t *expected = calloc(4 * n, sizeof *expected), *got = calloc(4 * n, sizeof *got);
+    size_t count = f64_path(x.f64, n, y.f64, y.length, &o, expected), length;
+    double d = f64_distance(x.f64, n, y.f64, y.length, &o), distance;
+    FOR_EACH_ISA (isa) {
+      tsanom_exec exec = exec_at(isa, 1);
+      tsanom_status status = tsanom_dtw_path(x.f64, n, y.f64, y.length, &o, &exec, NULL,
+                                             0, got, &length, &distance);
+      CHECK_STATUS(status, expected_status(d, INFINITY));
+      cr_assert(distance == d && length == (isinf(d) ? 0 : count));
+      cr_assert(memcmp(got, expected, 2 * length * sizeof *got) == 0);
+    }
+    free(expected);
+    free(got);
+    drop(&x);
+    drop(&y);
+  }
+}
+
+/* Differences, squares or sums of these do not fit. */
+Test(dtw_definition, a_sum_that_overflows_is_infinite) {
+  uint64_t seed = 25;
+  for (int trial = 0; trial < 2000; trial++) {
+    tsanom_dtw_options o;
+    draw_options(&o, &seed, 40);
+    o.radius = trial % 2 ? SIZE_MAX : 40;
+    sample x = draw(&seed, draw_length(&seed, 40), o.stride);
+    sample y = draw(&seed, draw_length(&seed, 40), o.stride);
+    for (size_t k = 0; k < y.length * o.stride; k += 2) y.f64[k] = DBL_MAX;
+    for (size_t k = 0; k < x.length * o.stride; k += 3) x.f64[k] = -DBL_MAX / 4;
+    double d = f64_distance(x.f64, x.length, y.f64, y.length, &o);
+    size_t path[160];
+    FOR_EACH_ISA (isa) {
+      tsanom_exec exec = exec_at(isa, 1);
+      double got = -1, alone = -1;
+      size_t length = 0;
+      o.cutoff = INFINITY;
+      CHECK_STATUS(
+          tsanom_dtw_distance(x.f64, x.length, y.f64, y.length, &o, &exec, NULL, 0, &got),
+          TSANOM_OK);
+      CHECK_STATUS(tsanom_dtw_path(x.f64, x.length, y.f64, y.length, &o, &exec, NULL, 0,
+                                   path, &length, &alone),
+                   TSANOM_OK);
+      cr_assert(got == d && alone == d && (length == 0) == (bool)isinf(d));
+      o.cutoff = DBL_MAX;
+      CHECK_STATUS(
+          tsanom_dtw_distance(x.f64, x.length, y.f64, y.length, &o, &exec, NULL, 0, &got),
+          isinf(d) ? TSANOM_CUTOFF : TSANOM_OK);
+      cr_assert(got == d);
+    }
+    drop(&x);
+    drop(&y);
+  }
 }
 
 typedef struct {
@@ -252,7 +330,7 @@ Test(dtw_definition, matrices) {
   uint64_t seed = 31;
   double d64[SERIES * SERIES];
   float d32[SERIES * SERIES];
-  for (int trial = 0; trial < 300; trial++) {
+  for (int trial = 0; trial < 240; trial++) {
     tsanom_dtw_options o;
     draw_options(&o, &seed, 50);
     sample_set s = draw_set(&seed, 50, o.stride);
@@ -322,13 +400,19 @@ Test(dtw_definition, a_wavefront_changes_nothing) {
     if (trial > 1) o.radius = 2000;
     if (trial == 3) o.open_begin_y = o.open_end_x = o.open_end_y = 300;
     double expected = f64_distance(x.f64, N, y.f64, M, &o);
+    float expected32 = f32_distance(x.f32, N, y.f32, M, &o);
     FOR_EACH_ISA (isa) {
       for (int32_t threads = 1; threads <= 4; threads++) {
         tsanom_exec exec = exec_at(isa, threads);
         double got;
+        float got32;
         CHECK_STATUS(tsanom_dtw_distance(x.f64, N, y.f64, M, &o, &exec, NULL, 0, &got),
                      TSANOM_OK);
-        cr_assert(got == expected, "trial %d isa %d threads %d", trial, isa, threads);
+        CHECK_STATUS(
+            tsanom_dtw_distance_f32(x.f32, N, y.f32, M, &o, &exec, NULL, 0, &got32),
+            TSANOM_OK);
+        cr_assert(got == expected && got32 == expected32, "trial %d isa %d threads %d",
+                  trial, isa, threads);
       }
     }
   }
