@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DTW on four threads: one pair as a wavefront, matrices of pairs of one length and
+ * of several, one series against many, each to its end and stopped on the way. */
+#include <stdio.h>
+#include <tsanom/dtw.h>
+
+#include "support/random.h"
+
+enum { LONG = 5000, SERIES = 40, SHORT = 60 };
+
+static double long_x[LONG], long_y[LONG], samples[SERIES][SHORT];
+
+static int32_t stop_in_time(void *user, uint64_t done, uint64_t total) {
+  int *asked = user;
+  (void)done, (void)total;
+  return ++*asked > 3;
+}
+
+static void draw(void) {
+  uint64_t seed = 1;
+  for (size_t i = 0; i < LONG; i++) {
+    long_x[i] = random_unit(&seed);
+    long_y[i] = random_unit(&seed);
+  }
+  for (size_t k = 0; k < SERIES * SHORT; k++) {
+    samples[k / SHORT][k % SHORT] = random_unit(&seed);
+  }
+}
+
+/* Whether the status is that of a whole run, or of one that the poll may stop. */
+static int is_good(tsanom_status status, const tsanom_exec *exec) {
+  return status == TSANOM_OK || (exec->poll && status == TSANOM_STOPPED);
+}
+
+static int run_pair(const tsanom_exec *exec, double cutoff) {
+  tsanom_dtw_options options;
+  tsanom_dtw_options_init(&options, sizeof options);
+  options.cutoff = cutoff;
+  double distance;
+  tsanom_status status =
+      tsanom_dtw_distance(long_x, LONG, long_y, LONG, &options, exec, NULL, 0, &distance);
+  return is_good(status, exec) || (cutoff < 1000 && status == TSANOM_CUTOFF);
+}
+
+static int run_many(const tsanom_exec *exec, int one_length) {
+  static double condensed[SERIES * SERIES], cross[SERIES * SERIES], row[SERIES];
+  static double average[SHORT];
+  const double *series[SERIES];
+  size_t lengths[SERIES], computed;
+  for (size_t k = 0; k < SERIES; k++) {
+    series[k] = samples[k];
+    lengths[k] = one_length ? SHORT : SHORT - k;
+  }
+  return is_good(tsanom_dtw_condensed(series, lengths, SERIES, NULL, exec, NULL, 0,
+                                      condensed, &computed),
+                 exec) &&
+         is_good(tsanom_dtw_cross(series, lengths, SERIES, series, lengths, SERIES, NULL,
+                                  exec, NULL, 0, cross, SERIES, &computed),
+                 exec) &&
+         is_good(tsanom_dtw_one_to_many(series[0], lengths[0], series, lengths, SERIES,
+                                        NULL, NULL, exec, NULL, 0, row, &computed),
+                 exec) &&
+         is_good(tsanom_dtw_barycentre(series, lengths, SERIES, SHORT, 1000, 1e-3, NULL,
+                                       exec, NULL, 0, average, NULL),
+                 exec);
+}
+
+int main(void) {
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.threads = 4;
+  draw();
+  for (int repeat = 0; repeat < 6; repeat++) {
+    int asked = 0;
+    exec.poll = repeat % 2 ? stop_in_time : NULL;
+    exec.poll_user = &asked;
+    if (!run_pair(&exec, repeat < 4 ? 1e300 : 10)) return 1;
+    asked = 0;
+    if (!run_many(&exec, repeat / 2 % 2)) return 1;
+  }
+  puts("no race");
+  return 0;
+}
