@@ -185,7 +185,8 @@ TSANOM_API tsanom_status tsanom_dtw_path_workspace_f32(size_t n, size_t m,
  *  each pair is preceded by (i-1,j-1) if that attains the minimum, else by
  *  (i-1,j), else by (i,j-1), seen from the end; of equal open ends the one
  *  that leaves out fewest samples is taken, of y before of x. If the sum overflows,
- *  the distance is INFINITY and the length 0. It runs on the calling thread.
+ *  the distance is INFINITY and the length 0. It runs on the calling
+ *  thread, in time of the order of the distance's: O(n m), or O(n radius) in a window.
  *
  *  @param      x,y         series of n and m samples
  *  @param      n,m         their counts, >= 1
@@ -264,7 +265,8 @@ TSANOM_API tsanom_status tsanom_dtw_one_to_many_workspace_f32(
  *  @param      work        scratch, or NULL
  *  @param      work_bytes  at least the answer of the _workspace function
  *  @param[out] distances   count distances
- *  @param[out] computed    how many leading distances are valid; may be NULL
+ *  @param[out] computed    how many leading distances are valid, of series of
+ *                          different lengths all or none; may be NULL
  *  @retval TSANOM_STOPPED  the poll asked to stop: *computed leading distances
  *                          are valid, the others are undefined
  *  @retval TSANOM_E_NULL       a required pointer is NULL
@@ -322,7 +324,8 @@ TSANOM_API tsanom_status tsanom_dtw_condensed_workspace_f32(
  *  @param      work        scratch, or NULL
  *  @param      work_bytes  at least the answer of the _workspace function
  *  @param[out] distances   count (count - 1) / 2 distances
- *  @param[out] computed    how many leading distances are valid; may be NULL
+ *  @param[out] computed    how many leading distances are valid, of series of
+ *                          different lengths those of whole rows; may be NULL
  *  @retval TSANOM_STOPPED  the poll asked to stop: *computed leading distances
  *                          are valid, the others are undefined
  *  @retval TSANOM_E_NULL       a required pointer is NULL
@@ -387,7 +390,8 @@ TSANOM_API tsanom_status tsanom_dtw_cross_workspace_f32(size_t longest_x, size_t
  *  @param[out] distances   the matrix
  *  @param      leading     elements from row to row of the matrix, >= count_y
  *  @param[out] computed    how many leading distances, counted row by row, are
- *                          valid; may be NULL
+ *                          valid, of series of different lengths those of whole
+ *                          rows; may be NULL
  *  @retval TSANOM_STOPPED  the poll asked to stop: *computed leading distances
  *                          are valid, the others are undefined
  *  @retval TSANOM_E_NULL       a required pointer is NULL
