@@ -115,11 +115,9 @@ static void check_cutoff(run *r, size_t t) {
   size_t done = (t + 1) * w->pair->rows - w->pair->padding; /* rows */
   bool all_begun = done > p->open_begin_x, none_ended = done < p->n - p->open_end_x;
   if (!all_begun || !none_ended || isinf(w->cutoff)) return;
-  size_t live = w->progress ? 0 : r->floor;
-  if (!any_live(w, t, &live)) {
+  if (w->progress) return; /* the strip below has overwritten parts of the row */
+  if (!any_live(w, t, &r->floor)) {
     atomic_store_explicit(&r->abandoned, 1, memory_order_relaxed);
-  } else if (!w->progress) {
-    r->floor = live;
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include "support/random.h"
 
-enum { LONG = 5000, SERIES = 40, SHORT = 60 };
+enum { LONG = 3000, SERIES = 40, SHORT = 60 };
 
 static double long_x[LONG], long_y[LONG], samples[SERIES][SHORT];
 
@@ -70,11 +70,12 @@ int main(void) {
   tsanom_exec_init(&exec, sizeof exec);
   exec.threads = 4;
   draw();
-  for (int repeat = 0; repeat < 6; repeat++) {
+  for (int repeat = 0; repeat < 12; repeat++) {
     int asked = 0;
+    exec.isa = repeat < 8 ? TSANOM_ISA_BASE : TSANOM_ISA_AUTO;
     exec.poll = repeat % 2 ? stop_in_time : NULL;
     exec.poll_user = &asked;
-    if (!run_pair(&exec, repeat < 4 ? 1e300 : 10)) return 1;
+    if (!run_pair(&exec, repeat % 8 < 4 ? 1e300 : 10)) return 1;
     asked = 0;
     if (!run_many(&exec, repeat / 2 % 2)) return 1;
   }
