@@ -114,9 +114,9 @@ static int allocate(clustering *c, failure *why) {
   c->reachability = malloc(n * sizeof *c->reachability);
   c->core = malloc(n * sizeof *c->core);
   c->label = malloc(n * sizeof *c->label);
-  return c->order && c->predecessor && c->reachability && c->core && c->label
-             ? 0
-             : fail(why, "no memory for the order of %zu points", n);
+  if (c->order && c->predecessor && c->reachability && c->core && c->label) return 0;
+  fail(why, "no memory for the order of %zu points", n);
+  return -1;
 }
 
 static void clustering_free(clustering *c) {

@@ -139,7 +139,7 @@ static int result_make(result *found, size_t queries, size_t neighbours, failure
   if (!__builtin_mul_overflow(queries, neighbours, &places) &&
       places <= SIZE_MAX / sizeof(double)) {
     found->index = calloc(places, sizeof *found->index);
-    found->distance = malloc(places * sizeof *found->distance);
+    found->distance = calloc(places, sizeof *found->distance);
     found->report = calloc(queries, sizeof *found->report);
   }
   if (found->index && found->distance && found->report) return 0;
