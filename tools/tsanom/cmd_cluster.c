@@ -167,6 +167,8 @@ static int extract(const request *r, clustering *c, failure *why) {
     status = extract_by_xi(r, c);
   } else if (r->extraction == BY_CUT) {
     c->cut = r->cut;
+    /* The analyzer believes that the call may forget what `c` owns. */
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
     status = tsanom_optics_cut(c->order, c->reachability, c->core, n, r->cut, c->label,
                                &c->clusters);
   } else {
