@@ -4,14 +4,10 @@
  * beats with pauses between, so that what is timed is the beat and not the file
  * system's speed; `flood` times beats at full speed, growth of the stream included.
  * Each run is read back, and must hold every beat. */
-#include <benchmark/benchmark.h>
-#include <stdlib.h>
-#include <time.h>
 #include <tsanom/heartbeat.h>
 #include <tsanom/heartbeat_run.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -20,18 +16,13 @@
 #include <x86intrin.h>
 #endif
 
+#include "report.h"
+
 namespace {
 
-constexpr int kBurst = 4096;
-constexpr int kBursts = 100;
+enum { BURST = 4096, BURSTS = 100, BEATS = 1 << 22 };
 
-double ThreadTime() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
-}
-
-uint64_t ReadClock(int32_t clock) {
+uint64_t read_clock(int32_t clock) {
 #if defined(__x86_64__)
   if (clock == TSANOM_HEARTBEAT_CLOCK_TSC) return __rdtsc();
 #endif
@@ -40,34 +31,28 @@ uint64_t ReadClock(int32_t clock) {
   return static_cast<uint64_t>(now.tv_nsec);
 }
 
-double Median(std::vector<double> values) {
-  auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 struct Cost {
   double beat, clock; /* ns, medians over the bursts */
 };
 
-Cost TimeBursts(int32_t thread, int32_t clock) {
-  std::vector<double> beat, bare;
-  for (int i = 0; i < kBursts; i++) {
+Cost time_bursts(int32_t thread, int32_t clock) {
+  std::vector<double> beats, bare;
+  for (int i = 0; i < BURSTS; i++) {
     usleep(3000);
     /* Wakes the processor up, too. */
     for (int warm = 0; warm < 2; warm++) {
-      double start = ThreadTime();
-      for (int k = 0; k < kBurst; k++) benchmark::DoNotOptimize(ReadClock(clock));
-      double end = ThreadTime();
-      if (warm) bare.push_back((end - start) / kBurst);
+      double start = cpu_seconds();
+      for (int k = 0; k < BURST; k++) benchmark::DoNotOptimize(read_clock(clock));
+      double end = cpu_seconds();
+      if (warm) bare.push_back(1e9 * (end - start) / BURST);
     }
-    double start = ThreadTime();
-    for (int k = 0; k < kBurst; k++) {
+    double start = cpu_seconds();
+    for (int k = 0; k < BURST; k++) {
       tsanom_heartbeat_beat(thread, static_cast<uint32_t>(k));
     }
-    beat.push_back((ThreadTime() - start) / kBurst);
+    beats.push_back(1e9 * (cpu_seconds() - start) / BURST);
   }
-  return {Median(beat), Median(bare)};
+  return {median(beats), median(bare)};
 }
 
 /* A run in a folder of its own, which goes when it is over. */
@@ -88,7 +73,7 @@ class Run {
   Run &operator=(const Run &) = delete;
 
   /* Whether all beats are there. */
-  bool Holds(uint64_t beats) const {
+  bool holds(uint64_t beats) const {
     tsanom_heartbeat_run *run;
     tsanom_heartbeat_run_info info;
     if (!started_ || tsanom_heartbeat_finish() != TSANOM_OK ||
@@ -105,7 +90,7 @@ class Run {
   bool started_ = false;
 };
 
-void BM_Beat(benchmark::State &state) {
+void beat(benchmark::State &state) {
   auto clock = static_cast<int32_t>(state.range(0));
   auto threads = static_cast<int32_t>(state.range(1));
   for (auto _ : state) {
@@ -114,22 +99,22 @@ void BM_Beat(benchmark::State &state) {
     std::vector<std::thread> team;
     for (int32_t i = 0; i < threads; i++) {
       team.emplace_back(
-          [&cost, i, clock] { cost[static_cast<size_t>(i)] = TimeBursts(i, clock); });
+          [&cost, i, clock] { cost[static_cast<size_t>(i)] = time_bursts(i, clock); });
     }
     for (auto &thread : team) thread.join();
-    if (!run.Holds(uint64_t{kBurst} * kBursts * static_cast<uint64_t>(threads))) {
+    if (!run.holds(uint64_t{BURST} * BURSTS * static_cast<uint64_t>(threads))) {
       state.SkipWithError("beats are missing");
       return;
     }
     Cost worst = *std::max_element(cost.begin(), cost.end(),
                                    [](Cost a, Cost b) { return a.beat < b.beat; });
     state.SetIterationTime(worst.beat * 1e-9);
-    state.counters["beat_ns"] = worst.beat;
+    report(state, "ns/beat", worst.beat);
     state.counters["clock_ns"] = worst.clock;
-    state.counters["ratio"] = worst.beat / worst.clock;
+    state.counters["beat/clock"] = worst.beat / worst.clock;
   }
 }
-BENCHMARK(BM_Beat)
+BENCHMARK(beat)
     ->ArgNames({"clock", "threads"})
 #if defined(__x86_64__)
     ->Args({TSANOM_HEARTBEAT_CLOCK_TSC, 1})
@@ -140,29 +125,31 @@ BENCHMARK(BM_Beat)
     ->UseManualTime()
     ->Iterations(3);
 
-void BM_Flood(benchmark::State &state) {
-  constexpr int kBeats = 1 << 22;
+void flood(benchmark::State &state) {
   for (auto _ : state) {
     Run run(1, TSANOM_HEARTBEAT_CLOCK_AUTO);
-    double start = ThreadTime();
-    for (int k = 0; k < kBeats; k++) {
+    double start = cpu_seconds();
+    for (int k = 0; k < BEATS; k++) {
       tsanom_heartbeat_beat(0, static_cast<uint32_t>(k));
     }
-    double cost = (ThreadTime() - start) / kBeats;
-    if (!run.Holds(kBeats)) {
+    double cost = 1e9 * (cpu_seconds() - start) / BEATS;
+    if (!run.holds(BEATS)) {
       state.SkipWithError("beats are missing");
       return;
     }
     state.SetIterationTime(cost * 1e-9);
-    state.counters["beat_ns"] = cost;
+    report(state, "ns/beat", cost);
   }
 }
-BENCHMARK(BM_Flood)->UseManualTime()->Iterations(3);
+BENCHMARK(flood)->UseManualTime()->Iterations(3);
 
-void BM_BeatWithoutRun(benchmark::State &state) {
+void beat_without_run(benchmark::State &state) {
+  double start = cpu_seconds();
   for (auto _ : state) benchmark::DoNotOptimize(tsanom_heartbeat_beat(0, 0));
+  report(state, "ns/beat",
+         1e9 * (cpu_seconds() - start) / static_cast<double>(state.iterations()));
 }
-BENCHMARK(BM_BeatWithoutRun);
+BENCHMARK(beat_without_run);
 
 }  // namespace
 

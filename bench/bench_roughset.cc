@@ -3,44 +3,16 @@
 // reducts of generated tables, each verified against a golden count and timed
 // beside a plain reference of the same run: what a user would write. CPU time
 // of the thread, the best of the repeats, one thread.
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "report.h"
 #include "roughset/tables.h"
 
 namespace {
-
-double cpu_seconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-void check(bool good) {
-  if (good) return;
-  std::fprintf(stderr, "wrong result\n");
-  std::abort();
-}
-
-template <class Work>
-double best_of(int repeats, Work work) {
-  double best = INFINITY;
-  for (int k = 0; k < repeats; k++) {
-    double begin = cpu_seconds();
-    work();
-    best = std::min(best, cpu_seconds() - begin);
-  }
-  return best;
-}
 
 struct Table {
   std::vector<int32_t> values, decision;
@@ -52,13 +24,6 @@ struct Table {
     view = table_of(values.data(), decision.data(), rows, attributes);
   }
 };
-
-void report(benchmark::State &state, double best, double plain, size_t result) {
-  state.counters["ms"] = 1e3 * best;
-  if (plain > 0) state.counters["plain_ms"] = 1e3 * plain;
-  if (plain > 0) state.counters["ratio"] = plain / best;
-  state.counters["result"] = (double)result;
-}
 
 std::vector<char> workspace(tsanom_status (*query)(size_t, size_t,
                                                    const tsanom_roughset_options *,
@@ -215,7 +180,7 @@ void elements(benchmark::State &state) {
   check(count == (size_t)state.range(3));
   double plain = 0;
   if (state.range(4)) plain = best_of(1, [&] { check(plain_elements(t) == count); });
-  report(state, best, plain, count);
+  report(state, "ms", 1e3 * best, 1e3 * plain);
 }
 
 void all_of(benchmark::State &state, const std::vector<uint64_t> &edges,
@@ -239,7 +204,7 @@ void all_of(benchmark::State &state, const std::vector<uint64_t> &edges,
   }
   check(found == golden);
   double plain = best_of(1, [&] { check(plain_reducts(edges, attributes) == found); });
-  report(state, best, plain, found);
+  report(state, "ms", 1e3 * best, 1e3 * plain);
 }
 
 void all_reducts(benchmark::State &state) {
@@ -276,7 +241,7 @@ void minimum(benchmark::State &state) {
   }
   check(bounds.lower == bounds.upper && bounds.upper == (size_t)state.range(3));
   check(found == wanted);
-  report(state, best, 0, bounds.upper);
+  report(state, "ms", 1e3 * best);
 }
 
 void positive_region(benchmark::State &state) {
@@ -292,7 +257,8 @@ void positive_region(benchmark::State &state) {
                                                        &size, nullptr) == TSANOM_OK);
                     }));
   }
-  report(state, best, best_of(1, [&] { check(plain_positive(t) == size); }), size);
+  double plain = best_of(1, [&] { check(plain_positive(t) == size); });
+  report(state, "ms", 1e3 * best, 1e3 * plain);
 }
 
 void greedy(benchmark::State &state) {
@@ -314,12 +280,13 @@ void greedy(benchmark::State &state) {
   tsanom_roughset_dependency(&t.view, reduct.data(), nullptr, nullptr, nullptr, 0,
                              nullptr, &kept, nullptr);
   check(kept == all);
-  report(state, best, 0, size);
+  report(state, "ms", 1e3 * best);
 }
 
 }  // namespace
 
 BENCHMARK(elements)
+    ->ArgNames({"family", "n", "attributes", "golden", "plain"})
     ->Args({FAMILY_MIXED, 100, 20, 887, 1})
     ->Args({FAMILY_MIXED, 1000, 20, 3743, 1})
     ->Args({FAMILY_MIXED, 10000, 20, 1881, 1})
@@ -327,13 +294,15 @@ BENCHMARK(elements)
     ->Args({FAMILY_MIXED, 1000, 40, 184003, 0})
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(all_reducts)
+    ->ArgNames({"family", "n", "attributes", "golden"})
     ->Args({FAMILY_MIXED, 100, 20, 9702})
     ->Args({FAMILY_MIXED, 1000, 20, 18102})
     ->Args({FAMILY_MIXED, 10000, 20, 3465})
     ->Args({FAMILY_MIXED, 100, 40, 2061932})
     ->Unit(benchmark::kMillisecond);
-BENCHMARK(matching)->Arg(36)->Unit(benchmark::kMillisecond);
+BENCHMARK(matching)->ArgName("attributes")->Arg(36)->Unit(benchmark::kMillisecond);
 BENCHMARK(minimum)
+    ->ArgNames({"family", "n", "attributes", "size", "golden"})
     ->Args({FAMILY_MIXED, 100, 40, 4, 0})
     ->Args({FAMILY_MIXED, 100, 40, 4, 3})
     ->Args({FAMILY_MIXED, 100, 100, 4, 0})
@@ -348,9 +317,11 @@ BENCHMARK(minimum)
     ->Args({FAMILY_PLANTED, 10000, 100, 4, 0})
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(positive_region)
+    ->ArgNames({"family", "n", "attributes"})
     ->Args({FAMILY_MIXED, 1000000, 20})
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(greedy)
+    ->ArgNames({"family", "n", "attributes"})
     ->Args({FAMILY_MIXED, 1000000, 20})
     ->Args({FAMILY_PLANTED, 1000000, 20})
     ->Args({FAMILY_PLANTED, 10000, 100})

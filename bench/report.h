@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the benchmarks share: clocks, the check of what was timed, and the row in
+ * which all of them report, so that scripts/bench can read every program alike. */
+#ifndef TSANOM_BENCH_REPORT_H
+#define TSANOM_BENCH_REPORT_H
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <vector>
+
+inline double seconds(clockid_t clock) {
+  timespec t;
+  clock_gettime(clock, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Of this thread: what other processes take does not count. */
+inline double cpu_seconds() {
+  return seconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* A benchmark of a wrong result says so and ends. */
+inline void check(bool good, const char *what = "result") {
+  if (good) return;
+  std::fprintf(stderr, "wrong %s\n", what);
+  std::abort();
+}
+
+inline double median(std::vector<double> times) {
+  auto middle = times.begin() + (std::ptrdiff_t)times.size() / 2;
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+/* Least processor time of one run of `work`. */
+template <class Work>
+double best_of(int repeats, Work work) {
+  double best = INFINITY;
+  for (int k = 0; k < repeats; k++) {
+    double begin = cpu_seconds();
+    work();
+    best = std::min(best, cpu_seconds() - begin);
+  }
+  return best;
+}
+
+/* One row: `cost` and the `plain` form's cost (0: none) in the same unit, which
+ * names the item paid for, as "ns/cell", "ns/beat", "ms". A parameter of the
+ * benchmark called n is the size over which growth is fitted. */
+inline void report(benchmark::State &state, const char *unit, double cost,
+                   double plain = 0) {
+  state.SetLabel(unit);
+  state.counters["cost"] = cost;
+  if (plain <= 0) return;
+  state.counters["plain"] = plain;
+  state.counters["ratio"] = plain / cost;
+}
+
+#endif
