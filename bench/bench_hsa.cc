@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Heartbeat diagnosis, in nanoseconds a beat: learning from ten normal runs, and the
+ * diagnosis of a run; two threads, made-up runs. What is timed must call a normal
+ * run normal and a leaking one a leak. */
+#include <tsanom/hsa.h>
+
+#include <vector>
+
+#include "report.h"
+
+extern "C" {
+#include "hsa/synthetic.h"
+}
+
+namespace {
+
+enum { NORMAL_RUNS = 10, THREADS = 2 };
+
+/* Normal runs of `beats` beats a thread, and what is learned from them. */
+class Learned {
+ public:
+  explicit Learned(size_t beats) : kind_(synthetic_steady()) {
+    kind_.threads = THREADS;
+    kind_.beats = beats;
+    kind_.speed_spread = 0.003; /* well within the room left beside normal runs */
+    for (int i = 0; i < NORMAL_RUNS; i++) runs_.push_back(synthetic_run(&kind_, &seed_));
+    size_t bytes = 0;
+    check(tsanom_hsa_model_size(THREADS, nullptr, &bytes) == TSANOM_OK);
+    memory_.resize(bytes / sizeof(double) + 1);
+    check(tsanom_hsa_learn_workspace(NORMAL_RUNS, nullptr, nullptr, &bytes) == TSANOM_OK);
+    work_.resize(bytes);
+  }
+  ~Learned() {
+    for (tsanom_hsa_run &run : runs_) synthetic_free(&run);
+  }
+  Learned(const Learned &) = delete;
+  Learned &operator=(const Learned &) = delete;
+
+  void learn() {
+    check(tsanom_hsa_learn(runs_.data(), runs_.size(), nullptr, nullptr, work_.data(),
+                           work_.size(), model(), model_bytes()) == TSANOM_OK);
+  }
+  tsanom_hsa_run another(double leak) {
+    synthetic_kind kind = kind_;
+    kind.leak = leak;
+    return synthetic_run(&kind, &seed_);
+  }
+  tsanom_hsa_model *model() {
+    return reinterpret_cast<tsanom_hsa_model *>(memory_.data());
+  }
+  size_t model_bytes() const {
+    return memory_.size() * sizeof(double);
+  }
+
+ private:
+  synthetic_kind kind_;
+  uint64_t seed_ = 2025;
+  std::vector<tsanom_hsa_run> runs_;
+  std::vector<double> memory_;
+  std::vector<char> work_;
+};
+
+int32_t status_of(Learned &learned, const tsanom_hsa_run &run, std::vector<char> &work) {
+  tsanom_hsa_verdict verdict[THREADS];
+  int32_t status = -1;
+  check(tsanom_hsa_diagnose(learned.model(), learned.model_bytes(), &run, nullptr,
+                            work.data(), work.size(), verdict, THREADS) == TSANOM_OK);
+  check(tsanom_hsa_run_status(verdict, THREADS, &status) == TSANOM_OK);
+  return status;
+}
+
+void learn(benchmark::State &state) {
+  auto beats = static_cast<size_t>(state.range(0));
+  Learned learned(beats);
+  double best = INFINITY;
+  for (auto _ : state) best = std::min(best, best_of(1, [&] { learned.learn(); }));
+  check(tsanom_hsa_model_check(learned.model(), learned.model_bytes()) == TSANOM_OK);
+  report(state, "ns/beat",
+         1e9 * best / static_cast<double>(beats * THREADS * NORMAL_RUNS));
+}
+
+void diagnose(benchmark::State &state) {
+  auto beats = static_cast<size_t>(state.range(0));
+  Learned learned(beats);
+  learned.learn();
+  size_t bytes = 0;
+  check(tsanom_hsa_diagnose_workspace(learned.model(), nullptr, &bytes) == TSANOM_OK);
+  std::vector<char> work(bytes);
+  tsanom_hsa_run normal = learned.another(0), leaking = learned.another(2);
+  double best = INFINITY;
+  for (auto _ : state) {
+    best = std::min(best, best_of(1, [&] {
+                      check(status_of(learned, normal, work) == TSANOM_HSA_NORMAL);
+                    }));
+  }
+  check(status_of(learned, leaking, work) == TSANOM_HSA_MEMORY_LEAK);
+  synthetic_free(&normal);
+  synthetic_free(&leaking);
+  report(state, "ns/beat", 1e9 * best / static_cast<double>(beats * THREADS));
+}
+
+BENCHMARK(learn)->ArgName("n")->Arg(1000)->Arg(10000)->Arg(100000);
+BENCHMARK(diagnose)->ArgName("n")->Arg(1000)->Arg(10000)->Arg(100000);
+
+}  // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How time grows with size: rows that differ in n alone."""
+import math
+import statistics
+
+# The size, and arguments that say what the result must be.
+APART = ("n", "golden", "size", "plain")
+
+def families(rows):
+    """Lists of rows, by rising n, that have the other arguments in common."""
+    found = {}
+    for row in rows:
+        if "n" not in row.arguments:
+            continue
+        others = tuple((k, v) for k, v in row.arguments.items() if k not in APART)
+        found.setdefault((row.program, row.name, others), []).append(row)
+    for (program, name, others), members in found.items():
+        if len(members) >= 3:
+            title = " ".join([name] + [f"{k}:{v}" for k, v in others])
+            yield program, title, sorted(members, key=lambda r: int(r.arguments["n"]))
+
+
+def exponent(members):
+    """Slope and correlation of log(seconds) over log(n), by least squares."""
+    x = [math.log(int(r.arguments["n"])) for r in members]
+    y = [math.log(statistics.median(r.seconds)) for r in members]
+    mx, my = statistics.mean(x), statistics.mean(y)
+    sxx = sum((a - mx) ** 2 for a in x)
+    sxy = sum((a - mx) * (b - my) for a, b in zip(x, y))
+    syy = sum((b - my) ** 2 for b in y)
+    return sxy / sxx, sxy / math.sqrt(sxx * syy) if syy else 1.0

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The suite behind scripts/bench, whose --help describes the options."""
+import argparse
+import dataclasses
+import datetime
+import json
+import pathlib
+import subprocess
+import sys
+
+import measure
+import pictures
+import tables
+
+BUILD = pathlib.Path("build/bench")
+PEERS = pathlib.Path(__file__).parents[1] / "peers"
+
+
+def options():
+    parser = argparse.ArgumentParser(prog="scripts/bench", add_help=False)
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--quick", action="store_true")
+    mode.add_argument("--full", action="store_true")
+    parser.add_argument("--program", action="append", default=[])
+    parser.add_argument("--output", default=BUILD / "results.json")
+    parser.add_argument("--against")
+    parser.add_argument("--plot")
+    parser.add_argument("--peers", action="store_true")
+    return parser.parse_args()
+
+
+def stored_rows(file):
+    """Rows of an earlier run by their keys; None without a file."""
+    if file is None:
+        return None
+    try:
+        rows = [measure.Row(**row) for row in json.loads(pathlib.Path(file).read_text())["rows"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        sys.exit(f"scripts/bench: {file} is no stored run of the suite: {error}")
+    return {row.key: row for row in rows}
+
+
+def peers():
+    """What each comparison with other libraries prints, by its name."""
+    printed = {}
+    for script in sorted(PEERS.glob("*_peers.py")):
+        print(f"{script.name} ...", file=sys.stderr)
+        run = subprocess.run(["/usr/bin/python3", script, "speed", BUILD], text=True,
+                             stdout=subprocess.PIPE, env={"OMP_NUM_THREADS": "1"})
+        printed[script.stem] = run.stdout
+    return printed
+
+
+def main():
+    chosen = options()
+    stored = stored_rows(chosen.against)
+    mode = "full" if chosen.full else "quick"
+    date = datetime.date.today().isoformat()
+    machine, rows = measure.measure(BUILD, chosen.program, mode == "quick")
+    compared = peers() if chosen.peers else {}
+    result = {"date": date, "mode": mode, "machine": machine,
+              "rows": [dataclasses.asdict(row) for row in rows], "peers": compared}
+    pathlib.Path(chosen.output).write_text(json.dumps(result, indent=1) + "\n")
+
+    print(tables.described(machine, mode, date), end="\n\n")
+    print(tables.of_rows(rows, stored), end="\n\n")
+    print(tables.of_growth(rows))
+    for name, text in compared.items():
+        print(f"\n{name}\n\n{text}", end="")
+    if chosen.plot:
+        for file in pictures.draw(rows, chosen.plot):
+            print(f"picture: {file}")
+    print(f"stored in {chosen.output}")
+
+
+main()

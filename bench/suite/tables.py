@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a run of the suite prints: Markdown, so that it can stand in a page."""
+import statistics
+
+import growth
+
+
+def columns(head, lines):
+    """A Markdown table whose columns line up."""
+    widths = [max(len(line[i]) for line in [head, *lines]) for i in range(len(head))]
+    rule = ["-" * w for w in widths]
+    return "\n".join("| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths)) + " |"
+                     for line in [head, rule, *lines])
+
+
+def number(value):
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def described(machine, mode, date):
+    return (f"{date}, {mode} run of tsanom {machine['tsanom']}: {machine['processor']}, "
+            f"{machine['processors']} processors at {machine['mhz']} MHz, instruction set "
+            f"{machine['isa']}, {machine['compiler']} ({machine['flags'].strip()}), "
+            f"{machine['openblas'].strip()}, {machine['threads']} OpenMP threads")
+
+
+def against(row, stored):
+    """Ratio of the medians, and the least and largest of any two repetitions."""
+    old = stored.get(row.key)
+    if old is None:
+        return "new"
+    return (f"{row.median / old.median:.2f} "
+            f"({min(row.cost) / max(old.cost):.2f}-{max(row.cost) / min(old.cost):.2f})")
+
+
+def of_rows(rows, stored):
+    head = ["benchmark", "arguments", "cost", "unit", "spread", "plain", "plain/cost"]
+    if stored is not None:
+        head.append("against stored")
+    lines = []
+    for row in rows:
+        plain = statistics.median(row.plain) if row.plain else None
+        line = [f"{row.program} {row.name}",
+                " ".join(f"{k}:{v}" for k, v in row.arguments.items()
+                         if k == "n" or k not in growth.APART), number(row.median),
+                row.unit, f"{100 * row.spread:.0f} %", number(plain) if plain else "",
+                number(plain / row.median) if plain else ""]
+        if stored is not None:
+            line.append(against(row, stored))
+        lines.append(line)
+    return columns(head, lines)
+
+
+def of_growth(rows):
+    lines = []
+    for program, title, members in growth.families(rows):
+        slope, correlation = growth.exponent(members)
+        sizes = [r.arguments["n"] for r in members]
+        lines.append([f"{program} {title}", f"{sizes[0]} ... {sizes[-1]}",
+                      f"n^{slope:.2f}", f"{correlation:.4f}"])
+    return columns(["benchmark", "n", "time grows as", "correlation"], lines)
