@@ -12,7 +12,7 @@ struct tsanom_dpd_event {
   tsn_history history;
   tsn_ngram ngram;
   uint64_t reported; /* the period after the last push */
-  uint64_t start;    /* number at which that period's segments begin */
+  uint64_t start;    /* number at which the next segment of that period begins */
   uint64_t unlocked; /* events since there was a period */
 };
 
@@ -110,6 +110,17 @@ void tsanom_dpd_event_destroy(tsanom_dpd_event *detector) {
   if (detector) tsn_object_release(&detector->owner);
 }
 
+/* Events without a period after which a window grows back. */
+static uint64_t growth_delay(const tsanom_dpd_event *d) {
+  return 2 * (uint64_t)d->options.window;
+}
+
+/* How many more such events that takes, at least 1. */
+static uint64_t until_growth(const tsanom_dpd_event *d) {
+  uint64_t delay = growth_delay(d);
+  return d->unlocked < delay ? delay - d->unlocked : 1;
+}
+
 /* The window of `adapt`: two periods once one has held for the full window, the
  * full one again when nothing has been found for twice as long. */
 static void adapt_window(tsanom_dpd_event *d) {
@@ -118,34 +129,40 @@ static void adapt_window(tsanom_dpd_event *d) {
     size_t wanted = 2 * (size_t)d->ngram.period;
     if (wanted >= window || d->history.count - d->ngram.locked < full) return;
     tsanom_dpd_event_resize(d, wanted);
-  } else if (window < full && d->unlocked >= 2 * full) {
+  } else if (window < full && d->unlocked >= growth_delay(d)) {
     d->unlocked = 0;
     tsanom_dpd_event_resize(d, full);
   }
 }
 
-static void fill_report(const tsanom_dpd_event *d, tsanom_dpd_report *report) {
+static void fill_report(tsanom_dpd_event *d, tsanom_dpd_report *report) {
   uint64_t period = d->ngram.period, newest = d->history.count - 1;
   *report = (tsanom_dpd_report){.period = (size_t)period};
-  if (period) {
-    report->start = (newest - d->start) % period == 0;
-    report->confidence = 1;
-    report->horizon = d->ngram.window + d->history.count - d->ngram.locked;
-  }
   if (period != d->reported) {
     report->change = period ? TSANOM_DPD_LOCKED : TSANOM_DPD_LOST;
+    d->start = newest;
   }
+  if (!period) return;
+  report->confidence = 1;
+  report->horizon = d->ngram.window + d->history.count - d->ngram.locked;
+  if (newest == d->start) {
+    report->start = 1;
+    d->start += period;
+  }
+}
+
+/* What the newest event did, once hash and lists know it. */
+static void conclude(tsanom_dpd_event *d, tsanom_dpd_report *report) {
+  d->unlocked = d->ngram.period ? 0 : d->unlocked + 1;
+  fill_report(d, report);
+  d->reported = d->ngram.period;
+  if (d->options.adapt) adapt_window(d);
 }
 
 static void push(tsanom_dpd_event *d, uint64_t event, tsanom_dpd_report *report) {
   tsn_history_push(&d->history, event);
   tsn_ngram_push(&d->ngram, &d->history);
-  uint64_t period = d->ngram.period;
-  if (period != d->reported) d->start = d->history.count - 1;
-  d->unlocked = period ? 0 : d->unlocked + 1;
-  fill_report(d, report);
-  d->reported = period;
-  if (d->options.adapt) adapt_window(d);
+  conclude(d, report);
 }
 
 tsanom_status tsanom_dpd_event_push(tsanom_dpd_event *detector, uint64_t event,
@@ -156,15 +173,37 @@ tsanom_status tsanom_dpd_event_push(tsanom_dpd_event *detector, uint64_t event,
   return TSANOM_OK;
 }
 
+/* Take some of the events, at least one; only the last one's period may be other than
+ * none. */
+static size_t push_some(tsanom_dpd_event *d, const uint64_t *events, size_t count,
+                        tsanom_dpd_report *last) {
+  uint64_t most = d->options.adapt ? until_growth(d) : count;
+  size_t taken =
+      tsn_ngram_seek(&d->ngram, &d->history, events, count < most ? count : (size_t)most);
+  if (taken == 0) {
+    push(d, events[0], last);
+    return 1;
+  }
+  if (taken > 1) d->reported = 0;
+  d->unlocked += taken - 1;
+  conclude(d, last);
+  return taken;
+}
+
 tsanom_status tsanom_dpd_event_push_many(tsanom_dpd_event *detector,
                                          const uint64_t *events, size_t count,
                                          size_t *periods, int32_t *starts) {
   if (!detector || (!events && count)) return TSANOM_E_NULL;
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count;) {
     tsanom_dpd_report report;
-    push(detector, events[i], &report);
+    size_t taken = push_some(detector, events + i, count - i, &report);
+    for (size_t end = i + taken - 1; i < end; i++) {
+      if (periods) periods[i] = 0;
+      if (starts) starts[i] = 0;
+    }
     if (periods) periods[i] = report.period;
     if (starts) starts[i] = report.start;
+    i++;
   }
   return TSANOM_OK;
 }

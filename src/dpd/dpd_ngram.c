@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dpd/dpd_ngram.h"
 
-/* Hashes are polynomials in a fixed base, modulo the prime 2^61 - 1. They are
- * kept below 2^61 + 4, which shortens the chain from event to event, and made
- * canonical only to be compared. */
+#include <string.h>
+
+/* Hashes are polynomials in a fixed base, modulo the prime 2^61 - 1, and made
+ * canonical only to be compared. With a base below 2^58 the chain from event to event
+ * is one product, folded once: what grows to h is at most h / 8 of the next one, and
+ * the events add less than 2^63, so that hashes stay below 8/7 2^63. */
 static const uint64_t prime = (UINT64_C(1) << 61) - 1;
-static const uint64_t base = UINT64_C(0x1A2F3C5D7E9B0D61);
+static const uint64_t base = UINT64_C(0x02F3C5D7E9B0D615);
 
 __extension__ typedef unsigned __int128 wide;
 
-/* For values below 2^124. */
+/* Congruent, and less than 2^61 + value / 2^61. */
 static inline uint64_t folded(wide value) {
-  uint64_t once = ((uint64_t)value & prime) + (uint64_t)(value >> 61);
-  return (once & prime) + (once >> 61);
+  return ((uint64_t)value & prime) + (uint64_t)(value >> 61);
 }
 
-static inline uint64_t canonical(uint64_t hash) {
-  return hash >= prime ? hash - prime : hash;
+static inline uint64_t canonical(uint64_t value) {
+  uint64_t once = folded(value);
+  return once >= prime ? once - prime : once;
 }
 
 /* Spread the identifiers over 61 bits: small integers differ in few. */
@@ -27,10 +30,10 @@ static inline uint64_t residue(uint64_t event) {
 static uint64_t power(uint64_t exponent) {
   uint64_t result = 1, square = base;
   for (; exponent; exponent >>= 1) {
-    if (exponent & 1) result = folded((wide)result * square);
-    square = folded((wide)square * square);
+    if (exponent & 1) result = canonical(folded((wide)result * square));
+    square = canonical(folded((wide)square * square));
   }
-  return canonical(result);
+  return result;
 }
 
 static size_t power_of_two(size_t least) {
@@ -46,44 +49,67 @@ void tsn_history_layout(tsn_arena *arena, size_t events, tsn_history *history) {
   history->count = 0;
 }
 
-/* Eight lists for each place that can count, so that most are found empty and
- * the branch that asks is foreseen. */
+/* Lists for each place that can count: one in five then has an N-gram. */
+enum { LISTS = 4 };
+
 void tsn_ngram_layout(tsn_arena *arena, size_t max_period, tsn_ngram *ngram) {
   size_t places = power_of_two(max_period);
-  ngram->head_mask = 8 * places - 1;
-  ngram->head = tsn_arena_take(arena, 8 * places, sizeof *ngram->head);
-  ngram->older_mask = places - 1;
-  ngram->older = tsn_arena_take(arena, places, sizeof *ngram->older);
+  ngram->head_mask = LISTS * places - 1;
+  ngram->head = tsn_arena_take(arena, LISTS * places, sizeof *ngram->head);
+  ngram->place_mask = places - 1;
+  ngram->place = tsn_arena_take(arena, places, sizeof *ngram->place);
 }
 
-/* Move the window on to the event `number`; once it is full an event leaves. */
-static inline void roll(tsn_ngram *ngram, const tsn_history *history, uint64_t number,
-                        bool full) {
-  wide sum = residue(tsn_history_at(history, number));
-  if (full) {
-    sum +=
-        (wide)residue(tsn_history_at(history, number - ngram->window)) * ngram->leaving;
-  }
-  ngram->hash = folded((wide)ngram->hash * base + sum);
+/* The hash of the window that ends at `entering`, from that of the one before; once
+ * the window is full `leaving` has left it. */
+static inline uint64_t rolled(const tsn_ngram *ngram, uint64_t hash, uint64_t entering,
+                              uint64_t leaving, bool full) {
+  uint64_t change = residue(entering);
+  if (full) change += folded((wide)residue(leaving) * ngram->leaving);
+  return folded((wide)hash * base) + change;
+}
+
+/* Move the window on to the event `number`. */
+static void roll(tsn_ngram *ngram, const tsn_history *history, uint64_t number,
+                 bool full) {
+  ngram->hash = rolled(ngram, ngram->hash, tsn_history_at(history, number),
+                       tsn_history_at(history, number - ngram->window), full);
   ngram->hashed = number + 1;
 }
 
-/* Note that the N-gram ends at `number`; how far back it did before, if that is
- * at most max_period, else 0. */
-static inline uint32_t note(tsn_ngram *ngram, uint64_t number) {
-  uint64_t hash = canonical(ngram->hash);
-  uint32_t now = (uint32_t)number, mark = (uint32_t)hash;
-  tsn_ngram_place *head = &ngram->head[(hash >> 32) & ngram->head_mask];
-  tsn_ngram_place place = *head;
-  ngram->older[now & ngram->older_mask] = place;
-  *head = (tsn_ngram_place){now, mark};
+static inline uint32_t *list_of(const tsn_ngram *ngram, uint64_t hash) {
+  return &ngram->head[(hash >> 32) & ngram->head_mask];
+}
+
+/* How far back the N-gram that ends at `now` did before, if that is at most
+ * max_period, else 0. A list holds its N-grams newest first, so that those before
+ * one that is too old are none to ask for, nor are their places still theirs. */
+static uint32_t distance_back(const tsn_ngram *ngram, uint32_t number, uint32_t now,
+                              uint32_t mark) {
   for (;;) {
-    uint32_t back = now - place.number;
+    uint32_t back = now - number;
     if (back > ngram->max_period) return 0;
+    tsn_ngram_place place = ngram->place[number & ngram->place_mask];
     if (place.hash == mark) return back;
-    if (back == ngram->max_period) return 0; /* its next place is ours now */
-    place = ngram->older[place.number & ngram->older_mask];
+    number = place.older;
   }
+}
+
+/* Note that the N-gram ends at `number`; how far back it did before, or 0. Whether a
+ * list is empty nobody can foresee: that its newest N-gram is too old, or another one
+ * with none behind it, is nearly always so and costs no branch but one. */
+static inline uint32_t note(tsn_ngram *ngram, uint64_t hash, uint64_t number) {
+  uint32_t now = (uint32_t)number, mark = (uint32_t)hash;
+  uint32_t *head = list_of(ngram, hash), newest = *head;
+  tsn_ngram_place place = ngram->place[newest & ngram->place_mask];
+  uint32_t first = now - newest;
+  uint32_t second = place.hash == mark ? 0 : now - place.older;
+  uint32_t nearest = first > second ? first : second;
+  uint32_t back = 0;
+  if (nearest <= ngram->max_period) back = distance_back(ngram, newest, now, mark);
+  ngram->place[now & ngram->place_mask] = (tsn_ngram_place){newest, mark};
+  *head = now;
+  return back;
 }
 
 /* Whether the window equals the one `delay` events before: d(delay) = 0. */
@@ -99,8 +125,8 @@ static bool is_repeated(const tsn_ngram *ngram, const tsn_history *history,
   return true;
 }
 
-static void look_for_period(tsn_ngram *ngram, const tsn_history *history) {
-  uint32_t back = note(ngram, history->count - 1);
+static void look_for_period(tsn_ngram *ngram, const tsn_history *history, uint64_t hash) {
+  uint32_t back = note(ngram, hash, history->count - 1);
   if (back && is_repeated(ngram, history, back)) {
     ngram->period = back;
     ngram->locked = history->count;
@@ -122,15 +148,16 @@ void tsn_ngram_start(tsn_ngram *ngram, const tsn_history *history, size_t window
   ngram->period = 0;
   ngram->hashed = ngram->wiped = first;
   for (uint64_t k = 0; k <= ngram->head_mask; k++) {
-    ngram->head[k].number = (uint32_t)(first - max_period - 1);
+    ngram->head[k] = (uint32_t)(first - max_period - 1);
   }
+  memset(ngram->place, 0, (ngram->place_mask + 1) * sizeof *ngram->place);
   for (uint64_t number = first; number < history->count; number++) {
     roll(ngram, history, number, number - first >= window);
     if (number - first + 1 < window) continue;
     if (number + 1 < history->count) {
-      note(ngram, number);
+      note(ngram, canonical(ngram->hash), number);
     } else {
-      look_for_period(ngram, history);
+      look_for_period(ngram, history, canonical(ngram->hash));
     }
   }
 }
@@ -146,7 +173,7 @@ static void catch_up(tsn_ngram *ngram, const tsn_history *history) {
   uint64_t number = newest - noted - (skipped - noted) % period;
   for (; number < newest; number++) {
     roll(ngram, history, number, true);
-    if (number >= newest - noted) note(ngram, number);
+    if (number >= newest - noted) note(ngram, canonical(ngram->hash), number);
   }
 }
 
@@ -165,5 +192,43 @@ void tsn_ngram_push(tsn_ngram *ngram, const tsn_history *history) {
     return;
   }
   roll(ngram, history, newest, newest >= ngram->window);
-  if (history->count >= ngram->window) look_for_period(ngram, history);
+  if (history->count >= ngram->window) {
+    look_for_period(ngram, history, canonical(ngram->hash));
+  }
+}
+
+/* Hashes that are known ahead: enough to hide the way to a far cache. */
+enum { AHEAD = 32 };
+
+/* The hashes of the windows that end at the next events; their lists are fetched. */
+static void look_ahead(const tsn_ngram *ngram, const tsn_history *history,
+                       const uint64_t *next, size_t count, uint64_t *ahead) {
+  uint64_t hash = ngram->hash;
+  for (size_t i = 0; i < count; i++) {
+    uint64_t leaving = tsn_history_at(history, history->count + i - ngram->window);
+    hash = rolled(ngram, hash, next[i], leaving, true);
+    ahead[i] = canonical(hash);
+    __builtin_prefetch(list_of(ngram, ahead[i]), 1);
+  }
+}
+
+size_t tsn_ngram_seek(tsn_ngram *ngram, tsn_history *history, const uint64_t *next,
+                      size_t count) {
+  uint64_t first = history->count;
+  if (ngram->period || first < ngram->window ||
+      first - ngram->wiped > events_between_wipes - AHEAD) {
+    return 0;
+  }
+  if (count > AHEAD) count = AHEAD;
+  if (count > ngram->window) count = ngram->window;
+  uint64_t ahead[AHEAD];
+  look_ahead(ngram, history, next, count, ahead);
+  size_t taken = 0;
+  while (taken < count && !ngram->period) {
+    tsn_history_push(history, next[taken]);
+    look_for_period(ngram, history, ahead[taken++]);
+  }
+  if (taken) ngram->hash = ahead[taken - 1];
+  ngram->hashed = history->count;
+  return taken;
 }

@@ -35,9 +35,10 @@ static inline void tsn_history_push(tsn_history *history, uint64_t event) {
 /* Room for at least `events`. */
 void tsn_history_layout(tsn_arena *arena, size_t events, tsn_history *history);
 
-/* Where an N-gram was: the low words of its number and of its hash. */
+/* An N-gram that has been: the number of the one before it in its list, and the low
+ * word of its hash. Numbers are low words too. */
 typedef struct {
-  uint32_t number;
+  uint32_t older;
   uint32_t hash;
 } tsn_ngram_place;
 
@@ -47,13 +48,13 @@ typedef struct {
   uint64_t period;     /* the smallest m <= max_period with d(m) = 0; 0: none */
   uint64_t locked;     /* count at the event that found it */
   uint64_t hashed;     /* count up to which hash and lists are right */
-  uint64_t hash;       /* of the window that ends at `hashed`, below 2^61 + 4 */
+  uint64_t hash;       /* of the window that ends at `hashed`, not canonical */
   uint64_t leaving;    /* minus the weight of the event that leaves the window */
   uint64_t wiped;      /* number before which nothing is in the lists */
   uint64_t head_mask;
-  tsn_ngram_place *head; /* the newest place of each list */
-  uint64_t older_mask;
-  tsn_ngram_place *older; /* by number, the next place in its list */
+  uint32_t *head; /* the number of the newest N-gram of each list */
+  uint64_t place_mask;
+  tsn_ngram_place *place; /* by number */
 } tsn_ngram;
 
 /* Room for periods up to max_period; tsn_ngram_start() makes it ready. */
@@ -66,5 +67,11 @@ void tsn_ngram_start(tsn_ngram *ngram, const tsn_history *history, size_t window
 
 /* Take note of the newest event of the history; updates ngram->period. */
 void tsn_ngram_push(tsn_ngram *ngram, const tsn_history *history);
+
+/* Push the next events on the history and take note of them, as long as there is no
+ * period; how many it were, the last of which may have found one. Some are left to
+ * tsn_ngram_push(): 0 is an answer. */
+size_t tsn_ngram_seek(tsn_ngram *ngram, tsn_history *history, const uint64_t *next,
+                      size_t count);
 
 #endif

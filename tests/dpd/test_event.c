@@ -21,14 +21,19 @@ static size_t naive_period(const uint64_t *event, size_t newest, size_t window,
   return 0;
 }
 
-static tsanom_dpd_event *make_detector(size_t window, size_t max_period) {
+static tsanom_dpd_event *make_adapting(size_t window, size_t max_period, int32_t adapt) {
   tsanom_dpd_event_options options;
   tsanom_dpd_event_options_init(&options, sizeof options);
   options.window = window;
   options.max_period = max_period;
+  options.adapt = adapt;
   tsanom_dpd_event *detector = NULL;
   CHECK_STATUS(tsanom_dpd_event_create(&options, NULL, &detector), TSANOM_OK);
   return detector;
+}
+
+static tsanom_dpd_event *make_detector(size_t window, size_t max_period) {
+  return make_adapting(window, max_period, 0);
 }
 
 Test(dpd_event, the_period_is_the_smallest_zero_of_d) {
@@ -88,24 +93,33 @@ Test(dpd_event, a_resize_keeps_the_history) {
 
 Test(dpd_event, many_pushes_are_as_many_single_ones) {
   uint64_t seed = 3;
-  for (int trial = 0; trial < 300; trial++) {
+  for (int trial = 0; trial < 1000; trial++) {
     uint64_t event[EVENTS];
     size_t periods[EVENTS];
     int32_t starts[EVENTS];
     stream_random(event, EVENTS, &seed);
-    size_t window = random_between(&seed, 1, 60);
-    tsanom_dpd_event *single = make_detector(window, 0), *many = make_detector(window, 0);
+    size_t window = random_between(&seed, 1, 100), max_period = window;
+    if (trial % 4 == 0) max_period = random_between(&seed, 1, window);
+    tsanom_dpd_event *single = make_adapting(window, max_period, trial % 2);
+    tsanom_dpd_event *many = make_adapting(window, max_period, trial % 2);
     for (size_t i = 0; i < EVENTS;) {
       size_t count = random_between(&seed, 0, EVENTS - i);
       CHECK_STATUS(
           tsanom_dpd_event_push_many(many, event + i, count, periods + i, starts + i),
           TSANOM_OK);
+      for (size_t k = i; k < i + count; k++) {
+        tsanom_dpd_report report;
+        tsanom_dpd_event_push(single, event[k], &report);
+        cr_assert(report.period == periods[k] && report.start == starts[k],
+                  "trial %d event %zu: %zu, not %zu", trial, k, periods[k],
+                  report.period);
+      }
       i += count;
-    }
-    for (size_t i = 0; i < EVENTS; i++) {
-      tsanom_dpd_report report;
-      tsanom_dpd_event_push(single, event[i], &report);
-      cr_assert(report.period == periods[i] && report.start == starts[i]);
+      cr_assert(tsanom_dpd_event_window(single) == tsanom_dpd_event_window(many));
+      if (random_bits(&seed) % 2) continue;
+      size_t wanted = random_between(&seed, 1, window);
+      tsanom_dpd_event_resize(single, wanted);
+      tsanom_dpd_event_resize(many, wanted);
     }
     tsanom_dpd_event_destroy(single);
     tsanom_dpd_event_destroy(many);
