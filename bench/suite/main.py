@@ -4,6 +4,7 @@ import argparse
 import dataclasses
 import datetime
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -46,7 +47,7 @@ def peers():
     for script in sorted(PEERS.glob("*_peers.py")):
         print(f"{script.name} ...", file=sys.stderr)
         run = subprocess.run(["/usr/bin/python3", script, "speed", BUILD], text=True,
-                             stdout=subprocess.PIPE, env={"OMP_NUM_THREADS": "1"})
+                             stdout=subprocess.PIPE, env=dict(os.environ, OMP_NUM_THREADS="1"))
         printed[script.stem] = run.stdout
     return printed
 

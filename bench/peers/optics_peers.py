@@ -1,0 +1,167 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""OPTICS beside scikit-learn, R's dbscan and ELKI, as far as they are installed
+(Debian: python3-sklearn, r-cran-dbscan, elki).
+
+    optics_peers.py speed BUILD_DIR
+
+BUILD_DIR is one that `cmake --preset release && cmake --build --preset release`
+made. Prints a Markdown table of seconds for Gaussian blobs with 10 % noise,
+min_points 5, each on one thread by its own clock. A peer's ten highest peaks are
+compared with ours: below, peers differ where rounding makes or breaks ties.
+Run with OMP_NUM_THREADS=1. ELKI's jar files do not load in the Java of Debian 12;
+JAVA_HOME may name another.
+"""
+import ctypes
+import math
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy
+
+try:
+    import sklearn.cluster
+except ImportError:
+    sklearn = None
+
+MIN_POINTS = 5
+# points, dimensions, eps
+CASES = ((10_000, 1, math.inf), (10_000, 2, math.inf), (10_000, 2, 1.5),
+         (10_000, 14, math.inf), (100_000, 2, 0.8))
+
+
+class Options(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("min_points", ctypes.c_size_t),
+                ("eps", ctypes.c_double), ("metric", ctypes.c_int32),
+                ("search", ctypes.c_int32)]
+
+
+def blobs(n, dimensions):
+    random = numpy.random.default_rng(7)
+    centres = 100 * random.random((20, dimensions))
+    points = centres[random.integers(0, 20, n)] + 2 * random.normal(size=(n, dimensions))
+    noise = random.random(n) < 0.1
+    points[noise] = 100 * random.random((noise.sum(), dimensions))
+    return numpy.ascontiguousarray(points)
+
+
+class Own:
+    def __init__(self, build):
+        self.order = ctypes.CDLL((build / "libtsanom.so").resolve()).tsanom_optics_order
+        self.init = ctypes.CDLL((build / "libtsanom.so").resolve()).tsanom_optics_options_init
+
+    def __call__(self, points, eps):
+        n, dimensions = points.shape
+        options = Options()
+        self.init(ctypes.byref(options), ctypes.c_size_t(ctypes.sizeof(options)))
+        options.min_points, options.eps = MIN_POINTS, eps
+        order = numpy.empty(n, dtype=numpy.uintp)
+        reachability = numpy.empty(n)
+        best = math.inf
+        for _ in range(3):
+            start = time.thread_time()
+            status = self.order(points.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(n),
+                                ctypes.c_size_t(dimensions), ctypes.c_size_t(dimensions),
+                                ctypes.byref(options), None, None, ctypes.c_size_t(0),
+                                order.ctypes.data_as(ctypes.c_void_p),
+                                reachability.ctypes.data_as(ctypes.c_void_p), None, None, None)
+            best = min(best, time.thread_time() - start)
+            if status != 0:
+                raise RuntimeError(f"tsanom_optics_order gave {status}")
+        return best, reachability
+
+
+def scikit_learn(points, eps):
+    start = time.thread_time()
+    _, _, reachability, _ = sklearn.cluster.compute_optics_graph(
+        points, min_samples=MIN_POINTS, max_eps=eps, metric="euclidean", p=2,
+        metric_params=None, algorithm="auto", leaf_size=30, n_jobs=1)
+    return time.thread_time() - start, reachability
+
+
+def r_dbscan(points, eps):
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "points.bin"
+        points.T.tofile(file)
+        n, dimensions = points.shape
+        bound = 1e9 if math.isinf(eps) else eps
+        script = (f"x <- matrix(readBin('{file}', 'double', {n * dimensions}), {n});"
+                  f"t <- system.time(o <- dbscan::optics(x, eps={bound}, minPts={MIN_POINTS}));"
+                  f"writeBin(o$reachdist, '{folder}/reach.bin'); cat(t[['user.self']])")
+        answer = subprocess.run(["Rscript", "-e", script], check=True, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        return float(answer), numpy.fromfile(f"{folder}/reach.bin")
+
+
+def elki(points, eps):
+    """Its result stays with it: only the time is had."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "points.csv"
+        numpy.savetxt(file, points, fmt="%.17g")
+        answer = subprocess.run(
+            ["elki", "cli", "-dbc.in", file, "-algorithm", "clustering.optics.OPTICSHeap",
+             "-optics.minpts", str(MIN_POINTS), "-optics.epsilon", "Infinity" if math.isinf(eps)
+             else str(eps), "-db.index",
+             "tree.spatial.kd.MinimalisticMemoryKDTree$Factory", "-time", "-resulthandler",
+             "DiscardResultHandler"], text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT).stdout
+        runtime = re.search(r"OPTICSHeap\.runtime: (\d+)", answer)
+        return (int(runtime[1]) / 1000 if runtime else math.nan), None
+
+
+def agrees(own, other):
+    def peaks(plot):
+        return numpy.sort(plot[numpy.isfinite(plot)])[-10:]
+    return numpy.allclose(peaks(own), peaks(other), rtol=1e-9)
+
+
+def peers():
+    table = {}
+    if sklearn:
+        table[f"scikit-learn {sklearn.__version__}"] = scikit_learn
+    if shutil.which("Rscript") and subprocess.run(
+            ["Rscript", "-e", "library(dbscan)"], capture_output=True).returncode == 0:
+        table["R dbscan"] = r_dbscan
+    if shutil.which("elki"):
+        table["ELKI"] = elki
+    return table
+
+
+def cell(own, seconds, reachability):
+    if math.isnan(seconds):
+        return "failed"
+    if reachability is None:
+        return f"{seconds:.2f} (not compared)"
+    return f"{seconds:.2f} ({'same' if agrees(own, reachability) else 'other'} peaks)"
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[1] != "speed":
+        sys.exit(__doc__)
+    own, others = Own(pathlib.Path(sys.argv[2])), peers()
+    print("| n | dimensions | eps | libtsanom | " + " | ".join(others) +
+          " | best peer / libtsanom |")
+    print("|---" * (5 + len(others)) + "|")
+    for n, dimensions, eps in CASES:
+        points = blobs(n, dimensions)
+        seconds, reachability = own(points, eps)
+        row, best = [], math.inf
+        for run in others.values():
+            if n > 10_000 and run is not elki:  # minutes
+                row.append("")
+                continue
+            other, plot = run(points, eps)
+            best = min(best, other) if other == other else best
+            row.append(cell(reachability, other, plot))
+        ratio = f"{best / seconds:.1f}" if math.isfinite(best) else ""
+        print(f"| {n} | {dimensions} | {eps} | {seconds:.4f} | " + " | ".join(row) +
+              f" | {ratio} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
