@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SPMD similarity: how often the analysis is right on families of made-up runs, as a
- * table, then how long it takes. With --rates, the table alone. */
-#include <benchmark/benchmark.h>
+/* SPMD similarity: what an analysis costs and what recording costs. With --rates
+ * instead: how often the analysis is right on families of made-up runs, as a table. */
 #include <tsanom/spmd.h>
 
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <ctime>
-#include <vector>
+#include <string>
 
+#include "report.h"
 #include "support/random.h"
 
 namespace {
@@ -129,12 +125,6 @@ bool is_right(run *r, family f) {
   return r->report.reducts == 1 && r->reduct == r->cause;
 }
 
-double seconds() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 void print_row(size_t processes, size_t regions, double noise, uint64_t *seed) {
   run r;
   size_t size = processes * regions;
@@ -143,9 +133,9 @@ void print_row(size_t processes, size_t regions, double noise, uint64_t *seed) {
   for (int f = BALANCED; f < FAMILIES; f++) {
     for (int i = 0; i < runs; i++) {
       make(&r, static_cast<family>(f), processes, regions, noise, seed);
-      double start = seconds();
+      double start = cpu_seconds();
       right[f] += is_right(&r, static_cast<family>(f));
-      longest = std::fmax(longest, seconds() - start);
+      longest = std::fmax(longest, cpu_seconds() - start);
     }
   }
   std::printf("| %zu | %zu | %.0f %% | %d ", processes, regions, 100 * noise, runs);
@@ -173,42 +163,81 @@ void bench_analyse(benchmark::State &state) {
   family f = static_cast<family>(state.range(2));
   make(&r, f, static_cast<size_t>(state.range(0)), static_cast<size_t>(state.range(1)),
        0.01, &seed);
-  if (!is_right(&r, f)) {
-    state.SkipWithError("wrong result");
-    return;
-  }
+  check(is_right(&r, f));
+  double begin = cpu_seconds();
   for (auto _ : state) benchmark::DoNotOptimize(analyse(&r));
+  double runs = static_cast<double>(state.iterations());
+  report(state, "ms", 1e3 * (cpu_seconds() - begin) / runs);
 }
 
+const clockid_t bare_clock[] = {CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID};
+
+/* A pair of begin and end beside two bare readings of its clock. */
 void bench_record(benchmark::State &state) {
-  std::vector<double> memory(64);
+  alignas(16) char memory[512];
+  int32_t clock = static_cast<int32_t>(state.range(0));
   tsanom_spmd_recorder *r;
-  tsanom_spmd_recorder_init(memory.data(), memory.size() * sizeof(double), 1, 1,
-                            static_cast<int32_t>(state.range(0)), &r);
+  tsanom_spmd_recorder_init(memory, sizeof memory, 1, 1, clock, &r);
+  double begin = cpu_seconds();
   for (auto _ : state) {
     tsanom_spmd_begin(r, 0);
     tsanom_spmd_end(r, 0);
   }
+  double pairs = static_cast<double>(state.iterations());
+  double cost = 1e9 * (cpu_seconds() - begin) / pairs;
   uint64_t calls = 0;
   tsanom_spmd_recorder_read(r, nullptr, &calls, nullptr);
-  if (calls != static_cast<uint64_t>(state.iterations()))
-    state.SkipWithError("wrong count");
+  check(calls == static_cast<uint64_t>(state.iterations()), "count");
+  constexpr int READINGS = 20000;
+  double bare = best_of(5, [clock] {
+    for (int i = 0; i < READINGS; i++)
+      benchmark::DoNotOptimize(seconds(bare_clock[clock]));
+  });
+  report(state, "ns/pair", cost, 2e9 * bare / READINGS);
+}
+
+/* The same with events that are counted as well. */
+void bench_count(benchmark::State &state) {
+  alignas(16) char memory[512], space[4096];
+  tsanom_spmd_event event;
+  tsanom_spmd_counters *counters;
+  tsanom_spmd_recorder *r;
+  tsanom_spmd_event_named("page-faults", &event);
+  tsanom_status status =
+      tsanom_spmd_counters_open(space, sizeof space, &event, 1, 1, &counters);
+  if (status != TSANOM_OK) {
+    state.SkipWithError("this machine counts no page faults");
+    return;
+  }
+  tsanom_spmd_recorder_init(memory, sizeof memory, 1, 1, TSANOM_SPMD_CLOCK_ELAPSED, &r);
+  tsanom_spmd_recorder_count(r, counters);
+  double begin = cpu_seconds();
+  for (auto _ : state) {
+    tsanom_spmd_begin(r, 0);
+    tsanom_spmd_end(r, 0);
+  }
+  double pairs = static_cast<double>(state.iterations());
+  report(state, "ns/pair", 1e9 * (cpu_seconds() - begin) / pairs);
+  tsanom_spmd_counters_close(counters);
 }
 
 BENCHMARK(bench_record)
     ->ArgName("clock")
     ->Arg(TSANOM_SPMD_CLOCK_ELAPSED)
     ->Arg(TSANOM_SPMD_CLOCK_CPU);
+BENCHMARK(bench_count);
 BENCHMARK(bench_analyse)
-    ->ArgNames({"processes", "regions", "family"})
+    ->ArgNames({"n", "regions", "family"})
     ->ArgsProduct({{8, 4096}, {14, 200}, {BALANCED, ONE, TWO}})
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 
 int main(int argc, char **argv) {
-  print_rates();
-  if (argc > 1 && std::strcmp(argv[1], "--rates") == 0) return 0;
+  if (argc > 1 && std::strcmp(argv[1], "--rates") == 0) {
+    print_rates();
+    return 0;
+  }
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
   return 0;

@@ -308,13 +308,94 @@ enum {
   /** Elapsed time, which CPU time is where nothing waits; it needs no system call on
    *  the systems where the C library reads it in user space. */
   TSANOM_SPMD_CLOCK_ELAPSED = 0,
-  /** CPU time of the calling thread, as the paper has it; a system call on most. */
+  /** CPU time of the calling thread, as the paper has it: see
+   *  tsanom_spmd_cpu_clock_is_in_user_space(). */
   TSANOM_SPMD_CLOCK_CPU = 1
 };
 
+/** Whether the calling thread reads its CPU time in user space, about as fast as
+ *  elapsed time. It is so on Linux where the C library registers threads for
+ *  restartable sequences and the kernel tells by them that a thread was switched out:
+ *  CPU time is then what the kernel last said plus the elapsed time since, and the
+ *  kernel is asked anew after each switch. Interrupts that strike in between count.
+ *  Else each reading is a system call. The first call of a thread tries it, in which it
+ *  sleeps for some 20 microseconds; so does the first reading.
+ *  @return 1 if it is so, else 0 */
+TSANOM_API int32_t tsanom_spmd_cpu_clock_is_in_user_space(void);
+
+/** An event to count, as perf_event_open(2) takes it. */
+typedef struct tsanom_spmd_event {
+  uint64_t config;    /**< which event of its type */
+  uint32_t type;      /**< kind of event */
+  uint32_t reserved0; /**< 0 */
+} tsanom_spmd_event;
+
+/** Events that one thread can count at once. */
+enum { TSANOM_SPMD_EVENTS_MAX = 16 };
+
+/** An event by its usual name: "instructions", "cycles", "cache-references",
+ *  "cache-misses", "branches", "branch-misses", "page-faults", "context-switches" or
+ *  "cpu-migrations".
+ *  @param      name   the name
+ *  @param[out] event  the event; whether a machine has it shows when it is opened
+ *  @retval TSANOM_E_NULL    name or event is NULL
+ *  @retval TSANOM_E_OPTION  no event is called so here
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_spmd_event_named(const char *name,
+                                                 tsanom_spmd_event *event);
+
+/** Counts of events of one thread, by region, in memory of the caller; with it file
+ *  descriptors, which tsanom_spmd_counters_close() closes. */
+typedef struct tsanom_spmd_counters tsanom_spmd_counters;
+
+/** Bytes of memory that counters need, O(regions).
+ *  @param      events   1 ... ::TSANOM_SPMD_EVENTS_MAX
+ *  @param      regions  1 ... 2^31 - 1
+ *  @param[out] bytes    the size, for a block aligned for any type
+ *  @retval TSANOM_E_NULL   bytes is NULL
+ *  @retval TSANOM_E_COUNT  events or regions is out of its range
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_spmd_counters_size(size_t events, size_t regions,
+                                                   size_t *bytes);
+
+/** Begin to count events of the calling thread, without those of the kernel where that
+ *  can be told apart. What a machine, a virtual one above all, does not have or does not
+ *  allow is absent.
+ *  @param[out] memory    aligned for any type; not to be moved while a recorder uses it
+ *  @param      bytes     at least tsanom_spmd_counters_size()'s answer
+ *  @param      event     events of them
+ *  @param      events    how many
+ *  @param      regions   as many as the recorder has
+ *  @param[out] counters  lie at `memory`
+ *  @retval TSANOM_PARTIAL      some events are absent, or all
+ *  @retval TSANOM_E_NULL       memory, event or counters is NULL
+ *  @retval TSANOM_E_WORKSPACE  bytes is too small
+ *  @return TSANOM_OK, or as tsanom_spmd_counters_size() */
+TSANOM_API tsanom_status tsanom_spmd_counters_open(void *memory, size_t bytes,
+                                                   const tsanom_spmd_event *event,
+                                                   size_t events, size_t regions,
+                                                   tsanom_spmd_counters **counters);
+
+/** End counting. What was counted can still be read.
+ *  @param counters  NULL: nothing happens */
+TSANOM_API void tsanom_spmd_counters_close(tsanom_spmd_counters *counters);
+
+/** What was counted of one event: a row of the matrix of tsanom_spmd_data.metric.
+ *  @param      counters  at rest
+ *  @param      event     its index when they were opened
+ *  @param[out] value     a value for each region, of its visits that have ended, nested
+ *                        regions included; NaN where the event is absent or was not
+ *                        counted all the time, as when the kernel shares the counters
+ *  @retval TSANOM_PARTIAL   there is a NaN
+ *  @retval TSANOM_E_NULL    counters or value is NULL
+ *  @retval TSANOM_E_OPTION  there is no such event
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_spmd_counters_read(const tsanom_spmd_counters *counters,
+                                                   size_t event, double *value);
+
 /** Times of the regions of one thread or process, in memory of the caller. It belongs
- *  to the thread that uses it: no lock, no allocation, no global state. The memory may
- *  be moved between calls. */
+ *  to the thread that uses it: no lock, no allocation, no state that threads share. The
+ *  memory may be moved between calls. */
 typedef struct tsanom_spmd_recorder tsanom_spmd_recorder;
 
 /** Bytes of memory that a recorder needs, O(regions + depth).
@@ -342,6 +423,18 @@ TSANOM_API tsanom_status tsanom_spmd_recorder_init(void *memory, size_t bytes,
                                                    size_t regions, size_t depth,
                                                    int32_t clock,
                                                    tsanom_spmd_recorder **recorder);
+
+/** Count events, too: two system calls a pair of tsanom_spmd_begin() and
+ *  tsanom_spmd_end(), which the time of the region does not hold, but that of the
+ *  regions around it does.
+ *  @param recorder  of this thread, at rest
+ *  @param counters  of this thread, which remain the caller's; NULL: no more
+ *  @retval TSANOM_E_NULL   recorder is NULL
+ *  @retval TSANOM_E_STATE  a region is open
+ *  @retval TSANOM_E_COUNT  the counters are for another number of regions
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_spmd_recorder_count(tsanom_spmd_recorder *recorder,
+                                                    tsanom_spmd_counters *counters);
 
 /** Enter a region. It may be open already (recursion): then its time goes on.
  *  @param recorder  of this thread
@@ -376,6 +469,28 @@ TSANOM_API tsanom_status tsanom_spmd_end(tsanom_spmd_recorder *recorder, int32_t
 TSANOM_API tsanom_status tsanom_spmd_recorder_read(const tsanom_spmd_recorder *recorder,
                                                    double *time, uint64_t *calls,
                                                    int32_t *parent);
+
+/** Write what was recorded to a run folder, for `tsanom similar`: the region file
+ *  FOLDER/spmd/PROCESS.json, with one row, the regions that were entered, their visits
+ *  as metric "calls" and the counts as further ones. Any number of threads and of
+ *  processes, on one machine or on several that share the folder, write to one run,
+ *  each by its own name; the same name again replaces the file. A file is there whole
+ *  or not at all. Streams of the C library are used, which allocate.
+ *  @param recorder  at rest
+ *  @param folder    made if it is not there; the folder around it must be
+ *  @param process   its name: 1 to 64 letters, digits and "-_.", not a dot first
+ *  @param regions   the name of each region, UTF-8, different from the others
+ *  @param events    the name of each event counted; NULL: none is written
+ *  @retval TSANOM_PARTIAL   as tsanom_spmd_recorder_read(); the file was written
+ *  @retval TSANOM_E_NULL    recorder, folder, process, regions or a name is NULL
+ *  @retval TSANOM_E_VALUE   process is no such name
+ *  @retval TSANOM_E_IO      the folder or the file cannot be written
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *recorder,
+                                                    const char *folder,
+                                                    const char *process,
+                                                    const char *const *regions,
+                                                    const char *const *events);
 
 #ifdef __cplusplus
 }

@@ -1,34 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The recorder of region times, one for each thread. */
 #include <string.h>
-#include <time.h>
-#include <tsanom/spmd.h>
 
-enum { UNSEEN = -2 };
-
-typedef struct {
-  int64_t time;   /* nanoseconds of visits that have ended */
-  uint64_t calls; /* how many have */
-  int64_t start;  /* of the outermost open visit */
-  uint32_t open;  /* visits */
-  int32_t parent; /* where it was first entered from; UNSEEN */
-} visits;
-
-struct tsanom_spmd_recorder {
-  size_t regions, depth, used;
-  clockid_t clock;
-  int32_t mixed;  /* a region was entered from several */
-  visits visit[]; /* regions; behind them int32_t stack[depth] */
-};
+#include "spmd/cpu_clock.h"
+#include "spmd/recorder.h"
 
 static int32_t *stack_of(tsanom_spmd_recorder *r) {
   return (int32_t *)(r->visit + r->regions);
 }
 
-static int64_t now(clockid_t clock) {
-  struct timespec t;
-  clock_gettime(clock, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+static int64_t now(const tsanom_spmd_recorder *r) {
+  return r->clock == TSANOM_SPMD_CLOCK_CPU ? tsn_cpu_clock_now() : tsn_elapsed_now();
+}
+
+int32_t tsanom_spmd_cpu_clock_is_in_user_space(void) {
+  return tsn_cpu_clock_is_in_user_space();
 }
 
 tsanom_status tsanom_spmd_recorder_size(size_t regions, size_t depth, size_t *bytes) {
@@ -36,8 +22,8 @@ tsanom_status tsanom_spmd_recorder_size(size_t regions, size_t depth, size_t *by
   if (regions < 1 || regions > INT32_MAX || depth < 1 || depth > INT32_MAX) {
     return TSANOM_E_COUNT;
   }
-  *bytes =
-      sizeof(tsanom_spmd_recorder) + regions * sizeof(visits) + depth * sizeof(int32_t);
+  *bytes = sizeof(tsanom_spmd_recorder) + regions * sizeof(tsn_spmd_visits) +
+           depth * sizeof(int32_t);
   return TSANOM_OK;
 }
 
@@ -56,9 +42,19 @@ tsanom_status tsanom_spmd_recorder_init(void *memory, size_t bytes, size_t regio
   memset(r, 0, needed);
   r->regions = regions;
   r->depth = depth;
-  r->clock = clock == TSANOM_SPMD_CLOCK_CPU ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
-  for (size_t k = 0; k < regions; k++) r->visit[k].parent = UNSEEN;
+  r->clock = clock;
+  r->made = tsn_elapsed_now();
+  for (size_t k = 0; k < regions; k++) r->visit[k].parent = TSN_SPMD_UNSEEN;
   *recorder = r;
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_spmd_recorder_count(tsanom_spmd_recorder *r,
+                                         tsanom_spmd_counters *counters) {
+  if (!r) return TSANOM_E_NULL;
+  if (r->used) return TSANOM_E_STATE;
+  if (counters && tsn_spmd_counted_regions(counters) != r->regions) return TSANOM_E_COUNT;
+  r->counters = counters;
   return TSANOM_OK;
 }
 
@@ -66,24 +62,27 @@ tsanom_status tsanom_spmd_begin(tsanom_spmd_recorder *r, int32_t region) {
   if (!r) return TSANOM_E_NULL;
   if (region < 0 || (size_t)region >= r->regions) return TSANOM_E_VALUE;
   if (r->used == r->depth) return TSANOM_E_STATE;
-  visits *v = &r->visit[region];
+  tsn_spmd_visits *v = &r->visit[region];
   int32_t *stack = stack_of(r);
   int32_t parent = r->used ? stack[r->used - 1] : TSANOM_SPMD_NONE;
   stack[r->used++] = region;
   if (v->open++) return TSANOM_OK;
-  if (v->parent == UNSEEN) v->parent = parent;
+  if (v->parent == TSN_SPMD_UNSEEN) v->parent = parent;
   r->mixed |= v->parent != parent;
-  v->start = now(r->clock);
+  if (r->counters) tsn_spmd_count_begin(r->counters, (size_t)region);
+  v->start = now(r);
   return TSANOM_OK;
 }
 
 tsanom_status tsanom_spmd_end(tsanom_spmd_recorder *r, int32_t region) {
   if (!r) return TSANOM_E_NULL;
   if (!r->used || stack_of(r)[r->used - 1] != region) return TSANOM_E_STATE;
-  visits *v = &r->visit[region];
+  tsn_spmd_visits *v = &r->visit[region];
   r->used--;
   v->calls++;
-  if (--v->open == 0) v->time += now(r->clock) - v->start;
+  if (--v->open != 0) return TSANOM_OK;
+  v->time += now(r) - v->start;
+  if (r->counters) tsn_spmd_count_end(r->counters, (size_t)region);
   return TSANOM_OK;
 }
 
@@ -91,10 +90,10 @@ tsanom_status tsanom_spmd_recorder_read(const tsanom_spmd_recorder *r, double *t
                                         uint64_t *calls, int32_t *parent) {
   if (!r) return TSANOM_E_NULL;
   for (size_t k = 0; k < r->regions; k++) {
-    const visits *v = &r->visit[k];
+    const tsn_spmd_visits *v = &r->visit[k];
     if (time) time[k] = 1e-9 * (double)v->time;
     if (calls) calls[k] = v->calls;
-    if (parent) parent[k] = v->parent == UNSEEN ? TSANOM_SPMD_NONE : v->parent;
+    if (parent) parent[k] = v->parent == TSN_SPMD_UNSEEN ? TSANOM_SPMD_NONE : v->parent;
   }
   return r->mixed || r->used ? TSANOM_PARTIAL : TSANOM_OK;
 }

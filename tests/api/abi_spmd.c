@@ -18,6 +18,7 @@ _Static_assert(TSANOM_SPMD_NOT_FOUND == 4, "constant");
 _Static_assert(TSANOM_SPMD_UNFINISHED == 5, "constant");
 _Static_assert(TSANOM_SPMD_CLOCK_ELAPSED == 0, "constant");
 _Static_assert(TSANOM_SPMD_CLOCK_CPU == 1, "constant");
+_Static_assert(TSANOM_SPMD_EVENTS_MAX == 16, "constant");
 
 #if __SIZEOF_POINTER__ == 8
 _Static_assert(offsetof(tsanom_spmd_data, struct_size) == 0, "data");
@@ -63,6 +64,11 @@ _Static_assert(offsetof(tsanom_spmd_decision, classes) == 16, "decision");
 _Static_assert(offsetof(tsanom_spmd_decision, first) == 24, "decision");
 _Static_assert(offsetof(tsanom_spmd_decision, count) == 32, "decision");
 _Static_assert(sizeof(tsanom_spmd_decision) == 40, "decision");
+
+_Static_assert(offsetof(tsanom_spmd_event, config) == 0, "event");
+_Static_assert(offsetof(tsanom_spmd_event, type) == 8, "event");
+_Static_assert(offsetof(tsanom_spmd_event, reserved0) == 12, "event");
+_Static_assert(sizeof(tsanom_spmd_event) == 16, "event");
 
 _Static_assert(offsetof(tsanom_spmd_report, struct_size) == 0, "report");
 _Static_assert(offsetof(tsanom_spmd_report, class_of) == 8, "report");

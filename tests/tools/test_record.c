@@ -365,3 +365,49 @@ Test(command_record, every_workload_shows_its_iterations) {
     check_iterations(run, i != LU);
   }
 }
+
+/* The triangle is dealt out by rows, so that the last of two threads has three quarters
+ * of it; the other region is even. */
+Test(command_record, similar_names_the_region_that_is_not_balanced) {
+  for (int c = 0; c < COMPILERS; c++) {
+    if (!build(compilers[c], "triangle")) continue;
+    cr_assert(shell("OMP_NUM_THREADS=2 " TSANOM_COMMAND
+                    " record --cpu-time -o run.%d -- ./triangle >sum",
+                    c) == 0);
+    json_t *r = tsanom_json("similar run.%d --json --tolerance 0.3", c);
+    cr_assert(json_array_size(json_object_get(r, "clusters")) == 2);
+    const json_t *cores = json_object_get(r, "cccr");
+    cr_assert(json_array_size(cores) == 1);
+    const char *core = json_string_value(json_array_get(cores, 0));
+    cr_assert(strstr(core, "triangle"), "%s", core);
+    const json_t *regions = json_object_get(r, "regions");
+    cr_assert(json_array_size(regions) == 2);
+    for (size_t k = 0; k < 2; k++) {
+      const json_t *region = json_array_get(regions, k);
+      bool is_core = !strcmp(text_of(region, "region"), core);
+      cr_assert(number_of(region, "level") == 1);
+      cr_assert(!is_core || number_of(region, "max_process") == 1);
+      cr_assert((number_of(region, "imbalance") > 0.3) == is_core);
+    }
+    json_decref(r);
+    /* Without processor times there is nothing to compare. */
+    cr_assert(tsanom("record -o bare.%d -- ./triangle", c).status == 0);
+    char run[16];
+    snprintf(run, sizeof run, "bare.%d", c);
+    CHECK_REFUSED(tsanom("similar %s", run), 3, run, "--cpu-time");
+  }
+}
+
+Test(command_record, similar_knows_nested_regions) {
+  if (!build("gcc", "nested")) return;
+  cr_assert(shell("OMP_NUM_THREADS=2 OMP_MAX_ACTIVE_LEVELS=2 " TSANOM_COMMAND
+                  " record --cpu-time -o run -- ./nested") == 0);
+  json_t *r = tsanom_json("similar run --json --tolerance 1");
+  const json_t *regions = json_object_get(r, "regions");
+  cr_assert(json_array_size(regions) == 2);
+  const json_t *outer = json_array_get(regions, 0), *inner = json_array_get(regions, 1);
+  cr_assert(number_of(outer, "level") == 1 && number_of(inner, "level") == 2);
+  cr_assert(!strcmp(text_of(inner, "parent"), text_of(outer, "region")));
+  cr_assert(strstr(text_of(inner, "region"), "inner"));
+  json_decref(r);
+}

@@ -82,7 +82,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       r->path = text;
       return state->arg_num ? ARGP_ERR_UNKNOWN : 0;
     case ARGP_KEY_END:
-      if (state->arg_num != 1) argp_error(state, "one file is expected");
+      if (state->arg_num != 1) argp_error(state, "one file or run is expected");
       return 0;
     default:
       return ARGP_ERR_UNKNOWN;
@@ -104,12 +104,15 @@ int command_similar(int argc, char **argv) {
   static const struct argp argp = {
       options,
       parse,
-      "FILE.json",
+      "FILE.json|RUN",
       "Which processes of an SPMD program differ, in which region of the code, and "
       "why.\v"
       "FILE.json holds the region tree, the CPU time of each region in each process, "
-      "and metrics if there are any; \"-\" is the standard input. The manual's page on "
-      "SPMD similarity explains its fields.",
+      "and metrics if there are any; \"-\" is the standard input. RUN is a folder to "
+      "which "
+      "recorders of region times wrote, or one by tsanom record --cpu-time, whose "
+      "threads are then the processes. The manual's page on SPMD similarity explains "
+      "both.",
       children,
       NULL,
       NULL};

@@ -105,12 +105,12 @@ static int check_tree(json_place *at, int32_t tree, const region_file *f) {
   return 0;
 }
 
-static int take_regions(json_place *at, const json_t *json, int32_t tree,
+static int take_regions(json_place *at, const json_t *json, int32_t tree, int is_part,
                         region_file *f) {
   const json_t *all = json_take_array(at, json, "regions");
   if (!all) return -1;
   size_t count = json_array_size(all);
-  if (!count || count > REGIONS_MOST) {
+  if ((!count && !is_part) || count > REGIONS_MOST) {
     return json_bad(at, "regions", "1 to 16384 regions are expected");
   }
   f->region = take(count, sizeof *f->region);
@@ -235,17 +235,22 @@ static int take_elapsed(const json_place *at, const json_t *json, region_file *f
   return f->data.elapsed > 0 ? 0 : json_bad(at, "elapsed", "a time above 0 is expected");
 }
 
-int region_file_from_json(const json_t *json, const char *file, int32_t tree,
-                          region_file *f, failure *why) {
+/* Everything in the file; of a part, processes have names, and regions may be none. */
+static int take_all(const json_t *json, const char *file, int32_t tree, int is_part,
+                    region_file *f, failure *why) {
   json_place at = {.file = file, .why = why};
   tsanom_spmd_data_init(&f->data, sizeof f->data);
   int status = 0;
   if (!json_is_object(json)) status = fail(why, "%s: a JSON object is expected", file);
-  if (status || take_regions(&at, json, tree, f) || take_times(&at, json, f) ||
+  if (status || take_regions(&at, json, tree, is_part, f) || take_times(&at, json, f) ||
       take_processes(&at, json, f) || take_metrics(&at, json, f) ||
       take_elapsed(&at, json, f)) {
     region_file_free(f);
     return -1;
+  }
+  if (is_part && !f->process) {
+    region_file_free(f);
+    return json_bad(&at, "processes", "the names of the processes are expected");
   }
   f->data.parent = f->parent;
   f->data.time = f->time;
@@ -253,10 +258,23 @@ int region_file_from_json(const json_t *json, const char *file, int32_t tree,
   return 0;
 }
 
+int region_file_from_json(const json_t *json, const char *file, int32_t tree,
+                          region_file *f, failure *why) {
+  return take_all(json, file, tree, 0, f, why);
+}
+
 int region_file_read(const char *path, int32_t tree, region_file *f, failure *why) {
   json_t *json = json_load_path(path, why);
   if (!json) return -1;
-  int status = region_file_from_json(json, file_title(path), tree, f, why);
+  int status = take_all(json, file_title(path), tree, 0, f, why);
+  json_decref(json);
+  return status;
+}
+
+int region_file_read_part(const char *path, region_file *f, failure *why) {
+  json_t *json = json_load_path(path, why);
+  if (!json) return -1;
+  int status = take_all(json, path, TSANOM_SPMD_FOREST, 1, f, why);
   json_decref(json);
   return status;
 }

@@ -27,6 +27,10 @@ int region_file_read(const char *path, int32_t tree, region_file *f, failure *wh
 int region_file_from_json(const json_t *json, const char *file, int32_t tree,
                           region_file *f, failure *why);
 
+/* Read what one process, or some, of a run wrote: their names are there, regions may
+ * be none. */
+int region_file_read_part(const char *path, region_file *f, failure *why);
+
 void region_file_free(region_file *f);
 
 #endif

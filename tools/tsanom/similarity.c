@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "json_value.h"
+#include "region_run.h"
 #include "rows.h"
 
 enum { REDUCTS_MOST = 256 };
@@ -62,7 +63,10 @@ static tsanom_status analyse(similarity *s, const tsanom_spmd_options *options,
 
 int similarity_make(const char *path, const tsanom_spmd_options *options,
                     const tsanom_exec *exec, similarity *s, failure *why) {
-  if (region_file_read(path, options->tree, &s->file, why)) return -1;
+  int failed = run_is_folder(path)
+                   ? region_run_read(path, exec, options->tree, &s->file, why)
+                   : region_file_read(path, options->tree, &s->file, why);
+  if (failed) return -1;
   if (!allocate(s)) return fail(why, "%s: out of memory", file_title(path));
   tsanom_status status = analyse(s, options, exec);
   return status < 0 ? fail_status(why, file_title(path), status) : 0;

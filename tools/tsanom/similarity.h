@@ -17,7 +17,7 @@ typedef struct {
   size_t words; /* of a set of metrics */
 } similarity;
 
-/* Read a region file and analyse it. */
+/* Read a region file, or a run folder, and analyse it. */
 int similarity_make(const char *path, const tsanom_spmd_options *options,
                     const tsanom_exec *exec, similarity *s, failure *why);
 

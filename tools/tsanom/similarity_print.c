@@ -2,6 +2,7 @@
 /* The similarity analysis as text. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "similarity.h"
 
@@ -107,15 +108,25 @@ static void print_causes(const similarity *s) {
   }
 }
 
+static int longest_name(const similarity *s) {
+  size_t longest = 24;
+  for (size_t k = 0; k < s->file.data.regions; k++) {
+    size_t length = strlen(s->file.region[k]);
+    if (length > longest) longest = length;
+  }
+  return longest < 100 ? (int)longest : 100;
+}
+
 static void print_balance(const similarity *s) {
   const tsanom_spmd_report *r = &s->report;
   char number[32];
-  printf("\n%-24s %5s %11s %11s %11s %9s  %s\n", "region", "level", "min", "mean", "max",
-         "imbalance", "slowest");
+  int width = longest_name(s);
+  printf("\n%-*s %5s %11s %11s %11s %9s  %s\n", width, "region", "level", "min", "mean",
+         "max", "imbalance", "slowest");
   for (size_t k = 0; k < s->file.data.regions; k++) {
     const tsanom_spmd_region *g = &s->region[k];
-    printf("%-24s %5d %11.4g %11.4g %11.4g %7.1f %%  %s\n", s->file.region[k], g->level,
-           g->min, g->mean, g->max, 100 * g->imbalance,
+    printf("%-*s %5d %11.4g %11.4g %11.4g %7.1f %%  %s\n", width, s->file.region[k],
+           g->level, g->min, g->mean, g->max, 100 * g->imbalance,
            process_name(s, g->max_process, number));
   }
   printf("\nload balance   %.3f\nserialisation  %.3f\n", r->load_balance,

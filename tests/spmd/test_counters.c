@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counters: events that are there, events that no machine has, both at once. What the
+ * machine allows is not known beforehand; page faults are counted where anything is. */
+#include <math.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <tsanom/spmd.h>
+#include <unistd.h>
+
+#include "support/check.h"
+
+enum { OUTER, INNER, IDLE, REGIONS, PAGES = 50 };
+
+/* A type of event that no kernel gives a number to. */
+static const tsanom_spmd_event nowhere = {.config = 1, .type = 0x7ffffff0};
+
+static tsanom_spmd_event named(const char *name) {
+  tsanom_spmd_event event;
+  CHECK_STATUS(tsanom_spmd_event_named(name, &event), TSANOM_OK);
+  return event;
+}
+
+static tsanom_spmd_counters *counters_of(const tsanom_spmd_event *event, size_t events,
+                                         tsanom_status *status) {
+  size_t bytes;
+  tsanom_spmd_counters *c = NULL;
+  CHECK_STATUS(tsanom_spmd_counters_size(events, REGIONS, &bytes), TSANOM_OK);
+  void *memory = malloc(bytes);
+  *status = tsanom_spmd_counters_open(memory, bytes, event, events, REGIONS, &c);
+  cr_assert(*status >= 0 && (void *)c == memory);
+  return c;
+}
+
+/* Every page that is touched first is a fault. */
+static void touch_pages(size_t count) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  volatile char *bytes = mmap(NULL, count * page, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  cr_assert((const void *)bytes != MAP_FAILED);
+  madvise((void *)bytes, count * page, MADV_NOHUGEPAGE);
+  for (size_t i = 0; i < count; i++) bytes[i * page] = 1;
+  munmap((void *)bytes, count * page);
+}
+
+/* Two visits of OUTER, in each INNER twice. */
+static void record(tsanom_spmd_counters *c) {
+  static long memory[128];
+  tsanom_spmd_recorder *r;
+  CHECK_STATUS(tsanom_spmd_recorder_init(memory, sizeof memory, REGIONS, 2,
+                                         TSANOM_SPMD_CLOCK_ELAPSED, &r),
+               TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_recorder_count(r, c), TSANOM_OK);
+  for (int i = 0; i < 2; i++) {
+    tsanom_spmd_begin(r, OUTER);
+    CHECK_STATUS(tsanom_spmd_recorder_count(r, NULL), TSANOM_E_STATE);
+    touch_pages(PAGES);
+    for (int j = 0; j < 2; j++) {
+      tsanom_spmd_begin(r, INNER);
+      touch_pages(PAGES);
+      tsanom_spmd_end(r, INNER);
+    }
+    tsanom_spmd_end(r, OUTER);
+  }
+}
+
+static void check_absent(const tsanom_spmd_counters *c, size_t event) {
+  double value[REGIONS];
+  CHECK_STATUS(tsanom_spmd_counters_read(c, event, value), TSANOM_PARTIAL);
+  for (int k = 0; k < REGIONS; k++) cr_assert(isnan(value[k]));
+}
+
+static void check_faults(const tsanom_spmd_counters *c, size_t event) {
+  double value[REGIONS];
+  CHECK_STATUS(tsanom_spmd_counters_read(c, event, value), TSANOM_OK);
+  cr_assert(value[INNER] >= 4 * PAGES && value[INNER] < 4 * PAGES + 100, "%g",
+            value[INNER]);
+  cr_assert(value[OUTER] >= value[INNER] + 2 * PAGES, "%g", value[OUTER]);
+  cr_assert_eq(value[IDLE], 0, "a region that was not entered had none");
+}
+
+Test(spmd_counters, an_event_that_is_not_there_is_absent) {
+  tsanom_status status;
+  tsanom_spmd_counters *c = counters_of(&nowhere, 1, &status);
+  cr_assert_eq(status, TSANOM_PARTIAL);
+  record(c);
+  check_absent(c, 0);
+  tsanom_spmd_counters_close(c);
+  check_absent(c, 0);
+  free(c);
+}
+
+Test(spmd_counters, page_faults_are_counted_by_region) {
+  tsanom_status status;
+  tsanom_spmd_event faults = named("page-faults");
+  tsanom_spmd_counters *c = counters_of(&faults, 1, &status);
+  record(c);
+  if (status == TSANOM_OK) {
+    check_faults(c, 0);
+  } else {
+    check_absent(c, 0);
+  }
+  tsanom_spmd_counters_close(c);
+  free(c);
+}
+
+Test(spmd_counters, absent_events_leave_the_others_right) {
+  const tsanom_spmd_event event[] = {nowhere, named("page-faults"), nowhere,
+                                     named("context-switches"), nowhere};
+  tsanom_status status, alone;
+  tsanom_spmd_counters *single = counters_of(&event[1], 1, &alone);
+  tsanom_spmd_counters_close(single);
+  free(single);
+  tsanom_spmd_counters *c = counters_of(event, 5, &status);
+  cr_assert_eq(status, TSANOM_PARTIAL);
+  record(c);
+  for (size_t e = 0; e < 5; e += 2) check_absent(c, e);
+  if (alone == TSANOM_OK) check_faults(c, 1);
+  tsanom_spmd_counters_close(c);
+  if (alone == TSANOM_OK) check_faults(c, 1);
+  free(c);
+}
+
+/* Hardware that is there counts something; that which is not is no zero. */
+Test(spmd_counters, hardware_is_there_or_absent) {
+  static const char *const name[] = {"instructions", "cycles",   "cache-references",
+                                     "cache-misses", "branches", "branch-misses"};
+  for (size_t e = 0; e < sizeof name / sizeof *name; e++) {
+    tsanom_status status;
+    tsanom_spmd_event event = named(name[e]);
+    tsanom_spmd_counters *c = counters_of(&event, 1, &status);
+    double value[REGIONS];
+    record(c);
+    if (status == TSANOM_PARTIAL) {
+      check_absent(c, 0);
+    } else if (tsanom_spmd_counters_read(c, 0, value) == TSANOM_OK) {
+      cr_assert(value[OUTER] > 0 && value[OUTER] >= value[INNER], "%s", name[e]);
+    }
+    tsanom_spmd_counters_close(c);
+    free(c);
+  }
+}
+
+Test(spmd_counters, misuse_is_refused) {
+  long memory[512];
+  size_t bytes;
+  tsanom_spmd_event event = nowhere;
+  tsanom_spmd_counters *c = NULL;
+  tsanom_spmd_recorder *r = NULL;
+  double value[REGIONS];
+  CHECK_STATUS(tsanom_spmd_event_named("no such event", &event), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_spmd_event_named(NULL, &event), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_spmd_event_named("cycles", NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_spmd_counters_size(1, 1, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_spmd_counters_size(0, 1, &bytes), TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_spmd_counters_size(TSANOM_SPMD_EVENTS_MAX + 1, 1, &bytes),
+               TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_spmd_counters_size(1, 0, &bytes), TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_spmd_counters_size(1, 1, &bytes), TSANOM_OK);
+  cr_assert_leq(bytes, sizeof memory);
+  CHECK_STATUS(tsanom_spmd_counters_open(memory, bytes - 1, &nowhere, 1, 1, &c),
+               TSANOM_E_WORKSPACE);
+  CHECK_STATUS(tsanom_spmd_counters_open(NULL, bytes, &nowhere, 1, 1, &c), TSANOM_E_NULL);
+  cr_assert_null(c);
+  CHECK_STATUS(tsanom_spmd_counters_open(memory, bytes, &nowhere, 1, 1, &c),
+               TSANOM_PARTIAL);
+  CHECK_STATUS(tsanom_spmd_counters_read(c, 1, value), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_spmd_counters_read(c, 0, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_spmd_counters_read(NULL, 0, value), TSANOM_E_NULL);
+  long place[64];
+  CHECK_STATUS(
+      tsanom_spmd_recorder_init(place, sizeof place, 2, 1, TSANOM_SPMD_CLOCK_ELAPSED, &r),
+      TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_recorder_count(r, c), TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_spmd_recorder_count(NULL, c), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_spmd_recorder_count(r, NULL), TSANOM_OK);
+  tsanom_spmd_counters_close(c);
+  tsanom_spmd_counters_close(NULL);
+}

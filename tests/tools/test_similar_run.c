@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom similar on runs that recorders of several processes and threads wrote. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <tsanom/compat.h>
+#include <unistd.h>
+
+#include "run.h"
+
+TestSuite(command_similar_run, .init = enter_folder, .fini = leave_folder);
+
+enum { STEP, TRIANGLE, IO, NEVER, REGIONS };
+
+static const char *const names[REGIONS] = {"step", "the \"triangle\"\t\\", "io", "never"};
+
+static void work(double seconds) {
+  struct timespec start, now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+  do {
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  } while ((double)(now.tv_sec - start.tv_sec) +
+               1e-9 * (double)(now.tv_nsec - start.tv_nsec) <
+           seconds);
+}
+
+/* Work of 5 ms and, in it, of 20 ms times the part; process 0 alone does I/O. */
+static tsanom_spmd_recorder *record(long memory[128], int process, double part) {
+  tsanom_spmd_recorder *r;
+  cr_assert(tsanom_spmd_recorder_init(memory, 128 * sizeof *memory, REGIONS, 2,
+                                      TSANOM_SPMD_CLOCK_CPU, &r) == TSANOM_OK);
+  Par_begin(r, STEP);
+  work(5e-3);
+  Par_begin(r, TRIANGLE);
+  work(20e-3 * part);
+  Par_end(r, TRIANGLE);
+  Par_end(r, STEP);
+  if (process == 0) {
+    Par_begin(r, IO);
+    Par_end(r, IO);
+  }
+  return r;
+}
+
+static tsanom_status write_process(int process, double part) {
+  long memory[128];
+  char name[32];
+  tsanom_spmd_recorder *r = record(memory, process, part);
+  snprintf(name, sizeof name, "rank-%d", process);
+  return tsanom_spmd_recorder_write(r, "run", name, names, NULL);
+}
+
+/* Real processes, as the ranks of a program are. */
+static void write_run(int processes, double part_of_odd) {
+  for (int p = 0; p < processes; p++) {
+    pid_t child = fork();
+    if (child == 0) {
+      _exit(write_process(p, p % 2 ? part_of_odd : 1) == TSANOM_OK ? 0 : 1);
+    }
+    int ended;
+    cr_assert(child > 0 && waitpid(child, &ended, 0) == child);
+    cr_assert(WIFEXITED(ended) && WEXITSTATUS(ended) == 0);
+  }
+}
+
+static const char *text_at(const json_t *array, size_t i) {
+  return json_string_value(json_array_get(array, i));
+}
+
+Test(command_similar_run, ranks_write_one_run) {
+  write_run(12, 3);
+  json_t *r = tsanom_json("similar run --json --tolerance 0.3");
+  const json_t *clusters = json_object_get(r, "clusters");
+  cr_assert_eq(json_array_size(clusters), 2);
+  cr_assert_eq(json_array_size(json_array_get(clusters, 1)), 6);
+  /* In the order of their numbers, so that 10 comes after 2. */
+  cr_assert_str_eq(text_at(json_array_get(clusters, 0), 5), "rank-10");
+  cr_assert_str_eq(text_at(json_object_get(r, "cccr"), 0), names[TRIANGLE]);
+  cr_assert_eq(json_array_size(json_object_get(r, "cccr")), 1);
+  const json_t *regions = json_object_get(r, "regions");
+  cr_assert_eq(json_array_size(regions), 3, "a region that none entered is not there");
+  cr_assert_str_eq(
+      json_string_value(json_object_get(json_array_get(regions, 1), "parent")), "step");
+  /* rank 0 alone did I/O: no time elsewhere. */
+  cr_assert_eq(number_of(json_array_get(regions, 2), "min"), 0);
+  cr_assert_eq(number_of(json_array_get(regions, 2), "max_process"), 0);
+  cr_assert_gt(number_of(json_object_get(r, "balance"), "scheduling"), 0);
+  cr_assert_str_eq(
+      text_at(json_object_get(json_object_get(r, "decision_table"), "attributes"), 0),
+      "calls");
+  json_decref(r);
+  cr_assert_eq(tsanom("similar --check run --tolerance 0.3 --plot p.svg").status, 1);
+  check_svg("p.svg");
+  CHECK_REFUSED(tsanom("similar --program run"), 3, "run", "--program", "step", "io");
+}
+
+Test(command_similar_run, alike_processes_are_one_kind) {
+  write_run(3, 1);
+  cr_assert_eq(tsanom("similar --check run --tolerance 0.5").status, 0);
+}
+
+Test(command_similar_run, counts_are_metrics_and_absent_ones_are_null) {
+  static const char *const events[] = {"page-faults", "of no machine"};
+  long memory[128], space[512];
+  tsanom_spmd_event event[2] = {{0}, {.type = 0x7ffffff0}};
+  tsanom_spmd_counters *c;
+  tsanom_spmd_event_named("page-faults", &event[0]);
+  cr_assert(tsanom_spmd_counters_open(space, sizeof space, event, 2, REGIONS, &c) ==
+            TSANOM_PARTIAL);
+  tsanom_spmd_recorder *r = record(memory, 1, 1);
+  cr_assert(tsanom_spmd_recorder_count(r, c) == TSANOM_OK);
+  cr_assert(tsanom_spmd_recorder_write(r, "run", "one", names, events) == TSANOM_OK);
+  tsanom_spmd_counters_close(c);
+  json_t *file = json_load_file("run/spmd/one.json", 0, NULL);
+  const json_t *metrics = json_object_get(file, "metrics");
+  cr_assert_eq(json_array_size(metrics), 3);
+  const json_t *row =
+      json_array_get(json_object_get(json_array_get(metrics, 2), "value"), 0);
+  cr_assert_eq(json_array_size(row), 2);
+  cr_assert(json_is_null(json_array_get(row, 0)) && json_is_null(json_array_get(row, 1)));
+  json_decref(file);
+  /* One process that measured it not at all, another that did: missing, not zero. */
+  cr_assert(write_process(2, 1) == TSANOM_OK);
+  json_t *all = tsanom_json("similar run --json --tolerance 1");
+  const json_t *rows = json_object_get(json_object_get(all, "decision_table"), "rows");
+  for (size_t i = 0; i < 2; i++) {
+    cr_assert(json_is_null(json_array_get(json_array_get(rows, i), 2)));
+    cr_assert(json_is_integer(json_array_get(json_array_get(rows, i), 0)));
+  }
+  json_decref(all);
+}
+
+Test(command_similar_run, what_does_not_fit_together_is_refused) {
+  static const char row[] = "\"time\": [[1, 1]], \"processes\": [\"%s\"]}";
+  char text[256];
+  CHECK_REFUSED(tsanom("similar ."), 3, "places.tsv", "recorders");
+  mkdir("run", 0777);
+  mkdir("run/spmd", 0777);
+  CHECK_REFUSED(tsanom("similar run"), 3, "run/spmd", "no process");
+  write_text("run/spmd/a.json",
+             "{\"regions\": [], \"time\": [[]], \"processes\": [\"a\"]}");
+  CHECK_REFUSED(tsanom("similar run"), 3, "no process entered a region");
+  write_text("run/spmd/a.json", "{\"regions\": [{\"name\": \"x\"}], \"time\": [[1]]}");
+  CHECK_REFUSED(tsanom("similar run"), 3, "a.json", "processes", "names");
+  snprintf(text, sizeof text,
+           "{\"regions\": [{\"name\": \"x\"}, {\"name\": \"y\", \"parent\": "
+           "\"x\"}], %s",
+           "\"time\": [[1, 1]], \"processes\": [\"a\"]}");
+  write_text("run/spmd/a.json", text);
+  snprintf(text, sizeof text, row, "b");
+  char other[512];
+  snprintf(other, sizeof other,
+           "{\"regions\": [{\"name\": \"y\"}, {\"name\": \"x\"}], %s", text);
+  write_text("run/spmd/b.json", other);
+  CHECK_REFUSED(tsanom("similar run"), 3, "b.json", "region y", "no region", "in x in",
+                "a.json");
+  snprintf(text, sizeof text, row, "a");
+  snprintf(other, sizeof other,
+           "{\"regions\": [{\"name\": \"x\"}, {\"name\": \"z\"}], %s", text);
+  write_text("run/spmd/b.json", other);
+  CHECK_REFUSED(tsanom("similar run"), 3, "b.json", "process a", "another file");
+}
+
+Test(command_similar_run, the_writer_refuses_what_is_no_name) {
+  static const char *const bad[] = {"", ".", "../up", "a/b", "a b", ".hidden"};
+  static const char *const hole[REGIONS] = {"step", NULL, "io", "never"};
+  long memory[128];
+  tsanom_spmd_recorder *r = record(memory, 1, 0);
+  for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
+    cr_assert(tsanom_spmd_recorder_write(r, "run", bad[b], names, NULL) ==
+              TSANOM_E_VALUE);
+  }
+  cr_assert(tsanom_spmd_recorder_write(r, "run", "a", hole, NULL) == TSANOM_E_NULL);
+  cr_assert(tsanom_spmd_recorder_write(r, NULL, "a", names, NULL) == TSANOM_E_NULL);
+  cr_assert(tsanom_spmd_recorder_write(NULL, "run", "a", names, NULL) == TSANOM_E_NULL);
+  cr_assert(tsanom_spmd_recorder_write(r, "no/run", "a", names, NULL) == TSANOM_E_IO);
+  cr_assert_eq(count_files(), 0);
+  Par_begin(r, STEP);
+  cr_assert(tsanom_spmd_recorder_write(r, "run", "a", names, NULL) == TSANOM_PARTIAL);
+  write_text("file", "");
+  cr_assert(tsanom_spmd_recorder_write(r, "file", "a", names, NULL) == TSANOM_E_IO);
+}
