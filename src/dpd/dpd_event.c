@@ -173,20 +173,52 @@ tsanom_status tsanom_dpd_event_push(tsanom_dpd_event *detector, uint64_t event,
   return TSANOM_OK;
 }
 
-/* Take some of the events, at least one; only the last one's period may be other than
- * none. */
-static size_t push_some(tsanom_dpd_event *d, const uint64_t *events, size_t count,
-                        tsanom_dpd_report *last) {
+/* Where the answers of many pushes go; either may be NULL. */
+typedef struct {
+  size_t *periods;
+  int32_t *starts;
+} answers;
+
+static inline void answer(const answers *to, size_t i, size_t period, int32_t start) {
+  if (to->periods) to->periods[i] = period;
+  if (to->starts) to->starts[i] = start;
+}
+
+/* Push events as long as the period goes on and the window need not adapt to it; how
+ * many it were. */
+static size_t follow(tsanom_dpd_event *d, const uint64_t *events, size_t count,
+                     const answers *to) {
+  size_t period = (size_t)d->ngram.period, i = 0;
+  if (period != d->reported || (d->options.adapt && d->ngram.window > 2 * period)) {
+    return 0;
+  }
+  tsn_history history = d->history;
+  uint64_t start = d->start;
+  for (; i < count; i++) {
+    if (events[i] != tsn_history_at(&history, history.count - period)) break;
+    answer(to, i, period, history.count == start);
+    if (history.count == start) start += period;
+    tsn_history_push(&history, events[i]);
+  }
+  d->history.count = history.count;
+  d->start = start;
+  return i;
+}
+
+/* Push events as long as there is no period; how many it were, the last of which may
+ * have found one. */
+static size_t seek(tsanom_dpd_event *d, const uint64_t *events, size_t count,
+                   const answers *to) {
   uint64_t most = d->options.adapt ? until_growth(d) : count;
   size_t taken =
       tsn_ngram_seek(&d->ngram, &d->history, events, count < most ? count : (size_t)most);
-  if (taken == 0) {
-    push(d, events[0], last);
-    return 1;
-  }
+  if (taken == 0) return 0;
+  for (size_t i = 0; i + 1 < taken; i++) answer(to, i, 0, 0);
   if (taken > 1) d->reported = 0;
   d->unlocked += taken - 1;
-  conclude(d, last);
+  tsanom_dpd_report last;
+  conclude(d, &last);
+  answer(to, taken - 1, last.period, last.start);
   return taken;
 }
 
@@ -195,15 +227,16 @@ tsanom_status tsanom_dpd_event_push_many(tsanom_dpd_event *detector,
                                          size_t *periods, int32_t *starts) {
   if (!detector || (!events && count)) return TSANOM_E_NULL;
   for (size_t i = 0; i < count;) {
-    tsanom_dpd_report report;
-    size_t taken = push_some(detector, events + i, count - i, &report);
-    for (size_t end = i + taken - 1; i < end; i++) {
-      if (periods) periods[i] = 0;
-      if (starts) starts[i] = 0;
+    answers to = {periods ? periods + i : NULL, starts ? starts + i : NULL};
+    size_t taken = detector->ngram.period ? follow(detector, events + i, count - i, &to)
+                                          : seek(detector, events + i, count - i, &to);
+    if (taken == 0) {
+      tsanom_dpd_report report;
+      push(detector, events[i], &report);
+      answer(&to, 0, report.period, report.start);
+      taken = 1;
     }
-    if (periods) periods[i] = report.period;
-    if (starts) starts[i] = report.start;
-    i++;
+    i += taken;
   }
   return TSANOM_OK;
 }
