@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <tsanom/dpd.h>
 #include <tsanom/heartbeat.h>
 #include <tsanom/spmd.h>
 #include <unistd.h>
@@ -79,6 +80,46 @@ static inline tsanom_status L_Heartbeat_OpenMP_Generate(int thread, int cycle,
  *  @return as there */
 static inline tsanom_status L_Heartbeat_OpenMP_Finished(void) {
   return Heartbeat_OpenMP_Finished();
+}
+
+/** The detector of DPD(): one in the program, whichever source files call. Weak, so
+ *  that they all share it; NULL until the first call. */
+__attribute__((weak)) tsanom_dpd_event *tsanom_compat_dpd = NULL;
+
+/** Set the window of DPD() (periodicity paper, section 4 and table 1), at any time;
+ *  1024 events at first. The history is kept, but where the window becomes larger than
+ *  it ever was the stream begins anew. Not to be called in parallel.
+ *  @param size  N, 1 to ::TSANOM_DPD_WINDOW_MAX; what is outside changes nothing, nor
+ *               does a lack of memory */
+static inline void DPDWindowSize(int size) {
+  tsanom_dpd_event_options options;
+  tsanom_dpd_event *made = NULL;
+  if (size < 1) return;
+  if (tsanom_compat_dpd &&
+      tsanom_dpd_event_resize(tsanom_compat_dpd, (size_t)size) == TSANOM_OK) {
+    return;
+  }
+  (void)tsanom_dpd_event_options_init(&options, sizeof options);
+  options.window = (size_t)size;
+  if (tsanom_dpd_event_create(&options, NULL, &made) != TSANOM_OK) return;
+  tsanom_dpd_event_destroy(tsanom_compat_dpd);
+  tsanom_compat_dpd = made;
+}
+
+/** Periodicity detection and segmentation (periodicity paper, section 4 and table 1):
+ *  one event of the program's stream. Not to be called in parallel.
+ *  @param      sample  an identifier, such as the address of a parallel loop
+ *  @param[out] period  the period in events, 0 where there is none; NULL: not wanted
+ *  @return 1 if this event starts a period, else 0; 0 too where there is no memory for
+ *          the detector */
+static inline int DPD(long sample, int *period) {
+  tsanom_dpd_report report;
+  report.period = 0;
+  report.start = 0;
+  if (!tsanom_compat_dpd) DPDWindowSize(1024);
+  (void)tsanom_dpd_event_push(tsanom_compat_dpd, (uint64_t)sample, &report);
+  if (period) *period = (int)report.period;
+  return report.start;
 }
 
 /** Enter a code region (similarity paper, section 2, which leaves the arguments open).

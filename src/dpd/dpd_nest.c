@@ -274,6 +274,7 @@ static int follow_octave(tsanom_dpd_nest *nest, size_t i) {
   follower *f = &nest->followed[SHORT + i];
   int changed = 0;
   tsn_ngram_push(ngram, &nest->history);
+  if (!ngram->period && !f->period) return 0;
   bool mine =
       ngram->period > ngram->window / 2 && ngram->period <= nest->options.max_period;
   if (f->period && mine && f->period == ngram->period) {
