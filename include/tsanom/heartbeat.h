@@ -40,6 +40,13 @@ enum {
   TSANOM_HEARTBEAT_CLOCK_MONOTONIC = 2 /**< CLOCK_MONOTONIC */
 };
 
+/** Who keeps disk space and memory ready ahead of the beats. The values are ABI:
+ *  append, never renumber. */
+enum {
+  TSANOM_HEARTBEAT_HELPER_THREAD = 0, /**< one thread, for all streams (default) */
+  TSANOM_HEARTBEAT_HELPER_NONE = 1    /**< the beating threads themselves */
+};
+
 /** Limits of a run. The values are ABI: append, never renumber. */
 enum {
   TSANOM_HEARTBEAT_STREAMS_MAX = 65536 /**< streams, and so threads that beat at once */
@@ -49,7 +56,10 @@ enum {
 typedef struct tsanom_heartbeat_options {
   size_t struct_size; /**< set by _init: which fields this caller knows */
   int32_t clock;      /**< TSANOM_HEARTBEAT_CLOCK_*; automatic (default) */
-  int32_t reserved0;  /**< must be 0 */
+  /** TSANOM_HEARTBEAT_HELPER_*; a thread (default). Without it a beating thread
+   *  pauses for some 0.2 ms once in 65536 beats, and a process of one thread stays one:
+   *  the C library then takes no locks in malloc(). */
+  int32_t helper;
 } tsanom_heartbeat_options;
 
 /** Write the defaults described at ::tsanom_heartbeat_options.
@@ -62,10 +72,10 @@ TSANOM_API tsanom_status tsanom_heartbeat_options_init(tsanom_heartbeat_options 
                                                        size_t struct_size);
 
 /** Start a run: make its folder and a stream for each announced thread.
- *  Takes about a millisecond, most of it to calibrate the clock. Starts one
- *  helper thread, all signals blocked in it, that keeps disk space and memory
- *  ready ahead of the beats; where it cannot be started the beating threads do
- *  its work. Call from one thread, while no other thread is in a beat.
+ *  Takes about a millisecond, most of it to calibrate the clock. Unless the options say
+ *  otherwise it starts one helper thread, all signals blocked in it, that keeps disk
+ *  space and memory ready ahead of the beats; where it cannot be started the
+ *  beating threads do its work. Call from one thread, while no other thread is in a beat.
  *  On failure nothing is left in the folder that was not there before.
  *  @param folder   the run's folder; made if missing (its parent is not), and
  *                  then kept by its absolute path
@@ -95,9 +105,9 @@ TSANOM_API tsanom_status tsanom_heartbeat_init(const char *folder, int32_t threa
  *  calls, once. A thread that ends leaves its stream to the next thread that
  *  beats by its number. One thread may beat by several numbers in turn.
  *
- *  Where beats come so fast that the helper thread cannot keep up, the beating thread
- *  itself asks the file system for the next mebibyte (65536 beats), which is
- *  a few system calls.
+ *  Where there is no helper thread, or beats come so fast that it cannot keep up, the
+ *  beating thread itself asks the file system for the next mebibyte (65536 beats), which
+ * is a few system calls.
  *
  *  May be called from any thread at any time, but not from a signal handler.
  *  @param thread  the number of the thread, >= 0

@@ -90,6 +90,28 @@ static void change_window(tsn_recorder *recorder, tsn_stream *stream, uint64_t i
   tsn_stream_unlock(stream);
 }
 
+/* Back some records, here and now. */
+static uint64_t back_some(tsn_recorder *recorder, tsn_stream *stream, uint64_t index) {
+  tsn_stream_lock(stream);
+  uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+  if (backed == index) {
+    int error = tsn_storage_back(recorder, stream, TSN_GROW_STEP);
+    atomic_store_explicit(&stream->starved, error != 0, memory_order_relaxed);
+    backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+    /* All pages at once cost a fraction of a fault for each. */
+    if (!recorder->grower_runs) tsn_storage_populate(&stream->current, index, backed);
+  }
+  tsn_stream_unlock(stream);
+  return backed;
+}
+
+/* Where the beating thread looks at the clocks if nobody else does: ever more seldom
+ * until it has to stop for room anyway. */
+static uint64_t next_look(uint64_t index) {
+  enum { FIRST_LOOK = 64 };
+  return index < FIRST_LOOK ? FIRST_LOOK : 4 * index;
+}
+
 /* Take up more records that are backed already; in the last resort back some. */
 static bool make_room(tsn_recorder *recorder, tsn_stream *stream) {
   uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
@@ -104,18 +126,15 @@ static bool make_room(tsn_recorder *recorder, tsn_stream *stream) {
     if (atomic_load_explicit(&stream->starved, memory_order_relaxed) && !retry) {
       return false;
     }
-    tsn_stream_lock(stream);
-    backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
-    if (backed == index) {
-      int error = tsn_storage_back(recorder, stream, TSN_GROW_STEP);
-      atomic_store_explicit(&stream->starved, error != 0, memory_order_relaxed);
-      backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
-    }
-    tsn_stream_unlock(stream);
+    backed = back_some(recorder, stream, index);
   }
   stream->origin =
       (uintptr_t)stream->current.address - stream->current.first * TSN_RECORD;
   stream->limit = backed < stream->current.end ? backed : stream->current.end;
+  if (!recorder->grower_runs) {
+    if (index) tsn_recorder_calibrate(recorder);
+    if (stream->limit > next_look(index)) stream->limit = next_look(index);
+  }
   return stream->limit > index;
 }
 

@@ -84,13 +84,6 @@ static uint64_t tend(tsn_recorder *recorder, tsn_stream *stream) {
   return used;
 }
 
-static void calibrate(tsn_recorder *recorder) {
-  pthread_mutex_lock(&recorder->run_lock);
-  recorder->header.latest = tsn_clock_moment(recorder->clock);
-  (void)tsn_storage_write_run(recorder);
-  pthread_mutex_unlock(&recorder->run_lock);
-}
-
 /* Wait; false when it is time to stop. */
 static bool nap(tsn_recorder *recorder, int64_t nanoseconds) {
   struct timespec until;
@@ -128,7 +121,7 @@ static void *tend_all(void *argument) {
     if (pause > LONGEST_NAP) pause = LONGEST_NAP;
     uint64_t now = tsn_clock_monotonic();
     if (now >= next_calibration) {
-      calibrate(recorder);
+      tsn_recorder_calibrate(recorder);
       if (between < CALIBRATE) between *= 2;
       next_calibration = now + between;
     }

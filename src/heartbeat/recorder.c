@@ -119,6 +119,14 @@ tsanom_status tsn_recorder_add_stream(tsn_recorder *recorder, int32_t announced)
   return status;
 }
 
+/* Whoever holds the lock writes the header, or waits for the caller's beat to end. */
+void tsn_recorder_calibrate(tsn_recorder *recorder) {
+  if (pthread_mutex_trylock(&recorder->run_lock) != 0) return;
+  recorder->header.latest = tsn_clock_moment(recorder->clock);
+  (void)tsn_storage_write_run(recorder);
+  pthread_mutex_unlock(&recorder->run_lock);
+}
+
 static void remove_all(tsn_recorder *recorder) {
   uint32_t streams = atomic_load_explicit(&recorder->streams, memory_order_relaxed);
   for (uint32_t i = 0; i < streams; i++) {
@@ -155,7 +163,7 @@ static int create_files(tsn_recorder *recorder, int32_t threads) {
 }
 
 static tsanom_status start_run(tsn_recorder *recorder, const char *folder,
-                               int32_t threads, int32_t clock) {
+                               int32_t threads, int32_t clock, int32_t helper) {
   bool made = mkdir(folder, 0777) == 0;
   if (!made && errno != EEXIST) return TSANOM_E_IO;
   recorder->clock = clock;
@@ -163,7 +171,7 @@ static tsanom_status start_run(tsn_recorder *recorder, const char *folder,
     if (made) (void)rmdir(folder);
     return TSANOM_E_IO;
   }
-  tsn_grower_start(recorder);
+  if (helper == TSANOM_HEARTBEAT_HELPER_THREAD) tsn_grower_start(recorder);
   return TSANOM_OK;
 }
 
@@ -174,9 +182,10 @@ tsanom_status tsanom_heartbeat_init(const char *folder, int32_t threads,
   if (status < 0) return status;
   if (!folder) return TSANOM_E_NULL;
   if (threads < 1) return TSANOM_E_COUNT;
-  if (threads > TSANOM_HEARTBEAT_STREAMS_MAX || own.reserved0 != 0 ||
-      own.clock < TSANOM_HEARTBEAT_CLOCK_AUTO ||
-      own.clock > TSANOM_HEARTBEAT_CLOCK_MONOTONIC) {
+  if (threads > TSANOM_HEARTBEAT_STREAMS_MAX || own.clock < TSANOM_HEARTBEAT_CLOCK_AUTO ||
+      own.clock > TSANOM_HEARTBEAT_CLOCK_MONOTONIC ||
+      own.helper < TSANOM_HEARTBEAT_HELPER_THREAD ||
+      own.helper > TSANOM_HEARTBEAT_HELPER_NONE) {
     return TSANOM_E_OPTION;
   }
   int32_t clock = tsn_clock_choose(own.clock);
@@ -187,7 +196,7 @@ tsanom_status tsanom_heartbeat_init(const char *folder, int32_t threads,
   if (!atomic_compare_exchange_strong(&recorder->state, &idle, TSN_CHANGING)) {
     return TSANOM_E_STATE;
   }
-  status = start_run(recorder, folder, threads, clock);
+  status = start_run(recorder, folder, threads, clock, own.helper);
   atomic_store_explicit(&recorder->state, status < 0 ? TSN_IDLE : TSN_RECORDING,
                         memory_order_release);
   return status;

@@ -128,6 +128,9 @@ void tsn_stream_lock(tsn_stream *stream);
 bool tsn_stream_try_lock(tsn_stream *stream);
 void tsn_stream_unlock(tsn_stream *stream);
 
+/* Note in the run's header how the clock goes. */
+void tsn_recorder_calibrate(tsn_recorder *recorder);
+
 /* Start and stop the grower. */
 void tsn_grower_start(tsn_recorder *recorder);
 void tsn_grower_stop(tsn_recorder *recorder);

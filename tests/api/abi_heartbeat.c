@@ -10,7 +10,7 @@ _Static_assert(TSANOM_HEARTBEAT_STREAMS_MAX == 65536, "ABI");
 
 _Static_assert(sizeof(tsanom_heartbeat_options) == 16, "ABI");
 _Static_assert(offsetof(tsanom_heartbeat_options, clock) == 8, "ABI");
-_Static_assert(offsetof(tsanom_heartbeat_options, reserved0) == 12, "ABI");
+_Static_assert(offsetof(tsanom_heartbeat_options, helper) == 12, "ABI");
 
 _Static_assert(sizeof(tsanom_heartbeat_fault) == 784, "ABI");
 _Static_assert(offsetof(tsanom_heartbeat_fault, offset) == 8, "ABI");

@@ -56,9 +56,12 @@ static void *beat_and_tell(void *argument) {
   return NULL;
 }
 
-static void beat_until_killed(const char *path) {
+static void beat_until_killed(const char *path, int32_t helper) {
   pthread_t beater[BEATERS];
-  if (tsanom_heartbeat_init(path, BEATERS, NULL) != TSANOM_OK) _exit(2);
+  tsanom_heartbeat_options options;
+  tsanom_heartbeat_options_init(&options, sizeof options);
+  options.helper = helper;
+  if (tsanom_heartbeat_init(path, BEATERS, &options) != TSANOM_OK) _exit(2);
   for (intptr_t i = 0; i < BEATERS; i++) {
     pthread_create(&beater[i], NULL, beat_and_tell, (void *)i);
   }
@@ -101,7 +104,7 @@ Test(heartbeat_faults, no_beat_is_lost_to_sigkill) {
     for (int k = 0; k < BEATERS; k++) done[k] = 0;
     pid_t child = fork();
     cr_assert(child >= 0);
-    if (child == 0) beat_until_killed(path);
+    if (child == 0) beat_until_killed(path, i % 2); /* by a helper or not */
     (void)usleep((useconds_t)random_between(&seed, 0, LONGEST_LIFE));
     kill(child, SIGKILL);
     cr_assert(waitpid(child, NULL, 0) == child);

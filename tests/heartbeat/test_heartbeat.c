@@ -166,9 +166,12 @@ Test(heartbeat, one_thread_beats_by_several_numbers) {
 }
 
 /* Past several steps of growth, and past the end of a window. */
-Test(heartbeat, streams_grow_without_a_limit) {
+static void grow_a_stream(int32_t helper) {
   enum { BEATS = (1 << 24) + (1 << 20) };
-  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, NULL), TSANOM_OK);
+  tsanom_heartbeat_options options;
+  tsanom_heartbeat_options_init(&options, sizeof options);
+  options.helper = helper;
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, &options), TSANOM_OK);
   for (uint32_t i = 0; i < BEATS; i++) {
     if (tsanom_heartbeat_beat(0, i) != TSANOM_OK) cr_assert_fail("beat %u", i);
   }
@@ -181,6 +184,35 @@ Test(heartbeat, streams_grow_without_a_limit) {
     cr_assert(tag == i);
   }
   tsanom_heartbeat_run_close(run);
+}
+
+Test(heartbeat, streams_grow_without_a_limit) {
+  grow_a_stream(TSANOM_HEARTBEAT_HELPER_THREAD);
+}
+
+Test(heartbeat, streams_grow_without_a_helper) {
+  grow_a_stream(TSANOM_HEARTBEAT_HELPER_NONE);
+}
+
+static unsigned threads_of_this_process(void) {
+  unsigned threads = 0;
+  char line[256];
+  FILE *status = fopen("/proc/self/status", "r");
+  cr_assert(status);
+  while (fgets(line, sizeof line, status)) (void)sscanf(line, "Threads: %u", &threads);
+  fclose(status);
+  return threads;
+}
+
+Test(heartbeat, without_a_helper_no_thread_is_started) {
+  tsanom_heartbeat_options options;
+  tsanom_heartbeat_options_init(&options, sizeof options);
+  unsigned before = threads_of_this_process();
+  options.helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, &options), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_beat(0, 1), TSANOM_OK);
+  cr_assert(before > 0 && threads_of_this_process() == before);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
 }
 
 Test(heartbeat, runs_follow_each_other) {
@@ -209,7 +241,7 @@ Test(heartbeat, refuses_what_it_cannot_do) {
   options.clock = 3;
   CHECK_STATUS(tsanom_heartbeat_init(folder, 1, &options), TSANOM_E_OPTION);
   options.clock = 0;
-  options.reserved0 = 1;
+  options.helper = TSANOM_HEARTBEAT_HELPER_NONE + 1;
   CHECK_STATUS(tsanom_heartbeat_init(folder, 1, &options), TSANOM_E_OPTION);
   cr_assert(rmdir(folder) == 0, "a refused init left something behind");
   cr_assert(mkdir(folder, 0777) == 0);

@@ -48,14 +48,14 @@ typedef struct {
 static void run_member(void *argument) {
   const call *c = argument;
   uint64_t cpu = 0;
-  int32_t number = icp_thread_number();
-  icp_state before = icp_enter(&c->region, number, icp_team_size(), &cpu);
+  int32_t number = icp_set.thread_number();
+  icp_state before = icp_enter(&c->region, number, icp_set.team_size(), &cpu);
   c->function(c->data);
   icp_work_done(&c->region, number, cpu);
   icp_leave(before);
 }
 
-static call begin(outlined *function, void *data, unsigned *threads) {
+static inline call begin(outlined *function, void *data, unsigned *threads) {
   const void *address;
   memcpy(&address, &function, sizeof address);
   return (call){
@@ -68,7 +68,7 @@ static call begin(outlined *function, void *data, unsigned *threads) {
   ENTRY void name parameters;                                     \
   ENTRY void name parameters {                                    \
     REAL(void, #name, types);                                     \
-    if (icp_by_ompt) {                                            \
+    if (icp_set.by_ompt) {                                        \
       real arguments;                                             \
       return;                                                     \
     }                                                             \
@@ -125,7 +125,7 @@ ENTRY unsigned GOMP_parallel_reductions(outlined *function, void *data, unsigned
 ENTRY unsigned GOMP_parallel_reductions(outlined *function, void *data, unsigned threads,
                                         unsigned flags) {
   REAL(unsigned, "GOMP_parallel_reductions", outlined *, void *, unsigned, unsigned);
-  if (icp_by_ompt) return real(function, data, threads, flags);
+  if (icp_set.by_ompt) return real(function, data, threads, flags);
   call c = begin(function, data, &threads);
   unsigned size = real(function, data, threads, flags);
   icp_close(&c.region);
@@ -137,7 +137,7 @@ ENTRY void GOMP_teams_reg(outlined *function, void *data, unsigned teams, unsign
 ENTRY void GOMP_teams_reg(outlined *function, void *data, unsigned teams, unsigned limit,
                           unsigned flags) {
   REAL(void, "GOMP_teams_reg", outlined *, void *, unsigned, unsigned, unsigned);
-  if (icp_by_ompt) {
+  if (icp_set.by_ompt) {
     real(function, data, teams, limit, flags);
     return;
   }
@@ -161,7 +161,7 @@ static void start(outlined *function, unsigned *threads) {
 ENTRY void GOMP_parallel_start(outlined *function, void *data, unsigned threads);
 ENTRY void GOMP_parallel_start(outlined *function, void *data, unsigned threads) {
   REAL(void, "GOMP_parallel_start", outlined *, void *, unsigned);
-  if (!icp_by_ompt) start(function, &threads);
+  if (!icp_set.by_ompt) start(function, &threads);
   real(function, data, threads);
 }
 
@@ -171,7 +171,7 @@ ENTRY void GOMP_parallel_start(outlined *function, void *data, unsigned threads)
   ENTRY void name(outlined *function, void *data, unsigned threads, long first, \
                   long end, long step, long chunk) {                            \
     REAL(void, #name, outlined *, void *, unsigned, long, long, long, long);    \
-    if (!icp_by_ompt) start(function, &threads);                                \
+    if (!icp_set.by_ompt) start(function, &threads);                            \
     real(function, data, threads, first, end, step, chunk);                     \
   }
 
@@ -187,7 +187,7 @@ ENTRY void GOMP_parallel_loop_runtime_start(outlined *function, void *data,
                                             long step) {
   REAL(void, "GOMP_parallel_loop_runtime_start", outlined *, void *, unsigned, long, long,
        long);
-  if (!icp_by_ompt) start(function, &threads);
+  if (!icp_set.by_ompt) start(function, &threads);
   real(function, data, threads, first, end, step);
 }
 
@@ -196,7 +196,7 @@ ENTRY void GOMP_parallel_sections_start(outlined *function, void *data, unsigned
 ENTRY void GOMP_parallel_sections_start(outlined *function, void *data, unsigned threads,
                                         unsigned count) {
   REAL(void, "GOMP_parallel_sections_start", outlined *, void *, unsigned, unsigned);
-  if (!icp_by_ompt) start(function, &threads);
+  if (!icp_set.by_ompt) start(function, &threads);
   real(function, data, threads, count);
 }
 
@@ -204,7 +204,7 @@ ENTRY void GOMP_parallel_end(void);
 ENTRY void GOMP_parallel_end(void) {
   REAL(void, "GOMP_parallel_end", void);
   real();
-  if (icp_by_ompt || open_count == 0) return;
+  if (icp_set.by_ompt || open_count == 0) return;
   if (--open_count < OPEN_MOST) icp_close(&open_regions[open_count]);
 }
 
@@ -213,7 +213,7 @@ ENTRY void GOMP_parallel_end(void) {
   ENTRY void name(void);                    \
   ENTRY void name(void) {                   \
     REAL(void, #name, void);                \
-    if (icp_by_ompt) {                      \
+    if (icp_set.by_ompt) {                  \
       real();                               \
       return;                               \
     }                                       \

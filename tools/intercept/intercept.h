@@ -1,55 +1,178 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interception library: what its front ends (gomp.c, ompt.c) tell the
- * recorder (record.c) of the program's parallel regions. */
+/* The interception library: what its front ends (gomp.c, ompt.c) tell the recorder
+ * (record.c) of the program's parallel regions.
+ *
+ * A region costs a program little more than two looks at the clock. Therefore what is
+ * done for each is inline; what all threads read lies apart from what one of them
+ * writes; and a value is read in the size in which it was written. */
 #ifndef TSN_INTERCEPT_INTERCEPT_H
 #define TSN_INTERCEPT_INTERCEPT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <tsanom/heartbeat.h>
+#include <tsanom/regions.h>
 
-/* The state of a thread with regard to the regions that it is in. Eight bytes, so that
- * OMPT can keep one for us. */
+#include "iterations.h"
+#include "places.h"
+
+#define ICP_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define ICP_INITIAL_EXEC __attribute__((tls_model("initial-exec")))
+
+/* The emitter of regions: see region_emitter.h. */
+tsanom_status tsn_region_record(int32_t thread, uint32_t tag);
+
+/* A thread with regard to the regions that it is in. */
 typedef struct {
-  uint16_t number;   /* its stream: its number in the outermost team */
-  uint16_t team;     /* threads of the innermost team */
-  uint16_t depth;    /* regions that it is in */
-  uint8_t in_team;   /* of the watched thread, at depth 1: beats at iterations */
-  uint8_t is_leader; /* the watched thread itself: its worksharing is recorded */
+  uint32_t number; /* its stream: its number in the outermost team */
+  uint32_t team;   /* threads of the innermost team */
+  uint32_t depth;  /* regions that it is in */
+  uint32_t role;   /* ICP_*, in that team */
 } icp_state;
+
+enum {
+  ICP_OTHER = 0, /* beats at no iteration */
+  ICP_MEMBER,    /* of the watched thread's team, at depth 1 */
+  ICP_LEADER     /* the watched thread itself: its worksharing is recorded */
+};
 
 /* A region as its opener began it. */
 typedef struct {
   uint32_t place;
   uint32_t iteration; /* of the program */
-  uint16_t depth;     /* of the opener */
-  uint8_t watched;    /* opened by the watched thread outside of any region */
-  uint8_t recorded;   /* 0: nothing is */
+  uint32_t depth;     /* of the opener */
+  uint16_t watched;   /* opened by the watched thread outside of any region */
+  uint16_t recorded;  /* 0: nothing is */
 } icp_region;
 
-/* Whether the program runs on LLVM's runtime: then the entry points of GNU's pass
- * through, for that runtime has them too and reports them itself. */
-extern bool icp_by_ompt;
+enum { ICP_UNTRIED = 0, ICP_RECORDING, ICP_OFF };
 
-/* The opener, before and after the runtime's work. *threads is what was asked for,
- * 0: nothing; the recorder may change it to measure a baseline. `is_call`: the
- * address is one to return to. */
-icp_region icp_open(const void *address, bool is_call, unsigned *threads);
-void icp_close(const icp_region *region);
+/* Written when the run begins and ends. */
+typedef struct {
+  _Alignas(64) _Atomic int32_t phase;
+  /* The program runs on LLVM's runtime: then the entry points of GNU's pass through, for
+   * that runtime has them too and reports them itself. */
+  bool by_ompt;
+  bool want_cpu;
+  int (*thread_number)(void); /* asked of the runtime */
+  int (*team_size)(void);
+} icp_settings;
 
-/* Each thread of the team: before the region's code; when the code is done and the
- * thread waits for the others; and when it leaves the team, with the state that
- * icp_enter() returned. `cpu` is for the recorder. */
-icp_state icp_enter(const icp_region *region, int32_t number, int32_t size,
-                    uint64_t *cpu);
-void icp_work_done(const icp_region *region, int32_t number, uint64_t cpu);
-void icp_leave(icp_state before);
+/* The watched thread's. */
+typedef struct {
+  _Alignas(64) _Atomic uint32_t iteration;
+  bool special; /* regions are counted, or a baseline is measured */
+  icp_iterations of_regions, of_shares;
+} icp_watch;
+
+/* A thread's own. */
+typedef struct {
+  icp_state state;
+  uint32_t beaten;    /* iteration of the last beat */
+  uint32_t left_team; /* threads of the latest team */
+  bool watched;
+} icp_thread;
+
+extern icp_settings icp_set;
+extern icp_watch icp_watched;
+extern _Thread_local icp_thread icp_me ICP_INITIAL_EXEC;
+
+/* Whether the run could be started, once, when a thread comes to a region. */
+bool icp_start(void);
+
+/* What icp_settings and icp_watch say is rare. */
+void icp_open_specially(uint32_t place, unsigned *threads);
+void icp_record_cpu(uint64_t nanoseconds);
+uint64_t icp_cpu_time(void);
 
 /* A thread comes to the end of a worksharing construct, and has passed it. */
 void icp_share(const void *return_address);
 void icp_shared(void);
 
-/* The thread number and team size, asked of the runtime. */
-int32_t icp_thread_number(void);
-int32_t icp_team_size(void);
+static inline bool icp_recording(void) {
+  int32_t now = atomic_load_explicit(&icp_set.phase, memory_order_relaxed);
+  return ICP_LIKELY(now == ICP_RECORDING) || (now == ICP_UNTRIED && icp_start());
+}
+
+static inline void icp_record(uint32_t kind, uint32_t place, uint32_t threads) {
+  uint32_t shown = threads > UINT16_MAX ? UINT16_MAX : threads;
+  (void)tsn_region_record((int32_t)icp_me.state.number,
+                          kind | place << TSANOM_REGIONS_KIND_BITS | shown << 16);
+}
+
+static inline uint32_t icp_iteration(void) {
+  return atomic_load_explicit(&icp_watched.iteration, memory_order_relaxed);
+}
+
+/* Only the watched thread writes it. */
+static inline void icp_next_iteration(void) {
+  atomic_store_explicit(&icp_watched.iteration, icp_iteration() + 1,
+                        memory_order_relaxed);
+}
+
+static inline void icp_beat(uint32_t iteration) {
+  if (ICP_LIKELY(iteration == icp_me.beaten)) return;
+  icp_me.beaten = iteration;
+  (void)tsanom_heartbeat_beat((int32_t)icp_me.state.number, iteration);
+}
+
+/* The opener, before and after the runtime's work. *threads is what was asked for,
+ * 0: nothing; the recorder may change it to measure a baseline. `is_call`: the
+ * address is one to return to. */
+static inline icp_region icp_open(const void *address, bool is_call, unsigned *threads) {
+  icp_region region = {.recorded = 0};
+  if (!icp_recording()) return region;
+  region.recorded = 1;
+  region.depth = icp_me.state.depth;
+  region.place = icp_place((uintptr_t)address, TSANOM_REGIONS_BEGIN, is_call);
+  icp_record(TSANOM_REGIONS_BEGIN, region.place, 0);
+  if (icp_me.watched && region.depth == 0) {
+    region.watched = 1;
+    if (!ICP_LIKELY(!icp_watched.special)) {
+      icp_open_specially(region.place, threads);
+    } else if (icp_iterations_push(&icp_watched.of_regions, region.place)) {
+      icp_next_iteration();
+    }
+    region.iteration = icp_iteration();
+  }
+  return region;
+}
+
+static inline void icp_close(const icp_region *region) {
+  if (region->recorded) icp_record(TSANOM_REGIONS_END, region->place, icp_me.left_team);
+}
+
+/* Each thread of the team: before the region's code; when the code is done and the
+ * thread waits for the others; and when it leaves the team, with the state that
+ * icp_enter() returned. `cpu` is for the recorder. */
+static inline icp_state icp_enter(const icp_region *region, int32_t number, int32_t size,
+                                  uint64_t *cpu) {
+  icp_state before = icp_me.state;
+  bool keeps_number = region->depth != 0 && number == 0;
+  icp_me.state = (icp_state){
+      .number = keeps_number ? before.number : (uint32_t)number,
+      .team = (uint32_t)size,
+      .depth = region->depth + 1,
+      .role = !region->watched ? ICP_OTHER
+              : number == 0    ? ICP_LEADER
+                               : ICP_MEMBER,
+  };
+  /* The opener has begun the region already, and ends it when it is closed. */
+  if (number != 0) icp_record(TSANOM_REGIONS_BEGIN, region->place, 0);
+  if (region->watched) icp_beat(region->iteration);
+  if (!ICP_LIKELY(!icp_set.want_cpu)) *cpu = icp_cpu_time();
+  return before;
+}
+
+static inline void icp_work_done(const icp_region *region, int32_t number, uint64_t cpu) {
+  if (!ICP_LIKELY(!icp_set.want_cpu)) icp_record_cpu(icp_cpu_time() - cpu);
+  if (number != 0) icp_record(TSANOM_REGIONS_END, region->place, icp_me.state.team);
+}
+
+static inline void icp_leave(icp_state before) {
+  icp_me.left_team = icp_me.state.team;
+  icp_me.state = before;
+}
 
 #endif

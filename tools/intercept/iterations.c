@@ -52,43 +52,37 @@ static void detect(icp_iterations *iterations, uint32_t event) {
   iterations->index++;
 }
 
-/* From here on compare with the latest period. */
+/* From here on compare with the latest period, as an iteration has it. */
 static void settle(icp_iterations *iterations) {
-  for (uint64_t i = 0; i < iterations->period; i++) {
-    uint64_t index = iterations->index - iterations->period + i;
-    iterations->pattern[i] = iterations->history[index & HISTORY_MASK];
+  uint64_t period = iterations->period;
+  uint64_t at = iterations->remaining ? period - iterations->remaining : 0;
+  for (uint64_t i = 0; i < period; i++) {
+    uint64_t index = iterations->index - period + i;
+    iterations->pattern[(at + i) % period] = iterations->history[index & HISTORY_MASK];
   }
-  iterations->at = 0;
+  iterations->at = iterations->settled_at = (uint32_t)at;
   iterations->settled = true;
 }
 
 /* The loop broke off. Whole periods that the detector missed make no difference to
  * it, but where in the pattern the break came does. */
 static void unsettle(icp_iterations *iterations) {
+  uint64_t at = iterations->settled_at, period = iterations->period;
+  iterations->remaining = iterations->at ? period - iterations->at : 0;
   iterations->settled = false;
   iterations->unchanged = 0;
-  for (uint64_t i = 0; i < iterations->at; i++) {
-    detect(iterations, iterations->pattern[i]);
+  while (at != iterations->at) {
+    detect(iterations, iterations->pattern[at]);
+    at = at + 1 == period ? 0 : at + 1;
   }
 }
 
-bool icp_iterations_push(icp_iterations *iterations, uint32_t event) {
-  if (__builtin_expect(iterations->settled, 1)) {
-    if (__builtin_expect(iterations->pattern[iterations->at] == event, 1)) {
-      if (++iterations->at == iterations->period) iterations->at = 0;
-    } else {
-      unsettle(iterations);
-      detect(iterations, event);
-    }
-  } else {
-    detect(iterations, event);
-    if (iterations->period && iterations->unchanged >= ICP_SETTLED) settle(iterations);
-  }
+bool icp_iterations_detect(icp_iterations *iterations, uint32_t event) {
+  if (iterations->settled) unsettle(iterations);
+  detect(iterations, event);
   if (!iterations->period) return false;
-  if (iterations->remaining) {
-    iterations->remaining--;
-    return false;
-  }
-  iterations->remaining = iterations->period - 1;
-  return true;
+  bool begins = iterations->remaining == 0;
+  iterations->remaining = (begins ? iterations->period : iterations->remaining) - 1;
+  if (iterations->unchanged >= ICP_SETTLED) settle(iterations);
+  return begins;
 }

@@ -15,21 +15,32 @@ enum {
 
 /* Zero it before use. */
 typedef struct {
-  tsanom_dpd_nest *nest;
-  uint64_t period;               /* of the outermost loop that is going on; 0: none */
-  uint64_t remaining;            /* events before the next iteration's first */
-  uint64_t index;                /* events that the detector saw */
-  uint64_t unchanged;            /* of them the latest, through which nothing changed */
-  bool settled;                  /* events are only compared with `pattern` */
-  uint64_t at;                   /* the place in it of the next event */
-  uint32_t pattern[ICP_HISTORY]; /* what the detector would see next, settled */
+  bool settled;        /* events are only compared with `pattern` */
+  uint32_t at;         /* settled: the place in it of the next event */
+  uint64_t period;     /* of the outermost loop that is going on; 0: none */
+  uint64_t remaining;  /* not settled: events before the next iteration's first */
+  uint64_t index;      /* events that the detector saw */
+  uint64_t unchanged;  /* of them the latest, through which nothing changed */
+  uint32_t settled_at; /* `at` when it settled */
+  uint32_t pattern[ICP_HISTORY]; /* an iteration, settled */
   uint32_t history[ICP_HISTORY]; /* its latest events, by index */
+  tsanom_dpd_nest *nest;
 } icp_iterations;
 
 /* Returns 0, or an errno. */
 int icp_iterations_start(icp_iterations *iterations);
 
+/* Feed an event that does not continue a settled pattern. */
+bool icp_iterations_detect(icp_iterations *iterations, uint32_t event);
+
 /* Feed an event; tells whether it begins an iteration. */
-bool icp_iterations_push(icp_iterations *iterations, uint32_t event);
+static inline bool icp_iterations_push(icp_iterations *iterations, uint32_t event) {
+  uint32_t at = iterations->at;
+  if (!__builtin_expect(iterations->settled && iterations->pattern[at] == event, 1)) {
+    return icp_iterations_detect(iterations, event);
+  }
+  iterations->at = at + 1 == iterations->period ? 0 : at + 1;
+  return at == 0;
+}
 
 #endif

@@ -7,14 +7,11 @@
 #include "intercept.h"
 #include "ompt_abi.h"
 
-bool icp_by_ompt;
-
-_Static_assert(sizeof(icp_state) == sizeof(ompt_data), "kept in the task's data");
-
 /* A region fits what the runtime keeps for us of it: `place` below 2^13. */
 static uint64_t pack(icp_region region) {
-  return region.iteration | (uint64_t)region.place << 32 | (uint64_t)region.depth << 46 |
-         (uint64_t)region.watched << 62 | (uint64_t)region.recorded << 63;
+  return region.iteration | (uint64_t)region.place << 32 |
+         (uint64_t)(uint16_t)region.depth << 46 | (uint64_t)region.watched << 62 |
+         (uint64_t)region.recorded << 63;
 }
 
 static icp_region unpack(const ompt_data *data) {
@@ -30,6 +27,7 @@ static icp_region unpack(const ompt_data *data) {
  * only; and what the thread spent before. */
 typedef struct {
   icp_region region;
+  icp_state before;
   uint64_t cpu;
   int32_t number;
   bool working;
@@ -37,9 +35,9 @@ typedef struct {
 } member;
 
 enum { DEPTH_MOST = 16 };
-static _Thread_local member members[DEPTH_MOST];
-static _Thread_local unsigned depth;
-static _Thread_local const void *opening; /* the region that is being opened */
+static _Thread_local member members[DEPTH_MOST] ICP_INITIAL_EXEC;
+static _Thread_local unsigned depth ICP_INITIAL_EXEC;
+static _Thread_local const void *opening ICP_INITIAL_EXEC; /* the region to be opened */
 
 static void parallel_begin(ompt_data *task, const void *frame, ompt_data *parallel,
                            unsigned requested, int flags, const void *return_address) {
@@ -67,6 +65,7 @@ static void work_done(member *m) {
 
 static void implicit_task(int endpoint, ompt_data *parallel, ompt_data *task,
                           unsigned size, unsigned number, int flags) {
+  (void)task;
   if (flags & OMPT_TASK_INITIAL) return;
   if (endpoint == OMPT_SCOPE_BEGIN) {
     unsigned level = depth++;
@@ -78,15 +77,12 @@ static void implicit_task(int endpoint, ompt_data *parallel, ompt_data *task,
     m->opened_at = number == 0 ? opening : NULL;
     m->working = m->region.recorded;
     if (!m->region.recorded) return;
-    icp_state before = icp_enter(&m->region, (int32_t)number, (int32_t)size, &m->cpu);
-    memcpy(task, &before, sizeof before);
+    m->before = icp_enter(&m->region, (int32_t)number, (int32_t)size, &m->cpu);
   } else if (depth) {
     unsigned level = --depth;
     if (level >= DEPTH_MOST || !members[level].region.recorded) return;
-    icp_state before;
-    memcpy(&before, task, sizeof before);
     work_done(&members[level]);
-    icp_leave(before);
+    icp_leave(members[level].before);
   }
 }
 
@@ -137,7 +133,7 @@ static int initialize(ompt_lookup *lookup, int device, ompt_data *tool) {
   REGISTER(OMPT_CALLBACK_PARALLEL_END, parallel_end);
   REGISTER(OMPT_CALLBACK_IMPLICIT_TASK, implicit_task);
   REGISTER(OMPT_CALLBACK_SYNC_REGION, sync_region);
-  icp_by_ompt = true;
+  icp_set.by_ompt = true;
   return 1;
 }
 

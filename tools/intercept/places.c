@@ -9,21 +9,13 @@
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <tsanom/regions.h>
 #include <unistd.h>
 
-enum { SLOTS = 2 * TSANOM_REGIONS_PLACES_MAX };
-
-typedef struct {
-  _Atomic uintptr_t address; /* 0: free; written after the number */
-  uint32_t number;
-} slot;
-
-static slot table[SLOTS];
+icp_slot icp_slots[ICP_SLOTS];
 static uint32_t used;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char path[PATH_MAX];
@@ -84,20 +76,18 @@ static void write_line(uint32_t number, uintptr_t address, int kind, bool is_cal
   close(file);
 }
 
-static slot *find(uintptr_t address) {
-  size_t at = (size_t)((uint64_t)address * 0x9E3779B97F4A7C15u >> 40) % SLOTS;
-  for (;;) {
-    uintptr_t there = atomic_load_explicit(&table[at].address, memory_order_acquire);
-    if (there == address || there == 0) return &table[at];
-    at = (at + 1) % SLOTS;
+static icp_slot *find(uintptr_t address) {
+  for (uint32_t at = icp_slot_of(address);; at = (at + 1) % ICP_SLOTS) {
+    uintptr_t there = atomic_load_explicit(&icp_slots[at].address, memory_order_acquire);
+    if (there == address || there == 0) return &icp_slots[at];
   }
 }
 
-static __attribute__((noinline)) uint32_t add(uintptr_t address, int kind, bool is_call) {
+static uint32_t add(uintptr_t address, int kind, bool is_call) {
   uint32_t number = TSANOM_REGIONS_PLACES_MAX - 1;
   int error = errno;
   pthread_mutex_lock(&lock);
-  slot *place = find(address);
+  icp_slot *place = find(address);
   if (atomic_load_explicit(&place->address, memory_order_relaxed)) {
     number = place->number;
   } else if (used < TSANOM_REGIONS_PLACES_MAX - 1) {
@@ -111,11 +101,8 @@ static __attribute__((noinline)) uint32_t add(uintptr_t address, int kind, bool 
   return number;
 }
 
-uint32_t icp_place(uintptr_t address, int kind, bool is_call) {
-  slot *place = find(address);
-  if (__builtin_expect(atomic_load_explicit(&place->address, memory_order_relaxed) != 0,
-                       1)) {
-    return place->number;
-  }
-  return add(address, kind, is_call);
+uint32_t icp_place_elsewhere(uintptr_t address, int kind, bool is_call) {
+  const icp_slot *place = find(address);
+  bool known = atomic_load_explicit(&place->address, memory_order_relaxed) != 0;
+  return known ? place->number : add(address, kind, is_call);
 }

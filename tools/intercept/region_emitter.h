@@ -23,6 +23,7 @@
 #define tsn_storage_write_run tsn_region_storage_write_run
 #define tsn_storage_remove_run tsn_region_storage_remove_run
 #define tsn_recorder_add_stream tsn_region_add_stream
+#define tsn_recorder_calibrate tsn_region_calibrate
 #define tsn_stream_lock tsn_region_stream_lock
 #define tsn_stream_try_lock tsn_region_stream_try_lock
 #define tsn_stream_unlock tsn_region_stream_unlock
