@@ -38,7 +38,7 @@ static void report(const char *name, const problem *p, void (*run)(void *), void
   double best = INFINITY, total = 0;
   for (int repeat = 0; repeat < 5 || (total < 0.05 && repeat < 2000); repeat++) {
     double start = cpu_seconds();
-    int inner = p->n <= 1000 ? 10 : 1;
+    int inner = p->n <= 1000 ? 100 : 1;
     for (int i = 0; i < inner; i++) run(user);
     double seconds = cpu_seconds() - start;
     total += seconds;

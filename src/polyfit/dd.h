@@ -81,9 +81,9 @@ static inline tsn_dd tsn_dd_sqrt(tsn_dd a) {
 
 /* a 2^exponent, rounded once if it is subnormal. */
 static inline double tsn_scale(double a, int exponent) {
-  if (exponent < -1000 || exponent > 1000 || !(fabs(a) > 0x1p-20 && fabs(a) < 0x1p20)) {
-    return ldexp(a, exponent);
-  }
+  double size = fabs(a);
+  int moderate = size == 0 || (size > 0x1p-400 && size < 0x1p400);
+  if (exponent < -600 || exponent > 600 || !moderate) return ldexp(a, exponent);
   uint64_t bits = (uint64_t)(exponent + 1023) << 52;
   double power;
   memcpy(&power, &bits, sizeof power);

@@ -30,7 +30,6 @@ int tsn_polyfit_cholesky(const double *sums, int terms, double least, double *r)
         column[j] = sqrt(rest);
       }
     }
-    for (int i = j + 1; i < terms; i++) column[i] = 0;
   }
   return 1;
 }
@@ -38,7 +37,7 @@ int tsn_polyfit_cholesky(const double *sums, int terms, double least, double *r)
 void tsn_polyfit_invert(const double *r, int terms, double *inverse) {
   for (int k = 0; k < terms; k++) {
     double *column = inverse + (ptrdiff_t)k * terms;
-    for (int i = 0; i < terms; i++) column[i] = 0;
+    for (int i = 0; i < k; i++) column[i] = 0;
     column[k] = 1 / r[k + (ptrdiff_t)k * terms];
     /* Rows above: R^-1 e_k by back substitution; the diagonal of the inverse
      * holds the reciprocals. */

@@ -3,6 +3,7 @@
 #include "polyfit/polyfit_kernel.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "polyfit/polyfit_tile.h"
 
@@ -14,117 +15,148 @@ static inline double larger(double a, double b) {
   return a > b ? a : b;
 }
 
-static inline double add_lanes(const double *lane) {
-  double half[LANES / 2], quarter[LANES / 4];
-  for (int l = 0; l < LANES / 2; l++) half[l] = lane[l] + lane[l + LANES / 2];
-  for (int l = 0; l < LANES / 4; l++) quarter[l] = half[l] + half[l + LANES / 4];
-  return (quarter[0] + quarter[2]) + (quarter[1] + quarter[3]);
+static inline double sum(double a, double b) {
+  return a + b;
 }
 
-static tsn_polyfit_range survey(const double *values, size_t n) {
-  ALIGNED double low[LANES];
-  ALIGNED double high[LANES];
-  ALIGNED double strange[LANES] = {0};
-  FOR_LANES(l) low[l] = INFINITY, high[l] = -INFINITY;
-  size_t whole = n < LANES ? 0 : n;
-  for (size_t i = 0; i < whole; i += LANES) {
-    /* The last stretch overlaps the one before, which does no harm. */
-    const double *stretch = values + (n - i < LANES ? n - LANES : i);
-    FOR_LANES(l) {
-      double value = stretch[l];
-      low[l] = smaller(value, low[l]);
-      high[l] = larger(value, high[l]);
-      strange[l] += value - value; /* 0 for every finite value */
-    }
+static inline tsn_f64 sum_parts(tsn_f64 a, tsn_f64 b) {
+  return a + b;
+}
+
+/* All lanes joined in one order: halves with halves. */
+#define FOLD_LANES(name, join, join_parts)                              \
+  static inline double name(const lanes_f64 *lanes) {                   \
+    tsn_f64 half[PARTS / 2];                                            \
+    double lane[LANES / 2];                                             \
+    for (int p = 0; p < PARTS / 2; p++) {                               \
+      half[p] = join_parts(lanes->part[p], lanes->part[p + PARTS / 2]); \
+    }                                                                   \
+    memcpy(lane, half, sizeof lane);                                    \
+    for (int l = 0; l < LANES / 4; l++) {                               \
+      lane[l] = join(lane[l], lane[l + LANES / 4]);                     \
+    }                                                                   \
+    return join(join(lane[0], lane[2]), join(lane[1], lane[3]));        \
   }
-  for (size_t i = whole; i < n; i++) {
-    low[0] = smaller(values[i], low[0]);
-    high[0] = larger(values[i], high[0]);
-    strange[0] += values[i] - values[i];
+
+FOLD_LANES(least, smaller, tsn_min_f64)
+FOLD_LANES(greatest, larger, tsn_max_f64)
+FOLD_LANES(add_lanes, sum, sum_parts)
+
+static tsn_polyfit_range survey_few(const double *values, size_t n) {
+  tsn_polyfit_range range = {INFINITY, -INFINITY, 1};
+  double strange = 0;
+  for (size_t i = 0; i < n; i++) {
+    range.low = smaller(values[i], range.low);
+    range.high = larger(values[i], range.high);
+    strange += 0 * values[i];
   }
-  tsn_polyfit_range range = {low[0], high[0], add_lanes(strange) == 0};
-  for (int l = 1; l < LANES; l++) {
-    range.low = smaller(low[l], range.low);
-    range.high = larger(high[l], range.high);
-  }
+  range.finite = strange == 0;
   return range;
 }
 
-static inline void map_tile(const tsn_polyfit_map *map, const sample_tile *tile,
-                            double *t) {
-  FOR_LANES(l) t[l] = (tile->u[l] - map->center) * map->scale;
+static tsn_polyfit_range survey(const double *values, size_t n) {
+  if (n < LANES) return survey_few(values, n);
+  lanes_f64 low, high, strange;
+  FOR_PARTS(p) {
+    low.part[p] = broadcast(INFINITY);
+    high.part[p] = broadcast(-INFINITY);
+    strange.part[p] = broadcast(0);
+  }
+  for (size_t i = 0; i < n; i += LANES) {
+    /* The last stretch overlaps the one before, which does no harm. */
+    const double *stretch = values + (n - i < LANES ? n - LANES : i);
+    FOR_PARTS(p) {
+      tsn_f64 value = load_part(stretch, p);
+      low.part[p] = tsn_min_f64(value, low.part[p]);
+      high.part[p] = tsn_max_f64(value, high.part[p]);
+      strange.part[p] += 0 * value; /* 0 for every finite value */
+    }
+  }
+  return (tsn_polyfit_range){least(&low), greatest(&high), add_lanes(&strange) == 0};
+}
+
+static inline tsn_f64 map_part(const tsn_polyfit_map *map, tsn_f64 u) {
+  return (u - map->center) * map->scale;
+}
+
+/* What steps from T_k(t) to T_{k+1}(t), each times w. */
+typedef struct {
+  lanes_f64 twice, current, before;
+} chebyshev_lanes;
+
+static inline void next_degree(chebyshev_lanes *chebyshev) {
+  FOR_PARTS(p) {
+    tsn_f64 current = chebyshev->current.part[p];
+    chebyshev->current.part[p] =
+        chebyshev->twice.part[p] * current - chebyshev->before.part[p];
+    chebyshev->before.part[p] = current;
+  }
 }
 
 static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
                     int terms, double *sums) {
-  ALIGNED double lanes[TSN_POLYFIT_MAX_SUMS][LANES];
+  lanes_f64 lanes[TSN_POLYFIT_MAX_SUMS];
   int powers = 2 * terms - 1, count = powers + terms + 1;
   for (int k = 0; k < count; k++) {
-    FOR_LANES(l) lanes[k][l] = 0;
+    FOR_PARTS(p) lanes[k].part[p] = broadcast(0);
   }
   for (size_t i = 0; i < samples->n; i += LANES) {
     sample_tile tile;
-    ALIGNED double twice[LANES];
-    ALIGNED double current[LANES];
-    ALIGNED double before[LANES];
+    chebyshev_lanes of_t;
     load_new(map, samples, i, &tile);
-    map_tile(map, &tile, before);
-    FOR_LANES(l) {
-      twice[l] = 2 * before[l];
-      current[l] = tile.w[l];
-      before[l] *= tile.w[l];
-      lanes[count - 1][l] += tile.w[l] * tile.y[l] * tile.y[l];
+    FOR_PARTS(p) {
+      tsn_f64 t = map_part(map, tile.u.part[p]);
+      tsn_f64 y = tile.y.part[p], w = tile.w.part[p];
+      of_t.twice.part[p] = 2 * t;
+      of_t.current.part[p] = w;
+      of_t.before.part[p] = t * w;
+      lanes[count - 1].part[p] += w * y * y;
     }
-    for (int k = 0; k < powers; k++) {
-      FOR_LANES(l) lanes[k][l] += current[l];
-      if (k < terms) {
-        FOR_LANES(l) lanes[powers + k][l] += current[l] * tile.y[l];
+    for (int k = 0; k < terms; k++) {
+      FOR_PARTS(p) {
+        lanes[k].part[p] += of_t.current.part[p];
+        lanes[powers + k].part[p] += of_t.current.part[p] * tile.y.part[p];
       }
-      FOR_LANES(l) {
-        double next = twice[l] * current[l] - before[l];
-        before[l] = current[l];
-        current[l] = next;
-      }
+      next_degree(&of_t);
+    }
+    for (int k = terms; k < powers; k++) {
+      FOR_PARTS(p) lanes[k].part[p] += of_t.current.part[p];
+      next_degree(&of_t);
     }
   }
-  for (int k = 0; k < count; k++) sums[k] = add_lanes(lanes[k]);
+  for (int k = 0; k < count; k++) sums[k] = add_lanes(&lanes[k]);
 }
 
 /* p = sum c_k T_k by Clenshaw's recurrence. */
-static inline void clenshaw(const double *t, int terms, const double *c, double *p) {
-  ALIGNED double twice[LANES];
-  ALIGNED double current[LANES];
-  ALIGNED double before[LANES];
-  FOR_LANES(l) twice[l] = 2 * t[l], current[l] = 0, before[l] = 0;
+static inline tsn_f64 clenshaw(tsn_f64 t, int terms, const double *c) {
+  tsn_f64 twice = 2 * t, current = broadcast(0), before = current;
   for (int k = terms - 1; k > 0; k--) {
-    FOR_LANES(l) {
-      double next = c[k] + (twice[l] * current[l] - before[l]);
-      before[l] = current[l];
-      current[l] = next;
-    }
+    tsn_f64 next = c[k] + (twice * current - before);
+    before = current;
+    current = next;
   }
-  FOR_LANES(l) p[l] = c[0] + (t[l] * current[l] - before[l]);
+  return c[0] + (t * current - before);
 }
 
 static void residual(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
                      int terms, const double *c, double mean, double *sums) {
-  ALIGNED double lanes[TSN_POLYFIT_RESIDUAL_SUMS][LANES] = {{0}};
+  lanes_f64 lanes[TSN_POLYFIT_RESIDUAL_SUMS];
+  for (int k = 0; k < TSN_POLYFIT_RESIDUAL_SUMS; k++) {
+    FOR_PARTS(p) lanes[k].part[p] = broadcast(0);
+  }
   for (size_t i = 0; i < samples->n; i += LANES) {
     sample_tile tile;
-    ALIGNED double t[LANES];
-    ALIGNED double p[LANES];
     load_new(map, samples, i, &tile);
-    map_tile(map, &tile, t);
-    clenshaw(t, terms, c, p);
-    FOR_LANES(l) {
-      double r = tile.y[l] - p[l], deviation = tile.y[l] - mean;
-      double weighted = tile.w[l] * deviation;
-      lanes[TSN_POLYFIT_RSS][l] += tile.w[l] * r * r;
-      lanes[TSN_POLYFIT_DEVIATION][l] += weighted;
-      lanes[TSN_POLYFIT_SQUARE][l] += weighted * deviation;
+    FOR_PARTS(p) {
+      tsn_f64 y = tile.y.part[p], w = tile.w.part[p];
+      tsn_f64 r = y - clenshaw(map_part(map, tile.u.part[p]), terms, c);
+      tsn_f64 deviation = y - mean, weighted = w * deviation;
+      lanes[TSN_POLYFIT_RSS].part[p] += w * r * r;
+      lanes[TSN_POLYFIT_DEVIATION].part[p] += weighted;
+      lanes[TSN_POLYFIT_SQUARE].part[p] += weighted * deviation;
     }
   }
-  for (int k = 0; k < TSN_POLYFIT_RESIDUAL_SUMS; k++) sums[k] = add_lanes(lanes[k]);
+  for (int k = 0; k < TSN_POLYFIT_RESIDUAL_SUMS; k++) sums[k] = add_lanes(&lanes[k]);
 }
 
 static void fill(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
@@ -136,13 +168,14 @@ static void fill(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
     ALIGNED double current[LANES];
     ALIGNED double before[LANES];
     double *row = a + i - load_tile(map, samples, i, &tile);
-    map_tile(map, &tile, t);
     FOR_LANES(l) {
-      current[l] = sqrt(tile.w[l]);
+      t[l] = (tile.u.lane[l] - map->center) * map->scale;
+      current[l] = sqrt(tile.w.lane[l]);
       before[l] = current[l] * t[l];
     }
-    for (int l = 0; l < count; l++)
-      row[(size_t)l + (size_t)terms * ld] = current[l] * tile.y[l];
+    for (int l = 0; l < count; l++) {
+      row[(size_t)l + (size_t)terms * ld] = current[l] * tile.y.lane[l];
+    }
     for (int k = 0; k < terms; k++) {
       double *column = row + (size_t)k * ld;
       for (int l = 0; l < count; l++) column[l] = current[l];
@@ -156,50 +189,40 @@ static void fill(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
 }
 
 /* p and dp/dt together: differentiating Clenshaw's recurrence by t. */
-static inline void clenshaw_slope(const double *t, int terms, const double *c, double *p,
-                                  double *slope) {
-  ALIGNED double current[LANES] = {0};
-  ALIGNED double before[LANES] = {0};
-  ALIGNED double rising[LANES] = {0};
-  ALIGNED double rising_before[LANES] = {0};
+static inline tsn_f64 clenshaw_slope(tsn_f64 t, int terms, const double *c,
+                                     tsn_f64 *slope) {
+  tsn_f64 twice = 2 * t, current = broadcast(0), before = current;
+  tsn_f64 rising = current, rising_before = current;
   for (int k = terms - 1; k > 0; k--) {
-    FOR_LANES(l) {
-      double twice = 2 * t[l];
-      double next_rising = 2 * current[l] + (twice * rising[l] - rising_before[l]);
-      double next = c[k] + (twice * current[l] - before[l]);
-      rising_before[l] = rising[l];
-      rising[l] = next_rising;
-      before[l] = current[l];
-      current[l] = next;
-    }
+    tsn_f64 next_rising = 2 * current + (twice * rising - rising_before);
+    tsn_f64 next = c[k] + (twice * current - before);
+    rising_before = rising;
+    rising = next_rising;
+    before = current;
+    current = next;
   }
-  FOR_LANES(l) {
-    p[l] = c[0] + (t[l] * current[l] - before[l]);
-    slope[l] = current[l] + (t[l] * rising[l] - rising_before[l]);
-  }
+  *slope = current + (t * rising - rising_before);
+  return c[0] + (t * current - before);
 }
 
 static void evaluate(const tsn_polyfit_map *map, int terms, const double *c,
                      const double *x, size_t n, double *values, double *slopes) {
   for (size_t i = 0; i < n; i += LANES) {
     size_t count = n - i < LANES ? n - i : LANES;
-    ALIGNED double t[LANES] = {0};
-    ALIGNED double p[LANES];
-    ALIGNED double slope[LANES];
+    lanes_f64 t = {{0}}, value, slope;
     for (size_t l = 0; l < count; l++) {
-      t[l] = (x[i + l] * map->x_unit - map->center) * map->scale;
+      t.lane[l] = (x[i + l] * map->x_unit - map->center) * map->scale;
     }
     if (slopes) {
-      clenshaw_slope(t, terms, c, p, slope);
-      for (size_t l = 0; l < count; l++) {
-        slopes[i + l] = slope[l] * (map->scale * map->x_unit);
+      FOR_PARTS(p) {
+        value.part[p] = clenshaw_slope(t.part[p], terms, c, &slope.part[p]);
+        slope.part[p] *= map->scale * map->x_unit;
       }
+      memcpy(slopes + i, slope.lane, count * sizeof *slopes);
     } else {
-      clenshaw(t, terms, c, p);
+      FOR_PARTS(p) value.part[p] = clenshaw(t.part[p], terms, c);
     }
-    if (values) {
-      for (size_t l = 0; l < count; l++) values[i + l] = p[l];
-    }
+    if (values) memcpy(values + i, value.lane, count * sizeof *values);
   }
 }
 

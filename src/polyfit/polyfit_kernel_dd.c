@@ -71,8 +71,8 @@ static inline tsn_dd three_terms(tsn_dd twice, tsn_dd current, tsn_dd before) {
 /* w (y - mean) and w (y - mean)^2, for R^2. */
 static inline void add_deviation(const sample_tile *tile, int l, double mean,
                                  lanes_dd *sums) {
-  tsn_dd deviation = tsn_two_sum(tile->y[l], -mean);
-  tsn_dd weighted = product_double(deviation, tile->w[l]);
+  tsn_dd deviation = tsn_two_sum(tile->y.lane[l], -mean);
+  tsn_dd weighted = product_double(deviation, tile->w.lane[l]);
   accumulate(&sums[TSN_POLYFIT_DEVIATION], l, weighted);
   accumulate(&sums[TSN_POLYFIT_SQUARE], l, product(deviation, weighted));
 }
@@ -91,11 +91,11 @@ static void refine(const tsn_polyfit_map *map, const tsn_polyfit_samples *sample
     lanes_dd twice, r;
     load_new(map, samples, i, &tile);
     FOR_LANES(l) {
-      tsn_dd t = mapped(map, tile.u[l]);
+      tsn_dd t = mapped(map, tile.u.lane[l]);
       set(&twice, l, (tsn_dd){2 * t.high, 2 * t.low});
       set(&basis[0], l, tsn_dd_from(1));
       set(&basis[1], l, t);
-      set(&r, l, tsn_dd_from(tile.y[l]));
+      set(&r, l, tsn_dd_from(tile.y.lane[l]));
     }
     for (int k = 0; k < terms; k++) {
       tsn_dd minus = tsn_dd_negate(c[k]);
@@ -111,7 +111,7 @@ static void refine(const tsn_polyfit_map *map, const tsn_polyfit_samples *sample
     FOR_LANES(l) {
       tsn_dd own = tsn_two_sum(r.high[l], r.low[l]);
       own = (tsn_dd){clear_negligible(own.high), clear_negligible(own.low)};
-      tsn_dd weighted = product_double(own, tile.w[l]);
+      tsn_dd weighted = product_double(own, tile.w.lane[l]);
       accumulate(&residual_sums[TSN_POLYFIT_RSS], l, product(own, weighted));
       set(&r, l, weighted);
       add_deviation(&tile, l, mean, residual_sums);
@@ -135,20 +135,20 @@ static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *sampl
     lanes_dd twice, current, before;
     load_new(map, samples, i, &tile);
     FOR_LANES(l) {
-      tsn_dd t = mapped(map, tile.u[l]);
+      tsn_dd t = mapped(map, tile.u.lane[l]);
       set(&twice, l, (tsn_dd){2 * t.high, 2 * t.low});
-      set(&current, l, tsn_dd_from(tile.w[l]));
-      tsn_dd first = product_double(t, tile.w[l]);
+      set(&current, l, tsn_dd_from(tile.w.lane[l]));
+      tsn_dd first = product_double(t, tile.w.lane[l]);
       set(&before, l, tsn_fast_two_sum(first.high, first.low));
-      tsn_dd weighted = tsn_two_product(tile.y[l], tile.w[l]);
-      accumulate(&lanes[count - 1], l, product_double(weighted, tile.y[l]));
+      tsn_dd weighted = tsn_two_product(tile.y.lane[l], tile.w.lane[l]);
+      accumulate(&lanes[count - 1], l, product_double(weighted, tile.y.lane[l]));
     }
     for (int k = 0; k < powers; k++) {
       FOR_LANES(l) accumulate(&lanes[k], l, get(&current, l));
       if (k < terms) {
         lanes_dd *y_sum = &lanes[powers + k];
         FOR_LANES(l) {
-          accumulate(y_sum, l, product_double(get(&current, l), tile.y[l]));
+          accumulate(y_sum, l, product_double(get(&current, l), tile.y.lane[l]));
         }
       }
       FOR_LANES(l) {
@@ -161,19 +161,33 @@ static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *sampl
   for (int k = 0; k < count; k++) sums[k] = add_lanes(&lanes[k]);
 }
 
-enum { WIDEST = TSN_POLYFIT_MAX_TERMS };
+enum { WIDEST = TSN_POLYFIT_MAX_TERMS, MARGIN = 8 };
 
+/* A polynomial in u: entry MARGIN + j belongs to u^j, and the one before them
+ * all is 0. */
 typedef struct {
-  double high[WIDEST + 1], low[WIDEST + 1];
+  ALIGNED double high[MARGIN + WIDEST];
+  ALIGNED double low[MARGIN + WIDEST];
 } row_dd;
 
-/* next = 2 (shift + scale u) current - before as polynomials in u; entry j + 1
- * belongs to u^j, and entry 0 is 0. */
+static inline void clear_row(int width, row_dd *row) {
+  for (int j = 0; j < MARGIN + width; j += WIDTH) {
+    *(tsn_f64 *)&row->high[j] = broadcast(0);
+    *(tsn_f64 *)&row->low[j] = broadcast(0);
+  }
+}
+
+static inline void set_power(row_dd *row, int j, tsn_dd value) {
+  row->high[MARGIN + j] = value.high;
+  row->low[MARGIN + j] = value.low;
+}
+
+/* next = 2 (shift + scale u) current - before. */
 static inline void raise_degree(tsn_dd shift, double scale, int width,
                                 const row_dd *restrict current,
                                 const row_dd *restrict before, row_dd *restrict next) {
 #pragma omp simd
-  for (int j = 1; j <= width; j++) {
+  for (int j = MARGIN; j < MARGIN + width; j++) {
     tsn_dd own = {current->high[j], current->low[j]};
     tsn_dd lower = {current->high[j - 1], current->low[j - 1]};
     tsn_dd minus = {-before->high[j], -before->low[j]};
@@ -188,7 +202,7 @@ static inline void raise_degree(tsn_dd shift, double scale, int width,
 static inline void add_row(tsn_dd factor, int width, const row_dd *restrict row,
                            row_dd *restrict sum) {
 #pragma omp simd
-  for (int j = 1; j <= width; j++) {
+  for (int j = MARGIN; j < MARGIN + width; j++) {
     tsn_dd part = tsn_dd_multiply((tsn_dd){row->high[j], row->low[j]}, factor);
     tsn_dd total = tsn_dd_add((tsn_dd){sum->high[j], sum->low[j]}, part);
     sum->high[j] = total.high;
@@ -201,16 +215,12 @@ static void to_monomials(const tsn_polyfit_map *map, int terms, const tsn_dd *c,
   row_dd rows[3], sum;
   tsn_dd shift = tsn_two_product(-map->center, map->scale);
   int width = (terms + 7) / 8 * 8; /* whole vectors; what is past the end is 0 */
-  for (int j = 0; j <= width; j++) {
-    for (int k = 0; k < 3; k++) rows[k].high[j] = rows[k].low[j] = 0;
-    sum.high[j] = sum.low[j] = 0;
-  }
-  rows[0].high[1] = 1;
-  rows[1].high[1] = shift.high;
-  rows[1].low[1] = shift.low;
-  rows[1].high[2] = map->scale;
-  sum.high[1] = c[0].high;
-  sum.low[1] = c[0].low;
+  for (int k = 0; k < 3; k++) clear_row(width, &rows[k]);
+  clear_row(width, &sum);
+  set_power(&rows[0], 0, tsn_dd_from(1));
+  set_power(&rows[1], 0, shift);
+  set_power(&rows[1], 1, tsn_dd_from(map->scale));
+  set_power(&sum, 0, c[0]);
   for (int k = 0; k < terms; k++) {
     row_dd *current = &rows[k % 3];
     if (k >= 2) {
@@ -218,12 +228,10 @@ static void to_monomials(const tsn_polyfit_map *map, int terms, const tsn_dd *c,
                    current);
     }
     if (k >= 1) add_row(c[k], width, current, &sum);
-    for (int j = 0; j < terms; j++) {
-      matrix[k * terms + j] = current->high[j + 1];  // NOLINT: j < width, set above
-    }
+    for (int j = 0; j < terms; j++) matrix[k * terms + j] = current->high[MARGIN + j];
   }
   for (int j = 0; j < terms; j++) {
-    monomial[j] = (tsn_dd){sum.high[j + 1], sum.low[j + 1]};
+    monomial[j] = (tsn_dd){sum.high[MARGIN + j], sum.low[MARGIN + j]};
   }
 }
 

@@ -109,7 +109,7 @@ static void write_coefficients(const tsn_polyfit_factor *factor,
                                const tsn_polyfit_dd_kernels *kernels, int terms,
                                const tsn_dd *c, double *matrix, double sigma,
                                tsanom_polyfit_model *model) {
-  const tsn_polyfit_map *map = &factor->map;
+  const tsn_polyfit_map *map = factor->map;
   tsn_dd monomial[TSANOM_POLYFIT_TERMS];
   double sd[TSANOM_POLYFIT_TERMS], monomial_sd[TSANOM_POLYFIT_TERMS];
   int fit = monomials_fit(map, terms);
@@ -141,7 +141,7 @@ void tsn_polyfit_describe(const tsn_polyfit_factor *factor,
                           const tsn_polyfit_dd_kernels *kernels, const tsn_dd *rss,
                           int terms, const tsn_dd *c, double *matrix,
                           tsanom_polyfit_model *model) {
-  const tsn_polyfit_map *map = &factor->map;
+  const tsn_polyfit_map *map = factor->map;
   double n = (double)factor->samples, freedom = n - terms;
   int square_exponent = -2 * map->y_exponent - map->weight_exponent;
   double own_rss = rss[terms - 1].high;

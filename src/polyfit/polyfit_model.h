@@ -10,7 +10,7 @@
 
 /* The weighted basis A = Q R and what it says of y, all in mapped units. */
 typedef struct {
-  tsn_polyfit_map map;
+  const tsn_polyfit_map *map;
   uint64_t samples;
   int asked;        /* basis functions asked for */
   int rank;         /* those that are determined, from the first on */

@@ -55,7 +55,7 @@ static tsanom_status survey(fit_state *fit) {
   tsn_polyfit_map_x(map, x.low, x.high);
   tsn_polyfit_map_y(map, tsn_polyfit_y_exponent(y),
                     tsn_polyfit_weight_exponent(weights.high));
-  fit->factor.map = *map;
+  fit->factor.map = map;
   fit->factor.tss = tsn_dd_from(y.low < y.high);
   fit->constant = y.low * map->y_unit;
   return TSANOM_OK;
@@ -216,7 +216,7 @@ tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
   }
   tsanom_status selected = tsn_polyfit_select(&fit.factor, fit.rss, options, &chosen);
   if (!constant) {
-    solve_triangle(&fit, chosen);
+    if (!measured || chosen < fit.factor.rank) solve_triangle(&fit, chosen);
     if (options->refine && (status = refine(&fit, chosen)) != TSANOM_OK) return status;
   }
   tsn_polyfit_describe(&fit.factor, fit.passes.dd_kernels, fit.rss, chosen, fit.c,

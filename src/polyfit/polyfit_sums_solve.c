@@ -103,7 +103,7 @@ tsanom_status tsn_polyfit_sums_solve(const tsn_polyfit_sums *sums, int stream_te
   tsn_dd squares = moments[stream_terms];
   tsn_dd z[TSN_POLYFIT_MAX_TERMS], rss[TSN_POLYFIT_MAX_TERMS];
   tsn_dd c[TSN_POLYFIT_MAX_TERMS] = {{0}};
-  tsn_polyfit_factor factor = {.map = sums->map,
+  tsn_polyfit_factor factor = {.map = &sums->map,
                                .samples = sums->samples,
                                .asked = terms,
                                .method = TSANOM_POLYFIT_GRAM};

@@ -3,9 +3,14 @@
 #ifndef TSN_POLYFIT_TILE_H
 #define TSN_POLYFIT_TILE_H
 
+#include "core/vector.h"
 #include "polyfit/polyfit_kernel.h"
 
-enum { LANES = TSN_POLYFIT_LANES };
+enum {
+  LANES = TSN_POLYFIT_LANES,
+  WIDTH = TSN_VECTOR_BYTES / 8, /* lanes of a vector */
+  PARTS = LANES / WIDTH
+};
 
 /* Of the widest vector: no access straddles two cache lines. */
 #define ALIGNED _Alignas(64)
@@ -13,48 +18,71 @@ enum { LANES = TSN_POLYFIT_LANES };
 /* Loops over lanes of constant length: vectors in any instruction set. */
 #define FOR_LANES(lane) _Pragma("omp simd") for (int lane = 0; lane < LANES; lane++)
 
+/* A number for every lane, one by one or as vectors; these stay in registers
+ * through loops over parts, which are unrolled. */
+typedef union {
+  double lane[LANES];
+  tsn_f64 part[PARTS];
+} lanes_f64;
+
+#define FOR_PARTS(p) _Pragma("GCC unroll 8") for (int p = 0; p < PARTS; p++)
+
+/* Part p of the lanes from `lane` on. */
+static inline tsn_f64 load_part(const double *lane, int p) {
+  return *(const tsn_f64_at *)(lane + (ptrdiff_t)p * WIDTH);
+}
+
+static inline tsn_f64 broadcast(double value) {
+  return value - (tsn_f64){0};
+}
+
 typedef struct {
-  ALIGNED double u[LANES]; /* x x_unit */
-  ALIGNED double y[LANES];
-  ALIGNED double w[LANES];
+  lanes_f64 u; /* x x_unit */
+  lanes_f64 y, w;
 } sample_tile;
+
+/* A block shorter than a tile: the lanes past its end weigh nothing. */
+static inline void load_short(const tsn_polyfit_map *map, const tsn_polyfit_samples *s,
+                              sample_tile *tile) {
+  for (size_t l = 0; l < LANES; l++) {
+    int inside = l < s->n;
+    tile->u.lane[l] = inside ? s->x[l] * map->x_unit : map->center;
+    tile->y.lane[l] = inside ? s->y[l] * map->y_unit : 0;
+    tile->w.lane[l] = s->weights && inside ? s->weights[l] * map->weight_unit : inside;
+  }
+}
 
 /* The samples from `first` on, one for every lane. At the end of a block those
  * before `first` fill the lanes from lane 0 on, so that all are loaded at once;
- * returns how many. Of a block shorter than a tile the lanes past its end weigh
- * nothing. */
-static inline size_t load_tile(const tsn_polyfit_map *map, const tsn_polyfit_samples *s,
-                               size_t first, sample_tile *tile) {
-  size_t left = s->n - first;
+ * returns how many. */
+static inline int load_tile(const tsn_polyfit_map *map, const tsn_polyfit_samples *s,
+                            size_t first, sample_tile *tile) {
   if (s->n < LANES) {
-    FOR_LANES(l) {
-      int inside = (size_t)l < left;
-      double weight = s->weights && inside ? s->weights[l] * map->weight_unit : inside;
-      tile->u[l] = inside ? s->x[l] * map->x_unit : map->center;
-      tile->y[l] = inside ? s->y[l] * map->y_unit : 0;
-      tile->w[l] = weight;
-    }
+    load_short(map, s, tile);
     return 0;
   }
-  size_t repeated = left < LANES ? LANES - left : 0;
-  const double *x = s->x + first - repeated, *y = s->y + first - repeated;
-  FOR_LANES(l) tile->u[l] = x[l] * map->x_unit;
-  FOR_LANES(l) tile->y[l] = y[l] * map->y_unit;
+  size_t left = s->n - first, repeated = left < LANES ? LANES - left : 0;
+  size_t from = first - repeated;
+  FOR_PARTS(p) tile->u.part[p] = load_part(s->x + from, p) * map->x_unit;
+  FOR_PARTS(p) tile->y.part[p] = load_part(s->y + from, p) * map->y_unit;
   if (s->weights) {
-    const double *w = s->weights + first - repeated;
-    FOR_LANES(l) tile->w[l] = w[l] * map->weight_unit;
+    FOR_PARTS(p) tile->w.part[p] = load_part(s->weights + from, p) * map->weight_unit;
   } else {
-    FOR_LANES(l) tile->w[l] = 1;
+    FOR_PARTS(p) tile->w.part[p] = broadcast(1);
   }
-  return repeated;
+  return (int)repeated;
 }
 
 /* The same for sums: what was seen before weighs nothing. */
 static inline void load_new(const tsn_polyfit_map *map, const tsn_polyfit_samples *s,
                             size_t first, sample_tile *tile) {
-  int repeated = (int)load_tile(map, s, first, tile);
+  /* From lane LANES - l on, l lanes that count. */
+  static const double counts[2 * LANES] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                                           0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1,
+                                           1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  int repeated = load_tile(map, s, first, tile);
   if (repeated > 0) {
-    FOR_LANES(l) tile->w[l] = l < repeated ? 0 : tile->w[l];
+    FOR_PARTS(p) tile->w.part[p] *= load_part(counts + LANES - repeated, p);
   }
 }
 
