@@ -24,7 +24,8 @@ enum {
   OPTION_ANOMALY_THREAD,
   OPTION_LEAK_RATE,
   OPTION_LEAK_CAP,
-  OPTION_SEED
+  OPTION_SEED,
+  OPTION_CYCLE
 };
 
 static const struct argp_option options[] = {
@@ -37,6 +38,8 @@ static const struct argp_option options[] = {
     {"seed", OPTION_SEED, "N", 0, "seed of the problem and of the anomaly (default 1)",
      0},
     {"record", OPTION_RECORD, "FOLDER", 0, "record heartbeats into a run folder", 1},
+    {"cycle", OPTION_CYCLE, "N", 0,
+     "iterations between two beats of a thread (default: see below)", 1},
     {"no-heartbeat", OPTION_NO_HEARTBEAT, NULL, 0,
      "make no heartbeat even with --record: the other half of an overhead pair", 1},
     {"anomaly", OPTION_ANOMALY, "KIND", 0,
@@ -163,6 +166,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OPTION_SEED:
       w->seed = parse_count(arg, "seed", 0, UINT64_MAX, state);
       break;
+    case OPTION_CYCLE:
+      w->cycle = (uint32_t)parse_count(arg, "cycle", 1, UINT32_MAX, state);
+      break;
     case ARGP_KEY_ARG:
       argp_error(state, "unexpected argument %s", arg);
       break;
@@ -217,6 +223,7 @@ void workload_open(struct workload *w, const struct workload_program *program, i
                          .size = &program->sizes[2],
                          .threads = omp_get_max_threads(),
                          .seed = 1,
+                         .cycle = program->cycle,
                          .anomaly_thread = WORKLOAD_THREAD_UNSET,
                          .leak_cap = LEAK_CAP};
   struct parse input = {.w = w, .heartbeat = true};

@@ -104,10 +104,10 @@ void workload_start(struct workload *w, int shares, uint64_t iterations) {
   w->team = team;
   for (int t = 0; t < w->threads; ++t) {
     w->team[t].number = t;
-    w->team[t].cycle = w->program->cycle;
+    w->team[t].cycle = w->cycle;
     w->team[t].recording = w->record != NULL;
   }
-  const uint64_t beats = iterations / w->program->cycle;
+  const uint64_t beats = iterations / w->cycle;
   plan_anomaly(w, beats ? beats : 1);
   if (w->record) {
     const tsanom_status status = tsanom_heartbeat_init(w->record, w->threads, NULL);

@@ -3,8 +3,8 @@
  *
  * A workload is a real OpenMP program whose answer is known. Its loops call
  * workload_advance() for the iterations done; every `cycle` iterations make one
- * beat (Table 1 of the heartbeat paper), and an anomaly, when one was asked for,
- * strikes at beats, so that it depends on progress and never on the clock. */
+ * beat (by default as in Table 1 of the heartbeat paper), and an anomaly, when one was
+ * asked for, strikes at beats, so that it depends on progress and never on the clock. */
 #ifndef WORKLOAD_H
 #define WORKLOAD_H
 
@@ -70,6 +70,7 @@ struct workload {
   const struct workload_size *size;
   int threads;
   uint64_t seed;
+  uint32_t cycle;     /* iterations per beat */
   const char *record; /* run folder; NULL: no heartbeats */
   enum workload_anomaly anomaly;
   int anomaly_thread; /* WORKLOAD_ALL_THREADS, or one */

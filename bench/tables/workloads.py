@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Running the workloads of examples/workloads/, for the tables of the heartbeat paper."""
+import dataclasses
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+PROGRAMS = ("bt", "lu", "cg", "sp", "jacobi", "arraybench")
+
+# A waiting thread sleeps: on a machine that others use, spinning takes the cores
+# from threads that work.
+ENVIRONMENT = dict(os.environ, OMP_WAIT_POLICY="passive", OMP_DYNAMIC="false")
+
+# Exit statuses of a workload.
+VERIFIED, VOID, KILLED = 0, 4, -9
+
+
+@dataclasses.dataclass
+class Run:
+    cpu_seconds: float      # of the whole process, start and end included
+    seconds: float          # of the work, by the clock
+    beats_per_second: float  # of all threads together
+    processor: float        # share of the time that a thread had a processor
+
+
+def number_after(text, pattern):
+    found = re.search(pattern, text)
+    return float(found[1]) if found else float("nan")
+
+
+def run(build, program, *arguments, expected=VERIFIED):
+    """One run; ends the script if its answer is not what it must be."""
+    command = [pathlib.Path(build) / "examples" / "workloads" / program, *map(str, arguments)]
+    read, write = os.pipe()
+    child = subprocess.Popen(command, stdout=write, stderr=subprocess.STDOUT, env=ENVIRONMENT)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        text = pipe.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != expected:
+        sys.exit(f"{' '.join(map(str, command))}: status {child.returncode} instead of "
+                 f"{expected}:\n{text}")
+    return Run(usage.ru_utime + usage.ru_stime, number_after(text, r": ([\d.]+) s,"),
+               number_after(text, r"([\d.]+) beats/s"),
+               number_after(text, r"processor (\d+) %") / 100)
+
+
+def machine():
+    """One line that says what a table was measured on."""
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return f"{line.partition(':')[2].strip()}, {os.cpu_count()} processors"
+    return f"{os.cpu_count()} processors"
