@@ -173,7 +173,7 @@ tsanom_status tsanom_dpd_event_push(tsanom_dpd_event *detector, uint64_t event,
   return TSANOM_OK;
 }
 
-/* Where the answers of many pushes go; either may be NULL. */
+/* Where the answers of the next pushes go; either may be NULL. */
 typedef struct {
   size_t *periods;
   int32_t *starts;
@@ -182,6 +182,11 @@ typedef struct {
 static inline void answer(const answers *to, size_t i, size_t period, int32_t start) {
   if (to->periods) to->periods[i] = period;
   if (to->starts) to->starts[i] = start;
+}
+
+static inline void advance(answers *to, size_t taken) {
+  if (to->periods) to->periods += taken;
+  if (to->starts) to->starts += taken;
 }
 
 /* Push events as long as the period goes on and the window need not adapt to it; how
@@ -226,17 +231,17 @@ tsanom_status tsanom_dpd_event_push_many(tsanom_dpd_event *detector,
                                          const uint64_t *events, size_t count,
                                          size_t *periods, int32_t *starts) {
   if (!detector || (!events && count)) return TSANOM_E_NULL;
-  for (size_t i = 0; i < count;) {
-    answers to = {periods ? periods + i : NULL, starts ? starts + i : NULL};
-    size_t taken = detector->ngram.period ? follow(detector, events + i, count - i, &to)
-                                          : seek(detector, events + i, count - i, &to);
+  answers to = {periods, starts};
+  for (size_t i = 0, taken; i < count; i += taken) {
+    taken = detector->ngram.period ? follow(detector, events + i, count - i, &to)
+                                   : seek(detector, events + i, count - i, &to);
     if (taken == 0) {
       tsanom_dpd_report report;
       push(detector, events[i], &report);
       answer(&to, 0, report.period, report.start);
       taken = 1;
     }
-    i += taken;
+    advance(&to, taken);
   }
   return TSANOM_OK;
 }
