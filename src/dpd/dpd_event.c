@@ -231,7 +231,9 @@ tsanom_status tsanom_dpd_event_push_many(tsanom_dpd_event *detector,
                                          const uint64_t *events, size_t count,
                                          size_t *periods, int32_t *starts) {
   if (!detector || (!events && count)) return TSANOM_E_NULL;
-  answers to = {periods, starts};
+  answers to;
+  to.periods = periods;
+  to.starts = starts;
   for (size_t i = 0, taken; i < count; i += taken) {
     taken = detector->ngram.period ? follow(detector, events + i, count - i, &to)
                                    : seek(detector, events + i, count - i, &to);
