@@ -10,7 +10,8 @@
  *
  * Each thread owns a slab of constant-y rows. It may start a plane of constant z when
  * the neighbour that comes first in the sweep has finished its part of that plane, so
- * the sweeps run as a pipeline and need no barrier. A mode with second-difference
+ * the sweeps run as a pipeline. As in LU a barrier ends each sweep; nobody waits there
+ * who would not wait for the next sweep to reach him. A mode with second-difference
  * eigenvalues l shrinks by 1 / (1 + a kappa_m (lx + ly + lz)) in a step. */
 #include <math.h>
 #include <sched.h>
@@ -118,8 +119,9 @@ static void upper_plane(struct workload_thread *me, struct solver *s, int k) {
   }
 }
 
-/* A stopped thread reports its planes still, so that the others go on. */
-static void sweep(struct workload_thread *me, struct solver *s, long *done) {
+/* A lower and an upper sweep. A stopped thread reports its planes still, so that the
+ * others go on. */
+static void sweep_pair(struct workload_thread *me, struct solver *s, long *done) {
   const int n = s->grid.n;
   atomic_long *mine = &s->progress[me->number].planes;
   for (int k = 1; k <= n; ++k) {
@@ -129,6 +131,7 @@ static void sweep(struct workload_thread *me, struct solver *s, long *done) {
     lower_plane(me, s, k);
     atomic_store_explicit(mine, ++*done, memory_order_release);
   }
+#pragma omp barrier
   for (int k = n; k >= 1; --k) {
     if (me->number < me->team - 1) {
       await(s, me->number + 1, *done + 1);
@@ -136,6 +139,7 @@ static void sweep(struct workload_thread *me, struct solver *s, long *done) {
     upper_plane(me, s, k);
     atomic_store_explicit(mine, ++*done, memory_order_release);
   }
+#pragma omp barrier
 }
 
 static void bring_forward(const struct workload_thread *me, struct solver *s) {
@@ -185,7 +189,7 @@ int main(int argc, char **argv) {
     long done = 0;
     for (int step = 0; step < w.size->steps; ++step) {
       for (int pair = 0; pair < SWEEPS; ++pair) {
-        sweep(me, &s, &done);
+        sweep_pair(me, &s, &done);
       }
       bring_forward(me, &s);
     }

@@ -35,7 +35,10 @@ static tsanom_status read_options(const tsanom_speedup_options *caller,
   return TSANOM_OK;
 }
 
-/* The detector finds a loop when it has seen three iterations and eight events, so
+/* What has an iteration of two regions is found in the third, as are longer ones. */
+enum { LEAST_EVENTS = 6 };
+
+/* The detector finds a loop when it has seen three iterations and six events, so
  * that four iterations reach back to where it began. */
 static uint64_t history_of(size_t max_period) {
   uint64_t events = 64;
@@ -47,6 +50,7 @@ static tsanom_dpd_nest_options nest_options(const tsanom_speedup_options *option
   tsanom_dpd_nest_options own;
   tsanom_dpd_nest_options_init(&own, sizeof own);
   own.max_period = options->max_period;
+  own.least_events = LEAST_EVENTS;
   return own;
 }
 

@@ -208,7 +208,9 @@ ENTRY void GOMP_parallel_end(void) {
   if (--open_count < OPEN_MOST) icp_close(&open_regions[open_count]);
 }
 
-/* Worksharing. A loop of a static schedule leaves only its closing barrier. */
+/* Worksharing. A loop of a static schedule leaves only its closing barrier, and so does
+ * a single block. Critical and ordered sections are no events: how often a thread
+ * comes to them is up to the data. */
 #define WORKSHARING(name)                   \
   ENTRY void name(void);                    \
   ENTRY void name(void) {                   \
@@ -227,3 +229,19 @@ WORKSHARING(GOMP_loop_end)
 WORKSHARING(GOMP_loop_end_nowait)
 WORKSHARING(GOMP_sections_end)
 WORKSHARING(GOMP_sections_end_nowait)
+
+/* Those that answer whether the region was cancelled. */
+#define ANSWERING(name)                     \
+  ENTRY bool name(void);                    \
+  ENTRY bool name(void) {                   \
+    REAL(bool, #name, void);                \
+    if (icp_set.by_ompt) return real();     \
+    icp_share(__builtin_return_address(0)); \
+    bool answer = real();                   \
+    icp_shared();                           \
+    return answer;                          \
+  }
+
+ANSWERING(GOMP_barrier_cancel)
+ANSWERING(GOMP_loop_end_cancel)
+ANSWERING(GOMP_sections_end_cancel)

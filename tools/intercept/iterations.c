@@ -16,12 +16,17 @@ int omp_get_max_threads(void) {
 
 int icp_iterations_start(icp_iterations *iterations) {
   size_t bytes = 0;
-  if (tsanom_dpd_nest_size(NULL, &bytes) < 0) return EINVAL;
+  tsanom_dpd_nest_options options;
+  tsanom_dpd_nest_options_init(&options, sizeof options);
+  options.max_period = ICP_HISTORY;
+  options.least_events = ICP_LEAST;
+  if (tsanom_dpd_nest_size(&options, &bytes) < 0) return EINVAL;
   void *memory =
       mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return errno;
-  return tsanom_dpd_nest_init(NULL, NULL, memory, bytes, &iterations->nest) < 0 ? EINVAL
-                                                                                : 0;
+  tsanom_status made =
+      tsanom_dpd_nest_init(&options, NULL, memory, bytes, &iterations->nest);
+  return made < 0 ? EINVAL : 0;
 }
 
 /* Follow the outermost loop, the one of the longest period. */

@@ -9,6 +9,8 @@
 
 enum {
   ICP_HISTORY = 1024, /* the detector's longest period, a power of two */
+  /* A loop is found in its third iteration, or with this event if that is later. */
+  ICP_LEAST = 6,
   /* So long a loop lies in no longer one: the detector need not see more of it. */
   ICP_SETTLED = 4 * ICP_HISTORY
 };

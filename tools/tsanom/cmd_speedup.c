@@ -49,8 +49,8 @@ static const struct argp_option options[] = {
     {"max-period", KEY_PERIOD, "M", 0,
      "Regions of the longest iteration looked for (default: 1024)", 0},
     {"level", KEY_LEVEL, "LEVEL", 0,
-     "regions, worksharing or auto: regions unless only worksharing shows a period "
-     "(default)",
+     "regions, worksharing or auto: regions unless worksharing loops for most of the "
+     "time and they do not (default)",
      0},
     {0}};
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tsanom/dpd.h>
 
 #include "symbol.h"
 
@@ -60,55 +59,62 @@ static size_t take_regions(const tsanom_regions_event *raw, size_t count,
   return found;
 }
 
+/* The work that ends with each construct: since the one before, or since the region
+ * began. */
 static size_t take_worksharing(const tsanom_regions_event *raw, size_t count,
                                tsanom_speedup_event *out) {
-  size_t found = 0;
+  size_t found = 0, depth = 0;
+  double begun = 0;
   for (size_t i = 0; i < count; i++) {
+    if (raw[i].kind == TSANOM_REGIONS_BEGIN && depth++ == 0) begun = raw[i].time;
+    if (raw[i].kind == TSANOM_REGIONS_END && depth > 0) depth--;
     if (raw[i].kind != TSANOM_REGIONS_SHARE) continue;
     out[found++] =
         (tsanom_speedup_event){.region = (uint64_t)raw[i].place,
-                               .begin = raw[i].time,
+                               .begin = begun,
                                .end = raw[i].time,
                                .threads = raw[i].threads > 0 ? raw[i].threads : 1};
+    begun = raw[i].time;
   }
   return found;
 }
 
-/* Whether a loop is found in the events; 1, 0 or -1. */
-static int is_periodic(const tsanom_speedup_event *event, size_t count, failure *why) {
-  tsanom_dpd_nest *nest = NULL;
-  tsanom_status status = tsanom_dpd_nest_create(NULL, NULL, &nest);
-  if (status < 0) return fail_status(why, "periods of regions", status);
-  size_t periods = 0;
-  for (size_t i = 0; i < count; i++) {
-    (void)tsanom_dpd_nest_push(nest, event[i].region, NULL);
+/* The time of the loop that takes most of it. */
+static int find_looped(const tsanom_speedup_event *event, size_t count, double *seconds,
+                       failure *why) {
+  enum { LOOPS = 64 }; /* the analyzer's default capacity */
+  tsanom_speedup_loop loop[LOOPS];
+  tsanom_speedup *analyzer = NULL;
+  size_t loops = 0;
+  tsanom_status status = tsanom_speedup_create(NULL, NULL, &analyzer);
+  for (size_t i = 0; i < count && status >= 0; i++) {
+    status = tsanom_speedup_push(analyzer, &event[i]);
   }
-  (void)tsanom_dpd_nest_periods(nest, NULL, 0, &periods);
-  tsanom_dpd_nest_destroy(nest);
-  return periods > 0;
+  if (status >= 0) status = tsanom_speedup_finish(analyzer);
+  if (status >= 0) status = tsanom_speedup_loops(analyzer, loop, LOOPS, &loops);
+  tsanom_speedup_destroy(analyzer);
+  if (status < 0) return fail_status(why, "iterations of regions", status);
+  *seconds = 0;
+  for (size_t i = 0; i < loops && i < LOOPS; i++) {
+    if (loop[i].total_s > *seconds) *seconds = loop[i].total_s;
+  }
+  return 0;
 }
 
+/* Regions, unless worksharing loops for more than twice their time: some regions that
+ * a program begins with may form a loop too. */
 static int choose_level(const tsanom_regions_event *raw, size_t count, region_stream *s,
                         failure *why) {
-  s->count = 0;
-  if (s->level != LEVEL_WORKSHARING) s->count = take_regions(raw, count, s->event);
-  if (s->level == LEVEL_REGIONS) return 0;
+  double by_regions = 0, by_worksharing = 0;
   if (s->level == LEVEL_AUTO) {
-    int found = is_periodic(s->event, s->count, why);
-    if (found < 0) return -1;
-    s->level = LEVEL_REGIONS;
-    if (found) return 0;
+    s->count = take_regions(raw, count, s->event);
+    if (find_looped(s->event, s->count, &by_regions, why)) return -1;
     s->count = take_worksharing(raw, count, s->event);
-    found = is_periodic(s->event, s->count, why);
-    if (found < 0) return -1;
-    if (!found) {
-      s->count = take_regions(raw, count, s->event);
-      return 0;
-    }
-    s->level = LEVEL_WORKSHARING;
-    return 0;
+    if (find_looped(s->event, s->count, &by_worksharing, why)) return -1;
+    s->level = by_worksharing > 2 * by_regions ? LEVEL_WORKSHARING : LEVEL_REGIONS;
   }
-  s->count = take_worksharing(raw, count, s->event);
+  s->count = s->level == LEVEL_REGIONS ? take_regions(raw, count, s->event)
+                                       : take_worksharing(raw, count, s->event);
   return 0;
 }
 

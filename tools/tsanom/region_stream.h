@@ -10,7 +10,7 @@
 
 /* What the events are. */
 enum {
-  LEVEL_AUTO = 0, /* regions, unless they show no period and worksharing does */
+  LEVEL_AUTO = 0, /* regions, unless worksharing takes most of the time that loops do */
   LEVEL_REGIONS,
   LEVEL_WORKSHARING
 };
@@ -28,8 +28,8 @@ typedef struct {
 
 int region_stream_is_run(const char *path);
 
-/* Read the regions that the run's first thread opened outside of any other, or the ends
- * of its worksharing. */
+/* Read the regions that the run's first thread opened outside of any other, or its work
+ * from one end of worksharing to the next. */
 int region_stream_read(const char *path, const tsanom_exec *exec, int level,
                        region_stream *s, failure *why);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What programs do besides: no region at all, regions in regions, in a forked child,
- * before and after exec, in a thread of the program's own, and exit inside one. */
+/* What programs do besides: no region at all, regions in regions, before and in a forked
+ * child, before and after exec, in a thread of the program's own, and exit inside one. */
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -31,6 +31,28 @@ static int nested(int regions) {
   return sum;
 }
 
+static int twenty(void) {
+  return work(20);
+}
+
+static int alone(void) {
+  int sum = 0;
+  for (int i = 0; i < 9; i++) {
+#pragma omp parallel reduction(+ : sum)
+    sum += 1;
+  }
+  return sum;
+}
+
+/* What the function gives, run in a child. */
+static int in_child(int (*function)(void)) {
+  int ended = 0;
+  pid_t child = fork();
+  if (child == 0) exit(function());
+  waitpid(child, &ended, 0);
+  return WEXITSTATUS(ended);
+}
+
 static void *in_thread(void *argument) {
   (void)argument;
   work(20);
@@ -58,6 +80,12 @@ int main(int argc, char **argv) {
     waitpid(child, &ended, 0);
     sum += WEXITSTATUS(ended) + work(20);
   }
+  if (!strcmp(what, "child")) {
+    sum = work(20);
+    omp_set_num_threads(1); /* more may hang in a child of a program with threads */
+    sum += in_child(alone) + work(20);
+  }
+  if (!strcmp(what, "early")) sum = in_child(twenty) + work(7);
   if (!strcmp(what, "exec")) {
     work(20);
     execl(argv[0], argv[0], "after", (char *)NULL);
