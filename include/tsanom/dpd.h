@@ -266,6 +266,34 @@ TSANOM_API void tsanom_dpd_nest_destroy(tsanom_dpd_nest *nest);
 TSANOM_API tsanom_status tsanom_dpd_nest_push(tsanom_dpd_nest *nest, uint64_t event,
                                               int32_t *changed);
 
+/** Feed many events; the same as as many pushes.
+ *  @param      nest     the nest
+ *  @param      events   identifiers; may be NULL if count is 0
+ *  @param      count    how many
+ *  @param[out] changed  1 for each event that found or ended a loop, else 0; NULL: not
+ *                       wanted
+ *  @retval TSANOM_E_NULL  nest, or events with a count, is NULL
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_nest_push_many(tsanom_dpd_nest *nest,
+                                                   const uint64_t *events, size_t count,
+                                                   int32_t *changed);
+
+/** Change the longest period looked for; the history is kept. Loops of longer periods
+ *  end with the newest event; those that go on and can be found now are, as far as the
+ *  history tells, which is three times the max_period of the options at least.
+ *  O(max_period).
+ *  @param nest        the nest
+ *  @param max_period  1 to the max_period of the options it was made with
+ *  @retval TSANOM_E_NULL    nest is NULL
+ *  @retval TSANOM_E_OPTION  max_period is out of its range: nothing has changed
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_nest_resize(tsanom_dpd_nest *nest, size_t max_period);
+
+/** The longest period looked for.
+ *  @param nest  NULL gives 0
+ *  @return the max_period in use, in events */
+TSANOM_API size_t tsanom_dpd_nest_max_period(const tsanom_dpd_nest *nest);
+
 /** The loops that are going on, shortest period first.
  *  @param      nest      the nest
  *  @param[out] loops     the first `capacity` of them; may be NULL if that is 0
@@ -277,6 +305,29 @@ TSANOM_API tsanom_status tsanom_dpd_nest_push(tsanom_dpd_nest *nest, uint64_t ev
 TSANOM_API tsanom_status tsanom_dpd_nest_loops(const tsanom_dpd_nest *nest,
                                                tsanom_dpd_loop *loops, size_t capacity,
                                                size_t *count);
+
+/** Segmentation: those of the loops that are going on of which the newest event starts
+ *  an iteration, counted from the first event of the loop; shortest period first.
+ *  @param      nest      the nest
+ *  @param[out] loops     the first `capacity` of them; may be NULL if that is 0
+ *  @param      capacity  room in loops
+ *  @param[out] count     how many there are
+ *  @retval TSANOM_E_NULL   nest, count, or loops with a capacity, is NULL
+ *  @retval TSANOM_PARTIAL  there are more than capacity
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_nest_starts(const tsanom_dpd_nest *nest,
+                                                tsanom_dpd_loop *loops, size_t capacity,
+                                                size_t *count);
+
+/** Continue the stream by the longest period that is going on, which has those inside.
+ *  @param      nest    the nest
+ *  @param[out] events  the next `count` events, if that period holds
+ *  @param      count   how many
+ *  @retval TSANOM_E_NULL      nest or events is NULL
+ *  @retval TSANOM_INFEASIBLE  no loop is going on: events is untouched
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_nest_predict(const tsanom_dpd_nest *nest,
+                                                 uint64_t *events, size_t count);
 
 /** Every period found so far, shortest first, those of loops still going on
  *  included.

@@ -268,9 +268,6 @@ tsanom_status tsanom_dpd_event_predict(const tsanom_dpd_event *detector, uint64_
   if (!detector || !events) return TSANOM_E_NULL;
   uint64_t period = detector->ngram.period;
   if (!period) return TSANOM_INFEASIBLE;
-  uint64_t from = detector->history.count - period;
-  for (size_t i = 0; i < count; i++) {
-    events[i] = tsn_history_at(&detector->history, from + i % period);
-  }
+  tsn_history_continue(&detector->history, period, events, count);
   return TSANOM_OK;
 }

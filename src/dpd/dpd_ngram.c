@@ -49,6 +49,14 @@ void tsn_history_layout(tsn_arena *arena, size_t events, tsn_history *history) {
   history->count = 0;
 }
 
+void tsn_history_continue(const tsn_history *history, uint64_t period, uint64_t *events,
+                          size_t count) {
+  uint64_t from = history->count - period;
+  for (size_t i = 0; i < count; i++) {
+    events[i] = tsn_history_at(history, from + i % period);
+  }
+}
+
 /* Lists for each place that can count: one in five then has an N-gram. */
 enum { LISTS = 4 };
 

@@ -32,6 +32,10 @@ static inline void tsn_history_push(tsn_history *history, uint64_t event) {
   history->event[history->count++ & history->mask] = event;
 }
 
+/* The next `count` events, if those go on by the period. */
+void tsn_history_continue(const tsn_history *history, uint64_t period, uint64_t *events,
+                          size_t count);
+
 /* Room for at least `events`. */
 void tsn_history_layout(tsn_arena *arena, size_t events, tsn_history *history);
 

@@ -29,14 +29,12 @@ static size_t larger(size_t a, size_t b) {
   return a > b ? a : b;
 }
 
-static void naive_push(naive_nest *naive, const uint64_t *event, size_t newest,
-                       const tsanom_dpd_nest_options *options) {
-  for (size_t p = 1; p <= options->max_period; p++) {
-    int equal = p <= newest && event[newest] == event[newest - p];
-    naive->run[p] = equal ? naive->run[p] + 1 : 0;
-  }
-  for (size_t p = 1; p <= options->max_period; p++) {
-    if (naive->run[p] == 0) naive->found[p] = 0;
+/* Which loops there are after event number `newest`. */
+static void naive_judge(naive_nest *naive, size_t newest,
+                        const tsanom_dpd_nest_options *options) {
+  for (size_t p = 1; p <= LONGEST; p++) {
+    if (naive->run[p] == 0 || p > options->max_period) naive->found[p] = 0;
+    if (p > options->max_period) continue;
     size_t least = larger(options->repeats * p, options->least_events);
     int primitive = 1;
     for (size_t d = 1; d < p; d++) {
@@ -46,6 +44,15 @@ static void naive_push(naive_nest *naive, const uint64_t *event, size_t newest,
       naive->found[p] = newest + 1;
     }
   }
+}
+
+static void naive_push(naive_nest *naive, const uint64_t *event, size_t newest,
+                       const tsanom_dpd_nest_options *options) {
+  for (size_t p = 1; p <= LONGEST; p++) {
+    int equal = p <= newest && event[newest] == event[newest - p];
+    naive->run[p] = equal ? naive->run[p] + 1 : 0;
+  }
+  naive_judge(naive, newest, options);
 }
 
 static void check_loops(const tsanom_dpd_nest *nest, const naive_nest *naive,
@@ -85,6 +92,157 @@ Test(dpd_nest, the_loops_are_those_of_the_definition) {
       tsanom_dpd_nest_destroy(nest);
     }
   }
+}
+
+/* The loops whose periods the definition has; of a long one that was found anew the
+ * beginning is forgotten. */
+static void check_after_resizes(const tsanom_dpd_nest *nest, const naive_nest *naive,
+                                size_t newest, size_t remembered) {
+  tsanom_dpd_loop loop[LONGEST];
+  size_t count = 0, expected = 0;
+  CHECK_STATUS(tsanom_dpd_nest_loops(nest, loop, LONGEST, &count), TSANOM_OK);
+  for (size_t p = 1; p <= LONGEST; p++) {
+    if (!naive->found[p]) continue;
+    cr_assert(expected < count && loop[expected].period == p, "period %zu at %zu", p,
+              newest);
+    size_t first = newest + 1 - naive->run[p] - p;
+    cr_assert(loop[expected].first == first ||
+              (loop[expected].first > first && first + remembered < newest));
+    cr_assert(loop[expected].found == naive->found[p] - 1);
+    expected++;
+  }
+  cr_assert(count == expected, "%zu loops, not %zu, at %zu", count, expected, newest);
+}
+
+Test(dpd_nest, a_resize_keeps_the_history) {
+  uint64_t seed = 2;
+  for (int trial = 0; trial < 1000; trial++) {
+    uint64_t event[EVENTS];
+    stream_random(event, EVENTS, &seed);
+    tsanom_dpd_nest_options options;
+    tsanom_dpd_nest_options_init(&options, sizeof options);
+    options.max_period = random_between(&seed, 1, LONGEST);
+    size_t largest = options.max_period;
+    tsanom_dpd_nest *nest = make_nest(&options, TSANOM_ISA_AUTO);
+    naive_nest naive = {{0}, {0}};
+    for (size_t i = 0; i < EVENTS; i++) {
+      tsanom_dpd_nest_push(nest, event[i], NULL);
+      naive_push(&naive, event, i, &options);
+      if (random_bits(&seed) % 40 == 0) {
+        options.max_period = random_between(&seed, 1, largest);
+        CHECK_STATUS(tsanom_dpd_nest_resize(nest, options.max_period), TSANOM_OK);
+        CHECK_STATUS(tsanom_dpd_nest_resize(nest, 0), TSANOM_E_OPTION);
+        CHECK_STATUS(tsanom_dpd_nest_resize(nest, largest + 1), TSANOM_E_OPTION);
+        cr_assert(tsanom_dpd_nest_max_period(nest) == options.max_period);
+        naive_judge(&naive, i, &options);
+      }
+      check_after_resizes(nest, &naive, i, 2 * largest);
+    }
+    tsanom_dpd_nest_destroy(nest);
+  }
+}
+
+Test(dpd_nest, a_period_that_a_resize_drops_ends_there) {
+  tsanom_dpd_nest *nest = make_nest(NULL, TSANOM_ISA_AUTO);
+  for (uint64_t i = 0; i < 200; i++) tsanom_dpd_nest_push(nest, i % 30, NULL);
+  CHECK_STATUS(tsanom_dpd_nest_resize(nest, 29), TSANOM_OK);
+  tsanom_dpd_nest_push(nest, 200 % 30, NULL);
+  tsanom_dpd_period period;
+  size_t count = 0;
+  CHECK_STATUS(tsanom_dpd_nest_periods(nest, &period, 1, &count), TSANOM_OK);
+  cr_assert(count == 1 && period.period == 30 && period.first == 0);
+  cr_assert(period.last == 199 && period.events == 200 && period.loops == 1);
+  tsanom_dpd_nest_destroy(nest);
+}
+
+Test(dpd_nest, many_pushes_are_as_many_single_ones) {
+  uint64_t seed = 3;
+  for (int trial = 0; trial < 200; trial++) {
+    uint64_t event[EVENTS];
+    int32_t changed[EVENTS];
+    stream_random(event, EVENTS, &seed);
+    tsanom_dpd_nest *single = make_nest(NULL, TSANOM_ISA_AUTO);
+    tsanom_dpd_nest *many = make_nest(NULL, TSANOM_ISA_AUTO);
+    size_t part = random_between(&seed, 0, EVENTS);
+    tsanom_dpd_nest_push_many(many, event, part, changed);
+    tsanom_dpd_nest_push_many(many, event + part, EVENTS - part, changed + part);
+    for (size_t i = 0; i < EVENTS; i++) {
+      int32_t expected = -1;
+      tsanom_dpd_nest_push(single, event[i], &expected);
+      cr_assert(changed[i] == expected);
+    }
+    tsanom_dpd_nest_destroy(single);
+    tsanom_dpd_nest_destroy(many);
+  }
+}
+
+Test(dpd_nest, the_starts_are_the_first_events_of_iterations) {
+  uint64_t seed = 4;
+  for (int trial = 0; trial < 300; trial++) {
+    uint64_t event[EVENTS];
+    stream_random(event, EVENTS, &seed);
+    tsanom_dpd_nest *nest = make_nest(NULL, TSANOM_ISA_AUTO);
+    for (size_t i = 0; i < EVENTS; i++) {
+      tsanom_dpd_loop loop[64], start[64];
+      size_t loops = 0, starts = 0, expected = 0;
+      tsanom_dpd_nest_push(nest, event[i], NULL);
+      CHECK_STATUS(tsanom_dpd_nest_loops(nest, loop, 64, &loops), TSANOM_OK);
+      CHECK_STATUS(tsanom_dpd_nest_starts(nest, start, 64, &starts), TSANOM_OK);
+      for (size_t k = 0; k < loops; k++) {
+        if ((i - loop[k].first) % loop[k].period != 0) continue;
+        cr_assert(expected < starts && start[expected].period == loop[k].period);
+        expected++;
+      }
+      cr_assert(starts == expected);
+    }
+    tsanom_dpd_nest_destroy(nest);
+  }
+}
+
+/* The longest loop goes on as it was, whatever runs inside it. */
+Test(dpd_nest, prediction_continues_the_longest_period) {
+  uint64_t seed = 5;
+  size_t predictions = 0;
+  for (int trial = 0; trial < 200; trial++) {
+    uint64_t event[EVENTS], next[150];
+    stream_random(event, EVENTS, &seed);
+    tsanom_dpd_nest *nest = make_nest(NULL, TSANOM_ISA_AUTO);
+    for (size_t i = 0; i < EVENTS; i++) {
+      tsanom_dpd_loop loop[64];
+      size_t loops = 0;
+      tsanom_dpd_nest_push(nest, event[i], NULL);
+      tsanom_dpd_nest_loops(nest, loop, 64, &loops);
+      next[0] = 12345;
+      tsanom_status status = tsanom_dpd_nest_predict(nest, next, 150);
+      if (loops == 0) {
+        cr_assert(status == TSANOM_INFEASIBLE && next[0] == 12345);
+        continue;
+      }
+      size_t period = loop[loops - 1].period;
+      cr_assert(status == TSANOM_OK);
+      for (size_t k = 0; k < 150; k++) {
+        cr_assert(next[k] == event[i + 1 - period + k % period]);
+      }
+      predictions++;
+    }
+    tsanom_dpd_nest_destroy(nest);
+  }
+  cr_assert(predictions > 1000);
+}
+
+Test(dpd_nest, bad_arguments_are_refused) {
+  uint64_t event = 1;
+  size_t count = 0;
+  CHECK_STATUS(tsanom_dpd_nest_push_many(NULL, &event, 1, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_dpd_nest_resize(NULL, 1), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_dpd_nest_predict(NULL, &event, 1), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_dpd_nest_starts(NULL, NULL, 0, &count), TSANOM_E_NULL);
+  cr_assert(tsanom_dpd_nest_max_period(NULL) == 0);
+  tsanom_dpd_nest *nest = make_nest(NULL, TSANOM_ISA_AUTO);
+  CHECK_STATUS(tsanom_dpd_nest_push_many(nest, NULL, 1, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_dpd_nest_predict(nest, NULL, 1), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_dpd_nest_starts(nest, NULL, 1, &count), TSANOM_E_NULL);
+  tsanom_dpd_nest_destroy(nest);
 }
 
 /* Real streams; tests/data/streams/README.md tells where they are from. */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a nest knows of its loops. */
+#include "dpd/dpd_nest.h"
+
+static bool starts_now(const tsanom_dpd_nest *nest, const tsn_follower *f) {
+  return (nest->history.count - 1 - tsn_follower_first(nest, f)) % f->period == 0;
+}
+
+/* The loops that go on, or those of them that start an iteration now. */
+static tsanom_status list_loops(const tsanom_dpd_nest *nest, bool only_starts,
+                                tsanom_dpd_loop *loops, size_t capacity, size_t *count) {
+  if (!nest || !count || (!loops && capacity)) return TSANOM_E_NULL;
+  size_t given = 0, left = nest->active;
+  for (size_t i = 0; left > 0; i++) {
+    const tsn_follower *f = &nest->followed[i];
+    if (!f->found) continue;
+    left--;
+    if (only_starts && !starts_now(nest, f)) continue;
+    if (given < capacity) {
+      loops[given] = (tsanom_dpd_loop){.period = (size_t)f->period,
+                                       .first = tsn_follower_first(nest, f),
+                                       .found = f->number};
+    }
+    given++;
+  }
+  *count = given;
+  return given > capacity ? TSANOM_PARTIAL : TSANOM_OK;
+}
+
+tsanom_status tsanom_dpd_nest_loops(const tsanom_dpd_nest *nest, tsanom_dpd_loop *loops,
+                                    size_t capacity, size_t *count) {
+  return list_loops(nest, false, loops, capacity, count);
+}
+
+tsanom_status tsanom_dpd_nest_starts(const tsanom_dpd_nest *nest, tsanom_dpd_loop *loops,
+                                     size_t capacity, size_t *count) {
+  return list_loops(nest, true, loops, capacity, count);
+}
+
+tsanom_status tsanom_dpd_nest_predict(const tsanom_dpd_nest *nest, uint64_t *events,
+                                      size_t count) {
+  if (!nest || !events) return TSANOM_E_NULL;
+  uint64_t period = 0;
+  for (size_t i = 0; i < TSN_NEST_SHORT + nest->octaves; i++) {
+    const tsn_follower *f = &nest->followed[i];
+    if (f->found) period = f->period;
+  }
+  if (!period) return TSANOM_INFEASIBLE;
+  tsn_history_continue(&nest->history, period, events, count);
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_dpd_nest_periods(const tsanom_dpd_nest *nest,
+                                      tsanom_dpd_period *periods, size_t capacity,
+                                      size_t *count) {
+  if (!nest || !count || (!periods && capacity)) return TSANOM_E_NULL;
+  size_t given = nest->known_count < capacity ? nest->known_count : capacity;
+  for (size_t k = 0; k < given; k++) {
+    periods[k] = nest->known[k];
+    for (size_t i = 0; i < TSN_NEST_SHORT + nest->octaves; i++) {
+      const tsn_follower *f = &nest->followed[i];
+      if (!f->found || f->period != periods[k].period) continue;
+      periods[k].last = nest->history.count - 1;
+      periods[k].events += f->matches + f->period;
+    }
+  }
+  *count = nest->known_count;
+  return nest->known_count > capacity || nest->overflowed ? TSANOM_PARTIAL : TSANOM_OK;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an event does to the loops of a nest. */
+#include "dpd/dpd_nest.h"
+
+#include <string.h>
+
+size_t tsn_nest_octaves(size_t max_period) {
+  size_t octaves = 0;
+  while ((size_t)TSN_NEST_SHORT << octaves < max_period) octaves++;
+  return octaves;
+}
+
+uint64_t tsn_nest_needed(const tsanom_dpd_nest *nest, uint64_t period) {
+  uint64_t least = nest->options.least_events;
+  uint64_t repeats = (nest->options.repeats - 1) * period;
+  return least > period && least - period > repeats ? least - period : repeats;
+}
+
+/* The record of a period, made if need be; NULL where there is no room. */
+static tsanom_dpd_period *record_of(tsanom_dpd_nest *nest, uint64_t period) {
+  size_t at = 0;
+  while (at < nest->known_count && nest->known[at].period < period) at++;
+  tsanom_dpd_period *place = &nest->known[at];
+  if (at < nest->known_count && place->period == period) return place;
+  if (nest->known_count == nest->options.capacity) {
+    nest->overflowed = true;
+    return NULL;
+  }
+  memmove(place + 1, place, (nest->known_count++ - at) * sizeof *place);
+  *place = (tsanom_dpd_period){.period = (size_t)period, .level = 1, .first = UINT64_MAX};
+  return place;
+}
+
+/* What was found inside a longer loop puts that one a level higher. */
+static void raise_levels(tsanom_dpd_nest *nest, uint64_t period, size_t level) {
+  for (size_t i = 0; i < TSN_NEST_SHORT + nest->octaves; i++) {
+    const tsn_follower *outer = &nest->followed[i];
+    if (!outer->found || outer->period <= period) continue;
+    tsanom_dpd_period *record = record_of(nest, outer->period);
+    if (record && record->level <= level) record->level = level + 1;
+  }
+}
+
+static void begin_loop(tsanom_dpd_nest *nest, tsn_follower *f) {
+  f->found = true;
+  f->number = nest->history.count - 1;
+  nest->active++;
+  tsanom_dpd_period *record = record_of(nest, f->period);
+  if (!record) return;
+  uint64_t first = tsn_follower_first(nest, f);
+  if (first < record->first) record->first = first;
+  record->loops++;
+  raise_levels(nest, f->period, record->level);
+}
+
+static void end_loop(tsanom_dpd_nest *nest, tsn_follower *f, uint64_t last) {
+  f->found = false;
+  nest->active--;
+  tsanom_dpd_period *record = record_of(nest, f->period);
+  if (!record) return;
+  record->last = last;
+  record->events += f->matches + f->period;
+}
+
+/* A multiple of a shorter period is none: its run is that of the divisor. */
+static bool is_multiple(const tsanom_dpd_nest *nest, size_t period) {
+  for (size_t d = 1; d <= period / 2; d++) {
+    if (period % d == 0 && nest->run[d - 1] + d >= nest->run[period - 1] + period) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static int follow_short(tsanom_dpd_nest *nest, uint64_t event) {
+  uint64_t before = nest->history.count - 1;
+  nest->kernels->advance_runs(nest->recent + nest->head, event, nest->run,
+                              before < TSN_NEST_SHORT ? (size_t)before : TSN_NEST_SHORT);
+  if (nest->head == 0) {
+    memcpy(nest->recent + TSN_NEST_SHORT + 1, nest->recent,
+           (TSN_NEST_SHORT - 1) * sizeof *nest->recent);
+    nest->head = TSN_NEST_SHORT + 1;
+  }
+  nest->recent[--nest->head] = event;
+  int changed = 0, reached = 0;
+  for (size_t m = 0; m < TSN_NEST_SHORT; m++) reached |= nest->run[m] == nest->needed[m];
+  if (!reached && nest->active == 0) return 0;
+  for (size_t m = 0; m < TSN_NEST_SHORT; m++) {
+    tsn_follower *f = &nest->followed[m];
+    if (f->found && nest->run[m] == 0) {
+      end_loop(nest, f, nest->history.count - 2);
+      changed = 1;
+    }
+    f->matches = f->found ? f->matches + 1 : nest->run[m];
+    if (f->period && nest->run[m] == nest->needed[m] && !is_multiple(nest, m + 1)) {
+      begin_loop(nest, f);
+      changed = 1;
+    }
+  }
+  return changed;
+}
+
+/* Events in a row that equal the one `period` before; at least the window. Those
+ * further back than the history reaches are not counted. */
+static uint64_t count_matches(const tsn_history *history, uint64_t period,
+                              uint64_t matches) {
+  uint64_t newest = history->count - 1;
+  while (matches + period < history->count && matches + period <= history->mask &&
+         tsn_history_at(history, newest - matches) ==
+             tsn_history_at(history, newest - matches - period)) {
+    matches++;
+  }
+  return matches;
+}
+
+/* Whether the octave's period is one that it answers for. */
+static bool is_its_own(const tsanom_dpd_nest *nest, const tsn_ngram *ngram) {
+  return ngram->period > ngram->window / 2 && ngram->period <= nest->max_period;
+}
+
+static bool begin_if_due(tsanom_dpd_nest *nest, tsn_follower *f) {
+  bool due = !f->found && f->matches >= tsn_nest_needed(nest, f->period);
+  if (due) begin_loop(nest, f);
+  return due;
+}
+
+/* Follow the period that the octave has. */
+static bool take_up(tsanom_dpd_nest *nest, tsn_follower *f, const tsn_ngram *ngram) {
+  f->period = ngram->period;
+  f->matches = count_matches(&nest->history, ngram->period, ngram->window);
+  return begin_if_due(nest, f);
+}
+
+static int follow_octave(tsanom_dpd_nest *nest, size_t i) {
+  tsn_ngram *ngram = &nest->octave[i];
+  tsn_follower *f = &nest->followed[TSN_NEST_SHORT + i];
+  tsn_ngram_push(ngram, &nest->history);
+  if (!ngram->period && !f->period) return 0;
+  bool is_own = is_its_own(nest, ngram);
+  if (is_own && f->period == ngram->period) {
+    f->matches++;
+    return begin_if_due(nest, f);
+  }
+  bool was_found = f->found;
+  if (was_found) end_loop(nest, f, nest->history.count - 2);
+  *f = (tsn_follower){0};
+  return (is_own && take_up(nest, f, ngram)) || was_found;
+}
+
+int tsn_nest_follow(tsanom_dpd_nest *nest, uint64_t event) {
+  tsn_history_push(&nest->history, event);
+  int changed = follow_short(nest, event);
+  for (size_t i = 0; i < nest->octaves; i++) changed |= follow_octave(nest, i);
+  return changed;
+}
+
+static void drop_longer(tsanom_dpd_nest *nest, size_t max_period) {
+  for (size_t i = 0; i < TSN_NEST_SHORT + nest->octaves; i++) {
+    tsn_follower *f = &nest->followed[i];
+    if (f->period <= max_period) continue;
+    if (f->found) end_loop(nest, f, nest->history.count - 1);
+    *f = (tsn_follower){0};
+  }
+}
+
+/* Find the loops that go on and are not followed yet. */
+static void look_again(tsanom_dpd_nest *nest) {
+  for (size_t m = 1; m <= TSN_NEST_SHORT && m <= nest->max_period; m++) {
+    tsn_follower *f = &nest->followed[m - 1];
+    if (f->period) continue;
+    f->period = m;
+    f->matches = nest->run[m - 1];
+    if (!is_multiple(nest, m)) begin_if_due(nest, f);
+  }
+  for (size_t i = 0; i < nest->octaves; i++) {
+    tsn_follower *f = &nest->followed[TSN_NEST_SHORT + i];
+    const tsn_ngram *ngram = &nest->octave[i];
+    if (!f->period && is_its_own(nest, ngram)) take_up(nest, f, ngram);
+  }
+}
+
+void tsn_nest_attend(tsanom_dpd_nest *nest, size_t max_period) {
+  drop_longer(nest, max_period);
+  size_t octaves = tsn_nest_octaves(max_period);
+  for (size_t i = nest->octaves; i < octaves; i++) {
+    size_t window = tsn_nest_window(i);
+    tsn_ngram_start(&nest->octave[i], &nest->history, window, window);
+  }
+  nest->octaves = octaves;
+  nest->max_period = max_period;
+  look_again(nest);
+}
