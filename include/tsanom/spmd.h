@@ -48,7 +48,13 @@ enum {
   /** At a gap of the reachabilities that chance does not explain, if there is one above
    *  that eps', as tsanom_optics_split() finds it; else there is one class. Forgives
    *  noise of any size, and so does not see processes that all differ by as much. */
-  TSANOM_SPMD_CUT_AUTOMATIC = 1
+  TSANOM_SPMD_CUT_AUTOMATIC = 1,
+  /** At that eps', or at what noise explains if that is larger. Noise is what varies
+   *  independently in most regions of hierarchy 1, once a process's share of all work is
+   *  taken out; with fewer than 5 regions it is not told from the rest. Forgives noise of
+   *  any size, but also differences in most regions that have nothing to do with each
+   *  other. */
+  TSANOM_SPMD_CUT_NOISE = 2
 };
 
 /** What is analysed: fill by tsanom_spmd_data_init(), then set the fields. The
@@ -87,9 +93,10 @@ typedef struct tsanom_spmd_options {
                                  SIZE_MAX (default) */
   size_t combination_limit; /**< step 3 tries at most so many combinations;
                                  2^16 (default) */
-  int32_t cut;              /**< TSANOM_SPMD_CUT_TOLERANCE (default) or _AUTOMATIC, of
-                                 processes and of metrics that were measured in all */
-  int32_t reserved0;        /**< must be 0 */
+  int32_t cut;  /**< TSANOM_SPMD_CUT_TOLERANCE (default), ..., of processes and
+                     of metrics that were measured in all */
+  int32_t deep; /**< 1: beyond the paper, search on inside of what step 3
+                     finds, and for combinations inside of a CCR; 0 (default) */
 } tsanom_spmd_options;
 
 /** What is known of one region. */
@@ -109,12 +116,14 @@ typedef struct tsanom_spmd_region {
 /** One re-clustering of the search and what followed from it. */
 typedef struct tsanom_spmd_decision {
   int32_t step;     /**< 1: all regions of hierarchy 1; 2: without one of them; 3:
-                         without a combination of them; 4: with a nested region in
-                         the place of the region around it */
+                         without a combination of them, or, of a level above 1, with a
+                         combination in the place of the region around them; 4: with a
+                         nested region in the place of the region around it, or, of
+                         level 1, with one region while what step 3 found is left out */
   int32_t level;    /**< hierarchy of the regions tried */
   int32_t changed;  /**< 1: the classes are not those of step 1 */
-  int32_t critical; /**< 1: what was tried is a CCR: if the classes changed in
-                         steps 2 and 3, if they did not in step 4 */
+  int32_t critical; /**< 1: what was tried is a CCR: if the classes changed when it was
+                         left out, if they did not when it was put in */
   size_t classes;   /**< how many classes there are then */
   size_t first;     /**< the regions tried are members first ... first + count - 1 */
   size_t count;     /**< how many: 0 in step 1, n in step 3, else 1 */
@@ -260,6 +269,13 @@ TSANOM_API tsanom_status tsanom_spmd_workspace(size_t processes, size_t regions,
  *  region is an I-CCR. Step 5: a CCR that holds no CCR is a CCCR. A region whose
  *  time is 0 in all processes is not tried, and step 3 leaves out regions whose time
  *  is the same in all, which cannot change a distance.
+ *
+ *  The paper ends with step 3, at hierarchy 1. With options->deep, steps 4 and 5 go on
+ *  inside each of the regions it finds, with the others left out, if the region alone
+ *  gives the classification of step 1; and where no single region nested in a CCR is a
+ *  CCR, combinations of n = 2, 3, ... of them take its place together, their times
+ *  added: those of the first n at which the classification is that of step 1 are CCRs,
+ *  and their intersection, or all if it is empty, is CCCR.
  *
  *  Cause: each metric is a vector over the CCCRs (over hierarchy 1 if there is
  *  none), and classified as above with metric_tolerance; processes by metrics are the

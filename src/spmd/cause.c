@@ -63,6 +63,47 @@ tsanom_status tsn_spmd_table_layout(tsn_arena *arena, const tsn_spmd_input *inpu
   return TSANOM_OK;
 }
 
+/* The norms of the points; whether none is a NaN. */
+static bool complete_norms(const tsn_spmd_points *points, double *norm, double *largest) {
+  bool complete = true;
+  tsn_spmd_norms(points, norm);
+  *largest = 0;
+  for (size_t i = 0; i < points->count; i++) {
+    *largest = fmax(*largest, norm[i]);
+    complete &= !isnan(norm[i]);
+  }
+  return complete;
+}
+
+/* Noise of a metric shows in all of hierarchy 1, not in the few regions looked at. */
+static double metric_noise(const tsn_spmd_input *input, tsn_spmd_buffers *b,
+                           const double *matrix) {
+  const tsanom_spmd_data *d = &input->data;
+  uint32_t *outermost = b->list + d->regions;
+  size_t count = 0;
+  double largest;
+  for (uint32_t k = 0; k < d->regions; k++) {
+    if (b->level[k] == 1) outermost[count++] = k;
+  }
+  int exponent =
+      tsn_spmd_exponent(matrix, d->processes, d->metric_stride, outermost, count);
+  tsn_spmd_gather(&b->points, matrix, d->metric_stride, outermost, count, exponent);
+  if (!complete_norms(&b->points, b->key, &largest)) return 0;
+  return tsn_spmd_noise_level(&b->points, count, b->key);
+}
+
+/* eps' of a metric that was measured in all processes. */
+static tsanom_status choose_cut(const tsn_spmd_input *input, tsn_spmd_buffers *b,
+                                size_t columns, double noise, double *eps) {
+  if (input->options.cut == TSANOM_SPMD_CUT_NOISE) {
+    *eps = fmax(*eps, tsn_spmd_noise_reach(&b->points, columns, noise, 0.05, b->key));
+  }
+  if (input->options.cut != TSANOM_SPMD_CUT_AUTOMATIC) return TSANOM_OK;
+  tsanom_status status = tsn_spmd_order(input, &b->points, &b->optics);
+  if (status != TSANOM_OK) return status;
+  return tsn_spmd_cut(input, &b->optics, *eps, eps);
+}
+
 /* Code one metric: its values in the listed regions, classified; the numbers are
  * closed up over processes where it was not measured, which are points of no
  * neighbour. */
@@ -71,21 +112,17 @@ static tsanom_status code_metric(const tsn_spmd_input *input, tsn_spmd_buffers *
   const tsanom_spmd_data *d = &input->data;
   tsn_spmd_points *points = &b->points;
   const double *matrix = d->metric + m * d->processes * d->metric_stride;
+  bool by_noise = input->options.cut == TSANOM_SPMD_CUT_NOISE;
+  double noise = by_noise ? metric_noise(input, b, matrix) : 0, largest;
   int exponent =
       tsn_spmd_exponent(matrix, d->processes, d->metric_stride, b->list, columns);
   tsn_spmd_gather(points, matrix, d->metric_stride, b->list, columns, exponent);
-  tsn_spmd_norms(points, b->key);
-  double largest = 0;
-  bool complete = true;
-  for (size_t i = 0; i < d->processes; i++) {
-    largest = fmax(largest, b->key[i]);
-    complete &= !isnan(b->key[i]);
-  }
+  bool complete = complete_norms(points, b->key, &largest);
   double eps = input->options.metric_tolerance * largest;
-  if (complete && input->options.cut == TSANOM_SPMD_CUT_AUTOMATIC) {
-    tsanom_status status = tsn_spmd_order(input, points, &b->optics);
-    if (status == TSANOM_OK) status = tsn_spmd_cut(input, &b->optics, eps, &eps);
+  if (complete) {
+    tsanom_status status = choose_cut(input, b, columns, noise, &eps);
     if (status != TSANOM_OK) return status;
+    (void)complete_norms(points, b->key, &largest);
   }
   points->limit = eps * eps;
   tsn_spmd_classify(points, b->trial);

@@ -46,6 +46,13 @@ void tsn_spmd_set_free(tsn_spmd_points *points, const double *column, size_t str
   }
 }
 
+void tsn_spmd_add_free(tsn_spmd_points *points, const double *column, size_t stride,
+                       int exponent) {
+  for (size_t i = 0; i < points->count; i++) {
+    points->at[i * points->stride] += ldexp(column[i * stride], exponent);
+  }
+}
+
 /* Squared distance; the sum is left as soon as it exceeds `limit`. Lanes are added
  * in one order, so that the value does not depend on the machine. */
 static double square_distance(const double *a, const double *b, const double *weight,

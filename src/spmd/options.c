@@ -52,8 +52,8 @@ tsanom_status tsn_spmd_read_options(tsn_spmd_input *input,
       is_tolerance(own->tolerance) && is_tolerance(own->metric_tolerance) &&
       (own->tree == TSANOM_SPMD_FOREST || own->tree == TSANOM_SPMD_PROGRAM) &&
       (own->norm == TSANOM_SPMD_LARGEST_NORM || own->norm == TSANOM_SPMD_MEAN_NORM) &&
-      (own->cut == TSANOM_SPMD_CUT_TOLERANCE || own->cut == TSANOM_SPMD_CUT_AUTOMATIC) &&
-      own->reserved0 == 0;
+      own->cut >= TSANOM_SPMD_CUT_TOLERANCE && own->cut <= TSANOM_SPMD_CUT_NOISE &&
+      (own->deep == 0 || own->deep == 1);
   if (!good) return TSANOM_E_OPTION;
   if ((status = tsn_exec_read(&input->exec, exec)) < 0) return status;
   input->exec.threads = 1;

@@ -71,8 +71,9 @@ typedef struct {
 enum {
   TSN_SPMD_CCR = 1,
   TSN_SPMD_CCCR = 2,
-  TSN_SPMD_TIMED = 4, /* some time is not 0 */
-  TSN_SPMD_VARIES = 8 /* the times are not all the same */
+  TSN_SPMD_TIMED = 4,    /* some time is not 0 */
+  TSN_SPMD_VARIES = 8,   /* the times are not all the same */
+  TSN_SPMD_TOGETHER = 16 /* of the core that step 3 found */
 };
 
 /* options.c */
@@ -93,6 +94,10 @@ tsanom_status tsn_spmd_levels(const tsn_spmd_input *input, int32_t *level);
 void tsn_spmd_gather(tsn_spmd_points *points, const double *matrix, size_t stride,
                      const uint32_t *column, size_t count, int exponent);
 void tsn_spmd_set_free(tsn_spmd_points *points, const double *column, size_t stride,
+                       int exponent);
+
+/* Add to coordinate 0. */
+void tsn_spmd_add_free(tsn_spmd_points *points, const double *column, size_t stride,
                        int exponent);
 
 /* Classes from 0 in order of first appearance: the components of the graph of
@@ -122,6 +127,17 @@ tsanom_status tsn_spmd_order(const tsn_spmd_input *input, const tsn_spmd_points 
 /* eps' of points that are in order: at least `resolution`. */
 tsanom_status tsn_spmd_cut(const tsn_spmd_input *input, tsn_spmd_optics *optics,
                            double resolution, double *eps);
+
+/* noise.c: of coordinates 1 ... columns of the points; `key` is scratch. */
+
+/* How large noise is beside the times, as a standard deviation: what varies
+ * independently in most columns. 0 if there are too few to tell. */
+double tsn_spmd_noise_level(const tsn_spmd_points *points, size_t columns, double *key);
+
+/* How far a point lies from all others by such noise, at most, but for a chance of
+ * `significance`. */
+double tsn_spmd_noise_reach(const tsn_spmd_points *points, size_t columns, double level,
+                            double significance, double *key);
 
 /* search.c: steps 1 to 5, into roles and the report. */
 tsanom_status tsn_spmd_search(const tsn_spmd_input *input, tsn_spmd_buffers *buffers,

@@ -10,6 +10,7 @@ _Static_assert(TSANOM_SPMD_LARGEST_NORM == 0, "constant");
 _Static_assert(TSANOM_SPMD_MEAN_NORM == 1, "constant");
 _Static_assert(TSANOM_SPMD_CUT_TOLERANCE == 0, "constant");
 _Static_assert(TSANOM_SPMD_CUT_AUTOMATIC == 1, "constant");
+_Static_assert(TSANOM_SPMD_CUT_NOISE == 2, "constant");
 _Static_assert(TSANOM_SPMD_SIMILAR == 0, "constant");
 _Static_assert(TSANOM_SPMD_DESCENT == 1, "constant");
 _Static_assert(TSANOM_SPMD_COMBINED == 2, "constant");
@@ -41,7 +42,7 @@ _Static_assert(offsetof(tsanom_spmd_options, norm) == 28, "options");
 _Static_assert(offsetof(tsanom_spmd_options, combination_size) == 32, "options");
 _Static_assert(offsetof(tsanom_spmd_options, combination_limit) == 40, "options");
 _Static_assert(offsetof(tsanom_spmd_options, cut) == 48, "options");
-_Static_assert(offsetof(tsanom_spmd_options, reserved0) == 52, "options");
+_Static_assert(offsetof(tsanom_spmd_options, deep) == 52, "options");
 _Static_assert(sizeof(tsanom_spmd_options) == 56, "options");
 
 _Static_assert(offsetof(tsanom_spmd_region, min) == 0, "region");

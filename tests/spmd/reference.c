@@ -108,28 +108,83 @@ static void step3(problem *p, reference_answer *a) {
   }
 }
 
-static void steps4and5(problem *p, reference_answer *a) {
-  size_t regions = p->data->regions;
-  const int32_t *parent = p->data->parent;
-  a->search = TSANOM_SPMD_DESCENT;
-  for (size_t j = 0; j < regions; j++) { /* a parent comes before its children */
-    if (!a->ccr[j]) continue;
-    size_t outer = j;
-    while (p->level[outer] > 1) outer = (size_t)parent[outer];
-    a->cccr[j] = 1;
-    for (size_t k = 0; k < regions; k++) {
-      if (parent[k] != (int32_t)j || !has_time(p, k)) continue;
-      step1(p);
-      set(p, outer, 0);
-      set(p, k, 1);
-      if (!same_classes(p, a)) continue;
-      a->ccr[k] = 1;
-      a->cccr[j] = 0;
-    }
+/* Hierarchy 1 without the regions in `out` and without that around j. */
+static void without(problem *p, unsigned out, size_t j) {
+  step1(p);
+  while (p->level[j] > 1) j = (size_t)p->data->parent[j];
+  set(p, j, 0);
+  for (size_t k = 0; k < p->data->regions; k++) {
+    if (out >> k & 1) set(p, k, 0);
   }
 }
 
-void reference_analyse(const tsanom_spmd_data *data, double tolerance,
+/* The regions of a combination as one, whose time is the sum. */
+static int stands_for(problem *p, const reference_answer *a, unsigned out, size_t j,
+                      unsigned subset) {
+  without(p, out, j);
+  size_t first = (size_t)__builtin_ctz(subset);
+  set(p, first, 1);
+  for (size_t k = first + 1; k < p->data->regions; k++) {
+    for (size_t i = 0; subset >> k & 1 && i < p->data->processes; i++) {
+      p->vector[i][first] += p->data->time[i * p->data->time_stride + k];
+    }
+  }
+  return same_classes(p, a);
+}
+
+static void combine_nested(problem *p, reference_answer *a, unsigned out, size_t j,
+                           unsigned nested) {
+  unsigned any = 0, all = ~0u;
+  for (int n = 2; n <= __builtin_popcount(nested) && !any; n++) {
+    for (unsigned subset = nested; subset; subset = (subset - 1) & nested) {
+      if (__builtin_popcount(subset) != n || !stands_for(p, a, out, j, subset)) continue;
+      any |= subset;
+      all &= subset;
+    }
+  }
+  if (!any) return;
+  a->cccr[j] = 0;
+  for (size_t k = 0; k < p->data->regions; k++) {
+    if (any >> k & 1) a->ccr[k] = 1;
+    if ((all ? all : any) >> k & 1) a->cccr[k] = 1;
+  }
+}
+
+/* Steps 4 and 5 from CCR j, with the regions in `out` left out. */
+static void descend(problem *p, reference_answer *a, unsigned out, size_t j, int deep) {
+  unsigned nested = 0, found = 0;
+  for (size_t k = 0; k < p->data->regions; k++) {
+    if (p->data->parent[k] != (int32_t)j || !has_time(p, k)) continue;
+    nested |= 1u << k;
+    if (stands_for(p, a, out, j, 1u << k)) found |= 1u << k;
+  }
+  a->cccr[j] = !found;
+  for (size_t k = 0; k < p->data->regions; k++) {
+    if (!(found >> k & 1)) continue;
+    a->ccr[k] = 1;
+    descend(p, a, out, k, deep);
+  }
+  if (!found && deep) combine_nested(p, a, out, j, nested);
+}
+
+static void steps4and5(problem *p, reference_answer *a, int deep) {
+  a->search = TSANOM_SPMD_DESCENT;
+  for (size_t j = 0; j < p->data->regions; j++) {
+    if (p->level[j] == 1 && a->ccr[j]) descend(p, a, 0, j, deep);
+  }
+}
+
+/* Each region of the core alone, if it gives the classes, and on inside of it. */
+static void after_step3(problem *p, reference_answer *a) {
+  unsigned out = 0;
+  for (size_t k = 0; k < p->data->regions; k++) out |= (unsigned)(a->cccr[k] != 0) << k;
+  for (size_t j = 0; j < p->data->regions; j++) {
+    if (!(out >> j & 1)) continue;
+    if (stands_for(p, a, out, j, 1u << j)) descend(p, a, out, j, 1);
+  }
+}
+
+void reference_analyse(const tsanom_spmd_data *data, double tolerance, int deep,
                        reference_answer *a) {
   problem p = {.data = data};
   memset(a, 0, sizeof *a);
@@ -147,8 +202,9 @@ void reference_analyse(const tsanom_spmd_data *data, double tolerance,
   a->classes = classify(&p, a->class_of);
   if (a->classes == 1) return;
   if (step2(&p, a)) {
-    steps4and5(&p, a);
+    steps4and5(&p, a, deep);
   } else {
     step3(&p, a);
+    if (deep) after_step3(&p, a);
   }
 }

@@ -16,8 +16,9 @@ typedef struct {
   double severity;
 } reference_answer;
 
-/* Regions need parent[k] < k here, and no region be the program. */
-void reference_analyse(const tsanom_spmd_data *data, double tolerance,
+/* Regions need parent[k] < k here, and no region be the program. With `deep` the search
+ * goes on where the paper's ends. */
+void reference_analyse(const tsanom_spmd_data *data, double tolerance, int deep,
                        reference_answer *answer);
 
 #endif

@@ -158,7 +158,7 @@ Test(spmd_contract, bad_input) {
   o.norm = -1;
   check_refused(&r, &o, TSANOM_E_OPTION);
   tsanom_spmd_options_init(&o, sizeof o);
-  o.cut = 2;
+  o.cut = 3;
   check_refused(&r, &o, TSANOM_E_OPTION);
   CHECK_STATUS(tsanom_spmd_analyse(NULL, NULL, NULL, NULL, 0, &r.report), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, NULL, NULL, 0, NULL), TSANOM_E_NULL);

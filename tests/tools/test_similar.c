@@ -69,6 +69,33 @@ Test(command_similar, the_text_is_that_of_figure_4) {
   cr_assert_eq(tsanom("similar --check --tolerance 0.5 r.json").status, 0);
 }
 
+/* Two regions make the same two kinds, one of them nested. */
+Test(command_similar, deep_goes_on_where_the_paper_ends) {
+  write_text("r.json",
+             "{\"regions\": [{\"name\": \"a\"}, {\"name\": \"in a\", \"parent\": \"a\"},"
+             "  {\"name\": \"b\"}, {\"name\": \"c\"}],"
+             " \"time\": [[4, 1, 3, 2], [4, 1, 3, 2], [8, 5, 7, 2], [8, 5, 7, 2]]}");
+  outcome o = tsanom("similar r.json");
+  cr_assert(strstr(o.out, "CCCR: a, b\n"), "%s", o.out);
+  o = tsanom("similar r.json --deep --explain");
+  cr_assert(
+      strstr(o.out, "CCCR: in a, b\nCCR tree:\na (1-CCR) ---> in a (2-CCR & CCCR)\n"),
+      "%s", o.out);
+  cr_assert(strstr(o.out, "alone of these:          a: 2 kinds, as before: critical\n"),
+            "%s", o.out);
+}
+
+/* Noise of some 20 % in all regions. */
+Test(command_similar, noise_separates_nothing) {
+  write_text("r.json",
+             "{\"regions\": [{\"name\": \"a\"}, {\"name\": \"b\"}, {\"name\": \"c\"},"
+             "  {\"name\": \"d\"}, {\"name\": \"e\"}, {\"name\": \"f\"}],"
+             " \"time\": [[10, 12, 8, 11, 9, 10], [12, 9, 10, 8, 11, 12],"
+             "  [8, 11, 12, 10, 12, 9], [11, 8, 9, 12, 10, 8]]}");
+  cr_assert_eq(tsanom("similar --check r.json").status, 1);
+  cr_assert_eq(tsanom("similar --check --noise r.json").status, 0);
+}
+
 Test(command_similar, draws) {
   write_text("r.json", two_kinds);
   cr_assert_eq(tsanom("similar r.json --plot r.svg").status, 0);

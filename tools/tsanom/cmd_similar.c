@@ -7,6 +7,8 @@ enum {
   KEY_TOLERANCE = 't',
   KEY_METRIC_TOLERANCE = KEY_OWN,
   KEY_AUTOMATIC,
+  KEY_NOISE,
+  KEY_DEEP,
   KEY_PROGRAM,
   KEY_MEAN_NORM,
   KEY_COMBINATIONS,
@@ -28,6 +30,10 @@ static const struct argp_option options[] = {
      "The same for values of a metric (default: 0.05)", 0},
     {"automatic", KEY_AUTOMATIC, NULL, 0,
      "Separate kinds only at gaps that chance does not explain", 0},
+    {"noise", KEY_NOISE, NULL, 0,
+     "Separate kinds only by more than what varies independently in most regions", 0},
+    {"deep", KEY_DEEP, NULL, 0,
+     "Search on inside of regions where the paper's search ends", 0},
     {"program", KEY_PROGRAM, NULL, 0, "The one region without a parent is the program",
      0},
     {"mean-norm", KEY_MEAN_NORM, NULL, 0,
@@ -62,6 +68,12 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       return 0;
     case KEY_AUTOMATIC:
       r->spmd.cut = TSANOM_SPMD_CUT_AUTOMATIC;
+      return 0;
+    case KEY_NOISE:
+      r->spmd.cut = TSANOM_SPMD_CUT_NOISE;
+      return 0;
+    case KEY_DEEP:
+      r->spmd.deep = 1;
       return 0;
     case KEY_PROGRAM:
       r->spmd.tree = TSANOM_SPMD_PROGRAM;

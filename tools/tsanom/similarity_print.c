@@ -139,10 +139,21 @@ static void print_balance(const similarity *s) {
   printf("efficiency     %.3f\n", r->efficiency);
 }
 
+static const char *way_of(const tsanom_spmd_decision *d) {
+  switch (d->step) {
+    case 1:
+      return "all outermost regions";
+    case 2:
+      return "without";
+    case 3:
+      return d->level == 1 ? "without together:" : "together for the parent:";
+    default:
+      return d->level == 1 ? "alone of these:" : "in place of its parent:";
+  }
+}
+
 static void print_decision(const similarity *s, const tsanom_spmd_decision *d) {
-  static const char *const tried[] = {"", "all outermost regions", "without",
-                                      "without together:", "in place of its parent:"};
-  printf("%4d  %-24s", d->step, tried[d->step]);
+  printf("%4d  %-24s", d->step, way_of(d));
   for (size_t m = 0; m < d->count; m++) {
     printf("%s %s", m ? "," : "", s->file.region[s->member[d->first + m]]);
   }

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How far apart processes lie by noise alone.
+ *
+ * Noise strikes each region of each process by itself; what is wrong with a program sits
+ * in few regions, or in all of them alike, as where a process has more of all work. Be
+ * m_k the median time of region k and a_i the median of T_ik / m_k, which is how much of
+ * all work process i has. Then T_ik / m_k - a_i is noise in most regions, and its median
+ * absolute deviation, in a region over the processes, of these over the regions, is that
+ * of the noise, whatever the others hold. */
+#include <math.h>
+
+#include "core/sort.h"
+#include "spmd/spmd_internal.h"
+
+/* Of fewer, a_i takes too much of the noise away. */
+enum { LEAST_COLUMNS = 5 };
+
+/* A normal distribution's standard deviation over its median absolute deviation. */
+static const double deviation_of_median = 1.4826;
+
+static double median(double *values, size_t count) {
+  tsn_sort(values, count);
+  return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+static double median_of_column(const tsn_spmd_points *p, size_t column, double *key) {
+  for (size_t i = 0; i < p->count; i++) key[i] = p->at[i * p->stride + column];
+  return median(key, p->count);
+}
+
+/* a_i; the columns whose median is 0 are left out. */
+static double share(const tsn_spmd_points *p, size_t i, const double *middle,
+                    size_t columns, double *key) {
+  size_t count = 0;
+  for (size_t k = 1; k <= columns; k++) {
+    if (middle[k] > 0) key[count++] = p->at[i * p->stride + k] / middle[k];
+  }
+  return median(key, count);
+}
+
+double tsn_spmd_noise_level(const tsn_spmd_points *p, size_t columns, double *key) {
+  double *middle = p->centroid, *shares = p->away;
+  size_t used = 0;
+  for (size_t k = 1; k <= columns; k++) {
+    middle[k] = median_of_column(p, k, key);
+    used += middle[k] > 0;
+  }
+  if (used < LEAST_COLUMNS) return 0;
+  for (size_t i = 0; i < p->count; i++) shares[i] = share(p, i, middle, columns, key);
+  size_t count = 0;
+  for (size_t k = 1; k <= columns; k++) {
+    if (!(middle[k] > 0)) continue;
+    for (size_t i = 0; i < p->count; i++) {
+      double value = p->at[i * p->stride + k] / middle[k];
+      key[i] = shares[i] > 0 ? fabs(value / shares[i] - 1) : 0;
+    }
+    middle[count++] = median(key, p->count); /* before those still needed */
+  }
+  double n = (double)p->count, columns_used = (double)used;
+  double taken_out = (1 - 1 / n) * (1 - 1 / columns_used); /* with m_k and a_i */
+  double largest = 0;
+  for (size_t i = 0; i < p->count; i++) largest = fmax(largest, shares[i]);
+  return largest * deviation_of_median * median(middle, count) / sqrt(taken_out);
+}
+
+/* Standard normal quantile, to 5e-4 (Abramowitz and Stegun 26.2.23). */
+static double normal_quantile(double chance) {
+  double tail = fmin(chance, 1 - chance), t = sqrt(-2 * log(tail));
+  double above = t - (2.515517 + t * (0.802853 + t * 0.010328)) /
+                         (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+  return chance > 0.5 ? above : -above;
+}
+
+/* Of chi squared (Wilson and Hilferty 1931). */
+static double chi_squared_quantile(double freedom, double chance) {
+  double part = 2 / (9 * freedom);
+  return freedom * pow(1 - part + normal_quantile(chance) * sqrt(part), 3);
+}
+
+/* How far the outermost of n points has its nearest neighbour, squared, if coordinates
+ * are standard normal: its squared norm is some quantile of chi squared; the squared
+ * distance of another point to it has the mean norm^2 + freedom and the variance
+ * 2 freedom + 4 norm^2, and the nearest of n - 1 is some quantile of that. */
+static double nearest_of_outermost(double freedom, double n, double significance) {
+  double norm = chi_squared_quantile(freedom, 1 - significance / n);
+  double quantile = normal_quantile(1 - pow(significance, 1 / (n - 1)));
+  return fmax(0, norm + freedom + quantile * sqrt(2 * freedom + 4 * norm));
+}
+
+/* Coordinates have the deviations s_k = level m_k; as many of one size as would have
+ * sum s_k^2 and sum s_k^4 stand for them (Satterthwaite 1946). */
+double tsn_spmd_noise_reach(const tsn_spmd_points *p, size_t columns, double level,
+                            double significance, double *key) {
+  double squares = 0, fourths = 0;
+  for (size_t k = 1; k <= columns; k++) {
+    double middle = median_of_column(p, k, key);
+    squares += middle * middle;
+    fourths += middle * middle * middle * middle;
+  }
+  if (!(level > 0 && fourths > 0) || p->count < 2) return 0;
+  double freedom = squares * squares / fourths;
+  return level * sqrt(squares / freedom *
+                      nearest_of_outermost(freedom, (double)p->count, significance));
+}

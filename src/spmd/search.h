@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of the search share. */
+#ifndef TSN_SPMD_SEARCH_H
+#define TSN_SPMD_SEARCH_H
+
+#include "spmd/spmd_internal.h"
+
+typedef struct {
+  const tsn_spmd_input *input;
+  tsn_spmd_buffers *b;
+  tsanom_spmd_report *report;
+  size_t outermost; /* regions of hierarchy 1 */
+  uint64_t tried;   /* re-clusterings, for the poll */
+  size_t left;      /* combinations that may still be tried */
+  int exponent;     /* of the scale of the points */
+} tsn_spmd_searcher;
+
+/* Re-cluster and record; `member` are the regions tried. Returns whether what was tried
+ * is critical. */
+bool tsn_spmd_decide(tsn_spmd_searcher *s, int32_t step, int32_t level,
+                     const uint32_t *member, size_t count);
+
+/* Whether the poll ended the search. */
+bool tsn_spmd_stopped(tsn_spmd_searcher *s);
+
+/* combine.c */
+
+/* Step 3: combinations of the outermost regions are left out. */
+void tsn_spmd_combine_outermost(tsn_spmd_searcher *s);
+
+/* Step 3 farther in: combinations of the `count` regions that are candidates, nested
+ * directly in one, take its place together. Returns how many are critical. */
+size_t tsn_spmd_combine_nested(tsn_spmd_searcher *s, const uint32_t *candidate,
+                               size_t count);
+
+#endif

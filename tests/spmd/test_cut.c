@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where processes become different kinds. */
+#include <math.h>
+#include <stdlib.h>
+#include <tsanom/optics.h>
+#include <tsanom/spmd.h>
+
+#include "runs.h"
+#include "support/check.h"
+#include "support/random.h"
+
+/* The classes are the cut of OPTICS at eps', by the room of that name. */
+Test(spmd_cut, classes_are_those_of_optics) {
+  static spmd_run r;
+  uint64_t state = 4;
+  size_t order[PROCESSES], clusters;
+  double reachability[PROCESSES], core[PROCESSES] = {0};
+  int32_t label[PROCESSES];
+  for (int trial = 0; trial < 2000; trial++) {
+    tsanom_spmd_options o;
+    tsanom_spmd_options_init(&o, sizeof o);
+    o.cut = trial % 2 ? TSANOM_SPMD_CUT_AUTOMATIC : TSANOM_SPMD_CUT_TOLERANCE;
+    random_run(&r, &state);
+    r.report.order = order;
+    r.report.reachability = reachability;
+    CHECK_STATUS(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report), TSANOM_OK);
+    CHECK_STATUS(tsanom_optics_cut(order, reachability, core, r.data.processes,
+                                   r.report.eps, label, &clusters),
+                 TSANOM_OK);
+    cr_assert_eq(clusters, r.report.classes, "trial %d", trial);
+    for (size_t i = 0; i < r.data.processes; i++) {
+      for (size_t j = 0; j < i; j++) {
+        cr_assert_eq(label[i] == label[j], r.class_of[i] == r.class_of[j]);
+      }
+    }
+  }
+}
+
+/* Noise far above the tolerance, and two kinds far apart in it. */
+Test(spmd_cut, the_automatic_cut_forgives_noise) {
+  static spmd_run r;
+  uint64_t state = 5;
+  tsanom_spmd_options o;
+  tsanom_spmd_options_init(&o, sizeof o);
+  o.cut = TSANOM_SPMD_CUT_AUTOMATIC;
+  int right[2] = {0};
+  for (int trial = 0; trial < 200; trial++) {
+    prepare(&r, 32, 3, 1);
+    for (size_t i = 0; i < 32; i++) {
+      for (size_t k = 0; k < 3; k++) *time_of(&r, i, k) = 1 + random_unit(&state);
+      if (trial % 2 && i >= 16) *time_of(&r, i, 1) += 40;
+      *metric_of(&r, 0, i, 1) = (trial % 2 && i >= 16 ? 90 : 1) + random_unit(&state);
+    }
+    CHECK_STATUS(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report), TSANOM_OK);
+    if (trial % 2) {
+      right[1] += r.report.classes == 2 && r.report.verdict_region == 1 &&
+                  r.report.verdict_metric == 0;
+    } else {
+      right[0] += r.report.classes == 1;
+    }
+  }
+  cr_assert_geq(right[0], 90, "%d", right[0]);
+  cr_assert_geq(right[1], 90, "%d", right[1]);
+}
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t count) {
+  qsort(values, count, sizeof *values, ascending);
+  return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+/* Noise beside the times of regions nested in none, from the definition. */
+static double noise_level(spmd_run *r) {
+  size_t n = r->data.processes, regions = r->data.regions;
+  double middle[REGIONS], share[PROCESSES], spread[REGIONS], values[PROCESSES];
+  for (size_t k = 0; k < regions; k++) {
+    for (size_t i = 0; i < n; i++) values[i] = *time_of(r, i, k);
+    middle[k] = median(values, n);
+  }
+  double largest = 0;
+  for (size_t i = 0; i < n; i++) {
+    for (size_t k = 0; k < regions; k++) values[k] = *time_of(r, i, k) / middle[k];
+    share[i] = median(values, regions);
+    largest = fmax(largest, share[i]);
+  }
+  for (size_t k = 0; k < regions; k++) {
+    for (size_t i = 0; i < n; i++) {
+      values[i] = fabs(*time_of(r, i, k) / middle[k] / share[i] - 1);
+    }
+    spread[k] = median(values, n);
+  }
+  double lost = (1 - 1.0 / (double)n) * (1 - 1.0 / (double)regions);
+  return largest * 1.4826 * median(spread, regions) / sqrt(lost);
+}
+
+static tsanom_spmd_options by_noise(void) {
+  tsanom_spmd_options o;
+  tsanom_spmd_options_init(&o, sizeof o);
+  o.cut = TSANOM_SPMD_CUT_NOISE;
+  return o;
+}
+
+/* Two runs that differ in the noise alone have cuts in the proportion of its level. */
+Test(spmd_cut, the_cut_by_noise_follows_the_noise) {
+  static spmd_run r;
+  uint64_t state = 6;
+  tsanom_spmd_options o = by_noise();
+  o.tolerance = 1e-9;
+  for (int trial = 0; trial < 200; trial++) {
+    size_t processes = random_between(&state, 3, PROCESSES);
+    size_t regions = random_between(&state, 5, REGIONS);
+    double ratio[2];
+    for (int half = 0; half < 2; half++) {
+      uint64_t same = (uint64_t)trial;
+      family(&r, &same, processes, regions, 1, half ? 0.01 : 0.2);
+      CHECK_STATUS(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report), TSANOM_OK);
+      ratio[half] = r.report.eps / noise_level(&r);
+      cr_assert(isfinite(ratio[half]) && ratio[half] > 0);
+    }
+    cr_assert_float_eq(ratio[0] / ratio[1], 1, 0.15, "%g %g", ratio[0], ratio[1]);
+  }
+}
+
+/* A quiet run, or one of few regions: the cut is that of the tolerance. */
+Test(spmd_cut, the_cut_by_noise_is_never_below_the_tolerance) {
+  static spmd_run r;
+  uint64_t state = 7;
+  tsanom_spmd_options o = by_noise();
+  for (int trial = 0; trial < 200; trial++) {
+    size_t regions = random_between(&state, 1, REGIONS);
+    double noise = regions < 5 ? 0.3 : 0.005;
+    family(&r, &state, random_between(&state, 2, PROCESSES), regions, 1, noise);
+    if (trial % 2) burden(&r, 0, 1, 30);
+    cr_assert_geq(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report), 0);
+    cr_assert_eq(r.report.eps, 0.05 * r.report.largest_norm);
+  }
+}
+
+/* What is wrong stands out from noise in which the tolerance sees a kind in each
+ * process, be it in one region or a process's share of all work. */
+Test(spmd_cut, noise_is_forgiven_and_what_is_wrong_is_not) {
+  static spmd_run r;
+  uint64_t state = 8;
+  tsanom_spmd_options o = by_noise(), plain;
+  tsanom_spmd_options_init(&plain, sizeof plain);
+  int alarms = 0, right[3] = {0};
+  enum { TRIALS = 100 };
+  for (int trial = 0; trial < TRIALS; trial++) {
+    for (int what = 0; what < 3; what++) {
+      family(&r, &state, 32, 12, 1, 0.2);
+      if (what == 1) burden(&r, 5, 16, 20);
+      for (size_t t = 16; what == 2 && t < 32; t++) {
+        for (size_t k = 0; k < 12; k++) *time_of(&r, t, k) *= 3;
+      }
+      cr_assert_geq(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report), 0);
+      right[what] += r.report.classes == (what ? 2 : 1) &&
+                     (what != 1 || r.report.verdict_region == 5) && r.class_of[0] == 0 &&
+                     r.class_of[31] == (what ? 1 : 0);
+      if (what) continue;
+      cr_assert_geq(tsanom_spmd_analyse(&r.data, &plain, NULL, NULL, 0, &r.report), 0);
+      alarms += r.report.classes > 1;
+    }
+  }
+  cr_assert_gt(alarms, TRIALS / 2, "without it: %d", alarms);
+  for (int what = 0; what < 3; what++) {
+    cr_assert_geq(right[what], 95 * TRIALS / 100, "%d: %d", what, right[what]);
+  }
+}
