@@ -6,6 +6,7 @@
 install(TARGETS tsanom tsanom_heartbeat EXPORT tsanom-targets)
 install(TARGETS tsanom_static tsanom_heartbeat_static EXPORT tsanom-static-targets)
 install(DIRECTORY include/tsanom TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+install(FILES docs/man/libtsanom.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tsanom)
 install(EXPORT tsanom-targets NAMESPACE tsanom:: DESTINATION ${package_dir})

@@ -346,8 +346,10 @@ typedef struct tsanom_spmd_event {
   uint32_t reserved0; /**< 0 */
 } tsanom_spmd_event;
 
-/** Events that one thread can count at once. */
-enum { TSANOM_SPMD_EVENTS_MAX = 16 };
+/** Limits. ABI: append only. */
+enum {
+  TSANOM_SPMD_EVENTS_MAX = 16 /**< events that one thread can count at once */
+};
 
 /** An event by its usual name: "instructions", "cycles", "cache-references",
  *  "cache-misses", "branches", "branch-misses", "page-faults", "context-switches" or

@@ -18,6 +18,7 @@ tsanom() {
 cc() {
   "$compiler" "$@"
 }
+# shellcheck disable=SC1091
 . ./commands.sh >output
 cat output
 

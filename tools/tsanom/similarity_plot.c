@@ -62,17 +62,23 @@ static void put_tree(const plot *p, const similarity *s, const double *row) {
   }
 }
 
+/* Only what there is: gnuplot warns of empty data. */
 static void draw_tree(const plot *p, const similarity *s) {
   int deepest = 1;
+  size_t in_role[3] = {0};
   for (size_t k = 0; k < s->file.data.regions; k++) {
     if (s->region[k].level > deepest) deepest = s->region[k].level;
+    in_role[role_of(&s->region[k])]++;
   }
   fprintf(p->script,
           "set key bottom left inside\nunset border\nunset tics\nunset grid\n"
-          "set xrange [0.8:%d]\nset yrange [%g:1]\nplot $edges with lines linecolor rgb "
-          "'#bbbbbb' notitle",
+          "set xrange [0.8:%d]\nset yrange [%g:1]\nplot NaN notitle",
           deepest + 1, -(double)s->file.data.regions - 3);
+  if (deepest > 1) {
+    fprintf(p->script, ", $edges with lines linecolor rgb '#bbbbbb' notitle");
+  }
   for (int role = 0; role < 3; role++) {
+    if (in_role[role] == 0) continue;
     fprintf(p->script,
             ", $role%d with points pointtype 7 pointsize 1 linecolor rgb '%s' title '%s'",
             role, colours[role], roles[role]);
