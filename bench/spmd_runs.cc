@@ -9,7 +9,10 @@ namespace spmd {
 
 namespace {
 
-enum { METRICS = 5, DEPTH = 4 };
+constexpr size_t METRICS = 5, DEPTH = 4;
+
+/* Work of a group of regions, on average. */
+constexpr double GROUP_WORK = 2.0 * DEPTH;
 
 double &time_of(Run *r, size_t i, size_t k) {
   return r->time[i * r->regions + k];
@@ -60,12 +63,13 @@ Guilty choose(const Run *r, Family f, size_t groups, uint64_t *seed) {
     return {a, (a + DEPTH) % (groups * DEPTH)};
   }
   if (f == TWO_NESTED) { /* the last group may have no region that is nested */
-    a = random_between(seed, 0, groups - 2) * DEPTH + random_between(seed, 1, DEPTH - 1);
+    a = random_between(seed, 0, groups > 1 ? groups - 2 : 0) * DEPTH +
+        random_between(seed, 1, DEPTH - 1);
     size_t b = (a / DEPTH + 1) * DEPTH + random_between(seed, 1, DEPTH - 1);
     return {a, b < r->regions ? b : r->regions - 1};
   }
   if (f == TWO_INSIDE) {
-    a = random_between(seed, 0, (groups > 1 ? groups - 1 : 1) - 1) * DEPTH + 1;
+    a = random_between(seed, 0, groups > 1 ? groups - 2 : 0) * DEPTH + 1;
     return {a, a + random_between(seed, 1, DEPTH - 2)};
   }
   return {a, a};
@@ -74,7 +78,7 @@ Guilty choose(const Run *r, Family f, size_t groups, uint64_t *seed) {
 /* Work that is half of what a process does in all makes a difference that matters. */
 void spoil(Run *r, Family f, uint64_t *seed) {
   size_t groups = (r->regions + DEPTH - 1) / DEPTH;
-  double work = 2.0 * DEPTH * std::sqrt(static_cast<double>(groups));
+  double work = GROUP_WORK * std::sqrt(static_cast<double>(groups));
   Guilty g = choose(r, f, groups, seed);
   size_t q = random_between(seed, 0, METRICS - 1), p = (q + 1) % METRICS;
   bool by_two = f == PAIR || f == TWO_INSIDE;
@@ -101,7 +105,7 @@ void scale(Run *r) {
 void scatter(Run *r, uint64_t *seed) {
   for (size_t i = 0; i < r->processes; i++) {
     for (size_t k = 0; k < r->regions; k += DEPTH) {
-      if (random_unit(seed) < 0.5) time_of(r, i, k) += 2.0 * DEPTH;
+      if (random_unit(seed) < 0.5) time_of(r, i, k) += GROUP_WORK;
     }
   }
 }

@@ -77,11 +77,13 @@ void print_head(const char *first, const Columns &columns) {
 }
 
 void print_sizes() {
+  static const size_t processes[] = {4, 16, 64, 256, 1024, 4096};
+  static const size_t regions[] = {5, 50, 200};
   const Columns columns(std::begin(by_size), std::end(by_size));
   uint64_t seed = 2009;
   print_head("processes | regions | runs", columns);
-  for (size_t n : {4, 16, 64, 256, 1024, 4096}) {
-    for (size_t k : {5, 50, 200}) {
+  for (size_t n : processes) {
+    for (size_t k : regions) {
       std::printf("| %zu | %zu | %d ", n, k, trials(n, k));
       print_rates(columns, TSANOM_SPMD_CUT_TOLERANCE, n, k, 0.01, &seed);
     }
@@ -89,12 +91,13 @@ void print_sizes() {
 }
 
 void print_noise() {
+  static const size_t processes[] = {4, 64};
   static const char *const cuts[] = {"tolerance", "automatic", "noise"};
   const Columns columns(std::begin(by_noise), std::end(by_noise));
   print_head("cut | processes | regions | noise", columns);
   for (int32_t cut = TSANOM_SPMD_CUT_TOLERANCE; cut <= TSANOM_SPMD_CUT_NOISE; cut++) {
     uint64_t seed = 2010;
-    for (size_t n : {4, 64}) {
+    for (size_t n : processes) {
       for (double noise : {0.01, 0.05, 0.1, 0.2, 0.3}) {
         std::printf("| %s | %zu | 50 | %.0f %% ", cuts[cut], n, 100 * noise);
         print_rates(columns, cut, n, 50, noise, &seed);

@@ -98,10 +98,42 @@ Test(command_similar, noise_separates_nothing) {
 
 Test(command_similar, draws) {
   write_text("r.json", two_kinds);
-  cr_assert_eq(tsanom("similar r.json --plot r.svg").status, 0);
+  outcome o = tsanom("similar r.json --plot r.svg");
+  cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
   check_svg("r.svg");
-  cr_assert_eq(tsanom("similar - --tolerance 1 --plot s.svg <r.json").status, 0);
+  o = tsanom("similar - --tolerance 1 --plot s.svg <r.json");
+  cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
   check_svg("s.svg");
+  /* No tree, no metric. */
+  write_text("r.json", "{\"regions\": [{\"name\": \"x\"}], \"time\": [[3], [3], [9]]}");
+  o = tsanom("similar r.json --plot t.svg");
+  cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+  check_svg("t.svg");
+}
+
+/* The paper's figure 4, but for the severity, whose definition is lost. */
+Test(command_similar, geo_st_is_reported_as_in_figure_4) {
+  outcome o = tsanom("similar " TSANOM_TEST_DATA "/geo_st.json --plot geo.svg");
+  cr_assert_eq(o.status, 0);
+  check_svg("geo.svg");
+  cr_assert(strstr(o.out,
+                   "\nPerformance similarity\n"
+                   "there are 5 kinds of processes\n"
+                   "kind 0: 0\n"
+                   "kind 1: 1 2\n"
+                   "kind 2: 3\n"
+                   "kind 3: 4 6\n"
+                   "kind 4: 5 7\n"
+                   "dissimilarity severity: 0."),
+            "%s", o.out);
+  cr_assert(strstr(o.out,
+                   "\nCCCR: region 11\n"
+                   "CCR tree:\n"
+                   "region 14 (1-CCR) ---> region 11 (2-CCR & CCCR)\n"
+                   "root cause: executing instruction number\n"),
+            "%s", o.out);
+  o = tsanom("similar " TSANOM_TEST_DATA "/geo_st_repaired.json");
+  cr_assert(strstr(o.out, "there are 1 kinds of processes\nkind 0: 0-7\n"), "%s", o.out);
 }
 
 Test(command_similar, one_process_without_metrics) {

@@ -105,9 +105,10 @@ static void draw_bars(const plot *p, const similarity *s) {
       m < 0 ? s->file.time : s->file.value + (size_t)m * d->processes * d->regions;
   fprintf(p->script,
           "unset label\nset border\nset tics\nset grid ytics\nset xrange [-1:%zu]\n"
-          "set yrange [0:*]\nset boxwidth 0.8\nset style fill solid\nset xlabel "
+          "set xtics 0,%zu,%zu\nset yrange [0:*]\nset boxwidth 0.8\nset style fill "
+          "solid\nset xlabel "
           "'process, coloured by kind'\nset title \"",
-          d->processes);
+          d->processes, (d->processes + 15) / 16, d->processes - 1);
   plot_text(p, m < 0 ? "time" : s->file.metric[m]);
   fprintf(p->script, " in ");
   plot_text(p, s->file.region[k]);
