@@ -8,6 +8,14 @@ typedef NAME(tsn_dtw_batch_buffers) buffers;
 
 enum { STRIPS_PER_CHECK = 4, CELLS_PER_POLL = 1 << 21 };
 
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+static size_t larger(size_t a, size_t b) {
+  return a > b ? a : b;
+}
+
 /* A batch in progress. Rows are padded above row 0, as those of a single pair. */
 typedef struct {
   const batch *batch;
@@ -33,9 +41,9 @@ void NAME(tsn_dtw_batch_layout)(tsn_arena *arena, size_t n, size_t m,
       .y = tsn_arena_take(arena, samples_y, sizeof(real)),
       .boundary = tsn_arena_take(arena, (m + 1) * k->lanes, sizeof(real)),
       .state = tsn_arena_take(arena, strip + k->lanes, sizeof(real)),
-      .after = tsn_arena_take(arena, strip, sizeof(real)),
-      .first = tsn_arena_take(arena, strip, sizeof(tick)),
-      .last = tsn_arena_take(arena, strip, sizeof(tick)),
+      .after = tsn_arena_take(arena, k->depth, sizeof(real)),
+      .first = tsn_arena_take(arena, k->depth, sizeof(tick)),
+      .last = tsn_arena_take(arena, k->depth, sizeof(tick)),
   };
 }
 
@@ -43,56 +51,37 @@ void NAME(tsn_dtw_batch_layout)(tsn_arena *arena, size_t n, size_t m,
  * as the kernel wants them. */
 static void fill_x(const run *r) {
   const tsanom_dtw_options *o = &r->call->options;
-  size_t lanes = r->kernels->lanes, depth = r->kernels->depth;
-  for (size_t d = 0; d < o->dimensions; d++) {
-    for (size_t row = 0; row < r->strips * depth; row++) {
-      size_t at = (row / depth * o->dimensions + d) * depth + row % depth;
-      real *to = r->buffers->x + at * lanes;
-      for (size_t lane = 0; lane < lanes; lane++) {
-        to[lane] = row >= r->padding
-                       ? r->batch->x[lane][(row - r->padding) * o->stride + d]
-                       : (d == 0 ? (real)INFINITY : 0);
-      }
+  const NAME(tsn_dtw_kernels) *k = r->kernels;
+  size_t rows = o->dimensions == 1 ? r->strips * k->depth : k->depth; /* of a piece */
+  for (size_t row = 0; row < r->strips * k->depth; row += rows) {
+    size_t pad = row < r->padding ? smaller(r->padding - row, rows) : 0;
+    size_t first = larger(row, r->padding) - r->padding;
+    for (size_t d = 0; d < o->dimensions; d++) {
+      real *to = r->buffers->x + (row * o->dimensions + d * k->depth) * k->lanes;
+      k->fill(to, pad, d == 0 ? (real)INFINITY : 0);
+      k->interleave(r->batch->x, first * o->stride + d, o->stride, rows - pad,
+                    to + pad * k->lanes);
     }
   }
 }
 
 static void fill_y(const run *r) {
   const tsanom_dtw_options *o = &r->call->options;
-  size_t lanes = r->kernels->lanes, m = r->problem.m;
+  size_t m = r->problem.m;
   for (size_t d = 0; d < o->dimensions; d++) {
-    for (size_t lane = 0; lane < lanes; lane++) {
-      const real *from = r->batch->y[lane] + d;
-      real *to = r->buffers->y + d * m * lanes + lane;
-      for (size_t j = 0; j < m; j++) to[j * lanes] = from[j * o->stride];
-    }
+    r->kernels->interleave(r->batch->y, d, o->stride, m,
+                           r->buffers->y + d * m * r->kernels->lanes);
   }
 }
 
-static void fill_vector(real *to, size_t lanes, real value) {
-  for (size_t lane = 0; lane < lanes; lane++) to[lane] = value;
-}
-
-static void fill_ticks(tick *to, size_t lanes, size_t value) {
-  for (size_t lane = 0; lane < lanes; lane++) to[lane] = (tick)value;
-}
-
 typedef struct {
-  size_t begin, inner_begin, inner_end, end;
+  size_t begin, begun, ending, end; /* as of tsn_dtw_sweep_plain() */
 } columns;
-
-static size_t smaller(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
-static size_t larger(size_t a, size_t b) {
-  return a > b ? a : b;
-}
 
 /* Ready row u of strip t; what dtw_strips.c does for one pair. */
 static void prepare_row(const run *r, size_t t, size_t u, columns *c) {
   const tsn_dtw_problem *p = &r->problem;
-  size_t lanes = r->kernels->lanes, row = t * r->kernels->depth + u;
+  size_t row = t * r->kernels->depth + u;
   buffers *b = r->buffers;
   size_t first, last;
   real state, after = 0;
@@ -102,21 +91,21 @@ static void prepare_row(const run *r, size_t t, size_t u, columns *c) {
     first = lowest ? p->open_begin_y : 0;
     last = p->m;
     c->begin = 0;
-    c->inner_begin = larger(c->inner_begin, first);
+    c->begun = larger(c->begun, first);
   } else {
     size_t i = row - r->padding;
     tsn_dtw_window_row(p, i, &first, &last);
     state = first == 0 && i < p->open_begin_x ? 0 : (real)INFINITY;
     after = ++last < p->m ? (real)INFINITY : 0;
     c->begin = smaller(c->begin, first);
-    c->inner_begin = larger(c->inner_begin, first);
-    c->inner_end = smaller(c->inner_end, last);
+    c->begun = larger(c->begun, first);
+    c->ending = smaller(c->ending, last);
     c->end = larger(c->end, last);
   }
-  fill_vector(b->state + u * lanes, lanes, state);
-  fill_vector(b->after + u * lanes, lanes, after);
-  fill_ticks(b->first + u * lanes, lanes, first);
-  fill_ticks(b->last + u * lanes, lanes, last);
+  r->kernels->fill(b->state + u * r->kernels->lanes, 1, state);
+  b->after[u] = after;
+  b->first[u] = (tick)first;
+  b->last[u] = (tick)last;
 }
 
 static void sweep_strip(const run *r, size_t t) {
@@ -124,11 +113,9 @@ static void sweep_strip(const run *r, size_t t) {
   const NAME(tsn_dtw_sweeps) *sweeps = &k->cost[r->call->options.cost];
   buffers *b = r->buffers;
   size_t lanes = k->lanes;
-  columns c = {.begin = SIZE_MAX, .inner_end = SIZE_MAX};
+  columns c = {.begin = SIZE_MAX, .ending = SIZE_MAX};
   for (size_t u = 0; u < k->depth; u++) prepare_row(r, t, u, &c);
   c.begin = smaller(c.begin, c.end);
-  c.inner_begin = smaller(larger(c.inner_begin, c.begin), c.end);
-  c.inner_end = larger(smaller(c.inner_end, c.end), c.inner_begin);
   /* The boundary's vector -1 is the first of the buffer. */
   const real *before = b->boundary + c.begin * lanes;
   for (size_t lane = 0; lane < lanes; lane++) {
@@ -149,17 +136,16 @@ static void sweep_strip(const run *r, size_t t) {
   if (!r->plain) {
     sweeps->batch_general(&strip, c.begin, c.end);
   } else {
-    sweeps->batch_masked(&strip, c.begin, c.inner_begin);
-    sweeps->batch_inner(&strip, c.inner_begin, c.inner_end);
-    sweeps->batch_masked(&strip, c.inner_end, c.end);
+    NAME(tsn_dtw_sweep_plain)
+    (&sweeps->batch, &strip, c.begin, c.begun, c.ending, c.end);
   }
   /* What the strip below reads beyond what this one wrote. */
-  fill_vector(b->boundary + c.begin * lanes, lanes, c.begin == 0 ? left : (real)INFINITY);
+  k->fill(b->boundary + c.begin * lanes, 1, c.begin == 0 ? left : (real)INFINITY);
   size_t next = t + 1 < r->strips ? (t + 1) * k->depth - r->padding : 0, first, last;
   if (next == 0) return;
   tsn_dtw_window_row(&r->problem, next, &first, &last);
-  for (size_t j = c.end; j <= last; j++) {
-    fill_vector(b->boundary + (j + 1) * lanes, lanes, INFINITY);
+  if (last >= c.end) {
+    k->fill(b->boundary + (c.end + 1) * lanes, last + 1 - c.end, INFINITY);
   }
 }
 
@@ -221,10 +207,10 @@ static tsanom_status sweep_all(const run *r, const tsn_dtw_watch *watch,
                                real *distances) {
   size_t lanes = r->kernels->lanes, cells = 0;
   bool checks = isfinite(r->call->options.cutoff);
-  for (size_t j = 0; j <= r->problem.m; j++) {
-    fill_vector(r->buffers->boundary + j * lanes, lanes,
-                j <= r->problem.open_begin_y ? 0 : (real)INFINITY);
-  }
+  size_t open = r->problem.open_begin_y + 1;
+  r->kernels->fill(r->buffers->boundary, open, 0);
+  r->kernels->fill(r->buffers->boundary + open * lanes, r->problem.m + 1 - open,
+                   INFINITY);
   for (size_t t = 0; t < r->strips; t++) {
     sweep_strip(r, t);
     if (r->problem.open_end_x) keep_open_ends(r, t, distances);
@@ -254,7 +240,7 @@ tsanom_status NAME(tsn_dtw_batch_run)(const batch *pairs, const tsn_dtw_call *ca
   tsn_dtw_problem_init(&r.problem, pairs->n, pairs->m, o);
   r.strips = (pairs->n + depth - 1) / depth;
   r.padding = r.strips * depth - pairs->n;
-  fill_vector(distances, r.kernels->lanes, INFINITY);
+  for (size_t lane = 0; lane < r.kernels->lanes; lane++) distances[lane] = INFINITY;
   if (!tsn_dtw_path_exists(&r.problem)) return TSANOM_OK;
   fill_x(&r);
   fill_y(&r);

@@ -14,9 +14,14 @@ typedef NAME(tsn_dtw_strip) strip;
 
 #define INLINE static inline __attribute__((always_inline))
 
+/* Rows that a sweep may meet outside of their windows. */
+enum { NO_ROW, NOT_BEGUN, ENDED, ANY_ROW };
+
 /* What a sweep is specialised for. */
 typedef struct {
-  bool squared, masked, general, recorded;
+  bool squared, general, recorded;
+  bool batch; /* all lanes have the same window */
+  int outside;
 } kind;
 
 INLINE vec component_cost(kind k, vec x, vec y) {
@@ -44,22 +49,35 @@ INLINE vec best_predecessor(kind k, vec penalty, vec diagonal, vec left, vec up)
   return vec_min(vec_min(diagonal, left), up);
 }
 
+/* The cell of row u, or what stands for it before the row's window begins and after
+ * it has ended. */
+INLINE vec windowed_cell(kind k, const strip *s, size_t u, size_t step, vec left,
+                         vec cell) {
+  ticks now = ticks_all((tick)step), next = ticks_all((tick)step + 1);
+  if (k.outside == NO_ROW) return cell;
+  ticks last = k.batch ? ticks_all(s->last[u]) : ticks_load(s->last + u * LANES);
+  if (k.outside == ENDED) {
+    return vec_select_not_before(last, next, cell, vec_all((real)INFINITY));
+  }
+  if (k.outside == ANY_ROW) {
+    vec after = k.batch ? vec_all(s->after[u]) : vec_load(s->after + u * LANES);
+    cell = vec_select_not_before(now, last, left + after, cell);
+  }
+  ticks first = k.batch ? ticks_all(s->first[u]) : ticks_load(s->first + u * LANES);
+  return vec_select_not_before(now, first, cell, left);
+}
+
 /* One column: the cells of each block, top down. */
 INLINE void column(kind k, const strip *s, size_t step, const real *y, vec cells[DEPTH],
                    vec diagonal, vec up) {
   vec y0 = vec_load(y);
   vec penalty = vec_all(k.general ? s->penalty : 0);
-  ticks now = ticks_all((tick)step);
 #pragma GCC unroll 16
   for (size_t u = 0; u < DEPTH; u++) {
     vec left = cells[u];
     vec cell =
         row_cost(k, s, u, y, y0) + best_predecessor(k, penalty, diagonal, left, up);
-    if (k.masked) {
-      vec over = left + vec_load(s->after + u * LANES);
-      cell = vec_select_not_before(now, ticks_load(s->last + u * LANES), over, cell);
-      cell = vec_select_not_before(now, ticks_load(s->first + u * LANES), cell, left);
-    }
+    cell = windowed_cell(k, s, u, step, left, cell);
     diagonal = left;
     up = cell;
     cells[u] = cell;
@@ -122,6 +140,21 @@ INLINE void sweep_batch(kind k, const strip *s, size_t begin, size_t end) {
   vec_store(s->state + (size_t)DEPTH * LANES, previous);
 }
 
+static void fill(real *vectors, size_t count, real value) {
+  for (size_t k = 0; k < count; k++) vec_store(vectors + k * LANES, vec_all(value));
+}
+
+static void interleave(const real *const *series, size_t first, size_t stride,
+                       size_t count, real *vectors) {
+  const real *from[LANES];
+  for (size_t lane = 0; lane < LANES; lane++) from[lane] = series[lane] + first;
+  for (size_t k = 0; k < count; k++) {
+    for (size_t lane = 0; lane < LANES; lane++) {
+      vectors[k * LANES + lane] = from[lane][k * stride];
+    }
+  }
+}
+
 static void least(const real *vectors, size_t count, real *lanes) {
   vec result[4];
   for (size_t f = 0; f < 4; f++) result[f] = vec_load(vectors);
@@ -144,13 +177,16 @@ static void least(const real *vectors, size_t count, real *lanes) {
     sweep((kind){.squared = true, __VA_ARGS__}, s, begin, end);        \
   }
 
-SWEEP(sweep_strip, strip, inner, .masked = false)
-SWEEP(sweep_strip, strip, masked, .masked = true)
-SWEEP(sweep_strip, strip, general, .masked = true, .general = true)
-SWEEP(sweep_strip, strip, recorded, .masked = true, .general = true, .recorded = true)
-SWEEP(sweep_batch, strip, batch_inner, .masked = false)
-SWEEP(sweep_batch, strip, batch_masked, .masked = true)
-SWEEP(sweep_batch, strip, batch_general, .masked = true, .general = true)
+#define SWEEPS_OF(sweep, prefix, ...)                                        \
+  SWEEP(sweep, strip, prefix##_beginning, .outside = NOT_BEGUN, __VA_ARGS__) \
+  SWEEP(sweep, strip, prefix##_inner, .outside = NO_ROW, __VA_ARGS__)        \
+  SWEEP(sweep, strip, prefix##_ending, .outside = ENDED, __VA_ARGS__)        \
+  SWEEP(sweep, strip, prefix##_masked, .outside = ANY_ROW, __VA_ARGS__)      \
+  SWEEP(sweep, strip, prefix##_general, .outside = ANY_ROW, .general = true, __VA_ARGS__)
+
+SWEEPS_OF(sweep_strip, strip, .batch = false)
+SWEEPS_OF(sweep_batch, batch, .batch = true)
+SWEEP(sweep_strip, strip, recorded, .outside = ANY_ROW, .general = true, .recorded = true)
 
 typedef NAME(tsn_dtw_ribbon) ribbon;
 
@@ -233,12 +269,18 @@ INLINE void sweep_ribbon(kind k, const ribbon *r, size_t begin, size_t end) {
 SWEEP(sweep_ribbon, ribbon, ribbon, .general = false)
 SWEEP(sweep_ribbon, ribbon, ribbon_penalty, .general = true)
 
-#define SWEEPS(of)                                                          \
-  {                                                                         \
-    .inner = inner_##of, .masked = masked_##of, .general = general_##of,    \
-    .recorded = recorded_##of, .ribbon = ribbon_##of,                       \
-    .ribbon_penalty = ribbon_penalty_##of, .batch_inner = batch_inner_##of, \
-    .batch_masked = batch_masked_##of, .batch_general = batch_general_##of  \
+#define PLAIN(prefix, of)                                               \
+  {                                                                     \
+    .beginning = prefix##_beginning_##of, .inner = prefix##_inner_##of, \
+    .ending = prefix##_ending_##of, .masked = prefix##_masked_##of      \
+  }
+
+#define SWEEPS(of)                                                  \
+  {                                                                 \
+    .strip = PLAIN(strip, of), .strip_general = strip_general_##of, \
+    .recorded = recorded_##of, .batch = PLAIN(batch, of),           \
+    .batch_general = batch_general_##of, .ribbon = ribbon_##of,     \
+    .ribbon_penalty = ribbon_penalty_##of                           \
   }
 
 const NAME(tsn_dtw_kernels) TSN_LEVEL(NAME(tsn_dtw_kernels)) = {
@@ -246,6 +288,8 @@ const NAME(tsn_dtw_kernels) TSN_LEVEL(NAME(tsn_dtw_kernels)) = {
     .depth = DEPTH,
     .delay = DELAY,
     .start = start,
+    .fill = fill,
+    .interleave = interleave,
     .least = least,
     .cost = {SWEEPS(absolute), SWEEPS(squared)},
 };

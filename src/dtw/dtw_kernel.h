@@ -34,8 +34,8 @@ typedef struct {
    * Up to delay LANES elements before column 0 are overwritten. */
   real *boundary;
   real *state; /* [depth] the cells of the last step; then as the kernel likes */
-  /* [depth] each. A row holds its state before step `first`; from step `last` on
-   * its state has `after` (0 or infinity) added. Unmasked sweeps ignore these. */
+  /* [depth] each, in a batch an element a row. A row holds its state before step
+   * `first`; from step `last` on its state has `after` (0 or infinity) added. */
   const tick *first, *last;
   const real *after;
   real *record; /* [depth] of each step of a recorded sweep, one after the other */
@@ -64,23 +64,48 @@ typedef struct {
 typedef void NAME(tsn_dtw_ribbon_sweep)(const NAME(tsn_dtw_ribbon) * ribbon, size_t begin,
                                         size_t end);
 
+/* Sweeps of one dimension without penalty, for what of `first`, `last` and `after`
+ * has to be looked at. */
+typedef struct {
+  NAME(tsn_dtw_sweep) * beginning; /* no row has ended */
+  NAME(tsn_dtw_sweep) * inner;     /* all rows have begun, and none has ended */
+  NAME(tsn_dtw_sweep) * ending;    /* all have begun; rows that end turn to infinity */
+  NAME(tsn_dtw_sweep) * masked;    /* any */
+} NAME(tsn_dtw_plain_sweeps);
+
 /* The sweeps of one cost. */
 typedef struct {
-  NAME(tsn_dtw_sweep) * inner;         /* one dimension, no penalty, all rows active */
-  NAME(tsn_dtw_sweep) * masked;        /* one dimension, no penalty */
-  NAME(tsn_dtw_sweep) * general;       /* masked, any dimensions and penalty */
-  NAME(tsn_dtw_sweep) * recorded;      /* as general, and recorded */
+  NAME(tsn_dtw_plain_sweeps) strip, batch;
+  NAME(tsn_dtw_sweep) * strip_general; /* masked, any dimensions and penalty */
+  NAME(tsn_dtw_sweep) * batch_general;
+  NAME(tsn_dtw_sweep) * recorded;      /* as strip_general, and recorded */
   NAME(tsn_dtw_ribbon_sweep) * ribbon; /* without penalty */
   NAME(tsn_dtw_ribbon_sweep) * ribbon_penalty;
-  NAME(tsn_dtw_sweep) * batch_inner; /* as the four for strips */
-  NAME(tsn_dtw_sweep) * batch_masked;
-  NAME(tsn_dtw_sweep) * batch_general;
 } NAME(tsn_dtw_sweeps);
+
+/* Sweep from `begin` to `end` where all rows have begun at `begun`, and none has ended
+ * before `ending`. */
+static inline void NAME(tsn_dtw_sweep_plain)(const NAME(tsn_dtw_plain_sweeps) * sweeps,
+                                             const NAME(tsn_dtw_strip) * strip,
+                                             size_t begin, size_t begun, size_t ending,
+                                             size_t end) {
+  size_t low = begun < ending ? begun : ending, high = begun < ending ? ending : begun;
+  low = low < begin ? begin : low < end ? low : end;
+  high = high < begin ? begin : high < end ? high : end;
+  if (begin < low) sweeps->beginning(strip, begin, low);
+  if (low < high) (begun < ending ? sweeps->inner : sweeps->masked)(strip, low, high);
+  if (high < end) sweeps->ending(strip, high, end);
+}
 
 typedef struct {
   size_t lanes, depth, delay;
   /* Make the state ready for a sweep from `begin`: [depth] of state is set. */
   void (*start)(const NAME(tsn_dtw_strip) * strip, size_t begin);
+  /* `count` vectors of one value. */
+  void (*fill)(real *vectors, size_t count, real value);
+  /* Element first + k stride of the series of each lane to vector k < count. */
+  void (*interleave)(const real *const *series, size_t first, size_t stride, size_t count,
+                     real *vectors);
   /* The least of each lane in `count` >= 1 vectors. */
   void (*least)(const real *vectors, size_t count, real *lanes);
   NAME(tsn_dtw_sweeps) cost[2]; /* by TSANOM_DTW_ABSOLUTE, TSANOM_DTW_SQUARED */

@@ -90,6 +90,11 @@ void NAME(tsn_dtw_top_edge)(const pair *p, real *boundary) {
   boundary[-1] = 0;
 }
 
+/* A step that no sweep of the rectangle reaches. */
+static ptrdiff_t past_end(const pair *p, const rectangle *a) {
+  return (ptrdiff_t)(a->end - a->first + p->kernels->delay * (p->kernels->lanes + 1));
+}
+
 /* Rows above row 0 stand for the empty prefix: row -1 holds 0 while samples of y
  * may be left out, all cost infinity after that. */
 static size_t pad_row(const pair *p, const rectangle *a, sweeper *s, size_t at,
@@ -100,16 +105,18 @@ static size_t pad_row(const pair *p, const rectangle *a, sweeper *s, size_t at,
   size_t open = p->problem.open_begin_y;
   size_t turns = lowest && open > a->first ? open - a->first : 0;
   s->state[at] = lowest && open >= a->first ? 0 : (real)INFINITY;
-  s->first[at] = (tick)(turns + skew);
-  s->last[at] = (tick)(p->problem.m + skew);
+  s->first[at] = (tick)(ptrdiff_t)(turns + skew);
+  s->last[at] = (tick)past_end(p, a);
   s->after[at] = 0;
   return turns + skew;
 }
 
 /* Row i of the matrix as row r of the strip: active from *first_step to before
  * *last_step. A row whose window ends left of the rectangle turns to infinity at
- * once, and one whose window begins right of it never starts. */
-static void fill_row(const pair *p, const rectangle *a, sweeper *s, size_t i, size_t at,
+ * once, and one whose window begins right of it never starts. What a row computes to
+ * the right of the rectangle is read by nobody. Returns whether the window ends
+ * within. */
+static bool fill_row(const pair *p, const rectangle *a, sweeper *s, size_t i, size_t at,
                      size_t skew, size_t *first_step, size_t *last_step) {
   const tsanom_dtw_options *o = p->options;
   size_t first, last;
@@ -130,36 +137,40 @@ static void fill_row(const pair *p, const rectangle *a, sweeper *s, size_t i, si
   size_t end = smaller(last + 1, a->end);
   *first_step = smaller(first, a->end) - a->first + skew;
   *last_step = (end > a->first ? end - a->first : 0) + skew;
-  s->first[at] = (tick)*first_step;
-  s->last[at] = (tick)*last_step;
+  bool ends = ends_here || s->holds;
+  s->first[at] = (tick)(ptrdiff_t)*first_step;
+  s->last[at] = (tick)(ends ? (ptrdiff_t)*last_step : past_end(p, a));
+  return ends;
 }
 
 void NAME(tsn_dtw_sweep_prepare)(const pair *p, const rectangle *a, size_t t,
                                  sweeper *s) {
-  size_t begin = SIZE_MAX, end = 0, inner_begin = 0, inner_end = SIZE_MAX;
+  size_t begin = SIZE_MAX, end = 0, begun = 0, ending = SIZE_MAX;
   size_t delay = p->kernels->delay, lanes = p->kernels->lanes, depth = p->kernels->depth;
   size_t row = t * p->rows;
+  s->holds = p->problem.open_end_x > 0;
   for (size_t block = 0; block < lanes; block++) {
     size_t skew = delay * block;
     for (size_t u = 0; u < depth; u++, row++) {
       size_t at = u * lanes + lanes - 1 - block, first_step, last_step;
       if (row < p->padding) {
         first_step = pad_row(p, a, s, at, skew, row + 1 == p->padding);
-        inner_begin = larger(inner_begin, first_step);
+        begun = larger(begun, first_step);
         begin = 0;
         continue;
       }
-      fill_row(p, a, s, row - p->padding, at, skew, &first_step, &last_step);
+      if (fill_row(p, a, s, row - p->padding, at, skew, &first_step, &last_step)) {
+        ending = smaller(ending, last_step);
+      }
       begin = smaller(begin, first_step);
       end = larger(end, last_step);
-      inner_begin = larger(inner_begin, first_step);
-      inner_end = smaller(inner_end, last_step);
+      begun = larger(begun, first_step);
     }
   }
   s->begin = begin / delay * delay;
   s->end = round_up(end, delay);
-  s->inner_begin = smaller(round_up(inner_begin, delay), s->end);
-  s->inner_end = larger(inner_end / delay * delay, s->inner_begin);
+  s->begun = round_up(begun, delay);
+  s->ending = ending / delay * delay;
   s->strip = (NAME(tsn_dtw_strip)){
       .dimensions = p->options->dimensions,
       .penalty = (real)p->options->penalty,
@@ -182,14 +193,12 @@ void NAME(tsn_dtw_sweep_start)(const pair *p, sweeper *s) {
 void NAME(tsn_dtw_sweep_run)(const pair *p, sweeper *s, size_t begin, size_t end) {
   const NAME(tsn_dtw_sweeps) *sweeps = &p->kernels->cost[p->options->cost];
   if (!p->plain) {
-    sweeps->general(&s->strip, begin, end);
+    sweeps->strip_general(&s->strip, begin, end);
     return;
   }
-  size_t inner_begin = smaller(larger(begin, s->inner_begin), end);
-  size_t inner_end = smaller(larger(inner_begin, s->inner_end), end);
-  if (begin < inner_begin) sweeps->masked(&s->strip, begin, inner_begin);
-  if (inner_begin < inner_end) sweeps->inner(&s->strip, inner_begin, inner_end);
-  if (inner_end < end) sweeps->masked(&s->strip, inner_end, end);
+  NAME(tsn_dtw_plain_sweeps) plain = sweeps->strip;
+  if (s->holds) plain.ending = plain.masked;
+  NAME(tsn_dtw_sweep_plain)(&plain, &s->strip, begin, s->begun, s->ending, end);
 }
 
 void NAME(tsn_dtw_sweep_finish)(const pair *p, const rectangle *a, size_t t) {

@@ -28,7 +28,8 @@ typedef struct {
   NAME(tsn_dtw_strip) strip;
   real *x, *state, *after;
   tick *first, *last;
-  size_t begin, inner_begin, inner_end, end; /* steps */
+  size_t begin, begun, ending, end; /* steps; as of tsn_dtw_sweep_plain() */
+  bool holds; /* rows that end at the right edge of the matrix keep their cells */
 } NAME(tsn_dtw_sweeper);
 
 /* Columns [first, end) of some strips; first is a multiple of the delay. */
