@@ -53,7 +53,8 @@ INLINE vec best_predecessor(kind k, vec penalty, vec diagonal, vec left, vec up)
  * it has ended. */
 INLINE vec windowed_cell(kind k, const strip *s, size_t u, size_t step, vec left,
                          vec cell) {
-  ticks now = ticks_all((tick)step), next = ticks_all((tick)step + 1);
+  tick since = (tick)(ptrdiff_t)(step - s->base);
+  ticks now = ticks_all(since), next = ticks_all(since + 1);
   if (k.outside == NO_ROW) return cell;
   ticks last = k.batch ? ticks_all(s->last[u]) : ticks_load(s->last + u * LANES);
   if (k.outside == ENDED) {
@@ -138,6 +139,14 @@ INLINE void sweep_batch(kind k, const strip *s, size_t begin, size_t end) {
   }
   for (size_t u = 0; u < DEPTH; u++) vec_store(s->state + u * LANES, cells[u]);
   vec_store(s->state + (size_t)DEPTH * LANES, previous);
+}
+
+static void place(const real *samples, size_t stride, real *x) {
+  for (size_t block = 0; block < LANES; block++) {
+    for (size_t u = 0; u < DEPTH; u++) {
+      x[u * LANES + LANES - 1 - block] = samples[(block * DEPTH + u) * stride];
+    }
+  }
 }
 
 static void fill(real *vectors, size_t count, real value) {
@@ -288,6 +297,7 @@ const NAME(tsn_dtw_kernels) TSN_LEVEL(NAME(tsn_dtw_kernels)) = {
     .depth = DEPTH,
     .delay = DELAY,
     .start = start,
+    .place = place,
     .fill = fill,
     .interleave = interleave,
     .least = least,

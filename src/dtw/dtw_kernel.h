@@ -38,6 +38,7 @@ typedef struct {
    * `first`; from step `last` on its state has `after` (0 or infinity) added. */
   const tick *first, *last;
   const real *after;
+  size_t base;  /* the step from which `first` and `last` count */
   real *record; /* [depth] of each step of a recorded sweep, one after the other */
 } NAME(tsn_dtw_strip);
 
@@ -101,6 +102,8 @@ typedef struct {
   size_t lanes, depth, delay;
   /* Make the state ready for a sweep from `begin`: [depth] of state is set. */
   void (*start)(const NAME(tsn_dtw_strip) * strip, size_t begin);
+  /* Samples of the rows of a strip, `stride` apart, as the sweeps want them. */
+  void (*place)(const real *samples, size_t stride, real *x);
   /* `count` vectors of one value. */
   void (*fill)(real *vectors, size_t count, real value);
   /* Element first + k stride of the series of each lane to vector k < count. */

@@ -91,8 +91,8 @@ void NAME(tsn_dtw_top_edge)(const pair *p, real *boundary) {
 }
 
 /* A step that no sweep of the rectangle reaches. */
-static ptrdiff_t past_end(const pair *p, const rectangle *a) {
-  return (ptrdiff_t)(a->end - a->first + p->kernels->delay * (p->kernels->lanes + 1));
+static size_t past_end(const pair *p, const rectangle *a) {
+  return a->end - a->first + p->kernels->delay * (p->kernels->lanes + 1);
 }
 
 /* Rows above row 0 stand for the empty prefix: row -1 holds 0 while samples of y
@@ -139,15 +139,70 @@ static bool fill_row(const pair *p, const rectangle *a, sweeper *s, size_t i, si
   *last_step = (end > a->first ? end - a->first : 0) + skew;
   bool ends = ends_here || s->holds;
   s->first[at] = (tick)(ptrdiff_t)*first_step;
-  s->last[at] = (tick)(ends ? (ptrdiff_t)*last_step : past_end(p, a));
+  s->last[at] = (tick)(ptrdiff_t)(ends ? *last_step : past_end(p, a));
   return ends;
 }
 
-void NAME(tsn_dtw_sweep_prepare)(const pair *p, const rectangle *a, size_t t,
-                                 sweeper *s) {
+/* How the windows of a strip lie in the rectangle. Of strips whose rows all reach from
+ * edge to edge, or lie in a band between the edges, one is like the other. */
+enum { IRREGULAR, FULL, BAND };
+
+static int shape_of(const pair *p, const rectangle *a, size_t t, size_t *base) {
+  const tsn_dtw_problem *q = &p->problem;
+  size_t row = t * p->rows, first, last, lowest_first, lowest_last;
+  size_t from = larger(a->first, a->floor);
+  *base = 0;
+  if (row < p->padding || a->left || q->open_end_x > 0) return IRREGULAR;
+  size_t i = row - p->padding;
+  if (i < q->open_begin_x) return IRREGULAR;
+  tsn_dtw_window_row(q, i, &first, &last);
+  tsn_dtw_window_row(q, i + p->rows - 1, &lowest_first, &lowest_last);
+  if (from == a->first && lowest_first <= from && last + 1 >= a->end) return FULL;
+  bool in_band = q->window == TSANOM_DTW_SAKOE_CHIBA && i > q->radius && first > from &&
+                 i + p->rows + q->radius < a->end;
+  if (!in_band) return IRREGULAR;
+  *base = first - a->first;
+  return BAND;
+}
+
+static void fill_regular(const pair *p, const rectangle *a, int shape, sweeper *s) {
+  size_t lanes = p->kernels->lanes, depth = p->kernels->depth;
+  for (size_t r = 0; r < p->rows; r++) {
+    size_t at = r % depth * lanes + lanes - 1 - r / depth;
+    size_t first = r / depth * p->kernels->delay + (shape == BAND ? r : 0);
+    size_t last = shape == BAND ? first + 2 * p->problem.radius + 1 : past_end(p, a);
+    s->first[at] = (tick)first;
+    s->last[at] = (tick)last;
+    s->after[at] = shape == BAND ? (real)INFINITY : 0;
+  }
+}
+
+/* Ready a strip of regular shape. */
+static void prepare_regular(const pair *p, const rectangle *a, size_t t, int shape,
+                            size_t base, sweeper *s) {
+  const tsanom_dtw_options *o = p->options;
+  size_t width = a->end - a->first, skew = p->kernels->delay * (p->kernels->lanes - 1);
+  const real *samples = p->x + (t * p->rows - p->padding) * o->stride;
+  if (s->shape != shape || s->width != width) fill_regular(p, a, shape, s);
+  s->shape = shape;
+  s->width = width;
+  s->holds = false;
+  for (size_t d = 0; d < o->dimensions; d++) {
+    p->kernels->place(samples + d, o->stride, s->x + d * p->rows);
+  }
+  p->kernels->fill(s->state, p->kernels->depth, INFINITY);
+  bool band = shape == BAND;
+  s->begin = base;
+  s->begun = base + skew + (band ? p->rows - 1 : 0);
+  s->ending = band ? base + 2 * p->problem.radius + 1 : SIZE_MAX;
+  s->end = band ? s->ending + skew + p->rows - 1 : width + skew;
+}
+
+static void prepare_irregular(const pair *p, const rectangle *a, size_t t, sweeper *s) {
   size_t begin = SIZE_MAX, end = 0, begun = 0, ending = SIZE_MAX;
   size_t delay = p->kernels->delay, lanes = p->kernels->lanes, depth = p->kernels->depth;
   size_t row = t * p->rows;
+  s->shape = IRREGULAR;
   s->holds = p->problem.open_end_x > 0;
   for (size_t block = 0; block < lanes; block++) {
     size_t skew = delay * block;
@@ -167,10 +222,25 @@ void NAME(tsn_dtw_sweep_prepare)(const pair *p, const rectangle *a, size_t t,
       begun = larger(begun, first_step);
     }
   }
-  s->begin = begin / delay * delay;
-  s->end = round_up(end, delay);
-  s->begun = round_up(begun, delay);
-  s->ending = ending / delay * delay;
+  s->begin = begin;
+  s->begun = begun;
+  s->ending = ending;
+  s->end = end;
+}
+
+void NAME(tsn_dtw_sweep_prepare)(const pair *p, const rectangle *a, size_t t,
+                                 sweeper *s) {
+  size_t delay = p->kernels->delay, base;
+  int shape = shape_of(p, a, t, &base);
+  if (shape == IRREGULAR) {
+    prepare_irregular(p, a, t, s);
+  } else {
+    prepare_regular(p, a, t, shape, base, s);
+  }
+  s->begin = s->begin / delay * delay;
+  s->end = round_up(s->end, delay);
+  s->begun = round_up(s->begun, delay);
+  s->ending = s->ending / delay * delay;
   s->strip = (NAME(tsn_dtw_strip)){
       .dimensions = p->options->dimensions,
       .penalty = (real)p->options->penalty,
@@ -183,6 +253,7 @@ void NAME(tsn_dtw_sweep_prepare)(const pair *p, const rectangle *a, size_t t,
       .first = s->first,
       .last = s->last,
       .after = s->after,
+      .base = base,
   };
 }
 

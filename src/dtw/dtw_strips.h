@@ -29,6 +29,8 @@ typedef struct {
   real *x, *state, *after;
   tick *first, *last;
   size_t begin, begun, ending, end; /* steps; as of tsn_dtw_sweep_plain() */
+  int shape;                        /* of the strip that `first` and `last` are of */
+  size_t width;                     /* of the rectangle then */
   bool holds; /* rows that end at the right edge of the matrix keep their cells */
 } NAME(tsn_dtw_sweeper);
 
