@@ -266,7 +266,8 @@ TSANOM_API tsanom_status tsanom_dtw_one_to_many_workspace_f32(
  *  @param      work_bytes  at least the answer of the _workspace function
  *  @param[out] distances   count distances
  *  @param[out] computed    how many leading distances are valid, of series of
- *                          different lengths all or none; may be NULL
+ *                          different lengths a sixteenth of count, or a batch,
+ *                          at a time; may be NULL
  *  @retval TSANOM_STOPPED  the poll asked to stop: *computed leading distances
  *                          are valid, the others are undefined
  *  @retval TSANOM_E_NULL       a required pointer is NULL
@@ -325,7 +326,8 @@ TSANOM_API tsanom_status tsanom_dtw_condensed_workspace_f32(
  *  @param      work_bytes  at least the answer of the _workspace function
  *  @param[out] distances   count (count - 1) / 2 distances
  *  @param[out] computed    how many leading distances are valid, of series of
- *                          different lengths those of whole rows; may be NULL
+ *                          different lengths those of whole rows, or of parts of
+ *                          one where there are fewer than 16; may be NULL
  *  @retval TSANOM_STOPPED  the poll asked to stop: *computed leading distances
  *                          are valid, the others are undefined
  *  @retval TSANOM_E_NULL       a required pointer is NULL
@@ -391,7 +393,8 @@ TSANOM_API tsanom_status tsanom_dtw_cross_workspace_f32(size_t longest_x, size_t
  *  @param      leading     elements from row to row of the matrix, >= count_y
  *  @param[out] computed    how many leading distances, counted row by row, are
  *                          valid, of series of different lengths those of whole
- *                          rows; may be NULL
+ *                          rows, or of parts of one where there are fewer than
+ *                          16; may be NULL
  *  @retval TSANOM_STOPPED  the poll asked to stop: *computed leading distances
  *                          are valid, the others are undefined
  *  @retval TSANOM_E_NULL       a required pointer is NULL

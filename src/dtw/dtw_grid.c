@@ -251,8 +251,16 @@ static void keep_last_column(const grid *g, size_t t) {
   }
 }
 
-bool NAME(tsn_dtw_grid_sweep)(grid *g, int at, const tsn_dtw_tile *area,
-                              const tsn_dtw_watch *watch) {
+/* Whether every path through the last row of strip t lies above the cut-off. */
+static bool all_above(const grid *g, size_t t) {
+  double cutoff = g->pair.options->cutoff;
+  size_t m = g->pair.problem.m;
+  return isfinite(cutoff) && NAME(tsn_dtw_all_cross)(&g->pair, t) &&
+         NAME(tsn_dtw_first_live)(&g->pair, g->boundary, t, 0, m, cutoff, NULL) == m;
+}
+
+int NAME(tsn_dtw_grid_sweep)(grid *g, int at, const tsn_dtw_tile *area,
+                             const tsn_dtw_watch *watch) {
   enum { CELLS_PER_POLL = 1 << 20 };
   level *l = &g->level[at];
   size_t cells = 0;
@@ -263,13 +271,14 @@ bool NAME(tsn_dtw_grid_sweep)(grid *g, int at, const tsn_dtw_tile *area,
     sweep_strip(g, l, &rectangle, t);
     keep_row(g, l, t);
     if (at == 0 && g->last_column) keep_last_column(g, t);
+    if (at == 0 && all_above(g, t)) return TSN_DTW_ABANDONED;
     cells += (g->sweeper.end - g->sweeper.begin) * g->pair.rows;
     if (cells > CELLS_PER_POLL) {
       cells = 0;
-      if (tsn_dtw_watch_stop(watch)) return false;
+      if (tsn_dtw_watch_stop(watch)) return TSN_DTW_STOPPED;
     }
   }
-  return true;
+  return TSN_DTW_SWEPT;
 }
 
 static size_t record_of(const grid *g, size_t strip) {

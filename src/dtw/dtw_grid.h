@@ -45,9 +45,9 @@ real NAME(tsn_dtw_grid_line)(const NAME(tsn_dtw_grid) * grid, int at, ptrdiff_t 
                              ptrdiff_t j);
 
 /* Sweep an area, a tile of the level above, and keep the lines of its tiles.
- * Returns whether it was finished. */
-bool NAME(tsn_dtw_grid_sweep)(NAME(tsn_dtw_grid) * grid, int at, const tsn_dtw_tile *area,
-                              const tsn_dtw_watch *watch);
+ * TSN_DTW_*; abandoned is only a sweep of the whole matrix. */
+int NAME(tsn_dtw_grid_sweep)(NAME(tsn_dtw_grid) * grid, int at, const tsn_dtw_tile *area,
+                             const tsn_dtw_watch *watch);
 
 /* Sweep a tile of the last level and keep every cell. */
 void NAME(tsn_dtw_grid_record)(NAME(tsn_dtw_grid) * grid, const tsn_dtw_tile *tile);

@@ -8,8 +8,10 @@
 typedef NAME(tsn_dtw_set) set;
 typedef NAME(tsn_dtw_matrix) matrix;
 
-/* Columns of a row that one unit of work looks at, where lengths differ. */
-enum { UNIT_COLUMNS = 64 };
+/* Where lengths differ, rows are cut into blocks of columns, at least so many in all,
+ * whose columns are taken in order of length, so many of them in one unit of work: a
+ * run that is stopped counts whole blocks. */
+enum { BLOCKS = 16, UNIT_COLUMNS = 64 };
 
 typedef struct {
   NAME(tsn_dtw_batch_buffers) batch;
@@ -21,7 +23,8 @@ typedef struct {
   tsn_dtw_call call; /* of one pair: one thread */
   const tsanom_exec *exec;
   thread_buffers *threads;
-  size_t *order; /* columns by length; NULL: all pairs have the same two lengths */
+  size_t *order; /* columns of each block by length; NULL: all pairs have the same two */
+  size_t block, unit; /* columns of a block and of a unit */
   size_t lanes, pairs, units;
   _Atomic size_t next, done; /* unit, pairs */
   _Atomic size_t unfinished; /* the first unit that was left */
@@ -187,16 +190,28 @@ static bool run_batch_unit(const job *j, thread_buffers *own, const tsn_dtw_watc
   return flush(j, own, watch, &p);
 }
 
-/* Units of one row, UNIT_COLUMNS columns in order of length. */
-static size_t units_per_row(const matrix *m) {
-  return (m->ys.count + UNIT_COLUMNS - 1) / UNIT_COLUMNS;
+static size_t divide_up(size_t a, size_t b) {
+  return a / b + (a % b != 0);
+}
+
+/* A block is a whole number of units, and a unit of batches or all there is. */
+static void cut_rows(job *j) {
+  size_t columns = j->matrix->ys.count;
+  size_t share = divide_up(columns, divide_up(BLOCKS, j->matrix->xs.count));
+  size_t batches = divide_up(share, j->lanes) * j->lanes;
+  j->unit = smaller(UNIT_COLUMNS, batches);
+  j->block = divide_up(batches, j->unit) * j->unit;
+}
+
+static size_t units_per_row(const job *j) {
+  return divide_up(j->matrix->ys.count, j->unit);
 }
 
 static bool run_row_unit(const job *j, thread_buffers *own, const tsn_dtw_watch *watch,
                          size_t unit, size_t *pairs) {
   const matrix *m = j->matrix;
-  size_t a = unit / units_per_row(m), begin = unit % units_per_row(m) * UNIT_COLUMNS;
-  size_t end = smaller(begin + UNIT_COLUMNS, m->ys.count), first = first_column(m, a);
+  size_t a = unit / units_per_row(j), begin = unit % units_per_row(j) * j->unit;
+  size_t end = smaller(begin + j->unit, m->ys.count), first = first_column(m, a);
   pending p = {.count = 0};
   *pairs = 0;
   for (size_t k = begin; k < end; k++) {
@@ -206,6 +221,13 @@ static bool run_row_unit(const job *j, thread_buffers *own, const tsn_dtw_watch 
     if (!add_pair(j, own, watch, &p, a, b)) return false;
   }
   return flush(j, own, watch, &p);
+}
+
+/* Leading pairs in the blocks before that of a unit. */
+static size_t pairs_before_unit(const job *j, size_t unit) {
+  size_t a = unit / units_per_row(j), first = first_column(j->matrix, a);
+  size_t column = unit % units_per_row(j) * j->unit / j->block * j->block;
+  return pairs_before(j->matrix, a) + (column > first ? column - first : 0);
 }
 
 static void leave_unit(job *j, size_t unit) {
@@ -253,16 +275,20 @@ static void sift_down(const size_t *lengths, size_t *heap, size_t root, size_t c
   }
 }
 
-static void order_by_length(const set *s, size_t *order) {
-  for (size_t k = 0; k < s->count; k++) order[k] = k;
-  for (size_t root = s->count / 2; root-- > 0;) {
-    sift_down(s->lengths, order, root, s->count);
-  }
-  for (size_t count = s->count; count-- > 1;) {
+static void order_by_length(const size_t *lengths, size_t *order, size_t count) {
+  for (size_t root = count / 2; root-- > 0;) sift_down(lengths, order, root, count);
+  while (count-- > 1) {
     size_t swap = order[0];
     order[0] = order[count];
     order[count] = swap;
-    sift_down(s->lengths, order, 0, count);
+    sift_down(lengths, order, 0, count);
+  }
+}
+
+static void order_blocks(const set *s, size_t block, size_t *order) {
+  for (size_t k = 0; k < s->count; k++) order[k] = k;
+  for (size_t k = 0; k < s->count; k += block) {
+    order_by_length(s->lengths, order + k, smaller(block, s->count - k));
   }
 }
 
@@ -278,8 +304,9 @@ tsanom_status NAME(tsn_dtw_matrix_run)(matrix *m, const tsn_dtw_call *call,
     j.order = NULL;
     j.units = (j.pairs + j.lanes - 1) / j.lanes;
   } else {
-    order_by_length(&m->ys, j.order);
-    j.units = m->xs.count * units_per_row(m);
+    cut_rows(&j);
+    order_blocks(&m->ys, j.block, j.order);
+    j.units = m->xs.count * units_per_row(&j);
   }
   size_t threads = smaller((size_t)call->exec.threads, j.units);
   tsn_team_run(threads > 1 ? (int)threads : 1, run_units, &j);
@@ -287,7 +314,7 @@ tsanom_status NAME(tsn_dtw_matrix_run)(matrix *m, const tsn_dtw_call *call,
   size_t unit = smaller(atomic_load(&j.unfinished), atomic_load(&j.next));
   unit = smaller(unit, j.units);
   m->computed = !stopped  ? j.pairs
-                : j.order ? pairs_before(m, unit / units_per_row(m))
+                : j.order ? pairs_before_unit(&j, unit)
                           : smaller(unit * j.lanes, j.pairs);
   return stopped ? TSANOM_STOPPED : TSANOM_OK;
 }

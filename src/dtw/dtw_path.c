@@ -61,7 +61,8 @@ static bool trace_area(trace *t, int level) { /* NOLINT(misc-no-recursion) */
       while (is_inside(t, &tile)) step_back(t, &tile);
       if (tsn_dtw_watch_stop(t->watch)) return false;
     } else {
-      if (!NAME(tsn_dtw_grid_sweep)(t->grid, level + 1, &tile, t->watch)) return false;
+      int outcome = NAME(tsn_dtw_grid_sweep)(t->grid, level + 1, &tile, t->watch);
+      if (outcome == TSN_DTW_STOPPED) return false;
       if (!trace_area(t, level + 1)) return false;
     }
   }
@@ -125,8 +126,9 @@ tsanom_status NAME(tsn_dtw_path_run)(const real *x, size_t n, const real *y, siz
   NAME(tsn_dtw_pair_fill)(&g.pair, x, y);
   trace t = {.grid = &g, .watch = watch, .path = path, .room = n + m - 1};
   tsn_dtw_tile all = {.end_strip = g.pair.count, .end = m};
-  if (!NAME(tsn_dtw_grid_sweep)(&g, 0, &all, watch)) return TSANOM_STOPPED;
-  real best = find_end(&g, &t);
+  int outcome = NAME(tsn_dtw_grid_sweep)(&g, 0, &all, watch);
+  if (outcome == TSN_DTW_STOPPED) return TSANOM_STOPPED;
+  real best = outcome == TSN_DTW_ABANDONED ? (real)INFINITY : find_end(&g, &t);
   if (isinf(best) || (double)best > call->options.cutoff) {
     *length = 0; /* where all sums overflow, no path is better than another */
     *distance = INFINITY;

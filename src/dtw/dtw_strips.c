@@ -281,3 +281,24 @@ void NAME(tsn_dtw_sweep_finish)(const pair *p, const rectangle *a, size_t t) {
     a->boundary[j - a->first] = INFINITY;
   }
 }
+
+bool NAME(tsn_dtw_all_cross)(const pair *p, size_t t) {
+  const tsn_dtw_problem *q = &p->problem;
+  size_t done = (t + 1) * p->rows - p->padding; /* rows */
+  return done > q->open_begin_x && done < q->n - q->open_end_x;
+}
+
+size_t NAME(tsn_dtw_first_live)(const pair *p, const real *boundary, size_t t,
+                                size_t from, size_t to, double cutoff,
+                                const double *tail) {
+  const tsn_dtw_problem *q = &p->problem;
+  size_t below = (t + 1) * p->rows - p->padding, first, last;
+  double rest = tail ? tail[below] : 0;
+  double margin = rest == 0 ? 1 : 1 - 4 * 0x1p-52 * ((double)q->n + (double)q->m);
+  tsn_dtw_window_row(q, below - 1, &first, &last);
+  size_t end = smaller(to, last + 1);
+  for (size_t j = larger(from, first); j < end; j++) {
+    if (((double)boundary[j] + rest) * margin <= cutoff) return j;
+  }
+  return to;
+}

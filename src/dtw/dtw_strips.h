@@ -81,6 +81,16 @@ void NAME(tsn_dtw_sweep_run)(const NAME(tsn_dtw_pair) * pair,
 void NAME(tsn_dtw_sweep_finish)(const NAME(tsn_dtw_pair) * p,
                                 const NAME(tsn_dtw_rectangle) * a, size_t t);
 
+/* Of columns from ... to-1 of the last row of strip t, in the boundary, the first
+ * through which a path may go that is wanted: within the cut-off, with what tail[i],
+ * if any, says of rows i ... n-1. `to`: none. All paths cross the row. */
+size_t NAME(tsn_dtw_first_live)(const NAME(tsn_dtw_pair) * pair, const real *boundary,
+                                size_t t, size_t from, size_t to, double cutoff,
+                                const double *tail);
+
+/* Whether all paths go through the last row of strip t. */
+bool NAME(tsn_dtw_all_cross)(const NAME(tsn_dtw_pair) * pair, size_t t);
+
 /* State of row r of the strip: its cell in the last column swept. */
 static inline real NAME(tsn_dtw_row_state)(const NAME(tsn_dtw_pair) * pair,
                                            const NAME(tsn_dtw_sweeper) * sweeper,

@@ -59,10 +59,49 @@ static size_t tile_steps(const wave *w) {
   return (CELLS_PER_POLL / (w->pair->rows * w->pair->options->dimensions) + 1) * delay;
 }
 
+/* Whether a path within the cut-off may go through the last row of a strip. Columns
+ * are looked at before the strip below is told of them, which replaces them. */
+typedef struct {
+  bool wanted;
+  size_t next, live; /* column to look at, first that is live: SIZE_MAX */
+} crossing;
+
+static crossing crossing_of(const run *r, size_t t) {
+  const wave *w = r->wave;
+  return (crossing){
+      .wanted = isfinite(w->cutoff) && NAME(tsn_dtw_all_cross)(w->pair, t),
+      .next = r->floor,
+      .live = SIZE_MAX,
+  };
+}
+
+static void look_at_crossing(const run *r, size_t t, size_t step, crossing *c) {
+  const wave *w = r->wave;
+  const NAME(tsn_dtw_kernels) *k = w->pair->kernels;
+  size_t delay = k->delay * (k->lanes - 1), done = step > delay ? step - delay : 0;
+  if (done > w->area.end) done = w->area.end;
+  if (!c->wanted || c->live != SIZE_MAX || done <= c->next) return;
+  size_t live = NAME(tsn_dtw_first_live)(w->pair, w->area.boundary, t, c->next, done,
+                                         w->cutoff, w->tail);
+  if (live < done) c->live = live;
+  c->next = done;
+}
+
+/* What is known of the row: that no path crosses it, or where the first does. */
+static void finish_crossing(run *r, const crossing *c) {
+  if (!c->wanted) return;
+  if (c->live == SIZE_MAX) {
+    atomic_store_explicit(&r->abandoned, 1, memory_order_relaxed);
+  } else if (!r->wave->progress) {
+    r->floor = c->live;
+  }
+}
+
 static bool sweep_strip(run *r, size_t t, sweeper *s, bool polls) {
   const wave *w = r->wave;
   NAME(tsn_dtw_rectangle) area = w->area;
-  if (!w->progress) area.floor = r->floor;
+  crossing row = crossing_of(r, t);
+  area.floor = r->floor;
   NAME(tsn_dtw_sweep_prepare)(w->pair, &area, t, s);
   if (!wait_above(r, t, s->begin)) return false;
   NAME(tsn_dtw_sweep_start)(w->pair, s);
@@ -71,10 +110,12 @@ static bool sweep_strip(run *r, size_t t, sweeper *s, bool polls) {
     size_t end = s->end - step < steps ? s->end : step + steps;
     if (!wait_above(r, t, end)) return false;
     NAME(tsn_dtw_sweep_run)(w->pair, s, step, end);
+    look_at_crossing(r, t, end, &row);
     set_progress(r, t, end);
     if (polls && end < s->end && tsn_dtw_watch_stop(r->watch)) return false;
   }
   NAME(tsn_dtw_sweep_finish)(w->pair, &area, t);
+  finish_crossing(r, &row);
   return true;
 }
 
@@ -91,36 +132,6 @@ static void keep_last_column(const wave *w, size_t t, const sweeper *s) {
   }
 }
 
-/* Whether a path that goes through the last row of strip t may still be wanted;
- * *live becomes the first column where. */
-static bool any_live(const wave *w, size_t t, size_t *live) {
-  const tsn_dtw_problem *p = &w->pair->problem;
-  size_t i = (t + 1) * w->pair->rows - w->pair->padding - 1, first, last;
-  double margin = 1 - 4 * 0x1p-52 * ((double)p->n + (double)p->m);
-  double rest = w->tail && i + 1 < p->n ? w->tail[i + 1] : 0;
-  if (rest == 0) margin = 1;
-  tsn_dtw_window_row(p, i, &first, &last);
-  for (size_t j = first > *live ? first : *live; j <= last; j++) {
-    if (((double)w->area.boundary[j] + rest) * margin <= w->cutoff) {
-      *live = j;
-      return true;
-    }
-  }
-  return false;
-}
-
-static void check_cutoff(run *r, size_t t) {
-  const wave *w = r->wave;
-  const tsn_dtw_problem *p = &w->pair->problem;
-  size_t done = (t + 1) * w->pair->rows - w->pair->padding; /* rows */
-  bool all_begun = done > p->open_begin_x, none_ended = done < p->n - p->open_end_x;
-  if (!all_begun || !none_ended || isinf(w->cutoff)) return;
-  if (w->progress) return; /* the strip below has overwritten parts of the row */
-  if (!any_live(w, t, &r->floor)) {
-    atomic_store_explicit(&r->abandoned, 1, memory_order_relaxed);
-  }
-}
-
 static void run_strips(void *context, int thread, int threads) {
   run *r = context;
   const wave *w = r->wave;
@@ -133,7 +144,6 @@ static void run_strips(void *context, int thread, int threads) {
     if (t >= w->end_strip || is_over(r)) return;
     if (!sweep_strip(r, t, s, polls)) return;
     if (w->last_column) keep_last_column(w, t, s);
-    check_cutoff(r, t);
     set_progress(r, t, (size_t)FINISHED);
     cells += (s->end - s->begin) * w->pair->rows;
     if (polls && cells > CELLS_PER_POLL) {

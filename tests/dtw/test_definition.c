@@ -128,6 +128,11 @@ Test(dtw_definition, distances_of_longer_series) {
   check_distances(12, 1200, 220);
 }
 
+/* Bands of many vectors. */
+Test(dtw_definition, distances_of_long_series) {
+  check_distances(13, 40, 900);
+}
+
 static void check_paths(uint64_t seed, int trials, size_t longest) {
   for (int trial = 0; trial < trials; trial++) {
     tsanom_dtw_options o;
