@@ -52,10 +52,7 @@ struct tsanom_dpd_nest {
 
 /* Windows that periods up to max_period take, and the size of the i-th of them. */
 size_t tsn_nest_octaves(size_t max_period);
-
-static inline size_t tsn_nest_window(size_t i) {
-  return (size_t)(2 * TSN_NEST_SHORT) << i;
-}
+size_t tsn_nest_window(size_t i);
 
 /* Matches in a row that make a loop of a repetition. */
 uint64_t tsn_nest_needed(const tsanom_dpd_nest *nest, uint64_t period);

@@ -6,8 +6,14 @@
 
 size_t tsn_nest_octaves(size_t max_period) {
   size_t octaves = 0;
-  while ((size_t)TSN_NEST_SHORT << octaves < max_period) octaves++;
+  for (size_t window = TSN_NEST_SHORT; window < max_period; window *= 2) octaves++;
   return octaves;
+}
+
+size_t tsn_nest_window(size_t i) {
+  size_t window = 2 * TSN_NEST_SHORT;
+  for (; i > 0; i--) window *= 2;
+  return window;
 }
 
 uint64_t tsn_nest_needed(const tsanom_dpd_nest *nest, uint64_t period) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <period_stream.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,47 @@ Test(command_period, pictures) {
   check_svg("e.svg");
   cr_assert(tsanom("period v.txt --plot v.svg").status == 0);
   check_svg("v.svg");
+}
+
+typedef struct {
+  int calls;
+  uint64_t done, total;
+  int stop_at; /* the call that asks to stop; 0: none does */
+} watcher;
+
+static int32_t watch(void *user, uint64_t done, uint64_t total) {
+  watcher *w = user;
+  cr_assert(done >= w->done);
+  w->done = done;
+  w->total = total;
+  return ++w->calls == w->stop_at;
+}
+
+static int read_watched(watcher *w, failure *why) {
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.poll = watch;
+  exec.poll_user = w;
+  period_request request = {.events = 1, .exec = &exec};
+  period_stream s = {0};
+  cr_assert(period_stream_open(&s, &request, why) == 0);
+  int failed = period_stream_read(&s, "long.txt", NULL, why);
+  period_stream_free(&s);
+  return failed;
+}
+
+Test(command_period, a_long_file_is_watched_and_can_be_stopped) {
+  FILE *file = fopen("long.txt", "w");
+  for (int i = 0; i < 100000; i++) fprintf(file, "%d\n", i % 10);
+  fclose(file);
+  failure why = {""};
+  watcher w = {0};
+  cr_assert(read_watched(&w, &why) == 0);
+  cr_assert(w.calls == 8 && w.done == 200000 && w.total == 200000, "%d calls", w.calls);
+  w = (watcher){.stop_at = 3};
+  cr_assert(read_watched(&w, &why) != 0);
+  cr_assert(w.calls == 3 && w.done < 200000 && w.total == 200000);
+  cr_assert(strstr(why.text, "long.txt:32769: stopped") != NULL, "%s", why.text);
 }
 
 Test(command_period, bad_input) {

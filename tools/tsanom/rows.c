@@ -3,7 +3,6 @@
 
 #include <csv.h>
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,6 +18,7 @@ typedef struct {
   char *line; /* the line as it was read, without its end */
   size_t line_bytes, line_room;
   size_t line_number;
+  uint64_t bytes, total; /* read so far; of the file, 0 where that is not known */
   const char **field;
   char *text; /* the fields, each with its NUL */
   size_t fields, fields_room, text_bytes, text_room;
@@ -58,6 +58,7 @@ static int next_line(reading *r, FILE *stream) {
     r->line[r->line_bytes++] = (char)byte;
   }
   if (ferror(stream)) return fail_errno(r->why, r->file, "read");
+  r->bytes += r->line_bytes + (byte == '\n');
   if (r->line_bytes && r->line[r->line_bytes - 1] == '\r') r->line_bytes--;
   return byte == '\n' || r->line_bytes > 0;
 }
@@ -89,7 +90,7 @@ static void take_row(int end, void *user) {
     r->field[i] = text;
     text += strlen(text) + 1;
   }
-  row done = {r->file, r->line_number, r->fields, r->field};
+  row done = {r->file, r->line_number, r->fields, r->field, r->bytes, r->total};
   r->failed = r->handler(r->user, &done, r->why);
 }
 
@@ -151,9 +152,17 @@ static int ends_a_row(unsigned char byte) {
   return 0;
 }
 
+static uint64_t bytes_of(FILE *stream) {
+  struct stat about;
+  int descriptor = fileno(stream);
+  if (descriptor < 0 || fstat(descriptor, &about) || !S_ISREG(about.st_mode)) return 0;
+  return (uint64_t)about.st_size;
+}
+
 int rows_read(FILE *stream, const char *file, row_handler *handler, void *user,
               failure *why) {
   reading r = {.file = file, .handler = handler, .user = user, .why = why};
+  r.total = bytes_of(stream);
   if (csv_init(&r.parser, CSV_STRICT | CSV_STRICT_FINI))
     return fail(why, "%s: out of memory", file);
   csv_set_term_func(&r.parser, ends_a_row);

@@ -9,6 +9,7 @@
 #ifndef TSANOM_COMMAND_ROWS_H
 #define TSANOM_COMMAND_ROWS_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "failure.h"
@@ -23,6 +24,8 @@ typedef struct {
   size_t line;              /* where the row is, counted from 1 */
   size_t count;             /* its fields, at least 1 */
   const char *const *field; /* valid until the handler returns */
+  uint64_t bytes;           /* of the file up to the row's end */
+  uint64_t total;           /* of the file; 0 where that is not known */
 } row;
 
 /* Takes a row; -1 with `why` filled ends the reading. */

@@ -162,12 +162,24 @@ int series_read(const char *path, const char *name, columns *c, failure *why) {
   return columns_read(path, name ? &name : NULL, 1, c, why);
 }
 
+static selection select_fields(const char *const *name, const char *thing,
+                               fields_handler *handler, void *user) {
+  return (selection){.names = *name ? name : NULL,
+                     .thing = thing,
+                     .wanted = 1,
+                     .handler = handler,
+                     .user = user};
+}
+
 int fields_read(const char *path, const char *name, const char *thing,
                 fields_handler *handler, void *user, failure *why) {
-  selection s = {.names = name ? &name : NULL,
-                 .thing = thing,
-                 .wanted = 1,
-                 .handler = handler,
-                 .user = user};
+  selection s = select_fields(&name, thing, handler, user);
   return finish(&s, file_title(path), rows_read_file(path, take_row, &s, why), why);
+}
+
+int fields_read_stream(FILE *stream, const char *file, const char *name,
+                       const char *thing, fields_handler *handler, void *user,
+                       failure *why) {
+  selection s = select_fields(&name, thing, handler, user);
+  return finish(&s, file, rows_read(stream, file, take_row, &s, why), why);
 }

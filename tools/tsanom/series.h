@@ -47,4 +47,9 @@ typedef int fields_handler(void *user, const row *r, const size_t *at, failure *
 int fields_read(const char *path, const char *name, const char *thing,
                 fields_handler *handler, void *user, failure *why);
 
+/* fields_read() from an open stream that messages call `file`. */
+int fields_read_stream(FILE *stream, const char *file, const char *name,
+                       const char *thing, fields_handler *handler, void *user,
+                       failure *why);
+
 #endif

@@ -15,16 +15,22 @@ static const struct argp_option options[] = {
     {"threads", KEY_THREADS, "N", 0, "Compute with N threads; 0: all (default: 1)", 90},
     {0}};
 
-/* Progress on the standard error, from the second second on. */
+/* Progress on the standard error, from the second second on. Only a file that is read
+ * has an end that is not known, as a pipe: how much of it was read is told. */
 static int32_t show_progress(void *user, uint64_t done, uint64_t total) {
   (void)user;
   static time_t start, shown;
   time_t now = time(NULL);
+  int at_end = total && done == total;
   if (!start) start = now;
-  if (now - start < 2 || now == shown || !total) return 0;
+  if (now - start < 2 || (now == shown && !at_end)) return 0;
   shown = now;
-  fprintf(stderr, "\r%3.0f %%%s", 100 * (double)done / (double)total,
-          done == total ? "\n" : "");
+  if (total) {
+    fprintf(stderr, "\r%3.0f %%%s", 100 * (double)done / (double)total,
+            at_end ? "\n" : "");
+  } else {
+    fprintf(stderr, "\r%llu MiB", (unsigned long long)(done >> 20));
+  }
   return 0;
 }
 

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Any bytes as a stream of events, and as one of values: refused with a message, or
+ * segments and periods that lie in the stream. The first byte chooses the window. */
+#include <period_stream.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_segments(const periods *p) {
+  for (size_t k = 0; k < p->segments; k++) {
+    const stretch *t = &p->segment[k];
+    if (t->period < 1 || t->period > p->window) abort();
+    if (t->first > t->last || t->last >= p->count) abort();
+  }
+}
+
+static void check_periods(const periods *p) {
+  failure why = {""};
+  tsanom_dpd_period *list = NULL;
+  size_t count = 0;
+  if (periods_list(p, &list, &count, &why)) return;
+  for (size_t k = 0; k < count; k++) {
+    if (k && list[k].period <= list[k - 1].period) abort();
+    if (list[k].first > list[k].last || list[k].last >= p->count) abort();
+  }
+  free(list);
+}
+
+static void check_next(const periods *p) {
+  if (!periods_current(p)) return;
+  for (size_t ahead = 0; ahead < 2 * p->window; ahead++) {
+    if (periods_next(p, ahead) >= p->kept) abort();
+  }
+}
+
+static void read_stream(const uint8_t *data, size_t size, period_request request,
+                        const char *column) {
+  FILE *file = fmemopen((void *)data, size, "r");
+  period_stream s = {0};
+  failure why = {""};
+  if (period_stream_open(&s, &request, &why)) abort();
+  if (period_stream_read_from(&s, file, "fuzz", column, &why)) {
+    if (!*why.text) abort();
+  } else if (!periods_finish(&s.p, &why)) {
+    check_segments(&s.p);
+    check_periods(&s.p);
+    check_next(&s.p);
+  }
+  period_stream_free(&s);
+  (void)fclose(file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (size < 2) return 0;
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  period_request request = {.events = 1, .window = 1 + data[0] % 64, .exec = &exec};
+  read_stream(data + 1, size - 1, request, NULL);
+  read_stream(data + 1, size - 1, request, "x");
+  request.events = 0;
+  read_stream(data + 1, size - 1, request, NULL);
+  request.scale = 16;
+  request.depth = 0.25;
+  read_stream(data + 1, size - 1, request, NULL);
+  return 0;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pictures of a stream and its periods: the paper's figures 4 and 7. */
+#include "period_plot.h"
+
+#include <stdlib.h>
+
+#include "plot.h"
+
+/* What of a stream is drawn. */
+enum {
+  PERIODS_SHOWN = 4,
+  LEAST_SHOWN = 400,
+  MARKS_MOST = 2000,     /* of one segment */
+  DISTANCES_MOST = 10000 /* delays, and events compared at each */
+};
+
+static double *numbers(size_t count) {
+  return calloc(count ? count : 1, sizeof(double));
+}
+
+static uint64_t larger(uint64_t a, uint64_t b) {
+  return a > b ? a : b;
+}
+
+/* The period whose segments end the picture; 0: none. */
+static size_t last_period(const periods *p) {
+  size_t period = periods_current(p);
+  return !period && p->segments ? p->segment[p->segments - 1].period : period;
+}
+
+/* Where the part that is shown begins: some of the longest periods before the end. */
+static uint64_t first_shown(const period_stream *s) {
+  uint64_t wanted = larger(PERIODS_SHOWN * (uint64_t)last_period(&s->p), LEAST_SHOWN);
+  uint64_t oldest = period_stream_oldest(s);
+  return s->p.count > wanted ? larger(s->p.count - wanted, oldest) : oldest;
+}
+
+static int put_stream(const period_stream *s, const plot *p, failure *why) {
+  uint64_t first = first_shown(s);
+  size_t count = (size_t)(s->p.count - first);
+  double *x = numbers(count), *y = numbers(count);
+  if (x && y) {
+    for (size_t i = 0; i < count; i++) {
+      x[i] = (double)(first + i);
+      y[i] = period_stream_at(s, first + i);
+    }
+    plot_series(p, "stream", x, y, count);
+  }
+  int failed = x && y ? 0 : fail(why, "out of memory");
+  free(x);
+  free(y);
+  return failed;
+}
+
+/* Mark each period of a segment, or each second one, third one, ... of very many. */
+static void mark_segment(const period_stream *s, const plot *p, const stretch *t,
+                         uint64_t shown) {
+  uint64_t marks = (t->last - t->first) / t->period + 1;
+  uint64_t step = t->period * ((marks + MARKS_MOST - 1) / MARKS_MOST);
+  uint64_t skipped = shown > t->first ? (shown - t->first + step - 1) / step : 0;
+  for (uint64_t i = t->first + skipped * step; i <= t->last; i += step) {
+    fprintf(p->script, "%llu %.17g\n", (unsigned long long)i, period_stream_at(s, i));
+  }
+}
+
+static void put_starts(const period_stream *s, const plot *p) {
+  uint64_t shown = first_shown(s);
+  fprintf(p->script, "$starts << END\n");
+  for (size_t k = 0; k < s->p.segments; k++) {
+    if (s->p.segment[k].last >= shown) mark_segment(s, p, &s->p.segment[k], shown);
+  }
+  fprintf(p->script, "END\n");
+}
+
+/* Of events, the share of the last ones that are unlike the one m before: where it is
+ * 0, so is the paper's d(m). */
+static size_t event_distances(const period_stream *s, double *distance, size_t room) {
+  const periods *p = &s->p;
+  size_t kept = p->count < p->kept ? (size_t)p->count : p->kept;
+  size_t count = kept / 2 < room ? kept / 2 : room;
+  for (size_t m = 1; m <= count; m++) {
+    size_t unlike = 0;
+    for (uint64_t i = p->count - count; i < p->count; i++) {
+      unlike += p->recent.event[i % p->kept] != p->recent.event[(i - m) % p->kept];
+    }
+    distance[m - 1] = (double)unlike / (double)count;
+  }
+  return count;
+}
+
+/* d(m) at the end, and the period in it. */
+static int put_distances(const period_stream *s, const plot *p, failure *why) {
+  size_t room = s->events ? DISTANCES_MOST : s->p.window, count = 0;
+  size_t period = periods_current(&s->p);
+  double *m = numbers(room), *distance = numbers(room);
+  if (m && distance) {
+    if (s->events) {
+      count = event_distances(s, distance, room);
+    } else {
+      tsanom_dpd_value_distances(s->p.value, distance, room, &count);
+    }
+    for (size_t k = 0; k < count; k++) m[k] = (double)(k + 1);
+    plot_series(p, "distances", m, distance, count);
+    fprintf(p->script, "$period << END\n");
+    if (period && period <= count) {
+      fprintf(p->script, "%zu %.17g\n", period, distance[period - 1]);
+    }
+    fprintf(p->script, "END\n");
+  }
+  int failed = m && distance ? 0 : fail(why, "out of memory");
+  free(m);
+  free(distance);
+  return failed;
+}
+
+static void put_commands(const period_stream *s, const plot *p) {
+  size_t period = periods_current(&s->p);
+  fprintf(p->script,
+          "set multiplot layout 2,1\nset key outside top center horizontal\n"
+          "set lmargin 9\nset autoscale xfix\nset yrange [0:*]\nset xlabel 'delay m'\n"
+          "set ylabel '%s'\nplot $distances with lines title 'd(m)'",
+          s->events ? "share of events unlike" : "d(m)");
+  if (period) {
+    fprintf(p->script, ", $period with points pointtype 7 title 'period %zu'", period);
+  }
+  fprintf(p->script,
+          "\nset yrange [*:*]\nset offsets 0, 0, graph 0.1, graph 0.1\n"
+          "set xlabel 'sample'\nset ylabel '%s'\n"
+          "plot $stream with lines title 'stream', "
+          "$starts with points pointtype 3 title 'start of a period'\n",
+          s->events ? "event, by first occurrence" : "value");
+}
+
+int period_plot(const period_stream *s, const char *path, failure *why) {
+  plot p;
+  if (plot_open(&p, path, "", why)) return -1;
+  if (put_stream(s, &p, why) || put_distances(s, &p, why)) {
+    plot_abandon(&p);
+    return -1;
+  }
+  put_starts(s, &p);
+  put_commands(s, &p);
+  return plot_close(&p, why);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "period_stream.h"
+
+#include "number.h"
+#include "series.h"
+
+int period_stream_open(period_stream *s, const period_request *request, failure *why) {
+  s->events = request->events;
+  s->exec = request->exec;
+  if (request->events) {
+    size_t window = request->window ? request->window : 1024;
+    return periods_open_events(&s->p, window, request->exec, why);
+  }
+  tsanom_dpd_value_options values;
+  tsanom_dpd_value_options_init(&values, sizeof values);
+  if (request->window) values.window = request->window;
+  if (request->scale > 0) values.scale = request->scale;
+  if (request->depth > 0) values.depth = request->depth;
+  return periods_open_values(&s->p, &values, request->exec, why);
+}
+
+int period_stream_take(period_stream *s, const char *name, const char *file,
+                       failure *why) {
+  uint64_t event = 0;
+  if (identifiers_number(&s->ids, name, &event)) {
+    return fail(why, "%s: out of memory", file);
+  }
+  return periods_push_event(&s->p, event, why);
+}
+
+static int take_value(period_stream *s, const row *line, size_t column, failure *why) {
+  double sample = 0;
+  const char *field = line->field[column], *wrong = number_parse(field, &sample);
+  if (!wrong && periods_push_value(&s->p, sample, &wrong, why)) return -1;
+  if (!wrong) return 0;
+  char shown[QUOTED_BYTES];
+  return fail(why, "%s:%zu: column %zu: %s %s", line->file, line->line, column + 1,
+              quoted(shown, field), wrong);
+}
+
+static int is_stopped(const period_stream *s, uint64_t bytes, uint64_t total) {
+  return s->exec->poll && s->exec->poll(s->exec->poll_user, bytes, total);
+}
+
+static int take_field(void *user, const row *line, const size_t *at, failure *why) {
+  enum { SAMPLES_BETWEEN_POLLS = 1 << 14 };
+  period_stream *s = user;
+  s->bytes = line->bytes;
+  if (s->p.count % SAMPLES_BETWEEN_POLLS == 0 &&
+      is_stopped(s, line->bytes, line->total)) {
+    return fail(why, "%s:%zu: stopped", line->file, line->line);
+  }
+  return s->events ? period_stream_take(s, line->field[at[0]], line->file, why)
+                   : take_value(s, line, at[0], why);
+}
+
+static const char *thing_of(const period_stream *s) {
+  return s->events ? "event" : "number";
+}
+
+/* The file has been read to its end, wherever that was. */
+static int conclude(const period_stream *s, int status) {
+  if (!status) (void)is_stopped(s, s->bytes, s->bytes);
+  return status;
+}
+
+int period_stream_read(period_stream *s, const char *path, const char *column,
+                       failure *why) {
+  return conclude(s, fields_read(path, column, thing_of(s), take_field, s, why));
+}
+
+int period_stream_read_from(period_stream *s, FILE *stream, const char *file,
+                            const char *column, failure *why) {
+  return conclude(
+      s, fields_read_stream(stream, file, column, thing_of(s), take_field, s, why));
+}
+
+uint64_t period_stream_oldest(const period_stream *s) {
+  return s->p.count > s->p.kept ? s->p.count - s->p.kept : 0;
+}
+
+double period_stream_at(const period_stream *s, uint64_t index) {
+  size_t slot = (size_t)(index % s->p.kept);
+  return s->events ? (double)s->p.recent.event[slot] : s->p.recent.value[slot];
+}
+
+void period_stream_free(period_stream *s) {
+  periods_free(&s->p);
+  identifiers_free(&s->ids);
+}

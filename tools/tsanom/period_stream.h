@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A stream of events or values on its way from a file to its periods. */
+#ifndef TSANOM_COMMAND_PERIOD_STREAM_H
+#define TSANOM_COMMAND_PERIOD_STREAM_H
+
+#include <stdio.h>
+
+#include "identifiers.h"
+#include "periods.h"
+
+typedef struct {
+  int events;
+  size_t window;           /* 0: the default */
+  double scale, depth;     /* of values; 0: the default */
+  const tsanom_exec *exec; /* polled now and then while a file is read */
+} period_request;
+
+/* Zero it, then call period_stream_open(). */
+typedef struct {
+  int events;
+  const tsanom_exec *exec;
+  periods p;
+  identifiers ids; /* of events */
+  uint64_t bytes;  /* read so far */
+} period_stream;
+
+int period_stream_open(period_stream *s, const period_request *request, failure *why);
+
+/* Take the samples of a file: one a line, or the `column` of a table; "-" is the
+ * standard input. In constant memory but for what is found. */
+int period_stream_read(period_stream *s, const char *path, const char *column,
+                       failure *why);
+
+/* The same from an open stream that messages call `file`. */
+int period_stream_read_from(period_stream *s, FILE *stream, const char *file,
+                            const char *column, failure *why);
+
+/* Take one event by its name. */
+int period_stream_take(period_stream *s, const char *name, const char *file,
+                       failure *why);
+
+/* The samples that are kept are the last ones: number `index` as a number to be drawn. */
+uint64_t period_stream_oldest(const period_stream *s);
+double period_stream_at(const period_stream *s, uint64_t index);
+
+void period_stream_free(period_stream *s);
+
+#endif
