@@ -88,7 +88,9 @@ typedef struct tsanom_polyfit_model {
   double aicc;        /**< n log(rss/n) + 2k + 2k(k+1)/(n-k-1) with k = degree + 2
                            parameters; INFINITY if n <= k + 1 */
   double bic;         /**< n log(rss/n) + k log(n) */
-  double high[TSANOM_POLYFIT_TERMS];        /**< c_k, in units of y */
+  double high[TSANOM_POLYFIT_TERMS];        /**< c_k, in units of y; INFINITY with its
+                                                 sign if no double holds it (|y| above
+                                                 1e300) */
   double low[TSANOM_POLYFIT_TERMS];         /**< what c_k exceeds high by: each c_k is
                                                  known to twice the digits; 0 if not
                                                  refined */
@@ -260,13 +262,16 @@ tsanom_polyfit_stream_create(const tsanom_polyfit_options *options,
 TSANOM_API tsanom_status tsanom_polyfit_stream_destroy(tsanom_polyfit_stream *stream,
                                                        const tsanom_exec *exec);
 
-/** Add samples, in any order of x. O(n degree).
+/** Add samples, in any order of x. O(n degree). Blocks of 2048 samples are summed
+ *  in parallel; the stream is bitwise the same for every thread count and
+ *  instruction set.
  *  @param stream   initialised
  *  @param x,y      n samples, all finite
  *  @param weights  n positive finite weights; NULL: all 1
  *  @param n        0 is allowed
- *  @param exec     NULL: one thread. Only its instruction set is used; to share
- *                  the work among threads, give each a stream and merge them
+ *  @param exec     NULL: one thread, no poll. The poll counts samples, and is asked
+ *                  before every 65536 of them that are summed
+ *  @retval TSANOM_STOPPED      the poll asked to stop: none of the samples is taken
  *  @retval TSANOM_E_NULL       a required pointer is NULL
  *  @retval TSANOM_E_NONFINITE  a NaN or infinity: none of the samples is taken
  *  @retval TSANOM_E_VALUE      a weight is zero or negative: the same

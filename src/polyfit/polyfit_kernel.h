@@ -25,11 +25,20 @@ typedef struct {
   double center, scale;                        /* t = (x x_unit - center) scale */
 } tsn_polyfit_map;
 
-/* Some samples in a row; weights may be NULL: all 1 / weight_unit. */
+/* Some samples in a row; weights may be NULL: all 1. */
 typedef struct {
   const double *x, *y, *weights;
   size_t n;
 } tsn_polyfit_samples;
+
+/* `count` of them from `begin` on. */
+static inline tsn_polyfit_samples tsn_polyfit_part(const tsn_polyfit_samples *all,
+                                                   size_t begin, size_t count) {
+  return (tsn_polyfit_samples){.x = all->x + begin,
+                               .y = all->y + begin,
+                               .weights = all->weights ? all->weights + begin : NULL,
+                               .n = count};
+}
 
 typedef struct {
   double low, high; /* NaN are passed over */

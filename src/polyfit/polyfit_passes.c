@@ -28,10 +28,7 @@ size_t tsn_polyfit_slots(size_t n, size_t terms) {
 
 static tsn_polyfit_samples block_of(const tsn_polyfit_samples *s, size_t block) {
   size_t begin = block * TSN_POLYFIT_BLOCK, left = s->n - begin;
-  return (tsn_polyfit_samples){.x = s->x + begin,
-                               .y = s->y + begin,
-                               .weights = s->weights ? s->weights + begin : NULL,
-                               .n = left < TSN_POLYFIT_BLOCK ? left : TSN_POLYFIT_BLOCK};
+  return tsn_polyfit_part(s, begin, left < TSN_POLYFIT_BLOCK ? left : TSN_POLYFIT_BLOCK);
 }
 
 static void run_blocks(void *context, size_t begin, size_t end, int thread) {

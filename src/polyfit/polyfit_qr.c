@@ -87,10 +87,7 @@ static void factor_blocks(void *context, size_t begin, size_t end, int thread) {
   double *a = pass->buffers->blocks + (size_t)thread * block_size(s->n, terms);
   for (size_t i = begin; i < end; i++) {
     size_t row = (pass->first + i) * most, left = s->n - row;
-    tsn_polyfit_samples block = {.x = s->x + row,
-                                 .y = s->y + row,
-                                 .weights = s->weights ? s->weights + row : NULL,
-                                 .n = left < most ? left : most};
+    tsn_polyfit_samples block = tsn_polyfit_part(s, row, left < most ? left : most);
     passes->kernels->fill(&passes->map, &block, pass->terms, a, block.n);
     factor_in_place(a, block.n, pass->terms, a + block.n * (terms + 1));
     copy_triangle(a, block.n, pass->terms,

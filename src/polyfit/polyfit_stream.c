@@ -9,19 +9,20 @@
 #include "polyfit/polyfit_options.h"
 #include "polyfit/polyfit_sums.h"
 
-/* Samples that are added to the sums at a time. */
-#define BLOCK ((size_t)2048)
+#define BLOCK ((size_t)TSN_POLYFIT_STREAM_BLOCK)
 
 struct tsanom_polyfit_stream {
   tsanom_polyfit_options options;
   size_t pending; /* samples not yet in sums */
   tsn_polyfit_sums sums, scratch;
+  tsn_polyfit_block blocks[TSN_POLYFIT_STREAM_WAVE];
   double arrays[];
 };
 
 typedef struct {
   double *x, *y, *weights; /* BLOCK pending samples */
   tsn_polyfit_sums_scratch scratch;
+  tsn_polyfit_wave wave;
 } stream_parts;
 
 static int terms_of(const tsanom_polyfit_stream *stream) {
@@ -29,19 +30,22 @@ static int terms_of(const tsanom_polyfit_stream *stream) {
 }
 
 static size_t count_arrays(int terms) {
-  return 3 * BLOCK + 5 * (size_t)terms * (size_t)terms;
+  size_t added = 2 * 3 * (size_t)terms * TSN_POLYFIT_STREAM_WAVE;
+  return 3 * BLOCK + 5 * (size_t)terms * (size_t)terms + added;
 }
 
 static stream_parts parts_of(tsanom_polyfit_stream *stream) {
   size_t square = (size_t)terms_of(stream) * (size_t)terms_of(stream);
   double *next = stream->arrays + 3 * BLOCK;
-  return (stream_parts){.x = stream->arrays,
-                        .y = stream->arrays + BLOCK,
-                        .weights = stream->arrays + 2 * BLOCK,
-                        .scratch = {.triangle = (tsn_dd *)next,
-                                    .r = next + 2 * square,
-                                    .inverse = next + 3 * square,
-                                    .matrix = next + 4 * square}};
+  return (stream_parts){
+      .x = stream->arrays,
+      .y = stream->arrays + BLOCK,
+      .weights = stream->arrays + 2 * BLOCK,
+      .scratch = {.triangle = (tsn_dd *)next,
+                  .r = next + 2 * square,
+                  .inverse = next + 3 * square,
+                  .matrix = next + 4 * square},
+      .wave = {.blocks = stream->blocks, .added = (tsn_dd *)(next + 5 * square)}};
 }
 
 static size_t bytes_of(const tsanom_polyfit_options *options) {
@@ -97,19 +101,15 @@ tsanom_status tsanom_polyfit_stream_destroy(tsanom_polyfit_stream *stream,
   return TSANOM_OK;
 }
 
-static tsanom_status check_samples(const double *x, const double *y,
-                                   const double *weights, size_t n, int32_t isa) {
-  const tsn_polyfit_kernels *kernels = tsn_polyfit_kernels_at(isa);
-  if (!kernels->survey(x, n).finite || !kernels->survey(y, n).finite) {
-    return TSANOM_E_NONFINITE;
-  }
-  if (!weights) return TSANOM_OK;
-  tsn_polyfit_range range = kernels->survey(weights, n);
-  if (!range.finite) return TSANOM_E_NONFINITE;
-  return n == 0 || range.low > 0 ? TSANOM_OK : TSANOM_E_VALUE;
+static tsanom_status check_samples(const tsn_polyfit_samples *samples, int32_t isa) {
+  if (samples->n == 0) return TSANOM_OK;
+  tsn_polyfit_ranges ranges = tsn_polyfit_survey_block(samples, isa);
+  return tsn_polyfit_check(&ranges);
 }
 
-static void append(tsanom_polyfit_stream *stream, const tsn_polyfit_samples *samples) {
+/* Put samples behind the pending ones, without counting them yet. */
+static void put_behind(tsanom_polyfit_stream *stream,
+                       const tsn_polyfit_samples *samples) {
   stream_parts parts = parts_of(stream);
   size_t at = stream->pending, bytes = samples->n * sizeof(double);
   memcpy(parts.x + at, samples->x, bytes);
@@ -117,18 +117,56 @@ static void append(tsanom_polyfit_stream *stream, const tsn_polyfit_samples *sam
   for (size_t i = 0; i < samples->n; i++) {
     parts.weights[at + i] = samples->weights ? samples->weights[i] : 1;
   }
-  stream->pending += samples->n;
 }
 
-/* Add the pending samples of `from` to `sums`. */
-static void add_pending(const tsanom_polyfit_stream *from, tsn_polyfit_sums *sums,
-                        int32_t isa) {
-  if (from->pending == 0) return;
+static tsn_polyfit_adding adding_to(const tsanom_polyfit_stream *stream,
+                                    const tsanom_exec *exec) {
+  return (tsn_polyfit_adding){
+      .exec = exec, .terms = terms_of(stream), .exactly = stream->options.refine};
+}
+
+/* Add the first `count` samples that wait in `from` to `sums`. */
+static void add_waiting(const tsanom_polyfit_stream *from, size_t count,
+                        tsn_polyfit_sums *sums, const tsanom_exec *exec) {
+  if (count == 0) return;
+  tsn_polyfit_adding how = adding_to(from, exec);
   tsn_polyfit_samples block = {.x = from->arrays,
                                .y = from->arrays + BLOCK,
                                .weights = from->arrays + 2 * BLOCK,
-                               .n = from->pending};
-  tsn_polyfit_sums_add(sums, terms_of(from), isa, from->options.refine, &block);
+                               .n = count};
+  tsn_polyfit_sums_add(sums, &how, &block);
+}
+
+/* Samples in three pieces: the head completes the pending block, whole blocks go
+ * into the sums from where they are, the tail waits. The sums grow in scratch, so
+ * that all samples are taken or none. */
+static tsanom_status take_samples(tsanom_polyfit_stream *stream,
+                                  const tsn_polyfit_samples *samples,
+                                  const tsanom_exec *exec) {
+  size_t n = samples->n, pending = stream->pending;
+  size_t head = pending ? BLOCK - pending : 0, whole = (n - head) / BLOCK * BLOCK;
+  tsn_polyfit_samples first = tsn_polyfit_part(samples, 0, head);
+  tsn_polyfit_samples middle = tsn_polyfit_part(samples, head, whole);
+  tsn_polyfit_samples last = tsn_polyfit_part(samples, head + whole, n - head - whole);
+  tsanom_status status = check_samples(&first, exec->isa);
+  if (status == TSANOM_OK) status = check_samples(&last, exec->isa);
+  if (status < 0) return status;
+  stream->scratch = stream->sums;
+  if (head > 0) {
+    if (tsn_exec_stop(exec, 0, n)) return TSANOM_STOPPED;
+    put_behind(stream, &first);
+    add_waiting(stream, BLOCK, &stream->scratch, exec);
+  }
+  tsn_polyfit_adding how = adding_to(stream, exec);
+  stream_parts parts = parts_of(stream);
+  status =
+      tsn_polyfit_sums_add_all(&stream->scratch, &how, &middle, &parts.wave, head, n);
+  if (status != TSANOM_OK) return status;
+  stream->sums = stream->scratch;
+  stream->pending = 0;
+  put_behind(stream, &last);
+  stream->pending = last.n;
+  return TSANOM_OK;
 }
 
 tsanom_status tsanom_polyfit_stream_push(tsanom_polyfit_stream *stream, const double *x,
@@ -138,19 +176,11 @@ tsanom_status tsanom_polyfit_stream_push(tsanom_polyfit_stream *stream, const do
   if (!stream || !x || !y) return TSANOM_E_NULL;
   tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
-  if ((status = check_samples(x, y, weights, n, own_exec.isa)) < 0) return status;
-  for (size_t i = 0; i < n;) {
-    size_t left = n - i, room = BLOCK - stream->pending;
-    size_t count = left < room ? left : room;
-    tsn_polyfit_samples samples = {
-        .x = x + i, .y = y + i, .weights = weights ? weights + i : NULL, .n = count};
-    append(stream, &samples);
-    if (stream->pending == BLOCK) {
-      add_pending(stream, &stream->sums, own_exec.isa);
-      stream->pending = 0;
-    }
-    i += count;
-  }
+  tsn_polyfit_samples samples = {.x = x, .y = y, .weights = weights, .n = n};
+  if (n >= BLOCK - stream->pending) return take_samples(stream, &samples, &own_exec);
+  if ((status = check_samples(&samples, own_exec.isa)) < 0) return status;
+  put_behind(stream, &samples);
+  stream->pending += n;
   return TSANOM_OK;
 }
 
@@ -166,7 +196,7 @@ tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stream,
     return TSANOM_E_OPTION;
   }
   stream->scratch = other->sums;
-  add_pending(other, &stream->scratch, own_exec.isa);
+  add_waiting(other, other->pending, &stream->scratch, &own_exec);
   tsn_polyfit_sums_join(&stream->sums, terms_of(stream), &stream->scratch);
   return TSANOM_OK;
 }
@@ -191,7 +221,7 @@ tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
   }
   int terms = terms_of(stream);
   stream->scratch = stream->sums;
-  add_pending(stream, &stream->scratch, own_exec.isa);
+  add_waiting(stream, stream->pending, &stream->scratch, &own_exec);
   tsn_polyfit_sums_tighten(&stream->scratch, terms);
   stream_parts parts = parts_of(stream);
   return tsn_polyfit_sums_solve(&stream->scratch, terms, stream->options.refine,

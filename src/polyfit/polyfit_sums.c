@@ -8,12 +8,8 @@
 #include "polyfit/polyfit_map.h"
 
 void tsn_polyfit_sums_clear(tsn_polyfit_sums *sums) {
-  *sums = (tsn_polyfit_sums){.low = INFINITY,
-                             .high = -INFINITY,
-                             .x_low = INFINITY,
-                             .x_high = -INFINITY,
-                             .y_low = INFINITY,
-                             .y_high = -INFINITY};
+  *sums = (tsn_polyfit_sums){
+      .x_low = INFINITY, .x_high = -INFINITY, .y_low = INFINITY, .y_high = -INFINITY};
 }
 
 static tsn_dd times_power(tsn_dd a, int exponent) {
@@ -44,15 +40,20 @@ static tsn_dd combine(const tsn_dd *row, int k, const tsn_dd *sums) {
   return total;
 }
 
+static void set_interval(tsn_polyfit_frame *frame, double low, double high) {
+  frame->low = low;
+  frame->high = high;
+  tsn_polyfit_map_x(&frame->map, low, high);
+}
+
 /* Turn the sums to another map of x. */
 static void change_interval(tsn_polyfit_sums *sums, int terms, double low, double high) {
-  tsn_polyfit_map old = sums->map, *map = &sums->map;
+  if (low == sums->frame.low && high == sums->frame.high) return;
+  tsn_polyfit_map old = sums->frame.map, *map = &sums->frame.map;
   tsn_dd rows[3][2 * TSN_POLYFIT_MAX_TERMS] = {{{0}}};
   tsn_dd turned[TSN_POLYFIT_MAX_SUMS];
   int powers = 2 * terms - 1;
-  sums->low = low;
-  sums->high = high;
-  tsn_polyfit_map_x(map, low, high);
+  set_interval(&sums->frame, low, high);
   int change = map->x_exponent - old.x_exponent;
   tsn_dd slope =
       tsn_dd_divide(tsn_dd_from(ldexp(map->scale, change)), tsn_dd_from(old.scale));
@@ -73,10 +74,11 @@ static void change_interval(tsn_polyfit_sums *sums, int terms, double low, doubl
 /* Turn the sums to other units of y and of the weights. */
 static void change_units(tsn_polyfit_sums *sums, int terms, int y_exponent,
                          int weight_exponent) {
-  int y = y_exponent - sums->map.y_exponent;
-  int weight = weight_exponent - sums->map.weight_exponent;
+  tsn_polyfit_map *map = &sums->frame.map;
+  int y = y_exponent - map->y_exponent;
+  int weight = weight_exponent - map->weight_exponent;
   int powers = 2 * terms - 1, count = powers + terms + 1;
-  tsn_polyfit_map_y(&sums->map, y_exponent, weight_exponent);
+  tsn_polyfit_map_y(map, y_exponent, weight_exponent);
   if (y == 0 && weight == 0) return;
   for (int k = 0; k < count; k++) {
     int exponent = weight + (k < powers ? 0 : k < count - 1 ? y : 2 * y);
@@ -92,36 +94,38 @@ static int smaller(int a, int b) {
  * least, so that it grows a logarithmic number of times. The fraction is small
  * because tsn_polyfit_sums_tighten() multiplies errors by about
  * T_{2 terms}(1 + 2 / terms). */
-static void widen(const tsn_polyfit_sums *sums, int terms, double *low, double *high) {
-  double growth = sums->high / terms - sums->low / terms;
-  double below = sums->low - growth, above = sums->high + growth;
-  if (*low >= sums->low) {
-    *low = sums->low;
-  } else if (below < *low && isfinite(below)) {
-    *low = below;
+static void widen(tsn_polyfit_frame *frame, int terms, double low, double high) {
+  double growth = frame->high / terms - frame->low / terms;
+  double below = frame->low - growth, above = frame->high + growth;
+  if (low >= frame->low) {
+    low = frame->low;
+  } else if (below < low && isfinite(below)) {
+    low = below;
   }
-  if (*high <= sums->high) {
-    *high = sums->high;
-  } else if (above > *high && isfinite(above)) {
-    *high = above;
+  if (high <= frame->high) {
+    high = frame->high;
+  } else if (above > high && isfinite(above)) {
+    high = above;
   }
+  set_interval(frame, low, high);
 }
 
-static void make_room(tsn_polyfit_sums *sums, int terms, tsn_polyfit_range x,
-                      int y_exponent, int weight_exponent) {
-  if (sums->samples == 0) {
-    sums->low = x.low;
-    sums->high = x.high;
-    tsn_polyfit_map_x(&sums->map, x.low, x.high);
-    tsn_polyfit_map_y(&sums->map, y_exponent, weight_exponent);
-    return;
+tsn_polyfit_frame tsn_polyfit_frame_with(const tsn_polyfit_frame *frame, int terms,
+                                         const tsn_polyfit_ranges *ranges) {
+  tsn_polyfit_frame grown = {0};
+  int y = tsn_polyfit_y_exponent(ranges->y);
+  int weight = tsn_polyfit_weight_exponent(ranges->weights.high);
+  double low = ranges->x.low, high = ranges->x.high;
+  if (!frame) {
+    set_interval(&grown, low, high);
+    tsn_polyfit_map_y(&grown.map, y, weight);
+    return grown;
   }
-  change_units(sums, terms, smaller(y_exponent, sums->map.y_exponent),
-               smaller(weight_exponent, sums->map.weight_exponent));
-  if (x.low < sums->low || x.high > sums->high) {
-    widen(sums, terms, &x.low, &x.high);
-    change_interval(sums, terms, x.low, x.high);
-  }
+  grown = *frame;
+  tsn_polyfit_map_y(&grown.map, smaller(y, frame->map.y_exponent),
+                    smaller(weight, frame->map.weight_exponent));
+  if (low < frame->low || high > frame->high) widen(&grown, terms, low, high);
+  return grown;
 }
 
 static void note_ranges(tsn_polyfit_sums *sums, double x_low, double x_high, double y_low,
@@ -132,32 +136,21 @@ static void note_ranges(tsn_polyfit_sums *sums, double x_low, double x_high, dou
   sums->y_high = fmax(sums->y_high, y_high);
 }
 
-void tsn_polyfit_sums_add(tsn_polyfit_sums *sums, int terms, int32_t isa, int exactly,
-                          const tsn_polyfit_samples *block) {
-  const tsn_polyfit_kernels *kernels = tsn_polyfit_kernels_at(isa);
-  const tsn_polyfit_dd_kernels *dd_kernels = tsn_polyfit_dd_kernels_at(isa);
-  tsn_polyfit_range x = kernels->survey(block->x, block->n);
-  tsn_polyfit_range y = kernels->survey(block->y, block->n);
-  double heaviest = block->weights ? kernels->survey(block->weights, block->n).high : 1;
-  make_room(sums, terms, x, tsn_polyfit_y_exponent(y),
-            tsn_polyfit_weight_exponent(heaviest));
-  tsn_dd added[TSN_POLYFIT_MAX_SUMS];
-  int count = 3 * terms;
-  if (exactly) {
-    dd_kernels->moments(&sums->map, block, terms, added);
+void tsn_polyfit_sums_take(tsn_polyfit_sums *sums, int terms,
+                           const tsn_polyfit_frame *frame,
+                           const tsn_polyfit_ranges *ranges, size_t count,
+                           const tsn_dd *added) {
+  if (sums->samples == 0) {
+    sums->frame = *frame;
   } else {
-    double plain[TSN_POLYFIT_MAX_SUMS];
-    kernels->moments(&sums->map, block, terms, plain);
-    for (int k = 0; k < count; k++) added[k] = tsn_dd_from(plain[k]);
+    change_units(sums, terms, frame->map.y_exponent, frame->map.weight_exponent);
+    change_interval(sums, terms, frame->low, frame->high);
   }
-  /* The kernels give samples without weights the weight 1 in any unit. */
-  int weight = block->weights ? 0 : sums->map.weight_exponent;
-  for (int k = 0; k < count; k++) {
-    if (weight != 0) added[k] = times_power(added[k], weight);
+  for (int k = 0; k < 3 * terms; k++) {
     sums->sums[k] = tsn_dd_add(sums->sums[k], added[k]);
   }
-  note_ranges(sums, x.low, x.high, y.low, y.high);
-  sums->samples += block->n;
+  note_ranges(sums, ranges->x.low, ranges->x.high, ranges->y.low, ranges->y.high);
+  sums->samples += count;
 }
 
 void tsn_polyfit_sums_join(tsn_polyfit_sums *sums, int terms, tsn_polyfit_sums *other) {
@@ -166,15 +159,14 @@ void tsn_polyfit_sums_join(tsn_polyfit_sums *sums, int terms, tsn_polyfit_sums *
     *sums = *other;
     return;
   }
-  double low = fmin(sums->low, other->low), high = fmax(sums->high, other->high);
-  int y = smaller(sums->map.y_exponent, other->map.y_exponent);
-  int weight = smaller(sums->map.weight_exponent, other->map.weight_exponent);
+  const tsn_polyfit_frame *a = &sums->frame, *b = &other->frame;
+  double low = fmin(a->low, b->low), high = fmax(a->high, b->high);
+  int y = smaller(a->map.y_exponent, b->map.y_exponent);
+  int weight = smaller(a->map.weight_exponent, b->map.weight_exponent);
   tsn_polyfit_sums *both[] = {sums, other};
   for (int i = 0; i < 2; i++) {
     change_units(both[i], terms, y, weight);
-    if (low < both[i]->low || high > both[i]->high) {
-      change_interval(both[i], terms, low, high);
-    }
+    change_interval(both[i], terms, low, high);
   }
   for (int k = 0; k < 3 * terms; k++) {
     sums->sums[k] = tsn_dd_add(sums->sums[k], other->sums[k]);
@@ -184,7 +176,5 @@ void tsn_polyfit_sums_join(tsn_polyfit_sums *sums, int terms, tsn_polyfit_sums *
 }
 
 void tsn_polyfit_sums_tighten(tsn_polyfit_sums *sums, int terms) {
-  if (sums->low < sums->x_low || sums->high > sums->x_high) {
-    change_interval(sums, terms, sums->x_low, sums->x_high);
-  }
+  change_interval(sums, terms, sums->x_low, sums->x_high);
 }

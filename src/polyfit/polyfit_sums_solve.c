@@ -103,7 +103,7 @@ tsanom_status tsn_polyfit_sums_solve(const tsn_polyfit_sums *sums, int stream_te
   tsn_dd squares = moments[stream_terms];
   tsn_dd z[TSN_POLYFIT_MAX_TERMS], rss[TSN_POLYFIT_MAX_TERMS];
   tsn_dd c[TSN_POLYFIT_MAX_TERMS] = {{0}};
-  tsn_polyfit_factor factor = {.map = &sums->map,
+  tsn_polyfit_factor factor = {.map = &sums->frame.map,
                                .samples = sums->samples,
                                .asked = terms,
                                .method = TSANOM_POLYFIT_GRAM};
@@ -119,7 +119,7 @@ tsanom_status tsn_polyfit_sums_solve(const tsn_polyfit_sums *sums, int stream_te
   }
   tsanom_status status = tsn_polyfit_select(&factor, rss, options, &chosen);
   if (constant) {
-    c[0] = tsn_dd_from(sums->y_low * sums->map.y_unit);
+    c[0] = tsn_dd_from(sums->y_low * sums->frame.map.y_unit);
   } else {
     solve_upper(scratch->triangle, terms, chosen, z, c);
   }

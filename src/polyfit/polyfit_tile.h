@@ -48,7 +48,7 @@ static inline void load_short(const tsn_polyfit_map *map, const tsn_polyfit_samp
     int inside = l < s->n;
     tile->u.lane[l] = inside ? s->x[l] * map->x_unit : map->center;
     tile->y.lane[l] = inside ? s->y[l] * map->y_unit : 0;
-    tile->w.lane[l] = s->weights && inside ? s->weights[l] * map->weight_unit : inside;
+    tile->w.lane[l] = !inside ? 0 : (s->weights ? s->weights[l] : 1) * map->weight_unit;
   }
 }
 
@@ -68,7 +68,7 @@ static inline int load_tile(const tsn_polyfit_map *map, const tsn_polyfit_sample
   if (s->weights) {
     FOR_PARTS(p) tile->w.part[p] = load_part(s->weights + from, p) * map->weight_unit;
   } else {
-    FOR_PARTS(p) tile->w.part[p] = broadcast(1);
+    FOR_PARTS(p) tile->w.part[p] = broadcast(map->weight_unit);
   }
   return (int)repeated;
 }

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Blocks of samples into sums. Frames depend on ranges alone: those of a wave of
+ * blocks are found first, then all its blocks are summed, each in its own frame,
+ * and taken in order, as if they had come one by one. */
+#include "core/exec.h"
+#include "core/parallel.h"
+#include "polyfit/polyfit_sums.h"
+
+enum { BLOCK = TSN_POLYFIT_STREAM_BLOCK, WAVE = TSN_POLYFIT_STREAM_WAVE };
+
+tsn_polyfit_ranges tsn_polyfit_survey_block(const tsn_polyfit_samples *block,
+                                            int32_t isa) {
+  const tsn_polyfit_kernels *kernels = tsn_polyfit_kernels_at(isa);
+  tsn_polyfit_ranges ranges = {.x = kernels->survey(block->x, block->n),
+                               .y = kernels->survey(block->y, block->n),
+                               .weights = {.low = 1, .high = 1, .finite = 1}};
+  if (block->weights) ranges.weights = kernels->survey(block->weights, block->n);
+  return ranges;
+}
+
+tsanom_status tsn_polyfit_check(const tsn_polyfit_ranges *ranges) {
+  if (!ranges->x.finite || !ranges->y.finite || !ranges->weights.finite) {
+    return TSANOM_E_NONFINITE;
+  }
+  return ranges->weights.low > 0 ? TSANOM_OK : TSANOM_E_VALUE;
+}
+
+static void sum_block(const tsn_polyfit_adding *how, const tsn_polyfit_map *map,
+                      const tsn_polyfit_samples *block, tsn_dd *added) {
+  if (how->exactly) {
+    tsn_polyfit_dd_kernels_at(how->exec->isa)->moments(map, block, how->terms, added);
+    return;
+  }
+  double plain[TSN_POLYFIT_MAX_SUMS];
+  tsn_polyfit_kernels_at(how->exec->isa)->moments(map, block, how->terms, plain);
+  for (int k = 0; k < 3 * how->terms; k++) added[k] = tsn_dd_from(plain[k]);
+}
+
+static const tsn_polyfit_frame *frame_of(const tsn_polyfit_sums *sums) {
+  return sums->samples ? &sums->frame : NULL;
+}
+
+void tsn_polyfit_sums_add(tsn_polyfit_sums *sums, const tsn_polyfit_adding *how,
+                          const tsn_polyfit_samples *block) {
+  tsn_dd added[TSN_POLYFIT_MAX_SUMS];
+  tsn_polyfit_ranges ranges = tsn_polyfit_survey_block(block, how->exec->isa);
+  tsn_polyfit_frame frame = tsn_polyfit_frame_with(frame_of(sums), how->terms, &ranges);
+  sum_block(how, &frame.map, block, added);
+  tsn_polyfit_sums_take(sums, how->terms, &frame, &ranges, block->n, added);
+}
+
+typedef struct {
+  const tsn_polyfit_adding *how;
+  const tsn_polyfit_wave *wave;
+  tsn_polyfit_samples samples; /* of the wave */
+} wave_pass;
+
+static void survey_blocks(void *context, size_t begin, size_t end, int thread) {
+  const wave_pass *pass = context;
+  (void)thread;
+  for (size_t i = begin; i < end; i++) {
+    tsn_polyfit_samples block = tsn_polyfit_part(&pass->samples, i * BLOCK, BLOCK);
+    pass->wave->blocks[i].ranges = tsn_polyfit_survey_block(&block, pass->how->exec->isa);
+  }
+}
+
+static void sum_blocks(void *context, size_t begin, size_t end, int thread) {
+  const wave_pass *pass = context;
+  size_t width = 3 * (size_t)pass->how->terms;
+  (void)thread;
+  for (size_t i = begin; i < end; i++) {
+    tsn_polyfit_samples block = tsn_polyfit_part(&pass->samples, i * BLOCK, BLOCK);
+    sum_block(pass->how, &pass->wave->blocks[i].frame.map, &block,
+              pass->wave->added + i * width);
+  }
+}
+
+static tsanom_status add_wave(tsn_polyfit_sums *sums, wave_pass *pass) {
+  tsn_polyfit_block *blocks = pass->wave->blocks;
+  const tsn_polyfit_frame *frame = frame_of(sums);
+  int terms = pass->how->terms;
+  size_t count = pass->samples.n / BLOCK;
+  tsanom_exec exec = *pass->how->exec;
+  exec.poll = NULL;
+  tsn_parallel_for(&exec, count, 1, survey_blocks, pass, NULL);
+  for (size_t i = 0; i < count; i++) {
+    tsanom_status status = tsn_polyfit_check(&blocks[i].ranges);
+    if (status < 0) return status;
+    blocks[i].frame = tsn_polyfit_frame_with(frame, terms, &blocks[i].ranges);
+    frame = &blocks[i].frame;
+  }
+  tsn_parallel_for(&exec, count, 1, sum_blocks, pass, NULL);
+  for (size_t i = 0; i < count; i++) {
+    tsn_polyfit_sums_take(sums, terms, &blocks[i].frame, &blocks[i].ranges, BLOCK,
+                          pass->wave->added + i * 3 * (size_t)terms);
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_polyfit_sums_add_all(tsn_polyfit_sums *sums,
+                                       const tsn_polyfit_adding *how,
+                                       const tsn_polyfit_samples *samples,
+                                       const tsn_polyfit_wave *wave, uint64_t before,
+                                       uint64_t total) {
+  size_t blocks = samples->n / BLOCK;
+  for (size_t first = 0; first < blocks; first += WAVE) {
+    if (tsn_exec_stop(how->exec, before + first * BLOCK, total)) return TSANOM_STOPPED;
+    size_t left = blocks - first, count = left < WAVE ? left : WAVE;
+    wave_pass pass = {.how = how,
+                      .wave = wave,
+                      .samples = tsn_polyfit_part(samples, first * BLOCK, count * BLOCK)};
+    tsanom_status status = add_wave(sums, &pass);
+    if (status != TSANOM_OK) return status;
+  }
+  return TSANOM_OK;
+}

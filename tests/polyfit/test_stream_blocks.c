@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pushes of many blocks: on several threads, stopped, and refused. */
+#include <math.h>
+#include <stdlib.h>
+#include <tsanom/polyfit.h>
+
+#include "reference.h"
+#include "support/check.h"
+#include "support/random.h"
+
+/* Several waves of 32 blocks of 2048, and a part of a block. */
+enum { MANY = 200000 };
+
+typedef struct {
+  double x[MANY], y[MANY], weights[MANY];
+} many_samples;
+
+static many_samples *new_samples(uint64_t seed) {
+  many_samples *s = malloc(sizeof *s);
+  for (size_t i = 0; i < MANY; i++) {
+    s->x[i] = (double)i + random_unit(&seed);
+    s->y[i] = sin(1e-4 * s->x[i]) * exp2((double)(i / 50000)) + random_unit(&seed);
+    s->weights[i] = exp2((double)random_between(&seed, 0, i / 20000));
+  }
+  return s;
+}
+
+static tsanom_exec exec_of(int32_t threads) {
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.threads = threads;
+  return exec;
+}
+
+static tsanom_polyfit_stream *new_stream(int32_t degree, int32_t refine) {
+  tsanom_polyfit_options options = options_of(degree, TSANOM_POLYFIT_FIXED, refine);
+  tsanom_polyfit_stream *stream;
+  CHECK_STATUS(tsanom_polyfit_stream_create(&options, NULL, &stream), TSANOM_OK);
+  return stream;
+}
+
+static tsanom_polyfit_model fit_of(tsanom_polyfit_stream *stream) {
+  tsanom_polyfit_model model = new_model();
+  CHECK_STATUS(tsanom_polyfit_stream_fit(stream, NULL, NULL, &model), TSANOM_OK);
+  return model;
+}
+
+static tsanom_polyfit_model push_all(const many_samples *s, const double *weights,
+                                     size_t piece, int32_t refine,
+                                     const tsanom_exec *exec) {
+  tsanom_polyfit_stream *stream = new_stream(6, refine);
+  for (size_t i = 0; i < MANY; i += piece) {
+    size_t count = piece < MANY - i ? piece : MANY - i;
+    CHECK_STATUS(tsanom_polyfit_stream_push(stream, s->x + i, s->y + i,
+                                            weights ? weights + i : NULL, count, exec),
+                 TSANOM_OK);
+  }
+  tsanom_polyfit_model model = fit_of(stream);
+  CHECK_STATUS(tsanom_polyfit_stream_destroy(stream, NULL), TSANOM_OK);
+  return model;
+}
+
+Test(polyfit_stream_blocks, threads_levels_and_pieces_do_not_matter) {
+  many_samples *s = new_samples(1);
+  for (int trial = 0; trial < 4; trial++) {
+    const double *weights = trial % 2 ? s->weights : NULL;
+    int32_t refine = trial / 2;
+    tsanom_exec exec = exec_of(1);
+    tsanom_polyfit_model first = push_all(s, weights, 777, refine, &exec);
+    cr_assert(first.samples == MANY);
+    static const size_t pieces[] = {2048, 2049, 65536, 100001, MANY};
+    for (size_t k = 0; k < sizeof pieces / sizeof *pieces; k++) {
+      FOR_EACH_ISA (isa) {
+        exec = exec_of((int32_t)k + 1);
+        exec.isa = isa;
+        tsanom_polyfit_model model = push_all(s, weights, pieces[k], refine, &exec);
+        cr_assert(same_model(&model, &first), "trial %d, piece %zu, isa %d", trial,
+                  pieces[k], isa);
+      }
+    }
+  }
+  free(s);
+}
+
+Test(polyfit_stream_blocks, ones_as_weights_are_no_weights) {
+  many_samples *s = new_samples(2);
+  tsanom_polyfit_stream *with = new_stream(3, 1), *without = new_stream(3, 1);
+  double heavy = 0x1p900;
+  for (size_t i = 0; i < MANY; i++) s->weights[i] = 1;
+  tsanom_polyfit_stream_push(with, s->x, s->y, &heavy, 1, NULL);
+  tsanom_polyfit_stream_push(without, s->x, s->y, &heavy, 1, NULL);
+  tsanom_polyfit_stream_push(with, s->x, s->y, s->weights, MANY, NULL);
+  tsanom_polyfit_stream_push(without, s->x, s->y, NULL, MANY, NULL);
+  tsanom_polyfit_model a = new_model(), b = new_model();
+  tsanom_status status = tsanom_polyfit_stream_fit(with, NULL, NULL, &a);
+  CHECK_STATUS(tsanom_polyfit_stream_fit(without, NULL, NULL, &b), status);
+  cr_assert(status >= 0 && same_model(&a, &b));
+  tsanom_polyfit_stream_destroy(with, NULL);
+  tsanom_polyfit_stream_destroy(without, NULL);
+  free(s);
+}
+
+typedef struct {
+  int left; /* calls until the poll asks to stop */
+  uint64_t last;
+} poll_state;
+
+static int32_t count_down(void *user, uint64_t done, uint64_t total) {
+  poll_state *state = user;
+  cr_assert(total == MANY && done < total && done >= state->last);
+  state->last = done;
+  return state->left-- == 0;
+}
+
+Test(polyfit_stream_blocks, a_stopped_push_takes_nothing) {
+  many_samples *s = new_samples(3);
+  for (int32_t threads = 1; threads <= 2; threads++) {
+    tsanom_polyfit_stream *stream = new_stream(5, 1);
+    tsanom_polyfit_stream_push(stream, s->x, s->y, NULL, 5000, NULL);
+    tsanom_polyfit_model before = fit_of(stream);
+    int calls = 0;
+    tsanom_status status = TSANOM_STOPPED;
+    for (; status == TSANOM_STOPPED; calls++) {
+      poll_state state = {.left = calls};
+      tsanom_exec exec = exec_of(threads);
+      exec.poll = count_down;
+      exec.poll_user = &state;
+      status = tsanom_polyfit_stream_push(stream, s->x, s->y, NULL, MANY, &exec);
+      tsanom_polyfit_model after = fit_of(stream);
+      cr_assert(status == TSANOM_OK || same_model(&after, &before));
+    }
+    CHECK_STATUS(status, TSANOM_OK);
+    cr_assert(calls > 3 && fit_of(stream).samples == 5000 + MANY);
+    tsanom_polyfit_stream_destroy(stream, NULL);
+  }
+  free(s);
+}
+
+Test(polyfit_stream_blocks, a_refused_push_takes_nothing_wherever_the_fault_is) {
+  many_samples *s = new_samples(4);
+  tsanom_exec exec = exec_of(2);
+  tsanom_polyfit_stream *stream = new_stream(5, 1);
+  tsanom_polyfit_stream_push(stream, s->x, s->y, NULL, 3000, NULL);
+  tsanom_polyfit_model before = fit_of(stream);
+  static const size_t places[] = {0, 1500, 60000, 131072, MANY - 1};
+  for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
+    double *faulty[] = {&s->x[places[k]], &s->y[places[k]], &s->weights[places[k]],
+                        &s->weights[places[k]]};
+    static const double faults[] = {NAN, INFINITY, -INFINITY, 0};
+    for (int f = 0; f < 4; f++) {
+      double good = *faulty[f];
+      *faulty[f] = faults[f];
+      CHECK_STATUS(
+          tsanom_polyfit_stream_push(stream, s->x, s->y, s->weights, MANY, &exec),
+          f < 3 ? TSANOM_E_NONFINITE : TSANOM_E_VALUE);
+      *faulty[f] = good;
+      tsanom_polyfit_model after = fit_of(stream);
+      cr_assert(same_model(&after, &before));
+    }
+  }
+  tsanom_polyfit_stream_destroy(stream, NULL);
+  free(s);
+}
