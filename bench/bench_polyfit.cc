@@ -2,32 +2,17 @@
 /* Polynomial regression beside what one would write with LAPACK: the powers of
  * the mapped x in a matrix and one call of dgels, timed in the same run. Other
  * libraries are compared by peers/polyfit_peers.py. */
-#include <benchmark/benchmark.h>
 #include <lapacke.h>
 #include <tsanom/polyfit.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
 #include <vector>
 
+#include "report.h"
 #include "support/random.h"
 
 namespace {
-
-double cpu_seconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-void check(bool good) {
-  if (good) return;
-  std::fprintf(stderr, "wrong result\n");
-  std::abort();
-}
 
 struct samples {
   std::vector<double> x, y;
@@ -58,49 +43,74 @@ double fit_by_dgels(const samples &s, int degree) {
   return rss;
 }
 
-double dgels_seconds(const samples &s, int degree) {
+tsanom_polyfit_options options_of(int degree, int refine, int selection) {
+  tsanom_polyfit_options options;
+  tsanom_polyfit_options_init(&options, sizeof options);
+  options.degree = degree;
+  options.refine = refine;
+  options.selection = selection;
+  return options;
+}
+
+tsanom_exec exec_of(int64_t threads) {
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.threads = (int32_t)threads;
+  return exec;
+}
+
+/* One thread is timed by its own clock, several by that of the wall. */
+clockid_t clock_of(const tsanom_exec &exec) {
+  return exec.threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+}
+
+/* Nanoseconds a sample, of batches long enough for the clock; the least counts. */
+template <class Work>
+double time_runs(benchmark::State &state, clockid_t clock, size_t n, Work work) {
+  int calls = (int)(1 + 20000 / n);
   double best = INFINITY;
-  for (int repeat = 0; repeat < (s.x.size() > 10000 ? 3 : 50); repeat++) {
-    double start = cpu_seconds();
-    benchmark::DoNotOptimize(fit_by_dgels(s, degree));
-    best = std::min(best, cpu_seconds() - start);
+  for (auto _ : state) {
+    double start = seconds(clock);
+    for (int c = 0; c < calls; c++) work();
+    double one = (seconds(clock) - start) / calls;
+    best = std::min(best, one);
+    state.SetIterationTime(one);
   }
-  return best;
+  return 1e9 * best / (double)n;
 }
 
 struct fitter {
   tsanom_polyfit_options options;
+  tsanom_exec exec;
   tsanom_polyfit_model model;
   std::vector<char> work;
 
-  fitter(size_t n, int degree, int refine, int selection) {
-    tsanom_polyfit_options_init(&options, sizeof options);
+  fitter(size_t n, const tsanom_polyfit_options &how, int64_t threads)
+      : options(how), exec(exec_of(threads)) {
     tsanom_polyfit_model_init(&model, sizeof model);
-    options.degree = degree;
-    options.refine = refine;
-    options.selection = selection;
     size_t bytes;
-    check(tsanom_polyfit_workspace(n, &options, nullptr, &bytes) == TSANOM_OK);
+    check(tsanom_polyfit_workspace(n, &options, &exec, &bytes) == TSANOM_OK);
     work.resize(bytes);
   }
 
   void fit(const samples &s) {
-    check(tsanom_polyfit_fit(s.x.data(), s.y.data(), nullptr, s.x.size(), &options,
-                             nullptr, work.data(), work.size(), &model) == TSANOM_OK);
+    check(tsanom_polyfit_fit(s.x.data(), s.y.data(), nullptr, s.x.size(), &options, &exec,
+                             work.data(), work.size(), &model) == TSANOM_OK);
   }
 };
 
+/* Arguments: samples, degree, threads. */
 void run(benchmark::State &state, int refine, int selection) {
-  samples s((size_t)state.range(0));
-  int degree = (int)state.range(1);
-  fitter f(s.x.size(), degree, refine, selection);
-  double start = cpu_seconds();
-  for (auto _ : state) f.fit(s);
-  double seconds = (cpu_seconds() - start) / (double)state.iterations();
-  double reference = fit_by_dgels(s, degree);
+  auto n = (size_t)state.range(0);
+  auto degree = (int)state.range(1);
+  samples s(n);
+  fitter f(n, options_of(degree, refine, selection), state.range(2));
+  double cost = time_runs(state, clock_of(f.exec), n, [&] { f.fit(s); });
+  double reference = 0;
+  double plain =
+      best_of(n > 10000 ? 3 : 50, [&] { reference = fit_by_dgels(s, degree); });
   check(std::fabs(f.model.degree_rss[degree] - reference) < 1e-9 * reference);
-  state.counters["times_dgels"] = dgels_seconds(s, degree) / seconds;
-  state.counters["ns/sample"] = 1e9 * seconds / (double)s.x.size();
+  report(state, "ns/sample", cost, 1e9 * plain / (double)n);
 }
 
 void refined(benchmark::State &state) {
@@ -119,59 +129,77 @@ void selected_plain(benchmark::State &state) {
   run(state, 0, TSANOM_POLYFIT_AICC);
 }
 
-/* Samples made on the way: no array of all of them. */
+/* Pushes of n samples, x growing from one to the next. Arguments: samples, refine,
+ * threads. */
 void stream(benchmark::State &state) {
-  tsanom_polyfit_options options;
-  tsanom_polyfit_options_init(&options, sizeof options);
-  options.degree = 10;
-  options.refine = (int)state.range(0);
+  auto n = (size_t)state.range(0);
+  tsanom_polyfit_options options =
+      options_of(10, (int)state.range(1), TSANOM_POLYFIT_FIXED);
+  tsanom_exec exec = exec_of(state.range(2));
   tsanom_polyfit_stream *stream;
   check(tsanom_polyfit_stream_create(&options, nullptr, &stream) == TSANOM_OK);
-  samples s(1 << 16);
-  double shift = 0;
+  samples s(n);
+  double best = INFINITY;
   for (auto _ : state) {
-    check(tsanom_polyfit_stream_push(stream, s.x.data(), s.y.data(), nullptr, s.x.size(),
-                                     nullptr) == TSANOM_OK);
-    state.PauseTiming();
-    shift += 10;
+    double start = seconds(clock_of(exec));
+    check(tsanom_polyfit_stream_push(stream, s.x.data(), s.y.data(), nullptr, n, &exec) ==
+          TSANOM_OK);
+    double one = seconds(clock_of(exec)) - start;
+    best = std::min(best, one);
+    state.SetIterationTime(one);
     for (double &x : s.x) x += 10;
-    state.ResumeTiming();
   }
   tsanom_polyfit_model model;
   tsanom_polyfit_model_init(&model, sizeof model);
   check(tsanom_polyfit_stream_fit(stream, nullptr, nullptr, &model) == TSANOM_OK);
-  check(model.samples == (uint64_t)state.iterations() * s.x.size());
+  check(model.samples == (uint64_t)state.iterations() * n);
   tsanom_polyfit_stream_destroy(stream, nullptr);
-  state.SetItemsProcessed(state.iterations() * (int64_t)s.x.size());
+  report(state, "ns/sample", 1e9 * best / (double)n);
 }
 
+/* Arguments: samples, degree. */
 void evaluate(benchmark::State &state) {
-  samples s(1 << 16);
-  fitter f(s.x.size(), (int)state.range(0), 1, TSANOM_POLYFIT_FIXED);
+  auto n = (size_t)state.range(0);
+  samples s(n);
+  fitter f(n, options_of((int)state.range(1), 1, TSANOM_POLYFIT_FIXED), 1);
   f.fit(s);
-  std::vector<double> values(s.x.size());
-  for (auto _ : state) {
-    check(tsanom_polyfit_evaluate(&f.model, s.x.data(), s.x.size(), nullptr,
-                                  values.data(), nullptr) == TSANOM_OK);
-  }
+  std::vector<double> values(n);
+  double cost = time_runs(state, CLOCK_THREAD_CPUTIME_ID, n, [&] {
+    check(tsanom_polyfit_evaluate(&f.model, s.x.data(), n, nullptr, values.data(),
+                                  nullptr) == TSANOM_OK);
+  });
   double rss = 0;
-  for (size_t i = 0; i < values.size(); i++) rss += std::pow(s.y[i] - values[i], 2);
+  for (size_t i = 0; i < n; i++) rss += std::pow(s.y[i] - values[i], 2);
   check(std::fabs(rss - f.model.rss) < 1e-10 * rss);
-  state.SetItemsProcessed(state.iterations() * (int64_t)s.x.size());
+  report(state, "ns/sample", cost);
 }
 
 void sizes(benchmark::internal::Benchmark *b) {
+  b->ArgNames({"n", "degree", "threads"})->UseManualTime();
   for (int n : {100, 1000, 100000, 1000000}) {
-    for (int degree : {1, 3, 10}) b->Args({n, degree});
+    for (int degree : {1, 3, 10}) b->Args({n, degree, 1});
   }
+  b->Args({1000000, 10, 2});
+}
+
+void pushes(benchmark::internal::Benchmark *b) {
+  b->ArgNames({"n", "refine", "threads"})->UseManualTime();
+  for (int refine : {1, 0}) {
+    for (int threads : {1, 2}) b->Args({1000000, refine, threads});
+  }
+}
+
+void selections(benchmark::internal::Benchmark *b) {
+  b->ArgNames({"n", "degree", "threads"})->UseManualTime();
+  b->Args({1000, 10, 1})->Args({1000000, 10, 1});
 }
 
 BENCHMARK(refined)->Apply(sizes);
 BENCHMARK(plain)->Apply(sizes);
-BENCHMARK(selected_refined)->Args({1000, 10})->Args({1000000, 10});
-BENCHMARK(selected_plain)->Args({1000, 10})->Args({1000000, 10});
-BENCHMARK(stream)->Arg(1)->Arg(0);
-BENCHMARK(evaluate)->Arg(3)->Arg(10);
+BENCHMARK(selected_refined)->Apply(selections);
+BENCHMARK(selected_plain)->Apply(selections);
+BENCHMARK(stream)->Apply(pushes);
+BENCHMARK(evaluate)->ArgNames({"n", "degree"})->UseManualTime()->Args({1 << 16, 10});
 
 }  // namespace
 
