@@ -488,27 +488,48 @@ TSANOM_API tsanom_status tsanom_spmd_recorder_read(const tsanom_spmd_recorder *r
                                                    double *time, uint64_t *calls,
                                                    int32_t *parent);
 
+/** What a run is told of a process beside its times: fill by tsanom_spmd_row_init(), then
+ *  set the fields. */
+typedef struct tsanom_spmd_row {
+  size_t struct_size;        /**< set by _init: which fields this caller knows */
+  const char *process;       /**< its name: 1 to 64 letters, digits and "-_.", not a dot
+                                  first */
+  const char *const *region; /**< the name of each region, UTF-8, different from the
+                                  others */
+  const char *const *event;  /**< the name of each event that was counted; NULL
+                                  (default): none is written */
+  size_t metrics;            /**< of the program's own; 0 (default) */
+  const char *const *metric; /**< their names, different from the events' and "calls" */
+  const double *value;       /**< a row of each: of region k, nested regions included,
+                                  value[m * regions + k], or NaN if it was not measured */
+} tsanom_spmd_row;
+
+/** Write an empty row.
+ *  @param[out] row          the caller's struct
+ *  @param      struct_size  its sizeof, where the caller was compiled
+ *  @retval TSANOM_E_NULL     row is NULL
+ *  @retval TSANOM_E_VERSION  struct_size is smaller than the first release's
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_spmd_row_init(tsanom_spmd_row *row, size_t struct_size);
+
 /** Write what was recorded to a run folder, for `tsanom similar`: the region file
  *  FOLDER/spmd/PROCESS.json, with one row, the regions that were entered, their visits
- *  as metric "calls" and the counts as further ones. Any number of threads and of
+ *  as metric "calls", and the events and metrics of `row`. Any number of threads and of
  *  processes, on one machine or on several that share the folder, write to one run,
  *  each by its own name; the same name again replaces the file. A file is there whole
  *  or not at all. Streams of the C library are used, which allocate.
  *  @param recorder  at rest
  *  @param folder    made if it is not there; the folder around it must be
- *  @param process   its name: 1 to 64 letters, digits and "-_.", not a dot first
- *  @param regions   the name of each region, UTF-8, different from the others
- *  @param events    the name of each event counted; NULL: none is written
- *  @retval TSANOM_PARTIAL   as tsanom_spmd_recorder_read(); the file was written
- *  @retval TSANOM_E_NULL    recorder, folder, process, regions or a name is NULL
- *  @retval TSANOM_E_VALUE   process is no such name
- *  @retval TSANOM_E_IO      the folder or the file cannot be written
- *  @return TSANOM_OK otherwise */
+ *  @param row       names and metrics
+ *  @retval TSANOM_PARTIAL      as tsanom_spmd_recorder_read(); the file was written
+ *  @retval TSANOM_E_NULL       recorder, folder, row, a name or an array is NULL
+ *  @retval TSANOM_E_VALUE      row->process is no such name
+ *  @retval TSANOM_E_NONFINITE  an infinity among the metrics
+ *  @retval TSANOM_E_IO         the folder or the file cannot be written
+ *  @return TSANOM_OK otherwise, or the status of a refused struct */
 TSANOM_API tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *recorder,
                                                     const char *folder,
-                                                    const char *process,
-                                                    const char *const *regions,
-                                                    const char *const *events);
+                                                    const tsanom_spmd_row *row);
 
 #ifdef __cplusplus
 }

@@ -3,16 +3,26 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/versioned.h"
 #include "spmd/cpu_clock.h"
 #include "spmd/recorder.h"
 
 enum { NAME_MOST = 64 };
+
+static const tsanom_spmd_row row_defaults = {.struct_size = sizeof row_defaults};
+static const tsn_versioned row_type = {sizeof(tsanom_spmd_row), sizeof(tsanom_spmd_row),
+                                       &row_defaults};
+
+tsanom_status tsanom_spmd_row_init(tsanom_spmd_row *row, size_t struct_size) {
+  return tsn_versioned_init(&row_type, row, struct_size);
+}
 
 /* Letters, digits, '-', '_' and '.', which does not come first: the name of a file. */
 static bool is_file_name(const char *name) {
@@ -42,6 +52,19 @@ static void put_text(FILE *out, const char *text) {
 static void put_seconds(FILE *out, int64_t nanoseconds) {
   const int64_t unit = 1000000000;
   (void)fprintf(out, "%" PRId64 ".%09" PRId64, nanoseconds / unit, nanoseconds % unit);
+}
+
+/* The shortest of the usual forms, whatever the locale's decimal point. */
+static void put_number(FILE *out, double value) {
+  char text[32];
+  if (isnan(value)) {
+    (void)fputs("null", out);
+    return;
+  }
+  (void)snprintf(text, sizeof text, "%.17g", value);
+  size_t whole = strspn(text, "-0123456789");
+  if (text[whole] && text[whole] != 'e') text[whole] = '.';
+  (void)fputs(text, out);
 }
 
 static const char *comma(bool *first) {
@@ -84,43 +107,77 @@ static void put_times(FILE *out, const tsanom_spmd_recorder *r) {
   (void)fputs("]],\n", out);
 }
 
-/* `event` is SIZE_MAX for the visits. */
-static void put_metric(FILE *out, const tsanom_spmd_recorder *r, const char *name,
-                       size_t event) {
+/* What a metric holds of a region: its visits, its events, or the program's own. */
+typedef void put_value(FILE *out, const tsanom_spmd_recorder *r,
+                       const tsanom_spmd_row *row, size_t metric, size_t region);
+
+static void put_calls(FILE *out, const tsanom_spmd_recorder *r,
+                      const tsanom_spmd_row *row, size_t metric, size_t region) {
+  (void)row;
+  (void)metric;
+  (void)fprintf(out, "%" PRIu64, r->visit[region].calls);
+}
+
+static void put_event(FILE *out, const tsanom_spmd_recorder *r,
+                      const tsanom_spmd_row *row, size_t metric, size_t region) {
+  uint64_t count;
+  (void)row;
+  if (tsn_spmd_counted(r->counters, metric, region, &count)) {
+    (void)fprintf(out, "%" PRIu64, count);
+  } else {
+    (void)fputs("null", out);
+  }
+}
+
+static void put_own(FILE *out, const tsanom_spmd_recorder *r, const tsanom_spmd_row *row,
+                    size_t metric, size_t region) {
+  put_number(out, row->value[metric * r->regions + region]);
+}
+
+static void put_metric(FILE *out, const tsanom_spmd_recorder *r,
+                       const tsanom_spmd_row *row, const char *name, put_value *put,
+                       size_t metric) {
   bool first = true;
   (void)fputs("  {\"name\": ", out);
   put_text(out, name);
   (void)fputs(", \"value\": [[", out);
   for (size_t k = 0; k < r->regions; k++) {
     if (!was_visited(r, k)) continue;
-    uint64_t count = r->visit[k].calls;
-    bool counted = event == SIZE_MAX || tsn_spmd_counted(r->counters, event, k, &count);
     (void)fputs(comma(&first), out);
-    if (counted) {
-      (void)fprintf(out, "%" PRIu64, count);
-    } else {
-      (void)fputs("null", out);
-    }
+    put(out, r, row, metric, k);
   }
   (void)fputs("]]}", out);
 }
 
-static void put_process(FILE *out, const tsanom_spmd_recorder *r, const char *process,
-                        const char *const *regions, const char *const *events) {
-  size_t counted = r->counters && events ? tsn_spmd_counted_events(r->counters) : 0;
+static size_t events_of(const tsanom_spmd_recorder *r, const tsanom_spmd_row *row) {
+  return r->counters && row->event ? tsn_spmd_counted_events(r->counters) : 0;
+}
+
+static void put_metrics(FILE *out, const tsanom_spmd_recorder *r,
+                        const tsanom_spmd_row *row) {
+  (void)fputs(" \"metrics\": [\n", out);
+  put_metric(out, r, row, "calls", put_calls, 0);
+  for (size_t e = 0; e < events_of(r, row); e++) {
+    (void)fputs(",\n", out);
+    put_metric(out, r, row, row->event[e], put_event, e);
+  }
+  for (size_t m = 0; m < row->metrics; m++) {
+    (void)fputs(",\n", out);
+    put_metric(out, r, row, row->metric[m], put_own, m);
+  }
+  (void)fputs("],\n", out);
+}
+
+static void put_row(FILE *out, const tsanom_spmd_recorder *r,
+                    const tsanom_spmd_row *row) {
   (void)fputs("{\"processes\": [", out);
-  put_text(out, process);
+  put_text(out, row->process);
   (void)fprintf(out, "],\n \"clock\": \"%s\",\n",
                 r->clock == TSANOM_SPMD_CLOCK_CPU ? "cpu" : "elapsed");
-  put_regions(out, r, regions);
+  put_regions(out, r, row->region);
   put_times(out, r);
-  (void)fputs(" \"metrics\": [\n", out);
-  put_metric(out, r, "calls", SIZE_MAX);
-  for (size_t e = 0; e < counted; e++) {
-    (void)fputs(",\n", out);
-    put_metric(out, r, events[e], e);
-  }
-  (void)fputs("],\n \"elapsed\": ", out);
+  put_metrics(out, r, row);
+  (void)fputs(" \"elapsed\": ", out);
   put_seconds(out, tsn_elapsed_now() - r->made);
   (void)fputs("}\n", out);
 }
@@ -131,17 +188,16 @@ static bool make_folder(const char *path) {
 
 /* Others see the whole file or none. */
 static tsanom_status write_file(const char *folder, const tsanom_spmd_recorder *r,
-                                const char *process, const char *const *regions,
-                                const char *const *events) {
+                                const tsanom_spmd_row *row) {
   char path[PATH_MAX], part[PATH_MAX];
-  int length = snprintf(path, sizeof path, "%s/spmd/%s.json", folder, process);
-  int part_length = snprintf(part, sizeof part, "%s/spmd/.%s.part", folder, process);
+  int length = snprintf(path, sizeof path, "%s/spmd/%s.json", folder, row->process);
+  int part_length = snprintf(part, sizeof part, "%s/spmd/.%s.part", folder, row->process);
   if (length < 0 || length >= PATH_MAX || part_length < 0 || part_length >= PATH_MAX) {
     return TSANOM_E_IO;
   }
   FILE *out = fopen(part, "we");
   if (!out) return TSANOM_E_IO;
-  put_process(out, r, process, regions, events);
+  put_row(out, r, row);
   bool failed = ferror(out) != 0;
   if (fclose(out) != 0 || failed || rename(part, path) != 0) {
     (void)unlink(part);
@@ -150,25 +206,38 @@ static tsanom_status write_file(const char *folder, const tsanom_spmd_recorder *
   return TSANOM_OK;
 }
 
+static bool all_named(const char *const *names, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (!names || !names[i]) return false;
+  }
+  return true;
+}
+
+static tsanom_status check_row(const tsanom_spmd_recorder *r,
+                               const tsanom_spmd_row *row) {
+  if (!row->process || !all_named(row->region, r->regions) ||
+      !all_named(row->event, events_of(r, row)) ||
+      !all_named(row->metric, row->metrics) || (row->metrics && !row->value)) {
+    return TSANOM_E_NULL;
+  }
+  for (size_t v = 0; v < row->metrics * r->regions; v++) {
+    if (isinf(row->value[v])) return TSANOM_E_NONFINITE;
+  }
+  return is_file_name(row->process) ? TSANOM_OK : TSANOM_E_VALUE;
+}
+
 tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *r,
-                                         const char *folder, const char *process,
-                                         const char *const *regions,
-                                         const char *const *events) {
+                                         const char *folder, const tsanom_spmd_row *row) {
   char inner[PATH_MAX];
-  if (!r || !folder || !process || !regions) return TSANOM_E_NULL;
-  for (size_t k = 0; k < r->regions; k++) {
-    if (!regions[k]) return TSANOM_E_NULL;
-  }
-  for (size_t e = 0; events && r->counters && e < tsn_spmd_counted_events(r->counters);
-       e++) {
-    if (!events[e]) return TSANOM_E_NULL;
-  }
-  if (!is_file_name(process)) return TSANOM_E_VALUE;
+  tsanom_spmd_row own;
+  if (!r || !folder || !row) return TSANOM_E_NULL;
+  tsanom_status status = tsn_versioned_read(&row_type, &own, row);
+  if (status < 0) return status;
+  if ((status = check_row(r, &own)) < 0) return status;
   int length = snprintf(inner, sizeof inner, "%s/spmd", folder);
   if (length < 0 || length >= PATH_MAX || !make_folder(folder) || !make_folder(inner)) {
     return TSANOM_E_IO;
   }
-  tsanom_status status = write_file(folder, r, process, regions, events);
-  if (status < 0) return status;
+  if ((status = write_file(folder, r, &own)) < 0) return status;
   return r->mixed || r->used ? TSANOM_PARTIAL : TSANOM_OK;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tsanom similar on runs that recorders of several processes and threads wrote. */
 #include <criterion/criterion.h>
+#include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,12 +48,21 @@ static tsanom_spmd_recorder *record(long memory[128], int process, double part) 
   return r;
 }
 
+static tsanom_spmd_row row_of(const char *process) {
+  tsanom_spmd_row row;
+  cr_assert(tsanom_spmd_row_init(&row, sizeof row) == TSANOM_OK);
+  row.process = process;
+  row.region = names;
+  return row;
+}
+
 static tsanom_status write_process(int process, double part) {
   long memory[128];
   char name[32];
   tsanom_spmd_recorder *r = record(memory, process, part);
   snprintf(name, sizeof name, "rank-%d", process);
-  return tsanom_spmd_recorder_write(r, "run", name, names, NULL);
+  tsanom_spmd_row row = row_of(name);
+  return tsanom_spmd_recorder_write(r, "run", &row);
 }
 
 /* Real processes, as the ranks of a program are. */
@@ -113,15 +124,17 @@ Test(command_similar_run, counts_are_metrics_and_absent_ones_are_null) {
             TSANOM_PARTIAL);
   tsanom_spmd_recorder *r = record(memory, 1, 1);
   cr_assert(tsanom_spmd_recorder_count(r, c) == TSANOM_OK);
-  cr_assert(tsanom_spmd_recorder_write(r, "run", "one", names, events) == TSANOM_OK);
+  tsanom_spmd_row row = row_of("one");
+  row.event = events;
+  cr_assert(tsanom_spmd_recorder_write(r, "run", &row) == TSANOM_OK);
   tsanom_spmd_counters_close(c);
   json_t *file = json_load_file("run/spmd/one.json", 0, NULL);
   const json_t *metrics = json_object_get(file, "metrics");
   cr_assert_eq(json_array_size(metrics), 3);
-  const json_t *row =
+  const json_t *values =
       json_array_get(json_object_get(json_array_get(metrics, 2), "value"), 0);
-  cr_assert_eq(json_array_size(row), 2);
-  cr_assert(json_is_null(json_array_get(row, 0)) && json_is_null(json_array_get(row, 1)));
+  cr_assert_eq(json_array_size(values), 2);
+  for (size_t k = 0; k < 2; k++) cr_assert(json_is_null(json_array_get(values, k)));
   json_decref(file);
   /* One process that measured it not at all, another that did: missing, not zero. */
   cr_assert(write_process(2, 1) == TSANOM_OK);
@@ -165,22 +178,80 @@ Test(command_similar_run, what_does_not_fit_together_is_refused) {
   CHECK_REFUSED(tsanom("similar run"), 3, "b.json", "process a", "another file");
 }
 
-Test(command_similar_run, the_writer_refuses_what_is_no_name) {
+/* Numbers are read as they were, in a locale that writes 0,1 too. */
+Test(command_similar_run, the_programs_own_metrics) {
+  static const char *const metric[] = {"steps", "bytes"};
+  static const double value[2 * REGIONS] = {0.1, -1e-300,          1e22, 4,
+                                            NAN, 1234567890123456, 7,    8};
+  long memory[128];
+  (void)(setlocale(LC_ALL, "de_DE.UTF-8") || setlocale(LC_ALL, "fr_FR.UTF-8"));
+  tsanom_spmd_recorder *r = record(memory, 0, 0);
+  tsanom_spmd_row row = row_of("one");
+  row.metrics = 2;
+  row.metric = metric;
+  row.value = value;
+  cr_assert(tsanom_spmd_recorder_write(r, "run", &row) == TSANOM_OK);
+  setlocale(LC_ALL, "C");
+  json_t *file = json_load_file("run/spmd/one.json", 0, NULL);
+  const json_t *metrics = json_object_get(file, "metrics");
+  cr_assert_eq(json_array_size(metrics), 3);
+  for (size_t m = 0; m < 2; m++) {
+    const json_t *own = json_array_get(metrics, m + 1);
+    cr_assert_str_eq(json_string_value(json_object_get(own, "name")), metric[m]);
+    const json_t *values = json_array_get(json_object_get(own, "value"), 0);
+    for (size_t k = 0; k < NEVER; k++) {
+      const json_t *number = json_array_get(values, k);
+      double expected = value[m * REGIONS + k];
+      if (isnan(expected)) {
+        cr_assert(json_is_null(number));
+      } else {
+        cr_assert_eq(json_number_value(number), expected);
+      }
+    }
+  }
+  json_decref(file);
+  cr_assert_eq(tsanom("similar run").status, 0);
+}
+
+static void check_write(const tsanom_spmd_recorder *r, const char *folder,
+                        const tsanom_spmd_row *row, tsanom_status expected) {
+  tsanom_status status = tsanom_spmd_recorder_write(r, folder, row);
+  cr_assert_eq(status, expected, "%d, not %d", status, expected);
+}
+
+Test(command_similar_run, the_writer_refuses_what_it_cannot_write) {
   static const char *const bad[] = {"", ".", "../up", "a/b", "a b", ".hidden"};
   static const char *const hole[REGIONS] = {"step", NULL, "io", "never"};
+  static const double infinite[REGIONS] = {1, 2, INFINITY, 3};
   long memory[128];
   tsanom_spmd_recorder *r = record(memory, 1, 0);
   for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
-    cr_assert(tsanom_spmd_recorder_write(r, "run", bad[b], names, NULL) ==
-              TSANOM_E_VALUE);
+    tsanom_spmd_row row = row_of(bad[b]);
+    check_write(r, "run", &row, TSANOM_E_VALUE);
   }
-  cr_assert(tsanom_spmd_recorder_write(r, "run", "a", hole, NULL) == TSANOM_E_NULL);
-  cr_assert(tsanom_spmd_recorder_write(r, NULL, "a", names, NULL) == TSANOM_E_NULL);
-  cr_assert(tsanom_spmd_recorder_write(NULL, "run", "a", names, NULL) == TSANOM_E_NULL);
-  cr_assert(tsanom_spmd_recorder_write(r, "no/run", "a", names, NULL) == TSANOM_E_IO);
+  tsanom_spmd_row good = row_of("a"), row = good;
+  check_write(r, NULL, &good, TSANOM_E_NULL);
+  check_write(NULL, "run", &good, TSANOM_E_NULL);
+  check_write(r, "run", NULL, TSANOM_E_NULL);
+  row.region = hole;
+  check_write(r, "run", &row, TSANOM_E_NULL);
+  row = row_of(NULL);
+  check_write(r, "run", &row, TSANOM_E_NULL);
+  row = good;
+  row.metrics = 1;
+  check_write(r, "run", &row, TSANOM_E_NULL);
+  row.metric = names;
+  row.value = infinite;
+  check_write(r, "run", &row, TSANOM_E_NONFINITE);
+  row = good;
+  row.struct_size = 8;
+  check_write(r, "run", &row, TSANOM_E_VERSION);
+  check_write(r, "no/run", &good, TSANOM_E_IO);
   cr_assert_eq(count_files(), 0);
   Par_begin(r, STEP);
-  cr_assert(tsanom_spmd_recorder_write(r, "run", "a", names, NULL) == TSANOM_PARTIAL);
+  check_write(r, "run", &good, TSANOM_PARTIAL);
   write_text("file", "");
-  cr_assert(tsanom_spmd_recorder_write(r, "file", "a", names, NULL) == TSANOM_E_IO);
+  check_write(r, "file", &good, TSANOM_E_IO);
+  cr_assert(tsanom_spmd_row_init(NULL, sizeof row) == TSANOM_E_NULL);
+  cr_assert(tsanom_spmd_row_init(&row, 8) == TSANOM_E_VERSION);
 }
