@@ -195,8 +195,23 @@ TSANOM_API tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
                                               tsanom_speedup_loop *loops, size_t capacity,
                                               size_t *count);
 
-/** Predict when the main loop ends: the end of its last complete iteration plus t_c
- *  for each that is still to come. The main loop is, of those that have at
+/** Take another run of the same loop for its baseline: t_b and P_b become `baseline`'s
+ *  t_c and P_c, and S, E and f follow. It is for the caller to know that both are one
+ *  loop; identifiers of regions may differ from run to run.
+ *  @param loop      changed unless it is refused
+ *  @param baseline  the loop in the run to compare with; may be `loop`
+ *  @retval TSANOM_E_NULL       loop or baseline is NULL
+ *  @retval TSANOM_E_VALUE      their periods differ, or one has no current threads
+ *  @retval TSANOM_E_NONFINITE  one has no current time
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
+                                                const tsanom_speedup_loop *baseline);
+
+/** Predict when the main loop ends. To the end of its last complete iteration come, for
+ *  each iteration still missing, the mean of those on the current threads (all but
+ *  the first, which pays for cold caches) and, for each run of the loop still missing,
+ *  the mean time between its runs. Runs are taken to be as long as the last one that
+ *  has ended. The main loop is, of those that have at
  *  least nine tenths of the time of the loop that has most, the one of the
  *  longest period.
  *  @param      analyzer    the analyzer

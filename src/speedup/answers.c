@@ -41,6 +41,19 @@ static double serial_fraction(double pb, double tb, double pc, double tc) {
   return a / (a + b);
 }
 
+/* What follows of baseline and current times, which are there. */
+static void compare(tsanom_speedup_loop *loop) {
+  double pb = loop->baseline_threads, pc = loop->current_threads;
+  loop->speedup = loop->efficiency = loop->serial_fraction = NAN;
+  if (loop->current_s > 0) {
+    loop->speedup = loop->baseline_s / loop->current_s;
+    loop->efficiency = loop->speedup * pb / pc;
+  }
+  if (pb != pc) {
+    loop->serial_fraction = serial_fraction(pb, loop->baseline_s, pc, loop->current_s);
+  }
+}
+
 static void describe(const tsanom_speedup *analyzer, const tsn_loop *loop,
                      tsanom_speedup_loop *answer) {
   int32_t wanted = analyzer->options.baseline;
@@ -67,17 +80,25 @@ static void describe(const tsanom_speedup *analyzer, const tsn_loop *loop,
   answer->current_s = median(current);
   const tsn_team *baseline = find_baseline(loop, wanted);
   if (!baseline) return;
-  double pb = baseline->threads, pc = current->threads;
   answer->baseline_threads = baseline->threads;
   answer->baseline_s = median(baseline);
-  if (answer->current_s > 0) {
-    answer->speedup = answer->baseline_s / answer->current_s;
-    answer->efficiency = answer->speedup * pb / pc;
+  compare(answer);
+}
+
+tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
+                                     const tsanom_speedup_loop *baseline) {
+  if (!loop || !baseline) return TSANOM_E_NULL;
+  if (loop->period != baseline->period || loop->current_threads < 1 ||
+      baseline->current_threads < 1) {
+    return TSANOM_E_VALUE;
   }
-  if (baseline != current) {
-    answer->serial_fraction =
-        serial_fraction(pb, answer->baseline_s, pc, answer->current_s);
+  if (!isfinite(loop->current_s) || !isfinite(baseline->current_s)) {
+    return TSANOM_E_NONFINITE;
   }
+  loop->baseline_s = baseline->current_s;
+  loop->baseline_threads = baseline->current_threads;
+  compare(loop);
+  return TSANOM_OK;
 }
 
 tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
@@ -107,34 +128,54 @@ static const tsn_loop *main_loop(const tsanom_speedup *analyzer) {
   return best;
 }
 
+/* Iterations of the loop's run that is going on; 0: none is. */
+static uint64_t under_way(const tsanom_speedup *analyzer, const tsn_loop *loop) {
+  for (size_t i = 0; i < analyzer->live_count; i++) {
+    if (analyzer->live[i].loop == loop) return analyzer->live[i].iterations;
+  }
+  return 0;
+}
+
+/* Iterations still to come of a run as long as the last one. */
+static uint64_t left_of_run(const tsn_loop *loop, uint64_t now) {
+  return now && now < loop->last_run ? loop->last_run - now : 0;
+}
+
+/* The mean of the iterations on the current threads but the first, which pays for cold
+ * caches: what disturbs a program now and then is part of the time it takes. */
+static double expected_seconds(const tsn_loop *loop) {
+  const tsn_team *team = find_current(loop);
+  if (team->count == 1) return team->total;
+  return (team->total - team->first) / (double)(team->count - 1);
+}
+
+/* Seconds that lie between the runs that `left` more iterations need. */
+static double expected_between(const tsn_loop *loop, uint64_t now, uint64_t left) {
+  if (loop->runs < 2 || !loop->last_run) return 0;
+  uint64_t this_run = left_of_run(loop, now);
+  if (left <= this_run) return 0;
+  uint64_t runs = (left - this_run + loop->last_run - 1) / loop->last_run;
+  return (double)runs * loop->between / (double)(loop->runs - 1);
+}
+
 tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer, uint64_t iterations,
                                      tsanom_speedup_prediction *prediction) {
   if (!analyzer || !prediction) return TSANOM_E_NULL;
   const tsn_loop *loop = main_loop(analyzer);
   if (!loop) return TSANOM_INFEASIBLE;
-  uint64_t expected = iterations;
   uint64_t done = loop->iterations;
-  if (!expected) {
-    /* A run as long as the one before it. */
-    if (!loop->last_run) return TSANOM_INFEASIBLE;
-    uint64_t under_way = 0;
-    for (size_t i = 0; i < analyzer->live_count; i++) {
-      if (analyzer->live[i].loop == loop) under_way = analyzer->live[i].iterations;
-    }
-    uint64_t left =
-        under_way && under_way < loop->last_run ? loop->last_run - under_way : 0;
-    expected = done + left;
-  }
-  tsanom_speedup_loop now;
-  describe(analyzer, loop, &now);
-  double left = expected > done ? (double)(expected - done) : 0;
-  double end = loop->last + left * now.current_s;
+  uint64_t now = under_way(analyzer, loop);
+  if (!iterations && !loop->last_run) return TSANOM_INFEASIBLE;
+  uint64_t expected = iterations ? iterations : done + left_of_run(loop, now);
+  uint64_t left = expected > done ? expected - done : 0;
+  double end = loop->last + (double)left * expected_seconds(loop) +
+               expected_between(loop, now, left);
   double latest = analyzer->past[(analyzer->events - 1) & analyzer->past_mask].end;
   *prediction = (tsanom_speedup_prediction){
       .start = loop->start,
       .period = loop->period,
       .iterations = done,
-      .expected = expected > done ? expected : done,
+      .expected = done + left,
       .remaining_s = fmax(0, end - latest),
       .total_s = fmax(end, loop->last),
   };

@@ -200,7 +200,8 @@ static void complete(tsanom_speedup *a, tsn_live *live, uint64_t next, double ti
   tsn_team *team = team_of(loop, iteration.threads);
   team->seconds[team->next] = iteration.seconds;
   team->next = (team->next + 1) % TSANOM_SPEEDUP_RECENT;
-  team->count++;
+  if (team->count++ == 0) team->first = iteration.seconds;
+  team->total += iteration.seconds;
   if (loop->iterations == 0) loop->first = iteration.begin;
   loop->last = time;
   loop->total += iteration.seconds;
@@ -247,7 +248,7 @@ static void begin_run(tsanom_speedup *a, const tsanom_dpd_loop *found, uint64_t 
   }
   tsn_loop *loop = loop_of(a, past_event(a, begun)->region, found->period);
   if (!loop) return;
-  loop->runs++;
+  if (loop->runs++) loop->between += fmax(0, past_event(a, begun)->begin - loop->last);
   a->live[a->live_count++] = (tsn_live){
       .period = found->period, .first = found->first, .begun = begun, .loop = loop};
 }

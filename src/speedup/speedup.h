@@ -17,11 +17,13 @@ typedef struct {
   int32_t threads;
 } tsn_past_event;
 
-/* The latest iterations of a loop that ran with one number of threads. */
+/* The iterations of a loop that ran with one number of threads, and the latest of them.
+ */
 typedef struct {
   int32_t threads;
   uint32_t next; /* where in `seconds` the next goes */
   uint64_t count;
+  double first, total; /* seconds of the first one, and of all */
   double seconds[TSANOM_SPEEDUP_RECENT];
 } tsn_team;
 
@@ -31,6 +33,7 @@ typedef struct {
   size_t period;
   uint64_t iterations, runs, last_run;
   double first, last, total, parallel;
+  double between; /* seconds from the end of a run to the beginning of the next, in all */
   int32_t current_threads;
   uint32_t teams;
   tsn_team team[TSANOM_SPEEDUP_TEAMS];

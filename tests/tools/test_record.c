@@ -222,6 +222,35 @@ Test(command_record, a_baseline_is_measured_and_the_threads_restored) {
   }
 }
 
+Test(command_record, another_run_is_the_baseline) {
+  for (int c = 0; c < COMPILERS; c++) {
+    if (!build(compilers[c], "loop")) continue;
+    cr_assert(shell("OMP_NUM_THREADS=1 '" TSANOM_COMMAND
+                    "' record -o one.%d -- ./loop 60; test $? -eq 5",
+                    c) == 0);
+    cr_assert(tsanom("record -o two.%d -- ./loop 40", c).status == 5);
+    json_t *one = tsanom_json("speedup one.%d --json", c);
+    json_t *r = tsanom_json("speedup two.%d --baseline one.%d --json", c, c);
+    const json_t *region = first_region(r);
+    double baseline_s = number_of(first_region(one), "current_s");
+    cr_assert(number_of(region, "iterations") == 40);
+    cr_assert(number_of(region, "baseline_threads") == 1);
+    cr_assert(number_of(region, "current_threads") == 2);
+    cr_assert(number_of(region, "baseline_s") == baseline_s);
+    cr_assert(number_of(region, "speedup") ==
+              baseline_s / number_of(region, "current_s"));
+    json_decref(one);
+    json_decref(r);
+    /* A run of another program has no such loop. */
+    if (!build(compilers[c], "odd")) continue;
+    cr_assert(tsanom("record -o odd.%d -- ./odd nested", c).status == 0);
+    r = tsanom_json("speedup two.%d --baseline odd.%d --json", c, c);
+    cr_assert(json_is_null(json_object_get(first_region(r), "speedup")));
+    json_decref(r);
+  }
+  CHECK_REFUSED(tsanom("speedup two.0 --baseline no-such-run"), 2, "--baseline");
+}
+
 Test(command_record, beats_every_n_regions) {
   if (!build("gcc", "loop")) return;
   cr_assert(tsanom("record --heartbeat-every 10 -o run -- ./loop 100").status == 5);
@@ -254,6 +283,15 @@ Test(command_record, odd_programs_are_defined) {
       json_decref(r);
     }
   }
+}
+
+/* The command's own OpenMP runtime binds its thread; the program must not inherit it. */
+Test(command_record, the_program_may_run_where_it_could_without) {
+  cr_assert(shell("OMP_PROC_BIND=true grep Cpus_allowed_list /proc/self/status >plain") ==
+            0);
+  cr_assert(shell("OMP_PROC_BIND=true '" TSANOM_COMMAND
+                  "' record --force -o run -- grep Cpus_allowed_list /proc/self/status "
+                  ">recorded && cmp plain recorded") == 0);
 }
 
 Test(command_record, a_program_without_regions_leaves_no_run) {

@@ -20,7 +20,9 @@ enum {
 
 typedef struct {
   shared_options shared;
-  size_t baseline, iterations, max_period;
+  size_t baseline;           /* threads; 0: the fewest */
+  const char *baseline_path; /* another run to compare with; NULL: none */
+  size_t iterations, max_period;
   double until; /* seconds */
   int level;
   const char *path;
@@ -41,8 +43,10 @@ typedef struct {
 } result;
 
 static const struct argp_option options[] = {
-    {"baseline", KEY_BASELINE, "P", 0,
-     "Compare with the iterations of P threads (default: the fewest of each loop)", 0},
+    {"baseline", KEY_BASELINE, "P|RUN", 0,
+     "Compare with the iterations of P threads (default: the fewest of each loop), or "
+     "with those of another run of the program",
+     0},
     {"iterations", KEY_ITERATIONS, "N", 0,
      "Iterations that the main loop will have, to predict the time from", 0},
     {"until", KEY_UNTIL, "SECONDS", 0, "Regard only what was known by then", 0},
@@ -70,6 +74,10 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       state->child_inputs[0] = &r->shared;
       return 0;
     case KEY_BASELINE:
+      if (region_stream_is_run(text)) {
+        r->baseline_path = text;
+        return 0;
+      }
       r->baseline = count_argument(state, "--baseline", text);
       if (!r->baseline || r->baseline > 65536) {
         argp_error(state, "--baseline: 1 to 65536 threads");
@@ -150,6 +158,46 @@ static int analyze(const request *r, result *a, failure *why) {
   if (status < 0) return fail_status(why, r->path, status);
   int failed = feed(r, analyzer, a, why);
   tsanom_speedup_destroy(analyzer);
+  return failed;
+}
+
+static void free_result(result *a) {
+  free(a->loop);
+  free(a->iteration);
+  region_stream_free(&a->stream);
+}
+
+/* Whether two loops begin in the same code, and have the same period. */
+static int is_same_loop(const result *a, const tsanom_speedup_loop *l, const result *b,
+                        const tsanom_speedup_loop *m) {
+  tsanom_regions_place here, there;
+  return l->period == m->period && m->iterations &&
+         tsanom_regions_place_at(a->stream.regions, (size_t)l->start, &here,
+                                 sizeof here) == TSANOM_OK &&
+         tsanom_regions_place_at(b->stream.regions, (size_t)m->start, &there,
+                                 sizeof there) == TSANOM_OK &&
+         here.address == there.address && !strcmp(here.module, there.module);
+}
+
+static void compare_loop(const result *a, tsanom_speedup_loop *loop, const result *base) {
+  for (size_t i = 0; i < base->loops; i++) {
+    if (!is_same_loop(a, loop, base, &base->loop[i])) continue;
+    if (tsanom_speedup_compare(loop, &base->loop[i]) == TSANOM_OK) return;
+  }
+  loop->baseline_threads = 0;
+  loop->baseline_s = loop->speedup = loop->efficiency = loop->serial_fraction = NAN;
+}
+
+/* Compare every loop with its like in the run of --baseline. */
+static int compare_runs(const request *r, result *a, failure *why) {
+  request other = *r;
+  result base = {.loops = 0};
+  other.path = r->baseline_path;
+  other.until = INFINITY;
+  other.level = a->stream.level;
+  int failed = analyze(&other, &base, why);
+  for (size_t i = 0; i < a->loops && !failed; i++) compare_loop(a, &a->loop[i], &base);
+  free_result(&base);
   return failed;
 }
 
@@ -288,7 +336,8 @@ int command_speedup(int argc, char **argv) {
       "RUN",
       "Iterations and speedup of a run by tsanom record.\v"
       "An iteration's speedup is against the iterations of the same loop that ran with "
-      "the baseline's threads: tsanom record --baseline makes some.",
+      "the baseline's threads, in this run (tsanom record --baseline makes some) or in "
+      "another.",
       children,
       NULL,
       NULL};
@@ -297,15 +346,14 @@ int command_speedup(int argc, char **argv) {
   result a = {.loops = 0};
   failure why;
   int status = EXIT_DONE;
-  if (analyze(&r, &a, &why) || (r.shared.plot && draw(&r, &a, &why))) {
+  if (analyze(&r, &a, &why) || (r.baseline_path && compare_runs(&r, &a, &why)) ||
+      (r.shared.plot && draw(&r, &a, &why))) {
     status = refuse(&why);
   } else if (r.shared.json) {
     status = print_as_json(&r, &a);
   } else {
     print_table(&r, &a);
   }
-  free(a.loop);
-  free(a.iteration);
-  region_stream_free(&a.stream);
+  free_result(&a);
   return status;
 }
