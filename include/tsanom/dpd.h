@@ -83,7 +83,7 @@ TSANOM_API tsanom_status tsanom_dpd_event_options_init(tsanom_dpd_event_options 
  *  says that the last N events equal the N events m before, so the smallest such
  *  m is the distance to the previous occurrence of the last N events: a rolling
  *  hash finds it, and a comparison of the events themselves confirms it, so that
- *  no collision of hashes can report a false period. */
+ *  no collision of hashes can report a false period, or hide a true one. */
 typedef struct tsanom_dpd_event tsanom_dpd_event;
 
 /** Bytes of an event detector, O(window).

@@ -7,8 +7,8 @@
  * canonical only to be compared. With a base below 2^58 the chain from event to event
  * is one product, folded once: what grows to h is at most h / 8 of the next one, and
  * the events add less than 2^63, so that hashes stay below 8/7 2^63. */
-static const uint64_t prime = (UINT64_C(1) << 61) - 1;
-static const uint64_t base = UINT64_C(0x02F3C5D7E9B0D615);
+static const uint64_t prime = TSN_NGRAM_PRIME;
+static const uint64_t base = TSN_NGRAM_BASE;
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -24,7 +24,7 @@ static inline uint64_t canonical(uint64_t value) {
 
 /* Spread the identifiers over 61 bits: small integers differ in few. */
 static inline uint64_t residue(uint64_t event) {
-  return (event * UINT64_C(0x9E3779B97F4A7C15)) >> 3;
+  return (event * TSN_NGRAM_SPREAD) >> 3;
 }
 
 static uint64_t power(uint64_t exponent) {
@@ -133,9 +133,24 @@ static bool is_repeated(const tsn_ngram *ngram, const tsn_history *history,
   return true;
 }
 
+/* How far back a window of the hash was before the one `back` events before. The place
+ * of one max_period before may be the newest window's by now, and none behind counts. */
+static uint32_t further_back(const tsn_ngram *ngram, uint32_t now, uint32_t back,
+                             uint32_t mark) {
+  if (back == ngram->max_period) return 0;
+  uint32_t older = ngram->place[(now - back) & ngram->place_mask].older;
+  return distance_back(ngram, older, now, mark);
+}
+
+/* Take note of the newest window. Where the nearest one of its hash is another one, a
+ * collision, those behind it are asked. */
 static void look_for_period(tsn_ngram *ngram, const tsn_history *history, uint64_t hash) {
-  uint32_t back = note(ngram, hash, history->count - 1);
-  if (back && is_repeated(ngram, history, back)) {
+  uint64_t newest = history->count - 1;
+  uint32_t back = note(ngram, hash, newest);
+  while (back && !is_repeated(ngram, history, back)) {
+    back = further_back(ngram, (uint32_t)newest, back, (uint32_t)hash);
+  }
+  if (back) {
     ngram->period = back;
     ngram->locked = history->count;
   }

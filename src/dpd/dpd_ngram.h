@@ -17,6 +17,12 @@
 
 #include "core/arena.h"
 
+/* The hash of the window x[0], ..., x[N-1] is the sum of r(x[i]) BASE^(N-1-i) modulo
+ * PRIME, where r(x) = (x SPREAD mod 2^64) / 8, rounded down. */
+#define TSN_NGRAM_PRIME ((UINT64_C(1) << 61) - 1)
+#define TSN_NGRAM_BASE UINT64_C(0x02F3C5D7E9B0D615)
+#define TSN_NGRAM_SPREAD UINT64_C(0x9E3779B97F4A7C15)
+
 /* The last events of a stream; `mask` + 1 of them, a power of two. */
 typedef struct {
   uint64_t *event;
