@@ -34,14 +34,17 @@ missing_packages() {
   done
 }
 
-# Without apt we cannot install; say what is to be had by other means.
+# check_without_apt NAME...: without apt we cannot install the packages NAME; say
+# what is to be had by other means.
 check_without_apt() {
   lacking=
   for command in cc c++ cmake ninja pkg-config gnuplot; do
     command -v $command >/dev/null || lacking="$lacking  the command $command\n"
   done
   if command -v pkg-config >/dev/null; then
-    for module in lapacke openblas jansson; do
+    modules="lapacke openblas jansson"
+    case " $* " in *" libcriterion-dev "*) modules="$modules criterion" ;; esac
+    for module in $modules; do
       pkg-config --exists $module || lacking="$lacking  the library $module (pkg-config)\n"
     done
   fi
@@ -50,13 +53,13 @@ check_without_apt() {
   # shellcheck disable=SC2059
   printf "$lacking" >&2
   fail "install these by your system's means, then run this again
-(the Debian packages are: $(echo $BUILD_PACKAGES $RUN_PACKAGES))"
+(the Debian packages are: $(echo $*))"
 }
 
 # ensure_packages NAME...: install those that are missing, having asked.
 ensure_packages() {
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-    check_without_apt
+    check_without_apt "$@"
     return
   fi
   missing=$(missing_packages "$@")

@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <tsanom/heartbeat_run.h>
 
+#include "support/folder.h"
+
 int main(int count, char **argument) {
-  char folder[] = "/tmp/tsanom-listing1-XXXXXX", command[1024];
+  char folder[FOLDER_ROOM], command[1024];
   tsanom_heartbeat_run *run;
   tsanom_heartbeat_run_info info;
-  if (count != 2 || !mkdtemp(folder)) return 2;
+  if (count != 2 || !new_folder(folder)) return 2;
   (void)snprintf(command, sizeof command, "TSANOM_HEARTBEAT_FOLDER=%s/run '%s'", folder,
                  argument[1]);
   if (system(command) != 0) return 3;

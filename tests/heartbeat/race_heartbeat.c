@@ -12,6 +12,8 @@
 #include <tsanom/heartbeat.h>
 #include <unistd.h>
 
+#include "support/folder.h"
+
 enum { THREADS = 4, BEATS = 30000, RUNS = 6 };
 
 static _Atomic int stop;
@@ -49,10 +51,10 @@ static int record_run(const char *path) {
 }
 
 int main(void) {
-  enum { ROOM = 64, DESCRIPTORS = 8 };
-  char folder[] = "/tmp/tsanom-race-XXXXXX", path[ROOM];
+  enum { DESCRIPTORS = 8 };
+  char folder[FOLDER_ROOM], path[FOLDER_ROOM + 12];
   pthread_t straggler;
-  int failed = !mkdtemp(folder) ||
+  int failed = !new_folder(folder) ||
                pthread_create(&straggler, NULL, beat_until_stop, (void *)1) != 0;
   for (int i = 0; i < RUNS && !failed; i++) {
     (void)snprintf(path, sizeof path, "%s/%d", folder, i);

@@ -11,9 +11,7 @@
 #include "support/check.h"
 
 void folder_make(char path[FOLDER_ROOM]) {
-  const char *parent = getenv("TMPDIR");
-  (void)snprintf(path, FOLDER_ROOM, "%s/tsanom-test-XXXXXX", parent ? parent : "/tmp");
-  cr_assert(mkdtemp(path), "no folder can be made in %s", parent ? parent : "/tmp");
+  cr_assert(new_folder(path), "%s cannot be made", path);
 }
 
 static int remove_one(const char *path, const struct stat *facts, int kind,

@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <tsanom/heartbeat_run.h>
 
+#include "support/folder.h"
+
 /* Make a new folder under $TMPDIR (or /tmp), which `path` receives. */
-enum { FOLDER_ROOM = 200 };
 void folder_make(char path[FOLDER_ROOM]);
 
 /* Remove it with all that is in it and in its folders. */

@@ -9,6 +9,7 @@
 #include <tsanom/polyfit.h>
 #include <tsanom/search.h>
 
+#include "race/levels.h"
 #include "roughset/tables.h"
 #include "support/random.h"
 
@@ -122,9 +123,12 @@ int main(void) {
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
   exec.threads = CALLERS;
-  if (polyfit(&exec)) return puts("polyfit failed"), 1;
-  if (search(&exec)) return puts("search failed"), 1;
-  if (roughset(&exec)) return puts("roughset failed"), 1;
+  for (int k = 0; k < RACE_LEVELS; k++) {
+    exec.isa = race_level[k];
+    if (polyfit(&exec)) return puts("polyfit failed"), 1;
+    if (search(&exec)) return puts("search failed"), 1;
+    if (roughset(&exec)) return puts("roughset failed"), 1;
+  }
   puts("no race");
   return 0;
 }

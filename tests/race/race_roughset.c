@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "race/levels.h"
 #include "roughset/tables.h"
 
 enum { TALL = 5000, WIDE = 30 };
@@ -34,7 +35,10 @@ int main(void) {
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
   exec.threads = 4;
-  if (run(1500, 16, &exec) || run(500, 28, &exec) || run(TALL, 8, &exec)) return 1;
+  for (int k = 0; k < RACE_LEVELS; k++) {
+    exec.isa = race_level[k];
+    if (run(1500, 16, &exec) || run(500, 28, &exec) || run(TALL, 8, &exec)) return 1;
+  }
   puts("no race");
   return 0;
 }
