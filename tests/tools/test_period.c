@@ -93,6 +93,19 @@ Test(command_period, pictures) {
   check_svg("v.svg");
 }
 
+Test(command_period, pictures_of_little) {
+  write_text("one.txt", "7\n");
+  write_text("same.txt", "7\n7\n7\n7\n7\n7\n7\n7\n7\n7\n7\n7\n");
+  const char *const calls[] = {
+      "period one.txt --plot p.svg", "period --events one.txt --plot p.svg",
+      "period same.txt --window 4 --plot p.svg", "period --events same.txt --plot p.svg"};
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    outcome o = tsanom("%s", calls[i]);
+    cr_assert(o.status == 0 && o.err[0] == '\0', "%s: %s", calls[i], o.err);
+    check_svg("p.svg");
+  }
+}
+
 typedef struct {
   int calls;
   uint64_t done, total;

@@ -35,6 +35,48 @@ static uint64_t first_shown(const period_stream *s) {
   return s->p.count > wanted ? larger(s->p.count - wanted, oldest) : oldest;
 }
 
+/* Commands that make an axis hold the numbers, and are no empty range. */
+static void put_range(const plot *p, char axis, double low, double high, double margin) {
+  double wider = high > low ? margin * (high - low) : 1;
+  fprintf(p->script, "set %crange [%.17g:%.17g]\n", axis, low - wider, high + wider);
+}
+
+static void put_range_of(const plot *p, const double *y, size_t count, double least) {
+  double low = least, high = least;
+  for (size_t i = 0; i < count; i++) {
+    low = y[i] < low ? y[i] : low;
+    high = y[i] > high ? y[i] : high;
+  }
+  put_range(p, 'y', low, high, 0.1);
+}
+
+/* Mark each period of a segment, or each second one, third one, ... of very many. */
+static int mark_segment(const period_stream *s, const plot *p, const stretch *t,
+                        uint64_t shown) {
+  uint64_t marks = (t->last - t->first) / t->period + 1;
+  uint64_t step = t->period * ((marks + MARKS_MOST - 1) / MARKS_MOST);
+  uint64_t skipped = shown > t->first ? (shown - t->first + step - 1) / step : 0;
+  uint64_t first = t->first + skipped * step;
+  for (uint64_t i = first; i <= t->last; i += step) {
+    fprintf(p->script, "%llu %.17g\n", (unsigned long long)i, period_stream_at(s, i));
+  }
+  return first <= t->last;
+}
+
+/* Whether there are any. */
+static int put_starts(const period_stream *s, const plot *p) {
+  uint64_t shown = first_shown(s);
+  int any = 0;
+  fprintf(p->script, "$starts << END\n");
+  for (size_t k = 0; k < s->p.segments; k++) {
+    if (s->p.segment[k].last < shown) continue;
+    any |= mark_segment(s, p, &s->p.segment[k], shown);
+  }
+  fprintf(p->script, "END\n");
+  return any;
+}
+
+/* The lower panel: the stream before its end. */
 static int put_stream(const period_stream *s, const plot *p, failure *why) {
   uint64_t first = first_shown(s);
   size_t count = (size_t)(s->p.count - first);
@@ -45,31 +87,19 @@ static int put_stream(const period_stream *s, const plot *p, failure *why) {
       y[i] = period_stream_at(s, first + i);
     }
     plot_series(p, "stream", x, y, count);
+    put_range(p, 'x', x[0], x[count - 1], 0);
+    put_range_of(p, y, count, y[0]);
+    int any = put_starts(s, p);
+    fprintf(p->script,
+            "set xlabel 'sample'\nset ylabel '%s'\nplot $stream with lines title "
+            "'stream'%s\n",
+            s->events ? "event, by first occurrence" : "value",
+            any ? ", $starts with points pointtype 3 title 'start of a period'" : "");
   }
   int failed = x && y ? 0 : fail(why, "out of memory");
   free(x);
   free(y);
   return failed;
-}
-
-/* Mark each period of a segment, or each second one, third one, ... of very many. */
-static void mark_segment(const period_stream *s, const plot *p, const stretch *t,
-                         uint64_t shown) {
-  uint64_t marks = (t->last - t->first) / t->period + 1;
-  uint64_t step = t->period * ((marks + MARKS_MOST - 1) / MARKS_MOST);
-  uint64_t skipped = shown > t->first ? (shown - t->first + step - 1) / step : 0;
-  for (uint64_t i = t->first + skipped * step; i <= t->last; i += step) {
-    fprintf(p->script, "%llu %.17g\n", (unsigned long long)i, period_stream_at(s, i));
-  }
-}
-
-static void put_starts(const period_stream *s, const plot *p) {
-  uint64_t shown = first_shown(s);
-  fprintf(p->script, "$starts << END\n");
-  for (size_t k = 0; k < s->p.segments; k++) {
-    if (s->p.segment[k].last >= shown) mark_segment(s, p, &s->p.segment[k], shown);
-  }
-  fprintf(p->script, "END\n");
 }
 
 /* Of events, the share of the last ones that are unlike the one m before: where it is
@@ -88,24 +118,38 @@ static size_t event_distances(const period_stream *s, double *distance, size_t r
   return count;
 }
 
-/* d(m) at the end, and the period in it. */
-static int put_distances(const period_stream *s, const plot *p, failure *why) {
-  size_t room = s->events ? DISTANCES_MOST : s->p.window, count = 0;
+static size_t distances(const period_stream *s, double *distance, size_t room) {
+  if (s->events) return event_distances(s, distance, room);
+  size_t count = 0;
+  tsanom_dpd_value_distances(s->p.value, distance, room, &count);
+  return count;
+}
+
+static void put_curve(const period_stream *s, const plot *p, const double *m,
+                      const double *distance, size_t count) {
   size_t period = periods_current(&s->p);
+  plot_series(p, "distances", m, distance, count);
+  put_range(p, 'x', 1, (double)count, 0);
+  put_range_of(p, distance, count, 0);
+  fprintf(p->script,
+          "set xlabel 'delay m'\nset ylabel '%s'\n"
+          "$period << END\n%zu %.17g\nEND\nplot $distances with lines title 'd(m)'",
+          s->events ? "share of events unlike" : "d(m)", period,
+          period && period <= count ? distance[period - 1] : 0);
+  if (period && period <= count) {
+    fprintf(p->script, ", $period with points pointtype 7 title 'period %zu'", period);
+  }
+  fprintf(p->script, "\n");
+}
+
+/* The upper panel: d(m) at the end, where the stream is long enough for it. */
+static int put_distances(const period_stream *s, const plot *p, failure *why) {
+  size_t room = s->events ? DISTANCES_MOST : s->p.window;
   double *m = numbers(room), *distance = numbers(room);
   if (m && distance) {
-    if (s->events) {
-      count = event_distances(s, distance, room);
-    } else {
-      tsanom_dpd_value_distances(s->p.value, distance, room, &count);
-    }
+    size_t count = distances(s, distance, room);
     for (size_t k = 0; k < count; k++) m[k] = (double)(k + 1);
-    plot_series(p, "distances", m, distance, count);
-    fprintf(p->script, "$period << END\n");
-    if (period && period <= count) {
-      fprintf(p->script, "%zu %.17g\n", period, distance[period - 1]);
-    }
-    fprintf(p->script, "END\n");
+    if (count) put_curve(s, p, m, distance, count);
   }
   int failed = m && distance ? 0 : fail(why, "out of memory");
   free(m);
@@ -113,32 +157,15 @@ static int put_distances(const period_stream *s, const plot *p, failure *why) {
   return failed;
 }
 
-static void put_commands(const period_stream *s, const plot *p) {
-  size_t period = periods_current(&s->p);
-  fprintf(p->script,
-          "set multiplot layout 2,1\nset key outside top center horizontal\n"
-          "set lmargin 9\nset autoscale xfix\nset yrange [0:*]\nset xlabel 'delay m'\n"
-          "set ylabel '%s'\nplot $distances with lines title 'd(m)'",
-          s->events ? "share of events unlike" : "d(m)");
-  if (period) {
-    fprintf(p->script, ", $period with points pointtype 7 title 'period %zu'", period);
-  }
-  fprintf(p->script,
-          "\nset yrange [*:*]\nset offsets 0, 0, graph 0.1, graph 0.1\n"
-          "set xlabel 'sample'\nset ylabel '%s'\n"
-          "plot $stream with lines title 'stream', "
-          "$starts with points pointtype 3 title 'start of a period'\n",
-          s->events ? "event, by first occurrence" : "value");
-}
-
 int period_plot(const period_stream *s, const char *path, failure *why) {
   plot p;
   if (plot_open(&p, path, "", why)) return -1;
-  if (put_stream(s, &p, why) || put_distances(s, &p, why)) {
+  fprintf(p.script,
+          "set multiplot layout 2,1\nset lmargin 9\n"
+          "set key outside top center horizontal\n");
+  if (put_distances(s, &p, why) || put_stream(s, &p, why)) {
     plot_abandon(&p);
     return -1;
   }
-  put_starts(s, &p);
-  put_commands(s, &p);
   return plot_close(&p, why);
 }
