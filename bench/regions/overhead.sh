@@ -16,7 +16,7 @@ if [ $# -eq 0 ]; then set -- arraybench bt cg jacobi lu sp; fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-export OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive OMP_PROC_BIND=true
+export OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive
 TIMEFORMAT='%U %S'
 
 seconds() { { time "$@" >/dev/null; } 2>&1 | awk '{ print $1 + $2 }'; }

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Usage: speedup_check.sh BUILD [ITERATIONS]
 # Two plain timed runs of a steady program, on one thread and on two, against what
-# `tsanom speedup` tells of one recorded run; and the time predicted when a quarter of
-# that run had passed against the time it took. BUILD is a build folder.
+# `tsanom speedup` tells: of one recorded run, the first iterations of which ran on one
+# thread, and of two recorded runs, on one thread and on two. And the time predicted when
+# a quarter of the first had passed against the time it took. BUILD is a build folder.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 command=$(cd "$1" && pwd)/tools/tsanom/tsanom
@@ -22,13 +23,17 @@ for compiler in gcc clang; do
   two=$(./steady "$iterations")
   "$command" record --baseline 1:20 -o "$compiler" -- ./steady "$iterations" >seconds
   "$command" speedup "$compiler" --baseline 1 --json >all
+  OMP_NUM_THREADS=1 "$command" record -o "$compiler.1" -- ./steady "$iterations" >seconds
+  "$command" record -o "$compiler.2" -- ./steady "$iterations" >seconds
+  "$command" speedup "$compiler.2" --baseline "$compiler.1" --json >both
   took=$(number last_s head <all)
   quarter=$(echo "$took / 4" | bc -l)
   "$command" speedup "$compiler" --until "$quarter" --iterations "$iterations" --json >part
   sed -n '/"prediction"/,/}/p' part >prediction
   predicted=$(number total_s tail <prediction)
-  printf '%s: plain %s s and %s s, speedup %.3f; recorded speedup %.3f\n' "$compiler" \
-    "$one" "$two" "$(echo "$one / $two" | bc -l)" "$(number speedup head <all)"
+  printf '%s: plain %s s and %s s, speedup %.3f; of one recorded run %.3f, of two %.3f\n' \
+    "$compiler" "$one" "$two" "$(echo "$one / $two" | bc -l)" \
+    "$(number speedup head <all)" "$(number speedup head <both)"
   printf '%s: after a quarter %.3f s in all were predicted; it took %.3f s: %+.2f %%\n' \
     "$compiler" "$predicted" "$took" \
     "$(echo "100 * ($predicted - $took) / $took" | bc -l)"

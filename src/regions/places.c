@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "regions/places.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -40,8 +41,9 @@ static bool parse(const char *line, size_t expected, tsanom_regions_place *place
   }
   const char kind = end[1], how = end[2];
   const char *digits = end + 4;
+  if (!isxdigit((unsigned char)*digits)) return false;
   uint64_t address = strtoull(digits, &end, 16);
-  if (end == digits || *end != '\t') return false;
+  if (*end != '\t') return false;
   const char *module = end + 1;
   size_t length = strlen(module) - 1; /* without the end of the line */
   size_t skip = length < sizeof place->module ? 0 : length - sizeof place->module + 1;
@@ -68,9 +70,11 @@ static tsanom_status read_lines(FILE *stream, const char *folder,
   while (fgets(line, sizeof line, stream)) {
     tsanom_regions_place place;
     size_t length = strlen(line);
-    /* A disk that was full, or a reader that came in between: the line is not whole. */
-    if (length == 0 || line[length - 1] != '\n') break;
-    if (found == TSANOM_REGIONS_PLACES_MAX - 1 || !parse(line, found, &place)) {
+    bool is_whole = length > 0 && line[length - 1] == '\n';
+    /* A disk that was full, or a reader that came in between, cuts the last line. */
+    if (!is_whole && feof(stream)) break;
+    if (!is_whole || found == TSANOM_REGIONS_PLACES_MAX - 1 ||
+        !parse(line, found, &place)) {
       return tsn_places_fault(fault, TSANOM_E_FORMAT, folder, offset,
                               "line %zu is not that of place %zu: its number, rf, rc, sf "
                               "or sc, its address and its module are expected",

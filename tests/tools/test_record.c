@@ -339,6 +339,11 @@ Test(command_record, damaged_places_are_told_of) {
   CHECK_REFUSED(tsanom("speedup run"), 3, "places.tsv", "byte 27", "line 3");
   write_text("run/regions/places.tsv", "something else\n");
   CHECK_REFUSED(tsanom("speedup run"), 3, "places.tsv", "byte 0", "tsanom places 1");
+  write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t-10\t/a\n");
+  CHECK_REFUSED(tsanom("speedup run"), 3, "places.tsv", "byte 16", "line 2");
+  cr_assert(shell("printf 'tsanom places 1\\n0\\trf\\t10\\t/a\\0b\\n1\\trf\\t20\\t/a\\n' "
+                  ">run/regions/places.tsv") == 0);
+  CHECK_REFUSED(tsanom("speedup run"), 3, "places.tsv", "byte 16", "line 2");
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t10\t/a"); /* no end */
   cr_assert(tsanom("speedup run").status == 0);
 }
