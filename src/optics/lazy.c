@@ -1,218 +1,155 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* OPTICS by a kd-tree and a lazy form of Prim's algorithm: each processed point
  * keeps a few of its nearest points not yet processed and asks the tree for more
- * only when these are used up. Subtrees without unprocessed points are passed
- * over, so that an infinite eps costs about what a small one does. */
+ * only when these are used up and the order has come to their reachability. Subtrees
+ * without unprocessed points are passed over, so that an infinite eps costs about
+ * what a small one does.
+ *
+ * Points that ask do so many at a time, in parallel. What a point has found stays
+ * true while others are processed, so that the result does not depend on when it
+ * asked. */
 #include <math.h>
-#include <string.h>
 
 #include "core/exec.h"
 #include "core/parallel.h"
 #include "optics/optics_internal.h"
 
-/* Neighbours that a point keeps. */
-enum { KEPT = 12 };
+enum {
+  GRAIN = 128,      /* points that a chunk of the first search has */
+  GRAIN_AGAIN = 16, /* and of a later one */
+  BATCH = 256       /* points that look farther at a time */
+};
 
-/* Points a chunk of the parallel search has. */
-enum { GRAIN = 128 };
+/* The reachability of a processed point: better than any offer. */
+static const double processed = -1;
+
+/* What a point that looked farther knows: of its list, so that the calling thread
+ * need not fetch those that another one wrote and that remained empty. */
+typedef struct {
+  double known;
+  bool found, complete;
+} outcome;
 
 typedef struct {
-  const tsn_optics_input *input;
-  const tsanom_optics_options *options;
-  const tsn_optics_kernels *kernels;
+  tsanom_exec quiet; /* exec without its poll */
   const tsn_optics_lazy *scratch;
-  const tsn_optics_result *result;
+  tsn_optics_neighbours *neighbours;
+  tsn_optics_offers offers;
+  tsn_optics_buckets waiting; /* places of points to look farther */
+  uint32_t place[BATCH];
+  outcome outcome[BATCH];
 } job;
-
-static size_t search_room(size_t min_points) {
-  return (min_points > KEPT ? min_points : KEPT) + 1;
-}
 
 void tsn_optics_lazy_layout(tsn_arena *arena, size_t n, size_t dimensions,
                             size_t min_points, int threads, tsn_optics_lazy *scratch) {
-  size_t found = 0, kept = 0;
-  if (__builtin_mul_overflow(search_room(min_points), (size_t)threads, &found) ||
-      __builtin_mul_overflow(n, (size_t)KEPT, &kept)) {
-    arena->overflow = true;
+  tsn_optics_neighbours_layout(arena, n, dimensions, min_points, threads,
+                               &scratch->neighbours);
+  tsn_optics_offers_layout(arena, n, &scratch->offers);
+  tsn_optics_buckets_layout(arena, n, &scratch->waiting);
+  scratch->reach = tsn_arena_take(arena, n, sizeof *scratch->reach);
+  scratch->place = tsn_arena_take(arena, n, sizeof *scratch->place);
+}
+
+/* The best offer that the point at a place still has and that none made beats; false
+ * if it keeps no such. Of a full list the last is offered even so: when its turn comes,
+ * the point is to look farther, and not before. */
+static bool next_offer(const job *j, uint32_t place, tsn_optics_offer *offer) {
+  tsn_optics_list *list = &j->neighbours->list[place];
+  const double *keys = j->neighbours->key + (size_t)place * TSN_OPTICS_KEPT;
+  double *reach = j->scratch->reach;
+  while (list->next < list->count) {
+    double key = keys[list->next];
+    uint32_t o = list->number[list->next++];
+    bool last = list->next == TSN_OPTICS_KEPT;
+    if (reach[o] == processed || (reach[o] < key && !last)) continue;
+    if (key < reach[o]) reach[o] = key;
+    *offer = (tsn_optics_offer){key, (uint64_t)o << 32 | list->time};
+    return true;
   }
-  tsn_optics_tree_layout(arena, n, dimensions, &scratch->tree);
-  scratch->found_key = tsn_arena_take(arena, found, sizeof(double));
-  scratch->found_number = tsn_arena_take(arena, found, sizeof(uint32_t));
-  scratch->key = tsn_arena_take(arena, kept, sizeof(double));
-  scratch->number = tsn_arena_take(arena, kept, sizeof(uint32_t));
-  scratch->list = tsn_arena_take(arena, n, sizeof *scratch->list);
-  scratch->heap = tsn_arena_take(arena, n, sizeof *scratch->heap);
-  scratch->processed = tsn_arena_take(arena, n, sizeof *scratch->processed);
+  return false;
 }
 
-static const double *row(const job *j, uint32_t p) {
-  return j->input->points + p * j->input->leading;
+/* Let a point whose neighbours kept are used up wait until it must look farther. */
+static void wait(job *j, uint32_t place) {
+  const tsn_optics_list *list = &j->neighbours->list[place];
+  if (!list->complete) tsn_optics_buckets_add(&j->waiting, place, list->known);
 }
 
-static bool same_place(const job *j, uint32_t p, uint32_t q) {
-  const double *x = row(j, p), *y = row(j, q);
-  for (size_t c = 0; c < j->input->dimensions; c++) {
-    if (x[c] != y[c]) return false;
-  }
-  return true;
-}
-
-/* Turn the nearest points found into neighbours by reachability: distances up to
- * the core distance count as that, and the numbers decide among them. Returns how
- * many are surely the first ones: if the search was full, what it left out may
- * come before those beyond. */
-static size_t by_reachability(double core, size_t held, bool full, double *key,
-                              uint32_t *number) {
-  double last_key = key[held - 1];
-  uint32_t last = number[held - 1];
-  for (size_t i = 0; i < held && key[i] <= core; i++) {
-    uint32_t moved = number[i];
-    size_t k = i;
-    for (; k > 0 && number[k - 1] > moved; k--) number[k] = number[k - 1];
-    number[k] = moved;
-    key[i] = core;
-  }
-  if (!full || last_key > core) return held;
-  while (held > 0 && number[held - 1] > last) held--;
-  return held;
-}
-
-/* Keep the first neighbours of p other than p. A point at the same place as one of
- * a smaller number is processed later than that and reaches nothing sooner: it
- * needs none. */
-static void keep(const job *j, uint32_t p, size_t held, bool full, double *key,
-                 uint32_t *number) {
-  const tsn_optics_lazy *s = j->scratch;
-  tsn_optics_list *list = &s->list[p];
-  *list = (tsn_optics_list){.complete = true};
-  double core = j->result->core[p];
-  if (core == INFINITY || (number[0] != p && same_place(j, p, number[0]))) return;
-  held = by_reachability(core, held, full, key, number);
-  size_t base = (size_t)s->tree.place[p] * KEPT;
-  list->complete = !full;
-  for (size_t i = 0; i < held; i++) {
-    if (number[i] == p) continue;
-    if (list->count == KEPT) {
-      list->complete = false;
-      break;
-    }
-    s->key[base + list->count] = key[i];
-    s->number[base + list->count++] = number[i];
+static void make_offer(job *j, uint32_t place) {
+  tsn_optics_offer offer;
+  if (next_offer(j, place, &offer)) {
+    tsn_optics_offers_push(&j->offers, offer);
+  } else {
+    wait(j, place);
   }
 }
 
-/* Core distances and first neighbours of the points in lanes [begin, end). */
-static void search_neighbours(void *context, size_t begin, size_t end, int thread) {
-  const job *j = context;
-  const tsn_optics_lazy *s = j->scratch;
-  size_t k = j->options->min_points, room = search_room(k);
-  double *key = s->found_key + (size_t)thread * room;
-  uint32_t *number = s->found_number + (size_t)thread * room;
-  for (size_t place = begin; place < end; place++) {
-    uint32_t p = s->tree.number[place];
-    size_t held = j->kernels->nearest[j->options->metric](
-        &s->tree, row(j, p), 0, j->options->eps, room, key, number);
-    j->result->core[p] = held >= k ? key[k - 1] : INFINITY;
-    keep(j, p, held, held == room, key, number);
+/* Take the first offer away and let the point that made it make its next. */
+static void renew_first(job *j, uint32_t place) {
+  tsn_optics_offer offer;
+  if (next_offer(j, place, &offer)) {
+    tsn_optics_offers_replace_first(&j->offers, offer);
+  } else {
+    tsn_optics_offers_drop_first(&j->offers);
+    wait(j, place);
   }
 }
 
-/* Whether heap entry a comes out before b. */
-static inline bool sooner(tsn_optics_offer a, tsn_optics_offer b) {
-  return a.key < b.key || (a.key == b.key && a.tie < b.tie);
-}
-
-enum { WAYS = 4 };
-
-static void sift_down(tsn_optics_offer *heap, size_t count, tsn_optics_offer moved) {
-  size_t hole = 0;
-  for (size_t child; (child = WAYS * hole + 1) < count; hole = child) {
-    size_t end = child + WAYS < count ? child + WAYS : count;
-    for (size_t other = child + 1; other < end; other++) {
-      if (sooner(heap[other], heap[child])) child = other;
-    }
-    if (!sooner(heap[child], moved)) break;
-    heap[hole] = heap[child];
+static void look_farther(void *context, size_t begin, size_t end, int thread) {
+  job *j = context;
+  tsn_optics_list *lists = j->neighbours->list;
+  (void)thread;
+  for (size_t i = begin; i < end; i++) {
+    if (i + 1 < end) __builtin_prefetch(&lists[j->place[i + 1]], 1);
+    const tsn_optics_list *list = &lists[j->place[i]];
+    tsn_optics_neighbours_renew(j->neighbours, j->place[i]);
+    j->outcome[i] = (outcome){list->known, list->count > 0, list->complete};
   }
-  heap[hole] = moved;
 }
 
-static void sift_up(tsn_optics_offer *heap, size_t hole, tsn_optics_offer moved) {
-  for (size_t parent; hole > 0; hole = parent) {
-    parent = (hole - 1) / WAYS;
-    if (!sooner(moved, heap[parent])) break;
-    heap[hole] = heap[parent];
-  }
-  heap[hole] = moved;
-}
-
-/* How many times as far as it has looked a point looks next. In few dimensions a
- * look at what is near costs little, and what is found far away is used up by others
- * first; in many dimensions every look costs about the same. */
-static double farther(size_t dimensions) {
-  return dimensions <= 8 ? 2 : INFINITY;
-}
-
-/* The best point that p, processed as number `time`, still has to offer; false if
- * there is none any more. What p has is used up to the distance `known`: it asks for
- * more up to a multiple of that, and if there is nothing, offers that distance with
- * a point that is processed, to be asked again when it is the nearest. */
-static bool next_of(const job *j, uint32_t p, uint32_t time, double known,
-                    tsn_optics_offer *entry) {
-  const tsn_optics_lazy *s = j->scratch;
-  tsn_optics_list *list = &s->list[p];
-  size_t base = (size_t)s->tree.place[p] * KEPT;
+/* Let those look farther that may have something better than the first offer. */
+static void settle(job *j) {
   for (;;) {
-    for (; list->next < list->count; list->next++) {
-      uint32_t o = s->number[base + list->next];
-      known = s->key[base + list->next];
-      if (s->processed[o]) continue;
-      *entry = (tsn_optics_offer){known, (uint64_t)o << 32 | time};
-      return true;
-    }
-    if (list->complete) return false;
-    double eps = j->options->eps, within = farther(j->input->dimensions) * known;
-    if (!(within > 0 && within < eps)) within = eps;
-    list->next = 0;
-    list->count = (uint8_t)j->kernels->nearest[j->options->metric](
-        &s->tree, row(j, p), j->result->core[p], within, KEPT, s->key + base,
-        s->number + base);
-    list->complete = list->count < KEPT && within == eps;
-    if (list->count == 0 && !list->complete) {
-      *entry = (tsn_optics_offer){within, (uint64_t)p << 32 | time};
-      return true;
-    }
-  }
-}
-
-static tsanom_status order_all(const job *j, const tsn_optics_progress *progress) {
-  const tsn_optics_lazy *s = j->scratch;
-  const tsn_optics_result *r = j->result;
-  tsn_optics_tree tree = s->tree;
-  size_t n = j->input->n, waiting = 0;
-  memset(s->processed, 0, n * sizeof *s->processed);
-  for (size_t k = 0; k < n;) {
-    tsn_optics_offer top = {INFINITY, (uint64_t)tree.first[0] << 32};
-    uint32_t from = TSN_OPTICS_NONE, p;
-    if (waiting) {
-      top = s->heap[0];
-      uint32_t time = (uint32_t)top.tie;
-      from = r->order[time];
-      if (s->processed[top.tie >> 32]) {
-        bool more = next_of(j, from, time, top.key, &top);
-        if (!more) top = s->heap[--waiting];
-        if (waiting) sift_down(s->heap, waiting, top);
-        continue;
+    double key = j->offers.count ? j->offers.entry[0].key : INFINITY;
+    size_t count = tsn_optics_buckets_take(&j->waiting, key, j->place, BATCH);
+    if (count == 0) return;
+    tsn_parallel_for(&j->quiet, count, GRAIN_AGAIN, look_farther, j, NULL);
+    for (size_t i = 0; i < count; i++) {
+      if (j->outcome[i].found) {
+        make_offer(j, j->place[i]);
+      } else if (!j->outcome[i].complete) {
+        tsn_optics_buckets_add(&j->waiting, j->place[i], j->outcome[i].known);
       }
     }
+  }
+}
+
+static tsanom_status order_all(job *j, const tsn_optics_progress *progress,
+                               const tsn_optics_result *r, size_t n) {
+  tsn_optics_tree *tree = &j->neighbours->tree;
+  double *reach = j->scratch->reach;
+  for (size_t i = 0; i < n; i++) reach[i] = INFINITY;
+  for (size_t k = 0; k < n;) {
+    settle(j);
+    tsn_optics_offer best = {INFINITY, (uint64_t)tree->first[0] << 32};
+    uint32_t from = TSN_OPTICS_NONE;
+    if (j->offers.count) {
+      best = j->offers.entry[0];
+      uint32_t time = (uint32_t)best.tie;
+      from = r->order[time];
+      renew_first(j, j->scratch->place[time]);
+      if (reach[best.tie >> 32] != best.key) continue;
+    }
     if (k % 64 == 0 && tsn_exec_stop(&progress->exec, k, n)) return TSANOM_STOPPED;
-    p = (uint32_t)(top.tie >> 32);
+    uint32_t p = (uint32_t)(best.tie >> 32), place = tree->place[p];
     r->order[k] = p;
-    r->reachability[k] = top.key;
+    r->reachability[k] = best.key;
     r->predecessor[k] = from;
-    s->processed[p] = 1;
-    tsn_optics_tree_remove(&tree, p);
-    if (next_of(j, p, (uint32_t)k, r->core[p], &top)) sift_up(s->heap, waiting++, top);
+    reach[p] = processed;
+    j->scratch->place[k] = place;
+    j->neighbours->list[place].time = (uint32_t)k;
+    tsn_optics_tree_remove(tree, p);
+    make_offer(j, place);
     k++;
   }
   return TSANOM_OK;
@@ -223,11 +160,27 @@ tsanom_status tsn_optics_lazy_order(const tsn_optics_input *input,
                                     tsn_optics_progress *progress,
                                     tsn_optics_lazy *scratch,
                                     const tsn_optics_result *result) {
-  job j = {input, options, tsn_optics_kernels_at(progress->exec.isa), scratch, result};
-  tsn_optics_tree_build(&scratch->tree, input);
-  tsanom_status status =
-      tsn_parallel_for(&progress->exec, input->n, GRAIN, search_neighbours, &j, NULL);
+  tsn_optics_neighbours *neighbours = &scratch->neighbours;
+  size_t n = input->n;
+  neighbours->min_points = options->min_points;
+  neighbours->eps = options->eps;
+  neighbours->nearest =
+      tsn_optics_kernels_at(progress->exec.isa)->nearest[options->metric];
+  tsanom_exec quiet = progress->exec;
+  quiet.poll = NULL;
+  tsn_optics_tree_build(&neighbours->tree, input, &quiet);
+  tsanom_status status = tsn_parallel_for(&progress->exec, n, GRAIN,
+                                          tsn_optics_neighbours_find, neighbours, NULL);
   if (status != TSANOM_OK) return status;
-  progress->before = input->n;
-  return order_all(&j, progress);
+  for (size_t p = 0; p < n; p++) {
+    result->core[p] = neighbours->core[neighbours->tree.place[p]];
+  }
+  progress->before = n;
+  job j = {.quiet = quiet,
+           .scratch = scratch,
+           .neighbours = neighbours,
+           .offers = scratch->offers,
+           .waiting = scratch->waiting};
+  tsn_optics_buckets_clear(&j.waiting);
+  return order_all(&j, progress, result, n);
 }

@@ -6,7 +6,9 @@
 #include <tsanom/optics.h>
 
 #include "core/arena.h"
+#include "optics/neighbours.h"
 #include "optics/optics_kernel.h"
+#include "optics/queue.h"
 #include "optics/tree.h"
 
 /* No point. */
@@ -72,34 +74,20 @@ tsanom_status tsn_optics_exhaustive_order(const tsn_optics_input *input,
 void tsn_optics_tree_layout(tsn_arena *arena, size_t n, size_t dimensions,
                             tsn_optics_tree *tree);
 
-void tsn_optics_tree_build(tsn_optics_tree *tree, const tsn_optics_input *input);
+/* exec: without a poll. */
+void tsn_optics_tree_build(tsn_optics_tree *tree, const tsn_optics_input *input,
+                           const tsanom_exec *exec);
 
 /* Take away a point that is in the tree. */
 void tsn_optics_tree_remove(tsn_optics_tree *tree, uint32_t point);
 
-/* What a point keeps of its neighbours. */
-typedef struct {
-  uint8_t next, count; /* of those kept */
-  bool complete;       /* there are no others to ask for */
-} tsn_optics_list;
-
-/* An offer to the points not yet processed: `tie` holds the number of the point
- * above that of the place in the order that offers. */
-typedef struct {
-  double key;
-  uint64_t tie;
-} tsn_optics_offer;
-
 /* Scratch of the search by a tree. */
 typedef struct {
-  tsn_optics_tree tree;
-  double *found_key; /* what a search finds, for each thread */
-  uint32_t *found_number;
-  double *key; /* neighbours kept, by place in the tree */
-  uint32_t *number;
-  tsn_optics_list *list; /* by point */
-  tsn_optics_offer *heap;
-  uint8_t *processed; /* by point */
+  tsn_optics_neighbours neighbours;
+  tsn_optics_offers offers;
+  tsn_optics_buckets waiting;
+  double *reach;   /* by point: the best offer made to it */
+  uint32_t *place; /* in the tree, of each point in the order */
 } tsn_optics_lazy;
 
 void tsn_optics_lazy_layout(tsn_arena *arena, size_t n, size_t dimensions,

@@ -4,7 +4,11 @@
 
 #include <math.h>
 
+#include "core/parallel.h"
 #include "optics/optics_internal.h"
+
+/* Subtrees that threads share out, and leaves from which on that pays. */
+enum { PARTS = 32, PARALLEL_LEAVES = 8 * PARTS };
 
 void tsn_optics_tree_layout(tsn_arena *arena, size_t n, size_t dimensions,
                             tsn_optics_tree *tree) {
@@ -115,21 +119,33 @@ static void fill_leaf(tsn_optics_tree *tree, const rows *r, size_t leaf, size_t 
   }
 }
 
-/* The node over leaves [begin, end); its left child follows it, then the left
- * child's subtree, then the right child. Depth is log2 of the leaves. */
-static void build(tsn_optics_tree *tree, const rows *r, size_t node, size_t begin,
-                  size_t end, size_t n) {
-  if (end - begin == 1) {
-    fill_leaf(tree, r, begin, node, n);
-    return;
-  }
-  size_t middle = tsn_optics_middle(begin, end), d = tree->dimensions;
-  size_t last = end * TSN_OPTICS_LANES < n ? end * TSN_OPTICS_LANES : n;
-  split_rows(r, begin * TSN_OPTICS_LANES, middle * TSN_OPTICS_LANES, last,
-             widest(r, begin * TSN_OPTICS_LANES, last));
-  size_t left = node + 1, right = tsn_optics_right(node, begin, middle);
-  build(tree, r, left, begin, middle, n);
-  build(tree, r, right, middle, end, n);
+/* A node to build, over leaves [begin, end). */
+typedef struct {
+  size_t node, begin, end;
+} part;
+
+typedef struct {
+  tsn_optics_tree *tree;
+  rows rows;
+  size_t n;
+  size_t first;         /* of the parts being worked on */
+  part part[2 * PARTS]; /* the children of part i are parts 2 i + 1 and 2 i + 2 */
+} building;
+
+/* Move the rows of a node to its halves. */
+static void split(const building *b, const part *p, part *left, part *right) {
+  size_t middle = tsn_optics_middle(p->begin, p->end);
+  size_t first = p->begin * TSN_OPTICS_LANES, last = p->end * TSN_OPTICS_LANES;
+  if (last > b->n) last = b->n;
+  split_rows(&b->rows, first, middle * TSN_OPTICS_LANES, last,
+             widest(&b->rows, first, last));
+  *left = (part){p->node + 1, p->begin, middle};
+  *right = (part){tsn_optics_right(p->node, p->begin, middle), middle, p->end};
+}
+
+/* Fill in a node whose children are built. */
+static void join(tsn_optics_tree *tree, size_t node, size_t left, size_t right) {
+  size_t d = tree->dimensions;
   for (size_t c = 0; c < d; c++) {
     const double *a = tree->box + 2 * left * d + c, *b = tree->box + 2 * right * d + c;
     tree->box[2 * node * d + c] = fmin(a[0], b[0]);
@@ -139,15 +155,64 @@ static void build(tsn_optics_tree *tree, const rows *r, size_t node, size_t begi
   tree->first[node] = a < b ? a : b;
 }
 
-void tsn_optics_tree_build(tsn_optics_tree *tree, const tsn_optics_input *input) {
-  rows r = {tree->rows, tree->number, input->dimensions};
+/* The subtree of a node: the node, then the left child's subtree, then the right
+ * child's. Depth is log2 of the leaves. */
+static void build(const building *b, const part *p) {
+  if (p->end - p->begin == 1) {
+    fill_leaf(b->tree, &b->rows, p->begin, p->node, b->n);
+    return;
+  }
+  part left, right;
+  split(b, p, &left, &right);
+  build(b, &left);
+  build(b, &right);
+  join(b->tree, p->node, left.node, right.node);
+}
+
+static void split_parts(void *context, size_t begin, size_t end, int thread) {
+  building *b = context;
+  (void)thread;
+  for (size_t i = b->first + begin; i < b->first + end; i++) {
+    split(b, &b->part[i], &b->part[2 * i + 1], &b->part[2 * i + 2]);
+  }
+}
+
+static void build_parts(void *context, size_t begin, size_t end, int thread) {
+  const building *b = context;
+  (void)thread;
+  for (size_t i = begin; i < end; i++) build(b, &b->part[b->first + i]);
+}
+
+/* As build() of the root, but the upper levels one after the other, the nodes of each
+ * in parallel, then the subtrees under them. */
+static void build_in_parallel(building *b, const tsanom_exec *exec) {
+  for (size_t count = 1; count < PARTS; count *= 2) {
+    b->first = count - 1;
+    tsn_parallel_for(exec, count, 1, split_parts, b, NULL);
+  }
+  b->first = PARTS - 1;
+  tsn_parallel_for(exec, PARTS, 1, build_parts, b, NULL);
+  for (size_t i = b->first; i-- > 0;) {
+    join(b->tree, b->part[i].node, b->part[2 * i + 1].node, b->part[2 * i + 2].node);
+  }
+}
+
+void tsn_optics_tree_build(tsn_optics_tree *tree, const tsn_optics_input *input,
+                           const tsanom_exec *exec) {
+  building b = {
+      .tree = tree, .rows = {tree->rows, tree->number, input->dimensions}, .n = input->n};
   for (size_t i = 0; i < input->n; i++) {
     tree->number[i] = (uint32_t)i;
-    for (size_t c = 0; c < r.width; c++) {
-      r.row[i * r.width + c] = input->points[i * input->leading + c];
+    for (size_t c = 0; c < tree->dimensions; c++) {
+      tree->rows[i * tree->dimensions + c] = input->points[i * input->leading + c];
     }
   }
-  build(tree, &r, 0, 0, tree->leaves, input->n);
+  b.part[0] = (part){0, 0, tree->leaves};
+  if (exec->threads > 1 && tree->leaves >= PARALLEL_LEAVES) {
+    build_in_parallel(&b, exec);
+  } else {
+    build(&b, &b.part[0]);
+  }
 }
 
 void tsn_optics_tree_remove(tsn_optics_tree *tree, uint32_t point) {

@@ -95,6 +95,32 @@ Test(optics, equals_the_definition_on_more_points) {
   compare_with_definition(120, 400, 3, 2);
 }
 
+/* Points enough that threads share out the building of the tree and later searches. */
+Test(optics, many_points_have_one_order_on_any_number_of_threads) {
+  enum { N = 3000, DIMENSIONS = 2 };
+  double *points = malloc(N * DIMENSIONS * sizeof *points);
+  uint64_t seed = 7;
+  for (int trial = 0; trial < 12; trial++) {
+    random_points(points, N, DIMENSIONS, &seed);
+    tsanom_optics_options options = optics_options(
+        random_between(&seed, 1, 6), trial % 3 ? INFINITY : 0.5, (int32_t)(trial % 3));
+    options.search =
+        trial % 4 ? TSANOM_OPTICS_SEARCH_TREE : TSANOM_OPTICS_SEARCH_EXHAUSTIVE;
+    tsanom_exec exec;
+    tsanom_exec_init(&exec, sizeof exec);
+    plot expected = order_points(points, N, DIMENSIONS, &options, &exec);
+    for (exec.threads = 2; exec.threads <= 4; exec.threads++) {
+      options.search =
+          TSANOM_OPTICS_SEARCH_TREE + TSANOM_OPTICS_SEARCH_EXHAUSTIVE - options.search;
+      plot p = order_points(points, N, DIMENSIONS, &options, &exec);
+      expect_equal(&p, &expected, "threads", trial);
+      plot_free(&p);
+    }
+    plot_free(&expected);
+  }
+  free(points);
+}
+
 Test(optics, equals_the_definition_in_many_dimensions) {
   compare_with_definition(60, 120, 40, 3);
 }
