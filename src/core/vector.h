@@ -50,4 +50,41 @@ TSN_EXTREMUM(tsn_max_f64, tsn_f64, pd, max)
 TSN_EXTREMUM(tsn_min_f32, tsn_f32, ps, min)
 TSN_EXTREMUM(tsn_max_f32, tsn_f32, ps, max)
 
+/* Compilers may load a value once for each of its uses. */
+#if defined(__AVX512F__)
+#define TSN_IN_REGISTER(v) __asm__("" : "+v"(v))
+#elif defined(__x86_64__)
+#define TSN_IN_REGISTER(v) __asm__("" : "+x"(v))
+#else
+#define TSN_IN_REGISTER(v) (void)(v)
+#endif
+
+/* The second half of a and the first of b. */
+#define TSN_MIDDLE_2(a, b) __builtin_shufflevector(a, b, 1, 2)
+#define TSN_MIDDLE_4(a, b) __builtin_shufflevector(a, b, 2, 3, 4, 5)
+#define TSN_MIDDLE_8(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 8, 9, 10, 11)
+#define TSN_MIDDLE_16(a, b)                                                           \
+  __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, \
+                          22, 23)
+
+static inline tsn_f64 tsn_middle_f64(tsn_f64 a, tsn_f64 b) {
+#if TSN_VECTOR_BYTES == 64
+  return TSN_MIDDLE_8(a, b);
+#elif TSN_VECTOR_BYTES == 32
+  return TSN_MIDDLE_4(a, b);
+#else
+  return TSN_MIDDLE_2(a, b);
+#endif
+}
+
+static inline tsn_f32 tsn_middle_f32(tsn_f32 a, tsn_f32 b) {
+#if TSN_VECTOR_BYTES == 64
+  return TSN_MIDDLE_16(a, b);
+#elif TSN_VECTOR_BYTES == 32
+  return TSN_MIDDLE_8(a, b);
+#else
+  return TSN_MIDDLE_4(a, b);
+#endif
+}
+
 #endif

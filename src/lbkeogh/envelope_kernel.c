@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The envelope in both precisions. */
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "core/vector.h"
 #include "lbkeogh/lbkeogh_kernel.h"
 
-/* Rows of one pass through the first-level cache. With what is spare, minima
- * and maxima lie an odd multiple of 2048 bytes apart: at a multiple of 4096 the
- * stores of one would delay the loads of the other. */
-enum { SPARE = 4, TILE = 6144 / TSN_VECTOR_BYTES - SPARE };
+/* Rows of one pass through the first-level cache, and the longest window, in
+ * rows, that is not worth blocks. */
+enum { TILE = 32, KEPT = 4 };
 
 #define REAL double
 #define NAME(name) name##_f64
@@ -28,6 +28,8 @@ enum { SPARE = 4, TILE = 6144 / TSN_VECTOR_BYTES - SPARE };
 #undef NAME_AT
 
 const tsn_envelope_kernels TSN_LEVEL(tsn_envelope_kernels) = {
+    .finite = finite_f64,
+    .finite_f32 = finite_f32,
     .envelope = envelope_f64,
     .envelope_f32 = envelope_f32,
 };

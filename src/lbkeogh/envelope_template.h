@@ -2,14 +2,15 @@
 /* The envelope for one type, REAL; included by envelope_kernel.c once per type.
  *
  * The series, continued to both sides by its first and last sample, is seen as
- * rows of LANES samples. A window of `window` samples is `rows` whole rows and
- * a remainder. Down the columns the extremum of `rows` consecutive rows comes
+ * rows of LANES samples, laid so that the rows of the result are whole vectors
+ * in memory. From each sample on, the extremum of LANES samples takes LANES / 2
+ * loads and one step across the row. A window of more samples is `rows` whole
+ * rows and a remainder; down the columns the extremum of `rows` such rows comes
  * from the algorithm of M. van Herk (Pattern Recognition Letters 13 (1992)
  * 517-521) and of J. Gil and M. Werman (IEEE Trans. PAMI 15 (1993) 504-507):
- *cut the rows in blocks of `rows`; a window is the end of one block and the
+ * cut the rows in blocks of `rows`; a window is the end of one block and the
  * beginning of the next. No step of it crosses a column, so that the columns
- * are the lanes of a vector. Along the row, log2(LANES) shifts by 1, 2, 4 ...
- * widen the extremum from one column to all, and a last one adds the
+ * are the lanes of a vector. The LANES samples that end with the window add the
  * remainder. That is a fixed number of operations per sample for any window.
  *
  * Continuing the series by its ends adds nothing to a window that is cut there,
@@ -18,7 +19,10 @@
 #define row NAME(tsn)
 #define row_at NAME_AT
 #define extremes NAME(extremes)
-#define columns NAME(columns)
+#define series NAME(series)
+#define output NAME(output)
+#define output_tile NAME(output_tile)
+#define blocks NAME(blocks)
 #define LANES NAME(LANES)
 
 enum { LANES = TSN_VECTOR_BYTES / sizeof(REAL) };
@@ -41,150 +45,300 @@ static inline void NAME(store)(REAL *low, REAL *high, extremes e) {
   *(row_at *)high = e.high;
 }
 
+/* x - x is 0 for every finite x and NaN otherwise. */
+static bool NAME(finite)(const REAL *x, size_t n) {
+  enum { CHAINS = 4 };
+  REAL lane[CHAINS * LANES] = {0}, sum = 0;
+  size_t i = 0;
+  for (; i + CHAINS * LANES <= n; i += CHAINS * LANES) {
+#pragma omp simd
+    for (size_t k = 0; k < CHAINS * LANES; k++) lane[k] += x[i + k] - x[i + k];
+  }
+  for (; i < n; i++) sum += x[i] - x[i];
+  for (size_t k = 0; k < CHAINS * LANES; k++) sum += lane[k];
+  return sum == 0;
+}
+
+/* The continued series; its sample 0 is x[-before]. */
 typedef struct {
   const REAL *x;
-  size_t n, radius;
-  size_t rows;            /* in a window, >= 1 */
-  size_t needed;          /* rows of column extremes that will be asked for */
-  REAL *lowest, *highest; /* of the rows from here to the end of the block */
-  size_t block;           /* first row of the block */
-  size_t at;              /* row in the block that comes next */
-  extremes begun;         /* of the next block's rows above `at` */
-} columns;
+  size_t n, before;
+} series;
 
-/* Row k of the continued series; its sample 0 is x[-radius]. */
-static inline extremes NAME(sample_row)(const columns *c, size_t k) {
-  row r = {0};
+static void NAME(fill)(REAL *to, size_t count, REAL value) {
+  for (size_t k = 0; k < count; k++) to[k] = value;
+}
+
+/* `count` continued samples from `first` on: in place if none is made up. */
+static const REAL *NAME(samples)(const series *s, size_t first, size_t count,
+                                 REAL *made) {
+  size_t end = s->before + s->n;
+  if (first >= s->before && first + count <= end) return s->x + (first - s->before);
+  size_t left = first < s->before ? s->before - first : 0;
+  if (left > count) left = count;
+  size_t own = first + left < end ? end - first - left : 0;
+  if (own > count - left) own = count - left;
+  NAME(fill)(made, left, s->x[0]);
+  if (own > 0) memcpy(made + left, s->x + (first + left - s->before), own * sizeof *made);
+  NAME(fill)(made + left + own, count - left - own, s->x[s->n - 1]);
+  return made;
+}
+
+/* Samples of a pass through the first-level cache: TILE rows, KEPT rows of the
+ * pass before, and what the last of them look at. */
+#define TILE_SAMPLES ((size_t)(TILE + KEPT) * LANES)
+
+/* Extremes of `length` samples from each of a row on. */
+static inline extremes NAME(short_windows)(const REAL *x, size_t length) {
+  row first = *(const row_at *)x;
+  extremes e = {first, first};
+  for (size_t j = 1; j < length; j++) {
+    row next = *(const row_at *)(x + j);
+    TSN_IN_REGISTER(next);
+    e = NAME(join)(e, (extremes){next, next});
+  }
+  return e;
+}
+
+/* Extremes of LANES samples from each of `count` <= TILE rows on. */
+static void NAME(row_windows)(const series *s, size_t first, size_t count,
+                              REAL *restrict low, REAL *restrict high) {
+  REAL made[TILE_SAMPLES];
+  const REAL *x = NAME(samples)(s, first * LANES, (count + 2) * LANES - 1, made);
+  extremes half = NAME(short_windows)(x, LANES / 2);
+  for (size_t at = 0; at < count * LANES; at += LANES) {
+    extremes next = NAME(short_windows)(x + at + LANES, LANES / 2);
+    extremes other = {NAME(tsn_middle)(half.low, next.low),
+                      NAME(tsn_middle)(half.high, next.high)};
+    NAME(store)(low + at, high + at, NAME(join)(half, other));
+    half = next;
+  }
+}
+
+/* Where the envelope goes: `lead` lanes of row 0 lie before position 0. */
+typedef struct {
+  REAL *lower, *upper;
+  size_t lead, count;
+} output;
+
+/* A tile of it: in place, unless it holds lanes that belong to no position. */
+typedef struct {
+  REAL *lower, *upper;
+  REAL low[TILE_SAMPLES], high[TILE_SAMPLES];
+} output_tile;
+
+static inline void NAME(open_tile)(const output *out, size_t k, size_t rows,
+                                   output_tile *tile) {
   size_t first = k * LANES;
-  if (first >= c->radius && first - c->radius + LANES <= c->n) {
-    r = *(const row_at *)(c->x + (first - c->radius));
-  } else if (first + LANES <= c->radius) {
-    r += c->x[0];
-  } else {
-    for (size_t lane = 0; lane < LANES; lane++) {
-      size_t j = first + lane < c->radius ? 0 : first + lane - c->radius;
-      r[lane] = c->x[j < c->n ? j : c->n - 1];
+  bool whole = first >= out->lead && first + rows * LANES - out->lead <= out->count;
+  tile->lower = whole ? out->lower + (first - out->lead) : tile->low;
+  tile->upper = whole ? out->upper + (first - out->lead) : tile->high;
+}
+
+static inline void NAME(close_tile)(const output *out, size_t k, size_t rows,
+                                    const output_tile *tile) {
+  if (tile->lower != tile->low) return;
+  size_t first = k * LANES, skipped = first < out->lead ? out->lead - first : 0;
+  size_t end = out->lead + out->count - first, count = rows * LANES;
+  if (count > end) count = end;
+  size_t at = first + skipped - out->lead;
+  memcpy(out->lower + at, tile->low + skipped, (count - skipped) * sizeof(REAL));
+  memcpy(out->upper + at, tile->high + skipped, (count - skipped) * sizeof(REAL));
+}
+
+/* A sum with +0 leaves everything but -0, which becomes +0: which of two equal
+ * zeros a minimum took may depend on the level. */
+static inline void NAME(put)(REAL *lower, REAL *upper, extremes e) {
+  NAME(store)(lower, upper, (extremes){e.low + 0, e.high + 0});
+}
+
+/* Windows of fewer than LANES samples. */
+static void NAME(narrow)(const series *s, size_t window, const output *out,
+                         size_t count) {
+  REAL made[TILE_SAMPLES];
+  output_tile to;
+  for (size_t k = 0; k < count; k += TILE) {
+    size_t tile = count - k < TILE ? count - k : TILE;
+    const REAL *x = NAME(samples)(s, k * LANES, (tile + 1) * LANES - 1, made);
+    NAME(open_tile)(out, k, tile, &to);
+    REAL *lower = to.lower, *upper = to.upper;
+    for (size_t at = 0; at < tile * LANES; at += LANES) {
+      NAME(put)(lower + at, upper + at, NAME(short_windows)(x + at, window));
+    }
+    NAME(close_tile)(out, k, tile, &to);
+  }
+}
+
+/* The rows that the next tile needs of this one. */
+static void NAME(keep)(REAL *tile, size_t passed, size_t kept) {
+  memmove(tile, tile + passed * LANES, kept * LANES * sizeof(REAL));
+}
+
+/* Windows of 1 ... KEPT rows and a remainder. */
+static void NAME(middling)(const series *s, size_t window, const output *out,
+                           size_t count) {
+  REAL low[TILE_SAMPLES] __attribute__((aligned(TSN_VECTOR_BYTES)));
+  REAL high[TILE_SAMPLES] __attribute__((aligned(TSN_VECTOR_BYTES)));
+  output_tile to;
+  size_t rows = window / LANES, kept = rows * LANES, last = window - LANES;
+  NAME(row_windows)(s, 0, rows, low, high);
+  for (size_t k = 0; k < count; k += TILE) {
+    size_t tile = count - k < TILE ? count - k : TILE;
+    NAME(row_windows)(s, k + rows, tile, low + kept, high + kept);
+    NAME(open_tile)(out, k, tile, &to);
+    REAL *lower = to.lower, *upper = to.upper;
+    for (size_t at = 0; at < tile * LANES; at += LANES) {
+      extremes e = NAME(load)(low + at + last, high + at + last);
+      for (size_t j = at; j < at + kept; j += LANES) {
+        e = NAME(join)(e, NAME(load)(low + j, high + j));
+      }
+      NAME(put)(lower + at, upper + at, e);
+    }
+    NAME(close_tile)(out, k, tile, &to);
+    NAME(keep)(low, tile, rows);
+    NAME(keep)(high, tile, rows);
+  }
+}
+
+/* Blocks of rows. Of the block that row `at` is in, lowest and highest hold the
+ * extremes from each row to the end of the block, and above row `at` the next
+ * block's row windows, as far as they are known. */
+typedef struct {
+  size_t rows, kept; /* rows of a block, and those of them that are kept */
+  size_t at;
+  REAL *lowest, *highest;
+  extremes begun; /* of the next block's rows above `at` */
+} blocks;
+
+/* From the end of the block upwards, `e` being what lies beyond: two rows at a
+ * time, since every minimum must wait for the one before. */
+static void NAME(scan_block)(const blocks *b, extremes e) {
+  size_t j = b->kept;
+  for (; j >= 2; j -= 2) {
+    REAL *low = b->lowest + (j - 2) * LANES, *high = b->highest + (j - 2) * LANES;
+    extremes last = NAME(load)(low + LANES, high + LANES);
+    extremes both = NAME(join)(NAME(load)(low, high), last);
+    NAME(store)(low + LANES, high + LANES, NAME(join)(e, last));
+    e = NAME(join)(e, both);
+    NAME(store)(low, high, e);
+  }
+  if (j > 0) {
+    NAME(store)(b->lowest, b->highest, NAME(join)(e, NAME(load)(b->lowest, b->highest)));
+  }
+}
+
+/* The first block. Rows that nothing asks for are not kept, and those beyond
+ * the series are all alike. */
+static void NAME(first_block)(blocks *b, const series *s) {
+  REAL low[TILE_SAMPLES], high[TILE_SAMPLES];
+  for (size_t k = 0; k < b->kept; k += TILE) {
+    size_t tile = b->kept - k < TILE ? b->kept - k : TILE;
+    NAME(row_windows)(s, k, tile, b->lowest + k * LANES, b->highest + k * LANES);
+  }
+  size_t beyond = (s->before + s->n) / LANES + 1, last = (b->kept - 1) * LANES;
+  size_t end = b->rows < beyond ? b->rows : beyond;
+  extremes rest = NAME(load)(b->lowest + last, b->highest + last);
+  for (size_t k = b->kept; k < end; k += TILE) {
+    size_t tile = end - k < TILE ? end - k : TILE;
+    NAME(row_windows)(s, k, tile, low, high);
+    for (size_t at = 0; at < tile * LANES; at += LANES) {
+      rest = NAME(join)(rest, NAME(load)(low + at, high + at));
     }
   }
-  return (extremes){r, r};
+  NAME(scan_block)(b, rest);
 }
 
-/* From the end of the block upwards. Rows beyond the series are all alike: one
- * of them stands for those that nothing asks for. */
-static void NAME(scan_block)(const columns *c) {
-  size_t beyond = (c->radius + c->n - 1) / LANES + 1;
-  size_t used = c->needed - c->block < c->rows ? c->needed - c->block : c->rows;
-  size_t last = c->block + used - 1 > beyond ? c->block + used - 1 : beyond;
-  if (last > c->block + c->rows - 1) last = c->block + c->rows - 1;
-  extremes e = NAME(sample_row)(c, last);
-  for (size_t j = last - c->block + 1; j-- > 0;) {
-    e = NAME(join)(e, NAME(sample_row)(c, c->block + j));
-    if (j < used) NAME(store)(c->lowest + j * LANES, c->highest + j * LANES, e);
+/* Take the block that follows, whose last row window is `last`. */
+static void NAME(next_block)(blocks *b, extremes last) {
+  size_t at = (b->rows - 1) * LANES;
+  NAME(store)(b->lowest + at, b->highest + at, last);
+  NAME(scan_block)(b, last);
+  b->at = 0;
+}
+
+/* Up to `count` rows of the envelope, as far as the block goes; how many. The
+ * windows at low and high lie rows - 1 further on, and those `rest` samples
+ * after them hold the remainders. */
+static size_t NAME(block_rows)(blocks *b, const REAL *low, const REAL *high, size_t rest,
+                               size_t count, REAL *lower, REAL *upper) {
+  size_t run = b->rows - b->at < count ? b->rows - b->at : count, i = 0;
+  REAL *lowest = b->lowest + b->at * LANES, *highest = b->highest + b->at * LANES;
+  if (b->at == 0) {
+    extremes ended = NAME(load)(lowest, highest);
+    NAME(put)(lower, upper, NAME(join)(ended, NAME(load)(low + rest, high + rest)));
+    b->begun = ended; /* a window that ends with this block has nothing of the next */
+    i = 1;
   }
+  extremes begun = b->begun;
+  for (; i < run; i++) {
+    size_t at = i * LANES;
+    extremes ended = NAME(load)(lowest + at, highest + at);
+    extremes window = NAME(load)(low + at, high + at);
+    NAME(store)(lowest + at - LANES, highest + at - LANES, window);
+    begun = b->at + i == 1 ? window : NAME(join)(begun, window);
+    extremes e = NAME(join)(ended, begun);
+    NAME(put)
+    (lower + at, upper + at,
+     NAME(join)(e, NAME(load)(low + at + rest, high + at + rest)));
+  }
+  b->begun = begun;
+  b->at += run;
+  return run;
 }
 
-/* The next `count` rows of column extremes: of `rows` rows from each on. */
-static void NAME(next_rows)(columns *c, size_t count, REAL *low, REAL *high) {
-  if (c->rows == 1) {
-    for (size_t j = 0; j < count; j++) {
-      NAME(store)(low + j * LANES, high + j * LANES, NAME(sample_row)(c, c->block + j));
+/* Windows of more rows. */
+static void NAME(wide)(const series *s, size_t window, REAL *lowest, REAL *highest,
+                       const output *out, size_t count) {
+  REAL low[TILE_SAMPLES] __attribute__((aligned(TSN_VECTOR_BYTES)));
+  REAL high[TILE_SAMPLES] __attribute__((aligned(TSN_VECTOR_BYTES)));
+  output_tile to;
+  size_t rows = window / LANES, rest = window % LANES;
+  blocks b = {.rows = rows,
+              .kept = rows < count ? rows : count,
+              .lowest = lowest,
+              .highest = highest};
+  NAME(first_block)(&b, s);
+  NAME(row_windows)(s, rows - 1, 1, low, high);
+  for (size_t k = 0; k < count; k += TILE) {
+    size_t tile = count - k < TILE ? count - k : TILE;
+    NAME(row_windows)(s, k + rows, tile, low + LANES, high + LANES);
+    NAME(open_tile)(out, k, tile, &to);
+    for (size_t i = 0; i < tile;) {
+      size_t at = i * LANES;
+      if (b.at == rows) NAME(next_block)(&b, NAME(load)(low + at, high + at));
+      i += NAME(block_rows)(&b, low + at, high + at, rest, tile - i, to.lower + at,
+                            to.upper + at);
     }
-    c->block += count;
-    return;
+    NAME(close_tile)(out, k, tile, &to);
+    NAME(keep)(low, tile, 1);
+    NAME(keep)(high, tile, 1);
   }
-  while (count > 0) {
-    if (c->at == 0) {
-      NAME(scan_block)(c);
-      c->begun = NAME(load)(c->lowest, c->highest);
-    }
-    size_t run = c->rows - c->at < count ? c->rows - c->at : count;
-    extremes begun = c->begun;
-    for (size_t j = c->at; j < c->at + run; j++) {
-      extremes ended = NAME(load)(c->lowest + j * LANES, c->highest + j * LANES);
-      NAME(store)(low, high, j == 0 ? ended : NAME(join)(ended, begun));
-      extremes next = NAME(sample_row)(c, c->block + c->rows + j);
-      begun = j == 0 ? next : NAME(join)(begun, next);
-      low += LANES, high += LANES;
-    }
-    c->begun = begun;
-    c->at += run;
-    count -= run;
-    if (c->at == c->rows) c->at = 0, c->block += c->rows;
-  }
-}
-
-/* Each position joins the one `shift` further on. */
-static inline void NAME(widen)(REAL *restrict low, REAL *restrict high, size_t count,
-                               size_t shift) {
-#pragma omp simd
-  for (size_t i = 0; i < count; i++) {
-    low[i] = low[i] < low[i + shift] ? low[i] : low[i + shift];
-    high[i] = high[i] > high[i + shift] ? high[i] : high[i + shift];
-  }
-}
-
-/* The last shift. A sum with +0 leaves everything but -0, which becomes +0:
- * which of two equal zeros a minimum took may depend on the level. */
-static inline void NAME(finish_part)(const REAL *restrict low, const REAL *restrict high,
-                                     size_t count, size_t shift, REAL *restrict lower,
-                                     REAL *restrict upper) {
-#pragma omp simd
-  for (size_t i = 0; i < count; i++) {
-    lower[i] = (low[i] < low[i + shift] ? low[i] : low[i + shift]) + 0;
-    upper[i] = (high[i] > high[i + shift] ? high[i] : high[i + shift]) + 0;
-  }
-}
-
-/* A store that straddles cache lines costs more than such loads, so that the
- * vectors are laid along the output. */
-static inline void NAME(finish)(const REAL *low, const REAL *high, size_t count,
-                                size_t shift, REAL *lower, REAL *upper) {
-  size_t over = (uintptr_t)lower / sizeof(REAL) % LANES, head = (LANES - over) % LANES;
-  if (head > count) head = count;
-  NAME(finish_part)(low, high, head, shift, lower, upper);
-  low += head, high += head, lower += head, upper += head;
-  NAME(finish_part)(low, high, count - head, shift, lower, upper);
 }
 
 static void NAME(envelope)(const REAL *x, size_t n, size_t radius, size_t count,
                            REAL *lowest, REAL *highest, REAL *lower, REAL *upper) {
-  enum { AHEAD = 2 };
-  size_t window = 2 * radius + 1, reach = 1;
-  while (reach < LANES && 2 * reach <= window) reach *= 2;
-  size_t rows = reach < LANES ? 1 : window / LANES, rest = window - rows * reach;
-  columns c = {.x = x,
-               .n = n,
-               .radius = radius,
-               .rows = rows,
-               .needed = (count + LANES - 1) / LANES + AHEAD};
-  c.lowest = lowest;
-  c.highest = highest;
-  /* The shifts read up to one row beyond those ahead. */
-  REAL low[(TILE + SPARE) * LANES] __attribute__((aligned(TSN_VECTOR_BYTES)));
-  REAL high[(TILE + SPARE) * LANES] __attribute__((aligned(TSN_VECTOR_BYTES)));
-  REAL saved[2][AHEAD * LANES];
-  memset(low, 0, sizeof low);
-  memset(high, 0, sizeof high);
-  NAME(next_rows)(&c, AHEAD, low, high);
-  const size_t ahead = (size_t)AHEAD * LANES;
-  for (size_t done = 0; done < count;) {
-    size_t left = (count - done + LANES - 1) / LANES, tile = left < TILE ? left : TILE;
-    NAME(next_rows)(&c, tile, low + ahead, high + ahead);
-    memcpy(saved[0], low + tile * LANES, sizeof saved[0]);
-    memcpy(saved[1], high + tile * LANES, sizeof saved[1]);
-    for (size_t shift = 1; shift < reach; shift *= 2) {
-      NAME(widen)(low, high, (tile + AHEAD) * LANES, shift);
-    }
-    size_t ready = count - done < tile * LANES ? count - done : tile * LANES;
-    NAME(finish)(low, high, ready, rest, lower + done, upper + done);
-    memcpy(low, saved[0], sizeof saved[0]);
-    memcpy(high, saved[1], sizeof saved[1]);
-    done += ready;
+  size_t window = 2 * radius + 1;
+  output out = {.lower = lower,
+                .upper = upper,
+                .lead = (uintptr_t)lower / sizeof(REAL) % LANES,
+                .count = count};
+  series s = {.x = x, .n = n, .before = radius + out.lead};
+  size_t rows = (out.lead + count + LANES - 1) / LANES;
+  if (window < LANES) {
+    NAME(narrow)(&s, window, &out, rows);
+  } else if (window / LANES <= KEPT) {
+    NAME(middling)(&s, window, &out, rows);
+  } else {
+    NAME(wide)(&s, window, lowest, highest, &out, rows);
   }
 }
 
 #undef row
 #undef row_at
 #undef extremes
-#undef columns
+#undef series
+#undef output
+#undef output_tile
+#undef blocks
 #undef LANES
+#undef TILE_SAMPLES

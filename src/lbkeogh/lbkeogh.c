@@ -3,7 +3,6 @@
  * lbkeogh_kernel.c. */
 #include <tsanom/lbkeogh.h>
 
-#include "core/check.h"
 #include "core/exec.h"
 #include "core/versioned.h"
 #include "lbkeogh/lbkeogh_internal.h"
@@ -61,10 +60,11 @@ tsanom_status tsanom_lbkeogh_envelope_workspace(size_t n,
 }
 
 /* What the two precisions differ in. */
-#define ENVELOPE(name, type, all_finite, kernel)                                     \
-  tsanom_status name(const type *x, size_t n, const tsanom_lbkeogh_options *options, \
-                     const tsanom_exec *exec, void *work, size_t work_bytes,         \
-                     type *lower, type *upper) {                                     \
+#define ENVELOPE(suffix, type)                                                       \
+  tsanom_status tsanom_lbkeogh_envelope##suffix(                                     \
+      const type *x, size_t n, const tsanom_lbkeogh_options *options,                \
+      const tsanom_exec *exec, void *work, size_t work_bytes, type *lower,           \
+      type *upper) {                                                                 \
     tsanom_lbkeogh_options own_options;                                              \
     tsanom_exec own_exec;                                                            \
     if (!x || !lower || !upper) return TSANOM_E_NULL;                                \
@@ -78,17 +78,17 @@ tsanom_status tsanom_lbkeogh_envelope_workspace(size_t n,
     tsn_workspace workspace;                                                         \
     status = tsn_workspace_open(&workspace, &measured, &own_exec, work, work_bytes); \
     if (status < 0) return status;                                                   \
-    if (!all_finite(x, n)) {                                                         \
+    const tsn_envelope_kernels *kernels = tsn_envelope_kernels_at(own_exec.isa);     \
+    if (!kernels->finite##suffix(x, n)) {                                            \
       status = TSANOM_E_NONFINITE;                                                   \
     } else {                                                                         \
       tsn_envelope_layout(&workspace.arena, n, radius, &scratch);                    \
-      tsn_envelope_kernels_at(own_exec.isa)                                          \
-          ->kernel(x, n, radius, n, (type *)scratch.lowest, (type *)scratch.highest, \
-                   lower, upper);                                                    \
+      kernels->envelope##suffix(x, n, radius, n, (type *)scratch.lowest,             \
+                                (type *)scratch.highest, lower, upper);              \
     }                                                                                \
     tsn_workspace_close(&workspace);                                                 \
     return status;                                                                   \
   }
 
-ENVELOPE(tsanom_lbkeogh_envelope, double, tsn_all_finite, envelope)
-ENVELOPE(tsanom_lbkeogh_envelope_f32, float, tsn_all_finite_f32, envelope_f32)
+ENVELOPE(, double)
+ENVELOPE(_f32, float)

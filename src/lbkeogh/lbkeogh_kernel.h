@@ -2,6 +2,7 @@
 #ifndef TSN_LBKEOGH_KERNEL_H
 #define TSN_LBKEOGH_KERNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/isa.h"
@@ -10,11 +11,13 @@
  * level gives the same bits. */
 enum { TSN_LBKEOGH_LANES = 32 };
 
-/* Samples of scratch beyond min(count, 2 radius + 1): the rows of a tile that
- * the last positions need, and what fills up a row. */
+/* Samples of scratch beyond min(count, 2 radius + 1): what fills up a row at
+ * either end. */
 enum { TSN_ENVELOPE_SLACK = 64 };
 
 typedef struct {
+  bool (*finite)(const double *x, size_t n);
+  bool (*finite_f32)(const float *x, size_t n);
   /* Envelope of x[0 .. n) at positions 0 <= i < count, where count <= n +
    * radius, so that no window is empty. lowest and highest are scratch of
    * min(count, 2 radius + 1) + TSN_ENVELOPE_SLACK each, aligned to a vector. */
