@@ -334,8 +334,8 @@ enum {
  *  restartable sequences and the kernel tells by them that a thread was switched out:
  *  CPU time is then what the kernel last said plus the elapsed time since, and the
  *  kernel is asked anew after each switch. Interrupts that strike in between count.
- *  Else each reading is a system call. The first call of a thread tries it, in which it
- *  sleeps for some 20 microseconds; so does the first reading.
+ *  Else each reading is a system call. The first call of a thread tries it, for
+ *  which it sleeps for a fraction of a millisecond; so does the first reading.
  *  @return 1 if it is so, else 0 */
 TSANOM_API int32_t tsanom_spmd_cpu_clock_is_in_user_space(void);
 

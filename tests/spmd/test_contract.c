@@ -160,6 +160,9 @@ Test(spmd_contract, bad_input) {
   tsanom_spmd_options_init(&o, sizeof o);
   o.cut = 3;
   check_refused(&r, &o, TSANOM_E_OPTION);
+  tsanom_spmd_options_init(&o, sizeof o);
+  o.deep = 2;
+  check_refused(&r, &o, TSANOM_E_OPTION);
   CHECK_STATUS(tsanom_spmd_analyse(NULL, NULL, NULL, NULL, 0, &r.report), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, NULL, NULL, 0, NULL), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_spmd_data_init(NULL, sizeof r.data), TSANOM_E_NULL);
