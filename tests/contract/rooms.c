@@ -231,6 +231,7 @@ static void dpd(size_t n, const tsanom_exec *exec) {
   void *memory = take(bytes, 1);
   WATCH(tsanom_dpd_event_init(NULL, memory, bytes, &event));
   WATCH(tsanom_dpd_event_push_many(event, events, n, periods, starts));
+  WATCH(tsanom_dpd_event_resize(event, 100));
   free(memory);
   tsanom_dpd_value *value = NULL;
   NEED(tsanom_dpd_value_size(NULL, &bytes) == TSANOM_OK);
@@ -248,6 +249,10 @@ static void dpd(size_t n, const tsanom_exec *exec) {
     status = tsanom_dpd_nest_push(nest, events[i], &changed);
   }
   watch_end("tsanom_dpd_nest_push()", status);
+  WATCH(tsanom_dpd_nest_push_many(nest, events, n, starts));
+  WATCH(tsanom_dpd_nest_resize(nest, 100));
+  WATCH(tsanom_dpd_nest_resize(nest, 1024));
+  WATCH(tsanom_dpd_nest_predict(nest, events, n));
   free(memory);
   free(starts);
   free(periods);
