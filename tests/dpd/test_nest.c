@@ -116,7 +116,7 @@ static void check_after_resizes(const tsanom_dpd_nest *nest, const naive_nest *n
 
 Test(dpd_nest, a_resize_keeps_the_history) {
   uint64_t seed = 2;
-  for (int trial = 0; trial < 1000; trial++) {
+  for (int trial = 0; trial < 300; trial++) {
     uint64_t event[EVENTS];
     stream_random(event, EVENTS, &seed);
     tsanom_dpd_nest_options options;
