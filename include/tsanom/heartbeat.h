@@ -56,9 +56,9 @@ enum {
 typedef struct tsanom_heartbeat_options {
   size_t struct_size; /**< set by _init: which fields this caller knows */
   int32_t clock;      /**< TSANOM_HEARTBEAT_CLOCK_*; automatic (default) */
-  /** TSANOM_HEARTBEAT_HELPER_*; a thread (default). Without it a beating thread
-   *  pauses for some 0.2 ms once in 65536 beats, and a process of one thread stays one:
-   *  the C library then takes no locks in malloc(). */
+  /** TSANOM_HEARTBEAT_HELPER_*; a thread (default). Without it a beating thread pauses
+   *  for up to a millisecond once in 65536 beats, and a process of one thread stays
+   *  one: the C library then takes no locks in malloc(). */
   int32_t helper;
 } tsanom_heartbeat_options;
 

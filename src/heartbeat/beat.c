@@ -164,13 +164,23 @@ static inline tsanom_status leave(tsanom_status status) {
   return status;
 }
 
+/* There is no room. Who looks after the streams notes it in their headers, or nobody
+ * else than this thread does, as often as it asks for room again. */
+static void drop(tsn_recorder *recorder, tsn_stream *stream) {
+  uint64_t dropped = atomic_load_explicit(&stream->dropped, memory_order_relaxed);
+  atomic_store_explicit(&stream->dropped, dropped + 1, memory_order_relaxed);
+  if (recorder->grower_runs || dropped % TSN_GROW_STEP != 0) return;
+  tsn_stream_lock(stream);
+  (void)tsn_storage_write_header(recorder, stream);
+  tsn_stream_unlock(stream);
+}
+
 static __attribute__((noinline)) tsanom_status beat_at_limit(tsn_stream *stream,
                                                              uint32_t tag) {
   tsn_recorder *recorder = atomic_load_explicit(&tsn_the_recorder, memory_order_acquire);
   uint64_t time = tsn_clock_ticks(stream->clock);
   if (!make_room(recorder, stream)) {
-    uint64_t dropped = atomic_load_explicit(&stream->dropped, memory_order_relaxed);
-    atomic_store_explicit(&stream->dropped, dropped + 1, memory_order_relaxed);
+    drop(recorder, stream);
     return leave(TSANOM_E_IO);
   }
   uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);

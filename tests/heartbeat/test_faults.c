@@ -146,16 +146,22 @@ Test(heartbeat_faults, a_forked_child_has_no_run) {
 enum { MANY = 200000 };
 
 static char full_run[FOLDER_ROOM + 16];
+static int32_t full_helper = TSANOM_HEARTBEAT_HELPER_THREAD;
+static bool full_is_killed;
 
 static int beat_into_a_full_disk(void) {
   int dropped = 0;
-  if (tsanom_heartbeat_init(full_run, 1, NULL) != TSANOM_OK) return 1;
+  tsanom_heartbeat_options options;
+  tsanom_heartbeat_options_init(&options, sizeof options);
+  options.helper = full_helper;
+  if (tsanom_heartbeat_init(full_run, 1, &options) != TSANOM_OK) return 1;
   for (uint32_t i = 0; i < MANY; i++) {
     tsanom_status status = tsanom_heartbeat_beat(0, i);
     if (status != TSANOM_OK && status != TSANOM_E_IO) return 2;
     dropped += status != TSANOM_OK;
   }
   if (!dropped) return 3;
+  if (full_is_killed) raise(SIGKILL);
   return tsanom_heartbeat_finish() == TSANOM_PARTIAL ? 0 : 4;
 }
 
@@ -185,6 +191,27 @@ Test(heartbeat_faults, a_limit_of_file_sizes_drops_beats_and_says_so) {
   int status = in_child(limited);
   cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
   check_full_run(LIMIT);
+}
+
+Test(heartbeat_faults, a_limit_of_file_sizes_without_a_helper) {
+  (void)snprintf(full_run, sizeof full_run, "%s/run", folder);
+  full_helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  int status = in_child(limited);
+  cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
+  check_full_run(LIMIT);
+}
+
+/* Without a helper nobody writes the count as beats are dropped, but that some were. */
+Test(heartbeat_faults, a_killed_run_without_a_helper_tells_that_beats_were_dropped) {
+  (void)snprintf(full_run, sizeof full_run, "%s/run", folder);
+  full_helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  full_is_killed = true;
+  (void)in_child(limited);
+  tsanom_heartbeat_run *run = open_run(full_run);
+  tsanom_heartbeat_run_info info = describe(run);
+  cr_assert(!info.finished && info.beats > 0 && info.dropped > 0);
+  cr_assert(info.beats + info.dropped <= MANY);
+  tsanom_heartbeat_run_close(run);
 }
 
 enum { NO_PRIVILEGE = 77 };
