@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <tsanom/spmd.h>
@@ -147,4 +148,6 @@ Test(spmd_cpu_clock, says_how_it_is_read) {
   int32_t answer = tsanom_spmd_cpu_clock_is_in_user_space();
   cr_assert(answer == 0 || answer == 1);
   cr_assert_eq(tsanom_spmd_cpu_clock_is_in_user_space(), answer);
+  const char *tunables = getenv("GLIBC_TUNABLES");
+  if (tunables && strstr(tunables, "rseq=0")) cr_assert_eq(answer, 0);
 }
