@@ -106,6 +106,7 @@ tsanom_exec exec_of(const benchmark::State &state) {
 void report_counts(benchmark::State &state, const tsanom_search_report &r) {
   double all = (double)r.candidates;
   state.counters["kim%"] = 100 * (double)r.kim / all;
+  state.counters["means%"] = 100 * (double)r.means / all;
   state.counters["keogh%"] = 100 * (double)r.keogh / all;
   state.counters["reversed%"] = 100 * (double)r.keogh_reversed / all;
   state.counters["dtw%"] = 100 * (double)(r.abandoned + r.computed) / all;
@@ -141,6 +142,7 @@ void nearest(benchmark::State &state) {
           "nearest");
     sum.candidates += reports[i].candidates;
     sum.kim += reports[i].kim;
+    sum.means += reports[i].means;
     sum.keogh += reports[i].keogh;
     sum.keogh_reversed += reports[i].keogh_reversed;
     sum.abandoned += reports[i].abandoned;

@@ -4,7 +4,8 @@
  *  index that is built once, and of a query among all windows of one stream.
  *
  *  A cascade of lower bounds, cheapest first, removes most candidates before
- *  any DTW is computed: LB_KimFL, LB_Keogh against the envelope of the query,
+ *  any DTW is computed: LB_KimFL, with it in an index the means of segments
+ *  against the means of envelopes, LB_Keogh against the envelope of the query,
  *  LB_Keogh of the query against the envelope of the candidate, and DTW itself
  *  that gives up above the best distance so far. A candidate is removed only
  *  when a bound exceeds that distance by more than the rounding of both, so
@@ -15,7 +16,8 @@
  *
  *  Sources: T. Rakthanmanon et al., KDD 2012, 262-270 (the cascade,
  *  normalisation of a stream); E. Keogh and C. A. Ratanamahatana, Knowl. Inf.
- *  Syst. 7 (2005) 358-386 (LB_Keogh). */
+ *  Syst. 7 (2005) 358-386 (LB_Keogh); Y. Zhu and D. Shasha, SIGMOD 2003,
+ *  181-192 (means of segments). */
 #ifndef TSANOM_SEARCH_H
 #define TSANOM_SEARCH_H
 
@@ -63,12 +65,14 @@ TSANOM_API tsanom_status tsanom_search_options_init(tsanom_search_options *optio
  *  it. */
 typedef struct tsanom_search_report {
   uint64_t candidates;     /**< series of the index, or windows of the stream */
-  uint64_t kim;            /**< removed by LB_KimFL */
+  uint64_t kim;            /**< of a stream: removed by LB_KimFL */
   uint64_t keogh;          /**< removed by LB_Keogh, envelope of the query */
   uint64_t keogh_reversed; /**< removed by LB_Keogh, envelope of the candidate */
   uint64_t abandoned;      /**< DTW given up above the best distance so far */
   uint64_t computed;       /**< DTW computed to the end */
-  uint64_t reserved[2];    /**< 0 */
+  uint64_t means;          /**< of an index: removed by LB_KimFL and the bound of
+                                segment means together */
+  uint64_t reserved;       /**< 0 */
 } tsanom_search_report;
 
 /** (x - mean) / standard deviation of a series, the latter with the divisor n,

@@ -16,6 +16,8 @@ typedef struct {
   tsanom_search_index *index;
   double *copy;                     /* NULL if the series are borrowed */
   double *end[2 * TSN_SEARCH_ENDS]; /* the front ones, then those at the back */
+  double *largest;                  /* |sample| of every series */
+  double *sums;                     /* one row a thread */
   unsigned char *scratch;           /* for envelopes, scratch_bytes a thread */
   size_t scratch_bytes;
 } parts;
@@ -52,6 +54,11 @@ static tsanom_status layout(tsn_arena *arena, size_t count, size_t length,
   double *lower = take_rows(arena, count, row), *upper = take_rows(arena, count, row);
   for (int k = 0; k < 2 * TSN_SEARCH_ENDS; k++) p->end[k] = take_rows(arena, count, 1);
   double *zeros = take_rows(arena, count, 1), *ones = take_rows(arena, count, 1);
+  double *sums = take_rows(arena, count, TSN_SEARCH_SEGMENTS);
+  double *lower_sums = take_rows(arena, count, TSN_SEARCH_SEGMENTS);
+  double *upper_sums = take_rows(arena, count, TSN_SEARCH_SEGMENTS);
+  p->largest = take_rows(arena, count, 1);
+  p->sums = take_rows(arena, (size_t)exec->threads, row);
   p->scratch = tsn_arena_take(arena, (size_t)exec->threads, p->scratch_bytes);
   if (arena->overflow) return TSANOM_E_OVERFLOW;
   if (p->index) {
@@ -62,6 +69,10 @@ static tsanom_status layout(tsn_arena *arena, size_t count, size_t length,
                                       .upper = upper,
                                       .zeros = zeros,
                                       .ones = ones,
+                                      .cut = tsn_search_cut_of(length),
+                                      .sums = sums,
+                                      .lower_sums = lower_sums,
+                                      .upper_sums = upper_sums,
                                       .radius = options->radius,
                                       .cost = options->cost,
                                       .z_normalize = options->z_normalize};
@@ -86,6 +97,15 @@ static void note_status(build *b, tsanom_status status) {
   } else {
     atomic_compare_exchange_strong(&b->status, &none, status);
   }
+}
+
+/* Sums of segments of series i, a column of `to`. */
+static void sum_segments(const build *b, const tsn_search_kernels *kernels,
+                         const double *x, size_t i, int thread, double *to) {
+  const tsanom_search_index *index = b->parts->index;
+  double *sums = b->parts->sums + (size_t)thread * index->row;
+  kernels->segment_sums(x + index->cut.first, index->cut.count, index->cut.length, sums);
+  for (size_t s = 0; s < index->cut.count; s++) to[s * index->count + i] = sums[s];
 }
 
 static void build_one(build *b, const tsn_search_kernels *kernels, size_t i, int thread) {
@@ -115,6 +135,10 @@ static void build_one(build *b, const tsn_search_kernels *kernels, size_t i, int
     p->end[k][i] = x[k < n ? k : 0];
     p->end[TSN_SEARCH_ENDS + k][i] = x[k < n ? n - 1 - k : 0];
   }
+  sum_segments(b, kernels, x, i, thread, index->sums);
+  sum_segments(b, kernels, index->lower + i * index->row, i, thread, index->lower_sums);
+  sum_segments(b, kernels, index->upper + i * index->row, i, thread, index->upper_sums);
+  p->largest[i] = kernels->largest(x, n);
   index->zeros[i] = 0;
   index->ones[i] = 1;
 }
@@ -136,6 +160,7 @@ static tsanom_status build_all(const parts *p, const double *series, size_t stri
   if (status != TSANOM_OK) return status;
   status = atomic_load(&b.status);
   if (status < 0) return status;
+  index->largest = tsn_search_kernels_at(exec->isa)->largest(p->largest, index->count);
   index->series = p->copy ? p->copy : series;
   index->stride = p->copy ? index->row : stride;
   index->ends.front_count = tsn_search_front(index->length);

@@ -2,7 +2,7 @@
 #ifndef TSN_SEARCH_INDEX_H
 #define TSN_SEARCH_INDEX_H
 
-#include "search/search_internal.h"
+#include "search/segments.h"
 
 struct tsanom_search_index {
   const double *series;
@@ -11,6 +11,9 @@ struct tsanom_search_index {
   size_t row;            /* of the envelopes */
   double *lower, *upper; /* of each series */
   tsn_search_ends ends;
+  tsn_search_cut cut;
+  double *sums, *lower_sums, *upper_sums; /* of each segment, `count` of them */
+  double largest;                         /* |sample| */
   double *zeros, *ones; /* moments under which a series is seen as it is */
   size_t radius;
   int32_t cost, z_normalize;

@@ -12,9 +12,8 @@
  * that fits the cache serves them all. */
 enum { GROUP = 16, PART_SAMPLES = 1 << 14, SAMPLES_PER_POLL = 1 << 26 };
 
-/* The first DTWs are a batch, of a small index a share, and so many times more
- * candidates, those with the least LB_Kim, compete for them. */
-enum { FIRST_SHARE = 32, FIRST_CHOICE = 4 };
+/* The first DTWs are a batch, of a small index a share. */
+enum { FIRST_SHARE = 32 };
 
 /* Candidates that pass the bounds wait for the end of the index, where the best
  * come first, unless there are so many. */
@@ -31,10 +30,9 @@ typedef struct {
   const double *queries;
   size_t stride, neighbours;
   const tsanom_exec *exec;
-  size_t first;  /* series of the first DTWs */
-  size_t choice; /* among so many */
-  size_t part;   /* series of a part of the index */
-  size_t group;  /* queries at a time */
+  size_t first; /* series of the first DTWs */
+  size_t part;  /* series of a part of the index */
+  size_t group; /* queries at a time */
   size_t work_bytes;
   size_t *indices;
   double *distances;
@@ -48,8 +46,9 @@ typedef struct {
   const tsn_search_kernels *kernels;
   void *work;                    /* the thread's, for envelopes and for DTW */
   double *query, *lower, *upper; /* as compared, and its envelope */
-  size_t *taken;                 /* series of the first DTWs, in order */
-  size_t passed;                 /* of those, how many the filter is past */
+  tsn_search_query_sums sums;
+  size_t *taken; /* series of the first DTWs, in order */
+  size_t passed; /* of those, how many the filter is past */
   ranked *heap;
   size_t waiting; /* in the heap */
   size_t found;   /* neighbours so far, in order */
@@ -62,7 +61,8 @@ typedef struct {
 /* What one thread works in. */
 typedef struct buffers {
   progress queries[GROUP];
-  double *kim; /* of a part of the index */
+  double *bounds, *other; /* of a part of the index */
+  double *sums;           /* of half a series */
 } buffers;
 
 static int before(const ranked *a, const ranked *b) {
@@ -115,15 +115,14 @@ static void insert(progress *p, double distance, size_t id) {
   p->indices[at] = id;
 }
 
-/* DTW of what waits; the neighbours and the limit follow. */
-static tsanom_status run_batch(progress *p, tsn_search_batch *batch) {
+/* DTW of what waits; the neighbours and the limit follow. The arguments are
+ * checked and the workspace is there: it cannot fail. */
+static void run_batch(progress *p, tsn_search_batch *batch) {
   const search *s = p->search;
   const tsanom_search_index *index = s->index;
   double distances[TSN_SEARCH_BATCH], worst = cutoff(p);
-  tsanom_status status =
-      tsn_search_distances(p->query, index->length, batch, index->radius, index->cost,
-                           worst, s->exec, p->work, s->work_bytes, distances);
-  if (status < 0) return status;
+  (void)tsn_search_distances(p->query, index->length, batch, index->radius, index->cost,
+                             worst, s->exec, p->work, s->work_bytes, distances);
   for (size_t i = 0; i < batch->count; i++) {
     if (isinf(distances[i]) && !isinf(worst)) {
       p->report.abandoned++;
@@ -134,13 +133,12 @@ static tsanom_status run_batch(progress *p, tsn_search_batch *batch) {
   }
   batch->count = 0;
   p->limit = tsn_search_limit(cutoff(p), index->length, index->cost, 0);
-  return TSANOM_OK;
 }
 
-static tsanom_status add_to_batch(progress *p, tsn_search_batch *batch, size_t id) {
+static void add_to_batch(progress *p, tsn_search_batch *batch, size_t id) {
   batch->series[batch->count] = tsn_search_series(p->search->index, id);
   batch->id[batch->count++] = id;
-  return batch->count == TSN_SEARCH_BATCH ? run_batch(p, batch) : TSANOM_OK;
+  if (batch->count == TSN_SEARCH_BATCH) run_batch(p, batch);
 }
 
 /* LB_Keogh of a series against the envelope of the query. */
@@ -165,7 +163,9 @@ static double keogh_reversed(const progress *p, size_t id) {
   return p->kernels->keogh[index->cost](&problem);
 }
 
-static void kim_of(const progress *p, size_t first, size_t count, double *bounds) {
+/* LB_KimFL and the larger bound by segments, for `count` series from `first`. */
+static void cheap_bounds(const progress *p, size_t first, size_t count, double *bounds,
+                         double *other) {
   const tsanom_search_index *index = p->search->index;
   tsn_search_kim kim = {.mean = index->zeros, .inverse = index->ones};
   tsn_search_query_ends(p->query, index->length, &kim);
@@ -174,13 +174,28 @@ static void kim_of(const progress *p, size_t first, size_t count, double *bounds
     ends.front[k] += first;
     ends.back[k] += first;
   }
-  p->kernels->kim[index->cost](&ends, &kim, count, bounds);
+  tsn_search_segments segments = {.low = index->sums,
+                                  .high = index->sums,
+                                  .query_low = p->sums.lowest,
+                                  .query_high = p->sums.highest,
+                                  .stride = index->count,
+                                  .count = p->sums.count,
+                                  .length = index->cut.length};
+  tsn_search_segments reversed = segments;
+  reversed.low = index->lower_sums;
+  reversed.high = index->upper_sums;
+  reversed.query_low = p->sums.low;
+  reversed.query_high = p->sums.high;
+  p->kernels->segments[index->cost](&segments, first, count, bounds);
+  p->kernels->segments[index->cost](&reversed, first, count, other);
+  for (size_t i = 0; i < count; i++) bounds[i] = fmax(bounds[i], other[i]);
+  p->kernels->kim[index->cost](&ends, &kim, count, other);
+  for (size_t i = 0; i < count; i++) bounds[i] += other[i];
 }
 
-/* Keep the `choice` least of all in order. */
+/* Keep the least of all in order, as many as have the first DTWs. */
 static void choose(progress *p, ranked candidate) {
-  size_t choice = p->search->choice;
-  size_t at = p->waiting < choice ? p->waiting : choice - 1;
+  size_t first = p->search->first, at = p->waiting < first ? p->waiting : first - 1;
   if (at == p->waiting) {
     p->waiting++;
   } else if (!before(&candidate, p->heap + at)) {
@@ -198,32 +213,22 @@ static void note_taken(progress *p, size_t id) {
   p->taken[at] = id;
 }
 
-/* The first DTWs give a limit to all bounds that follow: those series that
- * look nearest by LB_Keogh among those that look nearest by LB_Kim. */
-static tsanom_status take_first(progress *p, double *kim) {
-  const search *s = p->search;
-  size_t count = s->index->count;
-  for (size_t i = 0; i < count; i += s->part) {
-    size_t part = count - i < s->part ? count - i : s->part;
-    kim_of(p, i, part, kim);
-    for (size_t k = 0; k < part; k++) choose(p, (ranked){kim[k], i + k});
-  }
-  for (size_t i = 0; i < p->waiting; i++) p->heap[i].bound = keogh(p, p->heap[i].id);
-  heap_make(p->heap, p->waiting);
+/* The first DTWs, of the series that look nearest, give a limit to all bounds
+ * that follow. */
+static void take_first(progress *p) {
   tsn_search_batch batch = {.count = 0};
-  for (size_t i = 0; i < s->first; i++) {
-    size_t id = heap_pop(p->heap, &p->waiting).id;
+  for (size_t i = 0; i < p->search->first; i++) {
+    size_t id = p->heap[i].id;
     note_taken(p, id);
-    tsanom_status status = add_to_batch(p, &batch, id);
-    if (status < 0) return status;
+    add_to_batch(p, &batch, id);
   }
   p->waiting = p->passed = 0;
-  return batch.count > 0 ? run_batch(p, &batch) : TSANOM_OK;
+  if (batch.count > 0) run_batch(p, &batch);
 }
 
 /* DTW of those that wait, the best first, until the bound of one removes it
  * and all behind it. */
-static tsanom_status run_waiting(progress *p) {
+static void run_waiting(progress *p) {
   tsn_search_batch batch = {.count = 0};
   heap_make(p->heap, p->waiting);
   while (p->waiting > 0) {
@@ -233,16 +238,15 @@ static tsanom_status run_waiting(progress *p) {
       p->waiting = 0;
       break;
     }
-    tsanom_status status = add_to_batch(p, &batch, best.id);
-    if (status < 0) return status;
+    add_to_batch(p, &batch, best.id);
   }
-  return batch.count > 0 ? run_batch(p, &batch) : TSANOM_OK;
+  if (batch.count > 0) run_batch(p, &batch);
 }
 
-static void filter_one(progress *p, size_t id, double kim) {
+static void filter_one(progress *p, size_t id, double cheap) {
   double bound, other;
-  if (kim > p->limit) {
-    p->report.kim++;
+  if (cheap > p->limit) {
+    p->report.means++;
   } else if ((bound = keogh(p, id)) > p->limit) {
     p->report.keogh++;
   } else if ((other = keogh_reversed(p, id)) > p->limit) {
@@ -252,23 +256,24 @@ static void filter_one(progress *p, size_t id, double kim) {
   }
 }
 
-static tsanom_status filter_part(progress *p, size_t first, size_t count, double *kim) {
-  kim_of(p, first, count, kim);
+static void choose_part(progress *p, size_t first, size_t count, buffers *b) {
+  cheap_bounds(p, first, count, b->bounds, b->other);
+  for (size_t i = 0; i < count; i++) choose(p, (ranked){b->bounds[i], first + i});
+}
+
+static void filter_part(progress *p, size_t first, size_t count, buffers *b) {
+  cheap_bounds(p, first, count, b->bounds, b->other);
   for (size_t i = 0; i < count; i++) {
     if (p->passed < p->search->first && p->taken[p->passed] == first + i) {
       p->passed++;
       continue;
     }
-    filter_one(p, first + i, kim[i]);
-    if (p->waiting == WAITING) {
-      tsanom_status status = run_waiting(p);
-      if (status < 0) return status;
-    }
+    filter_one(p, first + i, b->bounds[i]);
+    if (p->waiting == WAITING) run_waiting(p);
   }
-  return TSANOM_OK;
 }
 
-static void begin_query(const search *s, size_t number, progress *p) {
+static void begin_query(const search *s, size_t number, progress *p, double *work) {
   const tsanom_search_index *index = s->index;
   const double *query = s->queries + number * s->stride;
   size_t n = index->length;
@@ -290,26 +295,33 @@ static void begin_query(const search *s, size_t number, progress *p) {
   tsanom_exec alone = tsn_search_alone(s->exec);
   tsanom_lbkeogh_envelope(p->query, n, &options, &alone, p->work, s->work_bytes, p->lower,
                           p->upper);
+  double largest = fmax(index->largest, p->kernels->largest(p->query, n));
+  tsn_search_sum_query(p->kernels, p->query, p->lower, p->upper, n, largest, work,
+                       &p->sums);
 }
 
-/* The arguments are checked and the workspace is there: no DTW can fail. */
+/* Visit the index part by part, each for all queries. */
+static void each_part(buffers *b, size_t queries,
+                      void visit(progress *p, size_t first, size_t count, buffers *b)) {
+  const search *s = b->queries[0].search;
+  size_t count = s->index->count;
+  for (size_t i = 0; i < count; i += s->part) {
+    size_t part = count - i < s->part ? count - i : s->part;
+    for (size_t q = 0; q < queries; q++) visit(b->queries + q, i, part, b);
+  }
+}
+
 static void search_group(void *context, size_t begin, size_t end, int thread) {
   const search *s = context;
   buffers *b = s->buffers + thread;
-  size_t count = s->index->count;
-  for (size_t q = begin; q < end; q++) {
-    begin_query(s, q, b->queries + (q - begin));
-    (void)take_first(b->queries + (q - begin), b->kim);
-  }
-  for (size_t i = 0; i < count; i += s->part) {
-    size_t part = count - i < s->part ? count - i : s->part;
-    for (size_t q = 0; q < end - begin; q++) {
-      (void)filter_part(b->queries + q, i, part, b->kim);
-    }
-  }
+  for (size_t q = begin; q < end; q++)
+    begin_query(s, q, b->queries + (q - begin), b->sums);
+  each_part(b, end - begin, choose_part);
+  for (size_t q = begin; q < end; q++) take_first(b->queries + (q - begin));
+  each_part(b, end - begin, filter_part);
   for (size_t q = begin; q < end; q++) {
     progress *p = b->queries + (q - begin);
-    (void)run_waiting(p);
+    run_waiting(p);
     if (s->reports) s->reports[q] = p->report;
   }
 }
@@ -331,13 +343,19 @@ static tsanom_status work_size(const tsanom_search_index *index, const tsanom_ex
 }
 
 static buffers *layout(tsn_arena *arena, const search *s) {
-  size_t length = s->index->length, room = s->choice > WAITING ? s->choice : WAITING;
+  size_t length = s->index->length, room = s->first > WAITING ? s->first : WAITING;
   if (room > s->index->count) room = s->index->count;
   buffers *all = tsn_arena_take(arena, (size_t)s->exec->threads, sizeof *all);
   for (int t = 0; t < s->exec->threads; t++) {
-    double *kim = tsn_arena_take(arena, s->part, sizeof(double));
+    double *bounds = tsn_arena_take(arena, s->part, sizeof(double));
+    double *other = tsn_arena_take(arena, s->part, sizeof(double));
+    double *sums = tsn_arena_take(arena, length, sizeof(double));
     void *work = tsn_arena_take(arena, 1, s->work_bytes);
-    if (all) all[t].kim = kim;
+    if (all) {
+      all[t].bounds = bounds;
+      all[t].other = other;
+      all[t].sums = sums;
+    }
     for (size_t q = 0; q < GROUP; q++) {
       progress p = {.work = work,
                     .query = tsn_arena_take(arena, length, sizeof(double)),
@@ -360,13 +378,11 @@ static tsanom_status describe(const tsanom_search_index *index, size_t neighbour
   size_t first = 1 + index->count / FIRST_SHARE;
   if (first > TSN_SEARCH_BATCH) first = TSN_SEARCH_BATCH;
   if (first < neighbours) first = neighbours;
-  *s = (search){
-      .index = index,
-      .neighbours = neighbours,
-      .exec = own_exec,
-      .first = first,
-      .choice = first > index->count / FIRST_CHOICE ? index->count : FIRST_CHOICE * first,
-      .part = 1 + PART_SAMPLES / index->length};
+  *s = (search){.index = index,
+                .neighbours = neighbours,
+                .exec = own_exec,
+                .first = first,
+                .part = 1 + PART_SAMPLES / index->length};
   return work_size(index, own_exec, &s->work_bytes);
 }
 

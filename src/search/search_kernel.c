@@ -53,6 +53,13 @@ static bool within(const double *x, size_t n, double limit) {
   return beyond == 0;
 }
 
+static double largest(const double *x, size_t n) {
+  double most = 0;
+#pragma omp simd reduction(max : most)
+  for (size_t i = 0; i < n; i++) most = larger(fabs(x[i]), most);
+  return most;
+}
+
 static void moments(const double *x, size_t n, double *mean, double *inverse) {
   double m = sum_from(x, n, 0, IDENTITY) / (double)n;
   double variance = sum_from(x, n, m, SQUARED) / (double)n;
@@ -150,6 +157,34 @@ ALWAYS void kim(const tsn_search_ends *ends, const tsn_search_kim *kim, size_t c
   }
 }
 
+/* Every addition is monotone, so that a series that lies below another has no
+ * larger sums. Reads run ahead of writes in the same array. */
+static void segment_sums(const double *x, size_t count, size_t length, double *sums) {
+  const double *from = x;
+  for (; length > 1; length /= 2, from = sums) {
+#pragma omp simd
+    for (size_t i = 0; i < count * length / 2; i++)
+      sums[i] = from[2 * i] + from[2 * i + 1];
+  }
+  for (size_t i = 0; from == x && i < count; i++) sums[i] = x[i];
+}
+
+ALWAYS void segments(const tsn_search_segments *segments, size_t first, size_t count,
+                     double *restrict bounds, int cost) {
+  double weight = cost == SQUARED ? 1 / (double)segments->length : 1;
+  for (size_t i = 0; i < count; i++) bounds[i] = 0;
+  for (size_t s = 0; s < segments->count; s++) {
+    const double *low = segments->low + s * segments->stride + first;
+    const double *high = segments->high + s * segments->stride + first;
+    double query_low = segments->query_low[s], query_high = segments->query_high[s];
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+      double apart = larger(larger(query_low - high[i], low[i] - query_high), 0);
+      bounds[i] += weight * cost_of(apart, cost);
+    }
+  }
+}
+
 /* Which side of LB_Keogh is scaled. */
 enum { NONE, SERIES, ENVELOPE };
 
@@ -185,19 +220,23 @@ ALWAYS double keogh(const tsn_search_keogh *problem, int scaled, int cost) {
   return total(lane);
 }
 
-#define FOR_COST(suffix, cost)                                                  \
-  static void kim##suffix(const tsn_search_ends *ends, const tsn_search_kim *k, \
-                          size_t count, double *bounds) {                       \
-    kim(ends, k, count, bounds, cost);                                          \
-  }                                                                             \
-  static double keogh##suffix(const tsn_search_keogh *problem) {                \
-    return keogh(problem, NONE, cost);                                          \
-  }                                                                             \
-  static double keogh_series##suffix(const tsn_search_keogh *problem) {         \
-    return keogh(problem, SERIES, cost);                                        \
-  }                                                                             \
-  static double keogh_envelope##suffix(const tsn_search_keogh *problem) {       \
-    return keogh(problem, ENVELOPE, cost);                                      \
+#define FOR_COST(suffix, cost)                                                   \
+  static void kim##suffix(const tsn_search_ends *ends, const tsn_search_kim *k,  \
+                          size_t count, double *bounds) {                        \
+    kim(ends, k, count, bounds, cost);                                           \
+  }                                                                              \
+  static void segments##suffix(const tsn_search_segments *problem, size_t first, \
+                               size_t count, double *bounds) {                   \
+    segments(problem, first, count, bounds, cost);                               \
+  }                                                                              \
+  static double keogh##suffix(const tsn_search_keogh *problem) {                 \
+    return keogh(problem, NONE, cost);                                           \
+  }                                                                              \
+  static double keogh_series##suffix(const tsn_search_keogh *problem) {          \
+    return keogh(problem, SERIES, cost);                                         \
+  }                                                                              \
+  static double keogh_envelope##suffix(const tsn_search_keogh *problem) {        \
+    return keogh(problem, ENVELOPE, cost);                                       \
   }
 
 FOR_COST(_absolute, ABSOLUTE)
@@ -205,10 +244,13 @@ FOR_COST(_squared, SQUARED)
 
 const tsn_search_kernels TSN_LEVEL(tsn_search_kernels) = {
     .within = within,
+    .largest = largest,
     .moments = moments,
     .scale = scale,
     .window_moments = window_moments,
     .kim = {kim_absolute, kim_squared},
+    .segment_sums = segment_sums,
+    .segments = {segments_absolute, segments_squared},
     .keogh = {keogh_absolute, keogh_squared},
     .keogh_series = {keogh_series_absolute, keogh_series_squared},
     .keogh_envelope = {keogh_envelope_absolute, keogh_envelope_squared},

@@ -25,6 +25,15 @@ typedef struct {
   const double *mean, *inverse;
 } tsn_search_kim;
 
+/* Series of which only sums over segments of `length` samples are looked at:
+ * these lie between low and high, that of segment s and candidate i at
+ * [s * stride + i]; those of the query between query_low and query_high. */
+typedef struct {
+  const double *low, *high;
+  const double *query_low, *query_high;
+  size_t stride, count, length;
+} tsn_search_segments;
+
 /* LB_Keogh of c against lower and upper, one of the two sides being seen as
  * (v - mean) * inverse. The sum is given up, and what it is by then returned,
  * when it exceeds `limit`. */
@@ -37,6 +46,7 @@ typedef struct {
 typedef struct {
   /* Whether all |x| <= limit; no for a NaN. */
   bool (*within)(const double *x, size_t n, double limit);
+  double (*largest)(const double *x, size_t n); /* max |x| */
   /* Mean and the reciprocal of the standard deviation, 0 for a constant
    * series. Here and below samples are within TSN_SEARCH_LARGEST. */
   void (*moments)(const double *x, size_t n, double *mean, double *inverse);
@@ -49,6 +59,12 @@ typedef struct {
                          double *inverse);
   void (*kim[2])(const tsn_search_ends *ends, const tsn_search_kim *kim, size_t count,
                  double *bounds);
+  /* Sums of the segments of x; sums has room for half the samples of `count`
+   * segments, and for count. */
+  void (*segment_sums)(const double *x, size_t count, size_t length, double *sums);
+  /* bounds[i] = what candidate first + i must cost at least by its segments. */
+  void (*segments[2])(const tsn_search_segments *segments, size_t first, size_t count,
+                      double *bounds);
   double (*keogh[2])(const tsn_search_keogh *problem);          /* nothing scaled */
   double (*keogh_series[2])(const tsn_search_keogh *problem);   /* c is */
   double (*keogh_envelope[2])(const tsn_search_keogh *problem); /* the envelope is */

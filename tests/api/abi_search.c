@@ -22,5 +22,6 @@ static_assert(offsetof(tsanom_search_report, keogh) == 16, "keogh");
 static_assert(offsetof(tsanom_search_report, keogh_reversed) == 24, "keogh_reversed");
 static_assert(offsetof(tsanom_search_report, abandoned) == 32, "abandoned");
 static_assert(offsetof(tsanom_search_report, computed) == 40, "computed");
-static_assert(offsetof(tsanom_search_report, reserved) == 48, "reserved");
+static_assert(offsetof(tsanom_search_report, means) == 48, "means");
+static_assert(offsetof(tsanom_search_report, reserved) == 56, "reserved");
 static_assert(sizeof(tsanom_search_report) == 64, "size");

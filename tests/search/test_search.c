@@ -156,7 +156,8 @@ Test(search, nearest_equals_brute_force) {
           }
           const tsanom_search_report *r = reports + q;
           cr_assert(r->candidates == count);
-          cr_assert(r->kim + r->keogh + r->keogh_reversed + r->abandoned + r->computed ==
+          cr_assert(r->means + r->keogh + r->keogh_reversed + r->abandoned +
+                        r->computed ==
                     count);
           if (isa == TSANOM_ISA_BASE && threads == 1) first[q] = *r;
           cr_assert(memcmp(r, first + q, sizeof *r) == 0);
@@ -164,6 +165,86 @@ Test(search, nearest_equals_brute_force) {
         tsanom_search_index_destroy(index);
       }
     }
+  }
+}
+
+static double nearest_distance(const double *query, const double *series, size_t count,
+                               size_t n, size_t radius, int32_t cost, size_t *index) {
+  double least = INFINITY;
+  for (size_t i = count; i-- > 0;) {
+    double distance = dtw(query, series + i * n, n, radius, cost);
+    if (distance <= least) least = distance, *index = i;
+  }
+  return least;
+}
+
+/* Sums of samples whose differences are of the size of their rounding, and of
+ * samples whose sums overflow. */
+Test(search, nearest_among_samples_of_any_size_equals_brute_force) {
+  uint64_t seed = 9;
+  enum { LONGEST = 200, COUNT = 60 };
+  static double series[COUNT * LONGEST];
+  static const double levels[] = {0, 1e9, -1e15, 1e16, 1e300},
+                      heights[] = {1, 1e-6, 4, 8, 1.7e308};
+  for (int trial = 0; trial < 200; trial++) {
+    size_t n = random_between(&seed, 1, LONGEST), radius = random_between(&seed, 0, 8);
+    double level = levels[trial % 5], height = heights[trial % 5], query[LONGEST];
+    int32_t cost = trial % 5 == 4 ? TSANOM_SEARCH_ABSOLUTE : trial / 5 % 2;
+    for (size_t i = 0; i < COUNT * n; i++) {
+      series[i] = level + height * (random_unit(&seed) - 0.5);
+    }
+    memcpy(query, series + 7 * n, n * sizeof *query);
+    if (trial % 2) query[n / 2] = level + height / 2;
+    if (trial % 3 == 2) {
+      for (size_t i = 0; i < COUNT * n; i++) {
+        series[i] = 1e9 + 0x1p-23 * (double)random_between(&seed, 0, 2);
+      }
+      for (size_t i = 0; i < n; i++) query[i] = 1e9;
+    }
+    tsanom_search_options options = options_of(radius, cost, 0);
+    size_t expected = 0, found;
+    double least = nearest_distance(query, series, COUNT, n, radius, cost, &expected);
+    FOR_EACH_ISA (isa) {
+      tsanom_exec exec;
+      tsanom_exec_init(&exec, sizeof exec);
+      exec.isa = isa;
+      tsanom_search_index *index;
+      double distance;
+      CHECK_STATUS(
+          tsanom_search_index_create(series, COUNT, n, n, &options, &exec, &index),
+          TSANOM_OK);
+      CHECK_STATUS(tsanom_search_nearest(index, query, 1, n, 1, &exec, NULL, 0, &found,
+                                         &distance, NULL),
+                   TSANOM_OK);
+      cr_assert(found == expected && distance == least,
+                "trial %d: %zu at %.17g, not %zu at %.17g", trial, found, distance,
+                expected, least);
+      tsanom_search_index_destroy(index);
+    }
+  }
+}
+
+Test(search, means_remove_most_series) {
+  uint64_t seed = 10;
+  enum { N = 128, COUNT = 1000 };
+  static double series[COUNT * N];
+  for (size_t i = 0; i < COUNT * N; i++) {
+    series[i] = (i % N ? series[i - 1] : 0) + random_unit(&seed) - 0.5;
+  }
+  for (int32_t cost = 0; cost < 2; cost++) {
+    tsanom_search_options options = options_of(6, cost, 1);
+    tsanom_search_index *index;
+    tsanom_search_report report;
+    size_t found;
+    double distance;
+    CHECK_STATUS(tsanom_search_index_create(series, COUNT, N, N, &options, NULL, &index),
+                 TSANOM_OK);
+    CHECK_STATUS(tsanom_search_nearest(index, series + 3 * N, 1, N, 1, NULL, NULL, 0,
+                                       &found, &distance, &report),
+                 TSANOM_OK);
+    cr_assert(found == 3 && distance == 0);
+    cr_assert(report.means > COUNT * 9 / 10, "%zu", (size_t)report.means);
+    tsanom_search_index_destroy(index);
   }
 }
 

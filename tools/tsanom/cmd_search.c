@@ -149,10 +149,11 @@ static int result_make(result *found, size_t queries, size_t neighbours, failure
 }
 
 static json_t *report_json(const tsanom_search_report *r) {
-  return json_pack("{sI sI sI sI sI sI}", "candidates", (json_int_t)r->candidates, "kim",
-                   (json_int_t)r->kim, "keogh", (json_int_t)r->keogh, "keogh_reversed",
-                   (json_int_t)r->keogh_reversed, "dtw_abandoned",
-                   (json_int_t)r->abandoned, "dtw_computed", (json_int_t)r->computed);
+  return json_pack("{sI sI sI sI sI sI sI}", "candidates", (json_int_t)r->candidates,
+                   "kim", (json_int_t)r->kim, "means", (json_int_t)r->means, "keogh",
+                   (json_int_t)r->keogh, "keogh_reversed", (json_int_t)r->keogh_reversed,
+                   "dtw_abandoned", (json_int_t)r->abandoned, "dtw_computed",
+                   (json_int_t)r->computed);
 }
 
 static json_t *result_json(const result *found) {
@@ -178,6 +179,7 @@ static void print_removed(const result *found) {
     const tsanom_search_report *r = found->report + q;
     sum.candidates += r->candidates;
     sum.kim += r->kim;
+    sum.means += r->means;
     sum.keogh += r->keogh;
     sum.keogh_reversed += r->keogh_reversed;
     sum.abandoned += r->abandoned;
@@ -185,9 +187,9 @@ static void print_removed(const result *found) {
   }
   double percent = 100 / (double)sum.candidates;
   printf(
-      "\nremoved by LB_Kim %.2f %%, by LB_Keogh %.2f %%, reversed %.2f %%; DTW "
-      "abandoned %.2f %%, computed %.2f %% of %ju\n",
-      percent * (double)sum.kim, percent * (double)sum.keogh,
+      "\nremoved by LB_Kim %.2f %%, with means %.2f %%, by LB_Keogh %.2f %%, reversed "
+      "%.2f %%; DTW abandoned %.2f %%, computed %.2f %% of %ju\n",
+      percent * (double)sum.kim, percent * (double)sum.means, percent * (double)sum.keogh,
       percent * (double)sum.keogh_reversed, percent * (double)sum.abandoned,
       percent * (double)sum.computed, (uintmax_t)sum.candidates);
 }
