@@ -5,58 +5,59 @@
 set -eu
 sources=$(cd "$1" && pwd) command=$2 workloads=$3
 mkdir -p "$4"
-cd "$4"
+output=$(cd "$4" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" # pictures name files as they are given
 export OMP_WAIT_POLICY=passive
 
 # draw SUBCOMMAND PICTURE ARGUMENT...
 draw() {
   subcommand=$1 picture=$2
   shift 2
-  "$command" "$subcommand" --plot "$picture.svg" "$@" >/dev/null
+  "$command" "$subcommand" --plot "$output/$picture.svg" "$@" >/dev/null
 }
 
 # A wave and the same wave with a pause in it.
-awk 'BEGIN { for (i = 0; i < 120; i++) print sin(i / 9) * exp(-i / 90) }' >"$scratch/wave"
+awk 'BEGIN { for (i = 0; i < 120; i++) print sin(i / 9) * exp(-i / 90) }' >wave
 awk 'BEGIN { for (i = 0; i < 120; i++) {
                t = i < 40 ? i : i < 55 ? 40 : i - 15
-               print sin(t / 9) * exp(-t / 90) + 0.3 } }' >"$scratch/delayed"
-draw dtw dtw --path --radius 25 "$scratch/wave" "$scratch/delayed"
+               print sin(t / 9) * exp(-t / 90) + 0.3 } }' >delayed
+draw dtw dtw --path --radius 25 wave delayed
 
 awk 'BEGIN { srand(7); for (i = 0; i < 2000; i++) {
                x += rand() - 0.5
                print x + (i >= 1200 && i < 1260 ? 4 * sin((i - 1200) / 6) : 0) } }' \
-  >"$scratch/long"
-awk 'BEGIN { for (i = 0; i < 60; i++) print sin(i / 6) }' >"$scratch/pattern"
-draw search search --stream --z-normalize --radius 6 "$scratch/pattern" "$scratch/long"
+  >long
+awk 'BEGIN { for (i = 0; i < 60; i++) print sin(i / 6) }' >pattern
+draw search search --stream --z-normalize --radius 6 pattern long
 
 draw fit fit --degree 10 "$sources/tests/data/nist/filip.csv"
 awk 'BEGIN { srand(5); for (i = 0; i < 300; i++) {
                b = i % 4; u = sqrt(-2 * log(1 - rand())); v = 6.283185 * rand()
                s = 0.5 + 0.4 * b
                print 9 * (b % 2) + s * u * cos(v) "," 4 * b + s * u * sin(v) } }' \
-  >"$scratch/points.csv"
-draw cluster cluster --min-pts 5 "$scratch/points.csv"
+  >points.csv
+draw cluster cluster --min-pts 5 points.csv
 
 # The loop nest of hydro2d in the periodicity paper, and a noisy wave.
 awk 'BEGIN { for (i = 0; i < 1076; i++) {
                o = i % 269; k = o < 240 ? o % 24 : o; print k < 12 && o < 240 ? 12 : k } }' \
-  >"$scratch/events"
-draw period events --events "$scratch/events"
+  >events
+draw period events --events events
 awk 'BEGIN { srand(3); for (i = 0; i < 600; i++) print sin(i * 0.1428) + 0.3 * rand() }' \
-  >"$scratch/values"
-draw period values --window 120 "$scratch/values"
+  >values
+draw period values --window 120 values
 
-"$command" record --baseline=1:5 -o "$scratch/run" -- "$workloads/jacobi" --size short \
+"$command" record --baseline=1:5 -o run -- "$workloads/jacobi" --size short \
   --threads 2 >/dev/null
-draw speedup speedup "$scratch/run"
+draw speedup speedup run
 draw similar similar "$sources/docs/pictures/regions.json"
 
 for kind in normal leak; do
   [ $kind = normal ] && anomaly= || anomaly='--anomaly leak'
   # shellcheck disable=SC2086
-  "$workloads/bt" --size short --threads 2 --record "$scratch/$kind" $anomaly >/dev/null
+  "$workloads/bt" --size short --threads 2 --record $kind $anomaly >/dev/null
 done
-"$command" learn -o "$scratch/model.json" "$scratch/normal" >/dev/null 2>&1
-draw diagnose heart_rates -m "$scratch/model.json" "$scratch/normal" "$scratch/leak"
+"$command" learn -o model.json normal >/dev/null 2>&1
+draw diagnose heart_rates -m model.json normal leak
