@@ -10,8 +10,8 @@ leaking one, and one that is shut down (by turns a killed process and a stopped
 thread); 20 rounds are 60 runs a workload. --loaded keeps another process busy
 meanwhile; --strengths adds leaks of 1 GiB down to 16 MiB.
 
-score takes 30 % of the runs of a workload at random as training, learns from the
-normal ones among these, diagnoses the others, and does so three times. --train takes
+score takes 30 % of the runs of each status of a workload at random as training, learns
+from the normal ones among these, diagnoses the others, and does so three times. --train takes
 the training runs from another data set, of another problem size or load. Prints
 Markdown tables. BUILD is one that `cmake --preset bench && cmake --build --preset
 bench` made.
@@ -106,11 +106,15 @@ def tsanom(build, *arguments):
 
 
 def split(kinds, generator):
-    """Training and testing runs, of the kinds without a strength."""
-    runs = [run for kind in STATUS_OF for run in kinds[kind]]
-    generator.shuffle(runs)
-    count = round(TRAINING * len(runs))
-    return runs[:count], runs[count:]
+    """Training and testing runs, the same share of each status."""
+    training, testing = [], []
+    for status in STATUSES:
+        runs = [run for kind, of in STATUS_OF.items() if of == status for run in kinds[kind]]
+        generator.shuffle(runs)
+        count = round(TRAINING * len(runs))
+        training += runs[:count]
+        testing += runs[count:]
+    return training, testing
 
 
 def found_in(build, model, runs):

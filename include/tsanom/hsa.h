@@ -55,7 +55,11 @@ enum {
   /** Beat ratio m / n; ours, not the paper's. Algorithm 1 does not use it,
    *  ::TSANOM_HSA_RULE_COMPLETION does. */
   TSANOM_HSA_BEAT_RATIO = 6,
-  TSANOM_HSA_FEATURES = 7, /**< how many there are in this version */
+  /** Interval ratio: lower quartile of the intervals between beats of C over that
+   *  of Q; ours. What keeps a thread from its processor now and then makes some
+   *  intervals long and leaves the quartile alone; what slows each beat moves it. */
+  TSANOM_HSA_INTERVAL_RATIO = 7,
+  TSANOM_HSA_FEATURES = 8, /**< how many there are in this version */
   TSANOM_HSA_SLOTS = 8     /**< length of the arrays they index */
 };
 
@@ -82,7 +86,10 @@ enum {
   /** Algorithm 1 with two of its questions sharpened: a thread is shut down if
    *  it beat fewer times than normal, however long it took; and an unlike
    *  series is a leak only if it is slower than normal, not if faster. */
-  TSANOM_HSA_RULE_COMPLETION = 1
+  TSANOM_HSA_RULE_COMPLETION = 1,
+  /** As completion, but before anything else is asked of a thread that beat often
+   *  enough it leaks if its interval ratio is above its range (default). */
+  TSANOM_HSA_RULE_PACE = 2
 };
 
 /** What eq. 8 averages over the windows. The values are ABI: append only. */
@@ -128,7 +135,7 @@ typedef struct tsanom_hsa_options {
   /** The margin when there is only one normal run, > 0; 0.25 (default). */
   double single_run_margin;
   int32_t range;      /**< TSANOM_HSA_RANGE_*; Student (default) */
-  int32_t rule;       /**< TSANOM_HSA_RULE_*; completion (default) */
+  int32_t rule;       /**< TSANOM_HSA_RULE_*; pace (default) */
   int32_t local_rate; /**< TSANOM_HSA_LOCAL_RATE_*; ratio (default) */
   /** 1 (default): DTW is divided by points and by the geometric mean of the two
    *  series' mean rates, LB_Keogh by points and by its square, so that both are
@@ -217,7 +224,8 @@ TSANOM_API tsanom_status tsanom_hsa_compare_workspace(const tsanom_hsa_options *
                                                       size_t *bytes);
 
 /** Name a feature as the paper abbreviates it, in lower case: "gtr", "ltr",
- *  "ghr", "lhr", "dtw", "lb_keogh", "beat_ratio".
+ *  "ghr", "lhr", "dtw", "lb_keogh", "beat_ratio",
+ *  "interval_ratio".
  *  @param feature  one of TSANOM_HSA_GTR...
  *  @return a constant string; "?" if unknown */
 TSANOM_API const char *tsanom_hsa_feature_name(int32_t feature);
@@ -255,6 +263,7 @@ typedef struct tsanom_hsa_reference {
   size_t silent_runs;
   double completion;  /**< time of the last beat */
   double mean_rate;   /**< mean of the heart rates r_i */
+  double interval;    /**< lower quartile of the intervals between beats */
   double r2;          /**< of the polynomial */
   double domain[2];   /**< times of the first and the last heart rate */
   double unit;        /**< with center and scale, the polynomial of rate over */
@@ -420,6 +429,7 @@ enum {
   TSANOM_HSA_ASK_COMPLETE = 8, /**< beat ratio not below its range? */
   TSANOM_HSA_ASK_SLOWER = 9,   /**< GTR or LTR above, or GHR or LHR below? */
   TSANOM_HSA_ASK_SILENT = 10,  /**< was it so in a normal run too? */
+  TSANOM_HSA_ASK_PACE = 11,    /**< interval ratio above its range? */
   TSANOM_HSA_STEPS = 8         /**< most steps of a path */
 };
 

@@ -45,10 +45,13 @@ static void define_if_finite(tsanom_hsa_features *features, int32_t feature,
 }
 
 /* What even a series too short for a heart rate has. */
-static void define_time_and_beats(const tsn_hsa_digest *c, const tsn_hsa_digest *q,
-                                  tsanom_hsa_features *features) {
+static void define_simple_ratios(const tsn_hsa_digest *c, const tsn_hsa_digest *q,
+                                 tsanom_hsa_features *features) {
   define_if_finite(features, TSANOM_HSA_GTR, c->completion / q->completion);
   define_if_finite(features, TSANOM_HSA_BEAT_RATIO, (double)c->beats / (double)q->beats);
+  if (c->interval > 0) {
+    define_if_finite(features, TSANOM_HSA_INTERVAL_RATIO, c->interval / q->interval);
+  }
 }
 
 /* Mean of the finite ones among `count` quotients. */
@@ -144,7 +147,7 @@ tsanom_status tsn_hsa_compare_digests(const tsn_hsa_context *context,
                                       const tsn_hsa_pair_scratch *scratch,
                                       tsanom_hsa_features *features) {
   memset(features, 0, sizeof *features);
-  define_time_and_beats(target, reference, features);
+  define_simple_ratios(target, reference, features);
   define_if_finite(features, TSANOM_HSA_GHR, target->mean_rate / reference->mean_rate);
   local_features(target, reference, context->options.local_rate, features);
   double first = fmax(target->domain[0], reference->domain[0]);
@@ -183,7 +186,8 @@ tsanom_status tsn_hsa_compare_series(const tsn_hsa_context *context,
     memset(features, 0, sizeof *features);
     target->beats = series->beats;
     target->completion = series->time[series->beats - 1] - start;
-    define_time_and_beats(target, reference, features);
+    target->interval = tsn_hsa_quartile_interval(series->time, series->beats);
+    define_simple_ratios(target, reference, features);
     return TSANOM_OK;
   }
   tsanom_status status =

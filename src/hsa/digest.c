@@ -141,6 +141,7 @@ tsanom_status tsn_hsa_digest_series(const tsn_hsa_context *context,
   digest->beats = series->beats;
   digest->completion = series->time[series->beats - 1] - start;
   digest->mean_rate = mean_rate(series, windows->window);
+  digest->interval = tsn_hsa_quartile_interval(series->time, series->beats);
   digest->domain[0] = series->time[windows->window] - start;
   digest->domain[1] = digest->completion;
   digest_windows(series, start, windows, context->options.max_windows, digest);

@@ -29,7 +29,7 @@ typedef struct {
   size_t beats;
   size_t windows; /* full windows, at most max_windows */
   size_t degree;
-  double completion, mean_rate, r2;
+  double completion, mean_rate, interval, r2;
   double domain[2];
   double unit, center, scale; /* of the polynomial */
   double *time, *rate, *window_rate, *coefficient;
@@ -51,6 +51,10 @@ tsanom_status tsn_hsa_check_series(const tsanom_hsa_series *series, double start
 
 void tsn_hsa_digest_layout(tsn_arena *arena, const tsanom_hsa_options *options,
                            tsn_hsa_digest *digest);
+
+/* Of the n intervals between beats, whose times never fall, the one of rank (n - 1) / 4,
+ * rounded down, from 0; 0 without any. O(beats). */
+double tsn_hsa_quartile_interval(const double *time, size_t beats);
 
 /* Scratch of tsn_hsa_digest_series(). */
 typedef struct {

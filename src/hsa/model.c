@@ -8,7 +8,7 @@
 
 /* "tsanHSA" and the version of the layout; another byte order reads as another
  * number. */
-#define MAGIC UINT64_C(0x74736148534101)
+#define MAGIC UINT64_C(0x74736148534102)
 
 struct tsanom_hsa_model {
   uint64_t magic; /* 0 while being written */
@@ -23,7 +23,7 @@ struct tsanom_hsa_model {
 typedef struct {
   size_t beats, window, local_window, windows, degree;
   size_t run, sample_runs, silent_runs;
-  double completion, mean_rate, r2;
+  double completion, mean_rate, interval, r2;
   double domain[2];
   double unit, center, scale;
   tsanom_hsa_range range[TSANOM_HSA_SLOTS];
@@ -85,6 +85,7 @@ static tsanom_hsa_reference view(const tsanom_hsa_model *model, const slot *s) {
                             .silent_runs = s->silent_runs,
                             .completion = s->completion,
                             .mean_rate = s->mean_rate,
+                            .interval = s->interval,
                             .r2 = s->r2,
                             .domain = {s->domain[0], s->domain[1]},
                             .unit = s->unit,
@@ -122,6 +123,7 @@ void tsn_hsa_model_store(tsanom_hsa_model *model, size_t thread,
               .silent_runs = r->silent_runs,
               .completion = r->completion,
               .mean_rate = r->mean_rate,
+              .interval = r->interval,
               .r2 = r->r2,
               .domain = {r->domain[0], r->domain[1]},
               .unit = r->unit,
@@ -185,6 +187,7 @@ tsn_hsa_digest tsn_hsa_digest_of(const tsanom_hsa_reference *r) {
                           .degree = r->degree,
                           .completion = r->completion,
                           .mean_rate = r->mean_rate,
+                          .interval = r->interval,
                           .r2 = r->r2,
                           .domain = {r->domain[0], r->domain[1]},
                           .unit = r->unit,
@@ -205,6 +208,7 @@ tsanom_hsa_reference tsn_hsa_reference_of(const tsn_hsa_digest *digest,
                                 .degree = digest->degree,
                                 .completion = digest->completion,
                                 .mean_rate = digest->mean_rate,
+                                .interval = digest->interval,
                                 .r2 = digest->r2,
                                 .domain = {digest->domain[0], digest->domain[1]},
                                 .unit = digest->unit,
@@ -236,8 +240,9 @@ static bool counts_agree(const tsanom_hsa_model *model, const tsanom_hsa_referen
 }
 
 static bool numbers_are_finite(const tsanom_hsa_reference *r) {
-  const double scalars[] = {r->completion, r->mean_rate, r->r2,     r->domain[0],
-                            r->domain[1],  r->unit,      r->center, r->scale};
+  const double scalars[] = {r->completion, r->mean_rate, r->interval,
+                            r->r2,         r->domain[0], r->domain[1],
+                            r->unit,       r->center,    r->scale};
   return tsn_all_finite(scalars, sizeof scalars / sizeof *scalars) &&
          tsn_all_finite(r->time, r->windows + 1) &&
          tsn_all_finite(r->rate, r->windows + 1) &&
@@ -249,8 +254,8 @@ static bool numbers_agree(const tsanom_hsa_reference *r) {
   for (size_t j = 0; j < r->windows; j++) {
     if (!(r->time[j] < r->time[j + 1])) return false;
   }
-  return r->completion > 0 && r->mean_rate > 0 && r->domain[0] <= r->domain[1] &&
-         all_positive(r->rate, r->windows + 1) &&
+  return r->completion > 0 && r->mean_rate > 0 && r->interval >= 0 &&
+         r->domain[0] <= r->domain[1] && all_positive(r->rate, r->windows + 1) &&
          all_positive(r->window_rate, r->windows);
 }
 

@@ -15,7 +15,7 @@ static const tsanom_hsa_options defaults = {.struct_size = sizeof defaults,
                                             .margin = 0.05,
                                             .single_run_margin = 0.25,
                                             .range = TSANOM_HSA_RANGE_STUDENT,
-                                            .rule = TSANOM_HSA_RULE_COMPLETION,
+                                            .rule = TSANOM_HSA_RULE_PACE,
                                             .local_rate = TSANOM_HSA_LOCAL_RATE_RATIO,
                                             .normalise = 1};
 
@@ -44,7 +44,7 @@ static tsanom_status read_options(tsanom_hsa_options *own,
       own->max_degree <= TSANOM_HSA_MAX_DEGREE && own->points >= 2 &&
       own->points <= TSANOM_HSA_MAX_POINTS && numbers_fit(own) &&
       (own->range == TSANOM_HSA_RANGE_STUDENT || own->range == TSANOM_HSA_RANGE_ORDER) &&
-      (own->rule == TSANOM_HSA_RULE_PAPER || own->rule == TSANOM_HSA_RULE_COMPLETION) &&
+      own->rule >= TSANOM_HSA_RULE_PAPER && own->rule <= TSANOM_HSA_RULE_PACE &&
       (own->local_rate == TSANOM_HSA_LOCAL_RATE_RATIO ||
        own->local_rate == TSANOM_HSA_LOCAL_RATE_LITERAL) &&
       (own->normalise == 0 || own->normalise == 1);
@@ -65,7 +65,7 @@ tsanom_status tsn_hsa_context_read(tsn_hsa_context *context,
 
 const char *tsanom_hsa_feature_name(int32_t feature) {
   static const char *const names[TSANOM_HSA_FEATURES] = {
-      "gtr", "ltr", "ghr", "lhr", "dtw", "lb_keogh", "beat_ratio"};
+      "gtr", "ltr", "ghr", "lhr", "dtw", "lb_keogh", "beat_ratio", "interval_ratio"};
   return feature >= 0 && feature < TSANOM_HSA_FEATURES ? names[feature] : "?";
 }
 

@@ -25,8 +25,14 @@ __attribute__((format(printf, 2, 3))) static void say(sentence *s, const char *f
 }
 
 static const char *spelled(int32_t feature) {
-  static const char *const names[TSANOM_HSA_FEATURES] = {
-      "GTR", "LTR", "GHR", "LHR", "DTW", "LB_Keogh", "the beat ratio"};
+  static const char *const names[TSANOM_HSA_FEATURES] = {"GTR",
+                                                         "LTR",
+                                                         "GHR",
+                                                         "LHR",
+                                                         "DTW",
+                                                         "LB_Keogh",
+                                                         "the beat ratio",
+                                                         "the interval ratio"};
   return feature >= 0 && feature < TSANOM_HSA_FEATURES ? names[feature] : "?";
 }
 
@@ -72,6 +78,9 @@ static const char *const remarks[][2] = {
                                "ratio below its normal range",
                                "show slowing: a time ratio is above or a rate ratio "
                                "below its normal range"},
+    [TSANOM_HSA_ASK_PACE] = {"is not above its normal range: while it runs, it beats as "
+                             "fast as ever",
+                             "is above its normal range: each beat takes longer"},
 };
 
 static void say_count(sentence *s, const tsanom_hsa_step *step) {
@@ -95,14 +104,15 @@ static void say_count(sentence *s, const tsanom_hsa_step *step) {
 }
 
 static bool is_about_features(int32_t question) {
-  return question >= TSANOM_HSA_ASK_ALIKE && question <= TSANOM_HSA_ASK_SLOWER;
+  return question == TSANOM_HSA_ASK_PACE ||
+         (question >= TSANOM_HSA_ASK_ALIKE && question <= TSANOM_HSA_ASK_SLOWER);
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): written through the sentence */
 tsanom_status tsanom_hsa_step_text(const tsanom_hsa_step *step, char *text, size_t size,
                                    size_t *length) {
   if (!step || (!text && size > 0)) return TSANOM_E_NULL;
-  if (step->question < 0 || step->question > TSANOM_HSA_ASK_SILENT) {
+  if (step->question < 0 || step->question > TSANOM_HSA_ASK_PACE) {
     return TSANOM_E_OPTION;
   }
   sentence s = {.text = text, .size = size, .length = 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Algorithm 1, and its variant that asks for completion. */
+/* Algorithm 1, and its variants that ask for completion and for pace. */
 #include <string.h>
 
 #include "hsa/hsa.h"
@@ -99,6 +99,11 @@ static bool ask_slower(const walk *w) {
   return ask(w, TSANOM_HSA_ASK_SLOWER, answer, 4, feature);
 }
 
+static bool ask_pace(const walk *w) {
+  static const int32_t feature[] = {TSANOM_HSA_INTERVAL_RATIO};
+  return ask(w, TSANOM_HSA_ASK_PACE, is_above(w, feature[0]), 1, feature);
+}
+
 /* Lines 7-8 of Algorithm 1. */
 static int32_t leak_if_late_and_out_of_rate(const walk *w) {
   return ask_late(w) && !ask_rate(w) ? TSANOM_HSA_MEMORY_LEAK : TSANOM_HSA_NORMAL;
@@ -113,8 +118,8 @@ static int32_t walk_paper(const walk *w) {
   return ask_early(w) ? TSANOM_HSA_SHUTDOWN : TSANOM_HSA_MEMORY_LEAK;
 }
 
-static int32_t walk_completion(const walk *w) {
-  if (!ask_complete(w)) return TSANOM_HSA_SHUTDOWN;
+/* Algorithm 1 for a thread that is known to have beaten often enough. */
+static int32_t walk_slowing(const walk *w) {
   if (ask_alike(w)) {
     if (ask_timely(w)) return TSANOM_HSA_NORMAL;
     return leak_if_late_and_out_of_rate(w);
@@ -122,17 +127,30 @@ static int32_t walk_completion(const walk *w) {
   return ask_slower(w) ? TSANOM_HSA_MEMORY_LEAK : TSANOM_HSA_NORMAL;
 }
 
+static int32_t walk_completion(const walk *w) {
+  return ask_complete(w) ? walk_slowing(w) : TSANOM_HSA_SHUTDOWN;
+}
+
+static int32_t walk_pace(const walk *w) {
+  if (!ask_complete(w)) return TSANOM_HSA_SHUTDOWN;
+  return ask_pace(w) ? TSANOM_HSA_MEMORY_LEAK : walk_slowing(w);
+}
+
 tsanom_status tsanom_hsa_classify(const tsanom_hsa_features *features,
                                   const tsanom_hsa_range *range, int32_t rule,
                                   tsanom_hsa_verdict *verdict) {
   if (!features || !range || !verdict) return TSANOM_E_NULL;
-  if (rule != TSANOM_HSA_RULE_PAPER && rule != TSANOM_HSA_RULE_COMPLETION) {
+  static int32_t (*const walks[])(const walk *) = {
+      [TSANOM_HSA_RULE_PAPER] = walk_paper,
+      [TSANOM_HSA_RULE_COMPLETION] = walk_completion,
+      [TSANOM_HSA_RULE_PACE] = walk_pace};
+  if (rule < TSANOM_HSA_RULE_PAPER || rule > TSANOM_HSA_RULE_PACE) {
     return TSANOM_E_OPTION;
   }
   memset(verdict, 0, sizeof *verdict);
   verdict->features = *features;
   walk w = {.features = &verdict->features, .range = range, .verdict = verdict};
-  verdict->status = rule == TSANOM_HSA_RULE_PAPER ? walk_paper(&w) : walk_completion(&w);
+  verdict->status = walks[rule](&w);
   return TSANOM_OK;
 }
 

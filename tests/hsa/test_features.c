@@ -154,6 +154,18 @@ static beats random_beats(uint64_t *seed, size_t least) {
   return b;
 }
 
+static int compare_doubles(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double naive_quartile(const beats *b) {
+  static double interval[MOST];
+  for (size_t i = 0; i + 1 < b->n; i++) interval[i] = b->t[i + 1] - b->t[i];
+  qsort(interval, b->n - 1, sizeof *interval, compare_doubles);
+  return interval[(b->n - 2) / 4];
+}
+
 Test(hsa_features, equal_the_equations) {
   uint64_t seed = 11;
   for (int trial = 0; trial < 1500; trial++) {
@@ -194,6 +206,8 @@ Test(hsa_features, equal_the_equations) {
     cr_assert(close_to(f.value[TSANOM_HSA_LHR], lhr, 1e-9), "trial %d: %g, not %g", trial,
               f.value[TSANOM_HSA_LHR], lhr);
     cr_assert(f.value[TSANOM_HSA_BEAT_RATIO] == (double)c.n / (double)q.n);
+    cr_assert(f.value[TSANOM_HSA_INTERVAL_RATIO] ==
+              naive_quartile(&c) / naive_quartile(&q));
 
     double first = fmax(cx[0], qx[0]), last = fmin(cx[cn - 1], qx[qn - 1]);
     double at[POINTS], cv[POINTS], qv[POINTS];
@@ -255,8 +269,34 @@ Test(hsa_features, scaling_both_clocks_changes_nothing_and_one_shows) {
     tsanom_hsa_compare(&sq2, 0, &sq, 0, NULL, NULL, NULL, 0, &g);
     cr_assert(close_to(g.value[TSANOM_HSA_GTR], factor, 1e-12));
     cr_assert(close_to(g.value[TSANOM_HSA_LTR], factor, 1e-12));
+    cr_assert(close_to(g.value[TSANOM_HSA_INTERVAL_RATIO], factor, 1e-12));
     cr_assert(close_to(g.value[TSANOM_HSA_GHR], 1 / factor, 1e-12));
     cr_assert(close_to(g.value[TSANOM_HSA_LHR], 1 / factor, 1e-12));
+  }
+}
+
+/* A fifth of the intervals made long, as by another process on the processor, leave the
+ * pace nearly alone; all of them made a tenth longer do not. */
+Test(hsa_features, interval_ratio_is_of_the_pace_and_not_of_the_waiting) {
+  uint64_t seed = 15;
+  for (int trial = 0; trial < 300; trial++) {
+    static beats usual, waiting, slower;
+    usual = random_beats(&seed, 300);
+    waiting = slower = usual;
+    double late = 0;
+    for (size_t i = 0; i < usual.n; i++) {
+      if (random_unit(&seed) < 0.2) late += 50;
+      waiting.t[i] += late;
+      slower.t[i] *= 1.1;
+    }
+    tsanom_hsa_series q = {usual.t, usual.n}, w = {waiting.t, waiting.n},
+                      s = {slower.t, slower.n};
+    tsanom_hsa_features f;
+    tsanom_hsa_compare(&w, 0, &q, 0, NULL, NULL, NULL, 0, &f);
+    cr_assert(f.value[TSANOM_HSA_GTR] > 2);
+    cr_assert(f.value[TSANOM_HSA_INTERVAL_RATIO] < 1.25);
+    tsanom_hsa_compare(&s, 0, &q, 0, NULL, NULL, NULL, 0, &f);
+    cr_assert(close_to(f.value[TSANOM_HSA_INTERVAL_RATIO], 1.1, 1e-9));
   }
 }
 
@@ -293,7 +333,8 @@ Test(hsa_features, of_a_series_shorter_than_a_window_are_time_and_beats) {
   tsanom_hsa_features f;
   CHECK_STATUS(tsanom_hsa_compare(&target, 0, &reference, 0, &options, NULL, NULL, 0, &f),
                TSANOM_OK);
-  cr_assert(f.defined == (1 << TSANOM_HSA_GTR | 1 << TSANOM_HSA_BEAT_RATIO));
+  cr_assert(f.defined == (1 << TSANOM_HSA_GTR | 1 << TSANOM_HSA_BEAT_RATIO |
+                          1 << TSANOM_HSA_INTERVAL_RATIO));
   cr_assert(f.value[TSANOM_HSA_GTR] == 0.03 && f.value[TSANOM_HSA_BEAT_RATIO] == 0.03);
   /* No time at which both have a heart rate: no distances. */
   options.window = 1;

@@ -356,7 +356,8 @@ Test(hsa_learn, threads_that_are_missing_silent_or_new_have_their_answers) {
                TSANOM_OK);
   cr_assert(v[0].status == TSANOM_HSA_SHUTDOWN);
   cr_assert(v[0].step[0].question == TSANOM_HSA_ASK_WINDOW);
-  cr_assert(v[0].features.defined == (1 << TSANOM_HSA_GTR | 1 << TSANOM_HSA_BEAT_RATIO));
+  cr_assert(v[0].features.defined == (1 << TSANOM_HSA_GTR | 1 << TSANOM_HSA_BEAT_RATIO |
+                                      1 << TSANOM_HSA_INTERVAL_RATIO));
   CHECK_STATUS(tsanom_hsa_diagnose(m.model, m.bytes, &target, NULL, NULL, 0, v, 3),
                TSANOM_E_COUNT);
   free_runs(runs, 5);

@@ -59,8 +59,8 @@ Test(hsa_model, comes_back_from_text_bit_for_bit) {
     r.rate = rate;
     r.window_rate = window_rate;
     r.coefficient = coefficient;
-    double *scalars[] = {&r.completion, &r.mean_rate, &r.r2,     &r.domain[0],
-                         &r.domain[1],  &r.unit,      &r.center, &r.scale};
+    double *scalars[] = {&r.completion, &r.mean_rate, &r.interval, &r.r2,   &r.domain[0],
+                         &r.domain[1],  &r.unit,      &r.center,   &r.scale};
     for (size_t k = 0; k < sizeof scalars / sizeof *scalars; k++) {
       *scalars[k] = through_text(*scalars[k]);
     }
@@ -183,6 +183,7 @@ Test(hsa_model, parts_that_disagree_are_refused_and_leave_the_model) {
   REFUSE(silent_runs, 1, TSANOM_E_FORMAT);
   REFUSE(completion, 0, TSANOM_E_FORMAT);
   REFUSE(mean_rate, -1, TSANOM_E_FORMAT);
+  REFUSE(interval, -1, TSANOM_E_FORMAT);
   REFUSE(mean_rate, NAN, TSANOM_E_NONFINITE);
   REFUSE(scale, INFINITY, TSANOM_E_NONFINITE);
   REFUSE(domain[0], good.domain[1] + 1, TSANOM_E_FORMAT);

@@ -58,6 +58,11 @@ static int32_t completion(const int *at) {
   return slower ? TSANOM_HSA_MEMORY_LEAK : TSANOM_HSA_NORMAL;
 }
 
+static int32_t pace(const int *at) {
+  if (at[TSANOM_HSA_BEAT_RATIO] == BELOW) return TSANOM_HSA_SHUTDOWN;
+  return at[TSANOM_HSA_INTERVAL_RATIO] == ABOVE ? TSANOM_HSA_MEMORY_LEAK : completion(at);
+}
+
 /* Steps must tell where their features lie, and each answer must follow. */
 static void check_path(const tsanom_hsa_verdict *verdict, const int *at) {
   cr_assert(verdict->step_count >= 1 && verdict->step_count <= TSANOM_HSA_STEPS);
@@ -89,6 +94,7 @@ static void check_path(const tsanom_hsa_verdict *verdict, const int *at) {
         cr_assert(step->answer == (first != BELOW));
         break;
       case TSANOM_HSA_ASK_LATE:
+      case TSANOM_HSA_ASK_PACE:
         cr_assert(step->answer == (first == ABOVE));
         break;
       default:
@@ -97,7 +103,8 @@ static void check_path(const tsanom_hsa_verdict *verdict, const int *at) {
   }
 }
 
-Test(hsa_tree, decides_as_algorithm_1_for_every_combination) {
+Test(hsa_tree, decides_as_documented_for_every_combination) {
+  static int32_t (*const rules[])(const int *) = {algorithm_1, completion, pace};
   int at[TSANOM_HSA_FEATURES], combinations = 1;
   for (int f = 0; f < TSANOM_HSA_FEATURES; f++) combinations *= PLACES;
   for (int c = 0; c < combinations; c++) {
@@ -106,27 +113,24 @@ Test(hsa_tree, decides_as_algorithm_1_for_every_combination) {
     }
     tsanom_hsa_features features = features_at(at);
     tsanom_hsa_verdict verdict;
-    CHECK_STATUS(
-        tsanom_hsa_classify(&features, unit_ranges(), TSANOM_HSA_RULE_PAPER, &verdict),
-        TSANOM_OK);
-    cr_assert(verdict.status == algorithm_1(at), "combination %d", c);
-    check_path(&verdict, at);
-    CHECK_STATUS(tsanom_hsa_classify(&features, unit_ranges(), TSANOM_HSA_RULE_COMPLETION,
-                                     &verdict),
-                 TSANOM_OK);
-    cr_assert(verdict.status == completion(at), "combination %d", c);
-    check_path(&verdict, at);
-    /* NOLINTNEXTLINE: bits are what is asked */
-    cr_assert(memcmp(&verdict.features, &features, sizeof features) == 0);
+    for (int32_t rule = TSANOM_HSA_RULE_PAPER; rule <= TSANOM_HSA_RULE_PACE; rule++) {
+      CHECK_STATUS(tsanom_hsa_classify(&features, unit_ranges(), rule, &verdict),
+                   TSANOM_OK);
+      cr_assert(verdict.status == rules[rule](at), "combination %d", c);
+      check_path(&verdict, at);
+      /* NOLINTNEXTLINE: bits are what is asked */
+      cr_assert(memcmp(&verdict.features, &features, sizeof features) == 0);
+    }
   }
 }
 
 Test(hsa_tree, the_ends_of_a_range_belong_to_it) {
-  int at[TSANOM_HSA_FEATURES] = {INSIDE, INSIDE, INSIDE, INSIDE, INSIDE, INSIDE, INSIDE};
+  int at[TSANOM_HSA_FEATURES] = {INSIDE, INSIDE, INSIDE, INSIDE,
+                                 INSIDE, INSIDE, INSIDE, INSIDE};
   tsanom_hsa_features features = features_at(at);
   tsanom_hsa_verdict verdict;
   for (int f = 0; f < TSANOM_HSA_FEATURES; f++) features.value[f] = f % 2 ? 1 : 2;
-  for (int32_t rule = TSANOM_HSA_RULE_PAPER; rule <= TSANOM_HSA_RULE_COMPLETION; rule++) {
+  for (int32_t rule = TSANOM_HSA_RULE_PAPER; rule <= TSANOM_HSA_RULE_PACE; rule++) {
     tsanom_hsa_classify(&features, unit_ranges(), rule, &verdict);
     cr_assert(verdict.status == TSANOM_HSA_NORMAL);
   }
@@ -144,7 +148,7 @@ Test(hsa_tree, bad_arguments_are_refused_and_leave_the_output) {
   CHECK_STATUS(tsanom_hsa_classify(&features, unit_ranges(), 0, NULL), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_hsa_classify(&features, unit_ranges(), -1, &verdict),
                TSANOM_E_OPTION);
-  CHECK_STATUS(tsanom_hsa_classify(&features, unit_ranges(), 2, &verdict),
+  CHECK_STATUS(tsanom_hsa_classify(&features, unit_ranges(), 3, &verdict),
                TSANOM_E_OPTION);
   cr_assert(verdict.status == 77);
 }
@@ -170,7 +174,7 @@ Test(hsa_tree, a_run_is_as_bad_as_its_worst_thread) {
 /* Every sentence names each of its features with value and range, fits the
  * promised size, and is cut cleanly if the caller's buffer is short. */
 Test(hsa_tree, every_step_has_words) {
-  for (int32_t question = 0; question <= TSANOM_HSA_ASK_SILENT; question++) {
+  for (int32_t question = 0; question <= TSANOM_HSA_ASK_PACE; question++) {
     for (int32_t answer = 0; answer < 2; answer++) {
       tsanom_hsa_step step = {.question = question,
                               .answer = answer,
@@ -184,7 +188,8 @@ Test(hsa_tree, every_step_has_words) {
       CHECK_STATUS(tsanom_hsa_step_text(&step, text, sizeof text, &length), TSANOM_OK);
       cr_assert(length == strlen(text) && length > 10);
       int about_features =
-          question >= TSANOM_HSA_ASK_ALIKE && question <= TSANOM_HSA_ASK_SLOWER;
+          question == TSANOM_HSA_ASK_PACE ||
+          (question >= TSANOM_HSA_ASK_ALIKE && question <= TSANOM_HSA_ASK_SLOWER);
       cr_assert(!about_features || strstr(text, "-1.234e-200") != NULL);
       cr_assert(!about_features || strstr(text, "DTW (undefined) [0, 1]") != NULL);
       CHECK_STATUS(tsanom_hsa_step_text(&step, cut, sizeof cut, &again), TSANOM_PARTIAL);
@@ -193,7 +198,7 @@ Test(hsa_tree, every_step_has_words) {
       CHECK_STATUS(tsanom_hsa_step_text(&step, NULL, 0, &again), TSANOM_PARTIAL);
     }
   }
-  tsanom_hsa_step step = {.question = TSANOM_HSA_ASK_SILENT + 1};
+  tsanom_hsa_step step = {.question = TSANOM_HSA_ASK_PACE + 1};
   char text[8] = "before";
   CHECK_STATUS(tsanom_hsa_step_text(&step, text, sizeof text, NULL), TSANOM_E_OPTION);
   CHECK_STATUS(tsanom_hsa_step_text(NULL, text, sizeof text, NULL), TSANOM_E_NULL);

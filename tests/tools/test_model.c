@@ -106,7 +106,7 @@ typedef struct {
 static const damage damages[] = {
     {"", "format", NULL, "m: format: "},
     {"", "format", "\"other\"", "tsanom learn"},
-    {"", "version", "2", "m: version: version 1 is expected, not 2"},
+    {"", "version", "1", "m: version: version 2 is expected, not 1"},
     {"", "version", "\"1\"", "m: version: a whole number"},
     {"", "runs", "3", "m: runs: an array is expected"},
     {"", "runs", "[]", "m: runs: at least one"},
@@ -119,7 +119,7 @@ static const damage damages[] = {
     {"options", "coverage", "\"0.9\"", "m: options.coverage: a number"},
     {"options", "coverage", "1.5", "m: options: "},
     {"options", "rule", "\"best\"", "m: options.rule: one of these words"},
-    {"options", "rule", "1", "\"paper\" \"completion\""},
+    {"options", "rule", "1", "\"paper\" \"completion\" \"pace\""},
     {"threads 1", "beats", NULL, "m: threads[1].beats: is missing"},
     {"threads 1", "windows", "99999999", "m: threads[1].time: 100000000 numbers"},
     {"threads 1", "degree", "99999999", "m: threads[1].coefficient: 100000000 numbers"},

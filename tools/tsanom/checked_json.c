@@ -101,11 +101,11 @@ int json_take_interval(const json_place *at, const json_t *object, const char *k
 }
 
 int json_take_word(const json_place *at, const json_t *object, const char *key,
-                   const char *const *words, size_t count, int32_t *value) {
+                   const char *const *words, int32_t *value) {
   const json_t *found = member(at, object, key);
   if (!found) return -1;
   char sentence[256] = "one of these words is expected:";
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; words[i]; i++) {
     if (json_is_string(found) && strcmp(json_string_value(found), words[i]) == 0) {
       *value = (int32_t)i;
       return 0;

@@ -40,9 +40,9 @@ int json_take_numbers(const json_place *at, const json_t *object, const char *ke
 int json_take_interval(const json_place *at, const json_t *object, const char *key,
                        double ends[2]);
 
-/* One of `count` words; *value is its index. */
+/* One of the words that NULL ends; *value is its index. */
 int json_take_word(const json_place *at, const json_t *object, const char *key,
-                   const char *const *words, size_t count, int32_t *value);
+                   const char *const *words, int32_t *value);
 
 /* An array, or an object. */
 json_t *json_take_array(const json_place *at, const json_t *object, const char *key);

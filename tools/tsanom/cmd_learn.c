@@ -43,17 +43,12 @@ static const struct argp_option options[] = {
     {"coverage", KEY_COVERAGE, "P", 0, "Share of normal runs each range is to hold", 2},
     {"margin", KEY_MARGIN, "M", 0, "Least room beside the normal runs", 2},
     {"single-run-margin", KEY_SINGLE_RUN_MARGIN, "M", 0, "The same with only one run", 2},
-    {"rule", KEY_RULE, "completion|paper", 0, "Which tree decides", 2},
+    {"rule", KEY_RULE, "pace|completion|paper", 0, "Which tree decides", 2},
     {0}};
 
-/* The value of an option that is one of two words: 0 or 1. */
-static int32_t word_argument(struct argp_state *state, const char *option,
-                             const char *text, const char *zero, const char *one) {
-  if (strcmp(text, zero) != 0 && strcmp(text, one) != 0) {
-    argp_error(state, "%s: %s or %s is expected", option, zero, one);
-  }
-  return strcmp(text, one) == 0;
-}
+static const char *const local_rates[] = {"ratio", "literal", NULL};
+static const char *const ranges[] = {"student", "order", NULL};
+static const char *const rules[] = {"paper", "completion", "pace", NULL};
 
 static error_t parse_hsa(int key, const char *text, struct argp_state *state,
                          tsanom_hsa_options *hsa) {
@@ -69,10 +64,10 @@ static error_t parse_hsa(int key, const char *text, struct argp_state *state,
       hsa->radius = count_argument(state, "--radius", text);
       return 0;
     case KEY_LOCAL_RATE:
-      hsa->local_rate = word_argument(state, "--local-rate", text, "ratio", "literal");
+      hsa->local_rate = word_argument(state, "--local-rate", text, local_rates);
       return 0;
     case KEY_RANGE:
-      hsa->range = word_argument(state, "--range", text, "student", "order");
+      hsa->range = word_argument(state, "--range", text, ranges);
       return 0;
     case KEY_COVERAGE:
       hsa->coverage = number_argument(state, "--coverage", text);
@@ -84,7 +79,7 @@ static error_t parse_hsa(int key, const char *text, struct argp_state *state,
       hsa->single_run_margin = number_argument(state, "--single-run-margin", text);
       return 0;
     case KEY_RULE:
-      hsa->rule = word_argument(state, "--rule", text, "paper", "completion");
+      hsa->rule = word_argument(state, "--rule", text, rules);
       return 0;
     default:
       return ARGP_ERR_UNKNOWN;

@@ -59,19 +59,6 @@ static const struct argp_option options[] = {
     {"rules", KEY_RULES, "N", 0, "Print at most N rules (default: 20)", 3},
     {0}};
 
-/* The place of a word among some, or an end with EXIT_USAGE. */
-static int32_t word_argument(struct argp_state *state, const char *option,
-                             const char *text, const char *const *words) {
-  for (int32_t k = 0; words[k]; k++) {
-    if (strcmp(words[k], text) == 0) return k;
-  }
-  char shown[QUOTED_BYTES];
-  argp_error(state, "%s: %s: %s%s%s%s%s is expected", option, quoted(shown, text),
-             words[0], words[2] ? ", " : "", words[2] ? words[1] : "", " or ",
-             words[2] ? words[2] : words[1]);
-  return 0;
-}
-
 static const char *const readings[] = {"ordinary", "positive", "generalised", NULL};
 static const char *const missings[] = {"value", "wildcard", NULL};
 static const char *const methods[] = {"width", "frequency", "entropy", NULL};

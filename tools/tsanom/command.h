@@ -34,6 +34,10 @@ enum { KEY_OWN = 0x110 };
 
 /* Parse a whole argument of an option or end with EXIT_USAGE. */
 size_t count_argument(struct argp_state *state, const char *option, const char *text);
+
+/* The place of a word among two or three that NULL ends, or an end with EXIT_USAGE. */
+int32_t word_argument(struct argp_state *state, const char *option, const char *text,
+                      const char *const *words);
 double number_argument(struct argp_state *state, const char *option, const char *text);
 
 /* Print "tsanom NAME: SENTENCE" on the standard error; returns EXIT_INPUT. */

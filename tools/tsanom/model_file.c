@@ -11,7 +11,7 @@
 #include "rows.h"
 
 #define FORMAT "tsanom hsa model"
-enum { VERSION = 1, THREADS_MOST = 1 << 20 };
+enum { VERSION = 2, THREADS_MOST = 1 << 20 };
 
 /* Where the fields of a struct are, by their names in the file. */
 typedef struct {
@@ -31,10 +31,10 @@ static const field option_numbers[] = {OPTION(r2), OPTION(coverage), OPTION(marg
                                        OPTION(single_run_margin)};
 
 /* By value. */
-static const char *const range_words[] = {"student", "order"};
-static const char *const rule_words[] = {"paper", "completion"};
-static const char *const local_rate_words[] = {"ratio", "literal"};
-static const char *const normalise_words[] = {"no", "yes"};
+static const char *const range_words[] = {"student", "order", NULL};
+static const char *const rule_words[] = {"paper", "completion", "pace", NULL};
+static const char *const local_rate_words[] = {"ratio", "literal", NULL};
+static const char *const normalise_words[] = {"no", "yes", NULL};
 
 typedef struct {
   field where;
@@ -45,15 +45,14 @@ static const choice option_choices[] = {{OPTION(range), range_words},
                                         {OPTION(rule), rule_words},
                                         {OPTION(local_rate), local_rate_words},
                                         {OPTION(normalise), normalise_words}};
-enum { WORDS = 2 };
 
 static const field reference_counts[] = {REFERENCE(beats),        REFERENCE(window),
                                          REFERENCE(local_window), REFERENCE(windows),
                                          REFERENCE(degree),       REFERENCE(run),
                                          REFERENCE(sample_runs),  REFERENCE(silent_runs)};
-static const field reference_numbers[] = {REFERENCE(completion), REFERENCE(mean_rate),
-                                          REFERENCE(r2),         REFERENCE(unit),
-                                          REFERENCE(center),     REFERENCE(scale)};
+static const field reference_numbers[] = {
+    REFERENCE(completion), REFERENCE(mean_rate), REFERENCE(interval), REFERENCE(r2),
+    REFERENCE(unit),       REFERENCE(center),    REFERENCE(scale)};
 
 /* The arrays of a thread, and how many numbers beyond windows or degree. */
 typedef struct {
@@ -204,7 +203,7 @@ static int take_options(json_place *at, const json_t *model, tsanom_hsa_options 
   for (size_t i = 0; i < COUNT_OF(option_choices); i++) {
     int32_t value;
     const choice *c = &option_choices[i];
-    if (json_take_word(at, object, c->where.name, c->words, WORDS, &value)) return -1;
+    if (json_take_word(at, object, c->where.name, c->words, &value)) return -1;
     memcpy((char *)o + c->where.offset, &value, sizeof value);
   }
   at->path[0] = '\0';

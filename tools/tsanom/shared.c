@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -67,6 +68,18 @@ size_t count_argument(struct argp_state *state, const char *option, const char *
   char shown[QUOTED_BYTES];
   if (wrong) argp_error(state, "%s: %s %s", option, quoted(shown, text), wrong);
   return value;
+}
+
+int32_t word_argument(struct argp_state *state, const char *option, const char *text,
+                      const char *const *words) {
+  for (int32_t k = 0; words[k]; k++) {
+    if (strcmp(words[k], text) == 0) return k;
+  }
+  char shown[QUOTED_BYTES];
+  argp_error(state, "%s: %s: %s%s%s%s%s is expected", option, quoted(shown, text),
+             words[0], words[2] ? ", " : "", words[2] ? words[1] : "", " or ",
+             words[2] ? words[2] : words[1]);
+  return 0;
 }
 
 double number_argument(struct argp_state *state, const char *option, const char *text) {
