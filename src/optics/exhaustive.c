@@ -8,6 +8,10 @@
 #include "core/parallel.h"
 #include "optics/optics_internal.h"
 
+/* Coordinates that must be looked at for one point before threads share them out, and
+ * elements between what they write. */
+enum { SHARED_COORDINATES = 1 << 16, APART = 32 };
+
 typedef struct {
   const tsn_optics_input *input;
   const tsanom_optics_options *options;
@@ -26,7 +30,7 @@ void tsn_optics_exhaustive_layout(tsn_arena *arena, size_t n, size_t dimensions,
   if (__builtin_mul_overflow(padded, dimensions, &coordinates) ||
       __builtin_mul_overflow(padded, at_once, &rows) ||
       __builtin_mul_overflow(dimensions, at_once, &queries) ||
-      __builtin_mul_overflow(min_points, teams, &near)) {
+      __builtin_mul_overflow(min_points + APART, teams, &near)) {
     arena->overflow = true;
   }
   scratch->row_length = padded;
@@ -39,6 +43,7 @@ void tsn_optics_exhaustive_layout(tsn_arena *arena, size_t n, size_t dimensions,
   scratch->query = tsn_arena_take(arena, queries, sizeof(double));
   scratch->distance = tsn_arena_take(arena, rows, sizeof(double));
   scratch->nearest = tsn_arena_take(arena, near, sizeof(double));
+  scratch->candidate = tsn_arena_take(arena, teams * APART, sizeof *scratch->candidate);
 }
 
 static double *lane(const job *j, size_t place, size_t coordinate) {
@@ -83,17 +88,19 @@ static size_t blocks_of(size_t count) {
   return (count + TSN_OPTICS_LANES - 1) / TSN_OPTICS_LANES;
 }
 
-/* Raw distances from point p to the first `count` of those gathered. */
-static void distances(const job *j, size_t p, size_t count, double *distance) {
+/* Raw distances from point p to those gathered in places [begin, end), of which `begin`
+ * starts a block. */
+static void distances(const job *j, size_t p, size_t begin, size_t end,
+                      double *distance) {
   const tsn_optics_input *in = j->input;
   if (in->points) {
-    j->kernels->row[j->options->metric](j->scratch->blocks, blocks_of(count),
-                                        in->dimensions, in->points + p * in->leading,
-                                        distance);
+    j->kernels->row[j->options->metric](j->scratch->blocks + begin * in->dimensions,
+                                        blocks_of(end - begin), in->dimensions,
+                                        in->points + p * in->leading, distance);
     return;
   }
-  for (size_t i = 0; i < count && !j->fault->status; i++) {
-    distance[i] = given(j, p, j->scratch->number[i]);
+  for (size_t i = begin; i < end && !j->fault->status; i++) {
+    distance[i - begin] = given(j, p, j->scratch->number[i]);
   }
 }
 
@@ -117,13 +124,13 @@ static void core_distances(void *context, size_t begin, size_t end, int thread) 
   size_t n = j->input->n, k = j->options->min_points, index = (size_t)thread, several;
   double *distance = s->distance + index * TSN_OPTICS_QUERIES * s->row_length;
   double *query = s->query + index * TSN_OPTICS_QUERIES * j->input->dimensions;
-  double *nearest = s->nearest + index * k;
+  double *nearest = s->nearest + index * (k + APART);
   for (size_t p = begin; p < end; p += several) {
     several = j->input->points && end - p >= TSN_OPTICS_QUERIES ? TSN_OPTICS_QUERIES : 1;
     if (several > 1) {
       distances_of_several(j, p, query, distance);
     } else {
-      distances(j, p, n, distance);
+      distances(j, p, 0, n, distance);
     }
     if (j->fault->status) return;
     for (size_t q = 0; q < several; q++) {
@@ -133,19 +140,6 @@ static void core_distances(void *context, size_t begin, size_t end, int thread) 
       j->result->core[p + q] = core <= j->options->eps ? core : INFINITY;
     }
   }
-}
-
-/* The place of the point to process next among `count`. */
-static size_t choose(const job *j, size_t count) {
-  const tsn_optics_exhaustive *s = j->scratch;
-  double least = j->kernels->minimum(s->reach, count);
-  size_t best = count;
-  for (size_t i = 0; i < count; i++) {
-    if (s->reach[i] == least && (best == count || s->number[i] < s->number[best])) {
-      best = i;
-    }
-  }
-  return best;
 }
 
 /* Put the last of `count` points not yet processed into the place of another.
@@ -161,16 +155,19 @@ static void drop(const job *j, size_t place, size_t count) {
     *lane(j, place, c) = *lane(j, last, c);
 }
 
-/* Let the point p just processed reach the first `count` gathered. */
-static void reach_from(const job *j, uint32_t p, size_t count) {
+/* Let the point p just processed reach those in places [begin, end), of which `begin`
+ * starts a block. */
+static void reach_from(const job *j, uint32_t p, size_t begin, size_t end) {
   const tsn_optics_exhaustive *s = j->scratch;
   double core = j->result->core[p], eps = j->options->eps;
-  if (core == INFINITY) return;
-  distances(j, p, count, s->distance);
+  if (core == INFINITY || begin == end) return;
+  distances(j, p, begin, end, s->distance + begin);
   if (j->fault->status) return;
-  size_t near = j->kernels->within(s->distance, s->limit, count, s->place);
-  for (size_t t = 0; t < near; t++) {
-    size_t i = s->place[t];
+  uint32_t *near = s->place + begin;
+  size_t found =
+      j->kernels->within(s->distance + begin, s->limit + begin, end - begin, near);
+  for (size_t t = 0; t < found; t++) {
+    size_t i = begin + near[t];
     if (core >= s->reach[i]) continue;
     double d = squared(j) ? sqrt(s->distance[i]) : s->distance[i];
     double reach = core > d ? core : d;
@@ -182,6 +179,56 @@ static void reach_from(const job *j, uint32_t p, size_t count) {
   }
 }
 
+/* The point to process next in places [begin, end). */
+static tsn_optics_candidate choose(const job *j, size_t begin, size_t end) {
+  const tsn_optics_exhaustive *s = j->scratch;
+  tsn_optics_candidate best = {INFINITY, TSN_OPTICS_NONE, end};
+  if (begin == end) return best;
+  best.reach = j->kernels->minimum(s->reach + begin, end - begin);
+  for (size_t i = begin; i < end; i++) {
+    if (s->reach[i] == best.reach && s->number[i] < best.number) {
+      best.number = s->number[i];
+      best.place = i;
+    }
+  }
+  return best;
+}
+
+/* What follows the processing of point p, on several threads: the first `count` points
+ * gathered are reached and the next one is found. */
+typedef struct {
+  const job *job;
+  uint32_t p;
+  size_t count;
+  int threads;
+} step;
+
+static void reach_and_choose(void *context, int thread, int threads) {
+  step *s = context;
+  size_t blocks = blocks_of(s->count), share = (size_t)thread, shares = (size_t)threads;
+  size_t begin = blocks * share / shares * TSN_OPTICS_LANES;
+  size_t end = blocks * (share + 1) / shares * TSN_OPTICS_LANES;
+  if (end > s->count) end = s->count;
+  reach_from(s->job, s->p, begin, end);
+  s->job->scratch->candidate[share * APART] = choose(s->job, begin, end);
+  if (thread == 0) s->threads = threads;
+}
+
+static tsn_optics_candidate next_of(const job *j, const tsanom_exec *exec, uint32_t p,
+                                    size_t count) {
+  step s = {.job = j, .p = p, .count = count};
+  bool share = count * j->input->dimensions >= SHARED_COORDINATES;
+  tsn_team_run(share ? exec->threads : 1, reach_and_choose, &s);
+  tsn_optics_candidate best = j->scratch->candidate[0];
+  for (size_t t = 1; t < (size_t)s.threads; t++) {
+    tsn_optics_candidate other = j->scratch->candidate[t * APART];
+    bool sooner = other.reach < best.reach ||
+                  (other.reach == best.reach && other.number < best.number);
+    if (sooner) best = other;
+  }
+  return best;
+}
+
 static tsanom_status order_all(const job *j, const tsn_optics_progress *progress) {
   const tsn_optics_exhaustive *s = j->scratch;
   const tsn_optics_result *r = j->result;
@@ -191,15 +238,14 @@ static tsanom_status order_all(const job *j, const tsn_optics_progress *progress
     s->from[i] = TSN_OPTICS_NONE;
     s->limit[i] = tsn_optics_raw_limit(j->options->eps, squared(j));
   }
+  tsn_optics_candidate next = {INFINITY, 0, 0};
   for (size_t k = 0; k < n; k++) {
     if (tsn_exec_stop(&progress->exec, k, n)) return TSANOM_STOPPED;
-    size_t place = choose(j, n - k);
-    uint32_t p = s->number[place];
-    r->order[k] = p;
-    r->reachability[k] = s->reach[place];
-    r->predecessor[k] = s->from[place];
-    drop(j, place, n - k);
-    reach_from(j, p, n - k - 1);
+    r->order[k] = next.number;
+    r->reachability[k] = next.reach;
+    r->predecessor[k] = s->from[next.place];
+    drop(j, next.place, n - k);
+    next = next_of(j, &progress->exec, next.number, n - k - 1);
     if (j->fault->status) return j->fault->status;
   }
   return TSANOM_OK;

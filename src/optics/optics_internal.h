@@ -44,18 +44,26 @@ typedef struct {
   uint64_t before, total;
 } tsn_optics_progress;
 
+/* A point that may be processed next. */
+typedef struct {
+  double reach;
+  uint32_t number;
+  size_t place; /* where it is gathered */
+} tsn_optics_candidate;
+
 /* Scratch of the exhaustive search. */
 typedef struct {
-  double *blocks;    /* points not yet processed, as optics_kernel.h has them */
-  uint32_t *number;  /* which these are */
-  double *reach;     /* their reachability */
-  uint32_t *from;    /* their predecessor */
-  double *limit;     /* raw distances above are no nearer than their reachability */
-  uint32_t *place;   /* those that may be nearer */
-  double *distance;  /* TSN_OPTICS_QUERIES rows of raw distances for each thread */
-  double *query;     /* TSN_OPTICS_QUERIES points for each thread */
-  double *nearest;   /* the smallest of each row, min_points for each thread */
-  size_t row_length; /* elements of a row of distances */
+  double *blocks;   /* points not yet processed, as optics_kernel.h has them */
+  uint32_t *number; /* which these are */
+  double *reach;    /* their reachability */
+  uint32_t *from;   /* their predecessor */
+  double *limit;    /* raw distances above are no nearer than their reachability */
+  uint32_t *place;  /* those that may be nearer */
+  double *distance; /* TSN_OPTICS_QUERIES rows of raw distances for each thread */
+  double *query;    /* TSN_OPTICS_QUERIES points for each thread */
+  double *nearest;  /* the smallest of each row, min_points for each thread */
+  tsn_optics_candidate *candidate; /* one for each thread */
+  size_t row_length;               /* elements of a row of distances */
 } tsn_optics_exhaustive;
 
 void tsn_optics_exhaustive_layout(tsn_arena *arena, size_t n, size_t dimensions,
