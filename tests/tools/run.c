@@ -119,6 +119,13 @@ void check_svg(const char *name) {
   cr_assert(system(line) == 0, "not well-formed XML");
 }
 
+int file_holds(const char *name, const char *text) {
+  char *all = slurp(name);
+  int found = strstr(all, text) != NULL;
+  free(all);
+  return found;
+}
+
 double number_of(const json_t *object, const char *key) {
   const json_t *value = json_object_get(object, key);
   cr_assert(json_is_number(value), "\"%s\" is no number", key);

@@ -38,6 +38,9 @@ void check_refused(outcome o, int status, const char *const *pieces);
 /* The file is an SVG that gnuplot finished. */
 void check_svg(const char *name);
 
+/* Whether a file of the folder has the text somewhere. */
+int file_holds(const char *name, const char *text);
+
 /* A number of a JSON object. */
 double number_of(const json_t *object, const char *key);
 

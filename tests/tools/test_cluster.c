@@ -46,13 +46,46 @@ Test(command_cluster, a_cut_is_chosen_or_steepness_taken) {
   cr_assert(o.status == 0 && strstr(o.out, "8 points: 2 clusters, 0 noise"), "%s", o.out);
 }
 
+Test(command_cluster, columns_are_chosen_by_name) {
+  write_text("ranks.csv",
+             "rank,solve,host,io\nr0,0,a,7\nr1,1,a,7\nr2,10,b,9\nr3,11,b,9\n");
+  json_t *result =
+      tsanom_json("cluster ranks.csv --columns solve --min-pts 2 --cut 5 --json");
+  expect(result, "reachability", "[null,1.0,9.0,1.0]");
+  expect(result, "labels", "[0,0,1,1]");
+  json_decref(result);
+  result = tsanom_json(
+      "cluster ranks.csv --columns io,solve --metric manhattan --min-pts 1 --json");
+  expect(result, "reachability", "[null,1.0,11.0,1.0]");
+  json_decref(result);
+  CHECK_REFUSED(tsanom("cluster ranks.csv --min-pts 1"), 3, "ranks.csv:2", "column 1",
+                "r0");
+  CHECK_REFUSED(tsanom("cluster ranks.csv --columns solve,host --min-pts 1"), 3,
+                "ranks.csv:2", "column 3", "a");
+  CHECK_REFUSED(tsanom("cluster ranks.csv --columns solve, --min-pts 1"), 3,
+                "no column is called", "solve", "host");
+  write_text("twice.csv", "x,x\n1,2e200\n");
+  CHECK_REFUSED(tsanom("cluster twice.csv --columns x --min-pts 1"), 3, "twice.csv:1",
+                "both called");
+  write_text("large.csv", "y,x\n1,2e200\n");
+  CHECK_REFUSED(tsanom("cluster large.csv --columns x --min-pts 1"), 3, "large.csv:2",
+                "column 2", "1e150");
+}
+
 Test(command_cluster, draws_the_plot_and_in_two_dimensions_the_points) {
+  static const char blue[] = "rgb(  0, 114, 178)", red[] = "rgb(213,  94,   0)";
+  static const char grey[] = "rgb(187, 187, 187)";
   write_line();
   write_text("plane.csv", "0,0\n1,0\n0,1\n50,50\n");
-  cr_assert(tsanom("cluster line.csv --min-pts 2 --plot a.svg").status == 0);
+  cr_assert(tsanom("cluster line.csv --min-pts 2 --cut 5 --plot a.svg").status == 0);
   check_svg("a.svg");
-  cr_assert(tsanom("cluster plane.csv --min-pts 2 --xi 0.1 --plot b.svg").status == 0);
+  cr_assert(file_holds("a.svg", blue) && file_holds("a.svg", red) &&
+            !file_holds("a.svg", grey));
+  cr_assert(!file_holds("a.svg", "Points"));
+  cr_assert(tsanom("cluster plane.csv --min-pts 2 --cut 2 --plot b.svg").status == 0);
   check_svg("b.svg");
+  cr_assert(file_holds("b.svg", blue) && file_holds("b.svg", grey) &&
+            file_holds("b.svg", "Points"));
 }
 
 Test(command_cluster, bad_input_is_named) {

@@ -11,7 +11,14 @@
 #include "points.h"
 #include "rows.h"
 
-enum { KEY_MIN_POINTS = 'k', KEY_EPS = KEY_OWN, KEY_XI, KEY_CUT, KEY_METRIC };
+enum {
+  KEY_MIN_POINTS = 'k',
+  KEY_EPS = KEY_OWN,
+  KEY_XI,
+  KEY_CUT,
+  KEY_METRIC,
+  KEY_COLUMNS
+};
 
 enum { BY_SPLIT, BY_CUT, BY_XI };
 
@@ -21,7 +28,7 @@ typedef struct {
   tsanom_optics_xi_options xi;
   double cut;
   int extraction, min_points_given;
-  const char *path;
+  const char *path, *columns;
 } request;
 
 /* What was found. */
@@ -41,6 +48,8 @@ static const struct argp_option options[] = {
      0},
     {"metric", KEY_METRIC, "euclidean|manhattan|chebyshev", 0,
      "Distance of two points (default: euclidean)", 0},
+    {"columns", KEY_COLUMNS, "NAME,...", 0,
+     "Coordinates are these columns of the header (default: all columns)", 0},
     {"cut", KEY_CUT, "E", 0, "Clusters as DBSCAN with this radius has them", 1},
     {"xi", KEY_XI, "X", 0, "Clusters by steepness of the reachability plot, 0 <= X < 1",
      1},
@@ -94,6 +103,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case KEY_METRIC:
       parse_metric(r, state, text);
       return 0;
+    case KEY_COLUMNS:
+      r->columns = text;
+      return 0;
     case ARGP_KEY_ARG:
       if (state->arg_num > 0) return ARGP_ERR_UNKNOWN;
       r->path = text;
@@ -142,7 +154,7 @@ static int order(const request *r, clustering *c, failure *why) {
                           c->predecessor, c->core, where);
   if (status == TSANOM_E_VALUE) {
     return fail(why, "%s:%zu: column %zu: magnitudes up to 1e150 are expected", file,
-                data->line[where[0]], where[1] + 1);
+                data->line[where[0]], data->at[where[1]] + 1);
   }
   return status == TSANOM_OK ? 0 : fail_status(why, file, status);
 }
@@ -302,8 +314,8 @@ static int print(const request *r, const clustering *c) {
 }
 
 static int cluster(const request *r, clustering *c, failure *why) {
-  if (points_read(r->path, &c->data, why) || allocate(c, why) || order(r, c, why) ||
-      extract(r, c, why)) {
+  if (points_read(r->path, r->columns, &c->data, why) || allocate(c, why) ||
+      order(r, c, why) || extract(r, c, why)) {
     return -1;
   }
   return r->shared.plot ? draw(r, c, why) : 0;

@@ -7,10 +7,17 @@
 
 #include "number.h"
 #include "rows.h"
+#include "series.h"
+
+typedef struct {
+  points *p;
+  const char *names;
+} reader;
 
 void points_free(points *p) {
   free(p->value);
   free(p->line);
+  free(p->at);
   memset(p, 0, sizeof *p);
 }
 
@@ -36,33 +43,81 @@ static int is_header(const row *r) {
   return 1;
 }
 
-static int take_row(void *user, const row *r, failure *why) {
-  points *p = user;
-  if (p->dimensions == 0) {
-    p->dimensions = r->count;
-    if (is_header(r)) return 0;
+static int take_all(points *p, const row *r, failure *why) {
+  p->at = malloc(r->count * sizeof *p->at);
+  if (!p->at) return fail(why, "%s:%zu: out of memory", r->file, r->line);
+  for (size_t i = 0; i < r->count; i++) p->at[i] = i;
+  p->dimensions = r->count;
+  return 0;
+}
+
+static int take_named(points *p, const char *names, const row *r, failure *why) {
+  size_t length = strlen(names);
+  char *name = malloc(length + 1);
+  p->at = malloc((length + 1) * sizeof *p->at);
+  if (!name || !p->at) {
+    free(name);
+    return fail(why, "%s:%zu: out of memory", r->file, r->line);
   }
-  if (r->count != p->dimensions) {
+  int status = 0;
+  for (const char *next = names; !status && next;) {
+    size_t bytes = strcspn(next, ",");
+    memcpy(name, next, bytes);
+    name[bytes] = '\0';
+    status = column_find(r, name, &p->at[p->dimensions++], why);
+    next = next[bytes] ? next + bytes + 1 : NULL;
+  }
+  free(name);
+  return status;
+}
+
+/* Learn from the first row where the coordinates are; *header tells whether that is all
+ * that it has. */
+static int take_first(const reader *from, const row *r, int *header, failure *why) {
+  points *p = from->p;
+  p->fields = r->count;
+  *header = from->names || is_header(r);
+  return from->names ? take_named(p, from->names, r, why) : take_all(p, r, why);
+}
+
+static int take_row(void *user, const row *r, failure *why) {
+  const reader *from = user;
+  points *p = from->p;
+  int header = 0;
+  if (!p->fields && take_first(from, r, &header, why)) return -1;
+  if (header) return 0;
+  if (r->count != p->fields) {
     return fail(why, "%s:%zu: %zu fields where the first row has %zu", r->file, r->line,
-                r->count, p->dimensions);
+                r->count, p->fields);
   }
   if (grow(p)) return fail(why, "%s:%zu: out of memory", r->file, r->line);
   double *value = p->value + p->count * p->dimensions;
-  for (size_t i = 0; i < r->count; i++) {
-    const char *wrong = number_parse(r->field[i], value + i);
+  for (size_t i = 0; i < p->dimensions; i++) {
+    const char *field = r->field[p->at[i]], *wrong = number_parse(field, value + i);
     char shown[QUOTED_BYTES];
     if (wrong) {
-      return fail(why, "%s:%zu: column %zu: %s %s", r->file, r->line, i + 1,
-                  quoted(shown, r->field[i]), wrong);
+      return fail(why, "%s:%zu: column %zu: %s %s", r->file, r->line, p->at[i] + 1,
+                  quoted(shown, field), wrong);
     }
   }
   p->line[p->count++] = r->line;
   return 0;
 }
 
-int points_read(const char *path, points *p, failure *why) {
-  if (rows_read_file(path, take_row, p, why)) return -1;
+static int check_any(const points *p, const char *file, failure *why) {
   if (p->count > 0) return 0;
-  return fail(why, "%s: holds no points: at least one row of numbers is expected",
-              file_title(path));
+  return fail(why, "%s: holds no points: at least one row of numbers is expected", file);
+}
+
+int points_read(const char *path, const char *names, points *p, failure *why) {
+  reader from = {p, names};
+  if (rows_read_file(path, take_row, &from, why)) return -1;
+  return check_any(p, file_title(path), why);
+}
+
+int points_read_stream(FILE *stream, const char *file, const char *names, points *p,
+                       failure *why) {
+  reader from = {p, names};
+  if (rows_read(stream, file, take_row, &from, why)) return -1;
+  return check_any(p, file, why);
 }

@@ -4,6 +4,7 @@
 #define TSANOM_COMMAND_POINTS_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "failure.h"
 
@@ -12,14 +13,22 @@ typedef struct {
   size_t count, dimensions;
   double *value; /* count rows */
   size_t *line;  /* of the file, of each row */
+  size_t *at;    /* which field of a row each coordinate is */
+  size_t fields; /* of a row */
   size_t room;   /* points there is memory for */
 } points;
 
 void points_free(points *p);
 
-/* Read points from the file at `path` ("-": standard input). A first row in which
- * no field is a number is a header. Returns 0, or -1 with `why` filled; no points
- * at all are a failure. */
-int points_read(const char *path, points *p, failure *why);
+/* Read points from the file at `path` ("-": standard input). With `names` NULL every
+ * field is a coordinate, and a first row in which no field is a number is a header;
+ * else the first row is a header, and the coordinates are the columns of the names,
+ * which commas separate. Returns 0, or -1 with `why` filled; no points at all are a
+ * failure. */
+int points_read(const char *path, const char *names, points *p, failure *why);
+
+/* points_read() from an open stream that messages call `file`. */
+int points_read_stream(FILE *stream, const char *file, const char *names, points *p,
+                       failure *why);
 
 #endif

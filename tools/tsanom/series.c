@@ -44,24 +44,29 @@ static void list_fields(const row *r, char *list, size_t bytes) {
   }
 }
 
+int column_find(const row *r, const char *name, size_t *at, failure *why) {
+  size_t found = r->count;
+  for (size_t i = 0; i < r->count; i++) {
+    if (strcmp(r->field[i], name) != 0) continue;
+    if (found != r->count) {
+      return fail(why, "%s:%zu: columns %zu and %zu are both called \"%s\"", r->file,
+                  r->line, found + 1, i + 1, name);
+    }
+    found = i;
+  }
+  if (found == r->count) {
+    char list[1024];
+    list_fields(r, list, sizeof list);
+    return fail(why, "%s:%zu: no column is called \"%s\": the header has %s", r->file,
+                r->line, name, list);
+  }
+  *at = found;
+  return 0;
+}
+
 static int take_header(selection *s, const row *r, failure *why) {
   for (size_t k = 0; k < s->wanted; k++) {
-    size_t found = r->count;
-    for (size_t i = 0; i < r->count; i++) {
-      if (strcmp(r->field[i], s->names[k]) != 0) continue;
-      if (found != r->count) {
-        return fail(why, "%s:%zu: columns %zu and %zu are both called \"%s\"", r->file,
-                    r->line, found + 1, i + 1, s->names[k]);
-      }
-      found = i;
-    }
-    if (found == r->count) {
-      char list[1024];
-      list_fields(r, list, sizeof list);
-      return fail(why, "%s:%zu: no column is called \"%s\": the header has %s", r->file,
-                  r->line, s->names[k], list);
-    }
-    s->at[k] = found;
+    if (column_find(r, s->names[k], &s->at[k], why)) return -1;
   }
   s->fields = r->count;
   return 0;

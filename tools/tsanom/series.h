@@ -37,6 +37,9 @@ int columns_read(const char *path, const char *const *names, size_t count, colum
 int columns_read_stream(FILE *stream, const char *file, const char *const *names,
                         size_t count, columns *c, failure *why);
 
+/* Which field of a header has the name. */
+int column_find(const row *header, const char *name, size_t *at, failure *why);
+
 /* Takes the fields at[0], ... of a row, one for each column that is read; -1 with
  * `why` filled ends the reading. */
 typedef int fields_handler(void *user, const row *r, const size_t *at, failure *why);
