@@ -6,7 +6,7 @@
     polyfit_peers.py digits BUILD_DIR   log relative errors on NIST StRD
     polyfit_peers.py speed  BUILD_DIR   seconds of a fit
 
-BUILD_DIR is one that `cmake --preset release && cmake --build --preset release`
+BUILD_DIR is one that `cmake --preset bench && cmake --build --preset bench`
 made. Both print a Markdown table. Run with OMP_NUM_THREADS=1: everything is
 timed on one thread, by its own clock, and the least of several runs counts.
 """
