@@ -202,3 +202,27 @@ Test(dtw_calls, a_stopped_run_tells_how_far_it_got) {
     drop(&in);
   }
 }
+
+static int32_t stop_at_once(void *user, uint64_t done, uint64_t total) {
+  (void)user;
+  return done <= total;
+}
+
+Test(dtw_calls, a_path_is_refused_or_stopped_before_it_begins) {
+  double x[] = {1, 2, 3}, y[] = {1, NAN, 3}, distance = 7;
+  size_t path[10] = {9}, length = 5, bytes = 3;
+  tsanom_dtw_options options;
+  tsanom_dtw_options_init(&options, sizeof options);
+  options.cost = 99;
+  CHECK_STATUS(tsanom_dtw_path_workspace(3, 3, &options, NULL, &bytes), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_dtw_path_workspace(0, 3, NULL, NULL, &bytes), TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_dtw_path(x, 3, y, 3, NULL, NULL, NULL, 0, path, &length, &distance),
+               TSANOM_E_NONFINITE);
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.poll = stop_at_once;
+  CHECK_STATUS(
+      tsanom_dtw_path(x, 3, x, 3, NULL, &exec, NULL, 0, path, &length, &distance),
+      TSANOM_STOPPED);
+  cr_assert(path[0] == 9 && length == 5 && distance == 7 && bytes == 3);
+}

@@ -376,6 +376,15 @@ static void check_empty_reduct(const tsanom_roughset_table *t) {
   cr_assert(found == 1);
 }
 
+Test(roughset_contract, the_papers_choice_of_a_pair_that_nothing_tells_apart) {
+  uint64_t sets[] = {3, 0, 5};
+  size_t found = 7;
+  CHECK_STATUS(
+      tsanom_roughset_paper_choice(sets, 3, 3, NULL, NULL, NULL, 0, NULL, NULL, &found),
+      TSANOM_INFEASIBLE);
+  cr_assert(found == 0);
+}
+
 Test(roughset_contract, one_row_one_decision_and_equal_rows_give_the_empty_reduct) {
   int32_t codes[] = {1, 2, 3, 4, 5, 6}, same[] = {1, 2, 1, 2, 1, 2};
   int32_t one[] = {5, 5, 5}, many[] = {1, 2, 3};
