@@ -21,6 +21,7 @@ if(TSANOM_SANITIZE)
   add_link_options(-fsanitize=${TSANOM_SANITIZE})
 endif()
 if(TSANOM_COVERAGE)
-  target_compile_options(tsanom_flags INTERFACE --coverage)
+  # Counters are shared by threads, which would lose some and make others negative.
+  target_compile_options(tsanom_flags INTERFACE --coverage -fprofile-update=atomic)
   add_link_options(--coverage)
 endif()
