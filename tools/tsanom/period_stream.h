@@ -27,7 +27,8 @@ typedef struct {
 int period_stream_open(period_stream *s, const period_request *request, failure *why);
 
 /* Take the samples of a file: one a line, or the `column` of a table; "-" is the
- * standard input. In constant memory but for what is found. */
+ * standard input. In memory that does not grow with their number, only with the kinds of
+ * events and with what is found. */
 int period_stream_read(period_stream *s, const char *path, const char *column,
                        failure *why);
 
