@@ -5,18 +5,20 @@
  * up in lanes that the compiler can keep in vectors. */
 enum { LANES = 16 };
 
-#define ALL_FINITE(name, type)                                 \
-  bool name(const type *samples, size_t count) {               \
-    type lane[LANES] = {0};                                    \
-    size_t i = 0;                                              \
-    for (; i + LANES <= count; i += LANES) {                   \
-      for (size_t k = 0; k < LANES; k++) {                     \
-        lane[k] += samples[i + k] - samples[i + k];            \
-      }                                                        \
-    }                                                          \
-    for (; i < count; i++) lane[0] += samples[i] - samples[i]; \
-    for (size_t k = 1; k < LANES; k++) lane[0] += lane[k];     \
-    return lane[0] == 0;                                       \
+#define ALL_FINITE(name, type)                                     \
+  bool name(const type *samples, size_t count) {                   \
+    type lane[LANES] = {0};                                        \
+    size_t i = 0;                                                  \
+    for (; i + LANES <= count; i += LANES) {                       \
+      for (size_t k = 0; k < LANES; k++) {                         \
+        lane[k] += samples[i + k] - samples[i + k];                \
+      }                                                            \
+    }                                                              \
+    for (; i < count; i++) lane[0] += samples[i] - samples[i];     \
+    for (size_t half = LANES / 2; half > 0; half /= 2) {           \
+      for (size_t k = 0; k < half; k++) lane[k] += lane[k + half]; \
+    }                                                              \
+    return lane[0] == 0;                                           \
   }
 
 ALL_FINITE(tsn_all_finite, double)

@@ -7,7 +7,7 @@ typedef NAME(tsn_dtw_ribbon_pair) ribbon_pair;
 typedef NAME(tsn_dtw_kernels) kernels;
 
 /* Wider bands, in vectors of a diagonal, run faster in strips. */
-enum { WIDEST = 8, PAIRS_PER_CHECK = 64, PAIRS_PER_GO = 1024, CELLS_PER_POLL = 1 << 19 };
+enum { WIDEST = 16, PAIRS_PER_CHECK = 64, PAIRS_PER_GO = 1024, CELLS_PER_POLL = 1 << 19 };
 
 size_t NAME(tsn_dtw_ribbon_widest)(const kernels *k) {
   return WIDEST * k->lanes - 1;

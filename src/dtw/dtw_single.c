@@ -99,11 +99,20 @@ static int sweep_strips(const real *x, const real *y, const tsn_dtw_problem *pro
   return outcome;
 }
 
+/* Very narrow bands wait for each diagonal in turn: short vectors are shifted and
+ * added soonest, and hold them. */
+static const NAME(tsn_dtw_kernels) *
+    ribbon_kernels(const tsn_dtw_problem *problem, const tsn_dtw_call *call) {
+  enum { NARROW = 7 };
+  tsn_dtw_call base = {.exec.isa = TSANOM_ISA_BASE};
+  return tsn_dtw_call_kernels(problem->radius <= NARROW ? &base : call);
+}
+
 /* Arguments are good and a path exists. */
 static tsanom_status compute(const real *x, const real *y, const tsn_dtw_problem *problem,
                              const tsn_dtw_call *call, tsn_arena *arena,
                              const tsn_dtw_watch *watch, real *distance) {
-  const NAME(tsn_dtw_kernels) *k = tsn_dtw_call_kernels(call);
+  const NAME(tsn_dtw_kernels) *k = ribbon_kernels(problem, call);
   real best = INFINITY;
   int outcome;
   if (NAME(tsn_dtw_ribbon_suits)(problem, &call->options, k)) {
