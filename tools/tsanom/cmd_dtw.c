@@ -82,12 +82,54 @@ static void draw_series(const request *r, const warping *w, const plot *p) {
   fprintf(p->script, "\"\n");
 }
 
+/* How far the second series is drawn below the first, for a gap of a fifth of both. */
+static double drop(const warping *w) {
+  double low[2], high[2];
+  for (size_t k = 0; k < 2; k++) {
+    const double *y = w->series[k].column[0];
+    low[k] = high[k] = y[0];
+    for (size_t i = 1; i < w->series[k].count; i++) {
+      low[k] = fmin(low[k], y[i]);
+      high[k] = fmax(high[k], y[i]);
+    }
+  }
+  double gap = 0.2 * (high[0] - low[0] + high[1] - low[1]);
+  double distance = high[1] - low[0] + (gap > 0 ? gap : 1);
+  return isfinite(distance) ? distance : 0;
+}
+
+/* The series one above the other, joined by some of the pairs. */
+static void draw_joined(const request *r, const warping *w, const plot *p) {
+  enum { JOINS = 150 };
+  size_t step = w->length / JOINS + 1;
+  double below = drop(w);
+  const double *a = w->series[0].column[0], *b = w->series[1].column[0];
+  plot_series(p, "a", NULL, a, w->series[0].count);
+  plot_series(p, "b", NULL, b, w->series[1].count);
+  fprintf(p->script, "$joins << END\n");
+  for (size_t k = 0; k < w->length; k += step) {
+    size_t i = w->path[2 * k], j = w->path[2 * k + 1];
+    fprintf(p->script, "%zu %.9g\n%zu %.9g\n\n", i, a[i], j, b[j] - below);
+  }
+  fprintf(p->script,
+          "END\nset xlabel 'sample'\nunset ytics\n"
+          "plot $joins with lines linecolor rgb '#bbbbbb' title 'paired', "
+          "$a with lines linewidth 2 linetype 1 title \"");
+  plot_text(p, file_title(r->file[0]));
+  fprintf(p->script,
+          "\", $b using 1:($2-(%.17g)) with lines linewidth 2 linetype 2 title \"",
+          below);
+  plot_text(p, file_title(r->file[1]));
+  fprintf(p->script, "\"\n");
+}
+
+/* The path in the matrix of all pairs. */
 static void draw_path(const request *r, const warping *w, const plot *p) {
   fprintf(p->script, "$path << END\n");
   for (size_t k = 0; k < w->length; k++) {
     fprintf(p->script, "%zu %zu\n", w->path[2 * k], w->path[2 * k + 1]);
   }
-  fprintf(p->script, "END\nset xlabel \"sample of ");
+  fprintf(p->script, "END\nunset title\nset ytics\nset xlabel \"sample of ");
   plot_text(p, file_title(r->file[0]));
   fprintf(p->script, "\" noenhanced\nset ylabel \"sample of ");
   plot_text(p, file_title(r->file[1]));
@@ -97,6 +139,16 @@ static void draw_path(const request *r, const warping *w, const plot *p) {
           w->series[0].count, w->series[1].count);
 }
 
+/* Both views of the alignment. */
+static void draw_alignment(const request *r, const warping *w, const plot *p) {
+  fprintf(p->script,
+          "set terminal svg size 960,1000 dynamic enhanced background rgb 'white' "
+          "font 'sans-serif,12'\nset multiplot layout 2,1\n");
+  draw_joined(r, w, p);
+  draw_path(r, w, p);
+  fprintf(p->script, "unset multiplot\n");
+}
+
 static int draw(const request *r, const warping *w, failure *why) {
   plot p;
   if (r->path && !w->length) return fail(why, "there is no warping path to draw");
@@ -104,7 +156,7 @@ static int draw(const request *r, const warping *w, failure *why) {
     return -1;
   }
   if (r->path) {
-    draw_path(r, w, &p);
+    draw_alignment(r, w, &p);
   } else {
     draw_series(r, w, &p);
   }
