@@ -189,14 +189,29 @@ static NAME(tsn_dtw_rectangle)
   return r;
 }
 
-/* Block b of strip t has just left the last column of tile column c. */
-static void keep_block(grid *g, const level *l, size_t t, size_t c, size_t b) {
-  size_t depth = g->pair.kernels->depth;
+/* Keep the cells of block b of strip t, [depth] vectors, in the last column of tile
+ * column c. */
+static void keep_block(const grid *g, const level *l, size_t t, size_t c, size_t b,
+                       const real *cells) {
+  size_t depth = g->pair.kernels->depth, lanes = g->pair.kernels->lanes;
+  size_t first = first_row_kept(g, l, l->area.first + (c + 1) * l->columns - 1);
+  real *line = l->columns_kept + c * l->column_stride;
   for (size_t u = 0; u < depth; u++) {
-    size_t r = b * depth + u, row = t * g->pair.rows + r;
-    if (row < g->pair.padding) continue;
-    real *to = column_place(g, l, c, row - g->pair.padding);
-    if (to) *to = NAME(tsn_dtw_row_state)(&g->pair, &g->sweeper, r);
+    size_t row = t * g->pair.rows + b * depth + u;
+    if (row < g->pair.padding || row < first || row - first >= l->column_stride) continue;
+    line[row - first] = cells[u * lanes + lanes - 1 - b];
+  }
+}
+
+/* Keep the blocks that leave the column after no step of the sweep yet, or after its
+ * last one. */
+static void keep_blocks(const grid *g, const level *l, size_t t, size_t c, bool begun) {
+  const NAME(tsn_dtw_kernels) *k = g->pair.kernels;
+  for (size_t b = 0; b < k->lanes; b++) {
+    size_t left = (c + 1) * l->columns + k->delay * b; /* steps until then */
+    if (begun ? left > g->sweeper.end : left <= g->sweeper.begin) {
+      keep_block(g, l, t, c, b, g->sweeper.state);
+    }
   }
 }
 
@@ -205,6 +220,21 @@ static void run_to(grid *g, size_t *step, size_t to) {
   to = smaller(larger(to, *step), s->end);
   if (*step < to) NAME(tsn_dtw_sweep_run)(&g->pair, s, *step, to);
   *step = to;
+}
+
+/* Sweep until the last block has left the column, and keep what they leave there. */
+static void cross_line(grid *g, const level *l, size_t t, size_t c, size_t *step) {
+  const NAME(tsn_dtw_kernels) *k = g->pair.kernels;
+  size_t column = (c + 1) * l->columns, begin = *step;
+  size_t end = smaller(column + k->delay * (k->lanes - 1), g->sweeper.end);
+  if (end <= begin) return;
+  NAME(tsn_dtw_sweep_record)(&g->pair, &g->sweeper, begin, end, g->record);
+  for (size_t b = 0; b < k->lanes; b++) {
+    size_t last = column + k->delay * b - 1; /* step of the block in the column */
+    if (last < begin || last >= end) continue;
+    keep_block(g, l, t, c, b, g->record + (last - begin) * g->pair.rows);
+  }
+  *step = end;
 }
 
 static void sweep_strip(grid *g, const level *l, const NAME(tsn_dtw_rectangle) * area,
@@ -219,10 +249,10 @@ static void sweep_strip(grid *g, const level *l, const NAME(tsn_dtw_rectangle) *
   for (size_t c = before > 0 ? before - 1 : 0; c < lines; c++) {
     size_t column = (c + 1) * l->columns;
     if (column >= s->end + skew) break;
-    for (size_t b = 0; b < k->lanes; b++) {
-      run_to(g, &step, column + k->delay * b);
-      keep_block(g, l, t, c, b);
-    }
+    keep_blocks(g, l, t, c, false);
+    run_to(g, &step, column - k->delay);
+    cross_line(g, l, t, c, &step);
+    keep_blocks(g, l, t, c, true);
   }
   run_to(g, &step, s->end);
   NAME(tsn_dtw_sweep_finish)(&g->pair, area, t);
@@ -296,9 +326,10 @@ void NAME(tsn_dtw_grid_record)(grid *g, const tsn_dtw_tile *tile) {
   for (size_t t = tile->first_strip; t < tile->end_strip; t++) {
     NAME(tsn_dtw_sweep_prepare)(&g->pair, &rectangle, t, &g->sweeper);
     NAME(tsn_dtw_sweep_start)(&g->pair, &g->sweeper);
-    g->sweeper.strip.record = g->record + record_of(g, t - tile->first_strip);
-    g->pair.kernels->cost[g->pair.options->cost].recorded(
-        &g->sweeper.strip, g->sweeper.begin, g->sweeper.end);
+    real *record = g->record + record_of(g, t - tile->first_strip);
+    NAME(tsn_dtw_sweep_record)
+    (&g->pair, &g->sweeper, g->sweeper.begin, g->sweeper.end,
+     record + g->sweeper.begin * g->pair.rows);
     NAME(tsn_dtw_sweep_finish)(&g->pair, &rectangle, t);
   }
 }

@@ -107,7 +107,7 @@ INLINE void sweep_strip(kind k, const strip *s, size_t begin, size_t end) {
       passed[f] = cells[DEPTH - 1];
       vec_store(boundary + f - bottom_delay, cells[DEPTH - 1]);
       if (k.recorded) {
-        real *record = s->record + (step + f) * DEPTH * LANES;
+        real *record = s->record + (step + f - s->recorded) * DEPTH * LANES;
         for (size_t u = 0; u < DEPTH; u++) vec_store(record + u * LANES, cells[u]);
       }
     }
@@ -195,7 +195,9 @@ static void least(const real *vectors, size_t count, real *lanes) {
 
 SWEEPS_OF(sweep_strip, strip, .batch = false)
 SWEEPS_OF(sweep_batch, batch, .batch = true)
-SWEEP(sweep_strip, strip, recorded, .outside = ANY_ROW, .general = true, .recorded = true)
+SWEEP(sweep_strip, strip, recorded, .outside = ANY_ROW, .recorded = true)
+SWEEP(sweep_strip, strip, recorded_general, .outside = ANY_ROW, .recorded = true,
+      .general = true)
 
 typedef NAME(tsn_dtw_ribbon) ribbon;
 
@@ -284,12 +286,12 @@ SWEEP(sweep_ribbon, ribbon, ribbon_penalty, .general = true)
     .ending = prefix##_ending_##of, .masked = prefix##_masked_##of      \
   }
 
-#define SWEEPS(of)                                                  \
-  {                                                                 \
-    .strip = PLAIN(strip, of), .strip_general = strip_general_##of, \
-    .recorded = recorded_##of, .batch = PLAIN(batch, of),           \
-    .batch_general = batch_general_##of, .ribbon = ribbon_##of,     \
-    .ribbon_penalty = ribbon_penalty_##of                           \
+#define SWEEPS(of)                                                        \
+  {                                                                       \
+    .strip = PLAIN(strip, of), .strip_general = strip_general_##of,       \
+    .recorded = recorded_##of, .recorded_general = recorded_general_##of, \
+    .batch = PLAIN(batch, of), .batch_general = batch_general_##of,       \
+    .ribbon = ribbon_##of, .ribbon_penalty = ribbon_penalty_##of          \
   }
 
 const NAME(tsn_dtw_kernels) TSN_LEVEL(NAME(tsn_dtw_kernels)) = {

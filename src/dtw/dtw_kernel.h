@@ -39,7 +39,8 @@ typedef struct {
   const tick *first, *last;
   const real *after;
   size_t base;  /* the step from which `first` and `last` count */
-  real *record; /* [depth] of each step of a recorded sweep, one after the other */
+  real *record; /* [depth] of each step of a recorded sweep from `recorded` on */
+  size_t recorded;
 } NAME(tsn_dtw_strip);
 
 /* Steps begin <= s < end, both multiples of delay. */
@@ -79,7 +80,8 @@ typedef struct {
   NAME(tsn_dtw_plain_sweeps) strip, batch;
   NAME(tsn_dtw_sweep) * strip_general; /* masked, any dimensions and penalty */
   NAME(tsn_dtw_sweep) * batch_general;
-  NAME(tsn_dtw_sweep) * recorded;      /* as strip_general, and recorded */
+  NAME(tsn_dtw_sweep) * recorded; /* as strip.masked, and recorded */
+  NAME(tsn_dtw_sweep) * recorded_general;
   NAME(tsn_dtw_ribbon_sweep) * ribbon; /* without penalty */
   NAME(tsn_dtw_ribbon_sweep) * ribbon_penalty;
 } NAME(tsn_dtw_sweeps);

@@ -272,6 +272,14 @@ void NAME(tsn_dtw_sweep_run)(const pair *p, sweeper *s, size_t begin, size_t end
   NAME(tsn_dtw_sweep_plain)(&plain, &s->strip, begin, s->begun, s->ending, end);
 }
 
+void NAME(tsn_dtw_sweep_record)(const pair *p, sweeper *s, size_t begin, size_t end,
+                                real *record) {
+  const NAME(tsn_dtw_sweeps) *sweeps = &p->kernels->cost[p->options->cost];
+  s->strip.record = record;
+  s->strip.recorded = begin;
+  (p->plain ? sweeps->recorded : sweeps->recorded_general)(&s->strip, begin, end);
+}
+
 void NAME(tsn_dtw_sweep_finish)(const pair *p, const rectangle *a, size_t t) {
   size_t below = (t + 1) * p->rows - p->padding, first, last, last_below;
   if (below >= p->problem.n) return;

@@ -76,6 +76,11 @@ void NAME(tsn_dtw_sweep_start)(const NAME(tsn_dtw_pair) * pair,
 void NAME(tsn_dtw_sweep_run)(const NAME(tsn_dtw_pair) * pair,
                              NAME(tsn_dtw_sweeper) * sweeper, size_t begin, size_t end);
 
+/* The same, every cell recorded. */
+void NAME(tsn_dtw_sweep_record)(const NAME(tsn_dtw_pair) * pair,
+                                NAME(tsn_dtw_sweeper) * sweeper, size_t begin, size_t end,
+                                real *record);
+
 /* After the last step: what the strip below reads of columns that the last row of
  * this one never reached. */
 void NAME(tsn_dtw_sweep_finish)(const NAME(tsn_dtw_pair) * p,
