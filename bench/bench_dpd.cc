@@ -109,7 +109,18 @@ double plain_values(const std::vector<double> &x, size_t window, std::vector<dou
   return (cpu_seconds() - begin) / (double)(count - 2 * window);
 }
 
-/* Arguments: window, scale (0: double), instruction set. */
+void push_values(tsanom_dpd_value *detector, const double *x, size_t count, bool single) {
+  tsanom_dpd_report report;
+  size_t done = 0;
+  if (!single) {
+    tsanom_dpd_value_push_many(detector, x, count, nullptr, nullptr, &done);
+    return;
+  }
+  for (size_t i = 0; i < count; i++) tsanom_dpd_value_push(detector, x[i], &report);
+}
+
+/* Arguments: window, scale (0: double), instruction set, whether each sample is pushed by
+ * itself. */
 void value(benchmark::State &state) {
   size_t window = (size_t)state.range(0), count = 20000 + 2 * window;
   uint64_t seed = 2;
@@ -125,14 +136,13 @@ void value(benchmark::State &state) {
   tsanom_exec_init(&exec, sizeof exec);
   exec.isa = (int32_t)state.range(2);
   double best = INFINITY;
-  size_t done = 0, lags = 0, least = 0;
+  size_t lags = 0, least = 0;
   for (auto _ : state) {
     tsanom_dpd_value *detector = nullptr;
     tsanom_dpd_value_create(&options, &exec, &detector);
-    tsanom_dpd_value_push_many(detector, x.data(), 2 * window, nullptr, nullptr, &done);
+    push_values(detector, x.data(), 2 * window, false);
     double begin = cpu_seconds();
-    tsanom_dpd_value_push_many(detector, x.data() + 2 * window, count - 2 * window,
-                               nullptr, nullptr, &done);
+    push_values(detector, x.data() + 2 * window, count - 2 * window, state.range(3));
     best = std::min(best, (cpu_seconds() - begin) / (double)(count - 2 * window));
     tsanom_dpd_value_distances(detector, distance.data(), window, &lags);
     tsanom_dpd_value_destroy(detector);
@@ -165,10 +175,13 @@ void nests(benchmark::internal::Benchmark *b) {
 }
 
 void windows_of_values(benchmark::internal::Benchmark *b) {
+  b->ArgNames({"n", "scale", "isa", "single"});
   for (int32_t isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_SVE; isa++) {
     if (!tsanom_isa_available(isa)) continue;
-    for (long window : {100, 1024}) {
-      for (long scale : {0, 1}) b->Args({window, scale, isa});
+    for (int single : {0, 1}) {
+      for (long window : {100, 1024}) {
+        for (long scale : {0, 1}) b->Args({window, scale, isa, single});
+      }
     }
   }
 }

@@ -52,8 +52,9 @@ typedef struct tsanom_dpd_report {
   /** Depth of the minimum, 0 to 1: 1 - d(period) / mean of d; 1 for events; 0
    *  without a period. */
   double confidence;
-  /** Samples up to this one, it included, that predicting each from the one a
-   *  period before would have got right; for values, since the lock. */
+  /** Samples in a row up to this one, it included, that predicting each from the
+   *  one a period before would have got right; for values, within 1 - depth of the
+   *  mean of d, and when the period is found looking back over the window. */
   uint64_t horizon;
 } tsanom_dpd_report;
 
@@ -399,6 +400,12 @@ typedef struct tsanom_dpd_value_options {
   /** Least depth 1 - d(m)/mean(d) of a minimum that is called a period, above 0
    *  and below 1; 0.5 (default). */
   double depth;
+  /** 1: once a period p has held for N samples the window shrinks to 4 p, or 32
+   *  if that is more, so that a break is overcome sooner, and grows back to N when
+   *  2 N samples have passed without a period; this is looked at after every
+   *  eighth sample. 0 (default): only tsanom_dpd_value_resize() changes it. */
+  int32_t adapt;
+  int32_t reserved0; /**< must be 0 */
 } tsanom_dpd_value_options;
 
 /** Write the defaults described at ::tsanom_dpd_value_options.
@@ -418,7 +425,9 @@ TSANOM_API tsanom_status tsanom_dpd_value_options_init(tsanom_dpd_value_options 
  *  which are as deep; and the shallow slope at small delays of a smooth signal
  *  is no valley. Where the deepest minimum is not `depth` deep there is no
  *  period. A period once found stays as long as d at it is below the threshold.
- *  A stream that has been constant for N + M samples has period 1.
+ *  A stream that has been constant for N + M samples has period 1. The mean is
+ *  that after this sample or, if M is 64 or more, after the last one whose
+ *  number is a multiple of 8.
  *
  *  Bitwise the same for every instruction set. */
 typedef struct tsanom_dpd_value tsanom_dpd_value;
@@ -496,6 +505,11 @@ TSANOM_API tsanom_status tsanom_dpd_value_push_many(tsanom_dpd_value *detector,
  *  @return TSANOM_OK otherwise */
 TSANOM_API tsanom_status tsanom_dpd_value_resize(tsanom_dpd_value *detector,
                                                  size_t window);
+
+/** The window in use, which `adapt` may have changed.
+ *  @param detector  NULL gives 0
+ *  @return the window, in samples */
+TSANOM_API size_t tsanom_dpd_value_window(const tsanom_dpd_value *detector);
 
 /** The curve d(m) of eq. 1, for the delays whose window is complete.
  *  @param      detector   the detector

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For kernel files: one vector register at the level that the file is compiled
- * for, as GCC/Clang vectors, and the minimum and maximum that these lack in C.
- * In every lane they answer b where a and b are equal or not ordered, as the
- * x86 instructions do. */
+ * for, as GCC/Clang vectors, and the minimum, maximum and magnitude that these
+ * lack in C. In every lane the extrema of floating point answer b where a and b
+ * are equal or not ordered, as the x86 instructions do. */
 #ifndef TSN_CORE_VECTOR_H
 #define TSN_CORE_VECTOR_H
+
+#include <stdint.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -13,9 +15,11 @@
 #if defined(__AVX512F__)
 #define TSN_VECTOR_BYTES 64
 #define TSN_X86(name, suffix) _mm512_##name##_##suffix
+#define TSN_X86_INTEGERS(v) ((__m512i)(v))
 #elif defined(__AVX__)
 #define TSN_VECTOR_BYTES 32
 #define TSN_X86(name, suffix) _mm256_##name##_##suffix
+#define TSN_X86_INTEGERS(v) ((__m256i)(v))
 #else
 #define TSN_VECTOR_BYTES 16
 #define TSN_X86(name, suffix) _mm_##name##_##suffix
@@ -24,9 +28,16 @@
 typedef double tsn_f64 __attribute__((vector_size(TSN_VECTOR_BYTES)));
 typedef float tsn_f32 __attribute__((vector_size(TSN_VECTOR_BYTES)));
 
+typedef int64_t tsn_i64 __attribute__((vector_size(TSN_VECTOR_BYTES)));
+typedef uint64_t tsn_u64 __attribute__((vector_size(TSN_VECTOR_BYTES)));
+typedef int32_t tsn_i32 __attribute__((vector_size(TSN_VECTOR_BYTES)));
+typedef uint32_t tsn_u32 __attribute__((vector_size(TSN_VECTOR_BYTES)));
+
 /* The same in memory, at the address of any element. */
 typedef double tsn_f64_at __attribute__((vector_size(TSN_VECTOR_BYTES), aligned(8)));
 typedef float tsn_f32_at __attribute__((vector_size(TSN_VECTOR_BYTES), aligned(4)));
+typedef int32_t tsn_i32_at __attribute__((vector_size(TSN_VECTOR_BYTES), aligned(4)));
+typedef uint32_t tsn_u32_at __attribute__((vector_size(TSN_VECTOR_BYTES), aligned(4)));
 
 #if defined(__x86_64__)
 #define TSN_EXTREMUM(name, type, suffix, sign) \
@@ -49,6 +60,23 @@ TSN_EXTREMUM(tsn_min_f64, tsn_f64, pd, min)
 TSN_EXTREMUM(tsn_max_f64, tsn_f64, pd, max)
 TSN_EXTREMUM(tsn_min_f32, tsn_f32, ps, min)
 TSN_EXTREMUM(tsn_max_f32, tsn_f32, ps, max)
+
+#if defined(__AVX2__)
+static inline tsn_u32 tsn_min_u32(tsn_u32 a, tsn_u32 b) {
+  return (tsn_u32)TSN_X86(min, epu32)(TSN_X86_INTEGERS(a), TSN_X86_INTEGERS(b));
+}
+static inline tsn_i32 tsn_abs_i32(tsn_i32 a) {
+  return (tsn_i32)TSN_X86(abs, epi32)(TSN_X86_INTEGERS(a));
+}
+#else
+static inline tsn_u32 tsn_min_u32(tsn_u32 a, tsn_u32 b) {
+  return b ^ ((a ^ b) & (tsn_u32)(a < b));
+}
+static inline tsn_i32 tsn_abs_i32(tsn_i32 a) {
+  tsn_i32 sign = a >> 31;
+  return (a ^ sign) - sign;
+}
+#endif
 
 /* Compilers may load a value once for each of its uses. */
 #if defined(__AVX512F__)

@@ -15,11 +15,20 @@ struct tsanom_dpd_value {
   tsanom_dpd_value_options options; /* as made: the largest window */
   tsn_sums sums;
   size_t period;
+  size_t phase;      /* samples since a period started */
+  uint64_t held;     /* predictions in a row that held */
   uint64_t locked;   /* count at the sample that found the period */
+  uint64_t unlocked; /* count at the last sample that had a period */
   uint64_t constant; /* samples in a row that were equal */
 };
 
-enum { WINDOW_MAX = 1 << 20 };
+enum {
+  WINDOW_MAX = 1 << 20,
+  /* The window of `adapt`. Shorter ones take noise for a period. */
+  ADAPTED_PERIODS = 4,
+  ADAPTED_LEAST = 32,
+  UNDECIDED = -1
+};
 
 static const tsanom_dpd_value_options defaults = {
     .struct_size = sizeof defaults, .window = 100, .depth = 0.5};
@@ -39,7 +48,8 @@ static tsanom_status read_options(tsanom_dpd_value_options *own,
   if (status < 0) return status;
   bool in_range = own->window >= 1 && own->window <= WINDOW_MAX &&
                   own->max_period <= own->window && own->scale >= 0 &&
-                  isfinite(own->scale) && own->depth > 0 && own->depth < 1;
+                  isfinite(own->scale) && own->depth > 0 && own->depth < 1 &&
+                  (own->adapt == 0 || own->adapt == 1) && own->reserved0 == 0;
   if (!in_range) return TSANOM_E_OPTION;
   if (own->max_period == 0) own->max_period = own->window;
   return TSANOM_OK;
@@ -85,7 +95,7 @@ tsanom_status tsanom_dpd_value_init(const tsanom_dpd_value_options *options,
   tsn_sums sums;
   tsanom_dpd_value *made = layout(&arena, &own, &sums);
   *made = (tsanom_dpd_value){.options = own, .sums = sums};
-  tsn_sums_start(&made->sums, tsn_dpd_kernels_at(own_exec.isa), own.window,
+  tsn_sums_start(&made->sums, tsn_dpd_slide_kernels_at(own_exec.isa), own.window,
                  own.max_period);
   *detector = made;
   return TSANOM_OK;
@@ -130,50 +140,176 @@ static size_t first_valley(const tsn_sums *sums, size_t lags, double threshold) 
   return m <= lags || lags == sums->max_period ? lowest : 0;
 }
 
-static size_t choose_period(const tsanom_dpd_value *d, size_t lags,
-                            tsn_dpd_extent extent) {
-  if (d->constant >= d->sums.window + d->sums.max_period) return 1;
-  double mean = extent.total / (double)lags;
-  if (!(extent.least <= (1 - d->options.depth) * mean)) return 0;
-  double threshold = extent.least + (mean - extent.least) / 4;
-  if (d->period && d->period <= lags && tsn_sums_at(&d->sums, d->period) <= threshold) {
-    return d->period;
-  }
-  return first_valley(&d->sums, lags, threshold);
+/* A period shows where the deepest minimum reaches this. */
+static double deep_enough(const tsanom_dpd_value *d, double mean) {
+  return (1 - d->options.depth) * mean;
 }
 
-static double depth_at(const tsanom_dpd_value *d, size_t lags, tsn_dpd_extent extent) {
-  if (extent.total <= 0) return 1;
-  double depth = 1 - tsn_sums_at(&d->sums, d->period) * (double)lags / extent.total;
-  return depth < 1 ? depth : 1;
+static double valley_threshold(double least, double mean) {
+  return least + (mean - least) / 4;
+}
+
+/* Samples since all delays see nothing but one value. */
+static bool is_constant(const tsanom_dpd_value *d, uint64_t equal) {
+  return equal >= d->sums.window + d->sums.max_period;
+}
+
+/* The period that stays, or 0: what can be said of a sample without searching the
+ * curve; UNDECIDED where it is to be searched. `before` is the period before the
+ * sample, `at` the sum at it. */
+static size_t period_unsearched(const tsanom_dpd_value *d, size_t before, double at,
+                                double least, double mean) {
+  if (is_constant(d, d->constant)) return 1;
+  if (!(least <= deep_enough(d, mean))) return 0;
+  bool stays = before && at <= valley_threshold(least, mean);
+  return stays ? before : (size_t)UNDECIDED;
+}
+
+static size_t choose_period(const tsanom_dpd_value *d, double least) {
+  size_t lags = tsn_sums_complete(&d->sums), before = d->period;
+  double mean = d->sums.mean;
+  if (lags == 0) return 0;
+  if (before > lags) before = 0;
+  double at = before ? tsn_sums_at(&d->sums, before) : 0;
+  size_t period = period_unsearched(d, before, at, least, mean);
+  if (period != (size_t)UNDECIDED) return period;
+  return first_valley(&d->sums, lags, valley_threshold(least, mean));
+}
+
+/* Whether the sample that came `back` before the newest was as its period predicts:
+ * off by no more than d(m) may be at a period. */
+static bool was_predicted(const tsanom_dpd_value *d, size_t period, size_t back) {
+  double error =
+      tsn_sums_sample(&d->sums, back) - tsn_sums_sample(&d->sums, back + period);
+  double window = (double)d->sums.window * d->sums.unit;
+  return fabs(error) * window <= deep_enough(d, d->sums.mean);
+}
+
+/* Of the samples of the window. */
+static uint64_t predictions_held(const tsanom_dpd_value *d, size_t period) {
+  size_t held = 0;
+  while (held < d->sums.window && was_predicted(d, period, held)) held++;
+  return held;
+}
+
+/* Take down the period of the sample that came `back` before the newest. A new one is
+ * only found at the newest. */
+static void follow(tsanom_dpd_value *d, size_t period, size_t back) {
+  uint64_t number = d->sums.count - back;
+  if (period != d->period) {
+    d->period = period;
+    d->phase = 0;
+    d->locked = number;
+    d->held = period ? predictions_held(d, period) : 0;
+  } else if (period) {
+    d->phase = d->phase + 1 == period ? 0 : d->phase + 1;
+    d->held = was_predicted(d, period, back) ? d->held + 1 : 0;
+  }
+  if (period) d->unlocked = number;
+}
+
+static void change_window(tsanom_dpd_value *d, size_t window) {
+  size_t max_period = d->options.max_period;
+  tsn_sums_start(&d->sums, d->sums.kernels, window,
+                 max_period < window ? max_period : window);
+}
+
+/* The window of `adapt`: a few periods once one has held for the full window, the full
+ * one again when nothing has been found for twice as long. Looked at after every
+ * block, so that single samples and blocks agree. */
+static void adapt_window(tsanom_dpd_value *d) {
+  size_t full = d->options.window, window = d->sums.window;
+  uint64_t count = d->sums.count;
+  if (count % TSN_DPD_BLOCK != 0) return;
+  if (d->period) {
+    size_t wanted = ADAPTED_PERIODS * d->period;
+    if (wanted < ADAPTED_LEAST) wanted = ADAPTED_LEAST;
+    if (wanted < window && count - d->locked >= full) change_window(d, wanted);
+  } else if (window < full && count - d->unlocked >= 2 * full) {
+    d->unlocked = count;
+    change_window(d, full);
+  }
+}
+
+static void settle(tsanom_dpd_value *d) {
+  tsn_sums_settle(&d->sums);
+  if (d->options.adapt) adapt_window(d);
+}
+
+static double depth_at_period(const tsanom_dpd_value *d) {
+  if (d->sums.mean <= 0) return 1;
+  double depth = 1 - tsn_sums_at(&d->sums, d->period) / d->sums.mean;
+  return depth < 0 ? 0 : depth < 1 ? depth : 1;
+}
+
+static void fill_report(const tsanom_dpd_value *d, size_t before,
+                        tsanom_dpd_report *report) {
+  *report = (tsanom_dpd_report){.period = d->period};
+  if (d->period) {
+    report->start = d->phase == 0;
+    report->confidence = depth_at_period(d);
+    report->horizon = d->held;
+  }
+  if (d->period != before) {
+    report->change = d->period ? TSANOM_DPD_LOCKED : TSANOM_DPD_LOST;
+  }
+}
+
+static tsanom_status push(tsanom_dpd_value *d, double sample, tsanom_dpd_report *report) {
+  double least;
+  bool repeated = d->sums.count && tsn_sums_sample(&d->sums, 0) == sample;
+  tsanom_status status = tsn_sums_push(&d->sums, sample, &least);
+  if (status < 0) return status;
+  d->constant = repeated ? d->constant + 1 : 1;
+  if (d->constant == d->sums.window + d->sums.max_period) tsn_sums_zero(&d->sums);
+  size_t before = d->period;
+  follow(d, choose_period(d, least), 0);
+  if (report) fill_report(d, before, report);
+  settle(d);
+  return TSANOM_OK;
 }
 
 tsanom_status tsanom_dpd_value_push(tsanom_dpd_value *detector, double sample,
                                     tsanom_dpd_report *report) {
-  if (!detector) return TSANOM_E_NULL;
-  tsn_sums *sums = &detector->sums;
-  tsn_dpd_extent extent;
-  bool repeated = sums->count && tsn_sums_sample(sums, 0) == sample;
-  tsanom_status status = tsn_sums_push(sums, sample, &extent);
-  if (status < 0) return status;
-  detector->constant = repeated ? detector->constant + 1 : 1;
-  if (detector->constant == sums->window + sums->max_period) tsn_sums_clear(sums);
+  return detector ? push(detector, sample, report) : TSANOM_E_NULL;
+}
 
-  size_t before = detector->period, lags = tsn_sums_complete(sums);
-  detector->period = lags ? choose_period(detector, lags, extent) : 0;
-  if (detector->period != before) detector->locked = sums->count;
-  if (!report) return TSANOM_OK;
-  *report = (tsanom_dpd_report){.period = detector->period};
-  if (detector->period) {
-    uint64_t since = sums->count - detector->locked;
-    report->start = since % detector->period == 0;
-    report->confidence = depth_at(detector, lags, extent);
-    report->horizon = since + 1;
+/* Where the period goes on after each sample. */
+typedef struct {
+  size_t *period;
+  int32_t *start;
+} tracks;
+
+static void note(const tsanom_dpd_value *d, const tracks *to, size_t at) {
+  if (to->period) to->period[at] = d->period;
+  if (to->start) to->start[at] = d->period && d->phase == 0;
+}
+
+/* A block whose curve is to be searched after one of its samples is dropped: the curve
+ * is only there after the last. */
+static bool push_block(tsanom_dpd_value *d, const double *samples, const tracks *to,
+                       size_t at) {
+  if (is_constant(d, d->constant + TSN_DPD_BLOCK)) return false;
+  tsn_block block;
+  double last = tsn_sums_sample(&d->sums, 0);
+  if (!tsn_sums_try_block(&d->sums, samples, d->period, &block)) return false;
+  size_t period[TSN_DPD_BLOCK], before = d->period;
+  for (size_t k = 0; k < TSN_DPD_BLOCK; k++) {
+    double mean = k + 1 < TSN_DPD_BLOCK ? d->sums.mean : block.mean;
+    before = period[k] = period_unsearched(d, before, block.at[k], block.least[k], mean);
+    if (before == (size_t)UNDECIDED) {
+      tsn_sums_drop_block(&d->sums);
+      return false;
+    }
   }
-  if (detector->period != before) {
-    report->change = detector->period ? TSANOM_DPD_LOCKED : TSANOM_DPD_LOST;
+  for (size_t k = 0; k < TSN_DPD_BLOCK; k++) {
+    if (k + 1 == TSN_DPD_BLOCK) tsn_sums_take_block(&d->sums, &block);
+    d->constant = samples[k] == (k ? samples[k - 1] : last) ? d->constant + 1 : 1;
+    follow(d, period[k], TSN_DPD_BLOCK - 1 - k);
+    note(d, to, at + k);
   }
-  return TSANOM_OK;
+  settle(d);
+  return true;
 }
 
 tsanom_status tsanom_dpd_value_push_many(tsanom_dpd_value *detector,
@@ -181,12 +317,17 @@ tsanom_status tsanom_dpd_value_push_many(tsanom_dpd_value *detector,
                                          size_t *periods, int32_t *starts, size_t *done) {
   if (!detector || (!samples && count)) return TSANOM_E_NULL;
   tsanom_status status = TSANOM_OK;
+  tracks to;
+  to.period = periods;
+  to.start = starts;
   size_t i = 0;
-  for (; i < count; i++) {
-    tsanom_dpd_report report;
-    if ((status = tsanom_dpd_value_push(detector, samples[i], &report)) < 0) break;
-    if (periods) periods[i] = report.period;
-    if (starts) starts[i] = report.start;
+  while (i < count) {
+    if (count - i >= TSN_DPD_BLOCK && push_block(detector, samples + i, &to, i)) {
+      i += TSN_DPD_BLOCK;
+      continue;
+    }
+    if ((status = push(detector, samples[i], NULL)) < 0) break;
+    note(detector, &to, i++);
   }
   if (done) *done = i;
   return status;
@@ -195,10 +336,12 @@ tsanom_status tsanom_dpd_value_push_many(tsanom_dpd_value *detector,
 tsanom_status tsanom_dpd_value_resize(tsanom_dpd_value *detector, size_t window) {
   if (!detector) return TSANOM_E_NULL;
   if (window < 1 || window > detector->options.window) return TSANOM_E_OPTION;
-  size_t max_period = detector->options.max_period;
-  tsn_sums_start(&detector->sums, detector->sums.kernels, window,
-                 max_period < window ? max_period : window);
+  change_window(detector, window);
   return TSANOM_OK;
+}
+
+size_t tsanom_dpd_value_window(const tsanom_dpd_value *detector) {
+  return detector ? detector->sums.window : 0;
 }
 
 tsanom_status tsanom_dpd_value_distances(const tsanom_dpd_value *detector,

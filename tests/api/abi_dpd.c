@@ -47,4 +47,6 @@ static_assert(offsetof(tsanom_dpd_value_options, window) == 8, "window");
 static_assert(offsetof(tsanom_dpd_value_options, max_period) == 16, "max_period");
 static_assert(offsetof(tsanom_dpd_value_options, scale) == 24, "scale");
 static_assert(offsetof(tsanom_dpd_value_options, depth) == 32, "depth");
-static_assert(sizeof(tsanom_dpd_value_options) == 40, "size");
+static_assert(offsetof(tsanom_dpd_value_options, adapt) == 40, "adapt");
+static_assert(offsetof(tsanom_dpd_value_options, reserved0) == 44, "reserved0");
+static_assert(sizeof(tsanom_dpd_value_options) == 48, "size");
