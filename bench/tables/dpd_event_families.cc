@@ -231,17 +231,6 @@ void tally_stream(Tally &tally, const Stream &stream, const std::vector<Answer> 
   tally.events += answer.size();
 }
 
-Cell percent(size_t part, size_t whole) {
-  if (!whole) return "";
-  return Cell(100 * (double)part / (double)whole, 1);
-}
-
-Cell quantile(std::vector<double> values, double share) {
-  if (values.empty()) return "";
-  std::sort(values.begin(), values.end());
-  return Cell(values[(size_t)(share * (double)(values.size() - 1))], 1);
-}
-
 void add_row(Table &table, const Family &family, const Detector &detector) {
   Tally tally;
   uint64_t seed = 1;
@@ -250,8 +239,8 @@ void add_row(Table &table, const Family &family, const Detector &detector) {
     tally_stream(tally, stream, detector.ask(stream));
   }
   table.add({family.name, detector.name, percent(tally.detected, tally.repetitions),
-             percent(tally.held, tally.periodic), quantile(tally.delay, 0.5),
-             quantile(tally.delay, 0.95), percent(tally.alarmed, TRIALS),
+             percent(tally.held, tally.periodic), quantile(tally.delay, 0.5, 1),
+             quantile(tally.delay, 0.95, 1), percent(tally.alarmed, TRIALS),
              percent(tally.false_events, tally.events)});
 }
 
