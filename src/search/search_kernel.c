@@ -118,18 +118,30 @@ static void window_moments(const double *x, size_t count, size_t n, double *mean
   }
 }
 
-/* The cheapest pairing of sample k of either end with the first k of the
- * other's. */
-ALWAYS double band(const double *x, const double *y, size_t k, int cost) {
-  double best = cost_of(x[k] - y[k], cost);
-  for (size_t i = 0; i < k; i++) {
-    best = smaller(best, smaller(cost_of(x[k] - y[i], cost), cost_of(x[i] - y[k], cost)));
-  }
-  return best;
-}
-
 ALWAYS double seen(const double *x, size_t i, double mean, double inverse) {
   return (x[i] - mean) * inverse;
+}
+
+/* Three samples at one end of the query, and what each of the bands of pairs
+ * that end with them counts: 0 or 1, weights rather than branches. */
+typedef struct {
+  double q0, q1, q2, weight0, weight1, weight2;
+} query_end;
+
+/* The cheapest pairing of each sample x with those of the query up to its own
+ * place, and the other way round. No arrays: loops over them are not vectorised. */
+ALWAYS double bands(const query_end *e, double x0, double x1, double x2, int cost) {
+  double band0 = cost_of(x0 - e->q0, cost);
+  double band1 = smaller(cost_of(x1 - e->q1, cost),
+                         smaller(cost_of(x1 - e->q0, cost), cost_of(x0 - e->q1, cost)));
+  double early = smaller(cost_of(x2 - e->q0, cost), cost_of(x0 - e->q2, cost));
+  double late = smaller(cost_of(x2 - e->q1, cost), cost_of(x1 - e->q2, cost));
+  double band2 = smaller(cost_of(x2 - e->q2, cost), smaller(early, late));
+  return e->weight0 * band0 + e->weight1 * band1 + e->weight2 * band2;
+}
+
+ALWAYS query_end end_of(const double *query, size_t count) {
+  return (query_end){query[0], query[1], query[2], count > 0, count > 1, count > 2};
 }
 
 ALWAYS void kim(const tsn_search_ends *ends, const tsn_search_kim *kim, size_t count,
@@ -137,23 +149,16 @@ ALWAYS void kim(const tsn_search_ends *ends, const tsn_search_kim *kim, size_t c
   const double *f0 = ends->front[0], *f1 = ends->front[1], *f2 = ends->front[2];
   const double *b0 = ends->back[0], *b1 = ends->back[1], *b2 = ends->back[2];
   const double *mean = kim->mean, *inverse = kim->inverse;
-  double q[TSN_SEARCH_ENDS], p[TSN_SEARCH_ENDS];
-  for (size_t k = 0; k < TSN_SEARCH_ENDS; k++) {
-    q[k] = kim->query_front[k];
-    p[k] = kim->query_back[k];
-  }
-  /* Weights rather than branches. */
-  double front1 = ends->front_count > 1, front2 = ends->front_count > 2;
-  double back0 = ends->back_count > 0, back1 = ends->back_count > 1,
-         back2 = ends->back_count > 2;
+  query_end front = end_of(kim->query_front, ends->front_count);
+  query_end back = end_of(kim->query_back, ends->back_count);
 #pragma omp simd
   for (size_t i = 0; i < count; i++) {
     double m = mean[i], s = inverse[i];
-    double f[] = {seen(f0, i, m, s), seen(f1, i, m, s), seen(f2, i, m, s)};
-    double b[] = {seen(b0, i, m, s), seen(b1, i, m, s), seen(b2, i, m, s)};
-    bounds[i] = cost_of(f[0] - q[0], cost) + front1 * band(f, q, 1, cost) +
-                front2 * band(f, q, 2, cost) + back0 * cost_of(b[0] - p[0], cost) +
-                back1 * band(b, p, 1, cost) + back2 * band(b, p, 2, cost);
+    double begins =
+        bands(&front, seen(f0, i, m, s), seen(f1, i, m, s), seen(f2, i, m, s), cost);
+    double ends_with =
+        bands(&back, seen(b0, i, m, s), seen(b1, i, m, s), seen(b2, i, m, s), cost);
+    bounds[i] = begins + ends_with;
   }
 }
 
@@ -169,18 +174,20 @@ static void segment_sums(const double *x, size_t count, size_t length, double *s
   for (size_t i = 0; from == x && i < count; i++) sums[i] = x[i];
 }
 
+/* t + |t| is twice the distance of intervals that are t apart, without a branch
+ * that would keep the loop from being vectorised. */
 ALWAYS void segments(const tsn_search_segments *segments, size_t first, size_t count,
                      double *restrict bounds, int cost) {
-  double weight = cost == SQUARED ? 1 / (double)segments->length : 1;
+  double weight = cost == SQUARED ? 0.25 / (double)segments->length : 0.5;
   for (size_t i = 0; i < count; i++) bounds[i] = 0;
   for (size_t s = 0; s < segments->count; s++) {
-    const double *low = segments->low + s * segments->stride + first;
-    const double *high = segments->high + s * segments->stride + first;
+    const double *restrict low = segments->low + s * segments->stride + first;
+    const double *restrict high = segments->high + s * segments->stride + first;
     double query_low = segments->query_low[s], query_high = segments->query_high[s];
 #pragma omp simd
     for (size_t i = 0; i < count; i++) {
-      double apart = larger(larger(query_low - high[i], low[i] - query_high), 0);
-      bounds[i] += weight * cost_of(apart, cost);
+      double t = larger(query_low - high[i], low[i] - query_high);
+      bounds[i] += weight * cost_of(t + fabs(t), cost);
     }
   }
 }

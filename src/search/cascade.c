@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "search/cascade.h"
+
+#include <math.h>
+#include <string.h>
+#include <tsanom/lbkeogh.h>
+
+typedef tsn_search_plan plan;
+typedef tsn_search_progress progress;
+typedef tsn_search_ranked ranked;
+
+static int before(const ranked *a, const ranked *b) {
+  return a->bound < b->bound || (a->bound == b->bound && a->id < b->id);
+}
+
+static void heap_down(ranked *heap, size_t count, size_t i) {
+  ranked moved = heap[i];
+  for (size_t child; (child = 2 * i + 1) < count; i = child) {
+    if (child + 1 < count && before(heap + child + 1, heap + child)) child++;
+    if (!before(heap + child, &moved)) break;
+    heap[i] = heap[child];
+  }
+  heap[i] = moved;
+}
+
+static void heap_make(ranked *heap, size_t count) {
+  for (size_t i = count / 2; i-- > 0;) heap_down(heap, count, i);
+}
+
+static ranked heap_pop(ranked *heap, size_t *count) {
+  ranked top = heap[0];
+  heap[0] = heap[--*count];
+  if (*count > 0) heap_down(heap, *count, 0);
+  return top;
+}
+
+/* Distance of the last neighbour; none beyond it can be one. */
+static double cutoff(const progress *p) {
+  size_t wanted = p->plan->neighbours;
+  return p->found < wanted ? INFINITY : p->distances[wanted - 1];
+}
+
+static void insert(progress *p, double distance, size_t id) {
+  size_t wanted = p->plan->neighbours;
+  size_t at = p->found < wanted ? p->found : wanted - 1;
+  if (at == p->found) {
+    p->found++;
+  } else if (distance > p->distances[at] ||
+             (distance == p->distances[at] && id > p->indices[at])) {
+    return;
+  }
+  for (; at > 0; at--) {
+    double other = p->distances[at - 1];
+    if (other < distance || (other == distance && p->indices[at - 1] < id)) break;
+    p->distances[at] = other;
+    p->indices[at] = p->indices[at - 1];
+  }
+  p->distances[at] = distance;
+  p->indices[at] = id;
+}
+
+/* DTW of what waits; the neighbours and the limit follow. The arguments are
+ * checked and the workspace is there: it cannot fail. */
+static void run_batch(progress *p, tsn_search_batch *batch) {
+  const plan *s = p->plan;
+  const tsanom_search_index *index = s->index;
+  double distances[TSN_SEARCH_BATCH], worst = cutoff(p);
+  (void)tsn_search_distances(p->query, index->length, batch, index->radius, index->cost,
+                             worst, s->exec, p->work, s->work_bytes, distances);
+  for (size_t i = 0; i < batch->count; i++) {
+    if (isinf(distances[i]) && !isinf(worst)) {
+      p->report.abandoned++;
+    } else {
+      p->report.computed++;
+      insert(p, distances[i], batch->id[i]);
+    }
+  }
+  batch->count = 0;
+  p->limit = tsn_search_limit(cutoff(p), index->length, index->cost, 0);
+}
+
+static void add_to_batch(progress *p, tsn_search_batch *batch, size_t id) {
+  batch->series[batch->count] = tsn_search_series(p->plan->index, id);
+  batch->id[batch->count++] = id;
+  if (batch->count == TSN_SEARCH_BATCH) run_batch(p, batch);
+}
+
+/* LB_Keogh of a series against the envelope of the query. */
+static double keogh(const progress *p, size_t id) {
+  const tsanom_search_index *index = p->plan->index;
+  tsn_search_keogh problem = {.c = tsn_search_series(index, id),
+                              .lower = p->lower,
+                              .upper = p->upper,
+                              .n = index->length,
+                              .limit = p->limit};
+  return p->kernels->keogh[index->cost](&problem);
+}
+
+/* LB_Keogh of the query against the envelope of a series. */
+static double keogh_reversed(const progress *p, size_t id) {
+  const tsanom_search_index *index = p->plan->index;
+  tsn_search_keogh problem = {.c = p->query,
+                              .lower = index->lower + id * index->row,
+                              .upper = index->upper + id * index->row,
+                              .n = index->length,
+                              .limit = p->limit};
+  return p->kernels->keogh[index->cost](&problem);
+}
+
+/* LB_KimFL and the larger bound by segments, for `count` series from `first`. */
+static void cheap_bounds(const progress *p, size_t first, size_t count, double *bounds,
+                         double *other) {
+  const tsanom_search_index *index = p->plan->index;
+  tsn_search_kim kim = {.mean = index->zeros, .inverse = index->ones};
+  tsn_search_query_ends(p->query, index->length, &kim);
+  tsn_search_ends ends = index->ends;
+  for (size_t k = 0; k < TSN_SEARCH_ENDS; k++) {
+    ends.front[k] += first;
+    ends.back[k] += first;
+  }
+  tsn_search_segments segments = {.low = index->sums,
+                                  .high = index->sums,
+                                  .query_low = p->sums.lowest,
+                                  .query_high = p->sums.highest,
+                                  .stride = index->count,
+                                  .count = p->sums.count,
+                                  .length = index->cut.length};
+  tsn_search_segments reversed = segments;
+  reversed.low = index->lower_sums;
+  reversed.high = index->upper_sums;
+  reversed.query_low = p->sums.low;
+  reversed.query_high = p->sums.high;
+  p->kernels->segments[index->cost](&segments, first, count, bounds);
+  p->kernels->segments[index->cost](&reversed, first, count, other);
+  for (size_t i = 0; i < count; i++) bounds[i] = fmax(bounds[i], other[i]);
+  p->kernels->kim[index->cost](&ends, &kim, count, other);
+  for (size_t i = 0; i < count; i++) bounds[i] += other[i];
+}
+
+/* Keep the least of all in order, as many as have the first DTWs. */
+static void choose(progress *p, ranked candidate) {
+  size_t first = p->plan->first, at = p->waiting < first ? p->waiting : first - 1;
+  if (at == p->waiting) {
+    p->waiting++;
+  } else if (!before(&candidate, p->heap + at)) {
+    return;
+  }
+  for (; at > 0 && before(&candidate, p->heap + at - 1); at--) {
+    p->heap[at] = p->heap[at - 1];
+  }
+  p->heap[at] = candidate;
+}
+
+static void note_taken(progress *p, size_t id) {
+  size_t at = p->passed++;
+  for (; at > 0 && p->taken[at - 1] > id; at--) p->taken[at] = p->taken[at - 1];
+  p->taken[at] = id;
+}
+
+void tsn_search_take_first(progress *p) {
+  tsn_search_batch batch = {.count = 0};
+  for (size_t i = 0; i < p->plan->first; i++) {
+    size_t id = p->heap[i].id;
+    note_taken(p, id);
+    add_to_batch(p, &batch, id);
+  }
+  p->waiting = p->passed = 0;
+  if (batch.count > 0) run_batch(p, &batch);
+}
+
+void tsn_search_run_waiting(progress *p) {
+  tsn_search_batch batch = {.count = 0};
+  heap_make(p->heap, p->waiting);
+  while (p->waiting > 0) {
+    ranked best = heap_pop(p->heap, &p->waiting);
+    if (best.bound > p->limit) {
+      p->report.keogh_reversed += p->waiting + 1;
+      p->waiting = 0;
+      break;
+    }
+    add_to_batch(p, &batch, best.id);
+  }
+  if (batch.count > 0) run_batch(p, &batch);
+}
+
+static void filter_one(progress *p, size_t id, double cheap) {
+  double bound, other;
+  if (cheap > p->limit) {
+    p->report.means++;
+  } else if ((bound = keogh(p, id)) > p->limit) {
+    p->report.keogh++;
+  } else if ((other = keogh_reversed(p, id)) > p->limit) {
+    p->report.keogh_reversed++;
+  } else {
+    p->heap[p->waiting++] = (ranked){bound > other ? bound : other, id};
+  }
+}
+
+void tsn_search_choose_part(progress *p, size_t first, size_t count,
+                            const tsn_search_part_buffers *b) {
+  cheap_bounds(p, first, count, b->bounds, b->other);
+  for (size_t i = 0; i < count; i++) choose(p, (ranked){b->bounds[i], first + i});
+}
+
+void tsn_search_filter_part(progress *p, size_t first, size_t count,
+                            const tsn_search_part_buffers *b) {
+  cheap_bounds(p, first, count, b->bounds, b->other);
+  for (size_t i = 0; i < count; i++) {
+    if (p->passed < p->plan->first && p->taken[p->passed] == first + i) {
+      p->passed++;
+      continue;
+    }
+    filter_one(p, first + i, b->bounds[i]);
+    if (p->waiting == TSN_SEARCH_WAITING) tsn_search_run_waiting(p);
+  }
+}
+
+void tsn_search_begin(const plan *s, size_t number, progress *p,
+                      const tsn_search_part_buffers *b) {
+  const tsanom_search_index *index = s->index;
+  const double *query = s->queries + number * s->stride;
+  size_t n = index->length;
+  p->plan = s;
+  p->kernels = tsn_search_kernels_at(s->exec->isa);
+  p->passed = p->waiting = p->found = 0;
+  p->indices = s->indices + number * s->neighbours;
+  p->distances = s->distances + number * s->neighbours;
+  p->limit = INFINITY;
+  p->report = (tsanom_search_report){.candidates = index->count};
+  if (index->z_normalize) {
+    tsn_search_normalize(p->kernels, query, n, p->query);
+  } else {
+    memcpy(p->query, query, n * sizeof *query);
+  }
+  tsanom_lbkeogh_options options;
+  tsanom_lbkeogh_options_init(&options, sizeof options);
+  options.radius = index->radius;
+  tsanom_exec alone = tsn_search_alone(s->exec);
+  tsanom_lbkeogh_envelope(p->query, n, &options, &alone, p->work, s->work_bytes, p->lower,
+                          p->upper);
+  double largest = fmax(index->largest, p->kernels->largest(p->query, n));
+  tsn_search_sum_query(p->kernels, p->query, p->lower, p->upper, n, largest, b->sums,
+                       &p->sums);
+}
