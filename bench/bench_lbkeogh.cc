@@ -7,22 +7,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <vector>
 
 #include "plain_search.h"
+#include "report.h"
 #include "support/random.h"
 
 namespace {
-
-double cpu_seconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 template <class T>
 std::vector<T> walk(size_t n) {
@@ -31,12 +23,6 @@ std::vector<T> walk(size_t n) {
   double level = 0;
   for (T &value : x) value = (T)(level += random_unit(&seed) - 0.5);
   return x;
-}
-
-void check(bool good) {
-  if (good) return;
-  std::fprintf(stderr, "wrong result\n");
-  std::abort();
 }
 
 tsanom_status envelope_of(const double *x, size_t n,
@@ -89,10 +75,8 @@ void envelope(benchmark::State &state) {
     copy = std::min(copy, cpu_seconds() - begin);
   }
   double scale = 1e9 / (double)n;
-  state.counters["ns"] = best * scale;
-  state.counters["queue_ns"] = plain * scale;
-  state.counters["queue/own"] = plain / best;
-  state.counters["two_copies_ns"] = copy * scale;
+  report(state, "ns/sample", best * scale, plain * scale);
+  state.counters["two copies"] = copy * scale;
 }
 
 void bound(benchmark::State &state) {
@@ -124,9 +108,7 @@ void bound(benchmark::State &state) {
     plain = std::min(plain, (cpu_seconds() - begin) / repeats);
   }
   check(std::fabs(sum - expected) <= 1e-12 * expected);
-  state.counters["ns"] = best * 1e9 / (double)n;
-  state.counters["plain_ns"] = plain * 1e9 / (double)n;
-  state.counters["plain/own"] = plain / best;
+  report(state, "ns/sample", best * 1e9 / (double)n, plain * 1e9 / (double)n);
 }
 
 void envelope_arguments(benchmark::internal::Benchmark *b) {

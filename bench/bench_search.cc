@@ -6,24 +6,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
 #include <vector>
 
 #include "plain_search.h"
+#include "report.h"
 #include "support/random.h"
 
 namespace {
 
 enum { LENGTH = 256, SERIES = 5000, QUERIES = 100, RADIUS = 12 };
 enum { SAMPLES = 1000000, STREAM_RADIUS = 12 }; /* 5 % of the query */
-
-void check(bool good, const char *what) {
-  if (good) return;
-  std::fprintf(stderr, "wrong result: %s\n", what);
-  std::abort();
-}
 
 std::vector<double> walk(size_t n, uint64_t *seed) {
   std::vector<double> x(n);
@@ -39,23 +31,15 @@ struct problem {
   double plain_nearest_seconds, plain_stream_seconds;
 };
 
-double cpu_seconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* The median of three runs. */
 template <class F>
 double time_of(F run) {
-  double times[3];
+  std::vector<double> times(3);
   for (double &time : times) {
     double begin = cpu_seconds();
     run();
     time = cpu_seconds() - begin;
   }
-  std::sort(times, times + 3);
-  return times[1];
+  return median(times);
 }
 
 problem make_problem() {
@@ -103,6 +87,11 @@ tsanom_exec exec_of(const benchmark::State &state) {
   return exec;
 }
 
+/* Of one thread what it ran, of two how long that took. */
+clockid_t clock_of(const tsanom_exec &exec) {
+  return exec.threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+}
+
 void report_counts(benchmark::State &state, const tsanom_search_report &r) {
   double all = (double)r.candidates;
   state.counters["kim%"] = 100 * (double)r.kim / all;
@@ -124,16 +113,17 @@ void nearest(benchmark::State &state) {
   std::vector<size_t> indices(QUERIES);
   std::vector<double> distances(QUERIES);
   std::vector<tsanom_search_report> reports(QUERIES);
-  double seconds = INFINITY;
+  clockid_t clock = clock_of(exec);
+  double best = INFINITY;
   for (auto _ : state) {
-    double begin = cpu_seconds();
+    double begin = seconds(clock);
     tsanom_search_index *index = nullptr;
     tsanom_search_index_create(p.series.data(), SERIES, LENGTH, LENGTH, &options, &exec,
                                &index);
     tsanom_search_nearest(index, p.queries.data(), QUERIES, LENGTH, 1, &exec, nullptr, 0,
                           indices.data(), distances.data(), reports.data());
     tsanom_search_index_destroy(index);
-    seconds = std::min(seconds, cpu_seconds() - begin);
+    best = std::min(best, seconds(clock) - begin);
   }
   tsanom_search_report sum = {};
   for (size_t i = 0; i < QUERIES; i++) {
@@ -149,11 +139,7 @@ void nearest(benchmark::State &state) {
     sum.computed += reports[i].computed;
   }
   report_counts(state, sum);
-  state.counters["plain_s"] = p.plain_nearest_seconds;
-  if (exec.threads == 1) {
-    state.counters["best_s"] = seconds;
-    state.counters["plain/own"] = p.plain_nearest_seconds / seconds;
-  }
+  report(state, "ms", 1e3 * best, 1e3 * p.plain_nearest_seconds);
 }
 
 void stream(benchmark::State &state) {
@@ -166,23 +152,20 @@ void stream(benchmark::State &state) {
   options.cost = TSANOM_SEARCH_SQUARED;
   options.z_normalize = 1;
   size_t start = 0, found = 0;
-  double distance = 0, seconds = INFINITY;
-  tsanom_search_report report;
+  clockid_t clock = clock_of(exec);
+  double distance = 0, best = INFINITY;
+  tsanom_search_report counts;
   for (auto _ : state) {
-    double begin = cpu_seconds();
+    double begin = seconds(clock);
     tsanom_search_stream(p.query.data(), LENGTH, p.stream.data(), SAMPLES, &options,
-                         &exec, nullptr, 0, &start, &distance, &found, &report);
-    seconds = std::min(seconds, cpu_seconds() - begin);
+                         &exec, nullptr, 0, &start, &distance, &found, &counts);
+    best = std::min(best, seconds(clock) - begin);
   }
   check(found == 1 && start == p.match.index &&
             std::fabs(distance - p.match.distance) <= 1e-6 * distance,
         "stream");
-  report_counts(state, report);
-  state.counters["plain_s"] = p.plain_stream_seconds;
-  if (exec.threads == 1) {
-    state.counters["best_s"] = seconds;
-    state.counters["plain/own"] = p.plain_stream_seconds / seconds;
-  }
+  report_counts(state, counts);
+  report(state, "ms", 1e3 * best, 1e3 * p.plain_stream_seconds);
 }
 
 void arguments(benchmark::internal::Benchmark *b) {

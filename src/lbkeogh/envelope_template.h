@@ -286,7 +286,8 @@ static size_t NAME(block_rows)(blocks *b, const REAL *low, const REAL *high, siz
   return run;
 }
 
-/* Windows of more rows. */
+/* Windows of more rows. NOLINTBEGIN(readability-non-const-parameter): they are
+ * written through structs. */
 static void NAME(wide)(const series *s, size_t window, REAL *lowest, REAL *highest,
                        const output *out, size_t count) {
   REAL low[TILE_SAMPLES] __attribute__((aligned(TSN_VECTOR_BYTES)));
@@ -332,6 +333,8 @@ static void NAME(envelope)(const REAL *x, size_t n, size_t radius, size_t count,
     NAME(wide)(&s, window, lowest, highest, &out, rows);
   }
 }
+
+/* NOLINTEND(readability-non-const-parameter) */
 
 #undef row
 #undef row_at

@@ -215,16 +215,16 @@ void tsn_search_filter_part(progress *p, size_t first, size_t count,
   }
 }
 
-void tsn_search_begin(const plan *s, size_t number, progress *p,
+void tsn_search_begin(const plan *whole, size_t number, progress *p,
                       const tsn_search_part_buffers *b) {
-  const tsanom_search_index *index = s->index;
-  const double *query = s->queries + number * s->stride;
+  const tsanom_search_index *index = whole->index;
+  const double *query = whole->queries + number * whole->stride;
   size_t n = index->length;
-  p->plan = s;
-  p->kernels = tsn_search_kernels_at(s->exec->isa);
+  p->plan = whole;
+  p->kernels = tsn_search_kernels_at(whole->exec->isa);
   p->passed = p->waiting = p->found = 0;
-  p->indices = s->indices + number * s->neighbours;
-  p->distances = s->distances + number * s->neighbours;
+  p->indices = whole->indices + number * whole->neighbours;
+  p->distances = whole->distances + number * whole->neighbours;
   p->limit = INFINITY;
   p->report = (tsanom_search_report){.candidates = index->count};
   if (index->z_normalize) {
@@ -235,9 +235,9 @@ void tsn_search_begin(const plan *s, size_t number, progress *p,
   tsanom_lbkeogh_options options;
   tsanom_lbkeogh_options_init(&options, sizeof options);
   options.radius = index->radius;
-  tsanom_exec alone = tsn_search_alone(s->exec);
-  tsanom_lbkeogh_envelope(p->query, n, &options, &alone, p->work, s->work_bytes, p->lower,
-                          p->upper);
+  tsanom_exec alone = tsn_search_alone(whole->exec);
+  tsanom_lbkeogh_envelope(p->query, n, &options, &alone, p->work, whole->work_bytes,
+                          p->lower, p->upper);
   double largest = fmax(index->largest, p->kernels->largest(p->query, n));
   tsn_search_sum_query(p->kernels, p->query, p->lower, p->upper, n, largest, b->sums,
                        &p->sums);

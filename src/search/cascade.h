@@ -54,7 +54,7 @@ typedef struct {
 } tsn_search_part_buffers;
 
 /* Ready query number `number` of the plan. */
-void tsn_search_begin(const tsn_search_plan *plan, size_t number, tsn_search_progress *p,
+void tsn_search_begin(const tsn_search_plan *whole, size_t number, tsn_search_progress *p,
                       const tsn_search_part_buffers *b);
 
 /* First visit to `count` series from `first` on: which look nearest. */
