@@ -16,8 +16,8 @@
 
 enum {
   GRAIN = 128,      /* points that a chunk of the first search has */
-  GRAIN_AGAIN = 16, /* and of a later one */
-  BATCH = 256       /* points that look farther at a time */
+  GRAIN_AGAIN = 32, /* and of a later one */
+  BATCH = 1024      /* points that look farther at a time */
 };
 
 /* The reachability of a processed point: better than any offer. */

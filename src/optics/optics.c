@@ -56,23 +56,26 @@ typedef struct {
 } buffers;
 
 /* Up to so many dimensions a tree finds less to look at than everything; with an
- * infinite eps, where what is looked for may be far away, up to fewer, or for very
- * many points. Fewer points are looked at faster than sorted into a tree. */
+ * infinite eps, where what is looked for may be far away, up to fewer, or for so many
+ * points that n^2 costs more. Several threads share the n^2 and little of such a tree,
+ * so that it pays later. Fewer points are looked at faster than sorted into a tree. */
 enum {
   TREE_DIMENSIONS = 16,
   TREE_DIMENSIONS_INFINITE = 8,
   TREE_POINTS = 200,
-  TREE_POINTS_ANYWAY = 50000
+  TREE_POINTS_ANYWAY = 20000,
+  TREE_POINTS_ANYWAY_THREADS = 100000
 };
 
-static bool by_tree(size_t n, size_t dimensions, const tsanom_optics_options *options) {
+static bool by_tree(size_t n, size_t dimensions, const tsanom_optics_options *options,
+                    int threads) {
   if (dimensions == 0) return false;
   if (options->search != TSANOM_OPTICS_SEARCH_AUTO) {
     return options->search == TSANOM_OPTICS_SEARCH_TREE;
   }
-  bool few = dimensions <= TREE_DIMENSIONS_INFINITE || options->eps < INFINITY ||
-             n >= TREE_POINTS_ANYWAY;
-  return n >= TREE_POINTS && dimensions <= TREE_DIMENSIONS && few;
+  size_t many = threads > 1 ? TREE_POINTS_ANYWAY_THREADS : TREE_POINTS_ANYWAY;
+  bool few = dimensions <= TREE_DIMENSIONS_INFINITE || options->eps < INFINITY;
+  return n >= TREE_POINTS && dimensions <= TREE_DIMENSIONS && (few || n >= many);
 }
 
 static void layout(tsn_arena *arena, size_t n, size_t dimensions,
@@ -109,8 +112,8 @@ static tsn_arena measure_one(size_t n, size_t dimensions,
  * has room for any that may be chosen for a smaller problem. */
 static tsn_arena measure(size_t n, size_t dimensions,
                          const tsanom_optics_options *options, int threads) {
-  tsn_arena chosen =
-      measure_one(n, dimensions, options, threads, by_tree(n, dimensions, options));
+  tsn_arena chosen = measure_one(n, dimensions, options, threads,
+                                 by_tree(n, dimensions, options, threads));
   if (dimensions == 0 || options->search != TSANOM_OPTICS_SEARCH_AUTO ||
       n < TREE_POINTS) {
     return chosen;
@@ -221,7 +224,7 @@ static tsanom_status run(const tsn_optics_input *in, const tsanom_optics_options
   tsn_workspace workspace;
   tsanom_status status = tsn_workspace_open(&workspace, &measured, how, work, work_bytes);
   if (status < 0) return status;
-  bool tree = by_tree(in->n, in->dimensions, options);
+  bool tree = by_tree(in->n, in->dimensions, options, how->threads);
   layout(&workspace.arena, in->n, in->dimensions, options, how->threads, tree, &b);
   tsn_optics_progress progress = {.exec = *how, .caller = how, .total = 2 * in->n};
   progress.exec.poll_user = &progress;
