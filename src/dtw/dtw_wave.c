@@ -13,8 +13,8 @@ typedef NAME(tsn_dtw_sweeper) sweeper;
 enum {
   CELLS_PER_POLL = 1 << 20, /* from 0.1 ms to some ms, by level */
   STEPS_PER_TILE = 1024,    /* of a wavefront: some microseconds */
-  SPINS = 200,              /* before the processor is offered to others */
-  FINISHED = -1             /* progress of a strip that is done */
+  SPINS = 20000, /* some tiles long, before the processor is offered to others */
+  FINISHED = -1  /* progress of a strip that is done */
 };
 
 typedef struct {
