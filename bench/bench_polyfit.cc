@@ -59,11 +59,6 @@ tsanom_exec exec_of(int64_t threads) {
   return exec;
 }
 
-/* One thread is timed by its own clock, several by that of the wall. */
-clockid_t clock_of(const tsanom_exec &exec) {
-  return exec.threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
-}
-
 /* Nanoseconds a sample, of batches long enough for the clock; the least counts. */
 template <class Work>
 double time_runs(benchmark::State &state, clockid_t clock, size_t n, Work work) {
@@ -105,7 +100,7 @@ void run(benchmark::State &state, int refine, int selection) {
   auto degree = (int)state.range(1);
   samples s(n);
   fitter f(n, options_of(degree, refine, selection), state.range(2));
-  double cost = time_runs(state, clock_of(f.exec), n, [&] { f.fit(s); });
+  double cost = time_runs(state, clock_of(f.exec.threads), n, [&] { f.fit(s); });
   double reference = 0;
   double plain =
       best_of(n > 10000 ? 3 : 50, [&] { reference = fit_by_dgels(s, degree); });
@@ -141,10 +136,10 @@ void stream(benchmark::State &state) {
   samples s(n);
   double best = INFINITY;
   for (auto _ : state) {
-    double start = seconds(clock_of(exec));
+    double start = seconds(clock_of(exec.threads));
     check(tsanom_polyfit_stream_push(stream, s.x.data(), s.y.data(), nullptr, n, &exec) ==
           TSANOM_OK);
-    double one = seconds(clock_of(exec)) - start;
+    double one = seconds(clock_of(exec.threads)) - start;
     best = std::min(best, one);
     state.SetIterationTime(one);
     for (double &x : s.x) x += 10;

@@ -87,11 +87,6 @@ tsanom_exec exec_of(const benchmark::State &state) {
   return exec;
 }
 
-/* Of one thread what it ran, of two how long that took. */
-clockid_t clock_of(const tsanom_exec &exec) {
-  return exec.threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
-}
-
 void report_counts(benchmark::State &state, const tsanom_search_report &r) {
   double all = (double)r.candidates;
   state.counters["kim%"] = 100 * (double)r.kim / all;
@@ -113,7 +108,7 @@ void nearest(benchmark::State &state) {
   std::vector<size_t> indices(QUERIES);
   std::vector<double> distances(QUERIES);
   std::vector<tsanom_search_report> reports(QUERIES);
-  clockid_t clock = clock_of(exec);
+  clockid_t clock = clock_of(exec.threads);
   double best = INFINITY;
   for (auto _ : state) {
     double begin = seconds(clock);
@@ -152,7 +147,7 @@ void stream(benchmark::State &state) {
   options.cost = TSANOM_SEARCH_SQUARED;
   options.z_normalize = 1;
   size_t start = 0, found = 0;
-  clockid_t clock = clock_of(exec);
+  clockid_t clock = clock_of(exec.threads);
   double distance = 0, best = INFINITY;
   tsanom_search_report counts;
   for (auto _ : state) {

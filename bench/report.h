@@ -24,6 +24,11 @@ inline double cpu_seconds() {
   return seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
+/* What one thread computes is timed by its processor, what several do by the clock. */
+inline clockid_t clock_of(int32_t threads) {
+  return threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+}
+
 /* A benchmark of a wrong result says so and ends. */
 inline void check(bool good, const char *what = "result") {
   if (good) return;
