@@ -3,7 +3,7 @@
 """How often heartbeat diagnosis is right: sections 4.2 and 4.3 of the paper.
 
     diagnosis.py record DATA BUILD [--rounds 20] [--size NAME] [--loaded] [--strengths]
-    diagnosis.py score  DATA BUILD [--train OTHER_DATA]
+    diagnosis.py score  DATA BUILD [--train OTHER_DATA] [--rule pace|completion|paper]
 
 record makes DATA/PROGRAM/KIND/NUMBER: in each round of each workload a normal run, a
 leaking one, and one that is shut down (by turns a killed process and a stopped
@@ -149,7 +149,7 @@ def repeats(chosen, program):
             training, _ = split(runs_of(chosen.train, program), generator)
         normal = [run for run in training if run.parent.name == "normal"]
         model = chosen.data / "model.json"
-        tsanom(chosen.build, "learn", "-o", model, *normal)
+        tsanom(chosen.build, "learn", "--rule", chosen.rule, "-o", model, *normal)
         pairs = found_in(chosen.build, model, testing)
         others = [p for p in pairs if p[0] != "memory_leak"]
         yield pairs, {s: others + found_in(chosen.build, model, own[f"leak-{s}"])
@@ -191,6 +191,7 @@ def main():
     parser.add_argument("--loaded", action="store_true")
     parser.add_argument("--strengths", action="store_true")
     parser.add_argument("--train", type=pathlib.Path)
+    parser.add_argument("--rule", default="pace")
     chosen = parser.parse_args()
     record(chosen) if chosen.action == "record" else score(chosen)
 
