@@ -61,22 +61,22 @@ TSN_EXTREMUM(tsn_max_f64, tsn_f64, pd, max)
 TSN_EXTREMUM(tsn_min_f32, tsn_f32, ps, min)
 TSN_EXTREMUM(tsn_max_f32, tsn_f32, ps, max)
 
+static inline tsn_u32 tsn_min_u32(tsn_u32 a, tsn_u32 b) {
 #if defined(__AVX2__)
-static inline tsn_u32 tsn_min_u32(tsn_u32 a, tsn_u32 b) {
   return (tsn_u32)TSN_X86(min, epu32)(TSN_X86_INTEGERS(a), TSN_X86_INTEGERS(b));
-}
-static inline tsn_i32 tsn_abs_i32(tsn_i32 a) {
-  return (tsn_i32)TSN_X86(abs, epi32)(TSN_X86_INTEGERS(a));
-}
 #else
-static inline tsn_u32 tsn_min_u32(tsn_u32 a, tsn_u32 b) {
   return b ^ ((a ^ b) & (tsn_u32)(a < b));
+#endif
 }
+
 static inline tsn_i32 tsn_abs_i32(tsn_i32 a) {
+#if defined(__AVX2__)
+  return (tsn_i32)TSN_X86(abs, epi32)(TSN_X86_INTEGERS(a));
+#else
   tsn_i32 sign = a >> 31;
   return (a ^ sign) - sign;
-}
 #endif
+}
 
 /* Compilers may load a value once for each of its uses. */
 #if defined(__AVX512F__)
