@@ -5,7 +5,7 @@
 BUILD_PACKAGES="gcc g++ libc6-dev make cmake ninja-build pkg-config
   libopenblas-openmp-dev liblapacke-dev libjansson-dev libcsv-dev"
 RUN_PACKAGES="gnuplot-nox"
-TEST_PACKAGES="libcriterion-dev clang libomp-dev binutils gfortran python3-minimal"
+TEST_PACKAGES="libcriterion-dev clang libomp-dev binutils gfortran python3"
 
 say() {
   printf '== %s\n' "$*"
