@@ -12,7 +12,7 @@ import sys
 import time
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-QUICK_SIZE = 100_000
+QUICK_SIZE = 10_000
 
 
 @dataclasses.dataclass
