@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DTW in nanoseconds a cell of the window, beside the plain loop of plain_dtw.cc in
  * the same run. Every result is compared with that loop's, bit by bit. */
-#include <benchmark/benchmark.h>
 #include <tsanom/dtw.h>
 
 #include <map>
@@ -86,17 +85,17 @@ bool make_exec(benchmark::State &state, int64_t isa, int64_t threads, tsanom_exe
   return false;
 }
 
-/* Median time of `f` over the iterations: of this thread, or, where it is one of
- * several, by the wall clock. */
+/* Median time of one of the `calls` of `f` that make an iteration. */
 template <class F>
 double timed(benchmark::State &state, int threads, int calls, F f) {
-  clockid_t clock = threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+  clockid_t clock = clock_of(threads);
   std::vector<double> times;
   for (auto _ : state) {
     double start = seconds(clock);
     for (int c = 0; c < calls; c++) f();
-    times.push_back((seconds(clock) - start) / calls);
-    state.SetIterationTime(times.back());
+    double elapsed = seconds(clock) - start;
+    state.SetIterationTime(elapsed);
+    times.push_back(elapsed / calls);
   }
   return median(times);
 }
