@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How time grows with size: rows that differ in n alone."""
+"""How cost grows with size: rows that differ in n alone."""
 import math
 import statistics
 
 # The size, and arguments that say what the result must be.
 APART = ("n", "golden", "size", "plain")
+
 
 def families(rows):
     """Lists of rows, by rising n, that have the other arguments in common."""
@@ -21,9 +22,10 @@ def families(rows):
 
 
 def exponent(members):
-    """Slope and correlation of log(seconds) over log(n), by least squares."""
+    """Slope and correlation of log(cost) over log(n), by least squares. A cost a sample
+    or a cell that does not grow has slope 0."""
     x = [math.log(int(r.arguments["n"])) for r in members]
-    y = [math.log(statistics.median(r.seconds)) for r in members]
+    y = [math.log(r.median) for r in members]
     mx, my = statistics.mean(x), statistics.mean(y)
     sxx = sum((a - mx) ** 2 for a in x)
     sxy = sum((a - mx) * (b - my) for a, b in zip(x, y))

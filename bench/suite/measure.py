@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 
-SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 QUICK_SIZE = 10_000
 
 
@@ -24,7 +23,6 @@ class Row:
     unit: str
     cost: list
     plain: list
-    seconds: list
 
     @property
     def key(self):
@@ -94,11 +92,9 @@ def run(program, best_isa, quick):
         name, arguments = split_name(entry["run_name"])
         row = rows.setdefault(entry["run_name"],
                               Row(program.name.removeprefix("bench_"), name, arguments,
-                                  entry.get("label", ""), [], [], []))
+                                  entry.get("label", ""), [], []))
         if "cost" not in entry:
             sys.exit(f"{program.name}: {entry['name']} reports no cost (see bench/report.h)")
-        seconds = entry["real_time"] * SECONDS[entry["time_unit"]]
-        row.seconds.append(seconds)
         row.cost.append(entry["cost"])
         if "plain" in entry:
             row.plain.append(entry["plain"])

@@ -56,6 +56,6 @@ def of_growth(rows):
     for program, title, members in growth.families(rows):
         slope, correlation = growth.exponent(members)
         sizes = [r.arguments["n"] for r in members]
-        lines.append([f"{program} {title}", f"{sizes[0]} ... {sizes[-1]}",
+        lines.append([f"{program} {title}", f"{sizes[0]} ... {sizes[-1]}", members[0].unit,
                       f"n^{slope:.2f}", f"{correlation:.4f}"])
-    return columns(["benchmark", "n", "time grows as", "correlation"], lines)
+    return columns(["benchmark", "n", "unit", "cost grows as", "correlation"], lines)
