@@ -5,7 +5,7 @@
 
     optics_peers.py speed BUILD_DIR
 
-BUILD_DIR is one that `cmake --preset release && cmake --build --preset release`
+BUILD_DIR is one that `cmake --preset bench cmake --preset release && cmake --build --preset releasecmake --preset release && cmake --build --preset release cmake --build --preset bench`
 made. Prints a Markdown table of seconds for Gaussian blobs with 10 % noise,
 min_points 5, each on one thread by its own clock. A peer's ten highest peaks are
 compared with ours: below, peers differ where rounding makes or breaks ties.
