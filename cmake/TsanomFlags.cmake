@@ -21,7 +21,5 @@ if(TSANOM_SANITIZE)
   add_link_options(-fsanitize=${TSANOM_SANITIZE})
 endif()
 if(TSANOM_COVERAGE)
-  # Counters are shared by threads, which would lose some and make others negative.
-  target_compile_options(tsanom_flags INTERFACE --coverage -fprofile-update=atomic)
   add_link_options(--coverage)
 endif()
