@@ -51,8 +51,11 @@ enum {
 
 /** How much memory tsanom_dtw_path() may take. The path is the same. ABI. */
 enum {
-  TSANOM_DTW_PATH_FULL = 0,  /**< about 2 bits a pair of the window (default) */
-  TSANOM_DTW_PATH_LINEAR = 1 /**< O(n + m), a few hundred bytes a sample */
+  /** About 2 bits a pair of the window, 4 in double precision at the level base
+   *  (default). */
+  TSANOM_DTW_PATH_FULL = 0,
+  /** O(n + m), a few hundred bytes a sample. */
+  TSANOM_DTW_PATH_LINEAR = 1
 };
 
 /** What to compute: fill by tsanom_dtw_options_init(), then change fields. */

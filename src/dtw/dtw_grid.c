@@ -7,9 +7,9 @@ typedef NAME(tsn_dtw_grid) grid;
 typedef NAME(tsn_dtw_level) level;
 typedef NAME(tsn_dtw_pair) pair;
 
-/* Tiles of the last level: in double precision 64/48 + 64/96 = 2 bits a cell. Each
- * level above has sixteen times coarser ones, so that a path crosses 2/16 of them. */
-enum { FINEST_ROWS = 48, FINEST_COLUMNS = 96, COARSER = 16 };
+/* Each level has sixteen times as many lines as that above, so that a path crosses
+ * 2/16 of its tiles; no tile is narrower than a few turns of the lanes. */
+enum { COARSER = 16, FINEST_COLUMNS = 96 };
 
 static size_t smaller(size_t a, size_t b) {
   return a < b ? a : b;
@@ -52,47 +52,80 @@ static size_t column_lines(const level *l) {
   return lines_between(l->area.end - l->area.first, l->columns);
 }
 
+/* Room for the lines of every area of up to so many strips and columns. */
 static void level_layout(tsn_arena *arena, const grid *g, size_t strips, size_t columns,
                          level *l) {
   const tsn_dtw_problem *p = &g->pair.problem;
   tsn_dtw_problem t = transposed(p);
   size_t rows = 0, kept = 0;
+  l->strips = divide_up(strips, COARSER);
+  l->columns = larger(FINEST_COLUMNS, divide_up(columns, COARSER));
+  l->columns = divide_up(l->columns, g->pair.kernels->delay) * g->pair.kernels->delay;
   l->row_stride = smaller(widest_row(p), columns) + 1;
   l->column_stride = smaller(widest_row(&t) + 2 * g->pair.rows, strips * g->pair.rows);
-  if (__builtin_mul_overflow(lines_between(strips, l->strips), l->row_stride, &rows) ||
-      __builtin_mul_overflow(lines_between(columns, l->columns), l->column_stride,
-                             &kept)) {
+  size_t row_lines = smaller(lines_between(strips, 1), COARSER - 1);
+  size_t column_lines = smaller(lines_between(columns, FINEST_COLUMNS), COARSER - 1);
+  if (__builtin_mul_overflow(row_lines, l->row_stride, &rows) ||
+      __builtin_mul_overflow(column_lines, l->column_stride, &kept)) {
     arena->overflow = true;
   }
   l->rows = tsn_arena_take(arena, rows, sizeof(real));
   l->columns_kept = tsn_arena_take(arena, kept, sizeof(real));
 }
 
+/* Bytes of the choices in an area, at most. The windows of the rows of a strip are
+ * as wide as one of them and what they move by, which in all is the area. */
+static bool choices_fit(const grid *g, size_t strips, size_t columns, size_t *bytes) {
+  const NAME(tsn_dtw_kernels) *k = g->pair.kernels;
+  size_t skew = k->delay * (k->lanes + 1), all, in_band;
+  size_t widest = smaller(widest_row(&g->pair.problem), columns);
+  bool fits = !__builtin_mul_overflow(strips, columns + skew, &all) &&
+              !__builtin_mul_overflow(strips, widest + skew, &in_band) &&
+              !__builtin_add_overflow(in_band, columns, &in_band);
+  return fits && !__builtin_mul_overflow(smaller(all, in_band),
+                                         k->depth * k->choice_bytes, bytes);
+}
+
+/* Bytes that choices may take in linear memory: about half of what the lines do. */
+static size_t linear_room(const tsn_dtw_problem *p) {
+  enum { LEAST = 1 << 14, PER_SAMPLE = 64 };
+  return LEAST + (p->n + p->m) * PER_SAMPLE;
+}
+
+/* Levels are used until the choices of a tile fit the room; longer series have more. */
+static void levels_layout(tsn_arena *arena, grid *g, size_t room) {
+  size_t strips = g->pair.count, columns = g->pair.problem.m, bytes;
+  bool traced = false;
+  for (int at = 0; at < TSN_DTW_LEVELS; at++) {
+    traced = traced || (choices_fit(g, strips, columns, &bytes) && bytes <= room);
+    if (!traced) g->levels = at + 1;
+    level *l = &g->level[at];
+    level_layout(arena, g, strips, columns, l);
+    if (strips == l->strips && columns <= l->columns) break;
+    strips = l->strips;
+    columns = l->columns;
+  }
+}
+
 void NAME(tsn_dtw_grid_layout)(tsn_arena *arena, const tsn_dtw_problem *problem,
                                const tsanom_dtw_options *options,
                                const NAME(tsn_dtw_kernels) * k, grid *g) {
+  *g = (grid){.levels = 0};
   NAME(tsn_dtw_pair_layout)(arena, problem, options, k, &g->pair);
   NAME(tsn_dtw_sweeper_layout)(arena, options, k, &g->sweeper);
   g->boundary = NAME(tsn_dtw_boundary_layout)(arena, problem->m, k);
   g->last_column =
       problem->open_end_x ? tsn_arena_take(arena, problem->n, sizeof(real)) : NULL;
-  size_t rows = g->pair.rows, strips = g->pair.count, columns = problem->m;
-  size_t finest = larger(1, FINEST_ROWS / rows);
-  bool nested = options->path_memory == TSANOM_DTW_PATH_LINEAR;
-  for (g->levels = 0; g->levels < TSN_DTW_LEVELS;) {
-    level *l = &g->level[g->levels++];
-    l->strips = nested ? larger(finest, divide_up(strips, COARSER)) : finest;
-    l->columns =
-        nested ? larger(FINEST_COLUMNS, divide_up(columns, COARSER)) : FINEST_COLUMNS;
-    l->columns = divide_up(l->columns, k->delay) * k->delay;
-    level_layout(arena, g, strips, columns, l);
-    strips = l->strips;
-    columns = l->columns;
-    if (strips == finest && columns == FINEST_COLUMNS) break;
+  size_t bytes;
+  bool linear = options->path_memory == TSANOM_DTW_PATH_LINEAR;
+  if (!choices_fit(g, g->pair.count, problem->m, &bytes)) bytes = SIZE_MAX;
+  if (linear) {
+    size_t room = linear_room(problem);
+    levels_layout(arena, g, room);
+    bytes = smaller(bytes, room);
   }
-  size_t steps = FINEST_COLUMNS + 2 * k->delay * (k->lanes + 1);
-  g->record = tsn_arena_take(arena, finest * steps * rows, sizeof(real));
-  g->tile_top = tsn_arena_take(arena, FINEST_COLUMNS + 1, sizeof(real));
+  g->strips = tsn_arena_take(arena, g->pair.count, sizeof *g->strips);
+  g->choices = tsn_arena_take(arena, bytes, 1);
 }
 
 /* First row that the window admits in column j, down to a whole strip. */
@@ -134,7 +167,9 @@ static bool in_window(const grid *g, ptrdiff_t i, ptrdiff_t j) {
   return (size_t)j >= first && (size_t)j <= last;
 }
 
-real NAME(tsn_dtw_grid_line)(const grid *g, int at, ptrdiff_t i, ptrdiff_t j) {
+/* D(i,j) on or above and left of the area of level `at`, as its lines, those of the
+ * levels above, or the edge of the matrix have it; i or j may be -1. */
+static real on_line(const grid *g, int at, ptrdiff_t i, ptrdiff_t j) {
   if (i < 0 || j < 0) return edge(g, i, j);
   if (!in_window(g, i, j)) return INFINITY;
   for (int n = at; n >= 0; n--) {
@@ -165,8 +200,7 @@ static void fill_boundary(const grid *g, int at, const tsn_dtw_tile *area) {
   size_t width = area->end - area->first;
   for (ptrdiff_t j = -1; j < (ptrdiff_t)width; j++) {
     ptrdiff_t column = j + (ptrdiff_t)area->first;
-    g->boundary[j] =
-        i < 0 ? edge(g, -1, column) : NAME(tsn_dtw_grid_line)(g, at, i, column);
+    g->boundary[j] = i < 0 ? edge(g, -1, column) : on_line(g, at, i, column);
   }
   for (size_t j = 0; j < margin; j++) g->boundary[width + j] = INFINITY;
 }
@@ -189,29 +223,15 @@ static NAME(tsn_dtw_rectangle)
   return r;
 }
 
-/* Keep the cells of block b of strip t, [depth] vectors, in the last column of tile
- * column c. */
-static void keep_block(const grid *g, const level *l, size_t t, size_t c, size_t b,
-                       const real *cells) {
+/* Keep the cells of block b of strip t in the last column of tile column c. */
+static void keep_block(const grid *g, const level *l, size_t t, size_t c, size_t b) {
   size_t depth = g->pair.kernels->depth, lanes = g->pair.kernels->lanes;
   size_t first = first_row_kept(g, l, l->area.first + (c + 1) * l->columns - 1);
   real *line = l->columns_kept + c * l->column_stride;
   for (size_t u = 0; u < depth; u++) {
     size_t row = t * g->pair.rows + b * depth + u;
     if (row < g->pair.padding || row < first || row - first >= l->column_stride) continue;
-    line[row - first] = cells[u * lanes + lanes - 1 - b];
-  }
-}
-
-/* Keep the blocks that leave the column after no step of the sweep yet, or after its
- * last one. */
-static void keep_blocks(const grid *g, const level *l, size_t t, size_t c, bool begun) {
-  const NAME(tsn_dtw_kernels) *k = g->pair.kernels;
-  for (size_t b = 0; b < k->lanes; b++) {
-    size_t left = (c + 1) * l->columns + k->delay * b; /* steps until then */
-    if (begun ? left > g->sweeper.end : left <= g->sweeper.begin) {
-      keep_block(g, l, t, c, b, g->sweeper.state);
-    }
+    line[row - first] = g->sweeper.state[u * lanes + lanes - 1 - b];
   }
 }
 
@@ -222,40 +242,40 @@ static void run_to(grid *g, size_t *step, size_t to) {
   *step = to;
 }
 
-/* Sweep until the last block has left the column, and keep what they leave there. */
+/* Sweep until the last block has left the column, and keep what each leaves there. */
 static void cross_line(grid *g, const level *l, size_t t, size_t c, size_t *step) {
   const NAME(tsn_dtw_kernels) *k = g->pair.kernels;
-  size_t column = (c + 1) * l->columns, begin = *step;
-  size_t end = smaller(column + k->delay * (k->lanes - 1), g->sweeper.end);
-  if (end <= begin) return;
-  NAME(tsn_dtw_sweep_record)(&g->pair, &g->sweeper, begin, end, g->record);
   for (size_t b = 0; b < k->lanes; b++) {
-    size_t last = column + k->delay * b - 1; /* step of the block in the column */
-    if (last < begin || last >= end) continue;
-    keep_block(g, l, t, c, b, g->record + (last - begin) * g->pair.rows);
+    run_to(g, step, (c + 1) * l->columns + k->delay * b);
+    keep_block(g, l, t, c, b);
   }
-  *step = end;
 }
 
-static void sweep_strip(grid *g, const level *l, const NAME(tsn_dtw_rectangle) * area,
-                        size_t t) {
+static void sweep_strip(grid *g, const level *l, size_t t) {
   NAME(tsn_dtw_sweeper) *s = &g->sweeper;
-  const NAME(tsn_dtw_kernels) *k = g->pair.kernels;
-  NAME(tsn_dtw_sweep_prepare)(&g->pair, area, t, s);
-  NAME(tsn_dtw_sweep_start)(&g->pair, s);
-  size_t step = s->begin, skew = k->delay * k->lanes;
+  size_t step = s->begin, skew = g->pair.kernels->delay * g->pair.kernels->lanes;
   /* Lines that the strip's window is not at hold infinity or nothing. */
   size_t lines = column_lines(l), before = s->begin / l->columns;
   for (size_t c = before > 0 ? before - 1 : 0; c < lines; c++) {
-    size_t column = (c + 1) * l->columns;
-    if (column >= s->end + skew) break;
-    keep_blocks(g, l, t, c, false);
-    run_to(g, &step, column - k->delay);
+    if ((c + 1) * l->columns >= s->end + skew) break;
     cross_line(g, l, t, c, &step);
-    keep_blocks(g, l, t, c, true);
   }
   run_to(g, &step, s->end);
-  NAME(tsn_dtw_sweep_finish)(&g->pair, area, t);
+}
+
+/* Strips of a tile are traced in order. */
+static void trace_strip(grid *g, size_t t) {
+  NAME(tsn_dtw_sweeper) *s = &g->sweeper;
+  tsn_dtw_traced_strip *strip = &g->strips[t - g->traced.first_strip];
+  if (t == g->traced.first_strip) strip->choices = g->choices;
+  strip->begin = s->begin;
+  NAME(tsn_dtw_sweep_trace)(s, strip->choices);
+  size_t step = s->begin;
+  run_to(g, &step, s->end);
+  if (t + 1 < g->traced.end_strip) {
+    const NAME(tsn_dtw_kernels) *k = g->pair.kernels;
+    strip[1].choices = strip->choices + (step - s->begin) * k->depth * k->choice_bytes;
+  }
 }
 
 static void keep_row(const grid *g, const level *l, size_t t) {
@@ -292,17 +312,25 @@ static bool all_above(const grid *g, size_t t) {
 int NAME(tsn_dtw_grid_sweep)(grid *g, int at, const tsn_dtw_tile *area,
                              const tsn_dtw_watch *watch) {
   enum { CELLS_PER_POLL = 1 << 20 };
-  level *l = &g->level[at];
+  level *l = at < g->levels ? &g->level[at] : NULL; /* none: traced */
+  NAME(tsn_dtw_sweeper) *s = &g->sweeper;
   size_t cells = 0;
   fill_boundary(g, at - 1, area);
   NAME(tsn_dtw_rectangle) rectangle = rectangle_of(g, at - 1, area);
-  l->area = *area;
+  *(l ? &l->area : &g->traced) = *area;
   for (size_t t = area->first_strip; t < area->end_strip; t++) {
-    sweep_strip(g, l, &rectangle, t);
-    keep_row(g, l, t);
+    NAME(tsn_dtw_sweep_prepare)(&g->pair, &rectangle, t, s);
+    NAME(tsn_dtw_sweep_start)(&g->pair, s);
+    if (l) {
+      sweep_strip(g, l, t);
+    } else {
+      trace_strip(g, t);
+    }
+    NAME(tsn_dtw_sweep_finish)(&g->pair, &rectangle, t);
+    if (l) keep_row(g, l, t);
     if (at == 0 && g->last_column) keep_last_column(g, t);
     if (at == 0 && all_above(g, t)) return TSN_DTW_ABANDONED;
-    cells += (g->sweeper.end - g->sweeper.begin) * g->pair.rows;
+    cells += (s->end - s->begin) * g->pair.rows;
     if (cells > CELLS_PER_POLL) {
       cells = 0;
       if (tsn_dtw_watch_stop(watch)) return TSN_DTW_STOPPED;
@@ -311,40 +339,15 @@ int NAME(tsn_dtw_grid_sweep)(grid *g, int at, const tsn_dtw_tile *area,
   return TSN_DTW_SWEPT;
 }
 
-static size_t record_of(const grid *g, size_t strip) {
-  size_t steps =
-      FINEST_COLUMNS + 2 * g->pair.kernels->delay * (g->pair.kernels->lanes + 1);
-  return strip * steps * g->pair.rows;
-}
-
-void NAME(tsn_dtw_grid_record)(grid *g, const tsn_dtw_tile *tile) {
-  fill_boundary(g, g->levels - 1, tile);
-  for (size_t j = 0; j <= tile->end - tile->first; j++) {
-    g->tile_top[j] = g->boundary[(ptrdiff_t)j - 1];
-  }
-  NAME(tsn_dtw_rectangle) rectangle = rectangle_of(g, g->levels - 1, tile);
-  for (size_t t = tile->first_strip; t < tile->end_strip; t++) {
-    NAME(tsn_dtw_sweep_prepare)(&g->pair, &rectangle, t, &g->sweeper);
-    NAME(tsn_dtw_sweep_start)(&g->pair, &g->sweeper);
-    real *record = g->record + record_of(g, t - tile->first_strip);
-    NAME(tsn_dtw_sweep_record)
-    (&g->pair, &g->sweeper, g->sweeper.begin, g->sweeper.end,
-     record + g->sweeper.begin * g->pair.rows);
-    NAME(tsn_dtw_sweep_finish)(&g->pair, &rectangle, t);
-  }
-}
-
-real NAME(tsn_dtw_grid_cell)(const grid *g, const tsn_dtw_tile *tile, ptrdiff_t i,
-                             ptrdiff_t j) {
-  if (i < 0 || j < 0) return edge(g, i, j);
-  if (!in_window(g, i, j)) return INFINITY;
-  size_t row = (size_t)i + g->pair.padding, t = row / g->pair.rows,
-         r = row % g->pair.rows;
-  if (t < tile->first_strip) return g->tile_top[j + 1 - (ptrdiff_t)tile->first];
-  if ((size_t)j < tile->first) return NAME(tsn_dtw_grid_line)(g, g->levels - 1, i, j);
+tsn_dtw_traced_block NAME(tsn_dtw_grid_block)(const grid *g, size_t i) {
   const NAME(tsn_dtw_kernels) *k = g->pair.kernels;
-  size_t block = r / k->depth, u = r % k->depth;
-  size_t step = (size_t)j - tile->first + k->delay * block;
-  return g->record[record_of(g, t - tile->first_strip) +
-                   (step * k->depth + u) * k->lanes + k->lanes - 1 - block];
+  size_t row = i + g->pair.padding, r = row % g->pair.rows, block = r / k->depth;
+  const tsn_dtw_traced_strip *s = &g->strips[row / g->pair.rows - g->traced.first_strip];
+  return (tsn_dtw_traced_block){
+      .choices = s->choices,
+      .u = r % k->depth,
+      .lane = k->lanes - 1 - block,
+      .begin = s->begin,
+      .skew = k->delay * block,
+  };
 }

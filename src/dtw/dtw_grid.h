@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows and columns of D kept at some distance from each other, from which any tile
- * between them can be computed again (A. Driga et al., "FastLSA"). Grids nest: a
- * tile of one level is the rectangle of the next. */
+/* What a path is traced back by: for every cell which of its predecessors was the
+ * best, or, where that takes too much memory, rows and columns of D kept at some
+ * distance from each other, so that any tile between them can be computed again
+ * (A. Driga et al., "FastLSA"). Grids nest: a tile of one level is the rectangle of the
+ * next. */
 #ifndef TSN_DTW_GRID_H
 #define TSN_DTW_GRID_H
 
@@ -22,6 +24,12 @@ typedef struct {
   size_t row_stride, column_stride; /* elements from line to line */
 } NAME(tsn_dtw_level);
 
+/* The choices of a strip in the traced tile. */
+typedef struct {
+  size_t begin; /* step */
+  unsigned char *choices;
+} tsn_dtw_traced_strip;
+
 enum { TSN_DTW_LEVELS = 20 };
 
 typedef struct {
@@ -30,8 +38,10 @@ typedef struct {
   real *boundary;
   real *last_column; /* D(i, m-1) by i, of the whole matrix; NULL: not wanted */
   NAME(tsn_dtw_level) level[TSN_DTW_LEVELS];
-  int levels;
-  real *record, *tile_top; /* of a tile of the last level */
+  int levels; /* in use; what lies below the last of them is traced */
+  tsn_dtw_tile traced;
+  tsn_dtw_traced_strip *strips; /* of the traced tile */
+  unsigned char *choices;
 } NAME(tsn_dtw_grid);
 
 void NAME(tsn_dtw_grid_layout)(tsn_arena *arena, const tsn_dtw_problem *problem,
@@ -39,21 +49,21 @@ void NAME(tsn_dtw_grid_layout)(tsn_arena *arena, const tsn_dtw_problem *problem,
                                const NAME(tsn_dtw_kernels) * kernels,
                                NAME(tsn_dtw_grid) * grid);
 
-/* D(i,j) on or above and left of the area of level `at`, as its lines, those of the
- * levels above, or the edge of the matrix have it; i or j may be -1. */
-real NAME(tsn_dtw_grid_line)(const NAME(tsn_dtw_grid) * grid, int at, ptrdiff_t i,
-                             ptrdiff_t j);
-
-/* Sweep an area, a tile of the level above, and keep the lines of its tiles.
- * TSN_DTW_*; abandoned is only a sweep of the whole matrix. */
+/* Sweep an area, the matrix or a tile of the level above, and keep the lines of the
+ * tiles of level `at`, or trace it if that is `levels`. TSN_DTW_*; abandoned is only a
+ * sweep of the whole matrix. */
 int NAME(tsn_dtw_grid_sweep)(NAME(tsn_dtw_grid) * grid, int at, const tsn_dtw_tile *area,
                              const tsn_dtw_watch *watch);
 
-/* Sweep a tile of the last level and keep every cell. */
-void NAME(tsn_dtw_grid_record)(NAME(tsn_dtw_grid) * grid, const tsn_dtw_tile *tile);
+/* Rows of one block in the traced tile: what row u < depth chose in column j is in
+ * `choices` + ((j - first column of the tile + skew - begin) depth + u) choice_bytes. */
+typedef struct {
+  const unsigned char *choices;
+  size_t u; /* of the row asked for */
+  size_t lane, skew, begin;
+} tsn_dtw_traced_block;
 
-/* D(i,j) in the tile recorded last, or on the lines above and left of it. */
-real NAME(tsn_dtw_grid_cell)(const NAME(tsn_dtw_grid) * grid, const tsn_dtw_tile *tile,
-                             ptrdiff_t i, ptrdiff_t j);
+/* The block of row i of the traced tile. */
+tsn_dtw_traced_block NAME(tsn_dtw_grid_block)(const NAME(tsn_dtw_grid) * grid, size_t i);
 
 #endif

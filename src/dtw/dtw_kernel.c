@@ -19,7 +19,7 @@ enum { NO_ROW, NOT_BEGUN, ENDED, ANY_ROW };
 
 /* What a sweep is specialised for. */
 typedef struct {
-  bool squared, general, recorded;
+  bool squared, general, traced;
   bool batch; /* all lanes have the same window */
   int outside;
 } kind;
@@ -41,12 +41,19 @@ INLINE vec row_cost(kind k, const strip *s, size_t u, const real *y, vec y0) {
   return sum;
 }
 
-INLINE vec best_predecessor(kind k, vec penalty, vec diagonal, vec left, vec up) {
+/* The least of the three; in a traced sweep, which one it is in row u. */
+INLINE vec best_predecessor(kind k, vec penalty, vec diagonal, vec left, vec up,
+                            unsigned char *trace, size_t u) {
   if (k.general) {
     left += penalty;
     up += penalty;
   }
-  return vec_min(vec_min(diagonal, left), up);
+  vec best = vec_min(vec_min(diagonal, left), up);
+  if (k.traced) {
+    unsigned gap = vec_bits_less(best, diagonal), leftwards = vec_bits_less(left, up);
+    vec_store_choice(trace + u * CHOICE_BYTES, gap, leftwards);
+  }
+  return best;
 }
 
 /* The cell of row u, or what stands for it before the row's window begins and after
@@ -70,14 +77,14 @@ INLINE vec windowed_cell(kind k, const strip *s, size_t u, size_t step, vec left
 
 /* One column: the cells of each block, top down. */
 INLINE void column(kind k, const strip *s, size_t step, const real *y, vec cells[DEPTH],
-                   vec diagonal, vec up) {
+                   vec diagonal, vec up, unsigned char *trace) {
   vec y0 = vec_load(y);
   vec penalty = vec_all(k.general ? s->penalty : 0);
 #pragma GCC unroll 16
   for (size_t u = 0; u < DEPTH; u++) {
     vec left = cells[u];
-    vec cell =
-        row_cost(k, s, u, y, y0) + best_predecessor(k, penalty, diagonal, left, up);
+    vec cell = row_cost(k, s, u, y, y0) +
+               best_predecessor(k, penalty, diagonal, left, up, trace, u);
     cell = windowed_cell(k, s, u, step, left, cell);
     diagonal = left;
     up = cell;
@@ -96,20 +103,19 @@ INLINE void sweep_strip(kind k, const strip *s, size_t begin, size_t end) {
   for (size_t f = 0; f < DELAY; f++)
     passed[f] = vec_load(s->state + passed_at + f * LANES);
   previous = vec_load(s->state + previous_at);
+  unsigned char *trace = s->trace;
+  if (k.traced) trace += (begin - s->traced) * DEPTH * CHOICE_BYTES;
   for (size_t step = begin; step < end; step += DELAY) {
     const real *y = s->y + step / DELAY - (LANES - 1);
     real *boundary = s->boundary + step;
 #pragma GCC unroll 8
     for (size_t f = 0; f < DELAY; f++) {
       vec up = vec_shift_up(passed[f], vec_all(boundary[f]));
-      column(k, s, step + f, y + f * s->column_stride, cells, previous, up);
+      column(k, s, step + f, y + f * s->column_stride, cells, previous, up, trace);
+      if (k.traced) trace += DEPTH * CHOICE_BYTES;
       previous = up;
       passed[f] = cells[DEPTH - 1];
       vec_store(boundary + f - bottom_delay, cells[DEPTH - 1]);
-      if (k.recorded) {
-        real *record = s->record + (step + f - s->recorded) * DEPTH * LANES;
-        for (size_t u = 0; u < DEPTH; u++) vec_store(record + u * LANES, cells[u]);
-      }
     }
   }
   for (size_t u = 0; u < DEPTH; u++) vec_store(s->state + u * LANES, cells[u]);
@@ -133,7 +139,7 @@ INLINE void sweep_batch(kind k, const strip *s, size_t begin, size_t end) {
   vec previous = vec_load(s->state + (size_t)DEPTH * LANES);
   for (size_t j = begin; j < end; j++) {
     vec up = vec_load(s->boundary + j * LANES);
-    column(k, s, j, s->y + j * LANES, cells, previous, up);
+    column(k, s, j, s->y + j * LANES, cells, previous, up, NULL);
     previous = up;
     vec_store(s->boundary + j * LANES, cells[DEPTH - 1]);
   }
@@ -194,17 +200,16 @@ static void least(const real *vectors, size_t count, real *lanes) {
   SWEEP(sweep, strip, prefix##_general, .outside = ANY_ROW, .general = true, __VA_ARGS__)
 
 SWEEPS_OF(sweep_strip, strip, .batch = false)
+SWEEPS_OF(sweep_strip, traced, .traced = true)
 SWEEPS_OF(sweep_batch, batch, .batch = true)
-SWEEP(sweep_strip, strip, recorded, .outside = ANY_ROW, .recorded = true)
-SWEEP(sweep_strip, strip, recorded_general, .outside = ANY_ROW, .recorded = true,
-      .general = true)
 
 typedef NAME(tsn_dtw_ribbon) ribbon;
 
 /* `late` is the predecessor that is known last. */
 INLINE vec ribbon_cell(kind k, vec penalty, vec x, vec y, vec diagonal, vec early,
                        vec late) {
-  return component_cost(k, x, y) + best_predecessor(k, penalty, diagonal, early, late);
+  return component_cost(k, x, y) +
+         best_predecessor(k, penalty, diagonal, early, late, NULL, 0);
 }
 
 /* One pair of diagonals. The odd one follows the even one by a vector, because it
@@ -286,18 +291,19 @@ SWEEP(sweep_ribbon, ribbon, ribbon_penalty, .general = true)
     .ending = prefix##_ending_##of, .masked = prefix##_masked_##of      \
   }
 
-#define SWEEPS(of)                                                        \
-  {                                                                       \
-    .strip = PLAIN(strip, of), .strip_general = strip_general_##of,       \
-    .recorded = recorded_##of, .recorded_general = recorded_general_##of, \
-    .batch = PLAIN(batch, of), .batch_general = batch_general_##of,       \
-    .ribbon = ribbon_##of, .ribbon_penalty = ribbon_penalty_##of          \
+#define SWEEPS(of)                                                      \
+  {                                                                     \
+    .strip = PLAIN(strip, of), .strip_general = strip_general_##of,     \
+    .traced = PLAIN(traced, of), .traced_general = traced_general_##of, \
+    .batch = PLAIN(batch, of), .batch_general = batch_general_##of,     \
+    .ribbon = ribbon_##of, .ribbon_penalty = ribbon_penalty_##of        \
   }
 
 const NAME(tsn_dtw_kernels) TSN_LEVEL(NAME(tsn_dtw_kernels)) = {
     .lanes = LANES,
     .depth = DEPTH,
     .delay = DELAY,
+    .choice_bytes = CHOICE_BYTES,
     .start = start,
     .place = place,
     .fill = fill,

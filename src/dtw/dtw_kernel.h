@@ -38,9 +38,9 @@ typedef struct {
    * `first`; from step `last` on its state has `after` (0 or infinity) added. */
   const tick *first, *last;
   const real *after;
-  size_t base;  /* the step from which `first` and `last` count */
-  real *record; /* [depth] of each step of a recorded sweep from `recorded` on */
-  size_t recorded;
+  size_t base;          /* the step from which `first` and `last` count */
+  unsigned char *trace; /* of a traced sweep: [depth] choices of each step */
+  size_t traced;        /* the step whose choices come first */
 } NAME(tsn_dtw_strip);
 
 /* Steps begin <= s < end, both multiples of delay. */
@@ -77,11 +77,10 @@ typedef struct {
 
 /* The sweeps of one cost. */
 typedef struct {
-  NAME(tsn_dtw_plain_sweeps) strip, batch;
+  NAME(tsn_dtw_plain_sweeps) strip, traced, batch;
   NAME(tsn_dtw_sweep) * strip_general; /* masked, any dimensions and penalty */
+  NAME(tsn_dtw_sweep) * traced_general;
   NAME(tsn_dtw_sweep) * batch_general;
-  NAME(tsn_dtw_sweep) * recorded; /* as strip.masked, and recorded */
-  NAME(tsn_dtw_sweep) * recorded_general;
   NAME(tsn_dtw_ribbon_sweep) * ribbon; /* without penalty */
   NAME(tsn_dtw_ribbon_sweep) * ribbon_penalty;
 } NAME(tsn_dtw_sweeps);
@@ -100,8 +99,12 @@ static inline void NAME(tsn_dtw_sweep_plain)(const NAME(tsn_dtw_plain_sweeps) * 
   if (high < end) sweeps->ending(strip, high, end);
 }
 
+/* Choices of a vector of cells: bit k says that the diagonal predecessor of the cell
+ * in lane k is not the best, bit lanes + k that the left one is better than that
+ * above. */
 typedef struct {
   size_t lanes, depth, delay;
+  size_t choice_bytes; /* of a vector */
   /* Make the state ready for a sweep from `begin`: [depth] of state is set. */
   void (*start)(const NAME(tsn_dtw_strip) * strip, size_t begin);
   /* Samples of the rows of a strip, `stride` apart, as the sweeps want them. */

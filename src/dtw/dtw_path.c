@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The warping path: sweep forward, keep a grid, trace back tile by tile. */
+/* The warping path: sweep forward, keep what each cell chose or a grid, trace back. */
 #include "dtw/dtw_path.h"
 
 #include <math.h>
@@ -14,24 +14,6 @@ typedef struct {
   size_t *path;   /* room for n + m - 1 pairs */
   size_t room, length;
 } trace;
-
-static void step_back(trace *t, const tsn_dtw_tile *tile) {
-  real penalty = (real)t->grid->pair.options->penalty;
-  size_t *pair = t->path + 2 * (t->room - ++t->length);
-  pair[0] = (size_t)t->i;
-  pair[1] = (size_t)t->j;
-  real diagonal = NAME(tsn_dtw_grid_cell)(t->grid, tile, t->i - 1, t->j - 1);
-  real up = NAME(tsn_dtw_grid_cell)(t->grid, tile, t->i - 1, t->j) + penalty;
-  real left = NAME(tsn_dtw_grid_cell)(t->grid, tile, t->i, t->j - 1) + penalty;
-  if (diagonal <= up && diagonal <= left) {
-    t->i--;
-    t->j--;
-  } else if (up <= left) {
-    t->i--;
-  } else {
-    t->j--;
-  }
-}
 
 static bool is_inside(const trace *t, const tsn_dtw_tile *tile) {
   ptrdiff_t row = t->i + (ptrdiff_t)t->grid->pair.padding;
@@ -51,20 +33,42 @@ static tsn_dtw_tile tile_at(const trace *t, int level) {
                         .end = (size_t)t->j + 1};
 }
 
+/* Trace back while the path stays in one block of rows of the traced tile. No
+ * branch hangs on a choice, which is as good as random. */
+static void trace_block(trace *t) {
+  const NAME(tsn_dtw_kernels) *k = t->grid->pair.kernels;
+  tsn_dtw_traced_block b = NAME(tsn_dtw_grid_block)(t->grid, (size_t)t->i);
+  ptrdiff_t first = (ptrdiff_t)t->grid->traced.first,
+            skew = (ptrdiff_t)(b.skew - b.begin);
+  ptrdiff_t top = t->i - (ptrdiff_t)b.u; /* row of the block */
+  size_t gap_bit = b.lane, left_bit = k->lanes + b.lane;
+  const unsigned char *gap_byte = b.choices + gap_bit / 8;
+  const unsigned char *left_byte = b.choices + left_bit / 8;
+  while (t->i >= 0 && t->i >= top && t->j >= first) {
+    size_t *pair = t->path + 2 * (t->room - ++t->length);
+    pair[0] = (size_t)t->i;
+    pair[1] = (size_t)t->j;
+    size_t vector = (size_t)(t->j - first + skew) * k->depth + (size_t)(t->i - top);
+    size_t at = vector * k->choice_bytes;
+    ptrdiff_t gap = gap_byte[at] >> gap_bit % 8 & 1;
+    ptrdiff_t left = left_byte[at] >> left_bit % 8 & gap;
+    t->i -= 1 - left;
+    t->j -= 1 - (gap - left);
+  }
+}
+
 /* Trace back until the path leaves the area that the level has swept. */
-static bool trace_area(trace *t, int level) { /* NOLINT(misc-no-recursion) */
-  tsn_dtw_tile area = t->grid->level[level].area;
-  while (is_inside(t, &area)) {
-    tsn_dtw_tile tile = tile_at(t, level);
-    if (level + 1 == t->grid->levels) {
-      NAME(tsn_dtw_grid_record)(t->grid, &tile);
-      while (is_inside(t, &tile)) step_back(t, &tile);
-      if (tsn_dtw_watch_stop(t->watch)) return false;
-    } else {
-      int outcome = NAME(tsn_dtw_grid_sweep)(t->grid, level + 1, &tile, t->watch);
-      if (outcome == TSN_DTW_STOPPED) return false;
-      if (!trace_area(t, level + 1)) return false;
+static bool trace_area(trace *t, int level, /* NOLINT(misc-no-recursion) */
+                       const tsn_dtw_tile *area) {
+  while (is_inside(t, area)) {
+    if (level == t->grid->levels) {
+      trace_block(t);
+      continue;
     }
+    tsn_dtw_tile tile = tile_at(t, level);
+    int outcome = NAME(tsn_dtw_grid_sweep)(t->grid, level + 1, &tile, t->watch);
+    if (outcome == TSN_DTW_STOPPED || tsn_dtw_watch_stop(t->watch)) return false;
+    if (!trace_area(t, level + 1, &tile)) return false;
   }
   return true;
 }
@@ -134,7 +138,7 @@ tsanom_status NAME(tsn_dtw_path_run)(const real *x, size_t n, const real *y, siz
     *distance = INFINITY;
     return (double)best > call->options.cutoff ? TSANOM_CUTOFF : TSANOM_OK;
   }
-  if (!trace_area(&t, 0)) return TSANOM_STOPPED;
+  if (!trace_area(&t, 0, &all)) return TSANOM_STOPPED;
   *length = t.length;
   *distance = best;
   for (size_t k = 0; k < 2 * t.length; k++) path[k] = path[2 * (t.room - t.length) + k];

@@ -263,21 +263,19 @@ void NAME(tsn_dtw_sweep_start)(const pair *p, sweeper *s) {
 
 void NAME(tsn_dtw_sweep_run)(const pair *p, sweeper *s, size_t begin, size_t end) {
   const NAME(tsn_dtw_sweeps) *sweeps = &p->kernels->cost[p->options->cost];
+  bool traced = s->strip.trace != NULL;
   if (!p->plain) {
-    sweeps->strip_general(&s->strip, begin, end);
+    (traced ? sweeps->traced_general : sweeps->strip_general)(&s->strip, begin, end);
     return;
   }
-  NAME(tsn_dtw_plain_sweeps) plain = sweeps->strip;
+  NAME(tsn_dtw_plain_sweeps) plain = traced ? sweeps->traced : sweeps->strip;
   if (s->holds) plain.ending = plain.masked;
   NAME(tsn_dtw_sweep_plain)(&plain, &s->strip, begin, s->begun, s->ending, end);
 }
 
-void NAME(tsn_dtw_sweep_record)(const pair *p, sweeper *s, size_t begin, size_t end,
-                                real *record) {
-  const NAME(tsn_dtw_sweeps) *sweeps = &p->kernels->cost[p->options->cost];
-  s->strip.record = record;
-  s->strip.recorded = begin;
-  (p->plain ? sweeps->recorded : sweeps->recorded_general)(&s->strip, begin, end);
+void NAME(tsn_dtw_sweep_trace)(sweeper *s, unsigned char *trace) {
+  s->strip.trace = trace;
+  s->strip.traced = s->begin;
 }
 
 void NAME(tsn_dtw_sweep_finish)(const pair *p, const rectangle *a, size_t t) {

@@ -76,10 +76,8 @@ void NAME(tsn_dtw_sweep_start)(const NAME(tsn_dtw_pair) * pair,
 void NAME(tsn_dtw_sweep_run)(const NAME(tsn_dtw_pair) * pair,
                              NAME(tsn_dtw_sweeper) * sweeper, size_t begin, size_t end);
 
-/* The same, every cell recorded. */
-void NAME(tsn_dtw_sweep_record)(const NAME(tsn_dtw_pair) * pair,
-                                NAME(tsn_dtw_sweeper) * sweeper, size_t begin, size_t end,
-                                real *record);
+/* From its first step on, have the sweep that is ready write its choices. */
+void NAME(tsn_dtw_sweep_trace)(NAME(tsn_dtw_sweeper) * sweeper, unsigned char *trace);
 
 /* After the last step: what the strip below reads of columns that the last row of
  * this one never reached. */

@@ -84,6 +84,40 @@ static inline vec vec_select_not_before(ticks now, ticks from, vec yes, vec no) 
 #endif
 #endif
 
+/* Bit k: a < b in lane k. */
+#if defined(__AVX512F__) && defined(TSN_DTW_F32)
+#define vec_bits_less(a, b) _mm512_cmp_ps_mask((__m512)(a), (__m512)(b), _CMP_LT_OQ)
+#elif defined(__AVX512F__)
+#define vec_bits_less(a, b) _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_LT_OQ)
+#elif defined(__x86_64__) && defined(TSN_DTW_F32)
+#define vec_bits_less(a, b) ((unsigned)TSN_X86(movemask, ps)((vec)((a) < (b))))
+#elif defined(__x86_64__)
+#define vec_bits_less(a, b) ((unsigned)TSN_X86(movemask, pd)((vec)((a) < (b))))
+#else
+static inline unsigned vec_bits_less(vec a, vec b) {
+  unsigned bits = 0;
+  for (unsigned k = 0; k < LANES; k++) bits |= (unsigned)(a[k] < b[k]) << k;
+  return bits;
+}
+#endif
+
+/* LANES bits of each of two masks in CHOICE_BYTES, the first mask first. */
+enum { CHOICE_BYTES = LANES < 4 ? 1 : LANES / 4 };
+
+static inline void vec_store_choice(unsigned char *to, unsigned first, unsigned second) {
+#if defined(__AVX512F__) && defined(TSN_DTW_F32)
+  _store_mask16((__mmask16 *)to, (__mmask16)first);
+  _store_mask16((__mmask16 *)(to + 2), (__mmask16)second);
+#else
+  if (LANES == 8) {
+    to[0] = (unsigned char)first;
+    to[1] = (unsigned char)second;
+  } else {
+    to[0] = (unsigned char)(first | second << LANES);
+  }
+#endif
+}
+
 /* The LANES elements of a followed by b from element 1, or from the last of a. */
 static inline vec vec_shift_up(vec a, vec b) {
 #if defined(__AVX512F__) && defined(TSN_DTW_F32)
