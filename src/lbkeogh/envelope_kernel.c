@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The envelope in both precisions. */
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -7,9 +8,11 @@
 #include "core/vector.h"
 #include "lbkeogh/lbkeogh_kernel.h"
 
-/* Rows of one pass through the first-level cache, and the longest window, in
- * rows, that is not worth blocks. */
-enum { TILE = 32, KEPT = 4 };
+/* Rows at most that are made at a time where samples are made up. */
+enum { MADE_ROWS = 32 };
+
+/* Bytes by which the output is fetched before it is written. */
+enum { AHEAD = 2048 };
 
 #define REAL double
 #define NAME(name) name##_f64

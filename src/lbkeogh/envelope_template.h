@@ -3,15 +3,19 @@
  *
  * The series, continued to both sides by its first and last sample, is seen as
  * rows of LANES samples, laid so that the rows of the result are whole vectors
- * in memory. From each sample on, the extremum of LANES samples takes LANES / 2
- * loads and one step across the row. A window of more samples is `rows` whole
- * rows and a remainder; down the columns the extremum of `rows` such rows comes
- * from the algorithm of M. van Herk (Pattern Recognition Letters 13 (1992)
- * 517-521) and of J. Gil and M. Werman (IEEE Trans. PAMI 15 (1993) 504-507):
- * cut the rows in blocks of `rows`; a window is the end of one block and the
- * beginning of the next. No step of it crosses a column, so that the columns
- * are the lanes of a vector. The LANES samples that end with the window add the
- * remainder. That is a fixed number of operations per sample for any window.
+ * in memory. The extremes of the LANES samples from each sample of a row on, a row
+ * window, take LANES / 2 loads and one step across the row. A window of more
+ * samples is `rows` whole rows and a remainder; down the columns the extremum of
+ * `rows` row windows comes from the algorithm of M. van Herk (Pattern Recognition
+ * Letters 13 (1992) 517-521) and of J. Gil and M. Werman (IEEE Trans. PAMI 15
+ * (1993) 504-507): cut the rows in blocks of `rows`; a window is the end of one
+ * block and the beginning of what follows. The end is taken from the row windows
+ * as they are, the beginning from those that start a remainder later, so that
+ * together they are the window without a further step. Nothing here crosses a
+ * column but the remainder: the columns are the lanes of a vector. That is a fixed
+ * number of operations per sample for any window, in one pass over the series,
+ * while the next lines of the output are already on their way: the processor's own
+ * prefetching ends with every page.
  *
  * Continuing the series by its ends adds nothing to a window that is cut there,
  * because such a window holds the end sample. */
@@ -21,7 +25,8 @@
 #define extremes NAME(extremes)
 #define series NAME(series)
 #define output NAME(output)
-#define output_tile NAME(output_tile)
+#define recent NAME(recent)
+#define pass_function NAME(pass_function)
 #define blocks NAME(blocks)
 #define LANES NAME(LANES)
 
@@ -45,16 +50,18 @@ static inline void NAME(store)(REAL *low, REAL *high, extremes e) {
   *(row_at *)high = e.high;
 }
 
-/* x - x is 0 for every finite x and NaN otherwise. */
+/* x - x is 0 for every finite x and NaN otherwise. From the end on, so that the
+ * beginning is in the cache when the envelope begins there. */
 static bool NAME(finite)(const REAL *x, size_t n) {
   enum { CHAINS = 4 };
   REAL lane[CHAINS * LANES] = {0}, sum = 0;
-  size_t i = 0;
-  for (; i + CHAINS * LANES <= n; i += CHAINS * LANES) {
+  size_t i = n;
+  for (; i >= CHAINS * LANES; i -= CHAINS * LANES) {
+    const REAL *last = x + i - CHAINS * LANES;
 #pragma omp simd
-    for (size_t k = 0; k < CHAINS * LANES; k++) lane[k] += x[i + k] - x[i + k];
+    for (size_t k = 0; k < CHAINS * LANES; k++) lane[k] += last[k] - last[k];
   }
-  for (; i < n; i++) sum += x[i] - x[i];
+  while (i-- > 0) sum += x[i] - x[i];
   for (size_t k = 0; k < CHAINS * LANES; k++) sum += lane[k];
   return sum == 0;
 }
@@ -69,7 +76,8 @@ static void NAME(fill)(REAL *to, size_t count, REAL value) {
   for (size_t k = 0; k < count; k++) to[k] = value;
 }
 
-/* `count` continued samples from `first` on: in place if none is made up. */
+/* `count` continued samples from `first` on: in place if none is made up, or else
+ * in `made`. */
 static const REAL *NAME(samples)(const series *s, size_t first, size_t count,
                                  REAL *made) {
   size_t end = s->before + s->n;
@@ -84,9 +92,8 @@ static const REAL *NAME(samples)(const series *s, size_t first, size_t count,
   return made;
 }
 
-/* Samples of a pass through the first-level cache: TILE rows, KEPT rows of the
- * pass before, and what the last of them look at. */
-#define TILE_SAMPLES ((size_t)(TILE + KEPT) * LANES)
+/* Samples that `rows` rows look at: their own, and nearly two rows beyond them. */
+#define SAMPLES(rows) (((rows) + 2) * LANES - 1)
 
 /* Extremes of `length` samples from each of a row on. */
 static inline extremes NAME(short_windows)(const REAL *x, size_t length) {
@@ -100,19 +107,22 @@ static inline extremes NAME(short_windows)(const REAL *x, size_t length) {
   return e;
 }
 
-/* Extremes of LANES samples from each of `count` <= TILE rows on. */
-static void NAME(row_windows)(const series *s, size_t first, size_t count,
-                              REAL *restrict low, REAL *restrict high) {
-  REAL made[TILE_SAMPLES];
-  const REAL *x = NAME(samples)(s, first * LANES, (count + 2) * LANES - 1, made);
-  extremes half = NAME(short_windows)(x, LANES / 2);
-  for (size_t at = 0; at < count * LANES; at += LANES) {
-    extremes next = NAME(short_windows)(x + at + LANES, LANES / 2);
-    extremes other = {NAME(tsn_middle)(half.low, next.low),
-                      NAME(tsn_middle)(half.high, next.high)};
-    NAME(store)(low + at, high + at, NAME(join)(half, other));
-    half = next;
-  }
+static inline extremes NAME(half_windows)(const REAL *x) {
+  return NAME(short_windows)(x, LANES / 2);
+}
+
+/* Extremes of LANES samples from each of a row on, from those of the half of it
+ * and the half of the row that follows. */
+static inline extremes NAME(row_windows)(extremes half, extremes next) {
+  extremes other = {NAME(tsn_middle)(half.low, next.low),
+                    NAME(tsn_middle)(half.high, next.high)};
+  return NAME(join)(half, other);
+}
+
+/* From sample `by` of a row on, `next` being the row that follows. */
+static inline extremes NAME(slide)(extremes e, extremes next, size_t by) {
+  return (extremes){NAME(tsn_slide)(e.low, next.low, by),
+                    NAME(tsn_slide)(e.high, next.high, by)};
 }
 
 /* Where the envelope goes: `lead` lanes of row 0 lie before position 0. */
@@ -121,93 +131,167 @@ typedef struct {
   size_t lead, count;
 } output;
 
-/* A tile of it: in place, unless it holds lanes that belong to no position. */
-typedef struct {
-  REAL *lower, *upper;
-  REAL low[TILE_SAMPLES], high[TILE_SAMPLES];
-} output_tile;
-
-static inline void NAME(open_tile)(const output *out, size_t k, size_t rows,
-                                   output_tile *tile) {
-  size_t first = k * LANES;
-  bool whole = first >= out->lead && first + rows * LANES - out->lead <= out->count;
-  tile->lower = whole ? out->lower + (first - out->lead) : tile->low;
-  tile->upper = whole ? out->upper + (first - out->lead) : tile->high;
-}
-
-static inline void NAME(close_tile)(const output *out, size_t k, size_t rows,
-                                    const output_tile *tile) {
-  if (tile->lower != tile->low) return;
-  size_t first = k * LANES, skipped = first < out->lead ? out->lead - first : 0;
-  size_t end = out->lead + out->count - first, count = rows * LANES;
-  if (count > end) count = end;
-  size_t at = first + skipped - out->lead;
-  memcpy(out->lower + at, tile->low + skipped, (count - skipped) * sizeof(REAL));
-  memcpy(out->upper + at, tile->high + skipped, (count - skipped) * sizeof(REAL));
-}
-
 /* A sum with +0 leaves everything but -0, which becomes +0: which of two equal
  * zeros a minimum took may depend on the level. */
 static inline void NAME(put)(REAL *lower, REAL *upper, extremes e) {
+  __builtin_prefetch((void *)((uintptr_t)lower + AHEAD), 1);
+  __builtin_prefetch((void *)((uintptr_t)upper + AHEAD), 1);
   NAME(store)(lower, upper, (extremes){e.low + 0, e.high + 0});
 }
 
-/* Windows of fewer than LANES samples. */
+/* Makes `rows` rows of the envelope from continued samples. What it remembers of
+ * the rows before is in its state. */
+typedef void pass_function(void *state, const REAL *x, size_t rows, REAL *lower,
+                           REAL *upper);
+
+/* How many rows of the series from row `k` on look at its own samples only, or
+ * else may look at samples that are made up. */
+static size_t NAME(own_rows)(const series *s, size_t k) {
+  size_t first = (s->before + LANES - 1) / LANES, end = (s->before + s->n + 1) / LANES;
+  if (k >= first && k + 2 < end) return end - 2 - k;
+  return k < first && first - k < MADE_ROWS ? first - k : MADE_ROWS;
+}
+
+/* How many rows of the output from row `k` on are whole; 0: the first is not. */
+static size_t NAME(whole_rows)(const output *out, size_t k) {
+  size_t end = (out->lead + out->count) / LANES;
+  return k >= end || (k == 0 && out->lead > 0) ? 0 : end - k;
+}
+
+/* A row of which some lanes lie beyond the output. */
+static inline void NAME(part_row)(pass_function *pass, void *state, const REAL *x,
+                                  const output *out, size_t k) {
+  REAL lower[LANES], upper[LANES];
+  pass(state, x, 1, lower, upper);
+  size_t first = k > 0 ? 0 : out->lead, end = out->lead + out->count - k * LANES;
+  size_t at = k * LANES + first - out->lead, count = (end < LANES ? end : LANES) - first;
+  memcpy(out->lower + at, lower + first, count * sizeof(REAL));
+  memcpy(out->upper + at, upper + first, count * sizeof(REAL));
+}
+
+/* All rows of the envelope; row k looks at the series from its row k + ahead on. */
+static void NAME(sweep)(const series *s, size_t ahead, const output *out, size_t count,
+                        pass_function *pass, void *state) {
+  REAL made[SAMPLES(MADE_ROWS)];
+  for (size_t k = 0, rows; k < count; k += rows) {
+    size_t whole = NAME(whole_rows)(out, k), own = NAME(own_rows)(s, k + ahead);
+    rows = whole == 0 ? 1 : whole < own ? whole : own;
+    const REAL *x = NAME(samples)(s, (k + ahead) * LANES, SAMPLES(rows), made);
+    if (whole == 0) {
+      NAME(part_row)(pass, state, x, out, k);
+    } else {
+      size_t at = k * LANES - out->lead;
+      pass(state, x, rows, out->lower + at, out->upper + at);
+    }
+  }
+}
+
+static inline void NAME(tiny)(const REAL *x, size_t window, size_t rows, REAL *lower,
+                              REAL *upper) {
+  for (size_t at = 0; at < rows * LANES; at += LANES) {
+    NAME(put)(lower + at, upper + at, NAME(short_windows)(x + at, window));
+  }
+}
+
+#define TINY(window)                                                                    \
+  static void NAME(tiny_##window)(void *state, const REAL *x, size_t rows, REAL *lower, \
+                                  REAL *upper) {                                        \
+    (void)state;                                                                        \
+    NAME(tiny)(x, window, rows, lower, upper);                                          \
+  }
+TINY(1)
+TINY(3)
+TINY(5)
+TINY(7)
+#undef TINY
+
+/* What a window of no more than three rows remembers of the row before. */
+typedef struct {
+  size_t rest;
+  extremes half;                /* of the row of samples that is next */
+  extremes last, second, third; /* row windows of those before it */
+} recent;
+
+/* Windows of half a row and `rest` samples. */
+static void NAME(half_row)(void *state, const REAL *x, size_t rows, REAL *lower,
+                           REAL *upper) {
+  recent *now = state;
+  extremes half = now->half;
+  for (size_t at = 0; at < rows * LANES; at += LANES) {
+    extremes next = NAME(half_windows)(x + at + LANES);
+    extremes last = NAME(slide)(half, next, now->rest);
+    NAME(put)(lower + at, upper + at, NAME(join)(half, last));
+    half = next;
+  }
+  now->half = half;
+}
+
+/* Windows of 1 ... 3 rows, `whole`, and `rest` samples. */
+static inline void NAME(few_rows)(recent *now, size_t whole, const REAL *x, size_t rows,
+                                  REAL *lower, REAL *upper) {
+  recent r = *now;
+  for (size_t at = 0; at < rows * LANES; at += LANES) {
+    extremes next = NAME(half_windows)(x + at + LANES);
+    extremes window = NAME(row_windows)(r.half, next);
+    extremes e = NAME(join)(r.last, NAME(slide)(r.last, window, r.rest));
+    if (whole > 1) e = NAME(join)(e, r.second);
+    if (whole > 2) e = NAME(join)(e, r.third);
+    NAME(put)(lower + at, upper + at, e);
+    r.half = next;
+    r.third = r.second;
+    r.second = r.last;
+    r.last = window;
+  }
+  *now = r;
+}
+
+#define FEW_ROWS(whole)                                                                \
+  static void NAME(rows_##whole)(void *state, const REAL *x, size_t rows, REAL *lower, \
+                                 REAL *upper) {                                        \
+    NAME(few_rows)(state, whole, x, rows, lower, upper);                               \
+  }
+FEW_ROWS(1)
+FEW_ROWS(2)
+FEW_ROWS(3)
+#undef FEW_ROWS
+
+/* Windows of fewer than four rows. */
 static void NAME(narrow)(const series *s, size_t window, const output *out,
                          size_t count) {
-  REAL made[TILE_SAMPLES];
-  output_tile to;
-  for (size_t k = 0; k < count; k += TILE) {
-    size_t tile = count - k < TILE ? count - k : TILE;
-    const REAL *x = NAME(samples)(s, k * LANES, (tile + 1) * LANES - 1, made);
-    NAME(open_tile)(out, k, tile, &to);
-    REAL *lower = to.lower, *upper = to.upper;
-    for (size_t at = 0; at < tile * LANES; at += LANES) {
-      NAME(put)(lower + at, upper + at, NAME(short_windows)(x + at, window));
-    }
-    NAME(close_tile)(out, k, tile, &to);
+  static pass_function *const tiny[] = {NAME(tiny_1), NAME(tiny_3), NAME(tiny_5),
+                                        NAME(tiny_7)};
+  static pass_function *const few[] = {NAME(half_row), NAME(rows_1), NAME(rows_2),
+                                       NAME(rows_3)};
+  if (window < LANES / 2) {
+    NAME(sweep)(s, 0, out, count, tiny[window / 2], NULL);
+    return;
   }
-}
-
-/* The rows that the next tile needs of this one. */
-static void NAME(keep)(REAL *tile, size_t passed, size_t kept) {
-  memmove(tile, tile + passed * LANES, kept * LANES * sizeof(REAL));
-}
-
-/* Windows of 1 ... KEPT rows and a remainder. */
-static void NAME(middling)(const series *s, size_t window, const output *out,
-                           size_t count) {
-  REAL low[TILE_SAMPLES] __attribute__((aligned(TSN_VECTOR_BYTES)));
-  REAL high[TILE_SAMPLES] __attribute__((aligned(TSN_VECTOR_BYTES)));
-  output_tile to;
-  size_t rows = window / LANES, kept = rows * LANES, last = window - LANES;
-  NAME(row_windows)(s, 0, rows, low, high);
-  for (size_t k = 0; k < count; k += TILE) {
-    size_t tile = count - k < TILE ? count - k : TILE;
-    NAME(row_windows)(s, k + rows, tile, low + kept, high + kept);
-    NAME(open_tile)(out, k, tile, &to);
-    REAL *lower = to.lower, *upper = to.upper;
-    for (size_t at = 0; at < tile * LANES; at += LANES) {
-      extremes e = NAME(load)(low + at + last, high + at + last);
-      for (size_t j = at; j < at + kept; j += LANES) {
-        e = NAME(join)(e, NAME(load)(low + j, high + j));
-      }
-      NAME(put)(lower + at, upper + at, e);
-    }
-    NAME(close_tile)(out, k, tile, &to);
-    NAME(keep)(low, tile, rows);
-    NAME(keep)(high, tile, rows);
+  REAL made[SAMPLES(MADE_ROWS)];
+  size_t whole = window / LANES;
+  const REAL *x = NAME(samples)(s, 0, SAMPLES(whole), made);
+  recent r = {.rest = whole > 0 ? window % LANES : window - LANES / 2,
+              .half = NAME(half_windows)(x)};
+  for (size_t k = 0; k < whole; k++) {
+    extremes next = NAME(half_windows)(x + (k + 1) * LANES);
+    r.third = r.second;
+    r.second = r.last;
+    r.last = NAME(row_windows)(r.half, next);
+    r.half = next;
   }
+  NAME(sweep)(s, whole, out, count, few[whole], &r);
 }
 
 /* Blocks of rows. Of the block that row `at` is in, lowest and highest hold the
- * extremes from each row to the end of the block, and above row `at` the next
- * block's row windows, as far as they are known. */
+ * extremes from each row to the end of the block; above row `at`, the windows of
+ * the next block's rows instead. */
 typedef struct {
   size_t rows, kept; /* rows of a block, and those of them that are kept */
+  size_t rest;       /* samples of a window beyond its rows */
   size_t at;
   REAL *lowest, *highest;
-  extremes begun; /* of the next block's rows above `at` */
+  extremes half;  /* of the row that the next block is to have at `at` */
+  extremes last;  /* row window of the one before */
+  extremes begun; /* of what windows have taken in beyond the block */
 } blocks;
 
 /* From the end of the block upwards, `e` being what lies beyond: two rows at a
@@ -227,93 +311,85 @@ static void NAME(scan_block)(const blocks *b, extremes e) {
   }
 }
 
-/* The first block. Rows that nothing asks for are not kept, and those beyond
- * the series are all alike. */
-static void NAME(first_block)(blocks *b, const series *s) {
-  REAL low[TILE_SAMPLES], high[TILE_SAMPLES];
-  for (size_t k = 0; k < b->kept; k += TILE) {
-    size_t tile = b->kept - k < TILE ? b->kept - k : TILE;
-    NAME(row_windows)(s, k, tile, b->lowest + k * LANES, b->highest + k * LANES);
-  }
-  size_t beyond = (s->before + s->n) / LANES + 1, last = (b->kept - 1) * LANES;
-  size_t end = b->rows < beyond ? b->rows : beyond;
-  extremes rest = NAME(load)(b->lowest + last, b->highest + last);
-  for (size_t k = b->kept; k < end; k += TILE) {
-    size_t tile = end - k < TILE ? end - k : TILE;
-    NAME(row_windows)(s, k, tile, low, high);
-    for (size_t at = 0; at < tile * LANES; at += LANES) {
-      rest = NAME(join)(rest, NAME(load)(low + at, high + at));
-    }
-  }
-  NAME(scan_block)(b, rest);
-}
-
-/* Take the block that follows, whose last row window is `last`. */
-static void NAME(next_block)(blocks *b, extremes last) {
-  size_t at = (b->rows - 1) * LANES;
-  NAME(store)(b->lowest + at, b->highest + at, last);
-  NAME(scan_block)(b, last);
+/* Begin with the block whose rows are known. */
+static void NAME(begin_block)(blocks *b, extremes beyond) {
+  NAME(scan_block)(b, beyond);
+  b->begun.low = (row){0} + (REAL)INFINITY;
+  b->begun.high = (row){0} - (REAL)INFINITY;
   b->at = 0;
 }
 
-/* Up to `count` rows of the envelope, as far as the block goes; how many. The
- * windows at low and high lie rows - 1 further on, and those `rest` samples
- * after them hold the remainders. */
-static size_t NAME(block_rows)(blocks *b, const REAL *low, const REAL *high, size_t rest,
-                               size_t count, REAL *lower, REAL *upper) {
-  size_t run = b->rows - b->at < count ? b->rows - b->at : count, i = 0;
+/* The first block. Rows that nothing asks for are not kept, and those beyond
+ * the series are all alike. */
+static void NAME(first_block)(blocks *b, const series *s) {
+  REAL made[SAMPLES(MADE_ROWS)];
+  size_t beyond = (s->before + s->n) / LANES + 1;
+  size_t end = b->rows < beyond ? b->rows : beyond;
+  extremes after = {0};
+  for (size_t k = 0; k < end; k += MADE_ROWS) {
+    size_t rows = end - k < MADE_ROWS ? end - k : MADE_ROWS;
+    const REAL *x = NAME(samples)(s, k * LANES, SAMPLES(rows), made);
+    b->half = NAME(half_windows)(x);
+    for (size_t i = 0; i < rows; i++) {
+      extremes next = NAME(half_windows)(x + (i + 1) * LANES);
+      b->last = NAME(row_windows)(b->half, next);
+      b->half = next;
+      size_t at = (k + i) * LANES;
+      if (k + i < b->kept) {
+        NAME(store)(b->lowest + at, b->highest + at, b->last);
+        after = b->last;
+      } else {
+        after = NAME(join)(after, b->last);
+      }
+    }
+  }
+  NAME(begin_block)(b, after);
+}
+
+/* `rows` rows of the block under way. */
+static inline void NAME(block_rows)(blocks *b, const REAL *x, size_t rows, REAL *lower,
+                                    REAL *upper) {
   REAL *lowest = b->lowest + b->at * LANES, *highest = b->highest + b->at * LANES;
-  if (b->at == 0) {
-    extremes ended = NAME(load)(lowest, highest);
-    NAME(put)(lower, upper, NAME(join)(ended, NAME(load)(low + rest, high + rest)));
-    b->begun = ended; /* a window that ends with this block has nothing of the next */
-    i = 1;
-  }
-  extremes begun = b->begun;
-  for (; i < run; i++) {
-    size_t at = i * LANES;
+  extremes half = b->half, last = b->last, begun = b->begun;
+  for (size_t at = 0; at < rows * LANES; at += LANES) {
+    extremes next = NAME(half_windows)(x + at + LANES);
+    extremes window = NAME(row_windows)(half, next);
+    begun = NAME(join)(begun, NAME(slide)(last, window, b->rest));
     extremes ended = NAME(load)(lowest + at, highest + at);
-    extremes window = NAME(load)(low + at, high + at);
-    NAME(store)(lowest + at - LANES, highest + at - LANES, window);
-    begun = b->at + i == 1 ? window : NAME(join)(begun, window);
-    extremes e = NAME(join)(ended, begun);
-    NAME(put)
-    (lower + at, upper + at,
-     NAME(join)(e, NAME(load)(low + at + rest, high + at + rest)));
+    NAME(store)(lowest + at, highest + at, window);
+    NAME(put)(lower + at, upper + at, NAME(join)(ended, begun));
+    half = next;
+    last = window;
   }
+  b->half = half;
+  b->last = last;
   b->begun = begun;
-  b->at += run;
-  return run;
+  b->at += rows;
+}
+
+static void NAME(blocks_of_rows)(void *state, const REAL *x, size_t rows, REAL *lower,
+                                 REAL *upper) {
+  blocks *b = state;
+  for (size_t k = 0, run; k < rows; k += run) {
+    if (b->at == b->rows) NAME(begin_block)(b, b->last);
+    run = b->rows - b->at < rows - k ? b->rows - b->at : rows - k;
+    size_t at = k * LANES;
+    NAME(block_rows)(b, x + at, run, lower + at, upper + at);
+  }
 }
 
 /* Windows of more rows. NOLINTBEGIN(readability-non-const-parameter): they are
  * written through structs. */
 static void NAME(wide)(const series *s, size_t window, REAL *lowest, REAL *highest,
                        const output *out, size_t count) {
-  REAL low[TILE_SAMPLES] __attribute__((aligned(TSN_VECTOR_BYTES)));
-  REAL high[TILE_SAMPLES] __attribute__((aligned(TSN_VECTOR_BYTES)));
-  output_tile to;
-  size_t rows = window / LANES, rest = window % LANES;
+  size_t rows = window / LANES;
   blocks b = {.rows = rows,
               .kept = rows < count ? rows : count,
+              .rest = window % LANES,
               .lowest = lowest,
               .highest = highest};
   NAME(first_block)(&b, s);
-  NAME(row_windows)(s, rows - 1, 1, low, high);
-  for (size_t k = 0; k < count; k += TILE) {
-    size_t tile = count - k < TILE ? count - k : TILE;
-    NAME(row_windows)(s, k + rows, tile, low + LANES, high + LANES);
-    NAME(open_tile)(out, k, tile, &to);
-    for (size_t i = 0; i < tile;) {
-      size_t at = i * LANES;
-      if (b.at == rows) NAME(next_block)(&b, NAME(load)(low + at, high + at));
-      i += NAME(block_rows)(&b, low + at, high + at, rest, tile - i, to.lower + at,
-                            to.upper + at);
-    }
-    NAME(close_tile)(out, k, tile, &to);
-    NAME(keep)(low, tile, 1);
-    NAME(keep)(high, tile, 1);
-  }
+  NAME(sweep)(s, rows, out, count, NAME(blocks_of_rows), &b);
 }
 
 static void NAME(envelope)(const REAL *x, size_t n, size_t radius, size_t count,
@@ -325,10 +401,8 @@ static void NAME(envelope)(const REAL *x, size_t n, size_t radius, size_t count,
                 .count = count};
   series s = {.x = x, .n = n, .before = radius + out.lead};
   size_t rows = (out.lead + count + LANES - 1) / LANES;
-  if (window < LANES) {
+  if (window / LANES <= 3) {
     NAME(narrow)(&s, window, &out, rows);
-  } else if (window / LANES <= KEPT) {
-    NAME(middling)(&s, window, &out, rows);
   } else {
     NAME(wide)(&s, window, lowest, highest, &out, rows);
   }
@@ -341,7 +415,8 @@ static void NAME(envelope)(const REAL *x, size_t n, size_t radius, size_t count,
 #undef extremes
 #undef series
 #undef output
-#undef output_tile
+#undef recent
+#undef pass_function
 #undef blocks
 #undef LANES
-#undef TILE_SAMPLES
+#undef SAMPLES

@@ -99,8 +99,14 @@ static int nearly(double a, double b) {
 Test(lbkeogh, envelope_equals_the_definition_at_every_level) {
   uint64_t seed = 1;
   for (int trial = 0; trial < 4000; trial++) {
-    double x[LONGEST], lower[LONGEST], upper[LONGEST], low[LONGEST], high[LONGEST];
-    float single[LONGEST], low_f32[LONGEST], high_f32[LONGEST];
+    enum { MISALIGNED = 16 };
+    double x[LONGEST], lower[LONGEST], upper[LONGEST], lows[LONGEST + MISALIGNED],
+        highs[LONGEST + MISALIGNED], *low = lows + random_bits(&seed) % MISALIGNED,
+                                     *high = highs + random_bits(&seed) % MISALIGNED;
+    float single[LONGEST], lows_f32[LONGEST + MISALIGNED],
+        highs_f32[LONGEST + MISALIGNED],
+        *low_f32 = lows_f32 + random_bits(&seed) % MISALIGNED,
+        *high_f32 = highs_f32 + random_bits(&seed) % MISALIGNED;
     size_t n = random_between(&seed, 1, LONGEST);
     fill(x, n, &seed);
     for (size_t i = 0; i < n; i++) x[i] = single[i] = (float)x[i];
