@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For kernel files: one vector register at the level that the file is compiled
- * for, as GCC/Clang vectors, and the minimum, maximum and magnitude that these
+ * for, as GCC/Clang vectors, and the minimum and maximum that these
  * lack in C. In every lane the extrema of floating point answer b where a and b
  * are equal or not ordered, as the x86 instructions do. */
 #ifndef TSN_CORE_VECTOR_H
@@ -70,12 +70,11 @@ static inline tsn_u32 tsn_min_u32(tsn_u32 a, tsn_u32 b) {
 #endif
 }
 
-static inline tsn_i32 tsn_abs_i32(tsn_i32 a) {
+static inline tsn_i32 tsn_max_i32(tsn_i32 a, tsn_i32 b) {
 #if defined(__AVX2__)
-  return (tsn_i32)TSN_X86(abs, epi32)(TSN_X86_INTEGERS(a));
+  return (tsn_i32)TSN_X86(max, epi32)(TSN_X86_INTEGERS(a), TSN_X86_INTEGERS(b));
 #else
-  tsn_i32 sign = a >> 31;
-  return (a ^ sign) - sign;
+  return b ^ ((a ^ b) & (a > b));
 #endif
 }
 

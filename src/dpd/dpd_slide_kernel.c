@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums over a sliding window, a vector of delays at a time. What bounds these
- * loops is arithmetic: a vector of delays takes two differences, two magnitudes,
- * two additions and a minimum for each sample, so that the total, which needs one
- * addition more, is made as seldom as its readers allow. A minimum does not depend
- * on the order in which it is taken, nor does an integer total; the total of
- * doubles has its sixteen lanes fixed here, for every level to add in one order. */
+ * loops is arithmetic: a vector of delays takes two differences, two magnitudes and
+ * two additions for each sample, so that the minimum and the total are made as seldom
+ * as their readers allow. A minimum does not depend on the order in which it is taken,
+ * nor does an integer total; the total of doubles has its sixteen lanes fixed here,
+ * for every level to add in one order. */
 #include "dpd/dpd_slide_kernel.h"
 
 #include <math.h>
-#include <stdbool.h>
+#include <string.h>
 
 #include "core/vector.h"
 
@@ -32,7 +32,7 @@ INLINE tsn_i64 lanes_below(size_t count) {
   return (tsn_i64)(lane < (double)count);
 }
 
-/* Samples of a block whose minima stay in registers. */
+/* Samples whose constants stay in registers. */
 enum { AT_ONCE = TSN_VECTOR_BYTES == 64 ? TSN_DPD_BLOCK : TSN_DPD_BLOCK / 2 };
 
 /* The samples that enter and leave the window, in every lane, so that they stay
@@ -61,21 +61,25 @@ INLINE tsn_f64 step_f64(const block_f64 *block, size_t k, size_t m) {
 }
 
 /* One vector of sums by all samples of a block. Lanes that are not `there` keep
- * their sums, and are no candidates: the minimum passes over a NaN in its first
- * operand. */
+ * their sums. */
 INLINE tsn_f64 slide_vector_f64(const block_f64 *block, size_t m, tsn_i64 there,
-                                tsn_f64 s, tsn_f64 *least) {
+                                tsn_f64 s) {
   for (size_t k = 0; k < block->samples; k++) {
     s += (tsn_f64)((tsn_i64)step_f64(block, k, m) & there);
-    least[k] = tsn_min_f64((tsn_f64)((tsn_i64)s | ~there), least[k]);
   }
   return s;
 }
 
+/* By halves, as dependent comparisons take their time. */
 INLINE double least_lane(tsn_f64 v) {
-  double least = v[0];
-  for (size_t k = 1; k < WIDTH; k++) least = v[k] < least ? v[k] : least;
-  return least;
+  double lane[WIDTH];
+  memcpy(lane, &v, sizeof lane);
+  for (size_t half = WIDTH / 2; half > 0; half /= 2) {
+    for (size_t k = 0; k < half; k++) {
+      lane[k] = lane[k + half] < lane[k] ? lane[k + half] : lane[k];
+    }
+  }
+  return lane[0];
 }
 
 /* By halves. */
@@ -88,68 +92,65 @@ INLINE double total_lanes(const tsn_f64 *total) {
   return lane[0];
 }
 
-/* A block has a chain of minima for each sample; a single sample has one for each part,
- * for the chains not to wait for themselves. */
-INLINE void slide_many_f64(const double *newest, size_t window, size_t samples,
-                           const double *from, double *to, size_t lags, double *lowest,
-                           double *total) {
+/* Lanes that are not there are no candidates: the minimum passes over a NaN in its
+ * first operand. */
+INLINE void pass_f64(const double *newest, size_t window, size_t samples, double *sum,
+                     size_t lags, double *lowest, double *total) {
   block_f64 block = block_of_f64(newest, window, samples);
-  tsn_f64 least[TSN_DPD_BLOCK], sum[PARTS];
-  for (size_t k = 0; k < TSN_DPD_BLOCK; k++) least[k] = (tsn_f64){0} + (double)INFINITY;
-  for (size_t part = 0; part < PARTS; part++) sum[part] = (tsn_f64){0};
+  tsn_f64 least[PARTS], all[PARTS];
+  for (size_t part = 0; part < PARTS; part++) {
+    least[part] = (tsn_f64){0} + (double)INFINITY;
+    all[part] = (tsn_f64){0};
+  }
   size_t m = 0;
   for (; m + TOTAL_LANES <= lags; m += TOTAL_LANES) {
     for (size_t part = 0; part < PARTS; part++) {
       size_t at = m + part * WIDTH;
-      tsn_f64 s = slide_vector_f64(&block, at, ~(tsn_i64){0}, load_f64(from + at),
-                                   samples == 1 ? least + part : least);
-      *(tsn_f64_at *)(to + at) = s;
-      if (total) sum[part] += s;
+      tsn_f64 s = slide_vector_f64(&block, at, ~(tsn_i64){0}, load_f64(sum + at));
+      *(tsn_f64_at *)(sum + at) = s;
+      if (lowest) least[part] = tsn_min_f64(s, least[part]);
+      if (total) all[part] += s;
     }
   }
   for (size_t part = 0; part < PARTS && m < lags; part++, m += WIDTH) {
     tsn_i64 there = lanes_below(lags - m);
-    tsn_f64 s = slide_vector_f64(&block, m, there, load_f64(from + m), least);
-    *(tsn_f64_at *)(to + m) = s;
-    if (total) sum[part] += (tsn_f64)((tsn_i64)s & there);
+    tsn_f64 s = slide_vector_f64(&block, m, there, load_f64(sum + m));
+    *(tsn_f64_at *)(sum + m) = s;
+    if (lowest) least[part] = tsn_min_f64((tsn_f64)((tsn_i64)s | ~there), least[part]);
+    if (total) all[part] += (tsn_f64)((tsn_i64)s & there);
   }
-  for (size_t part = 1; samples == 1 && part < PARTS; part++) {
+  for (size_t part = 1; part < PARTS; part++) {
     least[0] = tsn_min_f64(least[part], least[0]);
   }
-  for (size_t k = 0; k < samples; k++) lowest[k] = least_lane(least[k]);
-  if (total) *total = total_lanes(sum);
+  if (lowest) *lowest = least_lane(least[0]);
+  if (total) *total = total_lanes(all);
 }
 
-_Static_assert((int)PARTS <= (int)TSN_DPD_BLOCK, "a chain of minima for each part");
-
-static double slide_f64(const double *newest, size_t window, double *sum, size_t lags,
-                        double *total) {
+static double slide_f64(const double *newest, size_t window, size_t samples, double *sum,
+                        size_t lags, double *total) {
   double least;
-  if (total) {
-    slide_many_f64(newest, window, 1, sum, sum, lags, &least, total);
-  } else {
-    slide_many_f64(newest, window, 1, sum, sum, lags, &least, NULL);
+  while (samples > AT_ONCE) {
+    samples -= AT_ONCE;
+    pass_f64(newest + samples, window, AT_ONCE, sum, lags, NULL, NULL);
   }
+  if (samples == AT_ONCE) {
+    pass_f64(newest, window, AT_ONCE, sum, lags, &least, total);
+    return least;
+  }
+  while (--samples > 0) pass_f64(newest + samples, window, 1, sum, lags, NULL, NULL);
+  pass_f64(newest, window, 1, sum, lags, &least, total);
   return least;
 }
 
-static void slide_block_f64(const double *newest, size_t window, const double *from,
-                            double *to, size_t lags, double *least, double *total) {
-  double made;
-  size_t later = TSN_DPD_BLOCK - AT_ONCE;
-  if (later > 0) {
-    slide_many_f64(newest + later, window, AT_ONCE, from, to, lags, least, NULL);
-    from = to;
-  }
-  slide_many_f64(newest, window, AT_ONCE, from, to, lags, least + later, &made);
-  *total = made;
-}
-
-/* Fixed point: the same, twice as many delays a vector. */
+/* Fixed point: twice as many delays a vector, and four operations instead of six. */
 enum { WIDTH_U32 = TSN_VECTOR_BYTES / 4 };
 
 INLINE tsn_i32 load_i32(const int32_t *at) {
   return *(const tsn_i32_at *)at;
+}
+
+INLINE tsn_u32 load_u32(const uint32_t *at) {
+  return *(const tsn_u32_at *)at;
 }
 
 INLINE tsn_u32 lanes_below_u32(size_t count) {
@@ -173,20 +174,20 @@ INLINE block_i32 block_of_i32(const int32_t *newest, size_t window, size_t sampl
   return block;
 }
 
-INLINE tsn_i32 step_i32(const block_i32 *block, size_t k, size_t m) {
+INLINE tsn_u32 step_i32(const block_i32 *block, size_t k, size_t m) {
   const int32_t *before = block->newest + (block->samples - k) + m;
-  tsn_i32 entering = tsn_abs_i32(block->enters[k] - load_i32(before));
-  tsn_i32 leaving = tsn_abs_i32(block->leaves[k] - load_i32(before + block->window));
-  return entering - leaving;
+  tsn_i32 entering = tsn_max_i32(block->enters[k], load_i32(before));
+  tsn_i32 leaving = tsn_max_i32(block->leaves[k], load_i32(before + block->window));
+  return (tsn_u32)entering - (tsn_u32)leaving;
 }
 
 INLINE tsn_u32 slide_vector_u32(const block_i32 *block, size_t m, tsn_u32 there,
-                                tsn_u32 s, tsn_u32 *least) {
+                                tsn_u32 g) {
   for (size_t k = 0; k < block->samples; k++) {
-    s += (tsn_u32)step_i32(block, k, m) & there;
-    least[k] = tsn_min_u32(s | ~there, least[k]);
+    g += step_i32(block, k, m) & there;
+    TSN_IN_REGISTER(g);
   }
-  return s;
+  return g;
 }
 
 /* Sums of 32 bits in lanes of 64: of both halves together, where the upper half
@@ -209,57 +210,60 @@ INLINE uint64_t total_of_wide(const wide_total *total) {
   return both - (upper << 32) + upper;
 }
 
-INLINE void slide_many_u32(const int32_t *newest, size_t window, size_t samples,
-                           const uint32_t *from, uint32_t *to, size_t lags,
-                           uint32_t *lowest, uint64_t *total) {
+INLINE uint32_t least_lane_u32(tsn_u32 v) {
+  uint32_t lane[WIDTH_U32];
+  memcpy(lane, &v, sizeof lane);
+  for (size_t half = WIDTH_U32 / 2; half > 0; half /= 2) {
+    for (size_t k = 0; k < half; k++) {
+      lane[k] = lane[k + half] < lane[k] ? lane[k + half] : lane[k];
+    }
+  }
+  return lane[0];
+}
+
+INLINE void pass_u32(const int32_t *newest, const uint32_t *newest_window, size_t window,
+                     size_t samples, uint32_t *greater, size_t lags, uint32_t *lowest,
+                     uint64_t *total) {
   block_i32 block = block_of_i32(newest, window, samples);
-  tsn_u32 least[TSN_DPD_BLOCK];
-  wide_total sum = {{0}, {0}};
-  for (size_t k = 0; k < samples; k++) least[k] = ~(tsn_u32){0};
+  tsn_u32 least = ~(tsn_u32){0}, now = (tsn_u32){0} + newest_window[0];
+  wide_total all = {{0}, {0}};
   size_t m = 0;
   for (; m + WIDTH_U32 <= lags; m += WIDTH_U32) {
-    tsn_u32 s = slide_vector_u32(&block, m, ~(tsn_u32){0},
-                                 *(const tsn_u32_at *)(from + m), least);
-    *(tsn_u32_at *)(to + m) = s;
-    if (total) add_wide(&sum, s);
+    tsn_u32 g = slide_vector_u32(&block, m, ~(tsn_u32){0}, load_u32(greater + m));
+    *(tsn_u32_at *)(greater + m) = g;
+    tsn_u32 s = 2 * g - load_u32(newest_window + 1 + m) - now;
+    if (lowest) least = tsn_min_u32(s, least);
+    if (total) add_wide(&all, s);
   }
   if (m < lags) {
     tsn_u32 there = lanes_below_u32(lags - m);
-    tsn_u32 s =
-        slide_vector_u32(&block, m, there, *(const tsn_u32_at *)(from + m), least);
-    *(tsn_u32_at *)(to + m) = s;
-    if (total) add_wide(&sum, s & there);
+    tsn_u32 g = slide_vector_u32(&block, m, there, load_u32(greater + m));
+    *(tsn_u32_at *)(greater + m) = g;
+    tsn_u32 s = 2 * g - load_u32(newest_window + 1 + m) - now;
+    if (lowest) least = tsn_min_u32(s | ~there, least);
+    if (total) add_wide(&all, s & there);
   }
-  for (size_t k = 0; k < samples; k++) {
-    lowest[k] = least[k][0];
-    for (size_t j = 1; j < WIDTH_U32; j++) {
-      lowest[k] = least[k][j] < lowest[k] ? least[k][j] : lowest[k];
-    }
-  }
-  if (total) *total = total_of_wide(&sum);
+  if (lowest) *lowest = least_lane_u32(least);
+  if (total) *total = total_of_wide(&all);
 }
 
-static uint32_t slide_u32(const int32_t *newest, size_t window, uint32_t *sum,
-                          size_t lags, uint64_t *total) {
+static uint32_t slide_u32(const int32_t *newest, const uint32_t *newest_window,
+                          size_t window, size_t samples, uint32_t *greater, size_t lags,
+                          uint64_t *total) {
   uint32_t least;
-  if (total) {
-    slide_many_u32(newest, window, 1, sum, sum, lags, &least, total);
-  } else {
-    slide_many_u32(newest, window, 1, sum, sum, lags, &least, NULL);
+  while (samples > AT_ONCE) {
+    samples -= AT_ONCE;
+    pass_u32(newest + samples, newest_window, window, AT_ONCE, greater, lags, NULL, NULL);
   }
+  if (samples == AT_ONCE) {
+    pass_u32(newest, newest_window, window, AT_ONCE, greater, lags, &least, total);
+    return least;
+  }
+  while (--samples > 0) {
+    pass_u32(newest + samples, newest_window, window, 1, greater, lags, NULL, NULL);
+  }
+  pass_u32(newest, newest_window, window, 1, greater, lags, &least, total);
   return least;
-}
-
-static void slide_block_u32(const int32_t *newest, size_t window, const uint32_t *from,
-                            uint32_t *to, size_t lags, uint32_t *least, uint64_t *total) {
-  uint64_t made;
-  size_t later = TSN_DPD_BLOCK - AT_ONCE;
-  if (later > 0) {
-    slide_many_u32(newest + later, window, AT_ONCE, from, to, lags, least, NULL);
-    from = to;
-  }
-  slide_many_u32(newest, window, AT_ONCE, from, to, lags, least + later, &made);
-  *total = made;
 }
 
 enum { DISTANCE_LANES = 32 };
@@ -282,7 +286,5 @@ static double distance_f64(const double *x, const double *y, size_t count) {
 const tsn_dpd_slide_kernels TSN_LEVEL(tsn_dpd_slide_kernels) = {
     .slide_f64 = slide_f64,
     .slide_u32 = slide_u32,
-    .slide_block_f64 = slide_block_f64,
-    .slide_block_u32 = slide_block_u32,
     .distance_f64 = distance_f64,
 };

@@ -4,6 +4,14 @@
  *
  *   s(m) += |x[t] - x[t-m]| - |x[t-N] - x[t-N-m]|.
  *
+ * As |a - b| = 2 max(a, b) - a - b, the sums of integers are also
+ *
+ *   s(m) = 2 g(m) - w[t] - w[t-m],
+ *   g(m) += max(x[t], x[t-m]) - max(x[t-N], x[t-N-m]),
+ *
+ * where w[t] is the sum of the window that ends at t: a greater sample takes one
+ * operation, a magnitude two. All of that is modulo 2^32, in which the s(m) fit.
+ *
  * Samples are kept newest first, so that x[t-m] of all delays lie one after the
  * other; s(m) is at index m - 1. The kernels read samples in whole vectors: up to
  * TSN_DPD_PADDING beyond those they need. */
@@ -16,23 +24,18 @@
 
 enum {
   TSN_DPD_PADDING = 16,
-  TSN_DPD_BLOCK = 8 /* samples that the kernels of blocks take at a time */
+  TSN_DPD_BLOCK = 8 /* samples that the kernels slide by in one go */
 };
 
 typedef struct {
-  /* Slide by the sample newest[0]; gives the least of the first `lags` sums and,
-   * unless NULL, their total. */
-  double (*slide_f64)(const double *newest, size_t window, double *sum, size_t lags,
-                      double *total);
-  uint32_t (*slide_u32)(const int32_t *newest, size_t window, uint32_t *sum, size_t lags,
+  /* Slide the first `lags` sums s(m), or g(m), by the samples newest[samples - 1], ...,
+   * newest[0]: each as if by one after the other. Gives the least of these s(m) after
+   * the last and, unless NULL, their total. */
+  double (*slide_f64)(const double *newest, size_t window, size_t samples, double *sum,
+                      size_t lags, double *total);
+  uint32_t (*slide_u32)(const int32_t *newest, const uint32_t *newest_window,
+                        size_t window, size_t samples, uint32_t *greater, size_t lags,
                         uint64_t *total);
-  /* Slide by newest[TSN_DPD_BLOCK - 1], ..., newest[0], from one array of sums to
-   * another: the least after each of them, the total after the last. Each sum is
-   * the same as if slid one by one. */
-  void (*slide_block_f64)(const double *newest, size_t window, const double *from,
-                          double *to, size_t lags, double *least, double *total);
-  void (*slide_block_u32)(const int32_t *newest, size_t window, const uint32_t *from,
-                          uint32_t *to, size_t lags, uint32_t *least, uint64_t *total);
   /* sum_i |x[i] - y[i]| */
   double (*distance_f64)(const double *x, const double *y, size_t count);
 } tsn_dpd_slide_kernels;

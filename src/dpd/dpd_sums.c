@@ -7,7 +7,7 @@
 /* Samples between two sums that are computed afresh: rounding then piles up over
  * REFRESH_EVERY * M steps, and N / REFRESH_EVERY terms a sample are the price. A
  * multiple of TSN_DPD_BLOCK.
- * Fewer than BLOCK_DELAYS are not worth blocks, and have a short window, of which
+ * Fewer than BLOCK_DELAYS are slid by each sample: they have a short window, of which
  * the mean of a few samples ago says less. */
 enum { REFRESH_EVERY = 32, BLOCK_DELAYS = 64 };
 
@@ -15,7 +15,7 @@ void tsn_sums_layout(tsn_arena *arena, size_t window, size_t max_period, double 
                      tsn_sums *sums) {
   size_t history = window + max_period + TSN_DPD_BLOCK;
   *sums = (tsn_sums){.scale = scale,
-                     .unit = scale > 0 ? scale : 1,
+                     .fixed_most = (double)(INT32_MAX / (int64_t)window),
                      .history = history,
                      .room = history / 4 + 1,
                      .delays = max_period + TSN_DPD_PADDING};
@@ -23,12 +23,18 @@ void tsn_sums_layout(tsn_arena *arena, size_t window, size_t max_period, double 
   sums->value = tsn_arena_take(arena, sums->samples, sizeof *sums->value);
   if (scale > 0) {
     sums->fixed = tsn_arena_take(arena, sums->samples, sizeof *sums->fixed);
-    sums->fixed_sum = tsn_arena_take(arena, sums->delays, sizeof *sums->fixed_sum);
-    sums->next_fixed_sum = tsn_arena_take(arena, sums->delays, sizeof *sums->fixed_sum);
+    sums->windowed = tsn_arena_take(arena, sums->samples, sizeof *sums->windowed);
+    sums->greater = tsn_arena_take(arena, sums->delays, sizeof *sums->greater);
   } else {
     sums->sum = tsn_arena_take(arena, sums->delays, sizeof *sums->sum);
-    sums->next_sum = tsn_arena_take(arena, sums->delays, sizeof *sums->sum);
   }
+}
+
+static const tsn_range no_range = {INFINITY, -INFINITY};
+
+static void widen(tsn_range *range, double low, double high) {
+  range->low = low < range->low ? low : range->low;
+  range->high = high > range->high ? high : range->high;
 }
 
 /* What vectors read beyond the samples and the sums is defined. */
@@ -37,12 +43,13 @@ static void clear(tsn_sums *sums) {
   memset(sums->value, 0, sums->samples * sizeof *sums->value);
   if (sums->fixed) {
     memset(sums->fixed, 0, sums->samples * sizeof *sums->fixed);
-    memset(sums->fixed_sum, 0, sums->delays * sizeof *sums->fixed_sum);
-    memset(sums->next_fixed_sum, 0, sums->delays * sizeof *sums->fixed_sum);
+    memset(sums->windowed, 0, sums->samples * sizeof *sums->windowed);
+    memset(sums->greater, 0, sums->delays * sizeof *sums->greater);
   } else {
     memset(sums->sum, 0, sums->delays * sizeof *sums->sum);
-    memset(sums->next_sum, 0, sums->delays * sizeof *sums->sum);
   }
+  for (size_t i = 0; i < TSN_SUMS_STRETCHES; i++) sums->stretch[i] = no_range;
+  sums->range = no_range;
 }
 
 /* The terms of delay m that are in the window: all of them, or as many as there
@@ -53,29 +60,45 @@ static size_t terms_of(const tsn_sums *sums, size_t delay) {
   return terms < sums->window ? (size_t)terms : sums->window;
 }
 
-static uint32_t distance_i32(const int32_t *x, const int32_t *y, size_t count) {
-  uint32_t sum = 0;
-  for (size_t i = 0; i < count; i++)
-    sum += (uint32_t)(x[i] < y[i] ? y[i] - x[i] : x[i] - y[i]);
-  return sum;
-}
-
+/* Samples that never were are 0 in fixed point; in double precision, where that would
+ * leave its rounding, they have no terms. */
 static void refresh(tsn_sums *sums, size_t delay) {
-  size_t terms = terms_of(sums, delay), head = sums->head;
   if (sums->fixed) {
-    const int32_t *x = sums->fixed + head;
-    sums->fixed_sum[delay - 1] = distance_i32(x, x + delay, terms);
+    const int32_t *x = sums->fixed + sums->head;
+    uint32_t greater = 0;
+    for (size_t i = 0; i < sums->window; i++) {
+      greater += (uint32_t)(x[i] > x[i + delay] ? x[i] : x[i + delay]);
+    }
+    sums->greater[delay - 1] = greater;
   } else {
-    const double *x = sums->value + head;
+    const double *x = sums->value + sums->head;
+    size_t terms = terms_of(sums, delay);
     sums->sum[delay - 1] = sums->kernels->distance_f64(x, x + delay, terms);
   }
 }
 
-static void take_mean(tsn_sums *sums) {
+/* The sums of the windows that end at the newest samples. */
+static void refresh_windows(tsn_sums *sums) {
+  const int32_t *x = sums->fixed + sums->head;
+  uint32_t *windowed = sums->windowed + sums->head, sum = 0;
+  for (size_t i = 0; i < sums->window; i++) sum += (uint32_t)x[i];
+  for (size_t back = 0; back <= sums->max_period + TSN_DPD_BLOCK; back++) {
+    windowed[back] = sum;
+    sum += (uint32_t)x[back + sums->window] - (uint32_t)x[back];
+  }
+}
+
+/* The mean and the least of the complete sums. */
+static void survey(tsn_sums *sums) {
   size_t complete = tsn_sums_complete(sums);
-  double total = 0;
-  for (size_t m = 1; m <= complete; m++) total += tsn_sums_at(sums, m);
+  double total = 0, least = INFINITY;
+  for (size_t m = 1; m <= complete; m++) {
+    double sum = tsn_sums_slid(sums, m);
+    total += sum;
+    least = sum < least ? sum : least;
+  }
   sums->mean = complete ? total / (double)complete : 0;
+  sums->least = least;
 }
 
 void tsn_sums_start(tsn_sums *sums, const tsn_dpd_slide_kernels *kernels, size_t window,
@@ -84,15 +107,20 @@ void tsn_sums_start(tsn_sums *sums, const tsn_dpd_slide_kernels *kernels, size_t
   sums->kernels = kernels;
   sums->window = window;
   sums->max_period = max_period;
-  sums->fixed_most = (double)(INT32_MAX / (int64_t)window);
+  sums->weight = (double)window * (sums->scale > 0 ? sums->scale : 1);
   sums->refreshed = 0;
+  sums->behind = 0;
+  if (sums->fixed) refresh_windows(sums);
   for (size_t m = 1; m <= max_period; m++) refresh(sums, m);
-  take_mean(sums);
+  survey(sums);
+  if (sums->followed > tsn_sums_complete(sums)) sums->followed = 0;
+  tsn_sums_follow(sums, sums->followed);
 }
 
 void tsn_sums_zero(tsn_sums *sums) {
+  tsn_sums_catch_up(sums);
   if (sums->sum) memset(sums->sum, 0, sums->max_period * sizeof *sums->sum);
-  sums->mean = 0;
+  sums->mean = sums->least = sums->followed_sum = 0;
 }
 
 /* To the nearest integer, halves to the even one, as long as |x| < 2^51: beyond
@@ -102,12 +130,28 @@ static int32_t nearest(double x) {
   return (int32_t)((x + shift) - shift);
 }
 
+/* The history is at most four times the room, so that the stretches hold all of it. */
 static void make_room(tsn_sums *sums) {
   memmove(sums->value + sums->room, sums->value, sums->history * sizeof *sums->value);
   if (sums->fixed) {
     memmove(sums->fixed + sums->room, sums->fixed, sums->history * sizeof *sums->fixed);
+    memmove(sums->windowed + sums->room, sums->windowed,
+            sums->history * sizeof *sums->windowed);
   }
   sums->head = sums->room;
+  memmove(sums->stretch + 1, sums->stretch,
+          (TSN_SUMS_STRETCHES - 1) * sizeof *sums->stretch);
+  sums->stretch[0] = sums->range = no_range;
+  for (size_t i = 1; i < TSN_SUMS_STRETCHES; i++) {
+    widen(&sums->range, sums->stretch[i].low, sums->stretch[i].high);
+  }
+}
+
+static void store_fixed(tsn_sums *sums, int32_t sample) {
+  int32_t *x = sums->fixed + sums->head;
+  uint32_t *windowed = sums->windowed + sums->head;
+  x[0] = sample;
+  windowed[0] = windowed[1] + (uint32_t)sample - (uint32_t)x[sums->window];
 }
 
 static tsanom_status store(tsn_sums *sums, double sample) {
@@ -118,63 +162,13 @@ static tsanom_status store(tsn_sums *sums, double sample) {
   sums->head--;
   sums->count++;
   sums->value[sums->head] = sample;
-  if (sums->fixed) sums->fixed[sums->head] = nearest(scaled);
+  if (sums->fixed) {
+    store_fixed(sums, nearest(scaled));
+    sample = sums->fixed[sums->head];
+  }
+  widen(&sums->stretch[0], sample, sample);
+  widen(&sums->range, sample, sample);
   return TSANOM_OK;
-}
-
-static void unstore(tsn_sums *sums, size_t samples) {
-  sums->head += samples;
-  sums->count -= samples;
-}
-
-/* Slide the first `sliding` delays; those beyond have no term that leaves yet, and gain
- * one if there is a sample that long before. */
-static void slide_some(tsn_sums *sums, size_t sliding) {
-  size_t before = (size_t)(sums->count - 1), head = sums->head;
-  size_t growing = before < sums->max_period ? before : sums->max_period;
-  if (sums->fixed) {
-    const int32_t *x = sums->fixed + head;
-    sums->kernels->slide_u32(x, sums->window, sums->fixed_sum, sliding, NULL);
-    for (size_t m = sliding + 1; m <= growing; m++) {
-      sums->fixed_sum[m - 1] += distance_i32(x, x + m, 1);
-    }
-  } else {
-    const double *x = sums->value + head;
-    sums->kernels->slide_f64(x, sums->window, sums->sum, sliding, NULL);
-    for (size_t m = sliding + 1; m <= growing; m++) {
-      sums->sum[m - 1] += fabs(x[0] - x[m]);
-    }
-  }
-}
-
-static double least_of(const tsn_sums *sums) {
-  double least = INFINITY;
-  size_t complete = tsn_sums_complete(sums);
-  for (size_t m = 1; m <= complete; m++) {
-    double sum = tsn_sums_at(sums, m);
-    least = sum < least ? sum : least;
-  }
-  return least;
-}
-
-/* Slide all delays. With many of them the total of the sums is taken once in
- * TSN_DPD_BLOCK samples. */
-static double slide_all(tsn_sums *sums) {
-  bool totalled = sums->max_period < BLOCK_DELAYS || sums->count % TSN_DPD_BLOCK == 0;
-  size_t lags = sums->max_period, window = sums->window;
-  double least;
-  if (sums->fixed) {
-    uint64_t total;
-    least = sums->kernels->slide_u32(sums->fixed + sums->head, window, sums->fixed_sum,
-                                     lags, totalled ? &total : NULL);
-    if (totalled) sums->mean = (double)total / (double)lags;
-  } else {
-    double total;
-    least = sums->kernels->slide_f64(sums->value + sums->head, window, sums->sum, lags,
-                                     totalled ? &total : NULL);
-    if (totalled) sums->mean = total / (double)lags;
-  }
-  return least;
 }
 
 /* The window loses a term of delay m once there are window + m + 1 samples. */
@@ -184,16 +178,104 @@ static size_t sliding_at(const tsn_sums *sums, uint64_t count) {
   return sliding < sums->max_period ? (size_t)sliding : sums->max_period;
 }
 
-tsanom_status tsn_sums_push(tsn_sums *sums, double sample, double *least) {
+/* Slide by the newest sample while there are less than window + max_period + 1. In double
+ * precision the delays without a term that leaves gain one if there is a sample that
+ * long before. */
+static void grow(tsn_sums *sums) {
+  size_t before = (size_t)(sums->count - 1), lags = sums->max_period;
+  if (sums->fixed) {
+    sums->kernels->slide_u32(sums->fixed + sums->head, sums->windowed + sums->head,
+                             sums->window, 1, sums->greater, lags, NULL);
+    return;
+  }
+  const double *x = sums->value + sums->head;
+  size_t sliding = sliding_at(sums, sums->count);
+  sums->kernels->slide_f64(x, sums->window, 1, sums->sum, sliding, NULL);
+  for (size_t m = sliding + 1; m <= before && m <= lags; m++) {
+    sums->sum[m - 1] += fabs(x[0] - x[m]);
+  }
+}
+
+void tsn_sums_catch_up(tsn_sums *sums) {
+  if (sums->behind == 0) return;
+  bool totalled = sums->max_period < BLOCK_DELAYS || sums->count % TSN_DPD_BLOCK == 0;
+  size_t lags = sums->max_period;
+  if (sums->fixed) {
+    uint64_t total;
+    sums->least = sums->kernels->slide_u32(
+        sums->fixed + sums->head, sums->windowed + sums->head, sums->window, sums->behind,
+        sums->greater, lags, totalled ? &total : NULL);
+    if (totalled) sums->mean = (double)total / (double)lags;
+  } else {
+    double total;
+    sums->least =
+        sums->kernels->slide_f64(sums->value + sums->head, sums->window, sums->behind,
+                                 sums->sum, lags, totalled ? &total : NULL);
+    if (totalled) sums->mean = total / (double)lags;
+  }
+  sums->behind = 0;
+  tsn_sums_follow(sums, sums->followed);
+}
+
+void tsn_sums_follow(tsn_sums *sums, size_t delay) {
+  sums->followed = delay;
+  if (delay) sums->followed_sum = tsn_sums_at(sums, delay);
+}
+
+/* A sum after the sample that came `back` before the newest, from the one before it, by
+ * the steps of the kernel. */
+static double slid_f64(const tsn_sums *sums, size_t delay, size_t back, double sum) {
+  const double *x = sums->value + sums->head + back, *leaving = x + sums->window;
+  return sum + (fabs(x[0] - x[delay]) - fabs(leaving[0] - leaving[delay]));
+}
+
+static double slid_i32(const tsn_sums *sums, size_t delay, size_t back, double sum) {
+  const int32_t *x = sums->fixed + sums->head + back, *leaving = x + sums->window;
+  return sum +
+         (fabs((double)x[0] - x[delay]) - fabs((double)leaving[0] - leaving[delay]));
+}
+
+double tsn_sums_at(const tsn_sums *sums, size_t delay) {
+  double sum = tsn_sums_slid(sums, delay);
+  for (size_t back = sums->behind; back-- > 0;) {
+    sum =
+        sums->fixed ? slid_i32(sums, delay, back, sum) : slid_f64(sums, delay, back, sum);
+  }
+  return sum;
+}
+
+/* No sum falls by more than the newest term that leaves can be: the sample a window ago
+ * less the one furthest from it. As rounding is monotone that is true of the rounded
+ * sums too. */
+static void bound(tsn_sums *sums) {
+  size_t at = sums->head + sums->window;
+  double leaving = sums->fixed ? sums->fixed[at] : sums->value[at];
+  double above = leaving - sums->range.low, below = sums->range.high - leaving;
+  sums->least -= above > below ? above : below;
+}
+
+static void fall_behind(tsn_sums *sums) {
+  sums->behind++;
+  if (sums->max_period < BLOCK_DELAYS || sums->count % TSN_DPD_BLOCK == 0) {
+    tsn_sums_catch_up(sums);
+    return;
+  }
+  bound(sums);
+  if (!sums->followed) return;
+  sums->followed_sum = sums->fixed
+                           ? slid_i32(sums, sums->followed, 0, sums->followed_sum)
+                           : slid_f64(sums, sums->followed, 0, sums->followed_sum);
+}
+
+tsanom_status tsn_sums_push(tsn_sums *sums, double sample) {
   tsanom_status status = store(sums, sample);
   if (status < 0) return status;
-  size_t sliding = sliding_at(sums, sums->count);
-  if (sliding == sums->max_period) {
-    *least = slide_all(sums);
+  if (sums->count > sums->window + sums->max_period) {
+    fall_behind(sums);
   } else {
-    slide_some(sums, sliding);
-    *least = least_of(sums);
-    take_mean(sums);
+    grow(sums);
+    survey(sums);
+    tsn_sums_follow(sums, sums->followed);
   }
   return TSANOM_OK;
 }
@@ -202,74 +284,7 @@ void tsn_sums_settle(tsn_sums *sums) {
   if (!sums->sum || sums->count % REFRESH_EVERY != 0) return;
   sums->refreshed = sums->refreshed % sums->max_period + 1;
   refresh(sums, sums->refreshed);
-}
-
-static bool store_block(tsn_sums *sums, const double *samples) {
-  for (size_t k = 0; k < TSN_DPD_BLOCK; k++) {
-    if (store(sums, samples[k]) < 0) {
-      unstore(sums, k);
-      return false;
-    }
-  }
-  return true;
-}
-
-/* The sum of one delay after each sample of a block, by the steps of the kernel. */
-static void follow_f64(const tsn_sums *sums, size_t delay, double *at) {
-  double sum = sums->sum[delay - 1];
-  for (size_t k = 0; k < TSN_DPD_BLOCK; k++) {
-    const double *x = sums->value + sums->head + (TSN_DPD_BLOCK - 1 - k);
-    const double *leaving = x + sums->window;
-    sum += fabs(x[0] - x[delay]) - fabs(leaving[0] - leaving[delay]);
-    at[k] = sum;
-  }
-}
-
-static void follow_u32(const tsn_sums *sums, size_t delay, double *at) {
-  uint32_t sum = sums->fixed_sum[delay - 1];
-  for (size_t k = 0; k < TSN_DPD_BLOCK; k++) {
-    const int32_t *x = sums->fixed + sums->head + (TSN_DPD_BLOCK - 1 - k);
-    const int32_t *leaving = x + sums->window;
-    sum += distance_i32(x, x + delay, 1) - distance_i32(leaving, leaving + delay, 1);
-    at[k] = sum;
-  }
-}
-
-bool tsn_sums_try_block(tsn_sums *sums, const double *samples, size_t delay,
-                        tsn_block *block) {
-  size_t lags = sums->max_period, window = sums->window;
-  if (lags < BLOCK_DELAYS || delay > lags) return false;
-  if (sums->count % TSN_DPD_BLOCK != 0) return false;
-  if (sliding_at(sums, sums->count + 1) < lags) return false;
-  if (!store_block(sums, samples)) return false;
-  if (sums->fixed) {
-    uint32_t least[TSN_DPD_BLOCK];
-    uint64_t total;
-    if (delay) follow_u32(sums, delay, block->at);
-    sums->kernels->slide_block_u32(sums->fixed + sums->head, window, sums->fixed_sum,
-                                   sums->next_fixed_sum, lags, least, &total);
-    for (size_t k = 0; k < TSN_DPD_BLOCK; k++) block->least[k] = least[k];
-    block->mean = (double)total / (double)lags;
-  } else {
-    double total;
-    if (delay) follow_f64(sums, delay, block->at);
-    sums->kernels->slide_block_f64(sums->value + sums->head, window, sums->sum,
-                                   sums->next_sum, lags, block->least, &total);
-    block->mean = total / (double)lags;
-  }
-  return true;
-}
-
-void tsn_sums_take_block(tsn_sums *sums, const tsn_block *block) {
-  double *sum = sums->sum;
-  uint32_t *fixed_sum = sums->fixed_sum;
-  sums->sum = sums->next_sum;
-  sums->next_sum = sum;
-  sums->fixed_sum = sums->next_fixed_sum;
-  sums->next_fixed_sum = fixed_sum;
-  sums->mean = block->mean;
-}
-
-void tsn_sums_drop_block(tsn_sums *sums) {
-  unstore(sums, TSN_DPD_BLOCK);
+  double sum = tsn_sums_slid(sums, sums->refreshed);
+  if (sum < sums->least) sums->least = sum;
+  tsn_sums_follow(sums, sums->followed);
 }

@@ -4,7 +4,11 @@
  *
  * Each sample adds a term to each sum and takes one off. In double precision the
  * rounding of those steps piles up, so that every few samples one of the sums
- * is computed afresh, each in turn. Fixed point is exact. */
+ * is computed afresh, each in turn. Fixed point is exact.
+ *
+ * The sums are slid by TSN_DPD_BLOCK samples in one go, so that they may be a few
+ * samples behind. Until they catch up one of them is followed from sample to sample,
+ * and a bound is known of all. */
 #ifndef TSN_DPD_SUMS_H
 #define TSN_DPD_SUMS_H
 
@@ -13,13 +17,23 @@
 #include "core/arena.h"
 #include "dpd/dpd_slide_kernel.h"
 
+/* What lies between. */
+typedef struct {
+  double low, high;
+} tsn_range;
+
+/* The stretches of samples, from one move of the history to the next, of whose ranges
+ * the history consists. */
+enum { TSN_SUMS_STRETCHES = 5 };
+
 typedef struct {
   const tsn_dpd_slide_kernels *kernels;
   size_t window;       /* N */
   size_t max_period;   /* M */
   double scale;        /* above 0: fixed point */
-  double unit;         /* of the sums: scale, or 1 */
-  double fixed_most;   /* the largest sample in fixed point, scaled */
+  double weight;       /* of d(m) in the sums: N, scaled */
+  double fixed_most;   /* the largest sample in fixed point, scaled: good for every
+                          window */
   uint64_t count;      /* samples so far */
   size_t head;         /* where the newest sample is, the older ones behind it */
   size_t history;      /* samples that are kept */
@@ -29,21 +43,20 @@ typedef struct {
   size_t delays;       /* places for sums */
   double *value;       /* the samples as they came */
   int32_t *fixed;      /* in fixed point */
+  uint32_t *windowed;  /* in fixed point: the sums of the windows that end at them */
   double *sum;         /* of delay m at m - 1 */
-  uint32_t *fixed_sum; /* in fixed point, instead */
-  double *next_sum;    /* the sums after a block, until it is taken */
-  uint32_t *next_fixed_sum;
-  double mean;      /* of the complete sums; of 64 or more complete ones, at the last
-                       sample whose number is a multiple of TSN_DPD_BLOCK */
-  size_t refreshed; /* the sum that was last computed afresh */
+  uint32_t *greater;   /* in fixed point, instead: g(m) of the kernels */
+  size_t behind;       /* the newest samples, by which the sums have not been slid yet */
+  double least;        /* of the complete sums, or, while they are behind, a lower bound;
+                          infinity where there are none */
+  size_t followed;     /* a delay, or 0 */
+  double followed_sum; /* of it, never behind */
+  double mean;         /* of the complete sums; of 64 or more complete ones, at the last
+                          sample whose number is a multiple of TSN_DPD_BLOCK */
+  size_t refreshed;    /* the sum that was last computed afresh */
+  tsn_range stretch[TSN_SUMS_STRETCHES]; /* of the samples, scaled; the newest first */
+  tsn_range range;                       /* of all of these */
 } tsn_sums;
-
-/* A block of samples that was slid over but not taken yet. */
-typedef struct {
-  double least[TSN_DPD_BLOCK]; /* sum after each sample */
-  double at[TSN_DPD_BLOCK];    /* the sum of the delay that was asked for */
-  double mean;                 /* after the last */
-} tsn_block;
 
 void tsn_sums_layout(tsn_arena *arena, size_t window, size_t max_period, double scale,
                      tsn_sums *sums);
@@ -52,24 +65,24 @@ void tsn_sums_layout(tsn_arena *arena, size_t window, size_t max_period, double 
 void tsn_sums_start(tsn_sums *sums, const tsn_dpd_slide_kernels *kernels, size_t window,
                     size_t max_period);
 
-/* Take a sample; `least` is that of the complete sums, infinity where there are
- * none. On a refusal nothing has changed. */
-tsanom_status tsn_sums_push(tsn_sums *sums, double sample, double *least);
+/* Take a sample. On a refusal nothing has changed. */
+tsanom_status tsn_sums_push(tsn_sums *sums, double sample);
 
-/* Slide over TSN_DPD_BLOCK samples, looking at the sum of `delay` (0: none) on the
- * way; either tsn_sums_take_block() or tsn_sums_drop_block() follows. False, and
- * nothing has changed: these samples are to be pushed one by one. */
-bool tsn_sums_try_block(tsn_sums *sums, const double *samples, size_t delay,
-                        tsn_block *block);
-void tsn_sums_take_block(tsn_sums *sums, const tsn_block *block);
-void tsn_sums_drop_block(tsn_sums *sums);
+/* Slide the sums by the samples that they are behind. */
+void tsn_sums_catch_up(tsn_sums *sums);
 
-/* To be called after each sample or block that was taken: computes a sum afresh when
- * it is time for one. */
+/* Follow the sum of a delay from now on; 0: none. */
+void tsn_sums_follow(tsn_sums *sums, size_t delay);
+
+/* To be called after each TSN_DPD_BLOCK samples: computes a sum afresh when it is time
+ * for one. */
 void tsn_sums_settle(tsn_sums *sums);
 
 /* All samples of the window are equal: the sums are 0, whatever rounding says. */
 void tsn_sums_zero(tsn_sums *sums);
+
+/* The sum of a delay at the newest sample. */
+double tsn_sums_at(const tsn_sums *sums, size_t delay);
 
 /* How many delays, from 1 on, have a complete window behind them. */
 static inline size_t tsn_sums_complete(const tsn_sums *sums) {
@@ -78,8 +91,11 @@ static inline size_t tsn_sums_complete(const tsn_sums *sums) {
   return complete < sums->max_period ? (size_t)complete : sums->max_period;
 }
 
-static inline double tsn_sums_at(const tsn_sums *sums, size_t delay) {
-  return sums->fixed ? (double)sums->fixed_sum[delay - 1] : sums->sum[delay - 1];
+/* The sum of a delay after the samples by which it has been slid. */
+static inline double tsn_sums_slid(const tsn_sums *sums, size_t delay) {
+  if (!sums->fixed) return sums->sum[delay - 1];
+  const uint32_t *windowed = sums->windowed + sums->head + sums->behind;
+  return 2 * sums->greater[delay - 1] - windowed[0] - windowed[delay];
 }
 
 /* The sample that came `back` before the newest. */

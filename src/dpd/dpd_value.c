@@ -129,13 +129,13 @@ void tsanom_dpd_value_destroy(tsanom_dpd_value *detector) {
  * that are not complete yet may belong to it. The absolute threshold that picks the
  * first of equally deep minima is that of the YIN pitch detector (A. de
  * Cheveigne and H. Kawahara, J. Acoust. Soc. Am. 111 (2002) 1917-1930). */
-static size_t first_valley(const tsn_sums *sums, size_t lags, double threshold) {
-  size_t m = 1;
-  while (m <= lags && tsn_sums_at(sums, m) <= threshold) m++;
-  while (m <= lags && tsn_sums_at(sums, m) > threshold) m++;
+static size_t first_valley(const tsn_sums *sums, double threshold) {
+  size_t m = 1, lags = tsn_sums_complete(sums);
+  while (m <= lags && tsn_sums_slid(sums, m) <= threshold) m++;
+  while (m <= lags && tsn_sums_slid(sums, m) > threshold) m++;
   size_t lowest = m <= lags ? m : 0;
-  for (; m <= lags && tsn_sums_at(sums, m) <= threshold; m++) {
-    if (tsn_sums_at(sums, m) < tsn_sums_at(sums, lowest)) lowest = m;
+  for (; m <= lags && tsn_sums_slid(sums, m) <= threshold; m++) {
+    if (tsn_sums_slid(sums, m) < tsn_sums_slid(sums, lowest)) lowest = m;
   }
   return m <= lags || lags == sums->max_period ? lowest : 0;
 }
@@ -145,67 +145,68 @@ static double deep_enough(const tsanom_dpd_value *d, double mean) {
   return (1 - d->options.depth) * mean;
 }
 
+/* Rounding included, it grows with both. */
 static double valley_threshold(double least, double mean) {
-  return least + (mean - least) / 4;
+  return least * 0.75 + mean * 0.25;
 }
 
 /* Samples since all delays see nothing but one value. */
-static bool is_constant(const tsanom_dpd_value *d, uint64_t equal) {
-  return equal >= d->sums.window + d->sums.max_period;
+static bool is_constant(const tsanom_dpd_value *d) {
+  return d->constant >= d->sums.window + d->sums.max_period;
 }
 
-/* The period that stays, or 0: what can be said of a sample without searching the
- * curve; UNDECIDED where it is to be searched. `before` is the period before the
- * sample, `at` the sum at it. */
-static size_t period_unsearched(const tsanom_dpd_value *d, size_t before, double at,
-                                double least, double mean) {
-  if (is_constant(d, d->constant)) return 1;
-  if (!(least <= deep_enough(d, mean))) return 0;
-  bool stays = before && at <= valley_threshold(least, mean);
-  return stays ? before : (size_t)UNDECIDED;
+/* The period that stays, or 0: what can be said without searching the curve. While the
+ * sums are behind only their lower bound is known, and the sum at the period, which the
+ * least cannot exceed; UNDECIDED where that does not do. */
+static size_t period_unsearched(const tsanom_dpd_value *d) {
+  const tsn_sums *sums = &d->sums;
+  double deep = deep_enough(d, sums->mean), at = sums->followed_sum;
+  if (!(sums->least <= deep)) return 0;
+  if (!sums->followed || (sums->behind && at > deep)) return (size_t)UNDECIDED;
+  bool stays = at <= valley_threshold(sums->least, sums->mean);
+  return stays ? sums->followed : (size_t)UNDECIDED;
 }
 
-static size_t choose_period(const tsanom_dpd_value *d, double least) {
-  size_t lags = tsn_sums_complete(&d->sums), before = d->period;
-  double mean = d->sums.mean;
-  if (lags == 0) return 0;
-  if (before > lags) before = 0;
-  double at = before ? tsn_sums_at(&d->sums, before) : 0;
-  size_t period = period_unsearched(d, before, at, least, mean);
+static size_t choose_period(tsanom_dpd_value *d) {
+  tsn_sums *sums = &d->sums;
+  if (is_constant(d)) return 1;
+  size_t period = period_unsearched(d);
+  if (period == (size_t)UNDECIDED && sums->behind) {
+    tsn_sums_catch_up(sums);
+    period = period_unsearched(d);
+  }
   if (period != (size_t)UNDECIDED) return period;
-  return first_valley(&d->sums, lags, valley_threshold(least, mean));
+  return first_valley(sums, valley_threshold(sums->least, sums->mean));
 }
 
 /* Whether the sample that came `back` before the newest was as its period predicts:
  * off by no more than d(m) may be at a period. */
-static bool was_predicted(const tsanom_dpd_value *d, size_t period, size_t back) {
+static bool was_predicted(const tsanom_dpd_value *d, size_t back) {
   double error =
-      tsn_sums_sample(&d->sums, back) - tsn_sums_sample(&d->sums, back + period);
-  double window = (double)d->sums.window * d->sums.unit;
-  return fabs(error) * window <= deep_enough(d, d->sums.mean);
+      tsn_sums_sample(&d->sums, back) - tsn_sums_sample(&d->sums, back + d->period);
+  return fabs(error) * d->sums.weight <= deep_enough(d, d->sums.mean);
 }
 
 /* Of the samples of the window. */
-static uint64_t predictions_held(const tsanom_dpd_value *d, size_t period) {
+static uint64_t predictions_held(const tsanom_dpd_value *d) {
   size_t held = 0;
-  while (held < d->sums.window && was_predicted(d, period, held)) held++;
+  while (held < d->sums.window && was_predicted(d, held)) held++;
   return held;
 }
 
-/* Take down the period of the sample that came `back` before the newest. A new one is
- * only found at the newest. */
-static void follow(tsanom_dpd_value *d, size_t period, size_t back) {
-  uint64_t number = d->sums.count - back;
+/* Take down the period of the newest sample. */
+static void follow(tsanom_dpd_value *d, size_t period) {
   if (period != d->period) {
     d->period = period;
     d->phase = 0;
-    d->locked = number;
-    d->held = period ? predictions_held(d, period) : 0;
+    d->locked = d->sums.count;
+    d->held = period ? predictions_held(d) : 0;
+    tsn_sums_follow(&d->sums, period);
   } else if (period) {
     d->phase = d->phase + 1 == period ? 0 : d->phase + 1;
-    d->held = was_predicted(d, period, back) ? d->held + 1 : 0;
+    d->held = was_predicted(d, 0) ? d->held + 1 : 0;
   }
-  if (period) d->unlocked = number;
+  if (period) d->unlocked = d->sums.count;
 }
 
 static void change_window(tsanom_dpd_value *d, size_t window) {
@@ -215,12 +216,11 @@ static void change_window(tsanom_dpd_value *d, size_t window) {
 }
 
 /* The window of `adapt`: a few periods once one has held for the full window, the full
- * one again when nothing has been found for twice as long. Looked at after every
- * block, so that single samples and blocks agree. */
+ * one again when nothing has been found for twice as long. Looked at where the sums have
+ * been slid. */
 static void adapt_window(tsanom_dpd_value *d) {
   size_t full = d->options.window, window = d->sums.window;
   uint64_t count = d->sums.count;
-  if (count % TSN_DPD_BLOCK != 0) return;
   if (d->period) {
     size_t wanted = ADAPTED_PERIODS * d->period;
     if (wanted < ADAPTED_LEAST) wanted = ADAPTED_LEAST;
@@ -231,14 +231,9 @@ static void adapt_window(tsanom_dpd_value *d) {
   }
 }
 
-static void settle(tsanom_dpd_value *d) {
-  tsn_sums_settle(&d->sums);
-  if (d->options.adapt) adapt_window(d);
-}
-
 static double depth_at_period(const tsanom_dpd_value *d) {
   if (d->sums.mean <= 0) return 1;
-  double depth = 1 - tsn_sums_at(&d->sums, d->period) / d->sums.mean;
+  double depth = 1 - d->sums.followed_sum / d->sums.mean;
   return depth < 0 ? 0 : depth < 1 ? depth : 1;
 }
 
@@ -256,16 +251,18 @@ static void fill_report(const tsanom_dpd_value *d, size_t before,
 }
 
 static tsanom_status push(tsanom_dpd_value *d, double sample, tsanom_dpd_report *report) {
-  double least;
-  bool repeated = d->sums.count && tsn_sums_sample(&d->sums, 0) == sample;
-  tsanom_status status = tsn_sums_push(&d->sums, sample, &least);
+  bool repeated = tsn_sums_sample(&d->sums, 0) == sample;
+  tsanom_status status = tsn_sums_push(&d->sums, sample);
   if (status < 0) return status;
   d->constant = repeated ? d->constant + 1 : 1;
   if (d->constant == d->sums.window + d->sums.max_period) tsn_sums_zero(&d->sums);
   size_t before = d->period;
-  follow(d, choose_period(d, least), 0);
+  follow(d, choose_period(d));
   if (report) fill_report(d, before, report);
-  settle(d);
+  if (d->sums.count % TSN_DPD_BLOCK == 0) {
+    tsn_sums_settle(&d->sums);
+    if (d->options.adapt) adapt_window(d);
+  }
   return TSANOM_OK;
 }
 
@@ -274,60 +271,16 @@ tsanom_status tsanom_dpd_value_push(tsanom_dpd_value *detector, double sample,
   return detector ? push(detector, sample, report) : TSANOM_E_NULL;
 }
 
-/* Where the period goes on after each sample. */
-typedef struct {
-  size_t *period;
-  int32_t *start;
-} tracks;
-
-static void note(const tsanom_dpd_value *d, const tracks *to, size_t at) {
-  if (to->period) to->period[at] = d->period;
-  if (to->start) to->start[at] = d->period && d->phase == 0;
-}
-
-/* A block whose curve is to be searched after one of its samples is dropped: the curve
- * is only there after the last. */
-static bool push_block(tsanom_dpd_value *d, const double *samples, const tracks *to,
-                       size_t at) {
-  if (is_constant(d, d->constant + TSN_DPD_BLOCK)) return false;
-  tsn_block block;
-  double last = tsn_sums_sample(&d->sums, 0);
-  if (!tsn_sums_try_block(&d->sums, samples, d->period, &block)) return false;
-  size_t period[TSN_DPD_BLOCK], before = d->period;
-  for (size_t k = 0; k < TSN_DPD_BLOCK; k++) {
-    double mean = k + 1 < TSN_DPD_BLOCK ? d->sums.mean : block.mean;
-    before = period[k] = period_unsearched(d, before, block.at[k], block.least[k], mean);
-    if (before == (size_t)UNDECIDED) {
-      tsn_sums_drop_block(&d->sums);
-      return false;
-    }
-  }
-  for (size_t k = 0; k < TSN_DPD_BLOCK; k++) {
-    if (k + 1 == TSN_DPD_BLOCK) tsn_sums_take_block(&d->sums, &block);
-    d->constant = samples[k] == (k ? samples[k - 1] : last) ? d->constant + 1 : 1;
-    follow(d, period[k], TSN_DPD_BLOCK - 1 - k);
-    note(d, to, at + k);
-  }
-  settle(d);
-  return true;
-}
-
 tsanom_status tsanom_dpd_value_push_many(tsanom_dpd_value *detector,
                                          const double *samples, size_t count,
                                          size_t *periods, int32_t *starts, size_t *done) {
   if (!detector || (!samples && count)) return TSANOM_E_NULL;
   tsanom_status status = TSANOM_OK;
-  tracks to;
-  to.period = periods;
-  to.start = starts;
   size_t i = 0;
-  while (i < count) {
-    if (count - i >= TSN_DPD_BLOCK && push_block(detector, samples + i, &to, i)) {
-      i += TSN_DPD_BLOCK;
-      continue;
-    }
+  for (; i < count; i++) {
     if ((status = push(detector, samples[i], NULL)) < 0) break;
-    note(detector, &to, i++);
+    if (periods) periods[i] = detector->period;
+    if (starts) starts[i] = detector->period && detector->phase == 0;
   }
   if (done) *done = i;
   return status;
@@ -352,7 +305,7 @@ tsanom_status tsanom_dpd_value_distances(const tsanom_dpd_value *detector,
   size_t lags = tsn_sums_complete(sums);
   for (size_t m = 1; m <= lags && m <= capacity; m++) {
     double sum = tsn_sums_at(sums, m);
-    distances[m - 1] = (sum > 0 ? sum : 0) / ((double)sums->window * sums->unit);
+    distances[m - 1] = (sum > 0 ? sum : 0) / sums->weight;
   }
   *count = lags;
   return lags > capacity ? TSANOM_PARTIAL : TSANOM_OK;

@@ -7,6 +7,7 @@
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "values.h"
 
 enum { SAMPLES = 500, LONGEST = 64 };
 
@@ -15,26 +16,6 @@ static double naive_distance(const double *x, size_t newest, size_t window, size
   double sum = 0;
   for (size_t i = 0; i < window; i++) sum += fabs(x[newest - i] - x[newest - i - m]);
   return sum / (double)window;
-}
-
-static tsanom_dpd_value_options options_of(size_t window, size_t max_period,
-                                           double scale) {
-  tsanom_dpd_value_options options;
-  tsanom_dpd_value_options_init(&options, sizeof options);
-  options.window = window;
-  options.max_period = max_period;
-  options.scale = scale;
-  return options;
-}
-
-static tsanom_dpd_value *make_detector(const tsanom_dpd_value_options *options,
-                                       int32_t isa) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.isa = isa;
-  tsanom_dpd_value *detector = NULL;
-  CHECK_STATUS(tsanom_dpd_value_create(options, &exec, &detector), TSANOM_OK);
-  return detector;
 }
 
 /* A period with noise, or noise alone; multiples of 1/8. */
@@ -73,12 +54,12 @@ Test(dpd_value, distances_are_those_of_the_definition) {
     size_t largest = random_between(&seed, 1, LONGEST), window = largest;
     size_t most = random_between(&seed, 1, largest), max_period = most;
     double scale = trial % 2 ? 8 : 0;
-    tsanom_dpd_value_options options = options_of(largest, most, scale);
+    tsanom_dpd_value_options options = value_options(largest, most, scale);
     FOR_EACH_ISA (isa) {
       uint64_t choice = seed;
       window = largest;
       max_period = most;
-      tsanom_dpd_value *detector = make_detector(&options, isa);
+      tsanom_dpd_value *detector = make_value_detector(&options, isa);
       for (size_t i = 0; i < SAMPLES; i++) {
         CHECK_STATUS(tsanom_dpd_value_push(detector, x[i], NULL), TSANOM_OK);
         check_distances(detector, x, i, window, max_period, scale > 0 ? 1e-15 : 1e-13);
@@ -101,10 +82,10 @@ Test(dpd_value, levels_agree_bit_for_bit) {
     for (size_t i = 0; i < SAMPLES; i++) {
       x[i] = sin((double)i * 0.31) + random_unit(&seed) * (trial % 5);
     }
-    tsanom_dpd_value_options options = options_of(60, 50, 0);
+    tsanom_dpd_value_options options = value_options(60, 50, 0);
     FOR_EACH_ISA (isa) {
-      tsanom_dpd_value *detector = make_detector(&options, isa);
-      tsanom_dpd_value *again = make_detector(&options, TSANOM_ISA_BASE);
+      tsanom_dpd_value *detector = make_value_detector(&options, isa);
+      tsanom_dpd_value *again = make_value_detector(&options, TSANOM_ISA_BASE);
       for (size_t i = 0; i < SAMPLES; i++) {
         tsanom_dpd_report expected, report;
         double d[2][50];
@@ -134,8 +115,8 @@ Test(dpd_value, the_period_is_the_fundamental) {
         if (kind % 2) x[i] += random_unit(&seed) - 0.5;
       }
       if (kind >= 2 && period < 5) continue; /* a sine of few samples has other zeros */
-      tsanom_dpd_value_options options = options_of(100, 0, 0);
-      tsanom_dpd_value *detector = make_detector(&options, TSANOM_ISA_AUTO);
+      tsanom_dpd_value_options options = value_options(100, 0, 0);
+      tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
       tsanom_dpd_report report;
       for (size_t i = 0; i < SAMPLES; i++) tsanom_dpd_value_push(detector, x[i], &report);
       size_t error =
@@ -150,8 +131,8 @@ Test(dpd_value, the_period_is_the_fundamental) {
 
 Test(dpd_value, noise_has_no_period_and_a_constant_has_1) {
   uint64_t seed = 4;
-  tsanom_dpd_value_options options = options_of(100, 0, 0);
-  tsanom_dpd_value *detector = make_detector(&options, TSANOM_ISA_AUTO);
+  tsanom_dpd_value_options options = value_options(100, 0, 0);
+  tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
   tsanom_dpd_report report;
   for (int i = 0; i < 20000; i++) {
     tsanom_dpd_value_push(detector, random_unit(&seed), &report);
@@ -166,8 +147,8 @@ Test(dpd_value, noise_has_no_period_and_a_constant_has_1) {
 Test(dpd_value, rounding_does_not_pile_up) {
   enum { WINDOW = 16, PUSHES = 3000000 };
   uint64_t seed = 5;
-  tsanom_dpd_value_options options = options_of(WINDOW, 0, 0);
-  tsanom_dpd_value *detector = make_detector(&options, TSANOM_ISA_AUTO);
+  tsanom_dpd_value_options options = value_options(WINDOW, 0, 0);
+  tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
   double last[2 * WINDOW + 1];
   for (size_t i = 0; i < PUSHES; i++) {
     double sample = random_unit(&seed) * 1e3;
@@ -185,8 +166,8 @@ Test(dpd_value, rounding_does_not_pile_up) {
 }
 
 Test(dpd_value, prediction_continues_the_period) {
-  tsanom_dpd_value_options options = options_of(20, 0, 0);
-  tsanom_dpd_value *detector = make_detector(&options, TSANOM_ISA_AUTO);
+  tsanom_dpd_value_options options = value_options(20, 0, 0);
+  tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
   double next[15] = {99};
   CHECK_STATUS(tsanom_dpd_value_predict(detector, next, 15), TSANOM_INFEASIBLE);
   cr_assert(next[0] == 99);
@@ -202,9 +183,9 @@ Test(dpd_value, prediction_continues_the_period) {
 Test(dpd_value, a_refused_sample_changes_nothing) {
   uint64_t seed = 6;
   for (int fixed = 0; fixed < 2; fixed++) {
-    tsanom_dpd_value_options options = options_of(30, 0, fixed ? 1000 : 0);
-    tsanom_dpd_value *plain = make_detector(&options, TSANOM_ISA_AUTO);
-    tsanom_dpd_value *disturbed = make_detector(&options, TSANOM_ISA_AUTO);
+    tsanom_dpd_value_options options = value_options(30, 0, fixed ? 1000 : 0);
+    tsanom_dpd_value *plain = make_value_detector(&options, TSANOM_ISA_AUTO);
+    tsanom_dpd_value *disturbed = make_value_detector(&options, TSANOM_ISA_AUTO);
     for (int i = 0; i < 300; i++) {
       double sample = sin(i * 0.7) + random_unit(&seed);
       tsanom_dpd_report a, b;
@@ -245,13 +226,13 @@ Test(dpd_value, memory_and_options_are_checked) {
   tsanom_dpd_value_destroy(detector);
   cr_assert(allocator.live == 0 && allocator.calls == 2);
 
-  const tsanom_dpd_value_options bad[] = {options_of(0, 0, 0), options_of(5, 6, 0),
-                                          options_of(5, 0, -1), options_of(5, 0, NAN),
-                                          options_of((1 << 20) + 1, 0, 0)};
+  const tsanom_dpd_value_options bad[] = {
+      value_options(0, 0, 0), value_options(5, 6, 0), value_options(5, 0, -1),
+      value_options(5, 0, NAN), value_options((1 << 20) + 1, 0, 0)};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     CHECK_STATUS(tsanom_dpd_value_size(&bad[i], &bytes), TSANOM_E_OPTION);
   }
-  tsanom_dpd_value_options options = options_of(5, 0, 0);
+  tsanom_dpd_value_options options = value_options(5, 0, 0);
   options.depth = 1;
   CHECK_STATUS(tsanom_dpd_value_size(&options, &bytes), TSANOM_E_OPTION);
   CHECK_STATUS(tsanom_dpd_value_push(NULL, 1, NULL), TSANOM_E_NULL);

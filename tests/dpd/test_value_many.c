@@ -7,25 +7,9 @@
 
 #include "support/check.h"
 #include "support/random.h"
+#include "values.h"
 
 enum { SAMPLES = 3000, MOST = 160 };
-
-static tsanom_dpd_value *make_detector(const tsanom_dpd_value_options *options,
-                                       int32_t isa) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.isa = isa;
-  tsanom_dpd_value *detector = NULL;
-  CHECK_STATUS(tsanom_dpd_value_create(options, &exec, &detector), TSANOM_OK);
-  return detector;
-}
-
-static tsanom_dpd_value_options defaults_with(size_t window) {
-  tsanom_dpd_value_options options;
-  tsanom_dpd_value_options_init(&options, sizeof options);
-  options.window = window;
-  return options;
-}
 
 /* Stretches of patterns with and without noise, of noise alone and of one value, each
  * long enough for a lock. */
@@ -61,8 +45,8 @@ static void check_same(const tsanom_dpd_value *a, const tsanom_dpd_value *b) {
  * refused samples and changes of the window in between. */
 static void compare_pieces(const tsanom_dpd_value_options *options, int32_t isa,
                            const double *x, uint64_t choice) {
-  tsanom_dpd_value *single = make_detector(options, TSANOM_ISA_BASE);
-  tsanom_dpd_value *many = make_detector(options, isa);
+  tsanom_dpd_value *single = make_value_detector(options, TSANOM_ISA_BASE);
+  tsanom_dpd_value *many = make_value_detector(options, isa);
   static size_t period[SAMPLES];
   static int32_t start[SAMPLES];
   for (size_t from = 0; from < SAMPLES;) {
@@ -104,7 +88,8 @@ Test(dpd_value_many, many_at_a_time_are_the_same_as_one_by_one) {
   static double x[SAMPLES];
   for (int trial = 0; trial < 60; trial++) {
     fill(x, SAMPLES, &seed);
-    tsanom_dpd_value_options options = defaults_with(random_between(&seed, 20, MOST));
+    tsanom_dpd_value_options options =
+        value_options(random_between(&seed, 20, MOST), 0, 0);
     options.max_period = random_between(&seed, 1, options.window);
     if (trial % 3) options.max_period = options.window;
     options.scale = trial % 2 ? 1000 : 0;
@@ -123,9 +108,9 @@ static double pattern_at(size_t i, size_t period) {
 
 Test(dpd_value_many, the_window_shrinks_on_a_period_and_grows_back) {
   enum { WINDOW = 256, FIRST = 20, SECOND = 150 };
-  tsanom_dpd_value_options options = defaults_with(WINDOW);
+  tsanom_dpd_value_options options = value_options(WINDOW, 0, 0);
   options.adapt = 1;
-  tsanom_dpd_value *detector = make_detector(&options, TSANOM_ISA_AUTO);
+  tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
   tsanom_dpd_report report;
   for (size_t i = 0; i < 4 * WINDOW; i++) {
     CHECK_STATUS(tsanom_dpd_value_push(detector, pattern_at(i, FIRST), &report),
@@ -151,9 +136,9 @@ Test(dpd_value_many, the_window_shrinks_on_a_period_and_grows_back) {
 }
 
 Test(dpd_value_many, a_window_adapts_to_no_less_than_32) {
-  tsanom_dpd_value_options options = defaults_with(100);
+  tsanom_dpd_value_options options = value_options(100, 0, 0);
   options.adapt = 1;
-  tsanom_dpd_value *detector = make_detector(&options, TSANOM_ISA_AUTO);
+  tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
   for (size_t i = 0; i < 1000; i++) {
     tsanom_dpd_value_push(detector, pattern_at(i, 3), NULL);
   }
@@ -184,8 +169,8 @@ Test(dpd_value_many, the_horizon_counts_the_predictions_that_held) {
   enum { WINDOW = 40, PERIOD = 9 };
   uint64_t seed = 2;
   double x[SAMPLES];
-  tsanom_dpd_value_options options = defaults_with(WINDOW);
-  tsanom_dpd_value *detector = make_detector(&options, TSANOM_ISA_AUTO);
+  tsanom_dpd_value_options options = value_options(WINDOW, 0, 0);
+  tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
   uint64_t before = 0;
   size_t resets = 0;
   for (size_t i = 0; i < SAMPLES; i++) {
@@ -207,8 +192,8 @@ Test(dpd_value_many, the_horizon_counts_the_predictions_that_held) {
 }
 
 Test(dpd_value_many, at_the_lock_the_horizon_is_the_window) {
-  tsanom_dpd_value_options options = defaults_with(50);
-  tsanom_dpd_value *detector = make_detector(&options, TSANOM_ISA_AUTO);
+  tsanom_dpd_value_options options = value_options(50, 0, 0);
+  tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
   tsanom_dpd_report report = {0};
   size_t i = 0;
   while (report.period == 0) {

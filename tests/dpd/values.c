@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "values.h"
+
+#include "support/check.h"
+
+tsanom_dpd_value_options value_options(size_t window, size_t max_period, double scale) {
+  tsanom_dpd_value_options options;
+  tsanom_dpd_value_options_init(&options, sizeof options);
+  options.window = window;
+  options.max_period = max_period;
+  options.scale = scale;
+  return options;
+}
+
+tsanom_dpd_value *make_value_detector(const tsanom_dpd_value_options *options,
+                                      int32_t isa) {
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.isa = isa;
+  tsanom_dpd_value *detector = NULL;
+  CHECK_STATUS(tsanom_dpd_value_create(options, &exec, &detector), TSANOM_OK);
+  return detector;
+}
