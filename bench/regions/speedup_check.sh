@@ -7,33 +7,30 @@
 # two. And the time predicted when a quarter of the first had passed against the time it
 # took. BUILD is a build folder.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-command=$(cd "$1" && pwd)/tools/tsanom/tsanom
 iterations=${2:-400}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+# shellcheck source=bench/regions/common.sh
+. "$(dirname "$0")/common.sh"
 export OMP_NUM_THREADS=2
 
 # The first number of that name in JSON on the standard input.
 number() { sed -n "s/^ *\"$1\": \([-0-9.e+]*\),*\$/\1/p" | "$2" -n 1; }
 
 for compiler in gcc clang; do
-  "$compiler" -O2 -fopenmp "$here/steady.c" -o steady 2>/dev/null || continue
+  build "$compiler" steady || continue
   rm -f ones twos
-  for turn in 1 2 3; do
+  for _ in 1 2 3; do
     OMP_NUM_THREADS=1 ./steady "$iterations" >>ones
     ./steady "$iterations" >>twos
   done
   one=$(sort -g ones | head -1) two=$(sort -g twos | head -1)
-  "$command" record --baseline 1:20 -o "$compiler" -- ./steady "$iterations" >seconds
-  "$command" speedup "$compiler" --baseline 1 --json >all
-  OMP_NUM_THREADS=1 "$command" record -o "$compiler.1" -- ./steady "$iterations" >seconds
-  "$command" record -o "$compiler.2" -- ./steady "$iterations" >seconds
-  "$command" speedup "$compiler.2" --baseline "$compiler.1" --json >both
+  "$tsanom" record --baseline 1:20 -o "$compiler" -- ./steady "$iterations" >seconds
+  "$tsanom" speedup "$compiler" --baseline 1 --json >all
+  OMP_NUM_THREADS=1 "$tsanom" record -o "$compiler.1" -- ./steady "$iterations" >seconds
+  "$tsanom" record -o "$compiler.2" -- ./steady "$iterations" >seconds
+  "$tsanom" speedup "$compiler.2" --baseline "$compiler.1" --json >both
   took=$(number last_s head <all)
   quarter=$(echo "$took / 4" | bc -l)
-  "$command" speedup "$compiler" --until "$quarter" --iterations "$iterations" --json >part
+  "$tsanom" speedup "$compiler" --until "$quarter" --iterations "$iterations" --json >part
   sed -n '/"prediction"/,/}/p' part >prediction
   predicted=$(number total_s tail <prediction)
   printf '%s: plain %s s and %s s, speedup %.3f; of one recorded run %.3f, of two %.3f\n' \

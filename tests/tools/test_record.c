@@ -16,9 +16,12 @@
 
 TestSuite(command_record, .init = enter_folder, .fini = leave_folder, .timeout = 240);
 
-static const char *const compilers[] = {"gcc", "clang"};
+/* How a program comes to be recorded: who built it, and options of the command. */
+static const struct {
+  const char *compiler, *options;
+} ways[] = {{"gcc", ""}, {"clang", ""}, {"clang", "--ompt"}};
 
-enum { COMPILERS = sizeof compilers / sizeof *compilers };
+enum { WAYS = sizeof ways / sizeof *ways };
 
 /* Run a line by sh; its exit status. */
 __attribute__((format(printf, 1, 2))) static int shell(const char *format, ...) {
@@ -46,6 +49,16 @@ static bool build(const char *compiler, const char *name) {
   return true;
 }
 
+__attribute__((format(printf, 2, 3))) static outcome record(int way, const char *format,
+                                                            ...) {
+  char rest[512];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(rest, sizeof rest, format, values);
+  va_end(values);
+  return tsanom("record %s %s", ways[way].options, rest);
+}
+
 static const json_t *first_region(const json_t *result) {
   const json_t *regions = json_object_get(result, "regions");
   cr_assert(json_array_size(regions) >= 1, "no iterations were found");
@@ -69,10 +82,10 @@ static double beats_of(const char *run, uint32_t stream) {
 }
 
 Test(command_record, regions_are_found_and_the_program_is_as_without) {
-  for (int c = 0; c < COMPILERS; c++) {
-    if (!build(compilers[c], "loop")) continue;
+  for (int c = 0; c < WAYS; c++) {
+    if (!build(ways[c].compiler, "loop")) continue;
     cr_assert(shell("./loop 60 >plain") == 5);
-    outcome o = tsanom("record -o run.%d -- ./loop 60", c);
+    outcome o = record(c, "-o run.%d -- ./loop 60", c);
     cr_assert(o.status == 5 && *o.err == '\0', "%s", o.err);
     write_text("recorded", o.out);
     cr_assert(shell("cmp plain recorded") == 0);
@@ -98,11 +111,11 @@ Test(command_record, regions_are_found_and_the_program_is_as_without) {
 }
 
 Test(command_record, every_thread_has_its_regions) {
-  for (int c = 0; c < COMPILERS; c++) {
-    if (!build(compilers[c], "loop")) continue;
+  for (int c = 0; c < WAYS; c++) {
+    if (!build(ways[c].compiler, "loop")) continue;
     char run[16];
     snprintf(run, sizeof run, "run.%d", c);
-    cr_assert(tsanom("record --cpu-time -o %s -- ./loop 20", run).status == 5);
+    cr_assert(record(c, "--cpu-time -o %s -- ./loop 20", run).status == 5);
     tsanom_regions *regions = NULL;
     cr_assert(tsanom_regions_open(run, NULL, NULL, &regions) == TSANOM_OK);
     tsanom_heartbeat_run_info about;
@@ -139,9 +152,9 @@ Test(command_record, every_thread_has_its_regions) {
 }
 
 Test(command_record, worksharing_tells_the_iterations_inside_one_region) {
-  for (int c = 0; c < COMPILERS; c++) {
-    if (!build(compilers[c], "inside")) continue;
-    cr_assert(tsanom("record -o run.%d -- ./inside 50", c).status == 0);
+  for (int c = 0; c < WAYS; c++) {
+    if (!build(ways[c].compiler, "inside")) continue;
+    cr_assert(record(c, "-o run.%d -- ./inside 50", c).status == 0);
     json_t *r = tsanom_json("speedup run.%d --json", c);
     cr_assert(!strcmp(text_of(r, "level"), "worksharing"));
     cr_assert(number_of(first_region(r), "period") == 3);
@@ -160,9 +173,9 @@ Test(command_record, worksharing_tells_the_iterations_inside_one_region) {
 
 /* What a program does at first may repeat itself too. */
 Test(command_record, the_level_is_that_of_most_time) {
-  for (int c = 0; c < COMPILERS; c++) {
-    if (!build(compilers[c], "inside")) continue;
-    cr_assert(tsanom("record -o run.%d -- ./inside 8000 12", c).status == 0);
+  for (int c = 0; c < WAYS; c++) {
+    if (!build(ways[c].compiler, "inside")) continue;
+    cr_assert(record(c, "-o run.%d -- ./inside 8000 12", c).status == 0);
     json_t *r = tsanom_json("speedup run.%d --json", c);
     cr_assert(!strcmp(text_of(r, "level"), "worksharing"));
     cr_assert(number_of(first_region(r), "iterations") == 8000);
@@ -174,11 +187,11 @@ Test(command_record, the_level_is_that_of_most_time) {
 }
 
 Test(command_record, a_killed_program_keeps_what_was_recorded) {
-  for (int c = 0; c < COMPILERS; c++) {
-    if (!build(compilers[c], "loop")) continue;
-    cr_assert(shell("'" TSANOM_COMMAND "' record -o run.%d -- ./loop 1000 400; "
+  for (int c = 0; c < WAYS; c++) {
+    if (!build(ways[c].compiler, "loop")) continue;
+    cr_assert(shell("'" TSANOM_COMMAND "' record %s -o run.%d -- ./loop 1000 400; "
                     "test $? -eq 137",
-                    c) == 0);
+                    ways[c].options, c) == 0);
     json_t *r = tsanom_json("speedup run.%d --iterations 1000 --json", c);
     cr_assert(json_is_false(json_object_get(r, "finished")));
     cr_assert(number_of(r, "events") == 1200);
@@ -193,9 +206,9 @@ Test(command_record, a_killed_program_keeps_what_was_recorded) {
 }
 
 Test(command_record, a_baseline_is_measured_and_the_threads_restored) {
-  for (int c = 0; c < COMPILERS; c++) {
-    if (!build(compilers[c], "loop")) continue;
-    cr_assert(tsanom("record --baseline 1:8 -o run.%d -- ./loop 60", c).status == 5);
+  for (int c = 0; c < WAYS; c++) {
+    if (!build(ways[c].compiler, "loop")) continue;
+    cr_assert(record(c, "--baseline 1:8 -o run.%d -- ./loop 60", c).status == 5);
     json_t *r = tsanom_json("speedup run.%d --baseline 1 --json", c);
     const json_t *region = first_region(r);
     cr_assert(number_of(region, "baseline_threads") == 1);
@@ -223,12 +236,12 @@ Test(command_record, a_baseline_is_measured_and_the_threads_restored) {
 }
 
 Test(command_record, another_run_is_the_baseline) {
-  for (int c = 0; c < COMPILERS; c++) {
-    if (!build(compilers[c], "loop")) continue;
+  for (int c = 0; c < WAYS; c++) {
+    if (!build(ways[c].compiler, "loop")) continue;
     cr_assert(shell("OMP_NUM_THREADS=1 '" TSANOM_COMMAND
-                    "' record -o one.%d -- ./loop 60; test $? -eq 5",
-                    c) == 0);
-    cr_assert(tsanom("record -o two.%d -- ./loop 40", c).status == 5);
+                    "' record %s -o one.%d -- ./loop 60; test $? -eq 5",
+                    ways[c].options, c) == 0);
+    cr_assert(record(c, "-o two.%d -- ./loop 40", c).status == 5);
     json_t *one = tsanom_json("speedup one.%d --json", c);
     json_t *r = tsanom_json("speedup two.%d --baseline one.%d --json", c, c);
     const json_t *region = first_region(r);
@@ -242,8 +255,8 @@ Test(command_record, another_run_is_the_baseline) {
     json_decref(one);
     json_decref(r);
     /* A run of another program has no such loop. */
-    if (!build(compilers[c], "odd")) continue;
-    cr_assert(tsanom("record -o odd.%d -- ./odd nested", c).status == 0);
+    if (!build(ways[c].compiler, "odd")) continue;
+    cr_assert(record(c, "-o odd.%d -- ./odd nested", c).status == 0);
     r = tsanom_json("speedup two.%d --baseline odd.%d --json", c, c);
     cr_assert(json_is_null(json_object_get(first_region(r), "speedup")));
     json_decref(r);
@@ -263,14 +276,14 @@ Test(command_record, odd_programs_are_defined) {
   static const struct {
     const char *deed;
     int events;
-  } deeds[] = {{"nested", 20}, {"thread", 20}, {"fork", 40}, {"child", 40},
-               {"early", 20},  {"exec", 20},   {"exit", 20}};
-  for (int c = 0; c < COMPILERS; c++) {
-    if (!build(compilers[c], "odd")) continue;
+  } deeds[] = {{"nested", 20}, {"thread", 20}, {"fork", 40}, {"child", 40}, {"early", 20},
+               {"exec", 20},   {"exit", 20},   {"if", 20},   {"cancel", 20}};
+  for (int c = 0; c < WAYS; c++) {
+    if (!build(ways[c].compiler, "odd")) continue;
     for (size_t d = 0; d < sizeof deeds / sizeof *deeds; d++) {
       const char *deed = deeds[d].deed;
       int plain = shell("./odd %s >plain", deed);
-      outcome o = tsanom("record -o %s.%d -- ./odd %s", deed, c, deed);
+      outcome o = record(c, "-o %s.%d -- ./odd %s", deed, c, deed);
       cr_assert(o.status == plain && *o.err == '\0', "%s: %d: %s", deed, o.status, o.err);
       write_text("recorded", o.out);
       cr_assert(shell("cmp plain recorded") == 0, "%s", deed);
@@ -282,6 +295,45 @@ Test(command_record, odd_programs_are_defined) {
       cr_assert(number_of(first_region(r), "period") == 1);
       json_decref(r);
     }
+  }
+}
+
+Test(command_record, regions_have_any_number_of_variables) {
+  for (int c = 0; c < WAYS; c++) {
+    if (!build(ways[c].compiler, "values")) continue;
+    cr_assert(shell("./values >plain") == 0);
+    outcome o = record(c, "-o run.%d -- ./values", c);
+    cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+    write_text("recorded", o.out);
+    cr_assert(shell("cmp plain recorded") == 0);
+    json_t *r = tsanom_json("speedup run.%d --json", c);
+    cr_assert(number_of(r, "events") == 100 && number_of(first_region(r), "period") == 5);
+    json_decref(r);
+  }
+}
+
+/* LLVM's runtime has GNU's entry points, and calls its own from some of them. */
+Test(command_record, what_gcc_built_may_run_on_llvms_runtime) {
+  static const struct {
+    const char *program;
+    int events, iterations;
+  } runs[] = {{"loop 60", 180, 60}, {"inside 50", 150, 50}, {"odd nested", 20, 20}};
+  if (!build("clang", "loop")) return;
+  cr_assert(shell("ldd loop | awk '/omp/ { print $3 }' >runtime") == 0);
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(runs[i].program, " "),
+             runs[i].program);
+    if (!build("gcc", name)) return;
+    cr_assert(
+        shell("export LD_PRELOAD=$(cat runtime); ./%s >plain; s=$?; '" TSANOM_COMMAND
+              "' record -o run.%zu -- ./%s >recorded; "
+              "test $? -eq $s && cmp plain recorded",
+              runs[i].program, i, runs[i].program) == 0);
+    json_t *r = tsanom_json("speedup run.%zu --json", i);
+    cr_assert(number_of(r, "events") == runs[i].events, "%s", runs[i].program);
+    cr_assert(number_of(first_region(r), "iterations") == runs[i].iterations);
+    json_decref(r);
   }
 }
 

@@ -1,50 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GNU's runtime: its entry points, in front of the originals. Compilers emit calls of
- * these; their arguments are those of libgomp's ABI (GOMP_1.0 to GOMP_5.0). A
- * definition without a version satisfies references to any. */
-#include <dlfcn.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* GNU's runtime: its entry points, in front of the originals, as gcc calls them; LLVM's
+ * runtime has them too. Their arguments are those of libgomp's ABI (GOMP_1.0 to
+ * GOMP_5.0). A definition without a version satisfies references to any. */
 #include "intercept.h"
-
-#define ENTRY __attribute__((visibility("default")))
+#include "runtime.h"
 
 typedef void outlined(void *data);
 
-/* The original, looked for once. */
-static void *original(_Atomic(void *) *cache, const char *name) {
-  void *found = atomic_load_explicit(cache, memory_order_acquire);
-  if (__builtin_expect(found != NULL, 1)) return found;
-  found = dlsym(RTLD_NEXT, name);
-  if (!found) {
-    void *runtime = dlopen("libgomp.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    if (runtime) found = dlsym(runtime, name);
-  }
-  if (!found) {
-    (void)fprintf(stderr, "tsanom record: this OpenMP runtime has no %s\n", name);
-    abort();
-  }
-  atomic_store_explicit(cache, found, memory_order_release);
-  return found;
-}
-
-/* Declare `real`, the original of the entry point in whose body it stands. */
-#define REAL(result, name, ...)           \
-  static _Atomic(void *) cache;           \
-  void *address = original(&cache, name); \
-  result (*real)(__VA_ARGS__);            \
-  memcpy(&real, &address, sizeof real)
-
-/* What a team's threads run instead of the region's own function. */
+/* A region as its opener hands it to the team: one cache line, for each thread has to
+ * fetch it from the opener's processor. */
 typedef struct {
-  outlined *function;
+  _Alignas(64) outlined *function;
   void *data;
   icp_region region;
 } call;
 
+/* What a team's threads run instead of the region's own function. */
 static void run_member(void *argument) {
   const call *c = argument;
   uint64_t cpu = 0;
@@ -62,16 +33,11 @@ static inline call begin(outlined *function, void *data, unsigned *threads) {
       .function = function, .data = data, .region = icp_open(address, false, threads)};
 }
 
-/* A region whose function and data the runtime hands on untouched. The condition
- * comes first: nothing is ours where LLVM's runtime reports by itself. */
+/* A region whose function and data the runtime hands on untouched. */
 #define REGION(name, parameters, types, arguments, own_arguments) \
   ENTRY void name parameters;                                     \
   ENTRY void name parameters {                                    \
     REAL(void, #name, types);                                     \
-    if (icp_set.by_ompt) {                                        \
-      real arguments;                                             \
-      return;                                                     \
-    }                                                             \
     call c = begin(function, data, &threads);                     \
     if (c.region.recorded) {                                      \
       real own_arguments;                                         \
@@ -125,7 +91,6 @@ ENTRY unsigned GOMP_parallel_reductions(outlined *function, void *data, unsigned
 ENTRY unsigned GOMP_parallel_reductions(outlined *function, void *data, unsigned threads,
                                         unsigned flags) {
   REAL(unsigned, "GOMP_parallel_reductions", outlined *, void *, unsigned, unsigned);
-  if (icp_set.by_ompt) return real(function, data, threads, flags);
   call c = begin(function, data, &threads);
   unsigned size = real(function, data, threads, flags);
   icp_close(&c.region);
@@ -137,10 +102,6 @@ ENTRY void GOMP_teams_reg(outlined *function, void *data, unsigned teams, unsign
 ENTRY void GOMP_teams_reg(outlined *function, void *data, unsigned teams, unsigned limit,
                           unsigned flags) {
   REAL(void, "GOMP_teams_reg", outlined *, void *, unsigned, unsigned, unsigned);
-  if (icp_set.by_ompt) {
-    real(function, data, teams, limit, flags);
-    return;
-  }
   unsigned threads = 0;
   call c = begin(function, data, &threads);
   real(function, data, teams, limit, flags);
@@ -161,7 +122,7 @@ static void start(outlined *function, unsigned *threads) {
 ENTRY void GOMP_parallel_start(outlined *function, void *data, unsigned threads);
 ENTRY void GOMP_parallel_start(outlined *function, void *data, unsigned threads) {
   REAL(void, "GOMP_parallel_start", outlined *, void *, unsigned);
-  if (!icp_set.by_ompt) start(function, &threads);
+  start(function, &threads);
   real(function, data, threads);
 }
 
@@ -171,7 +132,7 @@ ENTRY void GOMP_parallel_start(outlined *function, void *data, unsigned threads)
   ENTRY void name(outlined *function, void *data, unsigned threads, long first, \
                   long end, long step, long chunk) {                            \
     REAL(void, #name, outlined *, void *, unsigned, long, long, long, long);    \
-    if (!icp_set.by_ompt) start(function, &threads);                            \
+    start(function, &threads);                                                  \
     real(function, data, threads, first, end, step, chunk);                     \
   }
 
@@ -187,7 +148,7 @@ ENTRY void GOMP_parallel_loop_runtime_start(outlined *function, void *data,
                                             long step) {
   REAL(void, "GOMP_parallel_loop_runtime_start", outlined *, void *, unsigned, long, long,
        long);
-  if (!icp_set.by_ompt) start(function, &threads);
+  start(function, &threads);
   real(function, data, threads, first, end, step);
 }
 
@@ -196,7 +157,7 @@ ENTRY void GOMP_parallel_sections_start(outlined *function, void *data, unsigned
 ENTRY void GOMP_parallel_sections_start(outlined *function, void *data, unsigned threads,
                                         unsigned count) {
   REAL(void, "GOMP_parallel_sections_start", outlined *, void *, unsigned, unsigned);
-  if (!icp_set.by_ompt) start(function, &threads);
+  start(function, &threads);
   real(function, data, threads, count);
 }
 
@@ -204,7 +165,7 @@ ENTRY void GOMP_parallel_end(void);
 ENTRY void GOMP_parallel_end(void) {
   REAL(void, "GOMP_parallel_end", void);
   real();
-  if (icp_set.by_ompt || open_count == 0) return;
+  if (open_count == 0) return;
   if (--open_count < OPEN_MOST) icp_close(&open_regions[open_count]);
 }
 
@@ -215,10 +176,6 @@ ENTRY void GOMP_parallel_end(void) {
   ENTRY void name(void);                    \
   ENTRY void name(void) {                   \
     REAL(void, #name, void);                \
-    if (icp_set.by_ompt) {                  \
-      real();                               \
-      return;                               \
-    }                                       \
     icp_share(__builtin_return_address(0)); \
     real();                                 \
     icp_shared();                           \
@@ -235,7 +192,6 @@ WORKSHARING(GOMP_sections_end_nowait)
   ENTRY bool name(void);                    \
   ENTRY bool name(void) {                   \
     REAL(bool, #name, void);                \
-    if (icp_set.by_ompt) return real();     \
     icp_share(__builtin_return_address(0)); \
     bool answer = real();                   \
     icp_shared();                           \

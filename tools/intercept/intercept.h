@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interception library: what its front ends (gomp.c, ompt.c) tell the recorder
+/* The interception library: what its front ends (gomp.c, kmp.c, ompt.c) tell the recorder
  * (record.c) of the program's parallel regions.
  *
  * A region costs a program little more than two looks at the clock. Therefore what is
@@ -51,9 +51,7 @@ enum { ICP_UNTRIED = 0, ICP_RECORDING, ICP_OFF };
 /* Written when the run begins and ends. */
 typedef struct {
   _Alignas(64) _Atomic int32_t phase;
-  /* The program runs on LLVM's runtime: then the entry points of GNU's pass through, for
-   * that runtime has them too and reports them itself. */
-  bool by_ompt;
+  bool by_ompt; /* threads cannot be asked for region by region */
   bool want_cpu;
   int (*thread_number)(void); /* asked of the runtime */
   int (*team_size)(void);

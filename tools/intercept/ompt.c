@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* LLVM's runtime, through OMPT: the OpenMP tools interface, OpenMP 5.1, chapter 4.
- * The runtime looks for ompt_start_tool() in the program and finds this one. */
+ * The runtime looks for ompt_start_tool() in the program and finds this one. For
+ * programs in which nothing can stand in front of the runtime's entry points (kmp.c). */
 #include <stddef.h>
 #include <string.h>
 

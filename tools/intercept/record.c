@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The recorder: starts a run at the first parallel region of the process, writes the
  * events, and beats once an iteration. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -15,6 +14,7 @@
 #include <tsanom/regions.h>
 
 #include "intercept.h"
+#include "runtime.h"
 
 /* The emitter of regions: see region_emitter.h. */
 tsanom_status tsn_region_init(const char *folder, int32_t threads,
@@ -56,24 +56,6 @@ uint64_t icp_cpu_time(void) {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
-
-static void *runtime_function(const char *name) {
-  static const char *const runtimes[] = {"libgomp.so.1", "libomp.so.5", "libomp.so",
-                                         "libiomp5.so"};
-  void *found = dlsym(RTLD_NEXT, name);
-  for (size_t i = 0; !found && i < sizeof runtimes / sizeof *runtimes; i++) {
-    void *runtime = dlopen(runtimes[i], RTLD_LAZY | RTLD_NOLOAD);
-    if (runtime) found = dlsym(runtime, name);
-  }
-  return found;
-}
-
-/* dlsym() gives functions as pointers to data; POSIX has them convertible. */
-#define TAKE(pointer, name)                                 \
-  do {                                                      \
-    void *found = runtime_function(name);                   \
-    if (found) memcpy(&(pointer), &found, sizeof(pointer)); \
-  } while (0)
 
 static unsigned number_in(const char *name) {
   const char *text = getenv(name);
@@ -119,6 +101,7 @@ static void start(void) {
   icp_set.want_cpu = number_in("TSANOM_RECORD_CPU_TIME") != 0;
   baseline_threads = number_in("TSANOM_RECORD_BASELINE");
   baseline_left = baseline_iterations = number_in("TSANOM_RECORD_BASELINE_ITERATIONS");
+  icp_find_runtime_code();
   TAKE(icp_set.thread_number, "omp_get_thread_num");
   TAKE(icp_set.team_size, "omp_get_num_threads");
   TAKE(max_threads, "omp_get_max_threads");

@@ -17,7 +17,14 @@
 #include "number.h"
 #include "symbol.h"
 
-enum { KEY_OUTPUT = 'o', KEY_EVERY = KEY_OWN, KEY_CPU, KEY_BASELINE, KEY_FORCE };
+enum {
+  KEY_OUTPUT = 'o',
+  KEY_EVERY = KEY_OWN,
+  KEY_CPU,
+  KEY_BASELINE,
+  KEY_FORCE,
+  KEY_OMPT
+};
 
 enum { BASELINE_ITERATIONS = 5 };
 
@@ -37,7 +44,7 @@ __attribute__((section(".preinit_array"),
 typedef struct {
   const char *folder;
   size_t every;
-  int cpu_time, force;
+  int cpu_time, force, ompt;
   size_t baseline, baseline_iterations; /* 0: none */
   char **program;
 } request;
@@ -55,6 +62,11 @@ static const struct argp_option options[] = {
      "with (default K: 5)",
      0},
     {"force", KEY_FORCE, NULL, 0, "Run programs without an OpenMP runtime too", 0},
+    {"ompt", KEY_OMPT, NULL, 0,
+     "Watch LLVM's runtime through its tools interface (OMPT), should the program have "
+     "it "
+     "where its calls cannot be intercepted",
+     0},
     {0}};
 
 static void parse_baseline(request *r, char *text, struct argp_state *state) {
@@ -91,6 +103,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       return 0;
     case KEY_FORCE:
       r->force = 1;
+      return 0;
+    case KEY_OMPT:
+      r->ompt = 1;
       return 0;
     case ARGP_KEY_ARGS:
       r->program = state->argv + state->next;
@@ -181,8 +196,9 @@ static int check_runtime(const char *path, failure *why) {
 }
 
 /* The library is beside the command: in the tree it was built in, or installed. */
-static int find_library(char path[PATH_MAX], failure *why) {
+static int find_library(int ompt, char path[PATH_MAX], failure *why) {
   static const char *const places[] = {TSANOM_RECORD_INSTALLED, TSANOM_RECORD_BUILT};
+  const char *name = ompt ? "libtsanom-record-ompt.so" : "libtsanom-record.so";
   char self[PATH_MAX], beside[2 * PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   if (length <= 0) return fail_errno(why, "/proc/self/exe", "read");
@@ -190,10 +206,11 @@ static int find_library(char path[PATH_MAX], failure *why) {
   char *slash = strrchr(self, '/');
   if (slash) *slash = '\0';
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-    (void)snprintf(beside, sizeof beside, "%s/%s", self, places[i]);
+    (void)snprintf(beside, sizeof beside, "%s/%s/%s", self, places[i], name);
     if (realpath(beside, path)) return 0;
   }
-  return fail(why, "%s/%s: the interception library is not there", self, places[0]);
+  return fail(why, "%s/%s/%s: the interception library is not there", self, places[0],
+              name);
 }
 
 /* The run's absolute path: the program may change its folder. The run is made by the
@@ -224,8 +241,8 @@ static void set_count(const char *name, size_t value) {
 
 static int prepare(const request *r, failure *why) {
   char program[PATH_MAX], library[PATH_MAX], folder[PATH_MAX];
-  if (find_program(r->program[0], program, why) || find_library(library, why) ||
-      (!r->force && check_runtime(program, why)) ||
+  if (find_program(r->program[0], program, why) || find_library(r->ompt, library, why) ||
+      (!r->force && !r->ompt && check_runtime(program, why)) ||
       check_folder(r->folder, folder, why)) {
     return -1;
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What programs do besides: no region at all, regions in regions, before and in a forked
- * child, before and after exec, in a thread of the program's own, and exit inside one. */
+ * child, before and after exec, in a thread of the program's own, regions of one thread,
+ * cancelled ones, and exit inside one. */
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -26,6 +27,31 @@ static int nested(int regions) {
     {
 #pragma omp parallel num_threads(2) reduction(+ : sum)
       sum += 1;
+    }
+  }
+  return sum;
+}
+
+/* Regions that an if clause leaves to one thread, in which there are others. */
+static int conditional(int regions) {
+  int sum = 0;
+  for (int i = 0; i < regions; i++) {
+#pragma omp parallel if (i < 0) reduction(+ : sum)
+    sum += work(1);
+  }
+  return sum;
+}
+
+/* Cancelled or not: that is up to OMP_CANCELLATION. */
+static int cancelled(int regions) {
+  int sum = 0;
+  for (int i = 0; i < regions; i++) {
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+    {
+      sum += 1;
+#pragma omp cancel parallel
+#pragma omp barrier
+      sum += 0;
     }
   }
   return sum;
@@ -63,6 +89,8 @@ int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "";
   int sum = 0;
   if (!strcmp(what, "nested")) sum = nested(20);
+  if (!strcmp(what, "if")) sum = conditional(20);
+  if (!strcmp(what, "cancel")) sum = cancelled(20);
   if (!strcmp(what, "thread")) {
     pthread_t thread;
     sum = work(20);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void *icp_runtime_function(const char *name) {
+  static const char *const runtimes[] = {"libgomp.so.1", "libomp.so.5", "libomp.so",
+                                         "libiomp5.so"};
+  void *found = dlsym(RTLD_NEXT, name);
+  for (size_t i = 0; !found && i < sizeof runtimes / sizeof *runtimes; i++) {
+    void *runtime = dlopen(runtimes[i], RTLD_LAZY | RTLD_NOLOAD);
+    if (runtime) found = dlsym(runtime, name);
+  }
+  return found;
+}
+
+void *icp_original(_Atomic(void *) *cache, const char *name) {
+  void *found = icp_runtime_function(name);
+  if (!found) {
+    (void)fprintf(stderr, "tsanom record: this OpenMP runtime has no %s\n", name);
+    abort();
+  }
+  atomic_store_explicit(cache, found, memory_order_release);
+  return found;
+}
+
+uintptr_t icp_runtime_code, icp_runtime_code_bytes;
+
+/* Note the segment of a module that has `entry`. */
+static int note_code(struct dl_phdr_info *module, size_t size, void *entry) {
+  (void)size;
+  for (int i = 0; i < module->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &module->dlpi_phdr[i];
+    uintptr_t begin = module->dlpi_addr + segment->p_vaddr;
+    if (segment->p_type != PT_LOAD) continue;
+    if ((uintptr_t)entry - begin >= segment->p_memsz) continue;
+    icp_runtime_code = begin;
+    icp_runtime_code_bytes = segment->p_memsz;
+    return 1;
+  }
+  return 0;
+}
+
+void icp_find_runtime_code(void) {
+  void *entry = icp_runtime_function("__kmpc_fork_call");
+  if (entry) (void)dl_iterate_phdr(note_code, entry);
+}
