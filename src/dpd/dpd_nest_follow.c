@@ -138,9 +138,8 @@ static bool take_up(tsanom_dpd_nest *nest, tsn_follower *f, const tsn_ngram *ngr
 }
 
 static int follow_octave(tsanom_dpd_nest *nest, size_t i) {
-  tsn_ngram *ngram = &nest->octave[i];
+  const tsn_ngram *ngram = &nest->octave[i];
   tsn_follower *f = &nest->followed[TSN_NEST_SHORT + i];
-  tsn_ngram_push(ngram, &nest->history);
   if (!ngram->period && !f->period) return 0;
   bool is_own = is_its_own(nest, ngram);
   if (is_own && f->period == ngram->period) {
@@ -156,6 +155,7 @@ static int follow_octave(tsanom_dpd_nest *nest, size_t i) {
 int tsn_nest_follow(tsanom_dpd_nest *nest, uint64_t event) {
   tsn_history_push(&nest->history, event);
   int changed = follow_short(nest, event);
+  tsn_ngram_push_bank(nest->octave, nest->octaves, &nest->history);
   for (size_t i = 0; i < nest->octaves; i++) changed |= follow_octave(nest, i);
   return changed;
 }

@@ -12,6 +12,9 @@ static const uint64_t base = TSN_NGRAM_BASE;
 
 __extension__ typedef unsigned __int128 wide;
 
+/* What happens seldom takes no registers from what is done for each event. */
+#define NOT_INLINE static __attribute__((noinline))
+
 /* Congruent, and less than 2^61 + value / 2^61. */
 static inline uint64_t folded(wide value) {
   return ((uint64_t)value & prime) + (uint64_t)(value >> 61);
@@ -25,6 +28,10 @@ static inline uint64_t canonical(uint64_t value) {
 /* Spread the identifiers over 61 bits: small integers differ in few. */
 static inline uint64_t residue(uint64_t event) {
   return (event * TSN_NGRAM_SPREAD) >> 3;
+}
+
+static inline uint64_t residue_at(const tsn_history *history, uint64_t number) {
+  return residue(tsn_history_at(history, number));
 }
 
 static uint64_t power(uint64_t exponent) {
@@ -68,19 +75,19 @@ void tsn_ngram_layout(tsn_arena *arena, size_t max_period, tsn_ngram *ngram) {
   ngram->place = tsn_arena_take(arena, places, sizeof *ngram->place);
 }
 
-/* The hash of the window that ends at `entering`, from that of the one before; once
- * the window is full `leaving` has left it. */
+/* The hash of the window that ends at an event of the residue `entering`, from that of
+ * the one before; once the window is full `leaving` has left it. */
 static inline uint64_t rolled(const tsn_ngram *ngram, uint64_t hash, uint64_t entering,
                               uint64_t leaving, bool full) {
-  uint64_t change = residue(entering);
+  uint64_t change = entering;
   if (full) change += folded((wide)residue(leaving) * ngram->leaving);
   return folded((wide)hash * base) + change;
 }
 
 /* Move the window on to the event `number`. */
-static void roll(tsn_ngram *ngram, const tsn_history *history, uint64_t number,
-                 bool full) {
-  ngram->hash = rolled(ngram, ngram->hash, tsn_history_at(history, number),
+static inline void roll(tsn_ngram *ngram, const tsn_history *history, uint64_t number,
+                        uint64_t entering, bool full) {
+  ngram->hash = rolled(ngram, ngram->hash, entering,
                        tsn_history_at(history, number - ngram->window), full);
   ngram->hashed = number + 1;
 }
@@ -92,8 +99,8 @@ static inline uint32_t *list_of(const tsn_ngram *ngram, uint64_t hash) {
 /* How far back the N-gram that ends at `now` did before, if that is at most
  * max_period, else 0. A list holds its N-grams newest first, so that those before
  * one that is too old are none to ask for, nor are their places still theirs. */
-static uint32_t distance_back(const tsn_ngram *ngram, uint32_t number, uint32_t now,
-                              uint32_t mark) {
+NOT_INLINE uint32_t distance_back(const tsn_ngram *ngram, uint32_t number, uint32_t now,
+                                  uint32_t mark) {
   for (;;) {
     uint32_t back = now - number;
     if (back > ngram->max_period) return 0;
@@ -142,18 +149,24 @@ static uint32_t further_back(const tsn_ngram *ngram, uint32_t now, uint32_t back
   return distance_back(ngram, older, now, mark);
 }
 
-/* Take note of the newest window. Where the nearest one of its hash is another one, a
- * collision, those behind it are asked. */
-static void look_for_period(tsn_ngram *ngram, const tsn_history *history, uint64_t hash) {
-  uint64_t newest = history->count - 1;
-  uint32_t back = note(ngram, hash, newest);
+/* The nearest window of the newest one's hash was `back` events ago: its period, unless
+ * that is another window, a collision, and those behind it are too. */
+NOT_INLINE void confirm(tsn_ngram *ngram, const tsn_history *history, uint64_t hash,
+                        uint32_t back) {
+  uint32_t newest = (uint32_t)(history->count - 1);
   while (back && !is_repeated(ngram, history, back)) {
-    back = further_back(ngram, (uint32_t)newest, back, (uint32_t)hash);
+    back = further_back(ngram, newest, back, (uint32_t)hash);
   }
-  if (back) {
-    ngram->period = back;
-    ngram->locked = history->count;
-  }
+  if (!back) return;
+  ngram->period = back;
+  ngram->locked = history->count;
+}
+
+/* Take note of the newest window. */
+static inline void look_for_period(tsn_ngram *ngram, const tsn_history *history,
+                                   uint64_t hash) {
+  uint32_t back = note(ngram, hash, history->count - 1);
+  if (back) confirm(ngram, history, hash, back);
 }
 
 /* The last numbers are kept as 32-bit words: before they come round again the
@@ -175,7 +188,7 @@ void tsn_ngram_start(tsn_ngram *ngram, const tsn_history *history, size_t window
   }
   memset(ngram->place, 0, (ngram->place_mask + 1) * sizeof *ngram->place);
   for (uint64_t number = first; number < history->count; number++) {
-    roll(ngram, history, number, number - first >= window);
+    roll(ngram, history, number, residue_at(history, number), number - first >= window);
     if (number - first + 1 < window) continue;
     if (number + 1 < history->count) {
       note(ngram, canonical(ngram->hash), number);
@@ -195,29 +208,43 @@ static void catch_up(tsn_ngram *ngram, const tsn_history *history) {
   uint64_t noted = skipped < period ? skipped : period;
   uint64_t number = newest - noted - (skipped - noted) % period;
   for (; number < newest; number++) {
-    roll(ngram, history, number, true);
+    roll(ngram, history, number, residue_at(history, number), true);
     if (number >= newest - noted) note(ngram, canonical(ngram->hash), number);
   }
 }
 
-void tsn_ngram_push(tsn_ngram *ngram, const tsn_history *history) {
+/* The period does not hold any more. */
+NOT_INLINE void unlock(tsn_ngram *ngram, const tsn_history *history) {
+  if (history->count - 1 - ngram->wiped < events_between_wipes) {
+    catch_up(ngram, history);
+  }
+  ngram->period = 0;
+}
+
+static inline void push(tsn_ngram *ngram, const tsn_history *history, uint64_t entering) {
   uint64_t newest = history->count - 1;
   if (ngram->period) {
-    if (tsn_history_at(history, newest) ==
-        tsn_history_at(history, newest - ngram->period)) {
-      return;
-    }
-    if (newest - ngram->wiped < events_between_wipes) catch_up(ngram, history);
-    ngram->period = 0;
+    uint64_t before = tsn_history_at(history, newest - ngram->period);
+    if (tsn_history_at(history, newest) == before) return;
+    unlock(ngram, history);
   }
   if (newest - ngram->wiped >= events_between_wipes) {
     tsn_ngram_start(ngram, history, ngram->window, ngram->max_period);
     return;
   }
-  roll(ngram, history, newest, newest >= ngram->window);
-  if (history->count >= ngram->window) {
+  roll(ngram, history, newest, entering, newest >= ngram->window);
+  if (newest + 1 >= ngram->window) {
     look_for_period(ngram, history, canonical(ngram->hash));
   }
+}
+
+void tsn_ngram_push(tsn_ngram *ngram, const tsn_history *history) {
+  push(ngram, history, residue_at(history, history->count - 1));
+}
+
+void tsn_ngram_push_bank(tsn_ngram *bank, size_t count, const tsn_history *history) {
+  uint64_t entering = residue_at(history, history->count - 1);
+  for (size_t i = 0; i < count; i++) push(&bank[i], history, entering);
 }
 
 /* Hashes that are known ahead: enough to hide the way to a far cache. */
@@ -229,7 +256,7 @@ static void look_ahead(const tsn_ngram *ngram, const tsn_history *history,
   uint64_t hash = ngram->hash;
   for (size_t i = 0; i < count; i++) {
     uint64_t leaving = tsn_history_at(history, history->count + i - ngram->window);
-    hash = rolled(ngram, hash, next[i], leaving, true);
+    hash = rolled(ngram, hash, residue(next[i]), leaving, true);
     ahead[i] = canonical(hash);
     __builtin_prefetch(list_of(ngram, ahead[i]), 1);
   }

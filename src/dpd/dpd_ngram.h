@@ -78,6 +78,9 @@ void tsn_ngram_start(tsn_ngram *ngram, const tsn_history *history, size_t window
 /* Take note of the newest event of the history; updates ngram->period. */
 void tsn_ngram_push(tsn_ngram *ngram, const tsn_history *history);
 
+/* The same for a bank of them. */
+void tsn_ngram_push_bank(tsn_ngram *bank, size_t count, const tsn_history *history);
+
 /* Push the next events on the history and take note of them, as long as there is no
  * period; how many it were, the last of which may have found one. Some are left to
  * tsn_ngram_push(): 0 is an answer. */
