@@ -73,6 +73,28 @@ Test(command_period, period_of_values) {
   json_decref(fixed);
 }
 
+/* Where the second of two periods is found. */
+static double second_found(const char *option) {
+  json_t *result = tsanom_json("period two.txt --json --window 400 %s", option);
+  cr_assert(json_array_size(json_object_get(result, "periods")) == 2);
+  cr_assert(number_of(item(result, "periods", 0), "period") == 20);
+  cr_assert(number_of(item(result, "periods", 1), "period") == 23);
+  double first = number_of(item(result, "periods", 1), "first");
+  json_decref(result);
+  return first;
+}
+
+Test(command_period, a_window_that_adapts_overcomes_a_break_sooner) {
+  FILE *file = fopen("two.txt", "w");
+  for (int i = 0; i < 2000; i++) {
+    int place = i < 1200 ? i % 20 : 20 + i % 23;
+    fprintf(file, "%d\n", place * place * 7919 % 101);
+  }
+  fclose(file);
+  double fixed = second_found(""), adapted = second_found("--adapt");
+  cr_assert(adapted > 1200 && adapted < 1300 && fixed > 1400, "%g, %g", adapted, fixed);
+}
+
 Test(command_period, no_period_is_said) {
   write_text("v.txt", "1\n2\n4\n8\n16\n");
   outcome o = tsanom("period v.txt");
@@ -163,6 +185,7 @@ Test(command_period, bad_input) {
   CHECK_REFUSED(tsanom("period none.txt"), 3, "none.txt");
   cr_assert(tsanom("period word.txt --window 0").status == 2);
   cr_assert(tsanom("period --events word.txt --depth 0.5").status == 2);
+  cr_assert(tsanom("period --events word.txt --adapt").status == 2);
   cr_assert(tsanom("period word.txt --depth 1").status == 2);
   cr_assert(tsanom("period word.txt --scale 0").status == 2);
   cr_assert(tsanom("period").status == 2);

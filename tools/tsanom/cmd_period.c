@@ -14,6 +14,7 @@ enum {
   KEY_EVENTS = KEY_OWN,
   KEY_SCALE,
   KEY_DEPTH,
+  KEY_ADAPT,
   KEY_COLUMN
 };
 
@@ -36,6 +37,10 @@ static const struct argp_option options[] = {
      0},
     {"depth", KEY_DEPTH, "D", 0,
      "Values: least depth of a minimum of d(m), 0 to 1 (default: 0.5)", 0},
+    {"adapt", KEY_ADAPT, NULL, 0,
+     "Values: shrink the window to 4 periods once one has held for N samples, so that a "
+     "break is over sooner, and grow it back when none has been found for 2 N",
+     0},
     {"column", KEY_COLUMN, "NAME", 0, "Read this column of CSV files with a header", 0},
     {0}};
 
@@ -44,8 +49,9 @@ static void check_end(request *r, struct argp_state *state) {
   if (region_stream_is_run(r->path)) r->stream.events = 1;
   size_t most = r->stream.events ? (size_t)TSANOM_DPD_WINDOW_MAX / 4 : (size_t)1 << 20;
   if (r->stream.window > most) argp_error(state, "--window: at most %zu samples", most);
-  if (r->stream.events && (r->stream.scale > 0 || r->stream.depth > 0)) {
-    argp_error(state, "--scale and --depth are for values, not for --events");
+  const period_request *s = &r->stream;
+  if (s->events && (s->scale > 0 || s->depth > 0 || s->adapt)) {
+    argp_error(state, "--scale, --depth and --adapt are for values, not for --events");
   }
 }
 
@@ -75,6 +81,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       if (!(r->stream.depth > 0 && r->stream.depth < 1)) {
         argp_error(state, "--depth: between 0 and 1 is expected");
       }
+      return 0;
+    case KEY_ADAPT:
+      r->stream.adapt = 1;
       return 0;
     case KEY_COLUMN:
       r->column = text;

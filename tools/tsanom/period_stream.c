@@ -16,6 +16,7 @@ int period_stream_open(period_stream *s, const period_request *request, failure 
   if (request->window) values.window = request->window;
   if (request->scale > 0) values.scale = request->scale;
   if (request->depth > 0) values.depth = request->depth;
+  values.adapt = request->adapt;
   return periods_open_values(&s->p, &values, request->exec, why);
 }
 

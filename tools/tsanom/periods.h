@@ -33,7 +33,7 @@ typedef struct {
   size_t founds, found_room;
 } periods;
 
-/* Ready for events, or for values with the options' window, scale and depth. */
+/* Ready for events, or for values with the options. */
 int periods_open_events(periods *p, size_t window, const tsanom_exec *exec, failure *why);
 int periods_open_values(periods *p, const tsanom_dpd_value_options *options,
                         const tsanom_exec *exec, failure *why);
