@@ -79,31 +79,42 @@ void envelope(benchmark::State &state) {
   state.counters["two copies"] = copy * scale;
 }
 
+/* The first of at least n samples that lies `misaligned` samples after the
+ * beginning of a cache line. */
+double *place(std::vector<double> &room, size_t n, size_t misaligned) {
+  room.resize(n + 16);
+  size_t lead = (uintptr_t)room.data() / sizeof(double) % 8;
+  return room.data() + (8 - lead) + misaligned;
+}
+
+/* Arguments: samples, by how many the three arrays miss a cache line, instruction
+ * set. */
 void bound(benchmark::State &state) {
-  size_t n = (size_t)state.range(0);
-  std::vector<double> x = walk<double>(2 * n), lower(n), upper(n);
-  const double *c = x.data() + n;
-  plain_envelope(x.data(), n, 10, lower.data(), upper.data());
+  size_t n = (size_t)state.range(0), misaligned = (size_t)state.range(1);
+  std::vector<double> x = walk<double>(2 * n), room[3];
+  double *c = place(room[0], n, misaligned), *lower = place(room[1], n, misaligned),
+         *upper = place(room[2], n, misaligned);
+  std::copy(x.begin() + (std::ptrdiff_t)n, x.end(), c);
+  plain_envelope(x.data(), n, 10, lower, upper);
   tsanom_lbkeogh_options options;
   tsanom_lbkeogh_options_init(&options, sizeof options);
   options.cost = TSANOM_LBKEOGH_SQUARED;
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
-  exec.isa = (int32_t)state.range(1);
+  exec.isa = (int32_t)state.range(2);
   double sum = 0, expected = 0, best = INFINITY, plain = INFINITY;
   int repeats = (int)(1000000 / n);
   for (auto _ : state) {
     double begin = cpu_seconds();
     for (int i = 0; i < repeats; i++) {
-      tsanom_lbkeogh_bound(c, lower.data(), upper.data(), n, &options, &exec, &sum);
+      tsanom_lbkeogh_bound(c, lower, upper, n, &options, &exec, &sum);
     }
     best = std::min(best, (cpu_seconds() - begin) / repeats);
   }
   for (int repeat = 0; repeat < 5; repeat++) {
     double begin = cpu_seconds();
     for (int i = 0; i < repeats; i++) {
-      benchmark::DoNotOptimize(
-          expected = plain_keogh(c, lower.data(), upper.data(), n, INFINITY));
+      benchmark::DoNotOptimize(expected = plain_keogh(c, lower, upper, n, INFINITY));
     }
     plain = std::min(plain, (cpu_seconds() - begin) / repeats);
   }
@@ -122,10 +133,12 @@ void envelope_arguments(benchmark::internal::Benchmark *b) {
 }
 
 void bound_arguments(benchmark::internal::Benchmark *b) {
-  b->ArgNames({"n", "isa"})->Unit(benchmark::kMicrosecond)->MinTime(0.1);
+  b->ArgNames({"n", "misaligned", "isa"})->Unit(benchmark::kMicrosecond)->MinTime(0.1);
   for (int isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_SVE; isa++) {
     if (!tsanom_isa_available(isa)) continue;
-    for (int64_t n : {256, 1024, 4096, 1000000}) b->Args({n, isa});
+    for (int64_t n : {256, 1024, 4096, 1000000}) {
+      for (int64_t misaligned : {0, 3}) b->Args({n, misaligned, isa});
+    }
   }
 }
 

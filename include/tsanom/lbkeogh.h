@@ -134,7 +134,8 @@ TSANOM_API tsanom_status tsanom_lbkeogh_kim(const double *x, size_t n, const dou
  *  equation 13 of the heartbeat paper for the squared cost (whose second case
  *  must read c_i < l_i). For the other direction swap the roles: the envelope
  *  of c, and the other series. O(n) time. The sum runs in lanes fixed by n,
- *  so that it is bitwise the same on every instruction set.
+ *  so that it is bitwise the same on every instruction set and at any address;
+ *  it is fastest where the three arrays lie alike in their cache lines.
  *  @param      c            samples, all finite; only read
  *  @param      lower,upper  envelope, n each, lower[i] <= upper[i]; infinities
  *                           mean no bound at that position. It is trusted to

@@ -19,8 +19,10 @@ tsanom_status tsn_versioned_init(const tsn_versioned *type, void *caller,
 
 tsanom_status tsn_versioned_read(const tsn_versioned *type, void *own,
                                  const void *caller) {
-  memcpy(own, type->defaults, type->size);
-  if (!caller) return TSANOM_OK;
+  if (!caller) {
+    memcpy(own, type->defaults, type->size);
+    return TSANOM_OK;
+  }
   size_t caller_size;
   memcpy(&caller_size, caller, sizeof caller_size);
   if (caller_size < type->first_size) return TSANOM_E_VERSION;
@@ -28,6 +30,7 @@ tsanom_status tsn_versioned_read(const tsn_versioned *type, void *own,
   for (size_t i = type->size; i < caller_size; i++) {
     if (bytes[i] != 0) return TSANOM_E_VERSION;
   }
+  if (caller_size < type->size) memcpy(own, type->defaults, type->size);
   memcpy(own, caller, smaller(caller_size, type->size));
   return TSANOM_OK;
 }

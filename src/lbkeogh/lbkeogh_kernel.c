@@ -2,6 +2,7 @@
 #include "lbkeogh/lbkeogh_kernel.h"
 
 #include <math.h>
+#include <stdint.h>
 
 static inline double smaller(double a, double b) {
   return a < b ? a : b;
@@ -25,23 +26,50 @@ static inline double squared_cost(double d) {
 
 typedef double cost_function(double d);
 
+static inline double term(double c, double lower, double upper, cost_function *cost) {
+  return cost(c - clipped(c, lower, upper));
+}
+
+/* The sum of the lanes by halves, in which it does not matter at which of them
+ * one begins to count. Loops of constant length stay in registers. */
+static inline double sum_of(double *lane) {
+#pragma omp simd
+  for (size_t k = 0; k < 16; k++) lane[k] += lane[k + 16];
+#pragma omp simd
+  for (size_t k = 0; k < 8; k++) lane[k] += lane[k + 8];
+#pragma omp simd
+  for (size_t k = 0; k < 4; k++) lane[k] += lane[k + 4];
+  return (lane[0] + lane[2]) + (lane[1] + lane[3]);
+}
+
+/* Sample i belongs to lane (i - head) mod TSN_LBKEOGH_LANES, so that after the
+ * first `head` samples vectors of c are whole cache lines: those across two cost
+ * half as much again. */
 static inline double bound(const double *c, const double *lower, const double *upper,
                            size_t n, cost_function *cost) {
+  enum { LINE = 64 / sizeof *c };
   double lane[TSN_LBKEOGH_LANES] = {0};
+  size_t head = (LINE - (uintptr_t)c / sizeof *c % LINE) % LINE;
+  if (head > n) head = n;
   size_t i = 0;
+  for (; i < head; i++) {
+    lane[TSN_LBKEOGH_LANES - head + i] = term(c[i], lower[i], upper[i], cost);
+  }
   for (; i + TSN_LBKEOGH_LANES <= n; i += TSN_LBKEOGH_LANES) {
 #pragma omp simd
     for (size_t k = 0; k < TSN_LBKEOGH_LANES; k++) {
-      lane[k] += cost(c[i + k] - clipped(c[i + k], lower[i + k], upper[i + k]));
+      lane[k] += term(c[i + k], lower[i + k], upper[i + k], cost);
     }
   }
-  for (size_t k = 0; i + k < n; k++) {
-    lane[k] += cost(c[i + k] - clipped(c[i + k], lower[i + k], upper[i + k]));
+  if (i < n) {
+    double last[TSN_LBKEOGH_LANES] = {0};
+    for (size_t k = 0; i + k < n; k++) {
+      last[k] = term(c[i + k], lower[i + k], upper[i + k], cost);
+    }
+#pragma omp simd
+    for (size_t k = 0; k < TSN_LBKEOGH_LANES; k++) lane[k] += last[k];
   }
-  for (size_t half = TSN_LBKEOGH_LANES / 2; half > 0; half /= 2) {
-    for (size_t k = 0; k < half; k++) lane[k] += lane[k + half];
-  }
-  return lane[0];
+  return sum_of(lane);
 }
 
 static double bound_absolute(const double *c, const double *lower, const double *upper,

@@ -183,6 +183,11 @@ Test(lbkeogh, bound_and_tail_equal_the_definition_and_each_level_agrees) {
       cr_assert(nearly(bound, expected), "%.17g, not %.17g", bound, expected);
       if (isa == TSANOM_ISA_BASE) first = bound;
       cr_assert(bound == first);
+      enum { MISALIGNED = 8 };
+      double copy[LONGEST + MISALIGNED], *moved = copy + random_bits(&seed) % MISALIGNED;
+      memcpy(moved, c, n * sizeof *c);
+      tsanom_lbkeogh_bound(moved, lower, upper, n, &options, &exec, &bound);
+      cr_assert(bound == first);
       CHECK_STATUS(tsanom_lbkeogh_tail(c, lower, upper, n, &options, &exec, tail),
                    TSANOM_OK);
       for (size_t i = 0; i <= n; i++) {

@@ -58,7 +58,10 @@ Test(command_search, a_query_in_a_stream) {
                                 "neighbours");
   cr_assert(json_array_size(all) == 1);
   json_decref(result);
-  outcome o = tsanom("search --stream query stream -k 2 --z-normalize --plot p.svg");
+  outcome o = tsanom("search --stream query stream -k 9 --exclusion 100");
+  cr_assert(o.status == 0 && strstr(o.out, "no more than 1 of the 9 asked for"), "%s",
+            o.out);
+  o = tsanom("search --stream query stream -k 2 --z-normalize --plot p.svg");
   cr_assert(o.status == 0 && strstr(o.out, "start"), "%s%s", o.out, o.err);
   check_svg("p.svg");
 }
@@ -89,6 +92,7 @@ Test(command_search, bad_input_is_refused_with_its_place) {
   CHECK_REFUSED(tsanom("search good word"), 3, "word:2: column 2", "\"x\"");
   CHECK_REFUSED(tsanom("search good empty"), 3, "empty: holds no series");
   CHECK_REFUSED(tsanom("search good none"), 3, "none", "No such file");
+  CHECK_REFUSED(tsanom("search one three"), 3, "three: one sample a row", "--stream");
   CHECK_REFUSED(tsanom("search good good -k 2"), 3, "1 series", "2 neighbours");
   CHECK_REFUSED(tsanom("search --classify label label"), 3, "label:1");
   CHECK_REFUSED(tsanom("search --stream three one"), 3, "3 samples", "only 2");

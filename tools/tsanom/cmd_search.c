@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tsanom search: nearest neighbours under dynamic time warping. */
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
-#include "plot.h"
 #include "rows.h"
+#include "search_plot.h"
 #include "series.h"
 #include "series_set.h"
 
@@ -172,26 +171,28 @@ static json_t *result_json(const result *found) {
   return queries;
 }
 
-/* Shares of all candidates, one line. */
-static void print_removed(const result *found) {
+/* Shares of all candidates, one line. Only an index knows means. */
+static void print_removed(const request *r, const result *found) {
   tsanom_search_report sum = {0};
   for (size_t q = 0; q < found->queries; q++) {
-    const tsanom_search_report *r = found->report + q;
-    sum.candidates += r->candidates;
-    sum.kim += r->kim;
-    sum.means += r->means;
-    sum.keogh += r->keogh;
-    sum.keogh_reversed += r->keogh_reversed;
-    sum.abandoned += r->abandoned;
-    sum.computed += r->computed;
+    const tsanom_search_report *one = found->report + q;
+    sum.candidates += one->candidates;
+    sum.kim += one->kim;
+    sum.means += one->means;
+    sum.keogh += one->keogh;
+    sum.keogh_reversed += one->keogh_reversed;
+    sum.abandoned += one->abandoned;
+    sum.computed += one->computed;
   }
   double percent = 100 / (double)sum.candidates;
+  printf("\nremoved by LB_Kim %.2f %%, ", percent * (double)sum.kim);
+  if (!r->stream) printf("with means %.2f %%, ", percent * (double)sum.means);
   printf(
-      "\nremoved by LB_Kim %.2f %%, with means %.2f %%, by LB_Keogh %.2f %%, reversed "
-      "%.2f %%; DTW abandoned %.2f %%, computed %.2f %% of %ju\n",
-      percent * (double)sum.kim, percent * (double)sum.means, percent * (double)sum.keogh,
-      percent * (double)sum.keogh_reversed, percent * (double)sum.abandoned,
-      percent * (double)sum.computed, (uintmax_t)sum.candidates);
+      "by LB_Keogh %.2f %%, reversed %.2f %%; DTW abandoned %.2f %%, computed %.2f %% of "
+      "%ju\n",
+      percent * (double)sum.keogh, percent * (double)sum.keogh_reversed,
+      percent * (double)sum.abandoned, percent * (double)sum.computed,
+      (uintmax_t)sum.candidates);
 }
 
 static int print(const request *r, const result *found) {
@@ -205,104 +206,21 @@ static int print(const request *r, const result *found) {
       printf("%-10zu  %.10g\n", found->index[i], found->distance[i]);
     }
   }
-  print_removed(found);
+  if (found->found < r->search.neighbours) {
+    printf("\nno more than %zu of the %zu asked for: starts differ by more than %s\n",
+           found->found, r->search.neighbours,
+           r->exclusion_given ? "the exclusion" : "half the query");
+  }
+  print_removed(r, found);
   return EXIT_DONE;
 }
 
-static void moments(const double *x, size_t n, double *mean, double *deviation) {
-  double m = 0, variance = 0;
-  for (size_t i = 0; i < n; i++) m += x[i] / (double)n;
-  for (size_t i = 0; i < n; i++) variance += (x[i] - m) * (x[i] - m) / (double)n;
-  *mean = m;
-  *deviation = sqrt(variance);
-}
-
-/* The query, with --z-normalize at the level and the height of `place`. */
-static double *laid_on(const request *r, const double *query, const double *place,
-                       size_t n) {
-  double *copy = malloc(n * sizeof *copy), mean[2] = {0}, deviation[2] = {0};
-  if (!copy) return NULL;
-  moments(query, n, mean, deviation);
-  moments(place, n, mean + 1, deviation + 1);
-  double scale = deviation[0] > 0 ? deviation[1] / deviation[0] : 0;
-  for (size_t i = 0; i < n; i++) {
-    copy[i] = r->search.z_normalize ? (query[i] - mean[0]) * scale + mean[1] : query[i];
-  }
-  return copy;
-}
-
-static double *positions(size_t first, size_t count) {
-  double *x = malloc(count * sizeof *x);
-  for (size_t i = 0; x && i < count; i++) x[i] = (double)(first + i);
-  return x;
-}
-
-/* The stream, and the query laid on the matches; the best with its
- * surroundings. */
-static int draw_stream(const request *r, const columns *query, const columns *stream,
-                       const result *found, failure *why) {
-  plot p;
-  if (plot_open(&p, r->shared.plot, "Matches of a query in a stream", why)) return -1;
-  size_t n = query->count;
-  plot_series(&p, "stream", NULL, stream->column[0], stream->count);
-  int failed = 0;
-  for (size_t i = 0; i < found->found && !failed; i++) {
-    char name[32];
-    snprintf(name, sizeof name, "match%zu", i);
-    double *x = positions(found->index[i], n);
-    double *y = laid_on(r, query->column[0], stream->column[0] + found->index[i], n);
-    failed = !x || !y;
-    if (!failed) plot_series(&p, name, x, y, n);
-    free(x);
-    free(y);
-  }
-  if (failed) fail(why, "%s: out of memory", r->shared.plot);
-  for (int part = 0; part < 2; part++) {
-    if (part == 0) fprintf(p.script, "set multiplot layout 2,1\n");
-    if (part == 1 && found->found > 0) {
-      fprintf(p.script, "unset title\nset xlabel 'sample'\nset xrange [%.17g:%.17g]\n",
-              (double)found->index[0] - (double)n,
-              (double)found->index[0] + 2 * (double)n);
-    }
-    fprintf(p.script, "plot $stream with lines linecolor rgb '#888888' title \"");
-    plot_text(&p, file_title(r->path[1]));
-    fprintf(p.script, "\"");
-    for (size_t i = 0; i < found->found; i++) {
-      fprintf(p.script, ", $match%zu with lines linewidth 2 title '%zu'", i,
-              found->index[i]);
-    }
-    fprintf(p.script, "\n");
-  }
-  fprintf(p.script, "unset multiplot\n");
-  return plot_close(&p, why) || failed ? -1 : 0;
-}
-
-/* The first query and its neighbours. */
-static int draw_nearest(const request *r, const series_set *queries,
-                        const series_set *series, const result *found, failure *why) {
-  plot p;
-  if (plot_open(&p, r->shared.plot, "The first query and its neighbours", why)) return -1;
-  size_t n = series->length;
-  plot_series(&p, "query", NULL, queries->sample, n);
-  int failed = 0;
-  for (size_t i = 0; i < found->found && !failed; i++) {
-    char name[32];
-    snprintf(name, sizeof name, "series%zu", i);
-    double *y = laid_on(r, series->sample + found->index[i] * n, queries->sample, n);
-    failed = !y;
-    if (!failed) plot_series(&p, name, NULL, y, n);
-    free(y);
-  }
-  if (failed) fail(why, "%s: out of memory", r->shared.plot);
-  fprintf(p.script,
-          "set xlabel 'sample'\nplot $query with lines linewidth 2 "
-          "linecolor rgb 'black' title 'query'");
-  for (size_t i = 0; i < found->found; i++) {
-    fprintf(p.script, ", $series%zu with lines title 'series %zu: %.4g'", i,
-            found->index[i], found->distance[i]);
-  }
-  fprintf(p.script, "\n");
-  return plot_close(&p, why) || failed ? -1 : 0;
+static search_picture picture_of(const request *r, const result *found) {
+  return (search_picture){.path = r->shared.plot,
+                          .z_normalize = r->search.z_normalize,
+                          .found = found->found,
+                          .index = found->index,
+                          .distance = found->distance};
 }
 
 static int search_stream(const request *r, result *found, failure *why) {
@@ -327,7 +245,11 @@ static int search_stream(const request *r, result *found, failure *why) {
       failed = fail_status(why, file_title(r->path[1]), status);
     }
   }
-  if (!failed && r->shared.plot) failed = draw_stream(r, &query, &stream, found, why);
+  if (!failed && r->shared.plot) {
+    search_picture picture = picture_of(r, found);
+    failed = search_draw_stream(&picture, query.column[0], query.count, stream.column[0],
+                                stream.count, file_title(r->path[1]), why);
+  }
   columns_free(&query);
   columns_free(&stream);
   return failed ? -1 : 0;
@@ -357,10 +279,20 @@ static int search_set(const request *r, const series_set *queries,
 static int search_series(const request *r, result *found, failure *why) {
   series_set queries = {0}, series = {0};
   int failed = series_set_read(r->path[1], 0, &series, why);
+  if (!failed && series.length == 1) {
+    failed = fail(why,
+                  "%s: one sample a row: a series is a row of them; --stream reads "
+                  "one number a line",
+                  file_title(r->path[1]));
+  }
   queries.length = series.length;
   failed = failed || series_set_read(r->path[0], 0, &queries, why) ||
            search_set(r, &queries, &series, found, why);
-  if (!failed && r->shared.plot) failed = draw_nearest(r, &queries, &series, found, why);
+  if (!failed && r->shared.plot) {
+    search_picture picture = picture_of(r, found);
+    failed =
+        search_draw_nearest(&picture, queries.sample, series.sample, series.length, why);
+  }
   series_set_free(&queries);
   series_set_free(&series);
   return failed ? -1 : 0;
@@ -384,7 +316,7 @@ static int print_classes(const request *r, const series_set *train,
                                 "queries", result_json(found)));
   }
   printf("error rate %.4f: %zu of %zu\n", rate, errors, test->count);
-  print_removed(found);
+  print_removed(r, found);
   return EXIT_DONE;
 }
 
