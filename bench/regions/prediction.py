@@ -1,18 +1,27 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Usage: prediction.py BUILD [SIZE [WORKLOAD...]]
+"""What `tsanom speedup` predicts of recorded workloads when a quarter of the main loop's
+time has run: the time at which the loop will have ended, against the time at which it did.
+The number of iterations is given, as a user would who knows his program.
 
-What `tsanom speedup` predicts of recorded workloads when a quarter of the main loop's time
-has run: the time at which the loop will have ended, against the time at which it did. The
-number of iterations is given, as a user would who knows his program. BUILD is a build
-folder; SIZE is small by default."""
+    prediction.py BUILD_DIR [--runs N] [--size NAME] [WORKLOAD...]
+
+Prints a Markdown table: what the main loop took (median over the runs), the errors of
+all runs by size, and how many are within 5 %. A run takes a second or two.
+"""
+import argparse
+import datetime
 import json
+import math
 import os
+import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
 
-WORKLOADS = ["arraybench", "bt", "cg", "jacobi", "lu", "sp"]
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tables"))
+import workloads  # noqa: E402
 
 
 def speedup(command, run, *options):
@@ -45,31 +54,39 @@ def check(command, program, size, run):
     return loop, speedup(command, run, *options, "--iterations", count)["prediction"]
 
 
-def row(name, loop, then):
-    took = loop["last_s"]
-    known = f"{name:<11}{loop['period']:>7}{loop['iterations']:>11}"
-    if then is None:
-        return f"{known}{0:>7}{took:>10.3f}{'-':>13}{'-':>10}"
-    predicted = then["total_s"]
-    return (f"{known}{then['iterations']:>7}{took:>10.3f}{predicted:>13.3f}"
-            f"{100 * (predicted - took) / took:>+10.2f}")
+def row(chosen, name, folder):
+    command = f"{chosen.build}/tools/tsanom/tsanom"
+    program = f"{chosen.build}/examples/workloads/{name}"
+    errors, known, took = [], [], []
+    for number in range(chosen.runs):
+        loop, then = check(command, program, chosen.size, f"{folder}/{name}.{number}")
+        took.append(loop["last_s"])
+        known.append(then["iterations"] if then else 0)
+        errors.append(100 * (then["total_s"] / took[-1] - 1) if then else math.inf)
+    errors.sort()
+    close = sum(abs(error) <= 5 for error in errors)
+    print(f"| `{name}` | {loop['period']} | {loop['iterations']} | "
+          f"{statistics.median_low(known)} | {statistics.median(took):.3f} | "
+          f"{', '.join(f'{error:+.1f}' for error in errors)} | {close} of {chosen.runs} |",
+          flush=True)
 
 
 def main():
-    if len(sys.argv) < 2:
-        raise SystemExit(__doc__)
-    build = os.path.abspath(sys.argv[1])
-    size = sys.argv[2] if len(sys.argv) > 2 else "small"
-    command = f"{build}/tools/tsanom/tsanom"
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=os.path.abspath)
+    parser.add_argument("workload", nargs="*", default=list(workloads.PROGRAMS))
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--size", default="small")
+    chosen = parser.parse_intermixed_args()
+    os.environ.update(workloads.ENVIRONMENT)
     os.environ.setdefault("OMP_NUM_THREADS", "2")
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    print(f"{'workload':<11}{'period':>7}{'iterations':>11}{'known':>7}{'took, s':>10}"
-          f"{'predicted, s':>13}{'error, %':>10}")
-    with tempfile.TemporaryDirectory() as work:
-        for name in sys.argv[3:] or WORKLOADS:
-            loop, then = check(command, f"{build}/examples/workloads/{name}", size,
-                               f"{work}/{name}")
-            print(row(name, loop, then), flush=True)
+    print(f"{datetime.date.today()}, {workloads.machine()}; size {chosen.size}\n")
+    print("| workload | period | iterations | known | took, s | errors, % | within 5 % |")
+    print("|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in chosen.workload:
+            row(chosen, name, folder)
 
 
 if __name__ == "__main__":

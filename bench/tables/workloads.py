@@ -30,9 +30,11 @@ def number_after(text, pattern):
     return float(found[1]) if found else float("nan")
 
 
-def run(build, program, *arguments, expected=VERIFIED):
-    """One run; ends the script if its answer is not what it must be."""
-    command = [pathlib.Path(build) / "examples" / "workloads" / program, *map(str, arguments)]
+def run(build, program, *arguments, expected=VERIFIED, through=()):
+    """One run, by a command that runs it or of itself; ends the script if its answer is
+    not what it must be."""
+    command = [*through, pathlib.Path(build) / "examples" / "workloads" / program,
+               *map(str, arguments)]
     read, write = os.pipe()
     child = subprocess.Popen(command, stdout=write, stderr=subprocess.STDOUT, env=ENVIRONMENT)
     os.close(write)

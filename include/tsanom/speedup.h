@@ -208,10 +208,13 @@ TSANOM_API tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
                                                 const tsanom_speedup_loop *baseline);
 
 /** Predict when the main loop ends. To the end of its last complete iteration come, for
- *  each iteration still missing, the mean of those on the current threads (all but
- *  the first, which pays for cold caches) and, for each run of the loop still missing,
+ *  each iteration still missing, the mean of those on the current threads and, for each
+ *  run of the loop still missing,
  *  the mean time between its runs. Runs are taken to be as long as the last one that
- *  has ended. The main loop is, of those that have at
+ *  has ended. The mean leaves out the first iteration, which pays for cold caches, and
+ *  counts each other as one and a half times the median of the latest
+ *  ::TSANOM_SPEEDUP_RECENT by then if it took longer: what interrupts a program for long
+ *  is seldom what it goes on with. The main loop is, of those that have at
  *  least nine tenths of the time of the loop that has most, the one of the
  *  longest period.
  *  @param      analyzer    the analyzer

@@ -4,18 +4,11 @@
 
 #include "speedup/speedup.h"
 
-static double median(const tsn_team *team) {
-  double sorted[TSANOM_SPEEDUP_RECENT];
+double tsn_team_median(const tsn_team *team) {
   size_t count = team->count < TSANOM_SPEEDUP_RECENT ? (size_t)team->count
                                                      : (size_t)TSANOM_SPEEDUP_RECENT;
-  if (count == 0) return NAN;
-  for (size_t i = 0; i < count; i++) {
-    size_t at = i;
-    for (; at > 0 && sorted[at - 1] > team->seconds[i]; at--) sorted[at] = sorted[at - 1];
-    sorted[at] = team->seconds[i];
-  }
-  return count % 2 ? sorted[count / 2]
-                   : sorted[count / 2 - 1] / 2 + sorted[count / 2] / 2;
+  const double *middle = &team->sorted[count / 2];
+  return count % 2 ? middle[0] : middle[-1] / 2 + middle[0] / 2;
 }
 
 /* The team of the baseline; NULL: no iteration ran with that many threads. */
@@ -77,11 +70,11 @@ static void describe(const tsanom_speedup *analyzer, const tsn_loop *loop,
   };
   const tsn_team *current = find_current(loop);
   if (!current) return;
-  answer->current_s = median(current);
+  answer->current_s = tsn_team_median(current);
   const tsn_team *baseline = find_baseline(loop, wanted);
   if (!baseline) return;
   answer->baseline_threads = baseline->threads;
-  answer->baseline_s = median(baseline);
+  answer->baseline_s = tsn_team_median(baseline);
   compare(answer);
 }
 
@@ -141,12 +134,11 @@ static uint64_t left_of_run(const tsn_loop *loop, uint64_t now) {
   return now && now < loop->last_run ? loop->last_run - now : 0;
 }
 
-/* The mean of the iterations on the current threads but the first, which pays for cold
- * caches: what disturbs a program now and then is part of the time it takes. */
+/* The mean of the iterations on the current threads, but for the first, which pays for
+ * cold caches, and with bounds to what others take: see TSN_USUAL. */
 static double expected_seconds(const tsn_loop *loop) {
   const tsn_team *team = find_current(loop);
-  if (team->count == 1) return team->total;
-  return (team->total - team->first) / (double)(team->count - 1);
+  return team->count == 1 ? team->total : team->usual / (double)(team->count - 1);
 }
 
 /* Seconds that lie between the runs that `left` more iterations need. */

@@ -178,6 +178,27 @@ static tsn_team *team_of(tsn_loop *loop, int32_t threads) {
   return least;
 }
 
+/* Put a time among the latest in order, where the oldest was or at the end. */
+static void sort_in(tsn_team *team, double seconds) {
+  double *sorted = team->sorted;
+  size_t at = (size_t)team->count, last = at;
+  if (team->count >= TSANOM_SPEEDUP_RECENT) {
+    last = TSANOM_SPEEDUP_RECENT - 1;
+    for (at = 0; sorted[at] != team->seconds[team->next];) at++;
+  }
+  for (; at > 0 && sorted[at - 1] > seconds; at--) sorted[at] = sorted[at - 1];
+  for (; at < last && sorted[at + 1] < seconds; at++) sorted[at] = sorted[at + 1];
+  sorted[at] = seconds;
+}
+
+static void add_to_team(tsn_team *team, double seconds) {
+  sort_in(team, seconds);
+  team->seconds[team->next] = seconds;
+  team->next = (team->next + 1) % TSANOM_SPEEDUP_RECENT;
+  team->total += seconds;
+  if (team->count++) team->usual += fmin(seconds, TSN_USUAL * tsn_team_median(team));
+}
+
 /* The iteration that began with event `live->begun` ends at `time`, before event
  * `next`. */
 static void complete(tsanom_speedup *a, tsn_live *live, uint64_t next, double time) {
@@ -198,10 +219,7 @@ static void complete(tsanom_speedup *a, tsn_live *live, uint64_t next, double ti
     if (threads > iteration.threads) iteration.threads = threads;
   }
   tsn_team *team = team_of(loop, iteration.threads);
-  team->seconds[team->next] = iteration.seconds;
-  team->next = (team->next + 1) % TSANOM_SPEEDUP_RECENT;
-  if (team->count++ == 0) team->first = iteration.seconds;
-  team->total += iteration.seconds;
+  add_to_team(team, iteration.seconds);
   if (loop->iterations == 0) loop->first = iteration.begin;
   loop->last = time;
   loop->total += iteration.seconds;

@@ -9,6 +9,10 @@
 
 enum { TSN_LIVE_MAX = 64 }; /* loops followed at once */
 
+/* So many medians an iteration counts for at most where the next ones are predicted:
+ * what interrupts a program for long is seldom what it goes on with. */
+#define TSN_USUAL 1.5
+
 /* What the analyzer keeps of a past event. */
 typedef struct {
   uint64_t region;
@@ -23,9 +27,14 @@ typedef struct {
   int32_t threads;
   uint32_t next; /* where in `seconds` the next goes */
   uint64_t count;
-  double first, total; /* seconds of the first one, and of all */
+  double total; /* seconds of all */
+  double usual; /* of all but the first, bounded by TSN_USUAL medians */
   double seconds[TSANOM_SPEEDUP_RECENT];
+  double sorted[TSANOM_SPEEDUP_RECENT]; /* the same by size */
 } tsn_team;
+
+/* The median of the latest iterations of a team that has some. */
+double tsn_team_median(const tsn_team *team);
 
 /* A loop over all its runs. */
 typedef struct {

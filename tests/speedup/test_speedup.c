@@ -187,6 +187,23 @@ Test(speedup, a_steady_program_is_predicted_after_a_quarter) {
   tsanom_speedup_destroy(analyzer);
 }
 
+/* Another program takes the processor for long at first, and not later. */
+Test(speedup, what_interrupts_at_first_is_not_expected_to_go_on) {
+  enum { ITERATIONS = 200, INTERRUPTED = 40, EVERY = 8 };
+  tsanom_speedup *analyzer = new_analyzer(NULL, 0);
+  tsanom_speedup_prediction p = {.total_s = 0};
+  double now = 0;
+  for (int i = 0; i < ITERATIONS; i++) {
+    bool interrupted = i < INTERRUPTED && i % EVERY == 0;
+    now = run_region(analyzer, now, 'a', 0.5, interrupted ? 10 : 0.5, 1);
+    now = run_region(analyzer, now, 'b', 0, 1, 1);
+    if (i != ITERATIONS / 4) continue;
+    CHECK_STATUS(tsanom_speedup_predict(analyzer, ITERATIONS, &p), TSANOM_OK);
+  }
+  cr_assert(fabs(p.total_s - now) < 0.05 * now);
+  tsanom_speedup_destroy(analyzer);
+}
+
 /* The second run of a loop is expected to be as long as the first. */
 Test(speedup, the_length_of_a_loop_is_learnt_from_its_last_run) {
   tsanom_speedup *analyzer = new_analyzer(NULL, 0);

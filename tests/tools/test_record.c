@@ -360,6 +360,8 @@ Test(command_record, programs_that_cannot_be_recorded_are_told_of) {
   cr_assert(tsanom("record --force -o run -- sh -c 'exit 7'").status == 7);
   CHECK_REFUSED(tsanom("record -o run -- ./missing"), 3, "./missing: cannot run");
   CHECK_REFUSED(tsanom("record -o run -- no-such-program"), 3, "PATH");
+  cr_assert(shell("printf '#!/bin/sh\\n' >here && chmod +x here") == 0);
+  CHECK_REFUSED(tsanom("record -o run -- here"), 3, "PATH", "./here");
   CHECK_REFUSED(tsanom("record -o no/such/run -- true"), 3, "neither");
   CHECK_REFUSED(tsanom("record --force -o no/such/run -- true"), 3, "no/such/run");
   CHECK_REFUSED(tsanom("record -o run"), 2, "a program is expected");
@@ -443,7 +445,10 @@ Test(command_record, speedup_draws_a_picture) {
   cr_assert(tsanom("record --baseline 1 -o run -- ./loop 100").status == 5);
   outcome o = tsanom("speedup run --plot p.svg --until 1000");
   cr_assert(o.status == 0 && strstr(o.out, "loop.c:"), "%s", o.out);
+  cr_assert(!strstr(o.out, "--baseline"), "%s", o.out);
   check_svg("p.svg");
+  cr_assert(tsanom("record -o equal -- ./loop 20").status == 5);
+  cr_assert(strstr(tsanom("speedup equal").out, "--baseline 1"));
   CHECK_REFUSED(tsanom("speedup run --until 0 --plot q.svg"), 3, "no iterations");
 }
 

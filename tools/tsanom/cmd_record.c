@@ -63,9 +63,8 @@ static const struct argp_option options[] = {
      0},
     {"force", KEY_FORCE, NULL, 0, "Run programs without an OpenMP runtime too", 0},
     {"ompt", KEY_OMPT, NULL, 0,
-     "Watch LLVM's runtime through its tools interface (OMPT), should the program have "
-     "it "
-     "where its calls cannot be intercepted",
+     "Watch LLVM's runtime through its tools interface (OMPT): for programs that have it "
+     "linked into themselves, where no call of it can be intercepted",
      0},
     {0}};
 
@@ -135,6 +134,10 @@ static int find_program(const char *name, char path[PATH_MAX], failure *why) {
       return 0;
     }
     search += length + (search[length] == ':');
+  }
+  if (access(name, X_OK) == 0) {
+    return fail(why, "%s: is not found in PATH; the one in this folder is ./%s", name,
+                name);
   }
   return fail(why, "%s: no such program is found in PATH", name);
 }
@@ -229,7 +232,10 @@ static int check_folder(const char *folder, char path[PATH_MAX], failure *why) {
   if (length < 0 || (size_t)length >= sizeof inside) {
     return fail(why, "%s: the path is too long", folder);
   }
-  if (access(inside, F_OK) == 0) return fail(why, "%s: holds a run already", folder);
+  if (access(inside, F_OK) == 0) {
+    return fail(why, "%s: holds a run already: remove it, or name another folder",
+                folder);
+  }
   return access(path, W_OK | X_OK) ? fail_errno(why, folder, "write into") : 0;
 }
 

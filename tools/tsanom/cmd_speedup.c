@@ -244,6 +244,15 @@ static void print_number(double value, int width) {
   }
 }
 
+/* A loop all of whose iterations ran with as many threads is compared with itself. */
+static int has_baseline(const result *a) {
+  for (size_t i = 0; i < a->loops; i++) {
+    const tsanom_speedup_loop *l = &a->loop[i];
+    if (l->iterations && l->baseline_threads != l->current_threads) return 1;
+  }
+  return 0;
+}
+
 static void print_table(const request *r, result *a) {
   printf("%s: %zu %s in %.6g s%s\n\n", file_title(r->path), a->used,
          a->stream.level == LEVEL_WORKSHARING ? "ends of worksharing" : "regions",
@@ -268,6 +277,11 @@ static void print_table(const request *r, result *a) {
     printf("  %s\n", region_stream_name(&a->stream, l->start));
   }
   if (a->lost) printf("there are more loops than can be told apart\n");
+  if (!r->baseline_path && !has_baseline(a)) {
+    printf(
+        "\nall iterations ran with as many threads: for a speedup record with --baseline "
+        "1, or\ncompare with a run on fewer threads by --baseline RUN\n");
+  }
   if (a->predicted) {
     const tsanom_speedup_prediction *p = &a->prediction;
     printf("\n%llu of %llu iterations of %zu; %.6g s to go, %.6g s in all\n",
