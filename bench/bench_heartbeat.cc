@@ -2,7 +2,8 @@
 /* Nanoseconds of a beat beside those of the clock it reads, for both clocks, on one
  * thread and on two; and of a beat without a run. Thread CPU time of bursts of
  * beats with pauses between, so that what is timed is the beat and not the file
- * system's speed; `flood` times beats at full speed, growth of the stream included.
+ * system's speed; `flood` times beats at full speed, growth of the stream included;
+ * `beat_amid_work` beats among the work of a program.
  * Each run is read back, and must hold every beat. */
 #include <tsanom/heartbeat.h>
 #include <tsanom/heartbeat_run.h>
@@ -17,6 +18,7 @@
 #endif
 
 #include "report.h"
+#include "support/folder.h"
 
 namespace {
 
@@ -59,12 +61,12 @@ Cost time_bursts(int32_t thread, int32_t clock) {
 class Run {
  public:
   Run(int32_t threads, int32_t clock) {
-    char name[] = "/tmp/tsanom-bench-XXXXXX";
-    if (mkdtemp(name)) folder_ = name;
+    char name[FOLDER_ROOM];
+    if (new_folder(name)) folder_ = name;
     tsanom_heartbeat_options options;
     tsanom_heartbeat_options_init(&options, sizeof options);
     options.clock = clock;
-    started_ = tsanom_heartbeat_init(name, threads, &options) == TSANOM_OK;
+    started_ = tsanom_heartbeat_init(folder_.c_str(), threads, &options) == TSANOM_OK;
   }
   ~Run() {
     std::filesystem::remove_all(folder_);
@@ -142,6 +144,42 @@ void flood(benchmark::State &state) {
   }
 }
 BENCHMARK(flood)->UseManualTime()->Iterations(3);
+
+/* Iterations that use up the first cache, so that a beat among them finds nothing of its
+ * own there, with and without beats by turns. */
+void beat_amid_work(benchmark::State &state) {
+  enum { FIELD = 1 << 18, STEP = 2048, BLOCK = 512, PAIRS = 200 };
+  std::vector<double> field(FIELD, 1.0);
+  size_t at = 0;
+  auto block = [&](bool beating) {
+    double start = cpu_seconds();
+    for (uint32_t k = 0; k < BLOCK; k++) {
+      for (size_t i = at; i < at + STEP; i++) field[i] = 0.999 * field[i] + 1;
+      at = (at + STEP) % FIELD;
+      if (beating) tsanom_heartbeat_beat(0, k);
+    }
+    benchmark::DoNotOptimize(field.data());
+    return cpu_seconds() - start;
+  };
+  for (auto _ : state) {
+    Run run(1, TSANOM_HEARTBEAT_CLOCK_AUTO);
+    std::vector<double> costs;
+    block(true);
+    for (int pair = 0; pair < PAIRS; pair++) {
+      bool first = pair % 2 != 0;
+      double one = block(first), other = block(!first);
+      costs.push_back(1e9 * (first ? one - other : other - one) / BLOCK);
+    }
+    if (!run.holds(uint64_t{BLOCK} * (PAIRS + 1))) {
+      state.SkipWithError("beats are missing");
+      return;
+    }
+    double cost = median(costs);
+    state.SetIterationTime(cost * 1e-9);
+    report(state, "ns/beat", cost);
+  }
+}
+BENCHMARK(beat_amid_work)->UseManualTime()->Iterations(3);
 
 void beat_without_run(benchmark::State &state) {
   double start = cpu_seconds();

@@ -10,9 +10,11 @@
 #include <tsanom/regions.h>
 #include <unistd.h>
 
-enum { PATH = 128 };
+#include "support/folder.h"
 
-static char folder[] = "/tmp/tsanom-fuzz-XXXXXX";
+enum { PATH = FOLDER_ROOM + 32 };
+
+static char folder[FOLDER_ROOM];
 static char inner[PATH], places[PATH];
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -30,7 +32,7 @@ static void clean_up(void) {
 
 /* A run without events. */
 static void record(void) {
-  if (!mkdtemp(folder)) abort();
+  if (!new_folder(folder)) abort();
   (void)snprintf(inner, sizeof inner, "%s/regions", folder);
   (void)snprintf(places, sizeof places, "%s/places.tsv", inner);
   (void)atexit(clean_up);

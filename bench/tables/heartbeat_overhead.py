@@ -3,17 +3,25 @@
 """Overhead of heartbeats, equation 14 of the heartbeat paper: (E_a - E_b) / E_b with
 E_a the processor time of a workload that beats and E_b of one that does not.
 
-    heartbeat_overhead.py BUILD_DIR [--pairs N] [--threads N] [--size NAME] [--sweep]
+    heartbeat_overhead.py BUILD_DIR [--programs NAME ...] [--runs N] [--threads N]
+                          [--size NAME] [--block MS] [--sweep [CYCLE ...]]
 
-Runs with and without heartbeats take turns, so that what the machine does
-meanwhile meets both. The overhead is the median over the pairs; its interval is
+Two runs differ by more than heartbeats cost: in where memory lies, in the clock
+frequency, in who else is about. So blocks of some milliseconds with and without
+heartbeats take turns within one run, in an order drawn for each pair, by the
+workloads' --alternate. A pair's E_a and E_b are the processor times of all threads
+in its two blocks. `beats` is the median over the pairs of all runs; its interval is
 that between order statistics which holds the true median with 95 %, whatever the
-noise. --sweep also changes the cycle of sp, for the overhead against the rate.
+noise. `helper` is the processor time of the recorder's helper thread over that of the
+blocks that beat, `computed` the rate times what bench_heartbeat finds a beat to cost.
+--sweep changes the cycle of sp instead, for the overhead against the rate.
 Prints Markdown tables.
 """
-import argparse
-import datetime
+import json
 import math
+import re
+import statistics
+import subprocess
 import sys
 import tempfile
 
@@ -23,71 +31,82 @@ PAPER = "under 2.5 %"
 SWEEP_CYCLES = (100_000, 10_000, 1000, 300, 100)
 
 
-def median_interval(count, level=0.95):
-    """Rank k (from 0) such that the median lies between the k-th smallest and the
-    k-th largest of `count` with at least that probability: a sign test."""
-    tail, k = 0.0, 0
+def median_interval(count, odds=20):
+    """Rank k (from 0) such that the median lies outside the k-th smallest and the k-th
+    largest of `count` with a probability of at most 1 / odds: a sign test."""
+    tail, k = 0, 0
     while True:
-        tail += math.comb(count, k) / 2 ** count
-        if 2 * tail > 1 - level:
+        tail += math.comb(count, k)
+        if 2 * odds * tail > 2 ** count:
             return max(k - 1, 0)
         k += 1
 
 
-def pair(build, program, folder, number, arguments):
-    """Processor times with and without heartbeats, in an order that alternates, and
-    the rate."""
-    times = {}
-    rate = math.nan
-    for beating in ((True, False) if number % 2 else (False, True)):
-        how = ("--record", f"{folder}/{number}") if beating else ("--no-heartbeat",)
-        run = workloads.run(build, program, *arguments, "--seed", 1, *how)
-        times[beating] = run.cpu_seconds
-        if beating:
-            rate = run.beats_per_second
-    return times[True] / times[False] - 1, rate
+def beat_cost(build):
+    """Nanoseconds of a beat."""
+    text = subprocess.run([build / "bench" / "bench_heartbeat", "--benchmark_format=json",
+                           "--benchmark_filter=^beat/clock:1/threads:1/"],
+                          check=True, text=True, stdout=subprocess.PIPE).stdout
+    return json.loads(text)["benchmarks"][0]["real_time"]
 
 
-def row(chosen, program, cycle=None):
-    arguments = ["--threads", chosen.threads, "--size", chosen.size]
-    if cycle:
-        arguments += ["--cycle", cycle]
-    overheads, rates = [], []
-    for number in range(chosen.pairs):
-        print(f"\r{program} {cycle or ''}: pair {number + 1} of {chosen.pairs} ", end="",
-              file=sys.stderr, flush=True)
+def block_pairs(output):
+    """(beating, silent) of each pair, in seconds of all threads together."""
+    threads = {}
+    for thread, beating, silent in re.findall(
+            r"thread (\d+) block pair: beating ([\d.]+) s, silent ([\d.]+) s", output):
+        threads.setdefault(thread, []).append((float(beating), float(silent)))
+    return [tuple(map(sum, zip(*pair))) for pair in zip(*threads.values())]
+
+
+def measure(chosen, program, arguments):
+    """Pairs of blocks and seconds of the helper in all runs, and the rate."""
+    arguments = ["--threads", chosen.threads, *arguments]
+    trial = workloads.run(chosen.build, program, *arguments, "--size", "short")
+    block = max(1, round(trial.beats_per_second / chosen.threads * chosen.block / 1000))
+    arguments += ["--size", chosen.size]
+    pairs, helper, rates = [], 0.0, []
+    for number in range(chosen.runs):
+        print(f"\r{program}: run {number + 1} of {chosen.runs} ", end="", file=sys.stderr,
+              flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            overhead, rate = pair(chosen.build, program, folder, number, arguments)
-        overheads.append(overhead)
-        rates.append(rate)
+            run = workloads.run(chosen.build, program, *arguments, "--seed", number,
+                                "--record", f"{folder}/run", "--alternate", block)
+        pairs += block_pairs(run.output)
+        helper += workloads.number_after(run.output, r"helper ([-\d.]+) s")
+        rates.append(run.beats_per_second)
     print("\r\033[K", end="", file=sys.stderr)
-    overheads.sort()
-    rates.sort()
-    k = median_interval(chosen.pairs)
-    middle = chosen.pairs // 2
-    print(f"| {program} | {cycle or 'as in Table 1'} | {rates[middle]:.0f} | {PAPER} | "
-          f"{100 * overheads[middle]:.2f} % | {100 * overheads[k]:.2f} ... "
-          f"{100 * overheads[-1 - k]:.2f} % |", flush=True)
+    return pairs, helper, statistics.median(rates)
+
+
+def row(chosen, program, cost, cycle=None):
+    pairs, helper, rate = measure(chosen, program, ["--cycle", cycle] if cycle else [])
+    overheads = sorted(beating / silent - 1 for beating, silent in pairs)
+    k = median_interval(len(overheads))
+    computed = rate / chosen.threads * cost * 1e-9
+    print(f"| {program} | {cycle or 'as in Table 1'} | {rate:.0f} | {PAPER} | "
+          f"{100 * statistics.median(overheads):.2f} % | "
+          f"{100 * overheads[k]:.2f} ... {100 * overheads[-1 - k]:.2f} % | "
+          f"{100 * helper / sum(beating for beating, _ in pairs):.2f} % | "
+          f"{100 * computed:.2f} % | {len(pairs)} |", flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build")
-    parser.add_argument("--pairs", type=int, default=21)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--size", default="short")
-    parser.add_argument("--sweep", action="store_true")
+    parser = workloads.parser(__doc__, size="medium")
+    parser.add_argument("--runs", type=int, default=2)
+    parser.add_argument("--block", type=float, default=5, help="milliseconds")
+    parser.add_argument("--sweep", nargs="*", type=int)
     chosen = parser.parse_args()
-    print(f"{datetime.date.today()}, {workloads.machine()}; {chosen.threads} threads, size "
-          f"{chosen.size}, {chosen.pairs} pairs\n")
-    print("| benchmark | iterations per beat | beats/s | paper | overhead | 95 % interval |")
-    print("|---|---|---|---|---|---|")
-    for program in workloads.PROGRAMS:
-        row(chosen, program)
-    if chosen.sweep:
-        for cycle in SWEEP_CYCLES:
-            row(chosen, "sp", cycle)
+    cost = beat_cost(chosen.build)
+    workloads.print_header(chosen, f", blocks of {chosen.block:g} ms; a beat costs "
+                           f"{cost:.1f} ns", "benchmark", "iterations per beat", "beats/s",
+                           "paper", "beats", "95 % interval", "helper", "computed", "pairs")
+    if chosen.sweep is not None:
+        for cycle in chosen.sweep or SWEEP_CYCLES:
+            row(chosen, "sp", cost, cycle)
+        return
+    for program in chosen.programs:
+        row(chosen, program, cost)
 
 
 if __name__ == "__main__":

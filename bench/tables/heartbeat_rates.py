@@ -3,14 +3,12 @@
 """Table 1 of the heartbeat paper: cycle and heart rate of the six workloads, the
 paper's beside ours. Prints a Markdown table; takes a quarter of a minute.
 
-    heartbeat_rates.py BUILD_DIR [--threads N] [--size NAME]
+    heartbeat_rates.py BUILD_DIR [--programs NAME ...] [--threads N] [--size NAME]
 
 BUILD_DIR is one that `cmake --preset bench && cmake --build --preset bench` made.
 The paper ran four threads on a machine that it does not describe; its rates and
 ours are of all threads together.
 """
-import argparse
-import datetime
 import tempfile
 
 import workloads
@@ -21,17 +19,10 @@ PAPER = {"bt": (1, 97519.4), "lu": (1, 346877.5), "cg": (10, 176311.3),
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--size", default="small")
-    chosen = parser.parse_args()
-    print(f"{datetime.date.today()}, {workloads.machine()}; {chosen.threads} threads, "
-          f"size {chosen.size}\n")
-    print("| benchmark | iterations per beat | paper, beats/s | ours, beats/s | ours/paper |")
-    print("|---|---|---|---|---|")
-    for program in workloads.PROGRAMS:
+    chosen = workloads.parser(__doc__, size="small").parse_args()
+    workloads.print_header(chosen, "", "benchmark", "iterations per beat", "paper, beats/s",
+                           "ours, beats/s", "ours/paper")
+    for program in chosen.programs:
         cycle, paper = PAPER[program]
         with tempfile.TemporaryDirectory() as folder:
             rate = workloads.run(chosen.build, program, "--threads", chosen.threads,

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Running the workloads of examples/workloads/, for the tables of the heartbeat paper."""
+import argparse
 import dataclasses
+import datetime
 import os
 import pathlib
 import re
@@ -23,6 +25,7 @@ class Run:
     seconds: float          # of the work, by the clock
     beats_per_second: float  # of all threads together
     processor: float        # share of the time that a thread had a processor
+    output: str
 
 
 def number_after(text, pattern):
@@ -47,7 +50,7 @@ def run(build, program, *arguments, expected=VERIFIED, through=()):
                  f"{expected}:\n{text}")
     return Run(usage.ru_utime + usage.ru_stime, number_after(text, r": ([\d.]+) s,"),
                number_after(text, r"([\d.]+) beats/s"),
-               number_after(text, r"processor (\d+) %") / 100)
+               number_after(text, r"processor (\d+) %") / 100, text)
 
 
 def machine():
@@ -56,3 +59,22 @@ def machine():
         if line.startswith("model name"):
             return f"{line.partition(':')[2].strip()}, {os.cpu_count()} processors"
     return f"{os.cpu_count()} processors"
+
+
+def parser(description, size):
+    """What every table of the workloads asks for."""
+    result = argparse.ArgumentParser(description=description,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    result.add_argument("build", type=pathlib.Path)
+    result.add_argument("--programs", nargs="+", choices=PROGRAMS, default=PROGRAMS)
+    result.add_argument("--threads", type=int, default=2)
+    result.add_argument("--size", default=size)
+    return result
+
+
+def print_header(chosen, detail, *columns):
+    """Day, machine and options, and the head of a Markdown table."""
+    print(f"{datetime.date.today()}, {machine()}; {chosen.threads} threads, size "
+          f"{chosen.size}{detail}\n")
+    print("| " + " | ".join(columns) + " |")
+    print("|---" * len(columns) + "|", flush=True)

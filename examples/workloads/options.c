@@ -25,7 +25,8 @@ enum {
   OPTION_LEAK_RATE,
   OPTION_LEAK_CAP,
   OPTION_SEED,
-  OPTION_CYCLE
+  OPTION_CYCLE,
+  OPTION_ALTERNATE
 };
 
 static const struct argp_option options[] = {
@@ -42,6 +43,11 @@ static const struct argp_option options[] = {
      "iterations between two beats of a thread (default: see below)", 1},
     {"no-heartbeat", OPTION_NO_HEARTBEAT, NULL, 0,
      "make no heartbeat even with --record: the other half of an overhead pair", 1},
+    {"alternate", OPTION_ALTERNATE, "BEATS", 0,
+     "with --record: leave the heartbeats out of one of every two blocks of so many "
+     "beats "
+     "of a thread, in an order drawn for each pair, and print the processor time of each",
+     1},
     {"anomaly", OPTION_ANOMALY, "KIND", 0,
      "leak (memory is allocated and touched at every beat and never freed), shutdown "
      "(SIGKILL at a seeded beat within 10 to 90 % of the run) or thread-shutdown (one "
@@ -113,6 +119,9 @@ static void settle(struct workload *w, bool heartbeat, struct argp_state *state)
   if (!heartbeat) {
     w->record = NULL;
   }
+  if (w->alternate && !w->record) {
+    argp_error(state, "--alternate: takes turns with heartbeats, so --record is needed");
+  }
   if (w->anomaly_thread == WORKLOAD_THREAD_UNSET) {
     w->anomaly_thread =
         w->anomaly == WORKLOAD_LEAK ? WORKLOAD_ALL_THREADS : w->threads - 1;
@@ -168,6 +177,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       break;
     case OPTION_CYCLE:
       w->cycle = (uint32_t)parse_count(arg, "cycle", 1, UINT32_MAX, state);
+      break;
+    case OPTION_ALTERNATE:
+      w->alternate = parse_count(arg, "alternate", 1, UINT32_MAX, state);
       break;
     case ARGP_KEY_ARG:
       argp_error(state, "unexpected argument %s", arg);

@@ -3,11 +3,11 @@
 #include "workload.h"
 
 #include <omp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <tsanom/heartbeat.h>
 
 /* The share of the run, in planned beats, within which a shutdown falls. */
@@ -87,11 +87,9 @@ static void plan_anomaly(struct workload *w, uint64_t beats) {
   }
 }
 
-static double cpu_time(void) {
+double workload_cpu_seconds(clockid_t clock) {
   struct timespec now;
-  return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now)
-             ? 0
-             : (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+  return clock_gettime(clock, &now) ? 0 : (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 void workload_start(struct workload *w, int shares, uint64_t iterations) {
@@ -109,6 +107,9 @@ void workload_start(struct workload *w, int shares, uint64_t iterations) {
   }
   const uint64_t beats = iterations / w->cycle;
   plan_anomaly(w, beats ? beats : 1);
+  if (w->alternate && !workload_plan_turns(w, beats)) {
+    fail(w, WORKLOAD_USAGE, "too few beats for a pair of blocks at size", w->size->name);
+  }
   if (w->record) {
     const tsanom_status status = tsanom_heartbeat_init(w->record, w->threads, NULL);
     if (status != TSANOM_OK) {
@@ -116,12 +117,15 @@ void workload_start(struct workload *w, int shares, uint64_t iterations) {
     }
   }
   w->started = omp_get_wtime();
-  w->started_cpu = cpu_time();
+  w->started_cpu = workload_cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 struct workload_thread *workload_enter(struct workload *w) {
   struct workload_thread *me = &w->team[omp_get_thread_num()];
   me->team = omp_get_num_threads();
+  if (me->entered == 0 && !pthread_getcpuclockid(pthread_self(), &me->clock)) {
+    me->entered = workload_cpu_seconds(me->clock);
+  }
   return me;
 }
 
@@ -145,6 +149,9 @@ void workload_beat(struct workload_thread *me, uint32_t tag) {
     tsanom_heartbeat_beat(me->number, tag);
   }
   ++me->beats;
+  if (me->beats == me->turns.end) {
+    workload_take_turn(me);
+  }
   if (me->leak_bytes) {
     leak(me);
   }
@@ -158,7 +165,10 @@ void workload_beat(struct workload_thread *me, uint32_t tag) {
 
 void workload_stop(struct workload *w) {
   w->seconds = omp_get_wtime() - w->started;
-  w->cpu_seconds = cpu_time() - w->started_cpu;
+  w->cpu_seconds = workload_cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - w->started_cpu;
+  for (int t = 0; t < w->threads; ++t) {
+    w->team_seconds += workload_cpu_seconds(w->team[t].clock) - w->team[t].entered;
+  }
   if (w->record) {
     const tsanom_status status = tsanom_heartbeat_finish();
     if (status != TSANOM_OK) {
@@ -198,6 +208,9 @@ int workload_close(struct workload *w, double error, double limit) {
          (unsigned long long)beats, (double)beats / w->seconds);
   printf("%s: on a processor %.0f %% of the time\n", w->program->name,
          100 * w->cpu_seconds / (w->seconds * w->threads));
+  if (w->alternate) {
+    workload_print_turns(w);
+  }
   if (w->anomaly == WORKLOAD_LEAK) {
     printf("%s: leaked %.1f MiB\n", w->program->name, (double)leaked / 1048576.0);
   }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 /* Exit statuses. */
 enum {
@@ -48,6 +49,17 @@ enum workload_anomaly {
   WORKLOAD_THREAD_SHUTDOWN
 };
 
+/* A thread's blocks of beats with and without heartbeats, see turns.c. */
+struct workload_turns {
+  uint64_t beats; /* of a block; 0: there are none */
+  uint64_t end;   /* the beat that ends the block */
+  uint64_t ended; /* blocks ended, the warming one included */
+  uint64_t pairs; /* there is room for */
+  uint64_t draws; /* state: which block of a pair comes first */
+  double began;
+  double (*seconds)[2]; /* processor time of each pair: silent, beating */
+};
+
 /* One thread's counters, on cache lines of its own. */
 struct workload_thread {
   _Alignas(WORKLOAD_LINE) uint64_t beats;
@@ -59,7 +71,10 @@ struct workload_thread {
   void *blocks; /* the latest leaked block, which points to the one before */
   uint32_t cycle;
   int number;
-  int team; /* threads in the team */
+  int team;        /* threads in the team */
+  clockid_t clock; /* of the thread's processor time */
+  double entered;  /* that time when it first entered; 0: it has not */
+  struct workload_turns turns;
   bool recording;
   bool kills;   /* at stop_at: the process; otherwise this thread's work */
   bool stopped; /* does no more work */
@@ -72,14 +87,16 @@ struct workload {
   uint64_t seed;
   uint32_t cycle;     /* iterations per beat */
   const char *record; /* run folder; NULL: no heartbeats */
+  uint64_t alternate; /* beats of a block with or without heartbeats; 0: no blocks */
   enum workload_anomaly anomaly;
   int anomaly_thread; /* WORKLOAD_ALL_THREADS, or one */
   size_t leak_rate;   /* bytes per beat; 0: spread over the run */
   size_t leak_cap;    /* bytes, all threads together */
   double started;
   double started_cpu;
-  double seconds;     /* of the run, by the clock */
-  double cpu_seconds; /* processor time of all threads */
+  double seconds;      /* of the run, by the clock */
+  double cpu_seconds;  /* processor time of all threads */
+  double team_seconds; /* that of the team's */
   struct workload_thread *team;
 };
 
@@ -113,6 +130,14 @@ static inline double workload_worse(double a, double b) {
 #pragma omp declare reduction(worse:double                                 \
                               : omp_out = workload_worse(omp_out, omp_in)) \
     initializer(omp_priv = 0)
+
+double workload_cpu_seconds(clockid_t clock);
+
+/* Cut the beats of each thread into blocks; the number of pairs, 0 if the beats do not
+ * suffice. */
+uint64_t workload_plan_turns(struct workload *w, uint64_t beats);
+void workload_take_turn(struct workload_thread *me);
+void workload_print_turns(const struct workload *w);
 
 /* Numbers of a seed: the same on every machine. */
 uint64_t workload_random(uint64_t *state);

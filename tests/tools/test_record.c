@@ -500,8 +500,9 @@ Test(command_record, every_workload_shows_its_iterations) {
     bool diffuses = !strcmp(name, "bt") || !strcmp(name, "lu") || !strcmp(name, "sp");
     cr_assert(
         shell("cd '" TSANOM_WORKLOAD_SOURCES "' && clang -O2 -fopenmp -D_GNU_SOURCE "
-              "-I../../include -o \"$OLDPWD/%s.clang\" %s.c workload.c options.c %s "
-              "'" TSANOM_HEARTBEAT_LIBRARY "' " TSANOM_COVERAGE_LIBRARY " -lm -pthread",
+              "-I../../include -o \"$OLDPWD/%s.clang\" %s.c workload.c turns.c options.c "
+              "%s '" TSANOM_HEARTBEAT_LIBRARY "' " TSANOM_COVERAGE_LIBRARY
+              " -lm -pthread",
               name, name, diffuses ? "diffusion.c" : "") == 0);
     outcome o =
         tsanom("record -o %s.run -- ./%s.clang --size tiny --threads 2", name, name);

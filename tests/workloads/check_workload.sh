@@ -66,6 +66,12 @@ expect 4 'thread 0' --threads 2 --anomaly thread-shutdown --anomaly-thread 0 --s
 sed -n 's/.*VOID//p' "$scratch/output" | cmp -s - "$scratch/first" &&
   complain "two seeds, one moment"
 
+# Blocks with and without heartbeats.
+recorded 0 'thread 1 block pair: beating [0-9.]* s, silent [0-9.]* s' --threads 2 --alternate 1
+grep -q ': helper [0-9.-]* s' "$scratch/output" || complain "no time of the helper"
+expect 2 'too few beats for a pair' --threads 2 --alternate 4294967295 \
+  --record "$scratch/unmade"
+
 expect 0 'VERIFIED' --threads 2 --record "$scratch/unmade" --no-heartbeat
 [ ! -e "$scratch/unmade" ] || complain "--no-heartbeat made a run folder"
 expect 3 "$scratch/run1" --threads 1 --record "$scratch/run1"
@@ -81,6 +87,7 @@ expect 2 'only a leak' --threads 2 --anomaly shutdown --anomaly-thread all
 expect 2 'number of bytes' --leak-rate 0
 expect 2 'number of bytes' --leak-cap 4T
 expect 2 'whole number' --seed -1
+expect 2 'record is needed' --alternate 10
 expect 2 'unexpected argument' surplus
 
 [ "$failures" -eq 0 ] && echo "all as expected"
