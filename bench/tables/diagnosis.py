@@ -4,6 +4,7 @@
 
     diagnosis.py record DATA BUILD [--rounds 20] [--size NAME] [--loaded] [--strengths]
     diagnosis.py score  DATA BUILD [--train OTHER_DATA] [--rule pace|completion|paper]
+                        [--coverage P] [--repeats 3]
 
 record makes DATA/PROGRAM/KIND/NUMBER: in each round of each workload a normal run, a
 leaking one, and one that is shut down (by turns a killed process and a stopped
@@ -11,9 +12,9 @@ thread); 20 rounds are 60 runs a workload. --loaded keeps another process busy
 meanwhile; --strengths adds leaks of 1 GiB down to 16 MiB.
 
 score takes 30 % of the runs of each status of a workload at random as training, learns
-from the normal ones among these, diagnoses the others, and does so three times. --train takes
-the training runs from another data set, of another problem size or load. Prints
-Markdown tables. BUILD is one that `cmake --preset bench && cmake --build --preset
+from the normal ones among these, diagnoses the others, and does so --repeats times.
+--train takes the training runs from another data set, of another problem size or
+load. Prints Markdown tables. BUILD is one that `cmake --preset bench && cmake --build --preset
 bench` made.
 """
 import argparse
@@ -25,6 +26,7 @@ import pathlib
 import random
 import subprocess
 import sys
+import tempfile
 
 import workloads
 
@@ -34,7 +36,6 @@ STATUS_OF = {"normal": "normal", "leak": "memory_leak", "killed": "shutdown",
 STRENGTHS = ("1G", "512M", "256M", "128M", "64M", "32M", "16M")
 THREADS = 2
 TRAINING = 0.3
-REPEATS = 3
 
 
 # Recording
@@ -138,22 +139,28 @@ def mean(values):
     return sum(values) / len(values)
 
 
+def learn(chosen, model, runs):
+    coverage = ["--coverage", chosen.coverage] if chosen.coverage else []
+    tsanom(chosen.build, "learn", "--rule", chosen.rule, *coverage, "-o", model, *runs)
+
+
 def repeats(chosen, program):
     """For each repeat: the diagnosed pairs, and by strength of leak the pairs in which
     leaks of that strength stand for the leaks."""
-    for repeat in range(REPEATS):
+    for repeat in range(chosen.repeats):
         generator = random.Random(f"{program} {repeat}")
         own = runs_of(chosen.data, program)
         training, testing = split(own, generator)
         if chosen.train:
             training, _ = split(runs_of(chosen.train, program), generator)
         normal = [run for run in training if run.parent.name == "normal"]
-        model = chosen.data / "model.json"
-        tsanom(chosen.build, "learn", "--rule", chosen.rule, "-o", model, *normal)
-        pairs = found_in(chosen.build, model, testing)
-        others = [p for p in pairs if p[0] != "memory_leak"]
-        yield pairs, {s: others + found_in(chosen.build, model, own[f"leak-{s}"])
-                      for s in STRENGTHS if own[f"leak-{s}"]}
+        with tempfile.TemporaryDirectory() as folder:
+            model = pathlib.Path(folder) / "model.json"
+            learn(chosen, model, normal)
+            pairs = found_in(chosen.build, model, testing)
+            others = [p for p in pairs if p[0] != "memory_leak"]
+            yield pairs, {s: others + found_in(chosen.build, model, own[f"leak-{s}"])
+                          for s in STRENGTHS if own[f"leak-{s}"]}
 
 
 def score(chosen):
@@ -192,6 +199,8 @@ def main():
     parser.add_argument("--strengths", action="store_true")
     parser.add_argument("--train", type=pathlib.Path)
     parser.add_argument("--rule", default="pace")
+    parser.add_argument("--coverage", help="that of the ranges; by default the command's")
+    parser.add_argument("--repeats", type=int, default=3)
     chosen = parser.parse_args()
     record(chosen) if chosen.action == "record" else score(chosen)
 

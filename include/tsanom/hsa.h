@@ -85,7 +85,8 @@ enum {
   TSANOM_HSA_RULE_PAPER = 0,
   /** Algorithm 1 with two of its questions sharpened: a thread is shut down if
    *  it beat fewer times than normal, however long it took; and an unlike
-   *  series is a leak only if it is slower than normal, not if faster. */
+   *  series is a leak only if it is slower than normal, by its times and by its
+   *  rates, not if faster. */
   TSANOM_HSA_RULE_COMPLETION = 1,
   /** As completion, but before anything else is asked of a thread that beat often
    *  enough it leaks if its interval ratio is above its range (default). */
@@ -125,7 +126,8 @@ typedef struct tsanom_hsa_options {
    *  the polynomial of max_degree. */
   double r2;
   /** Share of future normal threads that each range is to hold, above 0 and
-   *  below 1; 0.95 (default). */
+   *  below 1; 0.99 (default). A thread is judged by several ranges at once, so that
+   *  more normal threads than 1 - coverage leave some range. */
   double coverage;
   /** Least room left beside the normal runs, >= 0: a ratio's range holds
    *  [1/(1+margin), 1+margin] times the middle of its range, a distance's holds
@@ -427,7 +429,7 @@ enum {
   TSANOM_HSA_ASK_LATE = 6,     /**< GTR > maxtime? */
   TSANOM_HSA_ASK_RATE = 7,     /**< {GHR, LHR} within HeartrateRange? */
   TSANOM_HSA_ASK_COMPLETE = 8, /**< beat ratio not below its range? */
-  TSANOM_HSA_ASK_SLOWER = 9,   /**< GTR or LTR above, or GHR or LHR below? */
+  TSANOM_HSA_ASK_SLOWER = 9,   /**< GTR or LTR above, and GHR or LHR below? */
   TSANOM_HSA_ASK_SILENT = 10,  /**< was it so in a normal run too? */
   TSANOM_HSA_ASK_PACE = 11,    /**< interval ratio above its range? */
   TSANOM_HSA_STEPS = 8         /**< most steps of a path */

@@ -74,9 +74,9 @@ static const char *const remarks[][2] = {
                              "normal"},
     [TSANOM_HSA_ASK_COMPLETE] = {"is below its normal range: beats are missing",
                                  "is not below its normal range: no beats are missing"},
-    [TSANOM_HSA_ASK_SLOWER] = {"show no slowing: no time ratio is above and no rate "
-                               "ratio below its normal range",
-                               "show slowing: a time ratio is above or a rate ratio "
+    [TSANOM_HSA_ASK_SLOWER] = {"show no slowing: no time ratio is above, or no rate "
+                               "ratio below, its normal range",
+                               "show slowing: a time ratio is above and a rate ratio "
                                "below its normal range"},
     [TSANOM_HSA_ASK_PACE] = {"is not above its normal range: while it runs, it beats as "
                              "fast as ever",

@@ -94,8 +94,8 @@ static bool ask_complete(const walk *w) {
 static bool ask_slower(const walk *w) {
   static const int32_t feature[] = {TSANOM_HSA_GTR, TSANOM_HSA_LTR, TSANOM_HSA_GHR,
                                     TSANOM_HSA_LHR};
-  bool answer = is_above(w, feature[0]) || is_above(w, feature[1]) ||
-                is_below(w, feature[2]) || is_below(w, feature[3]);
+  bool answer = (is_above(w, feature[0]) || is_above(w, feature[1])) &&
+                (is_below(w, feature[2]) || is_below(w, feature[3]));
   return ask(w, TSANOM_HSA_ASK_SLOWER, answer, 4, feature);
 }
 

@@ -53,9 +53,9 @@ static int32_t completion(const int *at) {
     return at[TSANOM_HSA_GTR] == ABOVE && !normal_rate ? TSANOM_HSA_MEMORY_LEAK
                                                        : TSANOM_HSA_NORMAL;
   }
-  int slower = at[TSANOM_HSA_GTR] == ABOVE || at[TSANOM_HSA_LTR] == ABOVE ||
-               at[TSANOM_HSA_GHR] == BELOW || at[TSANOM_HSA_LHR] == BELOW;
-  return slower ? TSANOM_HSA_MEMORY_LEAK : TSANOM_HSA_NORMAL;
+  int late = at[TSANOM_HSA_GTR] == ABOVE || at[TSANOM_HSA_LTR] == ABOVE;
+  int slow = at[TSANOM_HSA_GHR] == BELOW || at[TSANOM_HSA_LHR] == BELOW;
+  return late && slow ? TSANOM_HSA_MEMORY_LEAK : TSANOM_HSA_NORMAL;
 }
 
 static int32_t pace(const int *at) {
