@@ -54,8 +54,11 @@ void NAME(tsn_dtw_pair_fill)(pair *p, const real *x, const real *y) {
       size_t k = 0;
       for (; k < whole; k++) column[k] = from[k * delay * o->stride];
       if (whole * delay + f < p->problem.m) column[k] = from[k * delay * o->stride], k++;
-      /* Lanes before their first and after their last column need any number. */
-      for (size_t lane = 1; lane <= lanes; lane++) column[-(ptrdiff_t)lane] = 0;
+      /* Before column 0 all cells are infinite, as rows that begin there need them;
+       * past their last column lanes need any number. */
+      for (size_t lane = 1; lane <= lanes; lane++) {
+        column[-(ptrdiff_t)lane] = (real)INFINITY;
+      }
       for (; k + lanes < p->column_stride; k++) column[k] = 0;
     }
   }
@@ -193,7 +196,7 @@ static void prepare_regular(const pair *p, const rectangle *a, size_t t, int sha
   p->kernels->fill(s->state, p->kernels->depth, INFINITY);
   bool band = shape == BAND;
   s->begin = base;
-  s->begun = base + skew + (band ? p->rows - 1 : 0);
+  s->begun = base + (band ? skew + p->rows - 1 : 0);
   s->ending = band ? base + 2 * p->problem.radius + 1 : SIZE_MAX;
   s->end = band ? s->ending + skew + p->rows - 1 : width + skew;
 }
@@ -209,9 +212,12 @@ static void prepare_irregular(const pair *p, const rectangle *a, size_t t, sweep
     for (size_t u = 0; u < depth; u++, row++) {
       size_t at = u * lanes + lanes - 1 - block, first_step, last_step;
       if (row < p->padding) {
-        first_step = pad_row(p, a, s, at, skew, row + 1 == p->padding);
+        bool lowest = row + 1 == p->padding;
+        first_step = pad_row(p, a, s, at, skew, lowest);
         begun = larger(begun, first_step);
-        begin = 0;
+        /* Rows above it stay infinite; what the last row of the strip passes down
+         * begins at column -1. */
+        if (lowest) begin = block > 0 ? skew - delay : 0;
         continue;
       }
       if (fill_row(p, a, s, row - p->padding, at, skew, &first_step, &last_step)) {

@@ -45,6 +45,16 @@ static bool wait_above(const run *r, size_t t, size_t column) {
   return true;
 }
 
+/* The row above comes from another processor: ask for what a tile reads of it at
+ * once, not line by line. */
+static void fetch_boundary(const wave *w, size_t begin, size_t end) {
+  enum { PER_LINE = TSN_ARENA_ALIGN / sizeof(real) };
+  if (!w->progress) return;
+  for (size_t column = begin; column < end; column += PER_LINE) {
+    __builtin_prefetch(w->area.boundary + column);
+  }
+}
+
 static void set_progress(const run *r, size_t t, size_t step) {
   if (r->wave->progress) {
     atomic_store_explicit(&r->wave->progress[t], step, memory_order_release);
@@ -109,6 +119,7 @@ static bool sweep_strip(run *r, size_t t, sweeper *s, bool polls) {
   for (size_t step = s->begin; step < s->end; step += steps) {
     size_t end = s->end - step < steps ? s->end : step + steps;
     if (!wait_above(r, t, end)) return false;
+    fetch_boundary(w, step, end);
     NAME(tsn_dtw_sweep_run)(w->pair, s, step, end);
     look_at_crossing(r, t, end, &row);
     set_progress(r, t, end);
