@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The cascade of one chunk of a stream's windows. */
+#include <math.h>
+#include <tsanom/lbkeogh.h>
+
+#include "search/stream.h"
+
+/* A chunk under way. */
+typedef struct {
+  const tsn_stream_search *s;
+  tsn_stream_buffers *b;
+  const tsn_search_kernels *kernels;
+  size_t first, count;
+  double limit; /* a bound above it removes a window */
+  int enveloped;
+  tsn_search_batch batch;
+} chunk;
+
+static double limit_of(const tsn_stream_search *s, const tsn_separated *best) {
+  return tsn_search_limit(tsn_separated_threshold(best), s->length, s->cost,
+                          s->z_normalize ? TSN_SEARCH_ERROR : 0);
+}
+
+static void run_batch(chunk *c) {
+  const tsn_stream_search *s = c->s;
+  tsn_stream_buffers *b = c->b;
+  double distances[TSN_SEARCH_BATCH], cutoff = tsn_separated_threshold(&b->best);
+  /* The arguments are checked and the workspace is there: it cannot fail. */
+  (void)tsn_search_distances(s->own_query, s->length, &c->batch, s->radius, s->cost,
+                             cutoff, s->exec, b->work, s->work_bytes, distances);
+  for (size_t i = 0; i < c->batch.count; i++) {
+    size_t start = c->batch.id[i];
+    if (isinf(distances[i]) && !isinf(cutoff)) {
+      b->report.abandoned++;
+      continue;
+    }
+    b->report.computed++;
+    s->distance[start] = distances[i];
+    double *least = s->least + start / TSN_STREAM_CHUNK;
+    if (distances[i] < *least) *least = distances[i];
+    if (!isinf(distances[i])) tsn_separated_insert(&b->best, start, distances[i]);
+  }
+  c->batch.count = 0;
+  c->limit = limit_of(s, &b->best);
+}
+
+static void add_to_batch(chunk *c, size_t start) {
+  const tsn_stream_search *s = c->s;
+  const double *series = s->stream + start;
+  if (s->z_normalize) {
+    double *copy = c->b->waiting + c->batch.count * s->length;
+    tsn_search_normalize(c->kernels, series, s->length, copy);
+    series = copy;
+  }
+  c->batch.series[c->batch.count] = series;
+  c->batch.id[c->batch.count++] = start;
+  if (c->batch.count == TSN_SEARCH_BATCH) run_batch(c);
+}
+
+/* The samples at the ends of a chunk may lie in fewer windows than their
+ * neighbours; what their envelope lacks is in none of them. */
+static void make_envelope(chunk *c) {
+  const tsn_stream_search *s = c->s;
+  tsanom_lbkeogh_options options;
+  tsanom_lbkeogh_options_init(&options, sizeof options);
+  options.radius = s->radius;
+  tsanom_exec alone = tsn_search_alone(s->exec);
+  tsanom_lbkeogh_envelope(s->stream + c->first, c->count + s->length - 1, &options,
+                          &alone, c->b->work, s->work_bytes, c->b->lower, c->b->upper);
+  c->enveloped = 1;
+}
+
+static void search_window(chunk *c, size_t i) {
+  const tsn_stream_search *s = c->s;
+  tsn_stream_buffers *b = c->b;
+  if (b->kim[i] > c->limit) {
+    b->report.kim++;
+    return;
+  }
+  tsn_search_keogh problem = {.c = s->stream + c->first + i,
+                              .lower = s->lower,
+                              .upper = s->upper,
+                              .n = s->length,
+                              .mean = b->mean[i],
+                              .inverse = b->inverse[i],
+                              .limit = c->limit};
+  if (c->kernels->keogh_series[s->cost](&problem) > c->limit) {
+    b->report.keogh++;
+    return;
+  }
+  if (!c->enveloped) make_envelope(c);
+  problem.c = s->own_query;
+  problem.lower = b->lower + i;
+  problem.upper = b->upper + i;
+  if (c->kernels->keogh_envelope[s->cost](&problem) > c->limit) {
+    b->report.keogh_reversed++;
+    return;
+  }
+  add_to_batch(c, c->first + i);
+}
+
+static void bound_by_kim(const chunk *c) {
+  const tsn_stream_search *s = c->s;
+  const tsn_stream_buffers *b = c->b;
+  const double *x = s->stream + c->first;
+  size_t n = s->length;
+  if (s->z_normalize) {
+    c->kernels->window_moments(x, c->count, n, b->mean, b->inverse);
+  } else {
+    for (size_t i = 0; i < c->count; i++) b->mean[i] = 0, b->inverse[i] = 1;
+  }
+  tsn_search_ends ends = {.front_count = tsn_search_front(n),
+                          .back_count = tsn_search_back(n)};
+  for (size_t k = 0; k < TSN_SEARCH_ENDS; k++) {
+    ends.front[k] = x + (k < n ? k : 0);
+    ends.back[k] = x + (k < n ? n - 1 - k : 0);
+  }
+  tsn_search_kim kim = {.mean = b->mean, .inverse = b->inverse};
+  tsn_search_query_ends(s->own_query, n, &kim);
+  c->kernels->kim[s->cost](&ends, &kim, c->count, b->kim);
+}
+
+void tsn_stream_search_chunk(const tsn_stream_search *s, size_t number, int thread) {
+  chunk c = {.s = s,
+             .b = s->threads + thread,
+             .kernels = tsn_search_kernels_at(s->exec->isa),
+             .first = number * TSN_STREAM_CHUNK};
+  size_t left = s->windows - c.first;
+  c.count = left < TSN_STREAM_CHUNK ? left : TSN_STREAM_CHUNK;
+  for (size_t i = 0; i < c.count; i++) s->distance[c.first + i] = INFINITY;
+  s->least[number] = INFINITY;
+  tsn_separated_copy(&c.b->best, &s->best);
+  c.limit = limit_of(s, &c.b->best);
+  bound_by_kim(&c);
+  for (size_t i = 0; i < c.count; i++) search_window(&c, i);
+  if (c.batch.count > 0) run_batch(&c);
+}
