@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OPTICS by a kd-tree and a lazy form of Prim's algorithm: each processed point
- * keeps a few of its nearest points not yet processed and asks the tree for more
- * only when these are used up and the order has come to their reachability. Subtrees
- * without unprocessed points are passed over, so that an infinite eps costs about
- * what a small one does.
+/* OPTICS by a kd-tree and a lazy form of Prim's algorithm: each processed point keeps a
+ * few of its nearest points not yet processed, makes an offer to the first of them when
+ * the order comes near its reachability, and asks the tree for more only when these are
+ * used up and the order has come to their reachability. Subtrees without unprocessed
+ * points are passed over, so that an infinite eps costs about what a small one does.
  *
  * Points that ask do so many at a time, in parallel. What a point has found stays
  * true while others are processed, so that the result does not depend on when it
@@ -16,7 +16,7 @@
 
 enum {
   GRAIN = 128,      /* points that a chunk of the first search has */
-  GRAIN_AGAIN = 32, /* and of a later one */
+  GRAIN_AGAIN = 64, /* and of a later one */
   BATCH = 1024      /* points that look farther at a time */
 };
 
@@ -35,7 +35,7 @@ typedef struct {
   const tsn_optics_lazy *scratch;
   tsn_optics_neighbours *neighbours;
   tsn_optics_offers offers;
-  tsn_optics_buckets waiting; /* places of points to look farther */
+  tsn_optics_buckets waiting; /* places of points that offer nothing now */
   uint32_t place[BATCH];
   outcome outcome[BATCH];
 } job;
@@ -50,49 +50,59 @@ void tsn_optics_lazy_layout(tsn_arena *arena, size_t n, size_t dimensions,
   scratch->place = tsn_arena_take(arena, n, sizeof *scratch->place);
 }
 
-/* The best offer that the point at a place still has and that none made beats; false
- * if it keeps no such. Of a full list the last is offered even so: when its turn comes,
- * the point is to look farther, and not before. */
-static bool next_offer(const job *j, uint32_t place, tsn_optics_offer *offer) {
+/* Which neighbours kept from the next on can be offered their keys: those not processed
+ * that have no better offer, as bits. All are looked at, since a branch at each would go
+ * either way as often. */
+static unsigned open_to_offers(const job *j, const tsn_optics_list *list,
+                               const double *keys) {
+  const double *reach = j->scratch->reach;
+  unsigned open = 0;
+  for (unsigned k = list->next; k < list->count; k++) {
+    open |= (unsigned)(reach[list->neighbour[k]] >= keys[k]) << k;
+  }
+  return open;
+}
+
+/* Let the point at a place make the best offer that it still has: now, or, if the order
+ * will not come to that soon, later. If it keeps none, it waits until it must look
+ * farther. */
+static void make_offer(job *j, uint32_t place) {
   tsn_optics_list *list = &j->neighbours->list[place];
   const double *keys = j->neighbours->key + (size_t)place * TSN_OPTICS_KEPT;
-  double *reach = j->scratch->reach;
-  while (list->next < list->count) {
-    double key = keys[list->next];
-    uint32_t o = list->number[list->next++];
-    bool last = list->next == TSN_OPTICS_KEPT;
-    if (reach[o] == processed || (reach[o] < key && !last)) continue;
-    if (key < reach[o]) reach[o] = key;
-    *offer = (tsn_optics_offer){key, (uint64_t)o << 32 | list->time};
-    return true;
+  unsigned open = open_to_offers(j, list, keys);
+  if (open == 0) {
+    list->next = list->count;
+    if (!list->complete) tsn_optics_buckets_add(&j->waiting, place, list->known);
+    return;
   }
-  return false;
+  list->next = (uint8_t)__builtin_ctz(open);
+  double key = keys[list->next];
+  if (j->offers.count && tsn_optics_buckets_above(key, j->offers.entry[0].key)) {
+    tsn_optics_buckets_add(&j->waiting, place, key);
+    return;
+  }
+  uint32_t to = list->neighbour[list->next++];
+  uint64_t number = j->neighbours->tree.number[to];
+  if (key < j->scratch->reach[to]) j->scratch->reach[to] = key;
+  tsn_optics_offers_push(&j->offers, (tsn_optics_offer){key, number << 32 | list->time});
 }
 
-/* Let a point whose neighbours kept are used up wait until it must look farther. */
-static void wait(job *j, uint32_t place) {
-  const tsn_optics_list *list = &j->neighbours->list[place];
-  if (!list->complete) tsn_optics_buckets_add(&j->waiting, place, list->known);
-}
-
-static void make_offer(job *j, uint32_t place) {
-  tsn_optics_offer offer;
-  if (next_offer(j, place, &offer)) {
-    tsn_optics_offers_push(&j->offers, offer);
-  } else {
-    wait(j, place);
+/* Let those make an offer that waited to do so; returns how many of the `count` are left,
+ * which must look farther. */
+static size_t make_offers(job *j, size_t count) {
+  enum { AHEAD = 8 };
+  const tsn_optics_list *lists = j->neighbours->list;
+  size_t left = 0;
+  for (size_t i = 0; i < count; i++) {
+    uint32_t place = j->place[i];
+    if (i + AHEAD < count) __builtin_prefetch(&lists[j->place[i + AHEAD]], 1);
+    if (lists[place].next < lists[place].count) {
+      make_offer(j, place);
+    } else {
+      j->place[left++] = place;
+    }
   }
-}
-
-/* Take the first offer away and let the point that made it make its next. */
-static void renew_first(job *j, uint32_t place) {
-  tsn_optics_offer offer;
-  if (next_offer(j, place, &offer)) {
-    tsn_optics_offers_replace_first(&j->offers, offer);
-  } else {
-    tsn_optics_offers_drop_first(&j->offers);
-    wait(j, place);
-  }
+  return left;
 }
 
 static void look_farther(void *context, size_t begin, size_t end, int thread) {
@@ -107,12 +117,14 @@ static void look_farther(void *context, size_t begin, size_t end, int thread) {
   }
 }
 
-/* Let those look farther that may have something better than the first offer. */
+/* Turn to those that wait and may have something better than the first offer. */
 static void settle(job *j) {
   for (;;) {
-    double key = j->offers.count ? j->offers.entry[0].key : INFINITY;
+    double key =
+        j->offers.count ? j->offers.entry[0].key : tsn_optics_buckets_least(&j->waiting);
     size_t count = tsn_optics_buckets_take(&j->waiting, key, j->place, BATCH);
     if (count == 0) return;
+    count = make_offers(j, count);
     tsn_parallel_for(&j->quiet, count, GRAIN_AGAIN, look_farther, j, NULL);
     for (size_t i = 0; i < count; i++) {
       if (j->outcome[i].found) {
@@ -137,15 +149,16 @@ static tsanom_status order_all(job *j, const tsn_optics_progress *progress,
       best = j->offers.entry[0];
       uint32_t time = (uint32_t)best.tie;
       from = r->order[time];
-      renew_first(j, j->scratch->place[time]);
-      if (reach[best.tie >> 32] != best.key) continue;
+      tsn_optics_offers_drop_first(&j->offers);
+      make_offer(j, j->scratch->place[time]);
     }
-    if (k % 64 == 0 && tsn_exec_stop(&progress->exec, k, n)) return TSANOM_STOPPED;
     uint32_t p = (uint32_t)(best.tie >> 32), place = tree->place[p];
+    if (reach[place] != best.key) continue;
+    if (k % 64 == 0 && tsn_exec_stop(&progress->exec, k, n)) return TSANOM_STOPPED;
     r->order[k] = p;
     r->reachability[k] = best.key;
     r->predecessor[k] = from;
-    reach[p] = processed;
+    reach[place] = processed;
     j->scratch->place[k] = place;
     j->neighbours->list[place].time = (uint32_t)k;
     tsn_optics_tree_remove(tree, p);

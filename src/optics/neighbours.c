@@ -30,7 +30,14 @@ void tsn_optics_neighbours_layout(tsn_arena *arena, size_t n, size_t dimensions,
   neighbours->key = tsn_arena_take(arena, keys, sizeof *neighbours->key);
   neighbours->found_key = tsn_arena_take(arena, found, sizeof(double));
   neighbours->found_number = tsn_arena_take(arena, found, sizeof(uint32_t));
+  neighbours->found_place = tsn_arena_take(arena, found, sizeof(uint32_t));
 }
+
+/* What a search finds: keys, numbers and places. */
+typedef struct {
+  double *key;
+  uint32_t *number, *place;
+} found;
 
 static const double *row(const tsn_optics_tree *tree, uint32_t place) {
   return tree->rows + place * tree->dimensions;
@@ -48,19 +55,22 @@ static bool same_place(const tsn_optics_tree *tree, uint32_t a, uint32_t b) {
  * the core distance count as that, and the numbers decide among them. Returns how
  * many are surely the first ones: if the search was full, what it left out may
  * come before those beyond. */
-static size_t by_reachability(double core, size_t held, bool full, double *key,
-                              uint32_t *number) {
-  double last_key = key[held - 1];
-  uint32_t last = number[held - 1];
-  for (size_t i = 0; i < held && key[i] <= core; i++) {
-    uint32_t moved = number[i];
+static size_t by_reachability(double core, size_t held, bool full, const found *f) {
+  double last_key = f->key[held - 1];
+  uint32_t last = f->number[held - 1];
+  for (size_t i = 0; i < held && f->key[i] <= core; i++) {
+    uint32_t number = f->number[i], place = f->place[i];
     size_t k = i;
-    for (; k > 0 && number[k - 1] > moved; k--) number[k] = number[k - 1];
-    number[k] = moved;
-    key[i] = core;
+    for (; k > 0 && f->number[k - 1] > number; k--) {
+      f->number[k] = f->number[k - 1];
+      f->place[k] = f->place[k - 1];
+    }
+    f->number[k] = number;
+    f->place[k] = place;
+    f->key[i] = core;
   }
   if (!full || last_key > core) return held;
-  while (held > 0 && number[held - 1] > last) held--;
+  while (held > 0 && f->number[held - 1] > last) held--;
   return held;
 }
 
@@ -68,28 +78,27 @@ static size_t by_reachability(double core, size_t held, bool full, double *key,
  * one of a smaller number is processed later than that and reaches nothing sooner: it
  * needs none. */
 static void keep(const tsn_optics_neighbours *s, uint32_t place, size_t held, bool full,
-                 double *key, uint32_t *number) {
+                 const found *f) {
   double core = s->core[place];
-  uint32_t p = s->tree.number[place];
   tsn_optics_list *list = &s->list[place];
   list->next = list->count = 0;
   list->known = core;
   list->complete = true;
   if (core == INFINITY ||
-      (number[0] != p && same_place(&s->tree, place, s->tree.place[number[0]]))) {
+      (f->place[0] != place && same_place(&s->tree, place, f->place[0]))) {
     return;
   }
-  held = by_reachability(core, held, full, key, number);
+  held = by_reachability(core, held, full, f);
   list->complete = !full;
   double *kept = s->key + (size_t)place * TSN_OPTICS_KEPT;
   for (size_t i = 0; i < held; i++) {
-    if (number[i] == p) continue;
+    if (f->place[i] == place) continue;
     if (list->count == TSN_OPTICS_KEPT) {
       list->complete = false;
       break;
     }
-    kept[list->count] = list->known = key[i];
-    list->number[list->count++] = number[i];
+    kept[list->count] = list->known = f->key[i];
+    list->neighbour[list->count++] = f->place[i];
   }
 }
 
@@ -97,14 +106,13 @@ void tsn_optics_neighbours_find(void *neighbours, size_t begin, size_t end, int 
   const tsn_optics_neighbours *s = neighbours;
   size_t k = s->min_points, room = search_room(k);
   size_t own = (size_t)thread * search_stride(k);
-  double *key = s->found_key + own;
-  uint32_t *number = s->found_number + own;
+  found f = {s->found_key + own, s->found_number + own, s->found_place + own};
   for (size_t i = begin; i < end; i++) {
     uint32_t place = (uint32_t)i;
-    size_t held =
-        s->nearest(&s->tree, row(&s->tree, place), 0, s->eps, room, key, number);
-    s->core[place] = held >= k ? key[k - 1] : INFINITY;
-    keep(s, place, held, held == room, key, number);
+    size_t held = s->nearest(&s->tree, row(&s->tree, place), 0, s->eps, room, f.key,
+                             f.number, f.place);
+    s->core[place] = held >= k ? f.key[k - 1] : INFINITY;
+    keep(s, place, held, held == room, &f);
   }
 }
 
@@ -120,9 +128,11 @@ void tsn_optics_neighbours_renew(const tsn_optics_neighbours *s, uint32_t place)
   double within = farther(s->tree.dimensions) * list->known;
   if (!(within > 0 && within < s->eps)) within = s->eps;
   double *key = s->key + (size_t)place * TSN_OPTICS_KEPT;
+  uint32_t number[TSN_OPTICS_KEPT];
   list->next = 0;
-  list->count = (uint8_t)s->nearest(&s->tree, row(&s->tree, place), s->core[place],
-                                    within, TSN_OPTICS_KEPT, key, list->number);
+  list->count =
+      (uint8_t)s->nearest(&s->tree, row(&s->tree, place), s->core[place], within,
+                          TSN_OPTICS_KEPT, key, number, list->neighbour);
   list->known = list->count == TSN_OPTICS_KEPT ? key[TSN_OPTICS_KEPT - 1] : within;
   list->complete = list->count < TSN_OPTICS_KEPT && within == s->eps;
 }

@@ -22,7 +22,7 @@ typedef struct {
   uint32_t time;       /* place of the point in the order, once processed */
   uint8_t next, count; /* of those kept */
   bool complete;       /* there are no others */
-  uint32_t number[TSN_OPTICS_KEPT];
+  uint32_t neighbour[TSN_OPTICS_KEPT]; /* places */
 } tsn_optics_list;
 
 typedef struct {
@@ -34,7 +34,7 @@ typedef struct {
   tsn_optics_list *list; /* by place */
   double *key;           /* TSN_OPTICS_KEPT for each place */
   double *found_key;     /* what a search finds, for each thread */
-  uint32_t *found_number;
+  uint32_t *found_number, *found_place;
 } tsn_optics_neighbours;
 
 void tsn_optics_neighbours_layout(tsn_arena *arena, size_t n, size_t dimensions,

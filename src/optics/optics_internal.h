@@ -94,7 +94,7 @@ typedef struct {
   tsn_optics_neighbours neighbours;
   tsn_optics_offers offers;
   tsn_optics_buckets waiting;
-  double *reach;   /* by point: the best offer made to it */
+  double *reach;   /* by place: the best offer made to the point */
   uint32_t *place; /* in the tree, of each point in the order */
 } tsn_optics_lazy;
 

@@ -160,11 +160,12 @@ typedef struct {
   double core, eps;
   size_t room, held;
   double *key;
-  uint32_t *number;
+  uint32_t *number, *place;
   double limit; /* raw distances above cannot belong to what is sought */
 } search;
 
-static inline void offer(search *s, double distance, uint32_t number, int is_squared) {
+static inline void offer(search *s, double distance, uint32_t number, uint32_t place,
+                         int is_squared) {
   double key = distance > s->core ? distance : s->core;
   size_t i = s->held;
   if (distance > s->eps) return;
@@ -179,9 +180,11 @@ static inline void offer(search *s, double distance, uint32_t number, int is_squ
        i--) {
     s->key[i] = s->key[i - 1];
     s->number[i] = s->number[i - 1];
+    s->place[i] = s->place[i - 1];
   }
   s->key[i] = key;
   s->number[i] = number;
+  s->place[i] = place;
   if (s->held == s->room)
     s->limit = tsn_optics_raw_limit(s->key[s->room - 1], is_squared);
 }
@@ -204,59 +207,62 @@ typedef struct {
 #define BOX_MANHATTAN(sum, away) ((sum) + (away))
 #define BOX_CHEBYSHEV(sum, away) ((away) > (sum) ? (away) : (sum))
 
-#define NEAREST(metric, ADD, BOX_ADD, IS_SQUARED)                                        \
-  static double box_##metric(const tsn_optics_tree *tree, size_t node,                   \
-                             const double *query) {                                      \
-    size_t d = tree->dimensions;                                                         \
-    const double *low = tree->box + 2 * node * d, *high = low + d;                       \
-    double sum = 0;                                                                      \
-    for (size_t c = 0; c < d; c++) {                                                     \
-      double away = AWAY(low[c], high[c], query[c]);                                     \
-      sum = BOX_ADD(sum, away);                                                          \
-    }                                                                                    \
-    return sum;                                                                          \
-  }                                                                                      \
-                                                                                         \
-  static void leaf_##metric(const tsn_optics_tree *tree, size_t leaf,                    \
-                            const double *query, search *s) {                            \
-    const double *block = tree->blocks + leaf * tree->dimensions * TSN_OPTICS_LANES;     \
-    lanes sum = {0};                                                                     \
-    for (size_t c = 0; c < tree->dimensions; c++) {                                      \
-      lanes difference = load(block + c * TSN_OPTICS_LANES) - query[c];                  \
-      sum = ADD(sum, difference);                                                        \
-    }                                                                                    \
-    for (unsigned bits = at_most(sum, s->limit); bits; bits &= bits - 1) {               \
-      int k = __builtin_ctz(bits);                                                       \
-      uint32_t number = tree->number[leaf * TSN_OPTICS_LANES + (size_t)k];               \
-      if (number == UINT32_MAX) continue;                                                \
-      offer(s, (IS_SQUARED) ? sqrt(sum[k]) : sum[k], number, IS_SQUARED);                \
-    }                                                                                    \
-  }                                                                                      \
-                                                                                         \
-  static size_t nearest_##metric(const tsn_optics_tree *tree, const double *query,       \
-                                 double core, double eps, size_t room, double *key,      \
-                                 uint32_t *number) {                                     \
-    search s = {core, eps, room, 0, key, number, tsn_optics_raw_limit(eps, IS_SQUARED)}; \
-    subtree stack[64];                                                                   \
-    size_t height = 0;                                                                   \
-    stack[height++] = (subtree){0, 0, 0, tree->leaves};                                  \
-    while (height) {                                                                     \
-      subtree t = stack[--height];                                                       \
-      if (hopeless(&s, t.raw, tree->first[t.node])) continue;                            \
-      if (t.end - t.begin == 1) {                                                        \
-        leaf_##metric(tree, t.begin, query, &s);                                         \
-        continue;                                                                        \
-      }                                                                                  \
-      size_t middle = tsn_optics_middle(t.begin, t.end);                                 \
-      size_t second = tsn_optics_right(t.node, t.begin, middle);                         \
-      subtree left = {box_##metric(tree, t.node + 1, query), t.node + 1, t.begin,        \
-                      middle};                                                           \
-      subtree right = {box_##metric(tree, second, query), second, middle, t.end};        \
-      int left_first = left.raw <= right.raw;                                            \
-      stack[height++] = left_first ? right : left;                                       \
-      stack[height++] = left_first ? left : right;                                       \
-    }                                                                                    \
-    return s.held;                                                                       \
+#define NEAREST(metric, ADD, BOX_ADD, IS_SQUARED)                                    \
+  static double box_##metric(const tsn_optics_tree *tree, size_t node,               \
+                             const double *query) {                                  \
+    size_t d = tree->dimensions;                                                     \
+    const double *low = tree->box + 2 * node * d, *high = low + d;                   \
+    double sum = 0;                                                                  \
+    for (size_t c = 0; c < d; c++) {                                                 \
+      double away = AWAY(low[c], high[c], query[c]);                                 \
+      sum = BOX_ADD(sum, away);                                                      \
+    }                                                                                \
+    return sum;                                                                      \
+  }                                                                                  \
+                                                                                     \
+  static void leaf_##metric(const tsn_optics_tree *tree, size_t leaf,                \
+                            const double *query, search *s) {                        \
+    const double *block = tree->blocks + leaf * tree->dimensions * TSN_OPTICS_LANES; \
+    lanes sum = {0};                                                                 \
+    for (size_t c = 0; c < tree->dimensions; c++) {                                  \
+      lanes difference = load(block + c * TSN_OPTICS_LANES) - query[c];              \
+      sum = ADD(sum, difference);                                                    \
+    }                                                                                \
+    for (unsigned bits = at_most(sum, s->limit); bits; bits &= bits - 1) {           \
+      uint32_t place =                                                               \
+          (uint32_t)leaf * TSN_OPTICS_LANES + (uint32_t)__builtin_ctz(bits);         \
+      double raw = sum[place % TSN_OPTICS_LANES];                                    \
+      uint32_t number = tree->number[place];                                         \
+      if (number == UINT32_MAX) continue;                                            \
+      offer(s, (IS_SQUARED) ? sqrt(raw) : raw, number, place, IS_SQUARED);           \
+    }                                                                                \
+  }                                                                                  \
+                                                                                     \
+  static size_t nearest_##metric(const tsn_optics_tree *tree, const double *query,   \
+                                 double core, double eps, size_t room, double *key,  \
+                                 uint32_t *number, uint32_t *place) {                \
+    search s = {core, eps,    room,  0,                                              \
+                key,  number, place, tsn_optics_raw_limit(eps, IS_SQUARED)};         \
+    subtree stack[64];                                                               \
+    size_t height = 0;                                                               \
+    stack[height++] = (subtree){0, 0, 0, tree->leaves};                              \
+    while (height) {                                                                 \
+      subtree t = stack[--height];                                                   \
+      if (hopeless(&s, t.raw, tree->first[t.node])) continue;                        \
+      if (t.end - t.begin == 1) {                                                    \
+        leaf_##metric(tree, t.begin, query, &s);                                     \
+        continue;                                                                    \
+      }                                                                              \
+      size_t middle = tsn_optics_middle(t.begin, t.end);                             \
+      size_t second = tsn_optics_right(t.node, t.begin, middle);                     \
+      subtree left = {box_##metric(tree, t.node + 1, query), t.node + 1, t.begin,    \
+                      middle};                                                       \
+      subtree right = {box_##metric(tree, second, query), second, middle, t.end};    \
+      int left_first = left.raw <= right.raw;                                        \
+      stack[height++] = left_first ? right : left;                                   \
+      stack[height++] = left_first ? left : right;                                   \
+    }                                                                                \
+    return s.held;                                                                   \
   }
 
 /* What is found is written through pointers of the search. */

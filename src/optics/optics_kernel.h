@@ -22,10 +22,10 @@ typedef void tsn_optics_rows(const double *blocks, size_t count, size_t dimensio
                              const double *queries, double *distance, size_t stride);
 
 /* The first `room` points of a tree by (max(core, distance), number) within eps
- * of a query, sorted so; returns how many there are. */
+ * of a query, sorted so, and their places; returns how many there are. */
 typedef size_t tsn_optics_nearest(const tsn_optics_tree *tree, const double *query,
                                   double core, double eps, size_t room, double *key,
-                                  uint32_t *number);
+                                  uint32_t *number, uint32_t *place);
 
 /* A raw distance such that larger ones belong to distances above `distance`,
  * with a margin for rounding and for squares too small to be normal. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "optics/queue.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Children of a heap entry: as many as share a cache line. */
@@ -10,8 +11,17 @@ enum { WAYS = 4 };
  * exponent. */
 enum { FRACTION_BITS = 2, BUCKETS = 1 << (11 + FRACTION_BITS) };
 
+__extension__ typedef unsigned __int128 wide;
+
 /* No item. */
 #define NONE UINT32_MAX
+
+/* Larger numbers that are not negative have larger bits. */
+static inline uint64_t bits_of(double key) {
+  uint64_t bits;
+  memcpy(&bits, &key, sizeof bits);
+  return bits;
+}
 
 void tsn_optics_offers_layout(tsn_arena *arena, size_t n, tsn_optics_offers *offers) {
   size_t room;
@@ -21,9 +31,24 @@ void tsn_optics_offers_layout(tsn_arena *arena, size_t n, tsn_optics_offers *off
   *offers = (tsn_optics_offers){.entry = line ? line + WAYS - 1 : NULL};
 }
 
-/* Whether a comes out before b. */
-static inline bool sooner(tsn_optics_offer a, tsn_optics_offer b) {
-  return a.key < b.key || (a.key == b.key && a.tie < b.tie);
+/* Whether a comes out before b. Larger numbers that are not negative have larger bits;
+ * compared as one integer, they need no branch, which would go either way as often. */
+static inline bool sooner(const tsn_optics_offer *a, const tsn_optics_offer *b) {
+  uint64_t bits_a = bits_of(a->key), bits_b = bits_of(b->key);
+  return ((wide)bits_a << 64 | a->tie) < ((wide)bits_b << 64 | b->tie);
+}
+
+/* Which of `count` <= WAYS children comes out first. */
+static inline size_t first_child(const tsn_optics_offer *child, size_t count) {
+  size_t first = 0;
+  if (count >= WAYS) {
+    size_t low = sooner(&child[1], &child[0]), high = 2 + sooner(&child[3], &child[2]);
+    return low + (high - low) * sooner(&child[high], &child[low]);
+  }
+  for (size_t k = 1; k < count; k++) {
+    if (sooner(&child[k], &child[first])) first = k;
+  }
+  return first;
 }
 
 void tsn_optics_offers_push(tsn_optics_offers *offers, tsn_optics_offer added) {
@@ -31,33 +56,26 @@ void tsn_optics_offers_push(tsn_optics_offers *offers, tsn_optics_offer added) {
   size_t hole = offers->count++;
   for (size_t parent; hole > 0; hole = parent) {
     parent = (hole - 1) / WAYS;
-    if (!sooner(added, heap[parent])) break;
+    if (!sooner(&added, &heap[parent])) break;
     heap[hole] = heap[parent];
   }
   heap[hole] = added;
 }
 
-void tsn_optics_offers_replace_first(tsn_optics_offers *offers, tsn_optics_offer by) {
-  tsn_optics_offer *heap = offers->entry;
+void tsn_optics_offers_drop_first(tsn_optics_offers *offers) {
+  tsn_optics_offer *heap = offers->entry, last = heap[--offers->count];
   size_t hole = 0, count = offers->count;
   for (size_t child; (child = WAYS * hole + 1) < count; hole = child) {
-    size_t end = child + WAYS < count ? child + WAYS : count;
-    for (size_t other = child + 1; other < end; other++) {
-      if (sooner(heap[other], heap[child])) child = other;
-    }
-    if (!sooner(heap[child], by)) break;
+    child += first_child(&heap[child], count - child);
+    if (!sooner(&heap[child], &last)) break;
     heap[hole] = heap[child];
   }
-  heap[hole] = by;
-}
-
-void tsn_optics_offers_drop_first(tsn_optics_offers *offers) {
-  tsn_optics_offer last = offers->entry[--offers->count];
-  if (offers->count) tsn_optics_offers_replace_first(offers, last);
+  heap[hole] = last;
 }
 
 void tsn_optics_buckets_layout(tsn_arena *arena, size_t n, tsn_optics_buckets *buckets) {
   buckets->head = tsn_arena_take(arena, BUCKETS, sizeof *buckets->head);
+  buckets->least = tsn_arena_take(arena, BUCKETS, sizeof *buckets->least);
   buckets->used = tsn_arena_take(arena, BUCKETS / 64, sizeof *buckets->used);
   buckets->next = tsn_arena_take(arena, n, sizeof *buckets->next);
 }
@@ -67,18 +85,25 @@ void tsn_optics_buckets_clear(tsn_optics_buckets *buckets) {
   buckets->lowest = BUCKETS;
 }
 
-/* Larger numbers that are not negative have larger bits. */
 static size_t bucket_of(double key) {
-  uint64_t bits;
-  memcpy(&bits, &key, sizeof bits);
-  return bits >> (52 - FRACTION_BITS);
+  return bits_of(key) >> (52 - FRACTION_BITS);
+}
+
+bool tsn_optics_buckets_above(double key, double other) {
+  return bucket_of(key) > bucket_of(other);
+}
+
+double tsn_optics_buckets_least(const tsn_optics_buckets *buckets) {
+  return buckets->lowest < BUCKETS ? buckets->least[buckets->lowest] : INFINITY;
 }
 
 void tsn_optics_buckets_add(tsn_optics_buckets *buckets, uint32_t item, double key) {
   size_t bucket = bucket_of(key);
   uint64_t bit = (uint64_t)1 << bucket % 64, *word = &buckets->used[bucket / 64];
-  buckets->next[item] = *word & bit ? buckets->head[bucket] : NONE;
+  bool empty = !(*word & bit);
+  buckets->next[item] = empty ? NONE : buckets->head[bucket];
   buckets->head[bucket] = item;
+  if (empty || key < buckets->least[bucket]) buckets->least[bucket] = key;
   *word |= bit;
   if (bucket < buckets->lowest) buckets->lowest = bucket;
 }
@@ -94,8 +119,8 @@ static size_t next_used(const tsn_optics_buckets *buckets, size_t bucket) {
 
 size_t tsn_optics_buckets_take(tsn_optics_buckets *buckets, double key, uint32_t *items,
                                size_t room) {
-  size_t last = bucket_of(key), taken = 0;
-  while (buckets->lowest <= last && buckets->lowest < BUCKETS) {
+  size_t taken = 0;
+  while (buckets->lowest < BUCKETS && buckets->least[buckets->lowest] <= key) {
     uint32_t *head = &buckets->head[buckets->lowest];
     for (; *head != NONE && taken < room; *head = buckets->next[*head]) {
       items[taken++] = *head;

@@ -215,37 +215,43 @@ void tsn_optics_tree_build(tsn_optics_tree *tree, const tsn_optics_input *input,
   }
 }
 
-void tsn_optics_tree_remove(tsn_optics_tree *tree, uint32_t point) {
-  size_t path[64], sibling[64], depth = 0, node = 0, begin = 0, end = tree->leaves;
-  size_t place = tree->place[point], leaf = place / TSN_OPTICS_LANES;
-  while (end - begin > 1) {
-    size_t middle = tsn_optics_middle(begin, end);
-    size_t right = tsn_optics_right(node, begin, middle);
-    path[depth] = node;
-    if (leaf < middle) {
-      sibling[depth++] = right;
-      node++;
-      end = middle;
-    } else {
-      sibling[depth++] = node + 1;
-      node = right;
-      begin = middle;
-    }
-  }
-  tree->number[place] = TSN_OPTICS_NONE;
-  size_t lane = place % TSN_OPTICS_LANES;
-  for (size_t c = 0; c < tree->dimensions; c++) {
-    tree->blocks[(leaf * tree->dimensions + c) * TSN_OPTICS_LANES + lane] = INFINITY;
-  }
-  if (tree->first[node] != point) return;
+static uint32_t smallest_in_leaf(const tsn_optics_tree *tree, size_t leaf) {
   uint32_t first = TSN_OPTICS_NONE;
   for (size_t k = 0; k < TSN_OPTICS_LANES; k++) {
     uint32_t number = tree->number[leaf * TSN_OPTICS_LANES + k];
-    if (number < first) first = number;
+    first = number < first ? number : first;
+  }
+  return first;
+}
+
+/* Renew the smallest number of the nodes above a leaf, and of the leaf, where that was
+ * `gone`; `first` is what is now the smallest of the leaf. */
+static void renew_first(const tsn_optics_tree *tree, size_t leaf, uint32_t gone,
+                        uint32_t first) {
+  size_t path[64], sibling[64], depth = 0, node = 0, begin = 0, end = tree->leaves;
+  while (end - begin > 1) {
+    size_t middle = tsn_optics_middle(begin, end), left = node + 1;
+    size_t right = tsn_optics_right(node, begin, middle);
+    bool is_left = leaf < middle;
+    path[depth] = node;
+    sibling[depth++] = is_left ? right : left;
+    node = is_left ? left : right;
+    begin = is_left ? begin : middle;
+    end = is_left ? middle : end;
   }
   tree->first[node] = first;
-  while (depth-- > 0 && tree->first[path[depth]] == point) {
+  while (depth-- > 0 && tree->first[path[depth]] == gone) {
     if (tree->first[sibling[depth]] < first) first = tree->first[sibling[depth]];
     tree->first[path[depth]] = first;
   }
+}
+
+void tsn_optics_tree_remove(tsn_optics_tree *tree, uint32_t point) {
+  size_t place = tree->place[point], leaf = place / TSN_OPTICS_LANES;
+  double *lane = tree->blocks + leaf * tree->dimensions * TSN_OPTICS_LANES +
+                 place % TSN_OPTICS_LANES;
+  for (size_t c = 0; c < tree->dimensions; c++) lane[c * TSN_OPTICS_LANES] = INFINITY;
+  tree->number[place] = TSN_OPTICS_NONE;
+  uint32_t first = smallest_in_leaf(tree, leaf);
+  if (first > point) renew_first(tree, leaf, point, first);
 }
