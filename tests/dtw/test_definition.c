@@ -182,6 +182,33 @@ Test(dtw_definition, paths_of_long_series) {
   check_paths(23, 20, 2000);
 }
 
+/* So long that the tiles of a path in linear memory have tiles themselves, which the
+ * plain loop is too slow for: the path with every choice kept is the reference. */
+Test(dtw_definition, paths_of_very_long_series) {
+  enum { LENGTH = 140000, RADIUS = 4300 };
+  uint64_t seed = 26;
+  sample x = draw(&seed, LENGTH, 1), y = draw(&seed, LENGTH, 1);
+  size_t *full = calloc(4 * LENGTH, sizeof *full), *got = calloc(4 * LENGTH, sizeof *got);
+  size_t full_length, length;
+  double full_distance, distance;
+  tsanom_dtw_options o;
+  tsanom_dtw_options_init(&o, sizeof o);
+  o.radius = RADIUS;
+  CHECK_STATUS(tsanom_dtw_path(x.f64, LENGTH, y.f64, LENGTH, &o, NULL, NULL, 0, full,
+                               &full_length, &full_distance),
+               TSANOM_OK);
+  o.path_memory = TSANOM_DTW_PATH_LINEAR;
+  CHECK_STATUS(tsanom_dtw_path(x.f64, LENGTH, y.f64, LENGTH, &o, NULL, NULL, 0, got,
+                               &length, &distance),
+               TSANOM_OK);
+  cr_assert(distance == full_distance && length == full_length);
+  cr_assert(memcmp(got, full, 2 * length * sizeof *got) == 0);
+  free(full);
+  free(got);
+  drop(&x);
+  drop(&y);
+}
+
 /* A window much narrower than the tiles of a path. */
 Test(dtw_definition, paths_in_narrow_windows) {
   uint64_t seed = 24;
