@@ -136,6 +136,14 @@ static void settle(job *j) {
   }
 }
 
+/* Fetch what processing the point at a place needs. */
+static void fetch(const job *j, uint32_t place) {
+  const double *keys = j->neighbours->key + (size_t)place * TSN_OPTICS_KEPT;
+  __builtin_prefetch(&j->neighbours->list[place], 1);
+  __builtin_prefetch(keys);
+  __builtin_prefetch(keys + TSN_OPTICS_KEPT - 1);
+}
+
 static tsanom_status order_all(job *j, const tsn_optics_progress *progress,
                                const tsn_optics_result *r, size_t n) {
   tsn_optics_tree *tree = &j->neighbours->tree;
@@ -149,6 +157,7 @@ static tsanom_status order_all(job *j, const tsn_optics_progress *progress,
       best = j->offers.entry[0];
       uint32_t time = (uint32_t)best.tie;
       from = r->order[time];
+      fetch(j, tree->place[best.tie >> 32]);
       tsn_optics_offers_drop_first(&j->offers);
       make_offer(j, j->scratch->place[time]);
     }

@@ -55,20 +55,11 @@ static const struct argp_option options[] = {
      1},
     {0}};
 
+static const char *const metrics[] = {"euclidean", "manhattan", "chebyshev", NULL};
+
 static void choose_extraction(request *r, struct argp_state *state, int extraction) {
   if (r->extraction != BY_SPLIT) argp_error(state, "--cut and --xi exclude each other");
   r->extraction = extraction;
-}
-
-static void parse_metric(request *r, struct argp_state *state, const char *text) {
-  static const char *const words[] = {"euclidean", "manhattan", "chebyshev"};
-  for (int32_t i = 0; i < 3; i++) {
-    if (strcmp(text, words[i]) == 0) {
-      r->optics.metric = i;
-      return;
-    }
-  }
-  argp_error(state, "--metric: euclidean, manhattan or chebyshev is expected");
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
@@ -101,7 +92,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       if (r->cut < 0) argp_error(state, "--cut: at least 0 is expected");
       return 0;
     case KEY_METRIC:
-      parse_metric(r, state, text);
+      r->optics.metric = word_argument(state, "--metric", text, metrics);
       return 0;
     case KEY_COLUMNS:
       r->columns = text;
