@@ -12,9 +12,9 @@
 
 enum {
   SHORTEST_NAP = 1000000, /* ns */
-  LONGEST_NAP = 20000000, /* ns */
+  LONGEST_NAP = 50000000, /* ns; a look takes the program some 20 µs */
   CALIBRATE = 1000000000, /* ns between looks at the clocks */
-  LOOKS_AHEAD = 16,       /* how many looks' beats to be ahead by */
+  LOOKS_AHEAD = 4,        /* how many looks' beats to be ahead by */
   MOST_AHEAD = 4 << 20    /* records: 64 MiB */
 };
 
@@ -59,8 +59,9 @@ static void unmap_spent(tsn_stream *stream) {
   while (count) tsn_storage_unmap(&spent[--count]);
 }
 
-/* Look after one stream; tell how many beats it took since the last look. */
-static uint64_t tend(tsn_recorder *recorder, tsn_stream *stream) {
+/* Look after one stream; false when twice the beats since the last look would have
+ * used up what there was. */
+static bool tend(tsn_recorder *recorder, tsn_stream *stream) {
   uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
   uint64_t used = index - stream->seen;
   stream->seen = index;
@@ -68,6 +69,7 @@ static uint64_t tend(tsn_recorder *recorder, tsn_stream *stream) {
   if (ahead < TSN_FIRST_STEP) ahead = TSN_FIRST_STEP;
   if (ahead > MOST_AHEAD) ahead = MOST_AHEAD;
   uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+  bool in_time = backed - index >= used;
   if (backed - index < ahead / 2) {
     while (backed < index + ahead && grow(recorder, stream, TSN_GROW_STEP)) {
       backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
@@ -81,7 +83,7 @@ static uint64_t tend(tsn_recorder *recorder, tsn_stream *stream) {
     (void)tsn_storage_write_header(recorder, stream);
     tsn_stream_unlock(stream);
   }
-  return used;
+  return in_time;
 }
 
 /* Wait; false when it is time to stop. */
@@ -110,13 +112,12 @@ static void *tend_all(void *argument) {
   uint64_t next_calibration = tsn_clock_monotonic() + CALIBRATE / 64;
   uint64_t between = CALIBRATE / 64;
   while (nap(recorder, pause)) {
-    uint64_t most = 0;
+    bool in_time = true;
     uint32_t streams = atomic_load_explicit(&recorder->streams, memory_order_acquire);
     for (uint32_t i = 0; i < streams; i++) {
-      uint64_t used = tend(recorder, &recorder->stream[i]);
-      if (used > most) most = used;
+      in_time = tend(recorder, &recorder->stream[i]) && in_time;
     }
-    pause = most > TSN_FIRST_STEP / 8 ? pause / 4 : pause * 2;
+    pause = in_time ? pause * 2 : pause / 4;
     if (pause < SHORTEST_NAP) pause = SHORTEST_NAP;
     if (pause > LONGEST_NAP) pause = LONGEST_NAP;
     uint64_t now = tsn_clock_monotonic();
