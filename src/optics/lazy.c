@@ -15,9 +15,8 @@
 #include "optics/optics_internal.h"
 
 enum {
-  GRAIN = 128,      /* points that a chunk of the first search has */
-  GRAIN_AGAIN = 64, /* and of a later one */
-  BATCH = 1024      /* points that look farther at a time */
+  GRAIN = 128, /* points that a chunk of the first search has */
+  BATCH = 1024 /* points that look farther at a time */
 };
 
 /* The reachability of a processed point: better than any offer. */
@@ -117,15 +116,21 @@ static void look_farther(void *context, size_t begin, size_t end, int thread) {
   }
 }
 
+/* Points that a chunk of a later search has: fewer where each costs more. */
+static size_t grain_again(size_t dimensions) {
+  return tsn_optics_few_dimensions(dimensions) ? 64 : 1;
+}
+
 /* Turn to those that wait and may have something better than the first offer. */
 static void settle(job *j) {
+  size_t grain = grain_again(j->neighbours->tree.dimensions);
   for (;;) {
     double key =
         j->offers.count ? j->offers.entry[0].key : tsn_optics_buckets_least(&j->waiting);
     size_t count = tsn_optics_buckets_take(&j->waiting, key, j->place, BATCH);
     if (count == 0) return;
     count = make_offers(j, count);
-    tsn_parallel_for(&j->quiet, count, GRAIN_AGAIN, look_farther, j, NULL);
+    tsn_parallel_for(&j->quiet, count, grain, look_farther, j, NULL);
     for (size_t i = 0; i < count; i++) {
       if (j->outcome[i].found) {
         make_offer(j, j->place[i]);

@@ -120,7 +120,7 @@ void tsn_optics_neighbours_find(void *neighbours, size_t begin, size_t end, int 
  * look at what is near costs little, and what is found far away is used up by others
  * first; in many dimensions every look costs about the same. */
 static double farther(size_t dimensions) {
-  return dimensions <= 8 ? 2 : INFINITY;
+  return tsn_optics_few_dimensions(dimensions) ? 2 : INFINITY;
 }
 
 void tsn_optics_neighbours_renew(const tsn_optics_neighbours *s, uint32_t place) {

@@ -37,6 +37,11 @@ typedef struct {
   uint32_t *found_number, *found_place;
 } tsn_optics_neighbours;
 
+/* Whether a look at what is near costs little. */
+static inline bool tsn_optics_few_dimensions(size_t dimensions) {
+  return dimensions <= 8;
+}
+
 void tsn_optics_neighbours_layout(tsn_arena *arena, size_t n, size_t dimensions,
                                   size_t min_points, int threads,
                                   tsn_optics_neighbours *neighbours);
