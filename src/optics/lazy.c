@@ -82,6 +82,7 @@ static void make_offer(job *j, uint32_t place) {
   }
   uint32_t to = list->neighbour[list->next++];
   uint64_t number = j->neighbours->tree.number[to];
+  __builtin_prefetch(&j->neighbours->tree.place[number]); /* once the offer is taken */
   if (key < j->scratch->reach[to]) j->scratch->reach[to] = key;
   tsn_optics_offers_push(&j->offers, (tsn_optics_offer){key, number << 32 | list->time});
 }
@@ -162,7 +163,9 @@ static tsanom_status order_all(job *j, const tsn_optics_progress *progress,
       best = j->offers.entry[0];
       uint32_t time = (uint32_t)best.tie;
       from = r->order[time];
-      fetch(j, tree->place[best.tie >> 32]);
+      uint32_t next = tree->place[best.tie >> 32];
+      fetch(j, next);
+      tsn_optics_tree_fetch(tree, next);
       tsn_optics_offers_drop_first(&j->offers);
       make_offer(j, j->scratch->place[time]);
     }

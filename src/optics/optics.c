@@ -5,6 +5,7 @@
 
 #include "core/check.h"
 #include "core/exec.h"
+#include "core/parallel.h"
 #include "core/versioned.h"
 #include "optics/optics_internal.h"
 
@@ -204,8 +205,20 @@ static int32_t poll_shifted(void *user, uint64_t done, uint64_t total) {
   return p->caller->poll(p->caller->poll_user, p->before + done, p->total);
 }
 
-static void give(const tsn_optics_result *result, size_t n, const outputs *out) {
-  for (size_t k = 0; k < n; k++) {
+/* Points that a chunk has of which the result is given. */
+enum { GIVE_GRAIN = 4096 };
+
+/* A result, and where it goes. */
+typedef struct {
+  const tsn_optics_result *result;
+  const outputs *out;
+} gift;
+
+static void give(void *context, size_t begin, size_t end, int thread) {
+  const tsn_optics_result *result = ((const gift *)context)->result;
+  const outputs *out = ((const gift *)context)->out;
+  (void)thread;
+  for (size_t k = begin; k < end; k++) {
     out->order[k] = result->order[k];
     out->reachability[k] = result->reachability[k];
     if (out->predecessor) {
@@ -237,7 +250,12 @@ static tsanom_status run(const tsn_optics_input *in, const tsanom_optics_options
     status = tsn_optics_exhaustive_order(in, options, &progress, &b.exhaustive, &b.result,
                                          &fault);
   }
-  if (status == TSANOM_OK) give(&b.result, in->n, out);
+  if (status == TSANOM_OK) {
+    tsanom_exec quiet = progress.exec;
+    quiet.poll = NULL;
+    gift all = {&b.result, out};
+    tsn_parallel_for(&quiet, in->n, GIVE_GRAIN, give, &all, NULL);
+  }
   tsn_workspace_close(&workspace);
   return fault.status ? refuse(out, status, fault.where[0], fault.where[1]) : status;
 }

@@ -9,7 +9,7 @@
 #include "core/isa.h"
 #include "optics/tree.h"
 
-enum { TSN_OPTICS_LANES = 8, TSN_OPTICS_QUERIES = 4 };
+enum { TSN_OPTICS_QUERIES = 4 };
 
 /* Raw distances, before the root of the Euclidean, from a query to all lanes of
  * `count` blocks. */

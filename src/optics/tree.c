@@ -10,6 +10,9 @@
 /* Subtrees that threads share out, and leaves from which on that pays. */
 enum { PARTS = 32, PARALLEL_LEAVES = 8 * PARTS };
 
+/* Points that a chunk has of which the rows are copied. */
+enum { GATHER_GRAIN = 4096 };
+
 void tsn_optics_tree_layout(tsn_arena *arena, size_t n, size_t dimensions,
                             tsn_optics_tree *tree) {
   size_t leaves = (n + TSN_OPTICS_LANES - 1) / TSN_OPTICS_LANES;
@@ -125,6 +128,7 @@ typedef struct {
 } part;
 
 typedef struct {
+  const tsn_optics_input *input;
   tsn_optics_tree *tree;
   rows rows;
   size_t n;
@@ -197,16 +201,26 @@ static void build_in_parallel(building *b, const tsanom_exec *exec) {
   }
 }
 
-void tsn_optics_tree_build(tsn_optics_tree *tree, const tsn_optics_input *input,
-                           const tsanom_exec *exec) {
-  building b = {
-      .tree = tree, .rows = {tree->rows, tree->number, input->dimensions}, .n = input->n};
-  for (size_t i = 0; i < input->n; i++) {
-    tree->number[i] = (uint32_t)i;
-    for (size_t c = 0; c < tree->dimensions; c++) {
-      tree->rows[i * tree->dimensions + c] = input->points[i * input->leading + c];
+/* Copy the rows of points, and number them. */
+static void gather(void *context, size_t begin, size_t end, int thread) {
+  const building *b = context;
+  const tsn_optics_input *input = b->input;
+  (void)thread;
+  for (size_t i = begin; i < end; i++) {
+    b->rows.number[i] = (uint32_t)i;
+    for (size_t c = 0; c < input->dimensions; c++) {
+      b->rows.row[i * input->dimensions + c] = input->points[i * input->leading + c];
     }
   }
+}
+
+void tsn_optics_tree_build(tsn_optics_tree *tree, const tsn_optics_input *input,
+                           const tsanom_exec *exec) {
+  building b = {.input = input,
+                .tree = tree,
+                .rows = {tree->rows, tree->number, input->dimensions},
+                .n = input->n};
+  tsn_parallel_for(exec, input->n, GATHER_GRAIN, gather, &b, NULL);
   b.part[0] = (part){0, 0, tree->leaves};
   if (exec->threads > 1 && tree->leaves >= PARALLEL_LEAVES) {
     build_in_parallel(&b, exec);

@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Points of a leaf. */
+enum { TSN_OPTICS_LANES = 8 };
+
 typedef struct {
   size_t leaves, dimensions;
   double *blocks;   /* by leaf, as optics_kernel.h has them; INFINITY: no point */
@@ -18,6 +21,16 @@ typedef struct {
   uint32_t *place;  /* lane of each point */
   double *rows;     /* scratch of building */
 } tsn_optics_tree;
+
+/* Fetch what taking away the point at a place needs. */
+static inline void tsn_optics_tree_fetch(const tsn_optics_tree *tree, uint32_t place) {
+  size_t begin = place - place % TSN_OPTICS_LANES;
+  const double *block = tree->blocks + begin * tree->dimensions;
+  __builtin_prefetch(&tree->number[place], 1);
+  for (size_t c = 0; c < tree->dimensions; c++) {
+    __builtin_prefetch(block + c * TSN_OPTICS_LANES, 1);
+  }
+}
 
 /* Where the halves of leaves [begin, end) meet. */
 static inline size_t tsn_optics_middle(size_t begin, size_t end) {
