@@ -131,11 +131,17 @@ typedef struct {
   size_t lead, count;
 } output;
 
+/* Fetch what is written soon, perhaps beyond the end of its array. */
+static inline void NAME(fetch_ahead)(const REAL *place) {
+  /* NOLINTNEXTLINE(performance-no-int-to-ptr): no pointer may point there */
+  __builtin_prefetch((const void *)((uintptr_t)place + AHEAD), 1);
+}
+
 /* A sum with +0 leaves everything but -0, which becomes +0: which of two equal
  * zeros a minimum took may depend on the level. */
 static inline void NAME(put)(REAL *lower, REAL *upper, extremes e) {
-  __builtin_prefetch((void *)((uintptr_t)lower + AHEAD), 1);
-  __builtin_prefetch((void *)((uintptr_t)upper + AHEAD), 1);
+  NAME(fetch_ahead)(lower);
+  NAME(fetch_ahead)(upper);
   NAME(store)(lower, upper, (extremes){e.low + 0, e.high + 0});
 }
 

@@ -57,7 +57,8 @@ static unsigned open_to_offers(const job *j, const tsn_optics_list *list,
   const double *reach = j->scratch->reach;
   unsigned open = 0;
   for (unsigned k = list->next; k < list->count; k++) {
-    open |= (unsigned)(reach[list->neighbour[k]] >= keys[k]) << k;
+    /* The remainder is k, which a compiler that checks shifts cannot know. */
+    open |= (unsigned)(reach[list->neighbour[k]] >= keys[k]) << k % 32;
   }
   return open;
 }
