@@ -116,34 +116,17 @@ static inline tsn_f32 tsn_middle_f32(tsn_f32 a, tsn_f32 b) {
 }
 
 /* Lanes by ... by + LANES - 1 of a and b end to end, 0 <= by < LANES. */
-#if defined(__AVX512F__)
-static inline tsn_f64 tsn_slide_f64(tsn_f64 a, tsn_f64 b, size_t by) {
-  const tsn_i64 lanes = {0, 1, 2, 3, 4, 5, 6, 7};
-  return (tsn_f64)_mm512_permutex2var_pd(a, (__m512i)(lanes + (int64_t)by), b);
-}
-
 static inline tsn_f32 tsn_slide_f32(tsn_f32 a, tsn_f32 b, size_t by) {
+#if defined(__AVX512F__)
   const tsn_i32 lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   return (tsn_f32)_mm512_permutex2var_ps(a, (__m512i)(lanes + (int32_t)by), b);
-}
 #elif defined(__AVX2__)
-static inline tsn_f32 tsn_slide_f32(tsn_f32 a, tsn_f32 b, size_t by) {
   const tsn_i32 lanes = {0, 1, 2, 3, 4, 5, 6, 7};
   tsn_i32 from = lanes + (int32_t)by;
   __m256 of_a = _mm256_permutevar8x32_ps(a, (__m256i)from);
   __m256 of_b = _mm256_permutevar8x32_ps(b, (__m256i)from);
   return (tsn_f32)_mm256_blendv_ps(of_a, of_b, (__m256)(from > 7));
-}
-
-static inline tsn_f64 tsn_slide_f64(tsn_f64 a, tsn_f64 b, size_t by) {
-  return (tsn_f64)tsn_slide_f32((tsn_f32)a, (tsn_f32)b, 2 * by);
-}
 #else
-static inline tsn_f64 tsn_slide_f64(tsn_f64 a, tsn_f64 b, size_t by) {
-  return by == 0 ? a : __builtin_shufflevector(a, b, 1, 2);
-}
-
-static inline tsn_f32 tsn_slide_f32(tsn_f32 a, tsn_f32 b, size_t by) {
   switch (by) {
     case 0:
       return a;
@@ -154,7 +137,18 @@ static inline tsn_f32 tsn_slide_f32(tsn_f32 a, tsn_f32 b, size_t by) {
     default:
       return __builtin_shufflevector(a, b, 3, 4, 5, 6);
   }
-}
 #endif
+}
+
+static inline tsn_f64 tsn_slide_f64(tsn_f64 a, tsn_f64 b, size_t by) {
+#if defined(__AVX512F__)
+  const tsn_i64 lanes = {0, 1, 2, 3, 4, 5, 6, 7};
+  return (tsn_f64)_mm512_permutex2var_pd(a, (__m512i)(lanes + (int64_t)by), b);
+#elif defined(__AVX2__)
+  return (tsn_f64)tsn_slide_f32((tsn_f32)a, (tsn_f32)b, 2 * by);
+#else
+  return by == 0 ? a : __builtin_shufflevector(a, b, 1, 2);
+#endif
+}
 
 #endif
