@@ -8,8 +8,9 @@ Plain and recorded runs take turns, in an order that alternates. Each pair is ap
 FILE, so that a long measurement can be made in pieces; then the pairs of that size that
 FILE has are tabulated: the medians, what is added by the median over the pairs, with the
 interval that holds the true median with 95 %, and a bound that is computed: what the
-events that there were take by the cost of a region (region_cost.sh). What it takes to start recording is in what is added; size tiny shows
-little else. --pairs 0 only prints. Prints a Markdown table.
+events that there were take by the cost of a region (region_cost.sh). What it takes to
+start recording is in what is added; size tiny shows little else. --pairs 0 only prints.
+Prints a Markdown table.
 """
 import argparse
 import datetime
@@ -23,7 +24,6 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tables"))
 import workloads  # noqa: E402
-from heartbeat_overhead import median_interval  # noqa: E402
 
 # Seconds of an event, of all threads of a team of two: the most of region_cost.sh, twice.
 EVENT_SECONDS = 2 * 163e-9
@@ -61,7 +61,7 @@ def read_pairs(path, size):
 def row(name, pairs):
     plain, recorded, events = (statistics.median(column) for column in zip(*pairs))
     added = sorted(100 * (with_it / without - 1) for without, with_it, _ in pairs)
-    k = median_interval(len(added))
+    k = workloads.median_interval(len(added))
     interval = f"{added[k]:+.2f} ... {added[-1 - k]:+.2f}" if len(added) >= LEAST else "-"
     print(f"| `{name}` | {events:.0f} | {plain:.3f} | {recorded:.3f} | {len(pairs)} | "
           f"{statistics.median(added):+.2f} | {interval} | "

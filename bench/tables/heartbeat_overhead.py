@@ -18,7 +18,6 @@ blocks that beat, `computed` the rate times what bench_heartbeat finds a beat to
 Prints Markdown tables.
 """
 import json
-import math
 import re
 import statistics
 import subprocess
@@ -29,17 +28,6 @@ import workloads
 
 PAPER = "under 2.5 %"
 SWEEP_CYCLES = (100_000, 10_000, 1000, 300, 100)
-
-
-def median_interval(count, odds=20):
-    """Rank k (from 0) such that the median lies outside the k-th smallest and the k-th
-    largest of `count` with a probability of at most 1 / odds: a sign test."""
-    tail, k = 0, 0
-    while True:
-        tail += math.comb(count, k)
-        if 2 * odds * tail > 2 ** count:
-            return max(k - 1, 0)
-        k += 1
 
 
 def beat_cost(build):
@@ -82,7 +70,7 @@ def measure(chosen, program, arguments):
 def row(chosen, program, cost, cycle=None):
     pairs, helper, rate = measure(chosen, program, ["--cycle", cycle] if cycle else [])
     overheads = sorted(beating / silent - 1 for beating, silent in pairs)
-    k = median_interval(len(overheads))
+    k = workloads.median_interval(len(overheads))
     computed = rate / chosen.threads * cost * 1e-9
     print(f"| {program} | {cycle or 'as in Table 1'} | {rate:.0f} | {PAPER} | "
           f"{100 * statistics.median(overheads):.2f} % | "

@@ -3,6 +3,7 @@
 import argparse
 import dataclasses
 import datetime
+import math
 import os
 import pathlib
 import re
@@ -70,6 +71,17 @@ def parser(description, size):
     result.add_argument("--threads", type=int, default=2)
     result.add_argument("--size", default=size)
     return result
+
+
+def median_interval(count, odds=20):
+    """Rank k (from 0) such that the median lies outside the k-th smallest and the k-th
+    largest of `count` with a probability of at most 1 / odds: a sign test."""
+    tail, k = 0, 0
+    while True:
+        tail += math.comb(count, k)
+        if 2 * odds * tail > 2 ** count:
+            return max(k - 1, 0)
+        k += 1
 
 
 def print_header(chosen, detail, *columns):
