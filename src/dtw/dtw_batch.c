@@ -102,7 +102,7 @@ static void prepare_row(const run *r, size_t t, size_t u, columns *c) {
     c->ending = smaller(c->ending, last);
     c->end = larger(c->end, last);
   }
-  r->kernels->fill(b->state + u * r->kernels->lanes, 1, state);
+  if (state == 0) r->kernels->fill(b->state + u * r->kernels->lanes, 1, 0);
   b->after[u] = after;
   b->first[u] = (tick)first;
   b->last[u] = (tick)last;
@@ -114,6 +114,7 @@ static void sweep_strip(const run *r, size_t t) {
   buffers *b = r->buffers;
   size_t lanes = k->lanes;
   columns c = {.begin = SIZE_MAX, .ending = SIZE_MAX};
+  k->fill(b->state, k->depth, INFINITY);
   for (size_t u = 0; u < k->depth; u++) prepare_row(r, t, u, &c);
   c.begin = smaller(c.begin, c.end);
   /* The boundary's vector -1 is the first of the buffer. */

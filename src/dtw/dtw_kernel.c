@@ -75,13 +75,14 @@ INLINE vec windowed_cell(kind k, const strip *s, size_t u, size_t step, vec left
   return vec_select_not_before(now, first, cell, left);
 }
 
-/* One column: the cells of each block, top down. */
-INLINE void column(kind k, const strip *s, size_t step, const real *y, vec cells[DEPTH],
-                   vec diagonal, vec up, unsigned char *trace) {
+/* One column: the cells of rows from ... to-1 of each block, top down. */
+INLINE void column(kind k, const strip *s, size_t step, const real *y, size_t from,
+                   size_t to, vec cells[DEPTH], vec diagonal, vec up,
+                   unsigned char *trace) {
   vec y0 = vec_load(y);
   vec penalty = vec_all(k.general ? s->penalty : 0);
 #pragma GCC unroll 16
-  for (size_t u = 0; u < DEPTH; u++) {
+  for (size_t u = from; u < to; u++) {
     vec left = cells[u];
     vec cell = row_cost(k, s, u, y, y0) +
                best_predecessor(k, penalty, diagonal, left, up, trace, u);
@@ -111,7 +112,8 @@ INLINE void sweep_strip(kind k, const strip *s, size_t begin, size_t end) {
 #pragma GCC unroll 8
     for (size_t f = 0; f < DELAY; f++) {
       vec up = vec_shift_up(passed[f], vec_all(boundary[f]));
-      column(k, s, step + f, y + f * s->column_stride, cells, previous, up, trace);
+      column(k, s, step + f, y + f * s->column_stride, 0, DEPTH, cells, previous, up,
+             trace);
       if (k.traced) trace += DEPTH * CHOICE_BYTES;
       previous = up;
       passed[f] = cells[DEPTH - 1];
@@ -132,16 +134,47 @@ static void start(const strip *s, size_t begin) {
   vec_store(passed + (size_t)DELAY * LANES, vec_shift_up(bottom, vec_all(above)));
 }
 
+/* Whether row u has its limit in column begin + u, as in a window of one radius. */
+static inline bool is_aslant(const tick *limits, size_t begin, size_t end) {
+  bool aslant = end - begin == DEPTH - 1;
+  for (size_t u = 0; u < DEPTH; u++) aslant &= limits[u] == (tick)(begin + u);
+  return aslant;
+}
+
+/* A column of a batch, of which rows from ... to-1 have cells. */
+INLINE void batch_column(kind k, const strip *s, size_t j, size_t from, size_t to,
+                         vec cells[DEPTH], vec *previous) {
+  vec above = vec_load(s->boundary + j * LANES), up = above, diagonal = *previous;
+  *previous = above;
+#pragma GCC unroll 16
+  for (size_t u = 0; u < from; u++) {
+    diagonal = cells[u];
+    up = cells[u] = vec_all((real)INFINITY);
+  }
+  column(k, s, j, s->y + j * LANES, from, to, cells, diagonal, up, NULL);
+  vec_store(s->boundary + j * LANES, cells[DEPTH - 1]);
+}
+
 /* state: the cells, and the boundary of the column before. */
 INLINE void sweep_batch(kind k, const strip *s, size_t begin, size_t end) {
   vec cells[DEPTH];
   for (size_t u = 0; u < DEPTH; u++) cells[u] = vec_load(s->state + u * LANES);
   vec previous = vec_load(s->state + (size_t)DEPTH * LANES);
-  for (size_t j = begin; j < end; j++) {
-    vec up = vec_load(s->boundary + j * LANES);
-    column(k, s, j, s->y + j * LANES, cells, previous, up, NULL);
-    previous = up;
-    vec_store(s->boundary + j * LANES, cells[DEPTH - 1]);
+  kind bare = {.squared = k.squared, .batch = true};
+  if (k.outside == NOT_BEGUN && is_aslant(s->first, begin, end)) {
+#pragma GCC unroll 16
+    for (size_t f = 0; f < DEPTH - 1; f++) {
+      batch_column(bare, s, begin + f, 0, f + 1, cells, &previous);
+    }
+  } else if (k.outside == ENDED && is_aslant(s->last, begin, end)) {
+#pragma GCC unroll 16
+    for (size_t f = 0; f < DEPTH - 1; f++) {
+      batch_column(bare, s, begin + f, f + 1, DEPTH, cells, &previous);
+    }
+  } else {
+    for (size_t j = begin; j < end; j++) {
+      batch_column(k, s, j, 0, DEPTH, cells, &previous);
+    }
   }
   for (size_t u = 0; u < DEPTH; u++) vec_store(s->state + u * LANES, cells[u]);
   vec_store(s->state + (size_t)DEPTH * LANES, previous);
