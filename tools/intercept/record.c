@@ -12,6 +12,7 @@
 #include <time.h>
 #include <tsanom/heartbeat.h>
 #include <tsanom/regions.h>
+#include <unistd.h>
 
 #include "intercept.h"
 #include "runtime.h"
@@ -66,28 +67,48 @@ static void in_child(void) {
   atomic_store(&icp_set.phase, ICP_OFF);
 }
 
+static bool tell_failure(const char *folder, const char *why) {
+  (void)dprintf(STDERR_FILENO, "tsanom record: %s: nothing is recorded: %s\n", folder,
+                why);
+  return false;
+}
+
+static bool has_run(const char *folder) {
+  char path[PATH_MAX];
+  (void)snprintf(path, sizeof path, "%s/heartbeat.run", folder);
+  return access(path, F_OK) == 0;
+}
+
 /* The first process that comes to a region has the run; the others find it taken. */
-static int start_run(const char *folder) {
+static bool start_run(const char *folder) {
+  static const char no_files[] =
+      "the run's files cannot be made: the disk is full, or the folder cannot be written "
+      "or has some of them already";
   char inner[PATH_MAX];
   int length = snprintf(inner, sizeof inner, "%s/regions", folder);
-  if (length < 0 || (size_t)length >= sizeof inner) return -1;
+  if (length < 0 || (size_t)length >= sizeof inner) {
+    return tell_failure(folder, "the path is too long");
+  }
   int threads = max_threads();
   if (threads < 1) threads = 1;
   if (threads > MOST_ANNOUNCED) threads = MOST_ANNOUNCED;
   if (icp_iterations_start(&icp_watched.of_regions) != 0 ||
       icp_iterations_start(&icp_watched.of_shares) != 0) {
-    return -1;
+    return tell_failure(folder, "the system gives no memory");
   }
   /* A helper thread would make the program one of several threads. */
   tsanom_heartbeat_options options;
   tsanom_heartbeat_options_init(&options, sizeof options);
   options.helper = TSANOM_HEARTBEAT_HELPER_NONE;
-  if (tsanom_heartbeat_init(folder, threads, &options) < 0) return -1;
-  if (tsn_region_init(inner, threads, &options) < 0) {
-    (void)tsanom_heartbeat_finish();
-    return -1;
+  if (tsanom_heartbeat_init(folder, threads, &options) < 0) {
+    return has_run(folder) ? false : tell_failure(folder, no_files);
   }
-  return icp_places_start(inner) == 0 ? 0 : -1;
+  if (tsn_region_init(inner, threads, &options) >= 0) {
+    if (icp_places_start(inner) == 0) return true;
+    (void)tsn_region_finish();
+  }
+  (void)tsanom_heartbeat_finish();
+  return tell_failure(folder, no_files);
 }
 
 static void start(void) {
@@ -106,7 +127,7 @@ static void start(void) {
   TAKE(icp_set.team_size, "omp_get_num_threads");
   TAKE(max_threads, "omp_get_max_threads");
   TAKE(set_threads, "omp_set_num_threads");
-  bool started = pthread_atfork(NULL, NULL, in_child) == 0 && start_run(folder) == 0;
+  bool started = pthread_atfork(NULL, NULL, in_child) == 0 && start_run(folder);
   icp_me.watched = started;
   icp_watched.special = heartbeat_every || baseline_threads;
   atomic_store(&icp_set.phase, started ? ICP_RECORDING : ICP_OFF);

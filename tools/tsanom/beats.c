@@ -64,6 +64,15 @@ static int run_failure(failure *why, const char *path, tsanom_status status,
   return fail_status(why, path, status);
 }
 
+void tell_lost_beats(const char *path, const tsanom_heartbeat_run *run) {
+  tsanom_heartbeat_run_info about;
+  if (tsanom_heartbeat_run_describe(run, &about, sizeof about) < 0) return;
+  if (about.dropped == 0) return;
+  fprintf(stderr,
+          "%s: %llu records were lost, the disk being full: what is told lacks them\n",
+          file_title(path), (unsigned long long)about.dropped);
+}
+
 static int later(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -133,6 +142,7 @@ static int read_folder(const char *path, const tsanom_exec *exec, beats *b,
   tsanom_heartbeat_fault_init(&fault, sizeof fault);
   tsanom_status status = tsanom_heartbeat_run_open(path, exec, &fault, &run);
   if (status != TSANOM_OK) return run_failure(why, path, status, &fault);
+  tell_lost_beats(path, run);
   census *c = calloc(1, sizeof *c);
   int failed =
       c ? read_streams(run, path, c, b, why) : fail(why, "%s: out of memory", path);

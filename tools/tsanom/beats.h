@@ -5,6 +5,7 @@
 #define TSANOM_COMMAND_BEATS_H
 
 #include <stdio.h>
+#include <tsanom/heartbeat_run.h>
 #include <tsanom/hsa.h>
 
 #include "failure.h"
@@ -26,6 +27,9 @@ int beats_read(const char *path, const tsanom_exec *exec, beats *b, failure *why
 int beats_read_stream(FILE *stream, const char *file, beats *b, failure *why);
 
 void beats_free(beats *b);
+
+/* Tell on the standard error if a run lacks what the disk had no room for. */
+void tell_lost_beats(const char *path, const tsanom_heartbeat_run *run);
 
 /* Beats of the thread that has most. */
 size_t beats_most(const beats *b);

@@ -194,7 +194,7 @@ static int check_runtime(const char *path, failure *why) {
   return fail(why,
               "%s: uses neither GNU's OpenMP runtime (libgomp) nor LLVM's (libomp): it "
               "has no parallel regions to record; with --force it is run all the same, "
-              "should it load a runtime later",
+              "should it load a runtime later or start a program that uses one",
               path);
 }
 
@@ -210,7 +210,12 @@ static int find_library(int ompt, char path[PATH_MAX], failure *why) {
   if (slash) *slash = '\0';
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
     (void)snprintf(beside, sizeof beside, "%s/%s/%s", self, places[i], name);
-    if (realpath(beside, path)) return 0;
+    if (!realpath(beside, path)) continue;
+    if (!strpbrk(path, " :")) return 0;
+    return fail(why,
+                "%s: has a space or a colon in its path, which end a name in LD_PRELOAD: "
+                "build or install tsanom in a folder without them",
+                path);
   }
   return fail(why, "%s/%s/%s: the interception library is not there", self, places[0],
               name);

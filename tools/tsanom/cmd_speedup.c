@@ -284,9 +284,14 @@ static void print_table(const request *r, result *a) {
   }
   if (a->predicted) {
     const tsanom_speedup_prediction *p = &a->prediction;
-    printf("\n%llu of %llu iterations of %zu; %.6g s to go, %.6g s in all\n",
-           (unsigned long long)p->iterations, (unsigned long long)p->expected, p->period,
-           p->remaining_s, p->total_s);
+    printf("\n%llu of %llu iterations of %zu; ", (unsigned long long)p->iterations,
+           (unsigned long long)p->expected, p->period);
+    /* Something else may have come after the main loop. */
+    if (p->total_s < a->stream.event[a->used - 1].end) {
+      printf("they ended at %.6g s\n", p->total_s);
+    } else {
+      printf("%.6g s to go, %.6g s in all\n", p->remaining_s, p->total_s);
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <tsanom/regions.h>
 
+#include "beats.h"
 #include "region_run.h"
 #include "symbol.h"
 
@@ -261,10 +262,15 @@ int region_events_read(const char *folder, const tsanom_exec *exec, region_file 
   tsanom_spmd_data_init(&f->data, sizeof f->data);
   tsanom_status status = tsanom_regions_open(folder, exec, &fault, &r.regions);
   if (status < 0 && !*fault.text) return fail_status(why, folder, status);
-  if (status < 0) {
+  if (status == TSANOM_E_IO) {
     return fail(why, "%s: %s (a run has regions by tsanom record, or by recorders)",
                 fault.file, fault.text);
   }
+  if (status < 0) {
+    return fail(why, "%s: byte %llu: %s", fault.file, (unsigned long long)fault.offset,
+                fault.text);
+  }
+  tell_lost_beats(folder, tsanom_regions_run(r.regions));
   int failed = read_all(&r);
   tsanom_regions_close(r.regions);
   free(r.node);

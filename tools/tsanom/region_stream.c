@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "beats.h"
 #include "symbol.h"
 
 enum { DEPTH_MOST = 64 };
@@ -33,7 +34,9 @@ static int refused(failure *why, const char *path, tsanom_status status,
                    const tsanom_heartbeat_fault *fault) {
   if (!*fault->text) return fail_status(why, path, status);
   if (status == TSANOM_E_IO) {
-    return fail(why, "%s: %s (only runs by tsanom record have parallel regions)",
+    return fail(why,
+                "%s: %s (tsanom record makes it as the program opens its first parallel "
+                "region)",
                 fault->file, fault->text);
   }
   return fail(why, "%s: byte %llu: %s", fault->file, (unsigned long long)fault->offset,
@@ -118,14 +121,31 @@ static int choose_level(const tsanom_regions_event *raw, size_t count, region_st
   return 0;
 }
 
+/* Of the threads that open regions outside of any other, which have the number 0, the
+ * one that has most to tell: which of them came first may be chance. */
+static uint32_t choose_stream(const tsanom_heartbeat_run *source, uint32_t streams) {
+  tsanom_heartbeat_stream_info about;
+  uint32_t chosen = 0;
+  uint64_t most = 0;
+  for (uint32_t s = 0; s < streams; s++) {
+    tsanom_heartbeat_run_stream(source, s, &about, sizeof about);
+    if (about.thread != 0 || about.beats <= most) continue;
+    chosen = s;
+    most = about.beats;
+  }
+  return chosen;
+}
+
 static int read_events(const char *path, region_stream *s, failure *why) {
   tsanom_heartbeat_stream_info about;
   tsanom_heartbeat_run_info run;
   tsanom_heartbeat_fault fault;
   const tsanom_heartbeat_run *source = tsanom_regions_run(s->regions);
   tsanom_heartbeat_run_describe(source, &run, sizeof run);
-  tsanom_heartbeat_run_stream(source, 0, &about, sizeof about);
+  uint32_t stream = choose_stream(source, run.streams);
+  tsanom_heartbeat_run_stream(source, stream, &about, sizeof about);
   tsanom_heartbeat_fault_init(&fault, sizeof fault);
+  tell_lost_beats(path, source);
   s->finished = run.finished;
   s->total = about.last;
   size_t count = (size_t)about.beats;
@@ -136,7 +156,7 @@ static int read_events(const char *path, region_stream *s, failure *why) {
   if (!raw || !s->event || !s->name) {
     fail(why, "%s: out of memory", path);
   } else {
-    tsanom_status status = tsanom_regions_read(s->regions, 0, 0, count, raw, &fault);
+    tsanom_status status = tsanom_regions_read(s->regions, stream, 0, count, raw, &fault);
     failed = status < 0 ? refused(why, path, status, &fault)
                         : choose_level(raw, count, s, why);
   }

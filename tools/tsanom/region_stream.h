@@ -28,8 +28,8 @@ typedef struct {
 
 int region_stream_is_run(const char *path);
 
-/* Read the regions that the run's first thread opened outside of any other, or its work
- * from one end of worksharing to the next. */
+/* Read the regions that a thread opened outside of any other, the one that has most of
+ * them, or its work from one end of worksharing to the next. */
 int region_stream_read(const char *path, const tsanom_exec *exec, int level,
                        region_stream *s, failure *why);
 

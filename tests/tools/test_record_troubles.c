@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom record where something is in the way, and what is then told of the run. */
+#include <criterion/criterion.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+TestSuite(record_troubles, .init = enter_folder, .fini = leave_folder, .timeout = 240);
+
+/* Build a program by gcc; false where gcc or its runtime is not there. */
+static bool build(const char *source, const char *name) {
+  char line[512];
+  snprintf(line, sizeof line, "gcc -O2 -fopenmp %s -o %s 2>compiler", source, name);
+  return system(line) == 0;
+}
+
+static bool build_loop(void) {
+  return build(TSANOM_TEST_PROGRAMS "/loop.c", "loop");
+}
+
+/* A limit on the size of files is a disk that is full. */
+static int record_limited(const char *blocks, const char *run) {
+  char line[1024];
+  snprintf(line, sizeof line,
+           "(ulimit -f %s; exec '" TSANOM_COMMAND
+           "' record -o %s -- ./loop 500) >recorded 2>told; test $? -eq 5",
+           blocks, run);
+  cr_assert(system("./loop 500 >plain") != 0);
+  cr_assert(system(line) == 0);
+  return system("cmp plain recorded");
+}
+
+Test(record_troubles, a_run_that_lost_records_says_so) {
+  static const char *const readers[] = {"speedup", "period", "rate"};
+  if (!build_loop()) return;
+  cr_assert(record_limited("40", "run") == 0);
+  for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+    outcome o = tsanom("%s run", readers[i]);
+    bool told = strstr(o.err, "records were lost");
+    /* A beat an iteration has room where the regions have not. */
+    cr_assert(o.status == 0 && (told || !strcmp(readers[i], "rate")), "%s: %s",
+              readers[i], o.err);
+  }
+  cr_assert(tsanom("record -o whole -- ./loop 500").status == 5);
+  for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+    cr_assert(*tsanom("%s whole", readers[i]).err == '\0');
+  }
+}
+
+Test(record_troubles, a_run_that_cannot_be_made_is_told_of) {
+  if (!build_loop()) return;
+  cr_assert(record_limited("1", "run") == 0);
+  cr_assert(file_holds("told", "run: nothing is recorded") && file_holds("told", "full"));
+  cr_assert(system("mkdir -p half/regions && : >half/regions/places.tsv") == 0);
+  outcome o = tsanom("record -o half -- ./loop 500");
+  cr_assert(o.status == 5 && strstr(o.err, "half: nothing is recorded"), "%s", o.err);
+}
+
+Test(record_troubles, a_library_that_no_list_can_name_is_refused) {
+  static const char *const folders[] = {"a b", "a:b"};
+  if (!build_loop()) return;
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    char line[2048];
+    snprintf(line, sizeof line,
+             "mkdir -p '%s/tsanom' '%s/intercept' && cp '" TSANOM_COMMAND
+             "' '%s/tsanom' && cp \"$(dirname '" TSANOM_COMMAND
+             "')/../intercept/libtsanom-record.so\" '%s/intercept' && "
+             "'%s/tsanom/tsanom' record -o run -- ./loop 2>told; test $? -eq 3",
+             folders[i], folders[i], folders[i], folders[i], folders[i]);
+    cr_assert(system(line) == 0);
+    cr_assert(file_holds("told", folders[i]) && file_holds("told", "LD_PRELOAD"));
+  }
+}
+
+Test(record_troubles, what_has_no_beats_or_regions_is_explained) {
+  write_text("irregular.c",
+             "static double u[8];\n"
+             "int main(void) {\n"
+             "  for (int i = 0; i < 5; i++) {\n"
+             "#pragma omp parallel\n"
+             "    u[i] = i;\n"
+             "  }\n"
+             "}\n");
+  if (!build("irregular.c", "irregular")) return;
+  cr_assert(tsanom("record -o run -- ./irregular").status == 0);
+  CHECK_REFUSED(tsanom("rate run"), 3, "run: no thread has beaten", "--heartbeat-every");
+  cr_assert(tsanom("record --force -o none -- true").status == 0);
+  CHECK_REFUSED(tsanom("speedup none"), 3, "none/regions/places.tsv", "first parallel");
+  CHECK_REFUSED(tsanom("record -o none -- env ./irregular"), 3, "start a program");
+  cr_assert(system(": >run/regions/heartbeat.00000") == 0);
+  CHECK_REFUSED(tsanom("similar run"), 3, "regions/heartbeat.00000: byte 0:");
+}
+
+/* The main loop may end before the program does. */
+Test(record_troubles, a_loop_that_ended_has_no_time_to_go) {
+  write_text("phases.c",
+             "#include <unistd.h>\n"
+             "static double u[8];\n"
+             "int main(void) {\n"
+             "  for (int i = 0; i < 20; i++) {\n"
+             "#pragma omp parallel num_threads(1)\n"
+             "    u[0] += i;\n"
+             "    usleep(4000);\n"
+             "  }\n"
+             "  for (int i = 0; i < 20; i++) {\n"
+             "#pragma omp parallel num_threads(1)\n"
+             "    u[1] += i;\n"
+             "  }\n"
+             "}\n");
+  if (!build("phases.c", "phases")) return;
+  cr_assert(tsanom("record -o run -- ./phases").status == 0);
+  outcome o = tsanom("speedup run");
+  cr_assert(strstr(o.out, "20 of 20 iterations of 1; they ended at"), "%s", o.out);
+  cr_assert(!strstr(o.out, " in all\n"), "%s", o.out);
+  o = tsanom("speedup run -n 3000");
+  cr_assert(strstr(o.out, " in all\n"), "%s", o.out);
+}
+
+/* A thread of the program's own may come first, with less to do. */
+Test(record_troubles, the_thread_that_opens_most_regions_is_told_of) {
+  write_text("helper.c",
+             "#include <pthread.h>\n"
+             "static double u[2];\n"
+             "static pthread_barrier_t turn;\n"
+             "static void work(int regions) {\n"
+             "  for (int i = 0; i < regions; i++) {\n"
+             "#pragma omp parallel num_threads(2)\n"
+             "#pragma omp master\n"
+             "    u[0] += i;\n"
+             "  }\n"
+             "}\n"
+             "static void *helper(void *argument) {\n"
+             "  work(10);\n"
+             "  pthread_barrier_wait(&turn);\n"
+             "  pthread_barrier_wait(&turn);\n"
+             "  return argument;\n"
+             "}\n"
+             "int main(void) {\n"
+             "  pthread_t thread;\n"
+             "  pthread_barrier_init(&turn, 0, 2);\n"
+             "  pthread_create(&thread, 0, helper, 0);\n"
+             "  pthread_barrier_wait(&turn);\n"
+             "  work(50);\n"
+             "  pthread_barrier_wait(&turn);\n"
+             "  pthread_join(thread, 0);\n"
+             "}\n");
+  if (!build("helper.c", "helper")) return;
+  cr_assert(tsanom("record -o run -- ./helper").status == 0);
+  json_t *r = tsanom_json("speedup run --json");
+  cr_assert(number_of(r, "events") == 50, "%g", number_of(r, "events"));
+  json_decref(r);
+}
