@@ -98,6 +98,8 @@ Test(command_input, a_picture_appears_whole_or_not_at_all) {
   mkdir("d", 0777);
   CHECK_REFUSED(tsanom("dtw a a --plot d"), 3, "d: is a folder");
   CHECK_REFUSED(tsanom("dtw a a --plot no/p.svg"), 3, "no/p.svg: cannot write");
+  CHECK_REFUSED(tsanom("dtw a a --plot p.txt"), 2, "p.txt", "SVG");
+  CHECK_REFUSED(tsanom("dtw a a --plot ./no.svg/p.png"), 2, "p.png", "SVG");
   CHECK_REFUSED(tsanom("dtw a a --plot /dev/full"), 3, "/dev/full");
   write_text("gnuplot", "#!/bin/sh\necho '<svg>'\nexit 1\n");
   chmod("gnuplot", 0755);

@@ -312,6 +312,57 @@ Test(command_record, regions_have_any_number_of_variables) {
   }
 }
 
+/* The iterations that a stream has beats of. */
+static size_t iterations_of(const char *run, uint32_t stream, uint32_t *iteration) {
+  enum { MOST = 64 };
+  tsanom_heartbeat_run *opened = NULL;
+  tsanom_heartbeat_stream_info about;
+  double times[MOST];
+  cr_assert(tsanom_heartbeat_run_open(run, NULL, NULL, &opened) == TSANOM_OK);
+  tsanom_heartbeat_run_stream(opened, stream, &about, sizeof about);
+  cr_assert(about.beats <= MOST);
+  cr_assert(tsanom_heartbeat_run_read(opened, stream, 0, (size_t)about.beats, times,
+                                      iteration, NULL) == TSANOM_OK);
+  tsanom_heartbeat_run_close(opened);
+  return (size_t)about.beats;
+}
+
+/* A thread that misses iterations beats with the number of the one it comes back to. */
+Test(command_record, teams_of_changing_size_agree_on_the_iteration) {
+  for (int c = 0; c < WAYS; c++) {
+    if (!build(ways[c].compiler, "teams")) continue;
+    char run[16];
+    snprintf(run, sizeof run, "run.%d", c);
+    cr_assert(record(c, "-o %s -- ./teams teams", run).status == 0);
+    uint32_t leader[64], other[64];
+    size_t beats = iterations_of(run, 0, leader);
+    cr_assert(beats >= 56 && beats <= 60, "%zu beats", beats);
+    for (size_t i = 1; i < beats; i++) cr_assert(leader[i] == leader[i - 1] + 1);
+    cr_assert(iterations_of(run, 1, other) == beats);
+    cr_assert(memcmp(leader, other, beats * sizeof *leader) == 0);
+    cr_assert(iterations_of(run, 2, other) == 3);
+    /* The sixtieth, fortieth and twentieth, the last of all being the sixtieth. */
+    for (uint32_t i = 0; i < 3; i++) {
+      cr_assert(other[i] == leader[beats - 1] - 40 + 20 * i, "%u", other[i]);
+    }
+  }
+}
+
+Test(command_record, places_may_be_many) {
+  for (int c = 0; c < WAYS; c++) {
+    if (!build(ways[c].compiler, "teams")) continue;
+    cr_assert(shell("./teams places >plain") == 0);
+    outcome o = record(c, "-o run.%d -- ./teams places", c);
+    cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+    write_text("recorded", o.out);
+    cr_assert(shell("cmp plain recorded") == 0);
+    json_t *r = tsanom_json("speedup run.%d --json", c);
+    cr_assert(number_of(r, "events") == 2000);
+    cr_assert(number_of(first_region(r), "period") == 200);
+    json_decref(r);
+  }
+}
+
 /* LLVM's runtime has GNU's entry points, and calls its own from some of them. */
 Test(command_record, what_gcc_built_may_run_on_llvms_runtime) {
   static const struct {

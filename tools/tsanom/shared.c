@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,6 +36,17 @@ static int32_t show_progress(void *user, uint64_t done, uint64_t total) {
   return 0;
 }
 
+/* Where to draw: a name that promises something else than SVG is a mistake. */
+static const char *picture_argument(struct argp_state *state, const char *text) {
+  const char *slash = strrchr(text, '/'), *dot = strrchr(slash ? slash + 1 : text, '.');
+  char shown[QUOTED_BYTES];
+  if (dot && dot[1] && strcasecmp(dot, ".svg") != 0) {
+    argp_error(state, "--plot: %s: pictures are SVG, so FILE.svg is expected",
+               quoted(shown, text));
+  }
+  return text;
+}
+
 static error_t parse(int key, char *text, struct argp_state *state) {
   shared_options *shared = state->input;
   switch (key) {
@@ -47,7 +59,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       shared->json = 1;
       return 0;
     case KEY_PLOT:
-      shared->plot = text;
+      shared->plot = picture_argument(state, text);
       return 0;
     case KEY_THREADS: {
       size_t threads = count_argument(state, "--threads", text);
