@@ -8,8 +8,15 @@
 #include "core/vector.h"
 #include "lbkeogh/lbkeogh_kernel.h"
 
+/* What is called from two places and must not be called. */
+#define INLINE static inline __attribute__((always_inline))
+
 /* Rows at most that are made at a time where samples are made up. */
 enum { MADE_ROWS = 32 };
+
+/* Rows of a group, and of the windows for which groups pay: in registers of 64 bytes,
+ * where a shuffle is one instruction for many samples. */
+enum { GROUP = 8, GROUPED_ROWS = 32 };
 
 /* Bytes by which the output is fetched before it is written. */
 enum { AHEAD = 2048 };

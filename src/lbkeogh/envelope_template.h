@@ -15,7 +15,8 @@
  * column but the remainder: the columns are the lanes of a vector. That is a fixed
  * number of operations per sample for any window, in one pass over the series,
  * while the next lines of the output are already on their way: the processor's own
- * prefetching ends with every page.
+ * prefetching ends with every page. Windows of very many rows go another way
+ * (envelope_groups.h).
  *
  * Continuing the series by its ends adds nothing to a window that is cut there,
  * because such a window holds the end sample. */
@@ -28,6 +29,7 @@
 #define recent NAME(recent)
 #define pass_function NAME(pass_function)
 #define blocks NAME(blocks)
+#define progress NAME(progress)
 #define LANES NAME(LANES)
 
 enum { LANES = TSN_VECTOR_BYTES / sizeof(REAL) };
@@ -76,12 +78,9 @@ static void NAME(fill)(REAL *to, size_t count, REAL value) {
   for (size_t k = 0; k < count; k++) to[k] = value;
 }
 
-/* `count` continued samples from `first` on: in place if none is made up, or else
- * in `made`. */
-static const REAL *NAME(samples)(const series *s, size_t first, size_t count,
-                                 REAL *made) {
+/* `count` continued samples from `first` on, in `made`. */
+static const REAL *NAME(make)(const series *s, size_t first, size_t count, REAL *made) {
   size_t end = s->before + s->n;
-  if (first >= s->before && first + count <= end) return s->x + (first - s->before);
   size_t left = first < s->before ? s->before - first : 0;
   if (left > count) left = count;
   size_t own = first + left < end ? end - first - left : 0;
@@ -90,6 +89,13 @@ static const REAL *NAME(samples)(const series *s, size_t first, size_t count,
   if (own > 0) memcpy(made + left, s->x + (first + left - s->before), own * sizeof *made);
   NAME(fill)(made + left + own, count - left - own, s->x[s->n - 1]);
   return made;
+}
+
+/* The same in place if none is made up. */
+static inline const REAL *NAME(samples)(const series *s, size_t first, size_t count,
+                                        REAL *made) {
+  bool own = first >= s->before && first + count <= s->before + s->n;
+  return own ? s->x + (first - s->before) : NAME(make)(s, first, count, made);
 }
 
 /* Samples that `rows` rows look at: their own, and nearly two rows beyond them. */
@@ -164,15 +170,22 @@ static size_t NAME(whole_rows)(const output *out, size_t k) {
   return k >= end || (k == 0 && out->lead > 0) ? 0 : end - k;
 }
 
+/* Those of `count` lanes from lane `first` on that do not lie beyond the output. */
+static inline void NAME(put_part)(const output *out, size_t first, size_t count,
+                                  const REAL *lower, const REAL *upper) {
+  size_t begin = first < out->lead ? out->lead : first, end = first + count;
+  if (end > out->lead + out->count) end = out->lead + out->count;
+  size_t bytes = (end - begin) * sizeof(REAL);
+  memcpy(out->lower + (begin - out->lead), lower + (begin - first), bytes);
+  memcpy(out->upper + (begin - out->lead), upper + (begin - first), bytes);
+}
+
 /* A row of which some lanes lie beyond the output. */
 static inline void NAME(part_row)(pass_function *pass, void *state, const REAL *x,
                                   const output *out, size_t k) {
   REAL lower[LANES], upper[LANES];
   pass(state, x, 1, lower, upper);
-  size_t first = k > 0 ? 0 : out->lead, end = out->lead + out->count - k * LANES;
-  size_t at = k * LANES + first - out->lead, count = (end < LANES ? end : LANES) - first;
-  memcpy(out->lower + at, lower + first, count * sizeof(REAL));
-  memcpy(out->upper + at, upper + first, count * sizeof(REAL));
+  NAME(put_part)(out, k * LANES, LANES, lower, upper);
 }
 
 /* All rows of the envelope; row k looks at the series from its row k + ahead on. */
@@ -192,212 +205,11 @@ static void NAME(sweep)(const series *s, size_t ahead, const output *out, size_t
   }
 }
 
-static inline void NAME(tiny)(const REAL *x, size_t window, size_t rows, REAL *lower,
-                              REAL *upper) {
-  for (size_t at = 0; at < rows * LANES; at += LANES) {
-    NAME(put)(lower + at, upper + at, NAME(short_windows)(x + at, window));
-  }
-}
+#include "lbkeogh/envelope_blocks.h"
+#include "lbkeogh/envelope_groups.h"
+#include "lbkeogh/envelope_narrow.h"
 
-#define TINY(window)                                                                    \
-  static void NAME(tiny_##window)(void *state, const REAL *x, size_t rows, REAL *lower, \
-                                  REAL *upper) {                                        \
-    (void)state;                                                                        \
-    NAME(tiny)(x, window, rows, lower, upper);                                          \
-  }
-TINY(1)
-TINY(3)
-TINY(5)
-TINY(7)
-#undef TINY
-
-/* What a window of no more than three rows remembers of the row before. */
-typedef struct {
-  size_t rest;
-  extremes half;                /* of the row of samples that is next */
-  extremes last, second, third; /* row windows of those before it */
-} recent;
-
-/* Windows of half a row and `rest` samples. */
-static void NAME(half_row)(void *state, const REAL *x, size_t rows, REAL *lower,
-                           REAL *upper) {
-  recent *now = state;
-  extremes half = now->half;
-  for (size_t at = 0; at < rows * LANES; at += LANES) {
-    extremes next = NAME(half_windows)(x + at + LANES);
-    extremes last = NAME(slide)(half, next, now->rest);
-    NAME(put)(lower + at, upper + at, NAME(join)(half, last));
-    half = next;
-  }
-  now->half = half;
-}
-
-/* Windows of 1 ... 3 rows, `whole`, and `rest` samples. */
-static inline void NAME(few_rows)(recent *now, size_t whole, const REAL *x, size_t rows,
-                                  REAL *lower, REAL *upper) {
-  recent r = *now;
-  for (size_t at = 0; at < rows * LANES; at += LANES) {
-    extremes next = NAME(half_windows)(x + at + LANES);
-    extremes window = NAME(row_windows)(r.half, next);
-    extremes e = NAME(join)(r.last, NAME(slide)(r.last, window, r.rest));
-    if (whole > 1) e = NAME(join)(e, r.second);
-    if (whole > 2) e = NAME(join)(e, r.third);
-    NAME(put)(lower + at, upper + at, e);
-    r.half = next;
-    r.third = r.second;
-    r.second = r.last;
-    r.last = window;
-  }
-  *now = r;
-}
-
-#define FEW_ROWS(whole)                                                                \
-  static void NAME(rows_##whole)(void *state, const REAL *x, size_t rows, REAL *lower, \
-                                 REAL *upper) {                                        \
-    NAME(few_rows)(state, whole, x, rows, lower, upper);                               \
-  }
-FEW_ROWS(1)
-FEW_ROWS(2)
-FEW_ROWS(3)
-#undef FEW_ROWS
-
-/* Windows of fewer than four rows. */
-static void NAME(narrow)(const series *s, size_t window, const output *out,
-                         size_t count) {
-  static pass_function *const tiny[] = {NAME(tiny_1), NAME(tiny_3), NAME(tiny_5),
-                                        NAME(tiny_7)};
-  static pass_function *const few[] = {NAME(half_row), NAME(rows_1), NAME(rows_2),
-                                       NAME(rows_3)};
-  if (window < LANES / 2) {
-    NAME(sweep)(s, 0, out, count, tiny[window / 2], NULL);
-    return;
-  }
-  REAL made[SAMPLES(MADE_ROWS)];
-  size_t whole = window / LANES;
-  const REAL *x = NAME(samples)(s, 0, SAMPLES(whole), made);
-  recent r = {.rest = whole > 0 ? window % LANES : window - LANES / 2,
-              .half = NAME(half_windows)(x)};
-  for (size_t k = 0; k < whole; k++) {
-    extremes next = NAME(half_windows)(x + (k + 1) * LANES);
-    r.third = r.second;
-    r.second = r.last;
-    r.last = NAME(row_windows)(r.half, next);
-    r.half = next;
-  }
-  NAME(sweep)(s, whole, out, count, few[whole], &r);
-}
-
-/* Blocks of rows. Of the block that row `at` is in, lowest and highest hold the
- * extremes from each row to the end of the block; above row `at`, the windows of
- * the next block's rows instead. */
-typedef struct {
-  size_t rows, kept; /* rows of a block, and those of them that are kept */
-  size_t rest;       /* samples of a window beyond its rows */
-  size_t at;
-  REAL *lowest, *highest;
-  extremes half;  /* of the row that the next block is to have at `at` */
-  extremes last;  /* row window of the one before */
-  extremes begun; /* of what windows have taken in beyond the block */
-} blocks;
-
-/* From the end of the block upwards, `e` being what lies beyond: two rows at a
- * time, since every minimum must wait for the one before. */
-static void NAME(scan_block)(const blocks *b, extremes e) {
-  size_t j = b->kept;
-  for (; j >= 2; j -= 2) {
-    REAL *low = b->lowest + (j - 2) * LANES, *high = b->highest + (j - 2) * LANES;
-    extremes last = NAME(load)(low + LANES, high + LANES);
-    extremes both = NAME(join)(NAME(load)(low, high), last);
-    NAME(store)(low + LANES, high + LANES, NAME(join)(e, last));
-    e = NAME(join)(e, both);
-    NAME(store)(low, high, e);
-  }
-  if (j > 0) {
-    NAME(store)(b->lowest, b->highest, NAME(join)(e, NAME(load)(b->lowest, b->highest)));
-  }
-}
-
-/* Begin with the block whose rows are known. */
-static void NAME(begin_block)(blocks *b, extremes beyond) {
-  NAME(scan_block)(b, beyond);
-  b->begun.low = (row){0} + (REAL)INFINITY;
-  b->begun.high = (row){0} - (REAL)INFINITY;
-  b->at = 0;
-}
-
-/* The first block. Rows that nothing asks for are not kept, and those beyond
- * the series are all alike. */
-static void NAME(first_block)(blocks *b, const series *s) {
-  REAL made[SAMPLES(MADE_ROWS)];
-  size_t beyond = (s->before + s->n) / LANES + 1;
-  size_t end = b->rows < beyond ? b->rows : beyond;
-  extremes after = {0};
-  for (size_t k = 0; k < end; k += MADE_ROWS) {
-    size_t rows = end - k < MADE_ROWS ? end - k : MADE_ROWS;
-    const REAL *x = NAME(samples)(s, k * LANES, SAMPLES(rows), made);
-    b->half = NAME(half_windows)(x);
-    for (size_t i = 0; i < rows; i++) {
-      extremes next = NAME(half_windows)(x + (i + 1) * LANES);
-      b->last = NAME(row_windows)(b->half, next);
-      b->half = next;
-      size_t at = (k + i) * LANES;
-      if (k + i < b->kept) {
-        NAME(store)(b->lowest + at, b->highest + at, b->last);
-        after = b->last;
-      } else {
-        after = NAME(join)(after, b->last);
-      }
-    }
-  }
-  NAME(begin_block)(b, after);
-}
-
-/* `rows` rows of the block under way. */
-static inline void NAME(block_rows)(blocks *b, const REAL *x, size_t rows, REAL *lower,
-                                    REAL *upper) {
-  REAL *lowest = b->lowest + b->at * LANES, *highest = b->highest + b->at * LANES;
-  extremes half = b->half, last = b->last, begun = b->begun;
-  for (size_t at = 0; at < rows * LANES; at += LANES) {
-    extremes next = NAME(half_windows)(x + at + LANES);
-    extremes window = NAME(row_windows)(half, next);
-    begun = NAME(join)(begun, NAME(slide)(last, window, b->rest));
-    extremes ended = NAME(load)(lowest + at, highest + at);
-    NAME(store)(lowest + at, highest + at, window);
-    NAME(put)(lower + at, upper + at, NAME(join)(ended, begun));
-    half = next;
-    last = window;
-  }
-  b->half = half;
-  b->last = last;
-  b->begun = begun;
-  b->at += rows;
-}
-
-static void NAME(blocks_of_rows)(void *state, const REAL *x, size_t rows, REAL *lower,
-                                 REAL *upper) {
-  blocks *b = state;
-  for (size_t k = 0, run; k < rows; k += run) {
-    if (b->at == b->rows) NAME(begin_block)(b, b->last);
-    run = b->rows - b->at < rows - k ? b->rows - b->at : rows - k;
-    size_t at = k * LANES;
-    NAME(block_rows)(b, x + at, run, lower + at, upper + at);
-  }
-}
-
-/* Windows of more rows. NOLINTBEGIN(readability-non-const-parameter): they are
- * written through structs. */
-static void NAME(wide)(const series *s, size_t window, REAL *lowest, REAL *highest,
-                       const output *out, size_t count) {
-  size_t rows = window / LANES;
-  blocks b = {.rows = rows,
-              .kept = rows < count ? rows : count,
-              .rest = window % LANES,
-              .lowest = lowest,
-              .highest = highest};
-  NAME(first_block)(&b, s);
-  NAME(sweep)(s, rows, out, count, NAME(blocks_of_rows), &b);
-}
-
+/* NOLINTBEGIN(readability-non-const-parameter): they are written through structs. */
 static void NAME(envelope)(const REAL *x, size_t n, size_t radius, size_t count,
                            REAL *lowest, REAL *highest, REAL *lower, REAL *upper) {
   size_t window = 2 * radius + 1;
@@ -409,6 +221,8 @@ static void NAME(envelope)(const REAL *x, size_t n, size_t radius, size_t count,
   size_t rows = (out.lead + count + LANES - 1) / LANES;
   if (window / LANES <= 3) {
     NAME(narrow)(&s, window, &out, rows);
+  } else if (TSN_VECTOR_BYTES == 64 && window / LANES >= GROUPED_ROWS) {
+    NAME(grouped)(&s, window, lowest, highest, &out, rows);
   } else {
     NAME(wide)(&s, window, lowest, highest, &out, rows);
   }
@@ -424,5 +238,6 @@ static void NAME(envelope)(const REAL *x, size_t n, size_t radius, size_t count,
 #undef recent
 #undef pass_function
 #undef blocks
+#undef progress
 #undef LANES
 #undef SAMPLES

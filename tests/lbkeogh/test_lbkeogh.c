@@ -96,38 +96,51 @@ static int nearly(double a, double b) {
   return fabs(a - b) <= 1e-12 * (fabs(a) + fabs(b));
 }
 
+/* A series of at most `longest` samples, in both precisions, wherever the result lies. */
+static void try_envelope(size_t longest, size_t radius, uint64_t *seed) {
+  enum { MOST = 1500, MISALIGNED = 16 };
+  double x[MOST], lower[MOST], upper[MOST], lows[MOST + MISALIGNED],
+      highs[MOST + MISALIGNED], *low = lows + random_bits(seed) % MISALIGNED,
+                                *high = highs + random_bits(seed) % MISALIGNED;
+  float single[MOST], lows_f32[MOST + MISALIGNED], highs_f32[MOST + MISALIGNED],
+      *low_f32 = lows_f32 + random_bits(seed) % MISALIGNED,
+      *high_f32 = highs_f32 + random_bits(seed) % MISALIGNED;
+  cr_assert(longest <= MOST);
+  size_t n = random_between(seed, 1, longest);
+  fill(x, n, seed);
+  for (size_t i = 0; i < n; i++) x[i] = single[i] = (float)x[i];
+  tsanom_lbkeogh_options options = options_of(radius, 0);
+  naive_envelope(x, n, radius, n, lower, upper);
+  FOR_EACH_ISA (isa) {
+    tsanom_exec exec = exec_at(isa);
+    CHECK_STATUS(tsanom_lbkeogh_envelope(x, n, &options, &exec, NULL, 0, low, high),
+                 TSANOM_OK);
+    CHECK_STATUS(tsanom_lbkeogh_envelope_f32(single, n, &options, &exec, NULL, 0, low_f32,
+                                             high_f32),
+                 TSANOM_OK);
+    for (size_t i = 0; i < n; i++) {
+      cr_assert(low[i] == lower[i] && high[i] == upper[i],
+                "n %zu radius %zu isa %d at %zu: [%g, %g], not [%g, %g]", n, radius, isa,
+                i, low[i], high[i], lower[i], upper[i]);
+      cr_assert(low_f32[i] == (float)lower[i] && high_f32[i] == (float)upper[i],
+                "single: n %zu radius %zu isa %d at %zu", n, radius, isa, i);
+      cr_assert((low[i] != 0 || !signbit(low[i])) && (high[i] != 0 || !signbit(high[i])));
+    }
+  }
+}
+
 Test(lbkeogh, envelope_equals_the_definition_at_every_level) {
   uint64_t seed = 1;
   for (int trial = 0; trial < 4000; trial++) {
-    enum { MISALIGNED = 16 };
-    double x[LONGEST], lower[LONGEST], upper[LONGEST], lows[LONGEST + MISALIGNED],
-        highs[LONGEST + MISALIGNED], *low = lows + random_bits(&seed) % MISALIGNED,
-                                     *high = highs + random_bits(&seed) % MISALIGNED;
-    float single[LONGEST], lows_f32[LONGEST + MISALIGNED],
-        highs_f32[LONGEST + MISALIGNED],
-        *low_f32 = lows_f32 + random_bits(&seed) % MISALIGNED,
-        *high_f32 = highs_f32 + random_bits(&seed) % MISALIGNED;
-    size_t n = random_between(&seed, 1, LONGEST);
-    fill(x, n, &seed);
-    for (size_t i = 0; i < n; i++) x[i] = single[i] = (float)x[i];
-    tsanom_lbkeogh_options options = options_of(some_radius(&seed), 0);
-    naive_envelope(x, n, options.radius, n, lower, upper);
-    FOR_EACH_ISA (isa) {
-      tsanom_exec exec = exec_at(isa);
-      CHECK_STATUS(tsanom_lbkeogh_envelope(x, n, &options, &exec, NULL, 0, low, high),
-                   TSANOM_OK);
-      CHECK_STATUS(tsanom_lbkeogh_envelope_f32(single, n, &options, &exec, NULL, 0,
-                                               low_f32, high_f32),
-                   TSANOM_OK);
-      for (size_t i = 0; i < n; i++) {
-        cr_assert(low[i] == lower[i] && high[i] == upper[i],
-                  "trial %d n %zu radius %zu isa %d at %zu: [%g, %g], not [%g, %g]",
-                  trial, n, options.radius, isa, i, low[i], high[i], lower[i], upper[i]);
-        cr_assert(low_f32[i] == (float)lower[i] && high_f32[i] == (float)upper[i]);
-        cr_assert((low[i] != 0 || !signbit(low[i])) &&
-                  (high[i] != 0 || !signbit(high[i])));
-      }
-    }
+    try_envelope(LONGEST, some_radius(&seed), &seed);
+  }
+}
+
+/* Of windows as long as several groups of rows in either precision. */
+Test(lbkeogh, envelope_of_wide_windows) {
+  uint64_t seed = 11;
+  for (int trial = 0; trial < 200; trial++) {
+    try_envelope(1500, random_between(&seed, 100, 1000), &seed);
   }
 }
 
