@@ -7,7 +7,8 @@ import ctypes
 import ctypes.util
 import sys
 
-lib = ctypes.CDLL(sys.argv[1] if len(sys.argv) > 1 else ctypes.util.find_library("tsanom"))
+lib = ctypes.CDLL(sys.argv[1] if len(sys.argv) > 1 else
+                  ctypes.util.find_library("tsanom") or "libtsanom.so.0")
 lib.tsanom_status_text.restype = ctypes.c_char_p
 
 

@@ -21,6 +21,9 @@ for program in shared_c shared_cxx static_c heartbeat_c; do
   "$scratch/cmake/$program"
 done
 
+echo "== the command, which finds its library by itself"
+if [ -x "$prefix/bin/tsanom" ]; then "$prefix/bin/tsanom" --version; fi
+
 echo "== pkg-config"
 pc=$(dirname "$(find "$prefix" -name tsanom.pc)")
 export PKG_CONFIG_PATH="$pc"

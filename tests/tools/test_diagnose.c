@@ -219,9 +219,17 @@ Test(command_diagnose, wrong_usage_and_bad_runs_are_refused) {
   CHECK_REFUSED(tsanom("learn n0.csv"), 2, "-o");
   CHECK_REFUSED(tsanom("learn -o x"), 2, "normal run");
   CHECK_REFUSED(tsanom("learn -o x n0.csv --window 0"), 2, "--window");
-  CHECK_REFUSED(tsanom("learn -o x n0.csv --coverage 2"), 2, "out of its range");
+  CHECK_REFUSED(tsanom("learn -o x n0.csv --coverage 2"), 2, "--coverage", "below 1");
+  CHECK_REFUSED(tsanom("learn -o x n0.csv --coverage 0"), 2, "--coverage", "above 0");
+  CHECK_REFUSED(tsanom("learn -o x n0.csv --points 1"), 2, "--points", "from 2");
+  CHECK_REFUSED(tsanom("learn -o x n0.csv --points 9999999"), 2, "--points", "from 2");
+  CHECK_REFUSED(tsanom("learn -o x n0.csv --margin -1"), 2, "--margin", "at least 0");
+  CHECK_REFUSED(tsanom("learn -o x n0.csv --single-run-margin 0"), 2,
+                "--single-run-margin", "above 0");
   CHECK_REFUSED(tsanom("learn -o x n0.csv --rule other"), 2, "completion");
   CHECK_REFUSED(tsanom("learn -o x n0.csv --window 5000"), 3, "window of 5000");
+  write_text("at_once.csv", "thread,time\n0,1\n0,1\n0,1\n");
+  CHECK_REFUSED(tsanom("learn -o x at_once.csv"), 3, "one time", "finer clock");
   CHECK_REFUSED(tsanom("learn -o x few.csv -w 2"), 3, "window of 2");
   CHECK_REFUSED(tsanom("learn -o x n0.csv missing"), 3, "missing: ");
   CHECK_REFUSED(tsanom("learn -o no/x n0.csv n1.csv n2.csv n3.csv"), 3, "no/x: ");

@@ -69,6 +69,13 @@ Test(command_dtw, a_window_without_a_path_is_told) {
   cr_assert(o.status == 0 && strstr(o.out, "2 is the least"), "%s", o.out);
 }
 
+Test(command_dtw, costs_beyond_the_largest_number_are_told) {
+  write_text("a", "1e300\n");
+  write_text("b", "-1e300\n");
+  outcome o = tsanom("dtw a b --cost squared");
+  cr_assert(o.status == 0 && strstr(o.out, "infinity: the costs"), "%s", o.out);
+}
+
 Test(command_dtw, draws_a_picture) {
   write_text("a", "1\n2\n3\n");
   write_text("a\"`date`$b\\", "1\n3\n3\n5\n");

@@ -27,6 +27,7 @@ static const bad_file bad_files[] = {
     {"1\n1e999\n", "", "bad:2: column 1: \"1e999\"", "1.79e308"},
     {"1\n0x10\n", "", "bad:2: column 1: \"0x10\"", "not a number"},
     {"1\n\n2 3\n", "", "bad:3: column 1: \"2 3\"", "not a number"},
+    {"1\n2;3\n", "", "bad:2: column 1: \"2;3\"", "commas or tabs"},
     {"1\n\"1,5\"\n", "", "bad:2: column 1: \"1,5\"", "point"},
     {"1\n2,3\n", "", "bad:2: 2 fields", "--column"},
     {"x,y\n1,2\n3\n", "--column y", "bad:3: 1 fields", "header has 2"},
@@ -100,17 +101,31 @@ Test(command_input, a_picture_appears_whole_or_not_at_all) {
   CHECK_REFUSED(tsanom("dtw a a --plot no/p.svg"), 3, "no/p.svg: cannot write");
   CHECK_REFUSED(tsanom("dtw a a --plot p.txt"), 2, "p.txt", "SVG");
   CHECK_REFUSED(tsanom("dtw a a --plot ./no.svg/p.png"), 2, "p.png", "SVG");
+  CHECK_REFUSED(tsanom("dtw a a --plot -"), 2, "\"-\"", "SVG");
+  CHECK_REFUSED(tsanom("dtw a a --plot --json"), 2, "--json", "SVG");
   CHECK_REFUSED(tsanom("dtw a a --plot /dev/full"), 3, "/dev/full");
-  write_text("gnuplot", "#!/bin/sh\necho '<svg>'\nexit 1\n");
+  write_text("gnuplot", "#!/bin/sh\necho '<svg>'\necho reason >&2\nexit 1\n");
   chmod("gnuplot", 0755);
   setenv("PATH", "/nowhere", 1);
   CHECK_REFUSED(tsanom("dtw a a --plot p.svg"), 3, "gnuplot is not installed");
   setenv("PATH", ".", 1);
   write_text("old.svg", "as it was");
-  CHECK_REFUSED(tsanom("dtw a a --plot old.svg"), 3, "old.svg: gnuplot failed");
+  CHECK_REFUSED(tsanom("dtw a a --plot old.svg"), 3, "old.svg: gnuplot failed", "reason");
   setenv("PATH", "/usr/bin:/bin", 1);
   cr_assert(system("test \"$(cat old.svg)\" = 'as it was'") == 0);
   cr_assert(count_files() == 4, "something was left");
+}
+
+Test(command_input, pictures_of_samples_that_are_all_equal_are_drawn_silently) {
+  write_text("a", "5\n5\n");
+  write_text("t.csv", "x,y\n5,5\n5,5\n");
+  static const char *const calls[] = {"dtw a a", "dtw a a --path", "fit t.csv",
+                                      "cluster t.csv -k 2", "search --stream a a"};
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    outcome o = tsanom("%s --plot p.svg", calls[i]);
+    cr_assert(o.status == 0 && !*o.err, "%s: %s", calls[i], o.err);
+    check_svg("p.svg");
+  }
 }
 
 Test(command_input, a_link_is_followed_and_permissions_are_kept) {

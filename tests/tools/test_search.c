@@ -96,6 +96,8 @@ Test(command_search, bad_input_is_refused_with_its_place) {
   CHECK_REFUSED(tsanom("search good good -k 2"), 3, "1 series", "2 neighbours");
   CHECK_REFUSED(tsanom("search --classify label label"), 3, "label:1");
   CHECK_REFUSED(tsanom("search --stream three one"), 3, "3 samples", "only 2");
+  write_text("large", "1,2e200\n");
+  CHECK_REFUSED(tsanom("search large large --z-normalize"), 3, "large", "up to 1e140");
   CHECK_REFUSED(tsanom("search --stream good one"), 3, "good:1");
 }
 

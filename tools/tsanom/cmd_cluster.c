@@ -286,7 +286,8 @@ static int print(const request *r, const clustering *c) {
   printf("%zu points: %zu cluster%s, %zu noise", c->data.count, c->clusters,
          c->clusters == 1 ? "" : "s", noise);
   if (r->extraction == BY_SPLIT) {
-    printf("; cut at %.6g, chance that there is one class %.3g", c->cut, c->probability);
+    printf("; cut at %.6g, chance of such a gap in one class %.3g", c->cut,
+           c->probability);
   }
   printf("\n\n%8s %8s %12s %12s %11s\n", "point", "cluster", "reachability", "core",
          "predecessor");

@@ -176,14 +176,24 @@ static int print_json_of(const request *r, const warping *w) {
   return print_json(result);
 }
 
+/* Why there is no distance: no path, or one of costs that no double holds. */
+static void print_infinite(const request *r, size_t n, size_t m) {
+  size_t least = n > m ? n - m : m - n;
+  printf("%-10s infinity: ", "distance");
+  if (r->dtw.radius < least) {
+    printf("no path within radius %zu; %zu is the least\n", r->dtw.radius, least);
+  } else {
+    printf("the costs add up to more than the largest number, 1.79e308\n");
+  }
+}
+
 static int print(const request *r, const warping *w) {
   if (r->shared.json) return print_json_of(r, w);
   size_t n = w->series[0].count, m = w->series[1].count;
   printf("%-10s %s: %zu samples\n", "a", file_title(r->file[0]), n);
   printf("%-10s %s: %zu samples\n", "b", file_title(r->file[1]), m);
   if (isinf(w->distance)) {
-    printf("%-10s infinity: no path within radius %zu; %zu is the least\n", "distance",
-           r->dtw.radius, n > m ? n - m : m - n);
+    print_infinite(r, n, m);
   } else {
     printf("%-10s %.17g\n", "distance", w->distance);
   }

@@ -59,6 +59,8 @@ static error_t parse_hsa(int key, const char *text, struct argp_state *state,
       return 0;
     case KEY_POINTS:
       hsa->points = count_argument(state, "--points", text);
+      if (hsa->points < 2 || hsa->points > TSANOM_HSA_MAX_POINTS)
+        argp_error(state, "--points: from 2 to %d is expected", TSANOM_HSA_MAX_POINTS);
       return 0;
     case KEY_RADIUS:
       hsa->radius = count_argument(state, "--radius", text);
@@ -71,12 +73,17 @@ static error_t parse_hsa(int key, const char *text, struct argp_state *state,
       return 0;
     case KEY_COVERAGE:
       hsa->coverage = number_argument(state, "--coverage", text);
+      if (!(hsa->coverage > 0 && hsa->coverage < 1))
+        argp_error(state, "--coverage: above 0 and below 1 is expected");
       return 0;
     case KEY_MARGIN:
       hsa->margin = number_argument(state, "--margin", text);
+      if (hsa->margin < 0) argp_error(state, "--margin: at least 0 is expected");
       return 0;
     case KEY_SINGLE_RUN_MARGIN:
       hsa->single_run_margin = number_argument(state, "--single-run-margin", text);
+      if (!(hsa->single_run_margin > 0))
+        argp_error(state, "--single-run-margin: above 0 is expected");
       return 0;
     case KEY_RULE:
       hsa->rule = word_argument(state, "--rule", text, rules);
@@ -88,7 +95,6 @@ static error_t parse_hsa(int key, const char *text, struct argp_state *state,
 
 static error_t parse(int key, char *text, struct argp_state *state) {
   request *r = state->input;
-  size_t bytes;
   switch (key) {
     case ARGP_KEY_INIT:
       state->child_inputs[0] = &r->shared;
@@ -104,9 +110,6 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case ARGP_KEY_END:
       if (!r->model_path) argp_error(state, "-o MODEL is missing");
       if (!r->runs) argp_error(state, "at least one normal run is expected");
-      if (tsanom_hsa_model_size(1, &r->hsa, &bytes) < 0) {
-        argp_error(state, "an option is out of its range: see the documentation");
-      }
       return 0;
     default:
       return parse_hsa(key, text, state, &r->hsa);
@@ -197,6 +200,11 @@ static int learn(const request *r, const tsanom_hsa_run *runs, owned_model *m,
   if (status == TSANOM_E_COUNT) {
     return fail(why, "no thread of any run has more beats than the window of %zu",
                 r->hsa.window ? r->hsa.window : 1);
+  }
+  if (status == TSANOM_E_VALUE) {
+    return fail(why,
+                "the runs: a whole window of beats has one time: a finer clock or a "
+                "larger --window is needed");
   }
   if (status < 0) return fail_status(why, "the runs", status);
   if (status == TSANOM_PARTIAL) {

@@ -223,6 +223,16 @@ static search_picture picture_of(const request *r, const result *found) {
                           .distance = found->distance};
 }
 
+/* The library does not tell in which of the files a sample is too large. */
+static int refuse_files(const request *r, tsanom_status status, failure *why) {
+  const char *first = file_title(r->path[0]), *second = file_title(r->path[1]);
+  if (status == TSANOM_E_VALUE) {
+    return fail(why, "%s or %s: with --z-normalize, magnitudes up to 1e140 are expected",
+                first, second);
+  }
+  return fail_status(why, second, status);
+}
+
 static int search_stream(const request *r, result *found, failure *why) {
   columns query = {0}, stream = {0};
   int failed = series_read(r->path[0], r->column, &query, why) ||
@@ -241,9 +251,7 @@ static int search_stream(const request *r, result *found, failure *why) {
         tsanom_search_stream(query.column[0], query.count, stream.column[0], stream.count,
                              &search, &r->shared.exec, NULL, 0, found->index,
                              found->distance, &found->found, found->report);
-    if (status != TSANOM_OK) {
-      failed = fail_status(why, file_title(r->path[1]), status);
-    }
+    if (status != TSANOM_OK) failed = refuse_files(r, status, why);
   }
   if (!failed && r->shared.plot) {
     search_picture picture = picture_of(r, found);
@@ -273,7 +281,7 @@ static int search_set(const request *r, const series_set *queries,
                                    NULL, 0, found->index, found->distance, found->report);
   }
   tsanom_search_index_destroy(index);
-  return status != TSANOM_OK ? fail_status(why, "the series", status) : 0;
+  return status != TSANOM_OK ? refuse_files(r, status, why) : 0;
 }
 
 static int search_series(const request *r, result *found, failure *why) {

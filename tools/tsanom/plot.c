@@ -12,7 +12,10 @@
 
 #include "output.h"
 
-enum { STRETCHES = 2000 }; /* about two a pixel of the picture's width */
+enum {
+  STRETCHES = 2000, /* about two a pixel of the picture's width */
+  COMPLAINT_BYTES = 1024
+};
 
 int plot_open(plot *p, const char *path, const char *title, failure *why) {
   p->path = path;
@@ -65,8 +68,10 @@ void plot_series(const plot *p, const char *name, const double *x, const double 
   fprintf(p->script, "END\n");
 }
 
-/* Start gnuplot, without a shell, on the script; *drawn reads its picture. */
-static int start_gnuplot(const plot *p, pid_t *gnuplot, FILE **drawn, failure *why) {
+/* Start gnuplot, without a shell, on the script; *drawn reads its picture, and the file
+ * `complaints` takes what it says. */
+static int start_gnuplot(const plot *p, int complaints, pid_t *gnuplot, FILE **drawn,
+                         failure *why) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC)) return fail_errno(why, "gnuplot", "start");
   *drawn = fdopen(ends[0], "r");
@@ -79,6 +84,7 @@ static int start_gnuplot(const plot *p, pid_t *gnuplot, FILE **drawn, failure *w
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, fileno(p->script), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, complaints, STDERR_FILENO);
   char name[] = "gnuplot", no_settings_of_users[] = "-d";
   char *arguments[] = {name, no_settings_of_users, NULL};
   /* Nothing of the caller's environment, so that pictures do not depend on it;
@@ -97,18 +103,34 @@ static int start_gnuplot(const plot *p, pid_t *gnuplot, FILE **drawn, failure *w
               "gnuplot-nox)");
 }
 
-/* The picture, whole: gnuplot does not tell when it could not write it all. */
-static int draw(const plot *p, char **picture, size_t *bytes, failure *why) {
+/* The last line in the file `complaints`, where gnuplot tells why it gave up. */
+static const char *last_complaint(int complaints, char text[COMPLAINT_BYTES]) {
+  ssize_t bytes = pread(complaints, text, COMPLAINT_BYTES - 1, 0);
+  size_t length = bytes > 0 ? (size_t)bytes : 0;
+  while (length && text[length - 1] == '\n') length--;
+  text[length] = '\0';
+  const char *line = strrchr(text, '\n');
+  line = line ? line + 1 : text;
+  return line + strspn(line, " ");
+}
+
+/* The picture, whole: gnuplot does not tell when it could not write it all. What it says
+ * matters only if there is none: of equal samples, it warns that their range is empty. */
+static int draw(const plot *p, int complaints, char **picture, size_t *bytes,
+                failure *why) {
   pid_t gnuplot = 0;
   FILE *drawn = NULL;
-  if (start_gnuplot(p, &gnuplot, &drawn, why)) return -1;
+  if (start_gnuplot(p, complaints, &gnuplot, &drawn, why)) return -1;
   size_t room = 0;
   ssize_t length = getdelim(picture, &room, '\0', drawn);
   fclose(drawn);
   int ended = 0;
   while (waitpid(gnuplot, &ended, 0) < 0 && errno == EINTR) continue;
   if (ended || length <= 0 || !strstr(*picture, "</svg>")) {
-    return fail(why, "%s: gnuplot failed to draw the picture", p->path);
+    char text[COMPLAINT_BYTES];
+    const char *complaint = last_complaint(complaints, text);
+    return fail(why, "%s: gnuplot failed to draw the picture%s%s", p->path,
+                *complaint ? ": " : "", complaint);
   }
   *bytes = (size_t)length;
   return 0;
@@ -117,12 +139,14 @@ static int draw(const plot *p, char **picture, size_t *bytes, failure *why) {
 int plot_close(plot *p, failure *why) {
   char *picture = NULL;
   size_t bytes = 0;
-  int status;
-  if (fflush(p->script) || ferror(p->script) || fseek(p->script, 0, SEEK_SET)) {
+  int status, complaints = memfd_create("complaints", MFD_CLOEXEC);
+  if (complaints < 0 || fflush(p->script) || ferror(p->script) ||
+      fseek(p->script, 0, SEEK_SET)) {
     status = fail_errno(why, p->path, "draw");
   } else {
-    status = draw(p, &picture, &bytes, why);
+    status = draw(p, complaints, &picture, &bytes, why);
   }
+  if (complaints >= 0) close(complaints);
   fclose(p->script);
   if (!status) status = output_write(p->path, picture, bytes, why);
   free(picture);

@@ -36,11 +36,12 @@ static int32_t show_progress(void *user, uint64_t done, uint64_t total) {
   return 0;
 }
 
-/* Where to draw: a name that promises something else than SVG is a mistake. */
+/* Where to draw: a name that promises something else than SVG is a mistake, as is an
+ * option that was taken for one. */
 static const char *picture_argument(struct argp_state *state, const char *text) {
   const char *slash = strrchr(text, '/'), *dot = strrchr(slash ? slash + 1 : text, '.');
   char shown[QUOTED_BYTES];
-  if (dot && dot[1] && strcasecmp(dot, ".svg") != 0) {
+  if (text[0] == '-' || (dot && dot[1] && strcasecmp(dot, ".svg") != 0)) {
     argp_error(state, "--plot: %s: pictures are SVG, so FILE.svg is expected",
                quoted(shown, text));
   }
