@@ -14,8 +14,8 @@
 /* Rows at most that are made at a time where samples are made up. */
 enum { MADE_ROWS = 32 };
 
-/* Rows of a group, and of the windows for which groups pay: in registers of 64 bytes,
- * where a shuffle is one instruction for many samples. */
+/* Rows of a group, and of the windows for which groups pay: in registers of 64 bytes
+ * only, since AVX2 and floats with SSE2 lose by them. */
 enum { GROUP = 8, GROUPED_ROWS = 32 };
 
 /* Bytes by which the output is fetched before it is written. */
