@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tsanom/heartbeat.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
 
 /* The share of the run, in planned beats, within which a shutdown falls. */
 #define SHUTDOWN_EARLIEST 0.1
@@ -103,12 +106,12 @@ void workload_start(struct workload *w, int shares, uint64_t iterations) {
   for (int t = 0; t < w->threads; ++t) {
     w->team[t].number = t;
     w->team[t].cycle = w->cycle;
-    w->team[t].recording = w->record != NULL;
+    w->team[t].mark = w->record ? WORKLOAD_BEATING : WORKLOAD_SILENT;
   }
   const uint64_t beats = iterations / w->cycle;
   plan_anomaly(w, beats ? beats : 1);
   if (w->alternate && !workload_plan_turns(w, beats)) {
-    fail(w, WORKLOAD_USAGE, "too few beats for a pair of blocks at size", w->size->name);
+    fail(w, WORKLOAD_USAGE, "too few beats for a round of blocks at size", w->size->name);
   }
   if (w->record) {
     const tsanom_status status = tsanom_heartbeat_init(w->record, w->threads, NULL);
@@ -144,9 +147,22 @@ static void leak(struct workload_thread *me) {
   me->leaked += me->leak_bytes;
 }
 
+/* The clock that beats read, unless the kernel distrusts the counter. */
+static uint64_t read_clock(void) {
+#if defined(__x86_64__)
+  return __rdtsc();
+#else
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_nsec;
+#endif
+}
+
 void workload_beat(struct workload_thread *me, uint32_t tag) {
-  if (me->recording) {
+  if (me->mark == WORKLOAD_BEATING) {
     tsanom_heartbeat_beat(me->number, tag);
+  } else if (me->mark == WORKLOAD_READING) {
+    me->reading = read_clock();
   }
   ++me->beats;
   if (me->beats == me->turns.end) {

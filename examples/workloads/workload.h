@@ -49,15 +49,25 @@ enum workload_anomaly {
   WORKLOAD_THREAD_SHUTDOWN
 };
 
-/* A thread's blocks of beats with and without heartbeats, see turns.c. */
+/* What a thread does at a beat; WORKLOAD_READING reads the clock and no more. */
+enum workload_mark {
+  WORKLOAD_SILENT,
+  WORKLOAD_BEATING,
+  WORKLOAD_READING,
+  WORKLOAD_MARKS
+};
+
+/* A thread's blocks with and without heartbeats, see turns.c. */
 struct workload_turns {
-  uint64_t beats; /* of a block; 0: there are none */
-  uint64_t end;   /* the beat that ends the block */
-  uint64_t ended; /* blocks ended, the warming one included */
-  uint64_t pairs; /* there is room for */
-  uint64_t draws; /* state: which block of a pair comes first */
+  uint64_t beats;  /* of a block; 0: there are none */
+  uint64_t end;    /* the beat that ends the block, or its warming part */
+  bool warming;    /* beats that are not timed */
+  uint64_t ended;  /* blocks */
+  uint64_t rounds; /* there is room for */
+  uint64_t draws;  /* state: in which order the blocks of a round come */
+  unsigned stride; /* from one mark of this round to the next */
   double began;
-  double (*seconds)[2]; /* processor time of each pair: silent, beating */
+  double (*seconds)[WORKLOAD_MARKS]; /* processor time of the blocks of each round */
 };
 
 /* One thread's counters, on cache lines of its own. */
@@ -75,9 +85,10 @@ struct workload_thread {
   clockid_t clock; /* of the thread's processor time */
   double entered;  /* that time when it first entered; 0: it has not */
   struct workload_turns turns;
-  bool recording;
-  bool kills;   /* at stop_at: the process; otherwise this thread's work */
-  bool stopped; /* does no more work */
+  enum workload_mark mark;
+  uint64_t reading; /* of the clock */
+  bool kills;       /* at stop_at: the process; otherwise this thread's work */
+  bool stopped;     /* does no more work */
 };
 
 struct workload {
@@ -133,7 +144,7 @@ static inline double workload_worse(double a, double b) {
 
 double workload_cpu_seconds(clockid_t clock);
 
-/* Cut the beats of each thread into blocks; the number of pairs, 0 if the beats do not
+/* Cut the beats of each thread into blocks; the number of rounds, 0 if the beats do not
  * suffice. */
 uint64_t workload_plan_turns(struct workload *w, uint64_t beats);
 void workload_take_turn(struct workload_thread *me);

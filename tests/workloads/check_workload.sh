@@ -67,9 +67,10 @@ sed -n 's/.*VOID//p' "$scratch/output" | cmp -s - "$scratch/first" &&
   complain "two seeds, one moment"
 
 # Blocks with and without heartbeats.
-recorded 0 'thread 1 block pair: beating [0-9.]* s, silent [0-9.]* s' --threads 2 --alternate 1
+recorded 0 'thread 1 round: beating [0-9.]* s, reading [0-9.]* s, silent [0-9.]* s' \
+  --threads 2 --alternate 1
 grep -q ': helper [0-9.-]* s' "$scratch/output" || complain "no time of the helper"
-expect 2 'too few beats for a pair' --threads 2 --alternate 4294967295 \
+expect 2 'too few beats for a round' --threads 2 --alternate 4294967295 \
   --record "$scratch/unmade"
 
 expect 0 'VERIFIED' --threads 2 --record "$scratch/unmade" --no-heartbeat
