@@ -72,6 +72,8 @@ Test(command_input, a_long_field_is_cut_in_the_message) {
 Test(command_input, bytes_that_are_no_text_are_refused) {
   write_bytes("bad", "1\n2\0003\n", 6);
   CHECK_REFUSED(tsanom("dtw bad bad"), 3, "bad:2: byte 2 is NUL");
+  write_bytes("bad", "\xff\xfe\x31\0\n\0", 6); /* UTF-16 */
+  CHECK_REFUSED(tsanom("dtw bad bad"), 3, "bad:1: byte 1 (0xff)", "iconv");
   CHECK_REFUSED(tsanom("dtw /dev/zero bad"), 3, "/dev/zero:1: ", "16 MiB");
 }
 

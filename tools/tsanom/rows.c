@@ -94,19 +94,19 @@ static void take_row(int end, void *user) {
   r->failed = r->handler(r->user, &done, r->why);
 }
 
-/* Refuse what no text file has. */
+/* Refuse what no text file has; of one in UTF-16, that it is not UTF-8 helps more. */
 static int check_text(reading *r) {
   size_t bad;
-  const char *nul = memchr(r->line, '\0', r->line_bytes);
-  if (nul) {
-    return fail(r->why, "%s:%zu: byte %zu is NUL: a text file is expected", r->file,
-                r->line_number, (size_t)(nul - r->line) + 1);
-  }
   if (!utf8_valid(r->line, r->line_bytes, &bad)) {
     return fail(r->why,
                 "%s:%zu: byte %zu (0x%02x) is not UTF-8: convert the file, for example "
                 "with iconv",
                 r->file, r->line_number, bad + 1, (unsigned char)r->line[bad]);
+  }
+  const char *nul = memchr(r->line, '\0', r->line_bytes);
+  if (nul) {
+    return fail(r->why, "%s:%zu: byte %zu is NUL: a text file is expected", r->file,
+                r->line_number, (size_t)(nul - r->line) + 1);
   }
   return 0;
 }
