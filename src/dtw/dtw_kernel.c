@@ -6,9 +6,9 @@
 
 #include "dtw/dtw_vector.h"
 
-/* Six rows a block fit the registers of every level; four columns in flight cover
- * the latency of a minimum and an addition in each of them. */
-enum { DEPTH = 6, DELAY = 4 };
+/* Six rows a block fit the registers of every level, and eight nearly; four columns in
+ * flight cover the latency of a minimum and an addition in each of them. */
+enum { DEPTH = 6, DEEP = 8, DELAY = 4 };
 
 typedef NAME(tsn_dtw_strip) strip;
 
@@ -21,7 +21,9 @@ enum { NO_ROW, NOT_BEGUN, ENDED, ANY_ROW };
 typedef struct {
   bool squared, general, traced;
   bool batch; /* all lanes have the same window */
+  bool handover;
   int outside;
+  size_t depth;
 } kind;
 
 INLINE vec component_cost(kind k, vec x, vec y) {
@@ -34,7 +36,7 @@ INLINE vec row_cost(kind k, const strip *s, size_t u, const real *y, vec y0) {
   vec sum = component_cost(k, vec_load(s->x + u * LANES), y0);
   if (k.general) {
     for (size_t d = 1; d < s->dimensions; d++) {
-      vec x = vec_load(s->x + (d * DEPTH + u) * LANES);
+      vec x = vec_load(s->x + (d * k.depth + u) * LANES);
       sum += component_cost(k, x, vec_load(y + d * s->dimension_stride));
     }
   }
@@ -77,8 +79,7 @@ INLINE vec windowed_cell(kind k, const strip *s, size_t u, size_t step, vec left
 
 /* One column: the cells of rows from ... to-1 of each block, top down. */
 INLINE void column(kind k, const strip *s, size_t step, const real *y, size_t from,
-                   size_t to, vec cells[DEPTH], vec diagonal, vec up,
-                   unsigned char *trace) {
+                   size_t to, vec *cells, vec diagonal, vec up, unsigned char *trace) {
   vec y0 = vec_load(y);
   vec penalty = vec_all(k.general ? s->penalty : 0);
 #pragma GCC unroll 16
@@ -93,34 +94,56 @@ INLINE void column(kind k, const strip *s, size_t step, const real *y, size_t fr
   }
 }
 
+/* The lane of a block goes over to the strip below: its rows become `x`, and what is
+ * left of its first column is infinite. Lanes above have gone before. */
+INLINE void hand_over(kind k, const strip *s, size_t block, vec *x, vec *cells,
+                      vec *previous) {
+  ticks lane = {0};
+  for (size_t e = 0; e < LANES; e++) lane[e] = (tick)e;
+  ticks own = ticks_all((tick)(LANES - 1 - block)), above = own + 1;
+  vec none = vec_all(0), infinity = vec_all((real)INFINITY);
+  vec wall = vec_select_not_before(
+      lane, own, vec_select_not_before(lane, above, none, infinity), none);
+#pragma GCC unroll 16
+  for (size_t u = 0; u < k.depth; u++) {
+    vec old = vec_load(s->x + u * LANES), new = vec_load(s->x_below + u * LANES);
+    x[u] = vec_select_not_before(lane, own, new, old);
+    cells[u] = vec_max(cells[u], wall);
+  }
+  *previous = vec_max(*previous, wall);
+}
+
 /* state: the cells, then what the blocks above passed down in the last `delay`
  * steps, then what they passed down one step ago. */
 INLINE void sweep_strip(kind k, const strip *s, size_t begin, size_t end) {
-  const size_t bottom_delay = (size_t)DELAY * (LANES - 1),
-               passed_at = (size_t)DEPTH * LANES;
+  const size_t bottom_delay = (size_t)DELAY * (LANES - 1), passed_at = k.depth * LANES;
   const size_t previous_at = passed_at + (size_t)DELAY * LANES;
-  vec cells[DEPTH], passed[DELAY], previous;
-  for (size_t u = 0; u < DEPTH; u++) cells[u] = vec_load(s->state + u * LANES);
+  vec cells[DEEP], passed[DELAY], previous;
+  for (size_t u = 0; u < k.depth; u++) cells[u] = vec_load(s->state + u * LANES);
   for (size_t f = 0; f < DELAY; f++)
     passed[f] = vec_load(s->state + passed_at + f * LANES);
   previous = vec_load(s->state + previous_at);
   unsigned char *trace = s->trace;
-  if (k.traced) trace += (begin - s->traced) * DEPTH * CHOICE_BYTES;
+  if (k.traced) trace += (begin - s->traced) * k.depth * CHOICE_BYTES;
+  vec mixed[DEEP]; /* rows during a handover */
+  strip between = *s;
+  between.x = (const real *)mixed;
   for (size_t step = begin; step < end; step += DELAY) {
     const real *y = s->y + step / DELAY - (LANES - 1);
     real *boundary = s->boundary + step;
+    if (k.handover) hand_over(k, s, step / DELAY, mixed, cells, &previous);
 #pragma GCC unroll 8
     for (size_t f = 0; f < DELAY; f++) {
       vec up = vec_shift_up(passed[f], vec_all(boundary[f]));
-      column(k, s, step + f, y + f * s->column_stride, 0, DEPTH, cells, previous, up,
-             trace);
-      if (k.traced) trace += DEPTH * CHOICE_BYTES;
+      column(k, k.handover ? &between : s, step + f, y + f * s->column_stride, 0, k.depth,
+             cells, previous, up, trace);
+      if (k.traced) trace += k.depth * CHOICE_BYTES;
       previous = up;
-      passed[f] = cells[DEPTH - 1];
-      vec_store(boundary + f - bottom_delay, cells[DEPTH - 1]);
+      passed[f] = cells[k.depth - 1];
+      vec_store(boundary + f - bottom_delay, cells[k.depth - 1]);
     }
   }
-  for (size_t u = 0; u < DEPTH; u++) vec_store(s->state + u * LANES, cells[u]);
+  for (size_t u = 0; u < k.depth; u++) vec_store(s->state + u * LANES, cells[u]);
   for (size_t f = 0; f < DELAY; f++)
     vec_store(s->state + passed_at + f * LANES, passed[f]);
   vec_store(s->state + previous_at, previous);
@@ -144,6 +167,7 @@ static inline bool is_aslant(const tick *limits, size_t begin, size_t end) {
 /* A column of a batch, of which rows from ... to-1 have cells. */
 INLINE void batch_column(kind k, const strip *s, size_t j, size_t from, size_t to,
                          vec cells[DEPTH], vec *previous) {
+  k.traced = false; /* as in all batches, which static analysis does not see */
   vec above = vec_load(s->boundary + j * LANES), up = above, diagonal = *previous;
   *previous = above;
 #pragma GCC unroll 16
@@ -232,9 +256,13 @@ static void least(const real *vectors, size_t count, real *lanes) {
   SWEEP(sweep, strip, prefix##_masked, .outside = ANY_ROW, __VA_ARGS__)      \
   SWEEP(sweep, strip, prefix##_general, .outside = ANY_ROW, .general = true, __VA_ARGS__)
 
-SWEEPS_OF(sweep_strip, strip, .batch = false)
-SWEEPS_OF(sweep_strip, traced, .traced = true)
-SWEEPS_OF(sweep_batch, batch, .batch = true)
+SWEEPS_OF(sweep_strip, strip, .depth = DEPTH)
+SWEEPS_OF(sweep_strip, traced, .depth = DEPTH, .traced = true)
+SWEEPS_OF(sweep_batch, batch, .depth = DEPTH, .batch = true)
+
+SWEEP(sweep_strip, strip, deep_inner, .depth = DEEP)
+SWEEP(sweep_strip, strip, handover, .depth = DEPTH, .handover = true)
+SWEEP(sweep_strip, strip, deep_handover, .depth = DEEP, .handover = true)
 
 typedef NAME(tsn_dtw_ribbon) ribbon;
 
@@ -329,6 +357,8 @@ SWEEP(sweep_ribbon, ribbon, ribbon_penalty, .general = true)
     .strip = PLAIN(strip, of), .strip_general = strip_general_##of,     \
     .traced = PLAIN(traced, of), .traced_general = traced_general_##of, \
     .batch = PLAIN(batch, of), .batch_general = batch_general_##of,     \
+    .chain = {{DEPTH, strip_inner_##of, handover_##of},                 \
+              {DEEP, deep_inner_##of, deep_handover_##of}},             \
     .ribbon = ribbon_##of, .ribbon_penalty = ribbon_penalty_##of        \
   }
 

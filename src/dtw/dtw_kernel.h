@@ -23,7 +23,8 @@
 typedef struct {
   size_t dimensions;
   real penalty;
-  const real *x; /* [dimensions][depth] samples of the rows */
+  const real *x;       /* [dimensions][depth] samples of the rows */
+  const real *x_below; /* of a handover: those of the strip below */
   /* Columns. Strip: column j is element j / delay of the array number j % delay
    * of its dimension, arrays `column_stride` apart. Batch: a vector a column. */
   const real *y;
@@ -75,9 +76,22 @@ typedef struct {
   NAME(tsn_dtw_sweep) * masked;    /* any */
 } NAME(tsn_dtw_plain_sweeps);
 
+/* Sweeps of strips one after another, where all rows reach from edge to edge: the
+ * lanes go over to the strip below one by one, as each has passed the last column. */
+typedef struct {
+  size_t depth;
+  NAME(tsn_dtw_sweep) * inner; /* all lanes are in the same strip */
+  /* Steps 0 ... delay lanes - 1 of the strip below. What lanes that are still above
+   * pass down goes before column 0. */
+  NAME(tsn_dtw_sweep) * handover;
+} NAME(tsn_dtw_chain_sweeps);
+
+enum { TSN_DTW_CHAINS = 2 };
+
 /* The sweeps of one cost. */
 typedef struct {
   NAME(tsn_dtw_plain_sweeps) strip, traced, batch;
+  NAME(tsn_dtw_chain_sweeps) chain[TSN_DTW_CHAINS]; /* deeper and deeper */
   NAME(tsn_dtw_sweep) * strip_general; /* masked, any dimensions and penalty */
   NAME(tsn_dtw_sweep) * traced_general;
   NAME(tsn_dtw_sweep) * batch_general;

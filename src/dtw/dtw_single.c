@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "dtw/dtw_chain.h"
 #include "dtw/dtw_ribbon.h"
 
 typedef struct {
@@ -31,26 +32,37 @@ static void strips_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
       threads > 1 ? tsn_arena_take(arena, b->pair.count, sizeof *b->progress) : NULL;
 }
 
-/* Either kind of sweep: a shorter pair may have a narrower band, and open ends of
- * more samples than it has. */
-static void layout(tsn_arena *arena, const tsn_dtw_problem *problem,
-                   const tsn_dtw_call *call, buffers *b) {
+static void keep_larger(tsn_arena *arena, const tsn_arena *other) {
+  if (other->used > arena->used) arena->used = other->used;
+  arena->overflow |= other->overflow;
+}
+
+/* Room for any kind of sweep: a shorter pair may have a narrower band, and open ends
+ * of more samples than it has. */
+static void measure(tsn_arena *arena, const tsn_dtw_problem *problem,
+                    const tsn_dtw_call *call) {
   const NAME(tsn_dtw_kernels) *k = tsn_dtw_call_kernels(call);
-  NAME(tsn_dtw_ribbon_pair) ribbon;
-  tsn_dtw_problem narrow = {.n = problem->n, .m = problem->m, .radius = problem->radius};
+  tsn_arena strips = *arena, chained = *arena, narrow = *arena;
+  buffers b;
+  strips_layout(&strips, problem, call, &b);
+  NAME(tsn_dtw_chain) chain;
+  NAME(tsn_dtw_chain_layout)(&chained, problem, k, &chain);
+  tsn_dtw_problem band = {.n = problem->n, .m = problem->m, .radius = problem->radius};
   size_t widest = NAME(tsn_dtw_ribbon_widest)(k);
-  if (narrow.radius > widest) narrow.radius = widest;
-  if (NAME(tsn_dtw_ribbon_suits)(&narrow, &call->options, k)) {
-    NAME(tsn_dtw_ribbon_layout)(arena, &narrow, k, &ribbon);
+  if (band.radius > widest) band.radius = widest;
+  if (NAME(tsn_dtw_ribbon_suits)(&band, &call->options, k)) {
+    NAME(tsn_dtw_ribbon_pair) ribbon;
+    NAME(tsn_dtw_ribbon_layout)(&narrow, &band, k, &ribbon);
   }
-  strips_layout(arena, problem, call, b);
+  keep_larger(arena, &strips);
+  keep_larger(arena, &chained);
+  keep_larger(arena, &narrow);
 }
 
 /* The size that serves both orders of the two series. */
 tsanom_status NAME(tsn_dtw_single_measure)(size_t n, size_t m, const tsn_dtw_call *call,
                                            tsn_arena *arena) {
   tsn_dtw_problem problem;
-  buffers b;
   size_t longest = n > m ? n : m;
   if (n == 0 || m == 0) return TSANOM_E_COUNT;
   if (!NAME(tsn_dtw_length_fits)(longest, &call->options)) return TSANOM_E_OVERFLOW;
@@ -58,7 +70,7 @@ tsanom_status NAME(tsn_dtw_single_measure)(size_t n, size_t m, const tsn_dtw_cal
   if (status < 0) return status;
   if (call->options.open_end_x || call->options.open_end_y) problem.open_end_x = 1;
   *arena = tsn_arena_measure();
-  layout(arena, &problem, call, &b);
+  measure(arena, &problem, call);
   return TSANOM_OK;
 }
 
@@ -76,6 +88,15 @@ static real best_end(const tsn_dtw_problem *p, const buffers *b) {
   return best;
 }
 
+/* Threads that pay. */
+static int threads_of(const tsn_dtw_problem *problem, const tsn_dtw_call *call) {
+  const NAME(tsn_dtw_kernels) *k = tsn_dtw_call_kernels(call);
+  size_t rows = k->depth * k->lanes;
+  size_t strips = problem->n / rows + (problem->n % rows != 0);
+  size_t width = problem->radius < problem->m / 2 ? 2 * problem->radius : problem->m;
+  return tsn_dtw_pair_threads(&call->exec, strips, width);
+}
+
 static int sweep_strips(const real *x, const real *y, const tsn_dtw_problem *problem,
                         const tsn_dtw_call *call, tsn_arena *arena,
                         const tsn_dtw_watch *watch, real *distance) {
@@ -83,8 +104,7 @@ static int sweep_strips(const real *x, const real *y, const tsn_dtw_problem *pro
   strips_layout(arena, problem, call, &b);
   NAME(tsn_dtw_pair_fill)(&b.pair, x, y);
   NAME(tsn_dtw_top_edge)(&b.pair, b.boundary);
-  size_t width = problem->radius < problem->m / 2 ? 2 * problem->radius : problem->m;
-  int threads = tsn_dtw_pair_threads(&call->exec, b.pair.count, width);
+  int threads = threads_of(problem, call);
   NAME(tsn_dtw_wave)
   wave = {.pair = &b.pair,
           .area = {.first = 0, .end = problem->m, .boundary = b.boundary},
@@ -112,14 +132,19 @@ static const NAME(tsn_dtw_kernels) *
 static tsanom_status compute(const real *x, const real *y, const tsn_dtw_problem *problem,
                              const tsn_dtw_call *call, tsn_arena *arena,
                              const tsn_dtw_watch *watch, real *distance) {
-  const NAME(tsn_dtw_kernels) *k = ribbon_kernels(problem, call);
+  const tsanom_dtw_options *o = &call->options;
+  const NAME(tsn_dtw_kernels) *k = tsn_dtw_call_kernels(call);
+  const NAME(tsn_dtw_kernels) *narrow = ribbon_kernels(problem, call);
   real best = INFINITY;
   int outcome;
-  if (NAME(tsn_dtw_ribbon_suits)(problem, &call->options, k)) {
+  if (NAME(tsn_dtw_chain_suits)(problem, o, k) && threads_of(problem, call) == 1) {
+    NAME(tsn_dtw_chain) chain;
+    NAME(tsn_dtw_chain_layout)(arena, problem, k, &chain);
+    outcome = NAME(tsn_dtw_chain_run)(problem, o, k, x, y, &chain, watch, &best);
+  } else if (NAME(tsn_dtw_ribbon_suits)(problem, o, narrow)) {
     NAME(tsn_dtw_ribbon_pair) pair;
-    NAME(tsn_dtw_ribbon_layout)(arena, problem, k, &pair);
-    outcome =
-        NAME(tsn_dtw_ribbon_run)(problem, &call->options, k, x, y, &pair, watch, &best);
+    NAME(tsn_dtw_ribbon_layout)(arena, problem, narrow, &pair);
+    outcome = NAME(tsn_dtw_ribbon_run)(problem, o, narrow, x, y, &pair, watch, &best);
   } else {
     outcome = sweep_strips(x, y, problem, call, arena, watch, &best);
   }

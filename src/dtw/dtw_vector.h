@@ -16,10 +16,12 @@ enum { VECTOR_BYTES = TSN_VECTOR_BYTES, LANES = VECTOR_BYTES / (int)sizeof(real)
 typedef tsn_f32 vec;
 typedef tsn_f32_at loose_vec;
 #define vec_min tsn_min_f32
+#define vec_max tsn_max_f32
 #else
 typedef tsn_f64 vec;
 typedef tsn_f64_at loose_vec;
 #define vec_min tsn_min_f64
+#define vec_max tsn_max_f64
 #endif
 typedef tick ticks __attribute__((vector_size(VECTOR_BYTES)));
 

@@ -133,6 +133,36 @@ Test(dtw_definition, distances_of_long_series) {
   check_distances(13, 40, 900);
 }
 
+/* Whole matrices of whole strips and of some rows and columns more or fewer. */
+Test(dtw_definition, distances_without_a_window) {
+  uint64_t seed = 14;
+  for (int trial = 0; trial < 1500; trial++) {
+    tsanom_dtw_options o;
+    tsanom_dtw_options_init(&o, sizeof o);
+    o.cost = trial % 2;
+    o.stride = 1 + random_bits(&seed) % 2;
+    size_t around = random_bits(&seed) % 2 ? 8 * random_between(&seed, 1, 18) : 0;
+    size_t n = around ? around - 1 + random_bits(&seed) % 3 : draw_length(&seed, 300);
+    sample x = draw(&seed, n, o.stride);
+    sample y = draw(&seed, trial % 3 ? draw_length(&seed, 300) : n, o.stride);
+    double d64 = f64_distance(x.f64, n, y.f64, y.length, &o), got64;
+    float d32 = f32_distance(x.f32, n, y.f32, y.length, &o), got32;
+    FOR_EACH_ISA (isa) {
+      tsanom_exec exec = exec_at(isa, 1);
+      CHECK_STATUS(
+          tsanom_dtw_distance(x.f64, n, y.f64, y.length, &o, &exec, NULL, 0, &got64),
+          TSANOM_OK);
+      CHECK_STATUS(
+          tsanom_dtw_distance_f32(x.f32, n, y.f32, y.length, &o, &exec, NULL, 0, &got32),
+          TSANOM_OK);
+      cr_assert(got64 == d64 && got32 == d32, "trial %d isa %d: %zu by %zu", trial, isa,
+                n, y.length);
+    }
+    drop(&x);
+    drop(&y);
+  }
+}
+
 static void check_paths(uint64_t seed, int trials, size_t longest) {
   for (int trial = 0; trial < trials; trial++) {
     tsanom_dtw_options o;

@@ -135,6 +135,29 @@ Test(dtw, the_poll_stops_the_run) {
   cr_assert(distance == -1);
 }
 
+static int32_t stop_once_begun(void *user, uint64_t done, uint64_t total) {
+  (void)done, (void)total;
+  return ++*(int *)user > 1;
+}
+
+/* In the first strip already, and in the last. */
+Test(dtw, the_poll_stops_a_large_pair) {
+  enum { LONG = 300000 };
+  double *y = calloc(LONG, sizeof *y);
+  for (size_t n = 40; n < 100; n += 40) {
+    double x[100] = {1}, distance = -1;
+    int polls = 0;
+    tsanom_exec exec;
+    tsanom_exec_init(&exec, sizeof exec);
+    exec.poll = stop_once_begun;
+    exec.poll_user = &polls;
+    CHECK_STATUS(tsanom_dtw_distance(x, n, y, LONG, NULL, &exec, NULL, 0, &distance),
+                 TSANOM_STOPPED);
+    cr_assert(distance == -1 && polls == 2);
+  }
+  free(y);
+}
+
 Test(dtw, a_matrix_holds_the_distances_of_its_pairs) {
   double a[] = {1, 2, 4}, b[] = {1, 3, 3, 4}, c[] = {0, 2};
   const double *series[] = {a, b, c};

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dtw/dtw_chain.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef NAME(tsn_dtw_chain) chain;
+typedef NAME(tsn_dtw_kernels) kernels;
+typedef NAME(tsn_dtw_chain_sweeps) sweeps;
+typedef NAME(tsn_dtw_strip) strip;
+
+enum { CELLS_PER_POLL = 1 << 20, STEPS_TOGETHER = 64 };
+
+static size_t round_up(size_t value, size_t to) {
+  return (value + to - 1) / to * to;
+}
+
+static size_t larger(size_t a, size_t b) {
+  return a > b ? a : b;
+}
+
+/* Vectors in all strips of a depth. */
+static size_t vectors_of(size_t n, size_t lanes, size_t depth) {
+  return round_up(n, lanes * depth) / lanes;
+}
+
+/* The sweeps that compute the fewest cells; of equals, the first. */
+static const sweeps *best_sweeps(const kernels *k, size_t n, int32_t cost) {
+  const sweeps *best = k->cost[cost].chain;
+  for (size_t c = 1; c < TSN_DTW_CHAINS; c++) {
+    const sweeps *other = k->cost[cost].chain + c;
+    if (vectors_of(n, k->lanes, other->depth) < vectors_of(n, k->lanes, best->depth)) {
+      best = other;
+    }
+  }
+  return best;
+}
+
+bool NAME(tsn_dtw_chain_suits)(const tsn_dtw_problem *problem,
+                               const tsanom_dtw_options *options, const kernels *k) {
+  size_t n = problem->n, m = problem->m;
+  bool closed = problem->open_begin_x == 0 && problem->open_begin_y == 0 &&
+                problem->open_end_x == 0 && problem->open_end_y == 0;
+  bool plain = options->dimensions == 1 && options->penalty == 0;
+  bool whole = problem->radius + 1 >= larger(n, m) && !isfinite(options->cutoff);
+  /* One handover, if any, ends before the next begins. */
+  bool wide = m >= 2 * k->delay * k->lanes || n <= k->cost[0].chain[0].depth * k->lanes;
+  bool tall = n >= 4 * k->lanes; /* or a ribbon is faster */
+  return closed && plain && whole && wide && tall;
+}
+
+void NAME(tsn_dtw_chain_layout)(tsn_arena *arena, const tsn_dtw_problem *problem,
+                                const kernels *k, chain *c) {
+  size_t deepest = k->cost[0].chain[TSN_DTW_CHAINS - 1].depth, rows = 0, columns = 0;
+  size_t length = problem->m / k->delay + 1 + 2 * k->lanes;
+  if (__builtin_add_overflow(problem->n, deepest * k->lanes, &rows) ||
+      __builtin_mul_overflow(length, k->delay, &columns)) {
+    arena->overflow = true;
+  }
+  *c = (chain){
+      .x = tsn_arena_take(arena, rows, sizeof(real)),
+      .columns = tsn_arena_take(arena, columns, sizeof(real)),
+      .seam = tsn_arena_take(arena, 2 * k->lanes * k->delay, sizeof(real)),
+      .column_stride = length,
+      .boundary = NAME(tsn_dtw_boundary_layout)(arena, problem->m, k),
+      .state = tsn_arena_take(arena, (deepest + k->delay + 1) * k->lanes, sizeof(real)),
+  };
+}
+
+static void fill_rows(const real *x, size_t n, size_t stride, size_t lanes, size_t depth,
+                      real *to) {
+  size_t row = 0;
+  for (; row < n; to += depth * lanes) {
+    for (size_t lane = lanes; lane-- > 0;) {
+      for (size_t u = 0; u < depth; u++, row++) {
+        to[u * lanes + lane] = row < n ? x[row * stride] : 0;
+      }
+    }
+  }
+}
+
+static void fill_columns(const real *y, size_t m, size_t stride, const kernels *k,
+                         chain *c) {
+  size_t width = round_up(m, k->delay), length = width / k->delay, lanes = k->lanes;
+  size_t padding = width - m;
+  for (size_t f = 0; f < k->delay; f++) {
+    real *column = c->columns + f * c->column_stride + lanes;
+    real *seam = c->seam + f * 2 * lanes;
+    size_t first = f < padding;
+    const real *from = y + (first * k->delay + f - padding) * stride;
+    for (size_t e = 1; e <= lanes; e++) column[-(ptrdiff_t)e] = INFINITY;
+    if (first) column[0] = INFINITY;
+    for (size_t e = first; e < length; e++, from += k->delay * stride) column[e] = *from;
+    memset(column + length, 0, (c->column_stride - lanes - length) * sizeof *column);
+    memcpy(seam, column + length - lanes, lanes * sizeof *seam);
+    memcpy(seam + lanes, column, lanes * sizeof *seam);
+  }
+}
+
+/* Above row 0 only the empty prefix is finite: where no column is padded, the state
+ * has it. */
+static void fill_edges(size_t m, const kernels *k, size_t depth, chain *c) {
+  size_t width = round_up(m, k->delay), vectors = depth + k->delay + 1;
+  for (size_t j = 0; j < width + k->delay * k->lanes; j++) c->boundary[j] = INFINITY;
+  k->fill(c->state, vectors, INFINITY);
+  if (width > m) {
+    c->boundary[width - m - 1] = 0;
+  } else {
+    c->state[vectors * k->lanes - 1] = 0;
+  }
+}
+
+/* Columns begin ... end-1 of the uppermost block; whether to go on. */
+static bool sweep_inner(const sweeps *s, const strip *at, size_t lanes, size_t begin,
+                        size_t end, const tsn_dtw_watch *watch, size_t *cells) {
+  size_t most = round_up(CELLS_PER_POLL / (s->depth * lanes), STEPS_TOGETHER);
+  for (size_t step = begin; step < end; step += most) {
+    size_t to = end - step < most ? end : step + most;
+    s->inner(at, step, to);
+    *cells += (to - step) * s->depth * lanes;
+    if (*cells < CELLS_PER_POLL) continue;
+    *cells = 0;
+    if (tsn_dtw_watch_stop(watch)) return false;
+  }
+  return true;
+}
+
+/* From the last columns of one strip to the first of that below. */
+static void hand_over(const sweeps *s, const kernels *k, const chain *c, size_t width,
+                      const real *x_below, strip *at) {
+  size_t skew = k->delay * k->lanes, late = skew - k->delay;
+  strip between = *at;
+  between.x_below = x_below;
+  between.y = c->seam + k->lanes;
+  between.column_stride = 2 * k->lanes;
+  s->handover(&between, 0, skew);
+  memcpy(c->boundary + width - late, c->boundary - late, late * sizeof(real));
+  at->x = x_below;
+}
+
+int NAME(tsn_dtw_chain_run)(const tsn_dtw_problem *problem,
+                            const tsanom_dtw_options *options, const kernels *k,
+                            const real *x, const real *y, chain *c,
+                            const tsn_dtw_watch *watch, real *distance) {
+  size_t n = problem->n, lanes = k->lanes, width = round_up(problem->m, k->delay);
+  const sweeps *s = best_sweeps(k, n, options->cost);
+  size_t rows = s->depth * lanes, begin = 0, cells = 0;
+  fill_rows(x, n, options->stride, lanes, s->depth, c->x);
+  fill_columns(y, problem->m, options->stride, k, c);
+  fill_edges(problem->m, k, s->depth, c);
+  strip at = {.x = c->x,
+              .y = c->columns + lanes,
+              .column_stride = c->column_stride,
+              .boundary = c->boundary,
+              .state = c->state};
+  for (size_t row = rows; row < n; row += rows) {
+    if (!sweep_inner(s, &at, lanes, begin, width, watch, &cells)) return TSN_DTW_STOPPED;
+    hand_over(s, k, c, width, c->x + row, &at);
+    begin = k->delay * lanes;
+  }
+  size_t last = (n - 1) % rows, block = last / s->depth;
+  size_t end = width + block * k->delay;
+  if (!sweep_inner(s, &at, lanes, begin, end, watch, &cells)) return TSN_DTW_STOPPED;
+  *distance = c->state[last % s->depth * lanes + lanes - 1 - block];
+  return TSN_DTW_SWEPT;
+}
