@@ -20,11 +20,12 @@ static void strips_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
   size_t threads = (size_t)call->exec.threads;
   NAME(tsn_dtw_pair_layout)(arena, problem, &call->options, k, &b->pair);
   b->boundary = NAME(tsn_dtw_boundary_layout)(arena, problem->m, k);
-  b->sweepers = tsn_arena_take(arena, threads, sizeof *b->sweepers);
-  for (size_t t = 0; t < threads; t++) {
+  size_t sweepers = threads > 1 ? threads * TSN_DTW_STRIPS_TOGETHER : 1;
+  b->sweepers = tsn_arena_take(arena, sweepers, sizeof *b->sweepers);
+  for (size_t s = 0; s < sweepers; s++) {
     NAME(tsn_dtw_sweeper) sweeper;
     NAME(tsn_dtw_sweeper_layout)(arena, &call->options, k, &sweeper);
-    if (b->sweepers) b->sweepers[t] = sweeper;
+    if (b->sweepers) b->sweepers[s] = sweeper;
   }
   b->last_column =
       problem->open_end_x ? tsn_arena_take(arena, problem->n, sizeof(real)) : NULL;

@@ -12,7 +12,8 @@ typedef NAME(tsn_dtw_sweeper) sweeper;
 
 enum {
   CELLS_PER_POLL = 1 << 20, /* from 0.1 ms to some ms, by level */
-  STEPS_PER_TILE = 1024,    /* of a wavefront: some microseconds */
+  MOST_STEPS = 512,         /* of a tile of a wavefront: some microseconds */
+  LEAST_STEPS = 64,         /* and a unit of its steps */
   SPINS = 20000, /* some tiles long, before the processor is offered to others */
   FINISHED = -1  /* progress of a strip that is done */
 };
@@ -25,20 +26,31 @@ typedef struct {
   size_t floor; /* grows where strips follow each other on one thread */
 } run;
 
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+static size_t larger(size_t a, size_t b) {
+  return a > b ? a : b;
+}
+
 static bool is_over(const run *r) {
   return atomic_load_explicit(r->watch->stop, memory_order_relaxed) ||
          atomic_load_explicit(&r->abandoned, memory_order_relaxed);
 }
 
-/* Wait until the strip above has passed column `column` of the rectangle. */
-static bool wait_above(const run *r, size_t t, size_t column) {
+/* Whether the strip above has passed column `column` of the rectangle. */
+static bool above_passed(const run *r, size_t t, size_t column) {
   const wave *w = r->wave;
   if (!w->progress || t == w->first_strip) return true;
   const NAME(tsn_dtw_kernels) *k = w->pair->kernels;
-  size_t needed = column + k->delay * k->lanes;
-  for (int spins = 0;
-       atomic_load_explicit(&w->progress[t - 1], memory_order_acquire) < needed;
-       spins++) {
+  return atomic_load_explicit(&w->progress[t - 1], memory_order_acquire) >=
+         column + k->delay * k->lanes;
+}
+
+/* Wait until it has. */
+static bool wait_above(const run *r, size_t t, size_t column) {
+  for (int spins = 0; !above_passed(r, t, column); spins++) {
     if (is_over(r)) return false;
     if (spins >= SPINS) sched_yield();
   }
@@ -61,10 +73,21 @@ static void set_progress(const run *r, size_t t, size_t step) {
   }
 }
 
-/* Steps of one go: short enough for the strip below to follow closely, or for the
- * poll. */
-static size_t tile_steps(const wave *w) {
-  if (w->progress) return STEPS_PER_TILE;
+/* Strips that a thread sweeps together: few enough for every thread to have some turns.
+ */
+static size_t strips_together(const wave *w, int threads) {
+  size_t share = (w->end_strip - w->first_strip) / (4 * (size_t)threads);
+  return !w->progress || share == 0 ? 1 : smaller(share, TSN_DTW_STRIPS_TOGETHER);
+}
+
+/* Steps of one go. In a wavefront the last thread should be on its way before the first
+ * has finished its strips, for it then needs the row that the last one leaves; where
+ * strips are short, tiles are shorter. One thread goes on until the poll. */
+static size_t tile_steps(const wave *w, int threads, size_t together, size_t steps) {
+  if (w->progress) {
+    size_t close = steps / ((size_t)threads * (together + 2));
+    return larger(smaller(close, MOST_STEPS) / LEAST_STEPS, 1) * LEAST_STEPS;
+  }
   size_t delay = w->pair->kernels->delay;
   return (CELLS_PER_POLL / (w->pair->rows * w->pair->options->dimensions) + 1) * delay;
 }
@@ -107,27 +130,20 @@ static void finish_crossing(run *r, const crossing *c) {
   }
 }
 
-static bool sweep_strip(run *r, size_t t, sweeper *s, bool polls) {
-  const wave *w = r->wave;
-  NAME(tsn_dtw_rectangle) area = w->area;
-  crossing row = crossing_of(r, t);
+/* A strip that is being swept. */
+typedef struct {
+  size_t t, step;
+  sweeper *sweeper;
+  crossing row;
+  bool done;
+} sweep;
+
+static sweep sweep_of(run *r, size_t t, sweeper *s) {
+  NAME(tsn_dtw_rectangle) area = r->wave->area;
   area.floor = r->floor;
-  NAME(tsn_dtw_sweep_prepare)(w->pair, &area, t, s);
-  if (!wait_above(r, t, s->begin)) return false;
-  NAME(tsn_dtw_sweep_start)(w->pair, s);
-  size_t steps = tile_steps(w);
-  for (size_t step = s->begin; step < s->end; step += steps) {
-    size_t end = s->end - step < steps ? s->end : step + steps;
-    if (!wait_above(r, t, end)) return false;
-    fetch_boundary(w, step, end);
-    NAME(tsn_dtw_sweep_run)(w->pair, s, step, end);
-    look_at_crossing(r, t, end, &row);
-    set_progress(r, t, end);
-    if (polls && end < s->end && tsn_dtw_watch_stop(r->watch)) return false;
-  }
-  NAME(tsn_dtw_sweep_finish)(w->pair, &area, t);
-  finish_crossing(r, &row);
-  return true;
+  NAME(tsn_dtw_sweep_prepare)(r->wave->pair, &area, t, s);
+  size_t begin = smaller(s->begin, s->end);
+  return (sweep){.t = t, .step = begin, .sweeper = s, .row = crossing_of(r, t)};
 }
 
 static void keep_last_column(const wave *w, size_t t, const sweeper *s) {
@@ -143,24 +159,67 @@ static void keep_last_column(const wave *w, size_t t, const sweeper *s) {
   }
 }
 
+static void finish(run *r, sweep *s) {
+  const wave *w = r->wave;
+  NAME(tsn_dtw_sweep_finish)(w->pair, &w->area, s->t);
+  finish_crossing(r, &s->row);
+  if (w->last_column) keep_last_column(w, s->t, s->sweeper);
+  set_progress(r, s->t, (size_t)FINISHED);
+  s->done = true;
+}
+
+/* One tile, for which the strip above has passed what is needed. Returns its cells. */
+static size_t sweep_tile(run *r, sweep *s, size_t end) {
+  const wave *w = r->wave;
+  size_t begin = s->step;
+  if (begin == s->sweeper->begin) NAME(tsn_dtw_sweep_start)(w->pair, s->sweeper);
+  NAME(tsn_dtw_sweep_run)(w->pair, s->sweeper, begin, end);
+  look_at_crossing(r, s->t, end, &s->row);
+  set_progress(r, s->t, end);
+  s->step = end;
+  if (end >= s->sweeper->end) finish(r, s);
+  return (end - begin) * w->pair->rows * w->pair->options->dimensions;
+}
+
+/* Sweep some strips together, each a tile or so behind that above, so that the rows
+ * between them stay in this processor's cache. */
+static bool sweep_together(run *r, sweep *sweeps, size_t count, size_t steps, bool polls,
+                           size_t *cells) {
+  for (size_t first = 0; first < count;) {
+    for (size_t k = first; k < count; k++) {
+      sweep *s = sweeps + k;
+      size_t end = smaller(s->sweeper->end, s->step + steps);
+      if (k == 0) {
+        if (!wait_above(r, s->t, end)) return false;
+        fetch_boundary(r->wave, s->step, end);
+      } else if (!above_passed(r, s->t, end)) {
+        break;
+      }
+      *cells += sweep_tile(r, s, end);
+    }
+    while (first < count && sweeps[first].done) first++;
+    if (polls && *cells >= CELLS_PER_POLL) {
+      *cells = 0;
+      tsn_dtw_watch_stop(r->watch);
+    }
+    if (is_over(r)) return false;
+  }
+  return true;
+}
+
 static void run_strips(void *context, int thread, int threads) {
   run *r = context;
   const wave *w = r->wave;
-  (void)threads;
-  bool polls = thread == 0;
-  size_t cells = 0;
-  sweeper *s = &w->sweepers[thread];
+  size_t cells = 0, together = strips_together(w, threads);
+  sweeper *s = w->sweepers + (size_t)thread * TSN_DTW_STRIPS_TOGETHER;
   for (;;) {
-    size_t t = atomic_fetch_add_explicit(&r->next, 1, memory_order_relaxed);
+    size_t t = atomic_fetch_add_explicit(&r->next, together, memory_order_relaxed);
     if (t >= w->end_strip || is_over(r)) return;
-    if (!sweep_strip(r, t, s, polls)) return;
-    if (w->last_column) keep_last_column(w, t, s);
-    set_progress(r, t, (size_t)FINISHED);
-    cells += (s->end - s->begin) * w->pair->rows;
-    if (polls && cells > CELLS_PER_POLL) {
-      cells = 0;
-      if (tsn_dtw_watch_stop(r->watch)) return;
-    }
+    sweep sweeps[TSN_DTW_STRIPS_TOGETHER];
+    size_t count = smaller(together, w->end_strip - t);
+    for (size_t k = 0; k < count; k++) sweeps[k] = sweep_of(r, t + k, s + k);
+    size_t steps = tile_steps(w, threads, together, s->end - s->begin);
+    if (!sweep_together(r, sweeps, count, steps, thread == 0, &cells)) return;
   }
 }
 

@@ -27,11 +27,14 @@ static inline bool tsn_dtw_watch_stop(const tsn_dtw_watch *watch) {
   return atomic_load_explicit(watch->stop, memory_order_relaxed) != 0;
 }
 
+/* Strips that a thread of several sweeps together, at most. */
+enum { TSN_DTW_STRIPS_TOGETHER = 4 };
+
 typedef struct {
   const NAME(tsn_dtw_pair) * pair;
   NAME(tsn_dtw_rectangle) area;
   size_t first_strip, end_strip;
-  NAME(tsn_dtw_sweeper) * sweepers; /* of each thread */
+  NAME(tsn_dtw_sweeper) * sweepers; /* of each thread: one, or for all strips together */
   _Atomic size_t *progress;         /* of each strip; NULL: one thread */
   real *last_column; /* out: D(i, area.end-1) by row from open_end; NULL: not wanted */
   double cutoff;     /* abandon above; INFINITY: never */
