@@ -5,8 +5,8 @@
 # in turn), against what `tsanom speedup` tells: of one recorded run, the first
 # iterations of which ran on one thread, and of two recorded runs, on one thread and on
 # two. And the time predicted when a quarter of the first had passed against the time it
-# took. BUILD is a build folder. With fewer than 200 iterations that quarter is over before
-# those on one thread are, and all are predicted to take as long as they do.
+# took. BUILD is a build folder. The fewer ITERATIONS, the more of that quarter ran on
+# one thread, and the less is known of two.
 set -eu
 iterations=${2:-400}
 # shellcheck source=bench/regions/common.sh

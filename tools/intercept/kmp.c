@@ -93,6 +93,15 @@ static void run_site(int32_t *thread, int32_t *number, PARAMETERS_16) {
   icp_leave(before);
 }
 
+/* A region of the watched thread, of which there is one at a time, that no stub stands
+ * for needs no argument either: the runtime takes longer to hand one on than the threads
+ * to fetch this. */
+static call watched_call;
+
+static void run_watched(int32_t *thread, int32_t *number) {
+  run_member(thread, number, &watched_call);
+}
+
 STUBS(DEFINE_STUB)
 static microtask_of_some *const stubs[] = {STUBS(NAME_STUB)};
 _Static_assert(sizeof stubs / sizeof *stubs == SITES * STEPS, "one each");
@@ -136,8 +145,13 @@ static inline icp_region open_region(const void *caller, ident *where) {
 typedef void opener(ident *where, int32_t count, microtask *function, ...);
 
 static inline void hand_on(opener *real, ident *where, const call *c) {
-  microtask *member = (microtask *)(c->region.recorded ? run_member : run_unrecorded);
-  real(where, 1, member, c);
+  if (c == &watched_call) {
+    real(where, 0, (microtask *)run_watched);
+  } else if (c->region.recorded) {
+    real(where, 1, (microtask *)run_member, c);
+  } else {
+    real(where, 1, (microtask *)run_unrecorded, c);
+  }
 }
 
 static __attribute__((noinline)) void hand_on_more(opener *real, ident *where, call *c,
@@ -152,13 +166,14 @@ static __attribute__((noinline)) void hand_on_more(opener *real, ident *where, c
 static __attribute__((noinline)) void hand_on_call(opener *real, ident *where,
                                                    icp_region region, int32_t count,
                                                    microtask *function, va_list given) {
-  call c = {.region = region, .function = function, .count = count};
+  call own, *c = region.watched ? &watched_call : &own;
+  *c = (call){.region = region, .function = function, .count = count};
   if (count > FEW) {
-    hand_on_more(real, where, &c, given);
+    hand_on_more(real, where, c, given);
     return;
   }
-  for (int32_t i = 0; i < count; i++) c.values.few[i] = va_arg(given, void *);
-  hand_on(real, where, &c);
+  for (int32_t i = 0; i < count; i++) c->values.few[i] = va_arg(given, void *);
+  hand_on(real, where, c);
 }
 
 static __attribute__((noinline)) void hand_on_some(opener *real, ident *where,
