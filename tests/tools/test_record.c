@@ -98,7 +98,9 @@ Test(command_record, regions_are_found_and_the_program_is_as_without) {
     cr_assert(number_of(region, "iterations") == 60);
     cr_assert(number_of(region, "current_threads") == 2);
     cr_assert(number_of(region, "total_s") <= number_of(r, "total_s"));
-    cr_assert(strstr(text_of(region, "start"), "main"), "%s", text_of(region, "start"));
+    const char *start =
+        text_of(region, "start"); /* clang's outlined functions tell less */
+    cr_assert(strstr(start, "main") || strstr(start, ".omp_outlined."), "%s", start);
     json_decref(r);
     /* A beat an iteration and thread, but for those before the loop was found. */
     char run[16];
@@ -171,17 +173,31 @@ Test(command_record, worksharing_tells_the_iterations_inside_one_region) {
   }
 }
 
-/* What a program does at first may repeat itself too. */
+/* LLVM's tools interface tells of the call alone, so that way is not among them. */
+Test(command_record, regions_that_one_call_opens_are_told_apart) {
+  for (int c = 0; c < WAYS && *ways[c].options == '\0'; c++) {
+    if (!build(ways[c].compiler, "branches")) continue;
+    cr_assert(record(c, "-o run.%d -- ./branches", c).status == 0);
+    json_t *r = tsanom_json("speedup run.%d --json", c);
+    cr_assert(number_of(first_region(r), "period") == 2);
+    cr_assert(number_of(first_region(r), "iterations") == 30);
+    json_decref(r);
+  }
+}
+
+/* What a program does at first may repeat itself too. (Waiting actively for a busy
+ * machine, a few regions may take most of the time.) */
 Test(command_record, the_level_is_that_of_most_time) {
+  cr_assert(setenv("OMP_WAIT_POLICY", "passive", 1) == 0);
   for (int c = 0; c < WAYS; c++) {
     if (!build(ways[c].compiler, "inside")) continue;
-    cr_assert(record(c, "-o run.%d -- ./inside 8000 12", c).status == 0);
+    cr_assert(record(c, "-o run.%d -- ./inside 20000 6", c).status == 0);
     json_t *r = tsanom_json("speedup run.%d --json", c);
     cr_assert(!strcmp(text_of(r, "level"), "worksharing"));
-    cr_assert(number_of(first_region(r), "iterations") == 8000);
+    cr_assert(number_of(first_region(r), "iterations") == 20000);
     json_decref(r);
     r = tsanom_json("speedup run.%d --level regions --json", c);
-    cr_assert(number_of(first_region(r), "iterations") == 12);
+    cr_assert(number_of(first_region(r), "iterations") == 6);
     json_decref(r);
   }
 }

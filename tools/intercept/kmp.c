@@ -112,7 +112,6 @@ static inline microtask *stub_of(const icp_region *region, int32_t count,
   if (!region->watched || region->place >= SITES || count > SOME) return NULL;
   site *s = &sites[region->place];
   if (!ICP_LIKELY(s->function == function && s->count == count)) {
-    if (s->function) return NULL;
     *s = (site){.function = function, .count = count};
   }
   /* A team of one fetches nothing, and a function that changes is hard to foresee. */
@@ -134,10 +133,15 @@ static bool is_ours(const void *caller) {
   return !icp_in_runtime(caller);
 }
 
-static inline icp_region open_region(const void *caller, ident *where) {
+/* The region is known by its function: optimisers merge the calls that open several, and
+ * copy that which opens one. */
+static inline icp_region open_region(const void *caller, microtask *function,
+                                     ident *where) {
   unsigned threads = 0;
+  const void *address;
   if (!is_ours(caller)) return (icp_region){.recorded = 0};
-  icp_region region = icp_open(caller, true, &threads);
+  memcpy(&address, &function, sizeof address);
+  icp_region region = icp_open(address, false, &threads);
   if (!ICP_LIKELY(threads == 0)) ask_for_threads(where, threads);
   return region;
 }
@@ -204,7 +208,7 @@ static inline void fork_region(opener *real, ident *where, icp_region region,
 ENTRY void __kmpc_fork_call(ident *where, int32_t count, microtask *function, ...);
 ENTRY void __kmpc_fork_call(ident *where, int32_t count, microtask *function, ...) {
   REAL(void, "__kmpc_fork_call", ident *, int32_t, microtask *, ...);
-  icp_region region = open_region(__builtin_return_address(0), where);
+  icp_region region = open_region(__builtin_return_address(0), function, where);
   va_list given;
   va_start(given, function);
   fork_region(real, where, region, count, function, given);
@@ -216,7 +220,7 @@ ENTRY void __kmpc_fork_call(ident *where, int32_t count, microtask *function, ..
 ENTRY void __kmpc_fork_teams(ident *where, int32_t count, microtask *function, ...);
 ENTRY void __kmpc_fork_teams(ident *where, int32_t count, microtask *function, ...) {
   REAL(void, "__kmpc_fork_teams", ident *, int32_t, microtask *, ...);
-  icp_region region = open_region(__builtin_return_address(0), where);
+  icp_region region = open_region(__builtin_return_address(0), function, where);
   va_list given;
   va_start(given, function);
   fork_region(real, where, (icp_region){.recorded = 0}, count, function, given);
@@ -230,7 +234,7 @@ ENTRY void __kmpc_fork_call_if(ident *where, int32_t count, microtask *function,
 ENTRY void __kmpc_fork_call_if(ident *where, int32_t count, microtask *function,
                                int32_t condition, void *value) {
   REAL(void, "__kmpc_fork_call_if", ident *, int32_t, microtask *, int32_t, void *);
-  call c = {.region = open_region(__builtin_return_address(0), where),
+  call c = {.region = open_region(__builtin_return_address(0), function, where),
             .function = function,
             .count = count,
             .values.few = {value}};

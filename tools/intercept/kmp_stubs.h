@@ -33,11 +33,11 @@ typedef void microtask_of_some(int32_t *, int32_t *, TYPES_16);
       void *v15
 #define ARGUMENTS_16 v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15
 
-/* Places beyond have none, and neither has what a place opens besides its first function.
- * Every so many iterations a line has to be fetched after all. */
+/* Places beyond have none. Every so many iterations a line has to be fetched after
+ * all. */
 enum { SITES = 128, STEPS = 8 };
 
-/* What a place stands for. */
+/* What a place stands for; another thing once a library was loaded anew. */
 typedef struct {
   microtask *function; /* NULL: nothing yet */
   int32_t count;       /* of its values */
