@@ -5,12 +5,12 @@
 
     optics_peers.py speed BUILD_DIR
 
-BUILD_DIR is one that `cmake --preset bench cmake --preset release && cmake --build --preset releasecmake --preset release && cmake --build --preset release cmake --build --preset bench`
-made. Prints a Markdown table of seconds for Gaussian blobs with 10 % noise,
-min_points 5, each on one thread by its own clock. A peer's ten highest peaks are
-compared with ours: below, peers differ where rounding makes or breaks ties.
-Run with OMP_NUM_THREADS=1. ELKI's jar files do not load in the Java of Debian 12;
-JAVA_HOME may name another.
+BUILD_DIR is one that `cmake --preset bench && cmake --build --preset bench` made.
+Prints a Markdown table of seconds for Gaussian blobs with 10 % noise, min_points 5,
+each on one thread by its own clock. A peer's ten highest peaks are compared with
+ours: below, peers differ where rounding makes or breaks ties. Run with
+OMP_NUM_THREADS=1. ELKI's jar files do not load in the Java of Debian 12; JAVA_HOME
+may name another.
 """
 import ctypes
 import math

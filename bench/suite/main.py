@@ -26,6 +26,7 @@ def options():
     parser.add_argument("--output", default=BUILD / "results.json")
     parser.add_argument("--against")
     parser.add_argument("--plot")
+    parser.add_argument("--page")
     parser.add_argument("--peers", action="store_true")
     return parser.parse_args()
 
@@ -63,11 +64,10 @@ def main():
               "rows": [dataclasses.asdict(row) for row in rows], "peers": compared}
     pathlib.Path(chosen.output).write_text(json.dumps(result, indent=1) + "\n")
 
-    print(tables.described(machine, mode, date), end="\n\n")
-    print(tables.of_rows(rows, stored), end="\n\n")
-    print(tables.of_growth(rows))
-    for name, text in compared.items():
-        print(f"\n{name}\n\n{text}", end="")
+    report = tables.report(tables.described(machine, mode, date), rows, stored, compared)
+    print(report, end="")
+    if chosen.page:
+        pathlib.Path(chosen.page).write_text(tables.page_head(mode) + report)
     if chosen.plot:
         for file in pictures.draw(rows, chosen.plot):
             print(f"picture: {file}")

@@ -40,7 +40,7 @@ def of_rows(rows, stored):
     lines = []
     for row in rows:
         plain = statistics.median(row.plain) if row.plain else None
-        line = [f"{row.program} {row.name}",
+        line = [f"`{row.program} {row.name}`",
                 " ".join(f"{k}:{v}" for k, v in row.arguments.items()
                          if k == "n" or k not in growth.APART), number(row.median),
                 row.unit, f"{100 * row.spread:.0f} %", number(plain) if plain else "",
@@ -56,6 +56,27 @@ def of_growth(rows):
     for program, title, members in growth.families(rows):
         slope, correlation = growth.exponent(members)
         sizes = [r.arguments["n"] for r in members]
-        lines.append([f"{program} {title}", f"{sizes[0]} ... {sizes[-1]}", members[0].unit,
+        lines.append([f"`{program} {title}`", f"{sizes[0]} ... {sizes[-1]}", members[0].unit,
                       f"n^{slope:.2f}", f"{correlation:.4f}"])
     return columns(["benchmark", "n", "unit", "cost grows as", "correlation"], lines)
+
+
+def report(description, rows, stored, peers):
+    """All tables of a run; `peers` holds those of other libraries by their scripts."""
+    parts = [description, "## Cost", of_rows(rows, stored),
+             "## Growth", of_growth(rows)]
+    for name, text in peers.items():
+        parts += [f"## Beside other libraries: {name.removesuffix('_peers')}", text.strip()]
+    return "\n\n".join(parts) + "\n"
+
+
+def page_head(mode):
+    return f"""# Benchmarks {{#benchmarks}}
+
+`scripts/bench --{mode} --peers --page docs/benchmarks.md` wrote this page: what a sample, a cell,
+a point or a beat costs, every result verified before its time counts. "Plain" is a plain form of
+the same method in the same run, and the last column how many times it takes; absolute times
+wander on a shared machine, ratios less. "Spread" is what repetitions differ by, of which a quick
+run has one. The pages of the rooms say what bounds each cost.
+
+"""
