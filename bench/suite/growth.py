@@ -3,6 +3,8 @@
 import math
 import statistics
 
+import words
+
 # The size, and arguments that say what the result must be.
 APART = ("n", "golden", "size", "plain")
 
@@ -17,7 +19,7 @@ def families(rows):
         found.setdefault((row.program, row.name, others), []).append(row)
     for (program, name, others), members in found.items():
         if len(members) >= 3:
-            title = " ".join([name] + [f"{k}:{v}" for k, v in others])
+            title = " ".join([name] + [words.argument(program, k, v) for k, v in others])
             yield program, title, sorted(members, key=lambda r: int(r.arguments["n"]))
 
 

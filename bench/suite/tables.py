@@ -3,6 +3,7 @@
 import statistics
 
 import growth
+import words
 
 
 def columns(head, lines):
@@ -41,7 +42,7 @@ def of_rows(rows, stored):
     for row in rows:
         plain = statistics.median(row.plain) if row.plain else None
         line = [f"`{row.program} {row.name}`",
-                " ".join(f"{k}:{v}" for k, v in row.arguments.items()
+                " ".join(words.argument(row.program, k, v) for k, v in row.arguments.items()
                          if k == "n" or k not in growth.APART), number(row.median),
                 row.unit, f"{100 * row.spread:.0f} %", number(plain) if plain else "",
                 number(plain / row.median) if plain else ""]
