@@ -52,7 +52,7 @@ Test(record_troubles, a_run_that_lost_records_says_so) {
 
 Test(record_troubles, a_run_that_cannot_be_made_is_told_of) {
   if (!build_loop()) return;
-  cr_assert(record_limited("1", "run") == 0);
+  cr_assert(record_limited("4", "run") == 0); /* room for what coverage writes */
   cr_assert(file_holds("told", "run: nothing is recorded") && file_holds("told", "full"));
   cr_assert(system("mkdir -p half/regions && : >half/regions/places.tsv") == 0);
   outcome o = tsanom("record -o half -- ./loop 500");
