@@ -211,7 +211,8 @@ TSANOM_API tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
  *  each iteration still missing, the mean of those on the current threads and, for each
  *  run of the loop still missing,
  *  the mean time between its runs. Runs are taken to be as long as the last one that
- *  has ended. The mean leaves out the first iteration, which pays for cold caches, and
+ *  has ended. Of n iterations the mean leaves out the first 2^(floor(log2 n) - 1), a
+ *  quarter to a half, in which a program warms up, and
  *  counts each other as one and a half times the median of the latest
  *  ::TSANOM_SPEEDUP_RECENT by then if it took longer: what interrupts a program for long
  *  is seldom what it goes on with. The main loop is, of those that have at

@@ -134,11 +134,14 @@ static uint64_t left_of_run(const tsn_loop *loop, uint64_t now) {
   return now && now < loop->last_run ? loop->last_run - now : 0;
 }
 
-/* The mean of the iterations on the current threads, but for the first, which pays for
- * cold caches, and with bounds to what others take: see TSN_USUAL. */
+/* The mean of the later iterations on the current threads, with bounds to what others
+ * take (see TSN_USUAL): a program warms up at first, so that a quarter of them, or up to
+ * a half, are left out. */
 static double expected_seconds(const tsn_loop *loop) {
   const tsn_team *team = find_current(loop);
-  return team->count == 1 ? team->total : team->usual / (double)(team->count - 1);
+  if (team->count == 1) return team->total;
+  uint64_t left_out = (uint64_t)1 << (62 - __builtin_clzll(team->count));
+  return (team->usual - team->usual_at[0]) / (double)(team->count - left_out);
 }
 
 /* Seconds that lie between the runs that `left` more iterations need. */

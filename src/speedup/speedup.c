@@ -196,7 +196,11 @@ static void add_to_team(tsn_team *team, double seconds) {
   team->seconds[team->next] = seconds;
   team->next = (team->next + 1) % TSANOM_SPEEDUP_RECENT;
   team->total += seconds;
-  if (team->count++) team->usual += fmin(seconds, TSN_USUAL * tsn_team_median(team));
+  team->count++;
+  team->usual += fmin(seconds, TSN_USUAL * tsn_team_median(team));
+  if ((team->count & (team->count - 1)) != 0) return;
+  team->usual_at[0] = team->usual_at[1];
+  team->usual_at[1] = team->usual;
 }
 
 /* The iteration that began with event `live->begun` ends at `time`, before event

@@ -161,7 +161,7 @@ Test(speedup, nested_loops_are_followed_at_once) {
   CHECK_STATUS(tsanom_speedup_predict(analyzer, 20, &p), TSANOM_OK);
   cr_assert(p.period == 13 && p.iterations == 12 && p.expected == 20);
   /* The last iteration ended with its last region, 0.25 s early. */
-  double mean = 17 - 0.25 / 11;
+  double mean = 17 - 0.25 / 8; /* of the last eight of twelve */
   cr_assert(near(p.total_s, now + 8 * mean) && near(p.remaining_s, 8 * mean));
   tsanom_speedup_destroy(analyzer);
 }
@@ -185,6 +185,24 @@ Test(speedup, a_steady_program_is_predicted_after_a_quarter) {
   }
   cr_assert(fabs(p.total_s - now) < 0.05 * now);
   tsanom_speedup_destroy(analyzer);
+}
+
+/* At least a quarter of the iterations are left out, at most a half. */
+Test(speedup, iterations_that_warm_up_are_not_expected_to_come_again) {
+  enum { ITERATIONS = 100, LEAST = 12, MOST = 40 };
+  for (int known = LEAST; known <= MOST; known++) {
+    tsanom_speedup *analyzer = new_analyzer(NULL, 0);
+    tsanom_speedup_prediction p = {.total_s = 0};
+    double now = 0;
+    for (int i = 0; i < ITERATIONS; i++) {
+      now = run_region(analyzer, now, 'a', 0, i < known / 4 ? 1.2 : 1, 1);
+      if (i != known) continue;
+      CHECK_STATUS(tsanom_speedup_predict(analyzer, ITERATIONS, &p), TSANOM_OK);
+      cr_assert(p.iterations == (uint64_t)known);
+    }
+    cr_assert(near(p.total_s, now), "%d known: %g s, not %g", known, p.total_s, now);
+    tsanom_speedup_destroy(analyzer);
+  }
 }
 
 /* Another program takes the processor for long at first, and not later. */
@@ -214,11 +232,11 @@ Test(speedup, the_length_of_a_loop_is_learnt_from_its_last_run) {
   tsanom_speedup_prediction p;
   CHECK_STATUS(tsanom_speedup_predict(analyzer, 0, &p), TSANOM_OK);
   cr_assert(p.iterations == 32 && p.expected == 40); /* the 13th is under way */
-  /* The 31 iterations after the first took 61 s: a run's last ends with its region. */
-  cr_assert(near(p.total_s, now - 1 + 8 * 61 / 31.));
+  /* The later 16 iterations took 31 s: a run's last ends with its region. */
+  cr_assert(near(p.total_s, now - 1 + 8 * 31 / 16.));
   /* Two runs more, each after 11 s: five regions and the serial work before the sixth. */
   CHECK_STATUS(tsanom_speedup_predict(analyzer, 80, &p), TSANOM_OK);
-  cr_assert(near(p.total_s, now - 1 + 48 * 61 / 31. + 2 * 11));
+  cr_assert(near(p.total_s, now - 1 + 48 * 31 / 16. + 2 * 11));
   tsanom_speedup_destroy(analyzer);
 }
 
