@@ -144,7 +144,7 @@ def main():
     if len(sys.argv) != 3 or sys.argv[1] != "speed":
         sys.exit(__doc__)
     own, others = Own(pathlib.Path(sys.argv[2])), peers()
-    print("| n | dimensions | eps | libtsanom | " + " | ".join(others) +
+    print("| n | dimensions | eps | libtsanom, s | " + " | ".join(f"{name}, s" for name in others) +
           " | best peer / libtsanom |")
     print("|---" * (5 + len(others)) + "|")
     for n, dimensions, eps in CASES:
