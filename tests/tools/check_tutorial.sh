@@ -6,7 +6,6 @@ set -eu
 sources=$1 command=$2 compiler=$3
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-cp "$sources/examples/tutorial/bodies.c" "$scratch"
 cd "$scratch"
 awk '/^```sh$/ { inside = 1; next } /^```$/ { inside = 0 } inside' \
   "$sources/docs/tutorial.md" >commands.sh
@@ -18,9 +17,22 @@ tsanom() {
 cc() {
   "$compiler" "$@"
 }
-# shellcheck disable=SC1091
-. ./commands.sh >output
-cat output
+follow() {
+  mkdir "$1"
+  cp "$sources/examples/tutorial/bodies.c" "$1"
+  cd "$1"
+  # shellcheck disable=SC1091
+  . ../commands.sh >output
+  cat output
+}
+
+# The repaired program's threads are alike unless something else took the processor of
+# one of them, which does not happen each time.
+for try in 1 2 3; do
+  (follow "$try")
+  if grep -q '^there are 1 kinds of processes' "$try/output"; then break; fi
+done
+cd "$try"
 
 grep -qx 'momentum kept' output
 if grep -q LOST output; then exit 1; fi
