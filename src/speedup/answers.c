@@ -139,8 +139,7 @@ static uint64_t left_of_run(const tsn_loop *loop, uint64_t now) {
  * a half, are left out. */
 static double expected_seconds(const tsn_loop *loop) {
   const tsn_team *team = find_current(loop);
-  if (team->count == 1) return team->total;
-  uint64_t left_out = (uint64_t)1 << (62 - __builtin_clzll(team->count));
+  uint64_t left_out = ((uint64_t)1 << (63 - __builtin_clzll(team->count))) / 2;
   return (team->usual - team->usual_at[0]) / (double)(team->count - left_out);
 }
 

@@ -195,7 +195,6 @@ static void add_to_team(tsn_team *team, double seconds) {
   sort_in(team, seconds);
   team->seconds[team->next] = seconds;
   team->next = (team->next + 1) % TSANOM_SPEEDUP_RECENT;
-  team->total += seconds;
   team->count++;
   team->usual += fmin(seconds, TSN_USUAL * tsn_team_median(team));
   if ((team->count & (team->count - 1)) != 0) return;

@@ -27,8 +27,7 @@ typedef struct {
   int32_t threads;
   uint32_t next; /* where in `seconds` the next goes */
   uint64_t count;
-  double total;       /* seconds of all */
-  double usual;       /* of all, each bounded by TSN_USUAL medians */
+  double usual;       /* seconds of all, each bounded by TSN_USUAL medians */
   double usual_at[2]; /* when `count` came to the two latest powers of two */
   double seconds[TSANOM_SPEEDUP_RECENT];
   double sorted[TSANOM_SPEEDUP_RECENT]; /* the same by size */

@@ -55,8 +55,8 @@ static double *end_of(const beats *b, size_t thread) {
 
 /* Run folders. */
 
-static int run_failure(failure *why, const char *path, tsanom_status status,
-                       const tsanom_heartbeat_fault *fault) {
+int run_failure(failure *why, const char *path, tsanom_status status,
+                const tsanom_heartbeat_fault *fault) {
   if (*fault->text) {
     return fail(why, "%s: byte %llu: %s", fault->file, (unsigned long long)fault->offset,
                 fault->text);

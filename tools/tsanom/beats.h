@@ -28,6 +28,10 @@ int beats_read_stream(FILE *stream, const char *file, beats *b, failure *why);
 
 void beats_free(beats *b);
 
+/* Say why the run at a path was refused: where, if the reader found out. */
+int run_failure(failure *why, const char *path, tsanom_status status,
+                const tsanom_heartbeat_fault *fault);
+
 /* Tell on the standard error if a run lacks what the disk had no room for. */
 void tell_lost_beats(const char *path, const tsanom_heartbeat_run *run);
 

@@ -261,15 +261,11 @@ int region_events_read(const char *folder, const tsanom_exec *exec, region_file 
   tsanom_heartbeat_fault_init(&fault, sizeof fault);
   tsanom_spmd_data_init(&f->data, sizeof f->data);
   tsanom_status status = tsanom_regions_open(folder, exec, &fault, &r.regions);
-  if (status < 0 && !*fault.text) return fail_status(why, folder, status);
-  if (status == TSANOM_E_IO) {
+  if (status == TSANOM_E_IO && *fault.text) {
     return fail(why, "%s: %s (a run has regions by tsanom record, or by recorders)",
                 fault.file, fault.text);
   }
-  if (status < 0) {
-    return fail(why, "%s: byte %llu: %s", fault.file, (unsigned long long)fault.offset,
-                fault.text);
-  }
+  if (status < 0) return run_failure(why, folder, status, &fault);
   tell_lost_beats(folder, tsanom_regions_run(r.regions));
   int failed = read_all(&r);
   tsanom_regions_close(r.regions);

@@ -32,15 +32,13 @@ void region_stream_free(region_stream *s) {
 
 static int refused(failure *why, const char *path, tsanom_status status,
                    const tsanom_heartbeat_fault *fault) {
-  if (!*fault->text) return fail_status(why, path, status);
-  if (status == TSANOM_E_IO) {
+  if (status == TSANOM_E_IO && *fault->text) {
     return fail(why,
                 "%s: %s (tsanom record makes it as the program opens its first parallel "
                 "region)",
                 fault->file, fault->text);
   }
-  return fail(why, "%s: byte %llu: %s", fault->file, (unsigned long long)fault->offset,
-              fault->text);
+  return run_failure(why, path, status, fault);
 }
 
 /* Regions outside of any other, from their begin to their end; the last may lack its
