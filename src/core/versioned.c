@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/versioned.h"
+#include "core/size.h"
 
 #include <string.h>
-
-static size_t smaller(size_t a, size_t b) {
-  return a < b ? a : b;
-}
 
 tsanom_status tsn_versioned_init(const tsn_versioned *type, void *caller,
                                  size_t caller_size) {
   if (!caller) return TSANOM_E_NULL;
   if (caller_size < type->first_size) return TSANOM_E_VERSION;
   memset(caller, 0, caller_size);
-  memcpy(caller, type->defaults, smaller(caller_size, type->size));
+  memcpy(caller, type->defaults, tsn_smaller(caller_size, type->size));
   memcpy(caller, &caller_size, sizeof caller_size);
   return TSANOM_OK;
 }
@@ -31,6 +28,6 @@ tsanom_status tsn_versioned_read(const tsn_versioned *type, void *own,
     if (bytes[i] != 0) return TSANOM_E_VERSION;
   }
   if (caller_size < type->size) memcpy(own, type->defaults, type->size);
-  memcpy(own, caller, smaller(caller_size, type->size));
+  memcpy(own, caller, tsn_smaller(caller_size, type->size));
   return TSANOM_OK;
 }

@@ -3,18 +3,12 @@
 
 #include <math.h>
 
+#include "core/size.h"
+
 typedef NAME(tsn_dtw_batch) batch;
 typedef NAME(tsn_dtw_batch_buffers) buffers;
 
 enum { STRIPS_PER_CHECK = 4, CELLS_PER_POLL = 1 << 21 };
-
-static size_t smaller(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
-static size_t larger(size_t a, size_t b) {
-  return a > b ? a : b;
-}
 
 /* A batch in progress. Rows are padded above row 0, as those of a single pair. */
 typedef struct {
@@ -54,8 +48,8 @@ static void fill_x(const run *r) {
   const NAME(tsn_dtw_kernels) *k = r->kernels;
   size_t rows = o->dimensions == 1 ? r->strips * k->depth : k->depth; /* of a piece */
   for (size_t row = 0; row < r->strips * k->depth; row += rows) {
-    size_t pad = row < r->padding ? smaller(r->padding - row, rows) : 0;
-    size_t first = larger(row, r->padding) - r->padding;
+    size_t pad = row < r->padding ? tsn_smaller(r->padding - row, rows) : 0;
+    size_t first = tsn_larger(row, r->padding) - r->padding;
     for (size_t d = 0; d < o->dimensions; d++) {
       real *to = r->buffers->x + (row * o->dimensions + d * k->depth) * k->lanes;
       k->fill(to, pad, d == 0 ? (real)INFINITY : 0);
@@ -91,16 +85,16 @@ static void prepare_row(const run *r, size_t t, size_t u, columns *c) {
     first = lowest ? p->open_begin_y : 0;
     last = p->m;
     c->begin = 0;
-    c->begun = larger(c->begun, first);
+    c->begun = tsn_larger(c->begun, first);
   } else {
     size_t i = row - r->padding;
     tsn_dtw_window_row(p, i, &first, &last);
     state = first == 0 && i < p->open_begin_x ? 0 : (real)INFINITY;
     after = ++last < p->m ? (real)INFINITY : 0;
-    c->begin = smaller(c->begin, first);
-    c->begun = larger(c->begun, first);
-    c->ending = smaller(c->ending, last);
-    c->end = larger(c->end, last);
+    c->begin = tsn_smaller(c->begin, first);
+    c->begun = tsn_larger(c->begun, first);
+    c->ending = tsn_smaller(c->ending, last);
+    c->end = tsn_larger(c->end, last);
   }
   if (state == 0) r->kernels->fill(b->state + u * r->kernels->lanes, 1, 0);
   b->after[u] = after;
@@ -116,7 +110,7 @@ static void sweep_strip(const run *r, size_t t) {
   columns c = {.begin = SIZE_MAX, .ending = SIZE_MAX};
   k->fill(b->state, k->depth, INFINITY);
   for (size_t u = 0; u < k->depth; u++) prepare_row(r, t, u, &c);
-  c.begin = smaller(c.begin, c.end);
+  c.begin = tsn_smaller(c.begin, c.end);
   /* The boundary's vector -1 is the first of the buffer. */
   const real *before = b->boundary + c.begin * lanes;
   for (size_t lane = 0; lane < lanes; lane++) {
@@ -218,7 +212,8 @@ static tsanom_status sweep_all(const run *r, const tsn_dtw_watch *watch,
     if (checks && t % STRIPS_PER_CHECK == STRIPS_PER_CHECK - 1 && all_above(r, t)) {
       return TSANOM_OK;
     }
-    cells += r->kernels->depth * lanes * smaller(r->problem.m, 2 * r->problem.radius + 1);
+    cells +=
+        r->kernels->depth * lanes * tsn_smaller(r->problem.m, 2 * r->problem.radius + 1);
     if (cells > CELLS_PER_POLL) {
       cells = 0;
       if (tsn_dtw_watch_stop(watch)) return TSANOM_STOPPED;

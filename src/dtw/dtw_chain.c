@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/size.h"
+
 typedef NAME(tsn_dtw_chain) chain;
 typedef NAME(tsn_dtw_kernels) kernels;
 typedef NAME(tsn_dtw_chain_sweeps) sweeps;
@@ -11,17 +13,9 @@ typedef NAME(tsn_dtw_strip) strip;
 
 enum { CELLS_PER_POLL = 1 << 20, STEPS_TOGETHER = 64 };
 
-static size_t round_up(size_t value, size_t to) {
-  return (value + to - 1) / to * to;
-}
-
-static size_t larger(size_t a, size_t b) {
-  return a > b ? a : b;
-}
-
 /* Vectors in all strips of a depth. */
 static size_t vectors_of(size_t n, size_t lanes, size_t depth) {
-  return round_up(n, lanes * depth) / lanes;
+  return tsn_round_up(n, lanes * depth) / lanes;
 }
 
 /* The sweeps that compute the fewest cells; of equals, the first. */
@@ -42,7 +36,7 @@ bool NAME(tsn_dtw_chain_suits)(const tsn_dtw_problem *problem,
   bool closed = problem->open_begin_x == 0 && problem->open_begin_y == 0 &&
                 problem->open_end_x == 0 && problem->open_end_y == 0;
   bool plain = options->dimensions == 1 && options->penalty == 0;
-  bool whole = problem->radius + 1 >= larger(n, m) && !isfinite(options->cutoff);
+  bool whole = problem->radius + 1 >= tsn_larger(n, m) && !isfinite(options->cutoff);
   /* One handover, if any, ends before the next begins. */
   bool wide = m >= 2 * k->delay * k->lanes || n <= k->cost[0].chain[0].depth * k->lanes;
   bool tall = n >= 4 * k->lanes; /* or a ribbon is faster */
@@ -81,7 +75,7 @@ static void fill_rows(const real *x, size_t n, size_t stride, size_t lanes, size
 
 static void fill_columns(const real *y, size_t m, size_t stride, const kernels *k,
                          chain *c) {
-  size_t width = round_up(m, k->delay), length = width / k->delay, lanes = k->lanes;
+  size_t width = tsn_round_up(m, k->delay), length = width / k->delay, lanes = k->lanes;
   size_t padding = width - m;
   for (size_t f = 0; f < k->delay; f++) {
     real *column = c->columns + f * c->column_stride + lanes;
@@ -100,7 +94,7 @@ static void fill_columns(const real *y, size_t m, size_t stride, const kernels *
 /* Above row 0 only the empty prefix is finite: where no column is padded, the state
  * has it. */
 static void fill_edges(size_t m, const kernels *k, size_t depth, chain *c) {
-  size_t width = round_up(m, k->delay), vectors = depth + k->delay + 1;
+  size_t width = tsn_round_up(m, k->delay), vectors = depth + k->delay + 1;
   for (size_t j = 0; j < width + k->delay * k->lanes; j++) c->boundary[j] = INFINITY;
   k->fill(c->state, vectors, INFINITY);
   if (width > m) {
@@ -113,7 +107,7 @@ static void fill_edges(size_t m, const kernels *k, size_t depth, chain *c) {
 /* Columns begin ... end-1 of the uppermost block; whether to go on. */
 static bool sweep_inner(const sweeps *s, const strip *at, size_t lanes, size_t begin,
                         size_t end, const tsn_dtw_watch *watch, size_t *cells) {
-  size_t most = round_up(CELLS_PER_POLL / (s->depth * lanes), STEPS_TOGETHER);
+  size_t most = tsn_round_up(CELLS_PER_POLL / (s->depth * lanes), STEPS_TOGETHER);
   for (size_t step = begin; step < end; step += most) {
     size_t to = end - step < most ? end : step + most;
     s->inner(at, step, to);
@@ -142,7 +136,7 @@ int NAME(tsn_dtw_chain_run)(const tsn_dtw_problem *problem,
                             const tsanom_dtw_options *options, const kernels *k,
                             const real *x, const real *y, chain *c,
                             const tsn_dtw_watch *watch, real *distance) {
-  size_t n = problem->n, lanes = k->lanes, width = round_up(problem->m, k->delay);
+  size_t n = problem->n, lanes = k->lanes, width = tsn_round_up(problem->m, k->delay);
   const sweeps *s = best_sweeps(k, n, options->cost);
   size_t rows = s->depth * lanes, begin = 0, cells = 0;
   fill_rows(x, n, options->stride, lanes, s->depth, c->x);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "core/size.h"
+
 typedef NAME(tsn_dtw_grid) grid;
 typedef NAME(tsn_dtw_level) level;
 typedef NAME(tsn_dtw_pair) pair;
@@ -10,14 +12,6 @@ typedef NAME(tsn_dtw_pair) pair;
 /* Each level has sixteen times as many lines as that above, so that a path crosses
  * 2/16 of its tiles; no tile is narrower than a few turns of the lanes. */
 enum { COARSER = 16, FINEST_COLUMNS = 96 };
-
-static size_t smaller(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
-static size_t larger(size_t a, size_t b) {
-  return a > b ? a : b;
-}
 
 static size_t divide_up(size_t a, size_t b) {
   return a / b + (a % b != 0);
@@ -33,10 +27,10 @@ static tsn_dtw_problem transposed(const tsn_dtw_problem *p) {
 
 /* Columns that the window admits in a row, at most. */
 static size_t widest_row(const tsn_dtw_problem *p) {
-  if (p->window == TSANOM_DTW_SAKOE_CHIBA) return smaller(p->m, 2 * p->radius + 1);
+  if (p->window == TSANOM_DTW_SAKOE_CHIBA) return tsn_smaller(p->m, 2 * p->radius + 1);
   size_t rise = p->m - 1, run = p->n - 1;
   if (run == 0) return p->m;
-  return smaller(p->m, 2 * (p->radius * smaller(rise, run) / run) + 3);
+  return tsn_smaller(p->m, 2 * (p->radius * tsn_smaller(rise, run) / run) + 3);
 }
 
 static size_t lines_between(size_t count, size_t every) {
@@ -59,12 +53,13 @@ static void level_layout(tsn_arena *arena, const grid *g, size_t strips, size_t 
   tsn_dtw_problem t = transposed(p);
   size_t rows = 0, kept = 0;
   l->strips = divide_up(strips, COARSER);
-  l->columns = larger(FINEST_COLUMNS, divide_up(columns, COARSER));
+  l->columns = tsn_larger(FINEST_COLUMNS, divide_up(columns, COARSER));
   l->columns = divide_up(l->columns, g->pair.kernels->delay) * g->pair.kernels->delay;
-  l->row_stride = smaller(widest_row(p), columns) + 1;
-  l->column_stride = smaller(widest_row(&t) + 2 * g->pair.rows, strips * g->pair.rows);
-  size_t row_lines = smaller(lines_between(strips, 1), COARSER - 1);
-  size_t column_lines = smaller(lines_between(columns, FINEST_COLUMNS), COARSER - 1);
+  l->row_stride = tsn_smaller(widest_row(p), columns) + 1;
+  l->column_stride =
+      tsn_smaller(widest_row(&t) + 2 * g->pair.rows, strips * g->pair.rows);
+  size_t row_lines = tsn_smaller(lines_between(strips, 1), COARSER - 1);
+  size_t column_lines = tsn_smaller(lines_between(columns, FINEST_COLUMNS), COARSER - 1);
   if (__builtin_mul_overflow(row_lines, l->row_stride, &rows) ||
       __builtin_mul_overflow(column_lines, l->column_stride, &kept)) {
     arena->overflow = true;
@@ -78,11 +73,11 @@ static void level_layout(tsn_arena *arena, const grid *g, size_t strips, size_t 
 static bool choices_fit(const grid *g, size_t strips, size_t columns, size_t *bytes) {
   const NAME(tsn_dtw_kernels) *k = g->pair.kernels;
   size_t skew = k->delay * (k->lanes + 1), all, in_band;
-  size_t widest = smaller(widest_row(&g->pair.problem), columns);
+  size_t widest = tsn_smaller(widest_row(&g->pair.problem), columns);
   bool fits = !__builtin_mul_overflow(strips, columns + skew, &all) &&
               !__builtin_mul_overflow(strips, widest + skew, &in_band) &&
               !__builtin_add_overflow(in_band, columns, &in_band);
-  return fits && !__builtin_mul_overflow(smaller(all, in_band),
+  return fits && !__builtin_mul_overflow(tsn_smaller(all, in_band),
                                          k->depth * k->choice_bytes, bytes);
 }
 
@@ -122,7 +117,7 @@ void NAME(tsn_dtw_grid_layout)(tsn_arena *arena, const tsn_dtw_problem *problem,
   if (linear) {
     size_t room = linear_room(problem);
     levels_layout(arena, g, room);
-    bytes = smaller(bytes, room);
+    bytes = tsn_smaller(bytes, room);
   }
   g->strips = tsn_arena_take(arena, g->pair.count, sizeof *g->strips);
   g->choices = tsn_arena_take(arena, bytes, 1);
@@ -133,8 +128,8 @@ static size_t first_row_kept(const grid *g, const level *l, size_t j) {
   tsn_dtw_problem t = transposed(&g->pair.problem);
   size_t first, last, rows = g->pair.rows;
   tsn_dtw_window_row(&t, j, &first, &last);
-  size_t strip = (smaller(first, g->pair.problem.n - 1) + g->pair.padding) / rows;
-  return larger(strip, l->area.first_strip) * rows;
+  size_t strip = (tsn_smaller(first, g->pair.problem.n - 1) + g->pair.padding) / rows;
+  return tsn_larger(strip, l->area.first_strip) * rows;
 }
 
 /* Where D(i, last column of tile column c) is kept; NULL: outside of the window. */
@@ -150,7 +145,7 @@ static real *row_line(const grid *g, const level *l, size_t r, ptrdiff_t *first_
   size_t strip = l->area.first_strip + (r + 1) * l->strips, first, last;
   size_t i = strip * g->pair.rows - g->pair.padding - 1;
   tsn_dtw_window_row(&g->pair.problem, i, &first, &last);
-  *first_column = (ptrdiff_t)larger(first, l->area.first) - 1;
+  *first_column = (ptrdiff_t)tsn_larger(first, l->area.first) - 1;
   return l->rows + r * l->row_stride;
 }
 
@@ -237,7 +232,7 @@ static void keep_block(const grid *g, const level *l, size_t t, size_t c, size_t
 
 static void run_to(grid *g, size_t *step, size_t to) {
   NAME(tsn_dtw_sweeper) *s = &g->sweeper;
-  to = smaller(larger(to, *step), s->end);
+  to = tsn_smaller(tsn_larger(to, *step), s->end);
   if (*step < to) NAME(tsn_dtw_sweep_run)(&g->pair, s, *step, to);
   *step = to;
 }

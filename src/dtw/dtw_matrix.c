@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/parallel.h"
+#include "core/size.h"
 
 typedef NAME(tsn_dtw_set) set;
 typedef NAME(tsn_dtw_matrix) matrix;
@@ -59,10 +60,6 @@ bool NAME(tsn_dtw_set_finite)(const set *s, const tsanom_dtw_options *options) {
   return true;
 }
 
-static size_t smaller(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
 static tsanom_status layout(tsn_arena *arena, const matrix *m, const tsn_dtw_call *call,
                             job *j) {
   tsn_arena single;
@@ -78,8 +75,8 @@ static tsanom_status layout(tsn_arena *arena, const matrix *m, const tsn_dtw_cal
   for (size_t t = 0; t < threads; t++) {
     thread_buffers b = {.single = tsn_arena_measure()};
     NAME(tsn_dtw_batch_layout)
-    (arena, smaller(m->xs.longest, TSN_DTW_BATCH_LONGEST),
-     smaller(m->ys.longest, TSN_DTW_BATCH_LONGEST), call, &b.batch);
+    (arena, tsn_smaller(m->xs.longest, TSN_DTW_BATCH_LONGEST),
+     tsn_smaller(m->ys.longest, TSN_DTW_BATCH_LONGEST), call, &b.batch);
     b.single.base = tsn_arena_take(arena, bytes, 1);
     if (j->threads) j->threads[t] = b;
   }
@@ -178,7 +175,7 @@ static bool add_pair(const job *j, thread_buffers *own, const tsn_dtw_watch *wat
 /* Units of pairs of the same two lengths: one batch each, across rows. */
 static bool run_batch_unit(const job *j, thread_buffers *own, const tsn_dtw_watch *watch,
                            size_t unit, size_t *pairs) {
-  size_t begin = unit * j->lanes, end = smaller(begin + j->lanes, j->pairs);
+  size_t begin = unit * j->lanes, end = tsn_smaller(begin + j->lanes, j->pairs);
   size_t a = row_of(j->matrix, begin);
   size_t b = first_column(j->matrix, a) + begin - pairs_before(j->matrix, a);
   pending p = {.count = 0};
@@ -199,7 +196,7 @@ static void cut_rows(job *j) {
   size_t columns = j->matrix->ys.count;
   size_t share = divide_up(columns, divide_up(BLOCKS, j->matrix->xs.count));
   size_t batches = divide_up(share, j->lanes) * j->lanes;
-  j->unit = smaller(UNIT_COLUMNS, batches);
+  j->unit = tsn_smaller(UNIT_COLUMNS, batches);
   j->block = divide_up(batches, j->unit) * j->unit;
 }
 
@@ -211,7 +208,7 @@ static bool run_row_unit(const job *j, thread_buffers *own, const tsn_dtw_watch 
                          size_t unit, size_t *pairs) {
   const matrix *m = j->matrix;
   size_t a = unit / units_per_row(j), begin = unit % units_per_row(j) * j->unit;
-  size_t end = smaller(begin + j->unit, m->ys.count), first = first_column(m, a);
+  size_t end = tsn_smaller(begin + j->unit, m->ys.count), first = first_column(m, a);
   pending p = {.count = 0};
   *pairs = 0;
   for (size_t k = begin; k < end; k++) {
@@ -288,7 +285,7 @@ static void order_by_length(const size_t *lengths, size_t *order, size_t count) 
 static void order_blocks(const set *s, size_t block, size_t *order) {
   for (size_t k = 0; k < s->count; k++) order[k] = k;
   for (size_t k = 0; k < s->count; k += block) {
-    order_by_length(s->lengths, order + k, smaller(block, s->count - k));
+    order_by_length(s->lengths, order + k, tsn_smaller(block, s->count - k));
   }
 }
 
@@ -308,13 +305,13 @@ tsanom_status NAME(tsn_dtw_matrix_run)(matrix *m, const tsn_dtw_call *call,
     order_blocks(&m->ys, j.block, j.order);
     j.units = m->xs.count * units_per_row(&j);
   }
-  size_t threads = smaller((size_t)call->exec.threads, j.units);
+  size_t threads = tsn_smaller((size_t)call->exec.threads, j.units);
   tsn_team_run(threads > 1 ? (int)threads : 1, run_units, &j);
   bool stopped = atomic_load(&j.stop) != 0;
-  size_t unit = smaller(atomic_load(&j.unfinished), atomic_load(&j.next));
-  unit = smaller(unit, j.units);
+  size_t unit = tsn_smaller(atomic_load(&j.unfinished), atomic_load(&j.next));
+  unit = tsn_smaller(unit, j.units);
   m->computed = !stopped  ? j.pairs
                 : j.order ? pairs_before_unit(&j, unit)
-                          : smaller(unit * j.lanes, j.pairs);
+                          : tsn_smaller(unit * j.lanes, j.pairs);
   return stopped ? TSANOM_STOPPED : TSANOM_OK;
 }

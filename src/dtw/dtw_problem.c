@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "core/size.h"
 #include "core/versioned.h"
 
 static const tsanom_dtw_options defaults = {.struct_size = sizeof defaults,
@@ -36,20 +37,16 @@ tsanom_status tsn_dtw_options_read(tsanom_dtw_options *own,
   return known_kinds && in_range ? TSANOM_OK : TSANOM_E_OPTION;
 }
 
-static size_t smaller(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
 tsanom_status tsn_dtw_problem_init(tsn_dtw_problem *problem, size_t n, size_t m,
                                    const tsanom_dtw_options *options) {
   *problem = (tsn_dtw_problem){
       .n = n,
       .m = m,
-      .radius = smaller(options->radius, n > m ? n : m),
-      .open_begin_x = smaller(options->open_begin_x, n - 1),
-      .open_begin_y = smaller(options->open_begin_y, m - 1),
-      .open_end_x = smaller(options->open_end_x, n - 1),
-      .open_end_y = smaller(options->open_end_y, m - 1),
+      .radius = tsn_smaller(options->radius, n > m ? n : m),
+      .open_begin_x = tsn_smaller(options->open_begin_x, n - 1),
+      .open_begin_y = tsn_smaller(options->open_begin_y, m - 1),
+      .open_end_x = tsn_smaller(options->open_end_x, n - 1),
+      .open_end_y = tsn_smaller(options->open_end_y, m - 1),
       .window = options->window,
   };
   if (options->window == TSANOM_DTW_SLOPE) {
@@ -69,9 +66,9 @@ void tsn_dtw_slope_row(const tsn_dtw_problem *p, size_t i, size_t *first, size_t
     *last = p->m - 1;
     return;
   }
-  size_t reach = p->radius * smaller(rise, run);
+  size_t reach = p->radius * tsn_smaller(rise, run);
   *first = i * rise > reach ? (i * rise - reach + run - 1) / run : 0;
-  *last = smaller((i * rise + reach) / run, p->m - 1);
+  *last = tsn_smaller((i * rise + reach) / run, p->m - 1);
 }
 
 /* Every cell of a Sakoe-Chiba band is reachable from (0,0): one of the ends has to

@@ -3,22 +3,12 @@
 
 #include <math.h>
 
+#include "core/size.h"
+
 typedef NAME(tsn_dtw_pair) pair;
 typedef NAME(tsn_dtw_sweeper) sweeper;
 typedef NAME(tsn_dtw_rectangle) rectangle;
 typedef NAME(tsn_dtw_kernels) kernels;
-
-static size_t round_up(size_t value, size_t to) {
-  return (value + to - 1) / to * to;
-}
-
-static size_t smaller(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
-static size_t larger(size_t a, size_t b) {
-  return a > b ? a : b;
-}
 
 void NAME(tsn_dtw_pair_layout)(tsn_arena *arena, const tsn_dtw_problem *problem,
                                const tsanom_dtw_options *options, const kernels *k,
@@ -133,12 +123,12 @@ static bool fill_row(const pair *p, const rectangle *a, sweeper *s, size_t i, si
   } else if (first < a->first && last + 1 >= a->first) {
     left = a->left[(ptrdiff_t)i - a->left_row];
   }
-  first = larger(larger(first, a->first), a->floor);
+  first = tsn_larger(tsn_larger(first, a->first), a->floor);
   s->state[at] = first == a->first ? left : (real)INFINITY;
   bool ends_here = last + 1 < a->end;
   s->after[at] = ends_here ? (real)INFINITY : 0;
-  size_t end = smaller(last + 1, a->end);
-  *first_step = smaller(first, a->end) - a->first + skew;
+  size_t end = tsn_smaller(last + 1, a->end);
+  *first_step = tsn_smaller(first, a->end) - a->first + skew;
   *last_step = (end > a->first ? end - a->first : 0) + skew;
   bool ends = ends_here || s->holds;
   s->first[at] = (tick)(ptrdiff_t)*first_step;
@@ -153,7 +143,7 @@ enum { IRREGULAR, FULL, BAND };
 static int shape_of(const pair *p, const rectangle *a, size_t t, size_t *base) {
   const tsn_dtw_problem *q = &p->problem;
   size_t row = t * p->rows, first, last, lowest_first, lowest_last;
-  size_t from = larger(a->first, a->floor);
+  size_t from = tsn_larger(a->first, a->floor);
   *base = 0;
   if (row < p->padding || a->left || q->open_end_x > 0) return IRREGULAR;
   size_t i = row - p->padding;
@@ -214,18 +204,18 @@ static void prepare_irregular(const pair *p, const rectangle *a, size_t t, sweep
       if (row < p->padding) {
         bool lowest = row + 1 == p->padding;
         first_step = pad_row(p, a, s, at, skew, lowest);
-        begun = larger(begun, first_step);
+        begun = tsn_larger(begun, first_step);
         /* Rows above it stay infinite; what the last row of the strip passes down
          * begins at column -1. */
         if (lowest) begin = block > 0 ? skew - delay : 0;
         continue;
       }
       if (fill_row(p, a, s, row - p->padding, at, skew, &first_step, &last_step)) {
-        ending = smaller(ending, last_step);
+        ending = tsn_smaller(ending, last_step);
       }
-      begin = smaller(begin, first_step);
-      end = larger(end, last_step);
-      begun = larger(begun, first_step);
+      begin = tsn_smaller(begin, first_step);
+      end = tsn_larger(end, last_step);
+      begun = tsn_larger(begun, first_step);
     }
   }
   s->begin = begin;
@@ -244,8 +234,8 @@ void NAME(tsn_dtw_sweep_prepare)(const pair *p, const rectangle *a, size_t t,
     prepare_regular(p, a, t, shape, base, s);
   }
   s->begin = s->begin / delay * delay;
-  s->end = round_up(s->end, delay);
-  s->begun = round_up(s->begun, delay);
+  s->end = tsn_round_up(s->end, delay);
+  s->begun = tsn_round_up(s->begun, delay);
   s->ending = s->ending / delay * delay;
   s->strip = (NAME(tsn_dtw_strip)){
       .dimensions = p->options->dimensions,
@@ -289,7 +279,7 @@ void NAME(tsn_dtw_sweep_finish)(const pair *p, const rectangle *a, size_t t) {
   if (below >= p->problem.n) return;
   tsn_dtw_window_row(&p->problem, below - 1, &first, &last);
   tsn_dtw_window_row(&p->problem, below, &first, &last_below);
-  for (size_t j = larger(last + 1, a->first); j <= last_below && j < a->end; j++) {
+  for (size_t j = tsn_larger(last + 1, a->first); j <= last_below && j < a->end; j++) {
     a->boundary[j - a->first] = INFINITY;
   }
 }
@@ -308,8 +298,8 @@ size_t NAME(tsn_dtw_first_live)(const pair *p, const real *boundary, size_t t,
   double rest = tail ? tail[below] : 0;
   double margin = rest == 0 ? 1 : 1 - 4 * 0x1p-52 * ((double)q->n + (double)q->m);
   tsn_dtw_window_row(q, below - 1, &first, &last);
-  size_t end = smaller(to, last + 1);
-  for (size_t j = larger(from, first); j < end; j++) {
+  size_t end = tsn_smaller(to, last + 1);
+  for (size_t j = tsn_larger(from, first); j < end; j++) {
     if (((double)boundary[j] + rest) * margin <= cutoff) return j;
   }
   return to;

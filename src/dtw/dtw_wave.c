@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include "core/parallel.h"
+#include "core/size.h"
 
 typedef NAME(tsn_dtw_wave) wave;
 typedef NAME(tsn_dtw_pair) pair;
@@ -25,14 +26,6 @@ typedef struct {
   _Atomic int abandoned;
   size_t floor; /* grows where strips follow each other on one thread */
 } run;
-
-static size_t smaller(size_t a, size_t b) {
-  return a < b ? a : b;
-}
-
-static size_t larger(size_t a, size_t b) {
-  return a > b ? a : b;
-}
 
 static bool is_over(const run *r) {
   return atomic_load_explicit(r->watch->stop, memory_order_relaxed) ||
@@ -77,7 +70,7 @@ static void set_progress(const run *r, size_t t, size_t step) {
  */
 static size_t strips_together(const wave *w, int threads) {
   size_t share = (w->end_strip - w->first_strip) / (4 * (size_t)threads);
-  return !w->progress || share == 0 ? 1 : smaller(share, TSN_DTW_STRIPS_TOGETHER);
+  return !w->progress || share == 0 ? 1 : tsn_smaller(share, TSN_DTW_STRIPS_TOGETHER);
 }
 
 /* Steps of one go. In a wavefront the last thread should be on its way before the first
@@ -86,7 +79,7 @@ static size_t strips_together(const wave *w, int threads) {
 static size_t tile_steps(const wave *w, int threads, size_t together, size_t steps) {
   if (w->progress) {
     size_t close = steps / ((size_t)threads * (together + 2));
-    return larger(smaller(close, MOST_STEPS) / LEAST_STEPS, 1) * LEAST_STEPS;
+    return tsn_larger(tsn_smaller(close, MOST_STEPS) / LEAST_STEPS, 1) * LEAST_STEPS;
   }
   size_t delay = w->pair->kernels->delay;
   return (CELLS_PER_POLL / (w->pair->rows * w->pair->options->dimensions) + 1) * delay;
@@ -142,7 +135,7 @@ static sweep sweep_of(run *r, size_t t, sweeper *s) {
   NAME(tsn_dtw_rectangle) area = r->wave->area;
   area.floor = r->floor;
   NAME(tsn_dtw_sweep_prepare)(r->wave->pair, &area, t, s);
-  size_t begin = smaller(s->begin, s->end);
+  size_t begin = tsn_smaller(s->begin, s->end);
   return (sweep){.t = t, .step = begin, .sweeper = s, .row = crossing_of(r, t)};
 }
 
@@ -188,7 +181,7 @@ static bool sweep_together(run *r, sweep *sweeps, size_t count, size_t steps, bo
   for (size_t first = 0; first < count;) {
     for (size_t k = first; k < count; k++) {
       sweep *s = sweeps + k;
-      size_t end = smaller(s->sweeper->end, s->step + steps);
+      size_t end = tsn_smaller(s->sweeper->end, s->step + steps);
       if (k == 0) {
         if (!wait_above(r, s->t, end)) return false;
         fetch_boundary(r->wave, s->step, end);
@@ -216,7 +209,7 @@ static void run_strips(void *context, int thread, int threads) {
     size_t t = atomic_fetch_add_explicit(&r->next, together, memory_order_relaxed);
     if (t >= w->end_strip || is_over(r)) return;
     sweep sweeps[TSN_DTW_STRIPS_TOGETHER];
-    size_t count = smaller(together, w->end_strip - t);
+    size_t count = tsn_smaller(together, w->end_strip - t);
     for (size_t k = 0; k < count; k++) sweeps[k] = sweep_of(r, t + k, s + k);
     size_t steps = tile_steps(w, threads, together, s->end - s->begin);
     if (!sweep_together(r, sweeps, count, steps, thread == 0, &cells)) return;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/size.h"
 #include "spmd/spmd_internal.h"
 
 enum {
@@ -18,10 +19,6 @@ static tsanom_roughset_options rough_options(size_t limit) {
   return o;
 }
 
-static size_t larger(size_t a, size_t b) {
-  return a > b ? a : b;
-}
-
 /* The largest workspace of the calls below. */
 static tsanom_status scratch_bytes(size_t rows, size_t columns, size_t limit,
                                    const tsanom_exec *exec, size_t *bytes) {
@@ -35,11 +32,11 @@ static tsanom_status scratch_bytes(size_t rows, size_t columns, size_t limit,
   for (size_t q = 0; q < sizeof query / sizeof *query; q++) {
     tsanom_status status = query[q](rows, columns, &o, exec, &one);
     if (status < 0) return status;
-    *bytes = larger(*bytes, one);
+    *bytes = tsn_larger(*bytes, one);
   }
   tsanom_status status =
       tsanom_roughset_paper_choice_workspace(limit, columns, &o, exec, &one);
-  *bytes = larger(*bytes, one);
+  *bytes = tsn_larger(*bytes, one);
   return status;
 }
 
