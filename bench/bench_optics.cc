@@ -188,7 +188,7 @@ BENCHMARK(order_threads)
     ->ArgNames({"n", "d", "milli_eps", "threads"})
     ->Args({1000000, 2, 0, 2})
     ->Args({100000, 14, 6000, 2})
-    ->Iterations(1)
+    ->Iterations(3)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(order_threads)

@@ -22,12 +22,14 @@ enum {
 /* The reachability of a processed point: better than any offer. */
 static const double processed = -1;
 
-/* What a point that looked farther knows: of its list, so that the calling thread
- * need not fetch those that another one wrote and that remained empty. */
+/* What a point has to offer next: all that the calling thread has to know of a list, so
+ * that it need not fetch those that another one wrote. */
 typedef struct {
-  double known;
-  bool found, complete;
-} outcome;
+  double key;   /* of the offer; without one, how far the point has looked, INFINITY if
+                   nothing is left to it */
+  uint64_t tie; /* see tsn_optics_offer */
+  uint32_t to;  /* place of the point that it is made to; TSN_OPTICS_NONE: no offer */
+} prospect;
 
 typedef struct {
   tsanom_exec quiet; /* exec without its poll */
@@ -36,7 +38,7 @@ typedef struct {
   tsn_optics_offers offers;
   tsn_optics_buckets waiting; /* places of points that offer nothing now */
   uint32_t place[BATCH];
-  outcome outcome[BATCH];
+  prospect next[BATCH]; /* of the points at these places */
 } job;
 
 void tsn_optics_lazy_layout(tsn_arena *arena, size_t n, size_t dimensions,
@@ -63,58 +65,66 @@ static unsigned open_to_offers(const job *j, const tsn_optics_list *list,
   return open;
 }
 
-/* Let the point at a place make the best offer that it still has: now, or, if the order
- * will not come to that soon, later. If it keeps none, it waits until it must look
- * farther. */
-static void make_offer(job *j, uint32_t place) {
-  tsn_optics_list *list = &j->neighbours->list[place];
-  const double *keys = j->neighbours->key + (size_t)place * TSN_OPTICS_KEPT;
+/* The best offer of the point at a place among the neighbours that it keeps. */
+static prospect next_offer(const job *j, uint32_t place) {
+  const tsn_optics_neighbours *neighbours = j->neighbours;
+  tsn_optics_list *list = &neighbours->list[place];
+  const double *keys = neighbours->key + (size_t)place * TSN_OPTICS_KEPT;
   unsigned open = open_to_offers(j, list, keys);
   if (open == 0) {
     list->next = list->count;
-    if (!list->complete) tsn_optics_buckets_add(&j->waiting, place, list->known);
-    return;
+    return (prospect){list->complete ? INFINITY : list->known, 0, TSN_OPTICS_NONE};
   }
   list->next = (uint8_t)__builtin_ctz(open);
-  double key = keys[list->next];
-  if (j->offers.count && tsn_optics_buckets_above(key, j->offers.entry[0].key)) {
-    tsn_optics_buckets_add(&j->waiting, place, key);
-    return;
-  }
-  uint32_t to = list->neighbour[list->next++];
-  uint64_t number = j->neighbours->tree.number[to];
-  __builtin_prefetch(&j->neighbours->tree.place[number]); /* once the offer is taken */
-  if (key < j->scratch->reach[to]) j->scratch->reach[to] = key;
-  tsn_optics_offers_push(&j->offers, (tsn_optics_offer){key, number << 32 | list->time});
+  uint32_t to = list->neighbour[list->next];
+  uint64_t number = neighbours->tree.number[to];
+  return (prospect){keys[list->next], number << 32 | list->time, to};
 }
 
-/* Let those make an offer that waited to do so; returns how many of the `count` are left,
- * which must look farther. */
-static size_t make_offers(job *j, size_t count) {
+/* Whether there is an offer, and the order comes near its key soon. */
+static bool is_due(const job *j, const prospect *p) {
+  return p->to != TSN_OPTICS_NONE &&
+         !(j->offers.count && tsn_optics_buckets_above(p->key, j->offers.entry[0].key));
+}
+
+/* Let the point at a place wait until the order comes to its offer or, if it has none, to
+ * where it must look farther. */
+static void wait(job *j, uint32_t place, const prospect *p) {
+  if (p->to == TSN_OPTICS_NONE && p->key == INFINITY) return;
+  tsn_optics_buckets_add(&j->waiting, place, p->key);
+}
+
+/* The offer of the point at a place, which is made now: the neighbour before the list's
+ * next one is whom it is made to. */
+static tsn_optics_offer offer_of(job *j, uint32_t place, const prospect *p) {
+  double *reach = &j->scratch->reach[p->to];
+  j->neighbours->list[place].next++;
+  if (p->key < *reach) *reach = p->key;
+  return (tsn_optics_offer){p->key, p->tie};
+}
+
+static void offer_or_wait(job *j, uint32_t place, const prospect *p) {
+  if (is_due(j, p)) {
+    tsn_optics_offers_push(&j->offers, offer_of(j, place, p));
+  } else {
+    wait(j, place, p);
+  }
+}
+
+/* Find out what points that waited have to offer; those that have used up what they kept
+ * look farther. */
+static void find_offers(void *context, size_t begin, size_t end, int thread) {
   enum { AHEAD = 8 };
-  const tsn_optics_list *lists = j->neighbours->list;
-  size_t left = 0;
-  for (size_t i = 0; i < count; i++) {
-    uint32_t place = j->place[i];
-    if (i + AHEAD < count) __builtin_prefetch(&lists[j->place[i + AHEAD]], 1);
-    if (lists[place].next < lists[place].count) {
-      make_offer(j, place);
-    } else {
-      j->place[left++] = place;
-    }
-  }
-  return left;
-}
-
-static void look_farther(void *context, size_t begin, size_t end, int thread) {
   job *j = context;
-  tsn_optics_list *lists = j->neighbours->list;
+  const tsn_optics_neighbours *neighbours = j->neighbours;
   (void)thread;
   for (size_t i = begin; i < end; i++) {
-    if (i + 1 < end) __builtin_prefetch(&lists[j->place[i + 1]], 1);
-    const tsn_optics_list *list = &lists[j->place[i]];
-    tsn_optics_neighbours_renew(j->neighbours, j->place[i]);
-    j->outcome[i] = (outcome){list->known, list->count > 0, list->complete};
+    if (i + AHEAD < end) tsn_optics_neighbours_fetch(neighbours, j->place[i + AHEAD]);
+    const tsn_optics_list *list = &neighbours->list[j->place[i]];
+    if (list->next == list->count) {
+      tsn_optics_neighbours_renew(neighbours, j->place[i]);
+    }
+    j->next[i] = next_offer(j, j->place[i]);
   }
 }
 
@@ -131,15 +141,8 @@ static void settle(job *j) {
         j->offers.count ? j->offers.entry[0].key : tsn_optics_buckets_least(&j->waiting);
     size_t count = tsn_optics_buckets_take(&j->waiting, key, j->place, BATCH);
     if (count == 0) return;
-    count = make_offers(j, count);
-    tsn_parallel_for(&j->quiet, count, grain, look_farther, j, NULL);
-    for (size_t i = 0; i < count; i++) {
-      if (j->outcome[i].found) {
-        make_offer(j, j->place[i]);
-      } else if (!j->outcome[i].complete) {
-        tsn_optics_buckets_add(&j->waiting, j->place[i], j->outcome[i].known);
-      }
-    }
+    tsn_parallel_for(&j->quiet, count, grain, find_offers, j, NULL);
+    for (size_t i = 0; i < count; i++) offer_or_wait(j, j->place[i], &j->next[i]);
   }
 }
 
@@ -149,6 +152,36 @@ static void fetch(const job *j, uint32_t place) {
   __builtin_prefetch(&j->neighbours->list[place], 1);
   __builtin_prefetch(keys);
   __builtin_prefetch(keys + TSN_OPTICS_KEPT - 1);
+  tsn_optics_tree_fetch(&j->neighbours->tree, place);
+}
+
+/* A point that may be the next of the order. */
+typedef struct {
+  double key;
+  uint32_t place;
+  uint32_t from; /* predecessor, TSN_OPTICS_NONE: none */
+} candidate;
+
+/* That of the best offer, whose maker makes another one; without offers, the first point
+ * that is left. */
+static candidate next_candidate(job *j, const uint32_t *order) {
+  const tsn_optics_tree *tree = &j->neighbours->tree;
+  if (j->offers.count == 0) {
+    return (candidate){INFINITY, tree->place[tree->first[0]], TSN_OPTICS_NONE};
+  }
+  tsn_optics_offer best = j->offers.entry[0];
+  uint32_t time = (uint32_t)best.tie, maker = j->scratch->place[time];
+  const tsn_optics_list *list = &j->neighbours->list[maker];
+  candidate c = {best.key, list->neighbour[list->next - 1], order[time]};
+  fetch(j, c.place);
+  prospect next = next_offer(j, maker);
+  if (is_due(j, &next)) {
+    tsn_optics_offers_replace_first(&j->offers, offer_of(j, maker, &next));
+  } else {
+    tsn_optics_offers_drop_first(&j->offers);
+    wait(j, maker, &next);
+  }
+  return c;
 }
 
 static tsanom_status order_all(job *j, const tsn_optics_progress *progress,
@@ -158,29 +191,18 @@ static tsanom_status order_all(job *j, const tsn_optics_progress *progress,
   for (size_t i = 0; i < n; i++) reach[i] = INFINITY;
   for (size_t k = 0; k < n;) {
     settle(j);
-    tsn_optics_offer best = {INFINITY, (uint64_t)tree->first[0] << 32};
-    uint32_t from = TSN_OPTICS_NONE;
-    if (j->offers.count) {
-      best = j->offers.entry[0];
-      uint32_t time = (uint32_t)best.tie;
-      from = r->order[time];
-      uint32_t next = tree->place[best.tie >> 32];
-      fetch(j, next);
-      tsn_optics_tree_fetch(tree, next);
-      tsn_optics_offers_drop_first(&j->offers);
-      make_offer(j, j->scratch->place[time]);
-    }
-    uint32_t p = (uint32_t)(best.tie >> 32), place = tree->place[p];
-    if (reach[place] != best.key) continue;
+    candidate c = next_candidate(j, r->order);
+    if (reach[c.place] != c.key) continue; /* it had a better offer */
     if (k % 64 == 0 && tsn_exec_stop(&progress->exec, k, n)) return TSANOM_STOPPED;
-    r->order[k] = p;
-    r->reachability[k] = best.key;
-    r->predecessor[k] = from;
-    reach[place] = processed;
-    j->scratch->place[k] = place;
-    j->neighbours->list[place].time = (uint32_t)k;
-    tsn_optics_tree_remove(tree, p);
-    make_offer(j, place);
+    r->order[k] = tree->number[c.place];
+    r->reachability[k] = c.key;
+    r->predecessor[k] = c.from;
+    reach[c.place] = processed;
+    j->scratch->place[k] = c.place;
+    j->neighbours->list[c.place].time = (uint32_t)k;
+    tsn_optics_tree_remove(tree, c.place);
+    prospect next = next_offer(j, c.place);
+    offer_or_wait(j, c.place, &next);
     k++;
   }
   return TSANOM_OK;

@@ -50,6 +50,14 @@ void tsn_optics_neighbours_layout(tsn_arena *arena, size_t n, size_t dimensions,
  * tsn_parallel_for. */
 void tsn_optics_neighbours_find(void *neighbours, size_t begin, size_t end, int thread);
 
+/* Fetch what letting the point at a place look farther needs. */
+static inline void tsn_optics_neighbours_fetch(const tsn_optics_neighbours *neighbours,
+                                               uint32_t place) {
+  __builtin_prefetch(&neighbours->list[place], 1);
+  __builtin_prefetch(&neighbours->core[place]);
+  __builtin_prefetch(&neighbours->tree.rows[place * neighbours->tree.dimensions]);
+}
+
 /* Let the point at a place, of which all neighbours kept are used up, look farther:
  * it then has neighbours that are not processed, or knows of none to a larger key. */
 void tsn_optics_neighbours_renew(const tsn_optics_neighbours *neighbours, uint32_t place);

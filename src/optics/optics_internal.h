@@ -86,8 +86,8 @@ void tsn_optics_tree_layout(tsn_arena *arena, size_t n, size_t dimensions,
 void tsn_optics_tree_build(tsn_optics_tree *tree, const tsn_optics_input *input,
                            const tsanom_exec *exec);
 
-/* Take away a point that is in the tree. */
-void tsn_optics_tree_remove(tsn_optics_tree *tree, uint32_t point);
+/* Take away the point at a place. */
+void tsn_optics_tree_remove(tsn_optics_tree *tree, uint32_t place);
 
 /* Scratch of the search by a tree. */
 typedef struct {

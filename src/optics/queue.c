@@ -31,8 +31,8 @@ void tsn_optics_offers_layout(tsn_arena *arena, size_t n, tsn_optics_offers *off
   *offers = (tsn_optics_offers){.entry = line ? line + WAYS - 1 : NULL};
 }
 
-/* Whether a comes out before b. Larger numbers that are not negative have larger bits;
- * compared as one integer, they need no branch, which would go either way as often. */
+/* Whether a comes out before b: key and tie compared as one integer, without a branch,
+ * which would go either way as often. */
 static inline bool sooner(const tsn_optics_offer *a, const tsn_optics_offer *b) {
   uint64_t bits_a = bits_of(a->key), bits_b = bits_of(b->key);
   return ((wide)bits_a << 64 | a->tie) < ((wide)bits_b << 64 | b->tie);
@@ -62,15 +62,20 @@ void tsn_optics_offers_push(tsn_optics_offers *offers, tsn_optics_offer added) {
   heap[hole] = added;
 }
 
-void tsn_optics_offers_drop_first(tsn_optics_offers *offers) {
-  tsn_optics_offer *heap = offers->entry, last = heap[--offers->count];
+void tsn_optics_offers_replace_first(tsn_optics_offers *offers, tsn_optics_offer added) {
+  tsn_optics_offer *heap = offers->entry;
   size_t hole = 0, count = offers->count;
   for (size_t child; (child = WAYS * hole + 1) < count; hole = child) {
     child += first_child(&heap[child], count - child);
-    if (!sooner(&heap[child], &last)) break;
+    if (!sooner(&heap[child], &added)) break;
     heap[hole] = heap[child];
   }
-  heap[hole] = last;
+  heap[hole] = added;
+}
+
+void tsn_optics_offers_drop_first(tsn_optics_offers *offers) {
+  tsn_optics_offer last = offers->entry[--offers->count];
+  tsn_optics_offers_replace_first(offers, last);
 }
 
 void tsn_optics_buckets_layout(tsn_arena *arena, size_t n, tsn_optics_buckets *buckets) {

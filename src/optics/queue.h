@@ -26,6 +26,7 @@ typedef struct {
 
 void tsn_optics_offers_layout(tsn_arena *arena, size_t n, tsn_optics_offers *offers);
 void tsn_optics_offers_push(tsn_optics_offers *offers, tsn_optics_offer added);
+void tsn_optics_offers_replace_first(tsn_optics_offers *offers, tsn_optics_offer added);
 void tsn_optics_offers_drop_first(tsn_optics_offers *offers);
 
 /* Items with keys >= 0, in buckets of a quarter of a power of two. */

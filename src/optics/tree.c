@@ -260,12 +260,13 @@ static void renew_first(const tsn_optics_tree *tree, size_t leaf, uint32_t gone,
   }
 }
 
-void tsn_optics_tree_remove(tsn_optics_tree *tree, uint32_t point) {
-  size_t place = tree->place[point], leaf = place / TSN_OPTICS_LANES;
+void tsn_optics_tree_remove(tsn_optics_tree *tree, uint32_t place) {
+  size_t leaf = place / TSN_OPTICS_LANES;
+  uint32_t gone = tree->number[place];
   double *lane = tree->blocks + leaf * tree->dimensions * TSN_OPTICS_LANES +
                  place % TSN_OPTICS_LANES;
   for (size_t c = 0; c < tree->dimensions; c++) lane[c * TSN_OPTICS_LANES] = INFINITY;
   tree->number[place] = TSN_OPTICS_NONE;
   uint32_t first = smallest_in_leaf(tree, leaf);
-  if (first > point) renew_first(tree, leaf, point, first);
+  if (first > gone) renew_first(tree, leaf, gone, first);
 }
