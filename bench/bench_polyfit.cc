@@ -67,9 +67,9 @@ double time_runs(benchmark::State &state, clockid_t clock, size_t n, Work work) 
   for (auto _ : state) {
     double start = seconds(clock);
     for (int c = 0; c < calls; c++) work();
-    double one = (seconds(clock) - start) / calls;
-    best = std::min(best, one);
-    state.SetIterationTime(one);
+    double elapsed = seconds(clock) - start;
+    best = std::min(best, elapsed / calls);
+    state.SetIterationTime(elapsed);
   }
   return 1e9 * best / (double)n;
 }
