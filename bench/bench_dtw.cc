@@ -88,16 +88,7 @@ bool make_exec(benchmark::State &state, int64_t isa, int64_t threads, tsanom_exe
 /* Median time of one of the `calls` of `f` that make an iteration. */
 template <class F>
 double timed(benchmark::State &state, int threads, int calls, F f) {
-  clockid_t clock = clock_of(threads);
-  std::vector<double> times;
-  for (auto _ : state) {
-    double start = seconds(clock);
-    for (int c = 0; c < calls; c++) f();
-    double elapsed = seconds(clock) - start;
-    state.SetIterationTime(elapsed);
-    times.push_back(elapsed / calls);
-  }
-  return median(times);
+  return median(call_times(state, clock_of(threads), calls, f));
 }
 
 tsanom_status distance(const double *x, const double *y, size_t n,

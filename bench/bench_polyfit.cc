@@ -62,16 +62,8 @@ tsanom_exec exec_of(int64_t threads) {
 /* Nanoseconds a sample, of batches long enough for the clock; the least counts. */
 template <class Work>
 double time_runs(benchmark::State &state, clockid_t clock, size_t n, Work work) {
-  int calls = (int)(1 + 20000 / n);
-  double best = INFINITY;
-  for (auto _ : state) {
-    double start = seconds(clock);
-    for (int c = 0; c < calls; c++) work();
-    double elapsed = seconds(clock) - start;
-    best = std::min(best, elapsed / calls);
-    state.SetIterationTime(elapsed);
-  }
-  return 1e9 * best / (double)n;
+  std::vector<double> times = call_times(state, clock, (int)(1 + 20000 / n), work);
+  return 1e9 * *std::min_element(times.begin(), times.end()) / (double)n;
 }
 
 struct fitter {

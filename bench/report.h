@@ -54,6 +54,21 @@ double best_of(int repeats, Work work) {
   return best;
 }
 
+/* Seconds of one of the `calls` of `work` that make an iteration, for each iteration. */
+template <class Work>
+std::vector<double> call_times(benchmark::State &state, clockid_t clock, int calls,
+                               Work work) {
+  std::vector<double> times;
+  for (auto _ : state) {
+    double start = seconds(clock);
+    for (int c = 0; c < calls; c++) work();
+    double elapsed = seconds(clock) - start;
+    state.SetIterationTime(elapsed);
+    times.push_back(elapsed / calls);
+  }
+  return times;
+}
+
 /* One row: `cost` and the `plain` form's cost (0: none) in the same unit, which
  * names the item paid for, as "ns/cell", "ns/beat", "ms". A parameter of the
  * benchmark called n is the size over which growth is fitted. */
