@@ -176,7 +176,7 @@ void nests(benchmark::internal::Benchmark *b) {
 
 void windows_of_values(benchmark::internal::Benchmark *b) {
   b->ArgNames({"n", "scale", "isa", "single"});
-  for (int32_t isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_SVE; isa++) {
+  for (int32_t isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_V4; isa++) {
     if (!tsanom_isa_available(isa)) continue;
     for (int single : {0, 1}) {
       for (long window : {100, 1024}) {

@@ -124,7 +124,7 @@ void bound(benchmark::State &state) {
 
 void envelope_arguments(benchmark::internal::Benchmark *b) {
   b->ArgNames({"n", "radius", "isa"})->Unit(benchmark::kMicrosecond)->MinTime(0.1);
-  for (int isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_SVE; isa++) {
+  for (int isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_V4; isa++) {
     if (!tsanom_isa_available(isa)) continue;
     for (int64_t n : {4096, 1000000}) {
       for (int64_t radius : {1, 10, 100, 1000}) b->Args({n, radius, isa});
@@ -134,7 +134,7 @@ void envelope_arguments(benchmark::internal::Benchmark *b) {
 
 void bound_arguments(benchmark::internal::Benchmark *b) {
   b->ArgNames({"n", "misaligned", "isa"})->Unit(benchmark::kMicrosecond)->MinTime(0.1);
-  for (int isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_SVE; isa++) {
+  for (int isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_V4; isa++) {
     if (!tsanom_isa_available(isa)) continue;
     for (int64_t n : {256, 1024, 4096, 1000000}) {
       for (int64_t misaligned : {0, 3}) b->Args({n, misaligned, isa});

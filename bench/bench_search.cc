@@ -165,7 +165,7 @@ void stream(benchmark::State &state) {
 
 void arguments(benchmark::internal::Benchmark *b) {
   b->ArgNames({"isa", "threads"})->Unit(benchmark::kMillisecond)->UseRealTime();
-  for (int isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_SVE; isa++) {
+  for (int isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_V4; isa++) {
     if (tsanom_isa_available(isa)) b->Args({isa, 1});
   }
   b->Args({tsanom_isa_best(), 2});

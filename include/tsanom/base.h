@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  The ground every room of libtsanom stands on: status values, versions,
- *  instruction-set levels, and how a computation is to be run. */
+ *  Definitions shared by all modules: status codes, versions, instruction-set
+ *  levels, execution settings, error reports, and sets of series. */
 #ifndef TSANOM_BASE_H
 #define TSANOM_BASE_H
 
@@ -15,10 +15,10 @@
 #define TSANOM_API
 #endif
 
-/** Version of the headers; tsanom_version() tells that of the library. */
+/** Version of the headers; tsanom_version() returns the version of the library. */
 #define TSANOM_VERSION_MAJOR 0
 /** @copydoc TSANOM_VERSION_MAJOR */
-#define TSANOM_VERSION_MINOR 1
+#define TSANOM_VERSION_MINOR 2
 /** @copydoc TSANOM_VERSION_MAJOR */
 #define TSANOM_VERSION_PATCH 0
 
@@ -26,36 +26,48 @@
 extern "C" {
 #endif
 
-/** What a function reports: 0 done; above 0 done in part, with what is left in
- *  the outputs documented at the function; below 0 refused, and then no output
- *  was touched. */
+/** @name Sentinels
+ *  Floating-point results use NaN for "unknown" and infinity for "unbounded".
+ *  @{ */
+/** No index, or no limit, where a size is expected. */
+#define TSANOM_NONE SIZE_MAX
+enum {
+  TSANOM_NOISE = -1 /**< no class, in arrays of labels */
+};
+/** @} */
+
+/** Result of a function. Zero: success. Positive: the function stopped early or
+ *  found only a part; its documentation states which outputs are valid.
+ *  Negative: the arguments were rejected, or the work failed; no output was
+ *  modified, except tsanom_exec::fault. */
 typedef int32_t tsanom_status;
 
 /** Values of ::tsanom_status. They are ABI: appended, never renumbered. */
 enum {
-  TSANOM_OK = 0,             /**< done */
+  TSANOM_OK = 0,             /**< success */
   TSANOM_STOPPED = 1,        /**< the poll function asked to stop */
-  TSANOM_PARTIAL = 2,        /**< a limit was reached; what was found is valid */
-  TSANOM_INFEASIBLE = 3,     /**< nothing satisfies the constraints given */
-  TSANOM_CUTOFF = 4,         /**< abandoned: the result lies above the cut-off */
+  TSANOM_PARTIAL = 2,        /**< a limit was reached; the result so far is valid */
+  TSANOM_INFEASIBLE = 3,     /**< nothing satisfies the constraints */
+  TSANOM_CUTOFF = 4,         /**< abandoned: the result exceeds the cut-off */
   TSANOM_RANK_DEFICIENT = 5, /**< the data determine only a smaller model */
   TSANOM_E_NULL = -1,        /**< a required pointer is NULL */
   TSANOM_E_COUNT = -2,       /**< a count is zero, or too small for the method */
   TSANOM_E_OPTION = -3,      /**< an option or parameter is out of its range */
   TSANOM_E_OVERFLOW = -4,    /**< a size does not fit the address space */
-  TSANOM_E_NONFINITE = -5,   /**< a NaN or an infinity among the samples */
-  TSANOM_E_WORKSPACE = -6,   /**< the workspace is smaller than needed */
-  TSANOM_E_MEMORY = -7,      /**< the allocator gave no memory */
-  TSANOM_E_VERSION = -8,     /**< a struct has a size or a field unknown here */
+  TSANOM_E_NONFINITE = -5,   /**< a sample is NaN or infinite */
+  TSANOM_E_WORKSPACE = -6,   /**< the workspace is smaller than required */
+  TSANOM_E_MEMORY = -7,      /**< the allocator returned NULL */
+  TSANOM_E_VERSION = -8,     /**< a struct has an unsupported size or field */
   TSANOM_E_EXEC = -9,        /**< bad thread count, or ISA level not available */
-  TSANOM_E_STATE = -10,      /**< the object is not in a state for this call */
-  TSANOM_E_IO = -11,         /**< the operating system refused a file operation */
-  TSANOM_E_FORMAT = -12,     /**< a file or a model is damaged or foreign */
+  TSANOM_E_STATE = -10,      /**< the object does not allow this call now */
+  TSANOM_E_IO = -11,         /**< a file operation failed */
+  TSANOM_E_FORMAT = -12,     /**< a file or a model is damaged or not ours */
   TSANOM_E_ORDER = -13,      /**< samples that must increase do not */
-  TSANOM_E_VALUE = -14       /**< a sample is outside the range of the method */
+  TSANOM_E_VALUE = -14,      /**< a sample is outside the range of the method */
+  TSANOM_E_INDEX = -15       /**< an index is out of range */
 };
 
-/** Explain a status in one English sentence.
+/** Describe a status in one English sentence.
  *  @param status  any value, known or not
  *  @return a constant string, never NULL */
 TSANOM_API const char *tsanom_status_text(tsanom_status status);
@@ -74,56 +86,153 @@ enum {
   TSANOM_ISA_AUTO = 0, /**< the best level this machine has (default) */
   TSANOM_ISA_BASE = 1, /**< what every machine of the architecture has */
   TSANOM_ISA_V3 = 2,   /**< x86-64-v3: AVX2, FMA, BMI2 */
-  TSANOM_ISA_V4 = 3,   /**< x86-64-v4: AVX-512 F, BW, CD, DQ, VL */
-  TSANOM_ISA_SVE = 4   /**< AArch64 SVE */
+  TSANOM_ISA_V4 = 3    /**< x86-64-v4: AVX-512 F, BW, CD, DQ, VL */
 };
 
-/** Tell whether kernels of a level were built and this machine can run them.
+/** Test whether kernels of a level were built and this machine can run them.
  *  @param isa  one of TSANOM_ISA_*
  *  @return 1 if exec.isa may name it, else 0 */
 TSANOM_API int32_t tsanom_isa_available(int32_t isa);
 
-/** Name the level that ::TSANOM_ISA_AUTO stands for on this machine.
+/** The level that ::TSANOM_ISA_AUTO selects on this machine.
  *  @return one of TSANOM_ISA_*, never AUTO */
 TSANOM_API int32_t tsanom_isa_best(void);
 
-/** Name a level: "auto", "base", "v3", "v4", "sve".
+/** Name a level: "auto", "base", "v3", "v4".
  *  @param isa  one of TSANOM_ISA_*
  *  @return a constant string; "?" if unknown */
 TSANOM_API const char *tsanom_isa_name(int32_t isa);
 
-/** How to compute: threads, instruction set, memory, progress. Wherever a
- *  function takes one, NULL means one thread, the best instruction set, the C
- *  heap and no poll. Fill by tsanom_exec_init(), then change fields. */
+/** Cost of matching two samples, in all modules. ABI: append only. */
+enum {
+  TSANOM_COST_ABSOLUTE = 0, /**< |x - y|, as in the heartbeat paper (default) */
+  TSANOM_COST_SQUARED = 1   /**< (x - y)^2; no root is taken of the sum */
+};
+
+/** Where and why a call failed. Prepare it with tsanom_fault_init() and point
+ *  tsanom_exec::fault to it. A call writes it only if it returns a negative
+ *  status. The strings belong to the struct. */
+typedef struct tsanom_fault {
+  size_t struct_size;   /**< set by tsanom_fault_init() */
+  tsanom_status status; /**< the status that the call returned; 0: no failure yet */
+  int32_t reserved0;    /**< 0 */
+  size_t element;       /**< smallest offending index within the argument, for every
+                             thread count; ::TSANOM_NONE: none */
+  size_t second;        /**< second index where an offence has two (column of a matrix,
+                             sample of a series in a set); ::TSANOM_NONE: none */
+  uint64_t offset;      /**< byte offset in `file` */
+  uint64_t line;        /**< line in `file`, from 1; 0: not a text file */
+  uint64_t column;      /**< column in the line, from 1; 0: unknown */
+  char argument[64];    /**< name of the argument or field, e.g. "options.radius"; empty:
+                             none */
+  char file[512];       /**< path of the file; its last 511 bytes if it is longer; empty:
+                             none */
+  char text[256];       /**< what is wrong, and what is expected: one sentence */
+} tsanom_fault;
+
+/** Prepare a fault: no failure, empty strings.
+ *  @param[out] fault        the caller's struct
+ *  @param      struct_size  its sizeof, where the caller was compiled
+ *  @retval TSANOM_E_NULL     fault is NULL
+ *  @retval TSANOM_E_VERSION  struct_size is smaller than in the first release
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_fault_init(tsanom_fault *fault, size_t struct_size);
+
+/** sizeof(tsanom_fault) in this library, for languages without the header.
+ *  @return bytes */
+TSANOM_API size_t tsanom_fault_size(void);
+
+/** How to compute: threads, instruction set, memory, progress, error report. Wherever
+ *  a function has an exec parameter, NULL selects one thread, the best instruction
+ *  set, the C heap, no poll, no workspace, and no fault. Initialize it with
+ *  tsanom_exec_init(), then change fields. An exec with a workspace or a fault must not
+ *  be used by two calls at the same time, nor by its own poll function. */
 typedef struct tsanom_exec {
-  /** Set by tsanom_exec_init(): which fields this caller knows. */
-  size_t struct_size;
-  /** Threads to use: 1 (default) never opens a parallel region, so that such
-   *  calls are safe after fork(); 0 asks for as many as OpenMP would use. */
+  size_t struct_size; /**< set by tsanom_exec_init() */
+  /** Threads to use. 1 (default) never opens a parallel region. 0 uses as many
+   *  threads as OpenMP would. In the child of a process that had several threads at
+   *  fork(), every call uses one thread. Results do not depend on it. */
   int32_t threads;
   /** Instruction-set level, TSANOM_ISA_*; it changes speed, never results. */
   int32_t isa;
-  /** Give `bytes` of memory aligned for any type, or NULL. NULL: malloc(). */
-  void *(*alloc)(size_t bytes, void *user);
-  /** Take back what alloc gave. Set together with alloc, or not at all. */
-  void (*dealloc)(void *block, void *user);
-  /** Handed to alloc and dealloc. */
+  /** Return `bytes` of memory aligned for any type, or NULL. NULL: malloc(). */
+  void *(*alloc)(void *alloc_user, size_t bytes);
+  /** Release a block that alloc returned. Set both, or neither. */
+  void (*dealloc)(void *alloc_user, void *block);
+  /** First argument of alloc and dealloc. */
   void *alloc_user;
-  /** Called by the calling thread only, now and then: `done` of `total` units
-   *  of work are behind us. Nonzero asks to stop; the function then returns
+  /** Called from time to time, by the calling thread only, when `done` of `total`
+   *  units of work are finished. Nonzero asks to stop: the function then returns
    *  ::TSANOM_STOPPED as soon as it can. NULL: never called. */
-  int32_t (*poll)(void *user, uint64_t done, uint64_t total);
-  /** Handed to poll. */
+  int32_t (*poll)(void *poll_user, uint64_t done, uint64_t total);
+  /** First argument of poll. */
   void *poll_user;
+  /** Workspace of the call, of any alignment; its size is that of the function's
+   *  _workspace() query. NULL: the function allocates one block and frees it before it
+   *  returns. Objects do not keep it. */
+  void *work;
+  size_t work_bytes; /**< bytes at `work`; 0 where `work` is NULL */
+  /** Receives the position and cause of a failure. NULL: not wanted. */
+  tsanom_fault *fault;
 } tsanom_exec;
 
 /** Write the defaults described at ::tsanom_exec.
  *  @param[out] exec         the caller's struct
  *  @param      struct_size  its sizeof, where the caller was compiled
  *  @retval TSANOM_E_NULL     exec is NULL
- *  @retval TSANOM_E_VERSION  struct_size is smaller than the first release's
+ *  @retval TSANOM_E_VERSION  struct_size is smaller than in the first release
  *  @return TSANOM_OK otherwise */
 TSANOM_API tsanom_status tsanom_exec_init(tsanom_exec *exec, size_t struct_size);
+
+/** sizeof(tsanom_exec) in this library, for languages without the header.
+ *  @return bytes */
+TSANOM_API size_t tsanom_exec_size(void);
+
+/** A set of series: the rows of a matrix, or separate arrays. Initialize it with
+ *  tsanom_series_init(), then set `count` and either `data` and `length`, or `pointers`
+ *  and `length` or `lengths`. The view does not own the samples. */
+typedef struct tsanom_series {
+  size_t struct_size; /**< set by tsanom_series_init() */
+  size_t count;       /**< number of series */
+  const double *data; /**< series i begins at data + i*ld; NULL: see `pointers` */
+  size_t ld;          /**< elements from one series to the next in `data`; 0:
+                           length*stride */
+  size_t length;      /**< samples of each series, unless `lengths` is set */
+  const double *const *pointers; /**< series i begins at pointers[i]; NULL: see `data` */
+  const size_t *lengths; /**< samples of each of the series at `pointers`; NULL: all have
+                              `length` */
+  size_t dimensions;     /**< components of a sample; 1 (default) */
+  size_t stride;         /**< elements from one sample to the next; 0: `dimensions` */
+} tsanom_series;
+
+/** ::tsanom_series in single precision. */
+typedef struct tsanom_series_f32 {
+  size_t struct_size;           /**< set by tsanom_series_init_f32() */
+  size_t count;                 /**< see tsanom_series::count */
+  const float *data;            /**< see tsanom_series::data */
+  size_t ld;                    /**< see tsanom_series::ld */
+  size_t length;                /**< see tsanom_series::length */
+  const float *const *pointers; /**< see tsanom_series::pointers */
+  const size_t *lengths;        /**< see tsanom_series::lengths */
+  size_t dimensions;            /**< see tsanom_series::dimensions */
+  size_t stride;                /**< see tsanom_series::stride */
+} tsanom_series_f32;
+
+/** Prepare an empty set of univariate series.
+ *  @param[out] series       the caller's struct
+ *  @param      struct_size  its sizeof, where the caller was compiled
+ *  @retval TSANOM_E_NULL     series is NULL
+ *  @retval TSANOM_E_VERSION  struct_size is smaller than in the first release
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_series_init(tsanom_series *series, size_t struct_size);
+
+/** @copydoc tsanom_series_init */
+TSANOM_API tsanom_status tsanom_series_init_f32(tsanom_series_f32 *series,
+                                                size_t struct_size);
+
+/** sizeof(tsanom_series), which is that of tsanom_series_f32 too.
+ *  @return bytes */
+TSANOM_API size_t tsanom_series_size(void);
 
 #ifdef __cplusplus
 }

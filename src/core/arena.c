@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/arena.h"
 
+#include "core/environment.h"
+#include "core/fault.h"
+
 tsn_arena tsn_arena_measure(void) {
   return (tsn_arena){.base = NULL, .used = 0, .overflow = false};
 }
@@ -33,28 +36,90 @@ tsanom_status tsn_arena_bytes(const tsn_arena *measured, size_t *bytes) {
   return TSANOM_OK;
 }
 
+tsanom_status tsn_layout_bytes(tsn_layout *layout, void *context, size_t *bytes) {
+  tsn_arena arena = tsn_arena_measure();
+  layout(&arena, context);
+  return tsn_arena_bytes(&arena, bytes);
+}
+
+/* The first address of the block that is a multiple of TSN_ARENA_ALIGN. */
+static unsigned char *aligned(void *block) {
+  uintptr_t misalignment = (uintptr_t)block % TSN_ARENA_ALIGN;
+  return (unsigned char *)block + (misalignment ? TSN_ARENA_ALIGN - misalignment : 0);
+}
+
 tsanom_status tsn_workspace_open(tsn_workspace *workspace, const tsn_arena *measured,
-                                 const tsanom_exec *exec, void *work, size_t work_bytes) {
+                                 const tsanom_exec *exec) {
   size_t needed;
   tsanom_status status = tsn_arena_bytes(measured, &needed);
-  if (status < 0) return status;
+  if (status < 0) return tsn_reject(exec, status, "exec.work_bytes");
   *workspace = (tsn_workspace){.exec = exec};
+  void *work = exec->work;
   if (!work) {
-    work = exec->alloc(needed, exec->alloc_user);
-    if (!work) return TSANOM_E_MEMORY;
+    work = exec->alloc(exec->alloc_user, needed);
+    if (!work) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
     workspace->borrowed = work;
-  } else if (work_bytes < needed) {
-    return TSANOM_E_WORKSPACE;
+  } else if (exec->work_bytes < needed) {
+    return tsn_reject_text(exec, TSANOM_E_WORKSPACE, "exec.work_bytes", TSANOM_NONE,
+                           "%zu bytes; the call needs %zu", exec->work_bytes, needed);
   }
-  uintptr_t misalignment = (uintptr_t)work % TSN_ARENA_ALIGN;
-  size_t skip = misalignment ? TSN_ARENA_ALIGN - misalignment : 0;
-  workspace->arena.base = (unsigned char *)work + skip;
+  workspace->arena.base = aligned(work);
   return TSANOM_OK;
+}
+
+tsanom_status tsn_workspace_borrow(tsn_workspace *workspace, const tsn_arena *measured,
+                                   const tsanom_exec *exec, void *work,
+                                   size_t work_bytes) {
+  tsanom_exec own = {0};
+  if (exec) own = *exec;
+  own.work = work;
+  own.work_bytes = work_bytes;
+  tsanom_status status = tsn_workspace_open(workspace, measured, &own);
+  if (status == TSANOM_OK) workspace->exec = exec;
+  return status;
 }
 
 void tsn_workspace_close(tsn_workspace *workspace) {
   if (workspace->borrowed) {
-    workspace->exec->dealloc(workspace->borrowed, workspace->exec->alloc_user);
+    workspace->exec->dealloc(workspace->exec->alloc_user, workspace->borrowed);
     workspace->borrowed = NULL;
   }
+}
+
+tsanom_status tsn_workspace_run(const tsanom_exec *exec, tsn_layout *layout,
+                                tsn_body *body, void *context) {
+  tsn_arena measured = tsn_arena_measure();
+  layout(&measured, context);
+  tsn_workspace workspace;
+  tsanom_status status = tsn_workspace_open(&workspace, &measured, exec);
+  if (status < 0) return status;
+  layout(&workspace.arena, context);
+  tsn_environment before = tsn_environment_enter();
+  status = body(context);
+  tsn_environment_leave(before);
+  tsn_workspace_close(&workspace);
+  return status;
+}
+
+tsanom_status tsn_object_place(const tsanom_exec *exec, tsn_layout *layout, void *context,
+                               void *memory, size_t bytes, tsn_object *owner) {
+  size_t needed;
+  tsanom_status status = tsn_layout_bytes(layout, context, &needed);
+  if (status < 0) return tsn_reject(exec, status, "bytes");
+  *owner = (tsn_object){0};
+  if (!memory) {
+    memory = exec->alloc(exec->alloc_user, needed);
+    if (!memory) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
+    *owner = (tsn_object){memory, exec->dealloc, exec->alloc_user};
+  } else if (bytes < needed) {
+    return tsn_reject_text(exec, TSANOM_E_WORKSPACE, "bytes", TSANOM_NONE,
+                           "%zu bytes; the object needs %zu", bytes, needed);
+  }
+  tsn_arena arena = {.base = aligned(memory)};
+  layout(&arena, context);
+  return TSANOM_OK;
+}
+
+void tsn_object_release(const tsn_object *owner) {
+  if (owner->block) owner->dealloc(owner->alloc_user, owner->block);
 }

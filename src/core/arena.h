@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Workspaces: one description of a room's buffers serves both the size query
- * and the carving, so that the two cannot disagree.
+/* Workspaces and objects in one block. One layout function describes the buffers of a
+ * call; run against a measuring arena it yields the size, run against an open arena it
+ * yields the addresses, so that the two cannot disagree:
  *
- *   static void layout(tsn_arena *arena, size_t n, buffers *b) {
- *     b->row = tsn_arena_take(arena, n, sizeof *b->row);
+ *   typedef struct { size_t n; double *row; } frame;
+ *
+ *   static void layout(tsn_arena *arena, void *context) {
+ *     frame *f = context;
+ *     f->row = tsn_arena_take(arena, f->n, sizeof *f->row);
  *   }
  *
- * Against a measuring arena the pointers are NULL and only the size counts. */
+ *   tsanom_status x_workspace(...) { ...; return tsn_layout_bytes(layout, &f, bytes); }
+ *   tsanom_status x(...)           { ...; return tsn_workspace_run(&exec, layout, body,
+ * &f); }
+ */
 #ifndef TSN_CORE_ARENA_H
 #define TSN_CORE_ARENA_H
 
 #include <stdbool.h>
 #include <tsanom/base.h>
 
-/* Every piece starts on a cache line, which also is the widest vector. */
+/* Every piece starts on a cache line, which is also the size of the widest vector. */
 enum { TSN_ARENA_ALIGN = 64 };
 
 typedef struct {
@@ -28,23 +35,57 @@ tsn_arena tsn_arena_measure(void);
 /* Take `count` elements of `size` bytes; NULL while measuring or on overflow. */
 void *tsn_arena_take(tsn_arena *arena, size_t count, size_t size);
 
-/* Bytes to ask of a caller for what the arena measured, including the slack
- * that lets his block have any alignment. */
+/* Bytes to request for what the arena measured, including the slack that allows a block
+ * of any alignment. */
 tsanom_status tsn_arena_bytes(const tsn_arena *measured, size_t *bytes);
 
-/* A workspace in use: the caller's, or one block borrowed from his allocator. */
+/* Take all buffers of a call from the arena; `context` holds sizes and receives the
+ * addresses. A context is laid out twice, so a layout may not depend on addresses. */
+typedef void tsn_layout(tsn_arena *arena, void *context);
+
+/* The answer of a workspace or object size query. */
+tsanom_status tsn_layout_bytes(tsn_layout *layout, void *context, size_t *bytes);
+
+/* Lay out `context` in the workspace of `exec` (a checked exec), or in one block from
+ * its allocator; run the body; free the block. The body runs with the default
+ * floating-point environment (see core/environment.h). */
+typedef tsanom_status tsn_body(void *context);
+tsanom_status tsn_workspace_run(const tsanom_exec *exec, tsn_layout *layout,
+                                tsn_body *body, void *context);
+
+/* The same in steps, for calls that cannot be one body. */
 typedef struct {
   tsn_arena arena;
   const tsanom_exec *exec;
-  void *borrowed; /* NULL: the caller's */
+  void *borrowed; /* from exec's allocator; NULL: the caller's */
 } tsn_workspace;
 
-/* Make ready to carve what `measured` measured out of `work`; work == NULL
- * borrows from exec, a checked exec that outlives the workspace. */
+/* Open what `measured` measured; `exec` must outlive the workspace. */
 tsanom_status tsn_workspace_open(tsn_workspace *workspace, const tsn_arena *measured,
-                                 const tsanom_exec *exec, void *work, size_t work_bytes);
+                                 const tsanom_exec *exec);
 
-/* Give back what was borrowed. */
+/* Transitional: the workspace as two arguments. */
+tsanom_status tsn_workspace_borrow(tsn_workspace *workspace, const tsn_arena *measured,
+                                   const tsanom_exec *exec, void *work,
+                                   size_t work_bytes);
+
+/* Free what was borrowed. */
 void tsn_workspace_close(tsn_workspace *workspace);
+
+/* First member of each object: the allocator that its block came from. */
+typedef struct {
+  void *block; /* NULL: the memory is the caller's */
+  void (*dealloc)(void *alloc_user, void *block);
+  void *alloc_user;
+} tsn_object;
+
+/* Lay out an object in `memory` of `bytes`, of any alignment, or, where memory is NULL,
+ * in a block from the allocator of the checked exec. `owner` must be stored as the first
+ * member of the object. */
+tsanom_status tsn_object_place(const tsanom_exec *exec, tsn_layout *layout, void *context,
+                               void *memory, size_t bytes, tsn_object *owner);
+
+/* Free the block, with the object in it; nothing for an object in caller memory. */
+void tsn_object_release(const tsn_object *owner);
 
 #endif

@@ -9,7 +9,11 @@
  * level that can run, alloc and dealloc set. */
 tsanom_status tsn_exec_read(tsanom_exec *own, const tsanom_exec *caller);
 
-/* Ask the caller's poll, if there is one. Call from the calling thread only. */
+/* What an object keeps of a checked exec: threads, ISA level and allocator, but not
+ * poll, workspace and fault, which belong to one call. */
+tsanom_exec tsn_exec_for_object(const tsanom_exec *checked);
+
+/* Call the caller's poll, if any. Only the calling thread may do so. */
 static inline int tsn_exec_stop(const tsanom_exec *exec, uint64_t done, uint64_t total) {
   return exec->poll && exec->poll(exec->poll_user, done, total) != 0;
 }

@@ -3,13 +3,6 @@
 #include <stdatomic.h>
 #include <tsanom/base.h>
 
-#if defined(__aarch64__)
-#include <sys/auxv.h>
-#ifndef HWCAP_SVE
-#define HWCAP_SVE (1UL << 22)
-#endif
-#endif
-
 #define BIT(level) (1u << (level))
 
 static unsigned detect_levels(void) {
@@ -25,8 +18,6 @@ static unsigned detect_levels(void) {
       levels |= BIT(TSANOM_ISA_V4);
     }
   }
-#elif defined(__aarch64__)
-  if (getauxval(AT_HWCAP) & HWCAP_SVE) levels |= BIT(TSANOM_ISA_SVE);
 #endif
   return levels;
 }
@@ -45,17 +36,17 @@ static unsigned available_levels(void) {
 
 int32_t tsanom_isa_available(int32_t isa) {
   if (isa == TSANOM_ISA_AUTO) return 1;
-  return isa >= TSANOM_ISA_BASE && isa <= TSANOM_ISA_SVE &&
+  return isa >= TSANOM_ISA_BASE && isa <= TSANOM_ISA_V4 &&
          (available_levels() & BIT(isa)) != 0;
 }
 
 int32_t tsanom_isa_best(void) {
-  int32_t best = TSANOM_ISA_SVE;
+  int32_t best = TSANOM_ISA_V4;
   while (!tsanom_isa_available(best)) best--;
   return best;
 }
 
 const char *tsanom_isa_name(int32_t isa) {
-  static const char *const names[] = {"auto", "base", "v3", "v4", "sve"};
-  return isa >= TSANOM_ISA_AUTO && isa <= TSANOM_ISA_SVE ? names[isa] : "?";
+  static const char *const names[] = {"auto", "base", "v3", "v4"};
+  return isa >= TSANOM_ISA_AUTO && isa <= TSANOM_ISA_V4 ? names[isa] : "?";
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernels built once per instruction-set level, and the choice among them.
  *
- * A room gathers its kernels in a struct of function pointers, say
+ * A module gathers its kernels in a struct of function pointers, say
  * tsn_dtw_kernels, and declares it in its kernel header by
- * TSN_KERNEL_TABLE(tsn_dtw_kernels). The kernel file, compiled once per level
- * with -DTSN_ISA=<level>, ends in the definition of
- * `const tsn_dtw_kernels TSN_LEVEL(tsn_dtw_kernels) = {...}`; the room asks
- * for tsn_dtw_kernels_at(exec->isa). */
+ * TSN_KERNEL_TABLE(tsn_dtw_kernels). The kernel file is compiled once per level
+ * with -DTSN_ISA=<level> and ends in the definition of
+ * `const tsn_dtw_kernels TSN_LEVEL(tsn_dtw_kernels) = {...}`. The module selects the
+ * table per call by tsn_dtw_kernels_at(exec->isa), so that every level can be tested on
+ * one machine. */
 #ifndef TSN_CORE_ISA_H
 #define TSN_CORE_ISA_H
 
@@ -24,13 +25,6 @@
            : isa == TSANOM_ISA_V3 ? &type##_v3         \
                                   : &type##_base;      \
   }                                                    \
-  extern const type type##_base
-#elif defined(__aarch64__)
-#define TSN_KERNEL_TABLE(type)                                 \
-  extern const type type##_base, type##_sve;                   \
-  static inline const type *type##_at(int32_t isa) {           \
-    return isa == TSANOM_ISA_SVE ? &type##_sve : &type##_base; \
-  }                                                            \
   extern const type type##_base
 #else
 #define TSN_KERNEL_TABLE(type)                       \

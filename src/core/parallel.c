@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <stdatomic.h>
 
+#include "core/environment.h"
 #include "core/exec.h"
 
 void tsn_team_run(int threads, tsn_team_body *body, void *context) {
@@ -12,7 +13,11 @@ void tsn_team_run(int threads, tsn_team_body *body, void *context) {
     return;
   }
 #pragma omp parallel num_threads(threads)
-  body(context, omp_get_thread_num(), omp_get_num_threads());
+  {
+    tsn_environment before = tsn_environment_enter();
+    body(context, omp_get_thread_num(), omp_get_num_threads());
+    tsn_environment_leave(before);
+  }
 }
 
 typedef struct {

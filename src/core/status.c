@@ -12,30 +12,30 @@ typedef struct {
   { status, #status, text }
 
 static const status_entry entries[] = {
-    ENTRY(TSANOM_OK, "done"),
-    ENTRY(TSANOM_STOPPED, "stopped because the poll function asked for it"),
-    ENTRY(TSANOM_PARTIAL, "a limit was reached; what was found is valid but not all"),
-    ENTRY(TSANOM_INFEASIBLE, "nothing satisfies the constraints given"),
-    ENTRY(TSANOM_CUTOFF, "abandoned because the result lies above the cut-off"),
-    ENTRY(TSANOM_RANK_DEFICIENT,
-          "the data determine only a smaller model, which is given"),
+    ENTRY(TSANOM_OK, "success"),
+    ENTRY(TSANOM_STOPPED, "stopped by the poll function"),
+    ENTRY(TSANOM_PARTIAL, "a limit was reached; the result so far is valid"),
+    ENTRY(TSANOM_INFEASIBLE, "nothing satisfies the constraints"),
+    ENTRY(TSANOM_CUTOFF, "abandoned because the result exceeds the cut-off"),
+    ENTRY(TSANOM_RANK_DEFICIENT, "the data determine only the smaller model returned"),
     ENTRY(TSANOM_E_NULL, "a required pointer is NULL"),
     ENTRY(TSANOM_E_COUNT, "a count is zero or too small for the method"),
     ENTRY(TSANOM_E_OPTION, "an option or parameter is out of its range"),
-    ENTRY(TSANOM_E_OVERFLOW, "the sizes are too large for the address space"),
-    ENTRY(TSANOM_E_NONFINITE, "a NaN or an infinity is among the samples"),
-    ENTRY(TSANOM_E_WORKSPACE, "the workspace is smaller than the size query asks for"),
-    ENTRY(TSANOM_E_MEMORY, "the allocator gave no memory"),
+    ENTRY(TSANOM_E_OVERFLOW, "a size does not fit the address space"),
+    ENTRY(TSANOM_E_NONFINITE, "a sample is NaN or infinite"),
+    ENTRY(TSANOM_E_WORKSPACE, "the workspace is smaller than the size query returns"),
+    ENTRY(TSANOM_E_MEMORY, "the allocator returned NULL"),
     ENTRY(TSANOM_E_VERSION,
-          "a struct has a size or a field that this version does not know"),
+          "a struct has a size or a field that this version does not support"),
     ENTRY(TSANOM_E_EXEC,
-          "the thread count is negative, the allocator is half set, or the "
-          "instruction-set level is not available on this machine"),
-    ENTRY(TSANOM_E_STATE, "the object is not in a state that allows this call"),
-    ENTRY(TSANOM_E_IO, "the operating system refused a file operation"),
-    ENTRY(TSANOM_E_FORMAT, "a file or a model is damaged or of another kind"),
+          "the number of threads is negative, only one of alloc and dealloc is set, or "
+          "the instruction-set level is not available on this machine"),
+    ENTRY(TSANOM_E_STATE, "the object does not allow this call in its present state"),
+    ENTRY(TSANOM_E_IO, "a file operation failed"),
+    ENTRY(TSANOM_E_FORMAT, "a file or a model is damaged or of another format"),
     ENTRY(TSANOM_E_ORDER, "samples that must increase do not"),
     ENTRY(TSANOM_E_VALUE, "a sample is outside the range of the method"),
+    ENTRY(TSANOM_E_INDEX, "an index is out of range"),
 };
 
 static const status_entry *find_entry(tsanom_status status) {
@@ -47,7 +47,7 @@ static const status_entry *find_entry(tsanom_status status) {
 
 const char *tsanom_status_text(tsanom_status status) {
   const status_entry *entry = find_entry(status);
-  return entry ? entry->text : "a status that this version does not know";
+  return entry ? entry->text : "unknown status";
 }
 
 const char *tsanom_status_name(tsanom_status status) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Structs that begin with `size_t struct_size` and only ever grow: a caller
- * built against an older or a newer header hands us fewer or more fields. */
+/* Structs that begin with `size_t struct_size` and only ever grow. A caller built
+ * against an older or a newer header passes fewer or more fields than this library
+ * knows. */
 #ifndef TSN_CORE_VERSIONED_H
 #define TSN_CORE_VERSIONED_H
 
@@ -18,9 +19,16 @@ typedef struct {
 tsanom_status tsn_versioned_init(const tsn_versioned *type, void *caller,
                                  size_t caller_size);
 
-/* Fill `own`, a struct of type->size bytes, from the caller's; NULL means the
- * defaults. A field unknown here is accepted only while it is zero. */
+/* Input: fill `own`, a struct of type->size bytes, from the caller's; NULL means the
+ * defaults. A field unknown here is accepted only if it is zero. */
 tsanom_status tsn_versioned_read(const tsn_versioned *type, void *own,
                                  const void *caller);
+
+/* Output: TSANOM_E_NULL or TSANOM_E_VERSION unless the caller initialized its struct. */
+tsanom_status tsn_versioned_check(const tsn_versioned *type, const void *caller);
+
+/* Output: copy `own` to the caller's checked struct, as far as the caller's struct_size
+ * reaches. Fields unknown here become zero; struct_size keeps its value. */
+void tsn_versioned_write(const tsn_versioned *type, void *caller, const void *own);
 
 #endif

@@ -8,9 +8,9 @@ tsanom_status tsn_object_allocate(const tsanom_exec *exec, size_t bytes,
   tsanom_exec own;
   tsanom_status status = tsn_exec_read(&own, exec);
   if (status < 0) return status;
-  owner->block = own.alloc(bytes, own.alloc_user);
+  owner->block = own.alloc(own.alloc_user, bytes);
   owner->dealloc = own.dealloc;
-  owner->user = own.alloc_user;
+  owner->alloc_user = own.alloc_user;
   return owner->block ? TSANOM_OK : TSANOM_E_MEMORY;
 }
 
@@ -18,11 +18,7 @@ tsanom_status tsn_object_arena(const tsn_arena *measured, void *memory, size_t b
                                tsn_arena *arena) {
   if (!memory) return TSANOM_E_NULL;
   tsn_workspace workspace;
-  tsanom_status status = tsn_workspace_open(&workspace, measured, NULL, memory, bytes);
+  tsanom_status status = tsn_workspace_borrow(&workspace, measured, NULL, memory, bytes);
   if (status == TSANOM_OK) *arena = workspace.arena;
   return status;
-}
-
-void tsn_object_release(const tsn_object *owner) {
-  if (owner->block) owner->dealloc(owner->block, owner->user);
 }

@@ -5,13 +5,6 @@
 
 #include "core/arena.h"
 
-/* First member of each object. */
-typedef struct {
-  void *block; /* from exec's allocator; NULL: the memory is the caller's */
-  void (*dealloc)(void *block, void *user);
-  void *user;
-} tsn_object;
-
 /* Take a block of `bytes` from exec (NULL: the C heap) and tell `owner` how it
  * goes back. */
 tsanom_status tsn_object_allocate(const tsanom_exec *exec, size_t bytes,
@@ -20,8 +13,5 @@ tsanom_status tsn_object_allocate(const tsanom_exec *exec, size_t bytes,
 /* An arena over the caller's `bytes` of memory for what `measured` measured. */
 tsanom_status tsn_object_arena(const tsn_arena *measured, void *memory, size_t bytes,
                                tsn_arena *arena);
-
-/* Give the block back, with the object in it. */
-void tsn_object_release(const tsn_object *owner);
 
 #endif

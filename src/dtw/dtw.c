@@ -29,8 +29,8 @@ tsanom_status NAME(tsanom_dtw_distance)(const real *x, size_t n, const real *y, 
   if ((status = tsn_dtw_call_read(&call, options, exec)) < 0) return status;
   if (call.options.tail && call.options.open_end_x) return TSANOM_E_OPTION;
   if ((status = NAME(tsn_dtw_single_measure)(n, m, &call, &measured)) < 0 ||
-      (status = tsn_workspace_open(&workspace, &measured, &call.exec, work, work_bytes)) <
-          0) {
+      (status = tsn_workspace_borrow(&workspace, &measured, &call.exec, work,
+                                     work_bytes)) < 0) {
     return status;
   }
   _Atomic int stop = 0;
@@ -76,8 +76,8 @@ tsanom_status NAME(tsanom_dtw_path)(const real *x, size_t n, const real *y, size
   if ((status = tsn_dtw_call_read(&call, options, exec)) < 0) return status;
   if (call.options.tail) return TSANOM_E_OPTION;
   if ((status = NAME(tsn_dtw_path_measure)(n, m, &call, &measured)) < 0 ||
-      (status = tsn_workspace_open(&workspace, &measured, &call.exec, work, work_bytes)) <
-          0) {
+      (status = tsn_workspace_borrow(&workspace, &measured, &call.exec, work,
+                                     work_bytes)) < 0) {
     return status;
   }
   _Atomic int stop = 0;

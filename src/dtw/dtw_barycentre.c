@@ -214,8 +214,8 @@ tsanom_status tsanom_dtw_barycentre(const double *const *series, const size_t *l
   bool in_range = iterations >= 1 && tolerance >= 0 && !a.call.options.tail;
   if (!in_range) return TSANOM_E_OPTION;
   if ((status = averaging_layout(&measured, &a)) < 0 ||
-      (status = tsn_workspace_open(&workspace, &measured, &a.call.exec, work,
-                                   work_bytes)) < 0) {
+      (status = tsn_workspace_borrow(&workspace, &measured, &a.call.exec, work,
+                                     work_bytes)) < 0) {
     return status;
   }
   double own_sum;
@@ -306,8 +306,8 @@ tsanom_status tsanom_dtw_medoid(const double *const *series, const size_t *lengt
   if (call.options.tail) return TSANOM_E_OPTION;
   tsn_dtw_matrix m = {.xs = all, .ys = all, .condensed = true};
   if ((status = medoid_layout(&measured, &m, &call, &distances, &matrix)) < 0 ||
-      (status = tsn_workspace_open(&workspace, &measured, &call.exec, work, work_bytes)) <
-          0) {
+      (status = tsn_workspace_borrow(&workspace, &measured, &call.exec, work,
+                                     work_bytes)) < 0) {
     return status;
   }
   if (!tsn_dtw_set_finite(&all, &call.options)) {

@@ -34,8 +34,8 @@ static tsanom_status compute(matrix *m, const tsanom_dtw_options *options,
   if (m->condensed && m->xs.count < 2) return TSANOM_E_COUNT;
   if (!m->condensed && m->leading < m->ys.count) return TSANOM_E_OPTION;
   if ((status = NAME(tsn_dtw_matrix_measure)(m, &call, &measured)) < 0 ||
-      (status = tsn_workspace_open(&workspace, &measured, &call.exec, work, work_bytes)) <
-          0) {
+      (status = tsn_workspace_borrow(&workspace, &measured, &call.exec, work,
+                                     work_bytes)) < 0) {
     return status;
   }
   if (!NAME(tsn_dtw_set_finite)(&m->xs, &call.options) ||

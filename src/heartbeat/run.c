@@ -100,7 +100,7 @@ static tsanom_status make_run(const char *folder, const tsanom_exec *exec,
   size_t path = strlen(folder) + 1;
   carve(&arena, header->streams, path, run, &parts);
   /* malloc's alignment does for every type in there, and no vectors are. */
-  void *block = exec->alloc(arena.used, exec->alloc_user);
+  void *block = exec->alloc(exec->alloc_user, arena.used);
   if (!block) return TSANOM_E_MEMORY;
   arena = tsn_arena_measure();
   arena.base = block;
@@ -153,7 +153,7 @@ tsanom_status tsanom_heartbeat_run_open(const char *folder, const tsanom_exec *e
 void tsanom_heartbeat_run_close(tsanom_heartbeat_run *run) {
   if (!run) return;
   tsanom_exec exec = run->exec;
-  exec.dealloc(run, exec.alloc_user);
+  exec.dealloc(exec.alloc_user, run);
 }
 
 static double tick_of(const tsn_run_header *header) {

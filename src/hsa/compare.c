@@ -266,7 +266,7 @@ tsanom_status tsanom_hsa_compare(const tsanom_hsa_series *target, double target_
   buffers b;
   if ((status = layout(&measured, &context, &b)) < 0) return status;
   tsn_workspace workspace;
-  status = tsn_workspace_open(&workspace, &measured, &context.exec, work, work_bytes);
+  status = tsn_workspace_borrow(&workspace, &measured, &context.exec, work, work_bytes);
   if (status < 0) return status;
   status = layout(&workspace.arena, &context, &b);
   if (status >= 0) {

@@ -120,7 +120,7 @@ tsanom_status tsanom_hsa_diagnose(const tsanom_hsa_model *model, size_t model_by
     return status;
   }
   tsn_workspace workspace;
-  status = tsn_workspace_open(&workspace, &measured, &context.exec, work, work_bytes);
+  status = tsn_workspace_borrow(&workspace, &measured, &context.exec, work, work_bytes);
   if (status < 0) return status;
   status = tsn_hsa_comparer_layout(&workspace.arena, &context, &comparer);
   if (status >= 0) {

@@ -233,7 +233,7 @@ tsanom_status tsanom_hsa_learn(const tsanom_hsa_run *runs, size_t run_count,
   tsn_arena measured = tsn_arena_measure();
   if ((status = layout(&measured, &context, run_count, &l.b)) < 0) return status;
   tsn_workspace workspace;
-  status = tsn_workspace_open(&workspace, &measured, &context.exec, work, work_bytes);
+  status = tsn_workspace_borrow(&workspace, &measured, &context.exec, work, work_bytes);
   if (status < 0) return status;
   status = layout(&workspace.arena, &context, run_count, &l.b);
   if (status >= 0) status = learn_all(&l, model);

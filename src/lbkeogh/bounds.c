@@ -193,7 +193,7 @@ tsanom_status tsanom_lbkeogh_pair(const double *x, size_t n, const double *y, si
   buffers b;
   pair_layout(&measured, longest, radius, &b);
   tsn_workspace workspace;
-  status = tsn_workspace_open(&workspace, &measured, &own_exec, work, work_bytes);
+  status = tsn_workspace_borrow(&workspace, &measured, &own_exec, work, work_bytes);
   if (status < 0) return status;
   if (!tsn_all_finite(x, n) || !tsn_all_finite(y, m)) {
     status = TSANOM_E_NONFINITE;
@@ -228,7 +228,7 @@ tsanom_status tsanom_lbkeogh_improved(const double *c, const double *q,
   buffers b;
   improved_layout(&measured, n, radius, &b);
   tsn_workspace workspace;
-  status = tsn_workspace_open(&workspace, &measured, &own_exec, work, work_bytes);
+  status = tsn_workspace_borrow(&workspace, &measured, &own_exec, work, work_bytes);
   if (status < 0) return status;
   if (!tsn_all_finite(c, n) || !tsn_all_finite(q, n)) {
     status = TSANOM_E_NONFINITE;

@@ -60,34 +60,34 @@ tsanom_status tsanom_lbkeogh_envelope_workspace(size_t n,
 }
 
 /* What the two precisions differ in. */
-#define ENVELOPE(suffix, type)                                                       \
-  tsanom_status tsanom_lbkeogh_envelope##suffix(                                     \
-      const type *x, size_t n, const tsanom_lbkeogh_options *options,                \
-      const tsanom_exec *exec, void *work, size_t work_bytes, type *lower,           \
-      type *upper) {                                                                 \
-    tsanom_lbkeogh_options own_options;                                              \
-    tsanom_exec own_exec;                                                            \
-    if (!x || !lower || !upper) return TSANOM_E_NULL;                                \
-    tsanom_status status = tsn_lbkeogh_read(&own_options, options, &own_exec, exec); \
-    if (status < 0) return status;                                                   \
-    if (n == 0) return TSANOM_E_COUNT;                                               \
-    size_t radius = tsn_lbkeogh_radius(own_options.radius, n);                       \
-    tsn_arena measured = tsn_arena_measure();                                        \
-    tsn_envelope_scratch scratch;                                                    \
-    tsn_envelope_layout(&measured, n, radius, &scratch);                             \
-    tsn_workspace workspace;                                                         \
-    status = tsn_workspace_open(&workspace, &measured, &own_exec, work, work_bytes); \
-    if (status < 0) return status;                                                   \
-    const tsn_envelope_kernels *kernels = tsn_envelope_kernels_at(own_exec.isa);     \
-    if (!kernels->finite##suffix(x, n)) {                                            \
-      status = TSANOM_E_NONFINITE;                                                   \
-    } else {                                                                         \
-      tsn_envelope_layout(&workspace.arena, n, radius, &scratch);                    \
-      kernels->envelope##suffix(x, n, radius, n, (type *)scratch.lowest,             \
-                                (type *)scratch.highest, lower, upper);              \
-    }                                                                                \
-    tsn_workspace_close(&workspace);                                                 \
-    return status;                                                                   \
+#define ENVELOPE(suffix, type)                                                         \
+  tsanom_status tsanom_lbkeogh_envelope##suffix(                                       \
+      const type *x, size_t n, const tsanom_lbkeogh_options *options,                  \
+      const tsanom_exec *exec, void *work, size_t work_bytes, type *lower,             \
+      type *upper) {                                                                   \
+    tsanom_lbkeogh_options own_options;                                                \
+    tsanom_exec own_exec;                                                              \
+    if (!x || !lower || !upper) return TSANOM_E_NULL;                                  \
+    tsanom_status status = tsn_lbkeogh_read(&own_options, options, &own_exec, exec);   \
+    if (status < 0) return status;                                                     \
+    if (n == 0) return TSANOM_E_COUNT;                                                 \
+    size_t radius = tsn_lbkeogh_radius(own_options.radius, n);                         \
+    tsn_arena measured = tsn_arena_measure();                                          \
+    tsn_envelope_scratch scratch;                                                      \
+    tsn_envelope_layout(&measured, n, radius, &scratch);                               \
+    tsn_workspace workspace;                                                           \
+    status = tsn_workspace_borrow(&workspace, &measured, &own_exec, work, work_bytes); \
+    if (status < 0) return status;                                                     \
+    const tsn_envelope_kernels *kernels = tsn_envelope_kernels_at(own_exec.isa);       \
+    if (!kernels->finite##suffix(x, n)) {                                              \
+      status = TSANOM_E_NONFINITE;                                                     \
+    } else {                                                                           \
+      tsn_envelope_layout(&workspace.arena, n, radius, &scratch);                      \
+      kernels->envelope##suffix(x, n, radius, n, (type *)scratch.lowest,               \
+                                (type *)scratch.highest, lower, upper);                \
+    }                                                                                  \
+    tsn_workspace_close(&workspace);                                                   \
+    return status;                                                                     \
   }
 
 ENVELOPE(, double)

@@ -138,7 +138,7 @@ tsanom_status tsanom_optics_split(const size_t *order, const double *reachabilit
   tsn_arena measured = tsn_arena_measure();
   layout(&measured, n);
   tsn_workspace workspace;
-  status = tsn_workspace_open(&workspace, &measured, &how, work, work_bytes);
+  status = tsn_workspace_borrow(&workspace, &measured, &how, work, work_bytes);
   if (status < 0) return status;
   double *step = layout(&workspace.arena, n);
   for (size_t k = 1; k < n; k++) step[k - 1] = reachability[k];

@@ -235,7 +235,8 @@ static tsanom_status run(const tsn_optics_input *in, const tsanom_optics_options
   tsn_arena measured = measure(in->n, in->dimensions, options, how->threads);
   buffers b;
   tsn_workspace workspace;
-  tsanom_status status = tsn_workspace_open(&workspace, &measured, how, work, work_bytes);
+  tsanom_status status =
+      tsn_workspace_borrow(&workspace, &measured, how, work, work_bytes);
   if (status < 0) return status;
   bool tree = by_tree(in->n, in->dimensions, options, how->threads);
   layout(&workspace.arena, in->n, in->dimensions, options, how->threads, tree, &b);

@@ -277,7 +277,7 @@ tsanom_status tsanom_optics_xi(const size_t *order, const double *reachability,
   tsn_arena measured = tsn_arena_measure();
   layout(&measured, n, &s.b);
   tsn_workspace workspace;
-  status = tsn_workspace_open(&workspace, &measured, &how, work, work_bytes);
+  status = tsn_workspace_borrow(&workspace, &measured, &how, work, work_bytes);
   if (status < 0) return status;
   layout(&workspace.arena, n, &s.b);
   if (find_positions(order, n, &s.b)) {

@@ -74,7 +74,7 @@ tsanom_status tsanom_polyfit_fit(const double *x, const double *y, const double 
   tsn_polyfit_buffers buffers;
   tsn_polyfit_layout(&measured, n, terms, own_exec.threads, &buffers);
   tsn_workspace workspace;
-  status = tsn_workspace_open(&workspace, &measured, &own_exec, work, work_bytes);
+  status = tsn_workspace_borrow(&workspace, &measured, &own_exec, work, work_bytes);
   if (status < 0) return status;
   tsn_polyfit_layout(&workspace.arena, n, terms, own_exec.threads, &buffers);
   tsn_polyfit_samples samples = {.x = x, .y = y, .weights = weights, .n = n};

@@ -86,7 +86,7 @@ tsanom_status tsanom_polyfit_stream_create(const tsanom_polyfit_options *options
   tsanom_status status = tsanom_polyfit_stream_size(options, &bytes);
   if (status < 0) return status;
   if ((status = tsn_exec_read(&own_exec, exec)) < 0) return status;
-  tsanom_polyfit_stream *created = own_exec.alloc(bytes, own_exec.alloc_user);
+  tsanom_polyfit_stream *created = own_exec.alloc(own_exec.alloc_user, bytes);
   if (!created) return TSANOM_E_MEMORY;
   *stream = created;
   return tsanom_polyfit_stream_init(created, bytes, options);
@@ -97,7 +97,7 @@ tsanom_status tsanom_polyfit_stream_destroy(tsanom_polyfit_stream *stream,
   tsanom_exec own_exec;
   tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
-  if (stream) own_exec.dealloc(stream, own_exec.alloc_user);
+  if (stream) own_exec.dealloc(own_exec.alloc_user, stream);
   return TSANOM_OK;
 }
 

@@ -37,7 +37,7 @@ static tsanom_status open_places(const char *inner, const tsanom_exec *exec,
   tsanom_status status = tsn_places_read(inner, NULL, &count, fault);
   if (status < 0) return status;
   tsanom_regions *made =
-      exec->alloc(sizeof *made + count * sizeof *made->place, exec->alloc_user);
+      exec->alloc(exec->alloc_user, sizeof *made + count * sizeof *made->place);
   if (!made) return TSANOM_E_MEMORY;
   made->exec = *exec;
   made->run = NULL;
@@ -45,7 +45,7 @@ static tsanom_status open_places(const char *inner, const tsanom_exec *exec,
   (void)snprintf(made->folder, sizeof made->folder, "%s", inner);
   status = tsn_places_read(inner, made->place, &count, fault);
   if (status < 0) {
-    exec->dealloc(made, exec->alloc_user);
+    exec->dealloc(exec->alloc_user, made);
     return status;
   }
   *regions = made;
@@ -86,7 +86,7 @@ void tsanom_regions_close(tsanom_regions *regions) {
   if (!regions) return;
   tsanom_exec exec = regions->exec;
   tsanom_heartbeat_run_close(regions->run);
-  exec.dealloc(regions, exec.alloc_user);
+  exec.dealloc(exec.alloc_user, regions);
 }
 
 const tsanom_heartbeat_run *tsanom_regions_run(const tsanom_regions *regions) {

@@ -275,7 +275,7 @@ tsanom_status tsanom_roughset_cuts(const double *samples, const int32_t *decisio
   cut_buffers buffers;
   layout(&measured, count, &buffers);
   tsn_workspace workspace;
-  status = tsn_workspace_open(&workspace, &measured, &own, work, work_bytes);
+  status = tsn_workspace_borrow(&workspace, &measured, &own, work, work_bytes);
   if (status < 0) return status;
   layout(&workspace.arena, count, &buffers);
   cut_list list = {.capacity = capacity};
@@ -356,7 +356,7 @@ tsanom_status tsanom_roughset_code_clusters(const int32_t *labels, size_t count,
   cut_buffers buffers;
   layout(&measured, count, &buffers);
   tsn_workspace workspace;
-  status = tsn_workspace_open(&workspace, &measured, &own, work, work_bytes);
+  status = tsn_workspace_borrow(&workspace, &measured, &own, work, work_bytes);
   if (status < 0) return status;
   layout(&workspace.arena, count, &buffers);
   number_clusters(labels, count, noise, &buffers, code_stride, codes);

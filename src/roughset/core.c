@@ -146,7 +146,7 @@ tsanom_status tsanom_roughset_core(const tsanom_roughset_table *table,
   core_buffers buffers;
   layout(&measured, &input, &buffers);
   tsn_workspace workspace;
-  status = tsn_workspace_open(&workspace, &measured, &input.exec, work, work_bytes);
+  status = tsn_workspace_borrow(&workspace, &measured, &input.exec, work, work_bytes);
   if (status < 0) return status;
   layout(&workspace.arena, &input, &buffers);
   size_t bytes = tsn_rs_words(input.table.attributes) * sizeof *core;

@@ -279,7 +279,7 @@ static tsanom_status open_run(minimum_run *r, const tsanom_roughset_table *table
   if (status < 0) return status;
   tsn_arena measured = tsn_arena_measure();
   layout(&measured, r);
-  status = tsn_workspace_open(workspace, &measured, &r->input.exec, work, work_bytes);
+  status = tsn_workspace_borrow(workspace, &measured, &r->input.exec, work, work_bytes);
   if (status < 0) return status;
   layout(&workspace->arena, r);
   return TSANOM_OK;

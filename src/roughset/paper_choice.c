@@ -218,7 +218,7 @@ tsanom_status tsanom_roughset_paper_choice(const uint64_t *elements, size_t coun
   tsn_arena measured = tsn_arena_measure();
   layout(&measured, count, attributes, &run);
   tsn_workspace workspace;
-  status = tsn_workspace_open(&workspace, &measured, &run.input.exec, work, work_bytes);
+  status = tsn_workspace_borrow(&workspace, &measured, &run.input.exec, work, work_bytes);
   if (status < 0) return status;
   layout(&workspace.arena, count, attributes, &run);
   bool hopeless = false;

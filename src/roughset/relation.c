@@ -34,7 +34,7 @@ tsanom_status tsn_rs_relation_open(const tsn_rs_input *input, const uint64_t *su
   tsn_arena measured = tsn_arena_measure();
   tsn_rs_relation_layout(&measured, input, relation);
   tsanom_status status =
-      tsn_workspace_open(workspace, &measured, &input->exec, work, work_bytes);
+      tsn_workspace_borrow(workspace, &measured, &input->exec, work, work_bytes);
   if (status == TSANOM_OK) tsn_rs_relation_layout(&workspace->arena, input, relation);
   return status;
 }

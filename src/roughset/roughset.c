@@ -30,7 +30,7 @@ tsanom_status tsanom_roughset_elements(const tsanom_roughset_table *table,
   tsn_rs_element_buffers buffers;
   tsn_rs_elements_layout(&measured, &input, &buffers);
   tsn_workspace workspace;
-  status = tsn_workspace_open(&workspace, &measured, &input.exec, work, work_bytes);
+  status = tsn_workspace_borrow(&workspace, &measured, &input.exec, work, work_bytes);
   if (status < 0) return status;
   tsn_rs_elements_layout(&workspace.arena, &input, &buffers);
   buffers.family.count = 0;

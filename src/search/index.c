@@ -213,7 +213,7 @@ tsanom_status tsanom_search_index_init(void *memory, size_t bytes, const double 
   if (status < 0) return status;
   if (stride < length) return TSANOM_E_COUNT;
   tsn_workspace workspace;
-  status = tsn_workspace_open(&workspace, &measured, &own_exec, memory, bytes);
+  status = tsn_workspace_borrow(&workspace, &measured, &own_exec, memory, bytes);
   if (status < 0) return status;
   parts p;
   layout(&workspace.arena, count, length, &own_options, &own_exec, &p);
@@ -233,13 +233,13 @@ tsanom_status tsanom_search_index_create(const double *series, size_t count,
   tsanom_status status = tsanom_search_index_size(count, length, options, exec, &bytes);
   if (status < 0) return status;
   if ((status = tsn_exec_read(&own_exec, exec)) < 0) return status;
-  void *block = own_exec.alloc(bytes, own_exec.alloc_user);
+  void *block = own_exec.alloc(own_exec.alloc_user, bytes);
   if (!block) return TSANOM_E_MEMORY;
   tsanom_search_index *built;
   status = tsanom_search_index_init(block, bytes, series, count, length, stride, options,
                                     exec, &built);
   if (status != TSANOM_OK) {
-    own_exec.dealloc(block, own_exec.alloc_user);
+    own_exec.dealloc(own_exec.alloc_user, block);
     return status;
   }
   built->block = block;
@@ -250,5 +250,5 @@ tsanom_status tsanom_search_index_create(const double *series, size_t count,
 }
 
 void tsanom_search_index_destroy(tsanom_search_index *index) {
-  if (index && index->block) index->dealloc(index->block, index->alloc_user);
+  if (index && index->block) index->dealloc(index->alloc_user, index->block);
 }

@@ -18,7 +18,7 @@ struct tsanom_search_index {
   size_t radius;
   int32_t cost, z_normalize;
   void *block; /* from the allocator of _create, or NULL */
-  void (*dealloc)(void *block, void *user);
+  void (*dealloc)(void *alloc_user, void *block);
   void *alloc_user;
 };
 

@@ -169,7 +169,7 @@ tsanom_status tsanom_search_nearest(const tsanom_search_index *index,
   tsn_arena measured = tsn_arena_measure();
   layout(&measured, &s.plan);
   tsn_workspace workspace;
-  status = tsn_workspace_open(&workspace, &measured, &own_exec, work, work_bytes);
+  status = tsn_workspace_borrow(&workspace, &measured, &own_exec, work, work_bytes);
   if (status < 0) return status;
   status = check_queries(&s.plan, query_count);
   if (status == TSANOM_OK) {

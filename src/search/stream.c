@@ -231,7 +231,7 @@ tsanom_status tsanom_search_stream(const double *query, size_t query_length,
   tsn_arena measured = tsn_arena_measure();
   layout(&measured, &s, own_exec.threads);
   tsn_workspace workspace;
-  status = tsn_workspace_open(&workspace, &measured, &own_exec, work, work_bytes);
+  status = tsn_workspace_borrow(&workspace, &measured, &own_exec, work, work_bytes);
   if (status < 0) return status;
   const tsn_search_kernels *kernels = tsn_search_kernels_at(own_exec.isa);
   status = tsn_search_check(kernels, query, query_length, s.z_normalize);

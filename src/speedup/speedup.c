@@ -98,7 +98,7 @@ tsanom_status tsanom_speedup_init(const tsanom_speedup_options *options, void *m
   tsn_arena arena = tsn_arena_measure();
   status = carve(&own, &arena, &p);
   if (status < 0) return status;
-  status = tsn_workspace_open(&workspace, &arena, NULL, memory, bytes);
+  status = tsn_workspace_borrow(&workspace, &arena, NULL, memory, bytes);
   if (status < 0) return status;
   status = carve(&own, &workspace.arena, &p);
   if (status < 0) return status;
@@ -123,12 +123,12 @@ tsanom_status tsanom_speedup_create(const tsanom_speedup_options *options,
   if (status < 0) return status;
   status = tsanom_speedup_size(options, &bytes);
   if (status < 0) return status;
-  void *block = own.alloc(bytes, own.alloc_user);
+  void *block = own.alloc(own.alloc_user, bytes);
   if (!block) return TSANOM_E_MEMORY;
   tsanom_speedup *made = NULL;
   status = tsanom_speedup_init(options, block, bytes, &made);
   if (!made) {
-    own.dealloc(block, own.alloc_user);
+    own.dealloc(own.alloc_user, block);
     return status;
   }
   made->block = block;
@@ -139,7 +139,7 @@ tsanom_status tsanom_speedup_create(const tsanom_speedup_options *options,
 }
 
 void tsanom_speedup_destroy(tsanom_speedup *analyzer) {
-  if (analyzer && analyzer->block) analyzer->dealloc(analyzer->block, analyzer->user);
+  if (analyzer && analyzer->block) analyzer->dealloc(analyzer->user, analyzer->block);
 }
 
 static tsn_past_event *past_event(const tsanom_speedup *a, uint64_t index) {

@@ -59,7 +59,7 @@ typedef struct {
 
 struct tsanom_speedup {
   void *block; /* from the allocator below; NULL: the memory is the caller's */
-  void (*dealloc)(void *block, void *user);
+  void (*dealloc)(void *alloc_user, void *block);
   void *user;
   tsanom_speedup_options options;
   tsanom_dpd_nest *nest;

@@ -81,7 +81,7 @@ tsanom_status tsanom_spmd_analyse(const tsanom_spmd_data *data,
   if ((status = tsn_spmd_read_data(&input, data)) < 0) return status;
   tsn_arena measured = tsn_arena_measure();
   if ((status = layout(&measured, &input, &buffers)) < 0) return status;
-  status = tsn_workspace_open(&workspace, &measured, &input.exec, work, work_bytes);
+  status = tsn_workspace_borrow(&workspace, &measured, &input.exec, work, work_bytes);
   if (status < 0) return status;
   layout(&workspace.arena, &input, &buffers);
   status = tsn_spmd_levels(&input, buffers.level);

@@ -24,12 +24,16 @@ _Static_assert(TSANOM_E_IO == -11, "status");
 _Static_assert(TSANOM_E_FORMAT == -12, "status");
 _Static_assert(TSANOM_E_ORDER == -13, "status");
 _Static_assert(TSANOM_E_VALUE == -14, "status");
+_Static_assert(TSANOM_E_INDEX == -15, "status");
+
+_Static_assert(TSANOM_NOISE == -1, "sentinel");
+_Static_assert(TSANOM_COST_ABSOLUTE == 0, "cost");
+_Static_assert(TSANOM_COST_SQUARED == 1, "cost");
 
 _Static_assert(TSANOM_ISA_AUTO == 0, "isa");
 _Static_assert(TSANOM_ISA_BASE == 1, "isa");
 _Static_assert(TSANOM_ISA_V3 == 2, "isa");
 _Static_assert(TSANOM_ISA_V4 == 3, "isa");
-_Static_assert(TSANOM_ISA_SVE == 4, "isa");
 
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(offsetof(tsanom_exec, struct_size) == 0, "exec");
@@ -40,5 +44,34 @@ _Static_assert(offsetof(tsanom_exec, dealloc) == 24, "exec");
 _Static_assert(offsetof(tsanom_exec, alloc_user) == 32, "exec");
 _Static_assert(offsetof(tsanom_exec, poll) == 40, "exec");
 _Static_assert(offsetof(tsanom_exec, poll_user) == 48, "exec");
-_Static_assert(sizeof(tsanom_exec) == 56, "exec");
+_Static_assert(offsetof(tsanom_exec, work) == 56, "exec");
+_Static_assert(offsetof(tsanom_exec, work_bytes) == 64, "exec");
+_Static_assert(offsetof(tsanom_exec, fault) == 72, "exec");
+_Static_assert(sizeof(tsanom_exec) == 80, "exec");
+
+_Static_assert(offsetof(tsanom_fault, struct_size) == 0, "fault");
+_Static_assert(offsetof(tsanom_fault, status) == 8, "fault");
+_Static_assert(offsetof(tsanom_fault, element) == 16, "fault");
+_Static_assert(offsetof(tsanom_fault, second) == 24, "fault");
+_Static_assert(offsetof(tsanom_fault, offset) == 32, "fault");
+_Static_assert(offsetof(tsanom_fault, line) == 40, "fault");
+_Static_assert(offsetof(tsanom_fault, column) == 48, "fault");
+_Static_assert(offsetof(tsanom_fault, argument) == 56, "fault");
+_Static_assert(offsetof(tsanom_fault, file) == 120, "fault");
+_Static_assert(offsetof(tsanom_fault, text) == 632, "fault");
+_Static_assert(sizeof(tsanom_fault) == 888, "fault");
+
+#define SERIES(type)                                          \
+  _Static_assert(offsetof(type, struct_size) == 0, "series"); \
+  _Static_assert(offsetof(type, count) == 8, "series");       \
+  _Static_assert(offsetof(type, data) == 16, "series");       \
+  _Static_assert(offsetof(type, ld) == 24, "series");         \
+  _Static_assert(offsetof(type, length) == 32, "series");     \
+  _Static_assert(offsetof(type, pointers) == 40, "series");   \
+  _Static_assert(offsetof(type, lengths) == 48, "series");    \
+  _Static_assert(offsetof(type, dimensions) == 56, "series"); \
+  _Static_assert(offsetof(type, stride) == 64, "series");     \
+  _Static_assert(sizeof(type) == 72, "series")
+SERIES(tsanom_series);
+SERIES(tsanom_series_f32);
 #endif

@@ -33,7 +33,7 @@ Test(arena, pieces_are_aligned_disjoint_and_fit_at_any_alignment) {
     size_t shift = random_between(&seed, 0, 63);
     unsigned char *block = malloc(bytes + shift);
     tsn_workspace workspace;
-    CHECK_STATUS(tsn_workspace_open(&workspace, &measured, &exec, block + shift, bytes),
+    CHECK_STATUS(tsn_workspace_borrow(&workspace, &measured, &exec, block + shift, bytes),
                  TSANOM_OK);
     layout(&workspace.arena, &p);
     unsigned char *end = block + shift;
@@ -73,7 +73,7 @@ Test(arena, a_borrowed_block_goes_back) {
   tsn_arena measured = tsn_arena_measure();
   tsn_arena_take(&measured, 10, 10);
   tsn_workspace workspace;
-  CHECK_STATUS(tsn_workspace_open(&workspace, &measured, &exec, NULL, 0), TSANOM_OK);
+  CHECK_STATUS(tsn_workspace_borrow(&workspace, &measured, &exec, NULL, 0), TSANOM_OK);
   cr_assert(allocator.live == 1);
   memset(tsn_arena_take(&workspace.arena, 10, 10), 1, 100);
   tsn_workspace_close(&workspace);
@@ -81,6 +81,6 @@ Test(arena, a_borrowed_block_goes_back) {
   cr_assert(allocator.live == 0);
 
   allocator.fail_at = allocator.calls + 1;
-  CHECK_STATUS(tsn_workspace_open(&workspace, &measured, &exec, NULL, 0),
+  CHECK_STATUS(tsn_workspace_borrow(&workspace, &measured, &exec, NULL, 0),
                TSANOM_E_MEMORY);
 }

@@ -79,7 +79,7 @@ Test(parallel, exec_fields_are_checked) {
   caller.threads = 0;
   CHECK_STATUS(tsn_exec_read(&own, &caller), TSANOM_OK);
   cr_assert(own.threads == omp_get_max_threads());
-  void *(*only_alloc)(size_t, void *) = own.alloc;
+  void *(*only_alloc)(void *, size_t) = own.alloc;
   caller.isa = 99;
   CHECK_STATUS(tsn_exec_read(&own, &caller), TSANOM_E_EXEC);
   caller.isa = TSANOM_ISA_AUTO;

@@ -54,3 +54,25 @@ Test(versioned, a_struct_smaller_than_the_first_is_refused) {
   CHECK_STATUS(tsn_versioned_init(&type, &caller, sizeof(size_t)), TSANOM_E_VERSION);
   CHECK_STATUS(tsn_versioned_init(&type, NULL, sizeof caller), TSANOM_E_NULL);
 }
+
+Test(versioned, an_output_struct_is_filled_as_far_as_the_caller_knows) {
+  options own = {sizeof own, 1, 2};
+  struct {
+    options known;
+    int64_t unknown;
+  } newer = {.known = {.struct_size = sizeof newer}, .unknown = 5};
+  CHECK_STATUS(tsn_versioned_check(&type, &newer), TSANOM_OK);
+  tsn_versioned_write(&type, &newer, &own);
+  cr_assert(newer.known.struct_size == sizeof newer && newer.known.first == 1);
+  cr_assert(newer.known.appended == 2 && newer.unknown == 0);
+
+  options older = {offsetof(options, appended), 0, 77};
+  CHECK_STATUS(tsn_versioned_check(&type, &older), TSANOM_OK);
+  tsn_versioned_write(&type, &older, &own);
+  cr_assert(older.struct_size == offsetof(options, appended) && older.first == 1);
+  cr_assert(older.appended == 77, "beyond the caller's struct");
+
+  older.struct_size = offsetof(options, appended) - 1;
+  CHECK_STATUS(tsn_versioned_check(&type, &older), TSANOM_E_VERSION);
+  CHECK_STATUS(tsn_versioned_check(&type, NULL), TSANOM_E_NULL);
+}

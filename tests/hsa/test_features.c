@@ -8,7 +8,7 @@
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"
-#include "synthetic.h"
+#include "hsa/synthetic.h"
 
 enum { MOST = 400, POINTS = 64, TERMS = 12 };
 

@@ -7,7 +7,7 @@
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"
-#include "synthetic.h"
+#include "hsa/synthetic.h"
 
 enum { MOST_RUNS = 40 };
 

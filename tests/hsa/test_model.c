@@ -7,7 +7,7 @@
 
 #include "support/check.h"
 #include "support/random.h"
-#include "synthetic.h"
+#include "hsa/synthetic.h"
 
 enum { RUNS = 4 };
 

@@ -14,8 +14,8 @@
   } while (0)
 
 /* The levels of instruction set that this machine can run, worst first. */
-#define FOR_EACH_ISA(isa)                                           \
-  for (int32_t isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_SVE; isa++) \
+#define FOR_EACH_ISA(isa)                                          \
+  for (int32_t isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_V4; isa++) \
     if (tsanom_isa_available(isa))
 
 #endif

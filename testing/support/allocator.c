@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
-static void *counting_alloc(size_t bytes, void *user) {
+static void *counting_alloc(void *user, size_t bytes) {
   test_allocator *allocator = user;
   if (++allocator->calls == allocator->fail_at) return NULL;
   allocator->live++;
   return malloc(bytes);
 }
 
-static void counting_dealloc(void *block, void *user) {
+static void counting_dealloc(void *user, void *block) {
   test_allocator *allocator = user;
   allocator->live--;
   free(block);

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# tsanom_module(<module> SOURCES file... [KERNELS file...]
+#               [F32_SOURCES file...] [F32_KERNELS file...])
+#
+# Adds a module's files to the library. SOURCES are compiled once for the base
+# instruction set; KERNELS once per level of TSANOM_ISA_LEVELS, each with
+# -DTSN_ISA=<level> and that level's flags, which no other file gets. The files named
+# again in F32_SOURCES and F32_KERNELS are compiled a second time in single precision,
+# with -DTSN_F32.
+
+set(TSANOM_ISA_LEVELS base)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  list(APPEND TSANOM_ISA_LEVELS v3 v4)
+  set(TSANOM_ISA_FLAGS_v3 -march=x86-64-v3)
+  set(TSANOM_ISA_FLAGS_v4 -march=x86-64-v4 -mprefer-vector-width=512)
+endif()
+
+function(tsanom_objects target)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include
+                                               ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PRIVATE tsanom_flags)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON
+                                             C_VISIBILITY_PRESET hidden)
+  set_property(GLOBAL APPEND PROPERTY TSANOM_OBJECTS $<TARGET_OBJECTS:${target}>)
+endfunction()
+
+# One object library per precision that has files. `suffix` is "" or "_f32".
+function(tsanom_module_precision module suffix sources kernels)
+  if(sources)
+    set(target tsanom_${module}_objects${suffix})
+    add_library(${target} OBJECT ${sources})
+    tsanom_objects(${target})
+    target_link_libraries(${target} PRIVATE OpenMP::OpenMP_C PkgConfig::LAPACKE)
+    target_compile_definitions(${target} PRIVATE $<$<BOOL:${suffix}>:TSN_F32>)
+  endif()
+  if(kernels)
+    foreach(level IN LISTS TSANOM_ISA_LEVELS)
+      set(target tsanom_${module}_kernels${suffix}_${level})
+      add_library(${target} OBJECT ${kernels})
+      tsanom_objects(${target})
+      target_compile_definitions(${target} PRIVATE TSN_ISA=${level}
+                                                   $<$<BOOL:${suffix}>:TSN_F32>)
+      target_compile_options(${target} PRIVATE -fopenmp-simd $<$<NOT:$<CONFIG:Debug>>:-O3>
+                             ${TSANOM_ISA_FLAGS_${level}})
+    endforeach()
+  endif()
+endfunction()
+
+function(tsanom_module module)
+  cmake_parse_arguments(ARG "" "" "SOURCES;KERNELS;F32_SOURCES;F32_KERNELS" ${ARGN})
+  tsanom_module_precision(${module} "" "${ARG_SOURCES}" "${ARG_KERNELS}")
+  tsanom_module_precision(${module} _f32 "${ARG_F32_SOURCES}" "${ARG_F32_KERNELS}")
+endfunction()

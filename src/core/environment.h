@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The floating-point environment of a computation. Results are documented for rounding
+ * to nearest with subnormal numbers; a caller may have set another rounding mode, or
+ * flush-to-zero (FTZ) and denormals-are-zero (DAZ), on some of its threads only: the
+ * threads of an OpenMP pool keep the environment in which the pool was created. So every
+ * thread that computes enters the default environment and leaves it afterwards. The
+ * registers are written only if they differ, since writing them stalls the pipeline. */
+#ifndef TSN_CORE_ENVIRONMENT_H
+#define TSN_CORE_ENVIRONMENT_H
+
+#include <stdint.h>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+
+/* MXCSR, and the control word of the x87 unit, which computes long double. */
+typedef struct {
+  uint32_t sse;
+  uint16_t x87;
+} tsn_environment;
+
+/* Without the exception flags: masks, rounding, FTZ, DAZ; rounding, precision. */
+enum {
+  TSN_SSE_CONTROL = 0xFFC0,
+  TSN_SSE_DEFAULT = 0x1F80,
+  TSN_X87_CONTROL = 0x0F00,
+  TSN_X87_DEFAULT = 0x037F
+};
+
+static inline int tsn_environment_is_unusual(tsn_environment e) {
+  uint32_t differs = ((e.sse ^ TSN_SSE_DEFAULT) & TSN_SSE_CONTROL) |
+                     ((e.x87 ^ (uint32_t)TSN_X87_DEFAULT) & TSN_X87_CONTROL);
+  return differs != 0;
+}
+
+static inline void tsn_environment_set(tsn_environment e) {
+  _mm_setcsr(e.sse);
+  __asm__ volatile("fldcw %0" : : "m"(e.x87));
+}
+
+static inline tsn_environment tsn_environment_enter(void) {
+  tsn_environment before = {.sse = _mm_getcsr()};
+  __asm__ volatile("fnstcw %0" : "=m"(before.x87));
+  if (tsn_environment_is_unusual(before)) {
+    tsn_environment_set((tsn_environment){TSN_SSE_DEFAULT, TSN_X87_DEFAULT});
+  }
+  return before;
+}
+
+static inline void tsn_environment_leave(tsn_environment before) {
+  if (tsn_environment_is_unusual(before)) tsn_environment_set(before);
+}
+
+#elif defined(__aarch64__)
+
+/* FPCR: rounding mode, flush-to-zero. Its default is zero. */
+typedef uint64_t tsn_environment;
+
+static inline tsn_environment tsn_environment_enter(void) {
+  uint64_t before;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(before));
+  if (before != 0) __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0));
+  return before;
+}
+
+static inline void tsn_environment_leave(tsn_environment before) {
+  if (before != 0) __asm__ volatile("msr fpcr, %0" : : "r"(before));
+}
+
+#else
+#include <fenv.h>
+
+typedef int tsn_environment; /* the rounding mode */
+
+static inline tsn_environment tsn_environment_enter(void) {
+  int before = fegetround();
+  if (before != FE_TONEAREST) (void)fesetround(FE_TONEAREST);
+  return before;
+}
+
+static inline void tsn_environment_leave(tsn_environment before) {
+  if (before != FE_TONEAREST) (void)fesetround(before);
+}
+
+#endif
+#endif

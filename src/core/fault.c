@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/fault.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/versioned.h"
+
+static const tsanom_fault defaults = {
+    .struct_size = sizeof defaults, .element = TSANOM_NONE, .second = TSANOM_NONE};
+
+static const tsn_versioned fault_type = {
+    .size = sizeof(tsanom_fault),
+    .first_size = sizeof(tsanom_fault),
+    .defaults = &defaults,
+};
+
+size_t tsanom_fault_size(void) {
+  return sizeof(tsanom_fault);
+}
+
+tsanom_status tsanom_fault_init(tsanom_fault *fault, size_t struct_size) {
+  return tsn_versioned_init(&fault_type, fault, struct_size);
+}
+
+bool tsn_fault_is_prepared(const tsanom_fault *fault) {
+  return tsn_versioned_check(&fault_type, fault) == TSANOM_OK;
+}
+
+/* A fault about an argument; the text is still to be written. */
+static tsanom_fault describe(tsanom_status status, const char *argument, size_t element,
+                             size_t second) {
+  tsanom_fault own = defaults;
+  own.status = status;
+  own.element = element;
+  own.second = second;
+  (void)snprintf(own.argument, sizeof own.argument, "%s", argument);
+  return own;
+}
+
+static int write_place(const tsanom_fault *fault, char *text, size_t size) {
+  if (fault->element == TSANOM_NONE) {
+    return snprintf(text, size, "%s: ", fault->argument);
+  }
+  if (fault->second == TSANOM_NONE) {
+    return snprintf(text, size, "%s[%zu]: ", fault->argument, fault->element);
+  }
+  return snprintf(text, size, "%s[%zu][%zu]: ", fault->argument, fault->element,
+                  fault->second);
+}
+
+static void publish(const tsanom_exec *exec, const tsanom_fault *own) {
+  tsn_versioned_write(&fault_type, exec->fault, own);
+}
+
+tsanom_status tsn_reject_pair(const tsanom_exec *exec, tsanom_status status,
+                              const char *argument, size_t element, size_t second) {
+  if (!exec || !exec->fault) return status;
+  tsanom_fault own = describe(status, argument, element, second);
+  int length = write_place(&own, own.text, sizeof own.text);
+  (void)snprintf(own.text + length, sizeof own.text - (size_t)length, "%s",
+                 tsanom_status_text(status));
+  publish(exec, &own);
+  return status;
+}
+
+tsanom_status tsn_reject_at(const tsanom_exec *exec, tsanom_status status,
+                            const char *argument, size_t element) {
+  return tsn_reject_pair(exec, status, argument, element, TSANOM_NONE);
+}
+
+tsanom_status tsn_reject(const tsanom_exec *exec, tsanom_status status,
+                         const char *argument) {
+  return tsn_reject_at(exec, status, argument, TSANOM_NONE);
+}
+
+tsanom_status tsn_reject_text(const tsanom_exec *exec, tsanom_status status,
+                              const char *argument, size_t element, const char *format,
+                              ...) {
+  if (!exec || !exec->fault) return status;
+  tsanom_fault own = describe(status, argument, element, TSANOM_NONE);
+  int length = write_place(&own, own.text, sizeof own.text);
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(own.text + length, sizeof own.text - (size_t)length, format, arguments);
+  va_end(arguments);
+  publish(exec, &own);
+  return status;
+}

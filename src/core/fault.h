@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reports of failures through tsanom_exec.fault. A function that detects an error
+ * returns the value of one of these, so that status and report cannot disagree:
+ *
+ *   if (!x) return tsn_reject(exec, TSANOM_E_NULL, "x");
+ *   if (i < n) return tsn_reject_at(exec, TSANOM_E_NONFINITE, "x", i);
+ *
+ * `exec` is a checked exec, or NULL for functions without one: then only the status is
+ * returned. If several threads can fail, reduce to the smallest element first and
+ * report once, on the calling thread. */
+#ifndef TSN_CORE_FAULT_H
+#define TSN_CORE_FAULT_H
+
+#include <stdbool.h>
+#include <tsanom/base.h>
+
+/* Whether the caller initialized the struct. */
+bool tsn_fault_is_prepared(const tsanom_fault *fault);
+
+/* The argument named `argument` (a constant string such as "options.radius") is
+ * rejected; the text is the description of the status. */
+tsanom_status tsn_reject(const tsanom_exec *exec, tsanom_status status,
+                         const char *argument);
+
+/* The same for one element of an array. */
+tsanom_status tsn_reject_at(const tsanom_exec *exec, tsanom_status status,
+                            const char *argument, size_t element);
+
+/* The same for an element with two indices. */
+tsanom_status tsn_reject_pair(const tsanom_exec *exec, tsanom_status status,
+                              const char *argument, size_t element, size_t second);
+
+/* The same with a text of the caller's own that states what is expected; element
+ * TSANOM_NONE: the argument as a whole. */
+tsanom_status tsn_reject_text(const tsanom_exec *exec, tsanom_status status,
+                              const char *argument, size_t element, const char *format,
+                              ...) __attribute__((format(printf, 5, 6)));
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "core/series.h"
+#include "support/check.h"
+
+static const double samples[6] = {1, 2, 3, 4, 5, 6};
+
+static tsanom_series rows(void) {
+  tsanom_series series;
+  CHECK_STATUS(tsanom_series_init(&series, sizeof series), TSANOM_OK);
+  series.count = 2;
+  series.data = samples;
+  series.length = 3;
+  return series;
+}
+
+static tsanom_status read_as(tsanom_series series, const char *argument) {
+  tsanom_fault fault;
+  tsanom_fault_init(&fault, sizeof fault);
+  tsanom_exec exec = {.fault = &fault};
+  tsanom_series own;
+  tsanom_status status = tsn_series_read(&own, &series, "xs", &exec);
+  cr_assert_str_eq(fault.argument, argument);
+  cr_assert(fault.status == status || status == TSANOM_OK);
+  return status;
+}
+
+Test(series, rows_and_pointers_are_the_same_set) {
+  tsanom_series own, series = rows();
+  cr_assert(series.struct_size == tsanom_series_size());
+  CHECK_STATUS(tsn_series_read(&own, &series, "xs", NULL), TSANOM_OK);
+  cr_assert(tsn_series_at(&own, 1) == samples + 3 && tsn_series_length(&own, 1) == 3);
+  cr_assert(tsn_series_longest(&own) == 3);
+
+  const double *pointers[] = {samples, samples + 2};
+  const size_t lengths[] = {2, 4};
+  series.data = NULL;
+  series.length = 0;
+  series.pointers = pointers;
+  series.lengths = lengths;
+  CHECK_STATUS(tsn_series_read(&own, &series, "xs", NULL), TSANOM_OK);
+  cr_assert(tsn_series_at(&own, 1) == samples + 2 && tsn_series_length(&own, 1) == 4);
+  cr_assert(tsn_series_longest(&own) == 4);
+}
+
+Test(series, single_precision_has_the_same_fields) {
+  static const float f32[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  tsanom_series_f32 own, series;
+  CHECK_STATUS(tsanom_series_init_f32(&series, sizeof series), TSANOM_OK);
+  series.count = 2;
+  series.data = f32;
+  series.length = 2;
+  series.dimensions = 2;
+  CHECK_STATUS(tsn_series_read_f32(&own, &series, "xs", NULL), TSANOM_OK);
+  cr_assert(own.stride == 2 && own.ld == 4);
+  cr_assert(tsn_series_at_f32(&own, 1) == f32 + 4);
+  cr_assert(tsn_series_length_f32(&own, 1) == 2 && tsn_series_longest_f32(&own) == 2);
+}
+
+Test(series, overlapping_windows_are_rows_with_a_short_ld) {
+  tsanom_series own, series = rows();
+  series.ld = 1;
+  series.count = 4;
+  CHECK_STATUS(tsn_series_read(&own, &series, "xs", NULL), TSANOM_OK);
+  cr_assert(tsn_series_at(&own, 3) == samples + 3);
+}
+
+Test(series, each_bad_field_is_named) {
+  tsanom_series s = rows();
+  CHECK_STATUS(read_as(s, ""), TSANOM_OK);
+  s.count = 0;
+  CHECK_STATUS(read_as(s, "xs.count"), TSANOM_E_COUNT);
+  s = rows();
+  s.length = 0;
+  CHECK_STATUS(read_as(s, "xs.length"), TSANOM_E_COUNT);
+  s = rows();
+  s.data = NULL;
+  CHECK_STATUS(read_as(s, "xs.data"), TSANOM_E_NULL);
+  s = rows();
+  s.dimensions = 0;
+  CHECK_STATUS(read_as(s, "xs.dimensions"), TSANOM_E_OPTION);
+  s = rows();
+  s.dimensions = 2;
+  s.stride = 1;
+  CHECK_STATUS(read_as(s, "xs.stride"), TSANOM_E_OPTION);
+  s = rows();
+  const double *pointers[] = {samples, NULL};
+  s.pointers = pointers;
+  CHECK_STATUS(read_as(s, "xs.pointers"), TSANOM_E_OPTION);
+  s.data = NULL;
+  CHECK_STATUS(read_as(s, "xs.pointers"), TSANOM_E_NULL);
+  const size_t lengths[] = {3, 0};
+  s.lengths = lengths;
+  pointers[1] = samples;
+  CHECK_STATUS(read_as(s, "xs.lengths"), TSANOM_E_COUNT);
+  s.ld = 3;
+  CHECK_STATUS(read_as(s, "xs.ld"), TSANOM_E_OPTION);
+  s = rows();
+  s.lengths = lengths;
+  CHECK_STATUS(read_as(s, "xs.lengths"), TSANOM_E_OPTION);
+  s = rows();
+  s.length = SIZE_MAX / 8;
+  CHECK_STATUS(read_as(s, "xs.length"), TSANOM_E_OVERFLOW);
+  s = rows();
+  s.count = SIZE_MAX / 16;
+  CHECK_STATUS(read_as(s, "xs.ld"), TSANOM_E_OVERFLOW);
+  s = rows();
+  s.struct_size = 8;
+  CHECK_STATUS(read_as(s, "xs.struct_size"), TSANOM_E_VERSION);
+  CHECK_STATUS(tsn_series_read(&s, NULL, "xs", NULL), TSANOM_E_NULL);
+}
