@@ -533,6 +533,101 @@ TSANOM_API tsanom_status tsanom_dpd_value_distances(const tsanom_dpd_value *dete
 TSANOM_API tsanom_status tsanom_dpd_value_predict(const tsanom_dpd_value *detector,
                                                   double *samples, size_t count);
 
+/** How tsanom_dpd_find() searches. Initialize it with tsanom_dpd_find_options_init(). */
+typedef struct tsanom_dpd_find_options {
+  size_t struct_size; /**< set by tsanom_dpd_find_options_init() */
+  size_t max_period;  /**< longest period to test; 0 (default): min(n/4, 16384). At most
+                           n/4 is tested in any case, and at most 2^20 */
+  /** Largest accepted chance, over all periods tested, that a series without a period
+   *  shows a dip as significant; in (0, 0.5], default 0.01. */
+  double significance;
+} tsanom_dpd_find_options;
+
+/** Write the defaults described at ::tsanom_dpd_find_options.
+ *  @param[out] options      the caller's struct
+ *  @param      struct_size  its sizeof, where the caller was compiled
+ *  @retval TSANOM_E_NULL     options is NULL
+ *  @retval TSANOM_E_VERSION  struct_size is smaller than in the first release
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_find_options_init(tsanom_dpd_find_options *options,
+                                                      size_t struct_size);
+
+/** sizeof(tsanom_dpd_find_options) in this library.
+ *  @return bytes */
+TSANOM_API size_t tsanom_dpd_find_options_size(void);
+
+/** Result of tsanom_dpd_find(). Initialize it with tsanom_dpd_found_init(). */
+typedef struct tsanom_dpd_found {
+  size_t struct_size; /**< set by tsanom_dpd_found_init() */
+  size_t period;      /**< in samples; 1: all samples are equal; 0: no period */
+  size_t candidate;   /**< the period with the deepest dip relative to its standard error,
+                           significant or not; 0: none was tested */
+  size_t max_period;  /**< longest period tested: a longer one needs 4 times its length in
+                           samples, or a larger option */
+  double dip;         /**< mean depth of the dips at multiples of `candidate`, relative to
+                           the level of d(m): about the share of the period in the
+                           variance of the whitened series */
+  double score;       /**< `dip` in units of its standard error in white noise */
+  double probability; /**< chance that noise shows such a score at any period tested */
+  double consistency; /**< `dip` in units of the standard error estimated from the dips
+                           themselves; infinite for fewer than three multiples */
+} tsanom_dpd_found;
+
+/** Prepare a result: no period.
+ *  @param[out] found        the caller's struct
+ *  @param      struct_size  its sizeof, where the caller was compiled
+ *  @retval TSANOM_E_NULL     found is NULL
+ *  @retval TSANOM_E_VERSION  struct_size is smaller than in the first release
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_dpd_found_init(tsanom_dpd_found *found,
+                                               size_t struct_size);
+
+/** sizeof(tsanom_dpd_found) in this library.
+ *  @return bytes */
+TSANOM_API size_t tsanom_dpd_found_size(void);
+
+/** Workspace of tsanom_dpd_find().
+ *  @param      n        number of samples
+ *  @param      options  as for the call; NULL: the defaults
+ *  @param      exec     as for the call; NULL: the defaults
+ *  @param[out] bytes    size of exec.work
+ *  @retval TSANOM_E_COUNT  n is below 8
+ *  @return TSANOM_OK, or the status of a rejected argument */
+TSANOM_API tsanom_status tsanom_dpd_find_workspace(size_t n,
+                                                   const tsanom_dpd_find_options *options,
+                                                   const tsanom_exec *exec,
+                                                   size_t *bytes);
+
+/** Find the period of a whole series in noise. Use it for recorded series; use
+ *  ::tsanom_dpd_value for a stream whose period may change.
+ *
+ *  The series is whitened by its own lag-1 autocorrelation, e[t] = x[t] - phi x[t-1],
+ *  which removes drifts and random walks. With d(m) = sum_t (e[t] - e[t-m])^2, a period p
+ *  shows as dips of d at p, 2p, 3p ...; each is compared with the mean of d over one
+ * period around it. The score of p is the mean dip in units of its standard error, which
+ * in white noise is known. The period is the p of the highest score if
+ *  1. noise would show such a score at any tested period with at most the chance
+ *     options.significance,
+ *  2. the dips agree with each other, also at the far multiples, so that a resonance or a
+ *     few coincident pulses are not taken for a period, and
+ *  3. each half of the series shows it.
+ *
+ *  Multiples of a period have fewer dips of the same depth, so the fundamental has the
+ *  highest score. Cost: O(n L) with L = min(n, 4 max_period); memory O(n + L).
+ *  @param      samples  n finite values
+ *  @param      n        at least 8
+ *  @param      options  NULL: the defaults
+ *  @param      exec     NULL: the defaults; the poll counts delays
+ *  @param[out] found    initialized by tsanom_dpd_found_init()
+ *  @retval TSANOM_STOPPED      the poll function asked to stop; found is unchanged
+ *  @retval TSANOM_E_COUNT      n is below 8
+ *  @retval TSANOM_E_NONFINITE  a sample is NaN or infinite; the fault has its index
+ *  @return TSANOM_OK, or the status of a rejected argument */
+TSANOM_API tsanom_status tsanom_dpd_find(const double *samples, size_t n,
+                                         const tsanom_dpd_find_options *options,
+                                         const tsanom_exec *exec,
+                                         tsanom_dpd_found *found);
+
 #ifdef __cplusplus
 }
 #endif

@@ -217,6 +217,18 @@ static void search(size_t count, size_t length, const tsanom_exec *exec) {
   free(series);
 }
 
+static void dpd_find(size_t n, const tsanom_exec *exec) {
+  double *samples = random_series(n, 19);
+  tsanom_dpd_found found;
+  tsanom_dpd_found_init(&found, sizeof found);
+  tsanom_exec own = *exec;
+  NEED(tsanom_dpd_find_workspace(n, NULL, exec, &own.work_bytes) == TSANOM_OK);
+  own.work = take(own.work_bytes, 1);
+  WATCH(tsanom_dpd_find(samples, n, NULL, &own, &found));
+  free(own.work);
+  free(samples);
+}
+
 static void dpd(size_t n, const tsanom_exec *exec) {
   uint64_t *events = take(n, sizeof *events);
   double *samples = take(n, sizeof *samples);
@@ -406,6 +418,8 @@ void call_rooms(const tsanom_exec *exec) {
   search(1000, 128, exec);
   dpd(100, exec);
   dpd(20000, exec);
+  dpd_find(100, exec);
+  dpd_find(20000, exec);
   roughset(20, 6, exec);
   roughset(1500, 16, exec);
   hsa(3, 300, exec);
