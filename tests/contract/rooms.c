@@ -240,20 +240,20 @@ static void dpd(size_t n, const tsanom_exec *exec) {
   tsanom_dpd_event *event = NULL;
   NEED(tsanom_dpd_event_size(NULL, &bytes) == TSANOM_OK);
   void *memory = take(bytes, 1);
-  WATCH(tsanom_dpd_event_init(NULL, memory, bytes, &event));
+  WATCH(tsanom_dpd_event_init(memory, bytes, NULL, exec, &event));
   WATCH(tsanom_dpd_event_push_many(event, events, n, periods, starts));
   WATCH(tsanom_dpd_event_resize(event, 100));
   free(memory);
   tsanom_dpd_value *value = NULL;
   NEED(tsanom_dpd_value_size(NULL, &bytes) == TSANOM_OK);
   memory = take(bytes, 1);
-  WATCH(tsanom_dpd_value_init(NULL, exec, memory, bytes, &value));
+  WATCH(tsanom_dpd_value_init(memory, bytes, NULL, exec, &value));
   WATCH(tsanom_dpd_value_push_many(value, samples, n, periods, starts, &done));
   free(memory);
   tsanom_dpd_nest *nest = NULL;
   NEED(tsanom_dpd_nest_size(NULL, &bytes) == TSANOM_OK);
   memory = take(bytes, 1);
-  WATCH(tsanom_dpd_nest_init(NULL, exec, memory, bytes, &nest));
+  WATCH(tsanom_dpd_nest_init(memory, bytes, NULL, exec, &nest));
   watch_begin();
   tsanom_status status = TSANOM_OK;
   for (size_t i = 0; i < n && status >= 0; i++) {
