@@ -65,8 +65,8 @@ tsanom_status tsn_hsa_fit_layout(tsn_arena *arena, const tsn_hsa_context *contex
                                  tsn_hsa_fit_scratch *scratch) {
   tsanom_polyfit_options fit;
   fit_options(&context->options, &fit);
-  tsanom_status status =
-      tsanom_polyfit_workspace(MOST_FITTED, &fit, &context->inner, &scratch->fit_bytes);
+  tsanom_status status = tsanom_polyfit_fit_workspace(MOST_FITTED, &fit, &context->inner,
+                                                      &scratch->fit_bytes);
   if (status < 0) return status;
   scratch->x = tsn_arena_take(arena, MOST_FITTED, sizeof(double));
   scratch->y = tsn_arena_take(arena, MOST_FITTED, sizeof(double));
@@ -120,9 +120,11 @@ static tsanom_status fit_rates(const tsn_hsa_context *context,
     scratch->x[count] = series->time[i] - start;
     scratch->y[count++] = rate_at(series, window, i);
   }
+  tsanom_exec exec = context->inner;
+  exec.work = scratch->fit;
+  exec.work_bytes = scratch->fit_bytes;
   tsanom_status status =
-      tsanom_polyfit_fit(scratch->x, scratch->y, NULL, count, &fit, &context->inner,
-                         scratch->fit, scratch->fit_bytes, &model);
+      tsanom_polyfit_fit(scratch->x, scratch->y, NULL, count, &fit, &exec, &model);
   if (status < 0) return status;
   digest->degree = (size_t)model.degree;
   digest->unit = model.unit;

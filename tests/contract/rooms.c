@@ -33,6 +33,16 @@ static void *take(size_t count, size_t size) {
   return block;
 }
 
+/* `exec` with a workspace, which the caller frees. */
+static tsanom_exec exec_with_work(const tsanom_exec *exec, size_t bytes) {
+  tsanom_exec own;
+  tsanom_exec_init(&own, sizeof own);
+  if (exec) own = *exec;
+  own.work = take(bytes, 1);
+  own.work_bytes = bytes;
+  return own;
+}
+
 static double *random_series(size_t n, uint64_t seed) {
   double *series = take(n, sizeof *series), level = 0;
   for (size_t i = 0; i < n; i++) series[i] = level += random_unit(&seed) - 0.5;
@@ -47,14 +57,14 @@ static void fit(const double *x, const double *y, const double *weights, size_t 
   tsanom_polyfit_model_init(&model, sizeof model);
   options.degree = 10;
   size_t bytes;
-  NEED(tsanom_polyfit_workspace(n, &options, exec, &bytes) == TSANOM_OK);
-  void *work = take(bytes, 1);
-  WATCH(tsanom_polyfit_fit(x, y, weights, n, &options, exec, work, bytes, &model));
+  NEED(tsanom_polyfit_fit_workspace(n, &options, exec, &bytes) == TSANOM_OK);
+  tsanom_exec with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_polyfit_fit(x, y, weights, n, &options, &with_work, &model));
   NEED(model.method == method);
   double *values = take(n, sizeof *values);
   WATCH(tsanom_polyfit_evaluate(&model, x, n, exec, values, NULL));
   free(values);
-  free(work);
+  free(with_work.work);
 }
 
 static void push(const double *x, const double *y, const double *weights, size_t n,
@@ -66,16 +76,17 @@ static void push(const double *x, const double *y, const double *weights, size_t
   options.degree = 10;
   size_t bytes;
   NEED(tsanom_polyfit_stream_size(&options, &bytes) == TSANOM_OK);
-  tsanom_polyfit_stream *one = take(bytes, 1), *two = take(bytes, 1);
-  WATCH(tsanom_polyfit_stream_init(one, bytes, &options));
-  WATCH(tsanom_polyfit_stream_init(two, bytes, &options));
+  void *first = take(bytes, 1), *second = take(bytes, 1);
+  tsanom_polyfit_stream *one = NULL, *two = NULL;
+  WATCH(tsanom_polyfit_stream_init(first, bytes, &options, exec, &one));
+  WATCH(tsanom_polyfit_stream_init(second, bytes, &options, exec, &two));
   WATCH(tsanom_polyfit_stream_push(one, x, y, weights, n / 2, exec));
   WATCH(tsanom_polyfit_stream_push(two, x + n / 2, y + n / 2,
                                    weights ? weights + n / 2 : NULL, n - n / 2, exec));
   WATCH(tsanom_polyfit_stream_merge(one, two, exec));
   WATCH(tsanom_polyfit_stream_fit(one, &options, exec, &model));
-  free(two);
-  free(one);
+  free(second);
+  free(first);
 }
 
 static void polyfit(size_t n, const tsanom_exec *exec) {
@@ -241,20 +252,20 @@ static void dpd(size_t n, const tsanom_exec *exec) {
   tsanom_dpd_event *event = NULL;
   NEED(tsanom_dpd_event_size(NULL, &bytes) == TSANOM_OK);
   void *memory = take(bytes, 1);
-  WATCH(tsanom_dpd_event_init(NULL, memory, bytes, &event));
+  WATCH(tsanom_dpd_event_init(memory, bytes, NULL, exec, &event));
   WATCH(tsanom_dpd_event_push_many(event, events, n, periods, starts));
   WATCH(tsanom_dpd_event_resize(event, 100));
   free(memory);
   tsanom_dpd_value *value = NULL;
   NEED(tsanom_dpd_value_size(NULL, &bytes) == TSANOM_OK);
   memory = take(bytes, 1);
-  WATCH(tsanom_dpd_value_init(NULL, exec, memory, bytes, &value));
+  WATCH(tsanom_dpd_value_init(memory, bytes, NULL, exec, &value));
   WATCH(tsanom_dpd_value_push_many(value, samples, n, periods, starts, &done));
   free(memory);
   tsanom_dpd_nest *nest = NULL;
   NEED(tsanom_dpd_nest_size(NULL, &bytes) == TSANOM_OK);
   memory = take(bytes, 1);
-  WATCH(tsanom_dpd_nest_init(NULL, exec, memory, bytes, &nest));
+  WATCH(tsanom_dpd_nest_init(memory, bytes, NULL, exec, &nest));
   watch_begin();
   tsanom_status status = TSANOM_OK;
   for (size_t i = 0; i < n && status >= 0; i++) {

@@ -140,6 +140,7 @@ static int feed(const request *r, tsanom_speedup *analyzer, result *a, failure *
   a->loop = calloc(a->loops ? a->loops : 1, sizeof *a->loop);
   if (!a->loop || a->out_of_memory) return fail(why, "%s: out of memory", r->path);
   a->lost = tsanom_speedup_loops(analyzer, a->loop, a->loops, &a->loops) != TSANOM_OK;
+  tsanom_speedup_prediction_init(&a->prediction, sizeof a->prediction);
   a->predicted =
       tsanom_speedup_predict(analyzer, r->iterations, &a->prediction) == TSANOM_OK;
   return 0;
