@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/check.h"
 
+#include <math.h>
+
 /* x - x is 0 for every finite x and NaN otherwise; the differences are added
  * up in lanes that the compiler can keep in vectors. */
 enum { LANES = 16 };
@@ -23,3 +25,15 @@ enum { LANES = 16 };
 
 ALL_FINITE(tsn_all_finite, double)
 ALL_FINITE(tsn_all_finite_f32, float)
+
+size_t tsn_first_nonfinite(const double *samples, size_t count) {
+  size_t i = 0;
+  while (i < count && isfinite(samples[i])) i++;
+  return i;
+}
+
+size_t tsn_first_nonfinite_f32(const float *samples, size_t count) {
+  size_t i = 0;
+  while (i < count && isfinite(samples[i])) i++;
+  return i;
+}

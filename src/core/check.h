@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks of arguments that every room makes. */
+/* Checks of arguments that every module makes. */
 #ifndef TSN_CORE_CHECK_H
 #define TSN_CORE_CHECK_H
 
@@ -11,5 +11,10 @@ bool tsn_all_finite(const double *samples, size_t count);
 
 /* The same in single precision. */
 bool tsn_all_finite_f32(const float *samples, size_t count);
+
+/* The smallest index of a NaN or infinity; `count` if there is none. A scalar loop: call
+ * it only after a vectorized check failed. */
+size_t tsn_first_nonfinite(const double *samples, size_t count);
+size_t tsn_first_nonfinite_f32(const float *samples, size_t count);
 
 #endif

@@ -3,7 +3,9 @@
 #ifndef TSN_CORE_SIZE_H
 #define TSN_CORE_SIZE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 static inline size_t tsn_smaller(size_t a, size_t b) {
   return a < b ? a : b;
@@ -16,6 +18,13 @@ static inline size_t tsn_larger(size_t a, size_t b) {
 /* The next multiple of `to`; the sum must not overflow. */
 static inline size_t tsn_round_up(size_t value, size_t to) {
   return (value + to - 1) / to * to;
+}
+
+/* Whether an array of `count` elements of `size` bytes can exist: no object is larger
+ * than PTRDIFF_MAX bytes. */
+static inline bool tsn_array_fits(size_t count, size_t size) {
+  size_t bytes;
+  return !__builtin_mul_overflow(count, size, &bytes) && bytes <= PTRDIFF_MAX;
 }
 
 #endif
