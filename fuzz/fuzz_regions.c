@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   } else {
     tsanom_spmd_report report;
     tsanom_spmd_report_init(&report, sizeof report);
-    if (tsanom_spmd_analyse(&f.data, NULL, NULL, NULL, 0, &report) < 0) abort();
+    if (tsanom_spmd_analyze(&f.data, NULL, NULL, &report) < 0) abort();
     region_file_free(&f);
   }
   json_decref(json);

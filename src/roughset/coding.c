@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numeric columns as codes. */
+/* Numeric columns as codes: cuts of equal width, of equal frequency, or by recursive
+ * minimal entropy (U. Fayyad and K. Irani, IJCAI 1993), and codes by cuts or clusters. */
 #include <math.h>
 #include <string.h>
 #include <tsanom/roughset.h>
 
 #include "core/check.h"
+#include "core/environment.h"
 #include "core/exec.h"
+#include "core/size.h"
 #include "roughset/sort.h"
 #include "roughset/table.h"
 
@@ -21,7 +24,30 @@ typedef struct {
   uint8_t *cut;            /* whether there is a cut before a sorted sample */
 } cut_buffers;
 
-static void layout(tsn_arena *arena, size_t count, cut_buffers *b) {
+typedef struct {
+  double *cuts;
+  size_t capacity, count;
+} cut_list;
+
+/* One call of tsanom_roughset_cuts() or tsanom_roughset_code_clusters(). */
+typedef struct {
+  tsanom_exec exec;
+  size_t count;
+  cut_buffers buffers;
+  const double *samples;
+  const int32_t *decision, *labels;
+  int32_t method, noise;
+  size_t bins;
+  cut_list list;
+  size_t *found;
+  int32_t *codes;
+  size_t ld;
+} coding_call;
+
+static void layout(tsn_arena *arena, void *context) {
+  coding_call *c = context;
+  size_t count = c->count;
+  cut_buffers *b = &c->buffers;
   tsn_rs_index_layout(arena, count, 1, &b->index);
   b->key = tsn_arena_take(arena, count, sizeof *b->key);
   b->scratch = tsn_arena_take(arena, count, sizeof *b->scratch);
@@ -35,21 +61,25 @@ static void layout(tsn_arena *arena, size_t count, cut_buffers *b) {
   b->cut = tsn_arena_take(arena, count, sizeof *b->cut);
 }
 
-static tsanom_status check_count(size_t count) {
-  return count == 0 || count > INT32_MAX ? TSANOM_E_COUNT : TSANOM_OK;
+static tsanom_status check_count(const tsanom_exec *exec, size_t count) {
+  if (count >= 1 && count <= INT32_MAX) return TSANOM_OK;
+  return tsn_reject(exec, TSANOM_E_COUNT, "count");
 }
 
 tsanom_status tsanom_roughset_cuts_workspace(size_t count, const tsanom_exec *exec,
                                              size_t *bytes) {
-  tsanom_exec own;
+  coding_call c = {.count = count};
   if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_exec_read(&own, exec);
+  tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
-  if ((status = check_count(count)) < 0) return status;
-  tsn_arena arena = tsn_arena_measure();
-  cut_buffers buffers;
-  layout(&arena, count, &buffers);
-  return tsn_arena_bytes(&arena, bytes);
+  if ((status = check_count(&c.exec, count)) < 0) return status;
+  return tsn_layout_bytes(layout, &c, bytes);
+}
+
+tsanom_status tsanom_roughset_code_clusters_workspace(size_t count,
+                                                      const tsanom_exec *exec,
+                                                      size_t *bytes) {
+  return tsanom_roughset_cuts_workspace(count, exec, bytes);
 }
 
 /* ---- sorting; -0 and 0 are one sample */
@@ -133,8 +163,8 @@ static double entropy(const class_counts *counts, double size) {
   return log2(size) - counts->sum / size;
 }
 
-/* The best cut of the sorted samples begin ... end - 1, if the description length
- * pays for it; else 0. */
+/* The best cut of the sorted samples begin ... end - 1 if it shortens the description;
+ * else 0. */
 static size_t best_cut(cut_buffers *b, size_t begin, size_t end) {
   class_counts below = {0, 0}, above = {0, 0};
   double size = (double)(end - begin), least = INFINITY, total;
@@ -198,11 +228,6 @@ static tsanom_status mark_entropy(const tsanom_exec *exec, const int32_t *decisi
 
 /* ---- cuts */
 
-typedef struct {
-  double *cuts;
-  size_t capacity, count;
-} cut_list;
-
 static void add_cut(cut_list *list, double cut) {
   if (list->count < list->capacity) list->cuts[list->count] = cut;
   list->count++;
@@ -228,79 +253,98 @@ static double between(double a, double b) {
   return middle > a && middle <= b ? middle : b;
 }
 
-static tsanom_status find_cuts(const double *samples, const int32_t *decision,
-                               size_t count, int32_t method, size_t bins,
-                               const tsanom_exec *exec, cut_buffers *b, cut_list *list) {
-  if (tsn_exec_stop(exec, 0, count)) return TSANOM_STOPPED;
-  if (method == TSANOM_ROUGHSET_EQUAL_WIDTH) {
-    add_equal_widths(samples, count, bins, list);
+static tsanom_status find_cuts(coding_call *c) {
+  const double *samples = c->samples;
+  cut_buffers *b = &c->buffers;
+  size_t count = c->count;
+  if (tsn_exec_stop(&c->exec, 0, count)) return TSANOM_STOPPED;
+  if (c->method == TSANOM_ROUGHSET_EQUAL_WIDTH) {
+    add_equal_widths(samples, count, c->bins, &c->list);
     return TSANOM_OK;
   }
   sort_samples(samples, count, b);
   memset(b->cut, 0, count);
-  if (method == TSANOM_ROUGHSET_EQUAL_FREQUENCY) {
-    mark_equal_frequency(count, bins, b);
-  } else if (mark_entropy(exec, decision, samples, count, bins, b) != TSANOM_OK) {
+  if (c->method == TSANOM_ROUGHSET_EQUAL_FREQUENCY) {
+    mark_equal_frequency(count, c->bins, b);
+  } else if (mark_entropy(&c->exec, c->decision, samples, count, c->bins, b) !=
+             TSANOM_OK) {
     return TSANOM_STOPPED;
   }
   for (size_t i = 1; i < count; i++) {
-    if (b->cut[i]) add_cut(list, between(b->sorted[i - 1], b->sorted[i]));
+    if (b->cut[i]) add_cut(&c->list, between(b->sorted[i - 1], b->sorted[i]));
   }
   return TSANOM_OK;
 }
 
-static tsanom_status check_cuts(const double *samples, const int32_t *decision,
-                                size_t count, int32_t method, size_t bins) {
-  bool entropic = method == TSANOM_ROUGHSET_ENTROPY;
-  if (!samples || (entropic && !decision)) return TSANOM_E_NULL;
-  tsanom_status status = check_count(count);
-  if (status < 0) return status;
-  if (method < TSANOM_ROUGHSET_EQUAL_WIDTH || method > TSANOM_ROUGHSET_ENTROPY ||
-      bins > INT32_MAX || (bins == 0 && !entropic)) {
-    return TSANOM_E_OPTION;
+static tsanom_status cuts_body(void *context) {
+  coding_call *c = context;
+  tsanom_status status = find_cuts(c);
+  if (status != TSANOM_OK) return status;
+  *c->found = c->list.count;
+  return c->list.count > c->list.capacity ? TSANOM_PARTIAL : TSANOM_OK;
+}
+
+static tsanom_status check_cuts(const coding_call *c) {
+  const tsanom_exec *exec = &c->exec;
+  bool entropic = c->method == TSANOM_ROUGHSET_ENTROPY;
+  if (!c->samples) return tsn_reject(exec, TSANOM_E_NULL, "samples");
+  if (c->method < TSANOM_ROUGHSET_EQUAL_WIDTH || c->method > TSANOM_ROUGHSET_ENTROPY) {
+    return tsn_reject(exec, TSANOM_E_OPTION, "method");
   }
-  return tsn_all_finite(samples, count) ? TSANOM_OK : TSANOM_E_NONFINITE;
+  if (entropic && !c->decision) return tsn_reject(exec, TSANOM_E_NULL, "decision");
+  if (!c->found) return tsn_reject(exec, TSANOM_E_NULL, "found");
+  if (c->list.capacity > 0 && !c->list.cuts) {
+    return tsn_reject(exec, TSANOM_E_NULL, "cuts");
+  }
+  tsanom_status status = check_count(exec, c->count);
+  if (status < 0) return status;
+  if (c->bins > INT32_MAX || (c->bins == 0 && !entropic)) {
+    return tsn_reject(exec, TSANOM_E_OPTION, "bins");
+  }
+  if (tsn_all_finite(c->samples, c->count)) return TSANOM_OK;
+  return tsn_reject_at(exec, TSANOM_E_NONFINITE, "samples",
+                       tsn_first_nonfinite(c->samples, c->count));
 }
 
 tsanom_status tsanom_roughset_cuts(const double *samples, const int32_t *decision,
                                    size_t count, int32_t method, size_t bins,
-                                   const tsanom_exec *exec, void *work, size_t work_bytes,
-                                   double *cuts, size_t capacity, size_t *found) {
-  tsanom_exec own;
-  if (!found || (capacity > 0 && !cuts)) return TSANOM_E_NULL;
-  tsanom_status status = tsn_exec_read(&own, exec);
+                                   const tsanom_exec *exec, double *cuts, size_t capacity,
+                                   size_t *found) {
+  coding_call c = {.count = count,
+                   .samples = samples,
+                   .decision = decision,
+                   .method = method,
+                   .bins = bins,
+                   .list = {.cuts = cuts, .capacity = capacity},
+                   .found = found};
+  tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
-  if ((status = check_cuts(samples, decision, count, method, bins)) < 0) return status;
-  tsn_arena measured = tsn_arena_measure();
-  cut_buffers buffers;
-  layout(&measured, count, &buffers);
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &own, work, work_bytes);
-  if (status < 0) return status;
-  layout(&workspace.arena, count, &buffers);
-  cut_list list = {.capacity = capacity};
-  list.cuts = cuts;
-  status = find_cuts(samples, decision, count, method, bins, &own, &buffers, &list);
-  if (status == TSANOM_OK) {
-    *found = list.count;
-    if (list.count > capacity) status = TSANOM_PARTIAL;
-  }
-  tsn_workspace_close(&workspace);
-  return status;
+  if ((status = check_cuts(&c)) < 0) return status;
+  return tsn_workspace_run(&c.exec, layout, cuts_body, &c);
 }
 
 /* ---- codes */
 
+/* Whether the last of `count` codes, `ld` apart, can exist. */
+static bool codes_fit(size_t count, size_t ld) {
+  return tsn_array_fits(ld, sizeof(int32_t)) &&
+         tsn_array_fits(count, ld * sizeof(int32_t));
+}
+
 tsanom_status tsanom_roughset_code(const double *samples, size_t count,
-                                   const double *cuts, size_t cut_count,
-                                   size_t code_stride, int32_t *codes) {
+                                   const double *cuts, size_t cut_count, int32_t *codes,
+                                   size_t ld) {
   if (!samples || !codes || (cut_count > 0 && !cuts)) return TSANOM_E_NULL;
   if (count == 0) return TSANOM_E_COUNT;
-  if (code_stride == 0 || cut_count > INT32_MAX) return TSANOM_E_OPTION;
+  if (ld == 0 || cut_count > INT32_MAX) return TSANOM_E_OPTION;
+  if (!tsn_array_fits(count, sizeof *samples) || !codes_fit(count, ld)) {
+    return TSANOM_E_OVERFLOW;
+  }
   if (!tsn_all_finite(cuts, cut_count)) return TSANOM_E_NONFINITE;
   for (size_t k = 1; k < cut_count; k++) {
     if (!(cuts[k - 1] < cuts[k])) return TSANOM_E_ORDER;
   }
+  tsn_environment before = tsn_environment_enter();
   for (size_t i = 0; i < count; i++) {
     size_t low = 0, high = cut_count;
     while (low < high) {
@@ -311,55 +355,54 @@ tsanom_status tsanom_roughset_code(const double *samples, size_t count,
         high = middle;
       }
     }
-    codes[i * code_stride] = isnan(samples[i]) ? TSANOM_ROUGHSET_MISSING : (int32_t)low;
+    codes[i * ld] = isnan(samples[i]) ? TSANOM_ROUGHSET_MISSING : (int32_t)low;
   }
+  tsn_environment_leave(before);
   return TSANOM_OK;
 }
 
-static void number_clusters(const int32_t *labels, size_t count, int32_t noise,
-                            cut_buffers *b, size_t stride, int32_t *codes) {
-  tsn_rs_projection p = {.values = labels, .stride = 1, .count = 1, .rows = count};
+static tsanom_status clusters_body(void *context) {
+  coding_call *c = context;
+  cut_buffers *b = &c->buffers;
+  tsn_rs_projection p = {.values = c->labels, .stride = 1, .count = 1, .rows = c->count};
   size_t groups = tsn_rs_group(&p, &b->index, b->decision);
   uint32_t noisy = UINT32_MAX;
   for (size_t g = 0; g < groups; g++) {
-    if (labels[b->index.first[g]] == -1) noisy = (uint32_t)g;
+    if (c->labels[b->index.first[g]] == TSANOM_NOISE) noisy = (uint32_t)g;
   }
   int32_t next = (int32_t)(groups - (noisy != UINT32_MAX));
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < c->count; i++) {
     uint32_t g = b->decision[i];
     int32_t code = (int32_t)g - (g > noisy);
     if (g == noisy) {
-      code = noise == TSANOM_ROUGHSET_NOISE_MISSING ? TSANOM_ROUGHSET_MISSING : next;
-      if (noise == TSANOM_ROUGHSET_NOISE_APART) next++;
+      code = c->noise == TSANOM_ROUGHSET_NOISE_MISSING ? TSANOM_ROUGHSET_MISSING : next;
+      if (c->noise == TSANOM_ROUGHSET_NOISE_APART) next++;
     }
-    codes[i * stride] = code;
+    c->codes[i * c->ld] = code;
   }
+  return TSANOM_OK;
 }
 
 tsanom_status tsanom_roughset_code_clusters(const int32_t *labels, size_t count,
                                             int32_t noise, const tsanom_exec *exec,
-                                            void *work, size_t work_bytes,
-                                            size_t code_stride, int32_t *codes) {
-  tsanom_exec own;
-  if (!labels || !codes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_exec_read(&own, exec);
+                                            int32_t *codes, size_t ld) {
+  coding_call c = {
+      .count = count, .labels = labels, .noise = noise, .codes = codes, .ld = ld};
+  tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
-  if ((status = check_count(count)) < 0) return status;
-  if (noise < TSANOM_ROUGHSET_NOISE_SHARED || noise > TSANOM_ROUGHSET_NOISE_MISSING ||
-      code_stride == 0) {
-    return TSANOM_E_OPTION;
+  exec = &c.exec;
+  if (!labels) return tsn_reject(exec, TSANOM_E_NULL, "labels");
+  if (!codes) return tsn_reject(exec, TSANOM_E_NULL, "codes");
+  if ((status = check_count(exec, count)) < 0) return status;
+  if (noise < TSANOM_ROUGHSET_NOISE_SHARED || noise > TSANOM_ROUGHSET_NOISE_MISSING) {
+    return tsn_reject(exec, TSANOM_E_OPTION, "noise");
   }
+  if (ld == 0) return tsn_reject(exec, TSANOM_E_OPTION, "ld");
+  if (!codes_fit(count, ld)) return tsn_reject(exec, TSANOM_E_OVERFLOW, "ld");
   for (size_t i = 0; i < count; i++) {
-    if (labels[i] < -1) return TSANOM_E_VALUE;
+    if (labels[i] < TSANOM_NOISE) {
+      return tsn_reject_at(exec, TSANOM_E_VALUE, "labels", i);
+    }
   }
-  tsn_arena measured = tsn_arena_measure();
-  cut_buffers buffers;
-  layout(&measured, count, &buffers);
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &own, work, work_bytes);
-  if (status < 0) return status;
-  layout(&workspace.arena, count, &buffers);
-  number_clusters(labels, count, noise, &buffers, code_stride, codes);
-  tsn_workspace_close(&workspace);
-  return TSANOM_OK;
+  return tsn_workspace_run(exec, layout, clusters_body, &c);
 }

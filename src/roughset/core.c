@@ -6,6 +6,7 @@
 #include "core/exec.h"
 
 enum {
+  USES = TSN_RS_READING | TSN_RS_MISSING,
   BATCH_WORDS = 1 << 15,
   /* Units whose slots are fetched ahead of being looked at. */
   AHEAD = 64
@@ -16,7 +17,7 @@ enum {
 
 static const int32_t *unit_values(const tsn_rs_input *input, const tsn_rs_units *units,
                                   size_t u) {
-  return input->table.values + units->row[u] * input->table.stride;
+  return input->table.values + units->row[u] * input->table.ld;
 }
 
 static bool alike_without(const tsn_rs_input *input, const tsn_rs_units *units, size_t u,
@@ -89,7 +90,16 @@ typedef struct {
   uint64_t *core;
 } core_buffers;
 
-static void layout(tsn_arena *arena, const tsn_rs_input *input, core_buffers *b) {
+typedef struct {
+  tsn_rs_input input;
+  core_buffers buffers;
+  uint64_t *core; /* the caller's */
+} core_call;
+
+static void layout(tsn_arena *arena, void *context) {
+  core_call *c = context;
+  const tsn_rs_input *input = &c->input;
+  core_buffers *b = &c->buffers;
   bool pairs = input->options.missing == TSANOM_ROUGHSET_WILDCARD;
   size_t words = tsn_rs_words(input->table.attributes);
   tsn_rs_units_layout(arena, input, pairs, &b->units);
@@ -124,41 +134,33 @@ static tsanom_status core_of_pairs(const tsn_rs_input *input, core_buffers *b) {
 tsanom_status tsanom_roughset_core_workspace(size_t rows, size_t attributes,
                                              const tsanom_roughset_options *options,
                                              const tsanom_exec *exec, size_t *bytes) {
-  tsn_rs_input input;
+  core_call c;
   if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_rs_read_sizes(&input, rows, attributes, options, exec);
-  if (status < 0) return status;
-  tsn_arena arena = tsn_arena_measure();
-  core_buffers buffers;
-  layout(&arena, &input, &buffers);
-  return tsn_arena_bytes(&arena, bytes);
+  tsanom_status status =
+      tsn_rs_read_sizes(&c.input, USES, rows, attributes, options, exec);
+  return status < 0 ? status : tsn_layout_bytes(layout, &c, bytes);
+}
+
+static tsanom_status body(void *context) {
+  core_call *c = context;
+  core_buffers *b = &c->buffers;
+  size_t bytes = tsn_rs_words(c->input.table.attributes) * sizeof *c->core;
+  memset(b->core, 0, bytes);
+  bool pairs = c->input.options.missing == TSANOM_ROUGHSET_WILDCARD;
+  tsanom_status status = tsn_rs_units_form(&c->input, pairs, &b->units);
+  if (status != TSANOM_OK) return status;
+  status = pairs ? core_of_pairs(&c->input, b)
+                 : tsn_rs_core_of_classes(&c->input, &b->units, b->hash, b->core);
+  if (status == TSANOM_OK) memcpy(c->core, b->core, bytes);
+  return status;
 }
 
 tsanom_status tsanom_roughset_core(const tsanom_roughset_table *table,
                                    const tsanom_roughset_options *options,
-                                   const tsanom_exec *exec, void *work, size_t work_bytes,
-                                   uint64_t *core) {
-  tsn_rs_input input;
-  if (!core) return TSANOM_E_NULL;
-  tsanom_status status = tsn_rs_read(&input, table, options, exec);
+                                   const tsanom_exec *exec, uint64_t *core) {
+  core_call c = {.core = core};
+  tsanom_status status = tsn_rs_read(&c.input, USES, table, options, exec);
   if (status < 0) return status;
-  tsn_arena measured = tsn_arena_measure();
-  core_buffers buffers;
-  layout(&measured, &input, &buffers);
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &input.exec, work, work_bytes);
-  if (status < 0) return status;
-  layout(&workspace.arena, &input, &buffers);
-  size_t bytes = tsn_rs_words(input.table.attributes) * sizeof *core;
-  memset(buffers.core, 0, bytes);
-  bool pairs = input.options.missing == TSANOM_ROUGHSET_WILDCARD;
-  status = tsn_rs_units_form(&input, pairs, &buffers.units);
-  if (status == TSANOM_OK) {
-    status = pairs ? core_of_pairs(&input, &buffers)
-                   : tsn_rs_core_of_classes(&input, &buffers.units, buffers.hash,
-                                            buffers.core);
-  }
-  if (status == TSANOM_OK) memcpy(core, buffers.core, bytes);
-  tsn_workspace_close(&workspace);
-  return status;
+  if (!core) return tsn_reject(&c.input.exec, TSANOM_E_NULL, "core");
+  return tsn_workspace_run(&c.input.exec, layout, body, &c);
 }

@@ -34,7 +34,7 @@ static void pack_layout(tsn_arena *arena, const tsn_rs_input *input,
   if (!wildcards(input)) return;
   b->missing = tsn_arena_take(arena, missing, sizeof *b->missing);
   b->set = tsn_arena_take(arena, tsn_rs_words(attributes), sizeof *b->set);
-  if (input->options.reading == TSANOM_ROUGHSET_GENERALISED) {
+  if (input->options.reading == TSANOM_ROUGHSET_GENERALIZED) {
     size_t bits = 0;
     if (__builtin_mul_overflow(rows, tsn_rs_words(rows), &bits)) arena->overflow = true;
     b->delta = tsn_arena_take(arena, bits, sizeof *b->delta);
@@ -119,7 +119,7 @@ static size_t form_classes(const tsn_rs_input *input, size_t decisions,
                            tsn_rs_unit_buffers *b) {
   const tsanom_roughset_table *table = &input->table;
   tsn_rs_projection rows = {.values = table->values,
-                            .stride = table->stride,
+                            .stride = table->ld,
                             .count = table->attributes,
                             .rows = table->rows};
   size_t classes = tsn_rs_group(&rows, &b->index, b->group);
@@ -131,7 +131,7 @@ static size_t form_classes(const tsn_rs_input *input, size_t decisions,
     if (*label != b->decision[r]) *label = (uint32_t)MIXED;
   }
   b->units.units = classes;
-  if (input->options.reading == TSANOM_ROUGHSET_GENERALISED) {
+  if (input->options.reading == TSANOM_ROUGHSET_GENERALIZED) {
     return label_decision_sets(input, b, decisions);
   }
   /* Two mixed classes are told apart in the ordinary reading, but are the same
@@ -150,7 +150,7 @@ static size_t form_classes(const tsn_rs_input *input, size_t decisions,
 static void form_rows(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
   const tsanom_roughset_table *table = &input->table;
   tsn_rs_projection rows = {.values = table->values,
-                            .stride = table->stride,
+                            .stride = table->ld,
                             .count = table->attributes,
                             .rows = table->rows};
   tsn_rs_group(&rows, &b->index, b->group);
@@ -196,7 +196,7 @@ static code_range range_of(const tsn_rs_input *input, const tsn_rs_units *units,
   int32_t least = INT32_MAX, largest = TSANOM_ROUGHSET_MISSING;
   bool missing = false;
   for (size_t u = 0; u < units->units; u++) {
-    int32_t value = table->values[units->row[u] * table->stride + attribute];
+    int32_t value = table->values[units->row[u] * table->ld + attribute];
     if (value == TSANOM_ROUGHSET_MISSING) {
       missing = true;
     } else {
@@ -254,7 +254,7 @@ static void pack_units(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
     memset(b->missing, 0, units->units * set_words * sizeof *b->missing);
   }
   for (size_t u = 0; u < units->units; u++) {
-    const int32_t *values = table->values + units->row[u] * table->stride;
+    const int32_t *values = table->values + units->row[u] * table->ld;
     for (size_t e = 0; e < units->effective; e++) {
       int32_t value = values[units->attribute[e]];
       uint64_t code = (uint32_t)value - (uint32_t)b->least[e];

@@ -20,7 +20,7 @@ typedef struct {
   uint32_t *attribute; /* the attribute of each of them */
   /* Wildcards only. Which pairs of differing labels must be told apart: */
   size_t decision_words;
-  uint64_t *delta;     /* generalised: the decisions alike to a unit; else NULL */
+  uint64_t *delta;     /* generalized: the decisions alike to a unit; else NULL */
   uint8_t *consistent; /* positive region: whether |delta| = 1; else NULL */
 } tsn_rs_units;
 

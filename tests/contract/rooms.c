@@ -291,38 +291,36 @@ static void roughset(size_t rows, size_t attributes, const tsanom_exec *exec) {
   uint64_t *elements = take(CAPACITY, sizeof *elements), core, reduct;
   fill_family(FAMILY_MIXED, rows, attributes, values, decision);
   tsanom_roughset_table table = table_of(values, decision, rows, attributes);
-  tsanom_roughset_options options;
+  tsanom_roughset_options options; /* of reducts; the others use the defaults */
   tsanom_roughset_options_init(&options, sizeof options);
   options.reduct_limit = 20000;
   tsanom_roughset_bounds bounds;
   size_t bytes, count, found, size;
   double gamma;
-  NEED(tsanom_roughset_elements_workspace(rows, attributes, &options, exec, &bytes) == 0);
-  void *work = take(bytes, 1);
-  WATCH(tsanom_roughset_elements(&table, &options, exec, work, bytes, elements, CAPACITY,
-                                 &count));
-  free(work);
+  NEED(tsanom_roughset_elements_workspace(rows, attributes, NULL, exec, &bytes) == 0);
+  tsanom_exec with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_roughset_elements(&table, NULL, &with_work, elements, CAPACITY, &count));
+  free(with_work.work);
   NEED(tsanom_roughset_reducts_workspace(count, attributes, &options, exec, &bytes) == 0);
-  work = take(bytes, 1);
-  WATCH(tsanom_roughset_reducts(elements, count, attributes, &options, exec, work, bytes,
-                                NULL, NULL, &found));
-  free(work);
-  NEED(tsanom_roughset_core_workspace(rows, attributes, &options, exec, &bytes) == 0);
-  work = take(bytes, 1);
-  WATCH(tsanom_roughset_core(&table, &options, exec, work, bytes, &core));
-  free(work);
-  NEED(tsanom_roughset_minimum_workspace(rows, attributes, &options, exec, &bytes) == 0);
-  work = take(bytes, 1);
-  WATCH(tsanom_roughset_minimum(&table, &options, exec, work, bytes, NULL, NULL, &bounds,
-                                &reduct, &found));
-  WATCH(tsanom_roughset_greedy(&table, &options, exec, work, bytes, &reduct, &size));
-  free(work);
-  NEED(tsanom_roughset_dependency_workspace(rows, attributes, &options, exec, &bytes) ==
-       0);
-  work = take(bytes, 1);
-  WATCH(tsanom_roughset_dependency(&table, &reduct, &options, exec, work, bytes, positive,
-                                   &size, &gamma));
-  free(work);
+  with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_roughset_reducts(elements, count, attributes, &options, &with_work, NULL,
+                                &found));
+  free(with_work.work);
+  NEED(tsanom_roughset_core_workspace(rows, attributes, NULL, exec, &bytes) == 0);
+  with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_roughset_core(&table, NULL, &with_work, &core));
+  free(with_work.work);
+  NEED(tsanom_roughset_minimum_workspace(rows, attributes, NULL, exec, &bytes) == 0);
+  with_work = exec_with_work(exec, bytes);
+  WATCH(
+      tsanom_roughset_minimum(&table, NULL, &with_work, NULL, &bounds, &reduct, &found));
+  WATCH(tsanom_roughset_greedy(&table, NULL, &with_work, &reduct, &size));
+  free(with_work.work);
+  NEED(tsanom_roughset_dependency_workspace(rows, attributes, NULL, exec, &bytes) == 0);
+  with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_roughset_dependency(&table, &reduct, NULL, &with_work, positive, &size,
+                                   &gamma));
+  free(with_work.work);
   free(elements);
   free(positive);
   free(decision);
@@ -336,19 +334,21 @@ static void hsa(size_t run_count, size_t beats, const tsanom_exec *exec) {
   tsanom_hsa_run *runs = take(run_count, sizeof *runs);
   for (size_t i = 0; i < run_count; i++) runs[i] = synthetic_run(&kind, &seed);
   tsanom_hsa_verdict *verdict = take(kind.threads, sizeof *verdict);
+  NEED(tsanom_hsa_verdict_init(verdict, sizeof *verdict) == TSANOM_OK);
   size_t bytes, model_bytes;
-  NEED(tsanom_hsa_model_size(kind.threads, NULL, &model_bytes) == TSANOM_OK);
-  tsanom_hsa_model *model = take(model_bytes, 1);
+  tsanom_hsa_model *model;
+  NEED(tsanom_hsa_learn_size(runs, run_count, NULL, &model_bytes) == TSANOM_OK);
+  void *memory = take(model_bytes, 1);
   NEED(tsanom_hsa_learn_workspace(run_count, NULL, exec, &bytes) == TSANOM_OK);
-  void *work = take(bytes, 1);
-  WATCH(tsanom_hsa_learn(runs, run_count, NULL, exec, work, bytes, model, model_bytes));
-  free(work);
+  tsanom_exec with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_hsa_learn_init(memory, model_bytes, runs, run_count, NULL, &with_work,
+                              &model));
+  free(with_work.work);
   NEED(tsanom_hsa_diagnose_workspace(model, exec, &bytes) == TSANOM_OK);
-  work = take(bytes, 1);
-  WATCH(tsanom_hsa_diagnose(model, model_bytes, runs, exec, work, bytes, verdict,
-                            kind.threads));
-  free(work);
-  free(model);
+  with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_hsa_diagnose(model, runs, &with_work, verdict, kind.threads, NULL));
+  free(with_work.work);
+  free(memory);
   free(verdict);
   for (size_t i = 0; i < run_count; i++) synthetic_free(&runs[i]);
   free(runs);
@@ -410,10 +410,11 @@ static void spmd(size_t processes, size_t regions, const tsanom_exec *exec) {
   data.parent = parent;
   data.time = time;
   size_t bytes;
-  NEED(tsanom_spmd_workspace(processes, regions, 0, NULL, exec, &bytes) == TSANOM_OK);
-  void *work = take(bytes, 1);
-  WATCH(tsanom_spmd_analyse(&data, NULL, exec, work, bytes, &report));
-  free(work);
+  NEED(tsanom_spmd_analyze_workspace(processes, regions, 0, NULL, exec, &bytes) ==
+       TSANOM_OK);
+  tsanom_exec with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_spmd_analyze(&data, NULL, &with_work, &report));
+  free(with_work.work);
   free(time);
   free(parent);
 }

@@ -110,14 +110,13 @@ static int roughset(const tsanom_exec *exec) {
   tsanom_roughset_bounds bounds;
   size_t found, size;
   double gamma, significance[ATTRIBUTES];
-  return tsanom_roughset_matrix(&table, NULL, exec, NULL, 0, matrix, kind) < 0 ||
-         tsanom_roughset_core(&table, NULL, exec, NULL, 0, &core) < 0 ||
-         tsanom_roughset_minimum(&table, NULL, exec, NULL, 0, NULL, NULL, &bounds,
-                                 &reduct, &found) < 0 ||
-         tsanom_roughset_dependency(&table, &all, NULL, exec, NULL, 0, positive, &size,
-                                    &gamma) < 0 ||
-         tsanom_roughset_significance(&table, &all, NULL, exec, NULL, 0, significance) <
-             0;
+  return tsanom_roughset_matrix(&table, NULL, exec, matrix, kind) < 0 ||
+         tsanom_roughset_core(&table, NULL, exec, &core) < 0 ||
+         tsanom_roughset_minimum(&table, NULL, exec, NULL, &bounds, &reduct, &found) <
+             0 ||
+         tsanom_roughset_dependency(&table, &all, NULL, exec, positive, &size, &gamma) <
+             0 ||
+         tsanom_roughset_significance(&table, &all, NULL, exec, significance) < 0;
 }
 
 int main(void) {

@@ -128,7 +128,7 @@ static int diagnose_all(const request *r, const owned_model *m, diagnosis *d,
       return -1;
     }
   }
-  return r->shared.plot ? diagnoses_draw(d, r->runs, m->model, r->shared.plot, why) : 0;
+  return r->shared.plot ? diagnoses_draw(d, r->runs, &m->data, r->shared.plot, why) : 0;
 }
 
 static int report(const request *r, const owned_model *m) {

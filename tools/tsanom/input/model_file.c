@@ -41,10 +41,11 @@ typedef struct {
   const char *const *words;
 } choice;
 
-static const choice option_choices[] = {{OPTION(range), range_words},
-                                        {OPTION(rule), rule_words},
-                                        {OPTION(local_rate), local_rate_words},
-                                        {OPTION(normalise), normalise_words}};
+static const choice option_choices[] = {
+    {OPTION(range), range_words},
+    {OPTION(rule), rule_words},
+    {OPTION(local_rate), local_rate_words},
+    {{"normalise", offsetof(tsanom_hsa_options, normalize)}, normalise_words}};
 
 static const field reference_counts[] = {REFERENCE(beats),        REFERENCE(window),
                                          REFERENCE(local_window), REFERENCE(windows),
@@ -82,17 +83,14 @@ static size_t array_count(const tsanom_hsa_reference *r, const array_field *a) {
   return r->beats ? count + a->more : 0;
 }
 
-int model_allocate(owned_model *m, size_t threads, const tsanom_hsa_options *options,
-                   failure *why) {
-  *m = (owned_model){0};
-  tsanom_status status = tsanom_hsa_model_size(threads, options, &m->bytes);
-  if (status < 0) return fail_status(why, "the model", status);
-  m->model = malloc(m->bytes);
-  return m->model ? 0 : fail(why, "the model: out of memory");
+void model_take(owned_model *m, tsanom_hsa_model *model) {
+  m->model = model;
+  tsanom_hsa_model_data_init(&m->data, sizeof m->data);
+  tsanom_hsa_model_read(model, &m->data);
 }
 
 void model_free(owned_model *m) {
-  free(m->model);
+  tsanom_hsa_model_destroy(m->model);
   *m = (owned_model){0};
 }
 
@@ -152,21 +150,16 @@ static json_t *reference_to_json(const tsanom_hsa_reference *r) {
   return object;
 }
 
-json_t *model_to_json(const tsanom_hsa_model *model, char *const *runs) {
-  tsanom_hsa_options options;
-  tsanom_hsa_options_init(&options, sizeof options);
-  tsanom_hsa_model_options(model, &options);
+json_t *model_to_json(const tsanom_hsa_model_data *data, char *const *runs) {
   json_t *names = json_array(), *threads = json_array();
-  for (size_t i = 0; i < tsanom_hsa_model_runs(model); i++) {
+  for (size_t i = 0; i < data->run_count; i++) {
     json_array_append_new(names, json_name(runs[i]));
   }
-  for (size_t i = 0; i < tsanom_hsa_model_threads(model); i++) {
-    tsanom_hsa_reference reference;
-    tsanom_hsa_model_get(model, i, &reference);
-    json_array_append_new(threads, reference_to_json(&reference));
+  for (size_t i = 0; i < data->thread_count; i++) {
+    json_array_append_new(threads, reference_to_json(&data->references[i]));
   }
   return json_pack("{ss si so so so}", "format", FORMAT, "version", VERSION, "runs",
-                   names, "options", options_to_json(&options), "threads", threads);
+                   names, "options", options_to_json(data->options), "threads", threads);
 }
 
 /* Reading. */
@@ -224,39 +217,40 @@ static int take_ranges(const json_place *at, const json_t *thread,
   return 0;
 }
 
-/* Take the numbers of an array into memory that the caller frees. */
+/* Take the numbers of an array into memory that free_thread() frees. */
 static int take_array(const json_place *at, const json_t *thread, const array_field *a,
-                      tsanom_hsa_reference *r, double **owned) {
+                      tsanom_hsa_reference *r) {
   const json_t *array = json_take_array(at, thread, a->name);
   if (!array) return -1;
   /* As long as the array is, so that a wrong count asks for no memory. */
-  *owned = calloc(json_array_size(array) + 1, sizeof **owned);
-  if (!*owned) return json_bad(at, a->name, "out of memory");
-  if (json_take_numbers(at, thread, a->name, array_count(r, a), *owned)) return -1;
-  const double *values = *owned;
+  double *values = calloc(json_array_size(array) + 1, sizeof *values);
+  if (!values) return json_bad(at, a->name, "out of memory");
   memcpy((char *)r + a->offset, &values, sizeof values);
+  return json_take_numbers(at, thread, a->name, array_count(r, a), values) ? -1 : 0;
+}
+
+static int take_thread(const json_place *at, const json_t *thread,
+                       tsanom_hsa_reference *r) {
+  if (take_counts(at, thread, r, reference_counts, COUNT_OF(reference_counts)) ||
+      take_numbers(at, thread, r, reference_numbers, COUNT_OF(reference_numbers)) ||
+      json_take_numbers(at, thread, "domain", 2, r->domain) ||
+      take_ranges(at, thread, r->range)) {
+    return -1;
+  }
+  for (size_t i = 0; i < COUNT_OF(reference_arrays); i++) {
+    if (take_array(at, thread, &reference_arrays[i], r)) return -1;
+  }
   return 0;
 }
 
-static int take_thread(json_place *at, const json_t *thread, size_t number,
-                       tsanom_hsa_model *model) {
-  tsanom_hsa_reference r = {0};
-  double *owned[COUNT_OF(reference_arrays)] = {0};
-  int failed =
-      take_counts(at, thread, &r, reference_counts, COUNT_OF(reference_counts)) ||
-      take_numbers(at, thread, &r, reference_numbers, COUNT_OF(reference_numbers)) ||
-      json_take_numbers(at, thread, "domain", 2, r.domain) ||
-      take_ranges(at, thread, r.range);
-  for (size_t i = 0; i < COUNT_OF(reference_arrays) && !failed; i++) {
-    failed = take_array(at, thread, &reference_arrays[i], &r, &owned[i]);
+static void free_threads(tsanom_hsa_reference *r, size_t count) {
+  for (size_t i = 0; r && i < count; i++) {
+    free((void *)r[i].time);
+    free((void *)r[i].rate);
+    free((void *)r[i].window_rate);
+    free((void *)r[i].coefficient);
   }
-  if (!failed) {
-    tsanom_status status = tsanom_hsa_model_set(model, number, &r);
-    at->path[strlen(at->path) - 1] = '\0';
-    failed = status < 0 && json_bad(at, "", tsanom_status_text(status));
-  }
-  for (size_t i = 0; i < COUNT_OF(reference_arrays); i++) free(owned[i]);
-  return failed ? -1 : 0;
+  free(r);
 }
 
 static int take_heading(const json_place *at, const json_t *json) {
@@ -276,6 +270,36 @@ static int take_heading(const json_place *at, const json_t *json) {
   return 0;
 }
 
+/* The model of a content; a failure names the field in the file. */
+static int create(json_place *at, const tsanom_hsa_options *options, size_t runs,
+                  const tsanom_hsa_reference *references, size_t count, owned_model *m) {
+  tsanom_hsa_model_data data;
+  tsanom_hsa_model *model;
+  tsanom_exec exec;
+  tsanom_fault fault;
+  tsanom_hsa_model_data_init(&data, sizeof data);
+  data.thread_count = count;
+  data.run_count = runs;
+  data.options = options;
+  data.references = references;
+  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_fault_init(&fault, sizeof fault);
+  exec.fault = &fault;
+  tsanom_status status = tsanom_hsa_model_create(&data, &exec, &model);
+  if (status >= 0) {
+    model_take(m, model);
+    return 0;
+  }
+  const char *dot = strrchr(fault.argument, '.');
+  at->path[0] = '\0';
+  if (fault.element != TSANOM_NONE) {
+    snprintf(at->path, sizeof at->path, "threads[%zu].", fault.element);
+  } else if (strncmp(fault.argument, "data.options.", 13) == 0) {
+    snprintf(at->path, sizeof at->path, "options.");
+  }
+  return json_bad(at, dot ? dot + 1 : "", tsanom_status_text(status));
+}
+
 int model_from_json(const json_t *json, const char *file, owned_model *m, failure *why) {
   json_place at = {.file = file, .why = why};
   tsanom_hsa_options options;
@@ -289,18 +313,14 @@ int model_from_json(const json_t *json, const char *file, owned_model *m, failur
     return json_bad(&at, "threads", "at least one thread is expected");
   }
   if (!json_array_size(runs)) return json_bad(&at, "runs", "at least one is expected");
-  size_t bytes;
-  tsanom_status status = tsanom_hsa_model_size(count, &options, &bytes);
-  if (status < 0) return json_bad(&at, "options", tsanom_status_text(status));
-  if (model_allocate(m, count, &options, why)) return -1;
-  status =
-      tsanom_hsa_model_init(m->model, m->bytes, count, json_array_size(runs), &options);
-  int failed = status < 0 && json_bad(&at, "options", tsanom_status_text(status));
+  tsanom_hsa_reference *references = calloc(count, sizeof *references);
+  int failed = !references && json_bad(&at, "threads", "out of memory");
   for (size_t i = 0; i < count && !failed; i++) {
     snprintf(at.path, sizeof at.path, "threads[%zu].", i);
-    failed = take_thread(&at, json_array_get(threads, i), i, m->model);
+    failed = take_thread(&at, json_array_get(threads, i), &references[i]);
   }
-  if (failed) model_free(m);
+  failed = failed || create(&at, &options, json_array_size(runs), references, count, m);
+  free_threads(references, count);
   return failed ? -1 : 0;
 }
 

@@ -9,19 +9,18 @@
 
 #include "failure.h"
 
-/* A model in memory of its own. */
+/* A model and its content. */
 typedef struct {
   tsanom_hsa_model *model;
-  size_t bytes;
+  tsanom_hsa_model_data data;
 } owned_model;
 
-/* Memory for a model of so many threads. */
-int model_allocate(owned_model *m, size_t threads, const tsanom_hsa_options *options,
-                   failure *why);
+/* Take over a model. */
+void model_take(owned_model *m, tsanom_hsa_model *model);
 void model_free(owned_model *m);
 
 /* A model as JSON; `runs` names the runs it was learned from. */
-json_t *model_to_json(const tsanom_hsa_model *model, char *const *runs);
+json_t *model_to_json(const tsanom_hsa_model_data *data, char *const *runs);
 
 /* Read a model back. On failure `m` is empty and `why` names the path of the
  * bad field. */
