@@ -67,7 +67,7 @@ Test(record_troubles, a_library_that_no_list_can_name_is_refused) {
     snprintf(line, sizeof line,
              "mkdir -p '%s/tsanom' '%s/intercept' && cp '" TSANOM_COMMAND
              "' '%s/tsanom' && cp \"$(dirname '" TSANOM_COMMAND
-             "')/../intercept/libtsanom-record.so\" '%s/intercept' && "
+             "')/../intercept/libtsanom-preload.so\" '%s/intercept' && "
              "'%s/tsanom/tsanom' record -o run -- ./loop 2>told; test $? -eq 3",
              folders[i], folders[i], folders[i], folders[i], folders[i]);
     cr_assert(system(line) == 0);

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <tsanom/heartbeat.h>
+#include <tsanom/record.h>
 #include <tsanom/regions.h>
 
 #include "iterations.h"
@@ -19,9 +19,6 @@
 
 #define ICP_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ICP_INITIAL_EXEC __attribute__((tls_model("initial-exec")))
-
-/* The emitter of regions: see region_emitter.h. */
-tsanom_status tsn_region_record(int32_t thread, uint32_t tag);
 
 /* A thread with regard to the regions that it is in. */
 typedef struct {
@@ -53,6 +50,7 @@ typedef struct {
   _Alignas(64) _Atomic int32_t phase;
   bool by_ompt; /* threads cannot be asked for region by region */
   bool want_cpu;
+  tsanom_record *record;
   int (*thread_number)(void); /* asked of the runtime */
   int (*team_size)(void);
 } icp_settings;
@@ -95,8 +93,8 @@ static inline bool icp_recording(void) {
 
 static inline void icp_record(uint32_t kind, uint32_t place, uint32_t threads) {
   uint32_t shown = threads > UINT16_MAX ? UINT16_MAX : threads;
-  (void)tsn_region_record((int32_t)icp_me.state.number,
-                          kind | place << TSANOM_REGIONS_KIND_BITS | shown << 16);
+  (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number,
+                             kind | place << TSANOM_REGIONS_KIND_BITS | shown << 16);
 }
 
 static inline uint32_t icp_iteration(void) {
@@ -112,7 +110,7 @@ static inline void icp_next_iteration(void) {
 static inline void icp_beat(uint32_t iteration) {
   if (ICP_LIKELY(iteration == icp_me.beaten)) return;
   icp_me.beaten = iteration;
-  (void)tsanom_heartbeat_beat((int32_t)icp_me.state.number, iteration);
+  (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number, iteration);
 }
 
 /* The opener, before and after the runtime's work. *threads is what was asked for,

@@ -201,7 +201,7 @@ static int check_runtime(const char *path, failure *why) {
 /* The library is beside the command: in the tree it was built in, or installed. */
 static int find_library(int ompt, char path[PATH_MAX], failure *why) {
   static const char *const places[] = {TSANOM_RECORD_INSTALLED, TSANOM_RECORD_BUILT};
-  const char *name = ompt ? "libtsanom-record-ompt.so" : "libtsanom-record.so";
+  const char *name = ompt ? "libtsanom-preload-ompt.so" : "libtsanom-preload.so";
   char self[PATH_MAX], beside[2 * PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   if (length <= 0) return fail_errno(why, "/proc/self/exe", "read");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CPU time of the calling thread, read in user space where the kernel allows it. */
-#ifndef TSN_SPMD_CPU_CLOCK_H
-#define TSN_SPMD_CPU_CLOCK_H
+#ifndef TSN_RECORD_CPU_CLOCK_H
+#define TSN_RECORD_CPU_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TSN_HEARTBEAT_CLOCK_H
-#define TSN_HEARTBEAT_CLOCK_H
+#ifndef TSN_RECORD_CLOCK_H
+#define TSN_RECORD_CLOCK_H
 
 #include <time.h>
 #include <tsanom/heartbeat.h>
 
-#include "heartbeat/format.h"
+#include "record/format.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>

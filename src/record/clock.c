@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "heartbeat/clock.h"
+#include "record/clock.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a recorder holds. */
-#ifndef TSN_SPMD_RECORDER_H
-#define TSN_SPMD_RECORDER_H
+#ifndef TSN_RECORD_SPMD_INTERNAL_H
+#define TSN_RECORD_SPMD_INTERNAL_H
 
-#include <tsanom/spmd.h>
+#include <tsanom/record.h>
 
 enum { TSN_SPMD_UNSEEN = -2 };
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "core/versioned.h"
-#include "spmd/cpu_clock.h"
-#include "spmd/recorder.h"
+#include "record/cpu_clock.h"
+#include "record/spmd_internal.h"
 
 enum { NAME_MOST = 64 };
 

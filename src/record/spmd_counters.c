@@ -11,7 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "spmd/recorder.h"
+#include "record/align.h"
+#include "record/spmd_internal.h"
 
 enum { EVENTS = TSANOM_SPMD_EVENTS_MAX, ABSENT = -1 };
 
@@ -64,7 +65,8 @@ tsanom_status tsanom_spmd_counters_size(size_t events, size_t regions, size_t *b
   if (events < 1 || events > EVENTS || regions < 1 || regions > INT32_MAX) {
     return TSANOM_E_COUNT;
   }
-  *bytes = sizeof(tsanom_spmd_counters) + regions * sizeof(region_counts);
+  *bytes = sizeof(tsanom_spmd_counters) + regions * sizeof(region_counts) +
+           _Alignof(tsanom_spmd_counters) - 1;
   return TSANOM_OK;
 }
 
@@ -91,8 +93,8 @@ tsanom_status tsanom_spmd_counters_open(void *memory, size_t bytes,
   tsanom_status status = tsanom_spmd_counters_size(events, regions, &needed);
   if (status < 0) return status;
   if (bytes < needed) return TSANOM_E_WORKSPACE;
-  tsanom_spmd_counters *c = memory;
-  memset(c, 0, needed);
+  tsanom_spmd_counters *c = tsn_align(memory, _Alignof(tsanom_spmd_counters));
+  memset(c, 0, needed - (_Alignof(tsanom_spmd_counters) - 1));
   c->events = events;
   c->regions = regions;
   c->leader = ABSENT;

@@ -16,7 +16,7 @@
  * the field at will: their sequences look like a switch. The description lies in the
  * thread's own memory, not in the library's, which could be unloaded before the next
  * switch. */
-#include "spmd/cpu_clock.h"
+#include "record/cpu_clock.h"
 
 #include <stddef.h>
 #include <time.h>
