@@ -49,6 +49,6 @@ awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' \
 LD_LIBRARY_PATH=$lib "$scratch/readme" | grep -x 'distance 1'
 
 if LD_LIBRARY_PATH=$lib ldd "$scratch/pc_heartbeat" | grep -E 'gomp|libomp|blas|lapack'; then
-  echo "libtsanom-record must stand alone"
+  echo "libtsanom-record must need only the C library"
   exit 1
 fi
