@@ -61,11 +61,13 @@ static int start(int32_t threads) {
   return tsanom_heartbeat_init(path, threads, &options) != TSANOM_OK;
 }
 
-/* From here on fallocate() fails with EOPNOTSUPP, as on ramfs and NFSv3. */
+/* From here on fallocate() fails with EOPNOTSUPP, as on ramfs and NFSv3, and so does
+ * pread(), by which the C library's emulation would race with beats. */
 static int lose_fallocate(void) {
   struct sock_filter steps[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pread64, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };

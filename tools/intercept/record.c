@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "intercept.h"
+#include "mpi_rank.h"
 #include "runtime.h"
 
 enum { MOST_ANNOUNCED = 256 };
@@ -77,24 +78,14 @@ static bool has_run(const char *directory) {
   return access(path, F_OK) == 0;
 }
 
-/* The number of this process in an MPI program, as its launcher sets it; NULL: none. */
-static const char *mpi_rank(void) {
-  static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                      "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    const char *rank = getenv(names[i]);
-    if (rank && *rank) return rank;
-  }
-  return NULL;
-}
-
 /* Several processes share the run: the first that comes to a region has it. */
 static bool report_other_process(const char *directory) {
-  const char *rank = mpi_rank();
-  (void)dprintf(STDERR_FILENO,
-                "tsanom record: %s: process %ld%s%s is not recorded: another process "
-                "records into this run; give each process a run directory of its own\n",
-                directory, (long)getpid(), rank ? ", MPI rank " : "", rank ? rank : "");
+  const char *rank = icp_mpi_rank();
+  (void)dprintf(
+      STDERR_FILENO,
+      "tsanom record: %s: process %ld%s%s is not recorded: this run "
+      "belongs to another process or program; give each a run directory of its own\n",
+      directory, (long)getpid(), rank ? ", MPI rank " : "", rank ? rank : "");
   return false;
 }
 

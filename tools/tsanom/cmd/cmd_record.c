@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../intercept/mpi_rank.h"
 #include "command.h"
 #include "number.h"
 #include "symbol.h"
@@ -228,7 +229,7 @@ static int check_folder(const char *folder, char path[PATH_MAX], failure *why) {
   char inside[PATH_MAX];
   if (stat(folder, &about) != 0) {
     if (errno != ENOENT) return fail_errno(why, folder, "use");
-    if (mkdir(folder, 0777)) return fail_errno(why, folder, "make");
+    if (mkdir(folder, 0777) && errno != EEXIST) return fail_errno(why, folder, "make");
   } else if (!S_ISDIR(about.st_mode)) {
     return fail(why, "%s: is no folder: a new run folder is to be made", folder);
   }
@@ -237,7 +238,9 @@ static int check_folder(const char *folder, char path[PATH_MAX], failure *why) {
   if (length < 0 || (size_t)length >= sizeof inside) {
     return fail(why, "%s: the path is too long", folder);
   }
-  if (access(inside, F_OK) == 0) {
+  /* Of the processes of an MPI program one gets the run. The others must run, too: the
+   * preloaded recorder reports that they are not recorded. */
+  if (access(inside, F_OK) == 0 && !icp_mpi_rank()) {
     return fail(why, "%s: holds a run already: remove it, or name another folder",
                 folder);
   }
