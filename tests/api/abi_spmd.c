@@ -66,20 +66,6 @@ _Static_assert(offsetof(tsanom_spmd_decision, first) == 24, "decision");
 _Static_assert(offsetof(tsanom_spmd_decision, count) == 32, "decision");
 _Static_assert(sizeof(tsanom_spmd_decision) == 40, "decision");
 
-_Static_assert(offsetof(tsanom_spmd_event, config) == 0, "event");
-_Static_assert(offsetof(tsanom_spmd_event, type) == 8, "event");
-_Static_assert(offsetof(tsanom_spmd_event, reserved0) == 12, "event");
-_Static_assert(sizeof(tsanom_spmd_event) == 16, "event");
-
-_Static_assert(offsetof(tsanom_spmd_row, struct_size) == 0, "row");
-_Static_assert(offsetof(tsanom_spmd_row, process) == 8, "row");
-_Static_assert(offsetof(tsanom_spmd_row, region) == 16, "row");
-_Static_assert(offsetof(tsanom_spmd_row, event) == 24, "row");
-_Static_assert(offsetof(tsanom_spmd_row, metrics) == 32, "row");
-_Static_assert(offsetof(tsanom_spmd_row, metric) == 40, "row");
-_Static_assert(offsetof(tsanom_spmd_row, value) == 48, "row");
-_Static_assert(sizeof(tsanom_spmd_row) == 56, "row");
-
 _Static_assert(offsetof(tsanom_spmd_report, struct_size) == 0, "report");
 _Static_assert(offsetof(tsanom_spmd_report, class_of) == 8, "report");
 _Static_assert(offsetof(tsanom_spmd_report, region) == 16, "report");
