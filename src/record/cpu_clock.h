@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Nanoseconds since an instant of no meaning; never less than the call before. */
+/* Nanoseconds since an arbitrary instant; never less than the previous result. */
 int64_t tsn_cpu_clock_now(void);
 
 /* Whether this thread reads it in user space. */

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <tsanom/record.h>
 
 #include "core/versioned.h"
@@ -101,7 +102,9 @@ static tsanom_status open_channels(tsanom_record *record, const char *directory,
   tsanom_status status = TSANOM_OK;
   int length = snprintf(inner, sizeof inner, "%s/regions", directory);
   if (length < 0 || (size_t)length >= sizeof inner) return TSANOM_E_IO;
-  if (own->channels & TSANOM_RECORD_HEARTBEATS) {
+  if (!(own->channels & TSANOM_RECORD_HEARTBEATS)) {
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST) return TSANOM_E_IO;
+  } else {
     status = open_channel(directory, threads, own, &record->slot[HEARTBEATS]);
   }
   if (status >= 0 && own->channels & TSANOM_RECORD_REGIONS) {

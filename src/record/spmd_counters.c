@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counts of events by region, from the kernel's performance counters.
  *
- * All events that the machine has make one group, which is read by one system call.
- * What is not there is never a zero: an event that cannot be opened, or a visit in
- * which the kernel lent the counters to others for a while, leaves no count. */
+ * All events that the machine has form one group, which is read by one system call.
+ * A missing count is never reported as zero: an event that cannot be opened has none, and
+ * neither has a visit during which the kernel lent the counters to other users. */
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdbool.h>
@@ -70,7 +70,8 @@ tsanom_status tsanom_spmd_counters_size(size_t events, size_t regions, size_t *b
   return TSANOM_OK;
 }
 
-/* Count an event of the calling thread, in user space where that can be told apart. */
+/* Count an event of the calling thread, in user space where the machine can separate it.
+ */
 static int open_event(const tsanom_spmd_event *event, int leader) {
   struct perf_event_attr attributes;
   memset(&attributes, 0, sizeof attributes);

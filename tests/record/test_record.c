@@ -87,7 +87,7 @@ Test(record, a_channel_that_is_not_open_rejects) {
   tsanom_record_options options = both_channels();
   tsanom_record *r;
   options.channels = TSANOM_RECORD_REGIONS;
-  cr_assert(tsanom_record_create(folder, 1, &options, NULL, &r) == TSANOM_OK);
+  CHECK_STATUS(tsanom_record_create(path_of("run"), 1, &options, NULL, &r), TSANOM_OK);
   CHECK_STATUS(tsanom_record_beat(r, 0, 0), TSANOM_E_STATE);
   CHECK_STATUS(tsanom_record_region(r, 0, 0), TSANOM_OK);
   CHECK_STATUS(tsanom_record_finish(r), TSANOM_OK);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interception library: what its front ends (gomp.c, kmp.c, ompt.c) tell the recorder
- * (record.c) of the program's parallel regions.
+/* The interception library: its front ends (gomp.c, kmp.c, ompt.c) report the
+ * program's parallel regions to the recorder (record.c).
  *
- * A region costs a program little more than two looks at the clock. Therefore what is
- * done for each is inline; what all threads read lies apart from what one of them
- * writes; and a value is read in the size in which it was written. */
+ * A region costs a program little more than two readings of the clock. Therefore the work
+ * for each region is inline; data that all threads read is on other cache lines than data
+ * that one of them writes; and a value is read in the size in which it was written. */
 #ifndef TSN_INTERCEPT_INTERCEPT_H
 #define TSN_INTERCEPT_INTERCEPT_H
 

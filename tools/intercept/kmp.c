@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* LLVM's runtime: its entry points, in front of the originals, as clang and flang call
- * them. Its tools interface (ompt.c) would tell the same, but costs twice as much: the
- * runtime keeps more books once there is a tool. It also calls some of its entry points
+ * them. Its tools interface (ompt.c) would report the same, but costs twice as much: the
+ * runtime keeps more records once there is a tool. It also calls some of its entry points
  * itself; what it does there is part of what the program called. */
 #include <stdarg.h>
 #include <string.h>
@@ -246,7 +246,7 @@ ENTRY void __kmpc_barrier(ident *where, int32_t thread) {
   icp_shared();
 }
 
-/* Tells whether the region was cancelled. */
+/* Returns whether the region was cancelled. */
 ENTRY int32_t __kmpc_cancel_barrier(ident *where, int32_t thread);
 ENTRY int32_t __kmpc_cancel_barrier(ident *where, int32_t thread) {
   REAL(int32_t, "__kmpc_cancel_barrier", ident *, int32_t);

@@ -206,7 +206,7 @@ void icp_share(const void *return_address) {
   uint32_t place = icp_place((uintptr_t)return_address, TSANOM_REGIONS_SHARE, true);
   icp_record(TSANOM_REGIONS_SHARE, place, icp_me.state.team);
   if (heartbeat_every) return;
-  /* Worksharing tells the iterations where the regions do not. */
+  /* Worksharing shows the iterations where the regions do not. */
   bool begins = icp_iterations_push(&icp_watched.of_shares, place);
   if (begins && !icp_watched.of_regions.period) icp_next_iteration();
 }
