@@ -12,8 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tsanom/dpd.h>
-#include <tsanom/heartbeat.h>
-#include <tsanom/spmd.h>
+#include <tsanom/record.h>
 #include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>

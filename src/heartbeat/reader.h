@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <tsanom/heartbeat_run.h>
 
-#include "heartbeat/format.h"
+#include "record/format.h"
 
 enum { TSN_PIECE = 1 << 16 }; /* bytes read at a time while checking */
 

@@ -10,7 +10,7 @@
 #include <tsanom/heartbeat_run.h>
 #include <unistd.h>
 
-#include "heartbeat/format.h"
+#include "record/format.h"
 #include "heartbeat/run_folder.h"
 #include "support/allocator.h"
 #include "support/check.h"

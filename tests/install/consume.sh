@@ -35,7 +35,7 @@ lib=$(dirname "$pc")
   "$cxx" -x c++ "$sources/consumer.c" -o "$scratch/pc_cxx" \
     $(pkg-config --cflags --libs tsanom)
   "$cc" "$sources/heartbeat.c" -o "$scratch/pc_heartbeat" \
-    $(pkg-config --cflags --libs tsanom-heartbeat)
+    $(pkg-config --cflags --libs tsanom-record)
 }
 for program in pc_c pc_cxx pc_heartbeat; do
   LD_LIBRARY_PATH=$lib "$scratch/$program"
@@ -49,6 +49,6 @@ awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' \
 LD_LIBRARY_PATH=$lib "$scratch/readme" | grep -x 'distance 1'
 
 if LD_LIBRARY_PATH=$lib ldd "$scratch/pc_heartbeat" | grep -E 'gomp|libomp|blas|lapack'; then
-  echo "libtsanom-heartbeat must stand alone"
+  echo "libtsanom-record must need only the C library"
   exit 1
 fi

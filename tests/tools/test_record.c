@@ -300,7 +300,11 @@ Test(command_record, odd_programs_are_defined) {
       const char *deed = deeds[d].deed;
       int plain = shell("./odd %s >plain", deed);
       outcome o = record(c, "-o %s.%d -- ./odd %s", deed, c, deed);
-      cr_assert(o.status == plain && *o.err == '\0', "%s: %d: %s", deed, o.status, o.err);
+      /* The parent comes to a region after its child has the run, or the program after
+       * the one that it replaced, and says so. */
+      bool reports = !strcmp(deed, "early") || !strcmp(deed, "exec");
+      cr_assert(o.status == plain && !strstr(o.err, "is not recorded") == !reports,
+                "%s: %d: %s", deed, o.status, o.err);
       write_text("recorded", o.out);
       cr_assert(shell("cmp plain recorded") == 0, "%s", deed);
       json_t *r = tsanom_json("speedup %s.%d --json", deed, c);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../intercept/mpi_rank.h"
 #include "command.h"
 #include "number.h"
 #include "symbol.h"
@@ -201,7 +202,7 @@ static int check_runtime(const char *path, failure *why) {
 /* The library is beside the command: in the tree it was built in, or installed. */
 static int find_library(int ompt, char path[PATH_MAX], failure *why) {
   static const char *const places[] = {TSANOM_RECORD_INSTALLED, TSANOM_RECORD_BUILT};
-  const char *name = ompt ? "libtsanom-record-ompt.so" : "libtsanom-record.so";
+  const char *name = ompt ? "libtsanom-preload-ompt.so" : "libtsanom-preload.so";
   char self[PATH_MAX], beside[2 * PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   if (length <= 0) return fail_errno(why, "/proc/self/exe", "read");
@@ -228,7 +229,7 @@ static int check_folder(const char *folder, char path[PATH_MAX], failure *why) {
   char inside[PATH_MAX];
   if (stat(folder, &about) != 0) {
     if (errno != ENOENT) return fail_errno(why, folder, "use");
-    if (mkdir(folder, 0777)) return fail_errno(why, folder, "make");
+    if (mkdir(folder, 0777) && errno != EEXIST) return fail_errno(why, folder, "make");
   } else if (!S_ISDIR(about.st_mode)) {
     return fail(why, "%s: is no folder: a new run folder is to be made", folder);
   }
@@ -237,7 +238,9 @@ static int check_folder(const char *folder, char path[PATH_MAX], failure *why) {
   if (length < 0 || (size_t)length >= sizeof inside) {
     return fail(why, "%s: the path is too long", folder);
   }
-  if (access(inside, F_OK) == 0) {
+  /* Of the processes of an MPI program one gets the run. The others must run, too: the
+   * preloaded recorder reports that they are not recorded. */
+  if (access(inside, F_OK) == 0 && !icp_mpi_rank()) {
     return fail(why, "%s: holds a run already: remove it, or name another folder",
                 folder);
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "heartbeat/clock.h"
+#include "record/clock.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -15,8 +15,8 @@ static bool tsc_is_invariant(void) {
   return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8)) != 0;
 }
 
-/* The kernel keeps time by the counter only while its watchdog finds the
- * counters of all processors in step. */
+/* The kernel uses the counter as its clock only while its watchdog finds the counters of
+ * all processors synchronized. */
 static bool kernel_trusts_tsc(void) {
   static const char path[] =
       "/sys/devices/system/clocksource/clocksource0/current_clocksource";

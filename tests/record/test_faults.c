@@ -299,7 +299,7 @@ Test(heartbeat_faults, init_leaves_a_run_that_is_there_as_it_is) {
 
 static _Atomic int stop;
 
-static void *beat_until_refused(void *argument) {
+static void *beat_until_stopped(void *argument) {
   int32_t thread = (int32_t)(intptr_t)argument;
   while (!stop) {
     tsanom_status status = tsanom_heartbeat_beat(thread, 0);
@@ -312,7 +312,7 @@ Test(heartbeat_faults, finish_may_come_while_threads_beat) {
   enum { RUNS = 30 };
   pthread_t beater[3];
   for (intptr_t i = 0; i < 3; i++) {
-    pthread_create(&beater[i], NULL, beat_until_refused, (void *)i);
+    pthread_create(&beater[i], NULL, beat_until_stopped, (void *)i);
   }
   for (int i = 0; i < RUNS; i++) {
     char path[FOLDER_ROOM + 16];

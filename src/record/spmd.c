@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The recorder of region times, one for each thread. */
+/* Times of code regions, one recorder per thread.
+ *
+ * A visit of region k adds clock(end) - clock(begin) to time[k], nested regions included;
+ * of a recursive region only the outermost visit counts. */
 #include <string.h>
 
-#include "spmd/cpu_clock.h"
-#include "spmd/recorder.h"
+#include "record/align.h"
+#include "record/cpu_clock.h"
+#include "record/spmd_internal.h"
 
 static int32_t *stack_of(tsanom_spmd_recorder *r) {
   return (int32_t *)(r->visit + r->regions);
@@ -23,7 +27,7 @@ tsanom_status tsanom_spmd_recorder_size(size_t regions, size_t depth, size_t *by
     return TSANOM_E_COUNT;
   }
   *bytes = sizeof(tsanom_spmd_recorder) + regions * sizeof(tsn_spmd_visits) +
-           depth * sizeof(int32_t);
+           depth * sizeof(int32_t) + _Alignof(tsanom_spmd_recorder) - 1;
   return TSANOM_OK;
 }
 
@@ -38,8 +42,8 @@ tsanom_status tsanom_spmd_recorder_init(void *memory, size_t bytes, size_t regio
     return TSANOM_E_OPTION;
   }
   if (bytes < needed) return TSANOM_E_WORKSPACE;
-  tsanom_spmd_recorder *r = memory;
-  memset(r, 0, needed);
+  tsanom_spmd_recorder *r = tsn_align(memory, _Alignof(tsanom_spmd_recorder));
+  memset(r, 0, needed - (_Alignof(tsanom_spmd_recorder) - 1));
   r->regions = regions;
   r->depth = depth;
   r->clock = clock;

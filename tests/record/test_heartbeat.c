@@ -229,7 +229,7 @@ Test(heartbeat, runs_follow_each_other) {
   }
 }
 
-Test(heartbeat, refuses_what_it_cannot_do) {
+Test(heartbeat, rejects_misuse) {
   tsanom_heartbeat_options options;
   CHECK_STATUS(tsanom_heartbeat_options_init(NULL, sizeof options), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_heartbeat_options_init(&options, 4), TSANOM_E_VERSION);
@@ -243,6 +243,6 @@ Test(heartbeat, refuses_what_it_cannot_do) {
   options.clock = 0;
   options.helper = TSANOM_HEARTBEAT_HELPER_NONE + 1;
   CHECK_STATUS(tsanom_heartbeat_init(folder, 1, &options), TSANOM_E_OPTION);
-  cr_assert(rmdir(folder) == 0, "a refused init left something behind");
+  cr_assert(rmdir(folder) == 0, "a rejected init left something behind");
   cr_assert(mkdir(folder, 0777) == 0);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The files of a run, as documented in docs/heartbeat.md. Every number is
  * little-endian; structs are written and read as they lie in memory. */
-#ifndef TSN_HEARTBEAT_FORMAT_H
-#define TSN_HEARTBEAT_FORMAT_H
+#ifndef TSN_RECORD_FORMAT_H
+#define TSN_RECORD_FORMAT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ enum {
   TSN_FORMAT_VERSION = 1,
   TSN_STREAM_HEADER = 4096, /* bytes before the first record: a page */
   TSN_RECORD = 16,
-  TSN_FILE_NAME = 24, /* room for either name */
+  TSN_FILE_NAME = 24, /* capacity for either name */
   TSN_PROGRAM_NAME = 64
 };
 
@@ -33,7 +33,7 @@ typedef struct {
   uint32_t check; /* tsn_record_check() */
 } tsn_record;
 
-/* A moment as seen by the run's clock and by CLOCK_MONOTONIC. */
+/* The same moment by the run's clock and by CLOCK_MONOTONIC. */
 typedef struct {
   uint64_t ticks;
   uint64_t nanoseconds;
@@ -53,8 +53,8 @@ typedef struct {
   uint64_t start;    /* nanoseconds since 1970 */
   uint64_t pid;
   tsn_moment first;  /* when the run began: its time 0 */
-  tsn_moment latest; /* gives the length of a tick, better and better */
-  uint64_t dropped;  /* beats lost for want of disk space */
+  tsn_moment latest; /* gives the length of a tick, more and more exactly */
+  uint64_t dropped;  /* beats dropped */
   char program[TSN_PROGRAM_NAME];
   uint64_t reserved[11];
   uint64_t checksum; /* of all before */
@@ -72,7 +72,7 @@ typedef struct {
   uint32_t reserved0;
   uint64_t backed;  /* records with disk space behind them: the file's least length */
   uint64_t count;   /* finished: the records there are; else 0 */
-  uint64_t dropped; /* beats lost for want of disk space */
+  uint64_t dropped; /* beats dropped */
   uint64_t reserved[7];
   uint64_t checksum; /* of all before */
 } tsn_stream_header;
@@ -95,8 +95,8 @@ static inline uint64_t tsn_checksum(const void *bytes, size_t count) {
 }
 
 /* The upper half of a product of time and tag, XORed with the low half of the
- * sequence number. Turning over any one bit of time or tag changes it (a test
- * tries them all); one multiplication is what a beat can spare. */
+ * sequence number. It takes one multiplication. Flipping any one bit of time or tag
+ * changes it; a test tries all of them. */
 static inline uint32_t tsn_record_check(uint64_t time, uint32_t tag, uint64_t sequence) {
   uint64_t product = (time ^ (uint64_t)tag << 32) * 0x9E3779B97F4A7C15u;
   return (uint32_t)(product >> 32) ^ (uint32_t)sequence;

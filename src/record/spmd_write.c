@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A recorder's row as a region file of one process, in a run folder. */
+/* The result of a region recorder as a region file of one process, in a run directory. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "core/versioned.h"
-#include "spmd/cpu_clock.h"
-#include "spmd/recorder.h"
+#include "record/cpu_clock.h"
+#include "record/spmd_internal.h"
 
 enum { NAME_MOST = 64 };
 
@@ -107,7 +107,8 @@ static void put_times(FILE *out, const tsanom_spmd_recorder *r) {
   (void)fputs("]],\n", out);
 }
 
-/* What a metric holds of a region: its visits, its events, or the program's own. */
+/* Writes the value of a metric for a region: its visits, its events, or the program's
+ * own. */
 typedef void put_value(FILE *out, const tsanom_spmd_recorder *r,
                        const tsanom_spmd_row *row, size_t metric, size_t region);
 
@@ -182,16 +183,17 @@ static void put_row(FILE *out, const tsanom_spmd_recorder *r,
   (void)fputs("}\n", out);
 }
 
-static bool make_folder(const char *path) {
+static bool make_directory(const char *path) {
   return mkdir(path, 0777) == 0 || errno == EEXIST;
 }
 
-/* Others see the whole file or none. */
-static tsanom_status write_file(const char *folder, const tsanom_spmd_recorder *r,
+/* Other processes see the whole file or none. */
+static tsanom_status write_file(const char *directory, const tsanom_spmd_recorder *r,
                                 const tsanom_spmd_row *row) {
   char path[PATH_MAX], part[PATH_MAX];
-  int length = snprintf(path, sizeof path, "%s/spmd/%s.json", folder, row->process);
-  int part_length = snprintf(part, sizeof part, "%s/spmd/.%s.part", folder, row->process);
+  int length = snprintf(path, sizeof path, "%s/spmd/%s.json", directory, row->process);
+  int part_length =
+      snprintf(part, sizeof part, "%s/spmd/.%s.part", directory, row->process);
   if (length < 0 || length >= PATH_MAX || part_length < 0 || part_length >= PATH_MAX) {
     return TSANOM_E_IO;
   }
@@ -227,17 +229,19 @@ static tsanom_status check_row(const tsanom_spmd_recorder *r,
 }
 
 tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *r,
-                                         const char *folder, const tsanom_spmd_row *row) {
+                                         const char *directory,
+                                         const tsanom_spmd_row *row) {
   char inner[PATH_MAX];
   tsanom_spmd_row own;
-  if (!r || !folder || !row) return TSANOM_E_NULL;
+  if (!r || !directory || !row) return TSANOM_E_NULL;
   tsanom_status status = tsn_versioned_read(&row_type, &own, row);
   if (status < 0) return status;
   if ((status = check_row(r, &own)) < 0) return status;
-  int length = snprintf(inner, sizeof inner, "%s/spmd", folder);
-  if (length < 0 || length >= PATH_MAX || !make_folder(folder) || !make_folder(inner)) {
+  int length = snprintf(inner, sizeof inner, "%s/spmd", directory);
+  if (length < 0 || length >= PATH_MAX || !make_directory(directory) ||
+      !make_directory(inner)) {
     return TSANOM_E_IO;
   }
-  if ((status = write_file(folder, r, &own)) < 0) return status;
+  if ((status = write_file(directory, r, &own)) < 0) return status;
   return r->mixed || r->used ? TSANOM_PARTIAL : TSANOM_OK;
 }

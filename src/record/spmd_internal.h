@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a recorder holds. */
-#ifndef TSN_SPMD_RECORDER_H
-#define TSN_SPMD_RECORDER_H
+/* A region recorder. */
+#ifndef TSN_RECORD_SPMD_INTERNAL_H
+#define TSN_RECORD_SPMD_INTERNAL_H
 
-#include <tsanom/spmd.h>
+#include <tsanom/record.h>
 
 enum { TSN_SPMD_UNSEEN = -2 };
 
@@ -18,7 +18,7 @@ typedef struct {
 struct tsanom_spmd_recorder {
   size_t regions, depth, used;
   tsanom_spmd_counters *counters; /* NULL: none */
-  int64_t made;                   /* when, in elapsed time */
+  int64_t made;                   /* elapsed time of its initialization */
   int32_t clock;
   int32_t mixed;           /* a region was entered from several */
   tsn_spmd_visits visit[]; /* regions; behind them int32_t stack[depth] */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel alone knows a thread's CPU time, and asking it is a system call. Between
- * two switches of context, though, CPU time passes as fast as elapsed time, which the C
- * library reads in user space. What is missing is word of a switch.
+/* Only the kernel knows a thread's CPU time, and asking it is a system call. But between
+ * two context switches CPU time passes as fast as elapsed time, which the C library reads
+ * in user space. What is missing is a sign of a switch.
  *
- * Linux gives it to threads that registered for restartable sequences, as the C library
- * does: whenever a thread comes back from having been switched out, from a move to
- * another processor or from a signal, the kernel clears the thread's field rseq_cs if
+ * Linux gives that sign to threads that registered for restartable sequences, as the C
+ * library does: whenever a thread comes back from having been switched out, from a move
+ * to another processor or from a signal, the kernel clears the thread's field rseq_cs if
  * that points to the description of a sequence which the thread is not in. The one
  * here is empty, so that no thread is ever in it. While the field still holds our
  * description nothing happened since it was stored, and CPU time is what it was then
@@ -13,10 +13,10 @@
  *
  * Newer kernels may leave the field alone when a thread waits of its own accord, so
  * that a thread tries it first and otherwise asks the kernel each time. Others may use
- * the field at will: their sequences look like a switch. The description lies in the
+ * the field, too: their sequences look like a switch. The description lies in the
  * thread's own memory, not in the library's, which could be unloaded before the next
  * switch. */
-#include "spmd/cpu_clock.h"
+#include "record/cpu_clock.h"
 
 #include <stddef.h>
 #include <time.h>
@@ -46,8 +46,8 @@ typedef struct {
   uint32_t unused, signature;        /* it checks the word before the abort address */
   volatile uint64_t *field;          /* the thread's rseq_cs; NULL: cannot be used */
   int64_t elapsed, cpu;              /* when the field was stored */
-  int64_t offset;                    /* what is answered less what the kernel answers */
-  int64_t latest;                    /* answer */
+  int64_t offset;                    /* our result minus the kernel's */
+  int64_t latest;                    /* result */
   bool tried;
 } thread_clock;
 
@@ -71,8 +71,8 @@ static bool undisturbed(void) {
   return *own.field == address_of(&own.empty);
 }
 
-/* Whether the kernel tells of a wait. Being preempted just before would look the same,
- * which hardly happens twice. */
+/* Whether the kernel reports a wait. Being preempted just before would look the same,
+ * but hardly happens twice. */
 static bool waiting_is_seen(void) {
   static const struct timespec pause = {.tv_nsec = 20000};
   bool seen = true;

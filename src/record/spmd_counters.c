@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counts of events by region, from the kernel's performance counters.
  *
- * All events that the machine has make one group, which is read by one system call.
- * What is not there is never a zero: an event that cannot be opened, or a visit in
- * which the kernel lent the counters to others for a while, leaves no count. */
+ * All events that the machine has form one group, which is read by one system call.
+ * A missing count is never reported as zero: an event that cannot be opened has none, and
+ * neither has a visit during which the kernel lent the counters to other users. */
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdbool.h>
@@ -11,7 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "spmd/recorder.h"
+#include "record/align.h"
+#include "record/spmd_internal.h"
 
 enum { EVENTS = TSANOM_SPMD_EVENTS_MAX, ABSENT = -1 };
 
@@ -64,11 +65,13 @@ tsanom_status tsanom_spmd_counters_size(size_t events, size_t regions, size_t *b
   if (events < 1 || events > EVENTS || regions < 1 || regions > INT32_MAX) {
     return TSANOM_E_COUNT;
   }
-  *bytes = sizeof(tsanom_spmd_counters) + regions * sizeof(region_counts);
+  *bytes = sizeof(tsanom_spmd_counters) + regions * sizeof(region_counts) +
+           _Alignof(tsanom_spmd_counters) - 1;
   return TSANOM_OK;
 }
 
-/* Count an event of the calling thread, in user space where that can be told apart. */
+/* Count an event of the calling thread, in user space where the machine can separate it.
+ */
 static int open_event(const tsanom_spmd_event *event, int leader) {
   struct perf_event_attr attributes;
   memset(&attributes, 0, sizeof attributes);
@@ -91,8 +94,8 @@ tsanom_status tsanom_spmd_counters_open(void *memory, size_t bytes,
   tsanom_status status = tsanom_spmd_counters_size(events, regions, &needed);
   if (status < 0) return status;
   if (bytes < needed) return TSANOM_E_WORKSPACE;
-  tsanom_spmd_counters *c = memory;
-  memset(c, 0, needed);
+  tsanom_spmd_counters *c = tsn_align(memory, _Alignof(tsanom_spmd_counters));
+  memset(c, 0, needed - (_Alignof(tsanom_spmd_counters) - 1));
   c->events = events;
   c->regions = regions;
   c->leader = ABSENT;

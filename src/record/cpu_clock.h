@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CPU time of the calling thread, read in user space where the kernel allows it. */
-#ifndef TSN_SPMD_CPU_CLOCK_H
-#define TSN_SPMD_CPU_CLOCK_H
+#ifndef TSN_RECORD_CPU_CLOCK_H
+#define TSN_RECORD_CPU_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Nanoseconds since an instant of no meaning; never less than the call before. */
+/* Nanoseconds since an arbitrary instant; never less than the previous result. */
 int64_t tsn_cpu_clock_now(void);
 
 /* Whether this thread reads it in user space. */
