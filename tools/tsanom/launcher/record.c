@@ -124,8 +124,8 @@ static int check_runtime(const char *path, const program_link *link, failure *wh
   return fail(
       why,
       "%s: uses neither GNU's OpenMP runtime (libgomp) nor LLVM's (libomp), so it "
-      "has no parallel regions to record; use --force if it loads a runtime later "
-      "or starts a program that uses one",
+      "has no parallel regions to record; --force runs it nevertheless, because it "
+      "may load a runtime later or start a program that uses one",
       path);
 }
 
