@@ -20,17 +20,6 @@ int find_companion(const char *const *relative, size_t count, const char *name,
 /* Finds a program as execvp() does. */
 int find_program(const char *name, char path[PATH_MAX], failure *why);
 
-/* How a program is linked. Only a dynamic ELF file has a list of libraries. */
-typedef struct {
-  int linkage; /* one of the constants below */
-  char *
-      libraries; /* as the loader lists them, or NULL if it cannot; the caller frees it */
-} program_link;
-
-enum { LINKAGE_UNKNOWN, LINKAGE_STATIC, LINKAGE_DYNAMIC };
-
-void read_link(const char *path, program_link *found);
-
 /* Warns if the loader will ignore LD_PRELOAD for this program: set-user-ID, set-group-ID
  * or file capabilities. */
 void warn_if_privileged(const char *path);

@@ -2,8 +2,6 @@
 /* What is known about the program to record before it runs: where it is, how it is
  * linked, and whether the loader will accept LD_PRELOAD for it (see ld.so(8),
  * "secure-execution mode"). */
-#include <elf.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +11,6 @@
 #include <unistd.h>
 
 #include "launcher.h"
-#include "subprocess.h"
 
 int find_companion(const char *const *relative, size_t count, const char *name,
                    char path[PATH_MAX], failure *why) {
@@ -51,43 +48,6 @@ int find_program(const char *name, char path[PATH_MAX], failure *why) {
                 name, name);
   }
   return fail(why, "%s: program not found in PATH", name);
-}
-
-/* A file that is not ELF, a script for instance, is left to the kernel. */
-static int read_linkage(const char *path, char loader[PATH_MAX]) {
-  int found = LINKAGE_UNKNOWN;
-  Elf64_Ehdr head;
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return found;
-  if (pread(file, &head, sizeof head, 0) == sizeof head &&
-      memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
-      head.e_ident[EI_CLASS] == ELFCLASS64) {
-    found = LINKAGE_STATIC;
-    for (int i = 0; i < head.e_phnum; i++) {
-      Elf64_Phdr segment;
-      off_t at = (off_t)(head.e_phoff + (Elf64_Off)i * head.e_phentsize);
-      if (pread(file, &segment, sizeof segment, at) != sizeof segment) break;
-      if (segment.p_type != PT_INTERP || segment.p_filesz >= PATH_MAX) continue;
-      ssize_t length =
-          pread(file, loader, (size_t)segment.p_filesz, (off_t)segment.p_offset);
-      if (length <= 0) break;
-      loader[length] = '\0';
-      found = LINKAGE_DYNAMIC;
-    }
-  }
-  close(file);
-  return found;
-}
-
-/* The loader lists the libraries that it would load, without running the program. */
-void read_link(const char *path, program_link *found) {
-  char loader[PATH_MAX], list[] = "--list";
-  *found = (program_link){.linkage = read_linkage(path, loader)};
-  if (found->linkage != LINKAGE_DYNAMIC) return;
-  char *file = strdup(path);
-  char *arguments[] = {loader, list, file, NULL};
-  if (file) found->libraries = output_of(arguments);
-  free(file);
 }
 
 static const char *privilege_of(const char *path) {

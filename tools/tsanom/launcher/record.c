@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "launcher.h"
+#include "linkage.h"
 #include "number.h"
+#include "subprocess.h"
 
 enum { KEY_OUTPUT = 'o', KEY_EVERY = 0x110, KEY_CPU, KEY_BASELINE, KEY_FORCE, KEY_OMPT };
 
@@ -107,8 +109,30 @@ static error_t parse(int key, char *text, struct argp_state *state) {
   }
 }
 
-/* A program that cannot be recorded is rejected, unless options.force or options.ompt. */
-static int check_runtime(const char *path, const program_link *link, failure *why) {
+static int names_runtime(const char *libraries) {
+  static const char *const runtimes[] = {"libgomp.so", "libomp.so", "libomp-",
+                                         "libiomp5.so"};
+  for (size_t i = 0; libraries && i < sizeof runtimes / sizeof *runtimes; i++) {
+    if (strstr(libraries, runtimes[i])) return 1;
+  }
+  return 0;
+}
+
+/* If the program does not name a runtime itself, its libraries may. The loader lists all
+ * that it would load, without running the program; this takes about 1 ms. */
+static int loads_runtime(const char *path, program_link *link) {
+  char list[] = "--list", *file = strdup(path);
+  char *arguments[] = {link->loader, list, file, NULL};
+  char *libraries = file ? output_of(arguments) : NULL;
+  int found =
+      !libraries || names_runtime(libraries); /* a loader that cannot list: allow */
+  free(file);
+  free(libraries);
+  return found;
+}
+
+/* Rejects a program that cannot be recorded. */
+static int check_runtime(const char *path, program_link *link, failure *why) {
   if (link->linkage == LINKAGE_STATIC) {
     return fail(
         why,
@@ -116,9 +140,8 @@ static int check_runtime(const char *path, const program_link *link, failure *wh
         "its OpenMP runtime dynamically",
         path);
   }
-  const char *libraries = link->libraries;
-  if (!libraries || strstr(libraries, "libgomp.so") || strstr(libraries, "libomp.so") ||
-      strstr(libraries, "libomp-") || strstr(libraries, "libiomp5.so")) {
+  if (link->linkage == LINKAGE_UNKNOWN || names_runtime(link->needed) ||
+      loads_runtime(path, link)) {
     return 0;
   }
   return fail(
@@ -201,8 +224,8 @@ static int prepare_program(const request *r, const char *path, failure *why) {
   program_link link;
   read_link(path, &link);
   int status = r->force || r->ompt ? 0 : check_runtime(path, &link, why);
-  if (!status) status = allow_sanitizer(link.libraries, why);
-  free(link.libraries);
+  if (!status) status = allow_sanitizer(link.needed, why);
+  free(link.needed);
   return status;
 }
 
