@@ -10,7 +10,7 @@
 
 #include "failure.h"
 #include "json_value.h"
-#include "process.h"
+#include "report.h"
 
 /* Options of ::shared_argp. */
 typedef struct {

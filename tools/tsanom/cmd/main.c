@@ -23,11 +23,11 @@ static const struct {
 };
 
 int main(int argc, char **argv) {
-  start_process();
+  prepare_output();
   const char *word = argc > 1 ? argv[1] : "";
   for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++) {
     if (strcmp(word, subcommands[i].name) != 0) continue;
-    argv[1] = name_process(word);
+    argv[1] = set_subcommand(word);
     argp_err_exit_status = EXIT_USAGE;
     return subcommands[i].run(argc - 1, argv + 1);
   }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "subprocess.h"
+#include "process.h"
 #include "utf8.h"
 
 /* addr2line prints two lines: the function, and file:line, with a question mark for

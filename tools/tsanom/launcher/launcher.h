@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stddef.h>
 
-#include "process.h"
+#include "report.h"
 
 /* tsanom record; argv[0] = "tsanom record". Returns an exit status if the program could
  * not be started. */

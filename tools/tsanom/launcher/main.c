@@ -58,7 +58,7 @@ static void print_help(FILE *out) {
 static int analyze(char **argv) {
   char path[PATH_MAX];
   failure why;
-  (void)name_process(argv[1]);
+  (void)set_subcommand(argv[1]);
   if (find_companion(analysis_directories, 2, "tsanom-analyze", path, &why))
     return refuse(&why);
   execv(path, argv);
@@ -68,7 +68,7 @@ static int analyze(char **argv) {
 
 static int run(const char *name, int argc, char **argv) {
   if (strcmp(name, "record") != 0) return analyze(argv);
-  argv[1] = name_process(name);
+  argv[1] = set_subcommand(name);
   argp_err_exit_status = EXIT_USAGE;
   return command_record(argc - 1, argv + 1);
 }
@@ -78,7 +78,7 @@ static int is_one_of(const char *word, const char *a, const char *b, const char 
 }
 
 int main(int argc, char **argv) {
-  start_process();
+  prepare_output();
   char *word = argc > 1 ? argv[1] : NULL;
   char help[] = "--help", program[] = "tsanom";
   char *help_arguments[] = {program, argc > 2 ? argv[2] : NULL, help, NULL};

@@ -13,7 +13,7 @@
 #include "launcher.h"
 #include "linkage.h"
 #include "number.h"
-#include "subprocess.h"
+#include "process.h"
 
 enum { KEY_OUTPUT = 'o', KEY_EVERY = 0x110, KEY_CPU, KEY_BASELINE, KEY_FORCE, KEY_OMPT };
 
@@ -171,7 +171,8 @@ static int check_directory(const char *directory, char path[PATH_MAX], failure *
   char inside[PATH_MAX];
   if (stat(directory, &about) != 0) {
     if (errno != ENOENT) return fail_errno(why, directory, "use");
-    if (mkdir(directory, 0777)) return fail_errno(why, directory, "create");
+    if (mkdir(directory, 0777) && errno != EEXIST)
+      return fail_errno(why, directory, "create");
   } else if (!S_ISDIR(about.st_mode)) {
     return fail(why, "%s: not a directory; give the path of a run directory to create",
                 directory);

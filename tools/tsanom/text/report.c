@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "process.h"
+#include "report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,12 +36,12 @@ static void check_standard_output(void) {
   _exit(EXIT_INPUT);
 }
 
-void start_process(void) {
+void prepare_output(void) {
   hold_standard_descriptors();
   atexit(check_standard_output);
 }
 
-char *name_process(const char *subcommand) {
+char *set_subcommand(const char *subcommand) {
   (void)snprintf(name, sizeof name, "tsanom %s", subcommand);
   return name;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the launcher and the analysis program share: exit statuses, the name in front of
  * messages, and the handling of the standard descriptors. */
-#ifndef TSANOM_COMMAND_PROCESS_H
-#define TSANOM_COMMAND_PROCESS_H
+#ifndef TSANOM_COMMAND_REPORT_H
+#define TSANOM_COMMAND_REPORT_H
 
 #include "failure.h"
 
@@ -15,10 +15,10 @@ enum {
 
 /* Call first in main(): reserves standard descriptors that are closed, and checks at exit
  * that everything printed was written (exit status EXIT_INPUT otherwise). */
-void start_process(void);
+void prepare_output(void);
 
 /* Sets the name in messages to "tsanom SUBCOMMAND" and returns it. */
-char *name_process(const char *subcommand);
+char *set_subcommand(const char *subcommand);
 
 /* Prints "tsanom SUBCOMMAND: SENTENCE" on standard error; returns EXIT_INPUT. */
 int refuse(const failure *why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "subprocess.h"
+#include "process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,8 +28,8 @@ char *output_of(char *const arguments[]) {
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   char *text = NULL;
-  size_t capacity = 0;
-  ssize_t length = error ? -1 : getdelim(&text, &capacity, '\0', printed);
+  size_t size = 0;
+  ssize_t length = error ? -1 : getdelim(&text, &size, '\0', printed);
   fclose(printed);
   int ended = 0;
   while (!error && waitpid(child, &ended, 0) < 0 && errno == EINTR) continue;
