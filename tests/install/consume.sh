@@ -21,8 +21,11 @@ for program in shared_c shared_cxx static_c heartbeat_c; do
   "$scratch/cmake/$program"
 done
 
-echo "== the command, which finds its library by itself"
-if [ -x "$prefix/bin/tsanom" ]; then "$prefix/bin/tsanom" --version; fi
+echo "== the command, which finds the analysis program and its libraries"
+if [ -x "$prefix/bin/tsanom" ]; then
+  "$prefix/bin/tsanom" --version
+  "$prefix/bin/tsanom" help dtw >"$scratch/help.log"
+fi
 
 echo "== pkg-config"
 pc=$(dirname "$(find "$prefix" -name tsanom.pc)")

@@ -10,13 +10,7 @@
 
 #include "failure.h"
 #include "json_value.h"
-
-enum {
-  EXIT_DONE = 0,
-  EXIT_FOUND = 1, /* only with --check: an anomaly or dissimilarity was found */
-  EXIT_USAGE = 2,
-  EXIT_INPUT = 3 /* bad input, or a failed write */
-};
+#include "report.h"
 
 /* Options of ::shared_argp. */
 typedef struct {
@@ -40,9 +34,6 @@ int32_t word_argument(struct argp_state *state, const char *option, const char *
                       const char *const *words);
 double number_argument(struct argp_state *state, const char *option, const char *text);
 
-/* Print "tsanom NAME: SENTENCE" on the standard error; returns EXIT_INPUT. */
-int refuse(const failure *why);
-
 /* Print a JSON value and take its reference; returns an exit status. */
 int print_json(json_t *value);
 
@@ -55,7 +46,6 @@ int command_learn(int argc, char **argv);
 int command_period(int argc, char **argv);
 int command_rate(int argc, char **argv);
 int command_reduce(int argc, char **argv);
-int command_record(int argc, char **argv);
 int command_search(int argc, char **argv);
 int command_similar(int argc, char **argv);
 int command_speedup(int argc, char **argv);

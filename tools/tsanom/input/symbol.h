@@ -2,15 +2,11 @@
 #ifndef TSANOM_COMMAND_SYMBOL_H
 #define TSANOM_COMMAND_SYMBOL_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-/* Start a program without a shell and read what it prints: a string to be freed;
- * NULL if it cannot be started or fails. Its complaints are dropped. */
-char *output_of(char *const arguments[]);
-
-/* What is at an address of a module as linked: "function (file.c:12)" as far as
- * addr2line tells, else "module+0xADDRESS". To be freed; NULL: out of memory. */
+/* The name of an address of a module, as linked: "function (file.c:12)" if addr2line
+ * finds it, otherwise "module+0xADDRESS". The caller frees it; NULL if memory is
+ * exhausted. */
 char *symbol_of(const char *module, uint64_t address);
 
 #endif

@@ -20,10 +20,6 @@ int fail_errno(failure *why, const char *name, const char *verb) {
               strerror_r(errno, reason, sizeof reason));
 }
 
-int fail_status(failure *why, const char *name, tsanom_status status) {
-  return fail(why, "%s: %s", name, tsanom_status_text(status));
-}
-
 const char *quoted(char shown[QUOTED_BYTES], const char *text) {
   const size_t longest = QUOTED_BYTES - sizeof "\"\\xNN...\"";
   size_t used = 0;
