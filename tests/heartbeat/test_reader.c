@@ -10,8 +10,8 @@
 #include <tsanom/heartbeat_run.h>
 #include <unistd.h>
 
-#include "record/format.h"
 #include "heartbeat/run_folder.h"
+#include "record/format.h"
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"

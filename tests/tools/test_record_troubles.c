@@ -169,3 +169,15 @@ Test(record_troubles, ranks_that_share_a_run_all_run) {
             0);
   cr_assert(tsanom("speedup shared").status == 0);
 }
+
+/* gcc's AddressSanitizer must be the first library. */
+Test(record_troubles, programs_with_address_sanitizer) {
+  char line[512];
+  snprintf(line, sizeof line,
+           "gcc -O1 -fopenmp -fsanitize=address " TSANOM_TEST_PROGRAMS
+           "/loop.c -o sanitized 2>compiler && ./sanitized 100 >plain; test $? -eq 5");
+  if (system(line) != 0) return;
+  outcome o = tsanom("record -o run -- ./sanitized 100");
+  cr_assert(o.status == 5 && *o.err == '\0', "%d: %s", o.status, o.err);
+  cr_assert(tsanom("speedup run").status == 0);
+}
