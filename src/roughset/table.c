@@ -49,7 +49,7 @@ size_t tsanom_roughset_options_size(void) {
   return sizeof(tsanom_roughset_options);
 }
 
-/* One option: its name, whether it is in its range and at its default, who uses it. */
+/* One option: its name, whether it is valid and at its default, and its use. */
 typedef struct {
   const char *field;
   bool is_valid, is_default;
