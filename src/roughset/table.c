@@ -62,6 +62,7 @@ static tsanom_status read_options(tsn_rs_input *input, int uses,
   const tsanom_roughset_options *d = &defaults;
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
   if (status < 0) return tsn_reject(&input->exec, status, "options");
+  if (!caller) return TSANOM_OK; /* the defaults are valid for all */
   const option options[] = {
       {"reading", own->reading >= 0 && own->reading <= TSANOM_ROUGHSET_GENERALIZED,
        own->reading == d->reading, TSN_RS_READING},
