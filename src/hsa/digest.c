@@ -188,9 +188,8 @@ static tsanom_status fit_rates(const tsn_hsa_context *context,
     scratch->x[count] = series->time[i] - start;
     scratch->y[count++] = rate_at(series, window, i);
   }
-  tsanom_status status =
-      tsanom_polyfit_fit(scratch->x, scratch->y, NULL, count, &fit, &context->inner,
-                         &model);
+  tsanom_status status = tsanom_polyfit_fit(scratch->x, scratch->y, NULL, count, &fit,
+                                            &context->inner, &model);
   if (status < 0) return status;
   digest->degree = (size_t)model.degree;
   digest->unit = model.unit;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The core without elements: attribute a is in the core iff two units of different labels
+ * agree on all other attributes. The hash of a row is a sum over attributes, so that the
+ * hash without a follows by one subtraction; units are looked up by it, O(rows *
+ * attributes) in all. With wildcards, all pairs are compared. */
 #include "roughset/core.h"
 
 #include <string.h>
@@ -12,7 +16,7 @@ enum {
   AHEAD = 64
 };
 
-/* ---- classes: no two units are equal, so that two which are alike without an
+/* ---- classes: no two units are equal, so that two that agree without an
  * attribute differ in it alone */
 
 static const int32_t *unit_values(const tsn_rs_input *input, const tsn_rs_units *units,
@@ -20,7 +24,7 @@ static const int32_t *unit_values(const tsn_rs_input *input, const tsn_rs_units 
   return input->table.values + units->row[u] * input->table.ld;
 }
 
-static bool alike_without(const tsn_rs_input *input, const tsn_rs_units *units, size_t u,
+static bool agree_without(const tsn_rs_input *input, const tsn_rs_units *units, size_t u,
                           size_t v, size_t attribute) {
   const int32_t *a = unit_values(input, units, u), *b = unit_values(input, units, v);
   size_t rest = input->table.attributes - attribute - 1;
@@ -39,7 +43,7 @@ static bool meets_another(const tsn_rs_input *input, tsn_rs_unit_buffers *b, siz
     uint32_t v = (uint32_t)slot[s] - 1;
     if ((slot[s] & ~(uint64_t)UINT32_MAX) != tag) continue;
     if (units->label[v] == units->label[u]) continue;
-    if (alike_without(input, units, u, v, attribute)) return true;
+    if (agree_without(input, units, u, v, attribute)) return true;
   }
   slot[s] = tag | (u + 1);
   return false;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Depth-first search for small hitting sets of a growing list of edges: buffers, and the
+ * loop that calls the kernel between polls. */
 #include "roughset/cover.h"
 
 #include <string.h>

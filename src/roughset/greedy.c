@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A greedy reduct by refinement of a partition. Classes of rows that the chosen
+ * attributes do not discern form blocks. For each attribute, count the pairs of different
+ * labels within blocks that it leaves indiscernible; choose the attribute with the fewest
+ * (of equal ones the lowest), and split the blocks by it. Blocks of one label are
+ * dropped. Each step costs O(units in blocks * attributes); no pair is ever listed. */
 #include "roughset/greedy.h"
 
 #include <string.h>
@@ -116,9 +121,9 @@ static inline void touch(const refinement *r, size_t first, size_t last, size_t 
   }
 }
 
-/* For each attribute, the pairs of differing labels in a block that it leaves
- * alike. The units of a block come label by label, so that those counted before a
- * label's own are of other labels. */
+/* For each attribute, count the pairs of different labels in a block that it leaves
+ * indiscernible. The units of a block are sorted by label, so that those counted before
+ * the units of a label have other labels. */
 static void count_chunk(void *context, size_t begin, size_t end, int thread) {
   const refinement *r = context;
   const tsn_rs_greedy_buffers *b = r->buffers;

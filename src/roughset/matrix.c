@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The discernibility matrix row by row, straight from the definition, and the
- * inconsistent pairs of a table. */
+/* The discernibility matrix row by row, by the definition. */
 #include <string.h>
 #include <tsanom/roughset.h>
 
@@ -9,7 +8,7 @@
 
 typedef struct {
   tsn_rs_relation relation;
-  uint64_t *delta;     /* generalized: the decisions alike to a row, else NULL */
+  uint64_t *delta;     /* generalized: delta of each row, else NULL */
   uint8_t *consistent; /* positive region: whether |delta| = 1, else NULL */
   size_t delta_words;
 } matrix_buffers;

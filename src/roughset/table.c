@@ -49,7 +49,7 @@ size_t tsanom_roughset_options_size(void) {
   return sizeof(tsanom_roughset_options);
 }
 
-/* One option: its name, whether it is in its range and at its default, who uses it. */
+/* One option: its name, whether it is valid and at its default, and its use. */
 typedef struct {
   const char *field;
   bool is_valid, is_default;
@@ -62,6 +62,7 @@ static tsanom_status read_options(tsn_rs_input *input, int uses,
   const tsanom_roughset_options *d = &defaults;
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
   if (status < 0) return tsn_reject(&input->exec, status, "options");
+  if (!caller) return TSANOM_OK; /* the defaults are valid for all */
   const option options[] = {
       {"reading", own->reading >= 0 && own->reading <= TSANOM_ROUGHSET_GENERALIZED,
        own->reading == d->reading, TSN_RS_READING},

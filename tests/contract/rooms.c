@@ -232,11 +232,11 @@ static void dpd_find(size_t n, const tsanom_exec *exec) {
   double *samples = random_series(n, 19);
   tsanom_dpd_found found;
   tsanom_dpd_found_init(&found, sizeof found);
-  tsanom_exec own = *exec;
-  NEED(tsanom_dpd_find_workspace(n, NULL, exec, &own.work_bytes) == TSANOM_OK);
-  own.work = take(own.work_bytes, 1);
-  WATCH(tsanom_dpd_find(samples, n, NULL, &own, &found));
-  free(own.work);
+  size_t bytes;
+  NEED(tsanom_dpd_find_workspace(n, NULL, exec, &bytes) == TSANOM_OK);
+  tsanom_exec with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_dpd_find(samples, n, NULL, &with_work, &found));
+  free(with_work.work);
   free(samples);
 }
 
