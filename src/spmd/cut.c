@@ -17,9 +17,9 @@ tsanom_status tsn_spmd_optics_layout(tsn_arena *arena, const tsn_spmd_input *inp
   size_t dimensions = (input->data.regions + 8) / 8 * 8;
   tsanom_optics_options o = single_linkage();
   tsanom_status status =
-      tsanom_optics_workspace(processes, dimensions, &o, &input->exec, &order);
+      tsanom_optics_order_workspace(processes, dimensions, &o, &input->exec, &order);
   if (status < 0) return status;
-  status = tsanom_optics_split_workspace(processes, &input->exec, &split);
+  status = tsanom_optics_split_workspace(processes, NULL, &input->exec, &split);
   if (status < 0) return status;
   optics->scratch_bytes = order > split ? order : split;
   optics->order = tsn_arena_take(arena, processes, sizeof *optics->order);
@@ -30,13 +30,31 @@ tsanom_status tsn_spmd_optics_layout(tsn_arena *arena, const tsn_spmd_input *inp
   return TSANOM_OK;
 }
 
+/* The settings of a call of optics, which uses a part of the workspace of this call. */
+static tsanom_exec exec_of(const tsn_spmd_input *input, const tsn_spmd_optics *optics) {
+  tsanom_exec exec = input->exec;
+  exec.work = optics->scratch;
+  exec.work_bytes = optics->scratch_bytes;
+  exec.fault = NULL;
+  return exec;
+}
+
+static tsanom_optics_ordering ordering_of(const tsn_spmd_optics *optics) {
+  tsanom_optics_ordering ordering;
+  tsanom_optics_ordering_init(&ordering, sizeof ordering);
+  ordering.order = optics->order;
+  ordering.reachability = optics->reachability;
+  ordering.core_distance = optics->core;
+  return ordering;
+}
+
 tsanom_status tsn_spmd_order(const tsn_spmd_input *input, const tsn_spmd_points *points,
                              tsn_spmd_optics *optics) {
   tsanom_optics_options o = single_linkage();
+  tsanom_exec exec = exec_of(input, optics);
+  tsanom_optics_ordering ordering = ordering_of(optics);
   return tsanom_optics_order(points->at, points->count, points->stride, points->stride,
-                             &o, &input->exec, optics->scratch, optics->scratch_bytes,
-                             optics->order, optics->reachability, NULL, optics->core,
-                             NULL);
+                             &o, &exec, &ordering);
 }
 
 tsanom_status tsn_spmd_cut(const tsn_spmd_input *input, tsn_spmd_optics *optics,
@@ -45,10 +63,11 @@ tsanom_status tsn_spmd_cut(const tsn_spmd_input *input, tsn_spmd_optics *optics,
   tsanom_optics_split_options_init(&o, sizeof o);
   o.resolution = resolution;
   size_t clusters = 0;
+  tsanom_exec exec = exec_of(input, optics);
+  tsanom_optics_ordering ordering = ordering_of(optics);
+  ordering.n = input->data.processes;
   tsanom_status status =
-      tsanom_optics_split(optics->order, optics->reachability, optics->core,
-                          input->data.processes, &o, &input->exec, optics->scratch,
-                          optics->scratch_bytes, optics->label, &clusters, eps, NULL);
+      tsanom_optics_split(&ordering, &o, &exec, optics->label, &clusters, eps, NULL);
   if (clusters <= 1) *eps = INFINITY;
   return status;
 }
