@@ -7,27 +7,33 @@
 #include "core/exec.h"
 #include "hsa/hsa.h"
 
-/* The same radius for both, so that the envelope is that of the warping window. */
-static void distance_options(const tsanom_hsa_options *options, tsanom_dtw_options *dtw,
-                             tsanom_lbkeogh_options *envelope) {
-  tsanom_dtw_options_init(dtw, sizeof *dtw);
-  dtw->radius = options->radius;
-  dtw->cost = TSANOM_DTW_ABSOLUTE;
-  tsanom_lbkeogh_options_init(envelope, sizeof *envelope);
-  envelope->radius = options->radius;
-  envelope->cost = TSANOM_LBKEOGH_SQUARED;
+/* The radius of DTW is that of the envelope, too. */
+static tsanom_dtw_options dtw_options(const tsanom_hsa_options *options) {
+  tsanom_dtw_options dtw;
+  tsanom_dtw_options_init(&dtw, sizeof dtw);
+  dtw.radius = options->radius;
+  return dtw;
+}
+
+/* The exec of one inner call, with a workspace of its own and no fault. */
+static tsanom_exec inner_exec(const tsn_hsa_context *context, void *work,
+                              size_t work_bytes) {
+  tsanom_exec exec = context->inner;
+  exec.work = work;
+  exec.work_bytes = work_bytes;
+  exec.fault = NULL;
+  return exec;
 }
 
 tsanom_status tsn_hsa_pair_layout(tsn_arena *arena, const tsn_hsa_context *context,
                                   tsn_hsa_pair_scratch *scratch) {
   const tsanom_hsa_options *options = &context->options;
-  tsanom_dtw_options dtw;
-  tsanom_lbkeogh_options envelope;
-  distance_options(options, &dtw, &envelope);
-  tsanom_status status = tsanom_dtw_workspace(options->points, options->points, &dtw,
-                                              &context->inner, &scratch->dtw_bytes);
+  tsanom_dtw_options dtw = dtw_options(options);
+  tsanom_exec exec = inner_exec(context, NULL, 0);
+  tsanom_status status = tsanom_dtw_distance_workspace(options->points, options->points,
+                                                       &dtw, &exec, &scratch->dtw_bytes);
   if (status < 0) return status;
-  status = tsanom_lbkeogh_envelope_workspace(options->points, &envelope, &context->inner,
+  status = tsanom_lbkeogh_envelope_workspace(options->points, options->radius, &exec,
                                              &scratch->envelope_bytes);
   if (status < 0) return status;
   scratch->target = tsn_arena_take(arena, options->points, sizeof(double));
@@ -121,20 +127,20 @@ static tsanom_status align(const tsn_hsa_digest *c, const tsn_hsa_digest *q, dou
 static tsanom_status distance_features(const tsn_hsa_context *context,
                                        const tsn_hsa_pair_scratch *s,
                                        tsanom_hsa_features *features) {
-  const tsanom_exec *exec = &context->inner;
-  tsanom_dtw_options dtw;
-  tsanom_lbkeogh_options envelope;
-  distance_options(&context->options, &dtw, &envelope);
-  size_t n = context->options.points;
+  const tsanom_hsa_options *options = &context->options;
+  tsanom_dtw_options dtw = dtw_options(options);
+  size_t n = options->points;
   double distance, bound;
-  tsanom_status status = tsanom_dtw_distance(s->target, n, s->reference, n, &dtw, exec,
-                                             s->dtw, s->dtw_bytes, &distance);
+  tsanom_exec exec = inner_exec(context, s->dtw, s->dtw_bytes);
+  tsanom_status status =
+      tsanom_dtw_distance(s->target, n, s->reference, n, &dtw, &exec, &distance);
   if (status < 0) return status;
-  status = tsanom_lbkeogh_envelope(s->reference, n, &envelope, exec, s->envelope,
-                                   s->envelope_bytes, s->lower, s->upper);
+  exec = inner_exec(context, s->envelope, s->envelope_bytes);
+  status = tsanom_lbkeogh_envelope(s->reference, n, options->radius, &exec, s->lower,
+                                   s->upper);
   if (status < 0) return status;
-  status =
-      tsanom_lbkeogh_bound(s->target, s->lower, s->upper, n, &envelope, exec, &bound);
+  status = tsanom_lbkeogh_bound(s->target, s->lower, s->upper, n, TSANOM_COST_SQUARED,
+                                &exec, &bound);
   if (status < 0) return status;
   define_if_finite(features, TSANOM_HSA_DTW, distance / (double)n);
   define_if_finite(features, TSANOM_HSA_LB_KEOGH, bound / (double)n);

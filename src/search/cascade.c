@@ -232,12 +232,8 @@ void tsn_search_begin(const plan *whole, size_t number, progress *p,
   } else {
     memcpy(p->query, query, n * sizeof *query);
   }
-  tsanom_lbkeogh_options options;
-  tsanom_lbkeogh_options_init(&options, sizeof options);
-  options.radius = index->radius;
-  tsanom_exec alone = tsn_search_alone(whole->exec);
-  tsanom_lbkeogh_envelope(p->query, n, &options, &alone, p->work, whole->work_bytes,
-                          p->lower, p->upper);
+  tsanom_exec alone = tsn_search_alone(whole->exec, p->work, whole->work_bytes);
+  tsanom_lbkeogh_envelope(p->query, n, index->radius, &alone, p->lower, p->upper);
   double largest = fmax(index->largest, p->kernels->largest(p->query, n));
   tsn_search_sum_query(p->kernels, p->query, p->lower, p->upper, n, largest, b->sums,
                        &p->sums);

@@ -27,13 +27,6 @@ static size_t padded(size_t length) {
   return length > SIZE_MAX - LINE ? SIZE_MAX : (length + LINE - 1) / LINE * LINE;
 }
 
-static tsanom_lbkeogh_options envelope_options(size_t radius) {
-  tsanom_lbkeogh_options options;
-  tsanom_lbkeogh_options_init(&options, sizeof options);
-  options.radius = radius;
-  return options;
-}
-
 static void *take_rows(tsn_arena *arena, size_t count, size_t row) {
   size_t samples;
   if (__builtin_mul_overflow(count, row, &samples)) arena->overflow = true;
@@ -43,10 +36,9 @@ static void *take_rows(tsn_arena *arena, size_t count, size_t row) {
 static tsanom_status layout(tsn_arena *arena, size_t count, size_t length,
                             const tsanom_search_options *options, const tsanom_exec *exec,
                             parts *p) {
-  tsanom_lbkeogh_options envelope = envelope_options(options->radius);
-  tsanom_exec alone = tsn_search_alone(exec);
-  tsanom_status status =
-      tsanom_lbkeogh_envelope_workspace(length, &envelope, &alone, &p->scratch_bytes);
+  tsanom_exec alone = tsn_search_alone(exec, NULL, 0);
+  tsanom_status status = tsanom_lbkeogh_envelope_workspace(length, options->radius,
+                                                           &alone, &p->scratch_bytes);
   if (status < 0) return status;
   p->index = tsn_arena_take(arena, 1, sizeof *p->index);
   size_t row = padded(length);
@@ -127,10 +119,10 @@ static void build_one(build *b, const tsn_search_kernels *kernels, size_t i, int
     }
     x = copy;
   }
-  tsanom_lbkeogh_options options = envelope_options(index->radius);
-  tsanom_lbkeogh_envelope(
-      x, n, &options, &b->exec, p->scratch + (size_t)thread * p->scratch_bytes,
-      p->scratch_bytes, index->lower + i * index->row, index->upper + i * index->row);
+  tsanom_exec alone = tsn_search_alone(
+      &b->exec, p->scratch + (size_t)thread * p->scratch_bytes, p->scratch_bytes);
+  tsanom_lbkeogh_envelope(x, n, index->radius, &alone, index->lower + i * index->row,
+                          index->upper + i * index->row);
   for (size_t k = 0; k < TSN_SEARCH_ENDS; k++) {
     p->end[k][i] = x[k < n ? k : 0];
     p->end[TSN_SEARCH_ENDS + k][i] = x[k < n ? n - 1 - k : 0];
@@ -152,8 +144,10 @@ static void build_some(void *context, size_t begin, size_t end, int thread) {
 static tsanom_status build_all(const parts *p, const double *series, size_t stride,
                                const tsanom_exec *exec) {
   tsanom_search_index *index = p->index;
-  build b = {
-      .parts = p, .series = series, .stride = stride, .exec = tsn_search_alone(exec)};
+  build b = {.parts = p,
+             .series = series,
+             .stride = stride,
+             .exec = tsn_search_alone(exec, NULL, 0)};
   size_t grain = 1 + GRAIN / index->length;
   tsanom_status status =
       tsn_parallel_for(exec, index->count, grain, build_some, &b, NULL);

@@ -56,13 +56,10 @@ static void search_group(void *context, size_t begin, size_t end, int thread) {
 
 static tsanom_status work_size(const tsanom_search_index *index, const tsanom_exec *exec,
                                size_t *bytes) {
-  tsanom_lbkeogh_options options;
-  tsanom_lbkeogh_options_init(&options, sizeof options);
-  options.radius = index->radius;
-  tsanom_exec alone = tsn_search_alone(exec);
+  tsanom_exec alone = tsn_search_alone(exec, NULL, 0);
   size_t envelope;
   tsanom_status status =
-      tsanom_lbkeogh_envelope_workspace(index->length, &options, &alone, &envelope);
+      tsanom_lbkeogh_envelope_workspace(index->length, index->radius, &alone, &envelope);
   if (status < 0) return status;
   status =
       tsn_search_distances_size(index->length, index->radius, index->cost, exec, bytes);

@@ -61,11 +61,16 @@ tsanom_status tsn_search_distances(const double *query, size_t n,
                                    int32_t cost, double cutoff, const tsanom_exec *exec,
                                    void *work, size_t work_bytes, double *distances);
 
-/* exec for one call inside a parallel region: one thread and no poll. */
-static inline tsanom_exec tsn_search_alone(const tsanom_exec *exec) {
+/* exec for one call inside a parallel region: one thread, a workspace of its own, no poll
+ * and no fault. */
+static inline tsanom_exec tsn_search_alone(const tsanom_exec *exec, void *work,
+                                           size_t work_bytes) {
   tsanom_exec alone = *exec;
   alone.threads = 1;
   alone.poll = NULL;
+  alone.work = work;
+  alone.work_bytes = work_bytes;
+  alone.fault = NULL;
   return alone;
 }
 

@@ -157,14 +157,11 @@ static tsanom_status describe(size_t query_length, size_t stream_length,
       .cost = own.cost,
       .z_normalize = own.z_normalize,
       .exec = own_exec};
-  tsanom_lbkeogh_options envelope;
-  tsanom_lbkeogh_options_init(&envelope, sizeof envelope);
-  envelope.radius = own.radius;
-  tsanom_exec alone = tsn_search_alone(own_exec);
+  tsanom_exec alone = tsn_search_alone(own_exec, NULL, 0);
   size_t segment, bytes;
   if (__builtin_add_overflow(query_length, TSN_STREAM_CHUNK, &segment))
     return TSANOM_E_OVERFLOW;
-  status = tsanom_lbkeogh_envelope_workspace(segment, &envelope, &alone, &bytes);
+  status = tsanom_lbkeogh_envelope_workspace(segment, own.radius, &alone, &bytes);
   if (status < 0) return status;
   status = tsn_search_distances_size(query_length, own.radius, own.cost, own_exec,
                                      &s->work_bytes);
@@ -195,12 +192,8 @@ static void read_query(tsn_stream_search *s, const double *query,
   } else {
     memcpy(s->own_query, query, n * sizeof *query);
   }
-  tsanom_lbkeogh_options options;
-  tsanom_lbkeogh_options_init(&options, sizeof options);
-  options.radius = s->radius;
-  tsanom_exec alone = tsn_search_alone(exec);
-  tsanom_lbkeogh_envelope(s->own_query, n, &options, &alone, s->threads[0].work,
-                          s->work_bytes, s->lower, s->upper);
+  tsanom_exec alone = tsn_search_alone(exec, s->threads[0].work, s->work_bytes);
+  tsanom_lbkeogh_envelope(s->own_query, n, s->radius, &alone, s->lower, s->upper);
 }
 
 static tsanom_search_report total_report(const tsn_stream_search *s, int threads) {

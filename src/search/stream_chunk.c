@@ -61,12 +61,9 @@ static void add_to_batch(chunk *c, size_t start) {
  * neighbours; what their envelope lacks is in none of them. */
 static void make_envelope(chunk *c) {
   const tsn_stream_search *s = c->s;
-  tsanom_lbkeogh_options options;
-  tsanom_lbkeogh_options_init(&options, sizeof options);
-  options.radius = s->radius;
-  tsanom_exec alone = tsn_search_alone(s->exec);
-  tsanom_lbkeogh_envelope(s->stream + c->first, c->count + s->length - 1, &options,
-                          &alone, c->b->work, s->work_bytes, c->b->lower, c->b->upper);
+  tsanom_exec alone = tsn_search_alone(s->exec, c->b->work, s->work_bytes);
+  tsanom_lbkeogh_envelope(s->stream + c->first, c->count + s->length - 1, s->radius,
+                          &alone, c->b->lower, c->b->upper);
   c->enveloped = 1;
 }
 

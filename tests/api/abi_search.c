@@ -3,8 +3,8 @@
 #include <tsanom/dtw.h>
 #include <tsanom/search.h>
 
-static_assert(TSANOM_SEARCH_ABSOLUTE == 0 && TSANOM_DTW_ABSOLUTE == 0, "cost");
-static_assert(TSANOM_SEARCH_SQUARED == 1 && TSANOM_DTW_SQUARED == 1, "cost");
+static_assert(TSANOM_SEARCH_ABSOLUTE == 0 && TSANOM_COST_ABSOLUTE == 0, "cost");
+static_assert(TSANOM_SEARCH_SQUARED == 1 && TSANOM_COST_SQUARED == 1, "cost");
 
 static_assert(offsetof(tsanom_search_options, struct_size) == 0, "struct_size");
 static_assert(offsetof(tsanom_search_options, radius) == 8, "radius");
