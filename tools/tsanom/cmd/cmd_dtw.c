@@ -50,7 +50,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case KEY_COST:
       if (strcmp(text, "absolute") != 0 && strcmp(text, "squared") != 0)
         argp_error(state, "--cost: absolute or squared is expected");
-      r->dtw.cost = *text == 's' ? TSANOM_DTW_SQUARED : TSANOM_DTW_ABSOLUTE;
+      r->dtw.cost = *text == 's' ? TSANOM_COST_SQUARED : TSANOM_COST_ABSOLUTE;
       return 0;
     case KEY_PATH:
       r->path = 1;
@@ -212,10 +212,10 @@ static int compute(const request *r, warping *w, failure *why) {
     w->path = calloc(a->count + b->count, 2 * sizeof *w->path);
     if (!w->path) return fail(why, "out of memory");
     status = tsanom_dtw_path(a->column[0], a->count, b->column[0], b->count, &r->dtw,
-                             &r->shared.exec, NULL, 0, w->path, &w->length, &w->distance);
+                             &r->shared.exec, w->path, &w->length, &w->distance);
   } else {
     status = tsanom_dtw_distance(a->column[0], a->count, b->column[0], b->count, &r->dtw,
-                                 &r->shared.exec, NULL, 0, &w->distance);
+                                 &r->shared.exec, &w->distance);
   }
   return status < 0 ? fail_status(why, "the two series", status) : 0;
 }
