@@ -67,18 +67,6 @@ tsanom_status tsn_workspace_open(tsn_workspace *workspace, const tsn_arena *meas
   return TSANOM_OK;
 }
 
-tsanom_status tsn_workspace_borrow(tsn_workspace *workspace, const tsn_arena *measured,
-                                   const tsanom_exec *exec, void *work,
-                                   size_t work_bytes) {
-  tsanom_exec own = {0};
-  if (exec) own = *exec;
-  own.work = work;
-  own.work_bytes = work_bytes;
-  tsanom_status status = tsn_workspace_open(workspace, measured, &own);
-  if (status == TSANOM_OK) workspace->exec = exec;
-  return status;
-}
-
 void tsn_workspace_close(tsn_workspace *workspace) {
   if (workspace->borrowed) {
     workspace->exec->dealloc(workspace->exec->alloc_user, workspace->borrowed);

@@ -64,11 +64,6 @@ typedef struct {
 tsanom_status tsn_workspace_open(tsn_workspace *workspace, const tsn_arena *measured,
                                  const tsanom_exec *exec);
 
-/* Transitional: the workspace as two arguments. */
-tsanom_status tsn_workspace_borrow(tsn_workspace *workspace, const tsn_arena *measured,
-                                   const tsanom_exec *exec, void *work,
-                                   size_t work_bytes);
-
 /* Free what was borrowed. */
 void tsn_workspace_close(tsn_workspace *workspace);
 

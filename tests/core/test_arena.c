@@ -33,8 +33,11 @@ Test(arena, pieces_are_aligned_disjoint_and_fit_at_any_alignment) {
     size_t shift = random_between(&seed, 0, 63);
     unsigned char *block = malloc(bytes + shift);
     tsn_workspace workspace;
-    CHECK_STATUS(tsn_workspace_borrow(&workspace, &measured, &exec, block + shift, bytes),
-                 TSANOM_OK);
+    exec.work = block + shift;
+    exec.work_bytes = bytes - 1;
+    CHECK_STATUS(tsn_workspace_open(&workspace, &measured, &exec), TSANOM_E_WORKSPACE);
+    exec.work_bytes = bytes;
+    CHECK_STATUS(tsn_workspace_open(&workspace, &measured, &exec), TSANOM_OK);
     layout(&workspace.arena, &p);
     unsigned char *end = block + shift;
     for (int i = 0; i < PIECES; i++) {
@@ -73,7 +76,7 @@ Test(arena, a_borrowed_block_goes_back) {
   tsn_arena measured = tsn_arena_measure();
   tsn_arena_take(&measured, 10, 10);
   tsn_workspace workspace;
-  CHECK_STATUS(tsn_workspace_borrow(&workspace, &measured, &exec, NULL, 0), TSANOM_OK);
+  CHECK_STATUS(tsn_workspace_open(&workspace, &measured, &exec), TSANOM_OK);
   cr_assert(allocator.live == 1);
   memset(tsn_arena_take(&workspace.arena, 10, 10), 1, 100);
   tsn_workspace_close(&workspace);
@@ -81,6 +84,87 @@ Test(arena, a_borrowed_block_goes_back) {
   cr_assert(allocator.live == 0);
 
   allocator.fail_at = allocator.calls + 1;
-  CHECK_STATUS(tsn_workspace_borrow(&workspace, &measured, &exec, NULL, 0),
+  CHECK_STATUS(tsn_workspace_open(&workspace, &measured, &exec), TSANOM_E_MEMORY);
+}
+
+typedef struct {
+  size_t count;
+  double *values;
+  double sum;
+} frame;
+
+static void layout_frame(tsn_arena *arena, void *context) {
+  frame *f = context;
+  f->values = tsn_arena_take(arena, f->count, sizeof *f->values);
+}
+
+static tsanom_status sum_up(void *context) {
+  frame *f = context;
+  for (size_t i = 0; i < f->count; i++) f->values[i] = (double)i;
+  for (size_t i = 0; i < f->count; i++) f->sum += f->values[i];
+  return TSANOM_PARTIAL;
+}
+
+Test(arena, a_body_runs_in_one_block_or_in_the_workspace) {
+  test_allocator allocator = {0};
+  tsanom_exec exec = test_exec(&allocator);
+  frame f = {.count = 10};
+  CHECK_STATUS(tsn_workspace_run(&exec, layout_frame, sum_up, &f), TSANOM_PARTIAL);
+  cr_assert(f.sum == 45 && allocator.calls == 1 && allocator.live == 0);
+
+  unsigned char work[10 * sizeof(double) + 2 * TSN_ARENA_ALIGN];
+  exec.work = work + 1;
+  exec.work_bytes = sizeof work - 1;
+  f.sum = 0;
+  CHECK_STATUS(tsn_workspace_run(&exec, layout_frame, sum_up, &f), TSANOM_PARTIAL);
+  cr_assert(f.sum == 45 && allocator.calls == 1);
+  size_t bytes;
+  CHECK_STATUS(tsn_layout_bytes(layout_frame, &f, &bytes), TSANOM_OK);
+  cr_assert(bytes <= sizeof work - 1);
+  f.count = SIZE_MAX;
+  CHECK_STATUS(tsn_workspace_run(&exec, layout_frame, sum_up, &f), TSANOM_E_OVERFLOW);
+}
+
+typedef struct {
+  tsn_object owner;
+  double *values;
+} object;
+
+typedef struct {
+  object *made;
+  double *values;
+} parts;
+
+static void layout_object(tsn_arena *arena, void *context) {
+  parts *p = context;
+  p->made = tsn_arena_take(arena, 1, sizeof *p->made);
+  p->values = tsn_arena_take(arena, 4, sizeof *p->values);
+}
+
+Test(arena, an_object_is_placed_in_memory_or_in_a_block) {
+  test_allocator allocator = {0};
+  tsanom_exec exec = test_exec(&allocator);
+  parts p;
+  tsn_object owner;
+  size_t bytes;
+  CHECK_STATUS(tsn_layout_bytes(layout_object, &p, &bytes), TSANOM_OK);
+  unsigned char *memory = malloc(bytes + 3);
+  CHECK_STATUS(tsn_object_place(&exec, layout_object, &p, memory + 3, bytes - 1, &owner),
+               TSANOM_E_WORKSPACE);
+  CHECK_STATUS(tsn_object_place(&exec, layout_object, &p, memory + 3, bytes, &owner),
+               TSANOM_OK);
+  cr_assert((unsigned char *)(p.values + 4) <= memory + 3 + bytes);
+  *p.made = (object){owner, p.values};
+  tsn_object_release(&p.made->owner);
+  cr_assert(allocator.calls == 0);
+  free(memory);
+
+  CHECK_STATUS(tsn_object_place(&exec, layout_object, &p, NULL, 0, &owner), TSANOM_OK);
+  *p.made = (object){owner, p.values};
+  cr_assert(allocator.live == 1);
+  tsn_object_release(&p.made->owner);
+  cr_assert(allocator.live == 0);
+  allocator.fail_at = allocator.calls + 1;
+  CHECK_STATUS(tsn_object_place(&exec, layout_object, &p, NULL, 0, &owner),
                TSANOM_E_MEMORY);
 }
