@@ -15,7 +15,7 @@ static tsanom_hsa_features features_at(const int place[TSANOM_HSA_FEATURES]) {
   tsanom_hsa_features features = {.defined = 0};
   for (int f = 0; f < TSANOM_HSA_FEATURES; f++) {
     features.value[f] = value[place[f]];
-    if (place[f] != UNDEFINED) features.defined |= 1 << f;
+    if (place[f] != UNDEFINED) features.defined |= UINT64_C(1) << f;
   }
   return features;
 }
