@@ -4,6 +4,8 @@
 # the package looks for OpenMP and LAPACKE only where the static library does.
 
 install(TARGETS tsanom tsanom_heartbeat EXPORT tsanom-targets)
+install(TARGETS tsanom_runs EXPORT tsanom-targets)
+install(TARGETS tsanom_runs_static EXPORT tsanom-static-targets)
 install(TARGETS tsanom_static tsanom_heartbeat_static EXPORT tsanom-static-targets)
 install(DIRECTORY include/tsanom TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 install(FILES docs/man/libtsanom.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
@@ -23,7 +25,7 @@ file(RELATIVE_PATH TSANOM_PC_TO_PREFIX
      ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" TSANOM_PC_TO_PREFIX "${TSANOM_PC_TO_PREFIX}")
 set(TSANOM_PC_OPENMP_FLAGS ${OpenMP_C_FLAGS})
-foreach(package IN ITEMS tsanom tsanom-heartbeat)
+foreach(package IN ITEMS tsanom tsanom-heartbeat tsanom-runs)
   configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

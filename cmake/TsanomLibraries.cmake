@@ -43,3 +43,8 @@ tsanom_library(tsanom tsanom tsanom "${all_objects}"
 tsanom_library(tsanom_heartbeat heartbeat tsanom-heartbeat
   "$<TARGET_OBJECTS:tsanom_heartbeat_emitter>;$<TARGET_OBJECTS:tsanom_heartbeat_ground>"
   Threads::Threads)
+
+# libtsanom-runs: reads runs and model files. It needs jansson, and not libtsanom.
+tsanom_library(tsanom_runs runs tsanom-runs
+  "$<TARGET_OBJECTS:tsanom_runs_objects>;$<TARGET_OBJECTS:tsanom_base_objects>"
+  "PkgConfig::JANSSON;m")

@@ -8,13 +8,13 @@
 #include <tsanom/dpd.h>
 #include <tsanom/dtw.h>
 #include <tsanom/heartbeat.h>
-#include <tsanom/heartbeat_run.h>
 #include <tsanom/hsa.h>
 #include <tsanom/lbkeogh.h>
 #include <tsanom/optics.h>
 #include <tsanom/polyfit.h>
 #include <tsanom/regions.h>
 #include <tsanom/roughset.h>
+#include <tsanom/runs.h>
 #include <tsanom/search.h>
 #include <tsanom/speedup.h>
 #include <tsanom/spmd.h>

@@ -5,14 +5,6 @@
 #include "core/exec.h"
 #include "core/fault.h"
 
-#include <math.h>
-
-static size_t first_nonfinite(const double *time, size_t count) {
-  size_t i = 0;
-  while (i < count && isfinite(time[i])) i++;
-  return i;
-}
-
 tsanom_status tsanom_runs_rate(const double *time, size_t count, size_t window,
                                const tsanom_exec *exec, double *rates) {
   tsanom_exec own;
@@ -26,7 +18,8 @@ tsanom_status tsanom_runs_rate(const double *time, size_t count, size_t window,
     return tsn_reject(&own, TSANOM_E_OVERFLOW, "count");
   }
   if (!tsn_all_finite(time, count)) {
-    return tsn_reject_at(&own, TSANOM_E_NONFINITE, "time", first_nonfinite(time, count));
+    return tsn_reject_at(&own, TSANOM_E_NONFINITE, "time",
+                         tsn_first_nonfinite(time, count));
   }
   for (size_t i = 1; i < count; i++) {
     if (!(time[i] > time[i - 1])) return tsn_reject_at(&own, TSANOM_E_ORDER, "time", i);

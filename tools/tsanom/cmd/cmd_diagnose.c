@@ -6,7 +6,7 @@
 #include "command.h"
 #include "diagnosis.h"
 #include "labels.h"
-#include "model_file.h"
+#include "model.h"
 
 enum { KEY_MODEL = 'm', KEY_LABELS = KEY_OWN, KEY_EXPLAIN, KEY_CHECK };
 

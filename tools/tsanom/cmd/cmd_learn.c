@@ -6,8 +6,7 @@
 
 #include "beats.h"
 #include "command.h"
-#include "model_file.h"
-#include "output.h"
+#include "model.h"
 #include "plot.h"
 #include "rows.h"
 
@@ -178,16 +177,6 @@ static int draw(const request *r, const tsanom_hsa_model *model, failure *why) {
   return plot_close(&p, why);
 }
 
-static int write_model(const request *r, const json_t *json, failure *why) {
-  char *text = json_dumps(json, JSON_FORMAT);
-  if (!text) return fail(why, "%s: the model cannot be written as JSON", r->model_path);
-  size_t length = strlen(text);
-  text[length] = '\n'; /* in place of the zero */
-  int status = output_write(r->model_path, text, length + 1, why);
-  free(text);
-  return status;
-}
-
 static int learn(const request *r, const tsanom_hsa_run *runs, owned_model *m,
                  failure *why) {
   size_t threads = 1;
@@ -215,23 +204,20 @@ static int learn(const request *r, const tsanom_hsa_run *runs, owned_model *m,
   return 0;
 }
 
-/* Write the model where it was asked for, and print what it is. */
+/* Write the model where it was requested, and print what it is. */
 static int deliver(const request *r, const tsanom_hsa_model *model) {
   failure why;
   int to_output = strcmp(r->model_path, "-") == 0;
-  json_t *json = model_to_json(model, r->path);
-  int status = EXIT_DONE;
   if ((r->shared.plot && draw(r, model, &why)) ||
-      (!to_output && write_model(r, json, &why))) {
-    status = refuse(&why);
-  } else if (to_output || r->shared.json) {
-    status = print_json(json_incref(json));
-  } else {
-    print_table(r, model);
-    print_ranges(model);
+      (!to_output && model_write(r->model_path, model, r->path, &why))) {
+    return refuse(&why);
   }
-  json_decref(json);
-  return status;
+  if (to_output || r->shared.json) {
+    return model_write("-", model, r->path, &why) ? refuse(&why) : EXIT_DONE;
+  }
+  print_table(r, model);
+  print_ranges(model);
+  return EXIT_DONE;
 }
 
 static int read_runs(const request *r, beats *b, tsanom_hsa_run *runs, failure *why) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beats.h"
 #include "command.h"
 #include "period_plot.h"
 #include "region_stream.h"
@@ -46,7 +47,7 @@ static const struct argp_option options[] = {
 
 static void check_end(request *r, struct argp_state *state) {
   if (state->arg_num != 1) argp_error(state, "one file is expected");
-  if (region_stream_is_run(r->path)) r->stream.events = 1;
+  if (is_directory(r->path)) r->stream.events = 1;
   size_t most = r->stream.events ? (size_t)TSANOM_DPD_WINDOW_MAX / 4 : (size_t)1 << 20;
   if (r->stream.window > most) argp_error(state, "--window: at most %zu samples", most);
   const period_request *s = &r->stream;
@@ -113,9 +114,8 @@ static int take_run(const request *r, period_stream *s, failure *why) {
 }
 
 static int take_all(const request *r, period_stream *s, failure *why) {
-  int failed = region_stream_is_run(r->path)
-                   ? take_run(r, s, why)
-                   : period_stream_read(s, r->path, r->column, why);
+  int failed = is_directory(r->path) ? take_run(r, s, why)
+                                     : period_stream_read(s, r->path, r->column, why);
   return failed || periods_finish(&s->p, why);
 }
 

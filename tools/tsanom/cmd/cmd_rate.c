@@ -68,9 +68,9 @@ static int print_threads_json(const request *r, const beats *b, const thread_rat
       json_array_append_new(time, json_finite(t[i].time[k]));
       json_array_append_new(rate, json_finite(t[i].rate[k]));
     }
-    json_array_append_new(
-        threads, json_pack("{sI sI so so}", "thread", (json_int_t)i, "beats",
-                           (json_int_t)b->series[i].beats, "time", time, "rate", rate));
+    json_array_append_new(threads, json_pack("{sI sI so so}", "thread", (json_int_t)i,
+                                             "beats", (json_int_t)b->run.threads[i].beats,
+                                             "time", time, "rate", rate));
   }
   return print_json(json_pack("{so sI so}", "run", json_name(file_title(r->path)),
                               "window", (json_int_t)r->window, "threads", threads));
@@ -89,7 +89,7 @@ static void print_table(const request *r, const beats *b, const thread_rates *t)
   printf("window %zu beats; rates in beats per second\n\n", r->window);
   printf("thread       beats  completion s     mean rate  lowest rate highest rate\n");
   for (size_t i = 0; i < b->run.thread_count; i++) {
-    const tsanom_hsa_series *s = &b->series[i];
+    const tsanom_hsa_series *s = &b->run.threads[i];
     printf("%6zu  %10zu", i, s->beats);
     if (!t[i].count) {
       printf("  too few for a window\n");
@@ -141,7 +141,7 @@ static int compute(request *r, const beats *b, thread_rates *t, failure *why) {
   }
   for (size_t i = 0; i < b->run.thread_count; i++) {
     if (beats_rate(b, i, r->window, r->path, &t[i].rate, &t[i].count, why)) return -1;
-    if (t[i].count) t[i].time = b->series[i].time + r->window;
+    if (t[i].count) t[i].time = b->run.threads[i].time + r->window;
   }
   return r->shared.plot ? draw(r, b, t, why) : 0;
 }

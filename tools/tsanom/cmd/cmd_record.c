@@ -15,7 +15,7 @@
 
 #include "command.h"
 #include "number.h"
-#include "symbol.h"
+#include "process.h"
 
 enum {
   KEY_OUTPUT = 'o',

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beats.h"
 #include "command.h"
 #include "plot.h"
 #include "region_stream.h"
@@ -24,7 +25,7 @@ typedef struct {
   const char *baseline_path; /* another run to compare with; NULL: none */
   size_t iterations, max_period;
   double until; /* seconds */
-  int level;
+  int32_t level;
   const char *path;
 } request;
 
@@ -58,13 +59,13 @@ static const struct argp_option options[] = {
      0},
     {0}};
 
-static int level_argument(struct argp_state *state, const char *text) {
+static int32_t level_argument(struct argp_state *state, const char *text) {
   if (!strcmp(text, "auto")) return LEVEL_AUTO;
-  if (!strcmp(text, "regions")) return LEVEL_REGIONS;
+  if (!strcmp(text, "regions")) return TSANOM_RUNS_LEVEL_REGIONS;
   if (strcmp(text, "worksharing") != 0) {
     argp_error(state, "--level: regions, worksharing or auto is expected");
   }
-  return LEVEL_WORKSHARING;
+  return TSANOM_RUNS_LEVEL_WORKSHARING;
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
@@ -74,7 +75,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       state->child_inputs[0] = &r->shared;
       return 0;
     case KEY_BASELINE:
-      if (region_stream_is_run(text)) {
+      if (is_directory(text)) {
         r->baseline_path = text;
         return 0;
       }
@@ -170,12 +171,10 @@ static void free_result(result *a) {
 /* Whether two loops begin in the same code, and have the same period. */
 static int is_same_loop(const result *a, const tsanom_speedup_loop *l, const result *b,
                         const tsanom_speedup_loop *m) {
-  tsanom_regions_place here, there;
+  tsanom_runs_place here, there;
   return l->period == m->period && m->iterations &&
-         tsanom_regions_place_at(a->stream.regions, (size_t)l->start, &here,
-                                 sizeof here) == TSANOM_OK &&
-         tsanom_regions_place_at(b->stream.regions, (size_t)m->start, &there,
-                                 sizeof there) == TSANOM_OK &&
+         tsanom_runs_place_at(a->stream.run, (size_t)l->start, &here) == TSANOM_OK &&
+         tsanom_runs_place_at(b->stream.run, (size_t)m->start, &there) == TSANOM_OK &&
          here.address == there.address && !strcmp(here.module, there.module);
 }
 
@@ -255,7 +254,8 @@ static int has_baseline(const result *a) {
 
 static void print_table(const request *r, result *a) {
   printf("%s: %zu %s in %.6g s%s\n\n", file_title(r->path), a->used,
-         a->stream.level == LEVEL_WORKSHARING ? "ends of worksharing" : "regions",
+         a->stream.level == TSANOM_RUNS_LEVEL_WORKSHARING ? "ends of worksharing"
+                                                          : "regions",
          a->stream.total, a->stream.finished ? "" : " (killed, or going on)");
   if (!a->loops) {
     printf("no iterations\n");
@@ -360,7 +360,7 @@ int command_speedup(int argc, char **argv) {
       children,
       NULL,
       NULL};
-  request r = {.until = INFINITY};
+  request r = {.until = INFINITY, .level = LEVEL_AUTO};
   argp_parse(&argp, argc, argv, 0, NULL, &r);
   result a = {.loops = 0};
   failure why;

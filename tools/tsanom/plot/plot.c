@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "output.h"
+#include "beats.h"
 
 enum {
   STRETCHES = 2000, /* about two a pixel of the picture's width */
@@ -148,7 +148,7 @@ int plot_close(plot *p, failure *why) {
   }
   if (complaints >= 0) close(complaints);
   fclose(p->script);
-  if (!status) status = output_write(p->path, picture, bytes, why);
+  if (!status) status = file_write(p->path, picture, bytes, why);
   free(picture);
   return status;
 }

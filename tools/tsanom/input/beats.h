@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs of the library, with failures as sentences. */
+#ifndef TSANOM_COMMAND_BEATS_H
+#define TSANOM_COMMAND_BEATS_H
+
+#include <tsanom/runs.h>
+
+#include "failure.h"
+
+/* Open the parts of a run (TSANOM_RUNS_*; 0: those that are there). Warns on standard
+ * error if records were dropped. */
+int run_open(const char *path, int32_t parts, const tsanom_exec *exec, tsanom_runs **run,
+             failure *why);
+
+int is_directory(const char *path);
+
+/* Write a file completely or not at all. */
+int file_write(const char *path, const char *text, size_t bytes, failure *why);
+
+/* The heartbeats of a run. Zero it before use. */
+typedef struct {
+  tsanom_runs *source;
+  tsanom_hsa_run run;
+} beats;
+
+int beats_read(const char *path, const tsanom_exec *exec, beats *b, failure *why);
+void beats_free(beats *b);
+
+/* Beats of the thread that has most. */
+size_t beats_most(const beats *b);
+
+/* Heart rates of a thread (tsanom_runs_rate()): *count of them, 0 if it has no more beats
+ * than the window; the caller frees *rates. rates[i] belongs to the beat i + window. */
+int beats_rate(const beats *b, size_t thread, size_t window, const char *path,
+               double **rates, size_t *count, failure *why);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parallel regions of a recorded run as one stream of events. */
+#ifndef TSANOM_COMMAND_REGION_STREAM_H
+#define TSANOM_COMMAND_REGION_STREAM_H
+
+#include <tsanom/runs.h>
+#include <tsanom/speedup.h>
+
+#include "failure.h"
+
+/* Regions, unless loops of worksharing take most of the time. */
+enum { LEVEL_AUTO = -1 };
+
+/* Zero it before use. */
+typedef struct {
+  int32_t level;                     /* TSANOM_RUNS_LEVEL_* */
+  int finished;                      /* 0: the program was killed, or still runs */
+  const tsanom_speedup_event *event; /* `region` is the number of a place */
+  size_t count;
+  double total; /* seconds to the last event */
+  tsanom_runs *run;
+} region_stream;
+
+int region_stream_read(const char *path, const tsanom_exec *exec, int32_t level,
+                       region_stream *s, failure *why);
+
+/* The name of a place, valid as long as the stream. */
+const char *region_stream_name(region_stream *s, uint64_t place);
+
+const char *level_name(int32_t level);
+
+void region_stream_free(region_stream *s);
+
+#endif
