@@ -20,6 +20,17 @@ static void warn_of_drops(const char *path, const tsanom_runs *run) {
           file_title(path), (unsigned long long)dropped);
 }
 
+/* How to make a run that has the part. */
+static void add_hint(int32_t parts, failure *why) {
+  size_t used = strlen(why->text);
+  snprintf(why->text + used, sizeof why->text - used, "%s",
+           parts & TSANOM_RUNS_REGION_TIMES
+               ? "; record the program by tsanom record --cpu-time, or write the run by "
+                 "tsanom_spmd_recorder_write()"
+               : "; tsanom record creates it when the program opens its first parallel "
+                 "region");
+}
+
 int run_open(const char *path, int32_t parts, const tsanom_exec *exec, tsanom_runs **run,
              failure *why) {
   tsanom_fault fault;
@@ -30,7 +41,11 @@ int run_open(const char *path, int32_t parts, const tsanom_exec *exec, tsanom_ru
   tsanom_runs_options_init(&options, sizeof options);
   options.parts = parts;
   tsanom_status status = tsanom_runs_open(path, &options, &own, run);
-  if (status != TSANOM_OK) return fail_fault(why, file_title(path), status, &fault);
+  if (status != TSANOM_OK) {
+    (void)fail_fault(why, file_title(path), status, &fault);
+    if (status == TSANOM_E_IO && strstr(fault.file, "/regions/")) add_hint(parts, why);
+    return -1;
+  }
   warn_of_drops(path, *run);
   return 0;
 }

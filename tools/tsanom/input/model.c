@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "rows.h"
@@ -77,5 +78,6 @@ int model_write(const char *path, const tsanom_hsa_model *model, char *const *ru
                                  .runs = tsanom_hsa_model_runs(model)};
   tsanom_status status = tsanom_runs_model_save(path, &data, &exec);
   free(reference);
+  if (ferror(stdout)) return 0; /* reported at exit */
   return status < 0 ? fail_fault(why, file_title(path), status, &fault) : 0;
 }
