@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every subcommand is made of: options all share, exit statuses, and how
- * results leave. */
+/* What all subcommands use: command lines, exit statuses, and output. */
 #ifndef TSANOM_COMMAND_COMMAND_H
 #define TSANOM_COMMAND_COMMAND_H
 
@@ -10,6 +9,7 @@
 
 #include "failure.h"
 #include "json_value.h"
+#include "options.h"
 
 enum {
   EXIT_DONE = 0,
@@ -18,27 +18,8 @@ enum {
   EXIT_INPUT = 3 /* bad input, or a failed write */
 };
 
-/* Options of ::shared_argp. */
-typedef struct {
-  int json;
-  const char *plot; /* NULL: no picture */
-  tsanom_exec exec; /* threads as asked, progress on a terminal */
-} shared_options;
-
-/* Parses --json, --plot and --threads into a shared_options. A subcommand names
- * it among its argp's children and sets state->child_inputs[0] at ARGP_KEY_INIT. */
-extern const struct argp shared_argp;
-
-/* Keys of options that have no letter start here; 0x100 to 0x10f are taken. */
+/* Keys of options without a letter, in commands that call argp themselves. */
 enum { KEY_OWN = 0x110 };
-
-/* Parse a whole argument of an option or end with EXIT_USAGE. */
-size_t count_argument(struct argp_state *state, const char *option, const char *text);
-
-/* The place of a word among two or three that NULL ends, or an end with EXIT_USAGE. */
-int32_t word_argument(struct argp_state *state, const char *option, const char *text,
-                      const char *const *words);
-double number_argument(struct argp_state *state, const char *option, const char *text);
 
 /* Print "tsanom NAME: SENTENCE" on the standard error; returns EXIT_INPUT. */
 int refuse(const failure *why);
