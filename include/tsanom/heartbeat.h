@@ -6,7 +6,7 @@
  *  sequence) to a memory-mapped stream of its own in that folder, so that a beat
  *  costs little more than reading the clock, and whatever was written before
  *  the process died, even by SIGKILL, is there to be read. The reader is in
- *  <tsanom/heartbeat_run.h>; the format of the files is documented on the page
+ *  <tsanom/runs.h>; the format of the files is documented on the page
  *  of this room.
  *
  *  The recorder belongs to the process, not to the caller: a program and the

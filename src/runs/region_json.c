@@ -14,7 +14,7 @@
 #include "runs/names.h"
 #include "runs/spmd.h"
 
-enum { REGIONS_MOST = 1 << 14, SHOWN = 64 };
+enum { SHOWN = 64 }; /* bytes of a name in a message */
 
 typedef struct {
   json_place at;
@@ -104,7 +104,7 @@ static tsanom_status take_regions(parser *p) {
   const json_t *all = tsn_json_array(&p->at, p->json, "regions");
   if (!all) return TSANOM_E_FORMAT;
   size_t count = json_array_size(all);
-  if ((!count && !p->is_part) || count > REGIONS_MOST) {
+  if ((!count && !p->is_part) || count > TSN_REGIONS_MOST) {
     return tsn_json_bad(&p->at, "regions", "1 to 16384 regions are expected");
   }
   s->parent = tsn_pool_take(&s->pool, count, sizeof *s->parent);

@@ -125,8 +125,13 @@ static tsanom_status match_parts(merge *m) {
   w->metric = metrics.name;
   w->data.regions = regions.count;
   w->data.metrics = metrics.count;
-  if (regions.count) return TSANOM_OK;
   tsn_file_place place = {.file = m->directory};
+  if (regions.count > TSN_REGIONS_MOST) {
+    return tsn_reject_file(m->exec, TSANOM_E_FORMAT, &place,
+                           "the files have %zu regions together; at most %d are expected",
+                           regions.count, TSN_REGIONS_MOST);
+  }
+  if (regions.count) return TSANOM_OK;
   return tsn_reject_file(m->exec, TSANOM_E_STATE, &place, "no process entered a region");
 }
 

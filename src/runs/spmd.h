@@ -10,6 +10,8 @@
 #include "runs/channel.h"
 #include "runs/places.h"
 
+enum { TSN_REGIONS_MOST = 1 << 14 }; /* of a run */
+
 /* Arrays and names lie in the pool. Zero it and set the pool's exec before use; free the
  * pool after a failure too. */
 typedef struct {
