@@ -2,48 +2,37 @@
 /** @file
  *  Recorded runs as inputs of the analyses, and model files.
  *
- *  A run is what a program left behind, or is still writing:
- *
- *  | path                    | contents                                | made by |
- *  |-------------------------|-----------------------------------------|------------------|
- *  | DIR/heartbeat.*         | heartbeats, one stream per thread       |
- * <tsanom/heartbeat.h> | | DIR/regions/            | events of parallel regions | `tsanom
- * record`  | | DIR/spmd/NAME.json      | region times of one process or several  |
- * tsanom_spmd_recorder_write() | | FILE.csv                | heartbeats: columns `thread`
- * and `time` | any program      | | FILE.json               | region times of all
- * processes           | any program      |
+ *  A run is what a program recorded, or is still recording:
+ *  - DIR/heartbeat.*: heartbeats, one stream per thread (<tsanom/heartbeat.h>);
+ *  - DIR/regions: events of parallel regions (`tsanom record`);
+ *  - DIR/spmd: region times of processes (tsanom_spmd_recorder_write());
+ *  - FILE.csv: heartbeats, with the columns `thread` and `time`;
+ *  - FILE.json: region times of all processes.
  *
  *  tsanom_runs_open() reads and verifies a run, whether its program finished, was killed,
  *  or still runs; tsanom_runs_refresh() adds what a running program wrote since. Then
+ *  - tsanom_runs_hsa() returns the ::tsanom_hsa_run of tsanom_hsa_learn() and
+ *    tsanom_hsa_diagnose();
+ *  - tsanom_runs_events() returns events for tsanom_speedup_push() and <tsanom/dpd.h>;
+ *  - tsanom_runs_spmd() returns the ::tsanom_spmd_data of the similarity analysis.
  *
- *  | function             | produces                     | for                         |
- *  |----------------------|------------------------------|-----------------------------|
- *  | tsanom_runs_hsa()    | ::tsanom_hsa_run             | tsanom_hsa_learn(),
- * tsanom_hsa_diagnose() | | tsanom_runs_events() | ::tsanom_speedup_event       |
- * tsanom_speedup_push(), event streams of dpd | | tsanom_runs_spmd()   |
- * ::tsanom_spmd_data and names | tsanom_spmd_analyse()       |
+ *  docs/runs.md documents the formats. Every byte of every file is verified once: a file
+ *  that is missing, cut short, foreign or damaged, even by one bit, is rejected, and
+ *  tsanom_exec::fault receives its path, the offset or the line, and a sentence. Files of
+ *  a run directory must be regular files: a FIFO in their place is never waited for.
  *
- *  The formats of the files are documented in docs/runs.md.
+ *  A run owns all arrays and names that its functions return. They are valid until the
+ *  next refresh or close of that run. Its memory comes from the allocator of the exec
+ *  that it was opened with (parsers also use the C heap): 12 bytes per record. One run
+ *  serves one thread at a time; different runs are independent.
  *
- *  Verification. Every byte of every file is checked once: a file that is missing, cut
- *  short, foreign or damaged, even by one bit, is rejected, and tsanom_exec::fault
- *  receives its path, the offset or the line, and a sentence. Files of a run directory
- *  must be regular files; a FIFO or a device in their place is rejected and never waited
- *  for.
- *
- *  Memory. A run owns all arrays and names that its functions return. They are valid
- * until the next tsanom_runs_refresh() or tsanom_runs_close() of that run. The run takes
- * memory from the allocator of the exec that it was opened with; parsing JSON and CSV
- * also uses the C heap. Record streams need 12 bytes per record.
- *
- *  Threads. One run serves one thread at a time; different runs are independent.
- *
- *  Errors of every function with an exec: TSANOM_E_NULL (a required pointer is NULL),
- *  TSANOM_E_IO (a file cannot be opened, read or written), TSANOM_E_FORMAT (a file is
- *  damaged or of another format), TSANOM_E_MEMORY, TSANOM_E_OVERFLOW (a size does not fit
- *  the address space), TSANOM_E_STATE (the run lacks what the function needs), and the
- *  errors of a rejected exec or options. exec's threads and workspace are not used. On an
- *  error the run and the outputs are unchanged.
+ *  Errors of all functions: TSANOM_E_NULL (a required pointer is NULL), TSANOM_E_VERSION
+ *  (a struct is not initialized, or too small), TSANOM_E_IO (a file cannot be opened,
+ *  read or written), TSANOM_E_FORMAT (a file is damaged or of another format),
+ *  TSANOM_E_MEMORY, TSANOM_E_OVERFLOW (a size does not fit the address space),
+ *  TSANOM_E_STATE (the run lacks what the function needs), and those of a rejected exec,
+ *  whose threads and workspace are not used. After an error the run and the outputs are
+ *  unchanged; functions with an exec describe it in exec's fault.
  *
  *  The functions are in libtsanom-runs, which needs the C library and libjansson, but
  *  neither libtsanom nor BLAS. */
@@ -98,9 +87,7 @@ typedef struct tsanom_runs_options {
 /** Write the defaults described at ::tsanom_runs_options.
  *  @param[out] options      the caller's struct
  *  @param      struct_size  its sizeof, where the caller was compiled
- *  @retval TSANOM_E_NULL     options is NULL
- *  @retval TSANOM_E_VERSION  struct_size is smaller than in the first release
- *  @return TSANOM_OK otherwise */
+ *  @return TSANOM_OK, or an error of this header */
 TSANOM_API tsanom_status tsanom_runs_options_init(tsanom_runs_options *options,
                                                   size_t struct_size);
 
@@ -137,8 +124,7 @@ TSANOM_API void tsanom_runs_close(tsanom_runs *run);
  *  finished, or the measured period of the clock changed by more than 1e-7 of its value.
  *  So times of an unfinished run differ from those of a run opened anew by at most that
  *  factor; those of a finished run are the same, bit for bit. A part that appears after
- * the run was opened is added if options.parts is 0 or names it. CSV and JSON files are
- * read again.
+ *  the run was opened is added if options.parts is 0. CSV and JSON files are read again.
  *
  *  Returned arrays and names become invalid. On an error, and if the poll stops it, the
  *  run contains what it contained before.
@@ -178,9 +164,7 @@ typedef struct tsanom_runs_info {
 /** Prepare a description.
  *  @param[out] info         the caller's struct
  *  @param      struct_size  its sizeof, where the caller was compiled
- *  @retval TSANOM_E_NULL     info is NULL
- *  @retval TSANOM_E_VERSION  struct_size is smaller than in the first release
- *  @return TSANOM_OK otherwise */
+ *  @return TSANOM_OK, or an error of this header */
 TSANOM_API tsanom_status tsanom_runs_info_init(tsanom_runs_info *info,
                                                size_t struct_size);
 
@@ -191,9 +175,7 @@ TSANOM_API size_t tsanom_runs_info_size(void);
 /** Describe a run.
  *  @param      run   an open run
  *  @param[out] info  prepared by tsanom_runs_info_init()
- *  @retval TSANOM_E_NULL     run or info is NULL
- *  @retval TSANOM_E_VERSION  info was not prepared
- *  @return TSANOM_OK otherwise */
+ *  @return TSANOM_OK, or an error of this header */
 TSANOM_API tsanom_status tsanom_runs_describe(const tsanom_runs *run,
                                               tsanom_runs_info *info);
 
@@ -216,10 +198,9 @@ typedef struct tsanom_runs_stream {
  *  @param      part    ::TSANOM_RUNS_BEATS or ::TSANOM_RUNS_REGIONS
  *  @param      index   below tsanom_runs_info::beat_streams or _event_streams
  *  @param[out] stream  points into the run
- *  @retval TSANOM_E_NULL    run or stream is NULL
  *  @retval TSANOM_E_OPTION  part is neither of the two
  *  @retval TSANOM_E_INDEX   there is no such stream
- *  @return TSANOM_OK otherwise */
+ *  @return TSANOM_OK, or an error of this header */
 TSANOM_API tsanom_status tsanom_runs_stream_at(const tsanom_runs *run, int32_t part,
                                                size_t index, tsanom_runs_stream *stream);
 
@@ -235,9 +216,8 @@ typedef struct tsanom_runs_event {
 /** Decode the tag of a region event.
  *  @param      tag    from tsanom_runs_stream::tag
  *  @param[out] event  the event
- *  @retval TSANOM_E_NULL   event is NULL
  *  @retval TSANOM_E_VALUE  the tag has an unknown kind
- *  @return TSANOM_OK otherwise */
+ *  @return TSANOM_OK, or an error of this header */
 TSANOM_API tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *event);
 
 /** The heartbeats of a run by thread, for the functions of <tsanom/hsa.h>. Streams of one
@@ -284,9 +264,8 @@ typedef struct tsanom_runs_place {
  *  @param      run    an open run
  *  @param      index  below tsanom_runs_info::places
  *  @param[out] place  points into the run
- *  @retval TSANOM_E_NULL   run or place is NULL
  *  @retval TSANOM_E_INDEX  there is no such place
- *  @return TSANOM_OK otherwise */
+ *  @return TSANOM_OK, or an error of this header */
 TSANOM_API tsanom_status tsanom_runs_place_at(const tsanom_runs *run, size_t index,
                                               tsanom_runs_place *place);
 
@@ -386,8 +365,7 @@ TSANOM_API tsanom_status tsanom_runs_model_parse(const char *text, size_t bytes,
 /** Look at a model.
  *  @param      model  a loaded model
  *  @param[out] data   points into the model
- *  @retval TSANOM_E_NULL  model or data is NULL
- *  @return TSANOM_OK otherwise */
+ *  @return TSANOM_OK, or an error of this header */
 TSANOM_API tsanom_status tsanom_runs_model_get(const tsanom_runs_model *model,
                                                tsanom_runs_model_data *data);
 
@@ -408,7 +386,7 @@ TSANOM_API tsanom_status tsanom_runs_model_save(const char *path,
 
 /** Write a file that appears complete or not at all: under a temporary name beside it,
  *  then renamed. A symbolic link is followed, the permissions of a replaced file are
- * kept, and what is not a regular file, such as /dev/stdout, is written directly.
+ *  kept, and what is not a regular file, such as /dev/stdout, is written directly.
  *  @param path   the file
  *  @param bytes  its contents
  *  @param count  their number

@@ -86,7 +86,7 @@ Test(record_troubles, what_has_no_beats_or_regions_is_explained) {
              "}\n");
   if (!build("irregular.c", "irregular")) return;
   cr_assert(tsanom("record -o run -- ./irregular").status == 0);
-  CHECK_REFUSED(tsanom("rate run"), 3, "run: no thread has beaten", "--heartbeat-every");
+  CHECK_REFUSED(tsanom("rate run"), 3, "run: no thread has beats", "--heartbeat-every");
   cr_assert(tsanom("record --force -o none -- true").status == 0);
   CHECK_REFUSED(tsanom("speedup none"), 3, "none/regions/places.tsv", "first parallel");
   CHECK_REFUSED(tsanom("record -o none -- env ./irregular"), 3, "start a program");

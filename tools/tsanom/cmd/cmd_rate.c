@@ -101,10 +101,11 @@ static int draw(const request *r, const beats *b, const thread_rates *t, failure
 
 static int compute(request *r, const beats *b, thread_rates *t, failure *why) {
   if (!beats_most(b)) {
-    return fail(why,
-                "%s: no thread has beaten: no iterations were found as the program ran; "
-                "with tsanom record --heartbeat-every N it beats every N regions",
-                file_title(r->shared.argument[0]));
+    return fail(
+        why,
+        "%s: no thread has beats: no iterations were found while the program ran; "
+        "tsanom record --heartbeat-every N records a beat every N regions",
+        file_title(r->shared.argument[0]));
   }
   if (!r->window) r->window = (beats_most(b) + 99) / 100;
   if (beats_most(b) <= r->window) {

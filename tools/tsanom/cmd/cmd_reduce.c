@@ -49,15 +49,15 @@ static int32_t keep_reduct(void *user, const uint64_t *set, size_t size) {
     f->complete = 0;
     return 1;
   }
-  if (f->count == f->room) {
-    size_t room = f->room ? 2 * f->room : 64;
-    uint64_t *reducts = realloc(f->reducts, room * f->words * sizeof *reducts);
+  if (f->count == f->capacity) {
+    size_t capacity = f->capacity ? 2 * f->capacity : 64;
+    uint64_t *reducts = realloc(f->reducts, capacity * f->words * sizeof *reducts);
     if (reducts) f->reducts = reducts;
-    size_t *sizes = realloc(f->sizes, room * sizeof *sizes);
+    size_t *sizes = realloc(f->sizes, capacity * sizeof *sizes);
     if (sizes) f->sizes = sizes;
     f->out_of_memory = !reducts || !sizes;
     if (f->out_of_memory) return 1;
-    f->room = room;
+    f->capacity = capacity;
   }
   memcpy(f->reducts + f->count * f->words, set, f->words * sizeof *set);
   f->sizes[f->count++] = size;

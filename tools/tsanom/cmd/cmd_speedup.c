@@ -30,7 +30,7 @@ typedef struct {
   tsanom_speedup_prediction prediction;
   int predicted;
   tsanom_speedup_iteration *iteration;
-  size_t iterations, room;
+  size_t iterations, capacity;
   int out_of_memory;
 } result;
 
@@ -78,15 +78,15 @@ static const option_row options[] = {
 
 static void keep_iteration(void *user, const tsanom_speedup_iteration *iteration) {
   result *a = user;
-  if (a->iterations == a->room) {
-    size_t room = a->room ? 2 * a->room : 256;
-    void *more = realloc(a->iteration, room * sizeof *a->iteration);
+  if (a->iterations == a->capacity) {
+    size_t capacity = a->capacity ? 2 * a->capacity : 256;
+    void *more = realloc(a->iteration, capacity * sizeof *a->iteration);
     if (!more) {
       a->out_of_memory = 1;
       return;
     }
     a->iteration = more;
-    a->room = room;
+    a->capacity = capacity;
   }
   a->iteration[a->iterations++] = *iteration;
 }
@@ -245,7 +245,7 @@ static void print_table(const request *r, result *a) {
     print_number(l->serial_fraction, 6);
     printf("  %s\n", region_stream_name(&a->stream, l->start));
   }
-  if (a->lost) printf("there are more loops than can be told apart\n");
+  if (a->lost) printf("there are more loops than the analyzer can distinguish\n");
   if (!r->baseline_path && !has_baseline(a)) {
     printf(
         "\nall iterations ran with as many threads: for a speedup record with --baseline "

@@ -7,7 +7,8 @@ int print_json(json_t *value) {
   int failed = !value || json_dumpf(value, stdout, JSON_FORMAT);
   putchar('\n');
   json_decref(value);
-  if (!failed || ferror(stdout)) return EXIT_DONE; /* a failed write is told at exit */
+  if (!failed || ferror(stdout))
+    return EXIT_DONE; /* a failed write is reported at exit */
   failure why;
   fail(&why, "the result cannot be written as JSON: out of memory");
   return refuse(&why);

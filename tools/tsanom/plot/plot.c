@@ -121,8 +121,8 @@ static int draw(const plot *p, int complaints, char **picture, size_t *bytes,
   pid_t gnuplot = 0;
   FILE *drawn = NULL;
   if (start_gnuplot(p, complaints, &gnuplot, &drawn, why)) return -1;
-  size_t room = 0;
-  ssize_t length = getdelim(picture, &room, '\0', drawn);
+  size_t capacity = 0;
+  ssize_t length = getdelim(picture, &capacity, '\0', drawn);
   fclose(drawn);
   int ended = 0;
   while (waitpid(gnuplot, &ended, 0) < 0 && errno == EINTR) continue;
