@@ -130,10 +130,12 @@ void tsn_beats_update(tsn_beats *beats, const tsn_channel *channel) {
     size_t thread = (size_t)stream->thread, *taken = taken_at(beats, i);
     tsn_merged *m = merged_at(beats, thread);
     if (m->streams < 2) {
-      *series_at(beats, thread) = (tsanom_hsa_series){stream->time.data, stream->count};
+      *series_at(beats, thread) =
+          (tsanom_hsa_series){.time = stream->time.data, .beats = stream->count};
       continue;
     }
     size_t added = stream->count - *taken;
+    if (!added) continue;
     double *to = (double *)m->time.data + m->count + m->waiting;
     memcpy(to, (double *)stream->time.data + *taken, added * sizeof *to);
     m->waiting += added;
@@ -142,13 +144,14 @@ void tsn_beats_update(tsn_beats *beats, const tsn_channel *channel) {
   for (size_t t = 0; t < beats->threads_seen; t++) {
     tsn_merged *m = merged_at(beats, t);
     if (m->streams < 2) continue;
-    merge_end(m->time.data, m->count, m->waiting);
+    if (m->waiting) merge_end(m->time.data, m->count, m->waiting);
     m->count += m->waiting;
-    *series_at(beats, t) = (tsanom_hsa_series){m->time.data, m->count};
+    *series_at(beats, t) = (tsanom_hsa_series){.time = m->time.data, .beats = m->count};
   }
   beats->threads = beats->threads_seen;
   beats->streams = beats->streams_seen;
-  beats->run = (tsanom_hsa_run){beats->series.data, beats->threads, 0};
+  beats->run =
+      (tsanom_hsa_run){.threads = beats->series.data, .thread_count = beats->threads};
 }
 
 /* Arrays that grew have moved. */

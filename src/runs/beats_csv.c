@@ -185,7 +185,7 @@ static tsanom_status sort_rows(const reader *r, tsn_pool *pool, tsanom_hsa_run *
   double **next = (double **)tsn_pool_take(pool, threads, sizeof *next);
   if (!next) return no_memory(r);
   for (size_t t = 0; t < threads; t++) {
-    series[t] = (tsanom_hsa_series){time, r->beats[t]};
+    series[t] = (tsanom_hsa_series){.time = time, .beats = r->beats[t]};
     next[t] = time;
     time += r->beats[t];
   }
@@ -193,7 +193,7 @@ static tsanom_status sort_rows(const reader *r, tsn_pool *pool, tsanom_hsa_run *
     *next[rows[i].thread]++ = rows[i].time;
     start = fmin(start, rows[i].time);
   }
-  *run = (tsanom_hsa_run){series, threads, start};
+  *run = (tsanom_hsa_run){.threads = series, .thread_count = threads, .start = start};
   return TSANOM_OK;
 }
 

@@ -47,9 +47,9 @@ static void learn(uint64_t seed, learned *l) {
       double now = 0;
       for (int k = 0; k < BEATS; k++) times[i][t][k] = now += 0.5 + random_unit(&seed);
       size_t beats = t == THREADS - 1 ? 0 : BEATS - (size_t)i;
-      series[i][t] = (tsanom_hsa_series){times[i][t], beats};
+      series[i][t] = (tsanom_hsa_series){.time = times[i][t], .beats = beats};
     }
-    runs[i] = (tsanom_hsa_run){series[i], THREADS, 0};
+    runs[i] = (tsanom_hsa_run){.threads = series[i], .thread_count = THREADS};
   }
   tsanom_hsa_options_init(&l->options, sizeof l->options);
   l->options.window = random_between(&seed, 1, 5);
