@@ -81,7 +81,7 @@ Test(command_input, files_that_cannot_be_read_are_named) {
   write_text("a", "1\n");
   mkdir("d", 0777);
   CHECK_REFUSED(tsanom("dtw a missing"), 3, "missing: ", "No such file");
-  CHECK_REFUSED(tsanom("dtw a d"), 3, "d: ", "folder");
+  CHECK_REFUSED(tsanom("dtw a d"), 3, "d: ", "directory");
   CHECK_REFUSED(tsanom("dtw a - <d"), 3, "standard input: ", "directory");
   CHECK_REFUSED(tsanom("dtw a - <&-"), 3, "standard input: ");
 }
