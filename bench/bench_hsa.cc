@@ -22,13 +22,16 @@ class Learned {
   explicit Learned(size_t beats) : kind_(synthetic_steady()) {
     kind_.threads = THREADS;
     kind_.beats = beats;
-    kind_.speed_spread = 0.003; /* well within the room left beside normal runs */
+    kind_.speed_spread = 0.003; /* well within the margin of the ranges */
     for (int i = 0; i < NORMAL_RUNS; i++) runs_.push_back(synthetic_run(&kind_, &seed_));
     size_t bytes = 0;
-    check(tsanom_hsa_model_size(THREADS, nullptr, &bytes) == TSANOM_OK);
-    memory_.resize(bytes / sizeof(double) + 1);
+    check(tsanom_hsa_learn_size(runs_.data(), NORMAL_RUNS, nullptr, &bytes) == TSANOM_OK);
+    memory_.resize(bytes);
     check(tsanom_hsa_learn_workspace(NORMAL_RUNS, nullptr, nullptr, &bytes) == TSANOM_OK);
     work_.resize(bytes);
+    tsanom_exec_init(&exec_, sizeof exec_);
+    exec_.work = work_.data();
+    exec_.work_bytes = work_.size();
   }
   ~Learned() {
     for (tsanom_hsa_run &run : runs_) synthetic_free(&run);
@@ -37,34 +40,34 @@ class Learned {
   Learned &operator=(const Learned &) = delete;
 
   void learn() {
-    check(tsanom_hsa_learn(runs_.data(), runs_.size(), nullptr, nullptr, work_.data(),
-                           work_.size(), model(), model_bytes()) == TSANOM_OK);
+    check(tsanom_hsa_learn_init(memory_.data(), memory_.size(), runs_.data(),
+                                runs_.size(), nullptr, &exec_, &model_) == TSANOM_OK);
   }
   tsanom_hsa_run another(double leak) {
     synthetic_kind kind = kind_;
     kind.leak = leak;
     return synthetic_run(&kind, &seed_);
   }
-  tsanom_hsa_model *model() {
-    return reinterpret_cast<tsanom_hsa_model *>(memory_.data());
-  }
-  size_t model_bytes() const {
-    return memory_.size() * sizeof(double);
+  const tsanom_hsa_model *model() const {
+    return model_;
   }
 
  private:
   synthetic_kind kind_;
   uint64_t seed_ = 2025;
   std::vector<tsanom_hsa_run> runs_;
-  std::vector<double> memory_;
-  std::vector<char> work_;
+  std::vector<char> memory_, work_;
+  tsanom_exec exec_;
+  tsanom_hsa_model *model_ = nullptr;
 };
 
-int32_t status_of(Learned &learned, const tsanom_hsa_run &run, std::vector<char> &work) {
+int32_t status_of(const Learned &learned, const tsanom_hsa_run &run,
+                  const tsanom_exec &exec) {
   tsanom_hsa_verdict verdict[THREADS];
+  check(tsanom_hsa_verdict_init(verdict, sizeof *verdict) == TSANOM_OK);
   int32_t status = -1;
-  check(tsanom_hsa_diagnose(learned.model(), learned.model_bytes(), &run, nullptr,
-                            work.data(), work.size(), verdict, THREADS) == TSANOM_OK);
+  check(tsanom_hsa_diagnose(learned.model(), &run, &exec, verdict, THREADS, nullptr) ==
+        TSANOM_OK);
   check(tsanom_hsa_run_status(verdict, THREADS, &status) == TSANOM_OK);
   return status;
 }
@@ -74,7 +77,6 @@ void learn(benchmark::State &state) {
   Learned learned(beats);
   double best = INFINITY;
   for (auto _ : state) best = std::min(best, best_of(1, [&] { learned.learn(); }));
-  check(tsanom_hsa_model_check(learned.model(), learned.model_bytes()) == TSANOM_OK);
   report(state, "ns/beat",
          1e9 * best / static_cast<double>(beats * THREADS * NORMAL_RUNS));
 }
@@ -86,14 +88,18 @@ void diagnose(benchmark::State &state) {
   size_t bytes = 0;
   check(tsanom_hsa_diagnose_workspace(learned.model(), nullptr, &bytes) == TSANOM_OK);
   std::vector<char> work(bytes);
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.work = work.data();
+  exec.work_bytes = work.size();
   tsanom_hsa_run normal = learned.another(0), leaking = learned.another(2);
   double best = INFINITY;
   for (auto _ : state) {
     best = std::min(best, best_of(1, [&] {
-                      check(status_of(learned, normal, work) == TSANOM_HSA_NORMAL);
+                      check(status_of(learned, normal, exec) == TSANOM_HSA_NORMAL);
                     }));
   }
-  check(status_of(learned, leaking, work) == TSANOM_HSA_MEMORY_LEAK);
+  check(status_of(learned, leaking, exec) == TSANOM_HSA_MEMORY_LEAK);
   synthetic_free(&normal);
   synthetic_free(&leaking);
   report(state, "ns/beat", 1e9 * best / static_cast<double>(beats * THREADS));

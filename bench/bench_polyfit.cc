@@ -76,13 +76,15 @@ struct fitter {
       : options(how), exec(exec_of(threads)) {
     tsanom_polyfit_model_init(&model, sizeof model);
     size_t bytes;
-    check(tsanom_polyfit_workspace(n, &options, &exec, &bytes) == TSANOM_OK);
+    check(tsanom_polyfit_fit_workspace(n, &options, &exec, &bytes) == TSANOM_OK);
     work.resize(bytes);
+    exec.work = work.data();
+    exec.work_bytes = bytes;
   }
 
   void fit(const samples &s) {
     check(tsanom_polyfit_fit(s.x.data(), s.y.data(), nullptr, s.x.size(), &options, &exec,
-                             work.data(), work.size(), &model) == TSANOM_OK);
+                             &model) == TSANOM_OK);
   }
 };
 
@@ -140,7 +142,7 @@ void stream(benchmark::State &state) {
   tsanom_polyfit_model_init(&model, sizeof model);
   check(tsanom_polyfit_stream_fit(stream, nullptr, nullptr, &model) == TSANOM_OK);
   check(model.samples == (uint64_t)state.iterations() * n);
-  tsanom_polyfit_stream_destroy(stream, nullptr);
+  tsanom_polyfit_stream_destroy(stream);
   report(state, "ns/sample", 1e9 * best / (double)n);
 }
 

@@ -34,10 +34,18 @@ std::vector<char> workspace(tsanom_status (*query)(size_t, size_t,
   return std::vector<char>(bytes);
 }
 
+tsanom_exec exec_with(std::vector<char> &work) {
+  tsanom_exec exec;
+  check(tsanom_exec_init(&exec, sizeof exec) == TSANOM_OK);
+  exec.work = work.data();
+  exec.work_bytes = work.size();
+  return exec;
+}
+
 std::vector<uint64_t> elements_of(const Table &t) {
   size_t count = 0;
   std::vector<uint64_t> sets((size_t)1 << 20);
-  check(tsanom_roughset_elements(&t.view, nullptr, nullptr, nullptr, 0, sets.data(),
+  check(tsanom_roughset_elements(&t.view, nullptr, nullptr, sets.data(),
                                  sets.size() / t.words, &count) == TSANOM_OK);
   sets.resize(count * t.words);
   return sets;
@@ -167,15 +175,16 @@ void elements(benchmark::State &state) {
   Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
   std::vector<char> work =
       workspace(tsanom_roughset_elements_workspace, t.view.rows, t.view.attributes);
+  const tsanom_exec with_work = exec_with(work);
   std::vector<uint64_t> sets((size_t)1 << 20);
   size_t count = 0;
   double best = INFINITY;
   for (auto _ : state) {
-    best = std::min(best, best_of(1, [&] {
-                      check(tsanom_roughset_elements(
-                                &t.view, nullptr, nullptr, work.data(), work.size(),
-                                sets.data(), sets.size() / t.words, &count) == TSANOM_OK);
-                    }));
+    best = std::min(
+        best, best_of(1, [&] {
+          check(tsanom_roughset_elements(&t.view, nullptr, &with_work, sets.data(),
+                                         sets.size() / t.words, &count) == TSANOM_OK);
+        }));
   }
   check(count == (size_t)state.range(3));
   double plain = 0;
@@ -188,19 +197,20 @@ void all_of(benchmark::State &state, const std::vector<uint64_t> &edges,
   size_t words = (attributes + 63) / 64, found = 0;
   std::vector<char> work =
       workspace(tsanom_roughset_reducts_workspace, edges.size() / words, attributes);
+  const tsanom_exec with_work = exec_with(work);
   auto visit = [](void *user, const uint64_t *, size_t size) {
     ++((size_t *)user)[size];
     return (int32_t)0;
   };
   double best = INFINITY;
   for (auto _ : state) {
-    best = std::min(
-        best, best_of(1, [&] {
-          std::vector<size_t> sizes(attributes + 1);
-          check(tsanom_roughset_reducts(edges.data(), edges.size() / words, attributes,
-                                        nullptr, nullptr, work.data(), work.size(), visit,
-                                        sizes.data(), &found) == TSANOM_OK);
-        }));
+    best = std::min(best, best_of(1, [&] {
+                      std::vector<size_t> sizes(attributes + 1);
+                      const tsanom_roughset_visitor visitor = {visit, sizes.data()};
+                      check(tsanom_roughset_reducts(edges.data(), edges.size() / words,
+                                                    attributes, nullptr, &with_work,
+                                                    &visitor, &found) == TSANOM_OK);
+                    }));
   }
   check(found == golden);
   double plain = best_of(1, [&] { check(plain_reducts(edges, attributes) == found); });
@@ -226,17 +236,18 @@ void minimum(benchmark::State &state) {
   Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
   std::vector<char> work =
       workspace(tsanom_roughset_minimum_workspace, t.view.rows, t.view.attributes);
+  const tsanom_exec with_work = exec_with(work);
   std::vector<uint64_t> reduct(t.words);
   tsanom_roughset_bounds bounds;
   size_t found = 0, wanted = (size_t)state.range(4);
   auto visit = [](void *, const uint64_t *, size_t) { return (int32_t)0; };
+  const tsanom_roughset_visitor visitor = {wanted ? +visit : nullptr, nullptr};
   double best = INFINITY;
   for (auto _ : state) {
     best = std::min(
         best, best_of(1, [&] {
-          check(tsanom_roughset_minimum(&t.view, nullptr, nullptr, work.data(),
-                                        work.size(), wanted ? +visit : nullptr, nullptr,
-                                        &bounds, reduct.data(), &found) == TSANOM_OK);
+          check(tsanom_roughset_minimum(&t.view, nullptr, &with_work, &visitor, &bounds,
+                                        reduct.data(), &found) == TSANOM_OK);
         }));
   }
   check(bounds.lower == bounds.upper && bounds.upper == (size_t)state.range(3));
@@ -248,14 +259,15 @@ void positive_region(benchmark::State &state) {
   Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
   std::vector<char> work =
       workspace(tsanom_roughset_dependency_workspace, t.view.rows, t.view.attributes);
+  const tsanom_exec with_work = exec_with(work);
   size_t size = 0;
   double best = INFINITY;
   for (auto _ : state) {
-    best = std::min(best, best_of(1, [&] {
-                      check(tsanom_roughset_dependency(&t.view, nullptr, nullptr, nullptr,
-                                                       work.data(), work.size(), nullptr,
-                                                       &size, nullptr) == TSANOM_OK);
-                    }));
+    best = std::min(
+        best, best_of(1, [&] {
+          check(tsanom_roughset_dependency(&t.view, nullptr, nullptr, &with_work, nullptr,
+                                           &size, nullptr) == TSANOM_OK);
+        }));
   }
   double plain = best_of(1, [&] { check(plain_positive(t) == size); });
   report(state, "ms", 1e3 * best, 1e3 * plain);
@@ -264,21 +276,20 @@ void positive_region(benchmark::State &state) {
 void greedy(benchmark::State &state) {
   Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
   std::vector<char> work =
-      workspace(tsanom_roughset_minimum_workspace, t.view.rows, t.view.attributes);
+      workspace(tsanom_roughset_greedy_workspace, t.view.rows, t.view.attributes);
+  const tsanom_exec with_work = exec_with(work);
   std::vector<uint64_t> reduct(t.words);
   size_t size = 0, all = 0, kept = 0;
   double best = INFINITY;
   for (auto _ : state) {
-    best = std::min(
-        best, best_of(1, [&] {
-          check(tsanom_roughset_greedy(&t.view, nullptr, nullptr, work.data(),
-                                       work.size(), reduct.data(), &size) == TSANOM_OK);
-        }));
+    best = std::min(best, best_of(1, [&] {
+                      check(tsanom_roughset_greedy(&t.view, nullptr, &with_work,
+                                                   reduct.data(), &size) == TSANOM_OK);
+                    }));
   }
-  tsanom_roughset_dependency(&t.view, nullptr, nullptr, nullptr, nullptr, 0, nullptr,
-                             &all, nullptr);
-  tsanom_roughset_dependency(&t.view, reduct.data(), nullptr, nullptr, nullptr, 0,
-                             nullptr, &kept, nullptr);
+  tsanom_roughset_dependency(&t.view, nullptr, nullptr, nullptr, nullptr, &all, nullptr);
+  tsanom_roughset_dependency(&t.view, reduct.data(), nullptr, nullptr, nullptr, &kept,
+                             nullptr);
   check(kept == all);
   report(state, "ms", 1e3 * best);
 }

@@ -168,8 +168,7 @@ void make(Run *r, Family f, size_t processes, size_t regions, double noise,
 }
 
 bool analyse(Run *r, const tsanom_spmd_options *options) {
-  return tsanom_spmd_analyse(&r->data, options, nullptr, nullptr, 0, &r->report) ==
-         TSANOM_OK;
+  return tsanom_spmd_analyze(&r->data, options, nullptr, &r->report) == TSANOM_OK;
 }
 
 bool is_right(Run *r, Family f, const tsanom_spmd_options *options) {

@@ -2,7 +2,6 @@
 /* Learns from five normal runs of one thread and diagnoses three others. The beats
  * are made up here; tsanom/runs.h reads recorded ones. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <tsanom/hsa.h>
 
 enum { NORMAL_RUNS = 5, BEATS = 1000 };
@@ -26,12 +25,12 @@ static int fail(tsanom_status status) {
   return 1;
 }
 
-static tsanom_status print_diagnosis(const tsanom_hsa_model *model, size_t model_bytes,
-                                     const char *name, const tsanom_hsa_series *beats) {
+static tsanom_status print_diagnosis(const tsanom_hsa_model *model, const char *name,
+                                     const tsanom_hsa_series *beats) {
   tsanom_hsa_run run = {.threads = beats, .thread_count = 1, .start = 0};
   tsanom_hsa_verdict verdict;
-  tsanom_status status =
-      tsanom_hsa_diagnose(model, model_bytes, &run, NULL, NULL, 0, &verdict, 1);
+  tsanom_hsa_verdict_init(&verdict, sizeof verdict);
+  tsanom_status status = tsanom_hsa_diagnose(model, &run, NULL, &verdict, 1, NULL);
   if (status < 0) return status;
   printf("%s: %s\n", name, tsanom_hsa_status_name(verdict.status));
   for (int32_t i = 0; i < verdict.step_count; i++) {
@@ -53,19 +52,15 @@ int main(void) {
     runs[i] = (tsanom_hsa_run){.threads = &series[i], .thread_count = 1, .start = 0};
   }
 
-  size_t bytes;
-  tsanom_status status = tsanom_hsa_model_size(1, NULL, &bytes);
-  if (status < 0) return fail(status);
-  tsanom_hsa_model *model = malloc(bytes);
-  if (!model) return fail(TSANOM_E_MEMORY);
-  status = tsanom_hsa_learn(runs, NORMAL_RUNS, NULL, NULL, NULL, 0, model, bytes);
+  tsanom_hsa_model *model = NULL;
+  tsanom_status status = tsanom_hsa_learn(runs, NORMAL_RUNS, NULL, NULL, &model);
 
   tsanom_hsa_series healthy = make_beats(other[0], BEATS, 0.00103, 0, 11);
   tsanom_hsa_series leaking = make_beats(other[1], BEATS, 0.001, 1.5, 12);
   tsanom_hsa_series killed = make_beats(other[2], 970, 0.001, 0, 13);
-  if (status >= 0) status = print_diagnosis(model, bytes, "healthy", &healthy);
-  if (status >= 0) status = print_diagnosis(model, bytes, "leaking", &leaking);
-  if (status >= 0) status = print_diagnosis(model, bytes, "killed", &killed);
-  free(model);
+  if (status >= 0) status = print_diagnosis(model, "healthy", &healthy);
+  if (status >= 0) status = print_diagnosis(model, "leaking", &leaking);
+  if (status >= 0) status = print_diagnosis(model, "killed", &killed);
+  tsanom_hsa_model_destroy(model);
   return status < 0 ? fail(status) : 0;
 }

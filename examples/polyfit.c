@@ -22,7 +22,7 @@ int main(void) {
   tsanom_polyfit_model model;
   tsanom_polyfit_model_init(&model, sizeof model);
   tsanom_status status =
-      tsanom_polyfit_fit(time, rate, NULL, SAMPLES, &options, NULL, NULL, 0, &model);
+      tsanom_polyfit_fit(time, rate, NULL, SAMPLES, &options, NULL, &model);
   if (status != TSANOM_OK) {
     (void)fprintf(stderr, "%s\n", tsanom_status_text(status));
     return 1;

@@ -48,18 +48,16 @@ int main(void) {
 
   /* The elements of the discernibility matrix, and from them every reduct. */
   tsanom_status status =
-      tsanom_roughset_elements(&table, &options, NULL, NULL, 0, elements, PAIRS, &count);
+      tsanom_roughset_elements(&table, &options, NULL, elements, PAIRS, &count);
   if (status < 0) return complain(status);
-  status = tsanom_roughset_reducts(elements, count, METRICS, &options, NULL, NULL, 0,
-                                   print_reduct, NULL, NULL);
+  status = tsanom_roughset_reducts(elements, count, METRICS, &options, NULL,
+                                   &(tsanom_roughset_visitor){print_reduct, NULL}, NULL);
   if (status < 0) return complain(status);
 
   /* A smallest reduct without the matrix, and what it says. */
-  status = tsanom_roughset_minimum(&table, &options, NULL, NULL, 0, NULL, NULL, &bounds,
-                                   &reduct, NULL);
+  status = tsanom_roughset_minimum(&table, &options, NULL, NULL, &bounds, &reduct, NULL);
   if (status < 0) return complain(status);
-  status =
-      tsanom_roughset_rules(&table, &reduct, NULL, NULL, 0, rules, PROCESSES, &count);
+  status = tsanom_roughset_rules(&table, &reduct, NULL, rules, PROCESSES, &count);
   if (status < 0) return complain(status);
   for (size_t k = 0; k < count; k++) {
     printf("if");

@@ -19,7 +19,7 @@ int main(int count, char **argument) {
   tsanom_status status = tsanom_runs_open(argument[1], NULL, &exec, &run);
   if (status == TSANOM_OK) status = tsanom_runs_spmd(run, &exec, &spmd);
   if (status == TSANOM_OK) {
-    status = tsanom_spmd_analyse(spmd.data, NULL, &exec, NULL, 0, &report);
+    status = tsanom_spmd_analyze(spmd.data, NULL, &exec, &report);
   }
   if (status < 0) {
     (void)fprintf(stderr, "%s: %s\n", fault.file, fault.text);

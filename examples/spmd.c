@@ -85,7 +85,7 @@ static double report(const measured *m) {
   r.class_of = class_of;
   r.reduct = &cause;
   r.reduct_capacity = 1;
-  tsanom_status status = tsanom_spmd_analyse(&data, &options, NULL, NULL, 0, &r);
+  tsanom_status status = tsanom_spmd_analyze(&data, &options, NULL, &r);
   if (status < 0) {
     (void)fprintf(stderr, "%s\n", tsanom_status_text(status));
     return -1;

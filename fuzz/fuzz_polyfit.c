@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as samples and options of a fit: refused, or a model without a
- * NaN; the same one on two threads at the base level;
- * and a stream that the samples come to in two pushes takes or refuses them too. */
+/* Any bytes as samples and options of a fit: the result is an error or a model without a
+ * NaN, and the same on two threads at the base level. A stream that receives the samples
+ * in two pushes accepts or rejects them too. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void read_problem(const uint8_t *data, size_t size, problem *p) {
   p->options.selection = data[1] % 5;
   p->options.refine = data[2] & 1;
   p->weighted = data[2] >> 1 & 1;
-  p->options.r2 = data[3] / 255.0;
+  if (p->options.selection == TSANOM_POLYFIT_R2) p->options.r2 = data[3] / 255.0;
   data += OPTION_BYTES;
   for (p->n = 0; data < end && p->n < MOST; p->n++) {
     p->x[p->n] = next_number(&data, end);
@@ -65,7 +65,7 @@ static tsanom_status fit(const problem *p, const tsanom_exec *exec,
                          tsanom_polyfit_model *model) {
   tsanom_polyfit_model_init(model, sizeof *model);
   return tsanom_polyfit_fit(p->x, p->y, p->weighted ? p->weights : NULL, p->n,
-                            &p->options, exec, NULL, 0, model);
+                            &p->options, exec, model);
 }
 
 static tsanom_status fit_stream(const problem *p, tsanom_polyfit_model *model) {
@@ -80,7 +80,7 @@ static tsanom_status fit_stream(const problem *p, tsanom_polyfit_model *model) {
                                         p->weights + half, p->n - half, NULL);
   }
   if (status == TSANOM_OK) status = tsanom_polyfit_stream_fit(stream, NULL, NULL, model);
-  tsanom_polyfit_stream_destroy(stream, NULL);
+  tsanom_polyfit_stream_destroy(stream);
   return status;
 }
 

@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   tsanom_spmd_report report;
   tsanom_spmd_report_init(&report, sizeof report);
   if (tsanom_runs_spmd(run, NULL, &spmd) != TSANOM_OK) abort();
-  if (tsanom_spmd_analyse(spmd.data, NULL, NULL, NULL, 0, &report) < 0) abort();
+  if (tsanom_spmd_analyze(spmd.data, NULL, NULL, &report) < 0) abort();
   tsanom_runs_close(run);
   return 0;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The polyfit room through ctypes, for comparisons with peers in Python."""
+"""The polyfit module through ctypes, for comparisons with peers in Python."""
 import ctypes
 from ctypes import POINTER, c_double, c_int32, c_size_t, c_uint64, c_void_p
 
@@ -27,8 +27,8 @@ class Library:
         self.lib = ctypes.CDLL(path)
         doubles = POINTER(c_double)
         self.lib.tsanom_polyfit_fit.argtypes = [
-            doubles, doubles, doubles, c_size_t, POINTER(Options), c_void_p, c_void_p,
-            c_size_t, POINTER(Model)]
+            doubles, doubles, doubles, c_size_t, POINTER(Options), c_void_p,
+            POINTER(Model)]
 
     def fit(self, x, y, degree, refine=True):
         """Fit lists of numbers; returns a Model."""
@@ -41,7 +41,7 @@ class Library:
         options.degree = degree
         options.refine = int(refine)
         status = self.lib.tsanom_polyfit_fit(array(*x), array(*y), None, len(x),
-                                             ctypes.byref(options), None, None, 0,
+                                             ctypes.byref(options), None,
                                              ctypes.byref(model))
         if status != 0:
             raise RuntimeError(f"tsanom_polyfit_fit gave {status}")

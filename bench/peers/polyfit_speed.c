@@ -53,14 +53,13 @@ typedef struct {
   const problem *p;
   tsanom_polyfit_options options;
   tsanom_polyfit_model model;
-  void *work;
-  size_t bytes;
+  tsanom_exec exec;
 } own_fit;
 
 static void run_own(void *user) {
   own_fit *f = user;
-  check(tsanom_polyfit_fit(f->p->x, f->p->y, NULL, f->p->n, &f->options, NULL, f->work,
-                           f->bytes, &f->model) == TSANOM_OK);
+  check(tsanom_polyfit_fit(f->p->x, f->p->y, NULL, f->p->n, &f->options, &f->exec,
+                           &f->model) == TSANOM_OK);
 }
 
 static void report_own(const problem *p) {
@@ -78,10 +77,13 @@ static void report_own(const problem *p) {
     f.options.degree = p->degree;
     f.options.refine = ways[i].refine;
     f.options.selection = ways[i].selection;
-    check(tsanom_polyfit_workspace(p->n, &f.options, NULL, &f.bytes) == TSANOM_OK);
-    f.work = malloc(f.bytes);
+    size_t bytes;
+    check(tsanom_polyfit_fit_workspace(p->n, &f.options, NULL, &bytes) == TSANOM_OK);
+    tsanom_exec_init(&f.exec, sizeof f.exec);
+    f.exec.work = malloc(bytes);
+    f.exec.work_bytes = bytes;
     report(ways[i].name, p, run_own, &f);
-    free(f.work);
+    free(f.exec.work);
   }
 }
 

@@ -47,6 +47,6 @@ int main(int argc, char **argv) {
          1e6 * fitting);
   printf("R^2 %.15g, residual sd %.10g\nlargest memory of the process %ld KiB\n",
          model.r2, model.residual_sd, usage.ru_maxrss);
-  tsanom_polyfit_stream_destroy(stream, NULL);
+  tsanom_polyfit_stream_destroy(stream);
   return status < 0;
 }

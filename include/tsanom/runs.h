@@ -283,7 +283,7 @@ TSANOM_API tsanom_status tsanom_runs_place_name(tsanom_runs *run, size_t index,
 
 /** Region times of the processes of a run, with names. */
 typedef struct tsanom_runs_spmd_data {
-  const tsanom_spmd_data *data; /**< for tsanom_spmd_analyse() */
+  const tsanom_spmd_data *data; /**< for tsanom_spmd_analyze() */
   const char *const *region;    /**< names of data->regions regions, all different */
   const char *const *process;   /**< names of data->processes processes, all different;
                                      NULL: they are known by number only */
@@ -328,14 +328,11 @@ TSANOM_API tsanom_status tsanom_runs_rate(const double *time, size_t count, size
  *  JSON that reads back to the same numbers, bit for bit.
  *  @{ */
 
-/** What a model file contains, apart from the thread references. */
+/** What a model file contains. */
 typedef struct tsanom_runs_model_data {
-  const tsanom_hsa_options *options;     /**< with which the model was learned */
-  const tsanom_hsa_reference *reference; /**< of each thread */
-  size_t threads;                        /**< number of references */
-  const char *const *run;                /**< names of the normal runs, UTF-8 */
-  size_t runs;                           /**< number of names */
-  uint64_t reserved[4];                  /**< 0 */
+  const tsanom_hsa_model_data *model; /**< for tsanom_hsa_model_create() */
+  const char *const *run;             /**< names of model->run_count normal runs, UTF-8 */
+  uint64_t reserved[4];               /**< 0 */
 } tsanom_runs_model_data;
 
 /** A model file in memory. */

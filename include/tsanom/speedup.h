@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  Speedup of a program that iterates, computed while it runs.
+ *  Speedup of an iterative program, computed while it runs.
  *
- *  Fed the parallel regions of a program in the order of time, the analyzer finds
- *  the loops that they form (<tsanom/dpd.h>), times each iteration, from the
- *  beginning of its first region to the beginning of the next iteration, and
- *  compares iterations that ran with different numbers of threads:
+ *  An analyzer receives the parallel regions of a program in the order of time. It finds
+ *  the loops that they form (<tsanom/dpd.h>), times each iteration, from the beginning of
+ *  its first region to the beginning of the next iteration, and compares iterations with
+ *  different numbers of threads:
  *
- *    speedup      S = t_b / t_c        baseline over current iteration time
- *    efficiency   E = S P_b / P_c      1: twice the threads, half the time
- *    serial share f = A / (A + B)      of t(P) = A + B / P through both points
+ *    speedup          S = t_b / t_c      baseline over current iteration time
+ *    efficiency       E = S P_b / P_c    1: ideal
+ *    serial fraction  f = A / (A + B)    of t(P) = A + B / P through both points
  *
- *  with P_b threads in the baseline and P_c now; f is Amdahl's fraction. The
- *  baseline is those iterations of the same loop that ran with the baseline's
- *  threads, at any time of the run; the times are medians of the latest
- *  ::TSANOM_SPEEDUP_RECENT iterations.
+ *  with P_b threads in the baseline and P_c now; f is Amdahl's fraction. The baseline is
+ *  the iterations of the same loop with P_b threads, at any time of the run. t_b and t_c
+ *  are medians of the latest ::TSANOM_SPEEDUP_RECENT iterations. A loop is identified by
+ *  the identifier of its first region and its period.
  *
- *  A loop is identified by the identifier of its first region and its period.
+ *  An analyzer is an object in one block of memory: of the caller (_size, _init) or of
+ *  the allocator of an exec (_create, _destroy). Only _create allocates. One call at a
+ *  time may use an analyzer.
  *
- *  An analyzer lives in one block: of the caller's (_size, _init), or of the
- *  allocator of a tsanom_exec (_create, _destroy). No call but _create
- *  allocates. One analyzer serves one thread at a time.
+ *  Errors of all functions: TSANOM_E_NULL (a required pointer is NULL), TSANOM_E_OPTION
+ *  (an option is out of its range; the fault names the field), TSANOM_E_VERSION
+ *  (struct_size of options, exec or prediction), TSANOM_E_WORKSPACE, TSANOM_E_MEMORY and
+ *  TSANOM_E_EXEC as described at ::tsanom_exec.
  *
- *  Source: F. Freitag, J. Corbalan and J. Labarta, A dynamic periodicity
- *  detector: application to speedup computation, section 5; G. M. Amdahl,
- *  Validity of the single processor approach, 1967. */
+ *  Sources: F. Freitag, J. Corbalan and J. Labarta, A dynamic periodicity detector:
+ *  application to speedup computation, section 5; G. M. Amdahl, Validity of the single
+ *  processor approach, 1967. */
 #ifndef TSANOM_SPEEDUP_H
 #define TSANOM_SPEEDUP_H
 
@@ -34,200 +37,243 @@
 extern "C" {
 #endif
 
-/** Limits. The values are ABI: append only. */
+/** Limits. ABI: append only. */
 enum {
-  TSANOM_SPEEDUP_RECENT = 31,         /**< iterations that a median is taken of */
-  TSANOM_SPEEDUP_TEAMS = 8,           /**< thread counts told apart in a loop */
-  TSANOM_SPEEDUP_LOOPS_MAX = 4096,    /**< loops that an analyzer can remember */
+  TSANOM_SPEEDUP_RECENT = 31,         /**< iterations in a median */
+  TSANOM_SPEEDUP_THREAD_COUNTS = 8,   /**< distinct thread counts recorded per loop */
+  TSANOM_SPEEDUP_LOOPS_MAX = 4096,    /**< loops that an analyzer records */
   TSANOM_SPEEDUP_PERIOD_MAX = 1 << 22 /**< regions in an iteration */
+};
+
+/** What the events of a stream are. ABI: append only. */
+enum {
+  TSANOM_SPEEDUP_REGIONS = 0,    /**< parallel regions */
+  TSANOM_SPEEDUP_WORKSHARING = 1 /**< the work between ends of worksharing constructs */
 };
 
 /** One execution of a parallel region. */
 typedef struct tsanom_speedup_event {
-  uint64_t region;   /**< which; only equality counts */
-  double begin;      /**< when it began, in seconds, finite */
-  double end;        /**< when it ended, >= begin */
-  int32_t threads;   /**< that it ran with, >= 1 */
+  uint64_t region;   /**< identifier; only equality counts */
+  double begin;      /**< time of its begin, in seconds, finite */
+  double end;        /**< time of its end, >= begin */
+  int32_t threads;   /**< number of threads, >= 1 */
   int32_t reserved0; /**< must be 0 */
 } tsanom_speedup_event;
 
 /** One iteration of a loop. */
 typedef struct tsanom_speedup_iteration {
-  uint64_t start;    /**< identifier of the loop's first region */
-  size_t period;     /**< regions in the iteration */
-  uint64_t number;   /**< among all iterations of that loop, from 0 */
-  double begin;      /**< when it began */
-  double seconds;    /**< how long it took */
-  double parallel;   /**< seconds of it inside regions */
-  int32_t threads;   /**< most threads of a region in it */
-  int32_t reserved0; /**< 0 */
+  uint64_t start;     /**< identifier of the first region of the loop */
+  size_t period;      /**< regions in the iteration */
+  uint64_t number;    /**< among all iterations of the loop, from 0 */
+  double begin;       /**< time of its begin */
+  double seconds;     /**< its duration */
+  double parallel;    /**< seconds inside regions */
+  int32_t threads;    /**< largest number of threads of a region in it */
+  int32_t reserved0;  /**< 0 */
+  uint64_t reserved1; /**< 0 */
 } tsanom_speedup_iteration;
 
-/** How to analyze: fill by tsanom_speedup_options_init(), then change fields. */
+/** How to analyze. Initialize it with tsanom_speedup_options_init(). */
 typedef struct tsanom_speedup_options {
-  size_t struct_size; /**< set by _init: which fields this caller knows */
-  /** Regions of the longest iteration looked for, 1 to
-   *  ::TSANOM_SPEEDUP_PERIOD_MAX; 1024 (default). */
+  size_t struct_size; /**< set by tsanom_speedup_options_init() */
+  /** Regions of the longest iteration, 1 to ::TSANOM_SPEEDUP_PERIOD_MAX; 1024
+   *  (default). */
   size_t max_period;
-  /** Loops that can be told apart, 1 to ::TSANOM_SPEEDUP_LOOPS_MAX; 64 (default). */
+  /** Loops that are recorded, 1 to ::TSANOM_SPEEDUP_LOOPS_MAX; 64 (default). */
   size_t capacity;
-  /** Threads of the baseline P_b; 0 (default): the fewest that a loop ran with. */
+  /** Threads of the baseline, P_b; 0 (default): the smallest number of threads of an
+   *  iteration of the loop. */
   int32_t baseline;
   int32_t reserved0; /**< must be 0 */
-  /** Called once for each iteration, when it is known to be complete; the first
-   *  ones of a loop when the loop is found. NULL (default): never. */
+  /** Called once for each complete iteration; for the first ones of a loop when the loop
+   *  is found. It must not use the analyzer. NULL (default): never. */
   void (*visit)(void *user, const tsanom_speedup_iteration *iteration);
-  /** Handed to visit. */
+  /** First argument of visit. */
   void *visit_user;
 } tsanom_speedup_options;
 
 /** Write the defaults described at ::tsanom_speedup_options.
  *  @param[out] options      the caller's struct
  *  @param      struct_size  its sizeof, where the caller was compiled
- *  @retval TSANOM_E_NULL     options is NULL
- *  @retval TSANOM_E_VERSION  struct_size is smaller than the first release's
- *  @return TSANOM_OK otherwise */
+ *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
 TSANOM_API tsanom_status tsanom_speedup_options_init(tsanom_speedup_options *options,
                                                      size_t struct_size);
 
-/** What is known of a loop. */
+/** sizeof(tsanom_speedup_options) in this library, for languages without the header.
+ *  @return bytes */
+TSANOM_API size_t tsanom_speedup_options_size(void);
+
+/** Statistics of a loop. */
 typedef struct tsanom_speedup_loop {
   uint64_t start;         /**< identifier of its first region */
   size_t period;          /**< regions in an iteration */
-  uint64_t iterations;    /**< complete so far */
+  uint64_t iterations;    /**< number of complete iterations */
   uint64_t runs;          /**< how many times the loop was entered */
-  uint64_t last_run;      /**< iterations of the latest run of it that has ended; 0: none
-                               has */
-  double first;           /**< when its first iteration began */
-  double last;            /**< when its last complete iteration ended */
+  uint64_t last_run;      /**< iterations of its latest finished run; 0: none finished */
+  double first;           /**< time when its first iteration began */
+  double last;            /**< time when its last complete iteration ended */
   double total_s;         /**< seconds in all its iterations */
   double parallel_s;      /**< seconds of these inside regions */
-  double baseline_s;      /**< t_b; NaN if no iteration ran with the baseline's threads */
+  double baseline_s;      /**< t_b; NaN if no iteration ran with the baseline threads */
   double current_s;       /**< t_c */
   double speedup;         /**< S; NaN without a baseline, or if t_c is 0 */
-  double efficiency;      /**< E; NaN as S */
-  double serial_fraction; /**< f; NaN without a baseline or if P_b = P_c. Below 0
-                               where S exceeds P_c / P_b */
+  double efficiency;      /**< E; NaN if S is */
+  double serial_fraction; /**< f; NaN without a baseline, or if P_b = P_c; negative if S
+                               exceeds P_c / P_b */
   int32_t baseline_threads; /**< P_b */
   int32_t current_threads;  /**< P_c, of the latest iteration */
+  uint64_t reserved[3];     /**< 0 */
 } tsanom_speedup_loop;
 
-/** How long a program will take. */
+/** Predicted end of a program. Initialize it with tsanom_speedup_prediction_init(). */
 typedef struct tsanom_speedup_prediction {
-  uint64_t start;      /**< the loop that it rests on: the main loop */
-  size_t period;       /**< likewise */
-  uint64_t iterations; /**< of the main loop, complete so far */
-  uint64_t expected;   /**< that it will have in the end */
-  double remaining_s;  /**< from the last event until its last iteration ends; >= 0 */
-  double total_s;      /**< when that will be, on the clock of the events */
+  size_t struct_size;  /**< set by tsanom_speedup_prediction_init() */
+  uint64_t start;      /**< identifier of the first region of the main loop */
+  size_t period;       /**< period of the main loop */
+  uint64_t iterations; /**< its complete iterations so far */
+  uint64_t expected;   /**< its predicted number of iterations */
+  double remaining_s;  /**< from the last event to the end of its last iteration; >= 0 */
+  double total_s;      /**< time of that end, on the clock of the events */
 } tsanom_speedup_prediction;
+
+/** Prepare a prediction.
+ *  @param[out] prediction   the caller's struct
+ *  @param      struct_size  its sizeof, where the caller was compiled
+ *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+TSANOM_API tsanom_status
+tsanom_speedup_prediction_init(tsanom_speedup_prediction *prediction, size_t struct_size);
+
+/** sizeof(tsanom_speedup_prediction) in this library, for languages without the header.
+ *  @return bytes */
+TSANOM_API size_t tsanom_speedup_prediction_size(void);
 
 /** An analyzer. */
 typedef struct tsanom_speedup tsanom_speedup;
 
 /** Bytes of an analyzer, O(max_period + capacity).
  *  @param      options  NULL: the defaults
- *  @param[out] bytes    good for a block of any alignment
- *  @retval TSANOM_E_NULL    bytes is NULL
- *  @retval TSANOM_E_OPTION  a field of options is out of its range
- *  @return TSANOM_OK otherwise, or the status of refused options */
+ *  @param[out] bytes    the size
+ *  @return TSANOM_OK or an error of the module */
 TSANOM_API tsanom_status tsanom_speedup_size(const tsanom_speedup_options *options,
                                              size_t *bytes);
 
 /** Make an analyzer in the caller's memory.
+ *  @param      memory    of any alignment; it must live as long as the analyzer
+ *  @param      bytes     at least that of tsanom_speedup_size()
  *  @param      options   NULL: the defaults
- *  @param      memory    stays in use as long as the analyzer
- *  @param      bytes     at least tsanom_speedup_size()'s answer
- *  @param[out] analyzer  a handle into `memory`; nothing to destroy
- *  @retval TSANOM_E_NULL       memory or analyzer is NULL
- *  @retval TSANOM_E_WORKSPACE  bytes is too small
- *  @return TSANOM_OK otherwise, or the status of refused options */
-TSANOM_API tsanom_status tsanom_speedup_init(const tsanom_speedup_options *options,
-                                             void *memory, size_t bytes,
+ *  @param      exec      NULL: the defaults; `isa` and `fault` are used
+ *  @param[out] analyzer  a handle into `memory`; needs no destruction
+ *  @return TSANOM_OK or an error of the module */
+TSANOM_API tsanom_status tsanom_speedup_init(void *memory, size_t bytes,
+                                             const tsanom_speedup_options *options,
+                                             const tsanom_exec *exec,
                                              tsanom_speedup **analyzer);
 
-/** Make an analyzer in one block of exec's allocator.
+/** Make an analyzer in one block of exec's allocator, which must outlive the analyzer.
  *  @param      options   NULL: the defaults
- *  @param      exec      NULL: the C heap; its allocator must outlive the analyzer
- *  @param[out] analyzer  to be given to tsanom_speedup_destroy()
- *  @retval TSANOM_E_NULL    analyzer is NULL
- *  @retval TSANOM_E_MEMORY  the allocator gave NULL
- *  @return TSANOM_OK otherwise, or the status of refused options or exec */
+ *  @param      exec      NULL: the C heap
+ *  @param[out] analyzer  pass it to tsanom_speedup_destroy()
+ *  @return TSANOM_OK or an error of the module */
 TSANOM_API tsanom_status tsanom_speedup_create(const tsanom_speedup_options *options,
                                                const tsanom_exec *exec,
                                                tsanom_speedup **analyzer);
 
-/** Give a created analyzer's block back.
+/** Free the block of a created analyzer.
  *  @param analyzer  from tsanom_speedup_create(); NULL: nothing is done */
 TSANOM_API void tsanom_speedup_destroy(tsanom_speedup *analyzer);
 
-/** Feed one region that has ended. O(log max_period) expected.
- *  @param analyzer  the analyzer; after a refusal as before
+/** Push one finished region. Expected O(log max_period). A rejected event does not change
+ *  the analyzer.
+ *  @param analyzer  the analyzer
  *  @param event     the region
- *  @retval TSANOM_E_NULL       analyzer or event is NULL
  *  @retval TSANOM_E_NONFINITE  a time is NaN or infinite
- *  @retval TSANOM_E_ORDER      it began before the one before ended, or ended before
- *                              it began
+ *  @retval TSANOM_E_ORDER      it begins before the previous event ends, or ends before
+ *                              it begins
  *  @retval TSANOM_E_VALUE      threads is below 1
  *  @retval TSANOM_E_OPTION     reserved0 is not 0
  *  @retval TSANOM_E_STATE      after tsanom_speedup_finish()
- *  @return TSANOM_OK otherwise */
+ *  @return TSANOM_OK or TSANOM_E_NULL */
 TSANOM_API tsanom_status tsanom_speedup_push(tsanom_speedup *analyzer,
                                              const tsanom_speedup_event *event);
 
-/** Say that no more regions come: an iteration whose last region has ended is
- *  complete, and lasted until then. Repeating it changes nothing.
+/** Mark the end of the stream: an iteration whose last region has ended is complete, and
+ *  ends with that region. A second call changes nothing.
  *  @param analyzer  the analyzer
- *  @retval TSANOM_E_NULL  analyzer is NULL
- *  @return TSANOM_OK otherwise */
+ *  @return TSANOM_OK or TSANOM_E_NULL */
 TSANOM_API tsanom_status tsanom_speedup_finish(tsanom_speedup *analyzer);
 
 /** The loops found so far, in the order in which they were found.
  *  @param      analyzer  the analyzer
- *  @param[out] loops     the first `capacity` of them; may be NULL if that is 0
- *  @param      capacity  room in loops
- *  @param[out] count     how many there are
- *  @retval TSANOM_E_NULL   analyzer, count, or loops with a capacity, is NULL
- *  @retval TSANOM_PARTIAL  there are more than capacity, or than the options'
- *                          capacity could tell apart
- *  @return TSANOM_OK otherwise */
+ *  @param[out] loops     the first `capacity` of them; may be NULL if capacity is 0
+ *  @param      capacity  length of `loops`
+ *  @param[out] count     number of recorded loops
+ *  @retval TSANOM_PARTIAL  `count` exceeds `capacity`, or more loops were found than the
+ *                          capacity of the options
+ *  @return TSANOM_OK or TSANOM_E_NULL */
 TSANOM_API tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
                                               tsanom_speedup_loop *loops, size_t capacity,
                                               size_t *count);
 
-/** Take another run of the same loop for its baseline: t_b and P_b become `baseline`'s
- *  t_c and P_c, and S, E and f follow. It is for the caller to know that both are one
- *  loop; identifiers of regions may differ from run to run.
- *  @param loop      changed unless it is refused
- *  @param baseline  the loop in the run to compare with; may be `loop`
- *  @retval TSANOM_E_NULL       loop or baseline is NULL
- *  @retval TSANOM_E_VALUE      their periods differ, or one has no current threads
- *  @retval TSANOM_E_NONFINITE  one has no current time
- *  @return TSANOM_OK otherwise */
+/** Use another run of the same loop as its baseline: t_b and P_b become t_c and P_c of
+ *  `baseline`; S, E and f are recomputed. The caller must know that both are the same
+ *  loop: identifiers of regions may differ between runs.
+ *  @param[in,out] loop      modified only if TSANOM_OK is returned
+ *  @param         baseline  the loop in the other run; may be `loop`
+ *  @retval TSANOM_E_VALUE      the periods differ, or a loop has no current threads
+ *  @retval TSANOM_E_NONFINITE  a loop has no current time
+ *  @return TSANOM_OK or TSANOM_E_NULL */
 TSANOM_API tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
                                                 const tsanom_speedup_loop *baseline);
 
-/** Predict when the main loop ends. To the end of its last complete iteration come, for
- *  each iteration still missing, the mean of those on the current threads and, for each
- *  run of the loop still missing,
- *  the mean time between its runs. Runs are taken to be as long as the last one that
- *  has ended. Of n iterations the mean leaves out the first 2^(floor(log2 n) - 1), a
- *  quarter to a half, in which a program warms up, and
- *  counts each other as one and a half times the median of the latest
- *  ::TSANOM_SPEEDUP_RECENT by then if it took longer: what interrupts a program for long
- *  is seldom what it goes on with. The main loop is, of those that have at
- *  least nine tenths of the time of the loop that has most, the one of the
- *  longest period.
+/** Predict when the main loop ends: the end of its last complete iteration, plus the mean
+ *  iteration time for each missing iteration, plus the mean time between runs for each
+ *  missing run. Missing runs are assumed to be as long as the last finished one.
+ *
+ *  The mean is over the n iterations with the current threads, with two corrections.
+ *  Warm-up: the first 2^(floor(log2 n) - 1) iterations, between a quarter and a half, are
+ *  excluded. Outliers: an iteration counts at most 1.5 times the median of the latest
+ *  ::TSANOM_SPEEDUP_RECENT iterations at that time, because a long interruption rarely
+ *  repeats. The main loop is the loop of the longest period among those with at least
+ *  nine tenths of the time of the loop with the most time.
  *  @param      analyzer    the analyzer
- *  @param      iterations  that the main loop has in all, if known; 0: as many as
- *                          its latest run that has ended, if there was one
- *  @param[out] prediction  the answer; untouched unless TSANOM_OK is returned
- *  @retval TSANOM_E_NULL      analyzer or prediction is NULL
- *  @retval TSANOM_INFEASIBLE  there is no loop, or nothing says how long it goes on
- *  @return TSANOM_OK otherwise */
+ *  @param      iterations  total number of iterations of the main loop, if known; 0: that
+ *                          of its latest finished run
+ *  @param[out] prediction  initialized by tsanom_speedup_prediction_init()
+ *  @retval TSANOM_INFEASIBLE  there is no loop, or nothing determines its length;
+ *                             prediction is not modified
+ *  @return TSANOM_OK or an error of the module */
 TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
                                                 uint64_t iterations,
                                                 tsanom_speedup_prediction *prediction);
+
+/** Bytes of workspace that tsanom_speedup_choose_level() needs: those of one analyzer.
+ *  @param      options  NULL: the defaults
+ *  @param      exec     NULL: the defaults
+ *  @param[out] bytes    the size
+ *  @return TSANOM_OK or an error of the module */
+TSANOM_API tsanom_status tsanom_speedup_choose_level_workspace(
+    const tsanom_speedup_options *options, const tsanom_exec *exec, size_t *bytes);
+
+/** Choose which of two streams of a run to analyze: its parallel regions or its
+ *  worksharing constructs. A program that opens one region around its main loop has no
+ *  loop of regions. Worksharing is chosen if the loop that takes the most time in that
+ *  stream takes more than twice the time of the corresponding loop of regions: a few
+ *  regions at the start of a program may form a loop too.
+ *  @param      regions            events of parallel regions; may be NULL if their count
+ *                                 is 0
+ *  @param      region_count       number of these
+ *  @param      worksharing        events of worksharing; may be NULL if their count is 0
+ *  @param      worksharing_count  number of these
+ *  @param      options            max_period and capacity are used, other fields must be
+ *                                 at their defaults. NULL: the defaults
+ *  @param      exec               NULL: the defaults. The fault names the first event
+ *                                 that tsanom_speedup_push() rejects
+ *  @param[out] level              TSANOM_SPEEDUP_REGIONS or TSANOM_SPEEDUP_WORKSHARING
+ *  @return TSANOM_OK, an error of the module, or of tsanom_speedup_push() */
+TSANOM_API tsanom_status tsanom_speedup_choose_level(
+    const tsanom_speedup_event *regions, size_t region_count,
+    const tsanom_speedup_event *worksharing, size_t worksharing_count,
+    const tsanom_speedup_options *options, const tsanom_exec *exec, int32_t *level);
 
 #ifdef __cplusplus
 }

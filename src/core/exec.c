@@ -10,9 +10,14 @@
  * number of threads. */
 enum { MOST_THREADS = 4096 };
 
+/* Weak, so that a program that uses only modules without parallel loops (dpd, speedup)
+ * can be linked with the static library and without OpenMP. */
+#pragma weak omp_get_max_threads
+
 static int32_t choose_threads(int32_t wanted) {
   if (wanted == 1 || tsn_fork_of_threads()) return 1;
-  int32_t threads = wanted ? wanted : omp_get_max_threads();
+  int32_t most = omp_get_max_threads ? omp_get_max_threads() : 1;
+  int32_t threads = wanted ? wanted : most;
   return threads < MOST_THREADS ? threads : MOST_THREADS;
 }
 

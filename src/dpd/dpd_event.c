@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The detector of the period of a stream of events. */
+/* The period of a stream of events: options, memory, adaptive window, reports. The
+ * detection is in dpd_ngram.c. While a period holds, an event costs one comparison with
+ * the event a period before; otherwise the N-gram hash looks for a previous occurrence.
+ */
 #include <tsanom/dpd.h>
 
+#include "core/arena.h"
+#include "core/exec.h"
+#include "core/fault.h"
+#include "core/size.h"
 #include "core/versioned.h"
 #include "dpd/dpd_ngram.h"
-#include "dpd/dpd_object.h"
 
 struct tsanom_dpd_event {
   tsn_object owner;
-  tsanom_dpd_event_options options; /* as made: the largest window */
+  tsanom_dpd_event_options options; /* with the largest window */
   tsn_history history;
   tsn_ngram ngram;
   uint64_t reported; /* the period after the last push */
@@ -28,101 +34,109 @@ tsanom_status tsanom_dpd_event_options_init(tsanom_dpd_event_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
+size_t tsanom_dpd_event_options_size(void) {
+  return sizeof(tsanom_dpd_event_options);
+}
+
+/* The first field that is out of its range; NULL: all are valid. */
+static const char *invalid_field(const tsanom_dpd_event_options *o) {
+  if (o->window < 1 || o->window > TSANOM_DPD_WINDOW_MAX) return "options.window";
+  if (o->max_period > o->window) return "options.max_period";
+  if (o->adapt != 0 && o->adapt != 1) return "options.adapt";
+  if (o->reserved0 != 0) return "options.reserved0";
+  return NULL;
+}
+
 static tsanom_status read_options(tsanom_dpd_event_options *own,
-                                  const tsanom_dpd_event_options *caller) {
+                                  const tsanom_dpd_event_options *caller,
+                                  const tsanom_exec *exec) {
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return status;
-  if (own->window < 1 || own->window > TSANOM_DPD_WINDOW_MAX ||
-      own->max_period > own->window || own->reserved0 != 0 ||
-      (own->adapt != 0 && own->adapt != 1)) {
-    return TSANOM_E_OPTION;
-  }
+  if (status < 0) return tsn_reject(exec, status, "options");
+  const char *invalid = invalid_field(own);
+  if (invalid) return tsn_reject(exec, TSANOM_E_OPTION, invalid);
   if (own->max_period == 0) own->max_period = own->window;
   return TSANOM_OK;
 }
 
-static tsanom_dpd_event *layout(tsn_arena *arena, const tsanom_dpd_event_options *options,
-                                tsn_history *history, tsn_ngram *ngram) {
-  tsanom_dpd_event *detector = tsn_arena_take(arena, 1, sizeof *detector);
-  tsn_history_layout(arena, options->window + 2 * options->max_period + 1, history);
-  tsn_ngram_layout(arena, options->max_period, ngram);
-  return detector;
-}
+/* The block of a detector: the struct, then the buffers of its parts. */
+typedef struct {
+  tsanom_dpd_event parts, *placed;
+} event_block;
 
-static tsanom_status measure(const tsanom_dpd_event_options *options,
-                             tsanom_dpd_event_options *own, tsn_arena *measured) {
-  tsanom_status status = read_options(own, options);
-  if (status < 0) return status;
-  *measured = tsn_arena_measure();
-  tsn_history history;
-  tsn_ngram ngram;
-  layout(measured, own, &history, &ngram);
-  return TSANOM_OK;
+static void layout(tsn_arena *arena, void *context) {
+  event_block *block = context;
+  tsanom_dpd_event *parts = &block->parts;
+  const tsanom_dpd_event_options *options = &parts->options;
+  block->placed = tsn_arena_take(arena, 1, sizeof *block->placed);
+  tsn_history_layout(arena, options->window + 2 * options->max_period + 1,
+                     &parts->history);
+  tsn_ngram_layout(arena, options->max_period, &parts->ngram);
 }
 
 tsanom_status tsanom_dpd_event_size(const tsanom_dpd_event_options *options,
                                     size_t *bytes) {
+  event_block block;
   if (!bytes) return TSANOM_E_NULL;
-  tsanom_dpd_event_options own;
-  tsn_arena measured;
-  tsanom_status status = measure(options, &own, &measured);
-  return status < 0 ? status : tsn_arena_bytes(&measured, bytes);
+  tsanom_status status = read_options(&block.parts.options, options, NULL);
+  return status < 0 ? status : tsn_layout_bytes(layout, &block, bytes);
 }
 
-tsanom_status tsanom_dpd_event_init(const tsanom_dpd_event_options *options, void *memory,
-                                    size_t bytes, tsanom_dpd_event **detector) {
-  if (!detector) return TSANOM_E_NULL;
-  tsanom_dpd_event_options own;
-  tsn_arena measured, arena;
-  tsanom_status status = measure(options, &own, &measured);
+/* `memory` NULL: a block from the allocator of the checked exec. */
+static tsanom_status make(void *memory, size_t bytes,
+                          const tsanom_dpd_event_options *options,
+                          const tsanom_exec *exec, tsanom_dpd_event **detector) {
+  event_block block = {.placed = NULL};
+  tsn_object owner;
+  if (!detector) return tsn_reject(exec, TSANOM_E_NULL, "detector");
+  tsanom_status status = read_options(&block.parts.options, options, exec);
   if (status < 0) return status;
-  if ((status = tsn_object_arena(&measured, memory, bytes, &arena)) < 0) return status;
-  tsn_history history;
-  tsn_ngram ngram;
-  tsanom_dpd_event *made = layout(&arena, &own, &history, &ngram);
-  *made = (tsanom_dpd_event){.options = own, .history = history, .ngram = ngram};
-  tsn_ngram_start(&made->ngram, &made->history, own.window, own.max_period);
+  status = tsn_object_place(exec, layout, &block, memory, bytes, &owner);
+  if (status < 0) return status;
+  tsanom_dpd_event *made = block.placed;
+  *made = block.parts;
+  made->owner = owner;
+  tsn_ngram_start(&made->ngram, &made->history, made->options.window,
+                  made->options.max_period);
   *detector = made;
   return TSANOM_OK;
+}
+
+tsanom_status tsanom_dpd_event_init(void *memory, size_t bytes,
+                                    const tsanom_dpd_event_options *options,
+                                    const tsanom_exec *exec,
+                                    tsanom_dpd_event **detector) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read(&own, exec);
+  if (status < 0) return status;
+  if (!memory) return tsn_reject(&own, TSANOM_E_NULL, "memory");
+  return make(memory, bytes, options, &own, detector);
 }
 
 tsanom_status tsanom_dpd_event_create(const tsanom_dpd_event_options *options,
                                       const tsanom_exec *exec,
                                       tsanom_dpd_event **detector) {
-  if (!detector) return TSANOM_E_NULL;
-  size_t bytes;
-  tsn_object owner;
-  tsanom_dpd_event *made;
-  tsanom_status status = tsanom_dpd_event_size(options, &bytes);
-  if (status < 0) return status;
-  if ((status = tsn_object_allocate(exec, bytes, &owner)) < 0) return status;
-  status = tsanom_dpd_event_init(options, owner.block, bytes, &made);
-  if (status < 0) {
-    tsn_object_release(&owner);
-    return status;
-  }
-  made->owner = owner;
-  *detector = made;
-  return TSANOM_OK;
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read(&own, exec);
+  return status < 0 ? status : make(NULL, 0, options, &own, detector);
 }
 
 void tsanom_dpd_event_destroy(tsanom_dpd_event *detector) {
   if (detector) tsn_object_release(&detector->owner);
 }
 
-/* Events without a period after which a window grows back. */
+/* Events without a period after which the window grows back. */
 static uint64_t growth_delay(const tsanom_dpd_event *d) {
   return 2 * (uint64_t)d->options.window;
 }
 
-/* How many more such events that takes, at least 1. */
+/* Remaining events until then, at least 1. */
 static uint64_t until_growth(const tsanom_dpd_event *d) {
   uint64_t delay = growth_delay(d);
   return d->unlocked < delay ? delay - d->unlocked : 1;
 }
 
-/* The window of `adapt`: two periods once one has held for the full window, the
- * full one again when nothing has been found for twice as long. */
+/* The window of `adapt`: two periods when a period has held for the full window; the full
+ * window after twice as many events without a period. */
 static void adapt_window(tsanom_dpd_event *d) {
   size_t full = d->options.window, window = d->ngram.window;
   if (d->ngram.period) {
@@ -151,7 +165,7 @@ static void fill_report(tsanom_dpd_event *d, tsanom_dpd_report *report) {
   }
 }
 
-/* What the newest event did, once hash and lists know it. */
+/* Report the newest event, after hash and lists have been updated. */
 static void conclude(tsanom_dpd_event *d, tsanom_dpd_report *report) {
   d->unlocked = d->ngram.period ? 0 : d->unlocked + 1;
   fill_report(d, report);
@@ -173,26 +187,26 @@ tsanom_status tsanom_dpd_event_push(tsanom_dpd_event *detector, uint64_t event,
   return TSANOM_OK;
 }
 
-/* Where the answers of the next pushes go; either may be NULL. */
+/* Outputs of the next pushes; either may be NULL. */
 typedef struct {
   size_t *periods;
   int32_t *starts;
-} answers;
+} outputs;
 
-static inline void answer(const answers *to, size_t i, size_t period, int32_t start) {
+static inline void write(const outputs *to, size_t i, size_t period, int32_t start) {
   if (to->periods) to->periods[i] = period;
   if (to->starts) to->starts[i] = start;
 }
 
-static inline void advance(answers *to, size_t taken) {
+static inline void advance(outputs *to, size_t taken) {
   if (to->periods) to->periods += taken;
   if (to->starts) to->starts += taken;
 }
 
-/* Push events as long as the period goes on and the window need not adapt to it; how
- * many it were. */
+/* Push events while the period continues and the window need not adapt to it. Returns
+ * their number. */
 static size_t follow(tsanom_dpd_event *d, const uint64_t *events, size_t count,
-                     const answers *to) {
+                     const outputs *to) {
   size_t period = (size_t)d->ngram.period, i = 0;
   if (period != d->reported || (d->options.adapt && d->ngram.window > 2 * period)) {
     return 0;
@@ -201,7 +215,7 @@ static size_t follow(tsanom_dpd_event *d, const uint64_t *events, size_t count,
   uint64_t start = d->start;
   for (; i < count; i++) {
     if (events[i] != tsn_history_at(&history, history.count - period)) break;
-    answer(to, i, period, history.count == start);
+    write(to, i, period, history.count == start);
     if (history.count == start) start += period;
     tsn_history_push(&history, events[i]);
   }
@@ -210,20 +224,20 @@ static size_t follow(tsanom_dpd_event *d, const uint64_t *events, size_t count,
   return i;
 }
 
-/* Push events as long as there is no period; how many it were, the last of which may
- * have found one. */
+/* Push events while there is no period. Returns their number; the last of them may have
+ * found one. */
 static size_t seek(tsanom_dpd_event *d, const uint64_t *events, size_t count,
-                   const answers *to) {
+                   const outputs *to) {
   uint64_t most = d->options.adapt ? until_growth(d) : count;
   size_t taken =
       tsn_ngram_seek(&d->ngram, &d->history, events, count < most ? count : (size_t)most);
   if (taken == 0) return 0;
-  for (size_t i = 0; i + 1 < taken; i++) answer(to, i, 0, 0);
+  for (size_t i = 0; i + 1 < taken; i++) write(to, i, 0, 0);
   if (taken > 1) d->reported = 0;
   d->unlocked += taken - 1;
   tsanom_dpd_report last;
   conclude(d, &last);
-  answer(to, taken - 1, last.period, last.start);
+  write(to, taken - 1, last.period, last.start);
   return taken;
 }
 
@@ -231,7 +245,8 @@ tsanom_status tsanom_dpd_event_push_many(tsanom_dpd_event *detector,
                                          const uint64_t *events, size_t count,
                                          size_t *periods, int32_t *starts) {
   if (!detector || (!events && count)) return TSANOM_E_NULL;
-  answers to;
+  if (!tsn_array_fits(count, sizeof *events)) return TSANOM_E_OVERFLOW;
+  outputs to;
   to.periods = periods;
   to.starts = starts;
   for (size_t i = 0, taken; i < count; i += taken) {
@@ -240,7 +255,7 @@ tsanom_status tsanom_dpd_event_push_many(tsanom_dpd_event *detector,
     if (taken == 0) {
       tsanom_dpd_report report;
       push(detector, events[i], &report);
-      answer(&to, 0, report.period, report.start);
+      write(&to, 0, report.period, report.start);
       taken = 1;
     }
     advance(&to, taken);
@@ -266,6 +281,7 @@ size_t tsanom_dpd_event_window(const tsanom_dpd_event *detector) {
 tsanom_status tsanom_dpd_event_predict(const tsanom_dpd_event *detector, uint64_t *events,
                                        size_t count) {
   if (!detector || !events) return TSANOM_E_NULL;
+  if (!tsn_array_fits(count, sizeof *events)) return TSANOM_E_OVERFLOW;
   uint64_t period = detector->ngram.period;
   if (!period) return TSANOM_INFEASIBLE;
   tsn_history_continue(&detector->history, period, events, count);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Run lengths of all short delays at once; they saturate instead of wrapping. */
 #include "dpd/dpd_kernel.h"
 
 static void advance_runs(const uint64_t *lagged, uint64_t event, uint32_t *run,

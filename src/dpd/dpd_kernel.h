@@ -6,11 +6,10 @@
 
 #include "core/isa.h"
 
-/* Events are kept newest first, so that x[t-m] of all delays m >= 1 lie one
- * after the other: `lagged` below points at x[t-1]. What belongs to delay m is
- * at index m - 1. */
+/* Events are stored newest first, so that x[t-m] of all delays m >= 1 are contiguous:
+ * `lagged` below points to x[t-1]. Data of delay m are at index m - 1. */
 typedef struct {
-  /* run[m-1]: events in a row, up to this one, that equal the one m before. */
+  /* run[m-1]: consecutive events, up to this one, that equal the event m before. */
   void (*advance_runs)(const uint64_t *lagged, uint64_t event, uint32_t *run,
                        size_t lags);
 } tsn_dpd_kernels;

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The detector of nested loops: options, memory, the calls that change it. */
+/* Nested loops: options, memory, the functions that modify a nest. The detection is in
+ * dpd_nest_follow.c, the results are in dpd_nest_answers.c. */
 #include "dpd/dpd_nest.h"
 
+#include "core/arena.h"
 #include "core/exec.h"
+#include "core/fault.h"
+#include "core/size.h"
 #include "core/versioned.h"
 
 static const tsanom_dpd_nest_options defaults = {.struct_size = sizeof defaults,
@@ -20,20 +24,41 @@ tsanom_status tsanom_dpd_nest_options_init(tsanom_dpd_nest_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-static tsanom_status read_options(tsanom_dpd_nest_options *own,
-                                  const tsanom_dpd_nest_options *caller) {
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return status;
-  bool in_range = own->max_period >= 1 && own->max_period <= TSANOM_DPD_WINDOW_MAX / 4 &&
-                  own->repeats >= 3 && own->repeats <= 16 && own->least_events <= 64 &&
-                  own->capacity >= 1 && own->capacity <= TSANOM_DPD_PERIODS_MAX;
-  return in_range ? TSANOM_OK : TSANOM_E_OPTION;
+size_t tsanom_dpd_nest_options_size(void) {
+  return sizeof(tsanom_dpd_nest_options);
 }
 
-/* The pieces of the block, gathered so that measuring and carving agree. */
-static tsanom_dpd_nest *layout(tsn_arena *arena, const tsanom_dpd_nest_options *options,
-                               tsanom_dpd_nest *parts) {
-  tsanom_dpd_nest *nest = tsn_arena_take(arena, 1, sizeof *nest);
+/* The first field that is out of its range; NULL: all are valid. */
+static const char *invalid_field(const tsanom_dpd_nest_options *o) {
+  if (o->max_period < 1 || o->max_period > TSANOM_DPD_WINDOW_MAX / 4) {
+    return "options.max_period";
+  }
+  if (o->repeats < 3 || o->repeats > 16) return "options.repeats";
+  if (o->least_events > 64) return "options.least_events";
+  if (o->capacity < 1 || o->capacity > TSANOM_DPD_PERIODS_MAX) return "options.capacity";
+  return NULL;
+}
+
+static tsanom_status read_options(tsanom_dpd_nest_options *own,
+                                  const tsanom_dpd_nest_options *caller,
+                                  const tsanom_exec *exec) {
+  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
+  if (status < 0) return tsn_reject(exec, status, "options");
+  const char *invalid = invalid_field(own);
+  if (invalid) return tsn_reject(exec, TSANOM_E_OPTION, invalid);
+  return TSANOM_OK;
+}
+
+/* The block of a nest: the struct, then the buffers of its parts. */
+typedef struct {
+  tsanom_dpd_nest parts, *placed;
+} nest_block;
+
+static void layout(tsn_arena *arena, void *context) {
+  nest_block *block = context;
+  tsanom_dpd_nest *parts = &block->parts;
+  const tsanom_dpd_nest_options *options = &parts->options;
+  block->placed = tsn_arena_take(arena, 1, sizeof *block->placed);
   size_t octaves = tsn_nest_octaves(options->max_period);
   for (size_t i = 0; i < octaves; i++) {
     tsn_ngram_layout(arena, tsn_nest_window(i), &parts->octave[i]);
@@ -41,67 +66,53 @@ static tsanom_dpd_nest *layout(tsn_arena *arena, const tsanom_dpd_nest_options *
   size_t longest = octaves ? tsn_nest_window(octaves - 1) : TSN_NEST_SHORT;
   tsn_history_layout(arena, 3 * longest + 1, &parts->history);
   parts->known = tsn_arena_take(arena, options->capacity, sizeof *parts->known);
-  return nest;
-}
-
-static tsanom_status measure(const tsanom_dpd_nest_options *options,
-                             tsanom_dpd_nest_options *own, tsn_arena *measured) {
-  tsanom_status status = read_options(own, options);
-  if (status < 0) return status;
-  *measured = tsn_arena_measure();
-  tsanom_dpd_nest parts;
-  layout(measured, own, &parts);
-  return TSANOM_OK;
 }
 
 tsanom_status tsanom_dpd_nest_size(const tsanom_dpd_nest_options *options,
                                    size_t *bytes) {
+  nest_block block;
   if (!bytes) return TSANOM_E_NULL;
-  tsanom_dpd_nest_options own;
-  tsn_arena measured;
-  tsanom_status status = measure(options, &own, &measured);
-  return status < 0 ? status : tsn_arena_bytes(&measured, bytes);
+  tsanom_status status = read_options(&block.parts.options, options, NULL);
+  return status < 0 ? status : tsn_layout_bytes(layout, &block, bytes);
 }
 
-tsanom_status tsanom_dpd_nest_init(const tsanom_dpd_nest_options *options,
-                                   const tsanom_exec *exec, void *memory, size_t bytes,
-                                   tsanom_dpd_nest **nest) {
-  if (!nest) return TSANOM_E_NULL;
-  tsanom_dpd_nest_options own;
-  tsanom_exec own_exec;
-  tsn_arena measured, arena;
-  tsanom_status status = measure(options, &own, &measured);
+/* `memory` NULL: a block from the allocator of the checked exec. */
+static tsanom_status make(void *memory, size_t bytes,
+                          const tsanom_dpd_nest_options *options, const tsanom_exec *exec,
+                          tsanom_dpd_nest **nest) {
+  nest_block block = {.parts.kernels = tsn_dpd_kernels_at(exec->isa)};
+  tsn_object owner;
+  if (!nest) return tsn_reject(exec, TSANOM_E_NULL, "nest");
+  tsanom_status status = read_options(&block.parts.options, options, exec);
   if (status < 0) return status;
-  if ((status = tsn_exec_read(&own_exec, exec)) < 0) return status;
-  if ((status = tsn_object_arena(&measured, memory, bytes, &arena)) < 0) return status;
-  tsanom_dpd_nest parts = {.options = own, .kernels = tsn_dpd_kernels_at(own_exec.isa)};
-  tsanom_dpd_nest *made = layout(&arena, &own, &parts);
-  *made = parts;
+  status = tsn_object_place(exec, layout, &block, memory, bytes, &owner);
+  if (status < 0) return status;
+  tsanom_dpd_nest *made = block.placed;
+  *made = block.parts;
+  made->owner = owner;
   for (size_t m = 1; m <= TSN_NEST_SHORT; m++) {
     made->needed[m - 1] = (uint32_t)tsn_nest_needed(made, m);
   }
-  tsn_nest_attend(made, own.max_period);
+  tsn_nest_set_max_period(made, made->options.max_period);
   *nest = made;
   return TSANOM_OK;
+}
+
+tsanom_status tsanom_dpd_nest_init(void *memory, size_t bytes,
+                                   const tsanom_dpd_nest_options *options,
+                                   const tsanom_exec *exec, tsanom_dpd_nest **nest) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read(&own, exec);
+  if (status < 0) return status;
+  if (!memory) return tsn_reject(&own, TSANOM_E_NULL, "memory");
+  return make(memory, bytes, options, &own, nest);
 }
 
 tsanom_status tsanom_dpd_nest_create(const tsanom_dpd_nest_options *options,
                                      const tsanom_exec *exec, tsanom_dpd_nest **nest) {
-  if (!nest) return TSANOM_E_NULL;
-  size_t bytes;
-  tsn_object owner;
-  tsanom_dpd_nest *made;
-  tsanom_status status = tsanom_dpd_nest_size(options, &bytes);
-  if (status < 0) return status;
-  if ((status = tsn_object_allocate(exec, bytes, &owner)) < 0) return status;
-  status = tsanom_dpd_nest_init(options, exec, owner.block, bytes, &made);
-  if (status < 0) {
-    tsn_object_release(&owner);
-    return status;
-  }
-  made->owner = owner;
-  *nest = made;
-  return TSANOM_OK;
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read(&own, exec);
+  return status < 0 ? status : make(NULL, 0, options, &own, nest);
 }
 
 void tsanom_dpd_nest_destroy(tsanom_dpd_nest *nest) {
@@ -119,6 +130,7 @@ tsanom_status tsanom_dpd_nest_push(tsanom_dpd_nest *nest, uint64_t event,
 tsanom_status tsanom_dpd_nest_push_many(tsanom_dpd_nest *nest, const uint64_t *events,
                                         size_t count, int32_t *changed) {
   if (!nest || (!events && count)) return TSANOM_E_NULL;
+  if (!tsn_array_fits(count, sizeof *events)) return TSANOM_E_OVERFLOW;
   for (size_t i = 0; i < count; i++) {
     int any = tsn_nest_follow(nest, events[i]);
     if (changed) changed[i] = any;
@@ -129,7 +141,7 @@ tsanom_status tsanom_dpd_nest_push_many(tsanom_dpd_nest *nest, const uint64_t *e
 tsanom_status tsanom_dpd_nest_resize(tsanom_dpd_nest *nest, size_t max_period) {
   if (!nest) return TSANOM_E_NULL;
   if (max_period < 1 || max_period > nest->options.max_period) return TSANOM_E_OPTION;
-  tsn_nest_attend(nest, max_period);
+  tsn_nest_set_max_period(nest, max_period);
   return TSANOM_OK;
 }
 

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Nested loops in a stream of events.
  *
- * A loop of period p is found when c = max((repeats-1) p, least_events - p)
- * events in a row have equalled the one p before. Periods up to 16 are
- * counted directly, a vector of run lengths. Longer ones come in octaves: the
- * N-gram detector of window N answers for N/2 < p <= N, and sees a loop of such
- * a period before it is long enough to count, as c >= 2 p > N. Two such periods
- * cannot hide each other then: stretches that long with both would by Fine and
- * Wilf have a common divisor of them as their period. */
+ * A loop of period p is found when c = max((repeats-1)·p, least_events - p) consecutive
+ * events have equaled the event p before:
+ *
+ *   events   a b a b c | a b a b c | a b a b c        period 5, containing period 2
+ *                        ^ matches of period 5 start here, found after c = 10 of them
+ *
+ * Periods up to 16 are counted directly, in a vector of run lengths: one vector operation
+ * per event. Longer periods are divided into octaves: the N-gram detector of window N
+ * (32, 64, ...) covers N/2 < p <= N. It sees a loop of such a period before the loop is
+ * long enough to count, because c >= 2p > N. Two periods of one octave cannot hide each
+ * other: a sequence that long with both periods would, by Fine and Wilf (Proc. AMS 16
+ * (1965) 109-114), also have their greatest common divisor as a period. */
 #ifndef TSN_DPD_NEST_H
 #define TSN_DPD_NEST_H
 
 #include <tsanom/dpd.h>
 
+#include "core/arena.h"
 #include "dpd/dpd_kernel.h"
 #include "dpd/dpd_ngram.h"
-#include "dpd/dpd_object.h"
 
 enum {
   TSN_NEST_SHORT = 16,
@@ -23,17 +28,17 @@ enum {
   TSN_NEST_FOLLOWED_MAX = TSN_NEST_SHORT + TSN_NEST_OCTAVES_MAX
 };
 
-/* A repetition that goes on; a loop once `found` says so. */
+/* An ongoing repetition; a loop if `found`. */
 typedef struct {
   uint64_t period;  /* 0: none */
-  uint64_t matches; /* events in a row that equal the one a period before */
-  uint64_t number;  /* of the event that made it a loop */
+  uint64_t matches; /* consecutive events that equal the event a period before */
+  uint64_t number;  /* index of the event that made it a loop */
   bool found;
 } tsn_follower;
 
 struct tsanom_dpd_nest {
   tsn_object owner;
-  tsanom_dpd_nest_options options; /* as made: the largest max_period */
+  tsanom_dpd_nest_options options; /* with the largest max_period */
   const tsn_dpd_kernels *kernels;
   tsn_history history;
   uint64_t recent[2 * TSN_NEST_SHORT]; /* newest first from `head` on */
@@ -43,24 +48,24 @@ struct tsanom_dpd_nest {
   size_t max_period;                            /* in use */
   size_t octaves;                               /* in use */
   tsn_ngram octave[TSN_NEST_OCTAVES_MAX];       /* windows 32, 64, ... */
-  tsn_follower followed[TSN_NEST_FOLLOWED_MAX]; /* the short periods, then the octaves' */
-  size_t active;                                /* how many of these are loops */
-  tsanom_dpd_period *known;                     /* by period */
+  tsn_follower followed[TSN_NEST_FOLLOWED_MAX]; /* short periods, then one per octave */
+  size_t active;                                /* number of followers that are loops */
+  tsanom_dpd_period *known;                     /* sorted by period */
   size_t known_count;
-  bool overflowed; /* there were more periods than the capacity */
+  bool overflowed; /* more periods were found than the capacity */
 };
 
-/* Windows that periods up to max_period take, and the size of the i-th of them. */
+/* Number of octaves for periods up to max_period, and the window of the i-th. */
 size_t tsn_nest_octaves(size_t max_period);
 size_t tsn_nest_window(size_t i);
 
-/* Matches in a row that make a loop of a repetition. */
+/* Consecutive matches that make a repetition a loop. */
 uint64_t tsn_nest_needed(const tsanom_dpd_nest *nest, uint64_t period);
 
-/* Look for periods up to max_period from now on. */
-void tsn_nest_attend(tsanom_dpd_nest *nest, size_t max_period);
+/* Detect periods up to max_period from now on. */
+void tsn_nest_set_max_period(tsanom_dpd_nest *nest, size_t max_period);
 
-/* Take the next event; 1 if a loop was found or ended by it. */
+/* Push the next event. Returns 1 if it found or ended a loop. */
 int tsn_nest_follow(tsanom_dpd_nest *nest, uint64_t event);
 
 /* Index of the first event of a loop. */

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a nest knows of its loops. */
+/* Nested loops: the functions that read a nest. */
+#include "core/size.h"
 #include "dpd/dpd_nest.h"
 
 static bool starts_now(const tsanom_dpd_nest *nest, const tsn_follower *f) {
   return (nest->history.count - 1 - tsn_follower_first(nest, f)) % f->period == 0;
 }
 
-/* The loops that go on, or those of them that start an iteration now. */
+/* The active loops, or those of them that start an iteration now. */
 static tsanom_status list_loops(const tsanom_dpd_nest *nest, bool only_starts,
                                 tsanom_dpd_loop *loops, size_t capacity, size_t *count) {
   if (!nest || !count || (!loops && capacity)) return TSANOM_E_NULL;
-  size_t given = 0, left = nest->active;
+  size_t listed = 0, left = nest->active;
   for (size_t i = 0; left > 0; i++) {
     const tsn_follower *f = &nest->followed[i];
     if (!f->found) continue;
     left--;
     if (only_starts && !starts_now(nest, f)) continue;
-    if (given < capacity) {
-      loops[given] = (tsanom_dpd_loop){.period = (size_t)f->period,
-                                       .first = tsn_follower_first(nest, f),
-                                       .found = f->number};
+    if (listed < capacity) {
+      loops[listed] = (tsanom_dpd_loop){.period = (size_t)f->period,
+                                        .first = tsn_follower_first(nest, f),
+                                        .found = f->number};
     }
-    given++;
+    listed++;
   }
-  *count = given;
-  return given > capacity ? TSANOM_PARTIAL : TSANOM_OK;
+  *count = listed;
+  return listed > capacity ? TSANOM_PARTIAL : TSANOM_OK;
 }
 
 tsanom_status tsanom_dpd_nest_loops(const tsanom_dpd_nest *nest, tsanom_dpd_loop *loops,
@@ -40,6 +41,7 @@ tsanom_status tsanom_dpd_nest_starts(const tsanom_dpd_nest *nest, tsanom_dpd_loo
 tsanom_status tsanom_dpd_nest_predict(const tsanom_dpd_nest *nest, uint64_t *events,
                                       size_t count) {
   if (!nest || !events) return TSANOM_E_NULL;
+  if (!tsn_array_fits(count, sizeof *events)) return TSANOM_E_OVERFLOW;
   uint64_t period = 0;
   for (size_t i = 0; i < TSN_NEST_SHORT + nest->octaves; i++) {
     const tsn_follower *f = &nest->followed[i];
@@ -54,8 +56,8 @@ tsanom_status tsanom_dpd_nest_periods(const tsanom_dpd_nest *nest,
                                       tsanom_dpd_period *periods, size_t capacity,
                                       size_t *count) {
   if (!nest || !count || (!periods && capacity)) return TSANOM_E_NULL;
-  size_t given = nest->known_count < capacity ? nest->known_count : capacity;
-  for (size_t k = 0; k < given; k++) {
+  size_t listed = nest->known_count < capacity ? nest->known_count : capacity;
+  for (size_t k = 0; k < listed; k++) {
     periods[k] = nest->known[k];
     for (size_t i = 0; i < TSN_NEST_SHORT + nest->octaves; i++) {
       const tsn_follower *f = &nest->followed[i];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an event does to the loops of a nest. */
+/* Nested loops: the effect of an event. Short periods (up to 16) have run lengths of
+ * their own; a longer one is followed from the moment that the N-gram detector of its
+ * octave finds it. */
 #include "dpd/dpd_nest.h"
 
 #include <string.h>
@@ -22,7 +24,7 @@ uint64_t tsn_nest_needed(const tsanom_dpd_nest *nest, uint64_t period) {
   return least > period && least - period > repeats ? least - period : repeats;
 }
 
-/* The record of a period, made if need be; NULL where there is no room. */
+/* The record of a period, created if necessary; NULL if the capacity is exhausted. */
 static tsanom_dpd_period *record_of(tsanom_dpd_nest *nest, uint64_t period) {
   size_t at = 0;
   while (at < nest->known_count && nest->known[at].period < period) at++;
@@ -37,7 +39,7 @@ static tsanom_dpd_period *record_of(tsanom_dpd_nest *nest, uint64_t period) {
   return place;
 }
 
-/* What was found inside a longer loop puts that one a level higher. */
+/* A loop found inside a longer one raises the level of that. */
 static void raise_levels(tsanom_dpd_nest *nest, uint64_t period, size_t level) {
   for (size_t i = 0; i < TSN_NEST_SHORT + nest->octaves; i++) {
     const tsn_follower *outer = &nest->followed[i];
@@ -68,7 +70,7 @@ static void end_loop(tsanom_dpd_nest *nest, tsn_follower *f, uint64_t last) {
   record->events += f->matches + f->period;
 }
 
-/* A multiple of a shorter period is none: its run is that of the divisor. */
+/* Whether the period is only a multiple of a shorter one, whose run is as long. */
 static bool is_multiple(const tsanom_dpd_nest *nest, size_t period) {
   for (size_t d = 1; d <= period / 2; d++) {
     if (period % d == 0 && nest->run[d - 1] + d >= nest->run[period - 1] + period) {
@@ -106,8 +108,8 @@ static int follow_short(tsanom_dpd_nest *nest, uint64_t event) {
   return changed;
 }
 
-/* Events in a row that equal the one `period` before; at least the window. Those
- * further back than the history reaches are not counted. */
+/* Consecutive events that equal the event `period` before, at least the window, as far as
+ * the history reaches. */
 static uint64_t count_matches(const tsn_history *history, uint64_t period,
                               uint64_t matches) {
   uint64_t newest = history->count - 1;
@@ -119,7 +121,7 @@ static uint64_t count_matches(const tsn_history *history, uint64_t period,
   return matches;
 }
 
-/* Whether the octave's period is one that it answers for. */
+/* Whether the octave covers the period that it found. */
 static bool is_its_own(const tsanom_dpd_nest *nest, const tsn_ngram *ngram) {
   return ngram->period > ngram->window / 2 && ngram->period <= nest->max_period;
 }
@@ -130,8 +132,9 @@ static bool begin_if_due(tsanom_dpd_nest *nest, tsn_follower *f) {
   return due;
 }
 
-/* Follow the period that the octave has. */
-static bool take_up(tsanom_dpd_nest *nest, tsn_follower *f, const tsn_ngram *ngram) {
+/* Follow the period that the octave found. */
+static bool start_following(tsanom_dpd_nest *nest, tsn_follower *f,
+                            const tsn_ngram *ngram) {
   f->period = ngram->period;
   f->matches = count_matches(&nest->history, ngram->period, ngram->window);
   return begin_if_due(nest, f);
@@ -149,7 +152,7 @@ static int follow_octave(tsanom_dpd_nest *nest, size_t i) {
   bool was_found = f->found;
   if (was_found) end_loop(nest, f, nest->history.count - 2);
   *f = (tsn_follower){0};
-  return (is_own && take_up(nest, f, ngram)) || was_found;
+  return (is_own && start_following(nest, f, ngram)) || was_found;
 }
 
 int tsn_nest_follow(tsanom_dpd_nest *nest, uint64_t event) {
@@ -169,8 +172,8 @@ static void drop_longer(tsanom_dpd_nest *nest, size_t max_period) {
   }
 }
 
-/* Find the loops that go on and are not followed yet. */
-static void look_again(tsanom_dpd_nest *nest) {
+/* Detect the active loops that are not followed yet. */
+static void find_active(tsanom_dpd_nest *nest) {
   for (size_t m = 1; m <= TSN_NEST_SHORT && m <= nest->max_period; m++) {
     tsn_follower *f = &nest->followed[m - 1];
     if (f->period) continue;
@@ -181,11 +184,11 @@ static void look_again(tsanom_dpd_nest *nest) {
   for (size_t i = 0; i < nest->octaves; i++) {
     tsn_follower *f = &nest->followed[TSN_NEST_SHORT + i];
     const tsn_ngram *ngram = &nest->octave[i];
-    if (!f->period && is_its_own(nest, ngram)) take_up(nest, f, ngram);
+    if (!f->period && is_its_own(nest, ngram)) start_following(nest, f, ngram);
   }
 }
 
-void tsn_nest_attend(tsanom_dpd_nest *nest, size_t max_period) {
+void tsn_nest_set_max_period(tsanom_dpd_nest *nest, size_t max_period) {
   drop_longer(nest, max_period);
   size_t octaves = tsn_nest_octaves(max_period);
   for (size_t i = nest->octaves; i < octaves; i++) {
@@ -194,5 +197,5 @@ void tsn_nest_attend(tsanom_dpd_nest *nest, size_t max_period) {
   }
   nest->octaves = octaves;
   nest->max_period = max_period;
-  look_again(nest);
+  find_active(nest);
 }

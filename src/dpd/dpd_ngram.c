@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The rolling hash and its lists; see dpd_ngram.h. */
 #include "dpd/dpd_ngram.h"
 
 #include <string.h>
 
-/* Hashes are polynomials in a fixed base, modulo the prime 2^61 - 1, and made
- * canonical only to be compared. With a base below 2^58 the chain from event to event
- * is one product, folded once: what grows to h is at most h / 8 of the next one, and
- * the events add less than 2^63, so that hashes stay below 8/7 2^63. */
+/* Hashes are polynomials in a fixed base modulo the prime 2^61 - 1. They are reduced to
+ * canonical form only for comparison. With a base below 2^58, the dependency from event
+ * to event is one product, folded once: a hash h contributes at most h / 8 to the next
+ * one, and the events add less than 2^63, so that hashes stay below 8/7·2^63. */
 static const uint64_t prime = TSN_NGRAM_PRIME;
 static const uint64_t base = TSN_NGRAM_BASE;
 
 __extension__ typedef unsigned __int128 wide;
 
-/* What happens seldom takes no registers from what is done for each event. */
+/* Rare paths are not inlined, so that they take no registers from the loop over events.
+ */
 #define NOT_INLINE static __attribute__((noinline))
 
-/* Congruent, and less than 2^61 + value / 2^61. */
+/* Congruent to value, and less than 2^61 + value / 2^61. */
 static inline uint64_t folded(wide value) {
   return ((uint64_t)value & prime) + (uint64_t)(value >> 61);
 }
@@ -25,7 +27,7 @@ static inline uint64_t canonical(uint64_t value) {
   return once >= prime ? once - prime : once;
 }
 
-/* Spread the identifiers over 61 bits: small integers differ in few. */
+/* Spread the identifiers over 61 bits: small integers differ in few bits. */
 static inline uint64_t residue(uint64_t event) {
   return (event * TSN_NGRAM_SPREAD) >> 3;
 }
@@ -64,7 +66,7 @@ void tsn_history_continue(const tsn_history *history, uint64_t period, uint64_t 
   }
 }
 
-/* Lists for each place that can count: one in five then has an N-gram. */
+/* Lists per valid entry: about one list in five contains an N-gram. */
 enum { LISTS = 4 };
 
 void tsn_ngram_layout(tsn_arena *arena, size_t max_period, tsn_ngram *ngram) {
@@ -75,8 +77,8 @@ void tsn_ngram_layout(tsn_arena *arena, size_t max_period, tsn_ngram *ngram) {
   ngram->place = tsn_arena_take(arena, places, sizeof *ngram->place);
 }
 
-/* The hash of the window that ends at an event of the residue `entering`, from that of
- * the one before; once the window is full `leaving` has left it. */
+/* The hash after an event with residue `entering`; if the window is full, the event
+ * `leaving` leaves it. */
 static inline uint64_t rolled(const tsn_ngram *ngram, uint64_t hash, uint64_t entering,
                               uint64_t leaving, bool full) {
   uint64_t change = entering;
@@ -84,7 +86,7 @@ static inline uint64_t rolled(const tsn_ngram *ngram, uint64_t hash, uint64_t en
   return folded((wide)hash * base) + change;
 }
 
-/* Move the window on to the event `number`. */
+/* Move the window to the event `number`. */
 static inline void roll(tsn_ngram *ngram, const tsn_history *history, uint64_t number,
                         uint64_t entering, bool full) {
   ngram->hash = rolled(ngram, ngram->hash, entering,
@@ -96,9 +98,9 @@ static inline uint32_t *list_of(const tsn_ngram *ngram, uint64_t hash) {
   return &ngram->head[(hash >> 32) & ngram->head_mask];
 }
 
-/* How far back the N-gram that ends at `now` did before, if that is at most
- * max_period, else 0. A list holds its N-grams newest first, so that those before
- * one that is too old are none to ask for, nor are their places still theirs. */
+/* Distance from `now` to the previous end of the same N-gram, if at most max_period, else
+ * 0. Lists are sorted newest first: the search ends at the first entry that is too old,
+ * whose successors may have been overwritten. */
 NOT_INLINE uint32_t distance_back(const tsn_ngram *ngram, uint32_t number, uint32_t now,
                                   uint32_t mark) {
   for (;;) {
@@ -110,9 +112,10 @@ NOT_INLINE uint32_t distance_back(const tsn_ngram *ngram, uint32_t number, uint3
   }
 }
 
-/* Note that the N-gram ends at `number`; how far back it did before, or 0. Whether a
- * list is empty nobody can foresee: that its newest N-gram is too old, or another one
- * with none behind it, is nearly always so and costs no branch but one. */
+/* Insert the N-gram that ends at `number`. Returns the distance to its previous end, or
+ * 0. Whether a list is empty is unpredictable. The common cases, that the newest entry is
+ * too old or is another N-gram without a valid successor, share one predictable branch.
+ */
 static inline uint32_t note(tsn_ngram *ngram, uint64_t hash, uint64_t number) {
   uint32_t now = (uint32_t)number, mark = (uint32_t)hash;
   uint32_t *head = list_of(ngram, hash), newest = *head;
@@ -140,8 +143,8 @@ static bool is_repeated(const tsn_ngram *ngram, const tsn_history *history,
   return true;
 }
 
-/* How far back a window of the hash was before the one `back` events before. The place
- * of one max_period before may be the newest window's by now, and none behind counts. */
+/* Distance to the next older window with this hash, before the one `back` events ago. The
+ * entry of a window max_period ago may have been overwritten by the newest one. */
 static uint32_t further_back(const tsn_ngram *ngram, uint32_t now, uint32_t back,
                              uint32_t mark) {
   if (back == ngram->max_period) return 0;
@@ -149,8 +152,8 @@ static uint32_t further_back(const tsn_ngram *ngram, uint32_t now, uint32_t back
   return distance_back(ngram, older, now, mark);
 }
 
-/* The nearest window of the newest one's hash was `back` events ago: its period, unless
- * that is another window, a collision, and those behind it are too. */
+/* The most recent window with the same hash ended `back` events ago. Find the first such
+ * window that is equal; the others are hash collisions. */
 NOT_INLINE void confirm(tsn_ngram *ngram, const tsn_history *history, uint64_t hash,
                         uint32_t back) {
   uint32_t newest = (uint32_t)(history->count - 1);
@@ -162,15 +165,14 @@ NOT_INLINE void confirm(tsn_ngram *ngram, const tsn_history *history, uint64_t h
   ngram->locked = history->count;
 }
 
-/* Take note of the newest window. */
+/* Insert the newest window and check whether it was seen before. */
 static inline void look_for_period(tsn_ngram *ngram, const tsn_history *history,
                                    uint64_t hash) {
   uint32_t back = note(ngram, hash, history->count - 1);
   if (back) confirm(ngram, history, hash, back);
 }
 
-/* The last numbers are kept as 32-bit words: before they come round again the
- * lists are wiped. */
+/* Numbers are stored in 32 bits: the lists are cleared before these wrap around. */
 static const uint64_t events_between_wipes = UINT64_C(1) << 31;
 
 void tsn_ngram_start(tsn_ngram *ngram, const tsn_history *history, size_t window,
@@ -198,10 +200,10 @@ void tsn_ngram_start(tsn_ngram *ngram, const tsn_history *history, size_t window
   }
 }
 
-/* The lock is lost: bring hash and lists up to the event before the newest.
- * While it held the windows repeated with the period, so that the hash of the
- * last one that was taken is also that of a window less than 2 periods back, and
- * only the last period's places can still be asked for. */
+/* The period is lost: bring hash and lists up to the event before the newest. While the
+ * period held, the windows repeated with it. So the last computed hash is also that of a
+ * window less than two periods ago, and only the entries of the last period can still be
+ * searched. */
 static void catch_up(tsn_ngram *ngram, const tsn_history *history) {
   uint64_t newest = history->count - 1, period = ngram->period;
   uint64_t skipped = newest - ngram->hashed;
@@ -213,7 +215,7 @@ static void catch_up(tsn_ngram *ngram, const tsn_history *history) {
   }
 }
 
-/* The period does not hold any more. */
+/* The period no longer holds. */
 NOT_INLINE void unlock(tsn_ngram *ngram, const tsn_history *history) {
   if (history->count - 1 - ngram->wiped < events_between_wipes) {
     catch_up(ngram, history);
@@ -247,10 +249,11 @@ void tsn_ngram_push_bank(tsn_ngram *bank, size_t count, const tsn_history *histo
   for (size_t i = 0; i < count; i++) push(&bank[i], history, entering);
 }
 
-/* Hashes that are known ahead: enough to hide the way to a far cache. */
+/* Hashes computed ahead: enough to hide the latency of the last-level cache. */
 enum { AHEAD = 32 };
 
-/* The hashes of the windows that end at the next events; their lists are fetched. */
+/* Compute the hashes of the windows that end at the next events and prefetch their
+ * lists. */
 static void look_ahead(const tsn_ngram *ngram, const tsn_history *history,
                        const uint64_t *next, size_t count, uint64_t *ahead) {
   uint64_t hash = ngram->hash;

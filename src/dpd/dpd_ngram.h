@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The smallest m with d(m) = 0 in events (eq. 2), in O(1) expected.
+/* The smallest m with d(m) = 0 of a stream of events (eq. 2), in expected O(1) per event.
  *
- * d(m) = 0 says that the last N events equal the N events m before: the smallest
- * such m is the distance to the previous occurrence of the current N-gram. A
- * Karp-Rabin hash of the N-gram rolls along; a table of lists, newest first,
- * remembers where the last max_period N-grams were. Nothing is ever deleted: a
- * list ends at the first place that is too old.
+ * d(m) = 0 means that the last N events equal the N events m before. The smallest such m
+ * is the distance to the previous occurrence of the current N-gram:
  *
- * Once a period p is known, d(p) stays 0 as long as x[t] = x[t-p], and no
- * smaller m can join it: by Fine and Wilf (Proc. AMS 16 (1965) 109-114) its
- * stretch would have had the period gcd(m, p) already, since N >= p. So a locked
- * stream costs one comparison an event; what hash and tables missed is made up
- * when the lock is lost, in at most 2 p steps. */
+ *   ... a b c d | a b c d | a b c d        N = 4: the N-gram "a b c d" ended 4 events ago
+ *                 \_____/   \_____/
+ *
+ * A Karp-Rabin hash of the N-gram is updated per event. A hash table of lists, newest
+ * first, contains the ends of the last max_period N-grams. Nothing is deleted: a list
+ * ends at the first entry that is too old.
+ *
+ * While a period p is known, d(p) = 0 as long as x[t] = x[t-p], and no smaller m can
+ * become a zero: by Fine and Wilf (Proc. AMS 16 (1965) 109-114) the window would have had
+ * the period gcd(m, p) already, because N >= p. So a locked stream costs one comparison
+ * per event. Hash and lists are brought up to date when the period is lost, in at most
+ * 2p steps. */
 #ifndef TSN_DPD_NGRAM_H
 #define TSN_DPD_NGRAM_H
 
@@ -23,11 +27,11 @@
 #define TSN_NGRAM_BASE UINT64_C(0x02F3C5D7E9B0D615)
 #define TSN_NGRAM_SPREAD UINT64_C(0x9E3779B97F4A7C15)
 
-/* The last events of a stream; `mask` + 1 of them, a power of two. */
+/* The last `mask` + 1 events of a stream, a power of two. */
 typedef struct {
   uint64_t *event;
   uint64_t mask;
-  uint64_t count; /* events pushed so far: the newest is number count - 1 */
+  uint64_t count; /* events pushed so far: the newest has number count - 1 */
 } tsn_history;
 
 static inline uint64_t tsn_history_at(const tsn_history *history, uint64_t number) {
@@ -38,15 +42,15 @@ static inline void tsn_history_push(tsn_history *history, uint64_t event) {
   history->event[history->count++ & history->mask] = event;
 }
 
-/* The next `count` events, if those go on by the period. */
+/* The next `count` events if the period continues. */
 void tsn_history_continue(const tsn_history *history, uint64_t period, uint64_t *events,
                           size_t count);
 
-/* Room for at least `events`. */
+/* Capacity for at least `events` events. */
 void tsn_history_layout(tsn_arena *arena, size_t events, tsn_history *history);
 
-/* An N-gram that has been: the number of the one before it in its list, and the low
- * word of its hash. Numbers are low words too. */
+/* An earlier N-gram: the number of the next older one in its list, and the low 32 bits of
+ * its hash. Numbers are stored as their low 32 bits too. */
 typedef struct {
   uint32_t older;
   uint32_t hash;
@@ -56,34 +60,34 @@ typedef struct {
   size_t window;       /* N */
   uint32_t max_period; /* <= window */
   uint64_t period;     /* the smallest m <= max_period with d(m) = 0; 0: none */
-  uint64_t locked;     /* count at the event that found it */
-  uint64_t hashed;     /* count up to which hash and lists are right */
+  uint64_t locked;     /* count at the event that found the period */
+  uint64_t hashed;     /* count up to which hash and lists are valid */
   uint64_t hash;       /* of the window that ends at `hashed`, not canonical */
   uint64_t leaving;    /* minus the weight of the event that leaves the window */
-  uint64_t wiped;      /* number before which nothing is in the lists */
+  uint64_t wiped;      /* the lists contain no event before this number */
   uint64_t head_mask;
   uint32_t *head; /* the number of the newest N-gram of each list */
   uint64_t place_mask;
   tsn_ngram_place *place; /* by number */
 } tsn_ngram;
 
-/* Room for periods up to max_period; tsn_ngram_start() makes it ready. */
+/* Capacity for periods up to max_period; tsn_ngram_start() initializes it. */
 void tsn_ngram_layout(tsn_arena *arena, size_t max_period, tsn_ngram *ngram);
 
-/* Begin, or begin again with another window, on what the history holds: at least
- * the last window + max_period events, or all there were. */
+/* Start, or restart with another window, on the history, which must contain at least the
+ * last window + max_period events, or all events. */
 void tsn_ngram_start(tsn_ngram *ngram, const tsn_history *history, size_t window,
                      size_t max_period);
 
-/* Take note of the newest event of the history; updates ngram->period. */
+/* Process the newest event of the history; updates ngram->period. */
 void tsn_ngram_push(tsn_ngram *ngram, const tsn_history *history);
 
-/* The same for a bank of them. */
+/* The same for an array of detectors. */
 void tsn_ngram_push_bank(tsn_ngram *bank, size_t count, const tsn_history *history);
 
-/* Push the next events on the history and take note of them, as long as there is no
- * period; how many it were, the last of which may have found one. Some are left to
- * tsn_ngram_push(): 0 is an answer. */
+/* Push the next events to the history and process them while there is no period. Returns
+ * their number; the last of them may have found a period. It may return 0, if the next
+ * event needs tsn_ngram_push(). */
 size_t tsn_ngram_seek(tsn_ngram *ngram, tsn_history *history, const uint64_t *next,
                       size_t count);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums over a sliding window, a vector of delays at a time. What bounds these
- * loops is arithmetic: a vector of delays takes two differences, two magnitudes and
- * two additions for each sample, so that the minimum and the total are made as seldom
- * as their readers allow. A minimum does not depend on the order in which it is taken,
- * nor does an integer total; the total of doubles has its sixteen lanes fixed here,
- * for every level to add in one order. */
+/* Sums over a sliding window, a vector of delays at a time. Arithmetic limits these
+ * loops: per vector of delays and sample, two differences, two magnitudes and two
+ * additions. So the minimum and the total are computed only once per block of samples, if
+ * requested. A minimum and an integer total do not depend on the order of their operands;
+ * the total of doubles uses sixteen lanes at every level, so that all levels add in one
+ * order. */
 #include "dpd/dpd_slide_kernel.h"
 
 #include <math.h>
@@ -24,8 +24,8 @@ INLINE tsn_f64 magnitude_f64(tsn_f64 v) {
   return (tsn_f64)((tsn_i64)v & INT64_MAX);
 }
 
-/* All ones in the lanes below `count`, of 8 bytes each. By doubles, as the base level
- * compares no integers of that size. */
+/* All ones in the lanes below `count`, of 8 bytes each. It compares doubles because the
+ * base level cannot compare 64-bit integers. */
 INLINE tsn_i64 lanes_below(size_t count) {
   tsn_f64 lane;
   for (int k = 0; k < WIDTH; k++) lane[k] = k;
@@ -35,7 +35,7 @@ INLINE tsn_i64 lanes_below(size_t count) {
 /* Samples whose constants stay in registers. */
 enum { AT_ONCE = TSN_VECTOR_BYTES == 64 ? TSN_DPD_BLOCK : TSN_DPD_BLOCK / 2 };
 
-/* The samples that enter and leave the window, in every lane, so that they stay
+/* The samples that enter and leave the window, broadcast to all lanes, so that they stay
  * in registers. */
 typedef struct {
   const double *newest;
@@ -52,7 +52,7 @@ INLINE block_f64 block_of_f64(const double *newest, size_t window, size_t sample
   return block;
 }
 
-/* What the k-th sample adds to the sums of the delays m + 1, ... */
+/* The change of the sums of delays m + 1, ... by the k-th sample. */
 INLINE tsn_f64 step_f64(const block_f64 *block, size_t k, size_t m) {
   const double *before = block->newest + (block->samples - k) + m;
   tsn_f64 entering = magnitude_f64(block->enters[k] - load_f64(before));
@@ -60,8 +60,8 @@ INLINE tsn_f64 step_f64(const block_f64 *block, size_t k, size_t m) {
   return entering - leaving;
 }
 
-/* One vector of sums by all samples of a block. Lanes that are not `there` keep
- * their sums. */
+/* Slide one vector of sums by all samples of a block. Lanes not in `there` keep their
+ * sums. */
 INLINE tsn_f64 slide_vector_f64(const block_f64 *block, size_t m, tsn_i64 there,
                                 tsn_f64 s) {
   for (size_t k = 0; k < block->samples; k++) {
@@ -70,7 +70,7 @@ INLINE tsn_f64 slide_vector_f64(const block_f64 *block, size_t m, tsn_i64 there,
   return s;
 }
 
-/* By halves, as dependent comparisons take their time. */
+/* Halving shortens the chain of dependent comparisons. */
 INLINE double least_lane(tsn_f64 v) {
   double lane[WIDTH];
   memcpy(lane, &v, sizeof lane);
@@ -82,7 +82,7 @@ INLINE double least_lane(tsn_f64 v) {
   return lane[0];
 }
 
-/* By halves. */
+/* The order of addition is fixed: halves. */
 INLINE double total_lanes(const tsn_f64 *total) {
   double lane[TOTAL_LANES];
   for (size_t k = 0; k < TOTAL_LANES; k++) lane[k] = total[k / WIDTH][k % WIDTH];
@@ -92,8 +92,7 @@ INLINE double total_lanes(const tsn_f64 *total) {
   return lane[0];
 }
 
-/* Lanes that are not there are no candidates: the minimum passes over a NaN in its
- * first operand. */
+/* Lanes not in `there` are set to NaN, which the minimum ignores in its first operand. */
 INLINE void pass_f64(const double *newest, size_t window, size_t samples, double *sum,
                      size_t lags, double *lowest, double *total) {
   block_f64 block = block_of_f64(newest, window, samples);
@@ -142,7 +141,7 @@ static double slide_f64(const double *newest, size_t window, size_t samples, dou
   return least;
 }
 
-/* Fixed point: twice as many delays a vector, and four operations instead of six. */
+/* Fixed point: twice as many delays per vector, four operations instead of six. */
 enum { WIDTH_U32 = TSN_VECTOR_BYTES / 4 };
 
 INLINE tsn_i32 load_i32(const int32_t *at) {
@@ -190,8 +189,8 @@ INLINE tsn_u32 slide_vector_u32(const block_i32 *block, size_t m, tsn_u32 there,
   return g;
 }
 
-/* Sums of 32 bits in lanes of 64: of both halves together, where the upper half
- * wraps, and of the upper halves alone. */
+/* Totals of 32-bit sums in 64-bit lanes: of whole lanes, where the upper half wraps, and
+ * of the upper halves. */
 typedef struct {
   tsn_u64 both, upper;
 } wide_total;
@@ -268,7 +267,7 @@ static uint32_t slide_u32(const int32_t *newest, const uint32_t *newest_window,
 
 enum { DISTANCE_LANES = 32 };
 
-/* Lanes are fixed for every level to add in the same order. */
+/* The number of lanes is fixed, so that all levels add in the same order. */
 static double distance_f64(const double *x, const double *y, size_t count) {
   double total[DISTANCE_LANES] = {0};
   size_t i = 0;

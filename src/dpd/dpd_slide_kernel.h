@@ -4,17 +4,17 @@
  *
  *   s(m) += |x[t] - x[t-m]| - |x[t-N] - x[t-N-m]|.
  *
- * As |a - b| = 2 max(a, b) - a - b, the sums of integers are also
+ * Because |a - b| = 2 max(a, b) - a - b, the sums of integers are also
  *
  *   s(m) = 2 g(m) - w[t] - w[t-m],
  *   g(m) += max(x[t], x[t-m]) - max(x[t-N], x[t-N-m]),
  *
- * where w[t] is the sum of the window that ends at t: a greater sample takes one
- * operation, a magnitude two. All of that is modulo 2^32, in which the s(m) fit.
+ * where w[t] is the sum of the window that ends at t: a maximum takes one operation, a
+ * magnitude two. All arithmetic is modulo 2^32; the s(m) fit.
  *
- * Samples are kept newest first, so that x[t-m] of all delays lie one after the
- * other; s(m) is at index m - 1. The kernels read samples in whole vectors: up to
- * TSN_DPD_PADDING beyond those they need. */
+ * Samples are stored newest first, so that x[t-m] of all delays are contiguous; s(m) is
+ * at index m - 1. The kernels read whole vectors: up to TSN_DPD_PADDING samples after the
+ * needed ones. */
 #ifndef TSN_DPD_SLIDE_KERNEL_H
 #define TSN_DPD_SLIDE_KERNEL_H
 
@@ -24,13 +24,13 @@
 
 enum {
   TSN_DPD_PADDING = 16,
-  TSN_DPD_BLOCK = 8 /* samples that the kernels slide by in one go */
+  TSN_DPD_BLOCK = 8 /* most samples that a call slides by */
 };
 
 typedef struct {
   /* Slide the first `lags` sums s(m), or g(m), by the samples newest[samples - 1], ...,
-   * newest[0]: each as if by one after the other. Gives the least of these s(m) after
-   * the last and, unless NULL, their total. */
+   * newest[0], with the result of sliding by one after the other. Returns the minimum of
+   * these s(m) after the last sample and, unless `total` is NULL, their total. */
   double (*slide_f64)(const double *newest, size_t window, size_t samples, double *sum,
                       size_t lags, double *total);
   uint32_t (*slide_u32)(const int32_t *newest, const uint32_t *newest_window,

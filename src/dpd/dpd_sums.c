@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Updating the sums N·d(m); the idea is described in dpd_sums.h, the loops over delays
+ * are in dpd_slide_kernel.c. */
 #include "dpd/dpd_sums.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Samples between two sums that are computed afresh: rounding then piles up over
- * REFRESH_EVERY * M steps, and N / REFRESH_EVERY terms a sample are the price. A
- * multiple of TSN_DPD_BLOCK.
- * Fewer than BLOCK_DELAYS are slid by each sample: they have a short window, of which
- * the mean of a few samples ago says less. */
+/* REFRESH_EVERY: samples between two sums that are computed from their terms. Rounding
+ * errors then accumulate over at most REFRESH_EVERY·M steps, at the cost of
+ * N / REFRESH_EVERY terms per sample. A multiple of TSN_DPD_BLOCK.
+ * BLOCK_DELAYS: fewer delays than this are slid after every sample. Their window may be
+ * short, so that the mean of a few samples ago is a worse threshold, and a block of so
+ * few sums saves little. */
 enum { REFRESH_EVERY = 32, BLOCK_DELAYS = 64 };
 
 void tsn_sums_layout(tsn_arena *arena, size_t window, size_t max_period, double scale,
@@ -17,9 +20,9 @@ void tsn_sums_layout(tsn_arena *arena, size_t window, size_t max_period, double 
   *sums = (tsn_sums){.scale = scale,
                      .fixed_most = (double)(INT32_MAX / (int64_t)window),
                      .history = history,
-                     .room = history / 4 + 1,
+                     .slack = history / 4 + 1,
                      .delays = max_period + TSN_DPD_PADDING};
-  sums->samples = history + sums->room + TSN_DPD_PADDING;
+  sums->samples = history + sums->slack + TSN_DPD_PADDING;
   sums->value = tsn_arena_take(arena, sums->samples, sizeof *sums->value);
   if (scale > 0) {
     sums->fixed = tsn_arena_take(arena, sums->samples, sizeof *sums->fixed);
@@ -37,9 +40,9 @@ static void widen(tsn_range *range, double low, double high) {
   range->high = high > range->high ? high : range->high;
 }
 
-/* What vectors read beyond the samples and the sums is defined. */
+/* Also clears the padding that vectors read after the samples and the sums. */
 static void clear(tsn_sums *sums) {
-  sums->head = sums->room;
+  sums->head = sums->slack;
   memset(sums->value, 0, sums->samples * sizeof *sums->value);
   if (sums->fixed) {
     memset(sums->fixed, 0, sums->samples * sizeof *sums->fixed);
@@ -48,20 +51,19 @@ static void clear(tsn_sums *sums) {
   } else {
     memset(sums->sum, 0, sums->delays * sizeof *sums->sum);
   }
-  for (size_t i = 0; i < TSN_SUMS_STRETCHES; i++) sums->stretch[i] = no_range;
+  for (size_t i = 0; i < TSN_SUMS_SEGMENTS; i++) sums->segment[i] = no_range;
   sums->range = no_range;
 }
 
-/* The terms of delay m that are in the window: all of them, or as many as there
- * are samples m before. */
+/* Number of terms of a delay: N, or fewer at the start of the stream. */
 static size_t terms_of(const tsn_sums *sums, size_t delay) {
   if (sums->count <= delay) return 0;
   uint64_t terms = sums->count - delay;
   return terms < sums->window ? (size_t)terms : sums->window;
 }
 
-/* Samples that never were are 0 in fixed point; in double precision, where that would
- * leave its rounding, they have no terms. */
+/* Compute a sum from its terms. In fixed point, samples before the stream count as 0; in
+ * double precision, where they would leave rounding errors, they have no terms. */
 static void refresh(tsn_sums *sums, size_t delay) {
   if (sums->fixed) {
     const int32_t *x = sums->fixed + sums->head;
@@ -88,8 +90,8 @@ static void refresh_windows(tsn_sums *sums) {
   }
 }
 
-/* The mean and the least of the complete sums. */
-static void survey(tsn_sums *sums) {
+/* Mean and minimum of the complete sums. */
+static void summarize(tsn_sums *sums) {
   size_t complete = tsn_sums_complete(sums);
   double total = 0, least = INFINITY;
   for (size_t m = 1; m <= complete; m++) {
@@ -112,7 +114,7 @@ void tsn_sums_start(tsn_sums *sums, const tsn_dpd_slide_kernels *kernels, size_t
   sums->behind = 0;
   if (sums->fixed) refresh_windows(sums);
   for (size_t m = 1; m <= max_period; m++) refresh(sums, m);
-  survey(sums);
+  summarize(sums);
   if (sums->followed > tsn_sums_complete(sums)) sums->followed = 0;
   tsn_sums_follow(sums, sums->followed);
 }
@@ -123,27 +125,28 @@ void tsn_sums_zero(tsn_sums *sums) {
   sums->mean = sums->least = sums->followed_sum = 0;
 }
 
-/* To the nearest integer, halves to the even one, as long as |x| < 2^51: beyond
- * 2^52 a double has no fraction. lrint() does the same by a call. */
+/* The nearest integer, ties to even, for |x| < 2^51: adding 1.5·2^52 leaves no fraction
+ * bits. lrint() gives the same result but is a function call. */
 static int32_t nearest(double x) {
   const double shift = 0x1.8p52;
   return (int32_t)((x + shift) - shift);
 }
 
-/* The history is at most four times the room, so that the stretches hold all of it. */
-static void make_room(tsn_sums *sums) {
-  memmove(sums->value + sums->room, sums->value, sums->history * sizeof *sums->value);
+/* Move the history up by the slack. It is at most four times as long as the slack, so
+ * that TSN_SUMS_SEGMENTS segments contain all of it. */
+static void move_history(tsn_sums *sums) {
+  memmove(sums->value + sums->slack, sums->value, sums->history * sizeof *sums->value);
   if (sums->fixed) {
-    memmove(sums->fixed + sums->room, sums->fixed, sums->history * sizeof *sums->fixed);
-    memmove(sums->windowed + sums->room, sums->windowed,
+    memmove(sums->fixed + sums->slack, sums->fixed, sums->history * sizeof *sums->fixed);
+    memmove(sums->windowed + sums->slack, sums->windowed,
             sums->history * sizeof *sums->windowed);
   }
-  sums->head = sums->room;
-  memmove(sums->stretch + 1, sums->stretch,
-          (TSN_SUMS_STRETCHES - 1) * sizeof *sums->stretch);
-  sums->stretch[0] = sums->range = no_range;
-  for (size_t i = 1; i < TSN_SUMS_STRETCHES; i++) {
-    widen(&sums->range, sums->stretch[i].low, sums->stretch[i].high);
+  sums->head = sums->slack;
+  memmove(sums->segment + 1, sums->segment,
+          (TSN_SUMS_SEGMENTS - 1) * sizeof *sums->segment);
+  sums->segment[0] = sums->range = no_range;
+  for (size_t i = 1; i < TSN_SUMS_SEGMENTS; i++) {
+    widen(&sums->range, sums->segment[i].low, sums->segment[i].high);
   }
 }
 
@@ -158,7 +161,7 @@ static tsanom_status store(tsn_sums *sums, double sample) {
   if (!isfinite(sample)) return TSANOM_E_NONFINITE;
   double scaled = sample * sums->scale;
   if (sums->fixed && !(fabs(scaled) <= sums->fixed_most)) return TSANOM_E_VALUE;
-  if (sums->head == 0) make_room(sums);
+  if (sums->head == 0) move_history(sums);
   sums->head--;
   sums->count++;
   sums->value[sums->head] = sample;
@@ -166,7 +169,7 @@ static tsanom_status store(tsn_sums *sums, double sample) {
     store_fixed(sums, nearest(scaled));
     sample = sums->fixed[sums->head];
   }
-  widen(&sums->stretch[0], sample, sample);
+  widen(&sums->segment[0], sample, sample);
   widen(&sums->range, sample, sample);
   return TSANOM_OK;
 }
@@ -178,9 +181,9 @@ static size_t sliding_at(const tsn_sums *sums, uint64_t count) {
   return sliding < sums->max_period ? (size_t)sliding : sums->max_period;
 }
 
-/* Slide by the newest sample while there are less than window + max_period + 1. In double
- * precision the delays without a term that leaves gain one if there is a sample that
- * long before. */
+/* Slide by the newest sample at the start of the stream, before window + max_period + 1
+ * samples. In double precision, a delay without a leaving term gains a term if a sample
+ * that long ago exists. */
 static void grow(tsn_sums *sums) {
   size_t before = (size_t)(sums->count - 1), lags = sums->max_period;
   if (sums->fixed) {
@@ -222,8 +225,8 @@ void tsn_sums_follow(tsn_sums *sums, size_t delay) {
   if (delay) sums->followed_sum = tsn_sums_at(sums, delay);
 }
 
-/* A sum after the sample that came `back` before the newest, from the one before it, by
- * the steps of the kernel. */
+/* A sum after the sample `back` before the newest, from the sum before that sample, by
+ * the operations of the kernel. */
 static double slid_f64(const tsn_sums *sums, size_t delay, size_t back, double sum) {
   const double *x = sums->value + sums->head + back, *leaving = x + sums->window;
   return sum + (fabs(x[0] - x[delay]) - fabs(leaving[0] - leaving[delay]));
@@ -244,9 +247,9 @@ double tsn_sums_at(const tsn_sums *sums, size_t delay) {
   return sum;
 }
 
-/* No sum falls by more than the newest term that leaves can be: the sample a window ago
- * less the one furthest from it. As rounding is monotone that is true of the rounded
- * sums too. */
+/* No sum decreases by more than the largest possible leaving term: the distance from the
+ * sample a window ago to the farthest sample. Because rounding is monotone, this is also
+ * true of the rounded sums. */
 static void bound(tsn_sums *sums) {
   size_t at = sums->head + sums->window;
   double leaving = sums->fixed ? sums->fixed[at] : sums->value[at];
@@ -274,13 +277,13 @@ tsanom_status tsn_sums_push(tsn_sums *sums, double sample) {
     fall_behind(sums);
   } else {
     grow(sums);
-    survey(sums);
+    summarize(sums);
     tsn_sums_follow(sums, sums->followed);
   }
   return TSANOM_OK;
 }
 
-void tsn_sums_settle(tsn_sums *sums) {
+void tsn_sums_refresh_next(tsn_sums *sums) {
   if (!sums->sum || sums->count % REFRESH_EVERY != 0) return;
   sums->refreshed = sums->refreshed % sums->max_period + 1;
   refresh(sums, sums->refreshed);

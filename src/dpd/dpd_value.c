@@ -1,30 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The detector of the period of a stream of values: options, memory, the public
- * calls. The sums are in dpd_sums.c, the choice of the period is here. */
+/* The period of a stream of values: options, memory, public functions, and the choice of
+ * the period from the sums N·d(m) of dpd_sums.c:
+ *
+ *   d(m)      ____            ____
+ *            /    \          /    \         mean
+ *     - - - / - - -\- - - - / - - -\- - -   threshold = min + (mean - min) / 4
+ *       ___/        \______/        \___    min
+ *     +-----------------|---------------|-> m
+ *       slope: ignored  period          its multiple: ignored */
 #include <tsanom/dpd.h>
 
 #include <math.h>
 
+#include "core/arena.h"
+#include "core/environment.h"
 #include "core/exec.h"
+#include "core/fault.h"
+#include "core/size.h"
 #include "core/versioned.h"
-#include "dpd/dpd_object.h"
 #include "dpd/dpd_sums.h"
 
 struct tsanom_dpd_value {
   tsn_object owner;
-  tsanom_dpd_value_options options; /* as made: the largest window */
+  tsanom_dpd_value_options options; /* with the largest window */
   tsn_sums sums;
   size_t period;
   size_t phase;      /* samples since a period started */
-  uint64_t held;     /* predictions in a row that held */
+  uint64_t held;     /* consecutive correct predictions */
   uint64_t locked;   /* count at the sample that found the period */
-  uint64_t unlocked; /* count at the last sample that had a period */
-  uint64_t constant; /* samples in a row that were equal */
+  uint64_t unlocked; /* count at the last sample with a period */
+  uint64_t constant; /* consecutive equal samples */
 };
 
 enum {
   WINDOW_MAX = 1 << 20,
-  /* The window of `adapt`. Shorter ones take noise for a period. */
+  /* The window of `adapt`: shorter ones mistake noise for a period. */
   ADAPTED_PERIODS = 4,
   ADAPTED_LEAST = 32,
   UNDECIDED = -1
@@ -42,93 +52,107 @@ tsanom_status tsanom_dpd_value_options_init(tsanom_dpd_value_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
+size_t tsanom_dpd_value_options_size(void) {
+  return sizeof(tsanom_dpd_value_options);
+}
+
+/* The first field that is out of its range; NULL: all are valid. */
+static const char *invalid_field(const tsanom_dpd_value_options *o) {
+  if (o->window < 1 || o->window > WINDOW_MAX) return "options.window";
+  if (o->max_period > o->window) return "options.max_period";
+  if (!(o->scale >= 0) || !isfinite(o->scale)) return "options.scale";
+  if (!(o->depth > 0 && o->depth < 1)) return "options.depth";
+  if (o->adapt != 0 && o->adapt != 1) return "options.adapt";
+  if (o->reserved0 != 0) return "options.reserved0";
+  return NULL;
+}
+
 static tsanom_status read_options(tsanom_dpd_value_options *own,
-                                  const tsanom_dpd_value_options *caller) {
+                                  const tsanom_dpd_value_options *caller,
+                                  const tsanom_exec *exec) {
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return status;
-  bool in_range = own->window >= 1 && own->window <= WINDOW_MAX &&
-                  own->max_period <= own->window && own->scale >= 0 &&
-                  isfinite(own->scale) && own->depth > 0 && own->depth < 1 &&
-                  (own->adapt == 0 || own->adapt == 1) && own->reserved0 == 0;
-  if (!in_range) return TSANOM_E_OPTION;
+  if (status < 0) return tsn_reject(exec, status, "options");
+  const char *invalid = invalid_field(own);
+  if (invalid) return tsn_reject(exec, TSANOM_E_OPTION, invalid);
   if (own->max_period == 0) own->max_period = own->window;
   return TSANOM_OK;
 }
 
-static tsanom_dpd_value *layout(tsn_arena *arena, const tsanom_dpd_value_options *options,
-                                tsn_sums *sums) {
-  tsanom_dpd_value *detector = tsn_arena_take(arena, 1, sizeof *detector);
-  tsn_sums_layout(arena, options->window, options->max_period, options->scale, sums);
-  return detector;
+/* The block of a detector: the struct, then the buffers of its sums. */
+typedef struct {
+  tsanom_dpd_value parts, *placed;
+} value_block;
+
+static void layout(tsn_arena *arena, void *context) {
+  value_block *block = context;
+  const tsanom_dpd_value_options *options = &block->parts.options;
+  block->placed = tsn_arena_take(arena, 1, sizeof *block->placed);
+  tsn_sums_layout(arena, options->window, options->max_period, options->scale,
+                  &block->parts.sums);
 }
 
-static tsanom_status measure(const tsanom_dpd_value_options *options,
-                             tsanom_dpd_value_options *own, tsn_arena *measured) {
-  tsanom_status status = read_options(own, options);
-  if (status < 0) return status;
-  *measured = tsn_arena_measure();
-  tsn_sums sums;
-  layout(measured, own, &sums);
-  return TSANOM_OK;
+static void start_sums(tsanom_dpd_value *d, const tsn_dpd_slide_kernels *kernels,
+                       size_t window) {
+  size_t max_period = tsn_smaller(d->options.max_period, window);
+  tsn_environment before = tsn_environment_enter();
+  tsn_sums_start(&d->sums, kernels, window, max_period);
+  tsn_environment_leave(before);
 }
 
 tsanom_status tsanom_dpd_value_size(const tsanom_dpd_value_options *options,
                                     size_t *bytes) {
+  value_block block;
   if (!bytes) return TSANOM_E_NULL;
-  tsanom_dpd_value_options own;
-  tsn_arena measured;
-  tsanom_status status = measure(options, &own, &measured);
-  return status < 0 ? status : tsn_arena_bytes(&measured, bytes);
+  tsanom_status status = read_options(&block.parts.options, options, NULL);
+  return status < 0 ? status : tsn_layout_bytes(layout, &block, bytes);
 }
 
-tsanom_status tsanom_dpd_value_init(const tsanom_dpd_value_options *options,
-                                    const tsanom_exec *exec, void *memory, size_t bytes,
-                                    tsanom_dpd_value **detector) {
-  if (!detector) return TSANOM_E_NULL;
-  tsanom_dpd_value_options own;
-  tsanom_exec own_exec;
-  tsn_arena measured, arena;
-  tsanom_status status = measure(options, &own, &measured);
+/* `memory` NULL: a block from the allocator of the checked exec. */
+static tsanom_status make(void *memory, size_t bytes,
+                          const tsanom_dpd_value_options *options,
+                          const tsanom_exec *exec, tsanom_dpd_value **detector) {
+  value_block block = {.placed = NULL};
+  tsn_object owner;
+  if (!detector) return tsn_reject(exec, TSANOM_E_NULL, "detector");
+  tsanom_status status = read_options(&block.parts.options, options, exec);
   if (status < 0) return status;
-  if ((status = tsn_exec_read(&own_exec, exec)) < 0) return status;
-  if ((status = tsn_object_arena(&measured, memory, bytes, &arena)) < 0) return status;
-  tsn_sums sums;
-  tsanom_dpd_value *made = layout(&arena, &own, &sums);
-  *made = (tsanom_dpd_value){.options = own, .sums = sums};
-  tsn_sums_start(&made->sums, tsn_dpd_slide_kernels_at(own_exec.isa), own.window,
-                 own.max_period);
+  status = tsn_object_place(exec, layout, &block, memory, bytes, &owner);
+  if (status < 0) return status;
+  tsanom_dpd_value *made = block.placed;
+  *made = block.parts;
+  made->owner = owner;
+  start_sums(made, tsn_dpd_slide_kernels_at(exec->isa), made->options.window);
   *detector = made;
   return TSANOM_OK;
+}
+
+tsanom_status tsanom_dpd_value_init(void *memory, size_t bytes,
+                                    const tsanom_dpd_value_options *options,
+                                    const tsanom_exec *exec,
+                                    tsanom_dpd_value **detector) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read(&own, exec);
+  if (status < 0) return status;
+  if (!memory) return tsn_reject(&own, TSANOM_E_NULL, "memory");
+  return make(memory, bytes, options, &own, detector);
 }
 
 tsanom_status tsanom_dpd_value_create(const tsanom_dpd_value_options *options,
                                       const tsanom_exec *exec,
                                       tsanom_dpd_value **detector) {
-  if (!detector) return TSANOM_E_NULL;
-  size_t bytes;
-  tsn_object owner;
-  tsanom_dpd_value *made;
-  tsanom_status status = tsanom_dpd_value_size(options, &bytes);
-  if (status < 0) return status;
-  if ((status = tsn_object_allocate(exec, bytes, &owner)) < 0) return status;
-  status = tsanom_dpd_value_init(options, exec, owner.block, bytes, &made);
-  if (status < 0) {
-    tsn_object_release(&owner);
-    return status;
-  }
-  made->owner = owner;
-  *detector = made;
-  return TSANOM_OK;
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read(&own, exec);
+  return status < 0 ? status : make(NULL, 0, options, &own, detector);
 }
 
 void tsanom_dpd_value_destroy(tsanom_dpd_value *detector) {
   if (detector) tsn_object_release(&detector->owner);
 }
 
-/* The lowest point of the first valley; 0 where there is none, or where delays
- * that are not complete yet may belong to it. The absolute threshold that picks the
- * first of equally deep minima is that of the YIN pitch detector (A. de
- * Cheveigne and H. Kawahara, J. Acoust. Soc. Am. 111 (2002) 1917-1930). */
+/* The lowest point of the first valley; 0 if there is none, or if incomplete delays may
+ * belong to it. The absolute threshold, which selects the first of equally deep minima,
+ * is that of the YIN pitch detector (A. de Cheveigne and H. Kawahara, J. Acoust. Soc. Am.
+ * 111 (2002) 1917-1930). */
 static size_t first_valley(const tsn_sums *sums, double threshold) {
   size_t m = 1, lags = tsn_sums_complete(sums);
   while (m <= lags && tsn_sums_slid(sums, m) <= threshold) m++;
@@ -140,24 +164,24 @@ static size_t first_valley(const tsn_sums *sums, double threshold) {
   return m <= lags || lags == sums->max_period ? lowest : 0;
 }
 
-/* A period shows where the deepest minimum reaches this. */
+/* There is a period if the deepest minimum reaches this. */
 static double deep_enough(const tsanom_dpd_value *d, double mean) {
   return (1 - d->options.depth) * mean;
 }
 
-/* Rounding included, it grows with both. */
+/* Monotone in both arguments, rounding included. */
 static double valley_threshold(double least, double mean) {
   return least * 0.75 + mean * 0.25;
 }
 
-/* Samples since all delays see nothing but one value. */
+/* Whether the windows of all delays contain only one value. */
 static bool is_constant(const tsanom_dpd_value *d) {
   return d->constant >= d->sums.window + d->sums.max_period;
 }
 
-/* The period that stays, or 0: what can be said without searching the curve. While the
- * sums are behind only their lower bound is known, and the sum at the period, which the
- * least cannot exceed; UNDECIDED where that does not do. */
+/* The period that is kept, or 0, if that can be decided without searching d(m). While the
+ * sums are behind, only their lower bound and the sum at the period are known; if these
+ * do not decide, UNDECIDED. */
 static size_t period_unsearched(const tsanom_dpd_value *d) {
   const tsn_sums *sums = &d->sums;
   double deep = deep_enough(d, sums->mean), at = sums->followed_sum;
@@ -179,22 +203,22 @@ static size_t choose_period(tsanom_dpd_value *d) {
   return first_valley(sums, valley_threshold(sums->least, sums->mean));
 }
 
-/* Whether the sample that came `back` before the newest was as its period predicts:
- * off by no more than d(m) may be at a period. */
+/* Whether the sample `back` before the newest was predicted correctly: within the largest
+ * d(m) of a period. */
 static bool was_predicted(const tsanom_dpd_value *d, size_t back) {
   double error =
       tsn_sums_sample(&d->sums, back) - tsn_sums_sample(&d->sums, back + d->period);
   return fabs(error) * d->sums.weight <= deep_enough(d, d->sums.mean);
 }
 
-/* Of the samples of the window. */
+/* Consecutive correct predictions among the samples of the window. */
 static uint64_t predictions_held(const tsanom_dpd_value *d) {
   size_t held = 0;
   while (held < d->sums.window && was_predicted(d, held)) held++;
   return held;
 }
 
-/* Take down the period of the newest sample. */
+/* Record the period of the newest sample. */
 static void follow(tsanom_dpd_value *d, size_t period) {
   if (period != d->period) {
     d->period = period;
@@ -210,14 +234,12 @@ static void follow(tsanom_dpd_value *d, size_t period) {
 }
 
 static void change_window(tsanom_dpd_value *d, size_t window) {
-  size_t max_period = d->options.max_period;
-  tsn_sums_start(&d->sums, d->sums.kernels, window,
-                 max_period < window ? max_period : window);
+  start_sums(d, d->sums.kernels, window);
 }
 
-/* The window of `adapt`: a few periods once one has held for the full window, the full
- * one again when nothing has been found for twice as long. Looked at where the sums have
- * been slid. */
+/* The window of `adapt`: a few periods when a period has held for the full window; the
+ * full window after twice as many samples without a period. Called when the sums are not
+ * behind. */
 static void adapt_window(tsanom_dpd_value *d) {
   size_t full = d->options.window, window = d->sums.window;
   uint64_t count = d->sums.count;
@@ -260,7 +282,7 @@ static tsanom_status push(tsanom_dpd_value *d, double sample, tsanom_dpd_report 
   follow(d, choose_period(d));
   if (report) fill_report(d, before, report);
   if (d->sums.count % TSN_DPD_BLOCK == 0) {
-    tsn_sums_settle(&d->sums);
+    tsn_sums_refresh_next(&d->sums);
     if (d->options.adapt) adapt_window(d);
   }
   return TSANOM_OK;
@@ -268,22 +290,27 @@ static tsanom_status push(tsanom_dpd_value *d, double sample, tsanom_dpd_report 
 
 tsanom_status tsanom_dpd_value_push(tsanom_dpd_value *detector, double sample,
                                     tsanom_dpd_report *report) {
-  return detector ? push(detector, sample, report) : TSANOM_E_NULL;
+  if (!detector) return TSANOM_E_NULL;
+  tsn_environment before = tsn_environment_enter();
+  tsanom_status status = push(detector, sample, report);
+  tsn_environment_leave(before);
+  return status;
 }
 
 tsanom_status tsanom_dpd_value_push_many(tsanom_dpd_value *detector,
                                          const double *samples, size_t count,
                                          size_t *periods, int32_t *starts, size_t *done) {
   if (!detector || (!samples && count)) return TSANOM_E_NULL;
-  tsanom_status status = TSANOM_OK;
+  if (!tsn_array_fits(count, sizeof *samples)) return TSANOM_E_OVERFLOW;
+  tsn_environment before = tsn_environment_enter();
   size_t i = 0;
-  for (; i < count; i++) {
-    if ((status = push(detector, samples[i], NULL)) < 0) break;
+  for (; i < count && push(detector, samples[i], NULL) == TSANOM_OK; i++) {
     if (periods) periods[i] = detector->period;
     if (starts) starts[i] = detector->period && detector->phase == 0;
   }
+  tsn_environment_leave(before);
   if (done) *done = i;
-  return status;
+  return i < count ? TSANOM_PARTIAL : TSANOM_OK;
 }
 
 tsanom_status tsanom_dpd_value_resize(tsanom_dpd_value *detector, size_t window) {
@@ -303,10 +330,12 @@ tsanom_status tsanom_dpd_value_distances(const tsanom_dpd_value *detector,
   if (!detector || !count || (!distances && capacity)) return TSANOM_E_NULL;
   const tsn_sums *sums = &detector->sums;
   size_t lags = tsn_sums_complete(sums);
+  tsn_environment before = tsn_environment_enter();
   for (size_t m = 1; m <= lags && m <= capacity; m++) {
     double sum = tsn_sums_at(sums, m);
     distances[m - 1] = (sum > 0 ? sum : 0) / sums->weight;
   }
+  tsn_environment_leave(before);
   *count = lags;
   return lags > capacity ? TSANOM_PARTIAL : TSANOM_OK;
 }
@@ -314,6 +343,7 @@ tsanom_status tsanom_dpd_value_distances(const tsanom_dpd_value *detector,
 tsanom_status tsanom_dpd_value_predict(const tsanom_dpd_value *detector, double *samples,
                                        size_t count) {
   if (!detector || !samples) return TSANOM_E_NULL;
+  if (!tsn_array_fits(count, sizeof *samples)) return TSANOM_E_OVERFLOW;
   size_t period = detector->period;
   if (!period) return TSANOM_INFEASIBLE;
   for (size_t i = 0; i < count; i++) {

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The features of one series against another, equations 5-13. */
+/* The features of a series C against a reference Q, equations 5-13. Ratios of times and
+ * rates come from the two digests alone. For the distances, both polynomials of rate over
+ * time are evaluated at the same `points` timestamps, evenly spaced over the time in
+ * which both series have a rate: the alignment of eq. 1-4. DTW and LB_Keogh then compare
+ * these two arrays with the same radius.
+ *
+ * Rates are divided by the geometric mean of both mean rates before they are compared:
+ * the distances have no unit, and half and double speed are equally far from equal.
+ *
+ * Source: W. Wang and W. Luo, section 3. */
 #include <math.h>
 #include <string.h>
 #include <tsanom/polyfit.h>
 
-#include "core/exec.h"
+#include "core/size.h"
 #include "hsa/hsa.h"
 
-/* The same radius for both, so that the envelope is that of the warping window. */
+/* One radius, so that the envelope is that of the warping window. */
 static void distance_options(const tsanom_hsa_options *options, tsanom_dtw_options *dtw,
                              tsanom_lbkeogh_options *envelope) {
   tsanom_dtw_options_init(dtw, sizeof *dtw);
@@ -18,25 +27,27 @@ static void distance_options(const tsanom_hsa_options *options, tsanom_dtw_optio
   envelope->cost = TSANOM_LBKEOGH_SQUARED;
 }
 
-tsanom_status tsn_hsa_pair_layout(tsn_arena *arena, const tsn_hsa_context *context,
-                                  tsn_hsa_pair_scratch *scratch) {
-  const tsanom_hsa_options *options = &context->options;
+tsanom_status tsn_hsa_pair_bytes(const tsn_hsa_context *context, size_t *bytes) {
+  size_t points = context->options.points, dtw_bytes, envelope_bytes;
   tsanom_dtw_options dtw;
   tsanom_lbkeogh_options envelope;
-  distance_options(options, &dtw, &envelope);
-  tsanom_status status = tsanom_dtw_workspace(options->points, options->points, &dtw,
-                                              &context->inner, &scratch->dtw_bytes);
+  distance_options(&context->options, &dtw, &envelope);
+  tsanom_status status =
+      tsanom_dtw_workspace(points, points, &dtw, &context->inner, &dtw_bytes);
   if (status < 0) return status;
-  status = tsanom_lbkeogh_envelope_workspace(options->points, &envelope, &context->inner,
-                                             &scratch->envelope_bytes);
-  if (status < 0) return status;
-  scratch->target = tsn_arena_take(arena, options->points, sizeof(double));
-  scratch->reference = tsn_arena_take(arena, options->points, sizeof(double));
-  scratch->lower = tsn_arena_take(arena, options->points, sizeof(double));
-  scratch->upper = tsn_arena_take(arena, options->points, sizeof(double));
-  scratch->dtw = tsn_arena_take(arena, scratch->dtw_bytes, 1);
-  scratch->envelope = tsn_arena_take(arena, scratch->envelope_bytes, 1);
-  return TSANOM_OK;
+  status = tsanom_lbkeogh_envelope_workspace(points, &envelope, &context->inner,
+                                             &envelope_bytes);
+  if (status >= 0) *bytes = tsn_larger(dtw_bytes, envelope_bytes);
+  return status;
+}
+
+void tsn_hsa_pair_layout(tsn_arena *arena, const tsn_hsa_context *context,
+                         tsn_hsa_pair_scratch *scratch) {
+  size_t points = context->options.points;
+  scratch->target = tsn_arena_take(arena, points, sizeof(double));
+  scratch->reference = tsn_arena_take(arena, points, sizeof(double));
+  scratch->lower = tsn_arena_take(arena, points, sizeof(double));
+  scratch->upper = tsn_arena_take(arena, points, sizeof(double));
 }
 
 static void define_if_finite(tsanom_hsa_features *features, int32_t feature,
@@ -44,7 +55,7 @@ static void define_if_finite(tsanom_hsa_features *features, int32_t feature,
   if (isfinite(value)) tsn_hsa_define(features, feature, value);
 }
 
-/* What even a series too short for a heart rate has. */
+/* The features that a series has even if it is too short for a heart rate. */
 static void define_simple_ratios(const tsn_hsa_digest *c, const tsn_hsa_digest *q,
                                  tsanom_hsa_features *features) {
   define_if_finite(features, TSANOM_HSA_GTR, c->completion / q->completion);
@@ -54,7 +65,7 @@ static void define_simple_ratios(const tsn_hsa_digest *c, const tsn_hsa_digest *
   }
 }
 
-/* Mean of the finite ones among `count` quotients. */
+/* The mean of those of the `count` quotients that are finite. */
 static void define_mean_ratio(tsanom_hsa_features *features, int32_t feature,
                               const double *numerator, const double *denominator,
                               size_t count, bool of_differences) {
@@ -84,8 +95,7 @@ static void local_features(const tsn_hsa_digest *c, const tsn_hsa_digest *q,
   }
 }
 
-/* The polynomial of a digest at times, which are overwritten by its values, as
- * multiples of `unit`. */
+/* Replace times by the values of a digest's polynomial there, in multiples of `unit`. */
 static tsanom_status evaluate(const tsn_hsa_digest *digest, double unit, size_t points,
                               const tsanom_exec *exec, double *times) {
   tsanom_polyfit_model model;
@@ -101,8 +111,8 @@ static tsanom_status evaluate(const tsn_hsa_digest *digest, double unit, size_t 
   return status;
 }
 
-/* Heart rates of both series at the same timestamps, evenly spread from `first` to
- * `last`, as multiples of the geometric mean of their mean rates. */
+/* Heart rates of both series at the same timestamps, evenly spaced from `first` to
+ * `last`, in multiples of the geometric mean of their mean rates. */
 static tsanom_status align(const tsn_hsa_digest *c, const tsn_hsa_digest *q, double first,
                            double last, size_t points, const tsanom_exec *exec,
                            const tsn_hsa_pair_scratch *scratch) {
@@ -128,10 +138,10 @@ static tsanom_status distance_features(const tsn_hsa_context *context,
   size_t n = context->options.points;
   double distance, bound;
   tsanom_status status = tsanom_dtw_distance(s->target, n, s->reference, n, &dtw, exec,
-                                             s->dtw, s->dtw_bytes, &distance);
+                                             exec->work, exec->work_bytes, &distance);
   if (status < 0) return status;
-  status = tsanom_lbkeogh_envelope(s->reference, n, &envelope, exec, s->envelope,
-                                   s->envelope_bytes, s->lower, s->upper);
+  status = tsanom_lbkeogh_envelope(s->reference, n, &envelope, exec, exec->work,
+                                   exec->work_bytes, s->lower, s->upper);
   if (status < 0) return status;
   status =
       tsanom_lbkeogh_bound(s->target, s->lower, s->upper, n, &envelope, exec, &bound);
@@ -160,7 +170,7 @@ tsanom_status tsn_hsa_compare_digests(const tsn_hsa_context *context,
 
 double tsn_hsa_scale(int32_t feature, double target_rate, double reference_rate,
                      const tsanom_hsa_options *options) {
-  if (options->normalise) return 1;
+  if (options->normalize) return 1;
   double points = (double)options->points;
   if (feature == TSANOM_HSA_DTW) {
     return points * sqrt(target_rate) * sqrt(reference_rate);
@@ -168,11 +178,12 @@ double tsn_hsa_scale(int32_t feature, double target_rate, double reference_rate,
   return feature == TSANOM_HSA_LB_KEOGH ? points * target_rate * reference_rate : 1;
 }
 
-tsanom_status tsn_hsa_comparer_layout(tsn_arena *arena, const tsn_hsa_context *context,
-                                      tsn_hsa_comparer *comparer) {
+void tsn_hsa_comparer_layout(tsn_arena *arena, tsn_hsa_context *context,
+                             tsn_hsa_comparer *comparer) {
+  tsn_hsa_inner_layout(arena, context);
   tsn_hsa_digest_layout(arena, &context->options, &comparer->target);
-  tsanom_status status = tsn_hsa_fit_layout(arena, context, &comparer->fit);
-  return status < 0 ? status : tsn_hsa_pair_layout(arena, context, &comparer->pair);
+  tsn_hsa_fit_layout(arena, &comparer->fit);
+  tsn_hsa_pair_layout(arena, context, &comparer->pair);
 }
 
 tsanom_status tsn_hsa_compare_series(const tsn_hsa_context *context,
@@ -204,76 +215,81 @@ tsanom_status tsn_hsa_compare_series(const tsn_hsa_context *context,
 /* --- tsanom_hsa_compare() --- */
 
 typedef struct {
-  tsn_hsa_digest reference;
+  tsn_hsa_context context;
+  tsanom_hsa_run target, reference; /* of one thread */
+  tsn_hsa_digest digest;            /* of the reference */
   tsn_hsa_comparer comparer;
-} buffers;
+  tsanom_hsa_features *features;
+} comparison;
 
-static tsanom_status layout(tsn_arena *arena, const tsn_hsa_context *context,
-                            buffers *b) {
-  tsn_hsa_digest_layout(arena, &context->options, &b->reference);
-  return tsn_hsa_comparer_layout(arena, context, &b->comparer);
+static void layout(tsn_arena *arena, void *context) {
+  comparison *c = context;
+  tsn_hsa_digest_layout(arena, &c->context.options, &c->digest);
+  tsn_hsa_comparer_layout(arena, &c->context, &c->comparer);
 }
 
 tsanom_status tsanom_hsa_compare_workspace(const tsanom_hsa_options *options,
                                            const tsanom_exec *exec, size_t *bytes) {
-  tsn_hsa_context context;
-  tsanom_status status;
+  comparison c;
   if (!bytes) return TSANOM_E_NULL;
-  if ((status = tsn_hsa_context_read(&context, options, exec)) < 0) return status;
-  tsn_arena arena = tsn_arena_measure();
-  buffers b;
-  if ((status = layout(&arena, &context, &b)) < 0) return status;
-  return tsn_arena_bytes(&arena, bytes);
+  tsanom_status status = tsn_hsa_context_read(&c.context, options, "options", exec);
+  return status < 0 ? status : tsn_layout_bytes(layout, &c, bytes);
 }
 
-static tsanom_status run_compare(const tsn_hsa_context *context,
-                                 const tsanom_hsa_run *target,
-                                 const tsanom_hsa_run *reference,
-                                 const tsn_hsa_windows *windows, buffers *b,
-                                 tsanom_hsa_features *features) {
-  tsanom_hsa_features result;
-  if (tsn_exec_stop(&context->exec, 0, 2)) return TSANOM_STOPPED;
+static tsanom_status check_pair(const comparison *c, size_t window) {
+  tsn_hsa_place target = {&c->context.exec, "target", TSANOM_NONE, TSANOM_NONE};
+  tsn_hsa_place reference = {&c->context.exec, "reference", TSANOM_NONE, TSANOM_NONE};
   tsanom_status status =
-      tsn_hsa_digest_series(context, reference->threads, reference->start, windows,
-                            &b->comparer.fit, &b->reference);
+      tsn_hsa_check_series(&target, c->target.threads, c->target.start, window);
   if (status < 0) return status;
-  if (tsn_exec_stop(&context->exec, 1, 2)) return TSANOM_STOPPED;
-  status = tsn_hsa_compare_series(context, target->threads, target->start, windows,
-                                  &b->reference, &b->comparer, &result);
-  if (status >= 0) *features = result;
-  return status;
+  return tsn_hsa_check_series(&reference, c->reference.threads, c->reference.start,
+                              window);
+}
+
+static tsanom_status body(void *context) {
+  comparison *c = context;
+  const tsn_hsa_context *call = &c->context;
+  const tsanom_hsa_series *reference = c->reference.threads;
+  tsn_hsa_windows windows = tsn_hsa_choose_windows(reference->beats, &call->options);
+  tsanom_hsa_features result;
+  tsanom_status status = check_pair(c, windows.window);
+  if (status < 0) return status;
+  if (tsn_exec_stop(&call->exec, 0, 2)) return TSANOM_STOPPED;
+  status = tsn_hsa_digest_series(call, reference, c->reference.start, &windows,
+                                 &c->comparer.fit, &c->digest);
+  if (status < 0) return tsn_reject(&call->exec, status, "reference.time");
+  if (tsn_exec_stop(&call->exec, 1, 2)) return TSANOM_STOPPED;
+  status = tsn_hsa_compare_series(call, c->target.threads, c->target.start, &windows,
+                                  &c->digest, &c->comparer, &result);
+  if (status < 0) return tsn_reject(&call->exec, status, "target.time");
+  *c->features = result;
+  return TSANOM_OK;
 }
 
 tsanom_status tsanom_hsa_compare(const tsanom_hsa_series *target, double target_start,
                                  const tsanom_hsa_series *reference,
                                  double reference_start,
                                  const tsanom_hsa_options *options,
-                                 const tsanom_exec *exec, void *work, size_t work_bytes,
-                                 tsanom_hsa_features *features) {
-  tsn_hsa_context context;
-  tsanom_status status;
-  if (!target || !reference || !features) return TSANOM_E_NULL;
-  if (!target->time || !reference->time) return TSANOM_E_NULL;
-  if ((status = tsn_hsa_context_read(&context, options, exec)) < 0) return status;
-  tsn_hsa_windows windows = tsn_hsa_choose_windows(reference->beats, &context.options);
-  if (target->beats == 0 || reference->beats <= windows.window) return TSANOM_E_COUNT;
-  status = tsn_hsa_check_series(target, target_start, windows.window);
+                                 const tsanom_exec *exec, tsanom_hsa_features *features) {
+  comparison c = {
+      .target = {.threads = target, .thread_count = 1, .start = target_start},
+      .reference = {.threads = reference, .thread_count = 1, .start = reference_start},
+      .features = features};
+  tsanom_status status = tsn_hsa_context_read(&c.context, options, "options", exec);
   if (status < 0) return status;
-  status = tsn_hsa_check_series(reference, reference_start, windows.window);
-  if (status < 0) return status;
-
-  tsn_arena measured = tsn_arena_measure();
-  buffers b;
-  if ((status = layout(&measured, &context, &b)) < 0) return status;
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &context.exec, work, work_bytes);
-  if (status < 0) return status;
-  status = layout(&workspace.arena, &context, &b);
-  if (status >= 0) {
-    tsanom_hsa_run target_run = {target, 1, target_start};
-    tsanom_hsa_run reference_run = {reference, 1, reference_start};
-    status = run_compare(&context, &target_run, &reference_run, &windows, &b, features);
+  exec = &c.context.exec;
+  if (!target) return tsn_reject(exec, TSANOM_E_NULL, "target");
+  if (!reference) return tsn_reject(exec, TSANOM_E_NULL, "reference");
+  if (!features) return tsn_reject(exec, TSANOM_E_NULL, "features");
+  if (!isfinite(target_start))
+    return tsn_reject(exec, TSANOM_E_NONFINITE, "target_start");
+  if (!isfinite(reference_start)) {
+    return tsn_reject(exec, TSANOM_E_NONFINITE, "reference_start");
   }
-  tsn_workspace_close(&workspace);
-  return status;
+  if (target->beats == 0) return tsn_reject(exec, TSANOM_E_COUNT, "target.beats");
+  size_t window = tsn_hsa_choose_windows(reference->beats, &c.context.options).window;
+  if (reference->beats <= window) {
+    return tsn_reject(exec, TSANOM_E_COUNT, "reference.beats");
+  }
+  return tsn_workspace_run(exec, layout, body, &c);
 }

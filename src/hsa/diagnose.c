@@ -1,45 +1,61 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Diagnosing the threads of a run by a model. */
+/* Diagnosis of the threads of a run by a model. A thread with enough beats is reduced to
+ * a digest, compared with its reference, and judged by the tree of the model's options.
+ * Before the tree come threads that cannot be compared:
+ *
+ *   no reference in the model                normal, nothing to compare with
+ *   no beat, or not more than one window     shutdown, unless a normal run had the same
+ */
 #include <string.h>
 
-#include "core/exec.h"
+#include "core/size.h"
 #include "hsa/hsa.h"
+
+/* One call. */
+typedef struct {
+  tsn_hsa_context context;
+  const tsanom_hsa_model *model;
+  const tsanom_hsa_run *run;
+  tsanom_hsa_verdict *verdicts;
+  size_t count, *done;
+  tsn_hsa_comparer comparer;
+} diagnosis;
+
+static void layout(tsn_arena *arena, void *context) {
+  diagnosis *d = context;
+  tsn_hsa_comparer_layout(arena, &d->context, &d->comparer);
+}
 
 tsanom_status tsanom_hsa_diagnose_workspace(const tsanom_hsa_model *model,
                                             const tsanom_exec *exec, size_t *bytes) {
-  tsn_hsa_context context;
-  tsanom_hsa_options options = {.struct_size = sizeof options};
-  tsanom_status status;
-  if (!bytes) return TSANOM_E_NULL;
-  if ((status = tsanom_hsa_model_options(model, &options)) < 0) return status;
-  if ((status = tsn_hsa_context_read(&context, &options, exec)) < 0) return status;
-  tsn_arena arena = tsn_arena_measure();
-  tsn_hsa_comparer comparer;
-  status = tsn_hsa_comparer_layout(&arena, &context, &comparer);
-  return status < 0 ? status : tsn_arena_bytes(&arena, bytes);
+  diagnosis d;
+  if (!model || !bytes) return TSANOM_E_NULL;
+  tsanom_status status = tsn_hsa_context_read(&d.context, &model->options, "model", exec);
+  return status < 0 ? status : tsn_layout_bytes(layout, &d, bytes);
 }
 
-/* What the model and the run know of one thread number. */
+/* What the model and the run contain about one thread number; beats == 0: nothing. */
 typedef struct {
-  tsanom_hsa_reference reference; /* beats == 0: nothing */
-  tsanom_hsa_series series;       /* beats == 0: nothing */
-} patient;
+  const tsanom_hsa_reference *reference;
+  const tsanom_hsa_series *series;
+} subject;
 
-static patient find_patient(const tsanom_hsa_model *model, const tsanom_hsa_run *run,
-                            size_t thread) {
-  patient p = {.reference = {0}, .series = {0}};
-  tsanom_hsa_model_get(model, thread, &p.reference);
-  if (thread < run->thread_count) p.series = run->threads[thread];
-  return p;
+static subject find_subject(const diagnosis *d, size_t thread) {
+  static const tsanom_hsa_reference no_reference;
+  static const tsanom_hsa_series no_series;
+  bool is_known = thread < d->model->thread_count;
+  bool is_present = thread < d->run->thread_count;
+  return (subject){is_known ? &d->model->references[thread] : &no_reference,
+                   is_present ? &d->run->threads[thread] : &no_series};
 }
 
-static tsanom_status check_run(const tsanom_hsa_model *model, const tsanom_hsa_run *run,
-                               size_t thread_count) {
-  for (size_t t = 0; t < thread_count; t++) {
-    patient p = find_patient(model, run, t);
-    /* Without a reference no heart rate is asked for. */
-    size_t window = p.reference.beats ? p.reference.window : SIZE_MAX;
-    tsanom_status status = tsn_hsa_check_series(&p.series, run->start, window);
+static tsanom_status check_times(const diagnosis *d) {
+  for (size_t t = 0; t < d->run->thread_count; t++) {
+    subject s = find_subject(d, t);
+    /* Without a reference no heart rate is computed. */
+    size_t window = s.reference->beats ? s.reference->window : SIZE_MAX;
+    tsn_hsa_place place = {&d->context.exec, "run.threads", TSANOM_NONE, t};
+    tsanom_status status = tsn_hsa_check_series(&place, s.series, d->run->start, window);
     if (status < 0) return status;
   }
   return TSANOM_OK;
@@ -53,10 +69,9 @@ static void judge_missing(const tsanom_hsa_reference *reference,
   verdict->status = usual ? TSANOM_HSA_NORMAL : TSANOM_HSA_SHUTDOWN;
 }
 
-static tsanom_status judge(const tsn_hsa_context *context, const patient *p, double start,
-                           tsn_hsa_comparer *comparer, tsanom_hsa_verdict *verdict) {
-  const tsanom_hsa_reference *reference = &p->reference;
-  size_t beats = p->series.beats;
+static tsanom_status judge(diagnosis *d, const subject *s, tsanom_hsa_verdict *verdict) {
+  const tsanom_hsa_reference *reference = s->reference;
+  size_t beats = s->series->beats;
   memset(verdict, 0, sizeof *verdict);
   if (reference->beats == 0) {
     tsn_hsa_ask_count(verdict, TSANOM_HSA_ASK_KNOWN, false, 0, beats);
@@ -71,8 +86,8 @@ static tsanom_status judge(const tsn_hsa_context *context, const patient *p, dou
   tsn_hsa_windows windows = {reference->window, reference->local_window};
   tsn_hsa_digest digest = tsn_hsa_digest_of(reference);
   tsanom_hsa_features features;
-  tsanom_status status = tsn_hsa_compare_series(context, &p->series, start, &windows,
-                                                &digest, comparer, &features);
+  tsanom_status status = tsn_hsa_compare_series(
+      &d->context, s->series, d->run->start, &windows, &digest, &d->comparer, &features);
   if (status < 0) return status;
   if (beats <= windows.window) {
     verdict->features = features;
@@ -80,52 +95,50 @@ static tsanom_status judge(const tsn_hsa_context *context, const patient *p, dou
     judge_missing(reference, verdict);
     return TSANOM_OK;
   }
-  return tsanom_hsa_classify(&features, reference->range, context->options.rule, verdict);
-}
-
-static tsanom_status judge_all(const tsn_hsa_context *context,
-                               const tsanom_hsa_model *model, const tsanom_hsa_run *run,
-                               tsn_hsa_comparer *comparer, tsanom_hsa_verdict *verdict,
-                               size_t count) {
-  for (size_t t = 0; t < count; t++) {
-    if (tsn_exec_stop(&context->exec, t, count)) return TSANOM_STOPPED;
-    patient p = find_patient(model, run, t);
-    tsanom_hsa_verdict one;
-    tsanom_status status = judge(context, &p, run->start, comparer, &one);
-    if (status < 0) return status;
-    verdict[t] = one;
-  }
+  tsn_hsa_decide(&features, reference->range, d->context.options.rule, verdict);
   return TSANOM_OK;
 }
 
-tsanom_status tsanom_hsa_diagnose(const tsanom_hsa_model *model, size_t model_bytes,
-                                  const tsanom_hsa_run *run, const tsanom_exec *exec,
-                                  void *work, size_t work_bytes,
-                                  tsanom_hsa_verdict *verdict, size_t verdict_count) {
-  tsn_hsa_context context;
-  tsanom_hsa_options options = {.struct_size = sizeof options};
-  tsanom_status status;
-  if (!model || !run || !run->threads || !verdict) return TSANOM_E_NULL;
-  if ((status = tsanom_hsa_model_check(model, model_bytes)) < 0) return status;
-  tsanom_hsa_model_options(model, &options);
-  if ((status = tsn_hsa_context_read(&context, &options, exec)) < 0) return status;
-  size_t threads = tsanom_hsa_model_threads(model);
-  size_t count = threads > run->thread_count ? threads : run->thread_count;
-  if (run->thread_count == 0 || verdict_count != count) return TSANOM_E_COUNT;
-  if ((status = check_run(model, run, count)) < 0) return status;
-
-  tsn_arena measured = tsn_arena_measure();
-  tsn_hsa_comparer comparer;
-  if ((status = tsn_hsa_comparer_layout(&measured, &context, &comparer)) < 0) {
-    return status;
-  }
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &context.exec, work, work_bytes);
+static tsanom_status body(void *context) {
+  diagnosis *d = context;
+  size_t stride = d->verdicts->struct_size, t = 0;
+  tsanom_status status = check_times(d);
   if (status < 0) return status;
-  status = tsn_hsa_comparer_layout(&workspace.arena, &context, &comparer);
-  if (status >= 0) {
-    status = judge_all(&context, model, run, &comparer, verdict, count);
+  for (; t < d->count; t++) {
+    if (tsn_exec_stop(&d->context.exec, t, d->count)) {
+      status = TSANOM_STOPPED;
+      break;
+    }
+    subject s = find_subject(d, t);
+    tsanom_hsa_verdict one;
+    status = judge(d, &s, &one);
+    if (status < 0) return tsn_reject_at(&d->context.exec, status, "run.threads", t);
+    unsigned char *place = (unsigned char *)d->verdicts + t * stride;
+    memcpy(place, &stride, sizeof stride);
+    tsn_hsa_verdict_write((tsanom_hsa_verdict *)(void *)place, &one);
   }
-  tsn_workspace_close(&workspace);
+  if (d->done) *d->done = t;
   return status;
+}
+
+tsanom_status tsanom_hsa_diagnose(const tsanom_hsa_model *model,
+                                  const tsanom_hsa_run *run, const tsanom_exec *exec,
+                                  tsanom_hsa_verdict *verdicts, size_t verdict_count,
+                                  size_t *done) {
+  diagnosis d = {.model = model, .run = run, .verdicts = verdicts, .done = done};
+  tsanom_status status =
+      tsn_hsa_context_read(&d.context, model ? &model->options : NULL, "model", exec);
+  if (status < 0) return status;
+  exec = &d.context.exec;
+  if (!model) return tsn_reject(exec, TSANOM_E_NULL, "model");
+  if (!run) return tsn_reject(exec, TSANOM_E_NULL, "run");
+  if ((status = tsn_hsa_check_run(run, "run", TSANOM_NONE, exec)) < 0) return status;
+  status = tsn_hsa_verdict_check(verdicts);
+  if (status < 0) return tsn_reject(exec, status, "verdicts");
+  d.count = tsn_larger(model->thread_count, run->thread_count);
+  if (verdict_count != d.count) {
+    return tsn_reject_text(exec, TSANOM_E_COUNT, "verdict_count", TSANOM_NONE,
+                           "%zu; model and run have %zu threads", verdict_count, d.count);
+  }
+  return tsn_workspace_run(exec, layout, body, &d);
 }

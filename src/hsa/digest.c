@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A series of any length, digested into what its features need: a bounded number
- * of windows, and the polynomial of its heart rate. */
+/* A series of any length, reduced to what its features are computed from: at most
+ * max_windows windows of L beats each, and the polynomial of its heart rate over time.
+ *
+ *   beats  |....|....|....|....|..     n beats; L = local_window
+ *   time   0    1    2    3    4       times of the beats 0, L, 2L, ...
+ *   rate   0    1    2    3    4       r_i = w / (t_i - t_{i-w}) at these beats
+ *   window_rate 0    1    2    3       mean of the r_i in each window
+ *
+ * Source: W. Wang and W. Luo, equations 1-4. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <tsanom/polyfit.h>
 
 #include "core/check.h"
+#include "core/size.h"
 #include "hsa/hsa.h"
 
-/* A polynomial of a low degree is as well determined by this many rates as by
- * millions of them, whose windows overlap anyway. */
+/* More rates do not determine a polynomial of a low degree better: their windows
+ * overlap. */
 enum { MOST_FITTED = 4096 };
 
-/* A series has this many windows unless options say otherwise. */
+/* Windows of a series if options.window is 0. */
 enum { AUTOMATIC_WINDOWS = 100 };
 
 static size_t divide_up(size_t a, size_t b) {
@@ -27,19 +36,81 @@ tsn_hsa_windows tsn_hsa_choose_windows(size_t beats, const tsanom_hsa_options *o
   return w;
 }
 
-tsanom_status tsn_hsa_check_series(const tsanom_hsa_series *series, double start,
+size_t tsn_hsa_count_windows(size_t beats, const tsn_hsa_windows *windows,
+                             size_t max_windows) {
+  return tsn_smaller(beats ? (beats - 1) / windows->local_window : 0, max_windows);
+}
+
+/* Reject a field of a series; `sample`: its index in time, or TSANOM_NONE. */
+static tsanom_status reject(const tsn_hsa_place *place, tsanom_status status,
+                            const char *field, size_t sample) {
+  char argument[64];
+  if (place->run == TSANOM_NONE) {
+    (void)snprintf(argument, sizeof argument, "%s.%s", place->name, field);
+  } else {
+    (void)snprintf(argument, sizeof argument, "%s[%zu].threads.%s", place->name,
+                   place->run, field);
+  }
+  if (place->thread == TSANOM_NONE) {
+    return tsn_reject_at(place->exec, status, argument, sample);
+  }
+  return tsn_reject_pair(place->exec, status, argument, place->thread, sample);
+}
+
+/* Whether no reserved field is set. */
+static bool are_zero(const uint64_t *reserved, size_t count) {
+  uint64_t all = 0;
+  for (size_t i = 0; i < count; i++) all |= reserved[i];
+  return all == 0;
+}
+
+tsanom_status tsn_hsa_check_series(const tsn_hsa_place *place,
+                                   const tsanom_hsa_series *series, double start,
                                    size_t window) {
   const double *time = series->time;
-  if (!isfinite(start)) return TSANOM_E_NONFINITE;
-  if (series->beats == 0) return TSANOM_OK;
-  if (!time) return TSANOM_E_NULL;
-  if (!tsn_all_finite(time, series->beats)) return TSANOM_E_NONFINITE;
-  if (time[0] < start) return TSANOM_E_ORDER;
-  for (size_t i = 1; i < series->beats; i++) {
-    if (time[i] < time[i - 1]) return TSANOM_E_ORDER;
+  size_t beats = series->beats;
+  if (!are_zero(series->reserved, sizeof series->reserved / sizeof(uint64_t))) {
+    return reject(place, TSANOM_E_VERSION, "reserved", TSANOM_NONE);
   }
-  for (size_t i = window; i < series->beats; i++) {
-    if (!isfinite((double)window / (time[i] - time[i - window]))) return TSANOM_E_VALUE;
+  if (beats == 0) return TSANOM_OK;
+  if (!time) return reject(place, TSANOM_E_NULL, "time", TSANOM_NONE);
+  if (!tsn_array_fits(beats, sizeof *time)) {
+    return reject(place, TSANOM_E_OVERFLOW, "beats", TSANOM_NONE);
+  }
+  if (!tsn_all_finite(time, beats)) {
+    return reject(place, TSANOM_E_NONFINITE, "time", tsn_first_nonfinite(time, beats));
+  }
+  if (time[0] < start) return reject(place, TSANOM_E_ORDER, "time", 0);
+  for (size_t i = 1; i < beats; i++) {
+    if (time[i] < time[i - 1]) return reject(place, TSANOM_E_ORDER, "time", i);
+  }
+  for (size_t i = window; i < beats; i++) {
+    if (!isfinite((double)window / (time[i] - time[i - window]))) {
+      return reject(place, TSANOM_E_VALUE, "time", i);
+    }
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_hsa_check_run(const tsanom_hsa_run *run, const char *name, size_t i,
+                                const tsanom_exec *exec) {
+  const struct {
+    const char *field;
+    bool good;
+    tsanom_status status;
+  } fields[] = {
+      {"reserved", are_zero(run->reserved, sizeof run->reserved / sizeof(uint64_t)),
+       TSANOM_E_VERSION},
+      {"thread_count", run->thread_count >= 1, TSANOM_E_COUNT},
+      {"thread_count", tsn_array_fits(run->thread_count, sizeof *run->threads),
+       TSANOM_E_OVERFLOW},
+      {"threads", run->threads != NULL, TSANOM_E_NULL},
+      {"start", isfinite(run->start), TSANOM_E_NONFINITE}};
+  for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
+    if (fields[k].good) continue;
+    char argument[64];
+    (void)snprintf(argument, sizeof argument, "%s.%s", name, fields[k].field);
+    return tsn_reject_at(exec, fields[k].status, argument, i);
   }
   return TSANOM_OK;
 }
@@ -61,17 +132,15 @@ static void fit_options(const tsanom_hsa_options *options, tsanom_polyfit_option
   fit->refine = 0;
 }
 
-tsanom_status tsn_hsa_fit_layout(tsn_arena *arena, const tsn_hsa_context *context,
-                                 tsn_hsa_fit_scratch *scratch) {
+tsanom_status tsn_hsa_fit_bytes(const tsn_hsa_context *context, size_t *bytes) {
   tsanom_polyfit_options fit;
   fit_options(&context->options, &fit);
-  tsanom_status status =
-      tsanom_polyfit_workspace(MOST_FITTED, &fit, &context->inner, &scratch->fit_bytes);
-  if (status < 0) return status;
+  return tsanom_polyfit_fit_workspace(MOST_FITTED, &fit, &context->inner, bytes);
+}
+
+void tsn_hsa_fit_layout(tsn_arena *arena, tsn_hsa_fit_scratch *scratch) {
   scratch->x = tsn_arena_take(arena, MOST_FITTED, sizeof(double));
   scratch->y = tsn_arena_take(arena, MOST_FITTED, sizeof(double));
-  scratch->fit = tsn_arena_take(arena, scratch->fit_bytes, 1);
-  return TSANOM_OK;
 }
 
 static double rate_at(const tsanom_hsa_series *series, size_t window, size_t beat) {
@@ -83,8 +152,7 @@ static void digest_windows(const tsanom_hsa_series *series, double start,
                            const tsn_hsa_windows *windows, size_t max_windows,
                            tsn_hsa_digest *digest) {
   size_t w = windows->window, length = windows->local_window;
-  size_t full = (series->beats - 1) / length;
-  digest->windows = full < max_windows ? full : max_windows;
+  digest->windows = tsn_hsa_count_windows(series->beats, windows, max_windows);
   digest->time[0] = series->time[0] - start;
   digest->rate[0] = rate_at(series, w, w);
   for (size_t j = 0; j < digest->windows; j++) {
@@ -104,8 +172,8 @@ static double mean_rate(const tsanom_hsa_series *series, size_t window) {
   return sum / (double)(series->beats - window);
 }
 
-/* The regression of eq. 1-3 through at most MOST_FITTED rates, evenly spread over
- * the series. */
+/* The regression of eq. 1-3 through at most MOST_FITTED rates, evenly spaced in the
+ * series. */
 static tsanom_status fit_rates(const tsn_hsa_context *context,
                                const tsanom_hsa_series *series, double start,
                                size_t window, const tsn_hsa_fit_scratch *scratch,
@@ -120,9 +188,8 @@ static tsanom_status fit_rates(const tsn_hsa_context *context,
     scratch->x[count] = series->time[i] - start;
     scratch->y[count++] = rate_at(series, window, i);
   }
-  tsanom_status status =
-      tsanom_polyfit_fit(scratch->x, scratch->y, NULL, count, &fit, &context->inner,
-                         scratch->fit, scratch->fit_bytes, &model);
+  tsanom_status status = tsanom_polyfit_fit(scratch->x, scratch->y, NULL, count, &fit,
+                                            &context->inner, &model);
   if (status < 0) return status;
   digest->degree = (size_t)model.degree;
   digest->unit = model.unit;

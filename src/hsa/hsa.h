@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the HSA room share. */
+/* Declarations shared by the files of the HSA module; README.md lists the files. */
 #ifndef TSN_HSA_HSA_H
 #define TSN_HSA_HSA_H
 
@@ -9,22 +9,39 @@
 #include <tsanom/lbkeogh.h>
 
 #include "core/arena.h"
+#include "core/exec.h"
+#include "core/fault.h"
 
-/* The arguments that every function of the room reads first. */
+/* --- options.c --- */
+
+/* The checked options and exec of a call. */
 typedef struct {
   tsanom_hsa_options options;
   tsanom_exec exec;  /* the caller's */
-  tsanom_exec inner; /* the same for other rooms' functions: one thread, no poll */
+  tsanom_exec inner; /* for the functions of polyfit, dtw and lbkeogh: one thread, no
+                        poll, no fault; tsn_hsa_inner_layout() sets its workspace, which
+                        they use one after the other */
 } tsn_hsa_context;
 
+/* Read options and exec; `name` is that of the options in the caller's arguments. Sets
+ * inner.work_bytes to what the largest of the inner calls needs. */
 tsanom_status tsn_hsa_context_read(tsn_hsa_context *context,
-                                   const tsanom_hsa_options *options,
+                                   const tsanom_hsa_options *options, const char *name,
                                    const tsanom_exec *exec);
+
+/* Only the options. */
+tsanom_status tsn_hsa_options_read(tsanom_hsa_options *own,
+                                   const tsanom_hsa_options *caller, const char *name,
+                                   const tsanom_exec *exec);
+
+static inline void tsn_hsa_inner_layout(tsn_arena *arena, tsn_hsa_context *context) {
+  context->inner.work = tsn_arena_take(arena, context->inner.work_bytes, 1);
+}
 
 /* --- digest.c: a series of any length in bounded memory --- */
 
-/* Everything that the features need to know of one series. The arrays have room
- * for max_windows windows and max_degree + 1 coefficients. */
+/* What the features of a pair of series are computed from. The arrays have capacity for
+ * max_windows windows and max_degree + 1 coefficients. */
 typedef struct {
   size_t beats;
   size_t windows; /* full windows, at most max_windows */
@@ -35,36 +52,53 @@ typedef struct {
   double *time, *rate, *window_rate, *coefficient;
 } tsn_hsa_digest;
 
-/* How the series of one thread are cut into windows. */
+/* How the series of one thread are divided into windows. */
 typedef struct {
   size_t window;       /* beats of a heart rate */
-  size_t local_window; /* beats of the windows of LTR and LHR: a multiple */
+  size_t local_window; /* beats of the windows of LTR and LHR: a multiple of window */
 } tsn_hsa_windows;
 
-/* The windows for a thread whose longest normal series has so many beats. */
+/* The windows for a thread whose longest normal series has `beats` beats. */
 tsn_hsa_windows tsn_hsa_choose_windows(size_t beats, const tsanom_hsa_options *options);
 
-/* Refuse what the features are not defined for; a series without a beat is
- * fine. */
-tsanom_status tsn_hsa_check_series(const tsanom_hsa_series *series, double start,
+/* Full windows of a series of `beats` beats, at most max_windows. */
+size_t tsn_hsa_count_windows(size_t beats, const tsn_hsa_windows *windows,
+                             size_t max_windows);
+
+/* Where a series stands in the caller's arguments, for faults. */
+typedef struct {
+  const tsanom_exec *exec;
+  const char *name; /* "target", "run.threads", or "runs" */
+  size_t run;       /* index in runs; TSANOM_NONE: not one of several runs */
+  size_t thread;    /* index in an array of threads; TSANOM_NONE: no array */
+} tsn_hsa_place;
+
+/* Reject a series that the features are not defined for. One without a beat is valid. */
+tsanom_status tsn_hsa_check_series(const tsn_hsa_place *place,
+                                   const tsanom_hsa_series *series, double start,
                                    size_t window);
+
+/* Reject a run whose own fields are not valid. `name` is "runs", with the index `i`, or
+ * "run", with TSANOM_NONE. */
+tsanom_status tsn_hsa_check_run(const tsanom_hsa_run *run, const char *name, size_t i,
+                                const tsanom_exec *exec);
 
 void tsn_hsa_digest_layout(tsn_arena *arena, const tsanom_hsa_options *options,
                            tsn_hsa_digest *digest);
 
-/* Of the n intervals between beats, whose times never fall, the one of rank (n - 1) / 4,
- * rounded down, from 0; 0 without any. O(beats). */
+/* Of the n intervals between beats, whose times do not decrease, the one of rank
+ * (n - 1) / 4, rounded down, from 0; 0 if there is none. O(beats). */
 double tsn_hsa_quartile_interval(const double *time, size_t beats);
 
-/* Scratch of tsn_hsa_digest_series(). */
+/* Times and rates that a polynomial is fitted to. */
 typedef struct {
   double *x, *y;
-  void *fit;
-  size_t fit_bytes;
 } tsn_hsa_fit_scratch;
 
-tsanom_status tsn_hsa_fit_layout(tsn_arena *arena, const tsn_hsa_context *context,
-                                 tsn_hsa_fit_scratch *scratch);
+void tsn_hsa_fit_layout(tsn_arena *arena, tsn_hsa_fit_scratch *scratch);
+
+/* Bytes of workspace of the fit. */
+tsanom_status tsn_hsa_fit_bytes(const tsn_hsa_context *context, size_t *bytes);
 
 /* Digest a checked series of more beats than the window. */
 tsanom_status tsn_hsa_digest_series(const tsn_hsa_context *context,
@@ -75,45 +109,28 @@ tsanom_status tsn_hsa_digest_series(const tsn_hsa_context *context,
 
 /* --- compare.c: the features of one series against another --- */
 
+/* The aligned series, and the envelope of the reference. */
 typedef struct {
   double *target, *reference, *lower, *upper;
-  void *dtw, *envelope;
-  size_t dtw_bytes, envelope_bytes;
 } tsn_hsa_pair_scratch;
 
-tsanom_status tsn_hsa_pair_layout(tsn_arena *arena, const tsn_hsa_context *context,
-                                  tsn_hsa_pair_scratch *scratch);
+void tsn_hsa_pair_layout(tsn_arena *arena, const tsn_hsa_context *context,
+                         tsn_hsa_pair_scratch *scratch);
 
-/* All features. The distances are relative, whatever options.normalise. */
+/* Bytes of workspace of DTW and of the envelope, whichever is more. */
+tsanom_status tsn_hsa_pair_bytes(const tsn_hsa_context *context, size_t *bytes);
+
+/* All features. The distances are relative, whatever options.normalize. */
 tsanom_status tsn_hsa_compare_digests(const tsn_hsa_context *context,
                                       const tsn_hsa_digest *target,
                                       const tsn_hsa_digest *reference,
                                       const tsn_hsa_pair_scratch *scratch,
                                       tsanom_hsa_features *features);
 
-/* What a relative distance is multiplied with to give eq. 9's or 13's sum, if
- * options ask for that; else, and for all other features, 1. */
+/* The factor from a relative distance to the sum of eq. 9 or 13 if options ask for the
+ * sums; else, and for all other features, 1. */
 double tsn_hsa_scale(int32_t feature, double target_rate, double reference_rate,
                      const tsanom_hsa_options *options);
-
-/* What it takes to compare targets with a reference, one after the other. */
-typedef struct {
-  tsn_hsa_digest target; /* room for a target's digest */
-  tsn_hsa_fit_scratch fit;
-  tsn_hsa_pair_scratch pair;
-} tsn_hsa_comparer;
-
-tsanom_status tsn_hsa_comparer_layout(tsn_arena *arena, const tsn_hsa_context *context,
-                                      tsn_hsa_comparer *comparer);
-
-/* The features, as the public interface shows them, of a checked series of at
- * least one beat; those that need a heart rate stay undefined without one. */
-tsanom_status tsn_hsa_compare_series(const tsn_hsa_context *context,
-                                     const tsanom_hsa_series *series, double start,
-                                     const tsn_hsa_windows *windows,
-                                     const tsn_hsa_digest *reference,
-                                     tsn_hsa_comparer *comparer,
-                                     tsanom_hsa_features *features);
 
 static inline bool tsn_hsa_is_defined(const tsanom_hsa_features *features,
                                       int32_t feature) {
@@ -123,48 +140,92 @@ static inline bool tsn_hsa_is_defined(const tsanom_hsa_features *features,
 static inline void tsn_hsa_define(tsanom_hsa_features *features, int32_t feature,
                                   double value) {
   features->value[feature] = value;
-  features->defined |= (int32_t)1 << feature;
+  features->defined |= UINT64_C(1) << feature;
 }
+
+/* Buffers to compare targets with a reference, one after the other. */
+typedef struct {
+  tsn_hsa_digest target;
+  tsn_hsa_fit_scratch fit;
+  tsn_hsa_pair_scratch pair;
+} tsn_hsa_comparer;
+
+void tsn_hsa_comparer_layout(tsn_arena *arena, tsn_hsa_context *context,
+                             tsn_hsa_comparer *comparer);
+
+/* The features, as the public interface returns them, of a checked series of at least
+ * one beat; those that need a heart rate are undefined if it has none. */
+tsanom_status tsn_hsa_compare_series(const tsn_hsa_context *context,
+                                     const tsanom_hsa_series *series, double start,
+                                     const tsn_hsa_windows *windows,
+                                     const tsn_hsa_digest *reference,
+                                     tsn_hsa_comparer *comparer,
+                                     tsanom_hsa_features *features);
 
 /* --- range.c, student.c --- */
 
-/* The t with P(T <= t) = p for Student's distribution of so many degrees of
- * freedom; 0.5 <= p < 1, freedom >= 1. */
+/* The t with P(T <= t) = p for Student's distribution with `freedom` degrees of freedom;
+ * 0.5 <= p < 1, freedom >= 1. */
 double tsn_hsa_student_quantile(double p, size_t freedom);
 
-/* The normal range of a feature from samples, which get sorted. The margin of a
- * distance is in multiples of `unit`. Sets *partial if there are too few samples
- * for what options asks. */
+/* The normal range of a feature from samples, which get sorted. The margin of a distance
+ * is in multiples of `unit`. Sets *partial if there are too few samples for the coverage
+ * of options. */
 tsanom_hsa_range tsn_hsa_learn_range(int32_t feature, double *samples, size_t count,
                                      double unit, const tsanom_hsa_options *options,
                                      bool *partial);
 
 /* --- model.c --- */
 
-/* The model's memory until it is whole; only then do the public functions accept
- * it. Arguments have been checked. */
-void tsn_hsa_model_open(tsanom_hsa_model *model, size_t thread_count, size_t run_count,
-                        const tsanom_hsa_options *options);
-void tsn_hsa_model_close(tsanom_hsa_model *model);
+struct tsanom_hsa_model {
+  tsn_object owner;
+  tsanom_hsa_options options;
+  size_t thread_count, run_count;
+  tsanom_hsa_reference *references; /* by thread */
+  double *numbers;                  /* the arrays of the references, one behind another */
+  size_t threads_added, numbers_used;
+};
 
-/* Copy what is known of a thread into a model. */
-void tsn_hsa_model_store(tsanom_hsa_model *model, size_t thread,
-                         const tsanom_hsa_reference *reference);
+/* Sizes of a model. */
+typedef struct {
+  size_t thread_count;
+  size_t numbers; /* elements of all arrays */
+} tsn_hsa_model_shape;
 
-/* A digest as the public interface shows it, and back; the ranges and the counts
- * of runs are zero. The arrays are shared. */
+/* Add the arrays of one thread to a shape; false: the sum does not fit a size_t. */
+bool tsn_hsa_model_extend(tsn_hsa_model_shape *shape, size_t windows, size_t degree);
+
+tsanom_status tsn_hsa_model_bytes(const tsn_hsa_model_shape *shape, size_t *bytes);
+
+/* Place a model without references in memory of the caller, or NULL: of the allocator.
+ * The fault of a failure names the argument "bytes". */
+tsanom_status tsn_hsa_model_place(void *memory, size_t bytes,
+                                  const tsn_hsa_model_shape *shape, size_t run_count,
+                                  const tsanom_hsa_options *options,
+                                  const tsanom_exec *exec, tsanom_hsa_model **model);
+
+/* Append the reference of the next thread: a copy, arrays included. */
+void tsn_hsa_model_add(tsanom_hsa_model *model, const tsanom_hsa_reference *reference);
+
+/* A digest as the public interface shows it, and back; ranges and counts of runs are
+ * zero. The arrays are shared. */
 tsanom_hsa_reference tsn_hsa_reference_of(const tsn_hsa_digest *digest,
                                           const tsn_hsa_windows *windows);
 tsn_hsa_digest tsn_hsa_digest_of(const tsanom_hsa_reference *reference);
 
-/* Whether memory aligned as for double, of so many bytes, can hold a model. */
-tsanom_status tsn_hsa_model_memory(const tsanom_hsa_model *model, size_t model_bytes,
-                                   size_t thread_count,
-                                   const tsanom_hsa_options *options);
-
 /* --- tree.c --- */
 
-/* Append a step that asks about numbers rather than features. */
+/* Whether the caller initialized the verdict. */
+tsanom_status tsn_hsa_verdict_check(const tsanom_hsa_verdict *caller);
+
+/* Copy a verdict to the caller's, which was checked. */
+void tsn_hsa_verdict_write(tsanom_hsa_verdict *caller, const tsanom_hsa_verdict *own);
+
+/* The tree that `rule` names, applied to features. */
+void tsn_hsa_decide(const tsanom_hsa_features *features, const tsanom_hsa_range *range,
+                    int32_t rule, tsanom_hsa_verdict *verdict);
+
+/* Append a step about numbers rather than features. */
 void tsn_hsa_ask_count(tsanom_hsa_verdict *verdict, int32_t question, bool answer,
                        size_t first, size_t second);
 

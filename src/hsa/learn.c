@@ -1,132 +1,165 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Learning a model from normal runs. */
+/* Learning a model from normal runs, thread by thread.
+ *
+ * The series of a thread in n runs are digested, and each is compared with each: n^2
+ * vectors of features. The dissimilarity of series i against j is DTW + |ln GTR|. The
+ * reference is the medoid, the j with the least sum over i. For the ranges, run i plays
+ * the part of a new run: its features against the medoid of the other n - 1 runs are one
+ * sample, so that each range has n samples and no run is compared with itself. Medoids
+ * of n - 1 runs follow from the sums of all n by one subtraction.
+ *
+ * The paper learns confidence intervals; range.c explains why these are prediction
+ * intervals. */
 #include <math.h>
 
-#include "core/exec.h"
+#include "core/size.h"
 #include "hsa/hsa.h"
 
 /* Stands for the distance of two series that cannot be compared. */
 static const double incomparable = 1e6;
 
+/* One call: the normal runs, and buffers for one thread of all of them. */
 typedef struct {
-  tsn_hsa_digest *digest;       /* of each usable series of one thread */
-  size_t *run;                  /* which run it is of */
-  tsanom_hsa_features *feature; /* [i runs + j]: series i against series j */
+  tsn_hsa_context context;
+  const tsanom_hsa_run *runs;
+  size_t run_count;
+  tsn_hsa_model_shape shape; /* of the model; thread_count: the most of any run */
+  tsanom_hsa_model *model;
+
+  tsn_hsa_digest *digest; /* of each usable series of the thread */
+  double *time, *rate, *window_rate, *coefficient; /* arrays of the digests */
+  size_t *run;                                     /* the run of each digest */
+  tsanom_hsa_features *feature; /* [i * run_count + j]: series i against series j */
   double *sum;                  /* [j]: dissimilarity of all others against j */
   double *sample;               /* of one feature */
   size_t *rival;                /* [i]: medoid of all series but i */
   tsn_hsa_fit_scratch fit;
   tsn_hsa_pair_scratch pair;
-} buffers;
+} training;
 
-static tsanom_status layout(tsn_arena *arena, const tsn_hsa_context *context,
-                            size_t run_count, buffers *b) {
-  bool measuring = arena->base == NULL;
-  size_t pairs;
-  if (__builtin_mul_overflow(run_count, run_count, &pairs)) arena->overflow = true;
-  b->digest = tsn_arena_take(arena, run_count, sizeof *b->digest);
-  b->run = tsn_arena_take(arena, run_count, sizeof *b->run);
-  b->feature = tsn_arena_take(arena, pairs, sizeof *b->feature);
-  b->sum = tsn_arena_take(arena, run_count, sizeof *b->sum);
-  b->sample = tsn_arena_take(arena, run_count, sizeof *b->sample);
-  b->rival = tsn_arena_take(arena, run_count, sizeof *b->rival);
-  if (measuring) {
-    tsn_arena one = tsn_arena_measure();
-    tsn_hsa_digest digest;
-    tsn_hsa_digest_layout(&one, &context->options, &digest);
-    if (one.overflow) arena->overflow = true;
-    tsn_arena_take(arena, run_count, one.used);
-  } else {
-    for (size_t i = 0; i < run_count; i++) {
-      tsn_hsa_digest_layout(arena, &context->options, &b->digest[i]);
-    }
-  }
-  tsanom_status status = tsn_hsa_fit_layout(arena, context, &b->fit);
-  return status < 0 ? status : tsn_hsa_pair_layout(arena, context, &b->pair);
+static void layout(tsn_arena *arena, void *context) {
+  training *l = context;
+  const tsanom_hsa_options *options = &l->context.options;
+  size_t n = l->run_count, one = sizeof(double), pairs;
+  if (__builtin_mul_overflow(n, n, &pairs)) arena->overflow = true;
+  l->digest = tsn_arena_take(arena, n, sizeof *l->digest);
+  l->time = tsn_arena_take(arena, n, (options->max_windows + 1) * one);
+  l->rate = tsn_arena_take(arena, n, (options->max_windows + 1) * one);
+  l->window_rate = tsn_arena_take(arena, n, options->max_windows * one);
+  l->coefficient = tsn_arena_take(arena, n, (options->max_degree + 1) * one);
+  l->run = tsn_arena_take(arena, n, sizeof *l->run);
+  l->feature = tsn_arena_take(arena, pairs, sizeof *l->feature);
+  l->sum = tsn_arena_take(arena, n, sizeof *l->sum);
+  l->sample = tsn_arena_take(arena, n, sizeof *l->sample);
+  l->rival = tsn_arena_take(arena, n, sizeof *l->rival);
+  tsn_hsa_inner_layout(arena, &l->context);
+  tsn_hsa_fit_layout(arena, &l->fit);
+  tsn_hsa_pair_layout(arena, &l->context, &l->pair);
 }
 
 tsanom_status tsanom_hsa_learn_workspace(size_t run_count,
                                          const tsanom_hsa_options *options,
                                          const tsanom_exec *exec, size_t *bytes) {
-  tsn_hsa_context context;
-  tsanom_status status;
+  training l = {.run_count = run_count};
   if (!bytes) return TSANOM_E_NULL;
-  if ((status = tsn_hsa_context_read(&context, options, exec)) < 0) return status;
-  if (run_count == 0) return TSANOM_E_COUNT;
-  tsn_arena arena = tsn_arena_measure();
-  buffers b;
-  if ((status = layout(&arena, &context, run_count, &b)) < 0) return status;
-  return tsn_arena_bytes(&arena, bytes);
+  tsanom_status status = tsn_hsa_context_read(&l.context, options, "options", exec);
+  if (status < 0) return status;
+  if (run_count == 0) return tsn_reject(&l.context.exec, TSANOM_E_COUNT, "run_count");
+  return tsn_layout_bytes(layout, &l, bytes);
 }
-
-/* The normal runs and what is common to all of their threads. */
-typedef struct {
-  const tsn_hsa_context *context;
-  const tsanom_hsa_run *runs;
-  size_t run_count;
-  size_t thread_count; /* most of any run */
-  buffers b;
-} lesson;
 
 static const tsanom_hsa_series *series_of(const tsanom_hsa_run *run, size_t thread) {
   static const tsanom_hsa_series nothing;
   return thread < run->thread_count ? &run->threads[thread] : &nothing;
 }
 
-static tsn_hsa_windows choose_windows(const lesson *l, size_t thread) {
+static size_t longest_series(const training *l, size_t thread) {
   size_t longest = 0;
   for (size_t i = 0; i < l->run_count; i++) {
-    size_t beats = series_of(&l->runs[i], thread)->beats;
-    if (beats > longest) longest = beats;
+    longest = tsn_larger(longest, series_of(&l->runs[i], thread)->beats);
   }
-  return tsn_hsa_choose_windows(longest, &l->context->options);
+  return longest;
 }
 
-static tsanom_status check_runs(lesson *l) {
-  bool usable = false;
+static tsn_hsa_windows choose_windows(const training *l, size_t thread) {
+  return tsn_hsa_choose_windows(longest_series(l, thread), &l->context.options);
+}
+
+/* Check all that can be checked without the times, and find the shape of the model. */
+static tsanom_status check_runs(training *l) {
+  const tsanom_exec *exec = &l->context.exec;
+  if (!l->runs) return tsn_reject(exec, TSANOM_E_NULL, "runs");
+  if (l->run_count == 0) return tsn_reject(exec, TSANOM_E_COUNT, "run_count");
+  if (!tsn_array_fits(l->run_count, sizeof *l->runs)) {
+    return tsn_reject(exec, TSANOM_E_OVERFLOW, "run_count");
+  }
   for (size_t i = 0; i < l->run_count; i++) {
-    if (l->runs[i].thread_count == 0) return TSANOM_E_COUNT;
-    if (!l->runs[i].threads) return TSANOM_E_NULL;
-    if (l->runs[i].thread_count > l->thread_count) {
-      l->thread_count = l->runs[i].thread_count;
+    tsanom_status status = tsn_hsa_check_run(&l->runs[i], "runs", i, exec);
+    if (status < 0) return status;
+    l->shape.thread_count = tsn_larger(l->shape.thread_count, l->runs[i].thread_count);
+  }
+  bool usable = false;
+  for (size_t t = 0; t < l->shape.thread_count; t++) {
+    size_t longest = longest_series(l, t);
+    tsn_hsa_windows windows = tsn_hsa_choose_windows(longest, &l->context.options);
+    usable = usable || longest > windows.window;
+    size_t full =
+        tsn_hsa_count_windows(longest, &windows, l->context.options.max_windows);
+    if (!tsn_hsa_model_extend(&l->shape, full, l->context.options.max_degree)) {
+      return tsn_reject(exec, TSANOM_E_OVERFLOW, "runs");
     }
   }
-  for (size_t t = 0; t < l->thread_count; t++) {
-    tsn_hsa_windows windows = choose_windows(l, t);
-    for (size_t i = 0; i < l->run_count; i++) {
-      const tsanom_hsa_series *series = series_of(&l->runs[i], t);
-      tsanom_status status =
-          tsn_hsa_check_series(series, l->runs[i].start, windows.window);
+  if (usable) return TSANOM_OK;
+  return tsn_reject_text(exec, TSANOM_E_COUNT, "runs", TSANOM_NONE,
+                         "no thread has more beats than the window");
+}
+
+static tsanom_status check_times(const training *l) {
+  for (size_t i = 0; i < l->run_count; i++) {
+    for (size_t t = 0; t < l->runs[i].thread_count; t++) {
+      tsn_hsa_place place = {&l->context.exec, "runs", i, t};
+      tsanom_status status = tsn_hsa_check_series(
+          &place, &l->runs[i].threads[t], l->runs[i].start, choose_windows(l, t).window);
       if (status < 0) return status;
-      if (series->beats > windows.window) usable = true;
     }
   }
-  return usable ? TSANOM_OK : TSANOM_E_COUNT;
+  return TSANOM_OK;
+}
+
+/* Give each digest its part of the arrays. */
+static void place_digests(const training *l) {
+  size_t windows = l->context.options.max_windows;
+  size_t terms = l->context.options.max_degree + 1;
+  for (size_t i = 0; i < l->run_count; i++) {
+    l->digest[i].time = l->time + i * (windows + 1);
+    l->digest[i].rate = l->rate + i * (windows + 1);
+    l->digest[i].window_rate = l->window_rate + i * windows;
+    l->digest[i].coefficient = l->coefficient + i * terms;
+  }
 }
 
 /* Digest the usable series of a thread, and compare each with each. */
-static tsanom_status digest_thread(const lesson *l, size_t thread,
+static tsanom_status digest_thread(const training *l, size_t thread,
                                    const tsn_hsa_windows *windows, size_t *count) {
-  const buffers *b = &l->b;
   size_t n = 0;
   tsanom_status status;
   for (size_t i = 0; i < l->run_count; i++) {
     const tsanom_hsa_series *series = series_of(&l->runs[i], thread);
     if (series->beats <= windows->window) continue;
-    if (tsn_exec_stop(&l->context->exec, thread * l->run_count + i,
-                      l->thread_count * l->run_count)) {
+    if (tsn_exec_stop(&l->context.exec, thread * l->run_count + i,
+                      l->shape.thread_count * l->run_count)) {
       return TSANOM_STOPPED;
     }
-    b->run[n] = i;
-    status = tsn_hsa_digest_series(l->context, series, l->runs[i].start, windows, &b->fit,
-                                   &b->digest[n]);
-    if (status < 0) return status;
+    l->run[n] = i;
+    status = tsn_hsa_digest_series(&l->context, series, l->runs[i].start, windows,
+                                   &l->fit, &l->digest[n]);
+    if (status < 0) return tsn_reject_pair(&l->context.exec, status, "runs", i, thread);
     n++;
   }
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < n; j++) {
-      status = tsn_hsa_compare_digests(l->context, &b->digest[i], &b->digest[j], &b->pair,
-                                       &b->feature[i * l->run_count + j]);
+      status = tsn_hsa_compare_digests(&l->context, &l->digest[i], &l->digest[j],
+                                       &l->pair, &l->feature[i * l->run_count + j]);
       if (status < 0) return status;
     }
   }
@@ -134,8 +167,8 @@ static tsanom_status digest_thread(const lesson *l, size_t thread,
   return TSANOM_OK;
 }
 
-static double dissimilarity(const lesson *l, size_t i, size_t j) {
-  const tsanom_hsa_features *f = &l->b.feature[i * l->run_count + j];
+static double dissimilarity(const training *l, size_t i, size_t j) {
+  const tsanom_hsa_features *f = &l->feature[i * l->run_count + j];
   if (!tsn_hsa_is_defined(f, TSANOM_HSA_GTR) || !tsn_hsa_is_defined(f, TSANOM_HSA_DTW)) {
     return incomparable;
   }
@@ -143,100 +176,118 @@ static double dissimilarity(const lesson *l, size_t i, size_t j) {
 }
 
 /* The medoid of all series, and for each series that of all others. */
-static size_t find_medoids(const lesson *l, size_t count) {
-  const buffers *b = &l->b;
+static size_t find_medoids(const training *l, size_t count) {
   size_t medoid = 0;
   for (size_t j = 0; j < count; j++) {
-    b->sum[j] = 0;
+    l->sum[j] = 0;
     for (size_t i = 0; i < count; i++) {
-      if (i != j) b->sum[j] += dissimilarity(l, i, j);
+      if (i != j) l->sum[j] += dissimilarity(l, i, j);
     }
-    if (b->sum[j] < b->sum[medoid]) medoid = j;
+    if (l->sum[j] < l->sum[medoid]) medoid = j;
   }
   for (size_t i = 0; i < count; i++) {
     double least = INFINITY;
-    b->rival[i] = i;
+    l->rival[i] = i;
     for (size_t j = 0; j < count; j++) {
-      double sum = b->sum[j] - dissimilarity(l, i, j);
+      double sum = l->sum[j] - dissimilarity(l, i, j);
       if (j == i || sum >= least) continue;
       least = sum;
-      b->rival[i] = j;
+      l->rival[i] = j;
     }
   }
   return medoid;
 }
 
-static tsanom_hsa_range learn_range(const lesson *l, int32_t feature, size_t count,
+static tsanom_hsa_range learn_range(const training *l, int32_t feature, size_t count,
                                     size_t medoid, bool *partial) {
-  const buffers *b = &l->b;
-  const tsanom_hsa_options *options = &l->context->options;
-  double reference_rate = b->digest[medoid].mean_rate;
+  const tsanom_hsa_options *options = &l->context.options;
+  double reference_rate = l->digest[medoid].mean_rate;
   size_t samples = 0;
   for (size_t i = 0; count > 1 && i < count; i++) {
-    const tsanom_hsa_features *f = &b->feature[i * l->run_count + b->rival[i]];
+    const tsanom_hsa_features *f = &l->feature[i * l->run_count + l->rival[i]];
     if (!tsn_hsa_is_defined(f, feature)) continue;
-    double scale = tsn_hsa_scale(feature, b->digest[i].mean_rate,
-                                 b->digest[b->rival[i]].mean_rate, options);
-    b->sample[samples++] = f->value[feature] * scale;
+    double scale = tsn_hsa_scale(feature, l->digest[i].mean_rate,
+                                 l->digest[l->rival[i]].mean_rate, options);
+    l->sample[samples++] = f->value[feature] * scale;
   }
   double unit = tsn_hsa_scale(feature, reference_rate, reference_rate, options);
-  return tsn_hsa_learn_range(feature, b->sample, samples, unit, options, partial);
+  return tsn_hsa_learn_range(feature, l->sample, samples, unit, options, partial);
 }
 
-static tsanom_status learn_thread(const lesson *l, size_t thread, tsanom_hsa_model *model,
-                                  bool *partial) {
-  const buffers *b = &l->b;
+static tsanom_status learn_thread(const training *l, size_t thread, bool *partial) {
   tsn_hsa_windows windows = choose_windows(l, thread);
-  size_t count;
+  size_t count = 0;
   tsanom_status status = digest_thread(l, thread, &windows, &count);
   if (status != TSANOM_OK) return status;
   tsanom_hsa_reference reference = {0};
   if (count > 0) {
     size_t medoid = find_medoids(l, count);
-    reference = tsn_hsa_reference_of(&b->digest[medoid], &windows);
-    reference.run = b->run[medoid];
+    reference = tsn_hsa_reference_of(&l->digest[medoid], &windows);
+    reference.run = l->run[medoid];
     for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
       reference.range[f] = learn_range(l, f, count, medoid, partial);
     }
   }
   reference.sample_runs = count;
   reference.silent_runs = l->run_count - count;
-  tsn_hsa_model_store(model, thread, &reference);
+  tsn_hsa_model_add(l->model, &reference);
   return TSANOM_OK;
 }
 
-static tsanom_status learn_all(const lesson *l, tsanom_hsa_model *model) {
+static tsanom_status body(void *context) {
+  const training *l = context;
   bool partial = false;
-  tsn_hsa_model_open(model, l->thread_count, l->run_count, &l->context->options);
-  for (size_t t = 0; t < l->thread_count; t++) {
-    tsanom_status status = learn_thread(l, t, model, &partial);
-    if (status != TSANOM_OK) return status;
+  place_digests(l);
+  tsanom_status status = check_times(l);
+  for (size_t t = 0; t < l->shape.thread_count && status == TSANOM_OK; t++) {
+    status = learn_thread(l, t, &partial);
   }
-  tsn_hsa_model_close(model);
-  return partial ? TSANOM_PARTIAL : TSANOM_OK;
+  return status == TSANOM_OK && partial ? TSANOM_PARTIAL : status;
+}
+
+/* Learn in memory of the caller, or NULL: of the allocator. */
+static tsanom_status learn(void *memory, size_t bytes, training *l,
+                           tsanom_hsa_model **model) {
+  const tsanom_exec *exec = &l->context.exec;
+  if (!model) return tsn_reject(exec, TSANOM_E_NULL, "model");
+  tsanom_status status = check_runs(l);
+  if (status < 0) return status;
+  status = tsn_hsa_model_place(memory, bytes, &l->shape, l->run_count,
+                               &l->context.options, exec, &l->model);
+  if (status < 0) return status;
+  status = tsn_workspace_run(exec, layout, body, l);
+  if (status == TSANOM_OK || status == TSANOM_PARTIAL) {
+    *model = l->model;
+  } else {
+    tsanom_hsa_model_destroy(l->model);
+  }
+  return status;
 }
 
 tsanom_status tsanom_hsa_learn(const tsanom_hsa_run *runs, size_t run_count,
                                const tsanom_hsa_options *options, const tsanom_exec *exec,
-                               void *work, size_t work_bytes, tsanom_hsa_model *model,
-                               size_t model_bytes) {
-  tsn_hsa_context context;
-  tsanom_status status;
-  if (!runs || !model) return TSANOM_E_NULL;
-  if ((status = tsn_hsa_context_read(&context, options, exec)) < 0) return status;
-  if (run_count == 0) return TSANOM_E_COUNT;
-  lesson l = {.context = &context, .runs = runs, .run_count = run_count};
-  if ((status = check_runs(&l)) < 0) return status;
-  status = tsn_hsa_model_memory(model, model_bytes, l.thread_count, &context.options);
-  if (status < 0) return status;
+                               tsanom_hsa_model **model) {
+  training l = {.runs = runs, .run_count = run_count};
+  tsanom_status status = tsn_hsa_context_read(&l.context, options, "options", exec);
+  return status < 0 ? status : learn(NULL, 0, &l, model);
+}
 
-  tsn_arena measured = tsn_arena_measure();
-  if ((status = layout(&measured, &context, run_count, &l.b)) < 0) return status;
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &context.exec, work, work_bytes);
+tsanom_status tsanom_hsa_learn_init(void *memory, size_t bytes,
+                                    const tsanom_hsa_run *runs, size_t run_count,
+                                    const tsanom_hsa_options *options,
+                                    const tsanom_exec *exec, tsanom_hsa_model **model) {
+  training l = {.runs = runs, .run_count = run_count};
+  tsanom_status status = tsn_hsa_context_read(&l.context, options, "options", exec);
   if (status < 0) return status;
-  status = layout(&workspace.arena, &context, run_count, &l.b);
-  if (status >= 0) status = learn_all(&l, model);
-  tsn_workspace_close(&workspace);
-  return status;
+  if (!memory) return tsn_reject(&l.context.exec, TSANOM_E_NULL, "memory");
+  return learn(memory, bytes, &l, model);
+}
+
+tsanom_status tsanom_hsa_learn_size(const tsanom_hsa_run *runs, size_t run_count,
+                                    const tsanom_hsa_options *options, size_t *bytes) {
+  training l = {.runs = runs, .run_count = run_count};
+  if (!bytes) return TSANOM_E_NULL;
+  tsanom_status status = tsn_hsa_context_read(&l.context, options, "options", NULL);
+  if (status >= 0) status = check_runs(&l);
+  return status < 0 ? status : tsn_hsa_model_bytes(&l.shape, bytes);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options of the HSA room, and the names of its constants. */
-#include "core/exec.h"
+/* Options of the HSA module, and the names of its constants. */
+#include <stdio.h>
+
+#include "core/size.h"
 #include "core/versioned.h"
 #include "hsa/hsa.h"
 
@@ -17,7 +19,7 @@ static const tsanom_hsa_options defaults = {.struct_size = sizeof defaults,
                                             .range = TSANOM_HSA_RANGE_STUDENT,
                                             .rule = TSANOM_HSA_RULE_PACE,
                                             .local_rate = TSANOM_HSA_LOCAL_RATE_RATIO,
-                                            .normalise = 1};
+                                            .normalize = 1};
 
 static const tsn_versioned options_type = {.size = sizeof(tsanom_hsa_options),
                                            .first_size = sizeof(tsanom_hsa_options),
@@ -27,39 +29,57 @@ tsanom_status tsanom_hsa_options_init(tsanom_hsa_options *options, size_t struct
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-/* Written so that a NaN fails every comparison. */
-static bool numbers_fit(const tsanom_hsa_options *o) {
-  return o->r2 >= 0 && o->r2 < 1 && o->coverage > 0 && o->coverage < 1 &&
-         o->margin >= 0 && o->margin <= 1e6 && o->single_run_margin > 0 &&
-         o->single_run_margin <= 1e6;
+size_t tsanom_hsa_options_size(void) {
+  return sizeof(tsanom_hsa_options);
 }
 
-static tsanom_status read_options(tsanom_hsa_options *own,
-                                  const tsanom_hsa_options *caller) {
+tsanom_status tsn_hsa_options_read(tsanom_hsa_options *own,
+                                   const tsanom_hsa_options *caller, const char *name,
+                                   const tsanom_exec *exec) {
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return status;
+  if (status < 0) return tsn_reject(exec, status, name);
   own->struct_size = sizeof *own;
-  bool good =
-      own->max_windows >= 1 && own->max_windows <= TSANOM_HSA_MAX_WINDOWS &&
-      own->max_degree <= TSANOM_HSA_MAX_DEGREE && own->points >= 2 &&
-      own->points <= TSANOM_HSA_MAX_POINTS && numbers_fit(own) &&
-      (own->range == TSANOM_HSA_RANGE_STUDENT || own->range == TSANOM_HSA_RANGE_ORDER) &&
-      own->rule >= TSANOM_HSA_RULE_PAPER && own->rule <= TSANOM_HSA_RULE_PACE &&
-      (own->local_rate == TSANOM_HSA_LOCAL_RATE_RATIO ||
-       own->local_rate == TSANOM_HSA_LOCAL_RATE_LITERAL) &&
-      (own->normalise == 0 || own->normalise == 1);
-  return good ? TSANOM_OK : TSANOM_E_OPTION;
+  /* Written so that a NaN fails every comparison. */
+  const struct {
+    const char *field;
+    bool good;
+  } fields[] = {
+      {"max_windows",
+       own->max_windows >= 1 && own->max_windows <= TSANOM_HSA_MAX_WINDOWS},
+      {"max_degree", own->max_degree <= TSANOM_HSA_MAX_DEGREE},
+      {"points", own->points >= 2 && own->points <= TSANOM_HSA_MAX_POINTS},
+      {"r2", own->r2 >= 0 && own->r2 < 1},
+      {"coverage", own->coverage > 0 && own->coverage < 1},
+      {"margin", own->margin >= 0 && own->margin <= 1e6},
+      {"single_run_margin", own->single_run_margin > 0 && own->single_run_margin <= 1e6},
+      {"range", own->range >= 0 && own->range <= TSANOM_HSA_RANGE_ORDER},
+      {"rule", own->rule >= 0 && own->rule <= TSANOM_HSA_RULE_PACE},
+      {"local_rate",
+       own->local_rate >= 0 && own->local_rate <= TSANOM_HSA_LOCAL_RATE_LITERAL},
+      {"normalize", own->normalize == 0 || own->normalize == 1}};
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    if (fields[i].good) continue;
+    char argument[64];
+    (void)snprintf(argument, sizeof argument, "%s.%s", name, fields[i].field);
+    return tsn_reject(exec, TSANOM_E_OPTION, argument);
+  }
+  return TSANOM_OK;
 }
 
 tsanom_status tsn_hsa_context_read(tsn_hsa_context *context,
-                                   const tsanom_hsa_options *options,
+                                   const tsanom_hsa_options *options, const char *name,
                                    const tsanom_exec *exec) {
-  tsanom_status status = read_options(&context->options, options);
+  size_t fit, pair;
+  tsanom_status status = tsn_exec_read(&context->exec, exec);
   if (status < 0) return status;
-  if ((status = tsn_exec_read(&context->exec, exec)) < 0) return status;
-  context->inner = context->exec;
+  status = tsn_hsa_options_read(&context->options, options, name, &context->exec);
+  if (status < 0) return status;
+  context->inner = tsn_exec_for_object(&context->exec);
   context->inner.threads = 1;
-  context->inner.poll = NULL;
+  status = tsn_hsa_fit_bytes(context, &fit);
+  if (status >= 0) status = tsn_hsa_pair_bytes(context, &pair);
+  if (status < 0) return tsn_reject(&context->exec, status, name);
+  context->inner.work_bytes = tsn_larger(fit, pair);
   return TSANOM_OK;
 }
 

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Normal ranges from samples of normal features: intervals for the next such
- * sample, not for the mean of them. */
+/* Normal ranges from samples of normal features.
+ *
+ * A range must contain the feature of the next normal run. So it is a prediction
+ * interval, mean -+ t s sqrt(1 + 1/n), and not the confidence interval of the mean, whose
+ * width tends to 0 as runs are added, so that at last every normal run lies outside.
+ * Ratios enter by their logarithms; distances, which are >= 0, have a one-sided range
+ * from 0.
+ *
+ * Source: G. J. Hahn and W. Q. Meeker, Statistical Intervals (1991). */
 #include <math.h>
 
 #include "core/sort.h"
 #include "hsa/hsa.h"
 
-/* Room for the rounding of a feature that is the same in all runs. */
+/* Margin for the rounding of a feature that is the same in all runs. */
 static const double rounding = 1e-12;
 
 static bool is_distance(int32_t feature) {
   return feature == TSANOM_HSA_DTW || feature == TSANOM_HSA_LB_KEOGH;
 }
 
-/* Ratios of positive numbers are compared by their logarithms, in which "twice"
- * and "half" are equally far from "the same". */
+/* Ratios of positive numbers are compared by their logarithms: 2 and 1/2 are equally far
+ * from 1. */
 static bool is_logarithmic(int32_t feature, const tsanom_hsa_options *options) {
   if (feature == TSANOM_HSA_LHR) {
     return options->local_rate == TSANOM_HSA_LOCAL_RATE_RATIO;
@@ -52,18 +59,18 @@ static tsanom_hsa_range order_range(const double *samples, size_t count, double 
   return (tsanom_hsa_range){samples[r - 1], samples[count - r]};
 }
 
-/* The least room beside the middle that options asks for. */
+/* Widen a range to the least margin of options. */
 static void widen(tsanom_hsa_range *range, int32_t feature, double middle, double margin,
                   double unit, bool logarithmic) {
-  double room = unit * (feature == TSANOM_HSA_LB_KEOGH ? margin * margin : margin);
+  double reach = unit * (feature == TSANOM_HSA_LB_KEOGH ? margin * margin : margin);
   if (logarithmic) {
-    room = log1p(margin);
+    reach = log1p(margin);
   } else if (!is_distance(feature)) {
-    room *= fmax(1, fabs(middle));
+    reach *= fmax(1, fabs(middle));
   }
-  room = fmax(room, rounding);
-  range->low = fmin(range->low, middle - room);
-  range->high = fmax(range->high, middle + room);
+  reach = fmax(reach, rounding);
+  range->low = fmin(range->low, middle - reach);
+  range->high = fmax(range->high, middle + reach);
 }
 
 tsanom_hsa_range tsn_hsa_learn_range(int32_t feature, double *samples, size_t count,

@@ -1,30 +1,68 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Algorithm 1, and its variants that ask for completion and for pace. */
+/* Decision trees: Algorithm 1 of the paper, and its variants that ask for completion and
+ * for pace (docs/hsa.md explains why). Each question is recorded as a step of the path.
+ *
+ *   pace rule                                  paper's rule
+ *   complete? - no: shutdown                   similar? - yes: on time? - yes: normal
+ *   pace slow? - yes: leak                                  early? - yes: shutdown
+ *   similar? - yes: on time? - yes: normal                  late and rates off: leak
+ *                   late and rates off: leak            - no: early? shutdown, else leak
+ *            - no: slower? leak, else normal
+ *
+ * Source: W. Wang and W. Luo, section 3, Algorithm 1. */
 #include <string.h>
 
+#include "core/environment.h"
+#include "core/versioned.h"
 #include "hsa/hsa.h"
 
-/* A walk down the tree. */
+static const tsanom_hsa_verdict empty_verdict = {.struct_size = sizeof empty_verdict};
+
+static const tsn_versioned verdict_type = {.size = sizeof(tsanom_hsa_verdict),
+                                           .first_size = sizeof(tsanom_hsa_verdict),
+                                           .defaults = &empty_verdict};
+
+tsanom_status tsanom_hsa_verdict_init(tsanom_hsa_verdict *verdict, size_t struct_size) {
+  return tsn_versioned_init(&verdict_type, verdict, struct_size);
+}
+
+size_t tsanom_hsa_verdict_size(void) {
+  return sizeof(tsanom_hsa_verdict);
+}
+
+/* The size is also the distance of elements in arrays: it must keep them aligned. */
+tsanom_status tsn_hsa_verdict_check(const tsanom_hsa_verdict *caller) {
+  tsanom_status status = tsn_versioned_check(&verdict_type, caller);
+  if (status < 0) return status;
+  return caller->struct_size % _Alignof(tsanom_hsa_verdict) ? TSANOM_E_VERSION
+                                                            : TSANOM_OK;
+}
+
+void tsn_hsa_verdict_write(tsanom_hsa_verdict *caller, const tsanom_hsa_verdict *own) {
+  tsn_versioned_write(&verdict_type, caller, own);
+}
+
+/* One decision about a thread. */
 typedef struct {
   const tsanom_hsa_features *features;
   const tsanom_hsa_range *range;
   tsanom_hsa_verdict *verdict;
-} walk;
+} decision;
 
-static bool is_within(const walk *w, int32_t feature) {
-  double value = w->features->value[feature];
-  return tsn_hsa_is_defined(w->features, feature) && value >= w->range[feature].low &&
-         value <= w->range[feature].high;
+static bool is_within(const decision *d, int32_t feature) {
+  double value = d->features->value[feature];
+  return tsn_hsa_is_defined(d->features, feature) && value >= d->range[feature].low &&
+         value <= d->range[feature].high;
 }
 
-static bool is_below(const walk *w, int32_t feature) {
-  return tsn_hsa_is_defined(w->features, feature) &&
-         w->features->value[feature] < w->range[feature].low;
+static bool is_below(const decision *d, int32_t feature) {
+  return tsn_hsa_is_defined(d->features, feature) &&
+         d->features->value[feature] < d->range[feature].low;
 }
 
-static bool is_above(const walk *w, int32_t feature) {
-  return tsn_hsa_is_defined(w->features, feature) &&
-         w->features->value[feature] > w->range[feature].high;
+static bool is_above(const decision *d, int32_t feature) {
+  return tsn_hsa_is_defined(d->features, feature) &&
+         d->features->value[feature] > d->range[feature].high;
 }
 
 static tsanom_hsa_step *append_step(tsanom_hsa_verdict *verdict, int32_t question,
@@ -44,123 +82,138 @@ void tsn_hsa_ask_count(tsanom_hsa_verdict *verdict, int32_t question, bool answe
   step->value[1] = (double)second;
 }
 
-/* Record a question about `count` features, and hand its answer through. */
-static bool ask(const walk *w, int32_t question, bool answer, int32_t count,
+/* Record a question about `count` features; the result is its answer. */
+static bool ask(const decision *d, int32_t question, bool answer, int32_t count,
                 const int32_t *feature) {
-  tsanom_hsa_step *step = append_step(w->verdict, question, answer);
+  tsanom_hsa_step *step = append_step(d->verdict, question, answer);
   step->count = count;
   for (int32_t k = 0; k < count; k++) {
     step->feature[k] = feature[k];
-    step->defined[k] = tsn_hsa_is_defined(w->features, feature[k]);
-    step->value[k] = w->features->value[feature[k]];
-    step->range[k] = w->range[feature[k]];
+    step->defined[k] = tsn_hsa_is_defined(d->features, feature[k]);
+    step->value[k] = d->features->value[feature[k]];
+    step->range[k] = d->range[feature[k]];
   }
   return answer;
 }
 
-static bool ask_alike(const walk *w) {
+static bool ask_similar(const decision *d) {
   static const int32_t feature[] = {TSANOM_HSA_DTW, TSANOM_HSA_LB_KEOGH};
-  bool answer = is_within(w, feature[0]) && is_within(w, feature[1]);
-  return ask(w, TSANOM_HSA_ASK_ALIKE, answer, 2, feature);
+  bool answer = is_within(d, feature[0]) && is_within(d, feature[1]);
+  return ask(d, TSANOM_HSA_ASK_SIMILAR, answer, 2, feature);
 }
 
-static bool ask_timely(const walk *w) {
+static bool ask_on_time(const decision *d) {
   static const int32_t feature[] = {TSANOM_HSA_GTR, TSANOM_HSA_LTR};
-  bool answer = is_within(w, feature[0]) && is_within(w, feature[1]);
-  return ask(w, TSANOM_HSA_ASK_TIMELY, answer, 2, feature);
+  bool answer = is_within(d, feature[0]) && is_within(d, feature[1]);
+  return ask(d, TSANOM_HSA_ASK_ON_TIME, answer, 2, feature);
 }
 
-static bool ask_early(const walk *w) {
+static bool ask_early(const decision *d) {
   static const int32_t feature[] = {TSANOM_HSA_GTR};
-  return ask(w, TSANOM_HSA_ASK_EARLY, is_below(w, feature[0]), 1, feature);
+  return ask(d, TSANOM_HSA_ASK_EARLY, is_below(d, feature[0]), 1, feature);
 }
 
-static bool ask_late(const walk *w) {
+static bool ask_late(const decision *d) {
   static const int32_t feature[] = {TSANOM_HSA_GTR};
-  return ask(w, TSANOM_HSA_ASK_LATE, is_above(w, feature[0]), 1, feature);
+  return ask(d, TSANOM_HSA_ASK_LATE, is_above(d, feature[0]), 1, feature);
 }
 
-static bool ask_rate(const walk *w) {
+static bool ask_rate(const decision *d) {
   static const int32_t feature[] = {TSANOM_HSA_GHR, TSANOM_HSA_LHR};
-  bool answer = is_within(w, feature[0]) && is_within(w, feature[1]);
-  return ask(w, TSANOM_HSA_ASK_RATE, answer, 2, feature);
+  bool answer = is_within(d, feature[0]) && is_within(d, feature[1]);
+  return ask(d, TSANOM_HSA_ASK_RATE, answer, 2, feature);
 }
 
-static bool ask_complete(const walk *w) {
+static bool ask_complete(const decision *d) {
   static const int32_t feature[] = {TSANOM_HSA_BEAT_RATIO};
-  return ask(w, TSANOM_HSA_ASK_COMPLETE, !is_below(w, feature[0]), 1, feature);
+  return ask(d, TSANOM_HSA_ASK_COMPLETE, !is_below(d, feature[0]), 1, feature);
 }
 
-static bool ask_slower(const walk *w) {
+static bool ask_slower(const decision *d) {
   static const int32_t feature[] = {TSANOM_HSA_GTR, TSANOM_HSA_LTR, TSANOM_HSA_GHR,
                                     TSANOM_HSA_LHR};
-  bool answer = (is_above(w, feature[0]) || is_above(w, feature[1])) &&
-                (is_below(w, feature[2]) || is_below(w, feature[3]));
-  return ask(w, TSANOM_HSA_ASK_SLOWER, answer, 4, feature);
+  bool answer = (is_above(d, feature[0]) || is_above(d, feature[1])) &&
+                (is_below(d, feature[2]) || is_below(d, feature[3]));
+  return ask(d, TSANOM_HSA_ASK_SLOWER, answer, 4, feature);
 }
 
-static bool ask_pace(const walk *w) {
+static bool ask_pace(const decision *d) {
   static const int32_t feature[] = {TSANOM_HSA_INTERVAL_RATIO};
-  return ask(w, TSANOM_HSA_ASK_PACE, is_above(w, feature[0]), 1, feature);
+  return ask(d, TSANOM_HSA_ASK_PACE, is_above(d, feature[0]), 1, feature);
 }
 
 /* Lines 7-8 of Algorithm 1. */
-static int32_t leak_if_late_and_out_of_rate(const walk *w) {
-  return ask_late(w) && !ask_rate(w) ? TSANOM_HSA_MEMORY_LEAK : TSANOM_HSA_NORMAL;
+static int32_t leak_if_late_and_out_of_rate(const decision *d) {
+  return ask_late(d) && !ask_rate(d) ? TSANOM_HSA_MEMORY_LEAK : TSANOM_HSA_NORMAL;
 }
 
-static int32_t walk_paper(const walk *w) {
-  if (ask_alike(w)) {
-    if (ask_timely(w)) return TSANOM_HSA_NORMAL;
-    if (ask_early(w)) return TSANOM_HSA_SHUTDOWN;
-    return leak_if_late_and_out_of_rate(w);
+static int32_t decide_paper(const decision *d) {
+  if (ask_similar(d)) {
+    if (ask_on_time(d)) return TSANOM_HSA_NORMAL;
+    if (ask_early(d)) return TSANOM_HSA_SHUTDOWN;
+    return leak_if_late_and_out_of_rate(d);
   }
-  return ask_early(w) ? TSANOM_HSA_SHUTDOWN : TSANOM_HSA_MEMORY_LEAK;
+  return ask_early(d) ? TSANOM_HSA_SHUTDOWN : TSANOM_HSA_MEMORY_LEAK;
 }
 
-/* Algorithm 1 for a thread that is known to have beaten often enough. */
-static int32_t walk_slowing(const walk *w) {
-  if (ask_alike(w)) {
-    if (ask_timely(w)) return TSANOM_HSA_NORMAL;
-    return leak_if_late_and_out_of_rate(w);
+/* Algorithm 1 for a thread with as many beats as normal. */
+static int32_t decide_slowing(const decision *d) {
+  if (ask_similar(d)) {
+    if (ask_on_time(d)) return TSANOM_HSA_NORMAL;
+    return leak_if_late_and_out_of_rate(d);
   }
-  return ask_slower(w) ? TSANOM_HSA_MEMORY_LEAK : TSANOM_HSA_NORMAL;
+  return ask_slower(d) ? TSANOM_HSA_MEMORY_LEAK : TSANOM_HSA_NORMAL;
 }
 
-static int32_t walk_completion(const walk *w) {
-  return ask_complete(w) ? walk_slowing(w) : TSANOM_HSA_SHUTDOWN;
+static int32_t decide_completion(const decision *d) {
+  return ask_complete(d) ? decide_slowing(d) : TSANOM_HSA_SHUTDOWN;
 }
 
-static int32_t walk_pace(const walk *w) {
-  if (!ask_complete(w)) return TSANOM_HSA_SHUTDOWN;
-  return ask_pace(w) ? TSANOM_HSA_MEMORY_LEAK : walk_slowing(w);
+static int32_t decide_pace(const decision *d) {
+  if (!ask_complete(d)) return TSANOM_HSA_SHUTDOWN;
+  return ask_pace(d) ? TSANOM_HSA_MEMORY_LEAK : decide_slowing(d);
+}
+
+void tsn_hsa_decide(const tsanom_hsa_features *features, const tsanom_hsa_range *range,
+                    int32_t rule, tsanom_hsa_verdict *verdict) {
+  static int32_t (*const trees[])(const decision *) = {
+      [TSANOM_HSA_RULE_PAPER] = decide_paper,
+      [TSANOM_HSA_RULE_COMPLETION] = decide_completion,
+      [TSANOM_HSA_RULE_PACE] = decide_pace};
+  memset(verdict, 0, sizeof *verdict);
+  verdict->features = *features;
+  decision d = {.features = &verdict->features, .range = range, .verdict = verdict};
+  verdict->status = trees[rule](&d);
 }
 
 tsanom_status tsanom_hsa_classify(const tsanom_hsa_features *features,
                                   const tsanom_hsa_range *range, int32_t rule,
                                   tsanom_hsa_verdict *verdict) {
-  if (!features || !range || !verdict) return TSANOM_E_NULL;
-  static int32_t (*const walks[])(const walk *) = {
-      [TSANOM_HSA_RULE_PAPER] = walk_paper,
-      [TSANOM_HSA_RULE_COMPLETION] = walk_completion,
-      [TSANOM_HSA_RULE_PACE] = walk_pace};
+  if (!features || !range) return TSANOM_E_NULL;
+  tsanom_status status = tsn_hsa_verdict_check(verdict);
+  if (status < 0) return status;
   if (rule < TSANOM_HSA_RULE_PAPER || rule > TSANOM_HSA_RULE_PACE) {
     return TSANOM_E_OPTION;
   }
-  memset(verdict, 0, sizeof *verdict);
-  verdict->features = *features;
-  walk w = {.features = &verdict->features, .range = range, .verdict = verdict};
-  verdict->status = walks[rule](&w);
+  tsanom_hsa_verdict own;
+  tsn_environment before = tsn_environment_enter();
+  tsn_hsa_decide(features, range, rule, &own);
+  tsn_environment_leave(before);
+  tsn_hsa_verdict_write(verdict, &own);
   return TSANOM_OK;
 }
 
-tsanom_status tsanom_hsa_run_status(const tsanom_hsa_verdict *verdict,
+tsanom_status tsanom_hsa_run_status(const tsanom_hsa_verdict *verdicts,
                                     size_t verdict_count, int32_t *status) {
-  if (!verdict || !status) return TSANOM_E_NULL;
+  if (!status) return TSANOM_E_NULL;
+  tsanom_status good = tsn_hsa_verdict_check(verdicts);
+  if (good < 0) return good;
   if (verdict_count == 0) return TSANOM_E_COUNT;
   int32_t worst = TSANOM_HSA_NORMAL;
-  for (size_t i = 0; i < verdict_count; i++) {
-    if (verdict[i].status > worst) worst = verdict[i].status;
+  const unsigned char *place = (const unsigned char *)verdicts;
+  for (size_t i = 0; i < verdict_count; i++, place += verdicts->struct_size) {
+    int32_t one = ((const tsanom_hsa_verdict *)(const void *)place)->status;
+    if (one > worst) worst = one;
   }
   *status = worst;
   return TSANOM_OK;

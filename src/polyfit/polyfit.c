@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Polynomial regression: options, arguments and workspace. */
+/* Polynomial regression of arrays: options, model struct, arguments, workspace. The fit
+ * itself is tsn_polyfit_solve(). */
+#include <string.h>
 #include <tsanom/polyfit.h>
 
 #include "core/arena.h"
+#include "core/check.h"
 #include "core/exec.h"
+#include "core/fault.h"
+#include "core/size.h"
 #include "core/versioned.h"
-#include "polyfit/polyfit_options.h"
+#include "polyfit/polyfit_call.h"
 #include "polyfit/polyfit_solve.h"
+
+/* See tsanom_polyfit_options.tolerance. */
+#define AUTOMATIC_TOLERANCE 0x1p-40
 
 static const tsanom_polyfit_options defaults = {.struct_size = sizeof defaults,
                                                 .degree = 1,
@@ -19,66 +27,156 @@ static const tsn_versioned options_type = {.size = sizeof(tsanom_polyfit_options
                                            .first_size = sizeof(tsanom_polyfit_options),
                                            .defaults = &defaults};
 
+static const tsanom_polyfit_model zero_polynomial = {
+    .struct_size = sizeof zero_polynomial, .unit = 1, .scale = 1};
+
+/* The RSS of other degrees is the part of a model that many callers do not read. */
+static const tsn_versioned model_type = {
+    .size = sizeof(tsanom_polyfit_model),
+    .first_size = offsetof(tsanom_polyfit_model, degree_rss),
+    .defaults = &zero_polynomial};
+
 tsanom_status tsanom_polyfit_options_init(tsanom_polyfit_options *options,
                                           size_t struct_size) {
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-tsanom_status tsn_polyfit_options_read(tsanom_polyfit_options *own,
-                                       const tsanom_polyfit_options *caller) {
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return status;
-  if (own->degree < 0 || own->degree > TSANOM_POLYFIT_MAX_DEGREE ||
-      own->selection < TSANOM_POLYFIT_FIXED || own->selection > TSANOM_POLYFIT_BIC ||
-      !(own->r2 >= 0 && own->r2 < 1) || !(own->tolerance >= 0 && own->tolerance < 1) ||
-      (own->refine != 0 && own->refine != 1) || own->reserved0 != 0) {
-    return TSANOM_E_OPTION;
+size_t tsanom_polyfit_options_size(void) {
+  return sizeof(tsanom_polyfit_options);
+}
+
+tsanom_status tsanom_polyfit_model_init(tsanom_polyfit_model *model, size_t struct_size) {
+  return tsn_versioned_init(&model_type, model, struct_size);
+}
+
+size_t tsanom_polyfit_model_size(void) {
+  return sizeof(tsanom_polyfit_model);
+}
+
+/* The first field that is out of its range, or has no effect; NULL: all are valid. */
+static const char *invalid_field(const tsanom_polyfit_options *o) {
+  if (o->degree < 0 || o->degree > TSANOM_POLYFIT_MAX_DEGREE) return "options.degree";
+  if (o->selection < TSANOM_POLYFIT_FIXED || o->selection > TSANOM_POLYFIT_BIC) {
+    return "options.selection";
   }
-  if (own->tolerance == 0) own->tolerance = 0x1p-40;
+  if (!(o->r2 >= 0 && o->r2 < 1)) return "options.r2";
+  if (o->selection != TSANOM_POLYFIT_R2 && o->r2 != defaults.r2) return "options.r2";
+  if (!(o->tolerance >= 0 && o->tolerance < 1)) return "options.tolerance";
+  if (o->refine != 0 && o->refine != 1) return "options.refine";
+  if (o->reserved0 != 0) return "options.reserved0";
+  return NULL;
+}
+
+tsanom_status tsn_polyfit_options_read(tsanom_polyfit_options *own,
+                                       const tsanom_polyfit_options *caller,
+                                       const tsanom_exec *exec) {
+  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
+  if (status < 0) return tsn_reject(exec, status, "options");
+  const char *invalid = invalid_field(own);
+  if (invalid) return tsn_reject(exec, TSANOM_E_OPTION, invalid);
+  if (own->tolerance == 0) own->tolerance = AUTOMATIC_TOLERANCE;
+  own->struct_size = sizeof *own;
   return TSANOM_OK;
 }
 
-tsanom_status tsanom_polyfit_workspace(size_t n, const tsanom_polyfit_options *options,
-                                       const tsanom_exec *exec, size_t *bytes) {
-  tsanom_polyfit_options own_options;
-  tsanom_exec own_exec;
-  tsanom_status status;
-  if (!bytes) return TSANOM_E_NULL;
-  if ((status = tsn_polyfit_options_read(&own_options, options)) < 0) return status;
-  if ((status = tsn_exec_read(&own_exec, exec)) < 0) return status;
-  if (n == 0) return TSANOM_E_COUNT;
-  tsn_arena arena = tsn_arena_measure();
+tsanom_status tsn_polyfit_check_count(uint64_t n, const tsanom_polyfit_options *options,
+                                      const tsanom_exec *exec) {
+  uint64_t needed =
+      options->selection == TSANOM_POLYFIT_FIXED ? (uint64_t)options->degree + 1 : 1;
+  if (n >= needed) return TSANOM_OK;
+  return tsn_reject_text(exec, TSANOM_E_COUNT, "n", TSANOM_NONE,
+                         "%llu samples; the degree needs %llu", (unsigned long long)n,
+                         (unsigned long long)needed);
+}
+
+tsanom_status tsn_polyfit_model_check(const tsanom_polyfit_model *caller,
+                                      const tsanom_exec *exec) {
+  tsanom_status status = tsn_versioned_check(&model_type, caller);
+  return status < 0 ? tsn_reject(exec, status, "model") : TSANOM_OK;
+}
+
+tsanom_polyfit_model *tsn_polyfit_model_begin(tsanom_polyfit_model *caller,
+                                              tsanom_polyfit_model *own) {
+  if (caller->struct_size >= sizeof *own) return caller;
+  memcpy(own, caller, caller->struct_size);
+  return own;
+}
+
+void tsn_polyfit_model_finish(tsanom_polyfit_model *caller,
+                              const tsanom_polyfit_model *written) {
+  if (written != caller) tsn_versioned_write(&model_type, caller, written);
+}
+
+tsanom_status tsn_polyfit_reject(const tsn_polyfit_samples *samples,
+                                 const tsanom_exec *exec) {
+  static const char *const name[] = {"x", "y", "weights"};
+  const double *const array[] = {samples->x, samples->y, samples->weights};
+  size_t n = samples->n, at = 0;
+  for (int i = 0; i < 3 && array[i]; i++) {
+    at = tsn_first_nonfinite(array[i], n);
+    if (at < n) return tsn_reject_at(exec, TSANOM_E_NONFINITE, name[i], at);
+  }
+  for (at = 0; samples->weights && at < n && samples->weights[at] > 0;) at++;
+  return tsn_reject_at(exec, TSANOM_E_VALUE, "weights", at);
+}
+
+typedef struct {
+  tsn_polyfit_samples samples;
+  tsanom_polyfit_options options;
+  tsanom_exec exec;
   tsn_polyfit_buffers buffers;
-  tsn_polyfit_layout(&arena, n, (size_t)own_options.degree + 1, own_exec.threads,
-                     &buffers);
-  return tsn_arena_bytes(&arena, bytes);
+  tsanom_polyfit_model *model;
+} fit_call;
+
+static void layout(tsn_arena *arena, void *context) {
+  fit_call *call = context;
+  tsn_polyfit_layout(arena, call->samples.n, (size_t)call->options.degree + 1,
+                     call->exec.threads, &call->buffers);
+}
+
+static tsanom_status body(void *context) {
+  fit_call *call = context;
+  return tsn_polyfit_solve(&call->samples, &call->options, &call->exec, &call->buffers,
+                           call->model);
+}
+
+static tsanom_status read_call(fit_call *call, const tsanom_polyfit_options *options,
+                               const tsanom_exec *exec) {
+  tsanom_status status = tsn_exec_read(&call->exec, exec);
+  if (status < 0) return status;
+  if (!tsn_array_fits(call->samples.n, sizeof(double))) {
+    return tsn_reject(&call->exec, TSANOM_E_OVERFLOW, "n");
+  }
+  return tsn_polyfit_options_read(&call->options, options, &call->exec);
+}
+
+tsanom_status tsanom_polyfit_fit_workspace(size_t n,
+                                           const tsanom_polyfit_options *options,
+                                           const tsanom_exec *exec, size_t *bytes) {
+  fit_call call = {.samples = {.n = n}};
+  tsanom_status status = read_call(&call, options, exec);
+  if (status < 0) return status;
+  if (!bytes) return tsn_reject(&call.exec, TSANOM_E_NULL, "bytes");
+  if (n == 0) return tsn_reject(&call.exec, TSANOM_E_COUNT, "n");
+  return tsn_layout_bytes(layout, &call, bytes);
 }
 
 tsanom_status tsanom_polyfit_fit(const double *x, const double *y, const double *weights,
                                  size_t n, const tsanom_polyfit_options *options,
-                                 const tsanom_exec *exec, void *work, size_t work_bytes,
-                                 tsanom_polyfit_model *model) {
-  tsanom_polyfit_options own_options;
-  tsanom_exec own_exec;
-  tsanom_status status;
-  if (!x || !y || !model) return TSANOM_E_NULL;
-  if ((status = tsn_polyfit_options_read(&own_options, options)) < 0) return status;
-  if ((status = tsn_exec_read(&own_exec, exec)) < 0) return status;
-  if (model->struct_size < sizeof *model) return TSANOM_E_VERSION;
-  if (n == 0 || (own_options.selection == TSANOM_POLYFIT_FIXED &&
-                 n <= (size_t)own_options.degree)) {
-    return TSANOM_E_COUNT;
-  }
-  size_t terms = (size_t)own_options.degree + 1;
-  tsn_arena measured = tsn_arena_measure();
-  tsn_polyfit_buffers buffers;
-  tsn_polyfit_layout(&measured, n, terms, own_exec.threads, &buffers);
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &own_exec, work, work_bytes);
+                                 const tsanom_exec *exec, tsanom_polyfit_model *model) {
+  fit_call call = {.samples = {.x = x, .y = y, .weights = weights, .n = n}};
+  tsanom_polyfit_model own;
+  tsanom_status status = read_call(&call, options, exec);
   if (status < 0) return status;
-  tsn_polyfit_layout(&workspace.arena, n, terms, own_exec.threads, &buffers);
-  tsn_polyfit_samples samples = {.x = x, .y = y, .weights = weights, .n = n};
-  status = tsn_polyfit_solve(&samples, &own_options, &own_exec, &buffers, model);
-  tsn_workspace_close(&workspace);
+  if (!x || !y) return tsn_reject(&call.exec, TSANOM_E_NULL, x ? "y" : "x");
+  status = tsn_polyfit_model_check(model, &call.exec);
+  if (status == TSANOM_OK) {
+    status = tsn_polyfit_check_count(n, &call.options, &call.exec);
+  }
+  if (status < 0) return status;
+  call.model = tsn_polyfit_model_begin(model, &own);
+  status = tsn_workspace_run(&call.exec, layout, body, &call);
+  if (status >= 0 && status != TSANOM_STOPPED)
+    tsn_polyfit_model_finish(model, call.model);
   return status;
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Algebra of upper triangles of at most 64 columns: column-oriented loops, which for such
+ * sizes cost less than a call of BLAS. */
 #include "polyfit/polyfit_algebra.h"
 
 #include <math.h>

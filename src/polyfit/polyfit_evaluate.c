@@ -1,39 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Evaluation of a model. */
+/* Evaluation of a model by Clenshaw's recurrence (C. W. Clenshaw, MTAC 9 (1955)
+ * 118-120); the loop is in polyfit_kernel.c. */
 #include <math.h>
 #include <tsanom/polyfit.h>
 
 #include "core/check.h"
+#include "core/environment.h"
 #include "core/exec.h"
+#include "core/fault.h"
 #include "core/parallel.h"
-#include "core/versioned.h"
+#include "core/size.h"
+#include "polyfit/polyfit_call.h"
 #include "polyfit/polyfit_kernel.h"
 
 enum { SAMPLES_PER_CHUNK = 1 << 14 };
 
-static const tsanom_polyfit_model empty = {
-    .struct_size = sizeof empty, .unit = 1, .scale = 1};
-
-static const tsn_versioned model_type = {.size = sizeof(tsanom_polyfit_model),
-                                         .first_size = sizeof(tsanom_polyfit_model),
-                                         .defaults = &empty};
-
-tsanom_status tsanom_polyfit_model_init(tsanom_polyfit_model *model, size_t struct_size) {
-  return tsn_versioned_init(&model_type, model, struct_size);
-}
-
-static tsanom_status check_model(const tsanom_polyfit_model *model) {
-  if (model->struct_size < sizeof *model) return TSANOM_E_VERSION;
-  if (model->degree < 0 || model->degree > TSANOM_POLYFIT_MAX_DEGREE ||
-      !tsn_all_finite(model->high, (size_t)model->degree + 1) || !isfinite(model->unit) ||
-      !isfinite(model->center) || !isfinite(model->scale)) {
-    return TSANOM_E_FORMAT;
+static tsanom_status check_model(const tsanom_polyfit_model *model,
+                                 const tsanom_exec *exec) {
+  tsanom_status status = tsn_polyfit_model_check(model, exec);
+  if (status < 0) return status;
+  if (model->degree < 0 || model->degree > TSANOM_POLYFIT_MAX_DEGREE) {
+    return tsn_reject(exec, TSANOM_E_FORMAT, "model.degree");
   }
+  size_t terms = (size_t)model->degree + 1;
+  size_t at = tsn_first_nonfinite(model->high, terms);
+  if (at < terms) return tsn_reject_at(exec, TSANOM_E_FORMAT, "model.high", at);
+  if (!isfinite(model->unit)) return tsn_reject(exec, TSANOM_E_FORMAT, "model.unit");
+  if (!isfinite(model->center)) return tsn_reject(exec, TSANOM_E_FORMAT, "model.center");
+  if (!isfinite(model->scale)) return tsn_reject(exec, TSANOM_E_FORMAT, "model.scale");
   return TSANOM_OK;
 }
 
-/* Whether results stay finite for x in the range: T_k is below (2 |t|)^k for
- * |t| > 1, and its derivative by t below k^2 times that. */
+/* Whether results stay finite for x in the range: |T_k(t)| < (2|t|)^k for |t| > 1, and
+ * the derivative of T_k is below k^2 times that. */
 static int stays_finite(const tsanom_polyfit_model *model, tsn_polyfit_range x,
                         int with_slopes) {
   double low = (x.low * model->unit - model->center) * model->scale;
@@ -41,7 +40,7 @@ static int stays_finite(const tsanom_polyfit_model *model, tsn_polyfit_range x,
   double t = fmax(fabs(low), fabs(high)), size = 0;
   for (int k = 0; k <= model->degree; k++) size = fmax(size, fabs(model->high[k]));
   if (!isfinite(t)) return 0;
-  /* All in powers of two; 2^6 coefficients, 2^12 for k^2. */
+  /* Binary logarithms: at most 2^6 coefficients, k^2 <= 2^12. */
   double power = size > 0 ? log2(size) : 0;
   double bits = power + 6 + (t > 1 ? model->degree * log2(2 * t) : 0);
   if (with_slopes) bits += 12 + fmax(0, log2(model->scale) + log2(model->unit));
@@ -64,28 +63,48 @@ static void evaluate(void *context, size_t begin, size_t end, int thread) {
                        e->slopes ? e->slopes + begin : NULL);
 }
 
+static tsanom_status check_arguments(const evaluation *e, size_t n,
+                                     const tsanom_exec *exec) {
+  if (!e->x) return tsn_reject(exec, TSANOM_E_NULL, "x");
+  if (!e->values && !e->slopes) return tsn_reject(exec, TSANOM_E_NULL, "values");
+  if (n == 0) return tsn_reject(exec, TSANOM_E_COUNT, "n");
+  if (!tsn_array_fits(n, sizeof(double))) {
+    return tsn_reject(exec, TSANOM_E_OVERFLOW, "n");
+  }
+  tsn_polyfit_range range = e->kernels->find_range(e->x, n);
+  if (!range.finite) {
+    return tsn_reject_at(exec, TSANOM_E_NONFINITE, "x", tsn_first_nonfinite(e->x, n));
+  }
+  int with_slopes = e->slopes != NULL;
+  if (stays_finite(e->model, range, with_slopes)) return TSANOM_OK;
+  size_t at = 0;
+  while (stays_finite(e->model, (tsn_polyfit_range){.low = e->x[at], .high = e->x[at]},
+                      with_slopes)) {
+    at++;
+  }
+  return tsn_reject_at(exec, TSANOM_E_VALUE, "x", at);
+}
+
 tsanom_status tsanom_polyfit_evaluate(const tsanom_polyfit_model *model, const double *x,
                                       size_t n, const tsanom_exec *exec,
                                       double *values,    // NOLINT: written by threads
                                       double *slopes) {  // NOLINT
   tsanom_exec own_exec;
-  if (!model || !x || (!values && !slopes)) return TSANOM_E_NULL;
   tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
-  if (n == 0) return TSANOM_E_COUNT;
-  if ((status = check_model(model)) < 0) return status;
-  const tsn_polyfit_kernels *kernels = tsn_polyfit_kernels_at(own_exec.isa);
-  tsn_polyfit_range range = kernels->survey(x, n);
-  if (!range.finite) return TSANOM_E_NONFINITE;
-  if (!stays_finite(model, range, slopes != NULL)) {
-    return TSANOM_E_VALUE;
-  }
+  if ((status = check_model(model, &own_exec)) < 0) return status;
   evaluation e = {
-      .kernels = kernels,
+      .kernels = tsn_polyfit_kernels_at(own_exec.isa),
       .model = model,
       .map = {.x_unit = model->unit, .center = model->center, .scale = model->scale},
       .x = x,
       .values = values,
       .slopes = slopes};
-  return tsn_parallel_for(&own_exec, n, SAMPLES_PER_CHUNK, evaluate, &e, NULL);
+  tsn_environment before = tsn_environment_enter();
+  status = check_arguments(&e, n, &own_exec);
+  if (status == TSANOM_OK) {
+    status = tsn_parallel_for(&own_exec, n, SAMPLES_PER_CHUNK, evaluate, &e, NULL);
+  }
+  tsn_environment_leave(before);
+  return status;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loops over samples in double arithmetic. */
+/* Loops over samples in double arithmetic. T_k(t) follows from the two polynomials before
+ * it, T_{k+1} = 2 t T_k - T_{k-1}; one tile of samples keeps this recurrence in registers
+ * while all its sums are updated. */
 #include "polyfit/polyfit_kernel.h"
 
 #include <math.h>
@@ -23,7 +25,7 @@ static inline tsn_f64 sum_parts(tsn_f64 a, tsn_f64 b) {
   return a + b;
 }
 
-/* All lanes joined in one order: halves with halves. */
+/* Join all lanes in one order: the upper half with the lower half, repeatedly. */
 #define FOLD_LANES(name, join, join_parts)                              \
   static inline double name(const lanes_f64 *lanes) {                   \
     tsn_f64 half[PARTS / 2];                                            \
@@ -42,44 +44,44 @@ FOLD_LANES(least, smaller, tsn_min_f64)
 FOLD_LANES(greatest, larger, tsn_max_f64)
 FOLD_LANES(add_lanes, sum, sum_parts)
 
-static tsn_polyfit_range survey_few(const double *values, size_t n) {
+static tsn_polyfit_range range_of_few(const double *values, size_t n) {
   tsn_polyfit_range range = {INFINITY, -INFINITY, 1};
-  double strange = 0;
+  double nonfinite = 0;
   for (size_t i = 0; i < n; i++) {
     range.low = smaller(values[i], range.low);
     range.high = larger(values[i], range.high);
-    strange += 0 * values[i];
+    nonfinite += 0 * values[i];
   }
-  range.finite = strange == 0;
+  range.finite = nonfinite == 0;
   return range;
 }
 
-static tsn_polyfit_range survey(const double *values, size_t n) {
-  if (n < LANES) return survey_few(values, n);
-  lanes_f64 low, high, strange;
+static tsn_polyfit_range find_range(const double *values, size_t n) {
+  if (n < LANES) return range_of_few(values, n);
+  lanes_f64 low, high, nonfinite;
   FOR_PARTS(p) {
     low.part[p] = broadcast(INFINITY);
     high.part[p] = broadcast(-INFINITY);
-    strange.part[p] = broadcast(0);
+    nonfinite.part[p] = broadcast(0);
   }
   for (size_t i = 0; i < n; i += LANES) {
-    /* The last stretch overlaps the one before, which does no harm. */
+    /* The last stretch overlaps the one before: minimum and maximum do not change. */
     const double *stretch = values + (n - i < LANES ? n - LANES : i);
     FOR_PARTS(p) {
       tsn_f64 value = load_part(stretch, p);
       low.part[p] = tsn_min_f64(value, low.part[p]);
       high.part[p] = tsn_max_f64(value, high.part[p]);
-      strange.part[p] += 0 * value; /* 0 for every finite value */
+      nonfinite.part[p] += 0 * value; /* 0 for finite values, else NaN */
     }
   }
-  return (tsn_polyfit_range){least(&low), greatest(&high), add_lanes(&strange) == 0};
+  return (tsn_polyfit_range){least(&low), greatest(&high), add_lanes(&nonfinite) == 0};
 }
 
 static inline tsn_f64 map_part(const tsn_polyfit_map *map, tsn_f64 u) {
   return (u - map->center) * map->scale;
 }
 
-/* What steps from T_k(t) to T_{k+1}(t), each times w. */
+/* State of the recurrence from T_k(t) to T_{k+1}(t), each times w. */
 typedef struct {
   lanes_f64 twice, current, before;
 } chebyshev_lanes;
@@ -227,7 +229,7 @@ static void evaluate(const tsn_polyfit_map *map, int terms, const double *c,
 }
 
 const tsn_polyfit_kernels TSN_LEVEL(tsn_polyfit_kernels) = {
-    .survey = survey,
+    .find_range = find_range,
     .moments = moments,
     .residual = residual,
     .fill = fill,

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loops over samples. Each works in lanes: sample i of a block belongs to
- * lane i mod TSN_POLYFIT_LANES, whatever the instruction set, and lanes are
- * added up in one order, so that every level gives the same bits. */
+/* The loops over samples. Sample i of a block belongs to lane i mod TSN_POLYFIT_LANES at
+ * every instruction-set level, and the lanes are added in one order, so that all levels
+ * return the same bits:
+ *
+ *   sample   0  1 ... 15 | 16 17 ... 31 | 32 ...
+ *   lane     0  1 ... 15 |  0  1 ... 15 |  0 ...
+ *   total    a_l = lane l + lane l+8, then b_l = a_l + a_{l+4}, ... */
 #ifndef TSN_POLYFIT_KERNEL_H
 #define TSN_POLYFIT_KERNEL_H
 
@@ -16,8 +20,8 @@ enum {
   TSN_POLYFIT_MAX_SUMS = 3 * TSN_POLYFIT_MAX_TERMS /* of the moments */
 };
 
-/* How samples are brought near 1 before anything is computed, so that nothing
- * overflows. The units are powers of two. */
+/* Scaling of the samples to magnitudes near 1, so that no sum overflows. The units are
+ * powers of two, so that scaling is exact. */
 typedef struct {
   int x_exponent, y_exponent, weight_exponent; /* x 2^x_exponent is at most 1;
                                                   that of the weights is even */
@@ -25,13 +29,13 @@ typedef struct {
   double center, scale;                        /* t = (x x_unit - center) scale */
 } tsn_polyfit_map;
 
-/* Some samples in a row; weights may be NULL: all 1. */
+/* Consecutive samples; weights NULL: all 1. */
 typedef struct {
   const double *x, *y, *weights;
   size_t n;
 } tsn_polyfit_samples;
 
-/* `count` of them from `begin` on. */
+/* `count` samples from index `begin`. */
 static inline tsn_polyfit_samples tsn_polyfit_part(const tsn_polyfit_samples *all,
                                                    size_t begin, size_t count) {
   return (tsn_polyfit_samples){.x = all->x + begin,
@@ -41,11 +45,11 @@ static inline tsn_polyfit_samples tsn_polyfit_part(const tsn_polyfit_samples *al
 }
 
 typedef struct {
-  double low, high; /* NaN are passed over */
-  int finite;       /* whether all are */
+  double low, high; /* of the values that are not NaN */
+  int finite;       /* whether all values are finite */
 } tsn_polyfit_range;
 
-/* What the residual loops add up beside the gradient. */
+/* Sums of the residual loops, after the gradient. */
 enum {
   TSN_POLYFIT_RSS,       /* w r^2 */
   TSN_POLYFIT_DEVIATION, /* w (y - mean) */
@@ -55,7 +59,7 @@ enum {
 
 /* In double arithmetic; w, t and y are in mapped units. */
 typedef struct {
-  tsn_polyfit_range (*survey)(const double *values, size_t n);
+  tsn_polyfit_range (*find_range)(const double *values, size_t n);
   /* sums[k] = sum w T_k(t) for k < 2 terms - 1, then sum w T_k(t) y for
    * k < terms, then sum w y^2. */
   void (*moments)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
@@ -67,7 +71,7 @@ typedef struct {
    * sqrt(w) T_k(t), and sqrt(w) y as the last column. */
   void (*fill)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples, int terms,
                double *a, size_t ld);
-  /* values = sum c_k T_k(t) and slopes = d/dx of it, either may be NULL. */
+  /* values = sum c_k T_k(t), slopes = its derivative by x; either may be NULL. */
   void (*evaluate)(const tsn_polyfit_map *map, int terms, const double *c,
                    const double *x, size_t n, double *values, double *slopes);
 } tsn_polyfit_kernels;
@@ -82,9 +86,8 @@ typedef struct {
   /* As moments above. */
   void (*moments)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
                   int terms, tsn_dd *sums);
-  /* The powers of u = x x_unit in each Chebyshev polynomial: matrix[k terms + j]
-   * receives the coefficient of u^j in T_k(t), and monomial[j] the sum over k
-   * of c[k] times it. */
+  /* matrix[k·terms + j] = coefficient of u^j in T_k(t), where u = x·x_unit;
+   * monomial[j] = sum over k of c[k] matrix[k·terms + j]. */
   void (*to_monomials)(const tsn_polyfit_map *map, int terms, const tsn_dd *c,
                        tsn_dd *monomial, double *matrix);
 } tsn_polyfit_dd_kernels;

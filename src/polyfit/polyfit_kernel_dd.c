@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loops over samples in double-double arithmetic. A lane adds up high parts
- * with their rounding errors and low parts apart: two additions more than
- * plain summation, and normalised once at the end. */
+/* Loops over samples in double-double arithmetic. A lane accumulates high parts, with
+ * their rounding errors, and low parts separately: two additions more than plain
+ * summation. The pair is normalized once, at the end. */
 #include <math.h>
 
 #include "polyfit/polyfit_kernel.h"
@@ -12,8 +12,8 @@ typedef struct {
   ALIGNED double low[LANES];
 } lanes_dd;
 
-/* Below this a mapped value or a residual is taken for 0, so that no product
- * comes near the subnormal numbers, where its error would not be exact. */
+/* A smaller mapped value or residual is replaced by 0, so that no product comes near the
+ * subnormal numbers, where its rounding error would not be representable. */
 #define NEGLIGIBLE 0x1p-200
 
 static inline double clear_negligible(double a) {
@@ -35,7 +35,7 @@ static inline void accumulate(lanes_dd *sum, int l, tsn_dd value) {
   sum->low[l] += high.low + value.low;
 }
 
-/* A product that need not be normalised. */
+/* A product without normalization. */
 static inline tsn_dd product(tsn_dd a, tsn_dd b) {
   tsn_dd p = tsn_two_product(a.high, b.high);
   return (tsn_dd){p.high, p.low + (a.high * b.low + a.low * b.high)};
@@ -54,7 +54,7 @@ static tsn_dd add_lanes(const lanes_dd *lanes) {
   return tsn_two_sum(sum.high[0], sum.low[0]);
 }
 
-/* t to twice the digits. */
+/* t in double-double. */
 static inline tsn_dd mapped(const tsn_polyfit_map *map, double u) {
   tsn_dd t = product_double(tsn_two_sum(u, -map->center), map->scale);
   t = tsn_fast_two_sum(t.high, t.low);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Units are powers of two. x is scaled to |x·unit| < 1 before its range is mapped to
+ * [-1, 1], so that the range of samples near the largest double does not overflow. The
+ * exponent of the weights is even: the square root of a unit is a power of two. */
 #include "polyfit/polyfit_map.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The exponent of the power of two, as near as a double has it, that brings
- * `largest` to [1/2, 1). */
+/* The exponent of the power of two that scales `largest` to [1/2, 1), limited to the
+ * powers that a double can represent. */
 static int unit_exponent(double largest) {
   if (largest == 0) return 0;
   uint64_t bits;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How samples are brought near 1 before anything is computed. */
+/* The scaling of samples to magnitudes near 1. */
 #ifndef TSN_POLYFIT_MAP_H
 #define TSN_POLYFIT_MAP_H
 

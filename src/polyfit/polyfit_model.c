@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Choice of the degree, and the statistics of a fit. */
+/* Choice of the degree, and the statistics of a fit. With z = Q^T W^(1/2) y, the RSS of
+ * neighboring degrees differ by a square: RSS_{k-1} = RSS_k + z_k^2. */
 #include "polyfit/polyfit_model.h"
 
 #include <math.h>
@@ -7,8 +8,8 @@
 
 #include "polyfit/polyfit_algebra.h"
 
-/* Conversion to monomials stays below this, far from where the splitting of a
- * double in two halves could overflow. */
+/* Limit of the conversion to monomials, far below the overflow of splitting a double into
+ * two halves. */
 #define LARGEST_MONOMIAL_EXPONENT 900
 
 #define LOG_2 0x1.62e42fefa39efp-1
@@ -25,8 +26,9 @@ double tsn_polyfit_r_squared(tsn_dd rss, tsn_dd tss) {
   return r2.high > 0 ? r2.high : 0;
 }
 
-/* Criteria from n log(rss/n) and the count of coefficients; the variance is a
- * parameter too. */
+/* Criteria as functions of the deviance n log(rss/n) and the number of coefficients. The
+ * residual variance counts as one more parameter. C. M. Hurvich and C.-L. Tsai,
+ * Biometrika 76 (1989) 297-307; G. Schwarz, Ann. Statist. 6 (1978) 461-464. */
 static double aicc(double deviance, double n, double terms) {
   double k = terms + 1;
   if (n <= k + 1) return INFINITY;
@@ -75,8 +77,8 @@ tsanom_status tsn_polyfit_select(const tsn_polyfit_factor *factor, const tsn_dd 
   return full;
 }
 
-/* Standard errors for a residual variance of 1: the norms of the rows of
- * R^-1, and of that matrix turned to monomials. */
+/* Standard errors for a residual variance of 1: the norms of the rows of R^-1, and of
+ * R^-1 transformed to monomials. */
 static void unit_errors(const double *inverse, int ld, const double *matrix, int terms,
                         double *sd, double *monomial_sd) {
   for (int k = 0; k < terms; k++) sd[k] = monomial_sd[k] = 0;
@@ -97,14 +99,14 @@ static void unit_errors(const double *inverse, int ld, const double *matrix, int
   }
 }
 
-/* Whether the largest number that the conversion can meet fits a double. */
+/* Whether no intermediate result of the conversion can overflow. */
 static int monomials_fit(const tsn_polyfit_map *map, int terms) {
   int growth; /* of the coefficients, in powers of two a degree */
   frexp(2 * (fabs(map->center * map->scale) + map->scale), &growth);
   return (terms - 1) * growth < LARGEST_MONOMIAL_EXPONENT;
 }
 
-/* Back to the units of the samples. */
+/* Coefficients and standard errors in the units of the samples. */
 static void write_coefficients(const tsn_polyfit_factor *factor,
                                const tsn_polyfit_dd_kernels *kernels, int terms,
                                const tsn_dd *c, double *matrix, double sigma,
@@ -130,7 +132,7 @@ static void write_coefficients(const tsn_polyfit_factor *factor,
   }
 }
 
-/* sqrt(rss / freedom), right to the last digit. */
+/* sqrt(rss / freedom), correct to the last digit. */
 static double residual_sd(tsn_dd rss, double freedom) {
   if (!(freedom > 0)) return INFINITY;
   tsn_dd variance = tsn_dd_divide(rss, tsn_dd_from(freedom));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a factorisation to a model: choice of the degree and the statistics. */
+/* From a factorization to a model: choice of the degree and statistics. */
 #ifndef TSN_POLYFIT_MODEL_H
 #define TSN_POLYFIT_MODEL_H
 
@@ -8,29 +8,29 @@
 #include "polyfit/dd.h"
 #include "polyfit/polyfit_kernel.h"
 
-/* The weighted basis A = Q R and what it says of y, all in mapped units. */
+/* The weighted basis A = Q R and the projection of y on it, in mapped units. */
 typedef struct {
   const tsn_polyfit_map *map;
   uint64_t samples;
-  int asked;        /* basis functions asked for */
-  int rank;         /* those that are determined, from the first on */
+  int asked;        /* requested basis functions */
+  int rank;         /* leading basis functions that the data determine */
   int ld;           /* leading dimension of r and inverse */
   int32_t method;   /* TSANOM_POLYFIT_GRAM or _QR */
   double *r;        /* R, upper triangle, by columns */
   double *inverse;  /* R^-1, the same */
   double *z;        /* Q^T y */
   double condition; /* as tsanom_polyfit_model's, of all `rank` columns */
-  double rss_floor; /* below it an RSS is only rounding */
+  double rss_floor; /* a smaller RSS is only rounding */
   tsn_dd tss;       /* about the weighted mean */
 } tsn_polyfit_factor;
 
 /* R^2 of a fit. */
 double tsn_polyfit_r_squared(tsn_dd rss, tsn_dd tss);
 
-/* Fill rss[k] for every degree k below `last` from rss[last]. */
+/* Compute rss[k] for every degree k below `last` from rss[last]. */
 void tsn_polyfit_degree_rss(const tsn_polyfit_factor *factor, int last, tsn_dd *rss);
 
-/* The terms of the degree that `options` selects, and the status of it. */
+/* The number of terms that `options` selects, and the status of the selection. */
 tsanom_status tsn_polyfit_select(const tsn_polyfit_factor *factor, const tsn_dd *rss,
                                  const tsanom_polyfit_options *options, int *terms);
 

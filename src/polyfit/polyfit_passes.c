@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The passes of a fit, a callback per kind of pass. */
 #include "polyfit/polyfit_passes.h"
 
 #include <math.h>
@@ -6,7 +7,7 @@
 #include "core/exec.h"
 #include "core/parallel.h"
 
-/* One pass: what to do with a block, and what the kernels need to know. */
+/* One pass: the callback for a block and the parameters of its kernel. */
 typedef struct block_pass {
   tsn_polyfit_passes *passes;
   void (*run)(const struct block_pass *pass, const tsn_polyfit_samples *block,
@@ -40,7 +41,7 @@ static void run_blocks(void *context, size_t begin, size_t end, int thread) {
   }
 }
 
-/* The poll of one wave tells the progress of all passes. */
+/* The poll of one wave reports the progress of all passes. */
 static int32_t poll_wave(void *user, uint64_t done, uint64_t total) {
   const tsn_polyfit_passes *passes = user;
   (void)total;
@@ -139,12 +140,12 @@ tsanom_status tsn_polyfit_refine(tsn_polyfit_passes *passes, int terms, const ts
   return run_sums(&pass, sums);
 }
 
-/* The range of a block stands in its slot as {low, high}, {finite, 0}. */
-static void run_survey(const block_pass *pass, const tsn_polyfit_samples *block,
-                       tsn_dd *slot) {
+/* The slot of a block contains its range as {low, high}, {finite, 0}. */
+static void run_range(const block_pass *pass, const tsn_polyfit_samples *block,
+                      tsn_dd *slot) {
   const tsn_polyfit_passes *passes = pass->passes;
   size_t offset = (size_t)(block->x - passes->samples.x);
-  tsn_polyfit_range range = passes->kernels->survey(pass->values + offset, block->n);
+  tsn_polyfit_range range = passes->kernels->find_range(pass->values + offset, block->n);
   slot[0] = (tsn_dd){range.low, range.high};
   slot[1] = tsn_dd_from(range.finite);
 }
@@ -155,11 +156,11 @@ static void join_ranges(tsn_dd *sums, const tsn_dd *slot, int width) {
   sums[1] = tsn_dd_from(fmin(sums[1].high, slot[1].high));
 }
 
-tsanom_status tsn_polyfit_survey(tsn_polyfit_passes *passes, const double *values,
-                                 tsn_polyfit_range *range) {
+tsanom_status tsn_polyfit_find_range(tsn_polyfit_passes *passes, const double *values,
+                                     tsn_polyfit_range *range) {
   tsn_dd sums[2] = {{INFINITY, -INFINITY}, {1, 0}};
   block_pass pass = {.passes = passes,
-                     .run = run_survey,
+                     .run = run_range,
                      .add = join_ranges,
                      .width = 2,
                      .values = values};

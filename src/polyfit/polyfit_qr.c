@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A = [A_1; A_2; ...] with A_i = Q_i R_i has the triangle of [R_1; R_2; ...]:
- * J. Demmel, L. Grigori, M. Hoemmen and J. Langou, SIAM J. Sci. Comput. 34
- * (2012) A206-A239. The right-hand side is carried as one more column. */
+/* Householder QR of a tall matrix by blocks of rows. If A_i = Q_i R_i, then
+ *
+ *   A = [A_1; A_2; ...]  and  [R_1; R_2; ...]  have the same triangle R.
+ *
+ * Blocks are factored in parallel; their triangles are merged in order, so that the
+ * result does not depend on the number of threads. The right-hand side is one more
+ * column. J. Demmel, L. Grigori, M. Hoemmen and J. Langou, SIAM J. Sci. Comput. 34 (2012)
+ * A206-A239. */
 #include "polyfit/polyfit_qr.h"
 
 #include <lapacke.h>
@@ -11,14 +16,16 @@
 #include "core/parallel.h"
 
 enum {
-  /* Entries of a block. OpenBLAS runs level-2 routines of matrices up to this
-   * size on the calling thread, so that it opens no parallel region of its own
-   * and its sums do not depend on a thread count. */
+  /* Entries of a block. dgeqrf of at most 65 columns is unblocked: it calls dgemv and
+   * dger on at most 8192 entries. OpenBLAS runs both on the calling thread up to 9216 and
+   * 8192 entries (interface/gemv.c, interface/ger.c), so that it opens no parallel region
+   * and its sums do not depend on a thread count. tests/contract checks this for all
+   * degrees, also in the child of a process that had several threads. */
   BLOCK_ENTRIES = 8192,
-  WAVE = 64 /* blocks between two gatherings */
+  WAVE = 64 /* blocks factored in parallel before their triangles are merged */
 };
 
-/* Scratch behind a matrix: tau and what LAPACK asks for. */
+/* Scratch after a matrix: tau and the workspace of LAPACK. */
 static size_t scratch_of(size_t columns) {
   return 2 * columns;
 }
@@ -54,14 +61,14 @@ void tsn_polyfit_qr_layout(tsn_arena *arena, size_t n, size_t terms, int threads
       tsn_arena_take(arena, 2 * size + scratch_of(terms + 1), sizeof(double));
 }
 
-/* Overwrite the rows x (terms + 1) matrix by its triangle. */
+/* Overwrite the rows x (terms + 1) matrix with its triangle. */
 static void factor_in_place(double *a, size_t rows, int terms, double *scratch) {
   lapack_int columns = terms + 1, ld = (lapack_int)rows;
   LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, ld, columns, a, ld, scratch, scratch + columns,
                       columns);
 }
 
-/* The first `terms` rows of the triangle in `a`; rows that it lacks are 0. */
+/* The first `terms` rows of the triangle in `a`, padded with zeros. */
 static void copy_triangle(const double *a, size_t rows, int terms, double *triangle,
                           size_t ld) {
   for (int j = 0; j <= terms; j++) {
@@ -95,8 +102,8 @@ static void factor_blocks(void *context, size_t begin, size_t end, int thread) {
   }
 }
 
-/* Put one more triangle below the gathered one and factor both. */
-static void gather(const qr_pass *pass, const double *triangle) {
+/* Append a triangle to the merged one and factor both. */
+static void merge(const qr_pass *pass, const double *triangle) {
   size_t terms = (size_t)pass->terms, size = terms * (terms + 1);
   double *stack = pass->buffers->stack;
   for (size_t j = 0; j <= terms; j++) {
@@ -122,7 +129,7 @@ tsanom_status tsn_polyfit_qr(tsn_polyfit_passes *passes, int terms,
     exec.poll = NULL;
     tsn_parallel_for(&exec, count, 1, factor_blocks, &pass, NULL);
     for (size_t i = 0; i < count; i++) {
-      gather(&pass, buffers->triangles + i * (size_t)terms * columns);
+      merge(&pass, buffers->triangles + i * (size_t)terms * columns);
     }
   }
   const double *stack = buffers->stack;

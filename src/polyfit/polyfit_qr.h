@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Householder QR of the weighted design matrix, gathered by blocks of rows. */
+/* Householder QR of the weighted design matrix, by blocks of rows. */
 #ifndef TSN_POLYFIT_QR_H
 #define TSN_POLYFIT_QR_H
 
@@ -7,9 +7,9 @@
 #include "polyfit/polyfit_passes.h"
 
 typedef struct {
-  double *blocks;    /* of each thread: some rows of the matrix, then scratch */
-  double *triangles; /* of the blocks that are in work at a time */
-  double *stack;     /* two triangles, one above the other, then scratch */
+  double *blocks;    /* per thread: a block of rows, then scratch */
+  double *triangles; /* of the blocks of one wave */
+  double *stack;     /* the merged triangle, the next one below it, then scratch */
 } tsn_polyfit_qr_buffers;
 
 void tsn_polyfit_qr_layout(tsn_arena *arena, size_t n, size_t terms, int threads,

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A fit is at most four passes: the ranges, the moments (the Gram matrix),
- * residuals in double to choose a degree by, and residuals in double-double to
- * refine by. Where the Gram matrix is ill conditioned a QR takes its place. */
+/* A fit makes up to four passes over the samples:
+ *
+ *   1. ranges of x, y and weights      -> the map to [-1, 1], validity of the samples
+ *   2. moments, sum w T_k and w T_k y  -> Gram matrix, Cholesky, c = R^-1 R^-T A^T W y
+ *      or, if that is ill conditioned, Householder QR
+ *   3. residuals in double             -> RSS of every degree, from which one is selected
+ *   4. residuals in double-double      -> refined c; repeated if one step is not enough
+ *
+ * The Gram matrix costs O(n D) because T_i T_j = (T_{i+j} + T_{|i-j|}) / 2 reduces it to
+ * 2 D + 1 sums; QR costs O(n D^2). Refinement corrects the error of the Gram matrix up to
+ * GRAM_CONDITION, so that QR is needed only beyond. */
 #include "polyfit/polyfit_solve.h"
 
 #include <math.h>
 
 #include "polyfit/polyfit_algebra.h"
+#include "polyfit/polyfit_call.h"
 #include "polyfit/polyfit_map.h"
 #include "polyfit/polyfit_model.h"
 
-/* The Gram matrix squares the condition number: up to this one its error stays
- * below the square root of the precision, which one refinement makes good. */
+/* The Gram matrix squares the condition number. Up to this condition number its error
+ * stays below the square root of the precision, which one refinement corrects. */
 #define GRAM_CONDITION 0x1p11
 #define GRAM_PIVOT (1 / (GRAM_CONDITION * GRAM_CONDITION))
 
@@ -28,7 +37,7 @@ void tsn_polyfit_layout(tsn_arena *arena, size_t n, size_t terms, int threads,
   tsn_polyfit_qr_layout(arena, n, terms, threads, &buffers->qr);
 }
 
-/* What is known of a fit on its way. */
+/* State of a fit. */
 typedef struct {
   tsn_polyfit_passes passes;
   tsn_polyfit_factor factor;
@@ -40,17 +49,18 @@ typedef struct {
   tsn_dd c[TSN_POLYFIT_MAX_TERMS];
 } fit_state;
 
-static tsanom_status survey(fit_state *fit) {
+static tsanom_status find_ranges(fit_state *fit) {
   const tsn_polyfit_samples *s = &fit->passes.samples;
   tsn_polyfit_range x, y, weights = {.low = 1, .high = 1, .finite = 1};
-  tsanom_status status = tsn_polyfit_survey(&fit->passes, s->x, &x);
-  if (status == TSANOM_OK) status = tsn_polyfit_survey(&fit->passes, s->y, &y);
+  tsanom_status status = tsn_polyfit_find_range(&fit->passes, s->x, &x);
+  if (status == TSANOM_OK) status = tsn_polyfit_find_range(&fit->passes, s->y, &y);
   if (status == TSANOM_OK && s->weights) {
-    status = tsn_polyfit_survey(&fit->passes, s->weights, &weights);
+    status = tsn_polyfit_find_range(&fit->passes, s->weights, &weights);
   }
   if (status != TSANOM_OK) return status;
-  if (!x.finite || !y.finite || !weights.finite) return TSANOM_E_NONFINITE;
-  if (!(weights.low > 0)) return TSANOM_E_VALUE;
+  if (!x.finite || !y.finite || !weights.finite || !(weights.low > 0)) {
+    return tsn_polyfit_reject(s, fit->passes.exec);
+  }
   tsn_polyfit_map *map = &fit->passes.map;
   tsn_polyfit_map_x(map, x.low, x.high);
   tsn_polyfit_map_y(map, tsn_polyfit_y_exponent(y),
@@ -69,16 +79,16 @@ static tsanom_status factor_by_qr(fit_state *fit, int terms, double tolerance,
   if (status != TSANOM_OK) return status;
   factor->method = TSANOM_POLYFIT_QR;
   factor->rank = tsn_polyfit_count_determined(factor->r, terms, tolerance);
-  if (factor->rank < 1) factor->rank = 1; /* the column of ones is there always */
+  if (factor->rank < 1) factor->rank = 1; /* the column of ones */
   if (factor->rank < terms) {
-    /* What follows the determined columns is noise: invert without it. */
+    /* The columns after the determined ones are noise: exclude them from the inverse. */
     for (int j = factor->rank; j < terms; j++) factor->r[j + j * (ptrdiff_t)terms] = 1;
   }
   tsn_polyfit_invert(factor->r, terms, factor->inverse);
   return TSANOM_OK;
 }
 
-static tsanom_status factorise(fit_state *fit, int terms, double tolerance,
+static tsanom_status factorize(fit_state *fit, int terms, double tolerance,
                                const tsn_polyfit_buffers *buffers) {
   tsn_polyfit_factor *factor = &fit->factor;
   tsn_dd sums[TSN_POLYFIT_MAX_SUMS];
@@ -116,14 +126,14 @@ static void solve_triangle(fit_state *fit, int terms) {
   for (int k = 0; k < terms; k++) fit->c[k] = tsn_dd_from(c[k]);
 }
 
-/* sum w (y - mean)^2, with what the mean misses of the true one taken out. */
+/* sum w (y - mean)^2, corrected for the rounding of `mean`. */
 static tsn_dd total_sum(const fit_state *fit, const tsn_dd *sums) {
   double deviation = sums[TSN_POLYFIT_DEVIATION].high;
   return tsn_dd_subtract(sums[TSN_POLYFIT_SQUARE],
                          tsn_dd_from(deviation * (deviation / fit->total_weight)));
 }
 
-/* RSS of all degrees from residuals of the highest. */
+/* RSS of all degrees from the residuals of the highest degree. */
 static tsanom_status measure(fit_state *fit) {
   int terms = fit->factor.rank;
   tsn_dd sums[TSN_POLYFIT_RESIDUAL_SUMS];
@@ -137,8 +147,8 @@ static tsanom_status measure(fit_state *fit) {
   return TSANOM_OK;
 }
 
-/* Each step multiplies the error by about eps condition (QR) or its square
- * (Gram matrix). */
+/* A step multiplies the error by about eps·condition (QR) or eps·condition^2 (Gram
+ * matrix). */
 static int steps_needed(const tsn_polyfit_factor *factor) {
   double power = factor->method == TSANOM_POLYFIT_GRAM ? 2 : 1;
   double gained = 51 - power * log2(factor->condition);
@@ -203,9 +213,9 @@ tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
   fit.factor.samples = samples->n;
   fit.factor.asked = terms;
   fit.factor.rss_floor = (double)samples->n * 0x1p-100;
-  tsanom_status status = survey(&fit);
+  tsanom_status status = find_ranges(&fit);
   if (status == TSANOM_OK) {
-    status = factorise(&fit, terms, options->tolerance, buffers);
+    status = factorize(&fit, terms, options->tolerance, buffers);
   }
   if (status != TSANOM_OK) return status;
   int constant = fit.factor.tss.high == 0, chosen;

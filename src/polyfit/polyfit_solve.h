@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The course of a fit, once arguments are checked and memory is there. */
+/* A fit of checked arguments in a given workspace. */
 #ifndef TSN_POLYFIT_SOLVE_H
 #define TSN_POLYFIT_SOLVE_H
 
@@ -18,7 +18,7 @@ typedef struct {
 void tsn_polyfit_layout(tsn_arena *arena, size_t n, size_t terms, int threads,
                         tsn_polyfit_buffers *buffers);
 
-/* Statuses as of tsanom_polyfit_fit(); exec and options have been read. */
+/* Returns a status of tsanom_polyfit_fit(). `options` and `exec` are checked. */
 tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
                                 const tsanom_polyfit_options *options,
                                 const tsanom_exec *exec,

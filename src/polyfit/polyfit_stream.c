@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A fit of samples that come bit by bit. The object is one block of memory
- * without pointers: this struct, then the arrays that parts_of() names. */
+/* A fit of samples that arrive in pieces. The object is this struct, followed by the
+ * arrays of parts_of(), whose offsets follow from the degree: without pointers, so that a
+ * stream in caller memory can be copied as bytes.
+ *
+ *   push:  | head | whole blocks of 2048 ...        | tail |
+ *            |      summed where they are              kept as pending samples
+ *            completes the pending block, which is summed */
 #include <stddef.h>
 #include <string.h>
 #include <tsanom/polyfit.h>
 
+#include "core/arena.h"
+#include "core/environment.h"
 #include "core/exec.h"
-#include "polyfit/polyfit_options.h"
+#include "core/fault.h"
+#include "core/size.h"
+#include "polyfit/polyfit_call.h"
 #include "polyfit/polyfit_sums.h"
 
 #define BLOCK ((size_t)TSN_POLYFIT_STREAM_BLOCK)
 
 struct tsanom_polyfit_stream {
+  tsn_object owner;
   tsanom_polyfit_options options;
   size_t pending; /* samples not yet in sums */
   tsn_polyfit_sums sums, scratch;
@@ -48,68 +58,76 @@ static stream_parts parts_of(tsanom_polyfit_stream *stream) {
       .wave = {.blocks = stream->blocks, .added = (tsn_dd *)(next + 5 * square)}};
 }
 
-static size_t bytes_of(const tsanom_polyfit_options *options) {
-  return sizeof(tsanom_polyfit_stream) +
-         count_arrays(options->degree + 1) * sizeof(double);
+/* The block of a stream. */
+typedef struct {
+  tsanom_polyfit_options options;
+  tsanom_polyfit_stream *stream;
+} stream_block;
+
+static void layout(tsn_arena *arena, void *context) {
+  stream_block *block = context;
+  size_t arrays = count_arrays(block->options.degree + 1) * sizeof(double);
+  block->stream = tsn_arena_take(arena, 1, sizeof *block->stream + arrays);
 }
 
 tsanom_status tsanom_polyfit_stream_size(const tsanom_polyfit_options *options,
                                          size_t *bytes) {
-  tsanom_polyfit_options own;
+  stream_block block;
   if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_polyfit_options_read(&own, options);
+  tsanom_status status = tsn_polyfit_options_read(&block.options, options, NULL);
+  return status < 0 ? status : tsn_layout_bytes(layout, &block, bytes);
+}
+
+/* `memory` NULL: a block from the allocator of the checked exec. */
+static tsanom_status make(void *memory, size_t bytes,
+                          const tsanom_polyfit_options *options, const tsanom_exec *exec,
+                          tsanom_polyfit_stream **stream) {
+  stream_block block;
+  tsn_object owner;
+  if (!stream) return tsn_reject(exec, TSANOM_E_NULL, "stream");
+  tsanom_status status = tsn_polyfit_options_read(&block.options, options, exec);
   if (status < 0) return status;
-  *bytes = bytes_of(&own);
+  status = tsn_object_place(exec, layout, &block, memory, bytes, &owner);
+  if (status < 0) return status;
+  block.stream->owner = owner;
+  block.stream->options = block.options;
+  block.stream->pending = 0;
+  tsn_polyfit_sums_clear(&block.stream->sums);
+  *stream = block.stream;
   return TSANOM_OK;
 }
 
-tsanom_status tsanom_polyfit_stream_init(tsanom_polyfit_stream *stream, size_t bytes,
-                                         const tsanom_polyfit_options *options) {
-  tsanom_polyfit_options own;
-  if (!stream) return TSANOM_E_NULL;
-  tsanom_status status = tsn_polyfit_options_read(&own, options);
+tsanom_status tsanom_polyfit_stream_init(void *memory, size_t bytes,
+                                         const tsanom_polyfit_options *options,
+                                         const tsanom_exec *exec,
+                                         tsanom_polyfit_stream **stream) {
+  tsanom_exec own_exec;
+  tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
-  if (bytes < bytes_of(&own)) return TSANOM_E_WORKSPACE;
-  stream->options = own;
-  stream->options.struct_size = sizeof own;
-  stream->pending = 0;
-  tsn_polyfit_sums_clear(&stream->sums);
-  return TSANOM_OK;
+  if (!memory) return tsn_reject(&own_exec, TSANOM_E_NULL, "memory");
+  return make(memory, bytes, options, &own_exec, stream);
 }
 
 tsanom_status tsanom_polyfit_stream_create(const tsanom_polyfit_options *options,
                                            const tsanom_exec *exec,
                                            tsanom_polyfit_stream **stream) {
   tsanom_exec own_exec;
-  size_t bytes;
-  if (!stream) return TSANOM_E_NULL;
-  tsanom_status status = tsanom_polyfit_stream_size(options, &bytes);
-  if (status < 0) return status;
-  if ((status = tsn_exec_read(&own_exec, exec)) < 0) return status;
-  tsanom_polyfit_stream *created = own_exec.alloc(own_exec.alloc_user, bytes);
-  if (!created) return TSANOM_E_MEMORY;
-  *stream = created;
-  return tsanom_polyfit_stream_init(created, bytes, options);
-}
-
-tsanom_status tsanom_polyfit_stream_destroy(tsanom_polyfit_stream *stream,
-                                            const tsanom_exec *exec) {
-  tsanom_exec own_exec;
   tsanom_status status = tsn_exec_read(&own_exec, exec);
-  if (status < 0) return status;
-  if (stream) own_exec.dealloc(own_exec.alloc_user, stream);
-  return TSANOM_OK;
+  return status < 0 ? status : make(NULL, 0, options, &own_exec, stream);
 }
 
-static tsanom_status check_samples(const tsn_polyfit_samples *samples, int32_t isa) {
-  if (samples->n == 0) return TSANOM_OK;
-  tsn_polyfit_ranges ranges = tsn_polyfit_survey_block(samples, isa);
-  return tsn_polyfit_check(&ranges);
+void tsanom_polyfit_stream_destroy(tsanom_polyfit_stream *stream) {
+  if (stream) tsn_object_release(&stream->owner);
 }
 
-/* Put samples behind the pending ones, without counting them yet. */
-static void put_behind(tsanom_polyfit_stream *stream,
-                       const tsn_polyfit_samples *samples) {
+static bool valid_samples(const tsn_polyfit_samples *samples, int32_t isa) {
+  if (samples->n == 0) return true;
+  tsn_polyfit_ranges ranges = tsn_polyfit_ranges_of(samples, isa);
+  return tsn_polyfit_valid(&ranges);
+}
+
+/* Copy samples after the pending ones, without counting them yet. */
+static void append(tsanom_polyfit_stream *stream, const tsn_polyfit_samples *samples) {
   stream_parts parts = parts_of(stream);
   size_t at = stream->pending, bytes = samples->n * sizeof(double);
   memcpy(parts.x + at, samples->x, bytes);
@@ -125,8 +143,8 @@ static tsn_polyfit_adding adding_to(const tsanom_polyfit_stream *stream,
       .exec = exec, .terms = terms_of(stream), .exactly = stream->options.refine};
 }
 
-/* Add the first `count` samples that wait in `from` to `sums`. */
-static void add_waiting(const tsanom_polyfit_stream *from, size_t count,
+/* Add the first `count` pending samples of `from` to `sums`. */
+static void add_pending(const tsanom_polyfit_stream *from, size_t count,
                         tsn_polyfit_sums *sums, const tsanom_exec *exec) {
   if (count == 0) return;
   tsn_polyfit_adding how = adding_to(from, exec);
@@ -137,9 +155,8 @@ static void add_waiting(const tsanom_polyfit_stream *from, size_t count,
   tsn_polyfit_sums_add(sums, &how, &block);
 }
 
-/* Samples in three pieces: the head completes the pending block, whole blocks go
- * into the sums from where they are, the tail waits. The sums grow in scratch, so
- * that all samples are taken or none. */
+/* Take samples that complete at least one block. The sums are updated in `scratch` and
+ * copied at the end, so that all samples are taken or none. */
 static tsanom_status take_samples(tsanom_polyfit_stream *stream,
                                   const tsn_polyfit_samples *samples,
                                   const tsanom_exec *exec) {
@@ -148,24 +165,33 @@ static tsanom_status take_samples(tsanom_polyfit_stream *stream,
   tsn_polyfit_samples first = tsn_polyfit_part(samples, 0, head);
   tsn_polyfit_samples middle = tsn_polyfit_part(samples, head, whole);
   tsn_polyfit_samples last = tsn_polyfit_part(samples, head + whole, n - head - whole);
-  tsanom_status status = check_samples(&first, exec->isa);
-  if (status == TSANOM_OK) status = check_samples(&last, exec->isa);
-  if (status < 0) return status;
+  if (!valid_samples(&first, exec->isa) || !valid_samples(&last, exec->isa)) {
+    return TSANOM_E_VALUE;
+  }
   stream->scratch = stream->sums;
   if (head > 0) {
     if (tsn_exec_stop(exec, 0, n)) return TSANOM_STOPPED;
-    put_behind(stream, &first);
-    add_waiting(stream, BLOCK, &stream->scratch, exec);
+    append(stream, &first);
+    add_pending(stream, BLOCK, &stream->scratch, exec);
   }
   tsn_polyfit_adding how = adding_to(stream, exec);
   stream_parts parts = parts_of(stream);
-  status =
+  tsanom_status status =
       tsn_polyfit_sums_add_all(&stream->scratch, &how, &middle, &parts.wave, head, n);
   if (status != TSANOM_OK) return status;
   stream->sums = stream->scratch;
   stream->pending = 0;
-  put_behind(stream, &last);
+  append(stream, &last);
   stream->pending = last.n;
+  return TSANOM_OK;
+}
+
+static tsanom_status push(tsanom_polyfit_stream *stream,
+                          const tsn_polyfit_samples *samples, const tsanom_exec *exec) {
+  if (samples->n >= BLOCK - stream->pending) return take_samples(stream, samples, exec);
+  if (!valid_samples(samples, exec->isa)) return TSANOM_E_VALUE;
+  append(stream, samples);
+  stream->pending += samples->n;
   return TSANOM_OK;
 }
 
@@ -173,32 +199,56 @@ tsanom_status tsanom_polyfit_stream_push(tsanom_polyfit_stream *stream, const do
                                          const double *y, const double *weights, size_t n,
                                          const tsanom_exec *exec) {
   tsanom_exec own_exec;
-  if (!stream || !x || !y) return TSANOM_E_NULL;
   tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
+  if (!stream) return tsn_reject(&own_exec, TSANOM_E_NULL, "stream");
+  if (!x || !y) return tsn_reject(&own_exec, TSANOM_E_NULL, x ? "y" : "x");
+  if (!tsn_array_fits(n, sizeof *x)) return tsn_reject(&own_exec, TSANOM_E_OVERFLOW, "n");
   tsn_polyfit_samples samples = {.x = x, .y = y, .weights = weights, .n = n};
-  if (n >= BLOCK - stream->pending) return take_samples(stream, &samples, &own_exec);
-  if ((status = check_samples(&samples, own_exec.isa)) < 0) return status;
-  put_behind(stream, &samples);
-  stream->pending += n;
-  return TSANOM_OK;
+  tsn_environment before = tsn_environment_enter();
+  status = push(stream, &samples, &own_exec);
+  if (status < 0) status = tsn_polyfit_reject(&samples, &own_exec);
+  tsn_environment_leave(before);
+  return status;
 }
 
 tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stream,
                                           const tsanom_polyfit_stream *other,
                                           const tsanom_exec *exec) {
   tsanom_exec own_exec;
-  if (!stream || !other) return TSANOM_E_NULL;
   tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
+  if (!stream || !other) {
+    return tsn_reject(&own_exec, TSANOM_E_NULL, stream ? "other" : "stream");
+  }
   if (stream == other || stream->options.degree != other->options.degree ||
       stream->options.refine != other->options.refine) {
-    return TSANOM_E_OPTION;
+    return tsn_reject_text(&own_exec, TSANOM_E_OPTION, "other", TSANOM_NONE,
+                           "expected a different stream with the same degree and refine");
   }
+  tsn_environment before = tsn_environment_enter();
   stream->scratch = other->sums;
-  add_waiting(other, other->pending, &stream->scratch, &own_exec);
+  add_pending(other, other->pending, &stream->scratch, &own_exec);
   tsn_polyfit_sums_join(&stream->sums, terms_of(stream), &stream->scratch);
+  tsn_environment_leave(before);
   return TSANOM_OK;
+}
+
+static tsanom_status check_fit(const tsanom_polyfit_stream *stream,
+                               const tsanom_polyfit_options *options,
+                               const tsanom_polyfit_model *model,
+                               const tsanom_exec *exec) {
+  tsanom_status status = tsn_polyfit_model_check(model, exec);
+  if (status < 0) return status;
+  if (options->degree > stream->options.degree) {
+    return tsn_reject_text(exec, TSANOM_E_OPTION, "options.degree", TSANOM_NONE,
+                           "%d; the stream was made for at most %d", (int)options->degree,
+                           (int)stream->options.degree);
+  }
+  if (!options->refine && stream->options.refine) {
+    return tsn_reject(exec, TSANOM_E_OPTION, "options.refine");
+  }
+  return tsn_polyfit_check_count(stream->sums.samples + stream->pending, options, exec);
 }
 
 tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
@@ -207,23 +257,24 @@ tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
                                         tsanom_polyfit_model *model) {
   tsanom_exec own_exec;
   tsanom_polyfit_options own_options;
-  if (!stream || !model) return TSANOM_E_NULL;
-  tsanom_status status =
-      tsn_polyfit_options_read(&own_options, options ? options : &stream->options);
+  tsanom_polyfit_model own;
+  tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
-  if ((status = tsn_exec_read(&own_exec, exec)) < 0) return status;
-  if (model->struct_size < sizeof *model) return TSANOM_E_VERSION;
-  if (own_options.degree > stream->options.degree) return TSANOM_E_OPTION;
-  uint64_t samples = stream->sums.samples + stream->pending;
-  if (samples == 0 || (own_options.selection == TSANOM_POLYFIT_FIXED &&
-                       samples <= (uint64_t)own_options.degree)) {
-    return TSANOM_E_COUNT;
-  }
+  if (!stream) return tsn_reject(&own_exec, TSANOM_E_NULL, "stream");
+  if (!options) options = &stream->options;
+  status = tsn_polyfit_options_read(&own_options, options, &own_exec);
+  if (status == TSANOM_OK) status = check_fit(stream, &own_options, model, &own_exec);
+  if (status < 0) return status;
+  tsanom_polyfit_model *written = tsn_polyfit_model_begin(model, &own);
   int terms = terms_of(stream);
-  stream->scratch = stream->sums;
-  add_waiting(stream, stream->pending, &stream->scratch, &own_exec);
-  tsn_polyfit_sums_tighten(&stream->scratch, terms);
   stream_parts parts = parts_of(stream);
-  return tsn_polyfit_sums_solve(&stream->scratch, terms, stream->options.refine,
-                                &own_options, own_exec.isa, &parts.scratch, model);
+  tsn_environment before = tsn_environment_enter();
+  stream->scratch = stream->sums;
+  add_pending(stream, stream->pending, &stream->scratch, &own_exec);
+  tsn_polyfit_sums_tighten(&stream->scratch, terms);
+  status = tsn_polyfit_sums_solve(&stream->scratch, terms, stream->options.refine,
+                                  &own_options, own_exec.isa, &parts.scratch, written);
+  tsn_environment_leave(before);
+  tsn_polyfit_model_finish(model, written);
+  return status;
 }

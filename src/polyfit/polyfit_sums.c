@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums of Chebyshev polynomials over samples, carried from one interval to
- * another: T_k(t') with t' = slope t + shift is a combination of T_0 ... T_k(t). */
+/* Sums of Chebyshev polynomials over samples, transformed from one interval to another:
+ * T_k(t') with t' = slope·t + shift is a combination of T_0(t), ..., T_k(t). If the new
+ * interval contains the old one, the coefficients are at most 1, so that the transform
+ * is stable. */
 #include "polyfit/polyfit_sums.h"
 
 #include <math.h>
@@ -46,7 +48,7 @@ static void set_interval(tsn_polyfit_frame *frame, double low, double high) {
   tsn_polyfit_map_x(&frame->map, low, high);
 }
 
-/* Turn the sums to another map of x. */
+/* Transform the sums to another map of x. */
 static void change_interval(tsn_polyfit_sums *sums, int terms, double low, double high) {
   if (low == sums->frame.low && high == sums->frame.high) return;
   tsn_polyfit_map old = sums->frame.map, *map = &sums->frame.map;
@@ -71,7 +73,7 @@ static void change_interval(tsn_polyfit_sums *sums, int terms, double low, doubl
   for (int k = 0; k < powers + terms; k++) sums->sums[k] = turned[k];
 }
 
-/* Turn the sums to other units of y and of the weights. */
+/* Transform the sums to other units of y and of the weights. */
 static void change_units(tsn_polyfit_sums *sums, int terms, int y_exponent,
                          int weight_exponent) {
   tsn_polyfit_map *map = &sums->frame.map;
@@ -90,10 +92,9 @@ static int smaller(int a, int b) {
   return a < b ? a : b;
 }
 
-/* The interval to hold [low, high] too. It grows by a fraction of its length at
- * least, so that it grows a logarithmic number of times. The fraction is small
- * because tsn_polyfit_sums_tighten() multiplies errors by about
- * T_{2 terms}(1 + 2 / terms). */
+/* Extend the interval to contain [low, high]. It grows by at least a fraction of its
+ * length, so that it grows a logarithmic number of times. The fraction is small because
+ * tsn_polyfit_sums_tighten() multiplies errors by about T_{2·terms}(1 + 2 / terms). */
 static void widen(tsn_polyfit_frame *frame, int terms, double low, double high) {
   double growth = frame->high / terms - frame->low / terms;
   double below = frame->low - growth, above = frame->high + growth;
@@ -128,8 +129,8 @@ tsn_polyfit_frame tsn_polyfit_frame_with(const tsn_polyfit_frame *frame, int ter
   return grown;
 }
 
-static void note_ranges(tsn_polyfit_sums *sums, double x_low, double x_high, double y_low,
-                        double y_high) {
+static void extend_ranges(tsn_polyfit_sums *sums, double x_low, double x_high,
+                          double y_low, double y_high) {
   sums->x_low = fmin(sums->x_low, x_low);
   sums->x_high = fmax(sums->x_high, x_high);
   sums->y_low = fmin(sums->y_low, y_low);
@@ -149,7 +150,7 @@ void tsn_polyfit_sums_take(tsn_polyfit_sums *sums, int terms,
   for (int k = 0; k < 3 * terms; k++) {
     sums->sums[k] = tsn_dd_add(sums->sums[k], added[k]);
   }
-  note_ranges(sums, ranges->x.low, ranges->x.high, ranges->y.low, ranges->y.high);
+  extend_ranges(sums, ranges->x.low, ranges->x.high, ranges->y.low, ranges->y.high);
   sums->samples += count;
 }
 
@@ -171,7 +172,7 @@ void tsn_polyfit_sums_join(tsn_polyfit_sums *sums, int terms, tsn_polyfit_sums *
   for (int k = 0; k < 3 * terms; k++) {
     sums->sums[k] = tsn_dd_add(sums->sums[k], other->sums[k]);
   }
-  note_ranges(sums, other->x_low, other->x_high, other->y_low, other->y_high);
+  extend_ranges(sums, other->x_low, other->x_high, other->y_low, other->y_high);
   sums->samples += other->samples;
 }
 

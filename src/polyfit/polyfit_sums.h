@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sums that a stream keeps, in an interval that grows. */
+/* The sums of a stream, in an interval that grows with the samples. */
 #ifndef TSN_POLYFIT_SUMS_H
 #define TSN_POLYFIT_SUMS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <tsanom/polyfit.h>
 
 #include "polyfit/polyfit_kernel.h"
 
-/* What sums are expressed in: the interval of the map, in units of x, and the
- * units of x, y and the weights. */
+/* Units of a set of sums: the interval of the map, in units of x, and the units of x, y
+ * and the weights. */
 typedef struct {
   double low, high;
   tsn_polyfit_map map;
 } tsn_polyfit_frame;
 
-/* What a block asks of the frame of its sums. */
+/* Ranges of a block, which determine the frame of its sums. */
 typedef struct {
   tsn_polyfit_range x, y, weights;
 } tsn_polyfit_ranges;
@@ -31,18 +32,17 @@ typedef struct {
 
 void tsn_polyfit_sums_clear(tsn_polyfit_sums *sums);
 
-tsn_polyfit_ranges tsn_polyfit_survey_block(const tsn_polyfit_samples *block,
-                                            int32_t isa);
+tsn_polyfit_ranges tsn_polyfit_ranges_of(const tsn_polyfit_samples *block, int32_t isa);
 
-/* The status that samples of such ranges are refused with, or TSANOM_OK. */
-tsanom_status tsn_polyfit_check(const tsn_polyfit_ranges *ranges);
+/* Whether all samples are finite and all weights positive. */
+bool tsn_polyfit_valid(const tsn_polyfit_ranges *ranges);
 
-/* The frame of sums that hold samples of these ranges too; `frame`: of what they
- * hold already, NULL if nothing. */
+/* The frame of sums after adding samples of these ranges; `frame`: of the sums before,
+ * NULL if they are empty. */
 tsn_polyfit_frame tsn_polyfit_frame_with(const tsn_polyfit_frame *frame, int terms,
                                          const tsn_polyfit_ranges *ranges);
 
-/* Add the sums of `count` samples, `added`, made in `frame`, which is that of
+/* Add `added`, the sums of `count` samples in `frame`, the result of
  * tsn_polyfit_frame_with(). */
 void tsn_polyfit_sums_take(tsn_polyfit_sums *sums, int terms,
                            const tsn_polyfit_frame *frame,
@@ -51,10 +51,10 @@ void tsn_polyfit_sums_take(tsn_polyfit_sums *sums, int terms,
 
 enum {
   TSN_POLYFIT_STREAM_BLOCK = 2048, /* samples added to a stream's sums at a time */
-  TSN_POLYFIT_STREAM_WAVE = 32     /* blocks in work at a time */
+  TSN_POLYFIT_STREAM_WAVE = 32     /* blocks computed in parallel */
 };
 
-/* A block on its way into the sums. */
+/* A block of a wave. */
 typedef struct {
   tsn_polyfit_ranges ranges;
   tsn_polyfit_frame frame;
@@ -66,7 +66,7 @@ typedef struct {
   tsn_dd *added;             /* 3 terms for each block */
 } tsn_polyfit_wave;
 
-/* What is added, and how: `exactly` means in double-double. */
+/* How to add samples; `exactly`: in double-double. */
 typedef struct {
   const tsanom_exec *exec;
   int terms, exactly;
@@ -76,16 +76,16 @@ typedef struct {
 void tsn_polyfit_sums_add(tsn_polyfit_sums *sums, const tsn_polyfit_adding *how,
                           const tsn_polyfit_samples *block);
 
-/* Add whole blocks, on exec's threads. The poll is told of `before` samples more
- * as done and of `total` as to do. Returns TSANOM_OK; TSANOM_STOPPED or a status
- * of tsn_polyfit_check(), after which the sums are of no use. */
+/* Add whole blocks on exec's threads. The poll receives `before` plus the samples added
+ * as `done`, and `total`. Returns TSANOM_OK, or TSANOM_STOPPED or TSANOM_E_VALUE (some
+ * sample is invalid), after which the sums are undefined. */
 tsanom_status tsn_polyfit_sums_add_all(tsn_polyfit_sums *sums,
                                        const tsn_polyfit_adding *how,
                                        const tsn_polyfit_samples *samples,
                                        const tsn_polyfit_wave *wave, uint64_t before,
                                        uint64_t total);
 
-/* Add all that `other` has; its interval and units may change, nothing else. */
+/* Add the samples of `other`, of which only interval and units may change. */
 void tsn_polyfit_sums_join(tsn_polyfit_sums *sums, int terms, tsn_polyfit_sums *other);
 
 /* Map exactly the range of the samples to [-1, 1]. */
@@ -96,7 +96,7 @@ typedef struct {
   double *r, *inverse, *matrix; /* the same each */
 } tsn_polyfit_sums_scratch;
 
-/* The fit of sums that were made for `stream_terms`. */
+/* The fit of the sums of a stream of `stream_terms` terms. */
 tsanom_status tsn_polyfit_sums_solve(const tsn_polyfit_sums *sums, int stream_terms,
                                      int exactly, const tsanom_polyfit_options *options,
                                      int32_t isa, const tsn_polyfit_sums_scratch *scratch,

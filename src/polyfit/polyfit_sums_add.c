@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks of samples into sums. Frames depend on ranges alone: those of a wave of
- * blocks are found first, then all its blocks are summed, each in its own frame,
- * and taken in order, as if they had come one by one. */
+/* Adding blocks of samples to sums. A frame depends on ranges only. For each wave of
+ * blocks, first the ranges are found in parallel, then the frames in order, then the
+ * sums in parallel, each in its own frame; at last the sums are added in order. The
+ * result is that of adding the blocks one by one. */
 #include "core/exec.h"
 #include "core/parallel.h"
 #include "polyfit/polyfit_sums.h"
 
 enum { BLOCK = TSN_POLYFIT_STREAM_BLOCK, WAVE = TSN_POLYFIT_STREAM_WAVE };
 
-tsn_polyfit_ranges tsn_polyfit_survey_block(const tsn_polyfit_samples *block,
-                                            int32_t isa) {
+tsn_polyfit_ranges tsn_polyfit_ranges_of(const tsn_polyfit_samples *block, int32_t isa) {
   const tsn_polyfit_kernels *kernels = tsn_polyfit_kernels_at(isa);
-  tsn_polyfit_ranges ranges = {.x = kernels->survey(block->x, block->n),
-                               .y = kernels->survey(block->y, block->n),
+  tsn_polyfit_ranges ranges = {.x = kernels->find_range(block->x, block->n),
+                               .y = kernels->find_range(block->y, block->n),
                                .weights = {.low = 1, .high = 1, .finite = 1}};
-  if (block->weights) ranges.weights = kernels->survey(block->weights, block->n);
+  if (block->weights) ranges.weights = kernels->find_range(block->weights, block->n);
   return ranges;
 }
 
-tsanom_status tsn_polyfit_check(const tsn_polyfit_ranges *ranges) {
-  if (!ranges->x.finite || !ranges->y.finite || !ranges->weights.finite) {
-    return TSANOM_E_NONFINITE;
-  }
-  return ranges->weights.low > 0 ? TSANOM_OK : TSANOM_E_VALUE;
+bool tsn_polyfit_valid(const tsn_polyfit_ranges *ranges) {
+  return ranges->x.finite && ranges->y.finite && ranges->weights.finite &&
+         ranges->weights.low > 0;
 }
 
 static void sum_block(const tsn_polyfit_adding *how, const tsn_polyfit_map *map,
@@ -43,7 +41,7 @@ static const tsn_polyfit_frame *frame_of(const tsn_polyfit_sums *sums) {
 void tsn_polyfit_sums_add(tsn_polyfit_sums *sums, const tsn_polyfit_adding *how,
                           const tsn_polyfit_samples *block) {
   tsn_dd added[TSN_POLYFIT_MAX_SUMS];
-  tsn_polyfit_ranges ranges = tsn_polyfit_survey_block(block, how->exec->isa);
+  tsn_polyfit_ranges ranges = tsn_polyfit_ranges_of(block, how->exec->isa);
   tsn_polyfit_frame frame = tsn_polyfit_frame_with(frame_of(sums), how->terms, &ranges);
   sum_block(how, &frame.map, block, added);
   tsn_polyfit_sums_take(sums, how->terms, &frame, &ranges, block->n, added);
@@ -55,12 +53,12 @@ typedef struct {
   tsn_polyfit_samples samples; /* of the wave */
 } wave_pass;
 
-static void survey_blocks(void *context, size_t begin, size_t end, int thread) {
+static void find_ranges(void *context, size_t begin, size_t end, int thread) {
   const wave_pass *pass = context;
   (void)thread;
   for (size_t i = begin; i < end; i++) {
     tsn_polyfit_samples block = tsn_polyfit_part(&pass->samples, i * BLOCK, BLOCK);
-    pass->wave->blocks[i].ranges = tsn_polyfit_survey_block(&block, pass->how->exec->isa);
+    pass->wave->blocks[i].ranges = tsn_polyfit_ranges_of(&block, pass->how->exec->isa);
   }
 }
 
@@ -82,10 +80,9 @@ static tsanom_status add_wave(tsn_polyfit_sums *sums, wave_pass *pass) {
   size_t count = pass->samples.n / BLOCK;
   tsanom_exec exec = *pass->how->exec;
   exec.poll = NULL;
-  tsn_parallel_for(&exec, count, 1, survey_blocks, pass, NULL);
+  tsn_parallel_for(&exec, count, 1, find_ranges, pass, NULL);
   for (size_t i = 0; i < count; i++) {
-    tsanom_status status = tsn_polyfit_check(&blocks[i].ranges);
-    if (status < 0) return status;
+    if (!tsn_polyfit_valid(&blocks[i].ranges)) return TSANOM_E_VALUE;
     blocks[i].frame = tsn_polyfit_frame_with(frame, terms, &blocks[i].ranges);
     frame = &blocks[i].frame;
   }

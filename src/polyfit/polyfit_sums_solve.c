@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The normal equations to twice the digits, which they have room to lose. */
+/* The normal equations in double-double arithmetic: Cholesky factorization of the Gram
+ * matrix of the sums. Its condition number, the square of that of the data, costs at most
+ * half of the 32 digits. */
 #include <stddef.h>
 
 #include "polyfit/polyfit_algebra.h"
@@ -9,7 +11,7 @@
 /* Cholesky pivots below this are rounding if the sums were made in double. */
 #define DOUBLE_PIVOT 0x1p-44
 
-/* What an RSS that is a difference of sums is known to, in units of sum w y^2. */
+/* Precision of an RSS that is a difference of sums, in units of sum w y^2. */
 #define EXACT_FLOOR 0x1p-98
 #define DOUBLE_FLOOR 0x1p-48
 
@@ -17,7 +19,7 @@ static tsn_dd *entry(tsn_dd *triangle, int terms, int row, int column) {
   return triangle + row + (ptrdiff_t)column * terms;
 }
 
-/* As tsn_polyfit_cholesky() to twice the digits: how many columns have pivots
+/* tsn_polyfit_cholesky() in double-double. Returns the number of columns with pivots
  * above `least` of their diagonal. */
 static int factor_sums(const tsn_dd *sums, int terms, double least, tsn_dd *triangle) {
   for (int j = 0; j < terms; j++) {
@@ -64,7 +66,7 @@ static void solve_upper(tsn_dd *triangle, int terms, int count, const tsn_dd *z,
   }
 }
 
-/* The triangle in double for the statistics. */
+/* The triangle in double, for the statistics. */
 static void round_triangle(tsn_dd *triangle, int terms, int rank,
                            const tsn_polyfit_sums_scratch *scratch,
                            tsn_polyfit_factor *factor) {
@@ -81,7 +83,7 @@ static void round_triangle(tsn_dd *triangle, int terms, int rank,
   factor->condition = tsn_polyfit_condition(scratch->r, scratch->inverse, rank, rank);
 }
 
-/* RSS by degree: what the z leave of sum w y^2. */
+/* RSS by degree: sum w y^2 - z_0^2 - ... - z_k^2. */
 static void sums_left(tsn_dd squares, const tsn_dd *z, int rank, tsn_dd *rss) {
   for (int k = 0; k < rank; k++) {
     squares = tsn_dd_subtract(squares, tsn_dd_multiply(z[k], z[k]));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One sample for every lane, brought to mapped units. */
+/* A tile of samples, one per lane, in mapped units. */
 #ifndef TSN_POLYFIT_TILE_H
 #define TSN_POLYFIT_TILE_H
 
@@ -12,14 +12,15 @@ enum {
   PARTS = LANES / WIDTH
 };
 
-/* Of the widest vector: no access straddles two cache lines. */
+/* Alignment of the widest vector: no access straddles two cache lines. */
 #define ALIGNED _Alignas(64)
 
-/* Loops over lanes of constant length: vectors in any instruction set. */
+/* Loops over lanes have constant length, so that compilers vectorize them at any
+ * level. */
 #define FOR_LANES(lane) _Pragma("omp simd") for (int lane = 0; lane < LANES; lane++)
 
-/* A number for every lane, one by one or as vectors; these stay in registers
- * through loops over parts, which are unrolled. */
+/* One number per lane, accessed singly or as vectors. Loops over parts are unrolled, so
+ * that the vectors stay in registers. */
 typedef union {
   double lane[LANES];
   tsn_f64 part[PARTS];
@@ -41,7 +42,7 @@ typedef struct {
   lanes_f64 y, w;
 } sample_tile;
 
-/* A block shorter than a tile: the lanes past its end weigh nothing. */
+/* A block shorter than a tile: lanes after its end have weight 0. */
 static inline void load_short(const tsn_polyfit_map *map, const tsn_polyfit_samples *s,
                               sample_tile *tile) {
   for (size_t l = 0; l < LANES; l++) {
@@ -52,9 +53,8 @@ static inline void load_short(const tsn_polyfit_map *map, const tsn_polyfit_samp
   }
 }
 
-/* The samples from `first` on, one for every lane. At the end of a block those
- * before `first` fill the lanes from lane 0 on, so that all are loaded at once;
- * returns how many. */
+/* The samples from index `first`, one per lane. At the end of a block, earlier samples
+ * fill the first lanes, so that whole vectors are loaded. Returns the number of these. */
 static inline int load_tile(const tsn_polyfit_map *map, const tsn_polyfit_samples *s,
                             size_t first, sample_tile *tile) {
   if (s->n < LANES) {
@@ -73,10 +73,10 @@ static inline int load_tile(const tsn_polyfit_map *map, const tsn_polyfit_sample
   return (int)repeated;
 }
 
-/* The same for sums: what was seen before weighs nothing. */
+/* The same for sums: repeated samples have weight 0. */
 static inline void load_new(const tsn_polyfit_map *map, const tsn_polyfit_samples *s,
                             size_t first, sample_tile *tile) {
-  /* From lane LANES - l on, l lanes that count. */
+  /* LANES zeros, then LANES ones: a window of it masks the repeated lanes. */
   static const double counts[2 * LANES] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
                                            0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1,
                                            1, 1, 1, 1, 1, 1, 1, 1, 1, 1};

@@ -11,9 +11,8 @@
 enum { TSN_RS_BLOCK = 512, TSN_RS_BLOCK_WORDS = TSN_RS_BLOCK / 64 };
 
 /* A transposed index of sets: for each block, a row of TSN_RS_BLOCK_WORDS words
- * for each attribute, bit k telling whether the block's set k has it, and before
- * these rows one that tells which sets there are; and the intersection of the
- * block's sets. */
+ * for each attribute, whose bit k is set if set k of the block contains it, after a row
+ * of the sets that exist; and the intersection of the sets of the block. */
 typedef struct {
   const uint64_t *rows;
   const uint64_t *common;

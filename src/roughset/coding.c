@@ -1,306 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numeric columns as codes. */
+/* Codes of a column: by cuts, or by clusters. */
 #include <math.h>
-#include <string.h>
 #include <tsanom/roughset.h>
 
 #include "core/check.h"
-#include "core/exec.h"
-#include "roughset/sort.h"
+#include "core/environment.h"
+#include "core/size.h"
 #include "roughset/table.h"
 
-typedef struct {
-  tsn_rs_index index;
-  uint64_t *key, *scratch; /* samples as integers of the same order */
-  double *sorted;
-  uint32_t *place;         /* of the next sample of a rank */
-  uint32_t *class_of;      /* decision of each sorted sample */
-  uint32_t *decision;      /* of each sample */
-  uint32_t *below, *above; /* counts of each decision */
-  uint32_t *queue;         /* intervals of sorted samples: begin, end */
-  uint8_t *cut;            /* whether there is a cut before a sorted sample */
-} cut_buffers;
-
-static void layout(tsn_arena *arena, size_t count, cut_buffers *b) {
-  tsn_rs_index_layout(arena, count, 1, &b->index);
-  b->key = tsn_arena_take(arena, count, sizeof *b->key);
-  b->scratch = tsn_arena_take(arena, count, sizeof *b->scratch);
-  b->sorted = tsn_arena_take(arena, count, sizeof *b->sorted);
-  b->place = tsn_arena_take(arena, count + 1, sizeof *b->place);
-  b->class_of = tsn_arena_take(arena, count, sizeof *b->class_of);
-  b->decision = tsn_arena_take(arena, count, sizeof *b->decision);
-  b->below = tsn_arena_take(arena, count, sizeof *b->below);
-  b->above = tsn_arena_take(arena, count, sizeof *b->above);
-  b->queue = tsn_arena_take(arena, 2 * count + 1, 2 * sizeof *b->queue);
-  b->cut = tsn_arena_take(arena, count, sizeof *b->cut);
+/* Whether the last of `count` codes, `ld` apart, can exist. */
+static bool codes_fit(size_t count, size_t ld) {
+  return tsn_array_fits(ld, sizeof(int32_t)) &&
+         tsn_array_fits(count, ld * sizeof(int32_t));
 }
-
-static tsanom_status check_count(size_t count) {
-  return count == 0 || count > INT32_MAX ? TSANOM_E_COUNT : TSANOM_OK;
-}
-
-tsanom_status tsanom_roughset_cuts_workspace(size_t count, const tsanom_exec *exec,
-                                             size_t *bytes) {
-  tsanom_exec own;
-  if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0) return status;
-  if ((status = check_count(count)) < 0) return status;
-  tsn_arena arena = tsn_arena_measure();
-  cut_buffers buffers;
-  layout(&arena, count, &buffers);
-  return tsn_arena_bytes(&arena, bytes);
-}
-
-/* ---- sorting; -0 and 0 are one sample */
-
-static uint64_t key_of(double sample) {
-  uint64_t bits;
-  sample += 0.0;
-  memcpy(&bits, &sample, sizeof bits);
-  return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
-}
-
-static double sample_of(uint64_t key) {
-  uint64_t bits = key >> 63 ? key & ~((uint64_t)1 << 63) : ~key;
-  double sample;
-  memcpy(&sample, &bits, sizeof sample);
-  return sample;
-}
-
-static void sort_samples(const double *samples, size_t count, cut_buffers *b) {
-  for (size_t i = 0; i < count; i++) b->key[i] = key_of(samples[i]);
-  tsn_rs_sort(b->key, b->scratch, count);
-  for (size_t i = 0; i < count; i++) b->sorted[i] = sample_of(b->key[i]);
-}
-
-/* The first of the sorted keys that equals `key`. */
-static size_t rank_of(const uint64_t *sorted, size_t count, uint64_t key) {
-  size_t low = 0, high = count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (sorted[middle] < key) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
-/* ---- the methods; each marks the sorted samples that open an interval */
-
-/* A boundary is a place p with a sample below it that is less than sample p. The
- * wanted places move to the nearest boundary, of two equally near to the lower. */
-static void mark_equal_frequency(size_t count, size_t bins, cut_buffers *b) {
-  uint32_t *before = b->below, *after = b->above; /* the nearest, or 0 and count */
-  before[0] = 0;
-  for (size_t p = 1; p < count; p++) {
-    before[p] = b->key[p - 1] < b->key[p] ? (uint32_t)p : before[p - 1];
-  }
-  for (size_t p = count; p-- > 1;) {
-    bool last = p + 1 == count;
-    after[p] = before[p] == p ? (uint32_t)p : last ? (uint32_t)count : after[p + 1];
-  }
-  for (size_t k = 1; k < bins; k++) {
-    size_t wanted = (size_t)((double)count * (double)k / (double)bins + 0.5);
-    if (wanted == 0 || wanted >= count) continue;
-    size_t down = before[wanted], up = after[wanted];
-    size_t place = down > 0 && (up == count || wanted - down <= up - wanted) ? down : up;
-    if (place < count) b->cut[place] = 1;
-  }
-}
-
-/* x log2 x, which sums to entropies. */
-static double bits(double x) {
-  return x > 0 ? x * log2(x) : 0;
-}
-
-typedef struct {
-  double sum; /* of bits(count) over the classes */
-  size_t classes;
-} class_counts;
-
-static void move_class(uint32_t *count, class_counts *counts, int step) {
-  double before = *count;
-  if (step > 0 && *count == 0) counts->classes++;
-  *count = step > 0 ? *count + 1 : *count - 1;
-  if (step < 0 && *count == 0) counts->classes--;
-  counts->sum += bits(*count) - bits(before);
-}
-
-static double entropy(const class_counts *counts, double size) {
-  return log2(size) - counts->sum / size;
-}
-
-/* The best cut of the sorted samples begin ... end - 1, if the description length
- * pays for it; else 0. */
-static size_t best_cut(cut_buffers *b, size_t begin, size_t end) {
-  class_counts below = {0, 0}, above = {0, 0};
-  double size = (double)(end - begin), least = INFINITY, total;
-  size_t best = 0;
-  class_counts left = below, right = below;
-  for (size_t i = begin; i < end; i++) b->below[b->class_of[i]] = 0;
-  for (size_t i = begin; i < end; i++) b->above[b->class_of[i]] = 0;
-  for (size_t i = begin; i < end; i++) move_class(&b->above[b->class_of[i]], &above, 1);
-  class_counts all = above;
-  total = entropy(&all, size);
-  for (size_t i = begin; i + 1 < end; i++) {
-    move_class(&b->below[b->class_of[i]], &below, 1);
-    move_class(&b->above[b->class_of[i]], &above, -1);
-    if (b->key[i] == b->key[i + 1]) continue;
-    double n = (double)(i + 1 - begin);
-    double mean =
-        (n * entropy(&below, n) + (size - n) * entropy(&above, size - n)) / size;
-    if (mean < least) {
-      least = mean;
-      best = i + 1;
-      left = below;
-      right = above;
-    }
-  }
-  if (best == 0) return 0;
-  double n = (double)(best - begin);
-  double k = (double)all.classes;
-  /* log2(3^k - 2), safe for any k. */
-  double choices = k * log2(3) + log2(1 - 2 * pow(3, -k));
-  double delta = choices - (k * total - (double)left.classes * entropy(&left, n) -
-                            (double)right.classes * entropy(&right, size - n));
-  return total - least > (log2(size - 1) + delta) / size ? best : 0;
-}
-
-static tsanom_status mark_entropy(const tsanom_exec *exec, const int32_t *decision,
-                                  const double *samples, size_t count, size_t bins,
-                                  cut_buffers *b) {
-  tsn_rs_projection p = {.values = decision, .stride = 1, .count = 1, .rows = count};
-  tsn_rs_group(&p, &b->index, b->decision);
-  memset(b->place, 0, (count + 1) * sizeof *b->place);
-  for (size_t i = 0; i < count; i++) {
-    size_t rank = rank_of(b->key, count, key_of(samples[i]));
-    b->class_of[rank + b->place[rank]++] = b->decision[i];
-  }
-  size_t head = 0, tail = 1, cuts = 0;
-  b->queue[0] = 0;
-  b->queue[1] = (uint32_t)count;
-  for (; head < tail && (bins == 0 || cuts + 1 < bins); head++) {
-    if (tsn_exec_stop(exec, head, tail)) return TSANOM_STOPPED;
-    size_t begin = b->queue[2 * head], end = b->queue[2 * head + 1];
-    size_t at = best_cut(b, begin, end);
-    if (at == 0) continue;
-    b->cut[at] = 1;
-    cuts++;
-    uint32_t parts[] = {(uint32_t)begin, (uint32_t)at, (uint32_t)at, (uint32_t)end};
-    memcpy(b->queue + 2 * tail, parts, sizeof parts);
-    tail += 2;
-  }
-  return TSANOM_OK;
-}
-
-/* ---- cuts */
-
-typedef struct {
-  double *cuts;
-  size_t capacity, count;
-} cut_list;
-
-static void add_cut(cut_list *list, double cut) {
-  if (list->count < list->capacity) list->cuts[list->count] = cut;
-  list->count++;
-}
-
-static void add_equal_widths(const double *samples, size_t count, size_t bins,
-                             cut_list *list) {
-  double least = samples[0], largest = samples[0];
-  for (size_t i = 1; i < count; i++) {
-    least = samples[i] < least ? samples[i] : least;
-    largest = samples[i] > largest ? samples[i] : largest;
-  }
-  double last = least;
-  for (size_t k = 1; k < bins && least < largest; k++) {
-    double t = (double)k / (double)bins, cut = least * (1 - t) + largest * t;
-    if (cut > last && cut <= largest) add_cut(list, last = cut);
-  }
-}
-
-/* A number above a and not above b that is far from both. */
-static double between(double a, double b) {
-  double middle = a / 2 + b / 2;
-  return middle > a && middle <= b ? middle : b;
-}
-
-static tsanom_status find_cuts(const double *samples, const int32_t *decision,
-                               size_t count, int32_t method, size_t bins,
-                               const tsanom_exec *exec, cut_buffers *b, cut_list *list) {
-  if (tsn_exec_stop(exec, 0, count)) return TSANOM_STOPPED;
-  if (method == TSANOM_ROUGHSET_EQUAL_WIDTH) {
-    add_equal_widths(samples, count, bins, list);
-    return TSANOM_OK;
-  }
-  sort_samples(samples, count, b);
-  memset(b->cut, 0, count);
-  if (method == TSANOM_ROUGHSET_EQUAL_FREQUENCY) {
-    mark_equal_frequency(count, bins, b);
-  } else if (mark_entropy(exec, decision, samples, count, bins, b) != TSANOM_OK) {
-    return TSANOM_STOPPED;
-  }
-  for (size_t i = 1; i < count; i++) {
-    if (b->cut[i]) add_cut(list, between(b->sorted[i - 1], b->sorted[i]));
-  }
-  return TSANOM_OK;
-}
-
-static tsanom_status check_cuts(const double *samples, const int32_t *decision,
-                                size_t count, int32_t method, size_t bins) {
-  bool entropic = method == TSANOM_ROUGHSET_ENTROPY;
-  if (!samples || (entropic && !decision)) return TSANOM_E_NULL;
-  tsanom_status status = check_count(count);
-  if (status < 0) return status;
-  if (method < TSANOM_ROUGHSET_EQUAL_WIDTH || method > TSANOM_ROUGHSET_ENTROPY ||
-      bins > INT32_MAX || (bins == 0 && !entropic)) {
-    return TSANOM_E_OPTION;
-  }
-  return tsn_all_finite(samples, count) ? TSANOM_OK : TSANOM_E_NONFINITE;
-}
-
-tsanom_status tsanom_roughset_cuts(const double *samples, const int32_t *decision,
-                                   size_t count, int32_t method, size_t bins,
-                                   const tsanom_exec *exec, void *work, size_t work_bytes,
-                                   double *cuts, size_t capacity, size_t *found) {
-  tsanom_exec own;
-  if (!found || (capacity > 0 && !cuts)) return TSANOM_E_NULL;
-  tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0) return status;
-  if ((status = check_cuts(samples, decision, count, method, bins)) < 0) return status;
-  tsn_arena measured = tsn_arena_measure();
-  cut_buffers buffers;
-  layout(&measured, count, &buffers);
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &own, work, work_bytes);
-  if (status < 0) return status;
-  layout(&workspace.arena, count, &buffers);
-  cut_list list = {.capacity = capacity};
-  list.cuts = cuts;
-  status = find_cuts(samples, decision, count, method, bins, &own, &buffers, &list);
-  if (status == TSANOM_OK) {
-    *found = list.count;
-    if (list.count > capacity) status = TSANOM_PARTIAL;
-  }
-  tsn_workspace_close(&workspace);
-  return status;
-}
-
-/* ---- codes */
 
 tsanom_status tsanom_roughset_code(const double *samples, size_t count,
-                                   const double *cuts, size_t cut_count,
-                                   size_t code_stride, int32_t *codes) {
+                                   const double *cuts, size_t cut_count, int32_t *codes,
+                                   size_t ld) {
   if (!samples || !codes || (cut_count > 0 && !cuts)) return TSANOM_E_NULL;
   if (count == 0) return TSANOM_E_COUNT;
-  if (code_stride == 0 || cut_count > INT32_MAX) return TSANOM_E_OPTION;
+  if (ld == 0 || cut_count > INT32_MAX) return TSANOM_E_OPTION;
+  if (!tsn_array_fits(count, sizeof *samples) || !codes_fit(count, ld)) {
+    return TSANOM_E_OVERFLOW;
+  }
   if (!tsn_all_finite(cuts, cut_count)) return TSANOM_E_NONFINITE;
   for (size_t k = 1; k < cut_count; k++) {
     if (!(cuts[k - 1] < cuts[k])) return TSANOM_E_ORDER;
   }
+  tsn_environment before = tsn_environment_enter();
   for (size_t i = 0; i < count; i++) {
     size_t low = 0, high = cut_count;
     while (low < high) {
@@ -311,55 +38,84 @@ tsanom_status tsanom_roughset_code(const double *samples, size_t count,
         high = middle;
       }
     }
-    codes[i * code_stride] = isnan(samples[i]) ? TSANOM_ROUGHSET_MISSING : (int32_t)low;
+    codes[i * ld] = isnan(samples[i]) ? TSANOM_ROUGHSET_MISSING : (int32_t)low;
   }
+  tsn_environment_leave(before);
   return TSANOM_OK;
 }
 
-static void number_clusters(const int32_t *labels, size_t count, int32_t noise,
-                            cut_buffers *b, size_t stride, int32_t *codes) {
-  tsn_rs_projection p = {.values = labels, .stride = 1, .count = 1, .rows = count};
-  size_t groups = tsn_rs_group(&p, &b->index, b->decision);
+typedef struct {
+  tsanom_exec exec;
+  const int32_t *labels;
+  size_t count;
+  int32_t noise, *codes;
+  size_t ld;
+  tsn_rs_index index;
+  uint32_t *group; /* of each label, numbered by first appearance */
+} clusters_call;
+
+static void layout(tsn_arena *arena, void *context) {
+  clusters_call *c = context;
+  tsn_rs_index_layout(arena, c->count, 1, &c->index);
+  c->group = tsn_arena_take(arena, c->count, sizeof *c->group);
+}
+
+static tsanom_status read_call(clusters_call *c, const tsanom_exec *exec) {
+  tsanom_status status = tsn_exec_read(&c->exec, exec);
+  if (status < 0) return status;
+  if (c->count >= 1 && c->count <= INT32_MAX) return TSANOM_OK;
+  return tsn_reject(&c->exec, TSANOM_E_COUNT, "count");
+}
+
+tsanom_status tsanom_roughset_code_clusters_workspace(size_t count,
+                                                      const tsanom_exec *exec,
+                                                      size_t *bytes) {
+  clusters_call c = {.count = count};
+  if (!bytes) return TSANOM_E_NULL;
+  tsanom_status status = read_call(&c, exec);
+  return status < 0 ? status : tsn_layout_bytes(layout, &c, bytes);
+}
+
+static tsanom_status body(void *context) {
+  clusters_call *c = context;
+  tsn_rs_projection p = {.values = c->labels, .stride = 1, .count = 1, .rows = c->count};
+  size_t groups = tsn_rs_group(&p, &c->index, c->group);
   uint32_t noisy = UINT32_MAX;
   for (size_t g = 0; g < groups; g++) {
-    if (labels[b->index.first[g]] == -1) noisy = (uint32_t)g;
+    if (c->labels[c->index.first[g]] == TSANOM_NOISE) noisy = (uint32_t)g;
   }
   int32_t next = (int32_t)(groups - (noisy != UINT32_MAX));
-  for (size_t i = 0; i < count; i++) {
-    uint32_t g = b->decision[i];
+  for (size_t i = 0; i < c->count; i++) {
+    uint32_t g = c->group[i];
     int32_t code = (int32_t)g - (g > noisy);
     if (g == noisy) {
-      code = noise == TSANOM_ROUGHSET_NOISE_MISSING ? TSANOM_ROUGHSET_MISSING : next;
-      if (noise == TSANOM_ROUGHSET_NOISE_APART) next++;
+      code = c->noise == TSANOM_ROUGHSET_NOISE_MISSING ? TSANOM_ROUGHSET_MISSING : next;
+      if (c->noise == TSANOM_ROUGHSET_NOISE_APART) next++;
     }
-    codes[i * stride] = code;
+    c->codes[i * c->ld] = code;
   }
+  return TSANOM_OK;
 }
 
 tsanom_status tsanom_roughset_code_clusters(const int32_t *labels, size_t count,
                                             int32_t noise, const tsanom_exec *exec,
-                                            void *work, size_t work_bytes,
-                                            size_t code_stride, int32_t *codes) {
-  tsanom_exec own;
-  if (!labels || !codes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_exec_read(&own, exec);
+                                            int32_t *codes, size_t ld) {
+  clusters_call c = {
+      .labels = labels, .count = count, .noise = noise, .codes = codes, .ld = ld};
+  tsanom_status status = read_call(&c, exec);
   if (status < 0) return status;
-  if ((status = check_count(count)) < 0) return status;
-  if (noise < TSANOM_ROUGHSET_NOISE_SHARED || noise > TSANOM_ROUGHSET_NOISE_MISSING ||
-      code_stride == 0) {
-    return TSANOM_E_OPTION;
+  exec = &c.exec;
+  if (!labels) return tsn_reject(exec, TSANOM_E_NULL, "labels");
+  if (!codes) return tsn_reject(exec, TSANOM_E_NULL, "codes");
+  if (noise < TSANOM_ROUGHSET_NOISE_SHARED || noise > TSANOM_ROUGHSET_NOISE_MISSING) {
+    return tsn_reject(exec, TSANOM_E_OPTION, "noise");
   }
+  if (ld == 0) return tsn_reject(exec, TSANOM_E_OPTION, "ld");
+  if (!codes_fit(count, ld)) return tsn_reject(exec, TSANOM_E_OVERFLOW, "ld");
   for (size_t i = 0; i < count; i++) {
-    if (labels[i] < -1) return TSANOM_E_VALUE;
+    if (labels[i] < TSANOM_NOISE) {
+      return tsn_reject_at(exec, TSANOM_E_VALUE, "labels", i);
+    }
   }
-  tsn_arena measured = tsn_arena_measure();
-  cut_buffers buffers;
-  layout(&measured, count, &buffers);
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &own, work, work_bytes);
-  if (status < 0) return status;
-  layout(&workspace.arena, count, &buffers);
-  number_clusters(labels, count, noise, &buffers, code_stride, codes);
-  tsn_workspace_close(&workspace);
-  return TSANOM_OK;
+  return tsn_workspace_run(exec, layout, body, &c);
 }

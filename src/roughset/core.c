@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The core without elements: attribute a is in the core iff two units of different labels
+ * agree on all other attributes. The hash of a row is a sum over attributes, so that the
+ * hash without a follows by one subtraction; units are looked up by it, O(rows *
+ * attributes) in all. With wildcards, all pairs are compared. */
 #include "roughset/core.h"
 
 #include <string.h>
@@ -6,20 +10,21 @@
 #include "core/exec.h"
 
 enum {
+  USES = TSN_RS_READING | TSN_RS_MISSING,
   BATCH_WORDS = 1 << 15,
   /* Units whose slots are fetched ahead of being looked at. */
   AHEAD = 64
 };
 
-/* ---- classes: no two units are equal, so that two which are alike without an
+/* ---- classes: no two units are equal, so that two that agree without an
  * attribute differ in it alone */
 
 static const int32_t *unit_values(const tsn_rs_input *input, const tsn_rs_units *units,
                                   size_t u) {
-  return input->table.values + units->row[u] * input->table.stride;
+  return input->table.values + units->row[u] * input->table.ld;
 }
 
-static bool alike_without(const tsn_rs_input *input, const tsn_rs_units *units, size_t u,
+static bool agree_without(const tsn_rs_input *input, const tsn_rs_units *units, size_t u,
                           size_t v, size_t attribute) {
   const int32_t *a = unit_values(input, units, u), *b = unit_values(input, units, v);
   size_t rest = input->table.attributes - attribute - 1;
@@ -38,7 +43,7 @@ static bool meets_another(const tsn_rs_input *input, tsn_rs_unit_buffers *b, siz
     uint32_t v = (uint32_t)slot[s] - 1;
     if ((slot[s] & ~(uint64_t)UINT32_MAX) != tag) continue;
     if (units->label[v] == units->label[u]) continue;
-    if (alike_without(input, units, u, v, attribute)) return true;
+    if (agree_without(input, units, u, v, attribute)) return true;
   }
   slot[s] = tag | (u + 1);
   return false;
@@ -89,7 +94,16 @@ typedef struct {
   uint64_t *core;
 } core_buffers;
 
-static void layout(tsn_arena *arena, const tsn_rs_input *input, core_buffers *b) {
+typedef struct {
+  tsn_rs_input input;
+  core_buffers buffers;
+  uint64_t *core; /* the caller's */
+} core_call;
+
+static void layout(tsn_arena *arena, void *context) {
+  core_call *c = context;
+  const tsn_rs_input *input = &c->input;
+  core_buffers *b = &c->buffers;
   bool pairs = input->options.missing == TSANOM_ROUGHSET_WILDCARD;
   size_t words = tsn_rs_words(input->table.attributes);
   tsn_rs_units_layout(arena, input, pairs, &b->units);
@@ -124,41 +138,33 @@ static tsanom_status core_of_pairs(const tsn_rs_input *input, core_buffers *b) {
 tsanom_status tsanom_roughset_core_workspace(size_t rows, size_t attributes,
                                              const tsanom_roughset_options *options,
                                              const tsanom_exec *exec, size_t *bytes) {
-  tsn_rs_input input;
+  core_call c;
   if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_rs_read_sizes(&input, rows, attributes, options, exec);
-  if (status < 0) return status;
-  tsn_arena arena = tsn_arena_measure();
-  core_buffers buffers;
-  layout(&arena, &input, &buffers);
-  return tsn_arena_bytes(&arena, bytes);
+  tsanom_status status =
+      tsn_rs_read_sizes(&c.input, USES, rows, attributes, options, exec);
+  return status < 0 ? status : tsn_layout_bytes(layout, &c, bytes);
+}
+
+static tsanom_status body(void *context) {
+  core_call *c = context;
+  core_buffers *b = &c->buffers;
+  size_t bytes = tsn_rs_words(c->input.table.attributes) * sizeof *c->core;
+  memset(b->core, 0, bytes);
+  bool pairs = c->input.options.missing == TSANOM_ROUGHSET_WILDCARD;
+  tsanom_status status = tsn_rs_units_form(&c->input, pairs, &b->units);
+  if (status != TSANOM_OK) return status;
+  status = pairs ? core_of_pairs(&c->input, b)
+                 : tsn_rs_core_of_classes(&c->input, &b->units, b->hash, b->core);
+  if (status == TSANOM_OK) memcpy(c->core, b->core, bytes);
+  return status;
 }
 
 tsanom_status tsanom_roughset_core(const tsanom_roughset_table *table,
                                    const tsanom_roughset_options *options,
-                                   const tsanom_exec *exec, void *work, size_t work_bytes,
-                                   uint64_t *core) {
-  tsn_rs_input input;
-  if (!core) return TSANOM_E_NULL;
-  tsanom_status status = tsn_rs_read(&input, table, options, exec);
+                                   const tsanom_exec *exec, uint64_t *core) {
+  core_call c = {.core = core};
+  tsanom_status status = tsn_rs_read(&c.input, USES, table, options, exec);
   if (status < 0) return status;
-  tsn_arena measured = tsn_arena_measure();
-  core_buffers buffers;
-  layout(&measured, &input, &buffers);
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &input.exec, work, work_bytes);
-  if (status < 0) return status;
-  layout(&workspace.arena, &input, &buffers);
-  size_t bytes = tsn_rs_words(input.table.attributes) * sizeof *core;
-  memset(buffers.core, 0, bytes);
-  bool pairs = input.options.missing == TSANOM_ROUGHSET_WILDCARD;
-  status = tsn_rs_units_form(&input, pairs, &buffers.units);
-  if (status == TSANOM_OK) {
-    status = pairs ? core_of_pairs(&input, &buffers)
-                   : tsn_rs_core_of_classes(&input, &buffers.units, buffers.hash,
-                                            buffers.core);
-  }
-  if (status == TSANOM_OK) memcpy(core, buffers.core, bytes);
-  tsn_workspace_close(&workspace);
-  return status;
+  if (!core) return tsn_reject(&c.input.exec, TSANOM_E_NULL, "core");
+  return tsn_workspace_run(&c.input.exec, layout, body, &c);
 }

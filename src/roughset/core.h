@@ -5,8 +5,8 @@
 
 #include "roughset/units.h"
 
-/* Add to `core` every attribute without which two units of differing labels are
- * alike. The units are classes of equal rows; `hash` holds a word for each.
+/* Add to `core` every attribute without which two units of different labels are
+ * indiscernible. The units are classes of equal rows; `hash` holds a word for each.
  * Returns TSANOM_OK, or TSANOM_STOPPED. */
 tsanom_status tsn_rs_core_of_classes(const tsn_rs_input *input,
                                      tsn_rs_unit_buffers *buffers, uint64_t *hash,

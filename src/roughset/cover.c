@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Depth-first search for small hitting sets of a growing list of edges: buffers, and the
+ * loop that calls the kernel between polls. */
 #include "roughset/cover.h"
 
 #include <string.h>
@@ -59,7 +61,7 @@ bool tsn_rs_cover_add(tsn_rs_cover *c, const uint64_t *edge) {
 
 tsanom_status tsn_rs_cover_search(tsn_rs_cover *c, size_t limit,
                                   const uint64_t *candidates, const tsanom_exec *exec,
-                                  tsn_rs_cover_judge *judge, void *context) {
+                                  tsn_rs_cover_examine *examine, void *context) {
   const tsn_rs_cover_kernels *kernels = tsn_rs_cover_kernels_at(exec->isa);
   c->depth = 0;
   c->limit = limit;
@@ -73,7 +75,7 @@ tsanom_status tsn_rs_cover_search(tsn_rs_cover *c, size_t limit,
     if (event == TSN_RS_COVER_DONE) return TSANOM_OK;
     if (event == TSN_RS_COVER_CANDIDATE) {
       size_t before = c->edges;
-      tsanom_status status = judge(context, c);
+      tsanom_status status = examine(context, c);
       if (status != TSANOM_OK && status != TSANOM_INFEASIBLE) return status;
       if (c->edges > before) {
         kernels->open(c);

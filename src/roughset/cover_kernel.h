@@ -13,7 +13,7 @@
 typedef struct {
   size_t vertices, vertex_words;
   size_t edges, edge_words; /* words in use */
-  size_t capacity;          /* edges there is room for */
+  size_t capacity;          /* edges that fit */
   size_t stride;            /* words from one row of edges to the next */
   uint64_t *edge;           /* vertex_words words each */
   uint64_t *occurrence;     /* of each vertex: the set of its edges */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Positive region, dependency degree and significance. */
+/* Positive region, dependency degree and significance. A row is in the positive region
+ * of B if all rows that B does not discern from it have its decision: rows are grouped by
+ * B, and the groups of one decision count. */
 #include <string.h>
 #include <tsanom/roughset.h>
 
@@ -12,7 +14,7 @@ static tsanom_status positive_by_groups(const tsn_rs_input *input, tsn_rs_relati
                                         size_t count, size_t *size) {
   const tsanom_roughset_table *t = &input->table;
   tsn_rs_projection p = {.values = t->values,
-                         .stride = t->stride,
+                         .stride = t->ld,
                          .list = count == t->attributes ? NULL : r->list,
                          .count = count,
                          .rows = t->rows};
@@ -51,45 +53,44 @@ static tsanom_status positive_region(const tsn_rs_input *input, tsn_rs_relation 
              : positive_by_groups(input, r, count, size);
 }
 
+typedef struct {
+  tsn_rs_relation_call call;
+  int32_t *positive;
+  size_t *size;
+  double *gamma;
+} dependency_call;
+
+static tsanom_status find_dependency(void *context) {
+  dependency_call *c = context;
+  const tsn_rs_input *input = &c->call.input;
+  tsn_rs_relation *r = &c->call.relation;
+  size_t rows = input->table.rows, region = 0;
+  size_t count = tsn_rs_list(c->call.subset, input->table.attributes, r->list);
+  if (tsn_exec_stop(&input->exec, 0, rows)) return TSANOM_STOPPED;
+  tsanom_status status = positive_region(input, r, count, &region);
+  if (status != TSANOM_OK) return status;
+  for (size_t x = 0; c->positive && x < rows; x++) c->positive[x] = r->flag[x];
+  if (c->size) *c->size = region;
+  if (c->gamma) *c->gamma = (double)region / (double)rows;
+  return TSANOM_OK;
+}
+
 tsanom_status tsanom_roughset_dependency_workspace(size_t rows, size_t attributes,
                                                    const tsanom_roughset_options *options,
                                                    const tsanom_exec *exec,
                                                    size_t *bytes) {
-  tsn_rs_input input;
-  if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_rs_read_sizes(&input, rows, attributes, options, exec);
-  if (status < 0) return status;
-  tsn_arena arena = tsn_arena_measure();
-  tsn_rs_relation relation;
-  tsn_rs_relation_layout(&arena, &input, &relation);
-  return tsn_arena_bytes(&arena, bytes);
+  return tsn_rs_relation_bytes(TSN_RS_MISSING, rows, attributes, options, exec, bytes);
 }
 
 tsanom_status tsanom_roughset_dependency(const tsanom_roughset_table *table,
                                          const uint64_t *subset,
                                          const tsanom_roughset_options *options,
-                                         const tsanom_exec *exec, void *work,
-                                         size_t work_bytes, int32_t *positive,
+                                         const tsanom_exec *exec, int32_t *positive,
                                          size_t *size, double *gamma) {
-  tsn_rs_input input;
-  tsn_workspace workspace;
-  tsn_rs_relation relation;
-  tsanom_status status = tsn_rs_read(&input, table, options, exec);
-  if (status < 0) return status;
-  status = tsn_rs_relation_open(&input, subset, work, work_bytes, &workspace, &relation);
-  if (status < 0) return status;
-  size_t rows = input.table.rows, region;
-  size_t count = tsn_rs_list(subset, input.table.attributes, relation.list);
-  status = tsn_exec_stop(&input.exec, 0, rows)
-               ? TSANOM_STOPPED
-               : positive_region(&input, &relation, count, &region);
-  if (status == TSANOM_OK) {
-    for (size_t x = 0; positive && x < rows; x++) positive[x] = relation.flag[x];
-    if (size) *size = region;
-    if (gamma) *gamma = (double)region / (double)rows;
-  }
-  tsn_workspace_close(&workspace);
-  return status;
+  dependency_call c = {
+      .call = {.subset = subset}, .positive = positive, .size = size, .gamma = gamma};
+  tsanom_status status = tsn_rs_read(&c.call.input, TSN_RS_MISSING, table, options, exec);
+  return status < 0 ? status : tsn_rs_relation_run(find_dependency, &c);
 }
 
 /* The attributes of the subset without `attribute`, or with it if it is not in. */
@@ -103,34 +104,46 @@ static size_t list_toggled(const uint64_t *subset, size_t attributes, size_t att
   return count;
 }
 
+typedef struct {
+  tsn_rs_relation_call call;
+  double *significance;
+} significance_call;
+
+static tsanom_status find_significance(void *context) {
+  significance_call *c = context;
+  const tsn_rs_input *input = &c->call.input;
+  tsn_rs_relation *r = &c->call.relation;
+  const uint64_t *subset = c->call.subset;
+  size_t attributes = input->table.attributes, base = 0, region = 0;
+  size_t count = tsn_rs_list(subset, attributes, r->list);
+  tsanom_status status = positive_region(input, r, count, &base);
+  for (size_t a = 0; a < attributes && status == TSANOM_OK; a++) {
+    if (tsn_exec_stop(&input->exec, a, attributes)) return TSANOM_STOPPED;
+    count = list_toggled(subset, attributes, a, r->list);
+    status = positive_region(input, r, count, &region);
+    size_t change = region > base ? region - base : base - region;
+    if (status == TSANOM_OK) {
+      c->significance[a] = (double)change / (double)input->table.rows;
+    }
+  }
+  return status;
+}
+
+tsanom_status tsanom_roughset_significance_workspace(
+    size_t rows, size_t attributes, const tsanom_roughset_options *options,
+    const tsanom_exec *exec, size_t *bytes) {
+  return tsn_rs_relation_bytes(TSN_RS_MISSING, rows, attributes, options, exec, bytes);
+}
+
 tsanom_status tsanom_roughset_significance(const tsanom_roughset_table *table,
                                            const uint64_t *subset,
                                            const tsanom_roughset_options *options,
-                                           const tsanom_exec *exec, void *work,
-                                           size_t work_bytes, double *significance) {
-  tsn_rs_input input;
-  tsn_workspace workspace;
-  tsn_rs_relation relation;
-  if (!significance) return TSANOM_E_NULL;
-  tsanom_status status = tsn_rs_read(&input, table, options, exec);
+                                           const tsanom_exec *exec,
+                                           double *significance) {
+  significance_call c = {.call = {.subset = subset}, .significance = significance};
+  tsn_rs_input *input = &c.call.input;
+  tsanom_status status = tsn_rs_read(input, TSN_RS_MISSING, table, options, exec);
   if (status < 0) return status;
-  status = tsn_rs_relation_open(&input, subset, work, work_bytes, &workspace, &relation);
-  if (status < 0) return status;
-  size_t attributes = input.table.attributes, base = 0, region = 0;
-  size_t count = tsn_rs_list(subset, attributes, relation.list);
-  status = positive_region(&input, &relation, count, &base);
-  for (size_t a = 0; a < attributes && status == TSANOM_OK; a++) {
-    if (tsn_exec_stop(&input.exec, a, attributes)) {
-      status = TSANOM_STOPPED;
-      break;
-    }
-    count = list_toggled(subset, attributes, a, relation.list);
-    status = positive_region(&input, &relation, count, &region);
-    size_t change = region > base ? region - base : base - region;
-    if (status == TSANOM_OK) {
-      significance[a] = (double)change / (double)input.table.rows;
-    }
-  }
-  tsn_workspace_close(&workspace);
-  return status;
+  if (!significance) return tsn_reject(&input->exec, TSANOM_E_NULL, "significance");
+  return tsn_rs_relation_run(find_significance, &c);
 }

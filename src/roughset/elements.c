@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The discernibility elements of all pairs of units, distinct and optionally absorbed.
+ * Two ways:
+ *
+ *   bitmap  one bit for each of the 2^attributes subsets; an element is one bit set, so
+ *           that duplicates cost nothing. With absorption the elements of a sample of the
+ *           units are closed upwards first: most other pairs then find their bit set.
+ *   lists   elements of a batch of pairs are filtered by a few small elements that
+ *           absorb most of them, and inserted into a hash set (family.c).
+ *
+ * The bitmap costs attributes * 2^attributes / 64 word operations and 2^attributes / 8
+ * bytes for each thread whatever the number of pairs, so it is limited to 26 attributes
+ * (8 MiB) and to tables with pairs enough. */
 #include "roughset/elements.h"
 
 #include <stdatomic.h>
@@ -9,9 +21,9 @@
 #include "roughset/lattice_kernel.h"
 
 enum {
-  /* Up to so many attributes a bitmap may hold the elements: 8 MiB. */
+  /* Most attributes of a bitmap: 8 MiB. */
   BITMAP_ATTRIBUTES = 26,
-  /* Every so many-th unit is looked at first, to recognise redundant elements. */
+  /* Units in the sample: every 32nd. */
   SAMPLE_STRIDE = 32,
   /* Pairs between two chances to stop. */
   PAIRS_PER_CHUNK = 1 << 16,
@@ -85,8 +97,8 @@ static void mark_chunk(void *context, size_t begin, size_t end, int thread) {
   }
 }
 
-/* With absorption the bitmap may say of any superset of an element that it is
- * there, so that after a sample most pairs find their element recorded. */
+/* With absorption every superset of an element may be marked: after a sample, most pairs
+ * find their element marked. */
 static tsanom_status mark_all(const tsn_rs_input *input, marking *m, unsigned attributes,
                               bool sample) {
   const tsn_rs_lattice_kernels *lattice = tsn_rs_lattice_kernels_at(input->exec.isa);
@@ -202,9 +214,9 @@ static void next_batch(batch_work *work, size_t *unit, size_t *first) {
   }
 }
 
-/* Keep the smallest elements met as killers of their supersets. */
-static void offer_killer(tsn_rs_element_buffers *b, batch_work *work,
-                         const uint64_t *set) {
+/* Keep the smallest elements found, to filter their supersets. */
+static void keep_killer(tsn_rs_element_buffers *b, batch_work *work,
+                        const uint64_t *set) {
   size_t words = work->units->packed.set_words, place = work->killer_count;
   if (work->killer_count == KILLERS) {
     size_t largest = tsn_rs_size(set, words);
@@ -228,7 +240,7 @@ static bool keep_element(const tsn_rs_input *input, tsn_rs_element_buffers *b,
   if (input->options.absorb == 0) return false;
   tsn_rs_family_sort(&b->family, true, &input->exec);
   tsn_rs_family_reindex(&b->family);
-  /* Absorbing again and again for little room would never end. */
+  /* If absorption frees less than an eighth, repeating it would not end. */
   if (b->family.count > b->family.capacity - b->family.capacity / 8) return false;
   return tsn_rs_family_insert(&b->family, set);
 }
@@ -241,7 +253,7 @@ static bool collect_batch(const tsn_rs_input *input, tsn_rs_element_buffers *b,
       const uint64_t *set = work->batch + k * work->stride + i * words;
       size_t before = b->family.count;
       if (!keep_element(input, b, set)) return false;
-      if (input->options.absorb && b->family.count != before) offer_killer(b, work, set);
+      if (input->options.absorb && b->family.count != before) keep_killer(b, work, set);
     }
   }
   return true;

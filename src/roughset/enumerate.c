@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* All minimal hitting sets of one connected hypergraph. Two ways:
+ *
+ *   lattice  bitmaps of all subsets: close the edges upwards, complement, remove what
+ *            contains a smaller member; vertices * 2^vertices / 64 word operations,
+ *            independent of edges and results
+ *   search   MMCS on bitsets (search_kernel.c), in parallel: nodes of depth 2 become
+ *            searches of their own, whose results are visited in the order of the nodes
+ *
+ * Source: K. Murakami and T. Uno, Discrete Appl. Math. 170, 2014. */
 #include "roughset/enumerate.h"
 
 #include <string.h>
@@ -9,7 +18,7 @@
 
 enum {
   LATTICE_VERTICES = 24,
-  /* Up to so many vertices the lattice always wins. */
+  /* With at most this number of vertices the lattice is always faster. */
   LATTICE_SMALL = 16,
   /* Depth of the nodes that become searches of their own. */
   YIELD_DEPTH = 2,
@@ -79,7 +88,9 @@ void tsn_rs_enumerate_layout(tsn_arena *arena, size_t vertices, size_t edges,
 
 /* ---- small hypergraphs */
 
-static bool lattice_pays(const tsn_rs_hypergraph *g) {
+/* The lattice costs 2^vertices, the search grows with the edges: from 16 vertices on,
+ * each further vertex needs twice the edges. Measurements: docs/roughset.md. */
+static bool use_lattice(const tsn_rs_hypergraph *g) {
   if (g->vertices > LATTICE_VERTICES) return false;
   return g->vertices <= LATTICE_SMALL || g->edges >= (size_t)1 << (g->vertices - 16);
 }
@@ -249,6 +260,6 @@ tsanom_status tsn_rs_enumerate(tsn_rs_enumeration *e, size_t size_limit,
                                const tsanom_exec *exec, tsn_rs_sink *sink,
                                void *context) {
   if (size_limit == 0) return TSANOM_OK;
-  return lattice_pays(&e->graph) ? enumerate_lattice(e, size_limit, exec, sink, context)
-                                 : enumerate_search(e, size_limit, exec, sink, context);
+  return use_lattice(&e->graph) ? enumerate_lattice(e, size_limit, exec, sink, context)
+                                : enumerate_search(e, size_limit, exec, sink, context);
 }

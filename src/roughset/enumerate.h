@@ -26,14 +26,14 @@ typedef struct {
   uint64_t *bitmap;       /* for small hypergraphs, two of them */
 } tsn_rs_enumeration;
 
-/* Buffers for hypergraphs of up to so many vertices and edges. */
+/* Buffers for hypergraphs of up to `vertices` and `edges`. */
 void tsn_rs_enumerate_layout(tsn_arena *arena, size_t vertices, size_t edges,
                              const tsanom_exec *exec, tsn_rs_enumeration *enumeration);
 
 /* Hand every minimal hitting set of at most `size_limit` vertices, in an order
  * that depends on nothing else, to the sink. The graph's vertices, edges,
  * vertex_words and edge array must be set. Returns TSANOM_OK, TSANOM_STOPPED if
- * the poll asked to stop, or what the sink returned. */
+ * the poll stopped the call, or the status of the sink. */
 tsanom_status tsn_rs_enumerate(tsn_rs_enumeration *enumeration, size_t size_limit,
                                const tsanom_exec *exec, tsn_rs_sink *sink, void *context);
 

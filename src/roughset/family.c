@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A family of distinct bitsets: a hash index for insertion, and absorption, which drops
+ * the sets that contain another. For absorption the sets are sorted by size and
+ * transposed: row a of a block of 512 sets has bit i if set i contains attribute a. The
+ * subsets of a set s in the block are the sets without any attribute outside s: and-not
+ * of the rows outside s, 512 candidates at a time. */
 #include "roughset/family.h"
 
 #include <string.h>

@@ -28,14 +28,14 @@ void tsn_rs_family_layout(tsn_arena *arena, size_t attributes, size_t capacity,
 /* Empty the family, whose sets have `attributes` attributes from now on. */
 void tsn_rs_family_clear(tsn_rs_family *family, size_t attributes);
 
-/* Add a set unless it is there; false if there is no room for it. */
+/* Add a set unless it is a member; false: no capacity. */
 bool tsn_rs_family_insert(tsn_rs_family *family, const uint64_t *set);
 
 /* Add a set known to be new, outside of the hash index. */
 bool tsn_rs_family_append(tsn_rs_family *family, const uint64_t *set);
 
 /* Sort by size and words; with `absorb` drop the sets that contain another.
- * Insertions after it need tsn_rs_family_reindex(). The poll is not asked. */
+ * Insertions after it need tsn_rs_family_reindex(). The poll is not called. */
 void tsn_rs_family_sort(tsn_rs_family *family, bool absorb, const tsanom_exec *exec);
 
 /* Make the hash index anew. */

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A greedy reduct by refinement of a partition. Classes of rows that the chosen
+ * attributes do not discern form blocks. For each attribute, count the pairs of different
+ * labels within blocks that it leaves indiscernible; choose the attribute with the fewest
+ * (of equal ones the lowest), and split the blocks by it. Blocks of one label are
+ * dropped. Each step costs O(units in blocks * attributes); no pair is ever listed. */
 #include "roughset/greedy.h"
 
 #include <string.h>
@@ -28,7 +33,7 @@ void tsn_rs_greedy_layout(tsn_arena *arena, const tsn_rs_input *input,
   b->ordered = tsn_arena_take(arena, rows, sizeof *b->ordered);
   b->begin = tsn_arena_take(arena, rows + 1, sizeof *b->begin);
   b->begun = tsn_arena_take(arena, rows + 1, sizeof *b->begun);
-  b->alike = tsn_arena_take(arena, attributes, sizeof *b->alike);
+  b->left = tsn_arena_take(arena, attributes, sizeof *b->left);
   b->chosen = tsn_arena_take(arena, attributes, sizeof *b->chosen);
   b->pair = tsn_arena_take(arena, 2, sizeof *b->pair);
   b->column = tsn_arena_take(arena, rows, sizeof *b->column);
@@ -41,7 +46,7 @@ void tsn_rs_greedy_layout(tsn_arena *arena, const tsn_rs_input *input,
 
 static const int32_t *unit_row(const tsn_rs_input *input, const tsn_rs_unit_buffers *u,
                                size_t k) {
-  return input->table.values + u->units.row[k] * input->table.stride;
+  return input->table.values + u->units.row[k] * input->table.ld;
 }
 
 /* Number the values of a column by first appearance; returns how many. */
@@ -108,7 +113,7 @@ static inline void touch(const refinement *r, size_t first, size_t last, size_t 
     for (size_t a = begin; a < end; a++) {
       uint32_t *count = b->count + cell[a];
       if (what == COUNT) {
-        b->alike[a] += *count;
+        b->left[a] += *count;
       } else {
         *count = what == RAISE ? *count + 1 : 0;
       }
@@ -116,15 +121,15 @@ static inline void touch(const refinement *r, size_t first, size_t last, size_t 
   }
 }
 
-/* For each attribute, the pairs of differing labels in a block that it leaves
- * alike. The units of a block come label by label, so that those counted before a
- * label's own are of other labels. */
+/* For each attribute, count the pairs of different labels in a block that it leaves
+ * indiscernible. The units of a block are sorted by label, so that those counted before
+ * the units of a label have other labels. */
 static void count_chunk(void *context, size_t begin, size_t end, int thread) {
   const refinement *r = context;
   const tsn_rs_greedy_buffers *b = r->buffers;
   const uint32_t *label = r->units->label;
   (void)thread;
-  for (size_t a = begin; a < end; a++) b->alike[a] = 0;
+  for (size_t a = begin; a < end; a++) b->left[a] = 0;
   for (size_t k = 0; k < r->blocks; k++) {
     size_t first = b->begin[k], last = b->begin[k + 1];
     for (size_t i = first, run = first; i < last; run = i) {
@@ -181,12 +186,12 @@ static void split_blocks(refinement *r, size_t attribute) {
 static bool separates(const tsn_rs_input *input, tsn_rs_unit_buffers *u,
                       const tsn_rs_greedy_buffers *b, size_t count) {
   tsn_rs_projection p = {.values = input->table.values,
-                         .stride = input->table.stride,
+                         .stride = input->table.ld,
                          .list = b->chosen,
                          .count = count,
                          .row = u->units.row,
                          .rows = u->units.units};
-  return tsn_rs_find_alike(&p, u->units.label, &u->index, b->pair, 1) == 0;
+  return tsn_rs_find_indiscernible(&p, u->units.label, &u->index, b->pair, 1) == 0;
 }
 
 /* Drop what the rest makes superfluous, from the last chosen to the first. */
@@ -216,7 +221,7 @@ static size_t form_blocks(const tsn_rs_input *input, tsn_rs_unit_buffers *u,
                           tsn_rs_greedy_buffers *b, size_t chosen) {
   const tsn_rs_units *units = &u->units;
   tsn_rs_projection p = {.values = input->table.values,
-                         .stride = input->table.stride,
+                         .stride = input->table.ld,
                          .list = b->chosen,
                          .count = chosen,
                          .row = units->row,
@@ -262,7 +267,7 @@ tsanom_status tsn_rs_greedy_classes(const tsn_rs_input *input, tsn_rs_unit_buffe
     tsn_parallel_for(&quiet, r.attributes, grain, count_chunk, &r, NULL);
     size_t best = 0;
     for (size_t a = 1; a < r.attributes; a++) {
-      if (b->alike[a] < b->alike[best]) best = a;
+      if (b->left[a] < b->left[best]) best = a;
     }
     split_blocks(&r, best);
     b->chosen[count++] = (uint32_t)best;

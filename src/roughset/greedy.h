@@ -12,7 +12,7 @@ typedef struct {
   uint32_t *ordered; /* the same after the next refinement */
   uint32_t *begin;   /* of each block in `order`, and its end */
   uint32_t *begun;
-  uint64_t *alike;  /* per attribute: pairs it would leave alike */
+  uint64_t *left;   /* per attribute: pairs it would leave left */
   uint32_t *chosen; /* attributes in order of choice */
   uint32_t *pair;
   uint32_t *column;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pairs of rows with different decisions that no attribute tells apart. */
+/* Indiscernible pairs of rows with different decisions. Without wildcards the rows are
+ * grouped by all attributes, and only pairs within a group are listed. */
 #include <string.h>
 #include <tsanom/roughset.h>
 
@@ -59,7 +60,7 @@ static tsanom_status list_by_groups(const tsn_rs_input *input, tsn_rs_relation *
                                     pair_list *list) {
   const tsanom_roughset_table *t = &input->table;
   tsn_rs_projection p = {
-      .values = t->values, .stride = t->stride, .count = t->attributes, .rows = t->rows};
+      .values = t->values, .stride = t->ld, .count = t->attributes, .rows = t->rows};
   size_t groups = tsn_rs_group(&p, &r->index, r->group);
   uint64_t total = count_pairs(input, r, groups);
   chain_rows(input, r, groups);
@@ -95,26 +96,38 @@ static tsanom_status list_by_pairs(const tsn_rs_input *input, tsn_rs_relation *r
   return TSANOM_OK;
 }
 
+typedef struct {
+  tsn_rs_relation_call call;
+  pair_list list;
+  size_t *count;
+} inconsistent_call;
+
+static tsanom_status body(void *context) {
+  inconsistent_call *c = context;
+  const tsn_rs_input *input = &c->call.input;
+  tsanom_status status = input->options.missing == TSANOM_ROUGHSET_WILDCARD
+                             ? list_by_pairs(input, &c->call.relation, &c->list)
+                             : list_by_groups(input, &c->call.relation, &c->list);
+  *c->count = c->list.count;
+  bool is_cut = status == TSANOM_OK && c->list.count > c->list.capacity;
+  return is_cut ? TSANOM_PARTIAL : status;
+}
+
+tsanom_status tsanom_roughset_inconsistent_workspace(
+    size_t rows, size_t attributes, const tsanom_roughset_options *options,
+    const tsanom_exec *exec, size_t *bytes) {
+  return tsn_rs_relation_bytes(TSN_RS_MISSING, rows, attributes, options, exec, bytes);
+}
+
 tsanom_status tsanom_roughset_inconsistent(const tsanom_roughset_table *table,
                                            const tsanom_roughset_options *options,
-                                           const tsanom_exec *exec, void *work,
-                                           size_t work_bytes, size_t *pairs,
+                                           const tsanom_exec *exec, size_t *pairs,
                                            size_t capacity, size_t *count) {
-  tsn_rs_input input;
-  tsn_workspace workspace;
-  tsn_rs_relation relation;
-  pair_list list = {.capacity = capacity};
-  list.pairs = pairs;
-  if (!count || (capacity > 0 && !pairs)) return TSANOM_E_NULL;
-  tsanom_status status = tsn_rs_read(&input, table, options, exec);
+  inconsistent_call c = {.list = {.pairs = pairs, .capacity = capacity}, .count = count};
+  tsn_rs_input *input = &c.call.input;
+  tsanom_status status = tsn_rs_read(input, TSN_RS_MISSING, table, options, exec);
   if (status < 0) return status;
-  status = tsn_rs_relation_open(&input, NULL, work, work_bytes, &workspace, &relation);
-  if (status < 0) return status;
-  status = input.options.missing == TSANOM_ROUGHSET_WILDCARD
-               ? list_by_pairs(&input, &relation, &list)
-               : list_by_groups(&input, &relation, &list);
-  *count = list.count;
-  if (status == TSANOM_OK && list.count > capacity) status = TSANOM_PARTIAL;
-  tsn_workspace_close(&workspace);
-  return status;
+  if (!count) return tsn_reject(&input->exec, TSANOM_E_NULL, "count");
+  if (capacity > 0 && !pairs) return tsn_reject(&input->exec, TSANOM_E_NULL, "pairs");
+  return tsn_rs_relation_run(body, &c);
 }

@@ -1,26 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The discernibility matrix row by row, straight from the definition, and the
- * inconsistent pairs of a table. */
+/* The discernibility matrix row by row, by the definition. */
 #include <string.h>
 #include <tsanom/roughset.h>
 
-#include "core/exec.h"
+#include "core/size.h"
 #include "roughset/relation.h"
 
 typedef struct {
   tsn_rs_relation relation;
-  uint64_t *delta;     /* generalised: the decisions alike to a row, else NULL */
+  uint64_t *delta;     /* generalized: delta of each row, else NULL */
   uint8_t *consistent; /* positive region: whether |delta| = 1, else NULL */
   size_t delta_words;
 } matrix_buffers;
 
-static void layout(tsn_arena *arena, const tsn_rs_input *input, matrix_buffers *b) {
+enum { USES = TSN_RS_READING | TSN_RS_MISSING };
+
+typedef struct {
+  tsn_rs_input input;
+  matrix_buffers buffers;
+  uint64_t *elements;
+  int32_t *kind;
+} matrix_call;
+
+static void layout(tsn_arena *arena, void *context) {
+  matrix_call *c = context;
+  const tsn_rs_input *input = &c->input;
+  matrix_buffers *b = &c->buffers;
   size_t rows = input->table.rows, bits = 0;
   b->delta_words = tsn_rs_words(rows);
   b->delta = NULL;
   b->consistent = NULL;
   tsn_rs_relation_layout(arena, input, &b->relation);
-  if (input->options.reading == TSANOM_ROUGHSET_GENERALISED) {
+  if (input->options.reading == TSANOM_ROUGHSET_GENERALIZED) {
     if (__builtin_mul_overflow(rows, b->delta_words, &bits)) arena->overflow = true;
     b->delta = tsn_arena_take(arena, bits, sizeof *b->delta);
   } else if (input->options.reading == TSANOM_ROUGHSET_POSITIVE_REGION) {
@@ -31,21 +42,18 @@ static void layout(tsn_arena *arena, const tsn_rs_input *input, matrix_buffers *
 tsanom_status tsanom_roughset_matrix_workspace(size_t rows, size_t attributes,
                                                const tsanom_roughset_options *options,
                                                const tsanom_exec *exec, size_t *bytes) {
-  tsn_rs_input input;
+  matrix_call c;
   if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_rs_read_sizes(&input, rows, attributes, options, exec);
-  if (status < 0) return status;
-  tsn_arena arena = tsn_arena_measure();
-  matrix_buffers buffers;
-  layout(&arena, &input, &buffers);
-  return tsn_arena_bytes(&arena, bytes);
+  tsanom_status status =
+      tsn_rs_read_sizes(&c.input, USES, rows, attributes, options, exec);
+  return status < 0 ? status : tsn_layout_bytes(layout, &c, bytes);
 }
 
 static bool wildcards(const tsn_rs_input *input) {
   return input->options.missing == TSANOM_ROUGHSET_WILDCARD;
 }
 
-/* What the reading needs to know of the rows alike to each row. */
+/* For the reading: the decisions of the rows indiscernible from each row. */
 static tsanom_status relate_rows(const tsn_rs_input *input, matrix_buffers *b) {
   const tsanom_roughset_table *t = &input->table;
   if (!b->delta && !b->consistent) return TSANOM_OK;
@@ -85,7 +93,7 @@ static bool required(const matrix_buffers *b, size_t x, size_t y) {
 /* Write the element of two rows; whether it is not empty. */
 static bool write_element(const tsn_rs_input *input, size_t x, size_t y, uint64_t *set) {
   const tsanom_roughset_table *t = &input->table;
-  const int32_t *a = t->values + x * t->stride, *b = t->values + y * t->stride;
+  const int32_t *a = t->values + x * t->ld, *b = t->values + y * t->ld;
   bool any = false;
   for (size_t k = 0; k < t->attributes; k++) {
     bool wild = wildcards(input) &&
@@ -120,28 +128,33 @@ static tsanom_status fill_matrix(const tsn_rs_input *input, const matrix_buffers
   return TSANOM_OK;
 }
 
+static tsanom_status body(void *context) {
+  matrix_call *c = context;
+  const tsanom_roughset_table *t = &c->input.table;
+  tsn_rs_relation *r = &c->buffers.relation;
+  tsn_rs_projection decision = {
+      .values = t->decision, .stride = 1, .count = 1, .rows = t->rows};
+  tsn_rs_group(&decision, &r->index, r->decision);
+  tsn_rs_list(NULL, t->attributes, r->list);
+  tsanom_status status = relate_rows(&c->input, &c->buffers);
+  if (status != TSANOM_OK) return status;
+  return fill_matrix(&c->input, &c->buffers, c->elements, c->kind);
+}
+
 tsanom_status tsanom_roughset_matrix(const tsanom_roughset_table *table,
                                      const tsanom_roughset_options *options,
-                                     const tsanom_exec *exec, void *work,
-                                     size_t work_bytes, uint64_t *elements,
+                                     const tsanom_exec *exec, uint64_t *elements,
                                      int32_t *kind) {
-  tsn_rs_input input;
-  if (!kind) return TSANOM_E_NULL;
-  tsanom_status status = tsn_rs_read(&input, table, options, exec);
+  matrix_call c = {.elements = elements, .kind = kind};
+  tsanom_status status = tsn_rs_read(&c.input, USES, table, options, exec);
   if (status < 0) return status;
-  tsn_arena measured = tsn_arena_measure();
-  matrix_buffers buffers;
-  layout(&measured, &input, &buffers);
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &input.exec, work, work_bytes);
-  if (status < 0) return status;
-  layout(&workspace.arena, &input, &buffers);
-  tsn_rs_projection decision = {
-      .values = input.table.decision, .stride = 1, .count = 1, .rows = input.table.rows};
-  tsn_rs_group(&decision, &buffers.relation.index, buffers.relation.decision);
-  tsn_rs_list(NULL, input.table.attributes, buffers.relation.list);
-  status = relate_rows(&input, &buffers);
-  if (status == TSANOM_OK) status = fill_matrix(&input, &buffers, elements, kind);
-  tsn_workspace_close(&workspace);
-  return status;
+  exec = &c.input.exec;
+  if (!kind) return tsn_reject(exec, TSANOM_E_NULL, "kind");
+  const tsanom_roughset_table *t = &c.input.table;
+  size_t pairs = t->rows * (t->rows - 1) / 2;
+  size_t element = elements ? tsn_rs_words(t->attributes) * sizeof *elements : 1;
+  if (!tsn_array_fits(pairs, tsn_larger(element, sizeof *kind))) {
+    return tsn_reject(exec, TSANOM_E_OVERFLOW, "table.rows");
+  }
+  return tsn_workspace_run(exec, layout, body, &c);
 }

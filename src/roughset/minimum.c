@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One reduct: the smallest by an implicit hitting set, or a greedy one. */
+/* One reduct: a greedy one, or the smallest by an implicit hitting set.
+ *
+ *   1. greedy: the core, then attribute by attribute; its size is the upper bound
+ *   2. for k = lower bound, ...: a set of k attributes that meets all learned elements
+ *        does the table discern everything with it?  yes: it is a smallest reduct
+ *        no: learn the elements of pairs that it does not discern; search again
+ *      no set of size k is left: the lower bound is k + 1
+ *
+ * A few hundred elements are learned where the matrix would have millions. With
+ * wildcards, indiscernibility is not transitive and no index finds such pairs: then all
+ * elements are computed first. */
 #include <string.h>
 #include <tsanom/roughset.h>
 
@@ -12,7 +22,7 @@
 enum {
   /* Elements learned at most. */
   LEARNED = 1 << 16,
-  /* Alike pairs a candidate is asked for, and elements learned of them. */
+  /* Indiscernible pairs sought for a candidate, and elements learned from them. */
   PAIRS_ASKED = 1 << 12,
   LEARNED_AT_ONCE = 8
 };
@@ -36,12 +46,20 @@ typedef struct {
   size_t core_size;
   tsanom_roughset_bounds bounds;
   bool all; /* every smallest reduct is wanted */
-  tsanom_roughset_visit visit;
-  void *user;
+  tsanom_roughset_visitor visitor;
   size_t found;
+  tsanom_roughset_bounds *bounds_out; /* the caller's; NULL for one greedy reduct */
+  uint64_t *reduct_out;
+  size_t *count_out;
 } minimum_run;
 
-static void layout(tsn_arena *arena, minimum_run *r) {
+enum {
+  GREEDY_USES = TSN_RS_READING | TSN_RS_MISSING | TSN_RS_ELEMENT_LIMIT,
+  MINIMUM_USES = GREEDY_USES | TSN_RS_REDUCT_LIMIT
+};
+
+static void layout(tsn_arena *arena, void *context) {
+  minimum_run *r = context;
   size_t rows = r->input.table.rows, attributes = r->input.table.attributes;
   size_t limit = r->input.options.element_limit;
   size_t deepest = attributes < rows ? attributes : rows;
@@ -67,22 +85,33 @@ static void layout(tsn_arena *arena, minimum_run *r) {
   r->list = tsn_arena_take(arena, attributes, sizeof *r->list);
 }
 
+static tsanom_status query(int uses, size_t rows, size_t attributes,
+                           const tsanom_roughset_options *options,
+                           const tsanom_exec *exec, size_t *bytes) {
+  minimum_run run;
+  if (!bytes) return TSANOM_E_NULL;
+  tsanom_status status =
+      tsn_rs_read_sizes(&run.input, uses, rows, attributes, options, exec);
+  return status < 0 ? status : tsn_layout_bytes(layout, &run, bytes);
+}
+
 tsanom_status tsanom_roughset_minimum_workspace(size_t rows, size_t attributes,
                                                 const tsanom_roughset_options *options,
                                                 const tsanom_exec *exec, size_t *bytes) {
-  minimum_run run;
-  if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_rs_read_sizes(&run.input, rows, attributes, options, exec);
-  if (status < 0) return status;
-  tsn_arena arena = tsn_arena_measure();
-  layout(&arena, &run);
-  return tsn_arena_bytes(&arena, bytes);
+  return query(MINIMUM_USES, rows, attributes, options, exec, bytes);
 }
 
-/* ---- what a set of attributes leaves alike */
+tsanom_status tsanom_roughset_greedy_workspace(size_t rows, size_t attributes,
+                                               const tsanom_roughset_options *options,
+                                               const tsanom_exec *exec, size_t *bytes) {
+  return query(GREEDY_USES, rows, attributes, options, exec, bytes);
+}
 
-/* Keep the smallest of the elements offered, distinct ones. */
-static size_t offer(uint64_t *learned, size_t count, size_t words) {
+/* ---- pairs that a set of attributes does not discern */
+
+/* Take the element behind the `count` learned ones, unless it is among them; if there
+ * are too many, drop the largest. Returns their number. */
+static size_t keep_smallest(uint64_t *learned, size_t count, size_t words) {
   const uint64_t *last = learned + count * words;
   size_t size = tsn_rs_size(last, words), largest = 0, place = count;
   for (size_t k = 0; k < count; k++) {
@@ -102,29 +131,29 @@ static size_t offer(uint64_t *learned, size_t count, size_t words) {
 static void differing_attributes(const minimum_run *r, uint32_t i, uint32_t j,
                                  uint64_t *set) {
   const tsanom_roughset_table *t = &r->input.table;
-  const int32_t *a = t->values + r->units.units.row[i] * t->stride;
-  const int32_t *b = t->values + r->units.units.row[j] * t->stride;
+  const int32_t *a = t->values + r->units.units.row[i] * t->ld;
+  const int32_t *b = t->values + r->units.units.row[j] * t->ld;
   memset(set, 0, r->words * sizeof *set);
   for (size_t k = 0; k < t->attributes; k++) {
     set[k / 64] |= (uint64_t)(a[k] != b[k]) << (k % 64);
   }
 }
 
-/* Elements of pairs of classes that the first `count` of r->list leaves alike. */
+/* Elements of pairs of classes that the first `count` of r->list do not discern. */
 static size_t learn_from_table(minimum_run *r, size_t count) {
   tsn_rs_projection p = {.values = r->input.table.values,
-                         .stride = r->input.table.stride,
+                         .stride = r->input.table.ld,
                          .list = r->list,
                          .count = count,
                          .row = r->units.units.row,
                          .rows = r->units.units.units};
-  size_t pairs =
-      tsn_rs_find_alike(&p, r->units.units.label, &r->units.index, r->pair, PAIRS_ASKED);
+  size_t pairs = tsn_rs_find_indiscernible(&p, r->units.units.label, &r->units.index,
+                                           r->pair, PAIRS_ASKED);
   size_t learned = 0;
   for (size_t k = 0; k < pairs; k++) {
     differing_attributes(r, r->pair[2 * k], r->pair[2 * k + 1],
                          r->learned + learned * r->words);
-    learned = offer(r->learned, learned, r->words);
+    learned = keep_smallest(r->learned, learned, r->words);
   }
   return learned;
 }
@@ -157,10 +186,11 @@ static tsanom_status accept(minimum_run *r, size_t count) {
   if (!r->all) return TSANOM_CUTOFF; /* one is enough */
   if (r->found == r->input.options.reduct_limit) return TSANOM_PARTIAL;
   r->found++;
-  return r->visit(r->user, r->best, count) ? TSANOM_STOPPED : TSANOM_INFEASIBLE;
+  return r->visitor.visit(r->visitor.user, r->best, count) ? TSANOM_STOPPED
+                                                           : TSANOM_INFEASIBLE;
 }
 
-static tsanom_status judge(void *context, tsn_rs_cover *cover) {
+static tsanom_status examine(void *context, tsn_rs_cover *cover) {
   minimum_run *r = context;
   size_t count = r->core_size + cover->depth;
   memcpy(r->list, r->core_list, r->core_size * sizeof *r->list);
@@ -180,7 +210,7 @@ static tsanom_status close_gap(minimum_run *r) {
   for (;;) {
     if (r->bounds.lower == r->bounds.upper && !r->all) return TSANOM_OK;
     tsanom_status status = tsn_rs_cover_search(&r->cover, r->bounds.lower - r->core_size,
-                                               r->candidates, &r->input.exec, judge, r);
+                                               r->candidates, &r->input.exec, examine, r);
     if (status == TSANOM_CUTOFF) return TSANOM_OK;
     if (status != TSANOM_OK) return status;
     if (r->found > 0) return TSANOM_OK;
@@ -271,61 +301,55 @@ static tsanom_status find_minimum(minimum_run *r) {
   return close_gap(r);
 }
 
-static tsanom_status open_run(minimum_run *r, const tsanom_roughset_table *table,
-                              const tsanom_roughset_options *options,
-                              const tsanom_exec *exec, void *work, size_t work_bytes,
-                              tsn_workspace *workspace) {
-  tsanom_status status = tsn_rs_read(&r->input, table, options, exec);
-  if (status < 0) return status;
-  tsn_arena measured = tsn_arena_measure();
-  layout(&measured, r);
-  status = tsn_workspace_borrow(workspace, &measured, &r->input.exec, work, work_bytes);
-  if (status < 0) return status;
-  layout(&workspace->arena, r);
-  return TSANOM_OK;
+static tsanom_status minimum_body(void *context) {
+  minimum_run *r = context;
+  size_t attributes = r->input.table.attributes;
+  /* Until there is a better one, all attributes are a set that suffices. */
+  for (size_t a = 0; a < attributes; a++) r->list[a] = (uint32_t)a;
+  keep_best(r, attributes);
+  tsanom_status status = find_greedy(r);
+  if (status == TSANOM_OK) status = find_minimum(r);
+  if (status < 0) return tsn_reject(&r->input.exec, status, "options.element_limit");
+  *r->bounds_out = r->bounds;
+  memcpy(r->reduct_out, r->best, r->words * sizeof *r->best);
+  if (r->count_out) *r->count_out = r->found;
+  return status;
 }
 
 tsanom_status tsanom_roughset_minimum(const tsanom_roughset_table *table,
                                       const tsanom_roughset_options *options,
-                                      const tsanom_exec *exec, void *work,
-                                      size_t work_bytes, tsanom_roughset_visit visit,
-                                      void *user, tsanom_roughset_bounds *bounds,
-                                      uint64_t *reduct, size_t *found) {
-  minimum_run run = {.visit = visit, .user = user, .all = visit != NULL};
-  tsn_workspace workspace;
-  if (!bounds || !reduct) return TSANOM_E_NULL;
-  tsanom_status status =
-      open_run(&run, table, options, exec, work, work_bytes, &workspace);
+                                      const tsanom_exec *exec,
+                                      const tsanom_roughset_visitor *visitor,
+                                      tsanom_roughset_bounds *bounds, uint64_t *reduct,
+                                      size_t *found) {
+  minimum_run run = {.bounds_out = bounds, .reduct_out = reduct, .count_out = found};
+  if (visitor) run.visitor = *visitor;
+  run.all = run.visitor.visit != NULL;
+  tsanom_status status = tsn_rs_read(&run.input, MINIMUM_USES, table, options, exec);
   if (status < 0) return status;
-  /* Until there is a better one, all attributes are a set that suffices. */
-  for (size_t a = 0; a < run.input.table.attributes; a++) run.list[a] = (uint32_t)a;
-  keep_best(&run, run.input.table.attributes);
-  status = find_greedy(&run);
-  if (status == TSANOM_OK) status = find_minimum(&run);
-  if (status >= 0) {
-    *bounds = run.bounds;
-    memcpy(reduct, run.best, run.words * sizeof *reduct);
-    if (found) *found = run.found;
-  }
-  tsn_workspace_close(&workspace);
-  return status;
+  exec = &run.input.exec;
+  if (!bounds) return tsn_reject(exec, TSANOM_E_NULL, "bounds");
+  if (!reduct) return tsn_reject(exec, TSANOM_E_NULL, "reduct");
+  return tsn_workspace_run(exec, layout, minimum_body, &run);
+}
+
+static tsanom_status greedy_body(void *context) {
+  minimum_run *r = context;
+  tsanom_status status = find_greedy(r);
+  if (status < 0) return tsn_reject(&r->input.exec, status, "options.element_limit");
+  if (status != TSANOM_OK) return status;
+  memcpy(r->reduct_out, r->best, r->words * sizeof *r->best);
+  if (r->count_out) *r->count_out = r->bounds.upper;
+  return TSANOM_OK;
 }
 
 tsanom_status tsanom_roughset_greedy(const tsanom_roughset_table *table,
                                      const tsanom_roughset_options *options,
-                                     const tsanom_exec *exec, void *work,
-                                     size_t work_bytes, uint64_t *reduct, size_t *size) {
-  minimum_run run = {.all = false};
-  tsn_workspace workspace;
-  if (!reduct) return TSANOM_E_NULL;
-  tsanom_status status =
-      open_run(&run, table, options, exec, work, work_bytes, &workspace);
+                                     const tsanom_exec *exec, uint64_t *reduct,
+                                     size_t *size) {
+  minimum_run run = {.reduct_out = reduct, .count_out = size};
+  tsanom_status status = tsn_rs_read(&run.input, GREEDY_USES, table, options, exec);
   if (status < 0) return status;
-  status = find_greedy(&run);
-  if (status == TSANOM_OK) {
-    memcpy(reduct, run.best, run.words * sizeof *reduct);
-    if (size) *size = run.bounds.upper;
-  }
-  tsn_workspace_close(&workspace);
-  return status;
+  if (!reduct) return tsn_reject(&run.input.exec, TSANOM_E_NULL, "reduct");
+  return tsn_workspace_run(&run.input.exec, layout, greedy_body, &run);
 }

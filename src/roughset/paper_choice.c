@@ -27,10 +27,11 @@ typedef struct {
   /* Integers of `digits` digits, the two sides of a comparison. */
   uint32_t *left, *right;
   size_t digits;
-  bool counting; /* the first search finds the best, the second visits */
-  tsanom_roughset_visit visit;
-  void *user;
-  size_t found, visits;
+  bool counting;            /* the first search finds the best, the second visits */
+  const uint64_t *elements; /* the caller's */
+  size_t element_count;
+  tsanom_roughset_visitor visitor;
+  size_t found, visits, *result;
 } choice_run;
 
 /* Digits of 32 bits that hold a product of one factor for each element. */
@@ -40,7 +41,9 @@ static size_t digits_of(size_t elements, size_t attributes) {
   return __builtin_mul_overflow(elements, bits, &digits) ? SIZE_MAX : digits / 32 + 3;
 }
 
-static void layout(tsn_arena *arena, size_t elements, size_t attributes, choice_run *r) {
+static void layout(tsn_arena *arena, void *context) {
+  choice_run *r = context;
+  size_t elements = r->element_count, attributes = r->input.table.attributes;
   size_t capacity = elements ? elements : 1, all = 0;
   r->words = tsn_rs_words(attributes);
   r->attributes = attributes;
@@ -59,17 +62,14 @@ static void layout(tsn_arena *arena, size_t elements, size_t attributes, choice_
   r->right = tsn_arena_take(arena, r->digits, sizeof *r->right);
 }
 
-tsanom_status tsanom_roughset_paper_choice_workspace(
-    size_t elements, size_t attributes, const tsanom_roughset_options *options,
-    const tsanom_exec *exec, size_t *bytes) {
-  choice_run run;
+tsanom_status tsanom_roughset_paper_choice_workspace(size_t elements, size_t attributes,
+                                                     const tsanom_exec *exec,
+                                                     size_t *bytes) {
+  choice_run run = {.element_count = elements};
   if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_rs_read_sizes(&run.input, 1, attributes, options, exec);
-  if (status < 0) return status;
-  if (elements > UINT32_MAX / 4) return TSANOM_E_OVERFLOW;
-  tsn_arena arena = tsn_arena_measure();
-  layout(&arena, elements, attributes, &run);
-  return tsn_arena_bytes(&arena, bytes);
+  tsanom_status status =
+      tsn_rs_read_element_sizes(&run.input, 0, elements, attributes, NULL, exec);
+  return status < 0 ? status : tsn_layout_bytes(layout, &run, bytes);
 }
 
 /* ---- comparing products */
@@ -134,7 +134,7 @@ static void count_exponents(choice_run *r, const tsn_rs_cover *cover) {
   }
 }
 
-static tsanom_status judge(void *context, tsn_rs_cover *cover) {
+static tsanom_status examine(void *context, tsn_rs_cover *cover) {
   choice_run *r = context;
   count_exponents(r, cover);
   int sign = r->have_best ? compare_products(r) : 1;
@@ -150,7 +150,8 @@ static tsanom_status judge(void *context, tsn_rs_cover *cover) {
   if (sign < 0) return TSANOM_INFEASIBLE;
   for (size_t w = 0; w < r->words; w++) r->set[w] |= r->core[w];
   r->visits++;
-  bool stop = r->visit(r->user, r->set, cover->depth + r->core_size) != 0;
+  const tsanom_roughset_visitor *v = &r->visitor;
+  bool stop = v->visit(v->user, r->set, cover->depth + r->core_size) != 0;
   return stop ? TSANOM_STOPPED : TSANOM_INFEASIBLE;
 }
 
@@ -189,49 +190,40 @@ static tsanom_status choose(choice_run *r) {
   r->counting = true;
   for (; status == TSANOM_OK && !r->have_best; limit++) {
     status =
-        tsn_rs_cover_search(&r->cover, limit, r->candidates, &r->input.exec, judge, r);
+        tsn_rs_cover_search(&r->cover, limit, r->candidates, &r->input.exec, examine, r);
   }
-  if (status != TSANOM_OK || !r->visit) {
+  if (status != TSANOM_OK || !r->visitor.visit) {
     r->visits = status == TSANOM_OK ? r->found : 0;
     return status;
   }
   r->counting = false;
-  return tsn_rs_cover_search(&r->cover, limit - 1, r->candidates, &r->input.exec, judge,
+  return tsn_rs_cover_search(&r->cover, limit - 1, r->candidates, &r->input.exec, examine,
                              r);
 }
 
-tsanom_status tsanom_roughset_paper_choice(const uint64_t *elements, size_t count,
-                                           size_t attributes,
-                                           const tsanom_roughset_options *options,
-                                           const tsanom_exec *exec, void *work,
-                                           size_t work_bytes, tsanom_roughset_visit visit,
-                                           void *user, size_t *found) {
-  choice_run run = {.visit = visit, .user = user};
-  if (!elements && count > 0) return TSANOM_E_NULL;
-  tsanom_status status = tsn_rs_read_sizes(&run.input, 1, attributes, options, exec);
-  if (status < 0) return status;
-  if (count > UINT32_MAX / 4) return TSANOM_E_OVERFLOW;
-  size_t words = tsn_rs_words(attributes);
-  for (size_t i = 0; i < count; i++) {
-    if (tsn_rs_beyond(elements + i * words, attributes)) return TSANOM_E_VALUE;
+static tsanom_status body(void *context) {
+  choice_run *r = context;
+  tsanom_status status = TSANOM_OK;
+  for (size_t i = 0; i < r->element_count && status == TSANOM_OK; i++) {
+    bool is_empty = tsn_rs_size(r->elements + i * r->words, r->words) == 0;
+    if (is_empty) status = TSANOM_INFEASIBLE;
   }
-  tsn_arena measured = tsn_arena_measure();
-  layout(&measured, count, attributes, &run);
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &run.input.exec, work, work_bytes);
-  if (status < 0) return status;
-  layout(&workspace.arena, count, attributes, &run);
-  bool hopeless = false;
-  for (size_t i = 0; i < count; i++) {
-    hopeless = hopeless || tsn_rs_size(elements + i * words, words) == 0;
+  if (status == TSANOM_OK) {
+    split_clauses(r, r->elements, r->element_count);
+    status = choose(r);
   }
-  if (hopeless) {
-    status = TSANOM_INFEASIBLE;
-  } else {
-    split_clauses(&run, elements, count);
-    status = choose(&run);
-  }
-  if (status >= 0 && found) *found = run.visits;
-  tsn_workspace_close(&workspace);
+  if (status < 0) return tsn_reject(&r->input.exec, status, "elements");
+  if (r->result) *r->result = r->visits;
   return status;
+}
+
+tsanom_status tsanom_roughset_paper_choice(const uint64_t *elements, size_t count,
+                                           size_t attributes, const tsanom_exec *exec,
+                                           const tsanom_roughset_visitor *visitor,
+                                           size_t *found) {
+  choice_run run = {.elements = elements, .element_count = count, .result = found};
+  if (visitor) run.visitor = *visitor;
+  tsanom_status status =
+      tsn_rs_read_elements(&run.input, 0, elements, count, attributes, NULL, exec);
+  return status < 0 ? status : tsn_workspace_run(&run.input.exec, layout, body, &run);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All reducts of a family of elements: the core, connected components, and the
- * product of what the components give. */
+/* All reducts of a family of elements: the core is taken out, the rest is split into
+ * connected components, each component is enumerated (enumerate.c), and every combination
+ * of one set from each is a reduct. The sets of all components but the largest are
+ * stored; those of the largest are visited as they are found. */
 #include <string.h>
 #include <tsanom/roughset.h>
 
@@ -39,12 +41,17 @@ typedef struct {
   /* The product: level k joins the core, the streamed set and stored parts < k. */
   uint64_t *level;
   size_t *level_size, *position;
-  tsanom_roughset_visit visit;
-  void *user;
-  size_t found;
+  const uint64_t *elements; /* the caller's */
+  size_t element_count;
+  tsanom_roughset_visitor visitor;
+  size_t found, *result;
 } reduct_run;
 
-static void layout(tsn_arena *arena, size_t elements, size_t attributes, reduct_run *r) {
+enum { USES = TSN_RS_REDUCT_LIMIT | TSN_RS_SIZE_LIMIT };
+
+static void layout(tsn_arena *arena, void *context) {
+  reduct_run *r = context;
+  size_t elements = r->element_count, attributes = r->input.table.attributes;
   size_t words = tsn_rs_words(attributes), levels = 0;
   r->words = words;
   r->store_capacity = STORE_WORDS / words + 1;
@@ -68,14 +75,11 @@ static void layout(tsn_arena *arena, size_t elements, size_t attributes, reduct_
 tsanom_status tsanom_roughset_reducts_workspace(size_t elements, size_t attributes,
                                                 const tsanom_roughset_options *options,
                                                 const tsanom_exec *exec, size_t *bytes) {
-  reduct_run run;
+  reduct_run run = {.element_count = elements};
   if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_rs_read_sizes(&run.input, 1, attributes, options, exec);
-  if (status < 0) return status;
-  if (elements > UINT32_MAX / 4) return TSANOM_E_OVERFLOW;
-  tsn_arena arena = tsn_arena_measure();
-  layout(&arena, elements, attributes, &run);
-  return tsn_arena_bytes(&arena, bytes);
+  tsanom_status status =
+      tsn_rs_read_element_sizes(&run.input, USES, elements, attributes, options, exec);
+  return status < 0 ? status : tsn_layout_bytes(layout, &run, bytes);
 }
 
 /* ---- components */
@@ -158,7 +162,7 @@ static void find_parts(reduct_run *r, size_t attributes, bool all) {
   }
 }
 
-/* Make the component the enumeration's hypergraph. */
+/* Copy the component to the enumeration's hypergraph. */
 static void load_part(reduct_run *r, size_t p) {
   const tsn_rs_family *f = &r->family;
   tsn_rs_hypergraph *g = &r->enumeration.graph;
@@ -215,7 +219,8 @@ static tsanom_status visit_reduct(reduct_run *r, const uint64_t *set, size_t siz
   if (size > r->input.options.size_limit) return TSANOM_OK;
   if (r->found == r->input.options.reduct_limit) return TSANOM_PARTIAL;
   r->found++;
-  if (r->visit && r->visit(r->user, set, size) != 0) return TSANOM_STOPPED;
+  const tsanom_roughset_visitor *v = &r->visitor;
+  if (v->visit && v->visit(v->user, set, size) != 0) return TSANOM_STOPPED;
   if (r->found % VISITS_PER_POLL == 0 && tsn_exec_stop(&r->input.exec, r->found, 0)) {
     return TSANOM_STOPPED;
   }
@@ -308,14 +313,10 @@ static tsanom_status enumerate_all(reduct_run *r, size_t attributes) {
 }
 
 /* Copy the elements to the family, absorbed. */
-static tsanom_status load_elements(reduct_run *r, const uint64_t *elements, size_t count,
-                                   size_t attributes) {
-  tsn_rs_family_clear(&r->family, attributes);
-  for (size_t i = 0; i < count; i++) {
-    if (tsn_rs_beyond(elements + i * r->words, attributes)) return TSANOM_E_VALUE;
-  }
-  for (size_t i = 0; i < count; i++) {
-    const uint64_t *set = elements + i * r->words;
+static tsanom_status load_elements(reduct_run *r) {
+  tsn_rs_family_clear(&r->family, r->input.table.attributes);
+  for (size_t i = 0; i < r->element_count; i++) {
+    const uint64_t *set = r->elements + i * r->words;
     if (tsn_rs_size(set, r->words) == 0) return TSANOM_INFEASIBLE;
     tsn_rs_family_insert(&r->family, set);
   }
@@ -323,26 +324,24 @@ static tsanom_status load_elements(reduct_run *r, const uint64_t *elements, size
   return TSANOM_OK;
 }
 
+static tsanom_status body(void *context) {
+  reduct_run *r = context;
+  tsanom_status status = load_elements(r);
+  if (status == TSANOM_OK) status = enumerate_all(r, r->input.table.attributes);
+  if (status < 0) return tsn_reject(&r->input.exec, status, "elements");
+  if (r->result) *r->result = r->found;
+  return status;
+}
+
 tsanom_status tsanom_roughset_reducts(const uint64_t *elements, size_t count,
                                       size_t attributes,
                                       const tsanom_roughset_options *options,
-                                      const tsanom_exec *exec, void *work,
-                                      size_t work_bytes, tsanom_roughset_visit visit,
-                                      void *user, size_t *found) {
-  reduct_run run = {.visit = visit, .user = user};
-  if (!elements && count > 0) return TSANOM_E_NULL;
-  tsanom_status status = tsn_rs_read_sizes(&run.input, 1, attributes, options, exec);
-  if (status < 0) return status;
-  if (count > UINT32_MAX / 4) return TSANOM_E_OVERFLOW;
-  tsn_arena measured = tsn_arena_measure();
-  layout(&measured, count, attributes, &run);
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &run.input.exec, work, work_bytes);
-  if (status < 0) return status;
-  layout(&workspace.arena, count, attributes, &run);
-  status = load_elements(&run, elements, count, attributes);
-  if (status == TSANOM_OK) status = enumerate_all(&run, attributes);
-  if (status >= 0 && found) *found = run.found;
-  tsn_workspace_close(&workspace);
-  return status;
+                                      const tsanom_exec *exec,
+                                      const tsanom_roughset_visitor *visitor,
+                                      size_t *found) {
+  reduct_run run = {.elements = elements, .element_count = count, .result = found};
+  if (visitor) run.visitor = *visitor;
+  tsanom_status status =
+      tsn_rs_read_elements(&run.input, USES, elements, count, attributes, options, exec);
+  return status < 0 ? status : tsn_workspace_run(&run.input.exec, layout, body, &run);
 }

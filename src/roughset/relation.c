@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows grouped by attributes: buffers and calls. */
 #include "roughset/relation.h"
 
 void tsn_rs_relation_layout(tsn_arena *arena, const tsn_rs_input *input,
@@ -16,8 +17,8 @@ void tsn_rs_relation_layout(tsn_arena *arena, const tsn_rs_input *input,
 
 bool tsn_rs_agree(const tsanom_roughset_table *table, const uint32_t *list, size_t count,
                   bool wildcards, size_t x, size_t y) {
-  const int32_t *a = table->values + x * table->stride;
-  const int32_t *b = table->values + y * table->stride;
+  const int32_t *a = table->values + x * table->ld;
+  const int32_t *b = table->values + y * table->ld;
   for (size_t k = 0; k < count; k++) {
     int32_t u = a[list[k]], v = b[list[k]];
     bool wild =
@@ -27,14 +28,27 @@ bool tsn_rs_agree(const tsanom_roughset_table *table, const uint32_t *list, size
   return true;
 }
 
-tsanom_status tsn_rs_relation_open(const tsn_rs_input *input, const uint64_t *subset,
-                                   void *work, size_t work_bytes,
-                                   tsn_workspace *workspace, tsn_rs_relation *relation) {
-  if (subset && tsn_rs_beyond(subset, input->table.attributes)) return TSANOM_E_VALUE;
-  tsn_arena measured = tsn_arena_measure();
-  tsn_rs_relation_layout(&measured, input, relation);
+static void layout(tsn_arena *arena, void *context) {
+  tsn_rs_relation_call *call = context;
+  tsn_rs_relation_layout(arena, &call->input, &call->relation);
+}
+
+tsanom_status tsn_rs_relation_bytes(int uses, size_t rows, size_t attributes,
+                                    const tsanom_roughset_options *options,
+                                    const tsanom_exec *exec, size_t *bytes) {
+  tsn_rs_relation_call call;
+  if (!bytes) return TSANOM_E_NULL;
   tsanom_status status =
-      tsn_workspace_borrow(workspace, &measured, &input->exec, work, work_bytes);
-  if (status == TSANOM_OK) tsn_rs_relation_layout(&workspace->arena, input, relation);
-  return status;
+      tsn_rs_read_sizes(&call.input, uses, rows, attributes, options, exec);
+  return status < 0 ? status : tsn_layout_bytes(layout, &call, bytes);
+}
+
+tsanom_status tsn_rs_relation_run(tsn_body *body, void *context) {
+  const tsn_rs_relation_call *call = context;
+  const tsanom_exec *exec = &call->input.exec;
+  size_t bit = call->subset
+                   ? tsn_rs_first_beyond(call->subset, call->input.table.attributes)
+                   : TSANOM_NONE;
+  if (bit != TSANOM_NONE) return tsn_reject_at(exec, TSANOM_E_INDEX, "subset", bit);
+  return tsn_workspace_run(exec, layout, body, context);
 }

@@ -18,14 +18,24 @@ typedef struct {
 void tsn_rs_relation_layout(tsn_arena *arena, const tsn_rs_input *input,
                             tsn_rs_relation *relation);
 
-/* Carve the relation out of a workspace; a subset with a bit beyond the table's
- * attributes is refused. */
-tsanom_status tsn_rs_relation_open(const tsn_rs_input *input, const uint64_t *subset,
-                                   void *work, size_t work_bytes,
-                                   tsn_workspace *workspace, tsn_rs_relation *relation);
+/* A call whose buffers are one relation: the first member of its context. */
+typedef struct {
+  tsn_rs_input input;
+  const uint64_t *subset; /* NULL: all attributes */
+  tsn_rs_relation relation;
+} tsn_rs_relation_call;
 
-/* Whether x and y agree on the attributes listed, a missing value agreeing with
- * every other if `wildcards`. */
+/* The workspace query of such a call. */
+tsanom_status tsn_rs_relation_bytes(int uses, size_t rows, size_t attributes,
+                                    const tsanom_roughset_options *options,
+                                    const tsanom_exec *exec, size_t *bytes);
+
+/* Run the body of such a call, whose input was read, with `context` beginning with a
+ * tsn_rs_relation_call; a subset with a bit beyond the attributes is TSANOM_E_INDEX. */
+tsanom_status tsn_rs_relation_run(tsn_body *body, void *context);
+
+/* Whether x and y agree on the attributes listed; with `wildcards` a missing value agrees
+ * with every other. */
 bool tsn_rs_agree(const tsanom_roughset_table *table, const uint32_t *list, size_t count,
                   bool wildcards, size_t x, size_t y);
 

@@ -1,48 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Elements of a table: arguments and workspace. */
+/* Elements of a table: arguments and workspace; elements.c computes. */
 #include <tsanom/roughset.h>
 
+#include "core/size.h"
 #include "roughset/elements.h"
+
+enum { USES = TSN_RS_READING | TSN_RS_MISSING | TSN_RS_ABSORB | TSN_RS_ELEMENT_LIMIT };
+
+typedef struct {
+  tsn_rs_input input;
+  tsn_rs_element_buffers buffers;
+  uint64_t *elements;
+  size_t capacity, *count;
+} elements_call;
+
+static void layout(tsn_arena *arena, void *context) {
+  elements_call *c = context;
+  tsn_rs_elements_layout(arena, &c->input, &c->buffers);
+}
 
 tsanom_status tsanom_roughset_elements_workspace(size_t rows, size_t attributes,
                                                  const tsanom_roughset_options *options,
                                                  const tsanom_exec *exec, size_t *bytes) {
-  tsn_rs_input input;
+  elements_call c;
   if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_rs_read_sizes(&input, rows, attributes, options, exec);
-  if (status < 0) return status;
-  tsn_arena arena = tsn_arena_measure();
-  tsn_rs_element_buffers buffers;
-  tsn_rs_elements_layout(&arena, &input, &buffers);
-  return tsn_arena_bytes(&arena, bytes);
+  tsanom_status status =
+      tsn_rs_read_sizes(&c.input, USES, rows, attributes, options, exec);
+  return status < 0 ? status : tsn_layout_bytes(layout, &c, bytes);
+}
+
+static tsanom_status body(void *context) {
+  elements_call *c = context;
+  c->buffers.family.count = 0;
+  tsanom_status status = tsn_rs_elements_find(&c->input, &c->buffers);
+  if (status < 0) return tsn_reject(&c->input.exec, status, "options.element_limit");
+  size_t words = tsn_rs_words(c->input.table.attributes);
+  size_t found = c->buffers.family.count;
+  for (size_t i = 0; i < tsn_smaller(found, c->capacity); i++) {
+    tsn_rs_elements_write(&c->buffers, i, words, c->elements + i * words);
+  }
+  *c->count = found;
+  return status == TSANOM_OK && found > c->capacity ? TSANOM_PARTIAL : status;
 }
 
 tsanom_status tsanom_roughset_elements(const tsanom_roughset_table *table,
                                        const tsanom_roughset_options *options,
-                                       const tsanom_exec *exec, void *work,
-                                       size_t work_bytes, uint64_t *elements,
+                                       const tsanom_exec *exec, uint64_t *elements,
                                        size_t capacity, size_t *count) {
-  tsn_rs_input input;
-  if (!count || (capacity > 0 && !elements)) return TSANOM_E_NULL;
-  tsanom_status status = tsn_rs_read(&input, table, options, exec);
+  elements_call c = {.elements = elements, .capacity = capacity, .count = count};
+  tsanom_status status = tsn_rs_read(&c.input, USES, table, options, exec);
   if (status < 0) return status;
-  tsn_arena measured = tsn_arena_measure();
-  tsn_rs_element_buffers buffers;
-  tsn_rs_elements_layout(&measured, &input, &buffers);
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &input.exec, work, work_bytes);
-  if (status < 0) return status;
-  tsn_rs_elements_layout(&workspace.arena, &input, &buffers);
-  buffers.family.count = 0;
-  status = tsn_rs_elements_find(&input, &buffers);
-  if (status >= 0) {
-    size_t words = tsn_rs_words(input.table.attributes), found = buffers.family.count;
-    for (size_t i = 0; i < found && i < capacity; i++) {
-      tsn_rs_elements_write(&buffers, i, words, elements + i * words);
-    }
-    *count = found;
-    if (status == TSANOM_OK && found > capacity) status = TSANOM_PARTIAL;
-  }
-  tsn_workspace_close(&workspace);
-  return status;
+  exec = &c.input.exec;
+  if (!count) return tsn_reject(exec, TSANOM_E_NULL, "count");
+  if (capacity > 0 && !elements) return tsn_reject(exec, TSANOM_E_NULL, "elements");
+  return tsn_workspace_run(exec, layout, body, &c);
 }

@@ -10,7 +10,7 @@ static size_t find_rules(const tsn_rs_input *input, tsn_rs_relation *r, size_t c
                          tsanom_roughset_rule *rules, size_t capacity) {
   const tsanom_roughset_table *t = &input->table;
   tsn_rs_projection condition = {.values = t->values,
-                                 .stride = t->stride,
+                                 .stride = t->ld,
                                  .list = r->list,
                                  .count = count,
                                  .rows = t->rows};
@@ -37,21 +37,36 @@ static size_t find_rules(const tsn_rs_input *input, tsn_rs_relation *r, size_t c
   return found;
 }
 
+typedef struct {
+  tsn_rs_relation_call call;
+  tsanom_roughset_rule *rules;
+  size_t capacity, *count;
+} rules_call;
+
+static tsanom_status body(void *context) {
+  rules_call *c = context;
+  const tsn_rs_input *input = &c->call.input;
+  tsn_rs_relation *r = &c->call.relation;
+  size_t listed = tsn_rs_list(c->call.subset, input->table.attributes, r->list);
+  *c->count = find_rules(input, r, listed, c->rules, c->capacity);
+  return *c->count > c->capacity ? TSANOM_PARTIAL : TSANOM_OK;
+}
+
+tsanom_status tsanom_roughset_rules_workspace(size_t rows, size_t attributes,
+                                              const tsanom_exec *exec, size_t *bytes) {
+  return tsn_rs_relation_bytes(0, rows, attributes, NULL, exec, bytes);
+}
+
 tsanom_status tsanom_roughset_rules(const tsanom_roughset_table *table,
                                     const uint64_t *subset, const tsanom_exec *exec,
-                                    void *work, size_t work_bytes,
                                     tsanom_roughset_rule *rules, size_t capacity,
                                     size_t *count) {
-  tsn_rs_input input;
-  tsn_workspace workspace;
-  tsn_rs_relation relation;
-  if (!count || (capacity > 0 && !rules)) return TSANOM_E_NULL;
-  tsanom_status status = tsn_rs_read(&input, table, NULL, exec);
+  rules_call c = {
+      .call = {.subset = subset}, .rules = rules, .capacity = capacity, .count = count};
+  tsn_rs_input *input = &c.call.input;
+  tsanom_status status = tsn_rs_read(input, 0, table, NULL, exec);
   if (status < 0) return status;
-  status = tsn_rs_relation_open(&input, subset, work, work_bytes, &workspace, &relation);
-  if (status < 0) return status;
-  size_t listed = tsn_rs_list(subset, input.table.attributes, relation.list);
-  *count = find_rules(&input, &relation, listed, rules, capacity);
-  tsn_workspace_close(&workspace);
-  return *count > capacity ? TSANOM_PARTIAL : TSANOM_OK;
+  if (!count) return tsn_reject(&input->exec, TSANOM_E_NULL, "count");
+  if (capacity > 0 && !rules) return tsn_reject(&input->exec, TSANOM_E_NULL, "rules");
+  return tsn_rs_relation_run(body, &c);
 }

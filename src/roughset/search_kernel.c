@@ -39,8 +39,9 @@ static inline void open_node(tsn_rs_search *s, const size_t vw) {
   s->nodes++;
 }
 
-/* Whether some chosen vertex would be left without a critical edge by v. */
-static inline bool spoils(const tsn_rs_search *s, const uint64_t *once, size_t v) {
+/* Whether v would take the last critical edge of some chosen vertex. */
+static inline bool leaves_uncritical(const tsn_rs_search *s, const uint64_t *once,
+                                     size_t v) {
   const tsn_rs_hypergraph *g = &s->graph;
   const uint64_t *hit = g->occurrence + v * g->edge_words;
   for (size_t d = 0; d < s->depth; d++) {
@@ -110,7 +111,7 @@ static inline int search(tsn_rs_search *s, const size_t vw, uint64_t *sets,
       leave(s, vw);
       continue;
     }
-    if (spoils(s, row(s->once, s->depth, s->graph.edge_words), v)) continue;
+    if (leaves_uncritical(s, row(s->once, s->depth, s->graph.edge_words), v)) continue;
     bool completes = (row(s->final, s->depth, vw)[v / 64] >> (v % 64) & 1) != 0;
     if (!completes && s->depth + 1 < s->size_limit) {
       choose(s, v, vw);
@@ -143,7 +144,7 @@ static int run(tsn_rs_search *s, uint64_t *sets, size_t capacity, uint64_t budge
 
 /* ---- compaction */
 
-/* Whether one of the edges is a subset of `set`; `but` is not asked. */
+/* Whether one of the edges is a subset of `set`; except edge `but`. */
 static inline bool contains_edge(const uint64_t *edges, size_t count, const uint64_t *set,
                                  size_t but, const size_t vw) {
   if (vw == 1) {

@@ -35,7 +35,7 @@ typedef struct {
 
 enum {
   TSN_RS_SEARCH_DONE,  /* the search is exhausted */
-  TSN_RS_SEARCH_FULL,  /* no room for more sets */
+  TSN_RS_SEARCH_FULL,  /* no capacity for more sets */
   TSN_RS_SEARCH_NODES, /* the node budget is used up */
   TSN_RS_SEARCH_YIELD  /* at a node of depth yield_at */
 };
@@ -44,7 +44,7 @@ typedef struct {
   /* Open the node at depth `base`, whose rows are set but for branch and final. */
   void (*open)(tsn_rs_search *search);
   /* Search on, writing sets of vertices; at most `capacity`, and about `budget`
-   * nodes. Returns TSN_RS_SEARCH_*; `*count` tells the sets written. */
+   * nodes. Returns TSN_RS_SEARCH_*; `*count` is the number of sets written. */
   int (*run)(tsn_rs_search *search, uint64_t *sets, size_t capacity, uint64_t budget,
              size_t *count);
   /* From a node of a search, its edges of interest, make a search of its own:

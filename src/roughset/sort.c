@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Radix sort of 64-bit keys. */
 #include "roughset/sort.h"
 
 #include <stdbool.h>

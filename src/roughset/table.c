@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Arguments, and the hash index that groups rows. Rows that agree on a list of attributes
+ * are found in expected O(rows * attributes) time: each row is hashed, and compared with
+ * the first row of the group that its hash leads to. Every function without wildcards
+ * rests on this index instead of the n x n matrix. */
 #include "roughset/table.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "core/exec.h"
+#include "core/size.h"
 #include "core/versioned.h"
 
 static const tsanom_roughset_table empty_table = {.struct_size = sizeof empty_table};
@@ -36,67 +41,139 @@ tsanom_status tsanom_roughset_options_init(tsanom_roughset_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-tsanom_status tsn_rs_read_options(tsanom_roughset_options *own,
+size_t tsanom_roughset_table_size(void) {
+  return sizeof(tsanom_roughset_table);
+}
+
+size_t tsanom_roughset_options_size(void) {
+  return sizeof(tsanom_roughset_options);
+}
+
+/* One option: its name, whether it is valid and at its default, and its use. */
+typedef struct {
+  const char *field;
+  bool is_valid, is_default;
+  int use;
+} option;
+
+static tsanom_status read_options(tsn_rs_input *input, int uses,
                                   const tsanom_roughset_options *caller) {
+  tsanom_roughset_options *own = &input->options;
+  const tsanom_roughset_options *d = &defaults;
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return status;
-  bool good = own->reading >= TSANOM_ROUGHSET_ORDINARY &&
-              own->reading <= TSANOM_ROUGHSET_GENERALISED &&
-              (own->missing == TSANOM_ROUGHSET_OWN_VALUE ||
-               own->missing == TSANOM_ROUGHSET_WILDCARD) &&
-              (own->absorb == 0 || own->absorb == 1) && own->reserved0 == 0 &&
-              own->element_limit > 0 && own->element_limit <= UINT32_MAX / 4;
-  return good ? TSANOM_OK : TSANOM_E_OPTION;
-}
-
-static tsanom_status check_sizes(size_t rows, size_t attributes) {
-  if (rows == 0 || attributes == 0) return TSANOM_E_COUNT;
-  return rows > INT32_MAX || attributes > INT32_MAX ? TSANOM_E_OVERFLOW : TSANOM_OK;
-}
-
-tsanom_status tsn_rs_read_table(tsanom_roughset_table *own,
-                                const tsanom_roughset_table *caller) {
-  if (!caller) return TSANOM_E_NULL;
-  tsanom_status status = tsn_versioned_read(&table_type, own, caller);
-  if (status < 0) return status;
-  if (!own->values || !own->decision) return TSANOM_E_NULL;
-  if ((status = check_sizes(own->rows, own->attributes)) < 0) return status;
-  if (own->stride == 0) own->stride = own->attributes;
-  if (own->stride < own->attributes) return TSANOM_E_OPTION;
-  size_t codes;
-  if (__builtin_mul_overflow(own->rows, own->stride, &codes) ||
-      codes > PTRDIFF_MAX / sizeof(int32_t)) {
-    return TSANOM_E_OVERFLOW;
-  }
-  for (size_t row = 0; row < own->rows; row++) {
-    if (own->decision[row] == TSANOM_ROUGHSET_MISSING) return TSANOM_E_VALUE;
+  if (status < 0) return tsn_reject(&input->exec, status, "options");
+  if (!caller) return TSANOM_OK; /* the defaults are valid for all */
+  const option options[] = {
+      {"reading", own->reading >= 0 && own->reading <= TSANOM_ROUGHSET_GENERALIZED,
+       own->reading == d->reading, TSN_RS_READING},
+      {"missing", own->missing >= 0 && own->missing <= TSANOM_ROUGHSET_WILDCARD,
+       own->missing == d->missing, TSN_RS_MISSING},
+      {"absorb", own->absorb == 0 || own->absorb == 1, own->absorb == d->absorb,
+       TSN_RS_ABSORB},
+      {"reserved0", own->reserved0 == 0, true, 0},
+      {"element_limit", own->element_limit > 0 && own->element_limit <= UINT32_MAX / 4,
+       own->element_limit == d->element_limit, TSN_RS_ELEMENT_LIMIT},
+      {"reduct_limit", true, own->reduct_limit == d->reduct_limit, TSN_RS_REDUCT_LIMIT},
+      {"size_limit", true, own->size_limit == d->size_limit, TSN_RS_SIZE_LIMIT}};
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    const option *o = &options[i];
+    bool is_used = (uses & o->use) != 0;
+    if (o->is_valid && (is_used || o->is_default)) continue;
+    char argument[64];
+    (void)snprintf(argument, sizeof argument, "options.%s", o->field);
+    if (!o->is_valid) return tsn_reject(&input->exec, TSANOM_E_OPTION, argument);
+    return tsn_reject_text(&input->exec, TSANOM_E_OPTION, argument, TSANOM_NONE,
+                           "this function does not use it; leave its default");
   }
   return TSANOM_OK;
 }
 
-tsanom_status tsn_rs_read(tsn_rs_input *input, const tsanom_roughset_table *table,
-                          const tsanom_roughset_options *options,
-                          const tsanom_exec *exec) {
-  tsanom_status status;
-  if ((status = tsn_rs_read_options(&input->options, options)) < 0) return status;
-  if ((status = tsn_exec_read(&input->exec, exec)) < 0) return status;
-  return tsn_rs_read_table(&input->table, table);
+static tsanom_status check_size(const tsanom_exec *exec, size_t size, const char *name) {
+  if (size == 0) return tsn_reject(exec, TSANOM_E_COUNT, name);
+  return size > INT32_MAX ? tsn_reject(exec, TSANOM_E_OVERFLOW, name) : TSANOM_OK;
 }
 
-tsanom_status tsn_rs_read_sizes(tsn_rs_input *input, size_t rows, size_t attributes,
-                                const tsanom_roughset_options *options,
+static tsanom_status read_table(tsn_rs_input *input,
+                                const tsanom_roughset_table *caller) {
+  tsanom_roughset_table *own = &input->table;
+  const tsanom_exec *exec = &input->exec;
+  if (!caller) return tsn_reject(exec, TSANOM_E_NULL, "table");
+  tsanom_status status = tsn_versioned_read(&table_type, own, caller);
+  if (status < 0) return tsn_reject(exec, status, "table");
+  if (!own->values) return tsn_reject(exec, TSANOM_E_NULL, "table.values");
+  if (!own->decision) return tsn_reject(exec, TSANOM_E_NULL, "table.decision");
+  if ((status = check_size(exec, own->rows, "table.rows")) < 0) return status;
+  if ((status = check_size(exec, own->attributes, "table.attributes")) < 0) return status;
+  if (own->ld == 0) own->ld = own->attributes;
+  if (own->ld < own->attributes) return tsn_reject(exec, TSANOM_E_OPTION, "table.ld");
+  if (own->ld > SIZE_MAX / sizeof(int32_t) ||
+      !tsn_array_fits(own->rows, own->ld * sizeof(int32_t))) {
+    return tsn_reject(exec, TSANOM_E_OVERFLOW, "table.ld");
+  }
+  for (size_t row = 0; row < own->rows; row++) {
+    if (own->decision[row] == TSANOM_ROUGHSET_MISSING) {
+      return tsn_reject_at(exec, TSANOM_E_VALUE, "table.decision", row);
+    }
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_rs_read(tsn_rs_input *input, int uses,
+                          const tsanom_roughset_table *table,
+                          const tsanom_roughset_options *options,
+                          const tsanom_exec *exec) {
+  tsanom_status status = tsn_exec_read(&input->exec, exec);
+  if (status < 0) return status;
+  if ((status = read_options(input, uses, options)) < 0) return status;
+  return read_table(input, table);
+}
+
+tsanom_status tsn_rs_read_sizes(tsn_rs_input *input, int uses, size_t rows,
+                                size_t attributes, const tsanom_roughset_options *options,
                                 const tsanom_exec *exec) {
-  tsanom_status status;
-  if ((status = tsn_rs_read_options(&input->options, options)) < 0) return status;
-  if ((status = tsn_exec_read(&input->exec, exec)) < 0) return status;
+  tsanom_status status = tsn_exec_read(&input->exec, exec);
+  if (status < 0) return status;
+  if ((status = read_options(input, uses, options)) < 0) return status;
   input->table = empty_table;
   input->table.rows = rows;
   input->table.attributes = attributes;
-  return check_sizes(rows, attributes);
+  if ((status = check_size(&input->exec, rows, "rows")) < 0) return status;
+  return check_size(&input->exec, attributes, "attributes");
 }
 
-bool tsn_rs_beyond(const uint64_t *set, size_t attributes) {
-  return attributes % 64 != 0 && set[attributes / 64] >> (attributes % 64) != 0;
+tsanom_status tsn_rs_read_element_sizes(tsn_rs_input *input, int uses, size_t elements,
+                                        size_t attributes,
+                                        const tsanom_roughset_options *options,
+                                        const tsanom_exec *exec) {
+  tsanom_status status = tsn_rs_read_sizes(input, uses, 1, attributes, options, exec);
+  if (status < 0) return status;
+  if (elements <= UINT32_MAX / 4) return TSANOM_OK;
+  return tsn_reject(&input->exec, TSANOM_E_OVERFLOW, "count");
+}
+
+tsanom_status tsn_rs_read_elements(tsn_rs_input *input, int uses,
+                                   const uint64_t *elements, size_t count,
+                                   size_t attributes,
+                                   const tsanom_roughset_options *options,
+                                   const tsanom_exec *exec) {
+  tsanom_status status =
+      tsn_rs_read_element_sizes(input, uses, count, attributes, options, exec);
+  if (status < 0) return status;
+  if (!elements && count > 0) return tsn_reject(&input->exec, TSANOM_E_NULL, "elements");
+  size_t words = tsn_rs_words(attributes);
+  for (size_t i = 0; i < count; i++) {
+    size_t bit = tsn_rs_first_beyond(elements + i * words, attributes);
+    if (bit != TSANOM_NONE) {
+      return tsn_reject_pair(&input->exec, TSANOM_E_INDEX, "elements", i, bit);
+    }
+  }
+  return TSANOM_OK;
+}
+
+size_t tsn_rs_first_beyond(const uint64_t *set, size_t attributes) {
+  size_t used = attributes % 64;
+  uint64_t beyond = used ? set[attributes / 64] >> used : 0;
+  return beyond ? attributes + (size_t)__builtin_ctzll(beyond) : TSANOM_NONE;
 }
 
 size_t tsn_rs_list(const uint64_t *set, size_t attributes, uint32_t *list) {
@@ -107,7 +184,7 @@ size_t tsn_rs_list(const uint64_t *set, size_t attributes, uint32_t *list) {
   return count;
 }
 
-/* Rows whose slots are fetched ahead of being looked at. */
+/* Rows whose slots are prefetched. */
 enum { HASH_BLOCK = 64 };
 
 void tsn_rs_index_layout(tsn_arena *arena, size_t rows, size_t attributes,
@@ -198,8 +275,8 @@ size_t tsn_rs_group(const tsn_rs_projection *p, tsn_rs_index *index, uint32_t *g
   return groups;
 }
 
-size_t tsn_rs_find_alike(const tsn_rs_projection *p, const uint32_t *label,
-                         tsn_rs_index *index, uint32_t *pairs, size_t most) {
+size_t tsn_rs_find_indiscernible(const tsn_rs_projection *p, const uint32_t *label,
+                                 tsn_rs_index *index, uint32_t *pairs, size_t most) {
   size_t groups = 0, found = 0;
   tsn_rs_index used = start_index(p, index);
   for (size_t block = 0; block < p->rows; block += HASH_BLOCK) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A caller's table and options, checked, and the grouping of its rows. */
+/* The caller's table and options, checked, and the grouping of rows by a hash index. */
 #ifndef TSN_ROUGHSET_TABLE_H
 #define TSN_ROUGHSET_TABLE_H
 
@@ -7,27 +7,48 @@
 #include <tsanom/roughset.h>
 
 #include "core/arena.h"
+#include "core/exec.h"
+#include "core/fault.h"
 
-tsanom_status tsn_rs_read_table(tsanom_roughset_table *own,
-                                const tsanom_roughset_table *caller);
-tsanom_status tsn_rs_read_options(tsanom_roughset_options *own,
-                                  const tsanom_roughset_options *caller);
-
-/* Read what every call on a table is given. */
+/* The arguments that calls on a table have in common, checked. */
 typedef struct {
   tsanom_roughset_table table;
   tsanom_roughset_options options;
   tsanom_exec exec;
 } tsn_rs_input;
 
-tsanom_status tsn_rs_read(tsn_rs_input *input, const tsanom_roughset_table *table,
+/* Options that a function uses; it rejects others that are not at their default. */
+enum {
+  TSN_RS_READING = 1,
+  TSN_RS_MISSING = 2,
+  TSN_RS_ABSORB = 4,
+  TSN_RS_ELEMENT_LIMIT = 8,
+  TSN_RS_REDUCT_LIMIT = 16,
+  TSN_RS_SIZE_LIMIT = 32
+};
+
+tsanom_status tsn_rs_read(tsn_rs_input *input, int uses,
+                          const tsanom_roughset_table *table,
                           const tsanom_roughset_options *options,
                           const tsanom_exec *exec);
 
 /* The same for a size query, which has only the counts of a table. */
-tsanom_status tsn_rs_read_sizes(tsn_rs_input *input, size_t rows, size_t attributes,
-                                const tsanom_roughset_options *options,
+tsanom_status tsn_rs_read_sizes(tsn_rs_input *input, int uses, size_t rows,
+                                size_t attributes, const tsanom_roughset_options *options,
                                 const tsanom_exec *exec);
+
+/* The same for calls on `count` elements instead of a table. */
+tsanom_status tsn_rs_read_elements(tsn_rs_input *input, int uses,
+                                   const uint64_t *elements, size_t count,
+                                   size_t attributes,
+                                   const tsanom_roughset_options *options,
+                                   const tsanom_exec *exec);
+
+/* For their size queries. */
+tsanom_status tsn_rs_read_element_sizes(tsn_rs_input *input, int uses, size_t elements,
+                                        size_t attributes,
+                                        const tsanom_roughset_options *options,
+                                        const tsanom_exec *exec);
 
 /* Words of a set of `attributes` attributes. */
 static inline size_t tsn_rs_words(size_t attributes) {
@@ -48,10 +69,10 @@ static inline size_t tsn_rs_size(const uint64_t *set, size_t words) {
   return size;
 }
 
-/* Whether a set has a bit at or above `attributes`. */
-bool tsn_rs_beyond(const uint64_t *set, size_t attributes);
+/* The smallest bit of a set at or above `attributes`; TSANOM_NONE: none. */
+size_t tsn_rs_first_beyond(const uint64_t *set, size_t attributes);
 
-/* List the attributes of a set (NULL: all); returns how many. */
+/* List the attributes of a set (NULL: all); returns their number. */
 size_t tsn_rs_list(const uint64_t *set, size_t attributes, uint32_t *list);
 
 /* A hash index of rows: groups rows that agree on a list of attributes. */
@@ -72,7 +93,7 @@ typedef struct {
   size_t stride;
   const uint32_t *list; /* NULL: the attributes 0 ... count - 1 */
   size_t count;
-  const uint32_t *row; /* the rows to look at; NULL: 0 ... rows - 1 */
+  const uint32_t *row; /* the rows; NULL: 0 ... rows - 1 */
   size_t rows;
 } tsn_rs_projection;
 
@@ -84,9 +105,10 @@ size_t tsn_rs_group(const tsn_rs_projection *projection, tsn_rs_index *index,
 
 /* Find positions i < j of rows that agree but whose labels differ, at least one
  * pair for every group of rows that has such; stops after `most` pairs. Returns
- * how many were written to `pairs`, two numbers each. */
-size_t tsn_rs_find_alike(const tsn_rs_projection *projection, const uint32_t *label,
-                         tsn_rs_index *index, uint32_t *pairs, size_t most);
+ * the number of pairs written to `pairs`, two numbers each. */
+size_t tsn_rs_find_indiscernible(const tsn_rs_projection *projection,
+                                 const uint32_t *label, tsn_rs_index *index,
+                                 uint32_t *pairs, size_t most);
 
 /* Multiplier of an attribute in the hash of a row. */
 static inline uint64_t tsn_rs_key(size_t attribute) {

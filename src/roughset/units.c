@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A table reduced to units: classes of equal rows, labelled so that only units with
+ * different labels must be discerned, sorted by label, with codes packed into words for
+ * the kernels. A consistent class has its decision as label; the label of a mixed class
+ * depends on the reading (docs/roughset.md). */
 #include "roughset/units.h"
 
 #include <string.h>
@@ -34,7 +38,7 @@ static void pack_layout(tsn_arena *arena, const tsn_rs_input *input,
   if (!wildcards(input)) return;
   b->missing = tsn_arena_take(arena, missing, sizeof *b->missing);
   b->set = tsn_arena_take(arena, tsn_rs_words(attributes), sizeof *b->set);
-  if (input->options.reading == TSANOM_ROUGHSET_GENERALISED) {
+  if (input->options.reading == TSANOM_ROUGHSET_GENERALIZED) {
     size_t bits = 0;
     if (__builtin_mul_overflow(rows, tsn_rs_words(rows), &bits)) arena->overflow = true;
     b->delta = tsn_arena_take(arena, bits, sizeof *b->delta);
@@ -119,7 +123,7 @@ static size_t form_classes(const tsn_rs_input *input, size_t decisions,
                            tsn_rs_unit_buffers *b) {
   const tsanom_roughset_table *table = &input->table;
   tsn_rs_projection rows = {.values = table->values,
-                            .stride = table->stride,
+                            .stride = table->ld,
                             .count = table->attributes,
                             .rows = table->rows};
   size_t classes = tsn_rs_group(&rows, &b->index, b->group);
@@ -131,11 +135,11 @@ static size_t form_classes(const tsn_rs_input *input, size_t decisions,
     if (*label != b->decision[r]) *label = (uint32_t)MIXED;
   }
   b->units.units = classes;
-  if (input->options.reading == TSANOM_ROUGHSET_GENERALISED) {
+  if (input->options.reading == TSANOM_ROUGHSET_GENERALIZED) {
     return label_decision_sets(input, b, decisions);
   }
-  /* Two mixed classes are told apart in the ordinary reading, but are the same
-   * boundary to the positive region. */
+  /* Two mixed classes are discerned in the ordinary reading, but belong to the same
+   * boundary of the positive region. */
   bool apart = input->options.reading == TSANOM_ROUGHSET_ORDINARY;
   size_t labels = decisions;
   for (size_t c = 0; c < classes; c++) {
@@ -150,7 +154,7 @@ static size_t form_classes(const tsn_rs_input *input, size_t decisions,
 static void form_rows(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
   const tsanom_roughset_table *table = &input->table;
   tsn_rs_projection rows = {.values = table->values,
-                            .stride = table->stride,
+                            .stride = table->ld,
                             .count = table->attributes,
                             .rows = table->rows};
   tsn_rs_group(&rows, &b->index, b->group);
@@ -196,7 +200,7 @@ static code_range range_of(const tsn_rs_input *input, const tsn_rs_units *units,
   int32_t least = INT32_MAX, largest = TSANOM_ROUGHSET_MISSING;
   bool missing = false;
   for (size_t u = 0; u < units->units; u++) {
-    int32_t value = table->values[units->row[u] * table->stride + attribute];
+    int32_t value = table->values[units->row[u] * table->ld + attribute];
     if (value == TSANOM_ROUGHSET_MISSING) {
       missing = true;
     } else {
@@ -254,7 +258,7 @@ static void pack_units(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
     memset(b->missing, 0, units->units * set_words * sizeof *b->missing);
   }
   for (size_t u = 0; u < units->units; u++) {
-    const int32_t *values = table->values + units->row[u] * table->stride;
+    const int32_t *values = table->values + units->row[u] * table->ld;
     for (size_t e = 0; e < units->effective; e++) {
       int32_t value = values[units->attribute[e]];
       uint64_t code = (uint32_t)value - (uint32_t)b->least[e];
@@ -267,9 +271,9 @@ static void pack_units(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
   }
 }
 
-/* Whether two units count as equal though their labels differ. */
-static bool alike(const tsn_rs_elements_kernels *kernels, const tsn_rs_units *units,
-                  size_t i, size_t j, uint64_t *set) {
+/* Whether no attribute discerns two units of different labels. */
+static bool indiscernible(const tsn_rs_elements_kernels *kernels,
+                          const tsn_rs_units *units, size_t i, size_t j, uint64_t *set) {
   if (units->effective == 0) return true;
   kernels->list(&units->packed, i, j, j + 1, set);
   uint64_t any = 0;
@@ -277,7 +281,7 @@ static bool alike(const tsn_rs_elements_kernels *kernels, const tsn_rs_units *un
   return !any;
 }
 
-/* With wildcards, what the readings need to know of all pairs. */
+/* With wildcards: delta of each unit, from all pairs. */
 static tsanom_status relate_units(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
   const tsn_rs_elements_kernels *kernels = tsn_rs_elements_kernels_at(input->exec.isa);
   tsn_rs_units *units = &b->units;
@@ -292,7 +296,7 @@ static tsanom_status relate_units(const tsn_rs_input *input, tsn_rs_unit_buffers
     if (tsn_exec_stop(&input->exec, i, units->units)) return TSANOM_STOPPED;
     if (b->delta) tsn_rs_add(b->delta + i * units->decision_words, units->label[i]);
     for (size_t j = units->next[i]; j < units->units; j++) {
-      if (!alike(kernels, units, i, j, b->set)) continue;
+      if (!indiscernible(kernels, units, i, j, b->set)) continue;
       if (b->delta) {
         tsn_rs_add(b->delta + i * units->decision_words, units->label[j]);
         tsn_rs_add(b->delta + j * units->decision_words, units->label[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A table reduced to what its elements depend on: one unit for each class of
- * rows that count as equal, with a label such that two units must be told apart
+ * rows that count as equal, with a label such that two units must be discerned
  * only if their labels differ. Units are sorted by label. */
 #ifndef TSN_ROUGHSET_UNITS_H
 #define TSN_ROUGHSET_UNITS_H
@@ -18,9 +18,9 @@ typedef struct {
   tsn_rs_packed packed;
   size_t effective;    /* attributes that vary */
   uint32_t *attribute; /* the attribute of each of them */
-  /* Wildcards only. Which pairs of differing labels must be told apart: */
+  /* Wildcards only: which pairs of different labels must be discerned. */
   size_t decision_words;
-  uint64_t *delta;     /* generalised: the decisions alike to a unit; else NULL */
+  uint64_t *delta;     /* generalized: delta of each unit; else NULL */
   uint8_t *consistent; /* positive region: whether |delta| = 1; else NULL */
 } tsn_rs_units;
 
@@ -45,11 +45,11 @@ void tsn_rs_units_layout(tsn_arena *arena, const tsn_rs_input *input, bool pack,
 
 /* Form the units of a table. With wildcards a unit is a class of identical rows
  * of one decision, and `pack` is needed for the readings but the ordinary one.
- * Returns TSANOM_OK, or TSANOM_STOPPED if the poll asked to stop. */
+ * Returns TSANOM_OK, or TSANOM_STOPPED if the poll stopped the call. */
 tsanom_status tsn_rs_units_form(const tsn_rs_input *input, bool pack,
                                 tsn_rs_unit_buffers *buffers);
 
-/* Whether two units with different labels must be told apart. */
+/* Whether two units with different labels must be discerned. */
 static inline bool tsn_rs_required(const tsn_rs_units *units, size_t i, size_t j) {
   if (units->consistent) return units->consistent[i] || units->consistent[j];
   if (units->delta) {

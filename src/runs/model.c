@@ -19,9 +19,8 @@ struct tsanom_runs_model {
   tsn_pool pool;
   tsanom_hsa_options options;
   tsanom_hsa_reference *reference;
-  size_t threads;
   const char **run;
-  size_t runs;
+  tsanom_hsa_model_data data;
 };
 
 static tsanom_status take_counts(const json_place *at, const json_t *object, void *to,
@@ -128,11 +127,11 @@ static tsanom_status take_runs(const json_place *at, const json_t *json,
                                tsanom_runs_model *m) {
   const json_t *runs = tsn_json_array(at, json, "runs");
   if (!runs) return TSANOM_E_FORMAT;
-  m->runs = json_array_size(runs);
-  if (!m->runs) return tsn_json_bad(at, "runs", "at least one is expected");
-  m->run = (const char **)tsn_pool_take(&m->pool, m->runs, sizeof *m->run);
+  m->data.run_count = json_array_size(runs);
+  if (!m->data.run_count) return tsn_json_bad(at, "runs", "at least one is expected");
+  m->run = (const char **)tsn_pool_take(&m->pool, m->data.run_count, sizeof *m->run);
   if (!m->run) return tsn_json_no_memory(at);
-  for (size_t i = 0; i < m->runs; i++) {
+  for (size_t i = 0; i < m->data.run_count; i++) {
     const char *name = json_string_value(json_array_get(runs, i));
     char key[48];
     (void)snprintf(key, sizeof key, "runs[%zu]", i);
@@ -151,18 +150,18 @@ static tsanom_status take_model(json_place *at, const json_t *json,
   if (status < 0) return status;
   const json_t *threads = tsn_json_array(at, json, "threads");
   if (!threads) return TSANOM_E_FORMAT;
-  m->threads = json_array_size(threads);
-  if (!m->threads || m->threads > THREADS_MOST) {
+  m->data.thread_count = json_array_size(threads);
+  if (!m->data.thread_count || m->data.thread_count > THREADS_MOST) {
     return tsn_json_bad(at, "threads", "1 to %d threads are expected", THREADS_MOST);
   }
-  for (size_t i = 0; i < m->threads; i++) {
+  for (size_t i = 0; i < m->data.thread_count; i++) {
     if (json_is_object(json_array_get(threads, i))) continue;
     (void)snprintf(at->path, sizeof at->path, "threads[%zu]", i);
     return tsn_json_bad(at, "", "an object is expected");
   }
-  m->reference = tsn_pool_take(&m->pool, m->threads, sizeof *m->reference);
+  m->reference = tsn_pool_take(&m->pool, m->data.thread_count, sizeof *m->reference);
   if (!m->reference) return tsn_json_no_memory(at);
-  for (size_t i = 0; i < m->threads && status == TSANOM_OK; i++) {
+  for (size_t i = 0; i < m->data.thread_count && status == TSANOM_OK; i++) {
     (void)snprintf(at->path, sizeof at->path, "threads[%zu].", i);
     status = take_thread(at, json_array_get(threads, i), &m->pool, &m->reference[i]);
   }
@@ -174,10 +173,13 @@ static tsanom_status model_from_json(const json_t *json, const char *file,
   json_place at = {.file = file, .exec = exec};
   tsanom_runs_model *m = exec->alloc(exec->alloc_user, sizeof *m);
   if (!m) return tsn_json_no_memory(&at);
-  *m = (tsanom_runs_model){.exec = tsn_exec_for_object(exec)};
+  *m = (tsanom_runs_model){.exec = tsn_exec_for_object(exec),
+                           .data = {.struct_size = sizeof m->data}};
   m->pool.exec = &m->exec;
   tsanom_status status = take_model(&at, json, m);
   if (status == TSANOM_OK) {
+    m->data.options = &m->options;
+    m->data.references = m->reference;
     *model = m;
   } else {
     tsanom_runs_model_free(m);
@@ -225,11 +227,7 @@ tsanom_status tsanom_runs_model_parse(const char *text, size_t bytes, const char
 tsanom_status tsanom_runs_model_get(const tsanom_runs_model *model,
                                     tsanom_runs_model_data *data) {
   if (!model || !data) return TSANOM_E_NULL;
-  *data = (tsanom_runs_model_data){.options = &model->options,
-                                   .reference = model->reference,
-                                   .threads = model->threads,
-                                   .run = model->run,
-                                   .runs = model->runs};
+  *data = (tsanom_runs_model_data){.model = &model->data, .run = model->run};
   return TSANOM_OK;
 }
 

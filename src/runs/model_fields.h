@@ -39,10 +39,11 @@ typedef struct {
   const char *const *words;
 } choice;
 
-static const choice option_choices[] = {{OPTION(range), range_words},
-                                        {OPTION(rule), rule_words},
-                                        {OPTION(local_rate), local_rate_words},
-                                        {OPTION(normalise), normalize_words}};
+static const choice option_choices[] = {
+    {OPTION(range), range_words},
+    {OPTION(rule), rule_words},
+    {OPTION(local_rate), local_rate_words},
+    {{"normalise", offsetof(tsanom_hsa_options, normalize)}, normalize_words}};
 
 static const field reference_counts[] = {REFERENCE(beats),        REFERENCE(window),
                                          REFERENCE(local_window), REFERENCE(windows),

@@ -84,29 +84,34 @@ static json_t *put_name(const char *name) {
   return text;
 }
 
-static json_t *model_to_json(const tsanom_runs_model_data *data) {
+static json_t *model_to_json(const tsanom_runs_model_data *file) {
+  const tsanom_hsa_model_data *data = file->model;
   json_t *names = json_array(), *threads = json_array();
-  for (size_t i = 0; i < data->runs; i++) {
-    json_array_append_new(names, put_name(data->run[i]));
+  for (size_t i = 0; i < data->run_count; i++) {
+    json_array_append_new(names, put_name(file->run[i]));
   }
-  for (size_t i = 0; i < data->threads; i++) {
-    json_array_append_new(threads, reference_to_json(&data->reference[i]));
+  for (size_t i = 0; i < data->thread_count; i++) {
+    json_array_append_new(threads, reference_to_json(&data->references[i]));
   }
   return json_pack("{ss si so so so}", "format", FORMAT, "version", VERSION, "runs",
                    names, "options", options_to_json(data->options), "threads", threads);
 }
 
 /* An unknown value of an option, or an array that is missing, cannot be written. */
-static tsanom_status check_data(const tsanom_runs_model_data *data,
+static tsanom_status check_data(const tsanom_runs_model_data *file,
                                 const tsanom_exec *exec) {
-  if (!data) return tsn_reject(exec, TSANOM_E_NULL, "data");
-  if (!data->options) return tsn_reject(exec, TSANOM_E_NULL, "data.options");
-  if (!data->reference) return tsn_reject(exec, TSANOM_E_NULL, "data.reference");
-  if (!data->run) return tsn_reject(exec, TSANOM_E_NULL, "data.run");
-  if (!data->threads) return tsn_reject(exec, TSANOM_E_COUNT, "data.threads");
-  if (!data->runs) return tsn_reject(exec, TSANOM_E_COUNT, "data.runs");
-  for (size_t i = 0; i < data->runs; i++) {
-    if (!data->run[i]) return tsn_reject_at(exec, TSANOM_E_NULL, "data.run", i);
+  if (!file) return tsn_reject(exec, TSANOM_E_NULL, "data");
+  if (!file->model) return tsn_reject(exec, TSANOM_E_NULL, "data.model");
+  if (!file->run) return tsn_reject(exec, TSANOM_E_NULL, "data.run");
+  const tsanom_hsa_model_data *data = file->model;
+  if (!data->options) return tsn_reject(exec, TSANOM_E_NULL, "data.model.options");
+  if (!data->references) return tsn_reject(exec, TSANOM_E_NULL, "data.model.references");
+  if (!data->thread_count) {
+    return tsn_reject(exec, TSANOM_E_COUNT, "data.model.thread_count");
+  }
+  if (!data->run_count) return tsn_reject(exec, TSANOM_E_COUNT, "data.model.run_count");
+  for (size_t i = 0; i < data->run_count; i++) {
+    if (!file->run[i]) return tsn_reject_at(exec, TSANOM_E_NULL, "data.run", i);
   }
   for (size_t i = 0; i < COUNT_OF(option_choices); i++) {
     const choice *c = &option_choices[i];
@@ -114,16 +119,16 @@ static tsanom_status check_data(const tsanom_runs_model_data *data,
     memcpy(&value, at_offset(data->options, c->where.offset), sizeof value);
     while (c->words[known]) known++;
     if (value < 0 || value >= known) {
-      return tsn_reject(exec, TSANOM_E_OPTION, "data.options");
+      return tsn_reject(exec, TSANOM_E_OPTION, "data.model.options");
     }
   }
-  for (size_t t = 0; t < data->threads; t++) {
+  for (size_t t = 0; t < data->thread_count; t++) {
     for (size_t i = 0; i < COUNT_OF(reference_arrays); i++) {
       const double *values;
-      memcpy(&values, at_offset(&data->reference[t], reference_arrays[i].offset),
+      memcpy(&values, at_offset(&data->references[t], reference_arrays[i].offset),
              sizeof values);
-      if (!values && array_count(&data->reference[t], &reference_arrays[i])) {
-        return tsn_reject_at(exec, TSANOM_E_NULL, "data.reference", t);
+      if (!values && array_count(&data->references[t], &reference_arrays[i])) {
+        return tsn_reject_at(exec, TSANOM_E_NULL, "data.model.references", t);
       }
     }
   }

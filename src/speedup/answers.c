@@ -1,30 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the iteration times of a loop say. */
+/* Results: medians, speedup, Amdahl's fraction, prediction. */
 #include <math.h>
 
+#include "core/environment.h"
+#include "core/versioned.h"
 #include "speedup/speedup.h"
 
-double tsn_team_median(const tsn_team *team) {
-  size_t count = team->count < TSANOM_SPEEDUP_RECENT ? (size_t)team->count
-                                                     : (size_t)TSANOM_SPEEDUP_RECENT;
-  const double *middle = &team->sorted[count / 2];
+static const tsanom_speedup_prediction no_prediction = {.struct_size =
+                                                            sizeof no_prediction};
+
+static const tsn_versioned prediction_type = {
+    .size = sizeof(tsanom_speedup_prediction),
+    .first_size = sizeof(tsanom_speedup_prediction),
+    .defaults = &no_prediction,
+};
+
+tsanom_status tsanom_speedup_prediction_init(tsanom_speedup_prediction *prediction,
+                                             size_t struct_size) {
+  return tsn_versioned_init(&prediction_type, prediction, struct_size);
+}
+
+size_t tsanom_speedup_prediction_size(void) {
+  return sizeof(tsanom_speedup_prediction);
+}
+
+double tsn_times_median(const tsn_times *times) {
+  size_t count = times->count < TSANOM_SPEEDUP_RECENT ? (size_t)times->count
+                                                      : (size_t)TSANOM_SPEEDUP_RECENT;
+  const double *middle = &times->sorted[count / 2];
   return count % 2 ? middle[0] : middle[-1] / 2 + middle[0] / 2;
 }
 
-/* The team of the baseline; NULL: no iteration ran with that many threads. */
-static const tsn_team *find_baseline(const tsn_loop *loop, int32_t wanted) {
-  const tsn_team *best = NULL;
-  for (uint32_t i = 0; i < loop->teams; i++) {
-    const tsn_team *team = &loop->team[i];
-    if (wanted ? team->threads == wanted : !best || team->threads < best->threads) {
-      best = team;
+/* The times with `wanted` threads, or, if that is 0, with the fewest; NULL: there are
+ * none. */
+static const tsn_times *find_times(const tsn_loop *loop, int32_t wanted) {
+  const tsn_times *best = NULL;
+  for (uint32_t i = 0; i < loop->thread_counts; i++) {
+    const tsn_times *times = &loop->times[i];
+    if (wanted ? times->threads == wanted : !best || times->threads < best->threads) {
+      best = times;
     }
   }
   return best;
 }
 
-static const tsn_team *find_current(const tsn_loop *loop) {
-  return find_baseline(loop, loop->current_threads);
+static const tsn_times *find_current(const tsn_loop *loop) {
+  return find_times(loop, loop->current_threads);
 }
 
 /* Amdahl's fraction of t(P) = A + B / P through (pb, tb) and (pc, tc). */
@@ -34,7 +55,7 @@ static double serial_fraction(double pb, double tb, double pc, double tc) {
   return a / (a + b);
 }
 
-/* What follows of baseline and current times, which are there. */
+/* Compute speedup, efficiency and serial fraction from valid times. */
 static void compare(tsanom_speedup_loop *loop) {
   double pb = loop->baseline_threads, pc = loop->current_threads;
   loop->speedup = loop->efficiency = loop->serial_fraction = NAN;
@@ -68,13 +89,13 @@ static void describe(const tsanom_speedup *analyzer, const tsn_loop *loop,
       .baseline_threads = wanted,
       .current_threads = loop->current_threads,
   };
-  const tsn_team *current = find_current(loop);
+  const tsn_times *current = find_current(loop);
   if (!current) return;
-  answer->current_s = tsn_team_median(current);
-  const tsn_team *baseline = find_baseline(loop, wanted);
+  answer->current_s = tsn_times_median(current);
+  const tsn_times *baseline = find_times(loop, wanted);
   if (!baseline) return;
   answer->baseline_threads = baseline->threads;
-  answer->baseline_s = tsn_team_median(baseline);
+  answer->baseline_s = tsn_times_median(baseline);
   compare(answer);
 }
 
@@ -88,9 +109,11 @@ tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
   if (!isfinite(loop->current_s) || !isfinite(baseline->current_s)) {
     return TSANOM_E_NONFINITE;
   }
+  tsn_environment before = tsn_environment_enter();
   loop->baseline_s = baseline->current_s;
   loop->baseline_threads = baseline->current_threads;
   compare(loop);
+  tsn_environment_leave(before);
   return TSANOM_OK;
 }
 
@@ -98,9 +121,11 @@ tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
                                    tsanom_speedup_loop *loops, size_t capacity,
                                    size_t *count) {
   if (!analyzer || !count || (!loops && capacity)) return TSANOM_E_NULL;
+  tsn_environment before = tsn_environment_enter();
   for (size_t i = 0; i < analyzer->loop_count && i < capacity; i++) {
     describe(analyzer, &analyzer->loops[i], &loops[i]);
   }
+  tsn_environment_leave(before);
   *count = analyzer->loop_count;
   return analyzer->lost || *count > capacity ? TSANOM_PARTIAL : TSANOM_OK;
 }
@@ -121,7 +146,7 @@ static const tsn_loop *main_loop(const tsanom_speedup *analyzer) {
   return best;
 }
 
-/* Iterations of the loop's run that is going on; 0: none is. */
+/* Complete iterations of the active run of a loop; 0: no run is active. */
 static uint64_t under_way(const tsanom_speedup *analyzer, const tsn_loop *loop) {
   for (size_t i = 0; i < analyzer->live_count; i++) {
     if (analyzer->live[i].loop == loop) return analyzer->live[i].iterations;
@@ -129,21 +154,21 @@ static uint64_t under_way(const tsanom_speedup *analyzer, const tsn_loop *loop) 
   return 0;
 }
 
-/* Iterations still to come of a run as long as the last one. */
+/* Remaining iterations of the active run, if it is as long as the last finished one. */
 static uint64_t left_of_run(const tsn_loop *loop, uint64_t now) {
   return now && now < loop->last_run ? loop->last_run - now : 0;
 }
 
-/* The mean of the later iterations on the current threads, with bounds to what others
- * take (see TSN_USUAL): a program warms up at first, so that a quarter of them, or up to
- * a half, are left out. */
+/* Mean of the iterations with the current threads after the warm-up, without outliers
+ * (see TSN_OUTLIER). Of n iterations, the first 2^(floor(log2 n) - 1) are excluded, whose
+ * sum is limited_at[0]: between a quarter and a half, in constant memory. */
 static double expected_seconds(const tsn_loop *loop) {
-  const tsn_team *team = find_current(loop);
-  uint64_t left_out = ((uint64_t)1 << (63 - __builtin_clzll(team->count))) / 2;
-  return (team->usual - team->usual_at[0]) / (double)(team->count - left_out);
+  const tsn_times *times = find_current(loop);
+  uint64_t excluded = ((uint64_t)1 << (63 - __builtin_clzll(times->count))) / 2;
+  return (times->limited - times->limited_at[0]) / (double)(times->count - excluded);
 }
 
-/* Seconds that lie between the runs that `left` more iterations need. */
+/* Seconds between the runs that `left` more iterations need. */
 static double expected_between(const tsn_loop *loop, uint64_t now, uint64_t left) {
   if (loop->runs < 2 || !loop->last_run) return 0;
   uint64_t this_run = left_of_run(loop, now);
@@ -152,14 +177,12 @@ static double expected_between(const tsn_loop *loop, uint64_t now, uint64_t left
   return (double)runs * loop->between / (double)(loop->runs - 1);
 }
 
-tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer, uint64_t iterations,
-                                     tsanom_speedup_prediction *prediction) {
-  if (!analyzer || !prediction) return TSANOM_E_NULL;
+static tsanom_status predict(const tsanom_speedup *analyzer, uint64_t iterations,
+                             tsanom_speedup_prediction *prediction) {
   const tsn_loop *loop = main_loop(analyzer);
-  if (!loop) return TSANOM_INFEASIBLE;
+  if (!loop || (!iterations && !loop->last_run)) return TSANOM_INFEASIBLE;
   uint64_t done = loop->iterations;
   uint64_t now = under_way(analyzer, loop);
-  if (!iterations && !loop->last_run) return TSANOM_INFEASIBLE;
   uint64_t expected = iterations ? iterations : done + left_of_run(loop, now);
   uint64_t left = expected > done ? expected - done : 0;
   double end = loop->last + (double)left * expected_seconds(loop) +
@@ -174,4 +197,17 @@ tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer, uint64_t it
       .total_s = fmax(end, loop->last),
   };
   return TSANOM_OK;
+}
+
+tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer, uint64_t iterations,
+                                     tsanom_speedup_prediction *prediction) {
+  tsanom_speedup_prediction own;
+  if (!analyzer) return TSANOM_E_NULL;
+  tsanom_status status = tsn_versioned_check(&prediction_type, prediction);
+  if (status < 0) return status;
+  tsn_environment before = tsn_environment_enter();
+  status = predict(analyzer, iterations, &own);
+  tsn_environment_leave(before);
+  if (status == TSANOM_OK) tsn_versioned_write(&prediction_type, prediction, &own);
+  return status;
 }

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The analyzer: which loops are going on, and when their iterations end. */
+/* The analyzer: object, active loops, ends of iterations. The nest detector of dpd
+ * reports when a loop is found or ends; in between, an iteration ends after each `period`
+ * events:
+ *
+ *   events     A B C A B C A B C A B C D
+ *   iteration  |0    |1    |2    |3    |
+ *                         ^ found here: iterations 0 and 1 are taken from the history */
 #include "speedup/speedup.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "core/arena.h"
+#include "core/environment.h"
 #include "core/exec.h"
+#include "core/fault.h"
 #include "core/versioned.h"
 
 static const tsanom_speedup_options defaults = {
@@ -23,23 +30,38 @@ tsanom_status tsanom_speedup_options_init(tsanom_speedup_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-static tsanom_status read_options(const tsanom_speedup_options *caller,
-                                  tsanom_speedup_options *own) {
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return status;
-  if (own->max_period < 1 || own->max_period > TSANOM_SPEEDUP_PERIOD_MAX ||
-      own->capacity < 1 || own->capacity > TSANOM_SPEEDUP_LOOPS_MAX ||
-      own->baseline < 0 || own->reserved0 != 0) {
-    return TSANOM_E_OPTION;
-  }
-  return TSANOM_OK;
+size_t tsanom_speedup_options_size(void) {
+  return sizeof(tsanom_speedup_options);
 }
 
-/* What has an iteration of two regions is found in the third, as are longer ones. */
+/* The first field that is out of its range; NULL: all are valid. */
+static const char *invalid_field(const tsanom_speedup_options *o) {
+  if (o->max_period < 1 || o->max_period > TSANOM_SPEEDUP_PERIOD_MAX) {
+    return "options.max_period";
+  }
+  if (o->capacity < 1 || o->capacity > TSANOM_SPEEDUP_LOOPS_MAX) {
+    return "options.capacity";
+  }
+  if (o->baseline < 0) return "options.baseline";
+  if (o->reserved0 != 0) return "options.reserved0";
+  return NULL;
+}
+
+tsanom_status tsn_speedup_options_read(tsanom_speedup_options *own,
+                                       const tsanom_speedup_options *caller,
+                                       const tsanom_exec *exec) {
+  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
+  if (status < 0) return tsn_reject(exec, status, "options");
+  const char *invalid = invalid_field(own);
+  return invalid ? tsn_reject(exec, TSANOM_E_OPTION, invalid) : TSANOM_OK;
+}
+
+/* A loop whose body has two regions is found during its third iteration, like longer
+ * ones. */
 enum { LEAST_EVENTS = 6 };
 
-/* The detector finds a loop when it has seen three iterations and six events, so
- * that four iterations reach back to where it began. */
+/* The detector finds a loop after three iterations and at least LEAST_EVENTS events, so
+ * that four iterations contain its beginning. */
 static uint64_t history_of(size_t max_period) {
   uint64_t events = 64;
   while (events < 4 * (uint64_t)max_period) events *= 2;
@@ -54,99 +76,87 @@ static tsanom_dpd_nest_options nest_options(const tsanom_speedup_options *option
   return own;
 }
 
-/* The analyzer, then the detector, its history and the loops. */
-typedef struct {
-  tsanom_speedup *analyzer;
-  void *nest;
-  size_t nest_bytes;
-  tsn_past_event *past;
-  tsn_loop *loops;
-} pieces;
+void tsn_speedup_layout(tsn_arena *arena, void *context) {
+  tsn_speedup_block *block = context;
+  tsanom_dpd_nest_options nest = nest_options(&block->options);
+  if (tsanom_dpd_nest_size(&nest, &block->nest_bytes) < 0) arena->overflow = true;
+  block->analyzer = tsn_arena_take(arena, 1, sizeof *block->analyzer);
+  block->nest = tsn_arena_take(arena, block->nest_bytes, 1);
+  block->past = tsn_arena_take(arena, (size_t)history_of(block->options.max_period),
+                               sizeof *block->past);
+  block->loops = tsn_arena_take(arena, block->options.capacity, sizeof *block->loops);
+}
 
-static tsanom_status carve(const tsanom_speedup_options *options, tsn_arena *arena,
-                           pieces *p) {
-  tsanom_dpd_nest_options nest = nest_options(options);
-  tsanom_status status = tsanom_dpd_nest_size(&nest, &p->nest_bytes);
-  if (status < 0) return status;
-  p->analyzer = tsn_arena_take(arena, 1, sizeof *p->analyzer);
-  p->nest = tsn_arena_take(arena, p->nest_bytes, 1);
-  p->past =
-      tsn_arena_take(arena, (size_t)history_of(options->max_period), sizeof *p->past);
-  p->loops = tsn_arena_take(arena, options->capacity, sizeof *p->loops);
-  return TSANOM_OK;
+tsanom_status tsn_speedup_start(const tsn_speedup_block *block, const tsanom_exec *exec) {
+  tsanom_dpd_nest_options nest = nest_options(&block->options);
+  tsanom_exec isa_only;
+  tsanom_exec_init(&isa_only, sizeof isa_only);
+  isa_only.isa = exec->isa;
+  tsanom_speedup *made = block->analyzer;
+  memset(made, 0, sizeof *made);
+  made->options = block->options;
+  made->past = block->past;
+  made->past_mask = history_of(block->options.max_period) - 1;
+  made->loops = block->loops;
+  return tsanom_dpd_nest_init(block->nest, block->nest_bytes, &nest, &isa_only,
+                              &made->nest);
 }
 
 tsanom_status tsanom_speedup_size(const tsanom_speedup_options *options, size_t *bytes) {
-  tsanom_speedup_options own;
-  pieces p;
-  tsanom_status status = read_options(options, &own);
-  if (status < 0) return status;
+  tsn_speedup_block block;
   if (!bytes) return TSANOM_E_NULL;
-  tsn_arena arena = tsn_arena_measure();
-  status = carve(&own, &arena, &p);
-  return status < 0 ? status : tsn_arena_bytes(&arena, bytes);
+  tsanom_status status = tsn_speedup_options_read(&block.options, options, NULL);
+  return status < 0 ? status : tsn_layout_bytes(tsn_speedup_layout, &block, bytes);
 }
 
-tsanom_status tsanom_speedup_init(const tsanom_speedup_options *options, void *memory,
-                                  size_t bytes, tsanom_speedup **analyzer) {
-  tsanom_speedup_options own;
-  tsn_workspace workspace;
-  pieces p;
-  tsanom_status status = read_options(options, &own);
+/* `memory` NULL: a block from the allocator of the checked exec. */
+static tsanom_status make(void *memory, size_t bytes,
+                          const tsanom_speedup_options *options, const tsanom_exec *exec,
+                          tsanom_speedup **analyzer) {
+  tsn_speedup_block block;
+  tsn_object owner;
+  if (!analyzer) return tsn_reject(exec, TSANOM_E_NULL, "analyzer");
+  tsanom_status status = tsn_speedup_options_read(&block.options, options, exec);
   if (status < 0) return status;
-  if (!memory || !analyzer) return TSANOM_E_NULL;
-  tsn_arena arena = tsn_arena_measure();
-  status = carve(&own, &arena, &p);
+  status = tsn_object_place(exec, tsn_speedup_layout, &block, memory, bytes, &owner);
   if (status < 0) return status;
-  status = tsn_workspace_borrow(&workspace, &arena, NULL, memory, bytes);
+  status = tsn_speedup_start(&block, exec);
+  if (status < 0) {
+    tsn_object_release(&owner);
+    return status;
+  }
+  block.analyzer->owner = owner;
+  *analyzer = block.analyzer;
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_speedup_init(void *memory, size_t bytes,
+                                  const tsanom_speedup_options *options,
+                                  const tsanom_exec *exec, tsanom_speedup **analyzer) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read(&own, exec);
   if (status < 0) return status;
-  status = carve(&own, &workspace.arena, &p);
-  if (status < 0) return status;
-  tsanom_dpd_nest_options nest = nest_options(&own);
-  tsanom_speedup *made = p.analyzer;
-  memset(made, 0, sizeof *made);
-  made->options = own;
-  made->past = p.past;
-  made->past_mask = history_of(own.max_period) - 1;
-  made->loops = p.loops;
-  status = tsanom_dpd_nest_init(&nest, NULL, p.nest, p.nest_bytes, &made->nest);
-  if (status == TSANOM_OK) *analyzer = made;
-  return status;
+  if (!memory) return tsn_reject(&own, TSANOM_E_NULL, "memory");
+  return make(memory, bytes, options, &own, analyzer);
 }
 
 tsanom_status tsanom_speedup_create(const tsanom_speedup_options *options,
                                     const tsanom_exec *exec, tsanom_speedup **analyzer) {
   tsanom_exec own;
-  size_t bytes = 0;
-  if (!analyzer) return TSANOM_E_NULL;
   tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0) return status;
-  status = tsanom_speedup_size(options, &bytes);
-  if (status < 0) return status;
-  void *block = own.alloc(own.alloc_user, bytes);
-  if (!block) return TSANOM_E_MEMORY;
-  tsanom_speedup *made = NULL;
-  status = tsanom_speedup_init(options, block, bytes, &made);
-  if (!made) {
-    own.dealloc(own.alloc_user, block);
-    return status;
-  }
-  made->block = block;
-  made->dealloc = own.dealloc;
-  made->user = own.alloc_user;
-  *analyzer = made;
-  return TSANOM_OK;
+  return status < 0 ? status : make(NULL, 0, options, &own, analyzer);
 }
 
 void tsanom_speedup_destroy(tsanom_speedup *analyzer) {
-  if (analyzer && analyzer->block) analyzer->dealloc(analyzer->user, analyzer->block);
+  if (analyzer) tsn_object_release(&analyzer->owner);
 }
 
 static tsn_past_event *past_event(const tsanom_speedup *a, uint64_t index) {
   return &a->past[index & a->past_mask];
 }
 
-/* The loop of that start and period, made if need be; NULL where there is no room. */
+/* The loop with this start and period, created if necessary; NULL if the capacity is
+ * exhausted. */
 static tsn_loop *loop_of(tsanom_speedup *a, uint64_t start, size_t period) {
   for (size_t i = 0; i < a->loop_count; i++) {
     tsn_loop *loop = &a->loops[i];
@@ -164,42 +174,45 @@ static tsn_loop *loop_of(tsanom_speedup *a, uint64_t start, size_t period) {
   return loop;
 }
 
-/* The team of that many threads; where there is no room, that of fewest iterations
- * makes place. */
-static tsn_team *team_of(tsn_loop *loop, int32_t threads) {
-  tsn_team *least = loop->team;
-  for (uint32_t i = 0; i < loop->teams; i++) {
-    tsn_team *team = &loop->team[i];
-    if (team->threads == threads) return team;
-    if (team->count < least->count) least = team;
+/* The times for this number of threads. If the capacity is exhausted, those with the
+ * fewest iterations are replaced. */
+static tsn_times *times_of(tsn_loop *loop, int32_t threads) {
+  tsn_times *least = loop->times;
+  for (uint32_t i = 0; i < loop->thread_counts; i++) {
+    tsn_times *times = &loop->times[i];
+    if (times->threads == threads) return times;
+    if (times->count < least->count) least = times;
   }
-  if (loop->teams < TSANOM_SPEEDUP_TEAMS) least = &loop->team[loop->teams++];
-  *least = (tsn_team){.threads = threads};
+  if (loop->thread_counts < TSANOM_SPEEDUP_THREAD_COUNTS) {
+    least = &loop->times[loop->thread_counts++];
+  }
+  *least = (tsn_times){.threads = threads};
   return least;
 }
 
-/* Put a time among the latest in order, where the oldest was or at the end. */
-static void sort_in(tsn_team *team, double seconds) {
-  double *sorted = team->sorted;
-  size_t at = (size_t)team->count, last = at;
-  if (team->count >= TSANOM_SPEEDUP_RECENT) {
+/* Insert a time into the sorted latest times, in place of the oldest one if there are
+ * TSANOM_SPEEDUP_RECENT. */
+static void insert_sorted(tsn_times *times, double seconds) {
+  double *sorted = times->sorted;
+  size_t at = (size_t)times->count, last = at;
+  if (times->count >= TSANOM_SPEEDUP_RECENT) {
     last = TSANOM_SPEEDUP_RECENT - 1;
-    for (at = 0; sorted[at] != team->seconds[team->next];) at++;
+    for (at = 0; sorted[at] != times->seconds[times->next];) at++;
   }
   for (; at > 0 && sorted[at - 1] > seconds; at--) sorted[at] = sorted[at - 1];
   for (; at < last && sorted[at + 1] < seconds; at++) sorted[at] = sorted[at + 1];
   sorted[at] = seconds;
 }
 
-static void add_to_team(tsn_team *team, double seconds) {
-  sort_in(team, seconds);
-  team->seconds[team->next] = seconds;
-  team->next = (team->next + 1) % TSANOM_SPEEDUP_RECENT;
-  team->count++;
-  team->usual += fmin(seconds, TSN_USUAL * tsn_team_median(team));
-  if ((team->count & (team->count - 1)) != 0) return;
-  team->usual_at[0] = team->usual_at[1];
-  team->usual_at[1] = team->usual;
+static void add_time(tsn_times *times, double seconds) {
+  insert_sorted(times, seconds);
+  times->seconds[times->next] = seconds;
+  times->next = (times->next + 1) % TSANOM_SPEEDUP_RECENT;
+  times->count++;
+  times->limited += fmin(seconds, TSN_OUTLIER * tsn_times_median(times));
+  if ((times->count & (times->count - 1)) != 0) return;
+  times->limited_at[0] = times->limited_at[1];
+  times->limited_at[1] = times->limited;
 }
 
 /* The iteration that began with event `live->begun` ends at `time`, before event
@@ -221,8 +234,7 @@ static void complete(tsanom_speedup *a, tsn_live *live, uint64_t next, double ti
     int32_t threads = past_event(a, i)->threads;
     if (threads > iteration.threads) iteration.threads = threads;
   }
-  tsn_team *team = team_of(loop, iteration.threads);
-  add_to_team(team, iteration.seconds);
+  add_time(times_of(loop, iteration.threads), iteration.seconds);
   if (loop->iterations == 0) loop->first = iteration.begin;
   loop->last = time;
   loop->total += iteration.seconds;
@@ -234,7 +246,7 @@ static void complete(tsanom_speedup *a, tsn_live *live, uint64_t next, double ti
   if (a->options.visit) a->options.visit(a->options.visit_user, &iteration);
 }
 
-/* Iterations that ended because event `index` begins the next one. */
+/* Complete the iterations that end because event `index` begins the next one. */
 static void advance(tsanom_speedup *a, tsn_live *live, uint64_t index) {
   while (index - live->begun >= live->period) {
     uint64_t next = live->begun + live->period;
@@ -242,8 +254,8 @@ static void advance(tsanom_speedup *a, tsn_live *live, uint64_t index) {
   }
 }
 
-/* The run of a loop is over; its last event is the one before `index`. What came
- * after an iteration's last region does not belong to the loop any more. */
+/* A run of a loop has ended; its last event is the one before `index`. Its last iteration
+ * ends with its last region: the time after it does not belong to the loop. */
 static void end_run(tsanom_speedup *a, tsn_live *live, uint64_t index) {
   while (index - live->begun > live->period) {
     uint64_t next = live->begun + live->period;
@@ -274,7 +286,7 @@ static void begin_run(tsanom_speedup *a, const tsanom_dpd_loop *found, uint64_t 
       .period = found->period, .first = found->first, .begun = begun, .loop = loop};
 }
 
-/* The detector found or lost a loop by event `index`. */
+/* The detector found or ended a loop at event `index`. */
 static void follow(tsanom_speedup *a, uint64_t index) {
   tsanom_dpd_loop going[TSN_LIVE_MAX];
   size_t count = 0;
@@ -310,10 +322,7 @@ static tsanom_status check_event(const tsanom_speedup *a,
   return event->reserved0 == 0 ? TSANOM_OK : TSANOM_E_OPTION;
 }
 
-tsanom_status tsanom_speedup_push(tsanom_speedup *analyzer,
-                                  const tsanom_speedup_event *event) {
-  if (!analyzer || !event) return TSANOM_E_NULL;
-  tsanom_speedup *a = analyzer;
+tsanom_status tsn_speedup_push(tsanom_speedup *a, const tsanom_speedup_event *event) {
   if (a->finished) return TSANOM_E_STATE;
   tsanom_status status = check_event(a, event);
   if (status < 0) return status;
@@ -333,12 +342,25 @@ tsanom_status tsanom_speedup_push(tsanom_speedup *analyzer,
   return TSANOM_OK;
 }
 
+tsanom_status tsanom_speedup_push(tsanom_speedup *analyzer,
+                                  const tsanom_speedup_event *event) {
+  if (!analyzer || !event) return TSANOM_E_NULL;
+  tsn_environment before = tsn_environment_enter();
+  tsanom_status status = tsn_speedup_push(analyzer, event);
+  tsn_environment_leave(before);
+  return status;
+}
+
+void tsn_speedup_finish(tsanom_speedup *a) {
+  for (size_t i = 0; i < a->live_count; i++) end_run(a, &a->live[i], a->events);
+  a->live_count = 0;
+  a->finished = true;
+}
+
 tsanom_status tsanom_speedup_finish(tsanom_speedup *analyzer) {
   if (!analyzer) return TSANOM_E_NULL;
-  for (size_t i = 0; i < analyzer->live_count; i++) {
-    end_run(analyzer, &analyzer->live[i], analyzer->events);
-  }
-  analyzer->live_count = 0;
-  analyzer->finished = true;
+  tsn_environment before = tsn_environment_enter();
+  tsn_speedup_finish(analyzer);
+  tsn_environment_leave(before);
   return TSANOM_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of an analyzer. */
+/* Internal structure of an analyzer. */
 #ifndef TSN_SPEEDUP_SPEEDUP_H
 #define TSN_SPEEDUP_SPEEDUP_H
 
@@ -7,34 +7,35 @@
 #include <tsanom/dpd.h>
 #include <tsanom/speedup.h>
 
+#include "core/arena.h"
+
 enum { TSN_LIVE_MAX = 64 }; /* loops followed at once */
 
-/* So many medians an iteration counts for at most where the next ones are predicted:
- * what interrupts a program for long is seldom what it goes on with. */
-#define TSN_USUAL 1.5
+/* Long interruptions are outliers: in predictions, an iteration counts at most this
+ * multiple of the running median. */
+#define TSN_OUTLIER 1.5
 
-/* What the analyzer keeps of a past event. */
+/* A past event. */
 typedef struct {
   uint64_t region;
   double begin, end;
-  double parallel; /* seconds in regions before it, since the first */
+  double parallel; /* seconds in regions before it */
   int32_t threads;
 } tsn_past_event;
 
-/* The iterations of a loop that ran with one number of threads, and the latest of them.
- */
+/* Times of the iterations of a loop with one number of threads. */
 typedef struct {
   int32_t threads;
-  uint32_t next; /* where in `seconds` the next goes */
+  uint32_t next; /* index in `seconds` of the next time */
   uint64_t count;
-  double usual;       /* seconds of all, each bounded by TSN_USUAL medians */
-  double usual_at[2]; /* when `count` came to the two latest powers of two */
-  double seconds[TSANOM_SPEEDUP_RECENT];
-  double sorted[TSANOM_SPEEDUP_RECENT]; /* the same by size */
-} tsn_team;
+  double limited;       /* sum of all times, each at most TSN_OUTLIER medians */
+  double limited_at[2]; /* `limited` when `count` was the two latest powers of two */
+  double seconds[TSANOM_SPEEDUP_RECENT]; /* a ring of the latest times */
+  double sorted[TSANOM_SPEEDUP_RECENT];  /* the same, sorted */
+} tsn_times;
 
-/* The median of the latest iterations of a team that has some. */
-double tsn_team_median(const tsn_team *team);
+/* The median of the latest times; `count` must not be 0. */
+double tsn_times_median(const tsn_times *times);
 
 /* A loop over all its runs. */
 typedef struct {
@@ -42,25 +43,24 @@ typedef struct {
   size_t period;
   uint64_t iterations, runs, last_run;
   double first, last, total, parallel;
-  double between; /* seconds from the end of a run to the beginning of the next, in all */
+  double between; /* total seconds from the end of a run to the begin of the next */
   int32_t current_threads;
-  uint32_t teams;
-  tsn_team team[TSANOM_SPEEDUP_TEAMS];
+  uint32_t thread_counts;
+  tsn_times times[TSANOM_SPEEDUP_THREAD_COUNTS];
 } tsn_loop;
 
-/* A run of a loop that is going on. */
+/* An active run of a loop. */
 typedef struct {
   size_t period;
-  uint64_t first; /* as the detector tells it: with the period, which one it is */
-  uint64_t begun; /* index of the event that began the iteration under way */
+  uint64_t
+      first; /* as reported by the detector: with the period, it identifies the run */
+  uint64_t begun; /* index of the event that began the current iteration */
   uint64_t iterations;
   tsn_loop *loop;
 } tsn_live;
 
 struct tsanom_speedup {
-  void *block; /* from the allocator below; NULL: the memory is the caller's */
-  void (*dealloc)(void *alloc_user, void *block);
-  void *user;
+  tsn_object owner;
   tsanom_speedup_options options;
   tsanom_dpd_nest *nest;
   tsn_past_event *past; /* a ring */
@@ -69,10 +69,34 @@ struct tsanom_speedup {
   double parallel; /* seconds in all regions */
   tsn_loop *loops;
   size_t loop_count;
-  bool lost; /* a loop found no room */
+  bool lost; /* a loop was not recorded: the capacity was exhausted */
   bool finished;
   size_t live_count;
   tsn_live live[TSN_LIVE_MAX];
 };
+
+/* The block of an analyzer: the struct, the detector, its history and the loops. */
+typedef struct {
+  tsanom_speedup_options options;
+  tsanom_speedup *analyzer;
+  void *nest;
+  size_t nest_bytes;
+  tsn_past_event *past;
+  tsn_loop *loops;
+} tsn_speedup_block;
+
+tsanom_status tsn_speedup_options_read(tsanom_speedup_options *own,
+                                       const tsanom_speedup_options *caller,
+                                       const tsanom_exec *exec);
+
+/* Layout of a tsn_speedup_block. */
+tsn_layout tsn_speedup_layout;
+
+/* Start, or restart, the analyzer of a block. */
+tsanom_status tsn_speedup_start(const tsn_speedup_block *block, const tsanom_exec *exec);
+
+/* The public functions without checks of pointers, in the default environment. */
+tsanom_status tsn_speedup_push(tsanom_speedup *a, const tsanom_speedup_event *event);
+void tsn_speedup_finish(tsanom_speedup *a);
 
 #endif

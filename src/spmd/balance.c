@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How evenly the work lies: per region, over all, and the verdict. */
+/* Load balance of each region and of the whole program, and the verdict:
+ *
+ *   load balance = mean_i t_i / max_i t_i          t_i: time of process i in hierarchy 1
+ *   serialization = max_i t_i / sum_k max_i T_ik   k: regions of hierarchy 1
+ *   scheduling = sum_k max_i T_ik / elapsed
+ *
+ * Their product is the efficiency. */
 #include <math.h>
 
 #include "spmd/spmd_internal.h"
@@ -10,7 +16,7 @@ static tsanom_spmd_region of_region(const tsn_spmd_input *input,
   tsanom_spmd_region r = {.min = INFINITY, .max = -1, .level = b->level[k]};
   double count = (double)d->processes;
   for (size_t i = 0; i < d->processes; i++) {
-    double time = d->time[i * d->time_stride + k];
+    double time = d->time[i * d->time_ld + k];
     if (time < r.min) {
       r.min = time;
       r.min_process = i;
@@ -38,13 +44,13 @@ static void totals(const tsn_spmd_input *input, const tsn_spmd_buffers *b,
   for (size_t i = 0; i < d->processes; i++) {
     double total = 0;
     for (size_t k = 0; k < d->regions; k++) {
-      if (b->level[k] == 1) total += d->time[i * d->time_stride + k];
+      if (b->level[k] == 1) total += d->time[i * d->time_ld + k];
     }
     report->mean_total += total / (double)d->processes;
     report->max_total = fmax(report->max_total, total);
   }
   report->load_balance = fmin(part(report->mean_total, report->max_total), 1);
-  report->serialisation = fmin(part(report->max_total, report->region_total), 1);
+  report->serialization = fmin(part(report->max_total, report->region_total), 1);
   double balanced = fmin(part(report->mean_total, report->region_total), 1);
   report->verdict_saving = 1 - balanced;
   report->has_elapsed = d->elapsed > 0;
@@ -68,7 +74,7 @@ static int32_t slowest_class(const tsn_spmd_input *input, const tsn_spmd_buffers
     count[b->base[i]]++;
   }
   for (size_t i = 0; i < d->processes; i++) {
-    sum[b->base[i]] += d->time[i * d->time_stride + k] / count[b->base[i]];
+    sum[b->base[i]] += d->time[i * d->time_ld + k] / count[b->base[i]];
   }
   for (size_t c = 0; c < classes; c++) {
     if (sum[c] > most) {

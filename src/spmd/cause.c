@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Root causes: the decision table of section 4.2 and its reducts. */
+/* Root causes: the decision table of section 4.2 and its reducts. Rows are processes, the
+ * decision is the class of a process, and attribute m is the class of metric m in the
+ * critical regions. A reduct names metrics that discern the classes. */
 #include <math.h>
 #include <string.h>
 
@@ -11,53 +13,51 @@ enum {
   EXACT_METRICS = 24    /* beyond, all reducts may be too many to enumerate */
 };
 
-static tsanom_roughset_options rough_options(size_t limit) {
+/* Options of the elements, which the paper's choice needs without absorption, and of the
+ * greedy reduct. */
+static tsanom_roughset_options rough_options(int32_t absorb) {
   tsanom_roughset_options o;
   tsanom_roughset_options_init(&o, sizeof o);
-  o.absorb = 0;
-  o.element_limit = limit;
+  o.absorb = absorb;
+  o.element_limit = ELEMENTS_MOST;
   return o;
 }
 
 /* The largest workspace of the calls below. */
-static tsanom_status scratch_bytes(size_t rows, size_t columns, size_t limit,
-                                   const tsanom_exec *exec, size_t *bytes) {
-  tsanom_roughset_options o = rough_options(limit);
-  tsanom_status (*const query[])(size_t, size_t, const tsanom_roughset_options *,
-                                 const tsanom_exec *, size_t *) = {
-      tsanom_roughset_elements_workspace, tsanom_roughset_core_workspace,
-      tsanom_roughset_minimum_workspace, tsanom_roughset_dependency_workspace};
+tsanom_status tsn_spmd_table_bytes(const tsn_spmd_input *input, size_t *bytes) {
+  size_t rows = input->data.processes, columns = input->data.metrics, one = 0;
+  const tsanom_exec *exec = &input->inner;
+  const tsanom_roughset_options all = rough_options(0), minimal = rough_options(1);
+  const struct {
+    tsanom_status (*bytes)(size_t, size_t, const tsanom_roughset_options *,
+                           const tsanom_exec *, size_t *);
+    const tsanom_roughset_options *options;
+  } query[] = {{tsanom_roughset_elements_workspace, &all},
+               {tsanom_roughset_core_workspace, NULL},
+               {tsanom_roughset_greedy_workspace, &minimal},
+               {tsanom_roughset_dependency_workspace, NULL}};
   *bytes = 0;
-  size_t one;
+  if (columns == 0) return TSANOM_OK;
   for (size_t q = 0; q < sizeof query / sizeof *query; q++) {
-    tsanom_status status = query[q](rows, columns, &o, exec, &one);
+    tsanom_status status = query[q].bytes(rows, columns, query[q].options, exec, &one);
     if (status < 0) return status;
     *bytes = tsn_larger(*bytes, one);
   }
   tsanom_status status =
-      tsanom_roughset_paper_choice_workspace(limit, columns, &o, exec, &one);
+      tsanom_roughset_paper_choice_workspace(ELEMENTS_MOST, columns, exec, &one);
   *bytes = tsn_larger(*bytes, one);
   return status;
 }
 
-tsanom_status tsn_spmd_table_layout(tsn_arena *arena, const tsn_spmd_input *input,
-                                    tsn_spmd_table *t) {
+void tsn_spmd_table_layout(tsn_arena *arena, const tsn_spmd_input *input,
+                           tsn_spmd_table *t) {
   size_t rows = input->data.processes, columns = input->data.metrics;
-  if (columns && rows > SIZE_MAX / columns) return TSANOM_E_OVERFLOW;
   t->words = (columns + 63) / 64;
-  t->limit = ELEMENTS_MOST;
-  t->scratch_bytes = 0;
-  if (columns) {
-    tsanom_status status =
-        scratch_bytes(rows, columns, t->limit, &input->exec, &t->scratch_bytes);
-    if (status < 0) return status;
-  }
-  t->code = tsn_arena_take(arena, rows * columns, sizeof *t->code);
-  t->elements = tsn_arena_take(arena, t->limit * t->words, sizeof *t->elements);
+  t->limit = columns ? ELEMENTS_MOST : 0;
+  t->code = tsn_arena_take(arena, rows, columns * sizeof *t->code);
+  t->elements = tsn_arena_take(arena, t->limit, t->words * sizeof *t->elements);
   t->core = tsn_arena_take(arena, t->words, sizeof *t->core);
   t->reduct = tsn_arena_take(arena, t->words, sizeof *t->reduct);
-  t->scratch = tsn_arena_take(arena, t->scratch_bytes, 1);
-  return TSANOM_OK;
 }
 
 /* The norms of the points; whether none is a NaN. */
@@ -72,7 +72,8 @@ static bool complete_norms(const tsn_spmd_points *points, double *norm, double *
   return complete;
 }
 
-/* Noise of a metric shows in all of hierarchy 1, not in the few regions looked at. */
+/* Noise of a metric is estimated over all of hierarchy 1, because the critical regions
+ * are too few. */
 static double metric_noise(const tsn_spmd_input *input, tsn_spmd_buffers *b,
                            const double *matrix) {
   const tsanom_spmd_data *d = &input->data;
@@ -82,9 +83,8 @@ static double metric_noise(const tsn_spmd_input *input, tsn_spmd_buffers *b,
   for (uint32_t k = 0; k < d->regions; k++) {
     if (b->level[k] == 1) outermost[count++] = k;
   }
-  int exponent =
-      tsn_spmd_exponent(matrix, d->processes, d->metric_stride, outermost, count);
-  tsn_spmd_gather(&b->points, matrix, d->metric_stride, outermost, count, exponent);
+  int exponent = tsn_spmd_exponent(matrix, d->processes, d->metric_ld, outermost, count);
+  tsn_spmd_gather(&b->points, matrix, d->metric_ld, outermost, count, exponent);
   if (!complete_norms(&b->points, b->key, &largest)) return 0;
   return tsn_spmd_noise_level(&b->points, count, b->key);
 }
@@ -101,19 +101,18 @@ static tsanom_status choose_cut(const tsn_spmd_input *input, tsn_spmd_buffers *b
   return tsn_spmd_cut(input, &b->optics, *eps, eps);
 }
 
-/* Code one metric: its values in the listed regions, classified; the numbers are
- * closed up over processes where it was not measured, which are points of no
- * neighbour. */
+/* Code one metric: its values in the listed regions, classified. Processes where it was
+ * not measured are points without neighbors; their classes are left out of the
+ * numbering. */
 static tsanom_status code_metric(const tsn_spmd_input *input, tsn_spmd_buffers *b,
                                  size_t m, size_t columns) {
   const tsanom_spmd_data *d = &input->data;
   tsn_spmd_points *points = &b->points;
-  const double *matrix = d->metric + m * d->processes * d->metric_stride;
+  const double *matrix = d->metric + m * d->processes * d->metric_ld;
   bool by_noise = input->options.cut == TSANOM_SPMD_CUT_NOISE;
   double noise = by_noise ? metric_noise(input, b, matrix) : 0, largest;
-  int exponent =
-      tsn_spmd_exponent(matrix, d->processes, d->metric_stride, b->list, columns);
-  tsn_spmd_gather(points, matrix, d->metric_stride, b->list, columns, exponent);
+  int exponent = tsn_spmd_exponent(matrix, d->processes, d->metric_ld, b->list, columns);
+  tsn_spmd_gather(points, matrix, d->metric_ld, b->list, columns, exponent);
   bool complete = complete_norms(points, b->key, &largest);
   double eps = input->options.metric_tolerance * largest;
   if (complete) {
@@ -139,7 +138,7 @@ static tsanom_status code_metric(const tsn_spmd_input *input, tsn_spmd_buffers *
   return TSANOM_OK;
 }
 
-/* List the regions whose metrics are looked at. */
+/* List the regions whose metrics are classified. */
 static size_t list_regions(const tsn_spmd_input *input, tsn_spmd_buffers *b,
                            const tsanom_spmd_report *report) {
   size_t count = 0;
@@ -171,27 +170,26 @@ static int32_t collect(void *user, const uint64_t *reduct, size_t size) {
   return 0;
 }
 
-/* The paper's choice among the reducts, or a greedy one where these are too many. */
+/* The paper's choice among the reducts, or a greedy one if there are too many. */
 static tsanom_status find_reducts(const tsn_spmd_input *input, tsn_spmd_table *t,
                                   const tsanom_roughset_table *table,
-                                  const tsanom_roughset_options *o,
                                   tsanom_spmd_report *report) {
-  const tsanom_exec *exec = &input->exec;
+  const tsanom_exec *exec = &input->inner;
+  const tsanom_roughset_options all = rough_options(0), minimal = rough_options(1);
   collector c = {report, t->words};
+  const tsanom_roughset_visitor visitor = {.visit = collect, .user = &c};
   if (table->attributes <= EXACT_METRICS) {
     size_t count = 0;
-    tsanom_status status = tsanom_roughset_elements(
-        table, o, exec, t->scratch, t->scratch_bytes, t->elements, t->limit, &count);
+    tsanom_status status =
+        tsanom_roughset_elements(table, &all, exec, t->elements, t->limit, &count);
     if (status == TSANOM_STOPPED) return status;
     if (status == TSANOM_OK) {
-      return tsanom_roughset_paper_choice(t->elements, count, table->attributes, o, exec,
-                                          t->scratch, t->scratch_bytes, collect, &c,
-                                          NULL);
+      return tsanom_roughset_paper_choice(t->elements, count, table->attributes, exec,
+                                          &visitor, NULL);
     }
   }
   size_t size = 0;
-  tsanom_status status = tsanom_roughset_greedy(table, o, exec, t->scratch,
-                                                t->scratch_bytes, t->reduct, &size);
+  tsanom_status status = tsanom_roughset_greedy(table, &minimal, exec, t->reduct, &size);
   if (status == TSANOM_OK) collect(&c, t->reduct, size);
   return status;
 }
@@ -212,15 +210,12 @@ tsanom_status tsn_spmd_cause(const tsn_spmd_input *input, tsn_spmd_buffers *b,
   table.attributes = metrics;
   table.values = t->code;
   table.decision = b->base;
-  tsanom_roughset_options o = rough_options(t->limit);
-  tsanom_status status =
-      tsanom_roughset_dependency(&table, NULL, &o, &input->exec, t->scratch,
-                                 t->scratch_bytes, NULL, NULL, &report->dependency);
+  tsanom_status status = tsanom_roughset_dependency(&table, NULL, NULL, &input->inner,
+                                                    NULL, NULL, &report->dependency);
   if (status == TSANOM_OK) {
-    status = tsanom_roughset_core(&table, &o, &input->exec, t->scratch, t->scratch_bytes,
-                                  t->core);
+    status = tsanom_roughset_core(&table, NULL, &input->inner, t->core);
   }
-  if (status == TSANOM_OK) status = find_reducts(input, t, &table, &o, report);
+  if (status == TSANOM_OK) status = find_reducts(input, t, &table, report);
   if (status != TSANOM_OK) {
     report->reducts = 0;
     report->verdict_metric = TSANOM_SPMD_NONE;

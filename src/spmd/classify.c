@@ -3,7 +3,7 @@
  *
  * OPTICS with MinPts = 1 reaches a point by its distance to the nearest point
  * already in order, so that cutting at eps' leaves the connected components of the
- * graph of distances up to eps'. The search asks for the classes alone, hundreds of
+ * graph of distances up to eps'. The search needs only the classes, hundreds of
  * times; walking the components needs no order and, while classes are compact, far
  * fewer than n^2 / 2 distances. */
 #include <math.h>

@@ -17,9 +17,9 @@ static bool leave_out(tsn_spmd_searcher *s, const uint32_t *member, size_t n) {
 static bool put_in(tsn_spmd_searcher *s, const uint32_t *member, size_t n) {
   const tsanom_spmd_data *d = &s->input->data;
   tsn_spmd_points *points = &s->b->points;
-  tsn_spmd_set_free(points, d->time + member[0], d->time_stride, s->exponent);
+  tsn_spmd_set_free(points, d->time + member[0], d->time_ld, s->exponent);
   for (size_t m = 1; m < n; m++) {
-    tsn_spmd_add_free(points, d->time + member[m], d->time_stride, s->exponent);
+    tsn_spmd_add_free(points, d->time + member[m], d->time_ld, s->exponent);
   }
   return tsn_spmd_decide(s, 3, s->b->level[member[0]], member, n);
 }
@@ -34,7 +34,7 @@ static bool next_combination(uint32_t *index, size_t n, size_t count) {
   return true;
 }
 
-/* All combinations of n candidates: how many are critical, and with whom. */
+/* Try all combinations of n candidates; count the critical ones, in all and by member. */
 static size_t combinations(tsn_spmd_searcher *s, try_members *try,
                            const uint32_t *candidate, size_t count, size_t n) {
   uint32_t *index = s->b->list, *member = s->b->list + s->input->data.regions;
@@ -55,8 +55,8 @@ static size_t combinations(tsn_spmd_searcher *s, try_members *try,
   return found;
 }
 
-/* Roles from the `found` combinations that are critical. Returns how many regions all
- * of these hold. */
+/* Set roles by the `found` combinations that are critical. Returns the number of regions
+ * in all of them. */
 static size_t intersect(tsn_spmd_buffers *b, const uint32_t *candidate, size_t count,
                         size_t found) {
   size_t common = 0;
@@ -70,7 +70,8 @@ static size_t intersect(tsn_spmd_buffers *b, const uint32_t *candidate, size_t c
   return common;
 }
 
-/* The smallest combinations that are critical: how many, and of how many regions. */
+/* The smallest combinations that are critical: their number, and that of their regions.
+ */
 static size_t smallest(tsn_spmd_searcher *s, try_members *try, const uint32_t *candidate,
                        size_t count, size_t *size) {
   size_t most = s->input->options.combination_size;

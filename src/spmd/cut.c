@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where to cut: OPTICS over the points, and its automatic cut. */
+/* The distance eps' of the automatic cut: OPTICS over the points with MinPts = 1, and the
+ * gap of its reachabilities that chance does not explain. */
 #include <math.h>
 
+#include "core/size.h"
 #include "spmd/spmd_internal.h"
 
 static tsanom_optics_options single_linkage(void) {
@@ -11,32 +13,34 @@ static tsanom_optics_options single_linkage(void) {
   return o;
 }
 
-tsanom_status tsn_spmd_optics_layout(tsn_arena *arena, const tsn_spmd_input *input,
-                                     tsn_spmd_optics *optics) {
+tsanom_status tsn_spmd_optics_bytes(const tsn_spmd_input *input, size_t *bytes) {
   size_t processes = input->data.processes, order, split;
-  size_t dimensions = (input->data.regions + 8) / 8 * 8;
+  size_t dimensions = tsn_round_up(input->data.regions + 1, 8);
   tsanom_optics_options o = single_linkage();
   tsanom_status status =
-      tsanom_optics_workspace(processes, dimensions, &o, &input->exec, &order);
+      tsanom_optics_workspace(processes, dimensions, &o, &input->inner, &order);
   if (status < 0) return status;
-  status = tsanom_optics_split_workspace(processes, &input->exec, &split);
-  if (status < 0) return status;
-  optics->scratch_bytes = order > split ? order : split;
+  status = tsanom_optics_split_workspace(processes, &input->inner, &split);
+  if (status >= 0) *bytes = tsn_larger(order, split);
+  return status;
+}
+
+void tsn_spmd_optics_layout(tsn_arena *arena, const tsn_spmd_input *input,
+                            tsn_spmd_optics *optics) {
+  size_t processes = input->data.processes;
   optics->order = tsn_arena_take(arena, processes, sizeof *optics->order);
   optics->reachability = tsn_arena_take(arena, processes, sizeof *optics->reachability);
   optics->core = tsn_arena_take(arena, processes, sizeof *optics->core);
   optics->label = tsn_arena_take(arena, processes, sizeof *optics->label);
-  optics->scratch = tsn_arena_take(arena, optics->scratch_bytes, 1);
-  return TSANOM_OK;
 }
 
 tsanom_status tsn_spmd_order(const tsn_spmd_input *input, const tsn_spmd_points *points,
                              tsn_spmd_optics *optics) {
   tsanom_optics_options o = single_linkage();
   return tsanom_optics_order(points->at, points->count, points->stride, points->stride,
-                             &o, &input->exec, optics->scratch, optics->scratch_bytes,
-                             optics->order, optics->reachability, NULL, optics->core,
-                             NULL);
+                             &o, &input->inner, input->inner.work,
+                             input->inner.work_bytes, optics->order, optics->reachability,
+                             NULL, optics->core, NULL);
 }
 
 tsanom_status tsn_spmd_cut(const tsn_spmd_input *input, tsn_spmd_optics *optics,
@@ -47,8 +51,8 @@ tsanom_status tsn_spmd_cut(const tsn_spmd_input *input, tsn_spmd_optics *optics,
   size_t clusters = 0;
   tsanom_status status =
       tsanom_optics_split(optics->order, optics->reachability, optics->core,
-                          input->data.processes, &o, &input->exec, optics->scratch,
-                          optics->scratch_bytes, optics->label, &clusters, eps, NULL);
+                          input->data.processes, &o, &input->inner, input->inner.work,
+                          input->inner.work_bytes, optics->label, &clusters, eps, NULL);
   if (clusters <= 1) *eps = INFINITY;
   return status;
 }

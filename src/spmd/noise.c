@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far apart processes lie by noise alone.
+/* The distance of processes that noise alone explains.
  *
- * Noise strikes each region of each process by itself; what is wrong with a program sits
- * in few regions, or in all of them alike, as where a process has more of all work. Be
- * m_k the median time of region k and a_i the median of T_ik / m_k, which is how much of
- * all work process i has. Then T_ik / m_k - a_i is noise in most regions, and its median
+ * Noise is independent in each region of each process; a fault of the program lies in
+ * few regions, or equally in all of them, if a process has more of all work. Let
+ * m_k be the median time of region k and a_i the median of T_ik / m_k, the share of
+ * process i in all work. Then T_ik / m_k - a_i is noise in most regions, and its median
  * absolute deviation, in a region over the processes, of these over the regions, is that
  * of the noise, whatever the others hold. */
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "core/sort.h"
 #include "spmd/spmd_internal.h"
 
-/* Of fewer, a_i takes too much of the noise away. */
+/* With fewer, a_i removes too much of the noise. */
 enum { LEAST_COLUMNS = 5 };
 
 /* A normal distribution's standard deviation over its median absolute deviation. */

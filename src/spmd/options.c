@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the caller hands over: defaults and checks. */
+/* Arguments of the analysis: defaults and checks. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "core/check.h"
+#include "core/size.h"
 #include "core/versioned.h"
 #include "spmd/spmd_internal.h"
 
@@ -37,6 +40,39 @@ tsanom_status tsanom_spmd_report_init(tsanom_spmd_report *report, size_t struct_
   return tsn_versioned_init(&report_type, report, struct_size);
 }
 
+size_t tsanom_spmd_data_size(void) {
+  return sizeof(tsanom_spmd_data);
+}
+
+size_t tsanom_spmd_options_size(void) {
+  return sizeof(tsanom_spmd_options);
+}
+
+size_t tsanom_spmd_report_size(void) {
+  return sizeof(tsanom_spmd_report);
+}
+
+/* A condition on a field of an argument, and the status if it does not hold. */
+typedef struct {
+  const char *field;
+  bool holds;
+  tsanom_status status;
+} condition;
+
+static tsanom_status require(const tsanom_exec *exec, const char *prefix,
+                             const condition *conditions, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (conditions[i].holds) continue;
+    char argument[64];
+    (void)snprintf(argument, sizeof argument, "%s%s", prefix, conditions[i].field);
+    return tsn_reject(exec, conditions[i].status, argument);
+  }
+  return TSANOM_OK;
+}
+
+#define REQUIRE(exec, prefix, conditions) \
+  require(exec, prefix, conditions, sizeof(conditions) / sizeof *(conditions))
+
 /* Written so that a NaN fails. */
 static bool is_tolerance(double value) {
   return value > 0 && value <= 1;
@@ -46,77 +82,98 @@ tsanom_status tsn_spmd_read_options(tsn_spmd_input *input,
                                     const tsanom_spmd_options *options,
                                     const tsanom_exec *exec) {
   tsanom_spmd_options *own = &input->options;
-  tsanom_status status = tsn_versioned_read(&options_type, own, options);
+  tsanom_status status = tsn_exec_read(&input->exec, exec);
   if (status < 0) return status;
-  bool good =
-      is_tolerance(own->tolerance) && is_tolerance(own->metric_tolerance) &&
-      (own->tree == TSANOM_SPMD_FOREST || own->tree == TSANOM_SPMD_PROGRAM) &&
-      (own->norm == TSANOM_SPMD_LARGEST_NORM || own->norm == TSANOM_SPMD_MEAN_NORM) &&
-      own->cut >= TSANOM_SPMD_CUT_TOLERANCE && own->cut <= TSANOM_SPMD_CUT_NOISE &&
-      (own->deep == 0 || own->deep == 1);
-  if (!good) return TSANOM_E_OPTION;
-  if ((status = tsn_exec_read(&input->exec, exec)) < 0) return status;
   input->exec.threads = 1;
-  return TSANOM_OK;
+  input->inner = input->exec;
+  input->inner.work = NULL;
+  input->inner.work_bytes = 0;
+  input->inner.fault = NULL;
+  status = tsn_versioned_read(&options_type, own, options);
+  if (status < 0) return tsn_reject(&input->exec, status, "options");
+  const tsanom_status bad = TSANOM_E_OPTION;
+  const condition conditions[] = {
+      {"tolerance", is_tolerance(own->tolerance), bad},
+      {"metric_tolerance", is_tolerance(own->metric_tolerance), bad},
+      {"tree", own->tree >= 0 && own->tree <= TSANOM_SPMD_PROGRAM, bad},
+      {"norm", own->norm >= 0 && own->norm <= TSANOM_SPMD_MEAN_NORM, bad},
+      {"cut", own->cut >= 0 && own->cut <= TSANOM_SPMD_CUT_NOISE, bad},
+      {"deep", own->deep == 0 || own->deep == 1, bad}};
+  return REQUIRE(&input->exec, "options.", conditions);
 }
 
-static tsanom_status check_times(const tsanom_spmd_data *d) {
+tsanom_status tsn_spmd_check_sizes(const tsn_spmd_input *input, const char *prefix) {
+  const tsanom_spmd_data *d = &input->data;
+  const condition conditions[] = {
+      {"processes", d->processes >= 1 && d->processes <= INT32_MAX, TSANOM_E_COUNT},
+      {"regions", d->regions >= 1 && d->regions <= INT32_MAX, TSANOM_E_COUNT},
+      {"metrics", d->metrics <= INT32_MAX, TSANOM_E_COUNT}};
+  return REQUIRE(&input->exec, prefix, conditions);
+}
+
+static tsanom_status check_times(const tsanom_spmd_data *d, const tsanom_exec *exec) {
   for (size_t i = 0; i < d->processes; i++) {
-    const double *row = d->time + i * d->time_stride;
-    if (!tsn_all_finite(row, d->regions)) return TSANOM_E_NONFINITE;
+    const double *row = d->time + i * d->time_ld;
+    if (!tsn_all_finite(row, d->regions)) {
+      return tsn_reject_pair(exec, TSANOM_E_NONFINITE, "data.time", i,
+                             tsn_first_nonfinite(row, d->regions));
+    }
     for (size_t k = 0; k < d->regions; k++) {
-      if (row[k] < 0) return TSANOM_E_VALUE;
+      if (row[k] < 0) return tsn_reject_pair(exec, TSANOM_E_VALUE, "data.time", i, k);
     }
   }
   return TSANOM_OK;
 }
 
-static tsanom_status check_metrics(const tsanom_spmd_data *d) {
+static tsanom_status check_metrics(const tsanom_spmd_data *d, const tsanom_exec *exec) {
   for (size_t i = 0; i < d->metrics * d->processes; i++) {
-    const double *row = d->metric + i * d->metric_stride;
+    const double *row = d->metric + i * d->metric_ld;
     for (size_t k = 0; k < d->regions; k++) {
-      if (isinf(row[k])) return TSANOM_E_NONFINITE;
+      if (isinf(row[k])) {
+        return tsn_reject_pair(exec, TSANOM_E_NONFINITE, "data.metric", i, k);
+      }
     }
   }
   return TSANOM_OK;
 }
 
-static bool fits(size_t rows, size_t stride) {
-  return !stride || rows <= (SIZE_MAX >> 4) / stride;
+/* Whether `rows` rows of `ld` numbers can exist. */
+static bool fits(size_t rows, size_t ld) {
+  return tsn_array_fits(ld, sizeof(double)) && tsn_array_fits(rows, ld * sizeof(double));
 }
 
 tsanom_status tsn_spmd_read_data(tsn_spmd_input *input, const tsanom_spmd_data *data) {
   tsanom_spmd_data *own = &input->data;
-  if (!data) return TSANOM_E_NULL;
+  const tsanom_exec *exec = &input->exec;
+  if (!data) return tsn_reject(exec, TSANOM_E_NULL, "data");
   tsanom_status status = tsn_versioned_read(&data_type, own, data);
-  if (status < 0) return status;
-  if (own->processes < 1 || own->processes > INT32_MAX || own->regions < 1 ||
-      own->regions > INT32_MAX || own->metrics > INT32_MAX) {
-    return TSANOM_E_COUNT;
-  }
-  if (!own->parent || !own->time || (own->metrics && !own->metric)) return TSANOM_E_NULL;
-  if (!own->time_stride) own->time_stride = own->regions;
-  if (!own->metric_stride) own->metric_stride = own->regions;
-  if (own->time_stride < own->regions || own->metric_stride < own->regions ||
-      !(own->elapsed >= 0 && isfinite(own->elapsed))) {
-    return TSANOM_E_OPTION;
-  }
-  if (!fits(own->processes, own->time_stride) || !fits(own->metrics, own->processes) ||
-      !fits(own->metrics * own->processes, own->metric_stride)) {
-    return TSANOM_E_OVERFLOW;
-  }
-  if ((status = check_times(own)) < 0) return status;
-  return check_metrics(own);
+  if (status < 0) return tsn_reject(exec, status, "data");
+  if ((status = tsn_spmd_check_sizes(input, "data.")) < 0) return status;
+  if (!own->time_ld) own->time_ld = own->regions;
+  if (!own->metric_ld) own->metric_ld = own->regions;
+  const condition conditions[] = {
+      {"parent", own->parent, TSANOM_E_NULL},
+      {"time", own->time, TSANOM_E_NULL},
+      {"metric", !own->metrics || own->metric, TSANOM_E_NULL},
+      {"time_ld", own->time_ld >= own->regions, TSANOM_E_OPTION},
+      {"metric_ld", own->metric_ld >= own->regions, TSANOM_E_OPTION},
+      {"elapsed", own->elapsed >= 0 && isfinite(own->elapsed), TSANOM_E_OPTION},
+      {"time_ld", fits(own->processes, own->time_ld), TSANOM_E_OVERFLOW},
+      {"metrics", fits(own->metrics, own->processes), TSANOM_E_OVERFLOW},
+      {"metric_ld", !own->metrics || fits(own->metrics * own->processes, own->metric_ld),
+       TSANOM_E_OVERFLOW}};
+  if ((status = REQUIRE(exec, "data.", conditions)) < 0) return status;
+  if ((status = check_times(own, exec)) < 0) return status;
+  return check_metrics(own, exec);
 }
 
 tsanom_status tsn_spmd_read_report(const tsanom_spmd_report *caller,
                                    tsanom_spmd_report *own) {
-  if (!caller) return TSANOM_E_NULL;
-  tsanom_spmd_report given;
-  tsanom_status status = tsn_versioned_read(&report_type, &given, caller);
+  tsanom_status status = tsn_versioned_check(&report_type, caller);
   if (status < 0) return status;
+  tsanom_spmd_report given = report_defaults;
+  memcpy(&given, caller, tsn_smaller(caller->struct_size, sizeof given));
   *own = report_defaults;
-  own->struct_size = given.struct_size;
   own->class_of = given.class_of;
   own->region = given.region;
   own->decision = given.decision;
@@ -130,4 +187,8 @@ tsanom_status tsn_spmd_read_report(const tsanom_spmd_report *caller,
   own->reduct = given.reduct;
   own->reduct_capacity = given.reduct ? given.reduct_capacity : 0;
   return TSANOM_OK;
+}
+
+void tsn_spmd_write_report(tsanom_spmd_report *caller, const tsanom_spmd_report *own) {
+  tsn_versioned_write(&report_type, caller, own);
 }

@@ -9,17 +9,17 @@
 
 #include "spmd/search.h"
 
-/* Note which regions have times at all, and list those of hierarchy 1, widest
- * spread first: a sum of squares then passes a limit early. */
-static size_t survey(const tsn_spmd_searcher *s) {
+/* Mark the regions that have times at all, and list those of hierarchy 1, widest spread
+ * first: a sum of squares then exceeds a limit early. */
+static size_t find_candidates(const tsn_spmd_searcher *s) {
   const tsanom_spmd_data *d = &s->input->data;
   tsn_spmd_buffers *b = s->b;
   size_t count = 0;
   for (size_t k = 0; k < d->regions; k++) {
     double low = d->time[k], high = d->time[k];
     for (size_t i = 1; i < d->processes; i++) {
-      low = fmin(low, d->time[i * d->time_stride + k]);
-      high = fmax(high, d->time[i * d->time_stride + k]);
+      low = fmin(low, d->time[i * d->time_ld + k]);
+      high = fmax(high, d->time[i * d->time_ld + k]);
     }
     b->role[k] =
         (uint8_t)((high > 0 ? TSN_SPMD_TIMED : 0) | (high > low ? TSN_SPMD_VARIES : 0));
@@ -31,7 +31,7 @@ static size_t survey(const tsn_spmd_searcher *s) {
   return count;
 }
 
-/* Scaled sums of squares neither overflow nor vanish; severity is free of scale. */
+/* Scaled sums of squares neither overflow nor underflow; severity has no scale. */
 static void measure(const tsn_spmd_searcher *s, double *resolution) {
   const tsn_spmd_input *input = s->input;
   tsn_spmd_points *points = &s->b->points;
@@ -51,7 +51,7 @@ static void measure(const tsn_spmd_searcher *s, double *resolution) {
   s->report->mean_norm = ldexp(mean, -s->exponent);
 }
 
-/* Fix eps' for the whole search. The order is made where it is needed. */
+/* Choose eps' for the whole search. The order is computed only if it is needed. */
 static tsanom_status choose_cut(const tsn_spmd_searcher *s, double resolution) {
   tsn_spmd_optics *optics = &s->b->optics;
   tsanom_spmd_report *r = s->report;
@@ -108,7 +108,7 @@ bool tsn_spmd_stopped(tsn_spmd_searcher *s) {
   return true;
 }
 
-/* Step 2. Returns how many 1-CCRs there are; they are picked. */
+/* Step 2. Returns the number of 1-CCRs; they are picked. */
 static size_t single_regions(tsn_spmd_searcher *s) {
   tsn_spmd_buffers *b = s->b;
   size_t found = 0;
@@ -132,7 +132,7 @@ static size_t nested_regions(tsn_spmd_searcher *s, uint32_t j, size_t picked) {
   for (uint32_t k = 0; k < d->regions; k++) {
     if (d->parent[k] != (int32_t)j || !(b->role[k] & TSN_SPMD_TIMED)) continue;
     if (tsn_spmd_stopped(s)) return picked;
-    tsn_spmd_set_free(&b->points, d->time + k, d->time_stride, s->exponent);
+    tsn_spmd_set_free(&b->points, d->time + k, d->time_ld, s->exponent);
     if (tsn_spmd_decide(s, 4, b->level[k], &k, 1)) {
       b->role[k] |= TSN_SPMD_CCR;
       b->pick[picked++] = k;
@@ -191,7 +191,7 @@ static void descend_from_combined(tsn_spmd_searcher *s) {
     if (!(b->role[j] & TSN_SPMD_TOGETHER)) continue;
     if (tsn_spmd_stopped(s)) return;
     weight[0] = 1;
-    tsn_spmd_set_free(&b->points, d->time + j, d->time_stride, s->exponent);
+    tsn_spmd_set_free(&b->points, d->time + j, d->time_ld, s->exponent);
     if (!tsn_spmd_decide(s, 4, 1, &j, 1)) continue;
     b->role[j] &= (uint8_t)~TSN_SPMD_CCCR;
     b->pick[0] = j;
@@ -200,7 +200,7 @@ static void descend_from_combined(tsn_spmd_searcher *s) {
   }
 }
 
-/* From the classes of step 1 on. */
+/* Steps 2 to 5. */
 static void find_regions(tsn_spmd_searcher *s) {
   size_t found = single_regions(s);
   if (s->report->search == TSANOM_SPMD_UNFINISHED) return;
@@ -220,15 +220,14 @@ tsanom_status tsn_spmd_search(const tsn_spmd_input *input, tsn_spmd_buffers *b,
   const tsanom_spmd_data *d = &input->data;
   tsn_spmd_searcher s = {
       .input = input, .b = b, .report = report, .left = input->options.combination_limit};
-  size_t outermost = s.outermost = survey(&s);
-  s.exponent =
-      tsn_spmd_exponent(d->time, d->processes, d->time_stride, b->list, outermost);
-  tsn_spmd_gather(&b->points, d->time, d->time_stride, b->list, outermost, s.exponent);
+  size_t outermost = s.outermost = find_candidates(&s);
+  s.exponent = tsn_spmd_exponent(d->time, d->processes, d->time_ld, b->list, outermost);
+  tsn_spmd_gather(&b->points, d->time, d->time_ld, b->list, outermost, s.exponent);
   double resolution;
   measure(&s, &resolution);
   tsanom_status status = choose_cut(&s, resolution);
   if (status < 0) return status;
-  if (status == TSANOM_STOPPED) { /* one class for want of a better answer */
+  if (status == TSANOM_STOPPED) { /* report one class */
     s.b->points.limit = INFINITY;
     report->eps = INFINITY;
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of the search share. */
+/* Declarations shared by the parts of the search. */
 #ifndef TSN_SPMD_SEARCH_H
 #define TSN_SPMD_SEARCH_H
 
@@ -29,7 +29,7 @@ bool tsn_spmd_stopped(tsn_spmd_searcher *s);
 void tsn_spmd_combine_outermost(tsn_spmd_searcher *s);
 
 /* Step 3 farther in: combinations of the `count` regions that are candidates, nested
- * directly in one, take its place together. Returns how many are critical. */
+ * directly in one, take its place together. Returns the number of critical ones. */
 size_t tsn_spmd_combine_nested(tsn_spmd_searcher *s, const uint32_t *candidate,
                                size_t count);
 

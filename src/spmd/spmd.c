@@ -1,20 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The analysis as a whole: workspace, order of the parts, report. */
+/* The analysis as a whole:
+ *
+ *   levels (tree.c) -> search of critical regions (search.c, combine.c; classes by
+ *   classify.c, eps' by cut.c and noise.c) -> balance (balance.c) -> root causes
+ * (cause.c)
+ *
+ * Source: "A Novel Similarity Analysis and Rough Set Method", sections 3 and 4. */
 #include <string.h>
 
+#include "core/size.h"
 #include "spmd/spmd_internal.h"
 
-static tsanom_status layout(tsn_arena *arena, const tsn_spmd_input *input,
-                            tsn_spmd_buffers *b) {
-  size_t processes = input->data.processes, regions = input->data.regions;
-  size_t more = processes > regions ? processes : regions;
+/* One call. */
+typedef struct {
+  tsn_spmd_input input;
+  tsn_spmd_buffers buffers;
+  tsanom_spmd_report *report; /* the caller's */
+  tsanom_spmd_report own;
+} analysis;
+
+static void layout(tsn_arena *arena, void *context) {
+  analysis *a = context;
+  tsn_spmd_buffers *b = &a->buffers;
+  size_t processes = a->input.data.processes, regions = a->input.data.regions;
+  size_t ld = tsn_round_up(regions + 1, 8);
   tsn_spmd_points *p = &b->points;
   p->count = processes;
-  size_t stride = (regions + 8) / 8 * 8;
-  if (processes > SIZE_MAX / stride) return TSANOM_E_OVERFLOW;
-  p->at = tsn_arena_take(arena, processes * stride, sizeof *p->at);
-  p->weight = tsn_arena_take(arena, stride, sizeof *p->weight);
-  p->centroid = tsn_arena_take(arena, stride, sizeof *p->centroid);
+  p->at = tsn_arena_take(arena, processes, ld * sizeof *p->at);
+  p->weight = tsn_arena_take(arena, ld, sizeof *p->weight);
+  p->centroid = tsn_arena_take(arena, ld, sizeof *p->centroid);
   p->away = tsn_arena_take(arena, processes, sizeof *p->away);
   p->open = tsn_arena_take(arena, processes, sizeof *p->open);
   p->queued = tsn_arena_take(arena, processes, sizeof *p->queued);
@@ -26,33 +40,42 @@ static tsanom_status layout(tsn_arena *arena, const tsn_spmd_input *input,
   b->pick = tsn_arena_take(arena, regions, sizeof *b->pick);
   b->meet = tsn_arena_take(arena, regions, sizeof *b->meet);
   b->role = tsn_arena_take(arena, regions, sizeof *b->role);
-  b->key = tsn_arena_take(arena, more, sizeof *b->key);
-  tsanom_status status = tsn_spmd_optics_layout(arena, input, &b->optics);
-  return status < 0 ? status : tsn_spmd_table_layout(arena, input, &b->table);
+  b->key = tsn_arena_take(arena, tsn_larger(processes, regions), sizeof *b->key);
+  tsn_spmd_optics_layout(arena, &a->input, &b->optics);
+  tsn_spmd_table_layout(arena, &a->input, &b->table);
+  a->input.inner.work = tsn_arena_take(arena, a->input.inner.work_bytes, 1);
 }
 
-tsanom_status tsanom_spmd_workspace(size_t processes, size_t regions, size_t metrics,
-                                    const tsanom_spmd_options *options,
-                                    const tsanom_exec *exec, size_t *bytes) {
-  tsn_spmd_input input;
-  tsn_spmd_buffers buffers;
+/* Workspace of the inner calls: the largest of them. */
+static tsanom_status measure_inner(tsn_spmd_input *input) {
+  size_t optics, table;
+  tsanom_status status = tsn_spmd_optics_bytes(input, &optics);
+  if (status >= 0) status = tsn_spmd_table_bytes(input, &table);
+  if (status < 0) return tsn_reject(&input->exec, status, "exec.work_bytes");
+  input->inner.work_bytes = tsn_larger(optics, table);
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_spmd_analyze_workspace(size_t processes, size_t regions,
+                                            size_t metrics,
+                                            const tsanom_spmd_options *options,
+                                            const tsanom_exec *exec, size_t *bytes) {
+  analysis a;
   if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_spmd_read_options(&input, options, exec);
+  tsanom_status status = tsn_spmd_read_options(&a.input, options, exec);
   if (status < 0) return status;
-  if (processes < 1 || processes > INT32_MAX || regions < 1 || regions > INT32_MAX ||
-      metrics > INT32_MAX) {
-    return TSANOM_E_COUNT;
-  }
-  input.data =
+  a.input.data =
       (tsanom_spmd_data){.processes = processes, .regions = regions, .metrics = metrics};
-  tsn_arena arena = tsn_arena_measure();
-  if ((status = layout(&arena, &input, &buffers)) < 0) return status;
-  return tsn_arena_bytes(&arena, bytes);
+  if ((status = tsn_spmd_check_sizes(&a.input, "")) < 0) return status;
+  if ((status = measure_inner(&a.input)) < 0) return status;
+  return tsn_layout_bytes(layout, &a, bytes);
 }
 
-/* Steps that come after every check; the report is whole whatever they return. */
-static tsanom_status analyse(const tsn_spmd_input *input, tsn_spmd_buffers *b,
-                             tsanom_spmd_report *report) {
+/* Everything after the checks. The report is complete whatever the result. */
+static tsanom_status analyze(analysis *a) {
+  const tsn_spmd_input *input = &a->input;
+  tsn_spmd_buffers *b = &a->buffers;
+  tsanom_spmd_report *report = &a->own;
   tsanom_status status = tsn_spmd_search(input, b, report);
   tsn_spmd_balance(input, b, report);
   if (report->class_of) {
@@ -60,38 +83,33 @@ static tsanom_status analyse(const tsn_spmd_input *input, tsn_spmd_buffers *b,
   }
   if (status == TSANOM_OK) status = tsn_spmd_cause(input, b, report);
   if (status != TSANOM_OK) return status;
-  bool short_of = report->limited ||
-                  (report->decision && report->decisions > report->decision_capacity) ||
-                  (report->member && report->members > report->member_capacity) ||
-                  (report->reduct && report->reducts > report->reduct_capacity);
-  return short_of ? TSANOM_PARTIAL : TSANOM_OK;
+  bool is_cut = report->limited ||
+                (report->decision && report->decisions > report->decision_capacity) ||
+                (report->member && report->members > report->member_capacity) ||
+                (report->reduct && report->reducts > report->reduct_capacity);
+  return is_cut ? TSANOM_PARTIAL : TSANOM_OK;
 }
 
-tsanom_status tsanom_spmd_analyse(const tsanom_spmd_data *data,
-                                  const tsanom_spmd_options *options,
-                                  const tsanom_exec *exec, void *work, size_t work_bytes,
-                                  tsanom_spmd_report *report) {
-  tsn_spmd_input input;
-  tsn_spmd_buffers buffers = {0};
-  tsn_workspace workspace;
-  tsanom_spmd_report own;
-  tsanom_status status = tsn_spmd_read_report(report, &own);
+static tsanom_status body(void *context) {
+  analysis *a = context;
+  tsanom_status status = tsn_spmd_levels(&a->input, a->buffers.level);
   if (status < 0) return status;
-  if ((status = tsn_spmd_read_options(&input, options, exec)) < 0) return status;
-  if ((status = tsn_spmd_read_data(&input, data)) < 0) return status;
-  tsn_arena measured = tsn_arena_measure();
-  if ((status = layout(&measured, &input, &buffers)) < 0) return status;
-  status = tsn_workspace_borrow(&workspace, &measured, &input.exec, work, work_bytes);
-  if (status < 0) return status;
-  layout(&workspace.arena, &input, &buffers);
-  status = tsn_spmd_levels(&input, buffers.level);
-  if (status == TSANOM_OK) {
-    status = analyse(&input, &buffers, &own);
-    if (status >= 0) {
-      size_t known = own.struct_size < sizeof own ? own.struct_size : sizeof own;
-      memcpy(report, &own, known);
-    }
-  }
-  tsn_workspace_close(&workspace);
+  status = analyze(a);
+  if (status < 0) return tsn_reject(&a->input.exec, status, "data");
+  tsn_spmd_write_report(a->report, &a->own);
   return status;
+}
+
+tsanom_status tsanom_spmd_analyze(const tsanom_spmd_data *data,
+                                  const tsanom_spmd_options *options,
+                                  const tsanom_exec *exec, tsanom_spmd_report *report) {
+  analysis a = {.report = report};
+  tsanom_status status = tsn_spmd_read_options(&a.input, options, exec);
+  if (status < 0) return status;
+  exec = &a.input.exec;
+  status = tsn_spmd_read_report(report, &a.own);
+  if (status < 0) return tsn_reject(exec, status, "report");
+  if ((status = tsn_spmd_read_data(&a.input, data)) < 0) return status;
+  if ((status = measure_inner(&a.input)) < 0) return status;
+  return tsn_workspace_run(exec, layout, body, &a);
 }

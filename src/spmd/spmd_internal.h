@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the SPMD room share. */
+/* Declarations shared by the files of the SPMD analysis; README.md lists the files. */
 #ifndef TSN_SPMD_INTERNAL_H
 #define TSN_SPMD_INTERNAL_H
 
@@ -10,12 +10,15 @@
 
 #include "core/arena.h"
 #include "core/exec.h"
+#include "core/fault.h"
 
 /* The arguments, checked, with all defaults filled in. */
 typedef struct {
   tsanom_spmd_data data;
   tsanom_spmd_options options;
   tsanom_exec exec;
+  tsanom_exec inner; /* for the functions of optics and roughset: no fault; its workspace
+                        is that of all of them, which run one after the other */
 } tsn_spmd_input;
 
 /* Points to classify: rows of `stride` coordinates, a multiple of 8; a coordinate
@@ -31,27 +34,24 @@ typedef struct {
   uint32_t *queued; /* count: points of a class whose neighbours are sought */
 } tsn_spmd_points;
 
-/* Root cause: the decision table and what rough sets need. */
+/* Root cause: the decision table and its reducts. */
 typedef struct {
   int32_t *code;      /* processes * metrics */
   uint64_t *elements; /* limit * words */
   uint64_t *core;     /* words */
   uint64_t *reduct;   /* words */
-  void *scratch;
-  size_t scratch_bytes, limit, words;
+  size_t limit, words;
 } tsn_spmd_table;
 
-/* OPTICS of the points, and the memory it needs. */
+/* OPTICS of the points. */
 typedef struct {
   size_t *order;        /* processes */
   double *reachability; /* processes */
   double *core;         /* processes */
   int32_t *label;       /* processes */
-  void *scratch;
-  size_t scratch_bytes;
 } tsn_spmd_optics;
 
-/* Everything carved from the workspace. */
+/* All buffers of a call. */
 typedef struct {
   tsn_spmd_points points;
   int32_t *base;  /* processes: the classes of step 1 */
@@ -59,7 +59,7 @@ typedef struct {
   int32_t *level; /* regions: nested hierarchy */
   uint32_t *list; /* regions: columns of the points; then scratch of the search */
   uint32_t *slot; /* regions: the coordinate of one of hierarchy 1 */
-  uint32_t *pick; /* regions: those to combine, or to descend from */
+  uint32_t *pick; /* regions to combine, or to descend from */
   size_t *meet;   /* regions: critical combinations that hold one */
   uint8_t *role;  /* regions: TSN_SPMD_CCR, ... */
   double *key;    /* regions or processes, whichever is more: spreads, norms */
@@ -77,19 +77,24 @@ enum {
 };
 
 /* options.c */
+
+/* Check sizes for a call or a query: 1 ... 2^31 - 1; metrics may be 0. */
+tsanom_status tsn_spmd_check_sizes(const tsn_spmd_input *input, const char *prefix);
+
 tsanom_status tsn_spmd_read_options(tsn_spmd_input *input,
                                     const tsanom_spmd_options *options,
                                     const tsanom_exec *exec);
 tsanom_status tsn_spmd_read_data(tsn_spmd_input *input, const tsanom_spmd_data *data);
 tsanom_status tsn_spmd_read_report(const tsanom_spmd_report *caller,
                                    tsanom_spmd_report *own);
+void tsn_spmd_write_report(tsanom_spmd_report *caller, const tsanom_spmd_report *own);
 
 /* tree.c: the nested hierarchy of each region. */
 tsanom_status tsn_spmd_levels(const tsn_spmd_input *input, int32_t *level);
 
 /* classify.c */
 
-/* Coordinates 1 ... of the points, from `count` columns of a matrix; coordinate 0
+/* Set coordinates 1 ... of the points from `count` columns of a matrix; coordinate 0
  * is free for tsn_spmd_set_free(). Values are scaled by 2^exponent. */
 void tsn_spmd_gather(tsn_spmd_points *points, const double *matrix, size_t stride,
                      const uint32_t *column, size_t count, int exponent);
@@ -100,8 +105,8 @@ void tsn_spmd_set_free(tsn_spmd_points *points, const double *column, size_t str
 void tsn_spmd_add_free(tsn_spmd_points *points, const double *column, size_t stride,
                        int exponent);
 
-/* Classes from 0 in order of first appearance: the components of the graph of
- * distances up to eps'. Returns how many. */
+/* Classes from 0 in order of first appearance: the components of the graph of distances
+ * up to eps'. Returns their number. */
 size_t tsn_spmd_classify(const tsn_spmd_points *points, int32_t *class_of);
 
 /* Sort indices by falling keys. */
@@ -117,8 +122,11 @@ int tsn_spmd_exponent(const double *matrix, size_t rows, size_t stride,
                       const uint32_t *column, size_t count);
 
 /* cut.c */
-tsanom_status tsn_spmd_optics_layout(tsn_arena *arena, const tsn_spmd_input *input,
-                                     tsn_spmd_optics *optics);
+void tsn_spmd_optics_layout(tsn_arena *arena, const tsn_spmd_input *input,
+                            tsn_spmd_optics *optics);
+
+/* Bytes of workspace of the functions of optics. */
+tsanom_status tsn_spmd_optics_bytes(const tsn_spmd_input *input, size_t *bytes);
 
 /* OPTICS order of all points. */
 tsanom_status tsn_spmd_order(const tsn_spmd_input *input, const tsn_spmd_points *points,
@@ -130,11 +138,11 @@ tsanom_status tsn_spmd_cut(const tsn_spmd_input *input, tsn_spmd_optics *optics,
 
 /* noise.c: of coordinates 1 ... columns of the points; `key` is scratch. */
 
-/* How large noise is beside the times, as a standard deviation: what varies
- * independently in most columns. 0 if there are too few to tell. */
+/* Standard deviation of the noise relative to the times: what varies independently in
+ * most columns. 0 if there are too few columns. */
 double tsn_spmd_noise_level(const tsn_spmd_points *points, size_t columns, double *key);
 
-/* How far a point lies from all others by such noise, at most, but for a chance of
+/* The distance of a point from all others that noise explains, except with probability
  * `significance`. */
 double tsn_spmd_noise_reach(const tsn_spmd_points *points, size_t columns, double level,
                             double significance, double *key);
@@ -144,8 +152,11 @@ tsanom_status tsn_spmd_search(const tsn_spmd_input *input, tsn_spmd_buffers *buf
                               tsanom_spmd_report *report);
 
 /* cause.c */
-tsanom_status tsn_spmd_table_layout(tsn_arena *arena, const tsn_spmd_input *input,
-                                    tsn_spmd_table *table);
+void tsn_spmd_table_layout(tsn_arena *arena, const tsn_spmd_input *input,
+                           tsn_spmd_table *table);
+
+/* Bytes of workspace of the functions of roughset. */
+tsanom_status tsn_spmd_table_bytes(const tsn_spmd_input *input, size_t *bytes);
 tsanom_status tsn_spmd_cause(const tsn_spmd_input *input, tsn_spmd_buffers *buffers,
                              tsanom_spmd_report *report);
 

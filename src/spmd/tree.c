@@ -4,8 +4,8 @@
 
 enum { UNKNOWN = -1, ON_PATH = -2 };
 
-/* Follow the parents from region k up to one whose level is known, and number
- * the way back. Every region is walked over at most twice in all. */
+/* Follow the parents from region k up to one whose level is known, and number the regions
+ * on the way back. Each region is visited at most twice in all. */
 static tsanom_status climb(const int32_t *parent, size_t k, int32_t outermost,
                            int32_t *level) {
   int32_t depth = 0;
@@ -37,7 +37,7 @@ tsanom_status tsn_spmd_levels(const tsn_spmd_input *input, int32_t *level) {
   for (size_t k = 0; k < regions; k++) {
     if (parent[k] < TSANOM_SPMD_NONE ||
         (parent[k] >= 0 && (size_t)parent[k] >= regions)) {
-      return TSANOM_E_VALUE;
+      return tsn_reject_at(&input->exec, TSANOM_E_INDEX, "data.parent", k);
     }
     roots += parent[k] == TSANOM_SPMD_NONE;
     level[k] = UNKNOWN;
@@ -45,7 +45,9 @@ tsanom_status tsn_spmd_levels(const tsn_spmd_input *input, int32_t *level) {
   for (size_t k = 0; k < regions; k++) {
     if (level[k] != UNKNOWN) continue;
     tsanom_status status = climb(parent, k, program ? 0 : 1, level);
-    if (status < 0) return status;
+    if (status < 0) return tsn_reject_at(&input->exec, status, "data.parent", k);
   }
-  return program && roots != 1 ? TSANOM_E_COUNT : TSANOM_OK;
+  if (!program || roots == 1) return TSANOM_OK;
+  return tsn_reject_text(&input->exec, TSANOM_E_COUNT, "data.parent", TSANOM_NONE,
+                         "%zu regions without a parent; the program is one", roots);
 }

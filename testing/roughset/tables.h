@@ -56,4 +56,21 @@ static const int32_t geost_values[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0,
                                        1, 4, 1, 2, 0, 1, 3, 1, 2, 0, 0, 4};
 static const int32_t geost_decision[] = {0, 1, 1, 2, 3, 4, 3, 4};
 
+/* Options with only those that a function uses: `missing`, or `reading` and `missing`. */
+static inline const tsanom_roughset_options *use_missing(
+    const tsanom_roughset_options *options) {
+  static tsanom_roughset_options own;
+  tsanom_roughset_options_init(&own, sizeof own);
+  if (options) own.missing = options->missing;
+  return &own;
+}
+
+static inline const tsanom_roughset_options *use_reading(
+    const tsanom_roughset_options *options) {
+  static tsanom_roughset_options own;
+  own = *use_missing(options);
+  if (options) own.reading = options->reading;
+  return &own;
+}
+
 #endif

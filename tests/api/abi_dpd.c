@@ -13,7 +13,8 @@ static_assert(offsetof(tsanom_dpd_report, start) == 8, "start");
 static_assert(offsetof(tsanom_dpd_report, change) == 12, "change");
 static_assert(offsetof(tsanom_dpd_report, confidence) == 16, "confidence");
 static_assert(offsetof(tsanom_dpd_report, horizon) == 24, "horizon");
-static_assert(sizeof(tsanom_dpd_report) == 32, "size");
+static_assert(offsetof(tsanom_dpd_report, reserved0) == 32, "reserved0");
+static_assert(sizeof(tsanom_dpd_report) == 40, "size");
 
 static_assert(offsetof(tsanom_dpd_event_options, struct_size) == 0, "struct_size");
 static_assert(offsetof(tsanom_dpd_event_options, window) == 8, "window");
@@ -32,7 +33,8 @@ static_assert(sizeof(tsanom_dpd_nest_options) == 40, "size");
 static_assert(offsetof(tsanom_dpd_loop, period) == 0, "period");
 static_assert(offsetof(tsanom_dpd_loop, first) == 8, "first");
 static_assert(offsetof(tsanom_dpd_loop, found) == 16, "found");
-static_assert(sizeof(tsanom_dpd_loop) == 24, "size");
+static_assert(offsetof(tsanom_dpd_loop, reserved0) == 24, "reserved0");
+static_assert(sizeof(tsanom_dpd_loop) == 32, "size");
 
 static_assert(offsetof(tsanom_dpd_period, period) == 0, "period");
 static_assert(offsetof(tsanom_dpd_period, level) == 8, "level");
@@ -40,7 +42,8 @@ static_assert(offsetof(tsanom_dpd_period, first) == 16, "first");
 static_assert(offsetof(tsanom_dpd_period, last) == 24, "last");
 static_assert(offsetof(tsanom_dpd_period, loops) == 32, "loops");
 static_assert(offsetof(tsanom_dpd_period, events) == 40, "events");
-static_assert(sizeof(tsanom_dpd_period) == 48, "size");
+static_assert(offsetof(tsanom_dpd_period, reserved) == 48, "reserved");
+static_assert(sizeof(tsanom_dpd_period) == 64, "size");
 
 static_assert(offsetof(tsanom_dpd_value_options, struct_size) == 0, "struct_size");
 static_assert(offsetof(tsanom_dpd_value_options, window) == 8, "window");

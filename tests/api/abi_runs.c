@@ -68,11 +68,8 @@ _Static_assert(offsetof(tsanom_runs_spmd_data, process) == 16, "ABI");
 _Static_assert(offsetof(tsanom_runs_spmd_data, metric) == 24, "ABI");
 _Static_assert(offsetof(tsanom_runs_spmd_data, reserved) == 32, "ABI");
 
-_Static_assert(sizeof(tsanom_runs_model_data) == 72, "ABI");
-_Static_assert(offsetof(tsanom_runs_model_data, options) == 0, "ABI");
-_Static_assert(offsetof(tsanom_runs_model_data, reference) == 8, "ABI");
-_Static_assert(offsetof(tsanom_runs_model_data, threads) == 16, "ABI");
-_Static_assert(offsetof(tsanom_runs_model_data, run) == 24, "ABI");
-_Static_assert(offsetof(tsanom_runs_model_data, runs) == 32, "ABI");
-_Static_assert(offsetof(tsanom_runs_model_data, reserved) == 40, "ABI");
+_Static_assert(sizeof(tsanom_runs_model_data) == 48, "ABI");
+_Static_assert(offsetof(tsanom_runs_model_data, model) == 0, "ABI");
+_Static_assert(offsetof(tsanom_runs_model_data, run) == 8, "ABI");
+_Static_assert(offsetof(tsanom_runs_model_data, reserved) == 16, "ABI");
 #endif

@@ -6,7 +6,9 @@
 
 #if defined(__LP64__)
 _Static_assert(TSANOM_SPEEDUP_RECENT == 31, "ABI");
-_Static_assert(TSANOM_SPEEDUP_TEAMS == 8, "ABI");
+_Static_assert(TSANOM_SPEEDUP_THREAD_COUNTS == 8, "ABI");
+_Static_assert(TSANOM_SPEEDUP_REGIONS == 0, "ABI");
+_Static_assert(TSANOM_SPEEDUP_WORKSHARING == 1, "ABI");
 _Static_assert(TSANOM_SPEEDUP_LOOPS_MAX == 4096, "ABI");
 _Static_assert(TSANOM_SPEEDUP_PERIOD_MAX == 4194304, "ABI");
 
@@ -16,7 +18,8 @@ _Static_assert(offsetof(tsanom_speedup_event, begin) == 8, "ABI");
 _Static_assert(offsetof(tsanom_speedup_event, end) == 16, "ABI");
 _Static_assert(offsetof(tsanom_speedup_event, threads) == 24, "ABI");
 
-_Static_assert(sizeof(tsanom_speedup_iteration) == 56, "ABI");
+_Static_assert(sizeof(tsanom_speedup_iteration) == 64, "ABI");
+_Static_assert(offsetof(tsanom_speedup_iteration, reserved1) == 56, "ABI");
 _Static_assert(offsetof(tsanom_speedup_iteration, start) == 0, "ABI");
 _Static_assert(offsetof(tsanom_speedup_iteration, period) == 8, "ABI");
 _Static_assert(offsetof(tsanom_speedup_iteration, number) == 16, "ABI");
@@ -32,7 +35,8 @@ _Static_assert(offsetof(tsanom_speedup_options, baseline) == 24, "ABI");
 _Static_assert(offsetof(tsanom_speedup_options, visit) == 32, "ABI");
 _Static_assert(offsetof(tsanom_speedup_options, visit_user) == 40, "ABI");
 
-_Static_assert(sizeof(tsanom_speedup_loop) == 120, "ABI");
+_Static_assert(sizeof(tsanom_speedup_loop) == 144, "ABI");
+_Static_assert(offsetof(tsanom_speedup_loop, reserved) == 120, "ABI");
 _Static_assert(offsetof(tsanom_speedup_loop, start) == 0, "ABI");
 _Static_assert(offsetof(tsanom_speedup_loop, period) == 8, "ABI");
 _Static_assert(offsetof(tsanom_speedup_loop, iterations) == 16, "ABI");
@@ -50,11 +54,12 @@ _Static_assert(offsetof(tsanom_speedup_loop, serial_fraction) == 104, "ABI");
 _Static_assert(offsetof(tsanom_speedup_loop, baseline_threads) == 112, "ABI");
 _Static_assert(offsetof(tsanom_speedup_loop, current_threads) == 116, "ABI");
 
-_Static_assert(sizeof(tsanom_speedup_prediction) == 48, "ABI");
-_Static_assert(offsetof(tsanom_speedup_prediction, start) == 0, "ABI");
-_Static_assert(offsetof(tsanom_speedup_prediction, period) == 8, "ABI");
-_Static_assert(offsetof(tsanom_speedup_prediction, iterations) == 16, "ABI");
-_Static_assert(offsetof(tsanom_speedup_prediction, expected) == 24, "ABI");
-_Static_assert(offsetof(tsanom_speedup_prediction, remaining_s) == 32, "ABI");
-_Static_assert(offsetof(tsanom_speedup_prediction, total_s) == 40, "ABI");
+_Static_assert(sizeof(tsanom_speedup_prediction) == 56, "ABI");
+_Static_assert(offsetof(tsanom_speedup_prediction, struct_size) == 0, "ABI");
+_Static_assert(offsetof(tsanom_speedup_prediction, start) == 8, "ABI");
+_Static_assert(offsetof(tsanom_speedup_prediction, period) == 16, "ABI");
+_Static_assert(offsetof(tsanom_speedup_prediction, iterations) == 24, "ABI");
+_Static_assert(offsetof(tsanom_speedup_prediction, expected) == 32, "ABI");
+_Static_assert(offsetof(tsanom_speedup_prediction, remaining_s) == 40, "ABI");
+_Static_assert(offsetof(tsanom_speedup_prediction, total_s) == 48, "ABI");
 #endif

@@ -22,18 +22,19 @@ _Static_assert(TSANOM_SPMD_CLOCK_CPU == 1, "constant");
 _Static_assert(TSANOM_SPMD_EVENTS_MAX == 16, "constant");
 
 #if __SIZEOF_POINTER__ == 8
+_Static_assert(sizeof(tsanom_spmd_data) == 80, "data");
 _Static_assert(offsetof(tsanom_spmd_data, struct_size) == 0, "data");
 _Static_assert(offsetof(tsanom_spmd_data, processes) == 8, "data");
 _Static_assert(offsetof(tsanom_spmd_data, regions) == 16, "data");
 _Static_assert(offsetof(tsanom_spmd_data, metrics) == 24, "data");
 _Static_assert(offsetof(tsanom_spmd_data, parent) == 32, "data");
 _Static_assert(offsetof(tsanom_spmd_data, time) == 40, "data");
-_Static_assert(offsetof(tsanom_spmd_data, time_stride) == 48, "data");
+_Static_assert(offsetof(tsanom_spmd_data, time_ld) == 48, "data");
 _Static_assert(offsetof(tsanom_spmd_data, metric) == 56, "data");
-_Static_assert(offsetof(tsanom_spmd_data, metric_stride) == 64, "data");
+_Static_assert(offsetof(tsanom_spmd_data, metric_ld) == 64, "data");
 _Static_assert(offsetof(tsanom_spmd_data, elapsed) == 72, "data");
-_Static_assert(sizeof(tsanom_spmd_data) == 80, "data");
 
+_Static_assert(sizeof(tsanom_spmd_options) == 56, "options");
 _Static_assert(offsetof(tsanom_spmd_options, struct_size) == 0, "options");
 _Static_assert(offsetof(tsanom_spmd_options, tolerance) == 8, "options");
 _Static_assert(offsetof(tsanom_spmd_options, metric_tolerance) == 16, "options");
@@ -43,8 +44,8 @@ _Static_assert(offsetof(tsanom_spmd_options, combination_size) == 32, "options")
 _Static_assert(offsetof(tsanom_spmd_options, combination_limit) == 40, "options");
 _Static_assert(offsetof(tsanom_spmd_options, cut) == 48, "options");
 _Static_assert(offsetof(tsanom_spmd_options, deep) == 52, "options");
-_Static_assert(sizeof(tsanom_spmd_options) == 56, "options");
 
+_Static_assert(sizeof(tsanom_spmd_region) == 96, "region");
 _Static_assert(offsetof(tsanom_spmd_region, min) == 0, "region");
 _Static_assert(offsetof(tsanom_spmd_region, mean) == 8, "region");
 _Static_assert(offsetof(tsanom_spmd_region, max) == 16, "region");
@@ -55,8 +56,9 @@ _Static_assert(offsetof(tsanom_spmd_region, level) == 48, "region");
 _Static_assert(offsetof(tsanom_spmd_region, ccr) == 52, "region");
 _Static_assert(offsetof(tsanom_spmd_region, cccr) == 56, "region");
 _Static_assert(offsetof(tsanom_spmd_region, reserved0) == 60, "region");
-_Static_assert(sizeof(tsanom_spmd_region) == 64, "region");
+_Static_assert(offsetof(tsanom_spmd_region, reserved) == 64, "region");
 
+_Static_assert(sizeof(tsanom_spmd_decision) == 56, "decision");
 _Static_assert(offsetof(tsanom_spmd_decision, step) == 0, "decision");
 _Static_assert(offsetof(tsanom_spmd_decision, level) == 4, "decision");
 _Static_assert(offsetof(tsanom_spmd_decision, changed) == 8, "decision");
@@ -64,22 +66,9 @@ _Static_assert(offsetof(tsanom_spmd_decision, critical) == 12, "decision");
 _Static_assert(offsetof(tsanom_spmd_decision, classes) == 16, "decision");
 _Static_assert(offsetof(tsanom_spmd_decision, first) == 24, "decision");
 _Static_assert(offsetof(tsanom_spmd_decision, count) == 32, "decision");
-_Static_assert(sizeof(tsanom_spmd_decision) == 40, "decision");
+_Static_assert(offsetof(tsanom_spmd_decision, reserved) == 40, "decision");
 
-_Static_assert(offsetof(tsanom_spmd_event, config) == 0, "event");
-_Static_assert(offsetof(tsanom_spmd_event, type) == 8, "event");
-_Static_assert(offsetof(tsanom_spmd_event, reserved0) == 12, "event");
-_Static_assert(sizeof(tsanom_spmd_event) == 16, "event");
-
-_Static_assert(offsetof(tsanom_spmd_row, struct_size) == 0, "row");
-_Static_assert(offsetof(tsanom_spmd_row, process) == 8, "row");
-_Static_assert(offsetof(tsanom_spmd_row, region) == 16, "row");
-_Static_assert(offsetof(tsanom_spmd_row, event) == 24, "row");
-_Static_assert(offsetof(tsanom_spmd_row, metrics) == 32, "row");
-_Static_assert(offsetof(tsanom_spmd_row, metric) == 40, "row");
-_Static_assert(offsetof(tsanom_spmd_row, value) == 48, "row");
-_Static_assert(sizeof(tsanom_spmd_row) == 56, "row");
-
+_Static_assert(sizeof(tsanom_spmd_report) == 296, "report");
 _Static_assert(offsetof(tsanom_spmd_report, struct_size) == 0, "report");
 _Static_assert(offsetof(tsanom_spmd_report, class_of) == 8, "report");
 _Static_assert(offsetof(tsanom_spmd_report, region) == 16, "report");
@@ -112,7 +101,7 @@ _Static_assert(offsetof(tsanom_spmd_report, mean_total) == 216, "report");
 _Static_assert(offsetof(tsanom_spmd_report, max_total) == 224, "report");
 _Static_assert(offsetof(tsanom_spmd_report, region_total) == 232, "report");
 _Static_assert(offsetof(tsanom_spmd_report, load_balance) == 240, "report");
-_Static_assert(offsetof(tsanom_spmd_report, serialisation) == 248, "report");
+_Static_assert(offsetof(tsanom_spmd_report, serialization) == 248, "report");
 _Static_assert(offsetof(tsanom_spmd_report, scheduling) == 256, "report");
 _Static_assert(offsetof(tsanom_spmd_report, efficiency) == 264, "report");
 _Static_assert(offsetof(tsanom_spmd_report, has_elapsed) == 272, "report");
@@ -120,6 +109,19 @@ _Static_assert(offsetof(tsanom_spmd_report, verdict_class) == 276, "report");
 _Static_assert(offsetof(tsanom_spmd_report, verdict_region) == 280, "report");
 _Static_assert(offsetof(tsanom_spmd_report, verdict_metric) == 284, "report");
 _Static_assert(offsetof(tsanom_spmd_report, verdict_saving) == 288, "report");
-_Static_assert(sizeof(tsanom_spmd_report) == 296, "report");
+
+_Static_assert(offsetof(tsanom_spmd_event, config) == 0, "event");
+_Static_assert(offsetof(tsanom_spmd_event, type) == 8, "event");
+_Static_assert(offsetof(tsanom_spmd_event, reserved0) == 12, "event");
+_Static_assert(sizeof(tsanom_spmd_event) == 16, "event");
+
+_Static_assert(offsetof(tsanom_spmd_row, struct_size) == 0, "row");
+_Static_assert(offsetof(tsanom_spmd_row, process) == 8, "row");
+_Static_assert(offsetof(tsanom_spmd_row, region) == 16, "row");
+_Static_assert(offsetof(tsanom_spmd_row, event) == 24, "row");
+_Static_assert(offsetof(tsanom_spmd_row, metrics) == 32, "row");
+_Static_assert(offsetof(tsanom_spmd_row, metric) == 40, "row");
+_Static_assert(offsetof(tsanom_spmd_row, value) == 48, "row");
+_Static_assert(sizeof(tsanom_spmd_row) == 56, "row");
 
 #endif

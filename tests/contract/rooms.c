@@ -33,6 +33,16 @@ static void *take(size_t count, size_t size) {
   return block;
 }
 
+/* `exec` with a workspace, which the caller frees. */
+static tsanom_exec exec_with_work(const tsanom_exec *exec, size_t bytes) {
+  tsanom_exec own;
+  tsanom_exec_init(&own, sizeof own);
+  if (exec) own = *exec;
+  own.work = take(bytes, 1);
+  own.work_bytes = bytes;
+  return own;
+}
+
 static double *random_series(size_t n, uint64_t seed) {
   double *series = take(n, sizeof *series), level = 0;
   for (size_t i = 0; i < n; i++) series[i] = level += random_unit(&seed) - 0.5;
@@ -47,14 +57,14 @@ static void fit(const double *x, const double *y, const double *weights, size_t 
   tsanom_polyfit_model_init(&model, sizeof model);
   options.degree = 10;
   size_t bytes;
-  NEED(tsanom_polyfit_workspace(n, &options, exec, &bytes) == TSANOM_OK);
-  void *work = take(bytes, 1);
-  WATCH(tsanom_polyfit_fit(x, y, weights, n, &options, exec, work, bytes, &model));
+  NEED(tsanom_polyfit_fit_workspace(n, &options, exec, &bytes) == TSANOM_OK);
+  tsanom_exec with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_polyfit_fit(x, y, weights, n, &options, &with_work, &model));
   NEED(model.method == method);
   double *values = take(n, sizeof *values);
   WATCH(tsanom_polyfit_evaluate(&model, x, n, exec, values, NULL));
   free(values);
-  free(work);
+  free(with_work.work);
 }
 
 static void push(const double *x, const double *y, const double *weights, size_t n,
@@ -66,16 +76,17 @@ static void push(const double *x, const double *y, const double *weights, size_t
   options.degree = 10;
   size_t bytes;
   NEED(tsanom_polyfit_stream_size(&options, &bytes) == TSANOM_OK);
-  tsanom_polyfit_stream *one = take(bytes, 1), *two = take(bytes, 1);
-  WATCH(tsanom_polyfit_stream_init(one, bytes, &options));
-  WATCH(tsanom_polyfit_stream_init(two, bytes, &options));
+  void *first = take(bytes, 1), *second = take(bytes, 1);
+  tsanom_polyfit_stream *one = NULL, *two = NULL;
+  WATCH(tsanom_polyfit_stream_init(first, bytes, &options, exec, &one));
+  WATCH(tsanom_polyfit_stream_init(second, bytes, &options, exec, &two));
   WATCH(tsanom_polyfit_stream_push(one, x, y, weights, n / 2, exec));
   WATCH(tsanom_polyfit_stream_push(two, x + n / 2, y + n / 2,
                                    weights ? weights + n / 2 : NULL, n - n / 2, exec));
   WATCH(tsanom_polyfit_stream_merge(one, two, exec));
   WATCH(tsanom_polyfit_stream_fit(one, &options, exec, &model));
-  free(two);
-  free(one);
+  free(second);
+  free(first);
 }
 
 static void polyfit(size_t n, const tsanom_exec *exec) {
@@ -217,6 +228,18 @@ static void search(size_t count, size_t length, const tsanom_exec *exec) {
   free(series);
 }
 
+static void dpd_find(size_t n, const tsanom_exec *exec) {
+  double *samples = random_series(n, 19);
+  tsanom_dpd_found found;
+  tsanom_dpd_found_init(&found, sizeof found);
+  size_t bytes;
+  NEED(tsanom_dpd_find_workspace(n, NULL, exec, &bytes) == TSANOM_OK);
+  tsanom_exec with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_dpd_find(samples, n, NULL, &with_work, &found));
+  free(with_work.work);
+  free(samples);
+}
+
 static void dpd(size_t n, const tsanom_exec *exec) {
   uint64_t *events = take(n, sizeof *events);
   double *samples = take(n, sizeof *samples);
@@ -229,20 +252,20 @@ static void dpd(size_t n, const tsanom_exec *exec) {
   tsanom_dpd_event *event = NULL;
   NEED(tsanom_dpd_event_size(NULL, &bytes) == TSANOM_OK);
   void *memory = take(bytes, 1);
-  WATCH(tsanom_dpd_event_init(NULL, memory, bytes, &event));
+  WATCH(tsanom_dpd_event_init(memory, bytes, NULL, exec, &event));
   WATCH(tsanom_dpd_event_push_many(event, events, n, periods, starts));
   WATCH(tsanom_dpd_event_resize(event, 100));
   free(memory);
   tsanom_dpd_value *value = NULL;
   NEED(tsanom_dpd_value_size(NULL, &bytes) == TSANOM_OK);
   memory = take(bytes, 1);
-  WATCH(tsanom_dpd_value_init(NULL, exec, memory, bytes, &value));
+  WATCH(tsanom_dpd_value_init(memory, bytes, NULL, exec, &value));
   WATCH(tsanom_dpd_value_push_many(value, samples, n, periods, starts, &done));
   free(memory);
   tsanom_dpd_nest *nest = NULL;
   NEED(tsanom_dpd_nest_size(NULL, &bytes) == TSANOM_OK);
   memory = take(bytes, 1);
-  WATCH(tsanom_dpd_nest_init(NULL, exec, memory, bytes, &nest));
+  WATCH(tsanom_dpd_nest_init(memory, bytes, NULL, exec, &nest));
   watch_begin();
   tsanom_status status = TSANOM_OK;
   for (size_t i = 0; i < n && status >= 0; i++) {
@@ -268,38 +291,36 @@ static void roughset(size_t rows, size_t attributes, const tsanom_exec *exec) {
   uint64_t *elements = take(CAPACITY, sizeof *elements), core, reduct;
   fill_family(FAMILY_MIXED, rows, attributes, values, decision);
   tsanom_roughset_table table = table_of(values, decision, rows, attributes);
-  tsanom_roughset_options options;
+  tsanom_roughset_options options; /* of reducts; the others use the defaults */
   tsanom_roughset_options_init(&options, sizeof options);
   options.reduct_limit = 20000;
   tsanom_roughset_bounds bounds;
   size_t bytes, count, found, size;
   double gamma;
-  NEED(tsanom_roughset_elements_workspace(rows, attributes, &options, exec, &bytes) == 0);
-  void *work = take(bytes, 1);
-  WATCH(tsanom_roughset_elements(&table, &options, exec, work, bytes, elements, CAPACITY,
-                                 &count));
-  free(work);
+  NEED(tsanom_roughset_elements_workspace(rows, attributes, NULL, exec, &bytes) == 0);
+  tsanom_exec with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_roughset_elements(&table, NULL, &with_work, elements, CAPACITY, &count));
+  free(with_work.work);
   NEED(tsanom_roughset_reducts_workspace(count, attributes, &options, exec, &bytes) == 0);
-  work = take(bytes, 1);
-  WATCH(tsanom_roughset_reducts(elements, count, attributes, &options, exec, work, bytes,
-                                NULL, NULL, &found));
-  free(work);
-  NEED(tsanom_roughset_core_workspace(rows, attributes, &options, exec, &bytes) == 0);
-  work = take(bytes, 1);
-  WATCH(tsanom_roughset_core(&table, &options, exec, work, bytes, &core));
-  free(work);
-  NEED(tsanom_roughset_minimum_workspace(rows, attributes, &options, exec, &bytes) == 0);
-  work = take(bytes, 1);
-  WATCH(tsanom_roughset_minimum(&table, &options, exec, work, bytes, NULL, NULL, &bounds,
-                                &reduct, &found));
-  WATCH(tsanom_roughset_greedy(&table, &options, exec, work, bytes, &reduct, &size));
-  free(work);
-  NEED(tsanom_roughset_dependency_workspace(rows, attributes, &options, exec, &bytes) ==
-       0);
-  work = take(bytes, 1);
-  WATCH(tsanom_roughset_dependency(&table, &reduct, &options, exec, work, bytes, positive,
-                                   &size, &gamma));
-  free(work);
+  with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_roughset_reducts(elements, count, attributes, &options, &with_work, NULL,
+                                &found));
+  free(with_work.work);
+  NEED(tsanom_roughset_core_workspace(rows, attributes, NULL, exec, &bytes) == 0);
+  with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_roughset_core(&table, NULL, &with_work, &core));
+  free(with_work.work);
+  NEED(tsanom_roughset_minimum_workspace(rows, attributes, NULL, exec, &bytes) == 0);
+  with_work = exec_with_work(exec, bytes);
+  WATCH(
+      tsanom_roughset_minimum(&table, NULL, &with_work, NULL, &bounds, &reduct, &found));
+  WATCH(tsanom_roughset_greedy(&table, NULL, &with_work, &reduct, &size));
+  free(with_work.work);
+  NEED(tsanom_roughset_dependency_workspace(rows, attributes, NULL, exec, &bytes) == 0);
+  with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_roughset_dependency(&table, &reduct, NULL, &with_work, positive, &size,
+                                   &gamma));
+  free(with_work.work);
   free(elements);
   free(positive);
   free(decision);
@@ -313,19 +334,21 @@ static void hsa(size_t run_count, size_t beats, const tsanom_exec *exec) {
   tsanom_hsa_run *runs = take(run_count, sizeof *runs);
   for (size_t i = 0; i < run_count; i++) runs[i] = synthetic_run(&kind, &seed);
   tsanom_hsa_verdict *verdict = take(kind.threads, sizeof *verdict);
+  NEED(tsanom_hsa_verdict_init(verdict, sizeof *verdict) == TSANOM_OK);
   size_t bytes, model_bytes;
-  NEED(tsanom_hsa_model_size(kind.threads, NULL, &model_bytes) == TSANOM_OK);
-  tsanom_hsa_model *model = take(model_bytes, 1);
+  tsanom_hsa_model *model;
+  NEED(tsanom_hsa_learn_size(runs, run_count, NULL, &model_bytes) == TSANOM_OK);
+  void *memory = take(model_bytes, 1);
   NEED(tsanom_hsa_learn_workspace(run_count, NULL, exec, &bytes) == TSANOM_OK);
-  void *work = take(bytes, 1);
-  WATCH(tsanom_hsa_learn(runs, run_count, NULL, exec, work, bytes, model, model_bytes));
-  free(work);
+  tsanom_exec with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_hsa_learn_init(memory, model_bytes, runs, run_count, NULL, &with_work,
+                              &model));
+  free(with_work.work);
   NEED(tsanom_hsa_diagnose_workspace(model, exec, &bytes) == TSANOM_OK);
-  work = take(bytes, 1);
-  WATCH(tsanom_hsa_diagnose(model, model_bytes, runs, exec, work, bytes, verdict,
-                            kind.threads));
-  free(work);
-  free(model);
+  with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_hsa_diagnose(model, runs, &with_work, verdict, kind.threads, NULL));
+  free(with_work.work);
+  free(memory);
   free(verdict);
   for (size_t i = 0; i < run_count; i++) synthetic_free(&runs[i]);
   free(runs);
@@ -387,10 +410,11 @@ static void spmd(size_t processes, size_t regions, const tsanom_exec *exec) {
   data.parent = parent;
   data.time = time;
   size_t bytes;
-  NEED(tsanom_spmd_workspace(processes, regions, 0, NULL, exec, &bytes) == TSANOM_OK);
-  void *work = take(bytes, 1);
-  WATCH(tsanom_spmd_analyse(&data, NULL, exec, work, bytes, &report));
-  free(work);
+  NEED(tsanom_spmd_analyze_workspace(processes, regions, 0, NULL, exec, &bytes) ==
+       TSANOM_OK);
+  tsanom_exec with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_spmd_analyze(&data, NULL, &with_work, &report));
+  free(with_work.work);
   free(time);
   free(parent);
 }
@@ -406,6 +430,8 @@ void call_rooms(const tsanom_exec *exec) {
   search(1000, 128, exec);
   dpd(100, exec);
   dpd(20000, exec);
+  dpd_find(100, exec);
+  dpd_find(20000, exec);
   roughset(20, 6, exec);
   roughset(1500, 16, exec);
   hsa(3, 300, exec);

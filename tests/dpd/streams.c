@@ -54,10 +54,10 @@ uint64_t *stream_read(const char *name, size_t *count) {
   snprintf(path, sizeof path, "%s/streams/%s", TSANOM_TEST_DATA, name);
   FILE *file = fopen(path, "r");
   cr_assert(file != NULL, "%s", path);
-  size_t room = 1 << 16;
-  uint64_t *event = malloc(room * sizeof *event);
+  size_t capacity = 1 << 16;
+  uint64_t *event = malloc(capacity * sizeof *event);
   unsigned long token;
-  for (*count = 0; *count < room && fscanf(file, "%lu", &token) == 1; ++*count) {
+  for (*count = 0; *count < capacity && fscanf(file, "%lu", &token) == 1; ++*count) {
     event[*count] = token;
   }
   fclose(file);

@@ -167,10 +167,10 @@ Test(dpd_event, memory_is_the_callers_or_comes_in_one_block) {
   CHECK_STATUS(tsanom_dpd_event_size(NULL, &bytes), TSANOM_OK);
   unsigned char *block = malloc(bytes + 1);
   tsanom_dpd_event *detector = NULL;
-  CHECK_STATUS(tsanom_dpd_event_init(NULL, block + 1, bytes, &detector), TSANOM_OK);
+  CHECK_STATUS(tsanom_dpd_event_init(block + 1, bytes, NULL, NULL, &detector), TSANOM_OK);
   for (uint64_t i = 0; i < 5000; i++) tsanom_dpd_event_push(detector, i % 300, NULL);
   tsanom_dpd_event_destroy(detector);
-  CHECK_STATUS(tsanom_dpd_event_init(NULL, block, bytes - 1, &detector),
+  CHECK_STATUS(tsanom_dpd_event_init(block, bytes - 1, NULL, NULL, &detector),
                TSANOM_E_WORKSPACE);
   free(block);
 
@@ -186,17 +186,18 @@ Test(dpd_event, memory_is_the_callers_or_comes_in_one_block) {
   cr_assert(allocator.live == 0);
 }
 
-Test(dpd_event, bad_options_are_refused) {
+Test(dpd_event, bad_arguments_are_rejected) {
   tsanom_dpd_event_options options;
   size_t bytes = 5;
   const struct {
     size_t window, max_period;
     int32_t adapt, reserved;
-  } bad[] = {{0, 0, 0, 0},
-             {(size_t)TSANOM_DPD_WINDOW_MAX + 1, 0, 0, 0},
-             {10, 11, 0, 0},
-             {10, 10, 2, 0},
-             {10, 10, 0, 1}};
+    const char *field;
+  } bad[] = {{0, 0, 0, 0, "options.window"},
+             {(size_t)TSANOM_DPD_WINDOW_MAX + 1, 0, 0, 0, "options.window"},
+             {10, 11, 0, 0, "options.max_period"},
+             {10, 10, 2, 0, "options.adapt"},
+             {10, 10, 0, 1, "options.reserved0"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     tsanom_dpd_event_options_init(&options, sizeof options);
     options.window = bad[i].window;
@@ -205,10 +206,30 @@ Test(dpd_event, bad_options_are_refused) {
     options.reserved0 = bad[i].reserved;
     CHECK_STATUS(tsanom_dpd_event_size(&options, &bytes), TSANOM_E_OPTION);
     cr_assert(bytes == 5);
+    tsanom_fault fault;
+    tsanom_exec exec;
+    tsanom_fault_init(&fault, sizeof fault);
+    tsanom_exec_init(&exec, sizeof exec);
+    exec.fault = &fault;
+    tsanom_dpd_event *detector = NULL;
+    CHECK_STATUS(tsanom_dpd_event_create(&options, &exec, &detector), TSANOM_E_OPTION);
+    cr_assert(strcmp(fault.argument, bad[i].field) == 0 && detector == NULL);
   }
   CHECK_STATUS(tsanom_dpd_event_size(NULL, NULL), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_dpd_event_push(NULL, 1, NULL), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_dpd_event_push_many(NULL, NULL, 0, NULL, NULL), TSANOM_E_NULL);
+  tsanom_dpd_event *detector = NULL;
+  uint64_t event = 1;
+  CHECK_STATUS(tsanom_dpd_event_init(NULL, 1 << 20, NULL, NULL, &detector),
+               TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_dpd_event_create(NULL, NULL, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_dpd_event_create(NULL, NULL, &detector), TSANOM_OK);
+  CHECK_STATUS(tsanom_dpd_event_push_many(detector, &event, (size_t)1 << 61, NULL, NULL),
+               TSANOM_E_OVERFLOW);
+  CHECK_STATUS(tsanom_dpd_event_predict(detector, &event, (size_t)1 << 61),
+               TSANOM_E_OVERFLOW);
+  tsanom_dpd_event_destroy(detector);
+  cr_assert(tsanom_dpd_event_options_size() == sizeof options);
   CHECK_STATUS(tsanom_dpd_event_resize(NULL, 1), TSANOM_E_NULL);
   cr_assert(tsanom_dpd_event_window(NULL) == 0);
   tsanom_dpd_event_destroy(NULL);

@@ -214,7 +214,7 @@ Test(dpd_nest, prediction_continues_the_longest_period) {
   cr_assert(predictions > 1000);
 }
 
-Test(dpd_nest, bad_arguments_are_refused) {
+Test(dpd_nest, bad_arguments_are_rejected) {
   uint64_t event = 1;
   size_t count = 0;
   CHECK_STATUS(tsanom_dpd_nest_push_many(NULL, &event, 1, NULL), TSANOM_E_NULL);
@@ -226,10 +226,56 @@ Test(dpd_nest, bad_arguments_are_refused) {
   CHECK_STATUS(tsanom_dpd_nest_push_many(nest, NULL, 1, NULL), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_dpd_nest_predict(nest, NULL, 1), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_dpd_nest_starts(nest, NULL, 1, &count), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_dpd_nest_push_many(nest, &event, SIZE_MAX / 4, NULL),
+               TSANOM_E_OVERFLOW);
+  CHECK_STATUS(tsanom_dpd_nest_predict(nest, &event, SIZE_MAX / 4), TSANOM_E_OVERFLOW);
   tsanom_dpd_nest_destroy(nest);
 }
 
-/* Real streams; tests/data/streams/README.md tells where they are from. */
+/* In the caller's memory at any address, and in one block of an allocator. */
+Test(dpd_nest, memory_and_options_are_checked) {
+  tsanom_fault fault;
+  test_allocator allocator = {.fail_at = 1};
+  tsanom_exec exec = test_exec(&allocator);
+  tsanom_fault_init(&fault, sizeof fault);
+  exec.fault = &fault;
+  size_t bytes = 0;
+  CHECK_STATUS(tsanom_dpd_nest_size(NULL, &bytes), TSANOM_OK);
+  unsigned char *block = malloc(bytes + 1);
+  tsanom_dpd_nest *nest = NULL;
+  CHECK_STATUS(tsanom_dpd_nest_init(block, bytes - 1, NULL, &exec, &nest),
+               TSANOM_E_WORKSPACE);
+  cr_assert(strcmp(fault.argument, "bytes") == 0 && nest == NULL);
+  CHECK_STATUS(tsanom_dpd_nest_init(NULL, bytes, NULL, &exec, &nest), TSANOM_E_NULL);
+  cr_assert(strcmp(fault.argument, "memory") == 0 && nest == NULL);
+  CHECK_STATUS(tsanom_dpd_nest_init(block + 1, bytes, NULL, &exec, &nest), TSANOM_OK);
+  for (uint64_t i = 0; i < 5000; i++) tsanom_dpd_nest_push(nest, i % 300, NULL);
+  tsanom_dpd_nest_destroy(nest);
+  free(block);
+  cr_assert(allocator.calls == 0);
+  CHECK_STATUS(tsanom_dpd_nest_create(NULL, &exec, &nest), TSANOM_E_MEMORY);
+  CHECK_STATUS(tsanom_dpd_nest_create(NULL, &exec, &nest), TSANOM_OK);
+  tsanom_dpd_nest_destroy(nest);
+  cr_assert(allocator.live == 0 && allocator.calls == 2);
+
+  static const struct {
+    tsanom_dpd_nest_options options;
+    const char *field;
+  } bad[] = {
+      {{sizeof bad[0].options, 0, 3, 8, 64}, "options.max_period"},
+      {{sizeof bad[0].options, TSANOM_DPD_WINDOW_MAX, 3, 8, 64}, "options.max_period"},
+      {{sizeof bad[0].options, 9, 2, 8, 64}, "options.repeats"},
+      {{sizeof bad[0].options, 9, 3, 65, 64}, "options.least_events"},
+      {{sizeof bad[0].options, 9, 3, 8, 0}, "options.capacity"}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    nest = NULL;
+    CHECK_STATUS(tsanom_dpd_nest_create(&bad[i].options, &exec, &nest), TSANOM_E_OPTION);
+    cr_assert(strcmp(fault.argument, bad[i].field) == 0 && nest == NULL);
+  }
+  cr_assert(tsanom_dpd_nest_options_size() == sizeof(tsanom_dpd_nest_options));
+}
+
+/* Recorded streams, described in tests/data/streams/README.md. */
 static const struct {
   const char *name;
   size_t periods;

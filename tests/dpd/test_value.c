@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <fenv.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,8 +202,14 @@ Test(dpd_value, a_refused_sample_changes_nothing) {
     const double many[] = {1, 2, NAN, 3};
     size_t done = 0;
     CHECK_STATUS(tsanom_dpd_value_push_many(plain, many, 4, NULL, NULL, &done),
-                 TSANOM_E_NONFINITE);
+                 TSANOM_PARTIAL);
     cr_assert(done == 2);
+    CHECK_STATUS(tsanom_dpd_value_push_many(plain, many + 2, 2, NULL, NULL, &done),
+                 TSANOM_PARTIAL);
+    cr_assert(done == 0);
+    CHECK_STATUS(
+        tsanom_dpd_value_push_many(plain, many, (size_t)1 << 61, NULL, NULL, &done),
+        TSANOM_E_OVERFLOW);
     tsanom_dpd_value_destroy(plain);
     tsanom_dpd_value_destroy(disturbed);
   }
@@ -213,9 +220,9 @@ Test(dpd_value, memory_and_options_are_checked) {
   CHECK_STATUS(tsanom_dpd_value_size(NULL, &bytes), TSANOM_OK);
   unsigned char *block = malloc(bytes + 1);
   tsanom_dpd_value *detector = NULL;
-  CHECK_STATUS(tsanom_dpd_value_init(NULL, NULL, block + 1, bytes, &detector), TSANOM_OK);
+  CHECK_STATUS(tsanom_dpd_value_init(block + 1, bytes, NULL, NULL, &detector), TSANOM_OK);
   for (int i = 0; i < 1000; i++) tsanom_dpd_value_push(detector, i % 7, NULL);
-  CHECK_STATUS(tsanom_dpd_value_init(NULL, NULL, block, bytes - 1, &detector),
+  CHECK_STATUS(tsanom_dpd_value_init(block, bytes - 1, NULL, NULL, &detector),
                TSANOM_E_WORKSPACE);
   free(block);
 
@@ -235,6 +242,44 @@ Test(dpd_value, memory_and_options_are_checked) {
   tsanom_dpd_value_options options = value_options(5, 0, 0);
   options.depth = 1;
   CHECK_STATUS(tsanom_dpd_value_size(&options, &bytes), TSANOM_E_OPTION);
+  tsanom_fault fault;
+  tsanom_fault_init(&fault, sizeof fault);
+  exec.fault = &fault;
+  CHECK_STATUS(tsanom_dpd_value_create(&options, &exec, &detector), TSANOM_E_OPTION);
+  cr_assert(strcmp(fault.argument, "options.depth") == 0);
+  CHECK_STATUS(tsanom_dpd_value_init(NULL, bytes, NULL, &exec, &detector), TSANOM_E_NULL);
+  cr_assert(strcmp(fault.argument, "memory") == 0);
+  cr_assert(tsanom_dpd_value_options_size() == sizeof options);
   CHECK_STATUS(tsanom_dpd_value_push(NULL, 1, NULL), TSANOM_E_NULL);
   tsanom_dpd_value_destroy(NULL);
+}
+
+/* Sums in double precision and the rounding of fixed point, in every rounding mode. */
+Test(dpd_value, rounding_mode_of_the_caller_does_not_matter) {
+  enum { MANY = 3000 };
+  static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  for (int fixed = 0; fixed < 2; fixed++) {
+    tsanom_dpd_value_options options = value_options(90, 80, fixed ? 1000 : 0);
+    for (int m = 0; m < 3; m++) {
+      tsanom_dpd_value *nearest = make_value_detector(&options, TSANOM_ISA_AUTO);
+      tsanom_dpd_value *other = make_value_detector(&options, TSANOM_ISA_AUTO);
+      uint64_t seed = 11;
+      for (int i = 0; i < MANY; i++) {
+        double sample = sin(0.3 * i) + 0.2 * random_unit(&seed), d[2][80];
+        tsanom_dpd_report a, b;
+        size_t count = 0;
+        tsanom_dpd_value_push(nearest, sample, &a);
+        tsanom_dpd_value_distances(nearest, d[0], 80, &count);
+        cr_assert(fesetround(modes[m]) == 0);
+        tsanom_dpd_value_push(other, sample, &b);
+        tsanom_dpd_value_distances(other, d[1], 80, &count);
+        cr_assert(fegetround() == modes[m] && fesetround(FE_TONEAREST) == 0);
+        /* NOLINTNEXTLINE: compares bits */
+        cr_assert(memcmp(&a, &b, sizeof a) == 0);
+        cr_assert(memcmp(d[0], d[1], count * sizeof(double)) == 0);
+      }
+      tsanom_dpd_value_destroy(nearest);
+      tsanom_dpd_value_destroy(other);
+    }
+  }
 }

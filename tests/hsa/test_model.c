@@ -5,228 +5,275 @@
 #include <string.h>
 #include <tsanom/hsa.h>
 
-#include "support/check.h"
-#include "support/random.h"
 #include "hsa/synthetic.h"
+#include "support/allocator.h"
+#include "support/check.h"
+#include "support/faults.h"
+#include "support/random.h"
 
-enum { RUNS = 4 };
+enum { RUNS = 4, THREADS = 2, ARRAYS = 4 };
 
-/* A model of synthetic runs; free() takes it back. */
-static tsanom_hsa_model *learned(const tsanom_hsa_options *options, size_t *bytes) {
+static tsanom_hsa_model *learned(const tsanom_hsa_options *options) {
   uint64_t seed = 21;
   synthetic_kind kind = synthetic_steady();
   tsanom_hsa_run runs[RUNS];
   for (int i = 0; i < RUNS; i++) runs[i] = synthetic_run(&kind, &seed);
-  CHECK_STATUS(tsanom_hsa_model_size(kind.threads, options, bytes), TSANOM_OK);
-  tsanom_hsa_model *model = malloc(*bytes);
-  tsanom_status status =
-      tsanom_hsa_learn(runs, RUNS, options, NULL, NULL, 0, model, *bytes);
-  CHECK_STATUS(status, TSANOM_OK);
+  tsanom_hsa_model *model = NULL;
+  CHECK_STATUS(tsanom_hsa_learn(runs, RUNS, options, NULL, &model), TSANOM_OK);
   for (int i = 0; i < RUNS; i++) synthetic_free(&runs[i]);
   return model;
 }
 
-static double through_text(double value) {
-  char text[64];
-  (void)snprintf(text, sizeof text, "%.17g", value);
-  return strtod(text, NULL);
+static tsanom_hsa_model_data content_of(const tsanom_hsa_model *model) {
+  tsanom_hsa_model_data data;
+  tsanom_hsa_model_data_init(&data, sizeof data);
+  CHECK_STATUS(tsanom_hsa_model_read(model, &data), TSANOM_OK);
+  return data;
 }
 
-static double *array_through_text(const double *values, size_t count) {
+/* A content that a test may change: references and arrays are copies. */
+typedef struct {
+  tsanom_hsa_model_data data;
+  tsanom_hsa_reference reference[THREADS];
+  double *array[THREADS][ARRAYS];
+} copied;
+
+static double *duplicate(const double **values, size_t count) {
   double *copy = malloc(count * sizeof *copy);
-  for (size_t i = 0; i < count; i++) copy[i] = through_text(values[i]);
+  memcpy(copy, *values, count * sizeof *copy);
+  *values = copy;
   return copy;
 }
 
+static void copy_content(copied *c, const tsanom_hsa_model *model) {
+  c->data = content_of(model);
+  memcpy(c->reference, c->data.references, sizeof c->reference);
+  c->data.references = c->reference;
+  for (size_t t = 0; t < THREADS; t++) {
+    tsanom_hsa_reference *r = &c->reference[t];
+    c->array[t][0] = duplicate(&r->time, r->windows + 1);
+    c->array[t][1] = duplicate(&r->rate, r->windows + 1);
+    c->array[t][2] = duplicate(&r->window_rate, r->windows);
+    c->array[t][3] = duplicate(&r->coefficient, r->degree + 1);
+  }
+}
+
+static void free_content(copied *c) {
+  for (size_t t = 0; t < THREADS; t++) {
+    for (size_t a = 0; a < ARRAYS; a++) free(c->array[t][a]);
+  }
+}
+
+static void check_same(const tsanom_hsa_model *a, const tsanom_hsa_model *b) {
+  tsanom_hsa_model_data x = content_of(a), y = content_of(b);
+  cr_assert(x.thread_count == y.thread_count && x.run_count == y.run_count);
+  /* NOLINTNEXTLINE: bits are compared */
+  cr_assert(memcmp(x.options, y.options, sizeof *x.options) == 0);
+  for (size_t t = 0; t < x.thread_count; t++) {
+    tsanom_hsa_reference r = x.references[t], s = y.references[t];
+    cr_assert(memcmp(r.time, s.time, (r.windows + 1) * sizeof *r.time) == 0);
+    cr_assert(memcmp(r.rate, s.rate, (r.windows + 1) * sizeof *r.rate) == 0);
+    cr_assert(memcmp(r.window_rate, s.window_rate, r.windows * sizeof *r.rate) == 0);
+    cr_assert(memcmp(r.coefficient, s.coefficient,
+                     (r.degree + 1) * sizeof *r.coefficient) == 0);
+    s.time = r.time;
+    s.rate = r.rate;
+    s.window_rate = r.window_rate;
+    s.coefficient = r.coefficient;
+    /* NOLINTNEXTLINE: bits are compared */
+    cr_assert(memcmp(&r, &s, sizeof r) == 0);
+  }
+}
+
+static void through_text(double *values, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    char text[64];
+    (void)snprintf(text, sizeof text, "%.17g", values[i]);
+    values[i] = strtod(text, NULL);
+  }
+}
+
 Test(hsa_model, comes_back_from_text_bit_for_bit) {
-  size_t bytes;
-  tsanom_hsa_model *model = learned(NULL, &bytes), *copy = malloc(bytes);
-  memset(copy, 0xA5, bytes);
-  tsanom_hsa_options options;
-  tsanom_hsa_options_init(&options, sizeof options);
-  CHECK_STATUS(tsanom_hsa_model_options(model, &options), TSANOM_OK);
-  cr_assert(options.points == 256 && options.struct_size == sizeof options);
-  cr_assert(tsanom_hsa_model_threads(model) == 2 && tsanom_hsa_model_runs(model) == RUNS);
-  CHECK_STATUS(tsanom_hsa_model_init(copy, bytes, 2, RUNS, &options), TSANOM_OK);
-  for (size_t t = 0; t < 2; t++) {
-    tsanom_hsa_reference r;
-    CHECK_STATUS(tsanom_hsa_model_get(model, t, &r), TSANOM_OK);
-    double *time = array_through_text(r.time, r.windows + 1);
-    double *rate = array_through_text(r.rate, r.windows + 1);
-    double *window_rate = array_through_text(r.window_rate, r.windows);
-    double *coefficient = array_through_text(r.coefficient, r.degree + 1);
-    r.time = time;
-    r.rate = rate;
-    r.window_rate = window_rate;
-    r.coefficient = coefficient;
-    double *scalars[] = {&r.completion, &r.mean_rate, &r.interval, &r.r2,   &r.domain[0],
-                         &r.domain[1],  &r.unit,      &r.center,   &r.scale};
+  tsanom_hsa_model *model = learned(NULL), *copy = NULL;
+  copied c;
+  copy_content(&c, model);
+  cr_assert(c.data.thread_count == THREADS && c.data.run_count == RUNS);
+  cr_assert(c.data.options->points == 256 &&
+            c.data.options->struct_size == tsanom_hsa_options_size());
+  cr_assert(c.data.struct_size == tsanom_hsa_model_data_size());
+  for (size_t t = 0; t < THREADS; t++) {
+    tsanom_hsa_reference *r = &c.reference[t];
+    through_text(c.array[t][0], r->windows + 1);
+    through_text(c.array[t][1], r->windows + 1);
+    through_text(c.array[t][2], r->windows);
+    through_text(c.array[t][3], r->degree + 1);
+    double *scalars[] = {&r->completion, &r->mean_rate, &r->interval, &r->r2,   r->domain,
+                         r->domain + 1,  &r->unit,      &r->center,   &r->scale};
     for (size_t k = 0; k < sizeof scalars / sizeof *scalars; k++) {
-      *scalars[k] = through_text(*scalars[k]);
+      through_text(scalars[k], 1);
     }
-    for (size_t f = 0; f < TSANOM_HSA_SLOTS; f++) {
-      r.range[f].low = through_text(r.range[f].low);
-      r.range[f].high = through_text(r.range[f].high);
-    }
-    CHECK_STATUS(tsanom_hsa_model_set(copy, t, &r), TSANOM_OK);
-    free(time);
-    free(rate);
-    free(window_rate);
-    free(coefficient);
+    through_text(&r->range[0].low, 2 * TSANOM_HSA_SLOTS);
   }
-  cr_assert(memcmp(model, copy, bytes) == 0);
-  free(copy);
-  free(model);
+  CHECK_STATUS(tsanom_hsa_model_create(&c.data, NULL, &copy), TSANOM_OK);
+  free_content(&c); /* the model owns what it was created from */
+  check_same(model, copy);
+  tsanom_hsa_model_destroy(copy);
+  tsanom_hsa_model_destroy(model);
 }
 
-/* Get, change and set: the arrays written are those of the model itself. */
-Test(hsa_model, takes_back_its_own_arrays) {
-  size_t bytes;
-  tsanom_hsa_model *model = learned(NULL, &bytes), *before = malloc(bytes);
-  memcpy(before, model, bytes);
-  tsanom_hsa_reference r, other, changed;
-  for (size_t t = 0; t < 2; t++) {
-    CHECK_STATUS(tsanom_hsa_model_get(model, t, &r), TSANOM_OK);
-    CHECK_STATUS(tsanom_hsa_model_set(model, t, &r), TSANOM_OK);
+Test(hsa_model, lives_in_memory_of_any_alignment) {
+  tsanom_hsa_model *model = learned(NULL), *copy = NULL;
+  tsanom_hsa_model_data data = content_of(model);
+  test_allocator allocator = {0};
+  tsanom_exec exec = test_exec(&allocator);
+  size_t bytes = 0;
+  CHECK_STATUS(tsanom_hsa_model_size(&data, &bytes), TSANOM_OK);
+  for (size_t shift = 0; shift < 9; shift++) {
+    unsigned char *memory = malloc(bytes + shift);
+    CHECK_STATUS(tsanom_hsa_model_init(memory + shift, bytes - 1, &data, &exec, &copy),
+                 TSANOM_E_WORKSPACE);
+    CHECK_STATUS(tsanom_hsa_model_init(memory + shift, bytes, &data, &exec, &copy),
+                 TSANOM_OK);
+    check_same(model, copy);
+    tsanom_hsa_model_destroy(copy);
+    free(memory);
   }
-  cr_assert(memcmp(model, before, bytes) == 0, "setting what was there changed it");
-  tsanom_hsa_range wide = {0.5, 2};
-  r.range[TSANOM_HSA_GTR] = wide;
-  CHECK_STATUS(tsanom_hsa_model_set(model, 1, &r), TSANOM_OK);
-  CHECK_STATUS(tsanom_hsa_model_check(model, bytes), TSANOM_OK);
-  CHECK_STATUS(tsanom_hsa_model_get(before, 1, &other), TSANOM_OK);
-  CHECK_STATUS(tsanom_hsa_model_get(model, 1, &r), TSANOM_OK);
-  cr_assert(memcmp(&r.range[TSANOM_HSA_GTR], &wide, sizeof wide) == 0);
-  cr_assert(memcmp(r.time, other.time, (r.windows + 1) * sizeof *r.time) == 0);
-  cr_assert(memcmp(r.rate, other.rate, (r.windows + 1) * sizeof *r.rate) == 0);
-  cr_assert(memcmp(r.window_rate, other.window_rate, r.windows * sizeof *r.rate) == 0);
-  cr_assert(memcmp(r.coefficient, other.coefficient,
-                   (r.degree + 1) * sizeof *r.coefficient) == 0);
-
-  /* What thread 0 has, given to thread 1 through the same model. */
-  CHECK_STATUS(tsanom_hsa_model_get(model, 0, &r), TSANOM_OK);
-  CHECK_STATUS(tsanom_hsa_model_set(model, 1, &r), TSANOM_OK);
-  CHECK_STATUS(tsanom_hsa_model_get(model, 1, &other), TSANOM_OK);
-  cr_assert(memcmp(r.time, other.time, (r.windows + 1) * sizeof *r.time) == 0);
-  cr_assert(memcmp(r.rate, other.rate, (r.windows + 1) * sizeof *r.rate) == 0);
-
-  /* Arrays in each other's places cannot be stored one after the other. */
-  memcpy(before, model, bytes);
-  changed = other;
-  changed.window_rate = other.rate + 1;
-  CHECK_STATUS(tsanom_hsa_model_set(model, 1, &changed), TSANOM_E_FORMAT);
-  changed = other;
-  changed.rate = other.time;
-  changed.time = other.rate;
-  cr_assert(tsanom_hsa_model_set(model, 1, &changed) < 0);
-  changed = other;
-  changed.coefficient = other.rate;
-  CHECK_STATUS(tsanom_hsa_model_set(model, 1, &changed), TSANOM_E_FORMAT);
-  cr_assert(memcmp(model, before, bytes) == 0);
-  free(before);
-  free(model);
+  cr_assert(allocator.calls == 0);
+  copy = NULL;
+  allocator.fail_at = 1;
+  CHECK_STATUS(tsanom_hsa_model_create(&data, &exec, &copy), TSANOM_E_MEMORY);
+  CHECK_STATUS(tsanom_hsa_model_create(&data, &exec, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_hsa_model_init(NULL, bytes, &data, &exec, &copy), TSANOM_E_NULL);
+  cr_assert(copy == NULL && allocator.live == 0);
+  CHECK_STATUS(tsanom_hsa_model_create(&data, &exec, &copy), TSANOM_OK);
+  cr_assert(allocator.live == 1);
+  check_same(model, copy);
+  tsanom_hsa_model_destroy(copy);
+  cr_assert(allocator.live == 0);
+  tsanom_hsa_model_destroy(model);
 }
 
-/* A diagnosis with whatever stands in the memory of a model must end in a status;
- * under the sanitizers this also shows that nothing is read out of bounds. */
-Test(hsa_model, damage_is_refused_or_harmless) {
-  size_t bytes;
-  tsanom_hsa_model *model = learned(NULL, &bytes), *damaged = malloc(bytes);
+/* A diagnosis by whatever content is accepted must end in a status; under the sanitizers
+ * this also shows that nothing is read out of bounds. */
+Test(hsa_model, damaged_content_is_rejected_or_harmless) {
+  tsanom_hsa_model *model = learned(NULL);
   uint64_t seed = 22;
   synthetic_kind kind = synthetic_steady();
   tsanom_hsa_run run = synthetic_run(&kind, &seed);
-  size_t refused = 0;
+  size_t rejected = 0, words = offsetof(tsanom_hsa_reference, time) / 8;
   for (int trial = 0; trial < 3000; trial++) {
-    memcpy(damaged, model, bytes);
-    /* Half of the hits go to the header and the scalars, where they hurt. */
-    size_t reach = trial % 2 ? bytes : 512;
-    size_t at = random_between(&seed, 0, reach - 1);
-    ((unsigned char *)damaged)[at] ^= (unsigned char)(1u << random_bits(&seed) % 8);
-    tsanom_hsa_verdict verdict[2];
-    tsanom_status status =
-        tsanom_hsa_diagnose(damaged, bytes, &run, NULL, NULL, 0, verdict, 2);
-    if (tsanom_hsa_model_check(damaged, bytes) < 0) {
-      CHECK_STATUS(status, TSANOM_E_FORMAT);
-      refused++;
+    copied c;
+    copy_content(&c, model);
+    size_t t = random_between(&seed, 0, THREADS - 1), bits = random_bits(&seed) % 64;
+    uint64_t *word = (uint64_t *)(void *)&c.reference[t];
+    if (trial % 2) {
+      word = (uint64_t *)(void *)c.array[t][random_between(&seed, 0, 1)];
+      words = c.reference[t].windows;
     }
+    word[random_between(&seed, 0, words - 1)] ^= UINT64_C(1) << bits;
+    tsanom_hsa_model *damaged = NULL;
+    if (tsanom_hsa_model_create(&c.data, NULL, &damaged) < 0) {
+      cr_assert(damaged == NULL);
+      rejected++;
+    } else {
+      tsanom_hsa_verdict verdict[THREADS];
+      tsanom_hsa_verdict_init(verdict, sizeof *verdict);
+      tsanom_hsa_diagnose(damaged, &run, NULL, verdict, THREADS, NULL);
+      tsanom_hsa_model_destroy(damaged);
+    }
+    free_content(&c);
+    words = offsetof(tsanom_hsa_reference, time) / 8;
   }
-  cr_assert(refused > 500);
-  for (size_t size = 0; size < bytes; size += 97) {
-    CHECK_STATUS(tsanom_hsa_model_check(model, size), TSANOM_E_FORMAT);
-  }
-  CHECK_STATUS(tsanom_hsa_model_check(model, bytes), TSANOM_OK);
-  CHECK_STATUS(tsanom_hsa_model_check(NULL, bytes), TSANOM_E_NULL);
+  cr_assert(rejected > 500);
   synthetic_free(&run);
-  free(damaged);
-  free(model);
+  tsanom_hsa_model_destroy(model);
 }
 
-Test(hsa_model, parts_that_disagree_are_refused_and_leave_the_model) {
-  size_t bytes;
-  tsanom_hsa_model *model = learned(NULL, &bytes), *before = malloc(bytes);
-  memcpy(before, model, bytes);
-  tsanom_hsa_reference good, bad;
-  CHECK_STATUS(tsanom_hsa_model_get(model, 1, &good), TSANOM_OK);
-#define REFUSE(field, value, status)                            \
-  do {                                                          \
-    bad = good;                                                 \
-    bad.field = value;                                          \
-    CHECK_STATUS(tsanom_hsa_model_set(model, 1, &bad), status); \
+Test(hsa_model, parts_that_contradict_each_other_are_rejected_by_name) {
+  tsanom_hsa_model *model = learned(NULL), *made = NULL;
+  copied c;
+  copy_content(&c, model);
+  tsanom_hsa_reference good = c.reference[1];
+  test_report report;
+  test_report_init(&report);
+#define REJECT_AT(field, name, index, value, status)                             \
+  do {                                                                           \
+    c.reference[1] = good;                                                       \
+    c.reference[1].field = value;                                                \
+    CHECK_STATUS(tsanom_hsa_model_create(&c.data, &report.exec, &made), status); \
+    CHECK_FAULT(report, "data.references." name, 1, index);                      \
   } while (0)
-  REFUSE(beats, good.window, TSANOM_E_FORMAT);
-  REFUSE(window, 0, TSANOM_E_FORMAT);
-  REFUSE(local_window, good.local_window + 1, TSANOM_E_FORMAT);
-  REFUSE(windows, good.windows + 1, TSANOM_E_FORMAT);
-  REFUSE(degree, 9, TSANOM_E_FORMAT);
-  REFUSE(run, RUNS, TSANOM_E_FORMAT);
-  REFUSE(sample_runs, 0, TSANOM_E_FORMAT);
-  REFUSE(silent_runs, 1, TSANOM_E_FORMAT);
-  REFUSE(completion, 0, TSANOM_E_FORMAT);
-  REFUSE(mean_rate, -1, TSANOM_E_FORMAT);
-  REFUSE(interval, -1, TSANOM_E_FORMAT);
-  REFUSE(mean_rate, NAN, TSANOM_E_NONFINITE);
-  REFUSE(scale, INFINITY, TSANOM_E_NONFINITE);
-  REFUSE(domain[0], good.domain[1] + 1, TSANOM_E_FORMAT);
-  REFUSE(time, NULL, TSANOM_E_NULL);
-  REFUSE(rate, NULL, TSANOM_E_NULL);
-  REFUSE(window_rate, NULL, TSANOM_E_NULL);
-  REFUSE(coefficient, NULL, TSANOM_E_NULL);
-  REFUSE(range[0].low, NAN, TSANOM_E_NONFINITE);
-  REFUSE(range[0].low, INFINITY, TSANOM_E_FORMAT);
+#define REJECT(field, value, status) REJECT_AT(field, #field, TSANOM_NONE, value, status)
+  REJECT(beats, good.window, TSANOM_E_FORMAT);
+  REJECT(window, 0, TSANOM_E_FORMAT);
+  REJECT(local_window, good.local_window + 1, TSANOM_E_FORMAT);
+  REJECT(local_window, 0, TSANOM_E_FORMAT);
+  REJECT(windows, good.windows + 1, TSANOM_E_FORMAT);
+  REJECT(degree, 9, TSANOM_E_FORMAT);
+  REJECT(run, RUNS, TSANOM_E_FORMAT);
+  REJECT(sample_runs, 0, TSANOM_E_FORMAT);
+  REJECT_AT(silent_runs, "sample_runs", TSANOM_NONE, 1, TSANOM_E_FORMAT);
+  REJECT(silent_runs, RUNS + 1, TSANOM_E_FORMAT);
+  REJECT(completion, 0, TSANOM_E_FORMAT);
+  REJECT(mean_rate, -1, TSANOM_E_FORMAT);
+  REJECT(interval, -1, TSANOM_E_FORMAT);
+  REJECT(mean_rate, NAN, TSANOM_E_NONFINITE);
+  REJECT(scale, INFINITY, TSANOM_E_NONFINITE);
+  REJECT_AT(domain[0], "domain", TSANOM_NONE, good.domain[1] + 1, TSANOM_E_FORMAT);
+  REJECT(time, NULL, TSANOM_E_NULL);
+  REJECT(rate, NULL, TSANOM_E_NULL);
+  REJECT(window_rate, NULL, TSANOM_E_NULL);
+  REJECT(coefficient, NULL, TSANOM_E_NULL);
+  REJECT_AT(range[3].low, "range", 3, NAN, TSANOM_E_NONFINITE);
+  REJECT_AT(range[3].low, "range", 3, INFINITY, TSANOM_E_FORMAT);
+  REJECT_AT(reserved[7], "reserved", 7, 1, TSANOM_E_VERSION);
   double *falling = calloc(good.windows + 1, sizeof *falling);
-  REFUSE(time, falling, TSANOM_E_FORMAT);
-  REFUSE(rate, falling, TSANOM_E_FORMAT);
+  REJECT(time, falling, TSANOM_E_FORMAT);
+  REJECT(rate, falling, TSANOM_E_FORMAT);
+  falling[2] = falling[1] = NAN;
+  REJECT_AT(time, "time", 1, falling, TSANOM_E_NONFINITE);
   free(falling);
-  CHECK_STATUS(tsanom_hsa_model_set(model, 2, &good), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_hsa_model_set(model, 0, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_hsa_model_get(model, 2, &bad), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_hsa_model_get(NULL, 0, &bad), TSANOM_E_NULL);
-  cr_assert(memcmp(model, before, bytes) == 0);
-  bad = good;
-  bad.range[TSANOM_HSA_GTR] = (tsanom_hsa_range){-INFINITY, INFINITY};
-  CHECK_STATUS(tsanom_hsa_model_set(model, 1, &bad), TSANOM_OK);
-  CHECK_STATUS(tsanom_hsa_model_check(model, bytes), TSANOM_OK);
-  free(before);
-  free(model);
+  cr_assert(made == NULL);
+  c.reference[1] = good;
+  c.reference[1].range[TSANOM_HSA_GTR] = (tsanom_hsa_range){-INFINITY, INFINITY};
+  CHECK_STATUS(tsanom_hsa_model_create(&c.data, NULL, &made), TSANOM_OK);
+  cr_assert(content_of(made).references[1].range[TSANOM_HSA_GTR].high == INFINITY);
+  tsanom_hsa_model_destroy(made);
+  free_content(&c);
+  tsanom_hsa_model_destroy(model);
 }
 
-Test(hsa_model, what_is_no_model_is_refused) {
-  size_t bytes;
-  tsanom_hsa_model *model = learned(NULL, &bytes);
-  double zeros[64] = {0};
-  tsanom_hsa_model *none = (tsanom_hsa_model *)zeros;
-  tsanom_hsa_options options;
-  tsanom_hsa_reference reference;
-  tsanom_hsa_options_init(&options, sizeof options);
-  cr_assert(tsanom_hsa_model_threads(none) == 0 && tsanom_hsa_model_runs(none) == 0);
-  cr_assert(tsanom_hsa_model_threads(NULL) == 0 && tsanom_hsa_model_runs(NULL) == 0);
-  CHECK_STATUS(tsanom_hsa_model_options(none, &options), TSANOM_E_FORMAT);
-  CHECK_STATUS(tsanom_hsa_model_options(NULL, &options), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_hsa_model_get(none, 0, &reference), TSANOM_E_FORMAT);
-  CHECK_STATUS(tsanom_hsa_diagnose_workspace(none, NULL, &bytes), TSANOM_E_FORMAT);
-  CHECK_STATUS(tsanom_hsa_model_init(model, 100, 1, 1, NULL), TSANOM_E_WORKSPACE);
-  CHECK_STATUS(tsanom_hsa_model_init(model, bytes, 0, 1, NULL), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_hsa_model_init(model, bytes, 1, 0, NULL), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_hsa_model_init(NULL, bytes, 1, 1, NULL), TSANOM_E_NULL);
-  free(model);
+Test(hsa_model, content_needs_counts_references_and_options) {
+  tsanom_hsa_model *model = learned(NULL), *made = NULL;
+  const tsanom_hsa_model_data good = content_of(model);
+  tsanom_hsa_model_data data = good;
+  tsanom_hsa_options options = *good.options;
+  test_report report;
+  test_report_init(&report);
+  size_t bytes = 7;
+#define REJECT_DATA(field, value, status, argument)                            \
+  do {                                                                         \
+    data = good;                                                               \
+    data.field = value;                                                        \
+    CHECK_STATUS(tsanom_hsa_model_create(&data, &report.exec, &made), status); \
+    CHECK_FAULT(report, argument, TSANOM_NONE, TSANOM_NONE);                   \
+    CHECK_STATUS(tsanom_hsa_model_size(&data, &bytes), status);                \
+  } while (0)
+  REJECT_DATA(thread_count, 0, TSANOM_E_COUNT, "data.thread_count");
+  REJECT_DATA(thread_count, SIZE_MAX / 64, TSANOM_E_OVERFLOW, "data.thread_count");
+  REJECT_DATA(run_count, 0, TSANOM_E_COUNT, "data.run_count");
+  REJECT_DATA(references, NULL, TSANOM_E_NULL, "data.references");
+  REJECT_DATA(struct_size, sizeof data - 1, TSANOM_E_VERSION, "data");
+  options.points = 1;
+  REJECT_DATA(options, &options, TSANOM_E_OPTION, "data.options.points");
+  CHECK_STATUS(tsanom_hsa_model_create(NULL, NULL, &made), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_hsa_model_size(&good, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_hsa_model_size(NULL, &bytes), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_hsa_model_read(NULL, &data), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_hsa_model_read(model, NULL), TSANOM_E_NULL);
+  data.struct_size = 0;
+  CHECK_STATUS(tsanom_hsa_model_read(model, &data), TSANOM_E_VERSION);
+  CHECK_STATUS(tsanom_hsa_model_data_init(&data, sizeof data - 1), TSANOM_E_VERSION);
+  cr_assert(made == NULL && bytes == 7);
+  tsanom_hsa_model_destroy(model);
 }

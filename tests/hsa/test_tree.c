@@ -82,8 +82,8 @@ static void check_path(const tsanom_hsa_verdict *verdict, const int *at) {
     }
     int first = at[step->feature[0]];
     switch (step->question) {
-      case TSANOM_HSA_ASK_ALIKE:
-      case TSANOM_HSA_ASK_TIMELY:
+      case TSANOM_HSA_ASK_SIMILAR:
+      case TSANOM_HSA_ASK_ON_TIME:
       case TSANOM_HSA_ASK_RATE:
         cr_assert(step->answer == inside);
         break;
@@ -113,6 +113,8 @@ Test(hsa_tree, decides_as_documented_for_every_combination) {
     }
     tsanom_hsa_features features = features_at(at);
     tsanom_hsa_verdict verdict;
+    tsanom_hsa_verdict_init(&verdict, sizeof verdict);
+    tsanom_hsa_verdict_init(&verdict, sizeof verdict);
     for (int32_t rule = TSANOM_HSA_RULE_PAPER; rule <= TSANOM_HSA_RULE_PACE; rule++) {
       CHECK_STATUS(tsanom_hsa_classify(&features, unit_ranges(), rule, &verdict),
                    TSANOM_OK);
@@ -129,6 +131,7 @@ Test(hsa_tree, the_ends_of_a_range_belong_to_it) {
                                  INSIDE, INSIDE, INSIDE, INSIDE};
   tsanom_hsa_features features = features_at(at);
   tsanom_hsa_verdict verdict;
+  tsanom_hsa_verdict_init(&verdict, sizeof verdict);
   for (int f = 0; f < TSANOM_HSA_FEATURES; f++) features.value[f] = f % 2 ? 1 : 2;
   for (int32_t rule = TSANOM_HSA_RULE_PAPER; rule <= TSANOM_HSA_RULE_PACE; rule++) {
     tsanom_hsa_classify(&features, unit_ranges(), rule, &verdict);
@@ -139,10 +142,10 @@ Test(hsa_tree, the_ends_of_a_range_belong_to_it) {
   cr_assert(verdict.status == TSANOM_HSA_MEMORY_LEAK);
 }
 
-Test(hsa_tree, bad_arguments_are_refused_and_leave_the_output) {
+Test(hsa_tree, bad_arguments_are_rejected_and_leave_the_output) {
   int at[TSANOM_HSA_FEATURES] = {0};
   tsanom_hsa_features features = features_at(at);
-  tsanom_hsa_verdict verdict = {.status = 77};
+  tsanom_hsa_verdict verdict = {.struct_size = sizeof verdict, .status = 77};
   CHECK_STATUS(tsanom_hsa_classify(NULL, unit_ranges(), 0, &verdict), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_hsa_classify(&features, NULL, 0, &verdict), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_hsa_classify(&features, unit_ranges(), 0, NULL), TSANOM_E_NULL);
@@ -150,6 +153,9 @@ Test(hsa_tree, bad_arguments_are_refused_and_leave_the_output) {
                TSANOM_E_OPTION);
   CHECK_STATUS(tsanom_hsa_classify(&features, unit_ranges(), 3, &verdict),
                TSANOM_E_OPTION);
+  verdict.struct_size = 0;
+  CHECK_STATUS(tsanom_hsa_classify(&features, unit_ranges(), 0, &verdict),
+               TSANOM_E_VERSION);
   cr_assert(verdict.status == 77);
 }
 
@@ -158,6 +164,7 @@ Test(hsa_tree, a_run_is_as_bad_as_its_worst_thread) {
                                    {.status = TSANOM_HSA_NORMAL},
                                    {.status = TSANOM_HSA_NORMAL}};
   int32_t status = -1;
+  tsanom_hsa_verdict_init(verdict, sizeof *verdict);
   CHECK_STATUS(tsanom_hsa_run_status(verdict, 3, &status), TSANOM_OK);
   cr_assert(status == TSANOM_HSA_NORMAL);
   verdict[1].status = TSANOM_HSA_MEMORY_LEAK;
@@ -189,7 +196,7 @@ Test(hsa_tree, every_step_has_words) {
       cr_assert(length == strlen(text) && length > 10);
       int about_features =
           question == TSANOM_HSA_ASK_PACE ||
-          (question >= TSANOM_HSA_ASK_ALIKE && question <= TSANOM_HSA_ASK_SLOWER);
+          (question >= TSANOM_HSA_ASK_SIMILAR && question <= TSANOM_HSA_ASK_SLOWER);
       cr_assert(!about_features || strstr(text, "-1.234e-200") != NULL);
       cr_assert(!about_features || strstr(text, "DTW (undefined) [0, 1]") != NULL);
       CHECK_STATUS(tsanom_hsa_step_text(&step, cut, sizeof cut, &again), TSANOM_PARTIAL);

@@ -27,7 +27,10 @@ void reference_fit(const double *x, const double *y, const double *weights, size
 tsanom_polyfit_model new_model(void);
 tsanom_polyfit_options options_of(int32_t degree, int32_t selection, int32_t refine);
 
-/* Whether two models say the same, bit by bit. */
+/* Assert that a fault names the argument and element. */
+void check_fault(const tsanom_fault *fault, const char *argument, size_t element);
+
+/* Whether two models are bitwise equal. */
 int same_model(const tsanom_polyfit_model *a, const tsanom_polyfit_model *b);
 
 #endif

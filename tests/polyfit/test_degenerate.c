@@ -13,7 +13,7 @@ static tsanom_status fit(const double *x, const double *y, size_t n, int32_t deg
                          int32_t selection, tsanom_polyfit_model *model) {
   tsanom_polyfit_options options = options_of(degree, selection, 1);
   *model = new_model();
-  return tsanom_polyfit_fit(x, y, NULL, n, &options, NULL, NULL, 0, model);
+  return tsanom_polyfit_fit(x, y, NULL, n, &options, NULL, model);
 }
 
 static void check_no_nan(const tsanom_polyfit_model *m) {
@@ -146,16 +146,14 @@ Test(degenerate, y_and_weights_of_every_magnitude) {
     cr_assert(fabs(model.r2 - 0.9946595460614153) < 1e-14, "%.17g", model.r2);
     check_no_nan(&model);
     tsanom_polyfit_options options = options_of(2, TSANOM_POLYFIT_FIXED, 1);
-    CHECK_STATUS(tsanom_polyfit_fit(x, x, weights, 5, &options, NULL, NULL, 0, &model),
-                 TSANOM_OK);
+    CHECK_STATUS(tsanom_polyfit_fit(x, x, weights, 5, &options, NULL, &model), TSANOM_OK);
     cr_assert(model.monomial[1] == 1);
     check_no_nan(&model);
   }
   double mixed[] = {1e-300, 1, 1e300, 1, 1e-300};
   tsanom_polyfit_options options = options_of(1, TSANOM_POLYFIT_FIXED, 1);
   tsanom_polyfit_model model = new_model();
-  tsanom_status status =
-      tsanom_polyfit_fit(x, x, mixed, 5, &options, NULL, NULL, 0, &model);
+  tsanom_status status = tsanom_polyfit_fit(x, x, mixed, 5, &options, NULL, &model);
   cr_assert(status == TSANOM_OK || status == TSANOM_RANK_DEFICIENT);
   check_no_nan(&model);
 }

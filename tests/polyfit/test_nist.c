@@ -88,11 +88,11 @@ static void check_certified(int32_t isa, int through_stream) {
         tsanom_polyfit_stream_create(&options, &exec, &stream);
         tsanom_polyfit_stream_push(stream, set.x, set.y, NULL, set.n, &exec);
         CHECK_STATUS(tsanom_polyfit_stream_fit(stream, NULL, &exec, &model), TSANOM_OK);
-        tsanom_polyfit_stream_destroy(stream, &exec);
+        tsanom_polyfit_stream_destroy(stream);
       } else {
-        CHECK_STATUS(tsanom_polyfit_fit(set.x, set.y, NULL, set.n, &options, &exec, NULL,
-                                        0, &model),
-                     TSANOM_OK);
+        CHECK_STATUS(
+            tsanom_polyfit_fit(set.x, set.y, NULL, set.n, &options, &exec, &model),
+            TSANOM_OK);
       }
     }
     /* A stream knows RSS to 1e-30 of the squares of y, not to 1e-30 of itself. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pushes of many blocks: on several threads, stopped, and refused. */
+/* Pushes of many blocks: on several threads, stopped, and rejected. */
 #include <math.h>
 #include <stdlib.h>
 #include <tsanom/polyfit.h>
@@ -56,7 +56,7 @@ static tsanom_polyfit_model push_all(const many_samples *s, const double *weight
                  TSANOM_OK);
   }
   tsanom_polyfit_model model = fit_of(stream);
-  CHECK_STATUS(tsanom_polyfit_stream_destroy(stream, NULL), TSANOM_OK);
+  tsanom_polyfit_stream_destroy(stream);
   return model;
 }
 
@@ -95,8 +95,8 @@ Test(polyfit_stream_blocks, ones_as_weights_are_no_weights) {
   tsanom_status status = tsanom_polyfit_stream_fit(with, NULL, NULL, &a);
   CHECK_STATUS(tsanom_polyfit_stream_fit(without, NULL, NULL, &b), status);
   cr_assert(status >= 0 && same_model(&a, &b));
-  tsanom_polyfit_stream_destroy(with, NULL);
-  tsanom_polyfit_stream_destroy(without, NULL);
+  tsanom_polyfit_stream_destroy(with);
+  tsanom_polyfit_stream_destroy(without);
   free(s);
 }
 
@@ -131,18 +131,22 @@ Test(polyfit_stream_blocks, a_stopped_push_takes_nothing) {
     }
     CHECK_STATUS(status, TSANOM_OK);
     cr_assert(calls > 3 && fit_of(stream).samples == 5000 + MANY);
-    tsanom_polyfit_stream_destroy(stream, NULL);
+    tsanom_polyfit_stream_destroy(stream);
   }
   free(s);
 }
 
-Test(polyfit_stream_blocks, a_refused_push_takes_nothing_wherever_the_fault_is) {
+Test(polyfit_stream_blocks, a_rejected_push_takes_nothing_and_names_the_sample) {
   many_samples *s = new_samples(4);
   tsanom_exec exec = exec_of(2);
   tsanom_polyfit_stream *stream = new_stream(5, 1);
   tsanom_polyfit_stream_push(stream, s->x, s->y, NULL, 3000, NULL);
   tsanom_polyfit_model before = fit_of(stream);
   static const size_t places[] = {0, 1500, 60000, 131072, MANY - 1};
+  static const char *const names[] = {"x", "y", "weights", "weights"};
+  tsanom_fault fault;
+  tsanom_fault_init(&fault, sizeof fault);
+  exec.fault = &fault;
   for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
     double *faulty[] = {&s->x[places[k]], &s->y[places[k]], &s->weights[places[k]],
                         &s->weights[places[k]]};
@@ -153,11 +157,12 @@ Test(polyfit_stream_blocks, a_refused_push_takes_nothing_wherever_the_fault_is) 
       CHECK_STATUS(
           tsanom_polyfit_stream_push(stream, s->x, s->y, s->weights, MANY, &exec),
           f < 3 ? TSANOM_E_NONFINITE : TSANOM_E_VALUE);
+      check_fault(&fault, names[f], places[k]);
       *faulty[f] = good;
       tsanom_polyfit_model after = fit_of(stream);
       cr_assert(same_model(&after, &before));
     }
   }
-  tsanom_polyfit_stream_destroy(stream, NULL);
+  tsanom_polyfit_stream_destroy(stream);
   free(s);
 }

@@ -32,7 +32,7 @@ static int fit(const double *x, const double *y, const tsanom_exec *exec,
   tsanom_polyfit_model_init(&model, sizeof model);
   tsanom_polyfit_options_init(&options, sizeof options);
   options.degree = 10;
-  if (tsanom_polyfit_fit(x, y, NULL, SAMPLES, &options, exec, NULL, 0, &model) < 0 ||
+  if (tsanom_polyfit_fit(x, y, NULL, SAMPLES, &options, exec, &model) < 0 ||
       model.method != method ||
       tsanom_polyfit_evaluate(&model, x, SAMPLES, exec, values, NULL) < 0) {
     return 1;
@@ -41,7 +41,8 @@ static int fit(const double *x, const double *y, const tsanom_exec *exec,
   if (tsanom_polyfit_stream_create(&options, exec, &stream) < 0) return 1;
   int failed = tsanom_polyfit_stream_push(stream, x, y, NULL, SAMPLES, exec) < 0 ||
                tsanom_polyfit_stream_fit(stream, NULL, exec, &model) < 0;
-  return tsanom_polyfit_stream_destroy(stream, exec) < 0 || failed;
+  tsanom_polyfit_stream_destroy(stream);
+  return failed;
 }
 
 static int polyfit(const tsanom_exec *exec) {
@@ -109,14 +110,13 @@ static int roughset(const tsanom_exec *exec) {
   tsanom_roughset_bounds bounds;
   size_t found, size;
   double gamma, significance[ATTRIBUTES];
-  return tsanom_roughset_matrix(&table, NULL, exec, NULL, 0, matrix, kind) < 0 ||
-         tsanom_roughset_core(&table, NULL, exec, NULL, 0, &core) < 0 ||
-         tsanom_roughset_minimum(&table, NULL, exec, NULL, 0, NULL, NULL, &bounds,
-                                 &reduct, &found) < 0 ||
-         tsanom_roughset_dependency(&table, &all, NULL, exec, NULL, 0, positive, &size,
-                                    &gamma) < 0 ||
-         tsanom_roughset_significance(&table, &all, NULL, exec, NULL, 0, significance) <
-             0;
+  return tsanom_roughset_matrix(&table, NULL, exec, matrix, kind) < 0 ||
+         tsanom_roughset_core(&table, NULL, exec, &core) < 0 ||
+         tsanom_roughset_minimum(&table, NULL, exec, NULL, &bounds, &reduct, &found) <
+             0 ||
+         tsanom_roughset_dependency(&table, &all, NULL, exec, positive, &size, &gamma) <
+             0 ||
+         tsanom_roughset_significance(&table, &all, NULL, exec, significance) < 0;
 }
 
 int main(void) {

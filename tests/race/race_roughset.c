@@ -19,16 +19,15 @@ static int run(size_t rows, size_t attributes, const tsanom_exec *exec) {
   options.reduct_limit = 20000;
   size_t count, found;
   uint64_t reduct;
-  if (tsanom_roughset_elements(&table, &options, exec, NULL, 0, elements, 1 << 18,
-                               &count) != TSANOM_OK) {
+  if (tsanom_roughset_elements(&table, NULL, exec, elements, 1 << 18, &count) !=
+      TSANOM_OK) {
     return 1;
   }
-  if (tsanom_roughset_reducts(elements, count, attributes, &options, exec, NULL, 0, NULL,
-                              NULL, &found) < 0) {
+  if (tsanom_roughset_reducts(elements, count, attributes, &options, exec, NULL, &found) <
+      0) {
     return 1;
   }
-  return tsanom_roughset_greedy(&table, &options, exec, NULL, 0, &reduct, NULL) !=
-         TSANOM_OK;
+  return tsanom_roughset_greedy(&table, NULL, exec, &reduct, NULL) != TSANOM_OK;
 }
 
 int main(void) {

@@ -47,7 +47,7 @@ static inline bool naive_preserves(const tsanom_roughset_table *t, int32_t readi
       continue;
     }
     for (size_t y = 0; y < t->rows; y++) {
-      if (reading == TSANOM_ROUGHSET_GENERALISED) {
+      if (reading == TSANOM_ROUGHSET_GENERALIZED) {
         int32_t d = t->decision[y];
         if (naive_possible(t, set, wild, x, d) && !naive_possible(t, all, wild, x, d)) {
           return false;

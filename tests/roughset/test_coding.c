@@ -23,9 +23,9 @@ static void fill(double *x, size_t n, uint64_t *seed) {
 static size_t cut(const double *x, const int32_t *decision, size_t n, int32_t method,
                   size_t bins, double *cuts) {
   size_t found;
-  CHECK_STATUS(tsanom_roughset_cuts(x, decision, n, method, bins, NULL, NULL, 0, cuts,
-                                    LONGEST, &found),
-               TSANOM_OK);
+  CHECK_STATUS(
+      tsanom_roughset_cuts(x, decision, n, method, bins, NULL, cuts, LONGEST, &found),
+      TSANOM_OK);
   return found;
 }
 
@@ -40,7 +40,7 @@ Test(roughset_coding, cuts_separate_samples_and_codes_count_them) {
     int32_t method = trial % 3;
     size_t found = cut(x, decision, n, method, bins, cuts);
     cr_assert(found < bins);
-    CHECK_STATUS(tsanom_roughset_code(x, n, cuts, found, 2, codes), TSANOM_OK);
+    CHECK_STATUS(tsanom_roughset_code(x, n, cuts, found, codes, 2), TSANOM_OK);
     size_t low = 0, high = 0;
     for (size_t i = 0; i < n; i++) {
       int32_t expected = 0;
@@ -85,12 +85,12 @@ Test(roughset_coding, entropy_cuts_where_decisions_change_and_not_in_noise) {
 Test(roughset_coding, codes_of_missing_and_infinite_samples) {
   double x[] = {NAN, -INFINITY, 1, INFINITY}, cuts[] = {0, 1};
   int32_t codes[4];
-  CHECK_STATUS(tsanom_roughset_code(x, 4, cuts, 2, 1, codes), TSANOM_OK);
+  CHECK_STATUS(tsanom_roughset_code(x, 4, cuts, 2, codes, 1), TSANOM_OK);
   cr_assert(codes[0] == TSANOM_ROUGHSET_MISSING && codes[1] == 0 && codes[2] == 2 &&
             codes[3] == 2);
   double falling[] = {1, 1};
-  CHECK_STATUS(tsanom_roughset_code(x, 4, falling, 2, 1, codes), TSANOM_E_ORDER);
-  CHECK_STATUS(tsanom_roughset_code(x, 4, x, 1, 1, codes), TSANOM_E_NONFINITE);
+  CHECK_STATUS(tsanom_roughset_code(x, 4, falling, 2, codes, 1), TSANOM_E_ORDER);
+  CHECK_STATUS(tsanom_roughset_code(x, 4, x, 1, codes, 1), TSANOM_E_NONFINITE);
 }
 
 Test(roughset_coding, clusters_are_numbered_by_appearance) {
@@ -100,11 +100,11 @@ Test(roughset_coding, clusters_are_numbered_by_appearance) {
       {0, 3, 1, 0, 4, 2},
       {0, TSANOM_ROUGHSET_MISSING, 1, 0, TSANOM_ROUGHSET_MISSING, 2}};
   for (int32_t noise = 0; noise < 3; noise++) {
-    CHECK_STATUS(tsanom_roughset_code_clusters(labels, 6, noise, NULL, NULL, 0, 1, codes),
+    CHECK_STATUS(tsanom_roughset_code_clusters(labels, 6, noise, NULL, codes, 1),
                  TSANOM_OK);
     cr_assert(memcmp(codes, expected[noise], sizeof codes) == 0);
   }
   labels[0] = -2;
-  CHECK_STATUS(tsanom_roughset_code_clusters(labels, 6, 0, NULL, NULL, 0, 1, codes),
+  CHECK_STATUS(tsanom_roughset_code_clusters(labels, 6, 0, NULL, codes, 1),
                TSANOM_E_VALUE);
 }

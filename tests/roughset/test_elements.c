@@ -21,7 +21,7 @@ static bool naive_required(const tsanom_roughset_table *t,
   if (o->reading == TSANOM_ROUGHSET_POSITIVE_REGION) {
     return naive_certain(t, all, wild, x) || naive_certain(t, all, wild, y);
   }
-  if (o->reading == TSANOM_ROUGHSET_GENERALISED) {
+  if (o->reading == TSANOM_ROUGHSET_GENERALIZED) {
     return !naive_possible(t, all, wild, x, t->decision[y]) ||
            !naive_possible(t, all, wild, y, t->decision[x]);
   }
@@ -75,7 +75,7 @@ Test(roughset_elements, equal_the_definition_at_every_level_and_thread_count) {
       tsanom_exec_init(&exec, sizeof exec);
       exec.isa = isa;
       exec.threads = 1 + trial % 3;
-      CHECK_STATUS(tsanom_roughset_elements(&r.table, &r.options, &exec, NULL, 0, found,
+      CHECK_STATUS(tsanom_roughset_elements(&r.table, &r.options, &exec, found,
                                             MOST_PAIRS, &count),
                    TSANOM_OK);
       cr_assert(count == wanted, "trial %d: %zu elements, not %zu", trial, count, wanted);
@@ -93,7 +93,7 @@ Test(roughset_elements, the_matrix_is_the_definition) {
     uint64_t sets[MOST_PAIRS];
     int32_t kind[MOST_PAIRS];
     size_t pair = 0;
-    CHECK_STATUS(tsanom_roughset_matrix(t, &r.options, NULL, NULL, 0, sets, kind),
+    CHECK_STATUS(tsanom_roughset_matrix(t, use_reading(&r.options), NULL, sets, kind),
                  TSANOM_OK);
     for (size_t x = 0; x < t->rows; x++) {
       for (size_t y = x + 1; y < t->rows; y++, pair++) {
@@ -121,7 +121,7 @@ Test(roughset_elements, inconsistent_pairs_come_in_order_whatever_the_capacity) 
       }
     }
     size_t capacity = random_between(&seed, 0, wanted + 1);
-    CHECK_STATUS(tsanom_roughset_inconsistent(t, &r.options, NULL, NULL, 0, pairs,
+    CHECK_STATUS(tsanom_roughset_inconsistent(t, use_missing(&r.options), NULL, pairs,
                                               capacity, &count),
                  capacity < wanted ? TSANOM_PARTIAL : TSANOM_OK);
     cr_assert(count == wanted);
@@ -139,7 +139,7 @@ Test(roughset_elements, the_core_is_the_elements_of_one_attribute) {
     for (size_t i = 0; i < count; i++) {
       if (__builtin_popcountll(sets[i]) == 1) expected |= sets[i];
     }
-    CHECK_STATUS(tsanom_roughset_core(&r.table, &r.options, NULL, NULL, 0, &core),
+    CHECK_STATUS(tsanom_roughset_core(&r.table, use_reading(&r.options), NULL, &core),
                  TSANOM_OK);
     cr_assert(core == expected, "trial %d", trial);
   }
@@ -167,15 +167,15 @@ Test(roughset_elements, wide_tables_agree_with_their_matrix) {
     uint64_t *matrix = malloc(pairs * words * sizeof *matrix);
     uint64_t *sets = malloc(pairs * words * sizeof *sets);
     int32_t *kind = malloc(pairs * sizeof *kind);
-    CHECK_STATUS(tsanom_roughset_matrix(&table, &options, NULL, NULL, 0, matrix, kind),
-                 TSANOM_OK);
+    CHECK_STATUS(
+        tsanom_roughset_matrix(&table, use_reading(&options), NULL, matrix, kind),
+        TSANOM_OK);
     FOR_EACH_ISA (isa) {
       tsanom_exec exec;
       tsanom_exec_init(&exec, sizeof exec);
       exec.isa = isa;
-      CHECK_STATUS(
-          tsanom_roughset_elements(&table, &options, &exec, NULL, 0, sets, pairs, &count),
-          TSANOM_OK);
+      CHECK_STATUS(tsanom_roughset_elements(&table, &options, &exec, sets, pairs, &count),
+                   TSANOM_OK);
       for (size_t p = 0; p < pairs; p++) {
         bool equal = false, contained = false;
         for (size_t i = 0; i < count; i++) {

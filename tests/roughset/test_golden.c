@@ -52,9 +52,8 @@ static uint64_t *elements_of(const tsanom_roughset_table *table,
   exec.threads = 2;
   size_t capacity = (size_t)1 << 20;
   uint64_t *elements = malloc(capacity * sizeof *elements);
-  CHECK_STATUS(
-      tsanom_roughset_elements(table, options, &exec, NULL, 0, elements, capacity, count),
-      TSANOM_OK);
+  CHECK_STATUS(tsanom_roughset_elements(table, options, &exec, elements, capacity, count),
+               TSANOM_OK);
   return elements;
 }
 
@@ -85,19 +84,21 @@ static void check_minimum(const golden_table *g, const tsanom_roughset_options *
   uint64_t reduct;
   size_t found;
   size_counts counts = {{0}};
-  CHECK_STATUS(tsanom_roughset_minimum(&g->table, options, NULL, NULL, 0, count_size,
-                                       &counts, &bounds, &reduct, &found),
+  CHECK_STATUS(tsanom_roughset_minimum(&g->table, use_reading(options), NULL,
+                                       &(tsanom_roughset_visitor){count_size, &counts},
+                                       &bounds, &reduct, &found),
                TSANOM_OK);
   cr_assert(bounds.lower == e->minimum && bounds.upper == e->minimum, "%s: %zu to %zu",
             g->name, bounds.lower, bounds.upper);
   cr_assert(found == e->minimum_count, "%s: %zu smallest", g->name, found);
   cr_assert(counts.by_size[e->minimum] == found);
-  CHECK_STATUS(tsanom_roughset_minimum(&g->table, options, NULL, NULL, 0, NULL, NULL,
+  CHECK_STATUS(tsanom_roughset_minimum(&g->table, use_reading(options), NULL, NULL,
                                        &bounds, &reduct, NULL),
                TSANOM_OK);
   cr_assert((size_t)__builtin_popcountll(reduct) == e->minimum);
-  CHECK_STATUS(tsanom_roughset_greedy(&g->table, options, NULL, NULL, 0, &reduct, &found),
-               TSANOM_OK);
+  CHECK_STATUS(
+      tsanom_roughset_greedy(&g->table, use_reading(options), NULL, &reduct, &found),
+      TSANOM_OK);
   cr_assert(found >= e->minimum && found <= e->minimum + 2, "%s: greedy %zu", g->name,
             found);
 }
@@ -116,16 +117,17 @@ static void check_reading(const golden_table *g, int reading, const expectation 
   for (; sscanf(core_line + at, "%d%n", &number, &used) == 1; at += used) {
     expected |= (uint64_t)1 << number;
   }
-  CHECK_STATUS(tsanom_roughset_core(&g->table, &options, NULL, NULL, 0, &core),
+  CHECK_STATUS(tsanom_roughset_core(&g->table, use_reading(&options), NULL, &core),
                TSANOM_OK);
   cr_assert(core == expected, "%s: core %llx", g->name, (unsigned long long)core);
 
   size_t count, found;
   size_counts counts = {{0}};
   uint64_t *elements = elements_of(&g->table, &options, &count);
-  CHECK_STATUS(tsanom_roughset_reducts(elements, count, g->table.attributes, &options,
-                                       NULL, NULL, 0, count_size, &counts, &found),
-               TSANOM_OK);
+  CHECK_STATUS(
+      tsanom_roughset_reducts(elements, count, g->table.attributes, NULL, NULL,
+                              &(tsanom_roughset_visitor){count_size, &counts}, &found),
+      TSANOM_OK);
   free(elements);
   cr_assert(found == e->reducts, "%s: %zu reducts", g->name, found);
   cr_assert(sscanf(sizes_line, "sizes %*s %*d%n", &at) == 0);
@@ -157,9 +159,10 @@ static void check_choice(const golden_table *g, const winners *expected) {
   size_t count, found;
   winners chosen = {.count = 0};
   uint64_t *elements = elements_of(&g->table, &options, &count);
-  CHECK_STATUS(tsanom_roughset_paper_choice(elements, count, g->table.attributes, NULL,
-                                            NULL, NULL, 0, collect, &chosen, &found),
-               TSANOM_OK);
+  CHECK_STATUS(
+      tsanom_roughset_paper_choice(elements, count, g->table.attributes, NULL,
+                                   &(tsanom_roughset_visitor){collect, &chosen}, &found),
+      TSANOM_OK);
   free(elements);
   cr_assert(found == expected->count && chosen.count == found, "%s: %zu winners", g->name,
             found);
@@ -172,9 +175,9 @@ static void check_choice(const golden_table *g, const winners *expected) {
 static void check_dependency(const golden_table *g) {
   size_t size;
   double gamma;
-  CHECK_STATUS(tsanom_roughset_dependency(&g->table, NULL, NULL, NULL, NULL, 0, NULL,
-                                          &size, &gamma),
-               TSANOM_OK);
+  CHECK_STATUS(
+      tsanom_roughset_dependency(&g->table, NULL, NULL, NULL, NULL, &size, &gamma),
+      TSANOM_OK);
   cr_assert(size == g->positive, "%s: %zu positive rows", g->name, size);
   cr_assert(gamma == (double)size / (double)g->table.rows);
 }
@@ -248,8 +251,7 @@ static void check_matrix(const tsanom_roughset_table *table,
   uint64_t elements[28];
   int32_t kind[28];
   size_t pair = 0;
-  CHECK_STATUS(tsanom_roughset_matrix(table, NULL, NULL, NULL, 0, elements, kind),
-               TSANOM_OK);
+  CHECK_STATUS(tsanom_roughset_matrix(table, NULL, NULL, elements, kind), TSANOM_OK);
   for (size_t i = 0; i < table->rows; i++) {
     for (size_t j = i + 1; j < table->rows; j++, pair++) {
       cr_assert_str_eq(name_of(elements[pair]), expected[pair], "pair %zu, %zu", i, j);
@@ -265,20 +267,21 @@ static void check_reducts(const tsanom_roughset_table *table, uint64_t core,
   size_t count, found;
   tsanom_roughset_options options;
   tsanom_roughset_options_init(&options, sizeof options);
-  CHECK_STATUS(tsanom_roughset_core(table, NULL, NULL, NULL, 0, &found_core), TSANOM_OK);
+  CHECK_STATUS(tsanom_roughset_core(table, NULL, NULL, &found_core), TSANOM_OK);
   cr_assert(found_core == core);
   options.absorb = 0;
-  CHECK_STATUS(
-      tsanom_roughset_elements(table, &options, NULL, NULL, 0, elements, 28, &count),
-      TSANOM_OK);
-  CHECK_STATUS(tsanom_roughset_reducts(elements, count, table->attributes, NULL, NULL,
-                                       NULL, 0, collect, &reducts, &found),
+  CHECK_STATUS(tsanom_roughset_elements(table, &options, NULL, elements, 28, &count),
                TSANOM_OK);
+  CHECK_STATUS(
+      tsanom_roughset_reducts(elements, count, table->attributes, NULL, NULL,
+                              &(tsanom_roughset_visitor){collect, &reducts}, &found),
+      TSANOM_OK);
   cr_assert(found == expected->count && reducts.count == found);
   for (size_t i = 0; i < found; i++) cr_assert(reducts.sets[i] == expected->sets[i]);
-  CHECK_STATUS(tsanom_roughset_paper_choice(elements, count, table->attributes, NULL,
-                                            NULL, NULL, 0, collect, &choice, &found),
-               TSANOM_OK);
+  CHECK_STATUS(
+      tsanom_roughset_paper_choice(elements, count, table->attributes, NULL,
+                                   &(tsanom_roughset_visitor){collect, &choice}, &found),
+      TSANOM_OK);
   cr_assert(found == chosen->count && choice.count == found);
   for (size_t i = 0; i < found; i++) cr_assert(choice.sets[i] == chosen->sets[i]);
 }

@@ -54,13 +54,14 @@ Test(roughset_reducts, are_the_minimal_subsets_that_preserve_the_reading) {
     uint64_t elements[ROWS * ROWS];
     size_t count, visited;
     naive_reducts(&r, &expected);
-    CHECK_STATUS(tsanom_roughset_elements(&r.table, &r.options, NULL, NULL, 0, elements,
+    CHECK_STATUS(tsanom_roughset_elements(&r.table, &r.options, NULL, elements,
                                           ROWS * ROWS, &count),
                  TSANOM_OK);
     found.count = 0;
-    CHECK_STATUS(tsanom_roughset_reducts(elements, count, r.table.attributes, NULL, NULL,
-                                         NULL, 0, collect, &found, &visited),
-                 TSANOM_OK);
+    CHECK_STATUS(
+        tsanom_roughset_reducts(elements, count, r.table.attributes, NULL, NULL,
+                                &(tsanom_roughset_visitor){collect, &found}, &visited),
+        TSANOM_OK);
     sort_sets(&found);
     cr_assert(visited == expected.count && found.count == visited,
               "trial %d: %zu, not %zu", trial, visited, expected.count);
@@ -83,8 +84,9 @@ Test(roughset_reducts, the_smallest_and_the_greedy_are_among_all) {
     tsanom_roughset_bounds bounds;
     uint64_t reduct;
     found.count = 0;
-    CHECK_STATUS(tsanom_roughset_minimum(&r.table, &r.options, NULL, NULL, 0, collect,
-                                         &found, &bounds, &reduct, &visited),
+    CHECK_STATUS(tsanom_roughset_minimum(&r.table, use_reading(&r.options), NULL,
+                                         &(tsanom_roughset_visitor){collect, &found},
+                                         &bounds, &reduct, &visited),
                  TSANOM_OK);
     cr_assert(bounds.lower == least && bounds.upper == least, "trial %d", trial);
     cr_assert(visited == many && found.count == many, "trial %d: %zu", trial, visited);
@@ -92,13 +94,13 @@ Test(roughset_reducts, the_smallest_and_the_greedy_are_among_all) {
       cr_assert(bsearch(&found.sets[i], expected.sets, expected.count,
                         sizeof *expected.sets, by_number));
     }
-    CHECK_STATUS(tsanom_roughset_minimum(&r.table, &r.options, NULL, NULL, 0, NULL, NULL,
+    CHECK_STATUS(tsanom_roughset_minimum(&r.table, use_reading(&r.options), NULL, NULL,
                                          &bounds, &reduct, NULL),
                  TSANOM_OK);
     cr_assert((size_t)__builtin_popcountll(reduct) == least && bounds.lower == least);
     cr_assert(bsearch(&reduct, expected.sets, expected.count, sizeof reduct, by_number));
     CHECK_STATUS(
-        tsanom_roughset_greedy(&r.table, &r.options, NULL, NULL, 0, &reduct, &size),
+        tsanom_roughset_greedy(&r.table, use_reading(&r.options), NULL, &reduct, &size),
         TSANOM_OK);
     cr_assert(bsearch(&reduct, expected.sets, expected.count, sizeof reduct, by_number),
               "trial %d: greedy %llx is no reduct", trial, (unsigned long long)reduct);
@@ -123,16 +125,14 @@ Test(roughset_reducts, large_tables_do_not_depend_on_threads_or_level) {
       exec.threads = threads;
       int k = isa != TSANOM_ISA_BASE || threads != 1;
       tsanom_roughset_bounds bounds;
-      CHECK_STATUS(tsanom_roughset_greedy(&table, NULL, &exec, NULL, 0, &greedy[k], NULL),
-                   TSANOM_OK);
-      CHECK_STATUS(tsanom_roughset_minimum(&table, NULL, &exec, NULL, 0, NULL, NULL,
-                                           &bounds, &least[k], NULL),
-                   TSANOM_OK);
-      CHECK_STATUS(tsanom_roughset_core(&table, NULL, &exec, NULL, 0, &core[k]),
+      CHECK_STATUS(tsanom_roughset_greedy(&table, NULL, &exec, &greedy[k], NULL),
                    TSANOM_OK);
       CHECK_STATUS(
-          tsanom_roughset_elements(&table, NULL, &exec, NULL, 0, NULL, 0, &elements[k]),
-          TSANOM_PARTIAL);
+          tsanom_roughset_minimum(&table, NULL, &exec, NULL, &bounds, &least[k], NULL),
+          TSANOM_OK);
+      CHECK_STATUS(tsanom_roughset_core(&table, NULL, &exec, &core[k]), TSANOM_OK);
+      CHECK_STATUS(tsanom_roughset_elements(&table, NULL, &exec, NULL, 0, &elements[k]),
+                   TSANOM_PARTIAL);
       if (k == 0) continue;
       cr_assert(greedy[0] == greedy[1] && least[0] == least[1] && core[0] == core[1]);
       cr_assert(elements[0] == elements[1]);
@@ -170,8 +170,9 @@ Test(roughset_reducts, order_and_result_are_the_same_for_every_thread_and_level)
     tsanom_roughset_options options;
     tsanom_roughset_options_init(&options, sizeof options);
     options.reduct_limit = 20000;
-    tsanom_status status = tsanom_roughset_reducts(edges, count, m, &options, NULL, NULL,
-                                                   0, collect, &first, NULL);
+    tsanom_status status =
+        tsanom_roughset_reducts(edges, count, m, &options, NULL,
+                                &(tsanom_roughset_visitor){collect, &first}, NULL);
     cr_assert(status == TSANOM_OK || status == TSANOM_PARTIAL);
     for (size_t i = 0; i < first.count; i++) {
       cr_assert(hits_minimally(first.sets[i], edges, count));
@@ -182,9 +183,10 @@ Test(roughset_reducts, order_and_result_are_the_same_for_every_thread_and_level)
       exec.isa = isa;
       exec.threads = 1 + trial % 4;
       other.count = 0;
-      CHECK_STATUS(tsanom_roughset_reducts(edges, count, m, &options, &exec, NULL, 0,
-                                           collect, &other, NULL),
-                   status);
+      CHECK_STATUS(
+          tsanom_roughset_reducts(edges, count, m, &options, &exec,
+                                  &(tsanom_roughset_visitor){collect, &other}, NULL),
+          status);
       cr_assert(other.count == first.count);
       cr_assert(memcmp(other.sets, first.sets, first.count * sizeof *first.sets) == 0);
     }
@@ -200,9 +202,9 @@ static size_t count_reducts(const uint64_t *edges, size_t count, size_t attribut
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
   exec.threads = 2;
-  CHECK_STATUS(tsanom_roughset_reducts(edges, count, attributes, NULL, &exec, NULL, 0,
-                                       NULL, NULL, &found),
-               TSANOM_OK);
+  CHECK_STATUS(
+      tsanom_roughset_reducts(edges, count, attributes, NULL, &exec, NULL, &found),
+      TSANOM_OK);
   return found;
 }
 
@@ -246,9 +248,10 @@ Test(roughset_reducts, a_self_dual_hypergraph_is_its_own_answer) {
       edges[edge_count++] = (uint64_t)1 << i | (uint64_t)1 << j;
     }
   }
-  CHECK_STATUS(tsanom_roughset_reducts(edges, edge_count, 40, NULL, NULL, NULL, 0,
-                                       collect, &found, &count),
-               TSANOM_OK);
+  CHECK_STATUS(
+      tsanom_roughset_reducts(edges, edge_count, 40, NULL, NULL,
+                              &(tsanom_roughset_visitor){collect, &found}, &count),
+      TSANOM_OK);
   cr_assert(count == 21);
   for (size_t k = 0; k < edge_count; k++) edges[k] |= (uint64_t)1 << 40;
   for (size_t k = 0; k < count; k++) {
@@ -257,9 +260,10 @@ Test(roughset_reducts, a_self_dual_hypergraph_is_its_own_answer) {
   edges[edge_count++] = (uint64_t)3 << 40;
   cr_assert(edge_count == 422);
   found.count = 0;
-  CHECK_STATUS(tsanom_roughset_reducts(edges, edge_count, 42, NULL, NULL, NULL, 0,
-                                       collect, &found, &count),
-               TSANOM_OK);
+  CHECK_STATUS(
+      tsanom_roughset_reducts(edges, edge_count, 42, NULL, NULL,
+                              &(tsanom_roughset_visitor){collect, &found}, &count),
+      TSANOM_OK);
   cr_assert(count == 422);
   sort_sets(&found);
   qsort(edges, edge_count, sizeof *edges, by_number);
@@ -274,28 +278,24 @@ Test(roughset_reducts, limits_and_visitors_stop_the_enumeration) {
   tsanom_roughset_options options;
   tsanom_roughset_options_init(&options, sizeof options);
   options.reduct_limit = 100;
-  CHECK_STATUS(
-      tsanom_roughset_reducts(edges, 15, 30, &options, NULL, NULL, 0, NULL, NULL, &found),
-      TSANOM_PARTIAL);
+  CHECK_STATUS(tsanom_roughset_reducts(edges, 15, 30, &options, NULL, NULL, &found),
+               TSANOM_PARTIAL);
   cr_assert(found == 100);
   options.reduct_limit = 32768;
-  CHECK_STATUS(
-      tsanom_roughset_reducts(edges, 15, 30, &options, NULL, NULL, 0, NULL, NULL, &found),
-      TSANOM_OK);
+  CHECK_STATUS(tsanom_roughset_reducts(edges, 15, 30, &options, NULL, NULL, &found),
+               TSANOM_OK);
   list.count = 0;
   list.stop_after = 7;
   CHECK_STATUS(
-      tsanom_roughset_reducts(edges, 15, 30, NULL, NULL, NULL, 0, collect, &list, &found),
+      tsanom_roughset_reducts(edges, 15, 30, NULL, NULL,
+                              &(tsanom_roughset_visitor){collect, &list}, &found),
       TSANOM_STOPPED);
   cr_assert(found == 7 && list.count == 7);
   edges[15 - 1] = 0;
-  CHECK_STATUS(
-      tsanom_roughset_reducts(edges, 15, 30, NULL, NULL, NULL, 0, NULL, NULL, &found),
-      TSANOM_INFEASIBLE);
+  CHECK_STATUS(tsanom_roughset_reducts(edges, 15, 30, NULL, NULL, NULL, &found),
+               TSANOM_INFEASIBLE);
   cr_assert(found == 0);
-  CHECK_STATUS(
-      tsanom_roughset_reducts(NULL, 0, 30, NULL, NULL, NULL, 0, NULL, NULL, &found),
-      TSANOM_OK);
+  CHECK_STATUS(tsanom_roughset_reducts(NULL, 0, 30, NULL, NULL, NULL, &found), TSANOM_OK);
   cr_assert(found == 1);
 }
 
@@ -306,18 +306,18 @@ Test(roughset_reducts, a_size_limit_keeps_exactly_the_smaller_ones) {
   tsanom_roughset_table table = table_of(values, decision, 100, 30);
   size_t count, all, limited;
   static set_list list;
-  CHECK_STATUS(
-      tsanom_roughset_elements(&table, NULL, NULL, NULL, 0, elements, 4950, &count),
-      TSANOM_OK);
+  CHECK_STATUS(tsanom_roughset_elements(&table, NULL, NULL, elements, 4950, &count),
+               TSANOM_OK);
   tsanom_roughset_options options;
   tsanom_roughset_options_init(&options, sizeof options);
   size_t expected = 0;
   for (size_t size = 0; size <= 5; size++) {
     options.size_limit = size;
     list.count = 0;
-    CHECK_STATUS(tsanom_roughset_reducts(elements, count, 30, &options, NULL, NULL, 0,
-                                         collect, &list, &limited),
-                 TSANOM_OK);
+    CHECK_STATUS(
+        tsanom_roughset_reducts(elements, count, 30, &options, NULL,
+                                &(tsanom_roughset_visitor){collect, &list}, &limited),
+        TSANOM_OK);
     cr_assert(limited >= expected);
     for (size_t i = 0; i < limited; i++) {
       cr_assert((size_t)__builtin_popcountll(list.sets[i]) <= size);
@@ -325,9 +325,8 @@ Test(roughset_reducts, a_size_limit_keeps_exactly_the_smaller_ones) {
     }
     expected = limited;
   }
-  CHECK_STATUS(
-      tsanom_roughset_reducts(elements, count, 30, NULL, NULL, NULL, 0, NULL, NULL, &all),
-      TSANOM_OK);
+  CHECK_STATUS(tsanom_roughset_reducts(elements, count, 30, NULL, NULL, NULL, &all),
+               TSANOM_OK);
   cr_assert(all > expected && expected > 0);
 }
 
@@ -360,7 +359,7 @@ Test(roughset_reducts, the_papers_choice_is_what_multiplying_out_gives) {
     size_t m = r.table.attributes, count, clause_count = 0, found, expected = 0;
     static double times[1 << ATTRIBUTES];
     r.options.absorb = 0;
-    CHECK_STATUS(tsanom_roughset_elements(&r.table, &r.options, NULL, NULL, 0, elements,
+    CHECK_STATUS(tsanom_roughset_elements(&r.table, &r.options, NULL, elements,
                                           ROWS * ROWS, &count),
                  TSANOM_OK);
     for (size_t i = 0; i < count; i++) {
@@ -382,8 +381,9 @@ Test(roughset_reducts, the_papers_choice_is_what_multiplying_out_gives) {
       expected += __builtin_popcountll(s) == least && times[s] == most;
     }
     chosen.count = 0;
-    CHECK_STATUS(tsanom_roughset_paper_choice(elements, count, m, NULL, NULL, NULL, 0,
-                                              collect, &chosen, &found),
+    CHECK_STATUS(tsanom_roughset_paper_choice(
+                     elements, count, m, NULL,
+                     &(tsanom_roughset_visitor){collect, &chosen}, &found),
                  TSANOM_OK);
     cr_assert(found == expected && chosen.count == found, "trial %d: %zu, not %zu", trial,
               found, expected);

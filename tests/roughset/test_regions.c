@@ -24,15 +24,15 @@ Test(roughset_regions, dependency_and_significance_are_the_definition) {
     int32_t positive[ROWS];
     size_t size, rows = r.table.rows, expected = naive_positive(&r, set);
     double gamma, significance[ATTRIBUTES];
-    CHECK_STATUS(tsanom_roughset_dependency(&r.table, subset, &r.options, NULL, NULL, 0,
-                                            positive, &size, &gamma),
+    CHECK_STATUS(tsanom_roughset_dependency(&r.table, subset, use_missing(&r.options),
+                                            NULL, positive, &size, &gamma),
                  TSANOM_OK);
     cr_assert(size == expected && gamma == (double)expected / (double)rows);
     for (size_t x = 0; x < rows; x++) {
       cr_assert(positive[x] == naive_certain(&r.table, set, wild, x));
     }
-    CHECK_STATUS(tsanom_roughset_significance(&r.table, subset, &r.options, NULL, NULL, 0,
-                                              significance),
+    CHECK_STATUS(tsanom_roughset_significance(&r.table, subset, use_missing(&r.options),
+                                              NULL, significance),
                  TSANOM_OK);
     for (size_t a = 0; a < r.table.attributes; a++) {
       size_t other = naive_positive(&r, set ^ (uint64_t)1 << a);
@@ -50,8 +50,7 @@ Test(roughset_regions, rules_are_the_combinations_that_there_are) {
     uint64_t set = random_bits(&seed) & ALL_ATTRIBUTES(t);
     tsanom_roughset_rule rules[ROWS];
     size_t count, next = 0;
-    CHECK_STATUS(tsanom_roughset_rules(t, &set, NULL, NULL, 0, rules, ROWS, &count),
-                 TSANOM_OK);
+    CHECK_STATUS(tsanom_roughset_rules(t, &set, NULL, rules, ROWS, &count), TSANOM_OK);
     for (size_t x = 0; x < t->rows; x++) {
       size_t matching = 0, support = 0, first = t->rows;
       for (size_t y = t->rows; y-- > 0;) {
@@ -68,8 +67,7 @@ Test(roughset_regions, rules_are_the_combinations_that_there_are) {
       next++;
     }
     cr_assert(next == count);
-    CHECK_STATUS(tsanom_roughset_rules(t, &set, NULL, NULL, 0, rules, 0, &next),
-                 TSANOM_PARTIAL);
+    CHECK_STATUS(tsanom_roughset_rules(t, &set, NULL, rules, 0, &next), TSANOM_PARTIAL);
     cr_assert(next == count);
   }
 }

@@ -49,13 +49,13 @@ static size_t classify(const problem *p, int32_t *class_of) {
 
 static void set(problem *p, size_t k, int whole) {
   for (size_t i = 0; i < p->data->processes; i++) {
-    p->vector[i][k] = whole ? p->data->time[i * p->data->time_stride + k] : 0;
+    p->vector[i][k] = whole ? p->data->time[i * p->data->time_ld + k] : 0;
   }
 }
 
 static int has_time(const problem *p, size_t k) {
   for (size_t i = 0; i < p->data->processes; i++) {
-    if (p->data->time[i * p->data->time_stride + k] > 0) return 1;
+    if (p->data->time[i * p->data->time_ld + k] > 0) return 1;
   }
   return 0;
 }
@@ -126,7 +126,7 @@ static int stands_for(problem *p, const reference_answer *a, unsigned out, size_
   set(p, first, 1);
   for (size_t k = first + 1; k < p->data->regions; k++) {
     for (size_t i = 0; subset >> k & 1 && i < p->data->processes; i++) {
-      p->vector[i][first] += p->data->time[i * p->data->time_stride + k];
+      p->vector[i][first] += p->data->time[i * p->data->time_ld + k];
     }
   }
   return same_classes(p, a);

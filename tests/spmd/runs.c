@@ -13,9 +13,9 @@ void prepare(spmd_run *r, size_t processes, size_t regions, size_t metrics) {
   r->data.regions = regions;
   r->data.metrics = metrics;
   r->data.time = r->time;
-  r->data.time_stride = REGIONS;
+  r->data.time_ld = REGIONS;
   r->data.metric = r->metric;
-  r->data.metric_stride = REGIONS;
+  r->data.metric_ld = REGIONS;
   r->data.parent = r->parent;
   for (size_t k = 0; k < regions; k++) r->parent[k] = TSANOM_SPMD_NONE;
   r->report.class_of = r->class_of;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of the interface: memory, refusals, polls, trees. */
+/* The contract of the interface: memory, rejections, polls, trees. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 
 #include "support/allocator.h"
 #include "support/check.h"
+#include "support/faults.h"
 
 enum { PROCESSES = 6, REGIONS = 5, METRICS = 2 };
 
@@ -43,17 +44,17 @@ static void prepare(run *r) {
   }
 }
 
-static tsanom_status analyse(run *r, const tsanom_spmd_options *o) {
-  return tsanom_spmd_analyse(&r->data, o, NULL, NULL, 0, &r->report);
+static tsanom_status analyze(run *r, const tsanom_spmd_options *o) {
+  return tsanom_spmd_analyze(&r->data, o, NULL, &r->report);
 }
 
-/* The run is refused with `status`, and nothing was written. */
-static void check_refused(run *r, const tsanom_spmd_options *o, tsanom_status status) {
+/* The run is rejected with `status`, and nothing was written. */
+static void check_rejected(run *r, const tsanom_spmd_options *o, tsanom_status status) {
   static run before;
   memset(r->class_of, 0x5a, sizeof r->class_of);
   memset(r->region, 0x5a, sizeof r->region);
   memcpy(&before, r, sizeof before);
-  CHECK_STATUS(analyse(r, o), status);
+  CHECK_STATUS(analyze(r, o), status);
   cr_assert_arr_eq(r, &before, sizeof before);
 }
 
@@ -67,7 +68,7 @@ Test(spmd_contract, parents_in_any_order) {
     r.time[i * REGIONS + 2] = r.time[i * REGIONS];
     r.time[i * REGIONS] = inner;
   }
-  CHECK_STATUS(analyse(&r, NULL), TSANOM_OK);
+  CHECK_STATUS(analyze(&r, NULL), TSANOM_OK);
   cr_assert_eq(r.region[0].level, 3);
   cr_assert_eq(r.region[0].cccr, 1);
   cr_assert_eq(r.region[2].ccr, 1);
@@ -82,16 +83,16 @@ Test(spmd_contract, the_program_as_a_region) {
   tsanom_spmd_options_init(&o, sizeof o);
   o.tree = TSANOM_SPMD_PROGRAM;
   prepare(&r);
-  check_refused(&r, &o, TSANOM_E_COUNT);
+  check_rejected(&r, &o, TSANOM_E_COUNT);
   memcpy(r.parent, parent, sizeof parent);
-  CHECK_STATUS(analyse(&r, &o), TSANOM_OK);
+  CHECK_STATUS(analyze(&r, &o), TSANOM_OK);
   cr_assert_eq(r.region[0].level, 0);
   cr_assert_eq(r.region[0].ccr, 0);
   cr_assert_eq(r.region[1].level, 1);
   cr_assert_eq(r.region[1].ccr, 1);
   cr_assert_eq(r.region[2].cccr, 1);
   r.parent[0] = 2;
-  check_refused(&r, &o, TSANOM_E_FORMAT);
+  check_rejected(&r, &o, TSANOM_E_FORMAT);
 }
 
 Test(spmd_contract, bad_input) {
@@ -99,14 +100,14 @@ Test(spmd_contract, bad_input) {
   tsanom_spmd_options o;
   prepare(&r);
   r.parent[0] = 2;
-  check_refused(&r, NULL, TSANOM_E_FORMAT);
+  check_rejected(&r, NULL, TSANOM_E_FORMAT);
   prepare(&r);
   r.parent[3] = 3;
-  check_refused(&r, NULL, TSANOM_E_FORMAT);
+  check_rejected(&r, NULL, TSANOM_E_FORMAT);
   r.parent[3] = REGIONS;
-  check_refused(&r, NULL, TSANOM_E_VALUE);
+  check_rejected(&r, NULL, TSANOM_E_INDEX);
   r.parent[3] = -2;
-  check_refused(&r, NULL, TSANOM_E_VALUE);
+  check_rejected(&r, NULL, TSANOM_E_INDEX);
   static const struct {
     double value;
     tsanom_status status;
@@ -115,56 +116,56 @@ Test(spmd_contract, bad_input) {
   for (size_t b = 0; b < 3; b++) {
     prepare(&r);
     r.time[PROCESSES * REGIONS - 1] = bad[b].value;
-    check_refused(&r, NULL, bad[b].status);
+    check_rejected(&r, NULL, bad[b].status);
   }
   prepare(&r);
   r.metric[3] = -INFINITY;
-  check_refused(&r, NULL, TSANOM_E_NONFINITE);
+  check_rejected(&r, NULL, TSANOM_E_NONFINITE);
   prepare(&r);
   r.data.processes = 0;
-  check_refused(&r, NULL, TSANOM_E_COUNT);
+  check_rejected(&r, NULL, TSANOM_E_COUNT);
   prepare(&r);
   r.data.regions = 0;
-  check_refused(&r, NULL, TSANOM_E_COUNT);
+  check_rejected(&r, NULL, TSANOM_E_COUNT);
   prepare(&r);
-  r.data.time_stride = REGIONS - 1;
-  check_refused(&r, NULL, TSANOM_E_OPTION);
+  r.data.time_ld = REGIONS - 1;
+  check_rejected(&r, NULL, TSANOM_E_OPTION);
   prepare(&r);
   r.data.elapsed = NAN;
-  check_refused(&r, NULL, TSANOM_E_OPTION);
+  check_rejected(&r, NULL, TSANOM_E_OPTION);
   prepare(&r);
-  r.data.time_stride = SIZE_MAX / 2;
-  check_refused(&r, NULL, TSANOM_E_OVERFLOW);
+  r.data.time_ld = SIZE_MAX / 2;
+  check_rejected(&r, NULL, TSANOM_E_OVERFLOW);
   prepare(&r);
   r.data.parent = NULL;
-  check_refused(&r, NULL, TSANOM_E_NULL);
+  check_rejected(&r, NULL, TSANOM_E_NULL);
   prepare(&r);
   r.data.metric = NULL;
-  check_refused(&r, NULL, TSANOM_E_NULL);
+  check_rejected(&r, NULL, TSANOM_E_NULL);
   prepare(&r);
   static const double tolerances[] = {0, -1, 2, NAN};
   for (size_t t = 0; t < 4; t++) {
     tsanom_spmd_options_init(&o, sizeof o);
     o.tolerance = tolerances[t];
-    check_refused(&r, &o, TSANOM_E_OPTION);
+    check_rejected(&r, &o, TSANOM_E_OPTION);
     tsanom_spmd_options_init(&o, sizeof o);
     o.metric_tolerance = tolerances[t];
-    check_refused(&r, &o, TSANOM_E_OPTION);
+    check_rejected(&r, &o, TSANOM_E_OPTION);
   }
   tsanom_spmd_options_init(&o, sizeof o);
   o.tree = 2;
-  check_refused(&r, &o, TSANOM_E_OPTION);
+  check_rejected(&r, &o, TSANOM_E_OPTION);
   tsanom_spmd_options_init(&o, sizeof o);
   o.norm = -1;
-  check_refused(&r, &o, TSANOM_E_OPTION);
+  check_rejected(&r, &o, TSANOM_E_OPTION);
   tsanom_spmd_options_init(&o, sizeof o);
   o.cut = 3;
-  check_refused(&r, &o, TSANOM_E_OPTION);
+  check_rejected(&r, &o, TSANOM_E_OPTION);
   tsanom_spmd_options_init(&o, sizeof o);
   o.deep = 2;
-  check_refused(&r, &o, TSANOM_E_OPTION);
-  CHECK_STATUS(tsanom_spmd_analyse(NULL, NULL, NULL, NULL, 0, &r.report), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, NULL, NULL, 0, NULL), TSANOM_E_NULL);
+  check_rejected(&r, &o, TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_spmd_analyze(NULL, NULL, NULL, &r.report), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, NULL), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_spmd_data_init(NULL, sizeof r.data), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_spmd_options_init(&o, 8), TSANOM_E_VERSION);
   CHECK_STATUS(tsanom_spmd_report_init(&r.report, 8), TSANOM_E_VERSION);
@@ -176,27 +177,32 @@ Test(spmd_contract, memory) {
   tsanom_exec exec = test_exec(&allocator);
   size_t bytes;
   prepare(&r);
-  CHECK_STATUS(tsanom_spmd_workspace(PROCESSES, REGIONS, METRICS, NULL, &exec, &bytes),
-               TSANOM_OK);
-  void *work = malloc(bytes);
-  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, &exec, work, bytes - 1, &r.report),
-               TSANOM_E_WORKSPACE);
-  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, &exec, work, bytes, &r.report),
-               TSANOM_OK);
+  CHECK_STATUS(
+      tsanom_spmd_analyze_workspace(PROCESSES, REGIONS, METRICS, NULL, &exec, &bytes),
+      TSANOM_OK);
+  unsigned char *work = malloc(bytes + 1);
+  exec.work = work + 1;
+  exec.work_bytes = bytes - 1;
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, &exec, &r.report), TSANOM_E_WORKSPACE);
+  exec.work_bytes = bytes;
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, &exec, &r.report), TSANOM_OK);
   free(work);
+  exec.work = NULL;
+  exec.work_bytes = 0;
   cr_assert_eq(allocator.calls, 0);
   cr_assert_eq(r.region[2].cccr, 1);
-  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, &exec, NULL, 0, &r.report), TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, &exec, &r.report), TSANOM_OK);
   cr_assert_eq(allocator.calls, 1);
   cr_assert_eq(allocator.live, 0);
   allocator = (test_allocator){.fail_at = 1};
-  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, &exec, NULL, 0, &r.report),
-               TSANOM_E_MEMORY);
-  CHECK_STATUS(tsanom_spmd_workspace(1, 1, 0, NULL, NULL, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_spmd_workspace(0, 1, 0, NULL, NULL, &bytes), TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, &exec, &r.report), TSANOM_E_MEMORY);
+  CHECK_STATUS(tsanom_spmd_analyze_workspace(1, 1, 0, NULL, NULL, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_spmd_analyze_workspace(0, 1, 0, NULL, NULL, &bytes),
+               TSANOM_E_COUNT);
   size_t last = 0;
   for (size_t n = 1; n < 200; n += 13) {
-    CHECK_STATUS(tsanom_spmd_workspace(n, n, n / 10, NULL, NULL, &bytes), TSANOM_OK);
+    CHECK_STATUS(tsanom_spmd_analyze_workspace(n, n, n / 10, NULL, NULL, &bytes),
+                 TSANOM_OK);
     cr_assert_geq(bytes, last);
     last = bytes;
   }
@@ -219,7 +225,7 @@ Test(spmd_contract, the_poll_stops) {
     tsanom_exec_init(&exec, sizeof exec);
     exec.poll = stop_after;
     exec.poll_user = &left;
-    tsanom_status status = tsanom_spmd_analyse(&r.data, NULL, &exec, NULL, 0, &r.report);
+    tsanom_status status = tsanom_spmd_analyze(&r.data, NULL, &exec, &r.report);
     cr_assert(status == TSANOM_OK || status == TSANOM_STOPPED);
     ended = status == TSANOM_OK;
     cr_assert_eq(r.report.classes, 2);
@@ -232,19 +238,19 @@ Test(spmd_contract, the_poll_stops) {
   cr_assert(ended);
 }
 
-Test(spmd_contract, short_arrays_are_told) {
+Test(spmd_contract, short_arrays_are_reported) {
   static run r;
   static tsanom_spmd_decision one;
   static size_t member;
   prepare(&r);
-  CHECK_STATUS(analyse(&r, NULL), TSANOM_OK);
+  CHECK_STATUS(analyze(&r, NULL), TSANOM_OK);
   size_t decisions = r.report.decisions;
   cr_assert_eq(decisions, 1 + 3 + 2);
   r.report.decision = &one;
   r.report.decision_capacity = 1;
   r.report.member = &member;
   r.report.member_capacity = 1;
-  CHECK_STATUS(analyse(&r, NULL), TSANOM_PARTIAL);
+  CHECK_STATUS(analyze(&r, NULL), TSANOM_PARTIAL);
   cr_assert_eq(r.report.decisions, decisions);
   cr_assert_eq(one.step, 1);
   cr_assert_eq(member, 0);
@@ -255,11 +261,68 @@ Test(spmd_contract, mean_norm) {
   tsanom_spmd_options o;
   tsanom_spmd_options_init(&o, sizeof o);
   prepare(&r);
-  CHECK_STATUS(analyse(&r, &o), TSANOM_OK);
+  CHECK_STATUS(analyze(&r, &o), TSANOM_OK);
   cr_assert_float_eq(r.report.severity, r.report.largest_distance / r.report.largest_norm,
                      1e-15);
   o.norm = TSANOM_SPMD_MEAN_NORM;
-  CHECK_STATUS(analyse(&r, &o), TSANOM_OK);
+  CHECK_STATUS(analyze(&r, &o), TSANOM_OK);
   cr_assert_float_eq(r.report.severity, r.report.largest_distance / r.report.mean_norm,
                      1e-15);
+}
+
+/* The smallest offending index, and the name of the field. */
+Test(spmd_contract, rejections_name_argument_and_element) {
+  static run r;
+  test_report report;
+  test_report_init(&report);
+  const size_t none = TSANOM_NONE;
+  tsanom_spmd_options o;
+#define REJECT(options, status, argument, element, second)                       \
+  do {                                                                           \
+    CHECK_STATUS(tsanom_spmd_analyze(&r.data, options, &report.exec, &r.report), \
+                 status);                                                        \
+    CHECK_FAULT(report, argument, element, second);                              \
+  } while (0)
+  prepare(&r);
+  r.time[2 * REGIONS + 3] = r.time[2 * REGIONS + 4] = r.time[4 * REGIONS] = NAN;
+  REJECT(NULL, TSANOM_E_NONFINITE, "data.time", 2, 3);
+  prepare(&r);
+  r.time[1 * REGIONS + 4] = -1;
+  REJECT(NULL, TSANOM_E_VALUE, "data.time", 1, 4);
+  prepare(&r);
+  r.metric[(PROCESSES + 1) * REGIONS + 2] = INFINITY;
+  REJECT(NULL, TSANOM_E_NONFINITE, "data.metric", PROCESSES + 1, 2);
+  prepare(&r);
+  r.parent[3] = REGIONS;
+  REJECT(NULL, TSANOM_E_INDEX, "data.parent", 3, none);
+  prepare(&r);
+  r.data.metric_ld = REGIONS - 1;
+  REJECT(NULL, TSANOM_E_OPTION, "data.metric_ld", none, none);
+  r.data.metric_ld = SIZE_MAX / 16;
+  REJECT(NULL, TSANOM_E_OVERFLOW, "data.metric_ld", none, none);
+  r.data.regions = 0;
+  REJECT(NULL, TSANOM_E_COUNT, "data.regions", none, none);
+  prepare(&r);
+  tsanom_spmd_options_init(&o, sizeof o);
+  o.metric_tolerance = NAN;
+  REJECT(&o, TSANOM_E_OPTION, "options.metric_tolerance", none, none);
+  r.report.struct_size = 8;
+  REJECT(NULL, TSANOM_E_VERSION, "report", none, none);
+}
+
+/* A caller built against a later header has a larger report. */
+Test(spmd_contract, a_larger_report_is_filled_as_far_as_known) {
+  static run r;
+  prepare(&r);
+  struct {
+    tsanom_spmd_report known;
+    uint64_t later[2];
+  } large;
+  memset(&large, 0xA5, sizeof large);
+  CHECK_STATUS(tsanom_spmd_report_init(&large.known, sizeof large), TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &large.known), TSANOM_OK);
+  cr_assert_eq(large.known.classes, 2);
+  cr_assert_eq(large.known.struct_size, sizeof large);
+  cr_assert_eq(large.later[1], 0);
+  cr_assert_eq(tsanom_spmd_report_size(), sizeof large.known);
 }

@@ -23,7 +23,7 @@ Test(spmd_cut, classes_are_those_of_optics) {
     random_run(&r, &state);
     r.report.order = order;
     r.report.reachability = reachability;
-    CHECK_STATUS(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report), TSANOM_OK);
+    CHECK_STATUS(tsanom_spmd_analyze(&r.data, &o, NULL, &r.report), TSANOM_OK);
     CHECK_STATUS(tsanom_optics_cut(order, reachability, core, r.data.processes,
                                    r.report.eps, label, &clusters),
                  TSANOM_OK);
@@ -51,7 +51,7 @@ Test(spmd_cut, the_automatic_cut_forgives_noise) {
       if (trial % 2 && i >= 16) *time_of(&r, i, 1) += 40;
       *metric_of(&r, 0, i, 1) = (trial % 2 && i >= 16 ? 90 : 1) + random_unit(&state);
     }
-    CHECK_STATUS(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report), TSANOM_OK);
+    CHECK_STATUS(tsanom_spmd_analyze(&r.data, &o, NULL, &r.report), TSANOM_OK);
     if (trial % 2) {
       right[1] += r.report.classes == 2 && r.report.verdict_region == 1 &&
                   r.report.verdict_metric == 0;
@@ -117,7 +117,7 @@ Test(spmd_cut, the_cut_by_noise_follows_the_noise) {
     for (int half = 0; half < 2; half++) {
       uint64_t same = (uint64_t)trial;
       family(&r, &same, processes, regions, 1, half ? 0.01 : 0.2);
-      CHECK_STATUS(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report), TSANOM_OK);
+      CHECK_STATUS(tsanom_spmd_analyze(&r.data, &o, NULL, &r.report), TSANOM_OK);
       ratio[half] = r.report.eps / noise_level(&r);
       cr_assert(isfinite(ratio[half]) && ratio[half] > 0);
     }
@@ -135,7 +135,7 @@ Test(spmd_cut, the_cut_by_noise_is_never_below_the_tolerance) {
     double noise = regions < 5 ? 0.3 : 0.005;
     family(&r, &state, random_between(&state, 2, PROCESSES), regions, 1, noise);
     if (trial % 2) burden(&r, 0, 1, 30);
-    cr_assert_geq(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report), 0);
+    cr_assert_geq(tsanom_spmd_analyze(&r.data, &o, NULL, &r.report), 0);
     cr_assert_eq(r.report.eps, 0.05 * r.report.largest_norm);
   }
 }
@@ -157,12 +157,12 @@ Test(spmd_cut, noise_is_forgiven_and_what_is_wrong_is_not) {
       for (size_t t = 16; what == 2 && t < 32; t++) {
         for (size_t k = 0; k < 12; k++) *time_of(&r, t, k) *= 3;
       }
-      cr_assert_geq(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report), 0);
+      cr_assert_geq(tsanom_spmd_analyze(&r.data, &o, NULL, &r.report), 0);
       right[what] += r.report.classes == (what ? 2 : 1) &&
                      (what != 1 || r.report.verdict_region == 5) && r.class_of[0] == 0 &&
                      r.class_of[31] == (what ? 1 : 0);
       if (what) continue;
-      cr_assert_geq(tsanom_spmd_analyse(&r.data, &plain, NULL, NULL, 0, &r.report), 0);
+      cr_assert_geq(tsanom_spmd_analyze(&r.data, &plain, NULL, &r.report), 0);
       alarms += r.report.classes > 1;
     }
   }

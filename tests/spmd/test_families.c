@@ -13,7 +13,7 @@ Test(spmd_families, balanced_runs_raise_no_alarm) {
     family(&r, &state, random_between(&state, 2, PROCESSES),
            random_between(&state, 1, REGIONS), random_between(&state, 1, 4), 0.01);
     include_nested(&r);
-    CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, NULL, NULL, 0, &r.report), TSANOM_OK);
+    CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
     cr_assert_eq(r.report.classes, 1, "trial %d", trial);
   }
 }
@@ -31,7 +31,7 @@ Test(spmd_families, one_bad_region_is_found_at_every_depth) {
     burden(&r, bad, begin, 20);
     include_nested(&r);
     for (size_t i = begin; i < processes; i++) *metric_of(&r, cause, i, bad) *= 3;
-    CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, NULL, NULL, 0, &r.report), TSANOM_OK);
+    CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
     cr_assert_eq(r.report.classes, 2);
     cr_assert_eq(r.report.cccrs, 1, "trial %d", trial);
     cr_assert_eq(r.report.verdict_region, (int32_t)bad, "trial %d", trial);
@@ -53,7 +53,7 @@ Test(spmd_families, cause_in_a_pair) {
       if (i & 2) *metric_of(&r, 4, i, 3) *= 2;
     }
     include_nested(&r);
-    CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, NULL, NULL, 0, &r.report), TSANOM_OK);
+    CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
     cr_assert_eq(r.report.classes, 4);
     cr_assert_eq(r.report.verdict_region, 3);
     cr_assert_eq(r.report.reducts, 1);
@@ -80,7 +80,7 @@ Test(spmd_families, two_nested_regions_are_found_by_the_deep_search) {
     burden(&r, in_other, 8, 20);
     include_nested(&r);
     for (o.deep = 0; o.deep <= 1; o.deep++) {
-      CHECK_STATUS(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report), TSANOM_OK);
+      CHECK_STATUS(tsanom_spmd_analyze(&r.data, &o, NULL, &r.report), TSANOM_OK);
       cr_assert_eq(r.report.search, TSANOM_SPMD_COMBINED);
       for (size_t k = 0; k < depth * roots; k++) {
         int expected = o.deep ? k == in_one || k == in_other : k == one || k == other;
@@ -105,7 +105,7 @@ Test(spmd_families, regions_that_only_together_stand_for_their_parent) {
   }
   include_nested(&r);
   for (o.deep = 0; o.deep <= 1; o.deep++) {
-    CHECK_STATUS(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report), TSANOM_OK);
+    CHECK_STATUS(tsanom_spmd_analyze(&r.data, &o, NULL, &r.report), TSANOM_OK);
     cr_assert_eq(r.report.classes, 4);
     cr_assert_eq(r.region[0].ccr, 1);
     for (size_t k = 0; k < 5; k++) {
@@ -114,7 +114,6 @@ Test(spmd_families, regions_that_only_together_stand_for_their_parent) {
   }
   o.deep = 1;
   o.combination_limit = 1;
-  CHECK_STATUS(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report),
-               TSANOM_PARTIAL);
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, &o, NULL, &r.report), TSANOM_PARTIAL);
   cr_assert_eq(r.region[0].cccr, 1, "the limit ended the search before the answer");
 }

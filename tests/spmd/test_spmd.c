@@ -17,7 +17,7 @@ Test(spmd, geo_st) {
                                      {1, 2, 0, 1, 3}, {1, 2, 0, 0, 4}};
   static spmd_run r;
   geo_st(&r);
-  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, NULL, NULL, 0, &r.report), TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
   cr_assert_eq(r.report.classes, 5);
   cr_assert_arr_eq(r.class_of, class_of, sizeof class_of);
   cr_assert_eq(r.report.search, TSANOM_SPMD_DESCENT);
@@ -46,7 +46,7 @@ Test(spmd, geo_st_repaired) {
     *time_of(&r, i, 10) = 37.3 + 0.1 * (double)(i % 3);
     *time_of(&r, i, 13) = *time_of(&r, i, 10) + 2.4;
   }
-  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, NULL, NULL, 0, &r.report), TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
   cr_assert_eq(r.report.classes, 1);
   cr_assert_eq(r.report.search, TSANOM_SPMD_SIMILAR);
   cr_assert_eq(r.report.ccrs + r.report.cccrs + r.report.reducts, 0);
@@ -81,7 +81,7 @@ static void check_balance(spmd_run *r) {
   cr_assert_float_eq(r->report.max_total, max_total, 1e-9);
   cr_assert_float_eq(r->report.region_total, region_total, 1e-9);
   cr_assert_float_eq(r->report.efficiency,
-                     r->report.load_balance * r->report.serialisation, 1e-9);
+                     r->report.load_balance * r->report.serialization, 1e-9);
 }
 
 Test(spmd, agrees_with_the_definition) {
@@ -95,7 +95,7 @@ Test(spmd, agrees_with_the_definition) {
     reference_answer want;
     o.deep = trial % 2;
     reference_analyse(&r.data, 0.05, o.deep, &want);
-    CHECK_STATUS(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report), TSANOM_OK);
+    CHECK_STATUS(tsanom_spmd_analyze(&r.data, &o, NULL, &r.report), TSANOM_OK);
     cr_assert_eq(r.report.classes, want.classes, "trial %d", trial);
     cr_assert_arr_eq(r.class_of, want.class_of, r.data.processes * sizeof *r.class_of);
     cr_assert_eq(r.report.search, want.search, "trial %d: %d, not %d", trial,
@@ -124,7 +124,7 @@ Test(spmd, decisions_explain_the_roles) {
   for (int trial = 0; trial < 4000; trial++) {
     random_run(&r, &state);
     o.deep = trial % 2;
-    CHECK_STATUS(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report), TSANOM_OK);
+    CHECK_STATUS(tsanom_spmd_analyze(&r.data, &o, NULL, &r.report), TSANOM_OK);
     int32_t ccr[REGIONS] = {0};
     cr_assert_eq(r.decision[0].step, 1);
     cr_assert_eq(r.decision[0].classes, r.report.classes);
@@ -155,7 +155,7 @@ Test(spmd, two_bad_regions) {
     if (i >= 3) *time_of(&r, i, 1) = *time_of(&r, i, 3) = 3;
     *metric_of(&r, 0, i, 1) = i >= 3 ? 7 : 4;
   }
-  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, NULL, NULL, 0, &r.report), TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
   cr_assert_eq(r.report.search, TSANOM_SPMD_COMBINED);
   cr_assert_eq(r.report.combination, 2);
   for (size_t k = 0; k < 5; k++) cr_assert_eq(r.region[k].cccr, k == 1 || k == 3);
@@ -165,13 +165,12 @@ Test(spmd, two_bad_regions) {
   tsanom_spmd_options o;
   tsanom_spmd_options_init(&o, sizeof o);
   o.combination_limit = 0;
-  CHECK_STATUS(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report),
-               TSANOM_PARTIAL);
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, &o, NULL, &r.report), TSANOM_PARTIAL);
   cr_assert_eq(r.report.search, TSANOM_SPMD_NOT_FOUND);
   cr_assert_eq(r.report.limited, 1);
   o.combination_limit = 100;
   o.combination_size = 1;
-  CHECK_STATUS(tsanom_spmd_analyse(&r.data, &o, NULL, NULL, 0, &r.report), TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, &o, NULL, &r.report), TSANOM_OK);
   cr_assert_eq(r.report.search, TSANOM_SPMD_NOT_FOUND);
 }
 
@@ -182,7 +181,7 @@ Test(spmd, disjoint_combinations) {
   for (size_t i = 0; i < 4; i++) {
     for (size_t k = 0; k < 3; k++) *time_of(&r, i, k) = i < 2 ? 10 : 10.7;
   }
-  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, NULL, NULL, 0, &r.report), TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
   cr_assert_eq(r.report.search, TSANOM_SPMD_DISJOINT);
   cr_assert_eq(r.report.cccrs, 3);
 }
@@ -192,7 +191,7 @@ Test(spmd, absent_metrics_are_absent) {
   geo_st(&r);
   for (size_t i = 0; i < 8; i++) *metric_of(&r, 1, i, 10) = NAN;
   *metric_of(&r, 0, 0, 10) = NAN;
-  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, NULL, NULL, 0, &r.report), TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
   for (size_t i = 0; i < 8; i++) {
     cr_assert_eq(r.code[i * 5 + 1], TSANOM_ROUGHSET_MISSING);
     cr_assert_eq(r.code[5 * i] == TSANOM_ROUGHSET_MISSING, i == 0);
@@ -204,7 +203,7 @@ Test(spmd, absent_metrics_are_absent) {
 Test(spmd, scale_does_not_matter) {
   static spmd_run r;
   geo_st(&r);
-  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, NULL, NULL, 0, &r.report), TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
   double severity = r.report.severity;
   static const int exponents[] = {-1000, -500, 500, 1000};
   for (size_t e = 0; e < 4; e++) {
@@ -212,7 +211,7 @@ Test(spmd, scale_does_not_matter) {
     for (size_t t = 0; t < sizeof r.time / sizeof *r.time; t++) {
       r.time[t] = ldexp(r.time[t], exponents[e]);
     }
-    CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, NULL, NULL, 0, &r.report), TSANOM_OK);
+    CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
     cr_assert_eq(r.report.severity, severity);
     cr_assert_eq(r.report.classes, 5);
     cr_assert_eq(r.report.verdict_region, 10);
@@ -223,12 +222,12 @@ Test(spmd, one_process_and_no_time) {
   static spmd_run r;
   prepare(&r, 1, 3, 2);
   *time_of(&r, 0, 1) = 4;
-  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, NULL, NULL, 0, &r.report), TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
   cr_assert_eq(r.report.classes, 1);
   cr_assert_eq(r.report.severity, 0);
   cr_assert_eq(r.report.load_balance, 1);
   prepare(&r, 5, 3, 2);
-  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, NULL, NULL, 0, &r.report), TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
   cr_assert_eq(r.report.classes, 1);
   cr_assert_eq(r.report.severity, 0);
   cr_assert_eq(r.report.efficiency, 1);
@@ -242,9 +241,9 @@ Test(spmd, factors_with_elapsed_time) {
   *time_of(&r, 0, 1) = 1;
   *time_of(&r, 1, 1) = 3;
   r.data.elapsed = 10;
-  CHECK_STATUS(tsanom_spmd_analyse(&r.data, NULL, NULL, NULL, 0, &r.report), TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
   cr_assert_eq(r.report.load_balance, 1);
-  cr_assert_float_eq(r.report.serialisation, 5.0 / 7, 1e-15);
+  cr_assert_float_eq(r.report.serialization, 5.0 / 7, 1e-15);
   cr_assert_float_eq(r.report.scheduling, 0.7, 1e-15);
   cr_assert_float_eq(r.report.efficiency, 0.5, 1e-15);
   cr_assert_float_eq(r.report.verdict_saving, 2.0 / 7, 1e-15);

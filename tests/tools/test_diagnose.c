@@ -38,10 +38,10 @@ static tsanom_hsa_run write_run(const char *name, uint64_t seed, fate f) {
       fprintf(stream, "%.17g,%d\n", now, t);
     }
     start = fmin(start, times[t][0]);
-    series[t] = (tsanom_hsa_series){times[t], (size_t)beats};
+    series[t] = (tsanom_hsa_series){.time = times[t], .beats = (size_t)beats};
   }
   cr_assert(fclose(stream) == 0);
-  return (tsanom_hsa_run){series, THREADS, start};
+  return (tsanom_hsa_run){.threads = series, .thread_count = THREADS, .start = start};
 }
 
 static void write_normal_runs(void) {
@@ -106,18 +106,16 @@ Test(command_diagnose, features_are_those_of_the_library_bit_for_bit) {
     runs[i] = write_run("again.csv", (uint64_t)i + 1, normal);
     memcpy(kept[i], times, sizeof times);
     for (int t = 0; t < THREADS; t++) {
-      series[i][t] = (tsanom_hsa_series){kept[i][t], BEATS};
+      series[i][t] = (tsanom_hsa_series){.time = kept[i][t], .beats = BEATS};
     }
     runs[i].threads = series[i];
   }
-  size_t bytes;
-  cr_assert(tsanom_hsa_model_size(THREADS, NULL, &bytes) == TSANOM_OK);
-  tsanom_hsa_model *model = malloc(bytes);
-  cr_assert(tsanom_hsa_learn(runs, NORMAL_RUNS, NULL, NULL, NULL, 0, model, bytes) >= 0);
+  tsanom_hsa_model *model;
+  cr_assert(tsanom_hsa_learn(runs, NORMAL_RUNS, NULL, NULL, &model) >= 0);
   tsanom_hsa_run run = write_run("b.csv", 7, leaking);
   tsanom_hsa_verdict verdict[THREADS];
-  cr_assert(tsanom_hsa_diagnose(model, bytes, &run, NULL, NULL, 0, verdict, THREADS) ==
-            TSANOM_OK);
+  tsanom_hsa_verdict_init(verdict, sizeof *verdict);
+  cr_assert(tsanom_hsa_diagnose(model, &run, NULL, verdict, THREADS, NULL) == TSANOM_OK);
   json_t *r = tsanom_json("diagnose -m m.json b.csv --json --threads 2");
   for (size_t t = 0; t < THREADS; t++) {
     const json_t *features = json_object_get(thread_of(r, 0, t), "features");
@@ -129,7 +127,7 @@ Test(command_diagnose, features_are_those_of_the_library_bit_for_bit) {
     }
   }
   json_decref(r);
-  free(model);
+  tsanom_hsa_model_destroy(model);
 }
 
 Test(command_diagnose, check_tells_by_the_exit_status) {

@@ -25,7 +25,7 @@ int icp_iterations_start(icp_iterations *iterations) {
       mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return errno;
   tsanom_status made =
-      tsanom_dpd_nest_init(&options, NULL, memory, bytes, &iterations->nest);
+      tsanom_dpd_nest_init(memory, bytes, &options, NULL, &iterations->nest);
   return made < 0 ? EINVAL : 0;
 }
 

@@ -102,7 +102,7 @@ static int diagnose_all(const request *r, const owned_model *m, diagnosis *d,
     }
   }
   return r->shared.plot
-             ? diagnoses_draw(d, r->shared.arguments, m->model, r->shared.plot, why)
+             ? diagnoses_draw(d, r->shared.arguments, &m->data, r->shared.plot, why)
              : 0;
 }
 

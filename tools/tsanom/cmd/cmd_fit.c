@@ -163,7 +163,7 @@ static int fit(const request *r, columns *c, tsanom_polyfit_model *model,
                tsanom_status *status, failure *why) {
   if (columns_read(r->shared.argument[0], r->name, 2, c, why)) return -1;
   *status = tsanom_polyfit_fit(c->column[0], c->column[1], NULL, c->count, &r->polyfit,
-                               &r->shared.exec, NULL, 0, model);
+                               &r->shared.exec, model);
   if (*status == TSANOM_E_COUNT) {
     return fail(why, "%s: %zu samples: degree %d needs at least %d",
                 file_title(r->shared.argument[0]), c->count, r->polyfit.degree,

@@ -75,14 +75,12 @@ static const option_row options[] = {
      .help = "Decision tree (default: pace)"},
 };
 
-static void print_table(const request *r, const tsanom_hsa_model *model) {
-  printf("model of %zu threads from %zu runs\n\n", tsanom_hsa_model_threads(model),
-         tsanom_hsa_model_runs(model));
+static void print_table(const request *r, const tsanom_hsa_model_data *model) {
+  printf("model of %zu threads from %zu runs\n\n", model->thread_count, model->run_count);
   printf(
       "thread       beats  window  runs  completion s     mean rate    R^2  reference\n");
-  for (size_t i = 0; i < tsanom_hsa_model_threads(model); i++) {
-    tsanom_hsa_reference t;
-    tsanom_hsa_model_get(model, i, &t);
+  for (size_t i = 0; i < model->thread_count; i++) {
+    tsanom_hsa_reference t = model->references[i];
     printf("%6zu  %10zu", i, t.beats);
     if (t.beats) {
       printf("  %6zu  %4zu  %12.6g  %12.6g  %5.3f  %s\n", t.window, t.sample_runs,
@@ -93,14 +91,13 @@ static void print_table(const request *r, const tsanom_hsa_model *model) {
   }
 }
 
-static void print_ranges(const tsanom_hsa_model *model) {
+static void print_ranges(const tsanom_hsa_model_data *model) {
   printf("\nthread");
   for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
     printf("  %-21s", tsanom_hsa_feature_name(f));
   }
-  for (size_t i = 0; i < tsanom_hsa_model_threads(model); i++) {
-    tsanom_hsa_reference t;
-    tsanom_hsa_model_get(model, i, &t);
+  for (size_t i = 0; i < model->thread_count; i++) {
+    tsanom_hsa_reference t = model->references[i];
     if (!t.beats) continue;
     printf("\n%6zu", i);
     for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
@@ -113,24 +110,22 @@ static void print_ranges(const tsanom_hsa_model *model) {
   printf("\n");
 }
 
-static int draw(const request *r, const tsanom_hsa_model *model, failure *why) {
+static int draw(const request *r, const tsanom_hsa_model_data *model, failure *why) {
   plot p;
-  size_t threads = tsanom_hsa_model_threads(model);
+  size_t threads = model->thread_count;
   if (plot_open(&p, r->shared.plot, "Reference heart rates", why)) return -1;
   fprintf(p.script,
           "set xlabel 'time, s'\nset ylabel 'beats per second'\n"
           "set yrange [0:*]\n");
   for (size_t i = 0; i < threads; i++) {
-    tsanom_hsa_reference t;
+    tsanom_hsa_reference t = model->references[i];
     char name[32];
-    tsanom_hsa_model_get(model, i, &t);
     snprintf(name, sizeof name, "t%zu", i);
     if (t.beats) plot_series(&p, name, t.time, t.rate, t.windows + 1);
   }
   fprintf(p.script, "plot ");
   for (size_t i = 0; i < threads; i++) {
-    tsanom_hsa_reference t;
-    tsanom_hsa_model_get(model, i, &t);
+    tsanom_hsa_reference t = model->references[i];
     if (t.beats) fprintf(p.script, "$t%zu with lines title 'thread %zu', ", i, i);
   }
   fprintf(p.script, "\n");
@@ -139,13 +134,9 @@ static int draw(const request *r, const tsanom_hsa_model *model, failure *why) {
 
 static int learn(const request *r, const tsanom_hsa_run *runs, owned_model *m,
                  failure *why) {
-  size_t threads = 1;
-  for (size_t i = 0; i < r->shared.arguments; i++) {
-    if (runs[i].thread_count > threads) threads = runs[i].thread_count;
-  }
-  if (model_allocate(m, threads, &r->hsa, why)) return -1;
-  tsanom_status status = tsanom_hsa_learn(runs, r->shared.arguments, &r->hsa,
-                                          &r->shared.exec, NULL, 0, m->model, m->bytes);
+  tsanom_hsa_model *model;
+  tsanom_status status =
+      tsanom_hsa_learn(runs, r->shared.arguments, &r->hsa, &r->shared.exec, &model);
   if (status == TSANOM_E_COUNT) {
     return fail(why, "no thread of any run has more beats than the window of %zu",
                 r->hsa.window ? r->hsa.window : 1);
@@ -156,6 +147,7 @@ static int learn(const request *r, const tsanom_hsa_run *runs, owned_model *m,
                 "larger --window is needed");
   }
   if (status < 0) return fail_status(why, "the runs", status);
+  model_take(m, model);
   if (status == TSANOM_PARTIAL) {
     fprintf(stderr,
             "tsanom learn: few normal runs: the ranges of some threads are wide "
@@ -165,7 +157,7 @@ static int learn(const request *r, const tsanom_hsa_run *runs, owned_model *m,
 }
 
 /* Write the model where it was requested, and print what it is. */
-static int deliver(const request *r, const tsanom_hsa_model *model) {
+static int deliver(const request *r, const tsanom_hsa_model_data *model) {
   failure why;
   int to_output = strcmp(r->model_path, "-") == 0;
   if ((r->shared.plot && draw(r, model, &why)) ||
@@ -215,7 +207,7 @@ int command_learn(int argc, char **argv) {
   tsanom_hsa_run *runs = calloc(r.shared.arguments, sizeof *runs);
   owned_model m = {0};
   int failed = b && runs ? read_runs(&r, b, runs, &why) : fail(&why, "out of memory");
-  int status = failed || learn(&r, runs, &m, &why) ? refuse(&why) : deliver(&r, m.model);
+  int status = failed || learn(&r, runs, &m, &why) ? refuse(&why) : deliver(&r, &m.data);
   model_free(&m);
   for (size_t i = 0; b && i < r.shared.arguments; i++) beats_free(&b[i]);
   free(runs);

@@ -76,8 +76,8 @@ static uint64_t *find_elements(const request *r, const tsanom_roughset_table *vi
       *status = TSANOM_E_MEMORY;
       return NULL;
     }
-    *status = tsanom_roughset_elements(view, &o, &r->shared.exec, NULL, 0, elements,
-                                       capacity, count);
+    *status =
+        tsanom_roughset_elements(view, &o, &r->shared.exec, elements, capacity, count);
     if (*status != TSANOM_PARTIAL) {
       if (*status < 0) free(elements);
       return *status < 0 ? NULL : elements;
@@ -93,12 +93,12 @@ static tsanom_status from_elements(const request *r, const tsanom_roughset_table
   tsanom_status status;
   uint64_t *elements = find_elements(r, view, f->words, &count, &status);
   if (!elements) return status;
-  status =
-      r->kind == ALL
-          ? tsanom_roughset_reducts(elements, count, view->attributes, &r->roughset,
-                                    &r->shared.exec, NULL, 0, keep_reduct, f, NULL)
-          : tsanom_roughset_paper_choice(elements, count, view->attributes, &r->roughset,
-                                         &r->shared.exec, NULL, 0, keep_reduct, f, NULL);
+  const tsanom_roughset_visitor visitor = {keep_reduct, f};
+  status = r->kind == ALL
+               ? tsanom_roughset_reducts(elements, count, view->attributes, NULL,
+                                         &r->shared.exec, &visitor, NULL)
+               : tsanom_roughset_paper_choice(elements, count, view->attributes,
+                                              &r->shared.exec, &visitor, NULL);
   free(elements);
   return status;
 }
@@ -113,16 +113,16 @@ static tsanom_status find_reducts(const request *r, const tsanom_roughset_table 
     uint64_t *set = calloc(f->words, sizeof *set);
     if (!set) return TSANOM_E_MEMORY;
     size_t size;
-    status =
-        tsanom_roughset_greedy(view, &r->roughset, &r->shared.exec, NULL, 0, set, &size);
+    status = tsanom_roughset_greedy(view, &r->roughset, &r->shared.exec, set, &size);
     if (status == TSANOM_OK) keep_reduct(f, set, size);
     free(set);
   } else if (r->kind == MINIMUM) {
     f->kind = "of the least size";
     uint64_t *set = calloc(f->words, sizeof *set);
     if (!set) return TSANOM_E_MEMORY;
-    status = tsanom_roughset_minimum(view, &r->roughset, &r->shared.exec, NULL, 0,
-                                     keep_reduct, f, &f->bounds, set, NULL);
+    const tsanom_roughset_visitor visitor = {keep_reduct, f};
+    status = tsanom_roughset_minimum(view, &r->roughset, &r->shared.exec, &visitor,
+                                     &f->bounds, set, NULL);
     if (status > 0) f->complete = 0;
     if (status >= 0 && f->count == 0) keep_reduct(f, set, f->bounds.upper);
     free(set);
@@ -173,7 +173,10 @@ static int compare_rules(const void *a, const void *b) {
 
 static tsanom_status describe(const request *r, const tsanom_roughset_table *view,
                               reduction *f) {
-  const tsanom_roughset_options *o = &r->roughset;
+  tsanom_roughset_options by_rows =
+      r->roughset; /* functions of rows use only `missing` */
+  by_rows.reading = TSANOM_ROUGHSET_ORDINARY;
+  const tsanom_roughset_options *o = &by_rows;
   const tsanom_exec *exec = &r->shared.exec;
   f->core = calloc(f->words, sizeof *f->core);
   f->inconsistent = calloc(PAIRS_KEPT, 2 * sizeof *f->inconsistent);
@@ -182,23 +185,23 @@ static tsanom_status describe(const request *r, const tsanom_roughset_table *vie
   if (!f->core || !f->inconsistent || !f->significance || !f->rules) {
     return TSANOM_E_MEMORY;
   }
-  tsanom_status status = tsanom_roughset_core(view, o, exec, NULL, 0, f->core);
+  tsanom_status status = tsanom_roughset_core(view, &r->roughset, exec, f->core);
   if (status < 0) return status;
-  status = tsanom_roughset_inconsistent(view, o, exec, NULL, 0, f->inconsistent,
-                                        PAIRS_KEPT, &f->inconsistent_all);
+  status = tsanom_roughset_inconsistent(view, o, exec, f->inconsistent, PAIRS_KEPT,
+                                        &f->inconsistent_all);
   if (status < 0) return status;
   f->inconsistent_count =
       f->inconsistent_all < PAIRS_KEPT ? f->inconsistent_all : PAIRS_KEPT;
-  status = tsanom_roughset_dependency(view, NULL, o, exec, NULL, 0, NULL, &f->positive,
-                                      &f->dependency);
+  status =
+      tsanom_roughset_dependency(view, NULL, o, exec, NULL, &f->positive, &f->dependency);
   if (status < 0) return status;
-  return tsanom_roughset_significance(view, NULL, o, exec, NULL, 0, f->significance);
+  return tsanom_roughset_significance(view, NULL, o, exec, f->significance);
 }
 
 static tsanom_status find_rules(const request *r, const tsanom_roughset_table *view,
                                 reduction *f) {
   if (f->count == 0) return TSANOM_OK;
-  tsanom_status status = tsanom_roughset_rules(view, f->reducts, &r->shared.exec, NULL, 0,
+  tsanom_status status = tsanom_roughset_rules(view, f->reducts, &r->shared.exec,
                                                f->rules, view->rows, &f->rule_count);
   if (status >= 0) {
     qsort(f->rules, f->rule_count, sizeof *f->rules, compare_rules);

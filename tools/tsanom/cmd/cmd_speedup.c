@@ -107,6 +107,7 @@ static int feed(const request *r, tsanom_speedup *analyzer, result *a, failure *
   if (!a->loop || a->out_of_memory)
     return fail(why, "%s: out of memory", r->shared.argument[0]);
   a->lost = tsanom_speedup_loops(analyzer, a->loop, a->loops, &a->loops) != TSANOM_OK;
+  tsanom_speedup_prediction_init(&a->prediction, sizeof a->prediction);
   a->predicted =
       tsanom_speedup_predict(analyzer, r->iterations, &a->prediction) == TSANOM_OK;
   return 0;

@@ -261,14 +261,14 @@ static tsanom_status cut_attribute(decision_table *t, size_t attribute, int32_t 
   v->cut = malloc((known + 1) * sizeof *v->cut);
   if (!v->cut) return TSANOM_E_MEMORY;
   tsanom_status status = tsanom_roughset_cuts(sample, decision, known, method, bins, exec,
-                                              NULL, 0, v->cut, known, &v->cuts);
+                                              v->cut, known, &v->cuts);
   if (status < 0) return status;
   for (size_t k = 0; k < t->rows; k++) {
     int32_t code = t->values[k * t->attributes + attribute];
     sample[k] = code == TSANOM_ROUGHSET_MISSING ? NAN : number[code];
   }
-  return tsanom_roughset_code(sample, t->rows, v->cut, v->cuts, t->attributes,
-                              t->values + attribute);
+  return tsanom_roughset_code(sample, t->rows, v->cut, v->cuts, t->values + attribute,
+                              t->attributes);
 }
 
 int decision_table_cut(decision_table *t, int32_t method, size_t bins,

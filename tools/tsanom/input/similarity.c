@@ -50,7 +50,7 @@ static int allocate(similarity *s) {
 static tsanom_status analyze(similarity *s, const tsanom_spmd_options *options,
                              const tsanom_exec *exec) {
   tsanom_spmd_report *r = &s->report;
-  tsanom_status status = tsanom_spmd_analyse(s->file.data, options, exec, NULL, 0, r);
+  tsanom_status status = tsanom_spmd_analyze(s->file.data, options, exec, r);
   if (status < 0) return status;
   size_t decisions = r->decisions, members = r->members;
   r->decision = s->decision = take(decisions, sizeof *s->decision);
@@ -58,7 +58,7 @@ static tsanom_status analyze(similarity *s, const tsanom_spmd_options *options,
   if (!s->decision || !s->member) return TSANOM_E_MEMORY;
   r->decision_capacity = decisions;
   r->member_capacity = members;
-  return tsanom_spmd_analyse(s->file.data, options, exec, NULL, 0, r);
+  return tsanom_spmd_analyze(s->file.data, options, exec, r);
 }
 
 static int read_run(const char *path, const tsanom_exec *exec, similarity *s,
@@ -175,8 +175,8 @@ static json_t *balance(const tsanom_spmd_report *r) {
   return json_pack(
       "{so so so so so so so so}", "mean_total", json_finite(r->mean_total), "max_total",
       json_finite(r->max_total), "region_total", json_finite(r->region_total),
-      "load_balance", json_finite(r->load_balance), "serialisation",
-      json_finite(r->serialisation), "scheduling",
+      "load_balance", json_finite(r->load_balance), "serialization",
+      json_finite(r->serialization), "scheduling",
       r->has_elapsed ? json_finite(r->scheduling) : json_null(), "efficiency",
       json_finite(r->efficiency), "saving", json_finite(r->verdict_saving));
 }

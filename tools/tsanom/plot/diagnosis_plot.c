@@ -11,16 +11,16 @@
 static const char *const colours[] = {"#2a9d55", "#e08a00", "#c62828"};
 
 /* Window of a thread: that of the model, or what the model would have taken. */
-static size_t window_of(const tsanom_hsa_model *model, const beats *b, size_t thread) {
-  tsanom_hsa_reference reference;
-  if (thread < tsanom_hsa_model_threads(model) &&
-      tsanom_hsa_model_get(model, thread, &reference) == TSANOM_OK && reference.beats) {
-    return reference.window;
+static size_t window_of(const tsanom_hsa_model_data *model, const beats *b,
+                        size_t thread) {
+  if (thread < model->thread_count && model->references[thread].beats) {
+    return model->references[thread].window;
   }
   return (b->run.threads[thread].beats + 99) / 100;
 }
 
-static int has_rates(const diagnosis *d, size_t thread, const tsanom_hsa_model *model) {
+static int has_rates(const diagnosis *d, size_t thread,
+                     const tsanom_hsa_model_data *model) {
   return d->b.run.threads[thread].beats > window_of(model, &d->b, thread);
 }
 
@@ -81,13 +81,13 @@ static int put_rates(const plot *p, const diagnosis *d, size_t number, size_t th
 }
 
 static int put_data(const plot *p, const diagnosis *d, size_t count,
-                    const tsanom_hsa_model *model, failure *why) {
-  for (size_t k = 0; k < tsanom_hsa_model_threads(model); k++) {
-    tsanom_hsa_reference t;
+                    const tsanom_hsa_model_data *model, failure *why) {
+  for (size_t k = 0; k < model->thread_count; k++) {
+    const tsanom_hsa_reference *t = &model->references[k];
     char name[32];
-    if (tsanom_hsa_model_get(model, k, &t) < 0 || !t.beats) continue;
+    if (!t->beats) continue;
     snprintf(name, sizeof name, "m%zu", k);
-    plot_series(p, name, t.time, t.rate, t.windows + 1);
+    plot_series(p, name, t->time, t->rate, t->windows + 1);
   }
   double longest = longest_run(d, count);
   for (size_t i = 0; i < count; i++) {
@@ -114,10 +114,9 @@ static void put_legend(const plot *p) {
 
 /* What is worse lies above. */
 static void put_curves(const plot *p, const diagnosis *d, size_t count,
-                       const tsanom_hsa_model *model) {
-  for (size_t k = 0; k < tsanom_hsa_model_threads(model); k++) {
-    tsanom_hsa_reference t;
-    if (tsanom_hsa_model_get(model, k, &t) < 0 || !t.beats) continue;
+                       const tsanom_hsa_model_data *model) {
+  for (size_t k = 0; k < model->thread_count; k++) {
+    if (!model->references[k].beats) continue;
     fprintf(p->script, ", $m%zu with lines linewidth 3 linecolor rgb '#bbbbbb' notitle",
             k);
   }
@@ -133,7 +132,7 @@ static void put_curves(const plot *p, const diagnosis *d, size_t count,
   fprintf(p->script, "\n");
 }
 
-int diagnoses_draw(const diagnosis *d, size_t count, const tsanom_hsa_model *model,
+int diagnoses_draw(const diagnosis *d, size_t count, const tsanom_hsa_model_data *model,
                    const char *path, failure *why) {
   plot p;
   if (plot_open(&p, path, "Heart rates and verdicts", why)) return -1;

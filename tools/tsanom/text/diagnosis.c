@@ -12,12 +12,13 @@ enum { SENTENCE_BYTES = 512 };
 
 static int judge(const owned_model *m, const tsanom_exec *exec, diagnosis *d,
                  failure *why) {
-  size_t known = tsanom_hsa_model_threads(m->model), found = d->b.run.thread_count;
+  size_t known = m->data.thread_count, found = d->b.run.thread_count;
   d->threads = known > found ? known : found;
   d->verdict = calloc(d->threads, sizeof *d->verdict);
   if (!d->verdict) return fail(why, "%s: out of memory", file_title(d->path));
-  tsanom_status status = tsanom_hsa_diagnose(m->model, m->bytes, &d->b.run, exec, NULL, 0,
-                                             d->verdict, d->threads);
+  tsanom_hsa_verdict_init(d->verdict, sizeof *d->verdict);
+  tsanom_status status =
+      tsanom_hsa_diagnose(m->model, &d->b.run, exec, d->verdict, d->threads, NULL);
   if (status == TSANOM_E_VALUE) {
     return fail(why,
                 "%s: a window of beats took no time: a finer clock, or a model with a "
@@ -44,7 +45,7 @@ void diagnosis_free(diagnosis *d) {
 }
 
 static int is_defined(const tsanom_hsa_features *features, int32_t feature) {
-  return (features->defined >> feature) & 1;
+  return (int)(features->defined >> feature & 1);
 }
 
 static json_t *verdict_to_json(const tsanom_hsa_verdict *v, size_t thread) {

@@ -30,7 +30,7 @@ json_t *diagnosis_to_json(const diagnosis *d);
 void diagnoses_print(const diagnosis *d, size_t count, int explain);
 
 /* Heart rates of the runs, which kept their beats, over those of the model. */
-int diagnoses_draw(const diagnosis *d, size_t count, const tsanom_hsa_model *model,
+int diagnoses_draw(const diagnosis *d, size_t count, const tsanom_hsa_model_data *model,
                    const char *path, failure *why);
 
 #endif

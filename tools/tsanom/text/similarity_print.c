@@ -129,8 +129,8 @@ static void print_balance(const similarity *s) {
            g->level, g->min, g->mean, g->max, 100 * g->imbalance,
            process_name(s, g->max_process, number));
   }
-  printf("\nload balance   %.3f\nserialisation  %.3f\n", r->load_balance,
-         r->serialisation);
+  printf("\nload balance   %.3f\nserialization  %.3f\n", r->load_balance,
+         r->serialization);
   if (r->has_elapsed) {
     printf("scheduling     %.3f\n", r->scheduling);
   } else {

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Models from and to tsanom_hsa_model_data. A content that a program loaded from a file
+ * may be damaged: whatever tsanom_hsa_diagnose() relies on is checked here, once, before
+ * anything is copied. */
+#include <math.h>
+#include <stdio.h>
+
+#include "core/check.h"
+#include "core/environment.h"
+#include "core/size.h"
+#include "core/versioned.h"
+#include "hsa/hsa.h"
+
+static const tsanom_hsa_model_data empty_data = {.struct_size = sizeof empty_data};
+
+static const tsn_versioned data_type = {.size = sizeof(tsanom_hsa_model_data),
+                                        .first_size = sizeof(tsanom_hsa_model_data),
+                                        .defaults = &empty_data};
+
+tsanom_status tsanom_hsa_model_data_init(tsanom_hsa_model_data *data,
+                                         size_t struct_size) {
+  return tsn_versioned_init(&data_type, data, struct_size);
+}
+
+size_t tsanom_hsa_model_data_size(void) {
+  return sizeof(tsanom_hsa_model_data);
+}
+
+/* The content of one thread, under examination. */
+typedef struct {
+  const tsanom_exec *exec;
+  const tsanom_hsa_options *options;
+  size_t run_count;
+  size_t thread;
+  const tsanom_hsa_reference *r;
+} examined;
+
+static tsanom_status reject(const examined *e, tsanom_status status, const char *field,
+                            size_t element) {
+  char argument[64];
+  (void)snprintf(argument, sizeof argument, "data.references.%s", field);
+  return tsn_reject_pair(e->exec, status, argument, e->thread, element);
+}
+
+/* A condition on a field. */
+typedef struct {
+  const char *field;
+  bool holds;
+} condition;
+
+/* TSANOM_E_FORMAT for the first that does not hold. */
+static tsanom_status require(const examined *e, const condition *conditions,
+                             size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (!conditions[i].holds) {
+      return reject(e, TSANOM_E_FORMAT, conditions[i].field, TSANOM_NONE);
+    }
+  }
+  return TSANOM_OK;
+}
+
+#define REQUIRE(e, conditions) \
+  require(e, conditions, sizeof(conditions) / sizeof *(conditions))
+
+/* Counts that can result from learning with these options. */
+static tsanom_status check_counts(const examined *e) {
+  const tsanom_hsa_reference *r = e->r;
+  if (r->beats == 0) {
+    const condition unused[] = {{"silent_runs", r->silent_runs <= e->run_count}};
+    return REQUIRE(e, unused);
+  }
+  size_t local = r->local_window;
+  const condition conditions[] = {
+      {"window", r->window >= 1},
+      {"beats", r->beats > r->window},
+      {"local_window", r->window >= 1 && local >= r->window && local % r->window == 0},
+      {"windows", local >= 1 && r->windows == (r->beats - 1) / local &&
+                      r->windows <= e->options->max_windows},
+      {"degree", r->degree <= e->options->max_degree},
+      {"run", r->run < e->run_count},
+      {"silent_runs", r->silent_runs <= e->run_count},
+      {"sample_runs",
+       r->sample_runs >= 1 && r->sample_runs == e->run_count - r->silent_runs}};
+  return REQUIRE(e, conditions);
+}
+
+/* One of the arrays of a reference. */
+typedef struct {
+  const char *field;
+  const double *values;
+  size_t count;
+} array;
+
+static tsanom_status check_finite(const examined *e, const array *a) {
+  if (!a->values) return reject(e, TSANOM_E_NULL, a->field, TSANOM_NONE);
+  if (tsn_all_finite(a->values, a->count)) return TSANOM_OK;
+  size_t first = tsn_first_nonfinite(a->values, a->count);
+  return reject(e, TSANOM_E_NONFINITE, a->field, a->count > 1 ? first : TSANOM_NONE);
+}
+
+static tsanom_status check_numbers(const examined *e) {
+  const tsanom_hsa_reference *r = e->r;
+  const array arrays[] = {{"completion", &r->completion, 1},
+                          {"mean_rate", &r->mean_rate, 1},
+                          {"interval", &r->interval, 1},
+                          {"r2", &r->r2, 1},
+                          {"domain", r->domain, 2},
+                          {"unit", &r->unit, 1},
+                          {"center", &r->center, 1},
+                          {"scale", &r->scale, 1},
+                          {"time", r->time, r->windows + 1},
+                          {"rate", r->rate, r->windows + 1},
+                          {"window_rate", r->window_rate, r->windows},
+                          {"coefficient", r->coefficient, r->degree + 1}};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+    tsanom_status status = check_finite(e, &arrays[i]);
+    if (status < 0) return status;
+  }
+  for (size_t f = 0; f < TSANOM_HSA_SLOTS; f++) {
+    if (isnan(r->range[f].low) || isnan(r->range[f].high)) {
+      return reject(e, TSANOM_E_NONFINITE, "range", f);
+    }
+    if (r->range[f].low > r->range[f].high) return reject(e, TSANOM_E_FORMAT, "range", f);
+  }
+  return TSANOM_OK;
+}
+
+static bool are_positive(const double *values, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (!(values[i] > 0)) return false;
+  }
+  return true;
+}
+
+static bool increases(const double *values, size_t count) {
+  for (size_t i = 1; i < count; i++) {
+    if (!(values[i - 1] < values[i])) return false;
+  }
+  return true;
+}
+
+/* Numbers that can result from beats. */
+static tsanom_status check_values(const examined *e) {
+  const tsanom_hsa_reference *r = e->r;
+  const condition conditions[] = {
+      {"completion", r->completion > 0},
+      {"mean_rate", r->mean_rate > 0},
+      {"interval", r->interval >= 0},
+      {"domain", r->domain[0] <= r->domain[1]},
+      {"time", increases(r->time, r->windows + 1)},
+      {"rate", are_positive(r->rate, r->windows + 1)},
+      {"window_rate", are_positive(r->window_rate, r->windows)}};
+  return REQUIRE(e, conditions);
+}
+
+static tsanom_status check_reference(const examined *e) {
+  for (size_t i = 0; i < sizeof e->r->reserved / sizeof *e->r->reserved; i++) {
+    if (e->r->reserved[i]) return reject(e, TSANOM_E_VERSION, "reserved", i);
+  }
+  tsanom_status status = check_counts(e);
+  if (status < 0 || e->r->beats == 0) return status;
+  if ((status = check_numbers(e)) < 0) return status;
+  return check_values(e);
+}
+
+/* The caller's content with its options, and the size of the model. */
+typedef struct {
+  tsanom_hsa_model_data data;
+  tsanom_hsa_options options;
+  tsn_hsa_model_shape shape;
+} content;
+
+static tsanom_status read_content(content *c, const tsanom_hsa_model_data *caller,
+                                  const tsanom_exec *exec) {
+  if (!caller) return tsn_reject(exec, TSANOM_E_NULL, "data");
+  tsanom_status status = tsn_versioned_read(&data_type, &c->data, caller);
+  if (status < 0) return tsn_reject(exec, status, "data");
+  status = tsn_hsa_options_read(&c->options, c->data.options, "data.options", exec);
+  if (status < 0) return status;
+  const tsanom_hsa_model_data *d = &c->data;
+  if (d->thread_count == 0) return tsn_reject(exec, TSANOM_E_COUNT, "data.thread_count");
+  if (d->run_count == 0) return tsn_reject(exec, TSANOM_E_COUNT, "data.run_count");
+  if (!tsn_array_fits(d->thread_count, sizeof *d->references)) {
+    return tsn_reject(exec, TSANOM_E_OVERFLOW, "data.thread_count");
+  }
+  if (!d->references) return tsn_reject(exec, TSANOM_E_NULL, "data.references");
+  c->shape = (tsn_hsa_model_shape){.thread_count = d->thread_count};
+  for (size_t t = 0; t < d->thread_count; t++) {
+    const tsanom_hsa_reference *r = &d->references[t];
+    examined e = {exec, &c->options, d->run_count, t, r};
+    if ((status = check_counts(&e)) < 0) return status;
+    if (r->beats && !tsn_hsa_model_extend(&c->shape, r->windows, r->degree)) {
+      return reject(&e, TSANOM_E_OVERFLOW, "windows", TSANOM_NONE);
+    }
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_hsa_model_size(const tsanom_hsa_model_data *data, size_t *bytes) {
+  content c;
+  if (!bytes) return TSANOM_E_NULL;
+  tsanom_status status = read_content(&c, data, NULL);
+  return status < 0 ? status : tsn_hsa_model_bytes(&c.shape, bytes);
+}
+
+static tsanom_status check_references(const content *c, const tsanom_exec *exec) {
+  tsanom_status status = TSANOM_OK;
+  tsn_environment before = tsn_environment_enter();
+  for (size_t t = 0; t < c->shape.thread_count && status >= 0; t++) {
+    examined e = {exec, &c->options, c->data.run_count, t, &c->data.references[t]};
+    status = check_reference(&e);
+  }
+  tsn_environment_leave(before);
+  return status;
+}
+
+static tsanom_status make_model(void *memory, size_t bytes,
+                                const tsanom_hsa_model_data *data,
+                                const tsanom_exec *exec, tsanom_hsa_model **model) {
+  content c;
+  tsanom_hsa_model *made;
+  if (!model) return tsn_reject(exec, TSANOM_E_NULL, "model");
+  tsanom_status status = read_content(&c, data, exec);
+  if (status < 0) return status;
+  if ((status = check_references(&c, exec)) < 0) return status;
+  status = tsn_hsa_model_place(memory, bytes, &c.shape, c.data.run_count, &c.options,
+                               exec, &made);
+  if (status < 0) return status;
+  for (size_t t = 0; t < c.shape.thread_count; t++) {
+    tsn_hsa_model_add(made, &c.data.references[t]);
+  }
+  *model = made;
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_hsa_model_init(void *memory, size_t bytes,
+                                    const tsanom_hsa_model_data *data,
+                                    const tsanom_exec *exec, tsanom_hsa_model **model) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read(&own, exec);
+  if (status < 0) return status;
+  if (!memory) return tsn_reject(&own, TSANOM_E_NULL, "memory");
+  return make_model(memory, bytes, data, &own, model);
+}
+
+tsanom_status tsanom_hsa_model_create(const tsanom_hsa_model_data *data,
+                                      const tsanom_exec *exec, tsanom_hsa_model **model) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read(&own, exec);
+  return status < 0 ? status : make_model(NULL, 0, data, &own, model);
+}
+
+tsanom_status tsanom_hsa_model_read(const tsanom_hsa_model *model,
+                                    tsanom_hsa_model_data *data) {
+  if (!model) return TSANOM_E_NULL;
+  tsanom_status status = tsn_versioned_check(&data_type, data);
+  if (status < 0) return status;
+  tsanom_hsa_model_data own = {.thread_count = model->thread_count,
+                               .run_count = model->run_count,
+                               .options = &model->options,
+                               .references = model->references};
+  tsn_versioned_write(&data_type, data, &own);
+  return TSANOM_OK;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Choice between the stream of regions and that of worksharing: both are analyzed, one
+ * after the other, in the same memory. */
+#include <math.h>
+
+#include "core/exec.h"
+#include "core/fault.h"
+#include "core/size.h"
+#include "speedup/speedup.h"
+
+/* Worksharing must take more than this multiple of the time of regions: some programs
+ * begin with a few regions that form a loop. */
+#define WORKSHARING_FACTOR 2
+
+typedef struct {
+  const char *name, *count_name;
+  const tsanom_speedup_event *events;
+  size_t count;
+  double seconds; /* of the loop that takes the most time */
+} level_stream;
+
+typedef struct {
+  tsn_speedup_block block;
+  tsanom_exec exec;
+  level_stream stream[2]; /* by level */
+} level_call;
+
+static void layout(tsn_arena *arena, void *context) {
+  level_call *call = context;
+  tsn_speedup_layout(arena, &call->block);
+}
+
+static tsanom_status analyze(const level_call *call, level_stream *stream) {
+  tsanom_status status = tsn_speedup_start(&call->block, &call->exec);
+  if (status < 0) return status;
+  tsanom_speedup *analyzer = call->block.analyzer;
+  for (size_t i = 0; i < stream->count; i++) {
+    status = tsn_speedup_push(analyzer, &stream->events[i]);
+    if (status < 0) return tsn_reject_at(&call->exec, status, stream->name, i);
+  }
+  tsn_speedup_finish(analyzer);
+  stream->seconds = 0;
+  for (size_t i = 0; i < analyzer->loop_count; i++) {
+    stream->seconds = fmax(stream->seconds, analyzer->loops[i].total);
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status body(void *context) {
+  level_call *call = context;
+  tsanom_status status = analyze(call, &call->stream[TSANOM_SPEEDUP_REGIONS]);
+  if (status < 0) return status;
+  return analyze(call, &call->stream[TSANOM_SPEEDUP_WORKSHARING]);
+}
+
+static tsanom_status read_call(level_call *call, const tsanom_speedup_options *options,
+                               const tsanom_exec *exec) {
+  tsanom_speedup_options *own = &call->block.options;
+  tsanom_status status = tsn_exec_read(&call->exec, exec);
+  if (status < 0) return status;
+  if ((status = tsn_speedup_options_read(own, options, &call->exec)) < 0) return status;
+  const char *unused = own->baseline     ? "options.baseline"
+                       : own->visit      ? "options.visit"
+                       : own->visit_user ? "options.visit_user"
+                                         : NULL;
+  return unused ? tsn_reject(&call->exec, TSANOM_E_OPTION, unused) : TSANOM_OK;
+}
+
+tsanom_status tsanom_speedup_choose_level_workspace(const tsanom_speedup_options *options,
+                                                    const tsanom_exec *exec,
+                                                    size_t *bytes) {
+  level_call call;
+  tsanom_status status = read_call(&call, options, exec);
+  if (status < 0) return status;
+  if (!bytes) return tsn_reject(&call.exec, TSANOM_E_NULL, "bytes");
+  return tsn_layout_bytes(layout, &call, bytes);
+}
+
+tsanom_status tsanom_speedup_choose_level(const tsanom_speedup_event *regions,
+                                          size_t region_count,
+                                          const tsanom_speedup_event *worksharing,
+                                          size_t worksharing_count,
+                                          const tsanom_speedup_options *options,
+                                          const tsanom_exec *exec, int32_t *level) {
+  level_call call = {
+      .stream = {{.name = "regions",
+                  .count_name = "region_count",
+                  .events = regions,
+                  .count = region_count},
+                 {.name = "worksharing",
+                  .count_name = "worksharing_count",
+                  .events = worksharing,
+                  .count = worksharing_count}},
+  };
+  tsanom_status status = read_call(&call, options, exec);
+  if (status < 0) return status;
+  for (int i = 0; i < 2; i++) {
+    const level_stream *stream = &call.stream[i];
+    if (stream->count && !stream->events) {
+      return tsn_reject(&call.exec, TSANOM_E_NULL, stream->name);
+    }
+    if (!tsn_array_fits(stream->count, sizeof *stream->events)) {
+      return tsn_reject(&call.exec, TSANOM_E_OVERFLOW, stream->count_name);
+    }
+  }
+  if (!level) return tsn_reject(&call.exec, TSANOM_E_NULL, "level");
+  status = tsn_workspace_run(&call.exec, layout, body, &call);
+  if (status < 0) return status;
+  const level_stream *stream = call.stream;
+  *level = stream[TSANOM_SPEEDUP_WORKSHARING].seconds >
+                   WORKSHARING_FACTOR * stream[TSANOM_SPEEDUP_REGIONS].seconds
+               ? TSANOM_SPEEDUP_WORKSHARING
+               : TSANOM_SPEEDUP_REGIONS;
+  return status;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Periods of whole series: against the definition of the score, and against known periods
+ * in noise. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tsanom/dpd.h>
+
+#include "support/allocator.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { LONGEST = 2400 };
+
+static double normal(uint64_t *seed) {
+  double u = 1 - random_unit(seed), v = random_unit(seed);
+  return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+}
+
+static tsanom_dpd_found prepared(void) {
+  tsanom_dpd_found found;
+  CHECK_STATUS(tsanom_dpd_found_init(&found, sizeof found), TSANOM_OK);
+  cr_assert(found.struct_size == tsanom_dpd_found_size());
+  return found;
+}
+
+static tsanom_dpd_found find(const double *x, size_t n) {
+  tsanom_dpd_found found = prepared();
+  CHECK_STATUS(tsanom_dpd_find(x, n, NULL, NULL, &found), TSANOM_OK);
+  return found;
+}
+
+/* rho(m) of the whitened series, by its definition, in extended precision. */
+static size_t naive_rho(const double *x, size_t n, long double *rho) {
+  static long double e[LONGEST];
+  long double mean = 0, square = 0, product = 0, phi, norm = 0;
+  for (size_t i = 0; i < n; i++) mean += x[i];
+  mean /= (long double)n;
+  for (size_t i = 0; i < n; i++) {
+    square += (x[i] - mean) * (x[i] - mean);
+    if (i) product += (x[i] - mean) * (x[i - 1] - mean);
+  }
+  phi = product / square;
+  if (phi < 0) phi = 0;
+  if (phi > 1) phi = 1;
+  long double e_mean = 0;
+  for (size_t t = 0; t + 1 < n; t++) {
+    e[t] = (x[t + 1] - mean) - phi * (x[t] - mean);
+    e_mean += e[t] / (long double)(n - 1);
+  }
+  for (size_t t = 0; t + 1 < n; t++) {
+    e[t] -= e_mean;
+    norm += e[t] * e[t];
+  }
+  for (size_t m = 0; m + 1 < n; m++) {
+    rho[m] = 0;
+    for (size_t t = m; t + 1 < n; t++) rho[m] += e[t] * e[t - m] / norm;
+  }
+  return n - 1;
+}
+
+/* The score of p: the definition at the head of dpd_find.c. */
+static long double naive_score(const long double *rho, size_t n, size_t p) {
+  long double sum = 0, variance = 0;
+  for (size_t m = p; m <= n / 2 && m + p / 2 <= n - 1; m += p) {
+    long double around = 0;
+    for (size_t j = m - p / 2; j <= m + p / 2; j++) {
+      bool end = p % 2 == 0 && (j == m - p / 2 || j == m + p / 2);
+      around += rho[j] / (end ? 2 : 1);
+    }
+    sum += rho[m] - around / (long double)p;
+    variance += (long double)(n - m) / ((long double)n * (long double)n) *
+                (1 - 1 / (long double)p);
+  }
+  return variance > 0 ? sum / sqrtl(variance) : 0;
+}
+
+Test(find, the_score_is_that_of_the_definition) {
+  static double x[LONGEST];
+  static long double rho[LONGEST];
+  uint64_t seed = 1;
+  for (int trial = 0; trial < 300; trial++) {
+    size_t n = random_between(&seed, 8, 400), period = random_between(&seed, 2, 60);
+    double noise = random_unit(&seed) * 2, drift = trial % 3 == 0 ? 1 : 0, walk = 0;
+    for (size_t i = 0; i < n; i++) {
+      walk += drift * normal(&seed);
+      x[i] = sin(2 * M_PI * (double)(i % period) / (double)period) + walk +
+             noise * normal(&seed);
+    }
+    size_t whitened = naive_rho(x, n, rho), best = 0;
+    long double score = 0;
+    for (size_t p = 2; p <= n / 4; p++) {
+      long double own = naive_score(rho, whitened, p);
+      if (own > score) {
+        score = own;
+        best = p;
+      }
+    }
+    tsanom_dpd_found found = find(x, n);
+    cr_assert(found.max_period == n / 4);
+    cr_assert(fabs(found.score - (double)score) <= 1e-9 * (1 + (double)score),
+              "trial %d: %.17g, expected %.17Lg", trial, found.score, score);
+    if (found.candidate != best) {
+      long double own = naive_score(rho, whitened, found.candidate);
+      cr_assert(score - own <= 1e-9L, "trial %d: %zu, expected %zu", trial,
+                found.candidate, best);
+    }
+    cr_assert(found.period == 0 || found.period == found.candidate);
+  }
+}
+
+/* Sine, sawtooth, pulse, and random pattern, each of mean 0 and variance 1. */
+static void make_shape(double *shape, size_t period, int kind, uint64_t *seed) {
+  double mean = 0, square = 0;
+  for (size_t t = 0; t < period; t++) {
+    double phase = (double)t / (double)period;
+    shape[t] = kind == 0   ? sin(2 * M_PI * phase)
+               : kind == 1 ? phase
+               : kind == 2 ? t == 0
+                           : normal(seed);
+    mean += shape[t] / (double)period;
+  }
+  for (size_t t = 0; t < period; t++) square += (shape[t] - mean) * (shape[t] - mean);
+  double sd = sqrt(square / (double)period);
+  for (size_t t = 0; t < period; t++) shape[t] = (shape[t] - mean) / sd;
+}
+
+Test(find, periods_in_noise_of_up_to_twice_the_signal) {
+  static const double noises[] = {0, .25, .5, 1, 2};
+  static const size_t periods[] = {7, 37, 61};
+  static double x[2000], shape[61];
+  uint64_t seed = 2;
+  for (size_t i = 0; i < sizeof noises / sizeof *noises; i++) {
+    int right = 0, all = 0;
+    for (int repeat = 0; repeat < 5; repeat++) {
+      for (size_t k = 0; k < sizeof periods / sizeof *periods; k++) {
+        for (int kind = 0; kind < 4; kind++) {
+          make_shape(shape, periods[k], kind, &seed);
+          for (size_t t = 0; t < 2000; t++) {
+            x[t] = shape[t % periods[k]] + noises[i] * normal(&seed);
+          }
+          right += find(x, 2000).period == periods[k];
+          all++;
+        }
+      }
+    }
+    cr_assert(right == all, "noise %g: %d of %d", noises[i], right, all);
+  }
+}
+
+/* Numbers of active processors as in the paper's figures 3 and 4: six levels in 44
+ * samples, each boundary moved by up to 2, each value by up to 1. */
+static void make_processors(double *x, size_t n, uint64_t *seed) {
+  static const double level[] = {16, 2, 12, 1, 16, 4};
+  static const size_t end[] = {8, 15, 22, 30, 37, 44};
+  for (size_t begin = 0; begin < n; begin += 44) {
+    size_t t = 0;
+    for (int k = 0; k < 6; k++) {
+      size_t stop = k == 5 ? 44 : end[k] + random_between(seed, 0, 4) - 2;
+      for (; t < stop; t++) {
+        if (begin + t >= n) return;
+        x[begin + t] = level[k] + (double)random_between(seed, 0, 2) - 1;
+      }
+    }
+  }
+}
+
+Test(find, active_processors_repeat_every_44_samples) {
+  static double x[2000];
+  static const size_t lengths[] = {400, 1000, 2000};
+  uint64_t seed = 3;
+  for (size_t i = 0; i < 3; i++) {
+    int right = 0;
+    for (int trial = 0; trial < 100; trial++) {
+      make_processors(x, lengths[i], &seed);
+      right += find(x, lengths[i]).period == 44;
+    }
+    cr_assert(right >= 95, "%zu samples: %d of 100", lengths[i], right);
+  }
+}
+
+typedef enum { WHITE, WALK, CORRELATED, PULSES, CAUCHY, RAMP, KINDS } kind_of_noise;
+
+static void make_noise(double *x, size_t n, kind_of_noise kind, uint64_t *seed) {
+  double state = 0;
+  memset(x, 0, n * sizeof *x);
+  for (size_t t = 0; t < n; t++) {
+    double w = normal(seed);
+    state = kind == WALK ? state + w : .9 * state + w;
+    if (kind == WHITE) x[t] = w;
+    if (kind == WALK || kind == CORRELATED) x[t] = state;
+    if (kind == CAUCHY) x[t] = w / normal(seed);
+    if (kind == RAMP) x[t] = (double)t * .01 + w;
+    if (kind == PULSES && random_between(seed, 0, 19) == 0) x[t] = 1;
+  }
+}
+
+Test(find, noise_has_no_period) {
+  static double x[1000];
+  uint64_t seed = 4;
+  for (int kind = 0; kind < KINDS; kind++) {
+    int wrong = 0, trials = 500;
+    for (int trial = 0; trial < trials; trial++) {
+      make_noise(x, 500, (kind_of_noise)kind, &seed);
+      wrong += find(x, 500).period != 0;
+    }
+    cr_assert(wrong * 100 <= trials, "kind %d: %d of %d", kind, wrong, trials);
+  }
+}
+
+Test(find, degenerate_series) {
+  double x[100];
+  for (int i = 0; i < 100; i++) x[i] = 5;
+  cr_assert(find(x, 100).period == 1);
+  x[99] = 6;
+  cr_assert(find(x, 100).period == 0);
+  for (int i = 0; i < 100; i++) x[i] = i;
+  cr_assert(find(x, 100).period == 0, "a ramp");
+  for (int i = 0; i < 100; i++) x[i] = i % 2;
+  cr_assert(find(x, 100).period == 2);
+  for (int i = 0; i < 100; i++) x[i] = i % 2 ? DBL_MAX : -DBL_MAX;
+  cr_assert(find(x, 100).period == 2, "no overflow");
+  for (int i = 0; i < 100; i++) x[i] = i % 5 ? 5e-324 : 0;
+  cr_assert(find(x, 100).period == 5, "subnormal values");
+}
+
+Test(find, levels_threads_and_workspaces_agree_bitwise) {
+  static double x[LONGEST];
+  uint64_t seed = 5;
+  for (int trial = 0; trial < 20; trial++) {
+    size_t n = random_between(&seed, 8, LONGEST);
+    for (size_t i = 0; i < n; i++) x[i] = normal(&seed) + (double)(i % 23);
+    tsanom_dpd_found first = find(x, n);
+    FOR_EACH_ISA (isa) {
+      for (int32_t threads = 1; threads <= 3; threads++) {
+        test_allocator allocator = {0};
+        tsanom_exec exec = test_exec(&allocator);
+        exec.isa = isa;
+        exec.threads = threads;
+        CHECK_STATUS(tsanom_dpd_find_workspace(n, NULL, &exec, &exec.work_bytes),
+                     TSANOM_OK);
+        void *work = malloc(exec.work_bytes + 1);
+        exec.work = (char *)work + 1;
+        tsanom_dpd_found found = prepared();
+        CHECK_STATUS(tsanom_dpd_find(x, n, NULL, &exec, &found), TSANOM_OK);
+        cr_assert(memcmp(&found, &first, sizeof found) == 0);
+        cr_assert(allocator.calls == 0);
+        exec.work_bytes--;
+        CHECK_STATUS(tsanom_dpd_find(x, n, NULL, &exec, &found), TSANOM_E_WORKSPACE);
+        free(work);
+      }
+    }
+  }
+}
+
+static int32_t stop_at_once(void *user, uint64_t done, uint64_t total) {
+  (void)user, (void)done, (void)total;
+  return 1;
+}
+
+Test(find, rejections_name_their_argument) {
+  double x[16] = {0, 1, 2, 3, 4, 5, 6, NAN, 8, INFINITY};
+  tsanom_fault fault;
+  tsanom_fault_init(&fault, sizeof fault);
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.fault = &fault;
+  tsanom_dpd_found found = prepared(), untouched = found;
+  CHECK_STATUS(tsanom_dpd_find(x, 16, NULL, &exec, &found), TSANOM_E_NONFINITE);
+  cr_assert(fault.element == 7 && strcmp(fault.argument, "samples") == 0);
+  CHECK_STATUS(tsanom_dpd_find(x, 7, NULL, &exec, &found), TSANOM_E_COUNT);
+  cr_assert_str_eq(fault.text, "n: 7 samples; expected at least 8");
+  CHECK_STATUS(tsanom_dpd_find(NULL, 8, NULL, &exec, &found), TSANOM_E_NULL);
+  cr_assert_str_eq(fault.argument, "samples");
+  CHECK_STATUS(tsanom_dpd_find(x, 8, NULL, &exec, NULL), TSANOM_E_NULL);
+  cr_assert_str_eq(fault.argument, "found");
+  CHECK_STATUS(tsanom_dpd_find(x, SIZE_MAX / 8, NULL, &exec, &found), TSANOM_E_OVERFLOW);
+
+  tsanom_dpd_find_options options;
+  CHECK_STATUS(tsanom_dpd_find_options_init(&options, sizeof options), TSANOM_OK);
+  cr_assert(options.struct_size == tsanom_dpd_find_options_size());
+  options.significance = 0;
+  CHECK_STATUS(tsanom_dpd_find(x, 7, &options, &exec, &found), TSANOM_E_OPTION);
+  cr_assert_str_eq(fault.argument, "options.significance");
+  options.significance = .01;
+  options.max_period = SIZE_MAX;
+  CHECK_STATUS(tsanom_dpd_find(x, 7, &options, &exec, &found), TSANOM_E_OPTION);
+  cr_assert_str_eq(fault.argument, "options.max_period");
+  exec.poll = stop_at_once;
+  CHECK_STATUS(tsanom_dpd_find(x, 7 + 1, NULL, &exec, &found), TSANOM_E_NONFINITE);
+  x[7] = 7;
+  CHECK_STATUS(tsanom_dpd_find(x, 8, NULL, &exec, &found), TSANOM_STOPPED);
+  cr_assert(memcmp(&found, &untouched, sizeof found) == 0);
+}
+
+Test(find, a_smaller_limit_tests_fewer_periods) {
+  static double x[400];
+  uint64_t seed = 6;
+  for (int i = 0; i < 400; i++) x[i] = (i % 30 == 0) + .1 * normal(&seed);
+  tsanom_dpd_find_options options;
+  tsanom_dpd_find_options_init(&options, sizeof options);
+  options.max_period = 29;
+  tsanom_dpd_found found = prepared();
+  CHECK_STATUS(tsanom_dpd_find(x, 400, &options, NULL, &found), TSANOM_OK);
+  cr_assert(found.max_period == 29 && found.period == 0);
+  options.max_period = 30;
+  CHECK_STATUS(tsanom_dpd_find(x, 400, &options, NULL, &found), TSANOM_OK);
+  cr_assert(found.max_period == 30 && found.period == 30);
+}
