@@ -78,7 +78,7 @@ Order plain(const std::vector<double> &x, size_t n, size_t d, size_t k, double e
   return r;
 }
 
-/* Blobs, and how they are to be ordered. */
+/* Blobs, and the options of their order. */
 struct Problem {
   Problem(size_t points, size_t dimensions, double radius)
       : n(points), d(dimensions), eps(radius), x(blobs(points, dimensions)) {
@@ -92,8 +92,8 @@ struct Problem {
   tsanom_optics_options options;
 };
 
-/* Order with a workspace of the caller; returns the least time, by the clock, of the
- * runs that `more` asks for. */
+/* Order with a workspace of the caller; returns the least time of the runs while `more`
+ * returns true. */
 template <class More>
 double time_order(const Problem &p, int32_t threads, clockid_t clock, Order *r,
                   More more) {
@@ -101,14 +101,20 @@ double time_order(const Problem &p, int32_t threads, clockid_t clock, Order *r,
   tsanom_exec_init(&exec, sizeof exec);
   exec.threads = threads;
   size_t bytes = 0;
-  check(tsanom_optics_workspace(p.n, p.d, &p.options, &exec, &bytes) == TSANOM_OK);
+  check(tsanom_optics_order_workspace(p.n, p.d, &p.options, &exec, &bytes) == TSANOM_OK);
   std::vector<char> work(bytes);
+  exec.work = work.data();
+  exec.work_bytes = work.size();
+  tsanom_optics_ordering ordering;
+  tsanom_optics_ordering_init(&ordering, sizeof ordering);
+  ordering.order = r->order.data();
+  ordering.reachability = r->reachability.data();
+  ordering.core_distance = r->core.data();
   double best = kInfinity;
   while (more()) {
     double begin = seconds(clock);
-    tsanom_status status = tsanom_optics_order(
-        p.x.data(), p.n, p.d, p.d, &p.options, &exec, work.data(), work.size(),
-        r->order.data(), r->reachability.data(), nullptr, r->core.data(), nullptr);
+    tsanom_status status =
+        tsanom_optics_order(p.x.data(), p.n, p.d, p.d, &p.options, &exec, &ordering);
     best = std::min(best, seconds(clock) - begin);
     check(status == TSANOM_OK);
   }

@@ -87,6 +87,15 @@ tsanom_exec exec_of(const benchmark::State &state) {
   return exec;
 }
 
+tsanom_series rows_of(const std::vector<double> &data, size_t count) {
+  tsanom_series series;
+  tsanom_series_init(&series, sizeof series);
+  series.count = count;
+  series.data = data.data();
+  series.length = LENGTH;
+  return series;
+}
+
 void report_counts(benchmark::State &state, const tsanom_search_report &r) {
   double all = (double)r.candidates;
   state.counters["kim%"] = 100 * (double)r.kim / all;
@@ -104,7 +113,8 @@ void nearest(benchmark::State &state) {
   tsanom_search_options_init(&options, sizeof options);
   options.radius = RADIUS;
   options.borrow = 1;
-  options.cost = TSANOM_SEARCH_SQUARED;
+  tsanom_series series = rows_of(p.series, SERIES), queries = rows_of(p.queries, QUERIES);
+  options.cost = TSANOM_COST_SQUARED;
   std::vector<size_t> indices(QUERIES);
   std::vector<double> distances(QUERIES);
   std::vector<tsanom_search_report> reports(QUERIES);
@@ -113,10 +123,9 @@ void nearest(benchmark::State &state) {
   for (auto _ : state) {
     double begin = seconds(clock);
     tsanom_search_index *index = nullptr;
-    tsanom_search_index_create(p.series.data(), SERIES, LENGTH, LENGTH, &options, &exec,
-                               &index);
-    tsanom_search_nearest(index, p.queries.data(), QUERIES, LENGTH, 1, &exec, nullptr, 0,
-                          indices.data(), distances.data(), reports.data());
+    tsanom_search_index_create(&series, &options, &exec, &index);
+    tsanom_search_nearest(index, &queries, 1, &exec, indices.data(), distances.data(),
+                          reports.data());
     tsanom_search_index_destroy(index);
     best = std::min(best, seconds(clock) - begin);
   }
@@ -144,19 +153,19 @@ void stream(benchmark::State &state) {
   tsanom_search_options options;
   tsanom_search_options_init(&options, sizeof options);
   options.radius = STREAM_RADIUS;
-  options.cost = TSANOM_SEARCH_SQUARED;
+  options.cost = TSANOM_COST_SQUARED;
   options.z_normalize = 1;
-  size_t start = 0, found = 0;
+  size_t start = 0;
   clockid_t clock = clock_of(exec.threads);
   double distance = 0, best = INFINITY;
   tsanom_search_report counts;
   for (auto _ : state) {
     double begin = seconds(clock);
     tsanom_search_stream(p.query.data(), LENGTH, p.stream.data(), SAMPLES, &options,
-                         &exec, nullptr, 0, &start, &distance, &found, &counts);
+                         &exec, &start, &distance, &counts);
     best = std::min(best, seconds(clock) - begin);
   }
-  check(found == 1 && start == p.match.index &&
+  check(counts.found == 1 && start == p.match.index &&
             std::fabs(distance - p.match.distance) <= 1e-6 * distance,
         "stream");
   report_counts(state, counts);

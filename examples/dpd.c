@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program enters parallel regions 7 8 8 8 8 8 8 8 8 9 over and over: find its loops as
- * they are run, and foretell the next regions. */
+/* A program repeats the parallel regions 7 8 8 8 8 8 8 8 8 9: find its loops while it
+ * runs, and predict the next regions. */
 #include <stdio.h>
 #include <tsanom/dpd.h>
 

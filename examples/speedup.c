@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program of two parallel regions an iteration, the first three of them on one
- * thread, is watched; its times are made up so that the answer is known. */
+/* Analyze a program with two parallel regions per iteration, of which the first three
+ * iterations use one thread. The times are synthetic, so that the result is known. */
 #include <stdio.h>
 #include <tsanom/speedup.h>
 

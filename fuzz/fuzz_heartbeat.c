@@ -13,7 +13,7 @@
 #include <tsanom/runs.h>
 #include <unistd.h>
 
-#include "heartbeat/format.h"
+#include "record/format.h"
 #include "support/folder.h"
 
 enum {

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Shared by quickstart and test: find out what is missing, ask, install, build.
-# Sourced by POSIX shells; `assume_yes` is set by the caller.
+# Functions of the scripts: find missing packages, ask, install, build. For POSIX shells.
+# The caller sets `assume_yes`.
 
 BUILD_PACKAGES="gcc g++ libc6-dev make cmake ninja-build pkg-config
   libopenblas-openmp-dev liblapacke-dev libjansson-dev libcsv-dev"
 RUN_PACKAGES="gnuplot-nox"
-TEST_PACKAGES="libcriterion-dev clang libomp-dev binutils gfortran python3"
+TEST_PACKAGES="libcriterion-dev clang libomp-dev binutils gfortran python3 universal-ctags"
+CHECK_PACKAGES="git libomp-14-dev libclang-rt-14-dev gcovr clang-format clang-tidy doxygen
+  doxygen-awesome-css libjs-mathjax libbenchmark-dev"
 
 say() {
   printf '== %s\n' "$*"
@@ -18,7 +20,7 @@ fail() {
 
 confirm() {
   [ "$assume_yes" = yes ] && return 0
-  [ -t 0 ] || fail "no terminal to ask on; run again with --yes to install without asking"
+  [ -t 0 ] || fail "standard input is not a terminal; use --yes to install without asking"
   printf '%s [y/N] ' "$1"
   read -r answer
   case $answer in
@@ -34,8 +36,8 @@ missing_packages() {
   done
 }
 
-# check_without_apt NAME...: without apt we cannot install the packages NAME; say
-# what is to be had by other means.
+# check_without_apt NAME...: without apt-get the packages NAME cannot be installed here. Print
+# the commands and libraries that are missing, and fail.
 check_without_apt() {
   lacking=
   for command in cc c++ cmake ninja pkg-config gnuplot; do
@@ -49,14 +51,13 @@ check_without_apt() {
     done
   fi
   [ -z "$lacking" ] && return 0
-  printf 'This system has no apt-get, so nothing can be installed for you. Missing:\n' >&2
+  printf 'apt-get not found; install these by other means:\n' >&2
   # shellcheck disable=SC2059
   printf "$lacking" >&2
-  fail "install these by your system's means, then run this again
-(the Debian packages are: $(echo $*))"
+  fail "packages are missing; their names in Debian are: $(echo $*)"
 }
 
-# ensure_packages NAME...: install those that are missing, having asked.
+# ensure_packages NAME...: install the missing packages after asking.
 ensure_packages() {
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     check_without_apt "$@"
@@ -64,18 +65,18 @@ ensure_packages() {
   fi
   missing=$(missing_packages "$@")
   if [ -z "$missing" ]; then
-    say "every Debian package needed is installed"
+    say "all required Debian packages are installed"
     return
   fi
   say "missing Debian packages: $missing"
   privileged=
   if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null ||
-      fail "installing needs root: run 'apt-get install $missing' as root, then this again"
+      fail "installation needs root; run 'apt-get install $missing' as root"
     privileged=sudo
   fi
   confirm "Install them with '${privileged:+sudo }apt-get install'?" ||
-    fail "cannot go on without: $missing"
+    fail "packages are missing: $missing"
   # shellcheck disable=SC2086
   {
     $privileged apt-get update -qq
@@ -84,22 +85,30 @@ ensure_packages() {
   } || fail "apt-get failed; its own message is above"
 }
 
-# build_preset NAME: configure and build one of CMakePresets.json.
+# build_preset NAME [OPTION...]: configure a preset of CMakePresets.json, with options of
+# cmake(1), and build it.
 build_preset() {
-  say "configuring: cmake --preset $1"
-  cmake --preset "$1"
-  say "building: cmake --build --preset $1"
-  cmake --build --preset "$1"
+  preset=$1
+  shift
+  say "configuring: cmake --preset $preset $*"
+  cmake --preset "$preset" "$@"
+  say "building: cmake --build --preset $preset"
+  cmake --build --preset "$preset"
 }
 
-# parse_options "$@": --yes and --help, which prints the script's opening comment.
+# print_usage: print the opening comment of the script.
+print_usage() {
+  sed -n '/^# Usage/,/^$/s/^# \{0,1\}//p' "$0"
+}
+
+# parse_options "$@": --yes and --help.
 parse_options() {
   assume_yes=no
   for argument in "$@"; do
     case $argument in
       --yes) assume_yes=yes ;;
       --help | -h)
-        sed -n '/^# Usage/,/^$/s/^# \{0,1\}//p' "$0"
+        print_usage
         exit 0
         ;;
       *) fail "unknown argument '$argument'; try --help" ;;

@@ -50,10 +50,17 @@ def blobs(n, dimensions):
     return numpy.ascontiguousarray(points)
 
 
+class Ordering(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("n", ctypes.c_size_t),
+                ("order", ctypes.c_void_p), ("reachability", ctypes.c_void_p),
+                ("predecessor", ctypes.c_void_p), ("core_distance", ctypes.c_void_p)]
+
+
 class Own:
     def __init__(self, build):
-        self.order = ctypes.CDLL((build / "libtsanom.so").resolve()).tsanom_optics_order
-        self.init = ctypes.CDLL((build / "libtsanom.so").resolve()).tsanom_optics_options_init
+        library = ctypes.CDLL((build / "libtsanom.so").resolve())
+        self.order = library.tsanom_optics_order
+        self.init = library.tsanom_optics_options_init
 
     def __call__(self, points, eps):
         n, dimensions = points.shape
@@ -62,17 +69,17 @@ class Own:
         options.min_points, options.eps = MIN_POINTS, eps
         order = numpy.empty(n, dtype=numpy.uintp)
         reachability = numpy.empty(n)
+        ordering = Ordering(struct_size=ctypes.sizeof(Ordering), order=order.ctypes.data,
+                            reachability=reachability.ctypes.data)
         best = math.inf
         for _ in range(3):
             start = time.thread_time()
             status = self.order(points.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(n),
                                 ctypes.c_size_t(dimensions), ctypes.c_size_t(dimensions),
-                                ctypes.byref(options), None, None, ctypes.c_size_t(0),
-                                order.ctypes.data_as(ctypes.c_void_p),
-                                reachability.ctypes.data_as(ctypes.c_void_p), None, None, None)
+                                ctypes.byref(options), None, ctypes.byref(ordering))
             best = min(best, time.thread_time() - start)
             if status != 0:
-                raise RuntimeError(f"tsanom_optics_order gave {status}")
+                raise RuntimeError(f"tsanom_optics_order returned {status}")
         return best, reachability
 
 

@@ -12,8 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tsanom/dpd.h>
-#include <tsanom/heartbeat.h>
-#include <tsanom/spmd.h>
+#include <tsanom/record.h>
 #include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -82,15 +81,15 @@ static inline tsanom_status L_Heartbeat_OpenMP_Finished(void) {
   return Heartbeat_OpenMP_Finished();
 }
 
-/** The detector of DPD(): one in the program, whichever source files call. Weak, so
- *  that they all share it; NULL until the first call. */
+/** The detector of DPD(): one per program. The definition is weak, so that all source
+ *  files share it. NULL until the first call. */
 __attribute__((weak)) tsanom_dpd_event *tsanom_compat_dpd = NULL;
 
-/** Set the window of DPD() (periodicity paper, section 4 and table 1), at any time;
- *  1024 events at first. The history is kept, but where the window becomes larger than
- *  it ever was the stream begins anew. Not to be called in parallel.
- *  @param size  N, 1 to ::TSANOM_DPD_WINDOW_MAX; what is outside changes nothing, nor
- *               does a lack of memory */
+/** Set the window of DPD() (periodicity paper, section 4 and table 1); initially 1024
+ *  events. The history is kept unless the window becomes larger than ever before. Not
+ *  thread-safe.
+ *  @param size  N, 1 to ::TSANOM_DPD_WINDOW_MAX; other values change nothing, nor does a
+ *               failed allocation */
 static inline void DPDWindowSize(int size) {
   tsanom_dpd_event_options options;
   tsanom_dpd_event *made = NULL;
@@ -107,11 +106,11 @@ static inline void DPDWindowSize(int size) {
 }
 
 /** Periodicity detection and segmentation (periodicity paper, section 4 and table 1):
- *  one event of the program's stream. Not to be called in parallel.
+ * push one event of the program's stream. Not thread-safe.
  *  @param      sample  an identifier, such as the address of a parallel loop
- *  @param[out] period  the period in events, 0 where there is none; NULL: not wanted
- *  @return 1 if this event starts a period, else 0; 0 too where there is no memory for
- *          the detector */
+ *  @param[out] period  the period in events; 0: none. NULL: not wanted
+ *  @return 1 if this event starts a period, else 0; also 0 if the detector could not be
+ *          allocated */
 static inline int DPD(long sample, int *period) {
   tsanom_dpd_report report;
   report.period = 0;

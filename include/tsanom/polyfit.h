@@ -226,10 +226,10 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_size(const tsanom_polyfit_options
  *  @param      exec     NULL: the defaults; only `fault` is used
  *  @param[out] stream   a handle into `memory`; needs no destruction
  *  @return TSANOM_OK or an error of the module */
-TSANOM_API tsanom_status
-tsanom_polyfit_stream_init(void *memory, size_t bytes,
-                           const tsanom_polyfit_options *options, const tsanom_exec *exec,
-                           tsanom_polyfit_stream **stream);
+TSANOM_API tsanom_status tsanom_polyfit_stream_init(void *memory, size_t bytes,
+                                                    const tsanom_polyfit_options *options,
+                                                    const tsanom_exec *exec,
+                                                    tsanom_polyfit_stream **stream);
 
 /** Make an empty stream in one block of exec's allocator.
  *  @param      options  as in tsanom_polyfit_stream_init()

@@ -12,6 +12,7 @@
 #include <tsanom/lbkeogh.h>
 #include <tsanom/optics.h>
 #include <tsanom/polyfit.h>
+#include <tsanom/record.h>
 #include <tsanom/regions.h>
 #include <tsanom/roughset.h>
 #include <tsanom/runs.h>

@@ -12,8 +12,8 @@ bool tsn_all_finite(const double *samples, size_t count);
 /* The same in single precision. */
 bool tsn_all_finite_f32(const float *samples, size_t count);
 
-/* The smallest index of a NaN or infinity; `count` if there is none. A scalar loop: call
- * it only after a vectorized check failed. */
+/* Index of the first sample that is not finite, `count` if there is none. Sample by
+ * sample: call it after tsn_all_finite() has failed. */
 size_t tsn_first_nonfinite(const double *samples, size_t count);
 size_t tsn_first_nonfinite_f32(const float *samples, size_t count);
 

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OPTICS by looking at all distances: for few points, many dimensions, and
- * distances that are no metric. Prim's algorithm on a dense graph. */
+/* OPTICS by computing all distances: for few points, many dimensions, and distances that
+ * are not a metric. This is Prim's algorithm on a dense graph, without a heap:
+ *
+ *     core distances:  for each 4 points, a row of distances to all; k-th smallest
+ *     order, n times:  distances from the point just processed to the unprocessed ones
+ *                      -> improve their reachability -> the smallest is next
+ *
+ * Unprocessed points are contiguous: a processed point is replaced by the last one. Raw
+ * distances are squares if the metric is Euclidean; a root is taken only where the square
+ * is below a limit that includes its rounding. */
 #include <math.h>
 #include <string.h>
 
 #include "core/exec.h"
+#include "core/fault.h"
 #include "core/parallel.h"
 #include "optics/optics_internal.h"
 
-/* Coordinates that must be looked at for one point before threads share them out, and
- * elements between what they write. */
+/* Number of coordinates to read for one point from which threads share them, and elements
+ * between what two threads write. */
 enum { SHARED_COORDINATES = 1 << 16, APART = 32 };
 
 typedef struct {
@@ -18,7 +27,8 @@ typedef struct {
   const tsn_optics_kernels *kernels;
   const tsn_optics_exhaustive *scratch;
   const tsn_optics_result *result;
-  tsn_optics_fault *fault;
+  const tsanom_exec *exec; /* for the fault of a caller's function */
+  tsanom_status *rejected; /* the status of that fault, or TSANOM_OK */
 } job;
 
 void tsn_optics_exhaustive_layout(tsn_arena *arena, size_t n, size_t dimensions,
@@ -52,31 +62,30 @@ static double *lane(const job *j, size_t place, size_t coordinate) {
          place % TSN_OPTICS_LANES;
 }
 
-/* Gather all points as not yet processed. */
+/* Copy all points to the blocks of unprocessed ones. */
 static void gather(const job *j) {
   const tsn_optics_input *in = j->input;
   for (size_t i = 0; i < in->n; i++) {
     j->scratch->number[i] = (uint32_t)i;
     for (size_t c = 0; c < in->dimensions; c++) {
-      *lane(j, i, c) = in->points[i * in->leading + c];
+      *lane(j, i, c) = in->points[i * in->ld + c];
     }
   }
 }
 
-/* A distance that is not computed but given; faults are kept. */
+/* A distance of a matrix or function. A function is called by one thread. */
 static double given(const job *j, size_t a, size_t b) {
   const tsn_optics_input *in = j->input;
   if (a == b) return 0;
   size_t low = a < b ? a : b, high = a < b ? b : a;
   if (in->matrix) {
-    return in->leading ? in->matrix[low * in->leading + high]
-                       : in->matrix[low * (2 * in->n - low - 1) / 2 + high - low - 1];
+    return in->ld ? in->matrix[low * in->ld + high]
+                  : in->matrix[low * (2 * in->n - low - 1) / 2 + high - low - 1];
   }
   double d = in->function(in->user, low, high);
-  if (d >= 0 && isfinite(d)) return d;
-  *j->fault = (tsn_optics_fault){
-      d < 0 && isfinite(d) ? TSANOM_E_VALUE : TSANOM_E_NONFINITE, {low, high}};
-  return INFINITY;
+  *j->rejected = tsn_optics_check_distance(d);
+  if (*j->rejected < 0) tsn_reject_pair(j->exec, *j->rejected, "distance", low, high);
+  return d;
 }
 
 /* Whether raw distances are squares. */
@@ -88,7 +97,7 @@ static size_t blocks_of(size_t count) {
   return (count + TSN_OPTICS_LANES - 1) / TSN_OPTICS_LANES;
 }
 
-/* Raw distances from point p to those gathered in places [begin, end), of which `begin`
+/* Raw distances from point p to the unprocessed points in places [begin, end); `begin`
  * starts a block. */
 static void distances(const job *j, size_t p, size_t begin, size_t end,
                       double *distance) {
@@ -96,21 +105,21 @@ static void distances(const job *j, size_t p, size_t begin, size_t end,
   if (in->points) {
     j->kernels->row[j->options->metric](j->scratch->blocks + begin * in->dimensions,
                                         blocks_of(end - begin), in->dimensions,
-                                        in->points + p * in->leading, distance);
+                                        in->points + p * in->ld, distance);
     return;
   }
-  for (size_t i = begin; i < end && !j->fault->status; i++) {
+  for (size_t i = begin; i < end && !*j->rejected; i++) {
     distance[i - begin] = given(j, p, j->scratch->number[i]);
   }
 }
 
-/* Raw distances from TSN_OPTICS_QUERIES points from p on to all. */
+/* Raw distances from the TSN_OPTICS_QUERIES points from p to all points. */
 static void distances_of_several(const job *j, size_t p, double *query,
                                  double *distance) {
   const tsn_optics_input *in = j->input;
   for (size_t q = 0; q < TSN_OPTICS_QUERIES; q++) {
     for (size_t c = 0; c < in->dimensions; c++) {
-      query[c * TSN_OPTICS_QUERIES + q] = in->points[(p + q) * in->leading + c];
+      query[c * TSN_OPTICS_QUERIES + q] = in->points[(p + q) * in->ld + c];
     }
   }
   j->kernels->rows[j->options->metric](j->scratch->blocks, blocks_of(in->n),
@@ -132,7 +141,7 @@ static void core_distances(void *context, size_t begin, size_t end, int thread) 
     } else {
       distances(j, p, 0, n, distance);
     }
-    if (j->fault->status) return;
+    if (*j->rejected) return;
     for (size_t q = 0; q < several; q++) {
       const double *row = distance + q * s->row_length;
       double core = j->kernels->kth_smallest(row, n, k, nearest);
@@ -142,8 +151,7 @@ static void core_distances(void *context, size_t begin, size_t end, int thread) 
   }
 }
 
-/* Put the last of `count` points not yet processed into the place of another.
- */
+/* Replace an unprocessed point by the last of `count`. */
 static void drop(const job *j, size_t place, size_t count) {
   const tsn_optics_exhaustive *s = j->scratch;
   size_t last = count - 1;
@@ -155,14 +163,14 @@ static void drop(const job *j, size_t place, size_t count) {
     *lane(j, place, c) = *lane(j, last, c);
 }
 
-/* Let the point p just processed reach those in places [begin, end), of which `begin`
- * starts a block. */
+/* Improve the reachability of places [begin, end) through the point p just processed;
+ * `begin` starts a block. */
 static void reach_from(const job *j, uint32_t p, size_t begin, size_t end) {
   const tsn_optics_exhaustive *s = j->scratch;
   double core = j->result->core[p], eps = j->options->eps;
   if (core == INFINITY || begin == end) return;
   distances(j, p, begin, end, s->distance + begin);
-  if (j->fault->status) return;
+  if (*j->rejected) return;
   uint32_t *near = s->place + begin;
   size_t found =
       j->kernels->within(s->distance + begin, s->limit + begin, end - begin, near);
@@ -179,7 +187,7 @@ static void reach_from(const job *j, uint32_t p, size_t begin, size_t end) {
   }
 }
 
-/* The point to process next in places [begin, end). */
+/* The point of places [begin, end) to process next. */
 static tsn_optics_candidate choose(const job *j, size_t begin, size_t end) {
   const tsn_optics_exhaustive *s = j->scratch;
   tsn_optics_candidate best = {INFINITY, TSN_OPTICS_NONE, end};
@@ -194,8 +202,8 @@ static tsn_optics_candidate choose(const job *j, size_t begin, size_t end) {
   return best;
 }
 
-/* What follows the processing of point p, on several threads: the first `count` points
- * gathered are reached and the next one is found. */
+/* One step of the order, on several threads: improve the first `count` unprocessed points
+ * through p, and find the next point. */
 typedef struct {
   const job *job;
   uint32_t p;
@@ -214,11 +222,10 @@ static void reach_and_choose(void *context, int thread, int threads) {
   if (thread == 0) s->threads = threads;
 }
 
-static tsn_optics_candidate next_of(const job *j, const tsanom_exec *exec, uint32_t p,
-                                    size_t count) {
+static tsn_optics_candidate next_of(const job *j, uint32_t p, size_t count) {
   step s = {.job = j, .p = p, .count = count};
   bool share = count * j->input->dimensions >= SHARED_COORDINATES;
-  tsn_team_run(share ? exec->threads : 1, reach_and_choose, &s);
+  tsn_team_run(share ? j->exec->threads : 1, reach_and_choose, &s);
   tsn_optics_candidate best = j->scratch->candidate[0];
   for (size_t t = 1; t < (size_t)s.threads; t++) {
     tsn_optics_candidate other = j->scratch->candidate[t * APART];
@@ -229,7 +236,7 @@ static tsn_optics_candidate next_of(const job *j, const tsanom_exec *exec, uint3
   return best;
 }
 
-static tsanom_status order_all(const job *j, const tsn_optics_progress *progress) {
+static tsanom_status order_all(const job *j) {
   const tsn_optics_exhaustive *s = j->scratch;
   const tsn_optics_result *r = j->result;
   size_t n = j->input->n;
@@ -240,13 +247,13 @@ static tsanom_status order_all(const job *j, const tsn_optics_progress *progress
   }
   tsn_optics_candidate next = {INFINITY, 0, 0};
   for (size_t k = 0; k < n; k++) {
-    if (tsn_exec_stop(&progress->exec, k, n)) return TSANOM_STOPPED;
+    if (tsn_exec_stop(j->exec, k, n)) return TSANOM_STOPPED;
     r->order[k] = next.number;
     r->reachability[k] = next.reach;
     r->predecessor[k] = s->from[next.place];
     drop(j, next.place, n - k);
-    next = next_of(j, &progress->exec, next.number, n - k - 1);
-    if (j->fault->status) return j->fault->status;
+    next = next_of(j, next.number, n - k - 1);
+    if (*j->rejected) return *j->rejected;
   }
   return TSANOM_OK;
 }
@@ -255,15 +262,15 @@ tsanom_status tsn_optics_exhaustive_order(const tsn_optics_input *input,
                                           const tsanom_optics_options *options,
                                           tsn_optics_progress *progress,
                                           const tsn_optics_exhaustive *scratch,
-                                          const tsn_optics_result *result,
-                                          tsn_optics_fault *fault) {
-  job j = {input,   options, tsn_optics_kernels_at(progress->exec.isa),
-           scratch, result,  fault};
+                                          const tsn_optics_result *result) {
+  const tsanom_exec *exec = &progress->counting;
+  tsanom_status rejected = TSANOM_OK;
+  job j = {input, options,  tsn_optics_kernels_at(exec->isa), scratch, result,
+           exec,  &rejected};
   gather(&j);
-  tsanom_status status =
-      tsn_parallel_for(&progress->exec, input->n, 16, core_distances, &j, NULL);
-  if (status == TSANOM_OK) status = fault->status;
+  tsanom_status status = tsn_parallel_for(exec, input->n, 16, core_distances, &j, NULL);
+  if (status == TSANOM_OK) status = rejected;
   if (status != TSANOM_OK) return status;
   progress->before = input->n;
-  return order_all(&j, progress);
+  return order_all(&j);
 }

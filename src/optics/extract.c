@@ -1,52 +1,73 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clusters at a cut of the reachability plot, given or chosen. */
+/* Clusters at a cut of the reachability plot, given or chosen.
+ *
+ *     reachability |        |            cut: below it points belong to the cluster at
+ *                --|--------|----        hand; above it a point starts a cluster if it is
+ *                  |_.--.__.|_...        dense, and is noise otherwise
+ *
+ * The chosen cut lies in the gap of the sorted steps that is least likely under an
+ * exponential distribution (B. Epstein, M. Sobel, JASA 48 (1953) 486-502); the formula
+ * is at tsanom_optics_split(). */
 #include <math.h>
 
+#include "core/environment.h"
 #include "core/exec.h"
+#include "core/fault.h"
 #include "core/sort.h"
 #include "core/versioned.h"
 #include "optics/optics_internal.h"
 
-static tsanom_status check(const size_t *order, const double *reachability,
-                           const double *core_distance, size_t n) {
-  tsanom_status status = tsn_optics_check_count(n);
+/* What cut and split require of an ordering. */
+static tsanom_status read_ordering(tsanom_optics_ordering *own,
+                                   const tsanom_optics_ordering *caller,
+                                   const tsanom_exec *exec) {
+  tsanom_status status = tsn_optics_ordering_read(own, caller, exec);
   if (status < 0) return status;
-  for (size_t k = 0; k < n; k++) {
-    if (order[k] >= n) return TSANOM_E_VALUE;
+  if (!own->core_distance) {
+    return tsn_reject(exec, TSANOM_E_NULL, "ordering.core_distance");
   }
-  return tsn_optics_are_distances(reachability, n) &&
-                 tsn_optics_are_distances(core_distance, n)
-             ? TSANOM_OK
-             : TSANOM_E_VALUE;
+  status = tsn_optics_check_count(own->n, "ordering.n", exec);
+  if (status < 0) return status;
+  status = tsn_optics_ordering_check(own, exec);
+  if (status < 0) return status;
+  return tsn_optics_check_heights(own->core_distance, own->n, "ordering.core_distance",
+                                  exec);
 }
 
-size_t tsn_optics_labels(const size_t *order, const double *reachability,
-                         const double *core, size_t n, double eps, int32_t *labels) {
+/* Labels at a cut; returns the number of clusters. */
+static size_t label(const tsanom_optics_ordering *o, double eps, int32_t *labels) {
+  const double *core = o->core_distance;
   int32_t last = -1;
-  for (size_t k = 0; k < n; k++) {
-    size_t p = order[k];
+  for (size_t k = 0; k < o->n; k++) {
+    size_t p = o->order[k];
     bool noise = false;
     /* INFINITY is undefined, which exceeds even an infinite cut. */
-    if (reachability[k] > eps || reachability[k] == INFINITY) {
+    if (o->reachability[k] > eps || o->reachability[k] == INFINITY) {
       if (core[p] <= eps && core[p] < INFINITY) {
         last++;
       } else {
         noise = true;
       }
     }
-    labels[p] = noise ? -1 : last;
+    labels[p] = noise ? TSANOM_NOISE : last;
   }
   return (size_t)last + 1;
 }
 
-tsanom_status tsanom_optics_cut(const size_t *order, const double *reachability,
-                                const double *core_distance, size_t n, double eps,
-                                int32_t *labels, size_t *clusters) {
-  if (!order || !reachability || !core_distance || !labels) return TSANOM_E_NULL;
-  if (!(eps >= 0)) return TSANOM_E_OPTION;
-  tsanom_status status = check(order, reachability, core_distance, n);
+tsanom_status tsanom_optics_cut(const tsanom_optics_ordering *ordering, double eps,
+                                const tsanom_exec *exec, int32_t *labels,
+                                size_t *clusters) {
+  tsanom_exec own_exec;
+  tsanom_optics_ordering own;
+  tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
-  size_t found = tsn_optics_labels(order, reachability, core_distance, n, eps, labels);
+  if (!labels) return tsn_reject(&own_exec, TSANOM_E_NULL, "labels");
+  if (!(eps >= 0)) return tsn_reject(&own_exec, TSANOM_E_OPTION, "eps");
+  status = read_ordering(&own, ordering, &own_exec);
+  if (status < 0) return status;
+  tsn_environment before = tsn_environment_enter();
+  size_t found = label(&own, eps, labels);
+  tsn_environment_leave(before);
   if (clusters) *clusters = found;
   return TSANOM_OK;
 }
@@ -64,29 +85,20 @@ tsanom_status tsanom_optics_split_options_init(tsanom_optics_split_options *opti
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
+size_t tsanom_optics_split_options_size(void) {
+  return sizeof(tsanom_optics_split_options);
+}
+
 static tsanom_status read_options(tsanom_optics_split_options *own,
-                                  const tsanom_optics_split_options *caller) {
+                                  const tsanom_optics_split_options *caller,
+                                  const tsanom_exec *exec) {
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return status;
-  bool in_range = own->significance > 0 && own->significance < 1 &&
-                  own->resolution >= 0 && isfinite(own->resolution);
-  return in_range ? TSANOM_OK : TSANOM_E_OPTION;
-}
-
-static double *layout(tsn_arena *arena, size_t n) {
-  return tsn_arena_take(arena, n, sizeof(double));
-}
-
-tsanom_status tsanom_optics_split_workspace(size_t n, const tsanom_exec *exec,
-                                            size_t *bytes) {
-  if (!bytes) return TSANOM_E_NULL;
-  tsanom_exec how;
-  tsanom_status status = tsn_exec_read(&how, exec);
-  if (status == TSANOM_OK) status = tsn_optics_check_count(n);
-  if (status != TSANOM_OK) return status;
-  tsn_arena measured = tsn_arena_measure();
-  layout(&measured, n);
-  return tsn_arena_bytes(&measured, bytes);
+  if (status < 0) return tsn_reject(exec, status, "options.struct_size");
+  if (!(own->significance > 0 && own->significance < 1)) {
+    return tsn_reject(exec, TSANOM_E_OPTION, "options.significance");
+  }
+  bool in_range = own->resolution >= 0 && isfinite(own->resolution);
+  return in_range ? TSANOM_OK : tsn_reject(exec, TSANOM_E_OPTION, "options.resolution");
 }
 
 typedef struct {
@@ -122,32 +134,65 @@ static decision decide(const double *step, size_t m,
   return (decision){fmax(cut, options->resolution), probability};
 }
 
-tsanom_status tsanom_optics_split(const size_t *order, const double *reachability,
-                                  const double *core_distance, size_t n,
-                                  const tsanom_optics_split_options *options,
-                                  const tsanom_exec *exec, void *work, size_t work_bytes,
-                                  int32_t *labels, size_t *clusters, double *cut,
-                                  double *probability) {
-  if (!order || !reachability || !core_distance || !labels) return TSANOM_E_NULL;
-  tsanom_optics_split_options own;
-  tsanom_exec how;
-  tsanom_status status = read_options(&own, options);
-  if (status == TSANOM_OK) status = tsn_exec_read(&how, exec);
-  if (status == TSANOM_OK) status = check(order, reachability, core_distance, n);
-  if (status != TSANOM_OK) return status;
-  tsn_arena measured = tsn_arena_measure();
-  layout(&measured, n);
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &how, work, work_bytes);
-  if (status < 0) return status;
-  double *step = layout(&workspace.arena, n);
-  for (size_t k = 1; k < n; k++) step[k - 1] = reachability[k];
-  tsn_sort(step, n - 1);
-  decision d = decide(step, n - 1, &own);
-  tsn_workspace_close(&workspace);
-  size_t found = tsn_optics_labels(order, reachability, core_distance, n, d.cut, labels);
-  if (clusters) *clusters = found;
-  if (cut) *cut = d.cut;
-  if (probability) *probability = d.probability;
+/* One call of tsanom_optics_split(). */
+typedef struct {
+  tsanom_optics_ordering ordering;
+  tsanom_optics_split_options options;
+  double *step;
+  int32_t *labels;
+  size_t clusters;
+  decision decision;
+} split_call;
+
+static void layout(tsn_arena *arena, void *context) {
+  split_call *c = context;
+  c->step = tsn_arena_take(arena, c->ordering.n, sizeof *c->step);
+}
+
+static tsanom_status run(void *context) {
+  split_call *c = context;
+  size_t m = c->ordering.n - 1;
+  for (size_t k = 0; k < m; k++) c->step[k] = c->ordering.reachability[k + 1];
+  tsn_sort(c->step, m);
+  c->decision = decide(c->step, m, &c->options);
+  c->clusters = label(&c->ordering, c->decision.cut, c->labels);
   return TSANOM_OK;
 }
+
+tsanom_status tsanom_optics_split_workspace(size_t n,
+                                            const tsanom_optics_split_options *options,
+                                            const tsanom_exec *exec, size_t *bytes) {
+  tsanom_exec own_exec;
+  split_call c = {.ordering = {.n = n}};
+  tsanom_status status = tsn_exec_read(&own_exec, exec);
+  if (status < 0) return status;
+  if (!bytes) return tsn_reject(&own_exec, TSANOM_E_NULL, "bytes");
+  status = read_options(&c.options, options, &own_exec);
+  if (status < 0) return status;
+  status = tsn_optics_check_count(n, "n", &own_exec);
+  return status < 0 ? status : tsn_layout_bytes(layout, &c, bytes);
+}
+
+/* The labels are written through the call.
+ * NOLINTBEGIN(readability-non-const-parameter) */
+tsanom_status tsanom_optics_split(const tsanom_optics_ordering *ordering,
+                                  const tsanom_optics_split_options *options,
+                                  const tsanom_exec *exec, int32_t *labels,
+                                  size_t *clusters, double *cut, double *probability) {
+  tsanom_exec own_exec;
+  split_call c = {.labels = labels};
+  tsanom_status status = tsn_exec_read(&own_exec, exec);
+  if (status < 0) return status;
+  if (!labels) return tsn_reject(&own_exec, TSANOM_E_NULL, "labels");
+  status = read_options(&c.options, options, &own_exec);
+  if (status < 0) return status;
+  status = read_ordering(&c.ordering, ordering, &own_exec);
+  if (status < 0) return status;
+  status = tsn_workspace_run(&own_exec, layout, run, &c);
+  if (status < 0) return status;
+  if (clusters) *clusters = c.clusters;
+  if (cut) *cut = c.decision.cut;
+  if (probability) *probability = c.decision.probability;
+  return TSANOM_OK;
+}
+/* NOLINTEND(readability-non-const-parameter) */

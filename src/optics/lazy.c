@@ -1,208 +1,227 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OPTICS by a kd-tree and a lazy form of Prim's algorithm: each processed point keeps a
- * few of its nearest points not yet processed, makes an offer to the first of them when
- * the order comes near its reachability, and asks the tree for more only when these are
- * used up and the order has come to their reachability. Subtrees without unprocessed
- * points are passed over, so that an infinite eps costs about what a small one does.
+/* OPTICS with a kd-tree. The order is that of Prim's algorithm on the graph whose edges
+ * p -> o, d(p,o) <= eps, have the key
  *
- * Points that ask do so many at a time, in parallel. What a point has found stays
- * true while others are processed, so that the result does not depend on when it
- * asked. */
+ *     key(p, o) = max{core(p), d(p, o)}:
+ *
+ * the next point is the target of the smallest edge from a processed to an unprocessed
+ * point. A textbook heap would hold up to n (n - 1) edges. Here a processed point takes
+ * part with one edge only, its candidate, and edges are found when they are needed:
+ *
+ *     kd-tree --extend--> list of 12 --candidate--> buckets --drain--> heap --> order
+ *             neighbors.c            (best usable   (far above         (exact)
+ *                                     edge)          the heap)
+ *
+ * - An edge is usable if its target is unprocessed and no edge with a smaller key to it
+ *   has been published. A candidate is published, that is, pushed to the heap, if it is
+ *   not above the bucket of the smallest edge there; otherwise its source is deferred in
+ *   a bucket.
+ * - When a list is used up, its source is deferred by the radius that the list covers.
+ *   When the order comes to that reachability, the tree is searched again.
+ * - Subtrees without unprocessed points are skipped, so that an infinite eps costs about
+ *   as much as a small one.
+ *
+ * Deferred points are drained in batches, whose searches run in parallel. What a search
+ * has found stays true while other points are processed, so the result does not depend
+ * on the size of batches or on the threads. */
 #include <math.h>
 
 #include "core/exec.h"
 #include "core/parallel.h"
 #include "optics/optics_internal.h"
 
-enum {
-  GRAIN = 128, /* points that a chunk of the first search has */
-  BATCH = 1024 /* points that look farther at a time */
-};
+enum { BATCH = 1024 }; /* deferred points that are drained at a time */
 
-/* The reachability of a processed point: better than any offer. */
+/* `reach` of a processed point: less than any key. */
 static const double processed = -1;
 
-/* What a point has to offer next: all that the calling thread has to know of a list, so
- * that it need not fetch those that another one wrote. */
+/* The best usable edge of a processed point. It repeats what is in the point's list, so
+ * that the calling thread does not touch lists that other threads wrote. */
 typedef struct {
-  double key;   /* of the offer; without one, how far the point has looked, INFINITY if
-                   nothing is left to it */
-  uint64_t tie; /* see tsn_optics_offer */
-  uint32_t to;  /* place of the point that it is made to; TSN_OPTICS_NONE: no offer */
-} prospect;
+  double key;      /* without an edge: radius that the list covers; INFINITY: no more
+                      edges */
+  uint64_t tie;    /* as of tsn_optics_edge */
+  uint32_t target; /* place; TSN_OPTICS_NONE: no edge in the list */
+} candidate;
 
 typedef struct {
-  tsanom_exec quiet; /* exec without its poll */
+  const tsanom_exec *exec; /* of batches */
   const tsn_optics_lazy *scratch;
-  tsn_optics_neighbours *neighbours;
-  tsn_optics_offers offers;
-  tsn_optics_buckets waiting; /* places of points that offer nothing now */
-  uint32_t place[BATCH];
-  prospect next[BATCH]; /* of the points at these places */
+  tsn_optics_neighbors *neighbors;
+  tsn_optics_heap heap;
+  tsn_optics_buckets deferred; /* places of processed points */
+  uint32_t place[BATCH];       /* of the batch */
+  candidate found[BATCH];      /* of the points at these places */
 } job;
 
 void tsn_optics_lazy_layout(tsn_arena *arena, size_t n, size_t dimensions,
                             size_t min_points, int threads, tsn_optics_lazy *scratch) {
-  tsn_optics_neighbours_layout(arena, n, dimensions, min_points, threads,
-                               &scratch->neighbours);
-  tsn_optics_offers_layout(arena, n, &scratch->offers);
-  tsn_optics_buckets_layout(arena, n, &scratch->waiting);
+  tsn_optics_neighbors_layout(arena, n, dimensions, min_points, threads,
+                              &scratch->neighbors);
+  tsn_optics_heap_layout(arena, n, &scratch->heap);
+  tsn_optics_buckets_layout(arena, n, &scratch->deferred);
   scratch->reach = tsn_arena_take(arena, n, sizeof *scratch->reach);
   scratch->place = tsn_arena_take(arena, n, sizeof *scratch->place);
 }
 
-/* Which neighbours kept from the next on can be offered their keys: those not processed
- * that have no better offer, as bits. All are looked at, since a branch at each would go
- * either way as often. */
-static unsigned open_to_offers(const job *j, const tsn_optics_list *list,
-                               const double *keys) {
+/* The usable edges of a list, as bits. All are tested, since a branch for each would be
+ * unpredictable. */
+static unsigned usable_edges(const job *j, const tsn_optics_list *list,
+                             const double *keys) {
   const double *reach = j->scratch->reach;
-  unsigned open = 0;
+  unsigned usable = 0;
   for (unsigned k = list->next; k < list->count; k++) {
-    /* The remainder is k, which a compiler that checks shifts cannot know. */
-    open |= (unsigned)(reach[list->neighbour[k]] >= keys[k]) << k % 32;
+    /* k < 32, which a compiler that checks shifts cannot derive. */
+    usable |= (unsigned)(reach[list->neighbor[k]] >= keys[k]) << k % 32;
   }
-  return open;
+  return usable;
 }
 
-/* The best offer of the point at a place among the neighbours that it keeps. */
-static prospect next_offer(const job *j, uint32_t place) {
-  const tsn_optics_neighbours *neighbours = j->neighbours;
-  tsn_optics_list *list = &neighbours->list[place];
-  const double *keys = neighbours->key + (size_t)place * TSN_OPTICS_KEPT;
-  unsigned open = open_to_offers(j, list, keys);
-  if (open == 0) {
+/* Advance the list of a processed point to its candidate. */
+static candidate find_candidate(const job *j, uint32_t source) {
+  const tsn_optics_neighbors *neighbors = j->neighbors;
+  tsn_optics_list *list = &neighbors->list[source];
+  const double *keys = neighbors->key + (size_t)source * TSN_OPTICS_KEPT;
+  unsigned usable = usable_edges(j, list, keys);
+  if (usable == 0) {
     list->next = list->count;
-    return (prospect){list->complete ? INFINITY : list->known, 0, TSN_OPTICS_NONE};
+    return (candidate){list->complete ? INFINITY : list->known, 0, TSN_OPTICS_NONE};
   }
-  list->next = (uint8_t)__builtin_ctz(open);
-  uint32_t to = list->neighbour[list->next];
-  uint64_t number = neighbours->tree.number[to];
-  return (prospect){keys[list->next], number << 32 | list->time, to};
+  list->next = (uint8_t)__builtin_ctz(usable);
+  uint32_t target = list->neighbor[list->next];
+  uint64_t number = neighbors->tree.number[target];
+  return (candidate){keys[list->next], number << 32 | list->time, target};
 }
 
-/* Whether there is an offer, and the order comes near its key soon. */
-static bool is_due(const job *j, const prospect *p) {
-  return p->to != TSN_OPTICS_NONE &&
-         !(j->offers.count && tsn_optics_buckets_above(p->key, j->offers.entry[0].key));
+/* Whether the candidate is an edge that is not above the bucket of the smallest edge. */
+static bool is_due(const job *j, const candidate *c) {
+  return c->target != TSN_OPTICS_NONE &&
+         !(j->heap.count && tsn_optics_buckets_above(c->key, j->heap.edge[0].key));
 }
 
-/* Let the point at a place wait until the order comes to its offer or, if it has none, to
- * where it must look farther. */
-static void wait(job *j, uint32_t place, const prospect *p) {
-  if (p->to == TSN_OPTICS_NONE && p->key == INFINITY) return;
-  tsn_optics_buckets_add(&j->waiting, place, p->key);
+/* Defer a point until the order comes to the key of its candidate. */
+static void defer(job *j, uint32_t source, const candidate *c) {
+  if (c->target == TSN_OPTICS_NONE && c->key == INFINITY) return;
+  tsn_optics_buckets_add(&j->deferred, source, c->key);
 }
 
-/* The offer of the point at a place, which is made now: the neighbour before the list's
- * next one is whom it is made to. */
-static tsn_optics_offer offer_of(job *j, uint32_t place, const prospect *p) {
-  double *reach = &j->scratch->reach[p->to];
-  j->neighbours->list[place].next++;
-  if (p->key < *reach) *reach = p->key;
-  return (tsn_optics_offer){p->key, p->tie};
+/* Use a candidate: its target is neighbor[next - 1] of the list while it is in the
+ * heap. */
+static tsn_optics_edge publish(job *j, uint32_t source, const candidate *c) {
+  double *reach = &j->scratch->reach[c->target];
+  j->neighbors->list[source].next++;
+  if (c->key < *reach) *reach = c->key;
+  return (tsn_optics_edge){c->key, c->tie};
 }
 
-static void offer_or_wait(job *j, uint32_t place, const prospect *p) {
-  if (is_due(j, p)) {
-    tsn_optics_offers_push(&j->offers, offer_of(j, place, p));
+static void publish_or_defer(job *j, uint32_t source, const candidate *c) {
+  if (is_due(j, c)) {
+    tsn_optics_heap_push(&j->heap, publish(j, source, c));
   } else {
-    wait(j, place, p);
+    defer(j, source, c);
   }
 }
 
-/* Find out what points that waited have to offer; those that have used up what they kept
- * look farther. */
-static void find_offers(void *context, size_t begin, size_t end, int thread) {
+/* Find the candidates of points [begin, end) of a batch; extend the lists that are used
+ * up. */
+static void find_candidates(void *context, size_t begin, size_t end, int thread) {
   enum { AHEAD = 8 };
   job *j = context;
-  const tsn_optics_neighbours *neighbours = j->neighbours;
+  const tsn_optics_neighbors *neighbors = j->neighbors;
   (void)thread;
   for (size_t i = begin; i < end; i++) {
-    if (i + AHEAD < end) tsn_optics_neighbours_fetch(neighbours, j->place[i + AHEAD]);
-    const tsn_optics_list *list = &neighbours->list[j->place[i]];
+    if (i + AHEAD < end) tsn_optics_neighbors_prefetch(neighbors, j->place[i + AHEAD]);
+    const tsn_optics_list *list = &neighbors->list[j->place[i]];
     if (list->next == list->count) {
-      tsn_optics_neighbours_renew(neighbours, j->place[i]);
+      tsn_optics_neighbors_extend(neighbors, j->place[i]);
     }
-    j->next[i] = next_offer(j, j->place[i]);
+    j->found[i] = find_candidate(j, j->place[i]);
   }
 }
 
-/* Points that a chunk of a later search has: fewer where each costs more. */
-static size_t grain_again(size_t dimensions) {
-  return tsn_optics_few_dimensions(dimensions) ? 64 : 1;
+/* Points of a chunk of a parallel search: fewer if each costs more, for balance and for
+ * frequent polls. In 8 dimensions without clusters one later search takes up to 1 ms. */
+static size_t first_grain(size_t dimensions) {
+  return dimensions <= 4 ? 128 : 16;
 }
 
-/* Turn to those that wait and may have something better than the first offer. */
-static void settle(job *j) {
-  size_t grain = grain_again(j->neighbours->tree.dimensions);
+static size_t batch_grain(size_t dimensions) {
+  return dimensions <= 4 ? 64 : tsn_optics_few_dimensions(dimensions) ? 8 : 1;
+}
+
+/* Take up all deferred points whose candidate may precede the smallest edge. */
+static tsanom_status drain_buckets(job *j) {
+  size_t grain = batch_grain(j->neighbors->tree.dimensions);
   for (;;) {
     double key =
-        j->offers.count ? j->offers.entry[0].key : tsn_optics_buckets_least(&j->waiting);
-    size_t count = tsn_optics_buckets_take(&j->waiting, key, j->place, BATCH);
-    if (count == 0) return;
-    tsn_parallel_for(&j->quiet, count, grain, find_offers, j, NULL);
-    for (size_t i = 0; i < count; i++) offer_or_wait(j, j->place[i], &j->next[i]);
+        j->heap.count ? j->heap.edge[0].key : tsn_optics_buckets_least(&j->deferred);
+    size_t count = tsn_optics_buckets_drain(&j->deferred, key, j->place, BATCH);
+    if (count == 0) return TSANOM_OK;
+    tsanom_status status =
+        tsn_parallel_for(j->exec, count, grain, find_candidates, j, NULL);
+    if (status != TSANOM_OK) return status;
+    for (size_t i = 0; i < count; i++) publish_or_defer(j, j->place[i], &j->found[i]);
   }
 }
 
-/* Fetch what processing the point at a place needs. */
-static void fetch(const job *j, uint32_t place) {
-  const double *keys = j->neighbours->key + (size_t)place * TSN_OPTICS_KEPT;
-  __builtin_prefetch(&j->neighbours->list[place], 1);
+/* Prefetch the data that processing the point at a place will touch. */
+static void prefetch(const job *j, uint32_t place) {
+  const double *keys = j->neighbors->key + (size_t)place * TSN_OPTICS_KEPT;
+  __builtin_prefetch(&j->neighbors->list[place], 1);
   __builtin_prefetch(keys);
   __builtin_prefetch(keys + TSN_OPTICS_KEPT - 1);
-  tsn_optics_tree_fetch(&j->neighbours->tree, place);
+  tsn_optics_tree_prefetch(&j->neighbors->tree, place);
 }
 
-/* A point that may be the next of the order. */
+/* The point to process next. */
 typedef struct {
   double key;
   uint32_t place;
-  uint32_t from; /* predecessor, TSN_OPTICS_NONE: none */
-} candidate;
+  uint32_t from; /* predecessor; TSN_OPTICS_NONE: none */
+} next_point;
 
-/* That of the best offer, whose maker makes another one; without offers, the first point
- * that is left. */
-static candidate next_candidate(job *j, const uint32_t *order) {
-  const tsn_optics_tree *tree = &j->neighbours->tree;
-  if (j->offers.count == 0) {
-    return (candidate){INFINITY, tree->place[tree->first[0]], TSN_OPTICS_NONE};
+/* The target of the smallest edge, whose source publishes or defers its next candidate;
+ * if there are no edges, the unprocessed point with the smallest index. */
+static next_point take_next(job *j, const uint32_t *order) {
+  const tsn_optics_tree *tree = &j->neighbors->tree;
+  if (j->heap.count == 0) {
+    return (next_point){INFINITY, tree->place[tree->first[0]], TSN_OPTICS_NONE};
   }
-  tsn_optics_offer best = j->offers.entry[0];
-  uint32_t time = (uint32_t)best.tie, maker = j->scratch->place[time];
-  const tsn_optics_list *list = &j->neighbours->list[maker];
-  candidate c = {best.key, list->neighbour[list->next - 1], order[time]};
-  fetch(j, c.place);
-  prospect next = next_offer(j, maker);
-  if (is_due(j, &next)) {
-    tsn_optics_offers_replace_first(&j->offers, offer_of(j, maker, &next));
+  tsn_optics_edge best = j->heap.edge[0];
+  uint32_t time = (uint32_t)best.tie, source = j->scratch->place[time];
+  const tsn_optics_list *list = &j->neighbors->list[source];
+  next_point next = {best.key, list->neighbor[list->next - 1], order[time]};
+  prefetch(j, next.place);
+  candidate c = find_candidate(j, source);
+  if (is_due(j, &c)) {
+    tsn_optics_heap_replace_first(&j->heap, publish(j, source, &c));
   } else {
-    tsn_optics_offers_drop_first(&j->offers);
-    wait(j, maker, &next);
+    tsn_optics_heap_drop_first(&j->heap);
+    defer(j, source, &c);
   }
-  return c;
+  return next;
 }
 
-static tsanom_status order_all(job *j, const tsn_optics_progress *progress,
+static tsanom_status order_all(job *j, tsn_optics_progress *progress,
                                const tsn_optics_result *r, size_t n) {
-  tsn_optics_tree *tree = &j->neighbours->tree;
+  tsn_optics_tree *tree = &j->neighbors->tree;
   double *reach = j->scratch->reach;
   for (size_t i = 0; i < n; i++) reach[i] = INFINITY;
   for (size_t k = 0; k < n;) {
-    settle(j);
-    candidate c = next_candidate(j, r->order);
-    if (reach[c.place] != c.key) continue; /* it had a better offer */
-    if (k % 64 == 0 && tsn_exec_stop(&progress->exec, k, n)) return TSANOM_STOPPED;
-    r->order[k] = tree->number[c.place];
-    r->reachability[k] = c.key;
-    r->predecessor[k] = c.from;
-    reach[c.place] = processed;
-    j->scratch->place[k] = c.place;
-    j->neighbours->list[c.place].time = (uint32_t)k;
-    tsn_optics_tree_remove(tree, c.place);
-    prospect next = next_offer(j, c.place);
-    offer_or_wait(j, c.place, &next);
+    progress->before = n + k;
+    if (drain_buckets(j) != TSANOM_OK) return TSANOM_STOPPED;
+    next_point next = take_next(j, r->order);
+    if (reach[next.place] != next.key) continue; /* a smaller edge was published */
+    if (k % 64 == 0 && tsn_exec_stop(j->exec, 0, 0)) return TSANOM_STOPPED;
+    r->order[k] = tree->number[next.place];
+    r->reachability[k] = next.key;
+    r->predecessor[k] = next.from;
+    reach[next.place] = processed;
+    j->scratch->place[k] = next.place;
+    j->neighbors->list[next.place].time = (uint32_t)k;
+    tsn_optics_tree_remove(tree, next.place);
+    candidate c = find_candidate(j, next.place);
+    publish_or_defer(j, next.place, &c);
     k++;
   }
   return TSANOM_OK;
@@ -213,27 +232,26 @@ tsanom_status tsn_optics_lazy_order(const tsn_optics_input *input,
                                     tsn_optics_progress *progress,
                                     tsn_optics_lazy *scratch,
                                     const tsn_optics_result *result) {
-  tsn_optics_neighbours *neighbours = &scratch->neighbours;
+  tsn_optics_neighbors *neighbors = &scratch->neighbors;
   size_t n = input->n;
-  neighbours->min_points = options->min_points;
-  neighbours->eps = options->eps;
-  neighbours->nearest =
-      tsn_optics_kernels_at(progress->exec.isa)->nearest[options->metric];
-  tsanom_exec quiet = progress->exec;
-  quiet.poll = NULL;
-  tsn_optics_tree_build(&neighbours->tree, input, &quiet);
-  tsanom_status status = tsn_parallel_for(&progress->exec, n, GRAIN,
-                                          tsn_optics_neighbours_find, neighbours, NULL);
+  neighbors->min_points = options->min_points;
+  neighbors->eps = options->eps;
+  neighbors->nearest =
+      tsn_optics_kernels_at(progress->caller->isa)->nearest[options->metric];
+  job j = {.exec = &progress->standing,
+           .scratch = scratch,
+           .neighbors = neighbors,
+           .heap = scratch->heap,
+           .deferred = scratch->deferred};
+  tsanom_status status =
+      tsn_optics_tree_build(&neighbors->tree, input, &progress->standing);
+  if (status != TSANOM_OK) return status;
+  status = tsn_parallel_for(&progress->counting, n, first_grain(input->dimensions),
+                            tsn_optics_neighbors_find, neighbors, NULL);
   if (status != TSANOM_OK) return status;
   for (size_t p = 0; p < n; p++) {
-    result->core[p] = neighbours->core[neighbours->tree.place[p]];
+    result->core[p] = neighbors->core[neighbors->tree.place[p]];
   }
-  progress->before = n;
-  job j = {.quiet = quiet,
-           .scratch = scratch,
-           .neighbours = neighbours,
-           .offers = scratch->offers,
-           .waiting = scratch->waiting};
-  tsn_optics_buckets_clear(&j.waiting);
+  tsn_optics_buckets_clear(&j.deferred);
   return order_all(&j, progress, result, n);
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <tsanom/optics.h>
-
+/* The order functions: options, choice of the search, workspace. */
 #include <math.h>
 
-#include "core/check.h"
 #include "core/exec.h"
+#include "core/fault.h"
 #include "core/parallel.h"
+#include "core/size.h"
 #include "core/versioned.h"
 #include "optics/optics_internal.h"
-
-/* Squares of differences of such magnitudes can be added up. */
-#define LARGEST 1e150
 
 static const tsanom_optics_options defaults = {.struct_size = sizeof defaults,
                                                .min_points = 5,
@@ -27,39 +24,44 @@ tsanom_status tsanom_optics_options_init(tsanom_optics_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-static tsanom_status read_options(tsanom_optics_options *own,
-                                  const tsanom_optics_options *caller) {
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return status;
-  bool known = own->metric >= TSANOM_OPTICS_EUCLIDEAN &&
-               own->metric <= TSANOM_OPTICS_CHEBYSHEV &&
-               own->search >= TSANOM_OPTICS_SEARCH_AUTO &&
-               own->search <= TSANOM_OPTICS_SEARCH_TREE;
-  return known && own->min_points >= 1 && own->eps >= 0 ? TSANOM_OK : TSANOM_E_OPTION;
+size_t tsanom_optics_options_size(void) {
+  return sizeof(tsanom_optics_options);
 }
 
-tsanom_status tsn_optics_check_count(size_t n) {
-  if (n == 0) return TSANOM_E_COUNT;
-  return n > INT32_MAX ? TSANOM_E_OVERFLOW : TSANOM_OK;
-}
-
-bool tsn_optics_are_distances(const double *values, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    if (!(values[i] >= 0)) return false;
-  }
-  return true;
-}
-
+/* One call of an order function. */
 typedef struct {
+  tsn_optics_input input;
+  tsanom_optics_options options;
+  tsanom_exec exec;
+  tsanom_optics_ordering out;
   tsn_optics_result result;
   tsn_optics_exhaustive exhaustive;
   tsn_optics_lazy lazy;
-} buffers;
+} call;
 
-/* Up to so many dimensions a tree finds less to look at than everything; with an
- * infinite eps, where what is looked for may be far away, up to fewer, or for so many
- * points that n^2 costs more. Several threads share the n^2 and little of such a tree,
- * so that it pays later. Fewer points are looked at faster than sorted into a tree. */
+/* Only points have a metric and a choice of searches. */
+static tsanom_status read_options(call *c, const tsanom_optics_options *caller) {
+  tsanom_optics_options *own = &c->options;
+  int32_t last_metric = c->input.dimensions ? TSANOM_OPTICS_CHEBYSHEV : 0;
+  int32_t last_search = c->input.dimensions ? TSANOM_OPTICS_SEARCH_TREE : 0;
+  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
+  const char *field = status < 0             ? "options.struct_size"
+                      : own->min_points == 0 ? "options.min_points"
+                      : !(own->eps >= 0)     ? "options.eps"
+                      : own->metric < 0 || own->metric > last_metric ? "options.metric"
+                      : own->search < 0 || own->search > last_search ? "options.search"
+                                                                     : NULL;
+  if (!field) return TSANOM_OK;
+  return tsn_reject(&c->exec, status < 0 ? status : TSANOM_E_OPTION, field);
+}
+
+/* When a tree is faster than all distances, measured with one and two threads on a
+ * 2-core Xeon (docs/optics.md, "How it is computed"):
+ * - Below 200 points building the tree costs more than it saves.
+ * - With a finite eps a tree is faster up to 16 dimensions. With an infinite eps, where
+ *   neighbors may be far away, up to 8, unless n is so large that n^2 costs more: from
+ *   20,000 points; with several threads, which share all distances but only a part of
+ *   the work with a tree, from 100,000. */
 enum {
   TREE_DIMENSIONS = 16,
   TREE_DIMENSIONS_INFINITE = 8,
@@ -68,266 +70,196 @@ enum {
   TREE_POINTS_ANYWAY_THREADS = 100000
 };
 
-static bool by_tree(size_t n, size_t dimensions, const tsanom_optics_options *options,
-                    int threads) {
+static bool by_tree(const call *c) {
+  size_t n = c->input.n, dimensions = c->input.dimensions;
   if (dimensions == 0) return false;
-  if (options->search != TSANOM_OPTICS_SEARCH_AUTO) {
-    return options->search == TSANOM_OPTICS_SEARCH_TREE;
+  if (c->options.search != TSANOM_OPTICS_SEARCH_AUTO) {
+    return c->options.search == TSANOM_OPTICS_SEARCH_TREE;
   }
-  size_t many = threads > 1 ? TREE_POINTS_ANYWAY_THREADS : TREE_POINTS_ANYWAY;
-  bool few = dimensions <= TREE_DIMENSIONS_INFINITE || options->eps < INFINITY;
-  return n >= TREE_POINTS && dimensions <= TREE_DIMENSIONS && (few || n >= many);
+  size_t anyway = c->exec.threads > 1 ? TREE_POINTS_ANYWAY_THREADS : TREE_POINTS_ANYWAY;
+  bool few = dimensions <= TREE_DIMENSIONS_INFINITE || c->options.eps < INFINITY;
+  return n >= TREE_POINTS && dimensions <= TREE_DIMENSIONS && (few || n >= anyway);
 }
 
-static void layout(tsn_arena *arena, size_t n, size_t dimensions,
-                   const tsanom_optics_options *options, int threads, bool tree,
-                   buffers *b) {
-  b->result.order = tsn_arena_take(arena, n, sizeof(uint32_t));
-  b->result.predecessor = tsn_arena_take(arena, n, sizeof(uint32_t));
-  b->result.reachability = tsn_arena_take(arena, n, sizeof(double));
-  b->result.core = tsn_arena_take(arena, n, sizeof(double));
-  size_t min_points = options->min_points < n ? options->min_points : n;
-  if (tree) {
-    tsn_optics_lazy_layout(arena, n, dimensions, min_points, threads, &b->lazy);
-  } else {
-    tsn_optics_exhaustive_layout(arena, n, dimensions, min_points, threads,
-                                 &b->exhaustive);
+/* Both searches use the same memory. The automatic choice is not monotone in n and
+ * dimensions but the size is, so it covers each search that is chosen for a smaller
+ * problem. */
+static void layout(tsn_arena *arena, void *context) {
+  call *c = context;
+  size_t n = c->input.n, dimensions = c->input.dimensions;
+  size_t min_points = tsn_smaller(c->options.min_points, n);
+  c->result.order = tsn_arena_take(arena, n, sizeof(uint32_t));
+  c->result.predecessor = tsn_arena_take(arena, n, sizeof(uint32_t));
+  c->result.reachability = tsn_arena_take(arena, n, sizeof(double));
+  c->result.core = tsn_arena_take(arena, n, sizeof(double));
+  tsn_arena all = *arena, tree = *arena;
+  int32_t search = dimensions ? c->options.search : TSANOM_OPTICS_SEARCH_EXHAUSTIVE;
+  if (search != TSANOM_OPTICS_SEARCH_TREE) {
+    tsn_optics_exhaustive_layout(&all, n, dimensions, min_points, c->exec.threads,
+                                 &c->exhaustive);
   }
-}
-
-static tsn_arena larger(tsn_arena a, tsn_arena b) {
-  if (a.overflow || b.overflow) return a.overflow ? a : b;
-  return a.used < b.used ? b : a;
-}
-
-static tsn_arena measure_one(size_t n, size_t dimensions,
-                             const tsanom_optics_options *options, int threads,
-                             bool tree) {
-  tsn_arena measured = tsn_arena_measure();
-  buffers b;
-  layout(&measured, n, dimensions, options, threads, tree, &b);
-  return measured;
-}
-
-/* The workspace is monotone in n and dimensions though the search chosen is not: it
- * has room for any that may be chosen for a smaller problem. */
-static tsn_arena measure(size_t n, size_t dimensions,
-                         const tsanom_optics_options *options, int threads) {
-  tsn_arena chosen = measure_one(n, dimensions, options, threads,
-                                 by_tree(n, dimensions, options, threads));
-  if (dimensions == 0 || options->search != TSANOM_OPTICS_SEARCH_AUTO ||
-      n < TREE_POINTS) {
-    return chosen;
+  if (search == TSANOM_OPTICS_SEARCH_AUTO) {
+    dimensions = tsn_smaller(dimensions, TREE_DIMENSIONS);
   }
-  size_t fewer = dimensions < TREE_DIMENSIONS ? dimensions : TREE_DIMENSIONS;
-  return larger(larger(chosen, measure_one(n, dimensions, options, threads, false)),
-                measure_one(n, fewer, options, threads, true));
-}
-
-tsanom_status tsanom_optics_workspace(size_t n, size_t dimensions,
-                                      const tsanom_optics_options *options,
-                                      const tsanom_exec *exec, size_t *bytes) {
-  if (!bytes) return TSANOM_E_NULL;
-  tsanom_optics_options own;
-  tsanom_exec how;
-  tsanom_status status = read_options(&own, options);
-  if (status == TSANOM_OK) status = tsn_exec_read(&how, exec);
-  if (status == TSANOM_OK) status = tsn_optics_check_count(n);
-  if (status != TSANOM_OK) return status;
-  tsn_arena measured = measure(n, dimensions, &own, how.threads);
-  return tsn_arena_bytes(&measured, bytes);
-}
-
-/* Where the outputs go. */
-typedef struct {
-  size_t *order;
-  double *reachability;
-  size_t *predecessor;
-  double *core_distance;
-  size_t *where;
-} outputs;
-
-static tsanom_status refuse(const outputs *out, tsanom_status status, size_t row,
-                            size_t column) {
-  if (out->where) {
-    out->where[0] = row;
-    out->where[1] = column;
+  if (search == TSANOM_OPTICS_SEARCH_TREE ||
+      (search == TSANOM_OPTICS_SEARCH_AUTO && n >= TREE_POINTS)) {
+    tsn_optics_lazy_layout(&tree, n, dimensions, min_points, c->exec.threads, &c->lazy);
   }
-  return status;
+  arena->used = tsn_larger(all.used, tree.used);
+  arena->overflow = all.overflow || tree.overflow;
 }
 
-static tsanom_status check_points(const tsn_optics_input *in, const outputs *out) {
-  for (size_t i = 0; i < in->n; i++) {
-    const double *row = in->points + i * in->leading;
-    for (size_t c = 0; c < in->dimensions; c++) {
-      if (fabs(row[c]) <= LARGEST) continue;
-      return refuse(out, isfinite(row[c]) ? TSANOM_E_VALUE : TSANOM_E_NONFINITE, i, c);
-    }
-  }
-  return TSANOM_OK;
+/* What a query and its function check: exec is read. */
+static tsanom_status describe(call *c, const tsanom_optics_options *options) {
+  tsanom_status status = read_options(c, options);
+  return status < 0 ? status : tsn_optics_check_count(c->input.n, "n", &c->exec);
 }
 
-static tsanom_status check_condensed(const tsn_optics_input *in, const outputs *out) {
-  const double *next = in->matrix;
-  for (size_t i = 0; i < in->n; i++) {
-    for (size_t j = i + 1; j < in->n; j++, next++) {
-      if (!isfinite(*next)) return refuse(out, TSANOM_E_NONFINITE, i, j);
-      if (*next < 0) return refuse(out, TSANOM_E_VALUE, i, j);
-    }
-  }
-  return TSANOM_OK;
+static tsanom_status query(call *c, const tsanom_optics_options *options, size_t *bytes) {
+  if (!bytes) return tsn_reject(&c->exec, TSANOM_E_NULL, "bytes");
+  tsanom_status status = describe(c, options);
+  if (status < 0) return status;
+  status = tsn_layout_bytes(layout, c, bytes);
+  return status < 0 ? tsn_reject(&c->exec, status, "n") : status;
 }
 
-static tsanom_status check_square(const tsn_optics_input *in, const outputs *out) {
-  for (size_t i = 0; i < in->n; i++) {
-    for (size_t j = 0; j < in->n; j++) {
-      double d = in->matrix[i * in->leading + j],
-             across = in->matrix[j * in->leading + i];
-      if (!isfinite(d)) return refuse(out, TSANOM_E_NONFINITE, i, j);
-      bool differs = j < i && d != across;
-      if (d < 0 || (i == j && d != 0) || differs) {
-        return refuse(out, TSANOM_E_VALUE, i, j);
-      }
-    }
-  }
-  return TSANOM_OK;
+tsanom_status tsanom_optics_order_workspace(size_t n, size_t dimensions,
+                                            const tsanom_optics_options *options,
+                                            const tsanom_exec *exec, size_t *bytes) {
+  call c = {.input = {.n = n, .dimensions = dimensions}};
+  tsanom_status status = tsn_exec_read(&c.exec, exec);
+  if (status < 0) return status;
+  if (dimensions == 0) return tsn_reject(&c.exec, TSANOM_E_COUNT, "dimensions");
+  return query(&c, options, bytes);
 }
 
-static tsanom_status check_input(const tsn_optics_input *in, const outputs *out) {
-  if (in->points) return check_points(in, out);
-  if (in->function || in->n == 1) return TSANOM_OK;
-  return in->leading ? check_square(in, out) : check_condensed(in, out);
+tsanom_status tsanom_optics_order_matrix_workspace(size_t n,
+                                                   const tsanom_optics_options *options,
+                                                   const tsanom_exec *exec,
+                                                   size_t *bytes) {
+  call c = {.input = {.n = n}};
+  tsanom_status status = tsn_exec_read(&c.exec, exec);
+  return status < 0 ? status : query(&c, options, bytes);
 }
 
-static int32_t poll_shifted(void *user, uint64_t done, uint64_t total) {
+tsanom_status tsanom_optics_order_function_workspace(size_t n,
+                                                     const tsanom_optics_options *options,
+                                                     const tsanom_exec *exec,
+                                                     size_t *bytes) {
+  return tsanom_optics_order_matrix_workspace(n, options, exec, bytes);
+}
+
+static int32_t poll_counting(void *user, uint64_t done, uint64_t total) {
   const tsn_optics_progress *p = user;
   (void)total;
-  return p->caller->poll(p->caller->poll_user, p->before + done, p->total);
+  return tsn_exec_stop(p->caller, p->before + done, p->total);
 }
 
-/* Points that a chunk has of which the result is given. */
-enum { GIVE_GRAIN = 4096 };
+static int32_t poll_standing(void *user, uint64_t done, uint64_t total) {
+  (void)done;
+  return poll_counting(user, 0, total);
+}
 
-/* A result, and where it goes. */
-typedef struct {
-  const tsn_optics_result *result;
-  const outputs *out;
-} gift;
+/* Points of a chunk whose results are copied. */
+enum { COPY_GRAIN = 4096 };
 
-static void give(void *context, size_t begin, size_t end, int thread) {
-  const tsn_optics_result *result = ((const gift *)context)->result;
-  const outputs *out = ((const gift *)context)->out;
+static void copy_results(void *context, size_t begin, size_t end, int thread) {
+  const call *c = context;
+  const tsn_optics_result *result = &c->result;
+  const tsanom_optics_ordering *out = &c->out;
   (void)thread;
   for (size_t k = begin; k < end; k++) {
     out->order[k] = result->order[k];
     out->reachability[k] = result->reachability[k];
     if (out->predecessor) {
       uint32_t p = result->predecessor[k];
-      out->predecessor[k] = p == TSN_OPTICS_NONE ? SIZE_MAX : p;
+      out->predecessor[k] = p == TSN_OPTICS_NONE ? TSANOM_NONE : p;
     }
     if (out->core_distance) out->core_distance[k] = result->core[k];
   }
 }
 
-static tsanom_status run(const tsn_optics_input *in, const tsanom_optics_options *options,
-                         const tsanom_exec *how, void *work, size_t work_bytes,
-                         const outputs *out) {
-  tsn_arena measured = measure(in->n, in->dimensions, options, how->threads);
-  buffers b;
-  tsn_workspace workspace;
-  tsanom_status status =
-      tsn_workspace_borrow(&workspace, &measured, how, work, work_bytes);
+static tsanom_status run(void *context) {
+  call *c = context;
+  size_t n = c->input.n;
+  tsanom_status status = tsn_optics_check_input(&c->input, &c->exec);
   if (status < 0) return status;
-  bool tree = by_tree(in->n, in->dimensions, options, how->threads);
-  layout(&workspace.arena, in->n, in->dimensions, options, how->threads, tree, &b);
-  tsn_optics_progress progress = {.exec = *how, .caller = how, .total = 2 * in->n};
-  progress.exec.poll_user = &progress;
-  if (how->poll) progress.exec.poll = poll_shifted;
-  if (!in->points) progress.exec.threads = 1;
-  tsn_optics_fault fault = {TSANOM_OK, {0, 0}};
-  if (tree) {
-    status = tsn_optics_lazy_order(in, options, &progress, &b.lazy, &b.result);
-  } else {
-    status = tsn_optics_exhaustive_order(in, options, &progress, &b.exhaustive, &b.result,
-                                         &fault);
-  }
-  if (status == TSANOM_OK) {
-    tsanom_exec quiet = progress.exec;
-    quiet.poll = NULL;
-    gift all = {&b.result, out};
-    tsn_parallel_for(&quiet, in->n, GIVE_GRAIN, give, &all, NULL);
-  }
-  tsn_workspace_close(&workspace);
-  return fault.status ? refuse(out, status, fault.where[0], fault.where[1]) : status;
-}
-
-/* What all three forms check. */
-static tsanom_status order_any(const tsn_optics_input *in,
-                               const tsanom_optics_options *options,
-                               const tsanom_exec *exec, void *work, size_t work_bytes,
-                               const outputs *out) {
-  if (!out->order || !out->reachability) return TSANOM_E_NULL;
-  tsanom_optics_options own;
-  tsanom_exec how;
-  tsanom_status status = read_options(&own, options);
-  if (status == TSANOM_OK) status = tsn_exec_read(&how, exec);
-  if (status == TSANOM_OK) status = tsn_optics_check_count(in->n);
+  tsanom_exec team = c->exec;
+  if (c->input.dimensions == 0) team.threads = 1;
+  tsn_optics_progress progress = {team, team, &c->exec, 0, 2 * (uint64_t)n};
+  progress.counting.poll_user = progress.standing.poll_user = &progress;
+  progress.counting.poll = team.poll ? poll_counting : NULL;
+  progress.standing.poll = team.poll ? poll_standing : NULL;
+  status = by_tree(c) ? tsn_optics_lazy_order(&c->input, &c->options, &progress, &c->lazy,
+                                              &c->result)
+                      : tsn_optics_exhaustive_order(&c->input, &c->options, &progress,
+                                                    &c->exhaustive, &c->result);
   if (status != TSANOM_OK) return status;
-  if (in->n < own.min_points) return TSANOM_E_COUNT;
-  status = check_input(in, out);
-  return status < 0 ? status : run(in, &own, &how, work, work_bytes, out);
+  team.poll = NULL;
+  return tsn_parallel_for(&team, n, COPY_GRAIN, copy_results, c, NULL);
 }
 
-/* The outputs are written through `out`.
- * NOLINTBEGIN(readability-non-const-parameter) */
+static tsanom_status order(call *c, const tsanom_optics_options *options,
+                           tsanom_optics_ordering *ordering) {
+  tsanom_status status = describe(c, options);
+  if (status < 0) return status;
+  if (c->input.n < c->options.min_points) {
+    return tsn_reject_text(&c->exec, TSANOM_E_COUNT, "n", TSANOM_NONE,
+                           "%zu points; options.min_points requires %zu", c->input.n,
+                           c->options.min_points);
+  }
+  status = tsn_optics_ordering_read(&c->out, ordering, &c->exec);
+  if (status < 0) return status;
+  status = tsn_workspace_run(&c->exec, layout, run, c);
+  if (status != TSANOM_OK) return status;
+  c->out.n = c->input.n;
+  tsn_optics_ordering_write(ordering, &c->out);
+  return TSANOM_OK;
+}
+
+/* Whether a matrix of doubles fits the address space. */
+static bool fits(size_t rows, size_t ld) {
+  size_t elements;
+  return !__builtin_mul_overflow(rows, ld, &elements) &&
+         tsn_array_fits(elements, sizeof(double));
+}
+
 tsanom_status tsanom_optics_order(const double *points, size_t n, size_t dimensions,
-                                  size_t leading, const tsanom_optics_options *options,
-                                  const tsanom_exec *exec, void *work, size_t work_bytes,
-                                  size_t *order, double *reachability,
-                                  size_t *predecessor, double *core_distance,
-                                  size_t *where) {
-  outputs out = {order, reachability, predecessor, core_distance, where};
-  tsn_optics_input in = {
-      .n = n, .points = points, .dimensions = dimensions, .leading = leading};
-  size_t elements, bytes;
-  if (!points) return TSANOM_E_NULL;
-  if (dimensions == 0) return TSANOM_E_COUNT;
-  if (leading < dimensions) return TSANOM_E_OPTION;
-  if (__builtin_mul_overflow(n, leading, &elements) ||
-      __builtin_mul_overflow(elements, sizeof *points, &bytes)) {
-    return TSANOM_E_OVERFLOW;
-  }
-  return order_any(&in, options, exec, work, work_bytes, &out);
+                                  size_t ld, const tsanom_optics_options *options,
+                                  const tsanom_exec *exec,
+                                  tsanom_optics_ordering *ordering) {
+  call c = {.input = {.n = n, .points = points, .dimensions = dimensions, .ld = ld}};
+  tsanom_status status = tsn_exec_read(&c.exec, exec);
+  if (status < 0) return status;
+  if (!points) return tsn_reject(&c.exec, TSANOM_E_NULL, "points");
+  if (dimensions == 0) return tsn_reject(&c.exec, TSANOM_E_COUNT, "dimensions");
+  if (ld < dimensions) return tsn_reject(&c.exec, TSANOM_E_OPTION, "ld");
+  if (!fits(n, ld)) return tsn_reject(&c.exec, TSANOM_E_OVERFLOW, "n");
+  return order(&c, options, ordering);
 }
 
-tsanom_status tsanom_optics_order_matrix(const double *distances, size_t n,
-                                         size_t leading,
+tsanom_status tsanom_optics_order_matrix(const double *distances, size_t n, size_t ld,
                                          const tsanom_optics_options *options,
-                                         const tsanom_exec *exec, void *work,
-                                         size_t work_bytes, size_t *order,
-                                         double *reachability, size_t *predecessor,
-                                         double *core_distance, size_t *where) {
-  outputs out = {order, reachability, predecessor, core_distance, where};
-  tsn_optics_input in = {.n = n, .matrix = distances, .leading = leading};
-  size_t elements, bytes;
-  if (!distances && !(n == 1 && leading == 0)) return TSANOM_E_NULL;
-  if (leading && leading < n) return TSANOM_E_OPTION;
-  if (__builtin_mul_overflow(n, leading ? leading : n, &elements) ||
-      __builtin_mul_overflow(elements, sizeof *distances, &bytes)) {
-    return TSANOM_E_OVERFLOW;
+                                         const tsanom_exec *exec,
+                                         tsanom_optics_ordering *ordering) {
+  call c = {.input = {.n = n, .matrix = distances, .ld = ld}};
+  tsanom_status status = tsn_exec_read(&c.exec, exec);
+  if (status < 0) return status;
+  if (!distances && !(n == 1 && ld == 0)) {
+    return tsn_reject(&c.exec, TSANOM_E_NULL, "distances");
   }
-  return order_any(&in, options, exec, work, work_bytes, &out);
+  if (ld && ld < n) return tsn_reject(&c.exec, TSANOM_E_OPTION, "ld");
+  if (!fits(n, ld ? ld : n / 2)) return tsn_reject(&c.exec, TSANOM_E_OVERFLOW, "n");
+  return order(&c, options, ordering);
 }
 
 tsanom_status tsanom_optics_order_function(tsanom_optics_distance *distance, void *user,
                                            size_t n, const tsanom_optics_options *options,
-                                           const tsanom_exec *exec, void *work,
-                                           size_t work_bytes, size_t *order,
-                                           double *reachability, size_t *predecessor,
-                                           double *core_distance, size_t *where) {
-  outputs out = {order, reachability, predecessor, core_distance, where};
-  tsn_optics_input in = {.n = n, .function = distance, .user = user};
-  if (!distance) return TSANOM_E_NULL;
-  return order_any(&in, options, exec, work, work_bytes, &out);
+                                           const tsanom_exec *exec,
+                                           tsanom_optics_ordering *ordering) {
+  call c = {.input = {.n = n, .function = distance, .user = user}};
+  tsanom_status status = tsn_exec_read(&c.exec, exec);
+  if (status < 0) return status;
+  if (!distance) return tsn_reject(&c.exec, TSANOM_E_NULL, "distance");
+  return order(&c, options, ordering);
 }
-/* NOLINTEND(readability-non-const-parameter) */

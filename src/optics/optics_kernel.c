@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Distances of blocks of points, and the search of a tree. A search descends to the child
+ * whose box is nearer first, on a stack of subtrees (J. H. Friedman, J. L. Bentley,
+ * R. A. Finkel, ACM TOMS 3 (1977) 209-226), and skips subtrees that cannot contain a
+ * result: too far, empty, or with larger indices where only indices decide. Vectors have
+ * 8 lanes at each level; the compiler splits them to the width of the registers. */
 #include "optics/optics_kernel.h"
 
 #include <math.h>
@@ -32,7 +37,7 @@ static inline lanes larger(lanes a, lanes b) {
   return (lanes)(((mask)a & first) | ((mask)b & ~first));
 }
 
-/* One more coordinate in each of the metrics. */
+/* Add one coordinate in each metric. */
 #define EUCLIDEAN(sum, difference) ((sum) + (difference) * (difference))
 #define MANHATTAN(sum, difference) ((sum) + magnitude(difference))
 #define CHEBYSHEV(sum, difference) larger(sum, magnitude(difference))
@@ -95,7 +100,7 @@ ROWS(rows_euclidean, EUCLIDEAN)
 ROWS(rows_manhattan, MANHATTAN)
 ROWS(rows_chebyshev, CHEBYSHEV)
 
-/* The lanes at most `limit`, as bits. */
+/* The lanes that are at most `limit`, as bits. */
 static inline unsigned at_most(lanes v, double limit) {
 #if defined(__AVX512F__)
   return _mm512_cmp_pd_mask((__m512d)v, _mm512_set1_pd(limit), _CMP_LE_OQ);
@@ -155,21 +160,21 @@ static double minimum(const double *values, size_t count) {
   return least;
 }
 
-/* A search under way: the best found so far, sorted by key, then by number. */
+/* A search in progress: the best points so far, sorted by key, then by index. */
 typedef struct {
   double core, eps;
-  size_t room, held;
+  size_t capacity, held;
   double *key;
   uint32_t *number, *place;
-  double limit; /* raw distances above cannot belong to what is sought */
+  double limit; /* larger raw distances cannot be results */
 } search;
 
-static inline void offer(search *s, double distance, uint32_t number, uint32_t place,
-                         int is_squared) {
+static inline void insert(search *s, double distance, uint32_t number, uint32_t place,
+                          int is_squared) {
   double key = distance > s->core ? distance : s->core;
   size_t i = s->held;
   if (distance > s->eps) return;
-  if (i == s->room) {
+  if (i == s->capacity) {
     i--;
     if (key > s->key[i] || (key == s->key[i] && number > s->number[i])) return;
   } else {
@@ -185,16 +190,16 @@ static inline void offer(search *s, double distance, uint32_t number, uint32_t p
   s->key[i] = key;
   s->number[i] = number;
   s->place[i] = place;
-  if (s->held == s->room)
-    s->limit = tsn_optics_raw_limit(s->key[s->room - 1], is_squared);
+  if (s->held == s->capacity)
+    s->limit = tsn_optics_raw_limit(s->key[s->capacity - 1], is_squared);
 }
 
-/* Whether no point of a subtree at the raw distance, with this smallest number,
- * can be found. Where all keys are core distances only numbers decide. */
-static inline int hopeless(const search *s, double raw, uint32_t first) {
+/* Whether a subtree at the raw distance, with this smallest index, contains no result.
+ * Where all keys equal the core distance, only indices decide. */
+static inline int is_pruned(const search *s, double raw, uint32_t first) {
   return first == UINT32_MAX || raw > s->limit ||
-         (s->held == s->room && s->key[s->room - 1] == s->core &&
-          first > s->number[s->room - 1]);
+         (s->held == s->capacity && s->key[s->capacity - 1] == s->core &&
+          first > s->number[s->capacity - 1]);
 }
 
 typedef struct {
@@ -207,65 +212,65 @@ typedef struct {
 #define BOX_MANHATTAN(sum, away) ((sum) + (away))
 #define BOX_CHEBYSHEV(sum, away) ((away) > (sum) ? (away) : (sum))
 
-#define NEAREST(metric, ADD, BOX_ADD, IS_SQUARED)                                    \
-  static double box_##metric(const tsn_optics_tree *tree, size_t node,               \
-                             const double *query) {                                  \
-    size_t d = tree->dimensions;                                                     \
-    const double *low = tree->box + 2 * node * d, *high = low + d;                   \
-    double sum = 0;                                                                  \
-    for (size_t c = 0; c < d; c++) {                                                 \
-      double away = AWAY(low[c], high[c], query[c]);                                 \
-      sum = BOX_ADD(sum, away);                                                      \
-    }                                                                                \
-    return sum;                                                                      \
-  }                                                                                  \
-                                                                                     \
-  static void leaf_##metric(const tsn_optics_tree *tree, size_t leaf,                \
-                            const double *query, search *s) {                        \
-    const double *block = tree->blocks + leaf * tree->dimensions * TSN_OPTICS_LANES; \
-    lanes sum = {0};                                                                 \
-    for (size_t c = 0; c < tree->dimensions; c++) {                                  \
-      lanes difference = load(block + c * TSN_OPTICS_LANES) - query[c];              \
-      sum = ADD(sum, difference);                                                    \
-    }                                                                                \
-    for (unsigned bits = at_most(sum, s->limit); bits; bits &= bits - 1) {           \
-      uint32_t place =                                                               \
-          (uint32_t)leaf * TSN_OPTICS_LANES + (uint32_t)__builtin_ctz(bits);         \
-      double raw = sum[place % TSN_OPTICS_LANES];                                    \
-      uint32_t number = tree->number[place];                                         \
-      if (number == UINT32_MAX) continue;                                            \
-      offer(s, (IS_SQUARED) ? sqrt(raw) : raw, number, place, IS_SQUARED);           \
-    }                                                                                \
-  }                                                                                  \
-                                                                                     \
-  static size_t nearest_##metric(const tsn_optics_tree *tree, const double *query,   \
-                                 double core, double eps, size_t room, double *key,  \
-                                 uint32_t *number, uint32_t *place) {                \
-    search s = {core, eps,    room,  0,                                              \
-                key,  number, place, tsn_optics_raw_limit(eps, IS_SQUARED)};         \
-    subtree stack[64];                                                               \
-    size_t height = 0;                                                               \
-    stack[height++] = (subtree){0, 0, 0, tree->leaves};                              \
-    while (height) {                                                                 \
-      subtree t = stack[--height];                                                   \
-      if (hopeless(&s, t.raw, tree->first[t.node])) continue;                        \
-      if (t.end - t.begin == 1) {                                                    \
-        leaf_##metric(tree, t.begin, query, &s);                                     \
-        continue;                                                                    \
-      }                                                                              \
-      size_t middle = tsn_optics_middle(t.begin, t.end);                             \
-      size_t second = tsn_optics_right(t.node, t.begin, middle);                     \
-      subtree left = {box_##metric(tree, t.node + 1, query), t.node + 1, t.begin,    \
-                      middle};                                                       \
-      subtree right = {box_##metric(tree, second, query), second, middle, t.end};    \
-      int left_first = left.raw <= right.raw;                                        \
-      stack[height++] = left_first ? right : left;                                   \
-      stack[height++] = left_first ? left : right;                                   \
-    }                                                                                \
-    return s.held;                                                                   \
+#define NEAREST(metric, ADD, BOX_ADD, IS_SQUARED)                                       \
+  static double box_##metric(const tsn_optics_tree *tree, size_t node,                  \
+                             const double *query) {                                     \
+    size_t d = tree->dimensions;                                                        \
+    const double *low = tree->box + 2 * node * d, *high = low + d;                      \
+    double sum = 0;                                                                     \
+    for (size_t c = 0; c < d; c++) {                                                    \
+      double away = AWAY(low[c], high[c], query[c]);                                    \
+      sum = BOX_ADD(sum, away);                                                         \
+    }                                                                                   \
+    return sum;                                                                         \
+  }                                                                                     \
+                                                                                        \
+  static void leaf_##metric(const tsn_optics_tree *tree, size_t leaf,                   \
+                            const double *query, search *s) {                           \
+    const double *block = tree->blocks + leaf * tree->dimensions * TSN_OPTICS_LANES;    \
+    lanes sum = {0};                                                                    \
+    for (size_t c = 0; c < tree->dimensions; c++) {                                     \
+      lanes difference = load(block + c * TSN_OPTICS_LANES) - query[c];                 \
+      sum = ADD(sum, difference);                                                       \
+    }                                                                                   \
+    for (unsigned bits = at_most(sum, s->limit); bits; bits &= bits - 1) {              \
+      uint32_t place =                                                                  \
+          (uint32_t)leaf * TSN_OPTICS_LANES + (uint32_t)__builtin_ctz(bits);            \
+      double raw = sum[place % TSN_OPTICS_LANES];                                       \
+      uint32_t number = tree->number[place];                                            \
+      if (number == UINT32_MAX) continue;                                               \
+      insert(s, (IS_SQUARED) ? sqrt(raw) : raw, number, place, IS_SQUARED);             \
+    }                                                                                   \
+  }                                                                                     \
+                                                                                        \
+  static size_t nearest_##metric(const tsn_optics_tree *tree, const double *query,      \
+                                 double core, double eps, size_t capacity, double *key, \
+                                 uint32_t *number, uint32_t *place) {                   \
+    search s = {core, eps,    capacity, 0,                                              \
+                key,  number, place,    tsn_optics_raw_limit(eps, IS_SQUARED)};         \
+    subtree stack[64];                                                                  \
+    size_t height = 0;                                                                  \
+    stack[height++] = (subtree){0, 0, 0, tree->leaves};                                 \
+    while (height) {                                                                    \
+      subtree t = stack[--height];                                                      \
+      if (is_pruned(&s, t.raw, tree->first[t.node])) continue;                          \
+      if (t.end - t.begin == 1) {                                                       \
+        leaf_##metric(tree, t.begin, query, &s);                                        \
+        continue;                                                                       \
+      }                                                                                 \
+      size_t middle = tsn_optics_middle(t.begin, t.end);                                \
+      size_t second = tsn_optics_right(t.node, t.begin, middle);                        \
+      subtree left = {box_##metric(tree, t.node + 1, query), t.node + 1, t.begin,       \
+                      middle};                                                          \
+      subtree right = {box_##metric(tree, second, query), second, middle, t.end};       \
+      int left_first = left.raw <= right.raw;                                           \
+      stack[height++] = left_first ? right : left;                                      \
+      stack[height++] = left_first ? left : right;                                      \
+    }                                                                                   \
+    return s.held;                                                                      \
   }
 
-/* What is found is written through pointers of the search. */
+/* Results are written through pointers of the search. */
 /* NOLINTBEGIN(readability-non-const-parameter) */
 NEAREST(euclidean, EUCLIDEAN, BOX_EUCLIDEAN, 1)
 NEAREST(manhattan, MANHATTAN, BOX_MANHATTAN, 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loops over points in blocks of 8, one lane each: coordinate c of point j is
- * blocks[(j / 8 * dimensions + c) * 8 + j % 8]. */
+/* Loops over points in blocks of 8, one vector lane each: coordinate c of point j is
+ * blocks[(j / 8 * dimensions + c) * 8 + j % 8]. Sums run over coordinates within a lane,
+ * so that every instruction set rounds alike. */
 #ifndef TSN_OPTICS_KERNEL_H
 #define TSN_OPTICS_KERNEL_H
 
@@ -16,15 +17,15 @@ enum { TSN_OPTICS_QUERIES = 4 };
 typedef void tsn_optics_row(const double *blocks, size_t count, size_t dimensions,
                             const double *query, double *distance);
 
-/* The same of TSN_OPTICS_QUERIES queries at once: coordinate c of query q is
+/* The same for TSN_OPTICS_QUERIES queries at once: coordinate c of query q is
  * queries[c * TSN_OPTICS_QUERIES + q], its distances start at q * stride. */
 typedef void tsn_optics_rows(const double *blocks, size_t count, size_t dimensions,
                              const double *queries, double *distance, size_t stride);
 
-/* The first `room` points of a tree by (max(core, distance), number) within eps
- * of a query, sorted so, and their places; returns how many there are. */
+/* The first `capacity` points of a tree within eps of a query by
+ * (max(core, distance), index), sorted, and their places; returns their number. */
 typedef size_t tsn_optics_nearest(const tsn_optics_tree *tree, const double *query,
-                                  double core, double eps, size_t room, double *key,
+                                  double core, double eps, size_t capacity, double *key,
                                   uint32_t *number, uint32_t *place);
 
 /* A raw distance such that larger ones belong to distances above `distance`,
@@ -36,10 +37,10 @@ static inline double tsn_optics_raw_limit(double distance, int is_squared) {
 typedef struct {
   tsn_optics_row *row[3];   /* by metric */
   tsn_optics_rows *rows[3]; /* by metric */
-  /* The places of values that are at most their limit; returns how many. */
+  /* The places of values that are at most their limit; returns their number. */
   size_t (*within)(const double *values, const double *limits, size_t count,
                    uint32_t *places);
-  /* The k-th smallest of count >= k values; `nearest` is room for k. */
+  /* The k-th smallest of count >= k values; `nearest` holds k elements. */
   double (*kth_smallest)(const double *values, size_t count, size_t k, double *nearest);
   /* The smallest of count >= 1 values, none a NaN. */
   double (*minimum)(const double *values, size_t count);

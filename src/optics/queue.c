@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The heap has 4 children per entry (A. LaMarca, R. Ladner, The influence of caches on
+ * the performance of heaps, ACM JEA 1 (1996)): the children of entry i are 4 i + 1 to
+ * 4 i + 4, which share one cache line of 64 bytes because entry 1 starts a line:
+ *
+ *     line 0: - - - 0    line 1: 1 2 3 4    line 2: 5 6 7 8    ...
+ *
+ * The bucket of a key >= 0 is the leading bits of its representation, which increase with
+ * the value: 11 bits of exponent, 2 bits of fraction. */
 #include "optics/queue.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Children of a heap entry: as many as share a cache line. */
+/* Children of a heap entry: those of one cache line. */
 enum { WAYS = 4 };
 
-/* Bits of the fraction of a key that tell buckets apart, below those of the
- * exponent. */
+/* Bits of the fraction of a key that select a bucket, below those of the exponent. */
 enum { FRACTION_BITS = 2, BUCKETS = 1 << (11 + FRACTION_BITS) };
 
 __extension__ typedef unsigned __int128 wide;
@@ -16,66 +23,66 @@ __extension__ typedef unsigned __int128 wide;
 /* No item. */
 #define NONE UINT32_MAX
 
-/* Larger numbers that are not negative have larger bits. */
+/* Numbers >= 0 compare like their bits. */
 static inline uint64_t bits_of(double key) {
   uint64_t bits;
   memcpy(&bits, &key, sizeof bits);
   return bits;
 }
 
-void tsn_optics_offers_layout(tsn_arena *arena, size_t n, tsn_optics_offers *offers) {
-  size_t room;
-  if (__builtin_add_overflow(n, (size_t)WAYS - 1, &room)) arena->overflow = true;
-  tsn_optics_offer *line = tsn_arena_take(arena, room, sizeof *line);
-  /* Children start at entry 1: let that be the start of a line. */
-  *offers = (tsn_optics_offers){.entry = line ? line + WAYS - 1 : NULL};
+void tsn_optics_heap_layout(tsn_arena *arena, size_t n, tsn_optics_heap *heap) {
+  size_t padded;
+  if (__builtin_add_overflow(n, (size_t)WAYS - 1, &padded)) arena->overflow = true;
+  tsn_optics_edge *line = tsn_arena_take(arena, padded, sizeof *line);
+  *heap = (tsn_optics_heap){.edge = line ? line + WAYS - 1 : NULL};
 }
 
-/* Whether a comes out before b: key and tie compared as one integer, without a branch,
- * which would go either way as often. */
-static inline bool sooner(const tsn_optics_offer *a, const tsn_optics_offer *b) {
+/* Whether a comes before b: key and tie are compared as one integer, because a branch on
+ * the key would be unpredictable. */
+static inline bool precedes(const tsn_optics_edge *a, const tsn_optics_edge *b) {
   uint64_t bits_a = bits_of(a->key), bits_b = bits_of(b->key);
   return ((wide)bits_a << 64 | a->tie) < ((wide)bits_b << 64 | b->tie);
 }
 
-/* Which of `count` <= WAYS children comes out first. */
-static inline size_t first_child(const tsn_optics_offer *child, size_t count) {
+/* The smallest of `count` <= WAYS children. */
+static inline size_t first_child(const tsn_optics_edge *child, size_t count) {
   size_t first = 0;
   if (count >= WAYS) {
-    size_t low = sooner(&child[1], &child[0]), high = 2 + sooner(&child[3], &child[2]);
-    return low + (high - low) * sooner(&child[high], &child[low]);
+    size_t low = precedes(&child[1], &child[0]),
+           high = 2 + precedes(&child[3], &child[2]);
+    return low + (high - low) * precedes(&child[high], &child[low]);
   }
   for (size_t k = 1; k < count; k++) {
-    if (sooner(&child[k], &child[first])) first = k;
+    if (precedes(&child[k], &child[first])) first = k;
   }
   return first;
 }
 
-void tsn_optics_offers_push(tsn_optics_offers *offers, tsn_optics_offer added) {
-  tsn_optics_offer *heap = offers->entry;
-  size_t hole = offers->count++;
+void tsn_optics_heap_push(tsn_optics_heap *heap, tsn_optics_edge added) {
+  tsn_optics_edge *entry = heap->edge;
+  size_t hole = heap->count++;
   for (size_t parent; hole > 0; hole = parent) {
     parent = (hole - 1) / WAYS;
-    if (!sooner(&added, &heap[parent])) break;
-    heap[hole] = heap[parent];
+    if (!precedes(&added, &entry[parent])) break;
+    entry[hole] = entry[parent];
   }
-  heap[hole] = added;
+  entry[hole] = added;
 }
 
-void tsn_optics_offers_replace_first(tsn_optics_offers *offers, tsn_optics_offer added) {
-  tsn_optics_offer *heap = offers->entry;
-  size_t hole = 0, count = offers->count;
+void tsn_optics_heap_replace_first(tsn_optics_heap *heap, tsn_optics_edge added) {
+  tsn_optics_edge *entry = heap->edge;
+  size_t hole = 0, count = heap->count;
   for (size_t child; (child = WAYS * hole + 1) < count; hole = child) {
-    child += first_child(&heap[child], count - child);
-    if (!sooner(&heap[child], &added)) break;
-    heap[hole] = heap[child];
+    child += first_child(&entry[child], count - child);
+    if (!precedes(&entry[child], &added)) break;
+    entry[hole] = entry[child];
   }
-  heap[hole] = added;
+  entry[hole] = added;
 }
 
-void tsn_optics_offers_drop_first(tsn_optics_offers *offers) {
-  tsn_optics_offer last = offers->entry[--offers->count];
-  tsn_optics_offers_replace_first(offers, last);
+void tsn_optics_heap_drop_first(tsn_optics_heap *heap) {
+  tsn_optics_edge last = heap->edge[--heap->count];
+  tsn_optics_heap_replace_first(heap, last);
 }
 
 void tsn_optics_buckets_layout(tsn_arena *arena, size_t n, tsn_optics_buckets *buckets) {
@@ -113,7 +120,7 @@ void tsn_optics_buckets_add(tsn_optics_buckets *buckets, uint32_t item, double k
   if (bucket < buckets->lowest) buckets->lowest = bucket;
 }
 
-/* The first bucket that has items, from the bucket given on. */
+/* The first used bucket that is not below `bucket`. */
 static size_t next_used(const tsn_optics_buckets *buckets, size_t bucket) {
   size_t word = bucket / 64;
   if (word == BUCKETS / 64) return BUCKETS;
@@ -122,12 +129,12 @@ static size_t next_used(const tsn_optics_buckets *buckets, size_t bucket) {
   return bits ? 64 * word + (size_t)__builtin_ctzll(bits) : BUCKETS;
 }
 
-size_t tsn_optics_buckets_take(tsn_optics_buckets *buckets, double key, uint32_t *items,
-                               size_t room) {
+size_t tsn_optics_buckets_drain(tsn_optics_buckets *buckets, double key, uint32_t *items,
+                                size_t capacity) {
   size_t taken = 0;
   while (buckets->lowest < BUCKETS && buckets->least[buckets->lowest] <= key) {
     uint32_t *head = &buckets->head[buckets->lowest];
-    for (; *head != NONE && taken < room; *head = buckets->next[*head]) {
+    for (; *head != NONE && taken < capacity; *head = buckets->next[*head]) {
       items[taken++] = *head;
     }
     if (*head != NONE) break;

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the processed points have to offer to the others: offers, of which the best
- * is wanted, and points of which only the key is known that their next offer has at
- * least. */
+/* The two priority queues of lazy.c. An edge leads from a processed point to one that is
+ * not; its key is the reachability that it gives to its target.
+ *
+ *     heap      edges that may be the next of the order, sorted exactly
+ *     buckets   processed points whose best edge is far above the smallest of the heap,
+ *               sorted only by the exponent and 2 bits of its key
+ *
+ * A heap of all edges would be large and most of its edges would be outdated before they
+ * come out. Deferring a point costs one list insertion, and keeps the heap in cache. */
 #ifndef TSN_OPTICS_QUEUE_H
 #define TSN_OPTICS_QUEUE_H
 
@@ -11,45 +17,47 @@
 
 #include "core/arena.h"
 
-/* An offer of reachability `key`: `tie` holds the number of the point it is made to
- * above that of the place in the order that makes it. */
+/* Ties of the key go to the smaller target, then to the source that was processed
+ * earlier: tie = target's index << 32 | source's position in the order. */
 typedef struct {
   double key;
   uint64_t tie;
-} tsn_optics_offer;
+} tsn_optics_edge;
 
-/* A heap of offers. */
+/* A 4-ary heap. */
 typedef struct {
-  tsn_optics_offer *entry; /* entry[0] comes out first */
+  tsn_optics_edge *edge; /* edge[0] is the smallest */
   size_t count;
-} tsn_optics_offers;
+} tsn_optics_heap;
 
-void tsn_optics_offers_layout(tsn_arena *arena, size_t n, tsn_optics_offers *offers);
-void tsn_optics_offers_push(tsn_optics_offers *offers, tsn_optics_offer added);
-void tsn_optics_offers_replace_first(tsn_optics_offers *offers, tsn_optics_offer added);
-void tsn_optics_offers_drop_first(tsn_optics_offers *offers);
+void tsn_optics_heap_layout(tsn_arena *arena, size_t n, tsn_optics_heap *heap);
+void tsn_optics_heap_push(tsn_optics_heap *heap, tsn_optics_edge added);
+void tsn_optics_heap_replace_first(tsn_optics_heap *heap, tsn_optics_edge added);
+void tsn_optics_heap_drop_first(tsn_optics_heap *heap);
 
-/* Items with keys >= 0, in buckets of a quarter of a power of two. */
+/* Items with keys >= 0, in buckets of a quarter of an octave. */
 typedef struct {
-  uint32_t *head; /* of each bucket */
-  double *least;  /* no item of the bucket has a smaller key */
-  uint64_t *used; /* a bit of each bucket: whether it has items */
-  uint32_t *next; /* of each item */
-  size_t lowest;  /* no item is in a bucket below */
+  uint32_t *head; /* first item of each bucket */
+  double *least;  /* smallest key that was added to each bucket */
+  uint64_t *used; /* one bit for each bucket: whether it has items */
+  uint32_t *next; /* of each item, in the list of its bucket */
+  size_t lowest;  /* the first bucket with items */
 } tsn_optics_buckets;
 
 void tsn_optics_buckets_layout(tsn_arena *arena, size_t n, tsn_optics_buckets *buckets);
 void tsn_optics_buckets_clear(tsn_optics_buckets *buckets);
 
-/* Whether a key belongs into a bucket above that of another. */
+/* Whether a key belongs to a bucket above that of another key. */
 bool tsn_optics_buckets_above(double key, double other);
-/* No item has a smaller key, INFINITY if there are none. */
+
+/* A lower bound of all keys; INFINITY if there are no items. */
 double tsn_optics_buckets_least(const tsn_optics_buckets *buckets);
+
 void tsn_optics_buckets_add(tsn_optics_buckets *buckets, uint32_t item, double key);
 
-/* Take at most `room` items out of the buckets that have keys up to `key`; returns how
- * many. There may be more if it returns `room`. */
-size_t tsn_optics_buckets_take(tsn_optics_buckets *buckets, double key, uint32_t *items,
-                               size_t room);
+/* Remove up to `capacity` items from the buckets with a bound <= key; returns their
+ * number. If it is `capacity`, there may be more. */
+size_t tsn_optics_buckets_drain(tsn_optics_buckets *buckets, double key, uint32_t *items,
+                                size_t capacity);
 
 #endif

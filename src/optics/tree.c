@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A kd-tree from which points are taken away. */
+/* Building the kd-tree of tree.h, and removing points from it (J. H. Friedman,
+ * J. L. Bentley, R. A. Finkel, ACM TOMS 3 (1977) 209-226: splitting the widest
+ * coordinate at its median). Rows of coordinates are partitioned in place, with the
+ * indices of their points; the leaves are then transposed into blocks. */
 #include "optics/tree.h"
 
 #include <math.h>
@@ -7,10 +10,11 @@
 #include "core/parallel.h"
 #include "optics/optics_internal.h"
 
-/* Subtrees that threads share out, and leaves from which on that pays. */
+/* Subtrees that threads share, and the number of leaves from which that is faster. The
+ * parts are also the steps between polls. */
 enum { PARTS = 32, PARALLEL_LEAVES = 8 * PARTS };
 
-/* Points that a chunk has of which the rows are copied. */
+/* Points of a chunk whose rows are copied. */
 enum { GATHER_GRAIN = 4096 };
 
 void tsn_optics_tree_layout(tsn_arena *arena, size_t n, size_t dimensions,
@@ -31,7 +35,7 @@ void tsn_optics_tree_layout(tsn_arena *arena, size_t n, size_t dimensions,
   tree->rows = tsn_arena_take(arena, coordinates, sizeof(double));
 }
 
-/* Rows of points with their numbers, while they are sorted into leaves. */
+/* Rows of points with their indices, while they are sorted into leaves. */
 typedef struct {
   double *row;
   uint32_t *number;
@@ -53,13 +57,13 @@ static double middle_of(double a, double b, double c) {
   return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* Hoare's selection: afterwards rows [begin, middle) are at most, and rows
+/* Hoare's quickselect: afterwards rows [begin, middle) are at most, and rows
  * [middle, end) at least, row `middle` in the coordinate. */
 static void split_rows(const rows *r, size_t begin, size_t middle, size_t end,
                        size_t coordinate) {
   const double *x = r->row + coordinate;
   ptrdiff_t w = (ptrdiff_t)r->width, low = (ptrdiff_t)begin, high = (ptrdiff_t)end - 1;
-  ptrdiff_t sought = (ptrdiff_t)middle;
+  ptrdiff_t target = (ptrdiff_t)middle;
   while (low < high) {
     ptrdiff_t i = low, j = high;
     double pivot = middle_of(x[low * w], x[(low + (high - low) / 2) * w], x[high * w]);
@@ -68,8 +72,8 @@ static void split_rows(const rows *r, size_t begin, size_t middle, size_t end,
       while (x[j * w] > pivot) j--;
       if (i <= j) swap_rows(r, (size_t)i++, (size_t)j--);
     }
-    if (sought > j && sought < i) return;
-    if (sought <= j) {
+    if (target > j && target < i) return;
+    if (target <= j) {
       high = j;
     } else {
       low = i;
@@ -132,11 +136,11 @@ typedef struct {
   tsn_optics_tree *tree;
   rows rows;
   size_t n;
-  size_t first;         /* of the parts being worked on */
+  size_t first;         /* of the current parts */
   part part[2 * PARTS]; /* the children of part i are parts 2 i + 1 and 2 i + 2 */
 } building;
 
-/* Move the rows of a node to its halves. */
+/* Partition the rows of a node. */
 static void split(const building *b, const part *p, part *left, part *right) {
   size_t middle = tsn_optics_middle(p->begin, p->end);
   size_t first = p->begin * TSN_OPTICS_LANES, last = p->end * TSN_OPTICS_LANES;
@@ -147,7 +151,7 @@ static void split(const building *b, const part *p, part *left, part *right) {
   *right = (part){tsn_optics_right(p->node, p->begin, middle), middle, p->end};
 }
 
-/* Fill in a node whose children are built. */
+/* Complete a node whose children are built. */
 static void join(tsn_optics_tree *tree, size_t node, size_t left, size_t right) {
   size_t d = tree->dimensions;
   for (size_t c = 0; c < d; c++) {
@@ -187,21 +191,26 @@ static void build_parts(void *context, size_t begin, size_t end, int thread) {
   for (size_t i = begin; i < end; i++) build(b, &b->part[b->first + i]);
 }
 
-/* As build() of the root, but the upper levels one after the other, the nodes of each
- * in parallel, then the subtrees under them. */
-static void build_in_parallel(building *b, const tsanom_exec *exec) {
+/* The same tree as build() of the root: the upper levels one after the other, the nodes
+ * of each in parallel, then the subtrees below them. */
+static tsanom_status build_in_parts(building *b, const tsanom_exec *exec) {
   for (size_t count = 1; count < PARTS; count *= 2) {
     b->first = count - 1;
-    tsn_parallel_for(exec, count, 1, split_parts, b, NULL);
+    if (tsn_parallel_for(exec, count, 1, split_parts, b, NULL) != TSANOM_OK) {
+      return TSANOM_STOPPED;
+    }
   }
   b->first = PARTS - 1;
-  tsn_parallel_for(exec, PARTS, 1, build_parts, b, NULL);
+  if (tsn_parallel_for(exec, PARTS, 1, build_parts, b, NULL) != TSANOM_OK) {
+    return TSANOM_STOPPED;
+  }
   for (size_t i = b->first; i-- > 0;) {
     join(b->tree, b->part[i].node, b->part[2 * i + 1].node, b->part[2 * i + 2].node);
   }
+  return TSANOM_OK;
 }
 
-/* Copy the rows of points, and number them. */
+/* Copy the rows of points [begin, end). */
 static void gather(void *context, size_t begin, size_t end, int thread) {
   const building *b = context;
   const tsn_optics_input *input = b->input;
@@ -209,24 +218,24 @@ static void gather(void *context, size_t begin, size_t end, int thread) {
   for (size_t i = begin; i < end; i++) {
     b->rows.number[i] = (uint32_t)i;
     for (size_t c = 0; c < input->dimensions; c++) {
-      b->rows.row[i * input->dimensions + c] = input->points[i * input->leading + c];
+      b->rows.row[i * input->dimensions + c] = input->points[i * input->ld + c];
     }
   }
 }
 
-void tsn_optics_tree_build(tsn_optics_tree *tree, const tsn_optics_input *input,
-                           const tsanom_exec *exec) {
+tsanom_status tsn_optics_tree_build(tsn_optics_tree *tree, const tsn_optics_input *input,
+                                    const tsanom_exec *standing) {
   building b = {.input = input,
                 .tree = tree,
                 .rows = {tree->rows, tree->number, input->dimensions},
                 .n = input->n};
-  tsn_parallel_for(exec, input->n, GATHER_GRAIN, gather, &b, NULL);
+  tsanom_status status =
+      tsn_parallel_for(standing, input->n, GATHER_GRAIN, gather, &b, NULL);
+  if (status != TSANOM_OK) return status;
   b.part[0] = (part){0, 0, tree->leaves};
-  if (exec->threads > 1 && tree->leaves >= PARALLEL_LEAVES) {
-    build_in_parallel(&b, exec);
-  } else {
-    build(&b, &b.part[0]);
-  }
+  if (tree->leaves >= PARALLEL_LEAVES) return build_in_parts(&b, standing);
+  build(&b, &b.part[0]);
+  return TSANOM_OK;
 }
 
 static uint32_t smallest_in_leaf(const tsn_optics_tree *tree, size_t leaf) {
@@ -238,10 +247,10 @@ static uint32_t smallest_in_leaf(const tsn_optics_tree *tree, size_t leaf) {
   return first;
 }
 
-/* Renew the smallest number of the nodes above a leaf, and of the leaf, where that was
- * `gone`; `first` is what is now the smallest of the leaf. */
-static void renew_first(const tsn_optics_tree *tree, size_t leaf, uint32_t gone,
-                        uint32_t first) {
+/* Update the smallest index of a leaf, which is now `first`, and of the nodes above it
+ * whose smallest index was `gone`. */
+static void update_first(const tsn_optics_tree *tree, size_t leaf, uint32_t gone,
+                         uint32_t first) {
   size_t path[64], sibling[64], depth = 0, node = 0, begin = 0, end = tree->leaves;
   while (end - begin > 1) {
     size_t middle = tsn_optics_middle(begin, end), left = node + 1;
@@ -268,5 +277,5 @@ void tsn_optics_tree_remove(tsn_optics_tree *tree, uint32_t place) {
   for (size_t c = 0; c < tree->dimensions; c++) lane[c * TSN_OPTICS_LANES] = INFINITY;
   tree->number[place] = TSN_OPTICS_NONE;
   uint32_t first = smallest_in_leaf(tree, leaf);
-  if (first > gone) renew_first(tree, leaf, gone, first);
+  if (first > gone) update_first(tree, leaf, gone, first);
 }

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A kd-tree from which points are taken away: each node knows the smallest number
- * left in it, so that emptied subtrees are passed over. A leaf is a block of 8
- * points. Children split the leaves of their parent in halves; nodes lie in
- * preorder. */
+/* A kd-tree from which points are removed. A leaf is a block of 8 points, one vector
+ * lane each. A node halves its leaves [begin, end) along its widest coordinate; nodes are
+ * in preorder, so that no child pointers are stored:
+ *
+ *     node i over [begin, end), middle = tsn_optics_middle(begin, end)
+ *       left child   i + 1                        over [begin, middle)
+ *       right child  i + 2 (middle - begin)       over [middle, end)
+ *
+ * Each node knows the smallest index of its remaining points, so that searches skip empty
+ * subtrees and resolve ties by index without visiting them. The place of a point is its
+ * lane in the sequence of leaves. */
 #ifndef TSN_OPTICS_TREE_H
 #define TSN_OPTICS_TREE_H
 
@@ -14,16 +21,16 @@ enum { TSN_OPTICS_LANES = 8 };
 
 typedef struct {
   size_t leaves, dimensions;
-  double *blocks;   /* by leaf, as optics_kernel.h has them; INFINITY: no point */
-  uint32_t *number; /* of the point in each lane; UINT32_MAX: none */
+  double *blocks;   /* by leaf, in the layout of optics_kernel.h; INFINITY: no point */
+  uint32_t *number; /* by place: index of the point; UINT32_MAX: none */
   double *box;      /* of each node: low corner, high corner */
-  uint32_t *first;  /* of each node: smallest number in it; UINT32_MAX: empty */
-  uint32_t *place;  /* lane of each point */
-  double *rows;     /* scratch of building */
+  uint32_t *first;  /* of each node: smallest index; UINT32_MAX: empty */
+  uint32_t *place;  /* by index of the point */
+  double *rows;     /* by place: coordinates, also of removed points */
 } tsn_optics_tree;
 
-/* Fetch what taking away the point at a place needs. */
-static inline void tsn_optics_tree_fetch(const tsn_optics_tree *tree, uint32_t place) {
+/* Prefetch the data that removing the point at a place will touch. */
+static inline void tsn_optics_tree_prefetch(const tsn_optics_tree *tree, uint32_t place) {
   size_t begin = place - place % TSN_OPTICS_LANES;
   const double *block = tree->blocks + begin * tree->dimensions;
   __builtin_prefetch(&tree->number[place], 1);
@@ -32,7 +39,7 @@ static inline void tsn_optics_tree_fetch(const tsn_optics_tree *tree, uint32_t p
   }
 }
 
-/* Where the halves of leaves [begin, end) meet. */
+/* First leaf of the second half of [begin, end). */
 static inline size_t tsn_optics_middle(size_t begin, size_t end) {
   return begin + (end - begin + 1) / 2;
 }

@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clusters by the steepness of the reachability plot. */
+/* Clusters by the steepness of the reachability plot (M. Ankerst et al., SIGMOD 1999,
+ * section 4.3; E. Schubert, M. Gertz, LWDA 2018).
+ *
+ *     \              /      a steep downward area, where reachability falls by the
+ *      \   _/\_     /       factor 1 - xi per step, and a steep upward area enclose a
+ *       \_/    \___/        cluster if the plot between them stays below both
+ *     descent      rise
+ *
+ * One scan from left to right keeps the descents that may still begin a cluster. At the
+ * end of each rise they are tried from the last, which gives inner clusters first. */
 #include <math.h>
 
 #include "core/exec.h"
+#include "core/fault.h"
+#include "core/size.h"
 #include "core/versioned.h"
 #include "optics/optics_internal.h"
 
@@ -18,13 +29,22 @@ tsanom_status tsanom_optics_xi_options_init(tsanom_optics_xi_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
+size_t tsanom_optics_xi_options_size(void) {
+  return sizeof(tsanom_optics_xi_options);
+}
+
 static tsanom_status read_options(tsanom_optics_xi_options *own,
-                                  const tsanom_optics_xi_options *caller) {
+                                  const tsanom_optics_xi_options *caller,
+                                  const tsanom_exec *exec) {
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return status;
-  bool in_range = own->xi >= 0 && own->xi < 1 && own->min_points >= 1 &&
-                  (own->keep_tails == 0 || own->keep_tails == 1) && own->reserved0 == 0;
-  return in_range ? TSANOM_OK : TSANOM_E_OPTION;
+  if (status < 0) return tsn_reject(exec, status, "options.struct_size");
+  const char *field = !(own->xi >= 0 && own->xi < 1) ? "options.xi"
+                      : own->min_points == 0         ? "options.min_points"
+                      : own->keep_tails != 0 && own->keep_tails != 1
+                          ? "options.keep_tails"
+                      : own->reserved0 != 0 ? "options.reserved0"
+                                            : NULL;
+  return field ? tsn_reject(exec, TSANOM_E_OPTION, field) : TSANOM_OK;
 }
 
 /* A steep downward area that a cluster may begin with. */
@@ -34,50 +54,47 @@ typedef struct {
   uint32_t start;
 } descent;
 
+/* The plot, the scan over it, and the clusters found so far. */
 typedef struct {
-  uint32_t *position; /* in the order, by number of the point */
-  descent *descents;
-  int32_t *label; /* by position */
-} buffers;
-
-static void layout(tsn_arena *arena, size_t n, buffers *b) {
-  b->position = tsn_arena_take(arena, n, sizeof *b->position);
-  b->descents = tsn_arena_take(arena, n, sizeof *b->descents);
-  b->label = tsn_arena_take(arena, n, sizeof *b->label);
-}
-
-tsanom_status tsanom_optics_xi_workspace(size_t n, const tsanom_exec *exec,
-                                         size_t *bytes) {
-  if (!bytes) return TSANOM_E_NULL;
-  tsanom_exec how;
-  tsanom_status status = tsn_exec_read(&how, exec);
-  if (status == TSANOM_OK) status = tsn_optics_check_count(n);
-  if (status != TSANOM_OK) return status;
-  tsn_arena measured = tsn_arena_measure();
-  buffers b;
-  layout(&measured, n, &b);
-  return tsn_arena_bytes(&measured, bytes);
-}
-
-/* The plot, the scan over it, and what has been found. */
-typedef struct {
-  const double *reachability;
-  const size_t *predecessor;
-  size_t n, min_points;
-  double steep; /* 1 - xi */
-  bool keep_tails;
-  buffers b;
-  size_t open; /* descents at hand */
-  size_t at;   /* position of the scan */
-  double between;
+  tsanom_optics_ordering ordering;
+  tsanom_optics_xi_options options;
+  tsanom_exec exec;
+  double steep;       /* 1 - xi */
+  uint32_t *position; /* in the order, by index of the point */
+  int32_t *label;     /* by position */
+  descent *descents;  /* those that may begin a cluster */
+  size_t open;        /* number of descents */
+  size_t at;          /* position of the scan */
+  double between;     /* largest reachability since the last steep area */
   size_t *clusters, capacity, count;
-  bool labelled;
-  int32_t labels;
+  int32_t *labels; /* the caller's, or NULL */
+  int32_t labeled; /* clusters with a label */
 } scan;
 
-/* Reachability at a position; behind the last the plot rises to infinity. */
+static void layout(tsn_arena *arena, void *context) {
+  scan *s = context;
+  size_t n = s->ordering.n;
+  s->position = tsn_arena_take(arena, n, sizeof *s->position);
+  s->descents = tsn_arena_take(arena, n, sizeof *s->descents);
+  s->label = tsn_arena_take(arena, n, sizeof *s->label);
+}
+
+tsanom_status tsanom_optics_xi_workspace(size_t n,
+                                         const tsanom_optics_xi_options *options,
+                                         const tsanom_exec *exec, size_t *bytes) {
+  scan s = {.ordering = {.n = n}};
+  tsanom_status status = tsn_exec_read(&s.exec, exec);
+  if (status < 0) return status;
+  if (!bytes) return tsn_reject(&s.exec, TSANOM_E_NULL, "bytes");
+  status = read_options(&s.options, options, &s.exec);
+  if (status < 0) return status;
+  status = tsn_optics_check_count(n, "n", &s.exec);
+  return status < 0 ? status : tsn_layout_bytes(layout, &s, bytes);
+}
+
+/* Reachability at a position; after the last the plot rises to infinity. */
 static double height(const scan *s, size_t position) {
-  return position < s->n ? s->reachability[position] : INFINITY;
+  return position < s->ordering.n ? s->ordering.reachability[position] : INFINITY;
 }
 
 static bool falls(const scan *s, size_t position, double factor) {
@@ -97,10 +114,10 @@ typedef bool direction(const scan *s, size_t position, double factor);
  * Returns the last steep position and leaves the scan where the walk stopped. */
 static size_t walk_area(scan *s, direction *steep, bool upward) {
   size_t last = s->at++;
-  while (s->at < s->n && !(upward && height(s, last + 1) == INFINITY)) {
+  while (s->at < s->ordering.n && !(upward && height(s, last + 1) == INFINITY)) {
     if (steep(s, s->at, s->steep)) {
       last = s->at;
-    } else if (!steep(s, s->at, 1) || s->at - last > s->min_points) {
+    } else if (!steep(s, s->at, 1) || s->at - last > s->options.min_points) {
       break;
     }
     s->at++;
@@ -108,15 +125,15 @@ static size_t walk_area(scan *s, direction *steep, bool upward) {
   return last;
 }
 
-/* Tell the descents at hand how high the plot has been since, and forget those
- * that no cluster can begin with any more. */
+/* Update the height of the plot since each descent, and drop the descents that can no
+ * longer begin a cluster. */
 static void keep_descents(scan *s) {
   size_t kept = 0;
   for (size_t i = 0; i < s->open; i++) {
-    descent d = s->b.descents[i];
+    descent d = s->descents[i];
     if (d.top * s->steep <= s->between) continue;
     if (s->between > d.between) d.between = s->between;
-    s->b.descents[kept++] = d;
+    s->descents[kept++] = d;
   }
   s->open = kept;
 }
@@ -124,11 +141,13 @@ static void keep_descents(scan *s) {
 /* Predecessor correction: the last position in [first, last] that was reached from
  * within. */
 static size_t without_tail(const scan *s, size_t first, size_t last) {
-  if (s->keep_tails) return last;
-  for (; last > first && !(s->reachability[last] < s->reachability[first]); last--) {
-    size_t predecessor = s->predecessor[last];
-    if (predecessor == SIZE_MAX) continue;
-    size_t position = s->b.position[predecessor];
+  if (s->options.keep_tails) return last;
+  for (; last > first &&
+         !(s->ordering.reachability[last] < s->ordering.reachability[first]);
+       last--) {
+    size_t predecessor = s->ordering.predecessor[last];
+    if (predecessor == TSANOM_NONE) continue;
+    size_t position = s->position[predecessor];
     if (position >= first && position < last) break;
   }
   return last;
@@ -140,16 +159,16 @@ static void add_cluster(scan *s, size_t first, size_t last) {
     s->clusters[2 * s->count + 1] = last;
   }
   s->count++;
-  if (!s->labelled) return;
+  if (!s->labels) return;
   for (size_t i = last + 1; i-- > first;) {
-    if (s->b.label[i] >= 0) return;
+    if (s->label[i] >= 0) return;
   }
-  for (size_t i = first; i <= last; i++) s->b.label[i] = s->labels;
-  s->labels++;
+  for (size_t i = first; i <= last; i++) s->label[i] = s->labeled;
+  s->labeled++;
 }
 
-/* The cluster from a descent to a rise that ends at `last`, if there is one. */
-static void pair(scan *s, const descent *d, size_t last) {
+/* Add the cluster from a descent to a rise that ends at `last`, if there is one. */
+static void pair_with_rise(scan *s, const descent *d, size_t last) {
   size_t first = d->start;
   last = without_tail(s, first, last);
   double end = height(s, last + 1);
@@ -160,23 +179,23 @@ static void pair(scan *s, const descent *d, size_t last) {
     while (last > first && height(s, last) * s->steep > d->top) last--;
   }
   last = without_tail(s, first, last);
-  if (last - first + 1 >= s->min_points) add_cluster(s, first, last);
+  if (last - first + 1 >= s->options.min_points) add_cluster(s, first, last);
 }
 
 static void find_clusters(scan *s) {
-  while (s->at < s->n) {
+  while (s->at < s->ordering.n) {
     size_t start = s->at;
     s->between = fmax(s->between, height(s, start));
     if (falls(s, start, s->steep)) {
       keep_descents(s);
-      s->b.descents[s->open++] = (descent){height(s, start), 0, (uint32_t)start};
+      s->descents[s->open++] = (descent){height(s, start), 0, (uint32_t)start};
       s->between = 0;
       walk_area(s, falls, false);
     } else if (rises(s, start, s->steep)) {
       keep_descents(s);
       size_t last = walk_area(s, rises, true);
       s->between = height(s, last);
-      for (size_t i = s->open; i-- > 0;) pair(s, &s->b.descents[i], last);
+      for (size_t i = s->open; i-- > 0;) pair_with_rise(s, &s->descents[i], last);
     } else {
       s->at++;
     }
@@ -201,7 +220,7 @@ static void sift(size_t *heap, size_t root, size_t count) {
   heap[2 * root + 1] = value[1];
 }
 
-/* Heapsort of pairs: in place, which qsort() does not promise. */
+/* Heapsort of pairs: in place, which qsort() does not guarantee. */
 static void sort_pairs(size_t *pairs, size_t count) {
   for (size_t i = count / 2; i-- > 0;) sift(pairs, i, count);
   for (size_t i = count; i-- > 1;) {
@@ -214,81 +233,89 @@ static void sort_pairs(size_t *pairs, size_t count) {
   }
 }
 
-/* Labels by point, numbered in the order of first points. */
-static void give_labels(const scan *s, const size_t *order, int32_t *labels) {
-  int32_t found = -1, name = -1, next = -1;
-  for (size_t i = 0; i < s->n; i++) {
-    int32_t label = s->b.label[i];
-    /* What is labelled is an interval, so a change of label is a new cluster. */
+/* Labels by point, renumbered in the order of first points. */
+static void write_labels(const scan *s) {
+  int32_t found = TSANOM_NOISE, name = TSANOM_NOISE, next = TSANOM_NOISE;
+  for (size_t i = 0; i < s->ordering.n; i++) {
+    int32_t label = s->label[i];
+    /* Each label covers one interval, so a change of label is a new cluster. */
     if (label != found) {
       found = label;
-      name = label < 0 ? -1 : ++next;
+      name = label < 0 ? TSANOM_NOISE : ++next;
     }
-    labels[order[i]] = name;
+    s->labels[s->ordering.order[i]] = name;
   }
 }
 
-static tsanom_status check(const size_t *order, const double *reachability,
-                           const size_t *predecessor, size_t n) {
-  for (size_t k = 0; k < n; k++) {
-    bool bad_predecessor =
-        predecessor && predecessor[k] >= n && predecessor[k] != SIZE_MAX;
-    if (order[k] >= n || bad_predecessor) return TSANOM_E_VALUE;
+static tsanom_status check_predecessors(const scan *s) {
+  size_t n = s->ordering.n;
+  const size_t *predecessor = s->ordering.predecessor;
+  for (size_t k = 0; predecessor && k < n; k++) {
+    if (predecessor[k] < n || predecessor[k] == TSANOM_NONE) continue;
+    return tsn_reject_at(&s->exec, TSANOM_E_INDEX, "ordering.predecessor", k);
   }
-  return tsn_optics_are_distances(reachability, n) ? TSANOM_OK : TSANOM_E_VALUE;
+  return TSANOM_OK;
 }
 
-/* Fill b->position; false if order is no permutation. */
-static bool find_positions(const size_t *order, size_t n, const buffers *b) {
-  for (size_t k = 0; k < n; k++) b->position[k] = UINT32_MAX;
-  for (size_t k = 0; k < n; k++) {
-    if (b->position[order[k]] != UINT32_MAX) return false;
-    b->position[order[k]] = (uint32_t)k;
-    b->label[k] = -1;
+/* Invert the order, which must be a permutation. */
+static tsanom_status find_positions(const scan *s) {
+  for (size_t k = 0; k < s->ordering.n; k++) s->position[k] = TSN_OPTICS_NONE;
+  for (size_t k = 0; k < s->ordering.n; k++) {
+    uint32_t *position = &s->position[s->ordering.order[k]];
+    if (*position != TSN_OPTICS_NONE) {
+      return tsn_reject_at(&s->exec, TSANOM_E_VALUE, "ordering.order", k);
+    }
+    *position = (uint32_t)k;
+    s->label[k] = TSANOM_NOISE;
   }
-  return true;
+  return TSANOM_OK;
 }
 
-tsanom_status tsanom_optics_xi(const size_t *order, const double *reachability,
-                               const size_t *predecessor, size_t n,
+static tsanom_status run(void *context) {
+  scan *s = context;
+  tsanom_status status = find_positions(s);
+  if (status < 0) return status;
+  find_clusters(s);
+  sort_pairs(s->clusters, tsn_smaller(s->count, s->capacity));
+  if (s->labels) write_labels(s);
+  return s->count > s->capacity && s->capacity ? TSANOM_PARTIAL : TSANOM_OK;
+}
+
+/* All but whether the order is a permutation. */
+static tsanom_status check(scan *s, const tsanom_optics_ordering *ordering,
+                           const tsanom_optics_xi_options *options) {
+  tsanom_status status = read_options(&s->options, options, &s->exec);
+  if (status < 0) return status;
+  status = tsn_optics_ordering_read(&s->ordering, ordering, &s->exec);
+  if (status < 0) return status;
+  status = tsn_optics_check_count(s->ordering.n, "ordering.n", &s->exec);
+  if (status < 0) return status;
+  if (!s->ordering.predecessor && !s->options.keep_tails) {
+    return tsn_reject(&s->exec, TSANOM_E_NULL, "ordering.predecessor");
+  }
+  if (!tsn_array_fits(s->capacity, 2 * sizeof *s->clusters)) {
+    return tsn_reject(&s->exec, TSANOM_E_OVERFLOW, "capacity");
+  }
+  status = tsn_optics_ordering_check(&s->ordering, &s->exec);
+  return status < 0 ? status : check_predecessors(s);
+}
+
+/* The outputs are written through the scan.
+ * NOLINTBEGIN(readability-non-const-parameter) */
+tsanom_status tsanom_optics_xi(const tsanom_optics_ordering *ordering,
                                const tsanom_optics_xi_options *options,
-                               const tsanom_exec *exec, void *work, size_t work_bytes,
-                               size_t *clusters, size_t capacity, size_t *count,
-                               int32_t *labels) {
-  if (!order || !reachability || !count || (capacity && !clusters)) return TSANOM_E_NULL;
-  tsanom_optics_xi_options own;
-  tsanom_exec how;
-  tsanom_status status = read_options(&own, options);
-  if (status == TSANOM_OK) status = tsn_exec_read(&how, exec);
-  if (status == TSANOM_OK) status = tsn_optics_check_count(n);
-  if (status != TSANOM_OK) return status;
-  if (!predecessor && !own.keep_tails) return TSANOM_E_NULL;
-  status = check(order, reachability, predecessor, n);
+                               const tsanom_exec *exec, size_t *clusters, size_t capacity,
+                               size_t *count, int32_t *labels) {
+  scan s = {.clusters = clusters, .capacity = capacity, .labels = labels};
+  tsanom_status status = tsn_exec_read(&s.exec, exec);
   if (status < 0) return status;
-  scan s = {.reachability = reachability,
-            .predecessor = predecessor,
-            .n = n,
-            .min_points = own.min_points,
-            .steep = 1 - own.xi,
-            .keep_tails = own.keep_tails,
-            .clusters = clusters,
-            .capacity = capacity,
-            .labelled = labels};
-  tsn_arena measured = tsn_arena_measure();
-  layout(&measured, n, &s.b);
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &how, work, work_bytes);
+  if (!count) return tsn_reject(&s.exec, TSANOM_E_NULL, "count");
+  if (capacity && !clusters) return tsn_reject(&s.exec, TSANOM_E_NULL, "clusters");
+  status = check(&s, ordering, options);
   if (status < 0) return status;
-  layout(&workspace.arena, n, &s.b);
-  if (find_positions(order, n, &s.b)) {
-    find_clusters(&s);
-    sort_pairs(clusters, s.count < capacity ? s.count : capacity);
-    *count = s.count;
-    if (labels) give_labels(&s, order, labels);
-    status = s.count > capacity && capacity ? TSANOM_PARTIAL : TSANOM_OK;
-  } else {
-    status = TSANOM_E_VALUE;
-  }
-  tsn_workspace_close(&workspace);
+  s.steep = 1 - s.options.xi;
+  status = tsn_workspace_run(&s.exec, layout, run, &s);
+  if (status >= 0) *count = s.count;
   return status;
 }
+/* NOLINTEND(readability-non-const-parameter) */

@@ -8,7 +8,7 @@
 #ifndef TSN_RUNS_CHANNEL_H
 #define TSN_RUNS_CHANNEL_H
 
-#include "heartbeat/format.h"
+#include "record/format.h"
 #include "runs/memory.h"
 #include "runs/source.h"
 

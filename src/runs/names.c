@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "heartbeat/format.h"
+#include "record/format.h"
 
 bool tsn_names_create(tsn_names *names, tsn_pool *pool, size_t capacity) {
   size_t slots = 0;

@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The cascade of bounds for one query of an index (T. Rakthanmanon et al., KDD 2012, with
+ * the means of segments of Y. Zhu and D. Shasha, SIGMOD 2003):
+ *
+ *     pass 1   all series      KimFL + segments        -> the `first` smallest: DTW ->
+ * limit pass 2   other series    KimFL + segments > limit       removed (means) Keogh >
+ * limit       removed (keogh) Keogh reversed   > limit       removed (keogh_reversed)
+ *                              otherwise        wait in a heap by bound
+ *     end      heap            DTW in batches, smallest bound first, until the smallest
+ *                              remaining bound exceeds the limit
+ *
+ * The limit is the distance of the last neighbor so far, plus rounding. Since the order
+ * of DTWs depends on bounds only, all counts are the same for every thread count. */
 #include "search/cascade.h"
 
 #include <math.h>
 #include <string.h>
-#include <tsanom/lbkeogh.h>
 
 typedef tsn_search_plan plan;
 typedef tsn_search_progress progress;
@@ -34,14 +45,14 @@ static ranked heap_pop(ranked *heap, size_t *count) {
   return top;
 }
 
-/* Distance of the last neighbour; none beyond it can be one. */
+/* Distance of the last neighbor so far. */
 static double cutoff(const progress *p) {
-  size_t wanted = p->plan->neighbours;
+  size_t wanted = p->plan->neighbors;
   return p->found < wanted ? INFINITY : p->distances[wanted - 1];
 }
 
 static void insert(progress *p, double distance, size_t id) {
-  size_t wanted = p->plan->neighbours;
+  size_t wanted = p->plan->neighbors;
   size_t at = p->found < wanted ? p->found : wanted - 1;
   if (at == p->found) {
     p->found++;
@@ -59,14 +70,13 @@ static void insert(progress *p, double distance, size_t id) {
   p->indices[at] = id;
 }
 
-/* DTW of what waits; the neighbours and the limit follow. The arguments are
- * checked and the workspace is there: it cannot fail. */
+/* DTW of a batch; updates the neighbors and the limit. */
 static void run_batch(progress *p, tsn_search_batch *batch) {
   const plan *s = p->plan;
   const tsanom_search_index *index = s->index;
   double distances[TSN_SEARCH_BATCH], worst = cutoff(p);
-  (void)tsn_search_distances(p->query, index->length, batch, index->radius, index->cost,
-                             worst, s->exec, p->work, s->work_bytes, distances);
+  tsn_search_distances(p->query, index->length, batch, index->radius, index->cost, worst,
+                       &s->exec, p->work, s->work_bytes, distances);
   for (size_t i = 0; i < batch->count; i++) {
     if (isinf(distances[i]) && !isinf(worst)) {
       p->report.abandoned++;
@@ -80,7 +90,7 @@ static void run_batch(progress *p, tsn_search_batch *batch) {
 }
 
 static void add_to_batch(progress *p, tsn_search_batch *batch, size_t id) {
-  batch->series[batch->count] = tsn_search_series(p->plan->index, id);
+  batch->series[batch->count] = tsn_series_at(&p->plan->index->series, id);
   batch->id[batch->count++] = id;
   if (batch->count == TSN_SEARCH_BATCH) run_batch(p, batch);
 }
@@ -88,7 +98,7 @@ static void add_to_batch(progress *p, tsn_search_batch *batch, size_t id) {
 /* LB_Keogh of a series against the envelope of the query. */
 static double keogh(const progress *p, size_t id) {
   const tsanom_search_index *index = p->plan->index;
-  tsn_search_keogh problem = {.c = tsn_search_series(index, id),
+  tsn_search_keogh problem = {.c = tsn_series_at(&index->series, id),
                               .lower = p->lower,
                               .upper = p->upper,
                               .n = index->length,
@@ -137,7 +147,7 @@ static void cheap_bounds(const progress *p, size_t first, size_t count, double *
   for (size_t i = 0; i < count; i++) bounds[i] += other[i];
 }
 
-/* Keep the least of all in order, as many as have the first DTWs. */
+/* Keep the `first` smallest candidates, sorted. */
 static void choose(progress *p, ranked candidate) {
   size_t first = p->plan->first, at = p->waiting < first ? p->waiting : first - 1;
   if (at == p->waiting) {
@@ -151,7 +161,7 @@ static void choose(progress *p, ranked candidate) {
   p->heap[at] = candidate;
 }
 
-static void note_taken(progress *p, size_t id) {
+static void mark_taken(progress *p, size_t id) {
   size_t at = p->passed++;
   for (; at > 0 && p->taken[at - 1] > id; at--) p->taken[at] = p->taken[at - 1];
   p->taken[at] = id;
@@ -161,7 +171,7 @@ void tsn_search_take_first(progress *p) {
   tsn_search_batch batch = {.count = 0};
   for (size_t i = 0; i < p->plan->first; i++) {
     size_t id = p->heap[i].id;
-    note_taken(p, id);
+    mark_taken(p, id);
     add_to_batch(p, &batch, id);
   }
   p->waiting = p->passed = 0;
@@ -218,26 +228,23 @@ void tsn_search_filter_part(progress *p, size_t first, size_t count,
 void tsn_search_begin(const plan *whole, size_t number, progress *p,
                       const tsn_search_part_buffers *b) {
   const tsanom_search_index *index = whole->index;
-  const double *query = whole->queries + number * whole->stride;
+  const double *query = tsn_series_at(&whole->queries, number);
   size_t n = index->length;
   p->plan = whole;
-  p->kernels = tsn_search_kernels_at(whole->exec->isa);
+  p->kernels = tsn_search_kernels_at(whole->exec.isa);
   p->passed = p->waiting = p->found = 0;
-  p->indices = whole->indices + number * whole->neighbours;
-  p->distances = whole->distances + number * whole->neighbours;
+  p->indices = whole->indices + number * whole->neighbors;
+  p->distances = whole->distances + number * whole->neighbors;
   p->limit = INFINITY;
-  p->report = (tsanom_search_report){.candidates = index->count};
+  p->report =
+      (tsanom_search_report){.candidates = index->count, .found = whole->neighbors};
   if (index->z_normalize) {
     tsn_search_normalize(p->kernels, query, n, p->query);
   } else {
     memcpy(p->query, query, n * sizeof *query);
   }
-  tsanom_lbkeogh_options options;
-  tsanom_lbkeogh_options_init(&options, sizeof options);
-  options.radius = index->radius;
-  tsanom_exec alone = tsn_search_alone(whole->exec);
-  tsanom_lbkeogh_envelope(p->query, n, &options, &alone, p->work, whole->work_bytes,
-                          p->lower, p->upper);
+  tsn_search_envelope(p->query, n, index->radius, &whole->exec, p->work,
+                      whole->work_bytes, p->lower, p->upper);
   double largest = fmax(index->largest, p->kernels->largest(p->query, n));
   tsn_search_sum_query(p->kernels, p->query, p->lower, p->upper, n, largest, b->sums,
                        &p->sums);

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One query on its way through an index: cheap bounds of all series, the DTWs
- * of those that look nearest, then one bound after the other for the rest. */
+/* The search of an index for one query; see cascade.c. */
 #ifndef TSN_SEARCH_CASCADE_H
 #define TSN_SEARCH_CASCADE_H
 
 #include "search/index.h"
 
-/* Candidates that pass the bounds wait for the end of the index, where the best
- * come first, unless there are so many. */
+/* Candidates that pass the bounds wait in a heap until the end of the index, or until
+ * there are this many; then their DTW is computed in the order of their bounds. */
 enum { TSN_SEARCH_WAITING = 4096 };
 
-/* A candidate and the best bound of its distance known so far. */
+/* A candidate and the best known lower bound of its distance. */
 typedef struct {
   double bound;
   size_t id;
 } tsn_search_ranked;
 
+/* What all queries of a call share. */
 typedef struct {
   const tsanom_search_index *index;
-  const double *queries;
-  size_t stride, neighbours;
-  const tsanom_exec *exec;
-  size_t first; /* series of the first DTWs */
+  tsanom_series queries;
+  size_t neighbors;
+  tsanom_exec exec;
+  size_t first; /* number of series whose DTW comes first */
   size_t part;  /* series of a part of the index */
   size_t work_bytes;
   size_t *indices;
@@ -29,47 +29,47 @@ typedef struct {
   tsanom_search_report *reports;
 } tsn_search_plan;
 
-/* One query under way. */
+/* One query in progress. */
 typedef struct {
   const tsn_search_plan *plan;
   const tsn_search_kernels *kernels;
-  void *work;                    /* the thread's, for envelopes and for DTW */
-  double *query, *lower, *upper; /* as compared, and its envelope */
+  void *work;                    /* of the thread, for envelopes and DTW */
+  double *query, *lower, *upper; /* normalized if requested, and its envelope */
   tsn_search_query_sums sums;
   size_t *taken; /* series of the first DTWs, in order */
-  size_t passed; /* of those, how many the filter is past */
+  size_t passed; /* those before the position of the filter */
   tsn_search_ranked *heap;
   size_t waiting; /* in the heap */
-  size_t found;   /* neighbours so far, in order */
+  size_t found;   /* neighbors so far, in order */
   size_t *indices;
   double *distances;
   double limit; /* a bound above it removes a candidate */
   tsanom_search_report report;
 } tsn_search_progress;
 
-/* Where the cheap bounds of a part of the index are worked out. */
+/* Buffers for the cheap bounds of a part of the index. */
 typedef struct {
   double *bounds, *other; /* of its series */
   double *sums;           /* of half a series */
 } tsn_search_part_buffers;
 
-/* Ready query number `number` of the plan. */
+/* Prepare query `number` of the plan. */
 void tsn_search_begin(const tsn_search_plan *whole, size_t number, tsn_search_progress *p,
                       const tsn_search_part_buffers *b);
 
-/* First visit to `count` series from `first` on: which look nearest. */
+/* First pass over the `count` series from `first`: which have the smallest bounds. */
 void tsn_search_choose_part(tsn_search_progress *p, size_t first, size_t count,
                             const tsn_search_part_buffers *b);
 
-/* The DTWs of those that look nearest give a limit to all bounds that follow. */
+/* DTW of the series with the smallest bounds; it yields the limit of the second pass. */
 void tsn_search_take_first(tsn_search_progress *p);
 
-/* Second visit: what passes the bounds waits for DTW. */
+/* Second pass: series that pass the bounds wait for DTW. */
 void tsn_search_filter_part(tsn_search_progress *p, size_t first, size_t count,
                             const tsn_search_part_buffers *b);
 
-/* DTW of those that wait, the best first, until the bound of one removes it and
- * all behind it. */
+/* DTW of the waiting series in the order of their bounds, until a bound exceeds the
+ * limit, which removes the rest. */
 void tsn_search_run_waiting(tsn_search_progress *p);
 
 #endif

@@ -1,34 +1,66 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DTW of a batch of candidates, through the public interface. */
+/* Envelopes and DTW through the public functions of the modules lbkeogh and dtw. All
+ * calls of other modules are here. Arguments are checked and the workspace is large
+ * enough before a search starts, so these calls cannot fail. */
 #include <tsanom/dtw.h>
+#include <tsanom/lbkeogh.h>
 
+#include "core/size.h"
 #include "search/search_internal.h"
 
-static tsanom_dtw_options options_of(size_t radius, int32_t cost) {
+static tsanom_dtw_options dtw_options(size_t radius, int32_t cost) {
   tsanom_dtw_options options;
   tsanom_dtw_options_init(&options, sizeof options);
   options.radius = radius;
-  options.cost = cost == TSANOM_SEARCH_SQUARED ? TSANOM_DTW_SQUARED : TSANOM_DTW_ABSOLUTE;
+  options.cost = cost;
   return options;
 }
 
-tsanom_status tsn_search_distances_size(size_t n, size_t radius, int32_t cost,
-                                        const tsanom_exec *exec, size_t *bytes) {
-  tsanom_dtw_options options = options_of(radius, cost);
-  tsanom_exec alone = tsn_search_alone(exec);
-  return tsanom_dtw_one_to_many_workspace(n, n, TSN_SEARCH_BATCH, &options, &alone,
-                                          bytes);
+static tsanom_lbkeogh_options envelope_options(size_t radius) {
+  tsanom_lbkeogh_options options;
+  tsanom_lbkeogh_options_init(&options, sizeof options);
+  options.radius = radius;
+  return options;
 }
 
-tsanom_status tsn_search_distances(const double *query, size_t n,
-                                   const tsn_search_batch *batch, size_t radius,
-                                   int32_t cost, double cutoff, const tsanom_exec *exec,
-                                   void *work, size_t work_bytes, double *distances) {
-  tsanom_dtw_options options = options_of(radius, cost);
+static tsanom_exec one_thread(const tsanom_exec *exec) {
+  tsanom_exec alone = tsn_exec_for_object(exec);
+  alone.threads = 1;
+  return alone;
+}
+
+tsanom_status tsn_search_work_size(size_t n, size_t samples, size_t radius, int32_t cost,
+                                   const tsanom_exec *exec, size_t *bytes) {
+  tsanom_exec alone = one_thread(exec);
+  tsanom_lbkeogh_options envelope = envelope_options(radius);
+  tsanom_dtw_options dtw = dtw_options(radius, cost);
+  size_t envelope_bytes;
+  tsanom_status status =
+      tsanom_lbkeogh_envelope_workspace(samples, &envelope, &alone, &envelope_bytes);
+  if (status < 0) return status;
+  status = tsanom_dtw_one_to_many_workspace(n, n, TSN_SEARCH_BATCH, &dtw, &alone, bytes);
+  if (status < 0) return status;
+  *bytes = tsn_larger(*bytes, envelope_bytes);
+  return TSANOM_OK;
+}
+
+void tsn_search_envelope(const double *x, size_t n, size_t radius,
+                         const tsanom_exec *exec, void *work, size_t work_bytes,
+                         double *lower, double *upper) {
+  tsanom_exec alone = one_thread(exec);
+  tsanom_lbkeogh_options options = envelope_options(radius);
+  (void)tsanom_lbkeogh_envelope(x, n, &options, &alone, work, work_bytes, lower, upper);
+}
+
+void tsn_search_distances(const double *query, size_t n, const tsn_search_batch *batch,
+                          size_t radius, int32_t cost, double cutoff,
+                          const tsanom_exec *exec, void *work, size_t work_bytes,
+                          double *distances) {
+  tsanom_exec alone = one_thread(exec);
+  tsanom_dtw_options options = dtw_options(radius, cost);
   options.cutoff = cutoff;
-  tsanom_exec alone = tsn_search_alone(exec);
   size_t lengths[TSN_SEARCH_BATCH];
   for (size_t i = 0; i < batch->count; i++) lengths[i] = n;
-  return tsanom_dtw_one_to_many(query, n, batch->series, lengths, batch->count, NULL,
-                                &options, &alone, work, work_bytes, distances, NULL);
+  (void)tsanom_dtw_one_to_many(query, n, batch->series, lengths, batch->count, NULL,
+                               &options, &alone, work, work_bytes, distances, NULL);
 }

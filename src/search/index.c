@@ -1,38 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Building an index. */
+/* Building an index: for each series its normalized copy, envelope, ends and sums of
+ * segments. Series are independent of each other, so that threads share them. */
 #include "search/index.h"
 
 #include <stdatomic.h>
 #include <string.h>
-#include <tsanom/lbkeogh.h>
 
-#include "core/exec.h"
+#include "core/environment.h"
+#include "core/fault.h"
 #include "core/parallel.h"
+#include "core/size.h"
 
-/* Samples between two looks at the poll. */
+/* Samples between two polls. */
 enum { GRAIN = 1 << 16 };
 
+/* One call of _size, _init or _create. */
 typedef struct {
-  tsanom_search_index *index;
-  double *copy;                     /* NULL if the series are borrowed */
-  double *end[2 * TSN_SEARCH_ENDS]; /* the front ones, then those at the back */
-  double *largest;                  /* |sample| of every series */
-  double *sums;                     /* one row a thread */
-  unsigned char *scratch;           /* for envelopes, scratch_bytes a thread */
+  tsanom_search_options options;
+  tsanom_exec exec;
+  tsanom_series series; /* the caller's */
+  const tsn_search_kernels *kernels;
+  tsanom_search_index *index;       /* its place in the block */
+  tsanom_search_index made;         /* what will be written there */
+  double *copy;                     /* NULL if the samples are borrowed */
+  double *end[2 * TSN_SEARCH_ENDS]; /* those at the front, then those at the back */
+  double *largest;                  /* |sample| of each series */
+  double *sums;                     /* one row for each thread */
+  unsigned char *scratch;           /* for envelopes, scratch_bytes for each thread */
   size_t scratch_bytes;
-} parts;
-
-static size_t padded(size_t length) {
-  enum { LINE = TSN_ARENA_ALIGN / sizeof(double) };
-  return length > SIZE_MAX - LINE ? SIZE_MAX : (length + LINE - 1) / LINE * LINE;
-}
-
-static tsanom_lbkeogh_options envelope_options(size_t radius) {
-  tsanom_lbkeogh_options options;
-  tsanom_lbkeogh_options_init(&options, sizeof options);
-  options.radius = radius;
-  return options;
-}
+  _Atomic size_t rejected; /* the first series with a bad sample; TSANOM_NONE: none */
+} build;
 
 static void *take_rows(tsn_arena *arena, size_t count, size_t row) {
   size_t samples;
@@ -40,215 +37,209 @@ static void *take_rows(tsn_arena *arena, size_t count, size_t row) {
   return tsn_arena_take(arena, samples, sizeof(double));
 }
 
-static tsanom_status layout(tsn_arena *arena, size_t count, size_t length,
-                            const tsanom_search_options *options, const tsanom_exec *exec,
-                            parts *p) {
-  tsanom_lbkeogh_options envelope = envelope_options(options->radius);
-  tsanom_exec alone = tsn_search_alone(exec);
-  tsanom_status status =
-      tsanom_lbkeogh_envelope_workspace(length, &envelope, &alone, &p->scratch_bytes);
-  if (status < 0) return status;
-  p->index = tsn_arena_take(arena, 1, sizeof *p->index);
-  size_t row = padded(length);
-  p->copy = options->borrow ? NULL : take_rows(arena, count, row);
-  double *lower = take_rows(arena, count, row), *upper = take_rows(arena, count, row);
-  for (int k = 0; k < 2 * TSN_SEARCH_ENDS; k++) p->end[k] = take_rows(arena, count, 1);
-  double *zeros = take_rows(arena, count, 1), *ones = take_rows(arena, count, 1);
-  double *sums = take_rows(arena, count, TSN_SEARCH_SEGMENTS);
-  double *lower_sums = take_rows(arena, count, TSN_SEARCH_SEGMENTS);
-  double *upper_sums = take_rows(arena, count, TSN_SEARCH_SEGMENTS);
-  p->largest = take_rows(arena, count, 1);
-  p->sums = take_rows(arena, (size_t)exec->threads, row);
-  p->scratch = tsn_arena_take(arena, (size_t)exec->threads, p->scratch_bytes);
-  if (arena->overflow) return TSANOM_E_OVERFLOW;
-  if (p->index) {
-    *p->index = (tsanom_search_index){.count = count,
-                                      .length = length,
-                                      .row = row,
-                                      .lower = lower,
-                                      .upper = upper,
-                                      .zeros = zeros,
-                                      .ones = ones,
-                                      .cut = tsn_search_cut_of(length),
-                                      .sums = sums,
-                                      .lower_sums = lower_sums,
-                                      .upper_sums = upper_sums,
-                                      .radius = options->radius,
-                                      .cost = options->cost,
-                                      .z_normalize = options->z_normalize};
-  }
-  return TSANOM_OK;
+static void layout(tsn_arena *arena, void *context) {
+  build *b = context;
+  tsanom_search_index *made = &b->made;
+  size_t count = made->count, row = made->row, threads = (size_t)b->exec.threads;
+  b->index = tsn_arena_take(arena, 1, sizeof *b->index);
+  b->copy = b->options.borrow ? NULL : take_rows(arena, count, row);
+  made->lower = take_rows(arena, count, row);
+  made->upper = take_rows(arena, count, row);
+  for (int k = 0; k < 2 * TSN_SEARCH_ENDS; k++) b->end[k] = take_rows(arena, count, 1);
+  made->zeros = take_rows(arena, count, 1);
+  made->ones = take_rows(arena, count, 1);
+  made->sums = take_rows(arena, count, TSN_SEARCH_SEGMENTS);
+  made->lower_sums = take_rows(arena, count, TSN_SEARCH_SEGMENTS);
+  made->upper_sums = take_rows(arena, count, TSN_SEARCH_SEGMENTS);
+  b->largest = take_rows(arena, count, 1);
+  b->sums = take_rows(arena, threads, row);
+  b->scratch = tsn_arena_take(arena, threads, b->scratch_bytes);
 }
 
-typedef struct {
-  const parts *parts;
-  const double *series;
-  size_t stride;
-  tsanom_exec exec;
-  _Atomic tsanom_status status;
-} build;
+/* Sums of segments of x, column i of `to`. */
+static void sum_segments(const build *b, const double *x, size_t i, int thread,
+                         double *to) {
+  const tsanom_search_index *made = &b->made;
+  double *sums = b->sums + (size_t)thread * made->row;
+  b->kernels->segment_sums(x + made->cut.first, made->cut.count, made->cut.length, sums);
+  for (size_t s = 0; s < made->cut.count; s++) to[s * made->count + i] = sums[s];
+}
 
-/* Of several faults one answer, whichever thread comes first: a sample that is
- * not finite before one that is too large. */
-static void note_status(build *b, tsanom_status status) {
-  tsanom_status none = TSANOM_OK;
-  if (status == TSANOM_E_NONFINITE) {
-    atomic_store(&b->status, status);
+/* The smallest rejected series is the same for every thread count, since all series are
+ * checked. */
+static void reject_series(build *b, size_t i) {
+  size_t before = atomic_load(&b->rejected);
+  while (i < before && !atomic_compare_exchange_weak(&b->rejected, &before, i)) continue;
+}
+
+/* The samples of series i as they are compared. */
+static const double *prepare(const build *b, size_t i) {
+  const double *x = tsn_series_at(&b->series, i);
+  size_t n = b->made.length;
+  if (!b->copy) return x;
+  double *copy = b->copy + i * b->made.row;
+  if (b->made.z_normalize) {
+    tsn_search_normalize(b->kernels, x, n, copy);
   } else {
-    atomic_compare_exchange_strong(&b->status, &none, status);
+    memcpy(copy, x, n * sizeof *x);
   }
+  return copy;
 }
 
-/* Sums of segments of series i, a column of `to`. */
-static void sum_segments(const build *b, const tsn_search_kernels *kernels,
-                         const double *x, size_t i, int thread, double *to) {
-  const tsanom_search_index *index = b->parts->index;
-  double *sums = b->parts->sums + (size_t)thread * index->row;
-  kernels->segment_sums(x + index->cut.first, index->cut.count, index->cut.length, sums);
-  for (size_t s = 0; s < index->cut.count; s++) to[s * index->count + i] = sums[s];
-}
-
-static void build_one(build *b, const tsn_search_kernels *kernels, size_t i, int thread) {
-  const parts *p = b->parts;
-  const tsanom_search_index *index = p->index;
-  const double *x = b->series + i * b->stride;
-  size_t n = index->length;
-  tsanom_status status = tsn_search_check(kernels, x, n, index->z_normalize);
-  if (status < 0) {
-    note_status(b, status);
+static void build_one(build *b, size_t i, int thread) {
+  const tsanom_search_index *made = &b->made;
+  size_t n = made->length;
+  if (tsn_search_first_bad(b->kernels, tsn_series_at(&b->series, i), n,
+                           made->z_normalize) < n) {
+    reject_series(b, i);
     return;
   }
-  if (p->copy) {
-    double *copy = p->copy + i * index->row;
-    if (index->z_normalize) {
-      tsn_search_normalize(kernels, x, n, copy);
-    } else {
-      memcpy(copy, x, n * sizeof *x);
-    }
-    x = copy;
-  }
-  tsanom_lbkeogh_options options = envelope_options(index->radius);
-  tsanom_lbkeogh_envelope(
-      x, n, &options, &b->exec, p->scratch + (size_t)thread * p->scratch_bytes,
-      p->scratch_bytes, index->lower + i * index->row, index->upper + i * index->row);
+  const double *x = prepare(b, i);
+  double *lower = made->lower + i * made->row, *upper = made->upper + i * made->row;
+  tsn_search_envelope(x, n, made->radius, &b->exec,
+                      b->scratch + (size_t)thread * b->scratch_bytes, b->scratch_bytes,
+                      lower, upper);
   for (size_t k = 0; k < TSN_SEARCH_ENDS; k++) {
-    p->end[k][i] = x[k < n ? k : 0];
-    p->end[TSN_SEARCH_ENDS + k][i] = x[k < n ? n - 1 - k : 0];
+    b->end[k][i] = x[k < n ? k : 0];
+    b->end[TSN_SEARCH_ENDS + k][i] = x[k < n ? n - 1 - k : 0];
   }
-  sum_segments(b, kernels, x, i, thread, index->sums);
-  sum_segments(b, kernels, index->lower + i * index->row, i, thread, index->lower_sums);
-  sum_segments(b, kernels, index->upper + i * index->row, i, thread, index->upper_sums);
-  p->largest[i] = kernels->largest(x, n);
-  index->zeros[i] = 0;
-  index->ones[i] = 1;
+  sum_segments(b, x, i, thread, made->sums);
+  sum_segments(b, lower, i, thread, made->lower_sums);
+  sum_segments(b, upper, i, thread, made->upper_sums);
+  b->largest[i] = b->kernels->largest(x, n);
+  made->zeros[i] = 0;
+  made->ones[i] = 1;
 }
 
 static void build_some(void *context, size_t begin, size_t end, int thread) {
-  build *b = context;
-  const tsn_search_kernels *kernels = tsn_search_kernels_at(b->exec.isa);
-  for (size_t i = begin; i < end; i++) build_one(b, kernels, i, thread);
+  for (size_t i = begin; i < end; i++) build_one(context, i, thread);
 }
 
-static tsanom_status build_all(const parts *p, const double *series, size_t stride,
-                               const tsanom_exec *exec) {
-  tsanom_search_index *index = p->index;
-  build b = {
-      .parts = p, .series = series, .stride = stride, .exec = tsn_search_alone(exec)};
-  size_t grain = 1 + GRAIN / index->length;
-  tsanom_status status =
-      tsn_parallel_for(exec, index->count, grain, build_some, &b, NULL);
-  if (status != TSANOM_OK) return status;
-  status = atomic_load(&b.status);
-  if (status < 0) return status;
-  index->largest = tsn_search_kernels_at(exec->isa)->largest(p->largest, index->count);
-  index->series = p->copy ? p->copy : series;
-  index->stride = p->copy ? index->row : stride;
-  index->ends.front_count = tsn_search_front(index->length);
-  index->ends.back_count = tsn_search_back(index->length);
-  for (size_t k = 0; k < TSN_SEARCH_ENDS; k++) {
-    index->ends.front[k] = p->end[k];
-    index->ends.back[k] = p->end[TSN_SEARCH_ENDS + k];
+static void finish(build *b) {
+  tsanom_search_index *made = &b->made;
+  made->largest = b->kernels->largest(b->largest, made->count);
+  made->series = b->series;
+  if (b->copy) {
+    made->series.data = b->copy;
+    made->series.ld = made->row;
+    made->series.pointers = NULL;
   }
-  return TSANOM_OK;
+  made->ends.front_count = tsn_search_front(made->length);
+  made->ends.back_count = tsn_search_back(made->length);
+  for (size_t k = 0; k < TSN_SEARCH_ENDS; k++) {
+    made->ends.front[k] = b->end[k];
+    made->ends.back[k] = b->end[TSN_SEARCH_ENDS + k];
+  }
+  *b->index = *made;
 }
 
-/* What _size, _init and _create check alike; the size is measured. */
-static tsanom_status prepare(size_t count, size_t length,
-                             const tsanom_search_options *options,
-                             const tsanom_exec *exec, tsanom_search_options *own_options,
-                             tsanom_exec *own_exec, tsn_arena *measured) {
-  tsanom_status status = tsn_search_read_options(own_options, options);
+static tsanom_status build_all(build *b) {
+  b->kernels = tsn_search_kernels_at(b->exec.isa);
+  atomic_init(&b->rejected, TSANOM_NONE);
+  size_t n = b->made.length;
+  tsanom_status status =
+      tsn_parallel_for(&b->exec, b->made.count, 1 + GRAIN / n, build_some, b, NULL);
+  if (status != TSANOM_OK) return status;
+  size_t i = atomic_load(&b->rejected);
+  if (i == TSANOM_NONE) {
+    finish(b);
+    return TSANOM_OK;
+  }
+  const double *x = tsn_series_at(&b->series, i);
+  size_t k = tsn_search_first_bad(b->kernels, x, n, b->made.z_normalize);
+  return tsn_reject_pair(&b->exec, tsn_search_bad_status(x[k]), "series", i, k);
+}
+
+/* Everything but the samples: exec is read. */
+static tsanom_status describe(build *b, size_t count, size_t length,
+                              const tsanom_search_options *options) {
+  tsanom_search_options *own = &b->options;
+  tsanom_status status = tsn_search_read_options(own, options, &b->exec);
   if (status < 0) return status;
-  if (own_options->borrow && own_options->z_normalize) return TSANOM_E_OPTION;
-  if ((status = tsn_exec_read(own_exec, exec)) < 0) return status;
-  if (count == 0 || length == 0) return TSANOM_E_COUNT;
-  *measured = tsn_arena_measure();
-  parts p;
-  return layout(measured, count, length, own_options, own_exec, &p);
+  const char *field = own->neighbors != 1               ? "options.neighbors"
+                      : own->exclusion != TSANOM_NONE   ? "options.exclusion"
+                      : own->borrow && own->z_normalize ? "options.borrow"
+                                                        : NULL;
+  if (field) return tsn_reject(&b->exec, TSANOM_E_OPTION, field);
+  enum { LINE = TSN_ARENA_ALIGN / sizeof(double) };
+  if (!tsn_array_fits(length, sizeof(double))) {
+    return tsn_reject(&b->exec, TSANOM_E_OVERFLOW, "length");
+  }
+  status = tsn_search_work_size(length, length, own->radius, own->cost, &b->exec,
+                                &b->scratch_bytes);
+  if (status < 0) return tsn_reject(&b->exec, status, "length");
+  b->made = (tsanom_search_index){.count = count,
+                                  .length = length,
+                                  .row = tsn_round_up(length, LINE),
+                                  .cut = tsn_search_cut_of(length),
+                                  .radius = own->radius,
+                                  .cost = own->cost,
+                                  .z_normalize = own->z_normalize};
+  return TSANOM_OK;
 }
 
 tsanom_status tsanom_search_index_size(size_t count, size_t length,
                                        const tsanom_search_options *options,
                                        const tsanom_exec *exec, size_t *bytes) {
-  tsanom_search_options own_options;
-  tsanom_exec own_exec;
-  tsn_arena measured;
-  if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status =
-      prepare(count, length, options, exec, &own_options, &own_exec, &measured);
-  return status < 0 ? status : tsn_arena_bytes(&measured, bytes);
+  build b;
+  tsanom_status status = tsn_exec_read(&b.exec, exec);
+  if (status < 0) return status;
+  if (!bytes) return tsn_reject(&b.exec, TSANOM_E_NULL, "bytes");
+  if (count == 0) return tsn_reject(&b.exec, TSANOM_E_COUNT, "count");
+  if (length == 0) return tsn_reject(&b.exec, TSANOM_E_COUNT, "length");
+  status = describe(&b, count, length, options);
+  if (status < 0) return status;
+  status = tsn_layout_bytes(layout, &b, bytes);
+  return status < 0 ? tsn_reject(&b.exec, status, "count") : status;
 }
 
-tsanom_status tsanom_search_index_init(void *memory, size_t bytes, const double *series,
-                                       size_t count, size_t length, size_t stride,
-                                       const tsanom_search_options *options,
-                                       const tsanom_exec *exec,
-                                       tsanom_search_index **index) {
-  tsanom_search_options own_options;
-  tsanom_exec own_exec;
-  tsn_arena measured;
-  if (!memory || !series || !index) return TSANOM_E_NULL;
+/* Build an index in `memory`, or, if that is NULL, in a block from the allocator. */
+static tsanom_status make(build *b, void *memory, size_t bytes,
+                          const tsanom_series *series,
+                          const tsanom_search_options *options,
+                          tsanom_search_index **index) {
+  if (!index) return tsn_reject(&b->exec, TSANOM_E_NULL, "index");
   tsanom_status status =
-      prepare(count, length, options, exec, &own_options, &own_exec, &measured);
+      tsn_search_read_series(&b->series, series, "series", 0, &b->exec);
   if (status < 0) return status;
-  if (stride < length) return TSANOM_E_COUNT;
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &own_exec, memory, bytes);
+  status = describe(b, b->series.count, b->series.length, options);
   if (status < 0) return status;
-  parts p;
-  layout(&workspace.arena, count, length, &own_options, &own_exec, &p);
-  status = build_all(&p, series, stride, &own_exec);
-  if (status == TSANOM_OK) *index = p.index;
+  status = tsn_object_place(&b->exec, layout, b, memory, bytes, &b->made.owner);
+  if (status < 0) return status;
+  tsn_environment before = tsn_environment_enter();
+  status = build_all(b);
+  tsn_environment_leave(before);
+  if (status == TSANOM_OK) {
+    *index = b->index;
+  } else {
+    tsn_object_release(&b->made.owner);
+  }
   return status;
 }
 
-tsanom_status tsanom_search_index_create(const double *series, size_t count,
-                                         size_t length, size_t stride,
+tsanom_status tsanom_search_index_init(void *memory, size_t bytes,
+                                       const tsanom_series *series,
+                                       const tsanom_search_options *options,
+                                       const tsanom_exec *exec,
+                                       tsanom_search_index **index) {
+  build b;
+  tsanom_status status = tsn_exec_read(&b.exec, exec);
+  if (status < 0) return status;
+  if (!memory) return tsn_reject(&b.exec, TSANOM_E_NULL, "memory");
+  return make(&b, memory, bytes, series, options, index);
+}
+
+tsanom_status tsanom_search_index_create(const tsanom_series *series,
                                          const tsanom_search_options *options,
                                          const tsanom_exec *exec,
                                          tsanom_search_index **index) {
-  tsanom_exec own_exec;
-  size_t bytes;
-  if (!series || !index) return TSANOM_E_NULL;
-  tsanom_status status = tsanom_search_index_size(count, length, options, exec, &bytes);
-  if (status < 0) return status;
-  if ((status = tsn_exec_read(&own_exec, exec)) < 0) return status;
-  void *block = own_exec.alloc(own_exec.alloc_user, bytes);
-  if (!block) return TSANOM_E_MEMORY;
-  tsanom_search_index *built;
-  status = tsanom_search_index_init(block, bytes, series, count, length, stride, options,
-                                    exec, &built);
-  if (status != TSANOM_OK) {
-    own_exec.dealloc(own_exec.alloc_user, block);
-    return status;
-  }
-  built->block = block;
-  built->dealloc = own_exec.dealloc;
-  built->alloc_user = own_exec.alloc_user;
-  *index = built;
-  return TSANOM_OK;
+  build b;
+  tsanom_status status = tsn_exec_read(&b.exec, exec);
+  return status < 0 ? status : make(&b, NULL, 0, series, options, index);
 }
 
 void tsanom_search_index_destroy(tsanom_search_index *index) {
-  if (index && index->block) index->dealloc(index->alloc_user, index->block);
+  if (!index) return;
+  tsn_object owner = index->owner;
+  tsn_object_release(&owner);
 }

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The nearest series of an index: groups of queries, arguments and workspace. */
-#include <tsanom/lbkeogh.h>
-
-#include "core/exec.h"
+/* tsanom_search_nearest(): arguments, workspace, and groups of queries. */
+#include "core/fault.h"
 #include "core/parallel.h"
+#include "core/size.h"
 #include "search/cascade.h"
 
 typedef tsn_search_plan plan;
 typedef tsn_search_progress progress;
 
-/* Queries that one thread takes through the index together: a part of the index
- * that fits the cache serves them all. */
+/* Queries of a group, which one thread takes through the index together: a part of the
+ * index that fits in the cache serves all of them. */
 enum { GROUP = 16, PART_SAMPLES = 1 << 14, SAMPLES_PER_POLL = 1 << 26 };
 
-/* The first DTWs are a batch, of a small index a share. */
+/* The first DTWs are one batch, or in a small index one of this many series. */
 enum { FIRST_SHARE = 32 };
 
-/* What one thread works in. */
+/* Buffers of one thread. */
 typedef struct {
   progress queries[GROUP];
   tsn_search_part_buffers part;
 } buffers;
 
+/* One call. */
 typedef struct {
-  tsn_search_plan plan;
+  plan plan;
   buffers *buffers;
 } search;
 
-/* Visit the index part by part, each for all queries. */
+/* Visit the index part by part, each part for all queries. */
 static void each_part(buffers *b, size_t queries,
                       void visit(progress *p, size_t first, size_t count,
                                  const tsn_search_part_buffers *b)) {
@@ -54,71 +54,53 @@ static void search_group(void *context, size_t begin, size_t end, int thread) {
   }
 }
 
-static tsanom_status work_size(const tsanom_search_index *index, const tsanom_exec *exec,
-                               size_t *bytes) {
-  tsanom_lbkeogh_options options;
-  tsanom_lbkeogh_options_init(&options, sizeof options);
-  options.radius = index->radius;
-  tsanom_exec alone = tsn_search_alone(exec);
-  size_t envelope;
-  tsanom_status status =
-      tsanom_lbkeogh_envelope_workspace(index->length, &options, &alone, &envelope);
-  if (status < 0) return status;
-  status =
-      tsn_search_distances_size(index->length, index->radius, index->cost, exec, bytes);
-  if (*bytes < envelope) *bytes = envelope;
-  return status;
-}
-
-static buffers *layout(tsn_arena *arena, const plan *s) {
-  size_t length = s->index->length,
-         room = s->first > TSN_SEARCH_WAITING ? s->first : TSN_SEARCH_WAITING;
-  if (room > s->index->count) room = s->index->count;
-  buffers *all = tsn_arena_take(arena, (size_t)s->exec->threads, sizeof *all);
-  for (int t = 0; t < s->exec->threads; t++) {
-    double *bounds = tsn_arena_take(arena, s->part, sizeof(double));
-    double *other = tsn_arena_take(arena, s->part, sizeof(double));
-    double *sums = tsn_arena_take(arena, length, sizeof(double));
+static void layout(tsn_arena *arena, void *context) {
+  search *call = context;
+  const plan *s = &call->plan;
+  size_t length = s->index->length, threads = (size_t)s->exec.threads;
+  size_t waiting = tsn_smaller(tsn_larger(s->first, TSN_SEARCH_WAITING), s->index->count);
+  call->buffers = tsn_arena_take(arena, threads, sizeof *call->buffers);
+  for (size_t t = 0; t < threads; t++) {
+    buffers *own = call->buffers ? call->buffers + t : NULL;
+    tsn_search_part_buffers part = {
+        .bounds = tsn_arena_take(arena, s->part, sizeof(double)),
+        .other = tsn_arena_take(arena, s->part, sizeof(double)),
+        .sums = tsn_arena_take(arena, length, sizeof(double))};
     void *work = tsn_arena_take(arena, 1, s->work_bytes);
-    if (all) {
-      all[t].part.bounds = bounds;
-      all[t].part.other = other;
-      all[t].part.sums = sums;
-    }
+    if (own) own->part = part;
     for (size_t q = 0; q < GROUP; q++) {
       progress p = {.work = work,
                     .query = tsn_arena_take(arena, length, sizeof(double)),
                     .lower = tsn_arena_take(arena, length, sizeof(double)),
                     .upper = tsn_arena_take(arena, length, sizeof(double)),
                     .taken = tsn_arena_take(arena, s->first, sizeof(size_t)),
-                    .heap = tsn_arena_take(arena, room, sizeof(tsn_search_ranked))};
-      if (all) all[t].queries[q] = p;
+                    .heap = tsn_arena_take(arena, waiting, sizeof(tsn_search_ranked))};
+      if (own) own->queries[q] = p;
     }
   }
-  return all;
 }
 
-/* Everything but the queries. */
-static tsanom_status describe(const tsanom_search_index *index, size_t neighbours,
-                              const tsanom_exec *exec, tsanom_exec *own_exec, plan *s) {
-  tsanom_status status = tsn_exec_read(own_exec, exec);
-  if (status < 0) return status;
-  if (neighbours == 0 || neighbours > index->count) return TSANOM_E_COUNT;
-  size_t first = 1 + index->count / FIRST_SHARE;
-  if (first > TSN_SEARCH_BATCH) first = TSN_SEARCH_BATCH;
-  if (first < neighbours) first = neighbours;
-  *s = (plan){.index = index,
-              .neighbours = neighbours,
-              .exec = own_exec,
-              .first = first,
-              .part = 1 + PART_SAMPLES / index->length};
-  return work_size(index, own_exec, &s->work_bytes);
+/* Everything but the queries: exec is read. */
+static tsanom_status describe(plan *s, const tsanom_search_index *index,
+                              size_t neighbors) {
+  if (!index) return tsn_reject(&s->exec, TSANOM_E_NULL, "index");
+  if (neighbors == 0 || neighbors > index->count) {
+    return tsn_reject(&s->exec, TSANOM_E_COUNT, "neighbors");
+  }
+  s->index = index;
+  s->neighbors = neighbors;
+  s->first = tsn_smaller(1 + index->count / FIRST_SHARE, TSN_SEARCH_BATCH);
+  s->first = tsn_larger(s->first, neighbors);
+  s->part = 1 + PART_SAMPLES / index->length;
+  tsanom_status status = tsn_search_work_size(index->length, index->length, index->radius,
+                                              index->cost, &s->exec, &s->work_bytes);
+  return status < 0 ? tsn_reject(&s->exec, status, "index") : status;
 }
 
-/* Enough groups for every thread, and a look at the poll now and then. Results
+/* Small enough that every thread gets groups and the poll is called regularly. Results
  * and reports do not depend on it. */
 static size_t group_size(const plan *s, size_t queries) {
-  size_t parts = 4 * (size_t)s->exec->threads;
+  size_t parts = 4 * (size_t)s->exec.threads;
   size_t group = queries / parts + (queries % parts != 0);
   size_t polled = 1 + SAMPLES_PER_POLL / s->index->length / s->index->count;
   if (group > polled) group = polled;
@@ -126,57 +108,63 @@ static size_t group_size(const plan *s, size_t queries) {
 }
 
 tsanom_status tsanom_search_nearest_workspace(const tsanom_search_index *index,
-                                              size_t neighbours, const tsanom_exec *exec,
+                                              size_t neighbors, const tsanom_exec *exec,
                                               size_t *bytes) {
-  tsanom_exec own_exec;
-  plan s;
-  if (!index || !bytes) return TSANOM_E_NULL;
-  tsanom_status status = describe(index, neighbours, exec, &own_exec, &s);
+  search call = {.buffers = NULL};
+  tsanom_status status = tsn_exec_read(&call.plan.exec, exec);
   if (status < 0) return status;
-  tsn_arena arena = tsn_arena_measure();
-  layout(&arena, &s);
-  return tsn_arena_bytes(&arena, bytes);
+  if (!bytes) return tsn_reject(&call.plan.exec, TSANOM_E_NULL, "bytes");
+  status = describe(&call.plan, index, neighbors);
+  if (status < 0) return status;
+  status = tsn_layout_bytes(layout, &call, bytes);
+  return status < 0 ? tsn_reject(&call.plan.exec, status, "neighbors") : status;
 }
 
-static tsanom_status check_queries(const plan *s, size_t query_count) {
-  const tsn_search_kernels *kernels = tsn_search_kernels_at(s->exec->isa);
-  tsanom_status worst = TSANOM_OK;
-  for (size_t i = 0; i < query_count && worst != TSANOM_E_NONFINITE; i++) {
-    tsanom_status status = tsn_search_check(kernels, s->queries + i * s->stride,
-                                            s->index->length, s->index->z_normalize);
-    if (status < 0) worst = status;
+static tsanom_status check_queries(const plan *s) {
+  const tsn_search_kernels *kernels = tsn_search_kernels_at(s->exec.isa);
+  size_t n = s->index->length;
+  for (size_t i = 0; i < s->queries.count; i++) {
+    const double *x = tsn_series_at(&s->queries, i);
+    size_t k = tsn_search_first_bad(kernels, x, n, s->index->z_normalize);
+    if (k == n) continue;
+    return tsn_reject_pair(&s->exec, tsn_search_bad_status(x[k]), "queries", i, k);
   }
-  return worst;
+  return TSANOM_OK;
 }
 
+static tsanom_status run(void *context) {
+  search *call = context;
+  plan *s = &call->plan;
+  size_t queries = s->queries.count;
+  tsanom_status status = check_queries(s);
+  if (status < 0) return status;
+  return tsn_parallel_for(&s->exec, queries, group_size(s, queries), search_group, call,
+                          NULL);
+}
+
+/* The outputs are written through the plan.
+ * NOLINTBEGIN(readability-non-const-parameter) */
 tsanom_status tsanom_search_nearest(const tsanom_search_index *index,
-                                    const double *queries, size_t query_count,
-                                    size_t stride, size_t neighbours,
-                                    const tsanom_exec *exec, void *work,
-                                    size_t work_bytes, size_t *indices, double *distances,
-                                    tsanom_search_report *reports) {
-  tsanom_exec own_exec;
-  search s;
-  if (!index || !queries || !indices || !distances) return TSANOM_E_NULL;
-  tsanom_status status = describe(index, neighbours, exec, &own_exec, &s.plan);
+                                    const tsanom_series *queries, size_t neighbors,
+                                    const tsanom_exec *exec, size_t *indices,
+                                    double *distances, tsanom_search_report *reports) {
+  search call = {
+      .plan = {.indices = indices, .distances = distances, .reports = reports}};
+  plan *s = &call.plan;
+  size_t count;
+  tsanom_status status = tsn_exec_read(&s->exec, exec);
   if (status < 0) return status;
-  if (query_count == 0 || stride < index->length) return TSANOM_E_COUNT;
-  s.plan.queries = queries;
-  s.plan.stride = stride;
-  s.plan.indices = indices;
-  s.plan.distances = distances;
-  s.plan.reports = reports;
-  tsn_arena measured = tsn_arena_measure();
-  layout(&measured, &s.plan);
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &own_exec, work, work_bytes);
+  if (!indices) return tsn_reject(&s->exec, TSANOM_E_NULL, "indices");
+  if (!distances) return tsn_reject(&s->exec, TSANOM_E_NULL, "distances");
+  status = describe(s, index, neighbors);
   if (status < 0) return status;
-  status = check_queries(&s.plan, query_count);
-  if (status == TSANOM_OK) {
-    s.buffers = layout(&workspace.arena, &s.plan);
-    status = tsn_parallel_for(&own_exec, query_count, group_size(&s.plan, query_count),
-                              search_group, &s, NULL);
+  status =
+      tsn_search_read_series(&s->queries, queries, "queries", index->length, &s->exec);
+  if (status < 0) return status;
+  if (__builtin_mul_overflow(s->queries.count, neighbors, &count) ||
+      !tsn_array_fits(count, sizeof *reports)) {
+    return tsn_reject(&s->exec, TSANOM_E_OVERFLOW, "neighbors");
   }
-  tsn_workspace_close(&workspace);
-  return status;
+  return tsn_workspace_run(&s->exec, layout, run, &call);
 }
+/* NOLINTEND(readability-non-const-parameter) */

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options, normalisation and margins. */
+/* Options, input checks, normalization, and the margin of lower bounds. */
 #include <tsanom/search.h>
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 
-#include "core/exec.h"
+#include "core/environment.h"
+#include "core/fault.h"
+#include "core/series.h"
+#include "core/size.h"
 #include "core/versioned.h"
 #include "search/search_internal.h"
 
 static const tsanom_search_options defaults = {.struct_size = sizeof defaults,
-                                               .radius = SIZE_MAX,
-                                               .neighbours = 1,
-                                               .exclusion = SIZE_MAX,
-                                               .cost = TSANOM_SEARCH_ABSOLUTE};
+                                               .radius = TSANOM_NONE,
+                                               .neighbors = 1,
+                                               .exclusion = TSANOM_NONE,
+                                               .cost = TSANOM_COST_ABSOLUTE};
 
 static const tsn_versioned options_type = {.size = sizeof(tsanom_search_options),
                                            .first_size = sizeof(tsanom_search_options),
@@ -24,26 +29,71 @@ tsanom_status tsanom_search_options_init(tsanom_search_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-static int is_flag(int32_t value) {
+size_t tsanom_search_options_size(void) {
+  return sizeof(tsanom_search_options);
+}
+
+static bool is_flag(int32_t value) {
   return value == 0 || value == 1;
 }
 
 tsanom_status tsn_search_read_options(tsanom_search_options *own,
-                                      const tsanom_search_options *caller) {
+                                      const tsanom_search_options *caller,
+                                      const tsanom_exec *exec) {
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
+  if (status < 0) return tsn_reject(exec, status, "options.struct_size");
+  const char *field = own->cost < TSANOM_COST_ABSOLUTE || own->cost > TSANOM_COST_SQUARED
+                          ? "options.cost"
+                      : !is_flag(own->z_normalize) ? "options.z_normalize"
+                      : !is_flag(own->borrow)      ? "options.borrow"
+                      : own->reserved0 != 0        ? "options.reserved0"
+                                                   : NULL;
+  return field ? tsn_reject(exec, TSANOM_E_OPTION, field) : TSANOM_OK;
+}
+
+/* Reject a field of the set of series `name`. */
+static tsanom_status reject_field(const tsanom_exec *exec, tsanom_status status,
+                                  const char *name, const char *field, size_t element) {
+  char argument[64];
+  (void)snprintf(argument, sizeof argument, "%s.%s", name, field);
+  return tsn_reject_at(exec, status, argument, element);
+}
+
+tsanom_status tsn_search_read_series(tsanom_series *own, const tsanom_series *caller,
+                                     const char *name, size_t length,
+                                     const tsanom_exec *exec) {
+  tsanom_status status = tsn_series_read(own, caller, name, exec);
   if (status < 0) return status;
-  int known = own->cost == TSANOM_SEARCH_ABSOLUTE || own->cost == TSANOM_SEARCH_SQUARED;
-  if (!known || own->neighbours == 0 || !is_flag(own->z_normalize) ||
-      !is_flag(own->borrow) || own->reserved0 != 0) {
-    return TSANOM_E_OPTION;
+  if (own->dimensions != 1) {
+    return reject_field(exec, TSANOM_E_OPTION, name, "dimensions", TSANOM_NONE);
   }
+  if (own->stride != 1) {
+    return reject_field(exec, TSANOM_E_OPTION, name, "stride", TSANOM_NONE);
+  }
+  if (length == 0) length = tsn_series_length(own, 0);
+  if (!own->lengths && own->length != length) {
+    return reject_field(exec, TSANOM_E_COUNT, name, "length", TSANOM_NONE);
+  }
+  for (size_t i = 0; own->lengths && i < own->count; i++) {
+    if (own->lengths[i] == length) continue;
+    return reject_field(exec, TSANOM_E_COUNT, name, "lengths", i);
+  }
+  own->length = length;
+  own->lengths = NULL;
   return TSANOM_OK;
 }
 
-tsanom_status tsn_search_check(const tsn_search_kernels *kernels, const double *x,
-                               size_t n, int32_t z_normalize) {
-  if (kernels->within(x, n, z_normalize ? TSN_SEARCH_LARGEST : DBL_MAX)) return TSANOM_OK;
-  return kernels->within(x, n, DBL_MAX) ? TSANOM_E_VALUE : TSANOM_E_NONFINITE;
+size_t tsn_search_first_bad(const tsn_search_kernels *kernels, const double *x, size_t n,
+                            int32_t z_normalize) {
+  double largest = z_normalize ? TSN_SEARCH_LARGEST : DBL_MAX;
+  if (kernels->within(x, n, largest)) return n;
+  size_t k = 0;
+  while (k < n && fabs(x[k]) <= largest) k++;
+  return k;
+}
+
+tsanom_status tsn_search_bad_status(double sample) {
+  return isfinite(sample) ? TSANOM_E_VALUE : TSANOM_E_NONFINITE;
 }
 
 void tsn_search_normalize(const tsn_search_kernels *kernels, const double *x, size_t n,
@@ -56,14 +106,19 @@ void tsn_search_normalize(const tsn_search_kernels *kernels, const double *x, si
 tsanom_status tsanom_search_normalize(const double *x, size_t n, const tsanom_exec *exec,
                                       double *out) {
   tsanom_exec own_exec;
-  if (!x || !out) return TSANOM_E_NULL;
   tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
-  if (n == 0) return TSANOM_E_COUNT;
+  if (!x) return tsn_reject(&own_exec, TSANOM_E_NULL, "x");
+  if (!out) return tsn_reject(&own_exec, TSANOM_E_NULL, "out");
+  if (n == 0) return tsn_reject(&own_exec, TSANOM_E_COUNT, "n");
+  if (!tsn_array_fits(n, sizeof *x)) return tsn_reject(&own_exec, TSANOM_E_OVERFLOW, "n");
   const tsn_search_kernels *kernels = tsn_search_kernels_at(own_exec.isa);
-  status = tsn_search_check(kernels, x, n, 1);
-  if (status == TSANOM_OK) tsn_search_normalize(kernels, x, n, out);
-  return status;
+  size_t bad = tsn_search_first_bad(kernels, x, n, 1);
+  if (bad < n) return tsn_reject_at(&own_exec, tsn_search_bad_status(x[bad]), "x", bad);
+  tsn_environment before = tsn_environment_enter();
+  tsn_search_normalize(kernels, x, n, out);
+  tsn_environment_leave(before);
+  return TSANOM_OK;
 }
 
 void tsn_search_query_ends(const double *query, size_t n, tsn_search_kim *kim) {
@@ -75,7 +130,7 @@ void tsn_search_query_ends(const double *query, size_t n, tsn_search_kim *kim) {
 
 double tsn_search_limit(double distance, size_t n, int32_t cost, double error) {
   double length = (double)n, limit;
-  if (cost == TSANOM_SEARCH_SQUARED) {
+  if (cost == TSANOM_COST_SQUARED) {
     double root = sqrt(distance) + 4 * error * sqrt(length);
     limit = root * root;
   } else {

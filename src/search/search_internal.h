@@ -1,28 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of this room share. */
+/* Shared by the files of this module; README.md lists them in calling order. */
 #ifndef TSN_SEARCH_INTERNAL_H
 #define TSN_SEARCH_INTERNAL_H
 
 #include <tsanom/search.h>
 
 #include "core/arena.h"
+#include "core/exec.h"
 #include "search/search_kernel.h"
 
+/* Read the options. `own` has radius, cost and z_normalize in range; each function checks
+ * the fields that only some functions use. */
 tsanom_status tsn_search_read_options(tsanom_search_options *own,
-                                      const tsanom_search_options *caller);
+                                      const tsanom_search_options *caller,
+                                      const tsanom_exec *exec);
 
-/* Whether the samples can be searched: TSANOM_OK, _E_NONFINITE or _E_VALUE. */
-tsanom_status tsn_search_check(const tsn_search_kernels *kernels, const double *x,
-                               size_t n, int32_t z_normalize);
+/* Read a set of univariate series with contiguous samples, all of `length` samples (0: of
+ * one length). Afterwards own->length is the length of each. */
+tsanom_status tsn_search_read_series(tsanom_series *own, const tsanom_series *caller,
+                                     const char *name, size_t length,
+                                     const tsanom_exec *exec);
 
-/* Normalise by the two-pass moments. */
+/* The index of the first sample that cannot be searched; n: none. */
+size_t tsn_search_first_bad(const tsn_search_kernels *kernels, const double *x, size_t n,
+                            int32_t z_normalize);
+
+/* The status that rejects such a sample. */
+tsanom_status tsn_search_bad_status(double sample);
+
+/* Normalize with two-pass moments. */
 void tsn_search_normalize(const tsn_search_kernels *kernels, const double *x, size_t n,
                           double *out);
 
-/* The samples of a query that LB_KimFL looks at; mean and inverse are left. */
+/* The samples of a query that LB_KimFL uses; mean and inverse are not set. */
 void tsn_search_query_ends(const double *query, size_t n, tsn_search_kim *kim);
 
-/* How many samples LB_KimFL looks at, in front and at the back. */
+/* Numbers of samples that LB_KimFL uses at the front and at the back. */
 static inline size_t tsn_search_front(size_t n) {
   size_t half = (n + 1) / 2;
   return half < TSN_SEARCH_ENDS ? half : TSN_SEARCH_ENDS;
@@ -32,16 +45,15 @@ static inline size_t tsn_search_back(size_t n) {
   return n / 2 < TSN_SEARCH_ENDS ? n / 2 : TSN_SEARCH_ENDS;
 }
 
-/* What a bound must exceed for DTW to lie above `distance`, both being sums of
- * up to 2n terms with their rounding. `error` tells that a sample that should
- * be z was off by up to error (1 + |z|). In a term of LB_Keogh that counts, a
- * value of the envelope is no larger than the larger of the two samples that
- * it stands between; as both series have mean square at most 1, sums of n
- * absolute differences are off by less than 4 n error, and roots of sums of
- * squares by less than 4 error sqrt(n). */
+/* The value that a lower bound must exceed to imply that DTW exceeds `distance`; both are
+ * sums of up to 2n terms with rounding. `error`: a normalized sample z is known up to
+ * error (1 + |z|). In a nonzero term of LB_Keogh, a value of the envelope is between the
+ * two samples; since both series have mean square at most 1, sums of n absolute
+ * differences are off by less than 4 n error, and roots of sums of squares by less than
+ * 4 error sqrt(n). */
 double tsn_search_limit(double distance, size_t n, int32_t cost, double error);
 
-/* Candidates of one length that wait for DTW, to be run side by side. */
+/* Candidates of one length whose DTW is computed together. */
 enum { TSN_SEARCH_BATCH = 16 };
 
 typedef struct {
@@ -50,23 +62,23 @@ typedef struct {
   size_t count;
 } tsn_search_batch;
 
-/* Bytes that tsn_search_distances() works in. */
-tsanom_status tsn_search_distances_size(size_t n, size_t radius, int32_t cost,
-                                        const tsanom_exec *exec, size_t *bytes);
+/* distances.c: calls of the modules lbkeogh and dtw on one thread. `exec` is a checked
+ * exec, of which ISA level and allocator are used; `work` is the workspace. */
 
-/* DTW of the query to each of a batch; INFINITY for those above `cutoff`. exec
- * is a checked one, of which only ISA and allocator are used. */
-tsanom_status tsn_search_distances(const double *query, size_t n,
-                                   const tsn_search_batch *batch, size_t radius,
-                                   int32_t cost, double cutoff, const tsanom_exec *exec,
-                                   void *work, size_t work_bytes, double *distances);
+/* Bytes of workspace of both functions for a query of n samples and envelopes of up to
+ * `samples`. */
+tsanom_status tsn_search_work_size(size_t n, size_t samples, size_t radius, int32_t cost,
+                                   const tsanom_exec *exec, size_t *bytes);
 
-/* exec for one call inside a parallel region: one thread and no poll. */
-static inline tsanom_exec tsn_search_alone(const tsanom_exec *exec) {
-  tsanom_exec alone = *exec;
-  alone.threads = 1;
-  alone.poll = NULL;
-  return alone;
-}
+/* Envelope of n samples. */
+void tsn_search_envelope(const double *x, size_t n, size_t radius,
+                         const tsanom_exec *exec, void *work, size_t work_bytes,
+                         double *lower, double *upper);
+
+/* DTW of the query to each series of a batch; INFINITY above `cutoff`. */
+void tsn_search_distances(const double *query, size_t n, const tsn_search_batch *batch,
+                          size_t radius, int32_t cost, double cutoff,
+                          const tsanom_exec *exec, void *work, size_t work_bytes,
+                          double *distances);
 
 #endif

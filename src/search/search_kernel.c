@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Sums run in 32 lanes at every level and are added in one fixed tree, so that all levels
+ * return the same bits:
+ *
+ *     lane k = x[k] + x[k + 32] + x[k + 64] + ...,   then lanes k and k + 16, k + 8, ...
+ *
+ * Costs are compile-time arguments of inlined functions, which keeps branches out of the
+ * loops. */
 #include "search/search_kernel.h"
 
 #include <float.h>
 #include <math.h>
 
-/* Sums run in this many lanes at every level, so that all give the same bits. */
 enum { LANES = 32 };
 
 static inline double smaller(double a, double b) {
@@ -15,8 +21,8 @@ static inline double larger(double a, double b) {
   return a > b ? a : b;
 }
 
-/* Constant arguments choose among costs; a call through a pointer would keep
- * the loops from being vectorised, and compilers would rather share one copy. */
+/* Force inlining: the argument `cost` is constant at each call, and loops that branch on
+ * it or call through a pointer are not vectorized. */
 #define ALWAYS static inline __attribute__((always_inline))
 
 enum { ABSOLUTE, SQUARED, IDENTITY };
@@ -74,21 +80,21 @@ static void scale(const double *x, size_t n, double mean, double inverse, double
   for (size_t i = 0; i < n; i++) out[i] = (x[i] - mean) * inverse;
 }
 
-/* Sums of a window that moves by one sample, about the mean of them all. What
- * rounding has added to a sum of squares after `count` steps is at most about
- * (count + n) n u M^2, where M is the largest deviation from that mean and u
- * the unit roundoff; a window whose variance that may touch is computed anew. */
+/* Sums of a window that moves by one sample, about the mean of all samples. After `count`
+ * steps the rounding error of a sum of squares is at most about (count + n) n u M^2,
+ * where M is the largest deviation from that mean and u the unit roundoff. The moments of
+ * a window whose variance is not large against it are computed directly. */
 static void window_moments(const double *x, size_t count, size_t n, double *mean,
                            double *inverse) {
   double samples = (double)(count + n - 1);
-  double centre = sum_from(x, count + n - 1, 0, IDENTITY) / samples, largest = 0;
+  double center = sum_from(x, count + n - 1, 0, IDENTITY) / samples, largest = 0;
 #pragma omp simd reduction(max : largest)
   for (size_t i = 0; i < count + n - 1; i++) {
-    largest = larger(fabs(x[i] - centre), largest);
+    largest = larger(fabs(x[i] - center), largest);
   }
   double sum = 0, squares = 0, length = (double)n;
   for (size_t i = 0; i < n; i++) {
-    double d = x[i] - centre;
+    double d = x[i] - center;
     sum += d;
     squares += d * d;
   }
@@ -96,7 +102,7 @@ static void window_moments(const double *x, size_t count, size_t n, double *mean
     mean[i] = sum;
     inverse[i] = squares;
     if (i + 1 == count) break;
-    double out = x[i] - centre, in = x[i + n] - centre;
+    double out = x[i] - center, in = x[i + n] - center;
     sum += in - out;
     squares += in * in - out * out;
   }
@@ -107,7 +113,7 @@ static void window_moments(const double *x, size_t count, size_t n, double *mean
   for (size_t i = 0; i < count; i++) {
     double m = mean[i] / length, variance = inverse[i] / length - m * m;
     bool certain = variance > least;
-    mean[i] = m + centre;
+    mean[i] = m + center;
     inverse[i] = certain ? 1 / sqrt(variance) : -1;
     uncertain += !certain;
   }
@@ -118,18 +124,19 @@ static void window_moments(const double *x, size_t count, size_t n, double *mean
   }
 }
 
-ALWAYS double seen(const double *x, size_t i, double mean, double inverse) {
+ALWAYS double scaled_sample(const double *x, size_t i, double mean, double inverse) {
   return (x[i] - mean) * inverse;
 }
 
-/* Three samples at one end of the query, and what each of the bands of pairs
- * that end with them counts: 0 or 1, weights rather than branches. */
+/* Three samples at one end of the query, and the weight of each of the bands of pairs
+ * that end with them: 0 or 1, instead of a branch. */
 typedef struct {
   double q0, q1, q2, weight0, weight1, weight2;
 } query_end;
 
-/* The cheapest pairing of each sample x with those of the query up to its own
- * place, and the other way round. No arrays: loops over them are not vectorised. */
+/* LB_KimFL at one end: band k holds the pairs (i, j) with max(i, j) = k, and a warping
+ * path passes at least one pair of each band. Scalars, because loops over small arrays
+ * are not vectorized. */
 ALWAYS double bands(const query_end *e, double x0, double x1, double x2, int cost) {
   double band0 = cost_of(x0 - e->q0, cost);
   double band1 = smaller(cost_of(x1 - e->q1, cost),
@@ -154,16 +161,17 @@ ALWAYS void kim(const tsn_search_ends *ends, const tsn_search_kim *kim, size_t c
 #pragma omp simd
   for (size_t i = 0; i < count; i++) {
     double m = mean[i], s = inverse[i];
-    double begins =
-        bands(&front, seen(f0, i, m, s), seen(f1, i, m, s), seen(f2, i, m, s), cost);
+    double begins = bands(&front, scaled_sample(f0, i, m, s), scaled_sample(f1, i, m, s),
+                          scaled_sample(f2, i, m, s), cost);
     double ends_with =
-        bands(&back, seen(b0, i, m, s), seen(b1, i, m, s), seen(b2, i, m, s), cost);
+        bands(&back, scaled_sample(b0, i, m, s), scaled_sample(b1, i, m, s),
+              scaled_sample(b2, i, m, s), cost);
     bounds[i] = begins + ends_with;
   }
 }
 
-/* Every addition is monotone, so that a series that lies below another has no
- * larger sums. Reads run ahead of writes in the same array. */
+/* Addition is monotone, so that a series below another has no larger sums, in spite of
+ * rounding. Reads are ahead of writes in the same array. */
 static void segment_sums(const double *x, size_t count, size_t length, double *sums) {
   const double *from = x;
   for (; length > 1; length /= 2, from = sums) {
@@ -174,8 +182,8 @@ static void segment_sums(const double *x, size_t count, size_t length, double *s
   for (size_t i = 0; from == x && i < count; i++) sums[i] = x[i];
 }
 
-/* t + |t| is twice the distance of intervals that are t apart, without a branch
- * that would keep the loop from being vectorised. */
+/* t + |t| is twice the distance of intervals that are t apart; a branch would prevent
+ * vectorization. */
 ALWAYS void segments(const tsn_search_segments *segments, size_t first, size_t count,
                      double *restrict bounds, int cost) {
   double weight = cost == SQUARED ? 0.25 / (double)segments->length : 0.5;
@@ -205,7 +213,7 @@ ALWAYS double keogh_term(const tsn_search_keogh *p, size_t i, int scaled, int co
   return cost_of(c - smaller(larger(c, lower), upper), cost);
 }
 
-/* Samples between two looks at the limit. */
+/* Samples between two tests against the limit. */
 enum { BLOCK = 2 * LANES };
 
 ALWAYS double keogh(const tsn_search_keogh *problem, int scaled, int cost) {

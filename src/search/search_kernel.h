@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Moments, lower bounds and their inputs. Kernels that bound many candidates take arrays
+ * by candidate, so that a vector holds one value of 8 candidates. */
 #ifndef TSN_SEARCH_KERNEL_H
 #define TSN_SEARCH_KERNEL_H
 
@@ -7,36 +9,34 @@
 
 #include "core/isa.h"
 
-/* The samples at each end of a series that LB_KimFL looks at. */
+/* Samples at each end of a series that LB_KimFL uses. */
 enum { TSN_SEARCH_ENDS = 3 };
 
-/* Where those of many candidates lie: sample k from the front of candidate i
- * is front[k][i], and from the back back[k][i]. Of candidates too short for
- * disjoint ends only front_count and back_count are looked at, and the other
- * pointers repeat one of these. */
+/* The ends of many candidates: sample k from the front of candidate i is front[k][i], and
+ * from the back back[k][i]. Of candidates too short for disjoint ends only front_count
+ * and back_count samples are used; the other pointers repeat one of these. */
 typedef struct {
   const double *front[TSN_SEARCH_ENDS], *back[TSN_SEARCH_ENDS];
   size_t front_count, back_count;
 } tsn_search_ends;
 
-/* Each candidate is seen as (x - mean[i]) * inverse[i]. */
+/* Candidate i is compared as (x - mean[i]) * inverse[i]. */
 typedef struct {
   double query_front[TSN_SEARCH_ENDS], query_back[TSN_SEARCH_ENDS];
   const double *mean, *inverse;
 } tsn_search_kim;
 
-/* Series of which only sums over segments of `length` samples are looked at:
- * these lie between low and high, that of segment s and candidate i at
- * [s * stride + i]; those of the query between query_low and query_high. */
+/* Sums over segments of `length` samples: those of segment s and candidate i lie between
+ * low and high at [s * stride + i]; those of the query between query_low[s] and
+ * query_high[s]. */
 typedef struct {
   const double *low, *high;
   const double *query_low, *query_high;
   size_t stride, count, length;
 } tsn_search_segments;
 
-/* LB_Keogh of c against lower and upper, one of the two sides being seen as
- * (v - mean) * inverse. The sum is given up, and what it is by then returned,
- * when it exceeds `limit`. */
+/* LB_Keogh of c against lower and upper; one of the two sides is compared as
+ * (v - mean) * inverse. A sum that exceeds `limit` is abandoned and returned as it is. */
 typedef struct {
   const double *c, *lower, *upper;
   size_t n;
@@ -44,29 +44,29 @@ typedef struct {
 } tsn_search_keogh;
 
 typedef struct {
-  /* Whether all |x| <= limit; no for a NaN. */
+  /* Whether all |x| <= limit; false for NaN. */
   bool (*within)(const double *x, size_t n, double limit);
   double (*largest)(const double *x, size_t n); /* max |x| */
   /* Mean and the reciprocal of the standard deviation, 0 for a constant
-   * series. Here and below samples are within TSN_SEARCH_LARGEST. */
+   * series. From here on samples are within TSN_SEARCH_LARGEST. */
   void (*moments)(const double *x, size_t n, double *mean, double *inverse);
   /* out = (x - mean) * inverse; out may be x. */
   void (*scale)(const double *x, size_t n, double mean, double inverse, double *out);
   /* Moments of the windows x[i .. i + n), 0 <= i < count, such that every
    * sample v of a window has |(v - mean) * inverse - z| <= TSN_SEARCH_ERROR
-   * (1 + |z|), z being its exact normalisation. */
+   * (1 + |z|), z being its exact normalization. */
   void (*window_moments)(const double *x, size_t count, size_t n, double *mean,
                          double *inverse);
   void (*kim[2])(const tsn_search_ends *ends, const tsn_search_kim *kim, size_t count,
                  double *bounds);
-  /* Sums of the segments of x; sums has room for half the samples of `count`
-   * segments, and for count. */
+  /* Sums of the segments of x; `sums` holds half the samples of `count` segments, and
+   * `count` elements. */
   void (*segment_sums)(const double *x, size_t count, size_t length, double *sums);
-  /* bounds[i] = what candidate first + i must cost at least by its segments. */
+  /* bounds[i]: lower bound of candidate first + i by its segments. */
   void (*segments[2])(const tsn_search_segments *segments, size_t first, size_t count,
                       double *bounds);
-  double (*keogh[2])(const tsn_search_keogh *problem);          /* nothing scaled */
-  double (*keogh_series[2])(const tsn_search_keogh *problem);   /* c is */
+  double (*keogh[2])(const tsn_search_keogh *problem);          /* nothing is scaled */
+  double (*keogh_series[2])(const tsn_search_keogh *problem);   /* c is scaled */
   double (*keogh_envelope[2])(const tsn_search_keogh *problem); /* the envelope is */
 } tsn_search_kernels;                                           /* arrays are by cost */
 

@@ -9,8 +9,8 @@ static void sum_to(const tsn_search_kernels *kernels, const double *x, tsn_searc
   for (size_t s = 0; s < cut.count; s++) to[s] = work[s] + margin;
 }
 
-/* A sum of m samples by pairs is off by at most m log2(m) u M, where M is the
- * largest sample and u the unit roundoff; so is the sum it is compared with. */
+/* The error of a pairwise sum of m samples is at most m log2(m) u M, where M is the
+ * largest sample and u the unit roundoff; the sum of the candidate has the same error. */
 void tsn_search_sum_query(const tsn_search_kernels *kernels, const double *query,
                           const double *lower, const double *upper, size_t n,
                           double largest, double *work, tsn_search_query_sums *sums) {

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LB_Keogh from sums over segments of samples, after Y. Zhu and D. Shasha
- * (SIGMOD 2003, 181-192): the cost of a segment is at least that of its mean
- * against the mean of the envelope, the cost being convex. The samples at the
- * ends are left to LB_KimFL: of the bands of pairs that it looks at, no row or
- * column in between meets one (C. W. Tan et al., SDM 2019, 522-530), so that
- * the two bounds add up. */
+/* LB_Keogh from sums over segments of samples, after Y. Zhu and D. Shasha (SIGMOD 2003,
+ * 181-192): since the cost is convex, a segment of L samples costs at least L times the
+ * cost of its mean against the mean of the envelope.
+ *
+ *     samples   |front| segment | segment | ... | segment | rest |back|
+ *     bound       Kim    mean      mean            mean      none  Kim
+ *
+ * The samples at the ends are left to LB_KimFL. Its bands of pairs share no row or column
+ * with the samples in between (C. W. Tan et al., SDM 2019, 522-530), so that the two
+ * bounds can be added. */
 #ifndef TSN_SEARCH_SEGMENTS_H
 #define TSN_SEARCH_SEGMENTS_H
 
@@ -12,8 +16,7 @@
 
 enum { TSN_SEARCH_SEGMENTS = 16 };
 
-/* Segments of a series: from sample `first` on, `count` of `length` samples, a
- * power of 2. */
+/* Segments of a series: `count` of `length` samples, a power of 2, from `first`. */
 typedef struct {
   size_t first, count, length;
 } tsn_search_cut;
@@ -25,14 +28,14 @@ static inline tsn_search_cut tsn_search_cut_of(size_t n) {
   return (tsn_search_cut){first, middle / length, length};
 }
 
-/* Sums of a query and of its envelope, further apart by what rounding may do. */
+/* Sums of a query and of its envelope, widened by their rounding error. */
 typedef struct {
   double low[TSN_SEARCH_SEGMENTS], high[TSN_SEARCH_SEGMENTS];
   double lowest[TSN_SEARCH_SEGMENTS], highest[TSN_SEARCH_SEGMENTS];
   size_t count; /* 0 where sums might overflow */
 } tsn_search_query_sums;
 
-/* No |sample| of query and index exceeds `largest`; work holds half a series. */
+/* `largest`: bound of |sample| of query and index; `work` holds half a series. */
 void tsn_search_sum_query(const tsn_search_kernels *kernels, const double *query,
                           const double *lower, const double *upper, size_t n,
                           double largest, double *work, tsn_search_query_sums *sums);

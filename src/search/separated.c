@@ -18,7 +18,7 @@ void tsn_separated_insert(tsn_separated *set, size_t start, double distance) {
     size_t other = set->start[i], apart = start > other ? start - other : other - start;
     if (apart <= set->gap) near++, at = i;
   }
-  /* To replace two by one could raise the threshold. */
+  /* Replacing two windows by one could raise the threshold. */
   if (near > 1) return;
   if (near == 0 && set->count == set->wanted) at = farthest(set);
   if (at < set->count && distance >= set->distance[at]) return;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A threshold for the search of several matches that exclude each other.
  *
- * The matches are chosen greedily: the nearest window, then the nearest whose
- * start differs by more than e from every start taken. Distances known so far
- * do not bound the last of them, since a window found later may take the place
- * of two. But of windows whose starts differ by more than 2e from each other,
- * one match excludes at most one: while `wanted` of them have distances up to
- * d, each of the `wanted` greedy choices finds one of them left, and takes no
- * worse. */
+ * Matches are chosen greedily: the nearest window, then the nearest whose start differs
+ * by more than e from every chosen start. The k smallest distances known so far do not
+ * bound the last match, since a window found later may exclude two of them:
+ *
+ *     start    ----a----n----b----      a and b are more than e apart, n excludes both
+ *
+ * But a match excludes at most one of several windows whose starts differ by more than 2e
+ * from each other. If `wanted` such windows have distances up to d, each of the `wanted`
+ * greedy choices finds at least one of them left, so its distance is at most d. */
 #ifndef TSN_SEARCH_SEPARATED_H
 #define TSN_SEARCH_SEPARATED_H
 
@@ -20,13 +22,13 @@ typedef struct {
   size_t gap; /* 2e: starts differ by more */
 } tsn_separated;
 
-/* Take in a window if that may lower the threshold. */
+/* Add a window if that may lower the threshold. */
 void tsn_separated_insert(tsn_separated *set, size_t start, double distance);
 
-/* No window above it is among the matches; INFINITY as long as that is open. */
+/* An upper bound of the distances of all matches; INFINITY: not yet known. */
 double tsn_separated_threshold(const tsn_separated *set);
 
-/* Make `to`, of the same `wanted`, equal. */
+/* Copy a set of the same `wanted`. */
 void tsn_separated_copy(tsn_separated *to, const tsn_separated *from);
 
 #endif

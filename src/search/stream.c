@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The windows of a stream that are nearest to a query: rounds of chunks, and the
- * choice among what they found. */
+/* tsanom_search_stream(): rounds of chunks, then the greedy choice of matches.
+ *
+ *     round     1  2  3    4          5            ...  up to 128 chunks
+ *     chunks    #  #  ##   ####       ########
+ *
+ * Threads share the chunks of a round. A threshold learned in a chunk reaches other
+ * chunks only in the next round, so that the counts do not depend on which thread was
+ * faster; short rounds come first, because they find a threshold for the rest. */
 #include <math.h>
 #include <string.h>
-#include <tsanom/lbkeogh.h>
 
-#include "core/exec.h"
+#include "core/fault.h"
 #include "core/parallel.h"
+#include "core/size.h"
 #include "search/stream.h"
 
-/* The threshold passes between chunks only from round to round, so that it
- * does not depend on which thread was faster; rounds grow to this many. */
+/* Largest number of chunks of a round. */
 enum { ROUND = 128 };
 
 static void search_chunks(void *context, size_t begin, size_t end, int thread) {
@@ -20,7 +25,7 @@ static void search_chunks(void *context, size_t begin, size_t end, int thread) {
   }
 }
 
-/* The caller's poll, told of all rounds. */
+/* The caller's poll, with the progress of all rounds. */
 typedef struct {
   const tsanom_exec *exec;
   size_t before, total;
@@ -48,13 +53,12 @@ static void learn_from_round(tsn_stream_search *s, size_t chunks) {
   }
 }
 
-static tsanom_status search_all(tsn_stream_search *s, const tsanom_exec *exec) {
-  whole_poll whole = {.exec = exec, .total = s->chunks};
-  tsanom_exec round_exec = *exec;
+static tsanom_status search_all(tsn_stream_search *s) {
+  whole_poll whole = {.exec = &s->exec, .total = s->chunks};
+  tsanom_exec round_exec = s->exec;
   round_exec.poll = poll_whole;
   round_exec.poll_user = &whole;
   for (size_t done = 0; done < s->chunks;) {
-    /* Short rounds first, which find a threshold for the rest. */
     size_t size = done < 2 ? 1 : done < ROUND ? done : ROUND;
     if (size > s->chunks - done) size = s->chunks - done;
     whole.before = s->first_chunk = done;
@@ -66,7 +70,7 @@ static tsanom_status search_all(tsn_stream_search *s, const tsanom_exec *exec) {
   return TSANOM_OK;
 }
 
-/* Take out the windows that a match excludes. */
+/* Remove the windows that a match excludes. */
 static void exclude(tsn_stream_search *s, size_t start) {
   size_t first = start > s->exclusion ? start - s->exclusion : 0;
   size_t last =
@@ -80,7 +84,8 @@ static void exclude(tsn_stream_search *s, size_t start) {
   }
 }
 
-static size_t choose(tsn_stream_search *s, size_t *starts, double *distances) {
+/* Write the matches; returns their number. */
+static size_t choose(tsn_stream_search *s) {
   size_t found = 0;
   for (; found < s->wanted; found++) {
     size_t best = 0;
@@ -90,9 +95,13 @@ static size_t choose(tsn_stream_search *s, size_t *starts, double *distances) {
     if (isinf(s->least[best])) break;
     size_t start = best * TSN_STREAM_CHUNK;
     while (s->distance[start] > s->least[best]) start++;
-    starts[found] = start;
-    distances[found] = s->distance[start];
+    s->starts[found] = start;
+    s->distances[found] = s->distance[start];
     exclude(s, start);
+  }
+  for (size_t i = found; i < s->neighbors; i++) {
+    s->starts[i] = TSANOM_NONE;
+    s->distances[i] = INFINITY;
   }
   return found;
 }
@@ -111,7 +120,8 @@ static size_t plus(tsn_arena *arena, size_t a, size_t b) {
   return sum;
 }
 
-static void layout(tsn_arena *arena, tsn_stream_search *s, int threads) {
+static void layout(tsn_arena *arena, void *context) {
+  tsn_stream_search *s = context;
   size_t segment = plus(arena, TSN_STREAM_CHUNK, s->length), batch;
   if (__builtin_mul_overflow(s->length, TSN_SEARCH_BATCH, &batch)) arena->overflow = true;
   s->own_query = tsn_arena_take(arena, s->length, sizeof(double));
@@ -120,8 +130,8 @@ static void layout(tsn_arena *arena, tsn_stream_search *s, int threads) {
   s->distance = tsn_arena_take(arena, s->samples, sizeof(double));
   s->least = tsn_arena_take(arena, s->samples / TSN_STREAM_CHUNK + 1, sizeof(double));
   take_set(arena, s->wanted, s->exclusion, &s->best);
-  s->threads = tsn_arena_take(arena, (size_t)threads, sizeof *s->threads);
-  for (int t = 0; t < threads; t++) {
+  s->threads = tsn_arena_take(arena, (size_t)s->exec.threads, sizeof *s->threads);
+  for (int t = 0; t < s->exec.threads; t++) {
     tsn_stream_buffers b = {
         .mean = tsn_arena_take(arena, TSN_STREAM_CHUNK, sizeof(double)),
         .inverse = tsn_arena_take(arena, TSN_STREAM_CHUNK, sizeof(double)),
@@ -135,77 +145,78 @@ static void layout(tsn_arena *arena, tsn_stream_search *s, int threads) {
   }
 }
 
-/* Everything but the samples. */
-static tsanom_status describe(size_t query_length, size_t stream_length,
-                              const tsanom_search_options *options,
-                              const tsanom_exec *exec, tsanom_exec *own_exec,
-                              tsn_stream_search *s) {
+/* Everything but the samples: exec is read. */
+static tsanom_status describe(tsn_stream_search *s, size_t query_length,
+                              size_t stream_length,
+                              const tsanom_search_options *options) {
+  const tsanom_exec *exec = &s->exec;
   tsanom_search_options own;
-  tsanom_status status = tsn_search_read_options(&own, options);
+  tsanom_status status = tsn_search_read_options(&own, options, exec);
   if (status < 0) return status;
-  if ((status = tsn_exec_read(own_exec, exec)) < 0) return status;
-  if (query_length == 0 || query_length > stream_length) return TSANOM_E_COUNT;
-  size_t windows = stream_length - query_length + 1;
-  *s = (tsn_stream_search){
-      .length = query_length,
-      .samples = stream_length,
-      .windows = windows,
-      .chunks = (windows - 1) / TSN_STREAM_CHUNK + 1,
-      .exclusion = own.exclusion == SIZE_MAX ? query_length / 2 : own.exclusion,
-      .wanted = own.neighbours < stream_length ? own.neighbours : stream_length,
-      .radius = own.radius,
-      .cost = own.cost,
-      .z_normalize = own.z_normalize,
-      .exec = own_exec};
-  tsanom_lbkeogh_options envelope;
-  tsanom_lbkeogh_options_init(&envelope, sizeof envelope);
-  envelope.radius = own.radius;
-  tsanom_exec alone = tsn_search_alone(own_exec);
-  size_t segment, bytes;
-  if (__builtin_add_overflow(query_length, TSN_STREAM_CHUNK, &segment))
-    return TSANOM_E_OVERFLOW;
-  status = tsanom_lbkeogh_envelope_workspace(segment, &envelope, &alone, &bytes);
-  if (status < 0) return status;
-  status = tsn_search_distances_size(query_length, own.radius, own.cost, own_exec,
-                                     &s->work_bytes);
-  if (s->work_bytes < bytes) s->work_bytes = bytes;
-  return status;
+  if (own.borrow) return tsn_reject(exec, TSANOM_E_OPTION, "options.borrow");
+  if (own.neighbors == 0) return tsn_reject(exec, TSANOM_E_OPTION, "options.neighbors");
+  if (!tsn_array_fits(own.neighbors, sizeof(double))) {
+    return tsn_reject(exec, TSANOM_E_OVERFLOW, "options.neighbors");
+  }
+  if (query_length == 0) return tsn_reject(exec, TSANOM_E_COUNT, "query_length");
+  if (query_length > stream_length) {
+    return tsn_reject_text(exec, TSANOM_E_COUNT, "stream_length", TSANOM_NONE,
+                           "%zu samples; the query has %zu", stream_length, query_length);
+  }
+  if (!tsn_array_fits(stream_length, sizeof(double))) {
+    return tsn_reject(exec, TSANOM_E_OVERFLOW, "stream_length");
+  }
+  s->length = query_length;
+  s->samples = stream_length;
+  s->windows = stream_length - query_length + 1;
+  s->chunks = (s->windows - 1) / TSN_STREAM_CHUNK + 1;
+  s->exclusion = own.exclusion == TSANOM_NONE ? query_length / 2 : own.exclusion;
+  s->neighbors = own.neighbors;
+  s->wanted = tsn_smaller(own.neighbors, stream_length);
+  s->radius = own.radius;
+  s->cost = own.cost;
+  s->z_normalize = own.z_normalize;
+  status = tsn_search_work_size(query_length, query_length + TSN_STREAM_CHUNK, own.radius,
+                                own.cost, exec, &s->work_bytes);
+  return status < 0 ? tsn_reject(exec, status, "query_length") : status;
 }
 
 tsanom_status tsanom_search_stream_workspace(size_t query_length, size_t stream_length,
                                              const tsanom_search_options *options,
                                              const tsanom_exec *exec, size_t *bytes) {
-  tsanom_exec own_exec;
-  tsn_stream_search s;
-  if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status =
-      describe(query_length, stream_length, options, exec, &own_exec, &s);
+  tsn_stream_search s = {.query = NULL};
+  tsanom_status status = tsn_exec_read(&s.exec, exec);
   if (status < 0) return status;
-  tsn_arena arena = tsn_arena_measure();
-  layout(&arena, &s, own_exec.threads);
-  return tsn_arena_bytes(&arena, bytes);
+  if (!bytes) return tsn_reject(&s.exec, TSANOM_E_NULL, "bytes");
+  status = describe(&s, query_length, stream_length, options);
+  if (status < 0) return status;
+  status = tsn_layout_bytes(layout, &s, bytes);
+  return status < 0 ? tsn_reject(&s.exec, status, "stream_length") : status;
 }
 
-/* The query as compared, and its envelope. */
-static void read_query(tsn_stream_search *s, const double *query,
-                       const tsanom_exec *exec) {
+static tsanom_status check_samples(const tsn_stream_search *s, const double *x, size_t n,
+                                   const char *name) {
+  size_t k =
+      tsn_search_first_bad(tsn_search_kernels_at(s->exec.isa), x, n, s->z_normalize);
+  return k < n ? tsn_reject_at(&s->exec, tsn_search_bad_status(x[k]), name, k)
+               : TSANOM_OK;
+}
+
+/* Set the query as it is compared, and its envelope. */
+static void prepare_query(tsn_stream_search *s) {
   size_t n = s->length;
   if (s->z_normalize) {
-    tsn_search_normalize(tsn_search_kernels_at(exec->isa), query, n, s->own_query);
+    tsn_search_normalize(tsn_search_kernels_at(s->exec.isa), s->query, n, s->own_query);
   } else {
-    memcpy(s->own_query, query, n * sizeof *query);
+    memcpy(s->own_query, s->query, n * sizeof *s->query);
   }
-  tsanom_lbkeogh_options options;
-  tsanom_lbkeogh_options_init(&options, sizeof options);
-  options.radius = s->radius;
-  tsanom_exec alone = tsn_search_alone(exec);
-  tsanom_lbkeogh_envelope(s->own_query, n, &options, &alone, s->threads[0].work,
-                          s->work_bytes, s->lower, s->upper);
+  tsn_search_envelope(s->own_query, n, s->radius, &s->exec, s->threads[0].work,
+                      s->work_bytes, s->lower, s->upper);
 }
 
-static tsanom_search_report total_report(const tsn_stream_search *s, int threads) {
-  tsanom_search_report total = {.candidates = s->windows};
-  for (int t = 0; t < threads; t++) {
+static tsanom_search_report total_report(const tsn_stream_search *s, size_t found) {
+  tsanom_search_report total = {.candidates = s->windows, .found = found};
+  for (int t = 0; t < s->exec.threads; t++) {
     const tsanom_search_report *part = &s->threads[t].report;
     total.kim += part->kim;
     total.keogh += part->keogh;
@@ -216,38 +227,41 @@ static tsanom_search_report total_report(const tsn_stream_search *s, int threads
   return total;
 }
 
+static tsanom_status run(void *context) {
+  tsn_stream_search *s = context;
+  tsanom_status status = check_samples(s, s->query, s->length, "query");
+  if (status < 0) return status;
+  status = check_samples(s, s->stream, s->samples, "stream");
+  if (status < 0) return status;
+  prepare_query(s);
+  status = search_all(s);
+  if (status != TSANOM_OK) return status;
+  size_t found = choose(s);
+  if (s->report) *s->report = total_report(s, found);
+  return TSANOM_OK;
+}
+
+/* The outputs are written through the call.
+ * NOLINTBEGIN(readability-non-const-parameter) */
 tsanom_status tsanom_search_stream(const double *query, size_t query_length,
                                    const double *stream, size_t stream_length,
                                    const tsanom_search_options *options,
-                                   const tsanom_exec *exec, void *work, size_t work_bytes,
-                                   size_t *starts, double *distances, size_t *found,
-                                   tsanom_search_report *report) {
-  tsanom_exec own_exec;
-  tsn_stream_search s;
-  if (!query || !stream || !starts || !distances || !found) return TSANOM_E_NULL;
-  tsanom_status status =
-      describe(query_length, stream_length, options, exec, &own_exec, &s);
+                                   const tsanom_exec *exec, size_t *starts,
+                                   double *distances, tsanom_search_report *report) {
+  tsn_stream_search s = {.query = query,
+                         .stream = stream,
+                         .starts = starts,
+                         .distances = distances,
+                         .report = report};
+  tsanom_status status = tsn_exec_read(&s.exec, exec);
   if (status < 0) return status;
-  tsn_arena measured = tsn_arena_measure();
-  layout(&measured, &s, own_exec.threads);
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &own_exec, work, work_bytes);
-  if (status < 0) return status;
-  const tsn_search_kernels *kernels = tsn_search_kernels_at(own_exec.isa);
-  status = tsn_search_check(kernels, query, query_length, s.z_normalize);
-  if (status == TSANOM_OK) {
-    status = tsn_search_check(kernels, stream, stream_length, s.z_normalize);
-  }
-  if (status == TSANOM_OK) {
-    layout(&workspace.arena, &s, own_exec.threads);
-    s.stream = stream;
-    read_query(&s, query, &own_exec);
-    status = search_all(&s, &own_exec);
-  }
-  if (status == TSANOM_OK) {
-    *found = choose(&s, starts, distances);
-    if (report) *report = total_report(&s, own_exec.threads);
-  }
-  tsn_workspace_close(&workspace);
-  return status;
+  const char *missing = !query       ? "query"
+                        : !stream    ? "stream"
+                        : !starts    ? "starts"
+                        : !distances ? "distances"
+                                     : NULL;
+  if (missing) return tsn_reject(&s.exec, TSANOM_E_NULL, missing);
+  status = describe(&s, query_length, stream_length, options);
+  return status < 0 ? status : tsn_workspace_run(&s.exec, layout, run, &s);
 }
+/* NOLINTEND(readability-non-const-parameter) */

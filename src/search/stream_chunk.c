@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cascade of one chunk of a stream's windows. */
+/* The cascade of bounds for the windows of one chunk (T. Rakthanmanon et al., KDD 2012):
+ *
+ *     all windows     moments, LB_KimFL     8 windows per vector
+ *     each window     KimFL > limit         removed (kim)
+ *                     Keogh > limit         removed (keogh); the window is scaled on the
+ * fly Keogh reversed        removed (keogh_reversed); the envelope of the chunk is
+ * computed once, when first needed otherwise             DTW in batches of
+ * TSN_SEARCH_BATCH
+ *
+ * Moving sums normalize the windows for the bounds; the limit allows for their error. DTW
+ * uses exactly normalized copies. */
 #include <math.h>
-#include <tsanom/lbkeogh.h>
 
 #include "search/stream.h"
 
-/* A chunk under way. */
+/* A chunk in progress. */
 typedef struct {
   const tsn_stream_search *s;
   tsn_stream_buffers *b;
@@ -25,9 +34,8 @@ static void run_batch(chunk *c) {
   const tsn_stream_search *s = c->s;
   tsn_stream_buffers *b = c->b;
   double distances[TSN_SEARCH_BATCH], cutoff = tsn_separated_threshold(&b->best);
-  /* The arguments are checked and the workspace is there: it cannot fail. */
-  (void)tsn_search_distances(s->own_query, s->length, &c->batch, s->radius, s->cost,
-                             cutoff, s->exec, b->work, s->work_bytes, distances);
+  tsn_search_distances(s->own_query, s->length, &c->batch, s->radius, s->cost, cutoff,
+                       &s->exec, b->work, s->work_bytes, distances);
   for (size_t i = 0; i < c->batch.count; i++) {
     size_t start = c->batch.id[i];
     if (isinf(distances[i]) && !isinf(cutoff)) {
@@ -57,16 +65,13 @@ static void add_to_batch(chunk *c, size_t start) {
   if (c->batch.count == TSN_SEARCH_BATCH) run_batch(c);
 }
 
-/* The samples at the ends of a chunk may lie in fewer windows than their
- * neighbours; what their envelope lacks is in none of them. */
+/* One envelope of all samples of the chunk serves all its windows: it also covers samples
+ * outside a window, which only loosens the bound. What it lacks at the ends of the chunk
+ * is in none of its windows. */
 static void make_envelope(chunk *c) {
   const tsn_stream_search *s = c->s;
-  tsanom_lbkeogh_options options;
-  tsanom_lbkeogh_options_init(&options, sizeof options);
-  options.radius = s->radius;
-  tsanom_exec alone = tsn_search_alone(s->exec);
-  tsanom_lbkeogh_envelope(s->stream + c->first, c->count + s->length - 1, &options,
-                          &alone, c->b->work, s->work_bytes, c->b->lower, c->b->upper);
+  tsn_search_envelope(s->stream + c->first, c->count + s->length - 1, s->radius, &s->exec,
+                      c->b->work, s->work_bytes, c->b->lower, c->b->upper);
   c->enveloped = 1;
 }
 
@@ -123,7 +128,7 @@ static void bound_by_kim(const chunk *c) {
 void tsn_stream_search_chunk(const tsn_stream_search *s, size_t number, int thread) {
   chunk c = {.s = s,
              .b = s->threads + thread,
-             .kernels = tsn_search_kernels_at(s->exec->isa),
+             .kernels = tsn_search_kernels_at(s->exec.isa),
              .first = number * TSN_STREAM_CHUNK};
   size_t left = s->windows - c.first;
   c.count = left < TSN_STREAM_CHUNK ? left : TSN_STREAM_CHUNK;

@@ -18,9 +18,9 @@ tsanom_status tsn_spmd_optics_bytes(const tsn_spmd_input *input, size_t *bytes) 
   size_t dimensions = tsn_round_up(input->data.regions + 1, 8);
   tsanom_optics_options o = single_linkage();
   tsanom_status status =
-      tsanom_optics_workspace(processes, dimensions, &o, &input->inner, &order);
+      tsanom_optics_order_workspace(processes, dimensions, &o, &input->inner, &order);
   if (status < 0) return status;
-  status = tsanom_optics_split_workspace(processes, &input->inner, &split);
+  status = tsanom_optics_split_workspace(processes, NULL, &input->inner, &split);
   if (status >= 0) *bytes = tsn_larger(order, split);
   return status;
 }
@@ -34,13 +34,21 @@ void tsn_spmd_optics_layout(tsn_arena *arena, const tsn_spmd_input *input,
   optics->label = tsn_arena_take(arena, processes, sizeof *optics->label);
 }
 
+static tsanom_optics_ordering ordering_of(const tsn_spmd_optics *optics) {
+  tsanom_optics_ordering ordering;
+  tsanom_optics_ordering_init(&ordering, sizeof ordering);
+  ordering.order = optics->order;
+  ordering.reachability = optics->reachability;
+  ordering.core_distance = optics->core;
+  return ordering;
+}
+
 tsanom_status tsn_spmd_order(const tsn_spmd_input *input, const tsn_spmd_points *points,
                              tsn_spmd_optics *optics) {
   tsanom_optics_options o = single_linkage();
+  tsanom_optics_ordering ordering = ordering_of(optics);
   return tsanom_optics_order(points->at, points->count, points->stride, points->stride,
-                             &o, &input->inner, input->inner.work,
-                             input->inner.work_bytes, optics->order, optics->reachability,
-                             NULL, optics->core, NULL);
+                             &o, &input->inner, &ordering);
 }
 
 tsanom_status tsn_spmd_cut(const tsn_spmd_input *input, tsn_spmd_optics *optics,
@@ -49,10 +57,10 @@ tsanom_status tsn_spmd_cut(const tsn_spmd_input *input, tsn_spmd_optics *optics,
   tsanom_optics_split_options_init(&o, sizeof o);
   o.resolution = resolution;
   size_t clusters = 0;
-  tsanom_status status =
-      tsanom_optics_split(optics->order, optics->reachability, optics->core,
-                          input->data.processes, &o, &input->inner, input->inner.work,
-                          input->inner.work_bytes, optics->label, &clusters, eps, NULL);
+  tsanom_optics_ordering ordering = ordering_of(optics);
+  ordering.n = input->data.processes;
+  tsanom_status status = tsanom_optics_split(&ordering, &o, &input->inner, optics->label,
+                                             &clusters, eps, NULL);
   if (clusters <= 1) *eps = INFINITY;
   return status;
 }

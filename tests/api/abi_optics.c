@@ -16,6 +16,14 @@ static_assert(offsetof(tsanom_optics_options, metric) == 24, "metric");
 static_assert(offsetof(tsanom_optics_options, search) == 28, "search");
 static_assert(sizeof(tsanom_optics_options) == 32, "size");
 
+static_assert(offsetof(tsanom_optics_ordering, struct_size) == 0, "struct_size");
+static_assert(offsetof(tsanom_optics_ordering, n) == 8, "n");
+static_assert(offsetof(tsanom_optics_ordering, order) == 16, "order");
+static_assert(offsetof(tsanom_optics_ordering, reachability) == 24, "reachability");
+static_assert(offsetof(tsanom_optics_ordering, predecessor) == 32, "predecessor");
+static_assert(offsetof(tsanom_optics_ordering, core_distance) == 40, "core_distance");
+static_assert(sizeof(tsanom_optics_ordering) == 48, "size");
+
 static_assert(offsetof(tsanom_optics_split_options, struct_size) == 0, "struct_size");
 static_assert(offsetof(tsanom_optics_split_options, significance) == 8, "significance");
 static_assert(offsetof(tsanom_optics_split_options, resolution) == 16, "resolution");

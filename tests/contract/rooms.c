@@ -198,10 +198,10 @@ static void lbkeogh(size_t n, const tsanom_exec *exec) {
 }
 
 static void search(size_t count, size_t length, const tsanom_exec *exec) {
-  enum { QUERIES = 8, NEIGHBOURS = 3 };
-  double *series = random_series(count * length, 6), distances[QUERIES * NEIGHBOURS];
+  enum { QUERIES = 8, NEIGHBORS = 3 };
+  double *series = random_series(count * length, 6), distances[QUERIES * NEIGHBORS];
   double *queries = random_series(QUERIES * length, 7);
-  size_t indices[QUERIES * NEIGHBOURS], bytes, found;
+  size_t indices[QUERIES * NEIGHBORS], bytes;
   tsanom_search_options options;
   tsanom_search_options_init(&options, sizeof options);
   options.radius = length / 10;
@@ -209,20 +209,27 @@ static void search(size_t count, size_t length, const tsanom_exec *exec) {
   NEED(tsanom_search_index_size(count, length, &options, exec, &bytes) == TSANOM_OK);
   void *memory = take(bytes, 1);
   tsanom_search_index *index = NULL;
-  WATCH(tsanom_search_index_init(memory, bytes, series, count, length, length, &options,
-                                 exec, &index));
-  NEED(tsanom_search_nearest_workspace(index, NEIGHBOURS, exec, &bytes) == TSANOM_OK);
-  void *work = take(bytes, 1);
-  WATCH(tsanom_search_nearest(index, queries, QUERIES, length, NEIGHBOURS, exec, work,
-                              bytes, indices, distances, NULL));
-  free(work);
-  options.neighbours = NEIGHBOURS;
+  tsanom_series series_set, query_set;
+  tsanom_series_init(&series_set, sizeof series_set);
+  series_set.count = count;
+  series_set.length = length;
+  series_set.data = series;
+  query_set = series_set;
+  query_set.count = QUERIES;
+  query_set.data = queries;
+  WATCH(tsanom_search_index_init(memory, bytes, &series_set, &options, exec, &index));
+  NEED(tsanom_search_nearest_workspace(index, NEIGHBORS, exec, &bytes) == TSANOM_OK);
+  tsanom_exec with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_search_nearest(index, &query_set, NEIGHBORS, &with_work, indices,
+                              distances, NULL));
+  free(with_work.work);
+  options.neighbors = NEIGHBORS;
   NEED(tsanom_search_stream_workspace(length, count * length, &options, exec, &bytes) ==
        TSANOM_OK);
-  work = take(bytes, 1);
-  WATCH(tsanom_search_stream(queries, length, series, count * length, &options, exec,
-                             work, bytes, indices, distances, &found, NULL));
-  free(work);
+  with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_search_stream(queries, length, series, count * length, &options,
+                             &with_work, indices, distances, NULL));
+  free(with_work.work);
   free(memory);
   free(queries);
   free(series);
@@ -360,28 +367,32 @@ static void optics(size_t n, const tsanom_exec *exec) {
   size_t *order = take(n, sizeof *order), *predecessor = take(n, sizeof *order);
   int32_t *labels = take(n, sizeof *labels);
   size_t bytes, clusters;
+  tsanom_optics_ordering ordering;
+  tsanom_optics_ordering_init(&ordering, sizeof ordering);
+  ordering.order = order;
+  ordering.reachability = reachability;
+  ordering.predecessor = predecessor;
+  ordering.core_distance = core_distance;
   for (int32_t way = TSANOM_OPTICS_SEARCH_EXHAUSTIVE; way <= TSANOM_OPTICS_SEARCH_TREE;
        way++) {
     tsanom_optics_options options;
     tsanom_optics_options_init(&options, sizeof options);
     options.search = way;
-    NEED(tsanom_optics_workspace(n, 2, &options, exec, &bytes) == TSANOM_OK);
-    void *work = take(bytes, 1);
-    WATCH(tsanom_optics_order(points, n, 2, 2, &options, exec, work, bytes, order,
-                              reachability, predecessor, core_distance, NULL));
-    free(work);
+    NEED(tsanom_optics_order_workspace(n, 2, &options, exec, &bytes) == TSANOM_OK);
+    tsanom_exec with_work = exec_with_work(exec, bytes);
+    WATCH(tsanom_optics_order(points, n, 2, 2, &options, &with_work, &ordering));
+    free(with_work.work);
   }
-  NEED(tsanom_optics_split_workspace(n, exec, &bytes) == TSANOM_OK);
-  void *work = take(bytes, 1);
-  WATCH(tsanom_optics_split(order, reachability, core_distance, n, NULL, exec, work,
-                            bytes, labels, &clusters, &cut, &probability));
-  free(work);
-  NEED(tsanom_optics_xi_workspace(n, exec, &bytes) == TSANOM_OK);
+  NEED(tsanom_optics_split_workspace(n, NULL, exec, &bytes) == TSANOM_OK);
+  tsanom_exec with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_optics_split(&ordering, NULL, &with_work, labels, &clusters, &cut,
+                            &probability));
+  free(with_work.work);
+  NEED(tsanom_optics_xi_workspace(n, NULL, exec, &bytes) == TSANOM_OK);
   size_t *found = take(2 * n, sizeof *found);
-  work = take(bytes, 1);
-  WATCH(tsanom_optics_xi(order, reachability, predecessor, n, NULL, exec, work, bytes,
-                         found, n, &clusters, labels));
-  free(work);
+  with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_optics_xi(&ordering, NULL, &with_work, found, n, &clusters, labels));
+  free(with_work.work);
   free(found);
   free(labels);
   free(predecessor);

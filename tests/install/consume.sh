@@ -21,8 +21,11 @@ for program in shared_c shared_cxx static_c heartbeat_c runs_c; do
   "$scratch/cmake/$program"
 done
 
-echo "== the command, which finds its library by itself"
-if [ -x "$prefix/bin/tsanom" ]; then "$prefix/bin/tsanom" --version; fi
+echo "== the command, which finds the analysis program and its libraries"
+if [ -x "$prefix/bin/tsanom" ]; then
+  "$prefix/bin/tsanom" --version
+  "$prefix/bin/tsanom" help dtw >"$scratch/help.log"
+fi
 
 echo "== pkg-config"
 pc=$(dirname "$(find "$prefix" -name tsanom.pc)")
@@ -35,7 +38,7 @@ lib=$(dirname "$pc")
   "$cxx" -x c++ "$sources/consumer.c" -o "$scratch/pc_cxx" \
     $(pkg-config --cflags --libs tsanom)
   "$cc" "$sources/heartbeat.c" -o "$scratch/pc_heartbeat" \
-    $(pkg-config --cflags --libs tsanom-heartbeat)
+    $(pkg-config --cflags --libs tsanom-record)
   "$cc" "$sources/runs.c" -o "$scratch/pc_runs" $(pkg-config --cflags --libs tsanom-runs)
 }
 for program in pc_c pc_cxx pc_heartbeat pc_runs; do

@@ -21,11 +21,32 @@ static inline plot plot_new(size_t n) {
                 calloc(n, sizeof(double)), calloc(n, sizeof(double))};
 }
 
+static inline tsanom_optics_ordering plot_ordering(const plot *p) {
+  tsanom_optics_ordering ordering;
+  tsanom_optics_ordering_init(&ordering, sizeof ordering);
+  ordering.n = p->n;
+  ordering.order = p->order;
+  ordering.reachability = p->reachability;
+  ordering.predecessor = p->predecessor;
+  ordering.core_distance = p->core;
+  return ordering;
+}
+
 static inline void plot_free(plot *p) {
   free(p->order);
   free(p->predecessor);
   free(p->reachability);
   free(p->core);
+}
+
+static inline tsanom_optics_options optics_options(size_t min_points, double eps,
+                                                   int32_t metric) {
+  tsanom_optics_options options;
+  tsanom_optics_options_init(&options, sizeof options);
+  options.min_points = min_points;
+  options.eps = eps;
+  options.metric = metric;
+  return options;
 }
 
 /* The first place where two plots differ; n if they are bitwise equal. */
@@ -58,12 +79,11 @@ static inline double naive_distance(const double *x, const double *y, size_t dim
 
 /* A square matrix of all distances; the caller frees it. */
 static inline double *naive_matrix(const double *points, size_t n, size_t dimensions,
-                                   size_t leading, int32_t metric) {
+                                   size_t ld, int32_t metric) {
   double *d = malloc(n * n * sizeof *d);
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < n; j++) {
-      d[i * n + j] =
-          naive_distance(points + i * leading, points + j * leading, dimensions, metric);
+      d[i * n + j] = naive_distance(points + i * ld, points + j * ld, dimensions, metric);
     }
   }
   return d;

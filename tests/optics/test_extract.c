@@ -11,29 +11,26 @@
 /* How many classes points fall in without an eps. */
 static size_t classes_of(const double *points, size_t n, size_t dimensions,
                          size_t min_points, double resolution, int32_t *labels) {
-  tsanom_optics_options options;
-  tsanom_optics_options_init(&options, sizeof options);
-  options.min_points = min_points;
+  tsanom_optics_options options = optics_options(min_points, INFINITY, 0);
   tsanom_optics_split_options split;
   tsanom_optics_split_options_init(&split, sizeof split);
   split.resolution = resolution;
   plot p = plot_new(n);
   size_t clusters = 0;
   double cut = -1, probability = -1;
+  tsanom_optics_ordering ordering = plot_ordering(&p);
   CHECK_STATUS(
-      tsanom_optics_order(points, n, dimensions, dimensions, &options, NULL, NULL, 0,
-                          p.order, p.reachability, p.predecessor, p.core, NULL),
+      tsanom_optics_order(points, n, dimensions, dimensions, &options, NULL, &ordering),
       TSANOM_OK);
-  CHECK_STATUS(tsanom_optics_split(p.order, p.reachability, p.core, n, &split, NULL, NULL,
-                                   0, labels, &clusters, &cut, &probability),
-               TSANOM_OK);
+  CHECK_STATUS(
+      tsanom_optics_split(&ordering, &split, NULL, labels, &clusters, &cut, &probability),
+      TSANOM_OK);
   cr_assert(cut >= resolution && probability >= 0 && probability <= 1);
   cr_assert((probability <= 0.05) || clusters == 1, "%zu at %g", clusters, probability);
   plot_free(&p);
   return clusters;
 }
 
-/* Balanced programs: every thread draws from one distribution. */
 Test(optics_split, one_class_is_rarely_taken_for_several) {
   uint64_t seed = 1;
   static const size_t numbers[] = {3, 4, 8, 16, 32}, widths[] = {1, 2, 5, 14};
@@ -131,97 +128,167 @@ Test(optics_split, neither_scale_nor_huge_steps_matter) {
   }
 }
 
-static size_t line_order[4] = {0, 1, 2, 3};
+static size_t line_order[4] = {0, 1, 2, 3}, line_predecessor[4] = {SIZE_MAX, 0, 1, 2};
 static double line_steps[4] = {INFINITY, 1, 9, 1}, line_core[4] = {1, 1, 1, 1};
 
-Test(optics_split, bad_arguments_are_refused) {
+static tsanom_optics_ordering line_ordering(void) {
+  return plot_ordering(&(plot){4, line_order, line_predecessor, line_steps, line_core});
+}
+
+static tsanom_fault fault;
+static tsanom_exec exec;
+static void prepare_fault(void) {
+  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_fault_init(&fault, sizeof fault);
+  exec.fault = &fault;
+}
+
+static void expect_fault(tsanom_status status, tsanom_status expected,
+                         const char *argument, size_t element) {
+  CHECK_STATUS(status, expected);
+  cr_assert(fault.status == status);
+  cr_assert_str_eq(fault.argument, argument);
+  cr_assert(fault.element == element, "%s: %zu", argument, fault.element);
+}
+
+/* Orderings that every function rejects. */
+typedef tsanom_status extraction(const tsanom_optics_ordering *ordering, int32_t *labels);
+
+static void reject_bad_orderings(extraction *extract) {
   int32_t labels[4] = {7};
-  double cut = -1, bad[4] = {INFINITY, 1, NAN, 1};
-  size_t beyond[4] = {0, 1, 2, 4};
-  tsanom_optics_split_options options;
-  tsanom_optics_split_options_init(&options, sizeof options);
-  CHECK_STATUS(tsanom_optics_split(NULL, line_steps, line_core, 4, NULL, NULL, NULL, 0,
-                                   labels, NULL, &cut, NULL),
-               TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_optics_split(line_order, line_steps, line_core, 0, NULL, NULL, NULL,
-                                   0, labels, NULL, &cut, NULL),
-               TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_optics_split(line_order, bad, line_core, 4, NULL, NULL, NULL, 0,
-                                   labels, NULL, &cut, NULL),
-               TSANOM_E_VALUE);
-  CHECK_STATUS(tsanom_optics_split(beyond, line_steps, line_core, 4, NULL, NULL, NULL, 0,
-                                   labels, NULL, &cut, NULL),
-               TSANOM_E_VALUE);
-  for (int k = 0; k < 3; k++) {
-    options.significance = k == 0 ? 0 : k == 1 ? 1 : 0.05;
-    options.resolution = k == 2 ? -1 : 0;
-    CHECK_STATUS(tsanom_optics_split(line_order, line_steps, line_core, 4, &options, NULL,
-                                     NULL, 0, labels, NULL, &cut, NULL),
-                 TSANOM_E_OPTION);
+  double nan[4] = {INFINITY, 1, NAN, NAN}, negative[4] = {1, -1, 1, 1};
+  size_t beyond[4] = {0, 1, 4, 5};
+  prepare_fault();
+  expect_fault(extract(NULL, labels), TSANOM_E_NULL, "ordering", TSANOM_NONE);
+  struct {
+    size_t n, *order;
+    double *reachability;
+    tsanom_status status;
+    const char *argument;
+    size_t element;
+  } cases[] = {
+      {4, NULL, line_steps, TSANOM_E_NULL, "ordering.order", TSANOM_NONE},
+      {4, line_order, NULL, TSANOM_E_NULL, "ordering.reachability", TSANOM_NONE},
+      {0, line_order, line_steps, TSANOM_E_COUNT, "ordering.n", TSANOM_NONE},
+      {SIZE_MAX, line_order, line_steps, TSANOM_E_OVERFLOW, "ordering.n", TSANOM_NONE},
+      {4, beyond, line_steps, TSANOM_E_INDEX, "ordering.order", 2},
+      {4, line_order, nan, TSANOM_E_NONFINITE, "ordering.reachability", 2},
+      {4, line_order, negative, TSANOM_E_VALUE, "ordering.reachability", 1},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tsanom_optics_ordering ordering = line_ordering();
+    ordering.n = cases[i].n;
+    ordering.order = cases[i].order;
+    ordering.reachability = cases[i].reachability;
+    expect_fault(extract(&ordering, labels), cases[i].status, cases[i].argument,
+                 cases[i].element);
   }
-  test_allocator allocator = {.fail_at = 1};
-  tsanom_exec exec = test_exec(&allocator);
-  CHECK_STATUS(tsanom_optics_split(line_order, line_steps, line_core, 4, NULL, &exec,
-                                   NULL, 0, labels, NULL, &cut, NULL),
-               TSANOM_E_MEMORY);
-  cr_assert(labels[0] == 7 && cut == -1);
-  size_t bytes;
-  CHECK_STATUS(tsanom_optics_split_workspace(4, &exec, &bytes), TSANOM_OK);
-  void *work = malloc(bytes);
-  CHECK_STATUS(tsanom_optics_split(line_order, line_steps, line_core, 4, NULL, &exec,
-                                   work, bytes - 1, labels, NULL, &cut, NULL),
-               TSANOM_E_WORKSPACE);
-  CHECK_STATUS(tsanom_optics_split(line_order, line_steps, line_core, 4, NULL, &exec,
-                                   work, bytes, labels, NULL, &cut, NULL),
-               TSANOM_OK);
-  cr_assert(allocator.calls == 1 && allocator.live == 0);
-  free(work);
-}
-
-Test(optics_cut, noise_is_what_neither_reaches_nor_is_dense) {
-  int32_t labels[4];
-  size_t clusters;
-  double core[4] = {1, 1, 12, 1};
-  CHECK_STATUS(tsanom_optics_cut(line_order, line_steps, core, 4, 2, labels, &clusters),
-               TSANOM_OK);
-  int32_t expected[4] = {0, 0, -1, 0};
-  cr_assert_arr_eq(labels, expected, sizeof expected);
-  cr_assert(clusters == 1);
-  CHECK_STATUS(tsanom_optics_cut(line_order, line_steps, line_core, 4, 2, labels, NULL),
-               TSANOM_OK);
-  int32_t two[4] = {0, 0, 1, 1};
-  cr_assert_arr_eq(labels, two, sizeof two);
-  CHECK_STATUS(tsanom_optics_cut(line_order, line_steps, line_core, 4, INFINITY, labels,
-                                 &clusters),
-               TSANOM_OK);
-  cr_assert(clusters == 1 && labels[3] == 0);
-}
-
-Test(optics_cut, bad_arguments_are_refused) {
-  int32_t labels[4] = {7};
-  double bad[4] = {1, -1, 1, 1};
-  CHECK_STATUS(tsanom_optics_cut(line_order, line_steps, NULL, 4, 1, labels, NULL),
-               TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_optics_cut(line_order, line_steps, line_core, 0, 1, labels, NULL),
-               TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_optics_cut(line_order, line_steps, line_core, 4, -1, labels, NULL),
-               TSANOM_E_OPTION);
-  CHECK_STATUS(tsanom_optics_cut(line_order, line_steps, line_core, 4, NAN, labels, NULL),
-               TSANOM_E_OPTION);
-  CHECK_STATUS(tsanom_optics_cut(line_order, line_steps, bad, 4, 1, labels, NULL),
-               TSANOM_E_VALUE);
   cr_assert(labels[0] == 7);
 }
 
-static size_t line_predecessor[4] = {SIZE_MAX, 0, 1, 2};
+/* Rejected by tsanom_optics_cut() and tsanom_optics_split(). */
+static void reject_bad_core_distances(extraction *extract) {
+  int32_t labels[4] = {7};
+  double nan[4] = {1, 1, 1, NAN}, negative[4] = {1, 1, -1, 1};
+  tsanom_optics_ordering ordering = line_ordering();
+  prepare_fault();
+  ordering.core_distance = NULL;
+  expect_fault(extract(&ordering, labels), TSANOM_E_NULL, "ordering.core_distance",
+               TSANOM_NONE);
+  ordering.core_distance = nan;
+  expect_fault(extract(&ordering, labels), TSANOM_E_NONFINITE, "ordering.core_distance",
+               3);
+  ordering.core_distance = negative;
+  expect_fault(extract(&ordering, labels), TSANOM_E_VALUE, "ordering.core_distance", 2);
+  cr_assert(labels[0] == 7);
+}
+
+static tsanom_status split(const tsanom_optics_ordering *ordering, int32_t *labels) {
+  return tsanom_optics_split(ordering, NULL, &exec, labels, NULL, NULL, NULL);
+}
+
+Test(optics_split, bad_arguments_are_rejected) {
+  reject_bad_orderings(split);
+  reject_bad_core_distances(split);
+  int32_t labels[4] = {7};
+  double cut = -1;
+  tsanom_optics_ordering ordering = line_ordering();
+  tsanom_optics_split_options options;
+  tsanom_optics_split_options_init(&options, sizeof options);
+  for (int k = 0; k < 3; k++) {
+    options.significance = k == 0 ? 0 : k == 1 ? 1 : 0.05;
+    options.resolution = k == 2 ? -1 : 0;
+    expect_fault(
+        tsanom_optics_split(&ordering, &options, &exec, labels, NULL, &cut, NULL),
+        TSANOM_E_OPTION, k == 2 ? "options.resolution" : "options.significance",
+        TSANOM_NONE);
+  }
+  expect_fault(tsanom_optics_split(&ordering, NULL, &exec, NULL, NULL, &cut, NULL),
+               TSANOM_E_NULL, "labels", TSANOM_NONE);
+  cr_assert(labels[0] == 7 && cut == -1);
+}
+
+Test(optics_split, a_workspace_of_the_queried_size_prevents_allocation) {
+  int32_t labels[4] = {7};
+  tsanom_optics_ordering ordering = line_ordering();
+  test_allocator allocator = {.fail_at = 1};
+  exec = test_exec(&allocator);
+  size_t bytes;
+  CHECK_STATUS(split(&ordering, labels), TSANOM_E_MEMORY);
+  CHECK_STATUS(tsanom_optics_split_workspace(4, NULL, &exec, &bytes), TSANOM_OK);
+  exec.work = malloc(bytes);
+  exec.work_bytes = bytes - 1;
+  CHECK_STATUS(split(&ordering, labels), TSANOM_E_WORKSPACE);
+  cr_assert(labels[0] == 7);
+  exec.work_bytes = bytes;
+  CHECK_STATUS(split(&ordering, labels), TSANOM_OK);
+  cr_assert(allocator.calls == 1 && allocator.live == 0);
+  free(exec.work);
+}
+
+Test(optics_cut, points_that_are_neither_reached_nor_dense_are_noise) {
+  int32_t labels[4];
+  size_t clusters;
+  double core[4] = {1, 1, 12, 1};
+  tsanom_optics_ordering line = line_ordering(), sparse = line;
+  sparse.core_distance = core;
+  CHECK_STATUS(tsanom_optics_cut(&sparse, 2, NULL, labels, &clusters), TSANOM_OK);
+  int32_t expected[4] = {0, 0, -1, 0};
+  cr_assert_arr_eq(labels, expected, sizeof expected);
+  cr_assert(clusters == 1);
+  CHECK_STATUS(tsanom_optics_cut(&line, 2, NULL, labels, NULL), TSANOM_OK);
+  int32_t two[4] = {0, 0, 1, 1};
+  cr_assert_arr_eq(labels, two, sizeof two);
+  CHECK_STATUS(tsanom_optics_cut(&line, INFINITY, NULL, labels, &clusters), TSANOM_OK);
+  cr_assert(clusters == 1 && labels[3] == 0);
+}
+
+static tsanom_status cut(const tsanom_optics_ordering *ordering, int32_t *labels) {
+  return tsanom_optics_cut(ordering, 1, &exec, labels, NULL);
+}
+
+Test(optics_cut, bad_arguments_are_rejected) {
+  reject_bad_orderings(cut);
+  reject_bad_core_distances(cut);
+  int32_t labels[4] = {7};
+  tsanom_optics_ordering line = line_ordering();
+  expect_fault(tsanom_optics_cut(&line, -1, &exec, labels, NULL), TSANOM_E_OPTION, "eps",
+               TSANOM_NONE);
+  expect_fault(tsanom_optics_cut(&line, NAN, &exec, labels, NULL), TSANOM_E_OPTION, "eps",
+               TSANOM_NONE);
+  expect_fault(tsanom_optics_cut(&line, 1, &exec, NULL, NULL), TSANOM_E_NULL, "labels",
+               TSANOM_NONE);
+  cr_assert(labels[0] == 7);
+}
 
 static tsanom_status xi(const tsanom_optics_xi_options *options, size_t *clusters,
                         size_t capacity, size_t *count, int32_t *labels) {
-  return tsanom_optics_xi(line_order, line_steps, line_predecessor, 4, options, NULL,
-                          NULL, 0, clusters, capacity, count, labels);
+  tsanom_optics_ordering line = line_ordering();
+  return tsanom_optics_xi(&line, options, &exec, clusters, capacity, count, labels);
 }
 
-Test(optics_xi, clusters_are_counted_then_filled_and_labelled) {
+Test(optics_xi, clusters_are_counted_then_filled_and_labeled) {
+  prepare_fault();
   tsanom_optics_xi_options options;
   tsanom_optics_xi_options_init(&options, sizeof options);
   options.min_points = 2;
@@ -244,20 +311,19 @@ Test(optics_xi, clusters_nest_or_are_apart_and_labels_name_inner_ones) {
     double points[120];
     int32_t labels[60];
     random_points(points, n, 2, &seed);
-    tsanom_optics_options order;
-    tsanom_optics_options_init(&order, sizeof order);
-    order.min_points = random_between(&seed, 1, n < 5 ? n : 5);
+    tsanom_optics_options order =
+        optics_options(random_between(&seed, 1, n < 5 ? n : 5), INFINITY, 0);
     tsanom_optics_xi_options options;
     tsanom_optics_xi_options_init(&options, sizeof options);
     options.min_points = order.min_points;
     options.xi = random_unit(&seed) * 0.4;
     plot p = plot_new(n);
-    CHECK_STATUS(tsanom_optics_order(points, n, 2, 2, &order, NULL, NULL, 0, p.order,
-                                     p.reachability, p.predecessor, p.core, NULL),
+    tsanom_optics_ordering ordering = plot_ordering(&p);
+    CHECK_STATUS(tsanom_optics_order(points, n, 2, 2, &order, NULL, &ordering),
                  TSANOM_OK);
-    CHECK_STATUS(tsanom_optics_xi(p.order, p.reachability, p.predecessor, n, &options,
-                                  NULL, NULL, 0, clusters, 2000, &count, labels),
-                 TSANOM_OK);
+    CHECK_STATUS(
+        tsanom_optics_xi(&ordering, &options, NULL, clusters, 2000, &count, labels),
+        TSANOM_OK);
     for (size_t k = 0; k < count; k++) {
       size_t first = clusters[2 * k], last = clusters[2 * k + 1];
       cr_assert(first <= last && last < n && last - first + 1 >= options.min_points);
@@ -273,44 +339,62 @@ Test(optics_xi, clusters_nest_or_are_apart_and_labels_name_inner_ones) {
   }
 }
 
-Test(optics_xi, bad_arguments_are_refused) {
-  size_t clusters[8], count = 7, twice[4] = {0, 1, 1, 3};
-  tsanom_optics_xi_options options;
+static tsanom_status xi_labels(const tsanom_optics_ordering *ordering, int32_t *labels) {
+  size_t count;
+  return tsanom_optics_xi(ordering, NULL, &exec, NULL, 0, &count, labels);
+}
+
+Test(optics_xi, bad_orderings_are_rejected) {
+  reject_bad_orderings(xi_labels);
+  size_t twice[4] = {0, 1, 1, 3}, nowhere[4] = {SIZE_MAX, 0, 4, 9};
+  int32_t labels[4] = {7};
+  tsanom_optics_ordering ordering = line_ordering();
+  ordering.order = twice;
+  expect_fault(xi_labels(&ordering, labels), TSANOM_E_VALUE, "ordering.order", 2);
+  ordering = line_ordering();
+  ordering.predecessor = nowhere;
+  expect_fault(xi_labels(&ordering, labels), TSANOM_E_INDEX, "ordering.predecessor", 2);
+  ordering.predecessor = NULL;
+  expect_fault(xi_labels(&ordering, labels), TSANOM_E_NULL, "ordering.predecessor",
+               TSANOM_NONE);
+  cr_assert(labels[0] == 7);
+}
+
+Test(optics_xi, bad_arguments_are_rejected) {
+  static const char *const field[] = {"options.xi", "options.xi", "options.min_points",
+                                      "options.keep_tails", "options.reserved0"};
+  size_t clusters[8], count = 7;
+  prepare_fault();
   for (int k = 0; k < 5; k++) {
+    tsanom_optics_xi_options options;
     tsanom_optics_xi_options_init(&options, sizeof options);
     if (k == 0) options.xi = 1;
     if (k == 1) options.xi = -0.1;
     if (k == 2) options.min_points = 0;
     if (k == 3) options.keep_tails = 2;
     if (k == 4) options.reserved0 = 1;
-    CHECK_STATUS(xi(&options, clusters, 4, &count, NULL), TSANOM_E_OPTION);
+    expect_fault(xi(&options, clusters, 4, &count, NULL), TSANOM_E_OPTION, field[k],
+                 TSANOM_NONE);
   }
-  CHECK_STATUS(xi(NULL, NULL, 4, &count, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(xi(NULL, clusters, 4, NULL, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_optics_xi(line_order, line_steps, NULL, 4, NULL, NULL, NULL, 0,
-                                clusters, 4, &count, NULL),
-               TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_optics_xi(twice, line_steps, line_predecessor, 4, NULL, NULL, NULL,
-                                0, clusters, 4, &count, NULL),
-               TSANOM_E_VALUE);
-  CHECK_STATUS(tsanom_optics_xi(line_order, line_steps, twice, 0, NULL, NULL, NULL, 0,
-                                clusters, 4, &count, NULL),
-               TSANOM_E_COUNT);
-  test_allocator allocator = {.fail_at = 1};
-  tsanom_exec exec = test_exec(&allocator);
-  CHECK_STATUS(tsanom_optics_xi(line_order, line_steps, line_predecessor, 4, NULL, &exec,
-                                NULL, 0, clusters, 4, &count, NULL),
-               TSANOM_E_MEMORY);
-  size_t bytes;
-  CHECK_STATUS(tsanom_optics_xi_workspace(4, &exec, &bytes), TSANOM_OK);
-  void *work = malloc(bytes);
-  CHECK_STATUS(tsanom_optics_xi(line_order, line_steps, line_predecessor, 4, NULL, &exec,
-                                work, bytes - 1, clusters, 4, &count, NULL),
-               TSANOM_E_WORKSPACE);
+  expect_fault(xi(NULL, NULL, 4, &count, NULL), TSANOM_E_NULL, "clusters", TSANOM_NONE);
+  expect_fault(xi(NULL, clusters, 4, NULL, NULL), TSANOM_E_NULL, "count", TSANOM_NONE);
+  expect_fault(xi(NULL, clusters, SIZE_MAX / 8, &count, NULL), TSANOM_E_OVERFLOW,
+               "capacity", TSANOM_NONE);
   cr_assert(count == 7);
-  CHECK_STATUS(tsanom_optics_xi(line_order, line_steps, line_predecessor, 4, NULL, &exec,
-                                work, bytes, clusters, 4, &count, NULL),
-               TSANOM_OK);
+}
+
+Test(optics_xi, a_workspace_of_the_queried_size_prevents_allocation) {
+  size_t clusters[8], count = 7, bytes;
+  test_allocator allocator = {.fail_at = 1};
+  exec = test_exec(&allocator);
+  CHECK_STATUS(xi(NULL, clusters, 4, &count, NULL), TSANOM_E_MEMORY);
+  CHECK_STATUS(tsanom_optics_xi_workspace(4, NULL, &exec, &bytes), TSANOM_OK);
+  exec.work = malloc(bytes);
+  exec.work_bytes = bytes - 1;
+  CHECK_STATUS(xi(NULL, clusters, 4, &count, NULL), TSANOM_E_WORKSPACE);
+  cr_assert(count == 7);
+  exec.work_bytes = bytes;
+  CHECK_STATUS(xi(NULL, clusters, 4, &count, NULL), TSANOM_OK);
   cr_assert(allocator.calls == 1 && allocator.live == 0);
-  free(work);
+  free(exec.work);
 }

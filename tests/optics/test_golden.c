@@ -22,13 +22,13 @@ static table read_table(const char *path) {
   FILE *file = fopen(path, "r");
   cr_assert(file, "%s is missing", path);
   char line[4096];
-  size_t room = 0;
+  size_t capacity = 0;
   while (fgets(line, sizeof line, file)) {
     if (strncmp(line, "point", 5) == 0 || strncmp(line, "start", 5) == 0) continue;
     size_t columns = 0;
     for (char *at = line, *end; *at && *at != '\n'; at = end + (*end == ',')) {
-      if (t.rows * t.columns + columns + 8 > room) {
-        t.value = realloc(t.value, (room = 2 * room + 64) * sizeof *t.value);
+      if (t.rows * t.columns + columns + 8 > capacity) {
+        t.value = realloc(t.value, (capacity = 2 * capacity + 64) * sizeof *t.value);
       }
       t.value[t.rows * t.columns + columns++] = strtod(at, &end);
     }
@@ -45,7 +45,7 @@ typedef struct {
   size_t min_points;
 } golden;
 
-/* Compute the case that the name of a golden file tells. */
+/* Compute the case in the name of a golden file. */
 static golden compute(const char *path) {
   golden g;
   const char *name = strrchr(path, '/') + 1, *parameters = strstr(name, "_mp");
@@ -59,10 +59,9 @@ static golden compute(const char *path) {
   g.min_points = options.min_points;
   size_t n = g.points.rows, d = g.points.columns;
   g.p = plot_new(n);
-  CHECK_STATUS(
-      tsanom_optics_order(g.points.value, n, d, d, &options, NULL, NULL, 0, g.p.order,
-                          g.p.reachability, g.p.predecessor, g.p.core, NULL),
-      TSANOM_OK);
+  tsanom_optics_ordering ordering = plot_ordering(&g.p);
+  CHECK_STATUS(tsanom_optics_order(g.points.value, n, d, d, &options, NULL, &ordering),
+               TSANOM_OK);
   return g;
 }
 
@@ -118,9 +117,8 @@ Test(optics_golden, labels_at_a_cut_are_those_of_scikit_learn) {
     /* scikit-learn rounds reachabilities to 15 decimals. */
     double eps = strtod(strstr(path, "_dbscan") + 7, NULL) * (1 + 1e-12);
     int32_t *labels = malloc(t.rows * sizeof *labels);
-    CHECK_STATUS(tsanom_optics_cut(g.p.order, g.p.reachability, g.p.core, t.rows, eps,
-                                   labels, NULL),
-                 TSANOM_OK);
+    tsanom_optics_ordering ordering = plot_ordering(&g.p);
+    CHECK_STATUS(tsanom_optics_cut(&ordering, eps, NULL, labels, NULL), TSANOM_OK);
     for (size_t i = 0; i < t.rows; i++) {
       cr_assert(labels[i] == t.value[i], "%s, point %zu: %d, not %g", path, i, labels[i],
                 t.value[i]);
@@ -144,10 +142,10 @@ Test(optics_golden, clusters_by_steepness_are_those_of_elki) {
     options.xi = strtod(strstr(path, "_xi") + 3, NULL);
     options.min_points = g.min_points;
     options.keep_tails = strstr(path, "nocorrect") != NULL;
-    CHECK_STATUS(tsanom_optics_xi(g.p.order, g.p.reachability, g.p.predecessor, n,
-                                  &options, NULL, NULL, 0, found, 128, &count, NULL),
+    tsanom_optics_ordering ordering = plot_ordering(&g.p);
+    CHECK_STATUS(tsanom_optics_xi(&ordering, &options, NULL, found, 128, &count, NULL),
                  TSANOM_OK);
-    /* ELKI gathers points left over in one more cluster of everything. */
+    /* ELKI adds a cluster of all points if some are in no cluster. */
     size_t k = 0;
     for (size_t i = 0; i < t.rows; i++) {
       const double *row = t.value + i * t.columns;

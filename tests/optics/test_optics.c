@@ -8,23 +8,15 @@
 #include "support/check.h"
 #include "support/random.h"
 
-static tsanom_optics_options optics_options(size_t min_points, double eps,
-                                            int32_t metric) {
-  tsanom_optics_options options;
-  tsanom_optics_options_init(&options, sizeof options);
-  options.min_points = min_points;
-  options.eps = eps;
-  options.metric = metric;
-  return options;
-}
-
 static plot order_points(const double *points, size_t n, size_t dimensions,
                          const tsanom_optics_options *options, const tsanom_exec *exec) {
   plot p = plot_new(n);
+  tsanom_optics_ordering ordering = plot_ordering(&p);
+  ordering.n = 0;
   CHECK_STATUS(
-      tsanom_optics_order(points, n, dimensions, dimensions, options, exec, NULL, 0,
-                          p.order, p.reachability, p.predecessor, p.core, NULL),
+      tsanom_optics_order(points, n, dimensions, dimensions, options, exec, &ordering),
       TSANOM_OK);
+  cr_assert(ordering.n == n);
   return p;
 }
 
@@ -136,36 +128,32 @@ static double matrix_distance(void *user, size_t i, size_t j) {
 Test(optics, matrices_and_a_function_give_the_order_of_their_points) {
   uint64_t seed = 4;
   for (int trial = 0; trial < 1000; trial++) {
-    size_t n = random_between(&seed, 1, 30), leading = n + (size_t)trial % 3;
+    size_t n = random_between(&seed, 1, 30), ld = n + (size_t)trial % 3;
     double points[60];
     random_points(points, n, 2, &seed);
     double *d = naive_matrix(points, n, 2, 2, TSANOM_OPTICS_EUCLIDEAN);
     double eps = random_eps(d, n, &seed);
     tsanom_optics_options options = optics_options(random_between(&seed, 1, n), eps, 0);
     plot expected = naive_optics(d, n, options.min_points, eps), p = plot_new(n);
-    double *square = calloc(n * leading, sizeof *square);
+    double *square = calloc(n * ld, sizeof *square);
     double *condensed = malloc(n * n * sizeof *condensed), *next = condensed;
     for (size_t i = 0; i < n; i++) {
-      memcpy(square + i * leading, d + i * n, n * sizeof *d);
+      memcpy(square + i * ld, d + i * n, n * sizeof *d);
       for (size_t j = i + 1; j < n; j++) *next++ = d[i * n + j];
     }
-    CHECK_STATUS(
-        tsanom_optics_order_matrix(square, n, leading, &options, NULL, NULL, 0, p.order,
-                                   p.reachability, p.predecessor, p.core, NULL),
-        TSANOM_OK);
+    tsanom_optics_ordering ordering = plot_ordering(&p);
+    CHECK_STATUS(tsanom_optics_order_matrix(square, n, ld, &options, NULL, &ordering),
+                 TSANOM_OK);
     expect_equal(&p, &expected, "square", trial);
-    CHECK_STATUS(
-        tsanom_optics_order_matrix(condensed, n, 0, &options, NULL, NULL, 0, p.order,
-                                   p.reachability, p.predecessor, p.core, NULL),
-        TSANOM_OK);
+    CHECK_STATUS(tsanom_optics_order_matrix(condensed, n, 0, &options, NULL, &ordering),
+                 TSANOM_OK);
     expect_equal(&p, &expected, "condensed", trial);
     plot user = {.n = n, .core = d};
     tsanom_exec exec;
     tsanom_exec_init(&exec, sizeof exec);
-    exec.threads = 3; /* the function is called by this thread all the same */
+    exec.threads = 3; /* only this thread calls the function */
     CHECK_STATUS(tsanom_optics_order_function(matrix_distance, &user, n, &options, &exec,
-                                              NULL, 0, p.order, p.reachability,
-                                              p.predecessor, p.core, NULL),
+                                              &ordering),
                  TSANOM_OK);
     expect_equal(&p, &expected, "function", trial);
     plot_free(&p);
@@ -176,19 +164,22 @@ Test(optics, matrices_and_a_function_give_the_order_of_their_points) {
   }
 }
 
-Test(optics, rows_may_be_apart_and_outputs_left_out) {
+Test(optics, rows_may_be_padded_and_outputs_omitted) {
   double points[] = {0, 9, 1, 9, 5, 9, 6, 9}, reachability[4];
   size_t order[4], expected[] = {0, 1, 2, 3};
   tsanom_optics_options options = optics_options(1, INFINITY, 0);
-  CHECK_STATUS(tsanom_optics_order(points, 4, 1, 2, &options, NULL, NULL, 0, order,
-                                   reachability, NULL, NULL, NULL),
+  tsanom_optics_ordering ordering;
+  tsanom_optics_ordering_init(&ordering, sizeof ordering);
+  ordering.order = order;
+  ordering.reachability = reachability;
+  CHECK_STATUS(tsanom_optics_order(points, 4, 1, 2, &options, NULL, &ordering),
                TSANOM_OK);
   cr_assert_arr_eq(order, expected, sizeof expected);
   cr_assert(reachability[0] == INFINITY && reachability[1] == 1 && reachability[2] == 4 &&
             reachability[3] == 1);
 }
 
-Test(optics, a_workspace_of_the_size_asked_for_means_no_allocation) {
+Test(optics, a_workspace_of_the_queried_size_prevents_allocation) {
   uint64_t seed = 5;
   for (int trial = 0; trial < 300; trial++) {
     size_t n = random_between(&seed, 5, 200), dimensions = random_between(&seed, 1, 20);
@@ -200,19 +191,21 @@ Test(optics, a_workspace_of_the_size_asked_for_means_no_allocation) {
     tsanom_optics_options options = optics_options(5, INFINITY, 0);
     options.search = trial % 3;
     size_t bytes = 0;
-    CHECK_STATUS(tsanom_optics_workspace(n, dimensions, &options, &exec, &bytes),
+    CHECK_STATUS(tsanom_optics_order_workspace(n, dimensions, &options, &exec, &bytes),
                  TSANOM_OK);
     unsigned char *block = malloc(bytes + 1);
     plot p = plot_new(n);
     p.reachability[0] = -1;
+    tsanom_optics_ordering ordering = plot_ordering(&p);
+    exec.work = block + trial % 2;
+    exec.work_bytes = bytes - 1;
     CHECK_STATUS(tsanom_optics_order(points, n, dimensions, dimensions, &options, &exec,
-                                     block, bytes - 1, p.order, p.reachability,
-                                     p.predecessor, p.core, NULL),
+                                     &ordering),
                  TSANOM_E_WORKSPACE);
     cr_assert(p.reachability[0] == -1);
+    exec.work_bytes = bytes;
     CHECK_STATUS(tsanom_optics_order(points, n, dimensions, dimensions, &options, &exec,
-                                     block + trial % 2, bytes, p.order, p.reachability,
-                                     p.predecessor, p.core, NULL),
+                                     &ordering),
                  TSANOM_OK);
     cr_assert(allocator.calls == 0);
     plot_free(&p);
@@ -221,35 +214,66 @@ Test(optics, a_workspace_of_the_size_asked_for_means_no_allocation) {
   }
 }
 
-Test(optics, the_workspace_is_monotone) {
-  for (size_t dimensions = 0; dimensions < 40; dimensions += 3) {
-    size_t before = 0;
+Test(optics, workspaces_are_monotone) {
+  for (size_t dimensions = 1; dimensions < 40; dimensions += 3) {
+    size_t before = 0, matrix_before = 0;
     for (size_t n = 1; n < 3000; n += 1 + n / 8) {
-      size_t bytes = 0, wider = 0;
-      CHECK_STATUS(tsanom_optics_workspace(n, dimensions, NULL, NULL, &bytes), TSANOM_OK);
-      CHECK_STATUS(tsanom_optics_workspace(n, dimensions + 1, NULL, NULL, &wider),
+      size_t bytes = 0, wider = 0, matrix = 0, function = 0;
+      CHECK_STATUS(tsanom_optics_order_workspace(n, dimensions, NULL, NULL, &bytes),
                    TSANOM_OK);
-      cr_assert(bytes >= before && (dimensions == 0 || wider >= bytes),
-                "n %zu, %zu dimensions", n, dimensions);
+      CHECK_STATUS(tsanom_optics_order_workspace(n, dimensions + 1, NULL, NULL, &wider),
+                   TSANOM_OK);
+      CHECK_STATUS(tsanom_optics_order_matrix_workspace(n, NULL, NULL, &matrix),
+                   TSANOM_OK);
+      CHECK_STATUS(tsanom_optics_order_function_workspace(n, NULL, NULL, &function),
+                   TSANOM_OK);
+      cr_assert(bytes >= before && wider >= bytes, "n %zu, %zu dimensions", n,
+                dimensions);
+      cr_assert(matrix >= matrix_before && matrix == function);
       before = bytes;
+      matrix_before = matrix;
     }
   }
 }
 
+Test(optics, matrices_and_functions_use_a_workspace_of_the_queried_size) {
+  double distances[] = {1, 2, 3, 1, 2, 1};
+  plot p = plot_new(4), user = {.n = 4, .core = (double[16]){0}};
+  tsanom_optics_ordering ordering = plot_ordering(&p);
+  tsanom_optics_options options = optics_options(2, INFINITY, 0);
+  test_allocator allocator = {0};
+  tsanom_exec exec = test_exec(&allocator);
+  for (int k = 0; k < 4; k++) {
+    size_t bytes;
+    CHECK_STATUS(tsanom_optics_order_matrix_workspace(4, &options, NULL, &bytes),
+                 TSANOM_OK);
+    exec.work = malloc(bytes);
+    exec.work_bytes = bytes - (size_t)(k % 2);
+    tsanom_status status =
+        k < 2 ? tsanom_optics_order_matrix(distances, 4, 0, &options, &exec, &ordering)
+              : tsanom_optics_order_function(matrix_distance, &user, 4, &options, &exec,
+                                             &ordering);
+    CHECK_STATUS(status, k % 2 ? TSANOM_E_WORKSPACE : TSANOM_OK);
+    free(exec.work);
+  }
+  cr_assert(allocator.calls == 0);
+  plot_free(&p);
+}
+
 Test(optics, a_failing_allocator_is_reported_and_nothing_leaks) {
-  double points[] = {1, 2, 3, 7, 8, 9}, reachability[6] = {-1};
-  size_t order[6];
+  double points[] = {1, 2, 3, 7, 8, 9};
+  plot p = plot_new(6);
+  tsanom_optics_ordering ordering = plot_ordering(&p);
   test_allocator allocator = {.fail_at = 1};
   tsanom_exec exec = test_exec(&allocator);
-  CHECK_STATUS(tsanom_optics_order(points, 6, 1, 1, NULL, &exec, NULL, 0, order,
-                                   reachability, NULL, NULL, NULL),
+  p.reachability[0] = -1;
+  CHECK_STATUS(tsanom_optics_order(points, 6, 1, 1, NULL, &exec, &ordering),
                TSANOM_E_MEMORY);
-  cr_assert(reachability[0] == -1);
+  cr_assert(p.reachability[0] == -1);
   allocator.fail_at = 0;
-  CHECK_STATUS(tsanom_optics_order(points, 6, 1, 1, NULL, &exec, NULL, 0, order,
-                                   reachability, NULL, NULL, NULL),
-               TSANOM_OK);
+  CHECK_STATUS(tsanom_optics_order(points, 6, 1, 1, NULL, &exec, &ordering), TSANOM_OK);
   cr_assert(allocator.live == 0);
+  plot_free(&p);
 }
 
 typedef struct {
@@ -280,10 +304,9 @@ Test(optics, the_poll_sees_progress_and_stops_the_run) {
       exec.poll_user = &p;
       plot out = plot_new(N);
       out.reachability[0] = -1;
-      CHECK_STATUS(
-          tsanom_optics_order(points, N, 2, 2, &options, &exec, NULL, 0, out.order,
-                              out.reachability, out.predecessor, out.core, NULL),
-          stop_at ? TSANOM_STOPPED : TSANOM_OK);
+      tsanom_optics_ordering ordering = plot_ordering(&out);
+      CHECK_STATUS(tsanom_optics_order(points, N, 2, 2, &options, &exec, &ordering),
+                   stop_at ? TSANOM_STOPPED : TSANOM_OK);
       cr_assert(p.calls > 0 && (stop_at == 0 || out.reachability[0] == -1));
       plot_free(&out);
     }
@@ -291,112 +314,31 @@ Test(optics, the_poll_sees_progress_and_stops_the_run) {
   free(points);
 }
 
-/* Calls that must be refused with the outputs as they were. */
-static size_t order[4], where[2];
-static double reachability[4];
+#if defined(__x86_64__)
+#include <xmmintrin.h>
 
-static tsanom_status order_of(const double *points, size_t n, size_t dimensions,
-                              size_t leading, const tsanom_optics_options *options) {
-  reachability[0] = -1;
-  where[0] = where[1] = 77;
-  tsanom_status status =
-      tsanom_optics_order(points, n, dimensions, leading, options, NULL, NULL, 0, order,
-                          reachability, NULL, NULL, where);
-  cr_assert(status >= 0 || reachability[0] == -1);
-  return status;
+/* Flush-to-zero and denormals-are-zero of the caller have no effect. */
+Test(optics, results_do_not_depend_on_the_floating_point_environment) {
+  uint64_t seed = 8;
+  double points[300];
+  for (size_t i = 0; i < 300; i++) points[i] = 1e-315 * random_unit(&seed);
+  tsanom_optics_options options = optics_options(3, INFINITY, TSANOM_OPTICS_MANHATTAN);
+  plot expected = order_points(points, 150, 2, &options, NULL);
+  unsigned before = _mm_getcsr();
+  _mm_setcsr(before | 0x8040);
+  plot p = order_points(points, 150, 2, &options, NULL);
+  tsanom_optics_ordering a = plot_ordering(&expected), b = plot_ordering(&p);
+  int32_t labels[2][150];
+  double cuts[2];
+  CHECK_STATUS(tsanom_optics_split(&b, NULL, NULL, labels[1], NULL, &cuts[1], NULL),
+               TSANOM_OK);
+  _mm_setcsr(before);
+  CHECK_STATUS(tsanom_optics_split(&a, NULL, NULL, labels[0], NULL, &cuts[0], NULL),
+               TSANOM_OK);
+  expect_equal(&p, &expected, "flush to zero", 0);
+  cr_assert_arr_eq(labels[0], labels[1], sizeof labels[0]);
+  cr_assert(memcmp(&cuts[0], &cuts[1], sizeof(double)) == 0);
+  plot_free(&p);
+  plot_free(&expected);
 }
-
-Test(optics, bad_points_and_options_are_refused) {
-  double good[] = {1, 2, 3, 4}, bad[] = {1, 2, NAN, 4}, large[] = {1, 2, 3, -2e150};
-  tsanom_optics_options options = optics_options(2, INFINITY, 0);
-  CHECK_STATUS(order_of(NULL, 4, 1, 1, &options), TSANOM_E_NULL);
-  CHECK_STATUS(order_of(good, 0, 1, 1, &options), TSANOM_E_COUNT);
-  CHECK_STATUS(order_of(good, 4, 0, 1, &options), TSANOM_E_COUNT);
-  CHECK_STATUS(order_of(good, 1, 1, 1, &options), TSANOM_E_COUNT);
-  CHECK_STATUS(order_of(good, 2, 2, 1, &options), TSANOM_E_OPTION);
-  CHECK_STATUS(order_of(good, SIZE_MAX / 2, 1, 1, &options), TSANOM_E_OVERFLOW);
-  CHECK_STATUS(order_of(good, (size_t)INT32_MAX + 1, 1, 1, &options), TSANOM_E_OVERFLOW);
-  cr_assert(where[0] == 77);
-  CHECK_STATUS(order_of(bad, 2, 2, 2, &options), TSANOM_E_NONFINITE);
-  cr_assert(where[0] == 1 && where[1] == 0);
-  CHECK_STATUS(order_of(large, 2, 2, 2, &options), TSANOM_E_VALUE);
-  cr_assert(where[0] == 1 && where[1] == 1);
-  struct {
-    size_t min_points;
-    double eps;
-    int32_t metric, search;
-  } wrong[] = {
-      {0, 1, 0, 0},  {1, -1, 0, 0}, {1, NAN, 0, 0},
-      {1, 1, -1, 0}, {1, 1, 3, 0},  {1, 1, 0, 3},
-  };
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-    options = optics_options(wrong[i].min_points, wrong[i].eps, wrong[i].metric);
-    options.search = wrong[i].search;
-    CHECK_STATUS(order_of(good, 4, 1, 1, &options), TSANOM_E_OPTION);
-  }
-  size_t bytes = 7;
-  CHECK_STATUS(tsanom_optics_workspace(4, 1, &options, NULL, &bytes), TSANOM_E_OPTION);
-  CHECK_STATUS(tsanom_optics_workspace(4, SIZE_MAX, NULL, NULL, &bytes),
-               TSANOM_E_OVERFLOW);
-  CHECK_STATUS(tsanom_optics_workspace(0, 1, NULL, NULL, &bytes), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_optics_workspace(4, 1, NULL, NULL, NULL), TSANOM_E_NULL);
-  cr_assert(bytes == 7);
-}
-
-static tsanom_status matrix_of(const double *distances, size_t n, size_t leading) {
-  tsanom_optics_options options = optics_options(1, INFINITY, 0);
-  reachability[0] = -1;
-  where[0] = where[1] = 77;
-  tsanom_status status =
-      tsanom_optics_order_matrix(distances, n, leading, &options, NULL, NULL, 0, order,
-                                 reachability, NULL, NULL, where);
-  cr_assert(status >= 0 || reachability[0] == -1);
-  return status;
-}
-
-Test(optics, bad_matrices_are_refused_with_the_place) {
-  double asymmetric[] = {0, 1, 2, 1, 0, 3, 2, 4, 0}, diagonal[] = {0, 1, 1, 2};
-  double negative[] = {1, -1, 1}, nan[] = {1, 2, NAN}, endless[] = {0, INFINITY, 1, 0};
-  CHECK_STATUS(matrix_of(asymmetric, 3, 3), TSANOM_E_VALUE);
-  cr_assert(where[0] == 2 && where[1] == 1);
-  CHECK_STATUS(matrix_of(diagonal, 2, 2), TSANOM_E_VALUE);
-  cr_assert(where[0] == 1 && where[1] == 1);
-  CHECK_STATUS(matrix_of(negative, 3, 0), TSANOM_E_VALUE);
-  cr_assert(where[0] == 0 && where[1] == 2);
-  CHECK_STATUS(matrix_of(nan, 3, 0), TSANOM_E_NONFINITE);
-  cr_assert(where[0] == 1 && where[1] == 2);
-  CHECK_STATUS(matrix_of(endless, 2, 2), TSANOM_E_NONFINITE);
-  cr_assert(where[0] == 0 && where[1] == 1);
-  CHECK_STATUS(matrix_of(diagonal, 2, 1), TSANOM_E_OPTION);
-  CHECK_STATUS(matrix_of(NULL, 2, 0), TSANOM_E_NULL);
-  CHECK_STATUS(matrix_of(NULL, 1, 0), TSANOM_OK);
-}
-
-static double bad_distance(void *user, size_t i, size_t j) {
-  return i == 1 && j == 3 ? *(double *)user : (double)(j - i);
-}
-
-Test(optics, a_bad_distance_of_the_function_is_refused_with_the_pair) {
-  tsanom_optics_options options = optics_options(2, INFINITY, 0);
-  struct {
-    double value;
-    tsanom_status status;
-  } cases[] = {{NAN, TSANOM_E_NONFINITE},
-               {INFINITY, TSANOM_E_NONFINITE},
-               {-INFINITY, TSANOM_E_NONFINITE},
-               {-1, TSANOM_E_VALUE},
-               {5, TSANOM_OK}};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    reachability[0] = -1;
-    where[0] = where[1] = 77;
-    CHECK_STATUS(
-        tsanom_optics_order_function(bad_distance, &cases[i].value, 4, &options, NULL,
-                                     NULL, 0, order, reachability, NULL, NULL, where),
-        cases[i].status);
-    if (cases[i].status == TSANOM_OK) continue;
-    cr_assert(reachability[0] == -1 && where[0] == 1 && where[1] == 3);
-  }
-  CHECK_STATUS(tsanom_optics_order_function(NULL, NULL, 4, &options, NULL, NULL, 0, order,
-                                            reachability, NULL, NULL, where),
-               TSANOM_E_NULL);
-}
+#endif

@@ -23,9 +23,12 @@ static int run(const tsanom_exec *exec) {
   tsanom_optics_options_init(&options, sizeof options);
   for (int way = 0; way < 2; way++) {
     options.search = way ? TSANOM_OPTICS_SEARCH_TREE : TSANOM_OPTICS_SEARCH_EXHAUSTIVE;
-    if (tsanom_optics_order(point, POINTS, DIMENSIONS, DIMENSIONS, &options, exec, NULL,
-                            0, order[way], reachability[way], NULL, NULL,
-                            NULL) != TSANOM_OK) {
+    tsanom_optics_ordering ordering;
+    tsanom_optics_ordering_init(&ordering, sizeof ordering);
+    ordering.order = order[way];
+    ordering.reachability = reachability[way];
+    if (tsanom_optics_order(point, POINTS, DIMENSIONS, DIMENSIONS, &options, exec,
+                            &ordering) != TSANOM_OK) {
       return 1;
     }
   }

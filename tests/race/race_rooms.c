@@ -18,7 +18,7 @@ enum {
   SERIES = 200,
   LENGTH = 64,
   QUERIES = 12,
-  NEIGHBOURS = 3,
+  NEIGHBORS = 3,
   CALLERS = 4,
   ROWS = 400,
   ATTRIBUTES = 12
@@ -56,14 +56,23 @@ static int polyfit(const tsanom_exec *exec) {
 }
 
 typedef struct {
-  size_t indices[QUERIES * NEIGHBOURS];
-  double distances[QUERIES * NEIGHBOURS];
+  size_t indices[QUERIES * NEIGHBORS];
+  double distances[QUERIES * NEIGHBORS];
 } answer;
 
-static int nearest(const tsanom_search_index *index, const double *queries,
+static tsanom_series rows_of(const double *data, size_t count) {
+  tsanom_series series;
+  tsanom_series_init(&series, sizeof series);
+  series.count = count;
+  series.data = data;
+  series.length = LENGTH;
+  return series;
+}
+
+static int nearest(const tsanom_search_index *index, const tsanom_series *queries,
                    const tsanom_exec *exec, answer *found) {
-  return tsanom_search_nearest(index, queries, QUERIES, LENGTH, NEIGHBOURS, exec, NULL, 0,
-                               found->indices, found->distances, NULL) != TSANOM_OK;
+  return tsanom_search_nearest(index, queries, NEIGHBORS, exec, found->indices,
+                               found->distances, NULL) != TSANOM_OK;
 }
 
 static int search(const tsanom_exec *exec) {
@@ -77,27 +86,26 @@ static int search(const tsanom_exec *exec) {
   options.radius = 6;
   options.z_normalize = 1;
   tsanom_search_index *index;
-  if (tsanom_search_index_create(series, SERIES, LENGTH, LENGTH, &options, exec, &index) <
-      0) {
-    return 1;
-  }
-  int failed = nearest(index, queries, exec, &expected);
+  tsanom_series series_set = rows_of(series, SERIES),
+                query_set = rows_of(queries, QUERIES);
+  if (tsanom_search_index_create(&series_set, &options, exec, &index) < 0) return 1;
+  int failed = nearest(index, &query_set, exec, &expected);
 #pragma omp parallel for num_threads(CALLERS) reduction(| : failed)
   for (int i = 0; i < CALLERS; i++) {
     for (int repeat = 0; repeat < 4; repeat++) {
-      failed |= nearest(index, queries, NULL, &answers[i]);
+      failed |= nearest(index, &query_set, NULL, &answers[i]);
     }
   }
   for (int i = 0; i < CALLERS; i++) {
     failed |= memcmp(&answers[i], &expected, sizeof expected) != 0;
   }
   tsanom_search_index_destroy(index);
-  size_t starts[NEIGHBOURS], found;
-  double distances[NEIGHBOURS];
-  options.neighbours = NEIGHBOURS;
-  return failed || tsanom_search_stream(queries, LENGTH, series, (size_t)SERIES * LENGTH,
-                                        &options, exec, NULL, 0, starts, distances,
-                                        &found, NULL) != TSANOM_OK;
+  size_t starts[NEIGHBORS];
+  double distances[NEIGHBORS];
+  options.neighbors = NEIGHBORS;
+  return failed ||
+         tsanom_search_stream(queries, LENGTH, series, (size_t)SERIES * LENGTH, &options,
+                              exec, starts, distances, NULL) != TSANOM_OK;
 }
 
 static int roughset(const tsanom_exec *exec) {

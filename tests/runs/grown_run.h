@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "heartbeat/format.h"
 #include "heartbeat/run_folder.h"
+#include "record/format.h"
 
 enum { GROWN_STREAMS = 8 };
 

@@ -12,8 +12,8 @@
 #include <tsanom/runs.h>
 #include <unistd.h>
 
-#include "heartbeat/format.h"
 #include "heartbeat/run_folder.h"
+#include "record/format.h"
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"

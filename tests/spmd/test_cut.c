@@ -9,7 +9,7 @@
 #include "support/check.h"
 #include "support/random.h"
 
-/* The classes are the cut of OPTICS at eps', by the room of that name. */
+/* The classes are the cut of OPTICS at eps', by the module optics. */
 Test(spmd_cut, classes_are_those_of_optics) {
   static spmd_run r;
   uint64_t state = 4;
@@ -24,8 +24,13 @@ Test(spmd_cut, classes_are_those_of_optics) {
     r.report.order = order;
     r.report.reachability = reachability;
     CHECK_STATUS(tsanom_spmd_analyze(&r.data, &o, NULL, &r.report), TSANOM_OK);
-    CHECK_STATUS(tsanom_optics_cut(order, reachability, core, r.data.processes,
-                                   r.report.eps, label, &clusters),
+    tsanom_optics_ordering ordering;
+    tsanom_optics_ordering_init(&ordering, sizeof ordering);
+    ordering.n = r.data.processes;
+    ordering.order = order;
+    ordering.reachability = reachability;
+    ordering.core_distance = core;
+    CHECK_STATUS(tsanom_optics_cut(&ordering, r.report.eps, NULL, label, &clusters),
                  TSANOM_OK);
     cr_assert_eq(clusters, r.report.classes, "trial %d", trial);
     for (size_t i = 0; i < r.data.processes; i++) {

@@ -155,6 +155,7 @@ Test(command_input, help_and_version_are_printed) {
   cr_assert(o.status == 0 && !strncmp(o.out, "tsanom ", 7));
   o = tsanom("--help");
   cr_assert(o.status == 0 && strstr(o.out, "dtw") && strstr(o.out, "diagnose"));
+  cr_assert(tsanom("help dtw").status == 0 && tsanom("help record").status == 0);
   CHECK_REFUSED(tsanom("%s", ""), 2, "Usage");
-  CHECK_REFUSED(tsanom("no-such-thing"), 2, "\"no-such-thing\" is not a subcommand");
+  CHECK_REFUSED(tsanom("no-such-thing"), 2, "\"no-such-thing\": unknown subcommand");
 }

@@ -306,7 +306,11 @@ Test(command_record, odd_programs_are_defined) {
       const char *deed = deeds[d].deed;
       int plain = shell("./odd %s >plain", deed);
       outcome o = record(c, "-o %s.%d -- ./odd %s", deed, c, deed);
-      cr_assert(o.status == plain && *o.err == '\0', "%s: %d: %s", deed, o.status, o.err);
+      /* The parent comes to a region after its child has the run, or the program after
+       * the one that it replaced, and says so. */
+      bool reports = !strcmp(deed, "early") || !strcmp(deed, "exec");
+      cr_assert(o.status == plain && !strstr(o.err, "is not recorded") == !reports,
+                "%s: %d: %s", deed, o.status, o.err);
       write_text("recorded", o.out);
       cr_assert(shell("cmp plain recorded") == 0, "%s", deed);
       json_t *r = tsanom_json("speedup %s.%d --json", deed, c);
@@ -419,7 +423,8 @@ Test(command_record, what_gcc_built_may_run_on_llvms_runtime) {
   }
 }
 
-/* The command's own OpenMP runtime binds its thread; the program must not inherit it. */
+/* An OpenMP runtime in the launcher would bind its thread to a processor, and the program
+ * would inherit that. */
 Test(command_record, the_program_may_run_where_it_could_without) {
   cr_assert(shell("OMP_PROC_BIND=true grep Cpus_allowed_list /proc/self/status >plain") ==
             0);
@@ -433,7 +438,7 @@ Test(command_record, a_program_without_regions_leaves_no_run) {
   cr_assert(tsanom("record -o run -- ./odd").status == 0);
   CHECK_REFUSED(tsanom("speedup run"), 3, "run/regions/places.tsv", "tsanom record");
   cr_assert(tsanom("record -o run -- ./odd fork").status == 0);
-  CHECK_REFUSED(tsanom("record -o run -- ./odd fork"), 3, "run: holds a run already");
+  CHECK_REFUSED(tsanom("record -o run -- ./odd fork"), 3, "run: contains a run already");
 }
 
 Test(command_record, programs_that_cannot_be_recorded_are_told_of) {

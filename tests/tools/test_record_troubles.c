@@ -67,7 +67,7 @@ Test(record_troubles, a_library_that_no_list_can_name_is_refused) {
     snprintf(line, sizeof line,
              "mkdir -p '%s/tsanom' '%s/intercept' && cp '" TSANOM_COMMAND
              "' '%s/tsanom' && cp \"$(dirname '" TSANOM_COMMAND
-             "')/../intercept/libtsanom-record.so\" '%s/intercept' && "
+             "')/../intercept/libtsanom-preload.so\" '%s/intercept' && "
              "'%s/tsanom/tsanom' record -o run -- ./loop 2>told; test $? -eq 3",
              folders[i], folders[i], folders[i], folders[i], folders[i]);
     cr_assert(system(line) == 0);
@@ -152,4 +152,32 @@ Test(record_troubles, the_thread_that_opens_most_regions_is_told_of) {
   json_t *r = tsanom_json("speedup run --json");
   cr_assert(number_of(r, "events") == 50, "%g", number_of(r, "events"));
   json_decref(r);
+}
+
+/* What mpirun does when it starts one command per rank: all ranks run, one is recorded,
+ * and the others say that they are not. */
+Test(record_troubles, ranks_that_share_a_run_all_run) {
+  if (!build_loop()) return;
+  cr_assert(system("for rank in 0 1 2; do\n"
+                   "  PMI_RANK=$rank '" TSANOM_COMMAND
+                   "' record -o shared -- ./loop 500 >out.$rank 2>told.$rank &\n"
+                   "done; wait") == 0);
+  cr_assert(system("./loop 500 >plain; for rank in 0 1 2; do\n"
+                   "  cmp plain out.$rank || exit 1\n"
+                   "done") == 0);
+  cr_assert(system("test $(cat told.* | grep -c 'MPI rank . is not recorded') -eq 2") ==
+            0);
+  cr_assert(tsanom("speedup shared").status == 0);
+}
+
+/* gcc's AddressSanitizer must be the first library. */
+Test(record_troubles, programs_with_address_sanitizer) {
+  char line[512];
+  snprintf(line, sizeof line,
+           "gcc -O1 -fopenmp -fsanitize=address " TSANOM_TEST_PROGRAMS
+           "/loop.c -o sanitized 2>compiler && ./sanitized 100 >plain; test $? -eq 5");
+  if (system(line) != 0) return;
+  outcome o = tsanom("record -o run -- ./sanitized 100");
+  cr_assert(o.status == 5 && *o.err == '\0', "%d: %s", o.status, o.err);
+  cr_assert(tsanom("speedup run").status == 0);
 }

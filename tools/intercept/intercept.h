@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interception library: what its front ends (gomp.c, kmp.c, ompt.c) tell the recorder
- * (record.c) of the program's parallel regions.
+/* The interception library: its front ends (gomp.c, kmp.c, ompt.c) report the
+ * program's parallel regions to the recorder (record.c).
  *
- * A region costs a program little more than two looks at the clock. Therefore what is
- * done for each is inline; what all threads read lies apart from what one of them
- * writes; and a value is read in the size in which it was written. */
+ * A region costs a program little more than two readings of the clock. Therefore the work
+ * for each region is inline; data that all threads read is on other cache lines than data
+ * that one of them writes; and a value is read in the size in which it was written. */
 #ifndef TSN_INTERCEPT_INTERCEPT_H
 #define TSN_INTERCEPT_INTERCEPT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <tsanom/heartbeat.h>
+#include <tsanom/record.h>
 #include <tsanom/regions.h>
 
 #include "iterations.h"
@@ -19,9 +19,6 @@
 
 #define ICP_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ICP_INITIAL_EXEC __attribute__((tls_model("initial-exec")))
-
-/* The emitter of regions: see region_emitter.h. */
-tsanom_status tsn_region_record(int32_t thread, uint32_t tag);
 
 /* A thread with regard to the regions that it is in. */
 typedef struct {
@@ -53,6 +50,7 @@ typedef struct {
   _Alignas(64) _Atomic int32_t phase;
   bool by_ompt; /* threads cannot be asked for region by region */
   bool want_cpu;
+  tsanom_record *record;
   int (*thread_number)(void); /* asked of the runtime */
   int (*team_size)(void);
 } icp_settings;
@@ -95,8 +93,8 @@ static inline bool icp_recording(void) {
 
 static inline void icp_record(uint32_t kind, uint32_t place, uint32_t threads) {
   uint32_t shown = threads > UINT16_MAX ? UINT16_MAX : threads;
-  (void)tsn_region_record((int32_t)icp_me.state.number,
-                          kind | place << TSANOM_REGIONS_KIND_BITS | shown << 16);
+  (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number,
+                             kind | place << TSANOM_REGIONS_KIND_BITS | shown << 16);
 }
 
 static inline uint32_t icp_iteration(void) {
@@ -112,7 +110,7 @@ static inline void icp_next_iteration(void) {
 static inline void icp_beat(uint32_t iteration) {
   if (ICP_LIKELY(iteration == icp_me.beaten)) return;
   icp_me.beaten = iteration;
-  (void)tsanom_heartbeat_beat((int32_t)icp_me.state.number, iteration);
+  (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number, iteration);
 }
 
 /* The opener, before and after the runtime's work. *threads is what was asked for,

@@ -6,9 +6,9 @@
 
 enum { LOOPS = 64, HISTORY_MASK = ICP_HISTORY - 1 };
 
-/* The detector asks OpenMP only how many threads there are, and only where it is told
- * to use all of them, which it is not here: this library must not bring a runtime
- * into the program. */
+/* The detector calls OpenMP only for the number of threads, and only if it is asked to
+ * use all of them, which does not happen here: this library must not load a runtime into
+ * the program. */
 __attribute__((visibility("hidden"))) int omp_get_max_threads(void);
 int omp_get_max_threads(void) {
   return 1;

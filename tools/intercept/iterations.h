@@ -11,7 +11,8 @@ enum {
   ICP_HISTORY = 1024, /* the detector's longest period, a power of two */
   /* A loop is found in its third iteration, or with this event if that is later. */
   ICP_LEAST = 6,
-  /* So long a loop lies in no longer one: the detector need not see more of it. */
+  /* A loop that lasts this long is not part of a longer one: the detector need not see
+   * more of it. */
   ICP_SETTLED = 4 * ICP_HISTORY
 };
 
@@ -35,7 +36,7 @@ int icp_iterations_start(icp_iterations *iterations);
 /* Feed an event that does not continue a settled pattern. */
 bool icp_iterations_detect(icp_iterations *iterations, uint32_t event);
 
-/* Feed an event; tells whether it begins an iteration. */
+/* Feed an event. Returns whether it begins an iteration. */
 static inline bool icp_iterations_push(icp_iterations *iterations, uint32_t event) {
   uint32_t at = iterations->at;
   if (!__builtin_expect(iterations->settled && iterations->pattern[at] == event, 1)) {

@@ -1,34 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* LLVM's runtime: its entry points, in front of the originals, as clang and flang call
- * them. Its tools interface (ompt.c) would tell the same, but costs twice as much: the
- * runtime keeps more books once there is a tool. It also calls some of its entry points
+ * them. Its tools interface (ompt.c) would report the same, but costs twice as much: the
+ * runtime keeps more records once there is a tool. It also calls some of its entry points
  * itself; what it does there is part of what the program called. */
 #include <stdarg.h>
 #include <string.h>
 
 #include "intercept.h"
-#include "kmp_stubs.h"
 #include "runtime.h"
 
 /* What the runtime calls a place in the source. */
 typedef struct ident ident;
 
-/* A region as its opener hands it to the team where no stub does (see kmp_stubs.h): one
- * cache line, which each thread has to fetch from the opener's processor. */
+/* A region's outlined function, to be cast. Its arguments are pointers to the thread's
+ * numbers in the program and in the team, and then pointers of its own. */
+typedef void microtask(void);
+
+/* A function may be called with more arguments than it takes: where they lie does not
+ * depend on how many follow. */
+enum { FEW = 4, SOME = 16, MANY = 64 };
+
+#define TYPES_4 void *, void *, void *, void *
+#define TYPES_16 TYPES_4, TYPES_4, TYPES_4, TYPES_4
+#define VALUES_4(v) (v)[0], (v)[1], (v)[2], (v)[3]
+#define VALUES_16(v) VALUES_4(v), VALUES_4((v) + 4), VALUES_4((v) + 8), VALUES_4((v) + 12)
+typedef void microtask_of_few(int32_t *, int32_t *, TYPES_4);
+typedef void microtask_of_some(int32_t *, int32_t *, TYPES_16);
+typedef void microtask_of_many(int32_t *, int32_t *, TYPES_16, TYPES_16, TYPES_16,
+                               TYPES_16);
+
+/* A region as its opener hands it to the team: one cache line, which each thread has to
+ * fetch from the opener's processor. */
 typedef struct {
   _Alignas(64) icp_region region;
   microtask *function;
   int32_t count;
   union {
     void *few[FEW];
-    void **more; /* where there are more: MANY of them, or all */
+    void **more; /* more than FEW: an array of MANY, or of all */
   } values;
 } call;
 
 _Static_assert(sizeof(call) == 64, "one cache line");
-
-typedef void microtask_of_many(int32_t *, int32_t *, TYPES_16, TYPES_16, TYPES_16,
-                               TYPES_16);
 
 /* For any number of values the runtime has a function of its own. */
 static void invoke_by_runtime(const call *c, int32_t thread, int32_t number) {
@@ -73,52 +86,12 @@ static void run_unrecorded(int32_t *thread, int32_t *number, const call *c) {
   invoke(c, thread, number);
 }
 
-/* The same for a region of the watched thread, run by the stub that stands for it. */
-static void run_site(int32_t *thread, int32_t *number, PARAMETERS_16) {
-  uint32_t stub = stub_run;
-  const site *s = &sites[stub / STEPS];
-  const icp_region region = {.place = stub / STEPS,
-                             .iteration = base.iteration + stub % STEPS,
-                             .watched = 1,
-                             .recorded = 1};
-  int32_t own = *number;
-  uint64_t cpu = 0;
-  icp_state before = icp_enter(&region, own, icp_set.team_size(), &cpu);
-  if (ICP_LIKELY(s->count <= FEW)) {
-    ((microtask_of_few *)s->function)(thread, number, v0, v1, v2, v3);
-  } else {
-    ((microtask_of_some *)s->function)(thread, number, ARGUMENTS_16);
-  }
-  icp_work_done(&region, own, cpu);
-  icp_leave(before);
-}
-
-/* A region of the watched thread, of which there is one at a time, that no stub stands
- * for needs no argument either: the runtime takes longer to hand one on than the threads
- * to fetch this. */
+/* The watched thread has one region at a time. It needs no argument: the runtime takes
+ * longer to hand one on than the threads take to fetch this. */
 static call watched_call;
 
 static void run_watched(int32_t *thread, int32_t *number) {
   run_member(thread, number, &watched_call);
-}
-
-STUBS(DEFINE_STUB)
-static microtask_of_some *const stubs[] = {STUBS(NAME_STUB)};
-_Static_assert(sizeof stubs / sizeof *stubs == SITES * STEPS, "one each");
-
-/* The stub for a region that the watched thread is about to hand on; NULL: none. */
-static inline microtask *stub_of(const icp_region *region, int32_t count,
-                                 microtask *function) {
-  if (!region->watched || region->place >= SITES || count > SOME) return NULL;
-  site *s = &sites[region->place];
-  if (!ICP_LIKELY(s->function == function && s->count == count)) {
-    *s = (site){.function = function, .count = count};
-  }
-  /* A team of one fetches nothing, and a function that changes is hard to foresee. */
-  if (icp_me.left_team == 1 || region->iteration - base.iteration >= STEPS) {
-    base.iteration = region->iteration;
-  }
-  return (microtask *)stubs[region->place * STEPS + region->iteration - base.iteration];
 }
 
 /* As a num_threads clause does, in whose place it comes. */
@@ -167,42 +140,17 @@ static __attribute__((noinline)) void hand_on_more(opener *real, ident *where, c
   hand_on(real, where, c);
 }
 
-static __attribute__((noinline)) void hand_on_call(opener *real, ident *where,
-                                                   icp_region region, int32_t count,
-                                                   microtask *function, va_list given) {
+/* A region to which the compiler hands `count` values. */
+static inline void fork_region(opener *real, ident *where, icp_region region,
+                               int32_t count, microtask *function, va_list given) {
   call own, *c = region.watched ? &watched_call : &own;
   *c = (call){.region = region, .function = function, .count = count};
-  if (count > FEW) {
+  if (!ICP_LIKELY(count <= FEW)) {
     hand_on_more(real, where, c, given);
     return;
   }
   for (int32_t i = 0; i < count; i++) c->values.few[i] = va_arg(given, void *);
   hand_on(real, where, c);
-}
-
-static __attribute__((noinline)) void hand_on_some(opener *real, ident *where,
-                                                   int32_t count, microtask *stub,
-                                                   va_list given) {
-  void *v[SOME] = {NULL};
-  for (int32_t i = 0; i < count; i++) v[i] = va_arg(given, void *);
-  real(where, count, stub, VALUES_16(v));
-}
-
-/* A region that the compiler hands as many values as there are. */
-static inline void fork_region(opener *real, ident *where, icp_region region,
-                               int32_t count, microtask *function, va_list given) {
-  microtask *stub = stub_of(&region, count, function);
-  if (!ICP_LIKELY(stub != NULL)) {
-    hand_on_call(real, where, region, count, function, given);
-    return;
-  }
-  if (!ICP_LIKELY(count <= FEW)) {
-    hand_on_some(real, where, count, stub, given);
-    return;
-  }
-  void *v[FEW] = {NULL};
-  for (int32_t i = 0; i < count; i++) v[i] = va_arg(given, void *);
-  real(where, count, stub, VALUES_4(v));
 }
 
 ENTRY void __kmpc_fork_call(ident *where, int32_t count, microtask *function, ...);
@@ -298,7 +246,7 @@ ENTRY void __kmpc_barrier(ident *where, int32_t thread) {
   icp_shared();
 }
 
-/* Tells whether the region was cancelled. */
+/* Returns whether the region was cancelled. */
 ENTRY int32_t __kmpc_cancel_barrier(ident *where, int32_t thread);
 ENTRY int32_t __kmpc_cancel_barrier(ident *where, int32_t thread) {
   REAL(int32_t, "__kmpc_cancel_barrier", ident *, int32_t);

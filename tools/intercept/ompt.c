@@ -24,7 +24,7 @@ static icp_region unpack(const ompt_data *data) {
                       .recorded = value >> 63 != 0};
 }
 
-/* The region that this thread works in, for the runtime tells it at the beginning
+/* The region that this thread works in, which the runtime passes at the beginning
  * only; and what the thread spent before. */
 typedef struct {
   icp_region region;

@@ -12,22 +12,44 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <tsanom/regions.h>
 #include <unistd.h>
 
 icp_slot icp_slots[ICP_SLOTS];
 static uint32_t used;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char path[PATH_MAX];
+
+/* The file, kept open: another run may take its name. */
+static int kept = -1;
+static dev_t device;
+static ino_t inode;
+
+/* Whether the descriptor still is that of the file: the program may have closed it. */
+static bool is_ours(void) {
+  struct stat facts;
+  return fstat(kept, &facts) == 0 && facts.st_dev == device && facts.st_ino == inode;
+}
 
 int icp_places_start(const char *folder) {
   static const char head[] = "tsanom places 1\n";
+  enum { FIRST_NUMBER = 256 }; /* out of the way of the program's own files */
+  char path[PATH_MAX];
+  struct stat facts;
   int length = snprintf(path, sizeof path, "%s/places.tsv", folder);
   if (length < 0 || (size_t)length >= sizeof path) return ENAMETOOLONG;
-  int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0) return errno;
-  ssize_t written = write(file, head, sizeof head - 1);
-  close(file);
+  kept = fcntl(file, F_DUPFD_CLOEXEC, FIRST_NUMBER);
+  if (kept < 0) {
+    kept = file;
+  } else {
+    close(file);
+  }
+  if (fstat(kept, &facts) != 0) return errno;
+  device = facts.st_dev;
+  inode = facts.st_ino;
+  ssize_t written = write(kept, head, sizeof head - 1);
   return written == (ssize_t)sizeof head - 1 ? 0 : ENOSPC;
 }
 
@@ -36,7 +58,7 @@ int icp_places_start(const char *folder) {
 static const char *module_file(const void *base, const char *name,
                                char resolved[PATH_MAX]) {
   Dl_info program;
-  /* NOLINTNEXTLINE(performance-no-int-to-ptr): that is how the kernel tells it */
+  /* NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel passes it so */
   const void *headers = (const void *)getauxval(AT_PHDR);
   if (dladdr(headers, &program) != 0 && program.dli_fbase == base) {
     ssize_t length = readlink("/proc/self/exe", resolved, PATH_MAX - 1);
@@ -69,11 +91,9 @@ static void write_line(uint32_t number, uintptr_t address, int kind, bool is_cal
   for (char *c = line; c < line + length - 1; c++) {
     if (*c == '\n' || (*c == '\t' && ++tabs > 3)) *c = '?';
   }
-  int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (file < 0) return;
-  ssize_t written = write(file, line, (size_t)length);
+  if (!is_ours()) return;
+  ssize_t written = write(kept, line, (size_t)length);
   (void)written; /* a full disk: the reader gives the place no name */
-  close(file);
 }
 
 static icp_slot *find(uintptr_t address) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers for code addresses, and the file that tells what they stand for. */
+/* Numbers for code addresses, and the file that lists the addresses. */
 #ifndef TSN_INTERCEPT_PLACES_H
 #define TSN_INTERCEPT_PLACES_H
 

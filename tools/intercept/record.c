@@ -10,17 +10,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <tsanom/heartbeat.h>
+#include <tsanom/record.h>
 #include <tsanom/regions.h>
 #include <unistd.h>
 
 #include "intercept.h"
+#include "mpi_rank.h"
 #include "runtime.h"
-
-/* The emitter of regions: see region_emitter.h. */
-tsanom_status tsn_region_init(const char *folder, int32_t threads,
-                              const tsanom_heartbeat_options *options);
-tsanom_status tsn_region_finish(void);
 
 enum { MOST_ANNOUNCED = 256 };
 
@@ -32,6 +28,9 @@ static unsigned baseline_threads, baseline_left; /* iterations to measure; 0: no
 static int restore_threads; /* LLVM: what the program had; 0: nothing to restore */
 static unsigned baseline_iterations;
 static uint32_t regions_since; /* the last beat */
+
+/* The recorder object, which must not come from the program's heap. */
+static unsigned char icp_memory[256];
 
 static int one(void) {
   return 1;
@@ -67,48 +66,60 @@ static void in_child(void) {
   atomic_store(&icp_set.phase, ICP_OFF);
 }
 
-static bool tell_failure(const char *folder, const char *why) {
-  (void)dprintf(STDERR_FILENO, "tsanom record: %s: nothing is recorded: %s\n", folder,
+static bool report_failure(const char *directory, const char *why) {
+  (void)dprintf(STDERR_FILENO, "tsanom record: %s: nothing is recorded: %s\n", directory,
                 why);
   return false;
 }
 
-static bool has_run(const char *folder) {
+static bool has_run(const char *directory) {
   char path[PATH_MAX];
-  (void)snprintf(path, sizeof path, "%s/heartbeat.run", folder);
+  (void)snprintf(path, sizeof path, "%s/heartbeat.run", directory);
   return access(path, F_OK) == 0;
 }
 
-/* The first process that comes to a region has the run; the others find it taken. */
-static bool start_run(const char *folder) {
+/* Several processes share the run: the first that comes to a region has it. */
+static bool report_other_process(const char *directory) {
+  const char *rank = icp_mpi_rank();
+  (void)dprintf(
+      STDERR_FILENO,
+      "tsanom record: %s: process %ld%s%s is not recorded: this run "
+      "belongs to another process or program; give each a run directory of its own\n",
+      directory, (long)getpid(), rank ? ", MPI rank " : "", rank ? rank : "");
+  return false;
+}
+
+static bool start_run(const char *directory) {
   static const char no_files[] =
-      "the run's files cannot be made: the disk is full, or the folder cannot be written "
-      "or has some of them already";
+      "cannot create the run's files: the disk is full, or the directory is not writable "
+      "or contains some of them already";
   char inner[PATH_MAX];
-  int length = snprintf(inner, sizeof inner, "%s/regions", folder);
+  int length = snprintf(inner, sizeof inner, "%s/regions", directory);
   if (length < 0 || (size_t)length >= sizeof inner) {
-    return tell_failure(folder, "the path is too long");
+    return report_failure(directory, "the path is too long");
   }
   int threads = max_threads();
   if (threads < 1) threads = 1;
   if (threads > MOST_ANNOUNCED) threads = MOST_ANNOUNCED;
   if (icp_iterations_start(&icp_watched.of_regions) != 0 ||
       icp_iterations_start(&icp_watched.of_shares) != 0) {
-    return tell_failure(folder, "the system gives no memory");
+    return report_failure(directory, "the system has no memory");
   }
-  /* A helper thread would make the program one of several threads. */
-  tsanom_heartbeat_options options;
-  tsanom_heartbeat_options_init(&options, sizeof options);
+  tsanom_record_options options;
+  tsanom_record_options_init(&options, sizeof options);
+  options.channels = TSANOM_RECORD_HEARTBEATS | TSANOM_RECORD_REGIONS;
+  /* A helper thread would make the program multithreaded. */
   options.helper = TSANOM_HEARTBEAT_HELPER_NONE;
-  if (tsanom_heartbeat_init(folder, threads, &options) < 0) {
-    return has_run(folder) ? false : tell_failure(folder, no_files);
+  bool taken = has_run(directory);
+  tsanom_status status = tsanom_record_init(icp_memory, sizeof icp_memory, directory,
+                                            threads, &options, NULL, &icp_set.record);
+  if (status < 0) {
+    return taken || has_run(directory) ? report_other_process(directory)
+                                       : report_failure(directory, no_files);
   }
-  if (tsn_region_init(inner, threads, &options) >= 0) {
-    if (icp_places_start(inner) == 0) return true;
-    (void)tsn_region_finish();
-  }
-  (void)tsanom_heartbeat_finish();
-  return tell_failure(folder, no_files);
+  if (icp_places_start(inner) == 0) return true;
+  (void)tsanom_record_finish(icp_set.record);
+  return report_failure(directory, no_files);
 }
 
 static void start(void) {
@@ -141,8 +152,7 @@ bool icp_start(void) {
 
 __attribute__((destructor)) static void finish(void) {
   if (atomic_exchange(&icp_set.phase, ICP_OFF) != ICP_RECORDING) return;
-  (void)tsn_region_finish();
-  (void)tsanom_heartbeat_finish();
+  (void)tsanom_record_finish(icp_set.record);
 }
 
 void icp_record_cpu(uint64_t nanoseconds) {
@@ -151,9 +161,9 @@ void icp_record_cpu(uint64_t nanoseconds) {
     nanoseconds >>= 1;
     exponent++;
   }
-  (void)tsn_region_record((int32_t)icp_me.state.number,
-                          TSANOM_REGIONS_CPU | exponent << TSANOM_REGIONS_KIND_BITS |
-                              (uint32_t)nanoseconds << 8);
+  (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number,
+                             TSANOM_REGIONS_CPU | exponent << TSANOM_REGIONS_KIND_BITS |
+                                 (uint32_t)nanoseconds << 8);
 }
 
 /* Run the first iterations that are found with the baseline's threads. */
@@ -196,7 +206,7 @@ void icp_share(const void *return_address) {
   uint32_t place = icp_place((uintptr_t)return_address, TSANOM_REGIONS_SHARE, true);
   icp_record(TSANOM_REGIONS_SHARE, place, icp_me.state.team);
   if (heartbeat_every) return;
-  /* Worksharing tells the iterations where the regions do not. */
+  /* Worksharing shows the iterations where the regions do not. */
   bool begins = icp_iterations_push(&icp_watched.of_shares, place);
   if (begins && !icp_watched.of_regions.period) icp_next_iteration();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that carries the emitter alone. */
+/* A program that links only the recorder. */
 #include <stdio.h>
 #include <tsanom/heartbeat.h>
 

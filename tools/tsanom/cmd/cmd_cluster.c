@@ -22,11 +22,9 @@ typedef struct {
   const char *columns;
 } request;
 
-/* What was found. */
 typedef struct {
   points data;
-  size_t *order, *predecessor;
-  double *reachability, *core;
+  tsanom_optics_ordering ordering;
   int32_t *label;
   size_t clusters;
   double cut, probability; /* of BY_SPLIT */
@@ -69,22 +67,26 @@ static const option_row options[] = {
 
 static int allocate(clustering *c, failure *why) {
   size_t n = c->data.count;
-  c->order = malloc(n * sizeof *c->order);
-  c->predecessor = malloc(n * sizeof *c->predecessor);
-  c->reachability = malloc(n * sizeof *c->reachability);
-  c->core = malloc(n * sizeof *c->core);
+  tsanom_optics_ordering *o = &c->ordering;
+  tsanom_optics_ordering_init(o, sizeof *o);
+  o->order = malloc(n * sizeof *o->order);
+  o->predecessor = malloc(n * sizeof *o->predecessor);
+  o->reachability = malloc(n * sizeof *o->reachability);
+  o->core_distance = malloc(n * sizeof *o->core_distance);
   c->label = malloc(n * sizeof *c->label);
-  if (c->order && c->predecessor && c->reachability && c->core && c->label) return 0;
+  if (o->order && o->predecessor && o->reachability && o->core_distance && c->label) {
+    return 0;
+  }
   fail(why, "no memory for the order of %zu points", n);
   return -1;
 }
 
 static void clustering_free(clustering *c) {
   points_free(&c->data);
-  free(c->order);
-  free(c->predecessor);
-  free(c->reachability);
-  free(c->core);
+  free(c->ordering.order);
+  free(c->ordering.predecessor);
+  free(c->ordering.reachability);
+  free(c->ordering.core_distance);
   free(c->label);
 }
 
@@ -95,14 +97,16 @@ static int order(const request *r, clustering *c, failure *why) {
     return fail(why, "%s: %zu points, fewer than the %zu of --min-pts", file, data->count,
                 r->optics.min_points);
   }
-  size_t where[2];
+  tsanom_fault fault;
+  tsanom_fault_init(&fault, sizeof fault);
+  tsanom_exec exec = r->shared.exec;
+  exec.fault = &fault;
   tsanom_status status =
       tsanom_optics_order(data->value, data->count, data->dimensions, data->dimensions,
-                          &r->optics, &r->shared.exec, NULL, 0, c->order, c->reachability,
-                          c->predecessor, c->core, where);
+                          &r->optics, &exec, &c->ordering);
   if (status == TSANOM_E_VALUE) {
     return fail(why, "%s:%zu: column %zu: magnitudes up to 1e150 are expected", file,
-                data->line[where[0]], data->at[where[1]] + 1);
+                data->line[fault.element], data->at[fault.second] + 1);
   }
   return status == TSANOM_OK ? 0 : fail_status(why, file, status);
 }
@@ -112,8 +116,7 @@ static tsanom_status extract_by_xi(const request *r, clustering *c) {
   xi.min_points = r->optics.min_points;
   size_t found;
   tsanom_status status =
-      tsanom_optics_xi(c->order, c->reachability, c->predecessor, c->data.count, &xi,
-                       &r->shared.exec, NULL, 0, NULL, 0, &found, c->label);
+      tsanom_optics_xi(&c->ordering, &xi, &r->shared.exec, NULL, 0, &found, c->label);
   for (size_t i = 0; status == TSANOM_OK && i < c->data.count; i++) {
     if (c->label[i] >= (int32_t)c->clusters) c->clusters = (size_t)c->label[i] + 1;
   }
@@ -121,7 +124,6 @@ static tsanom_status extract_by_xi(const request *r, clustering *c) {
 }
 
 static int extract(const request *r, clustering *c, failure *why) {
-  size_t n = c->data.count;
   tsanom_status status;
   if (r->extraction == BY_XI) {
     status = extract_by_xi(r, c);
@@ -129,12 +131,11 @@ static int extract(const request *r, clustering *c, failure *why) {
     c->cut = r->cut;
     /* The analyzer believes that the call may forget what `c` owns. */
     /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-    status = tsanom_optics_cut(c->order, c->reachability, c->core, n, r->cut, c->label,
-                               &c->clusters);
-  } else {
     status =
-        tsanom_optics_split(c->order, c->reachability, c->core, n, NULL, &r->shared.exec,
-                            NULL, 0, c->label, &c->clusters, &c->cut, &c->probability);
+        tsanom_optics_cut(&c->ordering, r->cut, &r->shared.exec, c->label, &c->clusters);
+  } else {
+    status = tsanom_optics_split(&c->ordering, NULL, &r->shared.exec, c->label,
+                                 &c->clusters, &c->cut, &c->probability);
   }
   return status == TSANOM_OK
              ? 0
@@ -151,16 +152,16 @@ static int colour_of(int32_t label) {
 static void draw_plot_data(const clustering *c, FILE *script) {
   double highest = 0;
   for (size_t k = 0; k < c->data.count; k++) {
-    if (isfinite(c->reachability[k]) && c->reachability[k] > highest) {
-      highest = c->reachability[k];
+    if (isfinite(c->ordering.reachability[k]) && c->ordering.reachability[k] > highest) {
+      highest = c->ordering.reachability[k];
     }
   }
   /* What has no reachability stands out above everything. */
   double top = highest > 0 ? 1.1 * highest : 1;
   fprintf(script, "$plot << END\n");
   for (size_t k = 0; k < c->data.count; k++) {
-    fprintf(script, "%zu %.9g %d\n", k, fmin(c->reachability[k], top),
-            colour_of(c->label[c->order[k]]));
+    fprintf(script, "%zu %.9g %d\n", k, fmin(c->ordering.reachability[k], top),
+            colour_of(c->label[c->ordering.order[k]]));
   }
   fprintf(script, "END\n");
 }
@@ -217,11 +218,11 @@ static int print_json_of(const request *r, const clustering *c) {
   for (size_t i = 0; i < n; i++) {
     json_array_append_new(labels, json_integer(c->label[i]));
   }
-  json_t *result =
-      json_pack("{so so so so so sI}", "order", counts(c->order, n), "reachability",
-                numbers(c->reachability, n), "predecessor", counts(c->predecessor, n),
-                "core_distance", numbers(c->core, n), "labels", labels, "clusters",
-                (json_int_t)c->clusters);
+  json_t *result = json_pack("{so so so so so sI}", "order", counts(c->ordering.order, n),
+                             "reachability", numbers(c->ordering.reachability, n),
+                             "predecessor", counts(c->ordering.predecessor, n),
+                             "core_distance", numbers(c->ordering.core_distance, n),
+                             "labels", labels, "clusters", (json_int_t)c->clusters);
   if (r->extraction != BY_XI) json_object_set_new(result, "cut", json_finite(c->cut));
   if (r->extraction == BY_SPLIT) {
     json_object_set_new(result, "probability", json_finite(c->probability));
@@ -251,14 +252,14 @@ static int print(const request *r, const clustering *c) {
   printf("\n\n%8s %8s %12s %12s %11s\n", "point", "cluster", "reachability", "core",
          "predecessor");
   for (size_t k = 0; k < c->data.count; k++) {
-    size_t p = c->order[k];
+    size_t p = c->ordering.order[k];
     printf("%8zu %8d", p, c->label[p]);
-    print_distance(c->reachability[k]);
-    print_distance(c->core[p]);
-    if (c->predecessor[k] == SIZE_MAX) {
+    print_distance(c->ordering.reachability[k]);
+    print_distance(c->ordering.core_distance[p]);
+    if (c->ordering.predecessor[k] == SIZE_MAX) {
       printf(" %11s\n", "-");
     } else {
-      printf(" %11zu\n", c->predecessor[k]);
+      printf(" %11zu\n", c->ordering.predecessor[k]);
     }
   }
   return EXIT_DONE;

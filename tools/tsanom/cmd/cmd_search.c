@@ -14,7 +14,8 @@
 typedef struct {
   shared_options shared;
   tsanom_search_options search;
-  int stream, classify, neighbours_given, exclusion_given;
+  size_t neighbors;
+  int stream, classify, neighbors_given, exclusion_given;
   const char *column;
 } request;
 
@@ -30,8 +31,8 @@ static const option_row options[] = {
     {.name = "neighbors",
      .letter = 'k',
      .argument = "K",
-     COUNT(search.neighbours, 1, 0),
-     GIVEN(neighbours_given),
+     COUNT(neighbors, 1, 0),
+     GIVEN(neighbors_given),
      .help = "Number of neighbors to find (default: 1)"},
     COST_ROW(search.cost),
     {.name = "z-normalize",
@@ -53,7 +54,7 @@ static void check_end(struct argp_state *state, void *request_) {
   const request *r = request_;
   if (r->stream && r->classify)
     argp_error(state, "--stream and --classify exclude each other");
-  if (r->classify && r->neighbours_given)
+  if (r->classify && r->neighbors_given)
     argp_error(state, "--classify takes the nearest: -k does not go with it");
   if (r->classify && r->shared.plot)
     argp_error(state, "--classify has no picture: --plot does not go with it");
@@ -154,9 +155,9 @@ static int print(const request *r, const result *found) {
       printf("%-10zu  %.10g\n", found->index[i], found->distance[i]);
     }
   }
-  if (found->found < r->search.neighbours) {
+  if (found->found < r->neighbors) {
     printf("\nno more than %zu of the %zu asked for: starts differ by more than %s\n",
-           found->found, r->search.neighbours,
+           found->found, r->neighbors,
            r->exclusion_given ? "the exclusion" : "half the query");
   }
   print_removed(r, found);
@@ -171,7 +172,6 @@ static search_picture picture_of(const request *r, const result *found) {
                           .distance = found->distance};
 }
 
-/* The library does not tell in which of the files a sample is too large. */
 static int refuse_files(const request *r, tsanom_status status, failure *why) {
   const char *first = file_title(r->shared.argument[0]),
              *second = file_title(r->shared.argument[1]);
@@ -191,17 +191,16 @@ static int search_stream(const request *r, result *found, failure *why) {
                   file_title(r->shared.argument[0]), query.count,
                   file_title(r->shared.argument[1]), stream.count);
   }
-  size_t wanted =
-      r->search.neighbours < stream.count ? r->search.neighbours : stream.count;
+  size_t wanted = r->neighbors < stream.count ? r->neighbors : stream.count;
   failed = failed || result_make(found, 1, wanted, why);
   if (!failed) {
     tsanom_search_options search = r->search;
-    search.neighbours = wanted;
-    tsanom_status status =
-        tsanom_search_stream(query.column[0], query.count, stream.column[0], stream.count,
-                             &search, &r->shared.exec, NULL, 0, found->index,
-                             found->distance, &found->found, found->report);
+    search.neighbors = wanted;
+    tsanom_status status = tsanom_search_stream(
+        query.column[0], query.count, stream.column[0], stream.count, &search,
+        &r->shared.exec, found->index, found->distance, found->report);
     if (status != TSANOM_OK) failed = refuse_files(r, status, why);
+    found->found = found->report->found;
   }
   if (!failed && r->shared.plot) {
     search_picture picture = picture_of(r, found);
@@ -213,23 +212,31 @@ static int search_stream(const request *r, result *found, failure *why) {
   return failed ? -1 : 0;
 }
 
+static tsanom_series view_of(const series_set *set) {
+  tsanom_series view;
+  tsanom_series_init(&view, sizeof view);
+  view.count = set->count;
+  view.length = set->length;
+  view.data = set->sample;
+  return view;
+}
+
 static int search_set(const request *r, const series_set *queries,
                       const series_set *series, result *found, failure *why) {
   tsanom_search_index *index = NULL;
-  if (r->search.neighbours > series->count) {
+  if (r->neighbors > series->count) {
     fail(why, "%s: %zu series, fewer than the %zu neighbours asked for",
          file_title(r->shared.argument[r->classify ? 0 : 1]), series->count,
-         r->search.neighbours);
+         r->neighbors);
     return -1;
   }
-  if (result_make(found, queries->count, r->search.neighbours, why)) return -1;
+  if (result_make(found, queries->count, r->neighbors, why)) return -1;
+  tsanom_series series_view = view_of(series), query_view = view_of(queries);
   tsanom_status status =
-      tsanom_search_index_create(series->sample, series->count, series->length,
-                                 series->length, &r->search, &r->shared.exec, &index);
+      tsanom_search_index_create(&series_view, &r->search, &r->shared.exec, &index);
   if (status == TSANOM_OK) {
-    status = tsanom_search_nearest(index, queries->sample, queries->count,
-                                   queries->length, r->search.neighbours, &r->shared.exec,
-                                   NULL, 0, found->index, found->distance, found->report);
+    status = tsanom_search_nearest(index, &query_view, r->neighbors, &r->shared.exec,
+                                   found->index, found->distance, found->report);
   }
   tsanom_search_index_destroy(index);
   return status != TSANOM_OK ? refuse_files(r, status, why) : 0;
@@ -325,6 +332,7 @@ static const syntax command_line = {
 int command_search(int argc, char **argv) {
   request r = {0};
   tsanom_search_options_init(&r.search, sizeof r.search);
+  r.neighbors = 1;
   parse_command(&command_line, argc, argv, &r);
   return r.classify ? classify(&r) : search(&r);
 }

@@ -10,19 +10,7 @@
 #include "failure.h"
 #include "json_value.h"
 #include "options.h"
-
-enum {
-  EXIT_DONE = 0,
-  EXIT_FOUND = 1, /* only with --check: an anomaly or dissimilarity was found */
-  EXIT_USAGE = 2,
-  EXIT_INPUT = 3 /* bad input, or a failed write */
-};
-
-/* Keys of options without a letter, in commands that call argp themselves. */
-enum { KEY_OWN = 0x110 };
-
-/* Print "tsanom NAME: SENTENCE" on the standard error; returns EXIT_INPUT. */
-int refuse(const failure *why);
+#include "report.h"
 
 /* Print a JSON value and take its reference; returns an exit status. */
 int print_json(json_t *value);
@@ -36,7 +24,6 @@ int command_learn(int argc, char **argv);
 int command_period(int argc, char **argv);
 int command_rate(int argc, char **argv);
 int command_reduce(int argc, char **argv);
-int command_record(int argc, char **argv);
 int command_search(int argc, char **argv);
 int command_similar(int argc, char **argv);
 int command_speedup(int argc, char **argv);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Checks of points and of matrices of distances, in row-major order, so that the first
+ * offence found is the smallest. */
+#include <math.h>
+
+#include "core/fault.h"
+#include "optics/optics_internal.h"
+
+/* The sum of squares of differences of such magnitudes does not overflow. */
+#define LARGEST 1e150
+
+static tsanom_status check_points(const tsn_optics_input *in, const tsanom_exec *exec) {
+  for (size_t i = 0; i < in->n; i++) {
+    const double *row = in->points + i * in->ld;
+    for (size_t c = 0; c < in->dimensions; c++) {
+      if (fabs(row[c]) <= LARGEST) continue;
+      return tsn_reject_pair(exec, isfinite(row[c]) ? TSANOM_E_VALUE : TSANOM_E_NONFINITE,
+                             "points", i, c);
+    }
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_optics_check_distance(double distance) {
+  if (!isfinite(distance)) return TSANOM_E_NONFINITE;
+  return distance < 0 ? TSANOM_E_VALUE : TSANOM_OK;
+}
+
+static tsanom_status check_condensed(const tsn_optics_input *in,
+                                     const tsanom_exec *exec) {
+  const double *next = in->matrix;
+  for (size_t i = 0; i < in->n; i++) {
+    for (size_t j = i + 1; j < in->n; j++, next++) {
+      tsanom_status status = tsn_optics_check_distance(*next);
+      if (status < 0) return tsn_reject_pair(exec, status, "distances", i, j);
+    }
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status check_square(const tsn_optics_input *in, const tsanom_exec *exec) {
+  for (size_t i = 0; i < in->n; i++) {
+    for (size_t j = 0; j < in->n; j++) {
+      double d = in->matrix[i * in->ld + j], mirrored = in->matrix[j * in->ld + i];
+      tsanom_status status = tsn_optics_check_distance(d);
+      bool differs = (i == j && d != 0) || (j < i && d != mirrored);
+      if (status == TSANOM_OK && differs) status = TSANOM_E_VALUE;
+      if (status < 0) return tsn_reject_pair(exec, status, "distances", i, j);
+    }
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_optics_check_input(const tsn_optics_input *in,
+                                     const tsanom_exec *exec) {
+  if (in->points) return check_points(in, exec);
+  if (in->function) return TSANOM_OK;
+  return in->ld ? check_square(in, exec) : check_condensed(in, exec);
+}

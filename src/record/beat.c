@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One beat, and how a thread finds its stream.
+ *
+ * The usual path of tsn_beat():
+ *
+ *   stream = cache.stream[slot]          thread-local, initial-exec
+ *   busy = 1                             finish waits, a signal handler sees it
+ *   stream->owner == &cache?  stream->announced == thread?  index < limit?
+ *   16-byte store of {time, tag, check}  a process is killed before or after it
+ *   index++, busy = 0
+ *
+ * Everything else is in functions that are not inlined, so that this path saves no
+ * register. */
+#include <sched.h>
+
+#include "record/channel.h"
+#include "record/clock.h"
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+/* The initial-exec model keeps __tls_get_addr(), which may allocate, off the
+ * beat path. */
+static _Thread_local tsn_thread_cache cache __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t release_key;
+
+static uint32_t get_busy(void) {
+  return atomic_load_explicit(&cache.busy, memory_order_relaxed);
+}
+
+/* While a thread is in a beat, finish does not take away the streams that it found it
+ * owned. Only the compiler orders the store before the loads that follow; finish makes
+ * up for that. */
+static inline void set_busy(uint32_t state) {
+  atomic_store_explicit(&cache.busy, state, memory_order_relaxed);
+  atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline tsanom_status leave(tsanom_status status) {
+  atomic_store_explicit(&cache.busy, TSN_AT_REST, memory_order_release);
+  return status;
+}
+
+static void release_in(tsn_channel *channel, tsn_thread_cache *owner) {
+  pthread_mutex_lock(&channel->run_lock);
+  uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_acquire);
+  for (uint32_t i = 0; i < streams; i++) {
+    tsn_thread_cache *mine = owner;
+    atomic_compare_exchange_strong_explicit(&tsn_stream_at(channel, i)->owner, &mine,
+                                            NULL, memory_order_release,
+                                            memory_order_relaxed);
+  }
+  pthread_mutex_unlock(&channel->run_lock);
+}
+
+/* A thread ends: the next threads that beat by its numbers get its streams. */
+static void release_streams(void *argument) {
+  tsn_thread_cache *owner = argument;
+  set_busy(TSN_IN_SEARCH);
+  for (uint32_t slot = 0; slot < TSN_CHANNELS; slot++) {
+    tsn_channel *channel = tsn_channel_at(slot);
+    if (channel && owner->stream[slot]) release_in(channel, owner);
+    owner->stream[slot] = NULL;
+  }
+  owner->registered = false;
+  (void)leave(TSANOM_OK);
+}
+
+int tsn_beat_make_key(void) {
+  return pthread_key_create(&release_key, release_streams);
+}
+
+static bool owns(const tsn_stream *stream) {
+  return atomic_load_explicit(&stream->owner, memory_order_relaxed) == &cache;
+}
+
+static bool has_number(const tsn_stream *stream, int32_t thread) {
+  return atomic_load_explicit(&stream->announced, memory_order_relaxed) == thread;
+}
+
+/* Become the owner, unless there is one or the run is ending. Finish closes the
+ * stream before it revokes the ownership, so that one of the two sees the other. */
+static bool claim(tsn_stream *stream) {
+  tsn_thread_cache *nobody = NULL;
+  if (!atomic_compare_exchange_strong(&stream->owner, &nobody, &cache)) return false;
+  if (atomic_load(&stream->open)) return true;
+  atomic_store_explicit(&stream->owner, NULL, memory_order_release);
+  return false;
+}
+
+/* The stream that this thread owns for the number; else one to claim. */
+static tsn_stream *find_stream(tsn_channel *channel, int32_t thread) {
+  uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_acquire);
+  uint32_t announced = (uint32_t)channel->header.announced;
+  /* The announced stream, then those added since. */
+  uint32_t begin = (uint32_t)thread < announced ? (uint32_t)thread : announced;
+  for (int attempt = 0; attempt < 2; attempt++) {
+    for (uint32_t i = begin; i < streams; i = i < announced ? announced : i + 1) {
+      tsn_stream *stream = tsn_stream_at(channel, i);
+      if (!has_number(stream, thread)) continue;
+      if (attempt == 0 ? owns(stream) : claim(stream)) return stream;
+    }
+  }
+  return NULL;
+}
+
+/* Move to the next window, which the grower has mapped unless it is late. The grower
+ * may be using the old one, and is left to unmap it. */
+static void change_window(tsn_channel *channel, tsn_stream *stream, uint64_t index) {
+  tsn_stream_lock(stream);
+  if (!stream->ready.end) {
+    (void)tsn_storage_map(channel, stream, index, &stream->ready);
+  }
+  while (stream->old_count == TSN_OLD_WINDOWS && channel->grower_runs) {
+    tsn_stream_unlock(stream);
+    sched_yield();
+    tsn_stream_lock(stream);
+  }
+  if (stream->ready.end) {
+    if (channel->grower_runs) {
+      stream->old[stream->old_count++] = stream->current;
+    } else {
+      tsn_storage_unmap(&stream->current);
+    }
+    stream->current = stream->ready;
+    stream->ready.end = 0;
+  }
+  tsn_stream_unlock(stream);
+}
+
+/* Back records in the beating thread. */
+static uint64_t back_here(tsn_channel *channel, tsn_stream *stream, uint64_t index) {
+  tsn_stream_lock(stream);
+  uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+  if (backed == index) {
+    int error = tsn_storage_back(channel, stream, TSN_GROW_STEP);
+    atomic_store_explicit(&stream->exhausted, error != 0, memory_order_relaxed);
+    backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+    /* All pages at once cost a fraction of one fault for each. */
+    if (!channel->grower_runs) tsn_storage_populate(&stream->current, index, backed);
+  }
+  tsn_stream_unlock(stream);
+  return backed;
+}
+
+/* Where the beating thread calibrates the clock if no grower does: less and less often,
+ * until it has to stop for disk space anyway. */
+static uint64_t next_calibration(uint64_t index) {
+  enum { FIRST = 64 };
+  return index < FIRST ? FIRST : 4 * index;
+}
+
+/* Whether to ask for space again after that many drops: soon after the first failure,
+ * which may have been a passing one, then less and less often. */
+static bool is_retry(uint64_t dropped) {
+  return (dropped & (dropped - 1)) == 0 || dropped % TSN_GROW_STEP == 0;
+}
+
+/* Take over more records that are backed already; if there are none, back some. */
+static bool raise_limit(tsn_channel *channel, tsn_stream *stream) {
+  uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
+  if (index == stream->current.end) {
+    change_window(channel, stream, index);
+    if (index == stream->current.end) return false;
+  }
+  uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_acquire);
+  if (backed == index) {
+    uint64_t dropped = atomic_load_explicit(&stream->dropped, memory_order_relaxed);
+    bool retry = !channel->grower_runs && is_retry(dropped);
+    if (atomic_load_explicit(&stream->exhausted, memory_order_relaxed) && !retry) {
+      return false;
+    }
+    backed = back_here(channel, stream, index);
+  }
+  stream->origin =
+      (uintptr_t)stream->current.address - stream->current.first * TSN_RECORD;
+  stream->limit = backed < stream->current.end ? backed : stream->current.end;
+  if (!channel->grower_runs) {
+    if (index) tsn_channel_calibrate(channel);
+    if (stream->limit > next_calibration(index)) stream->limit = next_calibration(index);
+  }
+  return stream->limit > index;
+}
+
+/* The record is written by one store: a process is killed between instructions, so
+ * that there is all of a record or nothing. */
+typedef uint64_t record_words __attribute__((vector_size(16)));
+
+static inline void write_record(tsn_stream *stream, uint64_t index, uint64_t time,
+                                uint32_t tag) {
+  enum { CACHE_LINE = 64 };
+  uint64_t check = tsn_record_check(time, tag, index);
+  /* NOLINTNEXTLINE(performance-no-int-to-ptr): record 0 need not be mapped */
+  volatile record_words *record = (record_words *)(stream->origin + index * TSN_RECORD);
+  *record = (record_words){time, tag | check << 32};
+  /* Every fourth record begins a line that only memory has. If the store alone asked
+   * for it, all stores of the program after it would queue up behind it. */
+  __builtin_prefetch((const char *)record + CACHE_LINE, 1);
+  atomic_store_explicit(&stream->index, index + 1, memory_order_relaxed);
+}
+
+/* There is no space. The grower writes the count to the header; without one this thread
+ * does, each time it asks for space again. */
+static void drop(tsn_channel *channel, tsn_stream *stream) {
+  uint64_t dropped = atomic_fetch_add(&stream->dropped, 1);
+  if (channel->grower_runs || !is_retry(dropped)) return;
+  tsn_stream_lock(stream);
+  (void)tsn_storage_write_header(channel, stream);
+  tsn_stream_unlock(stream);
+}
+
+static __attribute__((noinline)) tsanom_status beat_at_limit(uint32_t slot,
+                                                             tsn_stream *stream,
+                                                             uint32_t tag) {
+  tsn_channel *channel = tsn_channel_at(slot);
+  uint64_t time = tsn_clock_ticks(stream->clock);
+  if (!raise_limit(channel, stream)) {
+    drop(channel, stream);
+    return leave(TSANOM_E_IO);
+  }
+  uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
+  write_record(stream, index, time, tag);
+  return leave(TSANOM_OK);
+}
+
+static __attribute__((noinline)) tsanom_status beat_by_clock(tsn_stream *stream,
+                                                             uint64_t index,
+                                                             uint32_t tag) {
+  write_record(stream, index, tsn_clock_monotonic(), tag);
+  return leave(TSANOM_OK);
+}
+
+/* Beat into a stream of this thread, and leave. */
+static inline tsanom_status beat_into(uint32_t slot, tsn_stream *stream, uint32_t tag) {
+  uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
+  if (!LIKELY(index < stream->limit)) return beat_at_limit(slot, stream, tag);
+#if defined(__x86_64__)
+  if (LIKELY(stream->clock == TSANOM_HEARTBEAT_CLOCK_TSC)) {
+    write_record(stream, index, __rdtsc(), tag);
+    return leave(TSANOM_OK);
+  }
+#endif
+  return beat_by_clock(stream, index, tag);
+}
+
+static bool is_recording(tsn_channel *channel) {
+  return atomic_load_explicit(&channel->state, memory_order_acquire) == TSN_RECORDING;
+}
+
+/* A signal handler beats while this thread is in a beat: the stream, or a lock, may be
+ * in any state. */
+static tsanom_status drop_interrupting(tsn_channel *channel, tsn_stream *stream) {
+  if (!is_recording(channel)) return TSANOM_E_STATE;
+  atomic_fetch_add(stream && owns(stream) ? &stream->dropped : &channel->lost, 1);
+  return TSANOM_E_STATE;
+}
+
+static __attribute__((noinline)) tsanom_status beat_elsewhere(uint32_t slot,
+                                                              int32_t thread,
+                                                              uint32_t tag) {
+  tsn_channel *channel = tsn_channel_at(slot);
+  if (!channel) return TSANOM_E_STATE;
+  if (get_busy() != TSN_AT_REST) return drop_interrupting(channel, cache.stream[slot]);
+  for (;;) {
+    set_busy(TSN_IN_SEARCH);
+    if (!is_recording(channel)) return leave(TSANOM_E_STATE);
+    if (thread < 0) return leave(TSANOM_E_OPTION);
+    /* The owner of a stream releases it when it ends, so this comes first. */
+    if (!cache.registered && pthread_setspecific(release_key, &cache) != 0) {
+      return leave(TSANOM_E_MEMORY);
+    }
+    cache.registered = true;
+    set_busy(TSN_IN_BEAT);
+    tsn_stream *stream = find_stream(channel, thread);
+    if (stream) {
+      cache.stream[slot] = stream;
+      return beat_into(slot, stream, tag);
+    }
+    set_busy(TSN_IN_SEARCH);
+    tsanom_status status = tsn_channel_add_stream(channel, thread);
+    if (status < 0) return leave(status);
+  }
+}
+
+static inline tsanom_status beat(uint32_t slot, int32_t thread, uint32_t tag) {
+  tsn_stream *stream = cache.stream[slot];
+  if (LIKELY(stream != NULL && get_busy() == TSN_AT_REST)) {
+    set_busy(TSN_IN_BEAT);
+    if (LIKELY(owns(stream) && has_number(stream, thread))) {
+      return beat_into(slot, stream, tag);
+    }
+    leave(TSANOM_OK);
+  }
+  return beat_elsewhere(slot, thread, tag);
+}
+
+tsanom_status tsn_beat(uint32_t slot, int32_t thread, uint32_t tag) {
+  return beat(slot, thread, tag);
+}
+
+tsanom_status tsanom_heartbeat_beat(int32_t thread, uint32_t tag) {
+  return beat(TSN_DEFAULT_SLOT, thread, tag);
+}

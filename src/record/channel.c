@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The beginning and the end of a run, and the table of channels. */
+#include "record/channel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/clock.h"
+
+static _Atomic(tsn_channel *) channels[TSN_CHANNELS];
+static _Atomic bool reserved[TSN_CHANNELS] = {[TSN_DEFAULT_SLOT] = true};
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static bool key_failed;
+
+tsn_channel *tsn_channel_at(uint32_t slot) {
+  return slot < TSN_CHANNELS ? atomic_load_explicit(&channels[slot], memory_order_acquire)
+                             : NULL;
+}
+
+/* The table is not wiped by fork(): a child must not hand out slots that objects of
+ * its parent name. */
+tsanom_status tsn_channel_reserve(uint32_t *slot) {
+  for (uint32_t i = 0; i < TSN_CHANNELS; i++) {
+    bool unused = false;
+    if (!atomic_compare_exchange_strong(&reserved[i], &unused, true)) continue;
+    *slot = i;
+    return TSANOM_OK;
+  }
+  return TSANOM_E_OVERFLOW;
+}
+
+void tsn_channel_release(uint32_t slot) {
+  if (slot < TSN_CHANNELS) atomic_store(&reserved[slot], false);
+}
+
+static void make_key(void) {
+  key_failed = tsn_beat_make_key() != 0;
+}
+
+/* Zeros that a forked child finds as zeros; its pages cost nothing until used. */
+static void *map_zeros(size_t bytes) {
+  void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (block == MAP_FAILED) return NULL;
+  if (madvise(block, bytes, MADV_WIPEONFORK) == 0) return block;
+  (void)munmap(block, bytes);
+  return NULL;
+}
+
+static tsn_channel *get_channel(uint32_t slot) {
+  tsn_channel *channel = tsn_channel_at(slot);
+  if (channel) return channel;
+  if (pthread_once(&key_once, make_key) != 0 || key_failed) return NULL;
+  tsn_channel *block = map_zeros(sizeof *channel);
+  if (!block) return NULL;
+  if (atomic_compare_exchange_strong(&channels[slot], &channel, block)) return block;
+  (void)munmap(block, sizeof *block);
+  return channel; /* another thread's */
+}
+
+static void sleep_ns(long nanoseconds) {
+  struct timespec time = {.tv_sec = 0, .tv_nsec = nanoseconds};
+  while (nanosleep(&time, &time) != 0 && errno == EINTR) {
+  }
+}
+
+static void describe_run(tsn_channel *channel, int32_t threads) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  tsn_run_header *header = &channel->header;
+  *header = (tsn_run_header){
+      .magic = TSN_RUN_MAGIC,
+      .version = TSN_FORMAT_VERSION,
+      .bytes = sizeof *header,
+      .state = TSN_RUNNING,
+      .announced = threads,
+      .streams = (uint32_t)threads,
+      .clock = (uint32_t)channel->clock,
+      .start = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+      .pid = (uint64_t)getpid(),
+      .first = tsn_clock_moment(channel->clock),
+  };
+  uint64_t identity[] = {header->start, header->pid, header->first.ticks};
+  header->run_id = tsn_checksum(identity, sizeof identity);
+  strncpy(header->program, program_invocation_short_name, TSN_PROGRAM_NAME - 1);
+}
+
+/* As new, whatever an earlier run left; a thread of that run may be looking at it. */
+static void reset_stream(tsn_stream *stream, uint32_t number, int32_t announced,
+                         int32_t clock) {
+  atomic_store_explicit(&stream->owner, NULL, memory_order_relaxed);
+  atomic_store_explicit(&stream->announced, announced, memory_order_relaxed);
+  atomic_store_explicit(&stream->index, 0, memory_order_relaxed);
+  atomic_store_explicit(&stream->backed, 0, memory_order_relaxed);
+  atomic_store_explicit(&stream->dropped, 0, memory_order_relaxed);
+  atomic_store_explicit(&stream->exhausted, 0, memory_order_relaxed);
+  stream->clock = clock;
+  stream->limit = 0;
+  stream->number = number;
+  stream->seen = 0;
+  stream->dropped_seen = 0;
+  stream->old_count = 0;
+  stream->current.end = 0;
+  stream->ready.end = 0;
+  stream->file.descriptor = -1;
+}
+
+/* Make the stream with the next number; the run_lock is held. */
+static int add_stream(tsn_channel *channel, int32_t announced) {
+  uint32_t number = atomic_load_explicit(&channel->streams, memory_order_relaxed);
+  _Atomic(tsn_stream *) *block = &channel->block[number / TSN_STREAM_BLOCK];
+  if (!atomic_load_explicit(block, memory_order_relaxed)) {
+    tsn_stream *made = map_zeros(TSN_STREAM_BLOCK * sizeof *made);
+    if (!made) return ENOMEM;
+    atomic_store_explicit(block, made, memory_order_release);
+  }
+  tsn_stream *stream = tsn_stream_at(channel, number);
+  reset_stream(stream, number, announced, channel->clock);
+  int error = tsn_storage_create(channel, stream);
+  if (error) return error;
+  atomic_store_explicit(&stream->open, 1, memory_order_release);
+  atomic_store_explicit(&channel->streams, number + 1, memory_order_release);
+  return 0;
+}
+
+tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced) {
+  tsanom_status status = TSANOM_OK;
+  pthread_mutex_lock(&channel->run_lock);
+  uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);
+  if (atomic_load_explicit(&channel->state, memory_order_relaxed) != TSN_RECORDING) {
+    status = TSANOM_E_STATE;
+  } else if (streams == TSANOM_HEARTBEAT_STREAMS_MAX) {
+    status = TSANOM_E_OVERFLOW;
+  } else if (add_stream(channel, announced) != 0) {
+    status = TSANOM_E_IO;
+  } else {
+    channel->header.streams = streams + 1;
+    (void)tsn_storage_write_run(channel);
+  }
+  if (status < 0 && status != TSANOM_E_STATE) atomic_fetch_add(&channel->lost, 1);
+  pthread_mutex_unlock(&channel->run_lock);
+  return status;
+}
+
+/* The holder of the lock writes the header itself, or waits for the caller's beat. */
+void tsn_channel_calibrate(tsn_channel *channel) {
+  if (pthread_mutex_trylock(&channel->run_lock) != 0) return;
+  channel->header.latest = tsn_clock_moment(channel->clock);
+  (void)tsn_storage_write_run(channel);
+  pthread_mutex_unlock(&channel->run_lock);
+}
+
+static void remove_all(tsn_channel *channel) {
+  uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);
+  while (streams) tsn_storage_remove(channel, tsn_stream_at(channel, --streams));
+  tsn_storage_remove_run(channel);
+}
+
+/* The rate of the clock is known to about 1e-4 from the start; each later calibration
+ * improves it. */
+static void first_calibration(tsn_channel *channel) {
+  enum { SPAN = 500000 };
+  uint64_t past = tsn_clock_monotonic() - channel->header.first.nanoseconds;
+  if (past < SPAN) sleep_ns((long)(SPAN - past));
+  channel->header.latest = tsn_clock_moment(channel->clock);
+}
+
+/* Create the files of the run in channel->path, which exists. */
+static int create_files(tsn_channel *channel, int32_t threads) {
+  atomic_store_explicit(&channel->streams, 0, memory_order_relaxed);
+  atomic_store_explicit(&channel->lost, 0, memory_order_relaxed);
+  describe_run(channel, threads);
+  channel->header.latest = channel->header.first;
+  channel->header.latest.ticks++;
+  channel->header.latest.nanoseconds++;
+  int error = tsn_storage_create_run(channel);
+  if (error) return error;
+  for (int32_t i = 0; i < threads && !error; i++) error = add_stream(channel, i);
+  if (!error) {
+    first_calibration(channel);
+    error = tsn_storage_write_run(channel);
+  }
+  if (error) remove_all(channel);
+  return error;
+}
+
+static tsanom_status start_run(tsn_channel *channel, const char *path, int32_t threads,
+                               int32_t clock, int32_t helper) {
+  bool made = mkdir(path, 0777) == 0;
+  if (!made && errno != EEXIST) return TSANOM_E_IO;
+  channel->clock = clock;
+  bool failed = !realpath(path, channel->path) || tsn_storage_open(channel) != 0;
+  if (!failed && create_files(channel, threads) != 0) {
+    tsn_storage_close(channel);
+    failed = true;
+  }
+  if (failed) {
+    if (made) (void)rmdir(path);
+    return TSANOM_E_IO;
+  }
+  if (helper == TSANOM_HEARTBEAT_HELPER_THREAD) tsn_grower_start(channel);
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_channel_check(const char *path, int32_t threads, int32_t helper,
+                                int32_t *clock) {
+  if (!path) return TSANOM_E_NULL;
+  if (threads < 1) return TSANOM_E_COUNT;
+  if (threads > TSANOM_HEARTBEAT_STREAMS_MAX || *clock < TSANOM_HEARTBEAT_CLOCK_AUTO ||
+      *clock > TSANOM_HEARTBEAT_CLOCK_MONOTONIC ||
+      helper < TSANOM_HEARTBEAT_HELPER_THREAD || helper > TSANOM_HEARTBEAT_HELPER_NONE) {
+    return TSANOM_E_OPTION;
+  }
+  *clock = tsn_clock_choose(*clock);
+  return *clock == TSANOM_HEARTBEAT_CLOCK_AUTO ? TSANOM_E_OPTION : TSANOM_OK;
+}
+
+tsanom_status tsn_channel_open(uint32_t slot, const char *path, int32_t threads,
+                               int32_t clock, int32_t helper) {
+  tsn_channel *channel = get_channel(slot);
+  if (!channel) return TSANOM_E_MEMORY;
+  int32_t idle = TSN_IDLE;
+  if (!atomic_compare_exchange_strong(&channel->state, &idle, TSN_CHANGING)) {
+    return TSANOM_E_STATE;
+  }
+  tsanom_status status = start_run(channel, path, threads, clock, helper);
+  atomic_store_explicit(&channel->state, status < 0 ? TSN_IDLE : TSN_RECORDING,
+                        memory_order_release);
+  return status;
+}
+
+/* Revoke the ownership of all streams and wait for the beats in progress; after this no
+ * thread writes to a stream. A beat stores `busy` and then loads the owner, without
+ * a fence between; the pause stands for it, for no processor holds a store back
+ * for that long. A thread that was stopped for good in the middle of a beat (by a
+ * debugger, or cancelled) must not hang the program: false. The run_lock, which is
+ * held, keeps threads from ending before their cache was read. */
+static bool close_streams(tsn_channel *channel, uint32_t streams) {
+  enum { MOST_WAITS = 1000, PAUSE = 1000000 };
+  int waits = 0;
+  for (uint32_t i = 0; i < streams; i++) {
+    tsn_stream *stream = tsn_stream_at(channel, i);
+    atomic_store(&stream->open, 0);
+    stream->last_owner = atomic_exchange(&stream->owner, NULL);
+  }
+  sleep_ns(PAUSE);
+  for (uint32_t i = 0; i < streams; i++) {
+    tsn_thread_cache *owner = tsn_stream_at(channel, i)->last_owner;
+    while (owner &&
+           atomic_load_explicit(&owner->busy, memory_order_acquire) == TSN_IN_BEAT) {
+      if (++waits > MOST_WAITS) return false;
+      sleep_ns(PAUSE);
+    }
+  }
+  return true;
+}
+
+/* Finish each stream, whatever happened to the others. */
+static int finish_streams(tsn_channel *channel, uint32_t streams, uint64_t *dropped) {
+  int first_error = 0;
+  tsn_stream *first = tsn_stream_at(channel, 0);
+  atomic_fetch_add(&first->dropped, atomic_load(&channel->lost));
+  for (uint32_t i = 0; i < streams; i++) {
+    tsn_stream *stream = tsn_stream_at(channel, i);
+    *dropped += atomic_load_explicit(&stream->dropped, memory_order_relaxed);
+    /* The first stream last: it identifies the directory. */
+    int error = i ? tsn_storage_finish(channel, stream) : 0;
+    if (!first_error) first_error = error;
+  }
+  int error = tsn_storage_finish(channel, first);
+  return first_error ? first_error : error;
+}
+
+tsanom_status tsn_channel_finish(uint32_t slot) {
+  tsn_channel *channel = tsn_channel_at(slot);
+  int32_t recording = TSN_RECORDING;
+  if (!channel ||
+      !atomic_compare_exchange_strong(&channel->state, &recording, TSN_CHANGING)) {
+    return TSANOM_E_STATE;
+  }
+  tsn_grower_stop(channel);
+  pthread_mutex_lock(&channel->run_lock);
+  uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);
+  uint64_t dropped = 0;
+  bool closed = close_streams(channel, streams);
+  int error = closed ? finish_streams(channel, streams, &dropped) : EBUSY;
+  channel->header.dropped = dropped;
+  channel->header.latest = tsn_clock_moment(channel->clock);
+  if (!error) channel->header.state = TSN_FINISHED;
+  int run_error = tsn_storage_write_run(channel);
+  if (closed) tsn_storage_close(channel);
+  pthread_mutex_unlock(&channel->run_lock);
+  atomic_store_explicit(&channel->state, TSN_IDLE, memory_order_release);
+  if (error || run_error) return TSANOM_E_IO;
+  return dropped ? TSANOM_PARTIAL : TSANOM_OK;
+}
+
+void tsn_channel_abandon(uint32_t slot) {
+  tsn_channel *channel = tsn_channel_at(slot);
+  int32_t recording = TSN_RECORDING;
+  if (!channel ||
+      !atomic_compare_exchange_strong(&channel->state, &recording, TSN_CHANGING)) {
+    return;
+  }
+  tsn_grower_stop(channel);
+  remove_all(channel);
+  tsn_storage_close(channel);
+  atomic_store_explicit(&channel->state, TSN_IDLE, memory_order_release);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Only the kernel knows a thread's CPU time, and asking it is a system call. But between
+ * two context switches CPU time passes as fast as elapsed time, which the C library reads
+ * in user space. What is missing is a sign of a switch.
+ *
+ * Linux gives that sign to threads that registered for restartable sequences, as the C
+ * library does: whenever a thread comes back from having been switched out, from a move
+ * to another processor or from a signal, the kernel clears the thread's field rseq_cs if
+ * that points to the description of a sequence which the thread is not in. The one
+ * here is empty, so that no thread is ever in it. While the field still holds our
+ * description nothing happened since it was stored, and CPU time is what it was then
+ * plus the elapsed time since; else the kernel is asked, and the field stored again.
+ *
+ * Newer kernels may leave the field alone when a thread waits of its own accord, so
+ * that a thread tries it first and otherwise asks the kernel each time. Others may use
+ * the field, too: their sequences look like a switch. The description lies in the
+ * thread's own memory, not in the library's, which could be unloaded before the next
+ * switch. */
+#include "record/cpu_clock.h"
+
+#include <stddef.h>
+#include <time.h>
+
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__)) && \
+    __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#define HAVE_SEQUENCES 1
+#endif
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+static int64_t read_clock(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t tsn_elapsed_now(void) {
+  return read_clock(CLOCK_MONOTONIC);
+}
+
+#if HAVE_SEQUENCES
+
+typedef struct {
+  _Alignas(32) struct rseq_cs empty; /* what the kernel reads */
+  uint32_t unused, signature;        /* it checks the word before the abort address */
+  volatile uint64_t *field;          /* the thread's rseq_cs; NULL: cannot be used */
+  int64_t elapsed, cpu;              /* when the field was stored */
+  int64_t offset;                    /* our result minus the kernel's */
+  int64_t latest;                    /* result */
+  bool tried;
+} thread_clock;
+
+static _Thread_local thread_clock own __attribute__((tls_model("initial-exec")));
+
+static char *thread_pointer(void) {
+#if defined(__x86_64__)
+  char *pointer;
+  __asm__("mov %%fs:0, %0" : "=r"(pointer));
+  return pointer;
+#else
+  return __builtin_thread_pointer();
+#endif
+}
+
+static uint64_t address_of(const void *object) {
+  return (uint64_t)(uintptr_t)object;
+}
+
+static bool undisturbed(void) {
+  return *own.field == address_of(&own.empty);
+}
+
+/* Whether the kernel reports a wait. Being preempted just before would look the same,
+ * but hardly happens twice. */
+static bool waiting_is_seen(void) {
+  static const struct timespec pause = {.tv_nsec = 20000};
+  bool seen = true;
+  for (int i = 0; i < 2; i++) {
+    *own.field = address_of(&own.empty);
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    seen = seen && *own.field == 0;
+  }
+  return seen;
+}
+
+__attribute__((noinline)) static void try_field(void) {
+  own.tried = true;
+  if (__rseq_size == 0) return; /* not registered */
+  own.signature = RSEQ_SIG;
+  own.empty.start_ip = address_of(&own.unused);
+  own.empty.abort_ip = address_of(&own.signature + 1);
+  own.field = (volatile uint64_t *)(void *)(thread_pointer() + __rseq_offset +
+                                            offsetof(struct rseq, rseq_cs));
+  if (!waiting_is_seen()) {
+    *own.field = 0;
+    own.field = NULL;
+  }
+}
+
+/* Ask the kernel. The field is stored first: a switch in between leaves a moment that
+ * the next call does not use. */
+__attribute__((noinline)) static int64_t ask(void) {
+  if (!own.tried) try_field();
+  if (own.field) *own.field = address_of(&own.empty);
+  int64_t kernel = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  own.elapsed = tsn_elapsed_now();
+  own.cpu = kernel + own.offset;
+  /* The kernel takes interrupts out of CPU time, and a forked child begins anew. */
+  if (own.cpu < own.latest) {
+    own.offset += own.latest - own.cpu;
+    own.cpu = own.latest;
+  }
+  return own.latest = own.cpu;
+}
+
+int64_t tsn_cpu_clock_now(void) {
+  if (LIKELY(own.field != NULL)) {
+    int64_t elapsed = tsn_elapsed_now();
+    if (LIKELY(undisturbed())) return own.latest = own.cpu + (elapsed - own.elapsed);
+  }
+  return ask();
+}
+
+bool tsn_cpu_clock_is_in_user_space(void) {
+  if (!own.tried) try_field();
+  return own.field != NULL;
+}
+
+#else
+
+int64_t tsn_cpu_clock_now(void) {
+  return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+bool tsn_cpu_clock_is_in_user_space(void) {
+  return false;
+}
+
+#endif

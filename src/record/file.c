@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Where descriptors are kept: above the numbers that a program gets for its own files,
+ * but not so far above that the kernel's table becomes large. */
+static int first_number(void) {
+  enum { USUAL = 1024, MOST = 4096 };
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > MOST) return USUAL;
+  return (int)limit.rlim_cur / 2;
+}
+
+int tsn_file_keep(tsn_file *file, int descriptor) {
+  struct stat facts;
+  int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, first_number());
+  if (moved >= 0) {
+    close(descriptor);
+    descriptor = moved;
+  }
+  if (fstat(descriptor, &facts) != 0) {
+    int error = errno;
+    close(descriptor);
+    file->descriptor = -1;
+    return error;
+  }
+  *file =
+      (tsn_file){.descriptor = descriptor, .device = facts.st_dev, .inode = facts.st_ino};
+  return 0;
+}
+
+void tsn_file_duplicate(const tsn_file *file, tsn_file *copy) {
+  *copy = *file;
+  copy->descriptor = fcntl(file->descriptor, F_DUPFD_CLOEXEC, first_number());
+}
+
+bool tsn_file_is(const tsn_file *file, int descriptor) {
+  struct stat facts;
+  return descriptor >= 0 && fstat(descriptor, &facts) == 0 &&
+         facts.st_dev == file->device && facts.st_ino == file->inode;
+}
+
+bool tsn_file_is_ours(const tsn_file *file) {
+  return tsn_file_is(file, file->descriptor);
+}
+
+void tsn_file_close(tsn_file *file) {
+  if (tsn_file_is_ours(file)) close(file->descriptor);
+  file->descriptor = -1;
+}
+
+int tsn_file_write(const tsn_file *file, const void *bytes, size_t count, off_t offset) {
+  const unsigned char *next = bytes;
+  while (count) {
+    ssize_t written = pwrite(file->descriptor, next, count, offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : ENOSPC;
+    next += written;
+    offset += written;
+    count -= (size_t)written;
+  }
+  return 0;
+}
+
+/* Write zeros to [begin, end). */
+static int write_zeros(const tsn_file *file, off_t begin, off_t end) {
+  enum { PIECE = 1 << 16 };
+  static const unsigned char zeros[PIECE];
+  int error = 0;
+  for (off_t next; begin < end && !error; begin = next) {
+    next = (begin | (PIECE - 1)) + 1;
+    if (next > end) next = end;
+    error = tsn_file_write(file, zeros, (size_t)(next - begin), begin);
+  }
+  return error;
+}
+
+/* fallocate(2), not posix_fallocate(3): where the file system lacks it, the C library
+ * emulates it by reading and writing bytes, which overwrites beats that arrive
+ * meanwhile. There zeros are written instead, to the new range only: no beat reaches
+ * that before it is published.
+ *
+ * Zeros are also written where the space is reserved: the pages that this makes in the
+ * page cache cost half of what page faults cost, since the kernel makes large ones. If
+ * that fails, the faults make them. */
+int tsn_file_extend(const tsn_file *file, off_t begin, off_t end) {
+  struct rlimit limit;
+  /* Beyond this limit the kernel would send SIGXFSZ. */
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      (rlim_t)end > limit.rlim_cur) {
+    return EFBIG;
+  }
+  int failed;
+  do failed = fallocate(file->descriptor, 0, begin, end - begin);
+  while (failed && errno == EINTR);
+  bool supported = !failed || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL);
+  if (failed && supported) return errno;
+  int error = write_zeros(file, begin, end);
+  return supported ? 0 : error;
+}

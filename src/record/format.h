@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The files of a run, as documented in docs/heartbeat.md. Every number is
+ * little-endian; structs are written and read as they lie in memory. */
+#ifndef TSN_RECORD_FORMAT_H
+#define TSN_RECORD_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the files of a run are little-endian, and nothing here swaps bytes yet"
+#endif
+
+#define TSN_RUN_FILE "heartbeat.run"
+#define TSN_STREAM_FILE "heartbeat.%05u" /* the number of the stream */
+#define TSN_RUN_MAGIC "TSNHBRUN"
+#define TSN_STREAM_MAGIC "TSNHBSTR"
+
+enum {
+  TSN_FORMAT_VERSION = 1,
+  TSN_STREAM_HEADER = 4096, /* bytes before the first record: a page */
+  TSN_RECORD = 16,
+  TSN_FILE_NAME = 24, /* capacity for either name */
+  TSN_PROGRAM_NAME = 64
+};
+
+/* States of a run and of a stream. */
+enum { TSN_RUNNING = 1, TSN_FINISHED = 2 };
+
+typedef struct {
+  uint64_t time; /* ticks of the run's clock, never 0 */
+  uint32_t tag;
+  uint32_t check; /* tsn_record_check() */
+} tsn_record;
+
+/* The same moment by the run's clock and by CLOCK_MONOTONIC. */
+typedef struct {
+  uint64_t ticks;
+  uint64_t nanoseconds;
+} tsn_moment;
+
+/* All of heartbeat.run. Rewritten as a whole by one pwrite(), which SIGKILL
+ * does not cut in two. */
+typedef struct {
+  char magic[8];
+  uint32_t version;
+  uint32_t bytes;  /* of this struct */
+  uint64_t run_id; /* in every stream of the run too */
+  uint32_t state;
+  int32_t announced; /* threads */
+  uint32_t streams;  /* stream files that must be there */
+  uint32_t clock;    /* TSANOM_HEARTBEAT_CLOCK_*, never AUTO */
+  uint64_t start;    /* nanoseconds since 1970 */
+  uint64_t pid;
+  tsn_moment first;  /* when the run began: its time 0 */
+  tsn_moment latest; /* gives the length of a tick, more and more exactly */
+  uint64_t dropped;  /* beats dropped */
+  char program[TSN_PROGRAM_NAME];
+  uint64_t reserved[11];
+  uint64_t checksum; /* of all before */
+} tsn_run_header;
+
+/* The beginning of a stream file; zeros follow up to the first record. */
+typedef struct {
+  char magic[8];
+  uint32_t version;
+  uint32_t bytes; /* before the first record */
+  uint64_t run_id;
+  uint32_t stream;
+  int32_t announced; /* the thread number its beats gave */
+  uint32_t state;
+  uint32_t reserved0;
+  uint64_t backed;  /* records with disk space behind them: the file's least length */
+  uint64_t count;   /* finished: the records there are; else 0 */
+  uint64_t dropped; /* beats dropped */
+  uint64_t reserved[7];
+  uint64_t checksum; /* of all before */
+} tsn_stream_header;
+
+_Static_assert(sizeof(tsn_record) == TSN_RECORD, "format");
+_Static_assert(sizeof(tsn_run_header) == 256, "format");
+_Static_assert(sizeof(tsn_stream_header) == 128, "format");
+
+/* FNV-1a, 64 bits. Each step is a bijection of the state, so that two inputs
+ * that differ in one byte always differ in their sum. */
+static inline uint64_t tsn_checksum(const void *bytes, size_t count) {
+  const unsigned char *byte = bytes;
+  uint64_t sum = 0xCBF29CE484222325u;
+  for (size_t i = 0; i < count; i++) {
+    /* The analyzer loses sight of headers that pread() filled. */
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
+    sum = (sum ^ byte[i]) * 0x100000001B3u;
+  }
+  return sum;
+}
+
+/* The upper half of a product of time and tag, XORed with the low half of the
+ * sequence number. It takes one multiplication. Flipping any one bit of time or tag
+ * changes it; a test tries all of them. */
+static inline uint32_t tsn_record_check(uint64_t time, uint32_t tag, uint64_t sequence) {
+  uint64_t product = (time ^ (uint64_t)tag << 32) * 0x9E3779B97F4A7C15u;
+  return (uint32_t)(product >> 32) ^ (uint32_t)sequence;
+}
+
+#endif

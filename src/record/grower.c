@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The grower: a thread that backs every stream ahead of its beats, so that the beating
+ * threads need not. It visits the streams every 1 to 50 ms: more often while beats come
+ * fast, less often otherwise.
+ *
+ *   backed - index  >=  LOOKAHEAD * (beats since the last visit)
+ *
+ * A visit costs the program about 20 us. */
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "record/channel.h"
+#include "record/clock.h"
+
+enum {
+  SHORTEST_SLEEP = 1000000, /* ns */
+  LONGEST_SLEEP = 50000000,
+  CALIBRATE = 1000000000, /* ns between calibrations */
+  LOOKAHEAD = 4,          /* visits */
+  MOST_AHEAD = TSN_WINDOW /* records */
+};
+
+static bool try_lock(tsn_stream *stream) {
+  return !atomic_exchange_explicit(&stream->grow_lock, 1, memory_order_acquire);
+}
+
+void tsn_stream_lock(tsn_stream *stream) {
+  while (!try_lock(stream)) sched_yield();
+}
+
+void tsn_stream_unlock(tsn_stream *stream) {
+  atomic_store_explicit(&stream->grow_lock, 0, memory_order_release);
+}
+
+/* One step of backing; false when there is no space. */
+static bool grow(tsn_channel *channel, tsn_stream *stream) {
+  tsn_stream_lock(stream);
+  uint64_t before = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+  int error = tsn_storage_back(channel, stream, TSN_GROW_STEP);
+  uint64_t after = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+  tsn_window current = stream->current;
+  atomic_store_explicit(&stream->exhausted, error != 0, memory_order_relaxed);
+  tsn_stream_unlock(stream);
+  tsn_storage_populate(&current, before, after);
+  return !error;
+}
+
+/* Map the next window once there are records for it, and unmap the old ones. */
+static void move_windows(tsn_channel *channel, tsn_stream *stream) {
+  tsn_window old[TSN_OLD_WINDOWS], ready = {.end = 0};
+  tsn_stream_lock(stream);
+  uint32_t count = stream->old_count;
+  memcpy(old, stream->old, sizeof old);
+  stream->old_count = 0;
+  uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+  if (backed > stream->current.end && !stream->ready.end &&
+      tsn_storage_map(channel, stream, stream->current.end, &stream->ready) == 0) {
+    ready = stream->ready;
+  }
+  tsn_stream_unlock(stream);
+  tsn_storage_populate(&ready, ready.first, backed);
+  while (count) tsn_storage_unmap(&old[--count]);
+}
+
+static void write_dropped(tsn_channel *channel, tsn_stream *stream) {
+  uint64_t dropped = atomic_load_explicit(&stream->dropped, memory_order_relaxed);
+  if (dropped == stream->dropped_seen) return;
+  stream->dropped_seen = dropped;
+  tsn_stream_lock(stream);
+  (void)tsn_storage_write_header(channel, stream);
+  tsn_stream_unlock(stream);
+}
+
+/* Visit one stream; false when twice the beats since the last visit would have used up
+ * what there was. */
+static bool refresh(tsn_channel *channel, tsn_stream *stream) {
+  uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
+  uint64_t used = index - stream->seen;
+  stream->seen = index;
+  uint64_t ahead = used * LOOKAHEAD;
+  if (ahead < TSN_FIRST_STEP) ahead = TSN_FIRST_STEP;
+  if (ahead > MOST_AHEAD) ahead = MOST_AHEAD;
+  uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+  bool in_time = backed - index >= used;
+  if (backed - index < ahead / 2) {
+    while (backed < index + ahead && grow(channel, stream)) {
+      backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+    }
+  }
+  move_windows(channel, stream);
+  write_dropped(channel, stream);
+  return in_time;
+}
+
+/* Wait; false when it is time to stop. */
+static bool sleep_until_stop(tsn_channel *channel, int64_t nanoseconds) {
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_nsec += nanoseconds;
+  if (until.tv_nsec >= 1000000000) {
+    until.tv_nsec -= 1000000000;
+    until.tv_sec++;
+  }
+  pthread_mutex_lock(&channel->grower_lock);
+  int error = 0;
+  while (!channel->stop_grower && !error) {
+    error = pthread_cond_timedwait(&channel->grower_wake, &channel->grower_lock, &until);
+  }
+  bool stop = channel->stop_grower;
+  pthread_mutex_unlock(&channel->grower_lock);
+  return !stop;
+}
+
+static void *refresh_all(void *argument) {
+  tsn_channel *channel = argument;
+  int64_t pause = SHORTEST_SLEEP;
+  uint64_t next_calibration = tsn_clock_monotonic() + CALIBRATE / 64;
+  uint64_t between = CALIBRATE / 64;
+  while (sleep_until_stop(channel, pause)) {
+    bool in_time = true;
+    uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_acquire);
+    for (uint32_t i = 0; i < streams; i++) {
+      in_time = refresh(channel, tsn_stream_at(channel, i)) && in_time;
+    }
+    pause = in_time ? pause * 2 : pause / 4;
+    if (pause < SHORTEST_SLEEP) pause = SHORTEST_SLEEP;
+    if (pause > LONGEST_SLEEP) pause = LONGEST_SLEEP;
+    uint64_t now = tsn_clock_monotonic();
+    if (now >= next_calibration) {
+      tsn_channel_calibrate(channel);
+      if (between < CALIBRATE) between *= 2;
+      next_calibration = now + between;
+    }
+  }
+  return NULL;
+}
+
+void tsn_grower_start(tsn_channel *channel) {
+  enum { STACK = 256 << 10 };
+  pthread_condattr_t clock;
+  pthread_attr_t attributes;
+  sigset_t all, before;
+  channel->stop_grower = false;
+  pthread_mutex_init(&channel->grower_lock, NULL);
+  pthread_condattr_init(&clock);
+  pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+  pthread_cond_init(&channel->grower_wake, &clock);
+  pthread_condattr_destroy(&clock);
+  pthread_attr_init(&attributes);
+  (void)pthread_attr_setstacksize(&attributes, STACK);
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  /* The program's thread-local variables may not fit the small stack. */
+  channel->grower_runs =
+      pthread_create(&channel->grower, &attributes, refresh_all, channel) == 0 ||
+      pthread_create(&channel->grower, NULL, refresh_all, channel) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+}
+
+void tsn_grower_stop(tsn_channel *channel) {
+  if (!channel->grower_runs) return;
+  pthread_mutex_lock(&channel->grower_lock);
+  channel->stop_grower = true;
+  pthread_cond_signal(&channel->grower_wake);
+  pthread_mutex_unlock(&channel->grower_lock);
+  pthread_join(channel->grower, NULL);
+  pthread_cond_destroy(&channel->grower_wake);
+  pthread_mutex_destroy(&channel->grower_lock);
+  channel->grower_runs = false;
+}

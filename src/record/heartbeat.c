@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The default instance: heartbeats of the process, in the first slot. Its beats are in
+ * beat.c. */
+#include <tsanom/heartbeat.h>
+
+#include "core/versioned.h"
+#include "record/channel.h"
+
+static const tsanom_heartbeat_options defaults = {.struct_size = sizeof defaults};
+
+static const tsn_versioned options_type = {
+    .size = sizeof(tsanom_heartbeat_options),
+    .first_size = sizeof(tsanom_heartbeat_options),
+    .defaults = &defaults,
+};
+
+tsanom_status tsanom_heartbeat_options_init(tsanom_heartbeat_options *options,
+                                            size_t struct_size) {
+  return tsn_versioned_init(&options_type, options, struct_size);
+}
+
+tsanom_status tsanom_heartbeat_init(const char *directory, int32_t threads,
+                                    const tsanom_heartbeat_options *options) {
+  tsanom_heartbeat_options own;
+  tsanom_status status = tsn_versioned_read(&options_type, &own, options);
+  if (status < 0) return status;
+  status = tsn_channel_check(directory, threads, own.helper, &own.clock);
+  if (status < 0) return status;
+  return tsn_channel_open(TSN_DEFAULT_SLOT, directory, threads, own.clock, own.helper);
+}
+
+tsanom_status tsanom_heartbeat_finish(void) {
+  return tsn_channel_finish(TSN_DEFAULT_SLOT);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counts of events by region, from the kernel's performance counters.
+ *
+ * All events that the machine has form one group, which is read by one system call.
+ * A missing count is never reported as zero: an event that cannot be opened has none, and
+ * neither has a visit during which the kernel lent the counters to other users. */
+#include <linux/perf_event.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/align.h"
+#include "record/spmd_internal.h"
+
+enum { EVENTS = TSANOM_SPMD_EVENTS_MAX, ABSENT = -1 };
+
+/* What read() gives of a group: see perf_event_open(2). */
+typedef struct {
+  uint64_t events, enabled, running, value[EVENTS];
+} group_reading;
+
+typedef struct {
+  uint64_t enabled, running; /* at the begin of the visit */
+  uint64_t start[EVENTS], sum[EVENTS];
+  bool begun, broken; /* a visit was not counted from begin to end */
+} region_counts;
+
+struct tsanom_spmd_counters {
+  size_t events, regions;
+  int leader; /* file descriptor; ABSENT: there is none */
+  int file[EVENTS];
+  bool present[EVENTS]; /* it could be opened */
+  size_t place[EVENTS]; /* in the group's reading */
+  region_counts region[];
+};
+
+static const struct {
+  const char *name;
+  uint32_t type;
+  uint64_t config;
+} known[] = {{"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
+             {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+             {"cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES},
+             {"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
+             {"branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
+             {"branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES},
+             {"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
+             {"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
+             {"cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS}};
+
+tsanom_status tsanom_spmd_event_named(const char *name, tsanom_spmd_event *event) {
+  if (!name || !event) return TSANOM_E_NULL;
+  for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+    if (strcmp(known[k].name, name) != 0) continue;
+    *event = (tsanom_spmd_event){.config = known[k].config, .type = known[k].type};
+    return TSANOM_OK;
+  }
+  return TSANOM_E_OPTION;
+}
+
+tsanom_status tsanom_spmd_counters_size(size_t events, size_t regions, size_t *bytes) {
+  if (!bytes) return TSANOM_E_NULL;
+  if (events < 1 || events > EVENTS || regions < 1 || regions > INT32_MAX) {
+    return TSANOM_E_COUNT;
+  }
+  *bytes = sizeof(tsanom_spmd_counters) + regions * sizeof(region_counts) +
+           _Alignof(tsanom_spmd_counters) - 1;
+  return TSANOM_OK;
+}
+
+/* Count an event of the calling thread, in user space where the machine can separate it.
+ */
+static int open_event(const tsanom_spmd_event *event, int leader) {
+  struct perf_event_attr attributes;
+  memset(&attributes, 0, sizeof attributes);
+  attributes.size = sizeof attributes;
+  attributes.type = event->type;
+  attributes.config = event->config;
+  attributes.exclude_kernel = 1;
+  attributes.exclude_hv = 1;
+  attributes.read_format =
+      PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  return (int)syscall(SYS_perf_event_open, &attributes, 0, -1, leader,
+                      PERF_FLAG_FD_CLOEXEC);
+}
+
+tsanom_status tsanom_spmd_counters_open(void *memory, size_t bytes,
+                                        const tsanom_spmd_event *event, size_t events,
+                                        size_t regions, tsanom_spmd_counters **counters) {
+  size_t needed;
+  if (!memory || !event || !counters) return TSANOM_E_NULL;
+  tsanom_status status = tsanom_spmd_counters_size(events, regions, &needed);
+  if (status < 0) return status;
+  if (bytes < needed) return TSANOM_E_WORKSPACE;
+  tsanom_spmd_counters *c = tsn_align(memory, _Alignof(tsanom_spmd_counters));
+  memset(c, 0, needed - (_Alignof(tsanom_spmd_counters) - 1));
+  c->events = events;
+  c->regions = regions;
+  c->leader = ABSENT;
+  size_t members = 0;
+  for (size_t e = 0; e < events; e++) {
+    c->file[e] = open_event(&event[e], c->leader);
+    if (c->file[e] < 0) continue;
+    if (c->leader == ABSENT) c->leader = c->file[e];
+    c->present[e] = true;
+    c->place[e] = members++;
+  }
+  *counters = c;
+  return members == events ? TSANOM_OK : TSANOM_PARTIAL;
+}
+
+void tsanom_spmd_counters_close(tsanom_spmd_counters *c) {
+  if (!c) return;
+  for (size_t e = c->events; e-- > 0;) {
+    if (c->file[e] >= 0) close(c->file[e]);
+    c->file[e] = ABSENT;
+  }
+  c->leader = ABSENT;
+}
+
+static bool read_group(const tsanom_spmd_counters *c, group_reading *now) {
+  return c->leader != ABSENT && read(c->leader, now, sizeof *now) > 0;
+}
+
+void tsn_spmd_count_begin(tsanom_spmd_counters *c, size_t region) {
+  region_counts *r = &c->region[region];
+  group_reading now;
+  r->begun = read_group(c, &now);
+  if (!r->begun) return;
+  r->enabled = now.enabled;
+  r->running = now.running;
+  for (size_t e = 0; e < c->events; e++) r->start[e] = now.value[c->place[e]];
+}
+
+void tsn_spmd_count_end(tsanom_spmd_counters *c, size_t region) {
+  region_counts *r = &c->region[region];
+  group_reading now;
+  if (!r->begun || !read_group(c, &now) ||
+      now.enabled - r->enabled != now.running - r->running) {
+    r->broken = true;
+    return;
+  }
+  for (size_t e = 0; e < c->events; e++) {
+    r->sum[e] += now.value[c->place[e]] - r->start[e];
+  }
+}
+
+size_t tsn_spmd_counted_events(const tsanom_spmd_counters *c) {
+  return c->events;
+}
+
+size_t tsn_spmd_counted_regions(const tsanom_spmd_counters *c) {
+  return c->regions;
+}
+
+int tsn_spmd_counted(const tsanom_spmd_counters *c, size_t event, size_t region,
+                     uint64_t *count) {
+  if (!c->present[event] || c->region[region].broken) return 0;
+  *count = c->region[region].sum[event];
+  return 1;
+}
+
+tsanom_status tsanom_spmd_counters_read(const tsanom_spmd_counters *c, size_t event,
+                                        double *value) {
+  if (!c || !value) return TSANOM_E_NULL;
+  if (event >= c->events) return TSANOM_E_OPTION;
+  bool whole = true;
+  for (size_t k = 0; k < c->regions; k++) {
+    uint64_t count = 0;
+    bool counted = tsn_spmd_counted(c, event, k, &count);
+    value[k] = counted ? (double)count : NAN;
+    whole = whole && counted;
+  }
+  return whole ? TSANOM_OK : TSANOM_PARTIAL;
+}

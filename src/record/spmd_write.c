@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The result of a region recorder as a region file of one process, in a run directory. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/versioned.h"
+#include "record/cpu_clock.h"
+#include "record/spmd_internal.h"
+
+enum { NAME_MOST = 64 };
+
+static const tsanom_spmd_row row_defaults = {.struct_size = sizeof row_defaults};
+static const tsn_versioned row_type = {sizeof(tsanom_spmd_row), sizeof(tsanom_spmd_row),
+                                       &row_defaults};
+
+tsanom_status tsanom_spmd_row_init(tsanom_spmd_row *row, size_t struct_size) {
+  return tsn_versioned_init(&row_type, row, struct_size);
+}
+
+/* Letters, digits, '-', '_' and '.', which does not come first: the name of a file. */
+static bool is_file_name(const char *name) {
+  static const char allowed[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+      "0123456789-_.";
+  size_t length = strlen(name);
+  return length > 0 && length <= NAME_MOST && name[0] != '.' &&
+         strspn(name, allowed) == length;
+}
+
+static void put_text(FILE *out, const char *text) {
+  (void)fputc('"', out);
+  for (; *text; text++) {
+    unsigned char c = (unsigned char)*text;
+    if (c < 0x20) {
+      (void)fprintf(out, "\\u%04x", c);
+    } else {
+      if (c == '"' || c == '\\') (void)fputc('\\', out);
+      (void)fputc(c, out);
+    }
+  }
+  (void)fputc('"', out);
+}
+
+/* Whole nanoseconds as seconds: no rounding, and no locale's decimal point. */
+static void put_seconds(FILE *out, int64_t nanoseconds) {
+  const int64_t unit = 1000000000;
+  (void)fprintf(out, "%" PRId64 ".%09" PRId64, nanoseconds / unit, nanoseconds % unit);
+}
+
+/* The shortest of the usual forms, whatever the locale's decimal point. */
+static void put_number(FILE *out, double value) {
+  char text[32];
+  if (isnan(value)) {
+    (void)fputs("null", out);
+    return;
+  }
+  (void)snprintf(text, sizeof text, "%.17g", value);
+  size_t whole = strspn(text, "-0123456789");
+  if (text[whole] && text[whole] != 'e') text[whole] = '.';
+  (void)fputs(text, out);
+}
+
+static const char *comma(bool *first) {
+  const char *between = *first ? "" : ", ";
+  *first = false;
+  return between;
+}
+
+static bool was_visited(const tsanom_spmd_recorder *r, size_t region) {
+  return r->visit[region].parent != TSN_SPMD_UNSEEN;
+}
+
+static void put_regions(FILE *out, const tsanom_spmd_recorder *r,
+                        const char *const *names) {
+  bool first = true;
+  (void)fputs(" \"regions\": [", out);
+  for (size_t k = 0; k < r->regions; k++) {
+    if (!was_visited(r, k)) continue;
+    (void)fprintf(out, "%s{\"name\": ", comma(&first));
+    put_text(out, names[k]);
+    (void)fputs(", \"parent\": ", out);
+    if (r->visit[k].parent < 0) {
+      (void)fputs("null}", out);
+    } else {
+      put_text(out, names[r->visit[k].parent]);
+      (void)fputc('}', out);
+    }
+  }
+  (void)fputs("],\n", out);
+}
+
+static void put_times(FILE *out, const tsanom_spmd_recorder *r) {
+  bool first = true;
+  (void)fputs(" \"time\": [[", out);
+  for (size_t k = 0; k < r->regions; k++) {
+    if (!was_visited(r, k)) continue;
+    (void)fputs(comma(&first), out);
+    put_seconds(out, r->visit[k].time);
+  }
+  (void)fputs("]],\n", out);
+}
+
+/* Writes the value of a metric for a region: its visits, its events, or the program's
+ * own. */
+typedef void put_value(FILE *out, const tsanom_spmd_recorder *r,
+                       const tsanom_spmd_row *row, size_t metric, size_t region);
+
+static void put_calls(FILE *out, const tsanom_spmd_recorder *r,
+                      const tsanom_spmd_row *row, size_t metric, size_t region) {
+  (void)row;
+  (void)metric;
+  (void)fprintf(out, "%" PRIu64, r->visit[region].calls);
+}
+
+static void put_event(FILE *out, const tsanom_spmd_recorder *r,
+                      const tsanom_spmd_row *row, size_t metric, size_t region) {
+  uint64_t count;
+  (void)row;
+  if (tsn_spmd_counted(r->counters, metric, region, &count)) {
+    (void)fprintf(out, "%" PRIu64, count);
+  } else {
+    (void)fputs("null", out);
+  }
+}
+
+static void put_own(FILE *out, const tsanom_spmd_recorder *r, const tsanom_spmd_row *row,
+                    size_t metric, size_t region) {
+  put_number(out, row->value[metric * r->regions + region]);
+}
+
+static void put_metric(FILE *out, const tsanom_spmd_recorder *r,
+                       const tsanom_spmd_row *row, const char *name, put_value *put,
+                       size_t metric) {
+  bool first = true;
+  (void)fputs("  {\"name\": ", out);
+  put_text(out, name);
+  (void)fputs(", \"value\": [[", out);
+  for (size_t k = 0; k < r->regions; k++) {
+    if (!was_visited(r, k)) continue;
+    (void)fputs(comma(&first), out);
+    put(out, r, row, metric, k);
+  }
+  (void)fputs("]]}", out);
+}
+
+static size_t events_of(const tsanom_spmd_recorder *r, const tsanom_spmd_row *row) {
+  return r->counters && row->event ? tsn_spmd_counted_events(r->counters) : 0;
+}
+
+static void put_metrics(FILE *out, const tsanom_spmd_recorder *r,
+                        const tsanom_spmd_row *row) {
+  (void)fputs(" \"metrics\": [\n", out);
+  put_metric(out, r, row, "calls", put_calls, 0);
+  for (size_t e = 0; e < events_of(r, row); e++) {
+    (void)fputs(",\n", out);
+    put_metric(out, r, row, row->event[e], put_event, e);
+  }
+  for (size_t m = 0; m < row->metrics; m++) {
+    (void)fputs(",\n", out);
+    put_metric(out, r, row, row->metric[m], put_own, m);
+  }
+  (void)fputs("],\n", out);
+}
+
+static void put_row(FILE *out, const tsanom_spmd_recorder *r,
+                    const tsanom_spmd_row *row) {
+  (void)fputs("{\"processes\": [", out);
+  put_text(out, row->process);
+  (void)fprintf(out, "],\n \"clock\": \"%s\",\n",
+                r->clock == TSANOM_SPMD_CLOCK_CPU ? "cpu" : "elapsed");
+  put_regions(out, r, row->region);
+  put_times(out, r);
+  put_metrics(out, r, row);
+  (void)fputs(" \"elapsed\": ", out);
+  put_seconds(out, tsn_elapsed_now() - r->made);
+  (void)fputs("}\n", out);
+}
+
+static bool make_directory(const char *path) {
+  return mkdir(path, 0777) == 0 || errno == EEXIST;
+}
+
+/* Other processes see the whole file or none. */
+static tsanom_status write_file(const char *directory, const tsanom_spmd_recorder *r,
+                                const tsanom_spmd_row *row) {
+  char path[PATH_MAX], part[PATH_MAX];
+  int length = snprintf(path, sizeof path, "%s/spmd/%s.json", directory, row->process);
+  int part_length =
+      snprintf(part, sizeof part, "%s/spmd/.%s.part", directory, row->process);
+  if (length < 0 || length >= PATH_MAX || part_length < 0 || part_length >= PATH_MAX) {
+    return TSANOM_E_IO;
+  }
+  FILE *out = fopen(part, "we");
+  if (!out) return TSANOM_E_IO;
+  put_row(out, r, row);
+  bool failed = ferror(out) != 0;
+  if (fclose(out) != 0 || failed || rename(part, path) != 0) {
+    (void)unlink(part);
+    return TSANOM_E_IO;
+  }
+  return TSANOM_OK;
+}
+
+static bool all_named(const char *const *names, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (!names || !names[i]) return false;
+  }
+  return true;
+}
+
+static tsanom_status check_row(const tsanom_spmd_recorder *r,
+                               const tsanom_spmd_row *row) {
+  if (!row->process || !all_named(row->region, r->regions) ||
+      !all_named(row->event, events_of(r, row)) ||
+      !all_named(row->metric, row->metrics) || (row->metrics && !row->value)) {
+    return TSANOM_E_NULL;
+  }
+  for (size_t v = 0; v < row->metrics * r->regions; v++) {
+    if (isinf(row->value[v])) return TSANOM_E_NONFINITE;
+  }
+  return is_file_name(row->process) ? TSANOM_OK : TSANOM_E_VALUE;
+}
+
+tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *r,
+                                         const char *directory,
+                                         const tsanom_spmd_row *row) {
+  char inner[PATH_MAX];
+  tsanom_spmd_row own;
+  if (!r || !directory || !row) return TSANOM_E_NULL;
+  tsanom_status status = tsn_versioned_read(&row_type, &own, row);
+  if (status < 0) return status;
+  if ((status = check_row(r, &own)) < 0) return status;
+  int length = snprintf(inner, sizeof inner, "%s/spmd", directory);
+  if (length < 0 || length >= PATH_MAX || !make_directory(directory) ||
+      !make_directory(inner)) {
+    return TSANOM_E_IO;
+  }
+  if ((status = write_file(directory, r, &own)) < 0) return status;
+  return r->mixed || r->used ? TSANOM_PARTIAL : TSANOM_OK;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The files of a run that is being recorded: creation, growth, mapping, and the end.
+ *
+ * Files are created once, with O_EXCL, and kept open (see file.h). A lost descriptor is
+ * replaced by opening the name below the directory, without following links, if that
+ * leads to the same inode: the mapping of a stream keeps its inode from being reused.
+ * Where it leads elsewhere the stream stops growing, and its beats are dropped. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "record/channel.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+enum { OPEN_FLAGS = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
+
+static void stream_name(uint32_t number, char name[TSN_FILE_NAME]) {
+  (void)snprintf(name, TSN_FILE_NAME, TSN_STREAM_FILE, number);
+}
+
+static off_t file_offset(uint64_t record) {
+  return (off_t)(TSN_STREAM_HEADER + record * TSN_RECORD);
+}
+
+int tsn_storage_open(tsn_channel *channel) {
+  int directory = open(channel->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return errno;
+  int error = tsn_file_keep(&channel->directory, directory);
+  for (int i = 0; i < TSN_FILE_RESERVE && !error; i++) {
+    tsn_file_duplicate(&channel->directory, &channel->reserve[i]);
+  }
+  return error;
+}
+
+void tsn_storage_close(tsn_channel *channel) {
+  for (int i = 0; i < TSN_FILE_RESERVE; i++) tsn_file_close(&channel->reserve[i]);
+  tsn_file_close(&channel->run);
+  tsn_file_close(&channel->directory);
+}
+
+/* Give up a descriptor of the reserve; false: there is none. */
+static bool use_reserve(tsn_channel *channel) {
+  for (int i = 0; i < TSN_FILE_RESERVE; i++) {
+    if (!tsn_file_is_ours(&channel->reserve[i])) continue;
+    tsn_file_close(&channel->reserve[i]);
+    return true;
+  }
+  return false;
+}
+
+/* openat(2) that does not fail for want of a descriptor while there is a reserve. */
+static int open_in(tsn_channel *channel, int directory, const char *name, int flags) {
+  int file;
+  do file = openat(directory, name, OPEN_FLAGS | flags, 0666);
+  while (file < 0 && (errno == EINTR || (errno == EMFILE && use_reserve(channel))));
+  return file;
+}
+
+/* The program closed our descriptor of the directory. The one that now has its name is
+ * ours if it holds the first stream, whose inode is mapped. */
+static int find_directory(tsn_channel *channel) {
+  char name[TSN_FILE_NAME];
+  if (tsn_file_is_ours(&channel->directory)) return 0;
+  if (!atomic_load_explicit(&channel->streams, memory_order_relaxed)) return EBADF;
+  int directory = open(channel->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return errno;
+  stream_name(0, name);
+  int file = open_in(channel, directory, name, 0);
+  bool same = tsn_file_is(&tsn_stream_at(channel, 0)->file, file);
+  if (file >= 0) close(file);
+  if (same) return tsn_file_keep(&channel->directory, directory);
+  close(directory);
+  return ESTALE;
+}
+
+static int create_file(tsn_channel *channel, tsn_file *file, const char *name) {
+  int error = find_directory(channel);
+  if (error) return error;
+  int created = open_in(channel, channel->directory.descriptor, name, O_CREAT | O_EXCL);
+  if (created < 0) return errno;
+  return tsn_file_keep(file, created);
+}
+
+/* Make sure that the descriptor is that of the file. */
+static int use_file(tsn_channel *channel, tsn_file *file, const char *name) {
+  if (tsn_file_is_ours(file)) return 0;
+  int error = find_directory(channel);
+  if (error) return error;
+  int found = open_in(channel, channel->directory.descriptor, name, 0);
+  if (found < 0) return errno;
+  if (tsn_file_is(file, found)) return tsn_file_keep(file, found);
+  close(found);
+  return ESTALE;
+}
+
+static int use_stream(tsn_channel *channel, tsn_stream *stream) {
+  char name[TSN_FILE_NAME];
+  stream_name(stream->number, name);
+  return use_file(channel, &stream->file, name);
+}
+
+/* Remove a file that this run created. */
+static void remove_file(tsn_channel *channel, tsn_file *file, const char *name) {
+  if (use_file(channel, file, name) == 0 && find_directory(channel) == 0) {
+    (void)unlinkat(channel->directory.descriptor, name, 0);
+  }
+  tsn_file_close(file);
+}
+
+static int write_header(tsn_channel *channel, tsn_stream *stream, uint32_t state,
+                        uint64_t backed) {
+  tsn_stream_header header = {
+      .magic = TSN_STREAM_MAGIC,
+      .version = TSN_FORMAT_VERSION,
+      .bytes = TSN_STREAM_HEADER,
+      .run_id = channel->header.run_id,
+      .stream = stream->number,
+      .announced = atomic_load_explicit(&stream->announced, memory_order_relaxed),
+      .state = state,
+      .backed = backed,
+      .dropped = atomic_load_explicit(&stream->dropped, memory_order_relaxed),
+  };
+  if (state == TSN_FINISHED) header.count = backed;
+  header.checksum = tsn_checksum(&header, offsetof(tsn_stream_header, checksum));
+  return tsn_file_write(&stream->file, &header, sizeof header, 0);
+}
+
+int tsn_storage_write_header(tsn_channel *channel, tsn_stream *stream) {
+  int error = use_stream(channel, stream);
+  uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+  return error ? error : write_header(channel, stream, TSN_RUNNING, backed);
+}
+
+int tsn_storage_back(tsn_channel *channel, tsn_stream *stream, uint64_t count) {
+  uint64_t before = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+  off_t begin = before ? file_offset(before) : 0;
+  int error = use_stream(channel, stream);
+  if (error) return error;
+  /* Smaller and smaller pieces use up a disk that is nearly full. */
+  error = tsn_file_extend(&stream->file, begin, file_offset(before + count));
+  while (error && count > TSN_STREAM_HEADER / TSN_RECORD) {
+    count /= 2;
+    error = tsn_file_extend(&stream->file, begin, file_offset(before + count));
+  }
+  if (error) return error;
+  /* The header first: no beat ever lies beyond what it promises. */
+  error = write_header(channel, stream, TSN_RUNNING, before + count);
+  if (!error) {
+    atomic_store_explicit(&stream->backed, before + count, memory_order_release);
+  }
+  return error;
+}
+
+int tsn_storage_map(tsn_channel *channel, tsn_stream *stream, uint64_t first,
+                    tsn_window *window) {
+  int error = use_stream(channel, stream);
+  if (error) return error;
+  error = ENOMEM;
+  uint64_t count = first ? TSN_WINDOW : TSN_FIRST_WINDOW;
+  for (; count >= TSN_LEAST_WINDOW && error; count /= 2) {
+    void *address = mmap(NULL, count * TSN_RECORD, PROT_READ | PROT_WRITE, MAP_SHARED,
+                         stream->file.descriptor, file_offset(first));
+    error = address == MAP_FAILED ? errno : 0;
+    *window = (tsn_window){.address = address, .first = first, .end = first + count};
+  }
+  if (error) {
+    window->end = 0;
+    return error;
+  }
+  (void)madvise(window->address, (window->end - first) * TSN_RECORD, MADV_DONTFORK);
+  return 0;
+}
+
+void tsn_storage_populate(const tsn_window *window, uint64_t first, uint64_t end) {
+  if (!window->end) return;
+  if (first < window->first) first = window->first;
+  if (end > window->end) end = window->end;
+  if (first >= end) return;
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  size_t begin = (first - window->first) * TSN_RECORD;
+  size_t length = (end - window->first) * TSN_RECORD - begin;
+  length += begin % page;
+  begin -= begin % page;
+  (void)madvise(window->address + begin, length, MADV_POPULATE_WRITE);
+}
+
+void tsn_storage_unmap(tsn_window *window) {
+  if (window->end) {
+    (void)munmap(window->address, (window->end - window->first) * TSN_RECORD);
+  }
+  window->end = 0;
+}
+
+int tsn_storage_create(tsn_channel *channel, tsn_stream *stream) {
+  char name[TSN_FILE_NAME];
+  stream_name(stream->number, name);
+  int error = create_file(channel, &stream->file, name);
+  if (error) return error;
+  error = tsn_storage_back(channel, stream, TSN_FIRST_STEP);
+  if (!error) error = tsn_storage_map(channel, stream, 0, &stream->current);
+  if (error) {
+    tsn_storage_remove(channel, stream);
+  } else {
+    tsn_storage_populate(&stream->current, 0, TSN_FIRST_STEP);
+  }
+  return error;
+}
+
+static void unmap_all(tsn_stream *stream) {
+  tsn_storage_unmap(&stream->current);
+  tsn_storage_unmap(&stream->ready);
+  while (stream->old_count) tsn_storage_unmap(&stream->old[--stream->old_count]);
+}
+
+int tsn_storage_finish(tsn_channel *channel, tsn_stream *stream) {
+  /* Before the mapping goes, which identifies a file whose descriptor was lost. */
+  int error = use_stream(channel, stream);
+  unmap_all(stream);
+  if (error) return error;
+  /* Truncate last: a file longer than its header says is whole, a shorter one is not. */
+  uint64_t count = atomic_load_explicit(&stream->index, memory_order_relaxed);
+  error = write_header(channel, stream, TSN_FINISHED, count);
+  if (!error && ftruncate(stream->file.descriptor, file_offset(count)) != 0) {
+    error = errno;
+  }
+  tsn_file_close(&stream->file);
+  return error;
+}
+
+void tsn_storage_remove(tsn_channel *channel, tsn_stream *stream) {
+  char name[TSN_FILE_NAME];
+  stream_name(stream->number, name);
+  remove_file(channel, &stream->file, name);
+  unmap_all(stream);
+}
+
+static int write_run(tsn_channel *channel) {
+  tsn_run_header *header = &channel->header;
+  header->checksum = tsn_checksum(header, offsetof(tsn_run_header, checksum));
+  return tsn_file_write(&channel->run, header, sizeof *header, 0);
+}
+
+int tsn_storage_create_run(tsn_channel *channel) {
+  int error = create_file(channel, &channel->run, TSN_RUN_FILE);
+  if (error) return error;
+  error = tsn_file_extend(&channel->run, 0, sizeof channel->header);
+  if (!error) error = write_run(channel);
+  if (error) remove_file(channel, &channel->run, TSN_RUN_FILE);
+  return error;
+}
+
+int tsn_storage_write_run(tsn_channel *channel) {
+  int error = use_file(channel, &channel->run, TSN_RUN_FILE);
+  return error ? error : write_run(channel);
+}
+
+void tsn_storage_remove_run(tsn_channel *channel) {
+  remove_file(channel, &channel->run, TSN_RUN_FILE);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/beating.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <tsanom/heartbeat.h>
+#include <unistd.h>
+
+#include "support/check.h"
+
+beat_counts *new_counts(void) {
+  beat_counts *counts = mmap(NULL, sizeof *counts, PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  cr_assert(counts != MAP_FAILED);
+  counts->finish = 1000;
+  return counts;
+}
+
+int in_child(int (*body)(void)) {
+  int status;
+  pid_t child = fork();
+  cr_assert(child >= 0);
+  if (child == 0) {
+    alarm(60);
+    _exit(body());
+  }
+  cr_assert(waitpid(child, &status, 0) == child);
+  return status;
+}
+
+void beat(beat_counts *counts, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t tag = (uint32_t)(counts->recorded + counts->rejected);
+    if (tsanom_heartbeat_beat(0, tag) == TSANOM_OK) {
+      counts->recorded++;
+    } else {
+      counts->rejected++;
+    }
+  }
+}
+
+int record_beats(beat_counts *counts, const char *path, int32_t helper, uint32_t count) {
+  tsanom_heartbeat_options options;
+  (void)tsanom_heartbeat_options_init(&options, sizeof options);
+  options.helper = helper;
+  tsanom_status status = tsanom_heartbeat_init(path, 1, &options);
+  if (status < 0) return status == TSANOM_E_IO || status == TSANOM_E_MEMORY ? 0 : 1;
+  counts->started = 1;
+  beat(counts, count);
+  counts->finish = status = tsanom_heartbeat_finish();
+  if (status == TSANOM_E_IO) return 0;
+  return status == (counts->rejected ? TSANOM_PARTIAL : TSANOM_OK) ? 0 : 2;
+}
+
+void check_beats(const beat_counts *counts, const char *path) {
+  tsanom_runs *run = open_run(path);
+  uint64_t beats = describe_stream(run, 0).count;
+  cr_assert(beats == counts->recorded, "%s: %llu beats, but %llu were recorded", path,
+            (unsigned long long)beats, (unsigned long long)counts->recorded);
+  uint32_t before = 0;
+  for (uint64_t k = 0; k < beats; k++) {
+    uint32_t tag;
+    read_beats(run, 0, k, 1, NULL, &tag);
+    cr_assert(k == 0 || tag > before);
+    if (!counts->rejected) cr_assert(tag == k);
+    before = tag;
+    k += beats / 512;
+  }
+  tsanom_runs_close(run);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Programs that beat in a child process, and what their run then holds. */
+#ifndef TSANOM_TEST_BEATING_H
+#define TSANOM_TEST_BEATING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "heartbeat/run_folder.h"
+
+enum { RUN_PATH = FOLDER_ROOM + 32 };
+
+/* Counts that a child shares with its parent. */
+typedef struct {
+  _Atomic uint64_t started; /* 1: the run was started */
+  _Atomic uint64_t recorded, rejected;
+  _Atomic int64_t finish; /* status; 1000: not called */
+} beat_counts;
+
+/* The counts, which are zero; shared by processes forked later. */
+beat_counts *new_counts(void);
+
+/* Run `body` in a child process, which has a minute; its wait status. */
+int in_child(int (*body)(void));
+
+/* Beat `count` times as thread 0; each tag is one more than that of the beat before. */
+void beat(beat_counts *counts, uint32_t count);
+
+/* Start a run, beat and finish; 0 if every beat had a documented status. */
+int record_beats(beat_counts *counts, const char *path, int32_t helper, uint32_t count);
+
+/* Assert that the run reads, and has the recorded beats of thread 0 and no others. */
+void check_beats(const beat_counts *counts, const char *path);
+
+#endif

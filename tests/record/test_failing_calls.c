@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fault injection: the n-th call of one system function fails, for every n and every
+ * function that the recorder uses to make, grow and finish a run. Whatever fails, the
+ * program goes on, and the run has exactly the beats whose call returned TSANOM_OK. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <tsanom/heartbeat.h>
+#include <unistd.h>
+
+#include "record/beating.h"
+#include "support/check.h"
+
+enum { BEATS = 120000 };
+
+/* Which calls fail: `times` of them, from call `first` on. */
+static struct {
+  bool armed;
+  const char *name;
+  int error; /* 0: the call does half of its work */
+  int first, times;
+} plan;
+static int calls;
+static int *calls_seen;
+static char path[RUN_PATH];
+static int32_t helper;
+static beat_counts *counts;
+
+static bool fails(const char *name) {
+  if (!plan.armed || strcmp(name, plan.name) != 0) return false;
+  int call = __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
+  *calls_seen = call + 1;
+  errno = plan.error;
+  return call >= plan.first && call < plan.first + plan.times;
+}
+
+int __real_openat(int directory, const char *name, int flags, ...);
+int __wrap_openat(int directory, const char *name, int flags, ...);
+int __wrap_openat(int directory, const char *name, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  mode_t mode = va_arg(rest, mode_t);
+  va_end(rest);
+  return fails("openat") ? -1 : __real_openat(directory, name, flags, mode);
+}
+
+ssize_t __real_pwrite(int file, const void *bytes, size_t count, off_t offset);
+ssize_t __wrap_pwrite(int file, const void *bytes, size_t count, off_t offset);
+ssize_t __wrap_pwrite(int file, const void *bytes, size_t count, off_t offset) {
+  if (!fails("pwrite")) return __real_pwrite(file, bytes, count, offset);
+  return plan.error ? -1 : __real_pwrite(file, bytes, (count + 1) / 2, offset);
+}
+
+int __real_fallocate(int file, int mode, off_t offset, off_t length);
+int __wrap_fallocate(int file, int mode, off_t offset, off_t length);
+int __wrap_fallocate(int file, int mode, off_t offset, off_t length) {
+  return fails("fallocate") ? -1 : __real_fallocate(file, mode, offset, length);
+}
+
+int __real_ftruncate(int file, off_t length);
+int __wrap_ftruncate(int file, off_t length);
+int __wrap_ftruncate(int file, off_t length) {
+  return fails("ftruncate") ? -1 : __real_ftruncate(file, length);
+}
+
+void *__real_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
+void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
+void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset) {
+  return fails("mmap") ? MAP_FAILED : __real_mmap(at, bytes, access, flags, file, offset);
+}
+
+int __real_madvise(void *at, size_t bytes, int advice);
+int __wrap_madvise(void *at, size_t bytes, int advice);
+int __wrap_madvise(void *at, size_t bytes, int advice) {
+  return fails("madvise") ? -1 : __real_madvise(at, bytes, advice);
+}
+
+static int record_failing(void) {
+  plan.armed = true;
+  return record_beats(counts, path, helper, BEATS);
+}
+
+/* One run with the plan; false when it has fewer calls than the plan fails. */
+static bool try_plan(const char *folder, int number) {
+  (void)snprintf(path, sizeof path, "%s/%s.%d", folder, plan.name, number);
+  counts = new_counts();
+  *calls_seen = 0;
+  int status = in_child(record_failing);
+  cr_assert(status == 0, "%s, call %d, %d times, error %d: ended with %#x", plan.name,
+            plan.first, plan.times, plan.error, (unsigned)status);
+  if (counts->started) {
+    check_beats(counts, path);
+    /* A failure that passes costs few beats. */
+    cr_assert(plan.times > 1 || helper == TSANOM_HEARTBEAT_HELPER_THREAD ||
+                  counts->rejected < 8,
+              "%s, call %d, error %d: %llu beats were dropped", plan.name, plan.first,
+              plan.error, (unsigned long long)counts->rejected);
+  }
+  folder_remove(path);
+  munmap(counts, sizeof *counts);
+  return plan.first < *calls_seen;
+}
+
+static void sweep(const char *name, int error, int times) {
+  char folder[FOLDER_ROOM];
+  folder_make(folder);
+  calls_seen = mmap(NULL, sizeof *calls_seen, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  plan.name = name;
+  plan.error = error;
+  plan.times = times;
+  int number = 0;
+  for (plan.first = 0; try_plan(folder, number); plan.first++) number++;
+  cr_assert(number > 0 || strcmp(name, "openat") == 0, "%s is never called", name);
+  folder_remove(folder);
+}
+
+static void sweep_all(const char *name, int error) {
+  static const int times[] = {1, 50};
+  for (size_t i = 0; i < sizeof times / sizeof *times; i++) sweep(name, error, times[i]);
+}
+
+Test(failing_calls, without_a_helper, .timeout = 240) {
+  helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  sweep_all("openat", EMFILE);
+  sweep_all("pwrite", EIO);
+  sweep_all("pwrite", EINTR);
+  sweep_all("pwrite", 0);
+  sweep_all("fallocate", ENOSPC);
+  sweep_all("fallocate", EOPNOTSUPP);
+  sweep_all("ftruncate", EIO);
+  sweep_all("mmap", ENOMEM);
+  sweep_all("madvise", EINVAL);
+}
+
+Test(failing_calls, with_a_helper, .timeout = 240) {
+  helper = TSANOM_HEARTBEAT_HELPER_THREAD;
+  sweep_all("pwrite", EIO);
+  sweep_all("mmap", ENOMEM);
+  sweep_all("fallocate", EOPNOTSUPP);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the emitter stands: being killed, forks, full disks, bad folders. */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <tsanom/heartbeat.h>
+#include <tsanom/runs.h>
+#include <unistd.h>
+
+#include "heartbeat/run_folder.h"
+#include "support/check.h"
+#include "support/random.h"
+
+static char folder[FOLDER_ROOM];
+
+static void make_folder(void) {
+  folder_make(folder);
+}
+
+static void remove_folder(void) {
+  folder_remove(folder);
+}
+
+TestSuite(heartbeat_faults, .init = make_folder, .fini = remove_folder);
+
+/* Run `body` in a child process; the status with which it ended. */
+static int in_child(int (*body)(void)) {
+  int status;
+  pid_t child = fork();
+  cr_assert(child >= 0);
+  if (child == 0) _exit(body());
+  cr_assert(waitpid(child, &status, 0) == child);
+  return status;
+}
+
+/* Beats that a child's threads know to be done, seen by its parent. */
+enum { BEATERS = 2, BEATS_AT_MOST = 300000 };
+static _Atomic uint32_t *done;
+
+static void *beat_and_tell(void *argument) {
+  int32_t thread = (int32_t)(intptr_t)argument;
+  for (uint32_t i = 0; i < BEATS_AT_MOST; i++) {
+    if (tsanom_heartbeat_beat(thread, i) != TSANOM_OK) _exit(3);
+    atomic_store_explicit(&done[thread], i + 1, memory_order_release);
+  }
+  return NULL;
+}
+
+static void beat_until_killed(const char *path, int32_t helper) {
+  pthread_t beater[BEATERS];
+  tsanom_heartbeat_options options;
+  tsanom_heartbeat_options_init(&options, sizeof options);
+  options.helper = helper;
+  if (tsanom_heartbeat_init(path, BEATERS, &options) != TSANOM_OK) _exit(2);
+  for (intptr_t i = 0; i < BEATERS; i++) {
+    pthread_create(&beater[i], NULL, beat_and_tell, (void *)i);
+  }
+  for (int i = 0; i < BEATERS; i++) pthread_join(beater[i], NULL);
+  (void)tsanom_heartbeat_finish();
+  for (;;) pause();
+}
+
+static void check_killed_run(const char *path) {
+  tsanom_runs *run;
+  if (!done[0] && !done[1]) {
+    /* Killed during init: a run or none, but no crash. */
+    if (tsanom_runs_open(path, NULL, NULL, &run) == TSANOM_OK) {
+      tsanom_runs_close(run);
+    }
+    return;
+  }
+  run = open_run(path);
+  for (uint32_t i = 0; i < BEATERS; i++) {
+    uint64_t beats = describe_stream(run, i).count;
+    cr_assert(beats == done[i] || beats == done[i] + 1, "%llu beats, but %u were done",
+              (unsigned long long)beats, done[i]);
+    for (uint64_t k = 0; k < beats; k += beats / 16 + 1) {
+      uint32_t tag;
+      read_beats(run, i, k, 1, NULL, &tag);
+      cr_assert(tag == k);
+    }
+  }
+  tsanom_runs_close(run);
+}
+
+Test(heartbeat_faults, no_beat_is_lost_to_sigkill) {
+  enum { RUNS = 200, LONGEST_LIFE = 16000 /* us */ };
+  uint64_t seed = 2;
+  done = mmap(NULL, BEATERS * sizeof *done, PROT_READ | PROT_WRITE,
+              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  for (int i = 0; i < RUNS; i++) {
+    char path[FOLDER_ROOM + 16];
+    (void)snprintf(path, sizeof path, "%s/%d", folder, i);
+    for (int k = 0; k < BEATERS; k++) done[k] = 0;
+    pid_t child = fork();
+    cr_assert(child >= 0);
+    if (child == 0) beat_until_killed(path, i % 2); /* by a helper or not */
+    (void)usleep((useconds_t)random_between(&seed, 0, LONGEST_LIFE));
+    kill(child, SIGKILL);
+    cr_assert(waitpid(child, NULL, 0) == child);
+    check_killed_run(path);
+    folder_remove(path);
+  }
+}
+
+static int child_of_a_run(void) {
+  char path[FOLDER_ROOM + 16];
+  (void)snprintf(path, sizeof path, "%s/child", folder);
+  if (tsanom_heartbeat_beat(0, 1) != TSANOM_E_STATE) return 1;
+  if (tsanom_heartbeat_finish() != TSANOM_E_STATE) return 2;
+  if (tsanom_heartbeat_init(path, 1, NULL) != TSANOM_OK) return 3;
+  for (uint32_t i = 0; i < 100; i++) {
+    if (tsanom_heartbeat_beat(0, i) != TSANOM_OK) return 4;
+  }
+  return tsanom_heartbeat_finish() != TSANOM_OK;
+}
+
+Test(heartbeat_faults, a_forked_child_has_no_run) {
+  char parent[FOLDER_ROOM + 16], child[FOLDER_ROOM + 16];
+  (void)snprintf(parent, sizeof parent, "%s/parent", folder);
+  (void)snprintf(child, sizeof child, "%s/child", folder);
+  CHECK_STATUS(tsanom_heartbeat_init(parent, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_beat(0, 1), TSANOM_OK);
+  /* AddressSanitizer allocates as the helper thread starts, under a lock that a child
+   * forked just then would find taken for good. */
+  (void)usleep(20000);
+  int status = in_child(child_of_a_run);
+  cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
+  CHECK_STATUS(tsanom_heartbeat_beat(0, 2), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  tsanom_runs *run = open_run(parent);
+  cr_assert(describe(run).beats == 2);
+  tsanom_runs_close(run);
+  run = open_run(child);
+  cr_assert(describe(run).beats == 100);
+  tsanom_runs_close(run);
+}
+
+enum { MANY = 200000 };
+
+static char full_run[FOLDER_ROOM + 16];
+static int32_t full_helper = TSANOM_HEARTBEAT_HELPER_THREAD;
+static bool full_is_killed;
+
+static int beat_into_a_full_disk(void) {
+  int dropped = 0;
+  tsanom_heartbeat_options options;
+  tsanom_heartbeat_options_init(&options, sizeof options);
+  options.helper = full_helper;
+  if (tsanom_heartbeat_init(full_run, 1, &options) != TSANOM_OK) return 1;
+  for (uint32_t i = 0; i < MANY; i++) {
+    tsanom_status status = tsanom_heartbeat_beat(0, i);
+    if (status != TSANOM_OK && status != TSANOM_E_IO) return 2;
+    dropped += status != TSANOM_OK;
+  }
+  if (!dropped) return 3;
+  if (full_is_killed) raise(SIGKILL);
+  return tsanom_heartbeat_finish() == TSANOM_PARTIAL ? 0 : 4;
+}
+
+static void check_full_run(uint64_t bytes) {
+  tsanom_runs *run = open_run(full_run);
+  tsanom_runs_info info = describe(run);
+  cr_assert(info.beats + info.beats_dropped == MANY &&
+            info.state == TSANOM_RUNS_FINISHED);
+  cr_assert(info.beats * 16 + 16384 > bytes, "only %llu beats",
+            (unsigned long long)info.beats);
+  uint32_t tag;
+  read_beats(run, 0, info.beats - 1, 1, NULL, &tag);
+  cr_assert(tag == info.beats - 1);
+  tsanom_runs_close(run);
+}
+
+enum { LIMIT = 1 << 20 };
+
+static int limited(void) {
+  struct rlimit limit = {.rlim_cur = LIMIT, .rlim_max = LIMIT};
+  return setrlimit(RLIMIT_FSIZE, &limit) != 0 ? 9 : beat_into_a_full_disk();
+}
+
+/* SIGXFSZ would kill the child. */
+Test(heartbeat_faults, a_limit_of_file_sizes_drops_beats_and_says_so) {
+  (void)snprintf(full_run, sizeof full_run, "%s/run", folder);
+  int status = in_child(limited);
+  cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
+  check_full_run(LIMIT);
+}
+
+Test(heartbeat_faults, a_limit_of_file_sizes_without_a_helper) {
+  (void)snprintf(full_run, sizeof full_run, "%s/run", folder);
+  full_helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  int status = in_child(limited);
+  cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
+  check_full_run(LIMIT);
+}
+
+/* Without a helper nobody writes the count as beats are dropped, but that some were. */
+Test(heartbeat_faults, a_killed_run_without_a_helper_tells_that_beats_were_dropped) {
+  (void)snprintf(full_run, sizeof full_run, "%s/run", folder);
+  full_helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  full_is_killed = true;
+  (void)in_child(limited);
+  tsanom_runs *run = open_run(full_run);
+  tsanom_runs_info info = describe(run);
+  cr_assert(info.state == TSANOM_RUNS_UNFINISHED && info.beats > 0 &&
+            info.beats_dropped > 0);
+  cr_assert(info.beats + info.beats_dropped <= MANY);
+  tsanom_runs_close(run);
+}
+
+enum { NO_PRIVILEGE = 77 };
+
+static bool write_text(const char *path, const char *text) {
+  FILE *file = fopen(path, "w");
+  if (!file) return false;
+  bool written = fputs(text, file) >= 0;
+  return fclose(file) == 0 && written;
+}
+
+/* A mount namespace of our own, in a user namespace where need be. */
+static bool may_mount(void) {
+  if (unshare(CLONE_NEWNS) == 0) return true;
+  char map[64];
+  (void)snprintf(map, sizeof map, "0 %u 1\n", (unsigned)geteuid());
+  return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 &&
+         write_text("/proc/self/uid_map", map);
+}
+
+static int on_a_small_disk(void) {
+  if (!may_mount()) return NO_PRIVILEGE;
+  (void)mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
+  if (mount("none", folder, "tmpfs", 0, "size=1m") != 0) return NO_PRIVILEGE;
+  int failed = beat_into_a_full_disk();
+  if (failed) return failed;
+  check_full_run((1 << 20) - 16384);
+  return 0;
+}
+
+Test(heartbeat_faults, a_full_disk_drops_beats_and_says_so) {
+  (void)snprintf(full_run, sizeof full_run, "%s/run", folder);
+  int status = in_child(on_a_small_disk);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == NO_PRIVILEGE) {
+    cr_skip_test("mounting a small disk is not permitted here");
+  }
+  cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
+}
+
+static int limited_from_the_start(void) {
+  struct rlimit limit = {.rlim_cur = 5000, .rlim_max = 5000};
+  if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 9;
+  return tsanom_heartbeat_init(folder, 1, NULL) == TSANOM_E_IO ? 0 : 1;
+}
+
+Test(heartbeat_faults, init_reports_a_full_disk_and_leaves_nothing) {
+  int status = in_child(limited_from_the_start);
+  cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
+  cr_assert(rmdir(folder) == 0);
+  cr_assert(mkdir(folder, 0777) == 0);
+}
+
+Test(heartbeat_faults, init_reports_folders_that_cannot_be) {
+  char path[FOLDER_ROOM + 16];
+  (void)snprintf(path, sizeof path, "%s/file", folder);
+  file_write(path, "x", 1);
+  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL), TSANOM_E_IO);
+  (void)snprintf(path, sizeof path, "%s/file/run", folder);
+  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL), TSANOM_E_IO);
+  (void)snprintf(path, sizeof path, "%s/missing/run", folder);
+  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL), TSANOM_E_IO);
+  CHECK_STATUS(tsanom_heartbeat_init("/proc/self", 1, NULL), TSANOM_E_IO);
+  CHECK_STATUS(tsanom_heartbeat_init("", 1, NULL), TSANOM_E_IO);
+  CHECK_STATUS(tsanom_heartbeat_beat(0, 0), TSANOM_E_STATE);
+  if (geteuid() != 0) {
+    (void)snprintf(path, sizeof path, "%s/closed", folder);
+    cr_assert(mkdir(path, 0555) == 0);
+    CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL), TSANOM_E_IO);
+  }
+}
+
+Test(heartbeat_faults, init_leaves_a_run_that_is_there_as_it_is) {
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, NULL), TSANOM_OK);
+  for (uint32_t i = 0; i < 10; i++) tsanom_heartbeat_beat(0, i);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, NULL), TSANOM_E_IO);
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 3, NULL), TSANOM_E_IO);
+  tsanom_runs *run = open_run(folder);
+  cr_assert(describe(run).beats == 10 && describe(run).beat_streams == 1);
+  tsanom_runs_close(run);
+}
+
+static _Atomic int stop;
+
+static void *beat_until_stopped(void *argument) {
+  int32_t thread = (int32_t)(intptr_t)argument;
+  while (!stop) {
+    tsanom_status status = tsanom_heartbeat_beat(thread, 0);
+    cr_assert(status == TSANOM_OK || status == TSANOM_E_STATE);
+  }
+  return NULL;
+}
+
+Test(heartbeat_faults, finish_may_come_while_threads_beat) {
+  enum { RUNS = 30 };
+  pthread_t beater[3];
+  for (intptr_t i = 0; i < 3; i++) {
+    pthread_create(&beater[i], NULL, beat_until_stopped, (void *)i);
+  }
+  for (int i = 0; i < RUNS; i++) {
+    char path[FOLDER_ROOM + 16];
+    (void)snprintf(path, sizeof path, "%s/%d", folder, i);
+    CHECK_STATUS(tsanom_heartbeat_init(path, 2, NULL), TSANOM_OK);
+    (void)usleep(2000);
+    CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+    tsanom_runs_close(open_run(path));
+    folder_remove(path);
+  }
+  stop = 1;
+  for (int i = 0; i < 3; i++) pthread_join(beater[i], NULL);
+}
+
+/* While it goes on, and by a reader that is not its process. */
+static int read_living_run(void) {
+  for (int i = 0; i < 50; i++) {
+    uint64_t before = done[0];
+    tsanom_runs *run = open_run(full_run);
+    cr_assert(describe(run).state == TSANOM_RUNS_UNFINISHED);
+    cr_assert(describe_stream(run, 0).count >= before);
+    tsanom_runs_close(run);
+  }
+  return 0;
+}
+
+Test(heartbeat_faults, a_run_may_be_read_while_it_goes_on) {
+  (void)snprintf(full_run, sizeof full_run, "%s/run", folder);
+  done = mmap(NULL, BEATERS * sizeof *done, PROT_READ | PROT_WRITE,
+              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  CHECK_STATUS(tsanom_heartbeat_init(full_run, 1, NULL), TSANOM_OK);
+  pid_t reader = fork();
+  cr_assert(reader >= 0);
+  if (reader == 0) _exit(read_living_run());
+  int status;
+  uint32_t i = 0;
+  do {
+    CHECK_STATUS(tsanom_heartbeat_beat(0, i++), TSANOM_OK);
+    done[0] = i;
+  } while (waitpid(reader, &status, WNOHANG) == 0);
+  cr_assert(status == 0);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+}

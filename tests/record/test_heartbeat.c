@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The emitter, by what the reader finds of it. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <tsanom/heartbeat.h>
+#include <tsanom/runs.h>
+#include <unistd.h>
+
+#include "heartbeat/run_folder.h"
+#include "support/check.h"
+
+static char folder[FOLDER_ROOM];
+
+static void make_folder(void) {
+  folder_make(folder);
+}
+
+static void remove_folder(void) {
+  folder_remove(folder);
+}
+
+TestSuite(heartbeat, .init = make_folder, .fini = remove_folder);
+
+static double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+Test(heartbeat, beats_only_within_a_run) {
+  CHECK_STATUS(tsanom_heartbeat_beat(0, 0), TSANOM_E_STATE);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_E_STATE);
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, NULL), TSANOM_E_STATE);
+  CHECK_STATUS(tsanom_heartbeat_beat(0, 7), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_beat(-1, 7), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_E_STATE);
+  CHECK_STATUS(tsanom_heartbeat_beat(0, 0), TSANOM_E_STATE);
+}
+
+/* Each clock: tags come back, times are those of the beats. */
+Test(heartbeat, comes_back_as_recorded) {
+  enum { BEATS = 1000 };
+  for (int32_t clock = TSANOM_HEARTBEAT_CLOCK_AUTO;
+       clock <= TSANOM_HEARTBEAT_CLOCK_MONOTONIC; clock++) {
+    static double expected[BEATS], times[BEATS];
+    static uint32_t tags[BEATS];
+    char path[FOLDER_ROOM + 16];
+    (void)snprintf(path, sizeof path, "%s/run%d", folder, clock);
+    tsanom_heartbeat_options options;
+    CHECK_STATUS(tsanom_heartbeat_options_init(&options, sizeof options), TSANOM_OK);
+    options.clock = clock;
+    tsanom_status status = tsanom_heartbeat_init(path, 2, &options);
+#if !defined(__x86_64__)
+    if (clock == TSANOM_HEARTBEAT_CLOCK_TSC) {
+      CHECK_STATUS(status, TSANOM_E_OPTION);
+      continue;
+    }
+#endif
+    CHECK_STATUS(status, TSANOM_OK);
+    for (uint32_t i = 0; i < BEATS; i++) {
+      expected[i] = seconds_now();
+      CHECK_STATUS(tsanom_heartbeat_beat(1, i * i), TSANOM_OK);
+      if (i % 100 == 0) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+    tsanom_runs *run = open_run(path);
+    tsanom_runs_info info = describe(run);
+    cr_assert(info.beats == BEATS && info.beat_streams == 2 && info.announced == 2);
+    cr_assert(info.state == TSANOM_RUNS_FINISHED && info.beats_dropped == 0 &&
+              info.pid == getpid());
+    cr_assert(clock == TSANOM_HEARTBEAT_CLOCK_AUTO || info.clock == clock);
+    read_beats(run, 1, 0, BEATS, times, tags);
+    for (uint32_t i = 0; i < BEATS; i++) {
+      cr_assert(tags[i] == i * i);
+      double error = (times[i] - times[0]) - (expected[i] - expected[0]);
+      /* Another process may take the processor between the two readings. */
+      cr_assert(error > -0.05 && error < 0.05, "beat %u is off by %g s", i, error);
+      cr_assert(i == 0 || times[i] > times[i - 1]);
+    }
+    cr_assert(describe_stream(run, 0).count == 0);
+    cr_assert(describe_stream(run, 1).time[0] == times[0]);
+    cr_assert(describe(run).last == times[BEATS - 1]);
+    tsanom_runs_close(run);
+  }
+}
+
+static void *beat_hundred(void *number) {
+  for (uint32_t i = 0; i < 100; i++) {
+    CHECK_STATUS(tsanom_heartbeat_beat(*(int32_t *)number, i), TSANOM_OK);
+  }
+  return NULL;
+}
+
+static void in_thread(void *(*body)(void *), void *argument) {
+  pthread_t thread;
+  cr_assert(pthread_create(&thread, NULL, body, argument) == 0);
+  cr_assert(pthread_join(thread, NULL) == 0);
+}
+
+/* A thread pool that is made anew goes on in the streams of the old one. */
+Test(heartbeat, a_stream_goes_on_in_the_next_thread_of_its_number) {
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 2, NULL), TSANOM_OK);
+  for (int i = 0; i < 50; i++) {
+    int32_t numbers[] = {0, 1, 7};
+    for (int k = 0; k < 3; k++) in_thread(beat_hundred, &numbers[k]);
+  }
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  tsanom_runs *run = open_run(folder);
+  cr_assert(describe(run).beat_streams == 3 && describe(run).announced == 2);
+  for (uint32_t i = 0; i < 3; i++) cr_assert(describe_stream(run, i).count == 5000);
+  cr_assert(describe_stream(run, 2).thread == 7);
+  tsanom_runs_close(run);
+}
+
+static pthread_barrier_t both;
+
+static void *beat_beside(void *number) {
+  for (uint32_t i = 0; i < 100; i++) {
+    CHECK_STATUS(tsanom_heartbeat_beat(*(int32_t *)number, i), TSANOM_OK);
+    if (i % 10 == 0) pthread_barrier_wait(&both);
+  }
+  return NULL;
+}
+
+/* What nested parallel regions do. */
+Test(heartbeat, threads_of_one_number_have_streams_of_their_own) {
+  pthread_t thread[2];
+  int32_t number = 0;
+  pthread_barrier_init(&both, NULL, 2);
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, NULL), TSANOM_OK);
+  for (int i = 0; i < 2; i++) pthread_create(&thread[i], NULL, beat_beside, &number);
+  for (int i = 0; i < 2; i++) pthread_join(thread[i], NULL);
+  /* Both streams are free by now; no third one is made. */
+  in_thread(beat_hundred, &number);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  tsanom_runs *run = open_run(folder);
+  cr_assert(describe(run).beat_streams == 2 && describe(run).beats == 300);
+  cr_assert(describe_stream(run, 1).thread == 0);
+  tsanom_runs_close(run);
+}
+
+Test(heartbeat, one_thread_beats_by_several_numbers) {
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 2, NULL), TSANOM_OK);
+  for (uint32_t i = 0; i < 300; i++) {
+    CHECK_STATUS(tsanom_heartbeat_beat((int32_t)(i % 3), i), TSANOM_OK);
+  }
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  tsanom_runs *run = open_run(folder);
+  cr_assert(describe(run).beat_streams == 3);
+  for (uint32_t i = 0; i < 3; i++) {
+    uint32_t tags[2];
+    cr_assert(describe_stream(run, i).count == 100);
+    read_beats(run, i, 98, 2, NULL, tags);
+    cr_assert(tags[0] == 294 + i && tags[1] == 297 + i);
+  }
+  tsanom_runs_close(run);
+}
+
+/* Past several steps of growth, and past the end of a window. */
+static void grow_a_stream(int32_t helper) {
+  enum { BEATS = (1 << 24) + (1 << 20) };
+  tsanom_heartbeat_options options;
+  tsanom_heartbeat_options_init(&options, sizeof options);
+  options.helper = helper;
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, &options), TSANOM_OK);
+  for (uint32_t i = 0; i < BEATS; i++) {
+    if (tsanom_heartbeat_beat(0, i) != TSANOM_OK) cr_assert_fail("beat %u", i);
+  }
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  tsanom_runs *run = open_run(folder);
+  uint32_t tag;
+  cr_assert(describe_stream(run, 0).count == BEATS);
+  for (uint32_t i = 0; i < BEATS; i += 99991) {
+    read_beats(run, 0, i, 1, NULL, &tag);
+    cr_assert(tag == i);
+  }
+  tsanom_runs_close(run);
+}
+
+Test(heartbeat, streams_grow_without_a_limit) {
+  grow_a_stream(TSANOM_HEARTBEAT_HELPER_THREAD);
+}
+
+Test(heartbeat, streams_grow_without_a_helper) {
+  grow_a_stream(TSANOM_HEARTBEAT_HELPER_NONE);
+}
+
+static unsigned threads_of_this_process(void) {
+  unsigned threads = 0;
+  char line[256];
+  FILE *status = fopen("/proc/self/status", "r");
+  cr_assert(status);
+  while (fgets(line, sizeof line, status)) (void)sscanf(line, "Threads: %u", &threads);
+  fclose(status);
+  return threads;
+}
+
+Test(heartbeat, without_a_helper_no_thread_is_started) {
+  tsanom_heartbeat_options options;
+  tsanom_heartbeat_options_init(&options, sizeof options);
+  unsigned before = threads_of_this_process();
+  options.helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, &options), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_beat(0, 1), TSANOM_OK);
+  cr_assert(before > 0 && threads_of_this_process() == before);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+}
+
+Test(heartbeat, runs_follow_each_other) {
+  for (int i = 0; i < 20; i++) {
+    char path[FOLDER_ROOM + 16];
+    (void)snprintf(path, sizeof path, "%s/%d", folder, i);
+    CHECK_STATUS(tsanom_heartbeat_init(path, 1 + i % 3, NULL), TSANOM_OK);
+    for (int32_t k = 0; k < 4; k++) in_thread(beat_hundred, &k);
+    CHECK_STATUS(tsanom_heartbeat_beat(i % 2, 0), TSANOM_OK);
+    CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+    tsanom_runs *run = open_run(path);
+    cr_assert(describe(run).beats == 401 && describe(run).beat_streams == 4);
+    tsanom_runs_close(run);
+  }
+}
+
+Test(heartbeat, rejects_misuse) {
+  tsanom_heartbeat_options options;
+  CHECK_STATUS(tsanom_heartbeat_options_init(NULL, sizeof options), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_heartbeat_options_init(&options, 4), TSANOM_E_VERSION);
+  tsanom_heartbeat_options_init(&options, sizeof options);
+  CHECK_STATUS(tsanom_heartbeat_init(NULL, 1, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 0, NULL), TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_heartbeat_init(folder, TSANOM_HEARTBEAT_STREAMS_MAX + 1, NULL),
+               TSANOM_E_OPTION);
+  options.clock = 3;
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, &options), TSANOM_E_OPTION);
+  options.clock = 0;
+  options.helper = TSANOM_HEARTBEAT_HELPER_NONE + 1;
+  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, &options), TSANOM_E_OPTION);
+  cr_assert(rmdir(folder) == 0, "a rejected init left something behind");
+  cr_assert(mkdir(folder, 0777) == 0);
+}

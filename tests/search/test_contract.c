@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Workspaces, objects and rejections of searches. */
+#include <math.h>
+#include <stdlib.h>
+#include <tsanom/search.h>
+
+#include "search/calls.h"
+#include "support/allocator.h"
+
+Test(search_contract, workspaces_of_the_queried_size_prevent_allocation) {
+  uint64_t seed = 7;
+  enum { LONGEST = 60, MOST = 40 };
+  static double data[MOST * LONGEST];
+  for (int trial = 0; trial < 200; trial++) {
+    size_t n = random_between(&seed, 1, LONGEST), count = random_between(&seed, 1, MOST),
+           k = random_between(&seed, 1, count), bytes = 0, indices[MOST],
+           shift = (size_t)trial % 2;
+    double distances[MOST];
+    for (size_t i = 0; i < count; i++) fill(data + i * n, n, &seed);
+    tsanom_series series = rows_of(data, count, n, 0), query = rows_of(data, 1, n, 0);
+    tsanom_search_options options =
+        options_of(random_between(&seed, 0, n), 1, trial % 3 == 0);
+    test_allocator allocator = {0};
+    tsanom_exec exec = test_exec(&allocator);
+    exec.threads = 1 + trial % 2;
+    tsanom_search_index *index;
+    CHECK_STATUS(tsanom_search_index_size(count, n, &options, &exec, &bytes), TSANOM_OK);
+    unsigned char *memory = malloc(bytes + 1);
+    CHECK_STATUS(tsanom_search_index_init(memory + shift, bytes - 1, &series, &options,
+                                          &exec, &index),
+                 TSANOM_E_WORKSPACE);
+    CHECK_STATUS(
+        tsanom_search_index_init(memory + shift, bytes, &series, &options, &exec, &index),
+        TSANOM_OK);
+    CHECK_STATUS(tsanom_search_nearest_workspace(index, k, &exec, &bytes), TSANOM_OK);
+    unsigned char *work = malloc(bytes + 1);
+    exec.work = work + shift;
+    exec.work_bytes = bytes - 1;
+    CHECK_STATUS(tsanom_search_nearest(index, &query, k, &exec, indices, distances, NULL),
+                 TSANOM_E_WORKSPACE);
+    exec.work_bytes = bytes;
+    CHECK_STATUS(tsanom_search_nearest(index, &query, k, &exec, indices, distances, NULL),
+                 TSANOM_OK);
+    free(work);
+    options.neighbors = k;
+    CHECK_STATUS(tsanom_search_stream_workspace(n, count * n, &options, &exec, &bytes),
+                 TSANOM_OK);
+    work = malloc(bytes + 1);
+    exec.work = work + shift;
+    exec.work_bytes = bytes - 1;
+    CHECK_STATUS(tsanom_search_stream(data, n, data, count * n, &options, &exec, indices,
+                                      distances, NULL),
+                 TSANOM_E_WORKSPACE);
+    exec.work_bytes = bytes;
+    CHECK_STATUS(tsanom_search_stream(data, n, data, count * n, &options, &exec, indices,
+                                      distances, NULL),
+                 TSANOM_OK);
+    free(work);
+    tsanom_search_index_destroy(index);
+    free(memory);
+    cr_assert(allocator.calls == 0);
+  }
+}
+
+Test(search_contract, a_failing_allocator_is_reported_and_nothing_leaks) {
+  double data[] = {1, 2, 3, 4, 5, 6, 7, 9}, distance = -1;
+  tsanom_series series = rows_of(data, 4, 2, 0), query = rows_of(data, 1, 2, 0);
+  size_t at = 7;
+  tsanom_search_index *index = NULL;
+  test_allocator allocator = {.fail_at = 1};
+  tsanom_exec exec = test_exec(&allocator);
+  CHECK_STATUS(tsanom_search_index_create(&series, NULL, &exec, &index), TSANOM_E_MEMORY);
+  cr_assert(index == NULL);
+  allocator.fail_at = 0;
+  CHECK_STATUS(tsanom_search_index_create(&series, NULL, &exec, &index), TSANOM_OK);
+  allocator.fail_at = allocator.calls + 1;
+  CHECK_STATUS(tsanom_search_nearest(index, &query, 1, &exec, &at, &distance, NULL),
+               TSANOM_E_MEMORY);
+  allocator.fail_at = allocator.calls + 1;
+  CHECK_STATUS(tsanom_search_stream(data, 2, data, 8, NULL, &exec, &at, &distance, NULL),
+               TSANOM_E_MEMORY);
+  cr_assert(at == 7 && distance == -1);
+  allocator.fail_at = 0;
+  CHECK_STATUS(tsanom_search_stream(data, 2, data, 8, NULL, &exec, &at, &distance, NULL),
+               TSANOM_OK);
+  CHECK_STATUS(tsanom_search_nearest(index, &query, 1, &exec, &at, &distance, NULL),
+               TSANOM_OK);
+  tsanom_search_index_destroy(index);
+  tsanom_search_index_destroy(NULL);
+  data[3] = NAN;
+  CHECK_STATUS(tsanom_search_index_create(&series, NULL, &exec, &index),
+               TSANOM_E_NONFINITE);
+  cr_assert(allocator.live == 0);
+}
+
+static tsanom_fault fault;
+static tsanom_exec exec;
+static tsanom_search_index *made;
+static double out[4] = {-1};
+static size_t at = 7, bytes = 7;
+
+static void prepare_fault(void) {
+  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_fault_init(&fault, sizeof fault);
+  exec.fault = &fault;
+}
+
+/* The call was rejected for this argument and left the outputs unchanged. */
+static void expect(tsanom_status status, tsanom_status expected, const char *argument,
+                   size_t element, size_t second) {
+  CHECK_STATUS(status, expected);
+  cr_assert(fault.status == status);
+  cr_assert_str_eq(fault.argument, argument);
+  cr_assert(fault.element == element && fault.second == second, "%s: %zu, %zu", argument,
+            fault.element, fault.second);
+  cr_assert(out[0] == -1 && at == 7 && bytes == 7 && !made);
+}
+
+#define NONE TSANOM_NONE
+
+Test(search_contract, normalize_rejects_bad_samples) {
+  double x[] = {1, 2, 3, 4}, nan[] = {1, 2, 3, NAN}, huge[] = {1, 1e200, 3, NAN};
+  prepare_fault();
+  expect(tsanom_search_normalize(NULL, 4, &exec, out), TSANOM_E_NULL, "x", NONE, NONE);
+  expect(tsanom_search_normalize(x, 4, &exec, NULL), TSANOM_E_NULL, "out", NONE, NONE);
+  expect(tsanom_search_normalize(x, 0, &exec, out), TSANOM_E_COUNT, "n", NONE, NONE);
+  expect(tsanom_search_normalize(x, (size_t)1 << 61, &exec, out), TSANOM_E_OVERFLOW, "n",
+         NONE, NONE);
+  expect(tsanom_search_normalize(nan, 4, &exec, out), TSANOM_E_NONFINITE, "x", 3, NONE);
+  expect(tsanom_search_normalize(huge, 4, &exec, out), TSANOM_E_VALUE, "x", 1, NONE);
+}
+
+static void expect_index(const tsanom_series *series,
+                         const tsanom_search_options *options, tsanom_status expected,
+                         const char *argument, size_t element, size_t second) {
+  expect(tsanom_search_index_create(series, options, &exec, &made), expected, argument,
+         element, second);
+}
+
+Test(search_contract, an_index_rejects_bad_series) {
+  double data[] = {1, 2, 3, 4}, nan[] = {1, 2, NAN, NAN}, huge[] = {1, 2, 3, 1e200};
+  const double *pointers[] = {data, data + 2};
+  size_t lengths[] = {2, 1};
+  tsanom_search_options normalized = options_of(1, 0, 1);
+  prepare_fault();
+  expect_index(NULL, NULL, TSANOM_E_NULL, "series", NONE, NONE);
+  tsanom_series series = rows_of(data, 0, 2, 0);
+  expect_index(&series, NULL, TSANOM_E_COUNT, "series.count", NONE, NONE);
+  series = rows_of(data, 1, 2, 0);
+  series.dimensions = 2;
+  expect_index(&series, NULL, TSANOM_E_OPTION, "series.dimensions", NONE, NONE);
+  series.dimensions = 1;
+  series.stride = 2;
+  expect_index(&series, NULL, TSANOM_E_OPTION, "series.stride", NONE, NONE);
+  series = rows_of(NULL, 2, 0, 0);
+  series.pointers = pointers;
+  series.lengths = lengths;
+  expect_index(&series, NULL, TSANOM_E_COUNT, "series.lengths", 1, NONE);
+  for (exec.threads = 1; exec.threads <= 3; exec.threads++) {
+    series = rows_of(nan, 4, 1, 0);
+    expect_index(&series, NULL, TSANOM_E_NONFINITE, "series", 2, 0);
+    series = rows_of(huge, 2, 2, 0);
+    expect_index(&series, &normalized, TSANOM_E_VALUE, "series", 1, 1);
+  }
+}
+
+Test(search_contract, an_index_rejects_bad_options) {
+  double data[] = {1, 2, 3, 4};
+  tsanom_series series = rows_of(data, 2, 2, 0);
+  prepare_fault();
+  static const char *const field[] = {
+      "options.cost",   "options.z_normalize", "options.borrow",   "options.reserved0",
+      "options.borrow", "options.neighbors",   "options.exclusion"};
+  for (int k = 0; k < 7; k++) {
+    tsanom_search_options bad = options_of(1, 0, 1);
+    if (k == 0) bad.cost = 2;
+    if (k == 1) bad.z_normalize = 2;
+    if (k == 2) bad.borrow = 2;
+    if (k == 3) bad.reserved0 = 2;
+    if (k == 4) bad.borrow = 1;
+    if (k == 5) bad.neighbors = 2;
+    if (k == 6) bad.exclusion = 0;
+    expect_index(&series, &bad, TSANOM_E_OPTION, field[k], NONE, NONE);
+    expect(tsanom_search_index_size(2, 2, &bad, &exec, &bytes), TSANOM_E_OPTION, field[k],
+           NONE, NONE);
+  }
+  expect(tsanom_search_index_size(SIZE_MAX / 2, 8, NULL, &exec, &bytes),
+         TSANOM_E_OVERFLOW, "count", NONE, NONE);
+  expect(tsanom_search_index_size(1, SIZE_MAX, NULL, &exec, &bytes), TSANOM_E_OVERFLOW,
+         "length", NONE, NONE);
+  expect(tsanom_search_index_init(NULL, 0, &series, NULL, &exec, &made), TSANOM_E_NULL,
+         "memory", NONE, NONE);
+}
+
+Test(search_contract, a_search_of_an_index_rejects_bad_queries) {
+  double data[] = {1, 2, 3, 4}, nan[] = {1, 2, 3, NAN}, huge[] = {1, 2, 1e200, NAN};
+  tsanom_search_options options = options_of(1, 0, 1);
+  tsanom_search_index *index = index_of(data, 2, 2, 0, &options, NULL);
+  tsanom_series good = rows_of(data, 2, 2, 0), bad = rows_of(data, 4, 1, 0);
+  prepare_fault();
+  expect(tsanom_search_nearest(NULL, &good, 1, &exec, &at, out, NULL), TSANOM_E_NULL,
+         "index", NONE, NONE);
+  expect(tsanom_search_nearest(index, &good, 1, &exec, NULL, out, NULL), TSANOM_E_NULL,
+         "indices", NONE, NONE);
+  expect(tsanom_search_nearest(index, &good, 3, &exec, &at, out, NULL), TSANOM_E_COUNT,
+         "neighbors", NONE, NONE);
+  expect(tsanom_search_nearest(index, &bad, 1, &exec, &at, out, NULL), TSANOM_E_COUNT,
+         "queries.length", NONE, NONE);
+  bad = rows_of(nan, 2, 2, 0);
+  expect(tsanom_search_nearest(index, &bad, 1, &exec, &at, out, NULL), TSANOM_E_NONFINITE,
+         "queries", 1, 1);
+  bad = rows_of(huge, 2, 2, 0);
+  expect(tsanom_search_nearest(index, &bad, 1, &exec, &at, out, NULL), TSANOM_E_VALUE,
+         "queries", 1, 0);
+  expect(tsanom_search_nearest_workspace(index, 0, &exec, &bytes), TSANOM_E_COUNT,
+         "neighbors", NONE, NONE);
+  tsanom_search_index_destroy(index);
+}
+
+static void expect_stream(size_t query_length, const double *stream, size_t stream_length,
+                          const tsanom_search_options *options, tsanom_status expected,
+                          const char *argument, size_t element) {
+  double query[] = {1, 2, 3, 4};
+  expect(tsanom_search_stream(query, query_length, stream, stream_length, options, &exec,
+                              &at, out, NULL),
+         expected, argument, element, NONE);
+}
+
+Test(search_contract, a_search_of_a_stream_rejects_bad_arguments) {
+  double x[] = {1, 2, 3, 4}, nan[] = {1, 2, 3, NAN}, huge[] = {1, 2, 1e200, NAN};
+  prepare_fault();
+  tsanom_search_options options = options_of(1, 0, 1), bad = options;
+  expect_stream(5, x, 4, NULL, TSANOM_E_COUNT, "stream_length", NONE);
+  expect_stream(0, x, 4, NULL, TSANOM_E_COUNT, "query_length", NONE);
+  expect_stream(2, x, (size_t)1 << 61, NULL, TSANOM_E_OVERFLOW, "stream_length", NONE);
+  expect_stream(2, NULL, 4, NULL, TSANOM_E_NULL, "stream", NONE);
+  expect_stream(2, nan, 4, NULL, TSANOM_E_NONFINITE, "stream", 3);
+  expect_stream(2, huge, 4, &options, TSANOM_E_VALUE, "stream", 2);
+  bad.neighbors = 0;
+  expect_stream(2, x, 4, &bad, TSANOM_E_OPTION, "options.neighbors", NONE);
+  bad.neighbors = SIZE_MAX;
+  expect_stream(2, x, 4, &bad, TSANOM_E_OVERFLOW, "options.neighbors", NONE);
+  bad = options_of(1, 0, 0);
+  bad.borrow = 1;
+  expect_stream(2, x, 4, &bad, TSANOM_E_OPTION, "options.borrow", NONE);
+  bad = options;
+  bad.struct_size = 8;
+  expect_stream(2, x, 4, &bad, TSANOM_E_VERSION, "options.struct_size", NONE);
+  expect(tsanom_search_stream_workspace(SIZE_MAX, SIZE_MAX, NULL, &exec, &bytes),
+         TSANOM_E_OVERFLOW, "stream_length", NONE, NONE);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The search of a stream against its definition. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tsanom/search.h>
+
+#include "search/calls.h"
+
+/* The definition: all distances, then one choice after the other. */
+static size_t naive_stream(const double *query, size_t n, const double *stream,
+                           size_t samples, const tsanom_search_options *options,
+                           size_t *starts, double *distances) {
+  size_t windows = samples - n + 1, found = 0;
+  size_t exclusion = options->exclusion == SIZE_MAX ? n / 2 : options->exclusion;
+  double *all = malloc(windows * sizeof *all), *x = malloc(2 * n * sizeof *x), *y = x + n;
+  prepare(query, n, options->z_normalize, x);
+  for (size_t i = 0; i < windows; i++) {
+    prepare(stream + i, n, options->z_normalize, y);
+    all[i] = dtw(x, y, n, options->radius, options->cost);
+  }
+  while (found < options->neighbors) {
+    size_t best = 0;
+    for (size_t i = 1; i < windows; i++) {
+      if (all[i] < all[best]) best = i;
+    }
+    if (isinf(all[best])) break;
+    starts[found] = best;
+    distances[found++] = all[best];
+    for (size_t i = 0; i < windows; i++) {
+      if ((i > best ? i - best : best - i) <= exclusion) all[i] = INFINITY;
+    }
+  }
+  free(all);
+  free(x);
+  return found;
+}
+
+static void check_stream(const double *query, size_t n, const double *stream,
+                         size_t samples, const tsanom_search_options *options) {
+  enum { MOST = 16 };
+  size_t expected_starts[MOST], starts[MOST];
+  double expected[MOST], distances[MOST];
+  tsanom_search_report report, first = {0};
+  size_t expected_found =
+      naive_stream(query, n, stream, samples, options, expected_starts, expected);
+  FOR_EACH_ISA (isa) {
+    for (int threads = 1; threads <= 3; threads++) {
+      tsanom_exec exec;
+      tsanom_exec_init(&exec, sizeof exec);
+      exec.isa = isa;
+      exec.threads = threads;
+      CHECK_STATUS(tsanom_search_stream(query, n, stream, samples, options, &exec, starts,
+                                        distances, &report),
+                   TSANOM_OK);
+      size_t found = report.found;
+      cr_assert(found == expected_found, "%zu found, not %zu", found, expected_found);
+      for (size_t i = 0; i < found; i++) {
+        cr_assert(starts[i] == expected_starts[i] && distances[i] == expected[i],
+                  "match %zu: %zu at %.17g, not %zu at %.17g (n %zu of %zu, radius %zu, "
+                  "cost %d, normalize %d)",
+                  i, starts[i], distances[i], expected_starts[i], expected[i], n, samples,
+                  options->radius, options->cost, options->z_normalize);
+      }
+      for (size_t i = found; i < options->neighbors; i++) {
+        cr_assert(starts[i] == TSANOM_NONE && distances[i] == INFINITY);
+      }
+      cr_assert(report.candidates == samples - n + 1);
+      cr_assert(report.kim + report.keogh + report.keogh_reversed + report.abandoned +
+                    report.computed ==
+                report.candidates);
+      if (isa == TSANOM_ISA_BASE && threads == 1) first = report;
+      cr_assert(memcmp(&report, &first, sizeof report) == 0);
+    }
+  }
+}
+
+Test(search_stream, stream_equals_brute_force) {
+  uint64_t seed = 3;
+  enum { LONGEST = 400 };
+  for (int trial = 0; trial < 300; trial++) {
+    double stream[LONGEST], query[LONGEST];
+    size_t samples = random_between(&seed, 1, LONGEST),
+           n = random_between(&seed, 1, samples < 60 ? samples : 60);
+    fill(stream, samples, &seed);
+    fill(query, n, &seed);
+    if (trial % 4 == 0) {
+      memcpy(query, stream + random_between(&seed, 0, samples - n), n * sizeof *query);
+    }
+    tsanom_search_options options =
+        options_of(random_bits(&seed) % 4 ? random_between(&seed, 0, n / 4) : SIZE_MAX,
+                   (int32_t)(random_bits(&seed) % 2), (int32_t)(random_bits(&seed) % 2));
+    options.neighbors = random_between(&seed, 1, 8);
+    if (random_bits(&seed) % 2) options.exclusion = random_between(&seed, 0, 2 * n);
+    check_stream(query, n, stream, samples, &options);
+  }
+}
+
+/* Many chunks, so that the threshold passes between them. */
+Test(search_stream, a_long_stream_equals_brute_force) {
+  uint64_t seed = 4;
+  enum { N = 40, SAMPLES = 30000 };
+  static double stream[SAMPLES];
+  double query[N];
+  for (int trial = 0; trial < 4; trial++) {
+    fill(stream, SAMPLES, &seed);
+    fill(query, N, &seed);
+    tsanom_search_options options = options_of(3, trial % 2, trial < 3);
+    options.neighbors = trial == 1 ? 5 : 1;
+    check_stream(query, N, stream, SAMPLES, &options);
+  }
+}
+
+Test(search_stream, most_windows_are_removed_by_bounds) {
+  uint64_t seed = 5;
+  enum { N = 128, SAMPLES = 50000 };
+  static double stream[SAMPLES];
+  double query[N], distance, level = 0;
+  for (size_t i = 0; i < SAMPLES; i++) stream[i] = level += random_unit(&seed) - 0.5;
+  memcpy(query, stream + 31415, sizeof query);
+  tsanom_search_options options = options_of(6, TSANOM_COST_SQUARED, 1);
+  size_t start;
+  tsanom_search_report report;
+  CHECK_STATUS(tsanom_search_stream(query, N, stream, SAMPLES, &options, NULL, &start,
+                                    &distance, &report),
+               TSANOM_OK);
+  cr_assert(report.found == 1 && start == 31415 && distance == 0);
+  cr_assert(report.computed + report.abandoned < SAMPLES / 20);
+  cr_assert(report.kim > 0 && report.keogh > 0 && report.keogh_reversed > 0);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The launcher: it needs only libc, leaves the program as it is without tsanom, and warns
+ * where nothing can be recorded. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "run.h"
+
+TestSuite(command_launcher, .init = enter_folder, .fini = leave_folder, .timeout = 120);
+
+static const char *const program =
+    "static double u[8];\n"
+    "int main(void) {\n"
+    "  for (int i = 0; i < 20; i++) {\n"
+    "#pragma omp parallel num_threads(2)\n"
+    "#pragma omp master\n"
+    "    u[0] += i;\n"
+    "  }\n"
+    "  return 5;\n"
+    "}\n";
+
+static int build(const char *options) {
+  char line[256];
+  write_text("loop.c", program);
+  snprintf(line, sizeof line, "gcc -fopenmp %s loop.c -o loop 2>/dev/null", options);
+  return system(line) == 0;
+}
+
+static int exists(const char *path) {
+  return access(path, F_OK) == 0;
+}
+
+Test(command_launcher, needs_only_libc) {
+  cr_assert(system("readelf -d '" TSANOM_COMMAND "' >needed") == 0);
+  cr_assert(system("grep -q 'NEEDED.*libc\\.' needed") == 0);
+  cr_assert(system("grep NEEDED needed | grep -v 'libc\\.' >others") != 0,
+            "the launcher needs a library other than libc");
+}
+
+Test(command_launcher, brings_no_openmp_runtime_into_the_process) {
+  if (!build("")) cr_skip_test("gcc cannot build OpenMP programs");
+  setenv("OMP_DISPLAY_ENV", "true", 1);
+  outcome o = tsanom("record -o run -- ./loop");
+  const char *first = strstr(o.err, "OPENMP DISPLAY ENVIRONMENT BEGIN");
+  cr_assert(o.status == 5 && first, "%s", o.err);
+  cr_assert(!strstr(first + 1, "OPENMP DISPLAY ENVIRONMENT BEGIN"), "%s", o.err);
+  o = tsanom("--version");
+  cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+}
+
+/* The runtime of gcc's AddressSanitizer ends programs in which it is not the first
+ * library. */
+Test(command_launcher, records_programs_with_address_sanitizer) {
+  if (!build("-fsanitize=address")) cr_skip_test("gcc has no AddressSanitizer");
+  cr_assert(tsanom("record -o run -- ./loop").status == 5);
+  cr_assert(exists("run/regions/heartbeat.00000"));
+  setenv("ASAN_OPTIONS", "exitcode=7:detect_leaks=0", 1);
+  cr_assert(tsanom("record -o again -- ./loop").status == 5);
+  cr_assert(tsanom("record --force -o none -- sh -c 'test \"$ASAN_OPTIONS\" = "
+                   "exitcode=7:detect_leaks=0'")
+                .status == 0);
+}
+
+Test(command_launcher, warns_that_a_set_user_id_program_is_not_recorded) {
+  if (!build("")) cr_skip_test("gcc cannot build OpenMP programs");
+  if (geteuid() != 0) cr_skip_test("only root can create such a program");
+  cr_assert(chown("loop", 65534, 65534) == 0 && chmod("loop", 04755) == 0);
+  outcome o = tsanom("record -o run -- ./loop");
+  cr_assert(o.status == 5 && strstr(o.err, "record: warning: ./loop: set-user-ID"), "%s",
+            o.err);
+  cr_assert(chmod("loop", 02755) == 0);
+  o = tsanom("record -o run -- ./loop");
+  cr_assert(strstr(o.err, "record: warning: ./loop: set-group-ID"), "%s", o.err);
+  cr_assert(chown("loop", 0, 0) == 0 && chmod("loop", 06755) == 0);
+  o = tsanom("record -o own -- ./loop");
+  cr_assert(*o.err == '\0' && exists("own/heartbeat.run"), "%s", o.err);
+}
+
+Test(command_launcher, warns_that_env_removes_the_preload) {
+  static const char *const clearing[] = {"-i", "-", "--ignore-environment", "-u A -i",
+                                         "-0i"};
+  static const char *const keeping[] = {"", "-u i", "-ui", "A=-i", "--unset=i"};
+  if (!build("")) cr_skip_test("gcc cannot build OpenMP programs");
+  for (size_t i = 0; i < sizeof clearing / sizeof *clearing; i++) {
+    outcome o = tsanom("record --force -o run -- env %s true", clearing[i]);
+    cr_assert(strstr(o.err, "removes LD_PRELOAD"), "%s: %s", clearing[i], o.err);
+  }
+  for (size_t i = 0; i < sizeof keeping / sizeof *keeping; i++) {
+    outcome o = tsanom("record --force -o run.%zu -- env %s ./loop", i, keeping[i]);
+    cr_assert(o.status == 5 && *o.err == '\0', "%s: %s", keeping[i], o.err);
+  }
+}
+
+Test(command_launcher, describes_every_subcommand) {
+  static const char *const names[] = {"cluster", "diagnose", "dtw",     "fit",
+                                      "learn",   "period",   "rate",    "record",
+                                      "reduce",  "search",   "similar", "speedup"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    outcome o = tsanom("help %s", names[i]);
+    cr_assert(o.status == 0 && strstr(o.out, names[i]), "%s: %s", names[i], o.err);
+  }
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the loader and the names of the libraries from the program headers and the
+ * dynamic section of an ELF file (see elf(5)):
+ *
+ *   PT_INTERP  -> loader
+ *   PT_DYNAMIC -> DT_STRTAB, an address, which PT_LOAD maps to a position in the file
+ *              -> DT_NEEDED, positions in the string table
+ *
+ * Sections are not used, because stripped programs may lack them. */
+#include "linkage.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LONGEST_DYNAMIC = 1 << 20, LONGEST_NAME = 256 };
+
+static int read_at(int file, void *buffer, size_t bytes, uint64_t offset) {
+  return offset <= INT64_MAX &&
+         pread(file, buffer, bytes, (off_t)offset) == (ssize_t)bytes;
+}
+
+/* The position in the file of an address; 0 if no segment holds it. */
+static uint64_t position_of(const Elf64_Phdr *segment, int segments, uint64_t address) {
+  for (int i = 0; i < segments; i++) {
+    if (segment[i].p_type == PT_LOAD && address >= segment[i].p_vaddr &&
+        address - segment[i].p_vaddr < segment[i].p_filesz) {
+      return address - segment[i].p_vaddr + segment[i].p_offset;
+    }
+  }
+  return 0;
+}
+
+/* Writes the names of the needed libraries into an open stream. */
+static void print_needed(int file, const Elf64_Dyn *entry, size_t entries,
+                         uint64_t strings, FILE *out) {
+  for (size_t i = 0; i < entries && entry[i].d_tag != DT_NULL; i++) {
+    char name[LONGEST_NAME];
+    if (entry[i].d_tag != DT_NEEDED || strings + entry[i].d_un.d_val > INT64_MAX)
+      continue;
+    ssize_t length =
+        pread(file, name, sizeof name, (off_t)(strings + entry[i].d_un.d_val));
+    if (length <= 0 || !memchr(name, '\0', (size_t)length)) continue;
+    fprintf(out, "%s\n", name);
+  }
+}
+
+static char *read_needed(int file, const Elf64_Phdr *segment, int segments,
+                         const Elf64_Phdr *dynamic) {
+  if (dynamic->p_filesz > LONGEST_DYNAMIC) return NULL;
+  size_t entries = (size_t)dynamic->p_filesz / sizeof(Elf64_Dyn), bytes = 0;
+  Elf64_Dyn *entry = malloc(entries * sizeof *entry + 1);
+  char *names = NULL;
+  uint64_t strings = 0;
+  if (entry && read_at(file, entry, entries * sizeof *entry, dynamic->p_offset)) {
+    for (size_t i = 0; i < entries && entry[i].d_tag != DT_NULL; i++) {
+      if (entry[i].d_tag == DT_STRTAB)
+        strings = position_of(segment, segments, entry[i].d_un.d_ptr);
+    }
+    FILE *out = strings ? open_memstream(&names, &bytes) : NULL;
+    if (out) {
+      print_needed(file, entry, entries, strings, out);
+      fclose(out);
+    }
+  }
+  free(entry);
+  return names;
+}
+
+static void read_segments(int file, const Elf64_Phdr *segment, int segments,
+                          program_link *found) {
+  for (int i = 0; i < segments; i++) {
+    size_t bytes = (size_t)segment[i].p_filesz;
+    if (segment[i].p_type == PT_INTERP && bytes < sizeof found->loader &&
+        read_at(file, found->loader, bytes, segment[i].p_offset)) {
+      found->loader[bytes] = '\0';
+      found->linkage = LINKAGE_DYNAMIC;
+    }
+    if (segment[i].p_type == PT_DYNAMIC && !found->needed)
+      found->needed = read_needed(file, segment, segments, &segment[i]);
+  }
+}
+
+void read_link(const char *path, program_link *found) {
+  Elf64_Ehdr head;
+  *found = (program_link){.linkage = LINKAGE_UNKNOWN};
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  if (read_at(file, &head, sizeof head, 0) &&
+      memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
+      head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_phentsize == sizeof(Elf64_Phdr)) {
+    size_t bytes = head.e_phnum * sizeof(Elf64_Phdr);
+    Elf64_Phdr *segment = malloc(bytes + 1);
+    found->linkage = LINKAGE_STATIC;
+    if (segment && read_at(file, segment, bytes, head.e_phoff))
+      read_segments(file, segment, head.e_phnum, found);
+    free(segment);
+  }
+  close(file);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TSANOM_COMMAND_LINKAGE_H
+#define TSANOM_COMMAND_LINKAGE_H
+
+#include <limits.h>
+
+enum { LINKAGE_UNKNOWN, LINKAGE_STATIC, LINKAGE_DYNAMIC };
+
+/* How a program is linked. A file that is not ELF of 64 bits, a script for instance, is
+ * LINKAGE_UNKNOWN. */
+typedef struct {
+  int linkage;
+  char loader[PATH_MAX]; /* PT_INTERP of a dynamic program */
+  char *needed; /* the libraries that it names itself (DT_NEEDED), one per line, or NULL;
+                   the caller frees it */
+} program_link;
+
+void read_link(const char *path, program_link *found);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom record: executes a program with the interception library preloaded. The program
+ * replaces this process, so that its output, its exit status and the signals it receives
+ * are its own. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../intercept/mpi_rank.h"
+#include "launcher.h"
+#include "linkage.h"
+#include "number.h"
+#include "process.h"
+
+enum { KEY_OUTPUT = 'o', KEY_EVERY = 0x110, KEY_CPU, KEY_BASELINE, KEY_FORCE, KEY_OMPT };
+
+enum { BASELINE_ITERATIONS = 5 };
+
+typedef struct {
+  const char *directory;
+  size_t every;
+  int cpu_time, force, ompt;
+  size_t baseline, baseline_iterations; /* 0: none */
+  char **program;
+} request;
+
+static const struct argp_option options[] = {
+    {"output", KEY_OUTPUT, "RUN", 0, "Run directory to create", 0},
+    {"heartbeat-every", KEY_EVERY, "N", 0,
+     "Beat every N parallel regions (default: once per iteration of the main loop, which "
+     "is "
+     "detected)",
+     0},
+    {"cpu-time", KEY_CPU, NULL, 0,
+     "Also record the CPU time of each thread in each region (two system calls per "
+     "thread "
+     "and region)",
+     0},
+    {"baseline", KEY_BASELINE, "P[:K]", 0,
+     "Run the first K detected iterations with P threads, as the baseline for the others "
+     "(default K: 5)",
+     0},
+    {"force", KEY_FORCE, NULL, 0, "Also run programs without an OpenMP runtime", 0},
+    {"ompt", KEY_OMPT, NULL, 0,
+     "Use the tools interface (OMPT) of LLVM's runtime. Needed if the runtime is linked "
+     "statically into the program, where its functions cannot be intercepted",
+     0},
+    {0}};
+
+static size_t count_argument(struct argp_state *state, const char *option,
+                             const char *text) {
+  size_t value = 0;
+  const char *wrong = count_parse(text, &value);
+  char shown[QUOTED_BYTES];
+  if (wrong) argp_error(state, "%s: %s %s", option, quoted(shown, text), wrong);
+  return value;
+}
+
+static void parse_baseline(request *r, char *text, struct argp_state *state) {
+  char *colon = strchr(text, ':');
+  r->baseline_iterations = BASELINE_ITERATIONS;
+  if (colon) {
+    *colon = '\0';
+    r->baseline_iterations = count_argument(state, "--baseline", colon + 1);
+  }
+  r->baseline = count_argument(state, "--baseline", text);
+  if (!r->baseline || !r->baseline_iterations || r->baseline > 4096 ||
+      r->baseline_iterations > INT_MAX) {
+    argp_error(state, "--baseline: 1 to 4096 threads, and at least 1 iteration");
+  }
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+  request *r = state->input;
+  switch (key) {
+    case KEY_OUTPUT:
+      r->directory = text;
+      return 0;
+    case KEY_EVERY:
+      r->every = count_argument(state, "--heartbeat-every", text);
+      if (!r->every || r->every > INT_MAX) {
+        argp_error(state, "--heartbeat-every: at least 1 region is expected");
+      }
+      return 0;
+    case KEY_CPU:
+      r->cpu_time = 1;
+      return 0;
+    case KEY_BASELINE:
+      parse_baseline(r, text, state);
+      return 0;
+    case KEY_FORCE:
+      r->force = 1;
+      return 0;
+    case KEY_OMPT:
+      r->ompt = 1;
+      return 0;
+    case ARGP_KEY_ARGS:
+      r->program = state->argv + state->next;
+      return 0;
+    case ARGP_KEY_END:
+      if (!r->program) argp_error(state, "a program is expected");
+      if (!r->directory) argp_error(state, "-o RUN is expected");
+      return 0;
+    default:
+      return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static int names_runtime(const char *libraries) {
+  static const char *const runtimes[] = {"libgomp.so", "libomp.so", "libomp-",
+                                         "libiomp5.so"};
+  for (size_t i = 0; libraries && i < sizeof runtimes / sizeof *runtimes; i++) {
+    if (strstr(libraries, runtimes[i])) return 1;
+  }
+  return 0;
+}
+
+/* If the program does not name a runtime itself, its libraries may. The loader lists all
+ * that it would load, without running the program; this takes about 1 ms. */
+static int loads_runtime(const char *path, program_link *link) {
+  char list[] = "--list", *file = strdup(path);
+  char *arguments[] = {link->loader, list, file, NULL};
+  char *libraries = file ? output_of(arguments) : NULL;
+  int found =
+      !libraries || names_runtime(libraries); /* a loader that cannot list: allow */
+  free(file);
+  free(libraries);
+  return found;
+}
+
+/* Rejects a program that cannot be recorded. */
+static int check_runtime(const char *path, program_link *link, failure *why) {
+  if (link->linkage == LINKAGE_STATIC) {
+    return fail(
+        why,
+        "%s: statically linked, so nothing can be preloaded; link the program and "
+        "its OpenMP runtime dynamically",
+        path);
+  }
+  if (link->linkage == LINKAGE_UNKNOWN || names_runtime(link->needed) ||
+      loads_runtime(path, link)) {
+    return 0;
+  }
+  return fail(
+      why,
+      "%s: uses neither GNU's OpenMP runtime (libgomp) nor LLVM's (libomp), so it "
+      "has no parallel regions to record; --force runs it nevertheless, because it "
+      "may load a runtime later or start a program that uses one",
+      path);
+}
+
+static int find_library(int ompt, char path[PATH_MAX], failure *why) {
+  static const char *const places[] = {TSANOM_PRELOAD_INSTALLED, TSANOM_PRELOAD_BUILT};
+  const char *name = ompt ? "libtsanom-preload-ompt.so" : "libtsanom-preload.so";
+  if (find_companion(places, 2, name, path, why)) return -1;
+  if (!strpbrk(path, " :")) return 0;
+  return fail(
+      why,
+      "%s: the path contains a space or a colon, which LD_PRELOAD cannot express; "
+      "install tsanom in a directory without them",
+      path);
+}
+
+/* The run's absolute path: the program may change its directory. The run is created by
+ * the first parallel region, too late to report that it cannot be; so check now. */
+static int check_directory(const char *directory, char path[PATH_MAX], failure *why) {
+  struct stat about;
+  char inside[PATH_MAX];
+  if (stat(directory, &about) != 0) {
+    if (errno != ENOENT) return fail_errno(why, directory, "use");
+    if (mkdir(directory, 0777) && errno != EEXIST)
+      return fail_errno(why, directory, "create");
+  } else if (!S_ISDIR(about.st_mode)) {
+    return fail(why, "%s: not a directory; give the path of a run directory to create",
+                directory);
+  }
+  if (!realpath(directory, path)) return fail_errno(why, directory, "use");
+  int length = snprintf(inside, sizeof inside, "%s/heartbeat.run", path);
+  if (length < 0 || (size_t)length >= sizeof inside) {
+    return fail(why, "%s: path too long; give a shorter one", directory);
+  }
+  /* One process of an MPI program gets the run. The others must run, too: the preloaded
+   * recorder reports that they are not recorded. */
+  if (access(inside, F_OK) == 0 && !icp_mpi_rank()) {
+    return fail(why, "%s: contains a run already; remove it or give another directory",
+                directory);
+  }
+  return access(path, W_OK | X_OK) ? fail_errno(why, directory, "write into") : 0;
+}
+
+static void set_count(const char *name, size_t value) {
+  char text[32];
+  (void)snprintf(text, sizeof text, "%zu", value);
+  setenv(name, text, 1);
+}
+
+/* Sets variable NAME to "VALUE:OTHERS" or "OTHERS:VALUE", where OTHERS is what it is set
+ * to already. */
+static int join_variable(const char *name, const char *value, int at_end, failure *why) {
+  const char *others = getenv(name);
+  char *joined = NULL;
+  if (!others || !*others) return setenv(name, value, 1);
+  if (asprintf(&joined, "%s:%s", at_end ? others : value, at_end ? value : others) < 0) {
+    return fail(why, "out of memory");
+  }
+  setenv(name, joined, 1);
+  free(joined);
+  return 0;
+}
+
+/* AddressSanitizer's runtime ends the program if it is not the first library, and
+ * preloaded libraries come first. The order does not matter for a library that replaces
+ * none of the functions that the runtime intercepts, so switch off the check. The
+ * alternative, to preload the runtime too, would load it into every program that this one
+ * starts. */
+static int allow_sanitizer(const char *libraries, failure *why) {
+  if (!libraries) return 0;
+  if (!strstr(libraries, "libasan.so") && !strstr(libraries, "libclang_rt.asan"))
+    return 0;
+  return join_variable("ASAN_OPTIONS", "verify_asan_link_order=0", 1, why);
+}
+
+static int prepare_program(const request *r, const char *path, failure *why) {
+  program_link link;
+  read_link(path, &link);
+  int status = r->force || r->ompt ? 0 : check_runtime(path, &link, why);
+  if (!status) status = allow_sanitizer(link.needed, why);
+  free(link.needed);
+  return status;
+}
+
+static int prepare(const request *r, failure *why) {
+  char program[PATH_MAX], library[PATH_MAX], directory[PATH_MAX];
+  if (find_program(r->program[0], program, why) || find_library(r->ompt, library, why) ||
+      prepare_program(r, program, why) || check_directory(r->directory, directory, why) ||
+      join_variable("LD_PRELOAD", library, 0, why)) {
+    return -1;
+  }
+  warn_if_privileged(program);
+  warn_if_environment_is_cleared(r->program);
+  setenv("TSANOM_RECORD_FOLDER", directory, 1);
+  set_count("TSANOM_RECORD_HEARTBEAT_EVERY", r->every);
+  set_count("TSANOM_RECORD_CPU_TIME", (size_t)r->cpu_time);
+  set_count("TSANOM_RECORD_BASELINE", r->baseline);
+  set_count("TSANOM_RECORD_BASELINE_ITERATIONS", r->baseline_iterations);
+  return 0;
+}
+
+int command_record(int argc, char **argv) {
+  static const struct argp argp = {
+      options,
+      parse,
+      "-- PROGRAM [ARGUMENT...]",
+      "Run an unmodified OpenMP program, and record its parallel regions and one "
+      "heartbeat per iteration.\v"
+      "The exit status is that of the program, or 2 or 3 if it could not be started. The "
+      "first parallel region creates the run. If the program starts other processes, the "
+      "first process that opens a parallel region is recorded.",
+      NULL,
+      NULL,
+      NULL};
+  request r = {0};
+  argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &r);
+  failure why;
+  if (prepare(&r, &why)) return refuse(&why);
+  execvp(r.program[0], r.program);
+  fail_errno(&why, r.program[0], "run");
+  return refuse(&why);
+}
