@@ -92,15 +92,20 @@ double timed(benchmark::State &state, int threads, int calls, F f) {
 }
 
 tsanom_status distance(const double *x, const double *y, size_t n,
-                       const tsanom_dtw_options *o, const tsanom_exec *e,
-                       std::vector<char> &work, double *d) {
-  return tsanom_dtw_distance(x, n, y, n, o, e, work.data(), work.size(), d);
+                       const tsanom_dtw_options *o, const tsanom_exec *e, double *d) {
+  return tsanom_dtw_distance(x, n, y, n, o, e, d);
 }
 
 tsanom_status distance(const float *x, const float *y, size_t n,
-                       const tsanom_dtw_options *o, const tsanom_exec *e,
-                       std::vector<char> &work, float *d) {
-  return tsanom_dtw_distance_f32(x, n, y, n, o, e, work.data(), work.size(), d);
+                       const tsanom_dtw_options *o, const tsanom_exec *e, float *d) {
+  return tsanom_dtw_distance_f32(x, n, y, n, o, e, d);
+}
+
+/* Give an exec the workspace of a query. */
+void set_work(tsanom_exec *exec, std::vector<char> &work, size_t bytes) {
+  work.resize(bytes);
+  exec->work = work.data();
+  exec->work_bytes = work.size();
 }
 
 /* Arguments: samples, radius (0: all), cost, instruction set, threads. */
@@ -111,32 +116,46 @@ void one_pair(benchmark::State &state) {
   tsanom_exec exec;
   if (!make_exec(state, state.range(3), state.range(4), &exec)) return;
   std::vector<T> x = walk<T>(n, 1), y = walk<T>(n, 2);
-  auto query =
-      std::is_same<T, double>::value ? tsanom_dtw_workspace : tsanom_dtw_workspace_f32;
-  query(n, n, &options, &exec, &bytes);
-  std::vector<char> work(bytes);
+  tsanom_dtw_distance_workspace(n, n, &options, &exec, &bytes);
+  std::vector<char> work;
+  set_work(&exec, work, bytes);
   plain_result<T> plain = plain_of(x.data(), y.data(), n, options);
   double count = cells(n, options.radius);
   T got = 0;
   double time = timed(state, exec.threads, calls_of(count), [&] {
-    check(distance(x.data(), y.data(), n, &options, &exec, work, &got) == TSANOM_OK);
+    check(distance(x.data(), y.data(), n, &options, &exec, &got) == TSANOM_OK);
   });
   check(got == plain.distance);
   report(state, "ns/cell", 1e9 * time / count, 1e9 * plain.seconds / count);
 }
 
-tsanom_status condensed(const double *const *series, const size_t *lengths, size_t count,
-                        const tsanom_dtw_options *o, const tsanom_exec *e,
-                        double *distances) {
-  return tsanom_dtw_condensed(series, lengths, count, o, e, nullptr, 0, distances,
-                              nullptr);
+/* The view of series of n samples each. */
+tsanom_series set_of(const std::vector<const double *> &series, size_t n) {
+  tsanom_series set;
+  tsanom_series_init(&set, sizeof set);
+  set.count = series.size();
+  set.pointers = series.data();
+  set.length = n;
+  return set;
 }
 
-tsanom_status condensed(const float *const *series, const size_t *lengths, size_t count,
-                        const tsanom_dtw_options *o, const tsanom_exec *e,
-                        float *distances) {
-  return tsanom_dtw_condensed_f32(series, lengths, count, o, e, nullptr, 0, distances,
-                                  nullptr);
+tsanom_series_f32 set_of(const std::vector<const float *> &series, size_t n) {
+  tsanom_series_f32 set;
+  tsanom_series_init_f32(&set, sizeof set);
+  set.count = series.size();
+  set.pointers = series.data();
+  set.length = n;
+  return set;
+}
+
+tsanom_status condensed(const tsanom_series &set, const tsanom_dtw_options *o,
+                        const tsanom_exec *e, double *distances) {
+  return tsanom_dtw_condensed(&set, o, e, distances, nullptr);
+}
+
+tsanom_status condensed(const tsanom_series_f32 &set, const tsanom_dtw_options *o,
+                        const tsanom_exec *e, float *distances) {
+  return tsanom_dtw_condensed_f32(&set, o, e, distances, nullptr);
 }
 
 /* Arguments: series, samples, radius (0: all), cost, instruction set, threads. */
@@ -150,12 +169,10 @@ void matrix(benchmark::State &state) {
   std::vector<const T *> series;
   for (size_t k = 0; k < count; k++) samples.push_back(walk<T>(n, k + 1));
   for (auto &s : samples) series.push_back(s.data());
-  std::vector<size_t> lengths(count, n);
   std::vector<T> distances(count * (count - 1) / 2);
   plain_result<T> plain = plain_of(series[0], series[1], n, options);
   double time = timed(state, exec.threads, 1, [&] {
-    check(condensed(series.data(), lengths.data(), count, &options, &exec,
-                    distances.data()) == TSANOM_OK);
+    check(condensed(set_of(series, n), &options, &exec, distances.data()) == TSANOM_OK);
   });
   check(distances[0] == plain.distance);
   double each = cells(n, options.radius), all = each * (double)distances.size();
@@ -167,21 +184,26 @@ void matrix(benchmark::State &state) {
  * all), path memory. */
 void path(benchmark::State &state) {
   size_t n = (size_t)state.range(0), length = 0, bytes = 0;
-  tsanom_dtw_options options = options_of(state.range(1), TSANOM_DTW_ABSOLUTE);
+  tsanom_dtw_options options = options_of(state.range(1), TSANOM_COST_ABSOLUTE);
   options.path_memory = (int32_t)state.range(2);
   std::vector<double> x = walk<double>(n, 1), y = walk<double>(n, 2);
   std::vector<size_t> pairs(4 * n);
+  tsanom_exec exec, distance_exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_exec_init(&distance_exec, sizeof distance_exec);
   tsanom_dtw_path_workspace(n, n, &options, nullptr, &bytes);
-  std::vector<char> work(bytes);
-  tsanom_dtw_workspace(n, n, &options, nullptr, &bytes);
-  std::vector<char> distance_work(bytes);
+  std::vector<char> work, distance_work;
+  set_work(&exec, work, bytes);
+  tsanom_dtw_options plain = options;
+  plain.path_memory = TSANOM_DTW_PATH_FULL; /* which the distance does not use */
+  tsanom_dtw_distance_workspace(n, n, &plain, nullptr, &bytes);
+  set_work(&distance_exec, distance_work, bytes);
   double alone = 0, got = 0;
-  double bare = best_of(7, [&] {
-    distance(x.data(), y.data(), n, &options, nullptr, distance_work, &alone);
-  });
+  double bare = best_of(
+      7, [&] { distance(x.data(), y.data(), n, &plain, &distance_exec, &alone); });
   double time = timed(state, 1, 1, [&] {
-    check(tsanom_dtw_path(x.data(), n, y.data(), n, &options, nullptr, work.data(),
-                          work.size(), pairs.data(), &length, &got) == TSANOM_OK);
+    check(tsanom_dtw_path(x.data(), n, y.data(), n, &options, &exec, pairs.data(),
+                          &length, &got) == TSANOM_OK);
   });
   check(got == alone && length >= n);
   double count = cells(n, options.radius);

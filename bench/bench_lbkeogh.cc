@@ -25,18 +25,14 @@ std::vector<T> walk(size_t n) {
   return x;
 }
 
-tsanom_status envelope_of(const double *x, size_t n,
-                          const tsanom_lbkeogh_options *options, const tsanom_exec *exec,
-                          std::vector<char> &work, double *lower, double *upper) {
-  return tsanom_lbkeogh_envelope(x, n, options, exec, work.data(), work.size(), lower,
-                                 upper);
+tsanom_status envelope_of(const double *x, size_t n, size_t radius,
+                          const tsanom_exec *exec, double *lower, double *upper) {
+  return tsanom_lbkeogh_envelope(x, n, radius, exec, lower, upper);
 }
 
-tsanom_status envelope_of(const float *x, size_t n, const tsanom_lbkeogh_options *options,
-                          const tsanom_exec *exec, std::vector<char> &work, float *lower,
-                          float *upper) {
-  return tsanom_lbkeogh_envelope_f32(x, n, options, exec, work.data(), work.size(), lower,
-                                     upper);
+tsanom_status envelope_of(const float *x, size_t n, size_t radius,
+                          const tsanom_exec *exec, float *lower, float *upper) {
+  return tsanom_lbkeogh_envelope_f32(x, n, radius, exec, lower, upper);
 }
 
 /* Arguments: samples, radius, instruction set. */
@@ -45,23 +41,23 @@ void envelope(benchmark::State &state) {
   size_t n = (size_t)state.range(0), bytes = 0;
   std::vector<T> x = walk<T>(n), lower(n), upper(n);
   std::vector<double> wide(x.begin(), x.end()), low(n), high(n);
-  tsanom_lbkeogh_options options;
-  tsanom_lbkeogh_options_init(&options, sizeof options);
-  options.radius = (size_t)state.range(1);
+  size_t radius = (size_t)state.range(1);
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
   exec.isa = (int32_t)state.range(2);
-  tsanom_lbkeogh_envelope_workspace(n, &options, &exec, &bytes);
+  tsanom_lbkeogh_envelope_workspace(n, radius, &exec, &bytes);
   std::vector<char> work(bytes);
+  exec.work = work.data();
+  exec.work_bytes = work.size();
   double best = INFINITY, plain = INFINITY, copy = INFINITY;
   for (auto _ : state) {
     double begin = cpu_seconds();
-    envelope_of(x.data(), n, &options, &exec, work, lower.data(), upper.data());
+    envelope_of(x.data(), n, radius, &exec, lower.data(), upper.data());
     best = std::min(best, cpu_seconds() - begin);
   }
   for (int repeat = 0; repeat < 5; repeat++) {
     double begin = cpu_seconds();
-    plain_envelope(wide.data(), n, options.radius, low.data(), high.data());
+    plain_envelope(wide.data(), n, radius, low.data(), high.data());
     plain = std::min(plain, cpu_seconds() - begin);
   }
   for (size_t i = 0; i < n; i++) {
@@ -96,9 +92,6 @@ void bound(benchmark::State &state) {
          *upper = place(room[2], n, misaligned);
   std::copy(x.begin() + (std::ptrdiff_t)n, x.end(), c);
   plain_envelope(x.data(), n, 10, lower, upper);
-  tsanom_lbkeogh_options options;
-  tsanom_lbkeogh_options_init(&options, sizeof options);
-  options.cost = TSANOM_LBKEOGH_SQUARED;
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
   exec.isa = (int32_t)state.range(2);
@@ -107,7 +100,7 @@ void bound(benchmark::State &state) {
   for (auto _ : state) {
     double begin = cpu_seconds();
     for (int i = 0; i < repeats; i++) {
-      tsanom_lbkeogh_bound(c, lower, upper, n, &options, &exec, &sum);
+      tsanom_lbkeogh_bound(c, lower, upper, n, TSANOM_COST_SQUARED, &exec, &sum);
     }
     best = std::min(best, (cpu_seconds() - begin) / repeats);
   }

@@ -13,9 +13,14 @@ int main(void) {
 
   const double *runs[] = {delayed, leaking};
   const size_t lengths[] = {11, 9};
+  tsanom_series series;
+  tsanom_series_init(&series, sizeof series);
+  series.count = 2;
+  series.pointers = runs;
+  series.lengths = lengths;
   double distances[2];
-  tsanom_status status = tsanom_dtw_one_to_many(reference, 9, runs, lengths, 2, NULL,
-                                                &options, NULL, NULL, 0, distances, NULL);
+  tsanom_status status =
+      tsanom_dtw_one_to_many(reference, 9, &series, &options, NULL, distances, NULL);
   if (status != TSANOM_OK) {
     fprintf(stderr, "%s\n", tsanom_status_text(status));
     return 1;
@@ -23,8 +28,8 @@ int main(void) {
   printf("delayed run: %g, leaking run: %g\n", distances[0], distances[1]);
 
   size_t path[2 * (9 + 11 - 1)], length;
-  status = tsanom_dtw_path(reference, 9, delayed, 11, &options, NULL, NULL, 0, path,
-                           &length, NULL);
+  status =
+      tsanom_dtw_path(reference, 9, delayed, 11, &options, NULL, path, &length, NULL);
   if (status != TSANOM_OK) return 1;
   for (size_t k = 0; k < length; k++) {
     printf("%zu-%zu%c", path[2 * k], path[2 * k + 1], k + 1 < length ? ' ' : '\n');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How much of a DTW distance the lower bounds tell without computing it. */
+/* Lower bounds of a DTW distance, from the fastest to the tightest. */
 #include <math.h>
 #include <stdio.h>
 #include <tsanom/dtw.h>
@@ -21,15 +21,16 @@ int main(void) {
   dtw.radius = RADIUS;
 
   double kim, keogh, enhanced, improved, distance;
-  if (tsanom_lbkeogh_envelope(query, SAMPLES, &options, NULL, NULL, 0, lower, upper) ||
-      tsanom_lbkeogh_kim(candidate, SAMPLES, query, SAMPLES, &options, NULL, &kim) ||
-      tsanom_lbkeogh_bound(candidate, lower, upper, SAMPLES, &options, NULL, &keogh) ||
+  if (tsanom_lbkeogh_envelope(query, SAMPLES, RADIUS, NULL, lower, upper) ||
+      tsanom_lbkeogh_kim(candidate, SAMPLES, query, SAMPLES, TSANOM_COST_ABSOLUTE, NULL,
+                         &kim) ||
+      tsanom_lbkeogh_bound(candidate, lower, upper, SAMPLES, TSANOM_COST_ABSOLUTE, NULL,
+                           &keogh) ||
       tsanom_lbkeogh_enhanced(candidate, query, lower, upper, SAMPLES, &options, NULL,
                               &enhanced) ||
       tsanom_lbkeogh_improved(candidate, query, lower, upper, SAMPLES, &options, NULL,
-                              NULL, 0, &improved) ||
-      tsanom_dtw_distance(query, SAMPLES, candidate, SAMPLES, &dtw, NULL, NULL, 0,
-                          &distance)) {
+                              &improved) ||
+      tsanom_dtw_distance(query, SAMPLES, candidate, SAMPLES, &dtw, NULL, &distance)) {
     return 1;
   }
   printf("LB_Kim %.3f  LB_Keogh %.3f  LB_Enhanced %.3f  LB_Improved %.3f  DTW %.3f\n",

@@ -12,7 +12,7 @@ int main(void) {
   options.radius = 3;
 
   tsanom_status status =
-      tsanom_dtw_distance(usual, 8, today, 8, &options, NULL, NULL, 0, &distance);
+      tsanom_dtw_distance(usual, 8, today, 8, &options, NULL, &distance);
   if (status != TSANOM_OK) {
     fprintf(stderr, "%s\n", tsanom_status_text(status));
     return 1;

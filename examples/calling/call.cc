@@ -17,21 +17,25 @@ class Distance {
  public:
   explicit Distance(size_t radius) {
     check(tsanom_dtw_options_init(&options_, sizeof options_));
+    check(tsanom_exec_init(&exec_, sizeof exec_));
     options_.radius = radius;
   }
 
   double operator()(const std::vector<double> &x, const std::vector<double> &y) {
     size_t bytes = 0;
-    check(tsanom_dtw_workspace(x.size(), y.size(), &options_, nullptr, &bytes));
+    check(tsanom_dtw_distance_workspace(x.size(), y.size(), &options_, nullptr, &bytes));
     if (work_.size() < bytes) work_.resize(bytes);
+    exec_.work = work_.data();
+    exec_.work_bytes = work_.size();
     double distance = 0;
-    check(tsanom_dtw_distance(x.data(), x.size(), y.data(), y.size(), &options_, nullptr,
-                              work_.data(), work_.size(), &distance));
+    check(tsanom_dtw_distance(x.data(), x.size(), y.data(), y.size(), &options_, &exec_,
+                              &distance));
     return distance;
   }
 
  private:
   tsanom_dtw_options options_;
+  tsanom_exec exec_;
   std::vector<char> work_;
 };
 

@@ -8,7 +8,7 @@ module tsanom_dtw
   type, bind(c) :: dtw_options
     integer(c_size_t) :: struct_size, radius
     real(c_double) :: cutoff
-    type(c_ptr) :: tail
+    type(c_ptr) :: tails
     real(c_double) :: penalty
     integer(c_size_t) :: open_begin_x, open_begin_y, open_end_x, open_end_y
     integer(c_size_t) :: dimensions, stride
@@ -23,13 +23,13 @@ module tsanom_dtw
       integer(c_size_t), value :: struct_size
     end function dtw_options_init
 
-    integer(c_int) function dtw_distance(x, n, y, m, options, exec, work, work_bytes, &
-        distance) bind(c, name='tsanom_dtw_distance')
+    integer(c_int) function dtw_distance(x, n, y, m, options, exec, distance) &
+        bind(c, name='tsanom_dtw_distance')
       import
       real(c_double), intent(in) :: x(*), y(*)
-      integer(c_size_t), value :: n, m, work_bytes
+      integer(c_size_t), value :: n, m
       type(dtw_options), intent(in) :: options
-      type(c_ptr), value :: exec, work
+      type(c_ptr), value :: exec
       real(c_double), intent(out) :: distance
     end function dtw_distance
   end interface
@@ -48,8 +48,8 @@ program call_tsanom
   options%radius = 3
   if (status == 0) then
     status = dtw_distance(usual, 8_c_size_t, today, 8_c_size_t, options, c_null_ptr, &
-                          c_null_ptr, 0_c_size_t, distance)
+                          distance)
   end if
-  if (status /= 0) error stop 'tsanom refused its arguments'
+  if (status /= 0) error stop 'tsanom rejected its arguments'
   print '(a, f0.0)', 'distance ', distance
 end program call_tsanom

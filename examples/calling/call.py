@@ -15,7 +15,7 @@ lib.tsanom_status_text.restype = ctypes.c_char_p
 class DtwOptions(ctypes.Structure):
     """tsanom_dtw_options, field by field."""
     _fields_ = ([("struct_size", ctypes.c_size_t), ("radius", ctypes.c_size_t),
-                 ("cutoff", ctypes.c_double), ("tail", ctypes.POINTER(ctypes.c_double)),
+                 ("cutoff", ctypes.c_double), ("tails", ctypes.c_void_p),
                  ("penalty", ctypes.c_double)] +
                 [(name, ctypes.c_size_t) for name in
                  ("open_begin_x", "open_begin_y", "open_end_x", "open_end_y",
@@ -36,8 +36,7 @@ def dtw_distance(x, y, radius):
     options.radius = radius
     check(lib.tsanom_dtw_distance((ctypes.c_double * len(x))(*x), ctypes.c_size_t(len(x)),
                                   (ctypes.c_double * len(y))(*y), ctypes.c_size_t(len(y)),
-                                  ctypes.byref(options), None, None, ctypes.c_size_t(0),
-                                  ctypes.byref(distance)))
+                                  ctypes.byref(options), None, ctypes.byref(distance)))
     return distance.value
 
 

@@ -1,96 +1,144 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Distance and path of one pair: arguments and workspace. */
+/* The public functions of one pair. */
+#include "core/size.h"
+#include "dtw/dtw_bytes.h"
+#include "dtw/dtw_pair.h"
 #include "dtw/dtw_path.h"
-#include "dtw/dtw_single.h"
 
-tsanom_status NAME(tsanom_dtw_workspace)(size_t n, size_t m,
-                                         const tsanom_dtw_options *options,
-                                         const tsanom_exec *exec, size_t *bytes) {
-  tsn_dtw_call call;
-  tsn_arena arena;
-  tsanom_status status;
-  if (!bytes) return TSANOM_E_NULL;
-  if ((status = tsn_dtw_call_read(&call, options, exec)) < 0 ||
-      (status = NAME(tsn_dtw_single_measure)(n, m, &call, &arena)) < 0) {
-    return status;
-  }
-  return tsn_arena_bytes(&arena, bytes);
+/* A call on one pair. */
+typedef struct {
+  tsn_dtw_settings settings;
+  tsn_dtw_operand x, y;
+  tsn_dtw_pair pair;
+  size_t *path, *length;
+  real *distance;
+} pair_call;
+
+typedef struct {
+  pair_call call;
+  tsn_dtw_path path;
+} path_call;
+
+static tsanom_status read_pair(pair_call *c, const tsanom_dtw_options *options,
+                               const tsanom_exec *exec, int uses) {
+  tsanom_status status = tsn_dtw_settings_read(&c->settings, options, exec, uses);
+  if (status < 0) return status;
+  c->x.stride = c->y.stride = c->settings.options.stride;
+  if ((status = tsn_dtw_operand_check(&c->x, "x", "n", &c->settings)) < 0) return status;
+  return tsn_dtw_operand_check(&c->y, "y", "m", &c->settings);
 }
 
-tsanom_status NAME(tsanom_dtw_distance)(const real *x, size_t n, const real *y, size_t m,
-                                        const tsanom_dtw_options *options,
-                                        const tsanom_exec *exec, void *work,
-                                        size_t work_bytes, real *distance) {
-  tsn_dtw_call call;
-  tsn_arena measured;
-  tsn_workspace workspace;
-  tsanom_status status;
-  if (!x || !y || !distance) return TSANOM_E_NULL;
-  if ((status = tsn_dtw_call_read(&call, options, exec)) < 0) return status;
-  if (call.options.tail && call.options.open_end_x) return TSANOM_E_OPTION;
-  if ((status = NAME(tsn_dtw_single_measure)(n, m, &call, &measured)) < 0 ||
-      (status = tsn_workspace_borrow(&workspace, &measured, &call.exec, work,
-                                     work_bytes)) < 0) {
-    return status;
-  }
+static tsanom_status check_samples(const pair_call *c) {
+  tsanom_status status = tsn_dtw_operand_finite(&c->x, "x", &c->settings);
+  return status < 0 ? status : tsn_dtw_operand_finite(&c->y, "y", &c->settings);
+}
+
+static tsn_dtw_watch watch_of(const pair_call *c, _Atomic int *stop) {
+  return (tsn_dtw_watch){
+      .exec = &c->settings.exec, .stop = stop, .polls = true, .total = 1};
+}
+
+static tsanom_status run_distance(void *context) {
+  pair_call *c = context;
   _Atomic int stop = 0;
-  tsn_dtw_watch watch = {.exec = &call.exec, .stop = &stop, .polls = true, .total = 1};
-  if (!NAME(tsn_dtw_finite)(x, n, &call.options) ||
-      !NAME(tsn_dtw_finite)(y, m, &call.options)) {
-    status = TSANOM_E_NONFINITE;
-  } else if (tsn_dtw_watch_stop(&watch)) {
-    status = TSANOM_STOPPED;
-  } else {
-    status =
-        NAME(tsn_dtw_single_run)(x, n, y, m, &call, workspace.arena, &watch, distance);
-  }
-  tsn_workspace_close(&workspace);
-  return status;
+  tsn_dtw_watch watch = watch_of(c, &stop);
+  const double *const *tails = c->settings.options.tails;
+  if (tsn_dtw_watch_stop(&watch)) return TSANOM_STOPPED;
+  return tsn_dtw_pair_run(&c->pair, tails ? tails[0] : NULL, &watch, c->distance);
 }
 
-tsanom_status NAME(tsanom_dtw_path_workspace)(size_t n, size_t m,
-                                              const tsanom_dtw_options *options,
-                                              const tsanom_exec *exec, size_t *bytes) {
-  tsn_dtw_call call;
-  tsn_arena arena;
-  tsanom_status status;
-  if (!bytes) return TSANOM_E_NULL;
-  if ((status = tsn_dtw_call_read(&call, options, exec)) < 0 ||
-      (status = NAME(tsn_dtw_path_measure)(n, m, &call, &arena)) < 0) {
-    return status;
-  }
-  return tsn_arena_bytes(&arena, bytes);
+static void distance_layout(tsn_arena *arena, void *context) {
+  pair_call *c = context;
+  tsn_dtw_pair_layout(arena, &c->pair);
 }
 
-tsanom_status NAME(tsanom_dtw_path)(const real *x, size_t n, const real *y, size_t m,
-                                    const tsanom_dtw_options *options,
-                                    const tsanom_exec *exec, void *work,
-                                    size_t work_bytes, size_t *path, size_t *length,
-                                    real *distance) {
-  tsn_dtw_call call;
-  tsn_arena measured;
-  tsn_workspace workspace;
-  tsanom_status status;
-  real own_distance;
-  if (!x || !y || !path || !length) return TSANOM_E_NULL;
-  if ((status = tsn_dtw_call_read(&call, options, exec)) < 0) return status;
-  if (call.options.tail) return TSANOM_E_OPTION;
-  if ((status = NAME(tsn_dtw_path_measure)(n, m, &call, &measured)) < 0 ||
-      (status = tsn_workspace_borrow(&workspace, &measured, &call.exec, work,
-                                     work_bytes)) < 0) {
-    return status;
+tsanom_status tsanom_dtw_distance(const real *x, size_t n, const real *y, size_t m,
+                                  const tsanom_dtw_options *options,
+                                  const tsanom_exec *exec, real *distance) {
+  pair_call c;
+  c.x = (tsn_dtw_operand){.samples = x, .count = n};
+  c.y = (tsn_dtw_operand){.samples = y, .count = m};
+  c.distance = distance;
+  tsanom_status status =
+      read_pair(&c, options, exec, TSN_DTW_USES_TAILS | TSN_DTW_USES_SHAPE);
+  if (status < 0) return status;
+  if ((status = tsn_dtw_need(&c.settings, distance, "distance")) < 0) return status;
+  status = tsn_dtw_pair_init(&c.pair, &c.x, &c.y, &c.settings,
+                             c.settings.options.tails != NULL, c.settings.exec.threads);
+  if (status < 0) return tsn_reject(&c.settings.exec, status, "m");
+  if ((status = check_samples(&c)) < 0) return status;
+  return tsn_workspace_run(&c.settings.exec, distance_layout, run_distance, &c);
+}
+
+tsanom_status tsn_dtw_distance_bytes(const tsn_dtw_settings *settings,
+                                     const tsn_dtw_shape *shape, size_t *bytes) {
+  tsn_dtw_pair pair;
+  size_t stride = settings->options.stride;
+  tsn_dtw_operand x = {.count = shape->longest_x, .stride = stride};
+  tsn_dtw_operand y = {.count = shape->longest_y, .stride = stride};
+  if (!tsn_dtw_length_fits(x.count) || !tsn_dtw_length_fits(y.count)) {
+    return TSANOM_E_OVERFLOW;
   }
+  tsanom_status status = tsn_dtw_pair_init(
+      &pair, &x, &y, settings, settings->options.tails != NULL, settings->exec.threads);
+  return status < 0 ? status : tsn_layout_bytes(tsn_dtw_pair_layout, &pair, bytes);
+}
+
+static tsanom_status run_path(void *context) {
+  path_call *p = context;
   _Atomic int stop = 0;
-  tsn_dtw_watch watch = {.exec = &call.exec, .stop = &stop, .polls = true, .total = 1};
-  if (!NAME(tsn_dtw_finite)(x, n, &call.options) ||
-      !NAME(tsn_dtw_finite)(y, m, &call.options)) {
-    status = TSANOM_E_NONFINITE;
-  } else if (tsn_dtw_watch_stop(&watch)) {
-    status = TSANOM_STOPPED;
-  } else {
-    status = NAME(tsn_dtw_path_run)(x, n, y, m, &call, workspace.arena, &watch, path,
-                                    length, distance ? distance : &own_distance);
+  tsn_dtw_watch watch = watch_of(&p->call, &stop);
+  real ignored;
+  if (tsn_dtw_watch_stop(&watch)) return TSANOM_STOPPED;
+  return tsn_dtw_path_run(&p->path, &watch, p->call.path, p->call.length,
+                          p->call.distance ? p->call.distance : &ignored);
+}
+
+static void path_layout(tsn_arena *arena, void *context) {
+  path_call *p = context;
+  tsn_dtw_path_layout(arena, &p->path);
+}
+
+/* Whether 2 (n + m - 1) indices fit the address space. */
+static bool path_fits(size_t n, size_t m) {
+  size_t pairs;
+  return !__builtin_add_overflow(n, m, &pairs) &&
+         tsn_array_fits(pairs, 2 * sizeof(size_t));
+}
+
+tsanom_status tsanom_dtw_path(const real *x, size_t n, const real *y, size_t m,
+                              const tsanom_dtw_options *options, const tsanom_exec *exec,
+                              size_t *path, size_t *length, real *distance) {
+  path_call p;
+  pair_call *c = &p.call;
+  c->x = (tsn_dtw_operand){.samples = x, .count = n};
+  c->y = (tsn_dtw_operand){.samples = y, .count = m};
+  c->path = path;
+  c->length = length;
+  c->distance = distance;
+  tsanom_status status =
+      read_pair(c, options, exec, TSN_DTW_USES_PATH_MEMORY | TSN_DTW_USES_SHAPE);
+  if (status < 0 || (status = tsn_dtw_need(&c->settings, path, "path")) < 0 ||
+      (status = tsn_dtw_need(&c->settings, length, "length")) < 0) {
+    return status;
   }
-  tsn_workspace_close(&workspace);
-  return status;
+  status = path_fits(n, m) ? tsn_dtw_path_init(&p.path, &c->x, &c->y, &c->settings)
+                           : TSANOM_E_OVERFLOW;
+  if (status < 0) return tsn_reject(&c->settings.exec, status, "m");
+  if ((status = check_samples(c)) < 0) return status;
+  return tsn_workspace_run(&c->settings.exec, path_layout, run_path, &p);
+}
+
+tsanom_status tsn_dtw_path_bytes(const tsn_dtw_settings *settings,
+                                 const tsn_dtw_shape *shape, size_t *bytes) {
+  tsn_dtw_path path;
+  size_t stride = settings->options.stride;
+  tsn_dtw_operand x = {.count = shape->longest_x, .stride = stride};
+  tsn_dtw_operand y = {.count = shape->longest_y, .stride = stride};
+  if (!tsn_dtw_length_fits(x.count) || !tsn_dtw_length_fits(y.count) ||
+      !path_fits(x.count, y.count)) {
+    return TSANOM_E_OVERFLOW;
+  }
+  tsanom_status status = tsn_dtw_path_init(&path, &x, &y, settings);
+  return status < 0 ? status : tsn_layout_bytes(tsn_dtw_path_layout, &path, bytes);
 }

@@ -1,4 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The sweeps of one level of instructions and one precision.
+ *
+ * A strip: lanes x steps. The entries are columns of the matrix, for LANES = 4:
+ *
+ *   step                  0  1  2  3    4  5  6  7    8  9 10 11   12 ...
+ *   lane 3, rows  0- 5    0  1  2  3 |  4  5  6  7 |  8  9 10 11 | 12
+ *   lane 2, rows  6-11    .  .  .  . |  0  1  2  3 |  4  5  6  7 |  8
+ *   lane 1, rows 12-17    .  .  .  . |  .  .  .  . |  0  1  2  3 |  4
+ *   lane 0, rows 18-23    .  .  .  . |  .  .  .  . |  .  .  .  . |  0
+ *                        '-- DELAY --'
+ *
+ * One step computes a column of each lane, its DEPTH rows from the top down: cells[u]
+ * from cells[u] (left), the row above (up) and the left neighbor of that (diagonal). The
+ * first row needs the last row of the lane above in the same column, which was computed
+ * DELAY steps ago: it is passed[step % DELAY], shifted by one lane, and lane LANES-1 gets
+ * the boundary, the last row of the strip above. DELAY steps form one turn of the loop;
+ * its columns depend on each other from row to row only, so that they overlap in the
+ * pipeline.
+ *
+ * A batch has a pair in each lane: no delay, no shift. A band goes along the diagonals.
+ */
 #include "dtw/dtw_kernel.h"
 
 #include <math.h>
@@ -10,14 +31,14 @@
  * flight cover the latency of a minimum and an addition in each of them. */
 enum { DEPTH = 6, DEEP = 8, DELAY = 4 };
 
-typedef NAME(tsn_dtw_strip) strip;
+typedef tsn_dtw_strip strip;
 
 #define INLINE static inline __attribute__((always_inline))
 
 /* Rows that a sweep may meet outside of their windows. */
 enum { NO_ROW, NOT_BEGUN, ENDED, ANY_ROW };
 
-/* What a sweep is specialised for. */
+/* Compile-time parameters of a sweep. */
 typedef struct {
   bool squared, general, traced;
   bool batch; /* all lanes have the same window */
@@ -264,19 +285,19 @@ SWEEP(sweep_strip, strip, deep_inner, .depth = DEEP)
 SWEEP(sweep_strip, strip, handover, .depth = DEPTH, .handover = true)
 SWEEP(sweep_strip, strip, deep_handover, .depth = DEEP, .handover = true)
 
-typedef NAME(tsn_dtw_ribbon) ribbon;
+typedef tsn_dtw_band band;
 
 /* `late` is the predecessor that is known last. */
-INLINE vec ribbon_cell(kind k, vec penalty, vec x, vec y, vec diagonal, vec early,
-                       vec late) {
+INLINE vec band_cell(kind k, vec penalty, vec x, vec y, vec diagonal, vec early,
+                     vec late) {
   return component_cost(k, x, y) +
          best_predecessor(k, penalty, diagonal, early, late, NULL, 0);
 }
 
 /* One pair of diagonals. The odd one follows the even one by a vector, because it
  * needs the first lane of the next. */
-INLINE void ribbon_pair(kind k, const ribbon *r, size_t vectors, const real *x,
-                        const real *y, vec *even, vec *odd) {
+INLINE void band_pair(kind k, const band *r, size_t vectors, const real *x, const real *y,
+                      vec *even, vec *odd) {
   vec penalty = vec_all(k.general ? r->penalty : 0), infinity = vec_all(INFINITY);
   vec even_wall = vec_load(r->even_wall), odd_wall = vec_load(r->odd_wall);
   vec above = infinity, last_even = infinity, last_y = infinity;
@@ -284,12 +305,12 @@ INLINE void ribbon_pair(kind k, const ribbon *r, size_t vectors, const real *x,
     vec passed = odd[u], x_even = vec_load(x + u * LANES),
         y_even = vec_load(y + u * LANES);
     if (u + 1 == vectors) x_even += even_wall;
-    vec cell = ribbon_cell(k, penalty, x_even, y_even, even[u], passed,
-                           vec_shift_down(above, passed));
+    vec cell = band_cell(k, penalty, x_even, y_even, even[u], passed,
+                         vec_shift_down(above, passed));
     if (u > 0) {
       vec x_odd = vec_load(x + 1 + (u - 1) * LANES);
-      odd[u - 1] = ribbon_cell(k, penalty, x_odd, last_y, above, last_even,
-                               vec_shift_up(last_even, cell));
+      odd[u - 1] = band_cell(k, penalty, x_odd, last_y, above, last_even,
+                             vec_shift_up(last_even, cell));
     }
     even[u] = cell;
     above = passed;
@@ -297,54 +318,54 @@ INLINE void ribbon_pair(kind k, const ribbon *r, size_t vectors, const real *x,
     last_y = y_even;
   }
   vec x_odd = vec_load(x + 1 + (vectors - 1) * LANES) + odd_wall;
-  odd[vectors - 1] = ribbon_cell(k, penalty, x_odd, last_y, above, last_even,
-                                 vec_shift_up(last_even, infinity));
+  odd[vectors - 1] = band_cell(k, penalty, x_odd, last_y, above, last_even,
+                               vec_shift_up(last_even, infinity));
 }
 
-INLINE void sweep_ribbon_of(kind k, const ribbon *r, size_t vectors, vec *even, vec *odd,
-                            size_t begin, size_t end) {
+INLINE void sweep_band_of(kind k, const band *r, size_t vectors, vec *even, vec *odd,
+                          size_t begin, size_t end) {
   ptrdiff_t odd_radius = r->radius % 2, half = r->radius / 2;
   for (ptrdiff_t d = (ptrdiff_t)begin; d < (ptrdiff_t)end; d++) {
-    ribbon_pair(k, r, vectors, r->x + d - odd_radius - half, r->y - d - half, even, odd);
+    band_pair(k, r, vectors, r->x + d - odd_radius - half, r->y - d - half, even, odd);
   }
 }
 
-/* A few vectors live in registers, more in memory. */
-INLINE void sweep_short_ribbon(kind k, const ribbon *r, size_t vectors, size_t begin,
-                               size_t end) {
+/* Up to four vectors of a diagonal are kept in registers, more in memory. */
+INLINE void sweep_short_band(kind k, const band *r, size_t vectors, size_t begin,
+                             size_t end) {
   vec even[4], odd[4];
   for (size_t u = 0; u < vectors; u++) {
     even[u] = vec_load(r->even + u * LANES);
     odd[u] = vec_load(r->odd + u * LANES);
   }
-  sweep_ribbon_of(k, r, vectors, even, odd, begin, end);
+  sweep_band_of(k, r, vectors, even, odd, begin, end);
   for (size_t u = 0; u < vectors; u++) {
     vec_store(r->even + u * LANES, even[u]);
     vec_store(r->odd + u * LANES, odd[u]);
   }
 }
 
-INLINE void sweep_ribbon(kind k, const ribbon *r, size_t begin, size_t end) {
+INLINE void sweep_band(kind k, const band *r, size_t begin, size_t end) {
   switch (r->vectors) {
     case 1:
-      sweep_short_ribbon(k, r, 1, begin, end);
+      sweep_short_band(k, r, 1, begin, end);
       break;
     case 2:
-      sweep_short_ribbon(k, r, 2, begin, end);
+      sweep_short_band(k, r, 2, begin, end);
       break;
     case 3:
-      sweep_short_ribbon(k, r, 3, begin, end);
+      sweep_short_band(k, r, 3, begin, end);
       break;
     case 4:
-      sweep_short_ribbon(k, r, 4, begin, end);
+      sweep_short_band(k, r, 4, begin, end);
       break;
     default:
-      sweep_ribbon_of(k, r, r->vectors, (vec *)r->even, (vec *)r->odd, begin, end);
+      sweep_band_of(k, r, r->vectors, (vec *)r->even, (vec *)r->odd, begin, end);
   }
 }
 
-SWEEP(sweep_ribbon, ribbon, ribbon, .general = false)
-SWEEP(sweep_ribbon, ribbon, ribbon_penalty, .general = true)
+SWEEP(sweep_band, band, band, .general = false)
+SWEEP(sweep_band, band, band_penalty, .general = true)
 
 #define PLAIN(prefix, of)                                               \
   {                                                                     \
@@ -357,12 +378,12 @@ SWEEP(sweep_ribbon, ribbon, ribbon_penalty, .general = true)
     .strip = PLAIN(strip, of), .strip_general = strip_general_##of,     \
     .traced = PLAIN(traced, of), .traced_general = traced_general_##of, \
     .batch = PLAIN(batch, of), .batch_general = batch_general_##of,     \
-    .chain = {{DEPTH, strip_inner_##of, handover_##of},                 \
-              {DEEP, deep_inner_##of, deep_handover_##of}},             \
-    .ribbon = ribbon_##of, .ribbon_penalty = ribbon_penalty_##of        \
+    .full = {{DEPTH, strip_inner_##of, handover_##of},                  \
+             {DEEP, deep_inner_##of, deep_handover_##of}},              \
+    .band = band_##of, .band_penalty = band_penalty_##of                \
   }
 
-const NAME(tsn_dtw_kernels) TSN_LEVEL(NAME(tsn_dtw_kernels)) = {
+const tsn_dtw_kernels TSN_LEVEL(tsn_dtw_kernels) = {
     .lanes = LANES,
     .depth = DEPTH,
     .delay = DELAY,

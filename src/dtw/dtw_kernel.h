@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 #include "core/isa.h"
-#include "dtw/dtw_real.h"
+#include "dtw/dtw_precision.h"
 
 /* Arrays marked [depth] hold depth vectors; row u of block b is lane LANES-1-b of
  * vector u. */
@@ -34,7 +34,7 @@ typedef struct {
    * vector a column in a batch).
    * Up to delay LANES elements before column 0 are overwritten. */
   real *boundary;
-  real *state; /* [depth] the cells of the last step; then as the kernel likes */
+  real *state; /* [depth] the cells of the last step; then what the kernel adds */
   /* [depth] each, in a batch an element a row. A row holds its state before step
    * `first`; from step `last` on its state has `after` (0 or infinity) added. */
   const tick *first, *last;
@@ -42,11 +42,10 @@ typedef struct {
   size_t base;          /* the step from which `first` and `last` count */
   unsigned char *trace; /* of a traced sweep: [depth] choices of each step */
   size_t traced;        /* the step whose choices come first */
-} NAME(tsn_dtw_strip);
+} tsn_dtw_strip;
 
 /* Steps begin <= s < end, both multiples of delay. */
-typedef void NAME(tsn_dtw_sweep)(const NAME(tsn_dtw_strip) * strip, size_t begin,
-                                 size_t end);
+typedef void tsn_dtw_sweep(const tsn_dtw_strip *strip, size_t begin, size_t end);
 
 /* A Sakoe-Chiba band narrow enough for its diagonals to stay in the first cache.
  * Of every pair of diagonals the first, `even`, holds in lane k the cell with
@@ -60,51 +59,49 @@ typedef struct {
   real *even, *odd; /* [vectors] the cells of the last pair of diagonals */
   const real *even_wall, *odd_wall; /* [1] added to the last vector: 0 or infinity */
   real penalty;
-} NAME(tsn_dtw_ribbon);
+} tsn_dtw_band;
 
 /* Pairs of diagonals begin <= d < end; the pair number d is the diagonals
  * i+j = 2d - radius % 2 and the next. */
-typedef void NAME(tsn_dtw_ribbon_sweep)(const NAME(tsn_dtw_ribbon) * ribbon, size_t begin,
-                                        size_t end);
+typedef void tsn_dtw_band_sweep(const tsn_dtw_band *band, size_t begin, size_t end);
 
-/* Sweeps of one dimension without penalty, for what of `first`, `last` and `after`
- * has to be looked at. */
+/* Sweeps of one dimension without penalty. They differ in which of `first`, `last` and
+ * `after` they read. */
 typedef struct {
-  NAME(tsn_dtw_sweep) * beginning; /* no row has ended */
-  NAME(tsn_dtw_sweep) * inner;     /* all rows have begun, and none has ended */
-  NAME(tsn_dtw_sweep) * ending;    /* all have begun; rows that end turn to infinity */
-  NAME(tsn_dtw_sweep) * masked;    /* any */
-} NAME(tsn_dtw_plain_sweeps);
+  tsn_dtw_sweep *beginning; /* no row has ended */
+  tsn_dtw_sweep *inner;     /* all rows have begun, and none has ended */
+  tsn_dtw_sweep *ending;    /* all have begun; rows that end turn to infinity */
+  tsn_dtw_sweep *masked;    /* any */
+} tsn_dtw_plain_sweeps;
 
 /* Sweeps of strips one after another, where all rows reach from edge to edge: the
  * lanes go over to the strip below one by one, as each has passed the last column. */
 typedef struct {
   size_t depth;
-  NAME(tsn_dtw_sweep) * inner; /* all lanes are in the same strip */
+  tsn_dtw_sweep *inner; /* all lanes are in the same strip */
   /* Steps 0 ... delay lanes - 1 of the strip below. What lanes that are still above
    * pass down goes before column 0. */
-  NAME(tsn_dtw_sweep) * handover;
-} NAME(tsn_dtw_chain_sweeps);
+  tsn_dtw_sweep *handover;
+} tsn_dtw_full_sweeps;
 
-enum { TSN_DTW_CHAINS = 2 };
+enum { TSN_DTW_FULL_DEPTHS = 2 };
 
 /* The sweeps of one cost. */
 typedef struct {
-  NAME(tsn_dtw_plain_sweeps) strip, traced, batch;
-  NAME(tsn_dtw_chain_sweeps) chain[TSN_DTW_CHAINS]; /* deeper and deeper */
-  NAME(tsn_dtw_sweep) * strip_general; /* masked, any dimensions and penalty */
-  NAME(tsn_dtw_sweep) * traced_general;
-  NAME(tsn_dtw_sweep) * batch_general;
-  NAME(tsn_dtw_ribbon_sweep) * ribbon; /* without penalty */
-  NAME(tsn_dtw_ribbon_sweep) * ribbon_penalty;
-} NAME(tsn_dtw_sweeps);
+  tsn_dtw_plain_sweeps strip, traced, batch;
+  tsn_dtw_full_sweeps full[TSN_DTW_FULL_DEPTHS]; /* deeper and deeper */
+  tsn_dtw_sweep *strip_general;                  /* masked, any dimensions and penalty */
+  tsn_dtw_sweep *traced_general;
+  tsn_dtw_sweep *batch_general;
+  tsn_dtw_band_sweep *band; /* without penalty */
+  tsn_dtw_band_sweep *band_penalty;
+} tsn_dtw_sweeps;
 
 /* Sweep from `begin` to `end` where all rows have begun at `begun`, and none has ended
  * before `ending`. */
-static inline void NAME(tsn_dtw_sweep_plain)(const NAME(tsn_dtw_plain_sweeps) * sweeps,
-                                             const NAME(tsn_dtw_strip) * strip,
-                                             size_t begin, size_t begun, size_t ending,
-                                             size_t end) {
+static inline void tsn_dtw_sweep_plain(const tsn_dtw_plain_sweeps *sweeps,
+                                       const tsn_dtw_strip *strip, size_t begin,
+                                       size_t begun, size_t ending, size_t end) {
   size_t low = begun < ending ? begun : ending, high = begun < ending ? ending : begun;
   low = low < begin ? begin : low < end ? low : end;
   high = high < begin ? begin : high < end ? high : end;
@@ -119,9 +116,9 @@ static inline void NAME(tsn_dtw_sweep_plain)(const NAME(tsn_dtw_plain_sweeps) * 
 typedef struct {
   size_t lanes, depth, delay;
   size_t choice_bytes; /* of a vector */
-  /* Make the state ready for a sweep from `begin`: [depth] of state is set. */
-  void (*start)(const NAME(tsn_dtw_strip) * strip, size_t begin);
-  /* Samples of the rows of a strip, `stride` apart, as the sweeps want them. */
+  /* Complete the state for a sweep from `begin`; its first [depth] are set. */
+  void (*start)(const tsn_dtw_strip *strip, size_t begin);
+  /* Samples of the rows of a strip, `stride` apart, in the order of the sweeps. */
   void (*place)(const real *samples, size_t stride, real *x);
   /* `count` vectors of one value. */
   void (*fill)(real *vectors, size_t count, real value);
@@ -130,11 +127,11 @@ typedef struct {
                      real *vectors);
   /* The least of each lane in `count` >= 1 vectors. */
   void (*least)(const real *vectors, size_t count, real *lanes);
-  NAME(tsn_dtw_sweeps) cost[2]; /* by TSANOM_DTW_ABSOLUTE, TSANOM_DTW_SQUARED */
-} NAME(tsn_dtw_kernels);
+  tsn_dtw_sweeps cost[2]; /* by TSANOM_COST_ABSOLUTE, TSANOM_COST_SQUARED */
+} tsn_dtw_kernels;
 
 #define DECLARE_TABLE(type) TSN_KERNEL_TABLE(type)
-DECLARE_TABLE(NAME(tsn_dtw_kernels));
+DECLARE_TABLE(tsn_dtw_kernels);
 #undef DECLARE_TABLE
 
 #endif

@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The warping path of one pair. */
 #ifndef TSN_DTW_PATH_H
 #define TSN_DTW_PATH_H
 
-#include "dtw/dtw_call.h"
-#include "dtw/dtw_grid.h"
+#include "dtw/dtw_operand.h"
+#include "dtw/dtw_traceback.h"
 
-/* Measure what a pair of n and m samples needs. */
-tsanom_status NAME(tsn_dtw_path_measure)(size_t n, size_t m, const tsn_dtw_call *call,
-                                         tsn_arena *arena);
+/* One pair, resolved, and its buffers. */
+typedef struct {
+  tsn_dtw_operand x, y;
+  const tsn_dtw_settings *settings;
+  tsn_dtw_problem problem;
+  tsn_dtw_traceback traceback;
+} tsn_dtw_path;
 
-/* Arguments are good, and `arena` has the size measured. TSANOM_OK, _INFEASIBLE,
- * _CUTOFF, or _STOPPED; then `path` holds anything. */
-tsanom_status NAME(tsn_dtw_path_run)(const real *x, size_t n, const real *y, size_t m,
-                                     const tsn_dtw_call *call, tsn_arena arena,
-                                     const tsn_dtw_watch *watch, size_t *path,
-                                     size_t *length, real *distance);
+/* Resolve a pair of checked operands. TSANOM_OK or TSANOM_E_OVERFLOW. */
+tsanom_status tsn_dtw_path_init(tsn_dtw_path *path, const tsn_dtw_operand *x,
+                                const tsn_dtw_operand *y,
+                                const tsn_dtw_settings *settings);
+
+/* A tsn_layout of a tsn_dtw_path. */
+void tsn_dtw_path_layout(tsn_arena *arena, void *path);
+
+/* The path is laid out. TSANOM_OK, _INFEASIBLE, _CUTOFF, or _STOPPED; then `pairs` holds
+ * anything. */
+tsanom_status tsn_dtw_path_run(tsn_dtw_path *path, const tsn_dtw_watch *watch,
+                               size_t *pairs, size_t *length, real *distance);
 
 #endif

@@ -1,47 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options and windows. */
 #include "dtw/dtw_problem.h"
 
-#include <math.h>
-
 #include "core/size.h"
-#include "core/versioned.h"
-
-static const tsanom_dtw_options defaults = {.struct_size = sizeof defaults,
-                                            .radius = SIZE_MAX,
-                                            .cutoff = INFINITY,
-                                            .dimensions = 1,
-                                            .cost = TSANOM_DTW_ABSOLUTE};
-
-static const tsn_versioned options_type = {.size = sizeof(tsanom_dtw_options),
-                                           .first_size = sizeof(tsanom_dtw_options),
-                                           .defaults = &defaults};
-
-tsanom_status tsanom_dtw_options_init(tsanom_dtw_options *options, size_t struct_size) {
-  return tsn_versioned_init(&options_type, options, struct_size);
-}
-
-tsanom_status tsn_dtw_options_read(tsanom_dtw_options *own,
-                                   const tsanom_dtw_options *caller) {
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return status;
-  if (own->stride == 0) own->stride = own->dimensions;
-  bool known_kinds =
-      (own->cost == TSANOM_DTW_ABSOLUTE || own->cost == TSANOM_DTW_SQUARED) &&
-      (own->window == TSANOM_DTW_SAKOE_CHIBA || own->window == TSANOM_DTW_SLOPE) &&
-      (own->path_memory == TSANOM_DTW_PATH_FULL ||
-       own->path_memory == TSANOM_DTW_PATH_LINEAR);
-  bool in_range = own->cutoff >= 0 && own->penalty >= 0 && isfinite(own->penalty) &&
-                  own->dimensions >= 1 && own->stride >= own->dimensions &&
-                  own->reserved0 == 0;
-  return known_kinds && in_range ? TSANOM_OK : TSANOM_E_OPTION;
-}
 
 tsanom_status tsn_dtw_problem_init(tsn_dtw_problem *problem, size_t n, size_t m,
                                    const tsanom_dtw_options *options) {
   *problem = (tsn_dtw_problem){
       .n = n,
       .m = m,
+      .stride_x = options->stride,
+      .stride_y = options->stride,
       .radius = tsn_smaller(options->radius, n > m ? n : m),
       .open_begin_x = tsn_smaller(options->open_begin_x, n - 1),
       .open_begin_y = tsn_smaller(options->open_begin_y, m - 1),

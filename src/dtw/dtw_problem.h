@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A problem of two series as every file of the room sees it: the caller's
- * options, checked and resolved for the lengths at hand. */
+/* The problem of one pair: the caller's options resolved for two lengths.
+ *
+ * Row i of the matrix D is sample i of x, column j is sample j of y. The window admits
+ * in row i the columns [first(i), last(i)]; neither end falls from row to row:
+ *
+ *          j ->
+ *      i   # # . . . .        radius 1, Sakoe-Chiba
+ *      |   # # # . . .        first(i) = max(0, i-r)
+ *      v   . # # # . .        last(i)  = min(m-1, i+r)
+ *          . . # # # .
+ *
+ * H. Sakoe and S. Chiba, IEEE Trans. ASSP 26 (1978) 43-49. */
 #ifndef TSN_DTW_PROBLEM_H
 #define TSN_DTW_PROBLEM_H
 
@@ -8,19 +18,16 @@
 #include <tsanom/dtw.h>
 
 typedef struct {
-  size_t n, m;                       /* rows are samples of x, columns of y */
+  size_t n, m;                       /* rows, columns */
+  size_t stride_x, stride_y;         /* elements from one sample to the next */
   size_t radius;                     /* <= max(n, m) */
   size_t open_begin_x, open_begin_y; /* < n, < m */
   size_t open_end_x, open_end_y;     /* < n, < m */
   int32_t window;                    /* TSANOM_DTW_SAKOE_CHIBA or _SLOPE */
 } tsn_dtw_problem;
 
-/* The caller's options (NULL: the defaults), checked, with stride filled in. */
-tsanom_status tsn_dtw_options_read(tsanom_dtw_options *own,
-                                   const tsanom_dtw_options *caller);
-
-/* Resolve options for two lengths >= 1. TSANOM_E_OVERFLOW if the arithmetic of
- * the window does not fit. */
+/* Resolve checked options for two lengths >= 1; both strides are the options'.
+ * TSANOM_E_OVERFLOW if the arithmetic of the window does not fit. */
 tsanom_status tsn_dtw_problem_init(tsn_dtw_problem *problem, size_t n, size_t m,
                                    const tsanom_dtw_options *options);
 
@@ -29,7 +36,7 @@ void tsn_dtw_slope_row(const tsn_dtw_problem *problem, size_t i, size_t *first,
                        size_t *last);
 
 /* Columns that the window admits in row i < n: [*first, *last], none if
- * *first > *last. Neither ever falls from row to row. */
+ * *first > *last. */
 static inline void tsn_dtw_window_row(const tsn_dtw_problem *problem, size_t i,
                                       size_t *first, size_t *last) {
   if (problem->window != TSANOM_DTW_SAKOE_CHIBA) {

@@ -8,11 +8,11 @@
 #include <stddef.h>
 
 #include "core/vector.h"
-#include "dtw/dtw_real.h"
+#include "dtw/dtw_precision.h"
 
 enum { VECTOR_BYTES = TSN_VECTOR_BYTES, LANES = VECTOR_BYTES / (int)sizeof(real) };
 
-#ifdef TSN_DTW_F32
+#ifdef TSN_F32
 typedef tsn_f32 vec;
 typedef tsn_f32_at loose_vec;
 #define vec_min tsn_min_f32
@@ -46,7 +46,7 @@ static inline ticks ticks_all(tick value) {
 }
 
 /* |a|, and in each lane `yes` where now >= from. */
-#if defined(__AVX512F__) && defined(TSN_DTW_F32)
+#if defined(__AVX512F__) && defined(TSN_F32)
 #define vec_abs(a) ((vec)_mm512_abs_ps((__m512)(a)))
 #define vec_select_not_before(now, from, yes, no)                                      \
   ((vec)_mm512_mask_blend_ps(_mm512_cmpge_epi32_mask((__m512i)(now), (__m512i)(from)), \
@@ -57,7 +57,7 @@ static inline ticks ticks_all(tick value) {
   ((vec)_mm512_mask_blend_pd(                                                         \
       _mm512_cmp_pd_mask((__m512d)(now), (__m512d)(from), _CMP_GE_OQ), (__m512d)(no), \
       (__m512d)(yes)))
-#elif defined(__AVX2__) && defined(TSN_DTW_F32)
+#elif defined(__AVX2__) && defined(TSN_F32)
 #define vec_select_not_before(now, from, yes, no)     \
   ((vec)_mm256_blendv_ps((__m256)(yes), (__m256)(no), \
                          (__m256)_mm256_cmpgt_epi32((__m256i)(from), (__m256i)(now))))
@@ -68,7 +68,7 @@ static inline ticks ticks_all(tick value) {
 #endif
 
 #ifndef vec_abs
-#ifdef TSN_DTW_F32
+#ifdef TSN_F32
 typedef int32_t bits __attribute__((vector_size(VECTOR_BYTES)));
 #define SIGN_OFF INT32_MAX
 #else
@@ -87,11 +87,11 @@ static inline vec vec_select_not_before(ticks now, ticks from, vec yes, vec no) 
 #endif
 
 /* Bit k: a < b in lane k. */
-#if defined(__AVX512F__) && defined(TSN_DTW_F32)
+#if defined(__AVX512F__) && defined(TSN_F32)
 #define vec_bits_less(a, b) _mm512_cmp_ps_mask((__m512)(a), (__m512)(b), _CMP_LT_OQ)
 #elif defined(__AVX512F__)
 #define vec_bits_less(a, b) _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_LT_OQ)
-#elif defined(__x86_64__) && defined(TSN_DTW_F32)
+#elif defined(__x86_64__) && defined(TSN_F32)
 #define vec_bits_less(a, b) ((unsigned)TSN_X86(movemask, ps)((vec)((a) < (b))))
 #elif defined(__x86_64__)
 #define vec_bits_less(a, b) ((unsigned)TSN_X86(movemask, pd)((vec)((a) < (b))))
@@ -107,7 +107,7 @@ static inline unsigned vec_bits_less(vec a, vec b) {
 enum { CHOICE_BYTES = LANES < 4 ? 1 : LANES / 4 };
 
 static inline void vec_store_choice(unsigned char *to, unsigned first, unsigned second) {
-#if defined(__AVX512F__) && defined(TSN_DTW_F32)
+#if defined(__AVX512F__) && defined(TSN_F32)
   _store_mask16((__mmask16 *)to, (__mmask16)first);
   _store_mask16((__mmask16 *)(to + 2), (__mmask16)second);
 #else
@@ -122,13 +122,13 @@ static inline void vec_store_choice(unsigned char *to, unsigned first, unsigned 
 
 /* The LANES elements of a followed by b from element 1, or from the last of a. */
 static inline vec vec_shift_up(vec a, vec b) {
-#if defined(__AVX512F__) && defined(TSN_DTW_F32)
+#if defined(__AVX512F__) && defined(TSN_F32)
   return (vec)_mm512_alignr_epi32((__m512i)b, (__m512i)a, 1);
 #elif defined(__AVX512F__)
   return (vec)_mm512_alignr_epi64((__m512i)b, (__m512i)a, 1);
-#elif defined(__AVX2__) && defined(TSN_DTW_F32)
+#elif defined(__AVX2__) && defined(TSN_F32)
   return __builtin_shufflevector(a, b, 1, 2, 3, 4, 5, 6, 7, 8);
-#elif defined(TSN_DTW_F32)
+#elif defined(TSN_F32)
   vec mixed = __builtin_shufflevector(a, b, 4, 1, 2, 3); /* gcc sees two steps only */
   return __builtin_shufflevector(mixed, mixed, 1, 2, 3, 0);
 #elif defined(__AVX2__)
@@ -139,13 +139,13 @@ static inline vec vec_shift_up(vec a, vec b) {
 }
 
 static inline vec vec_shift_down(vec a, vec b) {
-#if defined(__AVX512F__) && defined(TSN_DTW_F32)
+#if defined(__AVX512F__) && defined(TSN_F32)
   return (vec)_mm512_alignr_epi32((__m512i)b, (__m512i)a, 15);
 #elif defined(__AVX512F__)
   return (vec)_mm512_alignr_epi64((__m512i)b, (__m512i)a, 7);
-#elif defined(__AVX2__) && defined(TSN_DTW_F32)
+#elif defined(__AVX2__) && defined(TSN_F32)
   return __builtin_shufflevector(a, b, 7, 8, 9, 10, 11, 12, 13, 14);
-#elif defined(TSN_DTW_F32)
+#elif defined(TSN_F32)
   vec mixed = __builtin_shufflevector(b, b, 3, 0, 1, 2);
   return __builtin_shufflevector(mixed, __builtin_shufflevector(a, a, 3, 0, 1, 2), 4, 1,
                                  2, 3);

@@ -16,27 +16,22 @@
 #include "core/size.h"
 #include "hsa/hsa.h"
 
-/* One radius, so that the envelope is that of the warping window. */
-static void distance_options(const tsanom_hsa_options *options, tsanom_dtw_options *dtw,
-                             tsanom_lbkeogh_options *envelope) {
-  tsanom_dtw_options_init(dtw, sizeof *dtw);
-  dtw->radius = options->radius;
-  dtw->cost = TSANOM_DTW_ABSOLUTE;
-  tsanom_lbkeogh_options_init(envelope, sizeof *envelope);
-  envelope->radius = options->radius;
-  envelope->cost = TSANOM_LBKEOGH_SQUARED;
+/* The radius of DTW is that of the envelope, too. */
+static tsanom_dtw_options dtw_options(const tsanom_hsa_options *options) {
+  tsanom_dtw_options dtw;
+  tsanom_dtw_options_init(&dtw, sizeof dtw);
+  dtw.radius = options->radius;
+  return dtw;
 }
 
 tsanom_status tsn_hsa_pair_bytes(const tsn_hsa_context *context, size_t *bytes) {
   size_t points = context->options.points, dtw_bytes, envelope_bytes;
-  tsanom_dtw_options dtw;
-  tsanom_lbkeogh_options envelope;
-  distance_options(&context->options, &dtw, &envelope);
+  tsanom_dtw_options dtw = dtw_options(&context->options);
   tsanom_status status =
-      tsanom_dtw_workspace(points, points, &dtw, &context->inner, &dtw_bytes);
+      tsanom_dtw_distance_workspace(points, points, &dtw, &context->inner, &dtw_bytes);
   if (status < 0) return status;
-  status = tsanom_lbkeogh_envelope_workspace(points, &envelope, &context->inner,
-                                             &envelope_bytes);
+  status = tsanom_lbkeogh_envelope_workspace(points, context->options.radius,
+                                             &context->inner, &envelope_bytes);
   if (status >= 0) *bytes = tsn_larger(dtw_bytes, envelope_bytes);
   return status;
 }
@@ -131,20 +126,19 @@ static tsanom_status align(const tsn_hsa_digest *c, const tsn_hsa_digest *q, dou
 static tsanom_status distance_features(const tsn_hsa_context *context,
                                        const tsn_hsa_pair_scratch *s,
                                        tsanom_hsa_features *features) {
+  const tsanom_hsa_options *options = &context->options;
   const tsanom_exec *exec = &context->inner;
-  tsanom_dtw_options dtw;
-  tsanom_lbkeogh_options envelope;
-  distance_options(&context->options, &dtw, &envelope);
-  size_t n = context->options.points;
+  tsanom_dtw_options dtw = dtw_options(options);
+  size_t n = options->points;
   double distance, bound;
-  tsanom_status status = tsanom_dtw_distance(s->target, n, s->reference, n, &dtw, exec,
-                                             exec->work, exec->work_bytes, &distance);
-  if (status < 0) return status;
-  status = tsanom_lbkeogh_envelope(s->reference, n, &envelope, exec, exec->work,
-                                   exec->work_bytes, s->lower, s->upper);
+  tsanom_status status =
+      tsanom_dtw_distance(s->target, n, s->reference, n, &dtw, exec, &distance);
   if (status < 0) return status;
   status =
-      tsanom_lbkeogh_bound(s->target, s->lower, s->upper, n, &envelope, exec, &bound);
+      tsanom_lbkeogh_envelope(s->reference, n, options->radius, exec, s->lower, s->upper);
+  if (status < 0) return status;
+  status = tsanom_lbkeogh_bound(s->target, s->lower, s->upper, n, TSANOM_COST_SQUARED,
+                                exec, &bound);
   if (status < 0) return status;
   define_if_finite(features, TSANOM_HSA_DTW, distance / (double)n);
   define_if_finite(features, TSANOM_HSA_LB_KEOGH, bound / (double)n);

@@ -1,25 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lower bounds of the DTW distance: arguments and workspace. */
+/* Lower bounds of the DTW distance.
+ *
+ * LB_KimFL and LB_Enhanced use L-shaped bands of the matrix of pairs. Every warping path
+ * crosses each of them, so it costs at least the sum of their cheapest pairs:
+ *
+ *        y ->                 band k from the beginning: the pairs (k, 0..k), (0..k, k)
+ *    x   0 1 2 . . .
+ *    |   1 1 2 . . .
+ *    v   2 2 2 . . .
+ *        . . . . . .          and likewise from the end
+ *
+ * E. Keogh and C. A. Ratanamahatana, Knowl. Inf. Syst. 7 (2005) 358-386; D. Lemire,
+ * Pattern Recognition 42 (2009) 2169-2180; T. Rakthanmanon et al., KDD 2012, 262-270;
+ * C. W. Tan et al., SDM 2019, 522-530. */
 #include <math.h>
-#include <tsanom/lbkeogh.h>
 
-#include "core/check.h"
-#include "core/exec.h"
-#include "lbkeogh/lbkeogh_internal.h"
+#include "core/environment.h"
+#include "core/size.h"
+#include "lbkeogh/lbkeogh_arguments.h"
 
 static double cost_of(double difference, int32_t cost) {
-  return cost == TSANOM_LBKEOGH_SQUARED ? difference * difference : fabs(difference);
+  return cost == TSANOM_COST_SQUARED ? difference * difference : fabs(difference);
 }
 
 static double bound_by(const tsn_lbkeogh_kernels *kernels, int32_t cost, const double *c,
                        const double *lower, const double *upper, size_t n) {
-  return cost == TSANOM_LBKEOGH_SQUARED ? kernels->bound_squared(c, lower, upper, n)
-                                        : kernels->bound_absolute(c, lower, upper, n);
+  return cost == TSANOM_COST_SQUARED ? kernels->bound_squared(c, lower, upper, n)
+                                     : kernels->bound_absolute(c, lower, upper, n);
 }
 
-/* The cheapest pairing of sample k from one end with the samples up to k of
- * the other, either way round, within the radius. `x` and `y` point at that end,
- * `step` is +1 from the beginning and -1 from the end. */
+/* The cheapest pair of band k within the radius. `x` and `y` point at the first or the
+ * last samples; `step` is +1 from the beginning and -1 from the end. */
 static double band_minimum(const double *x, const double *y, ptrdiff_t step, ptrdiff_t k,
                            size_t radius, int32_t cost) {
   double best = cost_of(x[k * step] - y[k * step], cost);
@@ -43,203 +54,266 @@ static double band_sum(const double *x, size_t n, const double *y, size_t m, siz
   return sum;
 }
 
-enum { KIM_SAMPLES = 3 };
+static tsanom_status check_cost(const tsanom_exec *exec, int32_t cost) {
+  bool known = cost == TSANOM_COST_ABSOLUTE || cost == TSANOM_COST_SQUARED;
+  return known ? TSANOM_OK : tsn_reject(exec, TSANOM_E_OPTION, "cost");
+}
+
+/* Check the `count` samples from `first` on; the fault counts from x[0]. */
+static tsanom_status check_part(const tsanom_exec *exec, const double *x, size_t first,
+                                size_t count, const char *name) {
+  if (tsn_all_finite(x + first, count)) return TSANOM_OK;
+  size_t at = first + tsn_first_nonfinite(x + first, count);
+  return tsn_reject_at(exec, TSANOM_E_NONFINITE, name, at);
+}
 
 tsanom_status tsanom_lbkeogh_kim(const double *x, size_t n, const double *y, size_t m,
-                                 const tsanom_lbkeogh_options *options,
-                                 const tsanom_exec *exec, double *bound) {
-  tsanom_lbkeogh_options own_options;
-  tsanom_exec own_exec;
-  if (!x || !y || !bound) return TSANOM_E_NULL;
-  tsanom_status status = tsn_lbkeogh_read(&own_options, options, &own_exec, exec);
-  if (status < 0) return status;
-  if (n == 0 || m == 0) return TSANOM_E_COUNT;
-  size_t shorter = n < m ? n : m;
-  size_t front = (shorter + 1) / 2, back = shorter / 2;
-  if (front > KIM_SAMPLES) front = KIM_SAMPLES;
-  if (back > KIM_SAMPLES) back = KIM_SAMPLES;
-  if (!tsn_all_finite(x, front) || !tsn_all_finite(y, front) ||
-      !tsn_all_finite(x + n - back, back) || !tsn_all_finite(y + m - back, back)) {
-    return TSANOM_E_NONFINITE;
+                                 int32_t cost, const tsanom_exec *exec, double *bound) {
+  enum { SAMPLES = 3 }; /* at each end */
+  tsanom_exec own;
+  const tsn_lbkeogh_pointer pointers[] = {{x, "x"}, {y, "y"}, {bound, "bound"}};
+  tsanom_status status = tsn_exec_read(&own, exec);
+  if (status < 0 || (status = tsn_lbkeogh_need(&own, pointers, 3)) < 0 ||
+      (status = tsn_lbkeogh_check_count(&own, n, "n")) < 0 ||
+      (status = tsn_lbkeogh_check_count(&own, m, "m")) < 0 ||
+      (status = check_cost(&own, cost)) < 0) {
+    return status;
   }
-  *bound = band_sum(x, n, y, m, front, back, SIZE_MAX, own_options.cost);
+  size_t shorter = tsn_smaller(n, m);
+  size_t front = tsn_smaller((shorter + 1) / 2, SAMPLES);
+  size_t back = tsn_smaller(shorter / 2, SAMPLES);
+  if ((status = check_part(&own, x, 0, front, "x")) < 0 ||
+      (status = check_part(&own, x, n - back, back, "x")) < 0 ||
+      (status = check_part(&own, y, 0, front, "y")) < 0 ||
+      (status = check_part(&own, y, m - back, back, "y")) < 0) {
+    return status;
+  }
+  tsn_environment before = tsn_environment_enter();
+  *bound = band_sum(x, n, y, m, front, back, SIZE_MAX, cost);
+  tsn_environment_leave(before);
   return TSANOM_OK;
+}
+
+/* Check what a series against an envelope has in common; `out`: the result. */
+static tsanom_status check_against(const tsanom_exec *exec, const double *c,
+                                   const double *lower, const double *upper, size_t n,
+                                   tsn_lbkeogh_pointer out) {
+  const tsn_lbkeogh_pointer pointers[] = {
+      {c, "c"}, {lower, "lower"}, {upper, "upper"}, out};
+  tsanom_status status = tsn_lbkeogh_need(exec, pointers, 4);
+  return status < 0 ? status : tsn_lbkeogh_check_count(exec, n, "n");
+}
+
+tsanom_status tsanom_lbkeogh_bound(const double *c, const double *lower,
+                                   const double *upper, size_t n, int32_t cost,
+                                   const tsanom_exec *exec, double *bound) {
+  tsanom_exec own;
+  tsn_lbkeogh_pointer out = {bound, "bound"};
+  tsanom_status status = tsn_exec_read(&own, exec);
+  if (status < 0 || (status = check_against(&own, c, lower, upper, n, out)) < 0 ||
+      (status = check_cost(&own, cost)) < 0) {
+    return status;
+  }
+  tsn_environment before = tsn_environment_enter();
+  double sum = bound_by(tsn_lbkeogh_kernels_at(own.isa), cost, c, lower, upper, n);
+  tsn_environment_leave(before);
+  /* A sample that is not finite leaves a sum that is not; so may a sum of finite terms
+   * that overflows. */
+  if (!isfinite(sum) && (status = tsn_lbkeogh_check_finite(&own, c, n, "c")) < 0) {
+    return status;
+  }
+  *bound = sum;
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_lbkeogh_tail(const double *c, const double *lower,
+                                  const double *upper, size_t n, int32_t cost,
+                                  const tsanom_exec *exec, double *tail) {
+  tsanom_exec own;
+  tsn_lbkeogh_pointer out = {tail, "tail"};
+  tsanom_status status = tsn_exec_read(&own, exec);
+  if (status < 0 || (status = check_against(&own, c, lower, upper, n, out)) < 0 ||
+      (status = check_cost(&own, cost)) < 0 ||
+      (status = tsn_lbkeogh_check_finite(&own, c, n, "c")) < 0) {
+    return status;
+  }
+  tsn_environment before = tsn_environment_enter();
+  tsn_lbkeogh_kernels_at(own.isa)->clip(c, lower, upper, n, tail);
+  double sum = 0;
+  for (size_t i = n; i-- > 0;) {
+    sum += cost_of(c[i] - tail[i], cost);
+    tail[i] = sum;
+  }
+  tail[n] = 0;
+  tsn_environment_leave(before);
+  return TSANOM_OK;
+}
+
+/* Series c against q and the envelope of q. */
+static tsanom_status read_against(tsanom_exec *own, tsanom_lbkeogh_options *own_options,
+                                  const double *c, const double *q, const double *lower,
+                                  const double *upper, size_t n,
+                                  const tsanom_lbkeogh_options *options, bool uses_bands,
+                                  const tsanom_exec *exec, const double *bound) {
+  tsn_lbkeogh_pointer series = {q, "q"}, out = {bound, "bound"};
+  tsanom_status status = tsn_exec_read(own, exec);
+  if (status < 0 ||
+      (status = tsn_lbkeogh_options_read(own_options, options, uses_bands, own)) < 0 ||
+      (status = check_against(own, c, lower, upper, n, out)) < 0 ||
+      (status = tsn_lbkeogh_need(own, &series, 1)) < 0 ||
+      (status = tsn_lbkeogh_check_finite(own, c, n, "c")) < 0) {
+    return status;
+  }
+  return tsn_lbkeogh_check_finite(own, q, n, "q");
 }
 
 tsanom_status tsanom_lbkeogh_enhanced(const double *c, const double *q,
                                       const double *lower, const double *upper, size_t n,
                                       const tsanom_lbkeogh_options *options,
                                       const tsanom_exec *exec, double *bound) {
-  tsanom_lbkeogh_options own_options;
-  tsanom_exec own_exec;
-  if (!c || !q || !lower || !upper || !bound) return TSANOM_E_NULL;
-  tsanom_status status = tsn_lbkeogh_read(&own_options, options, &own_exec, exec);
+  tsanom_lbkeogh_options o;
+  tsanom_exec own;
+  tsanom_status status =
+      read_against(&own, &o, c, q, lower, upper, n, options, true, exec, bound);
   if (status < 0) return status;
-  if (n == 0) return TSANOM_E_COUNT;
-  if (!tsn_all_finite(c, n) || !tsn_all_finite(q, n)) return TSANOM_E_NONFINITE;
-  size_t bands = own_options.bands < n / 2 ? own_options.bands : n / 2;
-  double ends = band_sum(c, n, q, n, bands, bands, own_options.radius, own_options.cost);
-  *bound = ends + bound_by(tsn_lbkeogh_kernels_at(own_exec.isa), own_options.cost,
-                           c + bands, lower + bands, upper + bands, n - 2 * bands);
+  tsn_environment before = tsn_environment_enter();
+  size_t bands = tsn_smaller(o.bands, n / 2);
+  double ends = band_sum(c, n, q, n, bands, bands, o.radius, o.cost);
+  *bound = ends + bound_by(tsn_lbkeogh_kernels_at(own.isa), o.cost, c + bands,
+                           lower + bands, upper + bands, n - 2 * bands);
+  tsn_environment_leave(before);
   return TSANOM_OK;
 }
 
-tsanom_status tsanom_lbkeogh_bound(const double *c, const double *lower,
-                                   const double *upper, size_t n,
-                                   const tsanom_lbkeogh_options *options,
-                                   const tsanom_exec *exec, double *bound) {
-  tsanom_lbkeogh_options own_options;
-  tsanom_exec own_exec;
-  if (!c || !lower || !upper || !bound) return TSANOM_E_NULL;
-  tsanom_status status = tsn_lbkeogh_read(&own_options, options, &own_exec, exec);
-  if (status < 0) return status;
-  if (n == 0) return TSANOM_E_COUNT;
-  double sum = bound_by(tsn_lbkeogh_kernels_at(own_exec.isa), own_options.cost, c, lower,
-                        upper, n);
-  /* A sample that is not finite leaves a sum that is not; so may a sum of
-   * finite terms that overflows. */
-  if (!isfinite(sum) && !tsn_all_finite(c, n)) return TSANOM_E_NONFINITE;
-  *bound = sum;
-  return TSANOM_OK;
-}
-
-tsanom_status tsanom_lbkeogh_tail(const double *c, const double *lower,
-                                  const double *upper, size_t n,
-                                  const tsanom_lbkeogh_options *options,
-                                  const tsanom_exec *exec, double *tail) {
-  tsanom_lbkeogh_options own_options;
-  tsanom_exec own_exec;
-  if (!c || !lower || !upper || !tail) return TSANOM_E_NULL;
-  tsanom_status status = tsn_lbkeogh_read(&own_options, options, &own_exec, exec);
-  if (status < 0) return status;
-  if (n == 0) return TSANOM_E_COUNT;
-  if (!tsn_all_finite(c, n)) return TSANOM_E_NONFINITE;
-  tsn_lbkeogh_kernels_at(own_exec.isa)->clip(c, lower, upper, n, tail);
-  double sum = 0;
-  for (size_t i = n; i-- > 0;) {
-    sum += cost_of(c[i] - tail[i], own_options.cost);
-    tail[i] = sum;
-  }
-  tail[n] = 0;
-  return TSANOM_OK;
-}
-
+/* A call that makes envelopes. */
 typedef struct {
-  double *clipped, *lower, *upper; /* as many as positions */
+  tsanom_exec exec;
+  tsanom_lbkeogh_options options;
+  const double *x, *y;                     /* of pair */
+  const double *c, *q, *c_lower, *c_upper; /* of improved */
+  size_t n, m;
+  double *bounds;
+  size_t longest, radius;
+  double *clipped, *lower, *upper;
   tsn_envelope_scratch scratch;
-} buffers;
+} call;
 
-static void pair_layout(tsn_arena *arena, size_t longest, size_t radius, buffers *b) {
-  b->lower = tsn_arena_take(arena, longest, sizeof(double));
-  b->upper = tsn_arena_take(arena, longest, sizeof(double));
-  tsn_envelope_layout(arena, longest, radius, &b->scratch);
+static void pair_layout(tsn_arena *arena, void *context) {
+  call *c = context;
+  c->lower = tsn_arena_take(arena, c->longest, sizeof(double));
+  c->upper = tsn_arena_take(arena, c->longest, sizeof(double));
+  tsn_envelope_layout(arena, c->longest, c->radius, &c->scratch);
 }
 
-static void improved_layout(tsn_arena *arena, size_t n, size_t radius, buffers *b) {
-  b->clipped = tsn_arena_take(arena, n, sizeof(double));
-  pair_layout(arena, n, radius, b);
+static void improved_layout(tsn_arena *arena, void *context) {
+  call *c = context;
+  c->clipped = tsn_arena_take(arena, c->longest, sizeof(double));
+  pair_layout(arena, c);
 }
 
 /* The envelope of x at `count` positions, into the buffers. */
-static void envelope_of(int32_t isa, const buffers *b, const double *x, size_t n,
-                        size_t radius, size_t count) {
-  tsn_envelope_kernels_at(isa)->envelope(x, n, radius, count, b->scratch.lowest,
-                                         b->scratch.highest, b->lower, b->upper);
+static void envelope_of(const call *c, const double *x, size_t n, size_t count) {
+  tsn_envelope_kernels_at(c->exec.isa)
+      ->envelope(x, n, c->radius, count, c->scratch.lowest, c->scratch.highest, c->lower,
+                 c->upper);
 }
 
-typedef void layout_function(tsn_arena *arena, size_t longest, size_t radius, buffers *b);
+static double bound_to(const call *c, const double *x, const double *lower,
+                       const double *upper, size_t n) {
+  return bound_by(tsn_lbkeogh_kernels_at(c->exec.isa), c->options.cost, x, lower, upper,
+                  n);
+}
 
-static tsanom_status query(size_t longest, const tsanom_lbkeogh_options *options,
-                           const tsanom_exec *exec, layout_function *layout,
-                           size_t *bytes) {
-  tsanom_lbkeogh_options own_options;
-  tsanom_exec own_exec;
-  if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_lbkeogh_read(&own_options, options, &own_exec, exec);
+/* Read what both queries and calls have. */
+static tsanom_status read_call(call *c, const tsanom_lbkeogh_options *options,
+                               const tsanom_exec *exec) {
+  tsanom_status status = tsn_exec_read(&c->exec, exec);
+  if (status < 0 ||
+      (status = tsn_lbkeogh_options_read(&c->options, options, false, &c->exec)) < 0 ||
+      (status = tsn_lbkeogh_check_count(&c->exec, c->n, "n")) < 0 ||
+      (status = tsn_lbkeogh_check_count(&c->exec, c->m, "m")) < 0) {
+    return status;
+  }
+  c->longest = tsn_larger(c->n, c->m);
+  c->radius = tsn_lbkeogh_radius(c->options.radius, c->longest);
+  return TSANOM_OK;
+}
+
+static tsanom_status query(call *c, const tsanom_lbkeogh_options *options,
+                           const tsanom_exec *exec, tsn_layout *layout, size_t *bytes) {
+  tsanom_status status = read_call(c, options, exec);
   if (status < 0) return status;
-  if (longest == 0) return TSANOM_E_COUNT;
-  tsn_arena arena = tsn_arena_measure();
-  buffers b;
-  layout(&arena, longest, tsn_lbkeogh_radius(own_options.radius, longest), &b);
-  return tsn_arena_bytes(&arena, bytes);
+  if (!bytes) return tsn_reject(&c->exec, TSANOM_E_NULL, "bytes");
+  status = tsn_layout_bytes(layout, c, bytes);
+  return status < 0 ? tsn_reject(&c->exec, status, "n") : TSANOM_OK;
 }
 
 tsanom_status tsanom_lbkeogh_pair_workspace(size_t n, size_t m,
                                             const tsanom_lbkeogh_options *options,
                                             const tsanom_exec *exec, size_t *bytes) {
-  size_t longest = n == 0 || m == 0 ? 0 : n > m ? n : m;
-  return query(longest, options, exec, pair_layout, bytes);
+  call c = {.n = n, .m = m};
+  return query(&c, options, exec, pair_layout, bytes);
 }
 
 tsanom_status tsanom_lbkeogh_improved_workspace(size_t n,
                                                 const tsanom_lbkeogh_options *options,
                                                 const tsanom_exec *exec, size_t *bytes) {
-  return query(n, options, exec, improved_layout, bytes);
+  call c = {.n = n, .m = n};
+  return query(&c, options, exec, improved_layout, bytes);
+}
+
+static tsanom_status run_pair(void *context) {
+  call *c = context;
+  if (tsn_larger(c->n, c->m) - tsn_smaller(c->n, c->m) > c->radius) {
+    c->bounds[0] = c->bounds[1] = INFINITY;
+    return TSANOM_INFEASIBLE;
+  }
+  envelope_of(c, c->x, c->n, c->m);
+  c->bounds[0] = bound_to(c, c->y, c->lower, c->upper, c->m);
+  envelope_of(c, c->y, c->m, c->n);
+  c->bounds[1] = bound_to(c, c->x, c->lower, c->upper, c->n);
+  return TSANOM_OK;
 }
 
 tsanom_status tsanom_lbkeogh_pair(const double *x, size_t n, const double *y, size_t m,
                                   const tsanom_lbkeogh_options *options,
-                                  const tsanom_exec *exec, void *work, size_t work_bytes,
-                                  double *bounds) {
-  tsanom_lbkeogh_options own_options;
-  tsanom_exec own_exec;
-  if (!x || !y || !bounds) return TSANOM_E_NULL;
-  tsanom_status status = tsn_lbkeogh_read(&own_options, options, &own_exec, exec);
-  if (status < 0) return status;
-  if (n == 0 || m == 0) return TSANOM_E_COUNT;
-  size_t longest = n > m ? n : m,
-         radius = tsn_lbkeogh_radius(own_options.radius, longest);
-  tsn_arena measured = tsn_arena_measure();
-  buffers b;
-  pair_layout(&measured, longest, radius, &b);
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &own_exec, work, work_bytes);
-  if (status < 0) return status;
-  if (!tsn_all_finite(x, n) || !tsn_all_finite(y, m)) {
-    status = TSANOM_E_NONFINITE;
-  } else if ((n > m ? n - m : m - n) > radius) {
-    bounds[0] = bounds[1] = INFINITY;
-    status = TSANOM_INFEASIBLE;
-  } else {
-    const tsn_lbkeogh_kernels *kernels = tsn_lbkeogh_kernels_at(own_exec.isa);
-    pair_layout(&workspace.arena, longest, radius, &b);
-    envelope_of(own_exec.isa, &b, x, n, radius, m);
-    bounds[0] = bound_by(kernels, own_options.cost, y, b.lower, b.upper, m);
-    envelope_of(own_exec.isa, &b, y, m, radius, n);
-    bounds[1] = bound_by(kernels, own_options.cost, x, b.lower, b.upper, n);
+                                  const tsanom_exec *exec, double *bounds) {
+  call c = {.x = x, .y = y, .n = n, .m = m, .bounds = bounds};
+  const tsn_lbkeogh_pointer pointers[] = {{x, "x"}, {y, "y"}, {bounds, "bounds"}};
+  tsanom_status status = read_call(&c, options, exec);
+  if (status < 0 || (status = tsn_lbkeogh_need(&c.exec, pointers, 3)) < 0 ||
+      (status = tsn_lbkeogh_check_finite(&c.exec, x, n, "x")) < 0 ||
+      (status = tsn_lbkeogh_check_finite(&c.exec, y, m, "y")) < 0) {
+    return status;
   }
-  tsn_workspace_close(&workspace);
-  return status;
+  return tsn_workspace_run(&c.exec, pair_layout, run_pair, &c);
+}
+
+static tsanom_status run_improved(void *context) {
+  call *c = context;
+  tsn_lbkeogh_kernels_at(c->exec.isa)
+      ->clip(c->c, c->c_lower, c->c_upper, c->n, c->clipped);
+  envelope_of(c, c->clipped, c->n, c->n);
+  *c->bounds = bound_to(c, c->c, c->c_lower, c->c_upper, c->n) +
+               bound_to(c, c->q, c->lower, c->upper, c->n);
+  return TSANOM_OK;
 }
 
 tsanom_status tsanom_lbkeogh_improved(const double *c, const double *q,
                                       const double *lower, const double *upper, size_t n,
                                       const tsanom_lbkeogh_options *options,
-                                      const tsanom_exec *exec, void *work,
-                                      size_t work_bytes, double *bound) {
-  tsanom_lbkeogh_options own_options;
-  tsanom_exec own_exec;
-  if (!c || !q || !lower || !upper || !bound) return TSANOM_E_NULL;
-  tsanom_status status = tsn_lbkeogh_read(&own_options, options, &own_exec, exec);
+                                      const tsanom_exec *exec, double *bound) {
+  call own = {.c = c,
+              .q = q,
+              .c_lower = lower,
+              .c_upper = upper,
+              .n = n,
+              .m = n,
+              .bounds = bound,
+              .longest = n};
+  tsanom_status status = read_against(&own.exec, &own.options, c, q, lower, upper, n,
+                                      options, false, exec, bound);
   if (status < 0) return status;
-  if (n == 0) return TSANOM_E_COUNT;
-  size_t radius = tsn_lbkeogh_radius(own_options.radius, n);
-  tsn_arena measured = tsn_arena_measure();
-  buffers b;
-  improved_layout(&measured, n, radius, &b);
-  tsn_workspace workspace;
-  status = tsn_workspace_borrow(&workspace, &measured, &own_exec, work, work_bytes);
-  if (status < 0) return status;
-  if (!tsn_all_finite(c, n) || !tsn_all_finite(q, n)) {
-    status = TSANOM_E_NONFINITE;
-  } else {
-    const tsn_lbkeogh_kernels *kernels = tsn_lbkeogh_kernels_at(own_exec.isa);
-    improved_layout(&workspace.arena, n, radius, &b);
-    kernels->clip(c, lower, upper, n, b.clipped);
-    envelope_of(own_exec.isa, &b, b.clipped, n, radius, n);
-    *bound = bound_by(kernels, own_options.cost, c, lower, upper, n) +
-             bound_by(kernels, own_options.cost, q, b.lower, b.upper, n);
-  }
-  tsn_workspace_close(&workspace);
-  return status;
+  own.radius = tsn_lbkeogh_radius(own.options.radius, n);
+  return tsn_workspace_run(&own.exec, improved_layout, run_improved, &own);
 }

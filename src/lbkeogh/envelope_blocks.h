@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Part of envelope_template.h: blocks as van Herk's, Gil's and Werman's, and windows
+/* Part of envelope_rows.h: blocks as van Herk's, Gil's and Werman's, and windows
  * of four rows or more by blocks of rows. */
 
 /* Blocks of `rows` rows. Of the block that row `at` is in, lowest and highest hold the
@@ -8,36 +8,36 @@
 typedef struct {
   size_t rows, kept; /* rows of a block, and those of them that are kept */
   size_t at;
-  REAL *lowest, *highest;
+  real *lowest, *highest;
   extremes begun; /* of what windows have taken in beyond the block */
 } blocks;
 
 /* From the end of the block upwards, `e` being what lies beyond: two rows at a
  * time, since every minimum must wait for the one before. */
-static void NAME(scan_block)(const blocks *b, extremes e) {
+static void scan_block(const blocks *b, extremes e) {
   size_t j = b->kept;
   for (; j >= 2; j -= 2) {
-    REAL *low = b->lowest + (j - 2) * LANES, *high = b->highest + (j - 2) * LANES;
-    extremes last = NAME(load)(low + LANES, high + LANES);
-    extremes both = NAME(join)(NAME(load)(low, high), last);
-    NAME(store)(low + LANES, high + LANES, NAME(join)(e, last));
-    e = NAME(join)(e, both);
-    NAME(store)(low, high, e);
+    real *low = b->lowest + (j - 2) * LANES, *high = b->highest + (j - 2) * LANES;
+    extremes last = load(low + LANES, high + LANES);
+    extremes both = join(load(low, high), last);
+    store(low + LANES, high + LANES, join(e, last));
+    e = join(e, both);
+    store(low, high, e);
   }
   if (j > 0) {
-    NAME(store)(b->lowest, b->highest, NAME(join)(e, NAME(load)(b->lowest, b->highest)));
+    store(b->lowest, b->highest, join(e, load(b->lowest, b->highest)));
   }
 }
 
 /* The extremes of no samples. */
-static inline extremes NAME(nothing)(void) {
-  return (extremes){(row){0} + (REAL)INFINITY, (row){0} - (REAL)INFINITY};
+static inline extremes nothing(void) {
+  return (extremes){(row){0} + (real)INFINITY, (row){0} - (real)INFINITY};
 }
 
 /* Begin with the block whose rows are known, `beyond` being what lies beyond. */
-static void NAME(begin_block)(blocks *b, extremes beyond) {
-  NAME(scan_block)(b, beyond);
-  b->begun = NAME(nothing)();
+static void begin_block(blocks *b, extremes beyond) {
+  scan_block(b, beyond);
+  b->begun = nothing();
   b->at = 0;
 }
 
@@ -51,45 +51,45 @@ typedef struct {
 
 /* The first block. Rows that nothing asks for are not kept, and those beyond
  * the series are all alike. */
-static void NAME(first_block)(progress *p, const series *s) {
+static void first_block(progress *p, const series *s) {
   blocks *b = &p->blocks;
-  REAL made[SAMPLES(MADE_ROWS)];
+  real made[SAMPLES(MADE_ROWS)];
   size_t beyond = (s->before + s->n) / LANES + 1;
   size_t end = b->rows < beyond ? b->rows : beyond;
   extremes after = {0};
   for (size_t k = 0; k < end; k += MADE_ROWS) {
     size_t rows = end - k < MADE_ROWS ? end - k : MADE_ROWS;
-    const REAL *x = NAME(samples)(s, k * LANES, SAMPLES(rows), made);
-    p->half = NAME(half_windows)(x);
+    const real *x = samples(s, k * LANES, SAMPLES(rows), made);
+    p->half = half_windows(x);
     for (size_t i = 0; i < rows; i++) {
-      extremes next = NAME(half_windows)(x + (i + 1) * LANES);
-      p->last = NAME(row_windows)(p->half, next);
+      extremes next = half_windows(x + (i + 1) * LANES);
+      p->last = row_windows(p->half, next);
       p->half = next;
       size_t at = (k + i) * LANES;
       if (k + i < b->kept) {
-        NAME(store)(b->lowest + at, b->highest + at, p->last);
+        store(b->lowest + at, b->highest + at, p->last);
         after = p->last;
       } else {
-        after = NAME(join)(after, p->last);
+        after = join(after, p->last);
       }
     }
   }
-  NAME(begin_block)(b, after);
+  begin_block(b, after);
 }
 
 /* `rows` rows of the block under way. */
-static inline void NAME(block_rows)(progress *p, const REAL *x, size_t rows, REAL *lower,
-                                    REAL *upper) {
+static inline void block_rows(progress *p, const real *x, size_t rows, real *lower,
+                              real *upper) {
   blocks *b = &p->blocks;
-  REAL *lowest = b->lowest + b->at * LANES, *highest = b->highest + b->at * LANES;
+  real *lowest = b->lowest + b->at * LANES, *highest = b->highest + b->at * LANES;
   extremes half = p->half, last = p->last, begun = b->begun;
   for (size_t at = 0; at < rows * LANES; at += LANES) {
-    extremes next = NAME(half_windows)(x + at + LANES);
-    extremes window = NAME(row_windows)(half, next);
-    begun = NAME(join)(begun, NAME(slide)(last, window, p->rest));
-    extremes ended = NAME(load)(lowest + at, highest + at);
-    NAME(store)(lowest + at, highest + at, window);
-    NAME(put)(lower + at, upper + at, NAME(join)(ended, begun));
+    extremes next = half_windows(x + at + LANES);
+    extremes window = row_windows(half, next);
+    begun = join(begun, slide(last, window, p->rest));
+    extremes ended = load(lowest + at, highest + at);
+    store(lowest + at, highest + at, window);
+    put(lower + at, upper + at, join(ended, begun));
     half = next;
     last = window;
   }
@@ -99,28 +99,28 @@ static inline void NAME(block_rows)(progress *p, const REAL *x, size_t rows, REA
   b->at += rows;
 }
 
-static void NAME(blocks_of_rows)(void *state, const REAL *x, size_t rows, REAL *lower,
-                                 REAL *upper) {
+static void blocks_of_rows(void *state, const real *x, size_t rows, real *lower,
+                           real *upper) {
   progress *p = state;
   blocks *b = &p->blocks;
   for (size_t k = 0, run; k < rows; k += run) {
-    if (b->at == b->rows) NAME(begin_block)(b, p->last);
+    if (b->at == b->rows) begin_block(b, p->last);
     run = b->rows - b->at < rows - k ? b->rows - b->at : rows - k;
     size_t at = k * LANES;
-    NAME(block_rows)(p, x + at, run, lower + at, upper + at);
+    block_rows(p, x + at, run, lower + at, upper + at);
   }
 }
 
 /* Windows of four rows or more. */
 /* NOLINTNEXTLINE(readability-non-const-parameter): written through a struct */
-static void NAME(wide)(const series *s, size_t window, REAL *lowest, REAL *highest,
-                       const output *out, size_t count) {
+static void wide(const series *s, size_t window, real *lowest, real *highest,
+                 const output *out, size_t count) {
   size_t rows = window / LANES;
   progress p = {.blocks = {.rows = rows,
                            .kept = rows < count ? rows : count,
                            .lowest = lowest,
                            .highest = highest},
                 .rest = window % LANES};
-  NAME(first_block)(&p, s);
-  NAME(sweep)(s, rows, out, count, NAME(blocks_of_rows), &p);
+  first_block(&p, s);
+  sweep(s, rows, out, count, blocks_of_rows, &p);
 }

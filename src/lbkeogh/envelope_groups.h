@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Part of envelope_template.h: windows of many rows.
+/* Part of envelope_rows.h: windows of many rows.
  *
  * A block of their rows would fill the first-level cache, and nothing would come from
  * memory while it is scanned. Rows of the result are made in groups instead. Down
@@ -11,95 +11,94 @@
  * no harm to extremes. The step along the row comes last, once: in register shuffles,
  * each of which doubles how many samples are seen, and must know the next row. */
 
-enum { NAME(STEPS) = LANES == 16 ? 4 : LANES == 8 ? 3 : LANES == 4 ? 2 : 1 };
-#define STEPS NAME(STEPS)
+enum { STEPS = LANES == 16 ? 4 : LANES == 8 ? 3 : LANES == 4 ? 2 : 1 };
 
 /* A row of samples as it is. */
-static inline extremes NAME(plain)(const REAL *x) {
+static inline extremes plain(const real *x) {
   row samples = *(const row_at *)x;
   TSN_IN_REGISTER(samples);
   return (extremes){samples, samples};
 }
 
 /* From each row of a group to its end, down the columns; returns the whole. */
-static inline extremes NAME(end_group)(const REAL *x, extremes *ended) {
-  extremes e = NAME(plain)(x + (GROUP - 1) * LANES);
+static inline extremes end_group(const real *x, extremes *ended) {
+  extremes e = plain(x + (GROUP - 1) * LANES);
   ended[GROUP - 1] = e;
   for (size_t i = GROUP - 1; i-- > 0;) {
-    e = NAME(join)(NAME(plain)(x + i * LANES), e);
+    e = join(plain(x + i * LANES), e);
     ended[i] = e;
   }
   return e;
 }
 
-static inline extremes NAME(whole_group)(const REAL *x) {
-  extremes e = NAME(plain)(x);
-  for (size_t i = 1; i < GROUP; i++) e = NAME(join)(e, NAME(plain)(x + i * LANES));
+static inline extremes whole_group(const real *x) {
+  extremes e = plain(x);
+  for (size_t i = 1; i < GROUP; i++) e = join(e, plain(x + i * LANES));
   return e;
 }
 
 /* A group of the envelope, from the last row of its first window on in x; returns
  * what its windows take in. */
-INLINE extremes NAME(group_rows)(const REAL *x, extremes between, const extremes *ended,
-                                 REAL *lower, REAL *upper) {
-  extremes begun = NAME(plain)(x), taken_in = begun, before[STEPS];
+INLINE extremes group_rows(const real *x, extremes between, const extremes *ended,
+                           real *lower, real *upper) {
+  extremes begun = plain(x), taken_in = begun, before[STEPS];
   for (size_t step = 0; step < STEPS; step++) before[step] = begun;
 #pragma GCC unroll 16
   for (size_t i = 0; i < GROUP + STEPS; i++) {
-    if (i > 0) begun = NAME(join)(begun, NAME(plain)(x + i * LANES));
+    if (i > 0) begun = join(begun, plain(x + i * LANES));
     if (i == GROUP - 1) taken_in = begun;
-    extremes e = NAME(join)(begun, between);
-    if (i < GROUP) e = NAME(join)(e, ended[i]);
+    extremes e = join(begun, between);
+    if (i < GROUP) e = join(e, ended[i]);
 #pragma GCC unroll 4
     for (size_t step = 0; step < STEPS; step++) {
       extremes last = before[step];
       before[step] = e;
-      e = NAME(join)(last, NAME(slide)(last, e, (size_t)1 << step));
+      e = join(last, slide(last, e, (size_t)1 << step));
     }
     if (i < STEPS) continue;
     size_t at = (i - STEPS) * LANES;
-    NAME(put)(lower + at, upper + at, e);
+    put(lower + at, upper + at, e);
   }
   return taken_in;
 }
 
 /* The same to where it belongs; `first` is the group's first lane. */
-static inline extremes NAME(put_group)(const output *out, size_t first, const REAL *x,
-                                       extremes between, const extremes *ended) {
+static inline extremes put_group(const output *out, size_t first, const real *x,
+                                 extremes between, const extremes *ended) {
   if (first >= out->lead && first + GROUP * LANES <= out->lead + out->count) {
     size_t at = first - out->lead;
-    return NAME(group_rows)(x, between, ended, out->lower + at, out->upper + at);
+    return group_rows(x, between, ended, out->lower + at, out->upper + at);
   }
-  REAL lower[GROUP * LANES], upper[GROUP * LANES];
-  extremes taken_in = NAME(group_rows)(x, between, ended, lower, upper);
-  NAME(put_part)(out, first, GROUP * LANES, lower, upper);
+  real lower[GROUP * LANES], upper[GROUP * LANES];
+  extremes taken_in = group_rows(x, between, ended, lower, upper);
+  put_part(out, first, GROUP * LANES, lower, upper);
   return taken_in;
 }
 
 /* The groups that the first windows have between what ends and what begins, from
  * sample `first` on. As for rows: what nothing asks for is not kept, and groups beyond
  * the series are all alike. */
-static void NAME(first_groups)(blocks *b, const series *s, size_t first) {
-  REAL made[GROUP * LANES];
+static void first_groups(blocks *b, const series *s, size_t first) {
+  real made[GROUP * LANES];
   size_t beyond = (s->before + s->n) / (GROUP * LANES) + 1;
   size_t end = b->rows < beyond ? b->rows : beyond;
-  extremes after = NAME(nothing)();
+  extremes after = nothing();
   for (size_t k = 0; k < end; k++) {
     size_t at = first + k * GROUP * LANES;
-    extremes e = NAME(whole_group)(NAME(samples)(s, at, GROUP * LANES, made));
+    extremes e = whole_group(samples(s, at, GROUP * LANES, made));
     if (k < b->kept) {
-      NAME(store)(b->lowest + k * LANES, b->highest + k * LANES, e);
+      store(b->lowest + k * LANES, b->highest + k * LANES, e);
     } else {
-      after = NAME(join)(after, e);
+      after = join(after, e);
     }
   }
-  NAME(begin_block)(b, after);
+  begin_block(b, after);
 }
 
 /* Windows of three groups or more. */
 /* NOLINTNEXTLINE(readability-non-const-parameter): written through a struct */
-static void NAME(grouped)(const series *s, size_t window, REAL *lowest, REAL *highest,
-                          const output *out, size_t count) {
+static void grouped(const series *s, size_t window, real *lowest, real *highest,
+                    const output *out, size_t count) {
   enum { SIZE = GROUP * LANES };
   size_t groups = (count + GROUP - 1) / GROUP, ahead = window - LANES;
   size_t between = ahead / SIZE - 1;
@@ -107,23 +106,21 @@ static void NAME(grouped)(const series *s, size_t window, REAL *lowest, REAL *hi
               .kept = between < groups ? between : groups,
               .lowest = lowest,
               .highest = highest};
-  NAME(first_groups)(&b, s, ahead - between * SIZE);
-  REAL made[SIZE + STEPS * LANES];
+  first_groups(&b, s, ahead - between * SIZE);
+  real made[SIZE + STEPS * LANES];
   extremes ended[2][GROUP];
-  NAME(end_group)(NAME(samples)(s, 0, SIZE, made), ended[0]);
+  end_group(samples(s, 0, SIZE, made), ended[0]);
   for (size_t k = 0; k < groups; k++) {
-    if (b.at == b.rows) NAME(begin_block)(&b, NAME(nothing)());
+    if (b.at == b.rows) begin_block(&b, nothing());
     size_t first = k * SIZE;
-    const REAL *x = NAME(samples)(s, first + SIZE, SIZE, made);
-    extremes e = NAME(join)(NAME(end_group)(x, ended[(k + 1) % 2]), b.begun);
-    REAL *low = b.lowest + b.at * LANES, *high = b.highest + b.at * LANES;
-    e = NAME(join)(e, NAME(load)(low, high));
-    x = NAME(samples)(s, first + ahead, SIZE + STEPS * LANES, made);
-    e = NAME(put_group)(out, first, x, e, ended[k % 2]);
-    NAME(store)(low, high, e);
-    b.begun = NAME(join)(b.begun, e);
+    const real *x = samples(s, first + SIZE, SIZE, made);
+    extremes e = join(end_group(x, ended[(k + 1) % 2]), b.begun);
+    real *low = b.lowest + b.at * LANES, *high = b.highest + b.at * LANES;
+    e = join(e, load(low, high));
+    x = samples(s, first + ahead, SIZE + STEPS * LANES, made);
+    e = put_group(out, first, x, e, ended[k % 2]);
+    store(low, high, e);
+    b.begun = join(b.begun, e);
     b.at++;
   }
 }
-
-#undef STEPS

@@ -6,28 +6,29 @@
 #include <stddef.h>
 
 #include "core/isa.h"
+#include "lbkeogh/lbkeogh_precision.h"
 
-/* Terms of a sum are added in this many lanes, at every level, so that every
- * level gives the same bits. */
+/* Terms of a sum are added in this many lanes at every level, so that every level
+ * gives the same bits. */
 enum { TSN_LBKEOGH_LANES = 32 };
 
-/* Samples of scratch beyond min(count, 2 radius + 1): what fills up a row at
- * either end. */
+/* Samples of scratch beyond min(count, 2 radius + 1), which complete a row at either
+ * end. */
 enum { TSN_ENVELOPE_SLACK = 64 };
 
+/* One table for each precision. */
 typedef struct {
-  bool (*finite)(const double *x, size_t n);
-  bool (*finite_f32)(const float *x, size_t n);
-  /* Envelope of x[0 .. n) at positions 0 <= i < count, where count <= n +
-   * radius, so that no window is empty. lowest and highest are scratch of
-   * min(count, 2 radius + 1) + TSN_ENVELOPE_SLACK each, aligned to a vector. */
-  void (*envelope)(const double *x, size_t n, size_t radius, size_t count, double *lowest,
-                   double *highest, double *lower, double *upper);
-  void (*envelope_f32)(const float *x, size_t n, size_t radius, size_t count,
-                       float *lowest, float *highest, float *lower, float *upper);
+  bool (*all_finite)(const real *x, size_t n);
+  /* Envelope of x[0 .. n) at positions 0 <= i < count, where count <= n + radius, so that
+   * no window is empty. lowest and highest are scratch of min(count, 2 radius + 1) +
+   * TSN_ENVELOPE_SLACK each, aligned to a vector. */
+  void (*envelope)(const real *x, size_t n, size_t radius, size_t count, real *lowest,
+                   real *highest, real *lower, real *upper);
 } tsn_envelope_kernels;
 
-TSN_KERNEL_TABLE(tsn_envelope_kernels);
+#define DECLARE_TABLE(type) TSN_KERNEL_TABLE(type)
+DECLARE_TABLE(tsn_envelope_kernels);
+#undef DECLARE_TABLE
 
 typedef struct {
   double (*bound_absolute)(const double *c, const double *lower, const double *upper,

@@ -16,13 +16,6 @@ static tsanom_dtw_options dtw_options(size_t radius, int32_t cost) {
   return options;
 }
 
-static tsanom_lbkeogh_options envelope_options(size_t radius) {
-  tsanom_lbkeogh_options options;
-  tsanom_lbkeogh_options_init(&options, sizeof options);
-  options.radius = radius;
-  return options;
-}
-
 static tsanom_exec one_thread(const tsanom_exec *exec) {
   tsanom_exec alone = tsn_exec_for_object(exec);
   alone.threads = 1;
@@ -32,13 +25,13 @@ static tsanom_exec one_thread(const tsanom_exec *exec) {
 tsanom_status tsn_search_work_size(size_t n, size_t samples, size_t radius, int32_t cost,
                                    const tsanom_exec *exec, size_t *bytes) {
   tsanom_exec alone = one_thread(exec);
-  tsanom_lbkeogh_options envelope = envelope_options(radius);
   tsanom_dtw_options dtw = dtw_options(radius, cost);
   size_t envelope_bytes;
   tsanom_status status =
-      tsanom_lbkeogh_envelope_workspace(samples, &envelope, &alone, &envelope_bytes);
+      tsanom_lbkeogh_envelope_workspace(samples, radius, &alone, &envelope_bytes);
   if (status < 0) return status;
-  status = tsanom_dtw_one_to_many_workspace(n, n, TSN_SEARCH_BATCH, &dtw, &alone, bytes);
+  status =
+      tsanom_dtw_one_to_many_workspace(n, n, TSN_SEARCH_BATCH, 1, &dtw, &alone, bytes);
   if (status < 0) return status;
   *bytes = tsn_larger(*bytes, envelope_bytes);
   return TSANOM_OK;
@@ -48,8 +41,9 @@ void tsn_search_envelope(const double *x, size_t n, size_t radius,
                          const tsanom_exec *exec, void *work, size_t work_bytes,
                          double *lower, double *upper) {
   tsanom_exec alone = one_thread(exec);
-  tsanom_lbkeogh_options options = envelope_options(radius);
-  (void)tsanom_lbkeogh_envelope(x, n, &options, &alone, work, work_bytes, lower, upper);
+  alone.work = work;
+  alone.work_bytes = work_bytes;
+  (void)tsanom_lbkeogh_envelope(x, n, radius, &alone, lower, upper);
 }
 
 void tsn_search_distances(const double *query, size_t n, const tsn_search_batch *batch,
@@ -59,8 +53,12 @@ void tsn_search_distances(const double *query, size_t n, const tsn_search_batch 
   tsanom_exec alone = one_thread(exec);
   tsanom_dtw_options options = dtw_options(radius, cost);
   options.cutoff = cutoff;
-  size_t lengths[TSN_SEARCH_BATCH];
-  for (size_t i = 0; i < batch->count; i++) lengths[i] = n;
-  (void)tsanom_dtw_one_to_many(query, n, batch->series, lengths, batch->count, NULL,
-                               &options, &alone, work, work_bytes, distances, NULL);
+  alone.work = work;
+  alone.work_bytes = work_bytes;
+  tsanom_series series;
+  tsanom_series_init(&series, sizeof series);
+  series.count = batch->count;
+  series.pointers = batch->series;
+  series.length = n;
+  (void)tsanom_dtw_one_to_many(query, n, &series, &options, &alone, distances, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <assert.h>
-#include <tsanom/dtw.h>
 #include <tsanom/lbkeogh.h>
-
-static_assert(TSANOM_LBKEOGH_ABSOLUTE == 0 && TSANOM_DTW_ABSOLUTE == 0, "cost");
-static_assert(TSANOM_LBKEOGH_SQUARED == 1 && TSANOM_DTW_SQUARED == 1, "cost");
 
 static_assert(offsetof(tsanom_lbkeogh_options, struct_size) == 0, "struct_size");
 static_assert(offsetof(tsanom_lbkeogh_options, radius) == 8, "radius");

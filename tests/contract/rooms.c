@@ -109,63 +109,84 @@ static void polyfit(size_t n, const tsanom_exec *exec) {
   free(x);
 }
 
-static void dtw(size_t n, const tsanom_exec *exec) {
-  enum { SERIES = 12 };
-  double *x = random_series(n, 2), *y = random_series(n, 3), distance, sum;
+/* The exec of one call, with a workspace of `bytes`. */
+static tsanom_exec in_workspace(const tsanom_exec *exec, size_t bytes) {
+  tsanom_exec own;
+  tsanom_exec_init(&own, sizeof own);
+  if (exec) own = *exec;
+  own.work = take(bytes, 1);
+  own.work_bytes = bytes;
+  return own;
+}
+
+static void dtw_pair(size_t n, const double *x, const double *y,
+                     const tsanom_exec *exec) {
+  double distance;
   tsanom_dtw_options options;
   tsanom_dtw_options_init(&options, sizeof options);
   options.radius = n / 4 + 1;
-  size_t bytes, length, computed, medoid;
-  NEED(tsanom_dtw_workspace(n, n, &options, exec, &bytes) == TSANOM_OK);
-  void *work = take(bytes, 1);
-  WATCH(tsanom_dtw_distance(x, n, y, n, &options, exec, work, bytes, &distance));
-  free(work);
-  size_t *path = take(4 * n, sizeof *path);
+  size_t bytes, length, *path = take(4 * n, sizeof *path);
+  NEED(tsanom_dtw_distance_workspace(n, n, &options, exec, &bytes) == TSANOM_OK);
+  tsanom_exec own = in_workspace(exec, bytes);
+  WATCH(tsanom_dtw_distance(x, n, y, n, &options, &own, &distance));
+  free(own.work);
   for (int32_t memory = TSANOM_DTW_PATH_FULL; memory <= TSANOM_DTW_PATH_LINEAR;
        memory++) {
     options.path_memory = memory;
     NEED(tsanom_dtw_path_workspace(n, n, &options, exec, &bytes) == TSANOM_OK);
-    work = take(bytes, 1);
-    WATCH(tsanom_dtw_path(x, n, y, n, &options, exec, work, bytes, path, &length,
-                          &distance));
-    free(work);
+    own = in_workspace(exec, bytes);
+    WATCH(tsanom_dtw_path(x, n, y, n, &options, &own, path, &length, &distance));
+    free(own.work);
   }
-  const double *series[SERIES];
-  size_t lengths[SERIES], share = n / SERIES + 1;
-  for (size_t i = 0; i < SERIES; i++) {
-    series[i] = x + i * (n - share) / SERIES;
-    lengths[i] = share;
-  }
-  double distances[SERIES * SERIES];
-  options.radius = SIZE_MAX;
-  NEED(tsanom_dtw_condensed_workspace(share, SERIES, &options, exec, &bytes) == 0);
-  work = take(bytes, 1);
-  WATCH(tsanom_dtw_condensed(series, lengths, SERIES, &options, exec, work, bytes,
-                             distances, &computed));
-  free(work);
-  NEED(tsanom_dtw_cross_workspace(share, SERIES, share, SERIES, &options, exec, &bytes) ==
-       0);
-  work = take(bytes, 1);
-  WATCH(tsanom_dtw_cross(series, lengths, SERIES, series, lengths, SERIES, &options, exec,
-                         work, bytes, distances, SERIES, &computed));
-  free(work);
-  NEED(tsanom_dtw_medoid_workspace(share, SERIES, &options, exec, &bytes) == 0);
-  work = take(bytes, 1);
-  WATCH(tsanom_dtw_medoid(series, lengths, SERIES, &options, exec, work, bytes, &medoid,
-                          &sum));
-  free(work);
-  NEED(tsanom_dtw_barycentre_workspace(share, SERIES, share, &options, exec, &bytes) ==
-       0);
-  work = take(bytes, 1);
-  WATCH(tsanom_dtw_barycentre(series, lengths, SERIES, share, 3, 0, &options, exec, work,
-                              bytes, x, &sum));
-  free(work);
   free(path);
+}
+
+static void dtw_set(size_t n, double *x, const tsanom_exec *exec) {
+  enum { SERIES = 12 };
+  size_t bytes, computed, medoid, length = n / SERIES + 1;
+  double distances[SERIES * SERIES], sum;
+  tsanom_series set;
+  tsanom_series_init(&set, sizeof set);
+  set.data = x;
+  set.count = SERIES;
+  set.length = length;
+  set.ld = (n - length) / SERIES;
+  NEED(tsanom_dtw_one_to_many_workspace(n, length, SERIES, 1, NULL, exec, &bytes) == 0);
+  tsanom_exec own = in_workspace(exec, bytes);
+  WATCH(tsanom_dtw_one_to_many(x, n, &set, NULL, &own, distances, &computed));
+  free(own.work);
+  NEED(tsanom_dtw_condensed_workspace(length, SERIES, 1, NULL, exec, &bytes) == 0);
+  own = in_workspace(exec, bytes);
+  WATCH(tsanom_dtw_condensed(&set, NULL, &own, distances, &computed));
+  free(own.work);
+  NEED(tsanom_dtw_cross_workspace(length, SERIES, length, SERIES, 1, NULL, exec,
+                                  &bytes) == 0);
+  own = in_workspace(exec, bytes);
+  WATCH(tsanom_dtw_cross(&set, &set, NULL, &own, distances, SERIES, &computed));
+  free(own.work);
+  NEED(tsanom_dtw_medoid_workspace(length, SERIES, 1, NULL, exec, &bytes) == 0);
+  own = in_workspace(exec, bytes);
+  WATCH(tsanom_dtw_medoid(&set, NULL, &own, &medoid, &sum));
+  free(own.work);
+  NEED(tsanom_dtw_barycenter_workspace(length, SERIES, length, 1, NULL, exec, &bytes) ==
+       0);
+  own = in_workspace(exec, bytes);
+  double *average = random_series(length, 8);
+  WATCH(tsanom_dtw_barycenter(&set, length, 3, 0, NULL, &own, average, &sum));
+  free(average);
+  free(own.work);
+}
+
+static void dtw(size_t n, const tsanom_exec *exec) {
+  double *x = random_series(n, 2), *y = random_series(n, 3);
+  dtw_pair(n, x, y, exec);
+  dtw_set(n, x, exec);
   free(y);
   free(x);
 }
 
 static void lbkeogh(size_t n, const tsanom_exec *exec) {
+  enum { COST = TSANOM_COST_ABSOLUTE };
   double *x = random_series(n, 4), *y = random_series(n, 5), bound, bounds[2];
   double *lower = take(n, sizeof *lower), *upper = take(n, sizeof *upper);
   double *tail = take(n + 1, sizeof *tail);
@@ -173,23 +194,30 @@ static void lbkeogh(size_t n, const tsanom_exec *exec) {
   tsanom_lbkeogh_options_init(&options, sizeof options);
   options.radius = n / 10;
   size_t bytes;
-  NEED(tsanom_lbkeogh_envelope_workspace(n, &options, exec, &bytes) == TSANOM_OK);
-  void *work = take(bytes, 1);
-  WATCH(tsanom_lbkeogh_envelope(x, n, &options, exec, work, bytes, lower, upper));
-  free(work);
-  WATCH(tsanom_lbkeogh_kim(x, n, y, n, &options, exec, &bound));
-  WATCH(tsanom_lbkeogh_bound(y, lower, upper, n, &options, exec, &bound));
-  WATCH(tsanom_lbkeogh_tail(y, lower, upper, n, &options, exec, tail));
+  NEED(tsanom_lbkeogh_envelope_workspace(n, n / 10, exec, &bytes) == TSANOM_OK);
+  tsanom_exec own = in_workspace(exec, bytes);
+  WATCH(tsanom_lbkeogh_envelope(x, n, n / 10, &own, lower, upper));
+  free(own.work);
+  WATCH(tsanom_lbkeogh_kim(x, n, y, n, COST, exec, &bound));
+  WATCH(tsanom_lbkeogh_bound(y, lower, upper, n, COST, exec, &bound));
+  WATCH(tsanom_lbkeogh_tail(y, lower, upper, n, COST, exec, tail));
   WATCH(tsanom_lbkeogh_enhanced(y, x, lower, upper, n, &options, exec, &bound));
   NEED(tsanom_lbkeogh_pair_workspace(n, n, &options, exec, &bytes) == TSANOM_OK);
-  work = take(bytes, 1);
-  WATCH(tsanom_lbkeogh_pair(x, n, y, n, &options, exec, work, bytes, bounds));
-  free(work);
+  own = in_workspace(exec, bytes);
+  WATCH(tsanom_lbkeogh_pair(x, n, y, n, &options, &own, bounds));
+  free(own.work);
   NEED(tsanom_lbkeogh_improved_workspace(n, &options, exec, &bytes) == TSANOM_OK);
-  work = take(bytes, 1);
-  WATCH(tsanom_lbkeogh_improved(y, x, lower, upper, n, &options, exec, work, bytes,
-                                &bound));
-  free(work);
+  own = in_workspace(exec, bytes);
+  WATCH(tsanom_lbkeogh_improved(y, x, lower, upper, n, &options, &own, &bound));
+  free(own.work);
+  size_t produced, taken;
+  tsanom_lbkeogh_stream *stream = NULL;
+  NEED(tsanom_lbkeogh_stream_size(n / 10, &bytes) == TSANOM_OK);
+  void *memory = take(bytes, 1);
+  WATCH(tsanom_lbkeogh_stream_init(memory, bytes, n / 10, exec, &stream));
+  WATCH(tsanom_lbkeogh_stream_push(stream, x, n, lower, upper, &produced, &taken));
+  WATCH(tsanom_lbkeogh_stream_finish(stream, lower, upper, &produced));
+  free(memory);
   free(tail);
   free(upper);
   free(lower);

@@ -9,12 +9,12 @@
 
 #ifndef TSANOM_TEST_NAIVE_ONCE
 #define TSANOM_TEST_NAIVE_ONCE
-static size_t least(size_t a, size_t b) {
+static inline size_t least(size_t a, size_t b) {
   return a < b ? a : b;
 }
 
-static bool admitted(size_t i, size_t j, size_t n, size_t m,
-                     const tsanom_dtw_options *o) {
+static inline bool admitted(size_t i, size_t j, size_t n, size_t m,
+                            const tsanom_dtw_options *o) {
   if (o->window == TSANOM_DTW_SAKOE_CHIBA) return (i > j ? i - j : j - i) <= o->radius;
   size_t a = i * (m - 1), b = j * (n - 1);
   double reach = (double)o->radius * (double)(least(n, m) - 1);
@@ -23,8 +23,8 @@ static bool admitted(size_t i, size_t j, size_t n, size_t m,
 #endif
 
 /* The matrix D, n+1 by m+1; index 0 is the empty prefix. */
-static REAL *NAIVE(matrix)(const REAL *x, size_t n, const REAL *y, size_t m,
-                           const tsanom_dtw_options *o) {
+static inline REAL *NAIVE(matrix)(const REAL *x, size_t n, const REAL *y, size_t m,
+                                  const tsanom_dtw_options *o) {
   REAL *d = malloc((n + 1) * (m + 1) * sizeof *d);
   size_t w = m + 1, stride = o->stride ? o->stride : o->dimensions;
   REAL penalty = (REAL)o->penalty;
@@ -41,7 +41,7 @@ static REAL *NAIVE(matrix)(const REAL *x, size_t n, const REAL *y, size_t m,
       REAL c = 0;
       for (size_t k = 0; k < o->dimensions; k++) {
         REAL e = x[(i - 1) * stride + k] - y[(j - 1) * stride + k];
-        c += o->cost == TSANOM_DTW_SQUARED ? e * e : (e < 0 ? -e : e);
+        c += o->cost == TSANOM_COST_SQUARED ? e * e : (e < 0 ? -e : e);
       }
       REAL best = d[(i - 1) * w + j - 1], up = d[(i - 1) * w + j] + penalty,
            left = d[i * w + j - 1] + penalty;
@@ -54,7 +54,8 @@ static REAL *NAIVE(matrix)(const REAL *x, size_t n, const REAL *y, size_t m,
 }
 
 /* The cell of the matrix where the path ends. */
-static size_t NAIVE(end)(const REAL *d, size_t n, size_t m, const tsanom_dtw_options *o) {
+static inline size_t NAIVE(end)(const REAL *d, size_t n, size_t m,
+                                const tsanom_dtw_options *o) {
   size_t w = m + 1, best = n * w + m;
   for (size_t k = 1; k <= least(o->open_end_y, m - 1); k++) {
     if (d[n * w + m - k] < d[best]) best = n * w + m - k;
@@ -65,8 +66,8 @@ static size_t NAIVE(end)(const REAL *d, size_t n, size_t m, const tsanom_dtw_opt
   return best;
 }
 
-static REAL NAIVE(distance)(const REAL *x, size_t n, const REAL *y, size_t m,
-                            const tsanom_dtw_options *o) {
+static inline REAL NAIVE(distance)(const REAL *x, size_t n, const REAL *y, size_t m,
+                                   const tsanom_dtw_options *o) {
   REAL *d = NAIVE(matrix)(x, n, y, m, o);
   REAL distance = d[NAIVE(end)(d, n, m, o)];
   free(d);
@@ -74,8 +75,8 @@ static REAL NAIVE(distance)(const REAL *x, size_t n, const REAL *y, size_t m,
 }
 
 /* The path from its end, ties as documented; returns its length. */
-static size_t NAIVE(path)(const REAL *x, size_t n, const REAL *y, size_t m,
-                          const tsanom_dtw_options *o, size_t *path) {
+static inline size_t NAIVE(path)(const REAL *x, size_t n, const REAL *y, size_t m,
+                                 const tsanom_dtw_options *o, size_t *path) {
   REAL *d = NAIVE(matrix)(x, n, y, m, o);
   REAL penalty = (REAL)o->penalty;
   size_t w = m + 1, at = NAIVE(end)(d, n, m, o), i = at / w, j = at % w, length = 0;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all functions promise alike: memory, refusal, and how far a run got that
- * was stopped. */
+/* Promises of all functions: memory, rejections, and results of a run that was stopped.
+ */
 #include <math.h>
 #include <stdlib.h>
 
 #define REAL f64
+#define SERIES tsanom_series
 #define TWIN(name) name
 #define API(name) name
 #include "calls.h"
 #define REAL f32
+#define SERIES tsanom_series_f32
 #define TWIN(name) name##_f32
 #define API(name) name##_f32
 #include "calls.h"
@@ -16,53 +18,73 @@
 #include "support/check.h"
 #include "support/random.h"
 
+static tsanom_status query_distance(const call_input *in, size_t *bytes) {
+  return tsanom_dtw_distance_workspace(in->lengths[0], in->lengths[1], &in->options,
+                                       &in->exec, bytes);
+}
+
+static tsanom_status query_path(const call_input *in, size_t *bytes) {
+  return tsanom_dtw_path_workspace(in->lengths[0], in->lengths[1], &in->path_options,
+                                   &in->exec, bytes);
+}
+
+static tsanom_status query_one_to_many(const call_input *in, size_t *bytes) {
+  return tsanom_dtw_one_to_many_workspace(in->lengths[0], in->longest, CALL_SERIES, 1,
+                                          &in->options, &in->exec, bytes);
+}
+
+static tsanom_status query_condensed(const call_input *in, size_t *bytes) {
+  return tsanom_dtw_condensed_workspace(in->longest, CALL_SERIES, 1, &in->options,
+                                        &in->exec, bytes);
+}
+
+static tsanom_status query_cross(const call_input *in, size_t *bytes) {
+  return tsanom_dtw_cross_workspace(in->longest, CALL_SERIES, in->longest, CALL_SERIES, 1,
+                                    &in->options, &in->exec, bytes);
+}
+
 static tsanom_status query_medoid(const call_input *in, size_t *bytes) {
-  return tsanom_dtw_medoid_workspace(in->longest, CALL_SERIES, &in->options, &in->exec,
+  return tsanom_dtw_medoid_workspace(in->longest, CALL_SERIES, 1, &in->options, &in->exec,
                                      bytes);
 }
 
-static tsanom_status run_medoid(const call_input *in, void *work, size_t bytes,
-                                call_output *out) {
-  return tsanom_dtw_medoid(in->f64, in->lengths, CALL_SERIES, &in->options, &in->exec,
-                           work, bytes, &out->count, out->f64);
+static tsanom_status run_medoid(const call_input *in, call_output *out) {
+  tsanom_series set = series_of(in->f64, in->lengths, CALL_SERIES);
+  return tsanom_dtw_medoid(&set, &in->options, &in->exec, &out->count, out->f64);
 }
 
-static tsanom_status query_barycentre(const call_input *in, size_t *bytes) {
-  return tsanom_dtw_barycentre_workspace(in->longest, CALL_SERIES, in->longest,
-                                         &in->options, &in->exec, bytes);
+static tsanom_status query_barycenter(const call_input *in, size_t *bytes) {
+  return tsanom_dtw_barycenter_workspace(in->longest, CALL_SERIES, in->longest, 1,
+                                         &in->path_options, &in->exec, bytes);
 }
 
 /* From the 32.5 that the output is filled with. */
-static tsanom_status run_barycentre(const call_input *in, void *work, size_t bytes,
-                                    call_output *out) {
-  return tsanom_dtw_barycentre(in->f64, in->lengths, CALL_SERIES, in->longest, 100, 1e-3,
-                               &in->options, &in->exec, work, bytes, out->f64,
-                               &out->f64[2 * CALL_LONGEST]);
+static tsanom_status run_barycenter(const call_input *in, call_output *out) {
+  tsanom_series set = series_of(in->f64, in->lengths, CALL_SERIES);
+  return tsanom_dtw_barycenter(&set, in->longest, 100, 1e-3, &in->path_options, &in->exec,
+                               out->f64, &out->f64[2 * CALL_LONGEST]);
 }
 
+/* One query serves both precisions. */
 static const struct {
   const char *name;
   query_call *query;
-  run_call *run;
+  run_call *run[2];
 } calls[] = {
-    {"distance", query_distance, run_distance},
-    {"distance_f32", query_distance_f32, run_distance_f32},
-    {"path", query_path, run_path},
-    {"path_f32", query_path_f32, run_path_f32},
-    {"one_to_many", query_one_to_many, run_one_to_many},
-    {"one_to_many_f32", query_one_to_many_f32, run_one_to_many_f32},
-    {"condensed", query_condensed, run_condensed},
-    {"condensed_f32", query_condensed_f32, run_condensed_f32},
-    {"cross", query_cross, run_cross},
-    {"cross_f32", query_cross_f32, run_cross_f32},
-    {"medoid", query_medoid, run_medoid},
-    {"barycentre", query_barycentre, run_barycentre},
+    {"distance", query_distance, {run_distance, run_distance_f32}},
+    {"path", query_path, {run_path, run_path_f32}},
+    {"one_to_many", query_one_to_many, {run_one_to_many, run_one_to_many_f32}},
+    {"condensed", query_condensed, {run_condensed, run_condensed_f32}},
+    {"cross", query_cross, {run_cross, run_cross_f32}},
+    {"medoid", query_medoid, {run_medoid, NULL}},
+    {"barycenter", query_barycenter, {run_barycenter, NULL}},
 };
 
 /* The series of `in`, of one length or of many. */
 static void draw(call_input *in, uint64_t *seed, bool one_length) {
   *in = (call_input){.longest = 0};
   tsanom_dtw_options_init(&in->options, sizeof in->options);
+  tsanom_dtw_options_init(&in->path_options, sizeof in->path_options);
   tsanom_exec_init(&in->exec, sizeof in->exec);
   size_t length = random_between(seed, 1, CALL_LONGEST);
   for (size_t k = 0; k < CALL_SERIES; k++) {
@@ -93,53 +115,101 @@ static bool is_untouched(const call_output *out) {
   return memcmp(out, &fresh, sizeof fresh) == 0;
 }
 
-/* With a workspace of exactly the size that was told. */
+/* Run in a workspace of `bytes` at `work`; NULL: the allocator. */
+static tsanom_status run_in(size_t c, int precision, const call_input *in, void *work,
+                            size_t bytes, call_output *out) {
+  call_input own = *in;
+  own.exec.work = work;
+  own.exec.work_bytes = bytes;
+  return calls[c].run[precision](&own, out);
+}
+
+/* With a workspace of exactly the size of the query. One precision at least needs all of
+ * it; a size that is too small is rejected, and never replaced by an allocation. */
 static void check_workspace(size_t c, const call_input *in, const test_allocator *a,
-                            size_t shift, call_output *out) {
-  size_t bytes = 0;
+                            size_t shift, call_output out[2]) {
+  size_t bytes = 0, exact = 0;
   CHECK_STATUS(calls[c].query(in, &bytes), TSANOM_OK);
   unsigned char *block = malloc(bytes + shift);
-  call_output_fill(out);
-  CHECK_STATUS(calls[c].run(in, block + shift, bytes - 1, out), TSANOM_E_WORKSPACE);
-  cr_assert(is_untouched(out), "%s", calls[c].name);
-  CHECK_STATUS(calls[c].run(in, block + shift, bytes, out), TSANOM_OK);
-  cr_assert(a->calls == 0, "%s allocates", calls[c].name);
+  for (int precision = 0; precision < 2 && calls[c].run[precision]; precision++) {
+    call_output_fill(&out[precision]);
+    CHECK_STATUS(run_in(c, precision, in, block + shift, 1, &out[precision]),
+                 TSANOM_E_WORKSPACE);
+    cr_assert(is_untouched(&out[precision]), "%s", calls[c].name);
+    exact += run_in(c, precision, in, block + shift, bytes - 1, &out[precision]) ==
+             TSANOM_E_WORKSPACE;
+    call_output_fill(&out[precision]);
+    CHECK_STATUS(run_in(c, precision, in, block + shift, bytes, &out[precision]),
+                 TSANOM_OK);
+    cr_assert(a->calls == 0, "%s allocates", calls[c].name);
+  }
+  cr_assert(exact >= 1, "%s: the query is larger than necessary", calls[c].name);
   free(block);
 }
 
 /* Without one: every allocation fails in turn. */
-static void check_allocator(size_t c, const call_input *in, test_allocator *a,
-                            const call_output *expected) {
+static void check_allocator(size_t c, int precision, const call_input *in,
+                            test_allocator *a, const call_output *expected) {
   call_output out;
   tsanom_status status = TSANOM_E_MEMORY;
   call_output_fill(&out);
   for (size_t fail_at = 1; status == TSANOM_E_MEMORY; fail_at++) {
     cr_assert(is_untouched(&out), "%s", calls[c].name);
     *a = (test_allocator){.fail_at = fail_at};
-    status = calls[c].run(in, NULL, 0, &out);
+    status = run_in(c, precision, in, NULL, 0, &out);
     cr_assert(a->live == 0, "%s leaks", calls[c].name);
   }
   CHECK_STATUS(status, TSANOM_OK);
-  cr_assert(a->calls == 1, "%s borrows %zu blocks", calls[c].name, a->calls);
+  cr_assert(a->calls == 1, "%s allocates %zu blocks", calls[c].name, a->calls);
   cr_assert(memcmp(&out, expected, sizeof out) == 0, "%s", calls[c].name);
 }
 
-Test(dtw_calls, memory_is_what_was_asked_for_or_one_block) {
+Test(dtw_calls, memory_is_the_workspace_or_one_block) {
   uint64_t seed = 1;
   for (int trial = 0; trial < 24; trial++) {
     call_input in;
     draw(&in, &seed, trial % 2);
-    in.options.path_memory = trial / 2 % 2;
+    in.path_options.path_memory = trial / 2 % 2;
     test_allocator allocator = {0};
     in.exec = test_exec(&allocator);
     in.exec.threads = 1 + trial % 3;
     for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
-      call_output out;
+      call_output out[2];
       allocator = (test_allocator){0};
-      check_workspace(c, &in, &allocator, (size_t)trial % 5, &out);
-      check_allocator(c, &in, &allocator, &out);
+      check_workspace(c, &in, &allocator, (size_t)trial % 5, out);
+      for (int precision = 0; precision < 2 && calls[c].run[precision]; precision++) {
+        check_allocator(c, precision, &in, &allocator, &out[precision]);
+      }
     }
     drop(&in);
+  }
+}
+
+/* The size of the largest case serves all smaller ones, in either order of lengths. */
+Test(dtw_calls, workspaces_are_monotone) {
+  uint64_t seed = 5;
+  for (int trial = 0; trial < 3000; trial++) {
+    tsanom_dtw_options o;
+    tsanom_dtw_options_init(&o, sizeof o);
+    o.window = trial % 2;
+    if (trial % 3) o.radius = random_between(&seed, 0, 300);
+    if (trial % 5 == 0) o.open_end_x = random_between(&seed, 0, 9);
+    if (trial % 5 == 1) o.open_end_y = random_between(&seed, 0, 9);
+    if (trial % 4 == 0) o.cutoff = 10;
+    tsanom_exec exec;
+    tsanom_exec_init(&exec, sizeof exec);
+    exec.threads = 1 + trial % 3;
+    size_t n = random_between(&seed, 1, 2000), m = random_between(&seed, 1, 2000);
+    size_t fewer = random_between(&seed, 1, n), less = random_between(&seed, 1, m);
+    size_t bytes, smaller;
+    CHECK_STATUS(tsanom_dtw_distance_workspace(n, m, &o, &exec, &bytes), TSANOM_OK);
+    CHECK_STATUS(tsanom_dtw_distance_workspace(fewer, less, &o, &exec, &smaller),
+                 TSANOM_OK);
+    cr_assert(smaller <= bytes, "%zu %zu, %zu %zu", n, m, fewer, less);
+    o.path_memory = trial / 2 % 2;
+    CHECK_STATUS(tsanom_dtw_path_workspace(n, m, &o, &exec, &bytes), TSANOM_OK);
+    CHECK_STATUS(tsanom_dtw_path_workspace(fewer, less, &o, &exec, &smaller), TSANOM_OK);
+    cr_assert(smaller <= bytes, "path: %zu %zu, %zu %zu", n, m, fewer, less);
   }
 }
 
@@ -163,14 +233,14 @@ static void check_stops(run_call *run, call_input *in, size_t total) {
   size_t before = 0, partly = 0;
   tsanom_status status = TSANOM_STOPPED;
   call_output_fill(&whole);
-  CHECK_STATUS(run(in, NULL, 0, &whole), TSANOM_OK);
+  CHECK_STATUS(run(in, &whole), TSANOM_OK);
   cr_assert(whole.count == total);
   for (uint64_t at = 1; status == TSANOM_STOPPED; at++) {
     stopper s = {.at = at};
     in->exec.poll = stop_in_time;
     in->exec.poll_user = &s;
     call_output_fill(&out);
-    status = run(in, NULL, 0, &out);
+    status = run(in, &out);
     cr_assert(out.count <= total && s.asked <= at);
     for (size_t k = 0; k < out.count; k++) {
       cr_assert(out.f64[k] == whole.f64[k] && out.f32[k] == whole.f32[k]);
@@ -185,7 +255,7 @@ static void check_stops(run_call *run, call_input *in, size_t total) {
   if (in->exec.threads == 1) cr_assert(partly > 0);
 }
 
-Test(dtw_calls, a_stopped_run_tells_how_far_it_got) {
+Test(dtw_calls, a_stopped_run_counts_its_valid_distances) {
   uint64_t seed = 2;
   for (int trial = 0; trial < 16; trial++) {
     call_input in;
@@ -208,7 +278,7 @@ static int32_t stop_at_once(void *user, uint64_t done, uint64_t total) {
   return done <= total;
 }
 
-Test(dtw_calls, a_path_is_refused_or_stopped_before_it_begins) {
+Test(dtw_calls, a_path_is_rejected_or_stopped_before_it_begins) {
   double x[] = {1, 2, 3}, y[] = {1, NAN, 3}, distance = 7;
   size_t path[10] = {9}, length = 5, bytes = 3;
   tsanom_dtw_options options;
@@ -216,13 +286,12 @@ Test(dtw_calls, a_path_is_refused_or_stopped_before_it_begins) {
   options.cost = 99;
   CHECK_STATUS(tsanom_dtw_path_workspace(3, 3, &options, NULL, &bytes), TSANOM_E_OPTION);
   CHECK_STATUS(tsanom_dtw_path_workspace(0, 3, NULL, NULL, &bytes), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_dtw_path(x, 3, y, 3, NULL, NULL, NULL, 0, path, &length, &distance),
+  CHECK_STATUS(tsanom_dtw_path(x, 3, y, 3, NULL, NULL, path, &length, &distance),
                TSANOM_E_NONFINITE);
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
   exec.poll = stop_at_once;
-  CHECK_STATUS(
-      tsanom_dtw_path(x, 3, x, 3, NULL, &exec, NULL, 0, path, &length, &distance),
-      TSANOM_STOPPED);
+  CHECK_STATUS(tsanom_dtw_path(x, 3, x, 3, NULL, &exec, path, &length, &distance),
+               TSANOM_STOPPED);
   cr_assert(path[0] == 9 && length == 5 && distance == 7 && bytes == 3);
 }

@@ -35,7 +35,7 @@ static tsanom_exec exec_at(int32_t isa, int32_t threads, uint64_t *polls) {
 
 static double distance_of(const tsanom_dtw_options *o, const tsanom_exec *exec) {
   double distance;
-  tsanom_status status = tsanom_dtw_distance(x, N, y, M, o, exec, NULL, 0, &distance);
+  tsanom_status status = tsanom_dtw_distance(x, N, y, M, o, exec, &distance);
   cr_assert(status == (isinf(distance) ? TSANOM_CUTOFF : TSANOM_OK));
   return distance;
 }
@@ -44,8 +44,7 @@ static double path_distance_of(const tsanom_dtw_options *o, const tsanom_exec *e
   static size_t path[2 * (N + M)];
   size_t length;
   double distance;
-  tsanom_status status =
-      tsanom_dtw_path(x, N, y, M, o, exec, NULL, 0, path, &length, &distance);
+  tsanom_status status = tsanom_dtw_path(x, N, y, M, o, exec, path, &length, &distance);
   cr_assert(status == (isinf(distance) ? TSANOM_CUTOFF : TSANOM_OK));
   cr_assert((length == 0) == (status == TSANOM_CUTOFF));
   return distance;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <tsanom/dtw.h>
 
+#include "series.h"
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -22,7 +23,7 @@ static double naive_dtw(const double *x, size_t n, const double *y, size_t m,
       size_t distance = i > j ? i - j : j - i;
       if (distance > radius) continue;
       double difference = x[i - 1] - y[j - 1];
-      double c = cost == TSANOM_DTW_SQUARED ? difference * difference : fabs(difference);
+      double c = cost == TSANOM_COST_SQUARED ? difference * difference : fabs(difference);
       d[i][j] = c + fmin(d[i - 1][j - 1], fmin(d[i - 1][j], d[i][j - 1]));
     }
   }
@@ -55,8 +56,7 @@ Test(dtw, equals_the_definition_at_every_level) {
       tsanom_exec_init(&exec, sizeof exec);
       exec.isa = isa;
       double distance;
-      tsanom_status status =
-          tsanom_dtw_distance(x, n, y, m, &options, &exec, NULL, 0, &distance);
+      tsanom_status status = tsanom_dtw_distance(x, n, y, m, &options, &exec, &distance);
       CHECK_STATUS(status, isinf(expected) ? TSANOM_INFEASIBLE : TSANOM_OK);
       cr_assert(distance == expected, "trial %d isa %d: %.17g, not %.17g", trial, isa,
                 distance, expected);
@@ -64,58 +64,33 @@ Test(dtw, equals_the_definition_at_every_level) {
   }
 }
 
-Test(dtw, a_workspace_of_the_size_asked_for_means_no_allocation) {
-  uint64_t seed = 2;
-  for (int trial = 0; trial < 200; trial++) {
-    double x[LONGEST], y[LONGEST];
-    size_t n = random_between(&seed, 1, LONGEST), m = random_between(&seed, 1, LONGEST);
-    fill(x, n, &seed);
-    fill(y, m, &seed);
-    test_allocator allocator = {0};
-    tsanom_exec exec = test_exec(&allocator);
-    size_t bytes = 0;
-    CHECK_STATUS(tsanom_dtw_workspace(n, m, NULL, &exec, &bytes), TSANOM_OK);
-    unsigned char *block = malloc(bytes + 1);
-    double distance = -1;
-    tsanom_status status =
-        tsanom_dtw_distance(x, n, y, m, NULL, &exec, block + trial % 2, bytes, &distance);
-    CHECK_STATUS(status, TSANOM_OK);
-    cr_assert(allocator.calls == 0);
-    status = tsanom_dtw_distance(x, n, y, m, NULL, &exec, block, bytes - 1, &distance);
-    CHECK_STATUS(status, TSANOM_E_WORKSPACE);
-    free(block);
-  }
-}
-
 Test(dtw, a_failing_allocator_is_reported_and_nothing_leaks) {
   double x[] = {1, 2, 3}, y[] = {1, 3}, distance = -1;
   test_allocator allocator = {.fail_at = 1};
   tsanom_exec exec = test_exec(&allocator);
-  tsanom_status status = tsanom_dtw_distance(x, 3, y, 2, NULL, &exec, NULL, 0, &distance);
+  tsanom_status status = tsanom_dtw_distance(x, 3, y, 2, NULL, &exec, &distance);
   CHECK_STATUS(status, TSANOM_E_MEMORY);
   cr_assert(distance == -1);
   allocator.fail_at = 0;
-  status = tsanom_dtw_distance(x, 3, y, 2, NULL, &exec, NULL, 0, &distance);
+  status = tsanom_dtw_distance(x, 3, y, 2, NULL, &exec, &distance);
   CHECK_STATUS(status, TSANOM_OK);
   cr_assert(allocator.live == 0);
 }
 
-Test(dtw, bad_arguments_are_refused_and_leave_the_output) {
+Test(dtw, bad_arguments_are_rejected_and_the_output_is_not_modified) {
   double x[] = {1, 2}, bad[] = {1, NAN}, distance = -1;
   tsanom_dtw_options options;
   tsanom_dtw_options_init(&options, sizeof options);
-  CHECK_STATUS(tsanom_dtw_distance(NULL, 2, x, 2, NULL, NULL, NULL, 0, &distance),
-               TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_dtw_distance(x, 0, x, 2, NULL, NULL, NULL, 0, &distance),
-               TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_dtw_distance(x, 2, bad, 2, NULL, NULL, NULL, 0, &distance),
+  CHECK_STATUS(tsanom_dtw_distance(NULL, 2, x, 2, NULL, NULL, &distance), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_dtw_distance(x, 0, x, 2, NULL, NULL, &distance), TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_dtw_distance(x, 2, bad, 2, NULL, NULL, &distance),
                TSANOM_E_NONFINITE);
   options.cost = 7;
-  CHECK_STATUS(tsanom_dtw_distance(x, 2, x, 2, &options, NULL, NULL, 0, &distance),
+  CHECK_STATUS(tsanom_dtw_distance(x, 2, x, 2, &options, NULL, &distance),
                TSANOM_E_OPTION);
   cr_assert(distance == -1);
   size_t bytes = 7;
-  CHECK_STATUS(tsanom_dtw_workspace(SIZE_MAX, SIZE_MAX, NULL, NULL, &bytes),
+  CHECK_STATUS(tsanom_dtw_distance_workspace(SIZE_MAX, SIZE_MAX, NULL, NULL, &bytes),
                TSANOM_E_OVERFLOW);
   cr_assert(bytes == 7);
 }
@@ -130,8 +105,7 @@ Test(dtw, the_poll_stops_the_run) {
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
   exec.poll = stop_at_once;
-  CHECK_STATUS(tsanom_dtw_distance(x, 2, x, 2, NULL, &exec, NULL, 0, &distance),
-               TSANOM_STOPPED);
+  CHECK_STATUS(tsanom_dtw_distance(x, 2, x, 2, NULL, &exec, &distance), TSANOM_STOPPED);
   cr_assert(distance == -1);
 }
 
@@ -151,7 +125,7 @@ Test(dtw, the_poll_stops_a_large_pair) {
     tsanom_exec_init(&exec, sizeof exec);
     exec.poll = stop_once_begun;
     exec.poll_user = &polls;
-    CHECK_STATUS(tsanom_dtw_distance(x, n, y, LONG, NULL, &exec, NULL, 0, &distance),
+    CHECK_STATUS(tsanom_dtw_distance(x, n, y, LONG, NULL, &exec, &distance),
                  TSANOM_STOPPED);
     cr_assert(distance == -1 && polls == 2);
   }
@@ -162,24 +136,41 @@ Test(dtw, a_matrix_holds_the_distances_of_its_pairs) {
   double a[] = {1, 2, 4}, b[] = {1, 3, 3, 4}, c[] = {0, 2};
   const double *series[] = {a, b, c};
   size_t lengths[] = {3, 4, 2}, computed = 0, number = 0;
+  tsanom_series set = series_of(series, lengths, 3);
   double condensed[3], cross[9], row[3];
-  CHECK_STATUS(
-      tsanom_dtw_condensed(series, lengths, 3, NULL, NULL, NULL, 0, condensed, &computed),
-      TSANOM_OK);
+  CHECK_STATUS(tsanom_dtw_condensed(&set, NULL, NULL, condensed, &computed), TSANOM_OK);
   cr_assert(computed == 3);
-  CHECK_STATUS(tsanom_dtw_cross(series, lengths, 3, series, lengths, 3, NULL, NULL, NULL,
-                                0, cross, 3, NULL),
-               TSANOM_OK);
+  CHECK_STATUS(tsanom_dtw_cross(&set, &set, NULL, NULL, cross, 3, NULL), TSANOM_OK);
   for (size_t i = 0; i < 3; i++) {
-    CHECK_STATUS(tsanom_dtw_one_to_many(series[i], lengths[i], series, lengths, 3, NULL,
-                                        NULL, NULL, NULL, 0, row, NULL),
-                 TSANOM_OK);
+    CHECK_STATUS(
+        tsanom_dtw_one_to_many(series[i], lengths[i], &set, NULL, NULL, row, NULL),
+        TSANOM_OK);
     for (size_t j = 0; j < 3; j++) {
       double expected = naive_dtw(series[i], lengths[i], series[j], lengths[j], SIZE_MAX,
-                                  TSANOM_DTW_ABSOLUTE);
+                                  TSANOM_COST_ABSOLUTE);
       cr_assert(row[j] == expected && cross[3 * i + j] == expected);
       if (i < j) cr_assert(condensed[number++] == expected);
     }
+  }
+}
+
+/* Windows of one long series are rows that overlap. */
+Test(dtw, a_set_may_be_the_rows_of_a_matrix) {
+  enum { ROWS = 30, LENGTH = 20 };
+  double samples[ROWS + LENGTH], row[ROWS];
+  uint64_t seed = 3;
+  fill(samples, ROWS + LENGTH, &seed);
+  tsanom_series set;
+  tsanom_series_init(&set, sizeof set);
+  set.data = samples;
+  set.count = ROWS;
+  set.length = LENGTH;
+  set.ld = 1;
+  CHECK_STATUS(tsanom_dtw_one_to_many(samples, LENGTH, &set, NULL, NULL, row, NULL),
+               TSANOM_OK);
+  for (size_t k = 0; k < ROWS; k++) {
+    cr_assert(row[k] == naive_dtw(samples, LENGTH, samples + k, LENGTH, SIZE_MAX,
+                                  TSANOM_COST_ABSOLUTE));
   }
 }
 
@@ -188,7 +179,7 @@ Test(dtw, the_path_is_that_of_the_definition) {
   size_t path[12], length = 0;
   double distance = -1;
   const size_t expected[] = {0, 0, 0, 1, 1, 2, 2, 3};
-  CHECK_STATUS(tsanom_dtw_path(x, 3, y, 4, NULL, NULL, NULL, 0, path, &length, &distance),
+  CHECK_STATUS(tsanom_dtw_path(x, 3, y, 4, NULL, NULL, path, &length, &distance),
                TSANOM_OK);
   cr_assert(length == 4 && distance == 0);
   for (int k = 0; k < 8; k++) cr_assert(path[k] == expected[k]);

@@ -38,31 +38,33 @@ static int run_pair(const tsanom_exec *exec, double cutoff) {
   options.cutoff = cutoff;
   double distance;
   tsanom_status status =
-      tsanom_dtw_distance(long_x, LONG, long_y, LONG, &options, exec, NULL, 0, &distance);
+      tsanom_dtw_distance(long_x, LONG, long_y, LONG, &options, exec, &distance);
   return is_good(status, exec) || (cutoff < 1000 && status == TSANOM_CUTOFF);
 }
 
 static int run_many(const tsanom_exec *exec, int one_length) {
   static double condensed[SERIES * SERIES], cross[SERIES * SERIES], row[SERIES];
   static double average[SHORT];
-  const double *series[SERIES];
+  const double *pointers[SERIES];
   size_t lengths[SERIES], computed;
   for (size_t k = 0; k < SERIES; k++) {
-    series[k] = samples[k];
+    pointers[k] = samples[k];
     lengths[k] = one_length ? SHORT : SHORT - k;
   }
-  return is_good(tsanom_dtw_condensed(series, lengths, SERIES, NULL, exec, NULL, 0,
-                                      condensed, &computed),
+  tsanom_series set;
+  tsanom_series_init(&set, sizeof set);
+  set.pointers = pointers;
+  set.lengths = lengths;
+  set.count = SERIES;
+  return is_good(tsanom_dtw_condensed(&set, NULL, exec, condensed, &computed), exec) &&
+         is_good(tsanom_dtw_cross(&set, &set, NULL, exec, cross, SERIES, &computed),
                  exec) &&
-         is_good(tsanom_dtw_cross(series, lengths, SERIES, series, lengths, SERIES, NULL,
-                                  exec, NULL, 0, cross, SERIES, &computed),
+         is_good(tsanom_dtw_one_to_many(samples[0], lengths[0], &set, NULL, exec, row,
+                                        &computed),
                  exec) &&
-         is_good(tsanom_dtw_one_to_many(series[0], lengths[0], series, lengths, SERIES,
-                                        NULL, NULL, exec, NULL, 0, row, &computed),
-                 exec) &&
-         is_good(tsanom_dtw_barycentre(series, lengths, SERIES, SHORT, 1000, 1e-3, NULL,
-                                       exec, NULL, 0, average, NULL),
-                 exec);
+         is_good(
+             tsanom_dtw_barycenter(&set, SHORT, 1000, 1e-3, NULL, exec, average, NULL),
+             exec);
 }
 
 int main(void) {

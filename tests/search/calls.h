@@ -70,8 +70,7 @@ static inline double dtw(const double *x, const double *y, size_t n, size_t radi
   options.radius = radius;
   options.cost = cost;
   double distance = -1;
-  CHECK_STATUS(tsanom_dtw_distance(x, n, y, n, &options, NULL, NULL, 0, &distance),
-               TSANOM_OK);
+  CHECK_STATUS(tsanom_dtw_distance(x, n, y, n, &options, NULL, &distance), TSANOM_OK);
   return distance;
 }
 

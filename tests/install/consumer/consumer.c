@@ -6,7 +6,7 @@
 int main(void) {
   const double x[] = {1, 2, 3}, y[] = {1, 3};
   double distance = -1;
-  tsanom_status status = tsanom_dtw_distance(x, 3, y, 2, NULL, NULL, NULL, 0, &distance);
+  tsanom_status status = tsanom_dtw_distance(x, 3, y, 2, NULL, NULL, &distance);
   printf("libtsanom %s: %s, distance %g\n", tsanom_version(), tsanom_status_text(status),
          distance);
   return status == TSANOM_OK && distance == 1 ? 0 : 1;

@@ -173,10 +173,10 @@ static int compute(const request *r, warping *w, failure *why) {
     w->path = calloc(a->count + b->count, 2 * sizeof *w->path);
     if (!w->path) return fail(why, "out of memory");
     status = tsanom_dtw_path(a->column[0], a->count, b->column[0], b->count, &r->dtw,
-                             &r->shared.exec, NULL, 0, w->path, &w->length, &w->distance);
+                             &r->shared.exec, w->path, &w->length, &w->distance);
   } else {
     status = tsanom_dtw_distance(a->column[0], a->count, b->column[0], b->count, &r->dtw,
-                                 &r->shared.exec, NULL, 0, &w->distance);
+                                 &r->shared.exec, &w->distance);
   }
   return status < 0 ? fail_status(why, "the two series", status) : 0;
 }

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Barycenter of a set by DTW barycenter averaging, DBA (F. Petitjean et al., Pattern
+ * Recognition 44 (2011) 678-693). One iteration:
+ *
+ *   1. Align each series to the average by its warping path (threads share the series).
+ *   2. Sample i of the average becomes the mean (squared cost) or the lower median
+ *      (absolute cost) of all samples that the paths join to it. Either minimizes the sum
+ *      of costs along the paths found, so the sum of distances cannot grow.
+ *
+ * The average is kept without gaps between samples, whatever the stride of the set. */
+#include <math.h>
+#include <string.h>
+
+#include "core/parallel.h"
+#include "core/size.h"
+#include "dtw/dtw_path.h"
+
+/* Samples of one series that are aligned to one sample of the average. */
+typedef struct {
+  size_t first, end;
+} aligned;
+
+/* An average in progress. */
+typedef struct {
+  tsn_dtw_settings settings; /* its stride is that of the average */
+  tsanom_series set;
+  size_t length;
+  int32_t iterations;
+  double tolerance;
+  double *barycenter, *sum; /* the caller's */
+  double *average;          /* [length][dimensions] */
+  double *distances;        /* of each series to the average */
+  aligned *samples;         /* [count][length] */
+  double *values;           /* of one component of one sample, for the median */
+  void *blocks;             /* of each thread */
+  size_t block_bytes;
+  tsn_dtw_path longest; /* path to the longest series, which sizes the blocks */
+  _Atomic int stop;
+  _Atomic int infeasible;
+} averaging;
+
+static size_t multiply(tsn_arena *arena, size_t a, size_t b) {
+  size_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) arena->overflow = true;
+  return product;
+}
+
+static size_t *take_path(tsn_arena *arena, const averaging *a) {
+  size_t pairs = a->length + tsn_series_longest(&a->set); /* each below 2^53 */
+  return tsn_arena_take(arena, 2 * pairs, sizeof(size_t));
+}
+
+static void layout(tsn_arena *arena, void *context) {
+  averaging *a = context;
+  size_t count = a->set.count, longest = tsn_series_longest(&a->set);
+  tsn_arena one = tsn_arena_measure();
+  take_path(&one, a);
+  tsn_dtw_path_layout(&one, &a->longest);
+  a->average = tsn_arena_take(
+      arena, multiply(arena, a->length, a->settings.options.dimensions), sizeof(double));
+  a->distances = tsn_arena_take(arena, count, sizeof(double));
+  a->samples =
+      tsn_arena_take(arena, multiply(arena, count, a->length), sizeof *a->samples);
+  a->values = tsn_arena_take(arena, multiply(arena, count, longest), sizeof(double));
+  a->blocks = tsn_dtw_take_blocks(arena, (size_t)a->settings.exec.threads, &one);
+  a->block_bytes = one.used;
+}
+
+static void align_one(averaging *a, size_t k, int thread) {
+  tsn_dtw_watch watch = {.exec = &a->settings.exec,
+                         .stop = &a->stop,
+                         .polls = thread == 0,
+                         .done = k,
+                         .total = a->set.count};
+  tsn_arena arena = tsn_dtw_block(a->blocks, (size_t)thread, a->block_bytes);
+  size_t length, *pairs = take_path(&arena, a);
+  tsn_dtw_operand x = {a->average, a->length, a->settings.options.stride};
+  tsn_dtw_operand y = tsn_dtw_set_at(&a->set, k);
+  tsn_dtw_path path;
+  tsn_dtw_path_init(&path, &x, &y, &a->settings);
+  tsn_dtw_path_layout(&arena, &path);
+  tsanom_status status =
+      tsn_dtw_path_run(&path, &watch, pairs, &length, &a->distances[k]);
+  if (status == TSANOM_STOPPED) return;
+  if (status != TSANOM_OK) {
+    atomic_store_explicit(&a->infeasible, 1, memory_order_relaxed);
+    return;
+  }
+  aligned *samples = a->samples + k * a->length;
+  for (size_t i = 0; i < a->length; i++) samples[i] = (aligned){0, 0};
+  for (size_t p = 0; p < length; p++) {
+    aligned *s = &samples[pairs[2 * p]];
+    if (s->first == s->end) s->first = pairs[2 * p + 1];
+    s->end = pairs[2 * p + 1] + 1;
+  }
+}
+
+static void align_chunk(void *context, size_t begin, size_t end, int thread) {
+  averaging *a = context;
+  for (size_t k = begin; k < end; k++) {
+    if (atomic_load_explicit(&a->stop, memory_order_relaxed)) return;
+    align_one(a, k, thread);
+  }
+}
+
+/* Align every series to the average; *sum of the distances. */
+static tsanom_status align_all(averaging *a, double *sum) {
+  tsanom_status status =
+      tsn_parallel_for(&a->settings.exec, a->set.count, 1, align_chunk, a, NULL);
+  if (status != TSANOM_OK || atomic_load(&a->stop)) return TSANOM_STOPPED;
+  if (atomic_load(&a->infeasible)) return TSANOM_INFEASIBLE;
+  *sum = 0;
+  for (size_t k = 0; k < a->set.count; k++) *sum += a->distances[k];
+  return TSANOM_OK;
+}
+
+/* The element of rank `rank`, by Hoare's selection. */
+static double select_rank(double *values, size_t count, size_t rank) {
+  size_t low = 0, high = count;
+  while (high - low > 1) {
+    double pivot = values[low + (high - low) / 2];
+    size_t less = low, equal = low, above = high;
+    while (equal < above) {
+      double value = values[equal];
+      if (value < pivot) {
+        values[equal++] = values[less];
+        values[less++] = value;
+      } else if (value > pivot) {
+        values[equal] = values[--above];
+        values[above] = value;
+      } else {
+        equal++;
+      }
+    }
+    if (rank < less) {
+      high = less;
+    } else if (rank < above) {
+      return pivot;
+    } else {
+      low = above;
+    }
+  }
+  return values[low];
+}
+
+/* New value of component d of sample i: the mean or the lower median of the samples
+ * aligned to it; the old value if there is none. */
+static double updated(const averaging *a, size_t i, size_t d) {
+  const tsanom_dtw_options *o = &a->settings.options;
+  size_t count = 0;
+  double sum = 0;
+  for (size_t k = 0; k < a->set.count; k++) {
+    const aligned *s = &a->samples[k * a->length + i];
+    const double *series = tsn_series_at(&a->set, k);
+    for (size_t j = s->first; j < s->end; j++) {
+      double value = series[j * a->set.stride + d];
+      a->values[count++] = value;
+      sum += value;
+    }
+  }
+  if (count == 0) return a->average[i * o->stride + d];
+  return o->cost == TSANOM_COST_SQUARED ? sum / (double)count
+                                        : select_rank(a->values, count, (count - 1) / 2);
+}
+
+/* Iterate; *sum of the distances at the end. */
+static tsanom_status iterate(averaging *a, double *sum) {
+  const tsanom_dtw_options *o = &a->settings.options;
+  tsanom_status status = align_all(a, sum);
+  for (int32_t n = 0; status == TSANOM_OK; n++) {
+    if (n == a->iterations) return TSANOM_PARTIAL;
+    for (size_t i = 0; i < a->length; i++) {
+      for (size_t d = 0; d < o->dimensions; d++) {
+        a->average[i * o->stride + d] = updated(a, i, d);
+      }
+    }
+    double before = *sum;
+    status = align_all(a, sum);
+    if (status == TSANOM_OK && before - *sum <= a->tolerance * before) return TSANOM_OK;
+  }
+  return status;
+}
+
+static tsanom_status run(void *context) {
+  averaging *a = context;
+  size_t d = a->settings.options.dimensions, stride = a->set.stride;
+  double sum;
+  for (size_t i = 0; i < a->length; i++) {
+    memcpy(a->average + i * d, a->barycenter + i * stride, d * sizeof *a->average);
+  }
+  tsanom_status status = iterate(a, &sum);
+  if (status != TSANOM_OK && status != TSANOM_PARTIAL) return status;
+  for (size_t i = 0; i < a->length; i++) {
+    memcpy(a->barycenter + i * stride, a->average + i * d, d * sizeof *a->average);
+  }
+  if (a->sum) *a->sum = sum;
+  return status;
+}
+
+/* Resolve a path to the longest series; the set is read. */
+static tsanom_status prepare(averaging *a, const char *name) {
+  size_t longest = tsn_series_longest(&a->set);
+  tsn_dtw_operand x = {.count = a->length, .stride = 1};
+  tsn_dtw_operand y = {.count = longest, .stride = 1};
+  a->settings.options.dimensions = a->settings.options.stride = a->set.dimensions;
+  bool fits = tsn_dtw_length_fits(longest) && tsn_dtw_length_fits(a->length);
+  tsanom_status status =
+      fits ? tsn_dtw_path_init(&a->longest, &x, &y, &a->settings) : TSANOM_E_OVERFLOW;
+  return status < 0 ? tsn_reject(&a->settings.exec, status, name) : TSANOM_OK;
+}
+
+tsanom_status tsanom_dtw_barycenter_workspace(size_t longest, size_t count, size_t length,
+                                              size_t dimensions,
+                                              const tsanom_dtw_options *options,
+                                              const tsanom_exec *exec, size_t *bytes) {
+  averaging a = {.set = {.count = count, .length = longest, .dimensions = dimensions},
+                 .length = length};
+  tsanom_status status =
+      tsn_dtw_settings_read(&a.settings, options, exec, TSN_DTW_USES_PATH_MEMORY);
+  const tsanom_exec *own = &a.settings.exec;
+  const tsn_dtw_count counts[] = {{longest, 1, "longest"},
+                                  {count, 1, "count"},
+                                  {length, 1, "length"},
+                                  {dimensions, 1, "dimensions"}};
+  if (status < 0 || (status = tsn_dtw_need(&a.settings, bytes, "bytes")) < 0 ||
+      (status = tsn_dtw_check_counts(&a.settings, counts, 4)) < 0 ||
+      (status = prepare(&a, "longest")) < 0) {
+    return status;
+  }
+  status = tsn_layout_bytes(layout, &a, bytes);
+  return status < 0 ? tsn_reject(own, status, "bytes") : TSANOM_OK;
+}
+
+/* Check the arguments; the set becomes that of the average. */
+static tsanom_status read_arguments(averaging *a, const tsanom_series *series,
+                                    const tsanom_dtw_options *options,
+                                    const tsanom_exec *exec) {
+  tsn_dtw_settings *settings = &a->settings;
+  tsanom_status status =
+      tsn_dtw_settings_read(settings, options, exec, TSN_DTW_USES_PATH_MEMORY);
+  if (status < 0 ||
+      (status = tsn_dtw_set_read(&a->set, series, "series", settings)) < 0) {
+    return status;
+  }
+  if (a->iterations < 1)
+    return tsn_reject(&settings->exec, TSANOM_E_OPTION, "iterations");
+  if (!(a->tolerance >= 0)) {
+    return tsn_reject(&settings->exec, TSANOM_E_OPTION, "tolerance");
+  }
+  tsn_dtw_operand start = {a->barycenter, a->length, a->set.stride};
+  if ((status = tsn_dtw_operand_check(&start, "barycenter", "length", settings)) < 0 ||
+      (status = prepare(a, "length")) < 0 ||
+      (status = tsn_dtw_operand_finite(&start, "barycenter", settings)) < 0) {
+    return status;
+  }
+  return tsn_dtw_set_finite(&a->set, "series", settings);
+}
+
+tsanom_status tsanom_dtw_barycenter(const tsanom_series *series, size_t length,
+                                    int32_t iterations, double tolerance,
+                                    const tsanom_dtw_options *options,
+                                    const tsanom_exec *exec, double *barycenter,
+                                    double *sum) {
+  averaging a = {.length = length,
+                 .iterations = iterations,
+                 .tolerance = tolerance,
+                 .barycenter = barycenter,
+                 .sum = sum};
+  tsanom_status status = read_arguments(&a, series, options, exec);
+  return status < 0 ? status : tsn_workspace_run(&a.settings.exec, layout, run, &a);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Medoid of a set: the condensed matrix, and the least sum of a row. */
+#include <math.h>
+
+#include "core/size.h"
+#include "dtw/dtw_pairwise.h"
+
+typedef struct {
+  tsn_dtw_settings settings;
+  tsn_dtw_pairwise pairs;
+  size_t *medoid;
+  double *sum;
+} medoid_call;
+
+static void layout(tsn_arena *arena, void *context) {
+  medoid_call *c = context;
+  size_t count = c->pairs.xs.count;
+  c->pairs.distances = tsn_arena_take(arena, count * (count - 1) / 2, sizeof(double));
+  tsn_dtw_pairwise_layout(arena, &c->pairs);
+}
+
+/* Resolve the pairs, whose sets are set. */
+static tsanom_status prepare(medoid_call *c, const char *name) {
+  c->pairs.settings = &c->settings;
+  c->pairs.ys = c->pairs.xs;
+  c->pairs.condensed = true;
+  tsanom_status status = tsn_dtw_pairwise_init(&c->pairs);
+  return status < 0 ? tsn_reject(&c->settings.exec, status, name) : TSANOM_OK;
+}
+
+static size_t condensed_place(size_t a, size_t b, size_t count) {
+  size_t low = tsn_smaller(a, b), high = tsn_larger(a, b);
+  return low * (2 * count - low - 1) / 2 + high - low - 1;
+}
+
+static tsanom_status least_sum(const medoid_call *c) {
+  size_t count = c->pairs.xs.count, best = 0;
+  double least = INFINITY;
+  for (size_t a = 0; a < count; a++) {
+    double own = 0;
+    for (size_t b = 0; b < count; b++) {
+      if (a != b) own += c->pairs.distances[condensed_place(a, b, count)];
+    }
+    if (own < least) {
+      least = own;
+      best = a;
+    }
+  }
+  if (isinf(least)) return TSANOM_INFEASIBLE;
+  *c->medoid = best;
+  if (c->sum) *c->sum = least;
+  return TSANOM_OK;
+}
+
+static tsanom_status run(void *context) {
+  medoid_call *c = context;
+  tsanom_status status = tsn_dtw_pairwise_run(&c->pairs);
+  return status == TSANOM_OK ? least_sum(c) : status;
+}
+
+tsanom_status tsanom_dtw_medoid_workspace(size_t longest, size_t count, size_t dimensions,
+                                          const tsanom_dtw_options *options,
+                                          const tsanom_exec *exec, size_t *bytes) {
+  medoid_call c = {.pairs = {.xs = {.count = count, .length = longest, .stride = 1}}};
+  tsanom_status status = tsn_dtw_settings_read(&c.settings, options, exec, 0);
+  const tsanom_exec *own = &c.settings.exec;
+  const tsn_dtw_count counts[] = {
+      {longest, 1, "longest"}, {count, 1, "count"}, {dimensions, 1, "dimensions"}};
+  if (status < 0 || (status = tsn_dtw_need(&c.settings, bytes, "bytes")) < 0 ||
+      (status = tsn_dtw_check_counts(&c.settings, counts, 3)) < 0) {
+    return status;
+  }
+  if (!tsn_dtw_length_fits(longest)) return tsn_reject(own, TSANOM_E_OVERFLOW, "longest");
+  c.settings.options.dimensions = dimensions;
+  if ((status = prepare(&c, "count")) < 0) return status;
+  status = tsn_layout_bytes(layout, &c, bytes);
+  return status < 0 ? tsn_reject(own, status, "bytes") : TSANOM_OK;
+}
+
+tsanom_status tsanom_dtw_medoid(const tsanom_series *series,
+                                const tsanom_dtw_options *options,
+                                const tsanom_exec *exec, size_t *medoid, double *sum) {
+  medoid_call c = {.medoid = medoid, .sum = sum};
+  tsanom_status status = tsn_dtw_settings_read(&c.settings, options, exec, 0);
+  if (status < 0 || (status = tsn_dtw_need(&c.settings, medoid, "medoid")) < 0) {
+    return status;
+  }
+  status = tsn_dtw_set_read(&c.pairs.xs, series, "series", &c.settings);
+  if (status < 0) return status;
+  c.settings.options.dimensions = c.pairs.xs.dimensions;
+  if ((status = prepare(&c, "series.count")) < 0 ||
+      (status = tsn_dtw_set_finite(&c.pairs.xs, "series", &c.settings)) < 0) {
+    return status;
+  }
+  return tsn_workspace_run(&c.settings.exec, layout, run, &c);
+}

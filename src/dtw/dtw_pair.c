@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Three sweeps compute the distance of a pair; docs/dtw.md compares them. In order of
+ * preference:
+ *
+ *   full    one thread, and nothing is left out: no window, open end, penalty or
+ *           cut-off. Lanes pass from strip to strip without a pause: at n = 256 0.108
+ *           instead of 0.132 ns a cell, at n = 64 0.204 instead of 0.345 ns.
+ *   band    a closed Sakoe-Chiba band of at most 16 vectors per diagonal (radius <= 127
+ *           in double precision at level v4). Strips of wider bands waste less on the
+ *           triangles at their ends than diagonals do on a shift in every vector.
+ *   strips  everything else, on one thread or as a wavefront of several.
+ *
+ * (dtw_sweep_batch.h is a fourth, for many pairs.) */
+#include "dtw/dtw_pair.h"
+
+#include <math.h>
+
+#include "core/size.h"
+
+/* The options as they read when the two series change places. */
+static void swap_options(tsanom_dtw_options *options) {
+  size_t begin = options->open_begin_x, end = options->open_end_x;
+  options->open_begin_x = options->open_begin_y;
+  options->open_end_x = options->open_end_y;
+  options->open_begin_y = begin;
+  options->open_end_y = end;
+}
+
+/* Bands of radius 7 or less have to wait for each diagonal, whose shift crosses lanes
+ * in long vectors (11 cycles): the short vectors of the level base are faster and hold
+ * them. */
+static const tsn_dtw_kernels *kernels_for_band(const tsn_dtw_problem *problem,
+                                               const tsn_dtw_kernels *kernels) {
+  enum { NARROW = 7 };
+  return problem->radius <= NARROW ? tsn_dtw_kernels_at(TSANOM_ISA_BASE) : kernels;
+}
+
+tsanom_status tsn_dtw_pair_init(tsn_dtw_pair *p, const tsn_dtw_operand *x,
+                                const tsn_dtw_operand *y,
+                                const tsn_dtw_settings *settings, bool keep_order,
+                                int threads) {
+  /* A few long strips are swept faster than many short ones. */
+  bool swap = x->count > y->count && !keep_order;
+  p->x = swap ? *y : *x;
+  p->y = swap ? *x : *y;
+  p->options = settings->options;
+  if (swap) swap_options(&p->options);
+  p->threads = threads;
+  p->kernels = tsn_dtw_kernels_of(settings);
+  tsanom_status status =
+      tsn_dtw_problem_init(&p->problem, p->x.count, p->y.count, &p->options);
+  p->problem.stride_x = p->x.stride;
+  p->problem.stride_y = p->y.stride;
+  p->band_kernels = kernels_for_band(&p->problem, p->kernels);
+  return status;
+}
+
+static void strips_layout(tsn_arena *arena, tsn_dtw_pair *p) {
+  tsn_dtw_strips_buffers *b = &p->strips;
+  const tsanom_dtw_options *o = &p->options;
+  size_t threads = (size_t)p->threads;
+  tsn_arena one = tsn_arena_measure();
+  tsn_dtw_sweeper sweeper;
+  tsn_dtw_strips_layout(arena, &p->problem, o, p->kernels, &b->matrix);
+  b->boundary = tsn_dtw_boundary_layout(arena, p->problem.m, p->kernels);
+  tsn_dtw_sweeper_layout(&one, o, p->kernels, &sweeper);
+  b->sweeper_bytes = one.used;
+  b->sweepers = tsn_dtw_take_blocks(
+      arena, threads > 1 ? threads * TSN_DTW_STRIPS_TOGETHER : 1, &one);
+  bool open_end = o->open_end_x || o->open_end_y;
+  b->last_column = open_end ? tsn_arena_take(arena, p->problem.n, sizeof(real)) : NULL;
+  b->progress =
+      threads > 1 ? tsn_arena_take(arena, b->matrix.count, sizeof *b->progress) : NULL;
+}
+
+static void cover(tsn_arena *arena, const tsn_arena *other) {
+  arena->used = tsn_larger(arena->used, other->used);
+  arena->overflow |= other->overflow;
+}
+
+/* Whether this pair and all shorter ones with the same options never use strips. */
+static bool never_strips(const tsn_dtw_pair *p) {
+  const tsanom_dtw_options *o = &p->options;
+  bool closed = !o->open_begin_x && !o->open_begin_y && !o->open_end_x && !o->open_end_y;
+  return closed && !o->tails && o->window == TSANOM_DTW_SAKOE_CHIBA &&
+         tsn_dtw_band_suits(&p->problem, o, p->band_kernels);
+}
+
+/* The sweep is chosen by the lengths, too: a shorter pair may have a narrower band, or
+ * no open ends. So the memory has to hold each kind that the options allow. */
+void tsn_dtw_pair_layout(tsn_arena *arena, void *pair) {
+  tsn_dtw_pair *p = pair;
+  tsn_arena full = *arena, band = *arena;
+  if (!never_strips(p)) strips_layout(arena, p);
+  if (tsn_dtw_full_allows(&p->problem, &p->options, p->kernels)) {
+    tsn_dtw_full_layout(&full, &p->problem, p->kernels, &p->full);
+    cover(arena, &full);
+  }
+  if (tsn_dtw_band_allows(&p->options)) {
+    tsn_dtw_band_layout(&band, &p->problem, p->band_kernels, &p->band);
+    cover(arena, &band);
+  }
+}
+
+/* The least of the cells in which a path may end. */
+static real best_end(const tsn_dtw_problem *p, const real *boundary,
+                     const real *last_column) {
+  size_t first, last, open = p->m - 1 - p->open_end_y;
+  real best = INFINITY;
+  tsn_dtw_window_row(p, p->n - 1, &first, &last);
+  for (size_t j = tsn_larger(first, open); j <= last; j++) {
+    if (boundary[j] < best) best = boundary[j];
+  }
+  for (size_t k = 0; k < p->open_end_x; k++) {
+    if (last_column[k] < best) best = last_column[k];
+  }
+  return best;
+}
+
+/* Number of threads worth using. A wavefront is faster than one thread from about
+ * 16 000 steps of a strip per thread on, and needs two strips for each. */
+static int threads_of(const tsn_dtw_pair *p) {
+  enum { STEPS_PER_THREAD = 1 << 14 };
+  const tsn_dtw_problem *q = &p->problem;
+  size_t rows = p->kernels->depth * p->kernels->lanes;
+  size_t strips = q->n / rows + (q->n % rows != 0);
+  size_t width = q->radius < q->m / 2 ? 2 * q->radius : q->m;
+  size_t most = width / STEPS_PER_THREAD * strips +
+                strips * (width % STEPS_PER_THREAD) / STEPS_PER_THREAD;
+  most = tsn_smaller(most, strips / 2);
+  return most < 2 ? 1 : (int)tsn_smaller(most, (size_t)p->threads);
+}
+
+static int sweep_strips(tsn_dtw_pair *p, const double *tail, const tsn_dtw_watch *watch,
+                        real *distance) {
+  tsn_dtw_strips_buffers *b = &p->strips;
+  real *boundary = tsn_dtw_boundary(b->boundary, p->kernels);
+  real *last_column = p->problem.open_end_x ? b->last_column : NULL;
+  tsn_dtw_strips_fill(&b->matrix, p->x.samples, p->y.samples);
+  tsn_dtw_top_edge(&b->matrix, boundary);
+  int threads = threads_of(p);
+  tsn_dtw_wavefront wavefront = {
+      .matrix = &b->matrix,
+      .area = {.first = 0, .end = p->problem.m, .boundary = boundary},
+      .end_strip = b->matrix.count,
+      .sweepers = b->sweepers,
+      .sweeper_bytes = b->sweeper_bytes,
+      .progress = threads > 1 ? b->progress : NULL,
+      .last_column = last_column,
+      .cutoff = p->options.cutoff,
+      .tail = tail};
+  int outcome = tsn_dtw_wavefront_run(&wavefront, threads, watch);
+  if (outcome == TSN_DTW_SWEPT) *distance = best_end(&p->problem, boundary, last_column);
+  return outcome;
+}
+
+tsanom_status tsn_dtw_pair_run(tsn_dtw_pair *p, const double *tail,
+                               const tsn_dtw_watch *watch, real *distance) {
+  const tsn_dtw_problem *q = &p->problem;
+  const tsanom_dtw_options *o = &p->options;
+  real best = INFINITY;
+  int outcome;
+  if (!tsn_dtw_path_exists(q)) {
+    *distance = INFINITY;
+    return TSANOM_INFEASIBLE;
+  }
+  if (tsn_dtw_full_suits(q, o, p->kernels) && threads_of(p) == 1) {
+    outcome = tsn_dtw_full_run(q, o, p->kernels, p->x.samples, p->y.samples, &p->full,
+                               watch, &best);
+  } else if (!tail && tsn_dtw_band_suits(q, o, p->band_kernels)) {
+    outcome = tsn_dtw_band_run(q, o, p->band_kernels, p->x.samples, p->y.samples,
+                               &p->band, watch, &best);
+  } else {
+    outcome = sweep_strips(p, tail, watch, &best);
+  }
+  if (outcome == TSN_DTW_STOPPED) return TSANOM_STOPPED;
+  bool above = outcome == TSN_DTW_ABANDONED || (double)best > o->cutoff;
+  *distance = above ? (real)INFINITY : best;
+  return above ? TSANOM_CUTOFF : TSANOM_OK;
+}

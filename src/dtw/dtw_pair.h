@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The distance of one pair by whichever sweep is fastest. */
+#ifndef TSN_DTW_PAIR_H
+#define TSN_DTW_PAIR_H
+
+#include "dtw/dtw_operand.h"
+#include "dtw/dtw_sweep_band.h"
+#include "dtw/dtw_sweep_full.h"
+#include "dtw/dtw_wavefront.h"
+
+/* Buffers of a sweep by strips. */
+typedef struct {
+  tsn_dtw_strips matrix;
+  void *sweepers; /* blocks of one sweeper each */
+  size_t sweeper_bytes;
+  real *boundary;    /* see tsn_dtw_boundary() */
+  real *last_column; /* NULL: neither series has an open end */
+  _Atomic size_t *progress;
+} tsn_dtw_strips_buffers;
+
+/* One pair, resolved, and its buffers. The buffers of the three sweeps share the same
+ * memory. */
+typedef struct {
+  tsn_dtw_operand x, y;       /* rows and columns */
+  tsanom_dtw_options options; /* as they read for x and y */
+  const tsn_dtw_kernels *kernels, *band_kernels;
+  tsn_dtw_problem problem;
+  int threads;
+  tsn_dtw_strips_buffers strips;
+  tsn_dtw_full full;
+  tsn_dtw_band_buffers band;
+} tsn_dtw_pair;
+
+/* Resolve a pair of checked operands. `keep_order`: x stays the rows, which tails refer
+ * to; else the shorter series becomes the rows. TSANOM_OK or TSANOM_E_OVERFLOW. */
+tsanom_status tsn_dtw_pair_init(tsn_dtw_pair *pair, const tsn_dtw_operand *x,
+                                const tsn_dtw_operand *y,
+                                const tsn_dtw_settings *settings, bool keep_order,
+                                int threads);
+
+/* A tsn_layout of a tsn_dtw_pair. What a pair needs, every pair of no longer series
+ * with the same settings can do with. */
+void tsn_dtw_pair_layout(tsn_arena *arena, void *pair);
+
+/* Compute the pair, which is laid out. `tail`: see tsanom_dtw_options.tails; NULL if
+ * there is none. TSANOM_OK, _INFEASIBLE, _CUTOFF, or _STOPPED. */
+tsanom_status tsn_dtw_pair_run(tsn_dtw_pair *pair, const double *tail,
+                               const tsn_dtw_watch *watch, real *distance);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The caller's options and exec, checked; the same in both precisions. */
+#ifndef TSN_DTW_SETTINGS_H
+#define TSN_DTW_SETTINGS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <tsanom/dtw.h>
+
+#include "core/arena.h"
+#include "core/exec.h"
+#include "core/fault.h"
+
+typedef struct {
+  tsanom_dtw_options options; /* stride is filled in */
+  tsanom_exec exec;
+} tsn_dtw_settings;
+
+/* Options that not every function uses; the others reject a value that is not the
+ * default. */
+enum {
+  TSN_DTW_USES_TAILS = 1,
+  TSN_DTW_USES_PATH_MEMORY = 2,
+  TSN_DTW_USES_SHAPE = 4 /* dimensions and stride; sets of series have their own */
+};
+
+/* Read both, exec first since it receives the fault. `uses`: TSN_DTW_USES_*. */
+tsanom_status tsn_dtw_settings_read(tsn_dtw_settings *own,
+                                    const tsanom_dtw_options *options,
+                                    const tsanom_exec *exec, int uses);
+
+/* TSANOM_E_NULL unless the pointer named `name` is set. */
+static inline tsanom_status tsn_dtw_need(const tsn_dtw_settings *settings,
+                                         const void *pointer, const char *name) {
+  return pointer ? TSANOM_OK : tsn_reject(&settings->exec, TSANOM_E_NULL, name);
+}
+
+/* An argument and the least value that it may have. */
+typedef struct {
+  size_t value, least;
+  const char *name;
+} tsn_dtw_count;
+
+/* TSANOM_E_COUNT for the first that is too small. */
+tsanom_status tsn_dtw_check_counts(const tsn_dtw_settings *settings,
+                                   const tsn_dtw_count *counts, size_t number);
+
+/* Take `count` blocks of what `one` measured; block k begins k*one->used bytes after
+ * the first. */
+static inline void *tsn_dtw_take_blocks(tsn_arena *arena, size_t count,
+                                        const tsn_arena *one) {
+  arena->overflow |= one->overflow;
+  return tsn_arena_take(arena, count, one->used);
+}
+
+static inline tsn_arena tsn_dtw_block(void *blocks, size_t k, size_t bytes) {
+  return (tsn_arena){.base = (unsigned char *)blocks + k * bytes};
+}
+
+/* Cancellation state shared by the threads of one call. */
+typedef struct {
+  const tsanom_exec *exec;
+  _Atomic int *stop;
+  bool polls;           /* this is the calling thread */
+  uint64_t done, total; /* arguments of the poll */
+} tsn_dtw_watch;
+
+/* Ask the poll, if this is the calling thread; whether to stop. */
+static inline bool tsn_dtw_watch_stop(const tsn_dtw_watch *watch) {
+  if (watch->polls && !atomic_load_explicit(watch->stop, memory_order_relaxed) &&
+      tsn_exec_stop(watch->exec, watch->done, watch->total)) {
+    atomic_store_explicit(watch->stop, 1, memory_order_relaxed);
+  }
+  return atomic_load_explicit(watch->stop, memory_order_relaxed) != 0;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Distance of one pair in a narrow Sakoe-Chiba band, diagonal by diagonal. Cells of one
+ * diagonal i+j do not depend on each other, so the band's diagonals are the vectors:
+ *
+ *      j ->                       lane of the even diagonals: k, i-j = 2k - radius
+ *   i  o e . . .                  of the odd ones:            k, i-j = 2k + 1 - radius
+ *   |  e o e . .
+ *   v  . e o e .                  D(even) needs the odd one before and itself,
+ *      . . e o e                  D(odd) the even one before and itself
+ *
+ * Two diagonals are the whole state; no row begins or ends. Each cell costs a shift more
+ * than in strips, which in turn compute the triangles at the ends of each strip. */
+#ifndef TSN_DTW_SWEEP_BAND_H
+#define TSN_DTW_SWEEP_BAND_H
+
+#include "dtw/dtw_wavefront.h"
+
+typedef struct {
+  tsn_dtw_band band;
+  real *x, *y; /* of the paddings' first elements */
+  real *walls;
+} tsn_dtw_band_buffers;
+
+/* Whether the options allow this sweep, given a closed band that is narrow enough. */
+bool tsn_dtw_band_allows(const tsanom_dtw_options *options);
+
+/* Whether this sweep computes the problem, and faster than strips do. */
+bool tsn_dtw_band_suits(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
+                        const tsn_dtw_kernels *kernels);
+
+void tsn_dtw_band_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
+                         const tsn_dtw_kernels *k, tsn_dtw_band_buffers *b);
+
+/* The distance, INFINITY if it lies above the cut-off; or TSN_DTW_STOPPED, or
+ * TSN_DTW_ABANDONED. */
+int tsn_dtw_band_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
+                     const tsn_dtw_kernels *k, const real *x, const real *y,
+                     tsn_dtw_band_buffers *b, const tsn_dtw_watch *watch, real *distance);
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dtw/dtw_traceback.h"
+
+#include <math.h>
+
+#include "core/size.h"
+
+typedef tsn_dtw_traceback traceback;
+typedef tsn_dtw_level level;
+typedef tsn_dtw_strips matrix;
+
+/* Each level divides a tile of the level above into 16 x 16 tiles, of which a path
+ * crosses about 2/16; no tile is narrower than a few turns of the lanes. */
+enum { COARSER = 16, FINEST_COLUMNS = 96 };
+
+static size_t divide_up(size_t a, size_t b) {
+  return a / b + (a % b != 0);
+}
+
+/* The window seen from the other series. */
+static tsn_dtw_problem transposed(const tsn_dtw_problem *p) {
+  tsn_dtw_problem t = *p;
+  t.n = p->m;
+  t.m = p->n;
+  return t;
+}
+
+/* An upper bound of the columns that the window admits in a row. In a slope window it
+ * does not use the ratio of the lengths, so that it is monotone in both: the memory for
+ * the longest of several series serves all of them. */
+static size_t widest_row(const tsn_dtw_problem *p) {
+  return tsn_smaller(p->m, 2 * p->radius + 3);
+}
+
+static size_t lines_between(size_t count, size_t every) {
+  return count == 0 ? 0 : (count - 1) / every;
+}
+
+/* Lines of the area that a level has swept. */
+static size_t row_lines(const level *l) {
+  return lines_between(l->area.end_strip - l->area.first_strip, l->strips);
+}
+
+static size_t column_lines(const level *l) {
+  return lines_between(l->area.end - l->area.first, l->columns);
+}
+
+/* Memory for the lines of every area of up to `strips` and `columns`. */
+static void level_layout(tsn_arena *arena, const traceback *tb, size_t strips,
+                         size_t columns, level *l) {
+  const tsn_dtw_problem *p = &tb->matrix.problem;
+  tsn_dtw_problem t = transposed(p);
+  size_t rows = 0, kept = 0;
+  l->strips = divide_up(strips, COARSER);
+  l->columns = tsn_larger(FINEST_COLUMNS, divide_up(columns, COARSER));
+  l->columns =
+      divide_up(l->columns, tb->matrix.kernels->delay) * tb->matrix.kernels->delay;
+  l->row_stride = tsn_smaller(widest_row(p), columns) + 1;
+  l->column_stride =
+      tsn_smaller(widest_row(&t) + 2 * tb->matrix.rows, strips * tb->matrix.rows);
+  size_t row_lines = tsn_smaller(lines_between(strips, 1), COARSER - 1);
+  size_t column_lines = tsn_smaller(lines_between(columns, FINEST_COLUMNS), COARSER - 1);
+  if (__builtin_mul_overflow(row_lines, l->row_stride, &rows) ||
+      __builtin_mul_overflow(column_lines, l->column_stride, &kept)) {
+    arena->overflow = true;
+  }
+  l->rows = tsn_arena_take(arena, rows, sizeof(real));
+  l->columns_kept = tsn_arena_take(arena, kept, sizeof(real));
+}
+
+/* Bytes of the choices in an area, at most. The windows of the rows of a strip are
+ * as wide as one of them and what they move by, which in all is the area. */
+static bool choices_fit(const traceback *tb, size_t strips, size_t columns,
+                        size_t *bytes) {
+  const tsn_dtw_kernels *k = tb->matrix.kernels;
+  size_t skew = k->delay * (k->lanes + 1), all, in_band;
+  size_t widest = tsn_smaller(widest_row(&tb->matrix.problem), columns);
+  bool fits = !__builtin_mul_overflow(strips, columns + skew, &all) &&
+              !__builtin_mul_overflow(strips, widest + skew, &in_band) &&
+              !__builtin_add_overflow(in_band, columns, &in_band);
+  return fits && !__builtin_mul_overflow(tsn_smaller(all, in_band),
+                                         k->depth * k->choice_bytes, bytes);
+}
+
+/* Bytes that choices may take in linear memory: about half of what the lines do. */
+static size_t linear_capacity(const tsn_dtw_problem *p) {
+  enum { LEAST = 1 << 14, PER_SAMPLE = 64 };
+  return LEAST + (p->n + p->m) * PER_SAMPLE;
+}
+
+/* Levels are used until the choices of a tile fit; longer series have more levels. */
+static void levels_layout(tsn_arena *arena, traceback *tb, size_t capacity) {
+  size_t strips = tb->matrix.count, columns = tb->matrix.problem.m, bytes;
+  bool traced = false;
+  for (int at = 0; at < TSN_DTW_LEVELS; at++) {
+    traced = traced || (choices_fit(tb, strips, columns, &bytes) && bytes <= capacity);
+    if (!traced) tb->levels = at + 1;
+    level *l = &tb->level[at];
+    level_layout(arena, tb, strips, columns, l);
+    if (strips == l->strips && columns <= l->columns) break;
+    strips = l->strips;
+    columns = l->columns;
+  }
+}
+
+void tsn_dtw_traceback_fill(traceback *tb, const real *x, const real *y) {
+  tb->boundary = tsn_dtw_boundary(tb->boundary_block, tb->matrix.kernels);
+  tsn_dtw_strips_fill(&tb->matrix, x, y);
+}
+
+void tsn_dtw_traceback_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
+                              const tsanom_dtw_options *options, const tsn_dtw_kernels *k,
+                              traceback *tb) {
+  *tb = (traceback){.levels = 0};
+  tsn_dtw_strips_layout(arena, problem, options, k, &tb->matrix);
+  tsn_dtw_sweeper_layout(arena, options, k, &tb->sweeper);
+  tb->boundary_block = tsn_dtw_boundary_layout(arena, problem->m, k);
+  tb->last_column =
+      problem->open_end_x ? tsn_arena_take(arena, problem->n, sizeof(real)) : NULL;
+  size_t bytes;
+  bool linear = options->path_memory == TSANOM_DTW_PATH_LINEAR;
+  if (!choices_fit(tb, tb->matrix.count, problem->m, &bytes)) bytes = SIZE_MAX;
+  if (linear) {
+    size_t capacity = linear_capacity(problem);
+    levels_layout(arena, tb, capacity);
+    bytes = tsn_smaller(bytes, capacity);
+  }
+  tb->traced_strips = tsn_arena_take(arena, tb->matrix.count, sizeof *tb->traced_strips);
+  tb->choices = tsn_arena_take(arena, bytes, 1);
+}
+
+/* First row that the window admits in column j, down to a whole strip. */
+static size_t first_row_kept(const traceback *tb, const level *l, size_t j) {
+  tsn_dtw_problem t = transposed(&tb->matrix.problem);
+  size_t first, last, rows = tb->matrix.rows;
+  tsn_dtw_window_row(&t, j, &first, &last);
+  size_t strip =
+      (tsn_smaller(first, tb->matrix.problem.n - 1) + tb->matrix.padding) / rows;
+  return tsn_larger(strip, l->area.first_strip) * rows;
+}
+
+/* Where D(i, last column of tile column c) is kept; NULL: outside of the window. */
+static real *column_place(const traceback *tb, const level *l, size_t c, size_t i) {
+  size_t j = l->area.first + (c + 1) * l->columns - 1;
+  size_t row = i + tb->matrix.padding, first = first_row_kept(tb, l, j);
+  if (row < first || row - first >= l->column_stride) return NULL;
+  return l->columns_kept + c * l->column_stride + (row - first);
+}
+
+/* Row line number r, and the column of its first element, -1 at the left edge. */
+static real *row_line(const traceback *tb, const level *l, size_t r,
+                      ptrdiff_t *first_column) {
+  size_t strip = l->area.first_strip + (r + 1) * l->strips, first, last;
+  size_t i = strip * tb->matrix.rows - tb->matrix.padding - 1;
+  tsn_dtw_window_row(&tb->matrix.problem, i, &first, &last);
+  *first_column = (ptrdiff_t)tsn_larger(first, l->area.first) - 1;
+  return l->rows + r * l->row_stride;
+}
+
+static real edge(const traceback *tb, ptrdiff_t i, ptrdiff_t j) {
+  const tsn_dtw_problem *p = &tb->matrix.problem;
+  if (i < 0 && j < 0) return 0;
+  bool open = i < 0 ? (size_t)j < p->open_begin_y : (size_t)i < p->open_begin_x;
+  return open ? 0 : (real)INFINITY;
+}
+
+static bool in_window(const traceback *tb, ptrdiff_t i, ptrdiff_t j) {
+  size_t first, last;
+  tsn_dtw_window_row(&tb->matrix.problem, (size_t)i, &first, &last);
+  return (size_t)j >= first && (size_t)j <= last;
+}
+
+/* D(i,j) on or above and left of the area of level `at`, as its lines, those of the
+ * levels above, or the edge of the matrix have it; i or j may be -1. */
+static real on_line(const traceback *tb, int at, ptrdiff_t i, ptrdiff_t j) {
+  if (i < 0 || j < 0) return edge(tb, i, j);
+  if (!in_window(tb, i, j)) return INFINITY;
+  for (int n = at; n >= 0; n--) {
+    const level *l = &tb->level[n];
+    size_t row = (size_t)i + 1 + tb->matrix.padding;
+    size_t first_row = l->area.first_strip * tb->matrix.rows;
+    size_t below = row - first_row, right = (size_t)j + 1 - l->area.first;
+    bool inside = row > first_row && (size_t)j >= l->area.first;
+    if (!inside) continue;
+    size_t r = below / (l->strips * tb->matrix.rows) - 1, c = right / l->columns - 1;
+    if (below % (l->strips * tb->matrix.rows) == 0 && r < row_lines(l)) {
+      ptrdiff_t first_column;
+      const real *line = row_line(tb, l, r, &first_column);
+      return line[j - first_column];
+    }
+    if (right % l->columns == 0 && c < column_lines(l)) {
+      return *column_place(tb, l, c, (size_t)i);
+    }
+  }
+  return INFINITY;
+}
+
+/* The boundary above an area, from the lines of the levels above `at`. */
+static void fill_boundary(const traceback *tb, int at, const tsn_dtw_tile *area) {
+  ptrdiff_t i = (ptrdiff_t)(area->first_strip * tb->matrix.rows) -
+                (ptrdiff_t)tb->matrix.padding - 1;
+  size_t margin = (tb->matrix.kernels->delay + 1) * tb->matrix.kernels->lanes;
+  size_t width = area->end - area->first;
+  for (ptrdiff_t j = -1; j < (ptrdiff_t)width; j++) {
+    ptrdiff_t column = j + (ptrdiff_t)area->first;
+    tb->boundary[j] = i < 0 ? edge(tb, -1, column) : on_line(tb, at, i, column);
+  }
+  for (size_t j = 0; j < margin; j++) tb->boundary[width + j] = INFINITY;
+}
+
+/* The rectangle of an area, with the line left of it. */
+static tsn_dtw_rectangle rectangle_of(const traceback *tb, int at,
+                                      const tsn_dtw_tile *area) {
+  tsn_dtw_rectangle r = {
+      .first = area->first, .end = area->end, .boundary = tb->boundary};
+  for (int n = at; n >= 0 && area->first > 0; n--) {
+    const level *l = &tb->level[n];
+    size_t offset = area->first - l->area.first;
+    if (offset == 0 || offset % l->columns != 0) continue;
+    size_t c = offset / l->columns - 1;
+    r.left = l->columns_kept + c * l->column_stride;
+    r.left_row =
+        (ptrdiff_t)first_row_kept(tb, l, area->first - 1) - (ptrdiff_t)tb->matrix.padding;
+    break;
+  }
+  return r;
+}
+
+/* Keep the cells of block b of strip t in the last column of tile column c. */
+static void keep_block(const traceback *tb, const level *l, size_t t, size_t c,
+                       size_t b) {
+  size_t depth = tb->matrix.kernels->depth, lanes = tb->matrix.kernels->lanes;
+  size_t first = first_row_kept(tb, l, l->area.first + (c + 1) * l->columns - 1);
+  real *line = l->columns_kept + c * l->column_stride;
+  for (size_t u = 0; u < depth; u++) {
+    size_t row = t * tb->matrix.rows + b * depth + u;
+    if (row < tb->matrix.padding || row < first || row - first >= l->column_stride)
+      continue;
+    line[row - first] = tb->sweeper.state[u * lanes + lanes - 1 - b];
+  }
+}
+
+static void run_to(traceback *tb, size_t *step, size_t to) {
+  tsn_dtw_sweeper *s = &tb->sweeper;
+  to = tsn_smaller(tsn_larger(to, *step), s->end);
+  if (*step < to) tsn_dtw_sweep_run(&tb->matrix, s, *step, to);
+  *step = to;
+}
+
+/* Sweep until the last block has left the column, and keep what each leaves there. */
+static void cross_line(traceback *tb, const level *l, size_t t, size_t c, size_t *step) {
+  const tsn_dtw_kernels *k = tb->matrix.kernels;
+  for (size_t b = 0; b < k->lanes; b++) {
+    run_to(tb, step, (c + 1) * l->columns + k->delay * b);
+    keep_block(tb, l, t, c, b);
+  }
+}
+
+static void sweep_strip(traceback *tb, const level *l, size_t t) {
+  tsn_dtw_sweeper *s = &tb->sweeper;
+  size_t step = s->begin, skew = tb->matrix.kernels->delay * tb->matrix.kernels->lanes;
+  /* Lines that the strip's window is not at hold infinity or nothing. */
+  size_t lines = column_lines(l), before = s->begin / l->columns;
+  for (size_t c = before > 0 ? before - 1 : 0; c < lines; c++) {
+    if ((c + 1) * l->columns >= s->end + skew) break;
+    cross_line(tb, l, t, c, &step);
+  }
+  run_to(tb, &step, s->end);
+}
+
+/* Strips of a tile are traced in order. */
+static void trace_strip(traceback *tb, size_t t) {
+  tsn_dtw_sweeper *s = &tb->sweeper;
+  tsn_dtw_traced_strip *strip = &tb->traced_strips[t - tb->traced.first_strip];
+  if (t == tb->traced.first_strip) strip->choices = tb->choices;
+  strip->begin = s->begin;
+  tsn_dtw_sweep_trace(s, strip->choices);
+  size_t step = s->begin;
+  run_to(tb, &step, s->end);
+  if (t + 1 < tb->traced.end_strip) {
+    const tsn_dtw_kernels *k = tb->matrix.kernels;
+    strip[1].choices = strip->choices + (step - s->begin) * k->depth * k->choice_bytes;
+  }
+}
+
+static void keep_row(const traceback *tb, const level *l, size_t t) {
+  size_t done = t + 1 - l->area.first_strip;
+  if (done % l->strips != 0 || t + 1 == l->area.end_strip) return;
+  ptrdiff_t first_column, offset;
+  real *line = row_line(tb, l, done / l->strips - 1, &first_column);
+  offset = first_column - (ptrdiff_t)l->area.first;
+  size_t width = l->area.end - l->area.first;
+  for (size_t k = 0; k < l->row_stride && offset + (ptrdiff_t)k < (ptrdiff_t)width; k++) {
+    line[k] = tb->boundary[offset + (ptrdiff_t)k];
+  }
+}
+
+static void keep_last_column(const traceback *tb, size_t t) {
+  for (size_t r = 0; r < tb->matrix.rows; r++) {
+    size_t row = t * tb->matrix.rows + r;
+    if (row < tb->matrix.padding) continue;
+    size_t i = row - tb->matrix.padding;
+    tb->last_column[i] = in_window(tb, (ptrdiff_t)i, (ptrdiff_t)tb->matrix.problem.m - 1)
+                             ? tsn_dtw_row_state(&tb->matrix, &tb->sweeper, r)
+                             : (real)INFINITY;
+  }
+}
+
+/* Whether every path through the last row of strip t lies above the cut-off. */
+static bool all_above(const traceback *tb, size_t t) {
+  double cutoff = tb->matrix.options->cutoff;
+  size_t m = tb->matrix.problem.m;
+  return isfinite(cutoff) && tsn_dtw_all_cross(&tb->matrix, t) &&
+         tsn_dtw_first_live(&tb->matrix, tb->boundary, t, 0, m, cutoff, NULL) == m;
+}
+
+int tsn_dtw_traceback_sweep(traceback *tb, int at, const tsn_dtw_tile *area,
+                            const tsn_dtw_watch *watch) {
+  enum { CELLS_PER_POLL = 1 << 20 };
+  level *l = at < tb->levels ? &tb->level[at] : NULL; /* none: traced */
+  tsn_dtw_sweeper *s = &tb->sweeper;
+  size_t cells = 0;
+  fill_boundary(tb, at - 1, area);
+  tsn_dtw_rectangle rectangle = rectangle_of(tb, at - 1, area);
+  *(l ? &l->area : &tb->traced) = *area;
+  for (size_t t = area->first_strip; t < area->end_strip; t++) {
+    tsn_dtw_sweep_prepare(&tb->matrix, &rectangle, t, s);
+    tsn_dtw_sweep_start(&tb->matrix, s);
+    if (l) {
+      sweep_strip(tb, l, t);
+    } else {
+      trace_strip(tb, t);
+    }
+    tsn_dtw_sweep_finish(&tb->matrix, &rectangle, t);
+    if (l) keep_row(tb, l, t);
+    if (at == 0 && tb->last_column) keep_last_column(tb, t);
+    if (at == 0 && all_above(tb, t)) return TSN_DTW_ABANDONED;
+    cells += (s->end - s->begin) * tb->matrix.rows;
+    if (cells > CELLS_PER_POLL) {
+      cells = 0;
+      if (tsn_dtw_watch_stop(watch)) return TSN_DTW_STOPPED;
+    }
+  }
+  return TSN_DTW_SWEPT;
+}
+
+tsn_dtw_traced_block tsn_dtw_traceback_block(const traceback *tb, size_t i) {
+  const tsn_dtw_kernels *k = tb->matrix.kernels;
+  size_t row = i + tb->matrix.padding, r = row % tb->matrix.rows, block = r / k->depth;
+  const tsn_dtw_traced_strip *s =
+      &tb->traced_strips[row / tb->matrix.rows - tb->traced.first_strip];
+  return (tsn_dtw_traced_block){
+      .choices = s->choices,
+      .u = r % k->depth,
+      .lane = k->lanes - 1 - block,
+      .begin = s->begin,
+      .skew = k->delay * block,
+  };
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory of a forward sweep from which a path is traced back: the choice of each cell (2
+ * bits: which predecessor was the best), or, where that takes too much memory, rows and
+ * columns of D at some distance from each other, so that any tile between them can be
+ * computed again with its choices (A. Driga et al., "FastLSA", Algorithmica 45 (2006)
+ * 337-375). Grids nest: a tile of one level is the area of the next.
+ *
+ *   +---+---+---+---+     kept rows and columns of level 0; the path * crosses few
+ *   | * |   |   |   |     tiles, and only these are computed again, in a grid of
+ *   +--*+---+---+---+     level 1 or traced
+ *   |   *  **   |   |
+ *   +---+**-+*--+---+
+ *   |   |   | **|** |
+ *   +---+---+---+--**
+ */
+#ifndef TSN_DTW_TRACEBACK_H
+#define TSN_DTW_TRACEBACK_H
+
+#include "dtw/dtw_wavefront.h"
+
+/* A rectangle: whole strips first_strip ... end_strip-1, columns first ... end-1. */
+typedef struct {
+  size_t first_strip, end_strip;
+  size_t first, end;
+} tsn_dtw_tile;
+
+/* One level. Lines hold what the window admits and infinity around it. */
+typedef struct {
+  size_t strips, columns; /* of a tile */
+  tsn_dtw_tile area;
+  real *rows; /* row lines, the last row of every `strips` strips */
+  real *columns_kept;
+  size_t row_stride, column_stride; /* elements from line to line */
+} tsn_dtw_level;
+
+/* The choices of a strip in the traced tile. */
+typedef struct {
+  size_t begin; /* step */
+  unsigned char *choices;
+} tsn_dtw_traced_strip;
+
+enum { TSN_DTW_LEVELS = 20 };
+
+typedef struct {
+  tsn_dtw_strips matrix;
+  tsn_dtw_sweeper sweeper;
+  real *boundary_block, *boundary; /* see tsn_dtw_boundary() */
+  real *last_column; /* D(i, m-1) by i, of the whole matrix; NULL: not wanted */
+  tsn_dtw_level level[TSN_DTW_LEVELS];
+  int levels; /* in use; what lies below the last of them is traced */
+  tsn_dtw_tile traced;
+  tsn_dtw_traced_strip *traced_strips;
+  unsigned char *choices;
+} tsn_dtw_traceback;
+
+void tsn_dtw_traceback_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
+                              const tsanom_dtw_options *options,
+                              const tsn_dtw_kernels *kernels,
+                              tsn_dtw_traceback *traceback);
+
+/* Copy the samples in the order of the kernels. */
+void tsn_dtw_traceback_fill(tsn_dtw_traceback *traceback, const real *x, const real *y);
+
+/* Sweep an area, the matrix or a tile of the level above, and keep the lines of the
+ * tiles of level `at`, or trace it if that is `levels`. TSN_DTW_*; abandoned is only a
+ * sweep of the whole matrix. */
+int tsn_dtw_traceback_sweep(tsn_dtw_traceback *traceback, int at,
+                            const tsn_dtw_tile *area, const tsn_dtw_watch *watch);
+
+/* Rows of one block in the traced tile: what row u < depth chose in column j is in
+ * `choices` + ((j - first column of the tile + skew - begin) depth + u) choice_bytes. */
+typedef struct {
+  const unsigned char *choices;
+  size_t u; /* of the row in question */
+  size_t lane, skew, begin;
+} tsn_dtw_traced_block;
+
+/* The block of row i of the traced tile. */
+tsn_dtw_traced_block tsn_dtw_traceback_block(const tsn_dtw_traceback *traceback,
+                                             size_t i);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Checks of arguments, and the scratch of an envelope. */
+#ifndef TSN_LBKEOGH_ARGUMENTS_H
+#define TSN_LBKEOGH_ARGUMENTS_H
+
+#include <tsanom/lbkeogh.h>
+
+#include "core/arena.h"
+#include "core/exec.h"
+#include "core/fault.h"
+#include "lbkeogh/lbkeogh_kernel.h"
+
+/* Read the options; `uses_bands`: else options.bands must be the default. */
+tsanom_status tsn_lbkeogh_options_read(tsanom_lbkeogh_options *own,
+                                       const tsanom_lbkeogh_options *caller,
+                                       bool uses_bands, const tsanom_exec *exec);
+
+typedef struct {
+  const void *pointer;
+  const char *name;
+} tsn_lbkeogh_pointer;
+
+/* TSANOM_E_NULL for the first of some pointers that is NULL. */
+tsanom_status tsn_lbkeogh_need(const tsanom_exec *exec,
+                               const tsn_lbkeogh_pointer *pointers, size_t count);
+
+/* TSANOM_E_COUNT or _E_OVERFLOW unless an array can have n elements. */
+tsanom_status tsn_lbkeogh_check_count(const tsanom_exec *exec, size_t n,
+                                      const char *name);
+
+/* TSANOM_E_NONFINITE at the first sample that is not finite. */
+tsanom_status tsn_lbkeogh_check_finite(const tsanom_exec *exec, const double *x, size_t n,
+                                       const char *name);
+
+typedef struct {
+  double *lowest, *highest;
+} tsn_envelope_scratch;
+
+/* Scratch of an envelope at `count` positions, for either precision; the radius is from
+ * tsn_lbkeogh_radius(). */
+void tsn_envelope_layout(tsn_arena *arena, size_t count, size_t radius,
+                         tsn_envelope_scratch *scratch);
+
+/* A radius beyond the last position admits no more than one that reaches it. */
+static inline size_t tsn_lbkeogh_radius(size_t radius, size_t longest) {
+  return radius < longest ? radius : longest;
+}
+
+#endif

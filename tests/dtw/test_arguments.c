@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Each rejection names its argument and element, and modifies no output. */
+#include <fenv.h>
+#include <math.h>
+#include <string.h>
+#include <tsanom/dtw.h>
+
+#include "series.h"
+#include "support/check.h"
+#include "support/random.h"
+
+static tsanom_fault fault;
+
+/* An exec that reports to `fault`. */
+static tsanom_exec reporting(void) {
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_fault_init(&fault, sizeof fault);
+  exec.fault = &fault;
+  return exec;
+}
+
+static void expect(tsanom_status got, tsanom_status status, const char *argument,
+                   size_t element, size_t second) {
+  CHECK_STATUS(got, status);
+  cr_assert(fault.status == status && strcmp(fault.argument, argument) == 0 &&
+                fault.element == element && fault.second == second,
+            "%s[%zu][%zu]: %s, not %s", fault.argument, fault.element, fault.second,
+            fault.text, argument);
+}
+
+static tsanom_dtw_options defaults(void) {
+  tsanom_dtw_options o;
+  tsanom_dtw_options_init(&o, sizeof o);
+  return o;
+}
+
+Test(dtw_arguments, pointers_and_counts_of_a_pair) {
+  double x[] = {1, 2}, d = -1;
+  size_t path[8] = {9}, length = 9, bytes = 9;
+  tsanom_exec e = reporting();
+  const size_t none = TSANOM_NONE;
+  expect(tsanom_dtw_distance(NULL, 2, x, 2, NULL, &e, &d), TSANOM_E_NULL, "x", none,
+         none);
+  expect(tsanom_dtw_distance(x, 2, NULL, 2, NULL, &e, &d), TSANOM_E_NULL, "y", none,
+         none);
+  expect(tsanom_dtw_distance(x, 0, x, 2, NULL, &e, &d), TSANOM_E_COUNT, "n", none, none);
+  expect(tsanom_dtw_distance(x, 2, x, 0, NULL, &e, &d), TSANOM_E_COUNT, "m", none, none);
+  expect(tsanom_dtw_distance(x, 2, x, 2, NULL, &e, NULL), TSANOM_E_NULL, "distance", none,
+         none);
+  expect(tsanom_dtw_distance(x, (size_t)1 << 61, x, 2, NULL, &e, &d), TSANOM_E_OVERFLOW,
+         "n", none, none);
+  expect(tsanom_dtw_path(x, 2, x, 2, NULL, &e, NULL, &length, &d), TSANOM_E_NULL, "path",
+         none, none);
+  expect(tsanom_dtw_path(x, 2, x, 2, NULL, &e, path, NULL, &d), TSANOM_E_NULL, "length",
+         none, none);
+  expect(tsanom_dtw_path(x, 2, x, (size_t)1 << 62, NULL, &e, path, &length, &d),
+         TSANOM_E_OVERFLOW, "m", none, none);
+  expect(tsanom_dtw_distance_workspace(2, 0, NULL, &e, &bytes), TSANOM_E_COUNT, "m", none,
+         none);
+  expect(tsanom_dtw_distance_workspace(2, 2, NULL, &e, NULL), TSANOM_E_NULL, "bytes",
+         none, none);
+  expect(tsanom_dtw_path_workspace(SIZE_MAX, SIZE_MAX, NULL, &e, &bytes),
+         TSANOM_E_OVERFLOW, "bytes", none, none);
+  cr_assert(d == -1 && path[0] == 9 && length == 9 && bytes == 9);
+}
+
+Test(dtw_arguments, fields_of_options) {
+  double x[] = {1, 2}, d = -1, tail[] = {0, 0};
+  const double *tails[] = {tail};
+  tsanom_exec e = reporting();
+  static const struct {
+    const char *name;
+    size_t offset;
+    int32_t value;
+  } integers[] = {{"options.cost", offsetof(tsanom_dtw_options, cost), 2},
+                  {"options.window", offsetof(tsanom_dtw_options, window), -1},
+                  {"options.path_memory", offsetof(tsanom_dtw_options, path_memory), 2},
+                  {"options.reserved0", offsetof(tsanom_dtw_options, reserved0), 1}};
+  for (size_t k = 0; k < sizeof integers / sizeof *integers; k++) {
+    tsanom_dtw_options o = defaults();
+    memcpy((char *)&o + integers[k].offset, &integers[k].value, sizeof(int32_t));
+    expect(tsanom_dtw_distance(x, 2, x, 2, &o, &e, &d), TSANOM_E_OPTION, integers[k].name,
+           TSANOM_NONE, TSANOM_NONE);
+  }
+  tsanom_dtw_options o = defaults();
+  o.cutoff = NAN;
+  expect(tsanom_dtw_distance(x, 2, x, 2, &o, &e, &d), TSANOM_E_OPTION, "options.cutoff",
+         TSANOM_NONE, TSANOM_NONE);
+  o = defaults();
+  o.penalty = INFINITY;
+  expect(tsanom_dtw_distance(x, 2, x, 2, &o, &e, &d), TSANOM_E_OPTION, "options.penalty",
+         TSANOM_NONE, TSANOM_NONE);
+  o = defaults();
+  o.dimensions = 2;
+  o.stride = 1;
+  expect(tsanom_dtw_distance(x, 1, x, 1, &o, &e, &d), TSANOM_E_OPTION, "options.stride",
+         TSANOM_NONE, TSANOM_NONE);
+  o = defaults();
+  o.tails = tails;
+  o.open_end_x = 1;
+  expect(tsanom_dtw_distance(x, 2, x, 2, &o, &e, &d), TSANOM_E_OPTION, "options.tails",
+         TSANOM_NONE, TSANOM_NONE);
+  o = defaults();
+  o.struct_size = 8;
+  expect(tsanom_dtw_distance(x, 2, x, 2, &o, &e, &d), TSANOM_E_VERSION,
+         "options.struct_size", TSANOM_NONE, TSANOM_NONE);
+  cr_assert(d == -1);
+}
+
+/* An option that a function does not use must be the default. */
+Test(dtw_arguments, options_that_are_not_used) {
+  double x[] = {1, 2, 3, 4}, d[4] = {-1}, tail[] = {0, 0, 0, 0};
+  const double *tails[] = {tail, tail};
+  size_t path[8], length, medoid, bytes;
+  tsanom_exec e = reporting();
+  tsanom_series set;
+  tsanom_series_init(&set, sizeof set);
+  set.data = x;
+  set.count = 2;
+  set.length = 2;
+  tsanom_dtw_options o = defaults();
+  o.path_memory = TSANOM_DTW_PATH_LINEAR;
+  const char *name = "options.path_memory";
+  const size_t none = TSANOM_NONE;
+  expect(tsanom_dtw_distance(x, 2, x, 2, &o, &e, d), TSANOM_E_OPTION, name, none, none);
+  expect(tsanom_dtw_condensed(&set, &o, &e, d, NULL), TSANOM_E_OPTION, name, none, none);
+  expect(tsanom_dtw_medoid_workspace(2, 2, 1, &o, &e, &bytes), TSANOM_E_OPTION, name,
+         none, none);
+  o = defaults();
+  o.tails = tails;
+  name = "options.tails";
+  expect(tsanom_dtw_path(x, 2, x, 2, &o, &e, path, &length, d), TSANOM_E_OPTION, name,
+         none, none);
+  expect(tsanom_dtw_condensed(&set, &o, &e, d, NULL), TSANOM_E_OPTION, name, none, none);
+  expect(tsanom_dtw_medoid(&set, &o, &e, &medoid, NULL), TSANOM_E_OPTION, name, none,
+         none);
+  o = defaults();
+  o.dimensions = 2;
+  name = "options.dimensions";
+  expect(tsanom_dtw_one_to_many(x, 2, &set, &o, &e, d, NULL), TSANOM_E_OPTION, name, none,
+         none);
+  expect(tsanom_dtw_cross_workspace(2, 2, 2, 2, 1, &o, &e, &bytes), TSANOM_E_OPTION, name,
+         none, none);
+  o = defaults();
+  o.stride = 1;
+  expect(tsanom_dtw_barycenter(&set, 2, 1, 0, &o, &e, d, NULL), TSANOM_E_OPTION,
+         "options.stride", none, none);
+  cr_assert(d[0] == -1);
+}
+
+Test(dtw_arguments, sets) {
+  double x[] = {1, 2, 3, 4, 5, 6}, d[4] = {-1};
+  size_t bytes = 9, computed = 9;
+  tsanom_exec e = reporting();
+  tsanom_series set, plane;
+  tsanom_series_init(&set, sizeof set);
+  set.data = x;
+  set.count = 2;
+  set.length = 2;
+  plane = set;
+  plane.dimensions = 2;
+  plane.length = 1;
+  const size_t none = TSANOM_NONE;
+  expect(tsanom_dtw_one_to_many(x, 2, NULL, NULL, &e, d, NULL), TSANOM_E_NULL, "series",
+         none, none);
+  expect(tsanom_dtw_one_to_many(NULL, 2, &set, NULL, &e, d, NULL), TSANOM_E_NULL, "x",
+         none, none);
+  expect(tsanom_dtw_one_to_many(x, 0, &set, NULL, &e, d, NULL), TSANOM_E_COUNT, "n", none,
+         none);
+  expect(tsanom_dtw_condensed(&set, NULL, &e, NULL, NULL), TSANOM_E_NULL, "distances",
+         none, none);
+  expect(tsanom_dtw_cross(&set, &plane, NULL, &e, d, 2, NULL), TSANOM_E_OPTION,
+         "ys.dimensions", none, none);
+  expect(tsanom_dtw_cross(&set, &set, NULL, &e, d, 1, NULL), TSANOM_E_OPTION, "ld", none,
+         none);
+  expect(tsanom_dtw_cross(&set, &set, NULL, &e, d, SIZE_MAX / 4, NULL), TSANOM_E_OVERFLOW,
+         "distances", none, none);
+  set.count = 1;
+  expect(tsanom_dtw_condensed(&set, NULL, &e, d, &computed), TSANOM_E_COUNT,
+         "series.count", none, none);
+  set.count = (size_t)1 << 61;
+  expect(tsanom_dtw_condensed(&set, NULL, &e, d, &computed), TSANOM_E_OVERFLOW,
+         "series.ld", none, none);
+  expect(tsanom_dtw_condensed_workspace(2, 1, 1, NULL, &e, &bytes), TSANOM_E_COUNT,
+         "count", none, none);
+  expect(tsanom_dtw_cross_workspace(2, 2, 2, 2, 0, NULL, &e, &bytes), TSANOM_E_COUNT,
+         "dimensions", none, none);
+  expect(tsanom_dtw_condensed_workspace(2, (size_t)1 << 61, 1, NULL, &e, &bytes),
+         TSANOM_E_OVERFLOW, "bytes", none, none);
+  expect(tsanom_dtw_medoid_workspace(2, SIZE_MAX, 1, NULL, &e, &bytes), TSANOM_E_OVERFLOW,
+         "count", none, none);
+  expect(tsanom_dtw_barycenter_workspace(2, SIZE_MAX, 2, 1, NULL, &e, &bytes),
+         TSANOM_E_OVERFLOW, "bytes", none, none);
+  cr_assert(d[0] == -1 && bytes == 9 && computed == 9);
+}
+
+/* The position of the first sample that is not finite, for every number of threads. */
+Test(dtw_arguments, samples_that_are_not_finite) {
+  uint64_t seed = 7;
+  enum { COUNT = 20, LENGTH = 40 };
+  double x[COUNT * LENGTH], d[COUNT * COUNT] = {-1};
+  float single[COUNT * LENGTH], d32[COUNT * COUNT] = {-1};
+  for (size_t i = 0; i < COUNT * LENGTH; i++)
+    single[i] = (float)(x[i] = random_unit(&seed));
+  tsanom_exec e = reporting();
+  tsanom_series set;
+  tsanom_series_f32 set32;
+  tsanom_series_init(&set, sizeof set);
+  tsanom_series_init_f32(&set32, sizeof set32);
+  set.data = x, set32.data = single;
+  set.count = set32.count = COUNT;
+  set.length = set32.length = LENGTH;
+  x[7 * LENGTH + 33] = NAN, x[9 * LENGTH] = INFINITY;
+  single[7 * LENGTH + 33] = (float)NAN, single[9 * LENGTH] = -(float)INFINITY;
+  for (int32_t threads = 1; threads <= 3; threads++) {
+    e.threads = threads;
+    FOR_EACH_ISA (isa) {
+      e.isa = isa;
+      expect(tsanom_dtw_distance(x + 7 * LENGTH, LENGTH, x, LENGTH, NULL, &e, d),
+             TSANOM_E_NONFINITE, "x", 33, TSANOM_NONE);
+      expect(tsanom_dtw_distance_f32(single, LENGTH, single + 9 * LENGTH, LENGTH, NULL,
+                                     &e, d32),
+             TSANOM_E_NONFINITE, "y", 0, TSANOM_NONE);
+      expect(tsanom_dtw_condensed(&set, NULL, &e, d, NULL), TSANOM_E_NONFINITE, "series",
+             7, 33);
+      expect(tsanom_dtw_cross_f32(&set32, &set32, NULL, &e, d32, COUNT, NULL),
+             TSANOM_E_NONFINITE, "xs", 7, 33);
+      expect(tsanom_dtw_one_to_many(x, LENGTH, &set, NULL, &e, d, NULL),
+             TSANOM_E_NONFINITE, "series", 7, 33);
+    }
+  }
+  tsanom_dtw_options o = defaults();
+  o.dimensions = 3;
+  o.stride = 4;
+  double points[] = {1, 2, 3, NAN, 1, 2, INFINITY, NAN};
+  expect(tsanom_dtw_distance(points, 2, points, 2, &o, &e, d), TSANOM_E_NONFINITE, "x", 1,
+         2);
+  cr_assert(d[0] == -1 && d32[0] == -1);
+}
+
+Test(dtw_arguments, options_of_a_newer_caller_are_accepted) {
+  double x[] = {1, 2, 5}, y[] = {1, 5}, d = -1;
+  struct {
+    tsanom_dtw_options known;
+    size_t unknown;
+  } newer = {.known = defaults()};
+  newer.known.struct_size = sizeof newer;
+  CHECK_STATUS(tsanom_dtw_distance(x, 3, y, 2, &newer.known, NULL, &d), TSANOM_OK);
+  cr_assert(d == 1 && tsanom_dtw_options_size() == sizeof(tsanom_dtw_options));
+  newer.unknown = 1;
+  CHECK_STATUS(tsanom_dtw_distance(x, 3, y, 2, &newer.known, NULL, &d), TSANOM_E_VERSION);
+}
+
+/* The caller's rounding mode changes no result. */
+Test(dtw_arguments, rounding_does_not_change_distances) {
+  uint64_t seed = 9;
+  enum { LENGTH = 100 };
+  double x[LENGTH], y[LENGTH], usual, upward;
+  for (size_t i = 0; i < LENGTH; i++)
+    x[i] = random_unit(&seed), y[i] = random_unit(&seed);
+  CHECK_STATUS(tsanom_dtw_distance(x, LENGTH, y, LENGTH, NULL, NULL, &usual), TSANOM_OK);
+  cr_assert(fesetround(FE_UPWARD) == 0);
+  tsanom_status status = tsanom_dtw_distance(x, LENGTH, y, LENGTH, NULL, NULL, &upward);
+  cr_assert(fegetround() == FE_UPWARD && fesetround(FE_TONEAREST) == 0);
+  CHECK_STATUS(status, TSANOM_OK);
+  cr_assert(usual == upward);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tsanom/dtw.h>
+
+#include "series.h"
+#include "support/allocator.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { COUNT = 9, LENGTH = 50 };
+
+typedef struct {
+  double samples[COUNT][LENGTH];
+  const double *series[COUNT];
+  size_t lengths[COUNT];
+} family;
+
+static tsanom_series set_of(const family *f) {
+  return series_of(f->series, f->lengths, COUNT);
+}
+
+/* One shape, shifted and noisy. */
+static void draw(family *f, uint64_t *seed) {
+  for (size_t k = 0; k < COUNT; k++) {
+    double shift = 4 * random_unit(seed);
+    f->lengths[k] = random_between(seed, LENGTH - 10, LENGTH);
+    f->series[k] = f->samples[k];
+    for (size_t i = 0; i < LENGTH; i++) {
+      f->samples[k][i] = sin(((double)i + shift) / 5) + 0.1 * random_unit(seed);
+    }
+  }
+}
+
+static double sum_to(const family *f, const double *x, size_t n,
+                     const tsanom_dtw_options *options) {
+  double sum = 0, d;
+  for (size_t k = 0; k < COUNT; k++) {
+    CHECK_STATUS(
+        tsanom_dtw_distance(x, n, f->series[k], f->lengths[k], options, NULL, &d),
+        TSANOM_OK);
+    sum += d;
+  }
+  return sum;
+}
+
+Test(dtw_barycenter, the_medoid_has_the_least_sum) {
+  uint64_t seed = 1;
+  for (int trial = 0; trial < 50; trial++) {
+    family f;
+    draw(&f, &seed);
+    tsanom_series set = set_of(&f);
+    double least = INFINITY, sum;
+    size_t expected = 0, medoid = COUNT;
+    for (size_t a = 0; a < COUNT; a++) {
+      double own = sum_to(&f, f.series[a], f.lengths[a], NULL);
+      if (own < least) least = own, expected = a;
+    }
+    CHECK_STATUS(tsanom_dtw_medoid(&set, NULL, NULL, &medoid, &sum), TSANOM_OK);
+    cr_assert(medoid == expected && fabs(sum - least) <= 1e-12 * least);
+  }
+}
+
+Test(dtw_barycenter, averaging_brings_the_sum_down_and_ends) {
+  uint64_t seed = 2;
+  for (int trial = 0; trial < 40; trial++) {
+    family f;
+    draw(&f, &seed);
+    tsanom_dtw_options options;
+    tsanom_dtw_options_init(&options, sizeof options);
+    options.cost = trial % 2;
+    tsanom_series set = set_of(&f);
+    double average[LENGTH], before, after, last = INFINITY;
+    for (size_t i = 0; i < LENGTH; i++) average[i] = f.samples[0][i];
+    before = sum_to(&f, average, LENGTH, &options);
+    for (int round = 0; round < 4; round++) {
+      tsanom_status status =
+          tsanom_dtw_barycenter(&set, LENGTH, 1, 0, &options, NULL, average, &after);
+      cr_assert(status == TSANOM_OK || status == TSANOM_PARTIAL);
+      cr_assert(after <= last * (1 + 1e-12) && after <= before * (1 + 1e-12));
+      cr_assert(after == sum_to(&f, average, LENGTH, &options));
+      last = after;
+    }
+    CHECK_STATUS(
+        tsanom_dtw_barycenter(&set, LENGTH, 100, 1e-9, &options, NULL, average, &after),
+        TSANOM_OK);
+    cr_assert(after < before);
+  }
+}
+
+Test(dtw_barycenter, one_iteration_is_the_mean_or_median_of_what_is_aligned) {
+  double a[] = {0, 0, 4}, b[] = {2, 8}, c[] = {1, 6};
+  const double *series[] = {a, b, c};
+  size_t lengths[] = {3, 2, 2};
+  tsanom_series set = series_of(series, lengths, 3);
+  tsanom_dtw_options options;
+  tsanom_dtw_options_init(&options, sizeof options);
+  double mean[] = {0, 5}, median[] = {0, 5};
+  options.cost = TSANOM_COST_SQUARED;
+  tsanom_dtw_barycenter(&set, 2, 1, 0, &options, NULL, mean, NULL);
+  cr_assert(mean[0] == 0.75 && mean[1] == 6); /* of 0 0 2 1 and of 4 8 6 */
+  options.cost = TSANOM_COST_ABSOLUTE;
+  tsanom_dtw_barycenter(&set, 2, 1, 0, &options, NULL, median, NULL);
+  cr_assert(median[0] == 0 && median[1] == 6);
+}
+
+Test(dtw_barycenter, threads_change_nothing_and_a_workspace_means_no_allocation) {
+  uint64_t seed = 3;
+  family f;
+  draw(&f, &seed);
+  tsanom_series set = set_of(&f);
+  double sums[3], averages[3][LENGTH];
+  for (int32_t threads = 1; threads <= 3; threads++) {
+    test_allocator allocator = {0};
+    tsanom_exec exec = test_exec(&allocator);
+    exec.threads = threads;
+    size_t bytes = 0;
+    CHECK_STATUS(
+        tsanom_dtw_barycenter_workspace(LENGTH, COUNT, LENGTH, 1, NULL, &exec, &bytes),
+        TSANOM_OK);
+    exec.work = malloc(bytes);
+    exec.work_bytes = bytes - 1;
+    double *average = averages[threads - 1];
+    for (size_t i = 0; i < LENGTH; i++) average[i] = f.samples[0][i];
+    tsanom_status status =
+        tsanom_dtw_barycenter(&set, LENGTH, 5, 0, NULL, &exec, average, NULL);
+    CHECK_STATUS(status, TSANOM_E_WORKSPACE);
+    exec.work_bytes = bytes;
+    status = tsanom_dtw_barycenter(&set, LENGTH, 5, 0, NULL, &exec, average,
+                                   &sums[threads - 1]);
+    cr_assert(status >= 0 && allocator.calls == 0);
+    cr_assert(sums[threads - 1] == sums[0]);
+    for (size_t i = 0; i < LENGTH; i++) cr_assert(average[i] == averages[0][i]);
+    free(exec.work);
+  }
+}
+
+/* Gaps between the samples of the series and of the average are not read or written. */
+Test(dtw_barycenter, samples_may_be_apart) {
+  uint64_t seed = 4;
+  family f;
+  draw(&f, &seed);
+  enum { STRIDE = 3 };
+  double apart[COUNT][STRIDE * LENGTH], average[LENGTH], wide[STRIDE * LENGTH], sum, same;
+  const double *pointers[COUNT];
+  for (size_t k = 0; k < COUNT; k++) {
+    pointers[k] = apart[k];
+    for (size_t i = 0; i < STRIDE * LENGTH; i++) {
+      apart[k][i] = i % STRIDE ? NAN : f.samples[k][i / STRIDE];
+    }
+  }
+  for (size_t i = 0; i < STRIDE * LENGTH; i++) {
+    wide[i] = i % STRIDE ? -9 : f.samples[0][i / STRIDE];
+  }
+  memcpy(average, f.samples[0], sizeof average);
+  tsanom_series dense = set_of(&f), set = series_of(pointers, f.lengths, COUNT);
+  set.stride = STRIDE;
+  cr_assert(tsanom_dtw_barycenter(&dense, LENGTH, 5, 0, NULL, NULL, average, &sum) >= 0);
+  cr_assert(tsanom_dtw_barycenter(&set, LENGTH, 5, 0, NULL, NULL, wide, &same) >= 0);
+  cr_assert(sum == same);
+  for (size_t i = 0; i < STRIDE * LENGTH; i++) {
+    cr_assert(wide[i] == (i % STRIDE ? -9 : average[i / STRIDE]));
+  }
+}
+
+Test(dtw_barycenter, bad_arguments_are_rejected_and_no_output_is_modified) {
+  double a[] = {0, 1}, bad[] = {0, NAN}, average[] = {7, 7}, broken_average[] = {NAN, 7};
+  const double *series[] = {a, a}, *broken[] = {a, bad};
+  size_t lengths[] = {2, 2}, medoid = 9;
+  tsanom_series set = series_of(series, lengths, 2),
+                wrong = series_of(broken, lengths, 2);
+  tsanom_series none = series_of(series, lengths, 0);
+  tsanom_fault fault;
+  tsanom_fault_init(&fault, sizeof fault);
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.fault = &fault;
+  CHECK_STATUS(tsanom_dtw_barycenter(&set, 2, 0, 0, NULL, &exec, average, NULL),
+               TSANOM_E_OPTION);
+  cr_assert_str_eq(fault.argument, "iterations");
+  CHECK_STATUS(tsanom_dtw_barycenter(&set, 2, 1, -1, NULL, &exec, average, NULL),
+               TSANOM_E_OPTION);
+  cr_assert_str_eq(fault.argument, "tolerance");
+  CHECK_STATUS(tsanom_dtw_barycenter(&set, 0, 1, 0, NULL, &exec, average, NULL),
+               TSANOM_E_COUNT);
+  cr_assert_str_eq(fault.argument, "length");
+  CHECK_STATUS(tsanom_dtw_barycenter(&set, 2, 1, 0, NULL, &exec, NULL, NULL),
+               TSANOM_E_NULL);
+  cr_assert_str_eq(fault.argument, "barycenter");
+  CHECK_STATUS(tsanom_dtw_barycenter(&set, 2, 1, 0, NULL, &exec, broken_average, NULL),
+               TSANOM_E_NONFINITE);
+  cr_assert(strcmp(fault.argument, "barycenter") == 0 && fault.element == 0);
+  CHECK_STATUS(tsanom_dtw_barycenter(&wrong, 2, 1, 0, NULL, &exec, average, NULL),
+               TSANOM_E_NONFINITE);
+  cr_assert(strcmp(fault.argument, "series") == 0 && fault.element == 1 &&
+            fault.second == 1);
+  CHECK_STATUS(tsanom_dtw_medoid(&wrong, NULL, &exec, &medoid, NULL), TSANOM_E_NONFINITE);
+  cr_assert(strcmp(fault.argument, "series") == 0 && fault.element == 1 &&
+            fault.second == 1);
+  CHECK_STATUS(tsanom_dtw_medoid(&none, NULL, &exec, &medoid, NULL), TSANOM_E_COUNT);
+  cr_assert_str_eq(fault.argument, "series.count");
+  cr_assert(average[0] == 7 && average[1] == 7 && medoid == 9);
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Workspaces, rejected arguments, the floating-point environment, and streams. */
+#include <fenv.h>
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases.h"
+#include "support/allocator.h"
+#include "support/check.h"
+
+/* Each function that uses a workspace, by number. */
+enum { FUNCTIONS = 4 };
+
+static tsanom_status workspace_of(int function, size_t n, size_t radius,
+                                  const tsanom_exec *exec, size_t *bytes) {
+  tsanom_lbkeogh_options options = options_of(radius, 0);
+  switch (function) {
+    case 2:
+      return tsanom_lbkeogh_pair_workspace(n, n, &options, exec, bytes);
+    case 3:
+      return tsanom_lbkeogh_improved_workspace(n, &options, exec, bytes);
+    default:
+      return tsanom_lbkeogh_envelope_workspace(n, radius, exec, bytes);
+  }
+}
+
+static tsanom_status call(int function, const double *x, size_t n, size_t radius,
+                          const tsanom_exec *exec, double *out, double *out2) {
+  static const float single[LONGEST] = {1, 2};
+  tsanom_lbkeogh_options options = options_of(radius, 0);
+  switch (function) {
+    case 0:
+      return tsanom_lbkeogh_envelope(x, n, radius, exec, out, out2);
+    case 1:
+      return tsanom_lbkeogh_envelope_f32(single, n, radius, exec, (float *)out,
+                                         (float *)out2);
+    case 2:
+      return tsanom_lbkeogh_pair(x, n, x, n, &options, exec, out);
+    default:
+      return tsanom_lbkeogh_improved(x, x, x, x, n, &options, exec, out);
+  }
+}
+
+Test(lbkeogh, a_workspace_of_the_size_of_the_query_means_no_allocation) {
+  uint64_t seed = 6;
+  for (int trial = 0; trial < 400; trial++) {
+    double x[LONGEST], out[LONGEST], out2[LONGEST];
+    size_t n = random_between(&seed, 1, LONGEST), bytes = 0, radius = some_radius(&seed);
+    fill(x, n, &seed);
+    int function = trial % FUNCTIONS;
+    test_allocator allocator = {0};
+    tsanom_exec exec = test_exec(&allocator), heap = exec;
+    CHECK_STATUS(workspace_of(function, n, radius, &exec, &bytes), TSANOM_OK);
+    unsigned char *block = malloc(bytes + 1);
+    exec.work = block + trial % 3 % 2;
+    exec.work_bytes = bytes;
+    CHECK_STATUS(call(function, x, n, radius, &exec, out, out2), TSANOM_OK);
+    cr_assert(allocator.calls == 0);
+    out[0] = -7;
+    exec.work_bytes = bytes - 1;
+    CHECK_STATUS(call(function, x, n, radius, &exec, out, out2), TSANOM_E_WORKSPACE);
+    allocator.fail_at = 1;
+    CHECK_STATUS(call(function, x, n, radius, &heap, out, out2), TSANOM_E_MEMORY);
+    cr_assert(out[0] == -7);
+    allocator.fail_at = 0;
+    CHECK_STATUS(call(function, x, n, radius, &heap, out, out2), TSANOM_OK);
+    cr_assert(allocator.live == 0);
+    free(block);
+  }
+}
+
+Test(lbkeogh, workspaces_are_monotone_and_checked) {
+  for (int function = 0; function < FUNCTIONS; function++) {
+    for (size_t radius = 0; radius < 40; radius++) {
+      for (size_t n = 1; n < 40; n++) {
+        size_t bytes, longer, wide;
+        CHECK_STATUS(workspace_of(function, n, radius, NULL, &bytes), TSANOM_OK);
+        CHECK_STATUS(workspace_of(function, n + 1, radius, NULL, &longer), TSANOM_OK);
+        CHECK_STATUS(workspace_of(function, n, radius + 1, NULL, &wide), TSANOM_OK);
+        cr_assert(longer >= bytes && wide >= bytes);
+      }
+    }
+    size_t bytes = 7, all = SIZE_MAX;
+    CHECK_STATUS(workspace_of(function, SIZE_MAX, all, NULL, &bytes), TSANOM_E_OVERFLOW);
+    CHECK_STATUS(workspace_of(function, 0, all, NULL, &bytes), TSANOM_E_COUNT);
+    CHECK_STATUS(workspace_of(function, 3, all, NULL, NULL), TSANOM_E_NULL);
+    cr_assert(bytes == 7);
+  }
+}
+
+static tsanom_fault fault;
+
+static tsanom_exec reporting(void) {
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_fault_init(&fault, sizeof fault);
+  exec.fault = &fault;
+  return exec;
+}
+
+static void expect(tsanom_status got, tsanom_status status, const char *argument,
+                   size_t element) {
+  CHECK_STATUS(got, status);
+  cr_assert(fault.status == status && strcmp(fault.argument, argument) == 0 &&
+                fault.element == element,
+            "%s[%zu], not %s[%zu]", fault.argument, fault.element, argument, element);
+}
+
+Test(lbkeogh, samples_that_are_not_finite_are_reported_by_index) {
+  double x[50] = {0}, bad[50] = {0}, out[51] = {-1}, out2[50];
+  float single[50] = {0};
+  tsanom_exec e = reporting();
+  bad[31] = NAN, bad[40] = INFINITY;
+  single[49] = (float)NAN;
+  FOR_EACH_ISA (isa) {
+    e.isa = isa;
+    expect(tsanom_lbkeogh_envelope(bad, 50, 3, &e, out, out2), TSANOM_E_NONFINITE, "x",
+           31);
+    expect(tsanom_lbkeogh_envelope_f32(single, 50, 3, &e, (float *)out, (float *)out2),
+           TSANOM_E_NONFINITE, "x", 49);
+    expect(tsanom_lbkeogh_pair(bad, 50, x, 50, NULL, &e, out), TSANOM_E_NONFINITE, "x",
+           31);
+    expect(tsanom_lbkeogh_pair(x, 50, bad, 50, NULL, &e, out), TSANOM_E_NONFINITE, "y",
+           31);
+    expect(tsanom_lbkeogh_bound(bad, x, x, 50, 0, &e, out), TSANOM_E_NONFINITE, "c", 31);
+    expect(tsanom_lbkeogh_tail(bad, x, x, 50, 0, &e, out), TSANOM_E_NONFINITE, "c", 31);
+    expect(tsanom_lbkeogh_improved(x, bad, x, x, 50, NULL, &e, out), TSANOM_E_NONFINITE,
+           "q", 31);
+    expect(tsanom_lbkeogh_enhanced(bad, x, x, x, 50, NULL, &e, out), TSANOM_E_NONFINITE,
+           "c", 31);
+  }
+  /* Kim reads three samples at each end. */
+  CHECK_STATUS(tsanom_lbkeogh_kim(bad, 50, x, 50, 0, &e, out), TSANOM_OK);
+  out[0] = -1;
+  bad[48] = -INFINITY;
+  expect(tsanom_lbkeogh_kim(bad, 50, x, 50, 0, &e, out), TSANOM_E_NONFINITE, "x", 48);
+  expect(tsanom_lbkeogh_kim(x, 50, bad + 31, 19, 0, &e, out), TSANOM_E_NONFINITE, "y", 0);
+  cr_assert(out[0] == -1);
+}
+
+Test(lbkeogh, bad_arguments_are_rejected_by_name) {
+  double x[] = {1, 2}, out[3] = {-1, -1, -1};
+  const size_t none = TSANOM_NONE;
+  tsanom_exec e = reporting();
+  tsanom_lbkeogh_options unknown = options_of(1, 7), reserved = options_of(1, 0),
+                         bands = options_of(1, 0);
+  reserved.reserved0 = 1;
+  bands.bands = 3;
+  expect(tsanom_lbkeogh_envelope(NULL, 2, 1, &e, out, out), TSANOM_E_NULL, "x", none);
+  expect(tsanom_lbkeogh_envelope(x, 2, 1, &e, out, NULL), TSANOM_E_NULL, "upper", none);
+  expect(tsanom_lbkeogh_envelope(x, 0, 1, &e, out, out), TSANOM_E_COUNT, "n", none);
+  expect(tsanom_lbkeogh_envelope(x, (size_t)1 << 61, 1, &e, out, out), TSANOM_E_OVERFLOW,
+         "n", none);
+  expect(tsanom_lbkeogh_pair(x, 2, x, 2, &unknown, &e, out), TSANOM_E_OPTION,
+         "options.cost", none);
+  expect(tsanom_lbkeogh_pair(x, 2, x, 2, &reserved, &e, out), TSANOM_E_OPTION,
+         "options.reserved0", none);
+  expect(tsanom_lbkeogh_pair(x, 2, x, 2, &bands, &e, out), TSANOM_E_OPTION,
+         "options.bands", none);
+  expect(tsanom_lbkeogh_pair(x, 2, x, 0, NULL, &e, out), TSANOM_E_COUNT, "m", none);
+  expect(tsanom_lbkeogh_pair(x, 2, NULL, 2, NULL, &e, out), TSANOM_E_NULL, "y", none);
+  expect(tsanom_lbkeogh_improved(x, x, x, x, 2, &bands, &e, out), TSANOM_E_OPTION,
+         "options.bands", none);
+  expect(tsanom_lbkeogh_improved(x, x, x, x, 2, NULL, &e, NULL), TSANOM_E_NULL, "bound",
+         none);
+  expect(tsanom_lbkeogh_enhanced(x, NULL, x, x, 2, NULL, &e, out), TSANOM_E_NULL, "q",
+         none);
+  expect(tsanom_lbkeogh_enhanced(x, x, x, x, 0, NULL, &e, out), TSANOM_E_COUNT, "n",
+         none);
+  expect(tsanom_lbkeogh_bound(x, NULL, x, 2, 0, &e, out), TSANOM_E_NULL, "lower", none);
+  expect(tsanom_lbkeogh_bound(x, x, x, 0, 0, &e, out), TSANOM_E_COUNT, "n", none);
+  expect(tsanom_lbkeogh_bound(x, x, x, 2, 2, &e, out), TSANOM_E_OPTION, "cost", none);
+  expect(tsanom_lbkeogh_tail(x, x, x, 2, 0, &e, NULL), TSANOM_E_NULL, "tail", none);
+  expect(tsanom_lbkeogh_tail(x, x, x, SIZE_MAX, 0, &e, out), TSANOM_E_OVERFLOW, "n",
+         none);
+  expect(tsanom_lbkeogh_kim(x, 2, NULL, 2, 0, &e, out), TSANOM_E_NULL, "y", none);
+  expect(tsanom_lbkeogh_kim(x, 2, x, 2, -1, &e, out), TSANOM_E_OPTION, "cost", none);
+  e.isa = 99;
+  expect(tsanom_lbkeogh_kim(x, 2, x, 2, 0, &e, out), TSANOM_E_EXEC, "exec.isa", none);
+  cr_assert(out[0] == -1 && out[1] == -1 && out[2] == -1);
+  double huge[] = {DBL_MAX, DBL_MAX}, low[] = {-DBL_MAX, -DBL_MAX};
+  CHECK_STATUS(tsanom_lbkeogh_bound(huge, low, low, 2, 0, NULL, out), TSANOM_OK);
+  cr_assert(isinf(out[0]));
+}
+
+Test(lbkeogh, an_infeasible_window_is_reported) {
+  double x[] = {1, 2, 3, 4}, bounds[2];
+  tsanom_lbkeogh_options options = options_of(1, 0);
+  CHECK_STATUS(tsanom_lbkeogh_pair(x, 4, x, 2, &options, NULL, bounds),
+               TSANOM_INFEASIBLE);
+  cr_assert(isinf(bounds[0]) && isinf(bounds[1]));
+}
+
+/* The caller's rounding mode changes no bound. */
+Test(lbkeogh, rounding_does_not_change_bounds) {
+  double c[LONGEST], q[LONGEST], lower[LONGEST], upper[LONGEST], tail[LONGEST + 1],
+      other_tail[LONGEST + 1], usual[6], upward[6];
+  uint64_t seed = 8;
+  fill_walk(c, LONGEST, &seed);
+  fill_walk(q, LONGEST, &seed);
+  tsanom_lbkeogh_options o = options_of(9, TSANOM_COST_SQUARED);
+  CHECK_STATUS(tsanom_lbkeogh_envelope(q, LONGEST, 9, NULL, lower, upper), TSANOM_OK);
+  for (int round = 0; round < 2; round++) {
+    double *to = round ? upward : usual;
+    cr_assert(fesetround(round ? FE_UPWARD : FE_TONEAREST) == 0);
+    tsanom_lbkeogh_kim(c, LONGEST, q, LONGEST, o.cost, NULL, to);
+    tsanom_lbkeogh_bound(c, lower, upper, LONGEST, o.cost, NULL, to + 1);
+    tsanom_lbkeogh_improved(c, q, lower, upper, LONGEST, &o, NULL, to + 2);
+    tsanom_lbkeogh_enhanced(c, q, lower, upper, LONGEST, &o, NULL, to + 3);
+    tsanom_lbkeogh_pair(c, LONGEST, q, LONGEST, &o, NULL, to + 4);
+    tsanom_lbkeogh_tail(c, lower, upper, LONGEST, o.cost, NULL,
+                        round ? other_tail : tail);
+    cr_assert(fegetround() == (round ? FE_UPWARD : FE_TONEAREST));
+  }
+  fesetround(FE_TONEAREST);
+  cr_assert(memcmp(usual, upward, sizeof usual) == 0);
+  cr_assert(memcmp(tail, other_tail, sizeof tail) == 0);
+}
+
+/* In memory of any alignment, or in a block of the allocator. */
+static tsanom_lbkeogh_stream *make_stream(size_t radius, size_t shift, void **memory) {
+  size_t bytes;
+  tsanom_lbkeogh_stream *stream = NULL;
+  tsanom_exec e = reporting();
+  CHECK_STATUS(tsanom_lbkeogh_stream_size(radius, &bytes), TSANOM_OK);
+  *memory = malloc(bytes + shift);
+  expect(
+      tsanom_lbkeogh_stream_init((char *)*memory + shift, bytes - 1, radius, &e, &stream),
+      TSANOM_E_WORKSPACE, "bytes", TSANOM_NONE);
+  cr_assert(stream == NULL);
+  CHECK_STATUS(
+      tsanom_lbkeogh_stream_init((char *)*memory + shift, bytes, radius, &e, &stream),
+      TSANOM_OK);
+  return stream;
+}
+
+Test(lbkeogh, a_stream_gives_the_envelope) {
+  uint64_t seed = 7;
+  for (int trial = 0; trial < 3000; trial++) {
+    double x[LONGEST], lower[LONGEST], upper[LONGEST], low[LONGEST], high[LONGEST];
+    float single[LONGEST], low_f32[LONGEST], high_f32[LONGEST];
+    size_t radius = random_between(&seed, 0, trial % 2 ? 8 : LONGEST);
+    void *memory;
+    tsanom_lbkeogh_stream *stream = make_stream(radius, (size_t)trial % 7, &memory);
+    for (int series = 0; series < 2; series++) {
+      size_t n = random_between(&seed, 0, LONGEST), done = 0, out = 0, produced, taken;
+      fill(x, n, &seed);
+      for (size_t i = 0; i < n; i++) x[i] = single[i] = (float)x[i];
+      naive_envelope(x, n, radius, n, lower, upper);
+      while (done < n) {
+        size_t piece = random_between(&seed, 0, n - done);
+        if (random_bits(&seed) % 2) {
+          CHECK_STATUS(tsanom_lbkeogh_stream_push(stream, x + done, piece, low + out,
+                                                  high + out, &produced, &taken),
+                       TSANOM_OK);
+        } else {
+          CHECK_STATUS(
+              tsanom_lbkeogh_stream_push_f32(stream, single + done, piece, low_f32,
+                                             high_f32, &produced, &taken),
+              TSANOM_OK);
+          for (size_t i = 0; i < produced; i++) {
+            low[out + i] = (double)low_f32[i], high[out + i] = (double)high_f32[i];
+          }
+        }
+        cr_assert(taken == piece);
+        done += piece;
+        out += produced;
+        cr_assert(out == (done > radius ? done - radius : 0));
+      }
+      double last_low[LONGEST], last_high[LONGEST];
+      CHECK_STATUS(tsanom_lbkeogh_stream_finish(stream, last_low, last_high, &produced),
+                   TSANOM_OK);
+      cr_assert(out + produced == n);
+      memcpy(low + out, last_low, produced * sizeof *low);
+      memcpy(high + out, last_high, produced * sizeof *high);
+      for (size_t i = 0; i < n; i++) {
+        cr_assert(low[i] == lower[i] && high[i] == upper[i]);
+        cr_assert(low[i] != 0 || !signbit(low[i]));
+      }
+    }
+    tsanom_lbkeogh_stream_destroy(stream);
+    free(memory);
+  }
+}
+
+Test(lbkeogh, a_stream_takes_the_samples_before_one_that_is_not_finite) {
+  double x[] = {1, 3, 2, NAN, 5}, low[5], high[5];
+  float single[] = {1, (float)INFINITY}, low_f32[2], high_f32[2];
+  size_t produced, taken;
+  test_allocator allocator = {0};
+  tsanom_exec exec = test_exec(&allocator);
+  tsanom_lbkeogh_stream *stream;
+  CHECK_STATUS(tsanom_lbkeogh_stream_create(1, &exec, &stream), TSANOM_OK);
+  cr_assert(allocator.live == 1);
+  CHECK_STATUS(tsanom_lbkeogh_stream_push(stream, x, 5, low, high, &produced, &taken),
+               TSANOM_PARTIAL);
+  cr_assert(taken == 3 && produced == 2);
+  cr_assert(low[0] == 1 && high[0] == 3 && low[1] == 1 && high[1] == 3);
+  CHECK_STATUS(tsanom_lbkeogh_stream_push_f32(stream, single, 2, low_f32, high_f32,
+                                              &produced, &taken),
+               TSANOM_PARTIAL);
+  cr_assert(taken == 1 && produced == 1);
+  cr_assert(low_f32[0] == 1 && high_f32[0] == 3);
+  CHECK_STATUS(tsanom_lbkeogh_stream_finish(stream, low, high, &produced), TSANOM_OK);
+  cr_assert(produced == 1 && low[0] == 1 && high[0] == 2);
+  tsanom_lbkeogh_stream_destroy(stream);
+  tsanom_lbkeogh_stream_destroy(NULL);
+  cr_assert(allocator.live == 0);
+}
+
+Test(lbkeogh, bad_arguments_of_a_stream_are_rejected) {
+  double x[] = {1, 2}, low[2] = {-1, -1}, high[2];
+  size_t produced = 7, taken = 7, bytes = 7;
+  void *memory;
+  tsanom_lbkeogh_stream *stream = make_stream(1, 1, &memory), *none = NULL;
+  CHECK_STATUS(tsanom_lbkeogh_stream_push(stream, NULL, 2, low, high, &produced, &taken),
+               TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_lbkeogh_stream_push(stream, x, 2, low, high, &produced, NULL),
+               TSANOM_E_NULL);
+  CHECK_STATUS(
+      tsanom_lbkeogh_stream_push(stream, x, SIZE_MAX / 2, low, high, &produced, &taken),
+      TSANOM_E_OVERFLOW);
+  CHECK_STATUS(tsanom_lbkeogh_stream_finish(stream, low, high, NULL), TSANOM_E_NULL);
+  cr_assert(produced == 7 && taken == 7 && low[0] == -1);
+  CHECK_STATUS(tsanom_lbkeogh_stream_push(stream, NULL, 0, NULL, NULL, &produced, &taken),
+               TSANOM_OK);
+  CHECK_STATUS(tsanom_lbkeogh_stream_finish(stream, low, high, &produced), TSANOM_OK);
+  cr_assert(produced == 0);
+  free(memory);
+  tsanom_exec e = reporting();
+  CHECK_STATUS(tsanom_lbkeogh_stream_size(SIZE_MAX, &bytes), TSANOM_E_OVERFLOW);
+  CHECK_STATUS(tsanom_lbkeogh_stream_size(1, NULL), TSANOM_E_NULL);
+  expect(tsanom_lbkeogh_stream_init(NULL, 100, 1, &e, &none), TSANOM_E_NULL, "memory",
+         TSANOM_NONE);
+  expect(tsanom_lbkeogh_stream_create(1, &e, NULL), TSANOM_E_NULL, "stream", TSANOM_NONE);
+  expect(tsanom_lbkeogh_stream_create(SIZE_MAX / 64, &e, &none), TSANOM_E_OVERFLOW,
+         "bytes", TSANOM_NONE);
+  cr_assert(bytes == 7 && !none);
+}
