@@ -6,7 +6,7 @@
  * `beat_amid_work` beats among the work of a program.
  * Each run is read back, and must hold every beat. */
 #include <tsanom/heartbeat.h>
-#include <tsanom/heartbeat_run.h>
+#include <tsanom/runs.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -76,14 +76,15 @@ class Run {
 
   /* Whether all beats are there. */
   bool holds(uint64_t beats) const {
-    tsanom_heartbeat_run *run;
-    tsanom_heartbeat_run_info info;
+    tsanom_runs *run;
+    tsanom_runs_info info;
+    tsanom_runs_info_init(&info, sizeof info);
     if (!started_ || tsanom_heartbeat_finish() != TSANOM_OK ||
-        tsanom_heartbeat_run_open(folder_.c_str(), nullptr, nullptr, &run) != TSANOM_OK) {
+        tsanom_runs_open(folder_.c_str(), nullptr, nullptr, &run) != TSANOM_OK) {
       return false;
     }
-    tsanom_heartbeat_run_describe(run, &info, sizeof info);
-    tsanom_heartbeat_run_close(run);
+    tsanom_runs_describe(run, &info);
+    tsanom_runs_close(run);
     return info.beats == beats;
   }
 

@@ -86,3 +86,13 @@ if(NOT TSANOM_RECORD_ONLY)
     target_link_libraries(tsanom PUBLIC tsanom_record PRIVATE ${needed})
   endif()
 endif()
+
+# libtsanom-runs: reads runs and model files. It needs jansson, and not libtsanom.
+if(NOT TSANOM_RECORD_ONLY)
+  tsanom_library(tsanom_runs runs tsanom-runs
+    "$<TARGET_OBJECTS:tsanom_runs_objects>;$<TARGET_OBJECTS:tsanom_base_objects>;$<TARGET_OBJECTS:tsanom_versioned_objects>")
+  target_link_libraries(tsanom_runs_static PUBLIC PkgConfig::JANSSON m)
+  if(TSANOM_SHARED)
+    target_link_libraries(tsanom_runs PRIVATE PkgConfig::JANSSON m)
+  endif()
+endif()

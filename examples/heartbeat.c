@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An OpenMP program that beats once an iteration, and then reads its own run. */
+/* An OpenMP program that beats once per iteration, and then reads its own run. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tsanom/heartbeat.h>
-#include <tsanom/heartbeat_run.h>
+#include <tsanom/runs.h>
 
 enum { ITERATIONS = 200, WINDOW = 20 };
 
@@ -15,38 +15,38 @@ static double work(void) {
   return sum;
 }
 
-static int print_rates(const char *folder) {
-  tsanom_heartbeat_fault fault;
-  tsanom_heartbeat_run *run;
-  tsanom_heartbeat_run_info info;
-  tsanom_heartbeat_fault_init(&fault, sizeof fault);
-  tsanom_status status = tsanom_heartbeat_run_open(folder, NULL, &fault, &run);
+static int print_rates(const char *directory) {
+  tsanom_fault fault;
+  tsanom_exec exec;
+  tsanom_runs *run;
+  const tsanom_hsa_run *beats = NULL;
+  tsanom_fault_init(&fault, sizeof fault);
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.fault = &fault;
+  tsanom_status status = tsanom_runs_open(directory, NULL, &exec, &run);
   if (status < 0) {
     (void)fprintf(stderr, "%s, byte %llu: %s\n", fault.file,
                   (unsigned long long)fault.offset, fault.text);
     return EXIT_FAILURE;
   }
-  tsanom_heartbeat_run_describe(run, &info, sizeof info);
-  for (uint32_t i = 0; i < info.streams && status == TSANOM_OK; i++) {
-    static double times[ITERATIONS], rates[ITERATIONS];
-    tsanom_heartbeat_stream_info stream;
-    tsanom_heartbeat_run_stream(run, i, &stream, sizeof stream);
-    size_t beats = (size_t)stream.beats;
-    if (beats <= WINDOW || beats > ITERATIONS) continue;
-    status = tsanom_heartbeat_run_read(run, i, 0, beats, times, NULL, &fault);
-    if (status == TSANOM_OK) status = tsanom_heartbeat_rate(times, beats, WINDOW, rates);
+  status = tsanom_runs_hsa(run, &exec, &beats);
+  for (size_t t = 0; status == TSANOM_OK && t < beats->thread_count; t++) {
+    static double rates[ITERATIONS];
+    const tsanom_hsa_series *series = &beats->threads[t];
+    if (series->beats <= WINDOW || series->beats > ITERATIONS) continue;
+    status = tsanom_runs_rate(series->time, series->beats, WINDOW, &exec, rates);
     if (status == TSANOM_OK) {
-      printf("thread %d: %zu beats, %.0f a second at the end\n", stream.thread, beats,
-             rates[beats - WINDOW - 1]);
+      printf("thread %zu: %zu beats, %.0f per second at the end\n", t, series->beats,
+             rates[series->beats - WINDOW - 1]);
     }
   }
-  tsanom_heartbeat_run_close(run);
+  tsanom_runs_close(run);
   return status == TSANOM_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int main(int count, char **argument) {
   if (count != 2) {
-    (void)fprintf(stderr, "usage: %s FOLDER, which must not hold a run yet\n",
+    (void)fprintf(stderr, "usage: %s DIRECTORY, which must not contain a run\n",
                   argument[0]);
     return EXIT_FAILURE;
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Learns from five normal runs of one thread and diagnoses three others. The beats
- * are made up here; tsanom/heartbeat_run.h reads real ones. */
+ * are made up here; tsanom/runs.h reads recorded ones. */
 #include <stdio.h>
 #include <tsanom/hsa.h>
 

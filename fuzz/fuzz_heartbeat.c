@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The reader of runs. The input is XORed onto a whole run: zeros leave it whole.
+/* The reader of runs. The input is XORed onto an intact run: zeros leave it intact.
  * Byte 0: which checksums to put right, so that the checks behind them are
  * reached. Bytes 1-2: how much to cut off the stream. Then the run's file, then
  * the stream's. */
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tsanom/heartbeat.h>
-#include <tsanom/heartbeat_run.h>
+#include <tsanom/runs.h>
 #include <unistd.h>
 
 #include "record/format.h"
@@ -81,17 +81,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   move_bytes(run_path, run, sizeof run, 1);
   move_bytes(stream_path, stream, cut < STREAM ? STREAM - cut : 0, 1);
 
-  tsanom_heartbeat_fault fault;
-  tsanom_heartbeat_run *opened;
-  tsanom_heartbeat_fault_init(&fault, sizeof fault);
-  tsanom_status status = tsanom_heartbeat_run_open(folder, NULL, &fault, &opened);
+  tsanom_fault fault;
+  tsanom_exec exec;
+  tsanom_runs *opened;
+  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_fault_init(&fault, sizeof fault);
+  exec.fault = &fault;
+  tsanom_status status = tsanom_runs_open(folder, NULL, &exec, &opened);
   if (status == TSANOM_OK) {
-    double times[BEATS];
-    tsanom_heartbeat_stream_info info;
-    if (tsanom_heartbeat_run_stream(opened, 0, &info, sizeof info) != TSANOM_OK) abort();
-    if (info.beats > BEATS) abort();
-    (void)tsanom_heartbeat_run_read(opened, 0, 0, (size_t)info.beats, times, NULL, NULL);
-    tsanom_heartbeat_run_close(opened);
+    tsanom_runs_stream about;
+    const tsanom_hsa_run *beats;
+    if (tsanom_runs_stream_at(opened, TSANOM_RUNS_BEATS, 0, &about) != TSANOM_OK) abort();
+    if (about.count > BEATS) abort();
+    if (tsanom_runs_hsa(opened, NULL, &beats) != TSANOM_OK) abort();
+    if (tsanom_runs_refresh(opened, NULL, NULL) != TSANOM_OK) abort();
+    tsanom_runs_close(opened);
   } else if (fault.file[0] == '\0' || fault.text[0] == '\0') {
     abort();
   }

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any JSON as an HSA model: rejected with a message, or a model that the library accepts
- * and that is written again. */
-#include <model_file.h>
+/* Any bytes as a model file: rejected with a message, or a model that is written back. */
 #include <stdint.h>
 #include <stdlib.h>
+#include <tsanom/runs.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  json_t *json = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL);
-  if (!json) return 0;
-  owned_model m;
-  failure why = {""};
-  if (model_from_json(json, "fuzz", &m, &why)) {
-    if (!*why.text || m.model) abort();
-  } else {
-    static char name[] = "run";
-    size_t runs = m.data.run_count;
-    char **names = calloc(runs, sizeof *names);
-    for (size_t i = 0; i < runs; i++) names[i] = name;
-    json_decref(model_to_json(&m.data, names));
-    free(names);
-    model_free(&m);
+  tsanom_fault fault;
+  tsanom_exec exec;
+  tsanom_runs_model *model = NULL;
+  tsanom_runs_model_data found;
+  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_fault_init(&fault, sizeof fault);
+  exec.fault = &fault;
+  tsanom_status status =
+      tsanom_runs_model_parse((const char *)data, size, "fuzz", &exec, &model);
+  if (status < 0) {
+    if (!*fault.text || !*fault.file || model) abort();
+    return 0;
   }
-  json_decref(json);
+  if (tsanom_runs_model_get(model, &found) != TSANOM_OK) abort();
+  if (tsanom_runs_model_save("/dev/null", &found, NULL) != TSANOM_OK) abort();
+  tsanom_runs_model_free(model);
   return 0;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as the places of a recorded run: refused with a message, or places that are
- * what the header promises. */
+/* Any bytes as the places of a recorded run: rejected with a message, or places as the
+ * header describes them. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <tsanom/heartbeat.h>
-#include <tsanom/regions.h>
+#include <tsanom/runs.h>
 #include <unistd.h>
 
 #include "support/folder.h"
@@ -47,10 +47,9 @@ static void write_places(const uint8_t *data, size_t size) {
   if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) abort();
 }
 
-static void check_place(const tsanom_regions *regions, size_t index) {
-  tsanom_regions_place place;
-  if (tsanom_regions_place_at(regions, index, &place, sizeof place) != TSANOM_OK) abort();
-  if (!memchr(place.module, '\0', sizeof place.module)) abort();
+static void check_place(const tsanom_runs *run, size_t index) {
+  tsanom_runs_place place;
+  if (tsanom_runs_place_at(run, index, &place) != TSANOM_OK || !place.module) abort();
   if (place.kind != TSANOM_REGIONS_BEGIN && place.kind != TSANOM_REGIONS_SHARE) abort();
   if (place.is_call != 0 && place.is_call != 1) abort();
 }
@@ -60,17 +59,29 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!recorded) record();
   recorded = 1;
   write_places(data, size);
-  tsanom_heartbeat_fault fault;
-  tsanom_regions *regions = NULL;
-  tsanom_heartbeat_fault_init(&fault, sizeof fault);
-  tsanom_status status = tsanom_regions_open(folder, NULL, &fault, &regions);
+  tsanom_fault fault;
+  tsanom_exec exec;
+  tsanom_runs_options options;
+  tsanom_runs *run = NULL;
+  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_fault_init(&fault, sizeof fault);
+  exec.fault = &fault;
+  tsanom_runs_options_init(&options, sizeof options);
+  options.symbols = 0;
+  tsanom_status status = tsanom_runs_open(folder, &options, &exec, &run);
   if (status != TSANOM_OK) {
-    if (status != TSANOM_E_FORMAT || !*fault.text || !*fault.file || regions) abort();
+    if (status != TSANOM_E_FORMAT || !*fault.text || !*fault.file || run) abort();
     return 0;
   }
-  size_t count = tsanom_regions_places(regions);
-  if (count >= TSANOM_REGIONS_PLACES_MAX || count > size) abort();
-  for (size_t i = 0; i < count; i++) check_place(regions, i);
-  tsanom_regions_close(regions);
+  tsanom_runs_info info;
+  tsanom_runs_info_init(&info, sizeof info);
+  tsanom_runs_describe(run, &info);
+  if (info.places >= TSANOM_REGIONS_PLACES_MAX || info.places > size) abort();
+  for (size_t i = 0; i < info.places; i++) {
+    const char *name = NULL;
+    check_place(run, i);
+    if (tsanom_runs_place_name(run, i, NULL, &name) != TSANOM_OK || !*name) abort();
+  }
+  tsanom_runs_close(run);
   return 0;
 }

@@ -1,25 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any JSON as a region file: refused with a message, or a run that the library
- * analyses. */
-#include <region_file.h>
+/* Any bytes as a region file: rejected with a message, or a run that is analyzed. */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <tsanom/runs.h>
+
+#include "support/folder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  json_t *json = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL);
-  if (!json) return 0;
-  region_file f = {0};
-  failure why = {""};
-  if (region_file_from_json(json, "fuzz", TSANOM_SPMD_FOREST, &f, &why)) {
-    if (!*why.text || f.region) abort();
-  } else {
-    tsanom_spmd_report report;
-    tsanom_spmd_report_init(&report, sizeof report);
-    if (tsanom_spmd_analyze(&f.data, NULL, NULL, &report) < 0) abort();
-    region_file_free(&f);
+static const char *write_input(const uint8_t *data, size_t size) {
+  static char folder[FOLDER_ROOM], path[FOLDER_ROOM + 16];
+  if (!*path) {
+    if (!new_folder(folder)) abort();
+    (void)snprintf(path, sizeof path, "%s/regions.json", folder);
   }
-  json_decref(json);
+  FILE *file = fopen(path, "we");
+  if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) abort();
+  return path;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  tsanom_fault fault;
+  tsanom_exec exec;
+  tsanom_runs *run = NULL;
+  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_fault_init(&fault, sizeof fault);
+  exec.fault = &fault;
+  if (tsanom_runs_open(write_input(data, size), NULL, &exec, &run) != TSANOM_OK) {
+    if (!*fault.text || !*fault.file || run) abort();
+    return 0;
+  }
+  tsanom_runs_spmd_data spmd;
+  tsanom_spmd_report report;
+  tsanom_spmd_report_init(&report, sizeof report);
+  if (tsanom_runs_spmd(run, NULL, &spmd) != TSANOM_OK) abort();
+  if (tsanom_spmd_analyze(spmd.data, NULL, NULL, &report) < 0) abort();
+  tsanom_runs_close(run);
   return 0;
 }

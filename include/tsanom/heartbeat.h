@@ -5,8 +5,8 @@
  *  A run is a directory. Each thread that beats writes 16-byte records (time, tag,
  *  sequence) to a memory-mapped stream of its own in that directory. A beat costs little
  *  more than reading the clock, and every record that was written survives the death of
- *  the process, even by SIGKILL. The reader is in <tsanom/heartbeat_run.h>;
- *  docs/heartbeat.md documents the format of the files and the supported file systems.
+ *  the process, even by SIGKILL. The reader is in <tsanom/runs.h>;
+ *  docs/runs.md documents the files, docs/heartbeat.md the supported file systems.
  *
  *  This recorder belongs to the process: a program and the libraries that it uses beat
  *  to one run without passing an object around. There is one such run at a time. For

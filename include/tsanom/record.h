@@ -6,7 +6,7 @@
  *
  *  | channel    | files                | read by                  |
  *  |------------|----------------------|--------------------------|
- *  | heartbeats | RUN/heartbeat.*      | <tsanom/heartbeat_run.h> |
+ *  | heartbeats | RUN/heartbeat.*      | <tsanom/runs.h>          |
  *  | regions    | RUN/regions/…        | <tsanom/regions.h>       |
  *
  *  Each thread appends 16-byte records to a memory-mapped stream of its own in each

@@ -8,7 +8,6 @@
 #include <tsanom/dpd.h>
 #include <tsanom/dtw.h>
 #include <tsanom/heartbeat.h>
-#include <tsanom/heartbeat_run.h>
 #include <tsanom/hsa.h>
 #include <tsanom/lbkeogh.h>
 #include <tsanom/optics.h>
@@ -16,6 +15,7 @@
 #include <tsanom/record.h>
 #include <tsanom/regions.h>
 #include <tsanom/roughset.h>
+#include <tsanom/runs.h>
 #include <tsanom/search.h>
 #include <tsanom/speedup.h>
 #include <tsanom/spmd.h>

@@ -9,6 +9,10 @@
  * level that can run, alloc and dealloc set. */
 tsanom_status tsn_exec_read(tsanom_exec *own, const tsanom_exec *caller);
 
+/* The same without OpenMP and without ISA levels, which stay as they are: for libraries
+ * that do not compute. */
+tsanom_status tsn_exec_read_base(tsanom_exec *own, const tsanom_exec *caller);
+
 /* What an object keeps of a checked exec: threads, ISA level and allocator, but not
  * poll, workspace and fault, which belong to one call. */
 tsanom_exec tsn_exec_for_object(const tsanom_exec *checked);

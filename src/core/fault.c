@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/versioned.h"
 
@@ -53,6 +54,10 @@ static void publish(const tsanom_exec *exec, const tsanom_fault *own) {
   tsn_versioned_write(&fault_type, exec->fault, own);
 }
 
+void tsn_fault_forward(const tsanom_exec *exec, const tsanom_fault *found) {
+  if (exec && exec->fault) publish(exec, found);
+}
+
 tsanom_status tsn_reject_pair(const tsanom_exec *exec, tsanom_status status,
                               const char *argument, size_t element, size_t second) {
   if (!exec || !exec->fault) return status;
@@ -83,6 +88,24 @@ tsanom_status tsn_reject_text(const tsanom_exec *exec, tsanom_status status,
   va_list arguments;
   va_start(arguments, format);
   (void)vsnprintf(own.text + length, sizeof own.text - (size_t)length, format, arguments);
+  va_end(arguments);
+  publish(exec, &own);
+  return status;
+}
+
+tsanom_status tsn_reject_file(const tsanom_exec *exec, tsanom_status status,
+                              const tsn_file_place *place, const char *format, ...) {
+  if (!exec || !exec->fault) return status;
+  tsanom_fault own = describe(status, "", TSANOM_NONE, TSANOM_NONE);
+  size_t length = strlen(place->file), most = sizeof own.file - 1;
+  size_t skip = length > most ? length - most : 0;
+  memcpy(own.file, place->file + skip, length - skip);
+  own.offset = place->offset;
+  own.line = place->line;
+  own.column = place->column;
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(own.text, sizeof own.text, format, arguments);
   va_end(arguments);
   publish(exec, &own);
   return status;

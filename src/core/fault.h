@@ -36,4 +36,19 @@ tsanom_status tsn_reject_text(const tsanom_exec *exec, tsanom_status status,
                               const char *argument, size_t element, const char *format,
                               ...) __attribute__((format(printf, 5, 6)));
 
+/* Pass a fault that a call found on its way to the caller's. */
+void tsn_fault_forward(const tsanom_exec *exec, const tsanom_fault *found);
+
+/* A position in a file; line and column count from 1, 0: unknown. */
+typedef struct {
+  const char *file;
+  uint64_t offset, line, column;
+} tsn_file_place;
+
+/* A file is rejected; the text states what is wrong there and what is expected. The
+ * fault keeps the end of a path that is too long. */
+tsanom_status tsn_reject_file(const tsanom_exec *exec, tsanom_status status,
+                              const tsn_file_place *place, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 #endif

@@ -5,6 +5,7 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,25 +47,36 @@ void file_write(const char *path, const void *bytes, size_t count) {
             "%s cannot be written", path);
 }
 
-tsanom_heartbeat_run *open_run(const char *path) {
-  tsanom_heartbeat_fault fault;
-  tsanom_heartbeat_run *run = NULL;
-  tsanom_heartbeat_fault_init(&fault, sizeof fault);
-  tsanom_status status = tsanom_heartbeat_run_open(path, NULL, &fault, &run);
+tsanom_runs *open_run(const char *path) {
+  tsanom_fault fault;
+  tsanom_exec exec;
+  tsanom_runs *run = NULL;
+  tsanom_fault_init(&fault, sizeof fault);
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.fault = &fault;
+  tsanom_status status = tsanom_runs_open(path, NULL, &exec, &run);
   cr_assert(status == TSANOM_OK, "%s at %llu: %s", fault.file,
             (unsigned long long)fault.offset, fault.text);
   return run;
 }
 
-tsanom_heartbeat_run_info describe(const tsanom_heartbeat_run *run) {
-  tsanom_heartbeat_run_info info;
-  CHECK_STATUS(tsanom_heartbeat_run_describe(run, &info, sizeof info), TSANOM_OK);
+tsanom_runs_info describe(const tsanom_runs *run) {
+  tsanom_runs_info info;
+  CHECK_STATUS(tsanom_runs_info_init(&info, sizeof info), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_describe(run, &info), TSANOM_OK);
   return info;
 }
 
-tsanom_heartbeat_stream_info describe_stream(const tsanom_heartbeat_run *run,
-                                             uint32_t stream) {
-  tsanom_heartbeat_stream_info info;
-  CHECK_STATUS(tsanom_heartbeat_run_stream(run, stream, &info, sizeof info), TSANOM_OK);
-  return info;
+tsanom_runs_stream describe_stream(const tsanom_runs *run, uint32_t stream) {
+  tsanom_runs_stream about;
+  CHECK_STATUS(tsanom_runs_stream_at(run, TSANOM_RUNS_BEATS, stream, &about), TSANOM_OK);
+  return about;
+}
+
+void read_beats(const tsanom_runs *run, uint32_t stream, uint64_t first, size_t count,
+                double *times, uint32_t *tags) {
+  tsanom_runs_stream about = describe_stream(run, stream);
+  cr_assert(first <= about.count && count <= about.count - first);
+  if (times) memcpy(times, about.time + first, count * sizeof *times);
+  if (tags) memcpy(tags, about.tag + first, count * sizeof *tags);
 }

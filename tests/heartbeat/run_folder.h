@@ -4,7 +4,7 @@
 #define TSANOM_TEST_RUN_FOLDER_H
 
 #include <stddef.h>
-#include <tsanom/heartbeat_run.h>
+#include <tsanom/runs.h>
 
 #include "support/folder.h"
 
@@ -18,10 +18,13 @@ void folder_remove(const char *path);
 unsigned char *file_read(const char *path, size_t *bytes);
 void file_write(const char *path, const void *bytes, size_t count);
 
-/* Open a run that must be whole, and ask what cannot be refused. */
-tsanom_heartbeat_run *open_run(const char *path);
-tsanom_heartbeat_run_info describe(const tsanom_heartbeat_run *run);
-tsanom_heartbeat_stream_info describe_stream(const tsanom_heartbeat_run *run,
-                                             uint32_t stream);
+/* Open a run that must be intact, and look at it. */
+tsanom_runs *open_run(const char *path);
+tsanom_runs_info describe(const tsanom_runs *run);
+tsanom_runs_stream describe_stream(const tsanom_runs *run, uint32_t stream);
+
+/* Copy `count` beats of a stream; NULL: not wanted. */
+void read_beats(const tsanom_runs *run, uint32_t stream, uint64_t first, size_t count,
+                double *times, uint32_t *tags);
 
 #endif

@@ -17,7 +17,7 @@ echo "== CMake package"
 cmake -S "$sources" -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$prefix" \
       -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" >"$scratch/configure.log"
 cmake --build "$scratch/cmake"
-for program in shared_c shared_cxx static_c heartbeat_c; do
+for program in shared_c shared_cxx static_c heartbeat_c runs_c; do
   "$scratch/cmake/$program"
 done
 
@@ -39,8 +39,9 @@ lib=$(dirname "$pc")
     $(pkg-config --cflags --libs tsanom)
   "$cc" "$sources/heartbeat.c" -o "$scratch/pc_heartbeat" \
     $(pkg-config --cflags --libs tsanom-record)
+  "$cc" "$sources/runs.c" -o "$scratch/pc_runs" $(pkg-config --cflags --libs tsanom-runs)
 }
-for program in pc_c pc_cxx pc_heartbeat; do
+for program in pc_c pc_cxx pc_heartbeat pc_runs; do
   LD_LIBRARY_PATH=$lib "$scratch/$program"
 done
 
@@ -51,7 +52,9 @@ awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' \
 "$cc" "$scratch/readme.c" -o "$scratch/readme" $(pkg-config --cflags --libs tsanom)
 LD_LIBRARY_PATH=$lib "$scratch/readme" | grep -x 'distance 1'
 
-if LD_LIBRARY_PATH=$lib ldd "$scratch/pc_heartbeat" | grep -E 'gomp|libomp|blas|lapack'; then
-  echo "libtsanom-record must need only the C library"
-  exit 1
-fi
+for program in pc_heartbeat pc_runs; do
+  if LD_LIBRARY_PATH=$lib ldd "$scratch/$program" | grep -E 'gomp|libomp|blas|lapack'; then
+    echo "$program must not need OpenMP or BLAS"
+    exit 1
+  fi
+done

@@ -54,18 +54,18 @@ int record_beats(beat_counts *counts, const char *path, int32_t helper, uint32_t
 }
 
 void check_beats(const beat_counts *counts, const char *path) {
-  tsanom_heartbeat_run *run = open_run(path);
-  uint64_t beats = describe_stream(run, 0).beats;
+  tsanom_runs *run = open_run(path);
+  uint64_t beats = describe_stream(run, 0).count;
   cr_assert(beats == counts->recorded, "%s: %llu beats, but %llu were recorded", path,
             (unsigned long long)beats, (unsigned long long)counts->recorded);
   uint32_t before = 0;
   for (uint64_t k = 0; k < beats; k++) {
     uint32_t tag;
-    CHECK_STATUS(tsanom_heartbeat_run_read(run, 0, k, 1, NULL, &tag, NULL), TSANOM_OK);
+    read_beats(run, 0, k, 1, NULL, &tag);
     cr_assert(k == 0 || tag > before);
     if (!counts->rejected) cr_assert(tag == k);
     before = tag;
     k += beats / 512;
   }
-  tsanom_heartbeat_run_close(run);
+  tsanom_runs_close(run);
 }

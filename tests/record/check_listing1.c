@@ -2,23 +2,26 @@
 /* Runs listing 1 (the argument) and reads the run it leaves. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <tsanom/heartbeat_run.h>
+#include <tsanom/runs.h>
 
 #include "support/folder.h"
 
 int main(int count, char **argument) {
   char folder[FOLDER_ROOM], command[1024];
-  tsanom_heartbeat_run *run;
-  tsanom_heartbeat_run_info info;
+  tsanom_runs *run;
+  tsanom_runs_info info;
   if (count != 2 || !new_folder(folder)) return 2;
   (void)snprintf(command, sizeof command, "TSANOM_HEARTBEAT_FOLDER=%s/run '%s'", folder,
                  argument[1]);
   if (system(command) != 0) return 3;
   (void)snprintf(command, sizeof command, "%s/run", folder);
-  if (tsanom_heartbeat_run_open(command, NULL, NULL, &run) != TSANOM_OK) return 4;
-  tsanom_heartbeat_run_describe(run, &info, sizeof info);
-  tsanom_heartbeat_run_close(run);
+  tsanom_runs_info_init(&info, sizeof info);
+  if (tsanom_runs_open(command, NULL, NULL, &run) != TSANOM_OK) return 4;
+  tsanom_runs_describe(run, &info);
+  tsanom_runs_close(run);
   (void)snprintf(command, sizeof command, "rm -r '%s'", folder);
   if (system(command) != 0) return 5;
-  return info.beats == 999 && info.announced == 4 && info.finished ? 0 : 1;
+  return info.beats == 999 && info.announced == 4 && info.state == TSANOM_RUNS_FINISHED
+             ? 0
+             : 1;
 }

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <tsanom/heartbeat.h>
-#include <tsanom/heartbeat_run.h>
+#include <tsanom/runs.h>
 #include <unistd.h>
 
 #include "heartbeat/run_folder.h"
@@ -71,26 +71,26 @@ static void beat_until_killed(const char *path, int32_t helper) {
 }
 
 static void check_killed_run(const char *path) {
-  tsanom_heartbeat_run *run;
+  tsanom_runs *run;
   if (!done[0] && !done[1]) {
     /* Killed during init: a run or none, but no crash. */
-    if (tsanom_heartbeat_run_open(path, NULL, NULL, &run) == TSANOM_OK) {
-      tsanom_heartbeat_run_close(run);
+    if (tsanom_runs_open(path, NULL, NULL, &run) == TSANOM_OK) {
+      tsanom_runs_close(run);
     }
     return;
   }
   run = open_run(path);
   for (uint32_t i = 0; i < BEATERS; i++) {
-    uint64_t beats = describe_stream(run, i).beats;
+    uint64_t beats = describe_stream(run, i).count;
     cr_assert(beats == done[i] || beats == done[i] + 1, "%llu beats, but %u were done",
               (unsigned long long)beats, done[i]);
     for (uint64_t k = 0; k < beats; k += beats / 16 + 1) {
       uint32_t tag;
-      CHECK_STATUS(tsanom_heartbeat_run_read(run, i, k, 1, NULL, &tag, NULL), TSANOM_OK);
+      read_beats(run, i, k, 1, NULL, &tag);
       cr_assert(tag == k);
     }
   }
-  tsanom_heartbeat_run_close(run);
+  tsanom_runs_close(run);
 }
 
 Test(heartbeat_faults, no_beat_is_lost_to_sigkill) {
@@ -138,12 +138,12 @@ Test(heartbeat_faults, a_forked_child_has_no_run) {
   cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 2), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-  tsanom_heartbeat_run *run = open_run(parent);
+  tsanom_runs *run = open_run(parent);
   cr_assert(describe(run).beats == 2);
-  tsanom_heartbeat_run_close(run);
+  tsanom_runs_close(run);
   run = open_run(child);
   cr_assert(describe(run).beats == 100);
-  tsanom_heartbeat_run_close(run);
+  tsanom_runs_close(run);
 }
 
 enum { MANY = 200000 };
@@ -169,16 +169,16 @@ static int beat_into_a_full_disk(void) {
 }
 
 static void check_full_run(uint64_t bytes) {
-  tsanom_heartbeat_run *run = open_run(full_run);
-  tsanom_heartbeat_run_info info = describe(run);
-  cr_assert(info.beats + info.dropped == MANY && info.finished == 1);
+  tsanom_runs *run = open_run(full_run);
+  tsanom_runs_info info = describe(run);
+  cr_assert(info.beats + info.beats_dropped == MANY &&
+            info.state == TSANOM_RUNS_FINISHED);
   cr_assert(info.beats * 16 + 16384 > bytes, "only %llu beats",
             (unsigned long long)info.beats);
   uint32_t tag;
-  CHECK_STATUS(tsanom_heartbeat_run_read(run, 0, info.beats - 1, 1, NULL, &tag, NULL),
-               TSANOM_OK);
+  read_beats(run, 0, info.beats - 1, 1, NULL, &tag);
   cr_assert(tag == info.beats - 1);
-  tsanom_heartbeat_run_close(run);
+  tsanom_runs_close(run);
 }
 
 enum { LIMIT = 1 << 20 };
@@ -210,11 +210,12 @@ Test(heartbeat_faults, a_killed_run_without_a_helper_tells_that_beats_were_dropp
   full_helper = TSANOM_HEARTBEAT_HELPER_NONE;
   full_is_killed = true;
   (void)in_child(limited);
-  tsanom_heartbeat_run *run = open_run(full_run);
-  tsanom_heartbeat_run_info info = describe(run);
-  cr_assert(!info.finished && info.beats > 0 && info.dropped > 0);
-  cr_assert(info.beats + info.dropped <= MANY);
-  tsanom_heartbeat_run_close(run);
+  tsanom_runs *run = open_run(full_run);
+  tsanom_runs_info info = describe(run);
+  cr_assert(info.state == TSANOM_RUNS_UNFINISHED && info.beats > 0 &&
+            info.beats_dropped > 0);
+  cr_assert(info.beats + info.beats_dropped <= MANY);
+  tsanom_runs_close(run);
 }
 
 enum { NO_PRIVILEGE = 77 };
@@ -292,9 +293,9 @@ Test(heartbeat_faults, init_leaves_a_run_that_is_there_as_it_is) {
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_init(folder, 1, NULL), TSANOM_E_IO);
   CHECK_STATUS(tsanom_heartbeat_init(folder, 3, NULL), TSANOM_E_IO);
-  tsanom_heartbeat_run *run = open_run(folder);
-  cr_assert(describe(run).beats == 10 && describe(run).streams == 1);
-  tsanom_heartbeat_run_close(run);
+  tsanom_runs *run = open_run(folder);
+  cr_assert(describe(run).beats == 10 && describe(run).beat_streams == 1);
+  tsanom_runs_close(run);
 }
 
 static _Atomic int stop;
@@ -320,7 +321,7 @@ Test(heartbeat_faults, finish_may_come_while_threads_beat) {
     CHECK_STATUS(tsanom_heartbeat_init(path, 2, NULL), TSANOM_OK);
     (void)usleep(2000);
     CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-    tsanom_heartbeat_run_close(open_run(path));
+    tsanom_runs_close(open_run(path));
     folder_remove(path);
   }
   stop = 1;
@@ -331,10 +332,10 @@ Test(heartbeat_faults, finish_may_come_while_threads_beat) {
 static int read_living_run(void) {
   for (int i = 0; i < 50; i++) {
     uint64_t before = done[0];
-    tsanom_heartbeat_run *run = open_run(full_run);
-    cr_assert(describe(run).finished == 0);
-    cr_assert(describe_stream(run, 0).beats >= before);
-    tsanom_heartbeat_run_close(run);
+    tsanom_runs *run = open_run(full_run);
+    cr_assert(describe(run).state == TSANOM_RUNS_UNFINISHED);
+    cr_assert(describe_stream(run, 0).count >= before);
+    tsanom_runs_close(run);
   }
   return 0;
 }

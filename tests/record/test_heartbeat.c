@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <tsanom/heartbeat.h>
-#include <tsanom/heartbeat_run.h>
+#include <tsanom/runs.h>
 #include <unistd.h>
 
 #include "heartbeat/run_folder.h"
@@ -72,13 +72,13 @@ Test(heartbeat, comes_back_as_recorded) {
       if (i % 100 == 0) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-    tsanom_heartbeat_run *run = open_run(path);
-    tsanom_heartbeat_run_info info = describe(run);
-    cr_assert(info.beats == BEATS && info.streams == 2 && info.announced == 2);
-    cr_assert(info.finished == 1 && info.dropped == 0 && info.pid == getpid());
+    tsanom_runs *run = open_run(path);
+    tsanom_runs_info info = describe(run);
+    cr_assert(info.beats == BEATS && info.beat_streams == 2 && info.announced == 2);
+    cr_assert(info.state == TSANOM_RUNS_FINISHED && info.beats_dropped == 0 &&
+              info.pid == getpid());
     cr_assert(clock == TSANOM_HEARTBEAT_CLOCK_AUTO || info.clock == clock);
-    CHECK_STATUS(tsanom_heartbeat_run_read(run, 1, 0, BEATS, times, tags, NULL),
-                 TSANOM_OK);
+    read_beats(run, 1, 0, BEATS, times, tags);
     for (uint32_t i = 0; i < BEATS; i++) {
       cr_assert(tags[i] == i * i);
       double error = (times[i] - times[0]) - (expected[i] - expected[0]);
@@ -86,10 +86,10 @@ Test(heartbeat, comes_back_as_recorded) {
       cr_assert(error > -0.05 && error < 0.05, "beat %u is off by %g s", i, error);
       cr_assert(i == 0 || times[i] > times[i - 1]);
     }
-    cr_assert(describe_stream(run, 0).beats == 0);
-    cr_assert(describe_stream(run, 1).first == times[0]);
-    cr_assert(describe_stream(run, 1).last == times[BEATS - 1]);
-    tsanom_heartbeat_run_close(run);
+    cr_assert(describe_stream(run, 0).count == 0);
+    cr_assert(describe_stream(run, 1).time[0] == times[0]);
+    cr_assert(describe(run).last == times[BEATS - 1]);
+    tsanom_runs_close(run);
   }
 }
 
@@ -114,11 +114,11 @@ Test(heartbeat, a_stream_goes_on_in_the_next_thread_of_its_number) {
     for (int k = 0; k < 3; k++) in_thread(beat_hundred, &numbers[k]);
   }
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-  tsanom_heartbeat_run *run = open_run(folder);
-  cr_assert(describe(run).streams == 3 && describe(run).announced == 2);
-  for (uint32_t i = 0; i < 3; i++) cr_assert(describe_stream(run, i).beats == 5000);
+  tsanom_runs *run = open_run(folder);
+  cr_assert(describe(run).beat_streams == 3 && describe(run).announced == 2);
+  for (uint32_t i = 0; i < 3; i++) cr_assert(describe_stream(run, i).count == 5000);
   cr_assert(describe_stream(run, 2).thread == 7);
-  tsanom_heartbeat_run_close(run);
+  tsanom_runs_close(run);
 }
 
 static pthread_barrier_t both;
@@ -142,10 +142,10 @@ Test(heartbeat, threads_of_one_number_have_streams_of_their_own) {
   /* Both streams are free by now; no third one is made. */
   in_thread(beat_hundred, &number);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-  tsanom_heartbeat_run *run = open_run(folder);
-  cr_assert(describe(run).streams == 2 && describe(run).beats == 300);
+  tsanom_runs *run = open_run(folder);
+  cr_assert(describe(run).beat_streams == 2 && describe(run).beats == 300);
   cr_assert(describe_stream(run, 1).thread == 0);
-  tsanom_heartbeat_run_close(run);
+  tsanom_runs_close(run);
 }
 
 Test(heartbeat, one_thread_beats_by_several_numbers) {
@@ -154,15 +154,15 @@ Test(heartbeat, one_thread_beats_by_several_numbers) {
     CHECK_STATUS(tsanom_heartbeat_beat((int32_t)(i % 3), i), TSANOM_OK);
   }
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-  tsanom_heartbeat_run *run = open_run(folder);
-  cr_assert(describe(run).streams == 3);
+  tsanom_runs *run = open_run(folder);
+  cr_assert(describe(run).beat_streams == 3);
   for (uint32_t i = 0; i < 3; i++) {
     uint32_t tags[2];
-    cr_assert(describe_stream(run, i).beats == 100);
-    CHECK_STATUS(tsanom_heartbeat_run_read(run, i, 98, 2, NULL, tags, NULL), TSANOM_OK);
+    cr_assert(describe_stream(run, i).count == 100);
+    read_beats(run, i, 98, 2, NULL, tags);
     cr_assert(tags[0] == 294 + i && tags[1] == 297 + i);
   }
-  tsanom_heartbeat_run_close(run);
+  tsanom_runs_close(run);
 }
 
 /* Past several steps of growth, and past the end of a window. */
@@ -176,14 +176,14 @@ static void grow_a_stream(int32_t helper) {
     if (tsanom_heartbeat_beat(0, i) != TSANOM_OK) cr_assert_fail("beat %u", i);
   }
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-  tsanom_heartbeat_run *run = open_run(folder);
+  tsanom_runs *run = open_run(folder);
   uint32_t tag;
-  cr_assert(describe_stream(run, 0).beats == BEATS);
+  cr_assert(describe_stream(run, 0).count == BEATS);
   for (uint32_t i = 0; i < BEATS; i += 99991) {
-    CHECK_STATUS(tsanom_heartbeat_run_read(run, 0, i, 1, NULL, &tag, NULL), TSANOM_OK);
+    read_beats(run, 0, i, 1, NULL, &tag);
     cr_assert(tag == i);
   }
-  tsanom_heartbeat_run_close(run);
+  tsanom_runs_close(run);
 }
 
 Test(heartbeat, streams_grow_without_a_limit) {
@@ -223,9 +223,9 @@ Test(heartbeat, runs_follow_each_other) {
     for (int32_t k = 0; k < 4; k++) in_thread(beat_hundred, &k);
     CHECK_STATUS(tsanom_heartbeat_beat(i % 2, 0), TSANOM_OK);
     CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-    tsanom_heartbeat_run *run = open_run(path);
-    cr_assert(describe(run).beats == 401 && describe(run).streams == 4);
-    tsanom_heartbeat_run_close(run);
+    tsanom_runs *run = open_run(path);
+    cr_assert(describe(run).beats == 401 && describe(run).beat_streams == 4);
+    tsanom_runs_close(run);
   }
 }
 

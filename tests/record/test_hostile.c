@@ -331,8 +331,8 @@ static int beat_and_be_interrupted(void) {
 
 Test(hostile, beats_in_a_signal_handler) {
   check_child(beat_and_be_interrupted);
-  tsanom_heartbeat_run *run = open_run(path);
+  tsanom_runs *run = open_run(path);
   cr_assert(describe(run).beats == counts->recorded);
-  cr_assert(describe(run).dropped == counts->rejected && counts->rejected > 0);
-  tsanom_heartbeat_run_close(run);
+  cr_assert(describe(run).beats_dropped == counts->rejected && counts->rejected > 0);
+  tsanom_runs_close(run);
 }

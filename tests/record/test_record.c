@@ -44,14 +44,15 @@ static tsanom_record_options both_channels(void) {
 
 /* The tags of stream 0, which must be first, first + 1 and so on. */
 static void check_tags(const char *name, uint32_t first, uint64_t count) {
-  tsanom_heartbeat_run *run = open_run(path_of(name));
-  cr_assert(describe(run).finished == 1 && describe_stream(run, 0).beats == count);
+  tsanom_runs *run = open_run(path_of(name));
+  cr_assert(describe(run).state == TSANOM_RUNS_FINISHED &&
+            describe_stream(run, 0).count == count);
   for (uint64_t k = 0; k < count; k++) {
     uint32_t tag;
-    CHECK_STATUS(tsanom_heartbeat_run_read(run, 0, k, 1, NULL, &tag, NULL), TSANOM_OK);
+    read_beats(run, 0, k, 1, NULL, &tag);
     cr_assert(tag == first + k);
   }
-  tsanom_heartbeat_run_close(run);
+  tsanom_runs_close(run);
 }
 
 Test(record, channels_and_runs_are_independent) {
@@ -220,9 +221,9 @@ Test(record, streams_go_on_in_the_next_thread) {
   tsanom_record_destroy(shared);
   static const char *const names[] = {"run", "run/regions"};
   for (int c = 0; c < 2; c++) {
-    tsanom_heartbeat_run *run = open_run(path_of(names[c]));
-    cr_assert(describe(run).streams == 2 && describe(run).beats == 20);
-    tsanom_heartbeat_run_close(run);
+    tsanom_runs *run = open_run(path_of(names[c]));
+    cr_assert(describe(run).beat_streams == 2 && describe(run).beats == 20);
+    tsanom_runs_close(run);
   }
 }
 

@@ -231,7 +231,7 @@ Test(command_diagnose, wrong_usage_and_bad_runs_are_refused) {
   CHECK_REFUSED(tsanom("learn -o x few.csv -w 2"), 3, "window of 2");
   CHECK_REFUSED(tsanom("learn -o x n0.csv missing"), 3, "missing: ");
   CHECK_REFUSED(tsanom("learn -o no/x n0.csv n1.csv n2.csv n3.csv"), 3, "no/x: ");
-  CHECK_REFUSED(tsanom("learn -o . n0.csv n1.csv n2.csv n3.csv"), 3, ".: is a folder");
+  CHECK_REFUSED(tsanom("learn -o . n0.csv n1.csv n2.csv n3.csv"), 3, ".: is a directory");
   CHECK_REFUSED(tsanom("learn -o - n0.csv n1.csv n2.csv n3.csv >/dev/full"), 3,
                 "standard output");
   CHECK_REFUSED(tsanom("diagnose n0.csv"), 2, "-m");

@@ -81,7 +81,7 @@ Test(command_input, files_that_cannot_be_read_are_named) {
   write_text("a", "1\n");
   mkdir("d", 0777);
   CHECK_REFUSED(tsanom("dtw a missing"), 3, "missing: ", "No such file");
-  CHECK_REFUSED(tsanom("dtw a d"), 3, "d: ", "folder");
+  CHECK_REFUSED(tsanom("dtw a d"), 3, "d: ", "directory");
   CHECK_REFUSED(tsanom("dtw a - <d"), 3, "standard input: ", "directory");
   CHECK_REFUSED(tsanom("dtw a - <&-"), 3, "standard input: ");
 }
@@ -99,7 +99,7 @@ Test(command_input, a_result_that_cannot_be_written_is_an_error) {
 Test(command_input, a_picture_appears_whole_or_not_at_all) {
   write_text("a", "1\n2\n");
   mkdir("d", 0777);
-  CHECK_REFUSED(tsanom("dtw a a --plot d"), 3, "d: is a folder");
+  CHECK_REFUSED(tsanom("dtw a a --plot d"), 3, "d: is a directory");
   CHECK_REFUSED(tsanom("dtw a a --plot no/p.svg"), 3, "no/p.svg: cannot write");
   CHECK_REFUSED(tsanom("dtw a a --plot p.txt"), 2, "p.txt", "SVG");
   CHECK_REFUSED(tsanom("dtw a a --plot ./no.svg/p.png"), 2, "p.png", "SVG");

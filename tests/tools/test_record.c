@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <tsanom/heartbeat_run.h>
-#include <tsanom/regions.h>
+#include <tsanom/runs.h>
 
 #include "run.h"
 #include "support/allocator.h"
@@ -71,14 +70,27 @@ static const char *text_of(const json_t *object, const char *key) {
   return text;
 }
 
-static double beats_of(const char *run, uint32_t stream) {
-  tsanom_heartbeat_run *opened = NULL;
-  tsanom_heartbeat_stream_info about;
-  cr_assert(tsanom_heartbeat_run_open(run, NULL, NULL, &opened) == TSANOM_OK);
-  cr_assert(tsanom_heartbeat_run_stream(opened, stream, &about, sizeof about) ==
-            TSANOM_OK);
-  tsanom_heartbeat_run_close(opened);
-  return (double)about.beats;
+/* Open a run; close it by tsanom_runs_close(). */
+static tsanom_runs *opened(const char *path, tsanom_runs_info *info) {
+  tsanom_runs *run = NULL;
+  tsanom_runs_info_init(info, sizeof *info);
+  cr_assert(tsanom_runs_open(path, NULL, NULL, &run) == TSANOM_OK, "%s", path);
+  cr_assert(tsanom_runs_describe(run, info) == TSANOM_OK);
+  return run;
+}
+
+static tsanom_runs_stream stream_of(const tsanom_runs *run, int32_t part, size_t index) {
+  tsanom_runs_stream stream;
+  cr_assert(tsanom_runs_stream_at(run, part, index, &stream) == TSANOM_OK);
+  return stream;
+}
+
+static double beats_of(const char *path, uint32_t stream) {
+  tsanom_runs_info info;
+  tsanom_runs *run = opened(path, &info);
+  double beats = (double)stream_of(run, TSANOM_RUNS_BEATS, stream).count;
+  tsanom_runs_close(run);
+  return beats;
 }
 
 Test(command_record, regions_are_found_and_the_program_is_as_without) {
@@ -118,38 +130,34 @@ Test(command_record, every_thread_has_its_regions) {
     char run[16];
     snprintf(run, sizeof run, "run.%d", c);
     cr_assert(record(c, "--cpu-time -o %s -- ./loop 20", run).status == 5);
-    tsanom_regions *regions = NULL;
-    cr_assert(tsanom_regions_open(run, NULL, NULL, &regions) == TSANOM_OK);
-    tsanom_heartbeat_run_info about;
-    tsanom_heartbeat_run_describe(tsanom_regions_run(regions), &about, sizeof about);
-    cr_assert(about.streams == 2 && about.finished && about.dropped == 0);
+    tsanom_runs_info info;
+    tsanom_runs *found = opened(run, &info);
+    cr_assert(info.event_streams == 2 && info.state == TSANOM_RUNS_FINISHED);
+    cr_assert(info.events_dropped == 0);
     for (uint32_t s = 0; s < 2; s++) {
-      tsanom_regions_event event[256];
-      tsanom_heartbeat_stream_info stream;
-      tsanom_heartbeat_run_stream(tsanom_regions_run(regions), s, &stream, sizeof stream);
-      cr_assert(stream.beats >= 180 && stream.beats <= 256, "%d", (int)stream.beats);
-      cr_assert(tsanom_regions_read(regions, s, 0, (size_t)stream.beats, event, NULL) ==
-                TSANOM_OK);
+      tsanom_runs_stream stream = stream_of(found, TSANOM_RUNS_REGIONS, s);
+      cr_assert(stream.count >= 180 && stream.count <= 256, "%d", (int)stream.count);
       int count[4] = {0}, depth = 0;
-      for (size_t i = 0; i < stream.beats; i++) {
-        count[event[i].kind]++;
-        if (event[i].kind == TSANOM_REGIONS_BEGIN) depth++;
-        if (event[i].kind == TSANOM_REGIONS_END) {
+      for (size_t i = 0; i < stream.count; i++) {
+        tsanom_runs_event event;
+        cr_assert(tsanom_runs_decode(stream.tag[i], &event) == TSANOM_OK);
+        count[event.kind]++;
+        if (event.kind == TSANOM_REGIONS_BEGIN) depth++;
+        if (event.kind == TSANOM_REGIONS_END) {
           depth--;
-          cr_assert(event[i].threads == 2);
+          cr_assert(event.threads == 2);
         }
         cr_assert(depth >= 0 && depth <= 1);
-        cr_assert(i == 0 || event[i].time >= event[i - 1].time);
-        cr_assert(event[i].kind != TSANOM_REGIONS_CPU ||
-                  (event[i].cpu_s >= 0 && event[i].cpu_s < 10));
-        cr_assert(event[i].kind == TSANOM_REGIONS_CPU ||
-                  (event[i].place >= 0 &&
-                   (size_t)event[i].place < tsanom_regions_places(regions)));
+        cr_assert(i == 0 || stream.time[i] >= stream.time[i - 1]);
+        cr_assert(event.kind != TSANOM_REGIONS_CPU ||
+                  (event.cpu_s >= 0 && event.cpu_s < 10));
+        cr_assert(event.kind == TSANOM_REGIONS_CPU ||
+                  (event.place >= 0 && (size_t)event.place < info.places));
       }
       cr_assert(count[TSANOM_REGIONS_BEGIN] == 60 && count[TSANOM_REGIONS_END] == 60);
       cr_assert(count[TSANOM_REGIONS_CPU] == 60 && depth == 0);
     }
-    tsanom_regions_close(regions);
+    tsanom_runs_close(found);
   }
 }
 
@@ -233,21 +241,19 @@ Test(command_record, a_baseline_is_measured_and_the_threads_restored) {
     cr_assert(number_of(region, "speedup") > speedup * 0.999 &&
               number_of(region, "speedup") < speedup * 1.001);
     json_decref(r);
-    tsanom_regions *regions = NULL;
     char run[16];
     snprintf(run, sizeof run, "run.%d", c);
-    cr_assert(tsanom_regions_open(run, NULL, NULL, &regions) == TSANOM_OK);
-    tsanom_regions_event event[1024];
-    tsanom_heartbeat_stream_info stream;
-    tsanom_heartbeat_run_stream(tsanom_regions_run(regions), 0, &stream, sizeof stream);
-    cr_assert(tsanom_regions_read(regions, 0, 0, (size_t)stream.beats, event, NULL) ==
-              TSANOM_OK);
+    tsanom_runs_info info;
+    tsanom_runs *found = opened(run, &info);
+    tsanom_runs_stream stream = stream_of(found, TSANOM_RUNS_REGIONS, 0);
     int alone = 0;
-    for (size_t i = 0; i < stream.beats; i++) {
-      alone += event[i].kind == TSANOM_REGIONS_END && event[i].threads == 1;
+    for (size_t i = 0; i < stream.count; i++) {
+      tsanom_runs_event event;
+      tsanom_runs_decode(stream.tag[i], &event);
+      alone += event.kind == TSANOM_REGIONS_END && event.threads == 1;
     }
     cr_assert(alone == 8 * 3, "%d regions ran alone", alone);
-    tsanom_regions_close(regions);
+    tsanom_runs_close(found);
   }
 }
 
@@ -332,28 +338,23 @@ Test(command_record, regions_have_any_number_of_variables) {
   }
 }
 
-static uint32_t streams_of(const char *run) {
-  tsanom_heartbeat_run *opened = NULL;
-  tsanom_heartbeat_run_info about;
-  cr_assert(tsanom_heartbeat_run_open(run, NULL, NULL, &opened) == TSANOM_OK);
-  tsanom_heartbeat_run_describe(opened, &about, sizeof about);
-  tsanom_heartbeat_run_close(opened);
-  return about.streams;
+static size_t streams_of(const char *path) {
+  tsanom_runs_info info;
+  tsanom_runs_close(opened(path, &info));
+  return info.beat_streams;
 }
 
 /* The iterations that a stream has beats of. */
-static size_t iterations_of(const char *run, uint32_t stream, uint32_t *iteration) {
+static size_t iterations_of(const char *path, uint32_t stream, uint32_t *iteration) {
   enum { MOST = 64 };
-  tsanom_heartbeat_run *opened = NULL;
-  tsanom_heartbeat_stream_info about;
-  double times[MOST];
-  cr_assert(tsanom_heartbeat_run_open(run, NULL, NULL, &opened) == TSANOM_OK);
-  tsanom_heartbeat_run_stream(opened, stream, &about, sizeof about);
-  cr_assert(about.beats <= MOST);
-  cr_assert(tsanom_heartbeat_run_read(opened, stream, 0, (size_t)about.beats, times,
-                                      iteration, NULL) == TSANOM_OK);
-  tsanom_heartbeat_run_close(opened);
-  return (size_t)about.beats;
+  tsanom_runs_info info;
+  tsanom_runs *run = opened(path, &info);
+  tsanom_runs_stream about = stream_of(run, TSANOM_RUNS_BEATS, stream);
+  cr_assert(about.count <= MOST);
+  if (about.count) memcpy(iteration, about.tag, about.count * sizeof *iteration);
+  size_t count = about.count;
+  tsanom_runs_close(run);
+  return count;
 }
 
 /* A thread that misses iterations beats with the number of the one it comes back to. */
@@ -454,7 +455,7 @@ Test(command_record, programs_that_cannot_be_recorded_are_told_of) {
   CHECK_REFUSED(tsanom("record -- true"), 2, "-o RUN");
   CHECK_REFUSED(tsanom("record -o run --baseline 0 -- true"), 2, "--baseline");
   CHECK_REFUSED(tsanom("speedup nothing"), 3, "nothing/regions/places.tsv");
-  CHECK_REFUSED(tsanom("speedup a b"), 2, "Too many");
+  CHECK_REFUSED(tsanom("speedup a b"), 2, "one run");
   write_text("t.c", "int main(void) { return 0; }\n");
   if (shell("gcc -static t.c -o t 2>/dev/null") != 0) return;
   CHECK_REFUSED(tsanom("record -o run -- ./t"), 3, "statically");
@@ -478,7 +479,7 @@ Test(command_record, damaged_places_are_told_of) {
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t10\t/a\n7\trf\t1\t/b\n");
   CHECK_REFUSED(tsanom("speedup run"), 3, "places.tsv", "byte 27", "line 3");
   write_text("run/regions/places.tsv", "something else\n");
-  CHECK_REFUSED(tsanom("speedup run"), 3, "places.tsv", "byte 0", "tsanom places 1");
+  CHECK_REFUSED(tsanom("speedup run"), 3, "places.tsv", "tsanom places 1");
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t-10\t/a\n");
   CHECK_REFUSED(tsanom("speedup run"), 3, "places.tsv", "byte 16", "line 2");
   cr_assert(shell("printf 'tsanom places 1\\n0\\trf\\t10\\t/a\\0b\\n1\\trf\\t20\\t/a\\n' "
@@ -488,42 +489,28 @@ Test(command_record, damaged_places_are_told_of) {
   cr_assert(tsanom("speedup run").status == 0);
 }
 
-Test(command_record, the_reader_refuses_bad_arguments) {
+Test(command_record, failing_allocations_are_reported_and_leak_nothing) {
   if (!build("gcc", "loop")) return;
-  cr_assert(tsanom("record -o run -- ./loop 10").status == 5);
-  tsanom_regions *regions = NULL;
-  tsanom_heartbeat_fault fault = {.struct_size = 1};
-  cr_assert(tsanom_regions_open(NULL, NULL, NULL, &regions) == TSANOM_E_NULL);
-  cr_assert(tsanom_regions_open("run", NULL, NULL, NULL) == TSANOM_E_NULL);
-  cr_assert(tsanom_regions_open("run", NULL, &fault, &regions) == TSANOM_E_VERSION);
-  cr_assert(tsanom_regions_open("none", NULL, NULL, &regions) == TSANOM_E_IO);
+  cr_assert(tsanom("record --cpu-time -o run -- ./loop 10").status == 5);
   test_allocator counter = {.fail_at = 1};
   for (tsanom_status status = TSANOM_E_MEMORY; status != TSANOM_OK; counter.fail_at++) {
     tsanom_exec exec = test_exec(&counter);
+    tsanom_runs *run = NULL;
+    tsanom_runs_spmd_data spmd;
+    const tsanom_speedup_event *events;
+    size_t count = 0;
     counter.calls = 0;
-    status = tsanom_regions_open("run", &exec, NULL, &regions);
-    cr_assert(status == TSANOM_OK || (status == TSANOM_E_MEMORY && !regions));
-    cr_assert(status == TSANOM_OK || counter.live == 0);
+    status = tsanom_runs_open("run", NULL, &exec, &run);
+    cr_assert(status == TSANOM_OK || !run);
+    if (status == TSANOM_OK) status = tsanom_runs_spmd(run, &exec, &spmd);
+    if (status == TSANOM_OK) {
+      status = tsanom_runs_events(run, TSANOM_RUNS_LEVEL_REGIONS, &exec, &events, &count);
+    }
+    cr_assert(status == TSANOM_OK ? count == 30 : status == TSANOM_E_MEMORY);
+    tsanom_runs_close(run);
+    cr_assert(counter.live == 0);
   }
-  tsanom_regions_event event = {.place = 77};
-  tsanom_regions_place place;
-  size_t places = tsanom_regions_places(regions);
-  cr_assert(tsanom_regions_read(regions, 0, 0, 1, NULL, NULL) == TSANOM_E_NULL);
-  cr_assert(tsanom_regions_read(NULL, 0, 0, 1, &event, NULL) == TSANOM_E_NULL);
-  cr_assert(tsanom_regions_read(regions, 99, 0, 1, &event, NULL) == TSANOM_E_OPTION);
-  cr_assert(tsanom_regions_read(regions, 0, 1000, 1, &event, NULL) == TSANOM_E_COUNT);
-  cr_assert(tsanom_regions_read(regions, 0, 0, 0, NULL, NULL) == TSANOM_OK);
-  cr_assert(event.place == 77);
-  cr_assert(tsanom_regions_place_at(regions, places, &place, sizeof place) ==
-            TSANOM_E_OPTION);
-  cr_assert(tsanom_regions_place_at(regions, 0, NULL, 0) == TSANOM_E_NULL);
-  cr_assert(tsanom_regions_place_at(regions, 0, &place, 4) == TSANOM_E_VERSION);
-  cr_assert(tsanom_regions_place_at(regions, 0, &place, sizeof place) == TSANOM_OK);
-  cr_assert(strstr(place.module, "/loop") && place.address != 0);
-  cr_assert(!tsanom_regions_run(NULL) && tsanom_regions_places(NULL) == 0);
-  tsanom_regions_close(regions);
-  cr_assert(counter.live == 0);
-  tsanom_regions_close(NULL);
+  cr_assert(counter.fail_at > 20);
 }
 
 Test(command_record, speedup_draws_a_picture) {

@@ -151,22 +151,22 @@ Test(command_similar, bad_files_are_refused) {
       {"{\"regions\": [], \"time\": []}", {"regions", "1 to 16384"}},
       {"{\"regions\": [{}], \"time\": [[1]]}", {"regions[0].name", "a name"}},
       {"{\"regions\": [{\"name\":\"a\"},{\"name\":\"a\"}], \"time\": [[1]]}",
-       {"regions[1].name", "\"a\" names two"}},
+       {"regions[1].name", "\"a\" is used twice"}},
       {"{\"regions\": [{\"name\":\"a\",\"parent\":\"b\"}], \"time\": [[1]]}",
-       {"regions[0].parent", "\"b\" is no region"}},
+       {"regions[0].parent", "\"b\" is not a region"}},
       {"{\"regions\": [{\"name\":\"a\",\"parent\":\"b\"},"
        "{\"name\":\"b\",\"parent\":\"a\"}], \"time\": [[1, 1]]}",
        {"regions[0].parent", "nested in itself"}},
       {"{\"regions\": [{\"name\":\"a\"},{\"name\":\"b\"}], \"time\": [[1, 1], [1]]}",
        {"time[1]", "2 numbers", "region \"b\""}},
       {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[1], [-1]]}",
-       {"time[1][0]", "not negative"}},
+       {"time[1][0]", "must be >= 0"}},
       {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[null]]}", {"time[0][0]", "a time"}},
       {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[NaN]]}", {"r.json:1", "column"}},
       {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[1]], \"processes\": []}",
-       {"processes", "as many names"}},
+       {"processes", "one name per row"}},
       {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[1]], \"elapsed\": 0}",
-       {"elapsed", "above 0"}},
+       {"elapsed", "> 0"}},
       {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[1]], "
        "\"metrics\": [{\"name\":\"m\",\"value\":[[\"x\"]]}]}",
        {"metrics[0].value[0][0]", "null where none"}},
@@ -181,7 +181,7 @@ Test(command_similar, bad_files_are_refused) {
   }
   write_text("r.json",
              "{\"regions\": [{\"name\":\"a\"},{\"name\":\"b\"}], \"time\": [[1, 1]]}");
-  CHECK_REFUSED(tsanom("similar --program r.json"), 3, "regions[1].parent", "--program");
+  CHECK_REFUSED(tsanom("similar --program r.json"), 3, "r.json", "--program", "a and b");
   cr_assert_eq(tsanom("similar --tolerance 0 r.json").status, 2);
   cr_assert_eq(tsanom("similar").status, 2);
   CHECK_REFUSED(tsanom("similar no.json"), 3, "no.json", "cannot open");

@@ -150,7 +150,7 @@ Test(command_similar_run, counts_are_metrics_and_absent_ones_are_null) {
 Test(command_similar_run, what_does_not_fit_together_is_refused) {
   static const char row[] = "\"time\": [[1, 1]], \"processes\": [\"%s\"]}";
   char text[256];
-  CHECK_REFUSED(tsanom("similar ."), 3, "places.tsv", "recorders");
+  CHECK_REFUSED(tsanom("similar ."), 3, "places.tsv", "recorder_write");
   mkdir("run", 0777);
   mkdir("run/spmd", 0777);
   CHECK_REFUSED(tsanom("similar run"), 3, "run/spmd", "no process");

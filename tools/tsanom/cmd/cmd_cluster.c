@@ -11,15 +11,6 @@
 #include "points.h"
 #include "rows.h"
 
-enum {
-  KEY_MIN_POINTS = 'k',
-  KEY_EPS = KEY_OWN,
-  KEY_XI,
-  KEY_CUT,
-  KEY_METRIC,
-  KEY_COLUMNS
-};
-
 enum { BY_SPLIT, BY_CUT, BY_XI };
 
 typedef struct {
@@ -27,8 +18,8 @@ typedef struct {
   tsanom_optics_options optics;
   tsanom_optics_xi_options xi;
   double cut;
-  int extraction, min_points_given;
-  const char *path, *columns;
+  int extraction, by_cut, by_xi, min_points_given;
+  const char *columns;
 } request;
 
 typedef struct {
@@ -39,74 +30,40 @@ typedef struct {
   double cut, probability; /* of BY_SPLIT */
 } clustering;
 
-static const struct argp_option options[] = {
-    {"min-pts", KEY_MIN_POINTS, "K", 0,
-     "Points that make a neighbourhood dense, the point itself among them", 0},
-    {"eps", KEY_EPS, "E", 0, "Points farther apart are no neighbours (default: any are)",
-     0},
-    {"metric", KEY_METRIC, "euclidean|manhattan|chebyshev", 0,
-     "Distance of two points (default: euclidean)", 0},
-    {"columns", KEY_COLUMNS, "NAME,...", 0,
-     "Coordinates are these columns of the header (default: all columns)", 0},
-    {"cut", KEY_CUT, "E", 0, "Clusters as DBSCAN with this radius has them", 1},
-    {"xi", KEY_XI, "X", 0, "Clusters by steepness of the reachability plot, 0 <= X < 1",
-     1},
-    {0}};
-
 static const char *const metrics[] = {"euclidean", "manhattan", "chebyshev", NULL};
 
-static void choose_extraction(request *r, struct argp_state *state, int extraction) {
-  if (r->extraction != BY_SPLIT) argp_error(state, "--cut and --xi exclude each other");
-  r->extraction = extraction;
-}
-
-static error_t parse(int key, char *text, struct argp_state *state) {
-  request *r = state->input;
-  switch (key) {
-    case ARGP_KEY_INIT:
-      state->child_inputs[0] = &r->shared;
-      tsanom_optics_options_init(&r->optics, sizeof r->optics);
-      tsanom_optics_xi_options_init(&r->xi, sizeof r->xi);
-      return 0;
-    case KEY_MIN_POINTS:
-      r->optics.min_points = count_argument(state, "--min-pts", text);
-      r->min_points_given = 1;
-      if (r->optics.min_points < 1)
-        argp_error(state, "--min-pts: at least 1 is expected");
-      return 0;
-    case KEY_EPS:
-      r->optics.eps = number_argument(state, "--eps", text);
-      if (r->optics.eps < 0) argp_error(state, "--eps: at least 0 is expected");
-      return 0;
-    case KEY_XI:
-      choose_extraction(r, state, BY_XI);
-      r->xi.xi = number_argument(state, "--xi", text);
-      if (!(r->xi.xi >= 0 && r->xi.xi < 1))
-        argp_error(state, "--xi: at least 0 and less than 1 is expected");
-      return 0;
-    case KEY_CUT:
-      choose_extraction(r, state, BY_CUT);
-      r->cut = number_argument(state, "--cut", text);
-      if (r->cut < 0) argp_error(state, "--cut: at least 0 is expected");
-      return 0;
-    case KEY_METRIC:
-      r->optics.metric = word_argument(state, "--metric", text, metrics);
-      return 0;
-    case KEY_COLUMNS:
-      r->columns = text;
-      return 0;
-    case ARGP_KEY_ARG:
-      if (state->arg_num > 0) return ARGP_ERR_UNKNOWN;
-      r->path = text;
-      return 0;
-    case ARGP_KEY_END:
-      if (state->arg_num != 1) argp_error(state, "one table is expected");
-      if (!r->min_points_given) argp_error(state, "--min-pts is expected");
-      return 0;
-    default:
-      return ARGP_ERR_UNKNOWN;
-  }
-}
+static const option_row options[] = {
+    {.name = "min-pts",
+     .letter = 'k',
+     .argument = "K",
+     COUNT(optics.min_points, 1, 0),
+     GIVEN(min_points_given),
+     .help = "Points that make a neighborhood dense, including the point itself"},
+    {.name = "eps",
+     .argument = "E",
+     NUMBER(optics.eps, 0, INFINITY, 0),
+     .help = "Points farther apart are not neighbors (default: any are)"},
+    {.name = "metric",
+     .argument = "euclidean|manhattan|chebyshev",
+     WORD(optics.metric, metrics),
+     .help = "Distance of two points (default: euclidean)"},
+    {.name = "columns",
+     .argument = "NAME,...",
+     TEXT(columns),
+     .help = "Coordinates are these columns of the header (default: all columns)"},
+    {.name = "cut",
+     .argument = "E",
+     NUMBER(cut, 0, INFINITY, 0),
+     GIVEN(by_cut),
+     .group = 1,
+     .help = "Clusters of DBSCAN with this radius"},
+    {.name = "xi",
+     .argument = "X",
+     NUMBER(xi.xi, 0, 1, HIGH_OPEN),
+     GIVEN(by_xi),
+     .group = 1,
+     .help = "Clusters by steepness of the reachability plot, 0 <= X < 1"},
+};
 
 static int allocate(clustering *c, failure *why) {
   size_t n = c->data.count;
@@ -135,7 +92,7 @@ static void clustering_free(clustering *c) {
 
 static int order(const request *r, clustering *c, failure *why) {
   const points *data = &c->data;
-  const char *file = file_title(r->path);
+  const char *file = file_title(r->shared.argument[0]);
   if (data->count < r->optics.min_points) {
     return fail(why, "%s: %zu points, fewer than the %zu of --min-pts", file, data->count,
                 r->optics.min_points);
@@ -180,7 +137,9 @@ static int extract(const request *r, clustering *c, failure *why) {
     status = tsanom_optics_split(&c->ordering, NULL, &r->shared.exec, c->label,
                                  &c->clusters, &c->cut, &c->probability);
   }
-  return status == TSANOM_OK ? 0 : fail_status(why, file_title(r->path), status);
+  return status == TSANOM_OK
+             ? 0
+             : fail_status(why, file_title(r->shared.argument[0]), status);
 }
 
 /* Clusters by colours that repeat, noise in grey; as gnuplot counts them. */
@@ -307,28 +266,39 @@ static int print(const request *r, const clustering *c) {
 }
 
 static int cluster(const request *r, clustering *c, failure *why) {
-  if (points_read(r->path, r->columns, &c->data, why) || allocate(c, why) ||
+  if (points_read(r->shared.argument[0], r->columns, &c->data, why) || allocate(c, why) ||
       order(r, c, why) || extract(r, c, why)) {
     return -1;
   }
   return r->shared.plot ? draw(r, c, why) : 0;
 }
 
+static void check_line(struct argp_state *state, void *request_) {
+  request *r = request_;
+  if (!r->min_points_given) argp_error(state, "--min-pts is expected");
+  if (r->by_cut && r->by_xi) argp_error(state, "--cut and --xi exclude each other");
+  r->extraction = r->by_xi ? BY_XI : r->by_cut ? BY_CUT : BY_SPLIT;
+}
+
+static const syntax command_line = {
+    ROWS(options),
+    .arguments = "FILE",
+    .help =
+        "Clusters of points by density (OPTICS).\v"
+        "FILE has one point per row, its coordinates in columns; a first row without "
+        "any number is a header. \"-\" is standard input. Without --cut and --xi the "
+        "cut is chosen: one class or several.",
+    .expected = "one table is",
+    .least = 1,
+    .most = 1,
+    .check = check_line,
+};
+
 int command_cluster(int argc, char **argv) {
-  static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
-  static const struct argp argp = {options,
-                                   parse,
-                                   "FILE",
-                                   "Clusters of points by density (OPTICS).\v"
-                                   "FILE has one point a row, its coordinates in "
-                                   "columns; a first row without any number is a header. "
-                                   "\"-\" is the standard input. Without --cut and --xi "
-                                   "the cut is chosen: one class or several?",
-                                   children,
-                                   NULL,
-                                   NULL};
   request r = {0};
-  argp_parse(&argp, argc, argv, 0, NULL, &r);
+  tsanom_optics_options_init(&r.optics, sizeof r.optics);
+  tsanom_optics_xi_options_init(&r.xi, sizeof r.xi);
+  parse_command(&command_line, argc, argv, &r);
   clustering c = {0};
   failure why;
   int status = cluster(&r, &c, &why) ? refuse(&why) : print(&r, &c);

@@ -6,58 +6,28 @@
 #include "command.h"
 #include "diagnosis.h"
 #include "labels.h"
-#include "model_file.h"
-
-enum { KEY_MODEL = 'm', KEY_LABELS = KEY_OWN, KEY_EXPLAIN, KEY_CHECK };
+#include "model.h"
 
 typedef struct {
   shared_options shared;
   const char *model_path, *labels_path;
   int explain, check;
-  char **path;
-  size_t runs;
 } request;
 
-static const struct argp_option options[] = {
-    {"model", KEY_MODEL, "MODEL", 0, "The model, by \"tsanom learn\"", 0},
-    {"labels", KEY_LABELS, "FILE.csv", 0,
-     "Compare with the true status of each run: columns run and status (normal, "
-     "memory_leak, shutdown)",
-     0},
-    {"explain", KEY_EXPLAIN, NULL, 0, "Print the path of normal threads too", 0},
-    {"check", KEY_CHECK, NULL, 0, "Exit with 1 if a run is not normal", 0},
-    {0}};
-
-static error_t parse(int key, char *text, struct argp_state *state) {
-  request *r = state->input;
-  switch (key) {
-    case ARGP_KEY_INIT:
-      state->child_inputs[0] = &r->shared;
-      return 0;
-    case KEY_MODEL:
-      r->model_path = text;
-      return 0;
-    case KEY_LABELS:
-      r->labels_path = text;
-      return 0;
-    case KEY_EXPLAIN:
-      r->explain = 1;
-      return 0;
-    case KEY_CHECK:
-      r->check = 1;
-      return 0;
-    case ARGP_KEY_ARGS:
-      r->path = state->argv + state->next;
-      r->runs = (size_t)(state->argc - state->next);
-      return 0;
-    case ARGP_KEY_END:
-      if (!r->model_path) argp_error(state, "-m MODEL is missing");
-      if (!r->runs) argp_error(state, "at least one run is expected");
-      return 0;
-    default:
-      return ARGP_ERR_UNKNOWN;
-  }
-}
+static const option_row options[] = {
+    {.name = "model",
+     .letter = 'm',
+     .argument = "MODEL",
+     TEXT(model_path),
+     .help = "The model, by \"tsanom learn\""},
+    {.name = "labels",
+     .argument = "FILE.csv",
+     TEXT(labels_path),
+     .help = "Compare with the true status of each run: columns run and status (normal, "
+             "memory_leak, shutdown)"},
+    {.name = "explain", FLAG(explain), .help = "Print the path of normal threads too"},
+    CHECK_ROW(check, "a run is not normal"),
+};
 
 static confusion count_confusion(const diagnosis *d, const int32_t *truth, size_t runs) {
   confusion c = {0};
@@ -99,10 +69,11 @@ static json_t *confusion_to_json(const confusion *c) {
 }
 
 static int print(const request *r, const diagnosis *d, const int32_t *truth) {
-  confusion c = r->labels_path ? count_confusion(d, truth, r->runs) : (confusion){0};
+  confusion c =
+      r->labels_path ? count_confusion(d, truth, r->shared.arguments) : (confusion){0};
   if (r->shared.json) {
     json_t *runs = json_array(), *result = json_pack("{so}", "runs", runs);
-    for (size_t i = 0; i < r->runs; i++) {
+    for (size_t i = 0; i < r->shared.arguments; i++) {
       json_t *run = diagnosis_to_json(&d[i]);
       if (r->labels_path) {
         json_object_set_new(run, "expected",
@@ -113,28 +84,32 @@ static int print(const request *r, const diagnosis *d, const int32_t *truth) {
     if (r->labels_path) json_object_set_new(result, "confusion", confusion_to_json(&c));
     return print_json(result);
   }
-  diagnoses_print(d, r->runs, r->explain);
+  diagnoses_print(d, r->shared.arguments, r->explain);
   if (r->labels_path) print_confusion(&c);
   return EXIT_DONE;
 }
 
 static int diagnose_all(const request *r, const owned_model *m, diagnosis *d,
                         int32_t *truth, failure *why) {
-  if (r->labels_path && labels_read(r->labels_path, r->path, r->runs, truth, why)) {
+  if (r->labels_path &&
+      labels_read(r->labels_path, r->shared.argument, r->shared.arguments, truth, why)) {
     return -1;
   }
-  for (size_t i = 0; i < r->runs; i++) {
-    if (diagnose(r->path[i], m, &r->shared.exec, r->shared.plot != NULL, &d[i], why)) {
+  for (size_t i = 0; i < r->shared.arguments; i++) {
+    if (diagnose(r->shared.argument[i], m, &r->shared.exec, r->shared.plot != NULL, &d[i],
+                 why)) {
       return -1;
     }
   }
-  return r->shared.plot ? diagnoses_draw(d, r->runs, &m->data, r->shared.plot, why) : 0;
+  return r->shared.plot
+             ? diagnoses_draw(d, r->shared.arguments, &m->data, r->shared.plot, why)
+             : 0;
 }
 
 static int report(const request *r, const owned_model *m) {
   failure why;
-  diagnosis *d = calloc(r->runs, sizeof *d);
-  int32_t *truth = calloc(r->runs, sizeof *truth);
+  diagnosis *d = calloc(r->shared.arguments, sizeof *d);
+  int32_t *truth = calloc(r->shared.arguments, sizeof *truth);
   int status;
   if (!d || !truth) {
     fail(&why, "out of memory");
@@ -144,7 +119,7 @@ static int report(const request *r, const owned_model *m) {
   } else {
     status = print(r, d, truth);
   }
-  for (size_t i = 0; d && i < r->runs; i++) {
+  for (size_t i = 0; d && i < r->shared.arguments; i++) {
     if (r->check && status == EXIT_DONE && d[i].status != TSANOM_HSA_NORMAL) {
       status = EXIT_FOUND;
     }
@@ -155,20 +130,27 @@ static int report(const request *r, const owned_model *m) {
   return status;
 }
 
+static void check_line(struct argp_state *state, void *request_) {
+  const request *r = request_;
+  if (!r->model_path) argp_error(state, "-m MODEL is missing");
+}
+
+static const syntax command_line = {
+    ROWS(options),
+    .arguments = "-m MODEL RUN...",
+    .help =
+        "Report which threads of runs leak memory or were shut down, and why.\v"
+        "A RUN is a run directory, or a CSV file with the columns thread and time "
+        "(in seconds).",
+    .expected = "at least one run is",
+    .least = 1,
+    .most = 0,
+    .check = check_line,
+};
+
 int command_diagnose(int argc, char **argv) {
-  static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
-  static const struct argp argp = {
-      options,
-      parse,
-      "-m MODEL RUN...",
-      "Tell which threads of runs leak memory or were shut down, and why.\v"
-      "A RUN is a run folder, or a CSV file with the columns thread and time (in "
-      "seconds).",
-      children,
-      NULL,
-      NULL};
   request r = {0};
-  argp_parse(&argp, argc, argv, 0, NULL, &r);
+  parse_command(&command_line, argc, argv, &r);
   owned_model m;
   failure why;
   if (model_read(r.model_path, &m, &why)) return refuse(&why);

@@ -11,13 +11,10 @@
 #include "rows.h"
 #include "series.h"
 
-enum { KEY_RADIUS = 'r', KEY_COST = KEY_OWN, KEY_COLUMN, KEY_PATH };
-
 typedef struct {
   shared_options shared;
   tsanom_dtw_options dtw;
   const char *column;
-  const char *file[2];
   int path;
 } request;
 
@@ -29,56 +26,20 @@ typedef struct {
   size_t length; /* pairs */
 } warping;
 
-static const struct argp_option options[] = {
-    {"radius", KEY_RADIUS, "R", 0, "Pair samples at most R places apart (default: any)",
-     0},
-    {"cost", KEY_COST, "absolute|squared", 0, "Cost of a pair (default: absolute)", 0},
-    {"path", KEY_PATH, NULL, 0, "Also tell which samples are paired", 0},
-    {"column", KEY_COLUMN, "NAME", 0, "Read this column of CSV files with a header", 0},
-    {0}};
-
-static error_t parse(int key, char *text, struct argp_state *state) {
-  request *r = state->input;
-  switch (key) {
-    case ARGP_KEY_INIT:
-      state->child_inputs[0] = &r->shared;
-      tsanom_dtw_options_init(&r->dtw, sizeof r->dtw);
-      return 0;
-    case KEY_RADIUS:
-      r->dtw.radius = count_argument(state, "--radius", text);
-      return 0;
-    case KEY_COST:
-      if (strcmp(text, "absolute") != 0 && strcmp(text, "squared") != 0)
-        argp_error(state, "--cost: absolute or squared is expected");
-      r->dtw.cost = *text == 's' ? TSANOM_COST_SQUARED : TSANOM_COST_ABSOLUTE;
-      return 0;
-    case KEY_PATH:
-      r->path = 1;
-      return 0;
-    case KEY_COLUMN:
-      r->column = text;
-      return 0;
-    case ARGP_KEY_ARG:
-      if (state->arg_num == 2) argp_error(state, "two series are expected");
-      r->file[state->arg_num] = text;
-      return 0;
-    case ARGP_KEY_END:
-      if (state->arg_num != 2) argp_error(state, "two series are expected");
-      if (strcmp(r->file[0], "-") == 0 && strcmp(r->file[1], "-") == 0)
-        argp_error(state, "only one of the series can be the standard input");
-      return 0;
-    default:
-      return ARGP_ERR_UNKNOWN;
-  }
-}
+static const option_row options[] = {
+    RADIUS_ROW(dtw.radius),
+    COST_ROW(dtw.cost),
+    {.name = "path", FLAG(path), .help = "Print the pairs of samples too"},
+    COLUMN_ROW(column),
+};
 
 static void draw_series(const request *r, const warping *w, const plot *p) {
   plot_series(p, "a", NULL, w->series[0].column[0], w->series[0].count);
   plot_series(p, "b", NULL, w->series[1].column[0], w->series[1].count);
   fprintf(p->script, "set xlabel 'sample'\nplot $a with lines title \"");
-  plot_text(p, file_title(r->file[0]));
+  plot_text(p, file_title(r->shared.argument[0]));
   fprintf(p->script, "\", $b with lines title \"");
-  plot_text(p, file_title(r->file[1]));
+  plot_text(p, file_title(r->shared.argument[1]));
   fprintf(p->script, "\"\n");
 }
 
@@ -115,11 +76,11 @@ static void draw_joined(const request *r, const warping *w, const plot *p) {
           "END\nset xlabel 'sample'\nunset ytics\n"
           "plot $joins with lines linecolor rgb '#bbbbbb' title 'paired', "
           "$a with lines linewidth 2 linetype 1 title \"");
-  plot_text(p, file_title(r->file[0]));
+  plot_text(p, file_title(r->shared.argument[0]));
   fprintf(p->script,
           "\", $b using 1:($2-(%.17g)) with lines linewidth 2 linetype 2 title \"",
           below);
-  plot_text(p, file_title(r->file[1]));
+  plot_text(p, file_title(r->shared.argument[1]));
   fprintf(p->script, "\"\n");
 }
 
@@ -130,9 +91,9 @@ static void draw_path(const request *r, const warping *w, const plot *p) {
     fprintf(p->script, "%zu %zu\n", w->path[2 * k], w->path[2 * k + 1]);
   }
   fprintf(p->script, "END\nunset title\nset ytics\nset xlabel \"sample of ");
-  plot_text(p, file_title(r->file[0]));
+  plot_text(p, file_title(r->shared.argument[0]));
   fprintf(p->script, "\" noenhanced\nset ylabel \"sample of ");
-  plot_text(p, file_title(r->file[1]));
+  plot_text(p, file_title(r->shared.argument[1]));
   fprintf(p->script,
           "\" noenhanced\nset xrange [0:%zu]\nset yrange [0:%zu]\n"
           "plot $path with lines linewidth 2 title 'warping path'\n",
@@ -190,8 +151,8 @@ static void print_infinite(const request *r, size_t n, size_t m) {
 static int print(const request *r, const warping *w) {
   if (r->shared.json) return print_json_of(r, w);
   size_t n = w->series[0].count, m = w->series[1].count;
-  printf("%-10s %s: %zu samples\n", "a", file_title(r->file[0]), n);
-  printf("%-10s %s: %zu samples\n", "b", file_title(r->file[1]), m);
+  printf("%-10s %s: %zu samples\n", "a", file_title(r->shared.argument[0]), n);
+  printf("%-10s %s: %zu samples\n", "b", file_title(r->shared.argument[1]), m);
   if (isinf(w->distance)) {
     print_infinite(r, n, m);
   } else {
@@ -222,26 +183,37 @@ static int compute(const request *r, warping *w, failure *why) {
 
 static int compare(const request *r, warping *w, failure *why) {
   for (size_t k = 0; k < 2; k++) {
-    if (series_read(r->file[k], r->column, &w->series[k], why)) return -1;
+    if (series_read(r->shared.argument[k], r->column, &w->series[k], why)) return -1;
   }
   if (compute(r, w, why)) return -1;
   return r->shared.plot ? draw(r, w, why) : 0;
 }
 
+static void check_line(struct argp_state *state, void *request_) {
+  const request *r = request_;
+  if (strcmp(r->shared.argument[0], "-") == 0 &&
+      strcmp(r->shared.argument[1], "-") == 0) {
+    argp_error(state, "only one of the series can be standard input");
+  }
+}
+
+static const syntax command_line = {
+    ROWS(options),
+    .arguments = "A B",
+    .help =
+        "Warping distance of two series.\v"
+        "A series is a file with one number per line, or with --column a column of a "
+        "CSV file that has a header; \"-\" is standard input.",
+    .expected = "two series are",
+    .least = 2,
+    .most = 2,
+    .check = check_line,
+};
+
 int command_dtw(int argc, char **argv) {
-  static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
-  static const struct argp argp = {options,
-                                   parse,
-                                   "A B",
-                                   "Warping distance of two series.\v"
-                                   "A series is a file with one number a line, or with "
-                                   "--column a column of a CSV file "
-                                   "that has a header; \"-\" is the standard input.",
-                                   children,
-                                   NULL,
-                                   NULL};
   request r = {0};
-  argp_parse(&argp, argc, argv, 0, NULL, &r);
+  tsanom_dtw_options_init(&r.dtw, sizeof r.dtw);
+  parse_command(&command_line, argc, argv, &r);
   warping w = {0};
   failure why;
   int status = compare(&r, &w, &why) ? refuse(&why) : print(&r, &w);

@@ -9,79 +9,47 @@
 #include "rows.h"
 #include "series.h"
 
-enum { KEY_DEGREE = 'd', KEY_R2 = KEY_OWN, KEY_MAX_DEGREE, KEY_X, KEY_Y };
-
 enum { CURVE_POINTS = 600, DEFAULT_MAX_DEGREE = 10 };
 
 typedef struct {
   shared_options shared;
   tsanom_polyfit_options polyfit;
-  int degree_given, max_degree_given;
+  size_t degree, max_degree;
+  int degree_given, max_degree_given, r2_given;
   const char *name[2]; /* of the columns x and y */
-  const char *path;
 } request;
 
-static const struct argp_option options[] = {
-    {"degree", KEY_DEGREE, "D", 0, "Fit a polynomial of degree D (default: 1)", 0},
-    {"r2", KEY_R2, "T", 0, "Fit the lowest degree with R^2 above T", 0},
-    {"max-degree", KEY_MAX_DEGREE, "D", 0, "Highest degree --r2 tries (default: 10)", 0},
-    {"x", KEY_X, "NAME", 0, "Column of x (default: x)", 0},
-    {"y", KEY_Y, "NAME", 0, "Column of y (default: y)", 0},
-    {0}};
+static const option_row options[] = {
+    {.name = "degree",
+     .letter = 'd',
+     .argument = "D",
+     COUNT(degree, 0, TSANOM_POLYFIT_MAX_DEGREE),
+     GIVEN(degree_given),
+     .help = "Fit a polynomial of degree D (default: 1)"},
+    {.name = "r2",
+     .argument = "T",
+     NUMBER(polyfit.r2, 0, 1, HIGH_OPEN),
+     GIVEN(r2_given),
+     .help = "Fit the lowest degree with R^2 above T"},
+    {.name = "max-degree",
+     .argument = "D",
+     COUNT(max_degree, 0, TSANOM_POLYFIT_MAX_DEGREE),
+     GIVEN(max_degree_given),
+     .help = "Highest degree that --r2 tries (default: 10)"},
+    {.name = "x", .argument = "NAME", TEXT(name[0]), .help = "Column of x (default: x)"},
+    {.name = "y", .argument = "NAME", TEXT(name[1]), .help = "Column of y (default: y)"},
+};
 
-static int32_t degree_argument(struct argp_state *state, const char *option,
-                               const char *text) {
-  size_t degree = count_argument(state, option, text);
-  if (degree > TSANOM_POLYFIT_MAX_DEGREE) {
-    argp_error(state, "%s: at most %d", option, TSANOM_POLYFIT_MAX_DEGREE);
+static void check_end(struct argp_state *state, void *request_) {
+  request *r = request_;
+  if (r->r2_given && r->degree_given) {
+    argp_error(state, "--degree and --r2 exclude each other");
   }
-  return (int32_t)degree;
-}
-
-static void check_end(const request *r, struct argp_state *state) {
-  int by_r2 = r->polyfit.selection == TSANOM_POLYFIT_R2;
-  if (state->arg_num != 1) argp_error(state, "one file is expected");
-  if (by_r2 && r->degree_given) argp_error(state, "--degree and --r2 exclude each other");
-  if (!by_r2 && r->max_degree_given) argp_error(state, "--max-degree goes with --r2");
-}
-
-static error_t parse(int key, char *text, struct argp_state *state) {
-  request *r = state->input;
-  switch (key) {
-    case ARGP_KEY_INIT:
-      state->child_inputs[0] = &r->shared;
-      tsanom_polyfit_options_init(&r->polyfit, sizeof r->polyfit);
-      return 0;
-    case KEY_DEGREE:
-      r->polyfit.degree = degree_argument(state, "--degree", text);
-      r->degree_given = 1;
-      return 0;
-    case KEY_MAX_DEGREE:
-      r->polyfit.degree = degree_argument(state, "--max-degree", text);
-      r->max_degree_given = 1;
-      return 0;
-    case KEY_R2:
-      r->polyfit.selection = TSANOM_POLYFIT_R2;
-      r->polyfit.r2 = number_argument(state, "--r2", text);
-      if (!(r->polyfit.r2 >= 0 && r->polyfit.r2 < 1)) {
-        argp_error(state, "--r2: a number from 0 to below 1 is expected");
-      }
-      return 0;
-    case KEY_X:
-      r->name[0] = text;
-      return 0;
-    case KEY_Y:
-      r->name[1] = text;
-      return 0;
-    case ARGP_KEY_ARG:
-      r->path = text;
-      return state->arg_num ? ARGP_ERR_UNKNOWN : 0;
-    case ARGP_KEY_END:
-      check_end(r, state);
-      return 0;
-    default:
-      return ARGP_ERR_UNKNOWN;
+  if (!r->r2_given && r->max_degree_given) {
+    argp_error(state, "--max-degree needs --r2");
   }
+  if (r->r2_given) r->polyfit.selection = TSANOM_POLYFIT_R2;
+  r->polyfit.degree = (int32_t)(r->r2_given ? r->max_degree : r->degree);
 }
 
 /* What the curve leaves of y; the caller frees it. */
@@ -193,34 +161,35 @@ static int print(const request *r, const tsanom_polyfit_model *model,
 
 static int fit(const request *r, columns *c, tsanom_polyfit_model *model,
                tsanom_status *status, failure *why) {
-  if (columns_read(r->path, r->name, 2, c, why)) return -1;
+  if (columns_read(r->shared.argument[0], r->name, 2, c, why)) return -1;
   *status = tsanom_polyfit_fit(c->column[0], c->column[1], NULL, c->count, &r->polyfit,
                                &r->shared.exec, model);
   if (*status == TSANOM_E_COUNT) {
-    return fail(why, "%s: %zu samples: degree %d needs at least %d", file_title(r->path),
-                c->count, r->polyfit.degree, r->polyfit.degree + 1);
+    return fail(why, "%s: %zu samples: degree %d needs at least %d",
+                file_title(r->shared.argument[0]), c->count, r->polyfit.degree,
+                r->polyfit.degree + 1);
   }
-  if (*status < 0) return fail_status(why, file_title(r->path), *status);
+  if (*status < 0) return fail_status(why, file_title(r->shared.argument[0]), *status);
   return r->shared.plot ? draw(r, c, model, why) : 0;
 }
 
+static const syntax command_line = {
+    ROWS(options),
+    .arguments = "FILE",
+    .help =
+        "Polynomial regression of y on x.\v"
+        "FILE is a CSV file with a header; \"-\" is standard input. The coefficients "
+        "are those of 1, x, x^2, ...",
+    .expected = "one file is",
+    .least = 1,
+    .most = 1,
+    .check = check_end,
+};
+
 int command_fit(int argc, char **argv) {
-  static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
-  static const struct argp argp = {
-      options,
-      parse,
-      "FILE",
-      "Polynomial regression of y on x.\v"
-      "FILE is a CSV file with a header; \"-\" is the standard input. The coefficients "
-      "are those of 1, x, x^2, ...",
-      children,
-      NULL,
-      NULL};
-  request r = {.name = {"x", "y"}};
-  argp_parse(&argp, argc, argv, 0, NULL, &r);
-  if (r.polyfit.selection == TSANOM_POLYFIT_R2 && !r.max_degree_given) {
-    r.polyfit.degree = DEFAULT_MAX_DEGREE;
-  }
+  request r = {.name = {"x", "y"}, .degree = 1, .max_degree = DEFAULT_MAX_DEGREE};
+  tsanom_polyfit_options_init(&r.polyfit, sizeof r.polyfit);
+  parse_command(&command_line, argc, argv, &r);
   columns c = {0};
   tsanom_polyfit_model model;
   tsanom_polyfit_model_init(&model, sizeof model);

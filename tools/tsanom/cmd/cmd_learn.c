@@ -6,115 +6,74 @@
 
 #include "beats.h"
 #include "command.h"
-#include "model_file.h"
-#include "output.h"
+#include "model.h"
 #include "plot.h"
 #include "rows.h"
-
-enum {
-  KEY_OUTPUT = 'o',
-  KEY_WINDOW = 'w',
-  KEY_RADIUS = 'r',
-  KEY_POINTS = KEY_OWN,
-  KEY_COVERAGE,
-  KEY_MARGIN,
-  KEY_SINGLE_RUN_MARGIN,
-  KEY_RANGE,
-  KEY_RULE,
-  KEY_LOCAL_RATE
-};
 
 typedef struct {
   shared_options shared;
   tsanom_hsa_options hsa;
   const char *model_path;
-  char **path;
-  size_t runs;
 } request;
-
-static const struct argp_option options[] = {
-    {"output", KEY_OUTPUT, "MODEL", 0, "Write the model to this file", 0},
-    {"window", KEY_WINDOW, "W", 0,
-     "Beats in the window of a heart rate (default: a hundredth of the beats)", 1},
-    {"points", KEY_POINTS, "N", 0, "Timestamps at which series are compared", 1},
-    {"radius", KEY_RADIUS, "R", 0, "Warping window, in these timestamps", 1},
-    {"local-rate", KEY_LOCAL_RATE, "ratio|literal", 0, "What LHR averages", 1},
-    {"range", KEY_RANGE, "student|order", 0, "How normal ranges are learned", 2},
-    {"coverage", KEY_COVERAGE, "P", 0, "Share of normal runs each range is to hold", 2},
-    {"margin", KEY_MARGIN, "M", 0, "Least room beside the normal runs", 2},
-    {"single-run-margin", KEY_SINGLE_RUN_MARGIN, "M", 0, "The same with only one run", 2},
-    {"rule", KEY_RULE, "pace|completion|paper", 0, "Which tree decides", 2},
-    {0}};
 
 static const char *const local_rates[] = {"ratio", "literal", NULL};
 static const char *const ranges[] = {"student", "order", NULL};
 static const char *const rules[] = {"paper", "completion", "pace", NULL};
 
-static error_t parse_hsa(int key, const char *text, struct argp_state *state,
-                         tsanom_hsa_options *hsa) {
-  switch (key) {
-    case KEY_WINDOW:
-      hsa->window = count_argument(state, "--window", text);
-      if (!hsa->window) argp_error(state, "--window: at least 1 beat is expected");
-      return 0;
-    case KEY_POINTS:
-      hsa->points = count_argument(state, "--points", text);
-      if (hsa->points < 2 || hsa->points > TSANOM_HSA_MAX_POINTS)
-        argp_error(state, "--points: from 2 to %d is expected", TSANOM_HSA_MAX_POINTS);
-      return 0;
-    case KEY_RADIUS:
-      hsa->radius = count_argument(state, "--radius", text);
-      return 0;
-    case KEY_LOCAL_RATE:
-      hsa->local_rate = word_argument(state, "--local-rate", text, local_rates);
-      return 0;
-    case KEY_RANGE:
-      hsa->range = word_argument(state, "--range", text, ranges);
-      return 0;
-    case KEY_COVERAGE:
-      hsa->coverage = number_argument(state, "--coverage", text);
-      if (!(hsa->coverage > 0 && hsa->coverage < 1))
-        argp_error(state, "--coverage: above 0 and below 1 is expected");
-      return 0;
-    case KEY_MARGIN:
-      hsa->margin = number_argument(state, "--margin", text);
-      if (hsa->margin < 0) argp_error(state, "--margin: at least 0 is expected");
-      return 0;
-    case KEY_SINGLE_RUN_MARGIN:
-      hsa->single_run_margin = number_argument(state, "--single-run-margin", text);
-      if (!(hsa->single_run_margin > 0))
-        argp_error(state, "--single-run-margin: above 0 is expected");
-      return 0;
-    case KEY_RULE:
-      hsa->rule = word_argument(state, "--rule", text, rules);
-      return 0;
-    default:
-      return ARGP_ERR_UNKNOWN;
-  }
-}
-
-static error_t parse(int key, char *text, struct argp_state *state) {
-  request *r = state->input;
-  switch (key) {
-    case ARGP_KEY_INIT:
-      state->child_inputs[0] = &r->shared;
-      tsanom_hsa_options_init(&r->hsa, sizeof r->hsa);
-      return 0;
-    case KEY_OUTPUT:
-      r->model_path = text;
-      return 0;
-    case ARGP_KEY_ARGS:
-      r->path = state->argv + state->next;
-      r->runs = (size_t)(state->argc - state->next);
-      return 0;
-    case ARGP_KEY_END:
-      if (!r->model_path) argp_error(state, "-o MODEL is missing");
-      if (!r->runs) argp_error(state, "at least one normal run is expected");
-      return 0;
-    default:
-      return parse_hsa(key, text, state, &r->hsa);
-  }
-}
+static const option_row options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .argument = "MODEL",
+     TEXT(model_path),
+     .help = "Write the model to this file"},
+    {.name = "window",
+     .letter = 'w',
+     .argument = "W",
+     COUNT(hsa.window, 1, 0),
+     .group = 1,
+     .help = "Beats in the window of a heart rate (default: a hundredth of the beats)"},
+    {.name = "points",
+     .argument = "N",
+     COUNT(hsa.points, 2, TSANOM_HSA_MAX_POINTS),
+     .group = 1,
+     .help = "Timestamps at which series are compared (default: 256)"},
+    {.name = "radius",
+     .letter = 'r',
+     .argument = "R",
+     COUNT(hsa.radius, 0, 0),
+     .group = 1,
+     .help = "Warping window, in timestamps at which series are compared (default: 12)"},
+    {.name = "local-rate",
+     .argument = "ratio|literal",
+     WORD(hsa.local_rate, local_rates),
+     .group = 1,
+     .help = "Average of LHR: the ratio of rates (default), or the formula of the paper"},
+    {.name = "range",
+     .argument = "student|order",
+     WORD(hsa.range, ranges),
+     .group = 2,
+     .help = "Method by which normal ranges are learned (default: student)"},
+    {.name = "coverage",
+     .argument = "P",
+     NUMBER(hsa.coverage, 0, 1, LOW_OPEN | HIGH_OPEN),
+     .group = 2,
+     .help = "Share of normal runs that each range must contain (default: 0.99)"},
+    {.name = "margin",
+     .argument = "M",
+     NUMBER(hsa.margin, 0, INFINITY, 0),
+     .group = 2,
+     .help = "Minimum relative margin around learned ranges (default: 0.05)"},
+    {.name = "single-run-margin",
+     .argument = "M",
+     NUMBER(hsa.single_run_margin, 0, INFINITY, LOW_OPEN),
+     .group = 2,
+     .help = "Margin around ranges if only one run is given (default: 0.25)"},
+    {.name = "rule",
+     .argument = "pace|completion|paper",
+     WORD(hsa.rule, rules),
+     .group = 2,
+     .help = "Decision tree (default: pace)"},
+};
 
 static void print_table(const request *r, const tsanom_hsa_model_data *model) {
   printf("model of %zu threads from %zu runs\n\n", model->thread_count, model->run_count);
@@ -125,7 +84,7 @@ static void print_table(const request *r, const tsanom_hsa_model_data *model) {
     printf("%6zu  %10zu", i, t.beats);
     if (t.beats) {
       printf("  %6zu  %4zu  %12.6g  %12.6g  %5.3f  %s\n", t.window, t.sample_runs,
-             t.completion, t.mean_rate, t.r2, r->path[t.run]);
+             t.completion, t.mean_rate, t.r2, r->shared.argument[t.run]);
     } else {
       printf("  no run has enough beats for a window\n");
     }
@@ -173,21 +132,11 @@ static int draw(const request *r, const tsanom_hsa_model_data *model, failure *w
   return plot_close(&p, why);
 }
 
-static int write_model(const request *r, const json_t *json, failure *why) {
-  char *text = json_dumps(json, JSON_FORMAT);
-  if (!text) return fail(why, "%s: the model cannot be written as JSON", r->model_path);
-  size_t length = strlen(text);
-  text[length] = '\n'; /* in place of the zero */
-  int status = output_write(r->model_path, text, length + 1, why);
-  free(text);
-  return status;
-}
-
 static int learn(const request *r, const tsanom_hsa_run *runs, owned_model *m,
                  failure *why) {
   tsanom_hsa_model *model;
   tsanom_status status =
-      tsanom_hsa_learn(runs, r->runs, &r->hsa, &r->shared.exec, &model);
+      tsanom_hsa_learn(runs, r->shared.arguments, &r->hsa, &r->shared.exec, &model);
   if (status == TSANOM_E_COUNT) {
     return fail(why, "no thread of any run has more beats than the window of %zu",
                 r->hsa.window ? r->hsa.window : 1);
@@ -207,55 +156,60 @@ static int learn(const request *r, const tsanom_hsa_run *runs, owned_model *m,
   return 0;
 }
 
-/* Write the model where it was asked for, and print what it is. */
+/* Write the model where it was requested, and print what it is. */
 static int deliver(const request *r, const tsanom_hsa_model_data *model) {
   failure why;
   int to_output = strcmp(r->model_path, "-") == 0;
-  json_t *json = model_to_json(model, r->path);
-  int status = EXIT_DONE;
   if ((r->shared.plot && draw(r, model, &why)) ||
-      (!to_output && write_model(r, json, &why))) {
-    status = refuse(&why);
-  } else if (to_output || r->shared.json) {
-    status = print_json(json_incref(json));
-  } else {
-    print_table(r, model);
-    print_ranges(model);
+      (!to_output && model_write(r->model_path, model, r->shared.argument, &why))) {
+    return refuse(&why);
   }
-  json_decref(json);
-  return status;
+  if (to_output || r->shared.json) {
+    return model_write("-", model, r->shared.argument, &why) ? refuse(&why) : EXIT_DONE;
+  }
+  print_table(r, model);
+  print_ranges(model);
+  return EXIT_DONE;
 }
 
 static int read_runs(const request *r, beats *b, tsanom_hsa_run *runs, failure *why) {
-  for (size_t i = 0; i < r->runs; i++) {
-    if (beats_read(r->path[i], &r->shared.exec, &b[i], why)) return -1;
+  for (size_t i = 0; i < r->shared.arguments; i++) {
+    if (beats_read(r->shared.argument[i], &r->shared.exec, &b[i], why)) return -1;
     runs[i] = b[i].run;
   }
   return 0;
 }
 
+static void check_line(struct argp_state *state, void *request_) {
+  const request *r = request_;
+  if (!r->model_path) argp_error(state, "-o MODEL is missing");
+}
+
+static const syntax command_line = {
+    ROWS(options),
+    .arguments = "-o MODEL RUN...",
+    .help =
+        "Learn how a program beats from its normal runs.\v"
+        "A RUN is a run directory, or a CSV file with the columns thread and time "
+        "(in seconds).",
+    .expected = "at least one normal run is",
+    .least = 1,
+    .most = 0,
+    .check = check_line,
+};
+
 int command_learn(int argc, char **argv) {
-  static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
-  static const struct argp argp = {
-      options,
-      parse,
-      "-o MODEL RUN...",
-      "Learn how a program beats from its normal runs.\v"
-      "A RUN is a run folder, or a CSV file with the columns thread and time (in "
-      "seconds).",
-      children,
-      NULL,
-      NULL};
   request r = {0};
-  argp_parse(&argp, argc, argv, 0, NULL, &r);
+  tsanom_hsa_options_init(&r.hsa, sizeof r.hsa);
+  parse_command(&command_line, argc, argv, &r);
   failure why;
-  beats *b = calloc(r.runs, sizeof *b);
-  tsanom_hsa_run *runs = calloc(r.runs, sizeof *runs);
+  beats *b = calloc(r.shared.arguments, sizeof *b);
+  tsanom_hsa_run *runs = calloc(r.shared.arguments, sizeof *runs);
   owned_model m = {0};
   int failed = b && runs ? read_runs(&r, b, runs, &why) : fail(&why, "out of memory");
   int status = failed || learn(&r, runs, &m, &why) ? refuse(&why) : deliver(&r, &m.data);
   model_free(&m);
-  for (size_t i = 0; b && i < r.runs; i++) beats_free(&b[i]);
+  for (size_t i = 0; b && i < r.shared.arguments; i++) beats_free(&b[i]);
   free(runs);
   free(b);
   return status;

@@ -4,49 +4,54 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beats.h"
 #include "command.h"
 #include "period_plot.h"
 #include "region_stream.h"
-
-enum {
-  KEY_WINDOW = 'w',
-  KEY_NEXT = 'n',
-  KEY_EVENTS = KEY_OWN,
-  KEY_SCALE,
-  KEY_DEPTH,
-  KEY_ADAPT,
-  KEY_COLUMN
-};
 
 typedef struct {
   shared_options shared;
   period_request stream;
   size_t next;
   int next_given;
-  const char *column, *path;
+  const char *column;
 } request;
 
-static const struct argp_option options[] = {
-    {"events", KEY_EVENTS, NULL, 0, "The stream is of identifiers, not of values", 0},
-    {"window", KEY_WINDOW, "N", 0,
-     "Samples in the window, and so the longest period that can be found (default: 1024 "
-     "events, 100 values)",
-     0},
-    {"next", KEY_NEXT, "K", 0, "Predict K samples (default: one period)", 0},
-    {"scale", KEY_SCALE, "S", 0, "Values: fixed point, in units of 1/S (exact, faster)",
-     0},
-    {"depth", KEY_DEPTH, "D", 0,
-     "Values: least depth of a minimum of d(m), 0 to 1 (default: 0.5)", 0},
-    {"adapt", KEY_ADAPT, NULL, 0,
-     "Values: shrink the window to 4 periods once one has held for N samples, so that a "
-     "break is over sooner, and grow it back when none has been found for 2 N",
-     0},
-    {"column", KEY_COLUMN, "NAME", 0, "Read this column of CSV files with a header", 0},
-    {0}};
+static const option_row options[] = {
+    {.name = "events",
+     FLAG(stream.events),
+     .help = "The stream consists of identifiers, not of values"},
+    {.name = "window",
+     .letter = 'w',
+     .argument = "N",
+     COUNT(stream.window, 1, 0),
+     .help = "Samples in the window, and so the longest period that can be found "
+             "(default: 1024 events, 100 values)"},
+    {.name = "next",
+     .letter = 'n',
+     .argument = "K",
+     COUNT(next, 0, 0),
+     GIVEN(next_given),
+     .help = "Predict K samples (default: one period)"},
+    {.name = "scale",
+     .argument = "S",
+     NUMBER(stream.scale, 0, INFINITY, LOW_OPEN),
+     .help = "Values: fixed point, in units of 1/S (exact, faster)"},
+    {.name = "depth",
+     .argument = "D",
+     NUMBER(stream.depth, 0, 1, LOW_OPEN | HIGH_OPEN),
+     .help = "Values: minimum depth of a minimum of d(m), 0 to 1 (default: 0.5)"},
+    {.name = "adapt",
+     FLAG(stream.adapt),
+     .help = "Values: shrink the window to 4 periods once one has held for N samples, so "
+             "that a break ends sooner, and grow it again when none has been found for "
+             "2 N"},
+    COLUMN_ROW(column),
+};
 
-static void check_end(request *r, struct argp_state *state) {
-  if (state->arg_num != 1) argp_error(state, "one file is expected");
-  if (region_stream_is_run(r->path)) r->stream.events = 1;
+static void check_end(struct argp_state *state, void *request_) {
+  request *r = request_;
+  if (is_directory(r->shared.argument[0])) r->stream.events = 1;
   size_t most = r->stream.events ? (size_t)TSANOM_DPD_WINDOW_MAX / 4 : (size_t)1 << 20;
   if (r->stream.window > most) argp_error(state, "--window: at most %zu samples", most);
   const period_request *s = &r->stream;
@@ -55,67 +60,25 @@ static void check_end(request *r, struct argp_state *state) {
   }
 }
 
-static error_t parse(int key, char *text, struct argp_state *state) {
-  request *r = state->input;
-  switch (key) {
-    case ARGP_KEY_INIT:
-      state->child_inputs[0] = &r->shared;
-      return 0;
-    case KEY_EVENTS:
-      r->stream.events = 1;
-      return 0;
-    case KEY_WINDOW:
-      r->stream.window = count_argument(state, "--window", text);
-      if (!r->stream.window) argp_error(state, "--window: at least 1 sample is expected");
-      return 0;
-    case KEY_NEXT:
-      r->next = count_argument(state, "--next", text);
-      r->next_given = 1;
-      return 0;
-    case KEY_SCALE:
-      r->stream.scale = number_argument(state, "--scale", text);
-      if (!(r->stream.scale > 0)) argp_error(state, "--scale: above 0 is expected");
-      return 0;
-    case KEY_DEPTH:
-      r->stream.depth = number_argument(state, "--depth", text);
-      if (!(r->stream.depth > 0 && r->stream.depth < 1)) {
-        argp_error(state, "--depth: between 0 and 1 is expected");
-      }
-      return 0;
-    case KEY_ADAPT:
-      r->stream.adapt = 1;
-      return 0;
-    case KEY_COLUMN:
-      r->column = text;
-      return 0;
-    case ARGP_KEY_ARG:
-      r->path = text;
-      return state->arg_num ? ARGP_ERR_UNKNOWN : 0;
-    case ARGP_KEY_END:
-      check_end(r, state);
-      return 0;
-    default:
-      return ARGP_ERR_UNKNOWN;
-  }
-}
-
 /* The regions of a recorded run are its events, by the names of their places. */
 static int take_run(const request *r, period_stream *s, failure *why) {
   region_stream regions = {0};
-  if (region_stream_read(r->path, &r->shared.exec, LEVEL_AUTO, &regions, why)) return -1;
+  if (region_stream_read(r->shared.argument[0], &r->shared.exec, LEVEL_AUTO, &regions,
+                         why))
+    return -1;
   int failed = 0;
   for (size_t i = 0; i < regions.count && !failed; i++) {
     const char *name = region_stream_name(&regions, regions.event[i].region);
-    failed = period_stream_take(s, name, r->path, why);
+    failed = period_stream_take(s, name, r->shared.argument[0], why);
   }
   region_stream_free(&regions);
   return failed;
 }
 
 static int take_all(const request *r, period_stream *s, failure *why) {
-  int failed = region_stream_is_run(r->path)
+  int failed = is_directory(r->shared.argument[0])
                    ? take_run(r, s, why)
-                   : period_stream_read(s, r->path, r->column, why);
+                   : period_stream_read(s, r->shared.argument[0], r->column, why);
   return failed || periods_finish(&s->p, why);
 }
 
@@ -206,24 +169,25 @@ static int report(const request *r, const period_stream *s, failure *why) {
   return status;
 }
 
+static const syntax command_line = {
+    ROWS(options),
+    .arguments = "FILE|RUN",
+    .help =
+        "Periods of a stream of values or, with --events, of identifiers.\v"
+        "FILE contains one sample per line, or is a CSV file with a header and "
+        "--column; \"-\" is standard input. Of events, the loops of all periods up to "
+        "the window are found, also nested ones: a loop repeats its pattern at least "
+        "three times. RUN is a run directory by tsanom record: its parallel regions "
+        "are the events.",
+    .expected = "one file is",
+    .least = 1,
+    .most = 1,
+    .check = check_end,
+};
+
 int command_period(int argc, char **argv) {
-  static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
-  static const struct argp argp = {
-      options,
-      parse,
-      "FILE|RUN",
-      "Periods of a stream of values or, with --events, of identifiers.\v"
-      "FILE holds one sample a line, or is a CSV file with a header and --column; \"-\" "
-      "is "
-      "the standard input. Of events, the loops of all periods up to the window are "
-      "found, nested ones too: a loop repeats its pattern at least three times. RUN is a "
-      "run folder by tsanom "
-      "record: its parallel regions are the events.",
-      children,
-      NULL,
-      NULL};
   request r = {0};
-  argp_parse(&argp, argc, argv, 0, NULL, &r);
+  parse_command(&command_line, argc, argv, &r);
   r.stream.exec = &r.shared.exec;
   period_stream s = {0};
   failure why;

@@ -9,13 +9,10 @@
 #include "plot.h"
 #include "rows.h"
 
-enum { KEY_WINDOW = 'w', KEY_CSV = KEY_OWN };
-
 typedef struct {
   shared_options shared;
   size_t window; /* 0: a hundredth of the beats of the busiest thread */
   int csv;
-  const char *path;
 } request;
 
 /* The rates of a thread; rate[i] is at time[i]. */
@@ -25,40 +22,15 @@ typedef struct {
   size_t count;
 } thread_rates;
 
-static const struct argp_option options[] = {
-    {"window", KEY_WINDOW, "W", 0,
-     "Beats in a window, at least 1 (default: a hundredth of the beats of the busiest "
-     "thread, rounded up)",
-     0},
-    {"csv", KEY_CSV, NULL, 0, "Print each rate, as CSV", 0},
-    {0}};
-
-static error_t parse(int key, char *text, struct argp_state *state) {
-  request *r = state->input;
-  switch (key) {
-    case ARGP_KEY_INIT:
-      state->child_inputs[0] = &r->shared;
-      return 0;
-    case KEY_WINDOW:
-      r->window = count_argument(state, "--window", text);
-      if (!r->window) argp_error(state, "--window: at least 1 beat is expected");
-      return 0;
-    case KEY_CSV:
-      r->csv = 1;
-      return 0;
-    case ARGP_KEY_ARG:
-      r->path = text;
-      return state->arg_num ? ARGP_ERR_UNKNOWN : 0;
-    case ARGP_KEY_END:
-      if (state->arg_num != 1) argp_error(state, "one run is expected");
-      if (r->csv && r->shared.json) {
-        argp_error(state, "--csv and --json exclude each other");
-      }
-      return 0;
-    default:
-      return ARGP_ERR_UNKNOWN;
-  }
-}
+static const option_row options[] = {
+    {.name = "window",
+     .letter = 'w',
+     .argument = "W",
+     COUNT(window, 1, 0),
+     .help = "Beats in a window, at least 1 (default: a hundredth of the beats of the "
+             "busiest thread, rounded up)"},
+    {.name = "csv", FLAG(csv), .help = "Print each rate, as CSV"},
+};
 
 static int print_threads_json(const request *r, const beats *b, const thread_rates *t) {
   json_t *threads = json_array();
@@ -68,12 +40,13 @@ static int print_threads_json(const request *r, const beats *b, const thread_rat
       json_array_append_new(time, json_finite(t[i].time[k]));
       json_array_append_new(rate, json_finite(t[i].rate[k]));
     }
-    json_array_append_new(
-        threads, json_pack("{sI sI so so}", "thread", (json_int_t)i, "beats",
-                           (json_int_t)b->series[i].beats, "time", time, "rate", rate));
+    json_array_append_new(threads, json_pack("{sI sI so so}", "thread", (json_int_t)i,
+                                             "beats", (json_int_t)b->run.threads[i].beats,
+                                             "time", time, "rate", rate));
   }
-  return print_json(json_pack("{so sI so}", "run", json_name(file_title(r->path)),
-                              "window", (json_int_t)r->window, "threads", threads));
+  return print_json(json_pack("{so sI so}", "run",
+                              json_name(file_title(r->shared.argument[0])), "window",
+                              (json_int_t)r->window, "threads", threads));
 }
 
 static void print_csv(const request *r, const beats *b, const thread_rates *t) {
@@ -89,7 +62,7 @@ static void print_table(const request *r, const beats *b, const thread_rates *t)
   printf("window %zu beats; rates in beats per second\n\n", r->window);
   printf("thread       beats  completion s     mean rate  lowest rate highest rate\n");
   for (size_t i = 0; i < b->run.thread_count; i++) {
-    const tsanom_hsa_series *s = &b->series[i];
+    const tsanom_hsa_series *s = &b->run.threads[i];
     printf("%6zu  %10zu", i, s->beats);
     if (!t[i].count) {
       printf("  too few for a window\n");
@@ -128,20 +101,22 @@ static int draw(const request *r, const beats *b, const thread_rates *t, failure
 
 static int compute(request *r, const beats *b, thread_rates *t, failure *why) {
   if (!beats_most(b)) {
-    return fail(why,
-                "%s: no thread has beaten: no iterations were found as the program ran; "
-                "with tsanom record --heartbeat-every N it beats every N regions",
-                file_title(r->path));
+    return fail(
+        why,
+        "%s: no thread has beats: no iterations were found while the program ran; "
+        "tsanom record --heartbeat-every N records a beat every N regions",
+        file_title(r->shared.argument[0]));
   }
   if (!r->window) r->window = (beats_most(b) + 99) / 100;
   if (beats_most(b) <= r->window) {
     return fail(
         why, "%s: the busiest thread has %zu beats: a window of %zu needs at least %zu",
-        file_title(r->path), beats_most(b), r->window, r->window + 1);
+        file_title(r->shared.argument[0]), beats_most(b), r->window, r->window + 1);
   }
   for (size_t i = 0; i < b->run.thread_count; i++) {
-    if (beats_rate(b, i, r->window, r->path, &t[i].rate, &t[i].count, why)) return -1;
-    if (t[i].count) t[i].time = b->series[i].time + r->window;
+    if (beats_rate(b, i, r->window, r->shared.argument[0], &t[i].rate, &t[i].count, why))
+      return -1;
+    if (t[i].count) t[i].time = b->run.threads[i].time + r->window;
   }
   return r->shared.plot ? draw(r, b, t, why) : 0;
 }
@@ -167,23 +142,30 @@ static int report(request *r, const beats *b) {
   return status;
 }
 
+static void check_line(struct argp_state *state, void *request_) {
+  const request *r = request_;
+  if (r->csv && r->shared.json) argp_error(state, "--csv and --json exclude each other");
+}
+
+static const syntax command_line = {
+    ROWS(options),
+    .arguments = "RUN",
+    .help =
+        "Windowed heart rates of the threads of a run.\v"
+        "RUN is a run directory, or a CSV file with the columns thread and time (in "
+        "seconds); \"-\" is such a file on standard input.",
+    .expected = "one run is",
+    .least = 1,
+    .most = 1,
+    .check = check_line,
+};
+
 int command_rate(int argc, char **argv) {
-  static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
-  static const struct argp argp = {
-      options,
-      parse,
-      "RUN",
-      "Windowed heart rates of the threads of a run.\v"
-      "RUN is a run folder, or a CSV file with the columns thread and time (in seconds); "
-      "\"-\" is such a file on the standard input.",
-      children,
-      NULL,
-      NULL};
   request r = {0};
-  argp_parse(&argp, argc, argv, 0, NULL, &r);
+  parse_command(&command_line, argc, argv, &r);
   beats b = {0};
   failure why;
-  if (beats_read(r.path, &r.shared.exec, &b, &why)) return refuse(&why);
+  if (beats_read(r.shared.argument[0], &r.shared.exec, &b, &why)) return refuse(&why);
   int status = report(&r, &b);
   beats_free(&b);
   return status;

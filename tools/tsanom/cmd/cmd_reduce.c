@@ -8,132 +8,37 @@
 #include "command.h"
 #include "reduction.h"
 
-enum {
-  KEY_DECISION = 'd',
-  KEY_ALL = KEY_OWN,
-  KEY_MINIMUM,
-  KEY_GREEDY,
-  KEY_PAPER,
-  KEY_IGNORE,
-  KEY_READING,
-  KEY_MISSING,
-  KEY_CUT,
-  KEY_BINS,
-  KEY_LIMIT,
-  KEY_RULES
-};
-
+enum { ALL = 1, MINIMUM, PAPER, GREEDY };
 enum { PAIRS_KEPT = 1 << 16 };
 
 typedef struct {
   shared_options shared;
   tsanom_roughset_options roughset;
-  const char *file, *decision;
+  const char *decision;
   char **ignored;
   size_t ignored_count;
-  int kind; /* KEY_ALL ... */
+  int kind; /* ALL, ... */
   int32_t method;
   int cut;
   size_t bins, limit, rules;
 } request;
 
-static const struct argp_option options[] = {
-    {"decision", KEY_DECISION, "COLUMN", 0, "The column that is to be explained", 0},
-    {"all", KEY_ALL, NULL, 0, "Find all reducts (default)", 1},
-    {"minimum", KEY_MINIMUM, NULL, 0, "Find all reducts of the least size", 1},
-    {"paper", KEY_PAPER, NULL, 0,
-     "Of these, the ones that occur most often in the distributed form", 1},
-    {"greedy", KEY_GREEDY, NULL, 0, "Find one reduct quickly, maybe not the least", 1},
-    {"limit", KEY_LIMIT, "N", 0, "Find at most N reducts (default: 10000)", 1},
-    {"ignore", KEY_IGNORE, "COLUMN", 0, "Leave this column out, as a row's name", 2},
-    {"reading", KEY_READING, "ordinary|positive|generalised", 0,
-     "What rows that differ in the decision alone mean (default: ordinary)", 2},
-    {"missing", KEY_MISSING, "value|wildcard", 0,
-     "An empty field or ? is a value of its own (default), or equals every value", 2},
-    {"cut", KEY_CUT, "width|frequency|entropy", 0,
-     "Cut columns of numbers into intervals of equal width, of equal frequency, or "
-     "where the decision changes (default: each number is a value)",
-     2},
-    {"bins", KEY_BINS, "N", 0,
-     "Intervals of a cut column (default: 4; for entropy: no limit)", 2},
-    {"rules", KEY_RULES, "N", 0, "Print at most N rules (default: 20)", 3},
-    {0}};
-
-static const char *const readings[] = {"ordinary", "positive", "generalised", NULL};
+static const char *const readings[] = {"ordinary", "positive", "generalized", NULL};
 static const char *const missings[] = {"value", "wildcard", NULL};
 static const char *const methods[] = {"width", "frequency", "entropy", NULL};
 
-static void parse_end(struct argp_state *state, request *r) {
-  if (!r->file) argp_error(state, "a table is expected");
+static void take_ignored(struct argp_state *state, char *text, void *request_) {
+  request *r = request_;
+  (void)state;
+  r->ignored[r->ignored_count++] = text;
+}
+
+static void check_end(struct argp_state *state, void *request_) {
+  request *r = request_;
   if (!r->decision) argp_error(state, "--decision COLUMN is expected");
   if (r->bins > 0 && !r->cut) argp_error(state, "--bins needs --cut");
   if (r->bins == 0 && r->method != TSANOM_ROUGHSET_ENTROPY) r->bins = 4;
   if (r->shared.plot) argp_error(state, "--plot: there is no picture of a table");
-}
-
-static error_t parse_data(int key, char *text, struct argp_state *state) {
-  request *r = state->input;
-  switch (key) {
-    case KEY_READING:
-      r->roughset.reading = word_argument(state, "--reading", text, readings);
-      return 0;
-    case KEY_MISSING:
-      r->roughset.missing = word_argument(state, "--missing", text, missings);
-      return 0;
-    case KEY_CUT:
-      r->method = word_argument(state, "--cut", text, methods);
-      r->cut = 1;
-      return 0;
-    case KEY_BINS:
-      r->bins = count_argument(state, "--bins", text);
-      if (r->bins == 0 || r->bins > INT32_MAX)
-        argp_error(state, "--bins: from 1 to %d is expected", INT32_MAX);
-      return 0;
-    default:
-      return ARGP_ERR_UNKNOWN;
-  }
-}
-
-static error_t parse(int key, char *text, struct argp_state *state) {
-  request *r = state->input;
-  switch (key) {
-    case ARGP_KEY_INIT:
-      state->child_inputs[0] = &r->shared;
-      tsanom_roughset_options_init(&r->roughset, sizeof r->roughset);
-      r->kind = KEY_ALL;
-      r->limit = 10000;
-      r->rules = 20;
-      r->ignored = calloc((size_t)state->argc, sizeof *r->ignored);
-      return r->ignored ? 0 : ENOMEM;
-    case KEY_DECISION:
-      r->decision = text;
-      return 0;
-    case KEY_ALL:
-    case KEY_MINIMUM:
-    case KEY_PAPER:
-    case KEY_GREEDY:
-      r->kind = key;
-      return 0;
-    case KEY_IGNORE:
-      r->ignored[r->ignored_count++] = text;
-      return 0;
-    case KEY_LIMIT:
-      r->limit = count_argument(state, "--limit", text);
-      if (r->limit == 0) argp_error(state, "--limit: at least 1 is expected");
-      return 0;
-    case KEY_RULES:
-      r->rules = count_argument(state, "--rules", text);
-      return 0;
-    case ARGP_KEY_ARG:
-      if (state->arg_num == 1) argp_error(state, "one table is expected");
-      r->file = text;
-      return 0;
-    case ARGP_KEY_END:
-      parse_end(state, r);
-      return 0;
-    default:
-      return parse_data(key, text, state);
-  }
 }
 
 /* ---- reducts */
@@ -144,15 +49,15 @@ static int32_t keep_reduct(void *user, const uint64_t *set, size_t size) {
     f->complete = 0;
     return 1;
   }
-  if (f->count == f->room) {
-    size_t room = f->room ? 2 * f->room : 64;
-    uint64_t *reducts = realloc(f->reducts, room * f->words * sizeof *reducts);
+  if (f->count == f->capacity) {
+    size_t capacity = f->capacity ? 2 * f->capacity : 64;
+    uint64_t *reducts = realloc(f->reducts, capacity * f->words * sizeof *reducts);
     if (reducts) f->reducts = reducts;
-    size_t *sizes = realloc(f->sizes, room * sizeof *sizes);
+    size_t *sizes = realloc(f->sizes, capacity * sizeof *sizes);
     if (sizes) f->sizes = sizes;
     f->out_of_memory = !reducts || !sizes;
     if (f->out_of_memory) return 1;
-    f->room = room;
+    f->capacity = capacity;
   }
   memcpy(f->reducts + f->count * f->words, set, f->words * sizeof *set);
   f->sizes[f->count++] = size;
@@ -163,7 +68,7 @@ static int32_t keep_reduct(void *user, const uint64_t *set, size_t size) {
 static uint64_t *find_elements(const request *r, const tsanom_roughset_table *view,
                                size_t words, size_t *count, tsanom_status *status) {
   tsanom_roughset_options o = r->roughset;
-  o.absorb = r->kind == KEY_ALL;
+  o.absorb = r->kind == ALL;
   size_t capacity = 1 << 12;
   for (;;) {
     uint64_t *elements = calloc(capacity, words * sizeof *elements);
@@ -189,7 +94,7 @@ static tsanom_status from_elements(const request *r, const tsanom_roughset_table
   uint64_t *elements = find_elements(r, view, f->words, &count, &status);
   if (!elements) return status;
   const tsanom_roughset_visitor visitor = {keep_reduct, f};
-  status = r->kind == KEY_ALL
+  status = r->kind == ALL
                ? tsanom_roughset_reducts(elements, count, view->attributes, NULL,
                                          &r->shared.exec, &visitor, NULL)
                : tsanom_roughset_paper_choice(elements, count, view->attributes,
@@ -203,7 +108,7 @@ static tsanom_status find_reducts(const request *r, const tsanom_roughset_table 
   tsanom_status status;
   f->limit = r->limit;
   f->complete = 1;
-  if (r->kind == KEY_GREEDY) {
+  if (r->kind == GREEDY) {
     f->kind = "greedy";
     uint64_t *set = calloc(f->words, sizeof *set);
     if (!set) return TSANOM_E_MEMORY;
@@ -211,7 +116,7 @@ static tsanom_status find_reducts(const request *r, const tsanom_roughset_table 
     status = tsanom_roughset_greedy(view, &r->roughset, &r->shared.exec, set, &size);
     if (status == TSANOM_OK) keep_reduct(f, set, size);
     free(set);
-  } else if (r->kind == KEY_MINIMUM) {
+  } else if (r->kind == MINIMUM) {
     f->kind = "of the least size";
     uint64_t *set = calloc(f->words, sizeof *set);
     if (!set) return TSANOM_E_MEMORY;
@@ -222,7 +127,7 @@ static tsanom_status find_reducts(const request *r, const tsanom_roughset_table 
     if (status >= 0 && f->count == 0) keep_reduct(f, set, f->bounds.upper);
     free(set);
   } else {
-    f->kind = r->kind == KEY_ALL ? "all" : "the paper's choice";
+    f->kind = r->kind == ALL ? "all" : "the paper's choice";
     status = from_elements(r, view, f);
   }
   return f->out_of_memory ? TSANOM_E_MEMORY : status;
@@ -305,7 +210,8 @@ static tsanom_status find_rules(const request *r, const tsanom_roughset_table *v
 }
 
 static int reduce(const request *r, decision_table *t, reduction *f, failure *why) {
-  if (decision_table_read(r->file, r->decision, r->ignored, r->ignored_count, t, why)) {
+  if (decision_table_read(r->shared.argument[0], r->decision, r->ignored,
+                          r->ignored_count, t, why)) {
     return -1;
   }
   if (r->cut && decision_table_cut(t, r->method, r->bins, &r->shared.exec, why)) {
@@ -328,21 +234,97 @@ static int reduce(const request *r, decision_table *t, reduction *f, failure *wh
   return status < 0 ? fail_status(why, t->file, status) : 0;
 }
 
+static const option_row options[] = {
+    {.name = "decision",
+     .letter = 'd',
+     .argument = "COLUMN",
+     TEXT(decision),
+     .help = "Column that the others must explain"},
+    {.name = "all",
+     FLAG(kind),
+     .value = ALL,
+     .group = 1,
+     .help = "Find all reducts (default)"},
+    {.name = "minimum",
+     FLAG(kind),
+     .value = MINIMUM,
+     .group = 1,
+     .help = "Find all reducts of the smallest size"},
+    {.name = "paper",
+     FLAG(kind),
+     .value = PAPER,
+     .group = 1,
+     .help = "Find the minimum reducts that occur most often in the disjunctive normal "
+             "form (step 3 of the paper)"},
+    {.name = "greedy",
+     FLAG(kind),
+     .value = GREEDY,
+     .group = 1,
+     .help = "Find one reduct quickly, which may not be the smallest"},
+    {.name = "limit",
+     .argument = "N",
+     COUNT(limit, 1, 0),
+     .group = 1,
+     .help = "Find at most N reducts (default: 10000)"},
+    {.name = "ignore",
+     .argument = "COLUMN",
+     CALL(take_ignored),
+     .group = 2,
+     .help = "Leave this column out, such as the name of a row"},
+    {.name = "reading",
+     .argument = "ordinary|positive|generalized",
+     WORD(roughset.reading, readings),
+     .group = 2,
+     .help = "Meaning of rows that differ only in the decision (default: ordinary)"},
+    {.name = "missing",
+     .argument = "value|wildcard",
+     WORD(roughset.missing, missings),
+     .group = 2,
+     .help = "An empty field or ? is a value of its own (default), or equals every "
+             "value"},
+    {.name = "cut",
+     .argument = "width|frequency|entropy",
+     WORD(method, methods),
+     GIVEN(cut),
+     .group = 2,
+     .help = "Cut columns of numbers into intervals of equal width, of equal frequency, "
+             "or where the decision changes (default: each number is a value)"},
+    {.name = "bins",
+     .argument = "N",
+     COUNT(bins, 1, INT32_MAX),
+     .group = 2,
+     .help = "Intervals of a cut column (default: 4; for entropy: no limit)"},
+    {.name = "rules",
+     .argument = "N",
+     COUNT(rules, 0, 0),
+     .group = 3,
+     .help = "Print at most N rules (default: 20)"},
+};
+
+static const syntax command_line = {
+    ROWS(options),
+    .arguments = "FILE",
+    .help =
+        "Reducts of a decision table: the smallest sets of columns that discern the "
+        "values of the decision as all columns do.\v"
+        "FILE is a CSV file with a header; \"-\" is standard input. Rows are numbered "
+        "from 0.",
+    .expected = "one table is",
+    .least = 1,
+    .most = 1,
+    .check = check_end,
+};
+
 int command_reduce(int argc, char **argv) {
-  static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
-  static const struct argp argp = {
-      options,
-      parse,
-      "FILE",
-      "Reducts of a decision table: the least sets of columns that tell the values of "
-      "the decision apart as all of them do.\v"
-      "FILE is a CSV file with a header; \"-\" is the standard input. Rows are "
-      "numbered from 0.",
-      children,
-      NULL,
-      NULL};
-  request r = {0};
-  argp_parse(&argp, argc, argv, 0, NULL, &r);
+  request r = {.kind = ALL, .limit = 10000, .rules = 20};
+  tsanom_roughset_options_init(&r.roughset, sizeof r.roughset);
+  r.ignored = calloc((size_t)argc, sizeof *r.ignored);
+  if (!r.ignored) {
+    failure why;
+    fail(&why, "out of memory");
+    return refuse(&why);
+  }
+  parse_command(&command_line, argc, argv, &r);
   decision_table t = {0};
   reduction found = {0};
   failure why;

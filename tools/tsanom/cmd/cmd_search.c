@@ -11,51 +11,47 @@
 #include "series.h"
 #include "series_set.h"
 
-enum {
-  KEY_RADIUS = 'r',
-  KEY_NEIGHBOURS = 'k',
-  KEY_COST = KEY_OWN,
-  KEY_STREAM,
-  KEY_CLASSIFY,
-  KEY_NORMALIZE,
-  KEY_EXCLUSION,
-  KEY_COLUMN
-};
-
 typedef struct {
   shared_options shared;
   tsanom_search_options search;
   size_t neighbors;
   int stream, classify, neighbors_given, exclusion_given;
   const char *column;
-  const char *path[2];
 } request;
 
-static const struct argp_option options[] = {
-    {"stream", KEY_STREAM, NULL, 0, "Find one query among the windows of one long series",
-     0},
-    {"classify", KEY_CLASSIFY, NULL, 0,
-     "Give each series of the second file the label of its nearest in the first, and "
-     "count errors: rows start with a label",
-     0},
-    {"radius", KEY_RADIUS, "R", 0, "Pair samples at most R places apart (default: any)",
-     1},
-    {"neighbours", KEY_NEIGHBOURS, "K", 0, "How many to find (default: 1)", 1},
-    {"cost", KEY_COST, "absolute|squared", 0, "Cost of a pair (default: absolute)", 1},
-    {"z-normalize", KEY_NORMALIZE, NULL, 0,
-     "Compare shapes: mean 0 and deviation 1 of every series and window", 1},
-    {"exclusion", KEY_EXCLUSION, "E", 0,
-     "Of --stream: starts of matches differ by more than E (default: half the query)", 1},
-    {"column", KEY_COLUMN, "NAME", 0,
-     "Of --stream: read this column of CSV files with a header", 1},
-    {0}};
+static const option_row options[] = {
+    {.name = "stream",
+     FLAG(stream),
+     .help = "Find one query among the windows of one long series"},
+    {.name = "classify",
+     FLAG(classify),
+     .help = "Give each series of the second file the label of its nearest one in the "
+             "first, and count errors: rows begin with a label"},
+    RADIUS_ROW(search.radius),
+    {.name = "neighbors",
+     .letter = 'k',
+     .argument = "K",
+     COUNT(neighbors, 1, 0),
+     GIVEN(neighbors_given),
+     .help = "Number of neighbors to find (default: 1)"},
+    COST_ROW(search.cost),
+    {.name = "z-normalize",
+     FLAG(search.z_normalize),
+     .help = "Compare shapes: mean 0 and deviation 1 of every series and window"},
+    {.name = "exclusion",
+     .argument = "E",
+     COUNT(search.exclusion, 0, 0),
+     GIVEN(exclusion_given),
+     .help = "With --stream: starts of matches differ by more than E (default: half the "
+             "query)"},
+    {.name = "column",
+     .argument = "NAME",
+     TEXT(column),
+     .help = "With --stream: read this column of CSV files with a header"},
+};
 
-static void check_end(const request *r, struct argp_state *state) {
-  if (state->arg_num != 2) {
-    argp_error(state, r->classify ? "a file to learn from and one to test are expected"
-                      : r->stream ? "a query and a stream are expected"
-                                  : "queries and series are expected");
-  }
+static void check_end(struct argp_state *state, void *request_) {
+  const request *r = request_;
   if (r->stream && r->classify)
     argp_error(state, "--stream and --classify exclude each other");
   if (r->classify && r->neighbors_given)
@@ -65,57 +61,8 @@ static void check_end(const request *r, struct argp_state *state) {
   if (!r->stream && r->exclusion_given)
     argp_error(state, "--exclusion goes with --stream");
   if (!r->stream && r->column) argp_error(state, "--column goes with --stream");
-  if (strcmp(r->path[0], "-") == 0 && strcmp(r->path[1], "-") == 0)
-    argp_error(state, "only one of the files can be the standard input");
-}
-
-static error_t parse(int key, char *text, struct argp_state *state) {
-  request *r = state->input;
-  switch (key) {
-    case ARGP_KEY_INIT:
-      state->child_inputs[0] = &r->shared;
-      tsanom_search_options_init(&r->search, sizeof r->search);
-      r->neighbors = 1;
-      return 0;
-    case KEY_STREAM:
-      r->stream = 1;
-      return 0;
-    case KEY_CLASSIFY:
-      r->classify = 1;
-      return 0;
-    case KEY_RADIUS:
-      r->search.radius = count_argument(state, "--radius", text);
-      return 0;
-    case KEY_NEIGHBOURS:
-      r->neighbors = count_argument(state, "--neighbours", text);
-      r->neighbors_given = 1;
-      if (r->neighbors == 0) argp_error(state, "--neighbours: at least 1");
-      return 0;
-    case KEY_COST:
-      if (strcmp(text, "absolute") != 0 && strcmp(text, "squared") != 0)
-        argp_error(state, "--cost: absolute or squared is expected");
-      r->search.cost = *text == 's' ? TSANOM_COST_SQUARED : TSANOM_COST_ABSOLUTE;
-      return 0;
-    case KEY_NORMALIZE:
-      r->search.z_normalize = 1;
-      return 0;
-    case KEY_EXCLUSION:
-      r->search.exclusion = count_argument(state, "--exclusion", text);
-      r->exclusion_given = 1;
-      return 0;
-    case KEY_COLUMN:
-      r->column = text;
-      return 0;
-    case ARGP_KEY_ARG:
-      if (state->arg_num == 2) return ARGP_ERR_UNKNOWN;
-      r->path[state->arg_num] = text;
-      return 0;
-    case ARGP_KEY_END:
-      check_end(r, state);
-      return 0;
-    default:
-      return ARGP_ERR_UNKNOWN;
-  }
+  if (strcmp(r->shared.argument[0], "-") == 0 && strcmp(r->shared.argument[1], "-") == 0)
+    argp_error(state, "only one of the files can be standard input");
 }
 
 /* What was found for each query, `neighbours` places a query of which the first
@@ -226,7 +173,8 @@ static search_picture picture_of(const request *r, const result *found) {
 }
 
 static int refuse_files(const request *r, tsanom_status status, failure *why) {
-  const char *first = file_title(r->path[0]), *second = file_title(r->path[1]);
+  const char *first = file_title(r->shared.argument[0]),
+             *second = file_title(r->shared.argument[1]);
   if (status == TSANOM_E_VALUE) {
     return fail(why, "%s or %s: with --z-normalize, magnitudes up to 1e140 are expected",
                 first, second);
@@ -236,11 +184,12 @@ static int refuse_files(const request *r, tsanom_status status, failure *why) {
 
 static int search_stream(const request *r, result *found, failure *why) {
   columns query = {0}, stream = {0};
-  int failed = series_read(r->path[0], r->column, &query, why) ||
-               series_read(r->path[1], r->column, &stream, why);
+  int failed = series_read(r->shared.argument[0], r->column, &query, why) ||
+               series_read(r->shared.argument[1], r->column, &stream, why);
   if (!failed && query.count > stream.count) {
-    failed = fail(why, "%s: %zu samples, but %s has only %zu", file_title(r->path[0]),
-                  query.count, file_title(r->path[1]), stream.count);
+    failed = fail(why, "%s: %zu samples, but %s has only %zu",
+                  file_title(r->shared.argument[0]), query.count,
+                  file_title(r->shared.argument[1]), stream.count);
   }
   size_t wanted = r->neighbors < stream.count ? r->neighbors : stream.count;
   failed = failed || result_make(found, 1, wanted, why);
@@ -256,7 +205,7 @@ static int search_stream(const request *r, result *found, failure *why) {
   if (!failed && r->shared.plot) {
     search_picture picture = picture_of(r, found);
     failed = search_draw_stream(&picture, query.column[0], query.count, stream.column[0],
-                                stream.count, file_title(r->path[1]), why);
+                                stream.count, file_title(r->shared.argument[1]), why);
   }
   columns_free(&query);
   columns_free(&stream);
@@ -277,7 +226,8 @@ static int search_set(const request *r, const series_set *queries,
   tsanom_search_index *index = NULL;
   if (r->neighbors > series->count) {
     fail(why, "%s: %zu series, fewer than the %zu neighbours asked for",
-         file_title(r->path[r->classify ? 0 : 1]), series->count, r->neighbors);
+         file_title(r->shared.argument[r->classify ? 0 : 1]), series->count,
+         r->neighbors);
     return -1;
   }
   if (result_make(found, queries->count, r->neighbors, why)) return -1;
@@ -294,15 +244,15 @@ static int search_set(const request *r, const series_set *queries,
 
 static int search_series(const request *r, result *found, failure *why) {
   series_set queries = {0}, series = {0};
-  int failed = series_set_read(r->path[1], 0, &series, why);
+  int failed = series_set_read(r->shared.argument[1], 0, &series, why);
   if (!failed && series.length == 1) {
     failed = fail(why,
                   "%s: one sample a row: a series is a row of them; --stream reads "
                   "one number a line",
-                  file_title(r->path[1]));
+                  file_title(r->shared.argument[1]));
   }
   queries.length = series.length;
-  failed = failed || series_set_read(r->path[0], 0, &queries, why) ||
+  failed = failed || series_set_read(r->shared.argument[0], 0, &queries, why) ||
            search_set(r, &queries, &series, found, why);
   if (!failed && r->shared.plot) {
     search_picture picture = picture_of(r, found);
@@ -340,9 +290,9 @@ static int classify(const request *r) {
   series_set train = {0}, test = {0};
   result found = {0};
   failure why;
-  int failed = series_set_read(r->path[0], 1, &train, &why);
+  int failed = series_set_read(r->shared.argument[0], 1, &train, &why);
   test.length = train.length;
-  failed = failed || series_set_read(r->path[1], 1, &test, &why) ||
+  failed = failed || series_set_read(r->shared.argument[1], 1, &test, &why) ||
            search_set(r, &test, &train, &found, &why);
   int status = failed ? refuse(&why) : print_classes(r, &train, &test, &found);
   series_set_free(&train);
@@ -361,21 +311,28 @@ static int search(const request *r) {
   return status;
 }
 
+static const syntax command_line = {
+    ROWS(options),
+    .arguments = "QUERIES SERIES\n--stream QUERY STREAM\n--classify TRAIN TEST",
+    .help =
+        "Nearest neighbors under dynamic time warping.\v"
+        "QUERIES and SERIES have one series per row, all of one length; in TRAIN and "
+        "TEST a label comes first, as in the UCR archive. QUERY and STREAM are "
+        "series: one number per line, or with --column a column of a CSV file that "
+        "has a header. \"-\" is standard input. Series and samples are counted from "
+        "0.",
+    .expected =
+        "two files (queries and series, a query and a stream, or a file to learn from "
+        "and one to test) are",
+    .least = 2,
+    .most = 2,
+    .check = check_end,
+};
+
 int command_search(int argc, char **argv) {
-  static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
-  static const struct argp argp = {
-      options,
-      parse,
-      "QUERIES SERIES\n--stream QUERY STREAM\n--classify TRAIN TEST",
-      "Nearest neighbours under dynamic time warping.\v"
-      "QUERIES and SERIES have one series a row, all of one length; in TRAIN and TEST a "
-      "label comes first, as in the UCR archive. QUERY and STREAM are series: one number "
-      "a line, or with --column a column of a CSV file that has a header. \"-\" is the "
-      "standard input. Series and samples are counted from 0.",
-      children,
-      NULL,
-      NULL};
   request r = {0};
-  argp_parse(&argp, argc, argv, 0, NULL, &r);
+  tsanom_search_options_init(&r.search, sizeof r.search);
+  r.neighbors = 1;
+  parse_command(&command_line, argc, argv, &r);
   return r.classify ? classify(&r) : search(&r);
 }

@@ -3,103 +3,49 @@
 #include "command.h"
 #include "similarity.h"
 
-enum {
-  KEY_TOLERANCE = 't',
-  KEY_METRIC_TOLERANCE = KEY_OWN,
-  KEY_AUTOMATIC,
-  KEY_NOISE,
-  KEY_DEEP,
-  KEY_PROGRAM,
-  KEY_MEAN_NORM,
-  KEY_COMBINATIONS,
-  KEY_EXPLAIN,
-  KEY_CHECK
-};
-
 typedef struct {
   shared_options shared;
   tsanom_spmd_options spmd;
   int explain, check;
-  const char *path;
 } request;
 
-static const struct argp_option options[] = {
-    {"tolerance", KEY_TOLERANCE, "T", 0,
-     "Processes are alike up to T of the largest norm (default: 0.05)", 0},
-    {"metric-tolerance", KEY_METRIC_TOLERANCE, "T", 0,
-     "The same for values of a metric (default: 0.05)", 0},
-    {"automatic", KEY_AUTOMATIC, NULL, 0,
-     "Separate kinds only at gaps that chance does not explain", 0},
-    {"noise", KEY_NOISE, NULL, 0,
-     "Separate kinds only by more than what varies independently in most regions", 0},
-    {"deep", KEY_DEEP, NULL, 0,
-     "Search on inside of regions where the paper's search ends", 0},
-    {"program", KEY_PROGRAM, NULL, 0, "The one region without a parent is the program",
-     0},
-    {"mean-norm", KEY_MEAN_NORM, NULL, 0,
-     "Severity: divide by the mean norm, not by the largest", 0},
-    {"combinations", KEY_COMBINATIONS, "N", 0,
-     "Try at most N combinations of regions (default: 65536)", 0},
-    {"explain", KEY_EXPLAIN, NULL, 0, "Print every re-clustering", 0},
-    {"check", KEY_CHECK, NULL, 0, "Exit with 1 if there is more than one kind", 0},
-    {0}};
-
-static double tolerance_argument(struct argp_state *state, const char *option,
-                                 const char *text) {
-  double value = number_argument(state, option, text);
-  if (!(value > 0 && value <= 1)) {
-    argp_error(state, "%s: a number above 0 and up to 1 is expected", option);
-  }
-  return value;
-}
-
-static error_t parse(int key, char *text, struct argp_state *state) {
-  request *r = state->input;
-  switch (key) {
-    case ARGP_KEY_INIT:
-      state->child_inputs[0] = &r->shared;
-      tsanom_spmd_options_init(&r->spmd, sizeof r->spmd);
-      return 0;
-    case KEY_TOLERANCE:
-      r->spmd.tolerance = tolerance_argument(state, "--tolerance", text);
-      return 0;
-    case KEY_METRIC_TOLERANCE:
-      r->spmd.metric_tolerance = tolerance_argument(state, "--metric-tolerance", text);
-      return 0;
-    case KEY_AUTOMATIC:
-      r->spmd.cut = TSANOM_SPMD_CUT_AUTOMATIC;
-      return 0;
-    case KEY_NOISE:
-      r->spmd.cut = TSANOM_SPMD_CUT_NOISE;
-      return 0;
-    case KEY_DEEP:
-      r->spmd.deep = 1;
-      return 0;
-    case KEY_PROGRAM:
-      r->spmd.tree = TSANOM_SPMD_PROGRAM;
-      return 0;
-    case KEY_MEAN_NORM:
-      r->spmd.norm = TSANOM_SPMD_MEAN_NORM;
-      return 0;
-    case KEY_COMBINATIONS:
-      r->spmd.combination_limit = count_argument(state, "--combinations", text);
-      return 0;
-    case KEY_EXPLAIN:
-      r->explain = 1;
-      return 0;
-    case KEY_CHECK:
-      r->check = 1;
-      return 0;
-    case ARGP_KEY_ARG:
-      r->path = text;
-      return state->arg_num ? ARGP_ERR_UNKNOWN : 0;
-    case ARGP_KEY_END:
-      if (state->arg_num != 1) argp_error(state, "one file or run is expected");
-      return 0;
-    default:
-      return ARGP_ERR_UNKNOWN;
-  }
-}
+static const option_row options[] = {
+    {.name = "tolerance",
+     .letter = 't',
+     .argument = "T",
+     NUMBER(spmd.tolerance, 0, 1, LOW_OPEN),
+     .help = "Processes are similar up to T of the largest norm (default: 0.05)"},
+    {.name = "metric-tolerance",
+     .argument = "T",
+     NUMBER(spmd.metric_tolerance, 0, 1, LOW_OPEN),
+     .help = "Values of a metric are similar up to T of the largest (default: 0.05)"},
+    {.name = "automatic",
+     FLAG(spmd.cut),
+     .value = TSANOM_SPMD_CUT_AUTOMATIC,
+     .help = "Separate kinds only at gaps that chance does not explain"},
+    {.name = "noise",
+     FLAG(spmd.cut),
+     .value = TSANOM_SPMD_CUT_NOISE,
+     .help = "Separate kinds only by more than what varies independently in most "
+             "regions"},
+    {.name = "deep",
+     FLAG(spmd.deep),
+     .help = "Continue the search inside of regions where that of the paper ends"},
+    {.name = "program",
+     FLAG(spmd.tree),
+     .value = TSANOM_SPMD_PROGRAM,
+     .help = "The one region without a parent is the program"},
+    {.name = "mean-norm",
+     FLAG(spmd.norm),
+     .value = TSANOM_SPMD_MEAN_NORM,
+     .help = "Severity: divide by the mean norm, not by the largest"},
+    {.name = "combinations",
+     .argument = "N",
+     COUNT(spmd.combination_limit, 0, 0),
+     .help = "Try at most N combinations of regions (default: 65536)"},
+    {.name = "explain", FLAG(explain), .help = "Print every re-clustering"},
+    CHECK_ROW(check, "there is more than one kind"),
+};
 
 static int print(const request *r, const similarity *s) {
   if (r->shared.json) {
@@ -111,28 +57,29 @@ static int print(const request *r, const similarity *s) {
   return r->check && s->report.classes > 1 ? EXIT_FOUND : EXIT_DONE;
 }
 
+static const syntax command_line = {
+    ROWS(options),
+    .arguments = "FILE.json|RUN",
+    .help =
+        "Which processes of an SPMD program differ, in which region of the code, and "
+        "why.\v"
+        "FILE.json contains the region tree, the CPU time of each region in each "
+        "process, and optional metrics; \"-\" is standard input. RUN is a directory "
+        "to which region recorders wrote, or a run by tsanom record --cpu-time, whose "
+        "threads are then the processes. The page on SPMD similarity of the manual "
+        "describes both.",
+    .expected = "one file or run is",
+    .least = 1,
+    .most = 1,
+};
+
 int command_similar(int argc, char **argv) {
-  static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
-  static const struct argp argp = {
-      options,
-      parse,
-      "FILE.json|RUN",
-      "Which processes of an SPMD program differ, in which region of the code, and "
-      "why.\v"
-      "FILE.json holds the region tree, the CPU time of each region in each process, "
-      "and metrics if there are any; \"-\" is the standard input. RUN is a folder to "
-      "which "
-      "recorders of region times wrote, or one by tsanom record --cpu-time, whose "
-      "threads are then the processes. The manual's page on SPMD similarity explains "
-      "both.",
-      children,
-      NULL,
-      NULL};
   request r = {0};
-  argp_parse(&argp, argc, argv, 0, NULL, &r);
+  tsanom_spmd_options_init(&r.spmd, sizeof r.spmd);
+  parse_command(&command_line, argc, argv, &r);
   similarity s = {0};
   failure why;
-  int failed = similarity_make(r.path, &r.spmd, &r.shared.exec, &s, &why) ||
+  int failed = similarity_make(r.shared.argument[0], &r.spmd, &r.shared.exec, &s, &why) ||
                (r.shared.plot && similarity_draw(&s, r.shared.plot, &why));
   int ended = failed ? refuse(&why) : print(&r, &s);
   similarity_free(&s);

@@ -5,27 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beats.h"
 #include "command.h"
 #include "plot.h"
 #include "region_stream.h"
 #include "series.h"
 
-enum {
-  KEY_BASELINE = 'b',
-  KEY_ITERATIONS = 'n',
-  KEY_UNTIL = KEY_OWN,
-  KEY_PERIOD,
-  KEY_LEVEL
-};
-
 typedef struct {
   shared_options shared;
-  size_t baseline;           /* threads; 0: the fewest */
-  const char *baseline_path; /* another run to compare with; NULL: none */
+  size_t baseline;     /* threads; 0: the fewest */
+  char *baseline_path; /* another run to compare with; NULL: none */
   size_t iterations, max_period;
-  double until; /* seconds */
-  int level;
-  const char *path;
+  double until;  /* seconds */
+  int32_t level; /* by level_words */
 } request;
 
 /* What comes of it. */
@@ -38,89 +30,63 @@ typedef struct {
   tsanom_speedup_prediction prediction;
   int predicted;
   tsanom_speedup_iteration *iteration;
-  size_t iterations, room;
+  size_t iterations, capacity;
   int out_of_memory;
 } result;
 
-static const struct argp_option options[] = {
-    {"baseline", KEY_BASELINE, "P|RUN", 0,
-     "Compare with the iterations of P threads (default: the fewest of each loop), or "
-     "with those of another run of the program",
-     0},
-    {"iterations", KEY_ITERATIONS, "N", 0,
-     "Iterations that the main loop will have, to predict the time from", 0},
-    {"until", KEY_UNTIL, "SECONDS", 0, "Regard only what was known by then", 0},
-    {"max-period", KEY_PERIOD, "M", 0,
-     "Regions of the longest iteration looked for (default: 1024)", 0},
-    {"level", KEY_LEVEL, "LEVEL", 0,
-     "regions, worksharing or auto: regions unless worksharing loops for most of the "
-     "time and they do not (default)",
-     0},
-    {0}};
+/* LEVEL_AUTO comes first, so that a level is its word's number less 1. */
+static const char *const level_words[] = {"auto", "regions", "worksharing", NULL};
 
-static int level_argument(struct argp_state *state, const char *text) {
-  if (!strcmp(text, "auto")) return LEVEL_AUTO;
-  if (!strcmp(text, "regions")) return LEVEL_REGIONS;
-  if (strcmp(text, "worksharing") != 0) {
-    argp_error(state, "--level: regions, worksharing or auto is expected");
+static void take_baseline(struct argp_state *state, char *text, void *request_) {
+  request *r = request_;
+  if (is_directory(text)) {
+    r->baseline_path = text;
+    return;
   }
-  return LEVEL_WORKSHARING;
-}
-
-static error_t parse(int key, char *text, struct argp_state *state) {
-  request *r = state->input;
-  switch (key) {
-    case ARGP_KEY_INIT:
-      state->child_inputs[0] = &r->shared;
-      return 0;
-    case KEY_BASELINE:
-      if (region_stream_is_run(text)) {
-        r->baseline_path = text;
-        return 0;
-      }
-      r->baseline = count_argument(state, "--baseline", text);
-      if (!r->baseline || r->baseline > 65536) {
-        argp_error(state, "--baseline: 1 to 65536 threads");
-      }
-      return 0;
-    case KEY_ITERATIONS:
-      r->iterations = count_argument(state, "--iterations", text);
-      return 0;
-    case KEY_UNTIL:
-      r->until = number_argument(state, "--until", text);
-      return 0;
-    case KEY_PERIOD:
-      r->max_period = count_argument(state, "--max-period", text);
-      if (!r->max_period || r->max_period > TSANOM_SPEEDUP_PERIOD_MAX) {
-        argp_error(state, "--max-period: 1 to %d regions",
-                   (int)TSANOM_SPEEDUP_PERIOD_MAX);
-      }
-      return 0;
-    case KEY_LEVEL:
-      r->level = level_argument(state, text);
-      return 0;
-    case ARGP_KEY_ARG:
-      r->path = text;
-      return state->arg_num ? ARGP_ERR_UNKNOWN : 0;
-    case ARGP_KEY_END:
-      if (state->arg_num != 1) argp_error(state, "one run is expected");
-      return 0;
-    default:
-      return ARGP_ERR_UNKNOWN;
+  r->baseline = count_argument(state, "--baseline", text);
+  if (!r->baseline || r->baseline > 65536) {
+    argp_error(state, "--baseline: 1 to 65536 threads");
   }
 }
+
+static const option_row options[] = {
+    {.name = "baseline",
+     .letter = 'b',
+     .argument = "P|RUN",
+     CALL(take_baseline),
+     .help = "Compare with the iterations of P threads (default: the fewest of each "
+             "loop), or with those of another run of the program"},
+    {.name = "iterations",
+     .letter = 'n',
+     .argument = "N",
+     COUNT(iterations, 0, 0),
+     .help = "Iterations that the main loop will have, to predict the time from"},
+    {.name = "until",
+     .argument = "SECONDS",
+     NUMBER(until, -INFINITY, INFINITY, 0),
+     .help = "Use only what was known by then"},
+    {.name = "max-period",
+     .argument = "M",
+     COUNT(max_period, 1, TSANOM_SPEEDUP_PERIOD_MAX),
+     .help = "Regions of the longest iteration looked for (default: 1024)"},
+    {.name = "level",
+     .argument = "LEVEL",
+     WORD(level, level_words),
+     .help = "regions, worksharing, or auto (default): regions, unless worksharing loops "
+             "for most of the time and regions do not"},
+};
 
 static void keep_iteration(void *user, const tsanom_speedup_iteration *iteration) {
   result *a = user;
-  if (a->iterations == a->room) {
-    size_t room = a->room ? 2 * a->room : 256;
-    void *more = realloc(a->iteration, room * sizeof *a->iteration);
+  if (a->iterations == a->capacity) {
+    size_t capacity = a->capacity ? 2 * a->capacity : 256;
+    void *more = realloc(a->iteration, capacity * sizeof *a->iteration);
     if (!more) {
       a->out_of_memory = 1;
       return;
     }
     a->iteration = more;
-    a->room = room;
+    a->capacity = capacity;
   }
   a->iteration[a->iterations++] = *iteration;
 }
@@ -135,10 +101,11 @@ static int feed(const request *r, tsanom_speedup *analyzer, result *a, failure *
   if (status == TSANOM_OK && a->used == a->stream.count && a->stream.finished) {
     status = tsanom_speedup_finish(analyzer);
   }
-  if (status < 0) return fail_status(why, r->path, status);
+  if (status < 0) return fail_status(why, r->shared.argument[0], status);
   a->lost = tsanom_speedup_loops(analyzer, NULL, 0, &a->loops) == TSANOM_PARTIAL;
   a->loop = calloc(a->loops ? a->loops : 1, sizeof *a->loop);
-  if (!a->loop || a->out_of_memory) return fail(why, "%s: out of memory", r->path);
+  if (!a->loop || a->out_of_memory)
+    return fail(why, "%s: out of memory", r->shared.argument[0]);
   a->lost = tsanom_speedup_loops(analyzer, a->loop, a->loops, &a->loops) != TSANOM_OK;
   tsanom_speedup_prediction_init(&a->prediction, sizeof a->prediction);
   a->predicted =
@@ -154,9 +121,11 @@ static int analyze(const request *r, result *a, failure *why) {
   if (r->max_period) how.max_period = r->max_period;
   how.visit = keep_iteration;
   how.visit_user = a;
-  if (region_stream_read(r->path, &r->shared.exec, r->level, &a->stream, why)) return -1;
+  int32_t level = r->level - 1;
+  if (region_stream_read(r->shared.argument[0], &r->shared.exec, level, &a->stream, why))
+    return -1;
   tsanom_status status = tsanom_speedup_create(&how, NULL, &analyzer);
-  if (status < 0) return fail_status(why, r->path, status);
+  if (status < 0) return fail_status(why, r->shared.argument[0], status);
   int failed = feed(r, analyzer, a, why);
   tsanom_speedup_destroy(analyzer);
   return failed;
@@ -171,12 +140,10 @@ static void free_result(result *a) {
 /* Whether two loops begin in the same code, and have the same period. */
 static int is_same_loop(const result *a, const tsanom_speedup_loop *l, const result *b,
                         const tsanom_speedup_loop *m) {
-  tsanom_regions_place here, there;
+  tsanom_runs_place here, there;
   return l->period == m->period && m->iterations &&
-         tsanom_regions_place_at(a->stream.regions, (size_t)l->start, &here,
-                                 sizeof here) == TSANOM_OK &&
-         tsanom_regions_place_at(b->stream.regions, (size_t)m->start, &there,
-                                 sizeof there) == TSANOM_OK &&
+         tsanom_runs_place_at(a->stream.run, (size_t)l->start, &here) == TSANOM_OK &&
+         tsanom_runs_place_at(b->stream.run, (size_t)m->start, &there) == TSANOM_OK &&
          here.address == there.address && !strcmp(here.module, there.module);
 }
 
@@ -193,9 +160,10 @@ static void compare_loop(const result *a, tsanom_speedup_loop *loop, const resul
 static int compare_runs(const request *r, result *a, failure *why) {
   request other = *r;
   result base = {.loops = 0};
-  other.path = r->baseline_path;
+  char *path = r->baseline_path;
+  other.shared.argument = &path;
   other.until = INFINITY;
-  other.level = a->stream.level;
+  other.level = a->stream.level + 1;
   int failed = analyze(&other, &base, why);
   for (size_t i = 0; i < a->loops && !failed; i++) compare_loop(a, &a->loop[i], &base);
   free_result(&base);
@@ -230,11 +198,11 @@ static int print_as_json(const request *r, result *a) {
                   "expected", (json_int_t)p->expected, "remaining_s",
                   json_finite(p->remaining_s), "total_s", json_finite(p->total_s));
   }
-  return print_json(
-      json_pack("{so sb ss sI so so so}", "run", json_name(file_title(r->path)),
-                "finished", a->stream.finished, "level", level_name(a->stream.level),
-                "events", (json_int_t)a->used, "regions", loops, "prediction", prediction,
-                "total_s", json_finite(a->stream.total)));
+  return print_json(json_pack(
+      "{so sb ss sI so so so}", "run", json_name(file_title(r->shared.argument[0])),
+      "finished", a->stream.finished, "level", level_name(a->stream.level), "events",
+      (json_int_t)a->used, "regions", loops, "prediction", prediction, "total_s",
+      json_finite(a->stream.total)));
 }
 
 static void print_number(double value, int width) {
@@ -255,8 +223,9 @@ static int has_baseline(const result *a) {
 }
 
 static void print_table(const request *r, result *a) {
-  printf("%s: %zu %s in %.6g s%s\n\n", file_title(r->path), a->used,
-         a->stream.level == LEVEL_WORKSHARING ? "ends of worksharing" : "regions",
+  printf("%s: %zu %s in %.6g s%s\n\n", file_title(r->shared.argument[0]), a->used,
+         a->stream.level == TSANOM_RUNS_LEVEL_WORKSHARING ? "ends of worksharing"
+                                                          : "regions",
          a->stream.total, a->stream.finished ? "" : " (killed, or going on)");
   if (!a->loops) {
     printf("no iterations\n");
@@ -277,7 +246,7 @@ static void print_table(const request *r, result *a) {
     print_number(l->serial_fraction, 6);
     printf("  %s\n", region_stream_name(&a->stream, l->start));
   }
-  if (a->lost) printf("there are more loops than can be told apart\n");
+  if (a->lost) printf("there are more loops than the analyzer can distinguish\n");
   if (!r->baseline_path && !has_baseline(a)) {
     printf(
         "\nall iterations ran with as many threads: for a speedup record with --baseline "
@@ -310,7 +279,7 @@ static const tsanom_speedup_loop *shown_loop(const result *a) {
 static int draw_loop(const request *r, result *a, const tsanom_speedup_loop *loop,
                      failure *why) {
   double *time = calloc(3 * a->iterations, sizeof *time);
-  if (!time) return fail(why, "%s: out of memory", r->path);
+  if (!time) return fail(why, "%s: out of memory", r->shared.argument[0]);
   double *seconds = time + a->iterations, *speedup = seconds + a->iterations;
   size_t count = 0;
   for (size_t i = 0; i < a->iterations; i++) {
@@ -344,25 +313,27 @@ static int draw_loop(const request *r, result *a, const tsanom_speedup_loop *loo
 
 static int draw(const request *r, result *a, failure *why) {
   const tsanom_speedup_loop *loop = shown_loop(a);
-  if (!loop) return fail(why, "%s: there are no iterations to draw", r->path);
+  if (!loop)
+    return fail(why, "%s: there are no iterations to draw", r->shared.argument[0]);
   return draw_loop(r, a, loop, why);
 }
 
+static const syntax command_line = {
+    ROWS(options),
+    .arguments = "RUN",
+    .help =
+        "Iterations and speedup of a run by tsanom record.\v"
+        "The speedup of an iteration compares it with the iterations of the same loop "
+        "that ran with the threads of the baseline, in this run (tsanom record "
+        "--baseline makes some) or in another.",
+    .expected = "one run is",
+    .least = 1,
+    .most = 1,
+};
+
 int command_speedup(int argc, char **argv) {
-  static const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
-  static const struct argp argp = {
-      options,
-      parse,
-      "RUN",
-      "Iterations and speedup of a run by tsanom record.\v"
-      "An iteration's speedup is against the iterations of the same loop that ran with "
-      "the baseline's threads, in this run (tsanom record --baseline makes some) or in "
-      "another.",
-      children,
-      NULL,
-      NULL};
   request r = {.until = INFINITY};
-  argp_parse(&argp, argc, argv, 0, NULL, &r);
+  parse_command(&command_line, argc, argv, &r);
   result a = {.loops = 0};
   failure why;
   int status = EXIT_DONE;

@@ -37,18 +37,18 @@ static size_t find_text(const value_list *v, const char *text) {
 }
 
 static int grow_values(value_list *v) {
-  size_t room = v->room ? 2 * v->room : 8;
-  char **text = realloc(v->text, room * sizeof *text);
+  size_t capacity = v->capacity ? 2 * v->capacity : 8;
+  char **text = realloc(v->text, capacity * sizeof *text);
   if (text) v->text = text;
-  uint32_t *slot = calloc(2 * room, sizeof *slot);
-  if (!text || !slot || room > INT32_MAX / 4) {
+  uint32_t *slot = calloc(2 * capacity, sizeof *slot);
+  if (!text || !slot || capacity > INT32_MAX / 4) {
     free(slot);
     return -1;
   }
   free(v->slot);
   v->slot = slot;
-  v->slots = 2 * room;
-  v->room = room;
+  v->slots = 2 * capacity;
+  v->capacity = capacity;
   for (size_t k = 0; k < v->count; k++) {
     v->slot[find_text(v, v->text[k])] = (uint32_t)k + 1;
   }
@@ -57,7 +57,7 @@ static int grow_values(value_list *v) {
 
 /* The code of a text, a new one for a new text; -1 without memory. */
 static int32_t code_of(value_list *v, const char *text) {
-  if (v->count == v->room && grow_values(v)) return -1;
+  if (v->count == v->capacity && grow_values(v)) return -1;
   size_t s = find_text(v, text);
   if (!v->slot[s]) {
     char *copy = strdup(text);
@@ -137,16 +137,17 @@ static int take_header(reading *g, const row *r, failure *why) {
 /* ---- rows */
 
 static int reserve_row(decision_table *t) {
-  if (t->rows < t->room) return 0;
-  size_t room = t->room ? 2 * t->room : 64, cells;
-  if (__builtin_mul_overflow(room, t->attributes * sizeof *t->values, &cells)) return -1;
+  if (t->rows < t->capacity) return 0;
+  size_t capacity = t->capacity ? 2 * t->capacity : 64, cells;
+  if (__builtin_mul_overflow(capacity, t->attributes * sizeof *t->values, &cells))
+    return -1;
   int32_t *values = realloc(t->values, cells);
   if (!values) return -1;
   t->values = values;
-  int32_t *decisions = realloc(t->decisions, room * sizeof *decisions);
+  int32_t *decisions = realloc(t->decisions, capacity * sizeof *decisions);
   if (!decisions) return -1;
   t->decisions = decisions;
-  t->room = room;
+  t->capacity = capacity;
   return 0;
 }
 

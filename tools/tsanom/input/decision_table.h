@@ -12,7 +12,7 @@
 typedef struct {
   char *name;
   char **text;
-  size_t count, room;
+  size_t count, capacity;
   uint32_t *slot; /* a hash index of `text` */
   size_t slots;
   double *cut; /* NULL: not cut */
@@ -21,7 +21,7 @@ typedef struct {
 
 typedef struct {
   const char *file; /* for messages */
-  size_t rows, room;
+  size_t rows, capacity;
   size_t attributes;
   value_list *attribute;
   value_list decision;

@@ -21,12 +21,12 @@ static int by_text(const void *a, const void *b) {
 }
 
 static int grow(identifiers *ids) {
-  if (ids->count < ids->room) return 0;
-  size_t room = ids->room ? 2 * ids->room : 64;
-  char **moved = realloc(ids->word, room * sizeof *moved);
+  if (ids->count < ids->capacity) return 0;
+  size_t capacity = ids->capacity ? 2 * ids->capacity : 64;
+  char **moved = realloc(ids->word, capacity * sizeof *moved);
   if (!moved) return -1;
   ids->word = moved;
-  ids->room = room;
+  ids->capacity = capacity;
   return 0;
 }
 

@@ -10,7 +10,7 @@
 typedef struct {
   void *tree;  /* of words, for tsearch() */
   char **word; /* by number */
-  size_t count, room;
+  size_t count, capacity;
 } identifiers;
 
 /* The number of a word, a new one if it has none. Returns 0, or -1 when out of

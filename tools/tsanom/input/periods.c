@@ -56,12 +56,12 @@ static int add_segment(periods *p, stretch ended, failure *why) {
          p->segment[p->segments - 1].period < ended.period) {
     p->segments--;
   }
-  if (p->segments == p->room) {
-    size_t room = p->room ? 2 * p->room : 64;
-    stretch *moved = realloc(p->segment, room * sizeof *moved);
+  if (p->segments == p->capacity) {
+    size_t capacity = p->capacity ? 2 * p->capacity : 64;
+    stretch *moved = realloc(p->segment, capacity * sizeof *moved);
     if (!moved) return out_of_memory(why);
     p->segment = moved;
-    p->room = room;
+    p->capacity = capacity;
   }
   p->segment[p->segments++] = ended;
   return 0;
@@ -113,12 +113,12 @@ static int note_period(periods *p, size_t period, failure *why) {
     p->found[at].loops++;
     return 0;
   }
-  if (p->founds == p->found_room) {
-    size_t room = p->found_room ? 2 * p->found_room : 16;
-    tsanom_dpd_period *moved = realloc(p->found, room * sizeof *moved);
+  if (p->founds == p->found_capacity) {
+    size_t capacity = p->found_capacity ? 2 * p->found_capacity : 16;
+    tsanom_dpd_period *moved = realloc(p->found, capacity * sizeof *moved);
     if (!moved) return out_of_memory(why);
     p->found = moved;
-    p->found_room = room;
+    p->found_capacity = capacity;
   }
   memmove(p->found + at + 1, p->found + at, (p->founds++ - at) * sizeof *p->found);
   p->found[at] = (tsanom_dpd_period){

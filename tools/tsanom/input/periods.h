@@ -26,11 +26,11 @@ typedef struct {
   } recent; /* the last `kept` samples, by index modulo that */
   size_t kept;
   stretch *segment; /* those in none of a longer period, in order */
-  size_t segments, room;
+  size_t segments, capacity;
   stretch *active; /* loops that go on, shortest period first; a value's alone */
   size_t actives;
   tsanom_dpd_period *found; /* periods of values */
-  size_t founds, found_room;
+  size_t founds, found_capacity;
 } periods;
 
 /* Ready for events, or for values with the options. */
@@ -46,7 +46,7 @@ int periods_push_value(periods *p, double sample, const char **wrong, failure *w
 /* After the last sample: what goes on is taken to end there. */
 int periods_finish(periods *p, failure *why);
 
-/* The periods found, shortest first; `list` is to be freed. */
+/* The periods found, shortest first; the caller frees `list`. */
 int periods_list(const periods *p, tsanom_dpd_period **list, size_t *count, failure *why);
 
 /* The period by which the stream goes on; 0: none. Sample `ahead` steps after

@@ -22,16 +22,16 @@ void points_free(points *p) {
 }
 
 static int grow(points *p) {
-  if (p->count < p->room) return 0;
-  size_t room = p->room ? 2 * p->room : 256;
-  if (room > SIZE_MAX / sizeof(double) / p->dimensions) return -1;
-  double *value = realloc(p->value, room * p->dimensions * sizeof *value);
+  if (p->count < p->capacity) return 0;
+  size_t capacity = p->capacity ? 2 * p->capacity : 256;
+  if (capacity > SIZE_MAX / sizeof(double) / p->dimensions) return -1;
+  double *value = realloc(p->value, capacity * p->dimensions * sizeof *value);
   if (!value) return -1;
   p->value = value;
-  size_t *line = realloc(p->line, room * sizeof *line);
+  size_t *line = realloc(p->line, capacity * sizeof *line);
   if (!line) return -1;
   p->line = line;
-  p->room = room;
+  p->capacity = capacity;
   return 0;
 }
 

@@ -11,11 +11,11 @@
 /* Zero it before use. */
 typedef struct {
   size_t count, dimensions;
-  double *value; /* count rows */
-  size_t *line;  /* of the file, of each row */
-  size_t *at;    /* which field of a row each coordinate is */
-  size_t fields; /* of a row */
-  size_t room;   /* points there is memory for */
+  double *value;   /* count rows */
+  size_t *line;    /* of the file, of each row */
+  size_t *at;      /* which field of a row each coordinate is */
+  size_t fields;   /* of a row */
+  size_t capacity; /* points there is memory for */
 } points;
 
 void points_free(points *p);

@@ -1,43 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parallel regions of a recorded run, as the analyses take them. */
+/* The parallel regions of a recorded run as one stream of events. */
 #ifndef TSANOM_COMMAND_REGION_STREAM_H
 #define TSANOM_COMMAND_REGION_STREAM_H
 
-#include <tsanom/regions.h>
+#include <tsanom/runs.h>
 #include <tsanom/speedup.h>
 
 #include "failure.h"
 
-/* What the events are. */
-enum {
-  LEVEL_AUTO = 0, /* regions, unless worksharing takes most of the time that loops do */
-  LEVEL_REGIONS,
-  LEVEL_WORKSHARING
-};
+/* Regions, unless loops of worksharing take most of the time. */
+enum { LEVEL_AUTO = -1 };
 
 /* Zero it before use. */
 typedef struct {
-  int level;
-  int finished;                /* 0: the program was killed, or goes on */
-  tsanom_speedup_event *event; /* `region` is the number of a place */
+  int32_t level;                     /* TSANOM_RUNS_LEVEL_* */
+  int finished;                      /* 0: the program was killed, or still runs */
+  const tsanom_speedup_event *event; /* `region` is the number of a place */
   size_t count;
   double total; /* seconds to the last event */
-  tsanom_regions *regions;
-  char **name; /* of each place; NULL: not asked for yet */
+  tsanom_runs *run;
 } region_stream;
 
-int region_stream_is_run(const char *path);
-
-/* Read the regions that a thread opened outside of any other, the one that has most of
- * them, or its work from one end of worksharing to the next. */
-int region_stream_read(const char *path, const tsanom_exec *exec, int level,
+int region_stream_read(const char *path, const tsanom_exec *exec, int32_t level,
                        region_stream *s, failure *why);
 
-/* The name of a place: function, file and line as far as addr2line finds them, else
- * module and address. Lives as long as the stream. */
+/* The name of a place, valid as long as the stream. */
 const char *region_stream_name(region_stream *s, uint64_t place);
 
-const char *level_name(int level);
+const char *level_name(int32_t level);
 
 void region_stream_free(region_stream *s);
 

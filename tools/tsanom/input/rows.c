@@ -26,10 +26,11 @@ typedef struct {
   int failed;
 } reading;
 
-/* Make room for `needed` items of `size` bytes, doubling. */
-static int reserve(reading *r, void **block, size_t *room, size_t needed, size_t size) {
-  if (needed <= *room) return 0;
-  size_t grown = *room ? *room : 256;
+/* Make space for `needed` items of `size` bytes, doubling. */
+static int reserve(reading *r, void **block, size_t *capacity, size_t needed,
+                   size_t size) {
+  if (needed <= *capacity) return 0;
+  size_t grown = *capacity ? *capacity : 256;
   while (grown < needed) grown *= 2;
   void *moved = realloc(*block, grown * size);
   if (!moved) {
@@ -37,7 +38,7 @@ static int reserve(reading *r, void **block, size_t *room, size_t needed, size_t
                 r->line_number);
   }
   *block = moved;
-  *room = grown;
+  *capacity = grown;
   return 0;
 }
 
@@ -192,7 +193,7 @@ int rows_read_file(const char *path, row_handler *handler, void *user, failure *
   struct stat about;
   int status;
   if (fstat(fileno(stream), &about) == 0 && S_ISDIR(about.st_mode)) {
-    status = fail(why, "%s: is a folder: a file is expected", path);
+    status = fail(why, "%s: is a directory: give the path of a file", path);
   } else {
     status = rows_read(stream, path, handler, user, why);
   }

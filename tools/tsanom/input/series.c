@@ -73,14 +73,14 @@ static int take_header(selection *s, const row *r, failure *why) {
 }
 
 static int grow(columns *c, size_t wanted, const row *r, failure *why) {
-  if (c->count < c->room) return 0;
-  size_t room = c->room ? 2 * c->room : 1024;
+  if (c->count < c->capacity) return 0;
+  size_t capacity = c->capacity ? 2 * c->capacity : 1024;
   for (size_t k = 0; k < wanted; k++) {
-    double *moved = realloc(c->column[k], room * sizeof *moved);
+    double *moved = realloc(c->column[k], capacity * sizeof *moved);
     if (!moved) return fail(why, "%s:%zu: out of memory", r->file, r->line);
     c->column[k] = moved;
   }
-  c->room = room;
+  c->capacity = capacity;
   return 0;
 }
 

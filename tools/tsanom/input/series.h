@@ -13,8 +13,8 @@ enum { COLUMNS_MOST = 8 };
 typedef struct {
   size_t count;
   double *column[COLUMNS_MOST];
-  size_t room;
-  /* If given, looks at the numbers of each row and tells what is wrong with one of
+  size_t capacity;
+  /* If given, checks the numbers of each row and returns what is wrong with one of
    * them, `*which` of those asked for, as number_parse() does. */
   const char *(*check)(void *user, const double *value, size_t *which);
   void *check_user;

@@ -21,18 +21,18 @@ void series_set_free(series_set *set) {
 }
 
 static int grow(series_set *set, int labelled) {
-  if (set->count < set->room) return 0;
-  size_t room = set->room ? 2 * set->room : 64;
-  if (room > SIZE_MAX / sizeof(double) / set->length) return -1;
-  double *sample = realloc(set->sample, room * set->length * sizeof *sample);
+  if (set->count < set->capacity) return 0;
+  size_t capacity = set->capacity ? 2 * set->capacity : 64;
+  if (capacity > SIZE_MAX / sizeof(double) / set->length) return -1;
+  double *sample = realloc(set->sample, capacity * set->length * sizeof *sample);
   if (!sample) return -1;
   set->sample = sample;
   if (labelled) {
-    char **label = realloc(set->label, room * sizeof *label);
+    char **label = realloc(set->label, capacity * sizeof *label);
     if (!label) return -1;
     set->label = label;
   }
-  set->room = room;
+  set->capacity = capacity;
   return 0;
 }
 

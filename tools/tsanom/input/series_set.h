@@ -10,9 +10,9 @@
 /* Zero it before use. */
 typedef struct {
   size_t count, length;
-  double *sample; /* count rows of length */
-  char **label;   /* of each series; NULL if read without labels */
-  size_t room;    /* series there is memory for */
+  double *sample;  /* count rows of length */
+  char **label;    /* of each series; NULL if read without labels */
+  size_t capacity; /* series there is memory for */
 } series_set;
 
 void series_set_free(series_set *set);

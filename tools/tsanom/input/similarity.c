@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "beats.h"
 #include "json_value.h"
-#include "region_run.h"
 #include "rows.h"
 
 enum { REDUCTS_MOST = 256 };
 
 void similarity_free(similarity *s) {
-  region_file_free(&s->file);
+  tsanom_runs_close(s->run);
   free(s->class_of);
   free(s->code);
   free(s->region);
@@ -33,7 +33,7 @@ static void *take(size_t count, size_t size) {
 }
 
 static int allocate(similarity *s) {
-  const tsanom_spmd_data *d = &s->file.data;
+  const tsanom_spmd_data *d = s->file.data;
   tsanom_spmd_report *r = &s->report;
   tsanom_spmd_report_init(r, sizeof *r);
   s->words = (d->metrics + 63) / 64;
@@ -47,10 +47,10 @@ static int allocate(similarity *s) {
 }
 
 /* Run once to count the decisions, once to have them. */
-static tsanom_status analyse(similarity *s, const tsanom_spmd_options *options,
+static tsanom_status analyze(similarity *s, const tsanom_spmd_options *options,
                              const tsanom_exec *exec) {
   tsanom_spmd_report *r = &s->report;
-  tsanom_status status = tsanom_spmd_analyze(&s->file.data, options, exec, r);
+  tsanom_status status = tsanom_spmd_analyze(s->file.data, options, exec, r);
   if (status < 0) return status;
   size_t decisions = r->decisions, members = r->members;
   r->decision = s->decision = take(decisions, sizeof *s->decision);
@@ -58,23 +58,48 @@ static tsanom_status analyse(similarity *s, const tsanom_spmd_options *options,
   if (!s->decision || !s->member) return TSANOM_E_MEMORY;
   r->decision_capacity = decisions;
   r->member_capacity = members;
-  return tsanom_spmd_analyze(&s->file.data, options, exec, r);
+  return tsanom_spmd_analyze(s->file.data, options, exec, r);
+}
+
+static int read_run(const char *path, const tsanom_exec *exec, similarity *s,
+                    failure *why) {
+  tsanom_fault fault;
+  tsanom_exec own = *exec;
+  if (run_open(path, TSANOM_RUNS_REGION_TIMES, exec, &s->run, why)) return -1;
+  tsanom_fault_init(&fault, sizeof fault);
+  own.fault = &fault;
+  tsanom_status status = tsanom_runs_spmd(s->run, &own, &s->file);
+  return status < 0 ? fail_fault(why, file_title(path), status, &fault) : 0;
+}
+
+/* The program must be the only region without a parent. */
+static int check_program(const char *path, const similarity *s, failure *why) {
+  size_t regions = s->file.data->regions, root = regions;
+  for (size_t k = 0; k < regions; k++) {
+    if (s->file.data->parent[k] >= 0) continue;
+    if (root < regions) {
+      return fail(why,
+                  "%s: with --program only one region, the program, may have no parent, "
+                  "but %s and %s have none",
+                  file_title(path), s->file.region[root], s->file.region[k]);
+    }
+    root = k;
+  }
+  return 0;
 }
 
 int similarity_make(const char *path, const tsanom_spmd_options *options,
                     const tsanom_exec *exec, similarity *s, failure *why) {
-  int failed = run_is_folder(path)
-                   ? region_run_read(path, exec, options->tree, &s->file, why)
-                   : region_file_read(path, options->tree, &s->file, why);
-  if (failed) return -1;
+  if (read_run(path, exec, s, why)) return -1;
+  if (options->tree == TSANOM_SPMD_PROGRAM && check_program(path, s, why)) return -1;
   if (!allocate(s)) return fail(why, "%s: out of memory", file_title(path));
-  tsanom_status status = analyse(s, options, exec);
+  tsanom_status status = analyze(s, options, exec);
   return status < 0 ? fail_status(why, file_title(path), status) : 0;
 }
 
 static json_t *metric_names(const similarity *s, const uint64_t *set) {
   json_t *names = json_array();
-  for (size_t m = 0; m < s->file.data.metrics; m++) {
+  for (size_t m = 0; m < s->file.data->metrics; m++) {
     if (has_metric(set, m)) json_array_append_new(names, json_name(s->file.metric[m]));
   }
   return names;
@@ -83,7 +108,7 @@ static json_t *metric_names(const similarity *s, const uint64_t *set) {
 static json_t *clusters(const similarity *s) {
   json_t *all = json_array();
   for (size_t c = 0; c < s->report.classes; c++) json_array_append_new(all, json_array());
-  for (size_t i = 0; i < s->file.data.processes; i++) {
+  for (size_t i = 0; i < s->file.data->processes; i++) {
     json_array_append_new(
         json_array_get(all, (size_t)s->class_of[i]),
         s->file.process ? json_name(s->file.process[i]) : json_integer((json_int_t)i));
@@ -93,9 +118,9 @@ static json_t *clusters(const similarity *s) {
 
 static json_t *regions(const similarity *s) {
   json_t *all = json_array();
-  for (size_t k = 0; k < s->file.data.regions; k++) {
+  for (size_t k = 0; k < s->file.data->regions; k++) {
     const tsanom_spmd_region *r = &s->region[k];
-    int32_t parent = s->file.parent[k];
+    int32_t parent = s->file.data->parent[k];
     json_array_append_new(
         all,
         json_pack("{so so si sb sb so so so so sI sI}", "region",
@@ -127,7 +152,7 @@ static json_t *decisions(const similarity *s) {
 
 /* Rows of processes by metrics, null where not measured; the decision is the last. */
 static json_t *decision_table(const similarity *s) {
-  const tsanom_spmd_data *d = &s->file.data;
+  const tsanom_spmd_data *d = s->file.data;
   json_t *attributes = json_array(), *rows = json_array();
   for (size_t m = 0; m < d->metrics; m++) {
     json_array_append_new(attributes, json_name(s->file.metric[m]));
@@ -158,7 +183,7 @@ static json_t *balance(const tsanom_spmd_report *r) {
 
 static json_t *verdict(const similarity *s) {
   const tsanom_spmd_report *r = &s->report;
-  const region_file *f = &s->file;
+  const tsanom_runs_spmd_data *f = &s->file;
   return json_pack(
       "{so so so so}", "region",
       r->verdict_region < 0 ? json_null() : json_name(f->region[r->verdict_region]),
@@ -174,7 +199,7 @@ json_t *similarity_to_json(const similarity *s) {
   const tsanom_spmd_report *r = &s->report;
   json_t *ccr = json_array(), *cccr = json_array(), *reducts = json_array();
   json_t *causes = r->reducts ? metric_names(s, s->reduct) : json_array();
-  for (size_t k = 0; k < s->file.data.regions; k++) {
+  for (size_t k = 0; k < s->file.data->regions; k++) {
     const char *name = s->file.region[k];
     if (s->region[k].ccr) {
       json_array_append_new(ccr, json_pack("{so si}", "region", json_name(name), "level",

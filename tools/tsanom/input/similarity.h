@@ -3,12 +3,16 @@
 #ifndef TSANOM_COMMAND_SIMILARITY_H
 #define TSANOM_COMMAND_SIMILARITY_H
 
-#include "region_file.h"
+#include <jansson.h>
+#include <tsanom/runs.h>
+
+#include "failure.h"
 
 /* Zero it before use. */
 typedef struct {
-  region_file file;
-  tsanom_spmd_report report; /* its arrays are those below */
+  tsanom_runs *run;
+  tsanom_runs_spmd_data file; /* of the run */
+  tsanom_spmd_report report;  /* its arrays are those below */
   int32_t *class_of, *code;
   tsanom_spmd_region *region;
   tsanom_spmd_decision *decision;
@@ -17,7 +21,7 @@ typedef struct {
   size_t words; /* of a set of metrics */
 } similarity;
 
-/* Read a region file, or a run folder, and analyse it. */
+/* Read a region file or a run directory, and analyze it. */
 int similarity_make(const char *path, const tsanom_spmd_options *options,
                     const tsanom_exec *exec, similarity *s, failure *why);
 

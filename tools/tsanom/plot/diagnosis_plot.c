@@ -16,12 +16,12 @@ static size_t window_of(const tsanom_hsa_model_data *model, const beats *b,
   if (thread < model->thread_count && model->references[thread].beats) {
     return model->references[thread].window;
   }
-  return (b->series[thread].beats + 99) / 100;
+  return (b->run.threads[thread].beats + 99) / 100;
 }
 
 static int has_rates(const diagnosis *d, size_t thread,
                      const tsanom_hsa_model_data *model) {
-  return d->b.series[thread].beats > window_of(model, &d->b, thread);
+  return d->b.run.threads[thread].beats > window_of(model, &d->b, thread);
 }
 
 /* Seconds from the start of a run to its last beat, at most. */
@@ -29,7 +29,7 @@ static double longest_run(const diagnosis *d, size_t count) {
   double longest = 0;
   for (size_t i = 0; i < count; i++) {
     for (size_t k = 0; k < d[i].b.run.thread_count; k++) {
-      const tsanom_hsa_series *s = &d[i].b.series[k];
+      const tsanom_hsa_series *s = &d[i].b.run.threads[k];
       if (!s->beats) continue;
       double completion = s->time[s->beats - 1] - d[i].b.run.start;
       if (completion > longest) longest = completion;
@@ -67,7 +67,7 @@ static int put_rates(const plot *p, const diagnosis *d, size_t number, size_t th
     free(rate);
     return fail(why, "%s: out of memory", file_title(d->path));
   }
-  const tsanom_hsa_series *s = &d->b.series[thread];
+  const tsanom_hsa_series *s = &d->b.run.threads[thread];
   for (size_t i = 0; i < count; i++) time[i] = s->time[i + window] - d->b.run.start;
   char name[64];
   snprintf(name, sizeof name, "r%zut%zu", number, thread);

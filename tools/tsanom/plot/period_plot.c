@@ -104,10 +104,10 @@ static int put_stream(const period_stream *s, const plot *p, failure *why) {
 
 /* Of events, the share of the last ones that are unlike the one m before: where it is
  * 0, so is the paper's d(m). */
-static size_t event_distances(const period_stream *s, double *distance, size_t room) {
+static size_t event_distances(const period_stream *s, double *distance, size_t capacity) {
   const periods *p = &s->p;
   size_t kept = p->count < p->kept ? (size_t)p->count : p->kept;
-  size_t count = kept / 2 < room ? kept / 2 : room;
+  size_t count = kept / 2 < capacity ? kept / 2 : capacity;
   for (size_t m = 1; m <= count; m++) {
     size_t unlike = 0;
     for (uint64_t i = p->count - count; i < p->count; i++) {
@@ -118,10 +118,10 @@ static size_t event_distances(const period_stream *s, double *distance, size_t r
   return count;
 }
 
-static size_t distances(const period_stream *s, double *distance, size_t room) {
-  if (s->events) return event_distances(s, distance, room);
+static size_t distances(const period_stream *s, double *distance, size_t capacity) {
+  if (s->events) return event_distances(s, distance, capacity);
   size_t count = 0;
-  tsanom_dpd_value_distances(s->p.value, distance, room, &count);
+  tsanom_dpd_value_distances(s->p.value, distance, capacity, &count);
   return count;
 }
 
@@ -144,10 +144,10 @@ static void put_curve(const period_stream *s, const plot *p, const double *m,
 
 /* The upper panel: d(m) at the end, where the stream is long enough for it. */
 static int put_distances(const period_stream *s, const plot *p, failure *why) {
-  size_t room = s->events ? DISTANCES_MOST : s->p.window;
-  double *m = numbers(room), *distance = numbers(room);
+  size_t capacity = s->events ? DISTANCES_MOST : s->p.window;
+  double *m = numbers(capacity), *distance = numbers(capacity);
   if (m && distance) {
-    size_t count = distances(s, distance, room);
+    size_t count = distances(s, distance, capacity);
     for (size_t k = 0; k < count; k++) m[k] = (double)(k + 1);
     if (count) put_curve(s, p, m, distance, count);
   }

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "output.h"
+#include "beats.h"
 
 enum {
   STRETCHES = 2000, /* about two a pixel of the picture's width */
@@ -121,8 +121,8 @@ static int draw(const plot *p, int complaints, char **picture, size_t *bytes,
   pid_t gnuplot = 0;
   FILE *drawn = NULL;
   if (start_gnuplot(p, complaints, &gnuplot, &drawn, why)) return -1;
-  size_t room = 0;
-  ssize_t length = getdelim(picture, &room, '\0', drawn);
+  size_t capacity = 0;
+  ssize_t length = getdelim(picture, &capacity, '\0', drawn);
   fclose(drawn);
   int ended = 0;
   while (waitpid(gnuplot, &ended, 0) < 0 && errno == EINTR) continue;
@@ -148,7 +148,7 @@ int plot_close(plot *p, failure *why) {
   }
   if (complaints >= 0) close(complaints);
   fclose(p->script);
-  if (!status) status = output_write(p->path, picture, bytes, why);
+  if (!status) status = file_write(p->path, picture, bytes, why);
   free(picture);
   return status;
 }

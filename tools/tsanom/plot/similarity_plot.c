@@ -16,8 +16,8 @@ static int role_of(const tsanom_spmd_region *r) {
 
 /* The first region from `from` on that is nested directly in `parent`, or -1. */
 static int32_t next_nested(const similarity *s, int32_t parent, int32_t from) {
-  int32_t regions = (int32_t)s->file.data.regions;
-  while (from < regions && s->file.parent[from] != parent) from++;
+  int32_t regions = (int32_t)s->file.data->regions;
+  while (from < regions && s->file.data->parent[from] != parent) from++;
   return from < regions ? from : -1;
 }
 
@@ -28,7 +28,7 @@ static void put_rows(const similarity *s, double *row) {
     row[k] = used--;
     next = next_nested(s, k, 0);
     while (next < 0 && k >= 0) {
-      int32_t parent = s->file.parent[k];
+      int32_t parent = s->file.data->parent[k];
       next = next_nested(s, parent, k + 1);
       k = parent;
     }
@@ -36,10 +36,10 @@ static void put_rows(const similarity *s, double *row) {
 }
 
 static void put_tree(const plot *p, const similarity *s, const double *row) {
-  size_t regions = s->file.data.regions;
+  size_t regions = s->file.data->regions;
   fprintf(p->script, "$edges << END\n");
   for (size_t k = 0; k < regions; k++) {
-    int32_t parent = s->file.parent[k];
+    int32_t parent = s->file.data->parent[k];
     if (parent < 0) continue;
     fprintf(p->script, "%d %g\n%d %g\n%d %g\n\n", s->region[parent].level, row[parent],
             s->region[parent].level, row[k], s->region[k].level, row[k]);
@@ -66,14 +66,14 @@ static void put_tree(const plot *p, const similarity *s, const double *row) {
 static void draw_tree(const plot *p, const similarity *s) {
   int deepest = 1;
   size_t in_role[3] = {0};
-  for (size_t k = 0; k < s->file.data.regions; k++) {
+  for (size_t k = 0; k < s->file.data->regions; k++) {
     if (s->region[k].level > deepest) deepest = s->region[k].level;
     in_role[role_of(&s->region[k])]++;
   }
   fprintf(p->script,
           "set key bottom left inside\nunset border\nunset tics\nunset grid\n"
           "set xrange [0.8:%d]\nset yrange [%g:1]\nplot NaN notitle",
-          deepest + 1, -(double)s->file.data.regions - 3);
+          deepest + 1, -(double)s->file.data->regions - 3);
   if (deepest > 1) {
     fprintf(p->script, ", $edges with lines linecolor rgb '#bbbbbb' notitle");
   }
@@ -90,7 +90,7 @@ static void draw_tree(const plot *p, const similarity *s) {
 static size_t shown_region(const similarity *s) {
   if (s->report.verdict_region >= 0) return (size_t)s->report.verdict_region;
   size_t worst = 0;
-  for (size_t k = 1; k < s->file.data.regions; k++) {
+  for (size_t k = 1; k < s->file.data->regions; k++) {
     const tsanom_spmd_region *a = &s->region[k], *b = &s->region[worst];
     if (a->max - a->mean > b->max - b->mean) worst = k;
   }
@@ -98,11 +98,12 @@ static size_t shown_region(const similarity *s) {
 }
 
 static void draw_bars(const plot *p, const similarity *s) {
-  const tsanom_spmd_data *d = &s->file.data;
+  const tsanom_spmd_data *d = s->file.data;
   size_t k = shown_region(s);
   int32_t m = s->report.verdict_metric;
   const double *matrix =
-      m < 0 ? s->file.time : s->file.value + (size_t)m * d->processes * d->regions;
+      m < 0 ? s->file.data->time
+            : s->file.data->metric + (size_t)m * d->processes * d->regions;
   fprintf(p->script,
           "unset label\nset border\nset tics\nset grid ytics\nset xrange [-1:%zu]\n"
           "set xtics 0,%zu,%zu\nset yrange [0:*]\nset boxwidth 0.8\nset style fill "
@@ -123,7 +124,7 @@ static void draw_bars(const plot *p, const similarity *s) {
 }
 
 int similarity_draw(const similarity *s, const char *path, failure *why) {
-  double *row = calloc(s->file.data.regions, sizeof *row);
+  double *row = calloc(s->file.data->regions, sizeof *row);
   if (!row) return fail(why, "%s: out of memory", path);
   put_rows(s, row);
   plot p;

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "beats.h"
-#include "model_file.h"
+#include "model.h"
 
 typedef struct {
   const char *path;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What went wrong, in words for the user. Functions that can fail take a
- * failure to fill and return -1 by fail(). */
+/* Failures as sentences for the user. Functions that can fail take a failure to fill and
+ * return -1 by fail(). */
 #ifndef TSANOM_COMMAND_FAILURE_H
 #define TSANOM_COMMAND_FAILURE_H
 
@@ -19,6 +19,10 @@ int fail_errno(failure *why, const char *name, const char *verb);
 
 /* fail() with a status of the library: "NAME: a size does not fit ...". */
 int fail_status(failure *why, const char *name, tsanom_status status);
+
+/* fail() with what the library reported: the place in the file if it has one. */
+int fail_fault(failure *why, const char *name, tsanom_status status,
+               const tsanom_fault *fault);
 
 enum { QUOTED_BYTES = 96 };
 

@@ -113,8 +113,7 @@ void print_reduction(const decision_table *t, const reduction *found, size_t rul
     print_rule(t, found->reducts, &found->rules[k]);
   }
   if (found->rule_count > rules) {
-    printf("  ... and %zu more; --rules tells how many are shown.\n",
-           found->rule_count - rules);
+    printf("  ... and %zu more; --rules N shows more.\n", found->rule_count - rules);
   }
 }
 

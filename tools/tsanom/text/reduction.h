@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tsanom reduce found of a table, and how it is told. */
+/* What tsanom reduce found of a table, and how it is printed. */
 #ifndef TSANOM_COMMAND_REDUCTION_H
 #define TSANOM_COMMAND_REDUCTION_H
 
@@ -12,7 +12,7 @@ typedef struct {
   uint64_t *core;    /* bitsets of `words` words */
   uint64_t *reducts; /* in order of size, then of their first attributes */
   size_t *sizes;
-  size_t words, count, room;
+  size_t words, count, capacity;
   size_t limit; /* reducts kept at most */
   int out_of_memory;
   int complete;                  /* no reduct of the kind is left out */

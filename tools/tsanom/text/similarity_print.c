@@ -9,7 +9,7 @@
 /* The processes of a class; three and more numbers in a row as FIRST-LAST. */
 static void print_kind(const similarity *s, int32_t class) {
   char number[32];
-  size_t n = s->file.data.processes;
+  size_t n = s->file.data->processes;
   for (size_t i = 0; i < n; i++) {
     if (s->class_of[i] != class) continue;
     size_t last = i;
@@ -23,7 +23,7 @@ static void print_kind(const similarity *s, int32_t class) {
 
 static void print_metrics(const similarity *s, const uint64_t *set) {
   const char *between = "";
-  for (size_t m = 0; m < s->file.data.metrics; m++) {
+  for (size_t m = 0; m < s->file.data->metrics; m++) {
     if (!has_metric(set, m)) continue;
     printf("%s%s", between, s->file.metric[m]);
     between = " and ";
@@ -57,7 +57,7 @@ static void print_role(const similarity *s, size_t k) {
 static void print_path(const similarity *s, size_t core) {
   for (int32_t level = 1; level <= s->region[core].level; level++) {
     size_t k = core;
-    while (s->region[k].level > level) k = (size_t)s->file.parent[k];
+    while (s->region[k].level > level) k = (size_t)s->file.data->parent[k];
     if (!s->region[k].ccr) continue;
     print_role(s, k);
     if (k != core) printf(" ---> ");
@@ -74,13 +74,13 @@ static void print_search(const similarity *s) {
   const tsanom_spmd_report *r = &s->report;
   printf("CCCR:");
   const char *between = " ";
-  for (size_t k = 0; k < s->file.data.regions; k++) {
+  for (size_t k = 0; k < s->file.data->regions; k++) {
     if (!s->region[k].cccr) continue;
     printf("%s%s", between, s->file.region[k]);
     between = ", ";
   }
   printf("%s\nCCR tree:\n", r->cccrs ? "" : " none");
-  for (size_t k = 0; k < s->file.data.regions; k++) {
+  for (size_t k = 0; k < s->file.data->regions; k++) {
     if (s->region[k].cccr) print_path(s, k);
   }
   if (r->search == TSANOM_SPMD_COMBINED || r->search == TSANOM_SPMD_DISJOINT ||
@@ -92,7 +92,7 @@ static void print_search(const similarity *s) {
 
 static void print_causes(const similarity *s) {
   const tsanom_spmd_report *r = &s->report;
-  if (!s->file.data.metrics) {
+  if (!s->file.data->metrics) {
     printf("root cause: unknown, as no metrics were measured\n");
     return;
   }
@@ -110,7 +110,7 @@ static void print_causes(const similarity *s) {
 
 static int longest_name(const similarity *s) {
   size_t longest = 24;
-  for (size_t k = 0; k < s->file.data.regions; k++) {
+  for (size_t k = 0; k < s->file.data->regions; k++) {
     size_t length = strlen(s->file.region[k]);
     if (length > longest) longest = length;
   }
@@ -123,7 +123,7 @@ static void print_balance(const similarity *s) {
   int width = longest_name(s);
   printf("\n%-*s %5s %11s %11s %11s %9s  %s\n", width, "region", "level", "min", "mean",
          "max", "imbalance", "slowest");
-  for (size_t k = 0; k < s->file.data.regions; k++) {
+  for (size_t k = 0; k < s->file.data->regions; k++) {
     const tsanom_spmd_region *g = &s->region[k];
     printf("%-*s %5d %11.4g %11.4g %11.4g %7.1f %%  %s\n", width, s->file.region[k],
            g->level, g->min, g->mean, g->max, 100 * g->imbalance,

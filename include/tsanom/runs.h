@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ *  Recorded runs as inputs of the analyses, and model files.
+ *
+ *  A run is what a program recorded, or is still recording:
+ *  - DIR/heartbeat.*: heartbeats, one stream per thread (<tsanom/heartbeat.h>);
+ *  - DIR/regions: events of parallel regions (`tsanom record`);
+ *  - DIR/spmd: region times of processes (tsanom_spmd_recorder_write());
+ *  - FILE.csv: heartbeats, with the columns `thread` and `time`;
+ *  - FILE.json: region times of all processes.
+ *
+ *  tsanom_runs_open() reads and verifies a run, whether its program finished, was killed,
+ *  or still runs; tsanom_runs_refresh() adds what a running program wrote since. Then
+ *  - tsanom_runs_hsa() returns the ::tsanom_hsa_run of tsanom_hsa_learn() and
+ *    tsanom_hsa_diagnose();
+ *  - tsanom_runs_events() returns events for tsanom_speedup_push() and <tsanom/dpd.h>;
+ *  - tsanom_runs_spmd() returns the ::tsanom_spmd_data of the similarity analysis.
+ *
+ *  docs/runs.md documents the formats. Every byte of every file is verified once: a file
+ *  that is missing, cut short, foreign or damaged, even by one bit, is rejected, and
+ *  tsanom_exec::fault receives its path, the offset or the line, and a sentence. Files of
+ *  a run directory must be regular files: a FIFO in their place is never waited for.
+ *
+ *  A run owns all arrays and names that its functions return. They are valid until the
+ *  next refresh or close of that run. Its memory comes from the allocator of the exec
+ *  that it was opened with (parsers also use the C heap): 12 bytes per record. One run
+ *  serves one thread at a time; different runs are independent.
+ *
+ *  Errors of all functions: TSANOM_E_NULL (a required pointer is NULL), TSANOM_E_VERSION
+ *  (a struct is not initialized, or too small), TSANOM_E_IO (a file cannot be opened,
+ *  read or written), TSANOM_E_FORMAT (a file is damaged or of another format),
+ *  TSANOM_E_MEMORY, TSANOM_E_OVERFLOW (a size does not fit the address space),
+ *  TSANOM_E_STATE (the run lacks what the function needs), and those of a rejected exec,
+ *  whose threads and workspace are not used. After an error the run and the outputs are
+ *  unchanged; functions with an exec describe it in exec's fault.
+ *
+ *  The functions are in libtsanom-runs, which needs the C library and libjansson, but
+ *  neither libtsanom nor BLAS. */
+#ifndef TSANOM_RUNS_H
+#define TSANOM_RUNS_H
+
+#include <tsanom/hsa.h>
+#include <tsanom/regions.h>
+#include <tsanom/speedup.h>
+#include <tsanom/spmd.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Parts of a run, to combine by `|`. The values are ABI: append only. */
+enum {
+  TSANOM_RUNS_BEATS = 1,   /**< heartbeats */
+  TSANOM_RUNS_REGIONS = 2, /**< events of parallel regions */
+  TSANOM_RUNS_SPMD = 4,    /**< region times that processes wrote */
+  /** Only in options: what tsanom_runs_spmd() needs, ::TSANOM_RUNS_SPMD if it is there,
+   *  else ::TSANOM_RUNS_REGIONS. */
+  TSANOM_RUNS_REGION_TIMES = 8
+};
+
+/** States of a run. The values are ABI: append only. */
+enum {
+  TSANOM_RUNS_FINISHED = 0,  /**< the program ended the recording */
+  TSANOM_RUNS_UNFINISHED = 1 /**< the program was killed, or still runs */
+};
+
+/** What the events of tsanom_runs_events() are. The values are ABI: append only. */
+enum {
+  TSANOM_RUNS_LEVEL_REGIONS = 0, /**< outermost parallel regions, begin to end */
+  /** The work before each end of a worksharing construct: since the previous end, or
+   *  since the region began. */
+  TSANOM_RUNS_LEVEL_WORKSHARING = 1
+};
+
+/** How to open a run: fill by tsanom_runs_options_init(), then change fields. */
+typedef struct tsanom_runs_options {
+  size_t struct_size; /**< set by _init */
+  /** TSANOM_RUNS_BEATS, ...: the parts to read; all of them must be there. 0 (default):
+   *  the parts that are there, at least one. A file at `path` is read as JSON if its name
+   *  ends in ".json" or if region times are requested, else as CSV. */
+  int32_t parts;
+  /** 1 (default): name code by function, file and line, for which the program `addr2line`
+   *  is run once per module; 0: by module and address only. */
+  int32_t symbols;
+} tsanom_runs_options;
+
+/** Write the defaults described at ::tsanom_runs_options.
+ *  @param[out] options      the caller's struct
+ *  @param      struct_size  its sizeof, where the caller was compiled
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_options_init(tsanom_runs_options *options,
+                                                  size_t struct_size);
+
+/** sizeof(tsanom_runs_options) in this library, for languages without the header.
+ *  @return bytes */
+TSANOM_API size_t tsanom_runs_options_size(void);
+
+/** An open run. */
+typedef struct tsanom_runs tsanom_runs;
+
+/** Open a run and verify all of it. The poll counts streams.
+ *
+ *  A run whose program still runs contains what was written until now; a record that the
+ *  program is writing at this moment is not damage. O(bytes of the run), except that
+ *  holes of sparse files cost nothing.
+ *  @param      path     a run directory or a file; "-" is standard input
+ *  @param      options  NULL: the defaults
+ *  @param      exec     NULL: the defaults; the run keeps the allocator
+ *  @param[out] run      close it by tsanom_runs_close()
+ *  @retval TSANOM_STOPPED  the poll asked to stop; run is not set
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_open(const char *path,
+                                          const tsanom_runs_options *options,
+                                          const tsanom_exec *exec, tsanom_runs **run);
+
+/** Close a run and free everything that it returned.
+ *  @param run  NULL: nothing happens */
+TSANOM_API void tsanom_runs_close(tsanom_runs *run);
+
+/** Add what the program wrote since the run was opened or refreshed.
+ *
+ *  The cost is O(new records + streams): each stream continues after its last verified
+ *  record. Two events make one refresh read a part again as a whole: the program
+ *  finished, or the measured period of the clock changed by more than 1e-7 of its value.
+ *  So times of an unfinished run differ from those of a run opened anew by at most that
+ *  factor; those of a finished run are the same, bit for bit. A part that appears after
+ *  the run was opened is added if options.parts is 0. CSV and JSON files are read again.
+ *
+ *  Returned arrays and names become invalid. On an error, and if the poll stops it, the
+ *  run contains what it contained before.
+ *  @param      run    an open run
+ *  @param      exec   NULL: the defaults; only fault and poll are used
+ *  @param[out] added  records added to all streams; may be NULL
+ *  @retval TSANOM_STOPPED   the poll asked to stop
+ *  @retval TSANOM_E_STATE   the directory contains another run now; or the run was read
+ *                           from standard input
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_refresh(tsanom_runs *run, const tsanom_exec *exec,
+                                             uint64_t *added);
+
+/** Description of a run. Prepare it by tsanom_runs_info_init(). Clock, process and
+ *  program are those of the heartbeats, or of the regions if the run has no heartbeats;
+ *  a run without both has zeros there. */
+typedef struct tsanom_runs_info {
+  size_t struct_size;     /**< set by _init */
+  int32_t parts;          /**< TSANOM_RUNS_BEATS, ... that were read */
+  int32_t state;          /**< ::TSANOM_RUNS_FINISHED or _UNFINISHED */
+  int64_t start;          /**< beginning, in nanoseconds since 1970 UTC */
+  int64_t pid;            /**< the process */
+  double tick;            /**< seconds between two ticks of the clock */
+  double last;            /**< time of the latest record in seconds since the beginning */
+  int32_t clock;          /**< TSANOM_HEARTBEAT_CLOCK_*, never AUTO; 0: none */
+  int32_t announced;      /**< threads that the program announced */
+  uint64_t beats;         /**< heartbeats of all streams */
+  uint64_t events;        /**< region events of all streams */
+  uint64_t beats_dropped; /**< heartbeats lost because the disk was full */
+  uint64_t events_dropped; /**< region events lost for the same reason */
+  size_t beat_streams;     /**< streams of heartbeats: see tsanom_runs_stream_at() */
+  size_t event_streams;    /**< streams of region events */
+  size_t places;           /**< places in the code that region events name */
+  char program[64];        /**< name of the program, terminated by zero */
+} tsanom_runs_info;
+
+/** Prepare a description.
+ *  @param[out] info         the caller's struct
+ *  @param      struct_size  its sizeof, where the caller was compiled
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_info_init(tsanom_runs_info *info,
+                                               size_t struct_size);
+
+/** sizeof(tsanom_runs_info) in this library, for languages without the header.
+ *  @return bytes */
+TSANOM_API size_t tsanom_runs_info_size(void);
+
+/** Describe a run.
+ *  @param      run   an open run
+ *  @param[out] info  prepared by tsanom_runs_info_init()
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_describe(const tsanom_runs *run,
+                                              tsanom_runs_info *info);
+
+/** Records of one stream. Each belongs to one thread of the program; a thread number can
+ *  have several streams, for nested parallel regions reuse numbers. */
+typedef struct tsanom_runs_stream {
+  const double *time;  /**< seconds since the run began */
+  const uint32_t *tag; /**< of a heartbeat: what the program passed; of a region event:
+                            see tsanom_runs_decode(); NULL of a CSV file */
+  size_t count;        /**< records */
+  uint64_t dropped;    /**< records lost because the disk was full */
+  int32_t thread;      /**< thread number that the records carry. Streams 0 to announced-1
+                            have their own index here */
+  int32_t reserved0;   /**< 0 */
+  uint64_t reserved[4]; /**< 0 */
+} tsanom_runs_stream;
+
+/** Look at one stream of records, in the order in which they were written.
+ *  @param      run     an open run
+ *  @param      part    ::TSANOM_RUNS_BEATS or ::TSANOM_RUNS_REGIONS
+ *  @param      index   below tsanom_runs_info::beat_streams or _event_streams
+ *  @param[out] stream  points into the run
+ *  @retval TSANOM_E_OPTION  part is neither of the two
+ *  @retval TSANOM_E_INDEX   there is no such stream
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_stream_at(const tsanom_runs *run, int32_t part,
+                                               size_t index, tsanom_runs_stream *stream);
+
+/** A region event, decoded. */
+typedef struct tsanom_runs_event {
+  double cpu_s;      /**< of ::TSANOM_REGIONS_CPU: processor time; else 0 */
+  int32_t kind;      /**< TSANOM_REGIONS_* */
+  int32_t place;     /**< index of the place; -1 of ::TSANOM_REGIONS_CPU */
+  int32_t threads;   /**< of ::TSANOM_REGIONS_END and _SHARE: of the team; else 0 */
+  int32_t reserved0; /**< 0 */
+} tsanom_runs_event;
+
+/** Decode the tag of a region event.
+ *  @param      tag    from tsanom_runs_stream::tag
+ *  @param[out] event  the event
+ *  @retval TSANOM_E_VALUE  the tag has an unknown kind
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *event);
+
+/** The heartbeats of a run by thread, for the functions of <tsanom/hsa.h>. Streams of one
+ *  thread number are merged and sorted by time. Threads are numbered from 0; one that
+ *  never beat has an empty series. Times count from the beginning of the run; those of a
+ *  CSV file are as written, and such a run begins at its earliest beat.
+ *  @param      run    an open run with heartbeats
+ *  @param      exec   NULL: the defaults
+ *  @param[out] beats  points into the run
+ *  @retval TSANOM_E_STATE  the run has no heartbeats
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_hsa(const tsanom_runs *run, const tsanom_exec *exec,
+                                         const tsanom_hsa_run **beats);
+
+/** Events of the thread that opens the outermost parallel regions. If several threads do,
+ *  it is the one with the most records. An event of tsanom_speedup_event::region r took
+ *  place at tsanom_runs_place_at() r. An event that has not ended is not included. The
+ *  first call for a level costs O(records of the stream); later ones, also after a
+ *  refresh, O(new records).
+ *  @param      run    an open run with region events
+ *  @param      level  TSANOM_RUNS_LEVEL_*
+ *  @param      exec   NULL: the defaults
+ *  @param[out] events point into the run; in order of time
+ *  @param[out] count  number of events
+ *  @retval TSANOM_E_OPTION  there is no such level
+ *  @retval TSANOM_E_STATE   the run has no region events
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level,
+                                            const tsanom_exec *exec,
+                                            const tsanom_speedup_event **events,
+                                            size_t *count);
+
+/** A place in the code. */
+typedef struct tsanom_runs_place {
+  const char *module;   /**< path of the program or library */
+  uint64_t address;     /**< of the region's outlined function or of the call, as linked:
+                             an address for nm and addr2line */
+  int32_t kind;         /**< ::TSANOM_REGIONS_BEGIN for a region, or _SHARE */
+  int32_t is_call;      /**< 1: the address to which a call returns; 0: of a function */
+  uint64_t reserved[2]; /**< 0 */
+} tsanom_runs_place;
+
+/** Look up a place.
+ *  @param      run    an open run
+ *  @param      index  below tsanom_runs_info::places
+ *  @param[out] place  points into the run
+ *  @retval TSANOM_E_INDEX  there is no such place
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_place_at(const tsanom_runs *run, size_t index,
+                                              tsanom_runs_place *place);
+
+/** Name a place: "function (file.c:12)" as far as known, else "module+0xADDRESS". UTF-8.
+ *  The first call runs `addr2line`: see tsanom_runs_options::symbols.
+ *  @param      run    an open run
+ *  @param      index  below tsanom_runs_info::places
+ *  @param      exec   NULL: the defaults
+ *  @param[out] name   a string of the run
+ *  @retval TSANOM_E_INDEX  there is no such place
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_place_name(tsanom_runs *run, size_t index,
+                                                const tsanom_exec *exec,
+                                                const char **name);
+
+/** Region times of the processes of a run, with names. */
+typedef struct tsanom_runs_spmd_data {
+  const tsanom_spmd_data *data; /**< for tsanom_spmd_analyze() */
+  const char *const *region;    /**< names of data->regions regions, all different */
+  const char *const *process;   /**< names of data->processes processes, all different;
+                                     NULL: they are known by number only */
+  const char *const *metric;    /**< names of data->metrics metrics, all different */
+  uint64_t reserved[4];         /**< 0 */
+} tsanom_runs_spmd_data;
+
+/** The matrix of region times × processes.
+ *
+ *  If the run has the part ::TSANOM_RUNS_SPMD, it is that of all files together: regions
+ *  and metrics are matched by name, a region that a process did not enter took no time
+ *  there, a metric that it did not measure is NaN. Otherwise the threads of the region
+ *  events are the processes, which needs the processor times of `tsanom record
+ *  --cpu-time`: a region is a place within the regions open around it, its time that of
+ *  the thread in it, and the metric "calls" counts visits. The first call after opening
+ *  or refreshing costs O(region events), later ones O(1).
+ *  @param      run   an open run
+ *  @param      exec  NULL: the defaults
+ *  @param[out] spmd  points into the run
+ *  @retval TSANOM_E_STATE  the run has no region times
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_spmd(tsanom_runs *run, const tsanom_exec *exec,
+                                          tsanom_runs_spmd_data *spmd);
+
+/** Windowed heart rate r_i = w / (t_i - t_{i-w}), in beats per unit of time, for
+ *  i = w ... n-1 (heartbeat paper, section 3). O(n). Times that differ by less than about
+ *  1e-308·w have an infinite rate.
+ *  @param      time    n times, finite and strictly increasing
+ *  @param      count   n, above window
+ *  @param      window  w, in beats, >= 1
+ *  @param      exec    NULL: the defaults
+ *  @param[out] rates   n-window rates, r_i at i-window; must not overlap `time`
+ *  @retval TSANOM_E_OPTION     window is 0
+ *  @retval TSANOM_E_COUNT      window is not below count
+ *  @retval TSANOM_E_NONFINITE  a time is NaN or infinite
+ *  @retval TSANOM_E_ORDER      a time is not above the one before it
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_rate(const double *time, size_t count, size_t window,
+                                          const tsanom_exec *exec, double *rates);
+
+/** @name Model files
+ *  JSON that reads back to the same numbers, bit for bit.
+ *  @{ */
+
+/** What a model file contains. */
+typedef struct tsanom_runs_model_data {
+  const tsanom_hsa_model_data *model; /**< for tsanom_hsa_model_create() */
+  const char *const *run;             /**< names of model->run_count normal runs, UTF-8 */
+  uint64_t reserved[4];               /**< 0 */
+} tsanom_runs_model_data;
+
+/** A model file in memory. */
+typedef struct tsanom_runs_model tsanom_runs_model;
+
+/** Load a model file. Memory is proportional to the size of the file. Whether the
+ *  references agree with one another is checked when a model is made of them.
+ *  @param      path   the file; "-" is standard input
+ *  @param      exec   NULL: the defaults; the model keeps the allocator
+ *  @param[out] model  free it by tsanom_runs_model_free()
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_model_load(const char *path, const tsanom_exec *exec,
+                                                tsanom_runs_model **model);
+
+/** Parse the text of a model file.
+ *  @param      text   the JSON
+ *  @param      bytes  its length
+ *  @param      name   what faults call it
+ *  @param      exec   NULL: the defaults; the model keeps the allocator
+ *  @param[out] model  free it by tsanom_runs_model_free()
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_model_parse(const char *text, size_t bytes,
+                                                 const char *name,
+                                                 const tsanom_exec *exec,
+                                                 tsanom_runs_model **model);
+
+/** Look at a model.
+ *  @param      model  a loaded model
+ *  @param[out] data   points into the model
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_model_get(const tsanom_runs_model *model,
+                                               tsanom_runs_model_data *data);
+
+/** Free a model.
+ *  @param model  NULL: nothing happens */
+TSANOM_API void tsanom_runs_model_free(tsanom_runs_model *model);
+
+/** Save a model by tsanom_runs_write_file().
+ *  @param path  the file; "-" is standard output
+ *  @param data  the model; bytes of a name that is not UTF-8 are written as '?'
+ *  @param exec  NULL: the defaults
+ *  @retval TSANOM_E_COUNT  there is no thread or no run
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_model_save(const char *path,
+                                                const tsanom_runs_model_data *data,
+                                                const tsanom_exec *exec);
+/** @} */
+
+/** Write a file that appears complete or not at all: under a temporary name beside it,
+ *  then renamed. A symbolic link is followed, the permissions of a replaced file are
+ *  kept, and what is not a regular file, such as /dev/stdout, is written directly.
+ *  @param path   the file
+ *  @param bytes  its contents
+ *  @param count  their number
+ *  @param exec   NULL: the defaults
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_write_file(const char *path, const void *bytes,
+                                                size_t count, const tsanom_exec *exec);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

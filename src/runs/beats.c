@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A thread number usually has one stream, and its series is that stream's array. Nested
+ * parallel regions reuse numbers: then several streams have one number, and the series
+ * is an array of its own, into which new beats are merged from the end:
+ *
+ *   time   | sorted, count beats | waiting beats, sorted | copy of the waiting beats |
+ *          |<------------------- merged -------------------|
+ *
+ * which moves only beats that are later than the earliest new one. */
+#include "runs/beats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/size.h"
+
+static tsn_merged *merged_at(const tsn_beats *beats, size_t thread) {
+  return (tsn_merged *)beats->merged.data + thread;
+}
+
+static size_t *taken_at(const tsn_beats *beats, size_t stream) {
+  return (size_t *)beats->taken.data + stream;
+}
+
+static tsanom_hsa_series *series_at(const tsn_beats *beats, size_t thread) {
+  return (tsanom_hsa_series *)beats->series.data + thread;
+}
+
+static tsanom_status no_memory(const tsn_channel *channel, const tsanom_exec *exec) {
+  tsn_file_place place = {.file = channel->directory};
+  return tsn_reject_file(exec, TSANOM_E_MEMORY, &place, "out of memory");
+}
+
+static tsanom_status count_threads(const tsn_channel *channel, const tsanom_exec *exec,
+                                   size_t *threads) {
+  for (size_t i = 0; i < channel->streams_seen; i++) {
+    int32_t thread = tsn_channel_stream(channel, i)->thread;
+    if (thread >= TSN_THREADS_MOST) {
+      tsn_source source =
+          tsn_source_named(exec, channel->directory, TSN_STREAM_FILE, (unsigned)i);
+      return tsn_source_fault(
+          &source, TSANOM_E_FORMAT, offsetof(tsn_stream_header, announced),
+          "thread %d: numbers below %d are expected", thread, TSN_THREADS_MOST);
+    }
+    *threads = tsn_larger(*threads, (size_t)thread + 1);
+  }
+  return TSANOM_OK;
+}
+
+static bool reserve_threads(tsn_beats *beats, const tsn_channel *channel,
+                            size_t threads) {
+  const tsanom_exec *memory = channel->memory;
+  size_t streams = channel->streams_seen;
+  if (!tsn_array_reserve(&beats->series, memory, beats->threads, threads,
+                         sizeof(tsanom_hsa_series)) ||
+      !tsn_array_reserve(&beats->merged, memory, beats->threads, threads,
+                         sizeof(tsn_merged)) ||
+      !tsn_array_reserve(&beats->taken, memory, beats->streams, streams,
+                         sizeof(size_t))) {
+    return false;
+  }
+  for (size_t t = beats->threads; t < threads; t++) {
+    *series_at(beats, t) = (tsanom_hsa_series){.beats = 0};
+    *merged_at(beats, t) = (tsn_merged){.count = 0};
+  }
+  for (size_t i = beats->streams; i < streams; i++) *taken_at(beats, i) = 0;
+  beats->threads_seen = threads;
+  beats->streams_seen = streams;
+  return true;
+}
+
+static void free_merged(tsn_beats *beats, size_t first, size_t end,
+                        const tsanom_exec *memory) {
+  for (size_t t = first; t < end; t++) {
+    tsn_array_free(&merged_at(beats, t)->time, memory);
+  }
+}
+
+tsanom_status tsn_beats_prepare(tsn_beats *beats, const tsn_channel *channel,
+                                const tsanom_exec *exec) {
+  size_t threads = beats->threads;
+  tsanom_status status = count_threads(channel, exec, &threads);
+  if (status < 0) return status;
+  if (!reserve_threads(beats, channel, threads)) return no_memory(channel, exec);
+  for (size_t t = 0; t < beats->threads_seen; t++) {
+    merged_at(beats, t)->streams = merged_at(beats, t)->waiting = 0;
+  }
+  for (size_t i = 0; i < channel->streams_seen; i++) {
+    const tsn_stream *stream = tsn_channel_stream(channel, i);
+    tsn_merged *merged = merged_at(beats, (size_t)stream->thread);
+    merged->streams++;
+    merged->waiting += stream->seen - *taken_at(beats, i);
+  }
+  for (size_t t = 0; t < beats->threads_seen; t++) {
+    tsn_merged *m = merged_at(beats, t);
+    if (m->streams < 2) continue;
+    if (!tsn_array_reserve(&m->time, channel->memory, m->count, m->count + 2 * m->waiting,
+                           sizeof(double))) {
+      return no_memory(channel, exec);
+    }
+  }
+  return TSANOM_OK;
+}
+
+static int by_time(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Sort the `added` beats behind the first `count`, and merge both. */
+static void merge_end(double *time, size_t count, size_t added) {
+  double *copy = time + count + added;
+  qsort(time + count, added, sizeof *time, by_time);
+  memcpy(copy, time + count, added * sizeof *time);
+  size_t old = count, fresh = added;
+  while (fresh) {
+    size_t to = old + fresh - 1;
+    if (old && time[old - 1] > copy[fresh - 1]) {
+      time[to] = time[--old];
+    } else {
+      time[to] = copy[--fresh];
+    }
+  }
+}
+
+void tsn_beats_update(tsn_beats *beats, const tsn_channel *channel) {
+  for (size_t t = 0; t < beats->threads_seen; t++) merged_at(beats, t)->waiting = 0;
+  for (size_t i = 0; i < channel->stream_count; i++) {
+    const tsn_stream *stream = tsn_channel_stream(channel, i);
+    size_t thread = (size_t)stream->thread, *taken = taken_at(beats, i);
+    tsn_merged *m = merged_at(beats, thread);
+    if (m->streams < 2) {
+      *series_at(beats, thread) =
+          (tsanom_hsa_series){.time = stream->time.data, .beats = stream->count};
+      continue;
+    }
+    size_t added = stream->count - *taken;
+    if (!added) continue;
+    double *to = (double *)m->time.data + m->count + m->waiting;
+    memcpy(to, (double *)stream->time.data + *taken, added * sizeof *to);
+    m->waiting += added;
+    *taken = stream->count;
+  }
+  for (size_t t = 0; t < beats->threads_seen; t++) {
+    tsn_merged *m = merged_at(beats, t);
+    if (m->streams < 2) continue;
+    if (m->waiting) merge_end(m->time.data, m->count, m->waiting);
+    m->count += m->waiting;
+    *series_at(beats, t) = (tsanom_hsa_series){.time = m->time.data, .beats = m->count};
+  }
+  beats->threads = beats->threads_seen;
+  beats->streams = beats->streams_seen;
+  beats->run =
+      (tsanom_hsa_run){.threads = beats->series.data, .thread_count = beats->threads};
+}
+
+/* Arrays that grew have moved. */
+void tsn_beats_discard(tsn_beats *beats, const tsn_channel *channel) {
+  free_merged(beats, beats->threads, beats->threads_seen, channel->memory);
+  beats->threads_seen = beats->threads;
+  beats->streams_seen = beats->streams;
+  for (size_t i = 0; i < channel->stream_count; i++) {
+    const tsn_stream *stream = tsn_channel_stream(channel, i);
+    size_t thread = (size_t)stream->thread;
+    const tsn_merged *m = merged_at(beats, thread);
+    if (m->count) {
+      series_at(beats, thread)->time = m->time.data;
+    } else if (stream->count) {
+      series_at(beats, thread)->time = stream->time.data;
+    }
+  }
+  beats->run.threads = beats->series.data;
+}
+
+void tsn_beats_free(tsn_beats *beats, const tsanom_exec *memory) {
+  free_merged(beats, 0, beats->threads_seen, memory);
+  tsn_array_free(&beats->series, memory);
+  tsn_array_free(&beats->merged, memory);
+  tsn_array_free(&beats->taken, memory);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Heartbeats from a CSV file: a header with the columns thread and time in any order,
+ * among any others; the separator is a comma, or a tab if the header contains one. Lines
+ * that are blank or begin with '#' are skipped. A first pass over the lines collects the
+ * rows, then they are sorted by thread, in the order of the file, by counting. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runs/beats.h"
+
+enum { FIELD = 96, THREAD = 0, TIME = 1, COLUMNS = 2 };
+
+static const char *const column_names[COLUMNS] = {"thread", "time"};
+
+typedef struct {
+  double time;
+  uint32_t thread;
+} row;
+
+typedef struct {
+  const char *file;
+  const tsanom_exec *exec;
+  uint64_t line;
+  char separator;
+  size_t at[COLUMNS]; /* field of each column, from 0; TSANOM_NONE: not seen */
+  tsn_array rows;
+  size_t count;
+  double *latest; /* by thread */
+  size_t *beats;  /* by thread */
+} reader;
+
+static tsanom_status bad(const reader *r, size_t column, const char *field,
+                         const char *expected) {
+  tsn_file_place place = {.file = r->file, .line = r->line, .column = column};
+  return tsn_reject_file(r->exec, TSANOM_E_FORMAT, &place, "%s%s%s%s", field ? "\"" : "",
+                         field ? field : "", field ? "\" " : "", expected);
+}
+
+static tsanom_status no_memory(const reader *r) {
+  tsn_file_place place = {.file = r->file};
+  return tsn_reject_file(r->exec, TSANOM_E_MEMORY, &place, "out of memory");
+}
+
+/* Cut the next field off the line: without spaces and quotes around it, and without
+ * more than fits. Returns what follows the separator; NULL after the last field. */
+static const char *next_field(const char *line, char separator, char field[FIELD]) {
+  size_t used = 0;
+  bool is_quoted = false;
+  while (*line == ' ') line++;
+  for (; *line && (is_quoted || *line != separator); line++) {
+    if (*line == '"') {
+      is_quoted = !is_quoted;
+    } else if (used + 1 < FIELD) {
+      field[used++] = *line;
+    }
+  }
+  while (used && field[used - 1] == ' ') used--;
+  field[used] = '\0';
+  return *line ? line + 1 : NULL;
+}
+
+static tsanom_status take_header(reader *r, const char *line) {
+  char field[FIELD];
+  static const char mark[] = "\xef\xbb\xbf"; /* a byte-order mark */
+  if (strncmp(line, mark, sizeof mark - 1) == 0) line += sizeof mark - 1;
+  r->separator = strchr(line, '\t') ? '\t' : ',';
+  for (size_t k = 0; k < COLUMNS; k++) r->at[k] = TSANOM_NONE;
+  size_t index = 0;
+  for (const char *rest = line; rest; index++) {
+    rest = next_field(rest, r->separator, field);
+    for (size_t k = 0; k < COLUMNS; k++) {
+      if (strcmp(field, column_names[k]) != 0) continue;
+      if (r->at[k] != TSANOM_NONE) return bad(r, index + 1, field, "names two columns");
+      r->at[k] = index;
+    }
+  }
+  for (size_t k = 0; k < COLUMNS; k++) {
+    if (r->at[k] != TSANOM_NONE) continue;
+    return bad(r, 0, column_names[k],
+               "is missing: a header with this column is expected");
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status parse_number(const reader *r, size_t column, const char *field,
+                                  double *value) {
+  char *end;
+  errno = 0;
+  *value = strtod(field, &end);
+  if (end == field || *end || field[strspn(field, "+-0123456789.eE")]) {
+    return bad(r, r->at[column] + 1, field, "is not a finite decimal number");
+  }
+  return isfinite(*value) ? TSANOM_OK
+                          : bad(r, r->at[column] + 1, field, "is too large a number");
+}
+
+static tsanom_status add_row(reader *r, char text[COLUMNS][FIELD]) {
+  double value[COLUMNS];
+  for (size_t k = 0; k < COLUMNS; k++) {
+    tsanom_status status = parse_number(r, k, text[k], &value[k]);
+    if (status < 0) return status;
+  }
+  double thread = value[THREAD];
+  if (thread < 0 || thread >= TSN_THREADS_MOST || thread != floor(thread)) {
+    return bad(r, r->at[THREAD] + 1, text[THREAD],
+               "is not a thread number: a whole number from 0 to 65535 is expected");
+  }
+  size_t t = (size_t)thread;
+  if (r->beats[t] && value[TIME] < r->latest[t]) {
+    return bad(r, r->at[TIME] + 1, text[TIME],
+               "is before the previous beat of the thread: times of a thread must not "
+               "decrease");
+  }
+  if (!tsn_array_reserve(&r->rows, r->exec, r->count, r->count + 1, sizeof(row))) {
+    return no_memory(r);
+  }
+  ((row *)r->rows.data)[r->count++] = (row){value[TIME], (uint32_t)t};
+  r->latest[t] = value[TIME];
+  r->beats[t]++;
+  return TSANOM_OK;
+}
+
+static tsanom_status take_row(reader *r, const char *line) {
+  char field[FIELD], text[COLUMNS][FIELD] = {{0}};
+  size_t index = 0, found = 0;
+  for (const char *rest = line; rest; index++) {
+    rest = next_field(rest, r->separator, field);
+    for (size_t k = 0; k < COLUMNS; k++) {
+      if (r->at[k] != index) continue;
+      memcpy(text[k], field, sizeof field);
+      found++;
+    }
+  }
+  if (found < COLUMNS) {
+    return bad(r, 0, NULL, "the line has fewer fields than the header");
+  }
+  return add_row(r, text);
+}
+
+static tsanom_status read_lines(reader *r, FILE *stream) {
+  char *line = NULL;
+  size_t size = 0;
+  ssize_t length;
+  bool has_header = false;
+  tsanom_status status = TSANOM_OK;
+  while (status == TSANOM_OK && (length = getline(&line, &size, stream)) > 0) {
+    r->line++;
+    while (length && (line[length - 1] == '\n' || line[length - 1] == '\r')) length--;
+    line[length] = '\0';
+    if (strlen(line) != (size_t)length) {
+      status = bad(r, 0, NULL, "a text file is expected, but the line contains a NUL");
+    } else if (length == 0 || line[0] == '#') {
+      continue;
+    } else {
+      status = has_header ? take_row(r, line) : take_header(r, line);
+      has_header = true;
+    }
+  }
+  free(line);
+  if (status < 0) return status;
+  if (ferror(stream)) {
+    tsn_file_place place = {.file = r->file};
+    return tsn_reject_file(r->exec, TSANOM_E_IO, &place, "cannot read the file: %s",
+                           strerrordesc_np(errno));
+  }
+  r->line = 0;
+  if (!has_header) {
+    return bad(r, 0, NULL, "a header with the columns thread and time is expected");
+  }
+  return r->count ? TSANOM_OK : bad(r, 0, NULL, "no numbers: at least one is expected");
+}
+
+static tsanom_status sort_rows(const reader *r, tsn_pool *pool, tsanom_hsa_run *run) {
+  size_t threads = 0;
+  const row *rows = r->rows.data;
+  double start = INFINITY;
+  for (size_t t = 0; t < TSN_THREADS_MOST; t++) {
+    if (r->beats[t] > 0) threads = t + 1;
+  }
+  tsanom_hsa_series *series = tsn_pool_take(pool, threads, sizeof *series);
+  double *time = tsn_pool_take(pool, r->count, sizeof *time);
+  if (!series || !time) return no_memory(r);
+  double **next = (double **)tsn_pool_take(pool, threads, sizeof *next);
+  if (!next) return no_memory(r);
+  for (size_t t = 0; t < threads; t++) {
+    series[t] = (tsanom_hsa_series){.time = time, .beats = r->beats[t]};
+    next[t] = time;
+    time += r->beats[t];
+  }
+  for (size_t i = 0; i < r->count; i++) {
+    *next[rows[i].thread]++ = rows[i].time;
+    start = fmin(start, rows[i].time);
+  }
+  *run = (tsanom_hsa_run){.threads = series, .thread_count = threads, .start = start};
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_beats_read_csv(const char *path, const tsanom_exec *exec,
+                                 tsn_pool *pool, tsanom_hsa_run *run) {
+  FILE *stream;
+  tsn_pool own = {.exec = exec};
+  reader r = {.file = tsn_path_title(path), .exec = exec};
+  tsanom_status status = tsn_stream_open(path, exec, &stream);
+  if (status < 0) return status;
+  r.latest = tsn_pool_take(&own, TSN_THREADS_MOST, sizeof *r.latest);
+  r.beats = tsn_pool_take(&own, TSN_THREADS_MOST, sizeof *r.beats);
+  status = r.latest && r.beats ? read_lines(&r, stream) : no_memory(&r);
+  tsn_stream_close(stream);
+  if (status == TSANOM_OK) status = sort_rows(&r, pool, run);
+  tsn_array_free(&r.rows, exec);
+  tsn_pool_free(&own);
+  return status;
+}

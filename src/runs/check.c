@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Verification of headers and records. Every byte of a run's files is covered by one of:
+ * the checksum of a header, the check of a record, or the rule that it is zero. */
+#include <inttypes.h>
+#include <string.h>
+#include <tsanom/heartbeat.h>
+
+#include "runs/channel.h"
+
+/* Offset of the first byte that is not zero; count: none. */
+static size_t first_nonzero(const unsigned char *bytes, size_t count) {
+  size_t i = 0;
+  uint64_t word = 0;
+  while (i + sizeof word <= count) {
+    memcpy(&word, bytes + i, sizeof word);
+    if (word) break;
+    i += sizeof word;
+  }
+  while (i < count && bytes[i] == 0) i++;
+  return i;
+}
+
+/* What both headers begin with: the magic, the version, a size. */
+static tsanom_status check_head(const tsn_source *source, const void *header,
+                                const char magic[8], const char *what, uint32_t bytes) {
+  struct {
+    char magic[8];
+    uint32_t version;
+    uint32_t bytes;
+  } head;
+  memcpy(&head, header, sizeof head);
+  if (memcmp(head.magic, magic, sizeof head.magic) != 0) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, 0,
+                            "not %s, which begins with \"%.8s\"", what, magic);
+  }
+  if (head.version != TSN_FORMAT_VERSION || head.bytes != bytes) {
+    return tsn_source_fault(
+        source, TSANOM_E_FORMAT, 8,
+        "damaged, or %s of version %" PRIu32 " with a header of %" PRIu32
+        " bytes; this library reads version %d with %" PRIu32 " bytes",
+        what, head.version, head.bytes, TSN_FORMAT_VERSION, bytes);
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status check_sum(const tsn_source *source, const void *header,
+                               size_t offset) {
+  uint64_t stored;
+  memcpy(&stored, (const unsigned char *)header + offset, sizeof stored);
+  if (stored == tsn_checksum(header, offset)) return TSANOM_OK;
+  return tsn_source_fault(source, TSANOM_E_FORMAT, offset,
+                          "the header is damaged: its checksum is not %016" PRIx64,
+                          stored);
+}
+
+tsanom_status tsn_check_run(const tsn_source *source, tsn_run_header *header) {
+  tsanom_status status = tsn_source_read(source, 0, header, sizeof *header);
+  if (status == TSANOM_OK) {
+    status =
+        check_head(source, header, TSN_RUN_MAGIC, "the file of a run", sizeof *header);
+  }
+  if (status == TSANOM_OK) {
+    status = check_sum(source, header, offsetof(tsn_run_header, checksum));
+  }
+  if (status < 0) return status;
+  if (source->size > sizeof *header) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, sizeof *header,
+                            "the file must end here, but has %" PRIu64 " bytes",
+                            source->size);
+  }
+  if ((header->state != TSN_RUNNING && header->state != TSN_FINISHED) ||
+      header->announced < 1 || header->streams < (uint32_t)header->announced ||
+      header->streams > TSANOM_HEARTBEAT_STREAMS_MAX ||
+      (header->clock != TSANOM_HEARTBEAT_CLOCK_TSC &&
+       header->clock != TSANOM_HEARTBEAT_CLOCK_MONOTONIC) ||
+      header->latest.ticks <= header->first.ticks ||
+      header->latest.nanoseconds <= header->first.nanoseconds ||
+      header->start > INT64_MAX || header->pid > INT32_MAX ||
+      header->program[TSN_PROGRAM_NAME - 1] != '\0') {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, 24,
+                            "the header contains a value that no run has");
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_check_stream_header(const tsn_source *source, const tsn_run_header *run,
+                                      uint32_t stream, const unsigned char *page,
+                                      tsn_stream_header *header) {
+  memcpy(header, page, sizeof *header);
+  tsanom_status status = check_head(source, header, TSN_STREAM_MAGIC,
+                                    "a stream of heartbeats", TSN_STREAM_HEADER);
+  if (status == TSANOM_OK) {
+    status = check_sum(source, header, offsetof(tsn_stream_header, checksum));
+  }
+  if (status < 0) return status;
+  status = tsn_check_zero_bytes(source, page + sizeof *header,
+                                TSN_STREAM_HEADER - sizeof *header, sizeof *header);
+  if (status < 0) return status;
+  if (header->run_id != run->run_id) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, offsetof(tsn_stream_header, run_id),
+                            "this stream belongs to another run");
+  }
+  bool complete = header->state == TSN_FINISHED;
+  if (header->stream != stream || header->announced < 0 ||
+      (stream < (uint32_t)run->announced && header->announced != (int32_t)stream) ||
+      (!complete && (header->state != TSN_RUNNING || header->count != 0 ||
+                     run->state == TSN_FINISHED)) ||
+      (complete && header->backed != header->count)) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, offsetof(tsn_stream_header, stream),
+                            "the header contains a value that stream %" PRIu32
+                            " of this run cannot have",
+                            stream);
+  }
+  uint64_t most = ((uint64_t)INT64_MAX - TSN_STREAM_HEADER) / TSN_RECORD;
+  if (header->backed > most ||
+      source->size < TSN_STREAM_HEADER + header->backed * TSN_RECORD) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, source->size,
+                            "the file is cut short: it must have space for %" PRIu64
+                            " records",
+                            header->backed);
+  }
+  return TSANOM_OK;
+}
+
+bool tsn_record_is_valid(const tsn_record *record, uint64_t sequence) {
+  return record->time != 0 &&
+         record->check == tsn_record_check(record->time, record->tag, sequence);
+}
+
+tsanom_status tsn_check_zero_bytes(const tsn_source *source, const unsigned char *bytes,
+                                   size_t count, uint64_t offset) {
+  size_t nonzero = first_nonzero(bytes, count);
+  if (nonzero == count) return TSANOM_OK;
+  return tsn_source_fault(source, TSANOM_E_FORMAT, offset + nonzero,
+                          "damaged: this byte must be zero");
+}
+
+tsanom_status tsn_check_zeros(const tsn_source *source, uint64_t from, uint64_t to,
+                              unsigned char *buffer) {
+  while (from < to) {
+    from = tsn_source_next_data(source, from);
+    if (from >= to) break;
+    size_t count = (size_t)(to - from < TSN_PIECE ? to - from : TSN_PIECE);
+    tsanom_status status = tsn_source_read(source, from, buffer, count);
+    if (status == TSANOM_OK) status = tsn_check_zero_bytes(source, buffer, count, from);
+    if (status < 0) return status;
+    from += count;
+  }
+  return TSANOM_OK;
+}

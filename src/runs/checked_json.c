@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runs/checked_json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+static tsanom_status bad_syntax(const char *file, const json_error_t *error,
+                                const tsanom_exec *exec) {
+  tsn_file_place place = {.file = file,
+                          .line = error->line > 0 ? (uint64_t)error->line : 0,
+                          .column = error->column > 0 ? (uint64_t)error->column : 0};
+  return tsn_reject_file(exec, TSANOM_E_FORMAT, &place, "not JSON: %s", error->text);
+}
+
+tsanom_status tsn_json_load(FILE *stream, const char *file, const tsanom_exec *exec,
+                            json_t **json) {
+  json_error_t error;
+  errno = 0;
+  *json = json_loadf(stream, JSON_REJECT_DUPLICATES, &error);
+  if (ferror(stream)) {
+    tsn_file_place place = {.file = file};
+    json_decref(*json);
+    *json = NULL;
+    return tsn_reject_file(exec, TSANOM_E_IO, &place, "cannot read the file: %s",
+                           strerrordesc_np(errno));
+  }
+  return *json ? TSANOM_OK : bad_syntax(file, &error, exec);
+}
+
+tsanom_status tsn_json_parse(const char *text, size_t bytes, const char *file,
+                             const tsanom_exec *exec, json_t **json) {
+  json_error_t error;
+  *json = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
+  return *json ? TSANOM_OK : bad_syntax(file, &error, exec);
+}
+
+tsanom_status tsn_json_bad(const json_place *at, const char *key, const char *format,
+                           ...) {
+  char text[sizeof((tsanom_fault *)NULL)->text];
+  va_list values;
+  va_start(values, format);
+  (void)vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  tsn_file_place place = {.file = at->file};
+  bool is_named = at->path[0] || key[0];
+  return tsn_reject_file(at->exec, TSANOM_E_FORMAT, &place, "%s%s%s%s", at->path, key,
+                         is_named ? ": " : "", text);
+}
+
+tsanom_status tsn_json_no_memory(const json_place *at) {
+  tsn_file_place place = {.file = at->file};
+  return tsn_reject_file(at->exec, TSANOM_E_MEMORY, &place, "out of memory");
+}
+
+tsanom_status tsn_json_count(const json_place *at, const json_t *object, const char *key,
+                             size_t *value) {
+  const json_t *found = json_object_get(object, key);
+  if (!found) return tsn_json_bad(at, key, "is missing");
+  if (!json_is_integer(found) || json_integer_value(found) < 0) {
+    return tsn_json_bad(at, key, "a whole number >= 0 is expected");
+  }
+  *value = (size_t)json_integer_value(found);
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_json_number(const json_place *at, const json_t *object, const char *key,
+                              double *value) {
+  const json_t *found = json_object_get(object, key);
+  if (!found) return tsn_json_bad(at, key, "is missing");
+  if (!json_is_number(found)) return tsn_json_bad(at, key, "a number is expected");
+  *value = json_number_value(found);
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_json_numbers(const json_place *at, const json_t *object,
+                               const char *key, size_t count, double *values) {
+  const json_t *found = tsn_json_array(at, object, key);
+  if (!found) return TSANOM_E_FORMAT;
+  if (json_array_size(found) != count) {
+    return tsn_json_bad(at, key, "%zu numbers are expected, not %zu", count,
+                        json_array_size(found));
+  }
+  for (size_t i = 0; i < count; i++) {
+    const json_t *item = json_array_get(found, i);
+    if (!json_is_number(item)) {
+      char place[64];
+      (void)snprintf(place, sizeof place, "%s[%zu]", key, i);
+      return tsn_json_bad(at, place, "a number is expected");
+    }
+    values[i] = json_number_value(item);
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_json_interval(const json_place *at, const json_t *object,
+                                const char *key, double ends[2]) {
+  const json_t *found = tsn_json_array(at, object, key);
+  if (!found) return TSANOM_E_FORMAT;
+  for (size_t i = 0; i < 2; i++) {
+    const json_t *end = json_array_get(found, i);
+    if (json_array_size(found) != 2 || !(json_is_number(end) || json_is_null(end))) {
+      return tsn_json_bad(at, key,
+                          "two numbers are expected, with null for an infinite end");
+    }
+    double infinite = i == 0 ? -INFINITY : INFINITY;
+    ends[i] = json_is_null(end) ? infinite : json_number_value(end);
+  }
+  if (ends[0] <= ends[1]) return TSANOM_OK;
+  return tsn_json_bad(at, key, "the first number must be the smaller one");
+}
+
+tsanom_status tsn_json_word(const json_place *at, const json_t *object, const char *key,
+                            const char *const *words, int32_t *value) {
+  const json_t *found = json_object_get(object, key);
+  if (!found) return tsn_json_bad(at, key, "is missing");
+  char list[128] = "";
+  for (size_t i = 0; words[i]; i++) {
+    if (json_is_string(found) && strcmp(json_string_value(found), words[i]) == 0) {
+      *value = (int32_t)i;
+      return TSANOM_OK;
+    }
+    size_t used = strlen(list);
+    (void)snprintf(list + used, sizeof list - used, " \"%s\"", words[i]);
+  }
+  return tsn_json_bad(at, key, "one of these words is expected:%s", list);
+}
+
+static json_t *container(const json_place *at, const json_t *object, const char *key,
+                         json_type type, const char *sentence) {
+  json_t *found = json_object_get(object, key);
+  if (found && json_typeof(found) == type) return found;
+  (void)tsn_json_bad(at, key, "%s", found ? sentence : "is missing");
+  return NULL;
+}
+
+json_t *tsn_json_array(const json_place *at, const json_t *object, const char *key) {
+  return container(at, object, key, JSON_ARRAY, "an array is expected");
+}
+
+json_t *tsn_json_object(const json_place *at, const json_t *object, const char *key) {
+  return container(at, object, key, JSON_OBJECT, "an object is expected");
+}

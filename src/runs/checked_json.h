@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Members of a JSON file, checked. Faults name the file, the path of the member, and what
+ * is expected: "threads[2].ranges.gtr: two numbers are expected". */
+#ifndef TSN_RUNS_CHECKED_JSON_H
+#define TSN_RUNS_CHECKED_JSON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "core/fault.h"
+
+typedef struct {
+  const char *file;
+  const tsanom_exec *exec;
+  char path[96]; /* of the present object, with its period: "threads[2]." */
+} json_place;
+
+/* Parse all of a stream, or a text. */
+tsanom_status tsn_json_load(FILE *stream, const char *file, const tsanom_exec *exec,
+                            json_t **json);
+tsanom_status tsn_json_parse(const char *text, size_t bytes, const char *file,
+                             const tsanom_exec *exec, json_t **json);
+
+/* Reject the member: "PATH.KEY: SENTENCE". */
+__attribute__((format(printf, 3, 4))) tsanom_status tsn_json_bad(const json_place *at,
+                                                                 const char *key,
+                                                                 const char *format, ...);
+tsanom_status tsn_json_no_memory(const json_place *at);
+
+/* Each takes the member `key` of an object. */
+
+/* A whole number in [0, INT64_MAX]. */
+tsanom_status tsn_json_count(const json_place *at, const json_t *object, const char *key,
+                             size_t *value);
+tsanom_status tsn_json_number(const json_place *at, const json_t *object, const char *key,
+                              double *value);
+
+/* An array of `count` numbers. */
+tsanom_status tsn_json_numbers(const json_place *at, const json_t *object,
+                               const char *key, size_t count, double *values);
+
+/* An interval [low, high], null for an end that is infinite. */
+tsanom_status tsn_json_interval(const json_place *at, const json_t *object,
+                                const char *key, double ends[2]);
+
+/* One of the words, which NULL ends; *value is its index. */
+tsanom_status tsn_json_word(const json_place *at, const json_t *object, const char *key,
+                            const char *const *words, int32_t *value);
+
+/* An array, or an object; NULL after a fault. */
+json_t *tsn_json_array(const json_place *at, const json_t *object, const char *key);
+json_t *tsn_json_object(const json_place *at, const json_t *object, const char *key);
+
+#endif

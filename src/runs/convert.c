@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inputs of the analyses from the parts of a run. */
+#include "core/exec.h"
+#include "runs/run.h"
+
+static tsanom_status reject_part(const tsanom_exec *exec, const tsanom_runs *run,
+                                 const char *text) {
+  tsn_file_place place = {.file = tsn_path_title(run->place.path)};
+  return tsn_reject_file(exec, TSANOM_E_STATE, &place, "%s", text);
+}
+
+static tsanom_status no_memory(const tsanom_exec *exec) {
+  return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
+}
+
+tsanom_status tsanom_runs_hsa(const tsanom_runs *run, const tsanom_exec *exec,
+                              const tsanom_hsa_run **beats) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
+  if (status < 0) return status;
+  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
+  if (!beats) return tsn_reject(&own, TSANOM_E_NULL, "beats");
+  const tsanom_hsa_run *found =
+      run->place.is_directory ? &run->parts.beats.beats.run : &run->parts.csv.run;
+  if (!found->thread_count) {
+    return reject_part(&own, run, "the run has no heartbeats");
+  }
+  *beats = found;
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level, const tsanom_exec *exec,
+                                 const tsanom_speedup_event **events, size_t *count) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
+  if (status < 0) return status;
+  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
+  if (!events) return tsn_reject(&own, TSANOM_E_NULL, "events");
+  if (!count) return tsn_reject(&own, TSANOM_E_NULL, "count");
+  if (level < 0 || level >= TSN_LEVELS) {
+    return tsn_reject(&own, TSANOM_E_OPTION, "level");
+  }
+  if (!(run->parts.present & TSANOM_RUNS_REGIONS)) {
+    return reject_part(&own, run, "the run has no region events");
+  }
+  tsn_region_part *part = &run->parts.regions;
+  tsn_level *found = &part->level[level];
+  if (!tsn_level_update(found, level, &part->channel)) return no_memory(&own);
+  *events = found->event.data;
+  *count = found->count;
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_runs_place_at(const tsanom_runs *run, size_t index,
+                                   tsanom_runs_place *place) {
+  if (!run || !place) return TSANOM_E_NULL;
+  const tsn_places *places = &run->parts.regions.places;
+  if (index >= places->count) return TSANOM_E_INDEX;
+  *place = tsn_places_at(places, index)->about;
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_runs_place_name(tsanom_runs *run, size_t index,
+                                     const tsanom_exec *exec, const char **name) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
+  if (status < 0) return status;
+  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
+  if (!name) return tsn_reject(&own, TSANOM_E_NULL, "name");
+  tsn_places *places = &run->parts.regions.places;
+  if (index >= places->count) return tsn_reject(&own, TSANOM_E_INDEX, "index");
+  const char *found = tsn_places_name(places, index, run->options.symbols == 1);
+  if (!found) return no_memory(&own);
+  *name = found;
+  return TSANOM_OK;
+}
+
+/* Region times from events, kept until the run changes. */
+static tsanom_status add_up_events(tsanom_runs *run, const tsanom_exec *exec) {
+  tsn_region_part *part = &run->parts.regions;
+  tsanom_exec own = run->exec;
+  tsn_spmd made = tsn_spmd_empty(&run->exec);
+  own.fault = exec->fault;
+  tsanom_status status = tsn_spmd_read_events(&part->channel, &part->places,
+                                              run->options.symbols == 1, &own, &made);
+  if (status == TSANOM_OK) {
+    run->from_events = made;
+  } else {
+    tsn_pool_free(&made.pool);
+  }
+  return status;
+}
+
+tsanom_status tsanom_runs_spmd(tsanom_runs *run, const tsanom_exec *exec,
+                               tsanom_runs_spmd_data *spmd) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
+  if (status < 0) return status;
+  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
+  if (!spmd) return tsn_reject(&own, TSANOM_E_NULL, "spmd");
+  const tsn_spmd *found = &run->parts.spmd;
+  if (!found->data.processes) {
+    if (!(run->parts.present & TSANOM_RUNS_REGIONS)) {
+      return reject_part(&own, run, "the run has no region times");
+    }
+    if (!run->from_events.data.processes) status = add_up_events(run, &own);
+    if (status < 0) return status;
+    found = &run->from_events;
+  }
+  *spmd = (tsanom_runs_spmd_data){.data = &found->data,
+                                  .region = found->region,
+                                  .process = found->process,
+                                  .metric = found->metric};
+  return TSANOM_OK;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runs/memory.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/size.h"
+
+struct tsn_pool_block {
+  tsn_pool_block *next;
+  max_align_t start[];
+};
+
+void *tsn_pool_take(tsn_pool *pool, size_t count, size_t size) {
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(count ? count : 1, size, &bytes)) return NULL;
+  if (bytes > PTRDIFF_MAX - sizeof(tsn_pool_block)) return NULL;
+  tsn_pool_block *block =
+      pool->exec->alloc(pool->exec->alloc_user, sizeof *block + bytes);
+  if (!block) return NULL;
+  memset(block->start, 0, bytes);
+  block->next = pool->block;
+  pool->block = block;
+  return block->start;
+}
+
+char *tsn_pool_copy(tsn_pool *pool, const char *text) {
+  size_t bytes = strlen(text) + 1;
+  char *copy = tsn_pool_take(pool, bytes, 1);
+  if (copy) memcpy(copy, text, bytes);
+  return copy;
+}
+
+char *tsn_pool_print(tsn_pool *pool, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  int length = vsnprintf(NULL, 0, format, values);
+  va_end(values);
+  char *text = length < 0 ? NULL : tsn_pool_take(pool, (size_t)length + 1, 1);
+  if (!text) return NULL;
+  va_start(values, format);
+  (void)vsnprintf(text, (size_t)length + 1, format, values);
+  va_end(values);
+  return text;
+}
+
+void tsn_pool_free(tsn_pool *pool) {
+  while (pool->block) {
+    tsn_pool_block *next = pool->block->next;
+    pool->exec->dealloc(pool->exec->alloc_user, pool->block);
+    pool->block = next;
+  }
+}
+
+bool tsn_array_reserve(tsn_array *array, const tsanom_exec *exec, size_t used,
+                       size_t needed, size_t size) {
+  if (needed <= array->capacity) return true;
+  size_t capacity = array->capacity > SIZE_MAX / 2 ? needed : 2 * array->capacity;
+  capacity = tsn_larger(capacity, needed);
+  if (capacity > PTRDIFF_MAX / size) return false;
+  void *grown = exec->alloc(exec->alloc_user, capacity * size);
+  if (!grown) return false;
+  if (used) memcpy(grown, array->data, used * size);
+  tsn_array_free(array, exec);
+  *array = (tsn_array){grown, capacity};
+  return true;
+}
+
+void tsn_array_free(tsn_array *array, const tsanom_exec *exec) {
+  if (array->data) exec->dealloc(exec->alloc_user, array->data);
+  *array = (tsn_array){NULL, 0};
+}

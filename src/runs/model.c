@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading model files: JSON whose members have the names of the fields of
+ * ::tsanom_hsa_options and ::tsanom_hsa_reference. Memory is taken only for numbers that
+ * the file contains. */
+#include <jansson.h>
+#include <string.h>
+#include <tsanom/runs.h>
+
+#include "core/exec.h"
+#include "runs/checked_json.h"
+#include "runs/memory.h"
+#include "runs/model_fields.h"
+#include "runs/source.h"
+
+enum { THREADS_MOST = 1 << 20 };
+
+struct tsanom_runs_model {
+  tsanom_exec exec;
+  tsn_pool pool;
+  tsanom_hsa_options options;
+  tsanom_hsa_reference *reference;
+  const char **run;
+  tsanom_hsa_model_data data;
+};
+
+static tsanom_status take_counts(const json_place *at, const json_t *object, void *to,
+                                 const field *fields, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    size_t value;
+    tsanom_status status = tsn_json_count(at, object, fields[i].name, &value);
+    if (status < 0) return status;
+    memcpy((char *)to + fields[i].offset, &value, sizeof value);
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status take_numbers(const json_place *at, const json_t *object, void *to,
+                                  const field *fields, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    double value;
+    tsanom_status status = tsn_json_number(at, object, fields[i].name, &value);
+    if (status < 0) return status;
+    memcpy((char *)to + fields[i].offset, &value, sizeof value);
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status take_options(json_place *at, const json_t *json,
+                                  tsanom_hsa_options *options) {
+  const json_t *object = tsn_json_object(at, json, "options");
+  if (!object) return TSANOM_E_FORMAT;
+  (void)snprintf(at->path, sizeof at->path, "options.");
+  *options = (tsanom_hsa_options){.struct_size = sizeof *options};
+  tsanom_status status =
+      take_counts(at, object, options, option_counts, COUNT_OF(option_counts));
+  if (status == TSANOM_OK) {
+    status = take_numbers(at, object, options, option_numbers, COUNT_OF(option_numbers));
+  }
+  for (size_t i = 0; i < COUNT_OF(option_choices) && status == TSANOM_OK; i++) {
+    int32_t value;
+    const choice *c = &option_choices[i];
+    status = tsn_json_word(at, object, c->where.name, c->words, &value);
+    if (status < 0) return status;
+    memcpy((char *)options + c->where.offset, &value, sizeof value);
+  }
+  at->path[0] = '\0';
+  return status;
+}
+
+static tsanom_status take_ranges(const json_place *at, const json_t *thread,
+                                 tsanom_hsa_range *range) {
+  const json_t *ranges = tsn_json_object(at, thread, "ranges");
+  if (!ranges) return TSANOM_E_FORMAT;
+  json_place inside = {.file = at->file, .exec = at->exec};
+  (void)snprintf(inside.path, sizeof inside.path, "%.64sranges.", at->path);
+  for (size_t f = 0; f < COUNT_OF(feature_names); f++) {
+    double ends[2];
+    tsanom_status status = tsn_json_interval(&inside, ranges, feature_names[f], ends);
+    if (status < 0) return status;
+    range[f] = (tsanom_hsa_range){ends[0], ends[1]};
+  }
+  return TSANOM_OK;
+}
+
+/* Memory is taken for the numbers that are there, so that a wrong count takes none. */
+static tsanom_status take_array(const json_place *at, const json_t *thread,
+                                const array_field *a, tsn_pool *pool,
+                                tsanom_hsa_reference *r) {
+  const json_t *array = tsn_json_array(at, thread, a->name);
+  if (!array) return TSANOM_E_FORMAT;
+  double *values = tsn_pool_take(pool, json_array_size(array), sizeof *values);
+  if (!values) return tsn_json_no_memory(at);
+  tsanom_status status = tsn_json_numbers(at, thread, a->name, array_count(r, a), values);
+  const double *shown = values;
+  memcpy((char *)r + a->offset, &shown, sizeof shown);
+  return status;
+}
+
+static tsanom_status take_thread(const json_place *at, const json_t *thread,
+                                 tsn_pool *pool, tsanom_hsa_reference *r) {
+  tsanom_status status =
+      take_counts(at, thread, r, reference_counts, COUNT_OF(reference_counts));
+  if (status == TSANOM_OK) {
+    status = take_numbers(at, thread, r, reference_numbers, COUNT_OF(reference_numbers));
+  }
+  if (status == TSANOM_OK) status = tsn_json_numbers(at, thread, "domain", 2, r->domain);
+  if (status == TSANOM_OK) status = take_ranges(at, thread, r->range);
+  for (size_t i = 0; i < COUNT_OF(reference_arrays) && status == TSANOM_OK; i++) {
+    status = take_array(at, thread, &reference_arrays[i], pool, r);
+  }
+  return status;
+}
+
+static tsanom_status take_heading(const json_place *at, const json_t *json) {
+  const char *format = json_string_value(json_object_get(json, "format"));
+  size_t version = 0;
+  if (!format || strcmp(format, FORMAT) != 0) {
+    return tsn_json_bad(at, "format",
+                        "\"" FORMAT "\" is expected: give a file by \"tsanom learn\"");
+  }
+  tsanom_status status = tsn_json_count(at, json, "version", &version);
+  if (status < 0 || version == VERSION) return status;
+  return tsn_json_bad(at, "version", "version %d is expected, not %zu", VERSION, version);
+}
+
+static tsanom_status take_runs(const json_place *at, const json_t *json,
+                               tsanom_runs_model *m) {
+  const json_t *runs = tsn_json_array(at, json, "runs");
+  if (!runs) return TSANOM_E_FORMAT;
+  m->data.run_count = json_array_size(runs);
+  if (!m->data.run_count) return tsn_json_bad(at, "runs", "at least one is expected");
+  m->run = (const char **)tsn_pool_take(&m->pool, m->data.run_count, sizeof *m->run);
+  if (!m->run) return tsn_json_no_memory(at);
+  for (size_t i = 0; i < m->data.run_count; i++) {
+    const char *name = json_string_value(json_array_get(runs, i));
+    char key[48];
+    (void)snprintf(key, sizeof key, "runs[%zu]", i);
+    if (!name) return tsn_json_bad(at, key, "a name is expected");
+    m->run[i] = tsn_pool_copy(&m->pool, name);
+    if (!m->run[i]) return tsn_json_no_memory(at);
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status take_model(json_place *at, const json_t *json,
+                                tsanom_runs_model *m) {
+  tsanom_status status = take_heading(at, json);
+  if (status == TSANOM_OK) status = take_options(at, json, &m->options);
+  if (status == TSANOM_OK) status = take_runs(at, json, m);
+  if (status < 0) return status;
+  const json_t *threads = tsn_json_array(at, json, "threads");
+  if (!threads) return TSANOM_E_FORMAT;
+  m->data.thread_count = json_array_size(threads);
+  if (!m->data.thread_count || m->data.thread_count > THREADS_MOST) {
+    return tsn_json_bad(at, "threads", "1 to %d threads are expected", THREADS_MOST);
+  }
+  for (size_t i = 0; i < m->data.thread_count; i++) {
+    if (json_is_object(json_array_get(threads, i))) continue;
+    (void)snprintf(at->path, sizeof at->path, "threads[%zu]", i);
+    return tsn_json_bad(at, "", "an object is expected");
+  }
+  m->reference = tsn_pool_take(&m->pool, m->data.thread_count, sizeof *m->reference);
+  if (!m->reference) return tsn_json_no_memory(at);
+  for (size_t i = 0; i < m->data.thread_count && status == TSANOM_OK; i++) {
+    (void)snprintf(at->path, sizeof at->path, "threads[%zu].", i);
+    status = take_thread(at, json_array_get(threads, i), &m->pool, &m->reference[i]);
+  }
+  return status;
+}
+
+static tsanom_status model_from_json(const json_t *json, const char *file,
+                                     const tsanom_exec *exec, tsanom_runs_model **model) {
+  json_place at = {.file = file, .exec = exec};
+  tsanom_runs_model *m = exec->alloc(exec->alloc_user, sizeof *m);
+  if (!m) return tsn_json_no_memory(&at);
+  *m = (tsanom_runs_model){.exec = tsn_exec_for_object(exec),
+                           .data = {.struct_size = sizeof m->data}};
+  m->pool.exec = &m->exec;
+  tsanom_status status = take_model(&at, json, m);
+  if (status == TSANOM_OK) {
+    m->data.options = &m->options;
+    m->data.references = m->reference;
+    *model = m;
+  } else {
+    tsanom_runs_model_free(m);
+  }
+  return status;
+}
+
+tsanom_status tsanom_runs_model_load(const char *path, const tsanom_exec *exec,
+                                     tsanom_runs_model **model) {
+  tsanom_exec own;
+  FILE *stream;
+  json_t *json;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
+  if (status < 0) return status;
+  if (!path) return tsn_reject(&own, TSANOM_E_NULL, "path");
+  if (!model) return tsn_reject(&own, TSANOM_E_NULL, "model");
+  status = tsn_stream_open(path, &own, &stream);
+  if (status < 0) return status;
+  status = tsn_json_load(stream, tsn_path_title(path), &own, &json);
+  tsn_stream_close(stream);
+  if (status == TSANOM_OK) {
+    status = model_from_json(json, tsn_path_title(path), &own, model);
+    json_decref(json);
+  }
+  return status;
+}
+
+tsanom_status tsanom_runs_model_parse(const char *text, size_t bytes, const char *name,
+                                      const tsanom_exec *exec,
+                                      tsanom_runs_model **model) {
+  tsanom_exec own;
+  json_t *json;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
+  if (status < 0) return status;
+  if (!text) return tsn_reject(&own, TSANOM_E_NULL, "text");
+  if (!name) return tsn_reject(&own, TSANOM_E_NULL, "name");
+  if (!model) return tsn_reject(&own, TSANOM_E_NULL, "model");
+  status = tsn_json_parse(text, bytes, name, &own, &json);
+  if (status < 0) return status;
+  status = model_from_json(json, name, &own, model);
+  json_decref(json);
+  return status;
+}
+
+tsanom_status tsanom_runs_model_get(const tsanom_runs_model *model,
+                                    tsanom_runs_model_data *data) {
+  if (!model || !data) return TSANOM_E_NULL;
+  *data = (tsanom_runs_model_data){.model = &model->data, .run = model->run};
+  return TSANOM_OK;
+}
+
+void tsanom_runs_model_free(tsanom_runs_model *model) {
+  if (!model) return;
+  tsanom_exec exec = model->exec;
+  tsn_pool_free(&model->pool);
+  exec.dealloc(exec.alloc_user, model);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fields of a model file: names in the file, and offsets in ::tsanom_hsa_options and
+ * ::tsanom_hsa_reference, for reading and writing alike. */
+#ifndef TSN_RUNS_MODEL_FIELDS_H
+#define TSN_RUNS_MODEL_FIELDS_H
+
+#include <stddef.h>
+#include <string.h>
+#include <tsanom/hsa.h>
+
+#define FORMAT "tsanom hsa model"
+enum { VERSION = 2 };
+
+/* Where the fields of a struct are, by their names in the file. */
+typedef struct {
+  const char *name;
+  size_t offset;
+} field;
+
+#define OPTION(name) \
+  { #name, offsetof(tsanom_hsa_options, name) }
+#define REFERENCE(name) \
+  { #name, offsetof(tsanom_hsa_reference, name) }
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static const field option_counts[] = {OPTION(window), OPTION(max_windows),
+                                      OPTION(max_degree), OPTION(points), OPTION(radius)};
+static const field option_numbers[] = {OPTION(r2), OPTION(coverage), OPTION(margin),
+                                       OPTION(single_run_margin)};
+
+/* By value. */
+static const char *const range_words[] = {"student", "order", NULL};
+static const char *const rule_words[] = {"paper", "completion", "pace", NULL};
+static const char *const local_rate_words[] = {"ratio", "literal", NULL};
+static const char *const normalize_words[] = {"no", "yes", NULL};
+
+typedef struct {
+  field where;
+  const char *const *words;
+} choice;
+
+static const choice option_choices[] = {
+    {OPTION(range), range_words},
+    {OPTION(rule), rule_words},
+    {OPTION(local_rate), local_rate_words},
+    {{"normalise", offsetof(tsanom_hsa_options, normalize)}, normalize_words}};
+
+static const field reference_counts[] = {REFERENCE(beats),        REFERENCE(window),
+                                         REFERENCE(local_window), REFERENCE(windows),
+                                         REFERENCE(degree),       REFERENCE(run),
+                                         REFERENCE(sample_runs),  REFERENCE(silent_runs)};
+static const field reference_numbers[] = {
+    REFERENCE(completion), REFERENCE(mean_rate), REFERENCE(interval), REFERENCE(r2),
+    REFERENCE(unit),       REFERENCE(center),    REFERENCE(scale)};
+
+/* The arrays of a thread, and how many numbers beyond windows or degree. */
+typedef struct {
+  const char *name;
+  size_t offset;       /* of the pointer in tsanom_hsa_reference */
+  size_t count_offset; /* of the size_t it goes with */
+  size_t more;
+} array_field;
+
+#define ARRAY(name, count, more)                                                        \
+  {                                                                                     \
+#name, offsetof(tsanom_hsa_reference, name), offsetof(tsanom_hsa_reference, count), \
+        more                                                                            \
+  }
+
+static const array_field reference_arrays[] = {
+    ARRAY(time, windows, 1), ARRAY(rate, windows, 1), ARRAY(window_rate, windows, 0),
+    ARRAY(coefficient, degree, 1)};
+
+static const void *at_offset(const void *start, size_t offset) {
+  return (const char *)start + offset;
+}
+
+static size_t array_count(const tsanom_hsa_reference *r, const array_field *a) {
+  size_t count;
+  memcpy(&count, at_offset(r, a->count_offset), sizeof count);
+  return r->beats ? count + a->more : 0;
+}
+
+/* Names of the features in a file, by TSANOM_HSA_*. */
+static const char *const feature_names[] = {
+    "gtr", "ltr", "ghr", "lhr", "dtw", "lb_keogh", "beat_ratio", "interval_ratio"};
+_Static_assert(COUNT_OF(feature_names) == TSANOM_HSA_FEATURES, "a feature has no name");
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One update of a run. For each part that is there:
+ *
+ *   stale?  no:  new records are read behind those that are shown, and then committed
+ *           yes: the part is read anew into `fresh`, which then takes its place
+ *
+ * A part that was not there before is read into `fresh` too, and so are files. */
+#include "runs/parts.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "core/exec.h"
+
+/* What replaces parts. */
+typedef struct {
+  tsn_parts parts;
+  bool beats, regions; /* these are replaced, not extended */
+} fresh_parts;
+
+static tsn_beat_part empty_beats(const tsn_place_of_run *place) {
+  return (tsn_beat_part){.channel = {.directory = place->path, .memory = place->memory}};
+}
+
+static tsn_region_part empty_regions(const tsn_place_of_run *place) {
+  return (tsn_region_part){.channel = {.directory = place->regions,
+                                       .memory = place->memory,
+                                       .is_regions = true},
+                           .places = {.pool = {.exec = place->memory}}};
+}
+
+static void free_beats(tsn_beat_part *part) {
+  tsn_beats_free(&part->beats, part->channel.memory);
+  tsn_channel_free(&part->channel);
+}
+
+static void free_regions(tsn_region_part *part) {
+  for (size_t i = 0; i < TSN_LEVELS; i++) {
+    tsn_array_free(&part->level[i].event, part->channel.memory);
+  }
+  tsn_places_free(&part->places);
+  tsn_channel_free(&part->channel);
+}
+
+tsn_parts tsn_parts_empty(const tsn_place_of_run *place) {
+  return (tsn_parts){.beats = empty_beats(place),
+                     .regions = empty_regions(place),
+                     .csv = {.pool = {.exec = place->memory}},
+                     .spmd = tsn_spmd_empty(place->memory)};
+}
+
+void tsn_parts_free(tsn_parts *parts) {
+  free_beats(&parts->beats);
+  free_regions(&parts->regions);
+  tsn_pool_free(&parts->csv.pool);
+  tsn_pool_free(&parts->spmd.pool);
+}
+
+static uint64_t channel_records(const tsn_channel *channel) {
+  uint64_t records = 0;
+  for (size_t i = 0; i < channel->stream_count; i++) {
+    records += tsn_channel_stream(channel, i)->count;
+  }
+  return records;
+}
+
+uint64_t tsn_parts_records(const tsn_parts *parts) {
+  uint64_t records =
+      channel_records(&parts->beats.channel) + channel_records(&parts->regions.channel);
+  for (size_t t = 0; t < parts->csv.run.thread_count; t++) {
+    records += parts->csv.run.threads[t].beats;
+  }
+  return records;
+}
+
+static bool file_exists(const char *directory, const char *name) {
+  tsn_source source = tsn_source_named(NULL, directory, "%s", name);
+  return access(source.path, F_OK) == 0;
+}
+
+/* The parts to read: those that are wanted, or else those that are there. */
+static int32_t parts_of_directory(const tsn_place_of_run *place) {
+  int32_t parts = place->wanted & ~TSANOM_RUNS_REGION_TIMES;
+  if (place->wanted & TSANOM_RUNS_REGION_TIMES) {
+    parts |= tsn_is_directory(place->spmd) ? TSANOM_RUNS_SPMD : TSANOM_RUNS_REGIONS;
+  }
+  if (parts) return parts;
+  if (file_exists(place->path, TSN_RUN_FILE)) parts |= TSANOM_RUNS_BEATS;
+  if (file_exists(place->regions, TSN_RUN_FILE) &&
+      file_exists(place->regions, "places.tsv")) {
+    parts |= TSANOM_RUNS_REGIONS;
+  }
+  if (tsn_is_directory(place->spmd)) parts |= TSANOM_RUNS_SPMD;
+  return parts;
+}
+
+static tsanom_status read_beats(tsn_beat_part *part, const tsanom_exec *exec,
+                                bool *stale) {
+  tsanom_status status = tsn_channel_read(&part->channel, exec, stale);
+  if (status == TSANOM_OK && !*stale) {
+    status = tsn_beats_prepare(&part->beats, &part->channel, exec);
+  }
+  return status;
+}
+
+/* Places first, so that every event that is read names one of them, unless it was
+ * written in between. */
+static tsanom_status read_regions(tsn_region_part *part, const tsanom_exec *exec,
+                                  bool *stale) {
+  tsanom_status status = tsn_places_read(&part->places, part->channel.directory, exec);
+  return status == TSANOM_OK ? tsn_channel_read(&part->channel, exec, stale) : status;
+}
+
+static tsanom_status read_channels(tsn_parts *parts, fresh_parts *fresh,
+                                   const tsanom_exec *exec) {
+  tsanom_status status = TSANOM_OK;
+  bool stale = false;
+  if (fresh->parts.present & TSANOM_RUNS_BEATS) {
+    status = read_beats(&parts->beats, exec, &stale);
+    fresh->beats = stale;
+    if (stale) status = read_beats(&fresh->parts.beats, exec, &stale);
+  }
+  if (status == TSANOM_OK && (fresh->parts.present & TSANOM_RUNS_REGIONS)) {
+    stale = false;
+    status = read_regions(&parts->regions, exec, &stale);
+    fresh->regions = stale;
+    if (stale) status = read_regions(&fresh->parts.regions, exec, &stale);
+  }
+  return status;
+}
+
+static tsanom_status read_region_file(const tsn_place_of_run *place,
+                                      const tsanom_exec *exec, tsn_spmd *spmd) {
+  FILE *stream;
+  tsanom_status status = tsn_stream_open(place->path, exec, &stream);
+  if (status < 0) return status;
+  status = tsn_spmd_read_json(stream, tsn_path_title(place->path), false, exec, spmd);
+  tsn_stream_close(stream);
+  return status;
+}
+
+static tsanom_status read_directory(tsn_parts *parts, const tsn_place_of_run *place,
+                                    fresh_parts *fresh, const tsanom_exec *exec) {
+  fresh->parts.present = parts_of_directory(place);
+  if (!fresh->parts.present) {
+    tsn_file_place where = {.file = place->path};
+    return tsn_reject_file(exec, TSANOM_E_IO, &where,
+                           "not a run: the directory has neither " TSN_RUN_FILE
+                           ", regions/, nor spmd/");
+  }
+  tsanom_status status = read_channels(parts, fresh, exec);
+  if (status == TSANOM_OK && (fresh->parts.present & TSANOM_RUNS_SPMD)) {
+    status = tsn_spmd_read_directory(place->spmd, exec, &fresh->parts.spmd);
+  }
+  return status;
+}
+
+static tsanom_status read_new(tsn_parts *parts, const tsn_place_of_run *place,
+                              fresh_parts *fresh, const tsanom_exec *exec) {
+  if (place->is_directory) return read_directory(parts, place, fresh, exec);
+  if (place->is_json) {
+    fresh->parts.present = TSANOM_RUNS_SPMD;
+    return read_region_file(place, exec, &fresh->parts.spmd);
+  }
+  fresh->parts.present = TSANOM_RUNS_BEATS;
+  return tsn_beats_read_csv(place->path, exec, &fresh->parts.csv.pool,
+                            &fresh->parts.csv.run);
+}
+
+static void swap_bytes(void *a, void *b, size_t size) {
+  unsigned char *x = a, *y = b;
+  for (size_t i = 0; i < size; i++) {
+    unsigned char byte = x[i];
+    x[i] = y[i];
+    y[i] = byte;
+  }
+}
+
+/* Show what was read; what it replaces is left in `fresh`. */
+static void commit(tsn_parts *parts, fresh_parts *fresh, bool has_channels) {
+  parts->present = fresh->parts.present;
+  if (fresh->beats) swap_bytes(&parts->beats, &fresh->parts.beats, sizeof parts->beats);
+  if (fresh->regions) {
+    swap_bytes(&parts->regions, &fresh->parts.regions, sizeof parts->regions);
+  }
+  swap_bytes(&parts->csv, &fresh->parts.csv, sizeof parts->csv);
+  swap_bytes(&parts->spmd, &fresh->parts.spmd, sizeof parts->spmd);
+  if (has_channels && (parts->present & TSANOM_RUNS_BEATS)) {
+    (void)tsn_channel_commit(&parts->beats.channel);
+    tsn_beats_update(&parts->beats.beats, &parts->beats.channel);
+  }
+  if (has_channels && (parts->present & TSANOM_RUNS_REGIONS)) {
+    (void)tsn_channel_commit(&parts->regions.channel);
+    tsn_places_commit(&parts->regions.places);
+  }
+}
+
+static void discard(tsn_parts *parts) {
+  tsn_channel_discard(&parts->beats.channel);
+  tsn_beats_discard(&parts->beats.beats, &parts->beats.channel);
+  tsn_channel_discard(&parts->regions.channel);
+  tsn_places_discard(&parts->regions.places);
+}
+
+tsanom_status tsn_parts_update(tsn_parts *parts, const tsn_place_of_run *place,
+                               const tsanom_exec *exec) {
+  fresh_parts fresh = {.parts = tsn_parts_empty(place)};
+  tsanom_status status = read_new(parts, place, &fresh, exec);
+  if (status == TSANOM_OK) {
+    commit(parts, &fresh, place->is_directory);
+  } else {
+    discard(parts);
+  }
+  tsn_parts_free(&fresh.parts);
+  return status;
+}

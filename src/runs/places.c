@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runs/places.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runs/source.h"
+
+#define FILE_NAME "places.tsv"
+#define HEAD "tsanom places 1\n"
+
+enum { LINE = PATH_MAX + 64 };
+
+/* number TAB kind and how TAB address TAB module */
+static bool parse(const char *line, size_t expected, tsanom_runs_place *place) {
+  char *end;
+  if (line[0] < '0' || line[0] > '9' || strtoul(line, &end, 10) != expected) return false;
+  if (end[0] != '\t' || (end[1] != 'r' && end[1] != 's') ||
+      (end[2] != 'c' && end[2] != 'f') || end[3] != '\t') {
+    return false;
+  }
+  const char kind = end[1], how = end[2];
+  const char *digits = end + 4;
+  if (!isxdigit((unsigned char)*digits)) return false;
+  uint64_t address = strtoull(digits, &end, 16);
+  if (*end != '\t') return false;
+  *place = (tsanom_runs_place){
+      .module = end + 1,
+      .address = address,
+      .kind = kind == 'r' ? TSANOM_REGIONS_BEGIN : TSANOM_REGIONS_SHARE,
+      .is_call = how == 'c'};
+  return true;
+}
+
+/* Most places share a module with the one before. */
+static const char *keep_module(tsn_places *places, const char *module) {
+  if (places->seen) {
+    const char *last = tsn_places_at(places, places->seen - 1)->about.module;
+    if (strcmp(last, module) == 0) return last;
+  }
+  return tsn_pool_copy(&places->pool, module);
+}
+
+static tsanom_status take_line(tsn_places *places, const tsn_source *source, char *line,
+                               size_t length) {
+  tsn_place place = {.name = NULL};
+  size_t number = places->seen;
+  bool is_whole = length > 0 && line[length - 1] == '\n';
+  if (is_whole) line[length - 1] = '\0';
+  if (!is_whole || number == TSANOM_REGIONS_PLACES_MAX - 1 ||
+      !parse(line, number, &place.about)) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, places->offset_seen,
+                            "line %zu does not describe place %zu: its number, rf, rc, "
+                            "sf or sc, its address, and its module are expected",
+                            number + 2, number);
+  }
+  place.about.module = keep_module(places, place.about.module);
+  if (!place.about.module || !tsn_array_reserve(&places->place, places->pool.exec, number,
+                                                number + 1, sizeof place)) {
+    return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
+  }
+  *tsn_places_at(places, number) = place;
+  places->seen++;
+  places->offset_seen += length;
+  return TSANOM_OK;
+}
+
+static tsanom_status take_lines(tsn_places *places, const tsn_source *source,
+                                FILE *stream) {
+  char line[LINE];
+  if (places->offset_seen == 0) {
+    if (!fgets(line, sizeof line, stream) || strcmp(line, HEAD) != 0) {
+      return tsn_source_fault(source, TSANOM_E_FORMAT, 0,
+                              "the first line must be \"%.*s\"", (int)(sizeof HEAD - 2),
+                              HEAD);
+    }
+    places->offset_seen = sizeof HEAD - 1;
+  } else if (fseek(stream, (long)places->offset_seen, SEEK_SET) != 0) {
+    return tsn_source_fault(source, TSANOM_E_IO, places->offset_seen,
+                            "cannot read the file");
+  }
+  while (fgets(line, sizeof line, stream)) {
+    size_t length = strlen(line);
+    /* A full disk, or a look at a running program, cuts the last line. */
+    if ((length == 0 || line[length - 1] != '\n') && feof(stream)) break;
+    tsanom_status status = take_line(places, source, line, length);
+    if (status < 0) return status;
+  }
+  if (!ferror(stream)) return TSANOM_OK;
+  return tsn_source_fault(source, TSANOM_E_IO, places->offset_seen,
+                          "cannot read the file");
+}
+
+tsanom_status tsn_places_read(tsn_places *places, const char *directory,
+                              const tsanom_exec *exec) {
+  tsn_source source = tsn_source_named(exec, directory, FILE_NAME);
+  tsanom_status status = tsn_source_open(&source);
+  if (status < 0) return status;
+  FILE *stream = fdopen(source.file, "r");
+  if (!stream) {
+    tsn_source_close(&source);
+    return tsn_source_fault(&source, TSANOM_E_MEMORY, 0, "out of memory");
+  }
+  status = take_lines(places, &source, stream);
+  (void)fclose(stream);
+  return status;
+}
+
+void tsn_places_commit(tsn_places *places) {
+  places->count = places->seen;
+  places->offset = places->offset_seen;
+}
+
+void tsn_places_discard(tsn_places *places) {
+  places->seen = places->count;
+  places->offset_seen = places->offset;
+}
+
+void tsn_places_free(tsn_places *places) {
+  tsn_array_free(&places->place, places->pool.exec);
+  tsn_pool_free(&places->pool);
+}

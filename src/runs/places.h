@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* places.tsv: the places in the code that the events of a run name. The file only grows;
+ * after its heading, line k describes place k. */
+#ifndef TSN_RUNS_PLACES_H
+#define TSN_RUNS_PLACES_H
+
+#include <tsanom/runs.h>
+
+#include "runs/memory.h"
+
+typedef struct {
+  tsanom_runs_place about;
+  const char *name; /* NULL: not looked up yet */
+} tsn_place;
+
+typedef struct {
+  tsn_pool pool;   /* modules and names */
+  tsn_array place; /* tsn_place */
+  size_t count, seen;
+  uint64_t offset, offset_seen; /* bytes that were read */
+} tsn_places;
+
+/* Read the lines of DIRECTORY/places.tsv that are new. */
+tsanom_status tsn_places_read(tsn_places *places, const char *directory,
+                              const tsanom_exec *exec);
+void tsn_places_commit(tsn_places *places);
+void tsn_places_discard(tsn_places *places);
+void tsn_places_free(tsn_places *places);
+
+/* The name of a place; with `symbols`, by addr2line. NULL: out of memory. */
+const char *tsn_places_name(tsn_places *places, size_t index, bool symbols);
+
+static inline tsn_place *tsn_places_at(const tsn_places *places, size_t index) {
+  return (tsn_place *)places->place.data + index;
+}
+
+#endif

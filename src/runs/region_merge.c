@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The region files of a run's processes, put together to one matrix. Regions and metrics
+ * are matched by name, in the order in which they first occur. */
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runs/names.h"
+#include "runs/source.h"
+#include "runs/spmd.h"
+
+enum { UNKNOWN = -2 };
+
+typedef struct {
+  const char *path;
+  tsn_spmd spmd;
+  size_t *region, *metric; /* numbers of its regions and metrics in the whole */
+} part;
+
+typedef struct {
+  const char *directory;
+  const tsanom_exec *exec;
+  tsn_pool scratch;
+  part *part;
+  size_t count;
+  tsn_spmd *whole;
+  const char **parent_from; /* by region, the file that first named its parent */
+} merge;
+
+static tsanom_status no_memory(const merge *m) {
+  tsn_file_place place = {.file = m->directory};
+  return tsn_reject_file(m->exec, TSANOM_E_MEMORY, &place, "out of memory");
+}
+
+static int is_json(const struct dirent *entry) {
+  size_t length = strlen(entry->d_name);
+  return entry->d_name[0] != '.' && length > 5 &&
+         strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+/* rank-2 before rank-10 */
+static int by_version(const struct dirent **a, const struct dirent **b) {
+  return strverscmp((*a)->d_name, (*b)->d_name);
+}
+
+static tsanom_status read_part(merge *m, const char *name) {
+  part *p = &m->part[m->count++];
+  p->spmd = tsn_spmd_empty(m->scratch.exec);
+  tsn_source source = tsn_source_named(m->exec, m->directory, "%s", name);
+  p->path = tsn_pool_copy(&m->scratch, source.path);
+  if (!p->path) return no_memory(m);
+  tsanom_status status = tsn_source_open(&source);
+  if (status < 0) return status;
+  FILE *stream = fdopen(source.file, "r");
+  if (!stream) {
+    tsn_source_close(&source);
+    return no_memory(m);
+  }
+  status = tsn_spmd_read_json(stream, p->path, true, m->exec, &p->spmd);
+  (void)fclose(stream);
+  return status;
+}
+
+static tsanom_status read_parts(merge *m) {
+  tsn_file_place place = {.file = m->directory};
+  struct dirent **entry = NULL;
+  int found = scandir(m->directory, &entry, is_json, by_version);
+  if (found < 0) {
+    return tsn_reject_file(m->exec, TSANOM_E_IO, &place, "cannot read the directory: %s",
+                           strerrordesc_np(errno));
+  }
+  tsanom_status status = TSANOM_OK;
+  m->part = tsn_pool_take(&m->scratch, (size_t)found, sizeof *m->part);
+  if (!m->part) status = no_memory(m);
+  if (found == 0) {
+    status = tsn_reject_file(m->exec, TSANOM_E_STATE, &place,
+                             "no process wrote a region file");
+  }
+  for (int i = 0; i < found; i++) {
+    if (status == TSANOM_OK) status = read_part(m, entry[i]->d_name);
+    free(entry[i]);
+  }
+  free(entry);
+  return status;
+}
+
+/* Number a part's names in the whole; new ones are added. */
+static size_t *match(merge *m, const char *const *own, size_t count, tsn_names *names) {
+  size_t *number = tsn_pool_take(&m->scratch, count, sizeof *number);
+  for (size_t k = 0; number && k < count; k++) {
+    number[k] = tsn_names_find(names, own[k]);
+    if (number[k] != TSANOM_NONE) continue;
+    const char *copy = tsn_pool_copy(&m->whole->pool, own[k]);
+    if (!copy) return NULL;
+    number[k] = names->count;
+    tsn_names_add(names, copy);
+  }
+  return number;
+}
+
+static tsanom_status match_parts(merge *m) {
+  tsn_spmd *w = m->whole;
+  tsn_names regions, metrics;
+  size_t region_most = 0, metric_most = 0;
+  for (size_t i = 0; i < m->count; i++) {
+    const tsanom_spmd_data *d = &m->part[i].spmd.data;
+    region_most += d->regions;
+    metric_most += d->metrics;
+    w->data.processes += d->processes;
+    w->data.elapsed = fmax(w->data.elapsed, d->elapsed);
+  }
+  if (!tsn_names_create(&regions, &w->pool, region_most) ||
+      !tsn_names_create(&metrics, &w->pool, metric_most)) {
+    return no_memory(m);
+  }
+  for (size_t i = 0; i < m->count; i++) {
+    part *p = &m->part[i];
+    p->region = match(m, p->spmd.region, p->spmd.data.regions, &regions);
+    p->metric = match(m, p->spmd.metric, p->spmd.data.metrics, &metrics);
+    if (!p->region || !p->metric) return no_memory(m);
+  }
+  w->region = regions.name;
+  w->metric = metrics.name;
+  w->data.regions = regions.count;
+  w->data.metrics = metrics.count;
+  tsn_file_place place = {.file = m->directory};
+  if (regions.count > TSN_REGIONS_MOST) {
+    return tsn_reject_file(m->exec, TSANOM_E_FORMAT, &place,
+                           "the files have %zu regions together; at most %d are expected",
+                           regions.count, TSN_REGIONS_MOST);
+  }
+  if (regions.count) return TSANOM_OK;
+  return tsn_reject_file(m->exec, TSANOM_E_STATE, &place, "no process entered a region");
+}
+
+static const char *parent_name(const tsn_spmd *w, int32_t parent) {
+  return parent < 0 ? "no region" : w->region[parent];
+}
+
+static tsanom_status take_parents(merge *m, const part *p) {
+  enum { SHOWN = 40 };
+  tsn_spmd *w = m->whole;
+  for (size_t k = 0; k < p->spmd.data.regions; k++) {
+    size_t at = p->region[k];
+    int32_t own = p->spmd.parent[k];
+    int32_t parent = own < 0 ? TSANOM_SPMD_NONE : (int32_t)p->region[own];
+    if (w->parent[at] == UNKNOWN) {
+      w->parent[at] = parent;
+      m->parent_from[at] = p->path;
+    }
+    if (w->parent[at] == parent) continue;
+    const char *other = strrchr(m->parent_from[at], '/');
+    tsn_file_place place = {.file = p->path};
+    return tsn_reject_file(m->exec, TSANOM_E_FORMAT, &place,
+                           "region %.*s is nested in %.*s here, but in %.*s in %.*s",
+                           SHOWN, w->region[at], SHOWN, parent_name(w, parent), SHOWN,
+                           parent_name(w, w->parent[at]), SHOWN, other + 1);
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status merge_parents(merge *m) {
+  tsn_spmd *w = m->whole;
+  w->parent = tsn_pool_take(&w->pool, w->data.regions, sizeof *w->parent);
+  m->parent_from =
+      (const char **)tsn_pool_take(&m->scratch, w->data.regions, sizeof *m->parent_from);
+  if (!w->parent || !m->parent_from) return no_memory(m);
+  for (size_t k = 0; k < w->data.regions; k++) w->parent[k] = UNKNOWN;
+  for (size_t i = 0; i < m->count; i++) {
+    tsanom_status status = take_parents(m, &m->part[i]);
+    if (status < 0) return status;
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status take_names(merge *m, const part *p, tsn_names *names) {
+  for (size_t i = 0; i < p->spmd.data.processes; i++) {
+    const char *name = p->spmd.process[i];
+    if (tsn_names_find(names, name) != TSANOM_NONE) {
+      tsn_file_place place = {.file = p->path};
+      return tsn_reject_file(m->exec, TSANOM_E_FORMAT, &place,
+                             "process %.64s is in another file of the run too", name);
+    }
+    const char *own = tsn_pool_copy(&m->whole->pool, name);
+    if (!own) return no_memory(m);
+    tsn_names_add(names, own);
+  }
+  return TSANOM_OK;
+}
+
+/* In a region that a process did not enter, it took no time, and all that it measured is
+ * 0 there. A metric that it did not measure stays NaN. */
+static void take_rows(merge *m, const part *p, size_t first) {
+  tsn_spmd *w = m->whole;
+  const tsanom_spmd_data *own = &p->spmd.data;
+  size_t regions = w->data.regions, matrix = w->data.processes * regions;
+  for (size_t i = 0; i < own->processes; i++) {
+    const double *from = p->spmd.time + i * own->regions;
+    double *to = w->time + (first + i) * regions;
+    for (size_t k = 0; k < own->regions; k++) to[p->region[k]] = from[k];
+    for (size_t q = 0; q < own->metrics; q++) {
+      from = p->spmd.value + (q * own->processes + i) * own->regions;
+      to = w->value + p->metric[q] * matrix + (first + i) * regions;
+      for (size_t k = 0; k < regions; k++) to[k] = 0;
+      for (size_t k = 0; k < own->regions; k++) to[p->region[k]] = from[k];
+    }
+  }
+}
+
+static tsanom_status merge_rows(merge *m) {
+  tsn_spmd *w = m->whole;
+  tsn_names names;
+  size_t matrix = 0, cells = 0;
+  if (__builtin_mul_overflow(w->data.processes, w->data.regions, &matrix) ||
+      __builtin_mul_overflow(w->data.metrics, matrix, &cells) ||
+      !tsn_names_create(&names, &w->pool, w->data.processes)) {
+    return no_memory(m);
+  }
+  w->process = names.name;
+  w->time = tsn_pool_take(&w->pool, matrix, sizeof *w->time);
+  w->value = tsn_pool_take(&w->pool, cells, sizeof *w->value);
+  if (!w->time || !w->value) return no_memory(m);
+  for (size_t i = 0; i < cells; i++) w->value[i] = NAN;
+  for (size_t i = 0; i < m->count; i++) {
+    size_t first = names.count;
+    tsanom_status status = take_names(m, &m->part[i], &names);
+    if (status < 0) return status;
+    take_rows(m, &m->part[i], first);
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_spmd_read_directory(const char *directory, const tsanom_exec *exec,
+                                      tsn_spmd *spmd) {
+  merge m = {.directory = directory,
+             .exec = exec,
+             .scratch = {.exec = spmd->pool.exec},
+             .whole = spmd};
+  tsanom_status status = read_parts(&m);
+  if (status == TSANOM_OK) status = match_parts(&m);
+  if (status == TSANOM_OK) status = merge_parents(&m);
+  if (status == TSANOM_OK) status = merge_rows(&m);
+  for (size_t i = 0; i < m.count; i++) tsn_pool_free(&m.part[i].spmd.pool);
+  tsn_pool_free(&m.scratch);
+  tsn_spmd_complete(spmd);
+  return status;
+}

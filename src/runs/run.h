@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The run object. */
+#ifndef TSN_RUNS_RUN_H
+#define TSN_RUNS_RUN_H
+
+#include "runs/parts.h"
+
+struct tsanom_runs {
+  tsanom_exec exec; /* the allocator */
+  tsn_pool pool;    /* of the paths */
+  tsanom_runs_options options;
+  tsn_place_of_run place;
+  tsn_parts parts;
+  tsn_spmd from_events; /* made on request; no processes: not yet */
+};
+
+#endif

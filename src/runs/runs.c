@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The public functions of a run: they check arguments, and convert what parts.c read. */
+#include <string.h>
+#include <strings.h>
+#include <tsanom/heartbeat.h>
+
+#include "core/exec.h"
+#include "core/versioned.h"
+#include "runs/run.h"
+
+static const tsanom_runs_options default_options = {.struct_size = sizeof default_options,
+                                                    .symbols = 1};
+
+static const tsn_versioned options_type = {.size = sizeof(tsanom_runs_options),
+                                           .first_size = sizeof(tsanom_runs_options),
+                                           .defaults = &default_options};
+
+static const tsanom_runs_info no_info = {.struct_size = sizeof no_info};
+
+static const tsn_versioned info_type = {.size = sizeof(tsanom_runs_info),
+                                        .first_size = sizeof(tsanom_runs_info),
+                                        .defaults = &no_info};
+
+tsanom_status tsanom_runs_options_init(tsanom_runs_options *options, size_t struct_size) {
+  return tsn_versioned_init(&options_type, options, struct_size);
+}
+
+size_t tsanom_runs_options_size(void) {
+  return sizeof(tsanom_runs_options);
+}
+
+tsanom_status tsanom_runs_info_init(tsanom_runs_info *info, size_t struct_size) {
+  return tsn_versioned_init(&info_type, info, struct_size);
+}
+
+size_t tsanom_runs_info_size(void) {
+  return sizeof(tsanom_runs_info);
+}
+
+static tsanom_status read_options(const tsanom_runs_options *caller,
+                                  const tsanom_exec *exec, tsanom_runs_options *own) {
+  const int32_t all = TSANOM_RUNS_BEATS | TSANOM_RUNS_REGIONS | TSANOM_RUNS_SPMD |
+                      TSANOM_RUNS_REGION_TIMES;
+  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
+  if (status < 0) return tsn_reject(exec, status, "options");
+  if (own->parts & ~all) return tsn_reject(exec, TSANOM_E_OPTION, "options.parts");
+  if (own->symbols != 0 && own->symbols != 1) {
+    return tsn_reject(exec, TSANOM_E_OPTION, "options.symbols");
+  }
+  return TSANOM_OK;
+}
+
+/* Call tsn_parts_update() with a fault of its own: attempts that fail before one that
+ * succeeds leave no trace. */
+static tsanom_status update(tsanom_runs *run, const tsanom_exec *exec) {
+  tsanom_fault found;
+  tsanom_exec own = *exec;
+  (void)tsanom_fault_init(&found, sizeof found);
+  own.alloc = run->exec.alloc;
+  own.dealloc = run->exec.dealloc;
+  own.alloc_user = run->exec.alloc_user;
+  own.fault = &found;
+  tsanom_status status = tsn_parts_update(&run->parts, &run->place, &own);
+  if (status < 0) tsn_fault_forward(exec, &found);
+  return status;
+}
+
+static bool is_json(const char *path, int32_t parts) {
+  size_t length = strlen(path);
+  return (parts & (TSANOM_RUNS_SPMD | TSANOM_RUNS_REGION_TIMES)) ||
+         (length > 5 && strcasecmp(path + length - 5, ".json") == 0);
+}
+
+/* A file has one part. For other parts the path is taken for a directory, so that faults
+ * name the file that is missing there. */
+static tsanom_status find_parts(tsanom_runs *run, const char *path,
+                                const tsanom_exec *exec) {
+  tsn_place_of_run *place = &run->place;
+  place->wanted = run->options.parts;
+  place->is_json = is_json(path, place->wanted);
+  int32_t of_file =
+      place->is_json ? TSANOM_RUNS_SPMD | TSANOM_RUNS_REGION_TIMES : TSANOM_RUNS_BEATS;
+  place->is_directory =
+      (place->wanted & ~of_file) || (strcmp(path, "-") != 0 && tsn_is_directory(path));
+  place->path = tsn_pool_copy(&run->pool, path);
+  place->regions = tsn_pool_print(&run->pool, "%s/regions", path);
+  place->spmd = tsn_pool_print(&run->pool, "%s/spmd", path);
+  if (place->path && place->regions && place->spmd) {
+    run->parts = tsn_parts_empty(place);
+    return TSANOM_OK;
+  }
+  return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
+}
+
+tsanom_status tsanom_runs_open(const char *path, const tsanom_runs_options *options,
+                               const tsanom_exec *exec, tsanom_runs **run) {
+  tsanom_exec own;
+  tsanom_runs_options how;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
+  if (status == TSANOM_OK) status = read_options(options, &own, &how);
+  if (status < 0) return status;
+  if (!path) return tsn_reject(&own, TSANOM_E_NULL, "path");
+  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
+  tsanom_runs *made = own.alloc(own.alloc_user, sizeof *made);
+  if (!made) return tsn_reject(&own, TSANOM_E_MEMORY, "exec.alloc");
+  *made = (tsanom_runs){.exec = tsn_exec_for_object(&own), .options = how};
+  made->pool.exec = made->place.memory = &made->exec;
+  made->parts = tsn_parts_empty(&made->place);
+  made->from_events = tsn_spmd_empty(&made->exec);
+  status = find_parts(made, path, &own);
+  if (status == TSANOM_OK) status = update(made, &own);
+  if (status == TSANOM_OK) {
+    *run = made;
+  } else {
+    tsanom_runs_close(made);
+  }
+  return status;
+}
+
+void tsanom_runs_close(tsanom_runs *run) {
+  if (!run) return;
+  tsanom_exec exec = run->exec;
+  tsn_pool_free(&run->from_events.pool);
+  tsn_parts_free(&run->parts);
+  tsn_pool_free(&run->pool);
+  exec.dealloc(exec.alloc_user, run);
+}
+
+static void forget_spmd(tsanom_runs *run) {
+  tsn_pool_free(&run->from_events.pool);
+  run->from_events = tsn_spmd_empty(&run->exec);
+}
+
+tsanom_status tsanom_runs_refresh(tsanom_runs *run, const tsanom_exec *exec,
+                                  uint64_t *added) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
+  if (status < 0) return status;
+  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
+  if (strcmp(run->place.path, "-") == 0) {
+    return tsn_reject_text(&own, TSANOM_E_STATE, "run", TSANOM_NONE,
+                           "standard input cannot be read again");
+  }
+  uint64_t before = tsn_parts_records(&run->parts);
+  status = update(run, &own);
+  if (status != TSANOM_OK) return status;
+  forget_spmd(run);
+  uint64_t after = tsn_parts_records(&run->parts);
+  if (added) *added = after > before ? after - before : 0;
+  return TSANOM_OK;
+}
+
+static double tick_of(const tsn_run_header *header) {
+  return (double)(header->latest.nanoseconds - header->first.nanoseconds) * 1e-9 /
+         (double)(header->latest.ticks - header->first.ticks);
+}
+
+/* Records and drops of a channel, and the time of its latest record. */
+static void add_channel(const tsn_channel *channel, uint64_t *records, uint64_t *dropped,
+                        double *last) {
+  for (size_t i = 0; i < channel->stream_count; i++) {
+    const tsn_stream *stream = tsn_channel_stream(channel, i);
+    *records += stream->count;
+    *dropped += stream->dropped;
+    if (!stream->count) continue;
+    double time = ((const double *)stream->time.data)[stream->count - 1];
+    if (time > *last) *last = time;
+  }
+}
+
+static void add_header(const tsn_run_header *header, tsanom_runs_info *info) {
+  info->start = (int64_t)header->start;
+  info->pid = (int64_t)header->pid;
+  info->tick = tick_of(header);
+  info->clock = (int32_t)header->clock;
+  info->announced = header->announced;
+  memcpy(info->program, header->program, sizeof info->program);
+}
+
+static void add_csv(const tsanom_hsa_run *run, tsanom_runs_info *info) {
+  info->beat_streams = run->thread_count;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    const tsanom_hsa_series *series = &run->threads[t];
+    info->beats += series->beats;
+    if (!series->beats) continue;
+    double time = series->time[series->beats - 1] - run->start;
+    if (time > info->last) info->last = time;
+  }
+}
+
+tsanom_status tsanom_runs_describe(const tsanom_runs *run, tsanom_runs_info *info) {
+  if (!run) return TSANOM_E_NULL;
+  tsanom_status status = tsn_versioned_check(&info_type, info);
+  if (status < 0) return status;
+  const tsn_channel *beats = &run->parts.beats.channel;
+  const tsn_channel *regions = &run->parts.regions.channel;
+  tsanom_runs_info own = no_info;
+  own.parts = run->parts.present;
+  own.beat_streams = beats->stream_count;
+  own.event_streams = regions->stream_count;
+  own.places = run->parts.regions.places.count;
+  if (regions->has_data) add_header(&regions->header, &own);
+  if (beats->has_data) add_header(&beats->header, &own);
+  if ((beats->has_data && beats->header.state != TSN_FINISHED) ||
+      (regions->has_data && regions->header.state != TSN_FINISHED)) {
+    own.state = TSANOM_RUNS_UNFINISHED;
+  }
+  add_channel(beats, &own.beats, &own.beats_dropped, &own.last);
+  add_channel(regions, &own.events, &own.events_dropped, &own.last);
+  if (!run->place.is_directory) add_csv(&run->parts.csv.run, &own);
+  tsn_versioned_write(&info_type, info, &own);
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_runs_stream_at(const tsanom_runs *run, int32_t part, size_t index,
+                                    tsanom_runs_stream *stream) {
+  if (!run || !stream) return TSANOM_E_NULL;
+  if (part != TSANOM_RUNS_BEATS && part != TSANOM_RUNS_REGIONS) return TSANOM_E_OPTION;
+  const tsanom_hsa_run *csv = &run->parts.csv.run;
+  if (part == TSANOM_RUNS_BEATS && csv->thread_count) {
+    if (index >= csv->thread_count) return TSANOM_E_INDEX;
+    *stream = (tsanom_runs_stream){.time = csv->threads[index].time,
+                                   .count = csv->threads[index].beats,
+                                   .thread = (int32_t)index};
+    return TSANOM_OK;
+  }
+  const tsn_channel *channel =
+      part == TSANOM_RUNS_BEATS ? &run->parts.beats.channel : &run->parts.regions.channel;
+  if (index >= channel->stream_count) return TSANOM_E_INDEX;
+  const tsn_stream *own = tsn_channel_stream(channel, index);
+  *stream = (tsanom_runs_stream){.time = own->time.data,
+                                 .tag = own->tag.data,
+                                 .count = own->count,
+                                 .dropped = own->dropped,
+                                 .thread = own->thread};
+  return TSANOM_OK;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A FIFO or a device can stand where a file is expected, put there by accident or by an
+ * attacker: open(2) without O_NONBLOCK would wait for it forever. So files are opened
+ * with O_NONBLOCK, and inside a run directory only regular files are accepted. */
+#include "runs/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+tsn_source tsn_source_named(const tsanom_exec *exec, const char *directory,
+                            const char *format, ...) {
+  tsn_source source = {.exec = exec, .file = -1};
+  int length = snprintf(source.path, sizeof source.path, "%s/", directory);
+  if (length < 0 || (size_t)length >= sizeof source.path) length = 0;
+  va_list values;
+  va_start(values, format);
+  int name = vsnprintf(source.path + length, sizeof source.path - (size_t)length, format,
+                       values);
+  va_end(values);
+  if (length == 0 || name < 0 || (size_t)(length + name) >= sizeof source.path) {
+    source.path[0] = '\0'; /* no file has this name */
+  }
+  return source;
+}
+
+tsanom_status tsn_source_fault(const tsn_source *source, tsanom_status status,
+                               uint64_t offset, const char *format, ...) {
+  char text[sizeof((tsanom_fault *)NULL)->text];
+  va_list values;
+  va_start(values, format);
+  (void)vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  tsn_file_place place = {.file = source->path, .offset = offset};
+  return tsn_reject_file(source->exec, status, &place, "%s", text);
+}
+
+tsanom_status tsn_source_open(tsn_source *source) {
+  struct stat facts;
+  source->file = open(source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (source->file < 0) {
+    return tsn_source_fault(source, TSANOM_E_IO, 0, "cannot open the file: %s",
+                            strerrordesc_np(errno));
+  }
+  if (fstat(source->file, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+    tsn_source_close(source);
+    return tsn_source_fault(source, TSANOM_E_IO, 0, "not a regular file");
+  }
+  enum { BLOCK = 512 }; /* the unit of st_blocks */
+  source->size = (uint64_t)facts.st_size;
+  source->stored = (uint64_t)facts.st_blocks * BLOCK;
+  return TSANOM_OK;
+}
+
+void tsn_source_close(tsn_source *source) {
+  (void)close(source->file);
+  source->file = -1;
+}
+
+tsanom_status tsn_source_read(const tsn_source *source, uint64_t offset, void *bytes,
+                              size_t count) {
+  unsigned char *next = bytes;
+  while (count) {
+    ssize_t got = pread(source->file, next, count, (off_t)offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      return tsn_source_fault(source, TSANOM_E_IO, offset, "cannot read the file: %s",
+                              strerrordesc_np(errno));
+    }
+    if (got == 0) {
+      return tsn_source_fault(source, TSANOM_E_FORMAT, offset,
+                              "the file ends here, but %zu more bytes must follow",
+                              count);
+    }
+    next += got;
+    offset += (uint64_t)got;
+    count -= (size_t)got;
+  }
+  return TSANOM_OK;
+}
+
+uint64_t tsn_source_next_data(const tsn_source *source, uint64_t offset) {
+  off_t data = lseek(source->file, (off_t)offset, SEEK_DATA);
+  if (data < 0) return errno == ENXIO ? source->size : offset;
+  return (uint64_t)data;
+}
+
+const char *tsn_path_title(const char *path) {
+  return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+bool tsn_is_directory(const char *path) {
+  struct stat facts;
+  return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+tsanom_status tsn_stream_open(const char *path, const tsanom_exec *exec, FILE **stream) {
+  tsn_file_place place = {.file = path};
+  if (strcmp(path, "-") == 0) {
+    *stream = stdin;
+    return TSANOM_OK;
+  }
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  int flags = file < 0 ? -1 : fcntl(file, F_GETFL);
+  if (flags < 0 || fcntl(file, F_SETFL, flags & ~O_NONBLOCK) != 0 ||
+      !(*stream = fdopen(file, "r"))) {
+    tsanom_status status = tsn_reject_file(exec, TSANOM_E_IO, &place, "cannot open: %s",
+                                           strerrordesc_np(errno));
+    if (file >= 0) (void)close(file);
+    return status;
+  }
+  return TSANOM_OK;
+}
+
+void tsn_stream_close(FILE *stream) {
+  if (stream != stdin) (void)fclose(stream);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opening and reading files without waiting for what never comes. */
+#ifndef TSN_RUNS_SOURCE_H
+#define TSN_RUNS_SOURCE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "core/fault.h"
+
+/* A file of a run, being read; faults name it. */
+typedef struct {
+  const tsanom_exec *exec; /* whose fault is written */
+  char path[PATH_MAX];
+  int file;
+  uint64_t size;   /* bytes */
+  uint64_t stored; /* bytes with disk space behind them, at most this many are data */
+} tsn_source;
+
+/* Name the file DIRECTORY/FORMAT...; a path that is too long fails when it is opened. */
+__attribute__((format(printf, 3, 4))) tsn_source tsn_source_named(const tsanom_exec *exec,
+                                                                  const char *directory,
+                                                                  const char *format,
+                                                                  ...);
+
+/* Open a file, which must be a regular file. */
+tsanom_status tsn_source_open(tsn_source *source);
+void tsn_source_close(tsn_source *source);
+
+/* Write a fault about the file; returns the status. */
+__attribute__((format(printf, 4, 5))) tsanom_status tsn_source_fault(
+    const tsn_source *source, tsanom_status status, uint64_t offset, const char *format,
+    ...);
+
+/* Read exactly `count` bytes; a file that ends before them is cut short. */
+tsanom_status tsn_source_read(const tsn_source *source, uint64_t offset, void *bytes,
+                              size_t count);
+
+/* Offset of the first byte from `offset` on that is not in a hole; `size` if none is. */
+uint64_t tsn_source_next_data(const tsn_source *source, uint64_t offset);
+
+/* A file that the caller named, as a stream; "-" is standard input. Pipes are read, a
+ * FIFO that nobody writes to is empty. */
+tsanom_status tsn_stream_open(const char *path, const tsanom_exec *exec, FILE **stream);
+void tsn_stream_close(FILE *stream);
+
+/* What messages call a path. */
+const char *tsn_path_title(const char *path);
+
+bool tsn_is_directory(const char *path);
+
+#endif

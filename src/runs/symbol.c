@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of places by addr2line, which is run once for all places of a module: it prints
+ * two lines for each address, the function and FILE:LINE, with question marks for what it
+ * does not know. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runs/places.h"
+#include "runs/source.h"
+
+/* Start a program without a shell; what it prints is a stream. */
+static FILE *start(char *const arguments[], pid_t *child) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC)) return NULL;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  int error = posix_spawnp(child, arguments[0], &actions, NULL, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  (void)close(ends[1]);
+  FILE *printed = error ? NULL : fdopen(ends[0], "r");
+  if (!printed) (void)close(ends[0]);
+  return printed;
+}
+
+/* JSON libraries accept nothing but UTF-8, and so do their users. */
+static bool is_utf8(const char *text) {
+  json_t *value = json_string(text);
+  json_decref(value);
+  return value != NULL;
+}
+
+/* "function (file.c:12)"; NULL: unknown. */
+static const char *compose(tsn_pool *pool, char *function, char *line) {
+  function[strcspn(function, "\n")] = '\0';
+  line[strcspn(line, "\n ")] = '\0';
+  if (function[0] == '?' || function[0] == '\0') return NULL;
+  const char *file = strrchr(line, '/');
+  file = file ? file + 1 : line;
+  if (!is_utf8(function) || !is_utf8(file)) return NULL;
+  return strchr(file, '?') ? tsn_pool_copy(pool, function)
+                           : tsn_pool_print(pool, "%s (%s)", function, file);
+}
+
+/* The address of a call's last byte, or of a function's first. */
+static uint64_t address_of(const tsn_place *place) {
+  return place->about.address - (place->about.is_call ? 1 : 0);
+}
+
+static bool is_unnamed(const tsn_place *place, const char *module) {
+  return !place->name && strcmp(place->about.module, module) == 0;
+}
+
+static void read_names(tsn_places *places, const char *module, FILE *printed) {
+  char *function = NULL, *line = NULL;
+  size_t function_size = 0, line_size = 0;
+  for (size_t i = 0; i < places->count; i++) {
+    tsn_place *place = tsn_places_at(places, i);
+    if (!is_unnamed(place, module)) continue;
+    if (getline(&function, &function_size, printed) <= 0) break;
+    if (getline(&line, &line_size, printed) <= 0) break;
+    place->name = compose(&places->pool, function, line);
+  }
+  free(function);
+  free(line);
+}
+
+/* Name all places of a module, as far as addr2line knows them. */
+static void look_up(tsn_places *places, const char *module) {
+  enum { OPTIONS = 5, ADDRESS = 20 };
+  char tool[] = "addr2line", functions[] = "-f", demangle[] = "-C", of[] = "-e";
+  char **argument = calloc(OPTIONS + places->count + 1, sizeof *argument);
+  char *address = calloc(places->count, ADDRESS), *file = strdup(module);
+  if (argument && address && file) {
+    char *const first[OPTIONS] = {tool, functions, demangle, of, file};
+    memcpy(argument, first, sizeof first);
+    size_t used = OPTIONS;
+    for (size_t i = 0; i < places->count; i++) {
+      const tsn_place *place = tsn_places_at(places, i);
+      if (!is_unnamed(place, module)) continue;
+      char *text = address + i * ADDRESS;
+      (void)snprintf(text, ADDRESS, "0x%" PRIx64, address_of(place));
+      argument[used++] = text;
+    }
+    pid_t child = 0;
+    FILE *printed = start(argument, &child);
+    if (printed) {
+      read_names(places, module, printed);
+      (void)fclose(printed);
+    }
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+  }
+  free(file);
+  free(address);
+  free(argument);
+}
+
+/* "module+0xADDRESS" */
+static const char *plain_name(tsn_pool *pool, const tsn_place *place) {
+  const char *base = strrchr(place->about.module, '/');
+  base = base ? base + 1 : place->about.module;
+  if (!is_utf8(base)) base = "?";
+  return tsn_pool_print(pool, "%s+0x%" PRIx64, base, address_of(place));
+}
+
+const char *tsn_places_name(tsn_places *places, size_t index, bool symbols) {
+  const tsn_place *wanted = tsn_places_at(places, index);
+  const char *module = wanted->about.module;
+  if (wanted->name) return wanted->name;
+  if (symbols) look_up(places, module);
+  for (size_t i = 0; i < places->count; i++) {
+    tsn_place *place = tsn_places_at(places, i);
+    if (is_unnamed(place, module)) place->name = plain_name(&places->pool, place);
+  }
+  return wanted->name;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <tsanom/runs.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/exec.h"
+#include "core/fault.h"
+
+/* Each returns 0, or -1 with errno set. */
+
+static int write_all(int descriptor, const char *text, size_t bytes) {
+  while (bytes) {
+    ssize_t written = write(descriptor, text, bytes);
+    if (written < 0 && errno != EINTR) return -1;
+    if (written < 0) continue;
+    text += written;
+    bytes -= (size_t)written;
+  }
+  return 0;
+}
+
+static int write_direct(const char *path, const char *text, size_t bytes) {
+  int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) return -1;
+  int failed = write_all(descriptor, text, bytes);
+  return close(descriptor) || failed ? -1 : 0;
+}
+
+/* The permissions of the finished file. umask() must be set to be read. */
+static mode_t final_mode(const char *final) {
+  struct stat about;
+  if (stat(final, &about) == 0) return about.st_mode & 0777;
+  mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+static int write_beside(const char *final, const char *text, size_t bytes) {
+  static const char suffix[] = ".tsanom-XXXXXX";
+  const char *slash = strrchr(final, '/');
+  size_t directory = slash ? (size_t)(slash - final) + 1 : 0;
+  char *name = malloc(directory + sizeof suffix);
+  if (!name) return -1;
+  memcpy(name, final, directory);
+  memcpy(name + directory, suffix, sizeof suffix);
+  int descriptor = mkostemp(name, O_CLOEXEC);
+  if (descriptor < 0) {
+    free(name);
+    return -1;
+  }
+  int failed =
+      fchmod(descriptor, final_mode(final)) || write_all(descriptor, text, bytes);
+  failed |= close(descriptor);
+  if (!failed) failed = rename(name, final);
+  if (failed) {
+    int error = errno;
+    unlink(name);
+    errno = error;
+  }
+  free(name);
+  return failed;
+}
+
+static tsanom_status cannot_write(const tsanom_exec *exec, const char *path) {
+  tsn_file_place place = {.file = path};
+  return tsn_reject_file(exec, TSANOM_E_IO, &place, "cannot write: %s",
+                         strerrordesc_np(errno));
+}
+
+tsanom_status tsanom_runs_write_file(const char *path, const void *bytes, size_t count,
+                                     const tsanom_exec *exec) {
+  tsanom_exec own;
+  struct stat about;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
+  if (status < 0) return status;
+  if (!path) return tsn_reject(&own, TSANOM_E_NULL, "path");
+  if (!bytes && count) return tsn_reject(&own, TSANOM_E_NULL, "bytes");
+  int exists = stat(path, &about) == 0;
+  if (exists && S_ISDIR(about.st_mode)) {
+    tsn_file_place place = {.file = path};
+    return tsn_reject_file(&own, TSANOM_E_IO, &place,
+                           "is a directory: give the path of a file");
+  }
+  if (exists && access(path, W_OK)) return cannot_write(&own, path);
+  char *final = exists ? realpath(path, NULL) : strdup(path);
+  if (!final) return cannot_write(&own, path);
+  /* No signal may end the program between the temporary file and its name. */
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  int failed = exists && !S_ISREG(about.st_mode) ? write_direct(final, bytes, count)
+                                                 : write_beside(final, bytes, count);
+  if (failed) status = cannot_write(&own, path);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  free(final);
+  return status;
+}

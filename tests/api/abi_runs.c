@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Constants and layouts of <tsanom/runs.h> on LP64: what callers were compiled with.
+ * Compile-only. */
+#include <stddef.h>
+#include <tsanom/runs.h>
+
+_Static_assert(TSANOM_RUNS_BEATS == 1, "ABI");
+_Static_assert(TSANOM_RUNS_REGIONS == 2, "ABI");
+_Static_assert(TSANOM_RUNS_SPMD == 4, "ABI");
+_Static_assert(TSANOM_RUNS_REGION_TIMES == 8, "ABI");
+_Static_assert(TSANOM_RUNS_FINISHED == 0, "ABI");
+_Static_assert(TSANOM_RUNS_UNFINISHED == 1, "ABI");
+_Static_assert(TSANOM_RUNS_LEVEL_REGIONS == 0, "ABI");
+_Static_assert(TSANOM_RUNS_LEVEL_WORKSHARING == 1, "ABI");
+
+#if defined(__LP64__)
+_Static_assert(sizeof(tsanom_runs_options) == 16, "ABI");
+_Static_assert(offsetof(tsanom_runs_options, struct_size) == 0, "ABI");
+_Static_assert(offsetof(tsanom_runs_options, parts) == 8, "ABI");
+_Static_assert(offsetof(tsanom_runs_options, symbols) == 12, "ABI");
+
+_Static_assert(sizeof(tsanom_runs_info) == 176, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, struct_size) == 0, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, parts) == 8, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, state) == 12, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, start) == 16, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, pid) == 24, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, tick) == 32, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, last) == 40, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, clock) == 48, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, announced) == 52, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, beats) == 56, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, events) == 64, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, beats_dropped) == 72, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, events_dropped) == 80, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, beat_streams) == 88, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, event_streams) == 96, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, places) == 104, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, program) == 112, "ABI");
+
+_Static_assert(sizeof(tsanom_runs_stream) == 72, "ABI");
+_Static_assert(offsetof(tsanom_runs_stream, time) == 0, "ABI");
+_Static_assert(offsetof(tsanom_runs_stream, tag) == 8, "ABI");
+_Static_assert(offsetof(tsanom_runs_stream, count) == 16, "ABI");
+_Static_assert(offsetof(tsanom_runs_stream, dropped) == 24, "ABI");
+_Static_assert(offsetof(tsanom_runs_stream, thread) == 32, "ABI");
+_Static_assert(offsetof(tsanom_runs_stream, reserved0) == 36, "ABI");
+_Static_assert(offsetof(tsanom_runs_stream, reserved) == 40, "ABI");
+
+_Static_assert(sizeof(tsanom_runs_event) == 24, "ABI");
+_Static_assert(offsetof(tsanom_runs_event, cpu_s) == 0, "ABI");
+_Static_assert(offsetof(tsanom_runs_event, kind) == 8, "ABI");
+_Static_assert(offsetof(tsanom_runs_event, place) == 12, "ABI");
+_Static_assert(offsetof(tsanom_runs_event, threads) == 16, "ABI");
+_Static_assert(offsetof(tsanom_runs_event, reserved0) == 20, "ABI");
+
+_Static_assert(sizeof(tsanom_runs_place) == 40, "ABI");
+_Static_assert(offsetof(tsanom_runs_place, module) == 0, "ABI");
+_Static_assert(offsetof(tsanom_runs_place, address) == 8, "ABI");
+_Static_assert(offsetof(tsanom_runs_place, kind) == 16, "ABI");
+_Static_assert(offsetof(tsanom_runs_place, is_call) == 20, "ABI");
+_Static_assert(offsetof(tsanom_runs_place, reserved) == 24, "ABI");
+
+_Static_assert(sizeof(tsanom_runs_spmd_data) == 64, "ABI");
+_Static_assert(offsetof(tsanom_runs_spmd_data, data) == 0, "ABI");
+_Static_assert(offsetof(tsanom_runs_spmd_data, region) == 8, "ABI");
+_Static_assert(offsetof(tsanom_runs_spmd_data, process) == 16, "ABI");
+_Static_assert(offsetof(tsanom_runs_spmd_data, metric) == 24, "ABI");
+_Static_assert(offsetof(tsanom_runs_spmd_data, reserved) == 32, "ABI");
+
+_Static_assert(sizeof(tsanom_runs_model_data) == 48, "ABI");
+_Static_assert(offsetof(tsanom_runs_model_data, model) == 0, "ABI");
+_Static_assert(offsetof(tsanom_runs_model_data, run) == 8, "ABI");
+_Static_assert(offsetof(tsanom_runs_model_data, reserved) == 16, "ABI");
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A run directory that a test writes by the format, and lets grow. */
+#ifndef TSANOM_TEST_GROWN_RUN_H
+#define TSANOM_TEST_GROWN_RUN_H
+
+#include <stdbool.h>
+
+#include "heartbeat/run_folder.h"
+#include "record/format.h"
+
+enum { GROWN_STREAMS = 8 };
+
+typedef struct {
+  char directory[FOLDER_ROOM + 16];
+  tsn_run_header header;
+  tsn_stream_header stream[GROWN_STREAMS];
+  uint64_t records[GROWN_STREAMS]; /* written */
+  uint64_t now;                    /* ticks */
+} grown_run;
+
+/* A run without streams; the clock ticks every nanosecond. */
+void grown_create(grown_run *run, const char *directory);
+
+/* Add a stream of a thread number, with space for some records. */
+void grown_add_stream(grown_run *run, int32_t thread);
+
+/* Append a record, `ticks` after the one before of any stream; the file grows if full. */
+void grown_append(grown_run *run, uint32_t stream, uint64_t ticks, uint32_t tag);
+
+/* Write the run's own file again, with the clock's period of `nanoseconds` per tick. */
+void grown_calibrate(grown_run *run, double nanoseconds);
+
+/* Complete all streams, and finish the run. */
+void grown_finish(grown_run *run);
+
+#endif

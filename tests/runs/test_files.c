@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs that are files: heartbeats as CSV, region times as JSON, and many of these. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <tsanom/runs.h>
+
+#include "heartbeat/run_folder.h"
+#include "support/allocator.h"
+#include "support/check.h"
+
+enum { PATH = FOLDER_ROOM + 64 };
+
+static char folder[FOLDER_ROOM];
+
+static void make_folder(void) {
+  folder_make(folder);
+}
+
+static void remove_folder(void) {
+  folder_remove(folder);
+}
+
+TestSuite(runs_files, .init = make_folder, .fini = remove_folder);
+
+static const char *write_text(const char *name, const char *text) {
+  static char path[PATH];
+  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+  file_write(path, text, strlen(text));
+  return path;
+}
+
+static tsanom_status open_text(const char *name, const char *text, tsanom_fault *fault,
+                               tsanom_runs **run) {
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_fault_init(fault, sizeof *fault);
+  exec.fault = fault;
+  *run = NULL;
+  return tsanom_runs_open(write_text(name, text), NULL, &exec, run);
+}
+
+Test(runs_files, beats_of_a_csv_file) {
+  tsanom_fault fault;
+  tsanom_runs *run;
+  const tsanom_hsa_run *beats;
+  static const char text[] =
+      "\xef\xbb\xbftime, \"note\" ,thread\r\n1,\"a,b\",0\r\n\n# comment\n5,b,2\n2,,0\n";
+  CHECK_STATUS(open_text("r.csv", text, &fault, &run), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
+  cr_assert(beats->thread_count == 3 && beats->start == 1);
+  cr_assert(beats->threads[0].beats == 2 && beats->threads[1].beats == 0);
+  cr_assert(beats->threads[0].time[1] == 2 && beats->threads[2].time[0] == 5);
+  tsanom_runs_info info = describe(run);
+  cr_assert(info.parts == TSANOM_RUNS_BEATS && info.beats == 3 && info.last == 4);
+  cr_assert(info.beat_streams == 3 && describe_stream(run, 2).count == 1);
+  uint64_t added = 0;
+  (void)write_text("r.csv", "thread\ttime\n0\t1\n0\t2\n0\t3\n7\t4\n");
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, &added), TSANOM_OK);
+  cr_assert(added == 1 && describe(run).beat_streams == 8);
+  tsanom_runs_close(run);
+}
+
+typedef struct {
+  const char *text;
+  uint64_t line, column;
+  const char *sentence;
+} bad_file;
+
+static const bad_file bad_csv[] = {
+    {"", 0, 0, "header"},
+    {"thread,time\n", 0, 0, "no numbers"},
+    {"thread\n0\n", 1, 0, "\"time\" is missing"},
+    {"thread,time,time\n0\n", 1, 3, "two columns"},
+    {"thread,time\n0,1\n-1,2\n", 3, 1, "\"-1\" is not a thread number"},
+    {"thread,time\n0,1\n0.5,2\n", 3, 1, "whole number"},
+    {"thread,time\n0,1\n1e9,2\n", 3, 1, "65535"},
+    {"thread,time\n0,nan\n", 2, 2, "not a finite"},
+    {"thread,time\n0,1e999\n", 2, 2, "too large"},
+    {"thread,time\n0,0x1\n", 2, 2, "not a finite"},
+    {"thread,time\n0\n", 2, 0, "fewer fields"},
+    {"thread,time\n0,3\n1,2\n0,2\n", 4, 2, "must not decrease"},
+};
+
+Test(runs_files, bad_lines_of_a_csv_file_are_named) {
+  for (size_t i = 0; i < sizeof bad_csv / sizeof *bad_csv; i++) {
+    const bad_file *bad = &bad_csv[i];
+    tsanom_fault fault;
+    tsanom_runs *run;
+    CHECK_STATUS(open_text("r.csv", bad->text, &fault, &run), TSANOM_E_FORMAT);
+    cr_assert(!run && strstr(fault.file, "r.csv"));
+    cr_assert(fault.line == bad->line && fault.column == bad->column, "%zu: %s", i,
+              fault.text);
+    cr_assert(strstr(fault.text, bad->sentence), "%s", fault.text);
+  }
+}
+
+Test(runs_files, region_times_of_a_json_file) {
+  static const char text[] =
+      "{\"regions\": [{\"name\": \"a\"}, {\"name\": \"b\", \"parent\": \"a\"}],"
+      " \"time\": [[2, 1], [4, 3]], \"processes\": [\"p\", \"q\"], \"elapsed\": 5,"
+      " \"metrics\": [{\"name\": \"m\", \"value\": [[1, null], [2, 3]]}]}";
+  tsanom_fault fault;
+  tsanom_runs *run;
+  tsanom_runs_spmd_data spmd;
+  CHECK_STATUS(open_text("r.json", text, &fault, &run), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
+  cr_assert(spmd.data->regions == 2 && spmd.data->processes == 2);
+  cr_assert(spmd.data->metrics == 1 && spmd.data->elapsed == 5);
+  cr_assert(spmd.data->parent[0] == -1 && spmd.data->parent[1] == 0);
+  cr_assert(spmd.data->time[3] == 3 && isnan(spmd.data->metric[1]));
+  cr_assert(strcmp(spmd.region[1], "b") == 0 && strcmp(spmd.process[1], "q") == 0);
+  cr_assert(strcmp(spmd.metric[0], "m") == 0);
+  tsanom_runs_close(run);
+}
+
+static const char *part_of(char *text, size_t size, size_t i, size_t names) {
+  size_t used = (size_t)snprintf(text, size, "{\"regions\": [");
+  for (size_t k = 0; k < names; k++) {
+    used += (size_t)snprintf(text + used, size - used, "%s{\"name\": \"region %zu\"}",
+                             k ? "," : "", k);
+  }
+  used += (size_t)snprintf(text + used, size - used, "], \"time\": [[");
+  for (size_t k = 0; k < names; k++) {
+    used += (size_t)snprintf(text + used, size - used, "%s%zu", k ? "," : "", i);
+  }
+  (void)snprintf(text + used, size - used, "]], \"processes\": [\"p%zu\"]}", i);
+  return text;
+}
+
+Test(runs_files, region_files_of_processes_are_merged) {
+  enum { PROCESSES = 300, REGIONS = 40, SIZE = 1 << 14 };
+  char path[PATH], *text = malloc(SIZE);
+  (void)snprintf(path, sizeof path, "%s/spmd", folder);
+  cr_assert(mkdir(path, 0777) == 0);
+  for (size_t i = 0; i < PROCESSES; i++) {
+    char name[64];
+    (void)snprintf(name, sizeof name, "spmd/rank-%zu.json", i);
+    (void)write_text(name, part_of(text, SIZE, i, 1 + i % REGIONS));
+  }
+  free(text);
+  tsanom_runs *run = open_run(folder);
+  tsanom_runs_spmd_data spmd;
+  CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
+  cr_assert(spmd.data->processes == PROCESSES && spmd.data->regions == REGIONS);
+  for (size_t i = 0; i < PROCESSES; i++) {
+    char name[16];
+    (void)snprintf(name, sizeof name, "p%zu", i);
+    cr_assert(strcmp(spmd.process[i], name) == 0, "rank-2 comes before rank-10");
+    for (size_t k = 0; k < REGIONS; k++) {
+      double expected = k <= i % REGIONS ? (double)i : 0;
+      cr_assert(spmd.data->time[i * REGIONS + k] == expected);
+    }
+  }
+  tsanom_runs_close(run);
+}
+
+/* 60,000 names were compared pairwise, which took 25 s. */
+Test(runs_files, many_names_take_little_time) {
+  enum { NAMES = 60000, SIZE = 4 << 20 };
+  char *text = malloc(SIZE);
+  size_t used =
+      (size_t)snprintf(text, SIZE, "{\"regions\": [{\"name\": \"a\"}], \"time\": [[1]");
+  for (size_t i = 1; i < NAMES; i++) {
+    used += (size_t)snprintf(text + used, SIZE - used, ",[1]");
+  }
+  used += (size_t)snprintf(text + used, SIZE - used, "], \"processes\": [\"p\"");
+  for (size_t i = 1; i < NAMES; i++) {
+    used += (size_t)snprintf(text + used, SIZE - used, ",\"process %zu\"", i);
+  }
+  (void)snprintf(text + used, SIZE - used, "]}");
+  tsanom_fault fault;
+  tsanom_runs *run;
+  clock_t start = clock();
+  CHECK_STATUS(open_text("r.json", text, &fault, &run), TSANOM_OK);
+  double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+  cr_assert(seconds < 5, "%g s", seconds);
+  tsanom_runs_close(run);
+  free(text);
+}
+
+/* Metrics with empty rows promise more numbers than the file has. */
+Test(runs_files, memory_is_bounded_by_the_file) {
+  static const char text[] =
+      "{\"regions\": [{\"name\": \"a\"}], \"time\": [[1], [2]],"
+      " \"metrics\": [{\"name\": \"m\", \"value\": [[1], [2]]},"
+      "               {\"name\": \"n\", \"value\": [[], []]}]}";
+  tsanom_fault fault;
+  tsanom_runs *run;
+  CHECK_STATUS(open_text("r.json", text, &fault, &run), TSANOM_E_FORMAT);
+  cr_assert(strstr(fault.text, "metrics[1].value[0]: 1 numbers"), "%s", fault.text);
+}
+
+Test(runs_files, failing_allocations_leak_nothing) {
+  static const char *const texts[] = {
+      "thread,time\n0,1\n1,2\n0,3\n",
+      "{\"regions\": [{\"name\": \"a\"}], \"time\": [[1]], \"processes\": [\"p\"],"
+      " \"metrics\": [{\"name\": \"m\", \"value\": [[1]]}]}"};
+  static const char *const names[] = {"r.csv", "r.json"};
+  for (int i = 0; i < 2; i++) {
+    test_allocator allocator = {0};
+    tsanom_exec exec = test_exec(&allocator);
+    tsanom_status status = TSANOM_E_MEMORY;
+    const char *path = write_text(names[i], texts[i]);
+    for (size_t n = 1; status != TSANOM_OK; n++) {
+      tsanom_runs *run = NULL;
+      allocator.calls = 0;
+      allocator.fail_at = n;
+      status = tsanom_runs_open(path, NULL, &exec, &run);
+      cr_assert(status == TSANOM_OK || (status == TSANOM_E_MEMORY && !run));
+      tsanom_runs_close(run);
+      cr_assert(allocator.live == 0 && n < 100);
+    }
+  }
+}
+
+Test(runs_files, parts_that_are_not_there_are_reported) {
+  tsanom_fault fault;
+  tsanom_runs *run = NULL;
+  tsanom_exec exec;
+  tsanom_runs_options options;
+  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_fault_init(&fault, sizeof fault);
+  exec.fault = &fault;
+  tsanom_runs_options_init(&options, sizeof options);
+  const char *path = write_text("r.csv", "thread,time\n0,1\n");
+  options.parts = TSANOM_RUNS_REGIONS;
+  CHECK_STATUS(tsanom_runs_open(path, &options, &exec, &run), TSANOM_E_IO);
+  cr_assert(strstr(fault.file, "r.csv/regions/places.tsv"));
+  options.parts = TSANOM_RUNS_SPMD;
+  CHECK_STATUS(tsanom_runs_open(path, &options, &exec, &run), TSANOM_E_FORMAT);
+  cr_assert(strstr(fault.text, "not JSON"));
+  options.parts = 0;
+  CHECK_STATUS(tsanom_runs_open(folder, &options, &exec, &run), TSANOM_E_IO);
+  cr_assert(strstr(fault.text, "not a run"));
+  CHECK_STATUS(tsanom_runs_open(path, &options, &exec, &run), TSANOM_OK);
+  tsanom_runs_spmd_data spmd;
+  CHECK_STATUS(tsanom_runs_spmd(run, &exec, &spmd), TSANOM_E_STATE);
+  tsanom_runs_place place;
+  const char *name = NULL;
+  CHECK_STATUS(tsanom_runs_place_at(run, 0, &place), TSANOM_E_INDEX);
+  CHECK_STATUS(tsanom_runs_place_name(run, 0, &exec, &name), TSANOM_E_INDEX);
+  cr_assert(strcmp(fault.argument, "index") == 0);
+  tsanom_runs_close(run);
+}

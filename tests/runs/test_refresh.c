@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A run that is refreshed must equal the same run opened anew, at every step. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tsanom/heartbeat.h>
+#include <tsanom/runs.h>
+#include <unistd.h>
+
+#include "runs/grown_run.h"
+#include "support/allocator.h"
+#include "support/check.h"
+#include "support/random.h"
+
+static char folder[FOLDER_ROOM];
+
+static void make_folder(void) {
+  folder_make(folder);
+}
+
+static void remove_folder(void) {
+  folder_remove(folder);
+}
+
+TestSuite(runs_refresh, .init = make_folder, .fini = remove_folder);
+
+/* Equal, or within the tolerance of the clock's period. */
+static bool same_time(double a, double b, bool exact) {
+  return exact ? a == b : fabs(a - b) <= 1.5e-7 * fabs(b);
+}
+
+static void check_streams(const tsanom_runs *a, const tsanom_runs *b, int32_t part,
+                          size_t count, bool exact) {
+  for (size_t i = 0; i < count; i++) {
+    tsanom_runs_stream s, t;
+    CHECK_STATUS(tsanom_runs_stream_at(a, part, i, &s), TSANOM_OK);
+    CHECK_STATUS(tsanom_runs_stream_at(b, part, i, &t), TSANOM_OK);
+    cr_assert(s.count == t.count && s.thread == t.thread && s.dropped == t.dropped);
+    for (size_t k = 0; k < s.count; k++) {
+      cr_assert(same_time(s.time[k], t.time[k], exact) && s.tag[k] == t.tag[k]);
+    }
+  }
+}
+
+static void check_series(const tsanom_runs *a, const tsanom_runs *b, bool exact) {
+  const tsanom_hsa_run *r, *s;
+  CHECK_STATUS(tsanom_runs_hsa(a, NULL, &r), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_hsa(b, NULL, &s), TSANOM_OK);
+  cr_assert(r->thread_count == s->thread_count && r->start == s->start);
+  for (size_t t = 0; t < r->thread_count; t++) {
+    cr_assert(r->threads[t].beats == s->threads[t].beats);
+    for (size_t k = 0; k < r->threads[t].beats; k++) {
+      cr_assert(same_time(r->threads[t].time[k], s->threads[t].time[k], exact));
+      cr_assert(k == 0 || r->threads[t].time[k] >= r->threads[t].time[k - 1]);
+    }
+  }
+}
+
+static void check_events(tsanom_runs *a, tsanom_runs *b, bool exact) {
+  for (int32_t level = 0; level < 2; level++) {
+    const tsanom_speedup_event *e, *f;
+    size_t m, n;
+    CHECK_STATUS(tsanom_runs_events(a, level, NULL, &e, &m), TSANOM_OK);
+    CHECK_STATUS(tsanom_runs_events(b, level, NULL, &f, &n), TSANOM_OK);
+    cr_assert(m == n);
+    for (size_t i = 0; i < n; i++) {
+      cr_assert(e[i].region == f[i].region && e[i].threads == f[i].threads);
+      cr_assert(same_time(e[i].begin, f[i].begin, exact));
+      cr_assert(same_time(e[i].end, f[i].end, exact));
+    }
+  }
+}
+
+static void check_equal(tsanom_runs *a, tsanom_runs *b, bool exact) {
+  tsanom_runs_info i = describe(a), k = describe(b);
+  cr_assert(i.parts == k.parts && i.state == k.state && i.beats == k.beats);
+  cr_assert(i.events == k.events && i.places == k.places);
+  cr_assert(i.beat_streams == k.beat_streams && i.event_streams == k.event_streams);
+  check_streams(a, b, TSANOM_RUNS_BEATS, i.beat_streams, exact);
+  check_streams(a, b, TSANOM_RUNS_REGIONS, i.event_streams, exact);
+  if (i.parts & TSANOM_RUNS_BEATS) check_series(a, b, exact);
+  if (i.parts & TSANOM_RUNS_REGIONS) check_events(a, b, exact);
+}
+
+static uint32_t event_tag(uint64_t *seed) {
+  uint32_t kind = (uint32_t)random_between(seed, 0, 3);
+  return kind | (uint32_t)random_between(seed, 0, 2) << 3 |
+         (uint32_t)random_between(seed, 0, 3) << 16;
+}
+
+/* One random step; returns whether times stay exact. */
+static bool grow(grown_run *run, uint64_t *seed, bool events) {
+  uint32_t streams = run->header.streams;
+  uint64_t what = random_between(seed, 0, 30);
+  if (what == 0 && streams < GROWN_STREAMS) {
+    grown_add_stream(run, (int32_t)random_between(seed, 0, 2));
+  }
+  if (what == 1) run->stream[0].dropped++; /* shows with the next header */
+  uint64_t records =
+      what < 26 ? random_between(seed, 0, 6) : random_between(seed, 0, 900);
+  for (uint64_t i = 0; i < records; i++) {
+    uint32_t stream = (uint32_t)random_between(seed, 0, streams - 1);
+    uint32_t tag = events ? event_tag(seed) : (uint32_t)random_bits(seed);
+    grown_append(run, stream, random_between(seed, 0, 5000), tag);
+  }
+  if (what == 2) {
+    grown_calibrate(run, 1 + 5e-8 * (random_unit(seed) - 0.5)); /* ignored */
+    return false;
+  }
+  if (what == 3) grown_calibrate(run, 1 + 1e-3 * random_unit(seed)); /* read anew */
+  return true;
+}
+
+static void grow_and_compare(uint64_t seed, int steps, bool events) {
+  grown_run grown;
+  char path[FOLDER_ROOM + 16], directory[FOLDER_ROOM + 48];
+  (void)snprintf(path, sizeof path, "%s/r%d", folder, (int)seed);
+  (void)snprintf(directory, sizeof directory, "%s%s", path, events ? "/regions" : "");
+  cr_assert(mkdir(path, 0777) == 0 && (!events || mkdir(directory, 0777) == 0));
+  grown_create(&grown, directory);
+  if (events) {
+    char places[FOLDER_ROOM + 64];
+    static const char text[] =
+        "tsanom places 1\n0\trf\t10\t/a\n1\trc\t20\t/a\n2\tsf\t30\t/b\n";
+    (void)snprintf(places, sizeof places, "%s/places.tsv", directory);
+    file_write(places, text, sizeof text - 1);
+  }
+  tsanom_runs *run = open_run(path);
+  bool exact = true;
+  for (int step = 0; step <= steps; step++) {
+    uint64_t before = describe(run).beats + describe(run).events, added = 0;
+    if (step == steps) {
+      grown_finish(&grown);
+    } else {
+      exact = grow(&grown, &seed, events) && exact;
+    }
+    CHECK_STATUS(tsanom_runs_refresh(run, NULL, &added), TSANOM_OK);
+    cr_assert(before + added == describe(run).beats + describe(run).events);
+    tsanom_runs *fresh = open_run(path);
+    check_equal(run, fresh, exact || step == steps);
+    tsanom_runs_close(fresh);
+  }
+  cr_assert(describe(run).state == TSANOM_RUNS_FINISHED);
+  tsanom_runs_close(run);
+}
+
+Test(runs_refresh, heartbeats_equal_those_of_a_run_opened_anew) {
+  for (uint64_t seed = 1; seed <= 8; seed++) grow_and_compare(seed, 250, false);
+}
+
+Test(runs_refresh, region_events_equal_those_of_a_run_opened_anew) {
+  for (uint64_t seed = 1; seed <= 8; seed++) grow_and_compare(seed, 250, true);
+}
+
+/* Damage in what is new is found, whatever was verified before, and changes nothing. */
+Test(runs_refresh, damage_is_found_and_leaves_the_run_as_it_was) {
+  grown_run grown;
+  grown_create(&grown, folder);
+  grown_add_stream(&grown, 0);
+  for (uint32_t i = 0; i < 3000; i++) grown_append(&grown, i % 2, 100, i);
+  tsanom_runs *run = open_run(folder), *before = open_run(folder);
+  for (uint32_t i = 0; i < 9000; i++) grown_append(&grown, i % 2, 100, i);
+  char path[FOLDER_ROOM + 32];
+  (void)snprintf(path, sizeof path, "%s/heartbeat.00001", folder);
+  size_t bytes;
+  unsigned char *intact = file_read(path, &bytes);
+  uint64_t seed = 9;
+  for (int trial = 0; trial < 300; trial++) {
+    size_t at = random_between(&seed, TSN_STREAM_HEADER + 1500 * TSN_RECORD,
+                               TSN_STREAM_HEADER + 6000 * TSN_RECORD - 1);
+    unsigned char saved = intact[at];
+    intact[at] ^= (unsigned char)(1u << random_between(&seed, 0, 7));
+    file_write(path, intact, bytes);
+    intact[at] = saved;
+    tsanom_fault fault;
+    tsanom_exec exec;
+    uint64_t added = 5;
+    tsanom_fault_init(&fault, sizeof fault);
+    tsanom_exec_init(&exec, sizeof exec);
+    exec.fault = &fault;
+    CHECK_STATUS(tsanom_runs_refresh(run, &exec, &added), TSANOM_E_FORMAT);
+    cr_assert(strcmp(fault.file, path) == 0 && fault.offset == at / 16 * 16);
+    cr_assert(added == 5);
+    check_equal(run, before, true);
+  }
+  file_write(path, intact, bytes);
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+  tsanom_runs *after = open_run(folder);
+  check_equal(run, after, true);
+  tsanom_runs_close(after);
+  tsanom_runs_close(before);
+  tsanom_runs_close(run);
+  free(intact);
+}
+
+Test(runs_refresh, failing_allocations_leave_the_run_as_it_was) {
+  grown_run grown;
+  test_allocator allocator = {0};
+  tsanom_exec exec = test_exec(&allocator);
+  tsanom_runs *run = NULL;
+  grown_create(&grown, folder);
+  for (uint32_t i = 0; i < 100; i++) grown_append(&grown, 0, 100, i);
+  CHECK_STATUS(tsanom_runs_open(folder, NULL, &exec, &run), TSANOM_OK);
+  tsanom_runs *before = open_run(folder);
+  grown_add_stream(&grown, 0);
+  grown_add_stream(&grown, 5);
+  for (uint32_t i = 0; i < 9000; i++) grown_append(&grown, i % 3, 100, i);
+  tsanom_status status = TSANOM_E_MEMORY;
+  for (size_t n = 1; status != TSANOM_OK; n++) {
+    allocator.calls = 0;
+    allocator.fail_at = n;
+    status = tsanom_runs_refresh(run, &exec, NULL);
+    cr_assert(status == TSANOM_OK || status == TSANOM_E_MEMORY);
+    if (status != TSANOM_OK) check_equal(run, before, true);
+    cr_assert(n < 100);
+  }
+  tsanom_runs *after = open_run(folder);
+  check_equal(run, after, true);
+  tsanom_runs_close(after);
+  tsanom_runs_close(before);
+  tsanom_runs_close(run);
+  cr_assert(allocator.live == 0);
+}
+
+Test(runs_refresh, another_run_in_the_directory_is_reported) {
+  grown_run grown;
+  grown_create(&grown, folder);
+  tsanom_runs *run = open_run(folder);
+  grown_create(&grown, folder);
+  grown.header.run_id = 78;
+  grown.header.streams = 0;
+  grown_add_stream(&grown, 0);
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_E_STATE);
+  tsanom_runs_close(run);
+}
+
+/* The recorder itself: no beat is lost or doubled between looks. */
+Test(runs_refresh, follows_a_program_that_records) {
+  enum { LOOKS = 200, BEATS = 500 };
+  char path[FOLDER_ROOM + 8];
+  (void)snprintf(path, sizeof path, "%s/live", folder);
+  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL), TSANOM_OK);
+  tsanom_runs *run = open_run(path);
+  uint32_t tag = 0;
+  for (int look = 0; look < LOOKS; look++) {
+    for (int i = 0; i < BEATS; i++) tsanom_heartbeat_beat(0, tag++);
+    CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+    cr_assert(describe(run).beats == tag);
+  }
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+  tsanom_runs_stream stream = describe_stream(run, 0);
+  for (uint32_t i = 0; i < tag; i++) cr_assert(stream.tag[i] == i);
+  tsanom_runs *fresh = open_run(path);
+  check_equal(run, fresh, true);
+  tsanom_runs_close(fresh);
+  tsanom_runs_close(run);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "failure.h"
+#include "number.h"
+
+enum { KEY_FIRST = 0x200, SHARED_GROUP = 90, THREADS_MOST = 4096 };
+
+const char *const cost_words[] = {"absolute", "squared", NULL};
+
+/* Progress on standard error, after two seconds and then once per second. The end of a
+ * pipe is not known: then the number of bytes read is shown. */
+static int32_t show_progress(void *user, uint64_t done, uint64_t total) {
+  (void)user;
+  static time_t start, shown;
+  time_t now = time(NULL);
+  int at_end = total && done == total;
+  if (!start) start = now;
+  if (now - start < 2 || (now == shown && !at_end)) return 0;
+  shown = now;
+  if (total) {
+    fprintf(stderr, "\r%3.0f %%%s", 100 * (double)done / (double)total,
+            at_end ? "\n" : "");
+  } else {
+    fprintf(stderr, "\r%llu MiB", (unsigned long long)(done >> 20));
+  }
+  return 0;
+}
+
+/* A name that promises another format than SVG is a mistake, as is an option that was
+ * taken for a name. */
+static void take_picture(struct argp_state *state, char *text, void *into) {
+  const char *slash = strrchr(text, '/'), *dot = strrchr(slash ? slash + 1 : text, '.');
+  char shown[QUOTED_BYTES];
+  if (text[0] == '-' || (dot && dot[1] && strcasecmp(dot, ".svg") != 0)) {
+    argp_error(state, "--plot: %s: pictures are SVG, so FILE.svg is expected",
+               quoted(shown, text));
+  }
+  ((shared_options *)into)->plot = text;
+}
+
+typedef shared_options request;
+
+static const option_row shared_rows[] = {
+    {.name = "json", FLAG(json), .group = SHARED_GROUP, .help = "Print JSON"},
+    {.name = "plot",
+     .argument = "FILE.svg",
+     CALL(take_picture),
+     .group = SHARED_GROUP,
+     .help = "Draw a picture (needs gnuplot)"},
+    {.name = "threads",
+     .argument = "N",
+     COUNT(threads, 0, THREADS_MOST),
+     .group = SHARED_GROUP,
+     .help = "Compute with N threads; 0: all (default: 1)"},
+};
+
+enum { SHARED_ROWS = sizeof shared_rows / sizeof *shared_rows };
+
+typedef struct {
+  const syntax *syntax;
+  void *request;
+} parsing;
+
+static const option_row *row_at(const syntax *s, size_t index) {
+  return index < s->rows ? &s->row[index] : &shared_rows[index - s->rows];
+}
+
+static void *field_of(const parsing *p, size_t offset) {
+  return (char *)p->request + offset;
+}
+
+size_t count_argument(struct argp_state *state, const char *option, const char *text) {
+  size_t value = 0;
+  const char *wrong = count_parse(text, &value);
+  char shown[QUOTED_BYTES];
+  if (wrong) argp_error(state, "%s: %s %s", option, quoted(shown, text), wrong);
+  return value;
+}
+
+static size_t take_count(struct argp_state *state, const option_row *row,
+                         const char *text) {
+  char name[64];
+  (void)snprintf(name, sizeof name, "--%s", row->name);
+  size_t value = count_argument(state, name, text);
+  if (row->most && (value < row->least || value > row->most)) {
+    argp_error(state, "%s: from %zu to %zu is expected", name, row->least, row->most);
+  }
+  if (value < row->least) {
+    argp_error(state, "%s: at least %zu is expected", name, row->least);
+  }
+  return value;
+}
+
+static double take_number(struct argp_state *state, const option_row *row,
+                          const char *text) {
+  double value = 0;
+  const char *wrong = number_parse(text, &value);
+  char shown[QUOTED_BYTES], upper[64] = "";
+  if (wrong) argp_error(state, "--%s: %s %s", row->name, quoted(shown, text), wrong);
+  int is_low = row->open & LOW_OPEN ? !(value > row->low) : !(value >= row->low);
+  int is_high = row->open & HIGH_OPEN ? !(value < row->high) : !(value <= row->high);
+  if (!is_low && !is_high) return value;
+  if (isfinite(row->high)) {
+    (void)snprintf(upper, sizeof upper, " and %s %g",
+                   row->open & HIGH_OPEN ? "below" : "at most", row->high);
+  }
+  argp_error(state, "--%s: a number %s %g%s is expected", row->name,
+             row->open & LOW_OPEN ? "above" : "of at least", row->low, upper);
+  return value;
+}
+
+/* The value of a word; an argument that is none of them ends the program. */
+static int32_t take_word(struct argp_state *state, const option_row *row,
+                         const char *text) {
+  char list[256] = "", shown[QUOTED_BYTES];
+  for (int32_t k = 0; row->words[k]; k++) {
+    if (strcmp(row->words[k], text) == 0) return k;
+    size_t used = strlen(list);
+    const char *between = k == 0 ? "" : row->words[k + 1] ? ", " : " or ";
+    (void)snprintf(list + used, sizeof list - used, "%s%s", between, row->words[k]);
+  }
+  argp_error(state, "--%s: %s: %s is expected", row->name, quoted(shown, text), list);
+  return 0;
+}
+
+static void take_option(struct argp_state *state, const parsing *p, const option_row *row,
+                        char *text) {
+  void *field = field_of(p, row->field);
+  if (row->given) *(int *)field_of(p, row->given) = 1;
+  switch (row->kind) {
+    case OPTION_FLAG:
+      *(int *)field = row->value ? row->value : 1;
+      break;
+    case OPTION_TEXT:
+      *(const char **)field = text;
+      break;
+    case OPTION_COUNT:
+      *(size_t *)field = take_count(state, row, text);
+      break;
+    case OPTION_NUMBER:
+      *(double *)field = take_number(state, row, text);
+      break;
+    case OPTION_WORD:
+      *(int32_t *)field = take_word(state, row, text);
+      break;
+    default:
+      row->call(state, text, p->request);
+  }
+}
+
+static void check_end(struct argp_state *state, const parsing *p) {
+  const syntax *s = p->syntax;
+  shared_options *shared = p->request;
+  if (shared->arguments < s->least || (s->most && shared->arguments > s->most)) {
+    argp_error(state, "%s expected", s->expected);
+  }
+  shared->exec.threads = (int32_t)shared->threads;
+  if (s->check) s->check(state, p->request);
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+  const parsing *p = state->input;
+  shared_options *shared = p->request;
+  size_t rows = p->syntax->rows + SHARED_ROWS;
+  switch (key) {
+    case ARGP_KEY_ARGS:
+      shared->argument = state->argv + state->next;
+      shared->arguments = (size_t)(state->argc - state->next);
+      return 0;
+    case ARGP_KEY_END:
+      check_end(state, p);
+      return 0;
+    default:
+      break;
+  }
+  for (size_t i = 0; i < rows; i++) {
+    const option_row *row = row_at(p->syntax, i);
+    if (key != (row->letter ? row->letter : KEY_FIRST + (int)i)) continue;
+    take_option(state, p, row, text);
+    return 0;
+  }
+  return ARGP_ERR_UNKNOWN;
+}
+
+void parse_command(const syntax *s, int argc, char **argv, void *into) {
+  size_t rows = s->rows + SHARED_ROWS;
+  shared_options *shared = into;
+  struct argp_option *options = calloc(rows + 1, sizeof *options);
+  if (!options) {
+    fprintf(stderr, "%s: out of memory\n", argv[0]);
+    exit(argp_err_exit_status);
+  }
+  for (size_t i = 0; i < rows; i++) {
+    const option_row *row = row_at(s, i);
+    options[i] =
+        (struct argp_option){.name = row->name,
+                             .key = row->letter ? row->letter : KEY_FIRST + (int)i,
+                             .arg = row->argument,
+                             .doc = row->help,
+                             .group = row->group};
+  }
+  tsanom_exec_init(&shared->exec, sizeof shared->exec);
+  shared->threads = 1;
+  if (isatty(STDERR_FILENO)) shared->exec.poll = show_progress;
+  struct argp argp = {
+      .options = options, .parser = parse, .args_doc = s->arguments, .doc = s->help};
+  parsing p = {s, into};
+  argp_parse(&argp, argc, argv, 0, NULL, &p);
+  free(options);
+}

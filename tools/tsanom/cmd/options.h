@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Command lines by tables. A command lists its options as rows, each with its limits and
+ * with the field of the request that receives it; parse_command() checks and stores them.
+ * Rows that several commands have are macros below, so that they read alike everywhere.
+ * A request begins with its shared_options. */
+#ifndef TSANOM_COMMAND_OPTIONS_H
+#define TSANOM_COMMAND_OPTIONS_H
+
+#include <argp.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tsanom/base.h>
+
+enum { OPTION_FLAG, OPTION_TEXT, OPTION_COUNT, OPTION_NUMBER, OPTION_WORD, OPTION_CALL };
+enum { LOW_OPEN = 1, HIGH_OPEN = 2 };
+
+typedef struct option_row {
+  const char *name;     /* after "--" */
+  const char *argument; /* as help shows it; NULL: none */
+  const char *help;     /* whole sentences: help is sorted by name within a group */
+  size_t field;         /* offset in the request */
+  size_t given; /* offset of an int that becomes 1 if the option is given; 0: none */
+  int kind;     /* of the field: int, const char *, size_t, double, or int32_t */
+  int letter;   /* after "-"; 0: none */
+  int group;
+  int value;                /* of OPTION_FLAG: what is stored; 0 stands for 1 */
+  size_t least, most;       /* of OPTION_COUNT; most 0: no limit */
+  double low, high;         /* of OPTION_NUMBER */
+  int open;                 /* of OPTION_NUMBER: ends that do not belong to the range */
+  const char *const *words; /* of OPTION_WORD: by value, NULL at the end */
+  /* Of OPTION_CALL: takes the text. */
+  void (*call)(struct argp_state *state, char *text, void *request);
+} option_row;
+
+#define FLAG(member) .kind = OPTION_FLAG, .field = offsetof(request, member)
+#define TEXT(member) .kind = OPTION_TEXT, .field = offsetof(request, member)
+#define COUNT(member, from, to) \
+  .kind = OPTION_COUNT, .field = offsetof(request, member), .least = (from), .most = (to)
+#define NUMBER(member, from, to, ends)                                      \
+  .kind = OPTION_NUMBER, .field = offsetof(request, member), .low = (from), \
+  .high = (to), .open = (ends)
+#define WORD(member, list) \
+  .kind = OPTION_WORD, .field = offsetof(request, member), .words = (list)
+#define CALL(function) .kind = OPTION_CALL, .call = (function)
+#define GIVEN(member) .given = offsetof(request, member)
+
+/* Rows that several commands have. */
+extern const char *const cost_words[];
+#define RADIUS_ROW(member)                                                 \
+  {                                                                        \
+    .name = "radius", .letter = 'r', .argument = "R", COUNT(member, 0, 0), \
+    .help = "Pair samples at most R places apart (default: any)"           \
+  }
+#define COST_ROW(member)                                                      \
+  {                                                                           \
+    .name = "cost", .argument = "absolute|squared", WORD(member, cost_words), \
+    .help = "Cost of a pair (default: absolute)"                              \
+  }
+#define COLUMN_ROW(member)                                \
+  {                                                       \
+    .name = "column", .argument = "NAME", TEXT(member),   \
+    .help = "Read this column of CSV files with a header" \
+  }
+#define CHECK_ROW(member, what) \
+  { .name = "check", FLAG(member), .help = "Exit with status 1 if " what }
+
+/* Options of all commands, and the other arguments. */
+typedef struct {
+  int json;
+  const char *plot; /* NULL: no picture */
+  size_t threads;
+  tsanom_exec exec; /* threads as requested, progress on a terminal */
+  char **argument;
+  size_t arguments;
+} shared_options;
+
+typedef struct {
+  const option_row *row;
+  size_t rows;
+  const char *arguments; /* in the usage line */
+  const char *help;      /* "before the options\vafter the options" */
+  const char *expected;  /* "one run": what the arguments are */
+  size_t least, most;    /* arguments; most 0: no limit */
+  /* Rejects combinations by argp_error(). May be NULL. */
+  void (*check)(struct argp_state *state, void *request);
+} syntax;
+
+#define ROWS(table) .row = (table), .rows = sizeof(table) / sizeof *(table)
+
+/* Parse a command line into a request, whose fields have their defaults; ends the program
+ * with EXIT_USAGE, or after --help. */
+void parse_command(const syntax *s, int argc, char **argv, void *request);
+
+/* Parse a whole argument of an option or end with EXIT_USAGE. */
+size_t count_argument(struct argp_state *state, const char *option, const char *text);
+
+#endif
