@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "run.h"
+#include "support/random.h"
 
 TestSuite(command_period, .init = enter_folder, .fini = leave_folder);
 
@@ -189,4 +190,43 @@ Test(command_period, bad_input) {
   cr_assert(tsanom("period word.txt --depth 1").status == 2);
   cr_assert(tsanom("period word.txt --scale 0").status == 2);
   cr_assert(tsanom("period").status == 2);
+}
+
+/* A sine of period 25 in noise of the same variance, from sample `first` on. */
+static void write_noisy(const char *name, int count, int first) {
+  FILE *file = fopen(name, "w");
+  uint64_t seed = 7;
+  for (int i = 0; i < count; i++) {
+    double noise = 0;
+    for (int k = 0; k < 12; k++) noise += random_unit(&seed) - .5;
+    double wave = i < first ? 0 : sin(2 * M_PI * i / 25) * sqrt(2);
+    fprintf(file, "%.6f\n", wave + noise);
+  }
+  fclose(file);
+}
+
+Test(command_period, values_in_noise) {
+  write_noisy("noisy.txt", 1000, 0);
+  json_t *result = tsanom_json("period noisy.txt --json");
+  cr_assert(json_array_size(json_object_get(result, "periods")) == 1);
+  const json_t *period = item(result, "periods", 0);
+  cr_assert(number_of(period, "period") == 25 && number_of(period, "samples") == 1000);
+  cr_assert(number_of(period, "first") == 0 && number_of(period, "last") == 999);
+  cr_assert(json_array_size(json_object_get(result, "next")) == 25);
+  json_decref(result);
+
+  write_noisy("none.txt", 1000, 1000);
+  outcome o = tsanom("period none.txt");
+  cr_assert(strstr(o.out, "no period of up to 250 samples") != NULL, "%s", o.out);
+}
+
+Test(command_period, a_period_that_begins_later) {
+  write_noisy("later.txt", 4000, 2000);
+  json_t *result = tsanom_json("period later.txt --json");
+  const json_t *segments = json_object_get(result, "segments");
+  cr_assert(json_array_size(segments) >= 1);
+  size_t at = json_array_size(segments) - 1;
+  cr_assert(number_of(item(result, "segments", at), "period") == 25);
+  cr_assert(number_of(item(result, "segments", at), "last") == 3999);
+  json_decref(result);
 }

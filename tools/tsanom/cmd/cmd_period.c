@@ -25,8 +25,10 @@ static const option_row options[] = {
      .letter = 'w',
      .argument = "N",
      COUNT(stream.window, 1, 0),
-     .help = "Samples in the window, and so the longest period that can be found "
-             "(default: 1024 events, 100 values)"},
+     .help =
+         "Samples in a sliding window, and so the longest period that can be found "
+         "(default: 1024 events; values are analyzed as a whole, with periods up to a "
+         "quarter of the samples, at most 16384)"},
     {.name = "next",
      .letter = 'n',
      .argument = "K",
@@ -63,8 +65,8 @@ static void check_end(struct argp_state *state, void *request_) {
 /* The regions of a recorded run are its events, by the names of their places. */
 static int take_run(const request *r, period_stream *s, failure *why) {
   region_stream regions = {0};
-  if (region_stream_read(r->shared.argument[0], &r->shared.exec, LEVEL_AUTO, &regions,
-                         why))
+  if (region_stream_read(r->shared.argument[0], &r->shared.exec, LEVEL_AUTO,
+                         r->stream.window, &regions, why))
     return -1;
   int failed = 0;
   for (size_t i = 0; i < regions.count && !failed; i++) {
@@ -122,9 +124,19 @@ static int print_as_json(const request *r, const period_stream *s,
 
 static void print_table(const request *r, const period_stream *s,
                         const tsanom_dpd_period *list, size_t count) {
-  printf("%llu samples, window %zu\n\n", (unsigned long long)s->p.count, s->p.window);
+  unsigned long long samples = s->p.count;
+  if (s->p.whole) {
+    printf("%llu samples, periods up to %zu\n\n", samples, s->p.tested);
+  } else {
+    printf("%llu samples, window %zu\n\n", samples, s->p.window);
+  }
   if (!count) {
-    printf("no period\n");
+    printf("no period");
+    if (s->p.whole) {
+      printf(" of up to %zu samples; a period of p samples needs at least 4p samples",
+             s->p.tested);
+    }
+    printf("\n");
     return;
   }
   printf("  period  level       first        last    loops     samples\n");
@@ -177,7 +189,11 @@ static const syntax command_line = {
         "FILE contains one sample per line, or is a CSV file with a header and "
         "--column; \"-\" is standard input. Of events, the loops of all periods up to "
         "the window are found, also nested ones: a loop repeats its pattern at least "
-        "three times. RUN is a run directory by tsanom record: its parallel regions "
+        "three times. Of values, a period is reported if it is significant in the whole "
+        "series or in a half, quarter, ... of it; with --window, a sliding window "
+        "follows "
+        "periods that change. RUN is a run directory by tsanom record: its parallel "
+        "regions "
         "are the events.",
     .expected = "one file is",
     .least = 1,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "period_stream.h"
 
+#include <stdbool.h>
+
 #include "number.h"
 #include "series.h"
 
@@ -11,6 +13,9 @@ int period_stream_open(period_stream *s, const period_request *request, failure 
     size_t window = request->window ? request->window : 1024;
     return periods_open_events(&s->p, window, request->exec, why);
   }
+  bool windowed =
+      request->window || request->scale > 0 || request->depth > 0 || request->adapt;
+  if (!windowed) return periods_open_series(&s->p, request->exec, why);
   tsanom_dpd_value_options values;
   tsanom_dpd_value_options_init(&values, sizeof values);
   if (request->window) values.window = request->window;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT_LEAST = 2000, LOOPS_MOST = 64 };
+enum { KEPT_LEAST = 2000, LOOPS_MOST = 64, LEAST_WHOLE = 8 };
 
 static int out_of_memory(failure *why) {
   return fail(why, "out of memory");
@@ -45,6 +45,11 @@ int periods_open_values(periods *p, const tsanom_dpd_value_options *options,
   tsanom_status status = tsanom_dpd_value_create(options, exec, &p->value);
   if (status < 0) return fail_status(why, "the detector", status);
   return keep_recent(p, options->window, sizeof *p->recent.value, why);
+}
+
+int periods_open_series(periods *p, const tsanom_exec *exec, failure *why) {
+  p->whole = exec;
+  return keep_recent(p, 0, sizeof *p->recent.value, why);
 }
 
 /* A segment has ended. It counts unless it lies in one of a longer period. */
@@ -134,8 +139,21 @@ static void extend_period(periods *p, size_t period) {
   }
 }
 
+static int keep_value(periods *p, double sample, failure *why) {
+  if (p->count == p->kept) {
+    double *moved = realloc(p->recent.value, 2 * p->kept * sizeof *moved);
+    if (!moved) return out_of_memory(why);
+    p->recent.value = moved;
+    p->kept *= 2;
+  }
+  p->recent.value[p->count++] = sample;
+  return 0;
+}
+
 int periods_push_value(periods *p, double sample, const char **wrong, failure *why) {
   tsanom_dpd_report report;
+  *wrong = NULL;
+  if (p->whole) return keep_value(p, sample, why);
   tsanom_status status = tsanom_dpd_value_push(p->value, sample, &report);
   *wrong = status < 0 ? "is too large for the fixed point of --scale" : NULL;
   if (status < 0) return 0;
@@ -149,7 +167,65 @@ int periods_push_value(periods *p, double sample, const char **wrong, failure *w
   return 0;
 }
 
+/* The period of samples [first, first + count); 0: none. */
+static int find_period(const periods *p, uint64_t first, size_t count, int depth,
+                       tsanom_dpd_found *found, failure *why) {
+  tsanom_dpd_find_options options;
+  tsanom_dpd_found_init(found, sizeof *found);
+  if (count < LEAST_WHOLE) return 0;
+  tsanom_dpd_find_options_init(&options, sizeof options);
+  options.significance /= (double)(1 << depth); /* 2^depth parts are searched */
+  tsanom_exec exec = *p->whole;
+  exec.poll = NULL; /* it reports the progress of reading */
+  tsanom_status status =
+      tsanom_dpd_find(p->recent.value + first, count, &options, &exec, found);
+  return status == TSANOM_OK ? 0 : fail_status(why, "the series", status);
+}
+
+/* Search a part of the series; where it has no period, search its halves, so that a
+ * period that changes is found too. */
+static int search_part(periods *p, uint64_t first, size_t count, int depth,
+                       failure *why) {
+  enum { LEAST_PART = 128, MOST_HALVINGS = 6 };
+  tsanom_dpd_found found;
+  if (find_period(p, first, count, depth, &found, why)) return -1;
+  if (depth == 0) p->tested = found.max_period;
+  if (!found.period) {
+    size_t half = count / 2;
+    if (depth == MOST_HALVINGS || half < LEAST_PART) return 0;
+    return search_part(p, first, half, depth + 1, why) ||
+           search_part(p, first + half, count - half, depth + 1, why);
+  }
+  stretch *last = p->actives ? &p->active[0] : NULL;
+  if (last && last->period == found.period && last->last + 1 == first) {
+    last->last = first + count - 1;
+    return 0;
+  }
+  if (last && add_segment(p, *last, why)) return -1;
+  p->active[0] = (stretch){found.period, first, first + count - 1};
+  p->actives = 1;
+  return 0;
+}
+
+static int finish_series(periods *p, failure *why) {
+  if (search_part(p, 0, (size_t)p->count, 0, why)) return -1;
+  if (p->actives && add_segment(p, p->active[0], why)) return -1;
+  if (p->actives && p->active[0].last + 1 != p->count) p->actives = 0;
+  uint64_t count = p->count;
+  for (size_t i = 0; i < p->segments; i++) {
+    const stretch *t = &p->segment[i];
+    p->count = t->first + 1; /* the stretch begins */
+    if (note_period(p, t->period, why)) return -1;
+    for (p->count = t->first + 1; p->count <= t->last + 1; p->count++) {
+      extend_period(p, t->period);
+    }
+  }
+  p->count = count;
+  return 0;
+}
+
 int periods_finish(periods *p, failure *why) {
+  if (p->whole) return finish_series(p, why);
   stretch going_on[LOOPS_MOST];
   size_t count = p->actives;
   memcpy(going_on, p->active, count * sizeof *going_on);

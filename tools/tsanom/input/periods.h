@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tsanom period finds out of a stream, fed a sample at a time, in memory
- * that depends on the window and on what is found, not on the stream. */
+/* The periods of a stream that is read sample by sample. Events and windows of values
+ * need memory that depends on the window and on the periods found; a series that is
+ * analyzed as a whole is kept. */
 #ifndef TSANOM_COMMAND_PERIODS_H
 #define TSANOM_COMMAND_PERIODS_H
 
@@ -17,9 +18,11 @@ typedef struct {
 /* Zero it, then call periods_open(). */
 typedef struct {
   size_t window;
-  uint64_t count;          /* samples so far */
-  tsanom_dpd_nest *nest;   /* of events, or */
-  tsanom_dpd_value *value; /* of values */
+  uint64_t count;           /* samples so far */
+  tsanom_dpd_nest *nest;    /* of events, or */
+  tsanom_dpd_value *value;  /* of values in a window, or */
+  const tsanom_exec *whole; /* of a series of values as a whole */
+  size_t tested;            /* longest period that was tested in the whole series */
   union {
     uint64_t *event;
     double *value;
@@ -38,12 +41,15 @@ int periods_open_events(periods *p, size_t window, const tsanom_exec *exec, fail
 int periods_open_values(periods *p, const tsanom_dpd_value_options *options,
                         const tsanom_exec *exec, failure *why);
 
+/* Ready for a series of values that periods_finish() analyzes as a whole. */
+int periods_open_series(periods *p, const tsanom_exec *exec, failure *why);
+
 int periods_push_event(periods *p, uint64_t event, failure *why);
 
-/* `wrong` gets what is wrong with a sample that is refused, else NULL. */
+/* `wrong` receives the reason if the sample is rejected, else NULL. */
 int periods_push_value(periods *p, double sample, const char **wrong, failure *why);
 
-/* After the last sample: what goes on is taken to end there. */
+/* After the last sample: loops that are active end there. */
 int periods_finish(periods *p, failure *why);
 
 /* The periods found, shortest first; the caller frees `list`. */

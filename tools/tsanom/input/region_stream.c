@@ -12,58 +12,40 @@ void region_stream_free(region_stream *s) {
   *s = (region_stream){0};
 }
 
-/* The time of the loop that takes most of it. */
-static int find_looped(const tsanom_speedup_event *event, size_t count, double *seconds,
-                       failure *why) {
-  enum { LOOPS = 64 }; /* the analyzer's default capacity */
-  tsanom_speedup_loop loop[LOOPS];
-  tsanom_speedup *analyzer = NULL;
-  size_t loops = 0;
-  tsanom_status status = tsanom_speedup_create(NULL, NULL, &analyzer);
-  for (size_t i = 0; i < count && status >= 0; i++) {
-    status = tsanom_speedup_push(analyzer, &event[i]);
-  }
-  if (status >= 0) status = tsanom_speedup_finish(analyzer);
-  if (status >= 0) status = tsanom_speedup_loops(analyzer, loop, LOOPS, &loops);
-  tsanom_speedup_destroy(analyzer);
-  if (status < 0) return fail_status(why, "iterations of regions", status);
-  *seconds = 0;
-  for (size_t i = 0; i < loops && i < LOOPS; i++) {
-    if (loop[i].total_s > *seconds) *seconds = loop[i].total_s;
-  }
-  return 0;
-}
-
 static int take_level(const char *path, int32_t level, region_stream *s, failure *why) {
   s->level = level;
   tsanom_status status = tsanom_runs_events(s->run, level, NULL, &s->event, &s->count);
   return status < 0 ? fail_status(why, path, status) : 0;
 }
 
-/* Worksharing must take more than twice the time of loops of regions: some regions at the
- * beginning of a program may form a loop too. */
-static int choose_level(const char *path, region_stream *s, failure *why) {
-  double by_regions = 0, by_worksharing = 0;
+static int choose_level(const char *path, size_t max_period, region_stream *s,
+                        failure *why) {
+  region_stream worksharing = *s;
+  tsanom_speedup_options options;
+  tsanom_speedup_options_init(&options, sizeof options);
+  if (max_period) options.max_period = max_period;
   if (take_level(path, TSANOM_RUNS_LEVEL_REGIONS, s, why) ||
-      find_looped(s->event, s->count, &by_regions, why) ||
-      take_level(path, TSANOM_RUNS_LEVEL_WORKSHARING, s, why) ||
-      find_looped(s->event, s->count, &by_worksharing, why)) {
+      take_level(path, TSANOM_RUNS_LEVEL_WORKSHARING, &worksharing, why)) {
     return -1;
   }
-  if (by_worksharing > 2 * by_regions) return 0;
-  return take_level(path, TSANOM_RUNS_LEVEL_REGIONS, s, why);
+  int32_t level = TSANOM_SPEEDUP_REGIONS;
+  tsanom_status status = tsanom_speedup_choose_level(
+      s->event, s->count, worksharing.event, worksharing.count, &options, NULL, &level);
+  if (status < 0) return fail_status(why, path, status);
+  if (level == TSANOM_SPEEDUP_WORKSHARING) *s = worksharing;
+  return 0;
 }
 
 int region_stream_read(const char *path, const tsanom_exec *exec, int32_t level,
-                       region_stream *s, failure *why) {
+                       size_t max_period, region_stream *s, failure *why) {
   tsanom_runs_info info;
   if (run_open(path, TSANOM_RUNS_REGIONS, exec, &s->run, why)) return -1;
   tsanom_runs_info_init(&info, sizeof info);
   tsanom_runs_describe(s->run, &info);
   s->finished = info.state == TSANOM_RUNS_FINISHED;
   s->total = info.last;
-  int failed =
-      level == LEVEL_AUTO ? choose_level(path, s, why) : take_level(path, level, s, why);
+  int failed = level == LEVEL_AUTO ? choose_level(path, max_period, s, why)
+                                   : take_level(path, level, s, why);
   if (failed) region_stream_free(s);
   return failed;
 }

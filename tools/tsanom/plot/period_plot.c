@@ -2,6 +2,7 @@
 /* Pictures of a stream and its periods: the paper's figures 4 and 7. */
 #include "period_plot.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "plot.h"
@@ -10,8 +11,10 @@
 enum {
   PERIODS_SHOWN = 4,
   LEAST_SHOWN = 400,
-  MARKS_MOST = 2000,     /* of one segment */
-  DISTANCES_MOST = 10000 /* delays, and events compared at each */
+  MARKS_MOST = 2000,      /* of one segment */
+  DISTANCES_MOST = 10000, /* delays, and events compared at each */
+  WHOLE_MOST = 1 << 16,   /* values compared at each of */
+  WHOLE_DELAYS_MOST = 2000
 };
 
 static double *numbers(size_t count) {
@@ -118,8 +121,22 @@ static size_t event_distances(const period_stream *s, double *distance, size_t c
   return count;
 }
 
+/* Mean |x[t] - x[t-m]| over the last samples of a series that was analyzed as a whole. */
+static size_t series_distances(const periods *p, double *distance, size_t capacity) {
+  size_t kept = p->count < WHOLE_MOST ? (size_t)p->count : WHOLE_MOST;
+  const double *x = p->recent.value + (p->count - kept);
+  size_t count = kept / 2 < capacity ? kept / 2 : capacity;
+  for (size_t m = 1; m <= count; m++) {
+    double sum = 0;
+    for (size_t t = m; t < kept; t++) sum += fabs(x[t] - x[t - m]);
+    distance[m - 1] = sum / (double)(kept - m);
+  }
+  return count;
+}
+
 static size_t distances(const period_stream *s, double *distance, size_t capacity) {
   if (s->events) return event_distances(s, distance, capacity);
+  if (s->p.whole) return series_distances(&s->p, distance, capacity);
   size_t count = 0;
   tsanom_dpd_value_distances(s->p.value, distance, capacity, &count);
   return count;
@@ -144,7 +161,9 @@ static void put_curve(const period_stream *s, const plot *p, const double *m,
 
 /* The upper panel: d(m) at the end, where the stream is long enough for it. */
 static int put_distances(const period_stream *s, const plot *p, failure *why) {
-  size_t capacity = s->events ? DISTANCES_MOST : s->p.window;
+  size_t capacity = s->events    ? DISTANCES_MOST
+                    : s->p.whole ? WHOLE_DELAYS_MOST
+                                 : s->p.window;
   double *m = numbers(capacity), *distance = numbers(capacity);
   if (m && distance) {
     size_t count = distances(s, distance, capacity);
