@@ -2,7 +2,6 @@
 /* A verdict for each thread of a recorded run, by a model of normal runs:
  *   tsanom learn -o MODEL NORMAL_RUN...; example_runs_diagnose MODEL RUN */
 #include <stdio.h>
-#include <stdlib.h>
 #include <tsanom/hsa.h>
 #include <tsanom/runs.h>
 
@@ -20,7 +19,7 @@ int main(int count, char **argument) {
   tsanom_exec_init(&exec, sizeof exec);
   tsanom_hsa_verdict_init(verdict, sizeof *verdict);
   exec.fault = &fault;
-  if (count != 3) return EXIT_FAILURE;
+  if (count != 3) return 1;
   tsanom_status status = tsanom_runs_model_load(argument[1], &exec, &file);
   if (status == TSANOM_OK) status = tsanom_runs_model_get(file, &data);
   if (status == TSANOM_OK) status = tsanom_hsa_model_create(data.model, &exec, &model);
@@ -28,7 +27,6 @@ int main(int count, char **argument) {
   if (status == TSANOM_OK) status = tsanom_runs_hsa(run, &exec, &beats);
   if (status == TSANOM_OK) {
     threads = data.model->thread_count;
-    if (beats->thread_count > threads) threads = beats->thread_count;
     status = tsanom_hsa_diagnose(model, beats, &exec, verdict, threads, NULL);
   }
   for (size_t t = 0; t < threads && status == TSANOM_OK; t++) {
@@ -36,5 +34,7 @@ int main(int count, char **argument) {
   }
   if (status < 0) (void)fprintf(stderr, "%s: %s\n", fault.file, fault.text);
   tsanom_runs_close(run);
+  tsanom_hsa_model_destroy(model);
+  tsanom_runs_model_free(file);
   return status < 0;
 }

@@ -16,7 +16,7 @@ int main(int count, char **argument) {
   tsanom_runs_info_init(&info, sizeof info);
   exec.fault = &fault;
   if (count < 2) return EXIT_FAILURE;
-  int looks = count > 2 ? atoi(argument[2]) : 3600;
+  long looks = count > 2 ? strtol(argument[2], NULL, 10) : 3600;
   tsanom_status status = tsanom_runs_open(argument[1], NULL, &exec, &run);
   while (status == TSANOM_OK) {
     tsanom_runs_describe(run, &info);

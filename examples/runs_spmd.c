@@ -9,7 +9,7 @@ int main(int count, char **argument) {
   tsanom_fault fault;
   tsanom_exec exec;
   tsanom_runs *run = NULL;
-  tsanom_runs_spmd_data spmd;
+  tsanom_runs_spmd_data spmd = {0};
   tsanom_spmd_report report;
   tsanom_fault_init(&fault, sizeof fault);
   tsanom_exec_init(&exec, sizeof exec);
@@ -24,10 +24,10 @@ int main(int count, char **argument) {
   if (status < 0) {
     (void)fprintf(stderr, "%s: %s\n", fault.file, fault.text);
   } else if (report.classes == 1) {
-    printf("%zu similar processes\n", spmd.data->processes);
+    printf("one kind of processes\n");
   } else {
     printf("%zu kinds of processes, severity %.3f\n", report.classes, report.severity);
-    if (report.verdict_region >= 0) {
+    if (spmd.region && report.verdict_region >= 0) {
       printf("they differ in %s\n", spmd.region[report.verdict_region]);
     }
   }

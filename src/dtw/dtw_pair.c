@@ -111,7 +111,7 @@ static real best_end(const tsn_dtw_problem *p, const real *boundary,
   for (size_t j = tsn_larger(first, open); j <= last; j++) {
     if (boundary[j] < best) best = boundary[j];
   }
-  for (size_t k = 0; k < p->open_end_x; k++) {
+  for (size_t k = 0; last_column && k < p->open_end_x; k++) {
     if (last_column[k] < best) best = last_column[k];
   }
   return best;

@@ -22,12 +22,12 @@ typedef struct {
 } tsn_dtw_pairwise;
 
 /* Resolve the pairs. TSANOM_OK or TSANOM_E_OVERFLOW. */
-tsanom_status tsn_dtw_pairwise_init(tsn_dtw_pairwise *pairs);
+tsanom_status tsn_dtw_pairwise_init(tsn_dtw_pairwise *m);
 
 /* A tsn_layout of a tsn_dtw_pairwise. */
 void tsn_dtw_pairwise_layout(tsn_arena *arena, void *pairs);
 
 /* The pairs are laid out. TSANOM_OK or _STOPPED. */
-tsanom_status tsn_dtw_pairwise_run(tsn_dtw_pairwise *pairs);
+tsanom_status tsn_dtw_pairwise_run(tsn_dtw_pairwise *m);
 
 #endif

@@ -22,9 +22,9 @@ tsanom_status tsn_dtw_path_init(tsn_dtw_path *path, const tsn_dtw_operand *x,
 /* A tsn_layout of a tsn_dtw_path. */
 void tsn_dtw_path_layout(tsn_arena *arena, void *path);
 
-/* The path is laid out. TSANOM_OK, _INFEASIBLE, _CUTOFF, or _STOPPED; then `pairs` holds
+/* The path is laid out. TSANOM_OK, _INFEASIBLE, _CUTOFF, or _STOPPED; then `path` holds
  * anything. */
-tsanom_status tsn_dtw_path_run(tsn_dtw_path *path, const tsn_dtw_watch *watch,
-                               size_t *pairs, size_t *length, real *distance);
+tsanom_status tsn_dtw_path_run(tsn_dtw_path *p, const tsn_dtw_watch *watch, size_t *path,
+                               size_t *length, real *distance);
 
 #endif

@@ -27,9 +27,6 @@ static tsanom_status read_set(tsn_dtw_settings *settings, series_view *own,
   return status;
 }
 
-/* The distances are written through the struct.
- * NOLINTBEGIN(readability-non-const-parameter) */
-
 tsanom_status tsanom_dtw_one_to_many(const real *x, size_t n, const series_view *series,
                                      const tsanom_dtw_options *options,
                                      const tsanom_exec *exec, real *distances,
@@ -94,5 +91,3 @@ tsanom_status tsanom_dtw_cross(const series_view *xs, const series_view *ys,
   }
   return compute(&m, computed);
 }
-
-/* NOLINTEND(readability-non-const-parameter) */

@@ -39,11 +39,11 @@ bool tsn_dtw_full_suits(const tsn_dtw_problem *problem, const tsanom_dtw_options
                         const tsn_dtw_kernels *kernels);
 
 void tsn_dtw_full_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
-                         const tsn_dtw_kernels *kernels, tsn_dtw_full *full);
+                         const tsn_dtw_kernels *kernels, tsn_dtw_full *c);
 
 /* TSN_DTW_SWEPT or TSN_DTW_STOPPED. */
 int tsn_dtw_full_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
                      const tsn_dtw_kernels *kernels, const real *x, const real *y,
-                     tsn_dtw_full *full, const tsn_dtw_watch *watch, real *distance);
+                     tsn_dtw_full *c, const tsn_dtw_watch *watch, real *distance);
 
 #endif

@@ -29,8 +29,8 @@ typedef struct {
   real *x, *state, *after;
   tick *first, *last;
   size_t begin, begun, ending, end; /* steps; as of tsn_dtw_sweep_plain() */
-  int shape;                        /* of the strip that `first` and `last` are of */
-  size_t width;                     /* of the rectangle then */
+  size_t width;                     /* of the rectangle that `first` and `last` are of */
+  int shape;                        /* of the strip that they are of */
   bool holds; /* rows that end at the right edge of the matrix keep their cells */
 } tsn_dtw_sweeper;
 
@@ -49,10 +49,10 @@ typedef struct {
 
 void tsn_dtw_strips_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
                            const tsanom_dtw_options *options,
-                           const tsn_dtw_kernels *kernels, tsn_dtw_strips *strips);
+                           const tsn_dtw_kernels *kernels, tsn_dtw_strips *p);
 
 /* Copy the samples in the order of the kernels. */
-void tsn_dtw_strips_fill(tsn_dtw_strips *strips, const real *x, const real *y);
+void tsn_dtw_strips_fill(tsn_dtw_strips *p, const real *x, const real *y);
 
 void tsn_dtw_sweeper_layout(tsn_arena *arena, const tsanom_dtw_options *options,
                             const tsn_dtw_kernels *kernels, tsn_dtw_sweeper *sweeper);
@@ -72,15 +72,15 @@ static inline real *tsn_dtw_boundary(real *block, const tsn_dtw_kernels *kernels
 }
 
 /* The row above row 0. */
-void tsn_dtw_top_edge(const tsn_dtw_strips *strips, real *boundary);
+void tsn_dtw_top_edge(const tsn_dtw_strips *p, real *boundary);
 
 /* Prepare strip number `t` of the pair for a sweep; what tsn_dtw_sweep_start
  * reads of the boundary need not be there yet. */
 void tsn_dtw_sweep_prepare(const tsn_dtw_strips *p, const tsn_dtw_rectangle *a, size_t t,
                            tsn_dtw_sweeper *s);
-void tsn_dtw_sweep_start(const tsn_dtw_strips *strips, tsn_dtw_sweeper *sweeper);
-void tsn_dtw_sweep_run(const tsn_dtw_strips *strips, tsn_dtw_sweeper *sweeper,
-                       size_t begin, size_t end);
+void tsn_dtw_sweep_start(const tsn_dtw_strips *p, tsn_dtw_sweeper *sweeper);
+void tsn_dtw_sweep_run(const tsn_dtw_strips *p, tsn_dtw_sweeper *sweeper, size_t begin,
+                       size_t end);
 
 /* From its first step on, have the sweep that is ready write its choices. */
 void tsn_dtw_sweep_trace(tsn_dtw_sweeper *sweeper, unsigned char *trace);
@@ -92,16 +92,16 @@ void tsn_dtw_sweep_finish(const tsn_dtw_strips *p, const tsn_dtw_rectangle *a, s
 /* The first of the columns from ... to-1 of the last row of strip t, in the boundary,
  * that may be on a path within the cut-off, of which rows i ... n-1 cost at least tail[i]
  * (NULL: 0). `to`: none. All paths cross the row. */
-size_t tsn_dtw_first_live(const tsn_dtw_strips *strips, const real *boundary, size_t t,
+size_t tsn_dtw_first_live(const tsn_dtw_strips *p, const real *boundary, size_t t,
                           size_t from, size_t to, double cutoff, const double *tail);
 
 /* Whether all paths go through the last row of strip t. */
-bool tsn_dtw_all_cross(const tsn_dtw_strips *strips, size_t t);
+bool tsn_dtw_all_cross(const tsn_dtw_strips *p, size_t t);
 
 /* State of row r of the strip: its cell in the last column swept. */
-static inline real tsn_dtw_row_state(const tsn_dtw_strips *strips,
+static inline real tsn_dtw_row_state(const tsn_dtw_strips *p,
                                      const tsn_dtw_sweeper *sweeper, size_t r) {
-  size_t depth = strips->kernels->depth, lanes = strips->kernels->lanes;
+  size_t depth = p->kernels->depth, lanes = p->kernels->lanes;
   return sweeper->state[r % depth * lanes + lanes - 1 - r / depth];
 }
 

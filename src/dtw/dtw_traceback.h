@@ -55,17 +55,16 @@ typedef struct {
 
 void tsn_dtw_traceback_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
                               const tsanom_dtw_options *options,
-                              const tsn_dtw_kernels *kernels,
-                              tsn_dtw_traceback *traceback);
+                              const tsn_dtw_kernels *kernels, tsn_dtw_traceback *tb);
 
 /* Copy the samples in the order of the kernels. */
-void tsn_dtw_traceback_fill(tsn_dtw_traceback *traceback, const real *x, const real *y);
+void tsn_dtw_traceback_fill(tsn_dtw_traceback *tb, const real *x, const real *y);
 
 /* Sweep an area, the matrix or a tile of the level above, and keep the lines of the
  * tiles of level `at`, or trace it if that is `levels`. TSN_DTW_*; abandoned is only a
  * sweep of the whole matrix. */
-int tsn_dtw_traceback_sweep(tsn_dtw_traceback *traceback, int at,
-                            const tsn_dtw_tile *area, const tsn_dtw_watch *watch);
+int tsn_dtw_traceback_sweep(tsn_dtw_traceback *tb, int at, const tsn_dtw_tile *area,
+                            const tsn_dtw_watch *watch);
 
 /* Rows of one block in the traced tile: what row u < depth chose in column j is in
  * `choices` + ((j - first column of the tile + skew - begin) depth + u) choice_bytes. */
@@ -76,7 +75,6 @@ typedef struct {
 } tsn_dtw_traced_block;
 
 /* The block of row i of the traced tile. */
-tsn_dtw_traced_block tsn_dtw_traceback_block(const tsn_dtw_traceback *traceback,
-                                             size_t i);
+tsn_dtw_traced_block tsn_dtw_traceback_block(const tsn_dtw_traceback *tb, size_t i);
 
 #endif

@@ -197,7 +197,7 @@ static tsanom_status read_content(content *c, const tsanom_hsa_model_data *calle
 }
 
 tsanom_status tsanom_hsa_model_size(const tsanom_hsa_model_data *data, size_t *bytes) {
-  content c;
+  content c = {0};
   if (!bytes) return TSANOM_E_NULL;
   tsanom_status status = read_content(&c, data, NULL);
   return status < 0 ? status : tsn_hsa_model_bytes(&c.shape, bytes);
@@ -217,7 +217,7 @@ static tsanom_status check_references(const content *c, const tsanom_exec *exec)
 static tsanom_status make_model(void *memory, size_t bytes,
                                 const tsanom_hsa_model_data *data,
                                 const tsanom_exec *exec, tsanom_hsa_model **model) {
-  content c;
+  content c = {0};
   tsanom_hsa_model *made;
   if (!model) return tsn_reject(exec, TSANOM_E_NULL, "model");
   tsanom_status status = read_content(&c, data, exec);

@@ -108,7 +108,6 @@ static bool is_about_features(int32_t question) {
          (question >= TSANOM_HSA_ASK_SIMILAR && question <= TSANOM_HSA_ASK_SLOWER);
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): written through the sentence */
 tsanom_status tsanom_hsa_step_text(const tsanom_hsa_step *step, char *text, size_t size,
                                    size_t *length) {
   if (!step || (!text && size > 0)) return TSANOM_E_NULL;

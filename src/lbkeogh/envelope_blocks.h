@@ -112,7 +112,6 @@ static void blocks_of_rows(void *state, const real *x, size_t rows, real *lower,
 }
 
 /* Windows of four rows or more. */
-/* NOLINTNEXTLINE(readability-non-const-parameter): written through a struct */
 static void wide(const series *s, size_t window, real *lowest, real *highest,
                  const output *out, size_t count) {
   size_t rows = window / LANES;

@@ -96,7 +96,6 @@ static void first_groups(blocks *b, const series *s, size_t first) {
 }
 
 /* Windows of three groups or more. */
-/* NOLINTNEXTLINE(readability-non-const-parameter): written through a struct */
 static void grouped(const series *s, size_t window, real *lowest, real *highest,
                     const output *out, size_t count) {
   enum { SIZE = GROUP * LANES };

@@ -200,7 +200,6 @@ static void sweep(const series *s, size_t ahead, const output *out, size_t count
 #include "lbkeogh/envelope_groups.h"
 #include "lbkeogh/envelope_narrow.h"
 
-/* NOLINTBEGIN(readability-non-const-parameter): they are written through structs. */
 static void envelope(const real *x, size_t n, size_t radius, size_t count, real *lowest,
                      real *highest, real *lower, real *upper) {
   size_t window = 2 * radius + 1;
@@ -218,5 +217,3 @@ static void envelope(const real *x, size_t n, size_t radius, size_t count, real 
     wide(&s, window, lowest, highest, &out, rows);
   }
 }
-
-/* NOLINTEND(readability-non-const-parameter) */

@@ -173,8 +173,6 @@ tsanom_status tsanom_optics_split_workspace(size_t n,
   return status < 0 ? status : tsn_layout_bytes(layout, &c, bytes);
 }
 
-/* The labels are written through the call.
- * NOLINTBEGIN(readability-non-const-parameter) */
 tsanom_status tsanom_optics_split(const tsanom_optics_ordering *ordering,
                                   const tsanom_optics_split_options *options,
                                   const tsanom_exec *exec, int32_t *labels,
@@ -195,4 +193,3 @@ tsanom_status tsanom_optics_split(const tsanom_optics_ordering *ordering,
   if (probability) *probability = c.decision.probability;
   return TSANOM_OK;
 }
-/* NOLINTEND(readability-non-const-parameter) */

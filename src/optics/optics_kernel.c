@@ -270,13 +270,9 @@ typedef struct {
     return s.held;                                                                      \
   }
 
-/* Results are written through pointers of the search. */
-/* NOLINTBEGIN(readability-non-const-parameter) */
 NEAREST(euclidean, EUCLIDEAN, BOX_EUCLIDEAN, 1)
 NEAREST(manhattan, MANHATTAN, BOX_MANHATTAN, 0)
 NEAREST(chebyshev, CHEBYSHEV, BOX_CHEBYSHEV, 0)
-/* NOLINTEND(readability-non-const-parameter) */
-
 const tsn_optics_kernels TSN_LEVEL(tsn_optics_kernels) = {
     .row = {row_euclidean, row_manhattan, row_chebyshev},
     .rows = {rows_euclidean, rows_manhattan, rows_chebyshev},

@@ -300,8 +300,6 @@ static tsanom_status check(scan *s, const tsanom_optics_ordering *ordering,
   return status < 0 ? status : check_predecessors(s);
 }
 
-/* The outputs are written through the scan.
- * NOLINTBEGIN(readability-non-const-parameter) */
 tsanom_status tsanom_optics_xi(const tsanom_optics_ordering *ordering,
                                const tsanom_optics_xi_options *options,
                                const tsanom_exec *exec, size_t *clusters, size_t capacity,
@@ -318,4 +316,3 @@ tsanom_status tsanom_optics_xi(const tsanom_optics_ordering *ordering,
   if (status >= 0) *count = s.count;
   return status;
 }
-/* NOLINTEND(readability-non-const-parameter) */

@@ -208,7 +208,7 @@ tsanom_status tsn_beats_read_csv(const char *path, const tsanom_exec *exec,
   r.beats = tsn_pool_take(&own, TSN_THREADS_MOST, sizeof *r.beats);
   status = r.latest && r.beats ? read_lines(&r, stream) : no_memory(&r);
   tsn_stream_close(stream);
-  if (status == TSANOM_OK) status = sort_rows(&r, pool, run);
+  if (r.beats && status == TSANOM_OK) status = sort_rows(&r, pool, run);
   tsn_array_free(&r.rows, exec);
   tsn_pool_free(&own);
   return status;

@@ -131,7 +131,7 @@ static bool goes_on(const tsn_channel *channel, const tsn_source *source,
 static tsanom_status read_open_stream(tsn_channel *channel, const tsn_source *source,
                                       uint32_t index, unsigned char *buffer) {
   tsn_stream *stream = tsn_channel_stream(channel, index);
-  tsn_stream_header header;
+  tsn_stream_header header = {0};
   tsanom_status status = tsn_source_read(source, 0, buffer, TSN_STREAM_HEADER);
   if (status == TSANOM_OK) {
     status =

@@ -64,7 +64,7 @@ bool tsn_level_update(tsn_level *level, int32_t which, const tsn_channel *channe
   }
   tsanom_speedup_event *event = level->event.data;
   for (; level->taken < stream->count; level->taken++) {
-    tsanom_runs_event record;
+    tsanom_runs_event record = {0};
     (void)tsanom_runs_decode(tag[level->taken], &record);
     if (take(level, which, time[level->taken], &record, &event[level->count])) {
       level->count++;

@@ -79,7 +79,7 @@ static tsanom_status read_parts(merge *m) {
                              "no process wrote a region file");
   }
   for (int i = 0; i < found; i++) {
-    if (status == TSANOM_OK) status = read_part(m, entry[i]->d_name);
+    if (m->part && status == TSANOM_OK) status = read_part(m, entry[i]->d_name);
     free(entry[i]);
   }
   free(entry);

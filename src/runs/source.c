@@ -21,7 +21,7 @@ tsn_source tsn_source_named(const tsanom_exec *exec, const char *directory,
   int name = vsnprintf(source.path + length, sizeof source.path - (size_t)length, format,
                        values);
   va_end(values);
-  if (length == 0 || name < 0 || (size_t)(length + name) >= sizeof source.path) {
+  if (length == 0 || name < 0 || (size_t)name >= sizeof source.path - (size_t)length) {
     source.path[0] = '\0'; /* no file has this name */
   }
   return source;

@@ -142,8 +142,6 @@ static tsanom_status run(void *context) {
                           NULL);
 }
 
-/* The outputs are written through the plan.
- * NOLINTBEGIN(readability-non-const-parameter) */
 tsanom_status tsanom_search_nearest(const tsanom_search_index *index,
                                     const tsanom_series *queries, size_t neighbors,
                                     const tsanom_exec *exec, size_t *indices,
@@ -167,4 +165,3 @@ tsanom_status tsanom_search_nearest(const tsanom_search_index *index,
   }
   return tsn_workspace_run(&s->exec, layout, run, &call);
 }
-/* NOLINTEND(readability-non-const-parameter) */

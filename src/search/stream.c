@@ -241,8 +241,6 @@ static tsanom_status run(void *context) {
   return TSANOM_OK;
 }
 
-/* The outputs are written through the call.
- * NOLINTBEGIN(readability-non-const-parameter) */
 tsanom_status tsanom_search_stream(const double *query, size_t query_length,
                                    const double *stream, size_t stream_length,
                                    const tsanom_search_options *options,
@@ -264,4 +262,3 @@ tsanom_status tsanom_search_stream(const double *query, size_t query_length,
   status = describe(&s, query_length, stream_length, options);
   return status < 0 ? status : tsn_workspace_run(&s.exec, layout, run, &s);
 }
-/* NOLINTEND(readability-non-const-parameter) */

@@ -280,12 +280,14 @@ Test(runs_model, what_cannot_be_written_is_rejected) {
   l.reference[1].time = NULL;
   CHECK_STATUS(tsanom_runs_model_save("m", &data, &exec), TSANOM_E_NULL);
   cr_assert(strcmp(fault.argument, "data.model.references") == 0 && fault.element == 1);
+  tsanom_hsa_model_destroy(l.model);
   learn(1, &l);
   CHECK_STATUS(tsanom_runs_model_save(folder, &l.data, &exec), TSANOM_E_IO);
   cr_assert(strcmp(fault.file, folder) == 0 && strstr(fault.text, "directory"));
   tsanom_runs_model *model = NULL;
   CHECK_STATUS(tsanom_runs_model_load("/nonexistent", &exec, &model), TSANOM_E_IO);
   cr_assert(strcmp(fault.file, "/nonexistent") == 0);
+  tsanom_hsa_model_destroy(l.model);
 }
 
 /* A FIFO without a writer is an empty file; it is not waited for. */

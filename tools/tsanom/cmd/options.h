@@ -88,9 +88,9 @@ typedef struct {
 
 #define ROWS(table) .row = (table), .rows = sizeof(table) / sizeof *(table)
 
-/* Parse a command line into a request, whose fields have their defaults; ends the program
- * with EXIT_USAGE, or after --help. */
-void parse_command(const syntax *s, int argc, char **argv, void *request);
+/* Parse a command line into the request `into`, whose fields have their defaults; ends
+ * the program with EXIT_USAGE, or after --help. */
+void parse_command(const syntax *s, int argc, char **argv, void *into);
 
 /* Parse a whole argument of an option or end with EXIT_USAGE. */
 size_t count_argument(struct argp_state *state, const char *option, const char *text);

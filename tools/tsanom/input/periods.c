@@ -196,13 +196,13 @@ static int search_part(periods *p, uint64_t first, size_t count, int depth,
     return search_part(p, first, half, depth + 1, why) ||
            search_part(p, first + half, count - half, depth + 1, why);
   }
-  stretch *last = p->actives ? &p->active[0] : NULL;
-  if (last && last->period == found.period && last->last + 1 == first) {
+  stretch *last = p->active;
+  if (p->actives && last->period == found.period && last->last + 1 == first) {
     last->last = first + count - 1;
     return 0;
   }
-  if (last && add_segment(p, *last, why)) return -1;
-  p->active[0] = (stretch){found.period, first, first + count - 1};
+  if (p->actives && add_segment(p, *last, why)) return -1;
+  *last = (stretch){found.period, first, first + count - 1};
   p->actives = 1;
   return 0;
 }
