@@ -4,13 +4,14 @@
  * The usual path of tsn_beat():
  *
  *   stream = cache.stream[slot]          thread-local, initial-exec
- *   busy = 1                             finish waits, a signal handler sees it
- *   stream->owner == &cache?  stream->announced == thread?  index < limit?
+ *   self = state                         &cache, unless this interrupts a beat
+ *   state = TSN_IN_BEAT                  finish waits, a signal handler sees it
+ *   stream->owner == self?  stream->announced == thread?  index < limit?
  *   16-byte store of {time, tag, check}  a process is killed before or after it
- *   index++, busy = 0
+ *   index++, state = self
  *
- * Everything else is in functions that are not inlined, so that this path saves no
- * register. */
+ * Everything else is in functions that are not inlined, with the arguments in the order
+ * that leaves them in their registers, so that this path saves no register. */
 #include <sched.h>
 
 #include "record/channel.h"
@@ -24,20 +25,25 @@ static _Thread_local tsn_thread_cache cache __attribute__((tls_model("initial-ex
 
 static pthread_key_t release_key;
 
-static uint32_t get_busy(void) {
-  return atomic_load_explicit(&cache.busy, memory_order_relaxed);
+static inline uintptr_t get_state(void) {
+  return atomic_load_explicit(&cache.state, memory_order_relaxed);
 }
 
 /* While a thread is in a beat, finish does not take away the streams that it found it
  * owned. Only the compiler orders the store before the loads that follow; finish makes
  * up for that. */
-static inline void set_busy(uint32_t state) {
-  atomic_store_explicit(&cache.busy, state, memory_order_relaxed);
+static inline void set_state(uintptr_t state) {
+  atomic_store_explicit(&cache.state, state, memory_order_relaxed);
   atomic_signal_fence(memory_order_seq_cst);
 }
 
-static inline tsanom_status leave(tsanom_status status) {
-  atomic_store_explicit(&cache.busy, TSN_AT_REST, memory_order_release);
+/* Back to the state at rest, or to that of the beat which this one interrupted. */
+static inline void restore_state(uintptr_t state) {
+  atomic_store_explicit(&cache.state, state, memory_order_release);
+}
+
+static tsanom_status leave(tsanom_status status) {
+  restore_state((uintptr_t)&cache);
   return status;
 }
 
@@ -56,22 +62,26 @@ static void release_in(tsn_channel *channel, tsn_thread_cache *owner) {
 /* A thread ends: the next threads that beat by its numbers get its streams. */
 static void release_streams(void *argument) {
   tsn_thread_cache *owner = argument;
-  set_busy(TSN_IN_SEARCH);
+  set_state(TSN_IN_SEARCH);
   for (uint32_t slot = 0; slot < TSN_CHANNELS; slot++) {
     tsn_channel *channel = tsn_channel_at(slot);
     if (channel && owner->stream[slot]) release_in(channel, owner);
     owner->stream[slot] = NULL;
   }
   owner->registered = false;
-  (void)leave(TSANOM_OK);
+  restore_state((uintptr_t)&cache);
 }
 
 int tsn_beat_make_key(void) {
   return pthread_key_create(&release_key, release_streams);
 }
 
+static inline uintptr_t owner_of(const tsn_stream *stream) {
+  return (uintptr_t)atomic_load_explicit(&stream->owner, memory_order_relaxed);
+}
+
 static bool owns(const tsn_stream *stream) {
-  return atomic_load_explicit(&stream->owner, memory_order_relaxed) == &cache;
+  return owner_of(stream) == (uintptr_t)&cache;
 }
 
 static bool has_number(const tsn_stream *stream, int32_t thread) {
@@ -209,9 +219,9 @@ static void drop(tsn_channel *channel, tsn_stream *stream) {
   tsn_stream_unlock(stream);
 }
 
-static __attribute__((noinline)) tsanom_status beat_at_limit(uint32_t slot,
-                                                             tsn_stream *stream,
-                                                             uint32_t tag) {
+static __attribute__((noinline)) tsanom_status beat_at_limit(tsn_stream *stream,
+                                                             uint32_t tag,
+                                                             uint32_t slot) {
   tsn_channel *channel = tsn_channel_at(slot);
   uint64_t time = tsn_clock_ticks(stream->clock);
   if (!raise_limit(channel, stream)) {
@@ -224,23 +234,27 @@ static __attribute__((noinline)) tsanom_status beat_at_limit(uint32_t slot,
 }
 
 static __attribute__((noinline)) tsanom_status beat_by_clock(tsn_stream *stream,
-                                                             uint64_t index,
-                                                             uint32_t tag) {
+                                                             uint32_t tag,
+                                                             uint64_t index) {
   write_record(stream, index, tsn_clock_monotonic(), tag);
   return leave(TSANOM_OK);
 }
 
-/* Beat into a stream of this thread, and leave. */
-static inline tsanom_status beat_into(uint32_t slot, tsn_stream *stream, uint32_t tag) {
+/* Beat into a stream of this thread, and leave. `self` is the address of the cache, which
+ * takes two instructions to compute. */
+static inline tsanom_status beat_into(uint32_t slot, tsn_stream *stream, uint32_t tag,
+                                      uintptr_t self) {
   uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
-  if (!LIKELY(index < stream->limit)) return beat_at_limit(slot, stream, tag);
+  if (!LIKELY(index < stream->limit)) return beat_at_limit(stream, tag, slot);
 #if defined(__x86_64__)
   if (LIKELY(stream->clock == TSANOM_HEARTBEAT_CLOCK_TSC)) {
     write_record(stream, index, __rdtsc(), tag);
-    return leave(TSANOM_OK);
+    restore_state(self);
+    return TSANOM_OK;
   }
 #endif
-  return beat_by_clock(stream, index, tag);
+  (void)self;
+  return beat_by_clock(stream, tag, index);
 }
 
 static bool is_recording(tsn_channel *channel) {
@@ -255,14 +269,19 @@ static tsanom_status drop_interrupting(tsn_channel *channel, tsn_stream *stream)
   return TSANOM_E_STATE;
 }
 
-static __attribute__((noinline)) tsanom_status beat_elsewhere(uint32_t slot,
-                                                              int32_t thread,
-                                                              uint32_t tag) {
+static bool is_in_beat(void) {
+  uintptr_t state = get_state();
+  return state == TSN_IN_BEAT || state == TSN_IN_SEARCH;
+}
+
+static __attribute__((noinline)) tsanom_status beat_elsewhere(int32_t thread,
+                                                              uint32_t tag,
+                                                              uint32_t slot) {
   tsn_channel *channel = tsn_channel_at(slot);
   if (!channel) return TSANOM_E_STATE;
-  if (get_busy() != TSN_AT_REST) return drop_interrupting(channel, cache.stream[slot]);
+  if (is_in_beat()) return drop_interrupting(channel, cache.stream[slot]);
   for (;;) {
-    set_busy(TSN_IN_SEARCH);
+    set_state(TSN_IN_SEARCH);
     if (!is_recording(channel)) return leave(TSANOM_E_STATE);
     if (thread < 0) return leave(TSANOM_E_OPTION);
     /* The owner of a stream releases it when it ends, so this comes first. */
@@ -270,28 +289,31 @@ static __attribute__((noinline)) tsanom_status beat_elsewhere(uint32_t slot,
       return leave(TSANOM_E_MEMORY);
     }
     cache.registered = true;
-    set_busy(TSN_IN_BEAT);
+    set_state(TSN_IN_BEAT);
     tsn_stream *stream = find_stream(channel, thread);
     if (stream) {
       cache.stream[slot] = stream;
-      return beat_into(slot, stream, tag);
+      return beat_into(slot, stream, tag, (uintptr_t)&cache);
     }
-    set_busy(TSN_IN_SEARCH);
+    set_state(TSN_IN_SEARCH);
     tsanom_status status = tsn_channel_add_stream(channel, thread);
     if (status < 0) return leave(status);
   }
 }
 
-static inline tsanom_status beat(uint32_t slot, int32_t thread, uint32_t tag) {
+static inline __attribute__((always_inline)) tsanom_status beat(uint32_t slot,
+                                                                int32_t thread,
+                                                                uint32_t tag) {
   tsn_stream *stream = cache.stream[slot];
-  if (LIKELY(stream != NULL && get_busy() == TSN_AT_REST)) {
-    set_busy(TSN_IN_BEAT);
-    if (LIKELY(owns(stream) && has_number(stream, thread))) {
-      return beat_into(slot, stream, tag);
+  if (LIKELY(stream != NULL)) {
+    uintptr_t self = get_state();
+    set_state(TSN_IN_BEAT);
+    if (LIKELY(owner_of(stream) == self && has_number(stream, thread))) {
+      return beat_into(slot, stream, tag, self);
     }
-    leave(TSANOM_OK);
+    restore_state(self);
   }
-  return beat_elsewhere(slot, thread, tag);
+  return beat_elsewhere(thread, tag, slot);
 }
 
 tsanom_status tsn_beat(uint32_t slot, int32_t thread, uint32_t tag) {

@@ -234,7 +234,7 @@ tsanom_status tsn_channel_open(uint32_t slot, const char *path, int32_t threads,
 }
 
 /* Revoke the ownership of all streams and wait for the beats in progress; after this no
- * thread writes to a stream. A beat stores `busy` and then loads the owner, without
+ * thread writes to a stream. A beat stores its state and then loads the owner, without
  * a fence between; the pause stands for it, for no processor holds a store back
  * for that long. A thread that was stopped for good in the middle of a beat (by a
  * debugger, or cancelled) must not hang the program: false. The run_lock, which is
@@ -251,7 +251,7 @@ static bool close_streams(tsn_channel *channel, uint32_t streams) {
   for (uint32_t i = 0; i < streams; i++) {
     tsn_thread_cache *owner = tsn_stream_at(channel, i)->last_owner;
     while (owner &&
-           atomic_load_explicit(&owner->busy, memory_order_acquire) == TSN_IN_BEAT) {
+           atomic_load_explicit(&owner->state, memory_order_acquire) == TSN_IN_BEAT) {
       if (++waits > MOST_WAITS) return false;
       sleep_ns(PAUSE);
     }

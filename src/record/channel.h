@@ -57,16 +57,18 @@ typedef struct {
 
 typedef struct tsn_stream tsn_stream;
 
-/* States of tsn_thread_cache.busy. */
+/* Values of tsn_thread_cache.state besides the address of the struct: at rest. */
 enum {
-  TSN_AT_REST = 0,
+  TSN_NEVER_BEAT = 0,
   TSN_IN_BEAT,   /* finish waits for the end of the beat */
   TSN_IN_SEARCH, /* the thread makes or releases streams; finish need not wait */
 };
 
-/* What a thread remembers. Its address identifies the thread as owner of streams. */
+/* What a thread remembers. Its address identifies the thread as owner of streams. `state`
+ * has that address at rest, so that a beat finds with one comparison that the thread owns
+ * its stream and that this beat does not interrupt another one. */
 typedef struct {
-  _Atomic uint32_t busy;
+  _Atomic uintptr_t state;
   bool registered; /* its end releases its streams */
   /* Of its last beat in each channel; NULL for TSN_NO_SLOT. */
   tsn_stream *stream[TSN_CHANNELS + 1];
