@@ -18,7 +18,7 @@
 #endif
 
 #include "report.h"
-#include "support/folder.h"
+#include "support/directory.h"
 
 namespace {
 
@@ -61,8 +61,8 @@ Cost time_bursts(int32_t thread, int32_t clock) {
 class Run {
  public:
   Run(int32_t threads, int32_t clock) {
-    char name[FOLDER_ROOM];
-    if (new_folder(name)) folder_ = name;
+    char name[DIRECTORY_CAPACITY];
+    if (new_directory(name)) folder_ = name;
     tsanom_heartbeat_options options;
     tsanom_heartbeat_options_init(&options, sizeof options);
     options.clock = clock;

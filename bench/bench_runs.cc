@@ -8,7 +8,7 @@
 #include <string>
 
 #include "report.h"
-#include "support/folder.h"
+#include "support/directory.h"
 
 namespace {
 
@@ -18,8 +18,8 @@ enum { ADDED = 10000 };
 class Growing {
  public:
   explicit Growing(uint64_t beats) {
-    char name[FOLDER_ROOM];
-    if (new_folder(name)) path_ = name;
+    char name[DIRECTORY_CAPACITY];
+    if (new_directory(name)) path_ = name;
     check(tsanom_heartbeat_init(path_.c_str(), 1, nullptr) == TSANOM_OK, "run");
     add(beats);
   }

@@ -14,15 +14,15 @@
 #include <unistd.h>
 
 #include "record/format.h"
-#include "support/folder.h"
+#include "support/directory.h"
 
 enum {
   BEATS = 64,
   STREAM = TSN_STREAM_HEADER + BEATS * TSN_RECORD,
-  PATH = FOLDER_ROOM + 32
+  PATH = DIRECTORY_CAPACITY + 32
 };
 
-static char folder[FOLDER_ROOM];
+static char folder[DIRECTORY_CAPACITY];
 static char run_path[PATH], stream_path[PATH];
 static unsigned char whole_run[sizeof(tsn_run_header)], whole_stream[STREAM];
 
@@ -42,7 +42,8 @@ static void clean_up(void) {
 }
 
 static void record_whole(void) {
-  if (!new_folder(folder) || tsanom_heartbeat_init(folder, 1, NULL) != TSANOM_OK) abort();
+  if (!new_directory(folder) || tsanom_heartbeat_init(folder, 1, NULL) != TSANOM_OK)
+    abort();
   for (uint32_t i = 0; i < BEATS; i++) (void)tsanom_heartbeat_beat(0, i);
   if (tsanom_heartbeat_finish() != TSANOM_OK) abort();
   (void)snprintf(run_path, PATH, "%s/" TSN_RUN_FILE, folder);

@@ -10,11 +10,11 @@
 #include <tsanom/runs.h>
 #include <unistd.h>
 
-#include "support/folder.h"
+#include "support/directory.h"
 
-enum { PATH = FOLDER_ROOM + 32 };
+enum { PATH = DIRECTORY_CAPACITY + 32 };
 
-static char folder[FOLDER_ROOM];
+static char folder[DIRECTORY_CAPACITY];
 static char inner[PATH], places[PATH];
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -32,7 +32,7 @@ static void clean_up(void) {
 
 /* A run without events. */
 static void record(void) {
-  if (!new_folder(folder)) abort();
+  if (!new_directory(folder)) abort();
   (void)snprintf(inner, sizeof inner, "%s/regions", folder);
   (void)snprintf(places, sizeof places, "%s/places.tsv", inner);
   (void)atexit(clean_up);

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <tsanom/runs.h>
 
-#include "support/folder.h"
+#include "support/directory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *write_input(const uint8_t *data, size_t size) {
-  static char folder[FOLDER_ROOM], path[FOLDER_ROOM + 16];
+  static char folder[DIRECTORY_CAPACITY], path[DIRECTORY_CAPACITY + 16];
   if (!*path) {
-    if (!new_folder(folder)) abort();
+    if (!new_directory(folder)) abort();
     (void)snprintf(path, sizeof path, "%s/regions.json", folder);
   }
   FILE *file = fopen(path, "we");

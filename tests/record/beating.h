@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "heartbeat/run_folder.h"
+#include "support/run_directory.h"
 
-enum { RUN_PATH = FOLDER_ROOM + 32 };
+enum { RUN_PATH = DIRECTORY_CAPACITY + 32 };
 
 /* Counts that a child shares with its parent. */
 typedef struct {

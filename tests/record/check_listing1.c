@@ -4,22 +4,22 @@
 #include <stdlib.h>
 #include <tsanom/runs.h>
 
-#include "support/folder.h"
+#include "support/directory.h"
 
 int main(int count, char **argument) {
-  char folder[FOLDER_ROOM], command[1024];
+  char directory[DIRECTORY_CAPACITY], command[1024];
   tsanom_runs *run;
   tsanom_runs_info info;
-  if (count != 2 || !new_folder(folder)) return 2;
-  (void)snprintf(command, sizeof command, "TSANOM_HEARTBEAT_FOLDER=%s/run '%s'", folder,
-                 argument[1]);
+  if (count != 2 || !new_directory(directory)) return 2;
+  (void)snprintf(command, sizeof command, "TSANOM_HEARTBEAT_FOLDER=%s/run '%s'",
+                 directory, argument[1]);
   if (system(command) != 0) return 3;
-  (void)snprintf(command, sizeof command, "%s/run", folder);
+  (void)snprintf(command, sizeof command, "%s/run", directory);
   tsanom_runs_info_init(&info, sizeof info);
   if (tsanom_runs_open(command, NULL, NULL, &run) != TSANOM_OK) return 4;
   tsanom_runs_describe(run, &info);
   tsanom_runs_close(run);
-  (void)snprintf(command, sizeof command, "rm -r '%s'", folder);
+  (void)snprintf(command, sizeof command, "rm -r '%s'", directory);
   if (system(command) != 0) return 5;
   return info.beats == 999 && info.announced == 4 && info.state == TSANOM_RUNS_FINISHED
              ? 0

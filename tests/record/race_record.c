@@ -12,7 +12,7 @@
 #include <tsanom/heartbeat.h>
 #include <unistd.h>
 
-#include "support/folder.h"
+#include "support/directory.h"
 
 enum { THREADS = 4, BEATS = 30000, RUNS = 6 };
 
@@ -52,16 +52,16 @@ static int record_run(const char *path) {
 
 int main(void) {
   enum { DESCRIPTORS = 8 };
-  char folder[FOLDER_ROOM], path[FOLDER_ROOM + 12];
+  char directory[DIRECTORY_CAPACITY], path[DIRECTORY_CAPACITY + 12];
   pthread_t straggler;
-  int failed = !new_folder(folder) ||
+  int failed = !new_directory(directory) ||
                pthread_create(&straggler, NULL, beat_until_stop, (void *)1) != 0;
   for (int i = 0; i < RUNS && !failed; i++) {
-    (void)snprintf(path, sizeof path, "%s/%d", folder, i);
+    (void)snprintf(path, sizeof path, "%s/%d", directory, i);
     failed = record_run(path);
   }
   stop = 1;
   pthread_join(straggler, NULL);
-  (void)nftw(folder, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
+  (void)nftw(directory, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
   return failed;
 }

@@ -85,8 +85,8 @@ static int record_failing(void) {
 }
 
 /* One run with the plan; false when it has fewer calls than the plan fails. */
-static bool try_plan(const char *folder, int number) {
-  (void)snprintf(path, sizeof path, "%s/%s.%d", folder, plan.name, number);
+static bool try_plan(const char *directory, int number) {
+  (void)snprintf(path, sizeof path, "%s/%s.%d", directory, plan.name, number);
   counts = new_counts();
   *calls_seen = 0;
   int status = in_child(record_failing);
@@ -100,23 +100,23 @@ static bool try_plan(const char *folder, int number) {
               "%s, call %d, error %d: %llu beats were dropped", plan.name, plan.first,
               plan.error, (unsigned long long)counts->rejected);
   }
-  folder_remove(path);
+  directory_remove(path);
   munmap(counts, sizeof *counts);
   return plan.first < *calls_seen;
 }
 
 static void sweep(const char *name, int error, int times) {
-  char folder[FOLDER_ROOM];
-  folder_make(folder);
+  char directory[DIRECTORY_CAPACITY];
+  directory_make(directory);
   calls_seen = mmap(NULL, sizeof *calls_seen, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   plan.name = name;
   plan.error = error;
   plan.times = times;
   int number = 0;
-  for (plan.first = 0; try_plan(folder, number); plan.first++) number++;
+  for (plan.first = 0; try_plan(directory, number); plan.first++) number++;
   cr_assert(number > 0 || strcmp(name, "openat") == 0, "%s is never called", name);
-  folder_remove(folder);
+  directory_remove(directory);
 }
 
 static void sweep_all(const char *name, int error) {

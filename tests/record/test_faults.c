@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the emitter stands: being killed, forks, full disks, bad folders. */
+/* What the emitter stands: being killed, forks, full disks, bad directories. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -17,21 +17,21 @@
 #include <tsanom/runs.h>
 #include <unistd.h>
 
-#include "heartbeat/run_folder.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/run_directory.h"
 
-static char folder[FOLDER_ROOM];
+static char directory[DIRECTORY_CAPACITY];
 
-static void make_folder(void) {
-  folder_make(folder);
+static void make_directory(void) {
+  directory_make(directory);
 }
 
-static void remove_folder(void) {
-  folder_remove(folder);
+static void remove_directory(void) {
+  directory_remove(directory);
 }
 
-TestSuite(heartbeat_faults, .init = make_folder, .fini = remove_folder);
+TestSuite(heartbeat_faults, .init = make_directory, .fini = remove_directory);
 
 /* Run `body` in a child process; the status with which it ended. */
 static int in_child(int (*body)(void)) {
@@ -99,8 +99,8 @@ Test(heartbeat_faults, no_beat_is_lost_to_sigkill) {
   done = mmap(NULL, BEATERS * sizeof *done, PROT_READ | PROT_WRITE,
               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   for (int i = 0; i < RUNS; i++) {
-    char path[FOLDER_ROOM + 16];
-    (void)snprintf(path, sizeof path, "%s/%d", folder, i);
+    char path[DIRECTORY_CAPACITY + 16];
+    (void)snprintf(path, sizeof path, "%s/%d", directory, i);
     for (int k = 0; k < BEATERS; k++) done[k] = 0;
     pid_t child = fork();
     cr_assert(child >= 0);
@@ -109,13 +109,13 @@ Test(heartbeat_faults, no_beat_is_lost_to_sigkill) {
     kill(child, SIGKILL);
     cr_assert(waitpid(child, NULL, 0) == child);
     check_killed_run(path);
-    folder_remove(path);
+    directory_remove(path);
   }
 }
 
 static int child_of_a_run(void) {
-  char path[FOLDER_ROOM + 16];
-  (void)snprintf(path, sizeof path, "%s/child", folder);
+  char path[DIRECTORY_CAPACITY + 16];
+  (void)snprintf(path, sizeof path, "%s/child", directory);
   if (tsanom_heartbeat_beat(0, 1) != TSANOM_E_STATE) return 1;
   if (tsanom_heartbeat_finish() != TSANOM_E_STATE) return 2;
   if (tsanom_heartbeat_init(path, 1, NULL) != TSANOM_OK) return 3;
@@ -126,9 +126,9 @@ static int child_of_a_run(void) {
 }
 
 Test(heartbeat_faults, a_forked_child_has_no_run) {
-  char parent[FOLDER_ROOM + 16], child[FOLDER_ROOM + 16];
-  (void)snprintf(parent, sizeof parent, "%s/parent", folder);
-  (void)snprintf(child, sizeof child, "%s/child", folder);
+  char parent[DIRECTORY_CAPACITY + 16], child[DIRECTORY_CAPACITY + 16];
+  (void)snprintf(parent, sizeof parent, "%s/parent", directory);
+  (void)snprintf(child, sizeof child, "%s/child", directory);
   CHECK_STATUS(tsanom_heartbeat_init(parent, 1, NULL), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 1), TSANOM_OK);
   /* AddressSanitizer allocates as the helper thread starts, under a lock that a child
@@ -148,7 +148,7 @@ Test(heartbeat_faults, a_forked_child_has_no_run) {
 
 enum { MANY = 200000 };
 
-static char full_run[FOLDER_ROOM + 16];
+static char full_run[DIRECTORY_CAPACITY + 16];
 static int32_t full_helper = TSANOM_HEARTBEAT_HELPER_THREAD;
 static bool full_is_killed;
 
@@ -190,14 +190,14 @@ static int limited(void) {
 
 /* SIGXFSZ would kill the child. */
 Test(heartbeat_faults, a_limit_of_file_sizes_drops_beats_and_says_so) {
-  (void)snprintf(full_run, sizeof full_run, "%s/run", folder);
+  (void)snprintf(full_run, sizeof full_run, "%s/run", directory);
   int status = in_child(limited);
   cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
   check_full_run(LIMIT);
 }
 
 Test(heartbeat_faults, a_limit_of_file_sizes_without_a_helper) {
-  (void)snprintf(full_run, sizeof full_run, "%s/run", folder);
+  (void)snprintf(full_run, sizeof full_run, "%s/run", directory);
   full_helper = TSANOM_HEARTBEAT_HELPER_NONE;
   int status = in_child(limited);
   cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
@@ -206,7 +206,7 @@ Test(heartbeat_faults, a_limit_of_file_sizes_without_a_helper) {
 
 /* Without a helper nobody writes the count as beats are dropped, but that some were. */
 Test(heartbeat_faults, a_killed_run_without_a_helper_tells_that_beats_were_dropped) {
-  (void)snprintf(full_run, sizeof full_run, "%s/run", folder);
+  (void)snprintf(full_run, sizeof full_run, "%s/run", directory);
   full_helper = TSANOM_HEARTBEAT_HELPER_NONE;
   full_is_killed = true;
   (void)in_child(limited);
@@ -239,7 +239,7 @@ static bool may_mount(void) {
 static int on_a_small_disk(void) {
   if (!may_mount()) return NO_PRIVILEGE;
   (void)mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
-  if (mount("none", folder, "tmpfs", 0, "size=1m") != 0) return NO_PRIVILEGE;
+  if (mount("none", directory, "tmpfs", 0, "size=1m") != 0) return NO_PRIVILEGE;
   int failed = beat_into_a_full_disk();
   if (failed) return failed;
   check_full_run((1 << 20) - 16384);
@@ -247,7 +247,7 @@ static int on_a_small_disk(void) {
 }
 
 Test(heartbeat_faults, a_full_disk_drops_beats_and_says_so) {
-  (void)snprintf(full_run, sizeof full_run, "%s/run", folder);
+  (void)snprintf(full_run, sizeof full_run, "%s/run", directory);
   int status = in_child(on_a_small_disk);
   if (WIFEXITED(status) && WEXITSTATUS(status) == NO_PRIVILEGE) {
     cr_skip_test("mounting a small disk is not permitted here");
@@ -258,42 +258,42 @@ Test(heartbeat_faults, a_full_disk_drops_beats_and_says_so) {
 static int limited_from_the_start(void) {
   struct rlimit limit = {.rlim_cur = 5000, .rlim_max = 5000};
   if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 9;
-  return tsanom_heartbeat_init(folder, 1, NULL) == TSANOM_E_IO ? 0 : 1;
+  return tsanom_heartbeat_init(directory, 1, NULL) == TSANOM_E_IO ? 0 : 1;
 }
 
 Test(heartbeat_faults, init_reports_a_full_disk_and_leaves_nothing) {
   int status = in_child(limited_from_the_start);
   cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
-  cr_assert(rmdir(folder) == 0);
-  cr_assert(mkdir(folder, 0777) == 0);
+  cr_assert(rmdir(directory) == 0);
+  cr_assert(mkdir(directory, 0777) == 0);
 }
 
-Test(heartbeat_faults, init_reports_folders_that_cannot_be) {
-  char path[FOLDER_ROOM + 16];
-  (void)snprintf(path, sizeof path, "%s/file", folder);
+Test(heartbeat_faults, init_reports_directories_that_cannot_be) {
+  char path[DIRECTORY_CAPACITY + 16];
+  (void)snprintf(path, sizeof path, "%s/file", directory);
   file_write(path, "x", 1);
   CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL), TSANOM_E_IO);
-  (void)snprintf(path, sizeof path, "%s/file/run", folder);
+  (void)snprintf(path, sizeof path, "%s/file/run", directory);
   CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL), TSANOM_E_IO);
-  (void)snprintf(path, sizeof path, "%s/missing/run", folder);
+  (void)snprintf(path, sizeof path, "%s/missing/run", directory);
   CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL), TSANOM_E_IO);
   CHECK_STATUS(tsanom_heartbeat_init("/proc/self", 1, NULL), TSANOM_E_IO);
   CHECK_STATUS(tsanom_heartbeat_init("", 1, NULL), TSANOM_E_IO);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 0), TSANOM_E_STATE);
   if (geteuid() != 0) {
-    (void)snprintf(path, sizeof path, "%s/closed", folder);
+    (void)snprintf(path, sizeof path, "%s/closed", directory);
     cr_assert(mkdir(path, 0555) == 0);
     CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL), TSANOM_E_IO);
   }
 }
 
 Test(heartbeat_faults, init_leaves_a_run_that_is_there_as_it_is) {
-  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_OK);
   for (uint32_t i = 0; i < 10; i++) tsanom_heartbeat_beat(0, i);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, NULL), TSANOM_E_IO);
-  CHECK_STATUS(tsanom_heartbeat_init(folder, 3, NULL), TSANOM_E_IO);
-  tsanom_runs *run = open_run(folder);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_E_IO);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 3, NULL), TSANOM_E_IO);
+  tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).beats == 10 && describe(run).beat_streams == 1);
   tsanom_runs_close(run);
 }
@@ -316,13 +316,13 @@ Test(heartbeat_faults, finish_may_come_while_threads_beat) {
     pthread_create(&beater[i], NULL, beat_until_stopped, (void *)i);
   }
   for (int i = 0; i < RUNS; i++) {
-    char path[FOLDER_ROOM + 16];
-    (void)snprintf(path, sizeof path, "%s/%d", folder, i);
+    char path[DIRECTORY_CAPACITY + 16];
+    (void)snprintf(path, sizeof path, "%s/%d", directory, i);
     CHECK_STATUS(tsanom_heartbeat_init(path, 2, NULL), TSANOM_OK);
     (void)usleep(2000);
     CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
     tsanom_runs_close(open_run(path));
-    folder_remove(path);
+    directory_remove(path);
   }
   stop = 1;
   for (int i = 0; i < 3; i++) pthread_join(beater[i], NULL);
@@ -341,7 +341,7 @@ static int read_living_run(void) {
 }
 
 Test(heartbeat_faults, a_run_may_be_read_while_it_goes_on) {
-  (void)snprintf(full_run, sizeof full_run, "%s/run", folder);
+  (void)snprintf(full_run, sizeof full_run, "%s/run", directory);
   done = mmap(NULL, BEATERS * sizeof *done, PROT_READ | PROT_WRITE,
               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   CHECK_STATUS(tsanom_heartbeat_init(full_run, 1, NULL), TSANOM_OK);

@@ -13,20 +13,20 @@
 #include <tsanom/runs.h>
 #include <unistd.h>
 
-#include "heartbeat/run_folder.h"
 #include "support/check.h"
+#include "support/run_directory.h"
 
-static char folder[FOLDER_ROOM];
+static char directory[DIRECTORY_CAPACITY];
 
-static void make_folder(void) {
-  folder_make(folder);
+static void make_directory(void) {
+  directory_make(directory);
 }
 
-static void remove_folder(void) {
-  folder_remove(folder);
+static void remove_directory(void) {
+  directory_remove(directory);
 }
 
-TestSuite(heartbeat, .init = make_folder, .fini = remove_folder);
+TestSuite(heartbeat, .init = make_directory, .fini = remove_directory);
 
 static double seconds_now(void) {
   struct timespec now;
@@ -37,8 +37,8 @@ static double seconds_now(void) {
 Test(heartbeat, beats_only_within_a_run) {
   CHECK_STATUS(tsanom_heartbeat_beat(0, 0), TSANOM_E_STATE);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_E_STATE);
-  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, NULL), TSANOM_OK);
-  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, NULL), TSANOM_E_STATE);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_E_STATE);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 7), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_beat(-1, 7), TSANOM_E_OPTION);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
@@ -53,8 +53,8 @@ Test(heartbeat, comes_back_as_recorded) {
        clock <= TSANOM_HEARTBEAT_CLOCK_MONOTONIC; clock++) {
     static double expected[BEATS], times[BEATS];
     static uint32_t tags[BEATS];
-    char path[FOLDER_ROOM + 16];
-    (void)snprintf(path, sizeof path, "%s/run%d", folder, clock);
+    char path[DIRECTORY_CAPACITY + 16];
+    (void)snprintf(path, sizeof path, "%s/run%d", directory, clock);
     tsanom_heartbeat_options options;
     CHECK_STATUS(tsanom_heartbeat_options_init(&options, sizeof options), TSANOM_OK);
     options.clock = clock;
@@ -108,13 +108,13 @@ static void in_thread(void *(*body)(void *), void *argument) {
 
 /* A thread pool that is made anew goes on in the streams of the old one. */
 Test(heartbeat, a_stream_goes_on_in_the_next_thread_of_its_number) {
-  CHECK_STATUS(tsanom_heartbeat_init(folder, 2, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 2, NULL), TSANOM_OK);
   for (int i = 0; i < 50; i++) {
     int32_t numbers[] = {0, 1, 7};
     for (int k = 0; k < 3; k++) in_thread(beat_hundred, &numbers[k]);
   }
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).beat_streams == 3 && describe(run).announced == 2);
   for (uint32_t i = 0; i < 3; i++) cr_assert(describe_stream(run, i).count == 5000);
   cr_assert(describe_stream(run, 2).thread == 7);
@@ -136,25 +136,25 @@ Test(heartbeat, threads_of_one_number_have_streams_of_their_own) {
   pthread_t thread[2];
   int32_t number = 0;
   pthread_barrier_init(&both, NULL, 2);
-  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_OK);
   for (int i = 0; i < 2; i++) pthread_create(&thread[i], NULL, beat_beside, &number);
   for (int i = 0; i < 2; i++) pthread_join(thread[i], NULL);
   /* Both streams are free by now; no third one is made. */
   in_thread(beat_hundred, &number);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).beat_streams == 2 && describe(run).beats == 300);
   cr_assert(describe_stream(run, 1).thread == 0);
   tsanom_runs_close(run);
 }
 
 Test(heartbeat, one_thread_beats_by_several_numbers) {
-  CHECK_STATUS(tsanom_heartbeat_init(folder, 2, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 2, NULL), TSANOM_OK);
   for (uint32_t i = 0; i < 300; i++) {
     CHECK_STATUS(tsanom_heartbeat_beat((int32_t)(i % 3), i), TSANOM_OK);
   }
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).beat_streams == 3);
   for (uint32_t i = 0; i < 3; i++) {
     uint32_t tags[2];
@@ -171,12 +171,12 @@ static void grow_a_stream(int32_t helper) {
   tsanom_heartbeat_options options;
   tsanom_heartbeat_options_init(&options, sizeof options);
   options.helper = helper;
-  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, &options), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options), TSANOM_OK);
   for (uint32_t i = 0; i < BEATS; i++) {
     if (tsanom_heartbeat_beat(0, i) != TSANOM_OK) cr_assert_fail("beat %u", i);
   }
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   uint32_t tag;
   cr_assert(describe_stream(run, 0).count == BEATS);
   for (uint32_t i = 0; i < BEATS; i += 99991) {
@@ -209,7 +209,7 @@ Test(heartbeat, without_a_helper_no_thread_is_started) {
   tsanom_heartbeat_options_init(&options, sizeof options);
   unsigned before = threads_of_this_process();
   options.helper = TSANOM_HEARTBEAT_HELPER_NONE;
-  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, &options), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 1), TSANOM_OK);
   cr_assert(before > 0 && threads_of_this_process() == before);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
@@ -217,8 +217,8 @@ Test(heartbeat, without_a_helper_no_thread_is_started) {
 
 Test(heartbeat, runs_follow_each_other) {
   for (int i = 0; i < 20; i++) {
-    char path[FOLDER_ROOM + 16];
-    (void)snprintf(path, sizeof path, "%s/%d", folder, i);
+    char path[DIRECTORY_CAPACITY + 16];
+    (void)snprintf(path, sizeof path, "%s/%d", directory, i);
     CHECK_STATUS(tsanom_heartbeat_init(path, 1 + i % 3, NULL), TSANOM_OK);
     for (int32_t k = 0; k < 4; k++) in_thread(beat_hundred, &k);
     CHECK_STATUS(tsanom_heartbeat_beat(i % 2, 0), TSANOM_OK);
@@ -235,14 +235,14 @@ Test(heartbeat, rejects_misuse) {
   CHECK_STATUS(tsanom_heartbeat_options_init(&options, 4), TSANOM_E_VERSION);
   tsanom_heartbeat_options_init(&options, sizeof options);
   CHECK_STATUS(tsanom_heartbeat_init(NULL, 1, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_heartbeat_init(folder, 0, NULL), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_heartbeat_init(folder, TSANOM_HEARTBEAT_STREAMS_MAX + 1, NULL),
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 0, NULL), TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, TSANOM_HEARTBEAT_STREAMS_MAX + 1, NULL),
                TSANOM_E_OPTION);
   options.clock = 3;
-  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, &options), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options), TSANOM_E_OPTION);
   options.clock = 0;
   options.helper = TSANOM_HEARTBEAT_HELPER_NONE + 1;
-  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, &options), TSANOM_E_OPTION);
-  cr_assert(rmdir(folder) == 0, "a rejected init left something behind");
-  cr_assert(mkdir(folder, 0777) == 0);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options), TSANOM_E_OPTION);
+  cr_assert(rmdir(directory) == 0, "a rejected init left something behind");
+  cr_assert(mkdir(directory, 0777) == 0);
 }

@@ -28,22 +28,22 @@
 
 enum { BEATS = 400000, UNAVAILABLE = 77 };
 
-static char folder[FOLDER_ROOM], path[RUN_PATH];
+static char directory[DIRECTORY_CAPACITY], path[RUN_PATH];
 static int32_t helper;
 static beat_counts *counts;
 
-static void make_folder(void) {
-  folder_make(folder);
-  (void)snprintf(path, sizeof path, "%s/run", folder);
+static void make_directory(void) {
+  directory_make(directory);
+  (void)snprintf(path, sizeof path, "%s/run", directory);
   counts = new_counts();
   helper = TSANOM_HEARTBEAT_HELPER_NONE;
 }
 
-static void remove_folder(void) {
-  folder_remove(folder);
+static void remove_directory(void) {
+  directory_remove(directory);
 }
 
-TestSuite(hostile, .init = make_folder, .fini = remove_folder, .timeout = 120);
+TestSuite(hostile, .init = make_directory, .fini = remove_directory, .timeout = 120);
 
 /* Run the body in a child process, which must end well. */
 static void check_child(int (*body)(void)) {
@@ -113,7 +113,7 @@ static int record_on_ramfs(void) {
     return UNAVAILABLE;
   }
   (void)mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
-  if (mount("none", folder, "ramfs", 0, NULL) != 0) return UNAVAILABLE;
+  if (mount("none", directory, "ramfs", 0, NULL) != 0) return UNAVAILABLE;
   int failed = record_beats(counts, path, TSANOM_HEARTBEAT_HELPER_THREAD, BEATS);
   if (!failed) check_beats(counts, path);
   return failed ? failed : counts->rejected != 0;
@@ -140,7 +140,7 @@ static int outlive_the_directory(void) {
   second = new_counts();
   if (start(1)) return 1;
   beat(counts, 10);
-  folder_remove(path);
+  directory_remove(path);
   int status = in_child(record_second);
   if (status != 0) return 2;
   beat(counts, 2 * BEATS);
@@ -170,7 +170,7 @@ static int swap_for_a_link(bool closing) {
   char victim[RUN_PATH];
   size_t bytes;
   memset(before, 'v', sizeof before);
-  (void)snprintf(victim, sizeof victim, "%s/victim", folder);
+  (void)snprintf(victim, sizeof victim, "%s/victim", directory);
   file_write(victim, before, sizeof before);
   if (start(1)) return 1;
   beat(counts, 10);
@@ -207,7 +207,7 @@ static int take_all_descriptors(void) {
   if (start(1)) return 1;
   beat(counts, 10);
   close_all();
-  (void)snprintf(name, sizeof name, "%s/own", folder);
+  (void)snprintf(name, sizeof name, "%s/own", directory);
   file_write(name, "own", 3);
   int file = open(name, O_RDWR | O_CLOEXEC);
   while (dup(file) >= 0) continue;

@@ -9,27 +9,27 @@
 #include <tsanom/record.h>
 #include <unistd.h>
 
-#include "heartbeat/run_folder.h"
 #include "support/allocator.h"
 #include "support/check.h"
+#include "support/run_directory.h"
 
-static char folder[FOLDER_ROOM];
+static char directory[DIRECTORY_CAPACITY];
 
-static void make_folder(void) {
-  folder_make(folder);
+static void make_directory(void) {
+  directory_make(directory);
 }
 
-static void remove_folder(void) {
-  folder_remove(folder);
+static void remove_directory(void) {
+  directory_remove(directory);
 }
 
-TestSuite(record, .init = make_folder, .fini = remove_folder);
+TestSuite(record, .init = make_directory, .fini = remove_directory);
 
-enum { PATH = FOLDER_ROOM + 32 };
+enum { PATH = DIRECTORY_CAPACITY + 32 };
 
 static const char *path_of(const char *name) {
   static char path[PATH];
-  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+  (void)snprintf(path, sizeof path, "%s/%s", directory, name);
   return path;
 }
 
@@ -240,17 +240,18 @@ Test(record, misuse_is_rejected) {
   CHECK_STATUS(tsanom_record_size(&options, &bytes), TSANOM_E_OPTION);
   options.channels = 0;
   CHECK_STATUS(tsanom_record_size(&options, &bytes), TSANOM_E_OPTION);
-  CHECK_STATUS(tsanom_record_create(folder, 1, &options, NULL, &r), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_record_create(directory, 1, &options, NULL, &r), TSANOM_E_OPTION);
   CHECK_STATUS(tsanom_record_create(NULL, 1, NULL, NULL, &r), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_record_create(folder, 1, NULL, NULL, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_record_create(folder, 0, NULL, NULL, &r), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_record_init(NULL, 256, folder, 1, NULL, NULL, &r), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_record_init(memory, 256, folder, 1, NULL, NULL, NULL),
+  CHECK_STATUS(tsanom_record_create(directory, 1, NULL, NULL, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_record_create(directory, 0, NULL, NULL, &r), TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_record_init(NULL, 256, directory, 1, NULL, NULL, &r),
+               TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_record_init(memory, 256, directory, 1, NULL, NULL, NULL),
                TSANOM_E_NULL);
   CHECK_STATUS(tsanom_record_beat(NULL, 0, 0), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_record_region(NULL, 0, 0), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_record_finish(NULL), TSANOM_E_NULL);
   tsanom_record_destroy(NULL);
-  cr_assert(!r && rmdir(folder) == 0, "a rejected call left something behind");
-  cr_assert(mkdir(folder, 0777) == 0);
+  cr_assert(!r && rmdir(directory) == 0, "a rejected call left something behind");
+  cr_assert(mkdir(directory, 0777) == 0);
 }

@@ -13,8 +13,8 @@
 #include <tsanom/heartbeat.h>
 #include <unistd.h>
 
-#include "heartbeat/run_folder.h"
 #include "support/check.h"
+#include "support/run_directory.h"
 
 #if defined(__has_feature)
 #define HAS_FEATURE(name) __has_feature(name)
@@ -90,18 +90,18 @@ static void *beat_in_silence(void *argument) {
 }
 
 static void check_silence(int32_t clock) {
-  char folder[FOLDER_ROOM];
+  char directory[DIRECTORY_CAPACITY];
   tsanom_heartbeat_options options;
-  folder_make(folder);
+  directory_make(directory);
   tsanom_heartbeat_options_init(&options, sizeof options);
   options.clock = clock;
-  CHECK_STATUS(tsanom_heartbeat_init(folder, 1, &options), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options), TSANOM_OK);
   pthread_t beater;
   progress = 0;
   cr_assert(pthread_create(&beater, NULL, beat_in_silence, (void *)0) == 0);
   pthread_join(beater, NULL);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-  folder_remove(folder);
+  directory_remove(directory);
   if (progress == UNAVAILABLE) cr_skip_test("seccomp is not available here");
   cr_assert(progress == BEATS, "a system call in beat %u", progress);
   cr_assert(allocations == 0, "%lu calls of the heap in %d beats", allocations, BEATS);

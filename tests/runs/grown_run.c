@@ -12,7 +12,7 @@ enum { STEP = 4096 }; /* records of which a file grows */
 
 static void write_at(const grown_run *run, const char *name, const void *bytes,
                      size_t count, uint64_t offset) {
-  char path[FOLDER_ROOM + 64];
+  char path[DIRECTORY_CAPACITY + 64];
   (void)snprintf(path, sizeof path, "%s/%s", run->directory, name);
   int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   cr_assert(file >= 0 && pwrite(file, bytes, count, (off_t)offset) == (ssize_t)count);
@@ -20,7 +20,7 @@ static void write_at(const grown_run *run, const char *name, const void *bytes,
 }
 
 static void set_length(const grown_run *run, uint32_t stream, uint64_t records) {
-  char path[FOLDER_ROOM + 64];
+  char path[DIRECTORY_CAPACITY + 64];
   (void)snprintf(path, sizeof path, "%s/" TSN_STREAM_FILE, run->directory, stream);
   cr_assert(truncate(path, (off_t)(TSN_STREAM_HEADER + records * TSN_RECORD)) == 0);
 }

@@ -5,13 +5,13 @@
 
 #include <stdbool.h>
 
-#include "heartbeat/run_folder.h"
 #include "record/format.h"
+#include "support/run_directory.h"
 
 enum { GROWN_STREAMS = 8 };
 
 typedef struct {
-  char directory[FOLDER_ROOM + 16];
+  char directory[DIRECTORY_CAPACITY + 16];
   tsn_run_header header;
   tsn_stream_header stream[GROWN_STREAMS];
   uint64_t records[GROWN_STREAMS]; /* written */

@@ -12,28 +12,28 @@
 #include <tsanom/runs.h>
 #include <unistd.h>
 
-#include "heartbeat/run_folder.h"
 #include "record/format.h"
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/run_directory.h"
 
-enum { BEATS = 20, FILES = 3, PATH = FOLDER_ROOM + 32 };
+enum { BEATS = 20, FILES = 3, PATH = DIRECTORY_CAPACITY + 32 };
 
-static char folder[FOLDER_ROOM];
+static char directory[DIRECTORY_CAPACITY];
 
-static void make_folder(void) {
-  folder_make(folder);
+static void make_directory(void) {
+  directory_make(directory);
 }
 
-static void remove_folder(void) {
-  folder_remove(folder);
+static void remove_directory(void) {
+  directory_remove(directory);
 }
 
-TestSuite(runs_damage, .init = make_folder, .fini = remove_folder);
+TestSuite(runs_damage, .init = make_directory, .fini = remove_directory);
 
 static void record(bool finish) {
-  CHECK_STATUS(tsanom_heartbeat_init(folder, 2, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 2, NULL), TSANOM_OK);
   for (uint32_t i = 0; i < BEATS; i++) tsanom_heartbeat_beat(0, i);
   if (finish) CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
 }
@@ -51,9 +51,9 @@ static void record_killed(void) {
 
 static void file_path(int file, char path[PATH]) {
   if (file == 0) {
-    (void)snprintf(path, PATH, "%s/" TSN_RUN_FILE, folder);
+    (void)snprintf(path, PATH, "%s/" TSN_RUN_FILE, directory);
   } else {
-    (void)snprintf(path, PATH, "%s/" TSN_STREAM_FILE, folder, (unsigned)file - 1);
+    (void)snprintf(path, PATH, "%s/" TSN_STREAM_FILE, directory, (unsigned)file - 1);
   }
 }
 
@@ -71,7 +71,7 @@ static void check_rejected(const char *path, uint64_t offset_at_most, const char
   tsanom_fault fault;
   tsanom_runs *const untouched = (tsanom_runs *)&fault;
   tsanom_runs *run = untouched;
-  tsanom_status status = open_with(folder, &fault, &run);
+  tsanom_status status = open_with(directory, &fault, &run);
   cr_assert(status == TSANOM_E_FORMAT, "%s: %s %zu gave %s", path, what, where,
             tsanom_status_name(status));
   cr_assert(run == untouched && fault.status == status);
@@ -106,7 +106,7 @@ static void check_every_flip(void) {
     (void)fclose(stream);
     free(whole);
   }
-  tsanom_runs_close(open_run(folder));
+  tsanom_runs_close(open_run(directory));
 }
 
 Test(runs_damage, finds_every_flipped_bit_of_a_finished_run) {
@@ -133,7 +133,7 @@ static void check_every_truncation(void) {
     file_write(path, whole, bytes);
     free(whole);
   }
-  tsanom_runs_close(open_run(folder));
+  tsanom_runs_close(open_run(directory));
 }
 
 Test(runs_damage, finds_every_truncation_of_a_finished_run) {
@@ -150,8 +150,8 @@ Test(runs_damage, names_files_that_are_missing_or_foreign) {
   tsanom_fault fault;
   tsanom_runs *run = NULL;
   char path[PATH];
-  CHECK_STATUS(open_with(folder, &fault, &run), TSANOM_E_IO);
-  cr_assert(strcmp(fault.file, folder) == 0 && strstr(fault.text, TSN_RUN_FILE));
+  CHECK_STATUS(open_with(directory, &fault, &run), TSANOM_E_IO);
+  cr_assert(strcmp(fault.file, directory) == 0 && strstr(fault.text, TSN_RUN_FILE));
   CHECK_STATUS(open_with("/nonexistent", &fault, &run), TSANOM_E_IO);
   CHECK_STATUS(open_with("", &fault, &run), TSANOM_E_IO);
   record(true);
@@ -160,7 +160,7 @@ Test(runs_damage, names_files_that_are_missing_or_foreign) {
     file_path(file, path);
     unsigned char *whole = file_read(path, &bytes);
     cr_assert(unlink(path) == 0);
-    CHECK_STATUS(open_with(folder, &fault, &run), TSANOM_E_IO);
+    CHECK_STATUS(open_with(directory, &fault, &run), TSANOM_E_IO);
     cr_assert(strcmp(fault.file, path) == 0);
     static const char foreign[] = "time,value\n0.1,2\n";
     file_write(path, foreign, sizeof foreign);
@@ -181,15 +181,15 @@ Test(runs_damage, fifos_and_devices_are_rejected_at_once) {
     file_path(file, path);
     unsigned char *whole = file_read(path, &bytes);
     cr_assert(unlink(path) == 0 && mkfifo(path, 0600) == 0);
-    CHECK_STATUS(open_with(folder, &fault, &run), TSANOM_E_IO);
+    CHECK_STATUS(open_with(directory, &fault, &run), TSANOM_E_IO);
     cr_assert(strcmp(fault.file, path) == 0 && strstr(fault.text, "regular file"));
     cr_assert(unlink(path) == 0 && symlink("/dev/zero", path) == 0);
-    CHECK_STATUS(open_with(folder, &fault, &run), TSANOM_E_IO);
+    CHECK_STATUS(open_with(directory, &fault, &run), TSANOM_E_IO);
     cr_assert(unlink(path) == 0);
     file_write(path, whole, bytes);
     free(whole);
   }
-  tsanom_runs_close(open_run(folder));
+  tsanom_runs_close(open_run(directory));
 }
 
 /* A stream of a killed run, 20 GB long and almost all of it a hole: reading it took 54 s.
@@ -200,7 +200,7 @@ Test(runs_damage, holes_of_sparse_files_are_not_read) {
   record_killed();
   file_path(1, path);
   if (truncate(path, huge) != 0) cr_skip_test("the file system has no large files");
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).beats == BEATS);
   tsanom_runs_close(run);
   int file = open(path, O_WRONLY | O_CLOEXEC);
@@ -214,7 +214,7 @@ Test(runs_damage, finds_the_stream_of_another_run) {
   record(true);
   file_path(1, path);
   unsigned char *stream = file_read(path, &bytes);
-  (void)snprintf(other, sizeof other, "%s/other", folder);
+  (void)snprintf(other, sizeof other, "%s/other", directory);
   CHECK_STATUS(tsanom_heartbeat_init(other, 1, NULL), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
   strcat(other, "/heartbeat.00000");
@@ -242,7 +242,7 @@ Test(runs_damage, survives_random_damage) {
     }
     file_write(path, damaged, random_between(&seed, 0, bytes + 64));
     tsanom_runs *run;
-    if (tsanom_runs_open(folder, NULL, NULL, &run) == TSANOM_OK) {
+    if (tsanom_runs_open(directory, NULL, NULL, &run) == TSANOM_OK) {
       tsanom_runs_close(run);
     }
     file_write(path, whole, bytes);
@@ -282,16 +282,16 @@ Test(runs_damage, bad_arguments_are_named) {
   CHECK_STATUS(tsanom_runs_options_init(&options, sizeof options), TSANOM_OK);
   CHECK_STATUS(tsanom_runs_open(NULL, NULL, &exec, &run), TSANOM_E_NULL);
   cr_assert(strcmp(fault.argument, "path") == 0);
-  CHECK_STATUS(tsanom_runs_open(folder, NULL, &exec, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_runs_open(directory, NULL, &exec, NULL), TSANOM_E_NULL);
   cr_assert(strcmp(fault.argument, "run") == 0);
   options.parts = 64;
-  CHECK_STATUS(tsanom_runs_open(folder, &options, &exec, &run), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_runs_open(directory, &options, &exec, &run), TSANOM_E_OPTION);
   cr_assert(strcmp(fault.argument, "options.parts") == 0);
   options.parts = TSANOM_RUNS_BEATS;
   options.symbols = 2;
-  CHECK_STATUS(tsanom_runs_open(folder, &options, &exec, &run), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_runs_open(directory, &options, &exec, &run), TSANOM_E_OPTION);
   cr_assert(strcmp(fault.argument, "options.symbols") == 0 && !run);
-  run = open_run(folder);
+  run = open_run(directory);
   CHECK_STATUS(tsanom_runs_info_init(&info, 8), TSANOM_E_VERSION);
   CHECK_STATUS(tsanom_runs_info_init(&info, sizeof info), TSANOM_OK);
   CHECK_STATUS(tsanom_runs_describe(NULL, &info), TSANOM_E_NULL);
@@ -305,7 +305,7 @@ Test(runs_damage, bad_arguments_are_named) {
   const tsanom_speedup_event *events;
   size_t count;
   CHECK_STATUS(tsanom_runs_events(run, 0, &exec, &events, &count), TSANOM_E_STATE);
-  cr_assert(strcmp(fault.file, folder) == 0);
+  cr_assert(strcmp(fault.file, directory) == 0);
   CHECK_STATUS(tsanom_runs_events(run, 2, &exec, &events, &count), TSANOM_E_OPTION);
   tsanom_runs_close(run);
   tsanom_runs_close(NULL);
@@ -324,7 +324,7 @@ Test(runs_damage, memory_comes_from_the_exec_and_poll_can_stop) {
   tsanom_runs *run = NULL;
   int polls = 0;
   record(true);
-  CHECK_STATUS(tsanom_runs_open(folder, NULL, &exec, &run), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_open(directory, NULL, &exec, &run), TSANOM_OK);
   cr_assert(allocator.live > 0);
   tsanom_runs_close(run);
   cr_assert(allocator.live == 0);
@@ -332,16 +332,16 @@ Test(runs_damage, memory_comes_from_the_exec_and_poll_can_stop) {
   size_t calls = allocator.calls;
   for (size_t i = 1; i <= calls; i++) {
     allocator = (test_allocator){.fail_at = i};
-    CHECK_STATUS(tsanom_runs_open(folder, NULL, &exec, &run), TSANOM_E_MEMORY);
+    CHECK_STATUS(tsanom_runs_open(directory, NULL, &exec, &run), TSANOM_E_MEMORY);
     cr_assert(allocator.live == 0 && !run);
   }
   allocator = (test_allocator){0};
   exec.poll = stop_at_once;
   exec.poll_user = &polls;
-  CHECK_STATUS(tsanom_runs_open(folder, NULL, &exec, &run), TSANOM_STOPPED);
+  CHECK_STATUS(tsanom_runs_open(directory, NULL, &exec, &run), TSANOM_STOPPED);
   cr_assert(polls == 1 && allocator.live == 0 && !run);
   exec.threads = -1;
-  CHECK_STATUS(tsanom_runs_open(folder, NULL, &exec, &run), TSANOM_E_EXEC);
+  CHECK_STATUS(tsanom_runs_open(directory, NULL, &exec, &run), TSANOM_E_EXEC);
 }
 
 Test(runs_rate, equals_the_definition) {

@@ -8,27 +8,27 @@
 #include <time.h>
 #include <tsanom/runs.h>
 
-#include "heartbeat/run_folder.h"
 #include "support/allocator.h"
 #include "support/check.h"
+#include "support/run_directory.h"
 
-enum { PATH = FOLDER_ROOM + 64 };
+enum { PATH = DIRECTORY_CAPACITY + 64 };
 
-static char folder[FOLDER_ROOM];
+static char directory[DIRECTORY_CAPACITY];
 
-static void make_folder(void) {
-  folder_make(folder);
+static void make_directory(void) {
+  directory_make(directory);
 }
 
-static void remove_folder(void) {
-  folder_remove(folder);
+static void remove_directory(void) {
+  directory_remove(directory);
 }
 
-TestSuite(runs_files, .init = make_folder, .fini = remove_folder);
+TestSuite(runs_files, .init = make_directory, .fini = remove_directory);
 
 static const char *write_text(const char *name, const char *text) {
   static char path[PATH];
-  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+  (void)snprintf(path, sizeof path, "%s/%s", directory, name);
   file_write(path, text, strlen(text));
   return path;
 }
@@ -134,7 +134,7 @@ static const char *part_of(char *text, size_t size, size_t i, size_t names) {
 Test(runs_files, region_files_of_processes_are_merged) {
   enum { PROCESSES = 300, REGIONS = 40, SIZE = 1 << 14 };
   char path[PATH], *text = malloc(SIZE);
-  (void)snprintf(path, sizeof path, "%s/spmd", folder);
+  (void)snprintf(path, sizeof path, "%s/spmd", directory);
   cr_assert(mkdir(path, 0777) == 0);
   for (size_t i = 0; i < PROCESSES; i++) {
     char name[64];
@@ -142,7 +142,7 @@ Test(runs_files, region_files_of_processes_are_merged) {
     (void)write_text(name, part_of(text, SIZE, i, 1 + i % REGIONS));
   }
   free(text);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   tsanom_runs_spmd_data spmd;
   CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
   cr_assert(spmd.data->processes == PROCESSES && spmd.data->regions == REGIONS);
@@ -234,7 +234,7 @@ Test(runs_files, parts_that_are_not_there_are_reported) {
   CHECK_STATUS(tsanom_runs_open(path, &options, &exec, &run), TSANOM_E_FORMAT);
   cr_assert(strstr(fault.text, "not JSON"));
   options.parts = 0;
-  CHECK_STATUS(tsanom_runs_open(folder, &options, &exec, &run), TSANOM_E_IO);
+  CHECK_STATUS(tsanom_runs_open(directory, &options, &exec, &run), TSANOM_E_IO);
   cr_assert(strstr(fault.text, "not a run"));
   CHECK_STATUS(tsanom_runs_open(path, &options, &exec, &run), TSANOM_OK);
   tsanom_runs_spmd_data spmd;

@@ -9,24 +9,24 @@
 #include <sys/stat.h>
 #include <tsanom/runs.h>
 
-#include "heartbeat/run_folder.h"
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/run_directory.h"
 
-enum { BEATS = 60, THREADS = 3, RUNS = 3, PATH = FOLDER_ROOM + 32 };
+enum { BEATS = 60, THREADS = 3, RUNS = 3, PATH = DIRECTORY_CAPACITY + 32 };
 
-static char folder[FOLDER_ROOM];
+static char directory[DIRECTORY_CAPACITY];
 
-static void make_folder(void) {
-  folder_make(folder);
+static void make_directory(void) {
+  directory_make(directory);
 }
 
-static void remove_folder(void) {
-  folder_remove(folder);
+static void remove_directory(void) {
+  directory_remove(directory);
 }
 
-TestSuite(runs_model, .init = make_folder, .fini = remove_folder);
+TestSuite(runs_model, .init = make_directory, .fini = remove_directory);
 
 static const char *const run_names[RUNS] = {"a", "b/\xff", "\xc3\xa4"};
 
@@ -69,7 +69,7 @@ static void learn(uint64_t seed, learned *l) {
 
 static json_t *json_of(const tsanom_runs_model_data *data) {
   char path[PATH];
-  (void)snprintf(path, sizeof path, "%s/m.json", folder);
+  (void)snprintf(path, sizeof path, "%s/m.json", directory);
   CHECK_STATUS(tsanom_runs_model_save(path, data, NULL), TSANOM_OK);
   json_t *json = json_load_file(path, 0, NULL);
   cr_assert(json);
@@ -117,7 +117,7 @@ Test(runs_model, text_and_back_is_the_same_model_bit_for_bit) {
     char path[PATH];
     learn(seed, &l);
     json_t *json = json_of(&l.data);
-    (void)snprintf(path, sizeof path, "%s/m.json", folder);
+    (void)snprintf(path, sizeof path, "%s/m.json", directory);
     CHECK_STATUS(tsanom_runs_model_load(path, NULL, &read), TSANOM_OK);
     CHECK_STATUS(tsanom_runs_model_get(read, &data), TSANOM_OK);
     check_same(l.data.model, data.model);
@@ -282,8 +282,8 @@ Test(runs_model, what_cannot_be_written_is_rejected) {
   cr_assert(strcmp(fault.argument, "data.model.references") == 0 && fault.element == 1);
   tsanom_hsa_model_destroy(l.model);
   learn(1, &l);
-  CHECK_STATUS(tsanom_runs_model_save(folder, &l.data, &exec), TSANOM_E_IO);
-  cr_assert(strcmp(fault.file, folder) == 0 && strstr(fault.text, "directory"));
+  CHECK_STATUS(tsanom_runs_model_save(directory, &l.data, &exec), TSANOM_E_IO);
+  cr_assert(strcmp(fault.file, directory) == 0 && strstr(fault.text, "directory"));
   tsanom_runs_model *model = NULL;
   CHECK_STATUS(tsanom_runs_model_load("/nonexistent", &exec, &model), TSANOM_E_IO);
   cr_assert(strcmp(fault.file, "/nonexistent") == 0);
@@ -294,7 +294,7 @@ Test(runs_model, what_cannot_be_written_is_rejected) {
 Test(runs_model, a_fifo_does_not_hang) {
   char path[PATH];
   tsanom_runs_model *model = NULL;
-  (void)snprintf(path, sizeof path, "%s/fifo", folder);
+  (void)snprintf(path, sizeof path, "%s/fifo", directory);
   cr_assert(mkfifo(path, 0600) == 0);
   CHECK_STATUS(tsanom_runs_model_load(path, NULL, &model), TSANOM_E_FORMAT);
 }

@@ -14,17 +14,17 @@
 #include "support/check.h"
 #include "support/random.h"
 
-static char folder[FOLDER_ROOM];
+static char directory[DIRECTORY_CAPACITY];
 
-static void make_folder(void) {
-  folder_make(folder);
+static void make_directory(void) {
+  directory_make(directory);
 }
 
-static void remove_folder(void) {
-  folder_remove(folder);
+static void remove_directory(void) {
+  directory_remove(directory);
 }
 
-TestSuite(runs_refresh, .init = make_folder, .fini = remove_folder);
+TestSuite(runs_refresh, .init = make_directory, .fini = remove_directory);
 
 /* Equal, or within the tolerance of the clock's period. */
 static bool same_time(double a, double b, bool exact) {
@@ -115,16 +115,16 @@ static bool grow(grown_run *run, uint64_t *seed, bool events) {
 
 static void grow_and_compare(uint64_t seed, int steps, bool events) {
   grown_run grown;
-  char path[FOLDER_ROOM + 16], directory[FOLDER_ROOM + 48];
-  (void)snprintf(path, sizeof path, "%s/r%d", folder, (int)seed);
-  (void)snprintf(directory, sizeof directory, "%s%s", path, events ? "/regions" : "");
-  cr_assert(mkdir(path, 0777) == 0 && (!events || mkdir(directory, 0777) == 0));
-  grown_create(&grown, directory);
+  char path[DIRECTORY_CAPACITY + 16], channel[DIRECTORY_CAPACITY + 48];
+  (void)snprintf(path, sizeof path, "%s/r%d", directory, (int)seed);
+  (void)snprintf(channel, sizeof channel, "%s%s", path, events ? "/regions" : "");
+  cr_assert(mkdir(path, 0777) == 0 && (!events || mkdir(channel, 0777) == 0));
+  grown_create(&grown, channel);
   if (events) {
-    char places[FOLDER_ROOM + 64];
+    char places[DIRECTORY_CAPACITY + 64];
     static const char text[] =
         "tsanom places 1\n0\trf\t10\t/a\n1\trc\t20\t/a\n2\tsf\t30\t/b\n";
-    (void)snprintf(places, sizeof places, "%s/places.tsv", directory);
+    (void)snprintf(places, sizeof places, "%s/places.tsv", channel);
     file_write(places, text, sizeof text - 1);
   }
   tsanom_runs *run = open_run(path);
@@ -157,13 +157,13 @@ Test(runs_refresh, region_events_equal_those_of_a_run_opened_anew) {
 /* Damage in what is new is found, whatever was verified before, and changes nothing. */
 Test(runs_refresh, damage_is_found_and_leaves_the_run_as_it_was) {
   grown_run grown;
-  grown_create(&grown, folder);
+  grown_create(&grown, directory);
   grown_add_stream(&grown, 0);
   for (uint32_t i = 0; i < 3000; i++) grown_append(&grown, i % 2, 100, i);
-  tsanom_runs *run = open_run(folder), *before = open_run(folder);
+  tsanom_runs *run = open_run(directory), *before = open_run(directory);
   for (uint32_t i = 0; i < 9000; i++) grown_append(&grown, i % 2, 100, i);
-  char path[FOLDER_ROOM + 32];
-  (void)snprintf(path, sizeof path, "%s/heartbeat.00001", folder);
+  char path[DIRECTORY_CAPACITY + 32];
+  (void)snprintf(path, sizeof path, "%s/heartbeat.00001", directory);
   size_t bytes;
   unsigned char *intact = file_read(path, &bytes);
   uint64_t seed = 9;
@@ -187,7 +187,7 @@ Test(runs_refresh, damage_is_found_and_leaves_the_run_as_it_was) {
   }
   file_write(path, intact, bytes);
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
-  tsanom_runs *after = open_run(folder);
+  tsanom_runs *after = open_run(directory);
   check_equal(run, after, true);
   tsanom_runs_close(after);
   tsanom_runs_close(before);
@@ -200,10 +200,10 @@ Test(runs_refresh, failing_allocations_leave_the_run_as_it_was) {
   test_allocator allocator = {0};
   tsanom_exec exec = test_exec(&allocator);
   tsanom_runs *run = NULL;
-  grown_create(&grown, folder);
+  grown_create(&grown, directory);
   for (uint32_t i = 0; i < 100; i++) grown_append(&grown, 0, 100, i);
-  CHECK_STATUS(tsanom_runs_open(folder, NULL, &exec, &run), TSANOM_OK);
-  tsanom_runs *before = open_run(folder);
+  CHECK_STATUS(tsanom_runs_open(directory, NULL, &exec, &run), TSANOM_OK);
+  tsanom_runs *before = open_run(directory);
   grown_add_stream(&grown, 0);
   grown_add_stream(&grown, 5);
   for (uint32_t i = 0; i < 9000; i++) grown_append(&grown, i % 3, 100, i);
@@ -216,7 +216,7 @@ Test(runs_refresh, failing_allocations_leave_the_run_as_it_was) {
     if (status != TSANOM_OK) check_equal(run, before, true);
     cr_assert(n < 100);
   }
-  tsanom_runs *after = open_run(folder);
+  tsanom_runs *after = open_run(directory);
   check_equal(run, after, true);
   tsanom_runs_close(after);
   tsanom_runs_close(before);
@@ -226,9 +226,9 @@ Test(runs_refresh, failing_allocations_leave_the_run_as_it_was) {
 
 Test(runs_refresh, another_run_in_the_directory_is_reported) {
   grown_run grown;
-  grown_create(&grown, folder);
-  tsanom_runs *run = open_run(folder);
-  grown_create(&grown, folder);
+  grown_create(&grown, directory);
+  tsanom_runs *run = open_run(directory);
+  grown_create(&grown, directory);
   grown.header.run_id = 78;
   grown.header.streams = 0;
   grown_add_stream(&grown, 0);
@@ -239,8 +239,8 @@ Test(runs_refresh, another_run_in_the_directory_is_reported) {
 /* The recorder itself: no beat is lost or doubled between looks. */
 Test(runs_refresh, follows_a_program_that_records) {
   enum { LOOKS = 200, BEATS = 500 };
-  char path[FOLDER_ROOM + 8];
-  (void)snprintf(path, sizeof path, "%s/live", folder);
+  char path[DIRECTORY_CAPACITY + 8];
+  (void)snprintf(path, sizeof path, "%s/live", directory);
   CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL), TSANOM_OK);
   tsanom_runs *run = open_run(path);
   uint32_t tag = 0;

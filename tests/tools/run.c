@@ -10,13 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/folder.h"
+#include "support/directory.h"
 
-static char folder[FOLDER_ROOM];
+static char folder[DIRECTORY_CAPACITY];
 static char *out, *err;
 
 void enter_folder(void) {
-  cr_assert(new_folder(folder), "%s cannot be made", folder);
+  cr_assert(new_directory(folder), "%s cannot be made", folder);
   cr_assert(chdir(folder) == 0);
 }
 
@@ -57,7 +57,8 @@ static char *slurp(const char *name) {
 }
 
 static outcome run(const char *arguments, va_list values) {
-  char tail[2048], line[8192], out_name[FOLDER_ROOM + 8], err_name[FOLDER_ROOM + 8];
+  char tail[2048], line[8192], out_name[DIRECTORY_CAPACITY + 8],
+      err_name[DIRECTORY_CAPACITY + 8];
   snprintf(out_name, sizeof out_name, "%s.out", folder);
   snprintf(err_name, sizeof err_name, "%s.err", folder);
   vsnprintf(tail, sizeof tail, arguments, values);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Folders for the runs of a test, in a folder that is removed at its end. */
-#ifndef TSANOM_TEST_RUN_FOLDER_H
-#define TSANOM_TEST_RUN_FOLDER_H
+/* Directories for the runs of a test, in a directory that is removed at its end. */
+#ifndef TSANOM_TEST_RUN_DIRECTORY_H
+#define TSANOM_TEST_RUN_DIRECTORY_H
 
 #include <stddef.h>
 #include <tsanom/runs.h>
 
-#include "support/folder.h"
+#include "support/directory.h"
 
-/* Make a new folder under $TMPDIR (or /tmp), which `path` receives. */
-void folder_make(char path[FOLDER_ROOM]);
+/* Make a new directory under $TMPDIR (or /tmp), which `path` receives. */
+void directory_make(char path[DIRECTORY_CAPACITY]);
 
-/* Remove it with all that is in it and in its folders. */
-void folder_remove(const char *path);
+/* Remove it with all that is in it and in its directories. */
+void directory_remove(const char *path);
 
 /* Read a whole file into malloc'ed memory; write one anew. */
 unsigned char *file_read(const char *path, size_t *bytes);

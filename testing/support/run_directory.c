@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "heartbeat/run_folder.h"
+#include "support/run_directory.h"
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -11,8 +11,8 @@
 
 #include "support/check.h"
 
-void folder_make(char path[FOLDER_ROOM]) {
-  cr_assert(new_folder(path), "%s cannot be made", path);
+void directory_make(char path[DIRECTORY_CAPACITY]) {
+  cr_assert(new_directory(path), "%s cannot be made", path);
 }
 
 static int remove_one(const char *path, const struct stat *facts, int kind,
@@ -23,7 +23,7 @@ static int remove_one(const char *path, const struct stat *facts, int kind,
   return remove(path);
 }
 
-void folder_remove(const char *path) {
+void directory_remove(const char *path) {
   enum { DESCRIPTORS = 8 };
   (void)nftw(path, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
 }
