@@ -24,10 +24,12 @@ const clockid_t bare_clock[] = {CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID};
 
 /* A pair of begin and end beside two bare readings of its clock. */
 void bench_record(benchmark::State &state) {
-  alignas(16) char memory[512];
   int32_t clock = static_cast<int32_t>(state.range(0));
+  tsanom_spmd_recorder_options options;
   tsanom_spmd_recorder *r;
-  tsanom_spmd_recorder_init(memory, sizeof memory, 1, 1, clock, &r);
+  tsanom_spmd_recorder_options_init(&options, sizeof options);
+  options.clock = clock;
+  check(tsanom_spmd_recorder_create(1, 1, &options, nullptr, &r) == TSANOM_OK, "create");
   double begin = cpu_seconds();
   for (auto _ : state) {
     tsanom_spmd_begin(r, 0);
@@ -43,23 +45,23 @@ void bench_record(benchmark::State &state) {
     for (int i = 0; i < READINGS; i++)
       benchmark::DoNotOptimize(seconds(bare_clock[clock]));
   });
+  tsanom_spmd_recorder_destroy(r);
   report(state, "ns/pair", cost, 2e9 * bare / READINGS);
 }
 
 /* The same with events that are counted as well. */
 void bench_count(benchmark::State &state) {
-  alignas(16) char memory[512], space[4096];
   tsanom_spmd_event event;
   tsanom_spmd_counters *counters;
   tsanom_spmd_recorder *r;
   tsanom_spmd_event_named("page-faults", &event);
-  tsanom_status status =
-      tsanom_spmd_counters_open(space, sizeof space, &event, 1, 1, &counters);
+  tsanom_status status = tsanom_spmd_counters_create(&event, 1, 1, nullptr, &counters);
   if (status != TSANOM_OK) {
+    if (status > 0) tsanom_spmd_counters_destroy(counters);
     state.SkipWithError("this machine counts no page faults");
     return;
   }
-  tsanom_spmd_recorder_init(memory, sizeof memory, 1, 1, TSANOM_SPMD_CLOCK_ELAPSED, &r);
+  check(tsanom_spmd_recorder_create(1, 1, nullptr, nullptr, &r) == TSANOM_OK, "create");
   tsanom_spmd_recorder_count(r, counters);
   double begin = cpu_seconds();
   for (auto _ : state) {
@@ -68,7 +70,8 @@ void bench_count(benchmark::State &state) {
   }
   double pairs = static_cast<double>(state.iterations());
   report(state, "ns/pair", 1e9 * (cpu_seconds() - begin) / pairs);
-  tsanom_spmd_counters_close(counters);
+  tsanom_spmd_recorder_destroy(r);
+  tsanom_spmd_counters_destroy(counters);
 }
 
 BENCHMARK(bench_record)

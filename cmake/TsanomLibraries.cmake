@@ -71,7 +71,7 @@ function(tsanom_library target name file_name objects)
 endfunction()
 
 tsanom_library(tsanom_record record tsanom-record
-  "$<TARGET_OBJECTS:tsanom_record_objects>;$<TARGET_OBJECTS:tsanom_versioned_objects>")
+  "$<TARGET_OBJECTS:tsanom_record_objects>;$<TARGET_OBJECTS:tsanom_base_objects>")
 target_link_libraries(tsanom_record_static PUBLIC Threads::Threads)
 if(TSANOM_SHARED)
   target_link_libraries(tsanom_record PRIVATE Threads::Threads)
@@ -90,7 +90,7 @@ endif()
 # libtsanom-runs: reads runs and model files. It needs jansson, and not libtsanom.
 if(NOT TSANOM_RECORD_ONLY)
   tsanom_library(tsanom_runs runs tsanom-runs
-    "$<TARGET_OBJECTS:tsanom_runs_objects>;$<TARGET_OBJECTS:tsanom_base_objects>;$<TARGET_OBJECTS:tsanom_versioned_objects>")
+    "$<TARGET_OBJECTS:tsanom_runs_objects>;$<TARGET_OBJECTS:tsanom_base_objects>")
   target_link_libraries(tsanom_runs_static PUBLIC PkgConfig::JANSSON m)
   if(TSANOM_SHARED)
     target_link_libraries(tsanom_runs PRIVATE PkgConfig::JANSSON m)

@@ -40,10 +40,11 @@ static double triangle(const double *x, double *y, int begin, int end) {
 /* One thread's part: rows [begin, end), with the CPU time of its regions. */
 static void work(measured *m, int thread, const double *x, double *y, int begin,
                  int end) {
-  uint64_t memory[64];
+  tsanom_spmd_recorder_options options;
   tsanom_spmd_recorder *recorder;
-  if (tsanom_spmd_recorder_init(memory, sizeof memory, REGIONS, REGIONS,
-                                TSANOM_SPMD_CLOCK_CPU, &recorder) != TSANOM_OK) {
+  tsanom_spmd_recorder_options_init(&options, sizeof options);
+  options.clock = TSANOM_SPMD_CLOCK_CPU;
+  if (tsanom_spmd_recorder_create(REGIONS, REGIONS, &options, NULL, &recorder) < 0) {
     abort();
   }
   tsanom_spmd_begin(recorder, SETUP);
@@ -55,6 +56,7 @@ static void work(measured *m, int thread, const double *x, double *y, int begin,
   tsanom_spmd_end(recorder, TRIANGLE);
   tsanom_spmd_end(recorder, SOLVE);
   tsanom_spmd_recorder_read(recorder, m->time[thread], NULL, NULL);
+  tsanom_spmd_recorder_destroy(recorder);
   m->metric[INSTRUCTIONS][thread][TRIANGLE] = steps;
   m->metric[BYTES][thread][TRIANGLE] = sizeof *x * ROWS;
 }

@@ -34,15 +34,13 @@ static void check(tsanom_status status) {
 
 /* CPU time, and instructions where the machine counts them. */
 static void prepare(measured *m) {
-  size_t bytes;
+  tsanom_spmd_recorder_options options;
   tsanom_spmd_event event;
-  check(tsanom_spmd_recorder_size(REGIONS, REGIONS, &bytes));
-  check(tsanom_spmd_recorder_init(malloc(bytes), bytes, REGIONS, REGIONS,
-                                  TSANOM_SPMD_CLOCK_CPU, &m->recorder));
+  check(tsanom_spmd_recorder_options_init(&options, sizeof options));
+  options.clock = TSANOM_SPMD_CLOCK_CPU;
+  check(tsanom_spmd_recorder_create(REGIONS, REGIONS, &options, NULL, &m->recorder));
   check(tsanom_spmd_event_named(event_names[0], &event));
-  check(tsanom_spmd_counters_size(1, REGIONS, &bytes));
-  check(
-      tsanom_spmd_counters_open(malloc(bytes), bytes, &event, 1, REGIONS, &m->counters));
+  check(tsanom_spmd_counters_create(&event, 1, REGIONS, NULL, &m->counters));
   check(tsanom_spmd_recorder_count(m->recorder, m->counters));
 }
 
@@ -57,10 +55,17 @@ static void write_rank(measured *m, const char *run, int rank) {
   row.metrics = 1;
   row.metric = metric_names;
   row.value = m->steps;
-  check(tsanom_spmd_recorder_write(m->recorder, run, &row));
-  tsanom_spmd_counters_close(m->counters);
-  free(m->counters);
-  free(m->recorder);
+  tsanom_fault fault;
+  tsanom_exec exec;
+  tsanom_fault_init(&fault, sizeof fault);
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.fault = &fault;
+  if (tsanom_spmd_recorder_write(m->recorder, run, &row, &exec) < 0) {
+    (void)fprintf(stderr, "%s\n", fault.text);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+  }
+  tsanom_spmd_recorder_destroy(m->recorder);
+  tsanom_spmd_counters_destroy(m->counters);
 }
 
 /* y = L x over rows [begin, end) of a triangle that is made up on the way. */

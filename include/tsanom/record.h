@@ -18,7 +18,8 @@
  *  thread or process, and writes them to RUN/spmd/ at the end.
  *
  *  The functions of this header and of <tsanom/heartbeat.h> are in libtsanom-record,
- * which needs only the C library. Programs that use libtsanom link it too.
+ *  which needs only the C library, together with those of <tsanom/base.h> that prepare
+ *  tsanom_exec and tsanom_fault. Programs that use libtsanom link it too.
  *
  *  The recorder never changes what the program computes. Where the file system or the
  *  system's limits leave no space, it drops records and counts them. docs/heartbeat.md
@@ -64,6 +65,10 @@ typedef struct tsanom_record tsanom_record;
 TSANOM_API tsanom_status tsanom_record_options_init(tsanom_record_options *options,
                                                     size_t struct_size);
 
+/** sizeof(tsanom_record_options) in this library, for languages without the header.
+ *  @return bytes */
+TSANOM_API size_t tsanom_record_options_size(void);
+
 /** Bytes of memory for the object. The streams do not lie in it: the recorder maps them
  *  from the system, since threads may look at their stream after the object is gone.
  *  @param      options  NULL: the defaults
@@ -78,15 +83,15 @@ TSANOM_API tsanom_status tsanom_record_size(const tsanom_record_options *options
  *  may be recorded at the same time, each into its own directory.
  *
  *  If several processes start a run in one directory, exactly one succeeds, and the
- *  others get ::TSANOM_E_IO.
+ *  others get ::TSANOM_E_IO. The fault of such a failure has the file, and the reason
+ * that the system gives.
  *  @param[out] memory     must not move while the run is recorded
  *  @param      bytes      at least the result of tsanom_record_size()
  *  @param      directory  created if it does not exist; its parent must
  *  @param      threads    announced: numbers 0 to threads-1 have their streams ready,
  *                         1 to ::TSANOM_HEARTBEAT_STREAMS_MAX; more may record
  *  @param      options    NULL: the defaults
- *  @param      exec       only its allocator is used, and only by
- *                         tsanom_record_create(); NULL: the C heap
+ *  @param      exec       of which only the fault is used; NULL: the defaults
  *  @param[out] record     lies in `memory`
  *  @retval TSANOM_E_NULL       memory, directory or record is NULL
  *  @retval TSANOM_E_COUNT      threads is below 1
@@ -97,8 +102,8 @@ TSANOM_API tsanom_status tsanom_record_size(const tsanom_record_options *options
  *  @retval TSANOM_E_IO         a file cannot be created, or the directory contains a run,
  *                              which is left as it is
  *  @retval TSANOM_E_MEMORY     the system has no memory
- *  @retval TSANOM_E_EXEC       only one of exec's alloc and dealloc is set
- *  @return TSANOM_OK otherwise, or the status of rejected options */
+ *  @return TSANOM_OK otherwise, or the status of a rejected exec or of rejected options
+ */
 TSANOM_API tsanom_status tsanom_record_init(void *memory, size_t bytes,
                                             const char *directory, int32_t threads,
                                             const tsanom_record_options *options,
@@ -109,7 +114,7 @@ TSANOM_API tsanom_status tsanom_record_init(void *memory, size_t bytes,
  *  @param      directory  as in tsanom_record_init()
  *  @param      threads    as in tsanom_record_init()
  *  @param      options    NULL: the defaults
- *  @param      exec       NULL: the C heap; the allocator is copied
+ *  @param      exec       of which allocator and fault are used; NULL: the defaults
  *  @param[out] record     give it back by tsanom_record_destroy()
  *  @return as tsanom_record_init() */
 TSANOM_API tsanom_status tsanom_record_create(const char *directory, int32_t threads,
@@ -196,8 +201,8 @@ enum {
 TSANOM_API tsanom_status tsanom_spmd_event_named(const char *name,
                                                  tsanom_spmd_event *event);
 
-/** Counts of events of one thread, by region, in memory of the caller, with file
- *  descriptors that tsanom_spmd_counters_close() closes. */
+/** Counts of events of one thread, by region, with file descriptors that
+ *  tsanom_spmd_counters_close() and tsanom_spmd_counters_destroy() close. */
 typedef struct tsanom_spmd_counters tsanom_spmd_counters;
 
 /** Bytes of memory that counters need, O(regions).
@@ -210,31 +215,50 @@ typedef struct tsanom_spmd_counters tsanom_spmd_counters;
 TSANOM_API tsanom_status tsanom_spmd_counters_size(size_t events, size_t regions,
                                                    size_t *bytes);
 
-/** Start to count events of the calling thread, without those of the kernel where the
- *  machine can separate them. An event that the machine does not have, or does not allow,
- *  is absent; virtual machines often lack the hardware events.
+/** Start to count events of the calling thread, in memory of the caller, without those of
+ * the kernel where the machine can separate them. An event that the machine does not
+ * have, or does not allow, is absent; virtual machines often lack the hardware events.
  *  @param[out] memory    must not move while a recorder uses it
  *  @param      bytes     at least the result of tsanom_spmd_counters_size()
  *  @param      event     the events
  *  @param      events    how many
  *  @param      regions   the number of regions of the recorder
+ *  @param      exec      of which only the fault is used; NULL: the defaults
  *  @param[out] counters  lie in `memory`
  *  @retval TSANOM_PARTIAL      some events are absent, or all
  *  @retval TSANOM_E_NULL       memory, event or counters is NULL
  *  @retval TSANOM_E_WORKSPACE  bytes is too small
- *  @return TSANOM_OK, or as tsanom_spmd_counters_size() */
-TSANOM_API tsanom_status tsanom_spmd_counters_open(void *memory, size_t bytes,
+ *  @return TSANOM_OK, the status of a rejected exec, or as tsanom_spmd_counters_size() */
+TSANOM_API tsanom_status tsanom_spmd_counters_init(void *memory, size_t bytes,
                                                    const tsanom_spmd_event *event,
                                                    size_t events, size_t regions,
+                                                   const tsanom_exec *exec,
                                                    tsanom_spmd_counters **counters);
+
+/** Allocate counters by exec's allocator, and start to count.
+ *  @param      event     as in tsanom_spmd_counters_init()
+ *  @param      events    as in tsanom_spmd_counters_init()
+ *  @param      regions   as in tsanom_spmd_counters_init()
+ *  @param      exec      of which allocator and fault are used; NULL: the defaults
+ *  @param[out] counters  give them back by tsanom_spmd_counters_destroy()
+ *  @retval TSANOM_E_MEMORY  the allocator returned NULL
+ *  @return as tsanom_spmd_counters_init() */
+TSANOM_API tsanom_status tsanom_spmd_counters_create(const tsanom_spmd_event *event,
+                                                     size_t events, size_t regions,
+                                                     const tsanom_exec *exec,
+                                                     tsanom_spmd_counters **counters);
 
 /** Stop counting. The counts can still be read.
  *  @param counters  NULL: nothing happens */
 TSANOM_API void tsanom_spmd_counters_close(tsanom_spmd_counters *counters);
 
+/** Stop counting, and free the object. No recorder may use it afterwards.
+ *  @param counters  NULL: nothing happens */
+TSANOM_API void tsanom_spmd_counters_destroy(tsanom_spmd_counters *counters);
+
 /** The counts of one event: a row of the matrix of tsanom_spmd_data.metric.
  *  @param      counters  between calls of a recorder
- *  @param      event     its index when they were opened
+ *  @param      event     its index among the events
  *  @param[out] value     a value for each region, of its completed visits, nested
  *                        regions included; NaN where the event is absent or was not
  *                        counted all the time, as when the kernel shares the counters
@@ -245,9 +269,32 @@ TSANOM_API void tsanom_spmd_counters_close(tsanom_spmd_counters *counters);
 TSANOM_API tsanom_status tsanom_spmd_counters_read(const tsanom_spmd_counters *counters,
                                                    size_t event, double *value);
 
-/** Times of the regions of one thread or process, in memory of the caller. It belongs
- *  to the thread that uses it: no lock, no allocation, no state shared by threads. */
+/** Times of the regions of one thread or process. It belongs to the thread that uses it:
+ *  no lock, no state shared by threads, and no allocation but by
+ *  tsanom_spmd_recorder_create() and tsanom_spmd_recorder_write(). */
 typedef struct tsanom_spmd_recorder tsanom_spmd_recorder;
+
+/** How to record times: fill by tsanom_spmd_recorder_options_init(), then change fields.
+ */
+typedef struct tsanom_spmd_recorder_options {
+  size_t struct_size; /**< set by _init: which fields this caller knows */
+  int32_t clock;      /**< TSANOM_SPMD_CLOCK_*; elapsed time (default) */
+  int32_t reserved0;  /**< 0 */
+} tsanom_spmd_recorder_options;
+
+/** Write the defaults described at ::tsanom_spmd_recorder_options.
+ *  @param[out] options      the caller's struct
+ *  @param      struct_size  its sizeof, where the caller was compiled
+ *  @retval TSANOM_E_NULL     options is NULL
+ *  @retval TSANOM_E_VERSION  struct_size is smaller than the first release's
+ *  @return TSANOM_OK otherwise */
+TSANOM_API tsanom_status tsanom_spmd_recorder_options_init(
+    tsanom_spmd_recorder_options *options, size_t struct_size);
+
+/** sizeof(tsanom_spmd_recorder_options) in this library, for languages without the
+ *  header.
+ *  @return bytes */
+TSANOM_API size_t tsanom_spmd_recorder_options_size(void);
 
 /** Bytes of memory that a region recorder needs, O(regions + depth).
  *  @param      regions  number of regions, 1 ... 2^31 - 1
@@ -264,16 +311,34 @@ TSANOM_API tsanom_status tsanom_spmd_recorder_size(size_t regions, size_t depth,
  *  @param      bytes     at least the result of tsanom_spmd_recorder_size()
  *  @param      regions   number of regions
  *  @param      depth     largest number of regions open at once
- *  @param      clock     TSANOM_SPMD_CLOCK_ELAPSED, ...
+ *  @param      options   NULL: the defaults
+ *  @param      exec      of which only the fault is used; NULL: the defaults
  *  @param[out] recorder  lies in `memory`
  *  @retval TSANOM_E_NULL       memory or recorder is NULL
  *  @retval TSANOM_E_OPTION     there is no such clock
  *  @retval TSANOM_E_WORKSPACE  bytes is too small
- *  @return TSANOM_OK, or as tsanom_spmd_recorder_size() */
-TSANOM_API tsanom_status tsanom_spmd_recorder_init(void *memory, size_t bytes,
-                                                   size_t regions, size_t depth,
-                                                   int32_t clock,
-                                                   tsanom_spmd_recorder **recorder);
+ *  @return TSANOM_OK, the status of a rejected exec or of rejected options, or as
+ *          tsanom_spmd_recorder_size() */
+TSANOM_API tsanom_status
+tsanom_spmd_recorder_init(void *memory, size_t bytes, size_t regions, size_t depth,
+                          const tsanom_spmd_recorder_options *options,
+                          const tsanom_exec *exec, tsanom_spmd_recorder **recorder);
+
+/** Allocate a region recorder by exec's allocator, without times.
+ *  @param      regions   number of regions
+ *  @param      depth     largest number of regions open at once
+ *  @param      options   NULL: the defaults
+ *  @param      exec      of which allocator and fault are used; NULL: the defaults
+ *  @param[out] recorder  give it back by tsanom_spmd_recorder_destroy()
+ *  @retval TSANOM_E_MEMORY  the allocator returned NULL
+ *  @return as tsanom_spmd_recorder_init() */
+TSANOM_API tsanom_status tsanom_spmd_recorder_create(
+    size_t regions, size_t depth, const tsanom_spmd_recorder_options *options,
+    const tsanom_exec *exec, tsanom_spmd_recorder **recorder);
+
+/** Free the object. Its counters remain the caller's.
+ *  @param recorder  NULL: nothing happens */
+TSANOM_API void tsanom_spmd_recorder_destroy(tsanom_spmd_recorder *recorder);
 
 /** Count events, too: two system calls per pair of tsanom_spmd_begin() and
  *  tsanom_spmd_end(). The time of the region excludes them, that of the regions around
@@ -344,6 +409,10 @@ typedef struct tsanom_spmd_row {
  *  @return TSANOM_OK otherwise */
 TSANOM_API tsanom_status tsanom_spmd_row_init(tsanom_spmd_row *row, size_t struct_size);
 
+/** sizeof(tsanom_spmd_row) in this library, for languages without the header.
+ *  @return bytes */
+TSANOM_API size_t tsanom_spmd_row_size(void);
+
 /** Write the result to a run directory, for `tsanom similar`: the region file
  *  DIRECTORY/spmd/PROCESS.json, with one row, the regions that were entered, their visits
  *  as metric "calls", and the events and metrics of `row`. Threads and processes, on one
@@ -353,15 +422,18 @@ TSANOM_API tsanom_status tsanom_spmd_row_init(tsanom_spmd_row *row, size_t struc
  *  @param recorder   between calls
  *  @param directory  created if it does not exist; its parent must
  *  @param row        names and metrics
+ *  @param exec       of which only the fault is used; NULL: the defaults
  *  @retval TSANOM_PARTIAL      as tsanom_spmd_recorder_read(); the file was written
  *  @retval TSANOM_E_NULL       recorder, directory, row, a name or an array is NULL
  *  @retval TSANOM_E_VALUE      row->process is not such a name
  *  @retval TSANOM_E_NONFINITE  an infinity among the metrics
- *  @retval TSANOM_E_IO         the directory or the file cannot be written
+ *  @retval TSANOM_E_IO         the directory or the file cannot be written: the fault has
+ *                              the file, and the reason that the system gives
  *  @return TSANOM_OK otherwise, or the status of a rejected struct */
 TSANOM_API tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *recorder,
                                                     const char *directory,
-                                                    const tsanom_spmd_row *row);
+                                                    const tsanom_spmd_row *row,
+                                                    const tsanom_exec *exec);
 
 #ifdef __cplusplus
 }

@@ -3,13 +3,16 @@
 #include "record/channel.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/fault.h"
 #include "record/clock.h"
+#include "record/reject.h"
 
 static _Atomic(tsn_channel *) channels[TSN_CHANNELS];
 static _Atomic bool reserved[TSN_CHANNELS] = {[TSN_DEFAULT_SLOT] = true};
@@ -23,14 +26,16 @@ tsn_channel *tsn_channel_at(uint32_t slot) {
 
 /* The table is not wiped by fork(): a child must not hand out slots that objects of
  * its parent name. */
-tsanom_status tsn_channel_reserve(uint32_t *slot) {
+tsanom_status tsn_channel_reserve(const tsanom_exec *exec, uint32_t *slot) {
   for (uint32_t i = 0; i < TSN_CHANNELS; i++) {
     bool unused = false;
     if (!atomic_compare_exchange_strong(&reserved[i], &unused, true)) continue;
     *slot = i;
     return TSANOM_OK;
   }
-  return TSANOM_E_OVERFLOW;
+  return tsn_reject_text(exec, TSANOM_E_OVERFLOW, "options.channels", TSANOM_NONE,
+                         "%d channels are open in the process, the most there can be",
+                         TSN_CHANNELS - 1);
 }
 
 void tsn_channel_release(uint32_t slot) {
@@ -169,8 +174,17 @@ static void first_calibration(tsn_channel *channel) {
   channel->header.latest = tsn_clock_moment(channel->clock);
 }
 
+static tsanom_status reject_file(const tsn_channel *channel, const char *name, int error,
+                                 const tsanom_exec *exec) {
+  char path[PATH_MAX + TSN_FILE_NAME];
+  (void)snprintf(path, sizeof path, "%s/%s", channel->path, name);
+  return tsn_reject_path(exec, "create", path, error);
+}
+
 /* Create the files of the run in channel->path, which exists. */
-static int create_files(tsn_channel *channel, int32_t threads) {
+static tsanom_status create_files(tsn_channel *channel, int32_t threads,
+                                  const tsanom_exec *exec) {
+  char name[TSN_FILE_NAME] = TSN_RUN_FILE;
   atomic_store_explicit(&channel->streams, 0, memory_order_relaxed);
   atomic_store_explicit(&channel->lost, 0, memory_order_relaxed);
   describe_run(channel, threads);
@@ -178,56 +192,73 @@ static int create_files(tsn_channel *channel, int32_t threads) {
   channel->header.latest.ticks++;
   channel->header.latest.nanoseconds++;
   int error = tsn_storage_create_run(channel);
-  if (error) return error;
-  for (int32_t i = 0; i < threads && !error; i++) error = add_stream(channel, i);
+  if (error) return reject_file(channel, name, error, exec);
+  for (int32_t i = 0; i < threads && !error; i++) {
+    error = add_stream(channel, i);
+    if (error) (void)snprintf(name, sizeof name, TSN_STREAM_FILE, (uint32_t)i);
+  }
   if (!error) {
     first_calibration(channel);
     error = tsn_storage_write_run(channel);
   }
-  if (error) remove_all(channel);
-  return error;
+  if (!error) return TSANOM_OK;
+  remove_all(channel);
+  return reject_file(channel, name, error, exec);
 }
 
 static tsanom_status start_run(tsn_channel *channel, const char *path, int32_t threads,
-                               int32_t clock, int32_t helper) {
+                               int32_t clock, int32_t helper, const tsanom_exec *exec) {
   bool made = mkdir(path, 0777) == 0;
-  if (!made && errno != EEXIST) return TSANOM_E_IO;
+  if (!made && errno != EEXIST) return tsn_reject_path(exec, "create", path, errno);
   channel->clock = clock;
-  bool failed = !realpath(path, channel->path) || tsn_storage_open(channel) != 0;
-  if (!failed && create_files(channel, threads) != 0) {
+  tsanom_status status = TSANOM_OK;
+  int error = realpath(path, channel->path) ? tsn_storage_open(channel) : errno;
+  if (error) {
+    status = tsn_reject_path(exec, "open", path, error);
+  } else if ((status = create_files(channel, threads, exec)) < 0) {
     tsn_storage_close(channel);
-    failed = true;
   }
-  if (failed) {
+  if (status < 0) {
     if (made) (void)rmdir(path);
-    return TSANOM_E_IO;
+    return status;
   }
   if (helper == TSANOM_HEARTBEAT_HELPER_THREAD) tsn_grower_start(channel);
   return TSANOM_OK;
 }
 
 tsanom_status tsn_channel_check(const char *path, int32_t threads, int32_t helper,
-                                int32_t *clock) {
-  if (!path) return TSANOM_E_NULL;
-  if (threads < 1) return TSANOM_E_COUNT;
-  if (threads > TSANOM_HEARTBEAT_STREAMS_MAX || *clock < TSANOM_HEARTBEAT_CLOCK_AUTO ||
-      *clock > TSANOM_HEARTBEAT_CLOCK_MONOTONIC ||
-      helper < TSANOM_HEARTBEAT_HELPER_THREAD || helper > TSANOM_HEARTBEAT_HELPER_NONE) {
-    return TSANOM_E_OPTION;
+                                const tsanom_exec *exec, int32_t *clock) {
+  if (!path) return tsn_reject(exec, TSANOM_E_NULL, "directory");
+  if (threads < 1) return tsn_reject(exec, TSANOM_E_COUNT, "threads");
+  if (threads > TSANOM_HEARTBEAT_STREAMS_MAX) {
+    return tsn_reject_text(exec, TSANOM_E_OPTION, "threads", TSANOM_NONE,
+                           "%d threads; at most %d can be announced", threads,
+                           TSANOM_HEARTBEAT_STREAMS_MAX);
+  }
+  if (*clock < TSANOM_HEARTBEAT_CLOCK_AUTO || *clock > TSANOM_HEARTBEAT_CLOCK_MONOTONIC) {
+    return tsn_reject(exec, TSANOM_E_OPTION, "options.clock");
+  }
+  if (helper < TSANOM_HEARTBEAT_HELPER_THREAD || helper > TSANOM_HEARTBEAT_HELPER_NONE) {
+    return tsn_reject(exec, TSANOM_E_OPTION, "options.helper");
   }
   *clock = tsn_clock_choose(*clock);
-  return *clock == TSANOM_HEARTBEAT_CLOCK_AUTO ? TSANOM_E_OPTION : TSANOM_OK;
+  if (*clock != TSANOM_HEARTBEAT_CLOCK_AUTO) return TSANOM_OK;
+  return tsn_reject_text(exec, TSANOM_E_OPTION, "options.clock", TSANOM_NONE,
+                         "the machine does not have this clock");
 }
 
 tsanom_status tsn_channel_open(uint32_t slot, const char *path, int32_t threads,
-                               int32_t clock, int32_t helper) {
+                               int32_t clock, int32_t helper, const tsanom_exec *exec) {
   tsn_channel *channel = get_channel(slot);
-  if (!channel) return TSANOM_E_MEMORY;
+  if (!channel) {
+    return tsn_reject_text(exec, TSANOM_E_MEMORY, "record", TSANOM_NONE,
+                           "the system has no memory for a channel");
+  }
   int32_t idle = TSN_IDLE;
   if (!atomic_compare_exchange_strong(&channel->state, &idle, TSN_CHANGING)) {
-    return TSANOM_E_STATE;
+    return tsn_reject(exec, TSANOM_E_STATE, "record");
   }
-  tsanom_status status = start_run(channel, path, threads, clock, helper);
+  tsanom_status status = start_run(channel, path, threads, clock, helper, exec);
   atomic_store_explicit(&channel->state, status < 0 ? TSN_IDLE : TSN_RECORDING,
                         memory_order_release);
   return status;

@@ -136,15 +136,17 @@ enum { TSN_DEFAULT_SLOT = 0, TSN_NO_SLOT = TSN_CHANNELS };
 
 /* The channel of a slot: NULL until it is first used. */
 tsn_channel *tsn_channel_at(uint32_t slot);
+/* Functions with an `exec`, a checked one or NULL, report failures to its fault. */
+
 /* Reserve a free slot, and release it. */
-tsanom_status tsn_channel_reserve(uint32_t *slot);
+tsanom_status tsn_channel_reserve(const tsanom_exec *exec, uint32_t *slot);
 void tsn_channel_release(uint32_t slot);
 /* Check the arguments of a run; choose its clock. */
 tsanom_status tsn_channel_check(const char *path, int32_t threads, int32_t helper,
-                                int32_t *clock);
+                                const tsanom_exec *exec, int32_t *clock);
 /* Begin and end a run in a slot. */
 tsanom_status tsn_channel_open(uint32_t slot, const char *path, int32_t threads,
-                               int32_t clock, int32_t helper);
+                               int32_t clock, int32_t helper, const tsanom_exec *exec);
 tsanom_status tsn_channel_finish(uint32_t slot);
 /* Remove the files of a run in which no thread can have beaten yet. */
 void tsn_channel_abandon(uint32_t slot);

@@ -7,16 +7,15 @@
 #include "record/channel.h"
 
 static const tsanom_heartbeat_options defaults = {.struct_size = sizeof defaults};
-
-static const tsn_versioned options_type = {
-    .size = sizeof(tsanom_heartbeat_options),
-    .first_size = sizeof(tsanom_heartbeat_options),
-    .defaults = &defaults,
-};
+static const tsn_versioned options_type = {sizeof defaults, sizeof defaults, &defaults};
 
 tsanom_status tsanom_heartbeat_options_init(tsanom_heartbeat_options *options,
                                             size_t struct_size) {
   return tsn_versioned_init(&options_type, options, struct_size);
+}
+
+size_t tsanom_heartbeat_options_size(void) {
+  return sizeof(tsanom_heartbeat_options);
 }
 
 tsanom_status tsanom_heartbeat_init(const char *directory, int32_t threads,
@@ -24,9 +23,10 @@ tsanom_status tsanom_heartbeat_init(const char *directory, int32_t threads,
   tsanom_heartbeat_options own;
   tsanom_status status = tsn_versioned_read(&options_type, &own, options);
   if (status < 0) return status;
-  status = tsn_channel_check(directory, threads, own.helper, &own.clock);
+  status = tsn_channel_check(directory, threads, own.helper, NULL, &own.clock);
   if (status < 0) return status;
-  return tsn_channel_open(TSN_DEFAULT_SLOT, directory, threads, own.clock, own.helper);
+  return tsn_channel_open(TSN_DEFAULT_SLOT, directory, threads, own.clock, own.helper,
+                          NULL);
 }
 
 tsanom_status tsanom_heartbeat_finish(void) {

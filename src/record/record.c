@@ -5,71 +5,70 @@
  * (see channel.h), since threads may look at their streams after the object is gone. */
 #include <errno.h>
 #include <limits.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <tsanom/record.h>
 
+#include "core/arena.h"
+#include "core/exec.h"
+#include "core/fault.h"
 #include "core/versioned.h"
-#include "record/align.h"
 #include "record/channel.h"
+#include "record/reject.h"
 
 enum { HEARTBEATS = 0, REGIONS, KINDS };
 
 struct tsanom_record {
+  tsn_object owner;
   uint32_t slot[KINDS]; /* TSN_NO_SLOT: no such channel */
-  /* Of the block that tsanom_record_create() allocated; NULL: the caller's. */
-  void *block;
-  void (*dealloc)(void *alloc_user, void *block);
-  void *alloc_user;
 };
 
 static const tsanom_record_options defaults = {.struct_size = sizeof defaults,
                                                .channels = TSANOM_RECORD_HEARTBEATS};
-
-static const tsn_versioned options_type = {
-    .size = sizeof(tsanom_record_options),
-    .first_size = sizeof(tsanom_record_options),
-    .defaults = &defaults,
-};
+static const tsn_versioned options_type = {sizeof defaults, sizeof defaults, &defaults};
 
 tsanom_status tsanom_record_options_init(tsanom_record_options *options,
                                          size_t struct_size) {
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-/* The fields of exec that this library uses; those after them may be of any version. */
-static tsanom_status check_exec(const tsanom_exec *exec) {
-  if (!exec) return TSANOM_OK;
-  if (exec->struct_size < offsetof(tsanom_exec, poll)) return TSANOM_E_VERSION;
-  return !exec->alloc == !exec->dealloc ? TSANOM_OK : TSANOM_E_EXEC;
+size_t tsanom_record_options_size(void) {
+  return sizeof(tsanom_record_options);
 }
 
 static tsanom_status read_options(const tsanom_record_options *options,
-                                  tsanom_record_options *own) {
+                                  const tsanom_exec *exec, tsanom_record_options *own) {
   enum { ALL = TSANOM_RECORD_HEARTBEATS | TSANOM_RECORD_REGIONS };
   tsanom_status status = tsn_versioned_read(&options_type, own, options);
-  if (status < 0) return status;
-  return own->channels & ~ALL || !own->channels ? TSANOM_E_OPTION : TSANOM_OK;
+  if (status < 0) return tsn_reject(exec, status, "options");
+  if (own->channels & ~ALL || !own->channels) {
+    return tsn_reject(exec, TSANOM_E_OPTION, "options.channels");
+  }
+  if (own->reserved0 != 0) return tsn_reject(exec, TSANOM_E_OPTION, "options.reserved0");
+  return TSANOM_OK;
+}
+
+static void layout(tsn_arena *arena, void *context) {
+  tsanom_record **record = context;
+  *record = tsn_arena_take(arena, 1, sizeof **record);
 }
 
 tsanom_status tsanom_record_size(const tsanom_record_options *options, size_t *bytes) {
   tsanom_record_options own;
+  tsanom_record *record;
   if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = read_options(options, &own);
-  if (status < 0) return status;
-  *bytes = sizeof(tsanom_record) + _Alignof(tsanom_record) - 1;
-  return TSANOM_OK;
+  tsanom_status status = read_options(options, NULL, &own);
+  return status < 0 ? status : tsn_layout_bytes(layout, &record, bytes);
 }
 
 /* Open a channel in a slot of its own. */
 static tsanom_status open_channel(const char *directory, int32_t threads,
-                                  const tsanom_record_options *own, uint32_t *slot) {
+                                  const tsanom_record_options *own,
+                                  const tsanom_exec *exec, uint32_t *slot) {
   uint32_t reserved;
-  tsanom_status status = tsn_channel_reserve(&reserved);
+  tsanom_status status = tsn_channel_reserve(exec, &reserved);
   if (status < 0) return status;
-  status = tsn_channel_open(reserved, directory, threads, own->clock, own->helper);
+  status = tsn_channel_open(reserved, directory, threads, own->clock, own->helper, exec);
   if (status < 0) {
     tsn_channel_release(reserved);
   } else {
@@ -97,69 +96,70 @@ static void release_channels(tsanom_record *record) {
 
 /* Heartbeats first: their file decides which of several processes has the run. */
 static tsanom_status open_channels(tsanom_record *record, const char *directory,
-                                   int32_t threads, const tsanom_record_options *own) {
+                                   int32_t threads, const tsanom_record_options *own,
+                                   const tsanom_exec *exec) {
   char inner[PATH_MAX];
   tsanom_status status = TSANOM_OK;
   int length = snprintf(inner, sizeof inner, "%s/regions", directory);
-  if (length < 0 || (size_t)length >= sizeof inner) return TSANOM_E_IO;
+  if (length < 0 || (size_t)length >= sizeof inner) {
+    return tsn_reject_path(exec, "create", directory, ENAMETOOLONG);
+  }
   if (!(own->channels & TSANOM_RECORD_HEARTBEATS)) {
-    if (mkdir(directory, 0777) != 0 && errno != EEXIST) return TSANOM_E_IO;
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
+      return tsn_reject_path(exec, "create", directory, errno);
+    }
   } else {
-    status = open_channel(directory, threads, own, &record->slot[HEARTBEATS]);
+    status = open_channel(directory, threads, own, exec, &record->slot[HEARTBEATS]);
   }
   if (status >= 0 && own->channels & TSANOM_RECORD_REGIONS) {
-    status = open_channel(inner, threads, own, &record->slot[REGIONS]);
+    status = open_channel(inner, threads, own, exec, &record->slot[REGIONS]);
   }
   return status;
 }
 
-tsanom_status tsanom_record_init(void *memory, size_t bytes, const char *directory,
-                                 int32_t threads, const tsanom_record_options *options,
-                                 const tsanom_exec *exec, tsanom_record **record) {
+/* In memory of the caller, or where it is NULL in a block of exec's allocator. */
+static tsanom_status start(void *memory, size_t bytes, const char *directory,
+                           int32_t threads, const tsanom_record_options *options,
+                           const tsanom_exec *exec, tsanom_record **record) {
   tsanom_record_options own;
-  if (!memory || !record) return TSANOM_E_NULL;
-  tsanom_status status = check_exec(exec);
-  if (status >= 0) status = read_options(options, &own);
+  tsanom_record *r;
+  tsn_object owner;
+  if (!record) return tsn_reject(exec, TSANOM_E_NULL, "record");
+  tsanom_status status = read_options(options, exec, &own);
   if (status < 0) return status;
-  status = tsn_channel_check(directory, threads, own.helper, &own.clock);
+  status = tsn_channel_check(directory, threads, own.helper, exec, &own.clock);
   if (status < 0) return status;
-  size_t needed = 0;
-  (void)tsanom_record_size(options, &needed);
-  if (bytes < needed) return TSANOM_E_WORKSPACE;
-  tsanom_record *r = tsn_align(memory, _Alignof(tsanom_record));
-  *r = (tsanom_record){.slot = {TSN_NO_SLOT, TSN_NO_SLOT}};
-  status = open_channels(r, directory, threads, &own);
+  status = tsn_object_place(exec, layout, &r, memory, bytes, &owner);
+  if (status < 0) return status;
+  *r = (tsanom_record){.owner = owner, .slot = {TSN_NO_SLOT, TSN_NO_SLOT}};
+  status = open_channels(r, directory, threads, &own, exec);
   if (status < 0) {
     for (int kind = 0; kind < KINDS; kind++) tsn_channel_abandon(r->slot[kind]);
     release_channels(r);
+    tsn_object_release(&owner);
     return status;
   }
   *record = r;
   return TSANOM_OK;
 }
 
+tsanom_status tsanom_record_init(void *memory, size_t bytes, const char *directory,
+                                 int32_t threads, const tsanom_record_options *options,
+                                 const tsanom_exec *exec, tsanom_record **record) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
+  if (status < 0) return status;
+  if (!memory) return tsn_reject(&own, TSANOM_E_NULL, "memory");
+  return start(memory, bytes, directory, threads, options, &own, record);
+}
+
 tsanom_status tsanom_record_create(const char *directory, int32_t threads,
                                    const tsanom_record_options *options,
                                    const tsanom_exec *exec, tsanom_record **record) {
-  size_t bytes;
-  if (!record) return TSANOM_E_NULL;
-  tsanom_status status = check_exec(exec);
-  if (status >= 0) status = tsanom_record_size(options, &bytes);
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
-  bool own_heap = !exec || !exec->alloc;
-  void *block = own_heap ? malloc(bytes) : exec->alloc(exec->alloc_user, bytes);
-  if (!block) return TSANOM_E_MEMORY;
-  status = tsanom_record_init(block, bytes, directory, threads, options, exec, record);
-  if (status >= 0) {
-    (*record)->block = block;
-    (*record)->dealloc = own_heap ? NULL : exec->dealloc;
-    (*record)->alloc_user = own_heap ? NULL : exec->alloc_user;
-  } else if (own_heap) {
-    free(block);
-  } else {
-    exec->dealloc(exec->alloc_user, block);
-  }
-  return status;
+  return start(NULL, 0, directory, threads, options, &own, record);
 }
 
 tsanom_status tsanom_record_beat(const tsanom_record *record, int32_t thread,
@@ -180,10 +180,6 @@ void tsanom_record_destroy(tsanom_record *record) {
   if (!record) return;
   (void)finish_channels(record);
   release_channels(record);
-  if (!record->block) return;
-  if (record->dealloc) {
-    record->dealloc(record->alloc_user, record->block);
-  } else {
-    free(record->block);
-  }
+  tsn_object owner = record->owner;
+  tsn_object_release(&owner);
 }

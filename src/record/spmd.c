@@ -3,14 +3,22 @@
  *
  * A visit of region k adds clock(end) - clock(begin) to time[k], nested regions included;
  * of a recursive region only the outermost visit counts. */
-#include <string.h>
-
-#include "record/align.h"
+#include "core/exec.h"
+#include "core/fault.h"
+#include "core/versioned.h"
 #include "record/cpu_clock.h"
 #include "record/spmd_internal.h"
 
-static int32_t *stack_of(tsanom_spmd_recorder *r) {
-  return (int32_t *)(r->visit + r->regions);
+static const tsanom_spmd_recorder_options defaults = {.struct_size = sizeof defaults};
+static const tsn_versioned options_type = {sizeof defaults, sizeof defaults, &defaults};
+
+tsanom_status tsanom_spmd_recorder_options_init(tsanom_spmd_recorder_options *options,
+                                                size_t struct_size) {
+  return tsn_versioned_init(&options_type, options, struct_size);
+}
+
+size_t tsanom_spmd_recorder_options_size(void) {
+  return sizeof(tsanom_spmd_recorder_options);
 }
 
 static int64_t now(const tsanom_spmd_recorder *r) {
@@ -21,36 +29,106 @@ int32_t tsanom_spmd_cpu_clock_is_in_user_space(void) {
   return tsn_cpu_clock_is_in_user_space();
 }
 
-tsanom_status tsanom_spmd_recorder_size(size_t regions, size_t depth, size_t *bytes) {
-  if (!bytes) return TSANOM_E_NULL;
-  if (regions < 1 || regions > INT32_MAX || depth < 1 || depth > INT32_MAX) {
-    return TSANOM_E_COUNT;
+tsanom_status tsn_spmd_check_count(const tsanom_exec *exec, const char *argument,
+                                   size_t count, size_t most) {
+  if (count >= 1 && count <= most) return TSANOM_OK;
+  return tsn_reject_text(exec, TSANOM_E_COUNT, argument, TSANOM_NONE,
+                         "%zu; from 1 to %zu are possible", count, most);
+}
+
+static tsanom_status check_sizes(const tsanom_exec *exec, size_t regions, size_t depth) {
+  tsanom_status status = tsn_spmd_check_count(exec, "regions", regions, INT32_MAX);
+  return status < 0 ? status : tsn_spmd_check_count(exec, "depth", depth, INT32_MAX);
+}
+
+static tsanom_status read_options(const tsanom_spmd_recorder_options *options,
+                                  const tsanom_exec *exec,
+                                  tsanom_spmd_recorder_options *own) {
+  tsanom_status status = tsn_versioned_read(&options_type, own, options);
+  if (status < 0) return tsn_reject(exec, status, "options");
+  if (own->clock != TSANOM_SPMD_CLOCK_ELAPSED && own->clock != TSANOM_SPMD_CLOCK_CPU) {
+    return tsn_reject(exec, TSANOM_E_OPTION, "options.clock");
   }
-  *bytes = sizeof(tsanom_spmd_recorder) + regions * sizeof(tsn_spmd_visits) +
-           depth * sizeof(int32_t) + _Alignof(tsanom_spmd_recorder) - 1;
+  if (own->reserved0 != 0) return tsn_reject(exec, TSANOM_E_OPTION, "options.reserved0");
+  return TSANOM_OK;
+}
+
+/* What a recorder is laid out for. */
+typedef struct {
+  size_t regions, depth;
+  tsanom_spmd_recorder *recorder;
+  tsn_spmd_visits *visit;
+  int32_t *stack;
+} placement;
+
+static void layout(tsn_arena *arena, void *context) {
+  placement *p = context;
+  p->recorder = tsn_arena_take(arena, 1, sizeof *p->recorder);
+  p->visit = tsn_arena_take(arena, p->regions, sizeof *p->visit);
+  p->stack = tsn_arena_take(arena, p->depth, sizeof *p->stack);
+}
+
+tsanom_status tsanom_spmd_recorder_size(size_t regions, size_t depth, size_t *bytes) {
+  placement p = {.regions = regions, .depth = depth};
+  if (!bytes) return TSANOM_E_NULL;
+  tsanom_status status = check_sizes(NULL, regions, depth);
+  return status < 0 ? status : tsn_layout_bytes(layout, &p, bytes);
+}
+
+/* In memory of the caller, or where it is NULL in a block of exec's allocator. */
+static tsanom_status place(void *memory, size_t bytes, placement p,
+                           const tsanom_spmd_recorder_options *options,
+                           const tsanom_exec *exec, tsanom_spmd_recorder **recorder) {
+  tsanom_spmd_recorder_options own;
+  tsn_object owner;
+  if (!recorder) return tsn_reject(exec, TSANOM_E_NULL, "recorder");
+  tsanom_status status = check_sizes(exec, p.regions, p.depth);
+  if (status < 0) return status;
+  if ((status = read_options(options, exec, &own)) < 0) return status;
+  status = tsn_object_place(exec, layout, &p, memory, bytes, &owner);
+  if (status < 0) return status;
+  for (size_t k = 0; k < p.regions; k++) {
+    p.visit[k] = (tsn_spmd_visits){.parent = TSN_SPMD_UNSEEN};
+  }
+  *p.recorder = (tsanom_spmd_recorder){.owner = owner,
+                                       .regions = p.regions,
+                                       .depth = p.depth,
+                                       .clock = own.clock,
+                                       .made = tsn_elapsed_now(),
+                                       .visit = p.visit,
+                                       .stack = p.stack};
+  *recorder = p.recorder;
   return TSANOM_OK;
 }
 
 tsanom_status tsanom_spmd_recorder_init(void *memory, size_t bytes, size_t regions,
-                                        size_t depth, int32_t clock,
+                                        size_t depth,
+                                        const tsanom_spmd_recorder_options *options,
+                                        const tsanom_exec *exec,
                                         tsanom_spmd_recorder **recorder) {
-  if (!memory || !recorder) return TSANOM_E_NULL;
-  size_t needed;
-  tsanom_status status = tsanom_spmd_recorder_size(regions, depth, &needed);
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
-  if (clock != TSANOM_SPMD_CLOCK_ELAPSED && clock != TSANOM_SPMD_CLOCK_CPU) {
-    return TSANOM_E_OPTION;
-  }
-  if (bytes < needed) return TSANOM_E_WORKSPACE;
-  tsanom_spmd_recorder *r = tsn_align(memory, _Alignof(tsanom_spmd_recorder));
-  memset(r, 0, needed - (_Alignof(tsanom_spmd_recorder) - 1));
-  r->regions = regions;
-  r->depth = depth;
-  r->clock = clock;
-  r->made = tsn_elapsed_now();
-  for (size_t k = 0; k < regions; k++) r->visit[k].parent = TSN_SPMD_UNSEEN;
-  *recorder = r;
-  return TSANOM_OK;
+  if (!memory) return tsn_reject(&own, TSANOM_E_NULL, "memory");
+  placement p = {.regions = regions, .depth = depth};
+  return place(memory, bytes, p, options, &own, recorder);
+}
+
+tsanom_status tsanom_spmd_recorder_create(size_t regions, size_t depth,
+                                          const tsanom_spmd_recorder_options *options,
+                                          const tsanom_exec *exec,
+                                          tsanom_spmd_recorder **recorder) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
+  if (status < 0) return status;
+  placement p = {.regions = regions, .depth = depth};
+  return place(NULL, 0, p, options, &own, recorder);
+}
+
+void tsanom_spmd_recorder_destroy(tsanom_spmd_recorder *r) {
+  if (!r) return;
+  tsn_object owner = r->owner;
+  tsn_object_release(&owner);
 }
 
 tsanom_status tsanom_spmd_recorder_count(tsanom_spmd_recorder *r,
@@ -67,9 +145,8 @@ tsanom_status tsanom_spmd_begin(tsanom_spmd_recorder *r, int32_t region) {
   if (region < 0 || (size_t)region >= r->regions) return TSANOM_E_VALUE;
   if (r->used == r->depth) return TSANOM_E_STATE;
   tsn_spmd_visits *v = &r->visit[region];
-  int32_t *stack = stack_of(r);
-  int32_t parent = r->used ? stack[r->used - 1] : TSANOM_SPMD_NONE;
-  stack[r->used++] = region;
+  int32_t parent = r->used ? r->stack[r->used - 1] : TSANOM_SPMD_NONE;
+  r->stack[r->used++] = region;
   if (v->open++) return TSANOM_OK;
   if (v->parent == TSN_SPMD_UNSEEN) v->parent = parent;
   r->mixed |= v->parent != parent;
@@ -80,7 +157,7 @@ tsanom_status tsanom_spmd_begin(tsanom_spmd_recorder *r, int32_t region) {
 
 tsanom_status tsanom_spmd_end(tsanom_spmd_recorder *r, int32_t region) {
   if (!r) return TSANOM_E_NULL;
-  if (!r->used || stack_of(r)[r->used - 1] != region) return TSANOM_E_STATE;
+  if (!r->used || r->stack[r->used - 1] != region) return TSANOM_E_STATE;
   tsn_spmd_visits *v = &r->visit[region];
   r->used--;
   v->calls++;

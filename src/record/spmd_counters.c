@@ -11,7 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/align.h"
+#include "core/exec.h"
+#include "core/fault.h"
 #include "record/spmd_internal.h"
 
 enum { EVENTS = TSANOM_SPMD_EVENTS_MAX, ABSENT = -1 };
@@ -28,12 +29,13 @@ typedef struct {
 } region_counts;
 
 struct tsanom_spmd_counters {
+  tsn_object owner;
   size_t events, regions;
   int leader; /* file descriptor; ABSENT: there is none */
   int file[EVENTS];
   bool present[EVENTS]; /* it could be opened */
   size_t place[EVENTS]; /* in the group's reading */
-  region_counts region[];
+  region_counts *region;
 };
 
 static const struct {
@@ -60,14 +62,29 @@ tsanom_status tsanom_spmd_event_named(const char *name, tsanom_spmd_event *event
   return TSANOM_E_OPTION;
 }
 
+static tsanom_status check_sizes(const tsanom_exec *exec, size_t events, size_t regions) {
+  tsanom_status status = tsn_spmd_check_count(exec, "events", events, EVENTS);
+  return status < 0 ? status : tsn_spmd_check_count(exec, "regions", regions, INT32_MAX);
+}
+
+/* What counters are laid out for. */
+typedef struct {
+  size_t events, regions;
+  tsanom_spmd_counters *counters;
+  region_counts *region;
+} placement;
+
+static void layout(tsn_arena *arena, void *context) {
+  placement *p = context;
+  p->counters = tsn_arena_take(arena, 1, sizeof *p->counters);
+  p->region = tsn_arena_take(arena, p->regions, sizeof *p->region);
+}
+
 tsanom_status tsanom_spmd_counters_size(size_t events, size_t regions, size_t *bytes) {
+  placement p = {.regions = regions};
   if (!bytes) return TSANOM_E_NULL;
-  if (events < 1 || events > EVENTS || regions < 1 || regions > INT32_MAX) {
-    return TSANOM_E_COUNT;
-  }
-  *bytes = sizeof(tsanom_spmd_counters) + regions * sizeof(region_counts) +
-           _Alignof(tsanom_spmd_counters) - 1;
-  return TSANOM_OK;
+  tsanom_status status = check_sizes(NULL, events, regions);
+  return status < 0 ? status : tsn_layout_bytes(layout, &p, bytes);
 }
 
 /* Count an event of the calling thread, in user space where the machine can separate it.
@@ -86,29 +103,60 @@ static int open_event(const tsanom_spmd_event *event, int leader) {
                       PERF_FLAG_FD_CLOEXEC);
 }
 
-tsanom_status tsanom_spmd_counters_open(void *memory, size_t bytes,
-                                        const tsanom_spmd_event *event, size_t events,
-                                        size_t regions, tsanom_spmd_counters **counters) {
-  size_t needed;
-  if (!memory || !event || !counters) return TSANOM_E_NULL;
-  tsanom_status status = tsanom_spmd_counters_size(events, regions, &needed);
-  if (status < 0) return status;
-  if (bytes < needed) return TSANOM_E_WORKSPACE;
-  tsanom_spmd_counters *c = tsn_align(memory, _Alignof(tsanom_spmd_counters));
-  memset(c, 0, needed - (_Alignof(tsanom_spmd_counters) - 1));
-  c->events = events;
-  c->regions = regions;
-  c->leader = ABSENT;
+/* Open the events that the machine has; returns their number. */
+static size_t open_events(tsanom_spmd_counters *c, const tsanom_spmd_event *event) {
   size_t members = 0;
-  for (size_t e = 0; e < events; e++) {
+  for (size_t e = 0; e < c->events; e++) {
     c->file[e] = open_event(&event[e], c->leader);
     if (c->file[e] < 0) continue;
     if (c->leader == ABSENT) c->leader = c->file[e];
     c->present[e] = true;
     c->place[e] = members++;
   }
-  *counters = c;
-  return members == events ? TSANOM_OK : TSANOM_PARTIAL;
+  return members;
+}
+
+/* In memory of the caller, or where it is NULL in a block of exec's allocator. */
+static tsanom_status place(void *memory, size_t bytes, const tsanom_spmd_event *event,
+                           placement p, const tsanom_exec *exec,
+                           tsanom_spmd_counters **counters) {
+  tsn_object owner;
+  if (!event) return tsn_reject(exec, TSANOM_E_NULL, "event");
+  if (!counters) return tsn_reject(exec, TSANOM_E_NULL, "counters");
+  tsanom_status status = check_sizes(exec, p.events, p.regions);
+  if (status < 0) return status;
+  status = tsn_object_place(exec, layout, &p, memory, bytes, &owner);
+  if (status < 0) return status;
+  memset(p.region, 0, p.regions * sizeof *p.region);
+  *p.counters = (tsanom_spmd_counters){.owner = owner,
+                                       .events = p.events,
+                                       .regions = p.regions,
+                                       .leader = ABSENT,
+                                       .region = p.region};
+  *counters = p.counters;
+  return open_events(p.counters, event) == p.events ? TSANOM_OK : TSANOM_PARTIAL;
+}
+
+tsanom_status tsanom_spmd_counters_init(void *memory, size_t bytes,
+                                        const tsanom_spmd_event *event, size_t events,
+                                        size_t regions, const tsanom_exec *exec,
+                                        tsanom_spmd_counters **counters) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
+  if (status < 0) return status;
+  if (!memory) return tsn_reject(&own, TSANOM_E_NULL, "memory");
+  placement p = {.events = events, .regions = regions};
+  return place(memory, bytes, event, p, &own, counters);
+}
+
+tsanom_status tsanom_spmd_counters_create(const tsanom_spmd_event *event, size_t events,
+                                          size_t regions, const tsanom_exec *exec,
+                                          tsanom_spmd_counters **counters) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
+  if (status < 0) return status;
+  placement p = {.events = events, .regions = regions};
+  return place(NULL, 0, event, p, &own, counters);
 }
 
 void tsanom_spmd_counters_close(tsanom_spmd_counters *c) {
@@ -118,6 +166,13 @@ void tsanom_spmd_counters_close(tsanom_spmd_counters *c) {
     c->file[e] = ABSENT;
   }
   c->leader = ABSENT;
+}
+
+void tsanom_spmd_counters_destroy(tsanom_spmd_counters *c) {
+  if (!c) return;
+  tsanom_spmd_counters_close(c);
+  tsn_object owner = c->owner;
+  tsn_object_release(&owner);
 }
 
 static bool read_group(const tsanom_spmd_counters *c, group_reading *now) {

@@ -5,6 +5,8 @@
 
 #include <tsanom/record.h>
 
+#include "core/arena.h"
+
 enum { TSN_SPMD_UNSEEN = -2 };
 
 typedef struct {
@@ -16,13 +18,19 @@ typedef struct {
 } tsn_spmd_visits;
 
 struct tsanom_spmd_recorder {
+  tsn_object owner;
   size_t regions, depth, used;
   tsanom_spmd_counters *counters; /* NULL: none */
   int64_t made;                   /* elapsed time of its initialization */
   int32_t clock;
-  int32_t mixed;           /* a region was entered from several */
-  tsn_spmd_visits visit[]; /* regions; behind them int32_t stack[depth] */
+  int32_t mixed;          /* a region was entered from several */
+  tsn_spmd_visits *visit; /* of each region */
+  int32_t *stack;         /* the open regions, `used` of `depth` */
 };
+
+/* Check that a count is 1 ... most. */
+tsanom_status tsn_spmd_check_count(const tsanom_exec *exec, const char *argument,
+                                   size_t count, size_t most);
 
 /* Note the counts at the outermost begin of a region, and add what they grew by at its
  * end. */

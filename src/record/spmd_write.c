@@ -10,18 +10,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/exec.h"
+#include "core/fault.h"
 #include "core/versioned.h"
 #include "record/cpu_clock.h"
+#include "record/reject.h"
 #include "record/spmd_internal.h"
 
 enum { NAME_MOST = 64 };
 
 static const tsanom_spmd_row row_defaults = {.struct_size = sizeof row_defaults};
-static const tsn_versioned row_type = {sizeof(tsanom_spmd_row), sizeof(tsanom_spmd_row),
+static const tsn_versioned row_type = {sizeof row_defaults, sizeof row_defaults,
                                        &row_defaults};
 
 tsanom_status tsanom_spmd_row_init(tsanom_spmd_row *row, size_t struct_size) {
   return tsn_versioned_init(&row_type, row, struct_size);
+}
+
+size_t tsanom_spmd_row_size(void) {
+  return sizeof(tsanom_spmd_row);
 }
 
 /* Letters, digits, '-', '_' and '.', which does not come first: the name of a file. */
@@ -183,65 +190,94 @@ static void put_row(FILE *out, const tsanom_spmd_recorder *r,
   (void)fputs("}\n", out);
 }
 
-static bool make_directory(const char *path) {
-  return mkdir(path, 0777) == 0 || errno == EEXIST;
+static tsanom_status make_directory(const char *path, const tsanom_exec *exec) {
+  if (mkdir(path, 0777) == 0 || errno == EEXIST) return TSANOM_OK;
+  return tsn_reject_path(exec, "create", path, errno);
+}
+
+/* The row in a new file. Returns 0 or an errno. */
+static int write_part(const char *part, const tsanom_spmd_recorder *r,
+                      const tsanom_spmd_row *row) {
+  FILE *out = fopen(part, "we");
+  if (!out) return errno;
+  put_row(out, r, row);
+  int error = ferror(out) ? EIO : 0;
+  return fclose(out) != 0 && !error ? errno : error;
 }
 
 /* Other processes see the whole file or none. */
 static tsanom_status write_file(const char *directory, const tsanom_spmd_recorder *r,
-                                const tsanom_spmd_row *row) {
+                                const tsanom_spmd_row *row, const tsanom_exec *exec) {
   char path[PATH_MAX], part[PATH_MAX];
-  int length = snprintf(path, sizeof path, "%s/spmd/%s.json", directory, row->process);
-  int part_length =
-      snprintf(part, sizeof part, "%s/spmd/.%s.part", directory, row->process);
+  int length = snprintf(path, sizeof path, "%s/%s.json", directory, row->process);
+  int part_length = snprintf(part, sizeof part, "%s/.%s.part", directory, row->process);
   if (length < 0 || length >= PATH_MAX || part_length < 0 || part_length >= PATH_MAX) {
-    return TSANOM_E_IO;
+    return tsn_reject_path(exec, "write", path, ENAMETOOLONG);
   }
-  FILE *out = fopen(part, "we");
-  if (!out) return TSANOM_E_IO;
-  put_row(out, r, row);
-  bool failed = ferror(out) != 0;
-  if (fclose(out) != 0 || failed || rename(part, path) != 0) {
-    (void)unlink(part);
-    return TSANOM_E_IO;
+  int error = write_part(part, r, row);
+  if (!error && rename(part, path) != 0) error = errno;
+  if (!error) return TSANOM_OK;
+  (void)unlink(part);
+  return tsn_reject_path(exec, "write", path, error);
+}
+
+static tsanom_status check_names(const tsanom_exec *exec, const char *field,
+                                 const char *const *names, size_t count) {
+  if (count && !names) return tsn_reject(exec, TSANOM_E_NULL, field);
+  for (size_t i = 0; i < count; i++) {
+    if (!names[i]) return tsn_reject_at(exec, TSANOM_E_NULL, field, i);
   }
   return TSANOM_OK;
 }
 
-static bool all_named(const char *const *names, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    if (!names || !names[i]) return false;
+static tsanom_status check_values(const tsanom_exec *exec, const tsanom_spmd_row *row,
+                                  size_t regions) {
+  if (row->metrics && !row->value) return tsn_reject(exec, TSANOM_E_NULL, "row.value");
+  for (size_t v = 0; v < row->metrics * regions; v++) {
+    if (!isinf(row->value[v])) continue;
+    return tsn_reject_pair(exec, TSANOM_E_NONFINITE, "row.value", v / regions,
+                           v % regions);
   }
-  return true;
+  return TSANOM_OK;
 }
 
-static tsanom_status check_row(const tsanom_spmd_recorder *r,
-                               const tsanom_spmd_row *row) {
-  if (!row->process || !all_named(row->region, r->regions) ||
-      !all_named(row->event, events_of(r, row)) ||
-      !all_named(row->metric, row->metrics) || (row->metrics && !row->value)) {
-    return TSANOM_E_NULL;
-  }
-  for (size_t v = 0; v < row->metrics * r->regions; v++) {
-    if (isinf(row->value[v])) return TSANOM_E_NONFINITE;
-  }
-  return is_file_name(row->process) ? TSANOM_OK : TSANOM_E_VALUE;
+static tsanom_status check_row(const tsanom_spmd_recorder *r, const tsanom_spmd_row *row,
+                               const tsanom_exec *exec) {
+  if (!row->process) return tsn_reject(exec, TSANOM_E_NULL, "row.process");
+  tsanom_status status = check_names(exec, "row.region", row->region, r->regions);
+  if (status < 0) return status;
+  status = check_names(exec, "row.event", row->event, events_of(r, row));
+  if (status < 0) return status;
+  status = check_names(exec, "row.metric", row->metric, row->metrics);
+  if (status < 0) return status;
+  if ((status = check_values(exec, row, r->regions)) < 0) return status;
+  if (is_file_name(row->process)) return TSANOM_OK;
+  return tsn_reject_text(exec, TSANOM_E_VALUE, "row.process", TSANOM_NONE,
+                         "not 1 to %d letters, digits and \"-_.\", the first not a dot",
+                         NAME_MOST);
 }
 
 tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *r,
                                          const char *directory,
-                                         const tsanom_spmd_row *row) {
+                                         const tsanom_spmd_row *row,
+                                         const tsanom_exec *exec) {
   char inner[PATH_MAX];
   tsanom_spmd_row own;
-  if (!r || !directory || !row) return TSANOM_E_NULL;
-  tsanom_status status = tsn_versioned_read(&row_type, &own, row);
+  tsanom_exec how;
+  tsanom_status status = tsn_exec_read_base(&how, exec);
   if (status < 0) return status;
-  if ((status = check_row(r, &own)) < 0) return status;
+  if (!r) return tsn_reject(&how, TSANOM_E_NULL, "recorder");
+  if (!directory) return tsn_reject(&how, TSANOM_E_NULL, "directory");
+  if (!row) return tsn_reject(&how, TSANOM_E_NULL, "row");
+  status = tsn_versioned_read(&row_type, &own, row);
+  if (status < 0) return tsn_reject(&how, status, "row");
+  if ((status = check_row(r, &own, &how)) < 0) return status;
   int length = snprintf(inner, sizeof inner, "%s/spmd", directory);
-  if (length < 0 || length >= PATH_MAX || !make_directory(directory) ||
-      !make_directory(inner)) {
-    return TSANOM_E_IO;
+  if (length < 0 || length >= PATH_MAX) {
+    return tsn_reject_path(&how, "create", directory, ENAMETOOLONG);
   }
-  if ((status = write_file(directory, r, &own)) < 0) return status;
+  if ((status = make_directory(directory, &how)) < 0) return status;
+  if ((status = make_directory(inner, &how)) < 0) return status;
+  if ((status = write_file(inner, r, &own, &how)) < 0) return status;
   return r->mixed || r->used ? TSANOM_PARTIAL : TSANOM_OK;
 }

@@ -5,6 +5,8 @@
 _Static_assert(TSANOM_HEARTBEAT_CLOCK_AUTO == 0, "ABI");
 _Static_assert(TSANOM_HEARTBEAT_CLOCK_TSC == 1, "ABI");
 _Static_assert(TSANOM_HEARTBEAT_CLOCK_MONOTONIC == 2, "ABI");
+_Static_assert(TSANOM_HEARTBEAT_HELPER_THREAD == 0, "ABI");
+_Static_assert(TSANOM_HEARTBEAT_HELPER_NONE == 1, "ABI");
 _Static_assert(TSANOM_HEARTBEAT_STREAMS_MAX == 65536, "ABI");
 
 _Static_assert(sizeof(tsanom_heartbeat_options) == 16, "ABI");

@@ -19,11 +19,12 @@ static double kernel_time(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static tsanom_spmd_recorder *make(long memory[64]) {
+static tsanom_spmd_recorder *make(void) {
+  tsanom_spmd_recorder_options options;
   tsanom_spmd_recorder *r = NULL;
-  CHECK_STATUS(tsanom_spmd_recorder_init(memory, 64 * sizeof *memory, REGIONS, 1,
-                                         TSANOM_SPMD_CLOCK_CPU, &r),
-               TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_recorder_options_init(&options, sizeof options), TSANOM_OK);
+  options.clock = TSANOM_SPMD_CLOCK_CPU;
+  CHECK_STATUS(tsanom_spmd_recorder_create(REGIONS, 1, &options, NULL, &r), TSANOM_OK);
   return r;
 }
 
@@ -63,18 +64,18 @@ static void check_time(double time, double kernel, double least) {
 }
 
 Test(spmd_cpu_clock, waiting_does_not_count) {
-  long memory[64];
-  tsanom_spmd_recorder *r = make(memory);
+  tsanom_spmd_recorder *r = make();
   double kernel = record(r, 5, 20);
   check_time(time_of(r), kernel, 5e-3);
+  tsanom_spmd_recorder_destroy(r);
 }
 
 static void *share_a_processor(void *kernel) {
-  long memory[64];
-  tsanom_spmd_recorder *r = make(memory);
+  tsanom_spmd_recorder *r = make();
   double *result = kernel;
   result[0] = record(r, 60, 0);
   result[1] = time_of(r);
+  tsanom_spmd_recorder_destroy(r);
   return NULL;
 }
 
@@ -98,8 +99,7 @@ static void on_alarm(int number) {
 }
 
 Test(spmd_cpu_clock, signals_do_no_harm) {
-  long memory[64];
-  tsanom_spmd_recorder *r = make(memory);
+  tsanom_spmd_recorder *r = make();
   struct sigaction action = {.sa_handler = on_alarm};
   struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
   struct itimerspec often = {.it_interval.tv_nsec = 200000, .it_value.tv_nsec = 200000};
@@ -110,12 +110,12 @@ Test(spmd_cpu_clock, signals_do_no_harm) {
   double kernel = record(r, 20, 0);
   timer_delete(timer);
   check_time(time_of(r), kernel, 20e-3);
+  tsanom_spmd_recorder_destroy(r);
 }
 
 /* The child's CPU time begins at 0, which must not stop the recorder. */
 Test(spmd_cpu_clock, goes_on_in_a_forked_child) {
-  long memory[64];
-  tsanom_spmd_recorder *r = make(memory);
+  tsanom_spmd_recorder *r = make();
   record(r, 50, 0);
   double before = time_of(r);
   pid_t child = fork();
@@ -128,11 +128,11 @@ Test(spmd_cpu_clock, goes_on_in_a_forked_child) {
   int ended;
   cr_assert_eq(waitpid(child, &ended, 0), child);
   cr_assert(WIFEXITED(ended) && WEXITSTATUS(ended) == 0, "%d", ended);
+  tsanom_spmd_recorder_destroy(r);
 }
 
 Test(spmd_cpu_clock, two_recorders_of_a_thread_agree) {
-  long one[64], other[64];
-  tsanom_spmd_recorder *a = make(one), *b = make(other);
+  tsanom_spmd_recorder *a = make(), *b = make();
   double start = kernel_time();
   CHECK_STATUS(tsanom_spmd_begin(a, REGION), TSANOM_OK);
   for (int i = 0; i < 10; i++) {
@@ -142,6 +142,8 @@ Test(spmd_cpu_clock, two_recorders_of_a_thread_agree) {
   CHECK_STATUS(tsanom_spmd_end(a, REGION), TSANOM_OK);
   check_time(time_of(a), kernel_time() - start, time_of(b));
   check_time(time_of(b), time_of(a), 10e-3);
+  tsanom_spmd_recorder_destroy(a);
+  tsanom_spmd_recorder_destroy(b);
 }
 
 Test(spmd_cpu_clock, says_how_it_is_read) {

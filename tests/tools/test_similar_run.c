@@ -31,10 +31,12 @@ static void work(double seconds) {
 }
 
 /* Work of 5 ms and, in it, of 20 ms times the part; process 0 alone does I/O. */
-static tsanom_spmd_recorder *record(long memory[128], int process, double part) {
+static tsanom_spmd_recorder *record(int process, double part) {
+  tsanom_spmd_recorder_options options;
   tsanom_spmd_recorder *r;
-  cr_assert(tsanom_spmd_recorder_init(memory, 128 * sizeof *memory, REGIONS, 2,
-                                      TSANOM_SPMD_CLOCK_CPU, &r) == TSANOM_OK);
+  tsanom_spmd_recorder_options_init(&options, sizeof options);
+  options.clock = TSANOM_SPMD_CLOCK_CPU;
+  cr_assert(tsanom_spmd_recorder_create(REGIONS, 2, &options, NULL, &r) == TSANOM_OK);
   Par_begin(r, STEP);
   work(5e-3);
   Par_begin(r, TRIANGLE);
@@ -57,12 +59,13 @@ static tsanom_spmd_row row_of(const char *process) {
 }
 
 static tsanom_status write_process(int process, double part) {
-  long memory[128];
   char name[32];
-  tsanom_spmd_recorder *r = record(memory, process, part);
+  tsanom_spmd_recorder *r = record(process, part);
   snprintf(name, sizeof name, "rank-%d", process);
   tsanom_spmd_row row = row_of(name);
-  return tsanom_spmd_recorder_write(r, "run", &row);
+  tsanom_status status = tsanom_spmd_recorder_write(r, "run", &row, NULL);
+  tsanom_spmd_recorder_destroy(r);
+  return status;
 }
 
 /* Real processes, as the ranks of a program are. */
@@ -116,18 +119,17 @@ Test(command_similar_run, alike_processes_are_one_kind) {
 
 Test(command_similar_run, counts_are_metrics_and_absent_ones_are_null) {
   static const char *const events[] = {"page-faults", "of no machine"};
-  long memory[128], space[512];
   tsanom_spmd_event event[2] = {{0}, {.type = 0x7ffffff0}};
   tsanom_spmd_counters *c;
   tsanom_spmd_event_named("page-faults", &event[0]);
-  cr_assert(tsanom_spmd_counters_open(space, sizeof space, event, 2, REGIONS, &c) ==
-            TSANOM_PARTIAL);
-  tsanom_spmd_recorder *r = record(memory, 1, 1);
+  cr_assert(tsanom_spmd_counters_create(event, 2, REGIONS, NULL, &c) == TSANOM_PARTIAL);
+  tsanom_spmd_recorder *r = record(1, 1);
   cr_assert(tsanom_spmd_recorder_count(r, c) == TSANOM_OK);
   tsanom_spmd_row row = row_of("one");
   row.event = events;
-  cr_assert(tsanom_spmd_recorder_write(r, "run", &row) == TSANOM_OK);
-  tsanom_spmd_counters_close(c);
+  cr_assert(tsanom_spmd_recorder_write(r, "run", &row, NULL) == TSANOM_OK);
+  tsanom_spmd_recorder_destroy(r);
+  tsanom_spmd_counters_destroy(c);
   json_t *file = json_load_file("run/spmd/one.json", 0, NULL);
   const json_t *metrics = json_object_get(file, "metrics");
   cr_assert_eq(json_array_size(metrics), 3);
@@ -183,14 +185,14 @@ Test(command_similar_run, the_programs_own_metrics) {
   static const char *const metric[] = {"steps", "bytes"};
   static const double value[2 * REGIONS] = {0.1, -1e-300,          1e22, 4,
                                             NAN, 1234567890123456, 7,    8};
-  long memory[128];
   (void)(setlocale(LC_ALL, "de_DE.UTF-8") || setlocale(LC_ALL, "fr_FR.UTF-8"));
-  tsanom_spmd_recorder *r = record(memory, 0, 0);
+  tsanom_spmd_recorder *r = record(0, 0);
   tsanom_spmd_row row = row_of("one");
   row.metrics = 2;
   row.metric = metric;
   row.value = value;
-  cr_assert(tsanom_spmd_recorder_write(r, "run", &row) == TSANOM_OK);
+  cr_assert(tsanom_spmd_recorder_write(r, "run", &row, NULL) == TSANOM_OK);
+  tsanom_spmd_recorder_destroy(r);
   setlocale(LC_ALL, "C");
   json_t *file = json_load_file("run/spmd/one.json", 0, NULL);
   const json_t *metrics = json_object_get(file, "metrics");
@@ -215,7 +217,7 @@ Test(command_similar_run, the_programs_own_metrics) {
 
 static void check_write(const tsanom_spmd_recorder *r, const char *folder,
                         const tsanom_spmd_row *row, tsanom_status expected) {
-  tsanom_status status = tsanom_spmd_recorder_write(r, folder, row);
+  tsanom_status status = tsanom_spmd_recorder_write(r, folder, row, NULL);
   cr_assert_eq(status, expected, "%d, not %d", status, expected);
 }
 
@@ -223,8 +225,7 @@ Test(command_similar_run, the_writer_refuses_what_it_cannot_write) {
   static const char *const bad[] = {"", ".", "../up", "a/b", "a b", ".hidden"};
   static const char *const hole[REGIONS] = {"step", NULL, "io", "never"};
   static const double infinite[REGIONS] = {1, 2, INFINITY, 3};
-  long memory[128];
-  tsanom_spmd_recorder *r = record(memory, 1, 0);
+  tsanom_spmd_recorder *r = record(1, 0);
   for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
     tsanom_spmd_row row = row_of(bad[b]);
     check_write(r, "run", &row, TSANOM_E_VALUE);
@@ -254,4 +255,5 @@ Test(command_similar_run, the_writer_refuses_what_it_cannot_write) {
   check_write(r, "file", &good, TSANOM_E_IO);
   cr_assert(tsanom_spmd_row_init(NULL, sizeof row) == TSANOM_E_NULL);
   cr_assert(tsanom_spmd_row_init(&row, 8) == TSANOM_E_VERSION);
+  tsanom_spmd_recorder_destroy(r);
 }

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Each failure of tsanom_record_init() and tsanom_record_create() fills exec.fault. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tsanom/record.h>
+#include <unistd.h>
+
+#include "support/allocator.h"
+#include "support/check.h"
+#include "support/faults.h"
+#include "support/run_directory.h"
+
+static char directory[DIRECTORY_CAPACITY];
+static test_report report;
+
+static void set_up(void) {
+  directory_make(directory);
+  test_report_init(&report);
+}
+
+static void clean_up(void) {
+  directory_remove(directory);
+}
+
+TestSuite(record_reports, .init = set_up, .fini = clean_up);
+
+enum { BYTES = 256, PATH = DIRECTORY_CAPACITY + 64 };
+
+/* Start a run both ways; both must fail with this status, and report the argument. */
+static void check_both(const char *run, int32_t threads,
+                       const tsanom_record_options *options, tsanom_status expected,
+                       const char *argument) {
+  unsigned char memory[BYTES];
+  tsanom_record *r = NULL;
+  CHECK_STATUS(tsanom_record_init(memory, BYTES, run, threads, options, &report.exec, &r),
+               expected);
+  cr_assert_eq(report.fault.status, expected);
+  CHECK_FAULT(report, argument, TSANOM_NONE, TSANOM_NONE);
+  CHECK_STATUS(tsanom_record_create(run, threads, options, &report.exec, &r), expected);
+  cr_assert_eq(report.fault.status, expected);
+  cr_assert(strncmp(report.fault.text, argument, strlen(argument)) == 0, "%s",
+            report.fault.text);
+  CHECK_FAULT(report, argument, TSANOM_NONE, TSANOM_NONE);
+  cr_assert_null(r);
+}
+
+static tsanom_record_options defaults(void) {
+  tsanom_record_options options;
+  CHECK_STATUS(tsanom_record_options_init(&options, sizeof options), TSANOM_OK);
+  cr_assert_eq(tsanom_record_options_size(), sizeof options);
+  return options;
+}
+
+Test(record_reports, the_rejected_argument) {
+  check_both(NULL, 1, NULL, TSANOM_E_NULL, "directory");
+  check_both(directory, 0, NULL, TSANOM_E_COUNT, "threads");
+  check_both(directory, TSANOM_HEARTBEAT_STREAMS_MAX + 1, NULL, TSANOM_E_OPTION,
+             "threads");
+}
+
+Test(record_reports, the_rejected_option) {
+  tsanom_record_options bad = defaults();
+  bad.clock = 3;
+  check_both(directory, 1, &bad, TSANOM_E_OPTION, "options.clock");
+  bad = defaults();
+  bad.helper = 2;
+  check_both(directory, 1, &bad, TSANOM_E_OPTION, "options.helper");
+  bad = defaults();
+  bad.channels = 0;
+  check_both(directory, 1, &bad, TSANOM_E_OPTION, "options.channels");
+  bad = defaults();
+  bad.reserved0 = 1;
+  check_both(directory, 1, &bad, TSANOM_E_OPTION, "options.reserved0");
+  bad = defaults();
+  bad.struct_size = 8;
+  check_both(directory, 1, &bad, TSANOM_E_VERSION, "options");
+}
+
+Test(record_reports, rejected_memory) {
+  unsigned char memory[BYTES];
+  size_t bytes;
+  tsanom_record *r = NULL;
+  const tsanom_exec *exec = &report.exec;
+  CHECK_STATUS(tsanom_record_size(NULL, &bytes), TSANOM_OK);
+  CHECK_STATUS(tsanom_record_init(NULL, bytes, directory, 1, NULL, exec, &r),
+               TSANOM_E_NULL);
+  CHECK_FAULT(report, "memory", TSANOM_NONE, TSANOM_NONE);
+  CHECK_STATUS(tsanom_record_init(memory, bytes, directory, 1, NULL, exec, NULL),
+               TSANOM_E_NULL);
+  CHECK_FAULT(report, "record", TSANOM_NONE, TSANOM_NONE);
+  CHECK_STATUS(tsanom_record_create(directory, 1, NULL, exec, NULL), TSANOM_E_NULL);
+  CHECK_FAULT(report, "record", TSANOM_NONE, TSANOM_NONE);
+  CHECK_STATUS(tsanom_record_init(memory, bytes - 1, directory, 1, NULL, exec, &r),
+               TSANOM_E_WORKSPACE);
+  CHECK_FAULT(report, "bytes", TSANOM_NONE, TSANOM_NONE);
+}
+
+Test(record_reports, rejected_exec) {
+  test_allocator allocator = {.fail_at = 1};
+  tsanom_record *r = NULL;
+  tsanom_exec exec = test_exec(&allocator);
+  exec.fault = &report.fault;
+  CHECK_STATUS(tsanom_record_create(directory, 1, NULL, &exec, &r), TSANOM_E_MEMORY);
+  CHECK_FAULT(report, "exec.alloc", TSANOM_NONE, TSANOM_NONE);
+  exec.dealloc = NULL;
+  CHECK_STATUS(tsanom_record_create(directory, 1, NULL, &exec, &r), TSANOM_E_EXEC);
+  CHECK_FAULT(report, "exec.dealloc", TSANOM_NONE, TSANOM_NONE);
+}
+
+/* A failure whose fault is about a file of the directory, and has the path and `reason`
+ * in its text.
+ */
+static void check_file(const char *run, const tsanom_record_options *options,
+                       const char *name, const char *reason) {
+  tsanom_record *r = NULL;
+  char expected[PATH];
+  (void)snprintf(expected, sizeof expected, "%s/%s", directory, name);
+  CHECK_STATUS(tsanom_record_create(run, 2, options, &report.exec, &r), TSANOM_E_IO);
+  cr_assert_eq(report.fault.status, TSANOM_E_IO);
+  cr_assert_str_eq(report.fault.file, expected);
+  cr_assert(strstr(report.fault.text, expected) && strstr(report.fault.text, reason),
+            "%s", report.fault.text);
+  CHECK_FAULT(report, "", TSANOM_NONE, TSANOM_NONE);
+}
+
+static const char *path_of(const char *name) {
+  static char path[PATH];
+  (void)snprintf(path, sizeof path, "%s/%s", directory, name);
+  return path;
+}
+
+static void write_file(const char *name) {
+  file_write(path_of(name), "", 0);
+}
+
+Test(record_reports, a_directory_that_cannot_be_made) {
+  check_file(path_of("missing/run"), NULL, "missing/run", "No such file or directory");
+  write_file("file");
+  check_file(path_of("file"), NULL, "file", "Not a directory");
+  tsanom_record_options regions = defaults();
+  regions.channels = TSANOM_RECORD_REGIONS;
+  check_file(path_of("missing/run"), &regions, "missing/run",
+             "No such file or directory");
+  check_file(path_of("file"), &regions, "file/regions", "Not a directory");
+}
+
+Test(record_reports, a_directory_with_a_run) {
+  static const char reason[] = "File exists; give a directory without a run";
+  tsanom_record_options both = defaults();
+  both.channels = TSANOM_RECORD_HEARTBEATS | TSANOM_RECORD_REGIONS;
+  write_file("heartbeat.run");
+  check_file(directory, NULL, "heartbeat.run", reason);
+  cr_assert(unlink(path_of("heartbeat.run")) == 0);
+  write_file("heartbeat.00001");
+  check_file(directory, NULL, "heartbeat.00001", reason);
+  cr_assert(unlink(path_of("heartbeat.00001")) == 0);
+  cr_assert(mkdir(path_of("regions"), 0777) == 0);
+  write_file("regions/heartbeat.run");
+  check_file(directory, &both, "regions/heartbeat.run", reason);
+  cr_assert(access(path_of("heartbeat.run"), F_OK) != 0, "it was not removed");
+}
+
+/* The end of a path that is too long for the text; the reason fits. */
+Test(record_reports, a_long_path) {
+  enum { LONG = 4000 };
+  char path[LONG + 1];
+  tsanom_record *r = NULL;
+  memset(path, 'x', LONG);
+  memcpy(path + LONG - 9, "/the-end", sizeof "/the-end");
+  CHECK_STATUS(tsanom_record_create(path, 1, NULL, &report.exec, &r), TSANOM_E_IO);
+  cr_assert(strstr(report.fault.text, "...") && strstr(report.fault.text, "/the-end: "));
+  cr_assert(strstr(report.fault.text, "File name too long"), "%s", report.fault.text);
+}
+
+Test(record_reports, no_free_channel) {
+  tsanom_record *r[TSANOM_RECORD_CHANNELS_MAX], *more = NULL;
+  char name[16];
+  for (int i = 0; i < TSANOM_RECORD_CHANNELS_MAX; i++) {
+    (void)snprintf(name, sizeof name, "%d", i);
+    CHECK_STATUS(tsanom_record_create(path_of(name), 1, NULL, &report.exec, &r[i]),
+                 TSANOM_OK);
+  }
+  cr_assert_eq(report.fault.status, TSANOM_OK);
+  CHECK_STATUS(tsanom_record_create(path_of("more"), 1, NULL, &report.exec, &more),
+               TSANOM_E_OVERFLOW);
+  cr_assert(strstr(report.fault.text, "31 channels"), "%s", report.fault.text);
+  CHECK_FAULT(report, "options.channels", TSANOM_NONE, TSANOM_NONE);
+  for (int i = 0; i < TSANOM_RECORD_CHANNELS_MAX; i++) tsanom_record_destroy(r[i]);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Region recorders and counters as objects: memory, allocator, options, and what each
+ * failure reports. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tsanom/record.h>
+
+#include "support/allocator.h"
+#include "support/check.h"
+#include "support/directory.h"
+#include "support/faults.h"
+
+enum { REGIONS = 3, DEPTH = 2, SHIFTS = 70 };
+
+static const tsanom_spmd_event nowhere = {.config = 1, .type = 0x7ffffff0};
+static test_report report;
+
+static void prepare_report(void) {
+  test_report_init(&report);
+}
+
+TestSuite(spmd_object, .init = prepare_report);
+
+static void use(tsanom_spmd_recorder *r, tsanom_spmd_counters *c) {
+  uint64_t calls[REGIONS];
+  double value[REGIONS];
+  CHECK_STATUS(tsanom_spmd_recorder_count(r, c), TSANOM_OK);
+  for (int i = 0; i < REGIONS; i++) {
+    CHECK_STATUS(tsanom_spmd_begin(r, i), TSANOM_OK);
+    CHECK_STATUS(tsanom_spmd_begin(r, REGIONS - 1), TSANOM_OK);
+    CHECK_STATUS(tsanom_spmd_begin(r, 0), TSANOM_E_STATE);
+    CHECK_STATUS(tsanom_spmd_end(r, REGIONS - 1), TSANOM_OK);
+    CHECK_STATUS(tsanom_spmd_end(r, i), TSANOM_OK);
+  }
+  CHECK_STATUS(tsanom_spmd_recorder_read(r, NULL, calls, NULL), TSANOM_PARTIAL);
+  cr_assert(calls[0] == 1 && calls[1] == 1 && calls[REGIONS - 1] == REGIONS + 1);
+  CHECK_STATUS(tsanom_spmd_counters_read(c, 0, value), TSANOM_PARTIAL);
+}
+
+static void check_unchanged(const unsigned char *begin, const unsigned char *end) {
+  for (; begin < end; begin++) cr_assert_eq(*begin, 0xA5);
+}
+
+Test(spmd_object, memory_of_any_alignment) {
+  size_t bytes[2];
+  CHECK_STATUS(tsanom_spmd_recorder_size(REGIONS, DEPTH, &bytes[0]), TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_counters_size(1, REGIONS, &bytes[1]), TSANOM_OK);
+  for (size_t shift = 0; shift < SHIFTS; shift++) {
+    unsigned char *block[2];
+    tsanom_spmd_recorder *r = NULL;
+    tsanom_spmd_counters *c = NULL;
+    for (int i = 0; i < 2; i++) {
+      block[i] = malloc(bytes[i] + SHIFTS);
+      cr_assert_not_null(block[i]);
+      memset(block[i], 0xA5, bytes[i] + SHIFTS);
+    }
+    CHECK_STATUS(tsanom_spmd_recorder_init(block[0] + shift, bytes[0], REGIONS, DEPTH,
+                                           NULL, NULL, &r),
+                 TSANOM_OK);
+    CHECK_STATUS(tsanom_spmd_counters_init(block[1] + shift, bytes[1], &nowhere, 1,
+                                           REGIONS, NULL, &c),
+                 TSANOM_PARTIAL);
+    use(r, c);
+    tsanom_spmd_recorder_destroy(r);
+    tsanom_spmd_counters_destroy(c);
+    for (int i = 0; i < 2; i++) {
+      check_unchanged(block[i], block[i] + shift);
+      check_unchanged(block[i] + shift + bytes[i], block[i] + bytes[i] + SHIFTS);
+      free(block[i]);
+    }
+  }
+}
+
+Test(spmd_object, uses_the_allocator_of_exec) {
+  test_allocator allocator = {0};
+  tsanom_exec exec = test_exec(&allocator);
+  tsanom_spmd_recorder *r;
+  tsanom_spmd_counters *c;
+  CHECK_STATUS(tsanom_spmd_recorder_create(REGIONS, DEPTH, NULL, &exec, &r), TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_counters_create(&nowhere, 1, REGIONS, &exec, &c),
+               TSANOM_PARTIAL);
+  cr_assert(allocator.calls == 2 && allocator.live == 2);
+  use(r, c);
+  tsanom_spmd_recorder_destroy(r);
+  tsanom_spmd_counters_destroy(c);
+  cr_assert(allocator.calls == 2 && allocator.live == 0);
+  tsanom_spmd_recorder_destroy(NULL);
+  tsanom_spmd_counters_destroy(NULL);
+}
+
+/* The memory can be used again: no time and no visit is left. */
+Test(spmd_object, starts_again) {
+  long memory[64];
+  uint64_t calls[1];
+  double time[1];
+  tsanom_spmd_recorder *r;
+  for (int i = 0; i < 2; i++) {
+    CHECK_STATUS(tsanom_spmd_recorder_init(memory, sizeof memory, 1, 1, NULL, NULL, &r),
+                 TSANOM_OK);
+    CHECK_STATUS(tsanom_spmd_recorder_read(r, time, calls, NULL), TSANOM_OK);
+    cr_assert(calls[0] == 0 && time[0] == 0);
+    CHECK_STATUS(tsanom_spmd_begin(r, 0), TSANOM_OK);
+    CHECK_STATUS(tsanom_spmd_end(r, 0), TSANOM_OK);
+  }
+}
+
+/* A recorder for these sizes and options must be rejected both ways. */
+static void check_recorder(size_t regions, size_t depth,
+                           const tsanom_spmd_recorder_options *options,
+                           tsanom_status expected, const char *argument) {
+  long memory[64];
+  tsanom_spmd_recorder *r = NULL;
+  CHECK_STATUS(tsanom_spmd_recorder_init(memory, sizeof memory, regions, depth, options,
+                                         &report.exec, &r),
+               expected);
+  cr_assert_eq(report.fault.status, expected);
+  CHECK_FAULT(report, argument, TSANOM_NONE, TSANOM_NONE);
+  CHECK_STATUS(tsanom_spmd_recorder_create(regions, depth, options, &report.exec, &r),
+               expected);
+  cr_assert_eq(report.fault.status, expected);
+  CHECK_FAULT(report, argument, TSANOM_NONE, TSANOM_NONE);
+  cr_assert_null(r);
+}
+
+Test(spmd_object, the_rejected_size_is_reported) {
+  size_t bytes;
+  check_recorder(0, 1, NULL, TSANOM_E_COUNT, "regions");
+  check_recorder((size_t)INT32_MAX + 1, 1, NULL, TSANOM_E_COUNT, "regions");
+  check_recorder(1, 0, NULL, TSANOM_E_COUNT, "depth");
+  check_recorder(1, (size_t)INT32_MAX + 1, NULL, TSANOM_E_COUNT, "depth");
+  CHECK_STATUS(tsanom_spmd_recorder_size(0, 1, &bytes), TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_spmd_recorder_size(1, 0, &bytes), TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_spmd_recorder_size(1, 1, NULL), TSANOM_E_NULL);
+}
+
+Test(spmd_object, the_rejected_option_is_reported) {
+  tsanom_spmd_recorder_options options;
+  cr_assert_eq(tsanom_spmd_recorder_options_size(), sizeof options);
+  CHECK_STATUS(tsanom_spmd_recorder_options_init(NULL, sizeof options), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_spmd_recorder_options_init(&options, 8), TSANOM_E_VERSION);
+  CHECK_STATUS(tsanom_spmd_recorder_options_init(&options, sizeof options), TSANOM_OK);
+  options.clock = 2;
+  check_recorder(1, 1, &options, TSANOM_E_OPTION, "options.clock");
+  options.clock = -1;
+  check_recorder(1, 1, &options, TSANOM_E_OPTION, "options.clock");
+  options.clock = 0;
+  options.reserved0 = 1;
+  check_recorder(1, 1, &options, TSANOM_E_OPTION, "options.reserved0");
+  options.struct_size = 8;
+  check_recorder(1, 1, &options, TSANOM_E_VERSION, "options");
+}
+
+Test(spmd_object, rejected_memory_is_reported) {
+  long memory[64];
+  size_t bytes;
+  test_allocator allocator = {.fail_at = 1};
+  tsanom_spmd_recorder *r = NULL;
+  const tsanom_exec *exec = &report.exec;
+  CHECK_STATUS(tsanom_spmd_recorder_size(1, 1, &bytes), TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_recorder_init(NULL, bytes, 1, 1, NULL, exec, &r),
+               TSANOM_E_NULL);
+  CHECK_FAULT(report, "memory", TSANOM_NONE, TSANOM_NONE);
+  CHECK_STATUS(tsanom_spmd_recorder_init(memory, bytes, 1, 1, NULL, exec, NULL),
+               TSANOM_E_NULL);
+  CHECK_FAULT(report, "recorder", TSANOM_NONE, TSANOM_NONE);
+  CHECK_STATUS(tsanom_spmd_recorder_init(memory, bytes - 1, 1, 1, NULL, exec, &r),
+               TSANOM_E_WORKSPACE);
+  CHECK_FAULT(report, "bytes", TSANOM_NONE, TSANOM_NONE);
+  tsanom_exec failing = test_exec(&allocator);
+  failing.fault = &report.fault;
+  CHECK_STATUS(tsanom_spmd_recorder_create(1, 1, NULL, &failing, &r), TSANOM_E_MEMORY);
+  CHECK_FAULT(report, "exec.alloc", TSANOM_NONE, TSANOM_NONE);
+  cr_assert_null(r);
+}
+
+/* Counters for these arguments must be rejected both ways. */
+static void check_counters(const tsanom_spmd_event *event, size_t events, size_t regions,
+                           tsanom_status expected, const char *argument) {
+  long memory[256];
+  tsanom_spmd_counters *c = NULL;
+  CHECK_STATUS(tsanom_spmd_counters_init(memory, sizeof memory, event, events, regions,
+                                         &report.exec, &c),
+               expected);
+  CHECK_FAULT(report, argument, TSANOM_NONE, TSANOM_NONE);
+  CHECK_STATUS(tsanom_spmd_counters_create(event, events, regions, &report.exec, &c),
+               expected);
+  cr_assert_eq(report.fault.status, expected);
+  CHECK_FAULT(report, argument, TSANOM_NONE, TSANOM_NONE);
+  cr_assert_null(c);
+}
+
+Test(spmd_object, rejected_counters_are_reported) {
+  size_t bytes;
+  long memory[256];
+  tsanom_spmd_counters *c = NULL;
+  const tsanom_exec *exec = &report.exec;
+  check_counters(NULL, 1, 1, TSANOM_E_NULL, "event");
+  check_counters(&nowhere, 0, 1, TSANOM_E_COUNT, "events");
+  check_counters(&nowhere, TSANOM_SPMD_EVENTS_MAX + 1, 1, TSANOM_E_COUNT, "events");
+  check_counters(&nowhere, 1, 0, TSANOM_E_COUNT, "regions");
+  CHECK_STATUS(tsanom_spmd_counters_size(1, 1, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_spmd_counters_size(0, 1, &bytes), TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_spmd_counters_size(1, 1, &bytes), TSANOM_OK);
+  cr_assert_leq(bytes, sizeof memory);
+  CHECK_STATUS(tsanom_spmd_counters_init(NULL, bytes, &nowhere, 1, 1, exec, &c),
+               TSANOM_E_NULL);
+  CHECK_FAULT(report, "memory", TSANOM_NONE, TSANOM_NONE);
+  CHECK_STATUS(tsanom_spmd_counters_create(&nowhere, 1, 1, exec, NULL), TSANOM_E_NULL);
+  CHECK_FAULT(report, "counters", TSANOM_NONE, TSANOM_NONE);
+  CHECK_STATUS(tsanom_spmd_counters_init(memory, bytes - 1, &nowhere, 1, 1, exec, &c),
+               TSANOM_E_WORKSPACE);
+  CHECK_FAULT(report, "bytes", TSANOM_NONE, TSANOM_NONE);
+}
+
+static tsanom_spmd_row good_row(void) {
+  static const char *const names[REGIONS] = {"a", "b", "c"};
+  tsanom_spmd_row row;
+  CHECK_STATUS(tsanom_spmd_row_init(&row, sizeof row), TSANOM_OK);
+  cr_assert_eq(tsanom_spmd_row_size(), sizeof row);
+  row.process = "rank-0";
+  row.region = names;
+  return row;
+}
+
+static void check_row(const tsanom_spmd_recorder *r, const tsanom_spmd_row *row,
+                      tsanom_status expected, const char *argument, size_t element,
+                      size_t second) {
+  CHECK_STATUS(tsanom_spmd_recorder_write(r, "/nowhere", row, &report.exec), expected);
+  cr_assert_eq(report.fault.status, expected);
+  CHECK_FAULT(report, argument, element, second);
+}
+
+Test(spmd_object, rejected_rows_are_reported) {
+  static const char *const hole[REGIONS] = {"a", NULL, "c"};
+  static const double infinite[2 * REGIONS] = {1, 2, 3, 4, 5, INFINITY};
+  tsanom_spmd_recorder *r;
+  tsanom_spmd_counters *c;
+  CHECK_STATUS(tsanom_spmd_recorder_create(REGIONS, DEPTH, NULL, NULL, &r), TSANOM_OK);
+  CHECK_STATUS(tsanom_spmd_counters_create(&nowhere, 1, REGIONS, NULL, &c),
+               TSANOM_PARTIAL);
+  CHECK_STATUS(tsanom_spmd_recorder_count(r, c), TSANOM_OK);
+  tsanom_spmd_row good = good_row(), row = good;
+  check_row(NULL, &good, TSANOM_E_NULL, "recorder", TSANOM_NONE, TSANOM_NONE);
+  check_row(r, NULL, TSANOM_E_NULL, "row", TSANOM_NONE, TSANOM_NONE);
+  row.struct_size = 8;
+  check_row(r, &row, TSANOM_E_VERSION, "row", TSANOM_NONE, TSANOM_NONE);
+  row = good;
+  row.process = NULL;
+  check_row(r, &row, TSANOM_E_NULL, "row.process", TSANOM_NONE, TSANOM_NONE);
+  row.process = "a/b";
+  check_row(r, &row, TSANOM_E_VALUE, "row.process", TSANOM_NONE, TSANOM_NONE);
+  row = good;
+  row.region = NULL;
+  check_row(r, &row, TSANOM_E_NULL, "row.region", TSANOM_NONE, TSANOM_NONE);
+  row.region = hole;
+  check_row(r, &row, TSANOM_E_NULL, "row.region", 1, TSANOM_NONE);
+  row = good;
+  row.event = hole + 1;
+  check_row(r, &row, TSANOM_E_NULL, "row.event", 0, TSANOM_NONE);
+  row = good;
+  row.metrics = 2;
+  row.metric = hole;
+  check_row(r, &row, TSANOM_E_NULL, "row.metric", 1, TSANOM_NONE);
+  row.metric = good.region;
+  check_row(r, &row, TSANOM_E_NULL, "row.value", TSANOM_NONE, TSANOM_NONE);
+  row.value = infinite;
+  check_row(r, &row, TSANOM_E_NONFINITE, "row.value", 1, 2);
+  CHECK_STATUS(tsanom_spmd_recorder_write(r, NULL, &good, &report.exec), TSANOM_E_NULL);
+  CHECK_FAULT(report, "directory", TSANOM_NONE, TSANOM_NONE);
+  tsanom_spmd_recorder_destroy(r);
+  tsanom_spmd_counters_destroy(c);
+}
+
+/* The file or directory that cannot be written is in the fault, with the reason. */
+Test(spmd_object, files_are_reported) {
+  char directory[DIRECTORY_CAPACITY], path[DIRECTORY_CAPACITY + 32];
+  tsanom_spmd_recorder *r;
+  tsanom_spmd_row row = good_row();
+  cr_assert_not_null(new_directory(directory));
+  CHECK_STATUS(tsanom_spmd_recorder_create(REGIONS, DEPTH, NULL, NULL, &r), TSANOM_OK);
+  (void)snprintf(path, sizeof path, "%s/no/run", directory);
+  CHECK_STATUS(tsanom_spmd_recorder_write(r, path, &row, &report.exec), TSANOM_E_IO);
+  cr_assert_str_eq(report.fault.file, path);
+  cr_assert(strstr(report.fault.text, path) &&
+            strstr(report.fault.text, "No such file or directory"));
+  CHECK_FAULT(report, "", TSANOM_NONE, TSANOM_NONE);
+  (void)snprintf(path, sizeof path, "%s/spmd", directory);
+  FILE *file = fopen(path, "w");
+  cr_assert(file && fclose(file) == 0);
+  (void)snprintf(path, sizeof path, "%s/spmd/rank-0.json", directory);
+  CHECK_STATUS(tsanom_spmd_recorder_write(r, directory, &row, &report.exec), TSANOM_E_IO);
+  cr_assert_str_eq(report.fault.file, path);
+  cr_assert(strstr(report.fault.text, path) &&
+            strstr(report.fault.text, "Not a directory"));
+  (void)snprintf(path, sizeof path, "%s/spmd", directory);
+  cr_assert(remove(path) == 0 && remove(directory) == 0);
+  tsanom_spmd_recorder_destroy(r);
+}
