@@ -32,7 +32,7 @@ __attribute__((format(printf, 1, 2))) json_t *tsanom_json(const char *arguments,
 /* The run is to end with `status` and every one of the `pieces`, up to a NULL, is
  * to be found in its message, which is one line. */
 void check_refused(outcome o, int status, const char *const *pieces);
-#define CHECK_REFUSED(outcome, status, ...) \
+#define CHECK_REJECTED(outcome, status, ...) \
   check_refused(outcome, status, (const char *const[]){__VA_ARGS__, NULL})
 
 /* The file is an SVG that gnuplot finished. */

@@ -58,18 +58,18 @@ Test(command_cluster, columns_are_chosen_by_name) {
       "cluster ranks.csv --columns io,solve --metric manhattan --min-pts 1 --json");
   expect(result, "reachability", "[null,1.0,11.0,1.0]");
   json_decref(result);
-  CHECK_REFUSED(tsanom("cluster ranks.csv --min-pts 1"), 3, "ranks.csv:2", "column 1",
-                "r0");
-  CHECK_REFUSED(tsanom("cluster ranks.csv --columns solve,host --min-pts 1"), 3,
-                "ranks.csv:2", "column 3", "a");
-  CHECK_REFUSED(tsanom("cluster ranks.csv --columns solve, --min-pts 1"), 3,
-                "no column is called", "solve", "host");
+  CHECK_REJECTED(tsanom("cluster ranks.csv --min-pts 1"), 3, "ranks.csv:2", "column 1",
+                 "r0");
+  CHECK_REJECTED(tsanom("cluster ranks.csv --columns solve,host --min-pts 1"), 3,
+                 "ranks.csv:2", "column 3", "a");
+  CHECK_REJECTED(tsanom("cluster ranks.csv --columns solve, --min-pts 1"), 3,
+                 "no column is called", "solve", "host");
   write_text("twice.csv", "x,x\n1,2e200\n");
-  CHECK_REFUSED(tsanom("cluster twice.csv --columns x --min-pts 1"), 3, "twice.csv:1",
-                "both called");
+  CHECK_REJECTED(tsanom("cluster twice.csv --columns x --min-pts 1"), 3, "twice.csv:1",
+                 "both called");
   write_text("large.csv", "y,x\n1,2e200\n");
-  CHECK_REFUSED(tsanom("cluster large.csv --columns x --min-pts 1"), 3, "large.csv:2",
-                "column 2", "1e150");
+  CHECK_REJECTED(tsanom("cluster large.csv --columns x --min-pts 1"), 3, "large.csv:2",
+                 "column 2", "1e150");
 }
 
 Test(command_cluster, draws_the_plot_and_in_two_dimensions_the_points) {
@@ -94,24 +94,24 @@ Test(command_cluster, bad_input_is_named) {
   write_text("nan.csv", "1,2\n3,nan\n");
   write_text("large.csv", "x\n\n1\n2e200\n");
   write_text("header.csv", "x,y\n");
-  CHECK_REFUSED(tsanom("cluster ragged.csv --min-pts 1"), 3, "ragged.csv:3", "1 fields");
-  CHECK_REFUSED(tsanom("cluster word.csv --min-pts 1"), 3, "word.csv:3", "column 2",
-                "four");
-  CHECK_REFUSED(tsanom("cluster nan.csv --min-pts 1"), 3, "nan.csv:2", "column 2");
-  CHECK_REFUSED(tsanom("cluster large.csv --min-pts 1"), 3, "large.csv:4", "1e150");
-  CHECK_REFUSED(tsanom("cluster header.csv --min-pts 1"), 3, "header.csv", "no points");
-  CHECK_REFUSED(tsanom("cluster large.csv --min-pts 9"), 3, "2 points", "--min-pts");
-  CHECK_REFUSED(tsanom("cluster none.csv --min-pts 9"), 3, "none.csv");
+  CHECK_REJECTED(tsanom("cluster ragged.csv --min-pts 1"), 3, "ragged.csv:3", "1 fields");
+  CHECK_REJECTED(tsanom("cluster word.csv --min-pts 1"), 3, "word.csv:3", "column 2",
+                 "four");
+  CHECK_REJECTED(tsanom("cluster nan.csv --min-pts 1"), 3, "nan.csv:2", "column 2");
+  CHECK_REJECTED(tsanom("cluster large.csv --min-pts 1"), 3, "large.csv:4", "1e150");
+  CHECK_REJECTED(tsanom("cluster header.csv --min-pts 1"), 3, "header.csv", "no points");
+  CHECK_REJECTED(tsanom("cluster large.csv --min-pts 9"), 3, "2 points", "--min-pts");
+  CHECK_REJECTED(tsanom("cluster none.csv --min-pts 9"), 3, "none.csv");
 }
 
 Test(command_cluster, wrong_usage_ends_with_2) {
   write_line();
-  CHECK_REFUSED(tsanom("cluster --min-pts 2"), 2, "one table");
-  CHECK_REFUSED(tsanom("cluster line.csv"), 2, "--min-pts");
-  CHECK_REFUSED(tsanom("cluster line.csv --min-pts 0"), 2, "at least 1");
-  CHECK_REFUSED(tsanom("cluster line.csv --min-pts 2 --eps -1"), 2, "--eps");
-  CHECK_REFUSED(tsanom("cluster line.csv --min-pts 2 --xi 1"), 2, "--xi");
-  CHECK_REFUSED(tsanom("cluster line.csv --min-pts 2 --xi 0.1 --cut 2"), 2, "exclude");
-  CHECK_REFUSED(tsanom("cluster line.csv --min-pts 2 --cut -2"), 2, "--cut");
-  CHECK_REFUSED(tsanom("cluster line.csv --min-pts 2 --metric cosine"), 2, "manhattan");
+  CHECK_REJECTED(tsanom("cluster --min-pts 2"), 2, "one table");
+  CHECK_REJECTED(tsanom("cluster line.csv"), 2, "--min-pts");
+  CHECK_REJECTED(tsanom("cluster line.csv --min-pts 0"), 2, "at least 1");
+  CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --eps -1"), 2, "--eps");
+  CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --xi 1"), 2, "--xi");
+  CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --xi 0.1 --cut 2"), 2, "exclude");
+  CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --cut -2"), 2, "--cut");
+  CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --metric cosine"), 2, "manhattan");
 }

@@ -167,17 +167,18 @@ Test(command_diagnose, bad_labels_are_refused) {
   learn_model();
   write_run("a.csv", 101, normal);
   write_text("l", "run,status\na.csv,fine\n");
-  CHECK_REFUSED(tsanom("diagnose -m m.json a.csv --labels l"), 3, "l:2: column 2",
-                "\"fine\"", "memory_leak");
+  CHECK_REJECTED(tsanom("diagnose -m m.json a.csv --labels l"), 3, "l:2: column 2",
+                 "\"fine\"", "memory_leak");
   write_text("l", "run,verdict\na.csv,normal\n");
-  CHECK_REFUSED(tsanom("diagnose -m m.json a.csv --labels l"), 3,
-                "l:1:", "run and status");
+  CHECK_REJECTED(tsanom("diagnose -m m.json a.csv --labels l"), 3,
+                 "l:1:", "run and status");
   write_text("l", "run,status\nxa.csv,normal\n");
-  CHECK_REFUSED(tsanom("diagnose -m m.json a.csv --labels l"), 3, "l: ", "a.csv");
+  CHECK_REJECTED(tsanom("diagnose -m m.json a.csv --labels l"), 3, "l: ", "a.csv");
   write_text("l", "run,status\na.csv,normal\na.csv,shutdown\n");
-  CHECK_REFUSED(tsanom("diagnose -m m.json a.csv --labels l"), 3, "l:3:", "two statuses");
+  CHECK_REJECTED(tsanom("diagnose -m m.json a.csv --labels l"), 3,
+                 "l:3:", "two statuses");
   write_text("l", "");
-  CHECK_REFUSED(tsanom("diagnose -m m.json a.csv --labels l"), 3, "l: ");
+  CHECK_REJECTED(tsanom("diagnose -m m.json a.csv --labels l"), 3, "l: ");
 }
 
 Test(command_diagnose, draws_pictures) {
@@ -208,36 +209,37 @@ Test(command_diagnose, threads_that_never_beat_are_told) {
   cr_assert(json_is_null(
       json_object_get(json_object_get(thread_of(r, 0, 0), "features"), "gtr")));
   json_decref(r);
-  CHECK_REFUSED(tsanom("diagnose -m m.json t.csv"), 3, "t.csv: ", "no numbers");
+  CHECK_REJECTED(tsanom("diagnose -m m.json t.csv"), 3, "t.csv: ", "no numbers");
 }
 
 Test(command_diagnose, wrong_usage_and_bad_runs_are_refused) {
   learn_model();
   write_text("few.csv", "thread,time\n0,1\n0,2\n");
-  CHECK_REFUSED(tsanom("learn n0.csv"), 2, "-o");
-  CHECK_REFUSED(tsanom("learn -o x"), 2, "normal run");
-  CHECK_REFUSED(tsanom("learn -o x n0.csv --window 0"), 2, "--window");
-  CHECK_REFUSED(tsanom("learn -o x n0.csv --coverage 2"), 2, "--coverage", "below 1");
-  CHECK_REFUSED(tsanom("learn -o x n0.csv --coverage 0"), 2, "--coverage", "above 0");
-  CHECK_REFUSED(tsanom("learn -o x n0.csv --points 1"), 2, "--points", "from 2");
-  CHECK_REFUSED(tsanom("learn -o x n0.csv --points 9999999"), 2, "--points", "from 2");
-  CHECK_REFUSED(tsanom("learn -o x n0.csv --margin -1"), 2, "--margin", "at least 0");
-  CHECK_REFUSED(tsanom("learn -o x n0.csv --single-run-margin 0"), 2,
-                "--single-run-margin", "above 0");
-  CHECK_REFUSED(tsanom("learn -o x n0.csv --rule other"), 2, "completion");
-  CHECK_REFUSED(tsanom("learn -o x n0.csv --window 5000"), 3, "window of 5000");
+  CHECK_REJECTED(tsanom("learn n0.csv"), 2, "-o");
+  CHECK_REJECTED(tsanom("learn -o x"), 2, "normal run");
+  CHECK_REJECTED(tsanom("learn -o x n0.csv --window 0"), 2, "--window");
+  CHECK_REJECTED(tsanom("learn -o x n0.csv --coverage 2"), 2, "--coverage", "below 1");
+  CHECK_REJECTED(tsanom("learn -o x n0.csv --coverage 0"), 2, "--coverage", "above 0");
+  CHECK_REJECTED(tsanom("learn -o x n0.csv --points 1"), 2, "--points", "from 2");
+  CHECK_REJECTED(tsanom("learn -o x n0.csv --points 9999999"), 2, "--points", "from 2");
+  CHECK_REJECTED(tsanom("learn -o x n0.csv --margin -1"), 2, "--margin", "at least 0");
+  CHECK_REJECTED(tsanom("learn -o x n0.csv --single-run-margin 0"), 2,
+                 "--single-run-margin", "above 0");
+  CHECK_REJECTED(tsanom("learn -o x n0.csv --rule other"), 2, "completion");
+  CHECK_REJECTED(tsanom("learn -o x n0.csv --window 5000"), 3, "window of 5000");
   write_text("at_once.csv", "thread,time\n0,1\n0,1\n0,1\n");
-  CHECK_REFUSED(tsanom("learn -o x at_once.csv"), 3, "one time", "finer clock");
-  CHECK_REFUSED(tsanom("learn -o x few.csv -w 2"), 3, "window of 2");
-  CHECK_REFUSED(tsanom("learn -o x n0.csv missing"), 3, "missing: ");
-  CHECK_REFUSED(tsanom("learn -o no/x n0.csv n1.csv n2.csv n3.csv"), 3, "no/x: ");
-  CHECK_REFUSED(tsanom("learn -o . n0.csv n1.csv n2.csv n3.csv"), 3, ".: is a directory");
-  CHECK_REFUSED(tsanom("learn -o - n0.csv n1.csv n2.csv n3.csv >/dev/full"), 3,
-                "standard output");
-  CHECK_REFUSED(tsanom("diagnose n0.csv"), 2, "-m");
-  CHECK_REFUSED(tsanom("diagnose -m m.json"), 2, "one run");
-  CHECK_REFUSED(tsanom("diagnose -m missing n0.csv"), 3, "missing: ");
-  CHECK_REFUSED(tsanom("diagnose -m n0.csv n0.csv"), 3, "n0.csv:1: ", "JSON");
-  CHECK_REFUSED(tsanom("diagnose -m . n0.csv"), 3, ".: ");
+  CHECK_REJECTED(tsanom("learn -o x at_once.csv"), 3, "one time", "finer clock");
+  CHECK_REJECTED(tsanom("learn -o x few.csv -w 2"), 3, "window of 2");
+  CHECK_REJECTED(tsanom("learn -o x n0.csv missing"), 3, "missing: ");
+  CHECK_REJECTED(tsanom("learn -o no/x n0.csv n1.csv n2.csv n3.csv"), 3, "no/x: ");
+  CHECK_REJECTED(tsanom("learn -o . n0.csv n1.csv n2.csv n3.csv"), 3,
+                 ".: is a directory");
+  CHECK_REJECTED(tsanom("learn -o - n0.csv n1.csv n2.csv n3.csv >/dev/full"), 3,
+                 "standard output");
+  CHECK_REJECTED(tsanom("diagnose n0.csv"), 2, "-m");
+  CHECK_REJECTED(tsanom("diagnose -m m.json"), 2, "one run");
+  CHECK_REJECTED(tsanom("diagnose -m missing n0.csv"), 3, "missing: ");
+  CHECK_REJECTED(tsanom("diagnose -m n0.csv n0.csv"), 3, "n0.csv:1: ", "JSON");
+  CHECK_REJECTED(tsanom("diagnose -m . n0.csv"), 3, ".: ");
   cr_assert(access("x", F_OK) != 0, "a model was left");
 }

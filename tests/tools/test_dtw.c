@@ -87,12 +87,12 @@ Test(command_dtw, draws_a_picture) {
 
 Test(command_dtw, wrong_usage_ends_with_2) {
   write_text("a", "1\n");
-  CHECK_REFUSED(tsanom("dtw a"), 2, "two series");
-  CHECK_REFUSED(tsanom("dtw a a a"), 2, "two series");
-  CHECK_REFUSED(tsanom("dtw - - <a"), 2, "standard input");
-  CHECK_REFUSED(tsanom("dtw a a --radius -1"), 2, "--radius", "\"-1\"");
-  CHECK_REFUSED(tsanom("dtw a a --radius 99999999999999999999999"), 2, "too large");
-  CHECK_REFUSED(tsanom("dtw a a --cost cubic"), 2, "--cost", "squared");
-  CHECK_REFUSED(tsanom("dtw a a --threads 1e9"), 2, "--threads");
-  CHECK_REFUSED(tsanom("dtw a a --thread-count 2"), 2, "--thread-count");
+  CHECK_REJECTED(tsanom("dtw a"), 2, "two series");
+  CHECK_REJECTED(tsanom("dtw a a a"), 2, "two series");
+  CHECK_REJECTED(tsanom("dtw - - <a"), 2, "standard input");
+  CHECK_REJECTED(tsanom("dtw a a --radius -1"), 2, "--radius", "\"-1\"");
+  CHECK_REJECTED(tsanom("dtw a a --radius 99999999999999999999999"), 2, "too large");
+  CHECK_REJECTED(tsanom("dtw a a --cost cubic"), 2, "--cost", "squared");
+  CHECK_REJECTED(tsanom("dtw a a --threads 1e9"), 2, "--threads");
+  CHECK_REJECTED(tsanom("dtw a a --thread-count 2"), 2, "--thread-count");
 }

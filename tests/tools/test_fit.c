@@ -71,7 +71,7 @@ Test(command_fit, too_few_places_are_told) {
   cr_assert(number_of(r, "degree") == 0 && number_of(r, "rank") == 1);
   cr_assert_str_eq(json_string_value(json_object_get(r, "status")), "rank_deficient");
   json_decref(r);
-  CHECK_REFUSED(tsanom("fit t.csv --degree 3"), 3, "t.csv: 3 samples", "at least 4");
+  CHECK_REJECTED(tsanom("fit t.csv --degree 3"), 3, "t.csv: 3 samples", "at least 4");
 }
 
 Test(command_fit, no_degree_of_freedom_is_null_not_a_number) {
@@ -91,12 +91,12 @@ Test(command_fit, draws_a_picture) {
 
 Test(command_fit, wrong_usage_and_bad_tables_are_refused) {
   write_text("t.csv", "x,y\n1,1\n2,2\n");
-  CHECK_REFUSED(tsanom("fit"), 2, "one file");
-  CHECK_REFUSED(tsanom("fit t.csv t.csv"), 2, "one file");
-  CHECK_REFUSED(tsanom("fit t.csv --degree 64"), 2, "--degree", "63");
-  CHECK_REFUSED(tsanom("fit t.csv --r2 1"), 2, "--r2");
-  CHECK_REFUSED(tsanom("fit t.csv --r2 nan"), 2, "--r2", "not finite");
-  CHECK_REFUSED(tsanom("fit t.csv --r2 0.5 --degree 1"), 2, "exclude");
-  CHECK_REFUSED(tsanom("fit t.csv --max-degree 1"), 2, "--r2");
-  CHECK_REFUSED(tsanom("fit t.csv --y z"), 3, "t.csv:1:", "\"z\"");
+  CHECK_REJECTED(tsanom("fit"), 2, "one file");
+  CHECK_REJECTED(tsanom("fit t.csv t.csv"), 2, "one file");
+  CHECK_REJECTED(tsanom("fit t.csv --degree 64"), 2, "--degree", "63");
+  CHECK_REJECTED(tsanom("fit t.csv --r2 1"), 2, "--r2");
+  CHECK_REJECTED(tsanom("fit t.csv --r2 nan"), 2, "--r2", "not finite");
+  CHECK_REJECTED(tsanom("fit t.csv --r2 0.5 --degree 1"), 2, "exclude");
+  CHECK_REJECTED(tsanom("fit t.csv --max-degree 1"), 2, "--r2");
+  CHECK_REJECTED(tsanom("fit t.csv --y z"), 3, "t.csv:1:", "\"z\"");
 }

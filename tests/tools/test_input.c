@@ -52,7 +52,7 @@ Test(command_input, bad_text_is_refused_with_its_place_and_what_would_be_right) 
     const bad_file *b = &bad_files[i];
     write_text("bad", b->text);
     outcome o = tsanom("dtw %s bad %s", *b->column ? "good.csv" : "good", b->column);
-    CHECK_REFUSED(o, 3, b->place, b->sentence);
+    CHECK_REJECTED(o, 3, b->place, b->sentence);
     char start[64];
     snprintf(start, sizeof start, "tsanom dtw: %s", b->place);
     cr_assert(!strncmp(o.err, start, strlen(start)), "%s", o.err);
@@ -65,25 +65,25 @@ Test(command_input, a_long_field_is_cut_in_the_message) {
   text[sizeof text - 1] = '\0';
   write_text("bad", text);
   outcome o = tsanom("dtw bad bad");
-  CHECK_REFUSED(o, 3, "bad:1: column 1: \"xxx", "...\"");
+  CHECK_REJECTED(o, 3, "bad:1: column 1: \"xxx", "...\"");
   cr_assert(strlen(o.err) < 300);
 }
 
 Test(command_input, bytes_that_are_no_text_are_refused) {
   write_bytes("bad", "1\n2\0003\n", 6);
-  CHECK_REFUSED(tsanom("dtw bad bad"), 3, "bad:2: byte 2 is NUL");
+  CHECK_REJECTED(tsanom("dtw bad bad"), 3, "bad:2: byte 2 is NUL");
   write_bytes("bad", "\xff\xfe\x31\0\n\0", 6); /* UTF-16 */
-  CHECK_REFUSED(tsanom("dtw bad bad"), 3, "bad:1: byte 1 (0xff)", "iconv");
-  CHECK_REFUSED(tsanom("dtw /dev/zero bad"), 3, "/dev/zero:1: ", "16 MiB");
+  CHECK_REJECTED(tsanom("dtw bad bad"), 3, "bad:1: byte 1 (0xff)", "iconv");
+  CHECK_REJECTED(tsanom("dtw /dev/zero bad"), 3, "/dev/zero:1: ", "16 MiB");
 }
 
 Test(command_input, files_that_cannot_be_read_are_named) {
   write_text("a", "1\n");
   mkdir("d", 0777);
-  CHECK_REFUSED(tsanom("dtw a missing"), 3, "missing: ", "No such file");
-  CHECK_REFUSED(tsanom("dtw a d"), 3, "d: ", "directory");
-  CHECK_REFUSED(tsanom("dtw a - <d"), 3, "standard input: ", "directory");
-  CHECK_REFUSED(tsanom("dtw a - <&-"), 3, "standard input: ");
+  CHECK_REJECTED(tsanom("dtw a missing"), 3, "missing: ", "No such file");
+  CHECK_REJECTED(tsanom("dtw a d"), 3, "d: ", "directory");
+  CHECK_REJECTED(tsanom("dtw a - <d"), 3, "standard input: ", "directory");
+  CHECK_REJECTED(tsanom("dtw a - <&-"), 3, "standard input: ");
 }
 
 Test(command_input, a_result_that_cannot_be_written_is_an_error) {
@@ -91,28 +91,29 @@ Test(command_input, a_result_that_cannot_be_written_is_an_error) {
   static const char *const ways[] = {"dtw a a", "dtw a a --json", "--help", "--version",
                                      "dtw --help"};
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-    CHECK_REFUSED(tsanom("%s >/dev/full", ways[i]), 3, "standard output", "No space");
-    CHECK_REFUSED(tsanom("%s >&-", ways[i]), 3, "standard output");
+    CHECK_REJECTED(tsanom("%s >/dev/full", ways[i]), 3, "standard output", "No space");
+    CHECK_REJECTED(tsanom("%s >&-", ways[i]), 3, "standard output");
   }
 }
 
 Test(command_input, a_picture_appears_whole_or_not_at_all) {
   write_text("a", "1\n2\n");
   mkdir("d", 0777);
-  CHECK_REFUSED(tsanom("dtw a a --plot d"), 3, "d: is a directory");
-  CHECK_REFUSED(tsanom("dtw a a --plot no/p.svg"), 3, "no/p.svg: cannot write");
-  CHECK_REFUSED(tsanom("dtw a a --plot p.txt"), 2, "p.txt", "SVG");
-  CHECK_REFUSED(tsanom("dtw a a --plot ./no.svg/p.png"), 2, "p.png", "SVG");
-  CHECK_REFUSED(tsanom("dtw a a --plot -"), 2, "\"-\"", "SVG");
-  CHECK_REFUSED(tsanom("dtw a a --plot --json"), 2, "--json", "SVG");
-  CHECK_REFUSED(tsanom("dtw a a --plot /dev/full"), 3, "/dev/full");
+  CHECK_REJECTED(tsanom("dtw a a --plot d"), 3, "d: is a directory");
+  CHECK_REJECTED(tsanom("dtw a a --plot no/p.svg"), 3, "no/p.svg: cannot write");
+  CHECK_REJECTED(tsanom("dtw a a --plot p.txt"), 2, "p.txt", "SVG");
+  CHECK_REJECTED(tsanom("dtw a a --plot ./no.svg/p.png"), 2, "p.png", "SVG");
+  CHECK_REJECTED(tsanom("dtw a a --plot -"), 2, "\"-\"", "SVG");
+  CHECK_REJECTED(tsanom("dtw a a --plot --json"), 2, "--json", "SVG");
+  CHECK_REJECTED(tsanom("dtw a a --plot /dev/full"), 3, "/dev/full");
   write_text("gnuplot", "#!/bin/sh\necho '<svg>'\necho reason >&2\nexit 1\n");
   chmod("gnuplot", 0755);
   setenv("PATH", "/nowhere", 1);
-  CHECK_REFUSED(tsanom("dtw a a --plot p.svg"), 3, "gnuplot is not installed");
+  CHECK_REJECTED(tsanom("dtw a a --plot p.svg"), 3, "gnuplot is not installed");
   setenv("PATH", ".", 1);
   write_text("old.svg", "as it was");
-  CHECK_REFUSED(tsanom("dtw a a --plot old.svg"), 3, "old.svg: gnuplot failed", "reason");
+  CHECK_REJECTED(tsanom("dtw a a --plot old.svg"), 3, "old.svg: gnuplot failed",
+                 "reason");
   setenv("PATH", "/usr/bin:/bin", 1);
   cr_assert(system("test \"$(cat old.svg)\" = 'as it was'") == 0);
   cr_assert(count_files() == 4, "something was left");
@@ -156,6 +157,6 @@ Test(command_input, help_and_version_are_printed) {
   o = tsanom("--help");
   cr_assert(o.status == 0 && strstr(o.out, "dtw") && strstr(o.out, "diagnose"));
   cr_assert(tsanom("help dtw").status == 0 && tsanom("help record").status == 0);
-  CHECK_REFUSED(tsanom("%s", ""), 2, "Usage");
-  CHECK_REFUSED(tsanom("no-such-thing"), 2, "\"no-such-thing\": unknown subcommand");
+  CHECK_REJECTED(tsanom("%s", ""), 2, "Usage");
+  CHECK_REJECTED(tsanom("no-such-thing"), 2, "\"no-such-thing\": unknown subcommand");
 }

@@ -74,11 +74,11 @@ Test(command_rate, draws_a_picture) {
 
 Test(command_rate, windows_that_do_not_fit_are_refused) {
   write_text("r.csv", three_threads);
-  CHECK_REFUSED(tsanom("rate r.csv --window 0"), 2, "--window", "at least 1");
-  CHECK_REFUSED(tsanom("rate r.csv --window -1"), 2, "--window");
-  CHECK_REFUSED(tsanom("rate r.csv --window 4"), 3, "r.csv", "4 beats", "at least 5");
-  CHECK_REFUSED(tsanom("rate r.csv --csv --json"), 2, "exclude");
-  CHECK_REFUSED(tsanom("rate"), 2, "one run");
+  CHECK_REJECTED(tsanom("rate r.csv --window 0"), 2, "--window", "at least 1");
+  CHECK_REJECTED(tsanom("rate r.csv --window -1"), 2, "--window");
+  CHECK_REJECTED(tsanom("rate r.csv --window 4"), 3, "r.csv", "4 beats", "at least 5");
+  CHECK_REJECTED(tsanom("rate r.csv --csv --json"), 2, "exclude");
+  CHECK_REJECTED(tsanom("rate"), 2, "one run");
 }
 
 typedef struct {
@@ -100,11 +100,11 @@ static const bad_run bad_runs[] = {
 Test(command_rate, bad_runs_are_refused) {
   for (size_t i = 0; i < sizeof bad_runs / sizeof *bad_runs; i++) {
     write_text("r.csv", bad_runs[i].text);
-    CHECK_REFUSED(tsanom("rate r.csv -w 1"), 3, bad_runs[i].place, bad_runs[i].sentence);
+    CHECK_REJECTED(tsanom("rate r.csv -w 1"), 3, bad_runs[i].place, bad_runs[i].sentence);
   }
   mkdir("empty", 0777);
-  CHECK_REFUSED(tsanom("rate empty"), 3, "empty/heartbeat.run");
-  CHECK_REFUSED(tsanom("rate missing"), 3, "missing: ", "No such file");
+  CHECK_REJECTED(tsanom("rate empty"), 3, "empty/heartbeat.run");
+  CHECK_REJECTED(tsanom("rate missing"), 3, "missing: ", "No such file");
 }
 
 Test(command_rate, a_damaged_run_names_file_and_byte) {
@@ -113,5 +113,5 @@ Test(command_rate, a_damaged_run_names_file_and_byte) {
   cr_assert(tsanom_heartbeat_finish() == TSANOM_OK);
   cr_assert(system("f=$(ls -d run/* | grep -v heartbeat.run | head -n 1); "
                    "printf X | dd of=$f bs=1 seek=1 conv=notrunc 2>/dev/null") == 0);
-  CHECK_REFUSED(tsanom("rate run"), 3, "run/heartbeat.00000", "TSNHBSTR");
+  CHECK_REJECTED(tsanom("rate run"), 3, "run/heartbeat.00000", "TSNHBSTR");
 }

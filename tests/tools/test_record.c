@@ -283,7 +283,7 @@ Test(command_record, another_run_is_the_baseline) {
     cr_assert(json_is_null(json_object_get(first_region(r), "speedup")));
     json_decref(r);
   }
-  CHECK_REFUSED(tsanom("speedup two.0 --baseline no-such-run"), 2, "--baseline");
+  CHECK_REJECTED(tsanom("speedup two.0 --baseline no-such-run"), 2, "--baseline");
 }
 
 Test(command_record, beats_every_n_regions) {
@@ -436,29 +436,29 @@ Test(command_record, the_program_may_run_where_it_could_without) {
 Test(command_record, a_program_without_regions_leaves_no_run) {
   if (!build("gcc", "odd")) return;
   cr_assert(tsanom("record -o run -- ./odd").status == 0);
-  CHECK_REFUSED(tsanom("speedup run"), 3, "run/regions/places.tsv", "tsanom record");
+  CHECK_REJECTED(tsanom("speedup run"), 3, "run/regions/places.tsv", "tsanom record");
   cr_assert(tsanom("record -o run -- ./odd fork").status == 0);
-  CHECK_REFUSED(tsanom("record -o run -- ./odd fork"), 3, "run: contains a run already");
+  CHECK_REJECTED(tsanom("record -o run -- ./odd fork"), 3, "run: contains a run already");
 }
 
 Test(command_record, programs_that_cannot_be_recorded_are_told_of) {
-  CHECK_REFUSED(tsanom("record -o run -- true"), 3, "neither", "libgomp", "libomp",
-                "--force");
+  CHECK_REJECTED(tsanom("record -o run -- true"), 3, "neither", "libgomp", "libomp",
+                 "--force");
   cr_assert(tsanom("record --force -o run -- sh -c 'exit 7'").status == 7);
-  CHECK_REFUSED(tsanom("record -o run -- ./missing"), 3, "./missing: cannot run");
-  CHECK_REFUSED(tsanom("record -o run -- no-such-program"), 3, "PATH");
+  CHECK_REJECTED(tsanom("record -o run -- ./missing"), 3, "./missing: cannot run");
+  CHECK_REJECTED(tsanom("record -o run -- no-such-program"), 3, "PATH");
   cr_assert(shell("printf '#!/bin/sh\\n' >here && chmod +x here") == 0);
-  CHECK_REFUSED(tsanom("record -o run -- here"), 3, "PATH", "./here");
-  CHECK_REFUSED(tsanom("record -o no/such/run -- true"), 3, "neither");
-  CHECK_REFUSED(tsanom("record --force -o no/such/run -- true"), 3, "no/such/run");
-  CHECK_REFUSED(tsanom("record -o run"), 2, "a program is expected");
-  CHECK_REFUSED(tsanom("record -- true"), 2, "-o RUN");
-  CHECK_REFUSED(tsanom("record -o run --baseline 0 -- true"), 2, "--baseline");
-  CHECK_REFUSED(tsanom("speedup nothing"), 3, "nothing/regions/places.tsv");
-  CHECK_REFUSED(tsanom("speedup a b"), 2, "one run");
+  CHECK_REJECTED(tsanom("record -o run -- here"), 3, "PATH", "./here");
+  CHECK_REJECTED(tsanom("record -o no/such/run -- true"), 3, "neither");
+  CHECK_REJECTED(tsanom("record --force -o no/such/run -- true"), 3, "no/such/run");
+  CHECK_REJECTED(tsanom("record -o run"), 2, "a program is expected");
+  CHECK_REJECTED(tsanom("record -- true"), 2, "-o RUN");
+  CHECK_REJECTED(tsanom("record -o run --baseline 0 -- true"), 2, "--baseline");
+  CHECK_REJECTED(tsanom("speedup nothing"), 3, "nothing/regions/places.tsv");
+  CHECK_REJECTED(tsanom("speedup a b"), 2, "one run");
   write_text("t.c", "int main(void) { return 0; }\n");
   if (shell("gcc -static t.c -o t 2>/dev/null") != 0) return;
-  CHECK_REFUSED(tsanom("record -o run -- ./t"), 3, "statically");
+  CHECK_REJECTED(tsanom("record -o run -- ./t"), 3, "statically");
 }
 
 Test(command_record, period_reads_the_regions_of_a_run) {
@@ -477,14 +477,14 @@ Test(command_record, damaged_places_are_told_of) {
   if (!build("gcc", "loop")) return;
   cr_assert(tsanom("record -o run -- ./loop 10").status == 5);
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t10\t/a\n7\trf\t1\t/b\n");
-  CHECK_REFUSED(tsanom("speedup run"), 3, "places.tsv", "byte 27", "line 3");
+  CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "byte 27", "line 3");
   write_text("run/regions/places.tsv", "something else\n");
-  CHECK_REFUSED(tsanom("speedup run"), 3, "places.tsv", "tsanom places 1");
+  CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "tsanom places 1");
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t-10\t/a\n");
-  CHECK_REFUSED(tsanom("speedup run"), 3, "places.tsv", "byte 16", "line 2");
+  CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "byte 16", "line 2");
   cr_assert(shell("printf 'tsanom places 1\\n0\\trf\\t10\\t/a\\0b\\n1\\trf\\t20\\t/a\\n' "
                   ">run/regions/places.tsv") == 0);
-  CHECK_REFUSED(tsanom("speedup run"), 3, "places.tsv", "byte 16", "line 2");
+  CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "byte 16", "line 2");
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t10\t/a"); /* no end */
   cr_assert(tsanom("speedup run").status == 0);
 }
@@ -522,7 +522,7 @@ Test(command_record, speedup_draws_a_picture) {
   check_svg("p.svg");
   cr_assert(tsanom("record -o equal -- ./loop 20").status == 5);
   cr_assert(strstr(tsanom("speedup equal").out, "--baseline 1"));
-  CHECK_REFUSED(tsanom("speedup run --until 0 --plot q.svg"), 3, "no iterations");
+  CHECK_REJECTED(tsanom("speedup run --until 0 --plot q.svg"), 3, "no iterations");
 }
 
 /* What each workload does at its smallest size, by its source: arraybench opens regions,

@@ -116,22 +116,22 @@ Test(command_reduce, a_limit_says_that_there_are_more) {
 
 Test(command_reduce, bad_input_is_answered_with_its_place) {
   write_text("ragged.csv", "a,d\n1,x\n2\n");
-  CHECK_REFUSED(tsanom("reduce ragged.csv -d d"), 3,
-                "ragged.csv:3:", "1 fields where the header has 2");
+  CHECK_REJECTED(tsanom("reduce ragged.csv -d d"), 3,
+                 "ragged.csv:3:", "1 fields where the header has 2");
   write_text("empty.csv", "");
-  CHECK_REFUSED(tsanom("reduce empty.csv -d d"), 3, "empty.csv", "header");
+  CHECK_REJECTED(tsanom("reduce empty.csv -d d"), 3, "empty.csv", "header");
   write_text("header.csv", "a,d\n");
-  CHECK_REFUSED(tsanom("reduce header.csv -d d"), 3, "header.csv", "no rows");
+  CHECK_REJECTED(tsanom("reduce header.csv -d d"), 3, "header.csv", "no rows");
   write_text("t.csv", "a,d\n1,x\n2,\n");
-  CHECK_REFUSED(tsanom("reduce t.csv -d d"), 3, "t.csv:3: column 2 (d)", "missing");
-  CHECK_REFUSED(tsanom("reduce t.csv -d e"), 3, "t.csv:1:", "\"e\"", "\"a\" to \"d\"");
-  CHECK_REFUSED(tsanom("reduce t.csv -d d --ignore z"), 3, "--ignore", "\"z\"");
-  CHECK_REFUSED(tsanom("reduce t.csv -d d --ignore a"), 3, "no column beside");
+  CHECK_REJECTED(tsanom("reduce t.csv -d d"), 3, "t.csv:3: column 2 (d)", "missing");
+  CHECK_REJECTED(tsanom("reduce t.csv -d e"), 3, "t.csv:1:", "\"e\"", "\"a\" to \"d\"");
+  CHECK_REJECTED(tsanom("reduce t.csv -d d --ignore z"), 3, "--ignore", "\"z\"");
+  CHECK_REJECTED(tsanom("reduce t.csv -d d --ignore a"), 3, "no column beside");
   write_text("twice.csv", "a,a,d\n1,2,x\n");
-  CHECK_REFUSED(tsanom("reduce twice.csv -d d"), 3, "columns 1 and 2", "\"a\"");
+  CHECK_REJECTED(tsanom("reduce twice.csv -d d"), 3, "columns 1 and 2", "\"a\"");
   write_text("nameless.csv", "a,,d\n1,2,x\n");
-  CHECK_REFUSED(tsanom("reduce nameless.csv -d d"), 3, "column 2 has no name");
-  CHECK_REFUSED(tsanom("reduce none.csv -d d"), 3, "none.csv", "No such file");
+  CHECK_REJECTED(tsanom("reduce nameless.csv -d d"), 3, "column 2 has no name");
+  CHECK_REJECTED(tsanom("reduce none.csv -d d"), 3, "none.csv", "No such file");
 }
 
 Test(command_reduce, wrong_usage_is_explained) {

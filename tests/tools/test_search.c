@@ -87,18 +87,18 @@ Test(command_search, bad_input_is_refused_with_its_place) {
   write_text("empty", "");
   write_text("one", "1\n2\n");
   write_text("three", "1\n2\n3\n");
-  CHECK_REFUSED(tsanom("search good short"), 3, "short:2", "2 samples", "3");
-  CHECK_REFUSED(tsanom("search short good"), 3, "short:2");
-  CHECK_REFUSED(tsanom("search good word"), 3, "word:2: column 2", "\"x\"");
-  CHECK_REFUSED(tsanom("search good empty"), 3, "empty: holds no series");
-  CHECK_REFUSED(tsanom("search good none"), 3, "none", "No such file");
-  CHECK_REFUSED(tsanom("search one three"), 3, "three: one sample a row", "--stream");
-  CHECK_REFUSED(tsanom("search good good -k 2"), 3, "1 series", "2 neighbours");
-  CHECK_REFUSED(tsanom("search --classify label label"), 3, "label:1");
-  CHECK_REFUSED(tsanom("search --stream three one"), 3, "3 samples", "only 2");
+  CHECK_REJECTED(tsanom("search good short"), 3, "short:2", "2 samples", "3");
+  CHECK_REJECTED(tsanom("search short good"), 3, "short:2");
+  CHECK_REJECTED(tsanom("search good word"), 3, "word:2: column 2", "\"x\"");
+  CHECK_REJECTED(tsanom("search good empty"), 3, "empty: holds no series");
+  CHECK_REJECTED(tsanom("search good none"), 3, "none", "No such file");
+  CHECK_REJECTED(tsanom("search one three"), 3, "three: one sample a row", "--stream");
+  CHECK_REJECTED(tsanom("search good good -k 2"), 3, "1 series", "2 neighbours");
+  CHECK_REJECTED(tsanom("search --classify label label"), 3, "label:1");
+  CHECK_REJECTED(tsanom("search --stream three one"), 3, "3 samples", "only 2");
   write_text("large", "1,2e200\n");
-  CHECK_REFUSED(tsanom("search large large --z-normalize"), 3, "large", "up to 1e140");
-  CHECK_REFUSED(tsanom("search --stream good one"), 3, "good:1");
+  CHECK_REJECTED(tsanom("search large large --z-normalize"), 3, "large", "up to 1e140");
+  CHECK_REJECTED(tsanom("search --stream good one"), 3, "good:1");
 }
 
 Test(command_search, wrong_usage_is_told) {

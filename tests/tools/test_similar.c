@@ -181,8 +181,8 @@ Test(command_similar, bad_files_are_refused) {
   }
   write_text("r.json",
              "{\"regions\": [{\"name\":\"a\"},{\"name\":\"b\"}], \"time\": [[1, 1]]}");
-  CHECK_REFUSED(tsanom("similar --program r.json"), 3, "r.json", "--program", "a and b");
+  CHECK_REJECTED(tsanom("similar --program r.json"), 3, "r.json", "--program", "a and b");
   cr_assert_eq(tsanom("similar --tolerance 0 r.json").status, 2);
   cr_assert_eq(tsanom("similar").status, 2);
-  CHECK_REFUSED(tsanom("similar no.json"), 3, "no.json", "cannot open");
+  CHECK_REJECTED(tsanom("similar no.json"), 3, "no.json", "cannot open");
 }

@@ -109,7 +109,7 @@ Test(command_similar_run, ranks_write_one_run) {
   json_decref(r);
   cr_assert_eq(tsanom("similar --check run --tolerance 0.3 --plot p.svg").status, 1);
   check_svg("p.svg");
-  CHECK_REFUSED(tsanom("similar --program run"), 3, "run", "--program", "step", "io");
+  CHECK_REJECTED(tsanom("similar --program run"), 3, "run", "--program", "step", "io");
 }
 
 Test(command_similar_run, alike_processes_are_one_kind) {
@@ -152,15 +152,15 @@ Test(command_similar_run, counts_are_metrics_and_absent_ones_are_null) {
 Test(command_similar_run, what_does_not_fit_together_is_refused) {
   static const char row[] = "\"time\": [[1, 1]], \"processes\": [\"%s\"]}";
   char text[256];
-  CHECK_REFUSED(tsanom("similar ."), 3, "places.tsv", "recorder_write");
+  CHECK_REJECTED(tsanom("similar ."), 3, "places.tsv", "recorder_write");
   mkdir("run", 0777);
   mkdir("run/spmd", 0777);
-  CHECK_REFUSED(tsanom("similar run"), 3, "run/spmd", "no process");
+  CHECK_REJECTED(tsanom("similar run"), 3, "run/spmd", "no process");
   write_text("run/spmd/a.json",
              "{\"regions\": [], \"time\": [[]], \"processes\": [\"a\"]}");
-  CHECK_REFUSED(tsanom("similar run"), 3, "no process entered a region");
+  CHECK_REJECTED(tsanom("similar run"), 3, "no process entered a region");
   write_text("run/spmd/a.json", "{\"regions\": [{\"name\": \"x\"}], \"time\": [[1]]}");
-  CHECK_REFUSED(tsanom("similar run"), 3, "a.json", "processes", "names");
+  CHECK_REJECTED(tsanom("similar run"), 3, "a.json", "processes", "names");
   snprintf(text, sizeof text,
            "{\"regions\": [{\"name\": \"x\"}, {\"name\": \"y\", \"parent\": "
            "\"x\"}], %s",
@@ -171,13 +171,13 @@ Test(command_similar_run, what_does_not_fit_together_is_refused) {
   snprintf(other, sizeof other,
            "{\"regions\": [{\"name\": \"y\"}, {\"name\": \"x\"}], %s", text);
   write_text("run/spmd/b.json", other);
-  CHECK_REFUSED(tsanom("similar run"), 3, "b.json", "region y", "no region", "in x in",
-                "a.json");
+  CHECK_REJECTED(tsanom("similar run"), 3, "b.json", "region y", "no region", "in x in",
+                 "a.json");
   snprintf(text, sizeof text, row, "a");
   snprintf(other, sizeof other,
            "{\"regions\": [{\"name\": \"x\"}, {\"name\": \"z\"}], %s", text);
   write_text("run/spmd/b.json", other);
-  CHECK_REFUSED(tsanom("similar run"), 3, "b.json", "process a", "another file");
+  CHECK_REJECTED(tsanom("similar run"), 3, "b.json", "process a", "another file");
 }
 
 /* Numbers are read as they were, in a locale that writes 0,1 too. */
