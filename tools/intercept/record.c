@@ -155,6 +155,17 @@ __attribute__((destructor)) static void finish(void) {
   (void)tsanom_record_finish(icp_set.record);
 }
 
+/* The C library unloads modules by other ways too, but they are its own. */
+ENTRY int dlclose(void *handle);
+ENTRY int dlclose(void *handle) {
+  REAL(int, "dlclose", void *);
+  int failed = real(handle);
+  if (!failed && atomic_load(&icp_set.phase) == ICP_RECORDING) {
+    icp_places_forget_unloaded();
+  }
+  return failed;
+}
+
 void icp_record_cpu(uint64_t nanoseconds) {
   uint32_t exponent = 0;
   while (nanoseconds >> 24) {
