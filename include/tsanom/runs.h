@@ -269,7 +269,8 @@ typedef struct tsanom_runs_place {
 TSANOM_API tsanom_status tsanom_runs_place_at(const tsanom_runs *run, size_t index,
                                               tsanom_runs_place *place);
 
-/** Name a place: "function (file.c:12)" as far as known, else "module+0xADDRESS". UTF-8.
+/** Name a place: "function (file.c:12)", "function", or "module+0xADDRESS" if no symbol
+ *  covers the address or the module's file has changed since. UTF-8.
  *  The first call runs `addr2line`: see tsanom_runs_options::symbols.
  *  @param      run    an open run
  *  @param      index  below tsanom_runs_info::places

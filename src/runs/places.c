@@ -9,13 +9,14 @@
 #include "runs/source.h"
 
 #define FILE_NAME "places.tsv"
-#define HEAD "tsanom places 1\n"
+#define HEAD_1 "tsanom places 1\n"
+#define HEAD "tsanom places 2\n"
 
-enum { LINE = PATH_MAX + 64 };
+enum { LONGEST_IDENTITY = 160, LINE = PATH_MAX + LONGEST_IDENTITY + 64 };
 
-/* number TAB kind and how TAB address TAB module */
-static bool parse(const char *line, size_t expected, tsanom_runs_place *place) {
-  char *end;
+/* number TAB kind and how TAB address TAB identity TAB module */
+static bool parse(char *line, size_t expected, bool has_identity, tsn_place *place) {
+  char *end, *module;
   if (line[0] < '0' || line[0] > '9' || strtoul(line, &end, 10) != expected) return false;
   if (end[0] != '\t' || (end[1] != 'r' && end[1] != 's') ||
       (end[2] != 'c' && end[2] != 'f') || end[3] != '\t') {
@@ -26,21 +27,33 @@ static bool parse(const char *line, size_t expected, tsanom_runs_place *place) {
   if (!isxdigit((unsigned char)*digits)) return false;
   uint64_t address = strtoull(digits, &end, 16);
   if (*end != '\t') return false;
-  *place = (tsanom_runs_place){
-      .module = end + 1,
+  module = end + 1;
+  place->identity = "-";
+  if (has_identity) {
+    place->identity = module;
+    module = strchr(module, '\t');
+    if (!module) return false;
+    *module++ = '\0';
+  }
+  place->about = (tsanom_runs_place){
+      .module = module,
       .address = address,
       .kind = kind == 'r' ? TSANOM_REGIONS_BEGIN : TSANOM_REGIONS_SHARE,
       .is_call = how == 'c'};
   return true;
 }
 
-/* Most places share a module with the one before. */
-static const char *keep_module(tsn_places *places, const char *module) {
-  if (places->seen) {
-    const char *last = tsn_places_at(places, places->seen - 1)->about.module;
-    if (strcmp(last, module) == 0) return last;
+/* Keep the strings of a line. Most places share a module with the one before. */
+static bool keep_module(tsn_places *places, tsn_place *place) {
+  const tsn_place *last = places->seen ? tsn_places_at(places, places->seen - 1) : NULL;
+  if (last && tsn_places_share_module(last, place)) {
+    place->identity = last->identity;
+    place->about.module = last->about.module;
+    return true;
   }
-  return tsn_pool_copy(&places->pool, module);
+  place->identity = tsn_pool_copy(&places->pool, place->identity);
+  place->about.module = tsn_pool_copy(&places->pool, place->about.module);
+  return place->identity && place->about.module;
 }
 
 static tsanom_status take_line(tsn_places *places, const tsn_source *source, char *line,
@@ -50,15 +63,16 @@ static tsanom_status take_line(tsn_places *places, const tsn_source *source, cha
   bool is_whole = length > 0 && line[length - 1] == '\n';
   if (is_whole) line[length - 1] = '\0';
   if (!is_whole || number == TSANOM_REGIONS_PLACES_MAX - 1 ||
-      !parse(line, number, &place.about)) {
+      !parse(line, number, places->has_identities, &place)) {
     return tsn_source_fault(source, TSANOM_E_FORMAT, places->offset_seen,
                             "line %zu does not describe place %zu: its number, rf, rc, "
-                            "sf or sc, its address, and its module are expected",
-                            number + 2, number);
+                            "sf or sc, its address, and its module%s are expected",
+                            number + 2, number,
+                            places->has_identities ? " (identity and path)" : "");
   }
-  place.about.module = keep_module(places, place.about.module);
-  if (!place.about.module || !tsn_array_reserve(&places->place, places->pool.exec, number,
-                                                number + 1, sizeof place)) {
+  if (!keep_module(places, &place) ||
+      !tsn_array_reserve(&places->place, places->pool.exec, number, number + 1,
+                         sizeof place)) {
     return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
   }
   *tsn_places_at(places, number) = place;
@@ -71,11 +85,16 @@ static tsanom_status take_lines(tsn_places *places, const tsn_source *source,
                                 FILE *stream) {
   char line[LINE];
   if (places->offset_seen == 0) {
-    if (!fgets(line, sizeof line, stream) || strcmp(line, HEAD) != 0) {
+    if (!fgets(line, sizeof line, stream) ||
+        (strcmp(line, HEAD) != 0 && strcmp(line, HEAD_1) != 0)) {
       return tsn_source_fault(source, TSANOM_E_FORMAT, 0,
-                              "the first line must be \"%.*s\"", (int)(sizeof HEAD - 2),
-                              HEAD);
+                              "the first line must be \"%.*s\"; or, of an older run, "
+                              "\"%.*s\"",
+                              (int)(sizeof HEAD - 2), HEAD, (int)(sizeof HEAD_1 - 2),
+                              HEAD_1);
     }
+    places->has_identities = strcmp(line, HEAD) == 0;
+    _Static_assert(sizeof HEAD == sizeof HEAD_1, "both begin at one offset");
     places->offset_seen = sizeof HEAD - 1;
   } else if (fseek(stream, (long)places->offset_seen, SEEK_SET) != 0) {
     return tsn_source_fault(source, TSANOM_E_IO, places->offset_seen,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of places by addr2line, which is run once for all places of a module: it prints
  * two lines for each address, the function and FILE:LINE, with question marks for what it
- * does not know. */
+ * does not know. A name is used if the file is still that which was recorded, and the
+ * address has a line or lies within a symbol (see module.c). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runs/module.h"
 #include "runs/places.h"
-#include "runs/source.h"
 
 /* Start a program without a shell; what it prints is a stream. */
 static FILE *start(char *const arguments[], pid_t *child) {
@@ -39,54 +40,57 @@ static bool is_utf8(const char *text) {
   return value != NULL;
 }
 
+/* The address of a call's last byte, or of a function's first. */
+static uint64_t address_of(const tsn_place *place) {
+  return place->about.address - (place->about.is_call ? 1 : 0);
+}
+
 /* "function (file.c:12)"; NULL: unknown. */
-static const char *compose(tsn_pool *pool, char *function, char *line) {
+static const char *compose(tsn_pool *pool, const tsn_module *module, uint64_t address,
+                           char *function, char *line) {
   function[strcspn(function, "\n")] = '\0';
   line[strcspn(line, "\n ")] = '\0';
   if (function[0] == '?' || function[0] == '\0') return NULL;
   const char *file = strrchr(line, '/');
   file = file ? file + 1 : line;
   if (!is_utf8(function) || !is_utf8(file)) return NULL;
-  return strchr(file, '?') ? tsn_pool_copy(pool, function)
-                           : tsn_pool_print(pool, "%s (%s)", function, file);
+  if (!strchr(file, '?')) return tsn_pool_print(pool, "%s (%s)", function, file);
+  return tsn_module_covers(module, address) ? tsn_pool_copy(pool, function) : NULL;
 }
 
-/* The address of a call's last byte, or of a function's first. */
-static uint64_t address_of(const tsn_place *place) {
-  return place->about.address - (place->about.is_call ? 1 : 0);
+static bool is_unnamed(const tsn_place *place, const tsn_place *wanted) {
+  return !place->name && tsn_places_share_module(place, wanted);
 }
 
-static bool is_unnamed(const tsn_place *place, const char *module) {
-  return !place->name && strcmp(place->about.module, module) == 0;
-}
-
-static void read_names(tsn_places *places, const char *module, FILE *printed) {
+static void read_names(tsn_places *places, const tsn_place *wanted,
+                       const tsn_module *module, FILE *printed) {
   char *function = NULL, *line = NULL;
   size_t function_size = 0, line_size = 0;
   for (size_t i = 0; i < places->count; i++) {
     tsn_place *place = tsn_places_at(places, i);
-    if (!is_unnamed(place, module)) continue;
+    if (!is_unnamed(place, wanted)) continue;
     if (getline(&function, &function_size, printed) <= 0) break;
     if (getline(&line, &line_size, printed) <= 0) break;
-    place->name = compose(&places->pool, function, line);
+    place->name = compose(&places->pool, module, address_of(place), function, line);
   }
   free(function);
   free(line);
 }
 
 /* Name all places of a module, as far as addr2line knows them. */
-static void look_up(tsn_places *places, const char *module) {
+static void run_addr2line(tsn_places *places, const tsn_place *wanted,
+                          const tsn_module *module) {
   enum { OPTIONS = 5, ADDRESS = 20 };
   char tool[] = "addr2line", functions[] = "-f", demangle[] = "-C", of[] = "-e";
   char **argument = calloc(OPTIONS + places->count + 1, sizeof *argument);
-  char *address = calloc(places->count, ADDRESS), *file = strdup(module);
+  char *address = calloc(places->count, ADDRESS), *file = strdup(wanted->about.module);
   if (argument && address && file) {
     char *const first[OPTIONS] = {tool, functions, demangle, of, file};
     memcpy(argument, first, sizeof first);
     size_t used = OPTIONS;
     for (size_t i = 0; i < places->count; i++) {
       const tsn_place *place = tsn_places_at(places, i);
-      if (!is_unnamed(place, module)) continue;
+      if (!is_unnamed(place, wanted)) continue;
       char *text = address + i * ADDRESS;
       (void)snprintf(text, ADDRESS, "0x%" PRIx64, address_of(place));
       argument[used++] = text;
@@ -94,7 +98,7 @@ static void look_up(tsn_places *places, const char *module) {
     pid_t child = 0;
     FILE *printed = start(argument, &child);
     if (printed) {
-      read_names(places, module, printed);
+      read_names(places, wanted, module, printed);
       (void)fclose(printed);
     }
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
@@ -102,6 +106,13 @@ static void look_up(tsn_places *places, const char *module) {
   free(file);
   free(address);
   free(argument);
+}
+
+static void look_up(tsn_places *places, const tsn_place *wanted) {
+  tsn_module module;
+  if (!tsn_module_open(&module, wanted->about.module)) return;
+  if (tsn_module_is(&module, wanted->identity)) run_addr2line(places, wanted, &module);
+  tsn_module_close(&module);
 }
 
 /* "module+0xADDRESS" */
@@ -114,12 +125,11 @@ static const char *plain_name(tsn_pool *pool, const tsn_place *place) {
 
 const char *tsn_places_name(tsn_places *places, size_t index, bool symbols) {
   const tsn_place *wanted = tsn_places_at(places, index);
-  const char *module = wanted->about.module;
   if (wanted->name) return wanted->name;
-  if (symbols) look_up(places, module);
+  if (symbols) look_up(places, wanted);
   for (size_t i = 0; i < places->count; i++) {
     tsn_place *place = tsn_places_at(places, i);
-    if (is_unnamed(place, module)) place->name = plain_name(&places->pool, place);
+    if (is_unnamed(place, wanted)) place->name = plain_name(&places->pool, place);
   }
   return wanted->name;
 }

@@ -37,12 +37,12 @@ Test(iterations, every_iteration_of_a_loop_begins_once) {
         (void)icp_iterations_push(&it, 100 * loop + (uint32_t)(period - k));
       }
       (void)icp_iterations_push(&it, 10000 + loop);
-      cr_assert(it.period == 0 && !it.settled);
+      cr_assert(it.period == 0 && !it.locked);
     }
   }
 }
 
-/* The outer loop is followed although the inner one settles in between. */
+/* The outer loop is followed although the detector locks to the inner one in between. */
 Test(iterations, a_long_inner_loop_is_the_iteration) {
   static icp_iterations it;
   cr_assert(icp_iterations_start(&it) == 0);

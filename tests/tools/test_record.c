@@ -2,61 +2,17 @@
 /* tsanom record and speedup on programs that are built as a user would, by gcc and
  * by clang, for both runtimes. */
 #include <criterion/criterion.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <tsanom/runs.h>
 
+#include "recorded.h"
 #include "run.h"
 #include "support/allocator.h"
 
 TestSuite(command_record, .init = enter_folder, .fini = leave_folder, .timeout = 240);
-
-/* How a program comes to be recorded: who built it, and options of the command. */
-static const struct {
-  const char *compiler, *options;
-} ways[] = {{"gcc", ""}, {"clang", ""}, {"clang", "--ompt"}};
-
-enum { WAYS = sizeof ways / sizeof *ways };
-
-/* Run a line by sh; its exit status. */
-__attribute__((format(printf, 1, 2))) static int shell(const char *format, ...) {
-  char line[4096];
-  va_list values;
-  va_start(values, format);
-  vsnprintf(line, sizeof line, format, values);
-  va_end(values);
-  int ended = system(line);
-  cr_assert(WIFEXITED(ended), "%s: ended by a signal", line);
-  return WEXITSTATUS(ended);
-}
-
-/* Build a program of this folder; false where the compiler or its runtime is not
- * there. */
-static bool build(const char *compiler, const char *name) {
-  if (shell("command -v %s >/dev/null", compiler) != 0) return false;
-  if (shell("echo 'int main(void) { return 0; }' >t.c && %s -fopenmp t.c -o t "
-            "2>/dev/null && ./t",
-            compiler) != 0) {
-    return false;
-  }
-  cr_assert(shell("%s -g -O2 -pthread -fopenmp " TSANOM_TEST_PROGRAMS "/%s.c -o %s",
-                  compiler, name, name) == 0);
-  return true;
-}
-
-__attribute__((format(printf, 2, 3))) static outcome record(int way, const char *format,
-                                                            ...) {
-  char rest[512];
-  va_list values;
-  va_start(values, format);
-  vsnprintf(rest, sizeof rest, format, values);
-  va_end(values);
-  return tsanom("record %s %s", ways[way].options, rest);
-}
 
 static const json_t *first_region(const json_t *result) {
   const json_t *regions = json_object_get(result, "regions");
@@ -70,15 +26,6 @@ static const char *text_of(const json_t *object, const char *key) {
   return text;
 }
 
-/* Open a run; close it by tsanom_runs_close(). */
-static tsanom_runs *opened(const char *path, tsanom_runs_info *info) {
-  tsanom_runs *run = NULL;
-  tsanom_runs_info_init(info, sizeof *info);
-  cr_assert(tsanom_runs_open(path, NULL, NULL, &run) == TSANOM_OK, "%s", path);
-  cr_assert(tsanom_runs_describe(run, info) == TSANOM_OK);
-  return run;
-}
-
 static tsanom_runs_stream stream_of(const tsanom_runs *run, int32_t part, size_t index) {
   tsanom_runs_stream stream;
   cr_assert(tsanom_runs_stream_at(run, part, index, &stream) == TSANOM_OK);
@@ -87,15 +34,15 @@ static tsanom_runs_stream stream_of(const tsanom_runs *run, int32_t part, size_t
 
 static double beats_of(const char *path, uint32_t stream) {
   tsanom_runs_info info;
-  tsanom_runs *run = opened(path, &info);
+  tsanom_runs *run = open_run(path, &info);
   double beats = (double)stream_of(run, TSANOM_RUNS_BEATS, stream).count;
   tsanom_runs_close(run);
   return beats;
 }
 
 Test(command_record, regions_are_found_and_the_program_is_as_without) {
-  for (int c = 0; c < WAYS; c++) {
-    if (!build(ways[c].compiler, "loop")) continue;
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "loop")) continue;
     cr_assert(shell("./loop 60 >plain") == 5);
     outcome o = record(c, "-o run.%d -- ./loop 60", c);
     cr_assert(o.status == 5 && *o.err == '\0', "%s", o.err);
@@ -125,13 +72,13 @@ Test(command_record, regions_are_found_and_the_program_is_as_without) {
 }
 
 Test(command_record, every_thread_has_its_regions) {
-  for (int c = 0; c < WAYS; c++) {
-    if (!build(ways[c].compiler, "loop")) continue;
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "loop")) continue;
     char run[16];
     snprintf(run, sizeof run, "run.%d", c);
     cr_assert(record(c, "--cpu-time -o %s -- ./loop 20", run).status == 5);
     tsanom_runs_info info;
-    tsanom_runs *found = opened(run, &info);
+    tsanom_runs *found = open_run(run, &info);
     cr_assert(info.event_streams == 2 && info.state == TSANOM_RUNS_FINISHED);
     cr_assert(info.events_dropped == 0);
     for (uint32_t s = 0; s < 2; s++) {
@@ -162,8 +109,8 @@ Test(command_record, every_thread_has_its_regions) {
 }
 
 Test(command_record, worksharing_tells_the_iterations_inside_one_region) {
-  for (int c = 0; c < WAYS; c++) {
-    if (!build(ways[c].compiler, "inside")) continue;
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "inside")) continue;
     cr_assert(record(c, "-o run.%d -- ./inside 50", c).status == 0);
     json_t *r = tsanom_json("speedup run.%d --json", c);
     cr_assert(!strcmp(text_of(r, "level"), "worksharing"));
@@ -183,8 +130,8 @@ Test(command_record, worksharing_tells_the_iterations_inside_one_region) {
 
 /* LLVM's tools interface tells of the call alone, so that way is not among them. */
 Test(command_record, regions_that_one_call_opens_are_told_apart) {
-  for (int c = 0; c < WAYS && *ways[c].options == '\0'; c++) {
-    if (!build(ways[c].compiler, "branches")) continue;
+  for (int c = 0; c < RECORD_WAYS && *record_ways[c].options == '\0'; c++) {
+    if (!build_program(record_ways[c].compiler, "branches")) continue;
     cr_assert(record(c, "-o run.%d -- ./branches", c).status == 0);
     json_t *r = tsanom_json("speedup run.%d --json", c);
     cr_assert(number_of(first_region(r), "period") == 2);
@@ -197,8 +144,8 @@ Test(command_record, regions_that_one_call_opens_are_told_apart) {
  * machine, a few regions may take most of the time.) */
 Test(command_record, the_level_is_that_of_most_time) {
   cr_assert(setenv("OMP_WAIT_POLICY", "passive", 1) == 0);
-  for (int c = 0; c < WAYS; c++) {
-    if (!build(ways[c].compiler, "inside")) continue;
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "inside")) continue;
     cr_assert(record(c, "-o run.%d -- ./inside 20000 6", c).status == 0);
     json_t *r = tsanom_json("speedup run.%d --json", c);
     cr_assert(!strcmp(text_of(r, "level"), "worksharing"));
@@ -211,11 +158,11 @@ Test(command_record, the_level_is_that_of_most_time) {
 }
 
 Test(command_record, a_killed_program_keeps_what_was_recorded) {
-  for (int c = 0; c < WAYS; c++) {
-    if (!build(ways[c].compiler, "loop")) continue;
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "loop")) continue;
     cr_assert(shell("'" TSANOM_COMMAND "' record %s -o run.%d -- ./loop 1000 400; "
                     "test $? -eq 137",
-                    ways[c].options, c) == 0);
+                    record_ways[c].options, c) == 0);
     json_t *r = tsanom_json("speedup run.%d --iterations 1000 --json", c);
     cr_assert(json_is_false(json_object_get(r, "finished")));
     cr_assert(number_of(r, "events") == 1200);
@@ -230,8 +177,8 @@ Test(command_record, a_killed_program_keeps_what_was_recorded) {
 }
 
 Test(command_record, a_baseline_is_measured_and_the_threads_restored) {
-  for (int c = 0; c < WAYS; c++) {
-    if (!build(ways[c].compiler, "loop")) continue;
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "loop")) continue;
     cr_assert(record(c, "--baseline 1:8 -o run.%d -- ./loop 60", c).status == 5);
     json_t *r = tsanom_json("speedup run.%d --baseline 1 --json", c);
     const json_t *region = first_region(r);
@@ -244,7 +191,7 @@ Test(command_record, a_baseline_is_measured_and_the_threads_restored) {
     char run[16];
     snprintf(run, sizeof run, "run.%d", c);
     tsanom_runs_info info;
-    tsanom_runs *found = opened(run, &info);
+    tsanom_runs *found = open_run(run, &info);
     tsanom_runs_stream stream = stream_of(found, TSANOM_RUNS_REGIONS, 0);
     int alone = 0;
     for (size_t i = 0; i < stream.count; i++) {
@@ -258,11 +205,11 @@ Test(command_record, a_baseline_is_measured_and_the_threads_restored) {
 }
 
 Test(command_record, another_run_is_the_baseline) {
-  for (int c = 0; c < WAYS; c++) {
-    if (!build(ways[c].compiler, "loop")) continue;
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "loop")) continue;
     cr_assert(shell("OMP_NUM_THREADS=1 '" TSANOM_COMMAND
                     "' record %s -o one.%d -- ./loop 60; test $? -eq 5",
-                    ways[c].options, c) == 0);
+                    record_ways[c].options, c) == 0);
     cr_assert(record(c, "-o two.%d -- ./loop 40", c).status == 5);
     json_t *one = tsanom_json("speedup one.%d --json", c);
     json_t *r = tsanom_json("speedup two.%d --baseline one.%d --json", c, c);
@@ -277,7 +224,7 @@ Test(command_record, another_run_is_the_baseline) {
     json_decref(one);
     json_decref(r);
     /* A run of another program has no such loop. */
-    if (!build(ways[c].compiler, "odd")) continue;
+    if (!build_program(record_ways[c].compiler, "odd")) continue;
     cr_assert(record(c, "-o odd.%d -- ./odd nested", c).status == 0);
     r = tsanom_json("speedup two.%d --baseline odd.%d --json", c, c);
     cr_assert(json_is_null(json_object_get(first_region(r), "speedup")));
@@ -287,7 +234,7 @@ Test(command_record, another_run_is_the_baseline) {
 }
 
 Test(command_record, beats_every_n_regions) {
-  if (!build("gcc", "loop")) return;
+  if (!build_program("gcc", "loop")) return;
   cr_assert(tsanom("record --heartbeat-every 10 -o run -- ./loop 100").status == 5);
   cr_assert(beats_of("run", 0) == 30 && beats_of("run", 1) == 30);
 }
@@ -300,8 +247,8 @@ Test(command_record, odd_programs_are_defined) {
     int events;
   } deeds[] = {{"nested", 20}, {"thread", 20}, {"fork", 40}, {"child", 40}, {"early", 20},
                {"exec", 20},   {"exit", 20},   {"if", 20},   {"cancel", 20}};
-  for (int c = 0; c < WAYS; c++) {
-    if (!build(ways[c].compiler, "odd")) continue;
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "odd")) continue;
     for (size_t d = 0; d < sizeof deeds / sizeof *deeds; d++) {
       const char *deed = deeds[d].deed;
       int plain = shell("./odd %s >plain", deed);
@@ -325,8 +272,8 @@ Test(command_record, odd_programs_are_defined) {
 }
 
 Test(command_record, regions_have_any_number_of_variables) {
-  for (int c = 0; c < WAYS; c++) {
-    if (!build(ways[c].compiler, "values")) continue;
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "values")) continue;
     cr_assert(shell("./values >plain") == 0);
     outcome o = record(c, "-o run.%d -- ./values", c);
     cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
@@ -340,7 +287,7 @@ Test(command_record, regions_have_any_number_of_variables) {
 
 static size_t streams_of(const char *path) {
   tsanom_runs_info info;
-  tsanom_runs_close(opened(path, &info));
+  tsanom_runs_close(open_run(path, &info));
   return info.beat_streams;
 }
 
@@ -348,7 +295,7 @@ static size_t streams_of(const char *path) {
 static size_t iterations_of(const char *path, uint32_t stream, uint32_t *iteration) {
   enum { MOST = 64 };
   tsanom_runs_info info;
-  tsanom_runs *run = opened(path, &info);
+  tsanom_runs *run = open_run(path, &info);
   tsanom_runs_stream about = stream_of(run, TSANOM_RUNS_BEATS, stream);
   cr_assert(about.count <= MOST);
   if (about.count) memcpy(iteration, about.tag, about.count * sizeof *iteration);
@@ -359,8 +306,8 @@ static size_t iterations_of(const char *path, uint32_t stream, uint32_t *iterati
 
 /* A thread that misses iterations beats with the number of the one it comes back to. */
 Test(command_record, teams_of_changing_size_agree_on_the_iteration) {
-  for (int c = 0; c < WAYS; c++) {
-    if (!build(ways[c].compiler, "teams")) continue;
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "teams")) continue;
     char run[16];
     snprintf(run, sizeof run, "run.%d", c);
     cr_assert(record(c, "-o %s -- ./teams teams", run).status == 0);
@@ -384,8 +331,8 @@ Test(command_record, teams_of_changing_size_agree_on_the_iteration) {
 }
 
 Test(command_record, places_may_be_many) {
-  for (int c = 0; c < WAYS; c++) {
-    if (!build(ways[c].compiler, "teams")) continue;
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "teams")) continue;
     cr_assert(shell("./teams places >plain") == 0);
     outcome o = record(c, "-o run.%d -- ./teams places", c);
     cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
@@ -404,13 +351,13 @@ Test(command_record, what_gcc_built_may_run_on_llvms_runtime) {
     const char *program;
     int events, iterations;
   } runs[] = {{"loop 60", 180, 60}, {"inside 50", 150, 50}, {"odd nested", 20, 20}};
-  if (!build("clang", "loop")) return;
+  if (!build_program("clang", "loop")) return;
   cr_assert(shell("ldd loop | awk '/omp/ { print $3 }' >runtime") == 0);
   for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
     char name[16];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(runs[i].program, " "),
              runs[i].program);
-    if (!build("gcc", name)) return;
+    if (!build_program("gcc", name)) return;
     cr_assert(
         shell("export LD_PRELOAD=$(cat runtime); ./%s >plain; s=$?; '" TSANOM_COMMAND
               "' record -o run.%zu -- ./%s >recorded; "
@@ -434,7 +381,7 @@ Test(command_record, the_program_may_run_where_it_could_without) {
 }
 
 Test(command_record, a_program_without_regions_leaves_no_run) {
-  if (!build("gcc", "odd")) return;
+  if (!build_program("gcc", "odd")) return;
   cr_assert(tsanom("record -o run -- ./odd").status == 0);
   CHECK_REJECTED(tsanom("speedup run"), 3, "run/regions/places.tsv", "tsanom record");
   cr_assert(tsanom("record -o run -- ./odd fork").status == 0);
@@ -462,7 +409,7 @@ Test(command_record, programs_that_cannot_be_recorded_are_told_of) {
 }
 
 Test(command_record, period_reads_the_regions_of_a_run) {
-  if (!build("gcc", "loop")) return;
+  if (!build_program("gcc", "loop")) return;
   cr_assert(tsanom("record -o run -- ./loop 20").status == 5);
   json_t *r = tsanom_json("period run --json");
   const json_t *periods = json_object_get(r, "periods");
@@ -474,12 +421,15 @@ Test(command_record, period_reads_the_regions_of_a_run) {
 }
 
 Test(command_record, damaged_places_are_told_of) {
-  if (!build("gcc", "loop")) return;
+  if (!build_program("gcc", "loop")) return;
   cr_assert(tsanom("record -o run -- ./loop 10").status == 5);
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t10\t/a\n7\trf\t1\t/b\n");
   CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "byte 27", "line 3");
   write_text("run/regions/places.tsv", "something else\n");
-  CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "tsanom places 1");
+  CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "tsanom places 2",
+                 "tsanom places 1");
+  write_text("run/regions/places.tsv", "tsanom places 2\n0\trf\t10\t/a\n");
+  CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "byte 16", "line 2", "identity");
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t-10\t/a\n");
   CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "byte 16", "line 2");
   cr_assert(shell("printf 'tsanom places 1\\n0\\trf\\t10\\t/a\\0b\\n1\\trf\\t20\\t/a\\n' "
@@ -490,7 +440,7 @@ Test(command_record, damaged_places_are_told_of) {
 }
 
 Test(command_record, failing_allocations_are_reported_and_leak_nothing) {
-  if (!build("gcc", "loop")) return;
+  if (!build_program("gcc", "loop")) return;
   cr_assert(tsanom("record --cpu-time -o run -- ./loop 10").status == 5);
   test_allocator counter = {.fail_at = 1};
   for (tsanom_status status = TSANOM_E_MEMORY; status != TSANOM_OK; counter.fail_at++) {
@@ -514,7 +464,7 @@ Test(command_record, failing_allocations_are_reported_and_leak_nothing) {
 }
 
 Test(command_record, speedup_draws_a_picture) {
-  if (!build("gcc", "loop")) return;
+  if (!build_program("gcc", "loop")) return;
   cr_assert(tsanom("record --baseline 1 -o run -- ./loop 100").status == 5);
   outcome o = tsanom("speedup run --plot p.svg --until 1000");
   cr_assert(o.status == 0 && strstr(o.out, "loop.c:"), "%s", o.out);
@@ -567,7 +517,7 @@ Test(command_record, every_workload_shows_its_iterations) {
     cr_assert(o.status == 0, "%s: %s", name, o.err);
     check_iterations(name, w);
   }
-  if (!build("clang", "loop")) return;
+  if (!build_program("clang", "loop")) return;
   for (size_t w = 0; w < WORKLOADS; w++) {
     const char *name = workloads[w].name;
     bool diffuses = !strcmp(name, "bt") || !strcmp(name, "lu") || !strcmp(name, "sp");

@@ -6,14 +6,6 @@
 
 enum { LOOPS = 64, HISTORY_MASK = ICP_HISTORY - 1 };
 
-/* The detector calls OpenMP only for the number of threads, and only if it is asked to
- * use all of them, which does not happen here: this library must not load a runtime into
- * the program. */
-__attribute__((visibility("hidden"))) int omp_get_max_threads(void);
-int omp_get_max_threads(void) {
-  return 1;
-}
-
 int icp_iterations_start(icp_iterations *iterations) {
   size_t bytes = 0;
   tsanom_dpd_nest_options options;
@@ -58,23 +50,23 @@ static void detect(icp_iterations *iterations, uint32_t event) {
 }
 
 /* From here on compare with the latest period, as an iteration has it. */
-static void settle(icp_iterations *iterations) {
+static void lock(icp_iterations *iterations) {
   uint64_t period = iterations->period;
   uint64_t at = iterations->remaining ? period - iterations->remaining : 0;
   for (uint64_t i = 0; i < period; i++) {
     uint64_t index = iterations->index - period + i;
     iterations->pattern[(at + i) % period] = iterations->history[index & HISTORY_MASK];
   }
-  iterations->at = iterations->settled_at = (uint32_t)at;
-  iterations->settled = true;
+  iterations->at = iterations->locked_at = (uint32_t)at;
+  iterations->locked = true;
 }
 
 /* The loop broke off. Whole periods that the detector missed make no difference to
  * it, but where in the pattern the break came does. */
-static void unsettle(icp_iterations *iterations) {
-  uint64_t at = iterations->settled_at, period = iterations->period;
+static void unlock(icp_iterations *iterations) {
+  uint64_t at = iterations->locked_at, period = iterations->period;
   iterations->remaining = iterations->at ? period - iterations->at : 0;
-  iterations->settled = false;
+  iterations->locked = false;
   iterations->unchanged = 0;
   while (at != iterations->at) {
     detect(iterations, iterations->pattern[at]);
@@ -83,11 +75,11 @@ static void unsettle(icp_iterations *iterations) {
 }
 
 bool icp_iterations_detect(icp_iterations *iterations, uint32_t event) {
-  if (iterations->settled) unsettle(iterations);
+  if (iterations->locked) unlock(iterations);
   detect(iterations, event);
   if (!iterations->period) return false;
   bool begins = iterations->remaining == 0;
   iterations->remaining = (begins ? iterations->period : iterations->remaining) - 1;
-  if (iterations->unchanged >= ICP_SETTLED) settle(iterations);
+  if (iterations->unchanged >= ICP_LOCKED) lock(iterations);
   return begins;
 }

@@ -25,7 +25,7 @@ static icp_region unpack(const ompt_data *data) {
 }
 
 /* The region that this thread works in, which the runtime passes at the beginning
- * only; and what the thread spent before. */
+ * only; and the state of the thread before. */
 typedef struct {
   icp_region region;
   icp_state before;

@@ -1,23 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Three tables:
+ *
+ *   icp_slots   address -> number; lookups take no lock
+ *   known       number -> module and address as linked
+ *   places.tsv  the same on disk
+ *
+ * A library can be unloaded, and another be loaded at its address. So dlclose() empties
+ * the slots of the code that is gone (record.c calls icp_places_forget_unloaded()). Code
+ * that comes back has its old number, wherever it is loaded. */
 #include "places.h"
 
-#include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <tsanom/regions.h>
 #include <unistd.h>
 
+#include "modules.h"
+
+enum { EMPTIED = 1 }; /* no address of code; ends no search */
+
 icp_slot icp_slots[ICP_SLOTS];
-static uint32_t used;
+
+typedef struct {
+  uintptr_t address; /* 0: unloaded */
+  uintptr_t base, linked;
+  uint64_t module; /* its hash */
+} known_place;
+
+static known_place known[TSANOM_REGIONS_PLACES_MAX];
+static _Atomic uint32_t used;
+/* Never held while the loader is called. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* The file, kept open: another run may take its name. */
@@ -32,7 +49,7 @@ static bool is_ours(void) {
 }
 
 int icp_places_start(const char *folder) {
-  static const char head[] = "tsanom places 1\n";
+  static const char head[] = "tsanom places 2\n";
   enum { FIRST_NUMBER = 256 }; /* out of the way of the program's own files */
   char path[PATH_MAX];
   struct stat facts;
@@ -53,76 +70,106 @@ int icp_places_start(const char *folder) {
   return written == (ssize_t)sizeof head - 1 ? 0 : ENOSPC;
 }
 
-/* The file of the module at `base`, whose loader calls it `name`. The program
- * itself goes by whatever its caller wrote for argv[0]. */
-static const char *module_file(const void *base, const char *name,
-                               char resolved[PATH_MAX]) {
-  Dl_info program;
-  /* NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel passes it so */
-  const void *headers = (const void *)getauxval(AT_PHDR);
-  if (dladdr(headers, &program) != 0 && program.dli_fbase == base) {
-    ssize_t length = readlink("/proc/self/exe", resolved, PATH_MAX - 1);
-    if (length > 0) {
-      resolved[length] = '\0';
-      return resolved;
-    }
-  }
-  return realpath(name, resolved) ? resolved : name;
-}
-
-/* One line, by one write: a process that is killed leaves whole lines. Tabs and
- * line ends in the module's path would break it, and become question marks. */
-static void write_line(uint32_t number, uintptr_t address, int kind, bool is_call) {
-  char line[PATH_MAX + 64], resolved[PATH_MAX];
-  const char *name = "?";
-  uintptr_t linked = address;
-  Dl_info module;
-  /* NOLINTNEXTLINE(performance-no-int-to-ptr): it was a pointer */
-  if (dladdr((const void *)address, &module) != 0 && module.dli_fbase) {
-    const ElfW(Ehdr) *header = module.dli_fbase;
-    if (header->e_type != ET_EXEC) linked -= (uintptr_t)module.dli_fbase;
-    name = module_file(module.dli_fbase, module.dli_fname, resolved);
-  }
+/* One line, by one write: a process that is killed leaves whole lines. */
+static void write_line(uint32_t number, uintptr_t linked, int kind, bool is_call,
+                       const char *module) {
+  char line[ICP_IDENTITY + PATH_MAX + 64];
   int length = snprintf(line, sizeof line, "%" PRIu32 "\t%c%c\t%" PRIxPTR "\t%s\n",
                         number, kind == TSANOM_REGIONS_BEGIN ? 'r' : 's',
-                        is_call ? 'c' : 'f', linked, name);
-  if (length < 0 || (size_t)length >= sizeof line) return;
-  int tabs = 0;
-  for (char *c = line; c < line + length - 1; c++) {
-    if (*c == '\n' || (*c == '\t' && ++tabs > 3)) *c = '?';
-  }
-  if (!is_ours()) return;
+                        is_call ? 'c' : 'f', linked, module);
+  if (length < 0 || (size_t)length >= sizeof line || !is_ours()) return;
   ssize_t written = write(kept, line, (size_t)length);
   (void)written; /* a full disk: the reader gives the place no name */
 }
 
+/* The slot of an address, or that to which it may be added. There always is one: slots
+ * are twice as many as places. */
 static icp_slot *find(uintptr_t address) {
-  for (uint32_t at = icp_slot_of(address);; at = (at + 1) % ICP_SLOTS) {
+  icp_slot *vacant = NULL;
+  uint32_t at = icp_slot_of(address);
+  for (int i = 0; i < ICP_SLOTS; i++, at = (at + 1) % ICP_SLOTS) {
     uintptr_t there = atomic_load_explicit(&icp_slots[at].address, memory_order_acquire);
-    if (there == address || there == 0) return &icp_slots[at];
+    if (there == address) return &icp_slots[at];
+    if (!vacant && there <= EMPTIED) vacant = &icp_slots[at];
+    if (there == 0) break;
   }
+  return vacant;
+}
+
+/* The number of an unloaded place that is loaded again; `used`: it is new. */
+static uint32_t returning(uint64_t module, uintptr_t linked) {
+  uint32_t number = 0, count = atomic_load(&used);
+  while (number < count && (known[number].address || known[number].module != module ||
+                            known[number].linked != linked)) {
+    number++;
+  }
+  return number;
+}
+
+static uint32_t add_locked(uintptr_t address, int kind, bool is_call,
+                           const icp_module *module) {
+  icp_slot *slot = find(address);
+  if (atomic_load_explicit(&slot->address, memory_order_relaxed) == address) {
+    return slot->number;
+  }
+  uintptr_t linked = address - module->base;
+  uint32_t number = returning(module->hash, linked);
+  if (number == TSANOM_REGIONS_PLACES_MAX - 1) return number;
+  known[number] = (known_place){address, module->base, linked, module->hash};
+  if (number == atomic_load(&used)) {
+    write_line(number, linked, kind, is_call, module->text);
+    atomic_store(&used, number + 1);
+  }
+  slot->number = number;
+  atomic_store_explicit(&slot->address, address, memory_order_release);
+  return number;
 }
 
 static uint32_t add(uintptr_t address, int kind, bool is_call) {
-  uint32_t number = TSANOM_REGIONS_PLACES_MAX - 1;
+  icp_module module;
   int error = errno;
+  if (atomic_load(&used) == TSANOM_REGIONS_PLACES_MAX - 1) return atomic_load(&used);
+  icp_module_at(address, &module);
   pthread_mutex_lock(&lock);
-  icp_slot *place = find(address);
-  if (atomic_load_explicit(&place->address, memory_order_relaxed)) {
-    number = place->number;
-  } else if (used < TSANOM_REGIONS_PLACES_MAX - 1) {
-    number = used++;
-    place->number = number;
-    write_line(number, address, kind, is_call);
-    atomic_store_explicit(&place->address, address, memory_order_release);
-  }
+  uint32_t number = add_locked(address, kind, is_call, &module);
   pthread_mutex_unlock(&lock);
   errno = error;
   return number;
 }
 
 uint32_t icp_place_elsewhere(uintptr_t address, int kind, bool is_call) {
-  const icp_slot *place = find(address);
-  bool known = atomic_load_explicit(&place->address, memory_order_relaxed) != 0;
-  return known ? place->number : add(address, kind, is_call);
+  const icp_slot *slot = find(address);
+  bool found = atomic_load_explicit(&slot->address, memory_order_relaxed) == address;
+  return found ? slot->number : add(address, kind, is_call);
+}
+
+static void forget(uint32_t number, uintptr_t address) {
+  pthread_mutex_lock(&lock);
+  icp_slot *slot = find(address);
+  if (known[number].address == address && slot->number == number) {
+    atomic_store_explicit(&slot->address, EMPTIED, memory_order_release);
+    known[number].address = 0;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+void icp_places_forget_unloaded(void) {
+  icp_module now;
+  known_place last = {.address = 0};
+  bool is_gone = false;
+  int error = errno;
+  for (uint32_t number = 0; number < atomic_load(&used); number++) {
+    pthread_mutex_lock(&lock);
+    known_place place = known[number];
+    pthread_mutex_unlock(&lock);
+    if (!place.address) continue;
+    /* Most places share a module with the one before. */
+    if (!last.address || place.base != last.base || place.module != last.module) {
+      icp_module_at(place.address, &now);
+      is_gone = now.base != place.base || now.hash != place.module;
+      last = place;
+    }
+    if (is_gone) forget(number, place.address);
+  }
+  errno = error;
 }

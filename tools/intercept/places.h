@@ -11,17 +11,20 @@
 enum { ICP_SLOTS = 2 * TSANOM_REGIONS_PLACES_MAX };
 
 typedef struct {
-  _Atomic uintptr_t address; /* 0: free; written after the number */
+  _Atomic uintptr_t address; /* 0 or 1: free; written after the number */
   uint32_t number;
 } icp_slot;
 
 extern icp_slot icp_slots[ICP_SLOTS];
 
-/* Make the file in that folder. */
+/* Create the file in that directory. */
 int icp_places_start(const char *folder);
 
 /* The number of an address that is not in its first slot. */
 uint32_t icp_place_elsewhere(uintptr_t address, int kind, bool is_call);
+
+/* Call it after code may have been unloaded: its addresses may be reused. */
+void icp_places_forget_unloaded(void);
 
 static inline uint32_t icp_slot_of(uintptr_t address) {
   return (uint32_t)((uint64_t)address * 0x9E3779B97F4A7C15u >> 40) % ICP_SLOTS;

@@ -14,8 +14,8 @@
 #include <tsanom/regions.h>
 #include <unistd.h>
 
+#include "environment.h"
 #include "intercept.h"
-#include "mpi_rank.h"
 #include "runtime.h"
 
 enum { MOST_ANNOUNCED = 256 };
@@ -80,7 +80,7 @@ static bool has_run(const char *directory) {
 
 /* Several processes share the run: the first that comes to a region has it. */
 static bool report_other_process(const char *directory) {
-  const char *rank = icp_mpi_rank();
+  const char *rank = environment_mpi_rank();
   (void)dprintf(
       STDERR_FILENO,
       "tsanom record: %s: process %ld%s%s is not recorded: this run "
@@ -123,22 +123,22 @@ static bool start_run(const char *directory) {
 }
 
 static void start(void) {
-  const char *folder = getenv("TSANOM_RECORD_FOLDER");
+  const char *directory = getenv(ENVIRONMENT_RUN);
   int error = errno;
-  if (!folder) {
+  if (!directory) {
     atomic_store(&icp_set.phase, ICP_OFF);
     return;
   }
-  heartbeat_every = number_in("TSANOM_RECORD_HEARTBEAT_EVERY");
-  icp_set.want_cpu = number_in("TSANOM_RECORD_CPU_TIME") != 0;
-  baseline_threads = number_in("TSANOM_RECORD_BASELINE");
-  baseline_left = baseline_iterations = number_in("TSANOM_RECORD_BASELINE_ITERATIONS");
+  heartbeat_every = number_in(ENVIRONMENT_HEARTBEAT_EVERY);
+  icp_set.want_cpu = number_in(ENVIRONMENT_CPU_TIME) != 0;
+  baseline_threads = number_in(ENVIRONMENT_BASELINE);
+  baseline_left = baseline_iterations = number_in(ENVIRONMENT_BASELINE_ITERATIONS);
   icp_find_runtime_code();
   TAKE(icp_set.thread_number, "omp_get_thread_num");
   TAKE(icp_set.team_size, "omp_get_num_threads");
   TAKE(max_threads, "omp_get_max_threads");
   TAKE(set_threads, "omp_set_num_threads");
-  bool started = pthread_atfork(NULL, NULL, in_child) == 0 && start_run(folder);
+  bool started = pthread_atfork(NULL, NULL, in_child) == 0 && start_run(directory);
   icp_me.watched = started;
   icp_watched.special = heartbeat_every || baseline_threads;
   atomic_store(&icp_set.phase, started ? ICP_RECORDING : ICP_OFF);
@@ -153,6 +153,17 @@ bool icp_start(void) {
 __attribute__((destructor)) static void finish(void) {
   if (atomic_exchange(&icp_set.phase, ICP_OFF) != ICP_RECORDING) return;
   (void)tsanom_record_finish(icp_set.record);
+}
+
+/* The C library unloads modules by other ways too, but they are its own. */
+ENTRY int dlclose(void *handle);
+ENTRY int dlclose(void *handle) {
+  REAL(int, "dlclose", void *);
+  int failed = real(handle);
+  if (!failed && atomic_load(&icp_set.phase) == ICP_RECORDING) {
+    icp_places_forget_unloaded();
+  }
+  return failed;
 }
 
 void icp_record_cpu(uint64_t nanoseconds) {

@@ -301,7 +301,7 @@ int command_cluster(int argc, char **argv) {
   parse_command(&command_line, argc, argv, &r);
   clustering c = {0};
   failure why;
-  int status = cluster(&r, &c, &why) ? refuse(&why) : print(&r, &c);
+  int status = cluster(&r, &c, &why) ? report_failure(&why) : print(&r, &c);
   clustering_free(&c);
   return status;
 }

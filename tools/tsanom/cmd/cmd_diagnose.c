@@ -113,9 +113,9 @@ static int report(const request *r, const owned_model *m) {
   int status;
   if (!d || !truth) {
     fail(&why, "out of memory");
-    status = refuse(&why);
+    status = report_failure(&why);
   } else if (diagnose_all(r, m, d, truth, &why)) {
-    status = refuse(&why);
+    status = report_failure(&why);
   } else {
     status = print(r, d, truth);
   }
@@ -153,7 +153,7 @@ int command_diagnose(int argc, char **argv) {
   parse_command(&command_line, argc, argv, &r);
   owned_model m;
   failure why;
-  if (model_read(r.model_path, &m, &why)) return refuse(&why);
+  if (model_read(r.model_path, &m, &why)) return report_failure(&why);
   int status = report(&r, &m);
   model_free(&m);
   return status;

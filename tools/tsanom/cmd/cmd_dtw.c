@@ -216,7 +216,7 @@ int command_dtw(int argc, char **argv) {
   parse_command(&command_line, argc, argv, &r);
   warping w = {0};
   failure why;
-  int status = compare(&r, &w, &why) ? refuse(&why) : print(&r, &w);
+  int status = compare(&r, &w, &why) ? report_failure(&why) : print(&r, &w);
   free(w.path);
   columns_free(&w.series[0]);
   columns_free(&w.series[1]);

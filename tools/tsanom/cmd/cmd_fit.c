@@ -195,8 +195,8 @@ int command_fit(int argc, char **argv) {
   tsanom_polyfit_model_init(&model, sizeof model);
   tsanom_status status = TSANOM_OK;
   failure why;
-  int ended =
-      fit(&r, &c, &model, &status, &why) ? refuse(&why) : print(&r, &model, status);
+  int ended = fit(&r, &c, &model, &status, &why) ? report_failure(&why)
+                                                 : print(&r, &model, status);
   columns_free(&c);
   return ended;
 }

@@ -162,10 +162,11 @@ static int deliver(const request *r, const tsanom_hsa_model_data *model) {
   int to_output = strcmp(r->model_path, "-") == 0;
   if ((r->shared.plot && draw(r, model, &why)) ||
       (!to_output && model_write(r->model_path, model, r->shared.argument, &why))) {
-    return refuse(&why);
+    return report_failure(&why);
   }
   if (to_output || r->shared.json) {
-    return model_write("-", model, r->shared.argument, &why) ? refuse(&why) : EXIT_DONE;
+    return model_write("-", model, r->shared.argument, &why) ? report_failure(&why)
+                                                             : EXIT_DONE;
   }
   print_table(r, model);
   print_ranges(model);
@@ -207,7 +208,8 @@ int command_learn(int argc, char **argv) {
   tsanom_hsa_run *runs = calloc(r.shared.arguments, sizeof *runs);
   owned_model m = {0};
   int failed = b && runs ? read_runs(&r, b, runs, &why) : fail(&why, "out of memory");
-  int status = failed || learn(&r, runs, &m, &why) ? refuse(&why) : deliver(&r, &m.data);
+  int status =
+      failed || learn(&r, runs, &m, &why) ? report_failure(&why) : deliver(&r, &m.data);
   model_free(&m);
   for (size_t i = 0; b && i < r.shared.arguments; i++) beats_free(&b[i]);
   free(runs);

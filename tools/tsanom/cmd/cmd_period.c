@@ -171,7 +171,7 @@ static int report(const request *r, const period_stream *s, failure *why) {
   int status = EXIT_DONE;
   if ((r->shared.plot && period_plot(s, r->shared.plot, why)) ||
       periods_list(&s->p, &list, &count, why)) {
-    status = refuse(why);
+    status = report_failure(why);
   } else if (r->shared.json) {
     status = print_as_json(r, s, list, count);
   } else {
@@ -209,7 +209,7 @@ int command_period(int argc, char **argv) {
   failure why;
   int status;
   if (period_stream_open(&s, &r.stream, &why) || take_all(&r, &s, &why)) {
-    status = refuse(&why);
+    status = report_failure(&why);
   } else {
     status = report(&r, &s, &why);
   }

@@ -127,9 +127,9 @@ static int report(request *r, const beats *b) {
   int status = EXIT_DONE;
   if (!t) {
     fail(&why, "out of memory");
-    status = refuse(&why);
+    status = report_failure(&why);
   } else if (compute(r, b, t, &why)) {
-    status = refuse(&why);
+    status = report_failure(&why);
   } else if (r->shared.json) {
     status = print_threads_json(r, b, t);
   } else if (r->csv) {
@@ -165,7 +165,8 @@ int command_rate(int argc, char **argv) {
   parse_command(&command_line, argc, argv, &r);
   beats b = {0};
   failure why;
-  if (beats_read(r.shared.argument[0], &r.shared.exec, &b, &why)) return refuse(&why);
+  if (beats_read(r.shared.argument[0], &r.shared.exec, &b, &why))
+    return report_failure(&why);
   int status = report(&r, &b);
   beats_free(&b);
   return status;

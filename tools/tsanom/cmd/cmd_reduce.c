@@ -322,7 +322,7 @@ int command_reduce(int argc, char **argv) {
   if (!r.ignored) {
     failure why;
     fail(&why, "out of memory");
-    return refuse(&why);
+    return report_failure(&why);
   }
   parse_command(&command_line, argc, argv, &r);
   decision_table t = {0};
@@ -330,7 +330,7 @@ int command_reduce(int argc, char **argv) {
   failure why;
   int status;
   if (reduce(&r, &t, &found, &why)) {
-    status = refuse(&why);
+    status = report_failure(&why);
   } else if (r.shared.json) {
     status = print_json(reduction_json(&t, &found));
   } else {

@@ -172,7 +172,7 @@ static search_picture picture_of(const request *r, const result *found) {
                           .distance = found->distance};
 }
 
-static int refuse_files(const request *r, tsanom_status status, failure *why) {
+static int reject_files(const request *r, tsanom_status status, failure *why) {
   const char *first = file_title(r->shared.argument[0]),
              *second = file_title(r->shared.argument[1]);
   if (status == TSANOM_E_VALUE) {
@@ -199,7 +199,7 @@ static int search_stream(const request *r, result *found, failure *why) {
     tsanom_status status = tsanom_search_stream(
         query.column[0], query.count, stream.column[0], stream.count, &search,
         &r->shared.exec, found->index, found->distance, found->report);
-    if (status != TSANOM_OK) failed = refuse_files(r, status, why);
+    if (status != TSANOM_OK) failed = reject_files(r, status, why);
     found->found = found->report->found;
   }
   if (!failed && r->shared.plot) {
@@ -239,7 +239,7 @@ static int search_set(const request *r, const series_set *queries,
                                    found->index, found->distance, found->report);
   }
   tsanom_search_index_destroy(index);
-  return status != TSANOM_OK ? refuse_files(r, status, why) : 0;
+  return status != TSANOM_OK ? reject_files(r, status, why) : 0;
 }
 
 static int search_series(const request *r, result *found, failure *why) {
@@ -294,7 +294,7 @@ static int classify(const request *r) {
   test.length = train.length;
   failed = failed || series_set_read(r->shared.argument[1], 1, &test, &why) ||
            search_set(r, &test, &train, &found, &why);
-  int status = failed ? refuse(&why) : print_classes(r, &train, &test, &found);
+  int status = failed ? report_failure(&why) : print_classes(r, &train, &test, &found);
   series_set_free(&train);
   series_set_free(&test);
   result_free(&found);
@@ -306,7 +306,7 @@ static int search(const request *r) {
   failure why;
   int failed =
       r->stream ? search_stream(r, &found, &why) : search_series(r, &found, &why);
-  int status = failed ? refuse(&why) : print(r, &found);
+  int status = failed ? report_failure(&why) : print(r, &found);
   result_free(&found);
   return status;
 }

@@ -81,7 +81,7 @@ int command_similar(int argc, char **argv) {
   failure why;
   int failed = similarity_make(r.shared.argument[0], &r.spmd, &r.shared.exec, &s, &why) ||
                (r.shared.plot && similarity_draw(&s, r.shared.plot, &why));
-  int ended = failed ? refuse(&why) : print(&r, &s);
+  int ended = failed ? report_failure(&why) : print(&r, &s);
   similarity_free(&s);
   return ended;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "argument.h"
 #include "beats.h"
 #include "command.h"
 #include "plot.h"
@@ -340,7 +341,7 @@ int command_speedup(int argc, char **argv) {
   int status = EXIT_DONE;
   if (analyze(&r, &a, &why) || (r.baseline_path && compare_runs(&r, &a, &why)) ||
       (r.shared.plot && draw(&r, &a, &why))) {
-    status = refuse(&why);
+    status = report_failure(&why);
   } else if (r.shared.json) {
     status = print_as_json(&r, &a);
   } else {

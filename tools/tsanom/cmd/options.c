@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "argument.h"
 #include "failure.h"
 #include "number.h"
 
@@ -75,14 +76,6 @@ static const option_row *row_at(const syntax *s, size_t index) {
 
 static void *field_of(const parsing *p, size_t offset) {
   return (char *)p->request + offset;
-}
-
-size_t count_argument(struct argp_state *state, const char *option, const char *text) {
-  size_t value = 0;
-  const char *wrong = count_parse(text, &value);
-  char shown[QUOTED_BYTES];
-  if (wrong) argp_error(state, "%s: %s %s", option, quoted(shown, text), wrong);
-  return value;
 }
 
 static size_t take_count(struct argp_state *state, const option_row *row,

@@ -92,7 +92,4 @@ typedef struct {
  * the program with EXIT_USAGE, or after --help. */
 void parse_command(const syntax *s, int argc, char **argv, void *into);
 
-/* Parse a whole argument of an option or end with EXIT_USAGE. */
-size_t count_argument(struct argp_state *state, const char *option, const char *text);
-
 #endif

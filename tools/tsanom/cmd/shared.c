@@ -11,5 +11,5 @@ int print_json(json_t *value) {
     return EXIT_DONE; /* a failed write is reported at exit */
   failure why;
   fail(&why, "the result cannot be written as JSON: out of memory");
-  return refuse(&why);
+  return report_failure(&why);
 }

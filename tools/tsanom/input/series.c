@@ -84,7 +84,7 @@ static int grow(columns *c, size_t wanted, const row *r, failure *why) {
   return 0;
 }
 
-static int refuse_field(const selection *s, size_t k, const row *r, const char *wrong,
+static int reject_field(const selection *s, size_t k, const row *r, const char *wrong,
                         failure *why) {
   char shown[QUOTED_BYTES];
   quoted(shown, r->field[s->at[k]]);
@@ -119,11 +119,11 @@ static int take_numbers(void *user, const row *r, const size_t *at, failure *why
   double value[COLUMNS_MOST];
   for (size_t k = 0; k < s->wanted; k++) {
     const char *wrong = number_parse(r->field[at[k]], &value[k]);
-    if (wrong) return refuse_field(s, k, r, wrong, why);
+    if (wrong) return reject_field(s, k, r, wrong, why);
   }
   size_t which = 0;
   const char *bad = c->check ? c->check(c->check_user, value, &which) : NULL;
-  if (bad) return refuse_field(s, which, r, bad, why);
+  if (bad) return reject_field(s, which, r, bad, why);
   for (size_t k = 0; k < s->wanted; k++) c->column[k][c->count] = value[k];
   c->count++;
   return 0;

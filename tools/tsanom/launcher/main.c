@@ -60,10 +60,10 @@ static int analyze(char **argv) {
   failure why;
   (void)set_subcommand(argv[1]);
   if (find_companion(analysis_directories, 2, "tsanom-analyze", path, &why))
-    return refuse(&why);
+    return report_failure(&why);
   execv(path, argv);
   fail_errno(&why, path, "run");
-  return refuse(&why);
+  return report_failure(&why);
 }
 
 static int run(const char *name, int argc, char **argv) {

@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../intercept/mpi_rank.h"
+#include "argument.h"
+#include "environment.h"
 #include "launcher.h"
 #include "linkage.h"
-#include "number.h"
 #include "process.h"
 
 enum { KEY_OUTPUT = 'o', KEY_EVERY = 0x110, KEY_CPU, KEY_BASELINE, KEY_FORCE, KEY_OMPT };
@@ -50,15 +50,6 @@ static const struct argp_option options[] = {
      "statically into the program, where its functions cannot be intercepted",
      0},
     {0}};
-
-static size_t count_argument(struct argp_state *state, const char *option,
-                             const char *text) {
-  size_t value = 0;
-  const char *wrong = count_parse(text, &value);
-  char shown[QUOTED_BYTES];
-  if (wrong) argp_error(state, "%s: %s %s", option, quoted(shown, text), wrong);
-  return value;
-}
 
 static void parse_baseline(request *r, char *text, struct argp_state *state) {
   char *colon = strchr(text, ':');
@@ -185,7 +176,7 @@ static int check_directory(const char *directory, char path[PATH_MAX], failure *
   }
   /* One process of an MPI program gets the run. The others must run, too: the preloaded
    * recorder reports that they are not recorded. */
-  if (access(inside, F_OK) == 0 && !icp_mpi_rank()) {
+  if (access(inside, F_OK) == 0 && !environment_mpi_rank()) {
     return fail(why, "%s: contains a run already; remove it or give another directory",
                 directory);
   }
@@ -242,11 +233,11 @@ static int prepare(const request *r, failure *why) {
   }
   warn_if_privileged(program);
   warn_if_environment_is_cleared(r->program);
-  setenv("TSANOM_RECORD_FOLDER", directory, 1);
-  set_count("TSANOM_RECORD_HEARTBEAT_EVERY", r->every);
-  set_count("TSANOM_RECORD_CPU_TIME", (size_t)r->cpu_time);
-  set_count("TSANOM_RECORD_BASELINE", r->baseline);
-  set_count("TSANOM_RECORD_BASELINE_ITERATIONS", r->baseline_iterations);
+  setenv(ENVIRONMENT_RUN, directory, 1);
+  set_count(ENVIRONMENT_HEARTBEAT_EVERY, r->every);
+  set_count(ENVIRONMENT_CPU_TIME, (size_t)r->cpu_time);
+  set_count(ENVIRONMENT_BASELINE, r->baseline);
+  set_count(ENVIRONMENT_BASELINE_ITERATIONS, r->baseline_iterations);
   return 0;
 }
 
@@ -266,8 +257,8 @@ int command_record(int argc, char **argv) {
   request r = {0};
   argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &r);
   failure why;
-  if (prepare(&r, &why)) return refuse(&why);
+  if (prepare(&r, &why)) return report_failure(&why);
   execvp(r.program[0], r.program);
   fail_errno(&why, r.program[0], "run");
-  return refuse(&why);
+  return report_failure(&why);
 }

@@ -46,7 +46,7 @@ char *set_subcommand(const char *subcommand) {
   return name;
 }
 
-int refuse(const failure *why) {
+int report_failure(const failure *why) {
   fflush(stdout);
   fprintf(stderr, "%s: %s\n", name, why->text);
   return EXIT_INPUT;

@@ -21,7 +21,7 @@ void prepare_output(void);
 char *set_subcommand(const char *subcommand);
 
 /* Prints "tsanom SUBCOMMAND: SENTENCE" on standard error; returns EXIT_INPUT. */
-int refuse(const failure *why);
+int report_failure(const failure *why);
 
 /* Prints "tsanom SUBCOMMAND: warning: SENTENCE" on standard error. */
 void warn(const failure *why);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "recorded.h"
+
+#include <criterion/criterion.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+const record_way record_ways[RECORD_WAYS] = {
+    {"gcc", ""}, {"clang", ""}, {"clang", "--ompt"}};
+
+int shell(const char *format, ...) {
+  char line[4096];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(line, sizeof line, format, values);
+  va_end(values);
+  int ended = system(line);
+  cr_assert(WIFEXITED(ended), "%s: ended by a signal", line);
+  return WEXITSTATUS(ended);
+}
+
+bool has_openmp(const char *compiler) {
+  return shell("command -v %s >/dev/null", compiler) == 0 &&
+         shell(
+             "echo 'int main(void) { return 0; }' >t.c && %s -fopenmp t.c -o t "
+             "2>/dev/null && ./t",
+             compiler) == 0;
+}
+
+bool build_program(const char *compiler, const char *name) {
+  if (!has_openmp(compiler)) return false;
+  cr_assert(shell("%s -g -O2 -pthread -fopenmp " TSANOM_TEST_PROGRAMS "/%s.c -o %s",
+                  compiler, name, name) == 0);
+  return true;
+}
+
+outcome record(int way, const char *format, ...) {
+  char rest[512];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(rest, sizeof rest, format, values);
+  va_end(values);
+  return tsanom("record %s %s", record_ways[way].options, rest);
+}
+
+tsanom_runs *open_run(const char *path, tsanom_runs_info *info) {
+  tsanom_runs *run = NULL;
+  tsanom_runs_info_init(info, sizeof *info);
+  cr_assert(tsanom_runs_open(path, NULL, NULL, &run) == TSANOM_OK, "%s", path);
+  cr_assert(tsanom_runs_describe(run, info) == TSANOM_OK);
+  return run;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Programs that are built as a user would build them, and recorded. */
+#ifndef TSANOM_TEST_RECORDED_H
+#define TSANOM_TEST_RECORDED_H
+
+#include <stdbool.h>
+#include <tsanom/runs.h>
+
+#include "run.h"
+
+/* A compiler, and options of `tsanom record`. */
+typedef struct {
+  const char *compiler, *options;
+} record_way;
+
+enum { RECORD_WAYS = 3 };
+extern const record_way record_ways[RECORD_WAYS];
+
+/* Run a line by sh; its exit status. */
+__attribute__((format(printf, 1, 2))) int shell(const char *format, ...);
+
+/* Whether the compiler and its OpenMP runtime are installed. */
+bool has_openmp(const char *compiler);
+
+/* Build programs/NAME.c; false if !has_openmp(). */
+bool build_program(const char *compiler, const char *name);
+
+/* Run `tsanom record` with the options of record_ways[way] and these arguments. */
+__attribute__((format(printf, 2, 3))) outcome record(int way, const char *format, ...);
+
+/* Open a run; close it by tsanom_runs_close(). */
+tsanom_runs *open_run(const char *path, tsanom_runs_info *info);
+
+#endif

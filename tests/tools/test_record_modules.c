@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom record on programs that load and unload libraries, and names of code without
+ * line information. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "recorded.h"
+
+TestSuite(record_modules, .init = enter_folder, .fini = leave_folder, .timeout = 240);
+
+/* Write NAME.c: a library with work(), which opens regions. */
+static void write_library(const char *name) {
+  char text[1024], path[64];
+  snprintf(path, sizeof path, "%s.c", name);
+  snprintf(text, sizeof text,
+           "static double u[64];\n"
+           "void first(void) { u[0]++; }\n"
+           "void share(void) {\n"
+           "  u[1]++;\n"
+           "#pragma omp barrier\n"
+           "  u[2]++;\n"
+           "}\n"
+           "void work(int regions) {\n"
+           "  for (int i = 0; i < regions; i++) {\n"
+           "#pragma omp parallel num_threads(2)\n"
+           "    %s();\n"
+           "  }\n"
+           "}\n",
+           strcmp(name, "stripped") == 0 ? "share" : "first");
+  write_text(path, text);
+}
+
+static bool build_library(const char *compiler, const char *options, const char *name) {
+  write_library(name);
+  return shell("%s %s -O2 -fno-inline -fopenmp -fPIC -shared %s.c -o %s.so", compiler,
+               options, name, name) == 0;
+}
+
+/* Record ./plugins with these words. */
+static void record_plugins(int way, const char *run, const char *words) {
+  cr_assert(shell("rm -rf %s", run) == 0);
+  outcome o = record(way, "-o %s -- ./plugins %s", run, words);
+  cr_assert(o.status == 0 && *o.err == '\0', "%d: %s", o.status, o.err);
+}
+
+/* Whether there are `count` places, and their names contain the pieces. */
+static bool names_are(const char *path, size_t count, const char *const *piece) {
+  tsanom_runs_info info;
+  tsanom_runs *run = open_run(path, &info);
+  bool as_expected = info.places == count;
+  for (size_t i = 0; i < info.places; i++) {
+    const char *name = NULL;
+    cr_assert(tsanom_runs_place_name(run, i, NULL, &name) == TSANOM_OK);
+    as_expected = as_expected && strstr(name, piece[i]);
+    fprintf(stderr, "%s: place %zu is %s\n", path, i, name);
+  }
+  tsanom_runs_close(run);
+  return as_expected;
+}
+
+Test(record_modules, another_library_at_the_same_address_has_places_of_its_own) {
+  static const char *const expected[] = {"plugins.c:", "alpha.c:", "gamma.c:"};
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    const char *compiler = record_ways[c].compiler;
+    if (!build_program(compiler, "plugins")) continue;
+    cr_assert(build_library(compiler, "-g", "alpha"));
+    cr_assert(build_library(compiler, "-g", "gamma"));
+    record_plugins(c, "run", "./alpha.so ./gamma.so");
+    cr_assert(names_are("run", 3, expected));
+    /* Code that comes back has its old number. */
+    record_plugins(c, "run", "./alpha.so ./gamma.so ./alpha.so ./gamma.so ./gamma.so");
+    cr_assert(names_are("run", 3, expected));
+  }
+}
+
+/* The file that is there in the end can only name its own places. */
+Test(record_modules, a_library_that_is_replaced_on_disk_is_another_one) {
+  static const char *const expected[] = {"plugins.c:", "alpha.so+0x", "gamma.c:"};
+  static const char *const identities[] = {"-g", "-g -Wl,--build-id=none"};
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    const char *compiler = record_ways[c].compiler;
+    if (!build_program(compiler, "plugins")) continue;
+    for (int i = 0; i < 2; i++) {
+      cr_assert(build_library(compiler, identities[i], "alpha"));
+      cr_assert(build_library(compiler, identities[i], "gamma"));
+      record_plugins(c, "run", "./alpha.so gamma.so=./alpha.so");
+      cr_assert(names_are("run", 3, expected));
+      cr_assert(file_holds("run/regions/places.tsv", i ? "\tfile:" : "\tbuild-id:"));
+    }
+  }
+}
+
+/* A stripped library keeps the symbols of its interface; what lies behind one of them,
+ * but not in it, has no name. clang's regions are such functions, and gcc's. Through OMPT
+ * places are calls, here in work() and share(). */
+Test(record_modules, code_without_a_symbol_of_its_own_has_an_offset) {
+  static const char *const outlined[] = {"plugins.c:", "stripped.so+0x", "share"};
+  static const char *const calls[] = {"plugins.c:", "work", "share"};
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    const char *compiler = record_ways[c].compiler;
+    if (!build_program(compiler, "plugins")) continue;
+    cr_assert(build_library(compiler, "-s", "stripped"));
+    record_plugins(c, "run", "./stripped.so");
+    cr_assert(names_are("run", 3, *record_ways[c].options ? calls : outlined));
+  }
+}
+
+/* The identity is not in runs of older versions. */
+Test(record_modules, places_of_version_1_are_read) {
+  static const char *const expected[] = {"plugins.c:", "alpha.c:"};
+  if (!build_program("gcc", "plugins")) return;
+  cr_assert(build_library("gcc", "-g", "alpha"));
+  record_plugins(0, "run", "./alpha.so");
+  cr_assert(shell("cd run/regions && awk -F '\\t' 'NR == 1 { print \"tsanom places 1\" } "
+                  "NR > 1 { print $1 \"\\t\" $2 \"\\t\" $3 \"\\t\" $5 }' places.tsv >old "
+                  "&& mv old places.tsv") == 0);
+  cr_assert(names_are("run", 2, expected));
+}
