@@ -54,7 +54,7 @@ static inline void *tsn_dtw_take_blocks(tsn_arena *arena, size_t count,
 }
 
 static inline tsn_arena tsn_dtw_block(void *blocks, size_t k, size_t bytes) {
-  return (tsn_arena){.base = (unsigned char *)blocks + k * bytes};
+  return (tsn_arena){.base = (unsigned char *)blocks + k * bytes, .capacity = bytes};
 }
 
 /* Cancellation state shared by the threads of one call. */
