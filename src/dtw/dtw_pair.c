@@ -126,8 +126,9 @@ static real best_end(const tsn_dtw_problem *p, const real *boundary,
  * 16 000 steps of a strip per thread on, and needs two strips for each. */
 static int threads_of(const tsn_dtw_pair *p) {
   enum { STEPS_PER_THREAD = 1 << 14 };
+  if (p->threads == 1) return 1;
   const tsn_dtw_problem *q = &p->problem;
-  size_t rows = p->kernels->depth * p->kernels->lanes;
+  size_t rows = DEPTH * p->kernels->lanes;
   size_t strips = q->n / rows + (q->n % rows != 0);
   size_t width = q->radius < q->m / 2 ? 2 * q->radius : q->m;
   size_t most = width / STEPS_PER_THREAD * strips +

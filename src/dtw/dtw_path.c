@@ -53,7 +53,7 @@ static void trace_block(trace *t) {
     size_t *pair = t->path + 2 * (t->capacity - ++t->length);
     pair[0] = (size_t)t->i;
     pair[1] = (size_t)t->j;
-    size_t vector = (size_t)(t->j - first + skew) * k->depth + (size_t)(t->i - top);
+    size_t vector = (size_t)(t->j - first + skew) * DEPTH + (size_t)(t->i - top);
     size_t at = vector * k->choice_bytes;
     ptrdiff_t gap = gap_byte[at] >> gap_bit % 8 & 1;
     ptrdiff_t left = left_byte[at] >> left_bit % 8 & gap;

@@ -18,7 +18,7 @@
 typedef struct {
   tsn_dtw_band band;
   real *x, *y; /* of the paddings' first elements */
-  real *walls;
+  real *state; /* both diagonals and the walls */
 } tsn_dtw_band_buffers;
 
 /* Whether the options allow this sweep, given a closed band that is narrow enough. */
