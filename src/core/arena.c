@@ -4,23 +4,16 @@
 #include "core/environment.h"
 #include "core/fault.h"
 
-tsn_arena tsn_arena_measure(void) {
-  return (tsn_arena){.base = NULL, .used = 0, .overflow = false};
-}
-
 void *tsn_arena_take(tsn_arena *arena, size_t count, size_t size) {
   size_t bytes, rounded, used;
   if (__builtin_mul_overflow(count, size, &bytes) ||
-      __builtin_add_overflow(bytes, TSN_ARENA_ALIGN - 1, &rounded)) {
+      __builtin_add_overflow(bytes, TSN_ARENA_ALIGN - 1, &rounded) ||
+      __builtin_add_overflow(arena->used, rounded - rounded % TSN_ARENA_ALIGN, &used)) {
     arena->overflow = true;
     return NULL;
   }
-  rounded -= rounded % TSN_ARENA_ALIGN;
-  if (__builtin_add_overflow(arena->used, rounded, &used)) {
-    arena->overflow = true;
-    return NULL;
-  }
-  void *piece = arena->base ? arena->base + arena->used : NULL;
+  unsigned char *piece =
+      arena->base && used <= arena->capacity ? arena->base + arena->used : NULL;
   arena->used = used;
   return piece;
 }
@@ -42,50 +35,37 @@ tsanom_status tsn_layout_bytes(tsn_layout *layout, void *context, size_t *bytes)
   return tsn_arena_bytes(&arena, bytes);
 }
 
-/* The first address of the block that is a multiple of TSN_ARENA_ALIGN. */
-static unsigned char *aligned(void *block) {
-  uintptr_t misalignment = (uintptr_t)block % TSN_ARENA_ALIGN;
-  return (unsigned char *)block + (misalignment ? TSN_ARENA_ALIGN - misalignment : 0);
+/* An arena from the first address of the block that is a multiple of TSN_ARENA_ALIGN. */
+static tsn_arena arena_in(void *block, size_t bytes) {
+  size_t skip = -(uintptr_t)block % TSN_ARENA_ALIGN;
+  if (skip > bytes) skip = bytes;
+  return (tsn_arena){.base = (unsigned char *)block + skip, .capacity = bytes - skip};
 }
 
-tsanom_status tsn_workspace_open(tsn_workspace *workspace, const tsn_arena *measured,
-                                 const tsanom_exec *exec) {
+/* A caller's workspace is laid out at once, before its size is known to suffice: in a
+ * small call a second layout takes as long as the checks of the arguments. */
+tsanom_status tsn_workspace_run(const tsanom_exec *exec, tsn_layout *layout,
+                                tsn_body *body, void *context) {
+  tsn_arena arena =
+      exec->work ? arena_in(exec->work, exec->work_bytes) : tsn_arena_measure();
+  layout(&arena, context);
   size_t needed;
-  tsanom_status status = tsn_arena_bytes(measured, &needed);
+  void *borrowed = NULL;
+  tsanom_status status = tsn_arena_bytes(&arena, &needed);
   if (status < 0) return tsn_reject(exec, status, "exec.work_bytes");
-  *workspace = (tsn_workspace){.exec = exec};
-  void *work = exec->work;
-  if (!work) {
-    work = exec->alloc(exec->alloc_user, needed);
-    if (!work) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
-    workspace->borrowed = work;
+  if (!exec->work) {
+    borrowed = exec->alloc(exec->alloc_user, needed);
+    if (!borrowed) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
+    arena = arena_in(borrowed, needed);
+    layout(&arena, context);
   } else if (exec->work_bytes < needed) {
     return tsn_reject_text(exec, TSANOM_E_WORKSPACE, "exec.work_bytes", TSANOM_NONE,
                            "%zu bytes; the call needs %zu", exec->work_bytes, needed);
   }
-  workspace->arena.base = aligned(work);
-  return TSANOM_OK;
-}
-
-void tsn_workspace_close(tsn_workspace *workspace) {
-  if (workspace->borrowed) {
-    workspace->exec->dealloc(workspace->exec->alloc_user, workspace->borrowed);
-    workspace->borrowed = NULL;
-  }
-}
-
-tsanom_status tsn_workspace_run(const tsanom_exec *exec, tsn_layout *layout,
-                                tsn_body *body, void *context) {
-  tsn_arena measured = tsn_arena_measure();
-  layout(&measured, context);
-  tsn_workspace workspace;
-  tsanom_status status = tsn_workspace_open(&workspace, &measured, exec);
-  if (status < 0) return status;
-  layout(&workspace.arena, context);
   tsn_environment before = tsn_environment_enter();
   status = body(context);
   tsn_environment_leave(before);
-  tsn_workspace_close(&workspace);
+  if (borrowed) exec->dealloc(exec->alloc_user, borrowed);
   return status;
 }
 
@@ -103,7 +83,7 @@ tsanom_status tsn_object_place(const tsanom_exec *exec, tsn_layout *layout, void
     return tsn_reject_text(exec, TSANOM_E_WORKSPACE, "bytes", TSANOM_NONE,
                            "%zu bytes; the object needs %zu", bytes, needed);
   }
-  tsn_arena arena = {.base = aligned(memory)};
+  tsn_arena arena = arena_in(memory, needed);
   layout(&arena, context);
   return TSANOM_OK;
 }

@@ -24,15 +24,19 @@
 enum { TSN_ARENA_ALIGN = 64 };
 
 typedef struct {
-  unsigned char *base; /* NULL while measuring */
+  unsigned char *base; /* NULL: the arena only measures */
+  size_t capacity;     /* bytes from base on */
   size_t used;         /* bytes taken so far, a multiple of TSN_ARENA_ALIGN */
   bool overflow;       /* a size did not fit a size_t: sticky */
 } tsn_arena;
 
 /* An arena that only measures. */
-tsn_arena tsn_arena_measure(void);
+static inline tsn_arena tsn_arena_measure(void) {
+  return (tsn_arena){.base = NULL};
+}
 
-/* Take `count` elements of `size` bytes; NULL while measuring or on overflow. */
+/* Take `count` elements of `size` bytes; NULL while measuring, on overflow, and beyond
+ * the capacity. */
 void *tsn_arena_take(tsn_arena *arena, size_t count, size_t size);
 
 /* Bytes to request for what the arena measured, including the slack that allows a block
@@ -40,7 +44,8 @@ void *tsn_arena_take(tsn_arena *arena, size_t count, size_t size);
 tsanom_status tsn_arena_bytes(const tsn_arena *measured, size_t *bytes);
 
 /* Take all buffers of a call from the arena; `context` holds sizes and receives the
- * addresses. A context is laid out twice, so a layout may not depend on addresses. */
+ * addresses. A context may be laid out twice, and in a block that is too small, so a
+ * layout may not depend on addresses, and writes to no buffer without checking it. */
 typedef void tsn_layout(tsn_arena *arena, void *context);
 
 /* The answer of a workspace or object size query. */
@@ -52,20 +57,6 @@ tsanom_status tsn_layout_bytes(tsn_layout *layout, void *context, size_t *bytes)
 typedef tsanom_status tsn_body(void *context);
 tsanom_status tsn_workspace_run(const tsanom_exec *exec, tsn_layout *layout,
                                 tsn_body *body, void *context);
-
-/* The same in steps, for calls that cannot be one body. */
-typedef struct {
-  tsn_arena arena;
-  const tsanom_exec *exec;
-  void *borrowed; /* from exec's allocator; NULL: the caller's */
-} tsn_workspace;
-
-/* Open what `measured` measured; `exec` must outlive the workspace. */
-tsanom_status tsn_workspace_open(tsn_workspace *workspace, const tsn_arena *measured,
-                                 const tsanom_exec *exec);
-
-/* Free what was borrowed. */
-void tsn_workspace_close(tsn_workspace *workspace);
 
 /* First member of each object: the allocator that its block came from. */
 typedef struct {

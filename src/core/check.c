@@ -3,24 +3,27 @@
 
 #include <math.h>
 
-/* x - x is 0 for every finite x and NaN otherwise; the differences are added
- * up in lanes that the compiler can keep in vectors. */
+/* x - x is 0 for every finite x and NaN otherwise; the differences are added up in lanes
+ * that the compiler can keep in vectors. The samples that are left over are the last of
+ * the array together with some that have been added before. */
 enum { LANES = 16 };
 
-#define ALL_FINITE(name, type)                                     \
-  bool name(const type *samples, size_t count) {                   \
-    type lane[LANES] = {0};                                        \
-    size_t i = 0;                                                  \
-    for (; i + LANES <= count; i += LANES) {                       \
-      for (size_t k = 0; k < LANES; k++) {                         \
-        lane[k] += samples[i + k] - samples[i + k];                \
-      }                                                            \
-    }                                                              \
-    for (; i < count; i++) lane[0] += samples[i] - samples[i];     \
-    for (size_t half = LANES / 2; half > 0; half /= 2) {           \
-      for (size_t k = 0; k < half; k++) lane[k] += lane[k + half]; \
-    }                                                              \
-    return lane[0] == 0;                                           \
+#define ALL_FINITE(name, type)                                              \
+  bool name(const type *samples, size_t count) {                            \
+    if (count < LANES) {                                                    \
+      type sum = 0;                                                         \
+      for (size_t i = 0; i < count; i++) sum += samples[i] - samples[i];    \
+      return sum == 0;                                                      \
+    }                                                                       \
+    type lane[LANES] = {0};                                                 \
+    for (size_t i = 0; i < count; i += LANES) {                             \
+      const type *row = samples + (i + LANES <= count ? i : count - LANES); \
+      for (size_t k = 0; k < LANES; k++) lane[k] += row[k] - row[k];        \
+    }                                                                       \
+    for (size_t half = LANES / 2; half > 0; half /= 2) {                    \
+      for (size_t k = 0; k < half; k++) lane[k] += lane[k + half];          \
+    }                                                                       \
+    return lane[0] == 0;                                                    \
   }
 
 ALL_FINITE(tsn_all_finite, double)

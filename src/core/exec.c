@@ -24,8 +24,9 @@ static int32_t choose_threads(int32_t wanted) {
 tsanom_status tsn_exec_read(tsanom_exec *own, const tsanom_exec *caller) {
   tsanom_status status = tsn_exec_read_base(own, caller);
   if (status < 0) return status;
-  if (own->isa == TSANOM_ISA_AUTO) own->isa = tsanom_isa_best();
-  if (!tsanom_isa_available(own->isa)) {
+  if (own->isa == TSANOM_ISA_AUTO) {
+    own->isa = tsanom_isa_best();
+  } else if (!tsanom_isa_available(own->isa)) {
     return tsn_reject(own, TSANOM_E_EXEC, "exec.isa");
   }
   own->threads = choose_threads(own->threads);

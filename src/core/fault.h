@@ -22,7 +22,13 @@ bool tsn_fault_is_prepared(const tsanom_fault *fault);
 tsanom_status tsn_reject(const tsanom_exec *exec, tsanom_status status,
                          const char *argument);
 
-/* The same for one element of an array. */
+/* TSANOM_E_NULL unless the pointer named `argument` is set. */
+static inline tsanom_status tsn_require(const tsanom_exec *exec, const void *pointer,
+                                        const char *argument) {
+  return pointer ? TSANOM_OK : tsn_reject(exec, TSANOM_E_NULL, argument);
+}
+
+/* As tsn_reject() for one element of an array. */
 tsanom_status tsn_reject_at(const tsanom_exec *exec, tsanom_status status,
                             const char *argument, size_t element);
 

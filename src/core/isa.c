@@ -41,9 +41,7 @@ int32_t tsanom_isa_available(int32_t isa) {
 }
 
 int32_t tsanom_isa_best(void) {
-  int32_t best = TSANOM_ISA_V4;
-  while (!tsanom_isa_available(best)) best--;
-  return best;
+  return 31 - __builtin_clz(available_levels()); /* the highest bit */
 }
 
 const char *tsanom_isa_name(int32_t isa) {

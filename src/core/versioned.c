@@ -2,14 +2,6 @@
 #include "core/versioned.h"
 #include "core/size.h"
 
-#include <string.h>
-
-static size_t struct_size_of(const void *caller) {
-  size_t caller_size;
-  memcpy(&caller_size, caller, sizeof caller_size);
-  return caller_size;
-}
-
 tsanom_status tsn_versioned_init(const tsn_versioned *type, void *caller,
                                  size_t caller_size) {
   if (!caller) return TSANOM_E_NULL;
@@ -20,13 +12,9 @@ tsanom_status tsn_versioned_init(const tsn_versioned *type, void *caller,
   return TSANOM_OK;
 }
 
-tsanom_status tsn_versioned_read(const tsn_versioned *type, void *own,
-                                 const void *caller) {
-  if (!caller) {
-    memcpy(own, type->defaults, type->size);
-    return TSANOM_OK;
-  }
-  size_t caller_size = struct_size_of(caller);
+tsanom_status tsn_versioned_convert(const tsn_versioned *type, void *own,
+                                    const void *caller) {
+  size_t caller_size = tsn_versioned_struct_size(caller);
   if (caller_size < type->first_size) return TSANOM_E_VERSION;
   const unsigned char *bytes = caller;
   for (size_t i = type->size; i < caller_size; i++) {
@@ -39,11 +27,12 @@ tsanom_status tsn_versioned_read(const tsn_versioned *type, void *own,
 
 tsanom_status tsn_versioned_check(const tsn_versioned *type, const void *caller) {
   if (!caller) return TSANOM_E_NULL;
-  return struct_size_of(caller) < type->first_size ? TSANOM_E_VERSION : TSANOM_OK;
+  return tsn_versioned_struct_size(caller) < type->first_size ? TSANOM_E_VERSION
+                                                              : TSANOM_OK;
 }
 
 void tsn_versioned_write(const tsn_versioned *type, void *caller, const void *own) {
-  size_t caller_size = struct_size_of(caller);
+  size_t caller_size = tsn_versioned_struct_size(caller);
   size_t known = tsn_smaller(caller_size, type->size);
   memcpy(caller, own, known);
   memset((unsigned char *)caller + known, 0, caller_size - known);

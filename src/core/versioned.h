@@ -5,13 +5,14 @@
 #ifndef TSN_CORE_VERSIONED_H
 #define TSN_CORE_VERSIONED_H
 
+#include <string.h>
 #include <tsanom/base.h>
 
 /* What this library knows of one such struct. */
 typedef struct {
   size_t size;          /* its sizeof here */
   size_t first_size;    /* its sizeof in the first release */
-  const void *defaults; /* an instance with every field at its default */
+  const void *defaults; /* an instance of this size with every field at its default */
 } tsn_versioned;
 
 /* Write the defaults into the caller's struct of `caller_size` bytes; fields
@@ -19,10 +20,28 @@ typedef struct {
 tsanom_status tsn_versioned_init(const tsn_versioned *type, void *caller,
                                  size_t caller_size);
 
+/* The same as tsn_versioned_read() for a caller's struct of any size. */
+tsanom_status tsn_versioned_convert(const tsn_versioned *type, void *own,
+                                    const void *caller);
+
+static inline size_t tsn_versioned_struct_size(const void *caller) {
+  size_t caller_size;
+  memcpy(&caller_size, caller, sizeof caller_size);
+  return caller_size;
+}
+
 /* Input: fill `own`, a struct of type->size bytes, from the caller's; NULL means the
- * defaults. A field unknown here is accepted only if it is zero. */
-tsanom_status tsn_versioned_read(const tsn_versioned *type, void *own,
-                                 const void *caller);
+ * defaults. A field unknown here is accepted only if it is zero. A struct of the size
+ * known here is copied inline, since reading structs takes much of a small call. */
+static inline tsanom_status tsn_versioned_read(const tsn_versioned *type, void *own,
+                                               const void *caller) {
+  if (!caller) caller = type->defaults;
+  if (tsn_versioned_struct_size(caller) != type->size) {
+    return tsn_versioned_convert(type, own, caller);
+  }
+  memcpy(own, caller, type->size);
+  return TSANOM_OK;
+}
 
 /* Output: TSANOM_E_NULL or TSANOM_E_VERSION unless the caller initialized its struct. */
 tsanom_status tsn_versioned_check(const tsn_versioned *type, const void *caller);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public functions of one pair. */
-#include "core/size.h"
 #include "dtw/dtw_bytes.h"
 #include "dtw/dtw_pair.h"
 #include "dtw/dtw_path.h"
@@ -62,7 +61,7 @@ tsanom_status tsanom_dtw_distance(const real *x, size_t n, const real *y, size_t
   tsanom_status status =
       read_pair(&c, options, exec, TSN_DTW_USES_TAILS | TSN_DTW_USES_SHAPE);
   if (status < 0) return status;
-  if ((status = tsn_dtw_need(&c.settings, distance, "distance")) < 0) return status;
+  if ((status = tsn_require(&c.settings.exec, distance, "distance")) < 0) return status;
   status = tsn_dtw_pair_init(&c.pair, &c.x, &c.y, &c.settings,
                              c.settings.options.tails != NULL, c.settings.exec.threads);
   if (status < 0) return tsn_reject(&c.settings.exec, status, "m");
@@ -76,9 +75,6 @@ tsanom_status tsn_dtw_distance_bytes(const tsn_dtw_settings *settings,
   size_t stride = settings->options.stride;
   tsn_dtw_operand x = {.count = shape->longest_x, .stride = stride};
   tsn_dtw_operand y = {.count = shape->longest_y, .stride = stride};
-  if (!tsn_dtw_length_fits(x.count) || !tsn_dtw_length_fits(y.count)) {
-    return TSANOM_E_OVERFLOW;
-  }
   tsanom_status status = tsn_dtw_pair_init(
       &pair, &x, &y, settings, settings->options.tails != NULL, settings->exec.threads);
   return status < 0 ? status : tsn_layout_bytes(tsn_dtw_pair_layout, &pair, bytes);
@@ -99,13 +95,6 @@ static void path_layout(tsn_arena *arena, void *context) {
   tsn_dtw_path_layout(arena, &p->path);
 }
 
-/* Whether 2 (n + m - 1) indices fit the address space. */
-static bool path_fits(size_t n, size_t m) {
-  size_t pairs;
-  return !__builtin_add_overflow(n, m, &pairs) &&
-         tsn_array_fits(pairs, 2 * sizeof(size_t));
-}
-
 tsanom_status tsanom_dtw_path(const real *x, size_t n, const real *y, size_t m,
                               const tsanom_dtw_options *options, const tsanom_exec *exec,
                               size_t *path, size_t *length, real *distance) {
@@ -118,12 +107,11 @@ tsanom_status tsanom_dtw_path(const real *x, size_t n, const real *y, size_t m,
   c->distance = distance;
   tsanom_status status =
       read_pair(c, options, exec, TSN_DTW_USES_PATH_MEMORY | TSN_DTW_USES_SHAPE);
-  if (status < 0 || (status = tsn_dtw_need(&c->settings, path, "path")) < 0 ||
-      (status = tsn_dtw_need(&c->settings, length, "length")) < 0) {
+  if (status < 0 || (status = tsn_require(&c->settings.exec, path, "path")) < 0 ||
+      (status = tsn_require(&c->settings.exec, length, "length")) < 0) {
     return status;
   }
-  status = path_fits(n, m) ? tsn_dtw_path_init(&p.path, &c->x, &c->y, &c->settings)
-                           : TSANOM_E_OVERFLOW;
+  status = tsn_dtw_path_init(&p.path, &c->x, &c->y, &c->settings);
   if (status < 0) return tsn_reject(&c->settings.exec, status, "m");
   if ((status = check_samples(c)) < 0) return status;
   return tsn_workspace_run(&c->settings.exec, path_layout, run_path, &p);
@@ -135,10 +123,6 @@ tsanom_status tsn_dtw_path_bytes(const tsn_dtw_settings *settings,
   size_t stride = settings->options.stride;
   tsn_dtw_operand x = {.count = shape->longest_x, .stride = stride};
   tsn_dtw_operand y = {.count = shape->longest_y, .stride = stride};
-  if (!tsn_dtw_length_fits(x.count) || !tsn_dtw_length_fits(y.count) ||
-      !path_fits(x.count, y.count)) {
-    return TSANOM_E_OVERFLOW;
-  }
   tsanom_status status = tsn_dtw_path_init(&path, &x, &y, settings);
   return status < 0 ? status : tsn_layout_bytes(tsn_dtw_path_layout, &path, bytes);
 }

@@ -203,9 +203,7 @@ static tsanom_status prepare(averaging *a, const char *name) {
   tsn_dtw_operand x = {.count = a->length, .stride = 1};
   tsn_dtw_operand y = {.count = longest, .stride = 1};
   a->settings.options.dimensions = a->settings.options.stride = a->set.dimensions;
-  bool fits = tsn_dtw_length_fits(longest) && tsn_dtw_length_fits(a->length);
-  tsanom_status status =
-      fits ? tsn_dtw_path_init(&a->longest, &x, &y, &a->settings) : TSANOM_E_OVERFLOW;
+  tsanom_status status = tsn_dtw_path_init(&a->longest, &x, &y, &a->settings);
   return status < 0 ? tsn_reject(&a->settings.exec, status, name) : TSANOM_OK;
 }
 
@@ -222,7 +220,7 @@ tsanom_status tsanom_dtw_barycenter_workspace(size_t longest, size_t count, size
                                   {count, 1, "count"},
                                   {length, 1, "length"},
                                   {dimensions, 1, "dimensions"}};
-  if (status < 0 || (status = tsn_dtw_need(&a.settings, bytes, "bytes")) < 0 ||
+  if (status < 0 || (status = tsn_require(&a.settings.exec, bytes, "bytes")) < 0 ||
       (status = tsn_dtw_check_counts(&a.settings, counts, 4)) < 0 ||
       (status = prepare(&a, "longest")) < 0) {
     return status;

@@ -27,10 +27,6 @@
 
 #include "dtw/dtw_vector.h"
 
-/* Six rows a block fit the registers of every level, and eight nearly; four columns in
- * flight cover the latency of a minimum and an addition in each of them. */
-enum { DEPTH = 6, DEEP = 8, DELAY = 4 };
-
 typedef tsn_dtw_strip strip;
 
 #define INLINE static inline __attribute__((always_inline))
@@ -373,20 +369,18 @@ SWEEP(sweep_band, band, band_penalty, .general = true)
     .ending = prefix##_ending_##of, .masked = prefix##_masked_##of      \
   }
 
-#define SWEEPS(of)                                                      \
-  {                                                                     \
-    .strip = PLAIN(strip, of), .strip_general = strip_general_##of,     \
-    .traced = PLAIN(traced, of), .traced_general = traced_general_##of, \
-    .batch = PLAIN(batch, of), .batch_general = batch_general_##of,     \
-    .full = {{DEPTH, strip_inner_##of, handover_##of},                  \
-             {DEEP, deep_inner_##of, deep_handover_##of}},              \
-    .band = band_##of, .band_penalty = band_penalty_##of                \
+#define SWEEPS(of)                                                          \
+  {                                                                         \
+    .strip = PLAIN(strip, of), .strip_general = strip_general_##of,         \
+    .traced = PLAIN(traced, of), .traced_general = traced_general_##of,     \
+    .batch = PLAIN(batch, of), .batch_general = batch_general_##of,         \
+    .full = {DEPTH, strip_inner_##of, handover_##of},                       \
+    .deep = {DEEP, deep_inner_##of, deep_handover_##of}, .band = band_##of, \
+    .band_penalty = band_penalty_##of                                       \
   }
 
 const tsn_dtw_kernels TSN_LEVEL(tsn_dtw_kernels) = {
     .lanes = LANES,
-    .depth = DEPTH,
-    .delay = DELAY,
     .choice_bytes = CHOICE_BYTES,
     .start = start,
     .place = place,

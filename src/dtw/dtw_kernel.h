@@ -18,6 +18,10 @@
 #include "core/isa.h"
 #include "dtw/dtw_precision.h"
 
+/* Six rows a block fit the registers of every level, and eight nearly; four columns in
+ * flight cover the latency of a minimum and an addition in each of them. */
+enum { DEPTH = 6, DEEP = 8, DELAY = 4 };
+
 /* Arrays marked [depth] hold depth vectors; row u of block b is lane LANES-1-b of
  * vector u. */
 typedef struct {
@@ -84,13 +88,11 @@ typedef struct {
   tsn_dtw_sweep *handover;
 } tsn_dtw_full_sweeps;
 
-enum { TSN_DTW_FULL_DEPTHS = 2 };
-
 /* The sweeps of one cost. */
 typedef struct {
   tsn_dtw_plain_sweeps strip, traced, batch;
-  tsn_dtw_full_sweeps full[TSN_DTW_FULL_DEPTHS]; /* deeper and deeper */
-  tsn_dtw_sweep *strip_general;                  /* masked, any dimensions and penalty */
+  tsn_dtw_full_sweeps full, deep;
+  tsn_dtw_sweep *strip_general; /* masked, any dimensions and penalty */
   tsn_dtw_sweep *traced_general;
   tsn_dtw_sweep *batch_general;
   tsn_dtw_band_sweep *band; /* without penalty */
@@ -114,7 +116,7 @@ static inline void tsn_dtw_sweep_plain(const tsn_dtw_plain_sweeps *sweeps,
  * in lane k is not the best, bit lanes + k that the left one is better than that
  * above. */
 typedef struct {
-  size_t lanes, depth, delay;
+  size_t lanes;
   size_t choice_bytes; /* of a vector */
   /* Complete the state for a sweep from `begin`; its first [depth] are set. */
   void (*start)(const tsn_dtw_strip *strip, size_t begin);

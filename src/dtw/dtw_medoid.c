@@ -66,7 +66,7 @@ tsanom_status tsanom_dtw_medoid_workspace(size_t longest, size_t count, size_t d
   const tsanom_exec *own = &c.settings.exec;
   const tsn_dtw_count counts[] = {
       {longest, 1, "longest"}, {count, 1, "count"}, {dimensions, 1, "dimensions"}};
-  if (status < 0 || (status = tsn_dtw_need(&c.settings, bytes, "bytes")) < 0 ||
+  if (status < 0 || (status = tsn_require(&c.settings.exec, bytes, "bytes")) < 0 ||
       (status = tsn_dtw_check_counts(&c.settings, counts, 3)) < 0) {
     return status;
   }
@@ -82,7 +82,7 @@ tsanom_status tsanom_dtw_medoid(const tsanom_series *series,
                                 const tsanom_exec *exec, size_t *medoid, double *sum) {
   medoid_call c = {.medoid = medoid, .sum = sum};
   tsanom_status status = tsn_dtw_settings_read(&c.settings, options, exec, 0);
-  if (status < 0 || (status = tsn_dtw_need(&c.settings, medoid, "medoid")) < 0) {
+  if (status < 0 || (status = tsn_require(&c.settings.exec, medoid, "medoid")) < 0) {
     return status;
   }
   status = tsn_dtw_set_read(&c.pairs.xs, series, "series", &c.settings);

@@ -27,8 +27,11 @@ tsanom_status tsn_dtw_operand_check(const tsn_dtw_operand *x, const char *name,
 /* Index of the first component that is not finite, counted without the gaps between
  * samples; TSANOM_NONE if there is none. */
 static size_t first_nonfinite(const tsn_dtw_operand *x, size_t dimensions) {
-  size_t row = x->stride == dimensions ? x->count * dimensions : dimensions;
-  size_t rows = x->stride == dimensions ? 1 : x->count;
+  size_t row = dimensions, rows = x->count;
+  if (x->stride == dimensions) {
+    row *= rows;
+    rows = 1;
+  }
   for (size_t i = 0; i < rows; i++) {
     const real *samples = x->samples + i * x->stride;
     if (tsn_all_finite(samples, row)) continue;

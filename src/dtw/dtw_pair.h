@@ -21,8 +21,8 @@ typedef struct {
 /* One pair, resolved, and its buffers. The buffers of the three sweeps share the same
  * memory. */
 typedef struct {
-  tsn_dtw_operand x, y;       /* rows and columns */
-  tsanom_dtw_options options; /* as they read for x and y */
+  const real *x, *y;                 /* rows and columns */
+  const tsanom_dtw_options *options; /* open ends: see problem */
   const tsn_dtw_kernels *kernels, *band_kernels;
   tsn_dtw_problem problem;
   int threads;
@@ -31,8 +31,9 @@ typedef struct {
   tsn_dtw_band_buffers band;
 } tsn_dtw_pair;
 
-/* Resolve a pair of checked operands. `keep_order`: x stays the rows, which tails refer
- * to; else the shorter series becomes the rows. TSANOM_OK or TSANOM_E_OVERFLOW. */
+/* Resolve a pair of operands. `keep_order`: x stays the rows, which tails refer to; else
+ * the shorter series becomes the rows. The settings must outlive the pair. TSANOM_OK or
+ * TSANOM_E_OVERFLOW. */
 tsanom_status tsn_dtw_pair_init(tsn_dtw_pair *pair, const tsn_dtw_operand *x,
                                 const tsn_dtw_operand *y,
                                 const tsn_dtw_settings *settings, bool keep_order,

@@ -85,9 +85,6 @@ tsanom_status tsn_dtw_pairwise_bytes(const tsn_dtw_settings *settings,
                 .xs = {.count = shape->count_x, .length = shape->longest_x, .stride = 1},
                 .ys = {.count = shape->count_y, .length = shape->longest_y, .stride = 1},
                 .condensed = shape->condensed};
-  if (!tsn_dtw_length_fits(shape->longest_x) || !tsn_dtw_length_fits(shape->longest_y)) {
-    return TSANOM_E_OVERFLOW;
-  }
   tsanom_status status = tsn_dtw_pairwise_init(&m);
   return status < 0 ? status : tsn_layout_bytes(tsn_dtw_pairwise_layout, &m, bytes);
 }

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/size.h"
+
 typedef tsn_dtw_traceback traceback;
 
 /* A path on its way back; pairs are written from the end of the array. */
@@ -51,7 +53,7 @@ static void trace_block(trace *t) {
     size_t *pair = t->path + 2 * (t->capacity - ++t->length);
     pair[0] = (size_t)t->i;
     pair[1] = (size_t)t->j;
-    size_t vector = (size_t)(t->j - first + skew) * k->depth + (size_t)(t->i - top);
+    size_t vector = (size_t)(t->j - first + skew) * DEPTH + (size_t)(t->i - top);
     size_t at = vector * k->choice_bytes;
     ptrdiff_t gap = gap_byte[at] >> gap_bit % 8 & 1;
     ptrdiff_t left = left_byte[at] >> left_bit % 8 & gap;
@@ -102,11 +104,22 @@ static real find_end(const traceback *tb, trace *t) {
   return best;
 }
 
+/* Whether 2 (n + m - 1) indices fit the address space. */
+static bool path_fits(size_t n, size_t m) {
+  size_t pairs;
+  return !__builtin_add_overflow(n, m, &pairs) &&
+         tsn_array_fits(pairs, 2 * sizeof(size_t));
+}
+
 tsanom_status tsn_dtw_path_init(tsn_dtw_path *p, const tsn_dtw_operand *x,
                                 const tsn_dtw_operand *y,
                                 const tsn_dtw_settings *settings) {
-  p->x = *x;
-  p->y = *y;
+  if (!tsn_dtw_length_fits(x->count) || !tsn_dtw_length_fits(y->count) ||
+      !path_fits(x->count, y->count)) {
+    return TSANOM_E_OVERFLOW;
+  }
+  p->x = x->samples;
+  p->y = y->samples;
   p->settings = settings;
   tsanom_status status =
       tsn_dtw_problem_init(&p->problem, x->count, y->count, &settings->options);
@@ -129,11 +142,11 @@ tsanom_status tsn_dtw_path_run(tsn_dtw_path *p, const tsn_dtw_watch *watch, size
     *distance = INFINITY;
     return TSANOM_INFEASIBLE;
   }
-  tsn_dtw_traceback_fill(tb, p->x.samples, p->y.samples);
+  tsn_dtw_traceback_fill(tb, p->x, p->y);
   trace t = {.traceback = tb,
              .watch = watch,
              .path = path,
-             .capacity = p->x.count + p->y.count - 1};
+             .capacity = p->problem.n + p->problem.m - 1};
   tsn_dtw_tile all = {.end_strip = tb->matrix.count, .end = p->problem.m};
   int outcome = tsn_dtw_traceback_sweep(tb, 0, &all, watch);
   if (outcome == TSN_DTW_STOPPED) return TSANOM_STOPPED;

@@ -8,13 +8,14 @@
 
 /* One pair, resolved, and its buffers. */
 typedef struct {
-  tsn_dtw_operand x, y;
+  const real *x, *y;
   const tsn_dtw_settings *settings;
   tsn_dtw_problem problem;
   tsn_dtw_traceback traceback;
 } tsn_dtw_path;
 
-/* Resolve a pair of checked operands. TSANOM_OK or TSANOM_E_OVERFLOW. */
+/* Resolve a pair of operands. TSANOM_OK or
+ * TSANOM_E_OVERFLOW. */
 tsanom_status tsn_dtw_path_init(tsn_dtw_path *path, const tsn_dtw_operand *x,
                                 const tsn_dtw_operand *y,
                                 const tsn_dtw_settings *settings);

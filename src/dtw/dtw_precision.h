@@ -40,6 +40,7 @@ typedef tsanom_series_f32 series_view;
 #define tsn_dtw_band_layout tsn_dtw_band_layout_f32
 #define tsn_dtw_band_run tsn_dtw_band_run_f32
 #define tsn_dtw_band_suits tsn_dtw_band_suits_f32
+#define tsn_dtw_band_suits_shorter tsn_dtw_band_suits_shorter_f32
 #define tsn_dtw_batch_layout tsn_dtw_batch_layout_f32
 #define tsn_dtw_batch_run tsn_dtw_batch_run_f32
 #define tsn_dtw_boundary_layout tsn_dtw_boundary_layout_f32

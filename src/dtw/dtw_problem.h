@@ -20,7 +20,7 @@
 typedef struct {
   size_t n, m;                       /* rows, columns */
   size_t stride_x, stride_y;         /* elements from one sample to the next */
-  size_t radius;                     /* <= max(n, m) */
+  size_t radius;                     /* < max(n, m) */
   size_t open_begin_x, open_begin_y; /* < n, < m */
   size_t open_end_x, open_end_y;     /* < n, < m */
   int32_t window;                    /* TSANOM_DTW_SAKOE_CHIBA or _SLOPE */

@@ -9,7 +9,7 @@ static tsanom_status run(void *context) {
 /* Both sets are read, and the samples are checked. */
 static tsanom_status compute(tsn_dtw_pairwise *m, size_t *computed) {
   const tsanom_exec *exec = &m->settings->exec;
-  tsanom_status status = tsn_dtw_need(m->settings, m->distances, "distances");
+  tsanom_status status = tsn_require(&m->settings->exec, m->distances, "distances");
   if (status < 0) return status;
   if ((status = tsn_dtw_pairwise_init(m)) < 0) {
     return tsn_reject(exec, status, "distances");

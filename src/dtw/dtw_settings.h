@@ -29,12 +29,6 @@ tsanom_status tsn_dtw_settings_read(tsn_dtw_settings *own,
                                     const tsanom_dtw_options *options,
                                     const tsanom_exec *exec, int uses);
 
-/* TSANOM_E_NULL unless the pointer named `name` is set. */
-static inline tsanom_status tsn_dtw_need(const tsn_dtw_settings *settings,
-                                         const void *pointer, const char *name) {
-  return pointer ? TSANOM_OK : tsn_reject(&settings->exec, TSANOM_E_NULL, name);
-}
-
 /* An argument and the least value that it may have. */
 typedef struct {
   size_t value, least;
@@ -54,7 +48,7 @@ static inline void *tsn_dtw_take_blocks(tsn_arena *arena, size_t count,
 }
 
 static inline tsn_arena tsn_dtw_block(void *blocks, size_t k, size_t bytes) {
-  return (tsn_arena){.base = (unsigned char *)blocks + k * bytes};
+  return (tsn_arena){.base = (unsigned char *)blocks + k * bytes, .capacity = bytes};
 }
 
 /* Cancellation state shared by the threads of one call. */

@@ -18,7 +18,7 @@
 typedef struct {
   tsn_dtw_band band;
   real *x, *y; /* of the paddings' first elements */
-  real *walls;
+  real *state; /* both diagonals and the walls */
 } tsn_dtw_band_buffers;
 
 /* Whether the options allow this sweep, given a closed band that is narrow enough. */
@@ -27,6 +27,11 @@ bool tsn_dtw_band_allows(const tsanom_dtw_options *options);
 /* Whether this sweep computes the problem, and faster than strips do. */
 bool tsn_dtw_band_suits(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
                         const tsn_dtw_kernels *kernels);
+
+/* Whether it suits the problem and all problems of shorter series with these options. */
+bool tsn_dtw_band_suits_shorter(const tsn_dtw_problem *problem,
+                                const tsanom_dtw_options *options,
+                                const tsn_dtw_kernels *kernels);
 
 void tsn_dtw_band_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
                          const tsn_dtw_kernels *k, tsn_dtw_band_buffers *b);

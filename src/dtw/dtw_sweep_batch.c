@@ -24,8 +24,8 @@ typedef struct {
 void tsn_dtw_batch_layout(tsn_arena *arena, size_t n, size_t m,
                           const tsn_dtw_settings *settings, buffers *b) {
   const tsn_dtw_kernels *k = tsn_dtw_kernels_of(settings);
-  size_t rows = (n / k->depth + 1) * k->depth, dimensions = settings->options.dimensions;
-  size_t strip = k->depth * k->lanes, samples_x = 0, samples_y = 0;
+  size_t rows = (n / DEPTH + 1) * DEPTH, dimensions = settings->options.dimensions;
+  size_t strip = DEPTH * k->lanes, samples_x = 0, samples_y = 0;
   if (__builtin_mul_overflow(rows * k->lanes, dimensions, &samples_x) ||
       __builtin_mul_overflow(m * k->lanes, dimensions, &samples_y)) {
     arena->overflow = true;
@@ -35,9 +35,9 @@ void tsn_dtw_batch_layout(tsn_arena *arena, size_t n, size_t m,
       .y = tsn_arena_take(arena, samples_y, sizeof(real)),
       .boundary = tsn_arena_take(arena, (m + 1) * k->lanes, sizeof(real)),
       .state = tsn_arena_take(arena, strip + k->lanes, sizeof(real)),
-      .after = tsn_arena_take(arena, k->depth, sizeof(real)),
-      .first = tsn_arena_take(arena, k->depth, sizeof(tick)),
-      .last = tsn_arena_take(arena, k->depth, sizeof(tick)),
+      .after = tsn_arena_take(arena, DEPTH, sizeof(real)),
+      .first = tsn_arena_take(arena, DEPTH, sizeof(tick)),
+      .last = tsn_arena_take(arena, DEPTH, sizeof(tick)),
   };
 }
 
@@ -47,12 +47,12 @@ static void fill_x(const run *r) {
   const tsanom_dtw_options *o = &r->settings->options;
   const tsn_dtw_kernels *k = r->kernels;
   size_t stride = r->batch->stride_x;
-  size_t rows = o->dimensions == 1 ? r->strips * k->depth : k->depth; /* of a piece */
-  for (size_t row = 0; row < r->strips * k->depth; row += rows) {
+  size_t rows = o->dimensions == 1 ? r->strips * DEPTH : DEPTH; /* of a piece */
+  for (size_t row = 0; row < r->strips * DEPTH; row += rows) {
     size_t pad = row < r->padding ? tsn_smaller(r->padding - row, rows) : 0;
     size_t first = tsn_larger(row, r->padding) - r->padding;
     for (size_t d = 0; d < o->dimensions; d++) {
-      real *to = r->buffers->x + (row * o->dimensions + d * k->depth) * k->lanes;
+      real *to = r->buffers->x + (row * o->dimensions + d * DEPTH) * k->lanes;
       k->fill(to, pad, d == 0 ? (real)INFINITY : 0);
       k->interleave(r->batch->x, first * stride + d, stride, rows - pad,
                     to + pad * k->lanes);
@@ -76,7 +76,7 @@ typedef struct {
 /* Prepare row u of strip t, as dtw_sweep_strips.c does for one pair. */
 static void prepare_row(const run *r, size_t t, size_t u, columns *c) {
   const tsn_dtw_problem *p = &r->problem;
-  size_t row = t * r->kernels->depth + u;
+  size_t row = t * DEPTH + u;
   buffers *b = r->buffers;
   size_t first, last;
   real state, after = 0;
@@ -109,26 +109,25 @@ static void sweep_strip(const run *r, size_t t) {
   buffers *b = r->buffers;
   size_t lanes = k->lanes;
   columns c = {.begin = SIZE_MAX, .ending = SIZE_MAX};
-  k->fill(b->state, k->depth, INFINITY);
-  for (size_t u = 0; u < k->depth; u++) prepare_row(r, t, u, &c);
+  k->fill(b->state, DEPTH, INFINITY);
+  for (size_t u = 0; u < DEPTH; u++) prepare_row(r, t, u, &c);
   c.begin = tsn_smaller(c.begin, c.end);
   /* The boundary's vector -1 is the first of the buffer. */
   const real *before = b->boundary + c.begin * lanes;
   for (size_t lane = 0; lane < lanes; lane++) {
-    b->state[k->depth * lanes + lane] = before[lane];
+    b->state[DEPTH * lanes + lane] = before[lane];
   }
-  real left = b->state[(k->depth - 1) * lanes];
-  tsn_dtw_strip strip = {
-      .dimensions = r->settings->options.dimensions,
-      .penalty = (real)r->settings->options.penalty,
-      .x = b->x + t * k->depth * lanes * r->settings->options.dimensions,
-      .y = b->y,
-      .dimension_stride = r->problem.m * lanes,
-      .boundary = b->boundary + lanes,
-      .state = b->state,
-      .first = b->first,
-      .last = b->last,
-      .after = b->after};
+  real left = b->state[(DEPTH - 1) * lanes];
+  tsn_dtw_strip strip = {.dimensions = r->settings->options.dimensions,
+                         .penalty = (real)r->settings->options.penalty,
+                         .x = b->x + t * DEPTH * lanes * r->settings->options.dimensions,
+                         .y = b->y,
+                         .dimension_stride = r->problem.m * lanes,
+                         .boundary = b->boundary + lanes,
+                         .state = b->state,
+                         .first = b->first,
+                         .last = b->last,
+                         .after = b->after};
   if (!r->plain) {
     sweeps->batch_general(&strip, c.begin, c.end);
   } else {
@@ -136,7 +135,7 @@ static void sweep_strip(const run *r, size_t t) {
   }
   /* What the strip below reads beyond what this one wrote. */
   k->fill(b->boundary + c.begin * lanes, 1, c.begin == 0 ? left : (real)INFINITY);
-  size_t next = t + 1 < r->strips ? (t + 1) * k->depth - r->padding : 0, first, last;
+  size_t next = t + 1 < r->strips ? (t + 1) * DEPTH - r->padding : 0, first, last;
   if (next == 0) return;
   tsn_dtw_window_row(&r->problem, next, &first, &last);
   if (last >= c.end) {
@@ -154,7 +153,7 @@ static void least_of(const run *r, size_t first, size_t last, real *lanes) {
 static bool all_above(const run *r, size_t t) {
   const tsn_dtw_problem *p = &r->problem;
   double cutoff = r->settings->options.cutoff;
-  size_t below = (t + 1) * r->kernels->depth - r->padding, first, last;
+  size_t below = (t + 1) * DEPTH - r->padding, first, last;
   if (below <= p->open_begin_x || below + p->open_end_x >= p->n) return false;
   tsn_dtw_window_row(p, below - 1, &first, &last);
   if (first > last) return false;
@@ -173,8 +172,8 @@ static bool all_above(const run *r, size_t t) {
 static void keep_open_ends(const run *r, size_t t, real *distances) {
   const tsn_dtw_problem *p = &r->problem;
   size_t lanes = r->kernels->lanes;
-  for (size_t u = 0; u < r->kernels->depth; u++) {
-    size_t row = t * r->kernels->depth + u, first, last;
+  for (size_t u = 0; u < DEPTH; u++) {
+    size_t row = t * DEPTH + u, first, last;
     if (row < r->padding || row - r->padding + p->open_end_x + 1 < p->n) continue;
     tsn_dtw_window_row(p, row - r->padding, &first, &last);
     if (last + 1 < p->m) continue;
@@ -212,8 +211,7 @@ static tsanom_status sweep_all(const run *r, const tsn_dtw_watch *watch,
     if (checks && t % STRIPS_PER_CHECK == STRIPS_PER_CHECK - 1 && all_above(r, t)) {
       return TSANOM_OK;
     }
-    cells +=
-        r->kernels->depth * lanes * tsn_smaller(r->problem.m, 2 * r->problem.radius + 1);
+    cells += DEPTH * lanes * tsn_smaller(r->problem.m, 2 * r->problem.radius + 1);
     if (cells > CELLS_PER_POLL) {
       cells = 0;
       if (tsn_dtw_watch_stop(watch)) return TSANOM_STOPPED;
@@ -231,10 +229,9 @@ tsanom_status tsn_dtw_batch_run(const batch *pairs, const tsn_dtw_settings *sett
            .kernels = tsn_dtw_kernels_of(settings),
            .buffers = b,
            .plain = o->dimensions == 1 && o->penalty == 0};
-  size_t depth = r.kernels->depth;
   tsn_dtw_problem_init(&r.problem, pairs->n, pairs->m, o);
-  r.strips = (pairs->n + depth - 1) / depth;
-  r.padding = r.strips * depth - pairs->n;
+  r.strips = (pairs->n + DEPTH - 1) / DEPTH;
+  r.padding = r.strips * DEPTH - pairs->n;
   for (size_t lane = 0; lane < r.kernels->lanes; lane++) distances[lane] = INFINITY;
   if (!tsn_dtw_path_exists(&r.problem)) return TSANOM_OK;
   fill_x(&r);

@@ -11,25 +11,15 @@ typedef tsn_dtw_kernels kernels;
 typedef tsn_dtw_full_sweeps sweeps;
 typedef tsn_dtw_strip strip;
 
-enum { CELLS_PER_POLL = 1 << 20, STEPS_TOGETHER = 64 };
+enum { STEPS_PER_POLL = 1 << 14 };
 
-/* Vectors of rows in all strips of a depth. */
-static size_t vectors_of(size_t n, size_t lanes, size_t depth) {
-  return tsn_round_up(n, lanes * depth) / lanes;
-}
-
-/* The depth that computes the fewest cells, padding included; of equals, the first: 256
+/* The depth that computes the fewest cells, padding included; of equals, the lesser: 256
  * rows are four strips of eight vectors at level v4 in double precision, but of six
  * vectors six strips, of which the last is a third full. */
 static const sweeps *best_sweeps(const kernels *k, size_t n, int32_t cost) {
-  const sweeps *best = k->cost[cost].full;
-  for (size_t c = 1; c < TSN_DTW_FULL_DEPTHS; c++) {
-    const sweeps *other = k->cost[cost].full + c;
-    if (vectors_of(n, k->lanes, other->depth) < vectors_of(n, k->lanes, best->depth)) {
-      best = other;
-    }
-  }
-  return best;
+  const tsn_dtw_sweeps *s = &k->cost[cost];
+  size_t rows = tsn_round_up(n, DEPTH * k->lanes);
+  return tsn_round_up(n, DEEP * k->lanes) < rows ? &s->deep : &s->full;
 }
 
 bool tsn_dtw_full_allows(const tsn_dtw_problem *problem,
@@ -47,25 +37,25 @@ bool tsn_dtw_full_suits(const tsn_dtw_problem *problem, const tsanom_dtw_options
                 problem->open_end_x == 0 && problem->open_end_y == 0;
   bool whole = problem->radius + 1 >= tsn_larger(n, m);
   /* One handover, if any, ends before the next begins. */
-  bool wide = m >= 2 * k->delay * k->lanes || n <= k->cost[0].full[0].depth * k->lanes;
+  bool wide = m >= 2 * DELAY * k->lanes || n <= DEPTH * k->lanes;
   return tsn_dtw_full_allows(problem, options, k) && closed && whole && wide;
 }
 
 void tsn_dtw_full_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
                          const kernels *k, full *c) {
-  size_t deepest = k->cost[0].full[TSN_DTW_FULL_DEPTHS - 1].depth, rows = 0, columns = 0;
-  size_t length = problem->m / k->delay + 1 + 2 * k->lanes;
-  if (__builtin_add_overflow(problem->n, deepest * k->lanes, &rows) ||
-      __builtin_mul_overflow(length, k->delay, &columns)) {
+  size_t rows = 0, columns = 0;
+  size_t length = problem->m / DELAY + 1 + 2 * k->lanes;
+  if (__builtin_add_overflow(problem->n, DEEP * k->lanes, &rows) ||
+      __builtin_mul_overflow(length, DELAY, &columns)) {
     arena->overflow = true;
   }
   *c = (full){
       .x = tsn_arena_take(arena, rows, sizeof(real)),
       .columns = tsn_arena_take(arena, columns, sizeof(real)),
-      .seam = tsn_arena_take(arena, 2 * k->lanes * k->delay, sizeof(real)),
+      .seam = tsn_arena_take(arena, 2 * k->lanes * DELAY, sizeof(real)),
       .column_stride = length,
       .boundary_block = tsn_dtw_boundary_layout(arena, problem->m, k),
-      .state = tsn_arena_take(arena, (deepest + k->delay + 1) * k->lanes, sizeof(real)),
+      .state = tsn_arena_take(arena, (DEEP + DELAY + 1) * k->lanes, sizeof(real)),
   };
 }
 
@@ -83,16 +73,16 @@ static void fill_rows(const real *x, size_t n, size_t stride, size_t lanes, size
 
 static void fill_columns(const real *y, size_t m, size_t stride, const kernels *k,
                          full *c) {
-  size_t width = tsn_round_up(m, k->delay), length = width / k->delay, lanes = k->lanes;
+  size_t width = tsn_round_up(m, DELAY), length = width / DELAY, lanes = k->lanes;
   size_t padding = width - m;
-  for (size_t f = 0; f < k->delay; f++) {
+  for (size_t f = 0; f < DELAY; f++) {
     real *column = c->columns + f * c->column_stride + lanes;
     real *seam = c->seam + f * 2 * lanes;
     size_t first = f < padding;
-    const real *from = y + (first * k->delay + f - padding) * stride;
+    const real *from = y + (first * DELAY + f - padding) * stride;
     for (size_t e = 1; e <= lanes; e++) column[-(ptrdiff_t)e] = INFINITY;
     if (first) column[0] = INFINITY;
-    for (size_t e = first; e < length; e++, from += k->delay * stride) column[e] = *from;
+    for (size_t e = first; e < length; e++, from += DELAY * stride) column[e] = *from;
     memset(column + length, 0, (c->column_stride - lanes - length) * sizeof *column);
     memcpy(seam, column + length - lanes, lanes * sizeof *seam);
     memcpy(seam + lanes, column, lanes * sizeof *seam);
@@ -102,8 +92,8 @@ static void fill_columns(const real *y, size_t m, size_t stride, const kernels *
 /* Above row 0 only the empty prefix is finite: where no column is padded, the state
  * has it. */
 static void fill_edges(size_t m, const kernels *k, size_t depth, full *c) {
-  size_t width = tsn_round_up(m, k->delay), vectors = depth + k->delay + 1;
-  for (size_t j = 0; j < width + k->delay * k->lanes; j++) c->boundary[j] = INFINITY;
+  size_t width = tsn_round_up(m, DELAY), vectors = depth + DELAY + 1;
+  for (size_t j = 0; j < width + DELAY * k->lanes; j++) c->boundary[j] = INFINITY;
   k->fill(c->state, vectors, INFINITY);
   if (width > m) {
     c->boundary[width - m - 1] = 0;
@@ -112,16 +102,16 @@ static void fill_edges(size_t m, const kernels *k, size_t depth, full *c) {
   }
 }
 
-/* Columns begin ... end-1 of the uppermost block; whether to go on. */
-static bool sweep_inner(const sweeps *s, const strip *at, size_t lanes, size_t begin,
-                        size_t end, const tsn_dtw_watch *watch, size_t *cells) {
-  size_t most = tsn_round_up(CELLS_PER_POLL / (s->depth * lanes), STEPS_TOGETHER);
-  for (size_t step = begin; step < end; step += most) {
-    size_t to = end - step < most ? end : step + most;
+/* Columns begin ... end-1 of the uppermost block; whether to go on. `steps` counts those
+ * since the last poll. */
+static bool sweep_inner(const sweeps *s, const strip *at, size_t begin, size_t end,
+                        const tsn_dtw_watch *watch, size_t *steps) {
+  for (size_t step = begin, to; step < end; step = to) {
+    to = tsn_smaller(end, step + STEPS_PER_POLL);
     s->inner(at, step, to);
-    *cells += (to - step) * s->depth * lanes;
-    if (*cells < CELLS_PER_POLL) continue;
-    *cells = 0;
+    *steps += to - step;
+    if (*steps < STEPS_PER_POLL) continue;
+    *steps = 0;
     if (tsn_dtw_watch_stop(watch)) return false;
   }
   return true;
@@ -130,7 +120,7 @@ static bool sweep_inner(const sweeps *s, const strip *at, size_t lanes, size_t b
 /* From the last columns of one strip to the first of that below. */
 static void hand_over(const sweeps *s, const kernels *k, const full *c, size_t width,
                       const real *x_below, strip *at) {
-  size_t skew = k->delay * k->lanes, late = skew - k->delay;
+  size_t skew = DELAY * k->lanes, late = skew - DELAY;
   strip between = *at;
   between.x_below = x_below;
   between.y = c->seam + k->lanes;
@@ -143,9 +133,9 @@ static void hand_over(const sweeps *s, const kernels *k, const full *c, size_t w
 int tsn_dtw_full_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
                      const kernels *k, const real *x, const real *y, full *c,
                      const tsn_dtw_watch *watch, real *distance) {
-  size_t n = problem->n, lanes = k->lanes, width = tsn_round_up(problem->m, k->delay);
+  size_t n = problem->n, lanes = k->lanes, width = tsn_round_up(problem->m, DELAY);
   const sweeps *s = best_sweeps(k, n, options->cost);
-  size_t rows = s->depth * lanes, begin = 0, cells = 0;
+  size_t rows = s->depth * lanes, begin = 0, steps = 0;
   c->boundary = tsn_dtw_boundary(c->boundary_block, k);
   fill_rows(x, n, problem->stride_x, lanes, s->depth, c->x);
   fill_columns(y, problem->m, problem->stride_y, k, c);
@@ -156,13 +146,13 @@ int tsn_dtw_full_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *o
               .boundary = c->boundary,
               .state = c->state};
   for (size_t row = rows; row < n; row += rows) {
-    if (!sweep_inner(s, &at, lanes, begin, width, watch, &cells)) return TSN_DTW_STOPPED;
+    if (!sweep_inner(s, &at, begin, width, watch, &steps)) return TSN_DTW_STOPPED;
     hand_over(s, k, c, width, c->x + row, &at);
-    begin = k->delay * lanes;
+    begin = DELAY * lanes;
   }
   size_t last = (n - 1) % rows, block = last / s->depth;
-  size_t end = width + block * k->delay;
-  if (!sweep_inner(s, &at, lanes, begin, end, watch, &cells)) return TSN_DTW_STOPPED;
+  size_t end = width + block * DELAY;
+  if (!sweep_inner(s, &at, begin, end, watch, &steps)) return TSN_DTW_STOPPED;
   *distance = c->state[last % s->depth * lanes + lanes - 1 - block];
   return TSN_DTW_SWEPT;
 }

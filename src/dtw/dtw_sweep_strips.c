@@ -13,7 +13,7 @@ typedef tsn_dtw_kernels kernels;
 void tsn_dtw_strips_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
                            const tsanom_dtw_options *options, const kernels *k,
                            strips *p) {
-  size_t rows = k->depth * k->lanes;
+  size_t rows = DEPTH * k->lanes;
   size_t length, all;
   /* Lanes reach `lanes` elements before column 0, and twice that past the last. */
   size_t margin = 4 * k->lanes;
@@ -21,8 +21,8 @@ void tsn_dtw_strips_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
   p->count = problem->n / rows + (problem->n % rows != 0);
   p->padding = p->count * rows - problem->n;
   p->plain = options->dimensions == 1 && options->penalty == 0;
-  if (__builtin_add_overflow(problem->m / k->delay + 1, margin, &length) ||
-      __builtin_mul_overflow(length, k->delay, &p->dimension_stride) ||
+  if (__builtin_add_overflow(problem->m / DELAY + 1, margin, &length) ||
+      __builtin_mul_overflow(length, DELAY, &p->dimension_stride) ||
       __builtin_mul_overflow(p->dimension_stride, options->dimensions, &all)) {
     arena->overflow = true;
     return;
@@ -33,18 +33,18 @@ void tsn_dtw_strips_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
 
 void tsn_dtw_strips_fill(strips *p, const real *x, const real *y) {
   const tsanom_dtw_options *o = p->options;
-  size_t delay = p->kernels->delay, lanes = p->kernels->lanes;
+  size_t lanes = p->kernels->lanes;
   size_t stride = p->problem.stride_y;
   p->x = x;
   p->columns = p->block + lanes;
-  size_t whole = p->problem.m / delay; /* elements that every array has */
+  size_t whole = p->problem.m / DELAY; /* elements that every array has */
   for (size_t d = 0; d < o->dimensions; d++) {
-    for (size_t f = 0; f < delay; f++) {
+    for (size_t f = 0; f < DELAY; f++) {
       real *column = p->columns + d * p->dimension_stride + f * p->column_stride;
       const real *from = y + f * stride + d;
       size_t k = 0;
-      for (; k < whole; k++) column[k] = from[k * delay * stride];
-      if (whole * delay + f < p->problem.m) column[k] = from[k * delay * stride], k++;
+      for (; k < whole; k++) column[k] = from[k * DELAY * stride];
+      if (whole * DELAY + f < p->problem.m) column[k] = from[k * DELAY * stride], k++;
       /* Before column 0 all cells are infinite, as rows that begin there need them;
        * past their last column lanes need any number. */
       for (size_t lane = 1; lane <= lanes; lane++) {
@@ -57,12 +57,12 @@ void tsn_dtw_strips_fill(strips *p, const real *x, const real *y) {
 
 void tsn_dtw_sweeper_layout(tsn_arena *arena, const tsanom_dtw_options *options,
                             const kernels *k, sweeper *s) {
-  size_t rows = k->depth * k->lanes;
+  size_t rows = DEPTH * k->lanes;
   size_t samples = 0;
   if (__builtin_mul_overflow(rows, options->dimensions, &samples)) arena->overflow = true;
   *s = (sweeper){
       .x = tsn_arena_take(arena, samples, sizeof(real)),
-      .state = tsn_arena_take(arena, rows + (k->delay + 1) * k->lanes, sizeof(real)),
+      .state = tsn_arena_take(arena, rows + (DELAY + 1) * k->lanes, sizeof(real)),
       .after = tsn_arena_take(arena, rows, sizeof(real)),
       .first = tsn_arena_take(arena, rows, sizeof(tick)),
       .last = tsn_arena_take(arena, rows, sizeof(tick)),
@@ -87,7 +87,7 @@ void tsn_dtw_top_edge(const strips *p, real *boundary) {
 
 /* A step that no sweep of the rectangle reaches. */
 static size_t past_end(const strips *p, const rectangle *a) {
-  return a->end - a->first + p->kernels->delay * (p->kernels->lanes + 1);
+  return a->end - a->first + DELAY * (p->kernels->lanes + 1);
 }
 
 /* Rows above row 0 stand for the empty prefix: row -1 holds 0 while samples of y
@@ -162,10 +162,10 @@ static int shape_of(const strips *p, const rectangle *a, size_t t, size_t *base)
 }
 
 static void fill_regular(const strips *p, const rectangle *a, int shape, sweeper *s) {
-  size_t lanes = p->kernels->lanes, depth = p->kernels->depth;
+  size_t lanes = p->kernels->lanes;
   for (size_t r = 0; r < p->rows; r++) {
-    size_t at = r % depth * lanes + lanes - 1 - r / depth;
-    size_t first = r / depth * p->kernels->delay + (shape == BAND ? r : 0);
+    size_t at = r % DEPTH * lanes + lanes - 1 - r / DEPTH;
+    size_t first = r / DEPTH * DELAY + (shape == BAND ? r : 0);
     size_t last = shape == BAND ? first + 2 * p->problem.radius + 1 : past_end(p, a);
     s->first[at] = (tick)first;
     s->last[at] = (tick)last;
@@ -177,7 +177,7 @@ static void fill_regular(const strips *p, const rectangle *a, int shape, sweeper
 static void prepare_regular(const strips *p, const rectangle *a, size_t t, int shape,
                             size_t base, sweeper *s) {
   const tsanom_dtw_options *o = p->options;
-  size_t width = a->end - a->first, skew = p->kernels->delay * (p->kernels->lanes - 1);
+  size_t width = a->end - a->first, skew = DELAY * (p->kernels->lanes - 1);
   const real *samples = p->x + (t * p->rows - p->padding) * p->problem.stride_x;
   if (s->shape != shape || s->width != width) fill_regular(p, a, shape, s);
   s->shape = shape;
@@ -186,7 +186,7 @@ static void prepare_regular(const strips *p, const rectangle *a, size_t t, int s
   for (size_t d = 0; d < o->dimensions; d++) {
     p->kernels->place(samples + d, p->problem.stride_x, s->x + d * p->rows);
   }
-  p->kernels->fill(s->state, p->kernels->depth, INFINITY);
+  p->kernels->fill(s->state, DEPTH, INFINITY);
   bool band = shape == BAND;
   s->begin = base;
   s->begun = base + (band ? skew + p->rows - 1 : 0);
@@ -196,13 +196,13 @@ static void prepare_regular(const strips *p, const rectangle *a, size_t t, int s
 
 static void prepare_irregular(const strips *p, const rectangle *a, size_t t, sweeper *s) {
   size_t begin = SIZE_MAX, end = 0, begun = 0, ending = SIZE_MAX;
-  size_t delay = p->kernels->delay, lanes = p->kernels->lanes, depth = p->kernels->depth;
+  size_t lanes = p->kernels->lanes;
   size_t row = t * p->rows;
   s->shape = IRREGULAR;
   s->holds = p->problem.open_end_x > 0;
   for (size_t block = 0; block < lanes; block++) {
-    size_t skew = delay * block;
-    for (size_t u = 0; u < depth; u++, row++) {
+    size_t skew = DELAY * block;
+    for (size_t u = 0; u < DEPTH; u++, row++) {
       size_t at = u * lanes + lanes - 1 - block, first_step, last_step;
       if (row < p->padding) {
         bool lowest = row + 1 == p->padding;
@@ -210,7 +210,7 @@ static void prepare_irregular(const strips *p, const rectangle *a, size_t t, swe
         begun = tsn_larger(begun, first_step);
         /* Rows above it stay infinite; what the last row of the strip passes down
          * begins at column -1. */
-        if (lowest) begin = block > 0 ? skew - delay : 0;
+        if (lowest) begin = block > 0 ? skew - DELAY : 0;
         continue;
       }
       if (fill_row(p, a, s, row - p->padding, at, skew, &first_step, &last_step)) {
@@ -228,22 +228,22 @@ static void prepare_irregular(const strips *p, const rectangle *a, size_t t, swe
 }
 
 void tsn_dtw_sweep_prepare(const strips *p, const rectangle *a, size_t t, sweeper *s) {
-  size_t delay = p->kernels->delay, base;
+  size_t base;
   int shape = shape_of(p, a, t, &base);
   if (shape == IRREGULAR) {
     prepare_irregular(p, a, t, s);
   } else {
     prepare_regular(p, a, t, shape, base, s);
   }
-  s->begin = s->begin / delay * delay;
-  s->end = tsn_round_up(s->end, delay);
-  s->begun = tsn_round_up(s->begun, delay);
-  s->ending = s->ending / delay * delay;
+  s->begin = s->begin / DELAY * DELAY;
+  s->end = tsn_round_up(s->end, DELAY);
+  s->begun = tsn_round_up(s->begun, DELAY);
+  s->ending = s->ending / DELAY * DELAY;
   s->strip = (tsn_dtw_strip){
       .dimensions = p->options->dimensions,
       .penalty = (real)p->options->penalty,
       .x = s->x,
-      .y = p->columns + a->first / delay,
+      .y = p->columns + a->first / DELAY,
       .column_stride = p->column_stride,
       .dimension_stride = p->dimension_stride,
       .boundary = a->boundary,

@@ -59,7 +59,7 @@ void tsn_dtw_sweeper_layout(tsn_arena *arena, const tsanom_dtw_options *options,
 
 /* Elements on each side of a boundary that lanes read or write beyond it. */
 static inline size_t tsn_dtw_boundary_margin(const tsn_dtw_kernels *kernels) {
-  return kernels->delay * kernels->lanes + kernels->lanes;
+  return DELAY * kernels->lanes + kernels->lanes;
 }
 
 /* The block of a boundary of `width` columns. */
@@ -101,8 +101,8 @@ bool tsn_dtw_all_cross(const tsn_dtw_strips *p, size_t t);
 /* State of row r of the strip: its cell in the last column swept. */
 static inline real tsn_dtw_row_state(const tsn_dtw_strips *p,
                                      const tsn_dtw_sweeper *sweeper, size_t r) {
-  size_t depth = p->kernels->depth, lanes = p->kernels->lanes;
-  return sweeper->state[r % depth * lanes + lanes - 1 - r / depth];
+  size_t lanes = p->kernels->lanes;
+  return sweeper->state[r % DEPTH * lanes + lanes - 1 - r / DEPTH];
 }
 
 #endif

@@ -53,8 +53,7 @@ static void level_layout(tsn_arena *arena, const traceback *tb, size_t strips,
   size_t rows = 0, kept = 0;
   l->strips = divide_up(strips, COARSER);
   l->columns = tsn_larger(FINEST_COLUMNS, divide_up(columns, COARSER));
-  l->columns =
-      divide_up(l->columns, tb->matrix.kernels->delay) * tb->matrix.kernels->delay;
+  l->columns = divide_up(l->columns, DELAY) * DELAY;
   l->row_stride = tsn_smaller(widest_row(p), columns) + 1;
   l->column_stride =
       tsn_smaller(widest_row(&t) + 2 * tb->matrix.rows, strips * tb->matrix.rows);
@@ -73,13 +72,13 @@ static void level_layout(tsn_arena *arena, const traceback *tb, size_t strips,
 static bool choices_fit(const traceback *tb, size_t strips, size_t columns,
                         size_t *bytes) {
   const tsn_dtw_kernels *k = tb->matrix.kernels;
-  size_t skew = k->delay * (k->lanes + 1), all, in_band;
+  size_t skew = DELAY * (k->lanes + 1), all, in_band;
   size_t widest = tsn_smaller(widest_row(&tb->matrix.problem), columns);
   bool fits = !__builtin_mul_overflow(strips, columns + skew, &all) &&
               !__builtin_mul_overflow(strips, widest + skew, &in_band) &&
               !__builtin_add_overflow(in_band, columns, &in_band);
   return fits && !__builtin_mul_overflow(tsn_smaller(all, in_band),
-                                         k->depth * k->choice_bytes, bytes);
+                                         DEPTH * k->choice_bytes, bytes);
 }
 
 /* Bytes that choices may take in linear memory: about half of what the lines do. */
@@ -199,7 +198,7 @@ static real on_line(const traceback *tb, int at, ptrdiff_t i, ptrdiff_t j) {
 static void fill_boundary(const traceback *tb, int at, const tsn_dtw_tile *area) {
   ptrdiff_t i = (ptrdiff_t)(area->first_strip * tb->matrix.rows) -
                 (ptrdiff_t)tb->matrix.padding - 1;
-  size_t margin = (tb->matrix.kernels->delay + 1) * tb->matrix.kernels->lanes;
+  size_t margin = (DELAY + 1) * tb->matrix.kernels->lanes;
   size_t width = area->end - area->first;
   for (ptrdiff_t j = -1; j < (ptrdiff_t)width; j++) {
     ptrdiff_t column = j + (ptrdiff_t)area->first;
@@ -229,11 +228,11 @@ static tsn_dtw_rectangle rectangle_of(const traceback *tb, int at,
 /* Keep the cells of block b of strip t in the last column of tile column c. */
 static void keep_block(const traceback *tb, const level *l, size_t t, size_t c,
                        size_t b) {
-  size_t depth = tb->matrix.kernels->depth, lanes = tb->matrix.kernels->lanes;
+  size_t lanes = tb->matrix.kernels->lanes;
   size_t first = first_row_kept(tb, l, l->area.first + (c + 1) * l->columns - 1);
   real *line = l->columns_kept + c * l->column_stride;
-  for (size_t u = 0; u < depth; u++) {
-    size_t row = t * tb->matrix.rows + b * depth + u;
+  for (size_t u = 0; u < DEPTH; u++) {
+    size_t row = t * tb->matrix.rows + b * DEPTH + u;
     if (row < tb->matrix.padding || row < first || row - first >= l->column_stride)
       continue;
     line[row - first] = tb->sweeper.state[u * lanes + lanes - 1 - b];
@@ -251,14 +250,14 @@ static void run_to(traceback *tb, size_t *step, size_t to) {
 static void cross_line(traceback *tb, const level *l, size_t t, size_t c, size_t *step) {
   const tsn_dtw_kernels *k = tb->matrix.kernels;
   for (size_t b = 0; b < k->lanes; b++) {
-    run_to(tb, step, (c + 1) * l->columns + k->delay * b);
+    run_to(tb, step, (c + 1) * l->columns + DELAY * b);
     keep_block(tb, l, t, c, b);
   }
 }
 
 static void sweep_strip(traceback *tb, const level *l, size_t t) {
   tsn_dtw_sweeper *s = &tb->sweeper;
-  size_t step = s->begin, skew = tb->matrix.kernels->delay * tb->matrix.kernels->lanes;
+  size_t step = s->begin, skew = DELAY * tb->matrix.kernels->lanes;
   /* Lines that the strip's window is not at hold infinity or nothing. */
   size_t lines = column_lines(l), before = s->begin / l->columns;
   for (size_t c = before > 0 ? before - 1 : 0; c < lines; c++) {
@@ -279,7 +278,7 @@ static void trace_strip(traceback *tb, size_t t) {
   run_to(tb, &step, s->end);
   if (t + 1 < tb->traced.end_strip) {
     const tsn_dtw_kernels *k = tb->matrix.kernels;
-    strip[1].choices = strip->choices + (step - s->begin) * k->depth * k->choice_bytes;
+    strip[1].choices = strip->choices + (step - s->begin) * DEPTH * k->choice_bytes;
   }
 }
 
@@ -346,14 +345,14 @@ int tsn_dtw_traceback_sweep(traceback *tb, int at, const tsn_dtw_tile *area,
 
 tsn_dtw_traced_block tsn_dtw_traceback_block(const traceback *tb, size_t i) {
   const tsn_dtw_kernels *k = tb->matrix.kernels;
-  size_t row = i + tb->matrix.padding, r = row % tb->matrix.rows, block = r / k->depth;
+  size_t row = i + tb->matrix.padding, r = row % tb->matrix.rows, block = r / DEPTH;
   const tsn_dtw_traced_strip *s =
       &tb->traced_strips[row / tb->matrix.rows - tb->traced.first_strip];
   return (tsn_dtw_traced_block){
       .choices = s->choices,
-      .u = r % k->depth,
+      .u = r % DEPTH,
       .lane = k->lanes - 1 - block,
       .begin = s->begin,
-      .skew = k->delay * block,
+      .skew = DELAY * block,
   };
 }

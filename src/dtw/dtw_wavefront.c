@@ -38,7 +38,7 @@ static bool above_passed(const run *r, size_t t, size_t column) {
   if (!w->progress || t == w->first_strip) return true;
   const tsn_dtw_kernels *k = w->matrix->kernels;
   return atomic_load_explicit(&w->progress[t - 1], memory_order_acquire) >=
-         column + k->delay * k->lanes;
+         column + DELAY * k->lanes;
 }
 
 /* Wait until it has. */
@@ -81,9 +81,9 @@ static size_t tile_steps(const wavefront *w, int threads, size_t together, size_
     size_t close = steps / ((size_t)threads * (together + 2));
     return tsn_larger(tsn_smaller(close, MOST_STEPS) / LEAST_STEPS, 1) * LEAST_STEPS;
   }
-  size_t delay = w->matrix->kernels->delay;
+
   return (CELLS_PER_POLL / (w->matrix->rows * w->matrix->options->dimensions) + 1) *
-         delay;
+         DELAY;
 }
 
 /* Whether a path within the cut-off may go through the last row of a strip. Columns
@@ -106,7 +106,7 @@ static crossing crossing_of(const run *r, size_t t) {
 static void look_at_crossing(const run *r, size_t t, size_t step, crossing *c) {
   const wavefront *w = r->wavefront;
   const tsn_dtw_kernels *k = w->matrix->kernels;
-  size_t delay = k->delay * (k->lanes - 1), done = step > delay ? step - delay : 0;
+  size_t delay = DELAY * (k->lanes - 1), done = step > delay ? step - delay : 0;
   if (done > w->area.end) done = w->area.end;
   if (!c->wanted || c->live != SIZE_MAX || done <= c->next) return;
   size_t live = tsn_dtw_first_live(w->matrix, w->area.boundary, t, c->next, done,

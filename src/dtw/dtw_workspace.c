@@ -6,7 +6,7 @@
 static tsanom_status read_query(tsn_dtw_settings *own, const tsanom_dtw_options *options,
                                 const tsanom_exec *exec, int uses, const size_t *bytes) {
   tsanom_status status = tsn_dtw_settings_read(own, options, exec, uses);
-  return status < 0 ? status : tsn_dtw_need(own, bytes, "bytes");
+  return status < 0 ? status : tsn_require(&own->exec, bytes, "bytes");
 }
 
 /* The larger of the sizes in both precisions. Series may be so long that only double
@@ -47,13 +47,18 @@ tsanom_status tsanom_dtw_path_workspace(size_t n, size_t m,
                     tsn_dtw_path_bytes_f32, bytes);
 }
 
-static tsanom_status query_sets(tsn_dtw_settings *settings, size_t dimensions,
-                                const tsn_dtw_count *counts, size_t number,
-                                const tsn_dtw_shape *shape, size_t *bytes) {
-  tsanom_status status = tsn_dtw_check_counts(settings, counts, number);
-  if (status < 0) return status;
-  settings->options.dimensions = settings->options.stride = dimensions;
-  return answer(settings, shape, tsn_dtw_pairwise_bytes, tsn_dtw_pairwise_bytes_f32,
+/* The last of the counts is the number of dimensions. */
+static tsanom_status query_sets(const tsn_dtw_count *counts, size_t number,
+                                const tsn_dtw_shape *shape,
+                                const tsanom_dtw_options *options,
+                                const tsanom_exec *exec, int uses, size_t *bytes) {
+  tsn_dtw_settings settings;
+  tsanom_status status = read_query(&settings, options, exec, uses, bytes);
+  if (status < 0 || (status = tsn_dtw_check_counts(&settings, counts, number)) < 0) {
+    return status;
+  }
+  settings.options.dimensions = settings.options.stride = counts[number - 1].value;
+  return answer(&settings, shape, tsn_dtw_pairwise_bytes, tsn_dtw_pairwise_bytes_f32,
                 bytes);
 }
 
@@ -61,33 +66,22 @@ tsanom_status tsanom_dtw_one_to_many_workspace(size_t n, size_t longest, size_t 
                                                size_t dimensions,
                                                const tsanom_dtw_options *options,
                                                const tsanom_exec *exec, size_t *bytes) {
-  tsn_dtw_settings settings;
   const tsn_dtw_count counts[] = {{n, 1, "n"},
                                   {longest, 1, "longest"},
                                   {count, 1, "count"},
                                   {dimensions, 1, "dimensions"}};
-  const tsn_dtw_shape shape = {
-      .longest_x = n, .count_x = 1, .longest_y = longest, .count_y = count};
-  tsanom_status status = read_query(&settings, options, exec, TSN_DTW_USES_TAILS, bytes);
-  return status < 0 ? status
-                    : query_sets(&settings, dimensions, counts, 4, &shape, bytes);
+  const tsn_dtw_shape shape = {n, 1, longest, count, false};
+  return query_sets(counts, 4, &shape, options, exec, TSN_DTW_USES_TAILS, bytes);
 }
 
 tsanom_status tsanom_dtw_condensed_workspace(size_t longest, size_t count,
                                              size_t dimensions,
                                              const tsanom_dtw_options *options,
                                              const tsanom_exec *exec, size_t *bytes) {
-  tsn_dtw_settings settings;
   const tsn_dtw_count counts[] = {
       {longest, 1, "longest"}, {count, 2, "count"}, {dimensions, 1, "dimensions"}};
-  const tsn_dtw_shape shape = {.longest_x = longest,
-                               .count_x = count,
-                               .longest_y = longest,
-                               .count_y = count,
-                               .condensed = true};
-  tsanom_status status = read_query(&settings, options, exec, 0, bytes);
-  return status < 0 ? status
-                    : query_sets(&settings, dimensions, counts, 3, &shape, bytes);
+  const tsn_dtw_shape shape = {longest, count, longest, count, true};
+  return query_sets(counts, 3, &shape, options, exec, 0, bytes);
 }
 
 tsanom_status tsanom_dtw_cross_workspace(size_t longest_x, size_t count_x,
@@ -95,17 +89,11 @@ tsanom_status tsanom_dtw_cross_workspace(size_t longest_x, size_t count_x,
                                          size_t dimensions,
                                          const tsanom_dtw_options *options,
                                          const tsanom_exec *exec, size_t *bytes) {
-  tsn_dtw_settings settings;
   const tsn_dtw_count counts[] = {{longest_x, 1, "longest_x"},
                                   {count_x, 1, "count_x"},
                                   {longest_y, 1, "longest_y"},
                                   {count_y, 1, "count_y"},
                                   {dimensions, 1, "dimensions"}};
-  const tsn_dtw_shape shape = {.longest_x = longest_x,
-                               .count_x = count_x,
-                               .longest_y = longest_y,
-                               .count_y = count_y};
-  tsanom_status status = read_query(&settings, options, exec, 0, bytes);
-  return status < 0 ? status
-                    : query_sets(&settings, dimensions, counts, 5, &shape, bytes);
+  const tsn_dtw_shape shape = {longest_x, count_x, longest_y, count_y, false};
+  return query_sets(counts, 5, &shape, options, exec, 0, bytes);
 }

@@ -16,7 +16,6 @@
 #include <math.h>
 
 #include "core/environment.h"
-#include "core/size.h"
 #include "lbkeogh/lbkeogh_arguments.h"
 
 static double cost_of(double difference, int32_t cost) {
@@ -71,9 +70,10 @@ tsanom_status tsanom_lbkeogh_kim(const double *x, size_t n, const double *y, siz
                                  int32_t cost, const tsanom_exec *exec, double *bound) {
   enum { SAMPLES = 3 }; /* at each end */
   tsanom_exec own;
-  const tsn_lbkeogh_pointer pointers[] = {{x, "x"}, {y, "y"}, {bound, "bound"}};
   tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0 || (status = tsn_lbkeogh_need(&own, pointers, 3)) < 0 ||
+  if (status < 0 || (status = tsn_require(&own, x, "x")) < 0 ||
+      (status = tsn_require(&own, y, "y")) < 0 ||
+      (status = tsn_require(&own, bound, "bound")) < 0 ||
       (status = tsn_lbkeogh_check_count(&own, n, "n")) < 0 ||
       (status = tsn_lbkeogh_check_count(&own, m, "m")) < 0 ||
       (status = check_cost(&own, cost)) < 0) {
@@ -97,20 +97,23 @@ tsanom_status tsanom_lbkeogh_kim(const double *x, size_t n, const double *y, siz
 /* Check what a series against an envelope has in common; `out`: the result. */
 static tsanom_status check_against(const tsanom_exec *exec, const double *c,
                                    const double *lower, const double *upper, size_t n,
-                                   tsn_lbkeogh_pointer out) {
-  const tsn_lbkeogh_pointer pointers[] = {
-      {c, "c"}, {lower, "lower"}, {upper, "upper"}, out};
-  tsanom_status status = tsn_lbkeogh_need(exec, pointers, 4);
-  return status < 0 ? status : tsn_lbkeogh_check_count(exec, n, "n");
+                                   const double *out, const char *out_name) {
+  const char *missing = !c       ? "c"
+                        : !lower ? "lower"
+                        : !upper ? "upper"
+                        : !out   ? out_name
+                                 : NULL;
+  if (missing) return tsn_reject(exec, TSANOM_E_NULL, missing);
+  return tsn_lbkeogh_check_count(exec, n, "n");
 }
 
 tsanom_status tsanom_lbkeogh_bound(const double *c, const double *lower,
                                    const double *upper, size_t n, int32_t cost,
                                    const tsanom_exec *exec, double *bound) {
   tsanom_exec own;
-  tsn_lbkeogh_pointer out = {bound, "bound"};
   tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0 || (status = check_against(&own, c, lower, upper, n, out)) < 0 ||
+  if (status < 0 ||
+      (status = check_against(&own, c, lower, upper, n, bound, "bound")) < 0 ||
       (status = check_cost(&own, cost)) < 0) {
     return status;
   }
@@ -130,9 +133,9 @@ tsanom_status tsanom_lbkeogh_tail(const double *c, const double *lower,
                                   const double *upper, size_t n, int32_t cost,
                                   const tsanom_exec *exec, double *tail) {
   tsanom_exec own;
-  tsn_lbkeogh_pointer out = {tail, "tail"};
   tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0 || (status = check_against(&own, c, lower, upper, n, out)) < 0 ||
+  if (status < 0 ||
+      (status = check_against(&own, c, lower, upper, n, tail, "tail")) < 0 ||
       (status = check_cost(&own, cost)) < 0 ||
       (status = tsn_lbkeogh_check_finite(&own, c, n, "c")) < 0) {
     return status;
@@ -155,12 +158,11 @@ static tsanom_status read_against(tsanom_exec *own, tsanom_lbkeogh_options *own_
                                   const double *upper, size_t n,
                                   const tsanom_lbkeogh_options *options, bool uses_bands,
                                   const tsanom_exec *exec, const double *bound) {
-  tsn_lbkeogh_pointer series = {q, "q"}, out = {bound, "bound"};
   tsanom_status status = tsn_exec_read(own, exec);
   if (status < 0 ||
       (status = tsn_lbkeogh_options_read(own_options, options, uses_bands, own)) < 0 ||
-      (status = check_against(own, c, lower, upper, n, out)) < 0 ||
-      (status = tsn_lbkeogh_need(own, &series, 1)) < 0 ||
+      (status = check_against(own, c, lower, upper, n, bound, "bound")) < 0 ||
+      (status = tsn_require(own, q, "q")) < 0 ||
       (status = tsn_lbkeogh_check_finite(own, c, n, "c")) < 0) {
     return status;
   }
@@ -279,9 +281,10 @@ tsanom_status tsanom_lbkeogh_pair(const double *x, size_t n, const double *y, si
                                   const tsanom_lbkeogh_options *options,
                                   const tsanom_exec *exec, double *bounds) {
   call c = {.x = x, .y = y, .n = n, .m = m, .bounds = bounds};
-  const tsn_lbkeogh_pointer pointers[] = {{x, "x"}, {y, "y"}, {bounds, "bounds"}};
   tsanom_status status = read_call(&c, options, exec);
-  if (status < 0 || (status = tsn_lbkeogh_need(&c.exec, pointers, 3)) < 0 ||
+  if (status < 0 || (status = tsn_require(&c.exec, x, "x")) < 0 ||
+      (status = tsn_require(&c.exec, y, "y")) < 0 ||
+      (status = tsn_require(&c.exec, bounds, "bounds")) < 0 ||
       (status = tsn_lbkeogh_check_finite(&c.exec, x, n, "x")) < 0 ||
       (status = tsn_lbkeogh_check_finite(&c.exec, y, m, "y")) < 0) {
     return status;

@@ -36,9 +36,10 @@ tsanom_status tsanom_lbkeogh_envelope(const real *x, size_t n, size_t radius,
             .radius = tsn_lbkeogh_radius(radius, n),
             .lower = lower,
             .upper = upper};
-  const tsn_lbkeogh_pointer pointers[] = {{x, "x"}, {lower, "lower"}, {upper, "upper"}};
   tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0 || (status = tsn_lbkeogh_need(&own, pointers, 3)) < 0 ||
+  if (status < 0 || (status = tsn_require(&own, x, "x")) < 0 ||
+      (status = tsn_require(&own, lower, "lower")) < 0 ||
+      (status = tsn_require(&own, upper, "upper")) < 0 ||
       (status = tsn_lbkeogh_check_count(&own, n, "n")) < 0) {
     return status;
   }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lbkeogh/lbkeogh_arguments.h"
 
-#include "core/size.h"
 #include "core/versioned.h"
 
 static const tsanom_lbkeogh_options defaults = {.struct_size = sizeof defaults,
@@ -36,23 +35,6 @@ tsanom_status tsn_lbkeogh_options_read(tsanom_lbkeogh_options *own,
     field = "options.reserved0";
   }
   return field ? tsn_reject(exec, TSANOM_E_OPTION, field) : TSANOM_OK;
-}
-
-tsanom_status tsn_lbkeogh_need(const tsanom_exec *exec,
-                               const tsn_lbkeogh_pointer *pointers, size_t count) {
-  for (size_t k = 0; k < count; k++) {
-    if (!pointers[k].pointer) return tsn_reject(exec, TSANOM_E_NULL, pointers[k].name);
-  }
-  return TSANOM_OK;
-}
-
-tsanom_status tsn_lbkeogh_check_count(const tsanom_exec *exec, size_t n,
-                                      const char *name) {
-  if (n == 0) return tsn_reject(exec, TSANOM_E_COUNT, name);
-  if (!tsn_array_fits(n, sizeof(double))) {
-    return tsn_reject(exec, TSANOM_E_OVERFLOW, name);
-  }
-  return TSANOM_OK;
 }
 
 tsanom_status tsn_lbkeogh_check_finite(const tsanom_exec *exec, const double *x, size_t n,

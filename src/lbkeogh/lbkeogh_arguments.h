@@ -8,6 +8,7 @@
 #include "core/arena.h"
 #include "core/exec.h"
 #include "core/fault.h"
+#include "core/size.h"
 #include "lbkeogh/lbkeogh_kernel.h"
 
 /* Read the options; `uses_bands`: else options.bands must be the default. */
@@ -15,18 +16,13 @@ tsanom_status tsn_lbkeogh_options_read(tsanom_lbkeogh_options *own,
                                        const tsanom_lbkeogh_options *caller,
                                        bool uses_bands, const tsanom_exec *exec);
 
-typedef struct {
-  const void *pointer;
-  const char *name;
-} tsn_lbkeogh_pointer;
-
-/* TSANOM_E_NULL for the first of some pointers that is NULL. */
-tsanom_status tsn_lbkeogh_need(const tsanom_exec *exec,
-                               const tsn_lbkeogh_pointer *pointers, size_t count);
-
 /* TSANOM_E_COUNT or _E_OVERFLOW unless an array can have n elements. */
-tsanom_status tsn_lbkeogh_check_count(const tsanom_exec *exec, size_t n,
-                                      const char *name);
+static inline tsanom_status tsn_lbkeogh_check_count(const tsanom_exec *exec, size_t n,
+                                                    const char *name) {
+  if (n == 0) return tsn_reject(exec, TSANOM_E_COUNT, name);
+  bool fits = tsn_array_fits(n, sizeof(double));
+  return fits ? TSANOM_OK : tsn_reject(exec, TSANOM_E_OVERFLOW, name);
+}
 
 /* TSANOM_E_NONFINITE at the first sample that is not finite. */
 tsanom_status tsn_lbkeogh_check_finite(const tsanom_exec *exec, const double *x, size_t n,
