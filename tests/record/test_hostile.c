@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "record/beating.h"
+#include "record/fuse_memory.h"
 #include "support/check.h"
 
 enum { BEATS = 400000, UNAVAILABLE = 77 };
@@ -105,22 +106,62 @@ static bool write_text(const char *name, const char *text) {
   return fclose(file) == 0 && written;
 }
 
-static int record_on_ramfs(void) {
-  char map[64];
-  (void)snprintf(map, sizeof map, "0 %u 1\n", (unsigned)geteuid());
+/* Mounts of this process do not concern others. Root of a new user namespace may mount
+ * what it could not otherwise. */
+static bool leave_mount_namespace(void) {
+  char users[64], groups[64];
+  (void)snprintf(users, sizeof users, "0 %u 1\n", (unsigned)geteuid());
+  (void)snprintf(groups, sizeof groups, "0 %u 1\n", (unsigned)getegid());
   if (unshare(CLONE_NEWNS) != 0 && (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
-                                    !write_text("/proc/self/uid_map", map))) {
-    return UNAVAILABLE;
+                                    !write_text("/proc/self/setgroups", "deny") ||
+                                    !write_text("/proc/self/uid_map", users) ||
+                                    !write_text("/proc/self/gid_map", groups))) {
+    return false;
   }
   (void)mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
-  if (mount("none", directory, "ramfs", 0, NULL) != 0) return UNAVAILABLE;
-  int failed = record_beats(counts, path, TSANOM_HEARTBEAT_HELPER_THREAD, BEATS);
-  if (!failed) check_beats(counts, path);
-  return failed ? failed : counts->rejected != 0;
+  return true;
+}
+
+static int record_in_directory(void) {
+  int failed = record_beats(counts, path, helper, BEATS);
+  if (failed || counts->finish != TSANOM_OK || counts->rejected) return 1;
+  check_beats(counts, path);
+  return 0;
+}
+
+static int record_on_ramfs(void) {
+  if (!leave_mount_namespace() || mount("none", directory, "ramfs", 0, NULL) != 0) {
+    return UNAVAILABLE;
+  }
+  return record_in_directory();
 }
 
 Test(hostile, ramfs) {
+  helper = TSANOM_HEARTBEAT_HELPER_THREAD;
   check_child(record_on_ramfs);
+}
+
+static bool lacks_fallocate(void) {
+  char name[RUN_PATH];
+  (void)snprintf(name, sizeof name, "%s/probe", directory);
+  int file = open(name, O_RDWR | O_CREAT, 0600);
+  bool lacks = file >= 0 && fallocate(file, 0, 0, 4096) != 0 && errno == EOPNOTSUPP;
+  (void)close(file);
+  return lacks && unlink(name) == 0;
+}
+
+static int record_on_fuse(void) {
+  if (!leave_mount_namespace() || !fuse_memory_mount(directory)) return UNAVAILABLE;
+  return lacks_fallocate() ? record_in_directory() : 1;
+}
+
+Test(hostile, fuse) {
+  check_child(record_on_fuse);
+}
+
+Test(hostile, fuse_with_a_helper) {
+  helper = TSANOM_HEARTBEAT_HELPER_THREAD;
+  check_child(record_on_fuse);
 }
 
 /* The file of stream 0 in `path`. */
