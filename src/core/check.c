@@ -8,8 +8,8 @@
  * the array together with some that have been added before. */
 enum { LANES = 16 };
 
-#define ALL_FINITE(name, type)                                              \
-  bool name(const type *samples, size_t count) {                            \
+#define CHECKS(suffix, type)                                                \
+  bool tsn_all_finite##suffix(const type *samples, size_t count) {          \
     if (count < LANES) {                                                    \
       type sum = 0;                                                         \
       for (size_t i = 0; i < count; i++) sum += samples[i] - samples[i];    \
@@ -24,19 +24,13 @@ enum { LANES = 16 };
       for (size_t k = 0; k < half; k++) lane[k] += lane[k + half];          \
     }                                                                       \
     return lane[0] == 0;                                                    \
+  }                                                                         \
+                                                                            \
+  size_t tsn_first_nonfinite##suffix(const type *samples, size_t count) {   \
+    size_t i = 0;                                                           \
+    while (i < count && isfinite(samples[i])) i++;                          \
+    return i;                                                               \
   }
 
-ALL_FINITE(tsn_all_finite, double)
-ALL_FINITE(tsn_all_finite_f32, float)
-
-size_t tsn_first_nonfinite(const double *samples, size_t count) {
-  size_t i = 0;
-  while (i < count && isfinite(samples[i])) i++;
-  return i;
-}
-
-size_t tsn_first_nonfinite_f32(const float *samples, size_t count) {
-  size_t i = 0;
-  while (i < count && isfinite(samples[i])) i++;
-  return i;
-}
+CHECKS(, double)
+CHECKS(_f32, float)

@@ -79,6 +79,13 @@ tsanom_status tsn_reject(const tsanom_exec *exec, tsanom_status status,
   return tsn_reject_at(exec, status, argument, TSANOM_NONE);
 }
 
+tsanom_status tsn_reject_field(const tsanom_exec *exec, tsanom_status status,
+                               const char *name, const char *field, size_t element) {
+  char argument[sizeof((tsanom_fault *)NULL)->argument];
+  (void)snprintf(argument, sizeof argument, "%s.%s", name, field);
+  return tsn_reject_at(exec, status, argument, element);
+}
+
 tsanom_status tsn_reject_text(const tsanom_exec *exec, tsanom_status status,
                               const char *argument, size_t element, const char *format,
                               ...) {

@@ -5,7 +5,6 @@
 #include "core/series.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/fault.h"
@@ -36,14 +35,6 @@ tsanom_status tsanom_series_init_f32(tsanom_series_f32 *series, size_t struct_si
   return tsn_versioned_init(&series_type, series, struct_size);
 }
 
-/* Report a field of the argument `name`. */
-static tsanom_status reject(const tsanom_exec *exec, tsanom_status status,
-                            const char *name, const char *field, size_t element) {
-  char argument[64];
-  (void)snprintf(argument, sizeof argument, "%s.%s", name, field);
-  return tsn_reject_at(exec, status, argument, element);
-}
-
 /* Whether `length` samples of the view fit the address space. */
 static bool fits(const tsanom_series *own, size_t length, size_t bytes_each) {
   size_t elements, bytes;
@@ -54,16 +45,18 @@ static bool fits(const tsanom_series *own, size_t length, size_t bytes_each) {
 static tsanom_status read_rows(tsanom_series *own, size_t bytes_each, const char *name,
                                const tsanom_exec *exec) {
   size_t elements, bytes;
-  if (own->lengths) return reject(exec, TSANOM_E_OPTION, name, "lengths", TSANOM_NONE);
-  if (own->length == 0) return reject(exec, TSANOM_E_COUNT, name, "length", TSANOM_NONE);
+  if (own->lengths)
+    return tsn_reject_field(exec, TSANOM_E_OPTION, name, "lengths", TSANOM_NONE);
+  if (own->length == 0)
+    return tsn_reject_field(exec, TSANOM_E_COUNT, name, "length", TSANOM_NONE);
   if (!fits(own, own->length, bytes_each)) {
-    return reject(exec, TSANOM_E_OVERFLOW, name, "length", TSANOM_NONE);
+    return tsn_reject_field(exec, TSANOM_E_OVERFLOW, name, "length", TSANOM_NONE);
   }
   if (own->ld == 0) own->ld = own->length * own->stride;
   /* Neighbors may overlap: windows of one long series are rows with a short ld. */
   if (__builtin_mul_overflow(own->ld, own->count, &elements) ||
       __builtin_mul_overflow(elements, bytes_each, &bytes) || bytes > PTRDIFF_MAX) {
-    return reject(exec, TSANOM_E_OVERFLOW, name, "ld", TSANOM_NONE);
+    return tsn_reject_field(exec, TSANOM_E_OVERFLOW, name, "ld", TSANOM_NONE);
   }
   return TSANOM_OK;
 }
@@ -71,17 +64,19 @@ static tsanom_status read_rows(tsanom_series *own, size_t bytes_each, const char
 static tsanom_status read_pointers(const tsanom_series *own, size_t bytes_each,
                                    const char *name, const tsanom_exec *exec) {
   size_t bytes;
-  if (own->ld != 0) return reject(exec, TSANOM_E_OPTION, name, "ld", TSANOM_NONE);
+  if (own->ld != 0)
+    return tsn_reject_field(exec, TSANOM_E_OPTION, name, "ld", TSANOM_NONE);
   if (__builtin_mul_overflow(own->count, sizeof *own->pointers, &bytes)) {
-    return reject(exec, TSANOM_E_OVERFLOW, name, "count", TSANOM_NONE);
+    return tsn_reject_field(exec, TSANOM_E_OVERFLOW, name, "count", TSANOM_NONE);
   }
   for (size_t i = 0; i < own->count; i++) {
     size_t length = tsn_series_length(own, i);
-    if (!own->pointers[i]) return reject(exec, TSANOM_E_NULL, name, "pointers", i);
+    if (!own->pointers[i])
+      return tsn_reject_field(exec, TSANOM_E_NULL, name, "pointers", i);
     const char *field = own->lengths ? "lengths" : "length";
-    if (length == 0) return reject(exec, TSANOM_E_COUNT, name, field, i);
+    if (length == 0) return tsn_reject_field(exec, TSANOM_E_COUNT, name, field, i);
     if (!fits(own, length, bytes_each)) {
-      return reject(exec, TSANOM_E_OVERFLOW, name, field, i);
+      return tsn_reject_field(exec, TSANOM_E_OVERFLOW, name, field, i);
     }
   }
   return TSANOM_OK;
@@ -91,20 +86,21 @@ static tsanom_status read_view(tsanom_series *own, const void *caller, size_t by
                                const char *name, const tsanom_exec *exec) {
   if (!caller) return tsn_reject(exec, TSANOM_E_NULL, name);
   tsanom_status status = tsn_versioned_read(&series_type, own, caller);
-  if (status < 0) return reject(exec, status, name, "struct_size", TSANOM_NONE);
-  if (own->count == 0) return reject(exec, TSANOM_E_COUNT, name, "count", TSANOM_NONE);
+  if (status < 0) return tsn_reject_field(exec, status, name, "struct_size", TSANOM_NONE);
+  if (own->count == 0)
+    return tsn_reject_field(exec, TSANOM_E_COUNT, name, "count", TSANOM_NONE);
   if (own->dimensions == 0) {
-    return reject(exec, TSANOM_E_OPTION, name, "dimensions", TSANOM_NONE);
+    return tsn_reject_field(exec, TSANOM_E_OPTION, name, "dimensions", TSANOM_NONE);
   }
   if (own->stride == 0) own->stride = own->dimensions;
   if (own->stride < own->dimensions) {
-    return reject(exec, TSANOM_E_OPTION, name, "stride", TSANOM_NONE);
+    return tsn_reject_field(exec, TSANOM_E_OPTION, name, "stride", TSANOM_NONE);
   }
   if (!own->data && !own->pointers) {
-    return reject(exec, TSANOM_E_NULL, name, "data", TSANOM_NONE);
+    return tsn_reject_field(exec, TSANOM_E_NULL, name, "data", TSANOM_NONE);
   }
   if (own->data && own->pointers) {
-    return reject(exec, TSANOM_E_OPTION, name, "pointers", TSANOM_NONE);
+    return tsn_reject_field(exec, TSANOM_E_OPTION, name, "pointers", TSANOM_NONE);
   }
   return own->data ? read_rows(own, bytes_each, name, exec)
                    : read_pointers(own, bytes_each, name, exec);

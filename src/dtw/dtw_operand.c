@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dtw/dtw_operand.h"
 
-#include <stdio.h>
-
 #include "core/size.h"
 
 static bool fits(size_t n, size_t stride) {
@@ -57,10 +55,8 @@ tsanom_status tsn_dtw_set_read(series_view *own, const series_view *caller,
   tsanom_status status = tsn_series_read(own, caller, name, &settings->exec);
   if (status < 0) return status;
   if (!tsn_dtw_length_fits(tsn_series_longest(own))) {
-    char argument[64];
-    (void)snprintf(argument, sizeof argument, "%s.length%s", name,
-                   own->lengths ? "s" : "");
-    return tsn_reject(&settings->exec, TSANOM_E_OVERFLOW, argument);
+    return tsn_reject_field(&settings->exec, TSANOM_E_OVERFLOW, name,
+                            own->lengths ? "lengths" : "length", TSANOM_NONE);
   }
   return TSANOM_OK;
 }

@@ -36,7 +36,6 @@ typedef tsanom_series_f32 series_view;
 
 /* src/dtw */
 #define tsn_dtw_all_cross tsn_dtw_all_cross_f32
-#define tsn_dtw_band_allows tsn_dtw_band_allows_f32
 #define tsn_dtw_band_layout tsn_dtw_band_layout_f32
 #define tsn_dtw_band_run tsn_dtw_band_run_f32
 #define tsn_dtw_band_suits tsn_dtw_band_suits_f32

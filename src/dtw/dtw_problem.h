@@ -48,6 +48,11 @@ static inline void tsn_dtw_window_row(const tsn_dtw_problem *problem, size_t i,
   *last = end < problem->m - 1 ? end : problem->m - 1;
 }
 
+/* Whether all paths begin at (0,0) and end at (n-1,m-1). */
+static inline bool tsn_dtw_problem_is_closed(const tsn_dtw_problem *p) {
+  return (p->open_begin_x | p->open_begin_y | p->open_end_x | p->open_end_y) == 0;
+}
+
 /* Whether any path fits the window and the open ends. */
 bool tsn_dtw_path_exists(const tsn_dtw_problem *problem);
 

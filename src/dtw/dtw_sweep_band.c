@@ -19,25 +19,19 @@ static size_t widest_radius(const kernels *k, size_t vectors) {
   return vectors * k->lanes - 1;
 }
 
-bool tsn_dtw_band_allows(const tsanom_dtw_options *options) {
-  return options->dimensions == 1;
-}
-
 bool tsn_dtw_band_suits(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
                         const kernels *k) {
-  bool closed = problem->open_begin_x == 0 && problem->open_begin_y == 0 &&
-                problem->open_end_x == 0 && problem->open_end_y == 0;
+  size_t longer = tsn_larger(problem->n, problem->m);
   bool one_radius = problem->window == TSANOM_DTW_SAKOE_CHIBA || problem->n == problem->m;
-  bool whole = problem->radius + 1 >= tsn_larger(problem->n, problem->m);
-  return tsn_dtw_band_allows(options) && closed && one_radius &&
-         problem->radius <= widest_radius(k, whole ? WIDEST_WHOLE : WIDEST);
+  size_t widest = problem->radius + 1 < longer ? WIDEST : WIDEST_WHOLE;
+  return tsn_dtw_band_allows(options) && tsn_dtw_problem_is_closed(problem) &&
+         one_radius && problem->radius <= widest_radius(k, widest);
 }
 
 bool tsn_dtw_band_suits_shorter(const tsn_dtw_problem *problem,
-                                const tsanom_dtw_options *o, const kernels *k) {
-  bool closed = !o->open_begin_x && !o->open_begin_y && !o->open_end_x && !o->open_end_y;
-  return tsn_dtw_band_allows(o) && closed && !o->tails &&
-         o->window == TSANOM_DTW_SAKOE_CHIBA &&
+                                const tsanom_dtw_options *options, const kernels *k) {
+  return tsn_dtw_band_allows(options) && tsn_dtw_problem_is_closed(problem) &&
+         !options->tails && problem->window == TSANOM_DTW_SAKOE_CHIBA &&
          problem->radius <= widest_radius(k, WIDEST_WHOLE);
 }
 

@@ -22,7 +22,9 @@ typedef struct {
 } tsn_dtw_band_buffers;
 
 /* Whether the options allow this sweep, given a closed band that is narrow enough. */
-bool tsn_dtw_band_allows(const tsanom_dtw_options *options);
+static inline bool tsn_dtw_band_allows(const tsanom_dtw_options *options) {
+  return options->dimensions == 1;
+}
 
 /* Whether this sweep computes the problem, and faster than strips do. */
 bool tsn_dtw_band_suits(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,

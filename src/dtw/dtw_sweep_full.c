@@ -33,12 +33,11 @@ bool tsn_dtw_full_allows(const tsn_dtw_problem *problem,
 bool tsn_dtw_full_suits(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
                         const kernels *k) {
   size_t n = problem->n, m = problem->m;
-  bool closed = problem->open_begin_x == 0 && problem->open_begin_y == 0 &&
-                problem->open_end_x == 0 && problem->open_end_y == 0;
   bool whole = problem->radius + 1 >= tsn_larger(n, m);
   /* One handover, if any, ends before the next begins. */
   bool wide = m >= 2 * DELAY * k->lanes || n <= DEPTH * k->lanes;
-  return tsn_dtw_full_allows(problem, options, k) && closed && whole && wide;
+  return tsn_dtw_full_allows(problem, options, k) && tsn_dtw_problem_is_closed(problem) &&
+         whole && wide;
 }
 
 void tsn_dtw_full_layout(tsn_arena *arena, const tsn_dtw_problem *problem,

@@ -5,7 +5,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "core/environment.h"
 #include "core/fault.h"
@@ -51,32 +50,24 @@ tsanom_status tsn_search_read_options(tsanom_search_options *own,
   return field ? tsn_reject(exec, TSANOM_E_OPTION, field) : TSANOM_OK;
 }
 
-/* Reject a field of the set of series `name`. */
-static tsanom_status reject_field(const tsanom_exec *exec, tsanom_status status,
-                                  const char *name, const char *field, size_t element) {
-  char argument[64];
-  (void)snprintf(argument, sizeof argument, "%s.%s", name, field);
-  return tsn_reject_at(exec, status, argument, element);
-}
-
 tsanom_status tsn_search_read_series(tsanom_series *own, const tsanom_series *caller,
                                      const char *name, size_t length,
                                      const tsanom_exec *exec) {
   tsanom_status status = tsn_series_read(own, caller, name, exec);
   if (status < 0) return status;
   if (own->dimensions != 1) {
-    return reject_field(exec, TSANOM_E_OPTION, name, "dimensions", TSANOM_NONE);
+    return tsn_reject_field(exec, TSANOM_E_OPTION, name, "dimensions", TSANOM_NONE);
   }
   if (own->stride != 1) {
-    return reject_field(exec, TSANOM_E_OPTION, name, "stride", TSANOM_NONE);
+    return tsn_reject_field(exec, TSANOM_E_OPTION, name, "stride", TSANOM_NONE);
   }
   if (length == 0) length = tsn_series_length(own, 0);
   if (!own->lengths && own->length != length) {
-    return reject_field(exec, TSANOM_E_COUNT, name, "length", TSANOM_NONE);
+    return tsn_reject_field(exec, TSANOM_E_COUNT, name, "length", TSANOM_NONE);
   }
   for (size_t i = 0; own->lengths && i < own->count; i++) {
     if (own->lengths[i] == length) continue;
-    return reject_field(exec, TSANOM_E_COUNT, name, "lengths", i);
+    return tsn_reject_field(exec, TSANOM_E_COUNT, name, "lengths", i);
   }
   own->length = length;
   own->lengths = NULL;
