@@ -89,8 +89,7 @@ typedef struct tsanom_dpd_event_options {
 TSANOM_API tsanom_status tsanom_dpd_event_options_init(tsanom_dpd_event_options *options,
                                                        size_t struct_size);
 
-/** sizeof(tsanom_dpd_event_options) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_dpd_event_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_dpd_event_options_size(void);
 
 /** Detector of the period of a stream of events: eq. 2, exact. d(m) = 0 means that the
@@ -109,9 +108,9 @@ TSANOM_API tsanom_status tsanom_dpd_event_size(const tsanom_dpd_event_options *o
 
 /** Make an event detector in the caller's memory.
  *  @param      memory   of any alignment; it must live as long as the object
- *  @param      bytes    at least that of tsanom_dpd_event_size()
+ *  @param      bytes    at least those of the _size function
  *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults; `fault` is used
+ *  @param      exec     NULL: the defaults; `fault` and, for values, `isa` are used
  *  @param[out] detector a handle into `memory`; needs no destruction
  *  @return TSANOM_OK or an error of the module */
 TSANOM_API tsanom_status tsanom_dpd_event_init(void *memory, size_t bytes,
@@ -119,18 +118,17 @@ TSANOM_API tsanom_status tsanom_dpd_event_init(void *memory, size_t bytes,
                                                const tsanom_exec *exec,
                                                tsanom_dpd_event **detector);
 
-/** Make an event detector in one block of exec's allocator, which must outlive the
- * object.
+/** Make an event detector in one block of exec's allocator, which must outlive it.
  *  @param      options  NULL: the defaults
  *  @param      exec     NULL: the C heap
- *  @param[out] detector pass it to tsanom_dpd_event_destroy()
+ *  @param[out] detector pass it to the _destroy function
  *  @return TSANOM_OK or an error of the module */
 TSANOM_API tsanom_status tsanom_dpd_event_create(const tsanom_dpd_event_options *options,
                                                  const tsanom_exec *exec,
                                                  tsanom_dpd_event **detector);
 
 /** Free the block of a created event detector.
- *  @param detector  from tsanom_dpd_event_create(); NULL: nothing is done */
+ *  @param detector  from the _create function; NULL: nothing is done */
 TSANOM_API void tsanom_dpd_event_destroy(tsanom_dpd_event *detector);
 
 /** Push one event. Expected O(1); O(window) when a period is found or lost.
@@ -190,14 +188,11 @@ typedef struct tsanom_dpd_nest_options {
 } tsanom_dpd_nest_options;
 
 /** Write the defaults described at ::tsanom_dpd_nest_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+ *  @copydetails tsanom_dpd_event_options_init */
 TSANOM_API tsanom_status tsanom_dpd_nest_options_init(tsanom_dpd_nest_options *options,
                                                       size_t struct_size);
 
-/** sizeof(tsanom_dpd_nest_options) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_dpd_nest_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_dpd_nest_options_size(void);
 
 /** Detector of nested loops in a stream of events. A loop is a sequence that repeats a
@@ -228,9 +223,7 @@ typedef struct tsanom_dpd_period {
 } tsanom_dpd_period;
 
 /** Bytes of a nest, O(max_period).
- *  @param      options  NULL: the defaults
- *  @param[out] bytes    the size
- *  @return TSANOM_OK or an error of the module */
+ *  @copydetails tsanom_dpd_event_size */
 TSANOM_API tsanom_status tsanom_dpd_nest_size(const tsanom_dpd_nest_options *options,
                                               size_t *bytes);
 
@@ -295,7 +288,7 @@ TSANOM_API size_t tsanom_dpd_nest_max_period(const tsanom_dpd_nest *nest);
  *  @param      nest      the nest
  *  @param[out] loops     the first `capacity` of them; may be NULL if capacity is 0
  *  @param      capacity  length of `loops`
- *  @param[out] count     number of active loops
+ *  @param[out] count     number of such loops
  *  @retval TSANOM_PARTIAL  `count` exceeds `capacity`
  *  @return TSANOM_OK or TSANOM_E_NULL */
 TSANOM_API tsanom_status tsanom_dpd_nest_loops(const tsanom_dpd_nest *nest,
@@ -304,12 +297,7 @@ TSANOM_API tsanom_status tsanom_dpd_nest_loops(const tsanom_dpd_nest *nest,
 
 /** Segmentation: the active loops of which the newest event starts an iteration, counted
  *  from the first event of the loop; shortest period first.
- *  @param      nest      the nest
- *  @param[out] loops     the first `capacity` of them; may be NULL if capacity is 0
- *  @param      capacity  length of `loops`
- *  @param[out] count     number of such loops
- *  @retval TSANOM_PARTIAL  `count` exceeds `capacity`
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @copydetails tsanom_dpd_nest_loops */
 TSANOM_API tsanom_status tsanom_dpd_nest_starts(const tsanom_dpd_nest *nest,
                                                 tsanom_dpd_loop *loops, size_t capacity,
                                                 size_t *count);
@@ -357,14 +345,11 @@ typedef struct tsanom_dpd_value_options {
 } tsanom_dpd_value_options;
 
 /** Write the defaults described at ::tsanom_dpd_value_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+ *  @copydetails tsanom_dpd_event_options_init */
 TSANOM_API tsanom_status tsanom_dpd_value_options_init(tsanom_dpd_value_options *options,
                                                        size_t struct_size);
 
-/** sizeof(tsanom_dpd_value_options) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_dpd_value_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_dpd_value_options_size(void);
 
 /** Detector of the period of a stream of values: eq. 1.
@@ -380,35 +365,25 @@ TSANOM_API size_t tsanom_dpd_value_options_size(void);
 typedef struct tsanom_dpd_value tsanom_dpd_value;
 
 /** Bytes of a value detector, O(window).
- *  @param      options  NULL: the defaults
- *  @param[out] bytes    the size
- *  @return TSANOM_OK or an error of the module */
+ *  @copydetails tsanom_dpd_event_size */
 TSANOM_API tsanom_status tsanom_dpd_value_size(const tsanom_dpd_value_options *options,
                                                size_t *bytes);
 
 /** Make a value detector in the caller's memory.
- *  @param      memory   of any alignment; it must live as long as the object
- *  @param      bytes    at least that of tsanom_dpd_value_size()
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults; `isa` and `fault` are used
- *  @param[out] detector a handle into `memory`; needs no destruction
- *  @return TSANOM_OK or an error of the module */
+ *  @copydetails tsanom_dpd_event_init */
 TSANOM_API tsanom_status tsanom_dpd_value_init(void *memory, size_t bytes,
                                                const tsanom_dpd_value_options *options,
                                                const tsanom_exec *exec,
                                                tsanom_dpd_value **detector);
 
-/** Make a value detector in one block of exec's allocator, which must outlive the object.
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the C heap
- *  @param[out] detector pass it to tsanom_dpd_value_destroy()
- *  @return TSANOM_OK or an error of the module */
+/** Make a value detector in one block of exec's allocator, which must outlive it.
+ *  @copydetails tsanom_dpd_event_create */
 TSANOM_API tsanom_status tsanom_dpd_value_create(const tsanom_dpd_value_options *options,
                                                  const tsanom_exec *exec,
                                                  tsanom_dpd_value **detector);
 
 /** Free the block of a created value detector.
- *  @param detector  from tsanom_dpd_value_create(); NULL: nothing is done */
+ *  @copydetails tsanom_dpd_event_destroy */
 TSANOM_API void tsanom_dpd_value_destroy(tsanom_dpd_value *detector);
 
 /** Push one sample. O(max_period). A rejected sample does not change the detector.
@@ -436,8 +411,7 @@ TSANOM_API tsanom_status tsanom_dpd_value_push_many(tsanom_dpd_value *detector,
                                                     size_t *periods, int32_t *starts,
                                                     size_t *done);
 
-/** Change the window. The history is kept; max_period is limited to the window.
- *  O(window·max_period).
+/** Change the window, as tsanom_dpd_event_resize(). O(window·max_period).
  *  @param detector  the detector
  *  @param window    1 to the window of the options of the detector
  *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OPTION */
@@ -480,16 +454,11 @@ typedef struct tsanom_dpd_find_options {
 } tsanom_dpd_find_options;
 
 /** Write the defaults described at ::tsanom_dpd_find_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @retval TSANOM_E_NULL     options is NULL
- *  @retval TSANOM_E_VERSION  struct_size is smaller than in the first release
- *  @return TSANOM_OK otherwise */
+ *  @copydetails tsanom_dpd_event_options_init */
 TSANOM_API tsanom_status tsanom_dpd_find_options_init(tsanom_dpd_find_options *options,
                                                       size_t struct_size);
 
-/** sizeof(tsanom_dpd_find_options) in this library.
- *  @return bytes */
+/** sizeof(tsanom_dpd_find_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_dpd_find_options_size(void);
 
 /** Result of tsanom_dpd_find(). Initialize it with tsanom_dpd_found_init(). */
@@ -512,14 +481,11 @@ typedef struct tsanom_dpd_found {
 /** Prepare a result: no period.
  *  @param[out] found        the caller's struct
  *  @param      struct_size  its sizeof, where the caller was compiled
- *  @retval TSANOM_E_NULL     found is NULL
- *  @retval TSANOM_E_VERSION  struct_size is smaller than in the first release
- *  @return TSANOM_OK otherwise */
+ *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
 TSANOM_API tsanom_status tsanom_dpd_found_init(tsanom_dpd_found *found,
                                                size_t struct_size);
 
-/** sizeof(tsanom_dpd_found) in this library.
- *  @return bytes */
+/** sizeof(tsanom_dpd_found), for other languages. @return bytes */
 TSANOM_API size_t tsanom_dpd_found_size(void);
 
 /** Workspace of tsanom_dpd_find().

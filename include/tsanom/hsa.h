@@ -162,8 +162,7 @@ typedef struct tsanom_hsa_options {
 TSANOM_API tsanom_status tsanom_hsa_options_init(tsanom_hsa_options *options,
                                                  size_t struct_size);
 
-/** sizeof(tsanom_hsa_options) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_hsa_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_hsa_options_size(void);
 
 /** The beats of one thread. */
@@ -293,8 +292,7 @@ typedef struct tsanom_hsa_model_data {
 TSANOM_API tsanom_status tsanom_hsa_model_data_init(tsanom_hsa_model_data *data,
                                                     size_t struct_size);
 
-/** sizeof(tsanom_hsa_model_data) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_hsa_model_data), for other languages. @return bytes */
 TSANOM_API size_t tsanom_hsa_model_data_size(void);
 
 /** Bytes of a model with a given content.
@@ -456,8 +454,7 @@ typedef struct tsanom_hsa_verdict {
 TSANOM_API tsanom_status tsanom_hsa_verdict_init(tsanom_hsa_verdict *verdict,
                                                  size_t struct_size);
 
-/** sizeof(tsanom_hsa_verdict) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_hsa_verdict), for other languages. @return bytes */
 TSANOM_API size_t tsanom_hsa_verdict_size(void);
 
 /** Apply a decision tree to features. An undefined feature is neither in its range, nor

@@ -118,12 +118,10 @@ TSANOM_API tsanom_status tsanom_roughset_table_init(tsanom_roughset_table *table
 TSANOM_API tsanom_status tsanom_roughset_options_init(tsanom_roughset_options *options,
                                                       size_t struct_size);
 
-/** sizeof(tsanom_roughset_table) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_roughset_table), for other languages. @return bytes */
 TSANOM_API size_t tsanom_roughset_table_size(void);
 
-/** sizeof(tsanom_roughset_options) in this library.
- *  @return bytes */
+/** sizeof(tsanom_roughset_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_roughset_options_size(void);
 
 /** Bytes of workspace of tsanom_roughset_elements(): O(rows * attributes +
@@ -167,12 +165,7 @@ TSANOM_API tsanom_status tsanom_roughset_elements(const tsanom_roughset_table *t
 
 /** Bytes of workspace of tsanom_roughset_matrix(): O(rows), and O(rows^2 / 8) for the
  *  generalized decision.
- *  @param      rows        of the table, >= 1
- *  @param      attributes  of the table, >= 1
- *  @param      options     NULL: the defaults
- *  @param      exec        NULL: the defaults
- *  @param[out] bytes       the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @copydetails tsanom_roughset_elements_workspace */
 TSANOM_API tsanom_status tsanom_roughset_matrix_workspace(
     size_t rows, size_t attributes, const tsanom_roughset_options *options,
     const tsanom_exec *exec, size_t *bytes);
@@ -195,12 +188,7 @@ TSANOM_API tsanom_status tsanom_roughset_matrix(const tsanom_roughset_table *tab
                                                 uint64_t *elements, int32_t *kind);
 
 /** Bytes of workspace of tsanom_roughset_inconsistent(), O(rows + attributes).
- *  @param      rows        of the table, >= 1
- *  @param      attributes  of the table, >= 1
- *  @param      options     NULL: the defaults
- *  @param      exec        NULL: the defaults
- *  @param[out] bytes       the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @copydetails tsanom_roughset_elements_workspace */
 TSANOM_API tsanom_status tsanom_roughset_inconsistent_workspace(
     size_t rows, size_t attributes, const tsanom_roughset_options *options,
     const tsanom_exec *exec, size_t *bytes);
@@ -222,12 +210,7 @@ TSANOM_API tsanom_status tsanom_roughset_inconsistent(
     const tsanom_exec *exec, size_t *pairs, size_t capacity, size_t *count);
 
 /** Bytes of workspace of tsanom_roughset_core(), O(rows * attributes).
- *  @param      rows        of the table, >= 1
- *  @param      attributes  of the table, >= 1
- *  @param      options     NULL: the defaults
- *  @param      exec        NULL: the defaults
- *  @param[out] bytes       the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @copydetails tsanom_roughset_elements_workspace */
 TSANOM_API tsanom_status tsanom_roughset_core_workspace(
     size_t rows, size_t attributes, const tsanom_roughset_options *options,
     const tsanom_exec *exec, size_t *bytes);
@@ -295,12 +278,7 @@ typedef struct tsanom_roughset_bounds {
 /** Bytes of workspace of tsanom_roughset_minimum():
  *  O(rows * attributes + element_limit * attributes), where at most 2^16 elements are
  * held without wildcards.
- *  @param      rows        of the table, >= 1
- *  @param      attributes  of the table, >= 1
- *  @param      options     NULL: the defaults
- *  @param      exec        NULL: the defaults
- *  @param[out] bytes       the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @copydetails tsanom_roughset_elements_workspace */
 TSANOM_API tsanom_status tsanom_roughset_minimum_workspace(
     size_t rows, size_t attributes, const tsanom_roughset_options *options,
     const tsanom_exec *exec, size_t *bytes);
@@ -335,12 +313,7 @@ TSANOM_API tsanom_status tsanom_roughset_minimum(const tsanom_roughset_table *ta
 
 /** Bytes of workspace of tsanom_roughset_greedy(), at most those of
  *  tsanom_roughset_minimum().
- *  @param      rows        of the table, >= 1
- *  @param      attributes  of the table, >= 1
- *  @param      options     NULL: the defaults
- *  @param      exec        NULL: the defaults
- *  @param[out] bytes       the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @copydetails tsanom_roughset_elements_workspace */
 TSANOM_API tsanom_status tsanom_roughset_greedy_workspace(
     size_t rows, size_t attributes, const tsanom_roughset_options *options,
     const tsanom_exec *exec, size_t *bytes);
@@ -395,12 +368,7 @@ TSANOM_API tsanom_status tsanom_roughset_paper_choice(
     const tsanom_roughset_visitor *visitor, size_t *found);
 
 /** Bytes of workspace of tsanom_roughset_dependency(), O(rows + attributes).
- *  @param      rows        of the table, >= 1
- *  @param      attributes  of the table, >= 1
- *  @param      options     NULL: the defaults
- *  @param      exec        NULL: the defaults
- *  @param[out] bytes       the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @copydetails tsanom_roughset_elements_workspace */
 TSANOM_API tsanom_status tsanom_roughset_dependency_workspace(
     size_t rows, size_t attributes, const tsanom_roughset_options *options,
     const tsanom_exec *exec, size_t *bytes);
@@ -423,12 +391,7 @@ TSANOM_API tsanom_status tsanom_roughset_dependency(
     size_t *size, double *gamma);
 
 /** Bytes of workspace of tsanom_roughset_significance(), O(rows + attributes).
- *  @param      rows        of the table, >= 1
- *  @param      attributes  of the table, >= 1
- *  @param      options     NULL: the defaults
- *  @param      exec        NULL: the defaults
- *  @param[out] bytes       the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @copydetails tsanom_roughset_elements_workspace */
 TSANOM_API tsanom_status tsanom_roughset_significance_workspace(
     size_t rows, size_t attributes, const tsanom_roughset_options *options,
     const tsanom_exec *exec, size_t *bytes);
@@ -500,7 +463,7 @@ enum {
 };
 
 /** Bytes of workspace of tsanom_roughset_cuts(), O(count).
- *  @param      count  samples, >= 1
+ *  @param      count  >= 1
  *  @param      exec   NULL: the defaults
  *  @param[out] bytes  the size, for a block of any alignment
  *  @return TSANOM_OK or an error */
@@ -550,10 +513,7 @@ enum {
 };
 
 /** Bytes of workspace of tsanom_roughset_code_clusters(), O(count).
- *  @param      count  labels, >= 1
- *  @param      exec   NULL: the defaults
- *  @param[out] bytes  the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @copydetails tsanom_roughset_cuts_workspace */
 TSANOM_API tsanom_status tsanom_roughset_code_clusters_workspace(size_t count,
                                                                  const tsanom_exec *exec,
                                                                  size_t *bytes);

@@ -81,16 +81,20 @@ tsanom_status tsanom_dpd_event_size(const tsanom_dpd_event_options *options,
   return status < 0 ? status : tsn_layout_bytes(layout, &block, bytes);
 }
 
-/* `memory` NULL: a block from the allocator of the checked exec. */
-static tsanom_status make(void *memory, size_t bytes,
+/* `create`: in a block from exec's allocator, else in `memory`. */
+static tsanom_status make(bool create, void *memory, size_t bytes,
                           const tsanom_dpd_event_options *options,
-                          const tsanom_exec *exec, tsanom_dpd_event **detector) {
+                          const tsanom_exec *caller, tsanom_dpd_event **detector) {
   event_block block = {.placed = NULL};
   tsn_object owner;
-  if (!detector) return tsn_reject(exec, TSANOM_E_NULL, "detector");
-  tsanom_status status = read_options(&block.parts.options, options, exec);
+  tsanom_exec exec;
+  tsanom_status status = tsn_exec_read(&exec, caller);
   if (status < 0) return status;
-  status = tsn_object_place(exec, layout, &block, memory, bytes, &owner);
+  if (!memory && !create) return tsn_reject(&exec, TSANOM_E_NULL, "memory");
+  if (!detector) return tsn_reject(&exec, TSANOM_E_NULL, "detector");
+  status = read_options(&block.parts.options, options, &exec);
+  if (status < 0) return status;
+  status = tsn_object_place(&exec, layout, &block, memory, bytes, &owner);
   if (status < 0) return status;
   tsanom_dpd_event *made = block.placed;
   *made = block.parts;
@@ -105,19 +109,13 @@ tsanom_status tsanom_dpd_event_init(void *memory, size_t bytes,
                                     const tsanom_dpd_event_options *options,
                                     const tsanom_exec *exec,
                                     tsanom_dpd_event **detector) {
-  tsanom_exec own;
-  tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0) return status;
-  if (!memory) return tsn_reject(&own, TSANOM_E_NULL, "memory");
-  return make(memory, bytes, options, &own, detector);
+  return make(false, memory, bytes, options, exec, detector);
 }
 
 tsanom_status tsanom_dpd_event_create(const tsanom_dpd_event_options *options,
                                       const tsanom_exec *exec,
                                       tsanom_dpd_event **detector) {
-  tsanom_exec own;
-  tsanom_status status = tsn_exec_read(&own, exec);
-  return status < 0 ? status : make(NULL, 0, options, &own, detector);
+  return make(true, NULL, 0, options, exec, detector);
 }
 
 void tsanom_dpd_event_destroy(tsanom_dpd_event *detector) {

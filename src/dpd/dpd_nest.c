@@ -76,16 +76,21 @@ tsanom_status tsanom_dpd_nest_size(const tsanom_dpd_nest_options *options,
   return status < 0 ? status : tsn_layout_bytes(layout, &block, bytes);
 }
 
-/* `memory` NULL: a block from the allocator of the checked exec. */
-static tsanom_status make(void *memory, size_t bytes,
-                          const tsanom_dpd_nest_options *options, const tsanom_exec *exec,
-                          tsanom_dpd_nest **nest) {
-  nest_block block = {.parts.kernels = tsn_dpd_kernels_at(exec->isa)};
+/* `create`: in a block from exec's allocator, else in `memory`. */
+static tsanom_status make(bool create, void *memory, size_t bytes,
+                          const tsanom_dpd_nest_options *options,
+                          const tsanom_exec *caller, tsanom_dpd_nest **nest) {
+  nest_block block = {.placed = NULL};
   tsn_object owner;
-  if (!nest) return tsn_reject(exec, TSANOM_E_NULL, "nest");
-  tsanom_status status = read_options(&block.parts.options, options, exec);
+  tsanom_exec exec;
+  tsanom_status status = tsn_exec_read(&exec, caller);
   if (status < 0) return status;
-  status = tsn_object_place(exec, layout, &block, memory, bytes, &owner);
+  if (!memory && !create) return tsn_reject(&exec, TSANOM_E_NULL, "memory");
+  if (!nest) return tsn_reject(&exec, TSANOM_E_NULL, "nest");
+  status = read_options(&block.parts.options, options, &exec);
+  if (status < 0) return status;
+  block.parts.kernels = tsn_dpd_kernels_at(exec.isa);
+  status = tsn_object_place(&exec, layout, &block, memory, bytes, &owner);
   if (status < 0) return status;
   tsanom_dpd_nest *made = block.placed;
   *made = block.parts;
@@ -101,18 +106,12 @@ static tsanom_status make(void *memory, size_t bytes,
 tsanom_status tsanom_dpd_nest_init(void *memory, size_t bytes,
                                    const tsanom_dpd_nest_options *options,
                                    const tsanom_exec *exec, tsanom_dpd_nest **nest) {
-  tsanom_exec own;
-  tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0) return status;
-  if (!memory) return tsn_reject(&own, TSANOM_E_NULL, "memory");
-  return make(memory, bytes, options, &own, nest);
+  return make(false, memory, bytes, options, exec, nest);
 }
 
 tsanom_status tsanom_dpd_nest_create(const tsanom_dpd_nest_options *options,
                                      const tsanom_exec *exec, tsanom_dpd_nest **nest) {
-  tsanom_exec own;
-  tsanom_status status = tsn_exec_read(&own, exec);
-  return status < 0 ? status : make(NULL, 0, options, &own, nest);
+  return make(true, NULL, 0, options, exec, nest);
 }
 
 void tsanom_dpd_nest_destroy(tsanom_dpd_nest *nest) {

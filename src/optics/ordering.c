@@ -45,21 +45,21 @@ void tsn_optics_ordering_write(tsanom_optics_ordering *caller,
 
 tsanom_status tsn_optics_check_heights(const double *values, size_t n, const char *name,
                                        const tsanom_exec *exec) {
-  for (size_t i = 0; i < n; i++) {
-    if (values[i] >= 0) continue;
-    return tsn_reject_at(exec, isnan(values[i]) ? TSANOM_E_NONFINITE : TSANOM_E_VALUE,
-                         name, i);
-  }
-  return TSANOM_OK;
+  bool valid = true; /* without an exit from the loop, which vectors do not allow */
+  for (size_t i = 0; i < n; i++) valid &= values[i] >= 0;
+  if (valid) return TSANOM_OK;
+  size_t at = 0;
+  while (values[at] >= 0) at++;
+  return tsn_reject_at(exec, isnan(values[at]) ? TSANOM_E_NONFINITE : TSANOM_E_VALUE,
+                       name, at);
 }
 
 tsanom_status tsn_optics_ordering_check(const tsanom_optics_ordering *ordering,
                                         const tsanom_exec *exec) {
-  size_t n = ordering->n;
-  for (size_t k = 0; k < n; k++) {
-    if (ordering->order[k] < n) continue;
-    return tsn_reject_at(exec, TSANOM_E_INDEX, "ordering.order", k);
-  }
+  const size_t *order = ordering->order;
+  size_t n = ordering->n, at = 0;
+  while (at < n && order[at] < n) at++;
+  if (at < n) return tsn_reject_at(exec, TSANOM_E_INDEX, "ordering.order", at);
   return tsn_optics_check_heights(ordering->reachability, n, "ordering.reachability",
                                   exec);
 }

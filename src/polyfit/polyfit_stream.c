@@ -78,16 +78,20 @@ tsanom_status tsanom_polyfit_stream_size(const tsanom_polyfit_options *options,
   return status < 0 ? status : tsn_layout_bytes(layout, &block, bytes);
 }
 
-/* `memory` NULL: a block from the allocator of the checked exec. */
-static tsanom_status make(void *memory, size_t bytes,
-                          const tsanom_polyfit_options *options, const tsanom_exec *exec,
-                          tsanom_polyfit_stream **stream) {
+/* `create`: in a block from exec's allocator, else in `memory`. */
+static tsanom_status make(bool create, void *memory, size_t bytes,
+                          const tsanom_polyfit_options *options,
+                          const tsanom_exec *caller, tsanom_polyfit_stream **stream) {
   stream_block block;
   tsn_object owner;
-  if (!stream) return tsn_reject(exec, TSANOM_E_NULL, "stream");
-  tsanom_status status = tsn_polyfit_options_read(&block.options, options, exec);
+  tsanom_exec exec;
+  tsanom_status status = tsn_exec_read(&exec, caller);
   if (status < 0) return status;
-  status = tsn_object_place(exec, layout, &block, memory, bytes, &owner);
+  if (!memory && !create) return tsn_reject(&exec, TSANOM_E_NULL, "memory");
+  if (!stream) return tsn_reject(&exec, TSANOM_E_NULL, "stream");
+  status = tsn_polyfit_options_read(&block.options, options, &exec);
+  if (status < 0) return status;
+  status = tsn_object_place(&exec, layout, &block, memory, bytes, &owner);
   if (status < 0) return status;
   block.stream->owner = owner;
   block.stream->options = block.options;
@@ -101,19 +105,13 @@ tsanom_status tsanom_polyfit_stream_init(void *memory, size_t bytes,
                                          const tsanom_polyfit_options *options,
                                          const tsanom_exec *exec,
                                          tsanom_polyfit_stream **stream) {
-  tsanom_exec own_exec;
-  tsanom_status status = tsn_exec_read(&own_exec, exec);
-  if (status < 0) return status;
-  if (!memory) return tsn_reject(&own_exec, TSANOM_E_NULL, "memory");
-  return make(memory, bytes, options, &own_exec, stream);
+  return make(false, memory, bytes, options, exec, stream);
 }
 
 tsanom_status tsanom_polyfit_stream_create(const tsanom_polyfit_options *options,
                                            const tsanom_exec *exec,
                                            tsanom_polyfit_stream **stream) {
-  tsanom_exec own_exec;
-  tsanom_status status = tsn_exec_read(&own_exec, exec);
-  return status < 0 ? status : make(NULL, 0, options, &own_exec, stream);
+  return make(true, NULL, 0, options, exec, stream);
 }
 
 void tsanom_polyfit_stream_destroy(tsanom_polyfit_stream *stream) {

@@ -73,8 +73,9 @@ static inline void open_node(tsn_rs_cover *c, const size_t vw) {
   for (size_t v = 0; v < vw; v++) {
     free_vertices += (size_t)__builtin_popcountll(candidates[v]);
   }
-  /* Too many disjoint edges for the vertices left? Not if they cannot fit. */
-  bool hopeless = (left + 1) * least <= free_vertices &&
+  /* Too many disjoint edges for the vertices left? Not if they cannot fit. With two
+   * vertices left the branches cost less than the question. */
+  bool hopeless = left > 2 && (left + 1) * least <= free_vertices &&
                   packing_exceeds(c, best, left, candidates, vw, branch);
   for (size_t v = 0; v < vw; v++) {
     branch[v] = hopeless ? 0 : c->edge[best * vw + v] & candidates[v];

@@ -5,8 +5,7 @@
  *   bitmap  one bit for each of the 2^attributes subsets; an element is one bit set, so
  *           that duplicates cost nothing. With absorption the elements of a sample of the
  *           units are closed upwards first: most other pairs then find their bit set.
- *   lists   elements of a batch of pairs are filtered by a few small elements that
- *           absorb most of them, and inserted into a hash set (family.c).
+ *   lists   elements of a batch of pairs are inserted into a hash set (family.c).
  *
  * The bitmap costs attributes * 2^attributes / 64 word operations and 2^attributes / 8
  * bytes for each thread whatever the number of pairs, so it is limited to 26 attributes
@@ -30,8 +29,7 @@ enum {
   /* A batch of the list path: pieces of a unit's pairs. */
   PIECES = 64,
   PIECE_PAIRS = 4096,
-  PIECE_WORDS = 1 << 15,
-  KILLERS = 16
+  PIECE_WORDS = 1 << 15
 };
 
 static unsigned bitmap_attributes(size_t attributes) {
@@ -66,7 +64,6 @@ void tsn_rs_elements_layout(tsn_arena *arena, const tsn_rs_input *input,
       tsn_arena_take(arena, bitmaps * tsn_rs_lattice_words(bitmap_attributes(attributes)),
                      sizeof *b->bitmap);
   b->batch = tsn_arena_take(arena, batch, sizeof *b->batch);
-  b->killers = tsn_arena_take(arena, KILLERS * words, sizeof *b->killers);
 }
 
 static uint64_t count_pairs(const tsn_rs_units *units) {
@@ -153,7 +150,6 @@ static tsanom_status find_by_bitmap(const tsn_rs_input *input, uint64_t pairs,
 
 typedef struct {
   size_t unit, first, last; /* the pairs of a unit with first ... last - 1 */
-  size_t kept;              /* elements of it that are worth a look */
 } piece;
 
 typedef struct {
@@ -163,8 +159,6 @@ typedef struct {
   size_t count;
   size_t stride; /* words of the batch for each piece */
   uint64_t *batch;
-  const uint64_t *killers;
-  size_t killer_count;
 } batch_work;
 
 static void drop_unrequired(const tsn_rs_units *units, const piece *p, uint64_t *sets) {
@@ -179,15 +173,12 @@ static void list_pieces(void *context, size_t begin, size_t end, int thread) {
   batch_work *work = context;
   (void)thread;
   for (size_t k = begin; k < end; k++) {
-    piece *p = &work->pieces[k];
+    const piece *p = &work->pieces[k];
     uint64_t *sets = work->batch + k * work->stride;
     work->kernels->list(&work->units->packed, p->unit, p->first, p->last, sets);
     if (work->units->delta || work->units->consistent) {
       drop_unrequired(work->units, p, sets);
     }
-    p->kept =
-        work->kernels->filter(sets, p->last - p->first, work->units->packed.set_words,
-                              work->killers, work->killer_count);
   }
 }
 
@@ -214,26 +205,6 @@ static void next_batch(batch_work *work, size_t *unit, size_t *first) {
   }
 }
 
-/* Keep the smallest elements found, to filter their supersets. */
-static void keep_killer(tsn_rs_element_buffers *b, batch_work *work,
-                        const uint64_t *set) {
-  size_t words = work->units->packed.set_words, place = work->killer_count;
-  if (work->killer_count == KILLERS) {
-    size_t largest = tsn_rs_size(set, words);
-    for (size_t k = 0; k < KILLERS; k++) {
-      size_t size = tsn_rs_size(b->killers + k * words, words);
-      if (size > largest) {
-        largest = size;
-        place = k;
-      }
-    }
-    if (place == KILLERS) return;
-  } else {
-    work->killer_count++;
-  }
-  memcpy(b->killers + place * words, set, words * sizeof *set);
-}
-
 static bool keep_element(const tsn_rs_input *input, tsn_rs_element_buffers *b,
                          const uint64_t *set) {
   if (tsn_rs_family_insert(&b->family, set)) return true;
@@ -246,14 +217,12 @@ static bool keep_element(const tsn_rs_input *input, tsn_rs_element_buffers *b,
 }
 
 static bool collect_batch(const tsn_rs_input *input, tsn_rs_element_buffers *b,
-                          batch_work *work) {
+                          const batch_work *work) {
   size_t words = work->units->packed.set_words;
   for (size_t k = 0; k < work->count; k++) {
-    for (size_t i = 0; i < work->pieces[k].kept; i++) {
-      const uint64_t *set = work->batch + k * work->stride + i * words;
-      size_t before = b->family.count;
-      if (!keep_element(input, b, set)) return false;
-      if (input->options.absorb && b->family.count != before) keep_killer(b, work, set);
+    const uint64_t *set = work->batch + k * work->stride;
+    for (size_t j = work->pieces[k].first; j < work->pieces[k].last; j++, set += words) {
+      if (!tsn_rs_is_empty(set, words) && !keep_element(input, b, set)) return false;
     }
   }
   return true;
@@ -266,8 +235,7 @@ static tsanom_status find_by_lists(const tsn_rs_input *input, uint64_t pairs,
       .kernels = tsn_rs_elements_kernels_at(input->exec.isa),
       .units = units,
       .stride = piece_pairs(units->packed.set_words) * units->packed.set_words,
-      .batch = b->batch,
-      .killers = b->killers};
+      .batch = b->batch};
   tsanom_exec quiet = input->exec;
   quiet.poll = NULL;
   tsanom_status status = TSANOM_OK;

@@ -9,9 +9,8 @@
 typedef struct {
   tsn_rs_unit_buffers units;
   tsn_rs_family family;
-  uint64_t *bitmap;  /* one for each thread, and one more */
-  uint64_t *batch;   /* elements of a batch of pairs */
-  uint64_t *killers; /* small elements that absorb many */
+  uint64_t *bitmap; /* one for each thread, and one more */
+  uint64_t *batch;  /* elements of a batch of pairs */
 } tsn_rs_element_buffers;
 
 void tsn_rs_elements_layout(tsn_arena *arena, const tsn_rs_input *input,

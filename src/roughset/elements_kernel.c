@@ -4,8 +4,6 @@
  * is set itself; the top bits, gathered, are the element. */
 #include "roughset/elements_kernel.h"
 
-#include <stdbool.h>
-
 static inline uint64_t gather(uint64_t bits, uint64_t mask) {
 #if defined(__BMI2__)
   return __builtin_ia32_pext_di(bits, mask);
@@ -92,35 +90,5 @@ static void list(const tsn_rs_packed *p, size_t i, size_t first, size_t last,
   }
 }
 
-static inline bool keep(const uint64_t *set, size_t words, const uint64_t *killers,
-                        size_t killer_count) {
-  uint64_t any = 0;
-  for (size_t w = 0; w < words; w++) any |= set[w];
-  if (!any) return false;
-  for (size_t k = 0; k < killer_count; k++) {
-    uint64_t outside = 0;
-    for (size_t w = 0; w < words; w++) outside |= killers[k * words + w] & ~set[w];
-    if (!outside) return false;
-  }
-  return true;
-}
-
-static inline size_t filter_sets(uint64_t *sets, size_t count, size_t words,
-                                 const uint64_t *killers, size_t killer_count) {
-  size_t kept = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (!keep(sets + i * words, words, killers, killer_count)) continue;
-    for (size_t w = 0; w < words; w++) sets[kept * words + w] = sets[i * words + w];
-    kept++;
-  }
-  return kept;
-}
-
-static size_t filter(uint64_t *sets, size_t count, size_t words, const uint64_t *killers,
-                     size_t killer_count) {
-  return words == 1 ? filter_sets(sets, count, 1, killers, killer_count)
-                    : filter_sets(sets, count, words, killers, killer_count);
-}
-
-const tsn_rs_elements_kernels TSN_LEVEL(tsn_rs_elements_kernels) = {
-    .mark = mark, .list = list, .filter = filter};
+const tsn_rs_elements_kernels TSN_LEVEL(tsn_rs_elements_kernels) = {.mark = mark,
+                                                                    .list = list};

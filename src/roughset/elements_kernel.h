@@ -28,10 +28,6 @@ typedef struct {
   /* Write the element of unit i and each of first <= j < last. */
   void (*list)(const tsn_rs_packed *packed, size_t i, size_t first, size_t last,
                uint64_t *sets);
-  /* Keep, in order, the sets that are not empty and contain none of the killers;
-   * returns how many. */
-  size_t (*filter)(uint64_t *sets, size_t count, size_t words, const uint64_t *killers,
-                   size_t killer_count);
 } tsn_rs_elements_kernels;
 
 TSN_KERNEL_TABLE(tsn_rs_elements_kernels);

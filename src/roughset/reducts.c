@@ -317,7 +317,7 @@ static tsanom_status load_elements(reduct_run *r) {
   tsn_rs_family_clear(&r->family, r->input.table.attributes);
   for (size_t i = 0; i < r->element_count; i++) {
     const uint64_t *set = r->elements + i * r->words;
-    if (tsn_rs_size(set, r->words) == 0) return TSANOM_INFEASIBLE;
+    if (tsn_rs_is_empty(set, r->words)) return TSANOM_INFEASIBLE;
     tsn_rs_family_insert(&r->family, set);
   }
   tsn_rs_family_sort(&r->family, true, &r->input.exec);

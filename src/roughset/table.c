@@ -187,12 +187,16 @@ size_t tsn_rs_list(const uint64_t *set, size_t attributes, uint32_t *list) {
 /* Rows whose slots are prefetched. */
 enum { HASH_BLOCK = 64 };
 
+static size_t slots_for(size_t rows) {
+  size_t slots = 2;
+  while (slots / 2 < rows) slots *= 2;
+  return slots;
+}
+
 void tsn_rs_index_layout(tsn_arena *arena, size_t rows, size_t attributes,
                          tsn_rs_index *index) {
-  index->slots = (size_t)2 * HASH_BLOCK;
-  while (index->slots / 2 < rows) index->slots *= 2;
+  index->slots = slots_for(rows);
   index->slot = tsn_arena_take(arena, index->slots, sizeof *index->slot);
-  index->hash = tsn_arena_take(arena, HASH_BLOCK, sizeof *index->hash);
   index->key = tsn_arena_take(arena, attributes, sizeof *index->key);
   index->first = tsn_arena_take(arena, rows, sizeof *index->first);
 }
@@ -206,14 +210,14 @@ static const int32_t *row_values(const tsn_rs_projection *p, size_t i) {
 }
 
 /* Multilinear hashing: a sum of products with odd 64-bit keys (D. Lemire and
- * O. Kaser, Comput. J. 57, 2014); equal hashes are verified. */
+ * O. Kaser, Comput. J. 57, 2014); equal hashes are verified. The barrier keeps compilers
+ * from vectors, which at the base level multiply 64 bits in parts. */
 static uint64_t hash_row(const tsn_rs_projection *p, const uint64_t *key, size_t i) {
   const int32_t *values = row_values(p, i);
   uint64_t sum = 0;
-  if (p->list) {
-    for (size_t k = 0; k < p->count; k++) sum += key[k] * (uint32_t)values[p->list[k]];
-  } else {
-    for (size_t k = 0; k < p->count; k++) sum += key[k] * (uint32_t)values[k];
+  for (size_t k = 0; k < p->count; k++) {
+    sum += key[k] * (uint32_t)values[column(p, k)];
+    __asm__("" : "+r"(sum));
   }
   return tsn_rs_finish(sum);
 }
@@ -245,31 +249,30 @@ static uint32_t find_group(const tsn_rs_projection *p, tsn_rs_index *index, size
 
 /* An index that is as small as the rows allow, emptied and keyed. */
 static tsn_rs_index start_index(const tsn_rs_projection *p, const tsn_rs_index *index) {
-  size_t wanted = (size_t)2 * HASH_BLOCK;
-  while (wanted / 2 < p->rows) wanted *= 2;
   tsn_rs_index used = *index;
-  used.slots = wanted < index->slots ? wanted : index->slots;
+  used.slots = slots_for(p->rows);
   memset(used.slot, 0, used.slots * sizeof *used.slot);
   for (size_t k = 0; k < p->count; k++) used.key[k] = tsn_rs_key(column(p, k));
   return used;
 }
 
-static void hash_block(const tsn_rs_projection *p, tsn_rs_index *index, size_t begin,
-                       size_t end) {
+static void hash_block(const tsn_rs_projection *p, const tsn_rs_index *index,
+                       size_t begin, size_t end, uint64_t *hash) {
   for (size_t i = begin; i < end; i++) {
-    index->hash[i - begin] = hash_row(p, index->key, i);
-    __builtin_prefetch(&index->slot[index->hash[i - begin] & (index->slots - 1)], 1);
+    hash[i - begin] = hash_row(p, index->key, i);
+    __builtin_prefetch(&index->slot[hash[i - begin] & (index->slots - 1)], 1);
   }
 }
 
 size_t tsn_rs_group(const tsn_rs_projection *p, tsn_rs_index *index, uint32_t *group) {
   size_t groups = 0;
+  uint64_t hash[HASH_BLOCK];
   tsn_rs_index used = start_index(p, index);
   for (size_t block = 0; block < p->rows; block += HASH_BLOCK) {
     size_t end = p->rows - block < HASH_BLOCK ? p->rows : block + HASH_BLOCK;
-    hash_block(p, &used, block, end);
+    hash_block(p, &used, block, end, hash);
     for (size_t i = block; i < end; i++) {
-      group[i] = find_group(p, &used, i, used.hash[i - block], &groups);
+      group[i] = find_group(p, &used, i, hash[i - block], &groups);
     }
   }
   return groups;
@@ -278,12 +281,13 @@ size_t tsn_rs_group(const tsn_rs_projection *p, tsn_rs_index *index, uint32_t *g
 size_t tsn_rs_find_indiscernible(const tsn_rs_projection *p, const uint32_t *label,
                                  tsn_rs_index *index, uint32_t *pairs, size_t most) {
   size_t groups = 0, found = 0;
+  uint64_t hash[HASH_BLOCK];
   tsn_rs_index used = start_index(p, index);
   for (size_t block = 0; block < p->rows; block += HASH_BLOCK) {
     size_t end = p->rows - block < HASH_BLOCK ? p->rows : block + HASH_BLOCK;
-    hash_block(p, &used, block, end);
+    hash_block(p, &used, block, end, hash);
     for (size_t i = block; i < end; i++) {
-      uint32_t group = find_group(p, &used, i, used.hash[i - block], &groups);
+      uint32_t group = find_group(p, &used, i, hash[i - block], &groups);
       uint32_t first = used.first[group];
       if (label[first] == label[i]) continue;
       pairs[2 * found] = first;

@@ -69,6 +69,12 @@ static inline size_t tsn_rs_size(const uint64_t *set, size_t words) {
   return size;
 }
 
+static inline bool tsn_rs_is_empty(const uint64_t *set, size_t words) {
+  uint64_t any = 0;
+  for (size_t w = 0; w < words; w++) any |= set[w];
+  return !any;
+}
+
 /* The smallest bit of a set at or above `attributes`; TSANOM_NONE: none. */
 size_t tsn_rs_first_beyond(const uint64_t *set, size_t attributes);
 
@@ -79,7 +85,6 @@ size_t tsn_rs_list(const uint64_t *set, size_t attributes, uint32_t *list);
 typedef struct {
   uint64_t *slot;  /* 0: free; else tag in the high half, group + 1 in the low */
   size_t slots;    /* a power of two, at least twice the rows */
-  uint64_t *hash;  /* hashes of a block of rows */
   uint64_t *key;   /* multipliers of the attributes in a hash */
   uint32_t *first; /* the first row of each group */
 } tsn_rs_index;

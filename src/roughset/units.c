@@ -276,9 +276,7 @@ static bool indiscernible(const tsn_rs_elements_kernels *kernels,
                           const tsn_rs_units *units, size_t i, size_t j, uint64_t *set) {
   if (units->effective == 0) return true;
   kernels->list(&units->packed, i, j, j + 1, set);
-  uint64_t any = 0;
-  for (size_t w = 0; w < units->packed.set_words; w++) any |= set[w];
-  return !any;
+  return tsn_rs_is_empty(set, units->packed.set_words);
 }
 
 /* With wildcards: delta of each unit, from all pairs. */

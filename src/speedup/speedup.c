@@ -109,18 +109,22 @@ tsanom_status tsanom_speedup_size(const tsanom_speedup_options *options, size_t 
   return status < 0 ? status : tsn_layout_bytes(tsn_speedup_layout, &block, bytes);
 }
 
-/* `memory` NULL: a block from the allocator of the checked exec. */
-static tsanom_status make(void *memory, size_t bytes,
-                          const tsanom_speedup_options *options, const tsanom_exec *exec,
-                          tsanom_speedup **analyzer) {
+/* `create`: in a block from exec's allocator, else in `memory`. */
+static tsanom_status make(bool create, void *memory, size_t bytes,
+                          const tsanom_speedup_options *options,
+                          const tsanom_exec *caller, tsanom_speedup **analyzer) {
   tsn_speedup_block block;
   tsn_object owner;
-  if (!analyzer) return tsn_reject(exec, TSANOM_E_NULL, "analyzer");
-  tsanom_status status = tsn_speedup_options_read(&block.options, options, exec);
+  tsanom_exec exec;
+  tsanom_status status = tsn_exec_read(&exec, caller);
   if (status < 0) return status;
-  status = tsn_object_place(exec, tsn_speedup_layout, &block, memory, bytes, &owner);
+  if (!memory && !create) return tsn_reject(&exec, TSANOM_E_NULL, "memory");
+  if (!analyzer) return tsn_reject(&exec, TSANOM_E_NULL, "analyzer");
+  status = tsn_speedup_options_read(&block.options, options, &exec);
   if (status < 0) return status;
-  status = tsn_speedup_start(&block, exec);
+  status = tsn_object_place(&exec, tsn_speedup_layout, &block, memory, bytes, &owner);
+  if (status < 0) return status;
+  status = tsn_speedup_start(&block, &exec);
   if (status < 0) {
     tsn_object_release(&owner);
     return status;
@@ -133,18 +137,12 @@ static tsanom_status make(void *memory, size_t bytes,
 tsanom_status tsanom_speedup_init(void *memory, size_t bytes,
                                   const tsanom_speedup_options *options,
                                   const tsanom_exec *exec, tsanom_speedup **analyzer) {
-  tsanom_exec own;
-  tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0) return status;
-  if (!memory) return tsn_reject(&own, TSANOM_E_NULL, "memory");
-  return make(memory, bytes, options, &own, analyzer);
+  return make(false, memory, bytes, options, exec, analyzer);
 }
 
 tsanom_status tsanom_speedup_create(const tsanom_speedup_options *options,
                                     const tsanom_exec *exec, tsanom_speedup **analyzer) {
-  tsanom_exec own;
-  tsanom_status status = tsn_exec_read(&own, exec);
-  return status < 0 ? status : make(NULL, 0, options, &own, analyzer);
+  return make(true, NULL, 0, options, exec, analyzer);
 }
 
 void tsanom_speedup_destroy(tsanom_speedup *analyzer) {

@@ -197,12 +197,6 @@ static int draw(const request *r, const clustering *c, failure *why) {
   return plot_close(&p, why);
 }
 
-static json_t *numbers(const double *value, size_t count) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < count; i++) json_array_append_new(array, json_finite(value[i]));
-  return array;
-}
-
 static json_t *counts(const size_t *value, size_t count) {
   json_t *array = json_array();
   for (size_t i = 0; i < count; i++) {
@@ -219,9 +213,9 @@ static int print_json_of(const request *r, const clustering *c) {
     json_array_append_new(labels, json_integer(c->label[i]));
   }
   json_t *result = json_pack("{so so so so so sI}", "order", counts(c->ordering.order, n),
-                             "reachability", numbers(c->ordering.reachability, n),
+                             "reachability", json_numbers(c->ordering.reachability, n),
                              "predecessor", counts(c->ordering.predecessor, n),
-                             "core_distance", numbers(c->ordering.core_distance, n),
+                             "core_distance", json_numbers(c->ordering.core_distance, n),
                              "labels", labels, "clusters", (json_int_t)c->clusters);
   if (r->extraction != BY_XI) json_object_set_new(result, "cut", json_finite(c->cut));
   if (r->extraction == BY_SPLIT) {

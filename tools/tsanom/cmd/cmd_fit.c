@@ -130,19 +130,16 @@ static int draw(const request *r, const columns *c, const tsanom_polyfit_model *
 static int print(const request *r, const tsanom_polyfit_model *model,
                  tsanom_status status) {
   if (r->shared.json) {
-    json_t *coefficients = json_array(), *errors = json_array();
-    for (int k = 0; k <= model->degree; k++) {
-      json_array_append_new(coefficients, json_finite(model->monomial[k]));
-      json_array_append_new(errors, json_finite(model->monomial_sd[k]));
-    }
+    size_t terms = (size_t)model->degree + 1;
     const char *found = status == TSANOM_RANK_DEFICIENT ? "rank_deficient"
                         : status == TSANOM_INFEASIBLE   ? "infeasible"
                                                         : "ok";
-    return print_json(json_pack("{si so so so so si sI ss}", "degree", model->degree,
-                                "coefficients", coefficients, "standard_errors", errors,
-                                "r2", json_finite(model->r2), "residual_sd",
-                                json_finite(model->residual_sd), "rank", model->rank,
-                                "samples", (json_int_t)model->samples, "status", found));
+    return print_json(
+        json_pack("{si so so so so si sI ss}", "degree", model->degree, "coefficients",
+                  json_numbers(model->monomial, terms), "standard_errors",
+                  json_numbers(model->monomial_sd, terms), "r2", json_finite(model->r2),
+                  "residual_sd", json_finite(model->residual_sd), "rank", model->rank,
+                  "samples", (json_int_t)model->samples, "status", found));
   }
   if (status == TSANOM_RANK_DEFICIENT) {
     printf("The samples determine only degree %d.\n", model->degree);

@@ -35,14 +35,11 @@ static const option_row options[] = {
 static int print_threads_json(const request *r, const beats *b, const thread_rates *t) {
   json_t *threads = json_array();
   for (size_t i = 0; i < b->run.thread_count; i++) {
-    json_t *time = json_array(), *rate = json_array();
-    for (size_t k = 0; k < t[i].count; k++) {
-      json_array_append_new(time, json_finite(t[i].time[k]));
-      json_array_append_new(rate, json_finite(t[i].rate[k]));
-    }
-    json_array_append_new(threads, json_pack("{sI sI so so}", "thread", (json_int_t)i,
-                                             "beats", (json_int_t)b->run.threads[i].beats,
-                                             "time", time, "rate", rate));
+    json_array_append_new(threads,
+                          json_pack("{sI sI so so}", "thread", (json_int_t)i, "beats",
+                                    (json_int_t)b->run.threads[i].beats, "time",
+                                    json_numbers(t[i].time, t[i].count), "rate",
+                                    json_numbers(t[i].rate, t[i].count)));
   }
   return print_json(json_pack("{so sI so}", "run",
                               json_name(file_title(r->shared.argument[0])), "window",

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "reduction.h"
+#include "reserve.h"
 
 enum { ALL = 1, MINIMUM, PAPER, GREEDY };
 enum { PAIRS_KEPT = 1 << 16 };
@@ -49,16 +50,11 @@ static int32_t keep_reduct(void *user, const uint64_t *set, size_t size) {
     f->complete = 0;
     return 1;
   }
-  if (f->count == f->capacity) {
-    size_t capacity = f->capacity ? 2 * f->capacity : 64;
-    uint64_t *reducts = realloc(f->reducts, capacity * f->words * sizeof *reducts);
-    if (reducts) f->reducts = reducts;
-    size_t *sizes = realloc(f->sizes, capacity * sizeof *sizes);
-    if (sizes) f->sizes = sizes;
-    f->out_of_memory = !reducts || !sizes;
-    if (f->out_of_memory) return 1;
-    f->capacity = capacity;
-  }
+  size_t sizes = f->capacity, needed = f->count + 1;
+  f->out_of_memory =
+      reserve(&f->sizes, &sizes, needed, sizeof *f->sizes) ||
+      reserve(&f->reducts, &f->capacity, needed, f->words * sizeof *f->reducts);
+  if (f->out_of_memory) return 1;
   memcpy(f->reducts + f->count * f->words, set, f->words * sizeof *set);
   f->sizes[f->count++] = size;
   return 0;

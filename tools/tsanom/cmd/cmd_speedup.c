@@ -10,6 +10,7 @@
 #include "command.h"
 #include "plot.h"
 #include "region_stream.h"
+#include "reserve.h"
 #include "series.h"
 
 typedef struct {
@@ -79,15 +80,9 @@ static const option_row options[] = {
 
 static void keep_iteration(void *user, const tsanom_speedup_iteration *iteration) {
   result *a = user;
-  if (a->iterations == a->capacity) {
-    size_t capacity = a->capacity ? 2 * a->capacity : 256;
-    void *more = realloc(a->iteration, capacity * sizeof *a->iteration);
-    if (!more) {
-      a->out_of_memory = 1;
-      return;
-    }
-    a->iteration = more;
-    a->capacity = capacity;
+  if (reserve(&a->iteration, &a->capacity, a->iterations + 1, sizeof *a->iteration)) {
+    a->out_of_memory = 1;
+    return;
   }
   a->iteration[a->iterations++] = *iteration;
 }

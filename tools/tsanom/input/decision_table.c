@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "number.h"
+#include "reserve.h"
 #include "rows.h"
 
 /* What a column of the file is. */
@@ -37,11 +38,10 @@ static size_t find_text(const value_list *v, const char *text) {
 }
 
 static int grow_values(value_list *v) {
-  size_t capacity = v->capacity ? 2 * v->capacity : 8;
-  char **text = realloc(v->text, capacity * sizeof *text);
-  if (text) v->text = text;
+  size_t capacity = v->capacity;
+  if (reserve(&v->text, &capacity, v->count + 1, sizeof *v->text)) return -1;
   uint32_t *slot = calloc(2 * capacity, sizeof *slot);
-  if (!text || !slot || capacity > INT32_MAX / 4) {
+  if (!slot || capacity > INT32_MAX / 4) {
     free(slot);
     return -1;
   }
@@ -137,18 +137,9 @@ static int take_header(reading *g, const row *r, failure *why) {
 /* ---- rows */
 
 static int reserve_row(decision_table *t) {
-  if (t->rows < t->capacity) return 0;
-  size_t capacity = t->capacity ? 2 * t->capacity : 64, cells;
-  if (__builtin_mul_overflow(capacity, t->attributes * sizeof *t->values, &cells))
-    return -1;
-  int32_t *values = realloc(t->values, cells);
-  if (!values) return -1;
-  t->values = values;
-  int32_t *decisions = realloc(t->decisions, capacity * sizeof *decisions);
-  if (!decisions) return -1;
-  t->decisions = decisions;
-  t->capacity = capacity;
-  return 0;
+  size_t decisions = t->capacity, needed = t->rows + 1;
+  if (reserve(&t->decisions, &decisions, needed, sizeof *t->decisions)) return -1;
+  return reserve(&t->values, &t->capacity, needed, t->attributes * sizeof *t->values);
 }
 
 static int take_cell(reading *g, const row *r, size_t column, failure *why) {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reserve.h"
+
 /* A node of the tree; its text follows it. */
 typedef struct {
   uint64_t number;
@@ -20,20 +22,10 @@ static int by_text(const void *a, const void *b) {
   return strcmp(text_of(a), text_of(b));
 }
 
-static int grow(identifiers *ids) {
-  if (ids->count < ids->capacity) return 0;
-  size_t capacity = ids->capacity ? 2 * ids->capacity : 64;
-  char **moved = realloc(ids->word, capacity * sizeof *moved);
-  if (!moved) return -1;
-  ids->word = moved;
-  ids->capacity = capacity;
-  return 0;
-}
-
 int identifiers_number(identifiers *ids, const char *word, uint64_t *number) {
   size_t bytes = strlen(word) + 1;
   entry *fresh = malloc(sizeof *fresh + bytes);
-  if (!fresh || grow(ids)) {
+  if (!fresh || reserve(&ids->word, &ids->capacity, ids->count + 1, sizeof *ids->word)) {
     free(fresh);
     return -1;
   }

@@ -9,6 +9,12 @@ json_t *json_finite(double value) {
   return isfinite(value) ? json_real(value) : json_null();
 }
 
+json_t *json_numbers(const double *values, size_t count) {
+  json_t *array = json_array();
+  for (size_t i = 0; i < count; i++) json_array_append_new(array, json_finite(values[i]));
+  return array;
+}
+
 json_t *json_name(const char *name) {
   json_t *text = json_string(name);
   if (text) return text;

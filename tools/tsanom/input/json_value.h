@@ -11,6 +11,9 @@
 /* A JSON number that reads back to the same bits; null unless finite. */
 json_t *json_finite(double value);
 
+/* An array of them. */
+json_t *json_numbers(const double *values, size_t count);
+
 /* A name as a JSON string; bytes of one that is not UTF-8 become '?'. */
 json_t *json_name(const char *name);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "number.h"
+#include "reserve.h"
 #include "rows.h"
 #include "series.h"
 
@@ -22,17 +23,9 @@ void points_free(points *p) {
 }
 
 static int grow(points *p) {
-  if (p->count < p->capacity) return 0;
-  size_t capacity = p->capacity ? 2 * p->capacity : 256;
-  if (capacity > SIZE_MAX / sizeof(double) / p->dimensions) return -1;
-  double *value = realloc(p->value, capacity * p->dimensions * sizeof *value);
-  if (!value) return -1;
-  p->value = value;
-  size_t *line = realloc(p->line, capacity * sizeof *line);
-  if (!line) return -1;
-  p->line = line;
-  p->capacity = capacity;
-  return 0;
+  size_t lines = p->capacity, needed = p->count + 1;
+  if (reserve(&p->line, &lines, needed, sizeof *p->line)) return -1;
+  return reserve(&p->value, &p->capacity, needed, p->dimensions * sizeof *p->value);
 }
 
 static int is_header(const row *r) {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "reserve.h"
 #include "utf8.h"
 
 typedef struct {
@@ -26,20 +27,9 @@ typedef struct {
   int failed;
 } reading;
 
-/* Make space for `needed` items of `size` bytes, doubling. */
-static int reserve(reading *r, void **block, size_t *capacity, size_t needed,
-                   size_t size) {
-  if (needed <= *capacity) return 0;
-  size_t grown = *capacity ? *capacity : 256;
-  while (grown < needed) grown *= 2;
-  void *moved = realloc(*block, grown * size);
-  if (!moved) {
-    return fail(r->why, "%s:%zu: the line does not fit the memory", r->file,
-                r->line_number);
-  }
-  *block = moved;
-  *capacity = grown;
-  return 0;
+static int no_memory(const reading *r) {
+  return fail(r->why, "%s:%zu: the line does not fit the memory", r->file,
+              r->line_number);
 }
 
 /* Read up to the next LF. Returns 1 for a line, 0 at the end, -1 on failure. */
@@ -55,7 +45,10 @@ static int next_line(reading *r, FILE *stream) {
                   "line",
                   r->file, r->line_number, ROWS_LINE_BYTES >> 20);
     }
-    if (reserve(r, (void **)&r->line, &r->line_room, r->line_bytes + 1, 1)) return -1;
+    if (r->line_bytes == r->line_room &&
+        reserve(&r->line, &r->line_room, r->line_bytes + 1, 1)) {
+      return no_memory(r);
+    }
     r->line[r->line_bytes++] = (char)byte;
   }
   if (ferror(stream)) return fail_errno(r->why, r->file, "read");
@@ -72,10 +65,11 @@ static void take_field(void *text, size_t bytes, void *user) {
         fail(r->why, "%s:%zu: more than %d fields", r->file, r->line_number, ROWS_FIELDS);
     return;
   }
-  r->failed =
-      reserve(r, (void **)&r->text, &r->text_room, r->text_bytes + bytes + 1, 1) ||
-      reserve(r, (void **)&r->field, &r->fields_room, r->fields + 1, sizeof *r->field);
-  if (r->failed) return;
+  if (reserve(&r->text, &r->text_room, r->text_bytes + bytes + 1, 1) ||
+      reserve(&r->field, &r->fields_room, r->fields + 1, sizeof *r->field)) {
+    r->failed = no_memory(r);
+    return;
+  }
   if (bytes) memcpy(r->text + r->text_bytes, text, bytes);
   r->text_bytes += bytes;
   r->text[r->text_bytes++] = '\0';

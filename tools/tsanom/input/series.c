@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "number.h"
+#include "reserve.h"
 
 typedef struct {
   const char *const *names; /* NULL: no header, one field a line */
@@ -73,12 +74,12 @@ static int take_header(selection *s, const row *r, failure *why) {
 }
 
 static int grow(columns *c, size_t wanted, const row *r, failure *why) {
-  if (c->count < c->capacity) return 0;
-  size_t capacity = c->capacity ? 2 * c->capacity : 1024;
+  size_t capacity = c->capacity;
   for (size_t k = 0; k < wanted; k++) {
-    double *moved = realloc(c->column[k], capacity * sizeof *moved);
-    if (!moved) return fail(why, "%s:%zu: out of memory", r->file, r->line);
-    c->column[k] = moved;
+    capacity = c->capacity;
+    if (reserve(&c->column[k], &capacity, c->count + 1, sizeof *c->column[k])) {
+      return fail(why, "%s:%zu: out of memory", r->file, r->line);
+    }
   }
   c->capacity = capacity;
   return 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "number.h"
+#include "reserve.h"
 #include "rows.h"
 
 typedef struct {
@@ -21,19 +22,9 @@ void series_set_free(series_set *set) {
 }
 
 static int grow(series_set *set, int labelled) {
-  if (set->count < set->capacity) return 0;
-  size_t capacity = set->capacity ? 2 * set->capacity : 64;
-  if (capacity > SIZE_MAX / sizeof(double) / set->length) return -1;
-  double *sample = realloc(set->sample, capacity * set->length * sizeof *sample);
-  if (!sample) return -1;
-  set->sample = sample;
-  if (labelled) {
-    char **label = realloc(set->label, capacity * sizeof *label);
-    if (!label) return -1;
-    set->label = label;
-  }
-  set->capacity = capacity;
-  return 0;
+  size_t labels = set->capacity, needed = set->count + 1;
+  if (labelled && reserve(&set->label, &labels, needed, sizeof *set->label)) return -1;
+  return reserve(&set->sample, &set->capacity, needed, set->length * sizeof *set->sample);
 }
 
 static int take_row(void *user, const row *r, failure *why) {
