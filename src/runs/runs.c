@@ -131,12 +131,19 @@ static void forget_spmd(tsanom_runs *run) {
   run->from_events = tsn_spmd_empty(&run->exec);
 }
 
+tsanom_status tsn_run_enter(const tsanom_exec *exec, const tsanom_runs *run,
+                            const void *output, const char *name, tsanom_exec *own) {
+  tsanom_status status = tsn_exec_read_base(own, exec);
+  if (status < 0) return status;
+  if (!run) return tsn_reject(own, TSANOM_E_NULL, "run");
+  return output ? TSANOM_OK : tsn_reject(own, TSANOM_E_NULL, name);
+}
+
 tsanom_status tsanom_runs_refresh(tsanom_runs *run, const tsanom_exec *exec,
                                   uint64_t *added) {
   tsanom_exec own;
-  tsanom_status status = tsn_exec_read_base(&own, exec);
+  tsanom_status status = tsn_run_enter(exec, run, run, "run", &own);
   if (status < 0) return status;
-  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
   if (strcmp(run->place.path, "-") == 0) {
     return tsn_reject_text(&own, TSANOM_E_STATE, "run", TSANOM_NONE,
                            "standard input cannot be read again");
