@@ -19,13 +19,16 @@ typedef struct {
 } fresh_parts;
 
 static tsn_beat_part empty_beats(const tsn_place_of_run *place) {
-  return (tsn_beat_part){.channel = {.directory = place->path, .memory = place->memory}};
+  return (tsn_beat_part){.channel = {.directory = place->path,
+                                     .memory = place->memory,
+                                     .salvage = place->salvage}};
 }
 
 static tsn_region_part empty_regions(const tsn_place_of_run *place) {
   return (tsn_region_part){.channel = {.directory = place->regions,
                                        .memory = place->memory,
-                                       .is_regions = true},
+                                       .is_regions = true,
+                                       .salvage = place->salvage},
                            .places = {.pool = {.exec = place->memory}}};
 }
 
