@@ -83,8 +83,8 @@ typedef struct tsanom_runs_options {
   /** 1 (default): name code by function, file and line, for which the program `addr2line`
    *  is run once per module; 0: by module and address only. */
   int32_t symbols;
-  /** 1: read what is intact of damaged heartbeats and region events, see
-   *  tsanom_runs_damage_at(); 0 (default): reject a run in which one bit is wrong. */
+  /** 1: read what is intact of a damaged run directory, see tsanom_runs_damage_at();
+   *  0 (default): reject a run in which one bit is wrong. */
   int32_t salvage;
   int32_t reserved0; /**< must be 0 */
 } tsanom_runs_options;
@@ -214,10 +214,13 @@ typedef struct tsanom_runs_damage {
                               is damaged and nothing else */
   uint64_t first_offset; /**< its byte in the file */
   size_t streams_lost;   /**< streams without header */
+  size_t places_skipped; /**< lines of places.tsv that were skipped, or places that no
+                              line describes, whichever are more */
+  size_t files_skipped;  /**< files of region times that cannot be read */
   int32_t header;        /**< TSANOM_RUNS_HEADER_*: the greatest of all */
   int32_t reserved0;     /**< 0 */
-  char
-      file[48]; /**< the first damaged file, as a path in the run; empty: there is none */
+  char file[128]; /**< the first damaged file, as a path in the run, cut to 127 bytes;
+                       empty: none is damaged */
 } tsanom_runs_damage;
 
 /** Prepare the description of a damage.
@@ -232,14 +235,14 @@ TSANOM_API tsanom_status tsanom_runs_damage_init(tsanom_runs_damage *damage,
 TSANOM_API size_t tsanom_runs_damage_size(void);
 
 /** Query what tsanom_runs_options::salvage recovered, and what was lost. Without damage,
- *  and without that option, all fields but `kept` are 0. Of CSV and JSON files, `kept` is
- *  0 too.
+ *  and without that option, all fields but `kept` are 0. `kept` does not count CSV and
+ *  JSON files.
  *  @param      run     an open run
- *  @param      part    ::TSANOM_RUNS_BEATS, ::TSANOM_RUNS_REGIONS, or 0: both
+ *  @param      part    ::TSANOM_RUNS_BEATS, _REGIONS, _SPMD, or 0: all
  *  @param      stream  below tsanom_runs_info::beat_streams or _event_streams;
- *                      ::TSANOM_NONE: all of them, and the run's own file
+ *                      ::TSANOM_NONE: all of them, and the other files of the part
  *  @param[out] damage  prepared by tsanom_runs_damage_init()
- *  @retval TSANOM_E_OPTION  part is none of these, or 0 with a stream
+ *  @retval TSANOM_E_OPTION  part is none of these, or has no streams
  *  @retval TSANOM_E_INDEX   there is no such stream
  *  @return TSANOM_OK, or an error of this header */
 TSANOM_API tsanom_status tsanom_runs_damage_at(const tsanom_runs *run, int32_t part,

@@ -13,10 +13,13 @@
 
 enum { LINE = PATH_MAX + 64 };
 
+static const char unknown_module[] = "";
+
 /* number TAB kind and how TAB address TAB module */
-static bool parse(const char *line, size_t expected, tsanom_runs_place *place) {
+static bool parse(const char *line, size_t *number, tsanom_runs_place *place) {
   char *end;
-  if (line[0] < '0' || line[0] > '9' || strtoul(line, &end, 10) != expected) return false;
+  if (line[0] < '0' || line[0] > '9') return false;
+  *number = strtoul(line, &end, 10);
   if (end[0] != '\t' || (end[1] != 'r' && end[1] != 's') ||
       (end[2] != 'c' && end[2] != 'f') || end[3] != '\t') {
     return false;
@@ -43,40 +46,70 @@ static const char *keep_module(tsn_places *places, const char *module) {
   return tsn_pool_copy(&places->pool, module);
 }
 
+static bool add(tsn_places *places, const tsn_place *place) {
+  if (!place->about.module ||
+      !tsn_array_reserve(&places->place, places->pool.exec, places->seen,
+                         places->seen + 1, sizeof *place)) {
+    return false;
+  }
+  *tsn_places_at(places, places->seen++) = *place;
+  return true;
+}
+
+/* Places whose lines were skipped, below `number`. */
+static bool add_unknown(tsn_places *places, size_t number) {
+  const tsn_place unknown = {
+      .about = {.module = unknown_module, .kind = TSANOM_REGIONS_BEGIN},
+      .name = "unknown place"};
+  while (places->seen < number) {
+    if (!add(places, &unknown)) return false;
+  }
+  return true;
+}
+
 static tsanom_status take_line(tsn_places *places, const tsn_source *source, char *line,
                                size_t length) {
   tsn_place place = {.name = NULL};
-  size_t number = places->seen;
+  size_t number = 0, expected = places->seen;
   bool is_whole = length > 0 && line[length - 1] == '\n';
   if (is_whole) line[length - 1] = '\0';
-  if (!is_whole || number == TSANOM_REGIONS_PLACES_MAX - 1 ||
-      !parse(line, number, &place.about)) {
+  bool is_place = is_whole && parse(line, &number, &place.about) && number >= expected &&
+                  number < TSANOM_REGIONS_PLACES_MAX - 1;
+  if (!is_place && places->salvage) {
+    places->skipped_seen++;
+    return TSANOM_OK;
+  }
+  if (!is_place || (number > expected && !places->salvage)) {
     return tsn_source_fault(source, TSANOM_E_FORMAT, places->offset_seen,
                             "line %zu does not describe place %zu: its number, rf, rc, "
                             "sf or sc, its address, and its module are expected",
-                            number + 2, number);
+                            expected + 2, expected);
   }
   place.about.module = keep_module(places, place.about.module);
-  if (!place.about.module || !tsn_array_reserve(&places->place, places->pool.exec, number,
-                                                number + 1, sizeof place)) {
+  if (!add_unknown(places, number) || !add(places, &place)) {
     return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
   }
-  *tsn_places_at(places, number) = place;
-  places->seen++;
   places->offset_seen += length;
   return TSANOM_OK;
+}
+
+static uint64_t position(FILE *stream) {
+  long offset = ftell(stream);
+  return offset < 0 ? 0 : (uint64_t)offset;
 }
 
 static tsanom_status take_lines(tsn_places *places, const tsn_source *source,
                                 FILE *stream) {
   char line[LINE];
   if (places->offset_seen == 0) {
-    if (!fgets(line, sizeof line, stream) || strcmp(line, HEAD) != 0) {
+    bool is_head = fgets(line, sizeof line, stream) && strcmp(line, HEAD) == 0;
+    places->skipped_seen += !is_head;
+    if (!is_head && !places->salvage) {
       return tsn_source_fault(source, TSANOM_E_FORMAT, 0,
                               "the first line must be \"%.*s\"", (int)(sizeof HEAD - 2),
                               HEAD);
     }
-    places->offset_seen = sizeof HEAD - 1;
+    places->offset_seen = position(stream);
   } else if (fseek(stream, (long)places->offset_seen, SEEK_SET) != 0) {
     return tsn_source_fault(source, TSANOM_E_IO, places->offset_seen,
                             "cannot read the file");
@@ -85,8 +118,11 @@ static tsanom_status take_lines(tsn_places *places, const tsn_source *source,
     size_t length = strlen(line);
     /* A full disk, or a look at a running program, cuts the last line. */
     if ((length == 0 || line[length - 1] != '\n') && feof(stream)) break;
+    size_t skipped = places->skipped_seen;
     tsanom_status status = take_line(places, source, line, length);
     if (status < 0) return status;
+    /* The length of a damaged line is not that of the string. */
+    if (places->skipped_seen > skipped) places->offset_seen = position(stream);
   }
   if (!ferror(stream)) return TSANOM_OK;
   return tsn_source_fault(source, TSANOM_E_IO, places->offset_seen,
@@ -108,14 +144,24 @@ tsanom_status tsn_places_read(tsn_places *places, const char *directory,
   return status;
 }
 
+size_t tsn_places_unknown(const tsn_places *places) {
+  size_t count = 0;
+  for (size_t i = 0; i < places->count; i++) {
+    count += tsn_places_at(places, i)->about.module == unknown_module;
+  }
+  return count;
+}
+
 void tsn_places_commit(tsn_places *places) {
   places->count = places->seen;
   places->offset = places->offset_seen;
+  places->skipped = places->skipped_seen;
 }
 
 void tsn_places_discard(tsn_places *places) {
   places->seen = places->count;
   places->offset_seen = places->offset;
+  places->skipped_seen = places->skipped;
 }
 
 void tsn_places_free(tsn_places *places) {

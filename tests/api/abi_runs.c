@@ -45,7 +45,7 @@ _Static_assert(offsetof(tsanom_runs_info, program) == 112, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, skipped) == 176, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, restarts) == 184, "ABI");
 
-_Static_assert(sizeof(tsanom_runs_damage) == 112, "ABI");
+_Static_assert(sizeof(tsanom_runs_damage) == 208, "ABI");
 _Static_assert(offsetof(tsanom_runs_damage, struct_size) == 0, "ABI");
 _Static_assert(offsetof(tsanom_runs_damage, kept) == 8, "ABI");
 _Static_assert(offsetof(tsanom_runs_damage, skipped) == 16, "ABI");
@@ -53,9 +53,11 @@ _Static_assert(offsetof(tsanom_runs_damage, ranges) == 24, "ABI");
 _Static_assert(offsetof(tsanom_runs_damage, first_record) == 32, "ABI");
 _Static_assert(offsetof(tsanom_runs_damage, first_offset) == 40, "ABI");
 _Static_assert(offsetof(tsanom_runs_damage, streams_lost) == 48, "ABI");
-_Static_assert(offsetof(tsanom_runs_damage, header) == 56, "ABI");
-_Static_assert(offsetof(tsanom_runs_damage, reserved0) == 60, "ABI");
-_Static_assert(offsetof(tsanom_runs_damage, file) == 64, "ABI");
+_Static_assert(offsetof(tsanom_runs_damage, places_skipped) == 56, "ABI");
+_Static_assert(offsetof(tsanom_runs_damage, files_skipped) == 64, "ABI");
+_Static_assert(offsetof(tsanom_runs_damage, header) == 72, "ABI");
+_Static_assert(offsetof(tsanom_runs_damage, reserved0) == 76, "ABI");
+_Static_assert(offsetof(tsanom_runs_damage, file) == 80, "ABI");
 
 _Static_assert(sizeof(tsanom_runs_stream) == 72, "ABI");
 _Static_assert(offsetof(tsanom_runs_stream, time) == 0, "ABI");

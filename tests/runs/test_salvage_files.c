@@ -199,6 +199,82 @@ Test(runs_salvage_files, a_damaged_run_is_followed) {
   tsanom_runs_close(run);
 }
 
+static void write_text(const char *name, const char *text) {
+  char path[PATH];
+  path_of(name, path);
+  file_write(path, text, strlen(text));
+}
+
+static void check_place(tsanom_runs *run, size_t index, const char *expected) {
+  const char *name;
+  CHECK_STATUS(tsanom_runs_place_name(run, index, NULL, &name), TSANOM_OK);
+  cr_assert(strcmp(name, expected) == 0, "%s", name);
+}
+
+/* Lines that cannot be read leave their places unknown; others keep their numbers. */
+Test(runs_salvage_files, damaged_places_are_unknown) {
+  static const char intact[] =
+      "tsanom places 1\n0\trf\t10\t/a\n1\trf\t20\t/a\n2\tsc\t30\t/b\n";
+  char directory[PATH];
+  grown_run grown;
+  path_of("regions", directory);
+  cr_assert(mkdir(directory, 0777) == 0);
+  grown_create(&grown, directory);
+  static const struct {
+    const char *text, *name[3];
+    size_t skipped;
+  } cases[] = {
+      {intact, {"a+0x10", "a+0x20", "b+0x2f"}, 0},
+      {"tsanom places 1\n0\trf\t10\t/a\n1 rf\t20\t/a\n2\tsc\t30\t/b\n",
+       {"a+0x10", "unknown place", "b+0x2f"},
+       1},
+      {"tsanom places 1\n0\trf\t10\t/a 1\trf\t20\t/a\n2\tsc\t30\t/b\n",
+       {"a+0x10", "unknown place", "b+0x2f"},
+       1},
+      {"tsanom Places 1\n0\trx\t10\t/a\n\n2\tsc\t30\t/b\n9000\tsc\t30\t/b\n",
+       {"unknown place", "unknown place", "b+0x2f"},
+       4},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    write_text("regions/places.tsv", cases[i].text);
+    if (i) check_rejected();
+    tsanom_runs *run = salvage();
+    cr_assert(describe(run).places == 3);
+    for (size_t k = 0; k < 3; k++) check_place(run, k, cases[i].name[k]);
+    tsanom_runs_damage d = damage_of(run, TSANOM_NONE);
+    cr_assert(d.places_skipped == cases[i].skipped && d.ranges == 0, "%zu: %zu", i,
+              d.places_skipped);
+    cr_assert(strcmp(d.file, d.places_skipped ? "regions/places.tsv" : "") == 0);
+    CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+    cr_assert(describe(run).places == 3);
+    tsanom_runs_close(run);
+  }
+}
+
+/* Of region times, the files of other processes are read. */
+Test(runs_salvage_files, damaged_region_files_are_left_out) {
+  char path[PATH];
+  path_of("spmd", path);
+  cr_assert(mkdir(path, 0777) == 0);
+  write_text("spmd/rank-0.json",
+             "{\"regions\": [{\"name\": \"a\"}], \"time\": [[1]], "
+             "\"processes\": [\"p\"]}");
+  write_text("spmd/rank-1.json", "{\"regions\": [{\"name\"");
+  path_of("spmd/rank-2.json", path);
+  cr_assert(mkfifo(path, 0600) == 0);
+  check_rejected();
+  tsanom_runs *run = salvage();
+  tsanom_runs_spmd_data spmd;
+  CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
+  cr_assert(spmd.data->processes == 1 && strcmp(spmd.process[0], "p") == 0);
+  tsanom_runs_damage d = damage_of(run, TSANOM_NONE);
+  cr_assert(d.files_skipped == 2 && strcmp(d.file, "spmd/rank-1.json") == 0);
+  tsanom_runs_close(run);
+  path_of("spmd/rank-0.json", path);
+  cr_assert(unlink(path) == 0);
+  cr_assert(!salvage_with(NULL, TSANOM_E_IO));
+}
+
 Test(runs_salvage_files, failing_allocations_are_reported) {
   test_allocator allocator = {0};
   tsanom_exec exec = test_exec(&allocator);
@@ -241,8 +317,8 @@ Test(runs_salvage_files, bad_arguments_are_rejected) {
   CHECK_STATUS(tsanom_runs_damage_at(NULL, 0, TSANOM_NONE, &d), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_runs_damage_at(run, 0, TSANOM_NONE, NULL), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_runs_damage_at(run, 0, 0, &d), TSANOM_E_OPTION);
-  CHECK_STATUS(tsanom_runs_damage_at(run, TSANOM_RUNS_SPMD, TSANOM_NONE, &d),
-               TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_runs_damage_at(run, TSANOM_RUNS_SPMD, 0, &d), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_runs_damage_at(run, 3, TSANOM_NONE, &d), TSANOM_E_OPTION);
   CHECK_STATUS(tsanom_runs_damage_at(run, TSANOM_RUNS_BEATS, 3, &d), TSANOM_E_INDEX);
   CHECK_STATUS(tsanom_runs_damage_at(run, TSANOM_RUNS_REGIONS, 0, &d), TSANOM_E_INDEX);
   CHECK_STATUS(tsanom_runs_damage_at(run, TSANOM_RUNS_BEATS, 2, &d), TSANOM_OK);

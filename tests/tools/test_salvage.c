@@ -114,6 +114,9 @@ Test(command_salvage, region_events_are_read_by_period_speedup_and_similar) {
     cr_assert(number_of(warning, "kept") == 1799 && number_of(warning, "skipped") == 1);
     json_decref(r);
   }
+  write_text("run/regions/places.tsv", "tsanom places 1\n?\trf\t10\t/a\n1\trf\t20\t/a\n");
+  outcome o = tsanom("speedup run --salvage");
+  cr_assert(o.status == 0 && strstr(o.err, "1799 of 1800 records kept"), "%s", o.err);
   /* The end of one region is lost, and then the begin of another. */
   for (int lost = 1; lost <= 2; lost++) {
     json_t *r = tsanom_json("period run --salvage --json 2>/dev/null");

@@ -38,11 +38,15 @@ static void warn_of_damage(const char *path, const tsanom_runs *run) {
   (void)tsanom_runs_damage_at(run, 0, TSANOM_NONE, &d);
   if (!*d.file) return;
   unsigned long long kept = d.kept, all = d.kept + d.skipped, ranges = d.ranges;
-  if (ranges) {
+  if (d.files_skipped) {
+    snprintf(what, sizeof what, "%zu file%s left out, the first is %s", d.files_skipped,
+             d.files_skipped == 1 ? "" : "s", d.file);
+  } else if (ranges) {
     snprintf(what, sizeof what, "%llu damaged range%s, the first in %s at byte %llu",
              ranges, ranges == 1 ? "" : "s", d.file, (unsigned long long)d.first_offset);
   } else {
-    snprintf(what, sizeof what, "the header of %s was damaged", d.file);
+    snprintf(what, sizeof what, "%s of %s is damaged", d.header ? "the header" : "a line",
+             d.file);
   }
   if (d.streams_lost) {
     snprintf(left_out, sizeof left_out, "; %zu stream%s left out", d.streams_lost,
