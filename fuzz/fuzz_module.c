@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "runs/module.h"
-#include "support/folder.h"
+#include "support/directory.h"
 
-enum { PATH = FOLDER_ROOM + 16 };
+enum { PATH = DIRECTORY_CAPACITY + 16 };
 
-static char folder[FOLDER_ROOM], path[PATH];
+static char folder[DIRECTORY_CAPACITY], path[PATH];
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

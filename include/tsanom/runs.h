@@ -18,7 +18,8 @@
  *
  *  docs/runs.md documents the formats. Every byte of every file is verified once: a file
  *  that is missing, cut short, foreign or damaged, even by one bit, is rejected, and
- *  tsanom_exec::fault receives its path, the offset or the line, and a sentence. Files of
+ *  tsanom_exec::fault receives its path, the offset or the line, and a sentence; what is
+ *  intact of such a run is read with tsanom_runs_options::salvage. Files of
  *  a run directory must be regular files: a FIFO in their place is never waited for.
  *
  *  A run owns all arrays and names that its functions return. They are valid until the
@@ -82,6 +83,10 @@ typedef struct tsanom_runs_options {
   /** 1 (default): name code by function, file and line, for which the program `addr2line`
    *  is run once per module; 0: by module and address only. */
   int32_t symbols;
+  /** 1: read what is intact of a damaged run directory, see tsanom_runs_damage_at();
+   *  0 (default): reject a run in which one bit is wrong. */
+  int32_t salvage;
+  int32_t reserved0; /**< must be 0 */
 } tsanom_runs_options;
 
 /** Write the defaults described at ::tsanom_runs_options.
@@ -122,6 +127,7 @@ TSANOM_API void tsanom_runs_close(tsanom_runs *run);
  *  The cost is O(new records + streams): each stream continues after its last verified
  *  record. Two events make one refresh read a part again as a whole: the program
  *  finished, or the measured period of the clock changed by more than 1e-7 of its value.
+ *  Each refresh does so with a part that is damaged or whose clock restarted.
  *  So times of an unfinished run differ from those of a run opened anew by at most that
  *  factor; those of a finished run are the same, bit for bit. A part that appears after
  *  the run was opened is added if options.parts is 0. CSV and JSON files are read again.
@@ -159,6 +165,11 @@ typedef struct tsanom_runs_info {
   size_t event_streams;    /**< streams of region events */
   size_t places;           /**< places in the code that region events name */
   char program[64];        /**< name of the program, terminated by zero */
+  uint64_t skipped;        /**< records that salvage did not recover */
+  /** Restarts of the clock, of the part that has more: the machine was suspended, or a
+   *  virtual machine migrated. Times are those of docs/runs.md, "Clock"; intervals that
+   *  contain a restart are too short. */
+  size_t restarts;
 } tsanom_runs_info;
 
 /** Prepare a description.
@@ -178,6 +189,64 @@ TSANOM_API size_t tsanom_runs_info_size(void);
  *  @return TSANOM_OK, or an error of this header */
 TSANOM_API tsanom_status tsanom_runs_describe(const tsanom_runs *run,
                                               tsanom_runs_info *info);
+
+/** What recovery did with the header of a file. The values are ABI: append only. */
+enum {
+  TSANOM_RUNS_HEADER_INTACT = 0, /**< it is intact */
+  TSANOM_RUNS_HEADER_REPAIRED =
+      1,                      /**< it was damaged, but what is needed was recovered */
+  TSANOM_RUNS_HEADER_LOST = 2 /**< it cannot be read: the stream has no records */
+};
+
+/** The extent of the damage of one stream, or of several. Prepare it by
+ *  tsanom_runs_damage_init(). */
+typedef struct tsanom_runs_damage {
+  size_t struct_size; /**< set by _init */
+  uint64_t kept;      /**< records that were read */
+  /** Records that were lost: not intact, or cut off. Those that are cut off an unfinished
+   *  stream are not known; of a stream without header, all that the file has count. */
+  uint64_t skipped;
+  /** Ranges of lost records, each as long as possible. One more for a stream that has
+   *  bytes other than zero behind its last record, or that is unfinished and cut off; a
+   *  stream without header is one. */
+  uint64_t ranges;
+  uint64_t first_record; /**< number of the first lost record in its stream; 0 if a header
+                              is damaged and nothing else */
+  uint64_t first_offset; /**< its byte in the file */
+  size_t streams_lost;   /**< streams without header */
+  size_t places_skipped; /**< lines of places.tsv that were skipped, or places that no
+                              line describes, whichever are more */
+  size_t files_skipped;  /**< files of region times that cannot be read */
+  int32_t header;        /**< TSANOM_RUNS_HEADER_*: the greatest of all */
+  int32_t reserved0;     /**< 0 */
+  char file[128]; /**< the first damaged file, as a path in the run, cut to 127 bytes;
+                       empty: none is damaged */
+} tsanom_runs_damage;
+
+/** Prepare the description of a damage.
+ *  @param[out] damage       the caller's struct
+ *  @param      struct_size  its sizeof, where the caller was compiled
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_damage_init(tsanom_runs_damage *damage,
+                                                 size_t struct_size);
+
+/** sizeof(tsanom_runs_damage) in this library, for languages without the header.
+ *  @return bytes */
+TSANOM_API size_t tsanom_runs_damage_size(void);
+
+/** Query what tsanom_runs_options::salvage recovered, and what was lost. Without damage,
+ *  and without that option, all fields but `kept` are 0. `kept` does not count CSV and
+ *  JSON files.
+ *  @param      run     an open run
+ *  @param      part    ::TSANOM_RUNS_BEATS, _REGIONS, _SPMD, or 0: all
+ *  @param      stream  below tsanom_runs_info::beat_streams or _event_streams;
+ *                      ::TSANOM_NONE: all of them, and the other files of the part
+ *  @param[out] damage  prepared by tsanom_runs_damage_init()
+ *  @retval TSANOM_E_OPTION  part is none of these, or has no streams
+ *  @retval TSANOM_E_INDEX   there is no such stream
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_damage_at(const tsanom_runs *run, int32_t part,
+                                               size_t stream, tsanom_runs_damage *damage);
 
 /** Records of one stream. Each belongs to one thread of the program; a thread number can
  *  have several streams, for nested parallel regions reuse numbers. */

@@ -24,24 +24,14 @@
  * until the run ends, since it would cost reading all records again. */
 #define TICK_TOLERANCE 1e-7
 
-static double tick_of(const tsn_run_header *header) {
-  return (double)(header->latest.nanoseconds - header->first.nanoseconds) * 1e-9 /
-         (double)(header->latest.ticks - header->first.ticks);
-}
-
-/* The difference is taken in integers: ticks have more digits than a double. */
-static double seconds(const tsn_channel *channel, uint64_t ticks) {
-  return (double)(int64_t)(ticks - channel->header_seen.first.ticks) * channel->tick;
-}
-
 static tsanom_status no_memory(const tsn_source *source) {
   return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
 }
 
-/* Space for `more` records. The first time, for all that the file stores, so that nothing
- * is copied; a sparse file stores less than its size says. */
-static bool reserve(tsn_channel *channel, const tsn_source *source, tsn_stream *stream,
-                    size_t more) {
+/* The first time, for all that the file stores, so that nothing is copied; a sparse file
+ * stores less than its size says. */
+bool tsn_stream_reserve(const tsn_channel *channel, const tsn_source *source,
+                        tsn_stream *stream, size_t more) {
   size_t needed = stream->seen + more;
   if (stream->time.capacity == 0) {
     uint64_t bytes = source->stored < source->size ? source->stored : source->size;
@@ -53,7 +43,7 @@ static bool reserve(tsn_channel *channel, const tsn_source *source, tsn_stream *
                            sizeof(uint32_t));
 }
 
-static bool tag_is_valid(const tsn_channel *channel, uint32_t tag) {
+bool tsn_channel_has_tag(const tsn_channel *channel, uint32_t tag) {
   return !channel->is_regions ||
          (tag & ((1u << TSANOM_REGIONS_KIND_BITS) - 1)) <= TSANOM_REGIONS_CPU;
 }
@@ -62,9 +52,9 @@ static bool tag_is_valid(const tsn_channel *channel, uint32_t tag) {
 static tsanom_status take_records(tsn_channel *channel, const tsn_source *source,
                                   const unsigned char *bytes, size_t count,
                                   tsn_stream *stream, bool *ended) {
-  if (!reserve(channel, source, stream, count / TSN_RECORD)) return no_memory(source);
-  double *time = stream->time.data;
-  uint32_t *tag = stream->tag.data;
+  if (!tsn_stream_reserve(channel, source, stream, count / TSN_RECORD)) {
+    return no_memory(source);
+  }
   for (size_t i = 0; i + TSN_RECORD <= count; i += TSN_RECORD) {
     tsn_record record;
     memcpy(&record, bytes + i, sizeof record);
@@ -77,14 +67,13 @@ static tsanom_status take_records(tsn_channel *channel, const tsn_source *source
       return tsn_source_fault(source, TSANOM_E_FORMAT, offset, "record %zu is damaged",
                               stream->seen);
     }
-    if (!tag_is_valid(channel, record.tag)) {
+    if (!tsn_channel_has_tag(channel, record.tag)) {
       return tsn_source_fault(source, TSANOM_E_FORMAT, offset,
                               "event %zu has an unknown kind: not a stream of region "
                               "events",
                               stream->seen);
     }
-    time[stream->seen] = seconds(channel, record.time);
-    tag[stream->seen++] = record.tag;
+    tsn_stream_append(stream, &record);
   }
   return TSANOM_OK;
 }
@@ -125,7 +114,8 @@ static bool goes_on(const tsn_channel *channel, const tsn_source *source,
   return header->state == TSN_RUNNING &&
          tsn_source_read(&quiet, TSN_STREAM_HEADER + sequence * TSN_RECORD, &record,
                          sizeof record) == TSANOM_OK &&
-         tsn_record_is_valid(&record, sequence) && tag_is_valid(channel, record.tag);
+         tsn_record_is_valid(&record, sequence) &&
+         tsn_channel_has_tag(channel, record.tag);
 }
 
 static tsanom_status read_open_stream(tsn_channel *channel, const tsn_source *source,
@@ -160,16 +150,23 @@ static tsanom_status read_open_stream(tsn_channel *channel, const tsn_source *so
   return status;
 }
 
-static tsanom_status read_run(tsn_channel *channel, const tsanom_exec *exec,
+static tsanom_status read_run(tsn_channel *channel, const tsanom_exec *exec, bool salvage,
                               bool *stale) {
   tsn_source source = tsn_source_named(exec, channel->directory, TSN_RUN_FILE);
   tsanom_status status = tsn_source_open(&source);
   if (status < 0) return status;
-  tsn_run_header *seen = &channel->header_seen;
-  status = tsn_check_run(&source, seen);
+  tsn_run_header header;
+  const tsn_run_header *seen = &channel->header_seen;
+  channel->header_state = TSANOM_RUNS_HEADER_INTACT;
+  status = tsn_check_run(&source, &header);
+  if (status == TSANOM_E_FORMAT && salvage) {
+    channel->header_state = TSANOM_RUNS_HEADER_REPAIRED;
+    status = tsn_salvage_run(&source, &header);
+  }
   tsn_source_close(&source);
   if (status < 0) return status;
-  double tick = tick_of(seen);
+  channel->header_seen = header;
+  double tick = tsn_timeline_tick(seen);
   if (!channel->has_data) {
     channel->tick = tick;
     return TSANOM_OK;
@@ -178,59 +175,93 @@ static tsanom_status read_run(tsn_channel *channel, const tsanom_exec *exec,
     return tsn_source_fault(&source, TSANOM_E_STATE, offsetof(tsn_run_header, run_id),
                             "the directory contains another run now");
   }
-  *stale = fabs(tick - channel->tick) > TICK_TOLERANCE * channel->tick ||
+  *stale = salvage || channel->is_damaged || channel->restarts > 0 ||
+           fabs(tick - channel->tick) > TICK_TOLERANCE * channel->tick ||
            (seen->state == TSN_FINISHED && channel->header.state != TSN_FINISHED);
   return TSANOM_OK;
 }
 
-static tsanom_status read_streams(tsn_channel *channel, const tsanom_exec *exec) {
+static tsanom_status read_stream(tsn_channel *channel, const tsanom_exec *exec,
+                                 size_t index, bool salvage, unsigned char *buffer) {
+  tsn_source source =
+      tsn_source_named(exec, channel->directory, TSN_STREAM_FILE, (unsigned)index);
+  tsanom_status opened = tsn_source_open(&source), status;
+  if (opened < 0 && !salvage) return opened;
+  if (!tsn_array_reserve(&channel->streams, channel->memory, channel->streams_seen,
+                         index + 1, sizeof(tsn_stream))) {
+    status = no_memory(&source);
+  } else {
+    if (index == channel->streams_seen) {
+      *tsn_channel_stream(channel, index) = (tsn_stream){.count = 0};
+      channel->streams_seen++;
+    }
+    status = salvage
+                 ? tsn_salvage_stream(channel, &source, opened, (uint32_t)index, buffer)
+                 : read_open_stream(channel, &source, (uint32_t)index, buffer);
+  }
+  if (opened == TSANOM_OK) tsn_source_close(&source);
+  return status;
+}
+
+static tsanom_status read_streams(tsn_channel *channel, const tsanom_exec *exec,
+                                  bool salvage) {
   unsigned char buffer[TSN_PIECE];
   size_t count = channel->header_seen.streams;
   for (size_t i = 0; i < count; i++) {
     if (tsn_exec_stop(exec, i, count)) return TSANOM_STOPPED;
-    tsn_source source =
-        tsn_source_named(exec, channel->directory, TSN_STREAM_FILE, (unsigned)i);
-    tsanom_status status = tsn_source_open(&source);
-    if (status < 0) return status;
-    if (!tsn_array_reserve(&channel->streams, channel->memory, channel->streams_seen,
-                           i + 1, sizeof(tsn_stream))) {
-      status = no_memory(&source);
-    } else {
-      if (i == channel->streams_seen) {
-        *tsn_channel_stream(channel, i) = (tsn_stream){.count = 0};
-        channel->streams_seen++;
-      }
-      status = read_open_stream(channel, &source, (uint32_t)i, buffer);
-    }
-    tsn_source_close(&source);
+    tsanom_status status = read_stream(channel, exec, i, salvage, buffer);
     if (status < 0) return status;
   }
   return TSANOM_OK;
 }
 
+static tsanom_status convert(tsn_channel *channel, const tsanom_exec *exec, bool *stale) {
+  if (!tsn_timeline_restarted(channel)) {
+    tsn_timeline_convert(channel);
+  } else if (channel->has_data) {
+    *stale = true;
+  } else if (!tsn_timeline_convert_epochs(channel)) {
+    tsn_source source = tsn_source_named(exec, channel->directory, TSN_RUN_FILE);
+    return no_memory(&source);
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status look(tsn_channel *channel, const tsanom_exec *exec, bool salvage,
+                          bool *stale) {
+  *stale = false;
+  tsanom_status status = read_run(channel, exec, salvage, stale);
+  if (status == TSANOM_OK && !*stale) status = read_streams(channel, exec, salvage);
+  if (status == TSANOM_OK && !*stale) status = convert(channel, exec, stale);
+  if (status != TSANOM_OK) tsn_channel_discard(channel);
+  return status;
+}
+
 tsanom_status tsn_channel_read(tsn_channel *channel, const tsanom_exec *exec,
                                bool *stale) {
   enum { ATTEMPTS = 3 };
-  tsanom_status status = TSANOM_OK;
-  for (int i = 0; i < ATTEMPTS; i++) {
-    *stale = false;
-    status = read_run(channel, exec, stale);
-    bool is_final = status == TSANOM_OK && channel->header_seen.state == TSN_FINISHED;
-    if (status == TSANOM_OK && !*stale) status = read_streams(channel, exec);
-    if (status == TSANOM_OK) return status;
-    tsn_channel_discard(channel);
-    if (status != TSANOM_E_FORMAT || is_final) break;
+  tsanom_status status = TSANOM_E_FORMAT;
+  for (int i = 0; i < ATTEMPTS && status == TSANOM_E_FORMAT; i++) {
+    channel->header_seen.state = TSN_RUNNING;
+    status = look(channel, exec, false, stale);
+    if (channel->header_seen.state == TSN_FINISHED) break;
+  }
+  if (channel->salvage && (status == TSANOM_E_FORMAT || status == TSANOM_E_IO)) {
+    status = look(channel, exec, true, stale);
   }
   return status;
 }
 
 uint64_t tsn_channel_commit(tsn_channel *channel) {
   uint64_t added = 0;
+  channel->is_damaged = channel->header_state != TSANOM_RUNS_HEADER_INTACT;
   for (size_t i = 0; i < channel->streams_seen; i++) {
     tsn_stream *stream = tsn_channel_stream(channel, i);
     added += stream->seen - stream->count;
     stream->count = stream->seen;
     stream->dropped = stream->dropped_seen;
+    stream->ticks = stream->ticks_seen;
+    if (stream->damage.ranges || stream->damage.header) channel->is_damaged = true;
   }
   channel->stream_count = channel->streams_seen;
   channel->header = channel->header_seen;
@@ -243,10 +274,13 @@ void tsn_channel_discard(tsn_channel *channel) {
     tsn_stream *stream = tsn_channel_stream(channel, i);
     if (i < channel->stream_count) {
       stream->seen = stream->count;
+      stream->ticks_seen = stream->ticks;
+      stream->steps_back = false;
       continue;
     }
     tsn_array_free(&stream->time, channel->memory);
     tsn_array_free(&stream->tag, channel->memory);
+    tsn_array_free(&stream->gap, channel->memory);
   }
   channel->streams_seen = channel->stream_count;
 }

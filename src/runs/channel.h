@@ -10,34 +10,47 @@
 
 #include "record/format.h"
 #include "runs/memory.h"
+#include "runs/salvage.h"
 #include "runs/source.h"
+#include "runs/timeline.h"
 
 enum { TSN_PIECE = 1 << 16 }; /* bytes read at a time */
 
 /* One stream. */
 typedef struct {
-  tsn_array time; /* double: seconds since the run began */
+  tsn_array time; /* double: seconds since the run began; of records that are read now,
+                     uint64_t: ticks */
   tsn_array tag;  /* uint32_t */
   size_t count;   /* records that are committed */
   size_t seen;    /* records that are read; >= count */
   uint64_t zeros; /* the file's bytes from its last record to here were zero when read */
   uint64_t dropped, dropped_seen;
+  uint64_t ticks, ticks_seen; /* of the last record; 0: there is none */
   int32_t thread;
+  bool steps_back; /* a record that is read now is earlier than the one before it */
+  tsn_array gap;   /* size_t: records in front of which others were lost, in order */
+  size_t gaps;
+  tsn_damage damage; /* of a channel that was salvaged */
 } tsn_stream;
 
-typedef struct {
+typedef struct tsn_channel {
   const char *directory;
   const tsanom_exec *memory; /* the allocator */
   bool is_regions;           /* tags are checked */
   bool has_data;             /* something was committed */
+  bool salvage;              /* what is damaged may be left out */
+  bool is_damaged;           /* and something was */
+  int32_t header_state;      /* TSANOM_RUNS_HEADER_*: of the run's own file */
   tsn_run_header header, header_seen;
-  double tick;
+  double tick;       /* seconds */
+  size_t restarts;   /* of the clock */
   tsn_array streams; /* tsn_stream */
   size_t stream_count, streams_seen;
 } tsn_channel;
 
 /* Read what is new. The poll is asked for each stream. If `*stale` becomes true, the
- * records that were read before must be read again: replace the channel by a new one. */
+ * records that were read before must be read again: replace the channel by a new one.
+ * That is so, too, if the channel is damaged, or if its clock restarted. */
 tsanom_status tsn_channel_read(tsn_channel *channel, const tsanom_exec *exec,
                                bool *stale);
 
@@ -49,6 +62,32 @@ void tsn_channel_discard(tsn_channel *channel);
 
 void tsn_channel_free(tsn_channel *channel);
 
+/* Space for `more` records of a stream. */
+bool tsn_stream_reserve(const tsn_channel *channel, const tsn_source *source,
+                        tsn_stream *stream, size_t more);
+
+/* Append a record, for which there is space; its time stays in ticks for now. */
+static inline void tsn_stream_append(tsn_stream *stream, const tsn_record *record) {
+  if (record->time + TSN_DISORDER < stream->ticks_seen) stream->steps_back = true;
+  stream->ticks_seen = record->time;
+  ((uint64_t *)stream->time.data)[stream->seen] = record->time;
+  ((uint32_t *)stream->tag.data)[stream->seen++] = record->tag;
+}
+
+/* Whether records were lost in front of this one. Call it for each record in order;
+ * `*next` counts gaps, from 0. */
+static inline bool tsn_stream_gap_at(const tsn_stream *stream, size_t index,
+                                     size_t *next) {
+  if (*next == stream->gaps || ((const size_t *)stream->gap.data)[*next] != index) {
+    return false;
+  }
+  ++*next;
+  return true;
+}
+
+/* Whether a tag is one that the channel's records can have. */
+bool tsn_channel_has_tag(const tsn_channel *channel, uint32_t tag);
+
 static inline tsn_stream *tsn_channel_stream(const tsn_channel *channel, size_t index) {
   return (tsn_stream *)channel->streams.data + index;
 }
@@ -57,6 +96,13 @@ static inline tsn_stream *tsn_channel_stream(const tsn_channel *channel, size_t 
 
 /* Verify the run's own file. */
 tsanom_status tsn_check_run(const tsn_source *source, tsn_run_header *header);
+
+/* The same for a damaged file; the header is repaired if that is possible. */
+tsanom_status tsn_salvage_run(const tsn_source *source, tsn_run_header *header);
+
+/* Verify the fields of a stream's header, and that they fit the run. */
+tsanom_status tsn_check_stream_fields(const tsn_source *source, const tsn_run_header *run,
+                                      uint32_t stream, const tsn_stream_header *header);
 
 /* Verify the header page of a stream, of TSN_STREAM_HEADER bytes. */
 tsanom_status tsn_check_stream_header(const tsn_source *source, const tsn_run_header *run,

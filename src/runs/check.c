@@ -53,27 +53,21 @@ static tsanom_status check_sum(const tsn_source *source, const void *header,
                           stored);
 }
 
-tsanom_status tsn_check_run(const tsn_source *source, tsn_run_header *header) {
-  tsanom_status status = tsn_source_read(source, 0, header, sizeof *header);
-  if (status == TSANOM_OK) {
-    status =
-        check_head(source, header, TSN_RUN_MAGIC, "the file of a run", sizeof *header);
-  }
+static tsanom_status check_run_header(const tsn_source *source,
+                                      const tsn_run_header *header) {
+  tsanom_status status =
+      check_head(source, header, TSN_RUN_MAGIC, "the file of a run", sizeof *header);
   if (status == TSANOM_OK) {
     status = check_sum(source, header, offsetof(tsn_run_header, checksum));
   }
   if (status < 0) return status;
-  if (source->size > sizeof *header) {
-    return tsn_source_fault(source, TSANOM_E_FORMAT, sizeof *header,
-                            "the file must end here, but has %" PRIu64 " bytes",
-                            source->size);
-  }
+  bool is_tsc = header->clock == TSANOM_HEARTBEAT_CLOCK_TSC;
   if ((header->state != TSN_RUNNING && header->state != TSN_FINISHED) ||
       header->announced < 1 || header->streams < (uint32_t)header->announced ||
       header->streams > TSANOM_HEARTBEAT_STREAMS_MAX ||
-      (header->clock != TSANOM_HEARTBEAT_CLOCK_TSC &&
-       header->clock != TSANOM_HEARTBEAT_CLOCK_MONOTONIC) ||
-      header->latest.ticks <= header->first.ticks ||
+      (!is_tsc && header->clock != TSANOM_HEARTBEAT_CLOCK_MONOTONIC) ||
+      header->latest.ticks == header->first.ticks ||
+      (!is_tsc && header->latest.ticks < header->first.ticks) ||
       header->latest.nanoseconds <= header->first.nanoseconds ||
       header->start > INT64_MAX || header->pid > INT32_MAX ||
       header->program[TSN_PROGRAM_NAME - 1] != '\0') {
@@ -83,37 +77,80 @@ tsanom_status tsn_check_run(const tsn_source *source, tsn_run_header *header) {
   return TSANOM_OK;
 }
 
-tsanom_status tsn_check_stream_header(const tsn_source *source, const tsn_run_header *run,
-                                      uint32_t stream, const unsigned char *page,
-                                      tsn_stream_header *header) {
-  memcpy(header, page, sizeof *header);
+tsanom_status tsn_check_run(const tsn_source *source, tsn_run_header *header) {
+  tsanom_status status = tsn_source_read(source, 0, header, sizeof *header);
+  if (status == TSANOM_OK) status = check_run_header(source, header);
+  if (status == TSANOM_OK && source->size > sizeof *header) {
+    status = tsn_source_fault(source, TSANOM_E_FORMAT, sizeof *header,
+                              "the file must end here, but has %" PRIu64 " bytes",
+                              source->size);
+  }
+  return status;
+}
+
+/* A header that was cut behind its last field, as far as the rest of the checksum shows.
+ */
+static void complete_header(tsn_run_header *header, size_t present) {
+  const size_t covered = offsetof(tsn_run_header, checksum);
+  uint64_t sum = tsn_checksum(header, covered);
+  size_t left = present > covered ? present - covered : 0;
+  if (memcmp(&sum, &header->checksum, left) == 0) header->checksum = sum;
+}
+
+tsanom_status tsn_salvage_run(const tsn_source *source, tsn_run_header *header) {
+  unsigned char bytes[sizeof *header] = {0};
+  size_t count = source->size < sizeof bytes ? (size_t)source->size : sizeof bytes;
+  tsanom_status status = tsn_source_read(source, 0, bytes, count);
+  if (status < 0) return status;
+  if (count == sizeof bytes) (void)tsn_repair(bytes, sizeof bytes);
+  memcpy(header, bytes, sizeof *header);
+  if (count >= offsetof(tsn_run_header, reserved) && count < sizeof bytes) {
+    complete_header(header, count);
+  }
+  return check_run_header(source, header);
+}
+
+tsanom_status tsn_check_stream_fields(const tsn_source *source, const tsn_run_header *run,
+                                      uint32_t stream, const tsn_stream_header *header) {
   tsanom_status status = check_head(source, header, TSN_STREAM_MAGIC,
                                     "a stream of heartbeats", TSN_STREAM_HEADER);
   if (status == TSANOM_OK) {
     status = check_sum(source, header, offsetof(tsn_stream_header, checksum));
   }
   if (status < 0) return status;
-  status = tsn_check_zero_bytes(source, page + sizeof *header,
-                                TSN_STREAM_HEADER - sizeof *header, sizeof *header);
-  if (status < 0) return status;
   if (header->run_id != run->run_id) {
     return tsn_source_fault(source, TSANOM_E_FORMAT, offsetof(tsn_stream_header, run_id),
                             "this stream belongs to another run");
   }
   bool complete = header->state == TSN_FINISHED;
-  if (header->stream != stream || header->announced < 0 ||
+  uint64_t most = ((uint64_t)INT64_MAX - TSN_STREAM_HEADER) / TSN_RECORD;
+  if (header->stream != stream || header->announced < 0 || header->backed > most ||
       (stream < (uint32_t)run->announced && header->announced != (int32_t)stream) ||
-      (!complete && (header->state != TSN_RUNNING || header->count != 0 ||
-                     run->state == TSN_FINISHED)) ||
+      (!complete && (header->state != TSN_RUNNING || header->count != 0)) ||
       (complete && header->backed != header->count)) {
     return tsn_source_fault(source, TSANOM_E_FORMAT, offsetof(tsn_stream_header, stream),
                             "the header contains a value that stream %" PRIu32
                             " of this run cannot have",
                             stream);
   }
-  uint64_t most = ((uint64_t)INT64_MAX - TSN_STREAM_HEADER) / TSN_RECORD;
-  if (header->backed > most ||
-      source->size < TSN_STREAM_HEADER + header->backed * TSN_RECORD) {
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_check_stream_header(const tsn_source *source, const tsn_run_header *run,
+                                      uint32_t stream, const unsigned char *page,
+                                      tsn_stream_header *header) {
+  memcpy(header, page, sizeof *header);
+  tsanom_status status = tsn_check_stream_fields(source, run, stream, header);
+  if (status == TSANOM_OK) {
+    status = tsn_check_zero_bytes(source, page + sizeof *header,
+                                  TSN_STREAM_HEADER - sizeof *header, sizeof *header);
+  }
+  if (status < 0) return status;
+  if (header->state == TSN_RUNNING && run->state == TSN_FINISHED) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, offsetof(tsn_stream_header, state),
+                            "the stream is not complete, but its run is finished");
+  }
+  if (source->size < TSN_STREAM_HEADER + header->backed * TSN_RECORD) {
     return tsn_source_fault(source, TSANOM_E_FORMAT, source->size,
                             "the file is cut short: it must have space for %" PRIu64
                             " records",

@@ -16,10 +16,8 @@ static tsanom_status no_memory(const tsanom_exec *exec) {
 tsanom_status tsanom_runs_hsa(const tsanom_runs *run, const tsanom_exec *exec,
                               const tsanom_hsa_run **beats) {
   tsanom_exec own;
-  tsanom_status status = tsn_exec_read_base(&own, exec);
+  tsanom_status status = tsn_run_enter(exec, run, beats, "beats", &own);
   if (status < 0) return status;
-  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
-  if (!beats) return tsn_reject(&own, TSANOM_E_NULL, "beats");
   const tsanom_hsa_run *found =
       run->place.is_directory ? &run->parts.beats.beats.run : &run->parts.csv.run;
   if (!found->thread_count) {
@@ -32,10 +30,8 @@ tsanom_status tsanom_runs_hsa(const tsanom_runs *run, const tsanom_exec *exec,
 tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level, const tsanom_exec *exec,
                                  const tsanom_speedup_event **events, size_t *count) {
   tsanom_exec own;
-  tsanom_status status = tsn_exec_read_base(&own, exec);
+  tsanom_status status = tsn_run_enter(exec, run, events, "events", &own);
   if (status < 0) return status;
-  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
-  if (!events) return tsn_reject(&own, TSANOM_E_NULL, "events");
   if (!count) return tsn_reject(&own, TSANOM_E_NULL, "count");
   if (level < 0 || level >= TSN_LEVELS) {
     return tsn_reject(&own, TSANOM_E_OPTION, "level");
@@ -63,10 +59,8 @@ tsanom_status tsanom_runs_place_at(const tsanom_runs *run, size_t index,
 tsanom_status tsanom_runs_place_name(tsanom_runs *run, size_t index,
                                      const tsanom_exec *exec, const char **name) {
   tsanom_exec own;
-  tsanom_status status = tsn_exec_read_base(&own, exec);
+  tsanom_status status = tsn_run_enter(exec, run, name, "name", &own);
   if (status < 0) return status;
-  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
-  if (!name) return tsn_reject(&own, TSANOM_E_NULL, "name");
   tsn_places *places = &run->parts.regions.places;
   if (index >= places->count) return tsn_reject(&own, TSANOM_E_INDEX, "index");
   const char *found = tsn_places_name(places, index, run->options.symbols == 1);
@@ -94,10 +88,8 @@ static tsanom_status add_up_events(tsanom_runs *run, const tsanom_exec *exec) {
 tsanom_status tsanom_runs_spmd(tsanom_runs *run, const tsanom_exec *exec,
                                tsanom_runs_spmd_data *spmd) {
   tsanom_exec own;
-  tsanom_status status = tsn_exec_read_base(&own, exec);
+  tsanom_status status = tsn_run_enter(exec, run, spmd, "spmd", &own);
   if (status < 0) return status;
-  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
-  if (!spmd) return tsn_reject(&own, TSANOM_E_NULL, "spmd");
   const tsn_spmd *found = &run->parts.spmd;
   if (!found->data.processes) {
     if (!(run->parts.present & TSANOM_RUNS_REGIONS)) {

@@ -5,7 +5,8 @@
  *   regions      |<------------------------------->|     one event, outermost only
  *   worksharing  |<----->|<--->|                         one event per share
  *
- * Nested regions count as work of the outermost one. */
+ * Nested regions count as work of the outermost one. Behind a gap no region is known to
+ * be open: the one that is may have ended there. */
 #include "runs/events.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@
 static void begin(tsn_level *level, double time, int32_t place) {
   if (level->depth++ > 0) return;
   level->begun = time;
+  level->is_lost = false;
   level->outermost = (uint64_t)place;
 }
 
@@ -30,9 +32,11 @@ static bool take(tsn_level *level, int32_t which, double time,
     return ends && level->depth == 0;
   }
   if (record->kind != TSANOM_REGIONS_SHARE) return false;
+  bool is_whole = !level->is_lost;
   event->region = (uint64_t)record->place;
   level->begun = time;
-  return true;
+  level->is_lost = false;
+  return is_whole;
 }
 
 /* Threads that open outermost regions have the number 0. Of several, the one with the
@@ -65,6 +69,10 @@ bool tsn_level_update(tsn_level *level, int32_t which, const tsn_channel *channe
   tsanom_speedup_event *event = level->event.data;
   for (; level->taken < stream->count; level->taken++) {
     tsanom_runs_event record = {0};
+    if (tsn_stream_gap_at(stream, level->taken, &level->gap)) {
+      level->depth = 0;
+      level->is_lost = true;
+    }
     (void)tsanom_runs_decode(tag[level->taken], &record);
     if (take(level, which, time[level->taken], &record, &event[level->count])) {
       level->count++;

@@ -15,8 +15,10 @@ typedef struct {
   size_t count;
   size_t stream; /* of the channel, that is converted */
   size_t taken;  /* records of it */
+  size_t gap;    /* gaps before them */
   size_t depth;  /* regions open */
   double begun;
+  bool is_lost;       /* the record is lost that gives `begun` */
   uint64_t outermost; /* place of the region that `depth` counts from */
 } tsn_level;
 

@@ -23,24 +23,21 @@ struct tsanom_runs_model {
   tsanom_hsa_model_data data;
 };
 
-static tsanom_status take_counts(const json_place *at, const json_t *object, void *to,
-                                 const field *fields, size_t n) {
+/* Counts, or else numbers. */
+static tsanom_status take_fields(const json_place *at, const json_t *object, void *to,
+                                 const field *fields, size_t n, bool counts) {
   for (size_t i = 0; i < n; i++) {
-    size_t value;
-    tsanom_status status = tsn_json_count(at, object, fields[i].name, &value);
+    size_t count = 0;
+    double number = 0;
+    tsanom_status status = counts ? tsn_json_count(at, object, fields[i].name, &count)
+                                  : tsn_json_number(at, object, fields[i].name, &number);
     if (status < 0) return status;
-    memcpy((char *)to + fields[i].offset, &value, sizeof value);
-  }
-  return TSANOM_OK;
-}
-
-static tsanom_status take_numbers(const json_place *at, const json_t *object, void *to,
-                                  const field *fields, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    double value;
-    tsanom_status status = tsn_json_number(at, object, fields[i].name, &value);
-    if (status < 0) return status;
-    memcpy((char *)to + fields[i].offset, &value, sizeof value);
+    char *target = (char *)to + fields[i].offset;
+    if (counts) {
+      memcpy(target, &count, sizeof count);
+    } else {
+      memcpy(target, &number, sizeof number);
+    }
   }
   return TSANOM_OK;
 }
@@ -52,9 +49,10 @@ static tsanom_status take_options(json_place *at, const json_t *json,
   (void)snprintf(at->path, sizeof at->path, "options.");
   *options = (tsanom_hsa_options){.struct_size = sizeof *options};
   tsanom_status status =
-      take_counts(at, object, options, option_counts, COUNT_OF(option_counts));
+      take_fields(at, object, options, option_counts, COUNT_OF(option_counts), true);
   if (status == TSANOM_OK) {
-    status = take_numbers(at, object, options, option_numbers, COUNT_OF(option_numbers));
+    status =
+        take_fields(at, object, options, option_numbers, COUNT_OF(option_numbers), false);
   }
   for (size_t i = 0; i < COUNT_OF(option_choices) && status == TSANOM_OK; i++) {
     int32_t value;
@@ -99,9 +97,10 @@ static tsanom_status take_array(const json_place *at, const json_t *thread,
 static tsanom_status take_thread(const json_place *at, const json_t *thread,
                                  tsn_pool *pool, tsanom_hsa_reference *r) {
   tsanom_status status =
-      take_counts(at, thread, r, reference_counts, COUNT_OF(reference_counts));
+      take_fields(at, thread, r, reference_counts, COUNT_OF(reference_counts), true);
   if (status == TSANOM_OK) {
-    status = take_numbers(at, thread, r, reference_numbers, COUNT_OF(reference_numbers));
+    status =
+        take_fields(at, thread, r, reference_numbers, COUNT_OF(reference_numbers), false);
   }
   if (status == TSANOM_OK) status = tsn_json_numbers(at, thread, "domain", 2, r->domain);
   if (status == TSANOM_OK) status = take_ranges(at, thread, r->range);

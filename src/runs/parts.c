@@ -19,14 +19,18 @@ typedef struct {
 } fresh_parts;
 
 static tsn_beat_part empty_beats(const tsn_place_of_run *place) {
-  return (tsn_beat_part){.channel = {.directory = place->path, .memory = place->memory}};
+  return (tsn_beat_part){.channel = {.directory = place->path,
+                                     .memory = place->memory,
+                                     .salvage = place->salvage}};
 }
 
 static tsn_region_part empty_regions(const tsn_place_of_run *place) {
-  return (tsn_region_part){.channel = {.directory = place->regions,
-                                       .memory = place->memory,
-                                       .is_regions = true},
-                           .places = {.pool = {.exec = place->memory}}};
+  return (tsn_region_part){
+      .channel = {.directory = place->regions,
+                  .memory = place->memory,
+                  .is_regions = true,
+                  .salvage = place->salvage},
+      .places = {.pool = {.exec = place->memory}, .salvage = place->salvage}};
 }
 
 static void free_beats(tsn_beat_part *part) {
@@ -148,6 +152,7 @@ static tsanom_status read_directory(tsn_parts *parts, const tsn_place_of_run *pl
                            "not a run: the directory has neither " TSN_RUN_FILE
                            ", regions/, nor spmd/");
   }
+  fresh->parts.spmd.salvage = place->salvage;
   tsanom_status status = read_channels(parts, fresh, exec);
   if (status == TSANOM_OK && (fresh->parts.present & TSANOM_RUNS_SPMD)) {
     status = tsn_spmd_read_directory(place->spmd, exec, &fresh->parts.spmd);

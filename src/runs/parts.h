@@ -39,6 +39,7 @@ typedef struct {
   const char *path;
   bool is_directory;
   bool is_json;
+  bool salvage;
   const char *regions, *spmd; /* subdirectories */
   int32_t wanted;             /* tsanom_runs_options.parts */
 } tsn_place_of_run;

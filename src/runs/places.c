@@ -14,10 +14,13 @@
 
 enum { LONGEST_IDENTITY = 160, LINE = PATH_MAX + LONGEST_IDENTITY + 64 };
 
+static const char unknown_module[] = "", no_identity[] = "-";
+
 /* number TAB kind and how TAB address TAB identity TAB module */
-static bool parse(char *line, size_t expected, bool has_identity, tsn_place *place) {
+static bool parse(char *line, bool has_identity, size_t *number, tsn_place *place) {
   char *end, *module;
-  if (line[0] < '0' || line[0] > '9' || strtoul(line, &end, 10) != expected) return false;
+  if (line[0] < '0' || line[0] > '9') return false;
+  *number = strtoul(line, &end, 10);
   if (end[0] != '\t' || (end[1] != 'r' && end[1] != 's') ||
       (end[2] != 'c' && end[2] != 'f') || end[3] != '\t') {
     return false;
@@ -28,7 +31,7 @@ static bool parse(char *line, size_t expected, bool has_identity, tsn_place *pla
   uint64_t address = strtoull(digits, &end, 16);
   if (*end != '\t') return false;
   module = end + 1;
-  place->identity = "-";
+  place->identity = no_identity;
   if (has_identity) {
     place->identity = module;
     module = strchr(module, '\t');
@@ -56,46 +59,79 @@ static bool keep_module(tsn_places *places, tsn_place *place) {
   return place->identity && place->about.module;
 }
 
+static bool add(tsn_places *places, const tsn_place *place) {
+  if (!place->about.module ||
+      !tsn_array_reserve(&places->place, places->pool.exec, places->seen,
+                         places->seen + 1, sizeof *place)) {
+    return false;
+  }
+  *tsn_places_at(places, places->seen++) = *place;
+  return true;
+}
+
+/* Places whose lines were skipped, below `number`. */
+static bool add_unknown(tsn_places *places, size_t number) {
+  const tsn_place unknown = {
+      .about = {.module = unknown_module, .kind = TSANOM_REGIONS_BEGIN},
+      .identity = no_identity,
+      .name = "unknown place"};
+  while (places->seen < number) {
+    if (!add(places, &unknown)) return false;
+  }
+  return true;
+}
+
 static tsanom_status take_line(tsn_places *places, const tsn_source *source, char *line,
                                size_t length) {
   tsn_place place = {.name = NULL};
-  size_t number = places->seen;
+  size_t number = 0, expected = places->seen;
   bool is_whole = length > 0 && line[length - 1] == '\n';
   if (is_whole) line[length - 1] = '\0';
-  if (!is_whole || number == TSANOM_REGIONS_PLACES_MAX - 1 ||
-      !parse(line, number, places->has_identities, &place)) {
+  bool is_place = is_whole && parse(line, places->has_identities, &number, &place) &&
+                  number >= expected && number < TSANOM_REGIONS_PLACES_MAX - 1;
+  if (!is_place && places->salvage) {
+    places->skipped_seen++;
+    return TSANOM_OK;
+  }
+  if (!is_place || (number > expected && !places->salvage)) {
     return tsn_source_fault(source, TSANOM_E_FORMAT, places->offset_seen,
                             "line %zu does not describe place %zu: its number, rf, rc, "
                             "sf or sc, its address, and its module%s are expected",
-                            number + 2, number,
+                            expected + 2, expected,
                             places->has_identities ? " (identity and path)" : "");
   }
-  if (!keep_module(places, &place) ||
-      !tsn_array_reserve(&places->place, places->pool.exec, number, number + 1,
-                         sizeof place)) {
+  if (!add_unknown(places, number) || !keep_module(places, &place) ||
+      !add(places, &place)) {
     return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
   }
-  *tsn_places_at(places, number) = place;
-  places->seen++;
   places->offset_seen += length;
   return TSANOM_OK;
+}
+
+static uint64_t position(FILE *stream) {
+  long offset = ftell(stream);
+  return offset < 0 ? 0 : (uint64_t)offset;
 }
 
 static tsanom_status take_lines(tsn_places *places, const tsn_source *source,
                                 FILE *stream) {
   char line[LINE];
   if (places->offset_seen == 0) {
-    if (!fgets(line, sizeof line, stream) ||
-        (strcmp(line, HEAD) != 0 && strcmp(line, HEAD_1) != 0)) {
+    bool is_old = false, is_head = false;
+    if (fgets(line, sizeof line, stream)) {
+      is_old = strcmp(line, HEAD_1) == 0;
+      is_head = is_old || strcmp(line, HEAD) == 0;
+    }
+    places->skipped_seen += !is_head;
+    if (!is_head && !places->salvage) {
       return tsn_source_fault(source, TSANOM_E_FORMAT, 0,
                               "the first line must be \"%.*s\"; or, of an older run, "
                               "\"%.*s\"",
                               (int)(sizeof HEAD - 2), HEAD, (int)(sizeof HEAD_1 - 2),
                               HEAD_1);
     }
-    places->has_identities = strcmp(line, HEAD) == 0;
-    _Static_assert(sizeof HEAD == sizeof HEAD_1, "both begin at one offset");
-    places->offset_seen = sizeof HEAD - 1;
+    places->has_identities = !is_old;
+    places->offset_seen = position(stream);
   } else if (fseek(stream, (long)places->offset_seen, SEEK_SET) != 0) {
     return tsn_source_fault(source, TSANOM_E_IO, places->offset_seen,
                             "cannot read the file");
@@ -104,8 +140,11 @@ static tsanom_status take_lines(tsn_places *places, const tsn_source *source,
     size_t length = strlen(line);
     /* A full disk, or a look at a running program, cuts the last line. */
     if ((length == 0 || line[length - 1] != '\n') && feof(stream)) break;
+    size_t skipped = places->skipped_seen;
     tsanom_status status = take_line(places, source, line, length);
     if (status < 0) return status;
+    /* The length of a damaged line is not that of the string. */
+    if (places->skipped_seen > skipped) places->offset_seen = position(stream);
   }
   if (!ferror(stream)) return TSANOM_OK;
   return tsn_source_fault(source, TSANOM_E_IO, places->offset_seen,
@@ -127,14 +166,24 @@ tsanom_status tsn_places_read(tsn_places *places, const char *directory,
   return status;
 }
 
+size_t tsn_places_unknown(const tsn_places *places) {
+  size_t count = 0;
+  for (size_t i = 0; i < places->count; i++) {
+    count += tsn_places_at(places, i)->about.module == unknown_module;
+  }
+  return count;
+}
+
 void tsn_places_commit(tsn_places *places) {
   places->count = places->seen;
   places->offset = places->offset_seen;
+  places->skipped = places->skipped_seen;
 }
 
 void tsn_places_discard(tsn_places *places) {
   places->seen = places->count;
   places->offset_seen = places->offset;
+  places->skipped_seen = places->skipped;
 }
 
 void tsn_places_free(tsn_places *places) {

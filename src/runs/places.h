@@ -20,12 +20,17 @@ typedef struct {
   tsn_array place; /* tsn_place */
   size_t count, seen;
   bool has_identities;          /* version 2 */
+  bool salvage; /* lines that do not describe a place are skipped */
+  size_t skipped, skipped_seen;
   uint64_t offset, offset_seen; /* bytes that were read */
 } tsn_places;
 
 /* Read the lines of DIRECTORY/places.tsv that are new. */
 tsanom_status tsn_places_read(tsn_places *places, const char *directory,
                               const tsanom_exec *exec);
+/* Places that no line describes. */
+size_t tsn_places_unknown(const tsn_places *places);
+
 void tsn_places_commit(tsn_places *places);
 void tsn_places_discard(tsn_places *places);
 void tsn_places_free(tsn_places *places);

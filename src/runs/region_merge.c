@@ -45,6 +45,13 @@ static int by_version(const struct dirent **a, const struct dirent **b) {
   return strverscmp((*a)->d_name, (*b)->d_name);
 }
 
+static tsanom_status leave_out(merge *m, const char *name) {
+  tsn_spmd *w = m->whole;
+  if (w->skipped++ == 0) w->skipped_file = tsn_pool_copy(&w->pool, name);
+  tsn_pool_free(&m->part[--m->count].spmd.pool);
+  return w->skipped_file ? TSANOM_OK : no_memory(m);
+}
+
 static tsanom_status read_part(merge *m, const char *name) {
   part *p = &m->part[m->count++];
   p->spmd = tsn_spmd_empty(m->scratch.exec);
@@ -71,7 +78,7 @@ static tsanom_status read_parts(merge *m) {
     return tsn_reject_file(m->exec, TSANOM_E_IO, &place, "cannot read the directory: %s",
                            strerrordesc_np(errno));
   }
-  tsanom_status status = TSANOM_OK;
+  tsanom_status status = TSANOM_OK, last = TSANOM_OK;
   m->part = tsn_pool_take(&m->scratch, (size_t)found, sizeof *m->part);
   if (!m->part) status = no_memory(m);
   if (found == 0) {
@@ -79,11 +86,16 @@ static tsanom_status read_parts(merge *m) {
                              "no process wrote a region file");
   }
   for (int i = 0; i < found; i++) {
-    if (m->part && status == TSANOM_OK) status = read_part(m, entry[i]->d_name);
+    if (m->part && status == TSANOM_OK) {
+      status = last = read_part(m, entry[i]->d_name);
+      if (m->whole->salvage && (last == TSANOM_E_FORMAT || last == TSANOM_E_IO)) {
+        status = leave_out(m, entry[i]->d_name);
+      }
+    }
     free(entry[i]);
   }
   free(entry);
-  return status;
+  return status == TSANOM_OK && m->count == 0 ? last : status; /* none is left */
 }
 
 /* Number a part's names in the whole; new ones are added. */

@@ -106,7 +106,7 @@ static tsanom_status take_event(reader *r, thread_state *t, uint32_t tag) {
   tsanom_runs_event event;
   (void)tsanom_runs_decode(tag, &event);
   if (event.kind == TSANOM_REGIONS_BEGIN) return begin_region(r, t, event.place);
-  if (t->depth == 0) return TSANOM_OK; /* its begin was dropped */
+  if (t->depth == 0) return TSANOM_OK; /* its begin was dropped or lost */
   if (event.kind == TSANOM_REGIONS_END) t->depth--;
   if (event.kind == TSANOM_REGIONS_CPU) {
     r->measured++;
@@ -121,7 +121,9 @@ static tsanom_status read_streams(reader *r) {
     const uint32_t *tag = stream->tag.data;
     thread_state t = {.thread = stream->thread,
                       .row = *row_at(r, (size_t)stream->thread)};
+    size_t gap = 0;
     for (size_t k = 0; k < stream->count; k++) {
+      if (tsn_stream_gap_at(stream, k, &gap)) t.depth = 0;
       tsanom_status status = take_event(r, &t, tag[k]);
       if (status < 0) return status;
     }

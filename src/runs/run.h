@@ -14,4 +14,9 @@ struct tsanom_runs {
   tsn_spmd from_events; /* made on request; no processes: not yet */
 };
 
+/* What functions with an exec begin with: read it, and reject NULL for the run or for an
+ * output of that name. */
+tsanom_status tsn_run_enter(const tsanom_exec *exec, const tsanom_runs *run,
+                            const void *output, const char *name, tsanom_exec *own);
+
 #endif

@@ -11,14 +11,15 @@
 static const tsanom_runs_options default_options = {.struct_size = sizeof default_options,
                                                     .symbols = 1};
 
-static const tsn_versioned options_type = {.size = sizeof(tsanom_runs_options),
-                                           .first_size = sizeof(tsanom_runs_options),
-                                           .defaults = &default_options};
+static const tsn_versioned options_type = {
+    .size = sizeof(tsanom_runs_options),
+    .first_size = offsetof(tsanom_runs_options, salvage),
+    .defaults = &default_options};
 
 static const tsanom_runs_info no_info = {.struct_size = sizeof no_info};
 
 static const tsn_versioned info_type = {.size = sizeof(tsanom_runs_info),
-                                        .first_size = sizeof(tsanom_runs_info),
+                                        .first_size = offsetof(tsanom_runs_info, skipped),
                                         .defaults = &no_info};
 
 tsanom_status tsanom_runs_options_init(tsanom_runs_options *options, size_t struct_size) {
@@ -47,6 +48,10 @@ static tsanom_status read_options(const tsanom_runs_options *caller,
   if (own->symbols != 0 && own->symbols != 1) {
     return tsn_reject(exec, TSANOM_E_OPTION, "options.symbols");
   }
+  if (own->salvage != 0 && own->salvage != 1) {
+    return tsn_reject(exec, TSANOM_E_OPTION, "options.salvage");
+  }
+  if (own->reserved0) return tsn_reject(exec, TSANOM_E_OPTION, "options.reserved0");
   return TSANOM_OK;
 }
 
@@ -77,6 +82,7 @@ static tsanom_status find_parts(tsanom_runs *run, const char *path,
                                 const tsanom_exec *exec) {
   tsn_place_of_run *place = &run->place;
   place->wanted = run->options.parts;
+  place->salvage = run->options.salvage == 1;
   place->is_json = is_json(path, place->wanted);
   int32_t of_file =
       place->is_json ? TSANOM_RUNS_SPMD | TSANOM_RUNS_REGION_TIMES : TSANOM_RUNS_BEATS;
@@ -131,12 +137,19 @@ static void forget_spmd(tsanom_runs *run) {
   run->from_events = tsn_spmd_empty(&run->exec);
 }
 
+tsanom_status tsn_run_enter(const tsanom_exec *exec, const tsanom_runs *run,
+                            const void *output, const char *name, tsanom_exec *own) {
+  tsanom_status status = tsn_exec_read_base(own, exec);
+  if (status < 0) return status;
+  if (!run) return tsn_reject(own, TSANOM_E_NULL, "run");
+  return output ? TSANOM_OK : tsn_reject(own, TSANOM_E_NULL, name);
+}
+
 tsanom_status tsanom_runs_refresh(tsanom_runs *run, const tsanom_exec *exec,
                                   uint64_t *added) {
   tsanom_exec own;
-  tsanom_status status = tsn_exec_read_base(&own, exec);
+  tsanom_status status = tsn_run_enter(exec, run, run, "run", &own);
   if (status < 0) return status;
-  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
   if (strcmp(run->place.path, "-") == 0) {
     return tsn_reject_text(&own, TSANOM_E_STATE, "run", TSANOM_NONE,
                            "standard input cannot be read again");
@@ -150,28 +163,26 @@ tsanom_status tsanom_runs_refresh(tsanom_runs *run, const tsanom_exec *exec,
   return TSANOM_OK;
 }
 
-static double tick_of(const tsn_run_header *header) {
-  return (double)(header->latest.nanoseconds - header->first.nanoseconds) * 1e-9 /
-         (double)(header->latest.ticks - header->first.ticks);
-}
-
-/* Records and drops of a channel, and the time of its latest record. */
-static void add_channel(const tsn_channel *channel, uint64_t *records, uint64_t *dropped,
-                        double *last) {
+/* Records and drops of a channel, what it lost, and the time of its latest record. */
+static void add_channel(const tsn_channel *channel, tsanom_runs_info *info,
+                        uint64_t *records, uint64_t *dropped) {
+  if (channel->restarts > info->restarts) info->restarts = channel->restarts;
   for (size_t i = 0; i < channel->stream_count; i++) {
     const tsn_stream *stream = tsn_channel_stream(channel, i);
     *records += stream->count;
     *dropped += stream->dropped;
+    info->skipped += stream->damage.skipped;
     if (!stream->count) continue;
     double time = ((const double *)stream->time.data)[stream->count - 1];
-    if (time > *last) *last = time;
+    if (time > info->last) info->last = time;
   }
 }
 
-static void add_header(const tsn_run_header *header, tsanom_runs_info *info) {
+static void add_header(const tsn_channel *channel, tsanom_runs_info *info) {
+  const tsn_run_header *header = &channel->header;
   info->start = (int64_t)header->start;
   info->pid = (int64_t)header->pid;
-  info->tick = tick_of(header);
+  info->tick = channel->tick;
   info->clock = (int32_t)header->clock;
   info->announced = header->announced;
   memcpy(info->program, header->program, sizeof info->program);
@@ -199,14 +210,14 @@ tsanom_status tsanom_runs_describe(const tsanom_runs *run, tsanom_runs_info *inf
   own.beat_streams = beats->stream_count;
   own.event_streams = regions->stream_count;
   own.places = run->parts.regions.places.count;
-  if (regions->has_data) add_header(&regions->header, &own);
-  if (beats->has_data) add_header(&beats->header, &own);
+  if (regions->has_data) add_header(regions, &own);
+  if (beats->has_data) add_header(beats, &own);
   if ((beats->has_data && beats->header.state != TSN_FINISHED) ||
       (regions->has_data && regions->header.state != TSN_FINISHED)) {
     own.state = TSANOM_RUNS_UNFINISHED;
   }
-  add_channel(beats, &own.beats, &own.beats_dropped, &own.last);
-  add_channel(regions, &own.events, &own.events_dropped, &own.last);
+  add_channel(beats, &own, &own.beats, &own.beats_dropped);
+  add_channel(regions, &own, &own.events, &own.events_dropped);
   if (!run->place.is_directory) add_csv(&run->parts.csv.run, &own);
   tsn_versioned_write(&info_type, info, &own);
   return TSANOM_OK;

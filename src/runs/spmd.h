@@ -20,6 +20,9 @@ typedef struct {
   const char **region, **process, **metric; /* process: NULL without names */
   int32_t *parent;
   double *time, *value;
+  bool salvage;             /* files of a directory that cannot be read are left out */
+  size_t skipped;           /* their number */
+  const char *skipped_file; /* the first of them, without its directory */
 } tsn_spmd;
 
 /* Empty data. */

@@ -12,14 +12,19 @@ _Static_assert(TSANOM_RUNS_FINISHED == 0, "ABI");
 _Static_assert(TSANOM_RUNS_UNFINISHED == 1, "ABI");
 _Static_assert(TSANOM_RUNS_LEVEL_REGIONS == 0, "ABI");
 _Static_assert(TSANOM_RUNS_LEVEL_WORKSHARING == 1, "ABI");
+_Static_assert(TSANOM_RUNS_HEADER_INTACT == 0, "ABI");
+_Static_assert(TSANOM_RUNS_HEADER_REPAIRED == 1, "ABI");
+_Static_assert(TSANOM_RUNS_HEADER_LOST == 2, "ABI");
 
 #if defined(__LP64__)
-_Static_assert(sizeof(tsanom_runs_options) == 16, "ABI");
+_Static_assert(sizeof(tsanom_runs_options) == 24, "ABI");
 _Static_assert(offsetof(tsanom_runs_options, struct_size) == 0, "ABI");
 _Static_assert(offsetof(tsanom_runs_options, parts) == 8, "ABI");
 _Static_assert(offsetof(tsanom_runs_options, symbols) == 12, "ABI");
+_Static_assert(offsetof(tsanom_runs_options, salvage) == 16, "ABI");
+_Static_assert(offsetof(tsanom_runs_options, reserved0) == 20, "ABI");
 
-_Static_assert(sizeof(tsanom_runs_info) == 176, "ABI");
+_Static_assert(sizeof(tsanom_runs_info) == 192, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, struct_size) == 0, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, parts) == 8, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, state) == 12, "ABI");
@@ -37,6 +42,22 @@ _Static_assert(offsetof(tsanom_runs_info, beat_streams) == 88, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, event_streams) == 96, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, places) == 104, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, program) == 112, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, skipped) == 176, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, restarts) == 184, "ABI");
+
+_Static_assert(sizeof(tsanom_runs_damage) == 208, "ABI");
+_Static_assert(offsetof(tsanom_runs_damage, struct_size) == 0, "ABI");
+_Static_assert(offsetof(tsanom_runs_damage, kept) == 8, "ABI");
+_Static_assert(offsetof(tsanom_runs_damage, skipped) == 16, "ABI");
+_Static_assert(offsetof(tsanom_runs_damage, ranges) == 24, "ABI");
+_Static_assert(offsetof(tsanom_runs_damage, first_record) == 32, "ABI");
+_Static_assert(offsetof(tsanom_runs_damage, first_offset) == 40, "ABI");
+_Static_assert(offsetof(tsanom_runs_damage, streams_lost) == 48, "ABI");
+_Static_assert(offsetof(tsanom_runs_damage, places_skipped) == 56, "ABI");
+_Static_assert(offsetof(tsanom_runs_damage, files_skipped) == 64, "ABI");
+_Static_assert(offsetof(tsanom_runs_damage, header) == 72, "ABI");
+_Static_assert(offsetof(tsanom_runs_damage, reserved0) == 76, "ABI");
+_Static_assert(offsetof(tsanom_runs_damage, file) == 80, "ABI");
 
 _Static_assert(sizeof(tsanom_runs_stream) == 72, "ABI");
 _Static_assert(offsetof(tsanom_runs_stream, time) == 0, "ABI");

@@ -90,6 +90,11 @@ void grown_calibrate(grown_run *run, double nanoseconds) {
   write_header(run);
 }
 
+void grown_pair(grown_run *run, uint64_t ticks, uint64_t nanoseconds) {
+  run->header.latest = (tsn_moment){ticks, nanoseconds};
+  write_header(run);
+}
+
 void grown_finish(grown_run *run) {
   for (uint32_t i = 0; i < run->header.streams; i++) {
     run->stream[i].state = TSN_FINISHED;

@@ -30,6 +30,9 @@ void grown_append(grown_run *run, uint32_t stream, uint64_t ticks, uint32_t tag)
 /* Write the run's own file again, with the clock's period of `nanoseconds` per tick. */
 void grown_calibrate(grown_run *run, double nanoseconds);
 
+/* Write the run's own file again, with the clock's latest pair. */
+void grown_pair(grown_run *run, uint64_t ticks, uint64_t nanoseconds);
+
 /* Complete all streams, and finish the run. */
 void grown_finish(grown_run *run);
 

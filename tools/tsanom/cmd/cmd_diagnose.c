@@ -26,6 +26,7 @@ static const option_row options[] = {
      .help = "Compare with the true status of each run: columns run and status (normal, "
              "memory_leak, shutdown)"},
     {.name = "explain", FLAG(explain), .help = "Print the path of normal threads too"},
+    SALVAGE_ROW,
     CHECK_ROW(check, "a run is not normal"),
 };
 
@@ -96,8 +97,8 @@ static int diagnose_all(const request *r, const owned_model *m, diagnosis *d,
     return -1;
   }
   for (size_t i = 0; i < r->shared.arguments; i++) {
-    if (diagnose(r->shared.argument[i], m, &r->shared.exec, r->shared.plot != NULL, &d[i],
-                 why)) {
+    if (diagnose(r->shared.argument[i], m, &r->shared.exec, r->shared.salvage,
+                 r->shared.plot != NULL, &d[i], why)) {
       return -1;
     }
   }

@@ -73,6 +73,7 @@ static const option_row options[] = {
      WORD(hsa.rule, rules),
      .group = 2,
      .help = "Decision tree (default: pace)"},
+    SALVAGE_ROW,
 };
 
 static void print_table(const request *r, const tsanom_hsa_model_data *model) {
@@ -175,7 +176,10 @@ static int deliver(const request *r, const tsanom_hsa_model_data *model) {
 
 static int read_runs(const request *r, beats *b, tsanom_hsa_run *runs, failure *why) {
   for (size_t i = 0; i < r->shared.arguments; i++) {
-    if (beats_read(r->shared.argument[i], &r->shared.exec, &b[i], why)) return -1;
+    if (beats_read(r->shared.argument[i], &r->shared.exec, r->shared.salvage, &b[i],
+                   why)) {
+      return -1;
+    }
     runs[i] = b[i].run;
   }
   return 0;

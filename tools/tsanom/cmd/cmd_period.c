@@ -49,6 +49,7 @@ static const option_row options[] = {
              "that a break ends sooner, and grow it again when none has been found for "
              "2 N"},
     COLUMN_ROW(column),
+    SALVAGE_ROW,
 };
 
 static void check_end(struct argp_state *state, void *request_) {
@@ -65,8 +66,8 @@ static void check_end(struct argp_state *state, void *request_) {
 /* The regions of a recorded run are its events, by the names of their places. */
 static int take_run(const request *r, period_stream *s, failure *why) {
   region_stream regions = {0};
-  if (region_stream_read(r->shared.argument[0], &r->shared.exec, LEVEL_AUTO,
-                         r->stream.window, &regions, why))
+  if (region_stream_read(r->shared.argument[0], &r->shared.exec, r->shared.salvage,
+                         LEVEL_AUTO, r->stream.window, &regions, why))
     return -1;
   int failed = 0;
   for (size_t i = 0; i < regions.count && !failed; i++) {

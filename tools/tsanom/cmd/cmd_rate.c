@@ -30,6 +30,7 @@ static const option_row options[] = {
      .help = "Beats in a window, at least 1 (default: a hundredth of the beats of the "
              "busiest thread, rounded up)"},
     {.name = "csv", FLAG(csv), .help = "Print each rate, as CSV"},
+    SALVAGE_ROW,
 };
 
 static int print_threads_json(const request *r, const beats *b, const thread_rates *t) {
@@ -162,8 +163,9 @@ int command_rate(int argc, char **argv) {
   parse_command(&command_line, argc, argv, &r);
   beats b = {0};
   failure why;
-  if (beats_read(r.shared.argument[0], &r.shared.exec, &b, &why))
+  if (beats_read(r.shared.argument[0], &r.shared.exec, r.shared.salvage, &b, &why)) {
     return report_failure(&why);
+  }
   int status = report(&r, &b);
   beats_free(&b);
   return status;

@@ -44,6 +44,7 @@ static const option_row options[] = {
      COUNT(spmd.combination_limit, 0, 0),
      .help = "Try at most N combinations of regions (default: 65536)"},
     {.name = "explain", FLAG(explain), .help = "Print every re-clustering"},
+    SALVAGE_ROW,
     CHECK_ROW(check, "there is more than one kind"),
 };
 
@@ -79,7 +80,8 @@ int command_similar(int argc, char **argv) {
   parse_command(&command_line, argc, argv, &r);
   similarity s = {0};
   failure why;
-  int failed = similarity_make(r.shared.argument[0], &r.spmd, &r.shared.exec, &s, &why) ||
+  int failed = similarity_make(r.shared.argument[0], &r.spmd, &r.shared.exec,
+                               r.shared.salvage, &s, &why) ||
                (r.shared.plot && similarity_draw(&s, r.shared.plot, &why));
   int ended = failed ? report_failure(&why) : print(&r, &s);
   similarity_free(&s);

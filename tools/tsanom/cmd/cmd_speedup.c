@@ -76,6 +76,7 @@ static const option_row options[] = {
      WORD(level, level_words),
      .help = "regions, worksharing, or auto (default): regions, unless worksharing loops "
              "for most of the time and regions do not"},
+    SALVAGE_ROW,
 };
 
 static void keep_iteration(void *user, const tsanom_speedup_iteration *iteration) {
@@ -118,8 +119,8 @@ static int analyze(const request *r, result *a, failure *why) {
   how.visit = keep_iteration;
   how.visit_user = a;
   int32_t level = r->level - 1;
-  if (region_stream_read(r->shared.argument[0], &r->shared.exec, level, r->max_period,
-                         &a->stream, why))
+  if (region_stream_read(r->shared.argument[0], &r->shared.exec, r->shared.salvage, level,
+                         r->max_period, &a->stream, why))
     return -1;
   tsanom_status status = tsanom_speedup_create(&how, NULL, &analyzer);
   if (status < 0) return fail_status(why, r->shared.argument[0], status);

@@ -12,7 +12,8 @@
 #include "options.h"
 #include "report.h"
 
-/* Print a JSON value and take its reference; returns an exit status. */
+/* Print a JSON object, to which the warnings about runs are added, and take its
+ * reference; returns an exit status. */
 int print_json(json_t *value);
 
 /* The subcommands. Each gets argv[0] = "tsanom NAME" and returns an exit status. */

@@ -62,6 +62,11 @@ extern const char *const cost_words[];
     .name = "column", .argument = "NAME", TEXT(member),   \
     .help = "Read this column of CSV files with a header" \
   }
+#define SALVAGE_ROW                               \
+  {                                               \
+    .name = "salvage", FLAG(shared.salvage),      \
+    .help = "Read what is intact of damaged runs" \
+  }
 #define CHECK_ROW(member, what) \
   { .name = "check", FLAG(member), .help = "Exit with status 1 if " what }
 
@@ -70,6 +75,7 @@ typedef struct {
   int json;
   const char *plot; /* NULL: no picture */
   size_t threads;
+  int salvage;      /* of commands that have SALVAGE_ROW */
   tsanom_exec exec; /* threads as requested, progress on a terminal */
   char **argument;
   size_t arguments;

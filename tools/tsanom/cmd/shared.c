@@ -2,8 +2,10 @@
 #include <stdio.h>
 
 #include "command.h"
+#include "run_open.h"
 
 int print_json(json_t *value) {
+  if (run_warnings()) (void)json_object_set(value, "warnings", run_warnings());
   int failed = !value || json_dumpf(value, stdout, JSON_FORMAT);
   putchar('\n');
   json_decref(value);

@@ -1,59 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "beats.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "rows.h"
-
-static void warn_of_drops(const char *path, const tsanom_runs *run) {
-  tsanom_runs_info info;
-  tsanom_runs_info_init(&info, sizeof info);
-  tsanom_runs_describe(run, &info);
-  uint64_t dropped = info.beats_dropped + info.events_dropped;
-  if (dropped == 0) return;
-  fprintf(stderr,
-          "tsanom: warning: %s: %llu records were dropped (disk full); the results are "
-          "incomplete\n",
-          file_title(path), (unsigned long long)dropped);
-}
-
-/* How to make a run that has the part. */
-static void add_hint(int32_t parts, failure *why) {
-  size_t used = strlen(why->text);
-  snprintf(why->text + used, sizeof why->text - used, "%s",
-           parts & TSANOM_RUNS_REGION_TIMES
-               ? "; record the program by tsanom record --cpu-time, or write the run by "
-                 "tsanom_spmd_recorder_write()"
-               : "; tsanom record creates it when the program opens its first parallel "
-                 "region");
-}
-
-int run_open(const char *path, int32_t parts, const tsanom_exec *exec, tsanom_runs **run,
-             failure *why) {
-  tsanom_fault fault;
-  tsanom_exec own = *exec;
-  tsanom_runs_options options;
-  tsanom_fault_init(&fault, sizeof fault);
-  own.fault = &fault;
-  tsanom_runs_options_init(&options, sizeof options);
-  options.parts = parts;
-  tsanom_status status = tsanom_runs_open(path, &options, &own, run);
-  if (status != TSANOM_OK) {
-    (void)fail_fault(why, file_title(path), status, &fault);
-    if (status == TSANOM_E_IO && strstr(fault.file, "/regions/")) add_hint(parts, why);
-    return -1;
-  }
-  warn_of_drops(path, *run);
-  return 0;
-}
-
-int is_directory(const char *path) {
-  struct stat about;
-  return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
-}
 
 int file_write(const char *path, const char *text, size_t bytes, failure *why) {
   tsanom_fault fault;
@@ -65,9 +15,10 @@ int file_write(const char *path, const char *text, size_t bytes, failure *why) {
   return status < 0 ? fail_fault(why, path, status, &fault) : 0;
 }
 
-int beats_read(const char *path, const tsanom_exec *exec, beats *b, failure *why) {
+int beats_read(const char *path, const tsanom_exec *exec, int salvage, beats *b,
+               failure *why) {
   const tsanom_hsa_run *run = NULL;
-  if (run_open(path, TSANOM_RUNS_BEATS, exec, &b->source, why)) return -1;
+  if (run_open(path, TSANOM_RUNS_BEATS, exec, salvage, &b->source, why)) return -1;
   tsanom_status status = tsanom_runs_hsa(b->source, NULL, &run);
   if (status < 0) {
     beats_free(b);

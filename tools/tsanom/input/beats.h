@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs of the library, with failures as sentences. */
+/* Heartbeats of runs. */
 #ifndef TSANOM_COMMAND_BEATS_H
 #define TSANOM_COMMAND_BEATS_H
 
 #include <tsanom/runs.h>
 
-#include "failure.h"
-
-/* Open the parts of a run (TSANOM_RUNS_*; 0: those that are there). Warns on standard
- * error if records were dropped. */
-int run_open(const char *path, int32_t parts, const tsanom_exec *exec, tsanom_runs **run,
-             failure *why);
-
-int is_directory(const char *path);
+#include "run_open.h"
 
 /* Write a file completely or not at all. */
 int file_write(const char *path, const char *text, size_t bytes, failure *why);
@@ -23,7 +16,8 @@ typedef struct {
   tsanom_hsa_run run;
 } beats;
 
-int beats_read(const char *path, const tsanom_exec *exec, beats *b, failure *why);
+int beats_read(const char *path, const tsanom_exec *exec, int salvage, beats *b,
+               failure *why);
 void beats_free(beats *b);
 
 /* Beats of the thread that has most. */

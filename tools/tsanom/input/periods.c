@@ -110,8 +110,8 @@ int periods_push_event(periods *p, uint64_t event, failure *why) {
   return follow(p, now, count, why);
 }
 
-/* Keep the record of a value's period: one more stretch of it begins. */
-static int note_period(periods *p, size_t period, failure *why) {
+/* Keep the record of a value's period: one more stretch of it begins at `first`. */
+static int note_period(periods *p, size_t period, uint64_t first, failure *why) {
   size_t at = 0;
   while (at < p->founds && p->found[at].period < period) at++;
   if (at < p->founds && p->found[at].period == period) {
@@ -126,16 +126,17 @@ static int note_period(periods *p, size_t period, failure *why) {
     p->found_capacity = capacity;
   }
   memmove(p->found + at + 1, p->found + at, (p->founds++ - at) * sizeof *p->found);
-  p->found[at] = (tsanom_dpd_period){
-      .period = period, .level = 1, .first = p->count - 1, .loops = 1};
+  p->found[at] =
+      (tsanom_dpd_period){.period = period, .level = 1, .first = first, .loops = 1};
   return 0;
 }
 
-static void extend_period(periods *p, size_t period) {
+/* Its stretch goes on for some samples, to `last`. */
+static void extend_period(periods *p, size_t period, uint64_t last, uint64_t samples) {
   for (size_t i = 0; i < p->founds; i++) {
     if (p->found[i].period != period) continue;
-    p->found[i].last = p->count - 1;
-    p->found[i].events++;
+    p->found[i].last = last;
+    p->found[i].events += samples;
   }
 }
 
@@ -161,9 +162,9 @@ int periods_push_value(periods *p, double sample, const char **wrong, failure *w
   if (report.change != TSANOM_DPD_STEADY) {
     stretch now = {.period = report.period, .first = p->count - 1};
     if (follow(p, &now, report.period != 0, why)) return -1;
-    if (report.period && note_period(p, report.period, why)) return -1;
+    if (report.period && note_period(p, report.period, p->count - 1, why)) return -1;
   }
-  extend_period(p, report.period);
+  extend_period(p, report.period, p->count - 1, 1);
   return 0;
 }
 
@@ -211,16 +212,11 @@ static int finish_series(periods *p, failure *why) {
   if (search_part(p, 0, (size_t)p->count, 0, why)) return -1;
   if (p->actives && add_segment(p, p->active[0], why)) return -1;
   if (p->actives && p->active[0].last + 1 != p->count) p->actives = 0;
-  uint64_t count = p->count;
   for (size_t i = 0; i < p->segments; i++) {
     const stretch *t = &p->segment[i];
-    p->count = t->first + 1; /* the stretch begins */
-    if (note_period(p, t->period, why)) return -1;
-    for (p->count = t->first + 1; p->count <= t->last + 1; p->count++) {
-      extend_period(p, t->period);
-    }
+    if (note_period(p, t->period, t->first, why)) return -1;
+    extend_period(p, t->period, t->last, t->last - t->first + 1);
   }
-  p->count = count;
   return 0;
 }
 

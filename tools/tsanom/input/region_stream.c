@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "region_stream.h"
 
-#include "beats.h"
+#include "run_open.h"
 
 const char *level_name(int32_t level) {
   return level == TSANOM_RUNS_LEVEL_WORKSHARING ? "worksharing" : "regions";
@@ -36,10 +36,10 @@ static int choose_level(const char *path, size_t max_period, region_stream *s,
   return 0;
 }
 
-int region_stream_read(const char *path, const tsanom_exec *exec, int32_t level,
-                       size_t max_period, region_stream *s, failure *why) {
+int region_stream_read(const char *path, const tsanom_exec *exec, int salvage,
+                       int32_t level, size_t max_period, region_stream *s, failure *why) {
   tsanom_runs_info info;
-  if (run_open(path, TSANOM_RUNS_REGIONS, exec, &s->run, why)) return -1;
+  if (run_open(path, TSANOM_RUNS_REGIONS, exec, salvage, &s->run, why)) return -1;
   tsanom_runs_info_init(&info, sizeof info);
   tsanom_runs_describe(s->run, &info);
   s->finished = info.state == TSANOM_RUNS_FINISHED;

@@ -23,8 +23,8 @@ typedef struct {
 
 /* Read one level of a run. LEVEL_AUTO chooses by the loops of up to max_period events; 0:
  * the analyzer's default. */
-int region_stream_read(const char *path, const tsanom_exec *exec, int32_t level,
-                       size_t max_period, region_stream *s, failure *why);
+int region_stream_read(const char *path, const tsanom_exec *exec, int salvage,
+                       int32_t level, size_t max_period, region_stream *s, failure *why);
 
 /* The name of a place, valid as long as the stream. */
 const char *region_stream_name(region_stream *s, uint64_t place);

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "beats.h"
 #include "json_value.h"
 #include "rows.h"
+#include "run_open.h"
 
 enum { REDUCTS_MOST = 256 };
 
@@ -61,11 +61,11 @@ static tsanom_status analyze(similarity *s, const tsanom_spmd_options *options,
   return tsanom_spmd_analyze(s->file.data, options, exec, r);
 }
 
-static int read_run(const char *path, const tsanom_exec *exec, similarity *s,
+static int read_run(const char *path, const tsanom_exec *exec, int salvage, similarity *s,
                     failure *why) {
   tsanom_fault fault;
   tsanom_exec own = *exec;
-  if (run_open(path, TSANOM_RUNS_REGION_TIMES, exec, &s->run, why)) return -1;
+  if (run_open(path, TSANOM_RUNS_REGION_TIMES, exec, salvage, &s->run, why)) return -1;
   tsanom_fault_init(&fault, sizeof fault);
   own.fault = &fault;
   tsanom_status status = tsanom_runs_spmd(s->run, &own, &s->file);
@@ -89,8 +89,8 @@ static int check_program(const char *path, const similarity *s, failure *why) {
 }
 
 int similarity_make(const char *path, const tsanom_spmd_options *options,
-                    const tsanom_exec *exec, similarity *s, failure *why) {
-  if (read_run(path, exec, s, why)) return -1;
+                    const tsanom_exec *exec, int salvage, similarity *s, failure *why) {
+  if (read_run(path, exec, salvage, s, why)) return -1;
   if (options->tree == TSANOM_SPMD_PROGRAM && check_program(path, s, why)) return -1;
   if (!allocate(s)) return fail(why, "%s: out of memory", file_title(path));
   tsanom_status status = analyze(s, options, exec);

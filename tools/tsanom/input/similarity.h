@@ -23,7 +23,7 @@ typedef struct {
 
 /* Read a region file or a run directory, and analyze it. */
 int similarity_make(const char *path, const tsanom_spmd_options *options,
-                    const tsanom_exec *exec, similarity *s, failure *why);
+                    const tsanom_exec *exec, int salvage, similarity *s, failure *why);
 
 void similarity_free(similarity *s);
 

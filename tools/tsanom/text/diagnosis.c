@@ -30,10 +30,10 @@ static int judge(const owned_model *m, const tsanom_exec *exec, diagnosis *d,
   return 0;
 }
 
-int diagnose(const char *path, const owned_model *m, const tsanom_exec *exec,
+int diagnose(const char *path, const owned_model *m, const tsanom_exec *exec, int salvage,
              int keep_beats, diagnosis *d, failure *why) {
   *d = (diagnosis){.path = path};
-  int failed = beats_read(path, exec, &d->b, why) || judge(m, exec, d, why);
+  int failed = beats_read(path, exec, salvage, &d->b, why) || judge(m, exec, d, why);
   if (failed || !keep_beats) beats_free(&d->b);
   return failed ? -1 : 0;
 }

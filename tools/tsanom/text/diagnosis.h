@@ -17,7 +17,7 @@ typedef struct {
 } diagnosis;
 
 /* Read a run and diagnose its threads. */
-int diagnose(const char *path, const owned_model *m, const tsanom_exec *exec,
+int diagnose(const char *path, const owned_model *m, const tsanom_exec *exec, int salvage,
              int keep_beats, diagnosis *d, failure *why);
 
 void diagnosis_free(diagnosis *d);

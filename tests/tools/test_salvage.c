@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* --salvage of the subcommands that read runs. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tsanom/heartbeat.h>
+#include <tsanom/regions.h>
+
+#include "run.h"
+
+enum { BEATS = 500, HEADER = 4096, RECORD = 16 };
+
+TestSuite(command_salvage, .init = enter_folder, .fini = leave_folder);
+
+static void flip_byte(const char *path, long at) {
+  FILE *file = fopen(path, "r+b");
+  cr_assert(file && fseek(file, at, SEEK_SET) == 0);
+  int byte = fgetc(file);
+  cr_assert(byte != EOF && fseek(file, at, SEEK_SET) == 0);
+  cr_assert(fputc(byte ^ 0xFF, file) != EOF && fclose(file) == 0);
+}
+
+static void record_run(const char *path) {
+  cr_assert(tsanom_heartbeat_init(path, 2, NULL) == TSANOM_OK);
+  for (uint32_t i = 0; i < BEATS; i++) {
+    cr_assert(tsanom_heartbeat_beat((int32_t)(i % 2), i) == TSANOM_OK);
+  }
+  cr_assert(tsanom_heartbeat_finish() == TSANOM_OK);
+}
+
+static const json_t *warning_of(const json_t *result) {
+  const json_t *warnings = json_object_get(result, "warnings");
+  cr_assert(json_array_size(warnings) == 1);
+  return json_array_get(warnings, 0);
+}
+
+Test(command_salvage, the_intact_beats_are_used_and_the_rest_is_reported) {
+  record_run("run");
+  json_t *intact = tsanom_json("rate run --salvage --json");
+  cr_assert(!json_object_get(intact, "warnings"));
+  json_decref(intact);
+  flip_byte("run/heartbeat.00001", HEADER + 7 * RECORD);
+  flip_byte("run/heartbeat.00001", HEADER + 9 * RECORD);
+  CHECK_REJECTED(tsanom("rate run"), 3, "run/heartbeat.00001: byte 4208", "record 7",
+                 "--salvage\n");
+  outcome o = tsanom("rate run --salvage");
+  cr_assert(o.status == 0);
+  cr_assert(!strcmp(o.err,
+                    "tsanom: warning: run: 2 damaged ranges, the first in "
+                    "heartbeat.00001 at byte 4208; 498 of 500 records kept\n"),
+            "%s", o.err);
+  json_t *r = tsanom_json("rate run --salvage --json 2>/dev/null");
+  const json_t *warning = warning_of(r);
+  cr_assert(number_of(warning, "kept") == 498 && number_of(warning, "skipped") == 2);
+  cr_assert(!strcmp(json_string_value(json_object_get(warning, "run")), "run"));
+  cr_assert(strstr(json_string_value(json_object_get(warning, "text")),
+                   "498 of 500 records kept"));
+  json_decref(r);
+}
+
+Test(command_salvage, learn_and_diagnose_read_damaged_runs) {
+  record_run("run");
+  flip_byte("run/heartbeat.00000", HEADER + 3 * RECORD);
+  flip_byte("run/heartbeat.run", 100);
+  CHECK_REJECTED(tsanom("learn -o m.json run"), 3, "run/heartbeat.run", "--salvage\n");
+  outcome o = tsanom("learn -o m.json --salvage run");
+  cr_assert(o.status == 0 && strstr(o.err, "499 of 500 records kept"), "%s", o.err);
+  CHECK_REJECTED(tsanom("diagnose -m m.json run"), 3, "--salvage\n");
+  o = tsanom("diagnose -m m.json --salvage run --check");
+  cr_assert(o.status == 0 && strstr(o.err, "499 of 500 records kept"), "%s", o.err);
+}
+
+Test(command_salvage, what_is_beyond_repair_is_rejected) {
+  record_run("run");
+  flip_byte("run/heartbeat.run", 60);
+  flip_byte("run/heartbeat.run", 61);
+  outcome o = tsanom("rate run --salvage");
+  cr_assert(o.status == 3 && !strstr(o.err, "--salvage"), "%s", o.err);
+}
+
+static void event(int32_t thread, int32_t kind, uint32_t rest) {
+  uint32_t tag = (uint32_t)kind | rest << TSANOM_REGIONS_KIND_BITS;
+  cr_assert(tsanom_heartbeat_beat(thread, tag) == TSANOM_OK);
+}
+
+/* A region channel has the format of heartbeats. Two threads open 300 regions, by turns
+ * at two places. */
+static void record_regions(void) {
+  enum { THREADS_SHIFT = 16 - TSANOM_REGIONS_KIND_BITS, NANOSECONDS_SHIFT = 5 };
+  cr_assert(mkdir("run", 0777) == 0);
+  cr_assert(tsanom_heartbeat_init("run/regions", 2, NULL) == TSANOM_OK);
+  write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t10\t/a\n1\trf\t20\t/a\n");
+  for (uint32_t i = 0; i < 300; i++) {
+    for (int32_t thread = 0; thread < 2; thread++) {
+      event(thread, TSANOM_REGIONS_BEGIN, i % 2);
+      event(thread, TSANOM_REGIONS_CPU, 1000 << NANOSECONDS_SHIFT);
+      event(thread, TSANOM_REGIONS_END, i % 2 | 2 << THREADS_SHIFT);
+    }
+  }
+  cr_assert(tsanom_heartbeat_finish() == TSANOM_OK);
+}
+
+Test(command_salvage, region_events_are_read_by_period_speedup_and_similar) {
+  static const char *const commands[] = {"period run", "speedup run", "similar run"};
+  record_regions();
+  flip_byte("run/regions/heartbeat.00000", HEADER + 32 * RECORD);
+  flip_byte("run/regions/heartbeat.00001", HEADER - 1);
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+    CHECK_REJECTED(tsanom("%s", commands[i]), 3, "run/regions/heartbeat.00000",
+                   "record 32", "--salvage\n");
+    json_t *r = tsanom_json("%s --salvage --json 2>/dev/null", commands[i]);
+    const json_t *warning = warning_of(r);
+    cr_assert(number_of(warning, "kept") == 1799 && number_of(warning, "skipped") == 1);
+    json_decref(r);
+  }
+  write_text("run/regions/places.tsv", "tsanom places 1\n?\trf\t10\t/a\n1\trf\t20\t/a\n");
+  outcome o = tsanom("speedup run --salvage");
+  cr_assert(o.status == 0 && strstr(o.err, "1799 of 1800 records kept"), "%s", o.err);
+  /* The end of one region is lost, and then the begin of another. */
+  for (int lost = 1; lost <= 2; lost++) {
+    json_t *r = tsanom_json("period run --salvage --json 2>/dev/null");
+    cr_assert(number_of(r, "samples") == 300 - lost);
+    json_decref(r);
+    flip_byte("run/regions/heartbeat.00000", HEADER + 60 * RECORD);
+  }
+}

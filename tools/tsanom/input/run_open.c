@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run_open.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "json_value.h"
+#include "rows.h"
+
+static json_t *warnings;
+
+json_t *run_warnings(void) {
+  return warnings;
+}
+
+/* Print a warning, and keep it; returns its object. */
+__attribute__((format(printf, 2, 3))) static json_t *warn_of(const char *path,
+                                                             const char *format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  fprintf(stderr, "tsanom: warning: %s: %s\n", file_title(path), text);
+  if (!warnings) warnings = json_array();
+  json_t *warning =
+      json_pack("{so ss}", "run", json_name(file_title(path)), "text", text);
+  json_array_append_new(warnings, warning);
+  return warning;
+}
+
+static void warn_of_damage(const char *path, const tsanom_runs *run) {
+  tsanom_runs_damage d;
+  char what[256], left_out[64] = "";
+  tsanom_runs_damage_init(&d, sizeof d);
+  (void)tsanom_runs_damage_at(run, 0, TSANOM_NONE, &d);
+  if (!*d.file) return;
+  unsigned long long kept = d.kept, all = d.kept + d.skipped, ranges = d.ranges;
+  if (d.files_skipped) {
+    snprintf(what, sizeof what, "%zu file%s left out, the first is %s", d.files_skipped,
+             d.files_skipped == 1 ? "" : "s", d.file);
+  } else if (ranges) {
+    snprintf(what, sizeof what, "%llu damaged range%s, the first in %s at byte %llu",
+             ranges, ranges == 1 ? "" : "s", d.file, (unsigned long long)d.first_offset);
+  } else {
+    snprintf(what, sizeof what, "%s of %s is damaged", d.header ? "the header" : "a line",
+             d.file);
+  }
+  if (d.streams_lost) {
+    snprintf(left_out, sizeof left_out, "; %zu stream%s left out", d.streams_lost,
+             d.streams_lost == 1 ? "" : "s");
+  }
+  json_t *warning =
+      warn_of(path, "%s%s; %llu of %llu records kept", what, left_out, kept, all);
+  json_object_set_new(warning, "kept", json_integer((json_int_t)d.kept));
+  json_object_set_new(warning, "skipped", json_integer((json_int_t)d.skipped));
+}
+
+static void warn_of_run(const char *path, const tsanom_runs *run) {
+  tsanom_runs_info info;
+  tsanom_runs_info_init(&info, sizeof info);
+  tsanom_runs_describe(run, &info);
+  unsigned long long dropped = info.beats_dropped + info.events_dropped;
+  if (dropped) {
+    (void)warn_of(path,
+                  "%llu records were dropped (disk full); the results are incomplete",
+                  dropped);
+  }
+  if (info.restarts) {
+    (void)warn_of(path,
+                  "the clock restarted %zu time%s while the program ran; intervals that "
+                  "contain a restart are too short",
+                  info.restarts, info.restarts == 1 ? "" : "s");
+  }
+  warn_of_damage(path, run);
+}
+
+static void add_hint(const char *hint, failure *why) {
+  size_t used = strlen(why->text);
+  snprintf(why->text + used, sizeof why->text - used, "; %s", hint);
+}
+
+/* How to make a run that has the part, or how to read a damaged one. */
+static void add_hints(const char *path, int32_t parts, tsanom_status status,
+                      const char *file, int salvage, failure *why) {
+  const char *name = strrchr(file, '/');
+  int is_stream = name && strncmp(name, "/heartbeat.0", 12) == 0;
+  if (!salvage && is_directory(path) &&
+      (status == TSANOM_E_FORMAT || (status == TSANOM_E_IO && is_stream))) {
+    add_hint("to read what is intact, use --salvage", why);
+  } else if (status == TSANOM_E_IO && strstr(file, "/regions/")) {
+    add_hint(parts & TSANOM_RUNS_REGION_TIMES
+                 ? "record the program by tsanom record --cpu-time, or write the run by "
+                   "tsanom_spmd_recorder_write()"
+                 : "tsanom record creates it when the program opens its first parallel "
+                   "region",
+             why);
+  }
+}
+
+int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salvage,
+             tsanom_runs **run, failure *why) {
+  tsanom_fault fault;
+  tsanom_exec own = *exec;
+  tsanom_runs_options options;
+  tsanom_fault_init(&fault, sizeof fault);
+  own.fault = &fault;
+  tsanom_runs_options_init(&options, sizeof options);
+  options.parts = parts;
+  options.salvage = salvage;
+  tsanom_status status = tsanom_runs_open(path, &options, &own, run);
+  if (status != TSANOM_OK) {
+    (void)fail_fault(why, file_title(path), status, &fault);
+    add_hints(path, parts, status, fault.file, salvage, why);
+    return -1;
+  }
+  warn_of_run(path, *run);
+  return 0;
+}
+
+int is_directory(const char *path) {
+  struct stat about;
+  return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}

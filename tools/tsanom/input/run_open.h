@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs of the library, with failures and warnings as sentences. */
+#ifndef TSANOM_COMMAND_RUN_OPEN_H
+#define TSANOM_COMMAND_RUN_OPEN_H
+
+#include <jansson.h>
+#include <tsanom/runs.h>
+
+#include "failure.h"
+
+/* Open the parts of a run (TSANOM_RUNS_*; 0: those that are there). With `salvage`, what
+ * is intact of a damaged run is read. Warns on standard error if records are missing, or
+ * if the clock restarted. */
+int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salvage,
+             tsanom_runs **run, failure *why);
+
+/* The warnings so far, as an array of {run, text}, and of damaged runs {kept, skipped}.
+ * NULL: there are none. */
+json_t *run_warnings(void);
+
+int is_directory(const char *path);
+
+#endif
