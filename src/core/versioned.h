@@ -20,7 +20,8 @@ tsanom_status tsn_versioned_init(const tsn_versioned *type, void *caller,
                                  size_t caller_size);
 
 /* Input: fill `own`, a struct of type->size bytes, from the caller's; NULL means the
- * defaults. A field unknown here is accepted only if it is zero. */
+ * defaults. A field unknown here is accepted only if it is zero. own's struct_size is
+ * type->size: it may be passed on as a caller's. */
 tsanom_status tsn_versioned_read(const tsn_versioned *type, void *own,
                                  const void *caller);
 
