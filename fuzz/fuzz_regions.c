@@ -1,36 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any bytes as a region file: rejected with a message, or a run that is analyzed. */
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <tsanom/runs.h>
 
-#include "support/folder.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static const char *write_input(const uint8_t *data, size_t size) {
-  static char folder[FOLDER_ROOM], path[FOLDER_ROOM + 16];
-  if (!*path) {
-    if (!new_folder(folder)) abort();
-    (void)snprintf(path, sizeof path, "%s/regions.json", folder);
-  }
-  FILE *file = fopen(path, "we");
-  if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) abort();
-  return path;
-}
+#include "run_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  tsanom_fault fault;
-  tsanom_exec exec;
-  tsanom_runs *run = NULL;
-  tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
-  exec.fault = &fault;
-  if (tsanom_runs_open(write_input(data, size), NULL, &exec, &run) != TSANOM_OK) {
-    if (!*fault.text || !*fault.file || run) abort();
-    return 0;
-  }
+  tsanom_runs *run = open_run_file("regions.json", data, size);
+  if (!run) return 0;
   tsanom_runs_spmd_data spmd;
   tsanom_spmd_report report;
   tsanom_spmd_report_init(&report, sizeof report);
