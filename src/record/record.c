@@ -51,7 +51,8 @@ static tsanom_status read_options(const tsanom_record_options *options,
   enum { ALL = TSANOM_RECORD_HEARTBEATS | TSANOM_RECORD_REGIONS };
   tsanom_status status = tsn_versioned_read(&options_type, own, options);
   if (status < 0) return status;
-  return own->channels & ~ALL || !own->channels ? TSANOM_E_OPTION : TSANOM_OK;
+  bool invalid = own->channels & ~ALL || !own->channels || own->reserved0;
+  return invalid ? TSANOM_E_OPTION : TSANOM_OK;
 }
 
 tsanom_status tsanom_record_size(const tsanom_record_options *options, size_t *bytes) {
