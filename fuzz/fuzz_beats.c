@@ -3,36 +3,14 @@
  * decrease. */
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <tsanom/runs.h>
 
-#include "support/directory.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static const char *write_input(const uint8_t *data, size_t size) {
-  static char folder[DIRECTORY_CAPACITY], path[DIRECTORY_CAPACITY + 16];
-  if (!*path) {
-    if (!new_directory(folder)) abort();
-    (void)snprintf(path, sizeof path, "%s/beats.csv", folder);
-  }
-  FILE *file = fopen(path, "we");
-  if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) abort();
-  return path;
-}
+#include "run_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  tsanom_fault fault;
-  tsanom_exec exec;
-  tsanom_runs *run = NULL;
-  tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
-  exec.fault = &fault;
-  if (tsanom_runs_open(write_input(data, size), NULL, &exec, &run) != TSANOM_OK) {
-    if (!*fault.text || !*fault.file || run) abort();
-    return 0;
-  }
+  tsanom_runs *run = open_run_file("beats.csv", data, size);
+  if (!run) return 0;
   const tsanom_hsa_run *beats;
   if (tsanom_runs_hsa(run, NULL, &beats) != TSANOM_OK) abort();
   for (size_t t = 0; t < beats->thread_count; t++) {

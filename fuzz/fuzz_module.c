@@ -23,7 +23,7 @@ static void clean_up(void) {
 
 static void write_module(const uint8_t *data, size_t size) {
   if (!*path) {
-    if (!new_folder(folder)) abort();
+    if (!new_directory(folder)) abort();
     (void)snprintf(path, sizeof path, "%s/module", folder);
     (void)atexit(clean_up);
   }

@@ -2,13 +2,9 @@
 /* Any bytes as samples and options of a fit: the result is an error or a model without a
  * NaN, and the same on two threads at the base level. A stream that receives the samples
  * in two pushes accepts or rejects them too. */
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tsanom/polyfit.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "input.h"
 
 enum { MOST = 300, OPTION_BYTES = 4 };
 
@@ -19,34 +15,18 @@ typedef struct {
   tsanom_polyfit_options options;
 } problem;
 
-static void demand(int holds) {
-  if (!holds) abort();
-}
-
-/* A byte is a small number, or opens eight that are any double. */
-static double next_number(const uint8_t **data, const uint8_t *end) {
-  if (*data == end) return 0;
-  uint8_t first = *(*data)++;
-  if (first != UINT8_MAX || end - *data < 8) return (double)first - 100;
-  double number;
-  memcpy(&number, *data, sizeof number);
-  *data += sizeof number;
-  return number;
-}
-
 static void read_problem(const uint8_t *data, size_t size, problem *p) {
-  const uint8_t *end = data + size;
+  fuzz_input in = {data + OPTION_BYTES, data + size};
   tsanom_polyfit_options_init(&p->options, sizeof p->options);
   p->options.degree = data[0] % (TSANOM_POLYFIT_MAX_DEGREE + 2);
   p->options.selection = data[1] % 5;
   p->options.refine = data[2] & 1;
   p->weighted = data[2] >> 1 & 1;
   if (p->options.selection == TSANOM_POLYFIT_R2) p->options.r2 = data[3] / 255.0;
-  data += OPTION_BYTES;
-  for (p->n = 0; data < end && p->n < MOST; p->n++) {
-    p->x[p->n] = next_number(&data, end);
-    p->y[p->n] = next_number(&data, end);
-    p->weights[p->n] = p->weighted ? next_number(&data, end) : 1;
+  for (p->n = 0; in.next < in.end && p->n < MOST; p->n++) {
+    p->x[p->n] = take_number(&in);
+    p->y[p->n] = take_number(&in);
+    p->weights[p->n] = p->weighted ? take_number(&in) : 1;
   }
 }
 

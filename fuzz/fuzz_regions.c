@@ -1,49 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any bytes as a region file: rejected with a message, or a run that is analyzed; salvage
  * makes no difference to JSON. */
+#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <tsanom/runs.h>
 
-#include "support/directory.h"
+#include "run_file.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static const char *write_input(const uint8_t *data, size_t size) {
-  static char folder[DIRECTORY_CAPACITY], path[DIRECTORY_CAPACITY + 16];
-  if (!*path) {
-    if (!new_directory(folder)) abort();
-    (void)snprintf(path, sizeof path, "%s/regions.json", folder);
-  }
-  FILE *file = fopen(path, "we");
-  if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) abort();
-  return path;
-}
-
-static void check_salvage(const char *path, tsanom_status expected) {
+static void check_salvage(bool readable) {
   tsanom_runs_options options;
   tsanom_runs *run = NULL;
   tsanom_runs_options_init(&options, sizeof options);
   options.salvage = 1;
-  if (tsanom_runs_open(path, &options, NULL, &run) != expected) abort();
+  bool salvaged = tsanom_runs_open(run_file, &options, NULL, &run) == TSANOM_OK;
+  if (salvaged != readable) abort();
   tsanom_runs_close(run);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  tsanom_fault fault;
-  tsanom_exec exec;
-  tsanom_runs *run = NULL;
-  tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
-  exec.fault = &fault;
-  const char *path = write_input(data, size);
-  tsanom_status status = tsanom_runs_open(path, NULL, &exec, &run);
-  check_salvage(path, status);
-  if (status != TSANOM_OK) {
-    if (!*fault.text || !*fault.file || run) abort();
-    return 0;
-  }
+  tsanom_runs *run = open_run_file("regions.json", data, size);
+  check_salvage(run != NULL);
+  if (!run) return 0;
   tsanom_runs_spmd_data spmd;
   tsanom_spmd_report report;
   tsanom_spmd_report_init(&report, sizeof report);

@@ -181,7 +181,8 @@ tsanom_lbkeogh_improved_workspace(size_t n, const tsanom_lbkeogh_options *option
  * O(n) time, four passes.
  *  @param      c            samples
  *  @param      q            samples of the other series
- *  @param      lower,upper  envelope of q for options->radius, n each
+ *  @param      lower,upper  envelope of q for options->radius, n each; as for
+ *                           tsanom_lbkeogh_bound(), its values are not checked
  *  @param      n            the common count, >= 1
  *  @param      options      NULL: the defaults; bands must be the default
  *  @param      exec         NULL: the defaults
@@ -199,7 +200,8 @@ TSANOM_API tsanom_status tsanom_lbkeogh_improved(const double *c, const double *
  *  workspace. With 3 bands it is at least LB_KimFL.
  *  @param      c            samples
  *  @param      q            samples of the other series
- *  @param      lower,upper  envelope of q for options->radius, n each
+ *  @param      lower,upper  envelope of q for options->radius, n each; as for
+ *                           tsanom_lbkeogh_bound(), its values are not checked
  *  @param      n            the common count, >= 1
  *  @param      options      NULL: the defaults
  *  @param      exec         NULL: the defaults

@@ -50,7 +50,7 @@ typedef struct tsanom_record_options {
   int32_t clock;      /**< TSANOM_HEARTBEAT_CLOCK_*; automatic (default) */
   int32_t helper;     /**< TSANOM_HEARTBEAT_HELPER_*; a thread (default) per channel */
   int32_t channels;   /**< ::TSANOM_RECORD_HEARTBEATS (default), ... */
-  int32_t reserved0;  /**< 0 */
+  int32_t reserved0;  /**< must be 0 */
 } tsanom_record_options;
 
 /** One run that is being recorded. */
@@ -74,7 +74,7 @@ TSANOM_API size_t tsanom_record_options_size(void);
  *  @param      options  NULL: the defaults
  *  @param[out] bytes    the size of a block of any alignment
  *  @retval TSANOM_E_NULL    bytes is NULL
- *  @retval TSANOM_E_OPTION  no channel, or one that does not exist
+ *  @retval TSANOM_E_OPTION  no channel, or one that does not exist, or reserved0 is not 0
  *  @return TSANOM_OK otherwise, or the status of rejected options */
 TSANOM_API tsanom_status tsanom_record_size(const tsanom_record_options *options,
                                             size_t *bytes);

@@ -32,8 +32,8 @@
  *  read or written), TSANOM_E_FORMAT (a file is damaged or of another format),
  *  TSANOM_E_MEMORY, TSANOM_E_OVERFLOW (a size does not fit the address space),
  *  TSANOM_E_STATE (the run lacks what the function needs), and those of a rejected exec,
- *  whose threads and workspace are not used. After an error the run and the outputs are
- *  unchanged; functions with an exec describe it in exec's fault.
+ *  whose threads, isa and workspace are not used. After an error the run and the outputs
+ * are unchanged; functions with an exec describe it in exec's fault.
  *
  *  The functions are in libtsanom-runs, which needs the C library and libjansson, but
  *  neither libtsanom nor BLAS. */

@@ -10,7 +10,8 @@
  *     f->row = tsn_arena_take(arena, f->n, sizeof *f->row);
  *   }
  *
- *   tsanom_status x_workspace(...) { ...; return tsn_layout_bytes(layout, &f, bytes); }
+ *   tsanom_status x_workspace(...) { ...; return tsn_workspace_query(&exec, layout,
+ * &f, bytes); }
  *   tsanom_status x(...)           { ...; return tsn_workspace_run(&exec, layout, body,
  * &f); }
  */
@@ -48,8 +49,12 @@ tsanom_status tsn_arena_bytes(const tsn_arena *measured, size_t *bytes);
  * layout may not depend on addresses, and writes to no buffer without checking it. */
 typedef void tsn_layout(tsn_arena *arena, void *context);
 
-/* The answer of a workspace or object size query. */
+/* The answer of an object size query. */
 tsanom_status tsn_layout_bytes(tsn_layout *layout, void *context, size_t *bytes);
+
+/* The answer of a workspace query, reported to the fault of `exec`, a checked exec. */
+tsanom_status tsn_workspace_query(const tsanom_exec *exec, tsn_layout *layout,
+                                  void *context, size_t *bytes);
 
 /* Lay out `context` in the workspace of `exec` (a checked exec), or in one block from
  * its allocator; run the body; free the block. The body runs with the default

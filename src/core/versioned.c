@@ -22,6 +22,7 @@ tsanom_status tsn_versioned_convert(const tsn_versioned *type, void *own,
   }
   if (caller_size < type->size) memcpy(own, type->defaults, type->size);
   memcpy(own, caller, tsn_smaller(caller_size, type->size));
+  memcpy(own, &type->size, sizeof type->size);
   return TSANOM_OK;
 }
 

@@ -331,9 +331,8 @@ static tsanom_status search_period(void *context) {
 tsanom_status tsanom_dpd_find_workspace(size_t n, const tsanom_dpd_find_options *options,
                                         const tsanom_exec *exec, size_t *bytes) {
   search s;
-  if (!bytes) return tsn_reject(NULL, TSANOM_E_NULL, "bytes");
   tsanom_status status = read_call(&s, n, options, exec);
-  return status < 0 ? status : tsn_layout_bytes(layout, &s, bytes);
+  return status < 0 ? status : tsn_workspace_query(&s.exec, layout, &s, bytes);
 }
 
 tsanom_status tsanom_dpd_find(const double *samples, size_t n,

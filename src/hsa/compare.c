@@ -225,9 +225,8 @@ static void layout(tsn_arena *arena, void *context) {
 tsanom_status tsanom_hsa_compare_workspace(const tsanom_hsa_options *options,
                                            const tsanom_exec *exec, size_t *bytes) {
   comparison c;
-  if (!bytes) return TSANOM_E_NULL;
   tsanom_status status = tsn_hsa_context_read(&c.context, options, "options", exec);
-  return status < 0 ? status : tsn_layout_bytes(layout, &c, bytes);
+  return status < 0 ? status : tsn_workspace_query(&c.context.exec, layout, &c, bytes);
 }
 
 static tsanom_status check_pair(const comparison *c, size_t window) {

@@ -29,9 +29,11 @@ static void layout(tsn_arena *arena, void *context) {
 tsanom_status tsanom_hsa_diagnose_workspace(const tsanom_hsa_model *model,
                                             const tsanom_exec *exec, size_t *bytes) {
   diagnosis d;
-  if (!model || !bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_hsa_context_read(&d.context, &model->options, "model", exec);
-  return status < 0 ? status : tsn_layout_bytes(layout, &d, bytes);
+  tsanom_status status =
+      tsn_hsa_context_read(&d.context, model ? &model->options : NULL, "model", exec);
+  if (status < 0) return status;
+  if (!model) return tsn_reject(&d.context.exec, TSANOM_E_NULL, "model");
+  return tsn_workspace_query(&d.context.exec, layout, &d, bytes);
 }
 
 /* What the model and the run contain about one thread number; beats == 0: nothing. */

@@ -61,11 +61,10 @@ tsanom_status tsanom_hsa_learn_workspace(size_t run_count,
                                          const tsanom_hsa_options *options,
                                          const tsanom_exec *exec, size_t *bytes) {
   training l = {.run_count = run_count};
-  if (!bytes) return TSANOM_E_NULL;
   tsanom_status status = tsn_hsa_context_read(&l.context, options, "options", exec);
   if (status < 0) return status;
   if (run_count == 0) return tsn_reject(&l.context.exec, TSANOM_E_COUNT, "run_count");
-  return tsn_layout_bytes(layout, &l, bytes);
+  return tsn_workspace_query(&l.context.exec, layout, &l, bytes);
 }
 
 static const tsanom_hsa_series *series_of(const tsanom_hsa_run *run, size_t thread) {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/environment.h"
+#include "core/size.h"
 #include "core/versioned.h"
 #include "hsa/hsa.h"
 
@@ -209,6 +210,7 @@ tsanom_status tsanom_hsa_run_status(const tsanom_hsa_verdict *verdicts,
   tsanom_status good = tsn_hsa_verdict_check(verdicts);
   if (good < 0) return good;
   if (verdict_count == 0) return TSANOM_E_COUNT;
+  if (!tsn_array_fits(verdict_count, verdicts->struct_size)) return TSANOM_E_OVERFLOW;
   int32_t worst = TSANOM_HSA_NORMAL;
   const unsigned char *place = (const unsigned char *)verdicts;
   for (size_t i = 0; i < verdict_count; i++, place += verdicts->struct_size) {

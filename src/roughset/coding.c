@@ -71,9 +71,8 @@ tsanom_status tsanom_roughset_code_clusters_workspace(size_t count,
                                                       const tsanom_exec *exec,
                                                       size_t *bytes) {
   clusters_call c = {.count = count};
-  if (!bytes) return TSANOM_E_NULL;
   tsanom_status status = read_call(&c, exec);
-  return status < 0 ? status : tsn_layout_bytes(layout, &c, bytes);
+  return status < 0 ? status : tsn_workspace_query(&c.exec, layout, &c, bytes);
 }
 
 static tsanom_status body(void *context) {

@@ -64,11 +64,10 @@ static tsanom_status check_count(const tsanom_exec *exec, size_t count) {
 tsanom_status tsanom_roughset_cuts_workspace(size_t count, const tsanom_exec *exec,
                                              size_t *bytes) {
   cuts_call c = {.count = count};
-  if (!bytes) return TSANOM_E_NULL;
   tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
   if ((status = check_count(&c.exec, count)) < 0) return status;
-  return tsn_layout_bytes(layout, &c, bytes);
+  return tsn_workspace_query(&c.exec, layout, &c, bytes);
 }
 
 /* ---- sorting; -0 and 0 are one sample */

@@ -43,10 +43,9 @@ tsanom_status tsanom_roughset_matrix_workspace(size_t rows, size_t attributes,
                                                const tsanom_roughset_options *options,
                                                const tsanom_exec *exec, size_t *bytes) {
   matrix_call c;
-  if (!bytes) return TSANOM_E_NULL;
   tsanom_status status =
       tsn_rs_read_sizes(&c.input, USES, rows, attributes, options, exec);
-  return status < 0 ? status : tsn_layout_bytes(layout, &c, bytes);
+  return status < 0 ? status : tsn_workspace_query(&c.input.exec, layout, &c, bytes);
 }
 
 static bool wildcards(const tsn_rs_input *input) {

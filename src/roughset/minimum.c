@@ -89,10 +89,9 @@ static tsanom_status query(int uses, size_t rows, size_t attributes,
                            const tsanom_roughset_options *options,
                            const tsanom_exec *exec, size_t *bytes) {
   minimum_run run;
-  if (!bytes) return TSANOM_E_NULL;
   tsanom_status status =
       tsn_rs_read_sizes(&run.input, uses, rows, attributes, options, exec);
-  return status < 0 ? status : tsn_layout_bytes(layout, &run, bytes);
+  return status < 0 ? status : tsn_workspace_query(&run.input.exec, layout, &run, bytes);
 }
 
 tsanom_status tsanom_roughset_minimum_workspace(size_t rows, size_t attributes,

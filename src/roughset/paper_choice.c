@@ -67,10 +67,9 @@ tsanom_status tsanom_roughset_paper_choice_workspace(size_t elements, size_t att
                                                      const tsanom_exec *exec,
                                                      size_t *bytes) {
   choice_run run = {.element_count = elements};
-  if (!bytes) return TSANOM_E_NULL;
   tsanom_status status =
       tsn_rs_read_element_sizes(&run.input, 0, elements, attributes, NULL, exec);
-  return status < 0 ? status : tsn_layout_bytes(layout, &run, bytes);
+  return status < 0 ? status : tsn_workspace_query(&run.input.exec, layout, &run, bytes);
 }
 
 /* ---- comparing products */

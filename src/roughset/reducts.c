@@ -76,10 +76,9 @@ tsanom_status tsanom_roughset_reducts_workspace(size_t elements, size_t attribut
                                                 const tsanom_roughset_options *options,
                                                 const tsanom_exec *exec, size_t *bytes) {
   reduct_run run = {.element_count = elements};
-  if (!bytes) return TSANOM_E_NULL;
   tsanom_status status =
       tsn_rs_read_element_sizes(&run.input, USES, elements, attributes, options, exec);
-  return status < 0 ? status : tsn_layout_bytes(layout, &run, bytes);
+  return status < 0 ? status : tsn_workspace_query(&run.input.exec, layout, &run, bytes);
 }
 
 /* ---- components */

@@ -37,10 +37,10 @@ tsanom_status tsn_rs_relation_bytes(int uses, size_t rows, size_t attributes,
                                     const tsanom_roughset_options *options,
                                     const tsanom_exec *exec, size_t *bytes) {
   tsn_rs_relation_call call;
-  if (!bytes) return TSANOM_E_NULL;
   tsanom_status status =
       tsn_rs_read_sizes(&call.input, uses, rows, attributes, options, exec);
-  return status < 0 ? status : tsn_layout_bytes(layout, &call, bytes);
+  return status < 0 ? status
+                    : tsn_workspace_query(&call.input.exec, layout, &call, bytes);
 }
 
 tsanom_status tsn_rs_relation_run(tsn_body *body, void *context) {

@@ -23,10 +23,9 @@ tsanom_status tsanom_roughset_elements_workspace(size_t rows, size_t attributes,
                                                  const tsanom_roughset_options *options,
                                                  const tsanom_exec *exec, size_t *bytes) {
   elements_call c;
-  if (!bytes) return TSANOM_E_NULL;
   tsanom_status status =
       tsn_rs_read_sizes(&c.input, USES, rows, attributes, options, exec);
-  return status < 0 ? status : tsn_layout_bytes(layout, &c, bytes);
+  return status < 0 ? status : tsn_workspace_query(&c.input.exec, layout, &c, bytes);
 }
 
 static tsanom_status body(void *context) {

@@ -61,14 +61,13 @@ tsanom_status tsanom_spmd_analyze_workspace(size_t processes, size_t regions,
                                             const tsanom_spmd_options *options,
                                             const tsanom_exec *exec, size_t *bytes) {
   analysis a;
-  if (!bytes) return TSANOM_E_NULL;
   tsanom_status status = tsn_spmd_read_options(&a.input, options, exec);
   if (status < 0) return status;
   a.input.data =
       (tsanom_spmd_data){.processes = processes, .regions = regions, .metrics = metrics};
   if ((status = tsn_spmd_check_sizes(&a.input, "")) < 0) return status;
   if ((status = measure_inner(&a.input)) < 0) return status;
-  return tsn_layout_bytes(layout, &a, bytes);
+  return tsn_workspace_query(&a.input.exec, layout, &a, bytes);
 }
 
 /* Everything after the checks. The report is complete whatever the result. */

@@ -5,6 +5,8 @@
 #include <criterion/criterion.h>
 #include <tsanom/base.h>
 
+#include "support/isa.h"
+
 /* Assert the status of a call, and name both when they differ. */
 #define CHECK_STATUS(call, expected)                                        \
   do {                                                                      \
@@ -12,10 +14,5 @@
     cr_assert(check_got == (expected), "%s\n  gave %s, not %s", #call,      \
               tsanom_status_name(check_got), tsanom_status_name(expected)); \
   } while (0)
-
-/* The levels of instruction set that this machine can run, worst first. */
-#define FOR_EACH_ISA(isa)                                          \
-  for (int32_t isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_V4; isa++) \
-    if (tsanom_isa_available(isa))
 
 #endif

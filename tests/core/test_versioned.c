@@ -50,6 +50,7 @@ Test(versioned, a_newer_caller_is_served_until_it_sets_an_unknown_field) {
   CHECK_STATUS(tsn_versioned_init(&type, &newer, sizeof newer), TSANOM_OK);
   cr_assert(newer.unknown == 0);
   CHECK_STATUS(read_options(&own, &newer), TSANOM_OK);
+  cr_assert(own.struct_size == sizeof own);
   newer.unknown = 1;
   CHECK_STATUS(read_options(&own, &newer), TSANOM_E_VERSION);
 }

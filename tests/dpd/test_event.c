@@ -3,23 +3,13 @@
 #include <string.h>
 #include <tsanom/dpd.h>
 
+#include "dpd/naive.h"
 #include "streams.h"
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"
 
 enum { EVENTS = 600 };
-
-/* Equation 2: the smallest m <= max_period with d(m) = 0. */
-static size_t naive_period(const uint64_t *event, size_t newest, size_t window,
-                           size_t max_period) {
-  for (size_t m = 1; m <= max_period && window + m <= newest + 1; m++) {
-    size_t equal = 0;
-    while (equal < window && event[newest - equal] == event[newest - equal - m]) equal++;
-    if (equal == window) return m;
-  }
-  return 0;
-}
 
 static tsanom_dpd_event *make_adapting(size_t window, size_t max_period, int32_t adapt) {
   tsanom_dpd_event_options options;
@@ -48,7 +38,7 @@ Test(dpd_event, the_period_is_the_smallest_zero_of_d) {
     for (size_t i = 0; i < EVENTS; i++) {
       tsanom_dpd_report report;
       CHECK_STATUS(tsanom_dpd_event_push(detector, event[i], &report), TSANOM_OK);
-      size_t expected = naive_period(event, i, window, max_period);
+      size_t expected = naive_event_period(event, i, window, max_period);
       cr_assert(report.period == expected, "trial %d event %zu: %zu, not %zu", trial, i,
                 report.period, expected);
       int32_t change = expected == before ? TSANOM_DPD_STEADY
@@ -75,7 +65,7 @@ Test(dpd_event, a_resize_keeps_the_history) {
     for (size_t i = 0; i < EVENTS; i++) {
       tsanom_dpd_report report;
       tsanom_dpd_event_push(detector, event[i], &report);
-      size_t expected = naive_period(event, i, window, window);
+      size_t expected = naive_event_period(event, i, window, window);
       cr_assert(report.period == expected, "trial %d event %zu: %zu, not %zu", trial, i,
                 report.period, expected);
       if (random_bits(&seed) % 50 == 0) {

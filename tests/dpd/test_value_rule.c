@@ -4,67 +4,12 @@
 #include <math.h>
 #include <tsanom/dpd.h>
 
+#include "dpd/naive.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "values.h"
 
-enum { SAMPLES = 2500, MOST = 130 };
-
-typedef struct {
-  const double *x;
-  size_t window, most;
-  double depth, mean;
-  size_t period, constant;
-  size_t lags;        /* delays whose window is complete */
-  double d[MOST + 1]; /* N d(m) */
-} naive_detector;
-
-static void naive_distances(naive_detector *naive, size_t newest) {
-  size_t complete = newest + 1 > naive->window ? newest + 1 - naive->window : 0;
-  naive->lags = complete < naive->most ? complete : naive->most;
-  for (size_t m = 1; m <= naive->lags; m++) {
-    const double *x = naive->x + newest;
-    naive->d[m] = 0;
-    for (size_t i = 0; i < naive->window; i++) {
-      naive->d[m] += fabs(*(x - i) - *(x - i - m));
-    }
-  }
-}
-
-static size_t naive_valley(const naive_detector *naive, double threshold) {
-  size_t m = 1, lowest = 0;
-  while (m <= naive->lags && naive->d[m] <= threshold) m++;
-  while (m <= naive->lags && naive->d[m] > threshold) m++;
-  for (; m <= naive->lags && naive->d[m] <= threshold; m++) {
-    if (!lowest || naive->d[m] < naive->d[lowest]) lowest = m;
-  }
-  bool open = m > naive->lags && naive->lags < naive->most;
-  return open ? 0 : lowest;
-}
-
-static size_t naive_period(const naive_detector *naive) {
-  double least = INFINITY;
-  for (size_t m = 1; m <= naive->lags; m++) least = fmin(least, naive->d[m]);
-  if (naive->constant >= naive->window + naive->most) return 1;
-  if (least > (1 - naive->depth) * naive->mean) return 0;
-  double threshold = 0.75 * least + 0.25 * naive->mean;
-  bool known = naive->period && naive->period <= naive->lags;
-  if (known && naive->d[naive->period] <= threshold) return naive->period;
-  return naive_valley(naive, threshold);
-}
-
-static void naive_push(naive_detector *naive, size_t newest) {
-  const double *x = naive->x + newest;
-  naive->constant = newest && x[0] == *(x - 1) ? naive->constant + 1 : 1;
-  naive_distances(naive, newest);
-  bool all = newest + 1 > naive->window + naive->most;
-  if (!all || naive->most < 64 || (newest + 1) % 8 == 0) {
-    double total = 0;
-    for (size_t m = 1; m <= naive->lags; m++) total += naive->d[m];
-    naive->mean = naive->lags ? total / (double)naive->lags : 0;
-  }
-  naive->period = naive_period(naive);
-}
+enum { SAMPLES = 2500, MOST = NAIVE_PERIODS };
 
 /* Patterns with more or less noise, outliers and stretches of one value; multiples of
  * 1/8. */
@@ -108,8 +53,7 @@ Test(dpd_value_rule, every_period_is_that_of_the_rule) {
     size_t most = random_between(&seed, window / 2, window);
     tsanom_dpd_value_options options = value_options(window, most, 0);
     options.depth = 0.1 + 0.8 * random_unit(&seed);
-    naive_detector naive = {
-        .x = x, .window = window, .most = most, .depth = options.depth};
+    naive_value naive = {.x = x, .window = window, .most = most, .depth = options.depth};
     for (size_t i = 0; i < SAMPLES; i++) {
       naive_push(&naive, i);
       period[i] = naive.period;

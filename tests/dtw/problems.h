@@ -5,10 +5,10 @@
 
 #define REAL double
 #define NAIVE(name) f64_##name
-#include "naive.h"
+#include "dtw/naive.h"
 #define REAL float
 #define NAIVE(name) f32_##name
-#include "naive.h"
+#include "dtw/naive.h"
 #include "support/check.h"
 #include "support/random.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Series, radii and the definition of the envelope, for all tests of the module. */
+/* Series and radii for all tests of the module. */
 #ifndef TSANOM_TEST_LBKEOGH_CASES_H
 #define TSANOM_TEST_LBKEOGH_CASES_H
 
 #include <math.h>
 #include <tsanom/lbkeogh.h>
 
+#include "lbkeogh/naive.h"
 #include "support/random.h"
 
 enum { LONGEST = 200 };
@@ -16,20 +17,6 @@ static inline tsanom_lbkeogh_options options_of(size_t radius, int32_t cost) {
   options.radius = radius;
   options.cost = cost;
   return options;
-}
-
-/* The definition, one window at a time; the samples that position i of
- * another series meets, 0 <= i < count. */
-static inline void naive_envelope(const double *x, size_t n, size_t radius, size_t count,
-                                  double *lower, double *upper) {
-  for (size_t i = 0; i < count; i++) {
-    lower[i] = INFINITY, upper[i] = -INFINITY;
-    for (size_t j = 0; j < n; j++) {
-      if ((i > j ? i - j : j - i) > radius) continue;
-      lower[i] = fmin(lower[i], x[j]);
-      upper[i] = fmax(upper[i], x[j]);
-    }
-  }
 }
 
 static inline void fill_walk(double *x, size_t n, uint64_t *seed) {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,18 +14,6 @@ static tsanom_exec exec_at(int32_t isa) {
   return exec;
 }
 
-static double term(double c, double lower, double upper, int32_t cost) {
-  double d = c > upper ? c - upper : c < lower ? lower - c : 0;
-  return cost == TSANOM_COST_SQUARED ? d * d : d;
-}
-
-static double naive_bound(const double *c, const double *lower, const double *upper,
-                          size_t n, int32_t cost) {
-  double sum = 0;
-  for (size_t i = 0; i < n; i++) sum += term(c[i], lower[i], upper[i], cost);
-  return sum;
-}
-
 static double dtw(const double *x, size_t n, const double *y, size_t m, size_t radius,
                   int32_t cost) {
   tsanom_dtw_options options;
@@ -36,15 +23,6 @@ static double dtw(const double *x, size_t n, const double *y, size_t m, size_t r
   double distance;
   cr_assert(tsanom_dtw_distance(x, n, y, m, &options, NULL, &distance) >= 0);
   return distance;
-}
-
-/* A bound may exceed the distance by the rounding of both sums only. */
-static int at_most(double bound, double distance, size_t n) {
-  return bound <= distance * (1 + 4 * (double)n * DBL_EPSILON);
-}
-
-static int nearly(double a, double b) {
-  return fabs(a - b) <= 1e-12 * (fabs(a) + fabs(b));
 }
 
 /* A series of at most `longest` samples, in both precisions, wherever the result lies. */

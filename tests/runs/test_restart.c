@@ -19,11 +19,11 @@ enum { STREAMS = 3, RECORDS = 4096 };
 static char folder[DIRECTORY_CAPACITY];
 
 static void make_folder(void) {
-  folder_make(folder);
+  directory_make(folder);
 }
 
 static void remove_folder(void) {
-  folder_remove(folder);
+  directory_remove(folder);
 }
 
 TestSuite(runs_restart, .init = make_folder, .fini = remove_folder);
@@ -134,8 +134,8 @@ Test(runs_restart, times_are_true_but_for_the_gaps) {
     cr_assert(fabs(info.tick / (1e-9 * all / ticks) - 1) < 1e-12);
     tsanom_runs_close(run);
     free(m);
-    folder_remove(folder);
-    folder_make(folder);
+    directory_remove(folder);
+    directory_make(folder);
   }
 }
 

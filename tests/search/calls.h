@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <tsanom/dtw.h>
 #include <tsanom/search.h>
 
 #include "support/check.h"
@@ -60,26 +59,6 @@ static inline void fill(double *x, size_t n, uint64_t *seed) {
       if (!flat) level += u - 0.5;
     }
     x[i] = level + offset;
-  }
-}
-
-static inline double dtw(const double *x, const double *y, size_t n, size_t radius,
-                         int32_t cost) {
-  tsanom_dtw_options options;
-  tsanom_dtw_options_init(&options, sizeof options);
-  options.radius = radius;
-  options.cost = cost;
-  double distance = -1;
-  CHECK_STATUS(tsanom_dtw_distance(x, n, y, n, &options, NULL, &distance), TSANOM_OK);
-  return distance;
-}
-
-/* A copy, normalized if requested. */
-static inline void prepare(const double *x, size_t n, int32_t normalize, double *out) {
-  if (normalize) {
-    CHECK_STATUS(tsanom_search_normalize(x, n, NULL, out), TSANOM_OK);
-  } else {
-    memcpy(out, x, n * sizeof *x);
   }
 }
 

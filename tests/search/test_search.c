@@ -5,6 +5,7 @@
 #include <tsanom/search.h>
 
 #include "search/calls.h"
+#include "search/naive.h"
 
 Test(search, normalize_is_the_definition) {
   uint64_t seed = 1;
@@ -35,30 +36,6 @@ Test(search, normalize_is_the_definition) {
   }
 }
 
-typedef struct {
-  double distance;
-  size_t index;
-} match;
-
-static int by_distance(const void *a, const void *b) {
-  const match *x = a, *y = b;
-  if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
-  return x->index < y->index ? -1 : x->index > y->index;
-}
-
-/* All series, sorted by their distance to the query. */
-static void sort_by_distance(const double *query, const double *series, size_t count,
-                             size_t n, size_t ld, const tsanom_search_options *options,
-                             match *sorted) {
-  double x[100], y[100];
-  prepare(query, n, options->z_normalize, x);
-  for (size_t i = 0; i < count; i++) {
-    prepare(series + i * ld, n, options->z_normalize, y);
-    sorted[i] = (match){dtw(x, y, n, options->radius, options->cost), i};
-  }
-  qsort(sorted, count, sizeof(match), by_distance);
-}
-
 Test(search, nearest_equals_brute_force) {
   uint64_t seed = 2;
   enum { LONGEST = 70, MOST = 90, QUERIES = 4 };
@@ -77,9 +54,9 @@ Test(search, nearest_equals_brute_force) {
                    (int32_t)(random_bits(&seed) % 2), (int32_t)(random_bits(&seed) % 2));
     options.borrow = !options.z_normalize && random_bits(&seed) % 2;
 
-    match expected[QUERIES][MOST];
+    naive_match expected[QUERIES][MOST];
     for (size_t q = 0; q < QUERIES; q++) {
-      sort_by_distance(queries + q * ld, series, count, n, ld, &options, expected[q]);
+      naive_nearest(queries + q * ld, series, count, n, ld, &options, expected[q]);
     }
 
     tsanom_search_report first[QUERIES];
@@ -123,7 +100,7 @@ static double nearest_distance(const double *query, const double *series, size_t
                                size_t n, size_t radius, int32_t cost, size_t *index) {
   double least = INFINITY;
   for (size_t i = count; i-- > 0;) {
-    double distance = dtw(query, series + i * n, n, radius, cost);
+    double distance = naive_dtw(query, series + i * n, n, radius, cost);
     if (distance <= least) least = distance, *index = i;
   }
   return least;
@@ -201,7 +178,7 @@ Test(search, nearest_in_a_large_index_equals_brute_force) {
   uint64_t seed = 8;
   enum { N = 8, COUNT = 12000, K = 300, QUERIES = 3 };
   static double series[COUNT * N], queries[QUERIES * N];
-  static match expected[COUNT];
+  static naive_match expected[COUNT];
   static size_t indices[QUERIES * K];
   static double distances[QUERIES * K];
   for (size_t i = 0; i < COUNT * N; i++) series[i] = floor(random_unit(&seed) * 5);
@@ -215,10 +192,10 @@ Test(search, nearest_in_a_large_index_equals_brute_force) {
       TSANOM_OK);
   for (size_t q = 0; q < QUERIES; q++) {
     for (size_t i = 0; i < COUNT; i++) {
-      expected[i] =
-          (match){dtw(queries + q * N, series + i * N, N, SIZE_MAX, options.cost), i};
+      expected[i] = (naive_match){
+          naive_dtw(queries + q * N, series + i * N, N, SIZE_MAX, options.cost), i};
     }
-    qsort(expected, COUNT, sizeof(match), by_distance);
+    qsort(expected, COUNT, sizeof(naive_match), naive_by_distance);
     for (size_t j = 0; j < K; j++) {
       cr_assert(distances[q * K + j] == expected[j].distance &&
                 indices[q * K + j] == expected[j].index);

@@ -6,35 +6,7 @@
 #include <tsanom/search.h>
 
 #include "search/calls.h"
-
-/* The definition: all distances, then one choice after the other. */
-static size_t naive_stream(const double *query, size_t n, const double *stream,
-                           size_t samples, const tsanom_search_options *options,
-                           size_t *starts, double *distances) {
-  size_t windows = samples - n + 1, found = 0;
-  size_t exclusion = options->exclusion == SIZE_MAX ? n / 2 : options->exclusion;
-  double *all = malloc(windows * sizeof *all), *x = malloc(2 * n * sizeof *x), *y = x + n;
-  prepare(query, n, options->z_normalize, x);
-  for (size_t i = 0; i < windows; i++) {
-    prepare(stream + i, n, options->z_normalize, y);
-    all[i] = dtw(x, y, n, options->radius, options->cost);
-  }
-  while (found < options->neighbors) {
-    size_t best = 0;
-    for (size_t i = 1; i < windows; i++) {
-      if (all[i] < all[best]) best = i;
-    }
-    if (isinf(all[best])) break;
-    starts[found] = best;
-    distances[found++] = all[best];
-    for (size_t i = 0; i < windows; i++) {
-      if ((i > best ? i - best : best - i) <= exclusion) all[i] = INFINITY;
-    }
-  }
-  free(all);
-  free(x);
-  return found;
-}
+#include "search/naive.h"
 
 static void check_stream(const double *query, size_t n, const double *stream,
                          size_t samples, const tsanom_search_options *options) {

@@ -61,4 +61,30 @@ static inline bool naive_preserves(const tsanom_roughset_table *t, int32_t readi
   return true;
 }
 
+/* How many rows the positive region of a set of attributes has. */
+static inline size_t naive_positive(const tsanom_roughset_table *t, bool wild,
+                                    uint64_t set) {
+  size_t size = 0;
+  for (size_t x = 0; x < t->rows; x++) size += naive_certain(t, set, wild, x);
+  return size;
+}
+
+/* The reducts in increasing order; returns their number. `good` and `reducts` have 2^m
+ * elements. */
+static inline size_t naive_reducts(const tsanom_roughset_table *t,
+                                   const tsanom_roughset_options *o, bool *good,
+                                   uint64_t *reducts) {
+  bool wild = o->missing == TSANOM_ROUGHSET_WILDCARD;
+  size_t count = 0;
+  for (uint64_t set = 0; set >> t->attributes == 0; set++) {
+    good[set] = naive_preserves(t, o->reading, wild, set);
+    bool minimal = good[set];
+    for (size_t a = 0; a < t->attributes; a++) {
+      if (set >> a & 1 && good[set & ~((uint64_t)1 << a)]) minimal = false;
+    }
+    if (minimal) reducts[count++] = set;
+  }
+  return count;
+}
+
 #endif
