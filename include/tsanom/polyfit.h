@@ -5,7 +5,8 @@
  *  Given samples (x_i, y_i) and weights w_i > 0 (1 by default), find the polynomial p
  *  of degree D that minimizes RSS = sum w_i (y_i - p(x_i))^2. The polynomial is
  *  p(x) = sum c_k T_k(t), where T_k is the Chebyshev polynomial of the first kind and
- *  t = (x·unit - center)·scale maps the range of the samples to [-1, 1].
+ *  t = (x·unit - center)·scale maps the range of the samples to [-1, 1]. Weights below
+ * 2^-300 of the largest count as 0 in sums of double-double arithmetic.
  *
  *  Use tsanom_polyfit_fit() for samples in arrays, ::tsanom_polyfit_stream for samples
  *  that arrive in pieces or do not fit in memory.

@@ -12,12 +12,24 @@ typedef struct {
   ALIGNED double low[LANES];
 } lanes_dd;
 
-/* A smaller mapped value or residual is replaced by 0, so that no product comes near the
- * subnormal numbers, where its rounding error would not be representable. */
+/* A smaller mapped value, residual or deviation, and a smaller weight, are replaced by 0,
+ * so that no product comes near the subnormal numbers, where its rounding error would not
+ * be representable. The largest sample and the largest weight are about 1. */
 #define NEGLIGIBLE 0x1p-200
+#define NEGLIGIBLE_WEIGHT 0x1p-300
 
 static inline double clear_negligible(double a) {
   return fabs(a) < NEGLIGIBLE ? 0 : a;
+}
+
+static inline void load_without_negligible(const tsn_polyfit_map *map,
+                                           const tsn_polyfit_samples *samples,
+                                           size_t first, sample_tile *tile) {
+  load_new(map, samples, first, tile);
+  FOR_LANES(l) {
+    tile->y.lane[l] = clear_negligible(tile->y.lane[l]);
+    tile->w.lane[l] = tile->w.lane[l] < NEGLIGIBLE_WEIGHT ? 0 : tile->w.lane[l];
+  }
 }
 
 static inline tsn_dd get(const lanes_dd *lanes, int l) {
@@ -72,6 +84,7 @@ static inline tsn_dd three_terms(tsn_dd twice, tsn_dd current, tsn_dd before) {
 static inline void add_deviation(const sample_tile *tile, int l, double mean,
                                  lanes_dd *sums) {
   tsn_dd deviation = tsn_two_sum(tile->y.lane[l], -mean);
+  deviation = (tsn_dd){clear_negligible(deviation.high), clear_negligible(deviation.low)};
   tsn_dd weighted = product_double(deviation, tile->w.lane[l]);
   accumulate(&sums[TSN_POLYFIT_DEVIATION], l, weighted);
   accumulate(&sums[TSN_POLYFIT_SQUARE], l, product(deviation, weighted));
@@ -89,7 +102,7 @@ static void refine(const tsn_polyfit_map *map, const tsn_polyfit_samples *sample
   for (size_t i = 0; i < samples->n; i += LANES) {
     sample_tile tile;
     lanes_dd twice, r;
-    load_new(map, samples, i, &tile);
+    load_without_negligible(map, samples, i, &tile);
     FOR_LANES(l) {
       tsn_dd t = mapped(map, tile.u.lane[l]);
       set(&twice, l, (tsn_dd){2 * t.high, 2 * t.low});
@@ -133,7 +146,7 @@ static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *sampl
   for (size_t i = 0; i < samples->n; i += LANES) {
     sample_tile tile;
     lanes_dd twice, current, before;
-    load_new(map, samples, i, &tile);
+    load_without_negligible(map, samples, i, &tile);
     FOR_LANES(l) {
       tsn_dd t = mapped(map, tile.u.lane[l]);
       set(&twice, l, (tsn_dd){2 * t.high, 2 * t.low});
