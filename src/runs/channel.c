@@ -15,7 +15,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <tsanom/regions.h>
 
 #include "core/exec.h"
 #include "core/size.h"
@@ -41,11 +40,6 @@ bool tsn_stream_reserve(const tsn_channel *channel, const tsn_source *source,
                            sizeof(double)) &&
          tsn_array_reserve(&stream->tag, channel->memory, stream->seen, needed,
                            sizeof(uint32_t));
-}
-
-bool tsn_channel_has_tag(const tsn_channel *channel, uint32_t tag) {
-  return !channel->is_regions ||
-         (tag & ((1u << TSANOM_REGIONS_KIND_BITS) - 1)) <= TSANOM_REGIONS_CPU;
 }
 
 /* Take the records of a piece, up to one that is all zeros. */

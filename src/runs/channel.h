@@ -8,6 +8,8 @@
 #ifndef TSN_RUNS_CHANNEL_H
 #define TSN_RUNS_CHANNEL_H
 
+#include <tsanom/regions.h>
+
 #include "record/format.h"
 #include "runs/memory.h"
 #include "runs/salvage.h"
@@ -86,7 +88,10 @@ static inline bool tsn_stream_gap_at(const tsn_stream *stream, size_t index,
 }
 
 /* Whether a tag is one that the channel's records can have. */
-bool tsn_channel_has_tag(const tsn_channel *channel, uint32_t tag);
+static inline bool tsn_channel_has_tag(const tsn_channel *channel, uint32_t tag) {
+  return !channel->is_regions ||
+         (tag & ((1u << TSANOM_REGIONS_KIND_BITS) - 1)) <= TSANOM_REGIONS_CPU;
+}
 
 static inline tsn_stream *tsn_channel_stream(const tsn_channel *channel, size_t index) {
   return (tsn_stream *)channel->streams.data + index;

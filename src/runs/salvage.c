@@ -8,8 +8,9 @@
  *   open stream       | kept | damaged | kept | damaged | zero |
  *                     0                       next      nonzero
  *
- * How many records an open stream has is not written anywhere: those that are zero behind
- * `next` count as never written. */
+ * How many records an open stream has is not written anywhere, only for how many it has
+ * disk space: those that are zero behind `next`, and not in front of others, count as
+ * never written. */
 #include "runs/salvage.h"
 
 #include <string.h>
@@ -21,8 +22,10 @@ typedef struct {
   const tsn_source *source;
   tsn_stream *stream;
   uint64_t end;     /* records from here on are not kept; 0: none is */
+  uint64_t space;   /* records for which the header has space */
   uint64_t next;    /* behind the last intact record */
-  uint64_t nonzero; /* behind the last record that is not zero */
+  uint64_t nonzero; /* behind the last record in this space that is not zero */
+  bool is_beyond;   /* bytes behind this space are not zero */
 } scan;
 
 static void note_range(tsn_damage *damage, uint64_t from, uint64_t skipped) {
@@ -59,9 +62,10 @@ static bool take_gap(scan *s, uint64_t index) {
 /* False: out of memory. */
 static bool take_record(scan *s, uint64_t index, const tsn_record *record) {
   if (record->time == 0 && record->tag == 0 && record->check == 0) return true;
-  s->nonzero = index + 1;
+  if (index < s->space) s->nonzero = index + 1;
   if (index >= s->end || !tsn_record_is_valid(record, index) ||
       !tsn_channel_has_tag(s->channel, record->tag)) {
+    s->is_beyond |= index >= s->space;
     return true;
   }
   if (index > s->next && !take_gap(s, index)) return false;
@@ -105,21 +109,19 @@ static tsanom_status take_records(scan *s, const tsn_stream_header *header,
                                   unsigned char *buffer) {
   tsn_damage *damage = &s->stream->damage;
   bool complete = header->state == TSN_FINISHED;
+  s->space = header->backed;
   s->end = complete ? header->count : UINT64_MAX;
   tsanom_status status = scan_records(s, buffer);
-  if (complete) {
-    note(damage, s->next, header->count);
-    if (s->nonzero > header->count) note_range(damage, header->count, 0);
-  } else {
-    uint64_t space = space_of(s->source);
-    note(damage, s->next, s->nonzero);
-    if (space < header->backed) note_range(damage, space, 0);
-  }
+  uint64_t present = space_of(s->source);
+  note(damage, s->next, complete ? header->count : s->nonzero);
+  if (s->is_beyond) note_range(damage, header->backed, 0);
+  if (!complete && present < header->backed) note_range(damage, present, 0);
   return status;
 }
 
 /* A stream whose header is lost: what looks like records is counted. */
 static tsanom_status leave_out(scan *s, tsanom_status opened, unsigned char *buffer) {
+  s->space = UINT64_MAX;
   tsanom_status status = opened == TSANOM_OK ? scan_records(s, buffer) : TSANOM_OK;
   s->stream->damage =
       (tsn_damage){.skipped = s->nonzero, .ranges = 1, .header = TSANOM_RUNS_HEADER_LOST};

@@ -42,7 +42,7 @@ typedef struct {
 } recorded;
 
 static file take_file(const char *directory, const char *name) {
-  file f;
+  file f = {.size = 0};
   (void)snprintf(f.path, sizeof f.path, "%s/%s", directory, name);
   f.intact = file_read(f.path, &f.bytes);
   f.size = f.bytes;

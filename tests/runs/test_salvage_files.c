@@ -199,6 +199,21 @@ Test(runs_salvage_files, a_damaged_run_is_followed) {
   tsanom_runs_close(run);
 }
 
+/* A byte behind a hole of 20 GB is no record, and the hole is not read. */
+Test(runs_salvage_files, holes_of_sparse_files_are_not_read) {
+  const off_t huge = (off_t)20 << 30;
+  char path[PATH];
+  (void)make_run();
+  path_of("heartbeat.00001", path);
+  if (truncate(path, huge) != 0) cr_skip_test("the file system has no large files");
+  flip_byte("heartbeat.00001", huge - 1);
+  tsanom_runs *run = salvage();
+  tsanom_runs_damage d = damage_of(run, 1);
+  cr_assert(d.kept == BEATS && d.skipped == 0 && d.ranges == 1);
+  cr_assert(d.first_record >= BEATS);
+  tsanom_runs_close(run);
+}
+
 static void write_text(const char *name, const char *text) {
   char path[PATH];
   path_of(name, path);
