@@ -56,12 +56,13 @@ static void write_times(void) {
   (void)tsanom_spmd_row_init(&row, sizeof row);
   row.process = "0";
   row.region = names;
-  demand(tsanom_spmd_recorder_init(memory, sizeof memory, 2, 1, 0, &recorder) == 0);
+  demand(tsanom_spmd_recorder_init(memory, sizeof memory, 2, 1, NULL, NULL, &recorder) ==
+         0);
   for (int32_t i = 0; i < 2; i++) {
     (void)tsanom_spmd_begin(recorder, i);
     (void)tsanom_spmd_end(recorder, i);
   }
-  demand(tsanom_spmd_recorder_write(recorder, misuse_run, &row) == TSANOM_OK);
+  demand(tsanom_spmd_recorder_write(recorder, misuse_run, &row, NULL) == TSANOM_OK);
 }
 
 static void write_model(void) {

@@ -254,7 +254,8 @@ static value make_const_tsanom_spmd_row(void) {
 
 static value make_tsanom_spmd_end_recorder(void) {
   tsanom_spmd_recorder *made = NULL;
-  (void)tsanom_spmd_recorder_init(take(OBJECT_BYTES), OBJECT_BYTES, SIZE, SIZE, 0, &made);
+  (void)tsanom_spmd_recorder_init(take(OBJECT_BYTES), OBJECT_BYTES, SIZE, SIZE, NULL,
+                                  NULL, &made);
   (void)tsanom_spmd_begin(made, 0);
   return (value){.pointer = made};
 }
