@@ -48,7 +48,7 @@ static inline double sum_of(double *lane) {
  * it is stored: at n = 64 that takes 13 ns, and the rest 11 (level v4). */
 static inline double bound(const double *c, const double *lower, const double *upper,
                            size_t n, cost_function *cost) {
-  enum { LINE = 64 / sizeof *c, SHORT = 192 };
+  enum { LINE = 64 / sizeof *c, SHORT = 512 };
   double lane[TSN_LBKEOGH_LANES] = {0};
   size_t head = n < SHORT ? 0 : (LINE - (uintptr_t)c / sizeof *c % LINE) % LINE;
   size_t i = 0;
