@@ -119,8 +119,8 @@ static tsanom_status take_lines(tsn_places *places, const tsn_source *source,
   if (places->offset_seen == 0) {
     bool is_old = false, is_head = false;
     if (fgets(line, sizeof line, stream)) {
-      is_old = strcmp(line, HEAD_1) == 0;
-      is_head = is_old || strcmp(line, HEAD) == 0;
+      is_head = strcmp(line, HEAD) == 0 || strcmp(line, HEAD_1) == 0;
+      is_old = strlen(line) >= sizeof HEAD - 1 && line[sizeof HEAD - 3] == '1';
     }
     places->skipped_seen += !is_head;
     if (!is_head && !places->salvage) {

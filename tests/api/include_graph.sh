@@ -14,7 +14,7 @@ report() {
 }
 foreign=$(for file in tools/tsanom/*/*.[ch]; do
   sed -n 's/^#include "\(.*\)"/\1/p' "$file" | while read -r name; do
-    ls tools/tsanom/*/"$name" >/dev/null 2>&1 || printf '%s: %s\n' "$file" "$name"
+    [ -e "tools/$name" ] || ls tools/tsanom/*/"$name" >/dev/null 2>&1 || printf '%s: %s\n' "$file" "$name"
   done
 done)
 report 'The command includes internal headers:' "$foreign"

@@ -47,7 +47,7 @@ def doc_text(comment):
 def doc_parameters(comment):
     """name -> text of each @param."""
     found = {}
-    for part in re.split(r"@(?=param|retval|return|copydoc|note)", doc_text(comment)):
+    for part in re.split(r"@(?=param|retval|return|copydoc|copydetails|note)", doc_text(comment)):
         match = re.match(r"param(?:\[[\w,]+\])?\s+([\w,]+)\s+(.*)", part)
         for name in match[1].split(",") if match else []:
             found[name] = match[2]
@@ -99,10 +99,9 @@ class Api:
                 p.doc = docs.get(p.name, "")
 
     def doc_of(self, name):
-        copied = re.search(r"@copydoc (\w+)", self.docs[name])
-        if copied:
-            return self.doc_of(copied[1])
-        docs = doc_parameters(self.docs[name])
+        copied = re.search(r"@copy(?:doc|details) (\w+)", self.docs[name])
+        docs = self.doc_of(copied[1]) if copied else {}
+        docs.update(doc_parameters(self.docs[name]))
         for parameter, text in docs.items():
             other = re.search(r"\bas (?:of|in|for) (\w+)\(\)", text)
             if re.search(r"\bas (?:of|for) the call", text):
@@ -136,10 +135,10 @@ class Api:
         if not parameters or parameters[-1].stars != 2 or (
                 name.endswith("_init") and name != "tsanom_record_init"):
             return None
-        for other, (result, ps) in self.functions.items():
-            if result == "void" and len(ps) == 1 and ps[0].base == parameters[-1].base:
-                return other
-        return None
+        destroyers = [other for other, (result, ps) in self.functions.items()
+                      if result == "void" and len(ps) == 1
+                      and ps[0].base == parameters[-1].base]
+        return max(destroyers, key=lambda other: other.endswith("_destroy"), default=None)
 
 
 class Table:
@@ -149,6 +148,7 @@ class Table:
         self.api, self.missing = api, []
         self.values = set(VALUE.findall(values))
         self.names = [n for n, (_, ps) in api.functions.items() if ps]
+        self.destroyers = {api.destroyer_of(name) for name in self.names}
         self.makers, self.text = {}, []
         self.results = {p.base for n, (_, ps) in api.functions.items() if not n.endswith("_init")
                         for p in ps if p.stars == 1 and not p.const}
@@ -171,7 +171,9 @@ class Table:
             traits = ["OPTIONAL"]
         if p.base == "tsanom_exec" and re.search(r"only its alloc|the allocator is copied", p.doc):
             traits[traits.index("IS_EXEC")] = "IS_ALLOCATOR"
-        if p.base == "tsanom_exec" and function in self.api.without_isa:
+        if p.base == "tsanom_exec" and (
+                function in self.api.without_isa
+                or re.search(r"of which (only the fault is|allocator and fault are) used", p.doc)):
             traits.append("IGNORES_ISA")
         if p.stars == 2 and self.api.is_opaque(p):
             traits.append("IS_OBJECT_OUT")
@@ -276,7 +278,7 @@ class Table:
         destroyer = self.api.destroyer_of(name)
         result = self.api.functions[name][0]
         status = str(result == "tsanom_status").lower()
-        destroys = str(result == "void").lower()
+        destroys = str(name in self.destroyers).lower()
         query = str(f"{name.removesuffix('_f32')}_workspace" in self.api.functions).lower()
         return (f'    {{"{name}", call_{name}, parameters_{name}, '
                 f"sizeof parameters_{name} / sizeof *parameters_{name}, "
