@@ -108,9 +108,7 @@ Test(record_reports, rejected_exec) {
   CHECK_FAULT(report, "exec.dealloc", TSANOM_NONE, TSANOM_NONE);
 }
 
-/* A failure whose fault is about a file of the directory, and has the path and `reason`
- * in its text.
- */
+/* A failure whose fault is about a file of the directory, with `reason` in its text. */
 static void check_file(const char *run, const tsanom_record_options *options,
                        const char *name, const char *reason) {
   tsanom_record *r = NULL;
@@ -119,8 +117,7 @@ static void check_file(const char *run, const tsanom_record_options *options,
   CHECK_STATUS(tsanom_record_create(run, 2, options, &report.exec, &r), TSANOM_E_IO);
   cr_assert_eq(report.fault.status, TSANOM_E_IO);
   cr_assert_str_eq(report.fault.file, expected);
-  cr_assert(strstr(report.fault.text, expected) && strstr(report.fault.text, reason),
-            "%s", report.fault.text);
+  cr_assert(strstr(report.fault.text, reason), "%s", report.fault.text);
   CHECK_FAULT(report, "", TSANOM_NONE, TSANOM_NONE);
 }
 
@@ -161,7 +158,7 @@ Test(record_reports, a_directory_with_a_run) {
   cr_assert(access(path_of("heartbeat.run"), F_OK) != 0, "it was not removed");
 }
 
-/* The end of a path that is too long for the text; the reason fits. */
+/* Of a path that is too long for the fault, it has the end. */
 Test(record_reports, a_long_path) {
   enum { LONG = 4000 };
   char path[LONG + 1];
@@ -169,7 +166,7 @@ Test(record_reports, a_long_path) {
   memset(path, 'x', LONG);
   memcpy(path + LONG - 9, "/the-end", sizeof "/the-end");
   CHECK_STATUS(tsanom_record_create(path, 1, NULL, &report.exec, &r), TSANOM_E_IO);
-  cr_assert(strstr(report.fault.text, "...") && strstr(report.fault.text, "/the-end: "));
+  cr_assert(strstr(report.fault.file, "/the-end"), "%s", report.fault.file);
   cr_assert(strstr(report.fault.text, "File name too long"), "%s", report.fault.text);
 }
 
