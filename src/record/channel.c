@@ -41,8 +41,8 @@ static void make_key(void) {
   key_failed = tsn_beat_make_key() != 0;
 }
 
-/* Zeros that a forked child finds as zeros; its pages cost nothing until used. */
-static void *map_zeros(size_t bytes) {
+/* Its pages cost nothing until used. */
+void *tsn_channel_map(size_t bytes) {
   void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (block == MAP_FAILED) return NULL;
@@ -55,7 +55,7 @@ static tsn_channel *get_channel(uint32_t slot) {
   tsn_channel *channel = tsn_channel_at(slot);
   if (channel) return channel;
   if (pthread_once(&key_once, make_key) != 0 || key_failed) return NULL;
-  tsn_channel *block = map_zeros(sizeof *channel);
+  tsn_channel *block = tsn_channel_map(sizeof *channel);
   if (!block) return NULL;
   if (atomic_compare_exchange_strong(&channels[slot], &channel, block)) return block;
   (void)munmap(block, sizeof *block);
@@ -114,7 +114,7 @@ static int add_stream(tsn_channel *channel, int32_t announced) {
   uint32_t number = atomic_load_explicit(&channel->streams, memory_order_relaxed);
   _Atomic(tsn_stream *) *block = &channel->block[number / TSN_STREAM_BLOCK];
   if (!atomic_load_explicit(block, memory_order_relaxed)) {
-    tsn_stream *made = map_zeros(TSN_STREAM_BLOCK * sizeof *made);
+    tsn_stream *made = tsn_channel_map(TSN_STREAM_BLOCK * sizeof *made);
     if (!made) return ENOMEM;
     atomic_store_explicit(block, made, memory_order_release);
   }
@@ -122,6 +122,7 @@ static int add_stream(tsn_channel *channel, int32_t announced) {
   reset_stream(stream, number, announced, channel->clock);
   int error = tsn_storage_create(channel, stream);
   if (error) return error;
+  tsn_vital_add(channel, number, announced);
   atomic_store_explicit(&stream->open, 1, memory_order_release);
   atomic_store_explicit(&channel->streams, number + 1, memory_order_release);
   return 0;
@@ -156,6 +157,7 @@ void tsn_channel_calibrate(tsn_channel *channel) {
 
 static void remove_all(tsn_channel *channel) {
   uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);
+  tsn_vital_remove(channel);
   while (streams) tsn_storage_remove(channel, tsn_stream_at(channel, --streams));
   tsn_storage_remove_run(channel);
 }
@@ -170,16 +172,19 @@ static void first_calibration(tsn_channel *channel) {
 }
 
 /* Create the files of the run in channel->path, which exists. */
-static int create_files(tsn_channel *channel, int32_t threads) {
+static int create_files(tsn_channel *channel, int32_t threads, int32_t vital_ms) {
+  int error = tsn_vital_prepare(channel, vital_ms);
+  if (error) return error;
   atomic_store_explicit(&channel->streams, 0, memory_order_relaxed);
   atomic_store_explicit(&channel->lost, 0, memory_order_relaxed);
   describe_run(channel, threads);
   channel->header.latest = channel->header.first;
   channel->header.latest.ticks++;
   channel->header.latest.nanoseconds++;
-  int error = tsn_storage_create_run(channel);
+  error = tsn_storage_create_run(channel);
   if (error) return error;
   for (int32_t i = 0; i < threads && !error; i++) error = add_stream(channel, i);
+  if (!error) error = tsn_vital_create(channel);
   if (!error) {
     first_calibration(channel);
     error = tsn_storage_write_run(channel);
@@ -189,12 +194,12 @@ static int create_files(tsn_channel *channel, int32_t threads) {
 }
 
 static tsanom_status start_run(tsn_channel *channel, const char *path, int32_t threads,
-                               int32_t clock, int32_t helper) {
+                               const tsn_channel_options *options) {
   bool made = mkdir(path, 0777) == 0;
   if (!made && errno != EEXIST) return TSANOM_E_IO;
-  channel->clock = clock;
+  channel->clock = options->clock;
   bool failed = !realpath(path, channel->path) || tsn_storage_open(channel) != 0;
-  if (!failed && create_files(channel, threads) != 0) {
+  if (!failed && create_files(channel, threads, options->vital_ms) != 0) {
     tsn_storage_close(channel);
     failed = true;
   }
@@ -202,32 +207,36 @@ static tsanom_status start_run(tsn_channel *channel, const char *path, int32_t t
     if (made) (void)rmdir(path);
     return TSANOM_E_IO;
   }
-  if (helper == TSANOM_HEARTBEAT_HELPER_THREAD) tsn_grower_start(channel);
+  if (options->helper == TSANOM_HEARTBEAT_HELPER_THREAD) tsn_grower_start(channel);
+  tsn_vital_start(channel, options->helper);
   return TSANOM_OK;
 }
 
-tsanom_status tsn_channel_check(const char *path, int32_t threads, int32_t helper,
-                                int32_t *clock) {
+tsanom_status tsn_channel_check(const char *path, int32_t threads,
+                                tsn_channel_options *options) {
   if (!path) return TSANOM_E_NULL;
   if (threads < 1) return TSANOM_E_COUNT;
-  if (threads > TSANOM_HEARTBEAT_STREAMS_MAX || *clock < TSANOM_HEARTBEAT_CLOCK_AUTO ||
-      *clock > TSANOM_HEARTBEAT_CLOCK_MONOTONIC ||
-      helper < TSANOM_HEARTBEAT_HELPER_THREAD || helper > TSANOM_HEARTBEAT_HELPER_NONE) {
+  if (threads > TSANOM_HEARTBEAT_STREAMS_MAX ||
+      options->clock < TSANOM_HEARTBEAT_CLOCK_AUTO ||
+      options->clock > TSANOM_HEARTBEAT_CLOCK_MONOTONIC ||
+      options->helper < TSANOM_HEARTBEAT_HELPER_THREAD ||
+      options->helper > TSANOM_HEARTBEAT_HELPER_NONE ||
+      options->vital_ms < TSANOM_HEARTBEAT_VITAL_OFF) {
     return TSANOM_E_OPTION;
   }
-  *clock = tsn_clock_choose(*clock);
-  return *clock == TSANOM_HEARTBEAT_CLOCK_AUTO ? TSANOM_E_OPTION : TSANOM_OK;
+  options->clock = tsn_clock_choose(options->clock);
+  return options->clock == TSANOM_HEARTBEAT_CLOCK_AUTO ? TSANOM_E_OPTION : TSANOM_OK;
 }
 
 tsanom_status tsn_channel_open(uint32_t slot, const char *path, int32_t threads,
-                               int32_t clock, int32_t helper) {
+                               const tsn_channel_options *options) {
   tsn_channel *channel = get_channel(slot);
   if (!channel) return TSANOM_E_MEMORY;
   int32_t idle = TSN_IDLE;
   if (!atomic_compare_exchange_strong(&channel->state, &idle, TSN_CHANGING)) {
     return TSANOM_E_STATE;
   }
-  tsanom_status status = start_run(channel, path, threads, clock, helper);
+  tsanom_status status = start_run(channel, path, threads, options);
   atomic_store_explicit(&channel->state, status < 0 ? TSN_IDLE : TSN_RECORDING,
                         memory_order_release);
   return status;
@@ -282,7 +291,8 @@ tsanom_status tsn_channel_finish(uint32_t slot) {
       !atomic_compare_exchange_strong(&channel->state, &recording, TSN_CHANGING)) {
     return TSANOM_E_STATE;
   }
-  tsn_grower_stop(channel);
+  tsn_helper_stop(&channel->grower);
+  tsn_vital_finish(channel);
   pthread_mutex_lock(&channel->run_lock);
   uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);
   uint64_t dropped = 0;
@@ -306,7 +316,7 @@ void tsn_channel_abandon(uint32_t slot) {
       !atomic_compare_exchange_strong(&channel->state, &recording, TSN_CHANGING)) {
     return;
   }
-  tsn_grower_stop(channel);
+  tsn_helper_stop(&channel->grower);
   remove_all(channel);
   tsn_storage_close(channel);
   atomic_store_explicit(&channel->state, TSN_IDLE, memory_order_release);

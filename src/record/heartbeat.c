@@ -10,7 +10,7 @@ static const tsanom_heartbeat_options defaults = {.struct_size = sizeof defaults
 
 static const tsn_versioned options_type = {
     .size = sizeof(tsanom_heartbeat_options),
-    .first_size = sizeof(tsanom_heartbeat_options),
+    .first_size = offsetof(tsanom_heartbeat_options, vital_ms),
     .defaults = &defaults,
 };
 
@@ -24,9 +24,11 @@ tsanom_status tsanom_heartbeat_init(const char *directory, int32_t threads,
   tsanom_heartbeat_options own;
   tsanom_status status = tsn_versioned_read(&options_type, &own, options);
   if (status < 0) return status;
-  status = tsn_channel_check(directory, threads, own.helper, &own.clock);
+  tsn_channel_options channel = {
+      .clock = own.clock, .helper = own.helper, .vital_ms = own.vital_ms};
+  status = tsn_channel_check(directory, threads, &channel);
   if (status < 0) return status;
-  return tsn_channel_open(TSN_DEFAULT_SLOT, directory, threads, own.clock, own.helper);
+  return tsn_channel_open(TSN_DEFAULT_SLOT, directory, threads, &channel);
 }
 
 tsanom_status tsanom_heartbeat_finish(void) {

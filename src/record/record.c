@@ -65,11 +65,11 @@ tsanom_status tsanom_record_size(const tsanom_record_options *options, size_t *b
 
 /* Open a channel in a slot of its own. */
 static tsanom_status open_channel(const char *directory, int32_t threads,
-                                  const tsanom_record_options *own, uint32_t *slot) {
+                                  const tsn_channel_options *options, uint32_t *slot) {
   uint32_t reserved;
   tsanom_status status = tsn_channel_reserve(&reserved);
   if (status < 0) return status;
-  status = tsn_channel_open(reserved, directory, threads, own->clock, own->helper);
+  status = tsn_channel_open(reserved, directory, threads, options);
   if (status < 0) {
     tsn_channel_release(reserved);
   } else {
@@ -95,20 +95,23 @@ static void release_channels(tsanom_record *record) {
   }
 }
 
-/* Heartbeats first: their file decides which of several processes has the run. */
+/* Heartbeats first: their file decides which of several processes has the run. The first
+ * channel has the vital signs. */
 static tsanom_status open_channels(tsanom_record *record, const char *directory,
-                                   int32_t threads, const tsanom_record_options *own) {
+                                   int32_t threads, int32_t channels,
+                                   tsn_channel_options options) {
   char inner[PATH_MAX];
   tsanom_status status = TSANOM_OK;
   int length = snprintf(inner, sizeof inner, "%s/regions", directory);
   if (length < 0 || (size_t)length >= sizeof inner) return TSANOM_E_IO;
-  if (!(own->channels & TSANOM_RECORD_HEARTBEATS)) {
+  if (!(channels & TSANOM_RECORD_HEARTBEATS)) {
     if (mkdir(directory, 0777) != 0 && errno != EEXIST) return TSANOM_E_IO;
   } else {
-    status = open_channel(directory, threads, own, &record->slot[HEARTBEATS]);
+    status = open_channel(directory, threads, &options, &record->slot[HEARTBEATS]);
+    options.vital_ms = TSANOM_HEARTBEAT_VITAL_OFF;
   }
-  if (status >= 0 && own->channels & TSANOM_RECORD_REGIONS) {
-    status = open_channel(inner, threads, own, &record->slot[REGIONS]);
+  if (status >= 0 && channels & TSANOM_RECORD_REGIONS) {
+    status = open_channel(inner, threads, &options, &record->slot[REGIONS]);
   }
   return status;
 }
@@ -121,14 +124,16 @@ tsanom_status tsanom_record_init(void *memory, size_t bytes, const char *directo
   tsanom_status status = check_exec(exec);
   if (status >= 0) status = read_options(options, &own);
   if (status < 0) return status;
-  status = tsn_channel_check(directory, threads, own.helper, &own.clock);
+  tsn_channel_options how = {
+      .clock = own.clock, .helper = own.helper, .vital_ms = own.vital_ms};
+  status = tsn_channel_check(directory, threads, &how);
   if (status < 0) return status;
   size_t needed = 0;
   (void)tsanom_record_size(options, &needed);
   if (bytes < needed) return TSANOM_E_WORKSPACE;
   tsanom_record *r = tsn_align(memory, _Alignof(tsanom_record));
   *r = (tsanom_record){.slot = {TSN_NO_SLOT, TSN_NO_SLOT}};
-  status = open_channels(r, directory, threads, &own);
+  status = open_channels(r, directory, threads, own.channels, how);
   if (status < 0) {
     for (int kind = 0; kind < KINDS; kind++) tsn_channel_abandon(r->slot[kind]);
     release_channels(r);

@@ -30,7 +30,7 @@ static double tick_of(const tsn_run_header *header) {
 }
 
 /* The difference is taken in integers: ticks have more digits than a double. */
-static double seconds(const tsn_channel *channel, uint64_t ticks) {
+double tsn_channel_seconds(const tsn_channel *channel, uint64_t ticks) {
   return (double)(int64_t)(ticks - channel->header_seen.first.ticks) * channel->tick;
 }
 
@@ -83,7 +83,7 @@ static tsanom_status take_records(tsn_channel *channel, const tsn_source *source
                               "events",
                               stream->seen);
     }
-    time[stream->seen] = seconds(channel, record.time);
+    time[stream->seen] = tsn_channel_seconds(channel, record.time);
     tag[stream->seen++] = record.tag;
   }
   return TSANOM_OK;

@@ -4,6 +4,8 @@
  * program goes on, and the run has exactly the beats whose call returned TSANOM_OK. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +47,7 @@ int __wrap_openat(int directory, const char *name, int flags, ...) {
   va_start(rest, flags);
   mode_t mode = va_arg(rest, mode_t);
   va_end(rest);
+  if (strncmp(name, "/proc/", 6) == 0 && fails("proc")) return -1;
   return fails("openat") ? -1 : __real_openat(directory, name, flags, mode);
 }
 
@@ -142,4 +145,35 @@ Test(failing_calls, with_a_helper, .timeout = 240) {
   sweep_all("pwrite", EIO);
   sweep_all("mmap", ENOMEM);
   sweep_all("fallocate", EOPNOTSUPP);
+}
+
+/* What cannot be read is not known, and the run says that nothing sampled it. */
+Test(failing_calls, without_proc) {
+  char folder[FOLDER_ROOM];
+  folder_make(folder);
+  calls_seen = mmap(NULL, sizeof *calls_seen, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  helper = TSANOM_HEARTBEAT_HELPER_THREAD;
+  plan.name = "proc";
+  plan.error = ENOENT;
+  plan.times = INT_MAX;
+  (void)snprintf(path, sizeof path, "%s/run", folder);
+  counts = new_counts();
+  cr_assert(in_child(record_failing) == 0 && counts->finish == TSANOM_OK);
+  tsanom_runs *run = open_run(path);
+  const tsanom_runs_vital *sample;
+  size_t count;
+  cr_assert(describe(run).vital == TSANOM_RUNS_VITAL_ENDS);
+  CHECK_STATUS(tsanom_runs_vitals(run, TSANOM_RUNS_PROCESS, NULL, &sample, &count),
+               TSANOM_OK);
+  cr_assert(count == 2);
+  for (size_t i = 0; i < count; i++) {
+    cr_assert(isnan(sample[i].resident) && isnan(sample[i].anonymous));
+    cr_assert(isnan(sample[i].cpu_s) && isnan(sample[i].threads) && !sample[i].state);
+  }
+  CHECK_STATUS(tsanom_runs_vitals(run, 0, NULL, &sample, &count), TSANOM_OK);
+  cr_assert(count == 1 && isnan(sample[0].wait_s) && isnan(sample[0].minor_faults));
+  cr_assert(sample[0].beats == counts->recorded);
+  tsanom_runs_close(run);
+  folder_remove(folder);
 }
