@@ -86,9 +86,10 @@ TSANOM_API tsanom_status tsanom_heartbeat_options_init(tsanom_heartbeat_options 
  *  beating threads do its work. The other samples the vital signs: resident memory of the
  *  process and, of each thread that beats, CPU time, time that it waited for a processor,
  *  context switches, page faults and state. It takes at most 0.1 % of a processor: many
- *  threads are sampled less often. The run keeps one file descriptor per stream and seven
- *  others, all at high numbers, and maps 4 MiB of address space per stream, later 16 MiB
- *  at a time, or less where the system limits it.
+ *  threads are sampled less often. Without helper threads the process tsanom-sampler
+ *  does that, which is no child of the program. The run keeps one file descriptor per
+ * stream and seven others, all at high numbers, and maps 4 MiB of address space per
+ * stream, later 16 MiB at a time, or less where the system limits it.
  *
  *  Call from one thread, while no other thread is in a beat. On failure nothing is left
  *  in the directory that was not there before.

@@ -172,8 +172,9 @@ static void first_calibration(tsn_channel *channel) {
 }
 
 /* Create the files of the run in channel->path, which exists. */
-static int create_files(tsn_channel *channel, int32_t threads, int32_t vital_ms) {
-  int error = tsn_vital_prepare(channel, vital_ms);
+static int create_files(tsn_channel *channel, int32_t threads,
+                        const tsn_channel_options *options) {
+  int error = tsn_vital_prepare(channel, options->vital_ms, options->helper);
   if (error) return error;
   atomic_store_explicit(&channel->streams, 0, memory_order_relaxed);
   atomic_store_explicit(&channel->lost, 0, memory_order_relaxed);
@@ -199,7 +200,7 @@ static tsanom_status start_run(tsn_channel *channel, const char *path, int32_t t
   if (!made && errno != EEXIST) return TSANOM_E_IO;
   channel->clock = options->clock;
   bool failed = !realpath(path, channel->path) || tsn_storage_open(channel) != 0;
-  if (!failed && create_files(channel, threads, options->vital_ms) != 0) {
+  if (!failed && create_files(channel, threads, options) != 0) {
     tsn_storage_close(channel);
     failed = true;
   }

@@ -199,7 +199,7 @@ void tsn_storage_remove_vital(tsn_channel *channel);
 /* vital.c. All but prepare do nothing in a channel without vital signs. */
 
 /* Before the first stream: make the board, unless the period is _VITAL_OFF. */
-int tsn_vital_prepare(tsn_channel *channel, int32_t period_ms);
+int tsn_vital_prepare(tsn_channel *channel, int32_t period_ms, int32_t helper);
 /* A stream was added; a thread becomes its owner, and ends. */
 void tsn_vital_add(tsn_channel *channel, uint32_t stream, int32_t thread);
 void tsn_vital_claim(tsn_channel *channel, uint32_t stream);

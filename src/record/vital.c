@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The vital signs of a channel: the board, the file, and the helper thread. */
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 
 static int write_header(tsn_channel *channel, uint32_t state) {
   tsn_vital *vital = &channel->vital;
+  const tsn_vital_board *board = atomic_load(&vital->board);
   bool finished = state == TSN_FINISHED;
   tsn_vital_header header = {
       .magic = TSN_VITAL_MAGIC,
@@ -25,21 +25,30 @@ static int write_header(tsn_channel *channel, uint32_t state) {
       .run_id = channel->header.run_id,
       .state = state,
       .sampler = vital->sampler,
-      .period = vital->own->period,
-      .count = finished ? vital->own->count : 0,
-      .lost = finished ? vital->own->lost : 0,
+      .period = board->period,
+      .count = finished ? board->count : 0,
+      .lost = finished ? board->lost : 0,
   };
   header.checksum = tsn_checksum(&header, offsetof(tsn_vital_header, checksum));
   return tsn_file_write(&vital->file, &header, sizeof header, 0);
 }
 
-int tsn_vital_prepare(tsn_channel *channel, int32_t period_ms) {
+/* What a helper thread and the program share, or a process and the program. */
+static tsn_vital_board *get_board(tsn_vital *vital, int32_t helper) {
+  tsn_vital_board *board = NULL;
+  vital->memory.descriptor = vital->life.descriptor = -1;
+  if (helper == TSANOM_HEARTBEAT_HELPER_NONE) board = tsn_vital_map_shared(vital);
+  if (board) return board;
+  if (!vital->own) vital->own = tsn_channel_map(sizeof *vital->own);
+  return vital->own;
+}
+
+int tsn_vital_prepare(tsn_channel *channel, int32_t period_ms, int32_t helper) {
   tsn_vital *vital = &channel->vital;
   atomic_store(&vital->board, NULL);
   if (period_ms == TSANOM_HEARTBEAT_VITAL_OFF) return 0;
-  if (!vital->own) vital->own = tsn_channel_map(sizeof *vital->own);
-  if (!vital->own) return ENOMEM;
-  tsn_vital_board *board = vital->own;
+  tsn_vital_board *board = get_board(vital, helper);
+  if (!board) return ENOMEM;
   board->bytes = sizeof *board;
   board->clock = channel->clock;
   board->process = (int32_t)getpid();
@@ -79,11 +88,12 @@ void tsn_vital_release(tsn_channel *channel, uint32_t stream) {
 
 int tsn_vital_create(tsn_channel *channel) {
   tsn_vital *vital = &channel->vital;
-  if (!atomic_load(&vital->board)) return 0;
+  tsn_vital_board *board = atomic_load(&vital->board);
+  if (!board) return 0;
   vital->sampler = TSN_VITAL_BY_ENDS;
   int error = tsn_storage_create_vital(channel);
   if (!error) error = write_header(channel, TSN_RUNNING);
-  if (!error) tsn_vital_sample_all(vital->own, vital->file.descriptor);
+  if (!error) tsn_vital_sample_all(board, vital->file.descriptor);
   return error;
 }
 
@@ -101,11 +111,12 @@ static void *sample(void *argument) {
       !tsn_file_is_ours(&vital->file)) {
     return NULL;
   }
-  int directory = openat(AT_FDCWD, "/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  int directory = tsn_proc_open_self();
   if (directory < 0) return NULL;
   vital->sampler = TSN_VITAL_BY_THREAD;
   (void)write_header(channel, TSN_RUNNING);
-  tsn_vital_begin(&sampler, vital->own, vital->file.descriptor, directory);
+  tsn_vital_begin(&sampler, atomic_load(&vital->board), vital->file.descriptor,
+                  directory);
   while (tsn_helper_sleep(&vital->helper, tsn_vital_pause(&sampler)) &&
          tsn_vital_round(&sampler)) {
   }
@@ -117,16 +128,35 @@ void tsn_vital_start(tsn_channel *channel, int32_t helper) {
   if (!atomic_load(&vital->board)) return;
   if (helper == TSANOM_HEARTBEAT_HELPER_THREAD) {
     tsn_helper_start(&vital->helper, sample, channel);
+  } else if (tsn_vital_start_process(vital)) {
+    vital->sampler = TSN_VITAL_BY_PROCESS;
+    (void)write_header(channel, TSN_RUNNING);
   }
+  tsn_file_close(&vital->memory);
+}
+
+/* Let no sampler write any more; false: one has been writing for a second. */
+static bool stop_sampler(tsn_vital *vital, tsn_vital_board *board) {
+  enum { MOST_WAITS = 1000, PAUSE = 1000000 };
+  const struct timespec pause = {.tv_nsec = PAUSE};
+  bool closed = false;
+  tsn_helper_stop(&vital->helper);
+  for (int i = 0; i < MOST_WAITS && !closed; i++) {
+    uint32_t open = TSN_VITAL_OPEN;
+    closed = atomic_compare_exchange_strong(&board->phase, &open, TSN_VITAL_CLOSED);
+    if (!closed) (void)nanosleep(&pause, NULL);
+  }
+  tsn_file_close(&vital->life);
+  return closed;
 }
 
 void tsn_vital_finish(tsn_channel *channel) {
   tsn_vital *vital = &channel->vital;
-  if (!atomic_load(&vital->board)) return;
-  tsn_helper_stop(&vital->helper);
-  if (tsn_storage_use_vital(channel) == 0) {
-    tsn_vital_sample_all(vital->own, vital->file.descriptor);
-    off_t end = (off_t)((1 + vital->own->count) * TSN_VITAL_RECORD);
+  tsn_vital_board *board = atomic_load(&vital->board);
+  if (!board) return;
+  if (stop_sampler(vital, board) && tsn_storage_use_vital(channel) == 0) {
+    tsn_vital_sample_all(board, vital->file.descriptor);
+    off_t end = (off_t)((1 + board->count) * TSN_VITAL_RECORD);
     if (ftruncate(vital->file.descriptor, end) == 0) {
       (void)write_header(channel, TSN_FINISHED);
     }
@@ -137,8 +167,9 @@ void tsn_vital_finish(tsn_channel *channel) {
 
 void tsn_vital_remove(tsn_channel *channel) {
   tsn_vital *vital = &channel->vital;
-  if (!atomic_load(&vital->board)) return;
-  tsn_helper_stop(&vital->helper);
+  tsn_vital_board *board = atomic_load(&vital->board);
+  if (!board) return;
+  (void)stop_sampler(vital, board);
   tsn_storage_remove_vital(channel);
   atomic_store(&vital->board, NULL);
 }

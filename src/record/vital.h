@@ -23,7 +23,7 @@
 enum {
   TSN_VITAL_PERIOD = 50, /* ms, if the options do not say */
   /* The sampler's share of a processor is 1 / TSN_VITAL_SHARE. */
-  TSN_VITAL_SHARE = 1000,
+  TSN_VITAL_SHARE = 1250,
   TSN_PROC_FILES = 3,  /* read for one sample */
   TSN_VITAL_KEPT = 256 /* threads whose files the sampler keeps open */
 };
@@ -50,10 +50,12 @@ typedef struct {
 /* Of a channel; all zeros: it has no vital signs. */
 typedef struct {
   _Atomic(tsn_vital_board *) board; /* NULL: none now */
-  tsn_vital_board *own;             /* what board points to, if it was made already */
+  tsn_vital_board *own, *shared;    /* those that were made, for a thread and a process */
   uint32_t sampler;                 /* TSN_VITAL_BY_* */
   tsn_file file;
   tsn_helper helper;
+  tsn_file memory; /* of `shared` */
+  tsn_file life;   /* the write end of the process's pipe */
 } tsn_vital;
 
 /* Open files of a process or thread in /proc; -1: not open. */
@@ -66,7 +68,7 @@ typedef struct {
   tsn_vital_board *board;
   int file;      /* heartbeat.vital */
   int directory; /* of the process in /proc; -1: there is none */
-  bool keeps;    /* files open */
+  uint32_t keep; /* streams whose files stay open */
   tsn_proc_files process;
   tsn_proc_files kept[TSN_VITAL_KEPT];
   uint32_t next, lap; /* stream to sample next; times that all were sampled */
@@ -75,7 +77,13 @@ typedef struct {
   uint64_t looked, used; /* elapsed and processor time when credit was computed */
 } tsn_vital_sampler;
 
-/* vital_proc.c: fill a record, whose values are unavailable, with what can be read. No
+/* vital_proc.c */
+
+/* The directory of this process in /proc; -1: there is none. */
+int tsn_proc_open_self(void);
+/* -1: nothing happens. */
+void tsn_proc_close(int file);
+/* Fill a record, whose values are unavailable, with what can be read. No
  * `kept`: open and close the files. The kernel adds up the sums over all threads. */
 void tsn_proc_read_process(int directory, tsn_proc_files *kept, bool sums,
                            tsn_vital_record *record);
@@ -94,5 +102,12 @@ int64_t tsn_vital_pause(tsn_vital_sampler *sampler);
 bool tsn_vital_round(tsn_vital_sampler *sampler);
 /* Sample the process and all threads; the caller is the only one that writes. */
 void tsn_vital_sample_all(tsn_vital_board *board, int file);
+
+/* vital_process.c */
+
+/* A board that can be shared, zeroed; NULL: there is none. */
+tsn_vital_board *tsn_vital_map_shared(tsn_vital *vital);
+/* Start the process; false: it cannot be started. */
+bool tsn_vital_start_process(tsn_vital *vital);
 
 #endif

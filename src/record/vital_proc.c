@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What /proc says about a process and a thread. See proc(5). */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,25 +11,43 @@
 
 enum { TEXT = 8192, NAME = 48 };
 
+/* System calls instead of the C library's functions: a thread sanitizer knows those, and
+ * would take the descriptors of the sampler's own table for the program's. */
+static int open_file(int directory, const char *name, int flags) {
+  return (int)syscall(SYS_openat, directory, name, O_RDONLY | O_CLOEXEC | flags, 0);
+}
+
+static ssize_t read_file(int file, char text[TEXT]) {
+  return syscall(SYS_pread64, file, text, (size_t)TEXT - 1, 0L, 0L, 0L);
+}
+
+void tsn_proc_close(int file) {
+  if (file >= 0) (void)syscall(SYS_close, file);
+}
+
+int tsn_proc_open_self(void) {
+  return open_file(AT_FDCWD, "/proc/self", O_DIRECTORY);
+}
+
 /* Read the beginning of a file as a string. A file that is kept open is opened again if
  * the thread it was of has ended. */
 static bool read_text(int directory, const char *name, int *kept, char text[TEXT]) {
   ssize_t count = -1;
   if (kept && *kept >= 0) {
-    count = pread(*kept, text, TEXT - 1, 0);
+    count = read_file(*kept, text);
     if (count <= 0) {
-      (void)close(*kept);
+      tsn_proc_close(*kept);
       *kept = -1;
     }
   }
   if (count <= 0) {
-    int file = openat(directory, name, O_RDONLY | O_CLOEXEC, 0);
+    int file = open_file(directory, name, 0);
     if (file < 0) return false;
-    count = pread(file, text, TEXT - 1, 0);
+    count = read_file(file, text);
     if (kept && count > 0) {
       *kept = file;
     } else {
-      (void)close(file);
+      tsn_proc_close(file);
     }
   }
   text[count > 0 ? count : 0] = '\0';
@@ -133,7 +151,7 @@ static bool read_task(int directory, tsn_proc_files *kept, int number, const cha
 
 static void forget_files(tsn_proc_files *kept) {
   for (int i = 0; i < TSN_PROC_FILES; i++) {
-    if (kept->file[i] >= 0) (void)close(kept->file[i]);
+    tsn_proc_close(kept->file[i]);
     kept->file[i] = -1;
   }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rounds of samples, at a bounded cost. A sampler gains credit at 1/1000 of the elapsed
+/* Rounds of samples, at a bounded cost. A sampler gains credit at 1/1250 of the elapsed
  * time and pays with its own processor time, the kernel's work for it included:
  *
- *   credit += elapsed / 1000 - processor time
+ *   credit += elapsed / 1250 - processor time
  *
  * It waits for a negative credit to be paid back. A round samples the process and at most
  * 16 threads, those after the ones of the round before: so with many threads each is
@@ -10,10 +10,9 @@
  * cold caches: a wake-up 27 us, memory and sums of the process 35, a thread 10, its
  * switches 21 more, the write 18. So switches are read once in 8 samples of a thread; and
  * where there are many threads, sums are in one of 8 samples of the process. */
-#include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "record/clock.h"
 #include "record/vital.h"
@@ -85,6 +84,14 @@ static void sample_thread(batch *b, uint32_t stream, int directory, tsn_proc_fil
   tsn_proc_read_thread(directory, kept, switches, record);
 }
 
+/* The others are for the files of further threads. */
+static uint32_t descriptors_to_keep(void) {
+  enum { OTHERS = 32, MOST = TSN_VITAL_KEPT * TSN_PROC_FILES };
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < OTHERS) return 0;
+  return limit.rlim_cur - OTHERS < MOST ? (uint32_t)(limit.rlim_cur - OTHERS) : MOST;
+}
+
 void tsn_vital_begin(tsn_vital_sampler *sampler, tsn_vital_board *board, int file,
                      int directory) {
   memset(sampler, 0, sizeof *sampler);
@@ -93,6 +100,7 @@ void tsn_vital_begin(tsn_vital_sampler *sampler, tsn_vital_board *board, int fil
   sampler->board = board;
   sampler->file = file;
   sampler->directory = directory;
+  sampler->keep = descriptors_to_keep() / TSN_PROC_FILES;
   sampler->looked = tsn_clock_monotonic();
   sampler->used = own_processor_time();
 }
@@ -122,8 +130,9 @@ static void sample_threads(tsn_vital_sampler *sampler, batch *b) {
       sampler->lap++;
     }
     uint32_t stream = sampler->next++;
-    tsn_proc_files *kept = stream < TSN_VITAL_KEPT ? &sampler->kept[stream] : NULL;
-    sample_thread(b, stream, sampler->directory, kept, sampler->lap % RARELY == 0);
+    tsn_proc_files *kept = stream < sampler->keep ? &sampler->kept[stream] : NULL;
+    sample_thread(b, stream, sampler->directory, kept,
+                  sampler->lap % RARELY == RARELY - 1);
   }
 }
 
@@ -142,7 +151,7 @@ bool tsn_vital_round(tsn_vital_sampler *sampler) {
   if (!atomic_compare_exchange_strong(&board->phase, &open, TSN_VITAL_WRITING)) {
     return false;
   }
-  bool sums = board->streams <= ROUND || sampler->round++ % RARELY == 0;
+  bool sums = board->streams <= ROUND || ++sampler->round % RARELY == 0;
   bool alive = is_alive(sample_process(&b, sampler->directory, &sampler->process, sums));
   if (alive) sample_threads(sampler, &b);
   if (alive) write_batch(&b);
@@ -153,9 +162,9 @@ bool tsn_vital_round(tsn_vital_sampler *sampler) {
 void tsn_vital_sample_all(tsn_vital_board *board, int file) {
   batch b = {.board = board, .file = file, .count = 0};
   uint32_t streams = atomic_load_explicit(&board->streams, memory_order_acquire);
-  int directory = openat(AT_FDCWD, "/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  int directory = tsn_proc_open_self();
   (void)sample_process(&b, directory, NULL, true);
   for (uint32_t i = 0; i < streams; i++) sample_thread(&b, i, directory, NULL, true);
   write_batch(&b);
-  if (directory >= 0) (void)close(directory);
+  tsn_proc_close(directory);
 }
