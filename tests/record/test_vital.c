@@ -255,12 +255,17 @@ Test(vital, the_sampler_leaves_the_descriptors_alone) {
   int ends[2];
   char byte;
   cr_assert(pipe(ends) == 0);
+  int expected = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  cr_assert(close(expected) == 0);
   CHECK_STATUS(start(1, TSANOM_HEARTBEAT_HELPER_THREAD, 1), TSANOM_OK);
   (void)tsanom_heartbeat_beat(0, 0);
   tsanom_runs *run = open_run(path);
   wait_for_samples(run, 2);
   cr_assert(close(ends[1]) == 0 && read(ends[0], &byte, 1) == 0);
-  int expected = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  cr_assert(close(ends[0]) == 0);
+  cr_assert(open("/dev/null", O_RDONLY | O_CLOEXEC) == ends[0]);
+  cr_assert(open("/dev/null", O_RDONLY | O_CLOEXEC) == ends[1]);
+  cr_assert(open("/dev/null", O_RDONLY | O_CLOEXEC) == expected);
   for (size_t i = 0; i < TRIES || vitals(run, 0, &sample) < 8; i++) {
     cr_assert(close(expected) == 0);
     cr_assert(open("/dev/null", O_RDONLY | O_CLOEXEC) == expected);
