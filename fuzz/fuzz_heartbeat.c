@@ -2,8 +2,9 @@
 /* The reader of runs. The input is XORed onto an intact run: zeros leave it intact.
  * Byte 0: which checksums to put right, so that the checks behind them are
  * reached. Bytes 1-2: how much to cut off the stream. Then the run's file, then
- * the stream's. Then it is opened again with salvage: a run that is accepted without has
- * no damage, and of any other at most its records are kept. */
+ * the stream's, then the vital signs with their samples of the beginning and the end.
+ * Then it is opened again with salvage: a run that is accepted without has no damage, and
+ * of any other at most its records are kept. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdint.h>
@@ -21,14 +22,16 @@
 enum {
   BEATS = 64,
   STREAM = TSN_STREAM_HEADER + BEATS * TSN_RECORD,
+  VITAL = (1 + 3) * TSN_VITAL_RECORD,
   PATH = DIRECTORY_CAPACITY + 32
 };
 
 #define REJECTED UINT64_MAX
 
 static char folder[DIRECTORY_CAPACITY];
-static char run_path[PATH], stream_path[PATH];
-static unsigned char whole_run[sizeof(tsn_run_header)], whole_stream[STREAM];
+static char run_path[PATH], stream_path[PATH], vital_path[PATH];
+static unsigned char whole_run[sizeof(tsn_run_header)], whole_stream[STREAM],
+    whole_vital[VITAL];
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -42,17 +45,24 @@ static void move_bytes(const char *path, unsigned char *bytes, size_t count, int
 static void clean_up(void) {
   (void)unlink(run_path);
   (void)unlink(stream_path);
+  (void)unlink(vital_path);
   (void)rmdir(folder);
 }
 
 static void record_whole(void) {
-  if (!new_directory(folder) || tsanom_heartbeat_init(folder, 1, NULL) != TSANOM_OK)
+  tsanom_heartbeat_options options;
+  (void)tsanom_heartbeat_options_init(&options, sizeof options);
+  options.vital_ms = INT32_MAX;
+  if (!new_directory(folder) || tsanom_heartbeat_init(folder, 1, &options) != TSANOM_OK) {
     abort();
+  }
   for (uint32_t i = 0; i < BEATS; i++) (void)tsanom_heartbeat_beat(0, i);
   if (tsanom_heartbeat_finish() != TSANOM_OK) abort();
   (void)snprintf(run_path, PATH, "%s/" TSN_RUN_FILE, folder);
   (void)snprintf(stream_path, PATH, "%s/" TSN_STREAM_FILE, folder, 0u);
+  (void)snprintf(vital_path, PATH, "%s/" TSN_VITAL_FILE, folder);
   move_bytes(run_path, whole_run, sizeof whole_run, 0);
+  move_bytes(vital_path, whole_vital, sizeof whole_vital, 0);
   move_bytes(stream_path, whole_stream, sizeof whole_stream, 0);
   (void)atexit(clean_up);
 }
@@ -70,6 +80,13 @@ static void mend(unsigned char *header, size_t checksum) {
   memcpy(header + checksum, &sum, sizeof sum);
 }
 
+static void mend_sample(unsigned char *vital, uint64_t sample) {
+  tsn_vital_record record;
+  memcpy(&record, vital + (1 + sample) * TSN_VITAL_RECORD, sizeof record);
+  record.check = tsn_vital_check(&record, sample);
+  memcpy(vital + (1 + sample) * TSN_VITAL_RECORD, &record, sizeof record);
+}
+
 static void look_at(tsanom_runs *run, const tsanom_runs_damage *damage) {
   tsanom_runs_stream about;
   const tsanom_hsa_run *beats;
@@ -79,6 +96,10 @@ static void look_at(tsanom_runs *run, const tsanom_runs_damage *damage) {
     if (!isfinite(about.time[i])) abort();
   }
   if (tsanom_runs_hsa(run, NULL, &beats) != TSANOM_OK) abort();
+  const tsanom_runs_vital *samples;
+  size_t count;
+  if (tsanom_runs_vitals(run, 0, NULL, &samples, &count) != TSANOM_OK) abort();
+  if (count > 3) abort();
   if (tsanom_runs_refresh(run, NULL, NULL) != TSANOM_OK) abort();
 }
 
@@ -110,17 +131,23 @@ static uint64_t open_folder(int32_t salvage) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static int recorded;
   unsigned char script[3] = {0}, run[sizeof whole_run], stream[sizeof whole_stream];
+  unsigned char vital[sizeof whole_vital];
   if (!recorded) record_whole();
   recorded = 1;
   memcpy(run, whole_run, sizeof run);
   memcpy(stream, whole_stream, sizeof stream);
+  memcpy(vital, whole_vital, sizeof vital);
   take(&data, &size, script, sizeof script);
   take(&data, &size, run, sizeof run);
   take(&data, &size, stream, sizeof stream);
+  take(&data, &size, vital, sizeof vital);
   if (script[0] & 1) mend(run, offsetof(tsn_run_header, checksum));
   if (script[0] & 2) mend(stream, offsetof(tsn_stream_header, checksum));
+  if (script[0] & 4) mend(vital, offsetof(tsn_vital_header, checksum));
+  for (uint64_t i = 0; i < 3 && (script[0] & 8); i++) mend_sample(vital, i);
   size_t cut = (size_t)script[1] | (size_t)script[2] << 8;
   move_bytes(run_path, run, sizeof run, 1);
+  move_bytes(vital_path, vital, sizeof vital, 1);
   move_bytes(stream_path, stream, cut < STREAM ? STREAM - cut : 0, 1);
 
   uint64_t strict = open_folder(0), salvaged = open_folder(1);

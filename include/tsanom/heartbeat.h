@@ -45,6 +45,11 @@ enum {
   TSANOM_HEARTBEAT_HELPER_NONE = 1    /**< the beating threads themselves */
 };
 
+/** Of vital_ms. The values are ABI: append, never renumber. */
+enum {
+  TSANOM_HEARTBEAT_VITAL_OFF = -1 /**< no vital signs */
+};
+
 /** Limits of a run. The values are ABI: append, never renumber. */
 enum {
   TSANOM_HEARTBEAT_STREAMS_MAX = 65536 /**< streams, and so threads that beat at once */
@@ -58,6 +63,10 @@ typedef struct tsanom_heartbeat_options {
    *  for up to a millisecond once in 65536 beats, and a process of one thread stays
    *  single-threaded: the C library then takes no locks in malloc(). */
   int32_t helper;
+  /** Milliseconds between samples of the vital signs, >= 1; 0 (default): 50;
+   *  ::TSANOM_HEARTBEAT_VITAL_OFF: none. */
+  int32_t vital_ms;
+  int32_t reserved0; /**< 0 */
 } tsanom_heartbeat_options;
 
 /** Write the defaults described at ::tsanom_heartbeat_options.
@@ -76,11 +85,15 @@ TSANOM_API size_t tsanom_heartbeat_options_size(void);
 /** Start a run: create its directory and a stream for each announced thread.
  *
  *  This takes about a millisecond, most of it to calibrate the clock. Unless the options
- *  say otherwise it starts one helper thread, with all signals blocked, that keeps disk
+ *  say otherwise it starts two helper threads, with all signals blocked. One keeps disk
  *  space and memory ready ahead of the beats; if the thread cannot be started, the
- *  beating threads do its work. The run keeps one file descriptor per stream and six
- *  others, all at high numbers, and maps 4 MiB of address space per stream, later 16 MiB
- *  at a time, or less where the system limits it.
+ *  beating threads do its work. The other samples the vital signs: resident memory of the
+ *  process and, of each thread that beats, CPU time, time that it waited for a processor,
+ *  context switches, page faults and state. It takes at most 0.1 % of a processor: many
+ *  threads are sampled less often. Without helper threads the process tsanom-sampler
+ *  does that, which is no child of the program. The run keeps one file descriptor per
+ * stream and seven others, all at high numbers, and maps 4 MiB of address space per
+ * stream, later 16 MiB at a time, or less where the system limits it.
  *
  *  Call from one thread, while no other thread is in a beat. On failure nothing is left
  *  in the directory that was not there before.

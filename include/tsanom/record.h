@@ -50,7 +50,9 @@ typedef struct tsanom_record_options {
   int32_t clock;      /**< TSANOM_HEARTBEAT_CLOCK_*; automatic (default) */
   int32_t helper;     /**< TSANOM_HEARTBEAT_HELPER_*; a thread (default) per channel */
   int32_t channels;   /**< ::TSANOM_RECORD_HEARTBEATS (default), ... */
-  int32_t reserved0;  /**< must be 0 */
+  /** Milliseconds between samples of the vital signs: see
+   *  tsanom_heartbeat_options::vital_ms. They are sampled once for all channels. */
+  int32_t vital_ms;
 } tsanom_record_options;
 
 /** One run that is being recorded. */

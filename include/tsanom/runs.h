@@ -14,7 +14,8 @@
  *  - tsanom_runs_hsa() returns the ::tsanom_hsa_run of tsanom_hsa_learn() and
  *    tsanom_hsa_diagnose();
  *  - tsanom_runs_events() returns events for tsanom_speedup_push() and <tsanom/dpd.h>;
- *  - tsanom_runs_spmd() returns the ::tsanom_spmd_data of the similarity analysis.
+ *  - tsanom_runs_spmd() returns the ::tsanom_spmd_data of the similarity analysis;
+ *  - tsanom_runs_vitals() returns what the kernel knew of the process and its threads.
  *
  *  docs/runs.md documents the formats. Every byte of every file is verified once: a file
  *  that is missing, cut short, foreign or damaged, even by one bit, is rejected, and
@@ -63,6 +64,19 @@ enum {
 enum {
   TSANOM_RUNS_FINISHED = 0,  /**< the program ended the recording */
   TSANOM_RUNS_UNFINISHED = 1 /**< the program was killed, or still runs */
+};
+
+/** What sampled the vital signs of a run, besides init and finish, which always do. The
+ *  values are ABI: append only. */
+enum {
+  TSANOM_RUNS_VITAL_NONE = 0,    /**< the run has no vital signs */
+  TSANOM_RUNS_VITAL_THREAD = 1,  /**< a helper thread of the program */
+  TSANOM_RUNS_VITAL_PROCESS = 2, /**< a process beside the program */
+  TSANOM_RUNS_VITAL_ENDS = 3     /**< nothing: neither could be had */
+};
+
+enum {
+  TSANOM_RUNS_PROCESS = -1 /**< the process, where a thread number is expected */
 };
 
 /** What the events of tsanom_runs_events() are. The values are ABI: append only. */
@@ -170,6 +184,14 @@ typedef struct tsanom_runs_info {
    *  virtual machine migrated. Times are those of docs/runs.md, "Clock"; intervals that
    *  contain a restart are too short. */
   size_t restarts;
+  int32_t vital;          /**< what sampled the vital signs: TSANOM_RUNS_VITAL_* */
+  int32_t reserved0;      /**< 0 */
+  double vital_period_s;  /**< seconds between samples at best; 0: no vital signs */
+  uint64_t vital_samples; /**< samples of the process and of all threads */
+  uint64_t vital_lost;    /**< samples lost because the disk was full, known of a
+                               finished run; and from the first damaged one on, which
+                               salvage leaves out */
+  size_t vital_threads;   /**< thread numbers with samples are below it */
 } tsanom_runs_info;
 
 /** Prepare a description.
@@ -300,6 +322,48 @@ TSANOM_API tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *eve
  *  @return TSANOM_OK, or an error of this header */
 TSANOM_API tsanom_status tsanom_runs_hsa(const tsanom_runs *run, const tsanom_exec *exec,
                                          const tsanom_hsa_run **beats);
+
+/** A sample of the process or of a thread. Numbers count from the beginning of the
+ *  process or thread; NaN: not known. Where many threads beat, each sample has only a
+ * part of the numbers. */
+typedef struct tsanom_runs_vital {
+  double time;         /**< seconds since the run began; NaN: the clock restarted */
+  double cpu_s;        /**< processor time in seconds */
+  double wait_s;       /**< seconds ready to run without a processor; NaN: the process */
+  double voluntary;    /**< times that it gave up its processor; NaN: the process */
+  double involuntary;  /**< times that its processor was taken away; NaN: the process */
+  double minor_faults; /**< page faults without input or output */
+  double major_faults; /**< page faults with input or output */
+  double resident;     /**< bytes in memory now; NaN: a thread */
+  double anonymous;    /**< of `resident`, without files and shared memory: the streams of
+                            the recorder do not count; NaN: a thread */
+  double threads;      /**< threads now; NaN: a thread */
+  uint64_t beats;      /**< beats of its thread number until `time`: an index into the
+                            series of tsanom_runs_hsa(); 0: the process */
+  int32_t thread;      /**< thread number; ::TSANOM_RUNS_PROCESS */
+  int32_t task;        /**< the kernel's number of the thread, or the process: a thread
+                            number may be that of several threads in turn */
+  int32_t state;       /**< letter as in proc(5): 'R' runs, 'S' sleeps, 'D' waits for a
+                            device, 'T' is stopped; 0: not known */
+  int32_t stream;      /**< stream of the thread; -1: the process */
+  uint64_t reserved[4]; /**< 0 */
+} tsanom_runs_vital;
+
+/** Vital signs of a run: what the recorder sampled at the beginning, every
+ *  tsanom_runs_info::vital_period_s or less often, and at the end. A refresh adds new
+ *  samples, and costs O(new samples · log(beats)).
+ *  @param      run      an open run with vital signs
+ *  @param      thread   a thread number, or ::TSANOM_RUNS_PROCESS
+ *  @param      exec     NULL: the defaults
+ *  @param[out] samples  point into the run; in order of time
+ *  @param[out] count    number of samples; 0 for a thread without samples
+ *  @retval TSANOM_E_INDEX  thread is negative, or a number that no thread can have
+ *  @retval TSANOM_E_STATE  the run has no vital signs
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thread,
+                                            const tsanom_exec *exec,
+                                            const tsanom_runs_vital **samples,
+                                            size_t *count);
 
 /** Events of the thread that opens the outermost parallel regions. If several threads do,
  *  it is the one with the most records. An event of tsanom_speedup_event::region r took

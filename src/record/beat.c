@@ -52,6 +52,10 @@ static void release_in(tsn_channel *channel, tsn_thread_cache *owner) {
   uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_acquire);
   for (uint32_t i = 0; i < streams; i++) {
     tsn_thread_cache *mine = owner;
+    if (atomic_load_explicit(&tsn_stream_at(channel, i)->owner, memory_order_relaxed) ==
+        owner) {
+      tsn_vital_release(channel, i);
+    }
     atomic_compare_exchange_strong_explicit(&tsn_stream_at(channel, i)->owner, &mine,
                                             NULL, memory_order_release,
                                             memory_order_relaxed);
@@ -108,7 +112,11 @@ static tsn_stream *find_stream(tsn_channel *channel, int32_t thread) {
     for (uint32_t i = begin; i < streams; i = i < announced ? announced : i + 1) {
       tsn_stream *stream = tsn_stream_at(channel, i);
       if (!has_number(stream, thread)) continue;
-      if (attempt == 0 ? owns(stream) : claim(stream)) return stream;
+      if (attempt == 0 && owns(stream)) return stream;
+      if (attempt == 1 && claim(stream)) {
+        tsn_vital_claim(channel, i);
+        return stream;
+      }
     }
   }
   return NULL;
@@ -121,13 +129,13 @@ static void change_window(tsn_channel *channel, tsn_stream *stream, uint64_t ind
   if (!stream->ready.end) {
     (void)tsn_storage_map(channel, stream, index, &stream->ready);
   }
-  while (stream->old_count == TSN_OLD_WINDOWS && channel->grower_runs) {
+  while (stream->old_count == TSN_OLD_WINDOWS && channel->grower.runs) {
     tsn_stream_unlock(stream);
     sched_yield();
     tsn_stream_lock(stream);
   }
   if (stream->ready.end) {
-    if (channel->grower_runs) {
+    if (channel->grower.runs) {
       stream->old[stream->old_count++] = stream->current;
     } else {
       tsn_storage_unmap(&stream->current);
@@ -147,7 +155,7 @@ static uint64_t back_here(tsn_channel *channel, tsn_stream *stream, uint64_t ind
     atomic_store_explicit(&stream->exhausted, error != 0, memory_order_relaxed);
     backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
     /* All pages at once cost a fraction of one fault for each. */
-    if (!channel->grower_runs) tsn_storage_populate(&stream->current, index, backed);
+    if (!channel->grower.runs) tsn_storage_populate(&stream->current, index, backed);
   }
   tsn_stream_unlock(stream);
   return backed;
@@ -176,7 +184,7 @@ static bool raise_limit(tsn_channel *channel, tsn_stream *stream) {
   uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_acquire);
   if (backed == index) {
     uint64_t dropped = atomic_load_explicit(&stream->dropped, memory_order_relaxed);
-    bool retry = !channel->grower_runs && is_retry(dropped);
+    bool retry = !channel->grower.runs && is_retry(dropped);
     if (atomic_load_explicit(&stream->exhausted, memory_order_relaxed) && !retry) {
       return false;
     }
@@ -185,7 +193,7 @@ static bool raise_limit(tsn_channel *channel, tsn_stream *stream) {
   stream->origin =
       (uintptr_t)stream->current.address - stream->current.first * TSN_RECORD;
   stream->limit = backed < stream->current.end ? backed : stream->current.end;
-  if (!channel->grower_runs) {
+  if (!channel->grower.runs) {
     if (index) tsn_channel_calibrate(channel);
     if (stream->limit > next_calibration(index)) stream->limit = next_calibration(index);
   }
@@ -213,7 +221,7 @@ static inline void write_record(tsn_stream *stream, uint64_t index, uint64_t tim
  * does, each time it asks for space again. */
 static void drop(tsn_channel *channel, tsn_stream *stream) {
   uint64_t dropped = atomic_fetch_add(&stream->dropped, 1);
-  if (channel->grower_runs || !is_retry(dropped)) return;
+  if (channel->grower.runs || !is_retry(dropped)) return;
   tsn_stream_lock(stream);
   (void)tsn_storage_write_header(channel, stream);
   tsn_stream_unlock(stream);

@@ -46,8 +46,8 @@ static void make_key(void) {
   key_failed = tsn_beat_make_key() != 0;
 }
 
-/* Zeros that a forked child finds as zeros; its pages cost nothing until used. */
-static void *map_zeros(size_t bytes) {
+/* Its pages cost nothing until used. */
+void *tsn_channel_map(size_t bytes) {
   void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (block == MAP_FAILED) return NULL;
@@ -60,7 +60,7 @@ static tsn_channel *get_channel(uint32_t slot) {
   tsn_channel *channel = tsn_channel_at(slot);
   if (channel) return channel;
   if (pthread_once(&key_once, make_key) != 0 || key_failed) return NULL;
-  tsn_channel *block = map_zeros(sizeof *channel);
+  tsn_channel *block = tsn_channel_map(sizeof *channel);
   if (!block) return NULL;
   if (atomic_compare_exchange_strong(&channels[slot], &channel, block)) return block;
   (void)munmap(block, sizeof *block);
@@ -119,7 +119,7 @@ static int add_stream(tsn_channel *channel, int32_t announced) {
   uint32_t number = atomic_load_explicit(&channel->streams, memory_order_relaxed);
   _Atomic(tsn_stream *) *block = &channel->block[number / TSN_STREAM_BLOCK];
   if (!atomic_load_explicit(block, memory_order_relaxed)) {
-    tsn_stream *made = map_zeros(TSN_STREAM_BLOCK * sizeof *made);
+    tsn_stream *made = tsn_channel_map(TSN_STREAM_BLOCK * sizeof *made);
     if (!made) return ENOMEM;
     atomic_store_explicit(block, made, memory_order_release);
   }
@@ -127,6 +127,7 @@ static int add_stream(tsn_channel *channel, int32_t announced) {
   reset_stream(stream, number, announced, channel->clock);
   int error = tsn_storage_create(channel, stream);
   if (error) return error;
+  tsn_vital_add(channel, number, announced);
   atomic_store_explicit(&stream->open, 1, memory_order_release);
   atomic_store_explicit(&channel->streams, number + 1, memory_order_release);
   return 0;
@@ -161,6 +162,7 @@ void tsn_channel_calibrate(tsn_channel *channel) {
 
 static void remove_all(tsn_channel *channel) {
   uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);
+  tsn_vital_remove(channel);
   while (streams) tsn_storage_remove(channel, tsn_stream_at(channel, --streams));
   tsn_storage_remove_run(channel);
 }
@@ -183,8 +185,13 @@ static tsanom_status reject_file(const tsn_channel *channel, const char *name, i
 
 /* Create the files of the run in channel->path, which exists. */
 static tsanom_status create_files(tsn_channel *channel, int32_t threads,
+                                  const tsn_channel_options *options,
                                   const tsanom_exec *exec) {
   char name[TSN_FILE_NAME] = TSN_RUN_FILE;
+  if (tsn_vital_prepare(channel, options->vital_ms, options->helper) != 0) {
+    return tsn_reject_text(exec, TSANOM_E_MEMORY, "record", TSANOM_NONE,
+                           "the system has no memory for vital signs");
+  }
   atomic_store_explicit(&channel->streams, 0, memory_order_relaxed);
   atomic_store_explicit(&channel->lost, 0, memory_order_relaxed);
   describe_run(channel, threads);
@@ -198,6 +205,10 @@ static tsanom_status create_files(tsn_channel *channel, int32_t threads,
     if (error) (void)snprintf(name, sizeof name, TSN_STREAM_FILE, (uint32_t)i);
   }
   if (!error) {
+    error = tsn_vital_create(channel);
+    if (error) (void)snprintf(name, sizeof name, TSN_VITAL_FILE);
+  }
+  if (!error) {
     first_calibration(channel);
     error = tsn_storage_write_run(channel);
   }
@@ -207,27 +218,29 @@ static tsanom_status create_files(tsn_channel *channel, int32_t threads,
 }
 
 static tsanom_status start_run(tsn_channel *channel, const char *path, int32_t threads,
-                               int32_t clock, int32_t helper, const tsanom_exec *exec) {
+                               const tsn_channel_options *options,
+                               const tsanom_exec *exec) {
   bool made = mkdir(path, 0777) == 0;
   if (!made && errno != EEXIST) return tsn_reject_path(exec, "create", path, errno);
-  channel->clock = clock;
+  channel->clock = options->clock;
   tsanom_status status = TSANOM_OK;
   int error = realpath(path, channel->path) ? tsn_storage_open(channel) : errno;
   if (error) {
     status = tsn_reject_path(exec, "open", path, error);
-  } else if ((status = create_files(channel, threads, exec)) < 0) {
+  } else if ((status = create_files(channel, threads, options, exec)) < 0) {
     tsn_storage_close(channel);
   }
   if (status < 0) {
     if (made) (void)rmdir(path);
     return status;
   }
-  if (helper == TSANOM_HEARTBEAT_HELPER_THREAD) tsn_grower_start(channel);
+  if (options->helper == TSANOM_HEARTBEAT_HELPER_THREAD) tsn_grower_start(channel);
+  tsn_vital_start(channel, options->helper);
   return TSANOM_OK;
 }
 
-tsanom_status tsn_channel_check(const char *path, int32_t threads, int32_t helper,
-                                const tsanom_exec *exec, int32_t *clock) {
+tsanom_status tsn_channel_check(const char *path, int32_t threads,
+                                const tsanom_exec *exec, tsn_channel_options *options) {
   if (!path) return tsn_reject(exec, TSANOM_E_NULL, "directory");
   if (threads < 1) return tsn_reject(exec, TSANOM_E_COUNT, "threads");
   if (threads > TSANOM_HEARTBEAT_STREAMS_MAX) {
@@ -235,20 +248,26 @@ tsanom_status tsn_channel_check(const char *path, int32_t threads, int32_t helpe
                            "%d threads; at most %d can be announced", threads,
                            TSANOM_HEARTBEAT_STREAMS_MAX);
   }
-  if (*clock < TSANOM_HEARTBEAT_CLOCK_AUTO || *clock > TSANOM_HEARTBEAT_CLOCK_MONOTONIC) {
+  if (options->clock < TSANOM_HEARTBEAT_CLOCK_AUTO ||
+      options->clock > TSANOM_HEARTBEAT_CLOCK_MONOTONIC) {
     return tsn_reject(exec, TSANOM_E_OPTION, "options.clock");
   }
-  if (helper < TSANOM_HEARTBEAT_HELPER_THREAD || helper > TSANOM_HEARTBEAT_HELPER_NONE) {
+  if (options->helper < TSANOM_HEARTBEAT_HELPER_THREAD ||
+      options->helper > TSANOM_HEARTBEAT_HELPER_NONE) {
     return tsn_reject(exec, TSANOM_E_OPTION, "options.helper");
   }
-  *clock = tsn_clock_choose(*clock);
-  if (*clock != TSANOM_HEARTBEAT_CLOCK_AUTO) return TSANOM_OK;
+  if (options->vital_ms < TSANOM_HEARTBEAT_VITAL_OFF) {
+    return tsn_reject(exec, TSANOM_E_OPTION, "options.vital_ms");
+  }
+  options->clock = tsn_clock_choose(options->clock);
+  if (options->clock != TSANOM_HEARTBEAT_CLOCK_AUTO) return TSANOM_OK;
   return tsn_reject_text(exec, TSANOM_E_OPTION, "options.clock", TSANOM_NONE,
                          "the machine does not have this clock");
 }
 
 tsanom_status tsn_channel_open(uint32_t slot, const char *path, int32_t threads,
-                               int32_t clock, int32_t helper, const tsanom_exec *exec) {
+                               const tsn_channel_options *options,
+                               const tsanom_exec *exec) {
   tsn_channel *channel = get_channel(slot);
   if (!channel) {
     return tsn_reject_text(exec, TSANOM_E_MEMORY, "record", TSANOM_NONE,
@@ -258,7 +277,7 @@ tsanom_status tsn_channel_open(uint32_t slot, const char *path, int32_t threads,
   if (!atomic_compare_exchange_strong(&channel->state, &idle, TSN_CHANGING)) {
     return tsn_reject(exec, TSANOM_E_STATE, "record");
   }
-  tsanom_status status = start_run(channel, path, threads, clock, helper, exec);
+  tsanom_status status = start_run(channel, path, threads, options, exec);
   atomic_store_explicit(&channel->state, status < 0 ? TSN_IDLE : TSN_RECORDING,
                         memory_order_release);
   return status;
@@ -313,7 +332,8 @@ tsanom_status tsn_channel_finish(uint32_t slot) {
       !atomic_compare_exchange_strong(&channel->state, &recording, TSN_CHANGING)) {
     return TSANOM_E_STATE;
   }
-  tsn_grower_stop(channel);
+  tsn_helper_stop(&channel->grower);
+  tsn_vital_finish(channel);
   pthread_mutex_lock(&channel->run_lock);
   uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);
   uint64_t dropped = 0;
@@ -337,7 +357,7 @@ void tsn_channel_abandon(uint32_t slot) {
       !atomic_compare_exchange_strong(&channel->state, &recording, TSN_CHANGING)) {
     return;
   }
-  tsn_grower_stop(channel);
+  tsn_helper_stop(&channel->grower);
   remove_all(channel);
   tsn_storage_close(channel);
   atomic_store_explicit(&channel->state, TSN_IDLE, memory_order_release);

@@ -30,6 +30,8 @@
 
 #include "record/file.h"
 #include "record/format.h"
+#include "record/helper.h"
+#include "record/vital.h"
 
 enum {
   /* Records backed at a time: 1 MiB. It bounds the pause of a thread that has to do
@@ -106,11 +108,8 @@ typedef struct {
   _Atomic uint32_t streams; /* that exist, announced ones first */
   _Atomic uint64_t lost;    /* beats of threads without a stream */
   int32_t clock;
-  _Atomic bool grower_runs;
-  bool stop_grower; /* under grower_lock */
-  pthread_t grower;
-  pthread_mutex_t grower_lock;
-  pthread_cond_t grower_wake;
+  tsn_helper grower;
+  tsn_vital vital;
   /* For adding a stream, the run's header, and the end of threads that own streams.
    * All zeros is an initialized mutex. */
   pthread_mutex_t run_lock;
@@ -131,6 +130,11 @@ static inline tsn_stream *tsn_stream_at(tsn_channel *channel, uint32_t number) {
 
 /* channel.c */
 
+/* How to record, as in tsanom_heartbeat_options. */
+typedef struct {
+  int32_t clock, helper, vital_ms;
+} tsn_channel_options;
+
 /* The slot of the default instance, and one that no channel has. */
 enum { TSN_DEFAULT_SLOT = 0, TSN_NO_SLOT = TSN_CHANNELS };
 
@@ -142,11 +146,14 @@ tsn_channel *tsn_channel_at(uint32_t slot);
 tsanom_status tsn_channel_reserve(const tsanom_exec *exec, uint32_t *slot);
 void tsn_channel_release(uint32_t slot);
 /* Check the arguments of a run; choose its clock. */
-tsanom_status tsn_channel_check(const char *path, int32_t threads, int32_t helper,
-                                const tsanom_exec *exec, int32_t *clock);
+tsanom_status tsn_channel_check(const char *path, int32_t threads,
+                                const tsanom_exec *exec, tsn_channel_options *options);
+/* Memory of zeros, which a forked child finds as zeros; NULL: there is none. */
+void *tsn_channel_map(size_t bytes);
 /* Begin and end a run in a slot. */
 tsanom_status tsn_channel_open(uint32_t slot, const char *path, int32_t threads,
-                               int32_t clock, int32_t helper, const tsanom_exec *exec);
+                               const tsn_channel_options *options,
+                               const tsanom_exec *exec);
 tsanom_status tsn_channel_finish(uint32_t slot);
 /* Remove the files of a run in which no thread can have beaten yet. */
 void tsn_channel_abandon(uint32_t slot);
@@ -189,10 +196,29 @@ int tsn_storage_create_run(tsn_channel *channel);
 int tsn_storage_write_run(tsn_channel *channel);
 void tsn_storage_remove_run(tsn_channel *channel);
 
+/* The file of the vital signs. */
+int tsn_storage_create_vital(tsn_channel *channel);
+int tsn_storage_use_vital(tsn_channel *channel);
+void tsn_storage_remove_vital(tsn_channel *channel);
+
+/* vital.c. All but prepare do nothing in a channel without vital signs. */
+
+/* Before the first stream: make the board, unless the period is _VITAL_OFF. */
+int tsn_vital_prepare(tsn_channel *channel, int32_t period_ms, int32_t helper);
+/* A stream was added; a thread becomes its owner, and ends. */
+void tsn_vital_add(tsn_channel *channel, uint32_t stream, int32_t thread);
+void tsn_vital_claim(tsn_channel *channel, uint32_t stream);
+void tsn_vital_release(tsn_channel *channel, uint32_t stream);
+/* Create the file with the first sample; start the sampler; take the last sample and
+ * finish the file, or remove it. */
+int tsn_vital_create(tsn_channel *channel);
+void tsn_vital_start(tsn_channel *channel, int32_t helper);
+void tsn_vital_finish(tsn_channel *channel);
+void tsn_vital_remove(tsn_channel *channel);
+
 /* grower.c */
 void tsn_stream_lock(tsn_stream *stream);
 void tsn_stream_unlock(tsn_stream *stream);
 void tsn_grower_start(tsn_channel *channel);
-void tsn_grower_stop(tsn_channel *channel);
 
 #endif

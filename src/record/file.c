@@ -54,6 +54,13 @@ void tsn_file_close(tsn_file *file) {
   file->descriptor = -1;
 }
 
+/* The kernel would send SIGXFSZ. */
+bool tsn_file_fits(off_t end) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+         (rlim_t)end <= limit.rlim_cur;
+}
+
 int tsn_file_write(const tsn_file *file, const void *bytes, size_t count, off_t offset) {
   const unsigned char *next = bytes;
   while (count) {
@@ -89,12 +96,7 @@ static int write_zeros(const tsn_file *file, off_t begin, off_t end) {
  * page cache cost half of what page faults cost, since the kernel makes large ones. If
  * that fails, the faults make them. */
 int tsn_file_extend(const tsn_file *file, off_t begin, off_t end) {
-  struct rlimit limit;
-  /* Beyond this limit the kernel would send SIGXFSZ. */
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      (rlim_t)end > limit.rlim_cur) {
-    return EFBIG;
-  }
+  if (!tsn_file_fits(end)) return EFBIG;
   int failed;
   do failed = fallocate(file->descriptor, 0, begin, end - begin);
   while (failed && errno == EINTR);

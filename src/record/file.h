@@ -33,6 +33,8 @@ bool tsn_file_is(const tsn_file *file, int descriptor);
 /* Close the descriptor, if it still is ours. */
 void tsn_file_close(tsn_file *file);
 
+/* Whether a file may have that length: beyond the limit, writing ends the program. */
+bool tsn_file_fits(off_t end);
 /* Write all bytes at the offset. Returns 0 or an errno. */
 int tsn_file_write(const tsn_file *file, const void *bytes, size_t count, off_t offset);
 /* Give [begin, end), which is empty so far, disk space and pages in the page cache, so

@@ -15,12 +15,15 @@
 #define TSN_STREAM_FILE "heartbeat.%05u" /* the number of the stream */
 #define TSN_RUN_MAGIC "TSNHBRUN"
 #define TSN_STREAM_MAGIC "TSNHBSTR"
+#define TSN_VITAL_FILE "heartbeat.vital"
+#define TSN_VITAL_MAGIC "TSNVITAL"
 
 enum {
   TSN_FORMAT_VERSION = 1,
   TSN_STREAM_HEADER = 4096, /* bytes before the first record: a page */
   TSN_RECORD = 16,
-  TSN_FILE_NAME = 24, /* capacity for either name */
+  TSN_VITAL_RECORD = 128, /* also the bytes before the first */
+  TSN_FILE_NAME = 24,     /* capacity for either name */
   TSN_PROGRAM_NAME = 64
 };
 
@@ -77,6 +80,48 @@ typedef struct {
   uint64_t checksum; /* of all before */
 } tsn_stream_header;
 
+/* The beginning of heartbeat.vital. */
+typedef struct {
+  char magic[8];
+  uint32_t version;
+  uint32_t bytes; /* of this struct, and of a sample */
+  uint64_t run_id;
+  uint32_t state;
+  uint32_t sampler; /* TSN_VITAL_BY_*; ENDS: nothing */
+  uint64_t period;  /* nanoseconds between samples at best */
+  uint64_t count;   /* finished: the samples there are; else 0 */
+  uint64_t lost;    /* finished: samples for which there was no space */
+  uint64_t reserved[8];
+  uint64_t checksum; /* of all before */
+} tsn_vital_header;
+
+/* A sample of the process, or of a thread that beats. A number that is not known is
+ * TSN_UNAVAILABLE, a state TSN_UNAVAILABLE_STATE. */
+typedef struct {
+  uint64_t time;   /* ticks of the run's clock, never 0 */
+  uint32_t stream; /* of the thread; TSN_VITAL_PROCESS: a sample of the process */
+  int32_t thread;  /* the thread number that its beats give; -1: the process */
+  int32_t task;    /* the kernel's number of the thread or process */
+  uint32_t state;  /* a letter: see proc(5) */
+  uint64_t cpu;    /* ns on a processor, so far, as are all below */
+  uint64_t wait;   /* ns ready to run, without a processor; threads only */
+  uint64_t voluntary, involuntary; /* switches; threads only */
+  uint64_t minor, major;           /* page faults */
+  uint64_t resident, anonymous;    /* bytes now; the process only */
+  uint64_t threads;                /* now; the process only */
+  uint64_t reserved[3];
+  uint64_t check; /* tsn_vital_check() */
+} tsn_vital_record;
+
+/* What samples besides init and finish. */
+enum { TSN_VITAL_BY_THREAD = 1, TSN_VITAL_BY_PROCESS = 2, TSN_VITAL_BY_ENDS = 3 };
+
+#define TSN_UNAVAILABLE UINT64_MAX
+#define TSN_UNAVAILABLE_STATE UINT32_MAX
+#define TSN_VITAL_PROCESS UINT32_MAX
+
+_Static_assert(sizeof(tsn_vital_header) == TSN_VITAL_RECORD, "format");
+_Static_assert(sizeof(tsn_vital_record) == TSN_VITAL_RECORD, "format");
 _Static_assert(sizeof(tsn_record) == TSN_RECORD, "format");
 _Static_assert(sizeof(tsn_run_header) == 256, "format");
 _Static_assert(sizeof(tsn_stream_header) == 128, "format");
@@ -92,6 +137,11 @@ static inline uint64_t tsn_checksum(const void *bytes, size_t count) {
     sum = (sum ^ byte[i]) * 0x100000001B3u;
   }
   return sum;
+}
+
+static inline uint64_t tsn_vital_check(const tsn_vital_record *record,
+                                       uint64_t sequence) {
+  return tsn_checksum(record, offsetof(tsn_vital_record, check)) ^ sequence;
 }
 
 /* The upper half of a product of time and tag, XORed with the low half of the

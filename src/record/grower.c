@@ -7,9 +7,7 @@
  *
  * A visit costs the program about 20 us. */
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
-#include <time.h>
 
 #include "record/channel.h"
 #include "record/clock.h"
@@ -94,31 +92,12 @@ static bool refresh(tsn_channel *channel, tsn_stream *stream) {
   return in_time;
 }
 
-/* Wait; false when it is time to stop. */
-static bool sleep_until_stop(tsn_channel *channel, int64_t nanoseconds) {
-  struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_nsec += nanoseconds;
-  if (until.tv_nsec >= 1000000000) {
-    until.tv_nsec -= 1000000000;
-    until.tv_sec++;
-  }
-  pthread_mutex_lock(&channel->grower_lock);
-  int error = 0;
-  while (!channel->stop_grower && !error) {
-    error = pthread_cond_timedwait(&channel->grower_wake, &channel->grower_lock, &until);
-  }
-  bool stop = channel->stop_grower;
-  pthread_mutex_unlock(&channel->grower_lock);
-  return !stop;
-}
-
 static void *refresh_all(void *argument) {
   tsn_channel *channel = argument;
   int64_t pause = SHORTEST_SLEEP;
   uint64_t next_calibration = tsn_clock_monotonic() + CALIBRATE / 64;
   uint64_t between = CALIBRATE / 64;
-  while (sleep_until_stop(channel, pause)) {
+  while (tsn_helper_sleep(&channel->grower, pause)) {
     bool in_time = true;
     uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_acquire);
     for (uint32_t i = 0; i < streams; i++) {
@@ -138,36 +117,5 @@ static void *refresh_all(void *argument) {
 }
 
 void tsn_grower_start(tsn_channel *channel) {
-  enum { STACK = 256 << 10 };
-  pthread_condattr_t clock;
-  pthread_attr_t attributes;
-  sigset_t all, before;
-  channel->stop_grower = false;
-  pthread_mutex_init(&channel->grower_lock, NULL);
-  pthread_condattr_init(&clock);
-  pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-  pthread_cond_init(&channel->grower_wake, &clock);
-  pthread_condattr_destroy(&clock);
-  pthread_attr_init(&attributes);
-  (void)pthread_attr_setstacksize(&attributes, STACK);
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  /* The program's thread-local variables may not fit the small stack. */
-  channel->grower_runs =
-      pthread_create(&channel->grower, &attributes, refresh_all, channel) == 0 ||
-      pthread_create(&channel->grower, NULL, refresh_all, channel) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  pthread_attr_destroy(&attributes);
-}
-
-void tsn_grower_stop(tsn_channel *channel) {
-  if (!channel->grower_runs) return;
-  pthread_mutex_lock(&channel->grower_lock);
-  channel->stop_grower = true;
-  pthread_cond_signal(&channel->grower_wake);
-  pthread_mutex_unlock(&channel->grower_lock);
-  pthread_join(channel->grower, NULL);
-  pthread_cond_destroy(&channel->grower_wake);
-  pthread_mutex_destroy(&channel->grower_lock);
-  channel->grower_runs = false;
+  tsn_helper_start(&channel->grower, refresh_all, channel);
 }

@@ -7,7 +7,12 @@
 #include "record/channel.h"
 
 static const tsanom_heartbeat_options defaults = {.struct_size = sizeof defaults};
-static const tsn_versioned options_type = {sizeof defaults, sizeof defaults, &defaults};
+
+static const tsn_versioned options_type = {
+    .size = sizeof(tsanom_heartbeat_options),
+    .first_size = offsetof(tsanom_heartbeat_options, vital_ms),
+    .defaults = &defaults,
+};
 
 tsanom_status tsanom_heartbeat_options_init(tsanom_heartbeat_options *options,
                                             size_t struct_size) {
@@ -23,10 +28,11 @@ tsanom_status tsanom_heartbeat_init(const char *directory, int32_t threads,
   tsanom_heartbeat_options own;
   tsanom_status status = tsn_versioned_read(&options_type, &own, options);
   if (status < 0) return status;
-  status = tsn_channel_check(directory, threads, own.helper, NULL, &own.clock);
+  tsn_channel_options channel = {
+      .clock = own.clock, .helper = own.helper, .vital_ms = own.vital_ms};
+  status = tsn_channel_check(directory, threads, NULL, &channel);
   if (status < 0) return status;
-  return tsn_channel_open(TSN_DEFAULT_SLOT, directory, threads, own.clock, own.helper,
-                          NULL);
+  return tsn_channel_open(TSN_DEFAULT_SLOT, directory, threads, &channel, NULL);
 }
 
 tsanom_status tsanom_heartbeat_finish(void) {

@@ -44,7 +44,6 @@ static tsanom_status read_options(const tsanom_record_options *options,
   if (own->channels & ~ALL || !own->channels) {
     return tsn_reject(exec, TSANOM_E_OPTION, "options.channels");
   }
-  if (own->reserved0 != 0) return tsn_reject(exec, TSANOM_E_OPTION, "options.reserved0");
   return TSANOM_OK;
 }
 
@@ -63,12 +62,12 @@ tsanom_status tsanom_record_size(const tsanom_record_options *options, size_t *b
 
 /* Open a channel in a slot of its own. */
 static tsanom_status open_channel(const char *directory, int32_t threads,
-                                  const tsanom_record_options *own,
+                                  const tsn_channel_options *options,
                                   const tsanom_exec *exec, uint32_t *slot) {
   uint32_t reserved;
   tsanom_status status = tsn_channel_reserve(exec, &reserved);
   if (status < 0) return status;
-  status = tsn_channel_open(reserved, directory, threads, own->clock, own->helper, exec);
+  status = tsn_channel_open(reserved, directory, threads, options, exec);
   if (status < 0) {
     tsn_channel_release(reserved);
   } else {
@@ -94,25 +93,27 @@ static void release_channels(tsanom_record *record) {
   }
 }
 
-/* Heartbeats first: their file decides which of several processes has the run. */
+/* Heartbeats first: their file decides which of several processes has the run. The first
+ * channel has the vital signs. */
 static tsanom_status open_channels(tsanom_record *record, const char *directory,
-                                   int32_t threads, const tsanom_record_options *own,
-                                   const tsanom_exec *exec) {
+                                   int32_t threads, int32_t channels,
+                                   tsn_channel_options options, const tsanom_exec *exec) {
   char inner[PATH_MAX];
   tsanom_status status = TSANOM_OK;
   int length = snprintf(inner, sizeof inner, "%s/regions", directory);
   if (length < 0 || (size_t)length >= sizeof inner) {
     return tsn_reject_path(exec, "create", directory, ENAMETOOLONG);
   }
-  if (!(own->channels & TSANOM_RECORD_HEARTBEATS)) {
+  if (!(channels & TSANOM_RECORD_HEARTBEATS)) {
     if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
       return tsn_reject_path(exec, "create", directory, errno);
     }
   } else {
-    status = open_channel(directory, threads, own, exec, &record->slot[HEARTBEATS]);
+    status = open_channel(directory, threads, &options, exec, &record->slot[HEARTBEATS]);
+    options.vital_ms = TSANOM_HEARTBEAT_VITAL_OFF;
   }
-  if (status >= 0 && own->channels & TSANOM_RECORD_REGIONS) {
-    status = open_channel(inner, threads, own, exec, &record->slot[REGIONS]);
+  if (status >= 0 && channels & TSANOM_RECORD_REGIONS) {
+    status = open_channel(inner, threads, &options, exec, &record->slot[REGIONS]);
   }
   return status;
 }
@@ -127,12 +128,14 @@ static tsanom_status start(void *memory, size_t bytes, const char *directory,
   if (!record) return tsn_reject(exec, TSANOM_E_NULL, "record");
   tsanom_status status = read_options(options, exec, &own);
   if (status < 0) return status;
-  status = tsn_channel_check(directory, threads, own.helper, exec, &own.clock);
+  tsn_channel_options how = {
+      .clock = own.clock, .helper = own.helper, .vital_ms = own.vital_ms};
+  status = tsn_channel_check(directory, threads, exec, &how);
   if (status < 0) return status;
   status = tsn_object_place(exec, layout, &r, memory, bytes, &owner);
   if (status < 0) return status;
   *r = (tsanom_record){.owner = owner, .slot = {TSN_NO_SLOT, TSN_NO_SLOT}};
-  status = open_channels(r, directory, threads, &own, exec);
+  status = open_channels(r, directory, threads, own.channels, how, exec);
   if (status < 0) {
     for (int kind = 0; kind < KINDS; kind++) tsn_channel_abandon(r->slot[kind]);
     release_channels(r);

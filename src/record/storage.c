@@ -264,3 +264,17 @@ int tsn_storage_write_run(tsn_channel *channel) {
 void tsn_storage_remove_run(tsn_channel *channel) {
   remove_file(channel, &channel->run, TSN_RUN_FILE);
 }
+
+int tsn_storage_create_vital(tsn_channel *channel) {
+  int error = create_file(channel, &channel->vital.file, TSN_VITAL_FILE);
+  if (!error) error = tsn_file_extend(&channel->vital.file, 0, TSN_VITAL_RECORD);
+  return error;
+}
+
+int tsn_storage_use_vital(tsn_channel *channel) {
+  return use_file(channel, &channel->vital.file, TSN_VITAL_FILE);
+}
+
+void tsn_storage_remove_vital(tsn_channel *channel) {
+  remove_file(channel, &channel->vital.file, TSN_VITAL_FILE);
+}

@@ -97,6 +97,12 @@ static inline tsn_stream *tsn_channel_stream(const tsn_channel *channel, size_t 
   return (tsn_stream *)channel->streams.data + index;
 }
 
+/* Seconds since the run began, of a tick of a clock that did not restart. The difference
+ * is taken in integers: ticks have more digits than a double. */
+static inline double tsn_channel_seconds(const tsn_channel *channel, uint64_t ticks) {
+  return (double)(int64_t)(ticks - channel->header_seen.first.ticks) * channel->tick;
+}
+
 /* check.c */
 
 /* Verify the run's own file. */
@@ -113,6 +119,10 @@ tsanom_status tsn_check_stream_fields(const tsn_source *source, const tsn_run_he
 tsanom_status tsn_check_stream_header(const tsn_source *source, const tsn_run_header *run,
                                       uint32_t stream, const unsigned char *page,
                                       tsn_stream_header *header);
+
+/* Verify the header of the vital signs. */
+tsanom_status tsn_check_vital_header(const tsn_source *source,
+                                     const tsn_vital_header *header);
 
 /* Whether a record is the one with this sequence number. */
 bool tsn_record_is_valid(const tsn_record *record, uint64_t sequence);

@@ -159,6 +159,28 @@ tsanom_status tsn_check_stream_header(const tsn_source *source, const tsn_run_he
   return TSANOM_OK;
 }
 
+tsanom_status tsn_check_vital_header(const tsn_source *source,
+                                     const tsn_vital_header *header) {
+  tsanom_status status = check_head(source, header, TSN_VITAL_MAGIC,
+                                    "a file of vital signs", sizeof *header);
+  if (status == TSANOM_OK) {
+    status = check_sum(source, header, offsetof(tsn_vital_header, checksum));
+  }
+  if (status < 0) return status;
+  bool complete = header->state == TSN_FINISHED;
+  if ((!complete && (header->state != TSN_RUNNING || header->count != 0)) ||
+      header->sampler < TSN_VITAL_BY_THREAD || header->sampler > TSN_VITAL_BY_ENDS) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, offsetof(tsn_vital_header, state),
+                            "the header contains a value that vital signs cannot have");
+  }
+  uint64_t samples = (source->size - sizeof *header) / TSN_VITAL_RECORD;
+  if (complete && (header->count != samples || source->size % TSN_VITAL_RECORD != 0)) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, source->size,
+                            "the file must contain %" PRIu64 " samples", header->count);
+  }
+  return TSANOM_OK;
+}
+
 bool tsn_record_is_valid(const tsn_record *record, uint64_t sequence) {
   return record->time != 0 &&
          record->check == tsn_record_check(record->time, record->tag, sequence);

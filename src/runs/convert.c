@@ -27,6 +27,27 @@ tsanom_status tsanom_runs_hsa(const tsanom_runs *run, const tsanom_exec *exec,
   return TSANOM_OK;
 }
 
+tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thread,
+                                 const tsanom_exec *exec,
+                                 const tsanom_runs_vital **samples, size_t *count) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
+  if (status < 0) return status;
+  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
+  if (!samples) return tsn_reject(&own, TSANOM_E_NULL, "samples");
+  if (!count) return tsn_reject(&own, TSANOM_E_NULL, "count");
+  const tsn_vitals *vitals = &run->parts.vitals;
+  if (!vitals->present) return reject_part(&own, run, "the run has no vital signs");
+  if (thread < TSANOM_RUNS_PROCESS || thread >= TSN_THREADS_MOST) {
+    return tsn_reject(&own, TSANOM_E_INDEX, "thread");
+  }
+  size_t index = (size_t)thread + 1; /* -1 wraps around to 0 */
+  bool sampled = index < vitals->series_count;
+  *samples = sampled ? tsn_vitals_series(vitals, index)->sample.data : NULL;
+  *count = sampled ? tsn_vitals_series(vitals, index)->count : 0;
+  return TSANOM_OK;
+}
+
 tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level, const tsanom_exec *exec,
                                  const tsanom_speedup_event **events, size_t *count) {
   tsanom_exec own;

@@ -49,6 +49,7 @@ static void free_regions(tsn_region_part *part) {
 tsn_parts tsn_parts_empty(const tsn_place_of_run *place) {
   return (tsn_parts){.beats = empty_beats(place),
                      .regions = empty_regions(place),
+                     .vitals = {.memory = place->memory},
                      .csv = {.pool = {.exec = place->memory}},
                      .spmd = tsn_spmd_empty(place->memory)};
 }
@@ -56,6 +57,7 @@ tsn_parts tsn_parts_empty(const tsn_place_of_run *place) {
 void tsn_parts_free(tsn_parts *parts) {
   free_beats(&parts->beats);
   free_regions(&parts->regions);
+  tsn_vitals_free(&parts->vitals);
   tsn_pool_free(&parts->csv.pool);
   tsn_pool_free(&parts->spmd.pool);
 }
@@ -115,8 +117,8 @@ static tsanom_status read_regions(tsn_region_part *part, const tsanom_exec *exec
   return status == TSANOM_OK ? tsn_channel_read(&part->channel, exec, stale) : status;
 }
 
-static tsanom_status read_channels(tsn_parts *parts, fresh_parts *fresh,
-                                   const tsanom_exec *exec) {
+static tsanom_status read_both_channels(tsn_parts *parts, fresh_parts *fresh,
+                                        const tsanom_exec *exec) {
   tsanom_status status = TSANOM_OK;
   bool stale = false;
   if (fresh->parts.present & TSANOM_RUNS_BEATS) {
@@ -131,6 +133,29 @@ static tsanom_status read_channels(tsn_parts *parts, fresh_parts *fresh,
     if (stale) status = read_regions(&fresh->parts.regions, exec, &stale);
   }
   return status;
+}
+
+/* The directory of the channel that has the vital signs; NULL: there is no channel. */
+static const char *vital_directory(const tsn_place_of_run *place, int32_t present) {
+  if (present & TSANOM_RUNS_BEATS) return place->path;
+  return present & TSANOM_RUNS_REGIONS ? place->regions : NULL;
+}
+
+/* A run that was replaced by another is reported by its channels. */
+static tsanom_status read_channels(tsn_parts *parts, const tsn_place_of_run *place,
+                                   fresh_parts *fresh, const tsanom_exec *exec) {
+  const char *directory = vital_directory(place, fresh->parts.present);
+  if (!directory) return TSANOM_OK;
+  tsanom_status vital = tsn_vitals_read(&parts->vitals, directory, exec);
+  tsanom_status status = read_both_channels(parts, fresh, exec);
+  if (status != TSANOM_OK) return status;
+  if (vital < 0) return vital;
+  bool of_beats = fresh->parts.present & TSANOM_RUNS_BEATS;
+  bool again = of_beats ? fresh->beats : fresh->regions;
+  const tsn_parts *host = again ? &fresh->parts : parts;
+  return tsn_vitals_prepare(&parts->vitals,
+                            of_beats ? &host->beats.channel : &host->regions.channel,
+                            again, exec);
 }
 
 static tsanom_status read_region_file(const tsn_place_of_run *place,
@@ -152,8 +177,8 @@ static tsanom_status read_directory(tsn_parts *parts, const tsn_place_of_run *pl
                            "not a run: the directory has neither " TSN_RUN_FILE
                            ", regions/, nor spmd/");
   }
-  fresh->parts.spmd.salvage = place->salvage;
-  tsanom_status status = read_channels(parts, fresh, exec);
+  fresh->parts.spmd.salvage = parts->vitals.salvage = place->salvage;
+  tsanom_status status = read_channels(parts, place, fresh, exec);
   if (status == TSANOM_OK && (fresh->parts.present & TSANOM_RUNS_SPMD)) {
     status = tsn_spmd_read_directory(place->spmd, exec, &fresh->parts.spmd);
   }
@@ -198,6 +223,10 @@ static void commit(tsn_parts *parts, fresh_parts *fresh, bool has_channels) {
     (void)tsn_channel_commit(&parts->regions.channel);
     tsn_places_commit(&parts->regions.places);
   }
+  bool of_beats = parts->present & TSANOM_RUNS_BEATS;
+  tsn_vitals_update(&parts->vitals,
+                    of_beats ? &parts->beats.channel : &parts->regions.channel,
+                    &parts->beats.beats.run, of_beats ? fresh->beats : fresh->regions);
 }
 
 static void discard(tsn_parts *parts) {
@@ -205,6 +234,7 @@ static void discard(tsn_parts *parts) {
   tsn_beats_discard(&parts->beats.beats, &parts->beats.channel);
   tsn_channel_discard(&parts->regions.channel);
   tsn_places_discard(&parts->regions.places);
+  tsn_vitals_discard(&parts->vitals);
 }
 
 tsanom_status tsn_parts_update(tsn_parts *parts, const tsn_place_of_run *place,

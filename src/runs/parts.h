@@ -8,6 +8,7 @@
 #include "runs/events.h"
 #include "runs/places.h"
 #include "runs/spmd.h"
+#include "runs/vital.h"
 
 typedef struct {
   tsn_channel channel;
@@ -29,8 +30,9 @@ typedef struct {
   int32_t present; /* TSANOM_RUNS_BEATS, ... */
   tsn_beat_part beats;
   tsn_region_part regions;
-  tsn_csv_part csv; /* beats of a file; no threads: none */
-  tsn_spmd spmd;    /* of region files; no processes: none */
+  tsn_vitals vitals; /* of the heartbeats; without them, of the regions */
+  tsn_csv_part csv;  /* beats of a file; no threads: none */
+  tsn_spmd spmd;     /* of region files; no processes: none */
 } tsn_parts;
 
 /* Where a run's parts are. */

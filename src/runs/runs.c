@@ -199,6 +199,15 @@ static void add_csv(const tsanom_hsa_run *run, tsanom_runs_info *info) {
   }
 }
 
+static void add_vitals(const tsn_vitals *vitals, tsanom_runs_info *info) {
+  if (!vitals->present) return;
+  info->vital = (int32_t)vitals->header.sampler;
+  info->vital_period_s = (double)vitals->header.period * 1e-9;
+  info->vital_samples = vitals->count;
+  info->vital_lost = vitals->header.lost + vitals->left_out;
+  info->vital_threads = vitals->series_count ? vitals->series_count - 1 : 0;
+}
+
 tsanom_status tsanom_runs_describe(const tsanom_runs *run, tsanom_runs_info *info) {
   if (!run) return TSANOM_E_NULL;
   tsanom_status status = tsn_versioned_check(&info_type, info);
@@ -218,6 +227,7 @@ tsanom_status tsanom_runs_describe(const tsanom_runs *run, tsanom_runs_info *inf
   }
   add_channel(beats, &own, &own.beats, &own.beats_dropped);
   add_channel(regions, &own, &own.events, &own.events_dropped);
+  add_vitals(&run->parts.vitals, &own);
   if (!run->place.is_directory) add_csv(&run->parts.csv.run, &own);
   tsn_versioned_write(&info_type, info, &own);
   return TSANOM_OK;

@@ -155,11 +155,9 @@ static void convert_epochs(const timeline *t, tsn_stream *stream) {
   }
 }
 
-/* The difference is taken in integers: ticks have more digits than a double. */
 static void convert(const tsn_channel *channel, tsn_stream *stream) {
-  uint64_t first = channel->header_seen.first.ticks;
   for (size_t k = stream->count; k < stream->seen; k++) {
-    set_time(stream, k, (double)(int64_t)(ticks_at(stream, k) - first) * channel->tick);
+    set_time(stream, k, tsn_channel_seconds(channel, ticks_at(stream, k)));
   }
 }
 

@@ -4,10 +4,13 @@
  * program goes on, and the run has exactly the beats whose call returned TSANOM_OK. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <tsanom/heartbeat.h>
 #include <unistd.h>
@@ -56,6 +59,21 @@ int __wrap_openat(int directory, const char *name, int flags, ...) {
   mode_t mode = va_arg(rest, mode_t);
   va_end(rest);
   return fails("openat") ? -1 : __real_openat(directory, name, flags, mode);
+}
+
+/* The files of /proc are opened by this function. */
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long __wrap_syscall(long number, ...) {
+  enum { MOST = 6 };
+  va_list rest;
+  long argument[MOST];
+  va_start(rest, number);
+  for (int i = 0; i < MOST; i++) argument[i] = va_arg(rest, long);
+  va_end(rest);
+  if (number == SYS_openat && fails("proc")) return -1;
+  return __real_syscall(number, argument[0], argument[1], argument[2], argument[3],
+                        argument[4], argument[5]);
 }
 
 ssize_t __real_pwrite(int file, const void *bytes, size_t count, off_t offset);
@@ -157,4 +175,35 @@ Test(failing_calls, with_a_helper, .timeout = 240) {
   sweep_all("fallocate", EOPNOTSUPP);
   sweep_all("ftruncate", EIO);
   sweep_all("madvise", EINVAL);
+}
+
+/* What cannot be read is not known, and the run says that nothing sampled it. */
+Test(failing_calls, without_proc) {
+  char folder[DIRECTORY_CAPACITY];
+  directory_make(folder);
+  calls_seen = mmap(NULL, sizeof *calls_seen, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  helper = TSANOM_HEARTBEAT_HELPER_THREAD;
+  plan.name = "proc";
+  plan.error = ENOENT;
+  plan.times = INT_MAX;
+  (void)snprintf(path, sizeof path, "%s/run", folder);
+  counts = new_counts();
+  cr_assert(in_child(record_failing) == 0 && counts->finish == TSANOM_OK);
+  tsanom_runs *run = open_run(path);
+  const tsanom_runs_vital *sample;
+  size_t count;
+  cr_assert(describe(run).vital == TSANOM_RUNS_VITAL_ENDS);
+  CHECK_STATUS(tsanom_runs_vitals(run, TSANOM_RUNS_PROCESS, NULL, &sample, &count),
+               TSANOM_OK);
+  cr_assert(count == 2);
+  for (size_t i = 0; i < count; i++) {
+    cr_assert(isnan(sample[i].resident) && isnan(sample[i].anonymous));
+    cr_assert(isnan(sample[i].cpu_s) && isnan(sample[i].threads) && !sample[i].state);
+  }
+  CHECK_STATUS(tsanom_runs_vitals(run, 0, NULL, &sample, &count), TSANOM_OK);
+  cr_assert(count == 1 && isnan(sample[0].wait_s) && isnan(sample[0].minor_faults));
+  cr_assert(sample[0].beats == counts->recorded);
+  tsanom_runs_close(run);
+  directory_remove(folder);
 }

@@ -70,8 +70,8 @@ Test(record_reports, the_rejected_option) {
   bad.channels = 0;
   check_both(directory, 1, &bad, TSANOM_E_OPTION, "options.channels");
   bad = defaults();
-  bad.reserved0 = 1;
-  check_both(directory, 1, &bad, TSANOM_E_OPTION, "options.reserved0");
+  bad.vital_ms = TSANOM_HEARTBEAT_VITAL_OFF - 1;
+  check_both(directory, 1, &bad, TSANOM_E_OPTION, "options.vital_ms");
   bad = defaults();
   bad.struct_size = 8;
   check_both(directory, 1, &bad, TSANOM_E_VERSION, "options");

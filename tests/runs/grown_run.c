@@ -85,6 +85,42 @@ void grown_append(grown_run *run, uint32_t stream, uint64_t ticks, uint32_t tag)
   write_at(run, name, &record, sizeof record, TSN_STREAM_HEADER + index * TSN_RECORD);
 }
 
+static void write_vital_header(grown_run *run) {
+  run->vital.checksum = tsn_checksum(&run->vital, offsetof(tsn_vital_header, checksum));
+  write_at(run, TSN_VITAL_FILE, &run->vital, sizeof run->vital, 0);
+}
+
+void grown_sample(grown_run *run, uint32_t stream) {
+  bool of_process = stream == TSN_VITAL_PROCESS;
+  uint64_t n = run->samples++;
+  if (!run->vital.version) {
+    run->vital = (tsn_vital_header){.version = TSN_FORMAT_VERSION,
+                                    .bytes = TSN_VITAL_RECORD,
+                                    .run_id = run->header.run_id,
+                                    .state = TSN_RUNNING,
+                                    .sampler = TSN_VITAL_BY_THREAD,
+                                    .period = 50000000};
+    memcpy(run->vital.magic, TSN_VITAL_MAGIC, sizeof run->vital.magic);
+    write_vital_header(run);
+  }
+  tsn_vital_record record = {.time = run->now,
+                             .stream = stream,
+                             .thread = of_process ? -1 : run->stream[stream].announced,
+                             .task = 40,
+                             .state = n % 3 ? 'R' : TSN_UNAVAILABLE_STATE,
+                             .cpu = 1000 * n,
+                             .wait = TSN_UNAVAILABLE,
+                             .voluntary = n + 1,
+                             .involuntary = n + 2,
+                             .minor = n + 3,
+                             .major = n + 4,
+                             .resident = n + 5,
+                             .anonymous = n + 6,
+                             .threads = n + 7};
+  record.check = tsn_vital_check(&record, n);
+  write_at(run, TSN_VITAL_FILE, &record, sizeof record, (1 + n) * TSN_VITAL_RECORD);
+}
+
 void grown_calibrate(grown_run *run, double nanoseconds) {
   run->header.latest.nanoseconds = 1000 + (uint64_t)(1e9 * nanoseconds);
   write_header(run);
@@ -101,6 +137,11 @@ void grown_finish(grown_run *run) {
     run->stream[i].count = run->stream[i].backed = run->records[i];
     set_length(run, i, run->records[i]);
     write_stream_header(run, i);
+  }
+  if (run->vital.version) {
+    run->vital.state = TSN_FINISHED;
+    run->vital.count = run->samples;
+    write_vital_header(run);
   }
   run->header.state = TSN_FINISHED;
   write_header(run);

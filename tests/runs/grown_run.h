@@ -16,6 +16,8 @@ typedef struct {
   tsn_stream_header stream[GROWN_STREAMS];
   uint64_t records[GROWN_STREAMS]; /* written */
   uint64_t now;                    /* ticks */
+  tsn_vital_header vital;          /* .version 0: there are no vital signs */
+  uint64_t samples;
 } grown_run;
 
 /* A run without streams; the clock ticks every nanosecond. */
@@ -26,6 +28,10 @@ void grown_add_stream(grown_run *run, int32_t thread);
 
 /* Append a record, `ticks` after the one before of any stream; the file grows if full. */
 void grown_append(grown_run *run, uint32_t stream, uint64_t ticks, uint32_t tag);
+
+/* Append a sample of the stream's thread, or of the process (TSN_VITAL_PROCESS); its
+ * numbers are the sample's, one of them not known. */
+void grown_sample(grown_run *run, uint32_t stream);
 
 /* Write the run's own file again, with the clock's period of `nanoseconds` per tick. */
 void grown_calibrate(grown_run *run, double nanoseconds);

@@ -18,7 +18,7 @@
 #include "support/random.h"
 #include "support/run_directory.h"
 
-enum { BEATS = 20, FILES = 3, PATH = DIRECTORY_CAPACITY + 32 };
+enum { BEATS = 20, VITAL = 3, FILES, PATH = DIRECTORY_CAPACITY + 32 };
 
 static char directory[DIRECTORY_CAPACITY];
 
@@ -52,6 +52,8 @@ static void record_killed(void) {
 static void file_path(int file, char path[PATH]) {
   if (file == 0) {
     (void)snprintf(path, PATH, "%s/" TSN_RUN_FILE, directory);
+  } else if (file == VITAL) {
+    (void)snprintf(path, PATH, "%s/" TSN_VITAL_FILE, directory);
   } else {
     (void)snprintf(path, PATH, "%s/" TSN_STREAM_FILE, directory, (unsigned)file - 1);
   }
@@ -93,7 +95,8 @@ static void check_every_flip(void) {
     cr_assert(stream);
     setvbuf(stream, NULL, _IONBF, 0);
     for (size_t bit = 0; bit < 8 * last; bit++) {
-      if (file > 0 && bit >= 8 * 128 && bit < 8 * 4096 && bit % 61 != 0) continue;
+      if (file > 0 && file < VITAL && bit >= 8 * 128 && bit < 8 * 4096 && bit % 61 != 0)
+        continue;
       if (bit >= 8 * (4096 + 16 * (BEATS + 4)) && bit % 61 != 0) continue;
       unsigned char damaged = (unsigned char)(whole[bit / 8] ^ (1u << (bit % 8)));
       (void)fseek(stream, (long)(bit / 8), SEEK_SET);
@@ -119,8 +122,8 @@ Test(runs_damage, finds_every_flipped_bit_of_a_killed_run) {
   check_every_flip();
 }
 
-static void check_every_truncation(void) {
-  for (int file = 0; file < FILES; file++) {
+static void check_every_truncation(int files) {
+  for (int file = 0; file < files; file++) {
     char path[PATH];
     size_t bytes;
     file_path(file, path);
@@ -138,12 +141,12 @@ static void check_every_truncation(void) {
 
 Test(runs_damage, finds_every_truncation_of_a_finished_run) {
   record(true);
-  check_every_truncation();
+  check_every_truncation(FILES);
 }
 
 Test(runs_damage, finds_every_truncation_of_a_killed_run) {
   record_killed();
-  check_every_truncation();
+  check_every_truncation(VITAL);
 }
 
 Test(runs_damage, names_files_that_are_missing_or_foreign) {
@@ -155,7 +158,7 @@ Test(runs_damage, names_files_that_are_missing_or_foreign) {
   CHECK_STATUS(open_with("/nonexistent", &fault, &run), TSANOM_E_IO);
   CHECK_STATUS(open_with("", &fault, &run), TSANOM_E_IO);
   record(true);
-  for (int file = 1; file < FILES; file++) {
+  for (int file = 1; file < VITAL; file++) {
     size_t bytes;
     file_path(file, path);
     unsigned char *whole = file_read(path, &bytes);

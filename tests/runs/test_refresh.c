@@ -73,6 +73,35 @@ static void check_events(tsanom_runs *a, tsanom_runs *b, bool exact) {
   }
 }
 
+static uint64_t count_vitals(const tsanom_runs *run, int32_t thread,
+                             const tsanom_runs_vital **sample) {
+  size_t count = 0;
+  if (describe(run).vital == TSANOM_RUNS_VITAL_NONE) return 0;
+  CHECK_STATUS(tsanom_runs_vitals(run, thread, NULL, sample, &count), TSANOM_OK);
+  return count;
+}
+
+/* NaN is the same as NaN. */
+static void check_vitals(const tsanom_runs *a, const tsanom_runs *b, bool exact) {
+  tsanom_runs_info i = describe(a), k = describe(b);
+  cr_assert(i.vital == k.vital && i.vital_samples == k.vital_samples);
+  cr_assert(i.vital_threads == k.vital_threads);
+  uint64_t samples = 0;
+  for (int32_t t = TSANOM_RUNS_PROCESS; t < (int32_t)i.vital_threads; t++) {
+    const tsanom_runs_vital *s, *u;
+    uint64_t count = count_vitals(a, t, &s);
+    cr_assert(count == count_vitals(b, t, &u));
+    for (uint64_t n = 0; n < count; n++) {
+      tsanom_runs_vital one = s[n];
+      cr_assert(same_time(one.time, u[n].time, exact) && one.thread == t);
+      one.time = u[n].time;
+      cr_assert(memcmp(&one, &u[n], sizeof one) == 0);
+    }
+    samples += count;
+  }
+  cr_assert(samples == i.vital_samples);
+}
+
 static void check_equal(tsanom_runs *a, tsanom_runs *b, bool exact) {
   tsanom_runs_info i = describe(a), k = describe(b);
   cr_assert(i.parts == k.parts && i.state == k.state && i.beats == k.beats);
@@ -80,6 +109,7 @@ static void check_equal(tsanom_runs *a, tsanom_runs *b, bool exact) {
   cr_assert(i.beat_streams == k.beat_streams && i.event_streams == k.event_streams);
   check_streams(a, b, TSANOM_RUNS_BEATS, i.beat_streams, exact);
   check_streams(a, b, TSANOM_RUNS_REGIONS, i.event_streams, exact);
+  check_vitals(a, b, exact);
   if (i.parts & TSANOM_RUNS_BEATS) check_series(a, b, exact);
   if (i.parts & TSANOM_RUNS_REGIONS) check_events(a, b, exact);
 }
@@ -104,6 +134,10 @@ static bool grow(grown_run *run, uint64_t *seed, bool events) {
     uint32_t stream = (uint32_t)random_between(seed, 0, streams - 1);
     uint32_t tag = events ? event_tag(seed) : (uint32_t)random_bits(seed);
     grown_append(run, stream, random_between(seed, 0, 5000), tag);
+  }
+  for (uint64_t i = random_between(seed, 0, 6); what % 2 && i > 0; i--) {
+    grown_sample(
+        run, i % 2 ? TSN_VITAL_PROCESS : (uint32_t)random_between(seed, 0, streams - 1));
   }
   if (what == 2) {
     grown_calibrate(run, 1 + 5e-8 * (random_unit(seed) - 0.5)); /* ignored */
@@ -207,6 +241,7 @@ Test(runs_refresh, failing_allocations_leave_the_run_as_it_was) {
   grown_add_stream(&grown, 0);
   grown_add_stream(&grown, 5);
   for (uint32_t i = 0; i < 9000; i++) grown_append(&grown, i % 3, 100, i);
+  for (uint32_t i = 0; i < 9; i++) grown_sample(&grown, i % 3);
   tsanom_status status = TSANOM_E_MEMORY;
   for (size_t n = 1; status != TSANOM_OK; n++) {
     allocator.calls = 0;

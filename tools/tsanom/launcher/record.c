@@ -224,6 +224,16 @@ static int prepare_program(const request *r, const char *path, failure *why) {
   return status;
 }
 
+/* Without it the recorder samples the vital signs only at the beginning and the end. */
+static void find_sampler(void) {
+  static const char *const places[] = {TSANOM_ANALYZE_INSTALLED, TSANOM_SAMPLER_BUILT};
+  char path[PATH_MAX];
+  failure why;
+  if (find_companion(places, 2, "tsanom-sampler", path, &why) == 0) {
+    setenv("TSANOM_RECORD_SAMPLER", path, 1);
+  }
+}
+
 static int prepare(const request *r, failure *why) {
   char program[PATH_MAX], library[PATH_MAX], directory[PATH_MAX];
   if (find_program(r->program[0], program, why) || find_library(r->ompt, library, why) ||
@@ -233,6 +243,7 @@ static int prepare(const request *r, failure *why) {
   }
   warn_if_privileged(program);
   warn_if_environment_is_cleared(r->program);
+  find_sampler();
   setenv(ENVIRONMENT_RUN, directory, 1);
   set_count(ENVIRONMENT_HEARTBEAT_EVERY, r->every);
   set_count(ENVIRONMENT_CPU_TIME, (size_t)r->cpu_time);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What sampling the vital signs costs: processor time of a process whose threads sleep,
+ * with samples minus without, by sample and as a share of the elapsed time, which must
+ * stay below 0.1 %; and how often the process and each thread are sampled. */
+#include <tsanom/heartbeat.h>
+#include <tsanom/runs.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "report.h"
+#include "support/directory.h"
+
+namespace {
+
+enum { SECONDS = 8 };
+
+struct Sampling {
+  double cpu; /* seconds of processor time */
+  size_t of_process, of_threads;
+};
+
+/* Samples of the run, without the first and the last ones; each thread has some. */
+void count_samples(const char *path, int32_t threads, Sampling *sampling) {
+  const tsanom_runs_vital *samples;
+  tsanom_runs *run;
+  size_t count;
+  check(tsanom_runs_open(path, nullptr, nullptr, &run) == TSANOM_OK, "run");
+  check(tsanom_runs_vitals(run, TSANOM_RUNS_PROCESS, nullptr, &samples, &count) ==
+            TSANOM_OK &&
+        count > 2);
+  sampling->of_process = count - 2;
+  for (int32_t i = 0; i < threads; i++) {
+    check(tsanom_runs_vitals(run, i, nullptr, &samples, &count) == TSANOM_OK && count);
+    sampling->of_threads += count - 1;
+  }
+  tsanom_runs_close(run);
+}
+
+Sampling sleep_and_sample(int32_t threads, int32_t period_ms) {
+  char folder[DIRECTORY_CAPACITY];
+  tsanom_heartbeat_options options;
+  check(new_directory(folder) != nullptr, "folder");
+  tsanom_heartbeat_options_init(&options, sizeof options);
+  options.vital_ms = period_ms;
+  check(tsanom_heartbeat_init(folder, threads, &options) == TSANOM_OK, "run");
+  std::promise<void> end;
+  std::shared_future<void> ended(end.get_future());
+  std::atomic<int32_t> beating{0};
+  std::vector<std::thread> team;
+  for (int32_t i = 0; i < threads; i++) {
+    team.emplace_back([&beating, ended, i] {
+      tsanom_heartbeat_beat(i, 0);
+      beating++;
+      ended.wait();
+    });
+  }
+  while (beating < threads) std::this_thread::yield();
+  double start = seconds(CLOCK_PROCESS_CPUTIME_ID);
+  std::this_thread::sleep_for(std::chrono::seconds(SECONDS));
+  Sampling sampling{seconds(CLOCK_PROCESS_CPUTIME_ID) - start, 0, 0};
+  check(tsanom_heartbeat_finish() == TSANOM_OK, "run");
+  end.set_value();
+  for (auto &thread : team) thread.join();
+  if (period_ms != TSANOM_HEARTBEAT_VITAL_OFF) count_samples(folder, threads, &sampling);
+  std::filesystem::remove_all(folder);
+  return sampling;
+}
+
+void vital(benchmark::State &state) {
+  auto threads = static_cast<int32_t>(state.range(0));
+  for (auto _ : state) {
+    double without = sleep_and_sample(threads, TSANOM_HEARTBEAT_VITAL_OFF).cpu;
+    Sampling with = sleep_and_sample(threads, 0);
+    double cost = with.cpu - without;
+    auto samples = static_cast<double>(with.of_process + with.of_threads);
+    state.SetIterationTime(cost);
+    report(state, "ns/sample", 1e9 * cost / std::max(samples, 1.0));
+    state.counters["percent"] = 100 * cost / SECONDS;
+    state.counters["process/s"] = static_cast<double>(with.of_process) / SECONDS;
+    state.counters["thread/s"] =
+        static_cast<double>(with.of_threads) / (SECONDS * static_cast<double>(threads));
+  }
+}
+BENCHMARK(vital)
+    ->ArgName("threads")
+    ->Arg(2)
+    ->Arg(64)
+    ->Arg(256)
+    ->UseManualTime()
+    ->Iterations(1);
+
+}  // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom-sampler: samples the vital signs of a program until it ends or finishes its run.
+ * The recorder starts it: see vital_process.c. */
+#include "record/sampler.h"
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/vital.h"
+
+/* Wait; false: the program has ended. */
+static bool wait_for_round(int64_t nanoseconds) {
+  enum { SECOND = 1000000000 };
+  struct pollfd life = {.fd = TSN_SAMPLER_LIFE};
+  struct timespec pause = {.tv_sec = nanoseconds / SECOND,
+                           .tv_nsec = nanoseconds % SECOND};
+  return ppoll(&life, 1, &pause, NULL) <= 0;
+}
+
+int main(void) {
+  static tsn_vital_sampler sampler;
+  struct stat facts;
+  tsn_vital_board *board;
+  if (fstat(TSN_SAMPLER_BOARD, &facts) != 0 || facts.st_size != sizeof *board) return 1;
+  board =
+      mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, TSN_SAMPLER_BOARD, 0);
+  if (board == MAP_FAILED || board->bytes != sizeof *board) return 1;
+  /* Out of the reach of the terminal; and no file system is kept in use. */
+  if (setsid() < 0 || chdir("/") != 0) return 1;
+  tsn_vital_begin(&sampler, board, TSN_SAMPLER_FILE, TSN_SAMPLER_PROC);
+  while (wait_for_round(tsn_vital_pause(&sampler)) && tsn_vital_round(&sampler)) {
+  }
+  return 0;
+}

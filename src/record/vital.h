@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Vital signs: samples of what the kernel knows about the process and its threads.
+ *
+ *   threads that claim a stream ──task──▶ board ──▶ sampler ──▶ heartbeat.vital
+ *
+ * The sampler is a helper thread, or a process where the program must not have a helper
+ * thread. It has a table of descriptors of its own: what it opens and closes many times
+ * a second never takes a number that the program expects to get. A thread's first beat
+ * makes no system call for it.
+ *
+ * The first samples and the last are taken by the threads that call init and finish. */
+#ifndef TSN_RECORD_VITAL_H
+#define TSN_RECORD_VITAL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <tsanom/heartbeat.h>
+
+#include "record/file.h"
+#include "record/format.h"
+#include "record/helper.h"
+
+enum {
+  TSN_VITAL_PERIOD = 50, /* ms, if the options do not say */
+  /* The sampler's share of a processor is 1 / TSN_VITAL_SHARE. */
+  TSN_VITAL_SHARE = 1250,
+  TSN_PROC_FILES = 3,  /* read for one sample */
+  TSN_VITAL_KEPT = 256 /* threads whose files the sampler keeps open */
+};
+
+/* Phases of a board: one writes to the file at a time. */
+enum { TSN_VITAL_OPEN = 0, TSN_VITAL_WRITING, TSN_VITAL_CLOSED };
+
+/* What a sampler knows of the run. Its mapping is never unmapped, and another process may
+ * share it. */
+typedef struct {
+  uint32_t bytes; /* of this struct: both processes have the same layout */
+  int32_t clock;
+  int32_t process;
+  _Atomic uint32_t phase;
+  _Atomic uint32_t streams;
+  uint64_t period; /* ns */
+  _Atomic uint64_t count, lost;
+  struct {
+    _Atomic int32_t task; /* the kernel's number of the owner; 0: nobody */
+    int32_t thread;
+  } of[TSANOM_HEARTBEAT_STREAMS_MAX];
+} tsn_vital_board;
+
+/* Of a channel; all zeros: it has no vital signs. */
+typedef struct {
+  _Atomic(tsn_vital_board *) board; /* NULL: none now */
+  tsn_vital_board *own, *shared;    /* those that were made, for a thread and a process */
+  uint32_t sampler;                 /* TSN_VITAL_BY_* */
+  tsn_file file;
+  tsn_helper helper;
+  tsn_file memory; /* of `shared` */
+  tsn_file life;   /* the write end of the process's pipe */
+} tsn_vital;
+
+/* Open files of a process or thread in /proc; -1: not open. */
+typedef struct {
+  int32_t task;
+  int file[TSN_PROC_FILES];
+} tsn_proc_files;
+
+typedef struct {
+  tsn_vital_board *board;
+  int file;      /* heartbeat.vital */
+  int directory; /* of the process in /proc; -1: there is none */
+  uint32_t keep; /* streams whose files stay open */
+  tsn_proc_files process;
+  tsn_proc_files kept[TSN_VITAL_KEPT];
+  uint32_t next, lap; /* stream to sample next; times that all were sampled */
+  uint32_t round;
+  int64_t credit;        /* processor time that it may use, ns */
+  uint64_t looked, used; /* elapsed and processor time when credit was computed */
+} tsn_vital_sampler;
+
+/* vital_proc.c */
+
+/* The directory of this process in /proc; -1: there is none. */
+int tsn_proc_open_self(void);
+/* -1: nothing happens. */
+void tsn_proc_close(int file);
+/* Fill a record, whose values are unavailable, with what can be read. No
+ * `kept`: open and close the files. The kernel adds up the sums over all threads. */
+void tsn_proc_read_process(int directory, tsn_proc_files *kept, bool sums,
+                           tsn_vital_record *record);
+void tsn_proc_read_thread(int directory, tsn_proc_files *kept, bool switches,
+                          tsn_vital_record *record);
+
+/* vital_sample.c */
+
+/* Begin to sample: of a sampler with a table of descriptors of its own. */
+void tsn_vital_begin(tsn_vital_sampler *sampler, tsn_vital_board *board, int file,
+                     int directory);
+/* Nanoseconds to wait for the next round. */
+int64_t tsn_vital_pause(tsn_vital_sampler *sampler);
+/* Sample the process, and some of its threads in turn. False: there is nothing more to
+ * sample. */
+bool tsn_vital_round(tsn_vital_sampler *sampler);
+/* Sample the process and all threads; the caller is the only one that writes. */
+void tsn_vital_sample_all(tsn_vital_board *board, int file);
+
+/* vital_process.c */
+
+/* A board that can be shared, zeroed; NULL: there is none. */
+tsn_vital_board *tsn_vital_map_shared(tsn_vital *vital);
+/* Start the process; false: it cannot be started. */
+bool tsn_vital_start_process(tsn_vital *vital);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What /proc says about a process and a thread. See proc(5). */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/vital.h"
+
+enum { TEXT = 8192, NAME = 48 };
+
+/* System calls instead of the C library's functions: a thread sanitizer knows those, and
+ * would take the descriptors of the sampler's own table for the program's. */
+static int open_file(int directory, const char *name, int flags) {
+  return (int)syscall(SYS_openat, directory, name, O_RDONLY | O_CLOEXEC | flags, 0);
+}
+
+static ssize_t read_file(int file, char text[TEXT]) {
+  return syscall(SYS_pread64, file, text, (size_t)TEXT - 1, 0L, 0L, 0L);
+}
+
+void tsn_proc_close(int file) {
+  if (file >= 0) (void)syscall(SYS_close, file);
+}
+
+int tsn_proc_open_self(void) {
+  return open_file(AT_FDCWD, "/proc/self", O_DIRECTORY);
+}
+
+/* Read the beginning of a file as a string. A file that is kept open is opened again if
+ * the thread it was of has ended. */
+static bool read_text(int directory, const char *name, int *kept, char text[TEXT]) {
+  ssize_t count = -1;
+  if (kept && *kept >= 0) {
+    count = read_file(*kept, text);
+    if (count <= 0) {
+      tsn_proc_close(*kept);
+      *kept = -1;
+    }
+  }
+  if (count <= 0) {
+    int file = open_file(directory, name, 0);
+    if (file < 0) return false;
+    count = read_file(file, text);
+    if (kept && count > 0) {
+      *kept = file;
+    } else {
+      tsn_proc_close(file);
+    }
+  }
+  text[count > 0 ? count : 0] = '\0';
+  return count > 0;
+}
+
+/* The number at *text, which moves behind it; unavailable if there is none. */
+static uint64_t take_number(const char **text) {
+  const char *c = *text;
+  uint64_t number = 0;
+  while (*c == ' ' || *c == '\t') c++;
+  const char *first = c;
+  for (; *c >= '0' && *c <= '9'; c++) number = 10 * number + (uint64_t)(*c - '0');
+  *text = c;
+  return c == first ? TSN_UNAVAILABLE : number;
+}
+
+static uint64_t number_behind(const char *text, const char *key) {
+  const char *found = strstr(text, key);
+  if (!found) return TSN_UNAVAILABLE;
+  found += strlen(key);
+  return take_number(&found);
+}
+
+/* Fields of a `stat` file from the third on, which follows the name in parentheses. */
+static const char *field_of_stat(const char *text, int number) {
+  const char *c = strrchr(text, ')');
+  for (int i = 2; c && i < number; i++) {
+    c = strchr(c, ' ');
+    if (c) c++;
+  }
+  return c;
+}
+
+static uint64_t number_of_stat(const char *text, int number) {
+  const char *field = field_of_stat(text, number);
+  return field ? take_number(&field) : TSN_UNAVAILABLE;
+}
+
+static uint64_t nanoseconds(uint64_t ticks) {
+  long rate = sysconf(_SC_CLK_TCK);
+  if (ticks == TSN_UNAVAILABLE || rate <= 0) return TSN_UNAVAILABLE;
+  return ticks * (1000000000u / (uint64_t)rate);
+}
+
+/* What the `stat` files of processes and of threads have in common. */
+static void read_stat(const char *text, tsn_vital_record *record) {
+  enum { STATE = 3, MINOR = 10, MAJOR = 12, USER = 14, SYSTEM = 15 };
+  const char *state = field_of_stat(text, STATE);
+  if (state && *state) record->state = (unsigned char)*state;
+  record->minor = number_of_stat(text, MINOR);
+  record->major = number_of_stat(text, MAJOR);
+  uint64_t user = nanoseconds(number_of_stat(text, USER));
+  uint64_t system = nanoseconds(number_of_stat(text, SYSTEM));
+  if (user != TSN_UNAVAILABLE && system != TSN_UNAVAILABLE) record->cpu = user + system;
+}
+
+static int *kept_file(tsn_proc_files *kept, int number) {
+  return kept ? &kept->file[number] : NULL;
+}
+
+/* Processor time in nanoseconds; `stat` counts in hundredths of a second. */
+static void read_process_clock(tsn_vital_record *record) {
+  clockid_t clock;
+  struct timespec t;
+  if (clock_getcpuclockid(record->task, &clock) == 0 && clock_gettime(clock, &t) == 0) {
+    record->cpu = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+  }
+}
+
+static void read_memory(const char *text, tsn_vital_record *record) {
+  /* Pages in all, resident, and of those the ones of files or shared. */
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  (void)take_number(&text);
+  uint64_t resident = take_number(&text), shared = take_number(&text);
+  if (resident == TSN_UNAVAILABLE || shared == TSN_UNAVAILABLE) return;
+  record->resident = resident * page;
+  record->anonymous = resident > shared ? (resident - shared) * page : 0;
+}
+
+void tsn_proc_read_process(int directory, tsn_proc_files *kept, bool sums,
+                           tsn_vital_record *record) {
+  enum { THREADS = 20 };
+  char text[TEXT];
+  if (read_text(directory, "statm", kept_file(kept, 0), text)) read_memory(text, record);
+  /* A process that has ended has no memory. */
+  if (!sums && record->resident && record->resident != TSN_UNAVAILABLE) return;
+  if (read_text(directory, "stat", kept_file(kept, 1), text)) {
+    read_stat(text, record);
+    record->threads = number_of_stat(text, THREADS);
+    read_process_clock(record);
+  }
+}
+
+static bool read_task(int directory, tsn_proc_files *kept, int number, const char *file,
+                      const tsn_vital_record *record, char text[TEXT]) {
+  char name[NAME];
+  (void)snprintf(name, sizeof name, "task/%d/%s", record->task, file);
+  return read_text(directory, name, kept_file(kept, number), text);
+}
+
+static void forget_files(tsn_proc_files *kept) {
+  for (int i = 0; i < TSN_PROC_FILES; i++) {
+    tsn_proc_close(kept->file[i]);
+    kept->file[i] = -1;
+  }
+}
+
+void tsn_proc_read_thread(int directory, tsn_proc_files *kept, bool switches,
+                          tsn_vital_record *record) {
+  char text[TEXT];
+  if (kept && kept->task != record->task) {
+    forget_files(kept);
+    kept->task = record->task;
+  }
+  if (read_task(directory, kept, 0, "stat", record, text)) read_stat(text, record);
+  if (read_task(directory, kept, 1, "schedstat", record, text)) {
+    const char *next = text;
+    uint64_t cpu = take_number(&next), wait = take_number(&next);
+    /* A kernel that does not count prints zeros; whatever runs was switched to. */
+    if (take_number(&next) > 0) {
+      record->cpu = cpu;
+      record->wait = wait;
+    }
+  }
+  if (switches && read_task(directory, kept, 2, "status", record, text)) {
+    record->involuntary = number_behind(text, "nonvoluntary_ctxt_switches:");
+    record->voluntary = number_behind(text, "\nvoluntary_ctxt_switches:");
+  }
+}

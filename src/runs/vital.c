@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading heartbeat.vital. The program appends samples while it is read; a sample that
+ * looks damaged may have been half written, so that the look is repeated. */
+#include "runs/vital.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/size.h"
+
+static tsanom_status no_memory(const tsn_source *source) {
+  return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
+}
+
+static uint64_t offset_of(size_t record) {
+  return (1 + (uint64_t)record) * TSN_VITAL_RECORD;
+}
+
+static bool is_valid(const tsn_vital_record *record, uint64_t sequence) {
+  bool of_process = record->stream == TSN_VITAL_PROCESS;
+  return record->check == tsn_vital_check(record, sequence) && record->time != 0 &&
+         (of_process ? record->thread == -1
+                     : record->thread >= 0 && record->thread < TSN_THREADS_MOST);
+}
+
+static size_t series_of(const tsn_vital_record *record) {
+  return (size_t)record->thread + 1; /* -1 wraps around to 0 */
+}
+
+static tsanom_status take_records(tsn_vitals *vitals, const tsn_source *source,
+                                  size_t end) {
+  if (!tsn_array_reserve(&vitals->record, vitals->memory, vitals->seen, end,
+                         sizeof(tsn_vital_record))) {
+    return no_memory(source);
+  }
+  tsn_vital_record *record = vitals->record.data;
+  tsanom_status status = TSANOM_OK;
+  if (end > vitals->seen) {
+    status = tsn_source_read(source, offset_of(vitals->seen), &record[vitals->seen],
+                             (end - vitals->seen) * sizeof *record);
+  }
+  for (; status == TSANOM_OK && vitals->seen < end; vitals->seen++) {
+    if (!is_valid(&record[vitals->seen], vitals->seen)) {
+      return tsn_source_fault(source, TSANOM_E_FORMAT, offset_of(vitals->seen),
+                              "sample %zu is damaged", vitals->seen);
+    }
+  }
+  return status;
+}
+
+/* The end of an unfinished file may be a part of a sample: the disk was full. */
+static tsanom_status read_open_file(tsn_vitals *vitals, const tsn_source *source) {
+  tsn_vital_header header;
+  vitals->left_out = 0;
+  tsanom_status status = tsn_source_read(source, 0, &header, sizeof header);
+  if (status == TSANOM_OK) status = tsn_check_vital_header(source, &header);
+  if (status < 0) {
+    vitals->present_seen = !vitals->salvage;
+    return status;
+  }
+  vitals->header_seen = header;
+  uint64_t end = (source->size - sizeof header) / TSN_VITAL_RECORD;
+  if (end < vitals->seen) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, source->size,
+                            "the file became shorter: %zu samples were there before",
+                            vitals->seen);
+  }
+  status = take_records(vitals, source, (size_t)end);
+  vitals->left_out = end - vitals->seen;
+  return status;
+}
+
+tsanom_status tsn_vitals_read(tsn_vitals *vitals, const char *directory,
+                              const tsanom_exec *exec) {
+  enum { ATTEMPTS = 3 };
+  tsn_source source = tsn_source_named(exec, directory, TSN_VITAL_FILE);
+  vitals->present_seen = vitals->present || access(source.path, F_OK) == 0;
+  if (!vitals->present_seen) return TSANOM_OK;
+  tsanom_status status = TSANOM_OK;
+  for (int i = 0; i < ATTEMPTS; i++) {
+    status = tsn_source_open(&source);
+    if (status < 0) return status;
+    vitals->seen = vitals->count;
+    status = read_open_file(vitals, &source);
+    tsn_source_close(&source);
+    if (status != TSANOM_E_FORMAT || vitals->header_seen.state == TSN_FINISHED) break;
+  }
+  bool is_damaged = status == TSANOM_E_FORMAT || status == TSANOM_E_IO;
+  return vitals->salvage && is_damaged ? TSANOM_OK : status;
+}
+
+static bool reserve_series(tsn_vitals *vitals, size_t needed) {
+  if (!tsn_array_reserve(&vitals->series, vitals->memory, vitals->series_seen, needed,
+                         sizeof(tsn_vital_series))) {
+    return false;
+  }
+  while (vitals->series_seen < needed) {
+    *tsn_vitals_series(vitals, vitals->series_seen++) = (tsn_vital_series){.count = 0};
+  }
+  return true;
+}
+
+static bool reserve_samples(tsn_vitals *vitals, bool again) {
+  const tsn_vital_record *record = vitals->record.data;
+  size_t first = again ? 0 : vitals->count, needed = vitals->series_seen;
+  for (size_t i = vitals->count; i < vitals->seen; i++) {
+    needed = tsn_larger(needed, series_of(&record[i]) + 1);
+  }
+  if (!reserve_series(vitals, needed)) return false;
+  for (size_t t = 0; t < needed; t++) tsn_vitals_series(vitals, t)->more = 0;
+  for (size_t i = first; i < vitals->seen; i++) {
+    tsn_vitals_series(vitals, series_of(&record[i]))->more++;
+  }
+  for (size_t t = 0; t < needed; t++) {
+    tsn_vital_series *s = tsn_vitals_series(vitals, t);
+    if (!tsn_array_reserve(&s->sample, vitals->memory, s->count, s->count + s->more,
+                           sizeof(tsanom_runs_vital))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+tsanom_status tsn_vitals_prepare(tsn_vitals *vitals, const tsn_channel *channel,
+                                 bool again, const tsanom_exec *exec) {
+  tsn_source source = tsn_source_named(exec, channel->directory, TSN_VITAL_FILE);
+  if (!vitals->present_seen) return TSANOM_OK;
+  if (vitals->header_seen.run_id != channel->header_seen.run_id) {
+    return tsn_source_fault(&source, TSANOM_E_FORMAT, offsetof(tsn_vital_header, run_id),
+                            "these vital signs belong to another run");
+  }
+  return reserve_samples(vitals, again) ? TSANOM_OK : no_memory(&source);
+}
+
+static double number(uint64_t value) {
+  return value == TSN_UNAVAILABLE ? NAN : (double)value;
+}
+
+static double seconds(uint64_t nanoseconds) {
+  return number(nanoseconds) * 1e-9;
+}
+
+static tsanom_runs_vital convert(const tsn_vital_record *r, const tsn_channel *channel) {
+  return (tsanom_runs_vital){
+      .time = channel->restarts ? NAN : tsn_channel_seconds(channel, r->time),
+      .cpu_s = seconds(r->cpu),
+      .wait_s = seconds(r->wait),
+      .voluntary = number(r->voluntary),
+      .involuntary = number(r->involuntary),
+      .minor_faults = number(r->minor),
+      .major_faults = number(r->major),
+      .resident = number(r->resident),
+      .anonymous = number(r->anonymous),
+      .threads = number(r->threads),
+      .thread = r->thread,
+      .task = r->task,
+      .state = r->state == TSN_UNAVAILABLE_STATE ? 0 : (int32_t)r->state,
+      .stream = r->stream == TSN_VITAL_PROCESS ? -1 : (int32_t)r->stream,
+  };
+}
+
+/* Beats of a series at or before a time. */
+static uint64_t beats_before(const tsanom_hsa_series *series, double time) {
+  size_t low = 0, high = series->beats;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (series->time[middle] <= time) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
+                       const tsanom_hsa_run *beats, bool again) {
+  const tsn_vital_record *record = vitals->record.data;
+  if (again) {
+    for (size_t t = 0; t < vitals->series_seen; t++) {
+      tsn_vitals_series(vitals, t)->count = 0;
+    }
+    vitals->count = 0;
+  }
+  for (; vitals->count < vitals->seen; vitals->count++) {
+    const tsn_vital_record *r = &record[vitals->count];
+    tsn_vital_series *series = tsn_vitals_series(vitals, series_of(r));
+    tsanom_runs_vital *sample =
+        (tsanom_runs_vital *)series->sample.data + series->count++;
+    *sample = convert(r, channel);
+    if (r->thread >= 0 && (size_t)r->thread < beats->thread_count) {
+      sample->beats = beats_before(&beats->threads[r->thread], sample->time);
+    }
+  }
+  vitals->series_count = vitals->series_seen;
+  vitals->header = vitals->header_seen;
+  vitals->present = vitals->present_seen;
+}
+
+void tsn_vitals_discard(tsn_vitals *vitals) {
+  while (vitals->series_seen > vitals->series_count) {
+    tsn_array_free(&tsn_vitals_series(vitals, --vitals->series_seen)->sample,
+                   vitals->memory);
+  }
+  vitals->seen = vitals->count;
+  vitals->present_seen = vitals->present;
+}
+
+void tsn_vitals_free(tsn_vitals *vitals) {
+  vitals->series_count = 0;
+  tsn_vitals_discard(vitals);
+  tsn_array_free(&vitals->series, vitals->memory);
+  tsn_array_free(&vitals->record, vitals->memory);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The vital signs of a run: the file of one channel, verified and in memory, and the
+ * samples by thread. They are read before the channel, so that a sample finds all beats
+ * that were before it. */
+#ifndef TSN_RUNS_VITAL_H
+#define TSN_RUNS_VITAL_H
+
+#include "runs/beats.h"
+
+/* The samples of the process or of one thread number. */
+typedef struct {
+  tsn_array sample; /* tsanom_runs_vital */
+  size_t count;
+  size_t more; /* that are read and not converted */
+} tsn_vital_series;
+
+typedef struct {
+  const tsanom_exec *memory; /* the allocator */
+  bool present, present_seen;
+  bool salvage;      /* keep what is before the damage of a file */
+  uint64_t left_out; /* samples from the first damaged one on */
+  tsn_vital_header header, header_seen;
+  tsn_array record; /* tsn_vital_record */
+  size_t count;     /* records that are committed */
+  size_t seen;      /* records that are read; >= count */
+  tsn_array series; /* tsn_vital_series; the process, then by thread number */
+  size_t series_count, series_seen;
+} tsn_vitals;
+
+/* Read what is new in the file of a channel, if there is one. */
+tsanom_status tsn_vitals_read(tsn_vitals *vitals, const char *directory,
+                              const tsanom_exec *exec);
+
+/* After the channel was read: verify that both are of one run; take memory, so that the
+ * update cannot fail. `again`: for samples that were converted already, too. */
+tsanom_status tsn_vitals_prepare(tsn_vitals *vitals, const tsn_channel *channel,
+                                 bool again, const tsanom_exec *exec);
+
+/* Show what was read, with the times and the beats of the channel. */
+void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
+                       const tsanom_hsa_run *beats, bool again);
+
+/* Forget what was read and not shown. */
+void tsn_vitals_discard(tsn_vitals *vitals);
+
+void tsn_vitals_free(tsn_vitals *vitals);
+
+static inline tsn_vital_series *tsn_vitals_series(const tsn_vitals *vitals,
+                                                  size_t index) {
+  return (tsn_vital_series *)vitals->series.data + index;
+}
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Vital signs of programs that allocate, compute, sleep, wait and die. A program runs
+ * until the kernel itself reports the value that the samples must show. */
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <tsanom/heartbeat.h>
+#include <tsanom/record.h>
+#include <unistd.h>
+
+#include "record/beating.h"
+#include "support/check.h"
+
+enum { MEGABYTE = 1 << 20 };
+
+static char folder[DIRECTORY_CAPACITY], path[RUN_PATH];
+static pthread_barrier_t barrier;
+
+static void make_folder(void) {
+  directory_make(folder);
+  (void)snprintf(path, sizeof path, "%s/run", folder);
+  pthread_barrier_init(&barrier, NULL, 2);
+}
+
+static void remove_folder(void) {
+  directory_remove(folder);
+}
+
+TestSuite(vital, .init = make_folder, .fini = remove_folder, .timeout = 120);
+
+static tsanom_status start(int32_t threads, int32_t helper, int32_t period_ms) {
+  tsanom_heartbeat_options options;
+  CHECK_STATUS(tsanom_heartbeat_options_init(&options, sizeof options), TSANOM_OK);
+  options.helper = helper;
+  options.vital_ms = period_ms;
+  return tsanom_heartbeat_init(path, threads, &options);
+}
+
+static size_t vitals(const tsanom_runs *run, int32_t thread,
+                     const tsanom_runs_vital **sample) {
+  size_t count = 0;
+  CHECK_STATUS(tsanom_runs_vitals(run, thread, NULL, sample, &count), TSANOM_OK);
+  return count;
+}
+
+static tsanom_runs_vital last_vital(const tsanom_runs *run, int32_t thread) {
+  const tsanom_runs_vital *sample;
+  size_t count = vitals(run, thread, &sample);
+  cr_assert(count > 0, "no sample of thread %d", thread);
+  return sample[count - 1];
+}
+
+static double cpu_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static char *touch_new_memory(size_t bytes) {
+  char *block =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  cr_assert(block != MAP_FAILED);
+  (void)madvise(block, bytes, MADV_NOHUGEPAGE);
+  for (size_t i = 0; i < bytes; i += 4096) block[i] = 1;
+  return block;
+}
+
+Test(vital, memory_that_is_allocated_is_anonymous_and_that_of_the_streams_is_not) {
+  enum { BEATS = 2000000 }; /* 32 MB of stream */
+  beat_counts *counts = new_counts();
+  CHECK_STATUS(start(1, TSANOM_HEARTBEAT_HELPER_THREAD, 0), TSANOM_OK);
+  beat(counts, BEATS);
+  (void)touch_new_memory((size_t)64 * MEGABYTE);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  const tsanom_runs_vital *sample;
+  tsanom_runs *run = open_run(path);
+  size_t count = vitals(run, TSANOM_RUNS_PROCESS, &sample);
+  cr_assert(count >= 2);
+  double grown = sample[count - 1].anonymous - sample[0].anonymous;
+  cr_assert(grown >= 63.0 * MEGABYTE && grown < 80.0 * MEGABYTE, "%g bytes", grown);
+  cr_assert(sample[0].resident >= sample[0].anonymous && sample[0].threads >= 1);
+  cr_assert(sample[count - 1].minor_faults - sample[0].minor_faults >= 64 * 256);
+  cr_assert(describe(run).vital == TSANOM_RUNS_VITAL_THREAD);
+  tsanom_runs_close(run);
+}
+
+static void *sleep_once(void *argument) {
+  (void)argument;
+  (void)tsanom_heartbeat_beat(1, 0);
+  pthread_barrier_wait(&barrier);
+  pthread_barrier_wait(&barrier);
+  return NULL;
+}
+
+/* The thread is asleep, as far as its state in /proc says. */
+static void wait_until_asleep(pid_t task) {
+  char name[64], text[256], state = 0;
+  (void)snprintf(name, sizeof name, "/proc/self/task/%d/stat", (int)task);
+  while (state != 'S') {
+    FILE *file = fopen(name, "r");
+    cr_assert(file && fgets(text, sizeof text, file));
+    (void)fclose(file);
+    state = strrchr(text, ')')[2];
+  }
+}
+
+Test(vital, a_thread_that_computes_differs_from_one_that_sleeps) {
+  pthread_t sleeper;
+  clockid_t clock;
+  CHECK_STATUS(start(2, TSANOM_HEARTBEAT_HELPER_THREAD, 0), TSANOM_OK);
+  cr_assert(pthread_create(&sleeper, NULL, sleep_once, NULL) == 0);
+  cr_assert(pthread_getcpuclockid(sleeper, &clock) == 0);
+  pthread_barrier_wait(&barrier);
+  uint64_t beats = 0;
+  for (double begin = cpu_seconds(); cpu_seconds() - begin < 0.2; beats++) {
+    (void)tsanom_heartbeat_beat(0, 0);
+  }
+  wait_until_asleep(~(clock >> 3));
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  tsanom_runs *run = open_run(path);
+  tsanom_runs_vital busy = last_vital(run, 0), asleep = last_vital(run, 1);
+  cr_assert(busy.cpu_s >= 0.19 && asleep.cpu_s < 0.1, "%g %g", busy.cpu_s, asleep.cpu_s);
+  cr_assert(busy.task == (int32_t)syscall(SYS_gettid) && asleep.task == ~(clock >> 3));
+  cr_assert(asleep.state == 'S' && busy.state == 'R');
+  cr_assert(busy.beats == beats && asleep.beats == 1);
+  cr_assert(asleep.voluntary >= 1 && busy.involuntary >= 0);
+  cr_assert(isnan(busy.resident) && isnan(busy.threads));
+  tsanom_runs_vital process = last_vital(run, TSANOM_RUNS_PROCESS);
+  cr_assert(process.cpu_s >= 0.19 && process.threads >= 2 && isnan(process.wait_s));
+  cr_assert(process.task == (int32_t)getpid());
+  pthread_barrier_wait(&barrier);
+  pthread_join(sleeper, NULL);
+  tsanom_runs_close(run);
+}
+
+static void *allocate(void *argument) {
+  (void)argument;
+  (void)tsanom_heartbeat_beat(1, 0);
+  (void)touch_new_memory((size_t)16 * MEGABYTE);
+  pthread_barrier_wait(&barrier);
+  pthread_barrier_wait(&barrier);
+  return NULL;
+}
+
+Test(vital, page_faults_are_those_of_the_thread_that_allocates) {
+  pthread_t other;
+  CHECK_STATUS(start(2, TSANOM_HEARTBEAT_HELPER_THREAD, 0), TSANOM_OK);
+  (void)tsanom_heartbeat_beat(0, 0);
+  cr_assert(pthread_create(&other, NULL, allocate, NULL) == 0);
+  pthread_barrier_wait(&barrier);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  pthread_barrier_wait(&barrier);
+  pthread_join(other, NULL);
+  tsanom_runs *run = open_run(path);
+  cr_assert(last_vital(run, 1).minor_faults >= 16 * 256);
+  cr_assert(last_vital(run, 0).minor_faults < 16 * 256);
+  tsanom_runs_close(run);
+}
+
+static double waited(void) {
+  double cpu = 0, wait = -1;
+  FILE *file = fopen("/proc/thread-self/schedstat", "r");
+  if (!file) return -1;
+  if (fscanf(file, "%lf %lf", &cpu, &wait) != 2) wait = -1;
+  (void)fclose(file);
+  return cpu > 0 ? 1e-9 * wait : -1;
+}
+
+/* Another process wants the same processor. */
+Test(vital, a_competitor_makes_a_thread_wait) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET((size_t)sched_getcpu(), &one);
+  if (sched_setaffinity(0, sizeof one, &one) != 0 || waited() < 0) {
+    cr_skip_test("the system does not count waiting");
+  }
+  pid_t competitor = fork();
+  cr_assert(competitor >= 0);
+  if (competitor == 0) {
+    alarm(60);
+    for (;;) continue;
+  }
+  CHECK_STATUS(start(1, TSANOM_HEARTBEAT_HELPER_THREAD, 0), TSANOM_OK);
+  double before = waited();
+  while (waited() - before < 0.2) (void)tsanom_heartbeat_beat(0, 0);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  cr_assert(kill(competitor, SIGKILL) == 0 && waitpid(competitor, NULL, 0) > 0);
+  tsanom_runs *run = open_run(path);
+  cr_assert(last_vital(run, 0).wait_s >= 0.2);
+  cr_assert(last_vital(run, 0).involuntary >= 1);
+  tsanom_runs_close(run);
+}
+
+/* Wait until a run has as many samples of thread 0. */
+static void wait_for_samples(tsanom_runs *run, uint64_t samples) {
+  const tsanom_runs_vital *sample;
+  do {
+    (void)usleep(2000);
+    CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+  } while (describe(run).vital != TSANOM_RUNS_VITAL_THREAD ||
+           vitals(run, 0, &sample) < samples);
+}
+
+Test(vital, a_killed_program_leaves_its_samples) {
+  enum { SAMPLES = 12 };
+  int ready[2];
+  cr_assert(pipe(ready) == 0);
+  pid_t child = fork();
+  cr_assert(child >= 0);
+  if (child == 0) {
+    alarm(60);
+    char byte = (char)(start(1, TSANOM_HEARTBEAT_HELPER_THREAD, 1) != TSANOM_OK);
+    if (write(ready[1], &byte, 1) != 1) _exit(1);
+    for (;;) (void)tsanom_heartbeat_beat(0, 0);
+  }
+  char failed = 1;
+  cr_assert(read(ready[0], &failed, 1) == 1 && !failed);
+  tsanom_runs *run = open_run(path);
+  wait_for_samples(run, SAMPLES);
+  cr_assert(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+  tsanom_runs *fresh = open_run(path);
+  cr_assert(describe(fresh).state == TSANOM_RUNS_UNFINISHED);
+  cr_assert(describe(fresh).vital_samples == describe(run).vital_samples);
+  const tsanom_runs_vital *sample;
+  size_t count = vitals(fresh, 0, &sample), with_switches = 0;
+  cr_assert(count >= SAMPLES);
+  for (size_t i = 0; i < count; i++) {
+    cr_assert(sample[i].task == (int32_t)child && sample[i].state != 0);
+    with_switches += isnan(sample[i].voluntary) ? 0 : 1;
+    cr_assert(i == 0 || (sample[i].time > sample[i - 1].time &&
+                         sample[i].beats >= sample[i - 1].beats &&
+                         sample[i].cpu_s >= sample[i - 1].cpu_s));
+  }
+  cr_assert(with_switches > 0 && with_switches < count);
+  tsanom_runs_close(fresh);
+  tsanom_runs_close(run);
+}
+
+/* A number of descriptors that the program left free is free at any time, and a pipe that
+ * it closed is closed. */
+Test(vital, the_sampler_leaves_the_descriptors_alone) {
+  enum { TRIES = 20000 };
+  const tsanom_runs_vital *sample;
+  int ends[2];
+  char byte;
+  cr_assert(pipe(ends) == 0);
+  int expected = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  cr_assert(close(expected) == 0);
+  CHECK_STATUS(start(1, TSANOM_HEARTBEAT_HELPER_THREAD, 1), TSANOM_OK);
+  (void)tsanom_heartbeat_beat(0, 0);
+  tsanom_runs *run = open_run(path);
+  wait_for_samples(run, 2);
+  cr_assert(close(ends[1]) == 0 && read(ends[0], &byte, 1) == 0);
+  cr_assert(close(ends[0]) == 0);
+  cr_assert(open("/dev/null", O_RDONLY | O_CLOEXEC) == ends[0]);
+  cr_assert(open("/dev/null", O_RDONLY | O_CLOEXEC) == ends[1]);
+  cr_assert(open("/dev/null", O_RDONLY | O_CLOEXEC) == expected);
+  for (size_t i = 0; i < TRIES || vitals(run, 0, &sample) < 8; i++) {
+    cr_assert(close(expected) == 0);
+    cr_assert(open("/dev/null", O_RDONLY | O_CLOEXEC) == expected);
+    if (i >= TRIES) wait_for_samples(run, 8);
+  }
+  /* None is left: the last sample knows nothing, but the sampler does. */
+  struct rlimit limit = {.rlim_cur = 64, .rlim_max = 64};
+  cr_assert(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+  while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) continue;
+  size_t before = vitals(run, 0, &sample);
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_E_IO);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  cr_assert(close(expected) == 0);
+  tsanom_runs *whole = open_run(path);
+  cr_assert(vitals(whole, 0, &sample) > before);
+  tsanom_runs_vital last = last_vital(whole, TSANOM_RUNS_PROCESS);
+  cr_assert(isnan(last.anonymous) && isnan(last.cpu_s) && last.state == 0);
+  tsanom_runs_close(whole);
+  tsanom_runs_close(run);
+}
+
+Test(vital, they_can_be_switched_off) {
+  char file[RUN_PATH + 32];
+  (void)snprintf(file, sizeof file, "%s/heartbeat.vital", path);
+  CHECK_STATUS(start(1, TSANOM_HEARTBEAT_HELPER_THREAD, TSANOM_HEARTBEAT_VITAL_OFF - 1),
+               TSANOM_E_OPTION);
+  CHECK_STATUS(start(1, TSANOM_HEARTBEAT_HELPER_THREAD, TSANOM_HEARTBEAT_VITAL_OFF),
+               TSANOM_OK);
+  (void)tsanom_heartbeat_beat(0, 0);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  cr_assert(access(file, F_OK) != 0);
+  tsanom_runs *run = open_run(path);
+  cr_assert(describe(run).vital == TSANOM_RUNS_VITAL_NONE);
+  tsanom_runs_close(run);
+}
+
+/* One file for two channels; the first has it. */
+Test(vital, a_recorder_object_samples_once) {
+  tsanom_record_options options;
+  tsanom_record *record;
+  char file[RUN_PATH + 40];
+  CHECK_STATUS(tsanom_record_options_init(&options, sizeof options), TSANOM_OK);
+  for (int32_t channels = 1; channels <= 3; channels++) {
+    options.channels = channels;
+    CHECK_STATUS(tsanom_record_create(path, 1, &options, NULL, &record), TSANOM_OK);
+    (void)tsanom_record_beat(record, 0, 0);
+    (void)tsanom_record_region(record, 0, 0);
+    CHECK_STATUS(tsanom_record_finish(record), TSANOM_OK);
+    tsanom_record_destroy(record);
+    bool of_beats = channels & TSANOM_RECORD_HEARTBEATS;
+    (void)snprintf(file, sizeof file, "%s/heartbeat.vital", path);
+    cr_assert((access(file, F_OK) == 0) == of_beats);
+    (void)snprintf(file, sizeof file, "%s/regions/heartbeat.vital", path);
+    cr_assert((access(file, F_OK) == 0) == !of_beats);
+    if (channels & TSANOM_RECORD_REGIONS) {
+      (void)snprintf(file, sizeof file, "%s/regions/places.tsv", path);
+      file_write(file, "tsanom places 1\n", 16);
+    }
+    tsanom_runs *run = open_run(path);
+    const tsanom_runs_vital *sample;
+    cr_assert(vitals(run, 0, &sample) >= 1);
+    cr_assert(sample[0].beats == (of_beats ? 1 : 0));
+    tsanom_runs_close(run);
+    directory_remove(path);
+  }
+}

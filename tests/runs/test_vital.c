@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The reader of vital signs, on files that are written by the format. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tsanom/runs.h>
+#include <unistd.h>
+
+#include "runs/grown_run.h"
+#include "support/check.h"
+#include "support/random.h"
+
+static char folder[DIRECTORY_CAPACITY];
+static grown_run grown;
+
+static void make_folder(void) {
+  directory_make(folder);
+  grown_create(&grown, folder);
+}
+
+static void remove_folder(void) {
+  directory_remove(folder);
+}
+
+TestSuite(runs_vital, .init = make_folder, .fini = remove_folder);
+
+static size_t vitals(const tsanom_runs *run, int32_t thread,
+                     const tsanom_runs_vital **sample) {
+  size_t count = 7;
+  CHECK_STATUS(tsanom_runs_vitals(run, thread, NULL, sample, &count), TSANOM_OK);
+  return count;
+}
+
+/* Sample n of the process was written by grown_sample(). */
+Test(runs_vital, numbers_have_their_units_and_those_not_known_are_nan) {
+  for (int n = 0; n < 3; n++) {
+    grown_append(&grown, 0, 1000, 0);
+    grown_sample(&grown, n == 1 ? 0 : TSN_VITAL_PROCESS);
+  }
+  const tsanom_runs_vital *s;
+  tsanom_runs *run = open_run(folder);
+  tsanom_runs_info info = describe(run);
+  cr_assert(info.vital == TSANOM_RUNS_VITAL_THREAD && info.vital_period_s == 0.05);
+  cr_assert(info.vital_samples == 3 && info.vital_lost == 0 && info.vital_threads == 1);
+  cr_assert(vitals(run, TSANOM_RUNS_PROCESS, &s) == 2);
+  cr_assert(fabs(s[1].time - 3e-6) < 1e-12 && fabs(s[1].cpu_s - 2e-6) < 1e-15);
+  cr_assert(isnan(s[1].wait_s) && s[1].voluntary == 3 && s[1].involuntary == 4);
+  cr_assert(s[1].minor_faults == 5 && s[1].major_faults == 6 && s[1].resident == 7);
+  cr_assert(s[1].anonymous == 8 && s[1].threads == 9 && s[1].beats == 0);
+  cr_assert(s[1].thread == -1 && s[1].stream == -1 && s[1].task == 40);
+  cr_assert(s[0].state == 0 && s[1].state == 'R');
+  cr_assert(vitals(run, 0, &s) == 1 && s[0].beats == 2 && s[0].thread == 0);
+  cr_assert(s[0].stream == 0);
+  cr_assert(vitals(run, 1, &s) == 0 && vitals(run, 65535, &s) == 0);
+  tsanom_runs_close(run);
+}
+
+/* Two streams of a number, and samples at any time. */
+Test(runs_vital, beats_are_those_until_the_sample) {
+  enum { STEPS = 2000 };
+  uint64_t seed = 4, beats[2] = {0};
+  static uint64_t expected[2][STEPS];
+  size_t samples[2] = {0};
+  grown_add_stream(&grown, 1);
+  grown_add_stream(&grown, 0);
+  for (int i = 0; i < STEPS; i++) {
+    uint32_t stream = (uint32_t)random_between(&seed, 0, 2), thread = stream % 2;
+    if (random_between(&seed, 0, 3)) {
+      grown_append(&grown, stream, random_between(&seed, 1, 50), 0);
+      beats[thread]++;
+    } else {
+      grown_sample(&grown, stream);
+      expected[thread][samples[thread]++] = beats[thread];
+    }
+  }
+  tsanom_runs *run = open_run(folder);
+  for (int32_t thread = 0; thread < 2; thread++) {
+    const tsanom_runs_vital *s;
+    cr_assert(vitals(run, thread, &s) == samples[thread]);
+    for (size_t i = 0; i < samples[thread]; i++) {
+      cr_assert(s[i].beats == expected[thread][i]);
+    }
+  }
+  tsanom_runs_close(run);
+}
+
+Test(runs_vital, a_run_without_them_says_so) {
+  const tsanom_runs_vital *s = NULL;
+  size_t count = 5;
+  tsanom_runs *run = open_run(folder);
+  tsanom_runs_info info = describe(run);
+  cr_assert(info.vital == TSANOM_RUNS_VITAL_NONE && info.vital_period_s == 0);
+  CHECK_STATUS(tsanom_runs_vitals(run, 0, NULL, &s, &count), TSANOM_E_STATE);
+  cr_assert(!s && count == 5);
+  CHECK_STATUS(tsanom_runs_vitals(NULL, 0, NULL, &s, &count), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_runs_vitals(run, 0, NULL, NULL, &count), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_runs_vitals(run, 0, NULL, &s, NULL), TSANOM_E_NULL);
+  /* They appear later. */
+  grown_sample(&grown, 0);
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+  cr_assert(vitals(run, 0, &s) == 1);
+  CHECK_STATUS(tsanom_runs_vitals(run, -2, NULL, &s, &count), TSANOM_E_INDEX);
+  CHECK_STATUS(tsanom_runs_vitals(run, 65536, NULL, &s, &count), TSANOM_E_INDEX);
+  tsanom_runs_close(run);
+}
+
+/* A caller of the release before knows a shorter description. */
+Test(runs_vital, an_older_description_is_filled) {
+  tsanom_runs_info info = {.struct_size = offsetof(tsanom_runs_info, vital), .vital = 9};
+  grown_sample(&grown, 0);
+  tsanom_runs *run = open_run(folder);
+  CHECK_STATUS(tsanom_runs_describe(run, &info), TSANOM_OK);
+  cr_assert(info.announced == 1 && info.vital == 9);
+  tsanom_runs_close(run);
+}
+
+static void check_damage(const char *path, const unsigned char *bytes, size_t count,
+                         const char *text) {
+  tsanom_fault fault;
+  tsanom_exec exec;
+  tsanom_runs *run = NULL;
+  tsanom_fault_init(&fault, sizeof fault);
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.fault = &fault;
+  file_write(path, bytes, count);
+  CHECK_STATUS(tsanom_runs_open(folder, NULL, &exec, &run), TSANOM_E_FORMAT);
+  cr_assert(strcmp(fault.file, path) == 0 && strstr(fault.text, text), "%s", fault.text);
+}
+
+Test(runs_vital, damage_is_found) {
+  char path[DIRECTORY_CAPACITY + 32];
+  size_t bytes;
+  (void)snprintf(path, sizeof path, "%s/" TSN_VITAL_FILE, folder);
+  for (int i = 0; i < 3; i++) grown_sample(&grown, 0);
+  unsigned char *whole = file_read(path, &bytes);
+  cr_assert(bytes == 4 * TSN_VITAL_RECORD);
+  /* The end of a sample for which the disk had no space. */
+  file_write(path, whole, bytes - 5);
+  tsanom_runs *run = open_run(folder);
+  cr_assert(describe(run).vital_samples == 2);
+  tsanom_runs_close(run);
+  check_damage(path, whole, 100, "the file ends here");
+  for (size_t at = 0; at < bytes; at++) {
+    whole[at] ^= 1;
+    check_damage(path, whole, bytes, "");
+    whole[at] ^= 1;
+  }
+  /* Samples that changed places. */
+  unsigned char *second = whole + 2 * TSN_VITAL_RECORD, saved[TSN_VITAL_RECORD];
+  memcpy(saved, second, TSN_VITAL_RECORD);
+  memcpy(second, whole + TSN_VITAL_RECORD, TSN_VITAL_RECORD);
+  memcpy(whole + TSN_VITAL_RECORD, saved, TSN_VITAL_RECORD);
+  check_damage(path, whole, bytes, "sample 0 is damaged");
+  free(whole);
+}
+
+Test(runs_vital, a_finished_file_has_all_samples_and_belongs_to_its_run) {
+  char path[DIRECTORY_CAPACITY + 32];
+  size_t bytes;
+  (void)snprintf(path, sizeof path, "%s/" TSN_VITAL_FILE, folder);
+  for (int i = 0; i < 3; i++) grown_sample(&grown, 0);
+  grown_finish(&grown);
+  unsigned char *whole = file_read(path, &bytes);
+  check_damage(path, whole, bytes - TSN_VITAL_RECORD, "must contain 3 samples");
+  check_damage(path, whole, bytes - 1, "must contain 3 samples");
+  free(whole);
+  grown_run other = grown;
+  other.samples = other.vital.version = 0;
+  other.header.run_id++;
+  grown_sample(&other, 0);
+  whole = file_read(path, &bytes);
+  check_damage(path, whole, TSN_VITAL_RECORD * 2, "another run");
+  free(whole);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom record: vital signs of programs that know nothing of it. */
+#include <criterion/criterion.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <tsanom/runs.h>
+
+#include "run.h"
+
+TestSuite(record_vital, .init = enter_folder, .fini = leave_folder, .timeout = 240);
+
+static bool build_loop(void) {
+  return system("gcc -O2 -fopenmp '" TSANOM_TEST_PROGRAMS
+                "/loop.c' -o loop 2>compiler") == 0;
+}
+
+static void check_run(const char *path, int32_t sampler) {
+  tsanom_runs *run = NULL;
+  tsanom_runs_info info;
+  const tsanom_runs_vital *sample;
+  size_t count = 0;
+  cr_assert(tsanom_runs_open(path, NULL, NULL, &run) == TSANOM_OK);
+  cr_assert(tsanom_runs_info_init(&info, sizeof info) == TSANOM_OK);
+  cr_assert(tsanom_runs_describe(run, &info) == TSANOM_OK);
+  cr_assert(info.vital == sampler && info.state == TSANOM_RUNS_FINISHED, "%d %d",
+            info.vital, info.state);
+  cr_assert(tsanom_runs_vitals(run, TSANOM_RUNS_PROCESS, NULL, &sample, &count) ==
+            TSANOM_OK);
+  cr_assert(count >= 2 && sample[0].anonymous > 0 && sample[count - 1].anonymous > 0);
+  cr_assert(tsanom_runs_vitals(run, 0, NULL, &sample, &count) == TSANOM_OK);
+  cr_assert(count >= 1 && sample[count - 1].cpu_s > 0 && sample[count - 1].beats > 0);
+  tsanom_runs_close(run);
+}
+
+/* `cat` ends when the program does: nothing else has the end of the pipe. */
+Test(record_vital, a_program_in_a_pipe_is_sampled) {
+  if (!build_loop()) return;
+  outcome o = tsanom("record --force -o run -- sh -c './loop 500 | cat'");
+  cr_assert(o.status == 0, "%s", o.err);
+  check_run("run", TSANOM_RUNS_VITAL_PROCESS);
+}
+
+/* The command was copied without its companions. */
+Test(record_vital, without_the_sampler_the_ends_are_sampled) {
+  if (!build_loop()) return;
+  cr_assert(system("mkdir -p a/tsanom a/intercept && cp '" TSANOM_COMMAND
+                   "' a/tsanom && cp \"$(dirname '" TSANOM_COMMAND
+                   "')/../intercept/libtsanom-preload.so\" a/intercept && "
+                   "a/tsanom/tsanom record -o run -- ./loop 500; test $? -eq 5") == 0);
+  check_run("run", TSANOM_RUNS_VITAL_ENDS);
+}
