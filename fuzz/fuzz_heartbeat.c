@@ -87,7 +87,7 @@ static void mend_sample(unsigned char *vital, uint64_t sample) {
   memcpy(vital + (1 + sample) * TSN_VITAL_RECORD, &record, sizeof record);
 }
 
-static void look_at(tsanom_runs *run, const tsanom_runs_damage *damage) {
+static void look_at(tsanom_runs *run, const tsanom_runs_damage *damage, int32_t salvage) {
   tsanom_runs_stream about;
   const tsanom_hsa_run *beats;
   if (tsanom_runs_stream_at(run, TSANOM_RUNS_BEATS, 0, &about) != TSANOM_OK) abort();
@@ -98,8 +98,10 @@ static void look_at(tsanom_runs *run, const tsanom_runs_damage *damage) {
   if (tsanom_runs_hsa(run, NULL, &beats) != TSANOM_OK) abort();
   const tsanom_runs_vital *samples;
   size_t count;
-  if (tsanom_runs_vitals(run, 0, NULL, &samples, &count) != TSANOM_OK) abort();
-  if (count > 3) abort();
+  tsanom_status vitals = tsanom_runs_vitals(run, 0, NULL, &samples, &count);
+  /* Without salvage they are there, or the run is rejected. */
+  if (vitals != TSANOM_OK && (vitals != TSANOM_E_STATE || !salvage)) abort();
+  if (vitals == TSANOM_OK && count > 3) abort();
   if (tsanom_runs_refresh(run, NULL, NULL) != TSANOM_OK) abort();
 }
 
@@ -123,7 +125,7 @@ static uint64_t open_folder(int32_t salvage) {
   if (tsanom_runs_damage_at(opened, 0, TSANOM_NONE, &damage) != TSANOM_OK) abort();
   int is_damaged = damage.skipped || damage.ranges || damage.header;
   if (is_damaged != (damage.file[0] != '\0') || (is_damaged && !salvage)) abort();
-  look_at(opened, &damage);
+  look_at(opened, &damage, salvage);
   tsanom_runs_close(opened);
   return damage.kept;
 }

@@ -28,6 +28,7 @@ tsanom_status tsanom_heartbeat_init(const char *directory, int32_t threads,
   tsanom_heartbeat_options own;
   tsanom_status status = tsn_versioned_read(&options_type, &own, options);
   if (status < 0) return status;
+  if (own.reserved0) return TSANOM_E_OPTION;
   tsn_channel_options channel = {
       .clock = own.clock, .helper = own.helper, .vital_ms = own.vital_ms};
   status = tsn_channel_check(directory, threads, NULL, &channel);

@@ -283,8 +283,7 @@ Test(spmd_object, files_are_reported) {
   (void)snprintf(path, sizeof path, "%s/no/run", directory);
   CHECK_STATUS(tsanom_spmd_recorder_write(r, path, &row, &report.exec), TSANOM_E_IO);
   cr_assert_str_eq(report.fault.file, path);
-  cr_assert(strstr(report.fault.text, path) &&
-            strstr(report.fault.text, "No such file or directory"));
+  cr_assert(strstr(report.fault.text, "No such file or directory"));
   CHECK_FAULT(report, "", TSANOM_NONE, TSANOM_NONE);
   (void)snprintf(path, sizeof path, "%s/spmd", directory);
   FILE *file = fopen(path, "w");
@@ -292,8 +291,7 @@ Test(spmd_object, files_are_reported) {
   (void)snprintf(path, sizeof path, "%s/spmd/rank-0.json", directory);
   CHECK_STATUS(tsanom_spmd_recorder_write(r, directory, &row, &report.exec), TSANOM_E_IO);
   cr_assert_str_eq(report.fault.file, path);
-  cr_assert(strstr(report.fault.text, path) &&
-            strstr(report.fault.text, "Not a directory"));
+  cr_assert(strstr(report.fault.text, "Not a directory"));
   (void)snprintf(path, sizeof path, "%s/spmd", directory);
   cr_assert(remove(path) == 0 && remove(directory) == 0);
   tsanom_spmd_recorder_destroy(r);
