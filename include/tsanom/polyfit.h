@@ -31,6 +31,9 @@
 
 #include <tsanom/base.h>
 
+/** @addtogroup polyfit
+ *  @{ */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -284,4 +287,5 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif

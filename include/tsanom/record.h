@@ -28,6 +28,9 @@
 
 #include <tsanom/heartbeat.h>
 
+/** @addtogroup record
+ *  @{ */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -366,4 +369,5 @@ TSANOM_API tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif
