@@ -452,7 +452,6 @@ Test(command_record, programs_that_cannot_be_recorded_are_told_of) {
   CHECK_REFUSED(tsanom("record -o no/such/run -- true"), 3, "neither");
   CHECK_REFUSED(tsanom("record --force -o no/such/run -- true"), 3, "no/such/run");
   CHECK_REFUSED(tsanom("record -o run"), 2, "a program is expected");
-  CHECK_REFUSED(tsanom("record -- true"), 2, "-o RUN");
   CHECK_REFUSED(tsanom("record -o run --baseline 0 -- true"), 2, "--baseline");
   CHECK_REFUSED(tsanom("speedup nothing"), 3, "nothing/regions/places.tsv");
   CHECK_REFUSED(tsanom("speedup a b"), 2, "one run");

@@ -38,7 +38,8 @@ static const option_row options[] = {
      .argument = "K",
      COUNT(optics.min_points, 1, 0),
      GIVEN(min_points_given),
-     .help = "Points that make a neighborhood dense, including the point itself"},
+     .help = "Points that make a neighborhood dense, including the point itself "
+             "(default: 5, or all if there are fewer)"},
     {.name = "eps",
      .argument = "E",
      NUMBER(optics.eps, 0, INFINITY, 0),
@@ -90,9 +91,12 @@ static void clustering_free(clustering *c) {
   free(c->label);
 }
 
-static int order(const request *r, clustering *c, failure *why) {
+static int order(request *r, clustering *c, failure *why) {
   const points *data = &c->data;
   const char *file = file_title(r->shared.argument[0]);
+  if (!r->min_points_given && data->count < r->optics.min_points) {
+    r->optics.min_points = data->count;
+  }
   if (data->count < r->optics.min_points) {
     return fail(why, "%s: %zu points, fewer than the %zu of --min-pts", file, data->count,
                 r->optics.min_points);
@@ -265,7 +269,7 @@ static int print(const request *r, const clustering *c) {
   return EXIT_DONE;
 }
 
-static int cluster(const request *r, clustering *c, failure *why) {
+static int cluster(request *r, clustering *c, failure *why) {
   if (points_read(r->shared.argument[0], r->columns, &c->data, why) || allocate(c, why) ||
       order(r, c, why) || extract(r, c, why)) {
     return -1;
@@ -275,7 +279,6 @@ static int cluster(const request *r, clustering *c, failure *why) {
 
 static void check_line(struct argp_state *state, void *request_) {
   request *r = request_;
-  if (!r->min_points_given) argp_error(state, "--min-pts is expected");
   if (r->by_cut && r->by_xi) argp_error(state, "--cut and --xi exclude each other");
   r->extraction = r->by_xi ? BY_XI : r->by_cut ? BY_CUT : BY_SPLIT;
 }
