@@ -101,10 +101,10 @@ Test(command_input, a_picture_appears_whole_or_not_at_all) {
   mkdir("d", 0777);
   CHECK_REFUSED(tsanom("dtw a a --plot d"), 3, "d: is a directory");
   CHECK_REFUSED(tsanom("dtw a a --plot no/p.svg"), 3, "no/p.svg: cannot write");
-  CHECK_REFUSED(tsanom("dtw a a --plot p.txt"), 2, "p.txt", "SVG");
-  CHECK_REFUSED(tsanom("dtw a a --plot ./no.svg/p.png"), 2, "p.png", "SVG");
-  CHECK_REFUSED(tsanom("dtw a a --plot -"), 2, "\"-\"", "SVG");
-  CHECK_REFUSED(tsanom("dtw a a --plot --json"), 2, "--json", "SVG");
+  CHECK_REFUSED(tsanom("dtw a a --plot p.txt"), 2, "p.txt", "FILE.svg or FILE.png");
+  CHECK_REFUSED(tsanom("dtw a a --plot ./no.svg/p.pdf"), 2, "p.pdf", "FILE.png");
+  CHECK_REFUSED(tsanom("dtw a a --plot -"), 2, "\"-\"", "FILE.svg");
+  CHECK_REFUSED(tsanom("dtw a a --plot --json"), 2, "--json", "FILE.svg");
   CHECK_REFUSED(tsanom("dtw a a --plot /dev/full"), 3, "/dev/full");
   write_text("gnuplot", "#!/bin/sh\necho '<svg>'\necho reason >&2\nexit 1\n");
   chmod("gnuplot", 0755);
@@ -190,4 +190,13 @@ Test(command_input, a_name_may_contain_blanks) {
   CHECK_REFUSED(tsanom("dtw t t --column 'my column'"), 3, "holds no numbers");
   write_text("t", "1;2,5\n2;3,5\n");
   CHECK_REFUSED(tsanom("cluster t"), 3, "t:1: column 2: \"2,5\"", "a point");
+}
+
+/* The name of the file decides. */
+Test(command_input, plots_are_svg_or_png) {
+  write_text("a", "1\n2\n1\n");
+  cr_assert(tsanom("dtw a a --plot p.PNG").status == 0);
+  cr_assert(system("head -c 4 p.PNG | grep -q PNG && tail -c 8 p.PNG | grep -q IEND") == 0);
+  cr_assert(tsanom("dtw a a --plot q").status == 0);
+  check_svg("q");
 }

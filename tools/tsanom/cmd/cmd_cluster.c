@@ -146,11 +146,11 @@ static int extract(const request *r, clustering *c, failure *why) {
              : fail_status(why, file_title(r->shared.argument[0]), status);
 }
 
-/* Clusters by colours that repeat, noise in grey; as gnuplot counts them. */
-static int colour_of(int32_t label) {
-  static const int colours[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
-                                0xe69f00, 0x56b4e9, 0x9a6324, 0x800000};
-  return label < 0 ? 0xbbbbbb : colours[label % 8];
+/* Clusters in the colors of the palette, noise in gray, as gnuplot numbers colors. */
+static int color_of(int32_t label) {
+  static const int colors[] = {0x0072b2, 0xd55e00, 0x009e73,
+                               0xcc79a7, 0xe69f00, 0x56b4e9};
+  return label < 0 ? 0xbbbbbb : colors[label % 6];
 }
 
 static void draw_plot_data(const clustering *c, FILE *script) {
@@ -165,7 +165,7 @@ static void draw_plot_data(const clustering *c, FILE *script) {
   fprintf(script, "$plot << END\n");
   for (size_t k = 0; k < c->data.count; k++) {
     fprintf(script, "%zu %.9g %d\n", k, fmin(c->ordering.reachability[k], top),
-            colour_of(c->label[c->ordering.order[k]]));
+            color_of(c->label[c->ordering.order[k]]));
   }
   fprintf(script, "END\n");
 }
@@ -179,12 +179,13 @@ static int draw(const request *r, const clustering *c, failure *why) {
     fprintf(p.script, "$points << END\n");
     for (size_t i = 0; i < c->data.count; i++) {
       fprintf(p.script, "%.9g %.9g %d\n", c->data.value[2 * i], c->data.value[2 * i + 1],
-              colour_of(c->label[i]));
+              color_of(c->label[i]));
     }
     fprintf(p.script, "END\nset multiplot layout 1,2\n");
   }
   fprintf(p.script,
-          "set xlabel 'place in the order'\nset ylabel 'reachability'\n"
+          "set xlabel 'position in the order, points'\nset ylabel 'reachability, unit of "
+          "the data'\n"
           "set yrange [0:*]\nunset key\n"
           "plot $plot using 1:2:3 with impulses linewidth %d linecolor rgb variable",
           c->data.count < 200 ? 3 : 1);

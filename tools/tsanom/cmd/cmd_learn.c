@@ -116,7 +116,7 @@ static int draw(const request *r, const tsanom_hsa_model_data *model, failure *w
   if (plot_open(&p, r->shared.plot, "Reference heart rates", why)) return -1;
   fprintf(p.script,
           "set xlabel 'time, s'\nset ylabel 'beats per second'\n"
-          "set yrange [0:*]\n");
+          "set yrange [0:*]\n" PLOT_LABELS);
   for (size_t i = 0; i < threads; i++) {
     tsanom_hsa_reference t = model->references[i];
     char name[32];
@@ -126,7 +126,7 @@ static int draw(const request *r, const tsanom_hsa_model_data *model, failure *w
   fprintf(p.script, "plot ");
   for (size_t i = 0; i < threads; i++) {
     tsanom_hsa_reference t = model->references[i];
-    if (t.beats) fprintf(p.script, "$t%zu with lines title 'thread %zu', ", i, i);
+    if (t.beats) fprintf(p.script, "$t%zu with lines title 'thread %zu' at end, ", i, i);
   }
   fprintf(p.script, "\n");
   return plot_close(&p, why);

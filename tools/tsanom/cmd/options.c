@@ -4,25 +4,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "failure.h"
 #include "help.h"
 #include "number.h"
+#include "plot.h"
 #include "progress.h"
 
 enum { KEY_FIRST = 0x200, SHARED_GROUP = 90, THREADS_MOST = 4096 };
 
 const char *const cost_words[] = {"absolute", "squared", NULL};
 
-/* A name that promises another format than SVG is a mistake, as is an option that was
+/* A name with the extension of another format is a mistake, as is an option that was
  * taken for a name. */
 static void take_picture(struct argp_state *state, char *text, void *into) {
-  const char *slash = strrchr(text, '/'), *dot = strrchr(slash ? slash + 1 : text, '.');
   char shown[QUOTED_BYTES];
-  if (text[0] == '-' || (dot && dot[1] && strcasecmp(dot, ".svg") != 0)) {
-    argp_error(state, "--plot: %s: pictures are SVG, so FILE.svg is expected",
+  if (text[0] == '-' || !plot_format_known(text)) {
+    argp_error(state, "--plot: %s: FILE.svg or FILE.png is expected",
                quoted(shown, text));
   }
   ((shared_options *)into)->plot = text;
@@ -39,10 +38,10 @@ static const option_row shared_rows[] = {
      .group = SHARED_GROUP,
      .help = "Compute with N threads; 0: all (default: 1)"},
     {.name = "plot",
-     .argument = "FILE.svg",
+     .argument = "FILE",
      CALL(take_picture),
      .group = SHARED_GROUP,
-     .help = "Draw a picture (needs gnuplot)"},
+     .help = "Draw a plot: SVG or PNG, by the name of the file (needs gnuplot)"},
 };
 
 enum { SHARED_ROWS = sizeof shared_rows / sizeof *shared_rows };

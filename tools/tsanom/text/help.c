@@ -36,7 +36,8 @@ static void put_roff(const char *text, size_t bytes) {
 
 static void put_option(const struct argp_option *o) {
   printf(".TP\n");
-  if (o->key < 0x80 && isalnum(o->key)) printf("\\fB\\-%c\\fR%s", o->key, o->name ? ", " : "");
+  if (o->key < 0x80 && isalnum(o->key))
+    printf("\\fB\\-%c\\fR%s", o->key, o->name ? ", " : "");
   if (o->name) {
     printf("\\fB\\-\\-");
     put_roff(o->name, strlen(o->name));
