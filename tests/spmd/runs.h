@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs to analyse, with room for their reports. */
+/* Runs to analyze, with memory for their reports. */
 #ifndef TSANOM_TEST_SPMD_RUNS_H
 #define TSANOM_TEST_SPMD_RUNS_H
 

@@ -16,7 +16,7 @@ enum { BEATS = 800, THREADS = 2, NORMAL_RUNS = 4 };
 /* How thread 0 of a run fares; thread 1 is normal. */
 typedef struct {
   double slowing; /* its beats take up to 1 + this times as long */
-  int beats;      /* it stops after so many */
+  int beats;      /* it stops after this many */
 } fate;
 
 static const fate normal = {0, BEATS}, leaking = {2, BEATS}, stopping = {0, BEATS / 3};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all subcommands share: how bad files are refused, and how results
+/* What all subcommands share: how bad files are rejected, and how results
  * leave. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ typedef struct {
   const char *text;     /* of the file "bad" */
   const char *column;   /* option to read it with */
   const char *place;    /* the message starts with */
-  const char *sentence; /* and tells */
+  const char *sentence; /* and contains */
 } bad_file;
 
 static const bad_file bad_files[] = {
@@ -196,7 +196,8 @@ Test(command_input, a_name_may_contain_blanks) {
 Test(command_input, plots_are_svg_or_png) {
   write_text("a", "1\n2\n1\n");
   cr_assert(tsanom("dtw a a --plot p.PNG").status == 0);
-  cr_assert(system("head -c 4 p.PNG | grep -q PNG && tail -c 8 p.PNG | grep -q IEND") == 0);
+  cr_assert(system("head -c 4 p.PNG | grep -q PNG && tail -c 8 p.PNG | grep -q IEND") ==
+            0);
   cr_assert(tsanom("dtw a a --plot q").status == 0);
   check_svg("q");
 }

@@ -181,7 +181,7 @@ Test(command_record, worksharing_tells_the_iterations_inside_one_region) {
   }
 }
 
-/* LLVM's tools interface tells of the call alone, so that way is not among them. */
+/* LLVM's tools interface reports only the call, so it is not among them. */
 Test(command_record, regions_that_one_call_opens_are_told_apart) {
   for (int c = 0; c < WAYS && *ways[c].options == '\0'; c++) {
     if (!build(ways[c].compiler, "branches")) continue;

@@ -98,7 +98,7 @@ static void take_row(int end, void *user) {
   r->failed = r->handler(r->user, &done, r->why);
 }
 
-/* Refuse what no text file has; of one in UTF-16, that it is not UTF-8 helps more. */
+/* Reject what no text file contains. For UTF-16 the message about UTF-8 helps more. */
 static int check_text(reading *r) {
   size_t bad;
   if (!utf8_valid(r->line, r->line_bytes, &bad)) {

@@ -16,7 +16,7 @@
 #include "failure.h"
 
 enum {
-  ROWS_LINE_BYTES = 16 << 20, /* a longer line is refused */
+  ROWS_LINE_BYTES = 16 << 20, /* a longer line is rejected */
   ROWS_FIELDS = 1 << 20       /* and so is one of more fields */
 };
 

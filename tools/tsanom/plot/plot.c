@@ -130,7 +130,7 @@ static int start_gnuplot(const plot *p, int complaints, pid_t *gnuplot, FILE **d
               "gnuplot-nox)");
 }
 
-/* The last line in the file `complaints`, where gnuplot tells why it gave up. */
+/* The last line in the file `complaints`, in which gnuplot explains its failure. */
 static const char *last_complaint(int complaints, char text[COMPLAINT_BYTES]) {
   ssize_t bytes = pread(complaints, text, COMPLAINT_BYTES - 1, 0);
   size_t length = bytes > 0 ? (size_t)bytes : 0;
