@@ -241,3 +241,15 @@ Test(command_diagnose, wrong_usage_and_bad_runs_are_refused) {
   CHECK_REFUSED(tsanom("diagnose -m . n0.csv"), 3, ".: ");
   cr_assert(access("x", F_OK) != 0, "a model was left");
 }
+
+/* A model whose ranges contain every common leak is of little use. */
+Test(command_diagnose, normal_runs_that_differ_much_are_reported) {
+  write_normal_runs();
+  outcome o = tsanom("learn -o m.json n0.csv n1.csv n2.csv n3.csv");
+  cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+  write_run("n1.csv", 2, leaking);
+  o = tsanom("learn -o m.json n0.csv n1.csv n2.csv n3.csv");
+  cr_assert(
+      o.status == 0 && strstr(o.err, "warning: the normal runs differ much: thread 0"),
+      "%s", o.err);
+}

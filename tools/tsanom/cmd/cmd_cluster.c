@@ -195,7 +195,8 @@ static int draw(const request *r, const clustering *c, failure *why) {
   fprintf(p.script, "\n");
   if (scatter) {
     fprintf(p.script,
-            "set title 'Points'\nset xlabel 'x'\nset ylabel 'y'\nset yrange [*:*]\n"
+            "set title 'Points'\nset xlabel 'first coordinate, unit of the data'\n"
+            "set ylabel 'second coordinate, unit of the data'\nset yrange [*:*]\n"
             "plot $points using 1:2:3 with points pointtype 7 pointsize 0.4 "
             "linecolor rgb variable\nunset multiplot\n");
   }

@@ -103,7 +103,7 @@ static void print_causes(const similarity *s) {
     print_metrics(s, s->reduct + c * s->words);
     printf("\n");
   }
-  if (r->dependency < 1) {
+  if (r->dependency > 0 && r->dependency < 1) {
     printf("The metrics determine the kind of %.0f %% of the %s only.\n",
            100 * r->dependency, similarity_member(s, 2));
   }
