@@ -324,7 +324,7 @@ static void draw_column(const plot *p, const tsanom_speedup_loop *loop,
 static int draw_loop(const request *r, result *a, const tsanom_speedup_loop *loop,
                      failure *why) {
   plot p;
-  size_t count[2];
+  size_t count[2] = {0, 0};
   char title[256];
   (void)snprintf(title, sizeof title, "Iterations of %zu regions from %.200s",
                  loop->period, region_stream_name(&a->stream, loop->start));
