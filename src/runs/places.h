@@ -19,8 +19,8 @@ typedef struct {
   tsn_pool pool;   /* modules, identities and names */
   tsn_array place; /* tsn_place */
   size_t count, seen;
-  bool has_identities;          /* version 2 */
-  bool salvage; /* lines that do not describe a place are skipped */
+  bool has_identities; /* version 2 */
+  bool salvage;        /* lines that do not describe a place are skipped */
   size_t skipped, skipped_seen;
   uint64_t offset, offset_seen; /* bytes that were read */
 } tsn_places;
