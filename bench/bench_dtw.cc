@@ -28,7 +28,7 @@ double cells(size_t n, size_t radius) {
   return (double)n * (2 * r + 1) - r * (r + 1);
 }
 
-/* So many calls in a row take longer than reading the clock does. */
+/* Number of calls in a row that take longer than reading the clock. */
 int calls_of(double count) {
   return (int)(1 + 1e5 / count);
 }

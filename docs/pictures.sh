@@ -33,12 +33,14 @@ awk 'BEGIN { for (i = 0; i < 60; i++) print sin(i / 6) }' >pattern
 draw search search --stream --z-normalize --radius 6 pattern long
 
 draw fit fit --degree 10 "$sources/tests/data/nist/filip.csv"
-awk 'BEGIN { srand(5); for (i = 0; i < 300; i++) {
-               b = i % 4; u = sqrt(-2 * log(1 - rand())); v = 6.283185 * rand()
-               s = 0.5 + 0.4 * b
-               print 9 * (b % 2) + s * u * cos(v) "," 4 * b + s * u * sin(v) } }' \
-  >points.csv
-draw cluster cluster --min-pts 5 points.csv
+# The times of 64 threads in two regions: four classes, as in an unbalanced program.
+awk 'BEGIN { srand(5); print "solve,exchange"
+             for (i = 0; i < 64; i++) {
+               c = i < 32 ? 0 : i < 48 ? 1 : i < 60 ? 2 : 3
+               u = 0.03 * sqrt(-2 * log(1 - rand())); v = 6.283185 * rand()
+               print 1 + 0.5 * (c % 2) + 1.2 * (c == 3) + u * cos(v) "," \
+                     0.5 + 0.6 * (c >= 2) + u * sin(v) } }' >threads.csv
+draw cluster cluster --min-pts 3 threads.csv
 
 # The loop nest of hydro2d in the periodicity paper, and a noisy wave.
 awk 'BEGIN { for (i = 0; i < 1076; i++) {
@@ -49,8 +51,8 @@ awk 'BEGIN { srand(3); for (i = 0; i < 600; i++) print sin(i * 0.1428) + 0.3 * r
   >values
 draw period values --window 120 values
 
-"$command" record --baseline=1:5 -o run -- "$workloads/jacobi" --size short \
-  --threads 2 >/dev/null
+"${CC:-cc}" -O2 -g -fopenmp "$sources/examples/tutorial/bodies.c" -o bodies -lm
+OMP_NUM_THREADS=2 "$command" record --baseline=1:10 -o run -- ./bodies >/dev/null
 draw speedup speedup run
 draw similar similar "$sources/docs/pictures/regions.json"
 
@@ -59,5 +61,5 @@ for kind in normal leak; do
   # shellcheck disable=SC2086
   "$workloads/bt" --size short --threads 2 --record $kind $anomaly >/dev/null
 done
-"$command" learn -o model.json normal >/dev/null 2>&1
+"$command" learn --window 3000 -o model.json normal >/dev/null 2>&1
 draw diagnose heart_rates -m model.json normal leak

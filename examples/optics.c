@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Do eight threads behave alike in two regions? */
+/* Do eight threads behave the same in two regions? */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A triangle of work, dealt out in equal numbers of rows, then by instructions.
+/* Work on a triangle, distributed by equal numbers of rows, then by instructions.
  *
- * Row i of a lower triangular product takes i + 1 steps, so that threads with as many
- * rows each have different work. The analysis names the region and the metric that
- * tell the threads apart; dealing out the rows by what the metric says makes them
- * alike. */
+ * Row i of a lower triangular product takes i + 1 steps, so threads with the same number
+ * of rows have different work. The analysis names the region and the metric that discern
+ * the threads. A distribution by that metric makes them similar. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ typedef struct {
   double metric[METRICS][THREADS][REGIONS];
 } measured;
 
-/* y = L x over rows [begin, end) of a triangle that is made up on the way. */
+/* y = L x over rows [begin, end) of a triangle that is computed on the fly. */
 static double triangle(const double *x, double *y, int begin, int end) {
   double steps = 0;
   for (int sweep = 0; sweep < SWEEPS; sweep++) {
@@ -67,7 +66,7 @@ static void run(measured *m, const int *bound, const double *x, double *y) {
   for (int t = 0; t < THREADS; t++) work(m, t, x, y, bound[t], bound[t + 1]);
 }
 
-/* Analyse and print; returns the time of the slowest thread, or -1. */
+/* Analyze and print; returns the time of the slowest thread, or -1. */
 static double report(const measured *m) {
   tsanom_spmd_data data;
   tsanom_spmd_options options;

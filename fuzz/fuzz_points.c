@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as a table of points, of all columns and of some: refused with a message, or
+/* Any bytes as a table of points, of all columns and of some: rejected with a message, or
  * finite coordinates, each row with the line that it comes from. */
 #include <math.h>
 #include <points.h>

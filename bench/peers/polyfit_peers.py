@@ -185,7 +185,7 @@ def time_numpy(n, degree):
     x = 2 * (i + 0.5) / n - 1
     y = numpy.sin(7 * i / n) + 0.1 * numpy.random.default_rng(1).random(n)
     best, total, runs = math.inf, 0.0, 0
-    while runs < 3 or (total < 0.05 and runs < 2000):
+    while runs < 5 or (total < 0.05 and runs < 2000):
         start = time.thread_time()
         numpy.polyfit(x, y, degree)
         seconds = time.thread_time() - start

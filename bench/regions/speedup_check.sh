@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Usage: speedup_check.sh BUILD [ITERATIONS]
 # Plain timed runs of a steady program, on one thread and on two (the least of three each,
-# in turn), against what `tsanom speedup` tells: of one recorded run, the first
+# in turn), against the output of `tsanom speedup`: of one recorded run, the first
 # iterations of which ran on one thread, and of two recorded runs, on one thread and on
 # two. And the time predicted when a quarter of the first had passed against the time it
 # took. BUILD is a build folder. The fewer ITERATIONS, the more of that quarter ran on

@@ -64,7 +64,7 @@ def main():
               "rows": [dataclasses.asdict(row) for row in rows], "peers": compared}
     pathlib.Path(chosen.output).write_text(json.dumps(result, indent=1) + "\n")
 
-    report = tables.report(tables.described(machine, mode, date), rows, stored, compared)
+    report = tables.report(tables.described(machine, mode, date, rows), rows, stored, compared)
     print(report, end="")
     if chosen.page:
         pathlib.Path(chosen.page).write_text(tables.page_head(mode) + report)

@@ -12,6 +12,7 @@ import sys
 import time
 
 QUICK_SIZE = 10_000
+REPETITIONS = 5
 
 
 @dataclasses.dataclass
@@ -83,8 +84,8 @@ def run(program, best_isa, quick):
     names = call(program, "--benchmark_list_tests=true").split("\n")
     names = [n for n in names if n and wanted(n, best_isa, quick)]
     output = call(program, "--benchmark_format=json", "--benchmark_filter=" + exactly(names),
-                  f"--benchmark_repetitions={1 if quick else 3}",
-                  f"--benchmark_min_time={0.02 if quick else 0.2}")
+                  f"--benchmark_repetitions={REPETITIONS}",
+                  f"--benchmark_min_time={0.01 if quick else 0.2}")
     result, rows = json.loads(output), {}
     for entry in result["benchmarks"]:
         if entry.get("run_type") != "iteration" or entry.get("error_occurred"):

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cost over size, one picture a program, drawn by gnuplot."""
+"""Cost over size, one plot per program, drawn by gnuplot."""
 import pathlib
 import subprocess
 
 import growth
+import palette
 
 
 def script(program, unit, families, file):
     """Commands for gnuplot, with the data in them."""
     lines = [f"set terminal svg size 900,600 dynamic", f"set output '{file}'",
-             "set logscale xy", "set key outside right", "set grid", "set xlabel 'n'",
-             f"set ylabel '{unit}'", f"set title '{program}: cost over size'"]
+             "set logscale xy", "set key outside right", "set grid",
+             "set xlabel 'n, number of elements'", f"set ylabel 'cost, {unit}'",
+             f"set title '{program}: cost over size'"]
+    lines += [f"set linetype {i + 1} lc rgb '{color}'" for i, color in enumerate(palette.COLORS)]
     for i, (_, members) in enumerate(families):
         points = "\n".join(f"{r.arguments['n']} {r.median}" for r in members)
         lines.append(f"$family{i} << END\n{points}\nEND")

@@ -18,8 +18,11 @@ def number(value):
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
 
-def described(machine, mode, date):
-    return (f"{date}, {mode} run of tsanom {machine['tsanom']}: {machine['processor']}, "
+def described(machine, mode, date, rows):
+    counts = [len(row.cost) for row in rows]
+    least = min(counts, default=0)
+    repetitions = f"{least} repetition{'' if least == 1 else 's'}"
+    return (f"{date}, {mode} run with {repetitions} of tsanom {machine['tsanom']}: {machine['processor']}, "
             f"{machine['processors']} processors at {machine['mhz']} MHz, instruction set "
             f"{machine['isa']}, {machine['compiler']} ({machine['flags'].strip()}), "
             f"{machine['openblas'].strip()}, {machine['threads']} OpenMP threads")
@@ -67,6 +70,8 @@ def report(description, rows, stored, peers):
     parts = [description, "## Cost", of_rows(rows, stored),
              "## Growth", of_growth(rows)]
     for name, text in peers.items():
+        if text.count("\n") < 3:  # a heading without rows
+            continue
         parts += [f"## Beside other libraries: {name.removesuffix('_peers')}", text.strip()]
     return "\n\n".join(parts) + "\n"
 
@@ -74,10 +79,17 @@ def report(description, rows, stored, peers):
 def page_head(mode):
     return f"""# Benchmarks {{#benchmarks}}
 
-`scripts/bench --{mode} --peers --page docs/benchmarks.md` wrote this page: what a sample, a cell,
-a point or a beat costs, every result verified before its time counts. "Plain" is a plain form of
-the same method in the same run, and the last column how many times it takes; absolute times
-wander on a shared machine, ratios less. "Spread" is what repetitions differ by, of which a quick
-run has one. The pages of the rooms say what bounds each cost.
+`scripts/bench --{mode} --peers --page docs/benchmarks.md` wrote this page. Every result is verified
+before its time counts.
+
+| column | meaning |
+| ------ | ------- |
+| cost | median of the repetitions, by sample, cell, point or beat |
+| spread | largest less smallest repetition, in percent of the median |
+| plain | a plain form of the same method, timed in the same run |
+| plain/cost | how many times faster the library is |
+
+Ratios within one run vary less than times, which depend on the load of the machine. The guides
+explain what bounds each cost.
 
 """

@@ -75,7 +75,7 @@ Stream broken(uint64_t *seed) {
   return stream;
 }
 
-/* Independent events of so many kinds; of 0 kinds, no two alike. */
+/* Independent events of `kinds` kinds; with 0, all are different. */
 Stream aperiodic(size_t kinds, uint64_t *seed) {
   Stream stream;
   for (size_t i = 0; i < 6000; i++) {

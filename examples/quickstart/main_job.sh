@@ -22,7 +22,7 @@ A leaking run allocates up to 2 GiB, and at most a quarter of the memory availab
 USAGE
 }
 
-refuse() {
+reject() {
   echo "main_job.sh: $*" >&2
   exit 2
 }
@@ -37,7 +37,7 @@ build=
 while [ $# -gt 0 ]; do
   case $1 in
     --rounds | --threads | --size | --programs | --output)
-      [ $# -ge 2 ] || refuse "$1 needs a value"
+      [ $# -ge 2 ] || reject "$1 needs a value"
       case $1 in
         --rounds) rounds=$2 ;;
         --threads) threads=$2 ;;
@@ -49,24 +49,24 @@ while [ $# -gt 0 ]; do
       ;;
     --keep) keep=true && shift ;;
     --help) usage && exit 0 ;;
-    -*) refuse "unknown option $1; see --help" ;;
+    -*) reject "unknown option $1; see --help" ;;
     *)
-      [ -z "$build" ] || refuse "one build folder, not also $1"
+      [ -z "$build" ] || reject "one build folder, not also $1"
       build=$1
       shift
       ;;
   esac
 done
-[ -n "$build" ] || refuse "which build folder? see --help"
+[ -n "$build" ] || reject "which build folder? see --help"
 for number in "$rounds" "$threads"; do
   case $number in
-    '' | *[!0-9]* | 0*) refuse "--rounds and --threads are whole numbers above 0" ;;
+    '' | *[!0-9]* | 0*) reject "--rounds and --threads are whole numbers above 0" ;;
   esac
 done
 
 for program in $programs; do
   for file in "$build/tools/tsanom/tsanom" "$build/examples/workloads/$program"; do
-    [ -x "$file" ] || refuse "$file is missing; build first: cmake --build $build"
+    [ -x "$file" ] || reject "$file is missing; build first: cmake --build $build"
   done
 done
 

@@ -44,7 +44,7 @@ static const struct argp_option options[] = {
     {"no-heartbeat", OPTION_NO_HEARTBEAT, NULL, 0,
      "make no heartbeat even with --record: the other half of an overhead pair", 1},
     {"alternate", OPTION_ALTERNATE, "BEATS", 0,
-     "with --record: of every three blocks of so many beats of a thread one makes "
+     "with --record: of every three blocks of this many beats of a thread one makes "
      "heartbeats, one only reads the clock, one does neither, in an order drawn for each "
      "round; prints the processor time of each",
      1},

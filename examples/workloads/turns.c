@@ -5,7 +5,7 @@
  * What the machine does to a run meets the blocks of a round alike: they are the same
  * code at the same addresses, milliseconds apart. Each is timed by the processor time
  * of its thread, so that threads which beat for the program (the recorder's helper)
- * are told apart: their time is that of the process less that of the team. */
+ * are distinguished: their time is that of the process less that of the team. */
 #include <stdio.h>
 
 #include "workload.h"

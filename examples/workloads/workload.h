@@ -63,7 +63,7 @@ struct workload_turns {
   uint64_t end;    /* the beat that ends the block, or its warming part */
   bool warming;    /* beats that are not timed */
   uint64_t ended;  /* blocks */
-  uint64_t rounds; /* there is room for */
+  uint64_t rounds; /* capacity */
   uint64_t draws;  /* state: in which order the blocks of a round come */
   unsigned stride; /* from one mark of this round to the next */
   double began;
@@ -118,7 +118,7 @@ void workload_open(struct workload *w, const struct workload_program *program, i
                    char **argv);
 
 /* Starts recording and the clock. `shares` is how many equal parts the work can be
- * cut into: more threads are refused. `iterations` is what a thread does with
+ * cut into: more threads are rejected. `iterations` is what a thread does with
  * the smallest share; it places the anomaly. */
 void workload_start(struct workload *w, int shares, uint64_t iterations);
 

@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** @addtogroup common
+ *  @{ */
+
 /** Marks a function of the public interface. */
 #if defined(__GNUC__)
 #define TSANOM_API __attribute__((visibility("default")))
@@ -237,4 +240,5 @@ TSANOM_API size_t tsanom_series_size(void);
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif

@@ -18,6 +18,9 @@
 #include <omp.h>
 #endif
 
+/** @addtogroup compat
+ *  @{ */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -140,4 +143,5 @@ static inline tsanom_status Par_end(tsanom_spmd_recorder *recorder, int32_t regi
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif

@@ -38,6 +38,9 @@
 
 #include <tsanom/base.h>
 
+/** @addtogroup dpd
+ *  @{ */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -533,4 +536,5 @@ TSANOM_API tsanom_status tsanom_dpd_find(const double *samples, size_t n,
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif

@@ -38,6 +38,9 @@
 
 #include <tsanom/base.h>
 
+/** @addtogroup dtw
+ *  @{ */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -391,4 +394,5 @@ TSANOM_API tsanom_status tsanom_dtw_barycenter(const tsanom_series *series, size
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif

@@ -25,6 +25,9 @@
 
 #include <tsanom/base.h>
 
+/** @addtogroup record
+ *  @{ */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -161,4 +164,5 @@ TSANOM_API tsanom_status tsanom_heartbeat_finish(void);
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif

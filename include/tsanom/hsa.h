@@ -31,6 +31,9 @@
 
 #include <tsanom/base.h>
 
+/** @addtogroup hsa
+ *  @{ */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -522,4 +525,5 @@ TSANOM_API tsanom_status tsanom_hsa_step_text(const tsanom_hsa_step *step, char 
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif

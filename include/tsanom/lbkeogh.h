@@ -36,6 +36,9 @@
 
 #include <tsanom/base.h>
 
+/** @addtogroup lbkeogh
+ *  @{ */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -288,4 +291,5 @@ TSANOM_API tsanom_status tsanom_lbkeogh_stream_finish(tsanom_lbkeogh_stream *str
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif

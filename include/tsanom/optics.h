@@ -45,6 +45,9 @@
 
 #include <tsanom/base.h>
 
+/** @addtogroup optics
+ *  @{ */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -394,4 +397,5 @@ TSANOM_API tsanom_status tsanom_optics_xi(const tsanom_optics_ordering *ordering
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif

@@ -32,6 +32,9 @@
 
 #include <tsanom/base.h>
 
+/** @addtogroup polyfit
+ *  @{ */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -285,4 +288,5 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif

@@ -29,6 +29,9 @@
 
 #include <tsanom/heartbeat.h>
 
+/** @addtogroup record
+ *  @{ */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -440,4 +443,5 @@ TSANOM_API tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif

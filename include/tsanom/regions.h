@@ -9,6 +9,9 @@
 
 #include <tsanom/base.h>
 
+/** @addtogroup runs
+ *  @{ */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -35,4 +38,5 @@ enum {
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif

@@ -32,6 +32,9 @@
 
 #include <tsanom/base.h>
 
+/** @addtogroup roughset
+ *  @{ */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -536,4 +539,5 @@ TSANOM_API tsanom_status tsanom_roughset_code_clusters(const int32_t *labels,
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif

@@ -46,6 +46,9 @@
 #include <tsanom/speedup.h>
 #include <tsanom/spmd.h>
 
+/** @addtogroup runs
+ *  @{ */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -529,4 +532,5 @@ TSANOM_API tsanom_status tsanom_runs_write_file(const char *path, const void *by
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif

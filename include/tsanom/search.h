@@ -36,6 +36,9 @@
 
 #include <tsanom/base.h>
 
+/** @addtogroup search
+ *  @{ */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -221,4 +224,5 @@ TSANOM_API tsanom_status tsanom_search_stream(const double *query, size_t query_
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif

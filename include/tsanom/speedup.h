@@ -33,6 +33,9 @@
 
 #include <tsanom/base.h>
 
+/** @addtogroup speedup
+ *  @{ */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -278,4 +281,5 @@ TSANOM_API tsanom_status tsanom_speedup_choose_level(
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif

@@ -29,6 +29,9 @@
 
 #include <tsanom/record.h>
 
+/** @addtogroup spmd
+ *  @{ */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -319,4 +322,5 @@ TSANOM_API tsanom_status tsanom_spmd_analyze(const tsanom_spmd_data *data,
 #ifdef __cplusplus
 }
 #endif
+/** @} */
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  All rooms of libtsanom. */
+ *  Umbrella header: includes the headers of all modules. */
 #ifndef TSANOM_TSANOM_H
 #define TSANOM_TSANOM_H
 

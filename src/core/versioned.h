@@ -32,8 +32,8 @@ static inline size_t tsn_versioned_struct_size(const void *caller) {
 
 /* Input: fill `own`, a struct of type->size bytes, from the caller's; NULL means the
  * defaults. A field unknown here is accepted only if it is zero. own's struct_size is
- * type->size: it may be passed on as a caller's. A struct of the size known here is copied
- * inline, since reading structs takes much of a small call. */
+ * type->size: it may be passed on as a caller's. A struct of the size known here is
+ * copied inline, since reading structs takes much of a small call. */
 static inline tsanom_status tsn_versioned_read(const tsn_versioned *type, void *own,
                                                const void *caller) {
   if (!caller) caller = type->defaults;

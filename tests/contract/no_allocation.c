@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <tsanom/dtw.h>
 
-#include "contract/rooms.h"
+#include "contract/modules.h"
 
 /* glibc's own, which its documentation names for programs that put theirs in
  * the place of malloc(). */
@@ -83,7 +83,7 @@ static void check_counting(void) {
 
 int main(void) {
   check_counting();
-  call_rooms(NULL);
+  call_modules(NULL);
   printf("%zu calls\n", watched);
   return failures > 0;
 }

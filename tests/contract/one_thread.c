@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "contract/modules.h"
 #include "contract/regions.h"
-#include "contract/rooms.h"
 
 static size_t watched, seen, failures;
 
@@ -47,14 +47,14 @@ int main(void) {
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
   check_openblas();
-  call_rooms(NULL);
+  call_modules(NULL);
   exec.threads = 1;
-  call_rooms(&exec);
+  call_modules(&exec);
   printf("%zu calls on one thread opened %zu regions\n", watched, seen);
   exec.threads = 2;
   may_open = 1;
   watched = seen = 0;
-  call_rooms(&exec);
+  call_modules(&exec);
   printf("%zu calls on two threads opened %zu regions\n", watched, seen);
   if (seen == 0) {
     (void)fprintf(stderr, "a region of the library was not seen\n");

@@ -11,7 +11,7 @@
 void stream_random(uint64_t *event, size_t count, uint64_t *seed);
 
 /* Read a file of one token a line, each distinct token becoming a number; what
- * is read is to be freed. Fails the test where the file cannot be read. */
+ * is read must be freed. Fails the test where the file cannot be read. */
 uint64_t *stream_read(const char *name, size_t *count);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NIST StRD. A fit by default is to be the nearest double to the exact solution
+/* NIST StRD. A fit by default must be the nearest double to the exact solution
  * of the data as doubles have them: no program that reads doubles has a higher
  * log relative error against the certified values. */
 #include <math.h>

@@ -11,7 +11,7 @@
 
 enum { TALL = 40, WIDE = 12, PAIRS = TALL * (TALL - 1) / 2 };
 
-/* Everything a call can write, so that one comparison tells whether it did. */
+/* Everything a call can write, so that one comparison shows whether it did. */
 typedef struct {
   uint64_t elements[PAIRS], set;
   int32_t kind[PAIRS], positive[TALL], codes[TALL];
@@ -325,7 +325,7 @@ Test(roughset_contract, the_poll_stops_every_search, .init = prepare) {
   }
 }
 
-/* Stops after so many calls. */
+/* Stops after this many calls. */
 static int32_t stop_late(void *user, uint64_t done, uint64_t total) {
   int *calls = user;
   (void)done, (void)total;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# check_tutorial.sh SOURCES COMMAND CC: what docs/tutorial.md tells the reader to type, and
-# what it says he will see.
+# check_tutorial.sh SOURCES COMMAND CC: run the commands of docs/tutorial.md and check the
+# results that it describes.
 set -eu
 sources=$1 command=$2 compiler=$3
 scratch=$(mktemp -d)
@@ -26,18 +26,18 @@ follow() {
   cat output
 }
 
-# The repaired program's threads are alike unless something else took the processor of
+# The repaired program's threads behave the same unless something else took the processor of
 # one of them, which does not happen each time.
 for try in 1 2 3; do
   (follow "$try")
-  if grep -q '^there are 1 kinds of processes' "$try/output"; then break; fi
+  if grep -q '^there are 1 kinds of threads' "$try/output"; then break; fi
 done
 cd "$try"
 
 grep -qx 'momentum kept' output
 if grep -q LOST output; then exit 1; fi
-grep -q '^there are 2 kinds of processes' output
+grep -q '^there are 2 kinds of threads' output
 grep -q '^CCCR: attract' output
-grep -q '^there are 1 kinds of processes' output
+grep -q '^there are 1 kinds of threads' output
 [ -s shares.svg ]
 "$command" period --json slow | grep -q '"period": 2'

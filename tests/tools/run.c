@@ -96,7 +96,7 @@ json_t *tsanom_json(const char *arguments, ...) {
 
 void check_refused(outcome o, int status, const char *const *pieces) {
   cr_assert(o.status == status, "ended with %d, not %d: %s", o.status, status, o.err);
-  cr_assert(*o.out == '\0', "printed although refused: %s", o.out);
+  cr_assert(*o.out == '\0', "printed although rejected: %s", o.out);
   for (; *pieces; pieces++) {
     cr_assert(strstr(o.err, *pieces), "\"%s\" is missing in: %s", *pieces, o.err);
   }

@@ -29,8 +29,8 @@ __attribute__((format(printf, 1, 2))) outcome tsanom(const char *arguments, ...)
 /* The JSON that a run printed; a run that fails fails the test. */
 __attribute__((format(printf, 1, 2))) json_t *tsanom_json(const char *arguments, ...);
 
-/* The run is to end with `status` and every one of the `pieces`, up to a NULL, is
- * to be found in its message, which is one line. */
+/* The run must end with `status`, and its message, which is one line, must contain every
+ * one of the `pieces`, up to a NULL. */
 void check_refused(outcome o, int status, const char *const *pieces);
 #define CHECK_REJECTED(outcome, status, ...) \
   check_refused(outcome, status, (const char *const[]){__VA_ARGS__, NULL})

@@ -107,11 +107,22 @@ Test(command_cluster, bad_input_is_named) {
 Test(command_cluster, wrong_usage_ends_with_2) {
   write_line();
   CHECK_REJECTED(tsanom("cluster --min-pts 2"), 2, "one table");
-  CHECK_REJECTED(tsanom("cluster line.csv"), 2, "--min-pts");
   CHECK_REJECTED(tsanom("cluster line.csv --min-pts 0"), 2, "at least 1");
   CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --eps -1"), 2, "--eps");
   CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --xi 1"), 2, "--xi");
   CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --xi 0.1 --cut 2"), 2, "exclude");
   CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --cut -2"), 2, "--cut");
   CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --metric cosine"), 2, "manhattan");
+}
+
+Test(command_cluster, five_points_make_a_neighborhood_by_default) {
+  write_line();
+  json_t *result = tsanom_json("cluster line.csv --json");
+  json_t *five = tsanom_json("cluster line.csv --min-pts 5 --json");
+  cr_assert(json_equal(result, five));
+  json_decref(result);
+  json_decref(five);
+  write_text("two.csv", "x\n0\n1\n");
+  cr_assert(tsanom("cluster two.csv").status == 0);
+  CHECK_REJECTED(tsanom("cluster two.csv --min-pts 5"), 3, "fewer than the 5");
 }

@@ -16,7 +16,7 @@ enum { BEATS = 800, THREADS = 2, NORMAL_RUNS = 4 };
 /* How thread 0 of a run fares; thread 1 is normal. */
 typedef struct {
   double slowing; /* its beats take up to 1 + this times as long */
-  int beats;      /* it stops after so many */
+  int beats;      /* it stops after this many */
 } fate;
 
 static const fate normal = {0, BEATS}, leaking = {2, BEATS}, stopping = {0, BEATS / 3};
@@ -242,4 +242,16 @@ Test(command_diagnose, wrong_usage_and_bad_runs_are_refused) {
   CHECK_REJECTED(tsanom("diagnose -m n0.csv n0.csv"), 3, "n0.csv:1: ", "JSON");
   CHECK_REJECTED(tsanom("diagnose -m . n0.csv"), 3, ".: ");
   cr_assert(access("x", F_OK) != 0, "a model was left");
+}
+
+/* A model whose ranges contain every common leak is of little use. */
+Test(command_diagnose, normal_runs_that_differ_much_are_reported) {
+  write_normal_runs();
+  outcome o = tsanom("learn -o m.json n0.csv n1.csv n2.csv n3.csv");
+  cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+  write_run("n1.csv", 2, leaking);
+  o = tsanom("learn -o m.json n0.csv n1.csv n2.csv n3.csv");
+  cr_assert(
+      o.status == 0 && strstr(o.err, "warning: the normal runs differ much: thread 0"),
+      "%s", o.err);
 }

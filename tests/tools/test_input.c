@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all subcommands share: how bad files are refused, and how results
+/* What all subcommands share: how bad files are rejected, and how results
  * leave. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ typedef struct {
   const char *text;     /* of the file "bad" */
   const char *column;   /* option to read it with */
   const char *place;    /* the message starts with */
-  const char *sentence; /* and tells */
+  const char *sentence; /* and contains */
 } bad_file;
 
 static const bad_file bad_files[] = {
@@ -27,7 +27,7 @@ static const bad_file bad_files[] = {
     {"1\n1e999\n", "", "bad:2: column 1: \"1e999\"", "1.79e308"},
     {"1\n0x10\n", "", "bad:2: column 1: \"0x10\"", "not a number"},
     {"1\n\n2 3\n", "", "bad:3: column 1: \"2 3\"", "not a number"},
-    {"1\n2;3\n", "", "bad:2: column 1: \"2;3\"", "commas or tabs"},
+    {"1\n2;3\n", "", "bad:2: column 1: \"2;3\"", "commas, semicolons, tabs"},
     {"1\n\"1,5\"\n", "", "bad:2: column 1: \"1,5\"", "point"},
     {"1\n2,3\n", "", "bad:2: 2 fields", "--column"},
     {"x,y\n1,2\n3\n", "--column y", "bad:3: 1 fields", "header has 2"},
@@ -101,10 +101,10 @@ Test(command_input, a_picture_appears_whole_or_not_at_all) {
   mkdir("d", 0777);
   CHECK_REJECTED(tsanom("dtw a a --plot d"), 3, "d: is a directory");
   CHECK_REJECTED(tsanom("dtw a a --plot no/p.svg"), 3, "no/p.svg: cannot write");
-  CHECK_REJECTED(tsanom("dtw a a --plot p.txt"), 2, "p.txt", "SVG");
-  CHECK_REJECTED(tsanom("dtw a a --plot ./no.svg/p.png"), 2, "p.png", "SVG");
-  CHECK_REJECTED(tsanom("dtw a a --plot -"), 2, "\"-\"", "SVG");
-  CHECK_REJECTED(tsanom("dtw a a --plot --json"), 2, "--json", "SVG");
+  CHECK_REJECTED(tsanom("dtw a a --plot p.txt"), 2, "p.txt", "FILE.svg or FILE.png");
+  CHECK_REJECTED(tsanom("dtw a a --plot ./no.svg/p.pdf"), 2, "p.pdf", "FILE.png");
+  CHECK_REJECTED(tsanom("dtw a a --plot -"), 2, "\"-\"", "FILE.svg");
+  CHECK_REJECTED(tsanom("dtw a a --plot --json"), 2, "--json", "FILE.svg");
   CHECK_REJECTED(tsanom("dtw a a --plot /dev/full"), 3, "/dev/full");
   write_text("gnuplot", "#!/bin/sh\necho '<svg>'\necho reason >&2\nexit 1\n");
   chmod("gnuplot", 0755);
@@ -159,4 +159,46 @@ Test(command_input, help_and_version_are_printed) {
   cr_assert(tsanom("help dtw").status == 0 && tsanom("help record").status == 0);
   CHECK_REJECTED(tsanom("%s", ""), 2, "Usage");
   CHECK_REJECTED(tsanom("no-such-thing"), 2, "\"no-such-thing\": unknown subcommand");
+}
+
+/* The same table with each separator. */
+Test(command_input, fields_are_separated_as_in_the_first_row) {
+  static const char *const tables[] = {"x,y\n1,2\n2,4\n3,7\n",
+                                       "x;y\n1;2\n2;4\n3;7\n",
+                                       "x\ty\n1\t2\n2\t4\n3\t7\n",
+                                       "x y\n1 2\n2 4\n3 7\n",
+                                       "# names\n x   y \n 1  2\n2 \t 4\n3 7",
+                                       "\"x\";\"y\"\n1;2\n2;4\n3;7\n"};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    write_text("t", tables[i]);
+    outcome o = tsanom("fit t --json");
+    cr_assert(o.status == 0, "table %zu: %s", i, o.err);
+    if (i == 0) cr_assert(system("cp t first") == 0);
+    cr_assert(tsanom("fit t >a").status == 0 && tsanom("fit first >b").status == 0);
+    cr_assert(system("cmp -s a b") == 0, "table %zu", i);
+  }
+  write_text("t", "1 2\n2 4\n9 8\n");
+  cr_assert(strstr(tsanom("cluster t -k 1").out, "3 points"));
+}
+
+/* Blanks separate names only if they separate as many numbers below. */
+Test(command_input, a_name_may_contain_blanks) {
+  write_text("t", "my column\n1\n2\n");
+  cr_assert(tsanom("dtw t t --column 'my column'").status == 0);
+  write_text("t", "one event\nother event\none event\n");
+  cr_assert(strstr(tsanom("period --events t").out, "3 samples"));
+  write_text("t", "my column\n");
+  CHECK_REJECTED(tsanom("dtw t t --column 'my column'"), 3, "holds no numbers");
+  write_text("t", "1;2,5\n2;3,5\n");
+  CHECK_REJECTED(tsanom("cluster t"), 3, "t:1: column 2: \"2,5\"", "a point");
+}
+
+/* The name of the file decides. */
+Test(command_input, plots_are_svg_or_png) {
+  write_text("a", "1\n2\n1\n");
+  cr_assert(tsanom("dtw a a --plot p.PNG").status == 0);
+  cr_assert(system("head -c 4 p.PNG | grep -q PNG && tail -c 8 p.PNG | grep -q IEND") ==
+            0);
+  cr_assert(tsanom("dtw a a --plot q").status == 0);
+  check_svg("q");
 }

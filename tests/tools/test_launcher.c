@@ -65,6 +65,18 @@ Test(command_launcher, records_programs_with_address_sanitizer) {
                 .status == 0);
 }
 
+Test(command_launcher, names_the_run_after_the_program_by_default) {
+  if (!build("")) cr_skip_test("gcc cannot build OpenMP programs");
+  outcome o = tsanom("record ./loop");
+  cr_assert(o.status == 5 && strstr(o.err, "recording to loop.run\n"), "%s", o.err);
+  cr_assert(exists("loop.run/heartbeat.run"));
+  o = tsanom("record ./loop");
+  cr_assert(o.status == 5 && strstr(o.err, "recording to loop.run-2\n"), "%s", o.err);
+  cr_assert(exists("loop.run-2/heartbeat.run"));
+  o = tsanom("record ./no-such-program");
+  cr_assert(o.status != 0 && !strstr(o.err, "recording to"), "%s", o.err);
+}
+
 Test(command_launcher, warns_that_a_set_user_id_program_is_not_recorded) {
   if (!build("")) cr_skip_test("gcc cannot build OpenMP programs");
   if (geteuid() != 0) cr_skip_test("only root can create such a program");

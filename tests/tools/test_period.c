@@ -230,3 +230,20 @@ Test(command_period, a_period_that_begins_later) {
   cr_assert(number_of(item(result, "segments", at), "last") == 3999);
   json_decref(result);
 }
+
+/* A window needs all of its samples besides those of the period. */
+Test(command_period, says_how_many_samples_a_period_needs) {
+  outcome o;
+  for (size_t count = 107; count <= 108; count++) {
+    o = tsanom("period --window 100 $(seq 0 %zu | awk '{ print $1 %% 7 }' >s; echo s)",
+               count - 1);
+    cr_assert(o.status == 0, "%s", o.err);
+    const char *advice = strstr(o.out, "needs more than 100 + p samples");
+    cr_assert(count == 107 ? advice != NULL : advice == NULL, "%zu: %s", count, o.out);
+  }
+  o = tsanom("period --events - <s");
+  cr_assert(o.status == 0 && !strstr(o.out, "no period"), "%s", o.out);
+  write_text("few", "a\nb\na\nb\n");
+  o = tsanom("period --events few");
+  cr_assert(strstr(o.out, "at least 3 repetitions and 8 events"), "%s", o.out);
+}

@@ -43,7 +43,7 @@ Test(record_troubles, a_run_that_lost_records_says_so) {
   for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
     outcome o = tsanom("%s run", readers[i]);
     bool told = strstr(o.err, "records were dropped");
-    /* A beat an iteration has room where the regions have not. */
+    /* There is space for a beat per iteration, but not for the regions. */
     cr_assert(o.status == 0 && (told || !strcmp(readers[i], "rate")), "%s: %s",
               readers[i], o.err);
   }

@@ -101,6 +101,8 @@ Test(command_similar, draws) {
   outcome o = tsanom("similar r.json --plot r.svg");
   cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
   check_svg("r.svg");
+  cr_assert(file_holds("r.svg", "time / mean of the region") &&
+            file_holds("r.svg", "(CCCR)") && file_holds("r.svg", ">process<"));
   o = tsanom("similar - --tolerance 1 --plot s.svg <r.json");
   cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
   check_svg("s.svg");
@@ -140,7 +142,7 @@ Test(command_similar, one_process_without_metrics) {
   write_text("r.json", "{\"regions\": [{\"name\": \"x\"}], \"time\": [[3]]}");
   outcome o = tsanom("similar r.json");
   cr_assert_eq(o.status, 0);
-  cr_assert(strstr(o.out, "All processes are alike"), "%s", o.out);
+  cr_assert(strstr(o.out, "All processes behave the same"), "%s", o.out);
 }
 
 Test(command_similar, bad_files_are_refused) {

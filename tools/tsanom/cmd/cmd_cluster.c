@@ -38,7 +38,8 @@ static const option_row options[] = {
      .argument = "K",
      COUNT(optics.min_points, 1, 0),
      GIVEN(min_points_given),
-     .help = "Points that make a neighborhood dense, including the point itself"},
+     .help = "Points that make a neighborhood dense, including the point itself "
+             "(default: 5, or all if there are fewer)"},
     {.name = "eps",
      .argument = "E",
      NUMBER(optics.eps, 0, INFINITY, 0),
@@ -90,9 +91,12 @@ static void clustering_free(clustering *c) {
   free(c->label);
 }
 
-static int order(const request *r, clustering *c, failure *why) {
+static int order(request *r, clustering *c, failure *why) {
   const points *data = &c->data;
   const char *file = file_title(r->shared.argument[0]);
+  if (!r->min_points_given && data->count < r->optics.min_points) {
+    r->optics.min_points = data->count;
+  }
   if (data->count < r->optics.min_points) {
     return fail(why, "%s: %zu points, fewer than the %zu of --min-pts", file, data->count,
                 r->optics.min_points);
@@ -142,11 +146,11 @@ static int extract(const request *r, clustering *c, failure *why) {
              : fail_status(why, file_title(r->shared.argument[0]), status);
 }
 
-/* Clusters by colours that repeat, noise in grey; as gnuplot counts them. */
-static int colour_of(int32_t label) {
-  static const int colours[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
-                                0xe69f00, 0x56b4e9, 0x9a6324, 0x800000};
-  return label < 0 ? 0xbbbbbb : colours[label % 8];
+/* Clusters in the colors of the palette, noise in gray, as gnuplot numbers colors. */
+static int color_of(int32_t label) {
+  static const int colors[] = {0x0072b2, 0xd55e00, 0x009e73,
+                               0xcc79a7, 0xe69f00, 0x56b4e9};
+  return label < 0 ? 0xbbbbbb : colors[label % 6];
 }
 
 static void draw_plot_data(const clustering *c, FILE *script) {
@@ -161,7 +165,7 @@ static void draw_plot_data(const clustering *c, FILE *script) {
   fprintf(script, "$plot << END\n");
   for (size_t k = 0; k < c->data.count; k++) {
     fprintf(script, "%zu %.9g %d\n", k, fmin(c->ordering.reachability[k], top),
-            colour_of(c->label[c->ordering.order[k]]));
+            color_of(c->label[c->ordering.order[k]]));
   }
   fprintf(script, "END\n");
 }
@@ -175,12 +179,13 @@ static int draw(const request *r, const clustering *c, failure *why) {
     fprintf(p.script, "$points << END\n");
     for (size_t i = 0; i < c->data.count; i++) {
       fprintf(p.script, "%.9g %.9g %d\n", c->data.value[2 * i], c->data.value[2 * i + 1],
-              colour_of(c->label[i]));
+              color_of(c->label[i]));
     }
     fprintf(p.script, "END\nset multiplot layout 1,2\n");
   }
   fprintf(p.script,
-          "set xlabel 'place in the order'\nset ylabel 'reachability'\n"
+          "set xlabel 'position in the order, points'\nset ylabel 'reachability, unit of "
+          "the data'\n"
           "set yrange [0:*]\nunset key\n"
           "plot $plot using 1:2:3 with impulses linewidth %d linecolor rgb variable",
           c->data.count < 200 ? 3 : 1);
@@ -190,7 +195,8 @@ static int draw(const request *r, const clustering *c, failure *why) {
   fprintf(p.script, "\n");
   if (scatter) {
     fprintf(p.script,
-            "set title 'Points'\nset xlabel 'x'\nset ylabel 'y'\nset yrange [*:*]\n"
+            "set title 'Points'\nset xlabel 'first coordinate, unit of the data'\n"
+            "set ylabel 'second coordinate, unit of the data'\nset yrange [*:*]\n"
             "plot $points using 1:2:3 with points pointtype 7 pointsize 0.4 "
             "linecolor rgb variable\nunset multiplot\n");
   }
@@ -259,7 +265,7 @@ static int print(const request *r, const clustering *c) {
   return EXIT_DONE;
 }
 
-static int cluster(const request *r, clustering *c, failure *why) {
+static int cluster(request *r, clustering *c, failure *why) {
   if (points_read(r->shared.argument[0], r->columns, &c->data, why) || allocate(c, why) ||
       order(r, c, why) || extract(r, c, why)) {
     return -1;
@@ -269,7 +275,6 @@ static int cluster(const request *r, clustering *c, failure *why) {
 
 static void check_line(struct argp_state *state, void *request_) {
   request *r = request_;
-  if (!r->min_points_given) argp_error(state, "--min-pts is expected");
   if (r->by_cut && r->by_xi) argp_error(state, "--cut and --xi exclude each other");
   r->extraction = r->by_xi ? BY_XI : r->by_cut ? BY_CUT : BY_SPLIT;
 }

@@ -36,11 +36,12 @@ static const option_row options[] = {
 static void draw_series(const request *r, const warping *w, const plot *p) {
   plot_series(p, "a", NULL, w->series[0].column[0], w->series[0].count);
   plot_series(p, "b", NULL, w->series[1].column[0], w->series[1].count);
-  fprintf(p->script, "set xlabel 'sample'\nplot $a with lines title \"");
+  fprintf(p->script, PLOT_LABELS
+          "set xlabel 'sample'\nset ylabel 'value'\nplot $a with lines title \"");
   plot_text(p, file_title(r->shared.argument[0]));
-  fprintf(p->script, "\", $b with lines title \"");
+  fprintf(p->script, "\" at end, $b with lines title \"");
   plot_text(p, file_title(r->shared.argument[1]));
-  fprintf(p->script, "\"\n");
+  fprintf(p->script, "\" at end\n");
 }
 
 /* How far the second series is drawn below the first, for a gap of a fifth of both. */
@@ -73,15 +74,16 @@ static void draw_joined(const request *r, const warping *w, const plot *p) {
     fprintf(p->script, "%zu %.9g\n%zu %.9g\n\n", i, a[i], j, b[j] - below);
   }
   fprintf(p->script,
-          "END\nset xlabel 'sample'\nunset ytics\n"
-          "plot $joins with lines linecolor rgb '#bbbbbb' title 'paired', "
+          "END\n" PLOT_LABELS
+          "set xlabel 'sample'\nset ylabel 'value, second series below'\nunset ytics\n"
+          "plot $joins with lines linecolor rgb '#bbbbbb' notitle, "
           "$a with lines linewidth 2 linetype 1 title \"");
   plot_text(p, file_title(r->shared.argument[0]));
   fprintf(p->script,
-          "\", $b using 1:($2-(%.17g)) with lines linewidth 2 linetype 2 title \"",
+          "\" at end, $b using 1:($2-(%.17g)) with lines linewidth 2 linetype 2 title \"",
           below);
   plot_text(p, file_title(r->shared.argument[1]));
-  fprintf(p->script, "\"\n");
+  fprintf(p->script, "\" at end\n");
 }
 
 /* The path in the matrix of all pairs. */
@@ -96,15 +98,14 @@ static void draw_path(const request *r, const warping *w, const plot *p) {
   plot_text(p, file_title(r->shared.argument[1]));
   fprintf(p->script,
           "\" noenhanced\nset xrange [0:%zu]\nset yrange [0:%zu]\n"
-          "plot $path with lines linewidth 2 title 'warping path'\n",
+          "plot $path with lines linewidth 2 notitle\n",
           w->series[0].count, w->series[1].count);
 }
 
 /* Both views of the alignment. */
 static void draw_alignment(const request *r, const warping *w, const plot *p) {
-  fprintf(p->script,
-          "set terminal svg size 960,1000 dynamic enhanced background rgb 'white' "
-          "font 'sans-serif,12'\nset multiplot layout 2,1\n");
+  plot_size(p, 960, 1000);
+  fprintf(p->script, "set multiplot layout 2,1\n");
   draw_joined(r, w, p);
   draw_path(r, w, p);
   fprintf(p->script, "unset multiplot\n");

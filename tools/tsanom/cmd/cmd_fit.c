@@ -94,14 +94,14 @@ static void write_panels(const request *r, const plot *p) {
   plot_text(p, r->name[1]);
   fprintf(p->script,
           "\" noenhanced\nplot $samples with points pointtype 7 pointsize 0.4 "
-          "title 'samples', $fit with lines linewidth 2 title 'fit'\n"
+          "notitle, $fit with lines linewidth 2 title 'fit' at end\n"
           "unset title\nset tmargin 0.5\nset bmargin 3\nset size 1,0.36\n"
           "set origin 0,0\nset format x '%%g'\nset ylabel 'residual'\n"
           "set xzeroaxis linetype 1 linecolor rgb '#888888'\nset xlabel \"");
   plot_text(p, r->name[0]);
   fprintf(p->script,
           "\" noenhanced\nplot $residuals with points pointtype 7 pointsize 0.4 "
-          "linecolor 1 title 'residuals'\nunset multiplot\n");
+          "linecolor 1 notitle\nunset multiplot\n");
 }
 
 static int draw(const request *r, const columns *c, const tsanom_polyfit_model *model,

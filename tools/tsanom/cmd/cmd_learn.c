@@ -10,6 +10,9 @@
 #include "plot.h"
 #include "rows.h"
 
+/* A model that misses larger slowdowns is of little use. */
+enum { SLOWDOWN_MOST = 2 };
+
 typedef struct {
   shared_options shared;
   tsanom_hsa_options hsa;
@@ -76,6 +79,35 @@ static const option_row options[] = {
     SALVAGE_ROW,
 };
 
+/* The smallest slowdown that leaves the normal ranges of a thread. */
+static double least_slowdown(const tsanom_hsa_reference *t, int32_t rule) {
+  double least = fmin(t->range[TSANOM_HSA_GTR].high, t->range[TSANOM_HSA_LTR].high);
+  if (rule != TSANOM_HSA_RULE_PACE) return least;
+  return fmin(least, t->range[TSANOM_HSA_INTERVAL_RATIO].high);
+}
+
+/* Warns if normal runs differ so much that no common leak leaves the ranges. */
+static void warn_of_wide_ranges(const tsanom_hsa_model_data *model, int32_t rule) {
+  double worst = 0;
+  size_t thread = 0;
+  for (size_t i = 0; i < model->thread_count; i++) {
+    const tsanom_hsa_reference *t = &model->references[i];
+    double slowdown = t->beats ? least_slowdown(t, rule) : 0;
+    if (isfinite(slowdown) && slowdown > worst) {
+      worst = slowdown;
+      thread = i;
+    }
+  }
+  if (worst <= SLOWDOWN_MOST) return;
+  failure why;
+  fail(
+      &why,
+      "the normal runs differ much: thread %zu is reported as leaking only if it is more "
+      "than %.3g times slower; record more normal runs under equal conditions",
+      thread, worst);
+  warn(&why);
+}
+
 static void print_table(const request *r, const tsanom_hsa_model_data *model) {
   printf("model of %zu threads from %zu runs\n\n", model->thread_count, model->run_count);
   printf(
@@ -117,7 +149,7 @@ static int draw(const request *r, const tsanom_hsa_model_data *model, failure *w
   if (plot_open(&p, r->shared.plot, "Reference heart rates", why)) return -1;
   fprintf(p.script,
           "set xlabel 'time, s'\nset ylabel 'beats per second'\n"
-          "set yrange [0:*]\n");
+          "set yrange [0:*]\n" PLOT_LABELS);
   for (size_t i = 0; i < threads; i++) {
     tsanom_hsa_reference t = model->references[i];
     char name[32];
@@ -127,7 +159,7 @@ static int draw(const request *r, const tsanom_hsa_model_data *model, failure *w
   fprintf(p.script, "plot ");
   for (size_t i = 0; i < threads; i++) {
     tsanom_hsa_reference t = model->references[i];
-    if (t.beats) fprintf(p.script, "$t%zu with lines title 'thread %zu', ", i, i);
+    if (t.beats) fprintf(p.script, "$t%zu with lines title 'thread %zu' at end, ", i, i);
   }
   fprintf(p.script, "\n");
   return plot_close(&p, why);
@@ -149,6 +181,7 @@ static int learn(const request *r, const tsanom_hsa_run *runs, owned_model *m,
   }
   if (status < 0) return fail_status(why, "the runs", status);
   model_take(m, model);
+  warn_of_wide_ranges(&m->data, r->hsa.rule);
   if (status == TSANOM_PARTIAL) {
     fprintf(stderr,
             "tsanom learn: few normal runs: the ranges of some threads are wide "

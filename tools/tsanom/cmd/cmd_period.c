@@ -123,6 +123,26 @@ static int print_as_json(const request *r, const period_stream *s,
                               next_json(r, s)));
 }
 
+/* What was searched, and how many samples a period needs to be found. */
+static void print_no_period(const period_stream *s) {
+  if (s->p.whole) {
+    printf(
+        "no period of up to %zu samples; a period of p samples needs at least 4p "
+        "samples\n",
+        s->p.tested);
+  } else if (s->events) {
+    printf(
+        "no period of up to %zu events; a period needs at least 3 repetitions and 8 "
+        "events\n",
+        s->p.window);
+  } else {
+    printf(
+        "no period of up to %zu samples; a period of p samples needs more than %zu + p "
+        "samples\n",
+        s->p.window, s->p.window);
+  }
+}
+
 static void print_table(const request *r, const period_stream *s,
                         const tsanom_dpd_period *list, size_t count) {
   unsigned long long samples = s->p.count;
@@ -132,12 +152,7 @@ static void print_table(const request *r, const period_stream *s,
     printf("%llu samples, window %zu\n\n", samples, s->p.window);
   }
   if (!count) {
-    printf("no period");
-    if (s->p.whole) {
-      printf(" of up to %zu samples; a period of p samples needs at least 4p samples",
-             s->p.tested);
-    }
-    printf("\n");
+    print_no_period(s);
     return;
   }
   printf("  period  level       first        last    loops     samples\n");

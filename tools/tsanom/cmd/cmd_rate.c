@@ -89,9 +89,10 @@ static int draw(const request *r, const beats *b, const thread_rates *t, failure
   }
   fprintf(p.script,
           "set xlabel 'time, s'\nset ylabel 'beats per second'\n"
-          "set yrange [0:*]\nplot ");
+          "set yrange [0:*]\n" PLOT_LABELS "plot ");
   for (size_t i = 0; i < b->run.thread_count; i++) {
-    if (t[i].count) fprintf(p.script, "$t%zu with lines title 'thread %zu', ", i, i);
+    if (t[i].count)
+      fprintf(p.script, "$t%zu with lines title 'thread %zu' at end, ", i, i);
   }
   fprintf(p.script, "\n");
   return plot_close(&p, why);

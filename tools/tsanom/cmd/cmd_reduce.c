@@ -39,7 +39,6 @@ static void check_end(struct argp_state *state, void *request_) {
   if (!r->decision) argp_error(state, "--decision COLUMN is expected");
   if (r->bins > 0 && !r->cut) argp_error(state, "--bins needs --cut");
   if (r->bins == 0 && r->method != TSANOM_ROUGHSET_ENTROPY) r->bins = 4;
-  if (r->shared.plot) argp_error(state, "--plot: there is no picture of a table");
 }
 
 /* ---- reducts */
@@ -308,6 +307,7 @@ static const syntax command_line = {
     .expected = "one table is",
     .least = 1,
     .most = 1,
+    .no_plot = 1,
     .check = check_end,
 };
 

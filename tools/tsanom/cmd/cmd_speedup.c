@@ -274,39 +274,73 @@ static const tsanom_speedup_loop *shown_loop(const result *a) {
   return best;
 }
 
-static int draw_loop(const request *r, result *a, const tsanom_speedup_loop *loop,
-                     failure *why) {
+/* The iterations of a loop by their threads: $base2 and $base3 are time and speedup of
+ * those with the threads of the baseline, $rest2 and $rest3 of the others. Stores how
+ * many of each there are. */
+static int put_iterations(const plot *p, const result *a, const tsanom_speedup_loop *loop,
+                          size_t count[2], failure *why) {
   double *time = calloc(3 * a->iterations, sizeof *time);
-  if (!time) return fail(why, "%s: out of memory", r->shared.argument[0]);
+  if (!time) return fail(why, "%s: out of memory", p->path);
   double *seconds = time + a->iterations, *speedup = seconds + a->iterations;
-  size_t count = 0;
-  for (size_t i = 0; i < a->iterations; i++) {
-    const tsanom_speedup_iteration *it = &a->iteration[i];
-    if (it->start != loop->start || it->period != loop->period || it->seconds <= 0) {
-      continue;
+  for (int rest = 0; rest < 2; rest++) {
+    size_t n = 0;
+    for (size_t i = 0; i < a->iterations; i++) {
+      const tsanom_speedup_iteration *it = &a->iteration[i];
+      int is_other = it->start != loop->start || it->period != loop->period;
+      if (is_other || it->seconds <= 0) continue;
+      if ((it->threads != loop->baseline_threads) != rest) continue;
+      time[n] = it->begin;
+      seconds[n] = it->seconds;
+      speedup[n++] = loop->baseline_s / it->seconds;
     }
-    time[count] = it->begin;
-    seconds[count] = it->seconds;
-    speedup[count++] = loop->baseline_s / it->seconds;
-  }
-  plot p;
-  char title[256];
-  (void)snprintf(title, sizeof title, "Iterations of %zu from %.200s", loop->period,
-                 region_stream_name(&a->stream, loop->start));
-  int failed = plot_open(&p, r->shared.plot, title, why);
-  if (!failed) {
-    plot_series(&p, "seconds", time, seconds, count);
-    if (isfinite(loop->baseline_s)) plot_series(&p, "speedup", time, speedup, count);
-    fprintf(p.script,
-            "set xlabel 'time, s'\nset ylabel 'seconds an iteration'\nset yrange [0:*]\n"
-            "set y2label 'speedup'\nset y2range [0:*]\nset y2tics\n"
-            "plot $seconds with lines title 'seconds'%s\n",
-            isfinite(loop->baseline_s) ? ", $speedup axes x1y2 with lines title 'speedup'"
-                                       : "");
-    failed = plot_close(&p, why);
+    plot_series(p, rest ? "rest2" : "base2", time, seconds, n);
+    plot_series(p, rest ? "rest3" : "base3", time, speedup, n);
+    count[rest] = n;
   }
   free(time);
-  return failed;
+  return 0;
+}
+
+/* Draw column `column` of the iterations. */
+static void draw_column(const plot *p, const tsanom_speedup_loop *loop,
+                        const size_t count[2], int column) {
+  const char *between = "plot ";
+  const char *style = "with points pointtype 7 pointsize 0.3";
+  if (count[0]) {
+    fprintf(p->script, "%s$base%d %s linecolor 2 title '%d thread%s'", between, column,
+            style, loop->baseline_threads, loop->baseline_threads == 1 ? "" : "s");
+    between = ", ";
+  }
+  if (count[1]) {
+    fprintf(p->script, "%s$rest%d %s linecolor 1 title '%d thread%s'", between, column,
+            style, loop->current_threads, loop->current_threads == 1 ? "" : "s");
+  }
+  fprintf(p->script, "\n");
+}
+
+static int draw_loop(const request *r, result *a, const tsanom_speedup_loop *loop,
+                     failure *why) {
+  plot p;
+  size_t count[2] = {0, 0};
+  char title[256];
+  (void)snprintf(title, sizeof title, "Iterations of %zu regions from %.200s",
+                 loop->period, region_stream_name(&a->stream, loop->start));
+  if (plot_open(&p, r->shared.plot, title, why)) return -1;
+  if (put_iterations(&p, a, loop, count, why)) {
+    plot_abandon(&p);
+    return -1;
+  }
+  fprintf(p.script,
+          "set lmargin 12\nset xlabel 'time, s'\nset ylabel 'time of an iteration, s'\n"
+          "set yrange [0:*]\n");
+  if (isfinite(loop->baseline_s)) fprintf(p.script, "set multiplot layout 2,1\n");
+  draw_column(&p, loop, count, 2);
+  if (isfinite(loop->baseline_s)) {
+    fprintf(p.script, "unset title\nset ylabel 'speedup'\n");
+    draw_column(&p, loop, count, 3);
+    fprintf(p.script, "unset multiplot\n");
+  }
+  return plot_close(&p, why);
 }
 
 static int draw(const request *r, result *a, failure *why) {

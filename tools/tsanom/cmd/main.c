@@ -7,9 +7,9 @@
 #include "command.h"
 
 /* To add a subcommand: write cmd_NAME.c with command_NAME() after the pattern of
- * cmd_dtw.c, declare it in command.h, list the file in CMakeLists.txt, add a row here and
- * in
- * ../launcher/main.c, a section in docs/command.md, and tests/tools/test_NAME.c. */
+ * cmd_dtw.c, declare it in command.h, list the file in CMakeLists.txt, its man page in
+ * ../launcher/CMakeLists.txt, add a row here and in ../launcher/main.c, a section in
+ * docs/command.md, and tests/tools/test_NAME.c. */
 static const struct {
   const char *name;
   int (*run)(int argc, char **argv);

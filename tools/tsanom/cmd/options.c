@@ -4,44 +4,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "argument.h"
 #include "failure.h"
+#include "help.h"
 #include "number.h"
+#include "plot.h"
+#include "progress.h"
 
 enum { KEY_FIRST = 0x200, SHARED_GROUP = 90, THREADS_MOST = 4096 };
 
 const char *const cost_words[] = {"absolute", "squared", NULL};
 
-/* Progress on standard error, after two seconds and then once per second. The end of a
- * pipe is not known: then the number of bytes read is shown. */
-static int32_t show_progress(void *user, uint64_t done, uint64_t total) {
-  (void)user;
-  static time_t start, shown;
-  time_t now = time(NULL);
-  int at_end = total && done == total;
-  if (!start) start = now;
-  if (now - start < 2 || (now == shown && !at_end)) return 0;
-  shown = now;
-  if (total) {
-    fprintf(stderr, "\r%3.0f %%%s", 100 * (double)done / (double)total,
-            at_end ? "\n" : "");
-  } else {
-    fprintf(stderr, "\r%llu MiB", (unsigned long long)(done >> 20));
-  }
-  return 0;
-}
-
-/* A name that promises another format than SVG is a mistake, as is an option that was
+/* A name with the extension of another format is a mistake, as is an option that was
  * taken for a name. */
 static void take_picture(struct argp_state *state, char *text, void *into) {
-  const char *slash = strrchr(text, '/'), *dot = strrchr(slash ? slash + 1 : text, '.');
   char shown[QUOTED_BYTES];
-  if (text[0] == '-' || (dot && dot[1] && strcasecmp(dot, ".svg") != 0)) {
-    argp_error(state, "--plot: %s: pictures are SVG, so FILE.svg is expected",
+  if (text[0] == '-' || !plot_format_known(text)) {
+    argp_error(state, "--plot: %s: FILE.svg or FILE.png is expected",
                quoted(shown, text));
   }
   ((shared_options *)into)->plot = text;
@@ -49,21 +30,26 @@ static void take_picture(struct argp_state *state, char *text, void *into) {
 
 typedef shared_options request;
 
+/* The plot is the last row: some commands have none. */
 static const option_row shared_rows[] = {
     {.name = "json", FLAG(json), .group = SHARED_GROUP, .help = "Print JSON"},
-    {.name = "plot",
-     .argument = "FILE.svg",
-     CALL(take_picture),
-     .group = SHARED_GROUP,
-     .help = "Draw a picture (needs gnuplot)"},
     {.name = "threads",
      .argument = "N",
      COUNT(threads, 0, THREADS_MOST),
      .group = SHARED_GROUP,
      .help = "Compute with N threads; 0: all (default: 1)"},
+    {.name = "plot",
+     .argument = "FILE",
+     CALL(take_picture),
+     .group = SHARED_GROUP,
+     .help = "Draw a plot: SVG or PNG, by the name of the file (needs gnuplot)"},
 };
 
 enum { SHARED_ROWS = sizeof shared_rows / sizeof *shared_rows };
+
+static size_t shared_rows_of(const syntax *s) {
+  return s->no_plot ? SHARED_ROWS - 1 : SHARED_ROWS;
+}
 
 typedef struct {
   const syntax *syntax;
@@ -162,7 +148,7 @@ static void check_end(struct argp_state *state, const parsing *p) {
 static error_t parse(int key, char *text, struct argp_state *state) {
   const parsing *p = state->input;
   shared_options *shared = p->request;
-  size_t rows = p->syntax->rows + SHARED_ROWS;
+  size_t rows = p->syntax->rows + shared_rows_of(p->syntax);
   switch (key) {
     case ARGP_KEY_ARGS:
       shared->argument = state->argv + state->next;
@@ -180,13 +166,14 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     take_option(state, p, row, text);
     return 0;
   }
-  return ARGP_ERR_UNKNOWN;
+  return help_parse(key, state);
 }
 
 void parse_command(const syntax *s, int argc, char **argv, void *into) {
-  size_t rows = s->rows + SHARED_ROWS;
+  size_t rows = s->rows + shared_rows_of(s);
   shared_options *shared = into;
-  struct argp_option *options = calloc(rows + 1, sizeof *options);
+  static const struct argp_option help_rows[] = {HELP_ROWS};
+  struct argp_option *options = calloc(rows + HELP_ROW_COUNT, sizeof *options);
   if (!options) {
     fprintf(stderr, "%s: out of memory\n", argv[0]);
     exit(argp_err_exit_status);
@@ -200,12 +187,13 @@ void parse_command(const syntax *s, int argc, char **argv, void *into) {
                              .doc = row->help,
                              .group = row->group};
   }
+  memcpy(options + rows, help_rows, sizeof help_rows);
   tsanom_exec_init(&shared->exec, sizeof shared->exec);
   shared->threads = 1;
-  if (isatty(STDERR_FILENO)) shared->exec.poll = show_progress;
+  if (isatty(STDERR_FILENO)) shared->exec.poll = progress_show;
   struct argp argp = {
       .options = options, .parser = parse, .args_doc = s->arguments, .doc = s->help};
   parsing p = {s, into};
-  argp_parse(&argp, argc, argv, 0, NULL, &p);
+  help_argp_parse(&argp, argc, argv, 0, &p);
   free(options);
 }

@@ -88,6 +88,7 @@ typedef struct {
   const char *help;      /* "before the options\vafter the options" */
   const char *expected;  /* "one run": what the arguments are */
   size_t least, most;    /* arguments; most 0: no limit */
+  int no_plot;           /* 1: the command has no --plot */
   /* Rejects combinations by argp_error(). May be NULL. */
   void (*check)(struct argp_state *state, void *request);
 } syntax;

@@ -64,7 +64,7 @@ static int take_named(points *p, const char *names, const row *r, failure *why) 
   return status;
 }
 
-/* Learn from the first row where the coordinates are; *header tells whether that is all
+/* Learn from the first row where the coordinates are; *header is 1 if that is all
  * that it has. */
 static int take_first(const reader *from, const row *r, int *header, failure *why) {
   points *p = from->p;

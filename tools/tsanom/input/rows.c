@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "delimiter.h"
 #include "reserve.h"
 #include "utf8.h"
 
@@ -23,7 +24,9 @@ typedef struct {
   const char **field;
   char *text; /* the fields, each with its NUL */
   size_t fields, fields_room, text_bytes, text_room;
-  int delimiter_known;
+  int delimiter; /* 0: not known; else one of delimiter.h */
+  char *held;    /* the first row, until the second shows what separates its fields */
+  size_t held_bytes, held_number;
   int failed;
 } reading;
 
@@ -89,7 +92,7 @@ static void take_row(int end, void *user) {
   r->failed = r->handler(r->user, &done, r->why);
 }
 
-/* Reject what no text file has; of one in UTF-16, that it is not UTF-8 helps more. */
+/* Reject what no text file contains. For UTF-16 the message about UTF-8 helps more. */
 static int check_text(reading *r) {
   size_t bad;
   if (!utf8_valid(r->line, r->line_bytes, &bad)) {
@@ -106,20 +109,15 @@ static int check_text(reading *r) {
   return 0;
 }
 
-static int parse_line(reading *r) {
-  if (r->line_number == 1 && r->line_bytes >= 3 && !memcmp(r->line, "\xef\xbb\xbf", 3)) {
-    r->line_bytes -= 3;
-    memmove(r->line, r->line + 3, r->line_bytes);
-  }
-  size_t blank = 0;
-  while (blank < r->line_bytes && strchr(" \t", r->line[blank])) blank++;
-  if (blank == r->line_bytes && !memchr(r->line, '\0', r->line_bytes)) return 0;
-  if (check_text(r)) return -1;
-  if (r->line[0] == '#') return 0;
-  if (!r->delimiter_known) {
-    if (memchr(r->line, '\t', r->line_bytes)) csv_set_delim(&r->parser, CSV_TAB);
-    r->delimiter_known = 1;
-  }
+static void set_delimiter(reading *r, int delimiter) {
+  r->delimiter = delimiter;
+  int byte = delimiter == DELIMITER_BLANKS ? '\t' : delimiter;
+  if (byte > 0) csv_set_delim(&r->parser, (unsigned char)byte);
+}
+
+static int parse_fields(reading *r) {
+  if (r->delimiter == DELIMITER_BLANKS)
+    r->line_bytes = delimiter_to_tabs(r->line, r->line_bytes);
   r->fields = r->text_bytes = 0;
   size_t parsed = csv_parse(&r->parser, r->line, r->line_bytes, take_field, take_row, r);
   if (parsed == r->line_bytes &&
@@ -139,6 +137,49 @@ static int parse_line(reading *r) {
               "%s:%zu: stray double quote before byte %zu: put the whole field in quotes "
               "and write a quote inside it twice",
               r->file, r->line_number, parsed + 1);
+}
+
+/* Keep a row of words until the next one. */
+static int hold(reading *r) {
+  r->held = malloc(r->line_bytes);
+  if (!r->held) return fail(r->why, "%s: out of memory", r->file);
+  memcpy(r->held, r->line, r->line_bytes);
+  r->held_bytes = r->line_bytes;
+  r->held_number = r->line_number;
+  return 0;
+}
+
+/* Parse the row that was kept and then, unless the file is at its end, the one that was
+ * read: blanks separate names if they separate as many numbers below them. */
+static int parse_held(reading *r) {
+  size_t names = delimiter_words(r->held, r->held_bytes);
+  int is_table = delimiter_numbers(r->line, r->line_bytes) == names;
+  set_delimiter(r, is_table ? DELIMITER_BLANKS : ',');
+  char *line = r->line;
+  size_t bytes = r->line_bytes, number = r->line_number;
+  r->line = r->held;
+  r->line_bytes = r->held_bytes;
+  r->line_number = r->held_number;
+  int failed = parse_fields(r);
+  r->line = line;
+  r->line_bytes = bytes;
+  r->line_number = number;
+  return failed || !bytes ? failed : parse_fields(r);
+}
+
+static int parse_line(reading *r) {
+  if (r->line_number == 1 && r->line_bytes >= 3 && !memcmp(r->line, "\xef\xbb\xbf", 3)) {
+    r->line_bytes -= 3;
+    memmove(r->line, r->line + 3, r->line_bytes);
+  }
+  size_t blank = 0;
+  while (blank < r->line_bytes && strchr(" \t", r->line[blank])) blank++;
+  if (blank == r->line_bytes && !memchr(r->line, '\0', r->line_bytes)) return 0;
+  if (check_text(r)) return -1;
+  if (r->line[0] == '#') return 0;
+  if (!r->delimiter) set_delimiter(r, delimiter_of(r->line, r->line_bytes));
+  if (r->delimiter != DELIMITER_UNDECIDED) return parse_fields(r);
+  return r->held ? parse_held(r) : hold(r);
 }
 
 /* The parser is handed lines without their ends: none of its own are left. */
@@ -168,7 +209,12 @@ int rows_read(FILE *stream, const char *file, row_handler *handler, void *user,
       break;
     }
   }
+  if (!more && r.delimiter == DELIMITER_UNDECIDED) {
+    r.line_bytes = 0;
+    more = parse_held(&r);
+  }
   csv_free(&r.parser);
+  free(r.held);
   free(r.line);
   free(r.text);
   free(r.field);

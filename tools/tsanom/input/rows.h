@@ -2,10 +2,11 @@
 /* Rows of a text file, one at a time, in bounded memory.
  *
  * A row is one line, ended by LF or CRLF; the last may lack its end. Fields are
- * separated by commas, or by tabs if the first row has a tab; spaces around a
- * field are dropped; a field in double quotes may hold separators, and quotes
- * written twice. A byte-order mark, blank lines, and lines that start with '#'
- * are passed over. The text must be UTF-8. */
+ * separated by tabs if the first row has one, else by semicolons if it has one, else by
+ * commas; without any of these, by blanks if they separate numbers, or names above
+ * as many numbers. Spaces around a field are dropped; a field in double quotes may hold
+ * separators, and quotes written twice. A byte-order mark, blank lines, and lines that
+ * start with '#' are passed over. The text must be UTF-8. */
 #ifndef TSANOM_COMMAND_ROWS_H
 #define TSANOM_COMMAND_ROWS_H
 

@@ -28,6 +28,11 @@ const char *process_name(const similarity *s, size_t i, char number[32]) {
   return number;
 }
 
+const char *similarity_member(const similarity *s, size_t count) {
+  if (s->threads) return count == 1 ? "thread" : "threads";
+  return count == 1 ? "process" : "processes";
+}
+
 static void *take(size_t count, size_t size) {
   return calloc(count ? count : 1, size);
 }
@@ -69,7 +74,13 @@ static int read_run(const char *path, const tsanom_exec *exec, int salvage, simi
   tsanom_fault_init(&fault, sizeof fault);
   own.fault = &fault;
   tsanom_status status = tsanom_runs_spmd(s->run, &own, &s->file);
-  return status < 0 ? fail_fault(why, file_title(path), status, &fault) : 0;
+  if (status < 0) return fail_fault(why, file_title(path), status, &fault);
+  tsanom_runs_info info;
+  tsanom_runs_info_init(&info, sizeof info);
+  status = tsanom_runs_describe(s->run, &info);
+  if (status < 0) return fail_status(why, file_title(path), status);
+  s->threads = !(info.parts & TSANOM_RUNS_SPMD);
+  return 0;
 }
 
 /* The program must be the only region without a parent. */

@@ -19,6 +19,7 @@ typedef struct {
   size_t *member;
   uint64_t *core, *reduct;
   size_t words; /* of a set of metrics */
+  int threads;  /* 1: the processes are threads of one program */
 } similarity;
 
 /* Read a region file or a run directory, and analyze it. */
@@ -34,11 +35,15 @@ json_t *similarity_to_json(const similarity *s);
  * `explain` adds every re-clustering. */
 void similarity_print(const similarity *s, int explain);
 
-/* The region tree coloured by role, and the processes' bars in the guilty region. */
+/* A heat map of regions and processes, and bars of the metric of the verdict in its
+ * region. */
 int similarity_draw(const similarity *s, const char *path, failure *why);
 
 /* The name of a process; `number` holds it if it has none but that. */
 const char *process_name(const similarity *s, size_t i, char number[32]);
+
+/* "thread" or "process", or several of them. */
+const char *similarity_member(const similarity *s, size_t count);
 
 /* Whether a bitset of metrics holds one. */
 static inline int has_metric(const uint64_t *set, size_t m) {

@@ -20,6 +20,11 @@ int find_companion(const char *const *relative, size_t count, const char *name,
 /* Finds a program as execvp() does. */
 int find_program(const char *name, char path[PATH_MAX], failure *why);
 
+/* The run directory of a program for which none was given: "PROGRAM.run", with "-2",
+ * "-3", ... if that exists. All ranks of an MPI program get the first name, and the
+ * recorder chooses which of them is recorded. Returns `path`. */
+const char *default_directory(const char *program, char path[PATH_MAX]);
+
 /* Warns if the loader will ignore LD_PRELOAD for this program: set-user-ID, set-group-ID
  * or file capabilities. */
 void warn_if_privileged(const char *path);

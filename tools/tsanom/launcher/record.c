@@ -12,6 +12,7 @@
 
 #include "argument.h"
 #include "environment.h"
+#include "help.h"
 #include "launcher.h"
 #include "linkage.h"
 #include "process.h"
@@ -29,7 +30,8 @@ typedef struct {
 } request;
 
 static const struct argp_option options[] = {
-    {"output", KEY_OUTPUT, "RUN", 0, "Run directory to create", 0},
+    {"output", KEY_OUTPUT, "RUN", 0,
+     "Run directory to create (default: PROGRAM.run, PROGRAM.run-2, ...)", 0},
     {"heartbeat-every", KEY_EVERY, "N", 0,
      "Beat every N parallel regions (default: once per iteration of the main loop, which "
      "is "
@@ -49,7 +51,7 @@ static const struct argp_option options[] = {
      "Use the tools interface (OMPT) of LLVM's runtime. Needed if the runtime is linked "
      "statically into the program, where its functions cannot be intercepted",
      0},
-    {0}};
+    HELP_ROWS};
 
 static void parse_baseline(request *r, char *text, struct argp_state *state) {
   char *colon = strchr(text, ':');
@@ -94,10 +96,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       return 0;
     case ARGP_KEY_END:
       if (!r->program) argp_error(state, "a program is expected");
-      if (!r->directory) argp_error(state, "-o RUN is expected");
       return 0;
     default:
-      return ARGP_ERR_UNKNOWN;
+      return help_parse(key, state);
   }
 }
 
@@ -266,9 +267,13 @@ int command_record(int argc, char **argv) {
       NULL,
       NULL};
   request r = {0};
-  argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &r);
+  help_argp_parse(&argp, argc, argv, ARGP_IN_ORDER, &r);
   failure why;
+  char directory[PATH_MAX];
+  int is_default = !r.directory;
+  if (is_default) r.directory = default_directory(r.program[0], directory);
   if (prepare(&r, &why)) return report_failure(&why);
+  if (is_default) fprintf(stderr, "tsanom record: recording to %s\n", directory);
   execvp(r.program[0], r.program);
   fail_errno(&why, r.program[0], "run");
   return report_failure(&why);

@@ -8,7 +8,7 @@
 #include "plot.h"
 #include "rows.h"
 
-static const char *const colours[] = {"#2a9d55", "#e08a00", "#c62828"};
+static const char *const colors[] = {PLOT_GREEN, PLOT_ORANGE, PLOT_VERMILION};
 
 /* Window of a thread: that of the model, or what the model would have taken. */
 static size_t window_of(const tsanom_hsa_model_data *model, const beats *b,
@@ -43,7 +43,7 @@ static void put_mark(const plot *p, const diagnosis *d, size_t thread, double ti
                      double rate, double longest) {
   const char *path = file_title(d->path);
   const char *slash = strrchr(path, '/');
-  const char *colour = colours[d->verdict[thread].status];
+  const char *color = colors[d->verdict[thread].status];
   int is_first = 1;
   for (size_t k = 0; k < thread; k++) {
     if (d->verdict[k].status != TSANOM_HSA_NORMAL) is_first = 0;
@@ -53,7 +53,7 @@ static void put_mark(const plot *p, const diagnosis *d, size_t thread, double ti
   fprintf(p->script,
           "\" at %.9g,%.9g %s front point pointtype 7 pointsize 0.6 linecolor rgb '%s' "
           "offset 0,0.8 noenhanced textcolor rgb '%s'\n",
-          time, rate, time < longest / 2 ? "left" : "right", colour, colour);
+          time, rate, time < longest / 2 ? "left" : "right", color, color);
 }
 
 /* The rates of a thread as datablock, times from the start of the run. */
@@ -108,7 +108,7 @@ static void put_legend(const plot *p) {
           "plot keyentry with lines linewidth 3 linecolor rgb '#bbbbbb' title 'learned'");
   for (int32_t status = 0; status <= TSANOM_HSA_SHUTDOWN; status++) {
     fprintf(p->script, ", keyentry with lines linecolor rgb '%s' title '%s'",
-            colours[status], tsanom_hsa_status_name(status));
+            colors[status], tsanom_hsa_status_name(status));
   }
 }
 
@@ -125,7 +125,7 @@ static void put_curves(const plot *p, const diagnosis *d, size_t count,
       for (size_t k = 0; k < d[i].b.run.thread_count; k++) {
         if (d[i].verdict[k].status != status || !has_rates(&d[i], k, model)) continue;
         fprintf(p->script, ", $r%zut%zu with lines linecolor rgb '%s' notitle", i, k,
-                colours[status]);
+                colors[status]);
       }
     }
   }

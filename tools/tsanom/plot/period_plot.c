@@ -94,8 +94,7 @@ static int put_stream(const period_stream *s, const plot *p, failure *why) {
     put_range_of(p, y, count, y[0]);
     int any = put_starts(s, p);
     fprintf(p->script,
-            "set xlabel 'sample'\nset ylabel '%s'\nplot $stream with lines title "
-            "'stream'%s\n",
+            "set xlabel 'sample'\nset ylabel '%s'\nplot $stream with lines notitle%s\n",
             s->events ? "event, by first occurrence" : "value",
             any ? ", $starts with points pointtype 3 title 'start of a period'" : "");
   }
@@ -149,9 +148,9 @@ static void put_curve(const period_stream *s, const plot *p, const double *m,
   put_range(p, 'x', 1, (double)count, 0);
   put_range_of(p, distance, count, 0);
   fprintf(p->script,
-          "set xlabel 'delay m'\nset ylabel '%s'\n"
-          "$period << END\n%zu %.17g\nEND\nplot $distances with lines title 'd(m)'",
-          s->events ? "share of events unlike" : "d(m)", period,
+          "set xlabel 'delay m, samples'\nset ylabel '%s'\n"
+          "$period << END\n%zu %.17g\nEND\nplot $distances with lines notitle",
+          s->events ? "share of different events" : "d(m), unit of the values", period,
           period && period <= count ? distance[period - 1] : 0);
   if (period && period <= count) {
     fprintf(p->script, ", $period with points pointtype 7 title 'period %zu'", period);

@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,8 +18,27 @@ enum {
   COMPLAINT_BYTES = 1024
 };
 
+/* The extension of a file name with its point, or "". */
+static const char *extension(const char *path) {
+  const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash + 1 : path, '.');
+  return dot && dot[1] ? dot : "";
+}
+
+int plot_format_known(const char *path) {
+  const char *end = extension(path);
+  return !*end || strcasecmp(end, ".svg") == 0 || strcasecmp(end, ".png") == 0;
+}
+
+void plot_size(const plot *p, int width, int height) {
+  fprintf(p->script,
+          "set terminal %s size %d,%d%s enhanced background rgb 'white' font "
+          "'sans-serif,12'\n",
+          p->png ? "pngcairo" : "svg", width, height, p->png ? "" : " dynamic");
+}
+
 int plot_open(plot *p, const char *path, const char *title, failure *why) {
   p->path = path;
+  p->png = strcasecmp(extension(path), ".png") == 0;
   int descriptor = memfd_create("script", MFD_CLOEXEC);
   p->script = descriptor < 0 ? NULL : fdopen(descriptor, "w+");
   if (!p->script) {
@@ -26,10 +46,17 @@ int plot_open(plot *p, const char *path, const char *title, failure *why) {
     if (descriptor >= 0) close(descriptor);
     return -1;
   }
+  plot_size(p, 960, 540);
+  static const char *const palette[] = {PLOT_BLUE,   PLOT_VERMILION, PLOT_GREEN,
+                                        PLOT_PURPLE, PLOT_ORANGE,    "#56B4E9",
+                                        "#000000"};
+  for (size_t i = 0; i < sizeof palette / sizeof *palette; i++) {
+    fprintf(p->script, "set linetype %zu linecolor rgb '%s'\n", i + 1, palette[i]);
+  }
   fprintf(p->script,
-          "set terminal svg size 960,540 dynamic enhanced background rgb 'white' "
-          "font 'sans-serif,12'\n"
+          "set linetype cycle 7\n"
           "set encoding utf8\n"
+          "set border 3\nset tics nomirror\n"
           "set key outside right noenhanced\n"
           "set grid back linecolor rgb '#dddddd'\n"
           "set title \"");
@@ -103,7 +130,7 @@ static int start_gnuplot(const plot *p, int complaints, pid_t *gnuplot, FILE **d
               "gnuplot-nox)");
 }
 
-/* The last line in the file `complaints`, where gnuplot tells why it gave up. */
+/* The last line in the file `complaints`, in which gnuplot explains its failure. */
 static const char *last_complaint(int complaints, char text[COMPLAINT_BYTES]) {
   ssize_t bytes = pread(complaints, text, COMPLAINT_BYTES - 1, 0);
   size_t length = bytes > 0 ? (size_t)bytes : 0;
@@ -114,6 +141,30 @@ static const char *last_complaint(int complaints, char text[COMPLAINT_BYTES]) {
   return line + strspn(line, " ");
 }
 
+/* All bytes of a stream, with a NUL behind them. */
+static int read_all(FILE *stream, char **text, size_t *length) {
+  size_t capacity = 0;
+  for (;;) {
+    if (*length + 1 >= capacity) {
+      capacity = capacity ? 2 * capacity : 1 << 16;
+      char *grown = realloc(*text, capacity);
+      if (!grown) return -1;
+      *text = grown;
+    }
+    size_t got = fread(*text + *length, 1, capacity - *length - 1, stream);
+    if (!got) break;
+    *length += got;
+  }
+  (*text)[*length] = '\0';
+  return 0;
+}
+
+/* Whether a file has the end of its format: a chunk IEND with its checksum, or </svg>. */
+static int is_complete(const plot *p, const char *picture, size_t length) {
+  if (!p->png) return strstr(picture, "</svg>") != NULL;
+  return length > 8 && memcmp(picture + length - 8, "IEND", 4) == 0;
+}
+
 /* The picture, whole: gnuplot does not tell when it could not write it all. What it says
  * matters only if there is none: of equal samples, it warns that their range is empty. */
 static int draw(const plot *p, int complaints, char **picture, size_t *bytes,
@@ -121,18 +172,19 @@ static int draw(const plot *p, int complaints, char **picture, size_t *bytes,
   pid_t gnuplot = 0;
   FILE *drawn = NULL;
   if (start_gnuplot(p, complaints, &gnuplot, &drawn, why)) return -1;
-  size_t capacity = 0;
-  ssize_t length = getdelim(picture, &capacity, '\0', drawn);
+  size_t length = 0;
+  int failed = read_all(drawn, picture, &length);
   fclose(drawn);
   int ended = 0;
   while (waitpid(gnuplot, &ended, 0) < 0 && errno == EINTR) continue;
-  if (ended || length <= 0 || !strstr(*picture, "</svg>")) {
+  if (failed) return fail(why, "%s: out of memory", p->path);
+  if (ended || !is_complete(p, *picture, length)) {
     char text[COMPLAINT_BYTES];
     const char *complaint = last_complaint(complaints, text);
     return fail(why, "%s: gnuplot failed to draw the picture%s%s", p->path,
                 *complaint ? ": " : "", complaint);
   }
-  *bytes = (size_t)length;
+  *bytes = length;
   return 0;
 }
 

@@ -62,10 +62,10 @@ static void draw_matches(const plot *p, const char *block, const char *name,
                          const search_picture *picture, size_t matches) {
   fprintf(p->script, "plot $%s with lines linecolor rgb '#888888' title \"", block);
   plot_text(p, name);
-  fprintf(p->script, "\"");
+  fprintf(p->script, "\" at end");
   for (size_t i = 0; i < matches; i++) {
-    fprintf(p->script, ", $match%zu with lines linewidth 2 title 'query at %zu'", i,
-            picture->index[i]);
+    fprintf(p->script, ", $match%zu with lines linewidth 2 title 'query at %zu' at end",
+            i, picture->index[i]);
   }
   fprintf(p->script, "\n");
 }
@@ -77,9 +77,10 @@ int search_draw_stream(const search_picture *picture, const double *query, size_
   if (plot_open(&p, picture->path, "Matches of a query in a stream", why)) return -1;
   int failed = stream_data(&p, picture, query, n, stream, samples);
   if (failed) fail(why, "%s: out of memory", picture->path);
-  fprintf(p.script, "set multiplot layout 2,1\n");
+  fprintf(p.script, PLOT_LABELS
+          "set ylabel 'value'\nset xlabel 'sample'\nset multiplot layout 2,1\n");
   draw_matches(&p, "stream", stream_name, picture, picture->found);
-  fprintf(p.script, "unset title\nset xlabel 'sample'\n");
+  fprintf(p.script, "unset title\n");
   draw_matches(&p, "near", stream_name, picture, picture->found > 0 ? 1 : 0);
   fprintf(p.script, "unset multiplot\n");
   return plot_close(&p, why) || failed ? -1 : 0;
@@ -100,11 +101,11 @@ int search_draw_nearest(const search_picture *picture, const double *query,
     free(y);
   }
   if (failed) fail(why, "%s: out of memory", picture->path);
-  fprintf(p.script,
-          "set xlabel 'sample'\nplot $query with lines linewidth 2 "
-          "linecolor rgb 'black' title 'query'");
+  fprintf(p.script, PLOT_LABELS
+          "set xlabel 'sample'\nset ylabel 'value'\nplot $query with lines linewidth 2 "
+          "linecolor rgb 'black' title 'query' at end");
   for (size_t i = 0; i < picture->found; i++) {
-    fprintf(p.script, ", $series%zu with lines title 'series %zu: %.4g'", i,
+    fprintf(p.script, ", $series%zu with lines title 'series %zu: %.4g' at end", i,
             picture->index[i], picture->distance[i]);
   }
   fprintf(p.script, "\n");

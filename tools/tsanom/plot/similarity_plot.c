@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The similarity analysis as a picture. */
+/* The similarity analysis as a heat map of regions and processes, and the values that
+ * explain the difference. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plot.h"
 #include "similarity.h"
 
-static const char *const colours[] = {"#9aa5b1", "#e08a00", "#c62828"};
-static const char *const roles[] = {"not critical", "CCR", "CCCR"};
+enum { NAMES_MOST = 40, MARGIN_MOST = 40, PIXELS_MOST = 1 << 14 };
+
+static const char *const roles[] = {"", " (CCR)", " (CCCR)"};
 
 static int role_of(const tsanom_spmd_region *r) {
   return r->cccr ? 2 : r->ccr ? 1 : 0;
@@ -35,58 +38,84 @@ static void put_rows(const similarity *s, double *row) {
   }
 }
 
-static void put_tree(const plot *p, const similarity *s, const double *row) {
-  size_t regions = s->file.data->regions;
-  fprintf(p->script, "$edges << END\n");
-  for (size_t k = 0; k < regions; k++) {
-    int32_t parent = s->file.data->parent[k];
-    if (parent < 0) continue;
-    fprintf(p->script, "%d %g\n%d %g\n%d %g\n\n", s->region[parent].level, row[parent],
-            s->region[parent].level, row[k], s->region[k].level, row[k]);
+/* Time relative to the mean of the region, a cell for each region and process. */
+static void put_cells(const plot *p, const similarity *s, const double *row) {
+  const tsanom_spmd_data *d = s->file.data;
+  fprintf(p->script, "$cells << END\n");
+  for (size_t k = 0; k < d->regions; k++) {
+    for (size_t i = 0; i < d->processes; i++) {
+      double mean = s->region[k].mean;
+      fprintf(p->script, "%zu %g %.4g\n", i, row[k],
+              mean > 0 ? d->time[i * d->regions + k] / mean : 1);
+    }
+    fprintf(p->script, "\n");
   }
   fprintf(p->script, "END\n");
-  for (int role = 0; role < 3; role++) {
-    fprintf(p->script, "$role%d << END\n", role);
-    for (size_t k = 0; k < regions; k++) {
-      if (role_of(&s->region[k]) == role) {
-        fprintf(p->script, "%d %g\n", s->region[k].level, row[k]);
-      }
-    }
-    fprintf(p->script, "END\n");
-  }
+}
+
+/* The names of regions in the order of the tree, with a dot for each level. */
+static void put_region_names(const plot *p, const similarity *s, const double *row) {
+  size_t regions = s->file.data->regions, step = (regions + NAMES_MOST - 1) / NAMES_MOST;
+  const char *between = "";
+  fprintf(p->script, "set ytics (");
   for (size_t k = 0; k < regions; k++) {
-    fprintf(p->script, "set label \"");
+    if ((size_t)(-row[k]) % step != 0) continue;
+    fprintf(p->script, "%s\"", between);
+    for (int32_t level = 1; level < s->region[k].level; level++) {
+      fputs("\u00b7 ", p->script);
+    }
     plot_text(p, s->file.region[k]);
-    fprintf(p->script, "\" at %d,%g offset 1,0 front noenhanced\n", s->region[k].level,
-            row[k]);
+    fprintf(p->script, "%s\" %g", roles[role_of(&s->region[k])], row[k]);
+    between = ", ";
   }
+  fprintf(p->script, ") noenhanced\n");
 }
 
-/* Only what there is: gnuplot warns of empty data. */
-static void draw_tree(const plot *p, const similarity *s) {
-  int deepest = 1;
-  size_t in_role[3] = {0};
+/* The axis of processes or threads, by name if these fit. */
+static void put_process_axis(const plot *p, const similarity *s) {
+  size_t n = s->file.data->processes;
+  char number[32];
+  fprintf(p->script, "set xlabel '%s'\nset xrange [-0.5:%g]\n", similarity_member(s, 1),
+          (double)n - 0.5);
+  if (n > NAMES_MOST) {
+    fprintf(p->script, "set xtics 0,%zu,%zu\n", (n + 15) / 16, n - 1);
+    return;
+  }
+  fprintf(p->script, "set xtics (");
+  for (size_t i = 0; i < n; i++) {
+    fprintf(p->script, "%s\"", i ? ", " : "");
+    plot_text(p, process_name(s, i, number));
+    fprintf(p->script, "\" %zu", i);
+  }
+  fprintf(p->script, ") noenhanced\n");
+}
+
+/* Characters of the margin that the names of regions need. */
+static int name_margin(const similarity *s) {
+  size_t longest = 0;
   for (size_t k = 0; k < s->file.data->regions; k++) {
-    if (s->region[k].level > deepest) deepest = s->region[k].level;
-    in_role[role_of(&s->region[k])]++;
+    size_t length = strlen(s->file.region[k]) + 2 * (size_t)s->region[k].level +
+                    strlen(roles[role_of(&s->region[k])]);
+    longest = length > longest ? length : longest;
   }
-  fprintf(p->script,
-          "set key bottom left inside\nunset border\nunset tics\nunset grid\n"
-          "set xrange [0.8:%d]\nset yrange [%g:1]\nplot NaN notitle",
-          deepest + 1, -(double)s->file.data->regions - 3);
-  if (deepest > 1) {
-    fprintf(p->script, ", $edges with lines linecolor rgb '#bbbbbb' notitle");
-  }
-  for (int role = 0; role < 3; role++) {
-    if (in_role[role] == 0) continue;
-    fprintf(p->script,
-            ", $role%d with points pointtype 7 pointsize 1 linecolor rgb '%s' title '%s'",
-            role, colours[role], roles[role]);
-  }
-  fprintf(p->script, "\n");
+  return (int)(longest < MARGIN_MOST ? longest : MARGIN_MOST);
 }
 
-/* The region that the bars are of: the guilty one, else the least balanced. */
+/* Colors from blue over white to vermilion, white at the mean. */
+static void draw_cells(const plot *p, const similarity *s) {
+  const tsanom_spmd_data *d = s->file.data;
+  put_process_axis(p, s);
+  fprintf(p->script,
+          "set lmargin %d\nset rmargin 12\nunset key\nset yrange [%g:0.5]\n"
+          "set palette defined (0 '" PLOT_BLUE "', 1 'white', 2 '" PLOT_VERMILION
+          "')\n"
+          "set cbrange [0:2]\nset cblabel 'time / mean of the region'\n"
+          "plot $cells using 1:2:3 with image%s\n",
+          name_margin(s), 0.5 - (double)d->regions,
+          d->regions * d->processes <= PIXELS_MOST ? " pixels" : "");
+}
+
+/* The region that the bars are of: that of the verdict, else the least balanced. */
 static size_t shown_region(const similarity *s) {
   if (s->report.verdict_region >= 0) return (size_t)s->report.verdict_region;
   size_t worst = 0;
@@ -97,6 +126,7 @@ static size_t shown_region(const similarity *s) {
   return worst;
 }
 
+/* Bars in the colors of the kinds. */
 static void draw_bars(const plot *p, const similarity *s) {
   const tsanom_spmd_data *d = s->file.data;
   size_t k = shown_region(s);
@@ -104,14 +134,16 @@ static void draw_bars(const plot *p, const similarity *s) {
   const double *matrix =
       m < 0 ? s->file.data->time
             : s->file.data->metric + (size_t)m * d->processes * d->regions;
-  fprintf(p->script,
-          "unset label\nset border\nset tics\nset grid ytics\nset xrange [-1:%zu]\n"
-          "set xtics 0,%zu,%zu\nset yrange [0:*]\nset boxwidth 0.8\nset style fill "
-          "solid\nset xlabel "
-          "'process, coloured by kind'\nset title \"",
-          d->processes, (d->processes + 15) / 16, d->processes - 1);
+  fprintf(
+      p->script,
+      "set lmargin 9\nset rmargin 3\nset ytics auto\nset yrange [0:*]\nset boxwidth 0.8\n"
+      "set style fill solid\nset ylabel \"");
+  plot_text(p, m >= 0       ? s->file.metric[m]
+               : s->threads ? "time, s"
+                            : "time, unit of the file");
+  fprintf(p->script, "\" noenhanced\nset title \"");
   plot_text(p, m < 0 ? "time" : s->file.metric[m]);
-  fprintf(p->script, " in ");
+  fprintf(p->script, " in\\n");
   plot_text(p, s->file.region[k]);
   fprintf(p->script, "\" noenhanced\n$bars << END\n");
   for (size_t i = 0; i < d->processes; i++) {
@@ -128,13 +160,16 @@ int similarity_draw(const similarity *s, const char *path, failure *why) {
   if (!row) return fail(why, "%s: out of memory", path);
   put_rows(s, row);
   plot p;
-  if (plot_open(&p, path, "Regions of the code", why)) {
+  if (plot_open(&p, path, "Time in the regions, relative to the mean", why)) {
     free(row);
     return -1;
   }
-  put_tree(&p, s, row);
-  fprintf(p.script, "set multiplot layout 1,2\n");
-  draw_tree(&p, s);
+  plot_size(&p, 1280, 540);
+  put_cells(&p, s, row);
+  put_region_names(&p, s, row);
+  fprintf(p.script, "set multiplot\nset size 0.62,1\nset origin 0,0\n");
+  draw_cells(&p, s);
+  fprintf(p.script, "set size 0.38,1\nset origin 0.62,0\n");
   draw_bars(&p, s);
   fprintf(p.script, "unset multiplot\n");
   free(row);

@@ -17,8 +17,10 @@ const char *number_parse(const char *text, double *value) {
   }
   if (whole && isnan(parsed)) return "is not finite: a missing value must be left out";
   if (whole && isinf(parsed)) return "is not finite: the largest number is 1.79e308";
-  if (strpbrk(text, "; \t"))
-    return "is not a number: commas or tabs are expected between fields";
+  if (strpbrk(text, "; \t")) {
+    return "is not a number: commas, semicolons, tabs or blanks separate fields, in all "
+           "rows the same";
+  }
   if (strchr(text, ',')) return "is not a number: the decimal sign is a point";
   return "is not a number: a finite number such as 1.5 or 2e-3 is expected";
 }

@@ -33,11 +33,12 @@ static void print_metrics(const similarity *s, const uint64_t *set) {
 static void print_verdict(const similarity *s) {
   const tsanom_spmd_report *r = &s->report;
   if (r->classes == 1) {
-    printf("All processes are alike");
+    printf("All %s behave the same", similarity_member(s, 2));
   } else if (r->verdict_region < 0) {
-    printf("There are %zu kinds of processes, which no region explains", r->classes);
+    printf("There are %zu kinds of %s, which no region explains", r->classes,
+           similarity_member(s, 2));
   } else {
-    printf("The processes of kind %d (", r->verdict_class);
+    printf("The %s of kind %d (", similarity_member(s, 2), r->verdict_class);
     print_kind(s, r->verdict_class);
     printf(" ) are slowest in %s", s->file.region[r->verdict_region]);
     if (r->reducts) {
@@ -102,9 +103,9 @@ static void print_causes(const similarity *s) {
     print_metrics(s, s->reduct + c * s->words);
     printf("\n");
   }
-  if (r->dependency < 1) {
-    printf("The metrics determine the kind of %.0f %% of the processes only.\n",
-           100 * r->dependency);
+  if (r->dependency > 0 && r->dependency < 1) {
+    printf("The metrics determine the kind of %.0f %% of the %s only.\n",
+           100 * r->dependency, similarity_member(s, 2));
   }
 }
 
@@ -167,7 +168,8 @@ static void print_decision(const similarity *s, const tsanom_spmd_decision *d) {
 void similarity_print(const similarity *s, int explain) {
   const tsanom_spmd_report *r = &s->report;
   print_verdict(s);
-  printf("Performance similarity\nthere are %zu kinds of processes\n", r->classes);
+  printf("Performance similarity\nthere are %zu kinds of %s\n", r->classes,
+         similarity_member(s, 2));
   for (size_t c = 0; c < r->classes; c++) {
     printf("kind %zu:", c);
     print_kind(s, (int32_t)c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "contract/rooms.h"
+#include "contract/modules.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -458,7 +458,7 @@ static void spmd(size_t processes, size_t regions, const tsanom_exec *exec) {
   free(parent);
 }
 
-void call_rooms(const tsanom_exec *exec) {
+void call_modules(const tsanom_exec *exec) {
   polyfit(100, exec);
   polyfit(1000000, exec);
   dtw(24, exec);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rooms on four threads: fits by both methods and a stream of samples, searches
+/* Modules on four threads: fits by both methods and a stream of samples, searches
  * of an index and of a stream, the counting of rough sets; and one index
  * searched by several threads of the caller at once. */
 #include <math.h>
