@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Structs that begin with `size_t struct_size` and only ever grow. A caller built
  * against an older or a newer header passes fewer or more fields than this library
- * knows. */
+ * knows:
+ *
+ *   older caller   | fields it knows |             input: the others have their defaults
+ *   this library   | fields it knows | new |
+ *   newer caller   | fields it knows | new | 0 |   input: the others must be zero
+ *
+ * A field unknown here that is not zero is a request that this library would ignore, so
+ * it is rejected. Output is copied as far as both reach, and the
+ * rest of the caller's struct is zero. */
 #ifndef TSN_CORE_VERSIONED_H
 #define TSN_CORE_VERSIONED_H
 
@@ -32,8 +40,8 @@ static inline size_t tsn_versioned_struct_size(const void *caller) {
 
 /* Input: fill `own`, a struct of type->size bytes, from the caller's; NULL means the
  * defaults. A field unknown here is accepted only if it is zero. own's struct_size is
- * type->size: it may be passed on as a caller's. A struct of the size known here is copied
- * inline, since reading structs takes much of a small call. */
+ * type->size: it may be passed on as a caller's. A struct of the size known here is
+ * copied inline, since reading structs takes much of a small call. */
 static inline tsanom_status tsn_versioned_read(const tsn_versioned *type, void *own,
                                                const void *caller) {
   if (!caller) caller = type->defaults;
