@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Sizes are added with checks for overflow, and an overflow is remembered rather than
+ * reported: a layout is a list of pieces without a test after each, and is asked once
+ * at its end. A piece beyond the capacity is NULL and counts all the same, so that `used`
+ * is the size needed even in a block that is too small. */
 #include "core/arena.h"
 
 #include "core/environment.h"
@@ -18,6 +22,7 @@ void *tsn_arena_take(tsn_arena *arena, size_t count, size_t size) {
   return piece;
 }
 
+/* No object is larger than PTRDIFF_MAX bytes. */
 tsanom_status tsn_arena_bytes(const tsn_arena *measured, size_t *bytes) {
   size_t sum;
   if (measured->overflow ||

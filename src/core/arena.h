@@ -10,11 +10,20 @@
  *     f->row = tsn_arena_take(arena, f->n, sizeof *f->row);
  *   }
  *
- *   tsanom_status x_workspace(...) { ...; return tsn_workspace_query(&exec, layout,
- * &f, bytes); }
- *   tsanom_status x(...)           { ...; return tsn_workspace_run(&exec, layout, body,
- * &f); }
- */
+ *   tsanom_status x_workspace(...) {
+ *     ...
+ *     return tsn_workspace_query(&exec, layout, &f, bytes);
+ *   }
+ *   tsanom_status x(...) {
+ *     ...
+ *     return tsn_workspace_run(&exec, layout, body, &f);
+ *   }
+ *
+ *   block   | skip | piece 0      | piece 1 | piece 2          |
+ *                  ^ base, a multiple of 64                    ^ base + used
+ *
+ * A block has any alignment; 63 bytes more than the pieces always suffice. Nothing is
+ * freed piece by piece: the block belongs to the caller, or to the call. */
 #ifndef TSN_CORE_ARENA_H
 #define TSN_CORE_ARENA_H
 

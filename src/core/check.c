@@ -4,8 +4,11 @@
 #include <math.h>
 
 /* x - x is 0 for every finite x and NaN otherwise; the differences are added up in lanes
- * that the compiler can keep in vectors. The samples that are left over are the last of
- * the array together with some that have been added before. */
+ * that the compiler can keep in vectors. A test and a branch for each sample would
+ * prevent that; since nearly all calls find no bad sample, an early end gains nothing.
+ * The samples that are left over are the last of the array together with some that have
+ * been added before: a second addition of 0 changes nothing, and no scalar loop is
+ * needed. */
 enum { LANES = 16 };
 
 #define CHECKS(suffix, type)                                                \

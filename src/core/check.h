@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks of arguments that every module makes. */
+/* Checks of samples that every module makes. A rejection must name the smallest index,
+ * but few calls are rejected: a fast pass decides, and a slow one finds the index. */
 #ifndef TSN_CORE_CHECK_H
 #define TSN_CORE_CHECK_H
 

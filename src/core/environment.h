@@ -19,7 +19,9 @@ typedef struct {
   uint16_t x87;
 } tsn_environment;
 
-/* Without the exception flags: masks, rounding, FTZ, DAZ; rounding, precision. */
+/* Without the exception flags: masks, rounding, FTZ, DAZ; rounding, precision. Flags are
+ * raised by every inexact operation; comparing them would make all environments
+ * unusual. */
 enum {
   TSN_SSE_CONTROL = 0xFFC0,
   TSN_SSE_DEFAULT = 0x1F80,
@@ -38,6 +40,7 @@ static inline void tsn_environment_set(tsn_environment e) {
   __asm__ volatile("fldcw %0" : : "m"(e.x87));
 }
 
+/* Returns the caller's environment, for tsn_environment_leave() on the same thread. */
 static inline tsn_environment tsn_environment_enter(void) {
   tsn_environment before = {.sse = _mm_getcsr()};
   __asm__ volatile("fnstcw %0" : "=m"(before.x87));

@@ -14,6 +14,7 @@ enum { MOST_THREADS = 4096 };
  * can be linked with the static library and without OpenMP. */
 #pragma weak omp_get_max_threads
 
+/* 0 requests the default of OpenMP; a child of a process with threads has one. */
 static int32_t choose_threads(int32_t wanted) {
   if (wanted == 1 || tsn_fork_of_threads()) return 1;
   int32_t most = omp_get_max_threads ? omp_get_max_threads() : 1;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The caller's tsanom_exec, checked and with every default filled in. */
+/* The caller's tsanom_exec, checked and with every default filled in. Every public
+ * function reads it first, since it receives the fault of all later checks; from then on
+ * code uses the copy, in which threads, level and allocator are set. */
 #ifndef TSN_CORE_EXEC_H
 #define TSN_CORE_EXEC_H
 

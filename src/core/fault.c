@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A fault is composed in a struct of this library's size and then copied as far as the
+ * caller's struct reaches, so that callers of older and newer versions are served alike.
+ * Without a fault in exec no text is composed. Texts that are too long are cut:
+ * snprintf() writes at most the size of the field. */
 #include "core/fault.h"
 
 #include <stdarg.h>
@@ -39,6 +43,8 @@ static tsanom_fault describe(tsanom_status status, const char *argument, size_t 
   return own;
 }
 
+/* "argument", "argument[3]" or "argument[3][0]", followed by a colon; its length. Names
+ * of arguments are short constants, so the length is below the size of the text. */
 static int write_place(const tsanom_fault *fault, char *text, size_t size) {
   if (fault->element == TSANOM_NONE) {
     return snprintf(text, size, "%s: ", fault->argument);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Two handlers of pthread_atfork(): the first counts the threads before the fork, the
+ * second marks the child. Counting in the child would be too late, since it has one
+ * thread in any case. The kernel's count includes threads that are not OpenMP's; then one
+ * thread is correct, too. */
 #include "core/fork.h"
 
 #include <fcntl.h>

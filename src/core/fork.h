@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* fork() copies only the thread that calls it. A library that uses threads must therefore
+ * behave differently in the child: here, it computes on one thread. */
 #ifndef TSN_CORE_FORK_H
 #define TSN_CORE_FORK_H
 

@@ -7,7 +7,14 @@
  * with -DTSN_ISA=<level> and ends in the definition of
  * `const tsn_dtw_kernels TSN_LEVEL(tsn_dtw_kernels) = {...}`. The module selects the
  * table per call by tsn_dtw_kernels_at(exec->isa), so that every level can be tested on
- * one machine. */
+ * one machine.
+ *
+ *   tsn_dtw_kernels_base   any x86-64 (SSE2), or any other machine
+ *   tsn_dtw_kernels_v3     AVX2, FMA, BMI2
+ *   tsn_dtw_kernels_v4     AVX-512 F, BW, CD, DQ, VL
+ *
+ * A table rather than ifunc or target_clones: these choose once per process, and only
+ * some linkers and compilers have them. */
 #ifndef TSN_CORE_ISA_H
 #define TSN_CORE_ISA_H
 

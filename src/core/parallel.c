@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Chunks are handed out by one atomic counter, not by OpenMP's dynamic schedule: a loop
+ * of OpenMP cannot stop early, unless its environment enables cancellation. The relaxed
+ * order suffices, for the counters carry no data; the end of the parallel region is the
+ * barrier that makes the results visible. */
 #include "core/parallel.h"
 
 #include <omp.h>
@@ -20,6 +24,7 @@ void tsn_team_run(int threads, tsn_team_body *body, void *context) {
   }
 }
 
+/* What the threads of one loop share. */
 typedef struct {
   const tsanom_exec *exec;
   size_t count, grain;
@@ -41,6 +46,7 @@ static void run_chunks(void *context, int thread, int threads) {
         return;
       }
     }
+    /* Not an addition: `next` must not grow beyond the count, where it could overflow. */
     size_t begin = atomic_load_explicit(&loop->next, memory_order_relaxed);
     size_t chunk;
     do {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The caller's tsanom_series, checked. */
+/* The caller's tsanom_series, checked. A view owns no samples; series i, sample t and
+ * component d is at
+ *
+ *   data      data[i*ld + t*stride + d]          rows of one matrix, which may overlap
+ *   pointers  pointers[i][t*stride + d]          separate arrays */
 #ifndef TSN_CORE_SERIES_H
 #define TSN_CORE_SERIES_H
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Heapsort. */
+/* Heapsort (J. Williams, Comm. ACM 7 (1964) 347-348): in place, without recursion, and
+ * O(count log count) in the worst case, which quicksort is not. */
 #include "core/sort.h"
 
+/* Move the root down until the heap below it, the largest value first, is one again. */
 static void sift(double *heap, size_t root, size_t count) {
   double value = heap[root];
   for (size_t child; (child = 2 * root + 1) < count; root = child) {

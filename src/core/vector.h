@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For kernel files: one vector register at the level that the file is compiled
  * for, as GCC/Clang vectors, and the minimum and maximum that these
- * lack in C. In every lane the extrema of floating point answer b where a and b
- * are equal or not ordered, as the x86 instructions do. */
+ * lack in C. In every lane the extrema of floating point return b where a and b
+ * are equal or not ordered, as the x86 instructions do: one operation then gives the
+ * same bits at every level, of zeros and NaN, too.
+ *
+ * Arithmetic is written with the operators of these vectors, `a + b`; an intrinsic is
+ * used only for what has no operator and is not recognized: extrema and permutations. */
 #ifndef TSN_CORE_VECTOR_H
 #define TSN_CORE_VECTOR_H
 

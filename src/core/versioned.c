@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Structs are handled as bytes: the caller's may be of a size, hence of a type, that this
+ * library does not have. memcpy() is the access that C allows for that. */
 #include "core/versioned.h"
 #include "core/size.h"
 

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Structs that begin with `size_t struct_size` and only ever grow. A caller built
  * against an older or a newer header passes fewer or more fields than this library
- * knows. */
+ * knows:
+ *
+ *   older caller   | fields it knows |             input: the others have their defaults
+ *   this library   | fields it knows | new |
+ *   newer caller   | fields it knows | new | 0 |   input: the others must be zero
+ *
+ * A field unknown here that is not zero is a request that this library would ignore, so
+ * it is rejected. Output is copied as far as both reach, and the
+ * rest of the caller's struct is zero. */
 #ifndef TSN_CORE_VERSIONED_H
 #define TSN_CORE_VERSIONED_H
 

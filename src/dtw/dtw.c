@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public functions of one pair. */
+/* The public functions of one pair. Each call has three stages: read and check what does
+ * not need the samples, resolve the pair (which fixes the memory), check the samples;
+ * then tsn_workspace_run() lays out the context and runs its body. The workspace queries
+ * resolve the same pair without samples, so that both agree. */
 #include "dtw/dtw_bytes.h"
 #include "dtw/dtw_pair.h"
 #include "dtw/dtw_path.h"
 
-/* A call on one pair. */
+/* A call on one pair; `path` and `length` are of tsanom_dtw_path() only. */
 typedef struct {
   tsn_dtw_settings settings;
   tsn_dtw_operand x, y;

@@ -7,7 +7,14 @@
  *      (absolute cost) of all samples that the paths join to it. Either minimizes the sum
  *      of costs along the paths found, so the sum of distances cannot grow.
  *
- * The average is kept without gaps between samples, whatever the stride of the set. */
+ * An iteration takes O(count * length * samples) time for the paths. The update gathers
+ * the samples of each position from the intervals below rather than adding along the
+ * paths: a path joins consecutive samples of a series to one position, so two indices
+ * hold them, threads write no common sums, and every number of threads gives the same
+ * bits.
+ *
+ * The average is kept without gaps between samples, whatever the stride of the set. It
+ * is written back only at the end: a stopped call leaves the caller's start as it was. */
 #include <math.h>
 #include <string.h>
 
@@ -45,6 +52,7 @@ static size_t multiply(tsn_arena *arena, size_t a, size_t b) {
   return product;
 }
 
+/* Pairs of one path: at most length + samples - 1. */
 static size_t *take_path(tsn_arena *arena, const averaging *a) {
   size_t pairs = a->length + tsn_series_longest(&a->set); /* each below 2^53 */
   return tsn_arena_take(arena, 2 * pairs, sizeof(size_t));
@@ -66,6 +74,7 @@ static void layout(tsn_arena *arena, void *context) {
   a->block_bytes = one.used;
 }
 
+/* Align series k to the average, and keep its path as intervals. */
 static void align_one(averaging *a, size_t k, int thread) {
   tsn_dtw_watch watch = {.exec = &a->settings.exec,
                          .stop = &a->stop,
@@ -114,7 +123,9 @@ static tsanom_status align_all(averaging *a, double *sum) {
   return TSANOM_OK;
 }
 
-/* The element of rank `rank`, by Hoare's selection. */
+/* The element of rank `rank`, by Hoare's selection (C. Hoare, "Find", Comm. ACM 4 (1961)
+ * 321-322), in expected O(count). Three parts - less, equal, above - since many samples
+ * of quantized series are equal. Invariant: the rank is in [low, high). */
 static double select_rank(double *values, size_t count, size_t rank) {
   size_t low = 0, high = count;
   while (high - low > 1) {
@@ -163,7 +174,8 @@ static double updated(const averaging *a, size_t i, size_t d) {
                                         : select_rank(a->values, count, (count - 1) / 2);
 }
 
-/* Iterate; *sum of the distances at the end. */
+/* Iterate until the sum falls by no more than the tolerance, relative to the sum before;
+ * *sum of the distances at the end. TSANOM_PARTIAL after the last iteration allowed. */
 static tsanom_status iterate(averaging *a, double *sum) {
   const tsanom_dtw_options *o = &a->settings.options;
   tsanom_status status = align_all(a, sum);

@@ -14,12 +14,12 @@
  * from cells[u] (left), the row above (up) and the left neighbor of that (diagonal). The
  * first row needs the last row of the lane above in the same column, which was computed
  * DELAY steps ago: it is passed[step % DELAY], shifted by one lane, and lane LANES-1 gets
- * the boundary, the last row of the strip above. DELAY steps form one turn of the loop;
- * its columns depend on each other from row to row only, so that they overlap in the
- * pipeline.
+ * the boundary, the last row of the strip above: one shift for DEPTH vectors of cells.
+ * DELAY steps form one turn of the loop; its columns depend on each other from row to
+ * row only, so that they overlap in the pipeline.
  *
  * A batch has a pair in each lane: no delay, no shift. A band goes along the diagonals.
- */
+ * A `kind` is constant in every call: the inlined body then has no branch on it. */
 #include "dtw/dtw_kernel.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ typedef tsn_dtw_strip strip;
 /* Rows that a sweep may meet outside of their windows. */
 enum { NO_ROW, NOT_BEGUN, ENDED, ANY_ROW };
 
-/* Compile-time parameters of a sweep. */
+/* Compile-time parameters of a sweep; `general`: several dimensions or a penalty. */
 typedef struct {
   bool squared, general, traced;
   bool batch; /* all lanes have the same window */
@@ -112,7 +112,8 @@ INLINE void column(kind k, const strip *s, size_t step, const real *y, size_t fr
 }
 
 /* The lane of a block goes over to the strip below: its rows become `x`, and what is
- * left of its first column is infinite. Lanes above have gone before. */
+ * left of its first column is infinite. Lanes above have gone before. The maximum
+ * with 0 keeps other lanes: no cell is negative. */
 INLINE void hand_over(kind k, const strip *s, size_t block, vec *x, vec *cells,
                       vec *previous) {
   ticks lane = {0};
@@ -130,8 +131,9 @@ INLINE void hand_over(kind k, const strip *s, size_t block, vec *x, vec *cells,
   *previous = vec_max(*previous, wall);
 }
 
-/* state: the cells, then what the blocks above passed down in the last `delay`
- * steps, then what they passed down one step ago. */
+/* state: the cells, then what the blocks above passed down in the last `delay` steps,
+ * then what they passed down one step ago. The last row is stored as a whole vector; only
+ * lane 0 counts, and the next steps overwrite the others before they are read. */
 INLINE void sweep_strip(kind k, const strip *s, size_t begin, size_t end) {
   const size_t bottom_delay = (size_t)DELAY * (LANES - 1), passed_at = k.depth * LANES;
   const size_t previous_at = passed_at + (size_t)DELAY * LANES;
@@ -174,7 +176,8 @@ static void start(const strip *s, size_t begin) {
   vec_store(passed + (size_t)DELAY * LANES, vec_shift_up(bottom, vec_all(above)));
 }
 
-/* Whether row u has its limit in column begin + u, as in a window of one radius. */
+/* Whether row u has its limit in column begin + u, as in a window of one radius. Then
+ * the columns of the triangle are written out with the rows they have, not masked. */
 static inline bool is_aslant(const tick *limits, size_t begin, size_t end) {
   bool aslant = end - begin == DEPTH - 1;
   for (size_t u = 0; u < DEPTH; u++) aslant &= limits[u] == (tick)(begin + u);
@@ -326,7 +329,8 @@ INLINE void sweep_band_of(kind k, const band *r, size_t vectors, vec *even, vec 
   }
 }
 
-/* Up to four vectors of a diagonal are kept in registers, more in memory. */
+/* Up to four vectors of a diagonal are kept in registers, for which their number must be
+ * a constant; more are in memory. */
 INLINE void sweep_short_band(kind k, const band *r, size_t vectors, size_t begin,
                              size_t end) {
   vec even[4], odd[4];

@@ -1,15 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sweeps over strips of rows.
+/* Interface of the loops that evaluate the recurrence of dynamic time warping
+ * (H. Sakoe and S. Chiba, IEEE Trans. ASSP 26 (1978) 43-49):
  *
- * A strip has LANES blocks of `depth` rows. Lane LANES-1 holds the top block; each
- * lane below runs `delay` columns behind the one above it, so that at step s block b
- * is at column s - delay b, and all that its first row needs of the block above
- * was computed `delay` steps ago. Within a block the rows of one column follow
- * each other; columns of successive steps overlap in the pipeline. State lives in
- * registers during a call and in memory between calls, so that a sweep can stop
+ *   D(i,j) = c(x_i, y_j) + min{ D(i-1,j-1), D(i-1,j) + p, D(i,j-1) + p }
+ *
+ * The textbook order, row by row, waits in every cell for the minimum and the sum
+ * of the cell before. The kernels use three other orders. All of them evaluate each
+ * cell by the same operations, minima are exact in any order, and no product is fused
+ * with a sum, so their results are the same bits.
+ *
+ *   strip   the lanes of a vector are blocks of rows of one pair
+ *   batch   the lanes are different pairs of the same two lengths
+ *   band    the lanes are the cells of an anti-diagonal of a narrow band
+ *
+ * Strip. A strip has LANES blocks of `depth` rows. Lane LANES-1 holds the top
+ * block; each lane below runs `delay` columns behind the one above it, so that at
+ * step s block b is at column s - delay*b, and all that its first row needs of the
+ * block above was computed `delay` steps ago. Within a block the rows of one column
+ * follow each other; columns of successive steps overlap in the pipeline. State is
+ * in registers during a call and in memory between calls, so that a sweep can stop
  * after any multiple of `delay` steps.
  *
- * In a batch each lane holds a pair of its own and there is no delay. */
+ * Columns of a strip. At step delay*q + f block b is at column delay*(q-b) + f. To
+ * make the samples of all lanes one vector in memory, column j is element j / delay
+ * of the array number j % delay (here delay = 4, LANES = 4):
+ *
+ *   array 0    y0  y4  y8  y12  y16 ...      step 12 loads y0 y4 y8 y12:
+ *   array 1    y1  y5  y9  y13  y17 ...      lane 0, block 3, is at column 0,
+ *   array 2    y2  y6  y10 y14  y18 ...      lane 3, block 0, at column 12;
+ *   array 3    y3  y7  y11 y15  y19 ...      step 13 loads y1 y5 y9 y13
+ *
+ * Windows. A row computes cells only between two steps, `first` and `last`. Outside
+ * of them its lane keeps a state instead: before `first` what D has left of the
+ * window (infinity, or an edge of the matrix), from `last` on its last cell plus
+ * `after`. Since infinity is the neutral element of the minimum, no other code has
+ * to know where a window ends.
+ *
+ * Batch. Each lane holds a pair of its own, so there is neither delay nor shift. */
 #ifndef TSN_DTW_KERNEL_H
 #define TSN_DTW_KERNEL_H
 
@@ -19,11 +46,19 @@
 #include "dtw/dtw_precision.h"
 
 /* Six rows a block fit the registers of every level, and eight nearly; four columns in
- * flight cover the latency of a minimum and an addition in each of them. */
+ * flight cover the latency of a minimum and an addition in each of them. At level v4
+ * four columns of six vectors are 124 vector operations for 192 cells, 62 cycles on
+ * a processor with two 512-bit ports, while the longest chain of dependent
+ * operations is about 51 cycles: ports, not latency, are the bound, so more columns
+ * in flight gain nothing (docs/dtw.md, "What bounds it"). */
 enum { DEPTH = 6, DEEP = 8, DELAY = 4 };
 
-/* Arrays marked [depth] hold depth vectors; row u of block b is lane LANES-1-b of
- * vector u. */
+/* A strip, or the same rows of a batch. The caller owns all arrays.
+ *
+ * Arrays marked [depth] hold depth vectors; row u of block b is lane LANES-1-b of
+ * vector u. The order is reversed, since block b needs column j after block b-1:
+ * ascending lanes then read ascending addresses of y, and the last lane is the one
+ * that takes the boundary. */
 typedef struct {
   size_t dimensions;
   real penalty;
@@ -35,12 +70,15 @@ typedef struct {
   size_t column_stride;    /* elements from array to array */
   size_t dimension_stride; /* elements from dimension to dimension */
   /* In: the row above the strip, out: the last row of the strip, by column (a
-   * vector a column in a batch).
-   * Up to delay LANES elements before column 0 are overwritten. */
+   * vector a column in a batch). One array serves both, because the last block
+   * writes a column delay*(LANES-1) steps after the first has read it.
+   * Up to delay*LANES elements before column 0 are overwritten. */
   real *boundary;
   real *state; /* [depth] the cells of the last step; then what the kernel adds */
   /* [depth] each, in a batch an element a row. A row holds its state before step
-   * `first`; from step `last` on its state has `after` (0 or infinity) added. */
+   * `first`; from step `last` on its state has `after` (0 or infinity) added: 0
+   * where the window ends at the right edge of an open end, whose cell is read
+   * after the sweep, infinity where the row below must not use it. */
   const tick *first, *last;
   const real *after;
   size_t base;          /* the step from which `first` and `last` count */
@@ -53,8 +91,15 @@ typedef void tsn_dtw_sweep(const tsn_dtw_strip *strip, size_t begin, size_t end)
 
 /* A Sakoe-Chiba band narrow enough for its diagonals to stay in the first cache.
  * Of every pair of diagonals the first, `even`, holds in lane k the cell with
- * i-j = 2k - radius, the second, `odd`, that with i-j = 2k + 1 - radius. Whatever
- * lies outside of the matrix costs infinity, by the samples it is given. */
+ * i-j = 2k - radius, the second, `odd`, that with i-j = 2k + 1 - radius. On the
+ * diagonal i+j = s lane k of `even` is at
+ *
+ *   i = (s - radius) / 2 + k,   j = (s + radius) / 2 - k
+ *
+ * so that vectors of x ascend and, with y stored in reverse, vectors of y do too.
+ *
+ * Whatever lies outside of the matrix costs infinity, by the samples it is given.
+ * Those of x and y have opposite signs, since inf - inf would be a NaN. */
 typedef struct {
   const real *x; /* sample i at index i; infinity outside of 0 ... n-1 */
   const real *y; /* sample j at index -j; minus infinity outside of 0 ... m-1 */
@@ -70,7 +115,9 @@ typedef struct {
 typedef void tsn_dtw_band_sweep(const tsn_dtw_band *band, size_t begin, size_t end);
 
 /* Sweeps of one dimension without penalty. They differ in which of `first`, `last` and
- * `after` they read. */
+ * `after` they read: `inner` needs five vector operations for a vector of cells (a
+ * difference, its absolute value, two minima, a sum), one comparison with a window
+ * adds a sixth. Most steps of a strip are inner ones. */
 typedef struct {
   tsn_dtw_sweep *beginning; /* no row has ended */
   tsn_dtw_sweep *inner;     /* all rows have begun, and none has ended */
@@ -79,7 +126,8 @@ typedef struct {
 } tsn_dtw_plain_sweeps;
 
 /* Sweeps of strips one after another, where all rows reach from edge to edge: the
- * lanes go over to the strip below one by one, as each has passed the last column. */
+ * lanes go over to the strip below one by one, as each has passed the last column.
+ * dtw_sweep_full.h has the diagram. */
 typedef struct {
   size_t depth;
   tsn_dtw_sweep *inner; /* all lanes are in the same strip */
@@ -100,7 +148,14 @@ typedef struct {
 } tsn_dtw_sweeps;
 
 /* Sweep from `begin` to `end` where all rows have begun at `begun`, and none has ended
- * before `ending`. */
+ * before `ending`. The steps are cut where another sweep is the cheapest correct one:
+ *
+ *   begin ---- beginning ---- begun ---- inner ---- ending ---- ending ---- end
+ *
+ * In a narrow window the first rows end before the last ones begin (ending < begun);
+ * then `masked` takes the steps in between. All four steps are multiples of `delay`
+ * in a strip: `begun` is rounded up and `ending` down, which is safe, since the
+ * sweeps at the ends also compute inner steps correctly. */
 static inline void tsn_dtw_sweep_plain(const tsn_dtw_plain_sweeps *sweeps,
                                        const tsn_dtw_strip *strip, size_t begin,
                                        size_t begun, size_t ending, size_t end) {
@@ -112,9 +167,13 @@ static inline void tsn_dtw_sweep_plain(const tsn_dtw_plain_sweeps *sweeps,
   if (high < end) sweeps->ending(strip, high, end);
 }
 
-/* Choices of a vector of cells: bit k says that the diagonal predecessor of the cell
+/* The kernels of one level and one precision.
+ *
+ * Choices of a vector of cells: bit k says that the diagonal predecessor of the cell
  * in lane k is not the best, bit lanes + k that the left one is better than that
- * above. */
+ * above. Two bits rather than one of three values, because they are the masks of two
+ * comparisons and go to memory without packing; they imply the order of ties, which
+ * is diagonal, above, left. */
 typedef struct {
   size_t lanes;
   size_t choice_bytes; /* of a vector */
@@ -132,6 +191,7 @@ typedef struct {
   tsn_dtw_sweeps cost[2]; /* by TSANOM_COST_ABSOLUTE, TSANOM_COST_SQUARED */
 } tsn_dtw_kernels;
 
+/* The name is a macro in single precision: an outer macro expands it first. */
 #define DECLARE_TABLE(type) TSN_KERNEL_TABLE(type)
 DECLARE_TABLE(tsn_dtw_kernels);
 #undef DECLARE_TABLE

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Medoid of a set: the condensed matrix, and the least sum of a row. */
+/* Medoid of a set: the series whose sum of distances to all others is least. The whole
+ * condensed matrix is computed, count*(count-1)/2 distances; of equal sums the lower
+ * index is taken. Unlike a barycenter the medoid is one of the series. */
 #include <math.h>
 
 #include "core/size.h"
@@ -28,11 +30,14 @@ static tsanom_status prepare(medoid_call *c, const char *name) {
   return status < 0 ? tsn_reject(&c->settings.exec, status, name) : TSANOM_OK;
 }
 
+/* Rows 0 ... low-1 of the condensed matrix have count-1, count-2, ... elements. */
 static size_t condensed_place(size_t a, size_t b, size_t count) {
   size_t low = tsn_smaller(a, b), high = tsn_larger(a, b);
   return low * (2 * count - low - 1) / 2 + high - low - 1;
 }
 
+/* The sums are added in the order of the index, so that they are the same bits for every
+ * number of threads. A series without a path to another has an infinite sum. */
 static tsanom_status least_sum(const medoid_call *c) {
   size_t count = c->pairs.xs.count, best = 0;
   double least = INFINITY;

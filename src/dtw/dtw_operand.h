@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The series of a call, and their checks. */
+/* The series of a call, and their checks. Samples are the caller's and are only read. */
 #ifndef TSN_DTW_OPERAND_H
 #define TSN_DTW_OPERAND_H
 
@@ -35,7 +35,8 @@ static inline tsn_dtw_operand tsn_dtw_set_at(const series_view *set, size_t k) {
   return (tsn_dtw_operand){tsn_series_at(set, k), tsn_series_length(set, k), set->stride};
 }
 
-/* The largest number of samples that columns can be counted to in a tick. */
+/* Whether columns and steps can be counted in ticks: steps exceed columns by a few turns
+ * of the lanes, hence half of the 32 bits, and of the 53 bits of a double. */
 static inline bool tsn_dtw_length_fits(size_t n) {
   return n <= (sizeof(real) == sizeof(float) ? INT32_MAX / 2 : (size_t)1 << 52);
 }

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Three sweeps compute the distance of a pair; docs/dtw.md compares them. In order of
- * preference:
+/* Three sweeps compute the distance of a pair. In order of preference:
  *
- *   full    one thread, and nothing is left out: no window, open end, penalty or
- *           cut-off. Lanes pass from strip to strip without a pause: at n = 256 0.108
- *           instead of 0.132 ns a cell, at n = 64 0.204 instead of 0.345 ns.
- *   band    a closed Sakoe-Chiba band of at most 16 vectors per diagonal (radius <= 127
- *           in double precision at level v4), 8 if it is the whole matrix. Strips of
- * wider bands waste less on the triangles at their ends than diagonals do on a shift in
- * every vector. strips  everything else, on one thread or as a wavefront of several.
+ *   full     one thread, and nothing is left out: no window, open end, penalty or
+ *            cut-off. Lanes pass from strip to strip without a pause: 0.108 instead of
+ *            0.132 ns a cell at n = 256 (strips), 0.204 instead of 0.345 ns at n = 64
+ *            (band).
+ *   band     a closed Sakoe-Chiba band of at most 16 vectors per diagonal (radius <= 127
+ *            in double precision at level v4), 8 if it is the whole matrix. Strips of
+ *            wider bands waste less on the triangles at their ends than diagonals do on
+ *            a shift in every vector.
+ *   strips   everything else, on one thread or as a wavefront of several.
  *
- * (dtw_sweep_batch.h is a fourth, for many pairs.) */
+ * Times are of double precision at level v4 on a Xeon; docs/dtw.md has the tables. All
+ * three compute each cell by the same operations in the same order, so the choice does
+ * not change a bit of the result. dtw_sweep_batch.h is a fourth, for many pairs. */
 #include "dtw/dtw_pair.h"
 
 #include <math.h>
@@ -23,7 +26,8 @@ static void swap(size_t *a, size_t *b) {
   *b = old;
 }
 
-/* Rows become columns. */
+/* Rows become columns. D is symmetric in the two series if the open ends change places,
+ * too; its windows are symmetric in i and j. */
 static void transpose(tsn_dtw_pair *p) {
   tsn_dtw_problem *q = &p->problem;
   const real *x = p->x;
@@ -66,6 +70,8 @@ tsanom_status tsn_dtw_pair_init(tsn_dtw_pair *p, const tsn_dtw_operand *x,
   return status;
 }
 
+/* A wavefront needs one sweeper for each strip that a thread has under way, and a place
+ * to publish the progress of every strip; one thread needs one sweeper. */
 static void strips_layout(tsn_arena *arena, tsn_dtw_pair *p) {
   tsn_dtw_strips_buffers *b = &p->strips;
   const tsanom_dtw_options *o = p->options;
@@ -84,6 +90,8 @@ static void strips_layout(tsn_arena *arena, tsn_dtw_pair *p) {
       threads > 1 ? tsn_arena_take(arena, b->matrix.count, sizeof *b->progress) : NULL;
 }
 
+/* Let `arena` reach as far as `other`, which started at the same place: the buffers of
+ * the sweeps overlay each other, since one call runs one of them. */
 static void cover(tsn_arena *arena, const tsn_arena *other) {
   arena->used = tsn_larger(arena->used, other->used);
   arena->overflow |= other->overflow;
@@ -137,6 +145,8 @@ static int threads_of(const tsn_dtw_pair *p) {
   return most < 2 ? 1 : (int)tsn_smaller(most, (size_t)p->threads);
 }
 
+/* By strips; the distance is the least of the last row and, with an open end, of the last
+ * column. */
 static int sweep_strips(tsn_dtw_pair *p, const double *tail, const tsn_dtw_watch *watch,
                         real *distance) {
   tsn_dtw_strips_buffers *b = &p->strips;
@@ -160,6 +170,8 @@ static int sweep_strips(tsn_dtw_pair *p, const double *tail, const tsn_dtw_watch
   return outcome;
 }
 
+/* A tail is a cost of the rows below a row, so it needs a sweep whose boundary is a row:
+ * not a band. */
 tsanom_status tsn_dtw_pair_run(tsn_dtw_pair *p, const double *tail,
                                const tsn_dtw_watch *watch, real *distance) {
   const tsn_dtw_problem *q = &p->problem;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The distance of one pair by whichever sweep is fastest. */
+/* The distance of one pair by whichever sweep is fastest (dtw_pair.c compares them). The
+ * calls, in this order: tsn_dtw_pair_init(), _layout(), _run(). A pair borrows the
+ * samples and the settings, and owns nothing: its buffers are parts of the arena. */
 #ifndef TSN_DTW_PAIR_H
 #define TSN_DTW_PAIR_H
 
@@ -15,6 +17,7 @@ typedef struct {
   size_t sweeper_bytes;
   real *boundary;    /* see tsn_dtw_boundary() */
   real *last_column; /* NULL: neither series has an open end */
+  /* Of each strip, in steps; NULL: one thread. */
   _Atomic size_t *progress;
 } tsn_dtw_strips_buffers;
 

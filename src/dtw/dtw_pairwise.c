@@ -9,7 +9,12 @@
  *   row a   |  block 0          |  block 1          | ...
  *           | unit 0  | unit 1  | unit 2  | unit 3  |
  *
- * A run that is stopped counts the leading units that are done, or the leading blocks. */
+ * Within a block the order is by length, so a run that is stopped cannot count single
+ * units of it: it counts the leading units that are done, or the leading blocks. At least
+ * 16 blocks in all let a stopped row of one to many have something to show.
+ *
+ * Threads take units from one counter: the lengths, cut-offs and abandoned pairs make the
+ * units unequal, and a division in advance would leave threads without work. */
 #include "dtw/dtw_pairwise.h"
 
 #include <math.h>
@@ -46,6 +51,7 @@ typedef struct {
   size_t count;
 } pending;
 
+/* Tails refer to the samples of x, so that x must stay the rows of every pair. */
 static bool keeps_order(const pairwise *m) {
   return m->settings->options.tails != NULL;
 }
@@ -101,11 +107,13 @@ static size_t pairs_before(const pairwise *m, size_t a) {
   return even * (a % 2 == 0 ? other : other / 2);
 }
 
+/* Where the distance of pair (a,b) belongs. */
 static real *place(const pairwise *m, size_t a, size_t b) {
   return m->condensed ? m->distances + pairs_before(m, a) + b - a - 1
                       : m->distances + a * m->ld + b;
 }
 
+/* The row that holds a pair, by bisection. */
 static size_t row_of(const pairwise *m, size_t pair) {
   size_t low = 0, high = m->xs.count; /* pairs_before(low) <= pair < ...(high) */
   while (high - low > 1) {
@@ -119,6 +127,7 @@ static size_t row_of(const pairwise *m, size_t pair) {
   return low;
 }
 
+/* Compute one pending pair alone; false if the call was stopped. */
 static bool run_single(const job *j, thread_buffers *own, const tsn_dtw_watch *watch,
                        const pending *p, size_t lane) {
   const pairwise *m = j->pairwise;
@@ -132,7 +141,8 @@ static bool run_single(const job *j, thread_buffers *own, const tsn_dtw_watch *w
          TSANOM_STOPPED;
 }
 
-/* Run what is pending: as a batch, if that is faster. */
+/* Run what is pending, as a batch if more than half of its lanes would be used: a batch
+ * takes the same time for any number of pairs. Unused lanes repeat the first pair. */
 static bool flush(const job *j, thread_buffers *own, const tsn_dtw_watch *watch,
                   pending *p) {
   size_t count = p->count;
@@ -157,6 +167,7 @@ static bool flush(const job *j, thread_buffers *own, const tsn_dtw_watch *watch,
   return true;
 }
 
+/* Add a pair; run those before it if its lengths differ, or all if the lanes are full. */
 static bool add_pair(const job *j, thread_buffers *own, const tsn_dtw_watch *watch,
                      pending *p, size_t a, size_t b) {
   const pairwise *m = j->pairwise;
@@ -227,13 +238,14 @@ static bool run_row_unit(const job *j, thread_buffers *own, const tsn_dtw_watch 
   return flush(j, own, watch, &p);
 }
 
-/* Leading pairs in the blocks before that of a unit. */
+/* What a stopped run can count. Leading pairs in the blocks before that of a unit. */
 static size_t pairs_before_unit(const job *j, size_t unit) {
   size_t a = unit / units_per_row(j), first = first_column(j->pairwise, a);
   size_t column = unit % units_per_row(j) * j->unit / j->block * j->block;
   return pairs_before(j->pairwise, a) + (column > first ? column - first : 0);
 }
 
+/* Several threads may leave a unit unfinished; the first of these counts. */
 static void leave_unit(job *j, size_t unit) {
   size_t first = atomic_load(&j->unfinished);
   while (unit < first && !atomic_compare_exchange_weak(&j->unfinished, &first, unit)) {
@@ -265,7 +277,8 @@ static void run_units(void *context, int thread, int threads) {
   }
 }
 
-/* Stable order of columns by length: a heap of (length, index). */
+/* Order of columns by length and index, by heapsort: it needs no memory, and the index as
+ * second key makes the order, hence the batches, unique. */
 static bool before(const series_view *set, size_t a, size_t b) {
   size_t n = tsn_series_length(set, a), m = tsn_series_length(set, b);
   return n != m ? n < m : a < b;

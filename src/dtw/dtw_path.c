@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The warping path: sweep forward and keep the choice of each cell, or the rows and
- * columns of a grid (dtw_traceback.h); then follow the choices from the end. */
+ * columns of a grid (dtw_traceback.h); then follow the choices from the end:
+ *
+ *   choice of (i,j)            next pair
+ *   gap 0                      (i-1, j-1)
+ *   gap 1, left 0              (i-1, j)
+ *   gap 1, left 1              (i, j-1)
+ *
+ * Pairs are found from the last to the first and written from the end of the array
+ * downwards; one move then brings them to its beginning, so no second array is needed. */
 #include "dtw/dtw_path.h"
 
 #include <math.h>
@@ -38,8 +46,10 @@ static tsn_dtw_tile tile_at(const trace *t, int level) {
                         .end = (size_t)t->j + 1};
 }
 
-/* Trace back while the path stays in one block of rows of the traced tile. No
- * branch hangs on a choice, which is as good as random. */
+/* Trace back while the path stays in one block of rows of the traced tile. No branch
+ * depends on a choice, which is as good as random and would be mispredicted; the steps
+ * are sums of bits. Within a block only the vector changes, not the lane: both bytes and
+ * both shifts are fixed. */
 static void trace_block(trace *t) {
   const tsn_dtw_kernels *k = t->traceback->matrix.kernels;
   tsn_dtw_traced_block b = tsn_dtw_traceback_block(t->traceback, (size_t)t->i);
@@ -62,7 +72,9 @@ static void trace_block(trace *t) {
   }
 }
 
-/* Trace back until the path leaves the area that the level has swept. */
+/* Trace back until the path leaves the area that the level has swept. The depth of the
+ * recursion is the number of levels. A tile ends at the pair that is next: what lies
+ * below and to the right of it is not swept again. */
 static bool trace_area(trace *t, int level, /* NOLINT(misc-no-recursion) */
                        const tsn_dtw_tile *area) {
   while (is_inside(t, area)) {

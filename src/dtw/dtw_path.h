@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The warping path of one pair. */
+/* The warping path of one pair: the pairs (i,j) from the first to the last that the
+ * minima of the recurrence have chosen. Time is proportional to the cells of the window,
+ * and so is memory (2 bits a cell), or with TSANOM_DTW_PATH_LINEAR to n + m
+ * (dtw_traceback.h). */
 #ifndef TSN_DTW_PATH_H
 #define TSN_DTW_PATH_H
 
@@ -23,8 +26,8 @@ tsanom_status tsn_dtw_path_init(tsn_dtw_path *path, const tsn_dtw_operand *x,
 /* A tsn_layout of a tsn_dtw_path. */
 void tsn_dtw_path_layout(tsn_arena *arena, void *path);
 
-/* The path is laid out. TSANOM_OK, _INFEASIBLE, _CUTOFF, or _STOPPED; then `path` holds
- * anything. */
+/* The path is laid out; `path` has space for n + m - 1 pairs. TSANOM_OK and the path,
+ * or, with *length 0, _INFEASIBLE or _CUTOFF; or _STOPPED; then `path` holds anything. */
 tsanom_status tsn_dtw_path_run(tsn_dtw_path *p, const tsn_dtw_watch *watch, size_t *path,
                                size_t *length, real *distance);
 

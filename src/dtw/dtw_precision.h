@@ -3,7 +3,12 @@
  * twice: as they are, in double, and with -DTSN_F32, in float. The sources use plain
  * names and the types below; this header maps each symbol that exists in both
  * precisions to its name with the suffix _f32. Every header of the module that
- * declares such a symbol includes it first. */
+ * declares such a symbol includes it first.
+ *
+ * One source instead of a template or a copy keeps the public functions visible to
+ * ctags and debuggers under their names. A symbol that exists in one precision only
+ * (barycenter, medoid, workspace queries, settings) is not in the list; a new one in
+ * both must be added, or the linker reports it as defined twice. */
 #ifndef TSN_DTW_PRECISION_H
 #define TSN_DTW_PRECISION_H
 
@@ -19,7 +24,7 @@ typedef float real;
 typedef int32_t tick; /* a step of a sweep; compares in lanes as wide as real's */
 typedef tsanom_series_f32 series_view;
 
-/* core */
+/* core: functions of samples */
 #define tsn_all_finite tsn_all_finite_f32
 #define tsn_first_nonfinite tsn_first_nonfinite_f32
 #define tsn_series_at tsn_series_at_f32

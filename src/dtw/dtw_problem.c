@@ -27,6 +27,9 @@ tsanom_status tsn_dtw_problem_init(tsn_dtw_problem *problem, size_t n, size_t m,
   return TSANOM_OK;
 }
 
+/* The inequality of the header solved for j, rounded inwards. i * rise + reach is at most
+ * 2*n*m, which tsn_dtw_problem_init() has checked. With one row (run 0) the diagonal is
+ * that row. */
 void tsn_dtw_slope_row(const tsn_dtw_problem *p, size_t i, size_t *first, size_t *last) {
   size_t rise = p->m - 1, run = p->n - 1;
   if (run == 0) {
@@ -50,6 +53,10 @@ static bool band_has_an_end(const tsn_dtw_problem *p) {
   return lowest + p->open_end_x >= p->n - 1 && lowest + p->radius >= p->m - 1;
 }
 
+/* The cells of a row that paths reach are an interval up to the end of its window: from
+ * the first one that is entered from above, or at which a path starts, all cells to the
+ * right are reached. So its first column is all that a row has to pass on. O(n), and for
+ * a Sakoe-Chiba band O(1). */
 bool tsn_dtw_path_exists(const tsn_dtw_problem *p) {
   if (p->window == TSANOM_DTW_SAKOE_CHIBA) return band_has_an_end(p);
   size_t reachable = 0; /* first column of the row before that a path reaches */

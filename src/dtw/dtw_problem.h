@@ -10,6 +10,16 @@
  *      v   . # # # . .        last(i)  = min(m-1, i+r)
  *          . . # # # .
  *
+ * For lengths that differ by more than r it admits no path. A slope window follows the
+ * diagonal of the rectangle instead: with rise = m-1 and run = n-1 it admits
+ *
+ *   |i*rise - j*run| <= r * min(rise, run)
+ *
+ * that is r samples of the longer series to both sides; if n = m, the same window.
+ *
+ * Open ends: a path may begin in rows i <= open_begin_x of column 0 or in columns
+ * j <= open_begin_y of row 0, and end likewise; samples left out there cost nothing.
+ *
  * H. Sakoe and S. Chiba, IEEE Trans. ASSP 26 (1978) 43-49. */
 #ifndef TSN_DTW_PROBLEM_H
 #define TSN_DTW_PROBLEM_H
@@ -17,6 +27,8 @@
 #include <stdbool.h>
 #include <tsanom/dtw.h>
 
+/* Every radius and open end is reduced to the matrix, so that with lengths of real
+ * arrays sums of two fields cannot overflow. */
 typedef struct {
   size_t n, m;                       /* rows, columns */
   size_t stride_x, stride_y;         /* elements from one sample to the next */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public functions of sets: one to many, condensed and cross matrices. */
+/* The public functions of sets: one to many, condensed and cross matrices. They check in
+ * the order options, sets, samples, outputs, then hand one tsn_dtw_pairwise to the
+ * workers. The dimensions and the stride come from the sets, not from the options. */
 #include "dtw/dtw_pairwise.h"
 
 static tsanom_status run(void *context) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The caller's options and exec, checked; the same in both precisions. */
+/* The caller's options and exec, checked; the same in both precisions. Every public
+ * function reads both into one of these first; the other files never see the caller's
+ * own structs. */
 #ifndef TSN_DTW_SETTINGS_H
 #define TSN_DTW_SETTINGS_H
 
@@ -39,8 +41,9 @@ typedef struct {
 tsanom_status tsn_dtw_check_counts(const tsn_dtw_settings *settings,
                                    const tsn_dtw_count *counts, size_t number);
 
-/* Take `count` blocks of what `one` measured; block k begins k*one->used bytes after
- * the first. */
+/* Memory of threads: take `count` blocks of what `one` measured; block k begins
+ * k*one->used bytes after the first. A thread opens its block as an arena and lays out
+ * its own buffers in it, anew for every pair. */
 static inline void *tsn_dtw_take_blocks(tsn_arena *arena, size_t count,
                                         const tsn_arena *one) {
   arena->overflow |= one->overflow;
@@ -51,7 +54,8 @@ static inline tsn_arena tsn_dtw_block(void *blocks, size_t k, size_t bytes) {
   return (tsn_arena){.base = (unsigned char *)blocks + k * bytes, .capacity = bytes};
 }
 
-/* Cancellation state shared by the threads of one call. */
+/* Cancellation state shared by the threads of one call. Only the calling thread may run
+ * the poll of the caller; the others read `stop`. */
 typedef struct {
   const tsanom_exec *exec;
   _Atomic int *stop;

@@ -8,13 +8,19 @@
 typedef tsn_dtw_band_buffers band_pair;
 typedef tsn_dtw_kernels kernels;
 
-/* Bands of more vectors per diagonal run faster in strips, whose ends weigh less then. At
+/* Crossovers to strips, in vectors per diagonal.
+ *
+ * Bands of more vectors per diagonal run faster in strips, whose ends weigh less then. At
  * n = 1000, radius 100 (13 vectors of level v4) the band takes 0.142 ns a cell. Half of
  * the diagonals' cells lie outside of a whole matrix: at level v3 the band is faster by a
  * third at n = 32 (8 vectors) and slower by a sixth at n = 48. */
 enum { WIDEST = 16, WIDEST_WHOLE = 8 };
+
+/* Pairs of diagonals between two checks of the cut-off, and in one call of the kernel
+ * where there is none; cells between two polls. A check reads both diagonals once. */
 enum { PAIRS_PER_CHECK = 64, PAIRS_PER_GO = 1024, CELLS_PER_POLL = 1 << 19 };
 
+/* Diagonals of a band have radius + 1 cells of one parity, or radius. */
 static size_t widest_radius(const kernels *k, size_t vectors) {
   return vectors * k->lanes - 1;
 }
@@ -54,6 +60,7 @@ void tsn_dtw_band_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
   b->state = tsn_arena_take(arena, both, sizeof(real));
 }
 
+/* `count` elements, `step` apart, to consecutive ones. */
 static inline void copy_by(const real *from, size_t count, ptrdiff_t step, real *to) {
   for (size_t i = 0; i < count; i++) to[i] = from[(ptrdiff_t)i * step];
 }
@@ -69,6 +76,9 @@ static void copy(const real *from, size_t count, ptrdiff_t step, real *to) {
   }
 }
 
+/* Copy the samples between their paddings, and set the state to the empty prefix: it is
+ * the cell (-1,-1), with i-j = 0, in lane radius / 2 of the diagonal of that parity. The
+ * walls close the lanes of the last vector that lie outside of the band. */
 static void fill(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
                  const kernels *k, const real *x, const real *y, band_pair *b) {
   size_t n = problem->n, m = problem->m, r = problem->radius, pad = padding(b, k);
@@ -108,6 +118,9 @@ static bool any_live(const tsn_dtw_band *band, const kernels *k, double cutoff) 
   return live > 0;
 }
 
+/* The pair number d is the diagonals i+j = 2d - radius % 2 and the next, so that the last
+ * cell, on diagonal n+m-2, is in `even` or `odd` by parity; its lane follows from
+ * i-j = n-m = 2k - radius (+ 1). */
 int tsn_dtw_band_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
                      const kernels *k, const real *x, const real *y, band_pair *b,
                      const tsn_dtw_watch *watch, real *distance) {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The host side of a batch: samples interleaved by lane, windows of the rows of a strip,
+ * what passes from strip to strip, ends of paths. The windows are those of
+ * dtw_sweep_strips.c with one row per vector, hence without the delay of lanes. */
 #include "dtw/dtw_sweep_batch.h"
 
 #include <math.h>
@@ -8,6 +11,7 @@
 typedef tsn_dtw_batch batch;
 typedef tsn_dtw_batch_buffers buffers;
 
+/* Strips between two checks of the cut-off, each of which reads a row of all lanes. */
 enum { STRIPS_PER_CHECK = 4, CELLS_PER_POLL = 1 << 21 };
 
 /* A batch in progress. Rows are padded above row 0, as those of a single pair. */
@@ -18,7 +22,7 @@ typedef struct {
   buffers *buffers;
   tsn_dtw_problem problem;
   size_t strips, padding;
-  bool plain;
+  bool plain; /* one dimension and no penalty */
 } run;
 
 void tsn_dtw_batch_layout(tsn_arena *arena, size_t n, size_t m,
@@ -60,6 +64,7 @@ static void fill_x(const run *r) {
   }
 }
 
+/* Samples of y: column by column, a vector a column; one dimension after the other. */
 static void fill_y(const run *r) {
   const tsanom_dtw_options *o = &r->settings->options;
   size_t m = r->problem.m;
@@ -103,6 +108,7 @@ static void prepare_row(const run *r, size_t t, size_t u, columns *c) {
   b->last[u] = (tick)last;
 }
 
+/* Sweep strip t; the boundary passes from the row above it to its last row. */
 static void sweep_strip(const run *r, size_t t) {
   const tsn_dtw_kernels *k = r->kernels;
   const tsn_dtw_sweeps *sweeps = &k->cost[r->settings->options.cost];
@@ -169,6 +175,8 @@ static bool all_above(const run *r, size_t t) {
   return true;
 }
 
+/* An open end of x: paths may end in the last column of the last open_end_x + 1 rows. A
+ * row keeps its last cell in the state if its window reaches the right edge. */
 static void keep_open_ends(const run *r, size_t t, real *distances) {
   const tsn_dtw_problem *p = &r->problem;
   size_t lanes = r->kernels->lanes;
@@ -184,6 +192,7 @@ static void keep_open_ends(const run *r, size_t t, real *distances) {
   }
 }
 
+/* An open end of y: paths may end in the last open_end_y + 1 columns of the last row. */
 static void keep_last_row(const run *r, real *distances) {
   const tsn_dtw_problem *p = &r->problem;
   size_t first, last, open = p->m - 1 - p->open_end_y;
@@ -197,6 +206,7 @@ static void keep_last_row(const run *r, real *distances) {
   }
 }
 
+/* All strips of a batch; the least cell in which a path may end is the distance. */
 static tsanom_status sweep_all(const run *r, const tsn_dtw_watch *watch,
                                real *distances) {
   size_t lanes = r->kernels->lanes, cells = 0;

@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pairs of the same two lengths side by side, one per lane. No lane needs anything of
  * another, so there is no shift and no delay; a column costs two loads and a store more
- * than in strips. Strips of `depth` rows follow each other over all columns. */
+ * than in strips. Strips of `depth` rows follow each other over all columns:
+ *
+ *   vector of y_j       y of pair 0 | y of pair 1 | y of pair 2 | ...   (column j)
+ *   vectors of x_i      depth of them, in registers during a strip
+ *   boundary[j]         D(row above, j) of each pair, a vector a column
+ *
+ * All lanes have one window, so a limit of a row is a scalar. In a band of one radius
+ * the ends of a strip are triangles: columns 0 ... depth-2 hold only the rows that have
+ * begun. The kernel writes these columns out instead of masking them, which took 200
+ * series of 500 with radius 50 from 0.108 ... 0.112 s to 0.104 s (Xeon, level v4).
+ *
+ * 200 series of 500, full window, double, level v4: 0.096 ns a cell. One pair alone needs
+ * n = 1000 for that rate: it takes 0.108 ns at n = 256 and 0.204 ns at n = 64. */
 #ifndef TSN_DTW_SWEEP_BATCH_H
 #define TSN_DTW_SWEEP_BATCH_H
 
@@ -15,6 +27,7 @@ enum {
   TSN_DTW_BATCH_LANES = 16 /* no level has more */
 };
 
+/* Buffers of one batch at a time, reused for the next; vectors are pairs by lane. */
 typedef struct {
   real *x, *y, *boundary, *state, *after;
   tick *first, *last;
@@ -33,7 +46,9 @@ typedef struct {
   const double *tail[TSN_DTW_BATCH_LANES]; /* NULL: none */
 } tsn_dtw_batch;
 
-/* Distances of all lanes, INFINITY above the cut-off. TSANOM_OK or _STOPPED. */
+/* Distances of all lanes, INFINITY above the cut-off, or where no path fits the window.
+ * TSANOM_OK or _STOPPED; then `distances` hold anything. Every lane must have a pair:
+ * the caller repeats one. The batch is abandoned when all lanes are above the cut-off. */
 tsanom_status tsn_dtw_batch_run(const tsn_dtw_batch *pairs,
                                 const tsn_dtw_settings *settings,
                                 tsn_dtw_batch_buffers *b, const tsn_dtw_watch *watch,

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The sweep of dtw_sweep_full.h. The steps of one strip, `width` columns wide:
+ *
+ *   0            delay*lanes                       width      width + delay*lanes
+ *   |  handover  |              inner              |  handover of the next strip
+ *
+ * The last blocks finish a strip during the first steps of the next one. What they
+ * pass down then is stored before column 0, and hand_over() moves it to its place. */
 #include "dtw/dtw_sweep_full.h"
 
 #include <math.h>
@@ -11,6 +18,7 @@ typedef tsn_dtw_kernels kernels;
 typedef tsn_dtw_full_sweeps sweeps;
 typedef tsn_dtw_strip strip;
 
+/* Cancellation is checked after this many steps, whatever the number of strips. */
 enum { STEPS_PER_POLL = 1 << 14 };
 
 /* The depth that computes the fewest cells, padding included; of equals, the lesser: 256
@@ -58,6 +66,8 @@ void tsn_dtw_full_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
   };
 }
 
+/* Samples of x in the order of the kernels, top block in the last lane. Rows after the
+ * last one get any finite sample: nothing reads their cells. */
 static void fill_rows(const real *x, size_t n, size_t stride, size_t lanes, size_t depth,
                       real *to) {
   size_t row = 0;
@@ -70,6 +80,10 @@ static void fill_rows(const real *x, size_t n, size_t stride, size_t lanes, size
   }
 }
 
+/* Samples of y: column j is element (j + padding) / delay of array (j + padding) % delay.
+ * An array has LANES infinite elements before its first one, for lanes that have not
+ * reached column 0 in the first strip; after its last, zeros that are read only by lanes
+ * whose cells no longer count. */
 static void fill_columns(const real *y, size_t m, size_t stride, const kernels *k,
                          full *c) {
   size_t width = tsn_round_up(m, DELAY), length = width / DELAY, lanes = k->lanes;
@@ -116,7 +130,9 @@ static bool sweep_inner(const sweeps *s, const strip *at, size_t begin, size_t e
   return true;
 }
 
-/* From the last columns of one strip to the first of that below. */
+/* From the last columns of one strip to the first of that below. Afterwards all lanes are
+ * in the strip below, and the boundary is complete: the last delay*(lanes-1) columns of
+ * the bottom row came out at negative columns of the next strip. */
 static void hand_over(const sweeps *s, const kernels *k, const full *c, size_t width,
                       const real *x_below, strip *at) {
   size_t skew = DELAY * k->lanes, late = skew - DELAY;
@@ -129,6 +145,9 @@ static void hand_over(const sweeps *s, const kernels *k, const full *c, size_t w
   at->x = x_below;
 }
 
+/* The last row of the matrix is in block `block` of the last strip. The sweep ends when
+ * this block, delay*block steps behind the first, has passed the last column, so that
+ * its state is D(n-1, m-1). */
 int tsn_dtw_full_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
                      const kernels *k, const real *x, const real *y, full *c,
                      const tsn_dtw_watch *watch, real *distance) {

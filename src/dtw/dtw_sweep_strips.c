@@ -1,4 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Windows as steps. A row i of block b, admitted from column first(i) to last(i), is
+ * active at the steps
+ *
+ *   first(i) - a + delay*b  <=  s  <=  last(i) - a + delay*b,   a = first of the area
+ *
+ * Before them its state is what D has to the left: infinity, the edge of the matrix, or
+ * the column that a tile keeps left of the area. After them it is infinity, or its last
+ * cell where an open end reads it. The four steps of tsn_dtw_sweep_plain() are extremes
+ * of these over the rows: begin and begun are the least and the largest first step,
+ * ending and end the least and the largest last step.
+ *
+ * Most strips of a large matrix have windows of one of two regular shapes, which are the
+ * same from strip to strip but for a shift; `base` is that shift. The others, at the
+ * edges and in slope windows, are filled row by row. */
 #include "dtw/dtw_sweep_strips.h"
 
 #include <math.h>
@@ -126,6 +140,8 @@ static bool fill_row(const strips *p, const rectangle *a, sweeper *s, size_t i, 
     left = a->left[(ptrdiff_t)i - a->left_row];
   }
   first = tsn_larger(tsn_larger(first, a->first), a->floor);
+  /* A state to the left counts only for a row that begins at the first column; else
+   * it would be read as the left neighbor of a later cell. */
   s->state[at] = first == a->first ? left : (real)INFINITY;
   bool ends_here = last + 1 < a->end;
   s->after[at] = ends_here ? (real)INFINITY : 0;
@@ -143,6 +159,8 @@ static bool fill_row(const strips *p, const rectangle *a, sweeper *s, size_t i, 
  * band between the edges: these are prepared once. */
 enum { IRREGULAR, FULL, BAND };
 
+/* *base: the step that the first row of a band begins at. In a band the strip must lie
+ * wholly between the edges: every row begins one column after the row above it. */
 static int shape_of(const strips *p, const rectangle *a, size_t t, size_t *base) {
   const tsn_dtw_problem *q = &p->problem;
   size_t row = t * p->rows, first, last, lowest_first, lowest_last;
@@ -161,6 +179,7 @@ static int shape_of(const strips *p, const rectangle *a, size_t t, size_t *base)
   return BAND;
 }
 
+/* Windows of a regular strip, in steps from its base. */
 static void fill_regular(const strips *p, const rectangle *a, int shape, sweeper *s) {
   size_t lanes = p->kernels->lanes;
   for (size_t r = 0; r < p->rows; r++) {
@@ -173,7 +192,8 @@ static void fill_regular(const strips *p, const rectangle *a, int shape, sweeper
   }
 }
 
-/* Prepare a strip of regular shape. */
+/* Prepare a strip of regular shape. Its rows are in a straight line, so that begun and
+ * end follow from the last row: rows-1 columns to the right, skew steps late. */
 static void prepare_regular(const strips *p, const rectangle *a, size_t t, int shape,
                             size_t base, sweeper *s) {
   const tsanom_dtw_options *o = p->options;
@@ -194,6 +214,7 @@ static void prepare_regular(const strips *p, const rectangle *a, size_t t, int s
   s->end = band ? s->ending + skew + p->rows - 1 : width + skew;
 }
 
+/* Prepare any strip, row by row. */
 static void prepare_irregular(const strips *p, const rectangle *a, size_t t, sweeper *s) {
   size_t begin = SIZE_MAX, end = 0, begun = 0, ending = SIZE_MAX;
   size_t lanes = p->kernels->lanes;
@@ -255,10 +276,13 @@ void tsn_dtw_sweep_prepare(const strips *p, const rectangle *a, size_t t, sweepe
   };
 }
 
+/* The kernels complete the state: what blocks have passed down before the first step. */
 void tsn_dtw_sweep_start(const strips *p, sweeper *s) {
   p->kernels->start(&s->strip, s->begin);
 }
 
+/* Steps begin ... end-1 by the cheapest kernel of the options. Where rows hold their last
+ * cells for an open end, `ending` would lose them, and `masked` takes its place. */
 void tsn_dtw_sweep_run(const strips *p, sweeper *s, size_t begin, size_t end) {
   const tsn_dtw_sweeps *sweeps = &p->kernels->cost[p->options->cost];
   bool traced = s->strip.trace != NULL;
@@ -276,6 +300,8 @@ void tsn_dtw_sweep_trace(sweeper *s, unsigned char *trace) {
   s->strip.traced = s->begin;
 }
 
+/* A window that moves to the right has columns in the row below that the last row of the
+ * strip never wrote: there the boundary still has the row above the strip. */
 void tsn_dtw_sweep_finish(const strips *p, const rectangle *a, size_t t) {
   size_t below = (t + 1) * p->rows - p->padding, first, last, last_below;
   if (below >= p->problem.n) return;
@@ -297,6 +323,7 @@ size_t tsn_dtw_first_live(const strips *p, const real *boundary, size_t t, size_
   const tsn_dtw_problem *q = &p->problem;
   size_t below = (t + 1) * p->rows - p->padding, first, last;
   double rest = tail ? tail[below] : 0;
+  /* Without a tail the boundary is compared as it is: D never falls along a path. */
   double margin = rest == 0 ? 1 : 1 - 4 * 0x1p-52 * ((double)q->n + (double)q->m);
   tsn_dtw_window_row(q, below - 1, &first, &last);
   size_t end = tsn_smaller(to, last + 1);

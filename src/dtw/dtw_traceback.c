@@ -163,6 +163,7 @@ static real edge(const traceback *tb, ptrdiff_t i, ptrdiff_t j) {
   return open ? 0 : (real)INFINITY;
 }
 
+/* Whether the window admits (i,j), both >= 0. */
 static bool in_window(const traceback *tb, ptrdiff_t i, ptrdiff_t j) {
   size_t first, last;
   tsn_dtw_window_row(&tb->matrix.problem, (size_t)i, &first, &last);
@@ -170,7 +171,8 @@ static bool in_window(const traceback *tb, ptrdiff_t i, ptrdiff_t j) {
 }
 
 /* D(i,j) on or above and left of the area of level `at`, as its lines, those of the
- * levels above, or the edge of the matrix have it; i or j may be -1. */
+ * levels above, or the edge of the matrix have it; i or j may be -1. A line holds only
+ * what the window admits, so the window is checked before any line is read. */
 static real on_line(const traceback *tb, int at, ptrdiff_t i, ptrdiff_t j) {
   if (i < 0 || j < 0) return edge(tb, i, j);
   if (!in_window(tb, i, j)) return INFINITY;
@@ -239,6 +241,7 @@ static void keep_block(const traceback *tb, const level *l, size_t t, size_t c,
   }
 }
 
+/* Sweep from *step to step `to`, within the steps of the strip. */
 static void run_to(traceback *tb, size_t *step, size_t to) {
   tsn_dtw_sweeper *s = &tb->sweeper;
   to = tsn_smaller(tsn_larger(to, *step), s->end);
@@ -255,6 +258,8 @@ static void cross_line(traceback *tb, const level *l, size_t t, size_t c, size_t
   }
 }
 
+/* Sweep strip t, and stop at each kept column as each block passes it: the state of a
+ * block is its column only at that step. */
 static void sweep_strip(traceback *tb, const level *l, size_t t) {
   tsn_dtw_sweeper *s = &tb->sweeper;
   size_t step = s->begin, skew = DELAY * tb->matrix.kernels->lanes;
@@ -282,6 +287,8 @@ static void trace_strip(traceback *tb, size_t t) {
   }
 }
 
+/* Keep the last row of strip t if it is the last of a tile; the last row of the area is a
+ * line of the level above, or is not read. */
 static void keep_row(const traceback *tb, const level *l, size_t t) {
   size_t done = t + 1 - l->area.first_strip;
   if (done % l->strips != 0 || t + 1 == l->area.end_strip) return;

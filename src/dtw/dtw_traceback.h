@@ -12,13 +12,26 @@
  *   +---+**-+*--+---+
  *   |   |   | **|** |
  *   +---+---+---+--**
- */
+ *
+ * Choices rather than D itself: 2 bits a cell (4 in double precision at level base)
+ * instead of 64, and the way back reads no samples. Path and distance together take 1.5
+ * times as long as the distance, full window, n = 1000 ... 2000, level v4.
+ *
+ * Linear-space alignment after D. Hirschberg (Comm. ACM 18 (1975) 341-343) halves the
+ * matrix and computes about 2 times its cells. A path crosses about 2k of the k*k tiles
+ * of a grid, so that all levels together compute 1 + 2/k + (2/k)^2 + ... times the cells,
+ * here with k = 16, and O(n + m) memory holds the lines.
+ *
+ * Limits of linear memory: choices may take 64 bytes a sample of either series, about
+ * half of what the lines do. They suffice for bands of a radius of about 200 and for any
+ * window of some 600 samples, which are traced at once, without a grid. */
 #ifndef TSN_DTW_TRACEBACK_H
 #define TSN_DTW_TRACEBACK_H
 
 #include "dtw/dtw_wavefront.h"
 
-/* A rectangle: whole strips first_strip ... end_strip-1, columns first ... end-1. */
+/* A rectangle: whole strips first_strip ... end_strip-1, columns first ... end-1. Whole
+ * strips, because only the last row of a strip goes to memory. */
 typedef struct {
   size_t first_strip, end_strip;
   size_t first, end;
@@ -33,14 +46,16 @@ typedef struct {
   size_t row_stride, column_stride; /* elements from line to line */
 } tsn_dtw_level;
 
-/* The choices of a strip in the traced tile. */
+/* The choices of a strip in the traced tile, [step - begin][DEPTH] vectors of choices. */
 typedef struct {
   size_t begin; /* step */
   unsigned char *choices;
 } tsn_dtw_traced_strip;
 
+/* Each level divides both sides by 16; 16 such divisions exhaust 64 bits. */
 enum { TSN_DTW_LEVELS = 20 };
 
+/* All buffers of a path, parts of one arena. */
 typedef struct {
   tsn_dtw_strips matrix;
   tsn_dtw_sweeper sweeper;
@@ -53,6 +68,7 @@ typedef struct {
   unsigned char *choices;
 } tsn_dtw_traceback;
 
+/* Take the memory for a path of the problem; it is enough for shorter series, too. */
 void tsn_dtw_traceback_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
                               const tsanom_dtw_options *options,
                               const tsn_dtw_kernels *kernels, tsn_dtw_traceback *tb);

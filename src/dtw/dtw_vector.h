@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Vectors as wide as the level has them. What the vector extensions of C
- * compilers do well is written with them; selection and absolute value have
- * intrinsics where a level has the instruction. */
+/* Vectors of `real` as wide as the level has them, for dtw_kernel.c.
+ *
+ *   level        base (SSE2)   v3 (AVX2)   v4 (AVX-512)
+ *   double       2 lanes       4           8
+ *   float        4 lanes       8           16
+ *
+ * What the vector extensions of gcc and clang do well is written with them: sums,
+ * differences, loads and stores. Selection, absolute value, comparison to bits and
+ * shifts across lanes have intrinsics where a level has an instruction that the
+ * compilers do not find by themselves. Each has a form in plain C as well, so that a
+ * machine without these intrinsics computes the same bits. */
 #ifndef TSN_DTW_VECTOR_H
 #define TSN_DTW_VECTOR_H
 
@@ -23,8 +31,11 @@ typedef tsn_f64_at loose_vec;
 #define vec_min tsn_min_f64
 #define vec_max tsn_max_f64
 #endif
+/* Steps, in lanes as wide as those of `vec`: the result of a comparison of ticks then
+ * is a mask for cells without a conversion. */
 typedef tick ticks __attribute__((vector_size(VECTOR_BYTES)));
 
+/* Vectors at the address of any element: columns of a strip begin anywhere. */
 static inline vec vec_load(const real *from) {
   return *(const loose_vec *)from;
 }
@@ -33,6 +44,7 @@ static inline void vec_store(real *to, vec v) {
   *(loose_vec *)to = v;
 }
 
+/* Windows are arrays of whole vectors from an arena, which aligns them. */
 static inline ticks ticks_load(const tick *from) {
   return *(const ticks *)from;
 }
@@ -45,7 +57,11 @@ static inline ticks ticks_all(tick value) {
   return value - (ticks){0};
 }
 
-/* |a|, and in each lane `yes` where now >= from. */
+/* |a|, and in each lane `yes` where now >= from.
+ *
+ * With AVX-512 the comparison yields a mask register, and the blend merges into the
+ * instruction before it: a window costs one operation for a vector of cells. AVX2
+ * has only "greater" for integers, hence the exchanged operands in single precision. */
 #if defined(__AVX512F__) && defined(TSN_F32)
 #define vec_abs(a) ((vec)_mm512_abs_ps((__m512)(a)))
 #define vec_select_not_before(now, from, yes, no)                                      \
@@ -67,6 +83,7 @@ static inline ticks ticks_all(tick value) {
                          _mm256_cmp_pd((__m256d)(now), (__m256d)(from), _CMP_GE_OQ)))
 #endif
 
+/* The absolute value clears the sign bit; a selection is two ANDs and an OR. */
 #ifndef vec_abs
 #ifdef TSN_F32
 typedef int32_t bits __attribute__((vector_size(VECTOR_BYTES)));
@@ -86,7 +103,8 @@ static inline vec vec_select_not_before(ticks now, ticks from, vec yes, vec no) 
 #endif
 #endif
 
-/* Bit k: a < b in lane k. */
+/* Bit k: a < b in lane k. Only the sign bit of each lane of a mask counts, which is
+ * what movemask collects. */
 #if defined(__AVX512F__) && defined(TSN_F32)
 #define vec_bits_less(a, b) _mm512_cmp_ps_mask((__m512)(a), (__m512)(b), _CMP_LT_OQ)
 #elif defined(__AVX512F__)
@@ -103,7 +121,15 @@ static inline unsigned vec_bits_less(vec a, vec b) {
 }
 #endif
 
-/* LANES bits of each of two masks in CHOICE_BYTES, the first mask first. */
+/* LANES bits of each of two masks in CHOICE_BYTES, the first mask first:
+ *
+ *   LANES     2          4          8           16
+ *   bytes     1          1          2           4
+ *   bits      ....ssff   ssssffff   8 f, 8 s    16 f, 16 s
+ *
+ * (f: first mask, s: second; the highest bit of a byte is on the left, bytes ascend).
+ * Two lanes take as much as four, since a byte is the smallest unit that is stored
+ * without reading it first: 4 bits a cell instead of 2. */
 enum { CHOICE_BYTES = LANES < 4 ? 1 : LANES / 4 };
 
 static inline void vec_store_choice(unsigned char *to, unsigned first, unsigned second) {
@@ -120,7 +146,12 @@ static inline void vec_store_choice(unsigned char *to, unsigned first, unsigned 
 #endif
 }
 
-/* The LANES elements of a followed by b from element 1, or from the last of a. */
+/* The LANES elements of a followed by b, from element 1 on:
+ *
+ *   a0 a1 a2 a3 | b0 b1 b2 b3   ->   a1 a2 a3 b0
+ *
+ * In a strip this gives each block what the block above it passed down, and the top
+ * block, in the last lane, b0. */
 static inline vec vec_shift_up(vec a, vec b) {
 #if defined(__AVX512F__) && defined(TSN_F32)
   return (vec)_mm512_alignr_epi32((__m512i)b, (__m512i)a, 1);
@@ -138,6 +169,9 @@ static inline vec vec_shift_up(vec a, vec b) {
 #endif
 }
 
+/* The same from the last element of a on:
+ *
+ *   a0 a1 a2 a3 | b0 b1 b2 b3   ->   a3 b0 b1 b2 */
 static inline vec vec_shift_down(vec a, vec b) {
 #if defined(__AVX512F__) && defined(TSN_F32)
   return (vec)_mm512_alignr_epi32((__m512i)b, (__m512i)a, 15);

@@ -19,6 +19,7 @@ enum {
   FINISHED = -1  /* progress of a strip that is done */
 };
 
+/* What the threads of one sweep share. */
 typedef struct {
   const wavefront *wavefront;
   const tsn_dtw_watch *watch;
@@ -41,7 +42,8 @@ static bool above_passed(const run *r, size_t t, size_t column) {
          column + DELAY * k->lanes;
 }
 
-/* Wait until it has. */
+/* Wait until it has; false if the computation is over. It spins for some tiles before it
+ * yields: on a busy machine a thread that yields may not run again for milliseconds. */
 static bool wait_above(const run *r, size_t t, size_t column) {
   for (int spins = 0; !above_passed(r, t, column); spins++) {
     if (is_over(r)) return false;
@@ -60,6 +62,7 @@ static void fetch_boundary(const wavefront *w, size_t begin, size_t end) {
   }
 }
 
+/* Let the strip below go on to `step`. */
 static void set_progress(const run *r, size_t t, size_t step) {
   if (r->wavefront->progress) {
     atomic_store_explicit(&r->wavefront->progress[t], step, memory_order_release);
@@ -94,6 +97,8 @@ typedef struct {
   size_t next, live; /* column to look at, first that is live: SIZE_MAX */
 } crossing;
 
+/* With one thread, columns before the floor have been found above the cut-off in the
+ * strip above; paths only move right, so that they stay dead. */
 static crossing crossing_of(const run *r, size_t t) {
   const wavefront *w = r->wavefront;
   return (crossing){
@@ -103,6 +108,7 @@ static crossing crossing_of(const run *r, size_t t) {
   };
 }
 
+/* Examine the columns that the last lane has completed at `step`. */
 static void look_at_crossing(const run *r, size_t t, size_t step, crossing *c) {
   const wavefront *w = r->wavefront;
   const tsn_dtw_kernels *k = w->matrix->kernels;
@@ -133,6 +139,7 @@ typedef struct {
   bool done;
 } sweep;
 
+/* Prepare strip t, which needs nothing of the strip above. */
 static sweep sweep_of(run *r, size_t t, sweeper *s) {
   tsn_dtw_rectangle area = r->wavefront->area;
   area.floor = r->floor;
@@ -141,6 +148,8 @@ static sweep sweep_of(run *r, size_t t, sweeper *s) {
   return (sweep){.t = t, .step = begin, .sweeper = s, .row = crossing_of(r, t)};
 }
 
+/* Cells of the last column in which a path may end, where x has an open end. A row holds
+ * its last cell in the state; rows whose window ends before the last column have none. */
 static void keep_last_column(const wavefront *w, size_t t, const sweeper *s) {
   const tsn_dtw_problem *p = &w->matrix->problem;
   for (size_t r = 0; r < w->matrix->rows; r++) {
@@ -202,6 +211,7 @@ static bool sweep_together(run *r, sweep *sweeps, size_t count, size_t steps, bo
   return true;
 }
 
+/* Body of a thread: take groups of strips in order until none is left. */
 static void run_strips(void *context, int thread, int threads) {
   run *r = context;
   const wavefront *w = r->wavefront;

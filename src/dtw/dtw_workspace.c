@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public queries of workspaces that serve both precisions. */
+/* The public queries of workspaces that serve both precisions. Single precision usually
+ * needs less; but its vectors have twice the lanes, on which the choice of sweeps, strips
+ * and margins depend, so that neither size bounds the other. Hence the larger of both. */
 #include "core/size.h"
 #include "dtw/dtw_bytes.h"
 

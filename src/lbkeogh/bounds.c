@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lower bounds of the DTW distance.
+/* Lower bounds of the DTW distance, for a search that must compute few distances.
+ *
+ * LB_Keogh. A path within radius r pairs c_i only with samples q_j, |i-j| <= r. All of
+ * them are in the envelope [l_i, u_i], so c_i costs at least its distance from it:
+ *
+ *   l_i = min q_j,  u_i = max q_j  (|i-j| <= r),    LB = sum d(c_i - clip(c_i, l_i, u_i))
+ *
+ * with d(x) = |x| or x^2. The bound holds for DTW of the same or a smaller radius.
+ *
+ * LB_Improved adds LB_Keogh of q against the envelope of h, which is c clipped to the
+ * envelope of q. Since h_i lies between c_i and q_j, the two terms add up in each pair:
+ *
+ *   d(c_i - q_j) >= d(c_i - h_i) + d(h_i - q_j)
  *
  * LB_KimFL and LB_Enhanced use L-shaped bands of the matrix of pairs. Every warping path
  * crosses each of them, so it costs at least the sum of their cheapest pairs:
@@ -9,6 +21,11 @@
  *    |   1 1 2 . . .
  *    v   2 2 2 . . .
  *        . . . . . .          and likewise from the end
+ *
+ * The rows between the two ends have no pair in a band, so that LB_Enhanced may add
+ * LB_Keogh of these rows. It takes O(n + bands^2), LB_KimFL O(1), the others O(n).
+ *
+ * Bounds are sums with rounding, up to 2n terms: callers allow for a relative n*2^-53.
  *
  * E. Keogh and C. A. Ratanamahatana, Knowl. Inf. Syst. 7 (2005) 358-386; D. Lemire,
  * Pattern Recognition 42 (2009) 2169-2180; T. Rakthanmanon et al., KDD 2012, 262-270;
@@ -22,6 +39,7 @@ static double cost_of(double difference, int32_t cost) {
   return cost == TSANOM_COST_SQUARED ? difference * difference : fabs(difference);
 }
 
+/* LB_Keogh of c against an envelope. */
 static double bound_by(const tsn_lbkeogh_kernels *kernels, int32_t cost, const double *c,
                        const double *lower, const double *upper, size_t n) {
   return cost == TSANOM_COST_SQUARED ? kernels->bound_squared(c, lower, upper, n)
@@ -40,7 +58,8 @@ static double band_minimum(const double *x, const double *y, ptrdiff_t step, ptr
   return best;
 }
 
-/* Sums over `front` bands at the beginning and `back` at the end. */
+/* Sums over `front` bands at the beginning and `back` at the end. A path crosses all of
+ * them at different pairs only if front + back <= min(n, m). */
 static double band_sum(const double *x, size_t n, const double *y, size_t m, size_t front,
                        size_t back, size_t radius, int32_t cost) {
   double sum = 0;
@@ -79,6 +98,7 @@ tsanom_status tsanom_lbkeogh_kim(const double *x, size_t n, const double *y, siz
       (status = check_cost(&own, cost)) < 0) {
     return status;
   }
+  /* A series of fewer than 6 samples is divided between the two ends. */
   size_t shorter = tsn_smaller(n, m);
   size_t front = tsn_smaller((shorter + 1) / 2, SAMPLES);
   size_t back = tsn_smaller(shorter / 2, SAMPLES);
@@ -129,6 +149,8 @@ tsanom_status tsanom_lbkeogh_bound(const double *c, const double *lower,
   return TSANOM_OK;
 }
 
+/* tail[i] is LB_Keogh of the samples from i on, hence a bound of what a path still costs
+ * that has come to row i. The array holds the clipped samples first. */
 tsanom_status tsanom_lbkeogh_tail(const double *c, const double *lower,
                                   const double *upper, size_t n, int32_t cost,
                                   const tsanom_exec *exec, double *tail) {
@@ -187,7 +209,7 @@ tsanom_status tsanom_lbkeogh_enhanced(const double *c, const double *q,
   return TSANOM_OK;
 }
 
-/* A call that makes envelopes. */
+/* A call that makes envelopes. Buffers are parts of the workspace. */
 typedef struct {
   tsanom_exec exec;
   tsanom_lbkeogh_options options;
@@ -264,6 +286,8 @@ tsanom_status tsanom_lbkeogh_improved_workspace(size_t n,
   return query(&c, options, exec, improved_layout, bytes);
 }
 
+/* Each series against the envelope of the other; where lengths differ, an envelope has
+ * as many positions as the other series. More than the radius apart no path exists. */
 static tsanom_status run_pair(void *context) {
   call *c = context;
   if (tsn_larger(c->n, c->m) - tsn_smaller(c->n, c->m) > c->radius) {
@@ -292,6 +316,7 @@ tsanom_status tsanom_lbkeogh_pair(const double *x, size_t n, const double *y, si
   return tsn_workspace_run(&c.exec, pair_layout, run_pair, &c);
 }
 
+/* Four passes: clip c, envelope of that, and two sums. */
 static tsanom_status run_improved(void *context) {
   call *c = context;
   tsn_lbkeogh_kernels_at(c->exec.isa)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The envelope, in both precisions. The loops are in envelope_kernel.c. */
+/* The envelope, in both precisions. The loops are in envelope_kernel.c.
+ *
+ * All samples are checked before any result is written, since a rejected call must not
+ * modify its outputs: one more pass over x, whose cost docs/lbkeogh.md includes. */
 #include "lbkeogh/lbkeogh_arguments.h"
 
 typedef struct {

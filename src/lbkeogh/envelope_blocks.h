@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Part of envelope_rows.h: blocks as van Herk's, Gil's and Werman's, and windows
- * of four rows or more by blocks of rows. */
+/* Part of envelope_rows.h: blocks as van Herk's, Gil's and Werman's, and windows of four
+ * rows or more by blocks of rows.
+ *
+ * A window of w rows beginning at row k of a block is the rest of this block and the
+ * first k rows of the next:
+ *
+ *   | block          | next block     |
+ *         [ rest.....|..begun ]            min(window) = min(rest[k], begun)
+ *
+ * rest[k], the extremes from row k to the end of the block, comes from one scan from the
+ * end of a complete block; `begun` grows by one row a step. That is 3.5 extrema a row for
+ * any w (1.5 of them in the scan, which takes two rows at a time), not w - 1. The row
+ * that is taken in replaces rest[k], which no later window needs: one array of w rows
+ * holds both. */
 
 /* Blocks of `rows` rows. Of the block that row `at` is in, lowest and highest hold the
  * extremes from each row to the end of the block; above row `at`, what the rows

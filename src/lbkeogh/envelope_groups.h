@@ -2,14 +2,26 @@
 /* Part of envelope_rows.h: windows of many rows.
  *
  * A block of their rows would fill the first-level cache, and nothing would come from
- * memory while it is scanned. Rows of the result are made in groups instead. Down
- * the columns, the windows that begin in a group have all but these in common: the
- * end of the group ("ended"), and what each takes in beyond the first of them
- * ("begun"). The end is taken from the series a second time, rather than kept.
- * Between the two lie the group that follows, and whole groups counted back from what
- * is taken in, the extremes of which pass through blocks; that the two overlap does
- * no harm to extremes. The step along the row comes last, once: in register shuffles,
- * each of which doubles how many samples are seen, and must know the next row. */
+ * memory while it is scanned. Rows of the result are made in groups of eight instead.
+ * Down the columns, the windows that begin in rows 0 ... 7 of a group consist of
+ *
+ *   sample       rows                what window i takes of them
+ *   first        the group itself    rows i ... 7                      ended[i]
+ *                the next group      all                               between
+ *                whole groups        all; they are counted back from   between
+ *                                    first + ahead
+ *   first+ahead  eight rows          rows 0 ... i                      begun
+ *
+ * with ahead = window - LANES. All but `ended` and `begun` is the same for the eight
+ * windows. The whole groups need not begin where groups of the result do, and may overlap
+ * the next group: that does no harm to extremes. Their extremes pass through blocks
+ * (envelope_blocks.h), an eighth of the rows. `ended` is scanned from the series a second
+ * time, rather than kept.
+ *
+ * Row i then has, in lane c, the extremes of samples c, c + LANES, ... of its window. The
+ * step along the row joins LANES neighboring lanes, once for the whole window, in log2
+ * LANES register shuffles: each doubles the number of lanes that are joined, and needs
+ * the next row. That is why group_rows() runs STEPS rows ahead of its output. */
 
 enum { STEPS = LANES == 16 ? 4 : LANES == 8 ? 3 : LANES == 4 ? 2 : 1 };
 

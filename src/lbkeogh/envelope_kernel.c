@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The envelope of one ISA level and one precision. This file defines the vectors and the
+ * constants; envelope_rows.h describes the algorithm. Which form is used, by the length
+ * of the window w = 2r + 1 in rows of a vector:
+ *
+ *   w < 4 rows               envelope_narrow.h   no memory
+ *   32 rows or more, v4      envelope_groups.h   groups of eight rows
+ *   otherwise                envelope_blocks.h   blocks of w rows
+ *
+ * A long block fills the first-level cache, and nothing comes from memory while it is
+ * scanned; groups keep an eighth of its rows. A million doubles at radius 1000
+ * take 1.16 ns a sample by blocks and 1.05 by groups, 4096 doubles 0.96 and 0.79 (Xeon,
+ * level v4). */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Part of envelope_rows.h: windows of fewer than four rows. */
+/* Part of envelope_rows.h: windows of fewer than four rows.
+ *
+ * They need no blocks: the row windows of the last three rows stay in registers, and one
+ * to three joins replace the scan of a block and its memory. The number of whole rows is
+ * a constant in each function, so that its loop has no branch on it.
+ *
+ *   window of fewer than LANES / 2 samples   one load and join per sample of the window
+ *   LANES / 2 ... LANES - 1 samples          two half-row windows that overlap
+ *   1, 2 or 3 rows and a remainder           as many row windows, and one slid by the
+ *                                            remainder */
 
+/* Windows have an odd number of samples, 2r + 1; those below are shorter than half a row
+ * of the widest vectors, 8 floats. */
 static inline void tiny(const real *x, size_t window, size_t rows, real *lower,
                         real *upper) {
   for (size_t at = 0; at < rows * LANES; at += LANES) {

@@ -13,14 +13,19 @@
  * 2. Down the columns: a window is `rows` row windows and a remainder. The extremum of
  *    `rows` row windows comes from the algorithm of M. van Herk (Pattern Recognition
  *    Letters 13 (1992) 517-521) and of J. Gil and M. Werman (IEEE Trans. PAMI 15 (1993)
- *    504-507): cut the rows into blocks of `rows`; each window is the end of one block
- * and the beginning of the next. The end is taken from the row windows as they are, the
- *    beginning from those that start a remainder later, so together they are the window.
+ *    504-507): cut the rows into blocks of `rows`; each window is the end of one
+ *    block and the beginning of the next. The end is taken from the row windows as
+ *    they are, the beginning from those that start a remainder later; together they
+ *    are the window.
  *
  * Nothing but the remainder crosses a column, so the columns are the lanes of a vector.
- * The number of operations per sample is fixed for any window, in one pass over the
- * series. The output is prefetched, since the prefetching of the processor ends with each
- * page. Windows of very many rows go another way (envelope_groups.h).
+ * L/2 + 3.5 minima and as many maxima per L = LANES samples, for any window in blocks, no
+ * branch that depends on the data, one pass over the series. A monotone queue (D. Lemire,
+ * Nordic J. Computing 13 (2006) 328-339) needs at most three comparisons a sample, but
+ * its branches follow the data: 13 to 18 ns a sample of a million against 1.05 here
+ * (doubles, Xeon, level v4). The output is prefetched, since the prefetching of the
+ * processor ends with each page. Windows of very many rows go another way
+ * (envelope_groups.h).
  *
  * Continuing the series by its ends adds nothing to a window that is cut there, because
  * such a window holds the end sample. */
@@ -32,6 +37,7 @@ typedef struct {
   row low, high;
 } extremes;
 
+/* Extremes of the samples of both. */
 static inline extremes join(extremes a, extremes b) {
   return (extremes){row_min(a.low, b.low), row_max(a.high, b.high)};
 }
@@ -200,6 +206,8 @@ static void sweep(const series *s, size_t ahead, const output *out, size_t count
 #include "lbkeogh/envelope_groups.h"
 #include "lbkeogh/envelope_narrow.h"
 
+/* Selects the form by the length of the window; see envelope_kernel.c. `lead` lays the
+ * rows along the output, so that its stores are whole, aligned vectors. */
 static void envelope(const real *x, size_t n, size_t radius, size_t count, real *lowest,
                      real *highest, real *lower, real *upper) {
   size_t window = 2 * radius + 1;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Options and checks that several functions of the module share, and the workspace of an
+ * envelope, which is the same in both precisions. */
 #include "lbkeogh/lbkeogh_arguments.h"
 
 #include "core/versioned.h"
@@ -43,6 +45,8 @@ tsanom_status tsn_lbkeogh_check_finite(const tsanom_exec *exec, const double *x,
   return tsn_reject_at(exec, TSANOM_E_NONFINITE, name, tsn_first_nonfinite(x, n));
 }
 
+/* A block has a window's length or the whole series, whichever is shorter; the slack
+ * completes the rows at both ends. Floats use half of the doubles. */
 void tsn_envelope_layout(tsn_arena *arena, size_t count, size_t radius,
                          tsn_envelope_scratch *scratch) {
   size_t length = radius < count / 2 ? 2 * radius + 1 : count;

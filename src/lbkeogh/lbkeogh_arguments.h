@@ -28,6 +28,7 @@ static inline tsanom_status tsn_lbkeogh_check_count(const tsanom_exec *exec, siz
 tsanom_status tsn_lbkeogh_check_finite(const tsanom_exec *exec, const double *x, size_t n,
                                        const char *name);
 
+/* Extremes of the block before, from each of its rows to its end. */
 typedef struct {
   double *lowest, *highest;
 } tsn_envelope_scratch;

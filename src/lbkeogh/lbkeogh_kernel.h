@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Kernels of the module: the envelope in both precisions, the sums in double. They check
+ * nothing and allocate nothing; samples are finite unless stated otherwise. */
 #ifndef TSN_LBKEOGH_KERNEL_H
 #define TSN_LBKEOGH_KERNEL_H
 
@@ -30,6 +32,8 @@ typedef struct {
 DECLARE_TABLE(tsn_envelope_kernels);
 #undef DECLARE_TABLE
 
+/* LB_Keogh of n samples against an envelope. A sample that is not finite makes the sum
+ * not finite, so a caller checks samples only after such a sum. */
 typedef struct {
   double (*bound_absolute)(const double *c, const double *lower, const double *upper,
                            size_t n);

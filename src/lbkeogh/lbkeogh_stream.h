@@ -7,7 +7,11 @@
  *             end[k]  begun
  *
  * Both blocks share one array: the block under way fills the places that no window needs
- * any more of the block before. */
+ * any more of the block before. A complete block is scanned from its end once, so that a
+ * sample takes O(1) amortized, and O(r) in the worst case, once in 2r+1 samples.
+ *
+ * The pair of sample i comes out with sample i + r. The first r samples produce none, and
+ * tsanom_lbkeogh_stream_finish() brings out the last r by taking in empty places. */
 #ifndef TSN_LBKEOGH_STREAM_H
 #define TSN_LBKEOGH_STREAM_H
 
@@ -20,6 +24,7 @@ typedef struct {
   double low, high;
 } tsn_extremes;
 
+/* The object of both precisions: a float is exact as a double. */
 struct tsanom_lbkeogh_stream {
   tsn_object owner;
   size_t radius, window;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Creation, end and reuse of an envelope stream, the object of lbkeogh_stream.h. */
 #include "core/environment.h"
 #include "core/exec.h"
 #include "core/fault.h"
 #include "lbkeogh/lbkeogh_stream.h"
 
+/* The state before the first sample; the block before it is empty. */
 static void begin(tsanom_lbkeogh_stream *stream) {
   stream->at = stream->pending = 0;
   stream->begun = tsn_no_extremes();
@@ -72,6 +74,8 @@ void tsanom_lbkeogh_stream_destroy(tsanom_lbkeogh_stream *stream) {
   tsn_object_release(&owner);
 }
 
+/* With fewer samples than the radius, the pairs of the first samples have not come out
+ * either: the first `missing` windows end before position 0. */
 tsanom_status tsanom_lbkeogh_stream_finish(tsanom_lbkeogh_stream *stream, double *lower,
                                            double *upper, size_t *produced) {
   if (!stream || !lower || !upper || !produced) return TSANOM_E_NULL;

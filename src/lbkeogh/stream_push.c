@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Samples into a stream, in both precisions. */
+/* Samples into a stream, in both precisions. A sample that is not finite ends the call
+ * before it (TSANOM_PARTIAL): those before it are taken, and the stream stays usable. */
 #include "core/environment.h"
 #include "core/size.h"
 #include "lbkeogh/lbkeogh_precision.h"

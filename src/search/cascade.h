@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The search of an index for one query; see cascade.c. */
+/* The search of an index for one query; cascade.c describes the order of the bounds. The
+ * functions below are its steps. nearest.c calls each of them for all queries of a group
+ * before the next one, so that a part of the index that is in the cache serves them all:
+ *
+ *   for each query          tsn_search_begin
+ *   for each part, query    tsn_search_choose_part
+ *   for each query          tsn_search_take_first
+ *   for each part, query    tsn_search_filter_part
+ *   for each query          tsn_search_run_waiting
+ *
+ * A query depends on no other query, so groups change the time and not the results. */
 #ifndef TSN_SEARCH_CASCADE_H
 #define TSN_SEARCH_CASCADE_H
 
 #include "search/index.h"
 
-/* Candidates that pass the bounds wait in a heap until the end of the index, or until
- * there are this many; then their DTW is computed in the order of their bounds. */
+/* The bound of memory for a query. Candidates that pass the bounds wait in a heap until
+ * the end of the index, or until there are this many; then their DTW is computed in the
+ * order of their bounds. */
 enum { TSN_SEARCH_WAITING = 4096 };
 
 /* A candidate and the best known lower bound of its distance. */
@@ -47,13 +58,15 @@ typedef struct {
   tsanom_search_report report;
 } tsn_search_progress;
 
-/* Buffers for the cheap bounds of a part of the index. */
+/* Buffers for the cheap bounds of a part of the index, of one thread: a query needs them
+ * only during a call. */
 typedef struct {
   double *bounds, *other; /* of its series */
   double *sums;           /* of half a series */
 } tsn_search_part_buffers;
 
-/* Prepare query `number` of the plan. */
+/* Prepare query `number` of the plan: its samples as they are compared, its envelope and
+ * sums. Buffers of `p` are allocated; all other fields are set. */
 void tsn_search_begin(const tsn_search_plan *whole, size_t number, tsn_search_progress *p,
                       const tsn_search_part_buffers *b);
 

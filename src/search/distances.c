@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Envelopes and DTW through the public functions of the modules lbkeogh and dtw. All
  * calls of other modules are here. Arguments are checked and the workspace is large
- * enough before a search starts, so these calls cannot fail. */
+ * enough before a search starts, so these calls cannot fail.
+ *
+ * They run on one thread each, since the threads of a search have different queries or
+ * chunks. The modules are used by their public functions only: a search has no knowledge
+ * of their kernels, and its results are those that a user would get. */
 #include <tsanom/dtw.h>
 #include <tsanom/lbkeogh.h>
 
@@ -16,6 +20,7 @@ static tsanom_dtw_options dtw_options(size_t radius, int32_t cost) {
   return options;
 }
 
+/* Without the caller's poll, workspace and fault, which belong to the search. */
 static tsanom_exec one_thread(const tsanom_exec *exec) {
   tsanom_exec alone = tsn_exec_for_object(exec);
   alone.threads = 1;
@@ -46,6 +51,7 @@ void tsn_search_envelope(const double *x, size_t n, size_t radius,
   (void)tsanom_lbkeogh_envelope(x, n, radius, &alone, lower, upper);
 }
 
+/* One to many: series of one length run side by side in the lanes of a vector. */
 void tsn_search_distances(const double *query, size_t n, const tsn_search_batch *batch,
                           size_t radius, int32_t cost, double cutoff,
                           const tsanom_exec *exec, void *work, size_t work_bytes,

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Building an index: for each series its normalized copy, envelope, ends and sums of
- * segments. Series are independent of each other, so that threads share them. */
+ * segments, in O(count * length). Series are independent of each other, so that threads
+ * share them.
+ *
+ * The object and the temporary buffers of its construction are one block, since an object
+ * is one block; the latter are a small part of it. The object itself is written last,
+ * when no series has been rejected. */
 #include "search/index.h"
 
 #include <stdatomic.h>
@@ -11,7 +16,7 @@
 #include "core/parallel.h"
 #include "core/size.h"
 
-/* Samples between two polls. */
+/* Samples between two polls, which is what a thread takes at a time. */
 enum { GRAIN = 1 << 16 };
 
 /* One call of _size, _init or _create. */
@@ -31,6 +36,7 @@ typedef struct {
   _Atomic size_t rejected; /* the first series with a bad sample; TSANOM_NONE: none */
 } build;
 
+/* Take count rows of doubles. */
 static void *take_rows(tsn_arena *arena, size_t count, size_t row) {
   size_t samples;
   if (__builtin_mul_overflow(count, row, &samples)) arena->overflow = true;
@@ -86,6 +92,8 @@ static const double *prepare(const build *b, size_t i) {
   return copy;
 }
 
+/* Column i of each array of the index, from series i. Series too short for three samples
+ * at each end repeat their ends; front_count and back_count say which of them count. */
 static void build_one(build *b, size_t i, int thread) {
   const tsanom_search_index *made = &b->made;
   size_t n = made->length;
@@ -115,6 +123,7 @@ static void build_some(void *context, size_t begin, size_t end, int thread) {
   for (size_t i = begin; i < end; i++) build_one(context, i, thread);
 }
 
+/* Complete the object and put it into its place. */
 static void finish(build *b) {
   tsanom_search_index *made = &b->made;
   made->largest = b->kernels->largest(b->largest, made->count);

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom_search_nearest(): arguments, workspace, and groups of queries. */
+/* tsanom_search_nearest(): arguments, workspace, and groups of queries.
+ *
+ *                  part 0    part 1    part 2   ...      of the index
+ *   group 0    q0  ------->  ------->  ------->
+ *   (thread)   q1  ------->  ------->  ------->
+ *              q2  ------->  ------->  ------->
+ *
+ * A pass over the index for each query would read it from memory each time. A group goes
+ * through it part by part, all its queries one after the other in a part that fits the
+ * cache. Threads share the groups; a group belongs to one thread, with its buffers. */
 #include "core/fault.h"
 #include "core/parallel.h"
 #include "core/size.h"
@@ -12,7 +21,8 @@ typedef tsn_search_progress progress;
  * index that fits in the cache serves all of them. */
 enum { GROUP = 16, PART_SAMPLES = 1 << 14, SAMPLES_PER_POLL = 1 << 26 };
 
-/* The first DTWs are one batch, or in a small index one of this many series. */
+/* The first DTWs are one batch, or in a small index one of this many series: they run
+ * without a limit, hence there must be few. */
 enum { FIRST_SHARE = 32 };
 
 /* Buffers of one thread. */
@@ -39,6 +49,7 @@ static void each_part(buffers *b, size_t queries,
   }
 }
 
+/* Queries begin ... end-1: two passes over the index; see cascade.h. */
 static void search_group(void *context, size_t begin, size_t end, int thread) {
   const search *s = context;
   buffers *b = s->buffers + thread;
@@ -54,6 +65,7 @@ static void search_group(void *context, size_t begin, size_t end, int thread) {
   }
 }
 
+/* While the arena measures, there are no buffers to write addresses to. */
 static void layout(tsn_arena *arena, void *context) {
   search *call = context;
   const plan *s = &call->plan;
@@ -120,6 +132,7 @@ tsanom_status tsanom_search_nearest_workspace(const tsanom_search_index *index,
   return status < 0 ? tsn_reject(&call.plan.exec, status, "neighbors") : status;
 }
 
+/* All queries are checked before the search: a rejected call modifies no output. */
 static tsanom_status check_queries(const plan *s) {
   const tsn_search_kernels *kernels = tsn_search_kernels_at(s->exec.isa);
   size_t n = s->index->length;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options, input checks, normalization, and the margin of lower bounds. */
+/* Options, input checks, normalization, and the margin of lower bounds: what the search
+ * of an index and that of a stream share. */
 #include <tsanom/search.h>
 
 #include <float.h>
@@ -74,6 +75,7 @@ tsanom_status tsn_search_read_series(tsanom_series *own, const tsanom_series *ca
   return TSANOM_OK;
 }
 
+/* One pass over all samples, and only for a bad one a second pass that finds it. */
 size_t tsn_search_first_bad(const tsn_search_kernels *kernels, const double *x, size_t n,
                             int32_t z_normalize) {
   double largest = z_normalize ? TSN_SEARCH_LARGEST : DBL_MAX;

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the files of this module; README.md lists them in calling order. */
+/* Shared by the files of this module; README.md lists them in calling order.
+ *
+ * Rounding. Results are those of brute force to the last bit, although bounds and DTW are
+ * rounded sums: a candidate is removed only if its bound exceeds the distance in question
+ * by more than the rounding of both, tsn_search_limit(). All other choices (order,
+ * batches, groups, rounds) only decide how much is computed. */
 #ifndef TSN_SEARCH_INTERNAL_H
 #define TSN_SEARCH_INTERNAL_H
 
@@ -21,14 +26,16 @@ tsanom_status tsn_search_read_series(tsanom_series *own, const tsanom_series *ca
                                      const char *name, size_t length,
                                      const tsanom_exec *exec);
 
-/* The index of the first sample that cannot be searched; n: none. */
+/* The index of the first sample that cannot be searched; n: none. With z_normalize also
+ * finite samples are too large if their squares might overflow. */
 size_t tsn_search_first_bad(const tsn_search_kernels *kernels, const double *x, size_t n,
                             int32_t z_normalize);
 
 /* The status that rejects such a sample. */
 tsanom_status tsn_search_bad_status(double sample);
 
-/* Normalize with two-pass moments. */
+/* Normalize with two-pass moments: the sum of squares is taken about the mean, so that no
+ * digits cancel. Distances are defined by this function; bounds may use other moments. */
 void tsn_search_normalize(const tsn_search_kernels *kernels, const double *x, size_t n,
                           double *out);
 
@@ -53,7 +60,8 @@ static inline size_t tsn_search_back(size_t n) {
  * 4 error sqrt(n). */
 double tsn_search_limit(double distance, size_t n, int32_t cost, double error);
 
-/* Candidates of one length whose DTW is computed together. */
+/* Candidates of one length whose DTW is computed together: two vectors of doubles at
+ * level v4. A larger batch would run with an older cut-off. */
 enum { TSN_SEARCH_BATCH = 16 };
 
 typedef struct {

@@ -5,7 +5,11 @@
  *     lane k = x[k] + x[k + 32] + x[k + 64] + ...,   then lanes k and k + 16, k + 8, ...
  *
  * Costs are compile-time arguments of inlined functions, which keeps branches out of the
- * loops. */
+ * loops.
+ *
+ * A bound of one candidate by LB_KimFL reads six samples, so that loops over samples
+ * would be shorter than a vector: these loops go over candidates. LB_Keogh goes over
+ * samples and is abandoned between blocks of 32 as soon as the sum exceeds the limit. */
 #include "search/search_kernel.h"
 
 #include <float.h>
@@ -40,7 +44,8 @@ static inline double total(const double *lane) {
   return sum[0];
 }
 
-/* Sum of the costs of x - from. */
+/* Sum of the costs of x - from: with IDENTITY and 0 the sum of samples, with SQUARED the
+ * second moment, with ABSOLUTE 0 exactly if all samples equal `from`. */
 ALWAYS double sum_from(const double *x, size_t n, double from, int cost) {
   double lane[LANES] = {0};
   size_t i = 0;
@@ -52,6 +57,8 @@ ALWAYS double sum_from(const double *x, size_t n, double from, int cost) {
   return total(lane);
 }
 
+/* Counts instead of returning early: a loop with an exit is not vectorized. The negated
+ * comparison is true for NaN. */
 static bool within(const double *x, size_t n, double limit) {
   size_t beyond = 0;
 #pragma omp simd reduction(+ : beyond)
@@ -66,6 +73,7 @@ static double largest(const double *x, size_t n) {
   return most;
 }
 
+/* Mean, then the variance about it, in two passes. */
 static void moments(const double *x, size_t n, double *mean, double *inverse) {
   double m = sum_from(x, n, 0, IDENTITY) / (double)n;
   double variance = sum_from(x, n, m, SQUARED) / (double)n;
@@ -124,6 +132,7 @@ static void window_moments(const double *x, size_t count, size_t n, double *mean
   }
 }
 
+/* Sample i of an array by candidate, normalized. */
 ALWAYS double scaled_sample(const double *x, size_t i, double mean, double inverse) {
   return (x[i] - mean) * inverse;
 }

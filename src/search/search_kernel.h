@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Moments, lower bounds and their inputs. Kernels that bound many candidates take arrays
- * by candidate, so that a vector holds one value of 8 candidates. */
+ * by candidate, so that a vector holds one value of 8 candidates (level v4): LB_KimFL and
+ * segments of one series are too short for a vector. LB_Keogh is long enough, and takes
+ * one candidate. */
 #ifndef TSN_SEARCH_KERNEL_H
 #define TSN_SEARCH_KERNEL_H
 
@@ -20,7 +22,8 @@ typedef struct {
   size_t front_count, back_count;
 } tsn_search_ends;
 
-/* Candidate i is compared as (x - mean[i]) * inverse[i]. */
+/* Candidate i is compared as (x - mean[i]) * inverse[i]: windows of a stream are
+ * normalized as they are read. */
 typedef struct {
   double query_front[TSN_SEARCH_ENDS], query_back[TSN_SEARCH_ENDS];
   const double *mean, *inverse;
@@ -70,6 +73,10 @@ typedef struct {
   double (*keogh_envelope[2])(const tsn_search_keogh *problem); /* the envelope is */
 } tsn_search_kernels;                                           /* arrays are by cost */
 
+/* Moving sums lose digits when the variance of a window is small against that of the
+ * chunk. Windows of which this accuracy is not certain are computed directly; limits are
+ * raised by the effect of an error of this size, so it is small enough for bounds to
+ * remain tight. */
 #define TSN_SEARCH_ERROR 1e-6
 
 /* No sum of squares of differences overflows. */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Sums of a query, widened to intervals that hold the exact sums in spite of rounding, of
+ * the candidate's sums too: bounds by segments then need no margin of their own. */
 #include "search/segments.h"
 
 #include <float.h>

@@ -6,6 +6,14 @@
  *     samples   |front| segment | segment | ... | segment | rest |back|
  *     bound       Kim    mean      mean            mean      none  Kim
  *
+ * For a segment S of L samples, with c', l', u' the means over S,
+ *
+ *   sum_S d(c_i - clip(c_i, l_i, u_i)) >= L d(c' - clip(c', l', u'))
+ *
+ * by Jensen, since the distance of c from [l, u] is convex in (c, l, u). Sums replace the
+ * means; both sides are scaled by L. A series of any length has at most 16 segments, so
+ * that the bound is O(1); L is a power of 2, so that sums are pairwise.
+ *
  * The samples at the ends are left to LB_KimFL. Its bands of pairs share no row or column
  * with the samples in between (C. W. Tan et al., SDM 2019, 522-530), so that the two
  * bounds can be added. */
@@ -21,6 +29,8 @@ typedef struct {
   size_t first, count, length;
 } tsn_search_cut;
 
+/* The cut of a series of n samples: the shortest segments of which there are at most 16.
+ * A few samples before the end belong to none, which only loosens the bound. */
 static inline tsn_search_cut tsn_search_cut_of(size_t n) {
   size_t first = tsn_search_front(n), middle = n - first - tsn_search_back(n);
   size_t length = 1;
@@ -35,7 +45,8 @@ typedef struct {
   size_t count; /* 0 where sums might overflow */
 } tsn_search_query_sums;
 
-/* `largest`: bound of |sample| of query and index; `work` holds half a series. */
+/* Sums of the segments of a query and of its envelope. `largest`: bound of |sample| of
+ * query and index; `work` holds half a series. */
 void tsn_search_sum_query(const tsn_search_kernels *kernels, const double *query,
                           const double *lower, const double *upper, size_t n,
                           double largest, double *work, tsn_search_query_sums *sums);

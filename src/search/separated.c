@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Invariant: starts in the set differ by more than `gap` from each other. The set is kept
+ * greedily and need not be the best one; any such set gives a valid threshold. Unsorted,
+ * O(count) each: matches are few. */
 #include "search/separated.h"
 
 #include <math.h>
@@ -12,6 +15,8 @@ static size_t farthest(const tsn_separated *set) {
   return worst;
 }
 
+/* A window near one of the set replaces it if nearer to the query; near none it is added,
+ * or replaces the farthest. So the threshold never rises. */
 void tsn_separated_insert(tsn_separated *set, size_t start, double distance) {
   size_t near = 0, at = set->count;
   for (size_t i = 0; i < set->count; i++) {

@@ -15,6 +15,7 @@
 
 #include <stddef.h>
 
+/* Windows known so far; the arrays have `wanted` elements and are the caller's. */
 typedef struct {
   size_t *start;
   double *distance;

@@ -43,6 +43,8 @@ static size_t chunk_end(const tsn_stream_search *s, size_t number) {
   return end < s->windows ? end : s->windows;
 }
 
+/* Windows of the round, in the order of the stream, for the threshold of the next one:
+ * the order of threads must not matter. Chunks without a match are skipped as a whole. */
 static void learn_from_round(tsn_stream_search *s, size_t chunks) {
   for (size_t i = s->first_chunk; i < s->first_chunk + chunks; i++) {
     if (isinf(s->least[i])) continue;
@@ -53,6 +55,8 @@ static void learn_from_round(tsn_stream_search *s, size_t chunks) {
   }
 }
 
+/* Rounds of 1, 1, 2, 4, ... ROUND chunks: short ones first, when a new threshold removes
+ * most, long ones later, since every round ends with a barrier. */
 static tsanom_status search_all(tsn_stream_search *s) {
   whole_poll whole = {.exec = &s->exec, .total = s->chunks};
   tsanom_exec round_exec = s->exec;
@@ -84,7 +88,9 @@ static void exclude(tsn_stream_search *s, size_t start) {
   }
 }
 
-/* Write the matches; returns their number. */
+/* Write the matches; returns their number. Greedy: the least distance, of equals the
+ * earliest, then the least among the windows that it does not exclude. With the minima of
+ * chunks a choice takes O(chunks + exclusion), not O(windows). */
 static size_t choose(tsn_stream_search *s) {
   size_t found = 0;
   for (; found < s->wanted; found++) {

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The search of a stream (stream.c) and of one chunk of its windows (stream_chunk.c). */
+/* The search of a stream (stream.c) and of one chunk of its windows (stream_chunk.c).
+ *
+ * A candidate is a window x[i .. i + length), 0 <= i < windows. Neighbors share all but
+ * one sample, so that a chunk of windows shares moments, by moving sums, and one
+ * envelope. */
 #ifndef TSN_SEARCH_STREAM_H
 #define TSN_SEARCH_STREAM_H
 
 #include "search/search_internal.h"
 #include "search/separated.h"
 
-/* Windows of a chunk, which one thread searches. */
+/* Windows of a chunk, which one thread searches. The size is fixed, since chunks decide
+ * which threshold a window meets, and with it the counts of the report. */
 enum { TSN_STREAM_CHUNK = 2048 };
 
 /* Buffers of one thread. */
@@ -19,7 +24,8 @@ typedef struct {
   tsanom_search_report report;
 } tsn_stream_buffers;
 
-/* One call. */
+/* One call. Threads write only their own buffers and, of `distance` and `least`, their
+ * own chunks; all else is constant during a round. */
 typedef struct {
   const double *query, *stream;
   size_t length; /* of the query */
