@@ -106,17 +106,37 @@ static int monomials_fit(const tsn_polyfit_map *map, int terms) {
   return (terms - 1) * growth < LARGEST_MONOMIAL_EXPONENT;
 }
 
+/* Smaller parts of the largest coefficient are 0 in the conversion to monomials: no
+ * product comes near the subnormal numbers, where its rounding error, and so the result,
+ * would differ between an FMA and Dekker's splitting. */
+#define NEGLIGIBLE_COEFFICIENT 0x1p-600
+
+/* scaled = c 2^-exponent with the largest in [1/2, 1); returns the exponent. */
+static int scale_coefficients(const tsn_dd *c, int terms, tsn_dd *scaled) {
+  double largest = 0;
+  int exponent;
+  for (int k = 0; k < terms; k++) largest = fmax(largest, fabs(c[k].high));
+  frexp(largest, &exponent);
+  for (int k = 0; k < terms; k++) {
+    scaled[k].high = tsn_scale(c[k].high, -exponent);
+    scaled[k].low = tsn_scale(c[k].low, -exponent);
+    if (fabs(scaled[k].high) < NEGLIGIBLE_COEFFICIENT) scaled[k] = tsn_dd_from(0);
+  }
+  return exponent;
+}
+
 /* Coefficients and standard errors in the units of the samples. */
 static void write_coefficients(const tsn_polyfit_factor *factor,
                                const tsn_polyfit_dd_kernels *kernels, int terms,
                                const tsn_dd *c, double *matrix, double sigma,
                                tsanom_polyfit_model *model) {
   const tsn_polyfit_map *map = factor->map;
-  tsn_dd monomial[TSANOM_POLYFIT_TERMS];
+  tsn_dd scaled[TSANOM_POLYFIT_TERMS], monomial[TSANOM_POLYFIT_TERMS];
   double sd[TSANOM_POLYFIT_TERMS], monomial_sd[TSANOM_POLYFIT_TERMS];
   int fit = monomials_fit(map, terms);
+  int c_exponent = scale_coefficients(c, terms, scaled);
   if (fit) {
-    kernels->to_monomials(map, terms, c, monomial, matrix);
+    kernels->to_monomials(map, terms, scaled, monomial, matrix);
   } else {
     for (int k = 0; k < terms * terms; k++) matrix[k] = INFINITY;
     for (int k = 0; k < terms; k++) monomial[k] = tsn_dd_from(INFINITY);
@@ -127,7 +147,7 @@ static void write_coefficients(const tsn_polyfit_factor *factor,
     model->high[k] = tsn_scale(c[k].high, -map->y_exponent);
     model->low[k] = tsn_scale(c[k].low, -map->y_exponent);
     model->sd[k] = tsn_scale(sigma * sd[k], -map->y_exponent);
-    model->monomial[k] = tsn_scale(monomial[k].high, power);
+    model->monomial[k] = tsn_scale(monomial[k].high, power + c_exponent);
     model->monomial_sd[k] = fit ? tsn_scale(sigma * monomial_sd[k], power) : INFINITY;
   }
 }
