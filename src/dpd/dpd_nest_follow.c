@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nested loops: the effect of an event. Short periods (up to 16) have run lengths of
- * their own; a longer one is followed from the moment that the N-gram detector of its
- * octave finds it. */
+/* Nested loops: the effect of an event on the followers and on the known periods.
+ *
+ *     followed[0..15]    period m = 1..16, matches = run[m-1]: every short delay, always
+ *     followed[16 + i]   the period that octave i found, if N/2 < p <= N; else none
+ *
+ * Short periods have run lengths of their own, a few vector operations per event for all
+ * 16. A longer period is followed from the moment that the N-gram detector of its octave
+ * finds it: the matches up to then are counted back in the history once, and then go on
+ * by one per event.
+ *
+ * A follower becomes a loop when its matches reach tsn_nest_needed(), and ends with the
+ * first event that differs. A period that is a multiple of a shorter one with the same
+ * run is not primitive and never becomes a loop. */
 #include "dpd/dpd_nest.h"
 
 #include <string.h>
@@ -18,13 +28,17 @@ size_t tsn_nest_window(size_t i) {
   return window;
 }
 
+/* A loop of r iterations has r·p events, of which the last (r-1)·p equal those a period
+ * before; a loop of at least least_events events has least_events - p such matches. The
+ * greater counts. */
 uint64_t tsn_nest_needed(const tsanom_dpd_nest *nest, uint64_t period) {
   uint64_t least = nest->options.least_events;
   uint64_t repeats = (nest->options.repeats - 1) * period;
   return least > period && least - period > repeats ? least - period : repeats;
 }
 
-/* The record of a period, created if necessary; NULL if the capacity is exhausted. */
+/* The record of a period, created if necessary; NULL if the capacity is exhausted. A
+ * linear search in a sorted array, where a loop begins or ends. */
 static tsanom_dpd_period *record_of(tsanom_dpd_nest *nest, uint64_t period) {
   size_t at = 0;
   while (at < nest->known_count && nest->known[at].period < period) at++;
@@ -39,7 +53,8 @@ static tsanom_dpd_period *record_of(tsanom_dpd_nest *nest, uint64_t period) {
   return place;
 }
 
-/* A loop found inside a longer one raises the level of that. */
+/* A loop found inside a longer one raises the level of that: 1 + the highest level
+ * inside. */
 static void raise_levels(tsanom_dpd_nest *nest, uint64_t period, size_t level) {
   for (size_t i = 0; i < TSN_NEST_SHORT + nest->octaves; i++) {
     const tsn_follower *outer = &nest->followed[i];
@@ -49,6 +64,8 @@ static void raise_levels(tsanom_dpd_nest *nest, uint64_t period, size_t level) {
   }
 }
 
+/* Found now, the loop has lasted for matches + p events: its record begins with the first
+ * of them. */
 static void begin_loop(tsanom_dpd_nest *nest, tsn_follower *f) {
   f->found = true;
   f->number = nest->history.count - 1;
@@ -61,6 +78,8 @@ static void begin_loop(tsanom_dpd_nest *nest, tsn_follower *f) {
   raise_levels(nest, f->period, record->level);
 }
 
+/* `last` is the last event of the loop, the one before the newest unless the nest was
+ * resized. */
 static void end_loop(tsanom_dpd_nest *nest, tsn_follower *f, uint64_t last) {
   f->found = false;
   nest->active--;
@@ -80,6 +99,11 @@ static bool is_multiple(const tsanom_dpd_nest *nest, size_t period) {
   return false;
 }
 
+/* The newest events are stored twice as long as needed, newest first, so that the 16
+ * delays are contiguous for the kernel: `head` moves down, and the 15 newest are copied
+ * up when it reaches 0, once in 17 events. The followers are looked at only if a run has
+ * just become long enough or a loop is active; in a stream without loops an event costs
+ * two short loops alone. */
 static int follow_short(tsanom_dpd_nest *nest, uint64_t event) {
   uint64_t before = nest->history.count - 1;
   nest->kernels->advance_runs(nest->recent + nest->head, event, nest->run,
@@ -121,7 +145,8 @@ static uint64_t count_matches(const tsn_history *history, uint64_t period,
   return matches;
 }
 
-/* Whether the octave covers the period that it found. */
+/* Whether the octave covers the period that it found. Its detector finds all periods up
+ * to its window; the shorter ones belong to smaller octaves. */
 static bool is_its_own(const tsanom_dpd_nest *nest, const tsn_ngram *ngram) {
   return ngram->period > ngram->window / 2 && ngram->period <= nest->max_period;
 }
@@ -140,6 +165,9 @@ static bool start_following(tsanom_dpd_nest *nest, tsn_follower *f,
   return begin_if_due(nest, f);
 }
 
+/* A detector may change from one period to another within an event: then the old loop
+ * ends and the new one is followed, in this order. Two periods of one octave cannot hide
+ * each other (dpd_nest.h). */
 static int follow_octave(tsanom_dpd_nest *nest, size_t i) {
   const tsn_ngram *ngram = &nest->octave[i];
   tsn_follower *f = &nest->followed[TSN_NEST_SHORT + i];
@@ -188,6 +216,9 @@ static void find_active(tsanom_dpd_nest *nest) {
   }
 }
 
+/* Octaves that come into use are built from the history, which all octaves share; those
+ * that go out of use keep their memory. Loops that are already long enough are found at
+ * once. */
 void tsn_nest_set_max_period(tsanom_dpd_nest *nest, size_t max_period) {
   drop_longer(nest, max_period);
   size_t octaves = tsn_nest_octaves(max_period);

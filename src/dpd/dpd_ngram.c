@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rolling hash and its lists; see dpd_ngram.h. */
+/* The rolling hash and its lists; dpd_ngram.h describes the idea.
+ *
+ *     head[hash bits]   number of the newest N-gram of a list
+ *     place[number]     {number of the next older one, hash}, for the last max_period
+ *
+ * An N-gram is named by the number of its last event, so that the ring needs no free
+ * list: a new entry overwrites the one of max_period events ago, which is too old to
+ * matter, and links to it are recognized by their age. A table with open addressing,
+ * which deletes and probes, took three times as long per event.
+ *
+ * Hash collisions cost time and never an answer: every candidate is compared with the
+ * window (is_repeated()) before it becomes the period.
+ *
+ * Source: R. M. Karp and M. O. Rabin, IBM J. Res. Dev. 31 (1987) 249-260. */
 #include "dpd/dpd_ngram.h"
 
 #include <string.h>
@@ -13,8 +26,9 @@ static const uint64_t base = TSN_NGRAM_BASE;
 
 __extension__ typedef unsigned __int128 wide;
 
-/* Rare paths are not inlined, so that they take no registers from the loop over events.
- */
+/* Rare paths are not inlined, so that they take no registers from the loop over events:
+ * 5.4 ns instead of 6.3 for an event without a period at N = 100, and 50 ns instead of 60
+ * for a nest of 8 windows (same machine as the tables of docs/dpd.md). */
 #define NOT_INLINE static __attribute__((noinline))
 
 /* Congruent to value, and less than 2^61 + value / 2^61. */
@@ -36,6 +50,7 @@ static inline uint64_t residue_at(const tsn_history *history, uint64_t number) {
   return residue(tsn_history_at(history, number));
 }
 
+/* base^exponent by repeated squaring. */
 static uint64_t power(uint64_t exponent) {
   uint64_t result = 1, square = base;
   for (; exponent; exponent >>= 1) {
@@ -45,6 +60,7 @@ static uint64_t power(uint64_t exponent) {
   return result;
 }
 
+/* The least power of two >= least: an index into a ring is then one AND. */
 static size_t power_of_two(size_t least) {
   size_t size = 1;
   while (size < least) size *= 2;
@@ -175,6 +191,9 @@ static inline void look_for_period(tsn_ngram *ngram, const tsn_history *history,
 /* Numbers are stored in 32 bits: the lists are cleared before these wrap around. */
 static const uint64_t events_between_wipes = UINT64_C(1) << 31;
 
+/* Lists are empty if their heads are too old: one more than max_period before the first
+ * event. The windows of the history are then inserted as if they had just arrived; only
+ * the newest can report a period, because the older ones are past. */
 void tsn_ngram_start(tsn_ngram *ngram, const tsn_history *history, size_t window,
                      size_t max_period) {
   uint64_t known = (uint64_t)window + max_period;
@@ -223,6 +242,7 @@ NOT_INLINE void unlock(tsn_ngram *ngram, const tsn_history *history) {
   ngram->period = 0;
 }
 
+/* The common case first: while a period holds, a comparison and no hash. */
 static inline void push(tsn_ngram *ngram, const tsn_history *history, uint64_t entering) {
   uint64_t newest = history->count - 1;
   if (ngram->period) {
@@ -265,6 +285,10 @@ static void look_ahead(const tsn_ngram *ngram, const tsn_history *history,
   }
 }
 
+/* At most `window` events at a time: the event that leaves the window with the i-th of
+ * them must be in the history already. With the lists prefetched, an event of a stream
+ * without a period takes 5.4 to 6.9 ns at windows from 100 to 65536 (docs/dpd.md,
+ * "Cost"). */
 size_t tsn_ngram_seek(tsn_ngram *ngram, tsn_history *history, const uint64_t *next,
                       size_t count) {
   uint64_t first = history->count;

@@ -1,10 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums over a sliding window, a vector of delays at a time. Arithmetic limits these
- * loops: per vector of delays and sample, two differences, two magnitudes and two
- * additions. So the minimum and the total are computed only once per block of samples, if
- * requested. A minimum and an integer total do not depend on the order of their operands;
- * the total of doubles uses sixteen lanes at every level, so that all levels add in one
- * order. */
+/* Sums over a sliding window, a vector of delays at a time; dpd_slide_kernel.h has the
+ * recurrences.
+ *
+ *     delays       m ... m+W-1   | m+W ...          one vector of sums in a register
+ *     per sample   + |x[t] - x[t-m]|  - |x[t-N] - x[t-N-m]|
+ *                    broadcast  one load            one load
+ *
+ * Arithmetic limits these loops: per vector of delays and sample, two differences, two
+ * magnitudes and two additions. At N = M = 1024 with AVX-512 that is 800 operations per
+ * sample, 108 to 114 ns of the 108 to 122 ns that the loop takes; in fixed point, where a
+ * maximum replaces difference and magnitude and a vector has twice the delays, the bound
+ * is 42 to 45 ns and the loop takes 55 to 58 (2-core Xeon, docs/dpd.md, "Cost and
+ * limits"). Two consequences:
+ *
+ * - A pass slides the sums by several samples, so that loads and stores of sums are rare.
+ *   Each sample needs two broadcast constants in registers, which limits the samples of a
+ *   pass (AT_ONCE).
+ * - The minimum and the total are computed only once per block of samples, if requested.
+ *
+ * Equal results at every level: delays are independent of each other, so that the width
+ * of a vector does not matter to a sum. A minimum and an integer total do not depend on
+ * the order of their operands; the total of doubles uses sixteen lanes at every level, so
+ * that all levels add in one order. */
 #include "dpd/dpd_slide_kernel.h"
 
 #include <math.h>
@@ -20,6 +37,7 @@ INLINE tsn_f64 load_f64(const double *at) {
   return *(const tsn_f64_at *)at;
 }
 
+/* Clears the sign bit: one operation, exact, also for -0. */
 INLINE tsn_f64 magnitude_f64(tsn_f64 v) {
   return (tsn_f64)((tsn_i64)v & INT64_MAX);
 }
@@ -32,7 +50,8 @@ INLINE tsn_i64 lanes_below(size_t count) {
   return (tsn_i64)(lane < (double)count);
 }
 
-/* Samples whose constants stay in registers. */
+/* Samples whose constants, two vectors each, stay in registers: AVX-512 has 32 vector
+ * registers, lower levels have 16. */
 enum { AT_ONCE = TSN_VECTOR_BYTES == 64 ? TSN_DPD_BLOCK : TSN_DPD_BLOCK / 2 };
 
 /* The samples that enter and leave the window, broadcast to all lanes, so that they stay
@@ -43,6 +62,7 @@ typedef struct {
   tsn_f64 enters[TSN_DPD_BLOCK], leaves[TSN_DPD_BLOCK];
 } block_f64;
 
+/* Sample k of a block is the k-th in time: the oldest is newest[samples - 1]. */
 INLINE block_f64 block_of_f64(const double *newest, size_t window, size_t samples) {
   block_f64 block = {.newest = newest, .window = window, .samples = samples};
   for (size_t k = 0; k < samples; k++) {
@@ -52,7 +72,9 @@ INLINE block_f64 block_of_f64(const double *newest, size_t window, size_t sample
   return block;
 }
 
-/* The change of the sums of delays m + 1, ... by the k-th sample. */
+/* The change of the sums of delays m + 1, ... by the k-th sample. The order of the three
+ * operations is part of the result: slid_f64() in dpd_sums.c repeats it for a single sum.
+ */
 INLINE tsn_f64 step_f64(const block_f64 *block, size_t k, size_t m) {
   const double *before = block->newest + (block->samples - k) + m;
   tsn_f64 entering = magnitude_f64(block->enters[k] - load_f64(before));
@@ -92,7 +114,9 @@ INLINE double total_lanes(const tsn_f64 *total) {
   return lane[0];
 }
 
-/* Lanes not in `there` are set to NaN, which the minimum ignores in its first operand. */
+/* Slide all sums by one block. The last, partial stretch of delays reads whole vectors
+ * (arrays are padded) and masks: lanes not in `there` keep their sums. For the minimum
+ * they are set to NaN, which the minimum ignores in its first operand. */
 INLINE void pass_f64(const double *newest, size_t window, size_t samples, double *sum,
                      size_t lags, double *lowest, double *total) {
   block_f64 block = block_of_f64(newest, window, samples);
@@ -125,6 +149,9 @@ INLINE void pass_f64(const double *newest, size_t window, size_t samples, double
   if (total) *total = total_lanes(all);
 }
 
+/* Whole blocks first. A rest that is shorter than a block goes one sample at a time: the
+ * number of samples of a pass is a constant that the compiler unrolls, and a pass for
+ * each rest would multiply the code for the few calls that have one. */
 static double slide_f64(const double *newest, size_t window, size_t samples, double *sum,
                         size_t lags, double *total) {
   double least;
@@ -141,7 +168,9 @@ static double slide_f64(const double *newest, size_t window, size_t samples, dou
   return least;
 }
 
-/* Fixed point: twice as many delays per vector, four operations instead of six. */
+/* Fixed point: twice as many delays per vector, four operations instead of six. All of it
+ * is modulo 2^32, where intermediate g(m) may wrap and the s(m) computed from them are
+ * exact. */
 enum { WIDTH_U32 = TSN_VECTOR_BYTES / 4 };
 
 INLINE tsn_i32 load_i32(const int32_t *at) {
@@ -173,6 +202,7 @@ INLINE block_i32 block_of_i32(const int32_t *newest, size_t window, size_t sampl
   return block;
 }
 
+/* The change of g(m): maxima of signed samples, differences modulo 2^32. */
 INLINE tsn_u32 step_i32(const block_i32 *block, size_t k, size_t m) {
   const int32_t *before = block->newest + (block->samples - k) + m;
   tsn_i32 entering = tsn_max_i32(block->enters[k], load_i32(before));
@@ -220,6 +250,9 @@ INLINE uint32_t least_lane_u32(tsn_u32 v) {
   return lane[0];
 }
 
+/* As pass_f64(). The sums s(m) = 2 g(m) - w[t] - w[t-m] exist only in registers, for
+ * minimum and total: the array keeps g(m), from which the next sample continues. Masked
+ * lanes are set to the largest number for the minimum and to 0 for the total. */
 INLINE void pass_u32(const int32_t *newest, const uint32_t *newest_window, size_t window,
                      size_t samples, uint32_t *greater, size_t lags, uint32_t *lowest,
                      uint64_t *total) {
@@ -246,6 +279,7 @@ INLINE void pass_u32(const int32_t *newest, const uint32_t *newest_window, size_
   if (total) *total = total_of_wide(&all);
 }
 
+/* As slide_f64(). */
 static uint32_t slide_u32(const int32_t *newest, const uint32_t *newest_window,
                           size_t window, size_t samples, uint32_t *greater, size_t lags,
                           uint64_t *total) {
@@ -267,7 +301,9 @@ static uint32_t slide_u32(const int32_t *newest, const uint32_t *newest_window,
 
 enum { DISTANCE_LANES = 32 };
 
-/* The number of lanes is fixed, so that all levels add in the same order. */
+/* A sum from its terms, for a refresh. The number of lanes is fixed, so that all levels
+ * add in the same order. 32 lanes are four AVX-512 accumulators, which hides the latency
+ * of the addition. */
 static double distance_f64(const double *x, const double *y, size_t count) {
   double total[DISTANCE_LANES] = {0};
   size_t i = 0;

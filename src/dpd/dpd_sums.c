@@ -1,19 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Updating the sums N·d(m); the idea is described in dpd_sums.h, the loops over delays
- * are in dpd_slide_kernel.c. */
+/* Updating the sums s(m) = N·d(m) of eq. 1 for all delays 0 < m <= M as samples arrive.
+ *
+ * Computed from its definition, each sum has N terms. From one sample to the next the
+ * window moves by one, so that a sum gains one term and loses one:
+ *
+ *     s(m) += |x[t] - x[t-m]| - |x[t-N] - x[t-N-m]|      O(M) per sample, not O(N M)
+ *
+ * Samples are stored newest first, in an array that is filled from its end toward its
+ * start, so that x[t-m] of consecutive delays are contiguous, and a vector of delays
+ * needs one load per term:
+ *
+ *     value  | slack, free | x[t] x[t-1] ...      ... x[t-N-M] | padding for vectors |
+ *                           ^ head: a push stores at head - 1; at 0 the history moves up
+ *
+ * A stream passes through three states:
+ *
+ *     count <= N + M          grow(): some delays have fewer than N terms
+ *     then, count % 8 != 0    fall_behind(): updates one sum and a lower bound of all
+ *     then, count % 8 == 0    tsn_sums_catch_up(): the kernel slides every sum by 8
+ *
+ * A block of 8 samples loads and stores every sum once instead of 8 times; what this
+ * gains is in docs/dpd.md, "Cost and limits". The lower bound must never be too high: the
+ * detector skips the search for a period because of it. bound() derives it.
+ *
+ * Rounding. A slid sum accumulates the rounding errors of all its terms. Fixed point has
+ * none. In double precision refresh() recomputes one sum in turn from its terms, so that
+ * no error is older than REFRESH_EVERY·M samples. After 10^8 samples, the largest
+ * relative error of a d(m) was 2.2e-14 (docs/dpd.md, "Drift").
+ *
+ * Source: F. Freitag, J. Corbalan and J. Labarta, eq. 1; the kernels are in
+ * dpd_slide_kernel.c. */
 #include "dpd/dpd_sums.h"
 
 #include <math.h>
 #include <string.h>
 
 /* REFRESH_EVERY: samples between two sums that are computed from their terms. Rounding
- * errors then accumulate over at most REFRESH_EVERY·M steps, at the cost of
- * N / REFRESH_EVERY terms per sample. A multiple of TSN_DPD_BLOCK.
+ * errors then accumulate over at most REFRESH_EVERY·M steps, at the cost of N /
+ * REFRESH_EVERY terms per sample. A multiple of TSN_DPD_BLOCK, because the detector asks
+ * for a refresh only when the sums are not behind.
+ *
  * BLOCK_DELAYS: fewer delays than this are slid after every sample. Their window may be
  * short, so that the mean of a few samples ago is a worse threshold, and a block of so
  * few sums saves little. */
 enum { REFRESH_EVERY = 32, BLOCK_DELAYS = 64 };
 
+/* The history contains the N samples of the window, the M before them, and the at most 7
+ * by which the sums are behind. The slack of a quarter of it makes a move of the history
+ * cost 4 copied samples per push, and the arrays only a quarter longer: they must stay in
+ * the first-level cache. A fixed-point sample is at most INT32_MAX / N, so that the sum
+ * of a window fits 31 bits and s(m) <= 2 N max|x| fits 32. */
 void tsn_sums_layout(tsn_arena *arena, size_t window, size_t max_period, double scale,
                      tsn_sums *sums) {
   size_t history = window + max_period + TSN_DPD_BLOCK;
@@ -35,6 +71,8 @@ void tsn_sums_layout(tsn_arena *arena, size_t window, size_t max_period, double 
 
 static const tsn_range no_range = {INFINITY, -INFINITY};
 
+/* Plain comparisons, not fmin() and fmax(): samples are finite, and this runs for every
+ * sample. */
 static void widen(tsn_range *range, double low, double high) {
   range->low = low < range->low ? low : range->low;
   range->high = high > range->high ? high : range->high;
@@ -79,7 +117,9 @@ static void refresh(tsn_sums *sums, size_t delay) {
   }
 }
 
-/* The sums of the windows that end at the newest samples. */
+/* The sums w of the windows that end at the newest samples, newest first, each from the
+ * one after it: w[t-1] = w[t] - x[t] + x[t-N]. Only those are kept from which a sum can
+ * still be computed, up to the largest delay before the oldest sample of a block. */
 static void refresh_windows(tsn_sums *sums) {
   const int32_t *x = sums->fixed + sums->head;
   uint32_t *windowed = sums->windowed + sums->head, sum = 0;
@@ -90,7 +130,9 @@ static void refresh_windows(tsn_sums *sums) {
   }
 }
 
-/* Mean and minimum of the complete sums. */
+/* Mean and minimum of the complete sums by a pass over them, O(M): at the start of a
+ * stream, and when window or M change. Later the kernel returns both from the pass that
+ * slides the sums. */
 static void summarize(tsn_sums *sums) {
   size_t complete = tsn_sums_complete(sums);
   double total = 0, least = INFINITY;
@@ -103,6 +145,8 @@ static void summarize(tsn_sums *sums) {
   sums->least = least;
 }
 
+/* Every sum is computed from the samples in the history, which resizing leaves alone: O(N
+ * M). */
 void tsn_sums_start(tsn_sums *sums, const tsn_dpd_slide_kernels *kernels, size_t window,
                     size_t max_period) {
   if (sums->count == 0) clear(sums);
@@ -119,6 +163,8 @@ void tsn_sums_start(tsn_sums *sums, const tsn_dpd_slide_kernels *kernels, size_t
   tsn_sums_follow(sums, sums->followed);
 }
 
+/* In fixed point the sums are 0 already. In double precision they are sums of rounding
+ * errors of earlier samples, whose ratio to the mean would be arbitrary. */
 void tsn_sums_zero(tsn_sums *sums) {
   tsn_sums_catch_up(sums);
   if (sums->sum) memset(sums->sum, 0, sums->max_period * sizeof *sums->sum);
@@ -150,6 +196,8 @@ static void move_history(tsn_sums *sums) {
   }
 }
 
+/* The window that ends at the new sample, from the one before: one addition and one
+ * subtraction for all delays together. This is what the identity with maxima costs. */
 static void store_fixed(tsn_sums *sums, int32_t sample) {
   int32_t *x = sums->fixed + sums->head;
   uint32_t *windowed = sums->windowed + sums->head;
@@ -157,6 +205,11 @@ static void store_fixed(tsn_sums *sums, int32_t sample) {
   windowed[0] = windowed[1] + (uint32_t)sample - (uint32_t)x[sums->window];
 }
 
+/* Append a sample, after all checks, so that a rejected sample changes nothing. `range`
+ * must include every sample of the history, for bound(): it is the union of the ranges of
+ * segments (samples between two moves), because a range can be widened in O(1) but not
+ * narrowed. It may include samples that have left the history, which only lowers the
+ * bound. */
 static tsanom_status store(tsn_sums *sums, double sample) {
   if (!isfinite(sample)) return TSANOM_E_NONFINITE;
   double scaled = sample * sums->scale;
@@ -199,6 +252,10 @@ static void grow(tsn_sums *sums) {
   }
 }
 
+/* One pass of the kernel over all delays. The minimum is exact afterwards. The total,
+ * from which the mean and hence the threshold follow, is computed only where `count` is a
+ * multiple of the block: an early catch-up then leaves the same mean as none, so that the
+ * reports do not depend on when the sums catch up. */
 void tsn_sums_catch_up(tsn_sums *sums) {
   if (sums->behind == 0) return;
   bool totalled = sums->max_period < BLOCK_DELAYS || sums->count % TSN_DPD_BLOCK == 0;
@@ -226,18 +283,22 @@ void tsn_sums_follow(tsn_sums *sums, size_t delay) {
 }
 
 /* A sum after the sample `back` before the newest, from the sum before that sample, by
- * the operations of the kernel. */
+ * the operations of the kernel in their order: the followed sum equals, bit by bit, the
+ * one that the next block computes. */
 static double slid_f64(const tsn_sums *sums, size_t delay, size_t back, double sum) {
   const double *x = sums->value + sums->head + back, *leaving = x + sums->window;
   return sum + (fabs(x[0] - x[delay]) - fabs(leaving[0] - leaving[delay]));
 }
 
+/* The same in fixed point. The magnitudes are integers below 2^32, exact as doubles, so
+ * that this plain form equals the kernel's form with maxima. */
 static double slid_i32(const tsn_sums *sums, size_t delay, size_t back, double sum) {
   const int32_t *x = sums->fixed + sums->head + back, *leaving = x + sums->window;
   return sum +
          (fabs((double)x[0] - x[delay]) - fabs((double)leaving[0] - leaving[delay]));
 }
 
+/* At most TSN_DPD_BLOCK - 1 steps, from the sum after the last block; changes nothing. */
 double tsn_sums_at(const tsn_sums *sums, size_t delay) {
   double sum = tsn_sums_slid(sums, delay);
   for (size_t back = sums->behind; back-- > 0;) {
@@ -247,9 +308,15 @@ double tsn_sums_at(const tsn_sums *sums, size_t delay) {
   return sum;
 }
 
-/* No sum decreases by more than the largest possible leaving term: the distance from the
- * sample a window ago to the farthest sample. Because rounding is monotone, this is also
- * true of the rounded sums. */
+/* Lower bound of all sums while they are behind. A sum gains a term >= 0 and loses one,
+ * |x[t-N] - x[t-N-m]|, which is at most the distance from x[t-N] to the farther end of
+ * the range of the history:
+ *
+ *     least(t) >= least(t-1) - max(x[t-N] - low, high - x[t-N])
+ *
+ * Because rounding is monotone, this is also true of the rounded sums. The bound does not
+ * depend on M and costs O(1); it gets worse by one term per sample, for at most 7
+ * samples. */
 static void bound(tsn_sums *sums) {
   size_t at = sums->head + sums->window;
   double leaving = sums->fixed ? sums->fixed[at] : sums->value[at];
@@ -257,6 +324,8 @@ static void bound(tsn_sums *sums) {
   sums->least -= above > below ? above : below;
 }
 
+/* The full window: the cheap path of 7 samples in 8. `least` is a lower bound afterwards,
+ * the followed sum is exact. */
 static void fall_behind(tsn_sums *sums) {
   sums->behind++;
   if (sums->max_period < BLOCK_DELAYS || sums->count % TSN_DPD_BLOCK == 0) {

@@ -29,6 +29,9 @@ typedef struct {
  * number of segments. */
 enum { TSN_SUMS_SEGMENTS = 5 };
 
+/* Invariant after each push: sum[m-1] (or greater[m-1]) is s(m) after the sample `behind`
+ * before the newest; followed_sum is s(followed) after the newest; least is not above any
+ * complete s(m) after the newest. */
 typedef struct {
   const tsn_dpd_slide_kernels *kernels;
   size_t window;       /* N */
@@ -60,6 +63,8 @@ typedef struct {
   tsn_range range;                      /* the union of these */
 } tsn_sums;
 
+/* Lay out the arrays for windows up to `window` and delays up to max_period; scale > 0:
+ * fixed point, of samples multiplied by it. tsn_sums_start() initializes them. */
 void tsn_sums_layout(tsn_arena *arena, size_t window, size_t max_period, double scale,
                      tsn_sums *sums);
 

@@ -1,14 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The features of a series C against a reference Q, equations 5-13. Ratios of times and
- * rates come from the two digests alone. For the distances, both polynomials of rate over
- * time are evaluated at the same `points` timestamps, evenly spaced over the time in
- * which both series have a rate: the alignment of eq. 1-4. DTW and LB_Keogh then compare
- * these two arrays with the same radius.
+/* The features of a series C against a reference Q, equations 5-13.
+ *
+ *     GTR             end of C / end of Q                             eq. 5
+ *     LTR             mean over windows of their durations' ratios    eq. 6
+ *     GHR             mean rate of C / mean rate of Q                 eq. 7
+ *     LHR             mean over windows of their rates' ratios        eq. 8
+ *     DTW, LB_Keogh   distances of the aligned rates                  eq. 9-13
+ *     beat ratio      beats of C / beats of Q
+ *     interval ratio  lower quartile of the intervals of C / of Q
+ *
+ * Ratios come from the two digests alone. For the distances, both polynomials of rate
+ * over time are evaluated at the same `points` timestamps, evenly spaced over the time in
+ * which both series have a rate: the alignment of eq. 1-4. No polynomial is evaluated
+ * outside the data that it was fitted to. DTW and LB_Keogh then compare these two arrays
+ * with the same radius.
  *
  * Rates are divided by the geometric mean of both mean rates before they are compared:
  * the distances have no unit, and half and double speed are equally far from equal.
+ * Divided by Q's rate alone, no slow series could be farther than 1 from Q.
  *
- * Source: W. Wang and W. Luo, section 3. */
+ * Two digests are compared in O(max_windows + points·radius), whatever the length of the
+ * series.
+ *
+ * Source: W. Wang and W. Luo, section 3; docs/hsa.md lists the differences from it. */
 #include <math.h>
 #include <string.h>
 #include <tsanom/polyfit.h>
@@ -24,6 +38,7 @@ static tsanom_dtw_options dtw_options(const tsanom_hsa_options *options) {
   return dtw;
 }
 
+/* DTW and the envelope run one after the other in the same workspace. */
 tsanom_status tsn_hsa_pair_bytes(const tsn_hsa_context *context, size_t *bytes) {
   size_t points = context->options.points, dtw_bytes, envelope_bytes;
   tsanom_dtw_options dtw = dtw_options(&context->options);
@@ -45,12 +60,15 @@ void tsn_hsa_pair_layout(tsn_arena *arena, const tsn_hsa_context *context,
   scratch->upper = tsn_arena_take(arena, points, sizeof(double));
 }
 
+/* A quotient with a denominator of 0 is not defined, rather than infinite: an undefined
+ * feature lies in no range. */
 static void define_if_finite(tsanom_hsa_features *features, int32_t feature,
                              double value) {
   if (isfinite(value)) tsn_hsa_define(features, feature, value);
 }
 
-/* The features that a series has even if it is too short for a heart rate. */
+/* The features that a series has even if it is too short for a heart rate. An interval of
+ * 0 in C means a clock too coarse for its beats, not infinite speed. */
 static void define_simple_ratios(const tsn_hsa_digest *c, const tsn_hsa_digest *q,
                                  tsanom_hsa_features *features) {
   define_if_finite(features, TSANOM_HSA_GTR, c->completion / q->completion);
@@ -60,7 +78,9 @@ static void define_simple_ratios(const tsn_hsa_digest *c, const tsn_hsa_digest *
   }
 }
 
-/* The mean of those of the `count` quotients that are finite. */
+/* The mean of those of the `count` quotients that are finite. With `of_differences`,
+ * quotients of the differences of neighbors, for which the arrays have count + 1
+ * elements. */
 static void define_mean_ratio(tsanom_hsa_features *features, int32_t feature,
                               const double *numerator, const double *denominator,
                               size_t count, bool of_differences) {
@@ -79,6 +99,9 @@ static void define_mean_ratio(tsanom_hsa_features *features, int32_t feature,
   if (used > 0) define_if_finite(features, feature, sum / (double)used);
 }
 
+/* Windows that both series fill, in order from the start: the j-th window of C against
+ * that of Q. The literal form of eq. 8 divides differences of rates, which are 0 for a
+ * steady program; the default divides the mean rates of the windows. */
 static void local_features(const tsn_hsa_digest *c, const tsn_hsa_digest *q,
                            int32_t local_rate, tsanom_hsa_features *features) {
   size_t k = c->windows < q->windows ? c->windows : q->windows;
@@ -123,6 +146,9 @@ static tsanom_status align(const tsn_hsa_digest *c, const tsn_hsa_digest *q, dou
   return evaluate(q, unit, points, exec, scratch->reference);
 }
 
+/* The envelope is that of the reference, and the target is bounded against it (eq.
+ * 11-13). Both distances are divided by the number of points, so that they do not grow
+ * with it. */
 static tsanom_status distance_features(const tsn_hsa_context *context,
                                        const tsn_hsa_pair_scratch *s,
                                        tsanom_hsa_features *features) {
@@ -145,6 +171,8 @@ static tsanom_status distance_features(const tsn_hsa_context *context,
   return TSANOM_OK;
 }
 
+/* The distances are undefined if the series have no common time with a rate: one ended
+ * before the other had beaten for a window. */
 tsanom_status tsn_hsa_compare_digests(const tsn_hsa_context *context,
                                       const tsn_hsa_digest *target,
                                       const tsn_hsa_digest *reference,
@@ -162,6 +190,8 @@ tsanom_status tsn_hsa_compare_digests(const tsn_hsa_context *context,
   return status < 0 ? status : distance_features(context, scratch, features);
 }
 
+/* DTW sums rates, LB_Keogh their squares; so the factors are points·g and points·g^2,
+ * with g the geometric mean of the mean rates. */
 double tsn_hsa_scale(int32_t feature, double target_rate, double reference_rate,
                      const tsanom_hsa_options *options) {
   if (options->normalize) return 1;
@@ -180,6 +210,8 @@ void tsn_hsa_comparer_layout(tsn_arena *arena, tsn_hsa_context *context,
   tsn_hsa_pair_layout(arena, context, &comparer->pair);
 }
 
+/* A series of no more beats than a window has no rate, and needs no digest: its simple
+ * ratios are computed from end, count and intervals. */
 tsanom_status tsn_hsa_compare_series(const tsn_hsa_context *context,
                                      const tsanom_hsa_series *series, double start,
                                      const tsn_hsa_windows *windows,

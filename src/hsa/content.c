@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Models from and to tsanom_hsa_model_data. A content that a program loaded from a file
  * may be damaged: whatever tsanom_hsa_diagnose() relies on is checked here, once, before
- * anything is copied. */
+ * anything is copied, so that diagnosis itself needs no checks of the model.
+ *
+ *     counts     of each reference, from which the sizes of all arrays follow
+ *     numbers    finite, where they are used; ranges with low <= high
+ *     values     signs and order that beats lead to: times increase, rates are positive
+ *
+ * in this order: later checks read arrays whose lengths the earlier ones verified. A
+ * damaged content is rejected with the field and the thread; nothing is created then.
+ *
+ * O(threads·max_windows). */
 #include <math.h>
 #include <stdio.h>
 
@@ -26,7 +35,7 @@ size_t tsanom_hsa_model_data_size(void) {
   return sizeof(tsanom_hsa_model_data);
 }
 
-/* The content of one thread, under examination. */
+/* The content of one thread, under examination, with what a fault or a check needs. */
 typedef struct {
   const tsanom_exec *exec;
   const tsanom_hsa_options *options;
@@ -35,6 +44,8 @@ typedef struct {
   const tsanom_hsa_reference *r;
 } examined;
 
+/* The fault names the field, the thread, and the element of an array (TSANOM_NONE: no
+ * array). */
 static tsanom_status reject(const examined *e, tsanom_status status, const char *field,
                             size_t element) {
   char argument[64];
@@ -48,7 +59,8 @@ typedef struct {
   bool holds;
 } condition;
 
-/* TSANOM_E_FORMAT for the first that does not hold. */
+/* TSANOM_E_FORMAT for the first condition that does not hold: the numbers contradict each
+ * other or the options. */
 static tsanom_status require(const examined *e, const condition *conditions,
                              size_t count) {
   for (size_t i = 0; i < count; i++) {
@@ -62,7 +74,10 @@ static tsanom_status require(const examined *e, const condition *conditions,
 #define REQUIRE(e, conditions) \
   require(e, conditions, sizeof(conditions) / sizeof *(conditions))
 
-/* Counts that can result from learning with these options. */
+/* Counts that can result from learning with these options. A reference without beats is a
+ * thread that no normal run used: only its number of silent runs has a meaning.
+ * Conditions are all evaluated, so that each must be safe if an earlier one fails: hence
+ * the repeated window >= 1. */
 static tsanom_status check_counts(const examined *e) {
   const tsanom_hsa_reference *r = e->r;
   if (r->beats == 0) {
@@ -98,6 +113,8 @@ static tsanom_status check_finite(const examined *e, const array *a) {
   return reject(e, TSANOM_E_NONFINITE, a->field, a->count > 1 ? first : TSANOM_NONE);
 }
 
+/* Arrays exist and are finite. Ranges may have infinite ends, which switch a question
+ * off, but no NaN. */
 static tsanom_status check_numbers(const examined *e) {
   const tsanom_hsa_reference *r = e->r;
   const array arrays[] = {{"completion", &r->completion, 1},
@@ -139,7 +156,8 @@ static bool increases(const double *values, size_t count) {
   return true;
 }
 
-/* Numbers that can result from beats. */
+/* Numbers that can result from beats: positive rates and increasing times, by which the
+ * features divide. */
 static tsanom_status check_values(const examined *e) {
   const tsanom_hsa_reference *r = e->r;
   const condition conditions[] = {
@@ -153,6 +171,8 @@ static tsanom_status check_values(const examined *e) {
   return REQUIRE(e, conditions);
 }
 
+/* Reserved fields belong to later versions: a value there means something that this
+ * version would ignore. */
 static tsanom_status check_reference(const examined *e) {
   for (size_t i = 0; i < sizeof e->r->reserved / sizeof *e->r->reserved; i++) {
     if (e->r->reserved[i]) return reject(e, TSANOM_E_VERSION, "reserved", i);
@@ -170,6 +190,8 @@ typedef struct {
   tsn_hsa_model_shape shape;
 } content;
 
+/* Read the content, check counts, and sum up the size of the model. The arrays are not
+ * read yet: a size query may be called with them. */
 static tsanom_status read_content(content *c, const tsanom_hsa_model_data *caller,
                                   const tsanom_exec *exec) {
   if (!caller) return tsn_reject(exec, TSANOM_E_NULL, "data");
@@ -203,6 +225,8 @@ tsanom_status tsanom_hsa_model_size(const tsanom_hsa_model_data *data, size_t *b
   return status < 0 ? status : tsn_hsa_model_bytes(&c.shape, bytes);
 }
 
+/* In the default floating-point environment: comparisons of subnormal numbers must not
+ * depend on that of the caller. */
 static tsanom_status check_references(const content *c, const tsanom_exec *exec) {
   tsanom_status status = TSANOM_OK;
   tsn_environment before = tsn_environment_enter();
@@ -250,6 +274,8 @@ tsanom_status tsanom_hsa_model_create(const tsanom_hsa_model_data *data,
   return status < 0 ? status : make_model(NULL, 0, data, &own, model);
 }
 
+/* The content refers to the model's arrays and is valid as long as the model. Copies
+ * nothing. */
 tsanom_status tsanom_hsa_model_read(const tsanom_hsa_model *model,
                                     tsanom_hsa_model_data *data) {
   if (!model) return TSANOM_E_NULL;

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Diagnosis of the threads of a run by a model. A thread with enough beats is reduced to
- * a digest, compared with its reference, and judged by the tree of the model's options.
+ * a digest, compared with its reference, and judged by the tree of the model's options:
+ *
+ *     series -> digest -> features -> tree -> verdict: status and path
+ *               window of the reference, so that rates are comparable
+ *
  * Before the tree come threads that cannot be compared:
  *
- *   no reference in the model                normal, nothing to compare with
- *   no beat, or not more than one window     shutdown, unless a normal run had the same
- */
+ *     no reference in the model                normal, nothing to compare with
+ *     no beat, or not more than one window     shutdown, unless a normal run had the same
+ *
+ * Threads are independent of each other and judged in turn, in the memory of one
+ * comparison: O(beats) per thread. All times are checked before the first verdict is
+ * written. */
 #include <string.h>
 
 #include "core/size.h"
@@ -42,6 +49,8 @@ typedef struct {
   const tsanom_hsa_series *series;
 } subject;
 
+/* Model and run may have different numbers of threads. A thread that the run lacks counts
+ * as one that never beats; static structs of zeros stand for what is missing. */
 static subject find_subject(const diagnosis *d, size_t thread) {
   static const tsanom_hsa_reference no_reference;
   static const tsanom_hsa_series no_series;
@@ -63,7 +72,7 @@ static tsanom_status check_times(const diagnosis *d) {
   return TSANOM_OK;
 }
 
-/* Shut down, unless a normal run did the same. */
+/* Shut down, unless a normal run did the same: some programs leave threads idle. */
 static void judge_missing(const tsanom_hsa_reference *reference,
                           tsanom_hsa_verdict *verdict) {
   bool usual = reference->silent_runs > 0;
@@ -71,6 +80,8 @@ static void judge_missing(const tsanom_hsa_reference *reference,
   verdict->status = usual ? TSANOM_HSA_NORMAL : TSANOM_HSA_SHUTDOWN;
 }
 
+/* The verdict of one thread. Which question ends the path before the tree is recorded as
+ * a step, so that the path explains every verdict. */
 static tsanom_status judge(diagnosis *d, const subject *s, tsanom_hsa_verdict *verdict) {
   const tsanom_hsa_reference *reference = s->reference;
   size_t beats = s->series->beats;
@@ -101,6 +112,8 @@ static tsanom_status judge(diagnosis *d, const subject *s, tsanom_hsa_verdict *v
   return TSANOM_OK;
 }
 
+/* The verdicts of a newer caller are larger than the library's: the stride is the
+ * caller's size, and each element gets it back as its struct_size. */
 static tsanom_status body(void *context) {
   diagnosis *d = context;
   size_t stride = d->verdicts->struct_size, t = 0;

@@ -7,6 +7,15 @@
  *   rate   0    1    2    3    4       r_i = w / (t_i - t_{i-w}) at these beats
  *   window_rate 0    1    2    3       mean of the r_i in each window
  *
+ * w is `window`; by default a hundredth of the longest normal series: programs beat from
+ * ten to a million times a second, and a hundredth of a run is long enough to average
+ * over the bursts of a parallel loop and short enough to show a change of pace. L is the
+ * least multiple of w with at most max_windows windows. So a digest has bounded size, and
+ * is computed in O(beats), once.
+ *
+ * Eq. 6 and 8 slide windows by one beat, here by a whole window: the same mean except at
+ * its ends, in bounded memory.
+ *
  * Source: W. Wang and W. Luo, equations 1-4. */
 #include <math.h>
 #include <stdio.h>
@@ -21,13 +30,15 @@
  * overlap. */
 enum { MOST_FITTED = 4096 };
 
-/* Windows of a series if options.window is 0. */
+/* Windows of a series if options.window is 0; see above. */
 enum { AUTOMATIC_WINDOWS = 100 };
 
 static size_t divide_up(size_t a, size_t b) {
   return a / b + (a % b != 0);
 }
 
+/* Chosen once for a thread, from its longest normal series, and stored in the model:
+ * rates over different numbers of beats are not comparable. */
 tsn_hsa_windows tsn_hsa_choose_windows(size_t beats, const tsanom_hsa_options *options) {
   tsn_hsa_windows w = {.window = options->window};
   if (w.window == 0) w.window = beats ? divide_up(beats, AUTOMATIC_WINDOWS) : 1;
@@ -64,6 +75,9 @@ static bool are_zero(const uint64_t *reserved, size_t count) {
   return all == 0;
 }
 
+/* In the order of cost: fields, then one pass each for finiteness, order, and rates. Two
+ * beats may have the same time, but a window of beats within one tick of the clock has no
+ * finite rate. */
 tsanom_status tsn_hsa_check_series(const tsn_hsa_place *place,
                                    const tsanom_hsa_series *series, double start,
                                    size_t window) {
@@ -92,6 +106,7 @@ tsanom_status tsn_hsa_check_series(const tsn_hsa_place *place,
   return TSANOM_OK;
 }
 
+/* A table of conditions, so that each has its field and status in one place. */
 tsanom_status tsn_hsa_check_run(const tsanom_hsa_run *run, const char *name, size_t i,
                                 const tsanom_exec *exec) {
   const struct {
@@ -124,6 +139,8 @@ void tsn_hsa_digest_layout(tsn_arena *arena, const tsanom_hsa_options *options,
   digest->coefficient = tsn_arena_take(arena, options->max_degree + 1, sizeof(double));
 }
 
+/* The rule of the paper: the first degree whose R^2 exceeds a threshold. Without
+ * refinement: the rates have fewer correct digits than a plain fit. */
 static void fit_options(const tsanom_hsa_options *options, tsanom_polyfit_options *fit) {
   tsanom_polyfit_options_init(fit, sizeof *fit);
   fit->degree = (int32_t)options->max_degree;
@@ -147,7 +164,9 @@ static double rate_at(const tsanom_hsa_series *series, size_t window, size_t bea
   return (double)window / (series->time[beat] - series->time[beat - window]);
 }
 
-/* Times and rates at the beats 0, w, 2w, ... and the mean rates between them. */
+/* Times and rates at the beats 0, L, 2L, ... and the mean rates between them. The first
+ * beats have no rate of w beats; the rate of beat w stands for that at 0, and the first
+ * window begins at w. */
 static void digest_windows(const tsanom_hsa_series *series, double start,
                            const tsn_hsa_windows *windows, size_t max_windows,
                            tsn_hsa_digest *digest) {

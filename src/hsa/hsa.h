@@ -41,7 +41,16 @@ static inline void tsn_hsa_inner_layout(tsn_arena *arena, tsn_hsa_context *conte
 /* --- digest.c: a series of any length in bounded memory --- */
 
 /* What the features of a pair of series are computed from. The arrays have capacity for
- * max_windows windows and max_degree + 1 coefficients. */
+ * max_windows windows and max_degree + 1 coefficients. Times are seconds since the start
+ * of the run, rates beats per second.
+ *
+ *   completion    time of the last beat
+ *   mean_rate     mean of all rates of `window` beats
+ *   interval      lower quartile of the intervals between beats
+ *   r2, degree    of the polynomial of rate over time
+ *   domain        first and last time that has a rate: where the polynomial is valid
+ *   time, rate    at the ends of the windows: windows + 1 of each
+ *   window_rate   mean rate in each window */
 typedef struct {
   size_t beats;
   size_t windows; /* full windows, at most max_windows */

@@ -8,6 +8,13 @@
  * sample, so that each range has n samples and no run is compared with itself. Medoids
  * of n - 1 runs follow from the sums of all n by one subtraction.
  *
+ *            run 0   run 1   run 2        feature[i·n + j]: run i against run j
+ *   run 0      .       x       x         sum[j] = column j without the diagonal
+ *   run 1      x       .       x         rival[i] = medoid without run i
+ *   run 2      x       x       .         sample i = feature[i·n + rival[i]]
+ *
+ * O(runs·beats + runs^2·points·radius) per thread, and memory for one thread at a time.
+ *
  * The paper learns confidence intervals; range.c explains why these are prediction
  * intervals. */
 #include <math.h>
@@ -15,7 +22,8 @@
 #include "core/size.h"
 #include "hsa/hsa.h"
 
-/* Stands for the distance of two series that cannot be compared. */
+/* Stands for the distance of two series that cannot be compared: far more than that of
+ * others, but finite, so that the series with the fewest such pairs is the medoid. */
 static const double incomparable = 1e6;
 
 /* One call: the normal runs, and buffers for one thread of all of them. */
@@ -37,6 +45,8 @@ typedef struct {
   tsn_hsa_pair_scratch pair;
 } training;
 
+/* Buffers for one thread of all runs. The matrix of features is the largest: runs^2 of
+ * them. */
 static void layout(tsn_arena *arena, void *context) {
   training *l = context;
   const tsanom_hsa_options *options = &l->context.options;
@@ -80,11 +90,15 @@ static size_t longest_series(const training *l, size_t thread) {
   return longest;
 }
 
+/* The same windows for all runs of a thread, from the longest: counts of beats differ
+ * between threads. */
 static tsn_hsa_windows choose_windows(const training *l, size_t thread) {
   return tsn_hsa_choose_windows(longest_series(l, thread), &l->context.options);
 }
 
-/* Check all that can be checked without the times, and find the shape of the model. */
+/* Check all that can be checked without the times, and find the shape of the model: an
+ * upper bound, because which run becomes the reference is not known yet. At least one
+ * thread must have a heart rate. */
 static tsanom_status check_runs(training *l) {
   const tsanom_exec *exec = &l->context.exec;
   if (!l->runs) return tsn_reject(exec, TSANOM_E_NULL, "runs");
@@ -137,7 +151,9 @@ static void place_digests(const training *l) {
   }
 }
 
-/* Digest the usable series of a thread, and compare each with each. */
+/* Digest the usable series of a thread, and compare each with each. Features are not
+ * symmetric, so that both orders are computed. Runs in which the thread has no heart rate
+ * are left out, and count as silent. */
 static tsanom_status digest_thread(const training *l, size_t thread,
                                    const tsn_hsa_windows *windows, size_t *count) {
   size_t n = 0;
@@ -166,6 +182,8 @@ static tsanom_status digest_thread(const training *l, size_t thread,
   return TSANOM_OK;
 }
 
+/* DTW compares the shapes of the rates, |ln GTR| the durations; both have no unit, and
+ * are 0 for equal series. */
 static double dissimilarity(const training *l, size_t i, size_t j) {
   const tsanom_hsa_features *f = &l->feature[i * l->run_count + j];
   if (!tsn_hsa_is_defined(f, TSANOM_HSA_GTR) || !tsn_hsa_is_defined(f, TSANOM_HSA_DTW)) {
@@ -174,7 +192,8 @@ static double dissimilarity(const training *l, size_t i, size_t j) {
   return fabs(log(f->value[TSANOM_HSA_GTR])) + f->value[TSANOM_HSA_DTW];
 }
 
-/* The medoid of all series, and for each series that of all others. */
+/* The medoid of all series, and for each series that of all others; ties go to the first.
+ */
 static size_t find_medoids(const training *l, size_t count) {
   size_t medoid = 0;
   for (size_t j = 0; j < count; j++) {
@@ -197,6 +216,9 @@ static size_t find_medoids(const training *l, size_t count) {
   return medoid;
 }
 
+/* The range of one feature: of samples from all runs, each against its rival. With one
+ * run there is no sample. The samples have the scale of the options, as later features
+ * will. */
 static tsanom_hsa_range learn_range(const training *l, int32_t feature, size_t count,
                                     size_t medoid, bool *partial) {
   const tsanom_hsa_options *options = &l->context.options;
@@ -213,6 +235,7 @@ static tsanom_hsa_range learn_range(const training *l, int32_t feature, size_t c
   return tsn_hsa_learn_range(feature, l->sample, samples, unit, options, partial);
 }
 
+/* A thread that is silent in every run gets a reference without beats. */
 static tsanom_status learn_thread(const training *l, size_t thread, bool *partial) {
   tsn_hsa_windows windows = choose_windows(l, thread);
   size_t count = 0;
@@ -244,7 +267,9 @@ static tsanom_status body(void *context) {
   return status == TSANOM_OK && partial ? TSANOM_PARTIAL : status;
 }
 
-/* Learn in memory of the caller, or NULL: of the allocator. */
+/* Learn in memory of the caller, or NULL: of the allocator. The model is placed before it
+ * is known whether learning succeeds, and released if it does not; *model is set only on
+ * success. */
 static tsanom_status learn(void *memory, size_t bytes, training *l,
                            tsanom_hsa_model **model) {
   const tsanom_exec *exec = &l->context.exec;

@@ -11,6 +11,7 @@
 
 #include "hsa/hsa.h"
 
+/* 3 windows + 2 numbers of time, rate and window_rate, and degree + 1 coefficients. */
 bool tsn_hsa_model_extend(tsn_hsa_model_shape *shape, size_t windows, size_t degree) {
   size_t numbers;
   return !__builtin_mul_overflow(windows, (size_t)3, &numbers) &&
@@ -38,6 +39,8 @@ tsanom_status tsn_hsa_model_bytes(const tsn_hsa_model_shape *shape, size_t *byte
   return tsn_layout_bytes(layout, &f, bytes);
 }
 
+/* The references are appended later, in order of the threads: the sizes of their arrays
+ * follow from each. */
 tsanom_status tsn_hsa_model_place(void *memory, size_t bytes,
                                   const tsn_hsa_model_shape *shape, size_t run_count,
                                   const tsanom_hsa_options *options,
@@ -64,6 +67,8 @@ static const double *store(tsanom_hsa_model *model, const double *values, size_t
   return place;
 }
 
+/* A reference without beats keeps its counts only: its other fields have no meaning and
+ * must not refer to the caller's memory. */
 void tsn_hsa_model_add(tsanom_hsa_model *model, const tsanom_hsa_reference *reference) {
   tsanom_hsa_reference *own = &model->references[model->threads_added++];
   if (reference->beats == 0) {
@@ -78,12 +83,14 @@ void tsn_hsa_model_add(tsanom_hsa_model *model, const tsanom_hsa_reference *refe
   own->coefficient = store(model, reference->coefficient, reference->degree + 1);
 }
 
+/* The owner is copied first: it lies in the block that is released. */
 void tsanom_hsa_model_destroy(tsanom_hsa_model *model) {
   if (!model) return;
   tsn_object owner = model->owner;
   tsn_object_release(&owner);
 }
 
+/* The arrays are those of the reference. */
 tsn_hsa_digest tsn_hsa_digest_of(const tsanom_hsa_reference *r) {
   /* The digest of a reference is only read; the casts satisfy its type. */
   return (tsn_hsa_digest){.beats = r->beats,

@@ -3,7 +3,12 @@
  *
  * A range must contain the feature of the next normal run. So it is a prediction
  * interval, mean -+ t s sqrt(1 + 1/n), and not the confidence interval of the mean, whose
- * width tends to 0 as runs are added, so that at last every normal run lies outside.
+ * width tends to 0 as runs are added, so that at last every normal run lies outside:
+ *
+ *     samples        .   . : .  .
+ *     confidence           |-|             of the mean
+ *     prediction    |--------------|       of the next sample
+ *
  * Ratios enter by their logarithms; distances, which are >= 0, have a one-sided range
  * from 0.
  *
@@ -29,7 +34,9 @@ static bool is_logarithmic(int32_t feature, const tsanom_hsa_options *options) {
   return !is_distance(feature);
 }
 
-/* G. J. Hahn and W. Q. Meeker, Statistical Intervals (1991), 4.7.1. */
+/* For samples that are about normal: G. J. Hahn and W. Q. Meeker, Statistical Intervals
+ * (1991), 4.7.1. It needs few samples, but with n = 2 or 3 the quantile of t is large and
+ * the range wide. */
 static tsanom_hsa_range student_range(const double *samples, size_t count,
                                       double coverage, bool one_sided, double *middle) {
   double n = (double)count, sum = 0, squares = 0;
@@ -59,7 +66,9 @@ static tsanom_hsa_range order_range(const double *samples, size_t count, double 
   return (tsanom_hsa_range){samples[r - 1], samples[count - r]};
 }
 
-/* Widen a range to the least margin of options. */
+/* Widen a range to the least margin of options: a few similar runs scatter less than
+ * later ones. The margin of LB_Keogh, a squared distance, is squared. Ratios extend by
+ * the factor 1 + margin to both sides. */
 static void widen(tsanom_hsa_range *range, int32_t feature, double middle, double margin,
                   double unit, bool logarithmic) {
   double reach = unit * (feature == TSANOM_HSA_LB_KEOGH ? margin * margin : margin);
@@ -73,6 +82,10 @@ static void widen(tsanom_hsa_range *range, int32_t feature, double middle, doubl
   range->high = fmax(range->high, middle + reach);
 }
 
+/* Without a spread (fewer than two samples), the range is single_run_margin around "the
+ * same": 1 for a ratio, 0 for its logarithm or a distance. The beat ratio has no margin
+ * otherwise: many programs beat equally often in every run, and then one missing beat is
+ * significant. */
 tsanom_hsa_range tsn_hsa_learn_range(int32_t feature, double *samples, size_t count,
                                      double unit, const tsanom_hsa_options *options,
                                      bool *partial) {

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Quantiles of Student's t, by the finite series of M. Abramowitz and I. A.
- * Stegun, Handbook of Mathematical Functions, 26.7.3-26.7.4. */
+/* Quantiles of Student's t, by bisection of the distribution function. For integer
+ * degrees of freedom that is a finite series (M. Abramowitz and I. A. Stegun, Handbook of
+ * Mathematical Functions, 26.7.3-26.7.4), in the angle a with t = sqrt(freedom) tan a.
+ * The angle is bounded, so that bisection needs no starting value; it ends when the
+ * doubles are neighbors. A step costs O(freedom), which is about the number of normal
+ * runs. */
 #include <math.h>
 
 #include "hsa/hsa.h"

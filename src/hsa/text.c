@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The steps of a path as English sentences. */
+/* The steps of a path as English sentences: the features with their values and ranges,
+ * then what the answer means, for example
+ *
+ *     GTR 1.31 [0.94, 1.06] is above its normal range: it ended late */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +16,8 @@ typedef struct {
   size_t size, length;
 } sentence;
 
+/* Append as snprintf() does: `length` counts what the whole text needs, of which `size`
+ * is written. So one pass both measures and writes. */
 __attribute__((format(printf, 2, 3))) static void put(sentence *s, const char *format,
                                                       ...) {
   va_list arguments;
@@ -83,6 +88,7 @@ static const char *const remarks[][2] = {
                              "is above its normal range: each beat takes longer"},
 };
 
+/* Steps before the tree: their values are counts of beats, windows or runs. */
 static void put_count(sentence *s, const tsanom_hsa_step *step) {
   switch (step->question) {
     case TSANOM_HSA_ASK_KNOWN:
@@ -103,11 +109,15 @@ static void put_count(sentence *s, const tsanom_hsa_step *step) {
   }
 }
 
+/* The numbers of these questions are consecutive but for ASK_PACE, which was added later.
+ */
 static bool is_about_features(int32_t question) {
   return question == TSANOM_HSA_ASK_PACE ||
          (question >= TSANOM_HSA_ASK_SIMILAR && question <= TSANOM_HSA_ASK_SLOWER);
 }
 
+/* The number of the question comes from a struct that the caller may have read from a
+ * file: it indexes a table. */
 tsanom_status tsanom_hsa_step_text(const tsanom_hsa_step *step, char *text, size_t size,
                                    size_t *length) {
   if (!step || (!text && size > 0)) return TSANOM_E_NULL;

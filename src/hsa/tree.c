@@ -9,6 +9,18 @@
  *                   late and rates off: leak            - no: early? shutdown, else leak
  *            - no: slower? leak, else normal
  *
+ * What the variants change, and why:
+ *
+ * - Shutdown is detected by beats, not by time: a run that was killed at 95 % takes as
+ *   long as one on a quiet machine, but how many beats a thread makes does not depend on
+ *   how busy the machine is.
+ * - Only slower is a leak: late by the times and slow by the rates. Algorithm 1 calls a
+ *   faster run a leak, too.
+ * - A leak slows every beat, and so raises the lower quartile of the intervals, which a
+ *   thread that waits now and then leaves unchanged.
+ *
+ * A tree is a function of features and ranges; it has no state but the path.
+ *
  * Source: W. Wang and W. Luo, section 3, Algorithm 1. */
 #include <string.h>
 
@@ -50,6 +62,7 @@ typedef struct {
   tsanom_hsa_verdict *verdict;
 } decision;
 
+/* An undefined feature lies in no range, and is neither below nor above one. */
 static bool is_within(const decision *d, int32_t feature) {
   double value = d->features->value[feature];
   return tsn_hsa_is_defined(d->features, feature) && value >= d->range[feature].low &&
@@ -66,6 +79,7 @@ static bool is_above(const decision *d, int32_t feature) {
          d->features->value[feature] > d->range[feature].high;
 }
 
+/* A path is shorter than verdict->step: no tree asks more questions. */
 static tsanom_hsa_step *append_step(tsanom_hsa_verdict *verdict, int32_t question,
                                     bool answer) {
   tsanom_hsa_step *step = &verdict->step[verdict->step_count++];
@@ -97,6 +111,8 @@ static bool ask(const decision *d, int32_t question, bool answer, int32_t count,
   return answer;
 }
 
+/* The questions of the trees. Each asks about the features of its list and records them.
+ */
 static bool ask_similar(const decision *d) {
   static const int32_t feature[] = {TSANOM_HSA_DTW, TSANOM_HSA_LB_KEOGH};
   bool answer = is_within(d, feature[0]) && is_within(d, feature[1]);
@@ -148,6 +164,7 @@ static int32_t leak_if_late_and_out_of_rate(const decision *d) {
   return ask_late(d) && !ask_rate(d) ? TSANOM_HSA_MEMORY_LEAK : TSANOM_HSA_NORMAL;
 }
 
+/* Algorithm 1 to the letter, each feature against its own range. */
 static int32_t decide_paper(const decision *d) {
   if (ask_similar(d)) {
     if (ask_on_time(d)) return TSANOM_HSA_NORMAL;
@@ -170,6 +187,8 @@ static int32_t decide_completion(const decision *d) {
   return ask_complete(d) ? decide_slowing(d) : TSANOM_HSA_SHUTDOWN;
 }
 
+/* The default. The interval ratio is asked before the rates: on a loaded machine these
+ * scatter so much that a leak is within their ranges. */
 static int32_t decide_pace(const decision *d) {
   if (!ask_complete(d)) return TSANOM_HSA_SHUTDOWN;
   return ask_pace(d) ? TSANOM_HSA_MEMORY_LEAK : decide_slowing(d);
@@ -204,6 +223,7 @@ tsanom_status tsanom_hsa_classify(const tsanom_hsa_features *features,
   return TSANOM_OK;
 }
 
+/* The worst status of any thread; statuses are numbered by severity. */
 tsanom_status tsanom_hsa_run_status(const tsanom_hsa_verdict *verdicts,
                                     size_t verdict_count, int32_t *status) {
   if (!status) return TSANOM_E_NULL;

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Polynomial regression of arrays: options, model struct, arguments, workspace. The fit
- * itself is tsn_polyfit_solve(). */
+ * itself is tsn_polyfit_solve(); this file is what a call does around it:
+ *
+ *     read exec, options    -> reject what is out of range or unused
+ *     check model, count    -> before anything is computed or written
+ *     tsn_workspace_run()   -> lays out tsn_polyfit_buffers in exec.work or in one block,
+ *                              calls body() in the default floating-point environment
+ *     model_finish()        -> copies to a caller whose struct is shorter
+ *
+ * NaN, infinity and weights that are not positive are found by the pass that determines
+ * the ranges, which reads the samples anyway; only then tsn_polyfit_reject() searches for
+ * the first of them. */
 #include <string.h>
 #include <tsanom/polyfit.h>
 
@@ -13,7 +23,8 @@
 #include "polyfit/polyfit_call.h"
 #include "polyfit/polyfit_solve.h"
 
-/* See tsanom_polyfit_options.tolerance. */
+/* The part of a column that is orthogonal to all lower ones must exceed this share of it:
+ * 2^12 units of rounding. See tsanom_polyfit_options.tolerance. */
 #define AUTOMATIC_TOLERANCE 0x1p-40
 
 static const tsanom_polyfit_options defaults = {.struct_size = sizeof defaults,
@@ -27,6 +38,7 @@ static const tsn_versioned options_type = {.size = sizeof(tsanom_polyfit_options
                                            .first_size = sizeof(tsanom_polyfit_options),
                                            .defaults = &defaults};
 
+/* An initialized model is a polynomial that can be evaluated: 0 everywhere. */
 static const tsanom_polyfit_model zero_polynomial = {
     .struct_size = sizeof zero_polynomial, .unit = 1, .scale = 1};
 
@@ -53,7 +65,8 @@ size_t tsanom_polyfit_model_size(void) {
   return sizeof(tsanom_polyfit_model);
 }
 
-/* The first field that is out of its range, or has no effect; NULL: all are valid. */
+/* The first field that is out of its range, or has no effect; NULL: all are valid.
+ * Comparisons are written so that a NaN fails them. */
 static const char *invalid_field(const tsanom_polyfit_options *o) {
   if (o->degree < 0 || o->degree > TSANOM_POLYFIT_MAX_DEGREE) return "options.degree";
   if (o->selection < TSANOM_POLYFIT_FIXED || o->selection > TSANOM_POLYFIT_BIC) {
@@ -79,6 +92,8 @@ tsanom_status tsn_polyfit_options_read(tsanom_polyfit_options *own,
   return TSANOM_OK;
 }
 
+/* A fixed degree needs degree + 1 samples; a selection tries the degrees that n samples
+ * allow. */
 tsanom_status tsn_polyfit_check_count(uint64_t n, const tsanom_polyfit_options *options,
                                       const tsanom_exec *exec) {
   uint64_t needed =
@@ -95,6 +110,8 @@ tsanom_status tsn_polyfit_model_check(const tsanom_polyfit_model *caller,
   return status < 0 ? tsn_reject(exec, status, "model") : TSANOM_OK;
 }
 
+/* The model of an older caller may end before the last fields. Writing into a local model
+ * of full size then keeps the fit free of such cases. */
 tsanom_polyfit_model *tsn_polyfit_model_begin(tsanom_polyfit_model *caller,
                                               tsanom_polyfit_model *own) {
   if (caller->struct_size >= sizeof *own) return caller;
@@ -107,6 +124,8 @@ void tsn_polyfit_model_finish(tsanom_polyfit_model *caller,
   if (written != caller) tsn_versioned_write(&model_type, caller, written);
 }
 
+/* Called after a pass found something invalid: the order of the searches, not that of the
+ * pass, determines what is reported, so that it does not depend on blocks or threads. */
 tsanom_status tsn_polyfit_reject(const tsn_polyfit_samples *samples,
                                  const tsanom_exec *exec) {
   static const char *const name[] = {"x", "y", "weights"};
@@ -120,6 +139,7 @@ tsanom_status tsn_polyfit_reject(const tsn_polyfit_samples *samples,
   return tsn_reject_at(exec, TSANOM_E_VALUE, "weights", at);
 }
 
+/* One call of tsanom_polyfit_fit(): the context of layout() and body(). */
 typedef struct {
   tsn_polyfit_samples samples;
   tsanom_polyfit_options options;
@@ -150,6 +170,7 @@ static tsanom_status read_call(fit_call *call, const tsanom_polyfit_options *opt
   return tsn_polyfit_options_read(&call->options, options, &call->exec);
 }
 
+/* The same layout as the call's, so that both cannot differ. */
 tsanom_status tsanom_polyfit_fit_workspace(size_t n,
                                            const tsanom_polyfit_options *options,
                                            const tsanom_exec *exec, size_t *bytes) {

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Algebra of upper triangles of at most 64 columns: column-oriented loops, which for such
- * sizes cost less than a call of BLAS. */
+/* Algebra of upper triangles of at most 64 columns, stored by columns. With A the
+ * weighted design matrix, A = Q R and A^T A = R^T R, everything after the sums follows
+ * from R and R^-1:
+ *
+ *     c = R^-1 z                  z = R^-T A^T y                     coefficients
+ *     var(c_k) = sigma^2 ||row k of R^-1||^2                         standard errors
+ *     condition = ||R D||_F ||(R D)^-1||_F                           choice of the method
+ *
+ * R^-1 is computed once, in O(terms^3), and then applied in O(terms^2) for each
+ * right-hand side; the standard errors need it in any case. Refinement corrects its
+ * rounding errors. Column-oriented loops of this size cost less than a call of BLAS. */
 #include "polyfit/polyfit_algebra.h"
 
 #include <math.h>
@@ -12,6 +21,7 @@ static inline const double *column_of(const double *matrix, int ld, int column) 
   return matrix + (ptrdiff_t)column * ld;
 }
 
+/* In one order at every level: this file is not compiled per level. */
 static double dot(const double *a, const double *b, int count) {
   double sum = 0;
   for (int i = 0; i < count; i++) sum += a[i] * b[i];
@@ -65,6 +75,10 @@ void tsn_polyfit_apply(const double *inverse, int ld, int count, const double *i
   }
 }
 
+/* With D scaling the columns of R to unit norm, the rows of (R D)^-1 are those of R^-1
+ * times the norms: ||R D||_F = sqrt(count), and ||(R D)^-1||_F^2 = sum_k ||column k||^2
+ * ||row k of R^-1||^2. Equilibration removes what the choice of units of the columns adds
+ * to the condition number, which does not affect the accuracy. */
 double tsn_polyfit_condition(const double *r, const double *inverse, int ld, int count) {
   double row[TSN_POLYFIT_MAX_TERMS], sum = 0;
   for (int k = 0; k < count; k++) {
@@ -79,6 +93,8 @@ double tsn_polyfit_condition(const double *r, const double *inverse, int ld, int
   return sqrt((double)count * sum);
 }
 
+/* |r_kk| is the norm of the part of column k that is orthogonal to all lower ones. The
+ * comparison is false for a NaN. */
 int tsn_polyfit_count_determined(const double *r, int terms, double tolerance) {
   for (int k = 0; k < terms; k++) {
     const double *column = column_of(r, terms, k);

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Evaluation of a model by Clenshaw's recurrence (C. W. Clenshaw, MTAC 9 (1955)
- * 118-120); the loop is in polyfit_kernel.c. */
+/* Evaluation of a model by Clenshaw's recurrence (C. W. Clenshaw, MTAC 9 (1955) 118-120):
+ *
+ *     b_k = c_k + 2 t b_{k+1} - b_{k+2},    p(t) = c_0 + t b_1 - b_2
+ *
+ * The loop, and that for slopes, is in polyfit_kernel.c. This file checks model and
+ * arguments, and divides the points among threads; each point is independent, so that
+ * chunks do not affect the result. A result is finite or the call is rejected before
+ * anything is written: whether a value could overflow is decided from a bound on |p|,
+ * once for the range of x. */
 #include <math.h>
 #include <tsanom/polyfit.h>
 
@@ -13,8 +20,12 @@
 #include "polyfit/polyfit_call.h"
 #include "polyfit/polyfit_kernel.h"
 
+/* Points of a chunk: 128 KiB of x, enough work to outweigh the start of a chunk on a
+ * thread. */
 enum { SAMPLES_PER_CHUNK = 1 << 14 };
 
+/* A model may come from a damaged file: its degree indexes arrays, and its numbers enter
+ * the bound of stays_finite(). */
 static tsanom_status check_model(const tsanom_polyfit_model *model,
                                  const tsanom_exec *exec) {
   tsanom_status status = tsn_polyfit_model_check(model, exec);
@@ -32,7 +43,9 @@ static tsanom_status check_model(const tsanom_polyfit_model *model,
 }
 
 /* Whether results stay finite for x in the range: |T_k(t)| < (2|t|)^k for |t| > 1, and
- * the derivative of T_k is below k^2 times that. */
+ * the derivative of T_k is below k^2 times that. A bound in bits, not in values, which
+ * could overflow themselves. It may reject values close to the largest double that would
+ * just fit. */
 static int stays_finite(const tsanom_polyfit_model *model, tsn_polyfit_range x,
                         int with_slopes) {
   double low = (x.low * model->unit - model->center) * model->scale;
@@ -63,6 +76,8 @@ static void evaluate(void *context, size_t begin, size_t end, int thread) {
                        e->slopes ? e->slopes + begin : NULL);
 }
 
+/* If the range does not stay finite, one of its ends does not: |t| is largest there. So
+ * the search for the first point to report always ends. */
 static tsanom_status check_arguments(const evaluation *e, size_t n,
                                      const tsanom_exec *exec) {
   if (!e->x) return tsn_reject(exec, TSANOM_E_NULL, "x");

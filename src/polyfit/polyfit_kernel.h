@@ -87,7 +87,8 @@ typedef struct {
   void (*moments)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
                   int terms, tsn_dd *sums);
   /* matrix[k·terms + j] = coefficient of u^j in T_k(t), where u = x·x_unit;
-   * monomial[j] = sum over k of c[k] matrix[k·terms + j]. */
+   * monomial[j] = sum over k of c[k] matrix[k·terms + j]. Every c[k] is 0 or from 2^-600
+   * to 1, so that no product underflows. */
   void (*to_monomials)(const tsn_polyfit_map *map, int terms, const tsn_dd *c,
                        tsn_dd *monomial, double *matrix);
 } tsn_polyfit_dd_kernels;

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Units are powers of two. x is scaled to |x·unit| < 1 before its range is mapped to
- * [-1, 1], so that the range of samples near the largest double does not overflow. The
- * exponent of the weights is even: the square root of a unit is a power of two. */
+/* Scaling of samples to magnitudes near 1:
+ *
+ *     x  ->  x·2^a, at most 1  ->  t = (x·2^a - center)·scale in [-1, 1]
+ *     y  ->  y·2^b, at most 1       w  ->  w·2^c, c even
+ *
+ * Units are powers of two, so that scaling is exact. x is scaled to |x·unit| < 1 before
+ * its range is mapped to [-1, 1], so that the range of samples near the largest double
+ * does not overflow. The exponent of the weights is even: the square root of a unit is a
+ * power of two, and the residual standard deviation is scaled exactly. */
 #include "polyfit/polyfit_map.h"
 
 #include <math.h>
@@ -26,6 +32,8 @@ int tsn_polyfit_weight_exponent(double heaviest) {
   return exponent - exponent % 2;
 }
 
+/* The scale follows from the longer half, because center is rounded: no sample is mapped
+ * outside [-1, 1] by more than the rounding of t. All x equal: scale 1, t = 0. */
 void tsn_polyfit_map_x(tsn_polyfit_map *map, double low, double high) {
   map->x_exponent = unit_exponent(fmax(fabs(low), fabs(high)));
   map->x_unit = tsn_scale(1, map->x_exponent);

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Choice of the degree, and the statistics of a fit. With z = Q^T W^(1/2) y, the RSS of
- * neighboring degrees differ by a square: RSS_{k-1} = RSS_k + z_k^2. */
+ * neighboring degrees differ by a square:
+ *
+ *     RSS_{k-1} = RSS_k + z_k^2
+ *
+ * so that one factorization at the highest degree gives the RSS of all degrees. The
+ * recurrence starts at the residuals of the highest degree and adds: starting from sum w
+ * y^2 and subtracting, RSS would cancel to nothing for a good fit.
+ *
+ * Everything is computed in mapped units, where magnitudes are near 1, and scaled once at
+ * the end by powers of two. A value below 2^-1022 in the caller's units is then rounded
+ * once. */
 #include "polyfit/polyfit_model.h"
 
 #include <math.h>
@@ -20,6 +30,8 @@ void tsn_polyfit_degree_rss(const tsn_polyfit_factor *factor, int last, tsn_dd *
   }
 }
 
+/* In double-double: 1 - RSS / TSS of a good fit is a difference of nearly equal numbers.
+ * All y equal: 1, the constant is exact. */
 double tsn_polyfit_r_squared(tsn_dd rss, tsn_dd tss) {
   if (tss.high == 0) return 1;
   tsn_dd r2 = tsn_dd_divide(tsn_dd_subtract(tss, rss), tss);
@@ -39,6 +51,9 @@ static double bic(double deviance, double n, double terms) {
   return deviance + (terms + 1) * log(n);
 }
 
+/* The number of terms with the least criterion; ties go to fewer terms. An RSS below
+ * rss_floor is rounding: without the floor, samples of an exact polynomial would get a
+ * higher degree, whose rounding errors happen to be smaller. */
 static int least_criterion(const tsn_polyfit_factor *factor, const tsn_dd *rss,
                            double (*criterion)(double, double, double)) {
   int best = 1;
@@ -54,6 +69,9 @@ static int least_criterion(const tsn_polyfit_factor *factor, const tsn_dd *rss,
   return best;
 }
 
+/* TSANOM_RANK_DEFICIENT only if the selection was limited by the rank: by R^2, a lower
+ * degree that reaches the threshold is what was asked for. AICc and BIC compare all
+ * degrees, and so report it. */
 tsanom_status tsn_polyfit_select(const tsn_polyfit_factor *factor, const tsn_dd *rss,
                                  const tsanom_polyfit_options *options, int *terms) {
   tsanom_status full = factor->rank < factor->asked ? TSANOM_RANK_DEFICIENT : TSANOM_OK;
@@ -77,8 +95,10 @@ tsanom_status tsn_polyfit_select(const tsn_polyfit_factor *factor, const tsn_dd 
   return full;
 }
 
-/* Standard errors for a residual variance of 1: the norms of the rows of R^-1, and of
- * R^-1 transformed to monomials. */
+/* Standard errors for a residual variance of 1. The covariance of c is sigma^2 (R^T
+ * R)^-1, whose diagonal has the squared norms of the rows of R^-1. Monomials are M^T c,
+ * with M the matrix of the conversion, so that theirs are the squared norms of the rows
+ * of M^T R^-1. Both are summed by columns of R^-1, O(terms^3) together. */
 static void unit_errors(const double *inverse, int ld, const double *matrix, int terms,
                         double *sd, double *monomial_sd) {
   for (int k = 0; k < terms; k++) sd[k] = monomial_sd[k] = 0;
@@ -99,11 +119,31 @@ static void unit_errors(const double *inverse, int ld, const double *matrix, int
   }
 }
 
-/* Whether no intermediate result of the conversion can overflow. */
+/* Whether no intermediate result of the conversion can overflow: T_k(shift + scale u) has
+ * coefficients below (2 (|shift| + scale))^k. */
 static int monomials_fit(const tsn_polyfit_map *map, int terms) {
   int growth; /* of the coefficients, in powers of two a degree */
   frexp(2 * (fabs(map->center * map->scale) + map->scale), &growth);
   return (terms - 1) * growth < LARGEST_MONOMIAL_EXPONENT;
+}
+
+/* Smaller parts of the largest coefficient are 0 in the conversion to monomials: no
+ * product comes near the subnormal numbers, where its rounding error, and so the result,
+ * would differ between an FMA and Dekker's splitting. */
+#define NEGLIGIBLE_COEFFICIENT 0x1p-600
+
+/* scaled = c 2^-exponent with the largest in [1/2, 1); returns the exponent. */
+static int scale_coefficients(const tsn_dd *c, int terms, tsn_dd *scaled) {
+  double largest = 0;
+  int exponent;
+  for (int k = 0; k < terms; k++) largest = fmax(largest, fabs(c[k].high));
+  frexp(largest, &exponent);
+  for (int k = 0; k < terms; k++) {
+    scaled[k].high = tsn_scale(c[k].high, -exponent);
+    scaled[k].low = tsn_scale(c[k].low, -exponent);
+    if (fabs(scaled[k].high) < NEGLIGIBLE_COEFFICIENT) scaled[k] = tsn_dd_from(0);
+  }
+  return exponent;
 }
 
 /* Coefficients and standard errors in the units of the samples. */
@@ -112,11 +152,12 @@ static void write_coefficients(const tsn_polyfit_factor *factor,
                                const tsn_dd *c, double *matrix, double sigma,
                                tsanom_polyfit_model *model) {
   const tsn_polyfit_map *map = factor->map;
-  tsn_dd monomial[TSANOM_POLYFIT_TERMS];
+  tsn_dd scaled[TSANOM_POLYFIT_TERMS], monomial[TSANOM_POLYFIT_TERMS];
   double sd[TSANOM_POLYFIT_TERMS], monomial_sd[TSANOM_POLYFIT_TERMS];
   int fit = monomials_fit(map, terms);
+  int c_exponent = scale_coefficients(c, terms, scaled);
   if (fit) {
-    kernels->to_monomials(map, terms, c, monomial, matrix);
+    kernels->to_monomials(map, terms, scaled, monomial, matrix);
   } else {
     for (int k = 0; k < terms * terms; k++) matrix[k] = INFINITY;
     for (int k = 0; k < terms; k++) monomial[k] = tsn_dd_from(INFINITY);
@@ -127,7 +168,7 @@ static void write_coefficients(const tsn_polyfit_factor *factor,
     model->high[k] = tsn_scale(c[k].high, -map->y_exponent);
     model->low[k] = tsn_scale(c[k].low, -map->y_exponent);
     model->sd[k] = tsn_scale(sigma * sd[k], -map->y_exponent);
-    model->monomial[k] = tsn_scale(monomial[k].high, power);
+    model->monomial[k] = tsn_scale(monomial[k].high, power + c_exponent);
     model->monomial_sd[k] = fit ? tsn_scale(sigma * monomial_sd[k], power) : INFINITY;
   }
 }
@@ -139,6 +180,10 @@ static double residual_sd(tsn_dd rss, double freedom) {
   return variance.high > 0 ? tsn_dd_sqrt(variance).high : 0;
 }
 
+/* Likelihood terms use log(own_rss) plus the logarithm of the units, which cannot
+ * overflow as the RSS in the caller's units can. An interpolating polynomial has no
+ * degree of freedom: infinite standard errors, and an adjusted R^2 of -infinity unless
+ * R^2 is 1. */
 void tsn_polyfit_describe(const tsn_polyfit_factor *factor,
                           const tsn_polyfit_dd_kernels *kernels, const tsn_dd *rss,
                           int terms, const tsn_dd *c, double *matrix,

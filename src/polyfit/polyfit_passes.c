@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The passes of a fit, a callback per kind of pass. */
+/* The passes of a fit over the samples; polyfit_passes.h shows how the blocks are added.
+ * A pass is a callback that computes the sums of a block, and one that adds them to the
+ * total:
+ *
+ *     pass         sums of a block                    joined by
+ *     find_range   {low, high}, {finite, 0}           minimum, maximum
+ *     moments      sum w T_k, sum w T_k y, sum w y^2  addition
+ *     residual     RSS and sums about the mean        addition
+ *     refine       A^T W r, RSS and the others        addition
+ *
+ * Sums of blocks are added in double-double even if the kernel computes in double: then
+ * the rounding error of a sum is that of one block, whatever the number of samples. */
 #include "polyfit/polyfit_passes.h"
 
 #include <math.h>
@@ -13,13 +24,15 @@ typedef struct block_pass {
   void (*run)(const struct block_pass *pass, const tsn_polyfit_samples *block,
               tsn_dd *slot);
   void (*add)(tsn_dd *sums, const tsn_dd *slot, int width);
-  int terms, width; /* width: sums of a block */
-  const double *values;
-  const tsn_dd *c;
-  double mean;
-  size_t first; /* block of slot 0 */
+  int terms, width;     /* width: sums of a block */
+  const double *values; /* whose range is searched */
+  const tsn_dd *c;      /* coefficients that residuals are taken from */
+  double mean;          /* of y, about which the sums for R^2 are taken */
+  size_t first;         /* block of slot 0 */
 } block_pass;
 
+/* A slot must have capacity for the widest pass. Slots are reused by each wave, so that
+ * memory does not depend on n. */
 size_t tsn_polyfit_slots(size_t n, size_t terms) {
   size_t blocks = n / TSN_POLYFIT_BLOCK + (n % TSN_POLYFIT_BLOCK != 0);
   size_t slots = blocks < TSN_POLYFIT_WAVE ? blocks : TSN_POLYFIT_WAVE;
@@ -54,6 +67,9 @@ static void add_sums(tsn_dd *sums, const tsn_dd *slot, int width) {
   for (int k = 0; k < width; k++) sums[k] = tsn_dd_add(sums[k], slot[k]);
 }
 
+/* One block needs no slot: its sums are written to the result, as adding them to 0 would
+ * give. More blocks run in waves, whose slots the calling thread adds in order of the
+ * blocks. The poll may stop the pass; the sums are then incomplete. */
 static tsanom_status run_pass(block_pass *pass, tsn_dd *sums) {
   tsn_polyfit_passes *passes = pass->passes;
   size_t n = passes->samples.n;
@@ -89,6 +105,8 @@ static tsanom_status run_sums(block_pass *pass, tsn_dd *sums) {
   return run_pass(pass, sums);
 }
 
+/* The callbacks of the passes: a kernel in double writes to local sums, which become
+ * double-double with a low part of 0; a kernel in double-double writes to the slot. */
 static void run_moments(const block_pass *pass, const tsn_polyfit_samples *block,
                         tsn_dd *slot) {
   double sums[TSN_POLYFIT_MAX_SUMS];
@@ -150,6 +168,8 @@ static void run_range(const block_pass *pass, const tsn_polyfit_samples *block,
   slot[1] = tsn_dd_from(range.finite);
 }
 
+/* Ranges are stored in slots like sums, so that one loop serves all passes: the parts of
+ * a tsn_dd are only two doubles here. */
 static void join_ranges(tsn_dd *sums, const tsn_dd *slot, int width) {
   (void)width;
   sums[0] = (tsn_dd){fmin(sums[0].high, slot[0].high), fmax(sums[0].low, slot[0].low)};

@@ -5,7 +5,13 @@
  *
  * Blocks are factored in parallel; their triangles are merged in order, so that the
  * result does not depend on the number of threads. The right-hand side is one more
- * column. J. Demmel, L. Grigori, M. Hoemmen and J. Langou, SIAM J. Sci. Comput. 34 (2012)
+ * column: the last column of R is then z = Q^T y.
+ *
+ * Householder QR costs O(n terms^2), against O(n terms) for the moments, and is used
+ * only where the Gram matrix is too ill conditioned (GRAM_CONDITION in polyfit_solve.c):
+ * its error grows with the condition number, that of the Gram matrix with its square.
+ *
+ * Source: J. Demmel, L. Grigori, M. Hoemmen and J. Langou, SIAM J. Sci. Comput. 34 (2012)
  * A206-A239. */
 #include "polyfit/polyfit_qr.h"
 
@@ -43,7 +49,8 @@ static size_t triangles_of(size_t n, size_t terms) {
   return blocks < WAVE ? blocks : WAVE;
 }
 
-/* A thread's share of buffers->blocks. */
+/* A thread's share of buffers->blocks; less than a full block if there are few samples.
+ * Monotone in n, as the workspace query must be. */
 static size_t block_size(size_t n, size_t terms) {
   size_t rows = n < BLOCK_ENTRIES ? n : BLOCK_ENTRIES;
   size_t entries = rows * (terms + 1);
@@ -68,7 +75,9 @@ static void factor_in_place(double *a, size_t rows, int terms, double *scratch) 
                       columns);
 }
 
-/* The first `terms` rows of the triangle in `a`, padded with zeros. */
+/* The first `terms` rows of the triangle in `a`, padded with zeros: a block of fewer rows
+ * than columns has a trapezoid. The row below, of the norm of the residual, is not
+ * needed. */
 static void copy_triangle(const double *a, size_t rows, int terms, double *triangle,
                           size_t ld) {
   for (int j = 0; j <= terms; j++) {
@@ -102,7 +111,9 @@ static void factor_blocks(void *context, size_t begin, size_t end, int thread) {
   }
 }
 
-/* Append a triangle to the merged one and factor both. */
+/* Append a triangle to the merged one and factor both: the next merged triangle is in the
+ * upper half of the stack. Its reflectors below the diagonal are cleared, because the
+ * next factorization reads the whole matrix. */
 static void merge(const qr_pass *pass, const double *triangle) {
   size_t terms = (size_t)pass->terms, size = terms * (terms + 1);
   double *stack = pass->buffers->stack;
@@ -115,6 +126,8 @@ static void merge(const qr_pass *pass, const double *triangle) {
   }
 }
 
+/* Waves of blocks, as in polyfit_passes.c, but merged by factorization. The merged
+ * triangle starts as zeros, which contribute nothing. */
 tsanom_status tsn_polyfit_qr(tsn_polyfit_passes *passes, int terms,
                              const tsn_polyfit_qr_buffers *buffers, double *r,
                              double *z) {

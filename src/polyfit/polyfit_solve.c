@@ -20,12 +20,18 @@
 #include "polyfit/polyfit_model.h"
 
 /* The Gram matrix squares the condition number. Up to this condition number its error
- * stays below the square root of the precision, which one refinement corrects. */
+ * stays below the square root of the precision, which refinement corrects in two steps.
+ */
 #define GRAM_CONDITION 0x1p11
 #define GRAM_PIVOT (1 / (GRAM_CONDITION * GRAM_CONDITION))
 
-/* Coefficients are refined until their relative error is below this. */
+/* Coefficients are refined until their relative error is below this: then a
+ * coefficient is rounded correctly unless it is closer to a tie than 2^-31 of its last
+ * place. */
 #define REFINED_EXPONENT (-84)
+
+/* Enough for QR of a condition number of 2^39, about the largest that the default
+ * tolerance accepts; see steps_needed(). */
 enum { MOST_STEPS = 6 };
 
 void tsn_polyfit_layout(tsn_arena *arena, size_t n, size_t terms, int threads,
@@ -37,11 +43,12 @@ void tsn_polyfit_layout(tsn_arena *arena, size_t n, size_t terms, int threads,
   tsn_polyfit_qr_layout(arena, n, terms, threads, &buffers->qr);
 }
 
-/* State of a fit. */
+/* State of a fit, in mapped units. rss, z and c change together: refine() improves all.
+ */
 typedef struct {
   tsn_polyfit_passes passes;
-  tsn_polyfit_factor factor;
-  double z[TSN_POLYFIT_MAX_TERMS];
+  tsn_polyfit_factor factor;       /* refers to z and to passes.map */
+  double z[TSN_POLYFIT_MAX_TERMS]; /* Q^T W^(1/2) y */
   double total_weight;
   double mean;                       /* weighted mean of y, rounded */
   double constant;                   /* all y have this value, if tss is 0 */
@@ -49,6 +56,9 @@ typedef struct {
   tsn_dd c[TSN_POLYFIT_MAX_TERMS];
 } fit_state;
 
+/* Pass 1. A sample that is not finite, or a weight that is not positive, shows in the
+ * ranges. Until measure() or refine() computes it, factor.tss only states whether y
+ * varies. */
 static tsanom_status find_ranges(fit_state *fit) {
   const tsn_polyfit_samples *s = &fit->passes.samples;
   tsn_polyfit_range x, y, weights = {.low = 1, .high = 1, .finite = 1};
@@ -71,6 +81,9 @@ static tsanom_status find_ranges(fit_state *fit) {
   return TSANOM_OK;
 }
 
+/* The rank is the number of leading columns that the data determine. Columns after it
+ * stay out of all results, but the inverse is computed of the whole triangle: their
+ * diagonal is set to 1. */
 static tsanom_status factor_by_qr(fit_state *fit, int terms, double tolerance,
                                   const tsn_polyfit_buffers *buffers) {
   tsn_polyfit_factor *factor = &fit->factor;
@@ -88,6 +101,10 @@ static tsanom_status factor_by_qr(fit_state *fit, int terms, double tolerance,
   return TSANOM_OK;
 }
 
+/* Pass 2. The Gram matrix is tried first, in the O(n terms) of the moments. If a pivot of
+ * its Cholesky factorization or the condition number shows that it lost too many digits,
+ * QR reads the samples again. No reason to predict this: the moments are needed for mean
+ * and weight anyway. */
 static tsanom_status factorize(fit_state *fit, int terms, double tolerance,
                                const tsn_polyfit_buffers *buffers) {
   tsn_polyfit_factor *factor = &fit->factor;
@@ -126,7 +143,8 @@ static void solve_triangle(fit_state *fit, int terms) {
   for (int k = 0; k < terms; k++) fit->c[k] = tsn_dd_from(c[k]);
 }
 
-/* sum w (y - mean)^2, corrected for the rounding of `mean`. */
+/* sum w (y - mean)^2 about the exact mean. `mean` is rounded; by Steiner's theorem the
+ * sum about it is too large by (sum w (y - mean))^2 / sum w. */
 static tsn_dd total_sum(const fit_state *fit, const tsn_dd *sums) {
   double deviation = sums[TSN_POLYFIT_DEVIATION].high;
   return tsn_dd_subtract(sums[TSN_POLYFIT_SQUARE],
@@ -148,7 +166,10 @@ static tsanom_status measure(fit_state *fit) {
 }
 
 /* A step multiplies the error by about eps·condition (QR) or eps·condition^2 (Gram
- * matrix). */
+ * matrix), that is, gains 51 - log2(condition) or 51 - 2 log2(condition) bits. The
+ * coefficients before the first step have as many correct bits as a step gains. One step
+ * is enough up to a condition number of 2^9 (QR) or 2^4.5 (Gram), two for every Gram
+ * matrix below GRAM_CONDITION. */
 static int steps_needed(const tsn_polyfit_factor *factor) {
   double power = factor->method == TSANOM_POLYFIT_GRAM ? 2 : 1;
   double gained = 51 - power * log2(factor->condition);
@@ -158,7 +179,10 @@ static int steps_needed(const tsn_polyfit_factor *factor) {
   return MOST_STEPS;
 }
 
-/* Bjorck's refinement by semi-normal equations: c += (R^T R)^-1 A^T W r. */
+/* Pass 4. Refinement by semi-normal equations (Bjorck, section 2.9): c += (R^T R)^-1 A^T
+ * W r. The residuals r are those of the coefficients before the step. RSS after it
+ * follows without another pass, because the change is the projection of r: RSS(c +
+ * change) = RSS(c) - ||q||^2, with q = R^-T A^T W r. */
 static tsanom_status refine(fit_state *fit, int terms) {
   const tsn_polyfit_factor *factor = &fit->factor;
   tsn_dd sums[TSN_POLYFIT_MAX_TERMS + TSN_POLYFIT_RESIDUAL_SUMS];
@@ -194,6 +218,8 @@ static void fit_constant(fit_state *fit) {
   fit->c[0] = tsn_dd_from(fit->constant);
 }
 
+/* With a fixed degree and refinement, pass 3 is skipped: the refinement computes the RSS.
+ * A selection needs it, and refines only the degree that it selects. */
 tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
                                 const tsanom_polyfit_options *options,
                                 const tsanom_exec *exec,

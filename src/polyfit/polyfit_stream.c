@@ -5,7 +5,14 @@
  *
  *   push:  | head | whole blocks of 2048 ...        | tail |
  *            |      summed where they are              kept as pending samples
- *            completes the pending block, which is summed */
+ *            completes the pending block, which is summed
+ *
+ * Blocks are those of the stream, not of the pushes, so that the sums do not depend on
+ * how the samples are divided among pushes. A push costs O(terms) per sample, a fit
+ * O(terms^3), and the memory does not depend on the number of samples.
+ *
+ * A push is atomic: the sums are updated in `scratch`, which replaces them at the end. A
+ * poll that stops it, or an invalid sample, leaves the stream as it was. */
 #include <stddef.h>
 #include <string.h>
 #include <tsanom/polyfit.h>
@@ -22,11 +29,11 @@
 
 struct tsanom_polyfit_stream {
   tsn_object owner;
-  tsanom_polyfit_options options;
-  size_t pending; /* samples not yet in sums */
-  tsn_polyfit_sums sums, scratch;
+  tsanom_polyfit_options options; /* degree: the highest of any fit */
+  size_t pending;                 /* samples not yet in sums, less than a block */
+  tsn_polyfit_sums sums, scratch; /* of whole blocks; of the call in progress */
   tsn_polyfit_block blocks[TSN_POLYFIT_STREAM_WAVE];
-  double arrays[];
+  double arrays[]; /* see parts_of() */
 };
 
 typedef struct {
@@ -39,6 +46,8 @@ static int terms_of(const tsanom_polyfit_stream *stream) {
   return stream->options.degree + 1;
 }
 
+/* Doubles of the arrays: pending samples, four squares (the double-double one counts
+ * twice), and the sums of the blocks of a wave. Both functions follow one order. */
 static size_t count_arrays(int terms) {
   size_t added = 2 * 3 * (size_t)terms * TSN_POLYFIT_STREAM_WAVE;
   return 3 * BLOCK + 5 * (size_t)terms * (size_t)terms + added;
@@ -118,13 +127,17 @@ void tsanom_polyfit_stream_destroy(tsanom_polyfit_stream *stream) {
   if (stream) tsn_object_release(&stream->owner);
 }
 
+/* The ranges of samples reveal NaN, infinity and weights that are not positive. Pending
+ * samples are checked when they arrive, since they are summed by a later call, which
+ * could not reject them. */
 static bool valid_samples(const tsn_polyfit_samples *samples, int32_t isa) {
   if (samples->n == 0) return true;
   tsn_polyfit_ranges ranges = tsn_polyfit_ranges_of(samples, isa);
   return tsn_polyfit_valid(&ranges);
 }
 
-/* Copy samples after the pending ones, without counting them yet. */
+/* Copy samples after the pending ones, without counting them yet. Weights are stored even
+ * if there are none: later pushes may have some. */
 static void append(tsanom_polyfit_stream *stream, const tsn_polyfit_samples *samples) {
   stream_parts parts = parts_of(stream);
   size_t at = stream->pending, bytes = samples->n * sizeof(double);
@@ -210,6 +223,8 @@ tsanom_status tsanom_polyfit_stream_push(tsanom_polyfit_stream *stream, const do
   return status;
 }
 
+/* `other` is not changed: its pending samples are added to a copy of its sums, as one
+ * shorter block. Interval and units of the result contain both. */
 tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stream,
                                           const tsanom_polyfit_stream *other,
                                           const tsanom_exec *exec) {
@@ -232,6 +247,9 @@ tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stream,
   return TSANOM_OK;
 }
 
+/* The degree of a fit may be lower than the stream's, whose sums contain those of every
+ * lower degree. refine = 0 has no effect on sums that are in double-double already, and
+ * is rejected. */
 static tsanom_status check_fit(const tsanom_polyfit_stream *stream,
                                const tsanom_polyfit_options *options,
                                const tsanom_polyfit_model *model,
@@ -249,6 +267,8 @@ static tsanom_status check_fit(const tsanom_polyfit_stream *stream,
   return tsn_polyfit_check_count(stream->sums.samples + stream->pending, options, exec);
 }
 
+/* The stream can grow on: the fit works on a copy of the sums, to which the pending
+ * samples are added and whose interval becomes that of the samples. */
 tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
                                         const tsanom_polyfit_options *options,
                                         const tsanom_exec *exec,

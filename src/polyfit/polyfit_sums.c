@@ -1,8 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums of Chebyshev polynomials over samples, transformed from one interval to another:
- * T_k(t') with t' = slope·t + shift is a combination of T_0(t), ..., T_k(t). If the new
- * interval contains the old one, the coefficients are at most 1, so that the transform
- * is stable. */
+/* Sums of Chebyshev polynomials over samples, transformed from one interval to another. A
+ * stream does not know the range of its samples in advance, but t must stay in [-1, 1],
+ * where |T_k| <= 1. When a sample falls outside the interval, it grows, and the sums
+ * follow without the samples: T_k(t') with t' = slope·t + shift is a combination of
+ * T_0(t), ..., T_k(t),
+ *
+ *     T_k(t') = sum_j a_kj T_j(t)    =>    sum w T_k(t') = sum_j a_kj sum w T_j(t)
+ *
+ *     old interval       |-----------|            t in [-1, 1]
+ *     new interval    |---------------------|     t' in [-1, 1] for all old samples
+ *
+ * and likewise for the sums with y. If the new interval contains the old one, the
+ * coefficients are at most 1, so that the transform is stable; in the other direction
+ * (tsn_polyfit_sums_tighten()) errors grow, which the double-double sums can afford as
+ * long as the interval is only a little too wide.
+ *
+ * A change costs O(terms^2) in double-double and happens a logarithmic number of times.
+ */
 #include "polyfit/polyfit_sums.h"
 
 #include <math.h>
@@ -34,6 +48,7 @@ static void next_row(tsn_dd slope, tsn_dd shift, int k, const tsn_dd *current,
   }
 }
 
+/* One transformed sum: row k has the coefficients of T_0, ..., T_k. */
 static tsn_dd combine(const tsn_dd *row, int k, const tsn_dd *sums) {
   tsn_dd total = tsn_dd_from(0);
   for (int j = 0; j <= k; j++) {
@@ -48,7 +63,9 @@ static void set_interval(tsn_polyfit_frame *frame, double low, double high) {
   tsn_polyfit_map_x(&frame->map, low, high);
 }
 
-/* Transform the sums to another map of x. */
+/* Transform the sums to another map of x. `slope` and `shift` are computed in
+ * double-double from the doubles of both maps, so that t' is what the new map gives for
+ * the samples themselves. */
 static void change_interval(tsn_polyfit_sums *sums, int terms, double low, double high) {
   if (low == sums->frame.low && high == sums->frame.high) return;
   tsn_polyfit_map old = sums->frame.map, *map = &sums->frame.map;
@@ -73,7 +90,8 @@ static void change_interval(tsn_polyfit_sums *sums, int terms, double low, doubl
   for (int k = 0; k < powers + terms; k++) sums->sums[k] = turned[k];
 }
 
-/* Transform the sums to other units of y and of the weights. */
+/* Transform the sums to other units of y and of the weights: exact, except for underflow,
+ * since units are powers of two. Sums with w y^2 contain the unit of y twice. */
 static void change_units(tsn_polyfit_sums *sums, int terms, int y_exponent,
                          int weight_exponent) {
   tsn_polyfit_map *map = &sums->frame.map;
@@ -137,6 +155,9 @@ static void extend_ranges(tsn_polyfit_sums *sums, double x_low, double x_high,
   sums->y_high = fmax(sums->y_high, y_high);
 }
 
+/* `frame` contains the interval of the sums, so that the transform to it is stable. After
+ * a change of frame, sums of the stream and of the block have the same meaning and are
+ * added. */
 void tsn_polyfit_sums_take(tsn_polyfit_sums *sums, int terms,
                            const tsn_polyfit_frame *frame,
                            const tsn_polyfit_ranges *ranges, size_t count,
@@ -154,6 +175,8 @@ void tsn_polyfit_sums_take(tsn_polyfit_sums *sums, int terms,
   sums->samples += count;
 }
 
+/* The union of both intervals, which contains each, and the units of the larger samples.
+ */
 void tsn_polyfit_sums_join(tsn_polyfit_sums *sums, int terms, tsn_polyfit_sums *other) {
   if (other->samples == 0) return;
   if (sums->samples == 0) {

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adding blocks of samples to sums. A frame depends on ranges only. For each wave of
- * blocks, first the ranges are found in parallel, then the frames in order, then the
- * sums in parallel, each in its own frame; at last the sums are added in order. The
- * result is that of adding the blocks one by one. */
+/* Adding blocks of samples to sums. The frame of a block depends on the ranges of all
+ * samples up to it, but not on their sums. So a wave of blocks has two parallel loops
+ * with a short sequential one after each:
+ *
+ *     parallel     range of each block
+ *     in order     frame of each block, from the frame before and its ranges
+ *     parallel     sums of each block, in its own frame
+ *     in order     transform the total to the frame of the block, add
+ *
+ * The result is that of adding the blocks one by one, so it does not depend on the number
+ * of threads. Two threads push 1e6 samples at degree 10 in half the time of one, 9.7
+ * instead of 19.1 ns per sample (docs/polyfit.md, "Speed"). */
 #include "core/exec.h"
 #include "core/parallel.h"
 #include "polyfit/polyfit_sums.h"
@@ -23,6 +31,8 @@ bool tsn_polyfit_valid(const tsn_polyfit_ranges *ranges) {
          ranges->weights.low > 0;
 }
 
+/* The sums of one block in its frame: exactly, or in double for streams with refine = 0.
+ */
 static void sum_block(const tsn_polyfit_adding *how, const tsn_polyfit_map *map,
                       const tsn_polyfit_samples *block, tsn_dd *added) {
   if (how->exactly) {
@@ -73,6 +83,8 @@ static void sum_blocks(void *context, size_t begin, size_t end, int thread) {
   }
 }
 
+/* Validity is known after the first loop, before anything is summed. The poll is called
+ * between waves: a wave is the smallest part that can be added. */
 static tsanom_status add_wave(tsn_polyfit_sums *sums, wave_pass *pass) {
   tsn_polyfit_block *blocks = pass->wave->blocks;
   const tsn_polyfit_frame *frame = frame_of(sums);

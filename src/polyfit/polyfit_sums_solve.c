@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The normal equations in double-double arithmetic: Cholesky factorization of the Gram
- * matrix of the sums. Its condition number, the square of that of the data, costs at most
- * half of the 32 digits. */
+/* The normal equations of a stream in double-double arithmetic: Cholesky factorization
+ * R^T R of the Gram matrix of the sums, R^T z = A^T W y, R c = z. Its condition number,
+ * the square of that of the data, costs at most half of the 32 digits. The samples are
+ * gone, so that neither QR nor refinement by residuals is possible; 16 digits remain.
+ *
+ * RSS is a difference of sums, sum w y^2 - ||z||^2, known to about 1e-30 of sum w y^2. A
+ * pivot that is smaller than rounding can make it ends the factorization: the column is
+ * not determined.
+ *
+ * O(terms^3) operations in double-double, whatever the number of samples. */
 #include <stddef.h>
 
 #include "polyfit/polyfit_algebra.h"
 #include "polyfit/polyfit_model.h"
 #include "polyfit/polyfit_sums.h"
 
-/* Cholesky pivots below this are rounding if the sums were made in double. */
+/* Cholesky pivots below this share of their diagonal are rounding if the sums were
+ * computed in double: the 2^-52 of a sum, with a margin. */
 #define DOUBLE_PIVOT 0x1p-44
 
 /* Precision of an RSS that is a difference of sums, in units of sum w y^2. */
@@ -20,7 +28,8 @@ static tsn_dd *entry(tsn_dd *triangle, int terms, int row, int column) {
 }
 
 /* tsn_polyfit_cholesky() in double-double. Returns the number of columns with pivots
- * above `least` of their diagonal. */
+ * above `least` of their diagonal: a pivot is the squared norm of the orthogonal part,
+ * hence `least` is the square of the tolerance. */
 static int factor_sums(const tsn_dd *sums, int terms, double least, tsn_dd *triangle) {
   for (int j = 0; j < terms; j++) {
     for (int i = 0; i <= j; i++) {
@@ -66,7 +75,8 @@ static void solve_upper(tsn_dd *triangle, int terms, int count, const tsn_dd *z,
   }
 }
 
-/* The triangle in double, for the statistics. */
+/* The triangle in double, for the statistics: condition and standard errors need few
+ * digits. */
 static void round_triangle(tsn_dd *triangle, int terms, int rank,
                            const tsn_polyfit_sums_scratch *scratch,
                            tsn_polyfit_factor *factor) {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A tile of samples, one per lane, in mapped units. */
+/* A tile of samples, one per lane, in mapped units: what the loops of polyfit_kernel.c
+ * and polyfit_kernel_dd.c read in each step. 16 lanes at every level; at a lower level a
+ * tile has more vectors, so that sums have the same lanes everywhere. Samples are scaled
+ * when they are loaded: a product with a power of two is exact and cheaper than a scaled
+ * copy. */
 #ifndef TSN_POLYFIT_TILE_H
 #define TSN_POLYFIT_TILE_H
 

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Choice between the stream of regions and that of worksharing: both are analyzed, one
- * after the other, in the same memory. */
+/* Choice between the stream of regions and that of worksharing. A program that opens one
+ * region around all its work has no loop of regions; its worksharing constructs and
+ * barriers form one:
+ *
+ *     regions       |-----------------------------------------------|   one event
+ *     worksharing   |for|for|barrier|for|for|barrier|for|for|barrier|   period 3
+ *
+ * Both are analyzed, one after the other, in the same memory, and the loops that take the
+ * most time are compared. Regions are preferred: they are what the paper analyzes.
+ *
+ * O(log M) per event, as the analysis itself; memory for one analyzer. */
 #include <math.h>
 
 #include "core/exec.h"
@@ -30,6 +39,9 @@ static void layout(tsn_arena *arena, void *context) {
   tsn_speedup_layout(arena, &call->block);
 }
 
+/* Analyze one stream. The fault names the first event that is out of order or invalid.
+ * Time is that of all runs of a loop together, serial code between its regions included.
+ */
 static tsanom_status analyze(const level_call *call, level_stream *stream) {
   tsanom_status status = tsn_speedup_start(&call->block, &call->exec);
   if (status < 0) return status;
@@ -53,6 +65,8 @@ static tsanom_status body(void *context) {
   return analyze(call, &call->stream[TSANOM_SPEEDUP_WORKSHARING]);
 }
 
+/* Options that have no effect on a choice must have their defaults, so that a caller does
+ * not expect them to act. */
 static tsanom_status read_call(level_call *call, const tsanom_speedup_options *options,
                                const tsanom_exec *exec) {
   tsanom_speedup_options *own = &call->block.options;

@@ -5,7 +5,15 @@
  *
  *   events     A B C A B C A B C A B C D
  *   iteration  |0    |1    |2    |3    |
- *                         ^ found here: iterations 0 and 1 are taken from the history */
+ *                         ^ found here: iterations 0 and 1 are taken from the history
+ *   time       |region|serial|region|serial|...        an iteration includes serial code
+ *
+ * Per event: one push to the detector, expected O(log M), and one comparison per active
+ * loop; only where a loop begins or ends are the lists of active loops compared. The
+ * history of events, in a ring, gives the times of iterations that ended before their
+ * loop was known.
+ *
+ * Source: F. Freitag, J. Corbalan and J. Labarta, section 5. */
 #include "speedup/speedup.h"
 
 #include <math.h>
@@ -60,8 +68,8 @@ tsanom_status tsn_speedup_options_read(tsanom_speedup_options *own,
  * ones. */
 enum { LEAST_EVENTS = 6 };
 
-/* The detector finds a loop after three iterations and at least LEAST_EVENTS events, so
- * that four iterations contain its beginning. */
+/* Events of the history, a power of two. The detector finds a loop after three iterations
+ * and at least LEAST_EVENTS events, so that four iterations contain its beginning. */
 static uint64_t history_of(size_t max_period) {
   uint64_t events = 64;
   while (events < 4 * (uint64_t)max_period) events *= 2;
@@ -87,6 +95,8 @@ void tsn_speedup_layout(tsn_arena *arena, void *context) {
   block->loops = tsn_arena_take(arena, block->options.capacity, sizeof *block->loops);
 }
 
+/* The detector lives in the analyzer's block and allocates nothing, so that it needs only
+ * the ISA level of exec. */
 tsanom_status tsn_speedup_start(const tsn_speedup_block *block, const tsanom_exec *exec) {
   tsanom_dpd_nest_options nest = nest_options(&block->options);
   tsanom_exec isa_only;
@@ -154,7 +164,7 @@ static tsn_past_event *past_event(const tsanom_speedup *a, uint64_t index) {
 }
 
 /* The loop with this start and period, created if necessary; NULL if the capacity is
- * exhausted. */
+ * exhausted. A linear search, once per run of a loop. */
 static tsn_loop *loop_of(tsanom_speedup *a, uint64_t start, size_t period) {
   for (size_t i = 0; i < a->loop_count; i++) {
     tsn_loop *loop = &a->loops[i];
@@ -189,7 +199,8 @@ static tsn_times *times_of(tsn_loop *loop, int32_t threads) {
 }
 
 /* Insert a time into the sorted latest times, in place of the oldest one if there are
- * TSANOM_SPEEDUP_RECENT. */
+ * TSANOM_SPEEDUP_RECENT: the median is then one access, and an insertion moves at most 31
+ * numbers. */
 static void insert_sorted(tsn_times *times, double seconds) {
   double *sorted = times->sorted;
   size_t at = (size_t)times->count, last = at;
@@ -202,6 +213,7 @@ static void insert_sorted(tsn_times *times, double seconds) {
   sorted[at] = seconds;
 }
 
+/* `limited` and its two marks replace a list of all times: see expected_seconds(). */
 static void add_time(tsn_times *times, double seconds) {
   insert_sorted(times, seconds);
   times->seconds[times->next] = seconds;
@@ -213,8 +225,9 @@ static void add_time(tsn_times *times, double seconds) {
   times->limited_at[1] = times->limited;
 }
 
-/* The iteration that began with event `live->begun` ends at `time`, before event
- * `next`. */
+/* The iteration that began with event `live->begun` ends at `time`, before event `next`.
+ * Its number of threads is the largest of its regions. The time in regions is the
+ * difference of two prefix sums, which events carry. */
 static void complete(tsanom_speedup *a, tsn_live *live, uint64_t next, double time) {
   tsn_loop *loop = live->loop;
   const tsn_past_event *first = past_event(a, live->begun);
@@ -269,6 +282,8 @@ static bool is_same(const tsn_live *live, const tsanom_dpd_loop *loop) {
   return live->period == loop->period && live->first == loop->first;
 }
 
+/* Follow a loop that the detector found. If its first iterations have left the history,
+ * it begins with the first complete one that has not. */
 static void begin_run(tsanom_speedup *a, const tsanom_dpd_loop *found, uint64_t index) {
   uint64_t oldest = index > a->past_mask ? index - a->past_mask : 0;
   uint64_t begun = found->first;
@@ -284,7 +299,9 @@ static void begin_run(tsanom_speedup *a, const tsanom_dpd_loop *found, uint64_t 
       .period = found->period, .first = found->first, .begun = begun, .loop = loop};
 }
 
-/* The detector found or ended a loop at event `index`. */
+/* The detector found or ended a loop at event `index`: compare its loops with the active
+ * runs, end those that are gone, then begin the new ones. Ended first, so that the end of
+ * a run is the time from which `between` counts. */
 static void follow(tsanom_speedup *a, uint64_t index) {
   tsanom_dpd_loop going[TSN_LIVE_MAX];
   size_t count = 0;
@@ -309,6 +326,8 @@ static void follow(tsanom_speedup *a, uint64_t index) {
   }
 }
 
+/* The regions of one thread do not overlap: an event begins no earlier than the one
+ * before it ended. A rejected event changes nothing. */
 static tsanom_status check_event(const tsanom_speedup *a,
                                  const tsanom_speedup_event *event) {
   if (!isfinite(event->begin) || !isfinite(event->end)) return TSANOM_E_NONFINITE;

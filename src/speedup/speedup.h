@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Internal structure of an analyzer. */
+/* Internal structure of an analyzer.
+ *
+ *     analyzer --> nest      the detector of loops (dpd)
+ *              --> past      ring of the latest events: times, prefix sums
+ *              --> loops     the loops found so far, each over all its runs
+ *              live[]        the runs in progress, each refers to its loop
+ *
+ * All of it is one block of fixed size, O(max_period + capacity). Times are seconds of
+ * one clock whose zero does not matter; events come in order of time and do not overlap.
+ */
 #ifndef TSN_SPEEDUP_SPEEDUP_H
 #define TSN_SPEEDUP_SPEEDUP_H
 
@@ -12,7 +21,8 @@
 enum { TSN_LIVE_MAX = 64 }; /* loops followed at once */
 
 /* Long interruptions are outliers: in predictions, an iteration counts at most this
- * multiple of the running median. */
+ * multiple of the running median. So an interruption at the start does not delay the end
+ * again, but a small disturbance of each iteration does. */
 #define TSN_OUTLIER 1.5
 
 /* A past event. */
@@ -23,7 +33,9 @@ typedef struct {
   int32_t threads;
 } tsn_past_event;
 
-/* Times of the iterations of a loop with one number of threads. */
+/* Times of the iterations of a loop with one number of threads. Kept for up to
+ * TSANOM_SPEEDUP_THREAD_COUNTS numbers, so that baseline and current times come from one
+ * run. */
 typedef struct {
   int32_t threads;
   uint32_t next; /* index in `seconds` of the next time */
@@ -39,17 +51,18 @@ double tsn_times_median(const tsn_times *times);
 
 /* A loop over all its runs. */
 typedef struct {
-  uint64_t start;
-  size_t period;
-  uint64_t iterations, runs, last_run;
-  double first, last, total, parallel;
+  uint64_t start; /* its first region: with the period, the identity */
+  size_t period;  /* regions of an iteration */
+  uint64_t iterations, runs, last_run; /* last_run: iterations of the last finished run */
+  double first, last, total, parallel; /* seconds: begin, end, duration, in regions */
   double between; /* total seconds from the end of a run to the begin of the next */
-  int32_t current_threads;
-  uint32_t thread_counts;
+  int32_t current_threads; /* of the latest iteration */
+  uint32_t thread_counts;  /* elements of `times` in use */
   tsn_times times[TSANOM_SPEEDUP_THREAD_COUNTS];
 } tsn_loop;
 
-/* An active run of a loop. */
+/* An active run of a loop. Nested loops have one each, which complete iterations
+ * independently. */
 typedef struct {
   size_t period;
   uint64_t

@@ -216,3 +216,33 @@ Test(degenerate, tiny_weights_give_the_same_bits_at_every_level) {
     }
   }
 }
+
+/* A sample near the largest double has a weight of about 2^-1000: in units of y, all
+ * coefficients are that small. Levels with and without an FMA convert them to the same
+ * monomials. */
+Test(degenerate, tiny_coefficients_have_the_same_monomials_at_every_level) {
+  enum { N = 6 };
+  uint64_t seed = 9;
+  for (int trial = 0; trial < 3000; trial++) {
+    double x[N], y[N], weights[N];
+    for (size_t i = 0; i < N; i++) {
+      x[i] = random_unit(&seed);
+      y[i] = random_unit(&seed);
+      weights[i] = 1;
+    }
+    y[0] = DBL_MAX / 2;
+    weights[0] = ldexp(1, -(int)random_between(&seed, 960, 1050));
+    tsanom_polyfit_options options = options_of(3, TSANOM_POLYFIT_FIXED, 0);
+    tsanom_polyfit_model first = new_model(), model = new_model();
+    FOR_EACH_ISA (isa) {
+      tsanom_exec exec;
+      tsanom_exec_init(&exec, sizeof exec);
+      exec.isa = isa;
+      cr_assert(tsanom_polyfit_fit(x, y, weights, N, &options, &exec, &model) >= 0);
+      if (isa == TSANOM_ISA_BASE) first = model;
+      cr_assert(memcmp(&model, &first, sizeof model) == 0,
+                "trial %d isa %d: monomials %a %a", trial, isa, model.monomial[0],
+                first.monomial[0]);
+    }
+  }
+}
