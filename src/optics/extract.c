@@ -5,9 +5,18 @@
  *                --|--------|----        hand; above it a point starts a cluster if it is
  *                  |_.--.__.|_...        dense, and is noise otherwise
  *
+ * At a cut eps' the classes are those of DBSCAN with eps', except for border points
+ * (Ankerst et al., SIGMOD 1999): one pass over the order, O(n).
+ *
  * The chosen cut lies in the gap of the sorted steps that is least likely under an
- * exponential distribution (B. Epstein, M. Sobel, JASA 48 (1953) 486-502); the formula
- * is at tsanom_optics_split(). */
+ * exponential distribution (B. Epstein, M. Sobel, JASA 48 (1953) 486-502). Of m steps r_1
+ * <= ... <= r_m the gap g above the k smallest has
+ *
+ *     P(gap >= g) = (1 + D / T)^-k,   D = (m - k) g,   T = r_1 + ... + r_k + (m - k) r_k
+ *
+ * Exponential steps are the null hypothesis because chance makes the largest gaps there:
+ * they are the gaps of random points on a line, while in more dimensions, or with larger
+ * min_points, steps vary less. D / T has no unit, so no parameter depends on the data. */
 #include <math.h>
 
 #include "core/environment.h"
@@ -34,7 +43,9 @@ static tsanom_status read_ordering(tsanom_optics_ordering *own,
                                   exec);
 }
 
-/* Labels at a cut; returns the number of clusters. */
+/* Labels at a cut; returns the number of clusters. A point that is reached above the cut
+ * is not connected to those before it: it starts a cluster if it is a core point at
+ * eps'. */
 static size_t label(const tsanom_optics_ordering *o, double eps, int32_t *labels) {
   const double *core = o->core_distance;
   int32_t last = -1;
@@ -101,11 +112,15 @@ static tsanom_status read_options(tsanom_optics_split_options *own,
   return in_range ? TSANOM_OK : tsn_reject(exec, TSANOM_E_OPTION, "options.resolution");
 }
 
+/* Where to cut, and the probability of such a gap by chance; 1: there is none to test. */
 typedef struct {
   double cut, probability;
 } decision;
 
-/* The test described at tsanom_optics_split(), of m sorted steps. */
+/* The test of the head of this file, of m sorted steps, O(m). Undefined steps, which are
+ * infinite, count in m but are no gaps. The probability is multiplied by the number of
+ * gaps that are tested (Bonferroni), and compared as a logarithm, since (1 + D / T)^-k
+ * underflows. Without a significant gap the cut is the largest finite step: one class. */
 static decision decide(const double *step, size_t m,
                        const tsanom_optics_split_options *options) {
   size_t finite = m;

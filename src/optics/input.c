@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks of points and of matrices of distances, in row-major order, so that the first
- * offence found is the smallest. */
+ * offence found is the smallest.
+ *
+ * The searches rely on what is checked here. A NaN compares false with everything, so
+ * that a point with one would never become the smallest and the order would not be a
+ * permutation. A matrix is read above its diagonal only; one that is not symmetric would
+ * have a result that depends on this choice, and is rejected. */
 #include <math.h>
 
 #include "core/fault.h"
 #include "optics/optics_internal.h"
 
-/* The sum of squares of differences of such magnitudes does not overflow. */
+/* The sum of squares of differences of such magnitudes does not overflow: a difference is
+ * at most 2e150, its square 4e300, and 4e7 of these are below DBL_MAX. */
 #define LARGEST 1e150
 
 static tsanom_status check_points(const tsn_optics_input *in, const tsanom_exec *exec) {
@@ -38,6 +44,8 @@ static tsanom_status check_condensed(const tsn_optics_input *in,
   return TSANOM_OK;
 }
 
+/* Each pair is compared with its mirror image once, at its second element: the first one
+ * has been checked for its value by then. */
 static tsanom_status check_square(const tsn_optics_input *in, const tsanom_exec *exec) {
   for (size_t i = 0; i < in->n; i++) {
     for (size_t j = 0; j < in->n; j++) {

@@ -21,16 +21,31 @@
  * - Subtrees without unprocessed points are skipped, so that an infinite eps costs about
  *   as much as a small one.
  *
+ * Why the order is that of the definition. Let e be the best usable edge of all. Its
+ * source's candidate is e, or it was published before; so e is in the heap, or its source
+ * is in a bucket with a key <= key(e). take_next() is called only after every bucket with
+ * a bound <= the smallest key of the heap has been drained. Then e comes out, or an edge
+ * whose target was processed or has got a better edge meanwhile; its key differs from
+ * `reach` of the target, and it is dropped.
+ *
  * Deferred points are drained in batches, whose searches run in parallel. What a search
- * has found stays true while other points are processed, so the result does not depend
- * on the size of batches or on the threads. */
+ * has found stays true while other points are processed, so the result does not depend on
+ * the size of batches or on the threads.
+ *
+ * The time is about n log n in few dimensions: from 12,500 to 400,000 points in 2
+ * dimensions it fits 2.5 us · n with residuals of 3 % (2-core Xeon, AVX-512;
+ * docs/optics.md). The order follows density, not memory: hence the prefetches, and lists
+ * of one cache line. */
 #include <math.h>
 
 #include "core/exec.h"
 #include "core/parallel.h"
 #include "optics/optics_internal.h"
 
-enum { BATCH = 1024 }; /* deferred points that are drained at a time */
+/* Deferred points that are drained at a time. Two threads need batches long enough to
+ * share; a longer batch also searches for points that a smaller edge, found by an earlier
+ * search of the same batch, would have made superfluous. */
+enum { BATCH = 1024 };
 
 /* `reach` of a processed point: less than any key. */
 static const double processed = -1;
@@ -44,6 +59,8 @@ typedef struct {
   uint32_t target; /* place; TSN_OPTICS_NONE: no edge in the list */
 } candidate;
 
+/* The state of the order. The heap and the buckets are the scratch's, with the counts of
+ * this call. */
 typedef struct {
   const tsanom_exec *exec; /* of batches */
   const tsn_optics_lazy *scratch;
@@ -65,7 +82,8 @@ void tsn_optics_lazy_layout(tsn_arena *arena, size_t n, size_t dimensions,
 }
 
 /* The usable edges of a list, as bits. All are tested, since a branch for each would be
- * unpredictable. */
+ * unpredictable. An edge with the same key as the best one published stays usable: it may
+ * win the tie by its source's position. A processed target has a reach of -1. */
 static unsigned usable_edges(const job *j, const tsn_optics_list *list,
                              const double *keys) {
   const double *reach = j->scratch->reach;
@@ -77,7 +95,9 @@ static unsigned usable_edges(const job *j, const tsn_optics_list *list,
   return usable;
 }
 
-/* Advance the list of a processed point to its candidate. */
+/* Advance the list of a processed point to its candidate. Entries before it are dropped
+ * for good: a target that is processed, or has a better edge, stays so. A list that is
+ * used up yields the bound at which the point must search again. */
 static candidate find_candidate(const job *j, uint32_t source) {
   const tsn_optics_neighbors *neighbors = j->neighbors;
   tsn_optics_list *list = &neighbors->list[source];
@@ -99,14 +119,15 @@ static bool is_due(const job *j, const candidate *c) {
          !(j->heap.count && tsn_optics_buckets_above(c->key, j->heap.edge[0].key));
 }
 
-/* Defer a point until the order comes to the key of its candidate. */
+/* Defer a point until the order comes to the key of its candidate. A point whose list is
+ * complete and used up never takes part again. */
 static void defer(job *j, uint32_t source, const candidate *c) {
   if (c->target == TSN_OPTICS_NONE && c->key == INFINITY) return;
   tsn_optics_buckets_add(&j->deferred, source, c->key);
 }
 
-/* Use a candidate: its target is neighbor[next - 1] of the list while it is in the
- * heap. */
+/* Use a candidate: its target is neighbor[next - 1] of the list while it is in the heap.
+ * So the heap needs no field for the place of the target, and an edge has 16 bytes. */
 static tsn_optics_edge publish(job *j, uint32_t source, const candidate *c) {
   double *reach = &j->scratch->reach[c->target];
   j->neighbors->list[source].next++;
@@ -123,7 +144,10 @@ static void publish_or_defer(job *j, uint32_t source, const candidate *c) {
 }
 
 /* Find the candidates of points [begin, end) of a batch; extend the lists that are used
- * up. */
+ * up. Runs on several threads: it reads `reach` and the tree, which do not change during
+ * a batch, and writes only the lists of its own points. Since the candidates are found
+ * here, only the heap is left to the calling thread: with this change two threads took
+ * 1.51 s in place of 1.76 s for 1,000,000 points in 2 dimensions. */
 static void find_candidates(void *context, size_t begin, size_t end, int thread) {
   enum { AHEAD = 8 };
   job *j = context;
@@ -140,7 +164,9 @@ static void find_candidates(void *context, size_t begin, size_t end, int thread)
 }
 
 /* Points of a chunk of a parallel search: fewer if each costs more, for balance and for
- * frequent polls. In 8 dimensions without clusters one later search takes up to 1 ms. */
+ * frequent polls. In 8 dimensions without clusters one later search takes up to 1 ms. In
+ * 14 dimensions at a finite eps, half of the order's time was in batches of at most 64
+ * points; chunks of one point there reduced it on two threads from 2.66 to 2.22 s. */
 static size_t first_grain(size_t dimensions) {
   return dimensions <= 4 ? 128 : 16;
 }
@@ -149,7 +175,10 @@ static size_t batch_grain(size_t dimensions) {
   return dimensions <= 4 ? 64 : tsn_optics_few_dimensions(dimensions) ? 8 : 1;
 }
 
-/* Take up all deferred points whose candidate may precede the smallest edge. */
+/* Take up all deferred points whose candidate may precede the smallest edge: afterwards
+ * every bucket's bound is above the smallest key of the heap, or both are empty. A loop,
+ * because a batch can return to the buckets at the radius of its search, and because a
+ * published edge can be the new smallest. It ends: each extension increases `known`. */
 static tsanom_status drain_buckets(job *j) {
   size_t grain = batch_grain(j->neighbors->tree.dimensions);
   for (;;) {
@@ -164,7 +193,8 @@ static tsanom_status drain_buckets(job *j) {
   }
 }
 
-/* Prefetch the data that processing the point at a place will touch. */
+/* Prefetch the data that processing the point at a place will touch, while the heap is
+ * repaired: 100,000 points took 203 ms in place of 214 ms. */
 static void prefetch(const job *j, uint32_t place) {
   const double *keys = j->neighbors->key + (size_t)place * TSN_OPTICS_KEPT;
   __builtin_prefetch(&j->neighbors->list[place], 1);
@@ -202,6 +232,8 @@ static next_point take_next(job *j, const uint32_t *order) {
   return next;
 }
 
+/* The order, once core distances and first lists are known. The poll is called at every
+ * 64th point, besides those within batches. */
 static tsanom_status order_all(job *j, tsn_optics_progress *progress,
                                const tsn_optics_result *r, size_t n) {
   tsn_optics_tree *tree = &j->neighbors->tree;

@@ -10,14 +10,19 @@
  * The first search of a point is by distance and returns max(min_points, 12) + 1 points:
  * it yields the core distance, and the list after sorting the ties by index. Later
  * searches know the core distance, are by key directly, and see only unprocessed points:
- * these are the edges that can still be used, whichever points were processed
- * meanwhile. */
+ * these are the edges that can still be used, whichever points were processed meanwhile.
+ *
+ * Invariant: an unprocessed neighbor within eps that is not in [next, count) of the list
+ * was used before, or comes after (known, last index of the list). So the first usable
+ * entry of the list is the best edge of the point, and an empty list with the bound
+ * `known` says when the point must search again. */
 #include "optics/neighbors.h"
 
 #include <math.h>
 
 #include "optics/optics_internal.h"
 
+/* One more than is asked for: the point finds itself. */
 static size_t search_capacity(size_t min_points) {
   return (min_points > TSN_OPTICS_KEPT ? min_points : TSN_OPTICS_KEPT) + 1;
 }
@@ -56,6 +61,8 @@ static const double *row(const tsn_optics_tree *tree, uint32_t place) {
   return tree->rows + place * tree->dimensions;
 }
 
+/* Whether two points have equal coordinates. A distance of 0 does not suffice: squares of
+ * small differences underflow. */
 static bool same_place(const tsn_optics_tree *tree, uint32_t a, uint32_t b) {
   const double *x = row(tree, a), *y = row(tree, b);
   for (size_t c = 0; c < tree->dimensions; c++) {
@@ -87,8 +94,11 @@ static size_t by_reachability(double core, size_t held, bool full, const found *
   return held;
 }
 
-/* Fill the list of a point. A duplicate of a point with a smaller index needs no list:
- * it is processed later, and its edges have the same keys as those of that point. */
+/* Fill the list of a point. A duplicate of a point with a smaller index needs no list: it
+ * is processed later, and its edges have the same keys as those of that point, which win
+ * the ties because they were there first. Without this rule k duplicates would keep k
+ * lists of each other, and each would search past all the others. The first point found
+ * is at distance 0 and has the smallest index there, so one comparison decides. */
 static void keep(const tsn_optics_neighbors *s, uint32_t place, size_t held, bool full,
                  const found *f) {
   double core = s->core[place];
@@ -128,10 +138,11 @@ void tsn_optics_neighbors_find(void *neighbors, size_t begin, size_t end, int th
   }
 }
 
-/* Factor from the radius that a list covers to that of the next search. In few
- * dimensions a small radius is searched faster, and points found far away are mostly
- * processed through other points first; in many dimensions all searches cost about the
- * same. */
+/* Factor from the radius that a list covers to that of the next search. In few dimensions
+ * a small radius is searched faster, and points found far away are mostly processed
+ * through other points first; in many dimensions all searches cost about the same. When
+ * the factor 2 replaced an unlimited radius, 100,000 points in the plane with an infinite
+ * eps took 0.35 s in place of 0.59 s. */
 static double radius_growth(size_t dimensions) {
   return tsn_optics_few_dimensions(dimensions) ? 2 : INFINITY;
 }

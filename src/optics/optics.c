@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order functions: options, choice of the search, workspace. */
+/* The order functions: options, choice of the search, workspace. Points, a matrix and a
+ * function share one path:
+ *
+ *     tsanom_optics_order*()  checks of its own arguments -> order()
+ *     order()                 options, counts, ordering; workspace from layout()
+ *     run()                   checks of all data -> a search -> copies to the caller
+ *
+ * The arguments are checked before the workspace is used, the data after it: the data
+ * cost O(n · dimensions) or O(n^2) to check. No output is written before the search has
+ * succeeded, as the conventions of the API require. */
 #include <math.h>
 
 #include "core/exec.h"
@@ -55,13 +64,15 @@ static tsanom_status read_options(call *c, const tsanom_optics_options *caller) 
   return tsn_reject(&c->exec, status < 0 ? status : TSANOM_E_OPTION, field);
 }
 
-/* When a tree is faster than all distances, measured with one and two threads on a
- * 2-core Xeon (docs/optics.md, "How it is computed"):
+/* When a tree is faster than all distances, measured with one and two threads on a 2-core
+ * Xeon (docs/optics.md, "How it is computed"):
  * - Below 200 points building the tree costs more than it saves.
  * - With a finite eps a tree is faster up to 16 dimensions. With an infinite eps, where
  *   neighbors may be far away, up to 8, unless n is so large that n^2 costs more: from
- *   20,000 points; with several threads, which share all distances but only a part of
- *   the work with a tree, from 100,000. */
+ *   20,000 points; with several threads, which share all distances but only a part of the
+ *   work with a tree, from 100,000.
+ * - Beyond 16 dimensions the boxes of a tree exclude little, and its searches read nearly
+ *   all points in small pieces. */
 enum {
   TREE_DIMENSIONS = 16,
   TREE_DIMENSIONS_INFINITE = 8,
@@ -70,6 +81,7 @@ enum {
   TREE_POINTS_ANYWAY_THREADS = 100000
 };
 
+/* Whether to search by a tree. The choice is one of speed only: results are the same. */
 static bool by_tree(const call *c) {
   size_t n = c->input.n, dimensions = c->input.dimensions;
   if (dimensions == 0) return false;
@@ -149,6 +161,8 @@ tsanom_status tsanom_optics_order_function_workspace(size_t n,
   return tsanom_optics_order_matrix_workspace(n, options, exec, bytes);
 }
 
+/* The polls of tsn_optics_progress: the caller sees one count from 0 to 2 n, whichever
+ * loops the search consists of. */
 static int32_t poll_counting(void *user, uint64_t done, uint64_t total) {
   const tsn_optics_progress *p = user;
   (void)total;

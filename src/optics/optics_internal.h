@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the files of this module; README.md lists them in calling order. */
+/* Shared by the files of this module; README.md lists them in calling order.
+ *
+ * OPTICS (M. Ankerst, M. M. Breunig, H.-P. Kriegel, J. Sander, SIGMOD 1999) processes the
+ * points one by one. With N(p) the points within eps of p, p among them:
+ *
+ *     core(p) = distance from p to the min_points-th nearest of N(p); infinite: fewer
+ *     reach(o) = min of max{core(p), d(p,o)} over processed p with d(p,o) <= eps
+ *
+ * Next is the unprocessed point of smallest reach, of equal ones that of smallest index;
+ * the paper leaves the ties open. This is Prim's algorithm on the edges p -> o with the
+ * key max{core(p), d(p,o)}. exhaustive.c computes all keys; lazy.c finds the edges that
+ * matter by a tree. Both return the same bits, which tests require; optics.c chooses. */
 #ifndef TSN_OPTICS_INTERNAL_H
 #define TSN_OPTICS_INTERNAL_H
 
@@ -12,7 +23,8 @@
 #include "optics/queue.h"
 #include "optics/tree.h"
 
-/* No point. */
+/* No point. Indices are 32 bits wide to halve what the searches read;
+ * tsn_optics_check_count() rejects 2^31 points and more, so this value is free. */
 #define TSN_OPTICS_NONE UINT32_MAX
 
 /* The input of a call: exactly one of points, matrix and function; a matrix of one point
@@ -35,7 +47,9 @@ typedef struct {
 } tsn_optics_result;
 
 /* The caller's poll during a call: 2 n units of work, n for core distances and n for the
- * order. */
+ * order. Loops of known length report their own progress through `counting`. Building the
+ * tree and draining batches are not counted in these units: they call the poll through
+ * `standing`, so that it can stop them without a progress that moves backwards. */
 typedef struct {
   tsanom_exec counting; /* polls with done = before + the units of the current loop */
   tsanom_exec standing; /* polls with done = before */
@@ -43,14 +57,20 @@ typedef struct {
   uint64_t before, total;
 } tsn_optics_progress;
 
-/* A point that may be processed next. */
+/* A point that may be processed next. The index decides among equal reaches: places
+ * change when points are removed, so that they cannot. */
 typedef struct {
   double reach;
   uint32_t number;
   size_t place; /* in the blocks of unprocessed points */
 } tsn_optics_candidate;
 
-/* Buffers of the exhaustive search. */
+/* Buffers of the exhaustive search. The arrays indexed by place hold the unprocessed
+ * points without gaps; drop() of exhaustive.c keeps them parallel:
+ *
+ *     place     0   1   2  ...  count - 1 | processed: free
+ *     number    7   0   4  ...      2     |
+ *     reach     .   .   .  ...      .     | */
 typedef struct {
   double *blocks;   /* unprocessed points, in the layout of optics_kernel.h */
   uint32_t *number; /* their indices */
@@ -65,11 +85,16 @@ typedef struct {
   size_t row_length;               /* elements of a row of distances */
 } tsn_optics_exhaustive;
 
+/* O(n · (dimensions + threads)) memory: distances are never stored beyond the rows in
+ * use. */
 void tsn_optics_exhaustive_layout(tsn_arena *arena, size_t n, size_t dimensions,
                                   size_t min_points, int threads,
                                   tsn_optics_exhaustive *scratch);
 
-/* Order by computing all distances. */
+/* Order by computing all distances, O(n^2 · dimensions) time. Writes `result` only, of
+ * which a call that is stopped or rejected leaves a part. Returns TSANOM_OK,
+ * TSANOM_STOPPED, or the status of a distance of the caller's function that is
+ * invalid. */
 tsanom_status tsn_optics_exhaustive_order(const tsn_optics_input *input,
                                           const tsanom_optics_options *options,
                                           tsn_optics_progress *progress,
@@ -83,7 +108,9 @@ void tsn_optics_tree_layout(tsn_arena *arena, size_t n, size_t dimensions,
 tsanom_status tsn_optics_tree_build(tsn_optics_tree *tree, const tsn_optics_input *input,
                                     const tsanom_exec *standing);
 
-/* Remove the point at a place. */
+/* Remove the point at a place: its lane becomes infinitely far, and subtrees that are now
+ * empty are marked. Boxes are not shrunk; they remain valid bounds. O(log n), but only
+ * the leaf is touched unless the point had its smallest index. */
 void tsn_optics_tree_remove(tsn_optics_tree *tree, uint32_t place);
 
 /* Buffers of the search by a tree. */
@@ -95,10 +122,12 @@ typedef struct {
   uint32_t *place; /* by position in the order: place in the tree */
 } tsn_optics_lazy;
 
+/* O(n · dimensions + threads · min_points) memory: the lists have a fixed length. */
 void tsn_optics_lazy_layout(tsn_arena *arena, size_t n, size_t dimensions,
                             size_t min_points, int threads, tsn_optics_lazy *scratch);
 
-/* Order by a kd-tree. */
+/* Order by a kd-tree; input->points is not NULL. As tsn_optics_exhaustive_order() in
+ * results and statuses. */
 tsanom_status tsn_optics_lazy_order(const tsn_optics_input *input,
                                     const tsanom_optics_options *options,
                                     tsn_optics_progress *progress,
@@ -110,10 +139,11 @@ tsanom_status tsn_optics_lazy_order(const tsn_optics_input *input,
 tsanom_status tsn_optics_check_input(const tsn_optics_input *input,
                                      const tsanom_exec *exec);
 
-/* Reject a distance: NaN, infinite or negative. */
+/* Reject a distance: NaN, infinite or negative. An infinite distance would be a core
+ * distance that cannot be told apart from an undefined one. */
 tsanom_status tsn_optics_check_distance(double distance);
 
-/* Reject a number of points. */
+/* Reject a number of points: 0, or more than labels of type int32_t can number. */
 tsanom_status tsn_optics_check_count(size_t n, const char *name, const tsanom_exec *exec);
 
 /* Read the caller's ordering: order and reachability are not NULL. */
@@ -126,7 +156,8 @@ void tsn_optics_ordering_write(tsanom_optics_ordering *caller,
                                const tsanom_optics_ordering *own);
 
 /* Reject an ordering with an index that is not a point, or a reachability that is NaN or
- * negative. */
+ * negative. Whether `order` is a permutation is not checked: a repeated point gives wrong
+ * labels but no access out of bounds. tsanom_optics_xi(), which inverts it, checks it. */
 tsanom_status tsn_optics_ordering_check(const tsanom_optics_ordering *ordering,
                                         const tsanom_exec *exec);
 

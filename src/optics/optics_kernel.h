@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops over points in blocks of 8, one vector lane each: coordinate c of point j is
  * blocks[(j / 8 * dimensions + c) * 8 + j % 8]. Sums run over coordinates within a lane,
- * so that every instruction set rounds alike. */
+ * so that every instruction set rounds alike: a sum within a point's row would be split
+ * into as many partial sums as the registers have lanes.
+ *
+ *     block 0:  x0 x1 ... x7 | y0 y1 ... y7 | z0 ... z7     block 1:  x8 ... x15 | ... */
 #ifndef TSN_OPTICS_KERNEL_H
 #define TSN_OPTICS_KERNEL_H
 
@@ -10,6 +13,8 @@
 #include "core/isa.h"
 #include "optics/tree.h"
 
+/* Points whose distances are computed together: with two blocks, 8 sums, which are 8
+ * registers of AVX-512 and 16 of AVX2. */
 enum { TSN_OPTICS_QUERIES = 4 };
 
 /* Raw distances, before the root of the Euclidean, from a query to all lanes of
@@ -28,12 +33,15 @@ typedef size_t tsn_optics_nearest(const tsn_optics_tree *tree, const double *que
                                   double core, double eps, size_t capacity, double *key,
                                   uint32_t *number, uint32_t *place);
 
-/* A raw distance such that larger ones belong to distances above `distance`,
- * with a margin for rounding and for squares too small to be normal. */
+/* A raw distance such that larger ones belong to distances above `distance`, with a
+ * margin for rounding and for squares too small to be normal. Squares are compared with
+ * it before a root is taken; the margin only lets some roots through that were not
+ * needed, and the distance itself decides. */
 static inline double tsn_optics_raw_limit(double distance, int is_squared) {
   return is_squared ? distance * distance * (1 + 0x1p-50) + 1e-300 : distance;
 }
 
+/* The kernels of one instruction set. All levels return the same bits. */
 typedef struct {
   tsn_optics_row *row[3];   /* by metric */
   tsn_optics_rows *rows[3]; /* by metric */

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The heap has 4 children per entry (A. LaMarca, R. Ladner, The influence of caches on
- * the performance of heaps, ACM JEA 1 (1996)): the children of entry i are 4 i + 1 to
- * 4 i + 4, which share one cache line of 64 bytes because entry 1 starts a line:
+ * the performance of heaps, ACM JEA 1 (1996)): the children of entry i are 4 i + 1 to 4 i
+ * + 4, which share one cache line of 64 bytes because entry 1 starts a line:
  *
  *     line 0: - - - 0    line 1: 1 2 3 4    line 2: 5 6 7 8    ...
  *
+ * A path from the root has half as many levels as with two children, at one line each.
+ *
  * The bucket of a key >= 0 is the leading bits of its representation, which increase with
- * the value: 11 bits of exponent, 2 bits of fraction. */
+ * the value: 11 bits of exponent, 2 bits of fraction. Every double has a bucket, without
+ * a bound on the keys and without a rule to resize: 8192 buckets of 12 bytes and a
+ * bit. */
 #include "optics/queue.h"
 
 #include <math.h>
@@ -30,6 +34,7 @@ static inline uint64_t bits_of(double key) {
   return bits;
 }
 
+/* The arena starts arrays at cache lines; entry 0 is the last of the first line. */
 void tsn_optics_heap_layout(tsn_arena *arena, size_t n, tsn_optics_heap *heap) {
   size_t padded;
   if (__builtin_add_overflow(n, (size_t)WAYS - 1, &padded)) arena->overflow = true;
@@ -44,7 +49,8 @@ static inline bool precedes(const tsn_optics_edge *a, const tsn_optics_edge *b) 
   return ((wide)bits_a << 64 | a->tie) < ((wide)bits_b << 64 | b->tie);
 }
 
-/* The smallest of `count` <= WAYS children. */
+/* The smallest of the first WAYS children of `count`. Four are compared as two pairs and
+ * then their winners, by arithmetic: which child is smallest is unpredictable. */
 static inline size_t first_child(const tsn_optics_edge *child, size_t count) {
   size_t first = 0;
   if (count >= WAYS) {
@@ -132,6 +138,9 @@ static size_t next_used(const tsn_optics_buckets *buckets, size_t bucket) {
 size_t tsn_optics_buckets_drain(tsn_optics_buckets *buckets, double key, uint32_t *items,
                                 size_t capacity) {
   size_t taken = 0;
+  /* Buckets are taken whole: their other items are above `key` by a quarter of an octave
+   * at most, and would follow soon. If `items` is full, `least` of the rest stays valid
+   * as a lower bound. */
   while (buckets->lowest < BUCKETS && buckets->least[buckets->lowest] <= key) {
     uint32_t *head = &buckets->head[buckets->lowest];
     for (; *head != NONE && taken < capacity; *head = buckets->next[*head]) {

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Building the kd-tree of tree.h, and removing points from it (J. H. Friedman,
- * J. L. Bentley, R. A. Finkel, ACM TOMS 3 (1977) 209-226: splitting the widest
- * coordinate at its median). Rows of coordinates are partitioned in place, with the
- * indices of their points; the leaves are then transposed into blocks. */
+ * J. L. Bentley, R. A. Finkel, ACM TOMS 3 (1977) 209-226: splitting the widest coordinate
+ * at its median). Rows of coordinates are partitioned in place, with the indices of their
+ * points; the leaves are then transposed into blocks:
+ *
+ *     rows     x y  x y  x y  ...  of points 3, 9, 0, ...   partitioned in place
+ *     blocks   x x x x x x x x  y y y y y y y y  ...        read by the kernels
+ *
+ * O(n · log n · dimensions) time. The median, not the mean, so that the depth is known in
+ * advance: searches and removals use arrays of fixed length, and cannot degenerate. The
+ * widest coordinate, not one after the other, keeps boxes compact for data that vary in
+ * few coordinates. Which of several equal rows comes first does not matter: searches
+ * return points by (key, index). */
 #include "optics/tree.h"
 
 #include <math.h>
@@ -10,8 +19,9 @@
 #include "core/parallel.h"
 #include "optics/optics_internal.h"
 
-/* Subtrees that threads share, and the number of leaves from which that is faster. The
- * parts are also the steps between polls. */
+/* Subtrees that threads share, and the number of leaves from which they share them: below
+ * that a subtree has fewer than 8 leaves, too little work for a team. The parts are also
+ * the steps between polls. The first split is done by one thread. */
 enum { PARTS = 32, PARALLEL_LEAVES = 8 * PARTS };
 
 /* Points of a chunk whose rows are copied. */
@@ -53,12 +63,14 @@ static void swap_rows(const rows *r, size_t a, size_t b) {
   }
 }
 
+/* The median of three as a pivot: sorted rows, a frequent input, then split in halves. */
 static double middle_of(double a, double b, double c) {
   return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* Hoare's quickselect: afterwards rows [begin, middle) are at most, and rows
- * [middle, end) at least, row `middle` in the coordinate. */
+/* Hoare's quickselect: afterwards rows [begin, middle) are at most, and rows [middle,
+ * end) at least, row `middle` in the coordinate. Scans stop at rows equal to the pivot,
+ * so that many equal coordinates are split evenly too. */
 static void split_rows(const rows *r, size_t begin, size_t middle, size_t end,
                        size_t coordinate) {
   const double *x = r->row + coordinate;
@@ -99,6 +111,8 @@ static size_t widest(const rows *r, size_t begin, size_t end) {
   return best;
 }
 
+/* Transpose the rows of a leaf into its block, and set its box and smallest index. This
+ * is where a point gets its place. */
 static void fill_leaf(tsn_optics_tree *tree, const rows *r, size_t leaf, size_t node,
                       size_t n) {
   size_t d = tree->dimensions, begin = leaf * TSN_OPTICS_LANES;
@@ -126,7 +140,7 @@ static void fill_leaf(tsn_optics_tree *tree, const rows *r, size_t leaf, size_t 
   }
 }
 
-/* A node to build, over leaves [begin, end). */
+/* A node to build, over leaves [begin, end): one unit of work of the threads. */
 typedef struct {
   size_t node, begin, end;
 } part;
@@ -238,6 +252,7 @@ tsanom_status tsn_optics_tree_build(tsn_optics_tree *tree, const tsn_optics_inpu
   return TSANOM_OK;
 }
 
+/* TSN_OPTICS_NONE is the largest number, so that empty lanes need no test. */
 static uint32_t smallest_in_leaf(const tsn_optics_tree *tree, size_t leaf) {
   uint32_t first = TSN_OPTICS_NONE;
   for (size_t k = 0; k < TSN_OPTICS_LANES; k++) {
@@ -248,7 +263,9 @@ static uint32_t smallest_in_leaf(const tsn_optics_tree *tree, size_t leaf) {
 }
 
 /* Update the smallest index of a leaf, which is now `first`, and of the nodes above it
- * whose smallest index was `gone`. */
+ * whose smallest index was `gone`. Nodes have no pointer to their parent, so the path is
+ * noted on the way down; it has at most 28 nodes, as n < 2^31. The way up ends at the
+ * first node that has its smallest index from elsewhere: for most removals at once. */
 static void update_first(const tsn_optics_tree *tree, size_t leaf, uint32_t gone,
                          uint32_t first) {
   size_t path[64], sibling[64], depth = 0, node = 0, begin = 0, end = tree->leaves;

@@ -8,7 +8,13 @@
  *     descent      rise
  *
  * One scan from left to right keeps the descents that may still begin a cluster. At the
- * end of each rise they are tried from the last, which gives inner clusters first. */
+ * end of each rise they are tried from the last, which gives inner clusters first.
+ *
+ * A descent can begin a cluster as long as the plot since its end has stayed below top ·
+ * (1 - xi). Each descent keeps the maximum since it ended, which is updated at the next
+ * steep area only, so that a pair is tested in O(1). O(n) memory. Where the published
+ * definitions leave the ends of areas open, the rules are those of ELKI, with which
+ * golden files agree (docs/optics.md). */
 #include <math.h>
 
 #include "core/exec.h"
@@ -97,6 +103,9 @@ static double height(const scan *s, size_t position) {
   return position < s->ordering.n ? s->ordering.reachability[position] : INFINITY;
 }
 
+/* Whether the step after a position falls, or rises, by the factor: 1 - xi for a steep
+ * step, 1 for any. A fall from an undefined reachability, which is infinite, and a rise
+ * to one are steep; between two of them the plot does neither. */
 static bool falls(const scan *s, size_t position, double factor) {
   double next = height(s, position + 1);
   return next < INFINITY && next <= height(s, position) * factor;
@@ -109,8 +118,9 @@ static bool rises(const scan *s, size_t position, double factor) {
 
 typedef bool direction(const scan *s, size_t position, double factor);
 
-/* Walk to the end of the steep area that starts at the scan's position: beyond it
- * is the first step that goes the other way, or the end of too many flat ones.
+/* Walk to the end of the steep area that starts at the scan's position: beyond it is the
+ * first step that goes the other way, or the end of more than min_points flat ones, which
+ * the paper allows within an area. A rise also ends before an infinite reachability.
  * Returns the last steep position and leaves the scan where the walk stopped. */
 static size_t walk_area(scan *s, direction *steep, bool upward) {
   size_t last = s->at++;
@@ -138,8 +148,10 @@ static void keep_descents(scan *s) {
   s->open = kept;
 }
 
-/* Predecessor correction: the last position in [first, last] that was reached from
- * within. */
+/* Predecessor correction (Schubert and Gertz): the last position in [first, last] that
+ * was reached from within, or whose reachability is below that of the first. Points after
+ * it belong to what surrounds the cluster: the order collected them while the cluster was
+ * not exhausted. */
 static size_t without_tail(const scan *s, size_t first, size_t last) {
   if (s->options.keep_tails) return last;
   for (; last > first &&
@@ -153,6 +165,8 @@ static size_t without_tail(const scan *s, size_t first, size_t last) {
   return last;
 }
 
+/* Count a cluster, and store it while there is capacity. A label goes to clusters without
+ * an inner one: the inner ones come first, so a labeled position marks them. */
 static void add_cluster(scan *s, size_t first, size_t last) {
   if (s->count < s->capacity) {
     s->clusters[2 * s->count] = first;
@@ -167,7 +181,10 @@ static void add_cluster(scan *s, size_t first, size_t last) {
   s->labeled++;
 }
 
-/* Add the cluster from a descent to a rise that ends at `last`, if there is one. */
+/* Add the cluster from a descent to a rise that ends at `last`, if there is one. Its two
+ * ends shall have about the same height: if one side of the plot is higher than the other
+ * by more than the factor 1 - xi, the cluster starts, or ends, where the higher side
+ * comes down to the other. The tail is cut again because the end may have moved. */
 static void pair_with_rise(scan *s, const descent *d, size_t last) {
   size_t first = d->start;
   last = without_tail(s, first, last);
@@ -233,7 +250,8 @@ static void sort_pairs(size_t *pairs, size_t count) {
   }
 }
 
-/* Labels by point, renumbered in the order of first points. */
+/* Labels by point, renumbered in the order of first points: clusters were found in the
+ * order of their ends. */
 static void write_labels(const scan *s) {
   int32_t found = TSANOM_NOISE, name = TSANOM_NOISE, next = TSANOM_NOISE;
   for (size_t i = 0; i < s->ordering.n; i++) {

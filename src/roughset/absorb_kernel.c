@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Whether a family has a subset of a set: see family.c for the index and an example. */
 #include "roughset/absorb_kernel.h"
 
 /* The sets of a block that have none of the attributes outside are the subsets;
@@ -19,6 +20,8 @@ static inline int block_has_subset(const uint64_t *restrict rows,
   return 1;
 }
 
+/* A block is skipped if all its sets share an attribute outside of the set: sorted by
+ * size and words, neighbors often have their last words in common. */
 static int has_subset(const tsn_rs_transposed *index, size_t blocks, const uint64_t *set,
                       const uint32_t *outside, size_t outside_count) {
   for (size_t b = 0; b < blocks; b++) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The test of absorption against a transposed index of sets: see family.c. */
 #ifndef TSN_ROUGHSET_ABSORB_KERNEL_H
 #define TSN_ROUGHSET_ABSORB_KERNEL_H
 
@@ -7,7 +8,8 @@
 
 #include "core/isa.h"
 
-/* Sets of a block of the transposed index, and words of a bit for each. */
+/* Sets of a block of the transposed index, and words of a bit for each: one register of
+ * AVX-512, one cache line a row. */
 enum { TSN_RS_BLOCK = 512, TSN_RS_BLOCK_WORDS = TSN_RS_BLOCK / 64 };
 
 /* A transposed index of sets: for each block, a row of TSN_RS_BLOCK_WORDS words

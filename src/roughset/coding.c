@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Codes of a column: by cuts, or by clusters. */
+/* Codes of a column: by cuts, or by clusters.
+ *
+ *     cuts       c_0 < c_1 < c_2        code 0 | c_0  code 1 | c_1  code 2 | c_2  code 3
+ *     samples    code = number of cuts <= sample; NaN: a missing value
+ *     clusters   code = number of the label by first appearance; noise by an option
+ *
+ * Intervals are closed below, so that a cut itself has the code above it. Codes by first
+ * appearance do not depend on how a clustering numbers its labels. */
 #include <math.h>
 #include <tsanom/roughset.h>
 
@@ -75,6 +82,9 @@ tsanom_status tsanom_roughset_code_clusters_workspace(size_t count,
   return status < 0 ? status : tsn_workspace_query(&c.exec, layout, &c, bytes);
 }
 
+/* Number the labels. Noise is one label of the clustering, and is taken out of the
+ * numbers: it becomes the code after the last cluster, a code of its own for each sample,
+ * or a missing value. */
 static tsanom_status body(void *context) {
   clusters_call *c = context;
   tsn_rs_projection p = {.values = c->labels, .stride = 1, .count = 1, .rows = c->count};

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The core without elements: attribute a is in the core iff two units of different labels
  * agree on all other attributes. The hash of a row is a sum over attributes, so that the
- * hash without a follows by one subtraction; units are looked up by it, O(rows *
- * attributes) in all. With wildcards, all pairs are compared. */
+ * hash without a follows by one subtraction:
+ *
+ *     h(u) = key_0 u_0 + ... + key_m u_m,      h(u without a) = h(u) - key_a u_a
+ *
+ * For each attribute the units are looked up by it in an empty index: O(rows *
+ * attributes) in all, where hashing each row without each attribute would be O(rows *
+ * attributes^2) and the elements of all pairs O(rows^2 * attributes / 64). The search for
+ * an attribute ends at the first pair of units that proves it.
+ *
+ * With wildcards the relation cannot be hashed (relation.h), and all pairs are compared:
+ * those whose element has one attribute. */
 #include "roughset/core.h"
 
 #include <string.h>
@@ -32,8 +41,9 @@ static bool agree_without(const tsn_rs_input *input, const tsn_rs_units *units, 
          memcmp(a + attribute + 1, b + attribute + 1, rest * sizeof *a) == 0;
 }
 
-/* Look the unit up among those before it, and add it; whether one of them has
- * another label and differs in the attribute alone. */
+/* Look the unit up among those before it, and add it; whether one of them has another
+ * label and differs in the attribute alone. Rows are compared only where tags agree and
+ * labels differ. */
 static bool meets_another(const tsn_rs_input *input, tsn_rs_unit_buffers *b, size_t u,
                           uint64_t hash, size_t attribute) {
   const tsn_rs_units *units = &b->units;
@@ -49,6 +59,8 @@ static bool meets_another(const tsn_rs_input *input, tsn_rs_unit_buffers *b, siz
   return false;
 }
 
+/* Whether the attribute is in the core. Units go in blocks, whose slots are prefetched,
+ * as in table.c. */
 static bool is_core(const tsn_rs_input *input, tsn_rs_unit_buffers *b,
                     const uint64_t *hash, size_t attribute) {
   const tsn_rs_units *units = &b->units;
@@ -89,9 +101,9 @@ tsanom_status tsn_rs_core_of_classes(const tsn_rs_input *input, tsn_rs_unit_buff
 
 typedef struct {
   tsn_rs_unit_buffers units;
-  uint64_t *hash;
-  uint64_t *batch;
-  uint64_t *core;
+  uint64_t *hash;  /* of each unit, over all attributes, before it is finished */
+  uint64_t *batch; /* wildcards: elements of a unit with others */
+  uint64_t *core;  /* copied to the caller's only if the call succeeds */
 } core_buffers;
 
 typedef struct {
@@ -112,6 +124,8 @@ static void layout(tsn_arena *arena, void *context) {
   b->core = tsn_arena_take(arena, words, sizeof *b->core);
 }
 
+/* The attributes that are elements alone, from all pairs that must be discerned. Elements
+ * go in batches of 256 KiB and are never stored all. */
 static tsanom_status core_of_pairs(const tsn_rs_input *input, core_buffers *b) {
   const tsn_rs_units *units = &b->units.units;
   const tsn_rs_elements_kernels *kernels = tsn_rs_elements_kernels_at(input->exec.isa);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The core of units of equal rows. */
+/* The core of units of equal rows: the attributes that are in every reduct, which are
+ * those that form an element alone. */
 #ifndef TSN_ROUGHSET_CORE_H
 #define TSN_ROUGHSET_CORE_H
 

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Depth-first search for small hitting sets of a growing list of edges: buffers, and the
- * loop that calls the kernel between polls. */
+ * loop that calls the kernel between polls.
+ *
+ *     kernel: search --candidate--> examine: accepted --------> next branch
+ *                ^                     |
+ *                |                     +---- edges added -----> open this node: the edges
+ *                +--- NODES: poll                               are uncovered here
+ *
+ * An added edge is not hit by any chosen vertex, so it is uncovered in the rows of all
+ * depths above too; that is all that changes for the nodes that are open. Branches that
+ * were finished before need not be repeated: their candidates were shown, and missed
+ * edges that were added then. */
 #include "roughset/cover.h"
 
 #include <string.h>
@@ -37,6 +47,7 @@ void tsn_rs_cover_clear(tsn_rs_cover *c, size_t vertices) {
   c->depth = 0;
 }
 
+/* O(vertices + depth). A new word of edges is cleared in all rows in use first. */
 bool tsn_rs_cover_add(tsn_rs_cover *c, const uint64_t *edge) {
   size_t e = c->edges;
   if (e == c->capacity) return false;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The search for small hitting sets: see cover_kernel.c. */
 #ifndef TSN_ROUGHSET_COVER_KERNEL_H
 #define TSN_ROUGHSET_COVER_KERNEL_H
 
@@ -7,9 +8,10 @@
 
 #include "core/isa.h"
 
-/* A depth-first search for the hitting sets of at most `limit` vertices, to which
- * edges may be added at every candidate it stops at. Row d of an array belongs to
- * the node at which d vertices are chosen. */
+/* A depth-first search for the hitting sets of at most `limit` vertices, to which edges
+ * may be added at every candidate it stops at. Row d of an array belongs to the node at
+ * which d vertices are chosen. Rows of edges have a stride for all edges that fit, so
+ * that adding one moves nothing. */
 typedef struct {
   size_t vertices, vertex_words;
   size_t edges, edge_words; /* words in use */

@@ -1,6 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cuts of a numeric column: of equal width, of equal frequency, or by recursive minimal
- * entropy (U. Fayyad and K. Irani, IJCAI 1993). coding.c applies them. */
+ * entropy (U. Fayyad and K. Irani, IJCAI 1993). coding.c applies them.
+ *
+ * Entropy: of the n samples S, with k decisions, the cut T that minimizes the mean
+ * entropy of the two sides, E = |S1|/n Ent(S1) + |S2|/n Ent(S2), is accepted if it
+ * shortens the description of the decisions (minimum description length):
+ *
+ *     Ent(S) - E  >  (log2(n - 1) + D) / n
+ *     D = log2(3^k - 2) - (k Ent(S) - k1 Ent(S1) - k2 Ent(S2))
+ *
+ * and the sides are cut in turn. Intervals are taken from a queue and not by recursion:
+ * so a limit of `bins` keeps the cuts of the coarse levels, and the depth needs no stack.
+ *
+ * Ent(S) = log2 n - (sum of c log2 c) / n over the counts c of decisions: moving a sample
+ * from one side to the other changes one term of each sum, O(1). All cuts of an interval
+ * are tried in one pass, O(n log n) in all for the sort and O(n) for each level.
+ *
+ * All methods cut only between different samples, so that equal samples get one code. */
 #include <math.h>
 #include <string.h>
 #include <tsanom/roughset.h>
@@ -10,6 +26,7 @@
 #include "roughset/sort.h"
 #include "roughset/table.h"
 
+/* Buffers for one column; what is indexed by rank belongs to the sorted samples. */
 typedef struct {
   tsn_rs_index index;
   uint64_t *key, *scratch; /* samples as integers of the same order */
@@ -70,7 +87,12 @@ tsanom_status tsanom_roughset_cuts_workspace(size_t count, const tsanom_exec *ex
   return tsn_workspace_query(&c.exec, layout, &c, bytes);
 }
 
-/* ---- sorting; -0 and 0 are one sample */
+/* ---- sorting; -0 and 0 are one sample
+ *
+ * The bits of a double, as an integer, have the order of positive numbers and the reverse
+ * order of negative ones: inverting the bits of negative numbers, and setting the sign
+ * bit of the others, gives integers for the radix sort of sort.c. Adding 0.0 turns -0
+ * into 0. */
 
 static uint64_t key_of(double sample) {
   uint64_t bits;
@@ -108,8 +130,9 @@ static size_t rank_of(const uint64_t *sorted, size_t count, uint64_t key) {
 
 /* ---- the methods; each marks the sorted samples that open an interval */
 
-/* A boundary is a place p with a sample below it that is less than sample p. The
- * wanted places move to the nearest boundary, of two equally near to the lower. */
+/* A boundary is a place p with a sample below it that is less than sample p. The wanted
+ * places move to the nearest boundary, of two equally near to the lower. Several may move
+ * to one boundary: then there are fewer bins than asked for. O(count + bins). */
 static void mark_equal_frequency(size_t count, size_t bins, cut_buffers *b) {
   uint32_t *before = b->below, *after = b->above; /* the nearest, or 0 and count */
   before[0] = 0;
@@ -134,11 +157,13 @@ static double bits(double x) {
   return x > 0 ? x * log2(x) : 0;
 }
 
+/* One side of a cut: enough to compute its entropy. */
 typedef struct {
   double sum; /* of bits(count) over the classes */
   size_t classes;
 } class_counts;
 
+/* Add a sample of a class to a side, or take one from it. */
 static void move_class(uint32_t *count, class_counts *counts, int step) {
   double before = *count;
   if (step > 0 && *count == 0) counts->classes++;
@@ -152,7 +177,7 @@ static double entropy(const class_counts *counts, double size) {
 }
 
 /* The best cut of the sorted samples begin ... end - 1 if it shortens the description;
- * else 0. */
+ * else 0. Of equally good cuts the lowest. */
 static size_t best_cut(cut_buffers *b, size_t begin, size_t end) {
   class_counts below = {0, 0}, above = {0, 0};
   double size = (double)(end - begin), least = INFINITY, total;
@@ -187,6 +212,9 @@ static size_t best_cut(cut_buffers *b, size_t begin, size_t end) {
   return total - least > (log2(size - 1) + delta) / size ? best : 0;
 }
 
+/* Decisions are brought into the order of the samples by looking each sample up among the
+ * sorted ones, because the radix sort moves keys alone; `place` counts equal samples.
+ * Their order does not matter, as no cut separates them. */
 static tsanom_status mark_entropy(const tsanom_exec *exec, const int32_t *decision,
                                   const double *samples, size_t count, size_t bins,
                                   cut_buffers *b) {
@@ -221,6 +249,8 @@ static void add_cut(cut_list *list, double cut) {
   list->count++;
 }
 
+/* A cut is a mean of the ends, weighted, so that the width of the range cannot overflow.
+ * Cuts that rounding makes equal are dropped. */
 static void add_equal_widths(const double *samples, size_t count, size_t bins,
                              cut_list *list) {
   double least = samples[0], largest = samples[0];
@@ -235,7 +265,8 @@ static void add_equal_widths(const double *samples, size_t count, size_t bins,
   }
 }
 
-/* A number above a and not above b that is far from both. */
+/* A number above a and not above b that is far from both: a new sample close to one of
+ * them gets its code. The halves are added, since the sum may overflow. */
 static double between(double a, double b) {
   double middle = a / 2 + b / 2;
   return middle > a && middle <= b ? middle : b;

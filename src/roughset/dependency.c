@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Positive region, dependency degree and significance. A row is in the positive region
  * of B if all rows that B does not discern from it have its decision: rows are grouped by
- * B, and the groups of one decision count. */
+ * B, and the groups of one decision count.
+ *
+ *     POS_B   = rows whose group by B has one decision
+ *     gamma_B = |POS_B| / n                                  the dependency on B
+ *     significance of a = |gamma_B - gamma_B'|,  B' = B without a, or with it if not in B
+ *
+ * Expected O(rows * |B|) each (table.c); the significance of all m attributes is m such
+ * groupings. Counts are integers until the last division, so that equal regions have
+ * equal results. (Z. Pawlak, Rough Sets, 1991.) */
 #include <string.h>
 #include <tsanom/roughset.h>
 
 #include "core/exec.h"
 #include "roughset/relation.h"
 
-/* Set relation->flag for the rows of the positive region of the attributes listed
- * and count them. */
+/* Set relation->flag for the rows of the positive region of the attributes listed and
+ * count them. Each row is compared with the first of its group: one that differs in its
+ * decision makes the group mixed. */
 static tsanom_status positive_by_groups(const tsn_rs_input *input, tsn_rs_relation *r,
                                         size_t count, size_t *size) {
   const tsanom_roughset_table *t = &input->table;
@@ -30,6 +39,8 @@ static tsanom_status positive_by_groups(const tsn_rs_input *input, tsn_rs_relati
   return TSANOM_OK;
 }
 
+/* The same with wildcards, O(rows^2 * attributes): a pair of rows of different decisions
+ * that agree are both out. Pairs that are both out already are skipped. */
 static tsanom_status positive_by_pairs(const tsn_rs_input *input, tsn_rs_relation *r,
                                        size_t count, size_t *size) {
   const tsanom_roughset_table *t = &input->table;

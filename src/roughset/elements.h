@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The discernibility elements of a table's units. */
+/* The discernibility elements of a table's units: for a pair x, y the set of attributes
+ *
+ *     c_xy = {a : a(x) != a(y)}
+ *
+ * A set of attributes discerns all that must be discerned iff it meets every nonempty
+ * element (A. Skowron and C. Rauszer, 1992); reducts are the minimal such sets. */
 #ifndef TSN_ROUGHSET_ELEMENTS_H
 #define TSN_ROUGHSET_ELEMENTS_H
 
 #include "roughset/family.h"
 #include "roughset/units.h"
 
+/* Buffers of both ways, since the choice depends on the table: O(rows * attributes) for
+ * the units, element_limit sets, and bitmaps of 2^min(attributes, 26) bits. */
 typedef struct {
   tsn_rs_unit_buffers units;
   tsn_rs_family family;

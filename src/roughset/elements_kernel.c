@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Discernibility elements of packed rows. A field of the exclusive or of two rows
  * is nonzero iff adding all its low bits carries into its top bit, or the top bit
- * is set itself; the top bits, gathered, are the element. */
+ * is set itself; the top bits, gathered, are the element.
+ *
+ * Let a field have b bits and its low bits the value l, 0 <= l <= 2^(b-1) - 1. Then l +
+ * (2^(b-1) - 1) reaches the top bit iff l > 0, and is at most 2^b - 2: no carry leaves
+ * the field, so that one addition treats all fields of a word. A field of one bit has no
+ * low bits, and is its own top bit.
+ *
+ *     a            01 10 0 101      (x & low) + low      01 10 0 011
+ *     b            01 11 0 001      | x                  01 11 0 111
+ *     x = a ^ b    00 01 0 100      & high               00 10 0 100    gathered: 0101
+ *
+ * The bits are gathered by one instruction where the level has it. Per pair, this is a
+ * few instructions for each word of 64 bits, where comparing attribute by attribute needs
+ * some for each attribute. */
 #include "roughset/elements_kernel.h"
 
+/* The bits at the positions of a mask, moved together; pext is part of BMI2, which the
+ * levels from x86-64-v3 on have. */
 static inline uint64_t gather(uint64_t bits, uint64_t mask) {
 #if defined(__BMI2__)
   return __builtin_ia32_pext_di(bits, mask);
@@ -16,6 +31,7 @@ static inline uint64_t gather(uint64_t bits, uint64_t mask) {
 #endif
 }
 
+/* The attributes of one word in which two rows differ. */
 static inline uint64_t differing(uint64_t a, uint64_t b, uint64_t high, uint64_t low) {
   uint64_t x = a ^ b;
   return gather(((x & low) + low) | x, high);
@@ -32,6 +48,9 @@ static inline uint64_t small_element(const tsn_rs_packed *p, size_t words, size_
   return p->missing ? element & ~(p->missing[i] | p->missing[j]) : element;
 }
 
+/* A bit is tested before it is set: most are set already, and a store that changes
+ * nothing would still own the cache line. `words` is a constant where it is inlined with
+ * 1. */
 static inline void mark_rows(const tsn_rs_packed *p, size_t words, size_t i, size_t first,
                              size_t last, uint64_t *restrict bitmap) {
   for (size_t j = first; j < last; j++) {
@@ -55,6 +74,8 @@ static inline void list_small(const tsn_rs_packed *p, size_t words, size_t i,
   for (size_t j = first; j < last; j++) sets[j - first] = small_element(p, words, i, j);
 }
 
+/* Elements of several words. The gathered bits of a packed word start at any bit of the
+ * element, and may continue in its next word. */
 static void list_large(const tsn_rs_packed *p, size_t i, size_t first, size_t last,
                        uint64_t *restrict sets) {
   for (size_t j = first; j < last; j++) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Elements of pairs of packed rows: see elements_kernel.c. */
 #ifndef TSN_ROUGHSET_ELEMENTS_KERNEL_H
 #define TSN_ROUGHSET_ELEMENTS_KERNEL_H
 
@@ -7,9 +8,15 @@
 
 #include "core/isa.h"
 
-/* Rows packed so that a few word operations give the attributes in which two of
- * them differ: each attribute has a field of as many bits as its codes need,
- * fields fill words in order of the attributes and straddle none. */
+/* Rows packed so that a few word operations give the attributes in which two of them
+ * differ: each attribute has a field of as many bits as its codes need, fields fill words
+ * in order of the attributes and straddle none. Four attributes with codes up to 5, 1, 3
+ * and 2:
+ *
+ *     bit     7 6 | 5 4 | 3 | 2 1 0
+ *     field    a3 |  a2 | a1|   a0
+ *     high    1 0   1 0   1   1 0 0
+ *     low     0 1   0 1   0   0 1 1 */
 typedef struct {
   const uint64_t *codes;   /* words of each unit */
   size_t words;            /* per unit */
@@ -20,6 +27,8 @@ typedef struct {
   size_t set_words;        /* words of an element */
 } tsn_rs_packed;
 
+/* Both functions take one unit against consecutive ones, which the sorting by labels
+ * makes the pairs to discern; the codes of unit i stay in registers. */
 typedef struct {
   /* Set bit e of the bitmap for the element e of unit i and each of the units
    * first <= j < last; one word, at most 26 attributes. */

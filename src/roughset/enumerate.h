@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All minimal hitting sets of one connected hypergraph. */
+/* All minimal hitting sets of one connected hypergraph: vertices are attributes, edges
+ * are elements, and a hitting set has a vertex of every edge. */
 #ifndef TSN_ROUGHSET_ENUMERATE_H
 #define TSN_ROUGHSET_ENUMERATE_H
 
@@ -9,7 +10,9 @@
 /* Takes one set of vertices, on the calling thread; TSANOM_OK to go on. */
 typedef tsanom_status tsn_rs_sink(void *context, const uint64_t *set);
 
-/* One of the searches under way. */
+/* One of the searches under way: FREE -> FRESH (origin is set) -> RUNNING (compacted) ->
+ * FINISHED -> FREE. A search pauses when its sets fill the buffer or its nodes for a
+ * round are used up, and goes on in the next round. */
 typedef struct {
   tsn_rs_search origin; /* the node it starts from */
   tsn_rs_search search;
@@ -26,7 +29,8 @@ typedef struct {
   uint64_t *bitmap;       /* for small hypergraphs, two of them */
 } tsn_rs_enumeration;
 
-/* Buffers for hypergraphs of up to `vertices` and `edges`. */
+/* Buffers for hypergraphs of up to `vertices` and `edges`. Each slot has its own copy of
+ * the hypergraph, of vertices * edges bits twice; with one thread there is one slot. */
 void tsn_rs_enumerate_layout(tsn_arena *arena, size_t vertices, size_t edges,
                              const tsanom_exec *exec, tsn_rs_enumeration *enumeration);
 

@@ -3,7 +3,24 @@
  * the sets that contain another. For absorption the sets are sorted by size and
  * transposed: row a of a block of 512 sets has bit i if set i contains attribute a. The
  * subsets of a set s in the block are the sets without any attribute outside s: and-not
- * of the rows outside s, 512 candidates at a time. */
+ * of the rows outside s, 512 candidates at a time:
+ *
+ *     sets 0: {a, c}, 1: {b}, 2: {a, d}         is one of them within s = {a, c, e}?
+ *
+ *     set      0 1 2                            exists           1 1 1
+ *     exists   1 1 1                            without b        1 0 1
+ *     a        1 0 1                            without d        1 0 0   set 0 is
+ *     b        0 1 0
+ *     c        1 0 0
+ *     d        0 0 1
+ *
+ * The candidates are usually gone after a few rows. A test of each smaller set takes 1.5
+ * to 22 times as long (bench_roughset: 22 for the elements of 1000 rows of 40 attributes,
+ * 1.5 to 3.6 for families that are searched for reducts).
+ *
+ * Sets are taken size by size. Only smaller sets can absorb, and these are all in the
+ * index by then, absorbed themselves; sets of one size are independent, which makes them
+ * the work of threads. */
 #include "roughset/family.h"
 
 #include <string.h>
@@ -11,7 +28,7 @@
 #include "core/parallel.h"
 #include "roughset/sort.h"
 
-/* Fewer sets of a size than this are absorbed by one thread. */
+/* Sets of a chunk: with fewer of a size, one thread does them. */
 enum { ABSORB_GRAIN = 256 };
 
 static size_t blocks_of(size_t sets) {
@@ -48,6 +65,8 @@ void tsn_rs_family_clear(tsn_rs_family *f, size_t attributes) {
   memset(f->slot, 0, f->slots * sizeof *f->slot);
 }
 
+/* Each word is mixed with all before it. Unlike the hash of a row (table.c), no part of
+ * it is ever taken out. */
 static uint64_t hash_set(const uint64_t *set, size_t words) {
   uint64_t hash = 0;
   for (size_t w = 0; w < words; w++) hash = tsn_rs_finish(hash + set[w]) + w;
@@ -93,6 +112,8 @@ void tsn_rs_family_reindex(tsn_rs_family *f) {
   }
 }
 
+/* An absorption in progress. Threads read the index and write `absorbed` of their
+ * sets. */
 typedef struct {
   tsn_rs_family *family;
   const tsn_rs_absorb_kernels *kernels;
@@ -120,6 +141,8 @@ static void look_for_subsets(void *context, size_t begin, size_t end, int thread
   }
 }
 
+/* Add a set as number `at` to the transposed index: row 0 of a block has the sets that
+ * exist, row v + 1 those with attribute v. A block is cleared at its first set. */
 static void add_to_index(tsn_rs_family *f, size_t at, const uint64_t *set) {
   size_t block = at / TSN_RS_BLOCK, k = at % TSN_RS_BLOCK;
   size_t row_words = (f->attributes + 1) * TSN_RS_BLOCK_WORDS;
@@ -138,8 +161,8 @@ static void add_to_index(tsn_rs_family *f, size_t at, const uint64_t *set) {
   }
 }
 
-/* Take the sorted sets of `spare` size by size: those of one size cannot absorb
- * each other. */
+/* Take the sorted sets of `spare` size by size: those of one size cannot absorb each
+ * other. Those that remain are written back to `sets`, in order. Returns their number. */
 static size_t absorb_sorted(tsn_rs_family *f, const tsanom_exec *exec) {
   tsanom_exec quiet = *exec;
   quiet.poll = NULL;

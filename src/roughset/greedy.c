@@ -3,7 +3,17 @@
  * attributes do not discern form blocks. For each attribute, count the pairs of different
  * labels within blocks that it leaves indiscernible; choose the attribute with the fewest
  * (of equal ones the lowest), and split the blocks by it. Blocks of one label are
- * dropped. Each step costs O(units in blocks * attributes); no pair is ever listed. */
+ * dropped. Each step costs O(units in blocks * attributes); no pair is ever listed.
+ *
+ *     block (labels)     by attribute a       pairs that a leaves
+ *     0 0 1 1 1 2        codes 5 5 5 7 7 7    code 5: (0,1) twice; code 7: (1,2) twice
+ *                        -> 0 0 1 | 1 1 2     4 of 11 pairs
+ *
+ * Choosing elements by the pairs that they leave is the greedy set cover of all pairs to
+ * be discerned: the reduct is at most 1 + ln(pairs) times as large as a smallest one (D.
+ * S. Johnson, J. Computer and System Sciences 9, 1974). It starts from the core, which
+ * every reduct contains, and ends without the attributes that the others make
+ * superfluous, so that it is a reduct and not only a set that discerns. */
 #include "roughset/greedy.h"
 
 #include <string.h>
@@ -14,7 +24,8 @@
 enum {
   /* Fewer units than this are counted by one thread. */
   PARALLEL_UNITS = 4096,
-  /* Attributes counted together: their codes share cache lines. */
+  /* Attributes counted together: their codes share cache lines, and 64 of 4 bytes are
+   * four of them. */
   CHUNK_ATTRIBUTES = 64
 };
 
@@ -63,8 +74,10 @@ static size_t code_sparse_column(const tsn_rs_input *input, tsn_rs_unit_buffers 
   return codes;
 }
 
-/* Give every value of every attribute a counter: value - least where that is
- * dense enough, else by grouping. There are at most units of them an attribute. */
+/* Give every value of every attribute a counter: value - least where that is dense
+ * enough, else by grouping. An attribute has at most as many counters as there are units,
+ * so that rows times attributes suffice. Cells hold the number of the counter, not the
+ * value: a count is then one load, whatever the values are. */
 static void code_cells(const tsn_rs_input *input, tsn_rs_unit_buffers *u,
                        tsn_rs_greedy_buffers *b) {
   size_t units = u->units.units, attributes = input->table.attributes, next = 0;
@@ -95,6 +108,8 @@ static void code_cells(const tsn_rs_input *input, tsn_rs_unit_buffers *u,
   memset(b->count, 0, next * sizeof *b->count);
 }
 
+/* The partition so far: block k is order[begin[k] ... begin[k + 1] - 1], and all blocks
+ * have units of several labels. */
 typedef struct {
   const tsn_rs_units *units;
   tsn_rs_greedy_buffers *buffers;
@@ -103,8 +118,9 @@ typedef struct {
 
 enum { COUNT, RAISE, CLEAR };
 
-/* For the units order[first ... last - 1] and the attributes begin ... end - 1,
- * add up, raise or clear the counters of their codes. */
+/* For the units order[first ... last - 1] and the attributes begin ... end - 1, add up,
+ * raise or clear the counters of their codes. Counters are cleared by walking over the
+ * units again: their number is that of all codes, of which a block uses few. */
 static inline void touch(const refinement *r, size_t first, size_t last, size_t begin,
                          size_t end, int what) {
   tsn_rs_greedy_buffers *b = r->buffers;
@@ -123,7 +139,8 @@ static inline void touch(const refinement *r, size_t first, size_t last, size_t 
 
 /* For each attribute, count the pairs of different labels in a block that it leaves
  * indiscernible. The units of a block are sorted by label, so that those counted before
- * the units of a label have other labels. */
+ * the units of a label have other labels. One thread has all blocks of its attributes,
+ * whose counters no other thread touches. */
 static void count_chunk(void *context, size_t begin, size_t end, int thread) {
   const refinement *r = context;
   const tsn_rs_greedy_buffers *b = r->buffers;
@@ -183,6 +200,7 @@ static void split_blocks(refinement *r, size_t attribute) {
   b->begun = swap;
 }
 
+/* Whether the chosen attributes discern all labels. */
 static bool separates(const tsn_rs_input *input, tsn_rs_unit_buffers *u,
                       const tsn_rs_greedy_buffers *b, size_t count) {
   tsn_rs_projection p = {.values = input->table.values,
@@ -194,7 +212,9 @@ static bool separates(const tsn_rs_input *input, tsn_rs_unit_buffers *u,
   return tsn_rs_find_indiscernible(&p, u->units.label, &u->index, b->pair, 1) == 0;
 }
 
-/* Drop what the rest makes superfluous, from the last chosen to the first. */
+/* Drop what the rest makes superfluous, from the last chosen to the first, and sort the
+ * remainder. The core is never superfluous. A chosen attribute can be: others that were
+ * chosen after it may discern its pairs too. O(rows * size^2). */
 static size_t drop_superfluous(const tsn_rs_input *input, tsn_rs_unit_buffers *u,
                                tsn_rs_greedy_buffers *b, size_t core_size, size_t size) {
   for (size_t k = size; k-- > core_size;) {
@@ -216,7 +236,8 @@ static size_t drop_superfluous(const tsn_rs_input *input, tsn_rs_unit_buffers *u
   return size;
 }
 
-/* The blocks of the partition by the attributes chosen so far. */
+/* The blocks of the partition by the attributes chosen so far. A counting sort by group
+ * keeps the units of a block in the order of their labels, on which counting relies. */
 static size_t form_blocks(const tsn_rs_input *input, tsn_rs_unit_buffers *u,
                           tsn_rs_greedy_buffers *b, size_t chosen) {
   const tsn_rs_units *units = &u->units;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A reduct found greedily by refining the partition of a table's classes. */
+/* A reduct found greedily by refining the partition of a table's classes: see
+ * greedy.c. */
 #ifndef TSN_ROUGHSET_GREEDY_H
 #define TSN_ROUGHSET_GREEDY_H
 
 #include "roughset/units.h"
 
+/* Buffers, O(rows * attributes): cells and counters are numbered in 32 bits, so rows
+ * times attributes must be below 2^32. */
 typedef struct {
   uint32_t *cell;    /* counter of the code of each unit and attribute, row-major */
   uint32_t *count;   /* counters of codes, zero between uses */

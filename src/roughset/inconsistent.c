@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Indiscernible pairs of rows with different decisions. Without wildcards the rows are
- * grouped by all attributes, and only pairs within a group are listed. */
+ * grouped by all attributes, and only pairs within a group are listed.
+ *
+ * Pairs can be quadratic in number while a caller asks only for some, so the number and
+ * the list are found separately: counting takes O(rows) from the sizes of groups,
+ *
+ *     pairs = sum over groups C(n_g, 2) - sum over (group, decision) C(n_gd, 2),
+ *
+ * and listing takes O(1) for each pair listed, by two links from each row:
+ *
+ *     row of one group    0    3    4    8    9
+ *     decision            A    A    B    B    A
+ *     next                3    4    8    9    -
+ *     other               4    4    9    9    -     first later row of another decision
+ *
+ * Pairs come in the order (0,4) (0,8) (3,4) ...: that of rows, as from a double loop. */
 #include <string.h>
 #include <tsanom/roughset.h>
 
@@ -20,7 +34,7 @@ static void add_pair(pair_list *list, size_t i, size_t j) {
   list->count++;
 }
 
-/* All pairs of a group, less those of one decision. */
+/* All pairs of a group, less those of one decision: each row adds the rows before it. */
 static uint64_t count_pairs(const tsn_rs_input *input, tsn_rs_relation *r,
                             size_t groups) {
   size_t rows = input->table.rows;
@@ -56,6 +70,8 @@ static void chain_rows(const tsn_rs_input *input, tsn_rs_relation *r, size_t gro
   }
 }
 
+/* From row x: step to the first row of another decision and list along `next`; at a row
+ * of x's own decision, jump over it and its equals by `other`. */
 static tsanom_status list_by_groups(const tsn_rs_input *input, tsn_rs_relation *r,
                                     pair_list *list) {
   const tsanom_roughset_table *t = &input->table;

@@ -1,6 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lattice of subsets, one sweep for each attribute: attributes 0-5 move bits
- * within a word, the others whole words. */
+/* The lattice of subsets, one sweep for each attribute: attributes 0-5 move bits within a
+ * word, the others whole words. For attributes a, b, c:
+ *
+ *     bit      0    1    2    3    4    5    6    7
+ *     subset   {}   a    b    ab   c    ac   bc   abc
+ *     add b              0    1              4    5       "bit 2 |= bit 0", 2 places up
+ *
+ * close_up: after the sweep of attribute v, the family is closed under adding any of the
+ * attributes 0 ... v; so one sweep each suffices, as in the zeta transform of subsets.
+ *
+ * minimal: a member of a family closed upwards is minimal iff no subset with one
+ * attribute less is a member. For arbitrary families this would not be enough.
+ *
+ * Hitting sets follow from both (enumerate.c): a set meets every element iff its
+ * complement contains none, that is, iff the complement is not in the closure of the
+ * elements.
+ *
+ * All is done in place or in one pass over 2^m bits, without a branch on the data. */
 #include "roughset/lattice_kernel.h"
 
 /* The bits of a word whose subset lacks attribute v < 6. */
@@ -8,6 +24,7 @@ static const uint64_t without[6] = {0x5555555555555555u, 0x3333333333333333u,
                                     0x0F0F0F0F0F0F0F0Fu, 0x00FF00FF00FF00FFu,
                                     0x0000FFFF0000FFFFu, 0x00000000FFFFFFFFu};
 
+/* The sweeps of attributes 0-5 are joined in one pass over the words. */
 static void close_up(uint64_t *restrict family, unsigned m) {
   size_t words = tsn_rs_lattice_words(m);
   unsigned low = m < 6 ? m : 6;
@@ -26,6 +43,8 @@ static void close_up(uint64_t *restrict family, unsigned m) {
   }
 }
 
+/* Each sweep looks at `closed`, not at what it has removed so far: a member with a
+ * smaller member goes even if that one goes too. */
 static void minimal(const uint64_t *restrict closed, unsigned m, uint64_t *restrict out) {
   size_t words = tsn_rs_lattice_words(m);
   unsigned low = m < 6 ? m : 6;
@@ -44,6 +63,7 @@ static void minimal(const uint64_t *restrict closed, unsigned m, uint64_t *restr
   }
 }
 
+/* Reverse the bits of a word: exchange neighbors, then pairs, and so on. */
 static inline uint64_t reverse(uint64_t bits) {
   for (unsigned v = 0; v < 6; v++) {
     bits = (bits & without[v]) << (1u << v) | (bits >> (1u << v) & without[v]);

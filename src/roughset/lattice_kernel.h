@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Operations on families of subsets as bitmaps: see lattice_kernel.c. */
 #ifndef TSN_ROUGHSET_LATTICE_KERNEL_H
 #define TSN_ROUGHSET_LATTICE_KERNEL_H
 
@@ -7,8 +8,9 @@
 
 #include "core/isa.h"
 
-/* Families of subsets of m attributes as bitmaps of 2^m bits, in at least one
- * word: bit S is set iff S, read as a number, is in the family. */
+/* Families of subsets of m attributes as bitmaps of 2^m bits, in at least one word: bit S
+ * is set iff S, read as a number, is in the family. Input and output do not overlap. Each
+ * function takes O(m * 2^m / 64) word operations or fewer, whatever the family. */
 typedef struct {
   /* Add every superset of a member. */
   void (*close_up)(uint64_t *family, unsigned m);

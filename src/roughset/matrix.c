@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The discernibility matrix row by row, by the definition. */
+/* The discernibility matrix row by row, by the definition (A. Skowron and C. Rauszer,
+ * 1992): for each pair of rows x < y the set of attributes in which they differ, and
+ *
+ *     kind   0   same decision, or the reading does not require the pair: an empty set
+ *            1   must be discerned: the set
+ *           -1   inconsistent: different decisions, but no attribute discerns them
+ *
+ * O(rows^2 * attributes), for small tables that a reader wants to see. The other
+ * functions never form it: elements.c works with classes, core.c and dependency.c by
+ * hashing. */
 #include <string.h>
 #include <tsanom/roughset.h>
 
 #include "core/size.h"
 #include "roughset/relation.h"
 
+/* What the reading needs to know of each row. */
 typedef struct {
   tsn_rs_relation relation;
   uint64_t *delta;     /* generalized: delta of each row, else NULL */
@@ -52,7 +62,8 @@ static bool wildcards(const tsn_rs_input *input) {
   return input->options.missing == TSANOM_ROUGHSET_WILDCARD;
 }
 
-/* For the reading: the decisions of the rows indiscernible from each row. */
+/* For the reading: the decisions of the rows indiscernible from each row. The ordinary
+ * reading needs none; the poll counts this as the first half of the work. */
 static tsanom_status relate_rows(const tsn_rs_input *input, matrix_buffers *b) {
   const tsanom_roughset_table *t = &input->table;
   if (!b->delta && !b->consistent) return TSANOM_OK;
@@ -79,6 +90,8 @@ static tsanom_status relate_rows(const tsn_rs_input *input, matrix_buffers *b) {
   return TSANOM_OK;
 }
 
+/* Whether the reading requires two rows of different decisions to be discerned: the table
+ * of docs/roughset.md. */
 static bool required(const matrix_buffers *b, size_t x, size_t y) {
   const uint32_t *decision = b->relation.decision;
   if (b->consistent) return b->consistent[x] || b->consistent[y];

@@ -7,9 +7,17 @@
  *        no: learn the elements of pairs that it does not discern; search again
  *      no set of size k is left: the lower bound is k + 1
  *
- * A few hundred elements are learned where the matrix would have millions. With
- * wildcards, indiscernibility is not transitive and no index finds such pairs: then all
- * elements are computed first. */
+ * Correctness: a set that meets only some of the elements is a relaxation, so its least
+ * size is a lower bound of the least size of a reduct; a candidate that the table accepts
+ * meets all elements, so it has that size and is minimal. Both bounds hold at every
+ * moment, and are the result of a call that is stopped. Each question either accepts or
+ * adds an element that the candidate does not meet, so the search ends. (Implicit hitting
+ * sets: E. Moreno-Centeno and R. Karp, 2013.)
+ *
+ * A few hundred elements are learned where the matrix would have millions: computing all
+ * elements first, without the search after it, takes 6 times as long for 100 rows of 40
+ * attributes and 47 times for 1000 (bench_roughset). With wildcards, indiscernibility is
+ * not transitive and no index finds such pairs: then all elements are computed first. */
 #include <string.h>
 #include <tsanom/roughset.h>
 
@@ -22,11 +30,13 @@
 enum {
   /* Elements learned at most. */
   LEARNED = 1 << 16,
-  /* Indiscernible pairs sought for a candidate, and elements learned from them. */
+  /* Indiscernible pairs sought for a candidate, and elements learned from them: the
+   * smallest ones, which exclude the most candidates. */
   PAIRS_ASKED = 1 << 12,
   LEARNED_AT_ONCE = 8
 };
 
+/* One call, of either function; a greedy reduct is the first half of the other. */
 typedef struct {
   tsn_rs_input input;
   size_t words;
@@ -157,6 +167,8 @@ static size_t learn_from_table(minimum_run *r, size_t count) {
   return learned;
 }
 
+/* The same with wildcards: the first elements that the set does not meet, which are the
+ * smallest, as the family is sorted by size. */
 static size_t learn_from_elements(minimum_run *r, size_t count) {
   const tsn_rs_family *f = &r->elements.family;
   size_t learned = 0;
@@ -179,6 +191,7 @@ static void keep_best(minimum_run *r, size_t count) {
   r->bounds.upper = count;
 }
 
+/* A candidate that discerns everything: visit it, or end the search if one is enough. */
 static tsanom_status accept(minimum_run *r, size_t count) {
   keep_best(r, count);
   r->bounds.lower = count;
@@ -189,6 +202,7 @@ static tsanom_status accept(minimum_run *r, size_t count) {
                                                            : TSANOM_INFEASIBLE;
 }
 
+/* Called for each candidate of the search (cover.h). */
 static tsanom_status examine(void *context, tsn_rs_cover *cover) {
   minimum_run *r = context;
   size_t count = r->core_size + cover->depth;
@@ -217,7 +231,8 @@ static tsanom_status close_gap(minimum_run *r) {
   }
 }
 
-/* Greedy on the minimal elements: the attribute in most of those left. */
+/* Greedy on the minimal elements: the attribute in most of those left; then each one that
+ * the others make superfluous is dropped, from the last to the first. */
 static size_t greedy_elements(minimum_run *r) {
   const tsn_rs_element_buffers *e = &r->elements;
   const tsn_rs_family *f = &e->family;

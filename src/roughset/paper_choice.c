@@ -2,7 +2,21 @@
 /* The paper's step 3 without multiplying out. In a minimal hitting set S every
  * attribute has a clause that only it hits, so that any choice of one attribute
  * of S from each clause uses all of S: the conjunction S occurs as often as there
- * are such choices, N(S) = prod over clauses c of |c intersected with S|. */
+ * are such choices, N(S) = prod over clauses c of |c intersected with S|.
+ *
+ *     clauses  (a + b)(a + c)(b + c) = ab + ab + ac + ac + bc + bc + abc + abc
+ *     S = ab:  |ab & ab| |ac & ab| |bc & ab| = 2 * 1 * 1 = 2 occurrences
+ *
+ * The paper ("A Novel Similarity Analysis and Rough Set Method", section 4.1) excludes
+ * the core in steps 1 and 2, and takes in step 3, of the shortest conjunctions of the
+ * disjunctive form, the one that occurs most often. Multiplying out has a number of terms
+ * that is exponential in the clauses; here the shortest hitting sets are searched
+ * (cover.h), and each is counted in O(clauses).
+ *
+ * The search uses the minimal clauses, which have the same hitting sets. The product is
+ * over all distinct ones, unabsorbed, because absorbed clauses change the choice. Two
+ * searches: the first finds the largest product and the number of sets that attain it,
+ * the second visits those, so that no set is stored. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -35,7 +49,8 @@ typedef struct {
   size_t found, visits, *result;
 } choice_run;
 
-/* Digits of 32 bits that hold a product of one factor for each element. */
+/* Digits of 32 bits that hold a product of one factor for each element, each factor being
+ * at most the number of attributes. */
 static size_t digits_of(size_t elements, size_t attributes) {
   size_t bits = 1, digits = 0;
   while (attributes >> bits) bits++;
@@ -139,6 +154,7 @@ static void count_exponents(choice_run *r, const tsn_rs_cover *cover) {
   }
 }
 
+/* Called for each shortest hitting set; TSANOM_INFEASIBLE: continue (cover.h). */
 static tsanom_status examine(void *context, tsn_rs_cover *cover) {
   choice_run *r = context;
   count_exponents(r, cover);
@@ -189,6 +205,7 @@ static void split_clauses(choice_run *r, const uint64_t *elements, size_t count)
   }
 }
 
+/* Raise the size until there are hitting sets of it: that is the shortest. */
 static tsanom_status choose(choice_run *r) {
   tsanom_status status = TSANOM_OK;
   size_t limit = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows grouped by attributes: buffers and calls. */
+/* Rows grouped by attributes: buffers and calls. The functions that use a relation differ
+ * only in what they do with the groups, so that their size queries, the check of the
+ * subset and the workspace are here once. The index has two attributes to spare, for
+ * grouping by (group, decision). */
 #include "roughset/relation.h"
 
 void tsn_rs_relation_layout(tsn_arena *arena, const tsn_rs_input *input,

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows grouped by a set of attributes, and their decisions. */
+/* Rows grouped by a set of attributes, and their decisions: what dependency.c,
+ * inconsistent.c, rules.c and matrix.c have in common. The indiscernibility relation
+ *
+ *     x IND_B y  iff  a(x) = a(y) for all a in B
+ *
+ * is held as the number of the class of each row, O(rows) memory, never as pairs. */
 #ifndef TSN_ROUGHSET_RELATION_H
 #define TSN_ROUGHSET_RELATION_H
 
 #include "roughset/table.h"
 
+/* Buffers; each function says in its own comments what it uses `count`, `first` and
+ * `flag` for. */
 typedef struct {
   tsn_rs_index index;
   uint32_t *list;          /* the attributes of the set */
@@ -35,7 +42,8 @@ tsanom_status tsn_rs_relation_bytes(int uses, size_t rows, size_t attributes,
 tsanom_status tsn_rs_relation_run(tsn_body *body, void *context);
 
 /* Whether x and y agree on the attributes listed; with `wildcards` a missing value agrees
- * with every other. */
+ * with every other. That is reflexive and symmetric, but not transitive: it cannot be
+ * hashed, and callers compare all pairs. */
 bool tsn_rs_agree(const tsanom_roughset_table *table, const uint32_t *list, size_t count,
                   bool wildcards, size_t x, size_t y);
 

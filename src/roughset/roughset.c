@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Elements of a table: arguments and workspace; elements.c computes. */
+/* Elements of a table: arguments and workspace; elements.c computes.
+ *
+ * tsanom_roughset_elements() is a count-then-fill function: `*count` is the number of
+ * elements even if fewer fit, so that a caller can come back with enough capacity. The
+ * elements are written as sets of the table's attributes, while elements.c works with the
+ * attributes that vary. */
 #include <tsanom/roughset.h>
 
 #include "core/size.h"

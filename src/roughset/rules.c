@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decision rules of a set of attributes. */
+/* Decision rules of a set of attributes: "if the attributes have the values of this row,
+ * the decision is d". Each pair of a group by the attributes and a decision in it is one:
+ *
+ *     support  = rows of the group with the decision
+ *     matching = rows of the group              support / matching: certainty of the rule
+ *
+ * Three groupings, expected O(rows * attributes), and no comparison of rules: a rule is
+ * numbered by the first row that it describes. */
 #include <string.h>
 #include <tsanom/roughset.h>
 
 #include "roughset/relation.h"
 
-/* The rules: pairs of a group and a decision. */
+/* The rules: pairs of a group and a decision. The sizes of groups are counted before
+ * r->decision is overwritten by the numbers of the rules. */
 static size_t find_rules(const tsn_rs_input *input, tsn_rs_relation *r, size_t count,
                          tsanom_roughset_rule *rules, size_t capacity) {
   const tsanom_roughset_table *t = &input->table;

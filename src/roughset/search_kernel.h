@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The search for minimal hitting sets: see search_kernel.c. */
 #ifndef TSN_ROUGHSET_SEARCH_KERNEL_H
 #define TSN_ROUGHSET_SEARCH_KERNEL_H
 
@@ -7,7 +8,8 @@
 
 #include "core/isa.h"
 
-/* A hypergraph: edges as sets of vertices, and the transpose. */
+/* A hypergraph: edges as sets of vertices, and the transpose. Branching reads edges,
+ * choosing a vertex reads the transpose, so both are kept as bitsets. */
 typedef struct {
   size_t vertices, vertex_words;
   size_t edges, edge_words;
@@ -16,9 +18,15 @@ typedef struct {
   uint32_t *first;      /* of each vertex: the first nonzero word of it */
 } tsn_rs_hypergraph;
 
-/* A depth-first search for minimal hitting sets that can be put down and taken
- * up again. A row of each array belongs to a depth, the number of vertices
- * chosen before; row d of `once` has the edges that exactly one of them hits. */
+/* A depth-first search for minimal hitting sets that can be put down and taken up again:
+ * its stack is in arrays and not in calls. A row of each array belongs to a depth, the
+ * number of vertices chosen before; row d of `once` has the edges that exactly one of
+ * them hits, row d of `uncovered` those that none hits:
+ *
+ *     depth    chosen    uncovered    once    candidates
+ *       0        -       all edges    none    all vertices
+ *       1        v       ...          ...     ...             a row for each depth, so
+ *       2        v, w    ...          ...     ...             that leaving is free */
 typedef struct {
   tsn_rs_hypergraph graph;
   size_t depth, base;         /* now, and where the search began */

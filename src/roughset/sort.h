@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sorting without allocation: qsort() may call malloc(). */
+/* Sorting without allocation: qsort() may call malloc(), and a function with a workspace
+ * of the caller allocates nothing. Both sorts are stable and take scratch of the same
+ * length. */
 #ifndef TSN_ROUGHSET_SORT_H
 #define TSN_ROUGHSET_SORT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sort keys in increasing order; scratch holds as many. O(count), radix. */
+/* Sort keys in increasing order; scratch holds `count` keys. O(count), radix. */
 void tsn_rs_sort(uint64_t *keys, uint64_t *scratch, size_t count);
 
 /* Sort the numbers 0 ... count - 1 in `order` so that the sets of `words` words

@@ -2,7 +2,18 @@
 /* Arguments, and the hash index that groups rows. Rows that agree on a list of attributes
  * are found in expected O(rows * attributes) time: each row is hashed, and compared with
  * the first row of the group that its hash leads to. Every function without wildcards
- * rests on this index instead of the n x n matrix. */
+ * rests on this index instead of the n x n matrix.
+ *
+ * The hash is a sum over attributes,
+ *
+ *     h(x) = finish(sum over k of key_k * x_k  mod 2^64),
+ *
+ * and not a chain in which each code is mixed with all before it: the core (core.c) takes
+ * one attribute out of a sum by one subtraction. Hashing alone does not decide anything:
+ * equal hashes are verified, so that results are exact for every table.
+ *
+ * Slots are reached at random, one cache miss each in large tables. So rows go in blocks:
+ * the slots of a block are fetched while its rows are hashed. */
 #include "roughset/table.h"
 
 #include <stdio.h>
@@ -49,13 +60,16 @@ size_t tsanom_roughset_options_size(void) {
   return sizeof(tsanom_roughset_options);
 }
 
-/* One option: its name, whether it is valid and at its default, and its use. */
+/* One option: its name, whether it is valid and at its default, and its use. An option
+ * that the function ignores must be at its default: a caller that sets it expects an
+ * effect. */
 typedef struct {
   const char *field;
   bool is_valid, is_default;
   int use;
 } option;
 
+/* Read the options in the order of their fields, so that the first fault is reported. */
 static tsanom_status read_options(tsn_rs_input *input, int uses,
                                   const tsanom_roughset_options *caller) {
   tsanom_roughset_options *own = &input->options;
@@ -93,6 +107,8 @@ static tsanom_status check_size(const tsanom_exec *exec, size_t size, const char
   return size > INT32_MAX ? tsn_reject(exec, TSANOM_E_OVERFLOW, name) : TSANOM_OK;
 }
 
+/* Read and check the table. A missing decision has no meaning: a row without one could
+ * not be said to differ from any other. */
 static tsanom_status read_table(tsn_rs_input *input,
                                 const tsanom_roughset_table *caller) {
   tsanom_roughset_table *own = &input->table;
@@ -184,9 +200,13 @@ size_t tsn_rs_list(const uint64_t *set, size_t attributes, uint32_t *list) {
   return count;
 }
 
-/* Rows whose slots are prefetched. */
+/* Rows whose slots are prefetched: long enough to hide a miss, and their hashes fit the
+ * first cache and the stack. */
 enum { HASH_BLOCK = 64 };
 
+/* A power of two, at least twice the rows. It is chosen for the rows of each grouping,
+ * since all slots must be cleared first: with a fixed least number, that was a large part
+ * of the time of small tables. */
 static size_t slots_for(size_t rows) {
   size_t slots = 2;
   while (slots / 2 < rows) slots *= 2;
@@ -230,6 +250,8 @@ static bool rows_agree(const tsn_rs_projection *p, size_t i, size_t j) {
   return true;
 }
 
+/* The group of row i, a new one if there is none yet. A slot is free at the end of every
+ * chain, as the index is at most half full: the loop ends. */
 static uint32_t find_group(const tsn_rs_projection *p, tsn_rs_index *index, size_t i,
                            uint64_t hash, size_t *groups) {
   const uint64_t tag = hash & ~(uint64_t)UINT32_MAX;
@@ -247,7 +269,8 @@ static uint32_t find_group(const tsn_rs_projection *p, tsn_rs_index *index, size
   }
 }
 
-/* An index that is as small as the rows allow, emptied and keyed. */
+/* An index that is as small as the rows allow, emptied and keyed. A copy: the caller's
+ * index keeps the number of slots that its buffers have. */
 static tsn_rs_index start_index(const tsn_rs_projection *p, const tsn_rs_index *index) {
   tsn_rs_index used = *index;
   used.slots = slots_for(p->rows);
@@ -256,6 +279,7 @@ static tsn_rs_index start_index(const tsn_rs_projection *p, const tsn_rs_index *
   return used;
 }
 
+/* Hash the rows of a block and prefetch their slots. */
 static void hash_block(const tsn_rs_projection *p, const tsn_rs_index *index,
                        size_t begin, size_t end, uint64_t *hash) {
   for (size_t i = begin; i < end; i++) {

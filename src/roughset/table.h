@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The caller's table and options, checked, and the grouping of rows by a hash index. */
+/* The caller's table and options, checked, and the grouping of rows by a hash index; and
+ * sets of attributes as bits:
+ *
+ *     set of attributes {0, 2, 65}      word 0: ...000101    word 1: ...000010
+ *
+ * A set of m attributes has tsn_rs_words(m) words; bits from m on are 0. Rows, attributes
+ * and classes are numbered in 32 bits, which check_size() of table.c makes sufficient. */
 #ifndef TSN_ROUGHSET_TABLE_H
 #define TSN_ROUGHSET_TABLE_H
 
@@ -10,7 +16,8 @@
 #include "core/exec.h"
 #include "core/fault.h"
 
-/* The arguments that calls on a table have in common, checked. */
+/* The arguments that calls on a table have in common, checked: defaults are filled in,
+ * table.ld is not 0, and no decision is missing. It points to the caller's arrays. */
 typedef struct {
   tsanom_roughset_table table;
   tsanom_roughset_options options;
@@ -27,17 +34,22 @@ enum {
   TSN_RS_SIZE_LIMIT = 32
 };
 
+/* Read and check the arguments. `uses` names the options that the function uses. Returns
+ * the status of the first one that is invalid, and describes it in exec->fault. O(rows),
+ * because decisions are checked; codes may have any value. */
 tsanom_status tsn_rs_read(tsn_rs_input *input, int uses,
                           const tsanom_roughset_table *table,
                           const tsanom_roughset_options *options,
                           const tsanom_exec *exec);
 
-/* The same for a size query, which has only the counts of a table. */
+/* The same for a size query, which has only the counts of a table: input->table has no
+ * arrays then. */
 tsanom_status tsn_rs_read_sizes(tsn_rs_input *input, int uses, size_t rows,
                                 size_t attributes, const tsanom_roughset_options *options,
                                 const tsanom_exec *exec);
 
-/* The same for calls on `count` elements instead of a table. */
+/* The same for calls on `count` elements instead of a table. Each element must be within
+ * the attributes; whether it may be empty is up to the function. */
 tsanom_status tsn_rs_read_elements(tsn_rs_input *input, int uses,
                                    const uint64_t *elements, size_t count,
                                    size_t attributes,
@@ -75,13 +87,21 @@ static inline bool tsn_rs_is_empty(const uint64_t *set, size_t words) {
   return !any;
 }
 
-/* The smallest bit of a set at or above `attributes`; TSANOM_NONE: none. */
+/* The smallest bit of a set at or above `attributes`; TSANOM_NONE: none. Sets of callers
+ * are checked with it, since the kernels rely on these bits being 0. */
 size_t tsn_rs_first_beyond(const uint64_t *set, size_t attributes);
 
 /* List the attributes of a set (NULL: all); returns their number. */
 size_t tsn_rs_list(const uint64_t *set, size_t attributes, uint32_t *list);
 
-/* A hash index of rows: groups rows that agree on a list of attributes. */
+/* A hash index of rows: groups rows that agree on a list of attributes. Open addressing
+ * with linear probing; it is at most half full, so that a chain is short:
+ *
+ *     slot    63 ............ 32 31 .......... 0
+ *             high half of hash | group + 1        0: free
+ *
+ * The low bits of the hash choose the slot, the high half is compared before the rows:
+ * rows of different groups are read together about once in 2^32 comparisons. */
 typedef struct {
   uint64_t *slot;  /* 0: free; else tag in the high half, group + 1 in the low */
   size_t slots;    /* a power of two, at least twice the rows */
@@ -92,7 +112,8 @@ typedef struct {
 void tsn_rs_index_layout(tsn_arena *arena, size_t rows, size_t attributes,
                          tsn_rs_index *index);
 
-/* One projection: the codes of row r on attribute list[k]. */
+/* One projection: the codes of row r on attribute list[k]. Every table of integers can be
+ * grouped by it, such as the two columns (group, decision) that several files form. */
 typedef struct {
   const int32_t *values;
   size_t stride;
@@ -102,20 +123,24 @@ typedef struct {
   size_t rows;
 } tsn_rs_projection;
 
-/* Group the rows: group[i] is the group of the i-th row, numbered by first
- * appearance; index->first[g] is the position of the first row of group g.
- * Returns the number of groups. */
+/* Group the rows: group[i] is the group of the i-th row, numbered by first appearance;
+ * index->first[g] is the position of the first row of group g. Returns the number of
+ * groups. Expected O(rows * count) time. The numbers do not depend on the hash, so that
+ * results are the same on every machine. */
 size_t tsn_rs_group(const tsn_rs_projection *projection, tsn_rs_index *index,
                     uint32_t *group);
 
-/* Find positions i < j of rows that agree but whose labels differ, at least one
- * pair for every group of rows that has such; stops after `most` pairs. Returns
- * the number of pairs written to `pairs`, two numbers each. */
+/* Find positions i < j of rows that agree but whose labels differ, at least one pair for
+ * every group of rows that has such; stops after `most` pairs. Returns the number of
+ * pairs written to `pairs`, two numbers each. 0 proves that the attributes discern all
+ * labels. Pairs are with the first row of a group only: O(rows) of them, where all pairs
+ * of a group would be quadratic. */
 size_t tsn_rs_find_indiscernible(const tsn_rs_projection *projection,
                                  const uint32_t *label, tsn_rs_index *index,
                                  uint32_t *pairs, size_t most);
 
-/* Multiplier of an attribute in the hash of a row. */
+/* Multiplier of an attribute in the hash of a row: splitmix64 of its number, which needs
+ * no table and no state; odd, so that different codes have different products. */
 static inline uint64_t tsn_rs_key(size_t attribute) {
   uint64_t z = ((uint64_t)attribute + 1) * 0x9E3779B97F4A7C15u;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -123,7 +148,8 @@ static inline uint64_t tsn_rs_key(size_t attribute) {
   return (z ^ (z >> 31)) | 1;
 }
 
-/* Spread the bits of a sum of products over the word. */
+/* Spread the bits of a sum of products over the word: the low bits of the sum depend only
+ * on the low bits of the codes, and would fill few slots. */
 static inline uint64_t tsn_rs_finish(uint64_t sum) {
   sum = (sum ^ (sum >> 32)) * 0xD6E8FEB86659FD93u;
   return sum ^ (sum >> 32);

@@ -2,7 +2,29 @@
 /* A table reduced to units: classes of equal rows, labelled so that only units with
  * different labels must be discerned, sorted by label, with codes packed into words for
  * the kernels. A consistent class has its decision as label; the label of a mixed class
- * depends on the reading (docs/roughset.md). */
+ * depends on the reading (docs/roughset.md):
+ *
+ *     rows         codes  decisions    label: ordinary   positive region   generalized
+ *     0, 1          0 1   0                      0              0               0
+ *     2             1 1   1                      1              1               1
+ *     3, 4          1 0   0, 1                   3              3               3
+ *     5, 6          0 0   1, 0                   4              3               3
+ *     7, 8          0 2   1, 2                   5              3               4
+ *
+ *     ordinary         every pair that some attribute discerns: a label for each class
+ *     positive region  only whether a class is mixed matters: one label for all
+ *     generalized      the set of decisions matters: one label for each set
+ *
+ * All readings thus cost about the same, and no later step knows of them. The classes
+ * replace the rows: c classes have c^2 / 2 pairs, where n rows have n^2 / 2 (the matrix
+ * of A. Skowron and C. Rauszer, 1992).
+ *
+ * With wildcards a missing value equals every value. Then equal rows do not form classes,
+ * since x = y and y = z do not imply x = z. Units are classes of identical rows of one
+ * decision, and which pairs count follows from comparing all of them, in quadratic time.
+ *
+ * Otherwise, expected O(rows * attributes): grouping (table.c), one radix sort,
+ * packing. */
 #include "roughset/units.h"
 
 #include <string.h>
@@ -17,7 +39,7 @@ static bool wildcards(const tsn_rs_input *input) {
 static void pack_layout(tsn_arena *arena, const tsn_rs_input *input,
                         tsn_rs_unit_buffers *b) {
   size_t rows = input->table.rows, attributes = input->table.attributes;
-  /* Fields have at most 32 bits, so that every word but the last has two. */
+  /* Fields have at most 32 bits, so that every word but the last has at least two. */
   size_t words = attributes / 2 + 1, codes = 0, missing = 0;
   if (__builtin_mul_overflow(rows, words, &codes) ||
       __builtin_mul_overflow(rows, tsn_rs_words(attributes), &missing)) {
@@ -65,9 +87,12 @@ void tsn_rs_units_layout(tsn_arena *arena, const tsn_rs_input *input, bool pack,
   if (pack) pack_layout(arena, input, b);
 }
 
-/* What the label of a class is while labels are being given. */
+/* What the label of a class is while labels are being given. There are at most n
+ * decisions and n / 2 mixed classes of n < 2^31 rows, so that these values, as 32 bits
+ * without sign, are free. */
 enum { UNSEEN = -1, MIXED = -2 };
 
+/* Whether two sets of decisions, sorted in the low halves of keys, are equal. */
 static bool lists_equal(const uint64_t *key, const uint32_t *begin, size_t i, size_t j) {
   size_t length = begin[i + 1] - begin[i];
   if (begin[j + 1] - begin[j] != length) return false;
@@ -77,8 +102,13 @@ static bool lists_equal(const uint64_t *key, const uint32_t *begin, size_t i, si
   return true;
 }
 
-/* Give the mixed classes labels from `first` on, equal iff their sets of
- * decisions are. Returns the number of labels there then are. */
+/* Give the mixed classes labels from `first` on, equal iff their sets of decisions are.
+ * Returns the number of labels there then are. The pairs (class, decision) of all rows
+ * are sorted as one integer each, which lists the decisions of a class in order and
+ * without repetition after one pass; the lists are then looked up in the hash index:
+ *
+ *     key     2|0  2|1  3|0  3|1  4|1  4|2      class | decision
+ *     begin    0         2         4         6 */
 static size_t label_decision_sets(const tsn_rs_input *input, tsn_rs_unit_buffers *b,
                                   size_t first) {
   size_t count = 0, distinct = 0, lists = 0;
@@ -118,7 +148,8 @@ static size_t label_decision_sets(const tsn_rs_input *input, tsn_rs_unit_buffers
   return first;
 }
 
-/* Classes of equal rows as units; returns the number of labels. */
+/* Classes of equal rows as units; returns the number of labels. Decisions are numbered 0
+ * ... decisions - 1 here, so that labels of mixed classes start at `decisions`. */
 static size_t form_classes(const tsn_rs_input *input, size_t decisions,
                            tsn_rs_unit_buffers *b) {
   const tsanom_roughset_table *table = &input->table;
@@ -150,7 +181,9 @@ static size_t form_classes(const tsn_rs_input *input, size_t decisions,
   return apart ? labels : labels + 1;
 }
 
-/* Identical rows of one decision as units; the label is the decision. */
+/* Identical rows of one decision as units; the label is the decision. Rows are grouped
+ * first by their codes and then by (group, decision): two passes of O(1) per row in place
+ * of copying the decision behind the codes. */
 static void form_rows(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
   const tsanom_roughset_table *table = &input->table;
   tsn_rs_projection rows = {.values = table->values,
@@ -171,7 +204,8 @@ static void form_rows(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
   }
 }
 
-/* Order the units by label, keeping the order of appearance within one. */
+/* Order the units by label, keeping the order of appearance within one: a counting sort,
+ * O(units + labels). After it, start[l] is the end of label l, which is `next`. */
 static void sort_by_label(tsn_rs_unit_buffers *b, size_t labels) {
   tsn_rs_units *units = &b->units;
   uint32_t *start = b->starts;
@@ -187,9 +221,10 @@ static void sort_by_label(tsn_rs_unit_buffers *b, size_t labels) {
   for (size_t u = 0; u < units->units; u++) units->next[u] = start[units->label[u]];
 }
 
+/* What the field of an attribute must hold. */
 typedef struct {
   int32_t least;
-  uint32_t codes; /* the largest code, those of a missing value included */
+  uint32_t codes; /* the largest code, those of a missing value included; 0: constant */
 } code_range;
 
 /* Codes of an attribute among the units: its values less the least one; then one
@@ -214,7 +249,9 @@ static code_range range_of(const tsn_rs_input *input, const tsn_rs_units *units,
   return (code_range){.least = least, .codes = codes};
 }
 
-/* Place the fields of the attributes that vary. */
+/* Place the fields of the attributes that vary. An attribute gets as many bits as its
+ * largest code needs; a field never straddles two words, so that one comparison of words
+ * covers it (elements_kernel.c). A binary table has 64 attributes in a word. */
 static void place_fields(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
   tsn_rs_units *units = &b->units;
   unsigned used = 64;
@@ -242,6 +279,9 @@ static void place_fields(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
   }
 }
 
+/* Write the codes of each unit into its fields. Without wildcards a missing value is the
+ * largest code, a value as any other. With wildcards its code is 0 and the kernels clear
+ * the attribute by the set `missing`. */
 static void pack_units(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
   const tsanom_roughset_table *table = &input->table;
   tsn_rs_units *units = &b->units;
@@ -271,7 +311,7 @@ static void pack_units(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
   }
 }
 
-/* Whether no attribute discerns two units of different labels. */
+/* Whether no attribute discerns two units of different labels; `set` is scratch. */
 static bool indiscernible(const tsn_rs_elements_kernels *kernels,
                           const tsn_rs_units *units, size_t i, size_t j, uint64_t *set) {
   if (units->effective == 0) return true;
@@ -279,7 +319,9 @@ static bool indiscernible(const tsn_rs_elements_kernels *kernels,
   return tsn_rs_is_empty(set, units->packed.set_words);
 }
 
-/* With wildcards: delta of each unit, from all pairs. */
+/* With wildcards: delta of each unit, from all pairs, or only whether it has more than
+ * one decision. O(units^2) elements, the price of a relation that is not transitive; the
+ * poll is called for each unit. Units are fewer than rows where rows repeat. */
 static tsanom_status relate_units(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
   const tsn_rs_elements_kernels *kernels = tsn_rs_elements_kernels_at(input->exec.isa);
   tsn_rs_units *units = &b->units;

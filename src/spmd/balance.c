@@ -5,11 +5,18 @@
  *   serialization = max_i t_i / sum_k max_i T_ik   k: regions of hierarchy 1
  *   scheduling = sum_k max_i T_ik / elapsed
  *
- * Their product is the efficiency. */
+ *     T_ik          region 1   region 2    t_i      load balance    8 / 8 = 1
+ *     process 0        6          2         8       serialization   8 / (6 + 6) = 0.67
+ *     process 1        2          6         8       both have the same work in all, but
+ *     max_i            6          6                 each waits for the other in turn
+ *
+ * Their product is the efficiency, mean_i t_i / elapsed. The factors are those of TALP, a
+ * part of the library DLB, computed here from the times of regions (docs/spmd.md). */
 #include <math.h>
 
 #include "spmd/spmd_internal.h"
 
+/* Times of one region over the processes, of equal ones the first process. */
 static tsanom_spmd_region of_region(const tsn_spmd_input *input,
                                     const tsn_spmd_buffers *b, size_t k) {
   const tsanom_spmd_data *d = &input->data;
@@ -33,11 +40,14 @@ static tsanom_spmd_region of_region(const tsn_spmd_input *input,
   return r;
 }
 
-/* A quotient of times that both may be 0. */
+/* A quotient of times that both may be 0: a program without times is balanced. */
 static double part(double of, double whole) {
   return whole > 0 ? of / whole : 1;
 }
 
+/* The factors of the whole program. Load balance and serialization are at most 1 by
+ * definition; fmin() removes what rounding adds. Scheduling exceeds 1 if the elapsed time
+ * does not cover the regions. */
 static void totals(const tsn_spmd_input *input, const tsn_spmd_buffers *b,
                    tsanom_spmd_report *report) {
   const tsanom_spmd_data *d = &input->data;
@@ -85,6 +95,8 @@ static int32_t slowest_class(const tsn_spmd_input *input, const tsn_spmd_buffers
   return slowest;
 }
 
+/* The verdict names the core with the most time to save: max_i T_ik - mean_i T_ik, the
+ * time that its slowest process would not need if all shared the work equally. */
 void tsn_spmd_balance(const tsn_spmd_input *input, const tsn_spmd_buffers *b,
                       tsanom_spmd_report *report) {
   double worst = -1;

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Root causes: the decision table of section 4.2 and its reducts. Rows are processes, the
  * decision is the class of a process, and attribute m is the class of metric m in the
- * critical regions. A reduct names metrics that discern the classes. */
+ * critical regions. A reduct names metrics that discern the classes:
+ *
+ *     process    cache misses    instructions    network    class by times
+ *        0            0               0             0             0
+ *        1            0               1             0             1         instructions
+ *        2            1               1             0             1         discern them
+ *
+ * Each metric is classified as the times are, as points of its values in the CCCRs, with
+ * its own eps'. Of the reducts the paper's step 3 chooses
+ * (tsanom_roughset_paper_choice()); if there are too many metrics or elements for that,
+ * one greedy reduct is reported. */
 #include <math.h>
 #include <string.h>
 
@@ -73,7 +83,7 @@ static bool complete_norms(const tsn_spmd_points *points, double *norm, double *
 }
 
 /* Noise of a metric is estimated over all of hierarchy 1, because the critical regions
- * are too few. */
+ * are too few. 0, that is, unknown, if some value is missing. */
 static double metric_noise(const tsn_spmd_input *input, tsn_spmd_buffers *b,
                            const double *matrix) {
   const tsanom_spmd_data *d = &input->data;
@@ -89,7 +99,9 @@ static double metric_noise(const tsn_spmd_input *input, tsn_spmd_buffers *b,
   return tsn_spmd_noise_level(&b->points, count, b->key);
 }
 
-/* eps' of a metric that was measured in all processes. */
+/* eps' of a metric that was measured in all processes: at least *eps, the tolerance. The
+ * chance of error is 5 %, larger than that of the times, because the noise is estimated
+ * in other regions than those that are cut. */
 static tsanom_status choose_cut(const tsn_spmd_input *input, tsn_spmd_buffers *b,
                                 size_t columns, double noise, double *eps) {
   if (input->options.cut == TSANOM_SPMD_CUT_NOISE) {
@@ -138,7 +150,8 @@ static tsanom_status code_metric(const tsn_spmd_input *input, tsn_spmd_buffers *
   return TSANOM_OK;
 }
 
-/* List the regions whose metrics are classified. */
+/* List the regions whose metrics are classified: the CCCRs, as the paper says, or without
+ * any all of hierarchy 1. */
 static size_t list_regions(const tsn_spmd_input *input, tsn_spmd_buffers *b,
                            const tsanom_spmd_report *report) {
   size_t count = 0;
@@ -149,11 +162,14 @@ static size_t list_regions(const tsn_spmd_input *input, tsn_spmd_buffers *b,
   return count;
 }
 
+/* Where the visitor of reducts writes. */
 typedef struct {
   tsanom_spmd_report *report;
   size_t words;
 } collector;
 
+/* Count a reduct and store it while there is capacity; the verdict is the first metric of
+ * the first one. The empty reduct, of a single class, names no cause. */
 static int32_t collect(void *user, const uint64_t *reduct, size_t size) {
   const collector *c = user;
   tsanom_spmd_report *r = c->report;
@@ -170,7 +186,9 @@ static int32_t collect(void *user, const uint64_t *reduct, size_t size) {
   return 0;
 }
 
-/* The paper's choice among the reducts, or a greedy one if there are too many. */
+/* The paper's choice among the reducts, or a greedy one if there are too many. The choice
+ * searches for hitting sets, which is exponential in the metrics at worst; the limit of
+ * elements bounds the workspace. */
 static tsanom_status find_reducts(const tsn_spmd_input *input, tsn_spmd_table *t,
                                   const tsanom_roughset_table *table,
                                   tsanom_spmd_report *report) {
@@ -194,6 +212,8 @@ static tsanom_status find_reducts(const tsn_spmd_input *input, tsn_spmd_table *t
   return status;
 }
 
+/* Code all metrics, then ask for dependency, core and reducts of the table. If a part is
+ * stopped or fails, none of the root causes is reported. */
 tsanom_status tsn_spmd_cause(const tsn_spmd_input *input, tsn_spmd_buffers *b,
                              tsanom_spmd_report *report) {
   size_t metrics = input->data.metrics;

@@ -1,16 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Classes of points by density.
  *
- * OPTICS with MinPts = 1 reaches a point by its distance to the nearest point
- * already in order, so that cutting at eps' leaves the connected components of the
- * graph of distances up to eps'. The search needs only the classes, hundreds of
- * times; walking the components needs no order and, while classes are compact, far
- * fewer than n^2 / 2 distances. */
+ * OPTICS with MinPts = 1 (M. Ankerst et al., SIGMOD 1999) reaches a point by its distance
+ * to the nearest point already in order, so that cutting at eps' leaves the connected
+ * components of the graph of distances up to eps'. The search needs only the classes,
+ * hundreds of times; walking the components needs no order and, while classes are
+ * compact, far fewer than n^2 / 2 distances.
+ *
+ * A class is grown from its first point f: its neighbors are queued, then theirs. The
+ * distances from f, which are known by then, exclude most of the others: for a point p of
+ * the class and an open point q,
+ *
+ *     f -------- p ----- eps' -----|
+ *     f ------------------------------------- q      |fq| > |fp| + eps'  =>  |pq| > eps'
+ *
+ * So a later point of the class looks only at open points within reach, and at none if
+ * the nearest open one is beyond it. With compact classes far apart that is O(processes *
+ * classes * regions); at worst, in long chains, O(processes^2 * regions). */
 #include <math.h>
 #include <string.h>
 
 #include "spmd/spmd_internal.h"
 
+/* Coordinates that are added independently, as one vector of AVX-512 or two of AVX2. */
 enum { LANES = 8 };
 
 int tsn_spmd_exponent(const double *matrix, size_t rows, size_t stride,
@@ -53,8 +65,9 @@ void tsn_spmd_add_free(tsn_spmd_points *points, const double *column, size_t str
   }
 }
 
-/* Squared distance; the sum is left as soon as it exceeds `limit`. Lanes are added
- * in one order, so that the value does not depend on the machine. */
+/* Squared distance; the sum is left as soon as it exceeds `limit`, which is why the
+ * regions of widest spread come first (search.c). Lanes are added in one order, so that
+ * the value does not depend on the machine. */
 static double square_distance(const double *a, const double *b, const double *weight,
                               size_t stride, double limit) {
   double sum = 0;
@@ -118,7 +131,9 @@ static double seek_from(const tsn_spmd_points *p, size_t point, double reach,
   return nearest;
 }
 
-/* Grow the class of the first open point. */
+/* Grow the class of the first open point, in the order of a breadth-first walk. Each
+ * point is queued once; `nearest` is the smallest distance of an open point from the
+ * first. */
 static void grow(const tsn_spmd_points *p, int32_t class, size_t *open,
                  int32_t *class_of) {
   const double slack = 1 + 1e-9; /* for the rounding of distances */
@@ -137,6 +152,8 @@ static void grow(const tsn_spmd_points *p, int32_t class, size_t *open,
   }
 }
 
+/* The first open point has the smallest index, so that classes are numbered by first
+ * appearance. */
 size_t tsn_spmd_classify(const tsn_spmd_points *p, int32_t *class_of) {
   size_t open = p->count;
   int32_t classes = 0;
@@ -174,8 +191,9 @@ void tsn_spmd_sort(const double *key, uint32_t *order, size_t count) {
   }
 }
 
-/* Two points are no farther apart than the sum of their distances to the centroid:
- * in falling order of these, most pairs need not be looked at. */
+/* Two points are no farther apart than the sum of their distances to the centroid: in
+ * falling order of these, most pairs need not be looked at. Once a pair of distance D is
+ * known, only pairs whose radii sum to D or more remain. */
 double tsn_spmd_diameter(const tsn_spmd_points *p, double *radius) {
   double *centroid = p->centroid;
   memset(centroid, 0, p->stride * sizeof *centroid);

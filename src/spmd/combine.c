@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Step 3 of the search: combinations of n = 2, 3, ... regions. */
+/* Step 3 of the search: combinations of n = 2, 3, ... regions.
+ *
+ * If several regions separate the same classes, leaving out any one of them changes
+ * nothing, so that step 2 finds none. Left out together they change the classes:
+ *
+ *     regions    A      B      C        without A: still {0}, {1}, by B
+ *     process 0  1      1      5        without B: still {0}, {1}, by A
+ *     process 1  9      9      5        without A and B: {0, 1}; the critical combination
+ *
+ * All combinations of the first n at which some are critical are tried; the core is what
+ * they have in common, or, if that is nothing, all of their regions. This is exponential:
+ * C(r, n) re-clusterings for r regions. Hence the limits of the options, and only regions
+ * whose times differ between processes are candidates: the others add 0 to every
+ * distance. */
 #include "spmd/search.h"
 
 /* Re-cluster with these regions left out, or put in; whether they are critical. */
 typedef bool try_members(tsn_spmd_searcher *s, const uint32_t *member, size_t n);
 
+/* At hierarchy 1: without the members. */
 static bool leave_out(tsn_spmd_searcher *s, const uint32_t *member, size_t n) {
   tsn_spmd_buffers *b = s->b;
   for (size_t m = 0; m < n; m++) b->points.weight[b->slot[member[m]]] = 0;
@@ -24,7 +38,8 @@ static bool put_in(tsn_spmd_searcher *s, const uint32_t *member, size_t n) {
   return tsn_spmd_decide(s, 3, s->b->level[member[0]], member, n);
 }
 
-/* The next n of `count` in lexicographic order. */
+/* The next n of `count` in lexicographic order: the last index that is not at its end
+ * advances, those after it follow. False: it was the last combination. */
 static bool next_combination(uint32_t *index, size_t n, size_t count) {
   size_t m = n;
   while (m > 0 && index[m - 1] == count - n + m - 1) m--;
@@ -34,7 +49,8 @@ static bool next_combination(uint32_t *index, size_t n, size_t count) {
   return true;
 }
 
-/* Try all combinations of n candidates; count the critical ones, in all and by member. */
+/* Try all combinations of n candidates; count the critical ones, in all and by member. A
+ * region is in all of them iff its count is the number of them, which needs no list. */
 static size_t combinations(tsn_spmd_searcher *s, try_members *try,
                            const uint32_t *candidate, size_t count, size_t n) {
   uint32_t *index = s->b->list, *member = s->b->list + s->input->data.regions;
@@ -55,8 +71,9 @@ static size_t combinations(tsn_spmd_searcher *s, try_members *try,
   return found;
 }
 
-/* Set roles by the `found` combinations that are critical. Returns the number of regions
- * in all of them. */
+/* Set roles by the `found` combinations that are critical: their regions are CCRs, those
+ * in all of them cores; if no region is in all, each is. Returns the number of regions in
+ * all of them. */
 static size_t intersect(tsn_spmd_buffers *b, const uint32_t *candidate, size_t count,
                         size_t found) {
   size_t common = 0;

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The distance eps' of the automatic cut: OPTICS over the points with MinPts = 1, and the
- * gap of its reachabilities that chance does not explain. */
+ * gap of its reachabilities that chance does not explain.
+ *
+ * With MinPts = 1 the reachabilities are the edges of a minimum spanning tree, so that
+ * cutting them at eps' is single linkage; a single slow process is then a class of its
+ * own and not noise. The test of the gap is that of tsanom_optics_split(). It has no
+ * scale, so it ignores noise of any size; but it compares steps with each other, and
+ * cannot separate processes that all differ by about as much. */
 #include <math.h>
 
 #include "core/size.h"
 #include "spmd/spmd_internal.h"
 
+/* Every point is a core point at distance 0. */
 static tsanom_optics_options single_linkage(void) {
   tsanom_optics_options o;
   tsanom_optics_options_init(&o, sizeof o);
@@ -13,6 +20,7 @@ static tsanom_optics_options single_linkage(void) {
   return o;
 }
 
+/* Order and split run one after the other, in the larger of their workspaces. */
 tsanom_status tsn_spmd_optics_bytes(const tsn_spmd_input *input, size_t *bytes) {
   size_t processes = input->data.processes, order, split;
   size_t dimensions = tsn_round_up(input->data.regions + 1, 8);

@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The distance of processes that noise alone explains.
  *
- * Noise is independent in each region of each process; a fault of the program lies in
- * few regions, or equally in all of them, if a process has more of all work. Let
- * m_k be the median time of region k and a_i the median of T_ik / m_k, the share of
- * process i in all work. Then T_ik / m_k - a_i is noise in most regions, and its median
- * absolute deviation, in a region over the processes, of these over the regions, is that
- * of the noise, whatever the others hold. */
+ * Noise is independent in each region of each process; a fault of the program lies in few
+ * regions, or equally in all of them, if a process has more of all work. Let m_k be the
+ * median time of region k and a_i the median of T_ik / m_k, the share of process i in all
+ * work. Then T_ik / m_k - a_i is noise in most regions, and its median absolute
+ * deviation, in a region over the processes, of these over the regions, is that of the
+ * noise, whatever the others hold:
+ *
+ *     nu = 1.4826 median_k median_i |T_ik / (m_k a_i) - 1| * max_i a_i / correction
+ *
+ * Medians, because up to half of the regions, or of the processes in a region, may have
+ * anything in them. The correction is for m_k and a_i, which are estimated from the same
+ * times and take part of the noise with them.
+ *
+ * eps' must be so large that noise does not separate a process. The process most likely
+ * to be separated is the outermost one: eps' is the distance from it to its nearest
+ * neighbor among n points with normal coordinates of deviations nu m_k, exceeded with a
+ * given probability only (tsn_spmd_noise_reach()). O(processes * regions *
+ * log(processes)). */
 #include <math.h>
 
 #include "core/sort.h"
@@ -63,7 +75,8 @@ double tsn_spmd_noise_level(const tsn_spmd_points *p, size_t columns, double *ke
   return largest * deviation_of_median * median(middle, count) / sqrt(taken_out);
 }
 
-/* Standard normal quantile, to 5e-4 (Abramowitz and Stegun 26.2.23). */
+/* Standard normal quantile, to 5e-4 (Abramowitz and Stegun 26.2.23): far more exact than
+ * the model of the noise. */
 static double normal_quantile(double chance) {
   double tail = fmin(chance, 1 - chance), t = sqrt(-2 * log(tail));
   double above = t - (2.515517 + t * (0.802853 + t * 0.010328)) /
@@ -71,7 +84,8 @@ static double normal_quantile(double chance) {
   return chance > 0.5 ? above : -above;
 }
 
-/* Of chi squared (Wilson and Hilferty 1931). */
+/* Of chi squared (Wilson and Hilferty 1931): the cube root is nearly normal, also for the
+ * fractional degrees of freedom below. */
 static double chi_squared_quantile(double freedom, double chance) {
   double part = 2 / (9 * freedom);
   return freedom * pow(1 - part + normal_quantile(chance) * sqrt(part), 3);
@@ -87,8 +101,13 @@ static double nearest_of_outermost(double freedom, double n, double significance
   return fmax(0, norm + freedom + quantile * sqrt(2 * freedom + 4 * norm));
 }
 
-/* Coordinates have the deviations s_k = level m_k; as many of one size as would have
- * sum s_k^2 and sum s_k^4 stand for them (Satterthwaite 1946). */
+/* Coordinates have the deviations s_k = level m_k; F of one size s, which have the same
+ * sum s_k^2 and sum s_k^4, stand for them (Satterthwaite 1946):
+ *
+ *     F = (sum s_k^2)^2 / sum s_k^4,      s^2 = sum s_k^2 / F
+ *
+ * F, the degrees of freedom, is the number of regions if all take equally long, and near
+ * 1 if one region takes nearly all of the time. */
 double tsn_spmd_noise_reach(const tsn_spmd_points *p, size_t columns, double level,
                             double significance, double *key) {
   double squares = 0, fourths = 0;

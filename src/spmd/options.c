@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arguments of the analysis: defaults and checks. */
+/* Arguments of the analysis: defaults and checks. Structs are copied to versions of this
+ * library with all fields, so that callers built against an older header are served
+ * (core/versioned.h). Checks are tables of conditions, in the order of the fields: the
+ * first that does not hold is reported.
+ *
+ * The tolerance of 5 % is a choice and not an estimate: what difference matters cannot be
+ * seen in the data, since equal steps from process to process may be noise or a
+ * triangular loop (docs/spmd.md has the rates of right answers for each cut). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,6 +66,7 @@ typedef struct {
   tsanom_status status;
 } condition;
 
+/* Reject the first condition that does not hold; `prefix` names the struct. */
 static tsanom_status require(const tsanom_exec *exec, const char *prefix,
                              const condition *conditions, size_t count) {
   for (size_t i = 0; i < count; i++) {
@@ -111,6 +119,7 @@ tsanom_status tsn_spmd_check_sizes(const tsn_spmd_input *input, const char *pref
   return REQUIRE(&input->exec, prefix, conditions);
 }
 
+/* Times are finite and not negative; a process that did not enter a region has 0. */
 static tsanom_status check_times(const tsanom_spmd_data *d, const tsanom_exec *exec) {
   for (size_t i = 0; i < d->processes; i++) {
     const double *row = d->time + i * d->time_ld;
@@ -125,6 +134,7 @@ static tsanom_status check_times(const tsanom_spmd_data *d, const tsanom_exec *e
   return TSANOM_OK;
 }
 
+/* A metric may be NaN, which is missing, but not infinite. */
 static tsanom_status check_metrics(const tsanom_spmd_data *d, const tsanom_exec *exec) {
   for (size_t i = 0; i < d->metrics * d->processes; i++) {
     const double *row = d->metric + i * d->metric_ld;

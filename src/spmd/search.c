@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The search for critical code regions: steps 1 to 5 of section 3 of the paper.
  *
+ *     step 1    classes of the regions of hierarchy 1
+ *     step 2    without region k the classes differ: k is a 1-CCR
+ *     step 3    none is: combinations of 2, 3, ... regions (combine.c); the end
+ *     step 4    with k, nested directly in an (I-1)-CCR, in its place the classes are
+ *               those of step 1: k is an I-CCR
+ *     step 5    a CCR without a CCR in it is a CCCR, the core
+ *
+ *     program                  step 2 finds A; step 4 puts A1, then A2 in place of A, and
+ *     +-- A     1-CCR          finds A2; nothing is nested in A2: it is the core, the
+ *     |   +-- A1               smallest scope of code that explains the classes
+ *     |   +-- A2  2-CCR, CCCR
+ *     +-- B
+ *
  * The coordinates of the points are the regions of hierarchy 1, and one that is
  * free: step 4 puts the nested region there that takes the place of the region around
- * it. Leaving a region out is setting its weight to 0, which is the paper's T = 0. */
+ * it. Leaving a region out is setting its weight to 0, which is the paper's T = 0.
+ *
+ * eps' is chosen once, in step 1: an eps' that adapted to each trial would change classes
+ * by itself. Steps 2 and 4 make at most one re-clustering for each region. */
 #include <math.h>
 #include <string.h>
 
@@ -31,7 +47,9 @@ static size_t find_candidates(const tsn_spmd_searcher *s) {
   return count;
 }
 
-/* Scaled sums of squares neither overflow nor underflow; severity has no scale. */
+/* Norms, severity, and the resolution: the least distance that matters, the tolerance
+ * times the largest norm. Scaled sums of squares neither overflow nor underflow;
+ * severity, a quotient of two lengths, has no scale. */
 static void measure(const tsn_spmd_searcher *s, double *resolution) {
   const tsn_spmd_input *input = s->input;
   tsn_spmd_points *points = &s->b->points;
@@ -51,7 +69,9 @@ static void measure(const tsn_spmd_searcher *s, double *resolution) {
   s->report->mean_norm = ldexp(mean, -s->exponent);
 }
 
-/* Choose eps' for the whole search. The order is computed only if it is needed. */
+/* Choose eps' for the whole search. The order is computed only if it is needed: classes
+ * do not need it (classify.c). The chances of error, 1 % here, are those of
+ * docs/spmd.md. */
 static tsanom_status choose_cut(const tsn_spmd_searcher *s, double resolution) {
   tsn_spmd_optics *optics = &s->b->optics;
   tsanom_spmd_report *r = s->report;
@@ -108,7 +128,8 @@ bool tsn_spmd_stopped(tsn_spmd_searcher *s) {
   return true;
 }
 
-/* Step 2. Returns the number of 1-CCRs; they are picked. */
+/* Step 2. Returns the number of 1-CCRs; they are picked. A region without times cannot
+ * change a distance, and is passed over. */
 static size_t single_regions(tsn_spmd_searcher *s) {
   tsn_spmd_buffers *b = s->b;
   size_t found = 0;
@@ -153,7 +174,10 @@ static bool nested_combination(tsn_spmd_searcher *s, uint32_t j, size_t picked) 
   return tsn_spmd_combine_nested(s, candidate, count) > 0;
 }
 
-/* Steps 4 and 5, level by level, from the CCRs of hierarchy 1 that are picked. */
+/* Steps 4 and 5, level by level, from the CCRs of hierarchy 1 that are picked. `pick` is
+ * the queue of a breadth-first walk: CCRs found on the way are appended, and regions are
+ * appended once, as each is nested in one other. While a CCR is looked into, the region
+ * of hierarchy 1 around it is left out, and the free coordinate takes its place. */
 static void descend(tsn_spmd_searcher *s, size_t picked) {
   tsn_spmd_buffers *b = s->b;
   double *weight = b->points.weight;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declarations shared by the parts of the search. */
+/* Declarations shared by the parts of the search: search.c has steps 1, 2, 4 and 5,
+ * combine.c step 3. */
 #ifndef TSN_SPMD_SEARCH_H
 #define TSN_SPMD_SEARCH_H
 
 #include "spmd/spmd_internal.h"
 
+/* A search in progress. The classes of step 1 and eps' do not change during it. */
 typedef struct {
   const tsn_spmd_input *input;
   tsn_spmd_buffers *b;
@@ -16,11 +18,13 @@ typedef struct {
 } tsn_spmd_searcher;
 
 /* Re-cluster and record; `member` are the regions tried. Returns whether what was tried
- * is critical. */
+ * is critical: regions left out are, if the classes changed; regions put in place of the
+ * one around them are, if the classes did not change. */
 bool tsn_spmd_decide(tsn_spmd_searcher *s, int32_t step, int32_t level,
                      const uint32_t *member, size_t count);
 
-/* Whether the poll ended the search. */
+/* Whether the poll ended the search. It is called before each re-clustering; the total is
+ * an estimate, at least one for each region, as the length of the search is not known. */
 bool tsn_spmd_stopped(tsn_spmd_searcher *s);
 
 /* combine.c */

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The analysis as a whole:
  *
- *   levels (tree.c) -> search of critical regions (search.c, combine.c; classes by
- *   classify.c, eps' by cut.c and noise.c) -> balance (balance.c) -> root causes
- * (cause.c)
+ *     levels of the regions     tree.c
+ *     critical regions          search.c, combine.c; classes by classify.c, eps' by cut.c
+ *                               and noise.c
+ *     balance and verdict       balance.c
+ *     root causes               cause.c
  *
- * Source: "A Novel Similarity Analysis and Rough Set Method", sections 3 and 4. */
+ * A search that the poll stops leaves a report that is valid as far as it goes: balance
+ * is computed in any case, root causes only for a complete search.
+ *
+ * Source: "A Novel Similarity Analysis and Rough Set Method", sections 3 and 4. Balance
+ * is not in the paper (docs/spmd.md). */
 #include <string.h>
 
 #include "core/size.h"
@@ -46,7 +52,8 @@ static void layout(tsn_arena *arena, void *context) {
   a->input.inner.work = tsn_arena_take(arena, a->input.inner.work_bytes, 1);
 }
 
-/* Workspace of the inner calls: the largest of them. */
+/* Workspace of the inner calls: the largest of them. It is part of the workspace of this
+ * call, so that with a workspace of the caller nothing is allocated anywhere. */
 static tsanom_status measure_inner(tsn_spmd_input *input) {
   size_t optics, table;
   tsanom_status status = tsn_spmd_optics_bytes(input, &optics);

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declarations shared by the files of the SPMD analysis; README.md lists the files. */
+/* Declarations shared by the files of the SPMD analysis; README.md lists the files.
+ *
+ * Process i is the vector V_i of the times T_ik of the regions k of hierarchy 1, and
+ * Dist_ij = |V_i - V_j| (eq. 1 of "A Novel Similarity Analysis and Rough Set Method").
+ * Everything works on one set of such points, whose layout lets the search try a region
+ * without copying a matrix:
+ *
+ *                   0: free        1 ... outermost: hierarchy 1      to a multiple of 8
+ *     process 0     T of a nested  T_0k  T_0k' ...                   0 ...
+ *     process 1     region         T_1k  T_1k' ...                   0 ...
+ *     weight        0 or 1         1     0: left out                 0 ... */
 #ifndef TSN_SPMD_INTERNAL_H
 #define TSN_SPMD_INTERNAL_H
 
@@ -12,7 +22,8 @@
 #include "core/exec.h"
 #include "core/fault.h"
 
-/* The arguments, checked, with all defaults filled in. */
+/* The arguments, checked, with all defaults filled in. The analysis uses one thread:
+ * re-clusterings follow one another and are short. */
 typedef struct {
   tsanom_spmd_data data;
   tsanom_spmd_options options;
@@ -21,8 +32,10 @@ typedef struct {
                         is that of all of them, which run one after the other */
 } tsn_spmd_input;
 
-/* Points to classify: rows of `stride` coordinates, a multiple of 8; a coordinate
- * counts if its weight is 1 and is left out if it is 0. */
+/* Points to classify: rows of `stride` coordinates, a multiple of 8; a coordinate counts
+ * if its weight is 1 and is left out if it is 0. Coordinates are scaled by a power of
+ * two, so that their largest magnitude is below 1 and squares do not overflow; only what
+ * underflows is rounded. */
 typedef struct {
   size_t count, stride;
   double *at;       /* count * stride */
@@ -34,7 +47,8 @@ typedef struct {
   uint32_t *queued; /* count: points of a class whose neighbours are sought */
 } tsn_spmd_points;
 
-/* Root cause: the decision table and its reducts. */
+/* Root cause: the decision table and its reducts. Sets of metrics have `words` words, bit
+ * m of which is metric m. */
 typedef struct {
   int32_t *code;      /* processes * metrics */
   uint64_t *elements; /* limit * words */
@@ -43,7 +57,8 @@ typedef struct {
   size_t limit, words;
 } tsn_spmd_table;
 
-/* OPTICS of the points. */
+/* OPTICS of the points; core distances are all 0, as MinPts is 1, but the functions of
+ * optics require them. */
 typedef struct {
   size_t *order;        /* processes */
   double *reachability; /* processes */
@@ -51,7 +66,8 @@ typedef struct {
   int32_t *label;       /* processes */
 } tsn_spmd_optics;
 
-/* All buffers of a call. */
+/* All buffers of a call, O(processes * (regions + metrics)). Some serve several steps in
+ * turn: the points hold times during the search, and a metric at a time afterwards. */
 typedef struct {
   tsn_spmd_points points;
   int32_t *base;  /* processes: the classes of step 1 */
@@ -67,7 +83,7 @@ typedef struct {
   tsn_spmd_table table;
 } tsn_spmd_buffers;
 
-/* Roles of regions. */
+/* Roles of regions, as bits: a core is critical too. */
 enum {
   TSN_SPMD_CCR = 1,
   TSN_SPMD_CCCR = 2,
@@ -84,12 +100,19 @@ tsanom_status tsn_spmd_check_sizes(const tsn_spmd_input *input, const char *pref
 tsanom_status tsn_spmd_read_options(tsn_spmd_input *input,
                                     const tsanom_spmd_options *options,
                                     const tsanom_exec *exec);
+
+/* Check the data, O(processes * regions * metrics), once input->options are read. */
 tsanom_status tsn_spmd_read_data(tsn_spmd_input *input, const tsanom_spmd_data *data);
+
+/* The report is read first for the caller's arrays and their capacities, and written at
+ * the end up to the caller's struct_size. */
 tsanom_status tsn_spmd_read_report(const tsanom_spmd_report *caller,
                                    tsanom_spmd_report *own);
 void tsn_spmd_write_report(tsanom_spmd_report *caller, const tsanom_spmd_report *own);
 
-/* tree.c: the nested hierarchy of each region. */
+/* tree.c: the nested hierarchy of each region, O(regions). TSANOM_E_INDEX: a parent is
+ * not a region; TSANOM_E_FORMAT: the parents form a cycle; TSANOM_E_COUNT: several
+ * programs. */
 tsanom_status tsn_spmd_levels(const tsn_spmd_input *input, int32_t *level);
 
 /* classify.c */
@@ -106,13 +129,16 @@ void tsn_spmd_add_free(tsn_spmd_points *points, const double *column, size_t str
                        int exponent);
 
 /* Classes from 0 in order of first appearance: the components of the graph of distances
- * up to eps'. Returns their number. */
+ * up to eps'. Returns their number. Numbered so, two classifications are equal iff their
+ * arrays are. */
 size_t tsn_spmd_classify(const tsn_spmd_points *points, int32_t *class_of);
 
-/* Sort indices by falling keys. */
+/* Sort indices by falling keys; a heapsort, in place. It is not stable, but its result
+ * depends only on the keys and on the order given. */
 void tsn_spmd_sort(const double *key, uint32_t *order, size_t count);
 
-/* Norm of each point, and the largest distance of two of the points. */
+/* Norm of each point, and the largest distance of two of the points; `radius` is scratch,
+ * one for each point. */
 void tsn_spmd_norms(const tsn_spmd_points *points, double *norm);
 double tsn_spmd_diameter(const tsn_spmd_points *points, double *radius);
 
@@ -132,7 +158,8 @@ tsanom_status tsn_spmd_optics_bytes(const tsn_spmd_input *input, size_t *bytes);
 tsanom_status tsn_spmd_order(const tsn_spmd_input *input, const tsn_spmd_points *points,
                              tsn_spmd_optics *optics);
 
-/* eps' of points that are in order: at least `resolution`. */
+/* eps' of points that are in order: at least `resolution`; INFINITY if chance explains
+ * every gap, that is, for one class. */
 tsanom_status tsn_spmd_cut(const tsn_spmd_input *input, tsn_spmd_optics *optics,
                            double resolution, double *eps);
 

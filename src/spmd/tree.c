@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The region tree: nested hierarchies from parent indices in any order. */
+/* The region tree: nested hierarchies from parent indices in any order.
+ *
+ *     region     0  1  2  3  4           1
+ *     parent     2  -  1  0  1           +-- 2 -- 0 -- 3
+ *     level      3  1  2  4  2           +-- 4
+ *
+ * If the outermost region is the program itself, levels start at 0.
+ *
+ * A recorder notes regions in the order in which they are entered, and a caller in any
+ * order, so that a parent may come after its children. Levels are found by climbing, and
+ * each climb ends at a region whose level is known: O(regions) in all, without recursion,
+ * as trees may be as deep as there are regions. */
 #include "spmd/spmd_internal.h"
 
 enum { UNKNOWN = -1, ON_PATH = -2 };
