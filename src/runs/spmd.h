@@ -2,7 +2,7 @@
 /* Region times of processes, from three sources, each of which fills one tsn_spmd:
  *
  *   region file              one JSON file: any number of processes        region_json.c
- *   RUN/spmd/NAME.json        one file for each process, merged by name region_merge.c
+ *   RUN/spmd/NAME.json       one file for each process, merged by name region_merge.c
  *   region events            the threads of one process are its rows       region_tree.c
  *
  * All matrices are row-major, processes by regions; metric m begins at m * processes *
