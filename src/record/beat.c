@@ -10,8 +10,28 @@
  *   16-byte store of {time, tag, check}  a process is killed before or after it
  *   index++, state = self
  *
- * Everything else is in functions that are not inlined, with the arguments in the order
- * that leaves them in their registers, so that this path saves no register. */
+ * These are 33 instructions with the time-stamp counter (gcc 12, callgrind). Everything
+ * else is in functions that are not inlined, with the arguments in the order that leaves
+ * them in their registers, so that this path saves no register.
+ *
+ * A thread meets one of these cases, from the most to the least frequent:
+ *
+ *   it owns the stream of its last beat, by that number   write the record
+ *   the limit is reached                                  raise_limit(): `backed`, the
+ *                                                         next window, or system calls
+ *   another number, or the first beat                     find_stream(): its own stream,
+ *                                                         or one without an owner
+ *   there is none                                         tsn_channel_add_stream()
+ *   a signal handler, and the thread is in a beat         count the beat as dropped
+ *
+ * States of a thread, in `cache.state`:
+ *
+ *   at rest ──▶ IN_BEAT ──▶ at rest     finish waits while a thread is in a beat
+ *      └────▶ IN_SEARCH ──▶ IN_BEAT     run_lock is awaited in IN_SEARCH only: finish
+ *                                       holds it while it waits for beats
+ *
+ * The state is a word of the thread itself. A counter that all threads shared would cost
+ * a contended atomic operation at each beat. */
 #include <sched.h>
 
 #include "record/channel.h"
@@ -19,34 +39,42 @@
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
-/* The initial-exec model keeps __tls_get_addr(), which may allocate, off the
- * beat path. */
+/* The initial-exec model keeps __tls_get_addr(), which may allocate, off the beat path:
+ * a beat must be safe in a signal handler that interrupts malloc(). */
 static _Thread_local tsn_thread_cache cache __attribute__((tls_model("initial-exec")));
 
+/* Its destructor is the only notice that a library gets of the end of a thread. */
 static pthread_key_t release_key;
 
+/* Relaxed: the thread, or a handler that interrupts it, reads what it wrote itself. */
 static inline uintptr_t get_state(void) {
   return atomic_load_explicit(&cache.state, memory_order_relaxed);
 }
 
 /* While a thread is in a beat, finish does not take away the streams that it found it
- * owned. Only the compiler orders the store before the loads that follow; finish makes
- * up for that. */
+ * owned. Only the compiler orders the store before the loads that follow: a fence would
+ * burden each beat for what is needed once a run. Finish makes up for that; see
+ * close_streams(). */
 static inline void set_state(uintptr_t state) {
   atomic_store_explicit(&cache.state, state, memory_order_relaxed);
   atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Back to the state at rest, or to that of the beat which this one interrupted. */
+/* Back to the state at rest, or to that of the beat which this one interrupted. The
+ * release makes the record and `index` visible to a finish that sees the state. */
 static inline void restore_state(uintptr_t state) {
   atomic_store_explicit(&cache.state, state, memory_order_release);
 }
 
+/* Only for beats that did not interrupt another: those come here at rest. */
 static tsanom_status leave(tsanom_status status) {
   restore_state((uintptr_t)&cache);
   return status;
 }
 
+/* Give up all streams of one channel. The run_lock keeps finish from reading a cache
+ * whose thread is ending. The release hands `index`, `limit` and the windows to the next
+ * owner. */
 static void release_in(tsn_channel *channel, tsn_thread_cache *owner) {
   pthread_mutex_lock(&channel->run_lock);
   uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_acquire);
@@ -63,7 +91,9 @@ static void release_in(tsn_channel *channel, tsn_thread_cache *owner) {
   pthread_mutex_unlock(&channel->run_lock);
 }
 
-/* A thread ends: the next threads that beat by its numbers get its streams. */
+/* A thread ends: the next threads that beat by its numbers get its streams. A destructor
+ * of another library may beat after this one; then the thread is registered again, and
+ * the C library calls this function once more. */
 static void release_streams(void *argument) {
   tsn_thread_cache *owner = argument;
   set_state(TSN_IN_SEARCH);
@@ -80,6 +110,8 @@ int tsn_beat_make_key(void) {
   return pthread_key_create(&release_key, release_streams);
 }
 
+/* Relaxed is enough: a thread that reads its own address wrote it itself, or lost the
+ * ownership to finish, which then waits for this beat. */
 static inline uintptr_t owner_of(const tsn_stream *stream) {
   return (uintptr_t)atomic_load_explicit(&stream->owner, memory_order_relaxed);
 }
@@ -92,8 +124,12 @@ static bool has_number(const tsn_stream *stream, int32_t thread) {
   return atomic_load_explicit(&stream->announced, memory_order_relaxed) == thread;
 }
 
-/* Become the owner, unless there is one or the run is ending. Finish closes the
- * stream before it revokes the ownership, so that one of the two sees the other. */
+/* Become the owner, unless there is one or the run is ending. Finish closes the stream
+ * before it revokes the ownership, and this function reads `open` after it has taken it.
+ * All four accesses are sequentially consistent, so that one of the two sees the other:
+ *
+ *   claim    owner = self     read open
+ *   finish   open = 0         owner = NULL */
 static bool claim(tsn_stream *stream) {
   tsn_thread_cache *nobody = NULL;
   if (!atomic_compare_exchange_strong(&stream->owner, &nobody, &cache)) return false;
@@ -102,7 +138,11 @@ static bool claim(tsn_stream *stream) {
   return false;
 }
 
-/* The stream that this thread owns for the number; else one to claim. */
+/* The stream that this thread owns for the number; else one to claim. The search for an
+ * own stream comes first: a thread that returns to an earlier number must not claim
+ * another stream for it, or its beats would be split. Streams of announced numbers are
+ * found at once; those added later are searched in order, in time proportional to their
+ * number. */
 static tsn_stream *find_stream(tsn_channel *channel, int32_t thread) {
   uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_acquire);
   uint32_t announced = (uint32_t)channel->header.announced;
@@ -122,8 +162,9 @@ static tsn_stream *find_stream(tsn_channel *channel, int32_t thread) {
   return NULL;
 }
 
-/* Move to the next window, which the grower has mapped unless it is late. The grower
- * may be using the old one, and is left to unmap it. */
+/* Move to the next window, which the grower has mapped unless it is late. The grower may
+ * be using the old one, and is left to unmap it. Without a grower the thread unmaps it
+ * here. If nothing can be mapped, the current window stays, and the beat is dropped. */
 static void change_window(tsn_channel *channel, tsn_stream *stream, uint64_t index) {
   tsn_stream_lock(stream);
   if (!stream->ready.end) {
@@ -146,7 +187,9 @@ static void change_window(tsn_channel *channel, tsn_stream *stream, uint64_t ind
   tsn_stream_unlock(stream);
 }
 
-/* Back records in the beating thread. */
+/* Back records in the beating thread. The grower may have done so while this thread
+ * waited for the lock; then `backed` has moved and nothing is left to do. Returns
+ * `backed`. */
 static uint64_t back_here(tsn_channel *channel, tsn_stream *stream, uint64_t index) {
   tsn_stream_lock(stream);
   uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
@@ -168,13 +211,21 @@ static uint64_t next_calibration(uint64_t index) {
   return index < FIRST ? FIRST : 4 * index;
 }
 
-/* Whether to ask for space again after that many drops: soon after the first failure,
- * which may have been a passing one, then less and less often. */
+/* Whether to ask for space again after that number of drops: soon after the first
+ * failure, which may have been a passing one, then less and less often, at powers of two
+ * and each 65536. So a full disk costs few system calls, and recording resumes when
+ * space is freed. */
 static bool is_retry(uint64_t dropped) {
   return (dropped & (dropped - 1)) == 0 || dropped % TSN_GROW_STEP == 0;
 }
 
-/* Take over more records that are backed already; if there are none, back some. */
+/* Take over more records that are backed already; if there are none, back some.
+ * Afterwards the invariant limit <= min(backed, current.end) holds again. False: this
+ * beat finds no space.
+ *
+ * The steps depend on each other in this order: the window first, because a limit beyond
+ * its end could not be written; then `backed`, whose acquire sees the header that
+ * promises the space; then origin and limit, which only this thread uses. */
 static bool raise_limit(tsn_channel *channel, tsn_stream *stream) {
   uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
   if (index == stream->current.end) {
@@ -200,10 +251,15 @@ static bool raise_limit(tsn_channel *channel, tsn_stream *stream) {
   return stream->limit > index;
 }
 
-/* The record is written by one store: a process is killed between instructions, so
- * that there is all of a record or nothing. */
+/* The record is written by one store: a process is killed between instructions, so that
+ * there is all of a record or nothing. Two stores of 8 bytes could leave a time without
+ * its check, which a reader would have to take for damage. Records are 16-byte aligned,
+ * and x86-64 and AArch64 store an aligned vector of 16 bytes by one instruction. */
 typedef uint64_t record_words __attribute__((vector_size(16)));
 
+/* `volatile` keeps the compiler from splitting or moving the store. The store to `index`
+ * follows it in program order, which a reader in another process does not need: it finds
+ * the end of the records by their checks. */
 static inline void write_record(tsn_stream *stream, uint64_t index, uint64_t time,
                                 uint32_t tag) {
   enum { CACHE_LINE = 64 };
@@ -218,7 +274,8 @@ static inline void write_record(tsn_stream *stream, uint64_t index, uint64_t tim
 }
 
 /* There is no space. The grower writes the count to the header; without one this thread
- * does, each time it asks for space again. */
+ * does, each time it asks for space again. So a run that is killed on a full disk still
+ * says how many beats it lost, to within the drops since then. */
 static void drop(tsn_channel *channel, tsn_stream *stream) {
   uint64_t dropped = atomic_fetch_add(&stream->dropped, 1);
   if (channel->grower.runs || !is_retry(dropped)) return;
@@ -227,6 +284,8 @@ static void drop(tsn_channel *channel, tsn_stream *stream) {
   tsn_stream_unlock(stream);
 }
 
+/* The clock is read before the limit is raised: the record has the time of the call, not
+ * that after a few system calls. */
 static __attribute__((noinline)) tsanom_status beat_at_limit(tsn_stream *stream,
                                                              uint32_t tag,
                                                              uint32_t slot) {
@@ -241,6 +300,8 @@ static __attribute__((noinline)) tsanom_status beat_at_limit(tsn_stream *stream,
   return leave(TSANOM_OK);
 }
 
+/* CLOCK_MONOTONIC is a call, around which registers are saved: apart from the usual
+ * path, which has none. */
 static __attribute__((noinline)) tsanom_status beat_by_clock(tsn_stream *stream,
                                                              uint32_t tag,
                                                              uint64_t index) {
@@ -248,8 +309,8 @@ static __attribute__((noinline)) tsanom_status beat_by_clock(tsn_stream *stream,
   return leave(TSANOM_OK);
 }
 
-/* Beat into a stream of this thread, and leave. `self` is the address of the cache, which
- * takes two instructions to compute. */
+/* Beat into a stream of this thread, and leave. `self` is the state to restore, the
+ * address of the cache, which takes two instructions to compute anew. */
 static inline tsanom_status beat_into(uint32_t slot, tsn_stream *stream, uint32_t tag,
                                       uintptr_t self) {
   uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
@@ -270,7 +331,9 @@ static bool is_recording(tsn_channel *channel) {
 }
 
 /* A signal handler beats while this thread is in a beat: the stream, or a lock, may be
- * in any state. */
+ * in any state. Waiting would never end, so the record is dropped and counted: by the
+ * stream if the thread owns one, else by the channel. Only atomic additions are used,
+ * which are safe here. */
 static tsanom_status drop_interrupting(tsn_channel *channel, tsn_stream *stream) {
   if (!is_recording(channel)) return TSANOM_E_STATE;
   atomic_fetch_add(stream && owns(stream) ? &stream->dropped : &channel->lost, 1);
@@ -282,6 +345,13 @@ static bool is_in_beat(void) {
   return state == TSN_IN_BEAT || state == TSN_IN_SEARCH;
 }
 
+/* Every beat that is not into the stream of the last one: the first of a thread, one by
+ * another number, one after the run has ended, and one in a signal handler. Finds or
+ * creates a stream.
+ *
+ * The loop repeats because another thread with the same number may claim the stream that
+ * this one has created. Each repetition means that another thread got one, so that all
+ * progress. */
 static __attribute__((noinline)) tsanom_status beat_elsewhere(int32_t thread,
                                                               uint32_t tag,
                                                               uint32_t slot) {
@@ -292,7 +362,9 @@ static __attribute__((noinline)) tsanom_status beat_elsewhere(int32_t thread,
     set_state(TSN_IN_SEARCH);
     if (!is_recording(channel)) return leave(TSANOM_E_STATE);
     if (thread < 0) return leave(TSANOM_E_OPTION);
-    /* The owner of a stream releases it when it ends, so this comes first. */
+    /* The owner of a stream releases it when it ends, so this comes before the first
+     * claim. The memory for it may be missing; without it a stream would belong to a
+     * dead thread. */
     if (!cache.registered && pthread_setspecific(release_key, &cache) != 0) {
       return leave(TSANOM_E_MEMORY);
     }
@@ -309,6 +381,12 @@ static __attribute__((noinline)) tsanom_status beat_elsewhere(int32_t thread,
   }
 }
 
+/* Inlined in both functions below, so that each is the whole path: for the default
+ * instance the slot is a constant. A beat without a run takes 0.99 ns
+ * (docs/benchmarks.md).
+ *
+ * The comparison fails for a beat in a handler too: then `self` is TSN_IN_BEAT, which is
+ * no thread's address. */
 static inline __attribute__((always_inline)) tsanom_status beat(uint32_t slot,
                                                                 int32_t thread,
                                                                 uint32_t tag) {

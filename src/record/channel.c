@@ -1,5 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The beginning and the end of a run, and the table of channels. */
+/* The beginning and the end of a run, and the table of channels.
+ *
+ * A channel passes through these states, each change by compare-and-swap, so that of two
+ * threads that begin or finish a run at the same time one is rejected with
+ * TSANOM_E_STATE:
+ *
+ *   IDLE ──open──▶ CHANGING ──▶ RECORDING ──finish──▶ CHANGING ──▶ IDLE
+ *                     └──failed──▶ IDLE
+ *
+ * What a kill leaves during the beginning:
+ *
+ *   heartbeat.run created, empty or zeros     no run: rejected
+ *   its header written, streams missing       rejected: the header counts the announced
+ *                                             streams from the first write on
+ *   all streams created                       a run without beats
+ *   a stream added later, header not yet      a run; no header names the stream
+ *
+ * and during the end: each stream is valid before and after it is finished (storage.c),
+ * and the run is finished only when its header says so, last.
+ *
+ * The end must not wait for a thread that never comes back, nor cut off one that is in a
+ * beat. Beats take no lock, so it revokes the ownership of all streams, waits until
+ * every store that a beat made before is visible, and then waits for the owners that are
+ * in a beat; see close_streams().
+ *
+ * Two tables hold the channels. `channels` has the address of each, NULL until its slot
+ * is used for the first time; it is only ever filled. `reserved` has the slots that
+ * objects own. Both survive a fork, the channels' contents do not. */
 #include "record/channel.h"
 
 #include <errno.h>

@@ -6,15 +6,39 @@
  *    slot 0)                              └─ heartbeat.00001   …
  *
  *   a stream:   |header|records ......... index|... backed|
- *                       └ window `current` ┘└ window `ready` ┘   (mapped)
+ *                      └ window `current` ┘└ window `ready` ┘   (mapped)
  *
  * A beat writes record `index` through the mapping. `backed` is the number of records
- * that have disk space; the header in the file promises them before a beat may use
- * them. The grower thread, or the beating thread where there is none, moves `backed`
- * and the windows ahead.
+ * that have disk space. The header in the file promises them before a beat may use them,
+ * so a store through the mapping never meets a hole, and never raises SIGBUS on a full
+ * disk. The grower thread, or the beating thread where there is none, moves `backed` and
+ * the windows ahead.
+ *
+ * Who writes which field, and what orders it:
+ *
+ *   field      written by               read by          order
+ *   index      owner, after the record  grower, finish   relaxed; finish reads it after
+ *                                                        it has seen the beat end
+ *   limit,     owner                    owner            none: one thread at a time;
+ *   origin                                               handed on through `owner`
+ *   owner      claim: nobody -> self;   the beat, claim  compare-and-swap
+ *              thread end, finish: NULL
+ *   backed     holder of grow_lock      owner, grower    release after the header is
+ *                                                        written; acquire in the beat
+ *   windows    holder of grow_lock      owner            grow_lock; only the owner
+ *                                                        moves `ready` to `current`
+ *   dropped    owner, its handlers      grower, finish   atomic addition
+ *
+ * The invariant of a stream, at every instant and so after SIGKILL:
+ *
+ *   index <= limit <= min(backed, current.end)    and    backed <= the header's `backed`
+ *
+ * (`limit` is checked only at the next beat, so `index` may equal it.) Records in front
+ * of `index` are whole; the record at `index` is whole or zeros; all behind it is zeros.
  *
  * Ownership: the first cache line of a stream belongs to the thread that beats; the
- * second is shared with the grower. The holder of `grow_lock` backs, maps and unmaps.
+ * second is shared with the grower, so that its visits do not take the line that each
+ * beat writes. The holder of `grow_lock` backs, maps and unmaps.
  *
  * Lifetime: channels and streams lie in mappings that are never unmapped, so that a
  * thread may look at a stream of a run that has ended. fork() hands these mappings to
@@ -34,8 +58,8 @@
 #include "record/vital.h"
 
 enum {
-  /* Records backed at a time: 1 MiB. It bounds the pause of a thread that has to do
-   * this itself, and how long the grower keeps the address space locked. */
+  /* Records backed at a time: 1 MiB. It bounds the pause of a thread that has to do this
+   * itself, and how long the grower keeps the address space locked. */
   TSN_GROW_STEP = 1 << 16,
   /* Records of a stream backed at its creation: 256 KiB. */
   TSN_FIRST_STEP = 1 << 14,
@@ -44,10 +68,16 @@ enum {
   TSN_FIRST_WINDOW = 1 << 18,
   TSN_WINDOW = 1 << 20,
   TSN_LEAST_WINDOW = TSN_FIRST_STEP,
+  /* Windows that a stream has left and the grower has not unmapped yet. A beat that
+   * finds all of them used waits for the grower. */
   TSN_OLD_WINDOWS = 4,
-  TSN_STREAM_BLOCK = 256, /* streams allocated at a time */
+  /* Streams allocated at a time. Blocks never move, because threads keep pointers to
+   * their streams; the stream of a number is found by one division. */
+  TSN_STREAM_BLOCK = 256,
   TSN_STREAM_BLOCKS = TSANOM_HEARTBEAT_STREAMS_MAX / TSN_STREAM_BLOCK,
-  TSN_CHANNELS = 32 /* open at the same time; the first is the default instance's */
+  /* Channels open at the same time; the first is the default instance's. Each thread
+   * caches a stream of each in thread-local storage, so the number is fixed. */
+  TSN_CHANNELS = 32
 };
 
 /* Part of a stream file in memory: records [first, end). None: end == 0. */
@@ -62,51 +92,74 @@ typedef struct tsn_stream tsn_stream;
 /* Values of tsn_thread_cache.state besides the address of the struct: at rest. */
 enum {
   TSN_NEVER_BEAT = 0,
-  TSN_IN_BEAT,   /* finish waits for the end of the beat */
-  TSN_IN_SEARCH, /* the thread makes or releases streams; finish need not wait */
+  /* Finish waits for the end of the beat; a signal handler drops its own. */
+  TSN_IN_BEAT,
+  /* The thread creates or releases streams. Finish need not wait: ownership is taken by
+   * compare-and-swap, and `open` is false by then. */
+  TSN_IN_SEARCH,
 };
 
-/* What a thread remembers. Its address identifies the thread as owner of streams. `state`
- * has that address at rest, so that a beat finds with one comparison that the thread owns
- * its stream and that this beat does not interrupt another one. */
+/* What a thread remembers. Its address identifies the thread as owner of streams.
+ * `state` has that address at rest, so that a beat finds with one comparison that the
+ * thread owns its stream and that this beat does not interrupt another one. */
 typedef struct {
   _Atomic uintptr_t state;
-  bool registered; /* its end releases its streams */
-  /* Of its last beat in each channel; NULL for TSN_NO_SLOT. */
+  /* The thread-specific value is set whose destructor releases the thread's streams. */
+  bool registered;
+  /* The stream of the thread's last beat in each channel, or NULL. The last element is
+   * that of TSN_NO_SLOT, always NULL: a beat into a channel that the run does not have
+   * needs no test of its own. */
   tsn_stream *stream[TSN_CHANNELS + 1];
 } tsn_thread_cache;
 
 struct tsn_stream {
-  /* Of the beating thread. */
+  /* Of the beating thread: one cache line, which a beat loads once. */
   _Alignas(64) _Atomic(tsn_thread_cache *) owner; /* NULL: nobody */
-  uintptr_t origin;                               /* address that record 0 would have */
-  _Atomic uint64_t index;                         /* records written */
-  uint64_t limit;            /* records that may be written without a check */
-  _Atomic int32_t announced; /* thread number of its beats */
+  /* Address that record 0 would have in the current window. Record `index` lies at
+   * origin + 16 * index in any window, without a subtraction in the beat. */
+  uintptr_t origin;
+  _Atomic uint64_t index; /* records written */
+  /* Records that may be written without a check: backed and mapped. */
+  uint64_t limit;
+  /* Thread number of its beats. */
+  _Atomic int32_t announced;
+  /* Copy of the channel's, beside the fields that a beat reads anyway. */
   int32_t clock;
-  _Atomic uint32_t open; /* accepts owners */
+  /* Accepts owners. Finish clears it before it takes the ownership away. */
+  _Atomic uint32_t open;
+  /* Beats that found no space. */
   _Atomic uint64_t dropped;
 
   /* Shared with the grower; all but the atomic fields under grow_lock. */
   _Alignas(64) _Atomic uint32_t grow_lock;
-  _Atomic uint32_t exhausted; /* the last attempt to back records failed */
+  /* The last attempt to back records failed. Beats at the limit then drop their record
+   * without a system call, until an attempt succeeds. */
+  _Atomic uint32_t exhausted;
   _Atomic uint64_t backed;
-  uint64_t seen; /* index at the grower's last visit */
+  /* The index at the grower's last visit, and its drops: what came since decides how far
+   * ahead to back, and whether the header is written. */
+  uint64_t seen;
   uint64_t dropped_seen;
   uint32_t number;
   uint32_t old_count;
   tsn_file file;
   tsn_window current, ready;
-  tsn_window old[TSN_OLD_WINDOWS]; /* left behind; the grower unmaps them */
-  tsn_thread_cache *last_owner;    /* when finish revoked the ownership */
+  /* Left behind by the owner; the grower unmaps them, since it may still be populating
+   * one. */
+  tsn_window old[TSN_OLD_WINDOWS];
+  /* Whose beat finish waits for, once it has revoked the ownership. */
+  tsn_thread_cache *last_owner;
 };
 
 enum { TSN_IDLE = 0, TSN_CHANGING, TSN_RECORDING }; /* states of a channel */
 
 typedef struct {
   _Atomic int32_t state;
-  _Atomic uint32_t streams; /* that exist, announced ones first */
-  _Atomic uint64_t lost;    /* beats of threads without a stream */
+  /* Streams that exist, announced ones first. Released after the stream is complete: a
+   * thread that reads the count may use all streams below it. */
+  _Atomic uint32_t streams;
+  /* Beats of threads without a stream. */
+  _Atomic uint64_t lost;
   int32_t clock;
   tsn_helper grower;
   tsn_vital vital;
@@ -117,7 +170,9 @@ typedef struct {
   char path[PATH_MAX];
   tsn_file directory;
   tsn_file run;
-  tsn_file reserve[TSN_FILE_RESERVE]; /* given up when descriptors run out */
+  /* Given up one by one when the program has used up its descriptors: a stream that a
+   * new thread needs can still be created. */
+  tsn_file reserve[TSN_FILE_RESERVE];
   _Atomic(tsn_stream *) block[TSN_STREAM_BLOCKS];
 } tsn_channel;
 
@@ -138,11 +193,11 @@ typedef struct {
 /* The slot of the default instance, and one that no channel has. */
 enum { TSN_DEFAULT_SLOT = 0, TSN_NO_SLOT = TSN_CHANNELS };
 
-/* The channel of a slot: NULL until it is first used. */
+/* The channel of a slot: NULL until it is first used. Safe in a signal handler. */
 tsn_channel *tsn_channel_at(uint32_t slot);
 /* Functions with an `exec`, a checked one or NULL, report failures to its fault. */
 
-/* Reserve a free slot, and release it. */
+/* Reserve a free slot for an object, and release it. TSANOM_E_OVERFLOW: all are used. */
 tsanom_status tsn_channel_reserve(const tsanom_exec *exec, uint32_t *slot);
 void tsn_channel_release(uint32_t slot);
 /* Check the arguments of a run; choose its clock. */
@@ -150,23 +205,28 @@ tsanom_status tsn_channel_check(const char *path, int32_t threads,
                                 const tsanom_exec *exec, tsn_channel_options *options);
 /* Memory of zeros, which a forked child finds as zeros; NULL: there is none. */
 void *tsn_channel_map(size_t bytes);
-/* Begin and end a run in a slot. */
+/* Begin and end a run in a slot. After a failure of open, the files that it created are
+ * gone again. Finish waits about 1 ms, and at most about 1 s more for beats in progress.
+ */
 tsanom_status tsn_channel_open(uint32_t slot, const char *path, int32_t threads,
                                const tsn_channel_options *options,
                                const tsanom_exec *exec);
 tsanom_status tsn_channel_finish(uint32_t slot);
-/* Remove the files of a run in which no thread can have beaten yet. */
+/* Remove the files of a run in which no thread can have beaten yet: that of an object
+ * whose second channel could not be created. */
 void tsn_channel_abandon(uint32_t slot);
 /* Create a stream. */
 tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced);
-/* Note in the run's header how fast the clock runs. */
+/* Note in the run's header how fast the clock runs. A no-op while another thread has the
+ * run_lock. */
 void tsn_channel_calibrate(tsn_channel *channel);
 
 /* beat.c */
 
-/* Prepare for the release of streams when their thread ends. Once. */
+/* Create the thread-specific key whose destructor releases a thread's streams. Once in a
+ * process; returns an errno. */
 int tsn_beat_make_key(void);
-/* One record: see tsanom_heartbeat_beat(). */
+/* One record: see tsanom_heartbeat_beat(). For any thread and for signal handlers. */
 tsanom_status tsn_beat(uint32_t slot, int32_t thread, uint32_t tag);
 
 /* storage.c. Each function returns 0 or an errno. No other thread uses the stream
@@ -175,11 +235,14 @@ tsanom_status tsn_beat(uint32_t slot, int32_t thread, uint32_t tag);
 /* Open the channel's directory, which exists, and fill the reserve. */
 int tsn_storage_open(tsn_channel *channel);
 void tsn_storage_close(tsn_channel *channel);
-/* Create the file of a stream, back its first records and map them. */
+/* Create the file of a stream, back its first records and map them. On failure the file
+ * is removed again. */
 int tsn_storage_create(tsn_channel *channel, tsn_stream *stream);
-/* Back `count` more records, or fewer where the disk space ends before. */
+/* Back `count` more records, or fewer where the disk space ends before. Nonzero:
+ * `backed` is unchanged. */
 int tsn_storage_back(tsn_channel *channel, tsn_stream *stream, uint64_t count);
-/* Map the window that begins at record `first`. */
+/* Map the window that begins at record `first`. It may reach beyond the file's end:
+ * records there are not touched before they are backed. */
 int tsn_storage_map(tsn_channel *channel, tsn_stream *stream, uint64_t first,
                     tsn_window *window);
 /* Fault in the pages of those of records [first, end) that are in the window.
@@ -216,7 +279,9 @@ void tsn_vital_start(tsn_channel *channel, int32_t helper);
 void tsn_vital_finish(tsn_channel *channel);
 void tsn_vital_remove(tsn_channel *channel);
 
-/* grower.c */
+/* grower.c. The lock of a stream is one word instead of a mutex: all zeros is free, in a
+ * forked child too, and it is held for one system call or a few by two threads at most.
+ */
 void tsn_stream_lock(tsn_stream *stream);
 void tsn_stream_unlock(tsn_stream *stream);
 void tsn_grower_start(tsn_channel *channel);

@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Only the kernel knows a thread's CPU time, and asking it is a system call. But between
- * two context switches CPU time passes as fast as elapsed time, which the C library reads
- * in user space. What is missing is a sign of a switch.
+ * two context switches CPU time passes as fast as elapsed time, which the C library
+ * reads in user space. What is missing is a sign of a switch.
  *
  * Linux gives that sign to threads that registered for restartable sequences, as the C
- * library does: whenever a thread comes back from having been switched out, from a move
- * to another processor or from a signal, the kernel clears the thread's field rseq_cs if
- * that points to the description of a sequence which the thread is not in. The one
- * here is empty, so that no thread is ever in it. While the field still holds our
- * description nothing happened since it was stored, and CPU time is what it was then
- * plus the elapsed time since; else the kernel is asked, and the field stored again.
+ * library does (rseq(2); glibc from 2.35): whenever a thread comes back from having been
+ * switched out, from a move to another processor or from a signal, the kernel clears the
+ * thread's field rseq_cs if that points to the description of a sequence which the
+ * thread is not in. The one here is empty, so that no thread is ever in it. While the
+ * field still holds our description nothing happened since it was stored, and CPU time
+ * is what it was then plus the elapsed time since; else the kernel is asked, and the
+ * field stored again:
  *
- * Newer kernels may leave the field alone when a thread waits of its own accord, so
- * that a thread tries it first and otherwise asks the kernel each time. Others may use
- * the field, too: their sequences look like a switch. The description lies in the
- * thread's own memory, not in the library's, which could be unloaded before the next
- * switch. */
+ *   field     ours ........ ours ........ 0 ............ ours
+ *             stored        read        switched out     stored again
+ *   CPU time  asked: c0     c0 + e - e0                  asked: c1
+ *             elapsed e0    elapsed e
+ *
+ * The order of the loads matters in one place: elapsed time is read first and the field
+ * after it. If the field is still ours then, it was ours when elapsed time was read.
+ *
+ * Newer kernels may leave the field alone when a thread waits of its own accord, so that
+ * a thread tries it first and otherwise asks the kernel each time. Others may use the
+ * field, too: their sequences look like a switch, which costs a system call and no
+ * accuracy. The description lies in the thread's own memory, not in the library's, which
+ * could be unloaded before the next switch; the kernel would then read an address that
+ * is not mapped and end the program. */
 #include "record/cpu_clock.h"
 
 #include <stddef.h>
@@ -41,6 +51,7 @@ int64_t tsn_elapsed_now(void) {
 
 #if HAVE_SEQUENCES
 
+/* Of each thread. `empty` and what it points to must stay while the thread lives. */
 typedef struct {
   _Alignas(32) struct rseq_cs empty; /* what the kernel reads */
   uint32_t unused, signature;        /* it checks the word before the abort address */
@@ -67,12 +78,14 @@ static uint64_t address_of(const void *object) {
   return (uint64_t)(uintptr_t)object;
 }
 
+/* Whether the thread was not switched out since the field was stored. */
 static bool undisturbed(void) {
   return *own.field == address_of(&own.empty);
 }
 
 /* Whether the kernel reports a wait. Being preempted just before would look the same,
- * but hardly happens twice. */
+ * but hardly happens twice. A thread that concludes wrongly here would count a wait as
+ * CPU time, so both tries must succeed. */
 static bool waiting_is_seen(void) {
   static const struct timespec pause = {.tv_nsec = 20000};
   bool seen = true;
@@ -84,6 +97,9 @@ static bool waiting_is_seen(void) {
   return seen;
 }
 
+/* Once in each thread: describe the empty sequence, and find out whether the field
+ * works. The kernel checks the signature in front of the abort address even if it never
+ * jumps there. */
 __attribute__((noinline)) static void try_field(void) {
   own.tried = true;
   if (__rseq_size == 0) return; /* not registered */
@@ -98,8 +114,8 @@ __attribute__((noinline)) static void try_field(void) {
   }
 }
 
-/* Ask the kernel. The field is stored first: a switch in between leaves a moment that
- * the next call does not use. */
+/* Ask the kernel. The field is stored before the clocks are read: a switch in between
+ * leaves a moment that the next call does not use. */
 __attribute__((noinline)) static int64_t ask(void) {
   if (!own.tried) try_field();
   if (own.field) *own.field = address_of(&own.empty);

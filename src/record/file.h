@@ -4,8 +4,18 @@
  * The program may close every descriptor and open files of its own under the same
  * numbers; another process may delete the run's directory and create it again, or
  * replace a file by a link. So every use compares device and inode of the descriptor
- * with those of the file that was created. A descriptor that was lost is opened again
- * by name only if the name leads to the very same file. */
+ * with those of the file that was created:
+ *
+ *   descriptor ──fstat──▶ (device, inode) == those kept at creation ?
+ *        yes: use it           no: the number is the program's now; open again by name,
+ *                              and use that only if it is the very same file
+ *
+ * The check costs one fstat() a use. Between check and use another thread of the program
+ * can still close the number; the window is one system call long, and the kernel has no
+ * call that does both.
+ *
+ * Uses are rare: when a stream grows, when a header is rewritten, and at the end. Beats
+ * use the mapping, which no close() affects. */
 #ifndef TSN_RECORD_FILE_H
 #define TSN_RECORD_FILE_H
 
@@ -17,25 +27,28 @@ enum { TSN_FILE_RESERVE = 4 };
 
 typedef struct {
   int descriptor; /* -1: none */
+  /* With `inode`: identifies the file while it is open or mapped. After that the file
+   * system may use the number again. */
   dev_t device;
   ino_t inode;
 } tsn_file;
 
-/* Keep a new descriptor, at a high number, out of the program's way. Returns 0 or an
- * errno, and then closes the descriptor. */
+/* Keep a new descriptor, at a high number, out of the program's way: programs close low
+ * numbers in loops and expect open() to return the lowest one. Returns 0 or an errno,
+ * and then closes the descriptor. Takes ownership of the descriptor in both cases. */
 int tsn_file_keep(tsn_file *file, int descriptor);
-/* Another descriptor of the same file. */
+/* Another descriptor of the same file; copy->descriptor is -1 if there is none left. */
 void tsn_file_duplicate(const tsn_file *file, tsn_file *copy);
 /* Whether the descriptor still is that of the file. */
 bool tsn_file_is_ours(const tsn_file *file);
 /* Whether this descriptor leads to the file. */
 bool tsn_file_is(const tsn_file *file, int descriptor);
-/* Close the descriptor, if it still is ours. */
+/* Close the descriptor, if it still is ours; else the number belongs to the program. */
 void tsn_file_close(tsn_file *file);
 
 /* Whether a file may have that length: beyond the limit, writing ends the program. */
 bool tsn_file_fits(off_t end);
-/* Write all bytes at the offset. Returns 0 or an errno. */
+/* Write all bytes at the offset. Returns 0 or an errno; part may be written then. */
 int tsn_file_write(const tsn_file *file, const void *bytes, size_t count, off_t offset);
 /* Give [begin, end), which is empty so far, disk space and pages in the page cache, so
  * that a store to their mapping cannot fail. Returns 0 or an errno. */

@@ -5,7 +5,32 @@
  *
  *   backed - index  >=  LOOKAHEAD * (beats since the last visit)
  *
- * A visit costs the program about 20 us. */
+ * A visit costs the program about 20 us.
+ *
+ * Of one stream it does the following, each step under grow_lock for one system call or
+ * a few:
+ *
+ *   index ........ backed ......... index + ahead
+ *                    └─ back, one step of 1 MiB at a time; make its pages
+ *   current.end < backed      map the next window into `ready`, make its pages
+ *   old[]                     unmap windows that the owner has left
+ *   dropped                   write the header if the count has changed
+ *
+ * `ahead` is bounded below by what a stream is created with, so that a burst out of
+ * quiet finds space, and above by a window, so that a fast stream does not reserve disk
+ * space without end. The lock is released between the steps: a beat that comes to its
+ * limit meanwhile waits for one step, not for all.
+ *
+ * The pause follows the demand: it is a quarter as long after a visit that found a
+ * stream with less space left than it had used since the last one, twice as long
+ * otherwise. A pause that is too long is not an error: the beating thread then backs
+ * records itself.
+ *
+ * It also takes the pairs of ticks and nanoseconds from which a reader computes the
+ * length of a tick, at first after 1/64 s, then at doubling intervals up to a second.
+ *
+ * The thread has all signals blocked, so that no handler of the program runs in it, and
+ * a small stack. */
 #include <sched.h>
 #include <string.h>
 

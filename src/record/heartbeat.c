@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The default instance: heartbeats of the process, in the first slot. Its beats are in
- * beat.c. */
+ * beat.c.
+ *
+ * The program and the libraries that it uses share it, so that one process has one run
+ * without passing a handle around. tsanom_record objects (record.c) use the other slots.
+ * Its functions report failures by their status alone, since they have no exec. */
 #include <tsanom/heartbeat.h>
 
 #include "core/versioned.h"

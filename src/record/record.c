@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The recorder object: a few channels of one run directory.
  *
+ *   RUN/heartbeat.run, .00000, ...           HEARTBEATS
+ *   RUN/regions/heartbeat.run, .00000, ...   REGIONS
+ *
  * The object holds slots only. The channels themselves lie in mappings of the process
- * (see channel.h), since threads may look at their streams after the object is gone. */
+ * (see channel.h), since threads may look at their streams after the object is gone. So
+ * the object may lie in memory of the caller, whose lifetime the recorder does not know.
+ *
+ * Creation is all or nothing: if a channel cannot be opened, those opened before are
+ * removed with their files. A new kind of channel needs a constant, a slot and a
+ * directory here, and nothing in the beat. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Times of code regions, one recorder per thread.
  *
- * A visit of region k adds clock(end) - clock(begin) to time[k], nested regions included;
- * of a recursive region only the outermost visit counts. */
+ * A visit of region k adds clock(end) - clock(begin) to time[k], nested regions
+ * included; of a recursive region only the outermost visit counts:
+ *
+ *   begin 0   begin 1   begin 1   end 1   end 1   end 0
+ *   |         |<----------- time[1] ------>|         |
+ *   |<------------------- time[0] ------------------>|       calls[1] = 2
+ *
+ * A stack of the open regions gives the parent of each, and rejects an end that does not
+ * match. Its depth is fixed at creation, so that begin and end allocate nothing.
+ *
+ * A pair of begin and end takes 83 instructions besides the clock (callgrind), and 36.4
+ * ns with two readings of CLOCK_MONOTONIC, which alone take 37.7 (docs/benchmarks.md). */
 #include "core/exec.h"
 #include "core/fault.h"
 #include "core/versioned.h"
@@ -53,7 +63,7 @@ static tsanom_status read_options(const tsanom_spmd_recorder_options *options,
   return TSANOM_OK;
 }
 
-/* What a recorder is laid out for. */
+/* What a recorder is laid out for: the sizes, and the addresses that layout() finds. */
 typedef struct {
   size_t regions, depth;
   tsanom_spmd_recorder *recorder;
@@ -61,6 +71,7 @@ typedef struct {
   int32_t *stack;
 } placement;
 
+/* Runs twice: to compute the size, and to place the parts in a block of that size. */
 static void layout(tsn_arena *arena, void *context) {
   placement *p = context;
   p->recorder = tsn_arena_take(arena, 1, sizeof *p->recorder);
@@ -75,7 +86,8 @@ tsanom_status tsanom_spmd_recorder_size(size_t regions, size_t depth, size_t *by
   return status < 0 ? status : tsn_layout_bytes(layout, &p, bytes);
 }
 
-/* In memory of the caller, or where it is NULL in a block of exec's allocator. */
+/* In memory of the caller, or where it is NULL in a block of exec's allocator. All
+ * arguments are checked before memory is taken. */
 static tsanom_status place(void *memory, size_t bytes, placement p,
                            const tsanom_spmd_recorder_options *options,
                            const tsanom_exec *exec, tsanom_spmd_recorder **recorder) {
@@ -140,6 +152,7 @@ tsanom_status tsanom_spmd_recorder_count(tsanom_spmd_recorder *r,
   return TSANOM_OK;
 }
 
+/* The clock is read last: the bookkeeping before it belongs to the enclosing region. */
 tsanom_status tsanom_spmd_begin(tsanom_spmd_recorder *r, int32_t region) {
   if (!r) return TSANOM_E_NULL;
   if (region < 0 || (size_t)region >= r->regions) return TSANOM_E_VALUE;
@@ -155,6 +168,8 @@ tsanom_status tsanom_spmd_begin(tsanom_spmd_recorder *r, int32_t region) {
   return TSANOM_OK;
 }
 
+/* The clock is read as soon as the visit is known to be the outermost one. A wrong
+ * region is rejected and changes nothing. */
 tsanom_status tsanom_spmd_end(tsanom_spmd_recorder *r, int32_t region) {
   if (!r) return TSANOM_E_NULL;
   if (!r->used || r->stack[r->used - 1] != region) return TSANOM_E_STATE;

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts of events by region, from the kernel's performance counters.
+/* Counts of events by region, from the kernel's performance counters
+ * (perf_event_open(2)).
  *
- * All events that the machine has form one group, which is read by one system call.
- * A missing count is never reported as zero: an event that cannot be opened has none, and
- * neither has a visit during which the kernel lent the counters to other users. */
+ * All events that the machine has form one group, which is read by one system call:
+ *
+ *   file[0]  leader ─┬─ file[2]             read(leader): number, time enabled, time
+ *   file[1]  absent  └─ file[3]             running, a value for each member
+ *
+ * The kernel counts a group as a whole or not at all, so that the counts of a region
+ * belong to the same visits. Where more groups are open than the processor has counters,
+ * the kernel lends the counters in turn; then the time enabled exceeds the time running.
+ *
+ * A missing count is never reported as zero, nor extrapolated: an event that cannot be
+ * opened has none, and neither has a visit during which the kernel lent the counters to
+ * other users. A zero would look like a region without cache misses. */
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdbool.h>
@@ -17,27 +27,35 @@
 
 enum { EVENTS = TSANOM_SPMD_EVENTS_MAX, ABSENT = -1 };
 
-/* What read() gives of a group: see perf_event_open(2). */
+/* What read() returns of a group, in the order of read_format: see perf_event_open(2). */
 typedef struct {
   uint64_t events, enabled, running, value[EVENTS];
 } group_reading;
 
 typedef struct {
-  uint64_t enabled, running; /* at the begin of the visit */
+  /* At the begin of the visit. */
+  uint64_t enabled, running;
   uint64_t start[EVENTS], sum[EVENTS];
-  bool begun, broken; /* a visit was not counted from begin to end */
+  /* `begun`: the open visit has a reading of its begin. `broken`: some visit was not
+   * counted from begin to end, so the region has no count. */
+  bool begun, broken;
 } region_counts;
 
 struct tsanom_spmd_counters {
   tsn_object owner;
   size_t events, regions;
-  int leader; /* file descriptor; ABSENT: there is none */
+  /* File descriptor; ABSENT: there is none. */
+  int leader;
   int file[EVENTS];
-  bool present[EVENTS]; /* it could be opened */
-  size_t place[EVENTS]; /* in the group's reading */
+  /* It could be opened. */
+  bool present[EVENTS];
+  /* Index in the group's reading, which has no gaps for absent events. */
+  size_t place[EVENTS];
   region_counts *region;
 };
 
+/* Generic events by the names that perf(1) uses; which of them exist depends on the
+ * machine. */
 static const struct {
   const char *name;
   uint32_t type;
@@ -87,8 +105,9 @@ tsanom_status tsanom_spmd_counters_size(size_t events, size_t regions, size_t *b
   return status < 0 ? status : tsn_layout_bytes(layout, &p, bytes);
 }
 
-/* Count an event of the calling thread, in user space where the machine can separate it.
- */
+/* Count an event of the calling thread, in user space where the machine can separate it:
+ * this needs no privilege at the kernel's usual setting (perf_event_paranoid 2). Returns
+ * a descriptor, or a negative number. */
 static int open_event(const tsanom_spmd_event *event, int leader) {
   struct perf_event_attr attributes;
   memset(&attributes, 0, sizeof attributes);
@@ -175,6 +194,7 @@ void tsanom_spmd_counters_destroy(tsanom_spmd_counters *c) {
   tsn_object_release(&owner);
 }
 
+/* False: there is no group, or the kernel has no count (read() returns 0 at the end). */
 static bool read_group(const tsanom_spmd_counters *c, group_reading *now) {
   return c->leader != ABSENT && read(c->leader, now, sizeof *now) > 0;
 }
@@ -189,6 +209,8 @@ void tsn_spmd_count_begin(tsanom_spmd_counters *c, size_t region) {
   for (size_t e = 0; e < c->events; e++) r->start[e] = now.value[c->place[e]];
 }
 
+/* The counters ran all the time if `enabled` and `running` grew by the same amount. Else
+ * the visit is broken, and with it the sum of the region. */
 void tsn_spmd_count_end(tsanom_spmd_counters *c, size_t region) {
   region_counts *r = &c->region[region];
   group_reading now;

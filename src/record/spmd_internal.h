@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A region recorder. */
+/* A region recorder: its layout, shared by the files that record, count and write. Each
+ * recorder belongs to one thread, so that nothing here is atomic. */
 #ifndef TSN_RECORD_SPMD_INTERNAL_H
 #define TSN_RECORD_SPMD_INTERNAL_H
 
@@ -7,33 +8,45 @@
 
 #include "core/arena.h"
 
+/* The parent of a region that was never entered; TSANOM_SPMD_NONE is the parent of one
+ * that was entered outside of any region. */
 enum { TSN_SPMD_UNSEEN = -2 };
 
 typedef struct {
-  int64_t time;   /* nanoseconds of visits that have ended */
-  uint64_t calls; /* how many have */
-  int64_t start;  /* of the outermost open visit */
-  uint32_t open;  /* visits */
-  int32_t parent; /* where it was first entered from; TSN_SPMD_UNSEEN */
+  /* Nanoseconds of visits that have ended. Integers: sums of doubles would lose the
+   * short visits of a long run. */
+  int64_t time;
+  /* Visits that have ended, inner ones of a recursive region included. */
+  uint64_t calls;
+  /* Of the outermost open visit. */
+  int64_t start;
+  /* Visits of this region that are open; above 1 where it is recursive. */
+  uint32_t open;
+  /* The region where it was first entered from; TSN_SPMD_UNSEEN. */
+  int32_t parent;
 } tsn_spmd_visits;
 
 struct tsanom_spmd_recorder {
   tsn_object owner;
   size_t regions, depth, used;
   tsanom_spmd_counters *counters; /* NULL: none */
-  int64_t made;                   /* elapsed time of its initialization */
+  /* Elapsed time of its initialization: the beginning of the written `elapsed`. */
+  int64_t made;
   int32_t clock;
-  int32_t mixed;          /* a region was entered from several */
+  /* A region was entered from several others. The file has one parent for each region,
+   * so the result is then partial. */
+  int32_t mixed;
   tsn_spmd_visits *visit; /* of each region */
   int32_t *stack;         /* the open regions, `used` of `depth` */
 };
 
-/* Check that a count is 1 ... most. */
+/* Check that a count is 1 ... most; the fault names the argument and both bounds. */
 tsanom_status tsn_spmd_check_count(const tsanom_exec *exec, const char *argument,
                                    size_t count, size_t most);
 
 /* Note the counts at the outermost begin of a region, and add what they grew by at its
- * end. */
+ * end. The clock is read after the first and before the second, so that the region's own
+ * time does not contain the system calls. */
 void tsn_spmd_count_begin(tsanom_spmd_counters *counters, size_t region);
 void tsn_spmd_count_end(tsanom_spmd_counters *counters, size_t region);
 

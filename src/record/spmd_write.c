@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The result of a region recorder as a region file of one process, in a run directory. */
+/* The result of a region recorder as a region file of one process, in a run directory:
+ *
+ *   RUN/spmd/.PROCESS.part ──rename──▶ RUN/spmd/PROCESS.json
+ *
+ * Other processes of the same run, and a reader, see a whole file or none. A process
+ * that is killed while it writes leaves a file whose name begins with a dot, which
+ * readers skip.
+ *
+ * The JSON is written by hand, in the format of docs/spmd.md: the recorder needs the C
+ * library alone. Only regions that were entered are written. printf() takes the decimal
+ * point from the program's locale, so numbers are written as integers where that is
+ * possible and corrected where it is not. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -31,7 +42,8 @@ size_t tsanom_spmd_row_size(void) {
   return sizeof(tsanom_spmd_row);
 }
 
-/* Letters, digits, '-', '_' and '.', which does not come first: the name of a file. */
+/* Letters, digits, '-', '_' and '.', which does not come first: a name that cannot leave
+ * the directory, on any file system. */
 static bool is_file_name(const char *name) {
   static const char allowed[] =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -41,6 +53,8 @@ static bool is_file_name(const char *name) {
          strspn(name, allowed) == length;
 }
 
+/* A JSON string: quotes, backslashes and control characters are escaped; all other bytes
+ * are copied, so that UTF-8 stays as it is. */
 static void put_text(FILE *out, const char *text) {
   (void)fputc('"', out);
   for (; *text; text++) {
@@ -61,7 +75,8 @@ static void put_seconds(FILE *out, int64_t nanoseconds) {
   (void)fprintf(out, "%" PRId64 ".%09" PRId64, nanoseconds / unit, nanoseconds % unit);
 }
 
-/* The shortest of the usual forms, whatever the locale's decimal point. */
+/* 17 digits, which read back to the same bits, with a point whatever the locale's. NaN
+ * means that the program did not measure the value: null. */
 static void put_number(FILE *out, double value) {
   char text[32];
   if (isnan(value)) {
@@ -74,12 +89,14 @@ static void put_number(FILE *out, double value) {
   (void)fputs(text, out);
 }
 
+/* The separator in front of an element: nothing before the first. */
 static const char *comma(bool *first) {
   const char *between = *first ? "" : ", ";
   *first = false;
   return between;
 }
 
+/* Region numbers are the program's; one process may enter only a few of them. */
 static bool was_visited(const tsanom_spmd_recorder *r, size_t region) {
   return r->visit[region].parent != TSN_SPMD_UNSEEN;
 }
@@ -157,6 +174,7 @@ static void put_metric(FILE *out, const tsanom_spmd_recorder *r,
   (void)fputs("]]}", out);
 }
 
+/* The events to write: those that were counted, if the row names them. */
 static size_t events_of(const tsanom_spmd_recorder *r, const tsanom_spmd_row *row) {
   return r->counters && row->event ? tsn_spmd_counted_events(r->counters) : 0;
 }
@@ -195,7 +213,8 @@ static tsanom_status make_directory(const char *path, const tsanom_exec *exec) {
   return tsn_reject_path(exec, "create", path, errno);
 }
 
-/* The row in a new file. Returns 0 or an errno. */
+/* The row in a new file. Returns 0 or an errno. fclose() is checked, because a full disk
+ * may show only when the buffer is written. */
 static int write_part(const char *part, const tsanom_spmd_recorder *r,
                       const tsanom_spmd_row *row) {
   FILE *out = fopen(part, "we");
@@ -230,6 +249,7 @@ static tsanom_status check_names(const tsanom_exec *exec, const char *field,
   return TSANOM_OK;
 }
 
+/* Infinity has no form in JSON; NaN becomes null. */
 static tsanom_status check_values(const tsanom_exec *exec, const tsanom_spmd_row *row,
                                   size_t regions) {
   if (row->metrics && !row->value) return tsn_reject(exec, TSANOM_E_NULL, "row.value");
@@ -257,6 +277,9 @@ static tsanom_status check_row(const tsanom_spmd_recorder *r, const tsanom_spmd_
                          NAME_MOST);
 }
 
+/* All of the row is checked before the first directory is created. TSANOM_PARTIAL: the
+ * file is written, but a region was entered from several others, or some are still open.
+ */
 tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *r,
                                          const char *directory,
                                          const tsanom_spmd_row *row,

@@ -1,10 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The files of a run that is being recorded: creation, growth, mapping, and the end.
  *
+ * A stream grows in this order, which is what makes it readable after a kill at any
+ * point:
+ *
+ *   1. extend the file        killed here: zeros behind what the header promises; valid
+ *   2. write the header       killed here: space that no beat has used; valid
+ *   3. publish `backed`       from here on beats may use the space
+ *
+ * and ends in this one:
+ *
+ *   1. header: complete, count = index     killed here: zeros follow what the
+ *                                          header says; valid
+ *   2. truncate to `count` records
+ *   3. the run's own header: finished      last, after all streams
+ *
+ * A header is written as a whole by one pwrite(), which SIGKILL does not cut in two.
+ *
  * Files are created once, with O_EXCL, and kept open (see file.h). A lost descriptor is
  * replaced by opening the name below the directory, without following links, if that
  * leads to the same inode: the mapping of a stream keeps its inode from being reused.
- * Where it leads elsewhere the stream stops growing, and its beats are dropped. */
+ * Where it leads elsewhere the stream stops growing, and its beats are dropped.
+ *
+ * No function here reports to the program. An error stops the growth of one stream, or
+ * rejects the run while it is being created. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,12 +38,15 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
+/* O_NOFOLLOW: a name may have become a link to a file of someone else. O_NONBLOCK: it
+ * may have become a FIFO, whose open() would wait. */
 enum { OPEN_FLAGS = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
 
 static void stream_name(uint32_t number, char name[TSN_FILE_NAME]) {
   (void)snprintf(name, TSN_FILE_NAME, TSN_STREAM_FILE, number);
 }
 
+/* Byte offset of a record; that of `count` is the length of a complete file. */
 static off_t file_offset(uint64_t record) {
   return (off_t)(TSN_STREAM_HEADER + record * TSN_RECORD);
 }
@@ -55,7 +77,8 @@ static bool use_reserve(tsn_channel *channel) {
   return false;
 }
 
-/* openat(2) that does not fail for want of a descriptor while there is a reserve. */
+/* openat(2) that does not fail for want of a descriptor while there is a reserve: each
+ * EMFILE gives up one of the reserved descriptors and tries again. */
 static int open_in(tsn_channel *channel, int directory, const char *name, int flags) {
   int file;
   do file = openat(directory, name, OPEN_FLAGS | flags, 0666);
@@ -64,7 +87,9 @@ static int open_in(tsn_channel *channel, int directory, const char *name, int fl
 }
 
 /* The program closed our descriptor of the directory. The one that now has its name is
- * ours if it holds the first stream, whose inode is mapped. */
+ * ours if it holds the first stream, whose inode is mapped. The directory's own inode
+ * number is no proof: nothing keeps it from being reused once the directory is deleted.
+ * ESTALE: the name leads to another directory now. */
 static int find_directory(tsn_channel *channel) {
   char name[TSN_FILE_NAME];
   if (tsn_file_is_ours(&channel->directory)) return 0;
@@ -80,6 +105,8 @@ static int find_directory(tsn_channel *channel) {
   return ESTALE;
 }
 
+/* Create a file that must not exist yet: O_EXCL decides between two processes that start
+ * a run in the same directory at the same time. */
 static int create_file(tsn_channel *channel, tsn_file *file, const char *name) {
   int error = find_directory(channel);
   if (error) return error;
@@ -88,7 +115,8 @@ static int create_file(tsn_channel *channel, tsn_file *file, const char *name) {
   return tsn_file_keep(file, created);
 }
 
-/* Make sure that the descriptor is that of the file. */
+/* Make sure that the descriptor is that of the file; every system call on it comes after
+ * this. */
 static int use_file(tsn_channel *channel, tsn_file *file, const char *name) {
   if (tsn_file_is_ours(file)) return 0;
   int error = find_directory(channel);
@@ -106,7 +134,7 @@ static int use_stream(tsn_channel *channel, tsn_stream *stream) {
   return use_file(channel, &stream->file, name);
 }
 
-/* Remove a file that this run created. */
+/* Remove a file that this run created, and no other that has its name now. */
 static void remove_file(tsn_channel *channel, tsn_file *file, const char *name) {
   if (use_file(channel, file, name) == 0 && find_directory(channel) == 0) {
     (void)unlinkat(channel->directory.descriptor, name, 0);
@@ -114,6 +142,7 @@ static void remove_file(tsn_channel *channel, tsn_file *file, const char *name) 
   tsn_file_close(file);
 }
 
+/* 128 bytes within one page: one pwrite() replaces them as a whole. */
 static int write_header(tsn_channel *channel, tsn_stream *stream, uint32_t state,
                         uint64_t backed) {
   tsn_stream_header header = {
@@ -138,12 +167,15 @@ int tsn_storage_write_header(tsn_channel *channel, tsn_stream *stream) {
   return error ? error : write_header(channel, stream, TSN_RUNNING, backed);
 }
 
+/* The caller holds grow_lock. The first call of a stream, with nothing backed, includes
+ * the header's page. */
 int tsn_storage_back(tsn_channel *channel, tsn_stream *stream, uint64_t count) {
   uint64_t before = atomic_load_explicit(&stream->backed, memory_order_relaxed);
   off_t begin = before ? file_offset(before) : 0;
   int error = use_stream(channel, stream);
   if (error) return error;
-  /* Smaller and smaller pieces use up a disk that is nearly full. */
+  /* Half as much after each failure, down to a page: smaller and smaller pieces use up a
+   * disk that is nearly full, so that beats are dropped only when it is full. */
   error = tsn_file_extend(&stream->file, begin, file_offset(before + count));
   while (error && count > TSN_STREAM_HEADER / TSN_RECORD) {
     count /= 2;
@@ -158,6 +190,10 @@ int tsn_storage_back(tsn_channel *channel, tsn_stream *stream, uint64_t count) {
   return error;
 }
 
+/* Windows of a fixed size instead of one mapping that grows: mremap() could move the
+ * mapping under a beat. Half as large after each failure, since a limit of address space
+ * (RLIMIT_AS) need not stop the recording. A forked child must not write into its
+ * parent's file, hence MADV_DONTFORK. */
 int tsn_storage_map(tsn_channel *channel, tsn_stream *stream, uint64_t first,
                     tsn_window *window) {
   int error = use_stream(channel, stream);
@@ -178,6 +214,8 @@ int tsn_storage_map(tsn_channel *channel, tsn_stream *stream, uint64_t first,
   return 0;
 }
 
+/* One system call for all pages: faults one by one would interrupt the beats. It is
+ * advice: before Linux 5.14 it fails, and the faults come one by one. */
 void tsn_storage_populate(const tsn_window *window, uint64_t first, uint64_t end) {
   if (!window->end) return;
   if (first < window->first) first = window->first;
@@ -198,6 +236,8 @@ void tsn_storage_unmap(tsn_window *window) {
   window->end = 0;
 }
 
+/* After a failure nothing is left: a file that the run's header does not count would
+ * block the next attempt by its name. */
 int tsn_storage_create(tsn_channel *channel, tsn_stream *stream) {
   char name[TSN_FILE_NAME];
   stream_name(stream->number, name);
@@ -213,6 +253,7 @@ int tsn_storage_create(tsn_channel *channel, tsn_stream *stream) {
   return error;
 }
 
+/* No thread owns the stream, and the grower has ended. */
 static void unmap_all(tsn_stream *stream) {
   tsn_storage_unmap(&stream->current);
   tsn_storage_unmap(&stream->ready);
@@ -241,12 +282,15 @@ void tsn_storage_remove(tsn_channel *channel, tsn_stream *stream) {
   unmap_all(stream);
 }
 
+/* The caller holds run_lock, which guards channel->header. */
 static int write_run(tsn_channel *channel) {
   tsn_run_header *header = &channel->header;
   header->checksum = tsn_checksum(header, offsetof(tsn_run_header, checksum));
   return tsn_file_write(&channel->run, header, sizeof *header, 0);
 }
 
+/* The space is reserved before the header is written: later rewrites of these 256 bytes
+ * need no more. */
 int tsn_storage_create_run(tsn_channel *channel) {
   int error = create_file(channel, &channel->run, TSN_RUN_FILE);
   if (error) return error;

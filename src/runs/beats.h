@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Heartbeats by thread number. */
+/* Heartbeats by thread number: the series that tsanom_hsa_run points to. A thread number
+ * with one stream has no copy of its own; see beats.c. */
 #ifndef TSN_RUNS_BEATS_H
 #define TSN_RUNS_BEATS_H
 
@@ -12,28 +13,35 @@ enum { TSN_THREADS_MOST = TSANOM_HEARTBEAT_STREAMS_MAX };
 
 /* The beats of one thread number that has several streams. */
 typedef struct {
-  tsn_array time; /* sorted */
+  /* double, sorted; beyond `count`, space for the beats that are merged next. */
+  tsn_array time;
   size_t count;
-  size_t waiting; /* beats of its streams that are not in `time` yet */
+  /* Beats of its streams that are not in `time` yet. */
+  size_t waiting;
   size_t streams;
 } tsn_merged;
 
 typedef struct {
-  tsn_array series; /* tsanom_hsa_series, by thread */
-  tsn_array merged; /* tsn_merged, by thread */
-  tsn_array taken;  /* size_t, by stream: beats that are in `merged` */
+  /* tsanom_hsa_series, by thread. */
+  tsn_array series;
+  /* tsn_merged, by thread; used for threads with two streams or more. */
+  tsn_array merged;
+  /* size_t, by stream: beats that are in `merged`. */
+  tsn_array taken;
   size_t threads, threads_seen, streams, streams_seen;
   tsanom_hsa_run run;
 } tsn_beats;
 
-/* Take memory for what the channel has read; then the update cannot fail. */
+/* Take memory for what the channel has read and not committed; then the update cannot
+ * fail. Rejects thread numbers that no recorder writes. */
 tsanom_status tsn_beats_prepare(tsn_beats *beats, const tsn_channel *channel,
                                 const tsanom_exec *exec);
 
 /* Show what the channel has committed. */
 void tsn_beats_update(tsn_beats *beats, const tsn_channel *channel);
 
-/* After tsn_channel_discard(): forget what was prepared. */
+/* After tsn_channel_discard(): forget what was prepared. Arrays of the channel may have
+ * moved; the series follow them. */
 void tsn_beats_discard(tsn_beats *beats, const tsn_channel *channel);
 
 void tsn_beats_free(tsn_beats *beats, const tsanom_exec *memory);

@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Heartbeats from a CSV file: a header with the columns thread and time in any order,
  * among any others; the separator is a comma, or a tab if the header contains one. Lines
- * that are blank or begin with '#' are skipped. A first pass over the lines collects the
- * rows, then they are sorted by thread, in the order of the file, by counting. */
+ * that are blank or begin with '#' are skipped.
+ *
+ * A first pass over the lines collects the rows, then they are sorted by thread, in the
+ * order of the file, by counting:
+ *
+ *   rows     (0, 1.0) (1, 1.1) (0, 2.0) ...      beats[0] = 2, beats[1] = 1
+ *   time     | 1.0 2.0 | 1.1 |                   next[t]: where thread t's next beat goes
+ *              thread 0  thread 1
+ *
+ * O(rows + threads), and one array for all series. The file may be a pipe, so it is read
+ * once. Memory is bounded by the lines that are present and by the greatest thread
+ * number, 65535.
+ *
+ * Every error names line and column, with the text that was found. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +27,7 @@ enum { FIELD = 96, THREAD = 0, TIME = 1, COLUMNS = 2 };
 static const char *const column_names[COLUMNS] = {"thread", "time"};
 
 typedef struct {
+  /* Seconds, as in the file. */
   double time;
   uint32_t thread;
 } row;
@@ -24,13 +37,17 @@ typedef struct {
   const tsanom_exec *exec;
   uint64_t line;
   char separator;
-  size_t at[COLUMNS]; /* field of each column, from 0; TSANOM_NONE: not seen */
+  /* Field of each column, from 0; TSANOM_NONE: not seen. */
+  size_t at[COLUMNS];
   tsn_array rows;
   size_t count;
-  double *latest; /* by thread */
-  size_t *beats;  /* by thread */
+  /* By thread: the time of its last beat, which the next one must not precede. */
+  double *latest;
+  size_t *beats; /* by thread */
 } reader;
 
+/* Reject the current line; column 0: as a whole. `field` is quoted in front of the
+ * sentence. */
 static tsanom_status bad(const reader *r, size_t column, const char *field,
                          const char *expected) {
   tsn_file_place place = {.file = r->file, .line = r->line, .column = column};
@@ -43,8 +60,10 @@ static tsanom_status no_memory(const reader *r) {
   return tsn_reject_file(r->exec, TSANOM_E_MEMORY, &place, "out of memory");
 }
 
-/* Cut the next field off the line: without spaces and quotes around it, and without
- * more than fits. Returns what follows the separator; NULL after the last field. */
+/* Cut the next field off the line: without spaces and quotes around it, and without more
+ * than fits. Separators within quotes belong to the field. A field that is cut is no
+ * number and no name of a column, so it is rejected later. Returns what follows the
+ * separator; NULL after the last field. */
 static const char *next_field(const char *line, char separator, char field[FIELD]) {
   size_t used = 0;
   bool is_quoted = false;
@@ -61,6 +80,8 @@ static const char *next_field(const char *line, char separator, char field[FIELD
   return *line ? line + 1 : NULL;
 }
 
+/* Find the columns. A spreadsheet may have put a byte-order mark in front of the first
+ * name. */
 static tsanom_status take_header(reader *r, const char *line) {
   char field[FIELD];
   static const char mark[] = "\xef\xbb\xbf"; /* a byte-order mark */
@@ -84,6 +105,8 @@ static tsanom_status take_header(reader *r, const char *line) {
   return TSANOM_OK;
 }
 
+/* strtod() accepts hexadecimal numbers, infinities and NaN as well; the set of
+ * characters excludes them. It is called in the locale of the program. */
 static tsanom_status parse_number(const reader *r, size_t column, const char *field,
                                   double *value) {
   char *end;
@@ -96,6 +119,8 @@ static tsanom_status parse_number(const reader *r, size_t column, const char *fi
                           : bad(r, r->at[column] + 1, field, "is too large a number");
 }
 
+/* A series must not decrease, or rates would be negative; the order between threads is
+ * free. */
 static tsanom_status add_row(reader *r, char text[COLUMNS][FIELD]) {
   double value[COLUMNS];
   for (size_t k = 0; k < COLUMNS; k++) {
@@ -139,6 +164,8 @@ static tsanom_status take_row(reader *r, const char *line) {
   return add_row(r, text);
 }
 
+/* All lines of the file. getline() ends at a NUL only by its length, so such a line is
+ * found by comparing both: a binary file is rejected. */
 static tsanom_status read_lines(reader *r, FILE *stream) {
   char *line = NULL;
   size_t size = 0;
@@ -172,6 +199,8 @@ static tsanom_status read_lines(reader *r, FILE *stream) {
   return r->count ? TSANOM_OK : bad(r, 0, NULL, "no numbers: at least one is expected");
 }
 
+/* Counting sort by thread; stable, so that each series keeps the order of the file. The
+ * run starts at its earliest beat. */
 static tsanom_status sort_rows(const reader *r, tsn_pool *pool, tsanom_hsa_run *run) {
   size_t threads = 0;
   const row *rows = r->rows.data;

@@ -6,10 +6,27 @@
  *   header | records read before | new records | zeros read before | zeros new | end
  *          | skipped             | verified    | skipped           | verified  |
  *
- * The program may write while its files are read. It writes records in order, each by one
- * store, so that a record that looks like the end or like damage, and is valid when it is
- * read again, ends this look; the next one continues there. Headers are rewritten by one
- * pwrite(), which a reader can see half done: then the look is repeated. */
+ * The program may write while its files are read. It writes records in order, each by
+ * one store, so that a record that looks like the end or like damage, and is valid when
+ * it is read again, ends this look; the next one continues there. Headers are rewritten
+ * by one pwrite(), which a reader can see half done: then the look is repeated, up to
+ * three times. A finished run is not written any more, so its first look decides.
+ *
+ *   first record that is all zeros   the end: all behind it must be zero
+ *   record with a wrong check        read it again: if it is valid now, the program wrote
+ *                                    meanwhile, and the look ends here; else damage
+ *   header with a wrong checksum     repeat the look
+ *   damage in spite of this          TSANOM_E_FORMAT; with salvage, read by salvage.c
+ *
+ * When the earlier records must be read again (`stale`):
+ *
+ *   the tick changed by more than 1e-7   all times are products with it
+ *   the run has finished since           the times of a finished run, by its final tick,
+ *                                        do not depend on earlier looks
+ *   a restart of the clock, or damage    times and kept records depend on all streams
+ *
+ * Measured with one stream: 156 ms to open a run of 10,000,000 beats, 0.16 ms to refresh
+ * it after 10,000 more (docs/runs.md). */
 #include "runs/channel.h"
 
 #include <inttypes.h>
@@ -23,12 +40,14 @@
  * until the run ends, since it would cost reading all records again. */
 #define TICK_TOLERANCE 1e-7
 
+/* The fault names the file whose records did not fit. */
 static tsanom_status no_memory(const tsn_source *source) {
   return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
 }
 
 /* The first time, for all that the file stores, so that nothing is copied; a sparse file
- * stores less than its size says. */
+ * stores less than its size says, and the smaller of both bounds the memory: a file of a
+ * few bytes that claims terabytes takes none. Later by doubling. */
 bool tsn_stream_reserve(const tsn_channel *channel, const tsn_source *source,
                         tsn_stream *stream, size_t more) {
   size_t needed = stream->seen + more;
@@ -42,7 +61,8 @@ bool tsn_stream_reserve(const tsn_channel *channel, const tsn_source *source,
                            sizeof(uint32_t));
 }
 
-/* Take the records of a piece, up to one that is all zeros. */
+/* Take the records of a piece, up to one that is all zeros. A record is kept only if its
+ * check holds for its number, so moved and doubled records are damage as well. */
 static tsanom_status take_records(tsn_channel *channel, const tsn_source *source,
                                   const unsigned char *bytes, size_t count,
                                   tsn_stream *stream, bool *ended) {
@@ -72,7 +92,10 @@ static tsanom_status take_records(tsn_channel *channel, const tsn_source *source
   return TSANOM_OK;
 }
 
-/* Read records from the first that was not read, and verify the zeros behind the last. */
+/* Read records from the first that was not read, and verify the zeros behind the last:
+ * first the rest of the piece that is in the buffer anyway, then, through the holes of
+ * the file, all that was not verified at an earlier look. Bytes there would be records
+ * that a reader overlooks, hence they are damage. */
 static tsanom_status take_body(tsn_channel *channel, const tsn_source *source,
                                tsn_stream *stream, unsigned char *buffer) {
   bool ended = false;
@@ -99,7 +122,8 @@ static tsanom_status take_body(tsn_channel *channel, const tsn_source *source,
 }
 
 /* Whether the program wrote, since the file was read, the record that was taken for the
- * end or for damage. */
+ * end or for damage. Only a running stream can; `quiet` has no exec, so that a failure
+ * here does not replace the fault that was found. */
 static bool goes_on(const tsn_channel *channel, const tsn_source *source,
                     const tsn_stream_header *header, uint64_t sequence) {
   tsn_source quiet = *source;
@@ -112,6 +136,9 @@ static bool goes_on(const tsn_channel *channel, const tsn_source *source,
          tsn_channel_has_tag(channel, record.tag);
 }
 
+/* One stream whose file is open: header, continuity with the last look, records. A file
+ * that lost records which were there before is not the same file. A complete stream must
+ * have as many records as its header says. */
 static tsanom_status read_open_stream(tsn_channel *channel, const tsn_source *source,
                                       uint32_t index, unsigned char *buffer) {
   tsn_stream *stream = tsn_channel_stream(channel, index);
@@ -144,6 +171,9 @@ static tsanom_status read_open_stream(tsn_channel *channel, const tsn_source *so
   return status;
 }
 
+/* The run's own file: verified, or repaired with salvage. Decides whether the streams
+ * must be read again. Another run identity in the same directory is an error of state:
+ * the caller's pointers are to the first run. */
 static tsanom_status read_run(tsn_channel *channel, const tsanom_exec *exec, bool salvage,
                               bool *stale) {
   tsn_source source = tsn_source_named(exec, channel->directory, TSN_RUN_FILE);
@@ -175,6 +205,9 @@ static tsanom_status read_run(tsn_channel *channel, const tsanom_exec *exec, boo
   return TSANOM_OK;
 }
 
+/* Open one stream and read it. The array of streams grows one by one: a count without
+ * files takes no memory. With salvage a file that cannot be opened is a stream without
+ * records. */
 static tsanom_status read_stream(tsn_channel *channel, const tsanom_exec *exec,
                                  size_t index, bool salvage, unsigned char *buffer) {
   tsn_source source =
@@ -209,6 +242,9 @@ static tsanom_status read_streams(tsn_channel *channel, const tsanom_exec *exec,
   return TSANOM_OK;
 }
 
+/* Ticks to seconds, once all streams are read. A restart that shows only now makes the
+ * committed times wrong: the channel is stale then, and the new one takes all records
+ * into account. */
 static tsanom_status convert(tsn_channel *channel, const tsanom_exec *exec, bool *stale) {
   if (!tsn_timeline_restarted(channel)) {
     tsn_timeline_convert(channel);
@@ -221,6 +257,7 @@ static tsanom_status convert(tsn_channel *channel, const tsanom_exec *exec, bool
   return TSANOM_OK;
 }
 
+/* One attempt to read. After anything but success, what it read is forgotten. */
 static tsanom_status look(tsn_channel *channel, const tsanom_exec *exec, bool salvage,
                           bool *stale) {
   *stale = false;
@@ -231,6 +268,8 @@ static tsanom_status look(tsn_channel *channel, const tsanom_exec *exec, bool sa
   return status;
 }
 
+/* Repeats a look that found damage while the run is running. `header_seen.state` is set
+ * first, for a look that fails before it has read the header. */
 tsanom_status tsn_channel_read(tsn_channel *channel, const tsanom_exec *exec,
                                bool *stale) {
   enum { ATTEMPTS = 3 };
@@ -263,6 +302,8 @@ uint64_t tsn_channel_commit(tsn_channel *channel) {
   return added;
 }
 
+/* Streams that had committed records keep their arrays, which may have grown and moved;
+ * those that are new are freed. */
 void tsn_channel_discard(tsn_channel *channel) {
   for (size_t i = 0; i < channel->streams_seen; i++) {
     tsn_stream *stream = tsn_channel_stream(channel, i);
@@ -279,6 +320,7 @@ void tsn_channel_discard(tsn_channel *channel) {
   channel->streams_seen = channel->stream_count;
 }
 
+/* With no stream committed, discarding frees all of them. */
 void tsn_channel_free(tsn_channel *channel) {
   channel->stream_count = 0;
   tsn_channel_discard(channel);

@@ -4,6 +4,16 @@
  *
  *   records of a stream   | count ... seen |           the file's records
  *                         | committed      | read by tsn_channel_read(), not yet visible
+ *
+ * Members in pairs (header and header_seen, ticks and ticks_seen, ...) follow the same
+ * rule: the one with `_seen` is written while reading, and copied to the other by the
+ * commit.
+ *
+ * The times of new records are ticks until all streams of the channel are read: only
+ * then is it known whether the clock restarted, which concerns all streams.
+ *
+ *   time.data   | seconds (double), count of them | ticks (uint64_t), seen - count |
+ *                                                   └─ converted in place, 8 bytes each
  */
 #ifndef TSN_RUNS_CHANNEL_H
 #define TSN_RUNS_CHANNEL_H
@@ -16,47 +26,74 @@
 #include "runs/source.h"
 #include "runs/timeline.h"
 
+/* Bytes read at a time: a buffer on the stack, and a multiple of a record and of a page.
+ */
 enum { TSN_PIECE = 1 << 16 }; /* bytes read at a time */
 
 /* One stream. */
 typedef struct {
-  tsn_array time; /* double: seconds since the run began; of records that are read now,
-                     uint64_t: ticks */
-  tsn_array tag;  /* uint32_t */
-  size_t count;   /* records that are committed */
-  size_t seen;    /* records that are read; >= count */
-  uint64_t zeros; /* the file's bytes from its last record to here were zero when read */
+  /* double: seconds since the run began; of records that are read now, uint64_t: ticks.
+   */
+  tsn_array time;
+  /* uint32_t. With `time`, 12 bytes for each record: the check is not kept. */
+  tsn_array tag;
+  /* Records that are committed. */
+  size_t count;
+  /* Records that are read; >= count. */
+  size_t seen;
+  /* The file's bytes from its last record to here were zero when read. The program backs
+   * streams far ahead of its beats; a refresh need not read those zeros again. */
+  uint64_t zeros;
   uint64_t dropped, dropped_seen;
-  uint64_t ticks, ticks_seen; /* of the last record; 0: there is none */
+  /* Of the last record; 0: there is none. A record is never written with ticks 0. */
+  uint64_t ticks, ticks_seen;
+  /* The number that the stream's header announces; several streams may have one. */
   int32_t thread;
-  bool steps_back; /* a record that is read now is earlier than the one before it */
-  tsn_array gap;   /* size_t: records in front of which others were lost, in order */
+  /* A record that is read now is earlier than the one before it by more than
+   * TSN_DISORDER: the clock restarted. */
+  bool steps_back;
+  /* size_t: records in front of which others were lost, in order. Empty unless salvaged.
+   */
+  tsn_array gap;
   size_t gaps;
-  tsn_damage damage; /* of a channel that was salvaged */
+  /* Of a channel that was salvaged. */
+  tsn_damage damage;
 } tsn_stream;
 
 typedef struct tsn_channel {
   const char *directory;
-  const tsanom_exec *memory; /* the allocator */
-  bool is_regions;           /* tags are checked */
-  bool has_data;             /* something was committed */
-  bool salvage;              /* what is damaged may be left out */
-  bool is_damaged;           /* and something was */
-  int32_t header_state;      /* TSANOM_RUNS_HEADER_*: of the run's own file */
+  /* The allocator. */
+  const tsanom_exec *memory;
+  /* Tags are checked: they are events, of which some bit patterns do not exist. */
+  bool is_regions;
+  /* Something was committed. */
+  bool has_data;
+  /* What is damaged may be left out. */
+  bool salvage;
+  /* And something was; a refresh then reads all again. */
+  bool is_damaged;
+  /* TSANOM_RUNS_HEADER_*: of the run's own file. */
+  int32_t header_state;
   tsn_run_header header, header_seen;
-  double tick;       /* seconds */
-  size_t restarts;   /* of the clock */
-  tsn_array streams; /* tsn_stream */
+  /* Seconds. Kept while a new measurement differs little, so that committed times stay.
+   */
+  double tick;
+  /* Of the clock. */
+  size_t restarts;
+  /* tsn_stream, by number. */
+  tsn_array streams;
   size_t stream_count, streams_seen;
 } tsn_channel;
 
 /* Read what is new. The poll is asked for each stream. If `*stale` becomes true, the
- * records that were read before must be read again: replace the channel by a new one.
- * That is so, too, if the channel is damaged, or if its clock restarted. */
+ * records that were read before must be read again: replace the channel by a new one,
+ * and call this function for it. That is so, too, if the channel is damaged, or if its
+ * clock restarted. After any failure, and if it is stale, nothing that was read remains.
+ */
 tsanom_status tsn_channel_read(tsn_channel *channel, const tsanom_exec *exec,
                                bool *stale);
 
-/* Make visible what was read; returns the number of records. */
+/* Make visible what was read; returns the number of records. Cannot fail. */
 uint64_t tsn_channel_commit(tsn_channel *channel);
 
 /* Forget what was read and not committed. */
@@ -64,11 +101,13 @@ void tsn_channel_discard(tsn_channel *channel);
 
 void tsn_channel_free(tsn_channel *channel);
 
-/* Space for `more` records of a stream. */
+/* Space for `more` records of a stream. False: out of memory; the stream is unchanged. */
 bool tsn_stream_reserve(const tsn_channel *channel, const tsn_source *source,
                         tsn_stream *stream, size_t more);
 
-/* Append a record, for which there is space; its time stays in ticks for now. */
+/* Append a record, for which there is space; its time stays in ticks for now. Detects
+ * steps back on the way, so that a run without a restart needs no pass of its own for
+ * it. */
 static inline void tsn_stream_append(tsn_stream *stream, const tsn_record *record) {
   if (record->time + TSN_DISORDER < stream->ticks_seen) stream->steps_back = true;
   stream->ticks_seen = record->time;
@@ -87,7 +126,8 @@ static inline bool tsn_stream_gap_at(const tsn_stream *stream, size_t index,
   return true;
 }
 
-/* Whether a tag is one that the channel's records can have. */
+/* Whether a tag is one that the channel's records can have. A stream of beats may have
+ * any. */
 static inline bool tsn_channel_has_tag(const tsn_channel *channel, uint32_t tag) {
   return !channel->is_regions ||
          (tag & ((1u << TSANOM_REGIONS_KIND_BITS) - 1)) <= TSANOM_REGIONS_CPU;
@@ -98,7 +138,8 @@ static inline tsn_stream *tsn_channel_stream(const tsn_channel *channel, size_t 
 }
 
 /* Seconds since the run began, of a tick of a clock that did not restart. The difference
- * is taken in integers: ticks have more digits than a double. */
+ * is taken in integers: ticks have more digits than a double, 53 bits, which a counter at
+ * 3 GHz exceeds after 35 days. */
 static inline double tsn_channel_seconds(const tsn_channel *channel, uint64_t ticks) {
   return (double)(int64_t)(ticks - channel->header_seen.first.ticks) * channel->tick;
 }
@@ -127,8 +168,8 @@ tsanom_status tsn_check_vital_header(const tsn_source *source,
 /* Whether a record is the one with this sequence number. */
 bool tsn_record_is_valid(const tsn_record *record, uint64_t sequence);
 
-/* Verify that bytes of the file are zero: holes are not read. `buffer` has TSN_PIECE
- * bytes. */
+/* Verify that bytes of the file are zero: holes are not read, so that the time does not
+ * depend on the size that a sparse file states. `buffer` has TSN_PIECE bytes. */
 tsanom_status tsn_check_zeros(const tsn_source *source, uint64_t from, uint64_t to,
                               unsigned char *buffer);
 

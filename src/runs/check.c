@@ -1,13 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Verification of headers and records. Every byte of a run's files is covered by one of:
- * the checksum of a header, the check of a record, or the rule that it is zero. */
+/* Verification of headers and records. Every byte of a run's files is covered by one of
+ * three rules:
+ *
+ *   heartbeat.run   | fields ................ checksum |                  end of file
+ *                   |<---- FNV-1a, 64 bits ----------->|
+ *
+ *   stream          | fields .. checksum | zero ... 4095 | records | zero ........ end
+ *                   |<---- FNV-1a ------>|  must be zero  | check   | must be zero
+ *                                                        | of each |
+ *
+ * A step of FNV-1a is a bijection of its state, so any change of one byte changes the
+ * sum. The check of a record covers time, tag and number. So each flipped bit, each
+ * truncation and each moved record is found.
+ *
+ * A valid checksum does not make the values trustworthy: a hostile file has one, too. So
+ * each field is compared with what the recorder can write, and counts are bounded before
+ * they are used: 4096 + 16 n must not overflow. */
 #include <inttypes.h>
 #include <string.h>
 #include <tsanom/heartbeat.h>
 
 #include "runs/channel.h"
 
-/* Offset of the first byte that is not zero; count: none. */
+/* Offset of the first byte that is not zero; count: none. By words of 8 bytes, because
+ * most of what is compared is zero: streams are backed far ahead. */
 static size_t first_nonzero(const unsigned char *bytes, size_t count) {
   size_t i = 0;
   uint64_t word = 0;
@@ -20,7 +36,9 @@ static size_t first_nonzero(const unsigned char *bytes, size_t count) {
   return i;
 }
 
-/* What both headers begin with: the magic, the version, a size. */
+/* What both headers begin with: the magic, the version, a size. Checked before the
+ * checksum, whose place depends on the version, so that a file of another kind or
+ * version gets a message of its own. */
 static tsanom_status check_head(const tsn_source *source, const void *header,
                                 const char magic[8], const char *what, uint32_t bytes) {
   struct {
@@ -43,6 +61,7 @@ static tsanom_status check_head(const tsn_source *source, const void *header,
   return TSANOM_OK;
 }
 
+/* The checksum at `offset` covers all bytes before it. */
 static tsanom_status check_sum(const tsn_source *source, const void *header,
                                size_t offset) {
   uint64_t stored;
@@ -53,6 +72,9 @@ static tsanom_status check_sum(const tsn_source *source, const void *header,
                           stored);
 }
 
+/* Fewer ticks in the latest pair than in the first are valid for the time-stamp counter
+ * only: it restarts when the machine was suspended (timeline.c). Equal ticks, or no
+ * later CLOCK_MONOTONIC, would make the tick infinite or zero. */
 static tsanom_status check_run_header(const tsn_source *source,
                                       const tsn_run_header *header) {
   tsanom_status status =
@@ -77,6 +99,7 @@ static tsanom_status check_run_header(const tsn_source *source,
   return TSANOM_OK;
 }
 
+/* The file has exactly one header. */
 tsanom_status tsn_check_run(const tsn_source *source, tsn_run_header *header) {
   tsanom_status status = tsn_source_read(source, 0, header, sizeof *header);
   if (status == TSANOM_OK) status = check_run_header(source, header);
@@ -88,8 +111,9 @@ tsanom_status tsn_check_run(const tsn_source *source, tsn_run_header *header) {
   return status;
 }
 
-/* A header that was cut behind its last field, as far as the rest of the checksum shows.
- */
+/* A header that was cut behind its last field, as far as the rest of the checksum shows:
+ * the missing bytes are zeros, so the checksum can be computed. What is left of the
+ * stored one must agree with it. */
 static void complete_header(tsn_run_header *header, size_t present) {
   const size_t covered = offsetof(tsn_run_header, checksum);
   uint64_t sum = tsn_checksum(header, covered);
@@ -97,6 +121,8 @@ static void complete_header(tsn_run_header *header, size_t present) {
   if (memcmp(&sum, &header->checksum, left) == 0) header->checksum = sum;
 }
 
+/* Repairs are accepted only if the header then passes the same checks as an intact one.
+ */
 tsanom_status tsn_salvage_run(const tsn_source *source, tsn_run_header *header) {
   unsigned char bytes[sizeof *header] = {0};
   size_t count = source->size < sizeof bytes ? (size_t)source->size : sizeof bytes;
@@ -110,6 +136,9 @@ tsanom_status tsn_salvage_run(const tsn_source *source, tsn_run_header *header) 
   return check_run_header(source, header);
 }
 
+/* `most` keeps the length of the file within an off_t. An announced stream must have its
+ * own number as thread: the recorder creates them so. A complete stream has as many
+ * records as it has space for. */
 tsanom_status tsn_check_stream_fields(const tsn_source *source, const tsn_run_header *run,
                                       uint32_t stream, const tsn_stream_header *header) {
   tsanom_status status = check_head(source, header, TSN_STREAM_MAGIC,
@@ -136,6 +165,8 @@ tsanom_status tsn_check_stream_fields(const tsn_source *source, const tsn_run_he
   return TSANOM_OK;
 }
 
+/* Besides the fields: the rest of the page is zero, the state fits the run's, and the
+ * file is as long as the header promises. A shorter one was cut. */
 tsanom_status tsn_check_stream_header(const tsn_source *source, const tsn_run_header *run,
                                       uint32_t stream, const unsigned char *page,
                                       tsn_stream_header *header) {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Checks of types and shapes over jansson. Each function either stores a value that the
+ * caller can use, or writes the fault and returns a status below zero. An object has no
+ * position in the file once it is parsed, so faults name the path of the member instead.
+ */
 #include "runs/checked_json.h"
 
 #include <errno.h>
@@ -7,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
+/* jansson gives -1 for positions that it does not know; 0 means that in a fault. */
 static tsanom_status bad_syntax(const char *file, const json_error_t *error,
                                 const tsanom_exec *exec) {
   tsn_file_place place = {.file = file,
@@ -15,6 +20,7 @@ static tsanom_status bad_syntax(const char *file, const json_error_t *error,
   return tsn_reject_file(exec, TSANOM_E_FORMAT, &place, "not JSON: %s", error->text);
 }
 
+/* A failed read looks like a syntax error to the parser, so the stream is asked first. */
 tsanom_status tsn_json_load(FILE *stream, const char *file, const tsanom_exec *exec,
                             json_t **json) {
   json_error_t error;
@@ -128,6 +134,8 @@ tsanom_status tsn_json_word(const json_place *at, const json_t *object, const ch
   return tsn_json_bad(at, key, "one of these words is expected:%s", list);
 }
 
+/* A member of one type, owned by its object. `sentence` is for a member of another type.
+ */
 static json_t *container(const json_place *at, const json_t *object, const char *key,
                          json_type type, const char *sentence) {
   json_t *found = json_object_get(object, key);

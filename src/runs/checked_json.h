@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Members of a JSON file, checked. Faults name the file, the path of the member, and what
- * is expected: "threads[2].ranges.gtr: two numbers are expected". */
+/* Members of a JSON file, checked. Faults name the file, the path of the member, and
+ * what is expected: "threads[2].ranges.gtr: two numbers are expected". A reader that
+ * takes a member by one of these functions cannot forget the type or the absence of it.
+ *
+ * Syntax errors have line and column instead. Two members of one name are rejected,
+ * since which of them counts would depend on the library. */
 #ifndef TSN_RUNS_CHECKED_JSON_H
 #define TSN_RUNS_CHECKED_JSON_H
 
@@ -13,7 +17,8 @@
 typedef struct {
   const char *file;
   const tsanom_exec *exec;
-  char path[96]; /* of the present object, with its period: "threads[2]." */
+  /* Of the present object, with its period: "threads[2]." */
+  char path[96];
 } json_place;
 
 /* Parse all of a stream, or a text. */
@@ -22,7 +27,7 @@ tsanom_status tsn_json_load(FILE *stream, const char *file, const tsanom_exec *e
 tsanom_status tsn_json_parse(const char *text, size_t bytes, const char *file,
                              const tsanom_exec *exec, json_t **json);
 
-/* Reject the member: "PATH.KEY: SENTENCE". */
+/* Reject the member: "PATH.KEY: SENTENCE". Returns TSANOM_E_FORMAT. */
 __attribute__((format(printf, 3, 4))) tsanom_status tsn_json_bad(const json_place *at,
                                                                  const char *key,
                                                                  const char *format, ...);
@@ -44,7 +49,7 @@ tsanom_status tsn_json_numbers(const json_place *at, const json_t *object,
 tsanom_status tsn_json_interval(const json_place *at, const json_t *object,
                                 const char *key, double ends[2]);
 
-/* One of the words, which NULL ends; *value is its index. */
+/* One of the words, which NULL ends; *value is its index. The fault lists them. */
 tsanom_status tsn_json_word(const json_place *at, const json_t *object, const char *key,
                             const char *const *words, int32_t *value);
 

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inputs of the analyses from the parts of a run. */
+/* Inputs of the analyses from the parts of a run. What was read is returned by pointer
+ * and not copied; what must be computed is computed on request, once, and kept in the
+ * run:
+ *
+ *   tsanom_runs_hsa      beats                            pointer to the part's series
+ *   tsanom_runs_events   region events                    continued behind the last call
+ *   tsanom_runs_spmd     region files, else region events pointer, or computed once
+ *   tsanom_runs_place_*  places                           names looked up on request */
 #include "core/exec.h"
 #include "runs/run.h"
 
+/* The run is valid, but lacks what the caller asks for. */
 static tsanom_status reject_part(const tsanom_exec *exec, const tsanom_runs *run,
                                  const char *text) {
   tsn_file_place place = {.file = tsn_path_title(run->place.path)};
@@ -90,7 +98,8 @@ tsanom_status tsanom_runs_place_name(tsanom_runs *run, size_t index,
   return TSANOM_OK;
 }
 
-/* Region times from events, kept until the run changes. */
+/* Region times from events, kept until the run changes. The allocator is the run's,
+ * because the result outlives the call; the fault is the caller's. */
 static tsanom_status add_up_events(tsanom_runs *run, const tsanom_exec *exec) {
   tsn_region_part *part = &run->parts.regions;
   tsanom_exec own = run->exec;

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The extent of the damage of a run that was opened with options.salvage. */
+/* The extent of the damage of a run that was opened with options.salvage, by stream, by
+ * part, or in total. It is added up on request from what the parts noted when they were
+ * read, so that an intact run costs nothing.
+ *
+ *   stream      ranges of records that were skipped, state of its header
+ *   channel     its streams and its own file
+ *   places      lines that could not be read, or places that no line describes
+ *   spmd        region files that could not be read */
 #include <stdio.h>
 
 #include "core/size.h"
@@ -26,7 +33,8 @@ static void name_file(tsanom_runs_damage *sum, const char *directory, const char
   (void)snprintf(sum->file, sizeof sum->file, "%s%s", directory, name);
 }
 
-/* Add the damage of a stream, or of the run's own file. */
+/* Add the damage of a stream, or of the run's own file. Counts add up; the header's
+ * state is the worst; place and file are those of the first damage. */
 static void add_damage(const tsn_channel *channel, const tsn_damage *own,
                        const char *name, tsanom_runs_damage *sum) {
   if (!own->ranges && !own->header) return;
@@ -56,6 +64,8 @@ static void add_channel(const tsn_channel *channel, tsanom_runs_damage *sum) {
   for (size_t i = 0; i < channel->stream_count; i++) add_stream(channel, i, sum);
 }
 
+/* A line that cannot be read leaves its place unknown, but one line can hide several
+ * places, and damage behind the last place hides none: the larger number is reported. */
 static void add_part(const tsanom_runs *run, int32_t part, tsanom_runs_damage *sum) {
   const tsn_places *places = &run->parts.regions.places;
   const tsn_spmd *spmd = &run->parts.spmd;

@@ -5,12 +5,20 @@
  *   regions      |<------------------------------->|     one event, outermost only
  *   worksharing  |<----->|<--->|                         one event per share
  *
- * Nested regions count as work of the outermost one. Behind a gap no region is known to
- * be open: the one that is may have ended there. */
+ * Nested regions count as work of the outermost one. The work behind the last share of a
+ * region is no event of worksharing: it ends with the region, which is an event of its
+ * own at the other level.
+ *
+ * Behind a gap no region is known to be open: the one that is may have ended there.
+ * Events resume at the next outermost begin, those of worksharing also at the second
+ * share.
+ *
+ * O(1) for each record; a refresh converts the new ones only. */
 #include "runs/events.h"
 
 #include <math.h>
 
+/* Only the outermost begin starts an event. */
 static void begin(tsn_level *level, double time, int32_t place) {
   if (level->depth++ > 0) return;
   level->begun = time;
@@ -18,7 +26,9 @@ static void begin(tsn_level *level, double time, int32_t place) {
   level->outermost = (uint64_t)place;
 }
 
-/* Whether a record completes an event. */
+/* Whether a record completes an event. *event is filled in any case, and kept by the
+ * caller only then. A stream may begin within a region, so an end without a begin is
+ * ignored. */
 static bool take(tsn_level *level, int32_t which, double time,
                  const tsanom_runs_event *record, tsanom_speedup_event *event) {
   *event = (tsanom_speedup_event){.end = time,
@@ -40,7 +50,7 @@ static bool take(tsn_level *level, int32_t which, double time,
 }
 
 /* Threads that open outermost regions have the number 0. Of several, the one with the
- * most records: which of them came first is chance. */
+ * most records: which of them came first is chance. Without any, stream 0. */
 static size_t choose_stream(const tsn_channel *channel) {
   size_t chosen = 0, most = 0;
   for (size_t i = 0; i < channel->stream_count; i++) {
@@ -52,6 +62,9 @@ static size_t choose_stream(const tsn_channel *channel) {
   return chosen;
 }
 
+/* Another stream may have overtaken the chosen one since the last call; then the
+ * conversion begins anew, in the memory that is there. Space for all records is taken
+ * first, so that nothing has changed after a failure. */
 bool tsn_level_update(tsn_level *level, int32_t which, const tsn_channel *channel) {
   size_t chosen = choose_stream(channel);
   if (chosen != level->stream) {
@@ -81,6 +94,10 @@ bool tsn_level_update(tsn_level *level, int32_t which, const tsn_channel *channe
   return true;
 }
 
+/* Layout of a tag, in bits from the lowest:
+ *
+ *   kind, 3 | place, 13   | threads, 16     BEGIN, END, SHARE
+ *   kind, 3 | exponent, 5 | mantissa, 24    CPU: mantissa * 2^exponent nanoseconds */
 tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *event) {
   const uint32_t place_bits = TSANOM_REGIONS_PLACES_MAX - 1;
   uint32_t rest = tag >> TSANOM_REGIONS_KIND_BITS;

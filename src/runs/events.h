@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The outermost regions of a program, or its worksharing constructs, as events. */
+/* The outermost regions of a program, or its worksharing constructs, as events. Which of
+ * the two levels shows the program's iterations is decided by
+ * tsanom_speedup_choose_level(); each is converted when it is asked for, and continued
+ * from there after a refresh. */
 #ifndef TSN_RUNS_EVENTS_H
 #define TSN_RUNS_EVENTS_H
 
@@ -11,15 +14,25 @@ enum { TSN_LEVELS = 2 };
 
 /* The events of one level so far, and where the conversion is. Zero it before use. */
 typedef struct {
-  tsn_array event; /* tsanom_speedup_event */
+  /* tsanom_speedup_event */
+  tsn_array event;
   size_t count;
-  size_t stream; /* of the channel, that is converted */
-  size_t taken;  /* records of it */
-  size_t gap;    /* gaps before them */
-  size_t depth;  /* regions open */
+  /* The one of the channel that is converted. */
+  size_t stream;
+  /* Records of it that are converted. */
+  size_t taken;
+  /* Gaps in front of them. */
+  size_t gap;
+  /* Regions open. */
+  size_t depth;
+  /* Begin of the event to come: of the outermost region, or the end of the last share in
+   * it. */
   double begun;
-  bool is_lost;       /* the record is lost that gives `begun` */
-  uint64_t outermost; /* place of the region that `depth` counts from */
+  /* The record that gives `begun` is lost, so the interval that ends next has no begin.
+   */
+  bool is_lost;
+  /* Place of the region from which `depth` counts. */
+  uint64_t outermost;
 } tsn_level;
 
 /* Convert the records that are new. False: out of memory; nothing changed. */

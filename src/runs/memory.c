@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Pools are lists of blocks, each of which is one allocation: the allocator of an exec
+ * has no realloc, and blocks must not move, since structs point into them. Arrays grow
+ * by doubling, so that n appended elements are copied O(n) times in all. */
 #include "runs/memory.h"
 
 #include <stdarg.h>
@@ -9,6 +12,7 @@
 
 #include "core/size.h"
 
+/* max_align_t: what follows the link is aligned for any type. */
 struct tsn_pool_block {
   tsn_pool_block *next;
   max_align_t start[];
@@ -55,6 +59,8 @@ void tsn_pool_free(tsn_pool *pool) {
   }
 }
 
+/* Twice the capacity, or what is needed if that is more: a stream whose length is known
+ * gets it exactly. */
 bool tsn_array_reserve(tsn_array *array, const tsanom_exec *exec, size_t used,
                        size_t needed, size_t size) {
   if (needed <= array->capacity) return true;

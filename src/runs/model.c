@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading model files: JSON whose members have the names of the fields of
- * ::tsanom_hsa_options and ::tsanom_hsa_reference. Memory is taken only for numbers that
- * the file contains. */
+ * ::tsanom_hsa_options and ::tsanom_hsa_reference (see model_fields.h).
+ *
+ * A model decides about verdicts, so nothing has a default: a member that is missing is
+ * an error, and another version is rejected. Whether the values make sense is checked by
+ * the functions of hsa that use the model, which must do so for models from any source.
+ *
+ * Memory is taken only for numbers that the file contains: arrays are allocated by their
+ * length in the file, and only then compared with the count that goes with them. */
 #include <jansson.h>
 #include <string.h>
 #include <tsanom/runs.h>
@@ -23,7 +29,8 @@ struct tsanom_runs_model {
   tsanom_hsa_model_data data;
 };
 
-/* Counts, or else numbers. */
+/* Fields of one struct: counts (size_t), or else numbers (double). memcpy(), because the
+ * offset is computed and the compiler cannot know the type there. */
 static tsanom_status take_fields(const json_place *at, const json_t *object, void *to,
                                  const field *fields, size_t n, bool counts) {
   for (size_t i = 0; i < n; i++) {
@@ -42,6 +49,8 @@ static tsanom_status take_fields(const json_place *at, const json_t *object, voi
   return TSANOM_OK;
 }
 
+/* All options of learning, since the features of a new run must be computed in the same
+ * way. */
 static tsanom_status take_options(json_place *at, const json_t *json,
                                   tsanom_hsa_options *options) {
   const json_t *object = tsn_json_object(at, json, "options");
@@ -65,6 +74,7 @@ static tsanom_status take_options(json_place *at, const json_t *json,
   return status;
 }
 
+/* The normal range of each feature; an end that is null is infinite. */
 static tsanom_status take_ranges(const json_place *at, const json_t *thread,
                                  tsanom_hsa_range *range) {
   const json_t *ranges = tsn_json_object(at, thread, "ranges");
@@ -80,7 +90,8 @@ static tsanom_status take_ranges(const json_place *at, const json_t *thread,
   return TSANOM_OK;
 }
 
-/* Memory is taken for the numbers that are there, so that a wrong count takes none. */
+/* Memory is taken for the numbers that are there, so that a wrong count takes none. The
+ * pointer is stored even after a failure: the pool owns the memory. */
 static tsanom_status take_array(const json_place *at, const json_t *thread,
                                 const array_field *a, tsn_pool *pool,
                                 tsanom_hsa_reference *r) {
@@ -94,6 +105,7 @@ static tsanom_status take_array(const json_place *at, const json_t *thread,
   return status;
 }
 
+/* Counts before arrays, because they determine the arrays' lengths. */
 static tsanom_status take_thread(const json_place *at, const json_t *thread,
                                  tsn_pool *pool, tsanom_hsa_reference *r) {
   tsanom_status status =
@@ -110,6 +122,7 @@ static tsanom_status take_thread(const json_place *at, const json_t *thread,
   return status;
 }
 
+/* First of all: a file of another kind has none of the other members. */
 static tsanom_status take_heading(const json_place *at, const json_t *json) {
   const char *format = json_string_value(json_object_get(json, "format"));
   size_t version = 0;
@@ -141,6 +154,8 @@ static tsanom_status take_runs(const json_place *at, const json_t *json,
   return TSANOM_OK;
 }
 
+/* All elements of `threads` are known to be objects before memory is taken for them: a
+ * long array of other values would take a multiple of the file's size. */
 static tsanom_status take_model(json_place *at, const json_t *json,
                                 tsanom_runs_model *m) {
   tsanom_status status = take_heading(at, json);
@@ -167,6 +182,8 @@ static tsanom_status take_model(json_place *at, const json_t *json,
   return status;
 }
 
+/* The object keeps the allocator, not exec. It owns a copy of every name and number, so
+ * that the JSON can be freed. */
 static tsanom_status model_from_json(const json_t *json, const char *file,
                                      const tsanom_exec *exec, tsanom_runs_model **model) {
   json_place at = {.file = file, .exec = exec};

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fields of a model file: names in the file, and offsets in ::tsanom_hsa_options and
- * ::tsanom_hsa_reference, for reading and writing alike. */
+ * ::tsanom_hsa_reference. Reading and writing go through the same tables, so that they
+ * cannot disagree: a field is added in one line.
+ *
+ *   "threads": [{ "beats": 1000, "degree": 3, ...      reference_counts    size_t
+ *                 "r2": 0.999, ...                     reference_numbers   double
+ *                 "time": [...], ...                   reference_arrays    doubles
+ *                 "ranges": {"gtr": [0.9, 1.1], ...    feature_names       two doubles */
 #ifndef TSN_RUNS_MODEL_FIELDS_H
 #define TSN_RUNS_MODEL_FIELDS_H
 
@@ -28,7 +34,8 @@ static const field option_counts[] = {OPTION(window), OPTION(max_windows),
 static const field option_numbers[] = {OPTION(r2), OPTION(coverage), OPTION(margin),
                                        OPTION(single_run_margin)};
 
-/* By value. */
+/* Words for the values of an option, by value: the file stays readable when constants
+ * are added. */
 static const char *const range_words[] = {"student", "order", NULL};
 static const char *const rule_words[] = {"paper", "completion", "pace", NULL};
 static const char *const local_rate_words[] = {"ratio", "literal", NULL};
@@ -56,8 +63,10 @@ static const field reference_numbers[] = {
 /* The arrays of a thread, and how many numbers beyond windows or degree. */
 typedef struct {
   const char *name;
-  size_t offset;       /* of the pointer in tsanom_hsa_reference */
-  size_t count_offset; /* of the size_t it goes with */
+  /* Of the pointer in tsanom_hsa_reference. */
+  size_t offset;
+  /* Of the size_t that gives its length. */
+  size_t count_offset;
   size_t more;
 } array_field;
 
@@ -75,6 +84,7 @@ static const void *at_offset(const void *start, size_t offset) {
   return (const char *)start + offset;
 }
 
+/* A thread without beats in the normal runs has no arrays, whatever its counts are. */
 static size_t array_count(const tsanom_hsa_reference *r, const array_field *a) {
   size_t count;
   memcpy(&count, at_offset(r, a->count_offset), sizeof count);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing model files. Numbers have 17 digits, so that they read back to the same bits.
- */
+/* Writing model files. Numbers have 17 digits, so that they read back to the same bits,
+ * and a loaded model gives the same verdicts as the one in memory. All of the model is
+ * checked before anything is written. The text is made in memory and written by
+ * tsanom_runs_write_file(): a model that exists is replaced as a whole or not at all. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 #include "runs/model_fields.h"
 #include "runs/source.h"
 
-/* null unless finite */
+/* JSON has no infinity: null unless finite. */
 static json_t *put_finite(double value) {
   return isfinite(value) ? json_real(value) : json_null();
 }
@@ -71,7 +73,8 @@ static json_t *reference_to_json(const tsanom_hsa_reference *r) {
   return object;
 }
 
-/* A name as a JSON string; bytes of one that is not UTF-8 become '?'. */
+/* A name as a JSON string. Names of runs are paths, which may have any bytes; those of
+ * one that is not UTF-8 become '?', because the name is only shown. */
 static json_t *put_name(const char *name) {
   json_t *text = json_string(name);
   if (text) return text;

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads section headers and symbol tables of ELF files (see elf(5)). The path comes from
- * a file of the run, so nothing in it is trusted: every read is checked by its size, and
- * tables are read in blocks of fixed size.
+ * a file of the run, so nothing in it is trusted: every read is checked by its size,
+ * offsets are added with overflow checks, and tables are read in blocks of fixed size.
+ *
+ *   header ──e_shoff──▶ section headers ─┬─ SHT_NOTE     the build ID
+ *                                        ├─ SHT_SYMTAB   all symbols; absent if stripped
+ *                                        └─ SHT_DYNSYM   symbols of the interface
  *
  * addr2line names an address without line information after the nearest symbol before
  * it, however far that is. In a stripped library, which keeps only the symbols of its
- * interface, this is the wrong function most of the time. */
+ * interface, this is the wrong function most of the time. So the address must lie within
+ * [value, value + size) of a function symbol.
+ *
+ * Time is proportional to the section headers and symbols, for each address. */
 #include "runs/module.h"
 
 #include <stddef.h>
@@ -16,6 +23,7 @@
 
 enum { BLOCK = 256, LONGEST_NOTES = 4096, LONGEST_BUILD_ID = 64 };
 
+/* All of `count` bytes at the offset, or false. */
 static bool read_at(const tsn_module *module, uint64_t offset, void *bytes,
                     size_t count) {
   return offset <= INT64_MAX &&
@@ -44,6 +52,8 @@ void tsn_module_close(tsn_module *module) {
   tsn_source_close(&module->source);
 }
 
+/* A section header. False ends a loop over sections: those behind it cannot be read
+ * either. */
 static bool section_at(const tsn_module *module, unsigned index, ElfW(Shdr) * section) {
   uint64_t offset = 0;
   return !__builtin_add_overflow((uint64_t)module->head.e_shoff,
@@ -51,13 +61,15 @@ static bool section_at(const tsn_module *module, unsigned index, ElfW(Shdr) * se
          read_at(module, offset, section, sizeof *section);
 }
 
-/* The note that contains a build ID, of which `digits` are the hexadecimal digits. */
+/* The note that contains a build ID, as bytes of the file: the 4 bytes of owner need no
+ * padding, so the struct has none. */
 typedef struct {
   ElfW(Nhdr) head;
   char owner[4];
   unsigned char id[LONGEST_BUILD_ID];
 } build_note;
 
+/* The note that the file must contain for its build ID to have these digits. */
 static bool parse_build_id(const char *digits, build_note *note) {
   size_t bytes = strlen(digits) / 2;
   if (bytes == 0 || bytes > LONGEST_BUILD_ID) return false;
@@ -70,6 +82,9 @@ static bool parse_build_id(const char *digits, build_note *note) {
   return true;
 }
 
+/* Whether a note section contains this build ID. The bytes of the whole note are
+ * searched for, which includes type and owner: a match by chance is as improbable as
+ * equal IDs. */
 static bool has_build_id(const tsn_module *module, const char *digits) {
   build_note note;
   unsigned char notes[LONGEST_NOTES];
@@ -87,7 +102,9 @@ static bool has_build_id(const tsn_module *module, const char *digits) {
   return false;
 }
 
-/* tools/intercept/modules.c writes identities. */
+/* Identities as tools/intercept/modules.c writes them: "build-id:" and digits, "file:"
+ * and device, inode and time of change, or "-". The second form is only as good as the
+ * file system's times. */
 bool tsn_module_is(const tsn_module *module, const char *identity) {
   static const char of_contents[] = "build-id:";
   char text[128];
@@ -109,6 +126,7 @@ static bool covers(const ElfW(Sym) * symbol, uint64_t address) {
          address >= symbol->st_value && address - symbol->st_value < symbol->st_size;
 }
 
+/* Symbols are not sorted, so all of a table are compared. */
 static bool table_covers(const tsn_module *module, const ElfW(Shdr) * table,
                          uint64_t address) {
   ElfW(Sym) symbol[BLOCK];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The file of a program or library: whether it is the one that was recorded, and which
- * addresses its symbols cover. */
+ * addresses its symbols cover. Both decide whether a name from this file may be shown: a
+ * wrong name misleads more than an address. */
 #ifndef TSN_RUNS_MODULE_H
 #define TSN_RUNS_MODULE_H
 
@@ -14,7 +15,8 @@ typedef struct {
   ElfW(Ehdr) head;
 } tsn_module;
 
-/* Open an ELF file of this machine's class and byte order. */
+/* Open an ELF file of this machine's class and byte order. False: it is none, or cannot
+ * be opened; nothing is open then. */
 bool tsn_module_open(tsn_module *module, const char *path);
 void tsn_module_close(tsn_module *module);
 

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Open addressing with linear probing, at most half full. */
+/* Open addressing with linear probing, at most half full, so that a search ends after a
+ * few slots and always at a free one. The capacity is known in advance: the file has
+ * that number of names, so the table need not grow. Nothing is removed.
+ *
+ * The hash is FNV-1a, which is at hand (record/format.h). It has no secret, so a hostile
+ * file can contain names that collide; the capacity, at most the number of names in the
+ * file, bounds the cost. */
 #include "runs/names.h"
 
 #include <string.h>
@@ -15,7 +21,8 @@ bool tsn_names_create(tsn_names *names, tsn_pool *pool, size_t capacity) {
   return names->name && names->slot;
 }
 
-/* The slot of the name, or the free one where it belongs. */
+/* The slot of the name, or the free one where it belongs. The upper half of the sum is
+ * mixed in, because a modulus of few bits uses the lower ones only. */
 static size_t slot_of(const tsn_names *names, const char *name) {
   size_t slots = 2 * names->capacity;
   uint64_t hash = tsn_checksum(name, strlen(name));

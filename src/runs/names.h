@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A set of names, numbered in the order in which they were added. Finding one takes O(1)
- * expected time: region files can contain tens of thousands. */
+ * expected time: region files can contain tens of thousands, and comparing each name
+ * with all others took 25 s for 60,000 of them instead of less than one. */
 #ifndef TSN_RUNS_NAMES_H
 #define TSN_RUNS_NAMES_H
 
 #include "runs/memory.h"
 
 typedef struct {
-  tsn_pool *pool;    /* of the table; the names are not copied */
-  const char **name; /* by number */
+  /* Of the table; the names are not copied, and must live as long. */
+  tsn_pool *pool;
+  /* By number. */
+  const char **name;
   size_t count, capacity;
-  size_t *slot; /* 2 * capacity of them: number + 1; 0: free */
+  /* 2 * capacity of them: number + 1; 0: free. So zeroed memory is an empty table. */
+  size_t *slot;
 } tsn_names;
 
 /* A set for at most `capacity` names; false: out of memory. */

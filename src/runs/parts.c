@@ -4,7 +4,17 @@
  *   stale?  no:  new records are read behind those that are shown, and then committed
  *           yes: the part is read anew into `fresh`, which then takes its place
  *
- * A part that was not there before is read into `fresh` too, and so are files. */
+ * A part that was not there before is read into `fresh` too, and so are files: a CSV or
+ * JSON file has no check for each record, so nothing shows that its beginning is
+ * unchanged.
+ *
+ * The time of an update is proportional to the new records, unless a part is stale:
+ * damage, a restart of the clock, a new measurement of the tick, or the end of the run
+ * (see channel.c).
+ *
+ * `fresh` is on the stack of the update. Committing swaps the replaced parts into it, so
+ * that one call frees both what was replaced and, after a failure, what was read in
+ * vain. */
 #include "runs/parts.h"
 
 #include <string.h>

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of a run. An update first reads all that is new, beside what is shown; only
- * if everything succeeded it becomes visible, so that a failure changes nothing. */
+/* The parts of a run, and their update as one transaction. An update first reads all
+ * that is new, beside what is shown; only if everything succeeded it becomes visible, so
+ * that a failure changes nothing:
+ *
+ *   read     beats │ regions, places │ csv │ spmd      any failure: discard, as before
+ *   commit   beats │ regions, places │ csv │ spmd      cannot fail: memory is there
+ *
+ * Each part knows how to do both steps. A part is either extended (new records behind
+ * the shown ones) or replaced by one that was read anew. */
 #ifndef TSN_RUNS_PARTS_H
 #define TSN_RUNS_PARTS_H
 

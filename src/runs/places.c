@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading places.tsv, the lines that are new since the last look. The program that is
+ * recorded appends a line by one write() before it writes the first event of the place;
+ * it may be killed, or run out of disk space, in the middle of one. So a last line
+ * without its end is not an error but not there yet, and is read again at the next look.
+ *
+ *   | lines read before | new lines | cut line
+ *   0              offset       offset_seen
+ *
+ * The number in a line must be that of the line: numbers are the keys of the events.
+ * With salvage a line that is damaged is skipped; the number of the next intact one
+ * shows which places are missing, and those get the name "unknown place". So all others
+ * keep their numbers. */
 #include "runs/places.h"
 
 #include <ctype.h>
@@ -12,11 +24,14 @@
 #define HEAD_1 "tsanom places 1\n"
 #define HEAD "tsanom places 2\n"
 
+/* An identity is "build-id:" and up to 128 digits, or device, inode and time of change.
+ */
 enum { LONGEST_IDENTITY = 160, LINE = PATH_MAX + LONGEST_IDENTITY + 64 };
 
 static const char unknown_module[] = "", no_identity[] = "-";
 
-/* number TAB kind and how TAB address TAB identity TAB module */
+/* number TAB kind and how TAB address TAB identity TAB module. Cuts the line into
+ * strings, to which *place then points. False: not such a line. */
 static bool parse(char *line, bool has_identity, size_t *number, tsn_place *place) {
   char *end, *module;
   if (line[0] < '0' || line[0] > '9') return false;
@@ -46,7 +61,9 @@ static bool parse(char *line, bool has_identity, size_t *number, tsn_place *plac
   return true;
 }
 
-/* Keep the strings of a line. Most places share a module with the one before. */
+/* Keep the strings of a line, which is overwritten by the next. Most places share a
+ * module with the one before, so the strings of a module are stored a few times at most.
+ */
 static bool keep_module(tsn_places *places, tsn_place *place) {
   const tsn_place *last = places->seen ? tsn_places_at(places, places->seen - 1) : NULL;
   if (last && tsn_places_share_module(last, place)) {
@@ -69,7 +86,8 @@ static bool add(tsn_places *places, const tsn_place *place) {
   return true;
 }
 
-/* Places whose lines were skipped, below `number`. */
+/* Places whose lines were skipped, below `number`. Only with salvage; the number is
+ * below TSANOM_REGIONS_PLACES_MAX, so that a damaged one adds few. */
 static bool add_unknown(tsn_places *places, size_t number) {
   const tsn_place unknown = {
       .about = {.module = unknown_module, .kind = TSANOM_REGIONS_BEGIN},
@@ -81,6 +99,8 @@ static bool add_unknown(tsn_places *places, size_t number) {
   return true;
 }
 
+/* One whole line: the next place, or with salvage a later one. The last number is that
+ * of places beyond the table, which have no line. */
 static tsanom_status take_line(tsn_places *places, const tsn_source *source, char *line,
                                size_t length) {
   tsn_place place = {.name = NULL};
@@ -108,11 +128,14 @@ static tsanom_status take_line(tsn_places *places, const tsn_source *source, cha
   return TSANOM_OK;
 }
 
+/* Where the next line begins; lines may contain NUL bytes, so lengths of strings do not
+ * show it. */
 static uint64_t position(FILE *stream) {
   long offset = ftell(stream);
   return offset < 0 ? 0 : (uint64_t)offset;
 }
 
+/* The heading, at the first look, and all lines behind the offset. */
 static tsanom_status take_lines(tsn_places *places, const tsn_source *source,
                                 FILE *stream) {
   char line[LINE];

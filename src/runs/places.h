@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* places.tsv: the places in the code that the events of a run name. The file only grows;
- * after its first line, line k describes place k. Version 1 has no identities. */
+ * after its first line, line k describes place k:
+ *
+ *   tsanom places 2
+ *   0 TAB rf TAB 1a40 TAB build-id:8c1f... TAB /home/user/program
+ *
+ * with the number, the kind (r region, s share), how the address is known (f function, c
+ * call), the address as linked, and the identity and path of the module. Version 1 has
+ * no identities. */
 #ifndef TSN_RUNS_PLACES_H
 #define TSN_RUNS_PLACES_H
 
@@ -11,33 +18,42 @@
 
 typedef struct {
   tsanom_runs_place about;
-  const char *identity; /* of the module; "-": not recorded */
-  const char *name;     /* NULL: not looked up yet */
+  /* Of the module; "-": not recorded. */
+  const char *identity;
+  /* NULL: not looked up yet. */
+  const char *name;
 } tsn_place;
 
 typedef struct {
-  tsn_pool pool;   /* modules, identities and names */
+  /* Modules, identities and names. Names are added on request, long after the lines were
+   * read. */
+  tsn_pool pool;
   tsn_array place; /* tsn_place */
   size_t count, seen;
-  bool has_identities; /* version 2 */
-  bool salvage;        /* lines that do not describe a place are skipped */
+  /* Version 2. */
+  bool has_identities;
+  /* Lines that do not describe a place are skipped, and counted. */
+  bool salvage;
   size_t skipped, skipped_seen;
-  uint64_t offset, offset_seen; /* bytes that were read */
+  /* Bytes that were read: where the next look begins, at the beginning of a line. */
+  uint64_t offset, offset_seen;
 } tsn_places;
 
-/* Read the lines of DIRECTORY/places.tsv that are new. */
+/* Read the lines of DIRECTORY/places.tsv that are new. Visible after the commit. */
 tsanom_status tsn_places_read(tsn_places *places, const char *directory,
                               const tsanom_exec *exec);
-/* Places that no line describes. */
+/* Places that no line describes, because it was skipped in salvage. */
 size_t tsn_places_unknown(const tsn_places *places);
 
 void tsn_places_commit(tsn_places *places);
 void tsn_places_discard(tsn_places *places);
 void tsn_places_free(tsn_places *places);
 
-/* The name of a place; with `symbols`, by addr2line. NULL: out of memory. */
+/* The name of a place; with `symbols`, by addr2line, which is run for all unnamed places
+ * of its module at once. NULL: out of memory. The name lasts as long as the places. */
 const char *tsn_places_name(tsn_places *places, size_t index, bool symbols);
 
+/* Path and identity: a library that was rebuilt during the run is another module. */
 static inline bool tsn_places_share_module(const tsn_place *a, const tsn_place *b) {
   return strcmp(a->about.module, b->about.module) == 0 &&
          strcmp(a->identity, b->identity) == 0;

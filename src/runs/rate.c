@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Windowed heart rate:
+ *
+ *   r[i - w] = w / (t[i] - t[i - w]),     i = w ... count - 1
+ *
+ * in beats per second. Times must increase strictly, so that every quotient is finite.
+ * All input is checked before the first output is written. O(count). */
 #include <tsanom/runs.h>
 
 #include "core/check.h"

@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The region files of a run's processes, put together to one matrix. Regions and metrics
- * are matched by name, in the order in which they first occur. */
+ * are matched by name, in the order in which they first occur:
+ *
+ *   rank-0.json   a b c        whole:         a  b  c  d
+ *   rank-1.json   b d                 rank-0  x  x  x  0
+ *                                     rank-1  0  x  0  x
+ *
+ * Processes come in the order of the files' names, by version: rank-2 before rank-10. So
+ * the result does not depend on the order in which the processes ended.
+ *
+ * Names are matched through hash tables, so that the time is proportional to the cells
+ * of the files and of the whole. The parts are read completely before anything is
+ * merged: the size of the whole depends on all of them.
+ *
+ * The files must agree about the nesting of each region; a fault names both files
+ * otherwise. */
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
@@ -26,7 +40,9 @@ typedef struct {
   part *part;
   size_t count;
   tsn_spmd *whole;
-  const char **parent_from; /* by region, the file that first named its parent */
+  /* By region, the file that first named its parent, for the message if another
+   * disagrees. */
+  const char **parent_from;
 } merge;
 
 static tsanom_status no_memory(const merge *m) {
@@ -34,6 +50,8 @@ static tsanom_status no_memory(const merge *m) {
   return tsn_reject_file(m->exec, TSANOM_E_MEMORY, &place, "out of memory");
 }
 
+/* Names that end in .json. Those that begin with a dot are files that a process has not
+ * finished. */
 static int is_json(const struct dirent *entry) {
   size_t length = strlen(entry->d_name);
   return entry->d_name[0] != '.' && length > 5 &&
@@ -45,6 +63,7 @@ static int by_version(const struct dirent **a, const struct dirent **b) {
   return strverscmp((*a)->d_name, (*b)->d_name);
 }
 
+/* Salvage: take the part back that was read last. */
 static tsanom_status leave_out(merge *m, const char *name) {
   tsn_spmd *w = m->whole;
   if (w->skipped++ == 0) w->skipped_file = tsn_pool_copy(&w->pool, name);
@@ -52,6 +71,8 @@ static tsanom_status leave_out(merge *m, const char *name) {
   return w->skipped_file ? TSANOM_OK : no_memory(m);
 }
 
+/* The part is counted before it is read, so that its pool is freed after a failure too.
+ */
 static tsanom_status read_part(merge *m, const char *name) {
   part *p = &m->part[m->count++];
   p->spmd = tsn_spmd_empty(m->scratch.exec);
@@ -70,6 +91,9 @@ static tsanom_status read_part(merge *m, const char *name) {
   return status;
 }
 
+/* All files of the directory. The list of names is freed entry by entry, also behind a
+ * failure. With salvage, a directory in which no file can be read fails as its last file
+ * did. */
 static tsanom_status read_parts(merge *m) {
   tsn_file_place place = {.file = m->directory};
   struct dirent **entry = NULL;
@@ -98,7 +122,8 @@ static tsanom_status read_parts(merge *m) {
   return status == TSANOM_OK && m->count == 0 ? last : status; /* none is left */
 }
 
-/* Number a part's names in the whole; new ones are added. */
+/* The numbers of a part's names in the whole; new names are added. NULL: out of memory.
+ */
 static size_t *match(merge *m, const char *const *own, size_t count, tsn_names *names) {
   size_t *number = tsn_pool_take(&m->scratch, count, sizeof *number);
   for (size_t k = 0; number && k < count; k++) {
@@ -112,6 +137,7 @@ static size_t *match(merge *m, const char *const *own, size_t count, tsn_names *
   return number;
 }
 
+/* Names and sizes of the whole. The run lasted as long as its longest process. */
 static tsanom_status match_parts(merge *m) {
   tsn_spmd *w = m->whole;
   tsn_names regions, metrics;
@@ -151,6 +177,9 @@ static const char *parent_name(const tsn_spmd *w, int32_t parent) {
   return parent < 0 ? "no region" : w->region[parent];
 }
 
+/* Parents as numbers of the whole. The first file that has a region decides, and the
+ * others must agree. No circle can arise: a file that has a region also has all regions
+ * around it, and is a tree. */
 static tsanom_status take_parents(merge *m, const part *p) {
   enum { SHOWN = 40 };
   tsn_spmd *w = m->whole;
@@ -187,6 +216,7 @@ static tsanom_status merge_parents(merge *m) {
   return TSANOM_OK;
 }
 
+/* Two files with one process would be counted twice. */
 static tsanom_status take_names(merge *m, const part *p, tsn_names *names) {
   for (size_t i = 0; i < p->spmd.data.processes; i++) {
     const char *name = p->spmd.process[i];
@@ -221,6 +251,7 @@ static void take_rows(merge *m, const part *p, size_t first) {
   }
 }
 
+/* Values are NaN at first, which means not measured; times are 0, from the pool. */
 static tsanom_status merge_rows(merge *m) {
   tsn_spmd *w = m->whole;
   tsn_names names;

@@ -2,19 +2,35 @@
 /* Region events as region times by thread.
  *
  * A region is a place in the code within the regions that are open there: a node of a
- * tree whose root is the program. Its time in a thread is the processor time that the
- * thread spent in it. Elapsed time would include waiting for the other threads at the end
- * of the region. Streams of one thread number are added up. */
+ * tree whose root is the program.
+ *
+ *   events of a thread           tree                  regions
+ *   begin 5                      program               5      parent: none
+ *     begin 7   cpu   end        ├── 5                 7      parent: 5
+ *   cpu end                      │   └── 7             7 #2   parent: none
+ *   begin 7   cpu   end          └── 7
+ *
+ * Its time in a thread is the processor time that the thread spent in it, which the
+ * event before the end of the region has. Elapsed time would include waiting for the
+ * other threads at the end of the region, and so make all threads look the same. Streams
+ * of one thread number are added up.
+ *
+ * Two passes over the events: the first finds the nodes, the second adds the times to a
+ * matrix of the final size. Each event costs O(regions nested directly in the open one).
+ */
 #include <tsanom/heartbeat.h>
 
 #include "runs/names.h"
 #include "runs/spmd.h"
 
+/* Regions that may be open in a thread: the stack is an array. */
 enum { DEPTH_MOST = 64 };
 
 typedef struct {
   int32_t parent, place;
-  int32_t inner, next; /* first node nested in it, next one beside it */
+  /* First node nested in it, and next one beside it: a list for each node, because most
+   * have few. */
+  int32_t inner, next;
 } node;
 
 typedef struct {
@@ -26,10 +42,15 @@ typedef struct {
   tsn_array nodes; /* node 0 is the program */
   size_t count;
   int32_t first_of[TSANOM_REGIONS_PLACES_MAX]; /* first node of each place; 0: none */
-  tsn_array row_of;                            /* size_t, by thread number */
+  /* size_t, by thread number: its row in the matrices; TSANOM_NONE: it recorded nothing.
+   */
+  tsn_array row_of;
   size_t threads, rows;
-  bool adding; /* second pass: times are added to the matrices */
+  /* Second pass: times are added to the matrices. */
+  bool adding;
+  /* Processor times found; without any, the run was recorded without them. */
   size_t measured;
+  /* Times of the first and the last record of the run, in seconds. */
   double first, last;
   tsn_spmd *spmd;
 } reader;
@@ -51,6 +72,8 @@ static tsanom_status no_memory(const reader *r) {
   return reject(r, TSANOM_E_MEMORY, "out of memory");
 }
 
+/* A new node within `parent`; -1: out of memory. The array may move, so nodes are known
+ * by number. */
 static int32_t add_node(reader *r, int32_t parent, int32_t place) {
   if (!tsn_array_reserve(&r->nodes, r->exec, r->count, r->count + 1, sizeof(node))) {
     return -1;
@@ -63,7 +86,8 @@ static int32_t add_node(reader *r, int32_t parent, int32_t place) {
   return at;
 }
 
-/* The node of a place within a region, added if needed; -1: out of memory. */
+/* The node of a place within a region, added if needed; -1: out of memory. `first_of` is
+ * 0 for none, which no place has: node 0 is the program. */
 static int32_t nested(reader *r, int32_t parent, int32_t place) {
   int32_t at = node_at(r, parent)->inner;
   while (at >= 0 && node_at(r, at)->place != place) at = node_at(r, at)->next;
@@ -79,12 +103,14 @@ typedef struct {
 } thread_state;
 
 /* The first region of a thread other than 0 was opened by another thread, perhaps within
- * regions that only that one has seen: it is the first node of the place. */
+ * regions that only that one has seen: it is the first node of the place. Stream 0 is
+ * thread 0's, so that its nodes exist by then. */
 static int32_t outermost(reader *r, const thread_state *t, int32_t place) {
   if (t->thread > 0 && r->first_of[place]) return r->first_of[place];
   return nested(r, 0, place);
 }
 
+/* A program that recurses without end must not grow the tree without end. */
 static tsanom_status begin_region(reader *r, thread_state *t, int32_t place) {
   if (t->depth == DEPTH_MOST) {
     return reject(r, TSANOM_E_FORMAT, "more than 64 regions are nested");
@@ -96,12 +122,14 @@ static tsanom_status begin_region(reader *r, thread_state *t, int32_t place) {
   return TSANOM_OK;
 }
 
+/* The region on top of the stack; node k is region k - 1. */
 static void add(const reader *r, const thread_state *t, double seconds) {
   size_t at = t->row * r->spmd->data.regions + (size_t)t->open[t->depth - 1] - 1;
   r->spmd->time[at] += seconds;
   r->spmd->value[at] += 1;
 }
 
+/* The processor time comes before the end, while its region is still open. */
 static tsanom_status take_event(reader *r, thread_state *t, uint32_t tag) {
   tsanom_runs_event event;
   (void)tsanom_runs_decode(tag, &event);
@@ -115,6 +143,7 @@ static tsanom_status take_event(reader *r, thread_state *t, uint32_t tag) {
   return TSANOM_OK;
 }
 
+/* One pass. Behind a gap no region is known to be open, as in events.c. */
 static tsanom_status read_streams(reader *r) {
   for (size_t i = 0; i < r->channel->stream_count; i++) {
     const tsn_stream *stream = tsn_channel_stream(r->channel, i);
@@ -132,7 +161,7 @@ static tsanom_status read_streams(reader *r) {
 }
 
 /* Threads that recorded something are the processes; the run lasts from its first record
- * to its last. */
+ * to its last. Rows are in the order of thread numbers, which need not be dense. */
 static tsanom_status number_threads(reader *r) {
   bool is_first = true;
   for (size_t i = 0; i < r->channel->stream_count; i++) {
@@ -158,6 +187,7 @@ static tsanom_status number_threads(reader *r) {
   return TSANOM_OK;
 }
 
+/* One metric: the number of visits. */
 static tsanom_status allocate(reader *r) {
   tsn_spmd *s = r->spmd;
   tsn_pool *pool = &s->pool;
@@ -179,7 +209,9 @@ static tsanom_status allocate(reader *r) {
   return TSANOM_OK;
 }
 
-/* A region is named like its place; the k-th region of that name is "NAME #k". */
+/* A region is named like its place; the k-th region of that name is "NAME #k". Two
+ * places can have one name as well, for example two loops of a function without line
+ * numbers. */
 static tsanom_status name_regions(reader *r) {
   tsn_spmd *s = r->spmd;
   tsn_names names;
@@ -242,6 +274,7 @@ static tsanom_status read_all(reader *r) {
   return status == TSANOM_OK ? read_streams(r) : status;
 }
 
+/* The reader has a table of all places, too large for a stack. */
 tsanom_status tsn_spmd_read_events(const tsn_channel *channel, tsn_places *places,
                                    bool symbols, const tsanom_exec *exec,
                                    tsn_spmd *spmd) {

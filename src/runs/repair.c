@@ -3,11 +3,18 @@
  *
  *   state[i+1] = (state[i] ^ byte[i]) * prime mod 2^64
  *
- * and the prime is odd, so each step can be undone. From the beginning the bytes before i
- * give state[i], from the stored checksum the bytes behind i give state[i+1]. If the
- * damage is in byte i, then state[i] ^ state[i+1] / prime is its true value, below 256.
- * Another byte passes that test by chance with probability 2^-56. If the checksum itself
- * is damaged, it differs from the true one in one byte. */
+ * and the prime is odd, so each step can be undone by the inverse of the prime mod 2^64.
+ * From the beginning the bytes before i give state[i], from the stored checksum the
+ * bytes behind i give state[i+1]:
+ *
+ *   byte 0 ──▶ state[1] ──▶ ... state[i]  ?  state[i+1] ◀── ... ◀── stored checksum
+ *
+ * If the damage is in byte i, then state[i] ^ state[i+1] * prime^-1 is its true value,
+ * below 256. Another byte passes that test by chance with probability 2^-56. If the
+ * checksum itself is damaged, it differs from the true one in one byte.
+ *
+ * O(n^2) for n bytes as written, since each state[i] is computed from the beginning; n
+ * is at most 248. */
 #include <string.h>
 
 #include "record/format.h"
@@ -17,12 +24,14 @@
 
 enum { HEADER_MOST = sizeof(tsn_run_header) };
 
+/* For a != b. */
 static bool differs_in_one_byte(uint64_t a, uint64_t b) {
   uint64_t difference = a ^ b;
   int low = __builtin_ctzll(difference) / 8 * 8;
   return difference >> low <= UINT8_MAX;
 }
 
+/* The checksum's own damage is tried first, and then each byte from the end. */
 bool tsn_repair(unsigned char *header, size_t bytes) {
   uint64_t before[HEADER_MOST], stored;
   size_t covered = bytes - sizeof stored;

@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The run object. */
+/* The run object: what tsanom_runs_open() creates and tsanom_runs_refresh() continues.
+ *
+ *   tsanom_runs ── place     where it is, and which parts are wanted
+ *              ├── parts     what was read and committed (parts.h)
+ *              └── from_events   region times computed from events, on request
+ *
+ * Callers get pointers into `parts`. They are valid until the next refresh or close,
+ * because a refresh may move or replace the arrays. */
 #ifndef TSN_RUNS_RUN_H
 #define TSN_RUNS_RUN_H
 
 #include "runs/parts.h"
 
 struct tsanom_runs {
-  tsanom_exec exec; /* the allocator */
-  tsn_pool pool;    /* of the paths */
+  /* A copy of the caller's, without work, fault and poll: its allocator serves the whole
+   * life of the run, while the other members belong to one call. */
+  tsanom_exec exec;
+  /* Of the paths in `place`. */
+  tsn_pool pool;
   tsanom_runs_options options;
   tsn_place_of_run place;
   tsn_parts parts;
-  tsn_spmd from_events; /* made on request; no processes: not yet */
+  /* Computed on request and kept until the run changes; no processes: not yet. */
+  tsn_spmd from_events;
 };
 
 /* What functions with an exec begin with: read it, and reject NULL for the run or for an

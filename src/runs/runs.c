@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public functions of a run: they check arguments, and convert what parts.c read. */
+/* The public functions of a run: they check arguments, and convert what parts.c read.
+ *
+ *   open       find_parts() ──▶ tsn_parts_update()      all or nothing
+ *   refresh    tsn_parts_update()                       or the run stays as it was
+ *   describe, stream_at                                 read what was committed */
 #include <string.h>
 #include <strings.h>
 #include <tsanom/heartbeat.h>
@@ -38,6 +42,7 @@ size_t tsanom_runs_info_size(void) {
   return sizeof(tsanom_runs_info);
 }
 
+/* Flags are 0 or 1: other values are kept for later versions. */
 static tsanom_status read_options(const tsanom_runs_options *caller,
                                   const tsanom_exec *exec, tsanom_runs_options *own) {
   const int32_t all = TSANOM_RUNS_BEATS | TSANOM_RUNS_REGIONS | TSANOM_RUNS_SPMD |
@@ -56,7 +61,8 @@ static tsanom_status read_options(const tsanom_runs_options *caller,
 }
 
 /* Call tsn_parts_update() with a fault of its own: attempts that fail before one that
- * succeeds leave no trace. */
+ * succeeds leave no trace in the caller's. Memory is from the run's allocator, since it
+ * outlives the call; poll is the caller's. */
 static tsanom_status update(tsanom_runs *run, const tsanom_exec *exec) {
   tsanom_fault found;
   tsanom_exec own = *exec;
@@ -70,6 +76,7 @@ static tsanom_status update(tsanom_runs *run, const tsanom_exec *exec) {
   return status;
 }
 
+/* By the parts that are wanted, or else by the name: a pipe cannot be looked into. */
 static bool is_json(const char *path, int32_t parts) {
   size_t length = strlen(path);
   return (parts & (TSANOM_RUNS_SPMD | TSANOM_RUNS_REGION_TIMES)) ||
@@ -132,6 +139,7 @@ void tsanom_runs_close(tsanom_runs *run) {
   exec.dealloc(exec.alloc_user, run);
 }
 
+/* Region times that were computed from the events before the refresh. */
 static void forget_spmd(tsanom_runs *run) {
   tsn_pool_free(&run->from_events.pool);
   run->from_events = tsn_spmd_empty(&run->exec);
@@ -145,6 +153,8 @@ tsanom_status tsn_run_enter(const tsanom_exec *exec, const tsanom_runs *run,
   return output ? TSANOM_OK : tsn_reject(own, TSANOM_E_NULL, name);
 }
 
+/* `added` is 0 if there are fewer records now, as after salvage of a file that was cut.
+ */
 tsanom_status tsanom_runs_refresh(tsanom_runs *run, const tsanom_exec *exec,
                                   uint64_t *added) {
   tsanom_exec own;
@@ -178,6 +188,7 @@ static void add_channel(const tsn_channel *channel, tsanom_runs_info *info,
   }
 }
 
+/* Both channels have a header; that of the beats is added last and decides. */
 static void add_header(const tsn_channel *channel, tsanom_runs_info *info) {
   const tsn_run_header *header = &channel->header;
   info->start = (int64_t)header->start;
@@ -188,6 +199,8 @@ static void add_header(const tsn_channel *channel, tsanom_runs_info *info) {
   memcpy(info->program, header->program, sizeof info->program);
 }
 
+/* A CSV file has no header: its threads are its streams, and its run begins at the first
+ * beat. */
 static void add_csv(const tsanom_hsa_run *run, tsanom_runs_info *info) {
   info->beat_streams = run->thread_count;
   for (size_t t = 0; t < run->thread_count; t++) {

@@ -10,13 +10,21 @@
  *
  * How many records an open stream has is not written anywhere, only for how many it has
  * disk space: those that are zero behind `next`, and not in front of others, count as
- * never written. */
+ * never written.
+ *
+ * Nothing is guessed: a kept record has its recorded time, tag and number, and the
+ * extent of what was skipped is exact where the file allows it. A record that is damaged
+ * at random passes its check with probability 2^-32. tests/runs/test_salvage.c compares
+ * 4,000 damaged runs with their undamaged copies.
+ *
+ * One pass over the stored bytes of the file; holes are skipped. */
 #include "runs/salvage.h"
 
 #include <string.h>
 
 #include "runs/channel.h"
 
+/* A pass over one file. */
 typedef struct {
   tsn_channel *channel;
   const tsn_source *source;
@@ -28,6 +36,7 @@ typedef struct {
   bool is_beyond;   /* bytes behind this space are not zero */
 } scan;
 
+/* One more range, of `skipped` records; the first is described by its place. */
 static void note_range(tsn_damage *damage, uint64_t from, uint64_t skipped) {
   if (damage->ranges++ == 0) {
     damage->first_record = from;
@@ -36,6 +45,7 @@ static void note_range(tsn_damage *damage, uint64_t from, uint64_t skipped) {
   damage->skipped += skipped;
 }
 
+/* Records [from, to) are missing; an empty range is none. */
 static void note(tsn_damage *damage, uint64_t from, uint64_t to) {
   if (from < to) note_range(damage, from, to - from);
 }
@@ -47,7 +57,8 @@ static uint64_t space_of(const tsn_source *source) {
              : (source->size - TSN_STREAM_HEADER) / TSN_RECORD;
 }
 
-/* Records in front of the next one to be kept are lost. */
+/* Records in front of the next one to be kept are lost. The place is kept with the
+ * stream: no region is known to be open behind it, see events.c. False: out of memory. */
 static bool take_gap(scan *s, uint64_t index) {
   tsn_stream *stream = s->stream;
   if (!tsn_array_reserve(&stream->gap, s->channel->memory, stream->gaps, stream->gaps + 1,
@@ -59,7 +70,9 @@ static bool take_gap(scan *s, uint64_t index) {
   return true;
 }
 
-/* False: out of memory. */
+/* Keep a record, or take it for damage or for one that was never written. Zeros are not
+ * decided here: they may be in front of another record (lost) or not (never written).
+ * False: out of memory. */
 static bool take_record(scan *s, uint64_t index, const tsn_record *record) {
   if (record->time == 0 && record->tag == 0 && record->check == 0) return true;
   if (index < s->space) s->nonzero = index + 1;
@@ -78,7 +91,8 @@ static tsanom_status no_memory(const tsn_source *source) {
   return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
 }
 
-/* A record that is cut is completed by zeros. */
+/* Read all that the file stores. A record that is cut is completed by zeros. After a
+ * hole the offset is rounded down to the record in which the data begin. */
 static tsanom_status scan_records(scan *s, unsigned char *buffer) {
   uint64_t offset = TSN_STREAM_HEADER;
   while (offset < s->source->size) {
@@ -105,6 +119,9 @@ static tsanom_status scan_records(scan *s, unsigned char *buffer) {
   return TSANOM_OK;
 }
 
+/* The records of a stream with a usable header. A complete stream states how many it
+ * has; the missing ones at its end are counted. Bytes behind the space that the header
+ * states, and space that the file lacks, are ranges without records. */
 static tsanom_status take_records(scan *s, const tsn_stream_header *header,
                                   unsigned char *buffer) {
   tsn_damage *damage = &s->stream->damage;
@@ -119,7 +136,8 @@ static tsanom_status take_records(scan *s, const tsn_stream_header *header,
   return status;
 }
 
-/* A stream whose header is lost: what looks like records is counted. */
+/* A stream whose header is lost: what looks like records is counted, but not kept, since
+ * nothing shows that they belong to this run. */
 static tsanom_status leave_out(scan *s, tsanom_status opened, unsigned char *buffer) {
   s->space = UINT64_MAX;
   tsanom_status status = opened == TSANOM_OK ? scan_records(s, buffer) : TSANOM_OK;
@@ -128,7 +146,9 @@ static tsanom_status leave_out(scan *s, tsanom_status opened, unsigned char *buf
   return status;
 }
 
-/* Read the header and repair it if needed. False: it is lost. */
+/* Read the header and repair it if needed. A page that is cut, or has bytes behind the
+ * header, does not make the header wrong, and is reported as repaired. False: it is
+ * lost. */
 static bool read_header(const scan *s, uint32_t index, unsigned char *page,
                         tsn_stream_header *header) {
   uint64_t size = s->source->size;

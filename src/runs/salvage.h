@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recovery of what is intact in a damaged channel. */
+/* Recovery of what is intact in a damaged channel, with options.salvage. The rules are
+ * at docs/runs.md, "Salvage". */
 #ifndef TSN_RUNS_SALVAGE_H
 #define TSN_RUNS_SALVAGE_H
 
@@ -11,9 +12,12 @@ struct tsn_channel;
 
 /* The extent of the damage of one stream. */
 typedef struct {
-  uint64_t skipped;      /* records */
-  uint64_t ranges;       /* of damaged records, and of bytes behind the last record */
-  uint64_t first_record; /* of the first range; meaningful if there is one */
+  /* Records, as far as it is known that they existed. */
+  uint64_t skipped;
+  /* Of damaged records, and of bytes behind the last record. */
+  uint64_t ranges;
+  /* Of the first range; meaningful if there is one. */
+  uint64_t first_record;
   uint64_t first_offset;
   int32_t header; /* TSANOM_RUNS_HEADER_* */
 } tsn_damage;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A FIFO or a device can stand where a file is expected, put there by accident or by an
- * attacker: open(2) without O_NONBLOCK would wait for it forever. So files are opened
- * with O_NONBLOCK, and inside a run directory only regular files are accepted. */
+ * attacker: open(2) without O_NONBLOCK would wait for it forever, and reading /dev/zero
+ * would not end. So files are opened with O_NONBLOCK and then examined by their
+ * descriptor, which no later rename can change; inside a run directory only regular
+ * files are accepted. */
 #include "runs/source.h"
 
 #include <errno.h>
@@ -11,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A path that does not fit becomes empty, which open() rejects: truncated, it could name
+ * another file. */
 tsn_source tsn_source_named(const tsanom_exec *exec, const char *directory,
                             const char *format, ...) {
   tsn_source source = {.exec = exec, .file = -1};
@@ -82,6 +86,8 @@ tsanom_status tsn_source_read(const tsn_source *source, uint64_t offset, void *b
   return TSANOM_OK;
 }
 
+/* File systems without holes, or without SEEK_DATA, report data everywhere. ENXIO: none
+ * is left. */
 uint64_t tsn_source_next_data(const tsn_source *source, uint64_t offset) {
   off_t data = lseek(source->file, (off_t)offset, SEEK_DATA);
   if (data < 0) return errno == ENXIO ? source->size : offset;
@@ -97,6 +103,7 @@ bool tsn_is_directory(const char *path) {
   return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
+/* O_NONBLOCK is for the open only: reads of a pipe must wait for its writer. */
 tsanom_status tsn_stream_open(const char *path, const tsanom_exec *exec, FILE **stream) {
   tsn_file_place place = {.file = path};
   if (strcmp(path, "-") == 0) {

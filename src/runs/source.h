@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening and reading files without waiting for what never comes. */
+/* Opening and reading files without waiting for what never comes. Two kinds of paths
+ * differ:
+ *
+ *   inside a run directory   tsn_source: regular files only, read at offsets
+ *   given by the caller      tsn_stream: pipes too; "-" is standard input; read once */
 #ifndef TSN_RUNS_SOURCE_H
 #define TSN_RUNS_SOURCE_H
 
@@ -11,11 +15,14 @@
 
 /* A file of a run, being read; faults name it. */
 typedef struct {
-  const tsanom_exec *exec; /* whose fault is written */
+  /* Whose fault is written; NULL: failures are silent. */
+  const tsanom_exec *exec;
   char path[PATH_MAX];
   int file;
-  uint64_t size;   /* bytes */
-  uint64_t stored; /* bytes with disk space behind them, at most this many are data */
+  uint64_t size; /* bytes */
+  /* Bytes with disk space behind them, at most this many are data. A sparse file can
+   * state any size, so memory is taken by the smaller of both. */
+  uint64_t stored;
 } tsn_source;
 
 /* Name the file DIRECTORY/FORMAT...; a path that is too long fails when it is opened. */
@@ -24,7 +31,7 @@ __attribute__((format(printf, 3, 4))) tsn_source tsn_source_named(const tsanom_e
                                                                   const char *format,
                                                                   ...);
 
-/* Open a file, which must be a regular file. */
+/* Open a file, which must be a regular file. After a failure nothing is open. */
 tsanom_status tsn_source_open(tsn_source *source);
 void tsn_source_close(tsn_source *source);
 
@@ -33,7 +40,8 @@ __attribute__((format(printf, 4, 5))) tsanom_status tsn_source_fault(
     const tsn_source *source, tsanom_status status, uint64_t offset, const char *format,
     ...);
 
-/* Read exactly `count` bytes; a file that ends before them is cut short. */
+/* Read exactly `count` bytes; a file that ends before them is cut short
+ * (TSANOM_E_FORMAT, whereas a read that the system fails is TSANOM_E_IO). */
 tsanom_status tsn_source_read(const tsn_source *source, uint64_t offset, void *bytes,
                               size_t count);
 

@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of places by addr2line, which is run once for all places of a module: it prints
- * two lines for each address, the function and FILE:LINE, with question marks for what it
- * does not know. A name is used if the file is still that which was recorded, and the
- * address has a line or lies within a symbol (see module.c). */
+ * two lines for each address, the function and FILE:LINE, with question marks for what
+ * it does not know:
+ *
+ *   addr2line -f -C -e MODULE 0x1a40 0x1b07 ...
+ *   main.omp_fn.0
+ *   /home/user/heat.c:12
+ *
+ * A name is used if the file is still that which was recorded, and the address has a
+ * line or lies within a symbol (see module.c).
+ *
+ * A program of its own, because a reader of debugging information (DWARF) is large, and
+ * a crash on a hostile file then ends the child only. It is started without a shell, so
+ * that no character of a path has a meaning; its answers are read as text and not
+ * trusted to be complete or UTF-8.
+ *
+ * A place that gets no name this way is "module+0xADDRESS". */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,7 +29,8 @@
 #include "runs/module.h"
 #include "runs/places.h"
 
-/* Start a program without a shell; what it prints is a stream. */
+/* Start a program without a shell; what it prints is a stream. NULL: it did not start.
+ * The pipe is close-on-exec, so that the child has its output only. */
 static FILE *start(char *const arguments[], pid_t *child) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC)) return NULL;
@@ -40,12 +54,15 @@ static bool is_utf8(const char *text) {
   return value != NULL;
 }
 
-/* The address of a call's last byte, or of a function's first. */
+/* The address of a call's last byte, or of a function's first. A call is known by where
+ * it returns to, which may belong to the next line or, behind a call that does not
+ * return, to the next function. */
 static uint64_t address_of(const tsn_place *place) {
   return place->about.address - (place->about.is_call ? 1 : 0);
 }
 
-/* "function (file.c:12)"; NULL: unknown. */
+/* "function (file.c:12)", or the function alone where there is no line but a symbol that
+ * covers the address; NULL: unknown. Cuts the lines. */
 static const char *compose(tsn_pool *pool, const tsn_module *module, uint64_t address,
                            char *function, char *line) {
   function[strcspn(function, "\n")] = '\0';
@@ -58,10 +75,13 @@ static const char *compose(tsn_pool *pool, const tsn_module *module, uint64_t ad
   return tsn_module_covers(module, address) ? tsn_pool_copy(pool, function) : NULL;
 }
 
+/* The places of one module that addr2line is asked for, in the order of their numbers.
+ * The answers are matched by this order. */
 static bool is_unnamed(const tsn_place *place, const tsn_place *wanted) {
   return !place->name && tsn_places_share_module(place, wanted);
 }
 
+/* Places for which an answer is missing stay without a name. */
 static void read_names(tsn_places *places, const tsn_place *wanted,
                        const tsn_module *module, FILE *printed) {
   char *function = NULL, *line = NULL;
@@ -77,7 +97,8 @@ static void read_names(tsn_places *places, const tsn_place *wanted,
   free(line);
 }
 
-/* Name all places of a module, as far as addr2line knows them. */
+/* Name all places of a module, as far as addr2line knows them. At most 8192 addresses of
+ * 20 bytes: below the limit of arguments. */
 static void run_addr2line(tsn_places *places, const tsn_place *wanted,
                           const tsn_module *module) {
   enum { OPTIONS = 5, ADDRESS = 20 };
@@ -108,6 +129,7 @@ static void run_addr2line(tsn_places *places, const tsn_place *wanted,
   free(argument);
 }
 
+/* addr2line opens the file by its path, so its identity is verified first. */
 static void look_up(tsn_places *places, const tsn_place *wanted) {
   tsn_module module;
   if (!tsn_module_open(&module, wanted->about.module)) return;
@@ -115,7 +137,7 @@ static void look_up(tsn_places *places, const tsn_place *wanted) {
   tsn_module_close(&module);
 }
 
-/* "module+0xADDRESS" */
+/* "module+0xADDRESS", without the directories of the module. */
 static const char *plain_name(tsn_pool *pool, const tsn_place *place) {
   const char *base = strrchr(place->about.module, '/');
   base = base ? base + 1 : place->about.module;
@@ -123,6 +145,8 @@ static const char *plain_name(tsn_pool *pool, const tsn_place *place) {
   return tsn_pool_print(pool, "%s+0x%" PRIx64, base, address_of(place));
 }
 
+/* Names all places of the module, so that the next of them costs nothing. *wanted stays
+ * where it is: nothing is added to the array here. */
 const char *tsn_places_name(tsn_places *places, size_t index, bool symbols) {
   const tsn_place *wanted = tsn_places_at(places, index);
   if (wanted->name) return wanted->name;

@@ -4,19 +4,27 @@
  * two restarts are an epoch; epochs are laid end to end, as if no time passed at a
  * restart:
  *
- *   ticks      first ............ end[0]           begin[1] ..... end[1]
- *   unwrapped  0 ................ base[1] = end[0] - first ...... base[1] + end[1] -
- * begin[1]
+ *   ticks      first ..... end[0]             begin[1] ..... end[1]
+ *   unwrapped  0 ......... end[0] - first  =  base[1] ...... base[1] + end[1] - begin[1]
+ *
+ *   base[k] = sum over i < k of (end[i] - begin[i]),   begin[0] = first
+ *   unwrapped(ticks in epoch k) = base[k] + ticks - begin[k]
+ *   tick = (latest.ns - first.ns) * 1e-9 / unwrapped(latest.ticks)
+ *   time = unwrapped * tick
  *
  * where begin and end are the least and the greatest tick of all streams in the epoch.
- * The header's two pairs of ticks and nanoseconds count as records. Then the length of a
- * tick is the nanoseconds between the pairs over the unwrapped ticks between them. So
- * times do not decrease, the pairs have exactly their times by CLOCK_MONOTONIC, and the
- * time that passed between the last record before a restart and the first after it is
- * spread over the run.
+ * The header's two pairs of ticks and nanoseconds count as records. So times do not
+ * decrease, the pairs have exactly their times by CLOCK_MONOTONIC, and the time that
+ * passed between the last record before a restart and the first after it is spread over
+ * the run: no time is wrong by more than the gaps at the restarts together.
  *
  * A stream's epoch ends where its ticks step back by more than TSN_DISORDER. Its first
- * epoch is 0, or 1 if its first record is before the run began. */
+ * epoch is 0, or 1 if its first record is before the run began. Two limits follow: a
+ * restart is not seen in a stream whose ticks do not step back, and a stream without any
+ * record between two restarts is taken for one with a single restart.
+ *
+ * Two passes over the records of all streams, O(records), and only for runs with a
+ * restart. */
 #include "runs/timeline.h"
 
 #include <string.h>
@@ -26,8 +34,10 @@
 #include "runs/channel.h"
 
 typedef struct {
+  /* Least and greatest ticks of all streams in the epoch. */
   uint64_t begin, end;
-  double base; /* unwrapped ticks at `begin` */
+  /* Unwrapped ticks at `begin`. */
+  double base;
 } epoch;
 
 typedef struct {
@@ -45,7 +55,7 @@ static epoch *epoch_at(const timeline *t, size_t index) {
   return (epoch *)t->epochs.data + index;
 }
 
-/* One more record in an epoch, at most the next new one. */
+/* One more record in an epoch, at most the next new one. False: out of memory. */
 static bool extend(timeline *t, size_t index, uint64_t ticks) {
   if (index == t->count) {
     if (!tsn_array_reserve(&t->epochs, t->channel->memory, t->count, index + 1,
@@ -65,6 +75,7 @@ static uint64_t ticks_at(const tsn_stream *stream, size_t index) {
   return ((const uint64_t *)stream->time.data)[index];
 }
 
+/* The test of a restart between two records. */
 static bool is_before(uint64_t ticks, uint64_t other) {
   return ticks < other && other - ticks > TSN_DISORDER;
 }
@@ -75,12 +86,15 @@ typedef struct {
   uint64_t ticks; /* of the record before */
 } walk;
 
+/* The epoch of the next record of the stream. Both passes call it for each record in
+ * order, so that they agree. */
 static size_t next_epoch(walk *w, uint64_t ticks) {
   w->epoch += is_before(ticks, w->ticks);
   w->ticks = ticks;
   return w->epoch;
 }
 
+/* First pass: the extent of each epoch. The first pair of the header begins epoch 0. */
 static bool find_epochs(timeline *t) {
   if (!extend(t, 0, t->channel->header_seen.first.ticks)) return false;
   for (size_t i = 0; i < t->channel->streams_seen; i++) {
@@ -98,9 +112,9 @@ static uint64_t distance(uint64_t a, uint64_t b) {
   return a > b ? a - b : b - a;
 }
 
-/* The epoch of the pair taken last; t->count: none of those that have records. At the end
- * of a finished run it is behind all records. Of another run it is the last epoch that
- * contains it, or else the one whose end is nearest before it. */
+/* The epoch of the pair taken last; t->count: none of those that have records. At the
+ * end of a finished run it is behind all records. Of another run it is the last epoch
+ * that contains it, or else the one whose end is nearest before it. */
 static size_t epoch_of_latest(const timeline *t, uint64_t ticks) {
   const tsn_run_header *header = &t->channel->header_seen;
   size_t nearest = t->count, last = t->count - 1;
@@ -119,11 +133,15 @@ static size_t epoch_of_latest(const timeline *t, uint64_t ticks) {
   return nearest;
 }
 
+/* The difference is taken in integers, and signed: a record may be a little before the
+ * beginning of the run. */
 static double unwrapped(const timeline *t, size_t index, uint64_t ticks) {
   const epoch *e = epoch_at(t, index);
   return e->base + (double)(int64_t)(ticks - e->begin);
 }
 
+/* Epochs, their bases, and the tick. A run whose pairs are no ticks apart has no
+ * measured tick; a nanosecond is assumed. */
 static bool build(timeline *t, double *tick) {
   const tsn_run_header *header = &t->channel->header_seen;
   uint64_t ticks = header->latest.ticks;
@@ -142,6 +160,8 @@ static bool build(timeline *t, double *tick) {
   return true;
 }
 
+/* The array changes its type from uint64_t to double element by element; memcpy() keeps
+ * this defined. */
 static void set_time(tsn_stream *stream, size_t index, double seconds) {
   memcpy((double *)stream->time.data + index, &seconds, sizeof seconds);
 }
@@ -161,6 +181,9 @@ static void convert(const tsn_channel *channel, tsn_stream *stream) {
   }
 }
 
+/* A restart shows in one of four places: the pairs of the header, a step back within a
+ * stream, a first record before the run began, or, in a finished run, records behind the
+ * latest pair. */
 bool tsn_timeline_restarted(const tsn_channel *channel) {
   const tsn_run_header *header = &channel->header_seen;
   if (header->latest.ticks < header->first.ticks) return true;

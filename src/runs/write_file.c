@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Files that appear complete or not at all. The contents are written to a temporary file
+ * beside the final one, in the same directory and so on the same file system, which then
+ * gets its name by rename(2), in one step:
+ *
+ *   DIR/.tsanom-XXXXXX ──rename──▶ DIR/NAME
+ *
+ * A reader sees the old file or the new one. After any failure the temporary file is
+ * removed. Three cases differ:
+ *
+ *   NAME is a link             what it points to is replaced, the link stays
+ *   NAME is not a regular file (/dev/stdout, a FIFO)   written directly
+ *   NAME exists                its permissions are kept, and must allow writing
+ *
+ * Nothing is synchronized to the disk: this is about other programs and signals, not
+ * about power failures. */
 #include <tsanom/runs.h>
 
 #include <errno.h>
@@ -15,6 +30,7 @@
 
 /* Each returns 0, or -1 with errno set. */
 
+/* Each returns 0, or -1 with errno set. All bytes, in spite of signals. */
 static int write_all(int descriptor, const char *text, size_t bytes) {
   while (bytes) {
     ssize_t written = write(descriptor, text, bytes);
@@ -33,7 +49,10 @@ static int write_direct(const char *path, const char *text, size_t bytes) {
   return close(descriptor) || failed ? -1 : 0;
 }
 
-/* The permissions of the finished file. umask() must be set to be read. */
+/* The permissions of the finished file: those of the present one, or what open() would
+ * give a new one, since mkostemp() creates it for the owner alone. umask() must be set
+ * to be read; a file that another thread creates meanwhile is affected, a limit of the
+ * interface. */
 static mode_t final_mode(const char *final) {
   struct stat about;
   if (stat(final, &about) == 0) return about.st_mode & 0777;
@@ -42,6 +61,7 @@ static mode_t final_mode(const char *final) {
   return 0666 & ~mask;
 }
 
+/* The errno of the failure survives the clean-up. */
 static int write_beside(const char *final, const char *text, size_t bytes) {
   static const char suffix[] = ".tsanom-XXXXXX";
   const char *slash = strrchr(final, '/');

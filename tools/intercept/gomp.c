@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GNU's runtime: its entry points, in front of the originals, as gcc calls them; LLVM's
  * runtime has them too. Their arguments are those of libgomp's ABI (GOMP_1.0 to
- * GOMP_5.0). A definition without a version satisfies references to any. */
+ * GOMP_5.0). A definition without a version satisfies references to any.
+ *
+ * gcc compiles the body of a region to a function, which it hands to the runtime with a
+ * pointer to its data:
+ *
+ *   program   GOMP_parallel(f, data, threads, flags)
+ *   here      GOMP_parallel(run_member, &c, threads, flags)     c = {f, data, region}
+ *   each thread of the team: run_member(&c) ──▶ f(data)
+ *
+ * So each thread of the team passes through run_member(), and `c` lives on the opener's
+ * stack until the region has ended.
+ *
+ * The place of a region is its function: it is the same for all calls, and its address
+ * has line information. */
 #include "intercept.h"
 #include "runtime.h"
 
@@ -15,7 +28,8 @@ typedef struct {
   icp_region region;
 } call;
 
-/* What a team's threads run instead of the region's own function. */
+/* What a team's threads run instead of the region's own function. The runtime is asked
+ * for number and size, because the team may be smaller than what was asked for. */
 static void run_member(void *argument) {
   const call *c = argument;
   uint64_t cpu = 0;
@@ -26,6 +40,8 @@ static void run_member(void *argument) {
   icp_leave(before);
 }
 
+/* The part of an entry point before the runtime's. memcpy(): C does not convert pointers
+ * to functions to pointers to data. */
 static inline call begin(outlined *function, void *data, unsigned *threads) {
   const void *address;
   memcpy(&address, &function, sizeof address);
@@ -108,7 +124,9 @@ ENTRY void GOMP_teams_reg(outlined *function, void *data, unsigned teams, unsign
   icp_close(&c.region);
 }
 
-/* Before GCC 4.9 the opener called the region's function itself, between two calls. */
+/* Before GCC 4.9 the opener called the region's function itself, between two calls. The
+ * opener alone is recorded. Regions that are open in a thread are on a stack; beyond 64
+ * they are counted only. */
 enum { OPEN_MOST = 64 };
 static _Thread_local icp_region open_regions[OPEN_MOST];
 static _Thread_local unsigned open_count;

@@ -1,10 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interception library: its front ends (gomp.c, kmp.c, ompt.c) report the
- * program's parallel regions to the recorder (record.c).
+/* The interception library: its front ends (gomp.c, kmp.c, ompt.c) report the program's
+ * parallel regions to the recorder (record.c).
  *
- * A region costs a program little more than two readings of the clock. Therefore the work
- * for each region is inline; data that all threads read is on other cache lines than data
- * that one of them writes; and a value is read in the size in which it was written. */
+ *   program ──GOMP_parallel──▶ gomp.c ──icp_open──▶ BEGIN, an iteration?
+ *                                │
+ *                                ▼ the runtime's own GOMP_parallel
+ *                      each thread of the team:
+ *                                icp_enter       BEGIN (members), a beat
+ *                                the region's code; at its barriers icp_share, icp_shared
+ *                                icp_work_done   CPU, END (members)
+ *                                icp_leave
+ *                                │
+ *                                ▼
+ *                              icp_close         END of the opener
+ *
+ * A region costs a program little more than two readings of the clock. Therefore the
+ * work for each region is inline; data that all threads read is on other cache lines
+ * than data that one of them writes; and a value is read in the size in which it was
+ * written, because a load that is wider than the store before it waits until the store
+ * has reached the cache.
+ *
+ * The program must not notice: errno is kept, nothing is allocated from its heap, and a
+ * failure turns the recording off instead of the program.
+ *
+ * Threads and regions are followed by state in thread-local storage, of the initial-exec
+ * model, so that no access calls the loader. icp_enter() returns the state before, and
+ * the front end keeps it where the region's own data are, so that nesting needs no stack
+ * here. */
 #ifndef TSN_INTERCEPT_INTERCEPT_H
 #define TSN_INTERCEPT_INTERCEPT_H
 
@@ -20,12 +42,18 @@
 #define ICP_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ICP_INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 
-/* A thread with regard to the regions that it is in. */
+/* A thread with regard to the regions that it is in. 16 bytes, which are saved and
+ * restored as a whole. */
 typedef struct {
-  uint32_t number; /* its stream: its number in the outermost team */
-  uint32_t team;   /* threads of the innermost team */
-  uint32_t depth;  /* regions that it is in */
-  uint32_t role;   /* ICP_*, in that team */
+  /* Its stream: its number in the outermost team. A thread that opens a nested region
+   * and leads its team keeps it. */
+  uint32_t number;
+  /* Threads of the innermost team. */
+  uint32_t team;
+  /* Regions that it is in. */
+  uint32_t depth;
+  /* ICP_*, in that team. */
+  uint32_t role;
 } icp_state;
 
 enum {
@@ -34,7 +62,7 @@ enum {
   ICP_LEADER     /* the watched thread itself: its worksharing is recorded */
 };
 
-/* A region as its opener began it. */
+/* A region as its opener began it. The team reads it and never writes. */
 typedef struct {
   uint32_t place;
   uint32_t iteration; /* of the program */
@@ -43,19 +71,24 @@ typedef struct {
   uint16_t recorded;  /* 0: nothing is */
 } icp_region;
 
+/* Phases of the process: ICP_OFF for good where no run was asked for or could be
+ * started, and in the child of a fork. */
 enum { ICP_UNTRIED = 0, ICP_RECORDING, ICP_OFF };
 
 /* Written when the run begins and ends. */
 typedef struct {
   _Alignas(64) _Atomic int32_t phase;
-  bool by_ompt; /* threads cannot be asked for region by region */
+  /* By OMPT: the threads of a region cannot be set region by region. */
+  bool by_ompt;
   bool want_cpu;
   tsanom_record *record;
-  int (*thread_number)(void); /* asked of the runtime */
+  /* Asked of the runtime. */
+  int (*thread_number)(void);
   int (*team_size)(void);
 } icp_settings;
 
-/* The watched thread's. */
+/* The watched thread's: it alone writes, except at the start. Members of its team read
+ * `iteration` behind their barriers; in a region they get it from the opener. */
 typedef struct {
   _Alignas(64) _Atomic uint32_t iteration;
   bool special; /* regions are counted, or a baseline is measured */
@@ -74,23 +107,29 @@ extern icp_settings icp_set;
 extern icp_watch icp_watched;
 extern _Thread_local icp_thread icp_me ICP_INITIAL_EXEC;
 
-/* Whether the run could be started, once, when a thread comes to a region. */
+/* Whether the run could be started, once, when a thread comes to a region. Later calls
+ * are a comparison. */
 bool icp_start(void);
 
-/* What icp_settings and icp_watch say is rare. */
+/* What icp_settings and icp_watch say is rare: regions are counted, a baseline is
+ * measured, or CPU time is recorded. */
 void icp_open_specially(uint32_t place, unsigned *threads);
 void icp_record_cpu(uint64_t nanoseconds);
 uint64_t icp_cpu_time(void);
 
-/* A thread comes to the end of a worksharing construct, and has passed it. */
+/* A thread comes to the end of a worksharing construct, and has passed it. Iterations
+ * are counted before the barrier and beats come after it, so that the time between two
+ * beats contains the waiting. */
 void icp_share(const void *return_address);
 void icp_shared(void);
 
+/* One load and one comparison in the usual case. */
 static inline bool icp_recording(void) {
   int32_t now = atomic_load_explicit(&icp_set.phase, memory_order_relaxed);
   return ICP_LIKELY(now == ICP_RECORDING) || (now == ICP_UNTRIED && icp_start());
 }
 
+/* An event of this thread. A team of more than 65535 threads is shown as 65535. */
 static inline void icp_record(uint32_t kind, uint32_t place, uint32_t threads) {
   uint32_t shown = threads > UINT16_MAX ? UINT16_MAX : threads;
   (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number,
@@ -107,15 +146,17 @@ static inline void icp_next_iteration(void) {
                         memory_order_relaxed);
 }
 
+/* One beat an iteration for each thread, however many regions the iteration has. */
 static inline void icp_beat(uint32_t iteration) {
   if (ICP_LIKELY(iteration == icp_me.beaten)) return;
   icp_me.beaten = iteration;
   (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number, iteration);
 }
 
-/* The opener, before and after the runtime's work. *threads is what was asked for,
- * 0: nothing; the recorder may change it to measure a baseline. `is_call`: the
- * address is one to return to. */
+/* The opener, before and after the runtime's work. *threads is what was asked for, 0:
+ * nothing; the recorder may change it to measure a baseline. `is_call`: the address is
+ * one to return to, else that of a function. Iterations are found in the outermost
+ * regions of one thread only: those of others would interleave by chance. */
 static inline icp_region icp_open(const void *address, bool is_call, unsigned *threads) {
   icp_region region = {.recorded = 0};
   if (!icp_recording()) return region;
@@ -135,6 +176,7 @@ static inline icp_region icp_open(const void *address, bool is_call, unsigned *t
   return region;
 }
 
+/* `left_team` is from the opener's own icp_leave(): it is a member of its team. */
 static inline void icp_close(const icp_region *region) {
   if (region->recorded) icp_record(TSANOM_REGIONS_END, region->place, icp_me.left_team);
 }

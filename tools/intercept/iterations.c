@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Two states, detecting and locked, and the moves between them:
+ *
+ *   detecting ──ICP_LOCKED events without a change──▶ locked: pattern = latest period
+ *       ▲                                               │
+ *       └── an event that differs: the detector gets ───┘
+ *           the events of the begun iteration, then this one
+ *
+ * While locked, the detector sees nothing. Whole periods that it missed make no
+ * difference to it, since it would only count them; so it gets just enough to be at the
+ * same phase. */
 #include "iterations.h"
 
 #include <errno.h>
 #include <sys/mman.h>
 
+/* Nested loops that are asked for; HISTORY_MASK gives the index modulo a power of two. */
 enum { LOOPS = 64, HISTORY_MASK = ICP_HISTORY - 1 };
 
 int icp_iterations_start(icp_iterations *iterations) {
@@ -21,7 +32,8 @@ int icp_iterations_start(icp_iterations *iterations) {
   return made < 0 ? EINVAL : 0;
 }
 
-/* Follow the outermost loop, the one of the longest period. */
+/* Follow the outermost loop, the one of the longest period. `first` is the index of the
+ * event that begins the loop, from which the phase of the current event follows. */
 static void choose(icp_iterations *iterations) {
   tsanom_dpd_loop loops[LOOPS];
   size_t count = 0;
@@ -37,6 +49,7 @@ static void choose(icp_iterations *iterations) {
   iterations->remaining = into ? outermost->period - into : 0;
 }
 
+/* One event to the detector. Loops are asked for only when it reports a change. */
 static void detect(icp_iterations *iterations, uint32_t event) {
   int32_t changed = 0;
   (void)tsanom_dpd_nest_push(iterations->nest, event, &changed);
@@ -61,8 +74,9 @@ static void lock(icp_iterations *iterations) {
   iterations->locked = true;
 }
 
-/* The loop broke off. Whole periods that the detector missed make no difference to
- * it, but where in the pattern the break came does. */
+/* The loop broke off. Feed what of the pattern was compared since the last whole period:
+ * whole periods that the detector missed make no difference to it, but where in the
+ * pattern the break came does. */
 static void unlock(icp_iterations *iterations) {
   uint64_t at = iterations->locked_at, period = iterations->period;
   iterations->remaining = iterations->at ? period - iterations->at : 0;

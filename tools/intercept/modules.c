@@ -2,7 +2,13 @@
 /* The identity of a module is its path and its build ID, which the linker computes from
  * the contents: a library that is rebuilt and loaded again under the same name, at the
  * same address, is another one. The build ID is read from memory, because the file may
- * have been replaced since. */
+ * have been replaced since.
+ *
+ *   address ──dladdr1──▶ link_map: base, path
+ *           ──dl_iterate_phdr──▶ program headers of that base ──PT_NOTE──▶ build ID
+ *
+ * Without a build ID, device, inode and time of change of the file stand for it.
+ * src/runs/module.c compares these identities with the files that it finds later. */
 #include "modules.h"
 
 #include <dlfcn.h>
@@ -23,7 +29,9 @@ typedef struct {
   unsigned char id[LONGEST_BUILD_ID];
 } build_id;
 
-/* Whether the loader mapped a segment, which it does with PT_LOAD only. */
+/* Whether the loader mapped a segment, which it does with PT_LOAD only: a note outside
+ * of all of them is in the file but not in memory. The segment must be readable as well.
+ */
 static bool is_mapped(const struct dl_phdr_info *module, const ElfW(Phdr) * part) {
   for (int i = 0; i < module->dlpi_phnum; i++) {
     const ElfW(Phdr) *load = &module->dlpi_phdr[i];
@@ -37,7 +45,9 @@ static bool is_mapped(const struct dl_phdr_info *module, const ElfW(Phdr) * part
   return false;
 }
 
-/* A note: a header, a name and a description, each padded to the segment's alignment. */
+/* Notes: each a header, a name and a description, padded to the segment's alignment.
+ * Sizes are compared with what is left before they are used: a module's notes are not
+ * verified by the loader. */
 static void read_notes(const unsigned char *note, size_t bytes, size_t alignment,
                        build_id *found) {
   static const char gnu[] = "GNU";
@@ -61,6 +71,7 @@ static void read_notes(const unsigned char *note, size_t bytes, size_t alignment
   }
 }
 
+/* For dl_iterate_phdr(): 1 ends the iteration, at the module that has the base. */
 static int find_build_id(struct dl_phdr_info *module, size_t size, void *argument) {
   build_id *found = argument;
   (void)size;
@@ -75,6 +86,8 @@ static int find_build_id(struct dl_phdr_info *module, size_t size, void *argumen
   return 1;
 }
 
+/* At most ICP_IDENTITY - 1 characters: 9 and two for each byte of a build ID of up to
+ * 64. */
 static void print_identity(uintptr_t base, const char *path, char text[ICP_IDENTITY]) {
   build_id found = {.base = base};
   struct stat about;
@@ -111,6 +124,8 @@ static uint64_t hash_of(const char *text) {
   return hash;
 }
 
+/* An address without a module, as of generated code, has base 0, identity "-" and path
+ * "?". Tabs and line ends in paths would split the line, and are replaced. */
 void icp_module_at(uintptr_t address, icp_module *module) {
   char identity[ICP_IDENTITY] = "-", resolved[PATH_MAX];
   const char *path = "?";

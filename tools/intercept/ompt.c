@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LLVM's runtime, through OMPT: the OpenMP tools interface, OpenMP 5.1, chapter 4.
- * The runtime looks for ompt_start_tool() in the program and finds this one. For
- * programs in which nothing can stand in front of the runtime's entry points (kmp.c). */
+/* LLVM's runtime, through OMPT: the OpenMP tools interface, OpenMP 5.1, chapter 4. The
+ * runtime looks for ompt_start_tool() in the program and finds this one. For programs in
+ * which nothing can stand in front of the runtime's entry points (kmp.c), because the
+ * runtime is linked into them.
+ *
+ *   callback                     calls
+ *   parallel_begin, _end         icp_open, icp_close        in the opener
+ *   implicit_task begin, end     icp_enter, icp_leave       in each thread of the team
+ *   sync_region begin            icp_work_done at the join, icp_share at other barriers
+ *   sync_region end              icp_shared
+ *
+ * The runtime passes 8 bytes of a region from its opener to its team, so the region is
+ * packed into them. They also come to a thread at the beginning only, hence the stack of
+ * members. */
 #include <stddef.h>
 #include <string.h>
 
 #include "intercept.h"
 #include "ompt_abi.h"
 
-/* A region fits what the runtime keeps for us of it: `place` below 2^13. */
+/* A region fits what the runtime keeps of it for a tool. From bit 0: iteration 32, place
+ * 14, depth 16, watched 1, recorded 1; a place is below 2^13. */
 static uint64_t pack(icp_region region) {
   return region.iteration | (uint64_t)region.place << 32 |
          (uint64_t)(uint16_t)region.depth << 46 | (uint64_t)region.watched << 62 |
@@ -35,11 +47,14 @@ typedef struct {
   const void *opened_at; /* of the opener; NULL: a worker */
 } member;
 
+/* Nested regions that are recorded. Deeper ones are counted, so that each end meets its
+ * begin. */
 enum { DEPTH_MOST = 16 };
 static _Thread_local member members[DEPTH_MOST] ICP_INITIAL_EXEC;
 static _Thread_local unsigned depth ICP_INITIAL_EXEC;
 static _Thread_local const void *opening ICP_INITIAL_EXEC; /* the region to be opened */
 
+/* The requested threads cannot be changed here, so *threads is not used. */
 static void parallel_begin(ompt_data *task, const void *frame, ompt_data *parallel,
                            unsigned requested, int flags, const void *return_address) {
   (void)task;
@@ -59,11 +74,13 @@ static void parallel_end(ompt_data *parallel, ompt_data *task, int flags,
   icp_close(&region);
 }
 
+/* Once in each region: the join may be reported, or else the end of the task shows it. */
 static void work_done(member *m) {
   if (m->working) icp_work_done(&m->region, m->number, m->cpu);
   m->working = false;
 }
 
+/* The task of a thread in a team. Without `parallel` at its end, hence the own stack. */
 static void implicit_task(int endpoint, ompt_data *parallel, ompt_data *task,
                           unsigned size, unsigned number, int flags) {
   (void)task;
@@ -124,6 +141,7 @@ static void sync_region(int kind, int endpoint, ompt_data *parallel, ompt_data *
     (void)set_callback(number, any);      \
   } while (0)
 
+/* Returns 0 if the runtime has no callbacks; then it works as without a tool. */
 static int initialize(ompt_lookup *lookup, int device, ompt_data *tool) {
   (void)device;
   (void)tool;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is used here of the OpenMP tools interface (OpenMP 5.1, sections 4.2 to 4.5).
- * Declared anew, because GCC has no <omp-tools.h>. */
+ * Declared anew, because GCC has no <omp-tools.h>. The standard fixes all numbers and
+ * layouts, so they hold for every runtime. */
 #ifndef TSN_INTERCEPT_OMPT_ABI_H
 #define TSN_INTERCEPT_OMPT_ABI_H
 
 #include <stdint.h>
 
+/* What the runtime keeps for the tool with each region and task: the tool's to use. */
 typedef union {
   uint64_t value;
   void *pointer;

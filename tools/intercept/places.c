@@ -7,7 +7,22 @@
  *
  * A library can be unloaded, and another be loaded at its address. So dlclose() empties
  * the slots of the code that is gone (record.c calls icp_places_forget_unloaded()). Code
- * that comes back has its old number, wherever it is loaded. */
+ * that comes back has its old number, wherever it is loaded: it is found in `known` by
+ * module and linked address.
+ *
+ *   slot.address   0 ──add──▶ address ──unloaded──▶ EMPTIED ──add──▶ another address
+ *                  ends a search                    does not
+ *
+ * A slot never becomes 0 again: an address may lie behind it, where a search that ended
+ * here would not find it.
+ *
+ * Threads race in three ways. Two that add one address: the lock decides, and the second
+ * finds the first's. One that looks up while another adds: it sees the address after the
+ * number, or not at all, and then waits for the lock. One that looks up while another
+ * unloads the code: it is not in that code.
+ *
+ * The first region of a place takes about 3 us more than later ones, a dlclose() 20 us
+ * instead of 12 (AMD Zen 3). */
 #include "places.h"
 
 #include <errno.h>
@@ -34,10 +49,12 @@ typedef struct {
 
 static known_place known[TSANOM_REGIONS_PLACES_MAX];
 static _Atomic uint32_t used;
-/* Never held while the loader is called. */
+/* Never held while the loader is called: a constructor that opens a region, and so needs
+ * this lock, runs under the loader's. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The file, kept open: another run may take its name. */
+/* The file, kept open: another run may take its name. With device and inode, to notice
+ * that the program has closed the descriptor. */
 static int kept = -1;
 static dev_t device;
 static ino_t inode;
@@ -48,6 +65,8 @@ static bool is_ours(void) {
   return fstat(kept, &facts) == 0 && facts.st_dev == device && facts.st_ino == inode;
 }
 
+/* O_APPEND and O_EXCL: one process has the file, and its lines go to the end whatever
+ * other descriptor the program has of it. */
 int icp_places_start(const char *folder) {
   static const char head[] = "tsanom places 2\n";
   enum { FIRST_NUMBER = 256 }; /* out of the way of the program's own files */
@@ -96,7 +115,8 @@ static icp_slot *find(uintptr_t address) {
   return vacant;
 }
 
-/* The number of an unloaded place that is loaded again; `used`: it is new. */
+/* The number of an unloaded place that is loaded again; `used`: it is new. A linear
+ * search, which only the first region of a place meets. */
 static uint32_t returning(uint64_t module, uintptr_t linked) {
   uint32_t number = 0, count = atomic_load(&used);
   while (number < count && (known[number].address || known[number].module != module ||
@@ -106,6 +126,8 @@ static uint32_t returning(uint64_t module, uintptr_t linked) {
   return number;
 }
 
+/* The line is written before the number is published: an event never names a place that
+ * the file lacks, unless the disk is full. */
 static uint32_t add_locked(uintptr_t address, int kind, bool is_call,
                            const icp_module *module) {
   icp_slot *slot = find(address);
@@ -125,6 +147,8 @@ static uint32_t add_locked(uintptr_t address, int kind, bool is_call,
   return number;
 }
 
+/* The loader is asked before the lock is taken; that another thread may add the place
+ * meanwhile is found under the lock. */
 static uint32_t add(uintptr_t address, int kind, bool is_call) {
   icp_module module;
   int error = errno;
@@ -143,6 +167,7 @@ uint32_t icp_place_elsewhere(uintptr_t address, int kind, bool is_call) {
   return found ? slot->number : add(address, kind, is_call);
 }
 
+/* Empty the slot of an address, if it still is that of this number. */
 static void forget(uint32_t number, uintptr_t address) {
   pthread_mutex_lock(&lock);
   icp_slot *slot = find(address);
@@ -153,6 +178,8 @@ static void forget(uint32_t number, uintptr_t address) {
   pthread_mutex_unlock(&lock);
 }
 
+/* A place is gone if its address has no module now, or another one, or the same at
+ * another base. */
 void icp_places_forget_unloaded(void) {
   icp_module now;
   known_place last = {.address = 0};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers for code addresses, and the file that lists the addresses. */
+/* Numbers for code addresses, and the file that lists the addresses. Events have a
+ * number of 13 bits for each place in the code; RUN/regions/places.tsv has its meaning.
+ * A lookup without a lock takes one hash and one comparison. */
 #ifndef TSN_INTERCEPT_PLACES_H
 #define TSN_INTERCEPT_PLACES_H
 
@@ -11,21 +13,26 @@
 enum { ICP_SLOTS = 2 * TSANOM_REGIONS_PLACES_MAX };
 
 typedef struct {
-  _Atomic uintptr_t address; /* 0 or 1: free; written after the number */
+  /* 0 or 1: free. Written after the number, with release: who finds the address may read
+   * the number. */
+  _Atomic uintptr_t address;
   uint32_t number;
 } icp_slot;
 
 extern icp_slot icp_slots[ICP_SLOTS];
 
-/* Create the file in that directory. */
+/* Create the file in that directory. Returns 0, or an errno. */
 int icp_places_start(const char *folder);
 
-/* The number of an address that is not in its first slot. */
+/* The number of an address that is not in its first slot. Adds it to the table and to
+ * the file if it is new; the last number stands for all places beyond the table. */
 uint32_t icp_place_elsewhere(uintptr_t address, int kind, bool is_call);
 
 /* Call it after code may have been unloaded: its addresses may be reused. */
 void icp_places_forget_unloaded(void);
 
+/* Multiplicative hashing by the golden ratio: bits from 40 up depend on all lower bits
+ * of the address. */
 static inline uint32_t icp_slot_of(uintptr_t address) {
   return (uint32_t)((uint64_t)address * 0x9E3779B97F4A7C15u >> 40) % ICP_SLOTS;
 }

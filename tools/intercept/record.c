@@ -1,6 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The recorder: starts a run at the first parallel region of the process, writes the
- * events, and beats once an iteration. */
+ * events, and beats once an iteration.
+ *
+ * Starting at the first region, not when the library is loaded, leaves alone the shells,
+ * compilers and launchers between `tsanom record` and the program, which inherit
+ * LD_PRELOAD. Of several processes that come to a region, the one that creates the run's
+ * files first has the run; the others report that they are not recorded, and run.
+ *
+ *   UNTRIED ──first region──▶ RECORDING ──exit, destructor──▶ OFF
+ *      └──no run asked for, or it cannot be created──▶ OFF ◀──fork, in the child──┘
+ *
+ * There is no helper thread: a process with one thread stays so, for which malloc()
+ * takes no locks (some 15 ns for each region that allocates). The beating threads back
+ * their streams themselves.
+ *
+ * The first thread to open a region is watched for iterations. They are counted in its
+ * outermost regions; where these show no loop, in the worksharing constructs of the
+ * region that it is in. --heartbeat-every replaces the search by a count.
+ *
+ * --baseline P:K runs the K first iterations that are found with P threads. The number
+ * is put into each region's request, so that the program's own settings return by
+ * themselves; by OMPT, which cannot change a request, it is set in the runtime and
+ * restored. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -18,20 +39,30 @@
 #include "intercept.h"
 #include "runtime.h"
 
+/* Streams created at the start, one for each thread that the runtime would use, at most;
+ * each takes 256 KiB of disk in each channel. Further threads get theirs when they beat.
+ */
 enum { MOST_ANNOUNCED = 256 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* What the command asked for. */
-static uint32_t heartbeat_every;                 /* regions; 0: a beat an iteration */
-static unsigned baseline_threads, baseline_left; /* iterations to measure; 0: none */
-static int restore_threads; /* LLVM: what the program had; 0: nothing to restore */
+/* Regions; 0: a beat an iteration. */
+static uint32_t heartbeat_every;
+/* Threads, and iterations to measure; 0: none. */
+static unsigned baseline_threads, baseline_left;
+/* LLVM: what the program had; 0: nothing to restore. */
+static int restore_threads;
 static unsigned baseline_iterations;
-static uint32_t regions_since; /* the last beat */
+/* The last beat. */
+static uint32_t regions_since;
 
-/* The recorder object, which must not come from the program's heap. */
+/* The recorder object, which must not come from the program's heap: the program may have
+ * replaced malloc(), and its own calls must see the heap that they see without
+ * recording. */
 static unsigned char icp_memory[256];
 
+/* Stand for functions of a runtime that lacks them. */
 static int one(void) {
   return 1;
 }
@@ -62,10 +93,13 @@ static unsigned number_in(const char *name) {
   return text ? (unsigned)strtoul(text, NULL, 10) : 0;
 }
 
+/* The child of a fork has no run: its copies of the streams are gone
+ * (src/record/channel.h). */
 static void in_child(void) {
   atomic_store(&icp_set.phase, ICP_OFF);
 }
 
+/* One line on standard error. The program goes on unrecorded. */
 static bool report_failure(const char *directory, const char *why) {
   (void)dprintf(STDERR_FILENO, "tsanom record: %s: nothing is recorded: %s\n", directory,
                 why);
@@ -89,6 +123,8 @@ static bool report_other_process(const char *directory) {
   return false;
 }
 
+/* Create the run; false: reported. Whether a run was there is asked before and after the
+ * attempt, since another process may create it in between. */
 static bool start_run(const char *directory) {
   static const char no_files[] =
       "cannot create the run's files: the disk is full, or the directory is not writable "
@@ -122,6 +158,8 @@ static bool start_run(const char *directory) {
   return report_failure(directory, no_files);
 }
 
+/* Read the environment, find the runtime's functions, start the run. The phase is stored
+ * last, after everything that it allows to be used; errno is the program's. */
 static void start(void) {
   const char *directory = getenv(ENVIRONMENT_RUN);
   int error = errno;
@@ -150,12 +188,16 @@ bool icp_start(void) {
   return atomic_load_explicit(&icp_set.phase, memory_order_relaxed) == ICP_RECORDING;
 }
 
+/* exit() runs destructors; a process that is killed or calls _exit() leaves a run that
+ * is complete but not finished. The exchange keeps a second call from finishing it
+ * again. */
 __attribute__((destructor)) static void finish(void) {
   if (atomic_exchange(&icp_set.phase, ICP_OFF) != ICP_RECORDING) return;
   (void)tsanom_record_finish(icp_set.record);
 }
 
-/* The C library unloads modules by other ways too, but they are its own. */
+/* Code may be gone after this, and other code be loaded at its addresses: see places.c.
+ * The C library unloads modules by other ways too, but they are its own. */
 ENTRY int dlclose(void *handle);
 ENTRY int dlclose(void *handle) {
   REAL(int, "dlclose", void *);
@@ -166,6 +208,8 @@ ENTRY int dlclose(void *handle) {
   return failed;
 }
 
+/* A floating-point number in one tag: 24 bits of mantissa, 5 of exponent. The error is
+ * below 2^-23 of the value, and 5 bits reach 2^55 ns, more than a year. */
 void icp_record_cpu(uint64_t nanoseconds) {
   uint32_t exponent = 0;
   while (nanoseconds >> 24) {
@@ -177,7 +221,9 @@ void icp_record_cpu(uint64_t nanoseconds) {
                                  (uint32_t)nanoseconds << 8);
 }
 
-/* Run the first iterations that are found with the baseline's threads. */
+/* Run the first iterations that are found with the baseline's threads. Before the first
+ * of them begins, nothing is changed: the regions in front of the loop are not part of
+ * it. */
 static void measure_baseline(bool begins, unsigned *threads) {
   if (begins) {
     baseline_left--;
@@ -196,6 +242,7 @@ static void end_baseline(void) {
   restore_threads = 0;
 }
 
+/* A region of the watched thread where icp_watched.special is set. */
 void icp_open_specially(uint32_t place, unsigned *threads) {
   if (heartbeat_every) {
     if (regions_since == 0) icp_next_iteration();

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Finding the runtime's functions. The usual way is the next definition behind this
+ * library (RTLD_NEXT). A runtime that the program loaded by dlopen(), itself or with a
+ * plugin, is not in that order; it is looked for by its name, among the libraries that
+ * are loaded already. */
 #include "runtime.h"
 
 #include <dlfcn.h>
@@ -17,6 +21,8 @@ void *icp_runtime_function(const char *name) {
   return found;
 }
 
+/* Several threads may look for a function at the same time; they find the same address.
+ */
 void *icp_original(_Atomic(void *) *cache, const char *name) {
   void *found = icp_runtime_function(name);
   if (!found) {
@@ -44,6 +50,8 @@ static int note_code(struct dl_phdr_info *module, size_t size, void *entry) {
   return 0;
 }
 
+/* The segment that contains __kmpc_fork_call; GNU's runtime has none; then no address
+ * counts as the runtime's. */
 void icp_find_runtime_code(void) {
   void *entry = icp_runtime_function("__kmpc_fork_call");
   if (entry) (void)dl_iterate_phdr(note_code, entry);

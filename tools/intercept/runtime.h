@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenMP runtime of the program: its functions, behind ours of the same names. */
+/* The OpenMP runtime of the program: its functions, behind ours of the same names. The
+ * program's call comes to our definition because the preloaded library is searched
+ * first; the original is what the search finds next. */
 #ifndef TSN_INTERCEPT_RUNTIME_H
 #define TSN_INTERCEPT_RUNTIME_H
 
@@ -8,12 +10,15 @@
 #include <stdint.h>
 #include <string.h>
 
+/* A function that stands in front of another one; everything else is hidden. */
 #define ENTRY __attribute__((visibility("default")))
 
-/* Where the code of LLVM's runtime lies, if that is the program's. */
+/* Where the code of LLVM's runtime lies, if that is the program's. Its calls of its own
+ * entry points are recognized by their return address. */
 extern uintptr_t icp_runtime_code, icp_runtime_code_bytes;
 void icp_find_runtime_code(void);
 
+/* One comparison: an address below the code wraps to a large difference. */
 static inline bool icp_in_runtime(const void *address) {
   return (uintptr_t)address - icp_runtime_code < icp_runtime_code_bytes;
 }
@@ -21,7 +26,8 @@ static inline bool icp_in_runtime(const void *address) {
 /* The runtime's function of that name; NULL: it has none. */
 void *icp_runtime_function(const char *name);
 
-/* The same, of which there must be one; looked for once. */
+/* The same, of which there must be one: the program has called it, so that without it
+ * nothing but abort() is left. Found once, and kept in *cache. */
 void *icp_original(_Atomic(void *) *cache, const char *name);
 
 /* dlsym() gives functions as pointers to data; POSIX has them convertible. */
