@@ -33,6 +33,29 @@ static inline double naive_bound(const double *c, const double *lower,
   return sum;
 }
 
+/* LB_Enhanced: the middle by the envelope, and from each end the cheapest pair of each
+ * of at most n / 2 bands. */
+static inline double naive_enhanced(const double *c, const double *q, const double *lower,
+                                    const double *upper, size_t n,
+                                    const tsanom_lbkeogh_options *options) {
+  size_t bands = options->bands < n / 2 ? options->bands : n / 2;
+  double sum =
+      naive_bound(c + bands, lower + bands, upper + bands, n - 2 * bands, options->cost);
+  for (size_t k = 0; k < bands; k++) {
+    double front = INFINITY, back = INFINITY;
+    for (size_t j = 0; j <= k; j++) {
+      if (k - j > options->radius) continue;
+      size_t end = n - 1 - k, other = n - 1 - j;
+      front = fmin(front, term(c[k], q[j], q[j], options->cost));
+      front = fmin(front, term(c[j], q[k], q[k], options->cost));
+      back = fmin(back, term(c[end], q[other], q[other], options->cost));
+      back = fmin(back, term(c[other], q[end], q[end], options->cost));
+    }
+    sum += front + back;
+  }
+  return sum;
+}
+
 /* A bound may exceed the distance by the rounding of both sums only. */
 static inline int at_most(double bound, double distance, size_t n) {
   return bound <= distance * (1 + 4 * (double)n * DBL_EPSILON);

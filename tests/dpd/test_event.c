@@ -81,6 +81,17 @@ Test(dpd_event, a_resize_keeps_the_history) {
   }
 }
 
+Test(dpd_event, a_period_that_survives_a_resize_keeps_its_horizon) {
+  tsanom_dpd_event *detector = make_detector(50, 0);
+  tsanom_dpd_report report;
+  for (uint64_t i = 0; i < 200; i++) tsanom_dpd_event_push(detector, i % 5, &report);
+  cr_assert(report.period == 5 && report.horizon > 190);
+  CHECK_STATUS(tsanom_dpd_event_resize(detector, 20), TSANOM_OK);
+  tsanom_dpd_event_push(detector, 0, &report);
+  cr_assert(report.period == 5 && report.horizon > 160 && report.horizon < 201);
+  tsanom_dpd_event_destroy(detector);
+}
+
 Test(dpd_event, many_pushes_are_as_many_single_ones) {
   uint64_t seed = 3;
   for (int trial = 0; trial < 1000; trial++) {

@@ -83,7 +83,8 @@ Test(dpd_value, levels_agree_bit_for_bit) {
     for (size_t i = 0; i < SAMPLES; i++) {
       x[i] = sin((double)i * 0.31) + random_unit(&seed) * (trial % 5);
     }
-    tsanom_dpd_value_options options = value_options(60, 50, 0);
+    /* In fixed point the total of the sums exceeds 32 bits. */
+    tsanom_dpd_value_options options = value_options(60, 50, trial % 2 ? 7e6 : 0);
     FOR_EACH_ISA (isa) {
       tsanom_dpd_value *detector = make_value_detector(&options, isa);
       tsanom_dpd_value *again = make_value_detector(&options, TSANOM_ISA_BASE);
@@ -213,6 +214,19 @@ Test(dpd_value, a_refused_sample_changes_nothing) {
     tsanom_dpd_value_destroy(plain);
     tsanom_dpd_value_destroy(disturbed);
   }
+}
+
+/* INT32_MAX / window: a sum of that number of terms then fits 32 bits. */
+Test(dpd_value, the_largest_sample_of_fixed_point) {
+  tsanom_dpd_value_options options = value_options(30, 0, 1);
+  tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
+  double most = INT32_MAX / 30;
+  for (int sign = -1; sign <= 1; sign += 2) {
+    CHECK_STATUS(tsanom_dpd_value_push(detector, sign * most, NULL), TSANOM_OK);
+    CHECK_STATUS(tsanom_dpd_value_push(detector, sign * (most + 1), NULL),
+                 TSANOM_E_VALUE);
+  }
+  tsanom_dpd_value_destroy(detector);
 }
 
 Test(dpd_value, memory_and_options_are_checked) {

@@ -70,3 +70,31 @@ Test(dpd_value_rule, every_period_is_that_of_the_rule) {
   }
   cr_assert(found > 4000 && found < 36000, "%zu", found);
 }
+
+/* A pattern with one outlier, which delays the next lock until it has left all terms of
+ * the period. A history much longer than the window moves while it is inside. */
+Test(dpd_value_rule, an_outlier_is_known_until_it_has_left) {
+  enum { PERIOD = 100, WINDOW = 128, LONGEST = 400, LENGTH = 1200 };
+  uint64_t seed = 2;
+  static double x[LENGTH];
+  for (size_t at = 400; at < 600; at += 5) {
+    for (size_t i = 0; i < LENGTH; i++) {
+      x[i] = i < PERIOD ? floor(80 * random_unit(&seed)) / 8 : x[i - PERIOD];
+    }
+    x[at] += 500;
+    tsanom_dpd_value_options options = value_options(LONGEST, 0, at % 2 ? 8 : 0);
+    options.depth = 0.6;
+    naive_value naive = {.x = x, .window = WINDOW, .most = WINDOW, .depth = 0.6};
+    tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
+    CHECK_STATUS(tsanom_dpd_value_resize(detector, WINDOW), TSANOM_OK);
+    for (size_t i = 0; i < at + 2 * WINDOW; i++) {
+      tsanom_dpd_report report;
+      tsanom_dpd_value_push(detector, x[i], &report);
+      naive_push(&naive, i);
+      cr_assert(report.period == naive.period, "outlier at %zu: %zu: %zu, not %zu", at, i,
+                report.period, naive.period);
+    }
+    cr_assert(naive.period == PERIOD);
+    tsanom_dpd_value_destroy(detector);
+  }
+}

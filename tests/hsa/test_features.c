@@ -247,6 +247,22 @@ Test(hsa_features, a_series_is_like_itself) {
   }
 }
 
+/* The rates of a series begin when those of the other one end. */
+Test(hsa_features, one_common_time_gives_the_distance_there) {
+  const double early[] = {1, 2, 3, 4}, late[] = {3, 4, 6, 8};
+  tsanom_hsa_series target = {.time = early, .beats = 4},
+                    reference = {.time = late, .beats = 4};
+  tsanom_hsa_options options;
+  tsanom_hsa_options_init(&options, sizeof options);
+  options.window = 1;
+  options.max_degree = 0;
+  options.normalize = 0;
+  tsanom_hsa_features f;
+  CHECK_STATUS(tsanom_hsa_compare(&target, 0, &reference, 0, &options, NULL, &f),
+               TSANOM_OK);
+  cr_assert(f.defined >> TSANOM_HSA_DTW & 1 && f.defined >> TSANOM_HSA_LB_KEOGH & 1);
+}
+
 Test(hsa_features, scaling_both_clocks_changes_nothing_and_one_shows) {
   uint64_t seed = 13;
   for (int trial = 0; trial < 300; trial++) {

@@ -127,6 +127,29 @@ Test(hsa_learn, student_ranges_come_from_leaving_each_run_out) {
   }
 }
 
+/* Of runs that are equally close to the others, the first is chosen: as the medoid, and
+ * as that of the others, of which the second run here has an equal and a slower one. */
+Test(hsa_learn, ties_are_broken_by_the_number_of_the_run) {
+  const double period[] = {0.01, 0.01, 0.02};
+  tsanom_hsa_run runs[3];
+  for (size_t i = 0; i < 3; i++) runs[i] = metronome(period[i], 200);
+  tsanom_hsa_options options;
+  tsanom_hsa_options_init(&options, sizeof options);
+  options.coverage = 0.95;
+  options.margin = 0;
+  tsanom_hsa_model *model = learn(runs, 3, &options, TSANOM_OK);
+  tsanom_hsa_reference r;
+  r = *reference_of(model, 0);
+  cr_assert(r.run == 0);
+  /* The logarithms of the ratios are 0, 0 and log 2. */
+  double mean = log(2) / 3, deviation = log(2) / sqrt(3);
+  double high = exp(mean + t_975(2) * deviation * sqrt(1 + 1.0 / 3));
+  cr_assert(fabs(r.range[TSANOM_HSA_GTR].high - high) < 1e-3 * high, "%g, not %g",
+            r.range[TSANOM_HSA_GTR].high, high);
+  free_runs(runs, 3);
+  tsanom_hsa_model_destroy(model);
+}
+
 Test(hsa_learn, order_ranges_are_order_statistics_and_say_when_runs_are_few) {
   uint64_t seed = 32;
   tsanom_hsa_run runs[MOST_RUNS];
@@ -189,6 +212,17 @@ Test(hsa_learn, ranges_hold_the_share_of_new_normal_runs_they_promise) {
       cr_assert(share > 0.72 && share < 0.95, "%s: %g", tsanom_hsa_feature_name(f),
                 share);
     }
+  }
+}
+
+/* Series of more beats than there are places for rates of the regression. */
+Test(hsa_learn, series_of_any_length_have_a_polynomial) {
+  const size_t beats[] = {4100, 4200, 6500, 8400, 13000};
+  for (size_t i = 0; i < sizeof beats / sizeof *beats; i++) {
+    tsanom_hsa_run run = metronome(0.01, beats[i]);
+    tsanom_hsa_model *model = learn(&run, 1, NULL, TSANOM_PARTIAL);
+    tsanom_hsa_model_destroy(model);
+    free_runs(&run, 1);
   }
 }
 

@@ -132,10 +132,12 @@ Test(hsa_tree, the_ends_of_a_range_belong_to_it) {
   tsanom_hsa_features features = features_at(at);
   tsanom_hsa_verdict verdict;
   tsanom_hsa_verdict_init(&verdict, sizeof verdict);
-  for (int f = 0; f < TSANOM_HSA_FEATURES; f++) features.value[f] = f % 2 ? 1 : 2;
-  for (int32_t rule = TSANOM_HSA_RULE_PAPER; rule <= TSANOM_HSA_RULE_PACE; rule++) {
-    tsanom_hsa_classify(&features, unit_ranges(), rule, &verdict);
-    cr_assert(verdict.status == TSANOM_HSA_NORMAL);
+  for (int end = 1; end <= 2; end++) {
+    for (int f = 0; f < TSANOM_HSA_FEATURES; f++) features.value[f] = end;
+    for (int32_t rule = TSANOM_HSA_RULE_PAPER; rule <= TSANOM_HSA_RULE_PACE; rule++) {
+      tsanom_hsa_classify(&features, unit_ranges(), rule, &verdict);
+      cr_assert(verdict.status == TSANOM_HSA_NORMAL);
+    }
   }
   features.value[TSANOM_HSA_DTW] = nextafter(2, 3);
   tsanom_hsa_classify(&features, unit_ranges(), TSANOM_HSA_RULE_PAPER, &verdict);

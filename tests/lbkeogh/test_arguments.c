@@ -211,6 +211,13 @@ Test(lbkeogh, rounding_does_not_change_bounds) {
     tsanom_lbkeogh_pair(c, LONGEST, q, LONGEST, &o, NULL, to + 4);
     tsanom_lbkeogh_tail(c, lower, upper, LONGEST, o.cost, NULL,
                         round ? other_tail : tail);
+    tsanom_lbkeogh_stream *stream = NULL;
+    double low[LONGEST], high[LONGEST];
+    size_t produced = 0, taken = 0;
+    tsanom_lbkeogh_stream_create(9, NULL, &stream);
+    tsanom_lbkeogh_stream_push(stream, q, LONGEST, low, high, &produced, &taken);
+    tsanom_lbkeogh_stream_finish(stream, low, high, &produced);
+    tsanom_lbkeogh_stream_destroy(stream);
     cr_assert(fegetround() == (round ? FE_UPWARD : FE_TONEAREST));
   }
   fesetround(FE_TONEAREST);

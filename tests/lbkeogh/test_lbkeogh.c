@@ -182,6 +182,7 @@ Test(lbkeogh, no_bound_exceeds_the_distance) {
     CHECK_STATUS(
         tsanom_lbkeogh_enhanced(y, x, lower, upper, n, &options, NULL, &enhanced),
         TSANOM_OK);
+    cr_assert(nearly(enhanced, naive_enhanced(y, x, lower, upper, n, &options)));
     cr_assert(at_most(enhanced, distance, terms), "enhanced %.17g of %.17g", enhanced,
               distance);
     cr_assert(options.bands > 0 || enhanced == keogh);

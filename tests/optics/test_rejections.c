@@ -61,6 +61,8 @@ Test(optics_rejections, bad_points_are_rejected_with_row_and_column) {
                none);
   expect_order(bad, 2, 2, 2, &options, TSANOM_E_NONFINITE, "points", 1, 0);
   expect_order(large, 2, 2, 2, &options, TSANOM_E_VALUE, "points", 1, 1);
+  large[3] = 1e150;
+  expect_order(large, 2, 2, 2, &options, TSANOM_OK, "", none, none);
 }
 
 Test(optics_rejections, bad_options_are_rejected_by_name) {

@@ -259,6 +259,11 @@ Test(polyfit_stream, bad_arguments_are_rejected_and_leave_the_stream) {
   CHECK_STATUS(tsanom_polyfit_stream_merge(stream, other, NULL), TSANOM_E_OPTION);
   CHECK_STATUS(tsanom_polyfit_stream_merge(stream, stream, NULL), TSANOM_E_OPTION);
   CHECK_STATUS(tsanom_polyfit_stream_merge(stream, NULL, NULL), TSANOM_E_NULL);
+  tsanom_polyfit_stream_destroy(other);
+  options.degree = 2;
+  options.refine = !options.refine;
+  other = new_stream(&options);
+  CHECK_STATUS(tsanom_polyfit_stream_merge(stream, other, NULL), TSANOM_E_OPTION);
   options.degree = -1;
   size_t bytes;
   CHECK_STATUS(tsanom_polyfit_stream_size(&options, &bytes), TSANOM_E_OPTION);

@@ -116,7 +116,7 @@ Test(polyfit_stream_blocks, a_stopped_push_takes_nothing) {
   many_samples *s = new_samples(3);
   for (int32_t threads = 1; threads <= 2; threads++) {
     tsanom_polyfit_stream *stream = new_stream(5, 1);
-    tsanom_polyfit_stream_push(stream, s->x, s->y, NULL, 5000, NULL);
+    tsanom_polyfit_stream_push(stream, s->x, s->y, NULL, 6100, NULL);
     tsanom_polyfit_model before = fit_of(stream);
     int calls = 0;
     tsanom_status status = TSANOM_STOPPED;
@@ -130,9 +130,30 @@ Test(polyfit_stream_blocks, a_stopped_push_takes_nothing) {
       cr_assert(status == TSANOM_OK || same_model(&after, &before));
     }
     CHECK_STATUS(status, TSANOM_OK);
-    cr_assert(calls > 3 && fit_of(stream).samples == 5000 + MANY);
+    cr_assert(calls > 3 && fit_of(stream).samples == 6100 + MANY);
     tsanom_polyfit_stream_destroy(stream);
   }
+  free(s);
+}
+
+static int32_t stop_at_once(void *user, uint64_t done, uint64_t total) {
+  (void)user;
+  return done < total;
+}
+
+/* The samples complete the block that was begun before, and no other. */
+Test(polyfit_stream_blocks, a_push_of_one_block_can_be_stopped) {
+  many_samples *s = new_samples(5);
+  tsanom_polyfit_stream *stream = new_stream(5, 1);
+  tsanom_polyfit_stream_push(stream, s->x, s->y, NULL, 5000, NULL);
+  tsanom_polyfit_model before = fit_of(stream);
+  tsanom_exec exec = exec_of(1);
+  exec.poll = stop_at_once;
+  CHECK_STATUS(tsanom_polyfit_stream_push(stream, s->x, s->y, NULL, 1200, &exec),
+               TSANOM_STOPPED);
+  tsanom_polyfit_model after = fit_of(stream);
+  cr_assert(same_model(&after, &before));
+  tsanom_polyfit_stream_destroy(stream);
   free(s);
 }
 

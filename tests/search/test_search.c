@@ -206,6 +206,51 @@ Test(search, nearest_in_a_large_index_equals_brute_force) {
   tsanom_search_index_destroy(index);
 }
 
+/* Finite samples whose distance is not. */
+Test(search, distances_that_overflow_are_infinite_and_found) {
+  enum { COUNT = 12, N = 8 };
+  double x[COUNT * N], query[N] = {0}, distances[COUNT];
+  size_t indices[COUNT];
+  for (size_t i = 0; i < COUNT * N; i++) x[i] = 1e200;
+  for (size_t k = 0; k < N; k++) x[5 * N + k] = 1;
+  tsanom_search_options options = options_of(2, TSANOM_COST_SQUARED, 0);
+  tsanom_search_index *index = index_of(x, COUNT, N, N, &options, NULL);
+  tsanom_search_report report;
+  tsanom_series queries = rows_of(query, 1, N, 0);
+  CHECK_STATUS(
+      tsanom_search_nearest(index, &queries, COUNT, NULL, indices, distances, &report),
+      TSANOM_OK);
+  cr_assert(report.found == COUNT && indices[0] == 5 && distances[0] == N);
+  for (size_t i = 1; i < COUNT; i++) cr_assert(isinf(distances[i]));
+  tsanom_search_index_destroy(index);
+}
+
+/* Series enough for several threads. */
+Test(search, an_index_does_not_depend_on_the_number_of_threads) {
+  enum { COUNT = 400, N = 1000 };
+  double *x = malloc((COUNT + 1) * N * sizeof *x), *query = x + COUNT * N;
+  uint64_t seed = 12;
+  for (size_t i = 0; i <= COUNT; i++) fill(x + i * N, N, &seed);
+  tsanom_search_options options = options_of(20, TSANOM_COST_SQUARED, 1);
+  tsanom_search_report report[3];
+  double distance[3];
+  for (int threads = 1; threads <= 3; threads++) {
+    tsanom_exec exec;
+    tsanom_exec_init(&exec, sizeof exec);
+    exec.threads = threads;
+    tsanom_search_index *index = index_of(x, COUNT, N, N, &options, &exec);
+    size_t nearest;
+    tsanom_series queries = rows_of(query, 1, N, 0);
+    CHECK_STATUS(tsanom_search_nearest(index, &queries, 1, NULL, &nearest,
+                                       distance + threads - 1, report + threads - 1),
+                 TSANOM_OK);
+    tsanom_search_index_destroy(index);
+    cr_assert(distance[threads - 1] == distance[0]);
+    cr_assert(memcmp(report + threads - 1, report, sizeof *report) == 0);
+  }
+  free(x);
+}
+
 Test(search, series_at_pointers_are_searched_like_rows) {
   enum { N = 5, COUNT = 6 };
   double data[COUNT][N];

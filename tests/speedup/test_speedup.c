@@ -323,6 +323,55 @@ Test(speedup, regions_of_no_duration_and_of_many_team_sizes) {
   tsanom_speedup_destroy(analyzer);
 }
 
+/* Iterations of 1, 2, ..., n seconds. */
+Test(speedup, an_iteration_takes_the_median_of_its_times) {
+  for (int n = 6; n <= TSANOM_SPEEDUP_RECENT; n++) {
+    tsanom_speedup *analyzer = new_analyzer(NULL, 0);
+    double now = 0;
+    for (int i = 1; i <= n; i++) now = run_region(analyzer, now, 'a', 0, i, 1);
+    CHECK_STATUS(tsanom_speedup_finish(analyzer), TSANOM_OK);
+    cr_assert(near(only_loop(analyzer).current_s, 0.5 * (1 + n)));
+    tsanom_speedup_destroy(analyzer);
+  }
+}
+
+Test(speedup, of_too_many_team_sizes_those_with_the_most_times_stay) {
+  tsanom_speedup *analyzer = new_analyzer(NULL, 0);
+  double now = 0;
+  for (int i = 0; i < 8; i++) now = run_region(analyzer, now, 'a', 0, 1, 1);
+  for (int32_t threads = 2; threads <= TSANOM_SPEEDUP_THREAD_COUNTS + 4; threads++) {
+    now = run_region(analyzer, now, 'a', 0, 1, threads);
+  }
+  CHECK_STATUS(tsanom_speedup_finish(analyzer), TSANOM_OK);
+  cr_assert(only_loop(analyzer).baseline_threads == 1);
+  tsanom_speedup_destroy(analyzer);
+}
+
+/* A loop of the longest period is found in its third iteration, when its first one is
+ * still known. */
+Test(speedup, the_first_iteration_of_the_longest_loop_is_reported) {
+  enum { PERIOD = 64, ITERATIONS = 5 };
+  log_of_iterations log = {.count = 0};
+  tsanom_speedup_options options;
+  tsanom_speedup *analyzer = NULL;
+  tsanom_speedup_options_init(&options, sizeof options);
+  options.max_period = PERIOD;
+  options.visit = note;
+  options.visit_user = &log;
+  CHECK_STATUS(tsanom_speedup_create(&options, NULL, &analyzer), TSANOM_OK);
+  double now = 0;
+  for (int i = 0; i < ITERATIONS * PERIOD; i++) {
+    now = run_region(analyzer, now, (uint64_t)i % PERIOD, 0, 1, 1);
+  }
+  CHECK_STATUS(tsanom_speedup_finish(analyzer), TSANOM_OK);
+  cr_assert(log.count == ITERATIONS);
+  for (int i = 0; i < ITERATIONS; i++) {
+    cr_assert(near(log.iteration[i].begin, i * PERIOD));
+    cr_assert(near(log.iteration[i].seconds, PERIOD));
+  }
+  tsanom_speedup_destroy(analyzer);
+}
+
 Test(speedup, random_streams_keep_their_accounts) {
   uint64_t seed = 11;
   for (int trial = 0; trial < 2000; trial++) {

@@ -168,6 +168,8 @@ Test(spmd_contract, bad_input) {
   CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, NULL), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_spmd_data_init(NULL, sizeof r.data), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_spmd_options_init(&o, 8), TSANOM_E_VERSION);
+  CHECK_STATUS(tsanom_spmd_options_init(&o, sizeof o), TSANOM_OK);
+  cr_assert(o.combination_limit == 65536);
   CHECK_STATUS(tsanom_spmd_report_init(&r.report, 8), TSANOM_E_VERSION);
 }
 
