@@ -34,6 +34,7 @@ size_t tsanom_exec_size(void) {
   return sizeof(tsanom_exec);
 }
 
+/* The fault is checked first: rejections of the other fields are reported to it. */
 tsanom_status tsn_exec_read_base(tsanom_exec *own, const tsanom_exec *caller) {
   tsanom_status status = tsn_versioned_read(&exec_type, own, caller);
   if (status < 0) return status;

@@ -5,6 +5,9 @@
 
 #define BIT(level) (1u << (level))
 
+/* v3 and v4 are the levels of the x86-64 psABI as far as kernels use them; a level
+ * includes the ones below it. The builtin also asks whether the system saves the
+ * registers. */
 static unsigned detect_levels(void) {
   unsigned levels = BIT(TSANOM_ISA_BASE);
 #if defined(__x86_64__)

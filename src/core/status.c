@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Status texts and the version. */
+/* Status texts and the version. A list to search rather than an array by value: positive
+ * and negative statuses each grow at their end, and texts are rarely needed. */
 #include <tsanom/base.h>
 
 typedef struct {

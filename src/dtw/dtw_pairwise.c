@@ -34,6 +34,7 @@ typedef struct {
   tsn_arena rest; /* carved anew for every single pair */
 } thread_buffers;
 
+/* The units of one call; threads share it. */
 typedef struct {
   pairwise *pairwise;
   size_t *order; /* columns of each block by length; NULL: all pairs have the same two */
@@ -67,6 +68,7 @@ tsanom_status tsn_dtw_pairwise_init(pairwise *m) {
   return tsn_dtw_pair_init(&m->largest, &x, &y, m->settings, keeps_order(m), 1);
 }
 
+/* A batch of the longest series that batches take; longer pairs run one by one. */
 static void batch_layout(tsn_arena *arena, const pairwise *m,
                          tsn_dtw_batch_buffers *batch) {
   size_t n = tsn_series_longest(&m->xs), columns = tsn_series_longest(&m->ys);
@@ -252,6 +254,8 @@ static void leave_unit(job *j, size_t unit) {
   }
 }
 
+/* Body of a thread. A stopped call returns from the unit under way, whose distances may
+ * be incomplete; `unfinished` excludes them from what is counted. */
 static void run_units(void *context, int thread, int threads) {
   job *j = context;
   pairwise *m = j->pairwise;
@@ -314,6 +318,7 @@ static void order_blocks(const series_view *set, size_t block, size_t *order) {
   }
 }
 
+/* Lengths that are given one by one may still be equal. */
 static bool has_one_length(const series_view *set) {
   for (size_t k = 1; set->lengths && k < set->count; k++) {
     if (set->lengths[k] != set->lengths[0]) return false;
@@ -321,6 +326,8 @@ static bool has_one_length(const series_view *set) {
   return true;
 }
 
+/* With one length on each side batches cross the ends of rows, so that all lanes are used
+ * but in the last unit. */
 static void cut_into_units(job *j) {
   pairwise *m = j->pairwise;
   if (has_one_length(&m->xs) && has_one_length(&m->ys)) {

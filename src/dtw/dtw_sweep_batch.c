@@ -21,8 +21,8 @@ typedef struct {
   const tsn_dtw_kernels *kernels;
   buffers *buffers;
   tsn_dtw_problem problem;
-  size_t strips, padding;
-  bool plain; /* one dimension and no penalty */
+  size_t strips, padding; /* of DEPTH rows; rows above row 0 */
+  bool plain;             /* one dimension and no penalty */
 } run;
 
 void tsn_dtw_batch_layout(tsn_arena *arena, size_t n, size_t m,
@@ -118,7 +118,8 @@ static void sweep_strip(const run *r, size_t t) {
   k->fill(b->state, DEPTH, INFINITY);
   for (size_t u = 0; u < DEPTH; u++) prepare_row(r, t, u, &c);
   c.begin = tsn_smaller(c.begin, c.end);
-  /* The boundary's vector -1 is the first of the buffer. */
+  /* The boundary's vector -1 is the first of the buffer. The state takes over the one
+   * before the first column, the diagonal predecessor of its uppermost cell. */
   const real *before = b->boundary + c.begin * lanes;
   for (size_t lane = 0; lane < lanes; lane++) {
     b->state[DEPTH * lanes + lane] = before[lane];
@@ -149,7 +150,8 @@ static void sweep_strip(const run *r, size_t t) {
   }
 }
 
-/* Least cells of each lane in columns first ... last of the boundary. */
+/* Least cells of each lane in columns first ... last of the boundary. Where all paths
+ * cross the row, they bound the distances from below. */
 static void least_of(const run *r, size_t first, size_t last, real *lanes) {
   const real *from = r->buffers->boundary + (first + 1) * r->kernels->lanes;
   r->kernels->least(from, last + 1 - first, lanes);

@@ -1,4 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What a level keeps of its area, tiles of `strips` strips x `columns` columns:
+ *
+ *        first            first + columns      first + 2 columns
+ *          +--------------------|--------------------|---- ...
+ *          |                    |                    |
+ *   row line 0 ================ | ================== | ====      last row of the first
+ *          |                    |                    |           `strips` strips
+ *                       column line 0        column line 1
+ *
+ * The last line at the right and at the bottom is not kept: it is a line of the level
+ * above, or the edge of the matrix. A line has memory only for the cells that the window
+ * admits (row_stride, column_stride), so that narrow bands of long series take O(n + m).
+ * A row line begins one column before its window, for the diagonal predecessor; a column
+ * line begins at a whole strip, since a strip is what is computed again. */
 #include "dtw/dtw_traceback.h"
 
 #include <math.h>
@@ -10,7 +24,8 @@ typedef tsn_dtw_level level;
 typedef tsn_dtw_strips matrix;
 
 /* Each level divides a tile of the level above into 16 x 16 tiles, of which a path
- * crosses about 2/16; no tile is narrower than a few turns of the lanes. */
+ * crosses about 2/16; no tile is narrower than a few turns of the lanes, since each strip
+ * of a tile begins and ends with the triangles of its lanes. */
 enum { COARSER = 16, FINEST_COLUMNS = 96 };
 
 static size_t divide_up(size_t a, size_t b) {
@@ -32,6 +47,7 @@ static size_t widest_row(const tsn_dtw_problem *p) {
   return tsn_smaller(p->m, 2 * p->radius + 3);
 }
 
+/* Lines inside of `count` units that are cut after every `every` units. */
 static size_t lines_between(size_t count, size_t every) {
   return count == 0 ? 0 : (count - 1) / every;
 }
@@ -156,6 +172,7 @@ static real *row_line(const traceback *tb, const level *l, size_t r,
   return l->rows + r * l->row_stride;
 }
 
+/* D at row -1 or column -1: the empty prefix, or samples left out by an open begin. */
 static real edge(const traceback *tb, ptrdiff_t i, ptrdiff_t j) {
   const tsn_dtw_problem *p = &tb->matrix.problem;
   if (i < 0 && j < 0) return 0;
@@ -272,7 +289,8 @@ static void sweep_strip(traceback *tb, const level *l, size_t t) {
   run_to(tb, &step, s->end);
 }
 
-/* Strips of a tile are traced in order. */
+/* Strips of a tile are traced in order: each takes the bytes after those of the strip
+ * above, as many as its steps, so that strips of a narrow window take less. */
 static void trace_strip(traceback *tb, size_t t) {
   tsn_dtw_sweeper *s = &tb->sweeper;
   tsn_dtw_traced_strip *strip = &tb->traced_strips[t - tb->traced.first_strip];
@@ -301,6 +319,7 @@ static void keep_row(const traceback *tb, const level *l, size_t t) {
   }
 }
 
+/* Cells of the last column, in which a path may end if x has an open end. */
 static void keep_last_column(const traceback *tb, size_t t) {
   for (size_t r = 0; r < tb->matrix.rows; r++) {
     size_t row = t * tb->matrix.rows + r;

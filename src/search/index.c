@@ -62,7 +62,8 @@ static void layout(tsn_arena *arena, void *context) {
   b->scratch = tsn_arena_take(arena, threads, b->scratch_bytes);
 }
 
-/* Sums of segments of x, column i of `to`. */
+/* Sums of segments of x, column i of `to`. Envelopes are summed as series are: a mean of
+ * the envelope is what the bound compares with. */
 static void sum_segments(const build *b, const double *x, size_t i, int thread,
                          double *to) {
   const tsanom_search_index *made = &b->made;
@@ -142,6 +143,7 @@ static void finish(build *b) {
   *b->index = *made;
 }
 
+/* Build all series, then report the first bad one. */
 static tsanom_status build_all(build *b) {
   b->kernels = tsn_search_kernels_at(b->exec.isa);
   atomic_init(&b->rejected, TSANOM_NONE);
@@ -170,6 +172,7 @@ static tsanom_status describe(build *b, size_t count, size_t length,
                       : own->borrow && own->z_normalize ? "options.borrow"
                                                         : NULL;
   if (field) return tsn_reject(&b->exec, TSANOM_E_OPTION, field);
+  /* Rows begin with a cache line, so that vectors of a row do not cross two. */
   enum { LINE = TSN_ARENA_ALIGN / sizeof(double) };
   if (!tsn_array_fits(length, sizeof(double))) {
     return tsn_reject(&b->exec, TSANOM_E_OVERFLOW, "length");

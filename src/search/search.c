@@ -62,6 +62,7 @@ tsanom_status tsn_search_read_series(tsanom_series *own, const tsanom_series *ca
   if (own->stride != 1) {
     return tsn_reject_field(exec, TSANOM_E_OPTION, name, "stride", TSANOM_NONE);
   }
+  /* Lengths given one by one are accepted if all are equal; the copy has one length. */
   if (length == 0) length = tsn_series_length(own, 0);
   if (!own->lengths && own->length != length) {
     return tsn_reject_field(exec, TSANOM_E_COUNT, name, "length", TSANOM_NONE);
@@ -89,6 +90,7 @@ tsanom_status tsn_search_bad_status(double sample) {
   return isfinite(sample) ? TSANOM_E_VALUE : TSANOM_E_NONFINITE;
 }
 
+/* A constant series becomes zeros: its `inverse` is 0. */
 void tsn_search_normalize(const tsn_search_kernels *kernels, const double *x, size_t n,
                           double *out) {
   double mean, inverse;
@@ -114,6 +116,7 @@ tsanom_status tsanom_search_normalize(const double *x, size_t n, const tsanom_ex
   return TSANOM_OK;
 }
 
+/* A query of fewer than three samples repeats its first one, with weight 0. */
 void tsn_search_query_ends(const double *query, size_t n, tsn_search_kim *kim) {
   for (size_t k = 0; k < TSN_SEARCH_ENDS; k++) {
     kim->query_front[k] = query[k < n ? k : 0];
@@ -121,6 +124,8 @@ void tsn_search_query_ends(const double *query, size_t n, tsn_search_kim *kim) {
   }
 }
 
+/* search_internal.h derives the terms of `error`. The last factor covers the rounding of
+ * two sums of up to 2n terms each, that of the bound and that of the distance. */
 double tsn_search_limit(double distance, size_t n, int32_t cost, double error) {
   double length = (double)n, limit;
   if (cost == TSANOM_COST_SQUARED) {

@@ -112,6 +112,8 @@ static size_t choose(tsn_stream_search *s) {
   return found;
 }
 
+/* Starts must differ by more than 2e; an exclusion beyond half the range of size_t admits
+ * one window only. */
 static void take_set(tsn_arena *arena, size_t wanted, size_t exclusion,
                      tsn_separated *set) {
   *set = (tsn_separated){.start = tsn_arena_take(arena, wanted, sizeof *set->start),
@@ -220,6 +222,7 @@ static void prepare_query(tsn_stream_search *s) {
                       s->work_bytes, s->lower, s->upper);
 }
 
+/* The counts of all threads; each window is counted by one of them. */
 static tsanom_search_report total_report(const tsn_stream_search *s, size_t found) {
   tsanom_search_report total = {.candidates = s->windows, .found = found};
   for (int t = 0; t < s->exec.threads; t++) {
