@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks of points and of matrices of distances, in row-major order, so that the first
- * offence found is the smallest.
+ * fault found is the smallest.
  *
  * The searches rely on what is checked here. A NaN compares false with everything, so
  * that a point with one would never become the smallest and the order would not be a

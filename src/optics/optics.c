@@ -37,7 +37,8 @@ size_t tsanom_optics_options_size(void) {
   return sizeof(tsanom_optics_options);
 }
 
-/* One call of an order function. */
+/* One call of an order function. `exhaustive` and `lazy` are two layouts of the same
+ * memory, of which only the chosen one is used. */
 typedef struct {
   tsn_optics_input input;
   tsanom_optics_options options;
@@ -48,7 +49,8 @@ typedef struct {
   tsn_optics_lazy lazy;
 } call;
 
-/* Only points have a metric and a choice of searches. */
+/* Only points have a metric and a choice of searches: with a matrix or a function, any
+ * value but the default is rejected. */
 static tsanom_status read_options(call *c, const tsanom_optics_options *caller) {
   tsanom_optics_options *own = &c->options;
   int32_t last_metric = c->input.dimensions ? TSANOM_OPTICS_CHEBYSHEV : 0;
@@ -177,6 +179,7 @@ static int32_t poll_standing(void *user, uint64_t done, uint64_t total) {
 /* Points of a chunk whose results are copied. */
 enum { COPY_GRAIN = 4096 };
 
+/* Copy a part of the result: a body of tsn_parallel_for. 32-bit indices become size_t. */
 static void copy_results(void *context, size_t begin, size_t end, int thread) {
   const call *c = context;
   const tsn_optics_result *result = &c->result;

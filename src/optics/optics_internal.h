@@ -140,7 +140,7 @@ tsanom_status tsn_optics_check_input(const tsn_optics_input *input,
                                      const tsanom_exec *exec);
 
 /* Reject a distance: NaN, infinite or negative. An infinite distance would be a core
- * distance that cannot be told apart from an undefined one. */
+ * distance that cannot be distinguished from an undefined one. */
 tsanom_status tsn_optics_check_distance(double distance);
 
 /* Reject a number of points: 0, or more than labels of type int32_t can number. */

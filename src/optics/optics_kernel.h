@@ -2,7 +2,7 @@
 /* Loops over points in blocks of 8, one vector lane each: coordinate c of point j is
  * blocks[(j / 8 * dimensions + c) * 8 + j % 8]. Sums run over coordinates within a lane,
  * so that every instruction set rounds alike: a sum within a point's row would be split
- * into as many partial sums as the registers have lanes.
+ * into one partial sum for each lane of a register.
  *
  *     block 0:  x0 x1 ... x7 | y0 y1 ... y7 | z0 ... z7     block 1:  x8 ... x15 | ... */
 #ifndef TSN_OPTICS_KERNEL_H

@@ -49,7 +49,7 @@ void tsn_optics_ordering_write(tsanom_optics_ordering *caller,
 tsanom_status tsn_optics_check_heights(const double *values, size_t n, const char *name,
                                        const tsanom_exec *exec) {
   /* Without an exit from the loop, which vectors do not allow: with it, a cut of 100
-   * points took 196 ns in place of 167 ns. The offence is sought only if there is one. */
+   * points took 196 ns in place of 167 ns. The fault is sought only if there is one. */
   bool valid = true;
   for (size_t i = 0; i < n; i++) valid &= values[i] >= 0;
   if (valid) return TSANOM_OK;

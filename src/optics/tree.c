@@ -93,6 +93,8 @@ static void split_rows(const rows *r, size_t begin, size_t middle, size_t end,
   }
 }
 
+/* The coordinate with the largest range of values in these rows; of equal ones the
+ * first. */
 static size_t widest(const rows *r, size_t begin, size_t end) {
   size_t best = 0;
   double spread = -1;
@@ -145,6 +147,8 @@ typedef struct {
   size_t node, begin, end;
 } part;
 
+/* A tree under construction. Threads work on disjoint ranges of rows and on disjoint
+ * nodes, as both are known from the number of leaves alone. */
 typedef struct {
   const tsn_optics_input *input;
   tsn_optics_tree *tree;

@@ -60,7 +60,8 @@ typedef struct {
   uint32_t start;
 } descent;
 
-/* The plot, the scan over it, and the clusters found so far. */
+/* The plot, the scan over it, and the clusters found so far. There are at most n open
+ * descents and any number of clusters, which the caller bounds by its capacity. */
 typedef struct {
   tsanom_optics_ordering ordering;
   tsanom_optics_xi_options options;
@@ -199,6 +200,9 @@ static void pair_with_rise(scan *s, const descent *d, size_t last) {
   if (last - first + 1 >= s->options.min_points) add_cluster(s, first, last);
 }
 
+/* The scan. `between` is the largest reachability since the last steep area; it enters
+ * the open descents when the next one starts, or decides against them
+ * (keep_descents()). */
 static void find_clusters(scan *s) {
   while (s->at < s->ordering.n) {
     size_t start = s->at;

@@ -152,7 +152,7 @@ static void mark_equal_frequency(size_t count, size_t bins, cut_buffers *b) {
   }
 }
 
-/* x log2 x, which sums to entropies. */
+/* x log2 x, which sums to entropies; 0 at 0, its limit. */
 static double bits(double x) {
   return x > 0 ? x * log2(x) : 0;
 }
@@ -272,6 +272,7 @@ static double between(double a, double b) {
   return middle > a && middle <= b ? middle : b;
 }
 
+/* Equal widths need no sort: only the ends of the range. */
 static tsanom_status find_cuts(cuts_call *c) {
   const double *samples = c->samples;
   cut_buffers *b = &c->buffers;

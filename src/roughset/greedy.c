@@ -60,7 +60,7 @@ static const int32_t *unit_row(const tsn_rs_input *input, const tsn_rs_unit_buff
   return input->table.values + u->units.row[k] * input->table.ld;
 }
 
-/* Number the values of a column by first appearance; returns how many. */
+/* Number the values of a column by first appearance; returns their number. */
 static size_t code_sparse_column(const tsn_rs_input *input, tsn_rs_unit_buffers *u,
                                  size_t attribute, size_t base,
                                  tsn_rs_greedy_buffers *b) {

@@ -102,7 +102,7 @@ static bool required(const matrix_buffers *b, size_t x, size_t y) {
   return true;
 }
 
-/* Write the element of two rows; whether it is not empty. */
+/* Write the element of two rows, if `set` is not NULL; whether it is not empty. */
 static bool write_element(const tsn_rs_input *input, size_t x, size_t y, uint64_t *set) {
   const tsanom_roughset_table *t = &input->table;
   const int32_t *a = t->values + x * t->ld, *b = t->values + y * t->ld;
@@ -117,6 +117,7 @@ static bool write_element(const tsn_rs_input *input, size_t x, size_t y, uint64_
   return any;
 }
 
+/* Pairs in the order (0,1) (0,2) ... (1,2) ...: the upper triangle, row by row. */
 static tsanom_status fill_matrix(const tsn_rs_input *input, const matrix_buffers *b,
                                  uint64_t *elements, int32_t *kind) {
   size_t rows = input->table.rows, words = tsn_rs_words(input->table.attributes);

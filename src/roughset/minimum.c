@@ -28,7 +28,7 @@
 #include "roughset/greedy.h"
 
 enum {
-  /* Elements learned at most. */
+  /* Elements learned at most; if they do not suffice, the bounds so far are returned. */
   LEARNED = 1 << 16,
   /* Indiscernible pairs sought for a candidate, and elements learned from them: the
    * smallest ones, which exclude the most candidates. */
@@ -41,12 +41,12 @@ typedef struct {
   tsn_rs_input input;
   size_t words;
   bool pairwise; /* wildcards: all elements are held */
-  /* Not pairwise. */
+  /* Not pairwise: classes, their hashes for the core, pairs that the table returns. */
   tsn_rs_unit_buffers units;
   tsn_rs_greedy_buffers greedy;
   uint64_t *hash;
   uint32_t *pair;
-  /* Pairwise. */
+  /* Pairwise: all minimal elements, and one of them in the attributes of the table. */
   tsn_rs_element_buffers elements;
   uint64_t *set;
   /* Both. */
@@ -118,8 +118,9 @@ tsanom_status tsanom_roughset_greedy_workspace(size_t rows, size_t attributes,
 
 /* ---- pairs that a set of attributes does not discern */
 
-/* Take the element behind the `count` learned ones, unless it is among them; if there
- * are too many, drop the largest. Returns their number. */
+/* Take the element behind the `count` learned ones, unless it is among them; if there are
+ * too many, drop the largest. Returns their number. Small elements are kept because the
+ * search branches on them: fewer vertices, fewer branches. */
 static size_t keep_smallest(uint64_t *learned, size_t count, size_t words) {
   const uint64_t *last = learned + count * words;
   size_t size = tsn_rs_size(last, words), largest = 0, place = count;
@@ -137,6 +138,8 @@ static size_t keep_smallest(uint64_t *learned, size_t count, size_t words) {
   return count;
 }
 
+/* The element of two units, from the codes of the table: a few are needed, so that
+ * packing the units would cost more. */
 static void differing_attributes(const minimum_run *r, uint32_t i, uint32_t j,
                                  uint64_t *set) {
   const tsanom_roughset_table *t = &r->input.table;
@@ -185,6 +188,7 @@ static size_t learn_from_elements(minimum_run *r, size_t count) {
 
 /* ---- the search */
 
+/* The first `count` of r->list are the smallest set known that discerns everything. */
 static void keep_best(minimum_run *r, size_t count) {
   memset(r->best, 0, r->words * sizeof *r->best);
   for (size_t k = 0; k < count; k++) tsn_rs_add(r->best, r->list[k]);
@@ -304,6 +308,8 @@ static tsanom_status find_greedy(minimum_run *r) {
   return TSANOM_OK;
 }
 
+/* Every reduct contains the core: search for the others only, from the size of the core
+ * on. */
 static tsanom_status find_minimum(minimum_run *r) {
   size_t attributes = r->input.table.attributes;
   r->core_size = tsn_rs_list(r->core, attributes, r->core_list);

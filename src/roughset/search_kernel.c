@@ -246,7 +246,7 @@ static inline size_t gather_uncovered(const tsn_rs_search *from,
 }
 
 /* The edges of each vertex. Critical edges, from `owned` on, are also edges of the chosen
- * vertex that owns them, which is no candidate any more. */
+ * vertex that owns them, which is no longer a candidate. */
 static inline void transpose(tsn_rs_hypergraph *g, const uint32_t *owner, size_t owned,
                              const size_t vw) {
   for (size_t k = 0; k < g->vertices * g->edge_words; k++) g->occurrence[k] = 0;

@@ -18,10 +18,10 @@ typedef struct {
   uint32_t *first;      /* of each vertex: the first nonzero word of it */
 } tsn_rs_hypergraph;
 
-/* A depth-first search for minimal hitting sets that can be put down and taken up again:
- * its stack is in arrays and not in calls. A row of each array belongs to a depth, the
- * number of vertices chosen before; row d of `once` has the edges that exactly one of
- * them hits, row d of `uncovered` those that none hits:
+/* A depth-first search for minimal hitting sets that can be paused and resumed: its stack
+ * is in arrays and not in calls. A row of each array belongs to a depth, the number of
+ * vertices chosen before; row d of `once` has the edges that exactly one of them hits,
+ * row d of `uncovered` those that none hits:
  *
  *     depth    chosen    uncovered    once    candidates
  *       0        -       all edges    none    all vertices

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table reduced to units: classes of equal rows, labelled so that only units with
+/* A table reduced to units: classes of equal rows, labeled so that only units with
  * different labels must be discerned, sorted by label, with codes packed into words for
  * the kernels. A consistent class has its decision as label; the label of a mixed class
  * depends on the reading (docs/roughset.md):
@@ -15,7 +15,7 @@
  *     positive region  only whether a class is mixed matters: one label for all
  *     generalized      the set of decisions matters: one label for each set
  *
- * All readings thus cost about the same, and no later step knows of them. The classes
+ * All readings thus cost about the same, and no later step depends on them. The classes
  * replace the rows: c classes have c^2 / 2 pairs, where n rows have n^2 / 2 (the matrix
  * of A. Skowron and C. Rauszer, 1992).
  *

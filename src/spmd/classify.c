@@ -84,9 +84,9 @@ static double square_distance(const double *a, const double *b, const double *we
   return sum;
 }
 
-/* Move the neighbours of the first point of a class from the open points to the
- * queue, and note how far the others are from it, at least: beyond three times eps'
- * the exact distance is of no use. Returns the shortest of these. */
+/* Move the neighbors of the first point of a class from the open points to the queue, and
+ * note how far the others are from it, at least: beyond three times eps' the exact
+ * distance is of no use. Returns the shortest of these. */
 static double seek_from_first(const tsn_spmd_points *p, size_t first, size_t *open,
                               size_t *queued) {
   const double *at = p->at + first * p->stride;
@@ -109,8 +109,8 @@ static double seek_from_first(const tsn_spmd_points *p, size_t first, size_t *op
   return nearest;
 }
 
-/* The same from a later point of the class. By the triangle inequality a point
- * farther from the first than `reach` is no neighbour. */
+/* The same from a later point of the class. By the triangle inequality a point farther
+ * from the first than `reach` is no neighbor. */
 static double seek_from(const tsn_spmd_points *p, size_t point, double reach,
                         size_t *open, size_t *queued) {
   const double *at = p->at + point * p->stride;

@@ -91,10 +91,10 @@ static double chi_squared_quantile(double freedom, double chance) {
   return freedom * pow(1 - part + normal_quantile(chance) * sqrt(part), 3);
 }
 
-/* How far the outermost of n points has its nearest neighbour, squared, if coordinates
- * are standard normal: its squared norm is some quantile of chi squared; the squared
- * distance of another point to it has the mean norm^2 + freedom and the variance
- * 2 freedom + 4 norm^2, and the nearest of n - 1 is some quantile of that. */
+/* How far the outermost of n points has its nearest neighbor, squared, if coordinates are
+ * standard normal: its squared norm is some quantile of chi squared; the squared distance
+ * of another point to it has the mean norm^2 + freedom and the variance 2 freedom + 4
+ * norm^2, and the nearest of n - 1 is some quantile of that. */
 static double nearest_of_outermost(double freedom, double n, double significance) {
   double norm = chi_squared_quantile(freedom, 1 - significance / n);
   double quantile = normal_quantile(1 - pow(significance, 1 / (n - 1)));

@@ -32,7 +32,7 @@ bool tsn_spmd_stopped(tsn_spmd_searcher *s);
 /* Step 3: combinations of the outermost regions are left out. */
 void tsn_spmd_combine_outermost(tsn_spmd_searcher *s);
 
-/* Step 3 farther in: combinations of the `count` regions that are candidates, nested
+/* Step 3 within a region: combinations of the `count` regions that are candidates, nested
  * directly in one, take its place together. Returns the number of critical ones. */
 size_t tsn_spmd_combine_nested(tsn_spmd_searcher *s, const uint32_t *candidate,
                                size_t count);

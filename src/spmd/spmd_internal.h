@@ -44,7 +44,7 @@ typedef struct {
   double limit;     /* square of eps' */
   double *away;     /* count: scratch, distances from the first of a class */
   uint32_t *open;   /* count: points without a class, increasing */
-  uint32_t *queued; /* count: points of a class whose neighbours are sought */
+  uint32_t *queued; /* count: points of a class whose neighbors are sought */
 } tsn_spmd_points;
 
 /* Root cause: the decision table and its reducts. Sets of metrics have `words` words, bit
