@@ -36,9 +36,9 @@ typedef struct {
 
 void tsn_optics_heap_layout(tsn_arena *arena, size_t n, tsn_optics_heap *heap);
 
-/* push: O(log n) at worst, mostly O(1), as a new edge is rarely among the smallest.
- * replace_first: drop the smallest edge and push another in one pass; drop_first: only
- * drop it. Both require a heap that is not empty. */
+/* push, replace_first and drop_first: O(log n), without allocation. replace_first drops
+ * the smallest edge and adds another in one pass from the root, where a drop and a push
+ * would be two. It and drop_first require a heap that is not empty. */
 void tsn_optics_heap_push(tsn_optics_heap *heap, tsn_optics_edge added);
 void tsn_optics_heap_replace_first(tsn_optics_heap *heap, tsn_optics_edge added);
 void tsn_optics_heap_drop_first(tsn_optics_heap *heap);

@@ -87,8 +87,8 @@ static size_t intersect(tsn_spmd_buffers *b, const uint32_t *candidate, size_t c
   return common;
 }
 
-/* The smallest combinations that are critical: their number, and that of their regions.
- */
+/* The number of critical combinations of the smallest size that has any, and this size.
+ * Larger sizes are not tried: the algorithm of the paper ends there. */
 static size_t smallest(tsn_spmd_searcher *s, try_members *try, const uint32_t *candidate,
                        size_t count, size_t *size) {
   size_t most = s->input->options.combination_size;
