@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The similarity analysis as a picture. */
+/* The similarity analysis as a picture. On the left the tree of regions, one row each,
+ * with its critical regions; on the right a bar for each process: the metric and the
+ * region of the verdict, or without one the time of the region that is balanced worst. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
