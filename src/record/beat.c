@@ -28,10 +28,7 @@
  *
  *   at rest ──▶ IN_BEAT ──▶ at rest     finish waits while a thread is in a beat
  *      └────▶ IN_SEARCH ──▶ IN_BEAT     run_lock is awaited in IN_SEARCH only: finish
- *                                       holds it while it waits for beats
- *
- * The state is a word of the thread itself. A counter that all threads shared would cost
- * a contended atomic operation at each beat. */
+ *                                       holds it while it waits for beats */
 #include <sched.h>
 
 #include "record/channel.h"

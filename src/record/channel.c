@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The beginning and the end of a run, and the table of channels.
  *
- * A channel passes through these states, each change by compare-and-swap, so that of two
- * threads that begin or finish a run at the same time one is rejected with
+ * A channel passes through these states. CHANGING is entered by compare-and-swap, so
+ * that of two threads that begin or finish a run at the same time one is rejected with
  * TSANOM_E_STATE:
  *
  *   IDLE ──open──▶ CHANGING ──▶ RECORDING ──finish──▶ CHANGING ──▶ IDLE

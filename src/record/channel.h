@@ -121,7 +121,7 @@ struct tsn_stream {
   _Atomic uint64_t index; /* records written */
   /* Records that may be written without a check: backed and mapped. */
   uint64_t limit;
-  /* Thread number of its beats. */
+  /* The thread number that its beats have. */
   _Atomic int32_t announced;
   /* Copy of the channel's, beside the fields that a beat reads anyway. */
   int32_t clock;

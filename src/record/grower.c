@@ -7,8 +7,8 @@
  *
  * A visit costs the program about 20 us.
  *
- * Of one stream it does the following, each step under grow_lock for one system call or
- * a few:
+ * Of one stream it does the following. It holds grow_lock for one system call or a few
+ * at a time; pages are made and windows unmapped without it:
  *
  *   index ........ backed ......... index + ahead
  *                    └─ back, one step of 1 MiB at a time; make its pages

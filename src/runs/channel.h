@@ -28,7 +28,7 @@
 
 /* Bytes read at a time: a buffer on the stack, and a multiple of a record and of a page.
  */
-enum { TSN_PIECE = 1 << 16 }; /* bytes read at a time */
+enum { TSN_PIECE = 1 << 16 };
 
 /* One stream. */
 typedef struct {
@@ -56,7 +56,7 @@ typedef struct {
    */
   tsn_array gap;
   size_t gaps;
-  /* Of a channel that was salvaged. */
+  /* What salvage left out; all zeros in a channel that is intact. */
   tsn_damage damage;
 } tsn_stream;
 
@@ -66,19 +66,20 @@ typedef struct tsn_channel {
   const tsanom_exec *memory;
   /* Tags are checked: they are events, of which some bit patterns do not exist. */
   bool is_regions;
-  /* Something was committed. */
+  /* Something was committed: the members without `_seen` have values. */
   bool has_data;
   /* What is damaged may be left out. */
   bool salvage;
-  /* And something was; a refresh then reads all again. */
+  /* Something was left out; a refresh then reads all again. */
   bool is_damaged;
   /* TSANOM_RUNS_HEADER_*: of the run's own file. */
   int32_t header_state;
   tsn_run_header header, header_seen;
-  /* Seconds. Kept while a new measurement differs little, so that committed times stay.
+  /* Seconds per tick. Kept while a new measurement differs little, so that committed
+   * times stay.
    */
   double tick;
-  /* Of the clock. */
+  /* Restarts of the clock. */
   size_t restarts;
   /* tsn_stream, by number. */
   tsn_array streams;

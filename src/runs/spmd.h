@@ -18,7 +18,7 @@
 
 /* Regions of a run, at most. Every process has a time for each of them, so a merged
  * matrix can be larger than its files together; this bounds it. */
-enum { TSN_REGIONS_MOST = 1 << 14 }; /* of a run */
+enum { TSN_REGIONS_MOST = 1 << 14 };
 
 /* Arrays and names lie in the pool. Zero it and set the pool's exec before use; free the
  * pool after a failure too. */

@@ -54,7 +54,7 @@ static unsigned baseline_threads, baseline_left;
 /* LLVM: what the program had; 0: nothing to restore. */
 static int restore_threads;
 static unsigned baseline_iterations;
-/* The last beat. */
+/* Regions since the last beat, with heartbeat_every. */
 static uint32_t regions_since;
 
 /* The recorder object, which must not come from the program's heap: the program may have

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom cluster: OPTICS of the rows of a table. */
+/* tsanom cluster: OPTICS of the rows of a table.
+ *
+ *   rows ──▶ order, reachability ──▶ labels by one of
+ *                                      --cut E    DBSCAN with that radius
+ *                                      --xi X     steepness of the reachability plot
+ *                                      neither    the cut is chosen, or one class found
+ *
+ * The picture has the reachability plot, and the points themselves if they have two
+ * coordinates. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -91,6 +99,8 @@ static void clustering_free(clustering *c) {
   free(c->label);
 }
 
+/* A value that is too large is reported by its line and column, which the table keeps
+ * for this. */
 static int order(request *r, clustering *c, failure *why) {
   const points *data = &c->data;
   const char *file = file_title(r->shared.argument[0]);
@@ -127,6 +137,7 @@ static tsanom_status extract_by_xi(const request *r, clustering *c) {
   return status;
 }
 
+/* Labels of all points; -1 is noise. */
 static int extract(const request *r, clustering *c, failure *why) {
   tsanom_status status;
   if (r->extraction == BY_XI) {

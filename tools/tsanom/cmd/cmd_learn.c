@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom learn: a model of how a program beats, from normal runs. */
+/* tsanom learn: a model of how a program beats, from normal runs. All runs are in memory
+ * at the same time, because a normal range is a statement about all of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +166,7 @@ static int draw(const request *r, const tsanom_hsa_model_data *model, failure *w
   return plot_close(&p, why);
 }
 
+/* Few runs are no failure: the ranges are wide then, and a warning names the reason. */
 static int learn(const request *r, const tsanom_hsa_run *runs, owned_model *m,
                  failure *why) {
   tsanom_hsa_model *model;

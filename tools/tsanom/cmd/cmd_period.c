@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom period: the periods of a stream of events or values. */
+/* tsanom period: the periods of a stream of events or values. A file is read sample by
+ * sample, so that events and windowed values need memory for the window only; values
+ * without --window are kept and analyzed as a whole. A run directory is a stream of the
+ * names of its regions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +55,8 @@ static const option_row options[] = {
     SALVAGE_ROW,
 };
 
+/* The limits of a window depend on whether the stream has events, which a directory
+ * decides. */
 static void check_end(struct argp_state *state, void *request_) {
   request *r = request_;
   if (is_directory(r->shared.argument[0])) r->stream.events = 1;
@@ -91,6 +96,7 @@ static size_t predicted(const request *r, const period_stream *s) {
   return period && r->next_given ? r->next : period;
 }
 
+/* The prediction repeats the latest period. */
 static json_t *next_json(const request *r, const period_stream *s) {
   json_t *next = json_array();
   for (size_t i = 0; i < predicted(r, s); i++) {

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom reduce: which columns of a table tell its decisions apart. */
+/* tsanom reduce: reducts of a decision table.
+ *
+ *   --all, --paper     from the discernibility elements, which must fit the memory
+ *   --minimum          exact, on the table itself; may end early with bounds
+ *   --greedy           one reduct, which may not be a smallest one
+ *
+ * Reducts are sorted before they are printed, so that the output does not depend on the
+ * order in which they were found. Rules are those of the first. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +50,8 @@ static void check_end(struct argp_state *state, void *request_) {
 
 /* ---- reducts */
 
+/* A visitor of the library; nonzero ends the enumeration, at the limit or without
+ * memory. */
 static int32_t keep_reduct(void *user, const uint64_t *set, size_t size) {
   reduction *f = user;
   if (f->count == f->limit) {
@@ -59,7 +68,9 @@ static int32_t keep_reduct(void *user, const uint64_t *set, size_t size) {
   return 0;
 }
 
-/* The elements of a table; sets *count. NULL with a status if there are none. */
+/* The elements of a table; sets *count. NULL with a status if there are none. Their
+ * number is not known before, so the array grows to what the last attempt would have
+ * needed. */
 static uint64_t *find_elements(const request *r, const tsanom_roughset_table *view,
                                size_t words, size_t *count, tsanom_status *status) {
   tsanom_roughset_options o = r->roughset;

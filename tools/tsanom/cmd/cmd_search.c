@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom search: nearest neighbours under dynamic time warping. */
+/* tsanom search: exact nearest neighbors under dynamic time warping, in three ways:
+ *
+ *   QUERIES SERIES         an index of whole series, each query is compared with all
+ *   --stream QUERY STREAM  subsequences of one long series
+ *   --classify TRAIN TEST  an index of TRAIN; predicts the label of the nearest one
+ *
+ * The last line reports which share of the candidates each lower bound removed, because
+ * that decides about the time of a search. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +88,7 @@ static void result_free(result *found) {
   memset(found, 0, sizeof *found);
 }
 
+/* Places for all queries, with overflow checks, since both counts come from the user. */
 static int result_make(result *found, size_t queries, size_t neighbours, failure *why) {
   size_t places;
   *found = (result){.queries = queries, .neighbours = neighbours, .found = neighbours};
@@ -182,6 +190,7 @@ static int reject_files(const request *r, tsanom_status status, failure *why) {
   return fail_status(why, second, status);
 }
 
+/* A stream has at most as many matches as samples, whatever number was asked for. */
 static int search_stream(const request *r, result *found, failure *why) {
   columns query = {0}, stream = {0};
   int failed = series_read(r->shared.argument[0], r->column, &query, why) ||
@@ -221,6 +230,8 @@ static tsanom_series view_of(const series_set *set) {
   return view;
 }
 
+/* Unlike a stream, a set of series must have as many as were asked for: a smaller number
+ * is a mistake in the files. */
 static int search_set(const request *r, const series_set *queries,
                       const series_set *series, result *found, failure *why) {
   tsanom_search_index *index = NULL;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom similar: which processes of an SPMD program differ, where, and why. */
+/* tsanom similar: which processes of an SPMD program differ, where, and why. The
+ * analysis and its JSON are in input/similarity.c, the text in text/similarity_print.c,
+ * the picture in plot/. */
 #include "command.h"
 #include "similarity.h"
 

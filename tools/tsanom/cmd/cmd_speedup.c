@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom speedup: iterations, speedup and time still to go of a recorded run. */
+/* tsanom speedup: iterations, speedup and time still to go of a recorded run.
+ *
+ *   RUN ──▶ events of one level ──▶ tsanom_speedup ──▶ loops, iterations, prediction
+ *           (regions, worksharing)      │
+ *   --baseline RUN ──▶ the same ────────┴──▶ compared loop by loop
+ *
+ * All events up to --until are fed in the order of time, as a program that is observed
+ * would deliver them. So the results of a finished run with --until are what was known
+ * at that time. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +36,7 @@ typedef struct {
   size_t used; /* events before --until */
   tsanom_speedup_loop *loop;
   size_t loops;
+  /* More loops were found than the analyzer can distinguish. */
   int lost;
   tsanom_speedup_prediction prediction;
   int predicted;
@@ -39,6 +48,7 @@ typedef struct {
 /* LEVEL_AUTO comes first, so that a level is its word's number less 1. */
 static const char *const level_words[] = {"auto", "regions", "worksharing", NULL};
 
+/* A directory is another run; anything else is a number of threads. */
 static void take_baseline(struct argp_state *state, char *text, void *request_) {
   request *r = request_;
   if (is_directory(text)) {
@@ -88,6 +98,8 @@ static void keep_iteration(void *user, const tsanom_speedup_iteration *iteration
   a->iteration[a->iterations++] = *iteration;
 }
 
+/* Push the events, then take what was found: the number of loops first, then the loops.
+ */
 static int feed(const request *r, tsanom_speedup *analyzer, result *a, failure *why) {
   tsanom_status status = TSANOM_OK;
   for (a->used = 0; a->used < a->stream.count && status == TSANOM_OK; a->used++) {
@@ -145,6 +157,8 @@ static int is_same_loop(const result *a, const tsanom_speedup_loop *l, const res
          here.address == there.address && !strcmp(here.module, there.module);
 }
 
+/* The speedup of a loop over the same loop of the baseline run; NaN if that run has
+ * none. */
 static void compare_loop(const result *a, tsanom_speedup_loop *loop, const result *base) {
   for (size_t i = 0; i < base->loops; i++) {
     if (!is_same_loop(a, loop, base, &base->loop[i])) continue;

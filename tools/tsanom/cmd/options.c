@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The parser of command lines. argp(3) parses the line; the rows of a command
+ * (options.h) determine what each option stores:
+ *
+ *   row: name, kind, limits, offset ──▶ argp_option ──key──▶ row ──▶ field of the request
+ *
+ * A row without a letter gets a key beyond the range of characters, KEY_FIRST and its
+ * index, so that the row is found again by its key. The rows of the command come first,
+ * the shared ones behind them.
+ *
+ * Wrong arguments end the program by argp_error(), with status 2, before any file is
+ * read. */
 #include "options.h"
 
 #include <stdio.h>
@@ -56,6 +67,7 @@ typedef struct {
   void *request;
 } parsing;
 
+/* The command's rows, then the shared ones. */
 static const option_row *row_at(const syntax *s, size_t index) {
   return index < s->rows ? &s->row[index] : &shared_rows[index - s->rows];
 }
@@ -64,6 +76,8 @@ static void *field_of(const parsing *p, size_t offset) {
   return (char *)p->request + offset;
 }
 
+/* A whole number within the row's limits; else the program ends with a message that
+ * names them. */
 static size_t take_count(struct argp_state *state, const option_row *row,
                          const char *text) {
   char name[64];
@@ -78,6 +92,7 @@ static size_t take_count(struct argp_state *state, const option_row *row,
   return value;
 }
 
+/* A number within the row's interval, whose ends may be excluded. */
 static double take_number(struct argp_state *state, const option_row *row,
                           const char *text) {
   double value = 0;
@@ -135,6 +150,7 @@ static void take_option(struct argp_state *state, const parsing *p, const option
   }
 }
 
+/* After the last argument: their number, and what only the command can check. */
 static void check_end(struct argp_state *state, const parsing *p) {
   const syntax *s = p->syntax;
   shared_options *shared = p->request;
@@ -169,6 +185,8 @@ static error_t parse(int key, char *text, struct argp_state *state) {
   return help_parse(key, state);
 }
 
+/* The request begins with its shared_options, whose address is therefore that of `into`.
+ * Progress is shown only if a person can see it: standard error is a terminal. */
 void parse_command(const syntax *s, int argc, char **argv, void *into) {
   size_t rows = s->rows + shared_rows_of(s);
   shared_options *shared = into;

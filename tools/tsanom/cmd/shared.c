@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Printing the JSON result of a subcommand, in one form for all of them: warnings about
+ * the run that was read are part of the result, so that a program that reads it needs no
+ * standard error. */
 #include <stdio.h>
 
 #include "command.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Heartbeats of a run or CSV file, and the rates of a thread. `run` points into
+ * `source`, which therefore stays open as long. */
 #include "beats.h"
 
 #include <stdlib.h>

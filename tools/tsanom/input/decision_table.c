@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading a table of texts as a decision table of integer codes.
+ *
+ *   color,size,class           attribute color:  red 0, blue 1
+ *   red,1.5,yes         ──▶    0 0 | 0
+ *   blue,2,no                  1 1 | 1
+ *   red,?,yes                  0 missing | 0
+ *
+ * Each column has a list of its values; the code of a value is its number in the order
+ * of first occurrence, found through a hash table. So equality of texts becomes equality
+ * of codes, which is all that rough sets use. decision_table_cut() replaces the codes of
+ * columns of numbers by those of intervals. */
 #include "decision_table.h"
 
 #include <math.h>
@@ -9,7 +20,7 @@
 #include "reserve.h"
 #include "rows.h"
 
-/* What a column of the file is. */
+/* Roles of the columns of the file that are no attributes. */
 enum { IGNORED = -1, DECISION = -2 };
 
 typedef struct {
@@ -17,7 +28,9 @@ typedef struct {
   const char *decision;
   char *const *ignored;
   size_t ignored_count;
-  int64_t *role; /* of each column: the number of an attribute, IGNORED, DECISION */
+  /* Of each column: the number of an attribute, IGNORED, or DECISION. NULL before the
+   * header. */
+  int64_t *role;
   size_t columns;
 } reading;
 
@@ -27,6 +40,8 @@ static int no_memory(failure *why, const row *r) {
 
 /* ---- values */
 
+/* The slot of a text, or the free one where it belongs. The number of slots is a power
+ * of two, at least twice that of the values. */
 static size_t find_text(const value_list *v, const char *text) {
   uint32_t hash = 2166136261u; /* FNV-1a */
   for (const char *c = text; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
@@ -37,6 +52,7 @@ static size_t find_text(const value_list *v, const char *text) {
   return s;
 }
 
+/* Twice the values, and a new hash table. Codes stay as they are. */
 static int grow_values(value_list *v) {
   size_t capacity = v->capacity;
   if (reserve(&v->text, &capacity, v->count + 1, sizeof *v->text)) return -1;
@@ -77,6 +93,7 @@ static int is_ignored(const reading *r, const char *name) {
   return 0;
 }
 
+/* Columns are known by their names, so each must have one of its own. */
 static int check_name(const row *r, size_t column, failure *why) {
   char shown[QUOTED_BYTES];
   if (!*r->field[column]) {
@@ -104,6 +121,7 @@ static int check_wanted(const row *r, const char *option, const char *name,
               quoted(last, r->field[r->count - 1]));
 }
 
+/* Decide about the role of each column. */
 static int take_header(reading *g, const row *r, failure *why) {
   decision_table *t = g->table;
   if (check_wanted(r, "--decision", g->decision, why)) return -1;
@@ -136,12 +154,14 @@ static int take_header(reading *g, const row *r, failure *why) {
 
 /* ---- rows */
 
+/* Values and decisions grow together; one capacity is kept for both. */
 static int reserve_row(decision_table *t) {
   size_t decisions = t->capacity, needed = t->rows + 1;
   if (reserve(&t->decisions, &decisions, needed, sizeof *t->decisions)) return -1;
   return reserve(&t->values, &t->capacity, needed, t->attributes * sizeof *t->values);
 }
 
+/* An empty field and "?" are missing values; a decision must not be missing. */
 static int take_cell(reading *g, const row *r, size_t column, failure *why) {
   decision_table *t = g->table;
   const char *text = r->field[column];
@@ -244,6 +264,8 @@ static size_t known_samples(const decision_table *t, size_t attribute,
   return known;
 }
 
+/* Cuts are computed from the rows that have a value, and then applied to all; NaN stands
+ * for a missing one. */
 static tsanom_status cut_attribute(decision_table *t, size_t attribute, int32_t method,
                                    size_t bins, const tsanom_exec *exec, double *number,
                                    double *sample, int32_t *decision) {
@@ -262,6 +284,7 @@ static tsanom_status cut_attribute(decision_table *t, size_t attribute, int32_t 
                               t->attributes);
 }
 
+/* A column with one value that is no number keeps its codes. */
 int decision_table_cut(decision_table *t, int32_t method, size_t bins,
                        const tsanom_exec *exec, failure *why) {
   double *number = malloc(t->rows * sizeof *number);

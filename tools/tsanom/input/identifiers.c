@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers for words: each new word gets the next number. The words are in a balanced
+ * tree of the C library (tsearch(3)), O(log n) comparisons for each; a node holds its
+ * word, so that one allocation serves both. */
 #include "identifiers.h"
 
 #include <search.h>
@@ -22,6 +25,8 @@ static int by_text(const void *a, const void *b) {
   return strcmp(text_of(a), text_of(b));
 }
 
+/* A node is made before the search, because tsearch() inserts what it does not find; of
+ * a known word it is freed again. */
 int identifiers_number(identifiers *ids, const char *word, uint64_t *number) {
   size_t bytes = strlen(word) + 1;
   entry *fresh = malloc(sizeof *fresh + bytes);

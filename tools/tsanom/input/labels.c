@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Known statuses of runs, from a table with the columns run and status: what verdicts
+ * are compared with. A run is named by its path or by the end of it after a slash, so
+ * that the table can be used from any directory. */
 #include "labels.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Models of the command: the file by libtsanom-runs, the object by libtsanom. The file
+ * is checked twice: its form when it is parsed, its content when the model is created
+ * from it. */
 #include "model.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A stream of samples for the detectors (periods.c), from a file or from names. Options
+ * that only a sliding window has select it; without any, values are analyzed as a whole.
+ * Words of events become numbers in the order of first occurrence (identifiers.c). */
 #include "period_stream.h"
 
 #include <stdbool.h>

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The detectors of periods behind one interface, and the segments that they find:
+ *
+ *   events             tsanom_dpd_nest    nested loops; segments end where they change
+ *   values, --window   tsanom_dpd_value   a sliding window that follows changes
+ *   values             tsanom_dpd_find    the whole series at its end, or parts of it
+ *
+ * A segment is a stretch of the stream with one period. Where segments are nested, as
+ * loops are, only the outermost is kept, so that the list covers each sample once.
+ *
+ * `recent` holds the last samples in a ring, from which predictions are read: the sample
+ * `ahead` of the end is the one a whole number of periods before it. */
 #include "periods.h"
 
 #include <stdlib.h>
@@ -15,6 +26,8 @@ static size_t slot_of(const periods *p, uint64_t index) {
   return p->kept ? (size_t)(index % p->kept) : 0;
 }
 
+/* The ring, of the window or KEPT_LEAST samples if that is more, and the list of what
+ * goes on now. */
 static int keep_recent(periods *p, size_t window, size_t size, failure *why) {
   p->window = window;
   p->kept = window > KEPT_LEAST ? window : KEPT_LEAST;
@@ -52,7 +65,8 @@ int periods_open_series(periods *p, const tsanom_exec *exec, failure *why) {
   return keep_recent(p, 0, sizeof *p->recent.value, why);
 }
 
-/* A segment has ended. It counts unless it lies in one of a longer period. */
+/* A segment has ended. It counts unless it lies in one of a longer period that still
+ * goes on; it replaces those of shorter periods that lie in it. */
 static int add_segment(periods *p, stretch ended, failure *why) {
   for (size_t i = 0; i < p->actives; i++) {
     if (p->active[i].period > ended.period && p->active[i].first <= ended.first) return 0;
@@ -95,6 +109,7 @@ static int follow(periods *p, const stretch *now, size_t count, failure *why) {
   return 0;
 }
 
+/* Loops are asked for only when the detector reports a change. */
 int periods_push_event(periods *p, uint64_t event, failure *why) {
   int32_t changed = 0;
   tsanom_dpd_nest_push(p->nest, event, &changed);
@@ -208,6 +223,8 @@ static int search_part(periods *p, uint64_t first, size_t count, int depth,
   return 0;
 }
 
+/* Values without a window: once the file has ended. The segment that reaches the end of
+ * the series is the one from which samples are predicted. */
 static int finish_series(periods *p, failure *why) {
   if (search_part(p, 0, (size_t)p->count, 0, why)) return -1;
   if (p->actives && add_segment(p, p->active[0], why)) return -1;

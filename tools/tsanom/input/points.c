@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Points, one a row. The first row determines the columns: with names it is a header;
+ * without, it is one if none of its fields is a number. Lines and columns are kept, so
+ * that an error that the analysis finds later can name the place in the file. */
 #include "points.h"
 
 #include <stdint.h>
@@ -64,8 +67,8 @@ static int take_named(points *p, const char *names, const row *r, failure *why) 
   return status;
 }
 
-/* Learn from the first row where the coordinates are; *header is 1 if that is all
- * that it has. */
+/* Find from the first row where the coordinates are; *header: it contains nothing else.
+ */
 static int take_first(const reader *from, const row *r, int *header, failure *why) {
   points *p = from->p;
   p->fields = r->count;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The output of a program, without a shell, as text. Standard input and standard error
+ * are /dev/null. All of the output is read before the child is awaited, so that it never
+ * waits for a full pipe. NULL if the program cannot be started, fails, or prints
+ * nothing. */
 #include "process.h"
 
 #include <errno.h>

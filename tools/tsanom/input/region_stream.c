@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The events of a recorded run as a stream, at one of two levels. Without --level the
+ * library decides: regions, unless worksharing loops for most of the time and regions do
+ * not. Both levels are converted for that decision, which takes one pass over the
+ * records each. */
 #include "region_stream.h"
 
 #include "run_open.h"

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of a text file. Lines are collected here and given to the CSV parser one at a
+ * time, so that every error has the number of its line: a parser that saw the line ends
+ * would take a quote that is not closed for a field of several lines, and report it at
+ * the end of the file.
+ *
+ * Memory is bounded by the longest line that is accepted (16 MiB) and its fields; the
+ * file may be a pipe of any length. */
 #include "rows.h"
 
 #include <csv.h>
@@ -17,12 +24,16 @@ typedef struct {
   void *user;
   failure *why;
   struct csv_parser parser;
-  char *line; /* the line as it was read, without its end */
+  /* The line as it was read, without its end. */
+  char *line;
   size_t line_bytes, line_room;
   size_t line_number;
-  uint64_t bytes, total; /* read so far; of the file, 0 where that is not known */
+  /* Read up to here; of the file, 0 where that is not known (pipes). */
+  uint64_t bytes, total;
   const char **field;
-  char *text; /* the fields, each with its NUL */
+  /* The fields, each with its NUL. It may move while the line is parsed, so pointers to
+   * the fields are set when the row is complete. */
+  char *text;
   size_t fields, fields_room, text_bytes, text_room;
   int delimiter; /* 0: not known; else one of delimiter.h */
   char *held;    /* the first row, until the second shows what separates its fields */
@@ -188,6 +199,7 @@ static int ends_a_row(unsigned char byte) {
   return 0;
 }
 
+/* The size of a regular file, for the progress; 0: unknown. */
 static uint64_t bytes_of(FILE *stream) {
   struct stat about;
   int descriptor = fileno(stream);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Opening a run with the messages of the command. What makes results incomplete (dropped
+ * records, a clock that restarted, damage that was skipped) is a warning on standard
+ * error, and is kept for the JSON output as well. What makes a run unreadable is a
+ * failure; where another command or option would help, the sentence ends with that hint.
+ */
 #include "run_open.h"
 
 #include <stdarg.h>
@@ -31,6 +36,7 @@ __attribute__((format(printf, 2, 3))) static json_t *warn_of(const char *path,
   return warning;
 }
 
+/* The extent of the damage in one sentence, the counts also as numbers in the JSON. */
 static void warn_of_damage(const char *path, const tsanom_runs *run) {
   tsanom_runs_damage d;
   char what[256], left_out[64] = "";

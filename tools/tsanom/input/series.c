@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Columns of numbers, or of texts, from rows. A selection finds the wanted columns in
+ * the header and checks that every row has as many fields; handlers take the fields.
+ * Numbers are kept; texts are handed on, so that a stream of events needs no memory for
+ * itself. */
 #include "series.h"
 
 #include <stdlib.h>
@@ -73,6 +77,7 @@ static int take_header(selection *s, const row *r, failure *why) {
   return 0;
 }
 
+/* All columns have one capacity. */
 static int grow(columns *c, size_t wanted, const row *r, failure *why) {
   size_t capacity = c->capacity;
   for (size_t k = 0; k < wanted; k++) {
@@ -85,6 +90,7 @@ static int grow(columns *c, size_t wanted, const row *r, failure *why) {
   return 0;
 }
 
+/* The message names line, column and the text that was found. */
 static int reject_field(const selection *s, size_t k, const row *r, const char *wrong,
                         failure *why) {
   char shown[QUOTED_BYTES];
@@ -95,6 +101,8 @@ static int reject_field(const selection *s, size_t k, const row *r, const char *
               s->names[k], shown, wrong);
 }
 
+/* The first row is the header where columns have names; without names there is one field
+ * a line. */
 static int take_row(void *user, const row *r, failure *why) {
   selection *s = user;
   if (s->names && !s->fields) return take_header(s, r, why);
@@ -130,6 +138,7 @@ static int take_numbers(void *user, const row *r, const size_t *at, failure *why
   return 0;
 }
 
+/* An empty input is a failure: no analysis has a result for it. */
 static int finish(const selection *s, const char *file, int status, failure *why) {
   if (status) return status;
   if (s->names && !s->fields)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Series of equal length, one a row, with or without a label in the first field. The
+ * first row determines the length, so that all lie in one matrix. */
 #include "series_set.h"
 
 #include <stdint.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The similarity analysis of a region file or run: reads it, runs the library, and makes
+ * the JSON. The arrays of the report belong to `similarity`; texts and pictures read
+ * them from there. */
 #include "similarity.h"
 
 #include <stdio.h>
@@ -8,6 +11,8 @@
 #include "rows.h"
 #include "run_open.h"
 
+/* Reducts that are listed. Their number can grow exponentially with that of the metrics.
+ */
 enum { REDUCTS_MOST = 256 };
 
 void similarity_free(similarity *s) {
@@ -66,6 +71,7 @@ static tsanom_status analyze(similarity *s, const tsanom_spmd_options *options,
   return tsanom_spmd_analyze(s->file.data, options, exec, r);
 }
 
+/* The region times; the run stays open, because names and arrays are its own. */
 static int read_run(const char *path, const tsanom_exec *exec, int salvage, similarity *s,
                     failure *why) {
   tsanom_fault fault;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Validity of UTF-8 by the table of RFC 3629, section 4. The second byte of some forms
+ * has a smaller range: this excludes overlong forms (e0, f0), surrogates (ed) and what
+ * lies above U+10FFFF (f4). */
 #include "utf8.h"
 
 typedef struct {

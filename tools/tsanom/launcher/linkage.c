@@ -49,6 +49,8 @@ static void print_needed(int file, const Elf64_Dyn *entry, size_t entries,
   }
 }
 
+/* Names of the needed libraries, one a line, allocated; NULL: unknown. Entries of the
+ * dynamic section end at DT_NULL. */
 static char *read_needed(int file, const Elf64_Phdr *segment, int segments,
                          const Elf64_Phdr *dynamic) {
   if (dynamic->p_filesz > LONGEST_DYNAMIC) return NULL;
@@ -71,6 +73,8 @@ static char *read_needed(int file, const Elf64_Phdr *segment, int segments,
   return names;
 }
 
+/* A program with PT_INTERP is linked dynamically; its content is the path of the loader.
+ */
 static void read_segments(int file, const Elf64_Phdr *segment, int segments,
                           program_link *found) {
   for (int i = 0; i < segments; i++) {
@@ -85,6 +89,8 @@ static void read_segments(int file, const Elf64_Phdr *segment, int segments,
   }
 }
 
+/* LINKAGE_UNKNOWN for what is not a 64-bit ELF file, such as a script: its interpreter
+ * may use OpenMP. */
 void read_link(const char *path, program_link *found) {
   Elf64_Ehdr head;
   *found = (program_link){.linkage = LINKAGE_UNKNOWN};

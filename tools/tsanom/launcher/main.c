@@ -19,7 +19,8 @@ typedef struct {
   const char *name, *summary;
 } subcommand;
 
-/* cmd/main.c holds the functions of the analyses. */
+/* The names and summaries for the help. cmd/main.c holds the functions of the analyses.
+ */
 static const subcommand subcommands[] = {
     {"cluster", "Cluster points by density"},
     {"diagnose", "Find threads of a run that leak memory, slow down or stop"},
@@ -55,6 +56,9 @@ static void print_help(FILE *out) {
           "  3  invalid input, or a failed write\n");
 }
 
+/* The analysis program takes the place of this one, with the same arguments: its exit
+ * status and its output are those of `tsanom`. Returns only if it could not be started.
+ */
 static int analyze(char **argv) {
   char path[PATH_MAX];
   failure why;
@@ -66,6 +70,7 @@ static int analyze(char **argv) {
   return report_failure(&why);
 }
 
+/* argv[1] becomes the name in front of messages. */
 static int run(const char *name, int argc, char **argv) {
   if (strcmp(name, "record") != 0) return analyze(argv);
   argv[1] = set_subcommand(name);

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is known about the program to record before it runs: where it is, how it is
  * linked, and whether the loader will accept LD_PRELOAD for it (see ld.so(8),
- * "secure-execution mode"). */
+ * "secure-execution mode").
+ *
+ * A program for which the loader ignores LD_PRELOAD runs as usual and records nothing,
+ * without a message from anyone. So this is recognized beforehand and reported as a
+ * warning: the program is started nevertheless, because it may start another one that
+ * can be recorded. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +32,8 @@ int find_companion(const char *const *relative, size_t count, const char *name,
   return fail(why, "%s/%s/%s: not found; install tsanom again", self, relative[0], name);
 }
 
+/* As execvp(3) does: an empty element of PATH is the current directory; a name with a
+ * slash is not searched for. */
 int find_program(const char *name, char path[PATH_MAX], failure *why) {
   const char *search = getenv("PATH");
   if (strchr(name, '/') || !search) {
@@ -50,6 +57,9 @@ int find_program(const char *name, char path[PATH_MAX], failure *why) {
   return fail(why, "%s: program not found in PATH", name);
 }
 
+/* What makes the loader ignore LD_PRELOAD, as words for a message; NULL: nothing does.
+ * Set-ID bits have no effect on file systems that are mounted nosuid, nor if the
+ * program's owner or group is that of the user. */
 static const char *privilege_of(const char *path) {
   struct stat about;
   struct statvfs mounted;

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tsanom record: executes a program with the interception library preloaded. The program
  * replaces this process, so that its output, its exit status and the signals it receives
- * are its own. */
+ * are its own:
+ *
+ *   tsanom record -o RUN -- PROGRAM ARG...
+ *     check    program, its linkage, the library, the directory      exit 2 or 3
+ *     set      LD_PRELOAD, and what tools/environment.h lists
+ *     execvp   PROGRAM ARG...                                        its own exit status
+ *
+ * The run itself is created later, by the program's first parallel region. What can go
+ * wrong there is found here, while the user still reads messages. */
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
@@ -102,6 +110,8 @@ static error_t parse(int key, char *text, struct argp_state *state) {
   }
 }
 
+/* Whether a list of library names contains an OpenMP runtime; part of a name is enough,
+ * since versions differ. */
 static int names_runtime(const char *libraries) {
   static const char *const runtimes[] = {"libgomp.so", "libomp.so", "libomp-",
                                          "libiomp5.so"};
@@ -145,6 +155,7 @@ static int check_runtime(const char *path, program_link *link, failure *why) {
       path);
 }
 
+/* The preloaded library beside this program, in the installed or the build tree. */
 static int find_library(int ompt, char path[PATH_MAX], failure *why) {
   static const char *const places[] = {TSANOM_PRELOAD_INSTALLED, TSANOM_PRELOAD_BUILT};
   const char *name = ompt ? "libtsanom-preload-ompt.so" : "libtsanom-preload.so";
@@ -216,6 +227,7 @@ static int allow_sanitizer(const char *libraries, failure *why) {
   return join_variable("ASAN_OPTIONS", "verify_asan_link_order=0", 1, why);
 }
 
+/* --force and --ompt are for programs whose linkage does not show the runtime. */
 static int prepare_program(const request *r, const char *path, failure *why) {
   program_link link;
   read_link(path, &link);
@@ -235,6 +247,7 @@ static void find_sampler(void) {
   }
 }
 
+/* The variables of the run are set last, when everything is checked. */
 static int prepare(const request *r, failure *why) {
   char program[PATH_MAX], library[PATH_MAX], directory[PATH_MAX];
   if (find_program(r->program[0], program, why) || find_library(r->ompt, library, why) ||

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Heart rates with the verdicts, drawn. */
+/* Heart rates with the verdicts, drawn: the learned rates in grey, those of the threads
+ * in the color of their status, a mark with the run's name where a thread that is not
+ * normal ends. Data come first, as named blocks of the gnuplot script, then one plot
+ * command that draws all of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pictures of a stream and its periods: the paper's figures 4 and 7. */
+/* Pictures of a stream and its periods: the paper's figures 4 and 7. Two panels:
+ *
+ *   upper   d(m) at the end of the stream, with the period where it is smallest
+ *   lower   the last few periods of the stream, with their starts marked
+ *
+ * The limits below keep pictures of long streams small and their computation short: d(m)
+ * of m delays over n samples takes m n differences. */
 #include "period_plot.h"
 
 #include <math.h>

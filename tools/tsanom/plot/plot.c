@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Pictures by gnuplot. The script is collected in a file in memory (memfd_create(2)),
+ * which becomes gnuplot's input; gnuplot is started without a shell, and texts are
+ * quoted, so that no title or path is taken for a command. The picture is read from its
+ * output and then written as a whole, so that a failure leaves no half picture.
+ *
+ * Series are thinned to what a picture can show: of each stretch the smallest and the
+ * largest value are drawn, in their order, so that no peak is lost. */
 #include "plot.h"
 
 #include <errno.h>
@@ -65,6 +72,8 @@ int plot_open(plot *p, const char *path, const char *title, failure *why) {
   return 0;
 }
 
+/* Text within double quotes of gnuplot: quotes, backslashes and backquotes are escaped.
+ */
 void plot_text(const plot *p, const char *text) {
   for (; *text; text++) {
     int special = strchr("\"\\`", *text) != NULL;
@@ -130,7 +139,7 @@ static int start_gnuplot(const plot *p, int complaints, pid_t *gnuplot, FILE **d
               "gnuplot-nox)");
 }
 
-/* The last line in the file `complaints`, in which gnuplot explains its failure. */
+/* The last line in the file `complaints`, in which gnuplot states why it failed. */
 static const char *last_complaint(int complaints, char text[COMPLAINT_BYTES]) {
   ssize_t bytes = pread(complaints, text, COMPLAINT_BYTES - 1, 0);
   size_t length = bytes > 0 ? (size_t)bytes : 0;
@@ -165,8 +174,9 @@ static int is_complete(const plot *p, const char *picture, size_t length) {
   return length > 8 && memcmp(picture + length - 8, "IEND", 4) == 0;
 }
 
-/* The picture, whole: gnuplot does not tell when it could not write it all. What it says
- * matters only if there is none: of equal samples, it warns that their range is empty. */
+/* The picture, whole: gnuplot does not report that it could not write it all. What it
+ * says matters only if there is none: of equal samples, it warns that their range is
+ * empty. */
 static int draw(const plot *p, int complaints, char **picture, size_t *bytes,
                 failure *why) {
   pid_t gnuplot = 0;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Matches drawn: the stream with the query laid on each match, and below it the part
+ * around the best one; or the first query with its neighbors. Where series were compared
+ * by shape (--z-normalize), the copy has the level and the height of what it is laid on.
+ */
 #include "search_plot.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Verdicts of a run by a model, as text and as JSON. Threads of the model that the run
+ * lacks have a verdict, too: that they are missing may be the anomaly. */
 #include "diagnosis.h"
 
 #include <stdio.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers of files and options. strtod(3) accepts more than a table should contain
+ * (hexadecimal numbers, infinities, NaN), so the characters are checked as well. What is
+ * wrong is returned as the end of a sentence, with the most frequent mistakes by name:
+ * another separator, a decimal comma, a missing value. */
 #include "number.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reducts of a decision table, as text and as JSON. Codes become the texts of the file
+ * again, or intervals where a column was cut; sets of attributes are bit sets, bit a of
+ * word a / 64. */
 #include "reduction.h"
 
 #include <stdio.h>

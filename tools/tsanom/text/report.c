@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Exit statuses, the name in front of messages, and the standard descriptors: what both
+ * programs of the command have in common. */
 #include "report.h"
 
 #include <errno.h>

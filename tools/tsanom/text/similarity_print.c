@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The similarity analysis as text. */
+/* The similarity analysis as text: one sentence with the verdict, then the report of the
+ * paper's figure 4 (kinds, severity, critical regions, root causes), then the balance of
+ * each region. With --explain each re-clustering of the search follows. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
