@@ -154,8 +154,7 @@ Test(dtw, large_pairs_are_polled_and_counted_when_they_are_done) {
   exec.poll = count_down;
   exec.poll_user = &left;
   CHECK_STATUS(tsanom_dtw_condensed(&set, NULL, &exec, whole, NULL), TSANOM_OK);
-  cr_assert(MOST_POLLS - left >= 20, "%d polls",
-            MOST_POLLS - left);
+  cr_assert(MOST_POLLS - left >= 20, "%d polls", MOST_POLLS - left);
   for (int stop = 1; stop <= STOPS; stop++) {
     size_t computed = 3;
     for (int k = 0; k < 3; k++) distance[k] = -1;
