@@ -218,12 +218,15 @@ Test(heartbeat, without_a_helper_no_thread_is_started) {
 
 /* A signal to the program is left to the threads of the program. */
 Test(heartbeat, the_helper_takes_no_signals) {
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_OK);
   sigset_t set, before;
   sigemptyset(&set);
   sigaddset(&set, SIGUSR1);
+  sigprocmask(SIG_UNBLOCK, &set, NULL);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_OK);
   sigprocmask(SIG_BLOCK, &set, &before);
   kill(getpid(), SIGUSR1);
+  nanosleep(&(struct timespec){.tv_nsec = 50000000},
+            NULL); /* another thread may take it */
   cr_assert(sigtimedwait(&set, NULL, &(struct timespec){.tv_sec = 20}) == SIGUSR1);
   sigprocmask(SIG_SETMASK, &before, NULL);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
