@@ -82,6 +82,14 @@ Test(arena, no_piece_lies_beyond_a_block_that_is_too_small) {
   }
 }
 
+Test(arena, bytes_suffice_at_any_alignment_and_are_no_more) {
+  tsn_arena arena = tsn_arena_measure();
+  tsn_arena_take(&arena, 1, 1);
+  size_t bytes = 0;
+  CHECK_STATUS(tsn_arena_bytes(&arena, &bytes), TSANOM_OK);
+  cr_assert(bytes == 2 * TSN_ARENA_ALIGN - 1);
+}
+
 Test(arena, sizes_that_overflow_are_remembered) {
   const size_t counts[][2] = {
       {SIZE_MAX, 1}, {SIZE_MAX / 2, 3}, {SIZE_MAX - 62, 1}, {PTRDIFF_MAX, 1}};

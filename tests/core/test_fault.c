@@ -3,6 +3,7 @@
 
 #include "core/exec.h"
 #include "core/fault.h"
+#include "support/allocator.h"
 #include "support/check.h"
 
 static tsanom_fault prepared(void) {
@@ -18,6 +19,32 @@ Test(fault, init_leaves_no_failure) {
   cr_assert(!fault.argument[0] && !fault.file[0] && !fault.text[0]);
   CHECK_STATUS(tsanom_fault_init(NULL, sizeof fault), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_fault_init(&fault, sizeof fault - 1), TSANOM_E_VERSION);
+}
+
+Test(fault, a_failure_is_forwarded_if_the_caller_wants_it) {
+  tsanom_fault found = prepared(), fault = prepared();
+  tsanom_exec silent = {.fault = NULL}, exec = {.fault = &fault};
+  found.status = TSANOM_E_IO;
+  tsn_fault_forward(NULL, &found);
+  tsn_fault_forward(&silent, &found);
+  tsn_fault_forward(&exec, &found);
+  cr_assert(fault.status == TSANOM_E_IO);
+}
+
+Test(fault, an_allocator_has_both_functions) {
+  tsanom_fault fault = prepared();
+  test_allocator allocator = {0};
+  for (int missing = 0; missing < 2; missing++) {
+    tsanom_exec own, exec = test_exec(&allocator);
+    exec.fault = &fault;
+    if (missing) {
+      exec.dealloc = NULL;
+    } else {
+      exec.alloc = NULL;
+    }
+    CHECK_STATUS(tsn_exec_read(&own, &exec), TSANOM_E_EXEC);
+    cr_assert_str_eq(fault.argument, missing ? "exec.dealloc" : "exec.alloc");
+  }
 }
 
 Test(fault, a_rejection_names_argument_and_element) {

@@ -51,8 +51,10 @@ Test(versioned, a_newer_caller_is_served_until_it_sets_an_unknown_field) {
   cr_assert(newer.unknown == 0);
   CHECK_STATUS(read_options(&own, &newer), TSANOM_OK);
   cr_assert(own.struct_size == sizeof own);
-  newer.unknown = 1;
-  CHECK_STATUS(read_options(&own, &newer), TSANOM_E_VERSION);
+  for (int bit = 0; bit < 63; bit++) {
+    newer.unknown = INT64_C(1) << bit;
+    CHECK_STATUS(read_options(&own, &newer), TSANOM_E_VERSION);
+  }
 }
 
 Test(versioned, a_struct_smaller_than_the_first_is_refused) {

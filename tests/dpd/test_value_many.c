@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values pushed many at a time, windows that adapt, and predictions. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tsanom/dpd.h>
@@ -133,6 +134,32 @@ Test(dpd_value_many, the_window_shrinks_on_a_period_and_grows_back) {
   cr_assert(found >= grown && report.period == SECOND);
   cr_assert(tsanom_dpd_value_window(detector) == WINDOW, "4 periods are more than that");
   tsanom_dpd_value_destroy(detector);
+}
+
+/* Every eighth sample, if twice as many have had no period as the largest window has. */
+Test(dpd_value_many, the_window_grows_back_after_exactly_two_windows) {
+  enum { WINDOW = 64, PERIOD = 5, NOISE = 300 };
+  uint64_t seed = 9;
+  tsanom_dpd_value_options options = value_options(WINDOW, 0, 0);
+  options.adapt = 1;
+  for (size_t samples = 400; samples < 408; samples++) {
+    tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
+    tsanom_dpd_report report;
+    size_t unlocked = 0, expected = 0;
+    for (size_t count = 1; count <= samples + NOISE; count++) {
+      bool is_noise = count > samples;
+      double x = is_noise ? 10 * random_unit(&seed) : pattern_at(count, PERIOD);
+      tsanom_dpd_value_push(detector, x, &report);
+      if (count == samples) expected = tsanom_dpd_value_window(detector);
+      if (report.period) unlocked = count;
+      if (!is_noise) continue;
+      if (count % 8 == 0 && count - unlocked >= 2 * WINDOW) expected = WINDOW;
+      cr_assert(tsanom_dpd_value_window(detector) == expected, "%zu after %zu", count,
+                unlocked);
+    }
+    cr_assert(expected == WINDOW);
+    tsanom_dpd_value_destroy(detector);
+  }
 }
 
 Test(dpd_value_many, a_window_adapts_to_no_less_than_32) {

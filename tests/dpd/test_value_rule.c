@@ -49,10 +49,13 @@ Test(dpd_value_rule, every_period_is_that_of_the_rule) {
   size_t found = 0;
   for (int trial = 0; trial < 16; trial++) {
     fill(x, &seed);
+    bool coarse = trial % 4 == 1; /* sums that equal a threshold */
+    for (size_t i = 0; coarse && i < SAMPLES; i++) x[i] = x[i] > 5;
     size_t window = random_between(&seed, 40, MOST);
     size_t most = random_between(&seed, window / 2, window);
+    if (trial % 4 == 2) window = 100, most = 64; /* the fewest that fall behind */
     tsanom_dpd_value_options options = value_options(window, most, 0);
-    options.depth = 0.1 + 0.8 * random_unit(&seed);
+    options.depth = coarse ? 0.5 : 0.1 + 0.8 * random_unit(&seed);
     naive_value naive = {.x = x, .window = window, .most = most, .depth = options.depth};
     for (size_t i = 0; i < SAMPLES; i++) {
       naive_push(&naive, i);

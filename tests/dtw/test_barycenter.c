@@ -62,6 +62,27 @@ Test(dtw_barycenter, the_medoid_has_the_least_sum) {
   }
 }
 
+/* The first of equal series is the medoid; a sum that does not fall ends the averaging,
+ * also if nothing else is tolerated. */
+Test(dtw_barycenter, equal_series_are_their_own_average) {
+  uint64_t seed = 5;
+  family f;
+  draw(&f, &seed);
+  for (size_t k = 0; k < COUNT; k++) f.series[k] = f.samples[0], f.lengths[k] = LENGTH;
+  tsanom_series set = set_of(&f);
+  size_t medoid = COUNT;
+  CHECK_STATUS(tsanom_dtw_medoid(&set, NULL, NULL, &medoid, NULL), TSANOM_OK);
+  cr_assert(medoid == 0);
+  double average[LENGTH], sum;
+  memcpy(average, f.samples[0], sizeof average);
+  tsanom_dtw_options options;
+  tsanom_dtw_options_init(&options, sizeof options);
+  options.cost = TSANOM_COST_ABSOLUTE;
+  CHECK_STATUS(tsanom_dtw_barycenter(&set, LENGTH, 3, 0, &options, NULL, average, &sum),
+               TSANOM_OK);
+  cr_assert(sum == 0);
+}
+
 Test(dtw_barycenter, averaging_brings_the_sum_down_and_ends) {
   uint64_t seed = 2;
   for (int trial = 0; trial < 40; trial++) {

@@ -132,6 +132,41 @@ Test(dtw, the_poll_stops_a_large_pair) {
   free(y);
 }
 
+static int32_t count_down(void *user, uint64_t done, uint64_t total) {
+  (void)done, (void)total;
+  return --*(int *)user == 0;
+}
+
+/* A poll for about every 2^20 cells. Of a matrix that is stopped inside a pair, only the
+ * pairs before are counted. */
+Test(dtw, large_pairs_are_polled_and_counted_when_they_are_done) {
+  enum { LONG = 4000, MOST_POLLS = 1000000, STOPS = 40 };
+  double *x = malloc(3 * LONG * sizeof *x);
+  uint64_t seed = 8;
+  for (size_t i = 0; i < 3 * LONG; i++) x[i] = random_unit(&seed);
+  const double *series[] = {x, x + LONG, x + 2 * LONG};
+  size_t lengths[] = {LONG, LONG - 1, LONG - 2};
+  tsanom_series set = series_of(series, lengths, 3);
+  double whole[3], distance[3];
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  int left = MOST_POLLS;
+  exec.poll = count_down;
+  exec.poll_user = &left;
+  CHECK_STATUS(tsanom_dtw_condensed(&set, NULL, &exec, whole, NULL), TSANOM_OK);
+  cr_assert(MOST_POLLS - left >= 20, "%d polls", MOST_POLLS - left);
+  for (int stop = 1; stop <= STOPS; stop++) {
+    size_t computed = 3;
+    for (int k = 0; k < 3; k++) distance[k] = -1;
+    left = stop;
+    if (tsanom_dtw_condensed(&set, NULL, &exec, distance, &computed) == TSANOM_OK) break;
+    for (size_t k = 0; k < computed; k++) {
+      cr_assert(distance[k] == whole[k], "stop %d pair %zu", stop, k);
+    }
+  }
+  free(x);
+}
+
 Test(dtw, a_matrix_holds_the_distances_of_its_pairs) {
   double a[] = {1, 2, 4}, b[] = {1, 3, 3, 4}, c[] = {0, 2};
   const double *series[] = {a, b, c};

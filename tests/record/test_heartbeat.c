@@ -2,6 +2,7 @@
 /* The emitter, by what the reader finds of it. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,6 +213,42 @@ Test(heartbeat, without_a_helper_no_thread_is_started) {
   CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 1), TSANOM_OK);
   cr_assert(before > 0 && threads_of_this_process() == before);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+}
+
+/* A signal to the program is left to the threads of the program. */
+Test(heartbeat, the_helper_takes_no_signals) {
+  sigset_t set, before;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  sigprocmask(SIG_UNBLOCK, &set, NULL);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_OK);
+  sigprocmask(SIG_BLOCK, &set, &before);
+  kill(getpid(), SIGUSR1);
+  nanosleep(&(struct timespec){.tv_nsec = 50000000},
+            NULL); /* another thread may take it */
+  cr_assert(sigtimedwait(&set, NULL, &(struct timespec){.tv_sec = 20}) == SIGUSR1);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+}
+
+/* A child would write into its parent's run. */
+Test(heartbeat, mappings_are_not_inherited_by_children) {
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_beat(0, 0), TSANOM_OK);
+  FILE *maps = fopen("/proc/self/smaps", "r");
+  cr_assert(maps);
+  char line[4096];
+  int of_stream = 0, streams = 0;
+  while (fgets(line, sizeof line, maps)) {
+    if (strstr(line, directory)) of_stream = 1;
+    if (strncmp(line, "VmFlags:", 8) != 0) continue;
+    if (of_stream) cr_assert(strstr(line, " dc"), "%s", line);
+    streams += of_stream;
+    of_stream = 0;
+  }
+  (void)fclose(maps);
+  cr_assert(streams > 0);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
 }
 

@@ -286,6 +286,22 @@ Test(roughset_reducts, limits_and_visitors_stop_the_enumeration) {
   cr_assert(found == 1);
 }
 
+/* Every attribute discerns the two rows; with wildcards the choice is another function.
+ */
+Test(roughset_reducts, of_equal_attributes_the_greedy_reduct_has_the_lowest) {
+  int32_t values[] = {0, 0, 0, 1, 1, 1}, decision[] = {0, 1};
+  tsanom_roughset_table table = table_of(values, decision, 2, 3);
+  tsanom_roughset_options options;
+  tsanom_roughset_options_init(&options, sizeof options);
+  for (int32_t missing = 0; missing <= TSANOM_ROUGHSET_WILDCARD; missing++) {
+    uint64_t reduct = 0;
+    options.missing = missing;
+    CHECK_STATUS(tsanom_roughset_greedy(&table, &options, NULL, &reduct, NULL),
+                 TSANOM_OK);
+    cr_assert(reduct == 1);
+  }
+}
+
 Test(roughset_reducts, a_size_limit_keeps_exactly_the_smaller_ones) {
   int32_t values[100 * 30], decision[100];
   static uint64_t elements[4950];

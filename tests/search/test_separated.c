@@ -29,10 +29,11 @@ Test(search_separated, windows_stay_apart_and_the_threshold_falls) {
                          .wanted = random_between(&seed, 1, WANTED),
                          .gap = random_between(&seed, 0, 20)};
     for (int i = 0; i < 60; i++) {
-      tsn_separated_insert(&set, random_between(&seed, 0, 150), random_unit(&seed));
+      tsn_separated_insert(&set, random_between(&seed, 0, 1000), random_unit(&seed));
       check_apart(&set);
       cr_assert(tsn_separated_threshold(&set) <= before);
       before = tsn_separated_threshold(&set);
     }
+    cr_assert(set.count == set.wanted);
   }
 }

@@ -34,13 +34,13 @@ Test(spmd_points, a_distance_of_eps_connects) {
   cr_assert(tsn_spmd_classify(&points, class_of) == 2);
 }
 
-/* The sum over the first coordinates is eps'^2 already. */
+/* From the second point to the third, the first coordinates add up to eps'^2 already. */
 Test(spmd_points, every_coordinate_counts) {
   buffers b;
   tsn_spmd_points points = points_in(&b, 3, 3);
   int32_t class_of[POINTS];
-  b.at[STRIDE] = b.at[2 * STRIDE] = 3;
-  b.at[2 * STRIDE + STRIDE - 1] = 4;
+  b.at[STRIDE] = b.at[2 * STRIDE] = b.at[2 * STRIDE + 1] = 3;
+  b.at[2 * STRIDE + STRIDE - 1] = 1;
   cr_assert(tsn_spmd_classify(&points, class_of) == 2);
   cr_assert(class_of[0] == 0 && class_of[1] == 0 && class_of[2] == 1);
 }
