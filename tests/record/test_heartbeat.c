@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The emitter, by what the reader finds of it. */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -250,6 +251,20 @@ Test(heartbeat, mappings_are_not_inherited_by_children) {
   (void)fclose(maps);
   cr_assert(streams > 0);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+}
+
+/* The header keeps the beginning of a long name. */
+Test(heartbeat, a_program_may_have_a_long_name) {
+  char name[200] = {0}, *before = program_invocation_short_name;
+  memset(name, 'n', sizeof name - 1);
+  program_invocation_short_name = name;
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_beat(0, 0), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  program_invocation_short_name = before;
+  tsanom_runs *run = open_run(directory);
+  cr_assert(describe(run).beats == 1);
+  tsanom_runs_close(run);
 }
 
 Test(heartbeat, runs_follow_each_other) {

@@ -82,6 +82,50 @@ Test(roughset_coding, entropy_cuts_where_decisions_change_and_not_in_noise) {
   cr_assert(cut(x, decision, LONGEST, TSANOM_ROUGHSET_ENTROPY, 0, cuts) == 0);
 }
 
+static double entropy(double ones, double all) {
+  double p = ones / all, q = 1 - p;
+  return (p > 0 ? -p * log2(p) : 0) + (q > 0 ? -q * log2(q) : 0);
+}
+
+/* Gain less the least one of Fayyad and Irani, of n different samples whose decisions are
+ * bits, cut before sample `at`; *gain is the former. */
+static double surplus_of(unsigned bits, int n, int at, double *gain) {
+  double ones[2] = {0}, size[2] = {at, n - at}, h[2], kinds[2];
+  for (int i = 0; i < n; i++) ones[i >= at] += bits >> i & 1;
+  double all = entropy(ones[0] + ones[1], n), delta = log2(7) - 2 * all;
+  *gain = all;
+  for (int side = 0; side < 2; side++) {
+    h[side] = entropy(ones[side], size[side]);
+    kinds[side] = h[side] > 0 ? 2 : 1;
+    delta += kinds[side] * h[side];
+    *gain -= size[side] / n * h[side];
+  }
+  return *gain - (log2(n - 1) + delta) / n;
+}
+
+Test(roughset_coding, entropy_cuts_if_the_gain_exceeds_the_least_one) {
+  enum { MOST = 11 };
+  double x[MOST], cuts[MOST];
+  for (int i = 0; i < MOST; i++) x[i] = i;
+  for (int n = 3; n <= MOST; n++) {
+    for (unsigned bits = 1; bits + 1 < 1u << n; bits++) {
+      int32_t decision[MOST];
+      for (int i = 0; i < n; i++) decision[i] = (int32_t)(bits >> i & 1);
+      double best = -1, gain, surplus = 0;
+      int ties = 0;
+      for (int at = 1; at < n; at++) {
+        double own = surplus_of(bits, n, at, &gain);
+        if (gain > best - 1e-9 && gain < best + 1e-9) ties++;
+        if (gain >= best + 1e-9) best = gain, surplus = own, ties = 0;
+      }
+      if (ties > 0 || fabs(surplus) < 1e-9) continue;
+      size_t found = cut(x, decision, (size_t)n, TSANOM_ROUGHSET_ENTROPY, 0, cuts);
+      cr_assert((found > 0) == (surplus > 0), "%d samples, decisions %x: %zu", n, bits,
+                found);
+    }
+  }
+}
+
 Test(roughset_coding, codes_of_missing_and_infinite_samples) {
   double x[] = {NAN, -INFINITY, 1, INFINITY}, cuts[] = {0, 1};
   int32_t codes[4];
