@@ -172,6 +172,62 @@ void stream(benchmark::State &state) {
   report(state, "ms", 1e3 * best, 1e3 * p.plain_stream_seconds);
 }
 
+/* Constant, or periodic: copies of the query are everywhere. */
+std::vector<double> repeated(size_t n, size_t period) {
+  uint64_t seed = 2027;
+  std::vector<double> x(n);
+  for (size_t i = 0; i < n; i++) x[i] = i < period ? random_unit(&seed) : x[i - period];
+  return x;
+}
+
+void stream_of_period(benchmark::State &state) {
+  size_t period = (size_t)state.range(0);
+  const std::vector<double> x = repeated(SAMPLES, period);
+  tsanom_search_options options;
+  tsanom_search_options_init(&options, sizeof options);
+  options.radius = STREAM_RADIUS;
+  size_t start = 1;
+  double distance = 1, best = INFINITY;
+  for (auto _ : state) {
+    double begin = cpu_seconds();
+    tsanom_search_stream(x.data(), LENGTH, x.data(), SAMPLES, &options, nullptr, &start,
+                         &distance, nullptr);
+    best = std::min(best, cpu_seconds() - begin);
+  }
+  check(start == 0 && distance == 0, "stream_of_period");
+  report(state, "ms", 1e3 * best);
+}
+
+void nearest_of_period(benchmark::State &state) {
+  size_t period = (size_t)state.range(0), n = LENGTH;
+  const std::vector<double> x = repeated(SERIES + LENGTH, period);
+  std::vector<double> rows;
+  for (size_t i = 0; i < SERIES; i++) {
+    rows.insert(rows.end(), x.begin() + (long)i, x.begin() + (long)(i + n));
+  }
+  tsanom_search_options options;
+  tsanom_search_options_init(&options, sizeof options);
+  options.radius = RADIUS;
+  options.borrow = 1;
+  tsanom_series series = rows_of(rows, SERIES), queries = rows_of(rows, QUERIES);
+  std::vector<size_t> indices(QUERIES);
+  std::vector<double> distances(QUERIES);
+  tsanom_search_index *index = nullptr;
+  tsanom_search_index_create(&series, &options, nullptr, &index);
+  double best = INFINITY;
+  for (auto _ : state) {
+    double begin = cpu_seconds();
+    tsanom_search_nearest(index, &queries, 1, nullptr, indices.data(), distances.data(),
+                          nullptr);
+    best = std::min(best, cpu_seconds() - begin);
+  }
+  tsanom_search_index_destroy(index);
+  for (size_t i = 0; i < QUERIES; i++) {
+    check(indices[i] == i % period && distances[i] == 0, "nearest_of_period");
+  }
+  report(state, "ms", 1e3 * best);
+}
+
 void arguments(benchmark::internal::Benchmark *b) {
   b->ArgNames({"isa", "threads"})->Unit(benchmark::kMillisecond)->UseRealTime();
   for (int isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_V4; isa++) {
@@ -182,6 +238,16 @@ void arguments(benchmark::internal::Benchmark *b) {
 
 BENCHMARK(nearest)->Apply(arguments);
 BENCHMARK(stream)->Apply(arguments);
+BENCHMARK(stream_of_period)
+    ->ArgName("period")
+    ->Arg(1)
+    ->Arg(100)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(nearest_of_period)
+    ->ArgName("period")
+    ->Arg(1)
+    ->Arg(100)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 

@@ -77,11 +77,14 @@ TSANOM_API size_t tsanom_search_options_size(void);
  *  to `candidates`. */
 typedef struct tsanom_search_report {
   uint64_t candidates;     /**< series of the index, or windows of the stream */
-  uint64_t kim;            /**< of a stream: removed by LB_KimFL */
+  uint64_t kim;            /**< of a stream: removed by LB_KimFL, or after all matches
+                                were found at distance 0 */
   uint64_t means;          /**< of an index: removed by LB_KimFL and the bound of segment
-                                means together */
+                                means together, or after all neighbors were found at
+                                distance 0 */
   uint64_t keogh;          /**< removed by LB_Keogh, envelope of the query */
-  uint64_t keogh_reversed; /**< removed by LB_Keogh, envelope of the candidate */
+  uint64_t keogh_reversed; /**< removed by LB_Keogh, envelope of the candidate; of an
+                                index also while it waits for DTW */
   uint64_t abandoned;      /**< DTW abandoned above the best distance so far */
   uint64_t computed;       /**< DTW computed to the end */
   uint64_t found;          /**< neighbors found */

@@ -64,7 +64,7 @@ enum {
   TSANOM_SPMD_CUT_AUTOMATIC = 1,
   /** The eps' of the tolerance, or what noise explains if that is larger. Noise varies
    *  independently in most regions of hierarchy 1, after division by a process's share of
-   *  all work; with fewer than 5 regions it cannot be separated. Ignores noise of any
+   *  all work; with fewer than 4 regions it cannot be separated. Ignores noise of any
    *  size, but also unrelated differences in most regions. */
   TSANOM_SPMD_CUT_NOISE = 2
 };

@@ -62,6 +62,12 @@ static double cutoff(const progress *p) {
   return p->found < wanted ? INFINITY : p->distances[wanted - 1];
 }
 
+/* Whether no series from `id` on is a neighbor: all neighbors so far have distance 0, and
+ * ties go to the smaller index. */
+static int is_too_late(const progress *p, size_t id) {
+  return cutoff(p) == 0 && id > p->indices[p->plan->neighbors - 1];
+}
+
 /* Insert a neighbor into the sorted list; of equal distances the lower index is nearer.
  * Linear, since neighbors are few and hardly any distance comes this far. */
 static void insert(progress *p, double distance, size_t id) {
@@ -81,6 +87,13 @@ static void insert(progress *p, double distance, size_t id) {
   }
   p->distances[at] = distance;
   p->indices[at] = id;
+}
+
+/* Whether a series equals the query, so that its distance is 0. */
+static int is_copy(const progress *p, size_t id) {
+  const tsanom_search_index *index = p->plan->index;
+  const double *series = tsn_series_at(&index->series, id);
+  return memcmp(series, p->query, index->length * sizeof *series) == 0;
 }
 
 /* DTW of a batch; updates the neighbors and the limit. An infinite distance is an
@@ -187,14 +200,23 @@ static void mark_taken(progress *p, size_t id) {
 }
 
 void tsn_search_take_first(progress *p) {
+  const plan *s = p->plan;
   tsn_search_batch batch = {.count = 0};
-  for (size_t i = 0; i < p->plan->first; i++) {
+  for (size_t i = 0; i < s->first; i++) {
     size_t id = p->heap[i].id;
+    if (is_too_late(p, id)) continue;
     mark_taken(p, id);
-    add_to_batch(p, &batch, id);
+    if (is_copy(p, id)) {
+      p->report.computed++;
+      insert(p, 0, id);
+    } else {
+      add_to_batch(p, &batch, id);
+    }
   }
+  p->first = p->passed;
   p->waiting = p->passed = 0;
   if (batch.count > 0) run_batch(p, &batch);
+  p->limit = tsn_search_limit(cutoff(p), s->index->length, s->index->cost, 0);
 }
 
 void tsn_search_run_waiting(progress *p) {
@@ -207,7 +229,11 @@ void tsn_search_run_waiting(progress *p) {
       p->waiting = 0;
       break;
     }
-    add_to_batch(p, &batch, best.id);
+    if (is_too_late(p, best.id)) {
+      p->report.keogh_reversed++;
+    } else {
+      add_to_batch(p, &batch, best.id);
+    }
   }
   if (batch.count > 0) run_batch(p, &batch);
 }
@@ -216,7 +242,7 @@ void tsn_search_run_waiting(progress *p) {
  * cache, precedes the reversed one, which reads two more rows of the index. */
 static void filter_one(progress *p, size_t id, double cheap) {
   double bound, other;
-  if (cheap > p->limit) {
+  if (cheap > p->limit || is_too_late(p, id)) {
     p->report.means++;
   } else if ((bound = keogh(p, id)) > p->limit) {
     p->report.keogh++;
@@ -229,15 +255,27 @@ static void filter_one(progress *p, size_t id, double cheap) {
 
 void tsn_search_choose_part(progress *p, size_t first, size_t count,
                             const tsn_search_part_buffers *b) {
+  const plan *s = p->plan;
+  if (p->copies == s->neighbors && p->waiting == s->first) return;
   cheap_bounds(p, first, count, b->bounds, b->other);
-  for (size_t i = 0; i < count; i++) choose(p, (ranked){b->bounds[i], first + i});
+  for (size_t i = 0; i < count; i++) {
+    choose(p, (ranked){b->bounds[i], first + i});
+    if (b->bounds[i] > 0 || p->copies == s->neighbors) continue;
+    p->copies += (size_t)is_copy(p, first + i);
+  }
 }
 
 void tsn_search_filter_part(progress *p, size_t first, size_t count,
                             const tsn_search_part_buffers *b) {
+  if (is_too_late(p, first)) {
+    p->report.means += count;
+    for (; p->passed < p->first && p->taken[p->passed] < first + count; p->passed++)
+      p->report.means--;
+    return;
+  }
   cheap_bounds(p, first, count, b->bounds, b->other);
   for (size_t i = 0; i < count; i++) {
-    if (p->passed < p->plan->first && p->taken[p->passed] == first + i) {
+    if (p->passed < p->first && p->taken[p->passed] == first + i) {
       p->passed++;
       continue;
     }
@@ -253,7 +291,7 @@ void tsn_search_begin(const plan *whole, size_t number, progress *p,
   size_t n = index->length;
   p->plan = whole;
   p->kernels = tsn_search_kernels_at(whole->exec.isa);
-  p->passed = p->waiting = p->found = 0;
+  p->passed = p->waiting = p->copies = p->found = 0;
   p->indices = whole->indices + number * whole->neighbors;
   p->distances = whole->distances + number * whole->neighbors;
   p->limit = INFINITY;

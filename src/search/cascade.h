@@ -48,9 +48,11 @@ typedef struct {
   double *query, *lower, *upper; /* normalized if requested, and its envelope */
   tsn_search_query_sums sums;
   size_t *taken; /* series of the first DTWs, in order */
+  size_t first;  /* their number */
   size_t passed; /* those before the position of the filter */
   tsn_search_ranked *heap;
   size_t waiting; /* in the heap */
+  size_t copies;  /* of the query seen by the first pass, at most the neighbors */
   size_t found;   /* neighbors so far, in order */
   size_t *indices;
   double *distances;
@@ -70,7 +72,8 @@ typedef struct {
 void tsn_search_begin(const tsn_search_plan *whole, size_t number, tsn_search_progress *p,
                       const tsn_search_part_buffers *b);
 
-/* First pass over the `count` series from `first`: which have the smallest bounds. */
+/* First pass over the `count` series from `first`: which have the smallest bounds. After
+ * as many copies of the query as neighbors, later series cannot be neighbors. */
 void tsn_search_choose_part(tsn_search_progress *p, size_t first, size_t count,
                             const tsn_search_part_buffers *b);
 

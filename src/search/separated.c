@@ -36,6 +36,12 @@ double tsn_separated_threshold(const tsn_separated *set) {
   return set->count < set->wanted ? INFINITY : set->distance[farthest(set)];
 }
 
+void tsn_zeros_add(tsn_zeros *zeros, size_t start, size_t exclusion) {
+  if (zeros->count > 0 && start - zeros->last <= exclusion) return;
+  zeros->count++;
+  zeros->last = start;
+}
+
 void tsn_separated_copy(tsn_separated *to, const tsn_separated *from) {
   to->count = from->count;
   memcpy(to->start, from->start, from->count * sizeof *to->start);

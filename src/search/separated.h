@@ -29,6 +29,18 @@ void tsn_separated_insert(tsn_separated *set, size_t start, double distance);
 /* An upper bound of the distances of all matches; INFINITY: not yet known. */
 double tsn_separated_threshold(const tsn_separated *set);
 
+/* Windows of distance 0 are chosen from left to right, each more than e after the one
+ * before. So as soon as `wanted` of them are found in this way, and all windows up to
+ * here are known, no later window is a match. A search that begins further right finds at
+ * most one fewer, since only one earlier match can exclude its first: hence the same
+ * holds for the windows of one chunk alone. */
+typedef struct {
+  size_t count, last;
+} tsn_zeros;
+
+/* Count a window of distance 0; starts increase. */
+void tsn_zeros_add(tsn_zeros *zeros, size_t start, size_t exclusion);
+
 /* Copy a set of the same `wanted`. */
 void tsn_separated_copy(tsn_separated *to, const tsn_separated *from);
 

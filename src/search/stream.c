@@ -50,9 +50,18 @@ static void learn_from_round(tsn_stream_search *s, size_t chunks) {
     if (isinf(s->least[i])) continue;
     for (size_t start = i * TSN_STREAM_CHUNK; start < chunk_end(s, i); start++) {
       if (isinf(s->distance[start])) continue;
+      if (s->distance[start] == 0) tsn_zeros_add(&s->zeros, start, s->exclusion);
       tsn_separated_insert(&s->best, start, s->distance[start]);
     }
   }
+}
+
+/* End the stream after the first `done` chunks: they contain all matches. */
+static void skip_rest(tsn_stream_search *s, size_t done) {
+  size_t end = chunk_end(s, done - 1);
+  s->skipped = s->windows - end;
+  s->windows = end;
+  s->chunks = done;
 }
 
 /* Rounds of 1, 1, 2, 4, ... ROUND chunks: short ones first, when a new threshold removes
@@ -70,6 +79,7 @@ static tsanom_status search_all(tsn_stream_search *s) {
     if (status != TSANOM_OK) return status;
     learn_from_round(s, size);
     done += size;
+    if (s->zeros.count >= s->wanted) skip_rest(s, done);
   }
   return TSANOM_OK;
 }
@@ -224,7 +234,8 @@ static void prepare_query(tsn_stream_search *s) {
 
 /* The counts of all threads; each window is counted by one of them. */
 static tsanom_search_report total_report(const tsn_stream_search *s, size_t found) {
-  tsanom_search_report total = {.candidates = s->windows, .found = found};
+  tsanom_search_report total = {
+      .candidates = s->windows + s->skipped, .kim = s->skipped, .found = found};
   for (int t = 0; t < s->exec.threads; t++) {
     const tsanom_search_report *part = &s->threads[t].report;
     total.kim += part->kim;

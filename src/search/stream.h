@@ -42,6 +42,8 @@ typedef struct {
   double *distance;                  /* of every window; INFINITY if it was removed */
   double *least;                     /* of every chunk */
   tsn_separated best;
+  tsn_zeros zeros; /* of the rounds so far */
+  size_t skipped;  /* windows that no round needs */
   tsn_stream_buffers *threads;
   size_t *starts; /* the caller's outputs */
   double *distances;

@@ -27,6 +27,7 @@ typedef struct {
   size_t first, count;
   double limit; /* a bound above it removes a window */
   int enveloped;
+  tsn_zeros zeros;
   tsn_search_batch batch;
 } chunk;
 
@@ -51,6 +52,7 @@ static void run_batch(chunk *c) {
     s->distance[start] = distances[i];
     double *least = s->least + start / TSN_STREAM_CHUNK;
     if (distances[i] < *least) *least = distances[i];
+    if (distances[i] == 0) tsn_zeros_add(&c->zeros, start, s->exclusion);
     if (!isinf(distances[i])) tsn_separated_insert(&b->best, start, distances[i]);
   }
   c->batch.count = 0;
@@ -146,6 +148,8 @@ void tsn_stream_search_chunk(const tsn_stream_search *s, size_t number, int thre
   tsn_separated_copy(&c.b->best, &s->best);
   c.limit = limit_of(s, &c.b->best);
   bound_by_kim(&c);
-  for (size_t i = 0; i < c.count; i++) search_window(&c, i);
+  size_t i = 0;
+  for (; i < c.count && c.zeros.count < s->wanted; i++) search_window(&c, i);
+  c.b->report.kim += c.count - i;
   if (c.batch.count > 0) run_batch(&c);
 }

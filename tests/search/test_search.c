@@ -150,6 +150,39 @@ Test(search, nearest_among_samples_of_any_size_equals_brute_force) {
   }
 }
 
+/* Copies of few series: after the neighbors are found at distance 0, later copies do not
+ * take part, whatever the number of neighbors. */
+Test(search, later_series_of_distance_zero_are_not_computed) {
+  uint64_t seed = 7;
+  enum { N = 32, COUNT = 3000, KINDS = 3 };
+  static double series[COUNT * N], kinds[KINDS * N];
+  for (size_t i = 0; i < KINDS * N; i++) kinds[i] = random_unit(&seed);
+  for (size_t i = 0; i < COUNT; i++) {
+    memcpy(series + i * N, kinds + random_between(&seed, 0, KINDS - 1) * N,
+           N * sizeof *series);
+  }
+  static naive_match expected[COUNT];
+  static size_t indices[COUNT];
+  static double distances[COUNT];
+  for (size_t k = 1; k <= COUNT; k = 5 * k + 3) {
+    tsanom_search_options options = options_of(4, TSANOM_COST_ABSOLUTE, k % 2);
+    tsanom_search_index *index = index_of(series, COUNT, N, N, &options, NULL);
+    tsanom_series query = rows_of(kinds, 1, N, N);
+    tsanom_search_report report;
+    CHECK_STATUS(
+        tsanom_search_nearest(index, &query, k, NULL, indices, distances, &report),
+        TSANOM_OK);
+    naive_nearest(kinds, series, COUNT, N, N, &options, expected);
+    for (size_t j = 0; j < k; j++) {
+      cr_assert(indices[j] == expected[j].index && distances[j] == expected[j].distance);
+    }
+    size_t removed = report.means + report.keogh + report.keogh_reversed;
+    cr_assert_eq(removed + report.abandoned + report.computed, COUNT);
+    if (k < COUNT / 4) cr_assert(report.computed <= k + 16, "%zu", k);
+    tsanom_search_index_destroy(index);
+  }
+}
+
 Test(search, means_remove_most_series) {
   uint64_t seed = 10;
   enum { N = 128, COUNT = 1000 };
@@ -337,8 +370,8 @@ Test(search, the_poll_stops_a_search) {
     tsanom_exec_init(&exec, sizeof exec);
     exec.poll = stop_after;
     exec.poll_user = &left;
-    CHECK_STATUS(tsanom_search_stream(stream, N, stream, SAMPLES, NULL, &exec, &start,
-                                      &distance, &report),
+    CHECK_STATUS(tsanom_search_stream(stream + SAMPLES - N, N, stream, SAMPLES, NULL,
+                                      &exec, &start, &distance, &report),
                  TSANOM_STOPPED);
     cr_assert(start == 7 && report.found == 7 && distance == -1);
     tsanom_search_index *index = index_of(stream, SAMPLES / N, N, 0, NULL, NULL);

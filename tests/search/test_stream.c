@@ -102,6 +102,36 @@ Test(search_stream, windows_after_a_spike_have_their_own_moments) {
   }
 }
 
+/* Copies of the query: as soon as the first of them are known to be all matches, the rest
+ * of the stream is not searched. */
+Test(search_stream, the_search_ends_after_matches_of_distance_zero) {
+  uint64_t seed = 6;
+  enum { N = 24, SAMPLES = 9000 };
+  static double stream[SAMPLES];
+  for (int trial = 0; trial < 12; trial++) {
+    size_t period = trial % 3 == 0 ? 1 : random_between(&seed, 2, 400);
+    for (size_t i = 0; i < SAMPLES; i++) {
+      stream[i] = i < period ? random_unit(&seed) : stream[i - period];
+    }
+    /* Sometimes the copies begin late. */
+    size_t late = trial % 4 == 3 ? 5000 : 0;
+    for (size_t i = 0; i < late; i++) stream[i] = 2 + random_unit(&seed);
+    tsanom_search_options options = options_of(3, trial % 2, trial % 5 == 4);
+    options.neighbors = trial % 2 ? random_between(&seed, 2, 5) : 1;
+    options.exclusion = random_between(&seed, 0, 2 * N);
+    const double *query = stream + 5000;
+    check_stream(query, N, stream, SAMPLES, &options);
+    size_t starts[5];
+    double distances[5];
+    tsanom_search_report report;
+    CHECK_STATUS(tsanom_search_stream(query, N, stream, SAMPLES, &options, NULL, starts,
+                                      distances, &report),
+                 TSANOM_OK);
+    cr_assert(period > 1 || late || report.computed <= 5 * (2 * N + 1) + 16, "%llu",
+              (unsigned long long)report.computed);
+  }
+}
+
 Test(search_stream, most_windows_are_removed_by_bounds) {
   uint64_t seed = 5;
   enum { N = 128, SAMPLES = 50000 };

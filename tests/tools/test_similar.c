@@ -92,8 +92,31 @@ Test(command_similar, noise_separates_nothing) {
              "  {\"name\": \"d\"}, {\"name\": \"e\"}, {\"name\": \"f\"}],"
              " \"time\": [[10, 12, 8, 11, 9, 10], [12, 9, 10, 8, 11, 12],"
              "  [8, 11, 12, 10, 12, 9], [11, 8, 9, 12, 10, 8]]}");
-  cr_assert_eq(tsanom("similar --check r.json").status, 1);
+  cr_assert_eq(tsanom("similar --check --fixed r.json").status, 1);
   cr_assert_eq(tsanom("similar --check --noise r.json").status, 0);
+  cr_assert_eq(tsanom("similar --check r.json").status, 0);
+}
+
+/* The metrics that were measured do not differ, or none was. */
+Test(command_similar, without_a_cause_it_says_why) {
+  static const char *const metrics[][2] = {
+      {"", "as no metrics were measured\n"},
+      {",\"metrics\":[{\"name\":\"calls\",\"value\":[[null],[null],[null]]}]",
+       "as no metrics were measured\n"},
+      {",\"metrics\":[{\"name\":\"calls\",\"value\":[[7],[7],[7]]},"
+       "{\"name\":\"steps\",\"value\":[[1],[1],[1]]},"
+       "{\"name\":\"misses\",\"value\":[[null],[null],[null]]}]",
+       "as the kinds do not differ in calls or steps\n"}};
+  for (size_t m = 0; m < 3; m++) {
+    char text[512];
+    (void)snprintf(text, sizeof text,
+                   "{\"regions\": [{\"name\": \"x\"}], \"time\": [[3], [3], [9]]%s}",
+                   metrics[m][0]);
+    write_text("r.json", text);
+    outcome o = tsanom("similar r.json");
+    cr_assert(strstr(o.out, "root cause: unknown, ") && strstr(o.out, metrics[m][1]),
+              "%s", o.out);
+  }
 }
 
 Test(command_similar, draws) {

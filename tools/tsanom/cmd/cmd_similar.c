@@ -8,7 +8,7 @@
 typedef struct {
   shared_options shared;
   tsanom_spmd_options spmd;
-  int explain, check;
+  int fixed, explain, check;
 } request;
 
 static const option_row options[] = {
@@ -16,7 +16,8 @@ static const option_row options[] = {
      .letter = 't',
      .argument = "T",
      NUMBER(spmd.tolerance, 0, 1, LOW_OPEN),
-     .help = "Processes are similar up to T of the largest norm (default: 0.05)"},
+     .help = "Processes are similar up to T of the largest norm, or more in noise "
+             "(default: 0.05)"},
     {.name = "metric-tolerance",
      .argument = "T",
      NUMBER(spmd.metric_tolerance, 0, 1, LOW_OPEN),
@@ -29,7 +30,10 @@ static const option_row options[] = {
      FLAG(spmd.cut),
      .value = TSANOM_SPMD_CUT_NOISE,
      .help = "Separate kinds only by more than what varies independently in most "
-             "regions"},
+             "regions (default)"},
+    {.name = "fixed",
+     FLAG(fixed),
+     .help = "Separate kinds by the tolerance alone, as in the paper"},
     {.name = "deep",
      FLAG(spmd.deep),
      .help = "Continue the search inside of regions where that of the paper ends"},
@@ -79,7 +83,9 @@ static const syntax command_line = {
 int command_similar(int argc, char **argv) {
   request r = {0};
   tsanom_spmd_options_init(&r.spmd, sizeof r.spmd);
+  r.spmd.cut = TSANOM_SPMD_CUT_NOISE;
   parse_command(&command_line, argc, argv, &r);
+  if (r.fixed) r.spmd.cut = TSANOM_SPMD_CUT_TOLERANCE;
   similarity s = {0};
   failure why;
   int failed = similarity_make(r.shared.argument[0], &r.spmd, &r.shared.exec,

@@ -93,13 +93,35 @@ static void print_search(const similarity *s) {
   if (r->limited) printf("The limit of combinations was reached.\n");
 }
 
+/* Whether the metric has a value in some region of some process. */
+static int is_measured(const similarity *s, size_t metric) {
+  const tsanom_spmd_data *d = s->file.data;
+  size_t ld = d->metric_ld ? d->metric_ld : d->regions;
+  for (size_t i = 0; i < d->processes; i++) {
+    const double *row = d->metric + (metric * d->processes + i) * ld;
+    for (size_t k = 0; k < d->regions; k++) {
+      if (!isnan(row[k])) return 1;
+    }
+  }
+  return 0;
+}
+
+/* Why there is no root cause. */
+static void print_no_cause(const similarity *s) {
+  const char *between = "root cause: unknown, as the kinds do not differ in ";
+  const char *end = "root cause: unknown, as no metrics were measured\n";
+  for (size_t m = 0; m < s->file.data->metrics; m++) {
+    if (!is_measured(s, m)) continue;
+    printf("%s%s", between, s->file.metric[m]);
+    between = " or ";
+    end = "\n";
+  }
+  printf("%s", end);
+}
+
 static void print_causes(const similarity *s) {
   const tsanom_spmd_report *r = &s->report;
-  if (!s->file.data->metrics) {
-    printf("root cause: unknown, as no metrics were measured\n");
-    return;
-  }
-  if (!r->reducts) printf("root cause: none of the metrics\n");
+  if (!r->reducts) print_no_cause(s);
   for (size_t c = 0; c < r->reducts && c < r->reduct_capacity; c++) {
     printf(c ? "        or: " : "root cause: ");
     print_metrics(s, s->reduct + c * s->words);
