@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* OPTICS of Gaussian blobs with 10 % noise, min_points 5. One thread, in processor time,
  * beside the definition as a double loop of the same run; several threads, in time that
- * passes, beside one thread; growth with the number of points. Results are compared. */
+ * passes, beside one thread; growth with the number of points, also of equal ones.
+ * Results are compared. */
 #include <tsanom/optics.h>
 
 #include <algorithm>
@@ -127,8 +128,7 @@ Problem problem_of(const benchmark::State &state) {
   return Problem((size_t)state.range(0), (size_t)state.range(1), eps);
 }
 
-void order(benchmark::State &state) {
-  Problem p = problem_of(state);
+void measure(benchmark::State &state, const Problem &p) {
   Order r(p.n);
   double best =
       time_order(p, 1, CLOCK_THREAD_CPUTIME_ID, &r, [&] { return state.KeepRunning(); });
@@ -141,6 +141,19 @@ void order(benchmark::State &state) {
   Order q = plain(p.x, p.n, p.d, p.options.min_points, p.eps);
   report(state, "ms", best * 1e3, (cpu_seconds() - begin) * 1e3);
   check(q.order == r.order && q.reachability == r.reachability && q.core == r.core);
+}
+
+void order(benchmark::State &state) {
+  measure(state, problem_of(state));
+}
+
+/* Points in the plane, of which a percentage is at one place, in turns with others. */
+void order_equal(benchmark::State &state) {
+  Problem p((size_t)state.range(0), 2, kInfinity);
+  for (size_t i = 0; i < p.n; i++) {
+    if ((int64_t)(i * 37 % 100) < state.range(1)) p.x[2 * i] = p.x[2 * i + 1] = 50;
+  }
+  measure(state, p);
 }
 
 /* The fourth argument: threads. `plain` is one thread. */
@@ -180,6 +193,18 @@ BENCHMARK(order)
     ->Name("order_growth_many_dimensions")
     ->ArgNames({"n", "d", "milli_eps"})
     ->ArgsProduct({benchmark::CreateRange(1000, 8000, 2), {14}, {0}})
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity();
+BENCHMARK(order_equal)
+    ->Name("order_growth_half_equal")
+    ->ArgNames({"n", "percent"})
+    ->ArgsProduct({benchmark::CreateRange(12500, 100000, 2), {50}})
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity();
+BENCHMARK(order_equal)
+    ->Name("order_growth_all_equal")
+    ->ArgNames({"n", "percent"})
+    ->ArgsProduct({benchmark::CreateRange(12500, 100000, 2), {100}})
     ->Unit(benchmark::kMillisecond)
     ->Complexity();
 BENCHMARK(order_threads)

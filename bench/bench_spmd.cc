@@ -12,11 +12,12 @@ void bench_analyse(benchmark::State &state) {
   uint64_t seed = 1;
   auto f = static_cast<spmd::Family>(state.range(2));
   make(&r, f, static_cast<size_t>(state.range(0)), static_cast<size_t>(state.range(1)),
-       0.01, &seed);
+       static_cast<double>(state.range(3)) / 100, &seed);
   check(is_right(&r, f, nullptr));
   double begin = cpu_seconds();
   for (auto _ : state) benchmark::DoNotOptimize(analyse(&r, nullptr));
   double runs = static_cast<double>(state.iterations());
+  state.SetComplexityN(state.range(0));
   report(state, "ms", 1e3 * (cpu_seconds() - begin) / runs);
 }
 
@@ -80,9 +81,22 @@ BENCHMARK(bench_record)
     ->Arg(TSANOM_SPMD_CLOCK_CPU);
 BENCHMARK(bench_count);
 BENCHMARK(bench_analyse)
-    ->ArgNames({"n", "regions", "family"})
-    ->ArgsProduct({{8, 4096}, {14, 200}, {spmd::BALANCED, spmd::ONE, spmd::TWO}})
+    ->ArgNames({"n", "regions", "family", "percent"})
+    ->ArgsProduct({{8, 4096}, {14, 200}, {spmd::BALANCED, spmd::ONE, spmd::TWO}, {1}})
     ->Unit(benchmark::kMillisecond);
+/* Without noise: all processes equal, then two kinds of equal processes. */
+BENCHMARK(bench_analyse)
+    ->Name("bench_growth_equal")
+    ->ArgNames({"n", "regions", "family", "percent"})
+    ->ArgsProduct({{12500, 25000, 50000, 100000}, {20}, {spmd::BALANCED}, {0}})
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity();
+BENCHMARK(bench_analyse)
+    ->Name("bench_growth_two_equal")
+    ->ArgNames({"n", "regions", "family", "percent"})
+    ->ArgsProduct({{12500, 25000, 50000, 100000}, {20}, {spmd::ONE}, {0}})
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity();
 
 }  // namespace
 

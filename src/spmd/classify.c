@@ -16,7 +16,8 @@
  *
  * So a later point of the class looks only at open points within reach, and at none if
  * the nearest open one is beyond it. With compact classes far apart that is O(processes *
- * classes * regions); at worst, in long chains, O(processes^2 * regions). */
+ * classes * regions). A wide class sorts the open points by their distance from f, so that
+ * those within reach are the last ones: a chain of n processes takes O(n log n) steps. */
 #include <math.h>
 #include <string.h>
 
@@ -24,6 +25,9 @@
 
 /* Coordinates that are added independently, as one vector of AVX-512 or two of AVX2. */
 enum { LANES = 8 };
+
+/* Points that is_measured() remembers. */
+enum { MEASURED = 8 };
 
 int tsn_spmd_exponent(const double *matrix, size_t rows, size_t stride,
                       const uint32_t *column, size_t count) {
@@ -84,81 +88,116 @@ static double square_distance(const double *a, const double *b, const double *we
   return sum;
 }
 
-/* Move the neighbors of the first point of a class from the open points to the queue, and
- * note how far the others are from it, at least: beyond three times eps' the exact
- * distance is of no use. Returns the shortest of these. */
-static double seek_from_first(const tsn_spmd_points *p, size_t first, size_t *open,
-                              size_t *queued) {
+/* The growth of a class. */
+typedef struct {
+  const tsn_spmd_points *points;
+  size_t open, queued;
+  double nearest; /* of the open points to the first point of the class, at least */
+  bool sorted;    /* open points by falling distance from the first, exact */
+} growth;
+
+/* Move the neighbors of the first point of a class from the open points to the
+ * queue, and note how far the others are from it, at least: beyond three times eps'
+ * the exact distance is of no use at first. */
+static void seek_from_first(growth *g, size_t first) {
+  const tsn_spmd_points *p = g->points;
   const double *at = p->at + first * p->stride;
-  double nearest = INFINITY;
   size_t left = 0;
   p->away[first] = 0;
-  for (size_t u = 0; u < *open; u++) {
+  for (size_t u = 0; u < g->open; u++) {
     uint32_t other = p->open[u];
     double square = square_distance(at, p->at + other * p->stride, p->weight, p->stride,
                                     9 * p->limit);
     p->away[other] = sqrt(square);
     if (square <= p->limit) {
-      p->queued[(*queued)++] = other;
+      p->queued[g->queued++] = other;
     } else {
       p->open[left++] = other;
-      nearest = fmin(nearest, p->away[other]);
+      g->nearest = fmin(g->nearest, p->away[other]);
     }
   }
-  *open = left;
-  return nearest;
+  g->open = left;
 }
 
-/* The same from a later point of the class. By the triangle inequality a point farther
- * from the first than `reach` is no neighbor. */
-static double seek_from(const tsn_spmd_points *p, size_t point, double reach,
-                        size_t *open, size_t *queued) {
+/* The same from a later point of the class, at an exact distance from the first. By the
+ * triangle inequality a point that is nearer to the first or farther from it by more than
+ * eps' is no neighbor. */
+static void seek_from(growth *g, size_t point, double eps) {
+  const double slack = 1 + 1e-9; /* for the rounding of distances */
+  const tsn_spmd_points *p = g->points;
   const double *at = p->at + point * p->stride;
-  double nearest = INFINITY;
-  size_t left = 0;
-  for (size_t u = 0; u < *open; u++) {
+  double away = p->away[point], reach = (away + eps) * slack;
+  if (g->nearest > reach) return;
+  size_t left = g->sorted ? g->open : 0;
+  while (left > 0 && p->away[p->open[left - 1]] <= reach) left--;
+  double nearest = left > 0 ? p->away[p->open[left - 1]] : INFINITY;
+  for (size_t u = left; u < g->open; u++) {
     uint32_t other = p->open[u];
-    if (!(p->away[other] > reach) &&
+    if (fabs(p->away[other] - away) <= reach - away &&
         square_distance(at, p->at + other * p->stride, p->weight, p->stride, p->limit) <=
             p->limit) {
-      p->queued[(*queued)++] = other;
+      p->queued[g->queued++] = other;
     } else {
       p->open[left++] = other;
       nearest = fmin(nearest, p->away[other]);
     }
   }
-  *open = left;
-  return nearest;
+  g->open = left;
+  g->nearest = nearest;
 }
 
-/* Grow the class of the first open point, in the order of a breadth-first walk. Each
- * point is queued once; `nearest` is the smallest distance of an open point from the
- * first. */
-static void grow(const tsn_spmd_points *p, int32_t class, size_t *open,
-                 int32_t *class_of) {
-  const double slack = 1 + 1e-9; /* for the rounding of distances */
-  size_t queued = 1, first = p->open[0];
-  double eps = sqrt(p->limit);
-  p->queued[0] = p->open[0];
-  --*open;
-  memmove(p->open, p->open + 1, *open * sizeof *p->open);
-  class_of[first] = class;
-  double nearest = seek_from_first(p, first, open, &queued);
-  for (size_t q = 1; q < queued; q++) {
-    uint32_t point = p->queued[q];
-    class_of[point] = class;
-    double reach = (p->away[point] + eps) * slack;
-    if (nearest <= reach) nearest = seek_from(p, point, reach, open, &queued);
+static void measure_exactly(const tsn_spmd_points *p, size_t first, const uint32_t *list,
+                            size_t count) {
+  const double *at = p->at + first * p->stride;
+  for (size_t i = 0; i < count; i++) {
+    p->away[list[i]] = sqrt(
+        square_distance(at, p->at + list[i] * p->stride, p->weight, p->stride, INFINITY));
   }
+}
+
+/* Grow the class of the first open point. A class that is wide, or from which the open
+ * points were walked as often as sorting them costs, sorts them: a chain of n points then
+ * takes O(n log n) instead of O(n^2) steps. */
+static void grow(growth *g, int32_t class, int32_t *class_of) {
+  enum { WALKS = 16 };
+  const tsn_spmd_points *p = g->points;
+  double eps = sqrt(p->limit);
+  size_t first = p->open[0];
+  p->queued[0] = p->open[0];
+  g->queued = 1;
+  memmove(p->open, p->open + 1, --g->open * sizeof *p->open);
+  class_of[first] = class;
+  seek_from_first(g, first);
+  for (size_t q = 1, walks = 0; q < g->queued && g->open > 0; q++) {
+    uint32_t point = p->queued[q];
+    if (!g->sorted && (p->away[point] > 2 * eps || walks == WALKS)) {
+      measure_exactly(p, first, p->queued + q, g->queued - q);
+      measure_exactly(p, first, p->open, g->open);
+      tsn_spmd_sort(p->away, p->open, g->open);
+      g->nearest = p->away[p->open[g->open - 1]];
+      g->sorted = true;
+    }
+    walks += g->nearest <= p->away[point] + eps;
+    seek_from(g, point, eps);
+  }
+  for (size_t q = 1; q < g->queued; q++) class_of[p->queued[q]] = class;
 }
 
 /* The first open point has the smallest index, so that classes are numbered by first
  * appearance. */
 size_t tsn_spmd_classify(const tsn_spmd_points *p, int32_t *class_of) {
-  size_t open = p->count;
+  growth g = {.points = p, .open = p->count};
   int32_t classes = 0;
-  for (size_t i = 0; i < open; i++) p->open[i] = (uint32_t)i;
-  while (open > 0) grow(p, classes++, &open, class_of);
+  for (size_t i = 0; i < g.open; i++) p->open[i] = (uint32_t)i;
+  while (g.open > 0) {
+    g.nearest = INFINITY;
+    g.sorted = false;
+    grow(&g, classes++, class_of);
+    if (!g.sorted) continue;
+    /* The next class is that of the open point with the smallest index. */
+    for (size_t u = 0; u < g.open; u++) p->away[p->open[u]] = -(double)p->open[u];
+    tsn_spmd_sort(p->away, p->open, g.open);
+  }
   return (size_t)classes;
 }
 
@@ -191,9 +230,30 @@ void tsn_spmd_sort(const double *key, uint32_t *order, size_t count) {
   }
 }
 
+/* Points whose distances were computed, the latest ones. */
+typedef struct {
+  uint32_t point[MEASURED];
+  size_t count;
+} measured_points;
+
+/* Whether a point equals one of these; its distances need not be computed again. Equal
+ * points have equal radii, so that they follow each other. */
+static bool is_measured(const tsn_spmd_points *p, const double *radius,
+                        const measured_points *m, uint32_t point) {
+  size_t row = p->stride * sizeof *p->at;
+  for (size_t k = 0; k < MEASURED && k < m->count; k++) {
+    if (radius[m->point[k]] == radius[point] &&
+        memcmp(p->at + m->point[k] * p->stride, p->at + point * p->stride, row) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Two points are no farther apart than the sum of their distances to the centroid: in
  * falling order of these, most pairs need not be looked at. Once a pair of distance D is
- * known, only pairs whose radii sum to D or more remain. */
+ * known, only pairs whose radii sum to D or more remain. All points may be equally far
+ * from the centroid because many are equal: is_measured() skips those. */
 double tsn_spmd_diameter(const tsn_spmd_points *p, double *radius) {
   double *centroid = p->centroid;
   memset(centroid, 0, p->stride * sizeof *centroid);
@@ -208,10 +268,13 @@ double tsn_spmd_diameter(const tsn_spmd_points *p, double *radius) {
   for (size_t i = 0; i < p->count; i++) p->queued[i] = (uint32_t)i;
   tsn_spmd_sort(radius, p->queued, p->count);
   double best = 0;
+  measured_points measured = {.count = 0};
   const double slack = 1 + 1e-12; /* for the rounding of the radii */
   for (size_t i = 0; i + 1 < p->count; i++) {
     double reach = radius[p->queued[i]];
     if (4 * reach * reach * slack < best) break;
+    if (is_measured(p, radius, &measured, p->queued[i])) continue;
+    measured.point[measured.count++ % MEASURED] = p->queued[i];
     for (size_t j = i + 1; j < p->count; j++) {
       double bound = reach + radius[p->queued[j]];
       if (bound * bound * slack < best) break;

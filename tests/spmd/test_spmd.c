@@ -114,6 +114,57 @@ Test(spmd, agrees_with_the_definition) {
   }
 }
 
+/* Each process goes on from an earlier one by a step in one region: chains that are long
+ * compared with eps', branches, equal processes. */
+static void random_walk(spmd_run *r, uint64_t *state) {
+  static const double steps[] = {0, 0, 0.6, 1.8, 1.8, 2.4};
+  size_t processes = random_between(state, 2, REFERENCE_PROCESSES);
+  size_t regions = random_between(state, 2, 10), branches = random_bits(state) % 2;
+  prepare(r, processes, regions, 0);
+  *time_of(r, 0, 0) = 40; /* eps' is 2 or more */
+  for (size_t i = 2; i < processes; i++) {
+    size_t from = branches ? random_between(state, 1, i - 1) : i - 1;
+    for (size_t k = 0; k < regions; k++) *time_of(r, i, k) = *time_of(r, from, k);
+    *time_of(r, i, random_between(state, 0, regions - 1)) +=
+        steps[random_between(state, 0, 5)];
+  }
+}
+
+Test(spmd, chains_and_equal_processes_agree_with_the_definition) {
+  static spmd_run r;
+  uint64_t state = 31;
+  size_t many = 0;
+  for (int trial = 0; trial < 2000; trial++) {
+    random_walk(&r, &state);
+    reference_answer want;
+    reference_analyse(&r.data, 0.05, 0, &want);
+    CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
+    cr_assert_eq(r.report.classes, want.classes, "trial %d", trial);
+    cr_assert_arr_eq(r.class_of, want.class_of, r.data.processes * sizeof *r.class_of);
+    cr_assert_float_eq(r.report.severity, want.severity, 1e-12);
+    many += r.report.classes > 4;
+  }
+  cr_assert_gt(many, 0);
+}
+
+/* A chain leads away from the first process in region 0, then in region 7, whose times
+ * are the 8th coordinate; the last process continues it at less than 3 eps' in region 0.
+ */
+Test(spmd, a_chain_is_followed_around_a_corner) {
+  static spmd_run r;
+  prepare(&r, 24, 8, 0);
+  for (size_t i = 1; i < 16; i++) {
+    *time_of(&r, i, 0) = i < 4 ? 0.9 * (double)i : 3.5;
+    *time_of(&r, i, 7) = i > 4 ? 0.9 * (double)(i - 4) : 0;
+  }
+  *time_of(&r, 16, 0) = 2.9;
+  *time_of(&r, 16, 7) = 9.9;
+  for (size_t k = 0; k < 7; k++) *time_of(&r, 17 + k, k) = 20; /* eps' is 1 */
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
+  cr_assert_eq(r.report.classes, 8);
+  cr_assert_eq(r.class_of[16], 0);
+}
+
 /* What was decided is what the roles say, and members are regions. */
 Test(spmd, decisions_explain_the_roles) {
   static spmd_run r;
