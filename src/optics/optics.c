@@ -66,22 +66,21 @@ static tsanom_status read_options(call *c, const tsanom_optics_options *caller) 
   return tsn_reject(&c->exec, status < 0 ? status : TSANOM_E_OPTION, field);
 }
 
-/* When a tree is faster than all distances, measured with one and two threads on a 2-core
- * Xeon (docs/optics.md, "How it is computed"):
- * - Below 200 points building the tree costs more than it saves.
- * - With a finite eps a tree is faster up to 16 dimensions. With an infinite eps, where
- *   neighbors may be far away, up to 8, unless n is so large that n^2 costs more: from
- *   20,000 points; with several threads, which share all distances but only a part of the
- *   work with a tree, from 100,000.
- * - Beyond 16 dimensions the boxes of a tree exclude little, and its searches read nearly
- *   all points in small pieces. */
-enum {
-  TREE_DIMENSIONS = 16,
-  TREE_DIMENSIONS_INFINITE = 8,
-  TREE_POINTS = 200,
-  TREE_POINTS_ANYWAY = 20000,
-  TREE_POINTS_ANYWAY_THREADS = 100000
-};
+/* When a tree is faster than all distances (docs/optics.md, "How it is computed"):
+ * - With a finite eps, from 200 points in up to 16 dimensions.
+ * - With an infinite eps, where neighbors may be far away, from a number of points that
+ *   grows with the dimensions. Measured on Zen 5 with AVX-512: processor time of one
+ *   thread, 250 to 60,000 points, uniform and in blobs with noise. Uniform points cross
+ *   over at 400 in 2 dimensions, 5,000 in 5, 40,000 in 8, blobs at 1,000, 7,000 and
+ *   27,000. In 10 dimensions 60,000 points still take 2.2 times (uniform) or 1.07 times
+ *   (blobs) as long with a tree, in 12 to 16 dimensions 20,000 points 2 to 7 times.
+ * - All distances take the time n^2 / threads / lanes, a tree little more than n on any
+ *   of them. So both scale the number of points. On the base level, with 2 lanes, blobs
+ *   in 4 dimensions cross over at 500 points instead of 4,700. */
+enum { TREE_DIMENSIONS = 16, TREE_POINTS = 200, TREE_DIMENSIONS_INFINITE = 10 };
+
+static const size_t tree_points_infinite[TREE_DIMENSIONS_INFINITE] = {
+    500, 700, 2000, 3500, 6000, 16000, 25000, 33000, 60000, 150000};
 
 /* Whether to search by a tree. The choice is one of speed only: results are the same. */
 static bool by_tree(const call *c) {
@@ -90,9 +89,11 @@ static bool by_tree(const call *c) {
   if (c->options.search != TSANOM_OPTICS_SEARCH_AUTO) {
     return c->options.search == TSANOM_OPTICS_SEARCH_TREE;
   }
-  size_t anyway = c->exec.threads > 1 ? TREE_POINTS_ANYWAY_THREADS : TREE_POINTS_ANYWAY;
-  bool few = dimensions <= TREE_DIMENSIONS_INFINITE || c->options.eps < INFINITY;
-  return n >= TREE_POINTS && dimensions <= TREE_DIMENSIONS && (few || n >= anyway);
+  if (n < TREE_POINTS || dimensions > TREE_DIMENSIONS) return false;
+  if (c->options.eps < INFINITY) return true;
+  if (dimensions > TREE_DIMENSIONS_INFINITE) return false;
+  size_t lanes = c->exec.isa == TSANOM_ISA_V4 ? 8 : c->exec.isa == TSANOM_ISA_V3 ? 4 : 2;
+  return 8 * n / lanes / (size_t)c->exec.threads >= tree_points_infinite[dimensions - 1];
 }
 
 /* Both searches use the same memory. The automatic choice is not monotone in n and

@@ -16,8 +16,9 @@
  *
  * So a later point of the class looks only at open points within reach, and at none if
  * the nearest open one is beyond it. With compact classes far apart that is O(processes *
- * classes * regions). A wide class sorts the open points by their distance from f, so that
- * those within reach are the last ones: a chain of n processes takes O(n log n) steps. */
+ * classes * regions). A wide class sorts the open points by their distance from f, so
+ * that those within reach are the last ones: a chain of n processes takes O(n log n)
+ * steps. */
 #include <math.h>
 #include <string.h>
 
