@@ -17,6 +17,7 @@
 #include <tsanom/runs.h>
 #include <unistd.h>
 
+#include "record/beating.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "support/run_directory.h"
@@ -32,16 +33,6 @@ static void remove_directory(void) {
 }
 
 TestSuite(heartbeat_faults, .init = make_directory, .fini = remove_directory);
-
-/* Run `body` in a child process; the status with which it ended. */
-static int in_child(int (*body)(void)) {
-  int status;
-  pid_t child = fork();
-  cr_assert(child >= 0);
-  if (child == 0) _exit(body());
-  cr_assert(waitpid(child, &status, 0) == child);
-  return status;
-}
 
 /* Beats that a child's threads know to be done, seen by its parent. */
 enum { BEATERS = 2, BEATS_AT_MOST = 300000 };
@@ -131,9 +122,6 @@ Test(heartbeat_faults, a_forked_child_has_no_run) {
   (void)snprintf(child, sizeof child, "%s/child", directory);
   CHECK_STATUS(tsanom_heartbeat_init(parent, 1, NULL), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 1), TSANOM_OK);
-  /* AddressSanitizer allocates as the helper thread starts, under a lock that a child
-   * forked just then would find taken for good. */
-  (void)usleep(20000);
   int status = in_child(child_of_a_run);
   cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 2), TSANOM_OK);
