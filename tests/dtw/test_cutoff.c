@@ -108,3 +108,27 @@ Test(dtw_cutoff, abandons_early) {
     cr_assert(part <= POLLS_OF_TWO_STRIPS, "threads %d: %d", threads, (int)part);
   }
 }
+
+/* The path runs beside the diagonal, at exactly the cut-off from its first pair on: all
+ * cells that are not above it lie on diagonals of odd i + j. */
+Test(dtw_cutoff, a_path_beside_the_diagonal_that_costs_the_cutoff_is_not_abandoned) {
+  static const size_t radii[] = {1, 2, 7, 30, 200, SIZE_MAX};
+  tsanom_dtw_options o;
+  tsanom_dtw_options_init(&o, sizeof o);
+  o.cutoff = 1;
+  FOR_EACH_ISA (isa) {
+    for (size_t n = 3; n < 700; n += 1 + n / 8) {
+      for (size_t k = 0; k < n; k++) x[k] = (double)(10 * (k < n - 1 ? k : n - 2));
+      y[0] = x[0] - 1;
+      for (size_t k = 1; k < n; k++) y[k] = x[k - 1];
+      for (size_t r = 0; r < sizeof radii / sizeof *radii; r++) {
+        uint64_t polls;
+        double distance = 0;
+        tsanom_exec exec = exec_at(isa, 1, &polls);
+        o.radius = radii[r];
+        CHECK_STATUS(tsanom_dtw_distance(x, n, y, n, &o, &exec, &distance), TSANOM_OK);
+        cr_assert(distance == 1, "n %zu, radius %zu", n, o.radius);
+      }
+    }
+  }
+}
