@@ -61,6 +61,9 @@ Test(runs_files, beats_of_a_csv_file) {
   (void)write_text("r.csv", "thread\ttime\n0\t1\n0\t2\n0\t3\n7\t4\n");
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, &added), TSANOM_OK);
   cr_assert(added == 1 && describe(run).beat_streams == 8);
+  tsanom_runs_stream stream;
+  CHECK_STATUS(tsanom_runs_stream_at(run, TSANOM_RUNS_BEATS, 7, &stream), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_stream_at(run, TSANOM_RUNS_BEATS, 8, &stream), TSANOM_E_INDEX);
   tsanom_runs_close(run);
 }
 

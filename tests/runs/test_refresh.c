@@ -293,3 +293,30 @@ Test(runs_refresh, follows_a_program_that_records) {
   tsanom_runs_close(fresh);
   tsanom_runs_close(run);
 }
+
+/* The tag that makes the check of a record 0: its upper half of the product must be the
+ * sequence number, and the factor is odd, so that its low half has an inverse. */
+static uint32_t tag_of_check_zero(uint64_t time, uint32_t sequence) {
+  const uint64_t factor = 0x9E3779B97F4A7C15u;
+  uint32_t inverse = (uint32_t)factor;
+  for (int i = 0; i < 5; i++) inverse *= 2 - (uint32_t)factor * inverse;
+  uint32_t carried = (uint32_t)((uint32_t)time * factor >> 32);
+  return (sequence - carried) * inverse ^ (uint32_t)(time >> 32);
+}
+
+/* Only a record of zeros ends a stream. */
+Test(runs_refresh, a_check_of_zero_is_not_the_end) {
+  enum { RECORDS = 50, TICKS = 1000 };
+  grown_run grown;
+  grown_create(&grown, directory);
+  grown_add_stream(&grown, 0);
+  for (uint32_t i = 0; i < RECORDS; i++) {
+    uint32_t tag = i % 3 ? 0 : tag_of_check_zero(grown.now + TICKS, i);
+    cr_assert(i % 3 || tsn_record_check(grown.now + TICKS, tag, i) == 0);
+    grown_append(&grown, 0, TICKS, tag);
+  }
+  grown_finish(&grown);
+  tsanom_runs *run = open_run(directory);
+  cr_assert(describe(run).beats == RECORDS);
+  tsanom_runs_close(run);
+}
