@@ -222,20 +222,24 @@ static inline void advance(outputs *to, size_t taken) {
 }
 
 /* Push events while the period continues and the window need not adapt to it. Returns
- * their number. The history is a local copy, so that its fields stay in registers; the
- * next start is found by an addition, without a division by the period. 0 if the period
- * was found by the last event: push() must report the change first. */
-static size_t follow(tsanom_dpd_event *d, const uint64_t *events, size_t count,
-                     const outputs *to) {
+ * their number. History and outputs are local copies, so that their fields stay in
+ * registers; the next start is found by an addition, without a division by the period. 0
+ * if the period was found by the last event: push() must report the change first.
+ * Not inlined: in push_many() the compiler keeps some of the copies in memory, which took
+ * 1.5 ns per event instead of 0.75 (Zen 5). */
+static __attribute__((noinline)) size_t follow(tsanom_dpd_event *d,
+                                               const uint64_t *events, size_t count,
+                                               const outputs *to) {
   size_t period = (size_t)d->ngram.period, i = 0;
   if (period != d->reported || (d->options.adapt && d->ngram.window > 2 * period)) {
     return 0;
   }
   tsn_history history = d->history;
+  const outputs own = *to;
   uint64_t start = d->start;
   for (; i < count; i++) {
     if (events[i] != tsn_history_at(&history, history.count - period)) break;
-    write(to, i, period, history.count == start);
+    write(&own, i, period, history.count == start);
     if (history.count == start) start += period;
     tsn_history_push(&history, events[i]);
   }
