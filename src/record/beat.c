@@ -353,7 +353,6 @@ static __attribute__((noinline)) tsanom_status beat_elsewhere(int32_t thread,
                                                               uint32_t tag,
                                                               uint32_t slot) {
   tsn_channel *channel = tsn_channel_at(slot);
-  if (!channel) return TSANOM_E_STATE;
   if (is_in_beat()) return drop_interrupting(channel, cache.stream[slot]);
   for (;;) {
     set_state(TSN_IN_SEARCH);
@@ -379,8 +378,7 @@ static __attribute__((noinline)) tsanom_status beat_elsewhere(int32_t thread,
 }
 
 /* Inlined in both functions below, so that each is the whole path: for the default
- * instance the slot is a constant. A beat without a run takes 0.99 ns
- * (docs/benchmarks.md).
+ * instance the slot is a constant. A beat without a run ends here.
  *
  * The comparison fails for a beat in a handler too: then `self` is TSN_IN_BEAT, which is
  * no thread's address. */
@@ -396,7 +394,7 @@ static inline __attribute__((always_inline)) tsanom_status beat(uint32_t slot,
     }
     restore_state(self);
   }
-  return beat_elsewhere(thread, tag, slot);
+  return tsn_channel_at(slot) ? beat_elsewhere(thread, tag, slot) : TSANOM_E_STATE;
 }
 
 tsanom_status tsn_beat(uint32_t slot, int32_t thread, uint32_t tag) {

@@ -24,8 +24,8 @@
  * every store that a beat made before is visible, and then waits for the owners that are
  * in a beat; see close_streams().
  *
- * Two tables hold the channels. `channels` has the address of each, NULL until its slot
- * is used for the first time; it is only ever filled. `reserved` has the slots that
+ * Two tables hold the channels. `tsn_channels` has the address of each, NULL until its
+ * slot is used for the first time; it is only ever filled. `reserved` has the slots that
  * objects own. Both survive a fork, the channels' contents do not. */
 #include "record/channel.h"
 
@@ -41,15 +41,10 @@
 #include "record/clock.h"
 #include "record/reject.h"
 
-static _Atomic(tsn_channel *) channels[TSN_CHANNELS];
+_Atomic(tsn_channel *) tsn_channels[TSN_CHANNELS];
 static _Atomic bool reserved[TSN_CHANNELS] = {[TSN_DEFAULT_SLOT] = true};
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static bool key_failed;
-
-tsn_channel *tsn_channel_at(uint32_t slot) {
-  return slot < TSN_CHANNELS ? atomic_load_explicit(&channels[slot], memory_order_acquire)
-                             : NULL;
-}
 
 /* The table is not wiped by fork(): a child must not hand out slots that objects of
  * its parent name. */
@@ -89,7 +84,7 @@ static tsn_channel *get_channel(uint32_t slot) {
   if (pthread_once(&key_once, make_key) != 0 || key_failed) return NULL;
   tsn_channel *block = tsn_channel_map(sizeof *channel);
   if (!block) return NULL;
-  if (atomic_compare_exchange_strong(&channels[slot], &channel, block)) return block;
+  if (atomic_compare_exchange_strong(&tsn_channels[slot], &channel, block)) return block;
   (void)munmap(block, sizeof *block);
   return channel; /* another thread's */
 }

@@ -193,8 +193,16 @@ typedef struct {
 /* The slot of the default instance, and one that no channel has. */
 enum { TSN_DEFAULT_SLOT = 0, TSN_NO_SLOT = TSN_CHANNELS };
 
-/* The channel of a slot: NULL until it is first used. Safe in a signal handler. */
-tsn_channel *tsn_channel_at(uint32_t slot);
+extern _Atomic(tsn_channel *) tsn_channels[TSN_CHANNELS];
+
+/* The channel of a slot: NULL until it is first used. Safe in a signal handler. Inline,
+ * since a beat without a run consists of it. */
+static inline tsn_channel *tsn_channel_at(uint32_t slot) {
+  return slot < TSN_CHANNELS
+             ? atomic_load_explicit(&tsn_channels[slot], memory_order_acquire)
+             : NULL;
+}
+
 /* Functions with an `exec`, a checked one or NULL, report failures to its fault. */
 
 /* Reserve a free slot for an object, and release it. TSANOM_E_OVERFLOW: all are used. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rounds of samples, at a bounded cost. A sampler gains credit at 1/1250 of the elapsed
- * time and pays with its own processor time, the kernel's work for it included:
+ * time and loses its own processor time, including the kernel's work for it:
  *
  *   credit += elapsed / 1250 - processor time
  *
- * It waits for a negative credit to be paid back. A round samples the process and at most
+ * It waits while the credit is negative. A round samples the process and at most
  * 16 threads, those after the ones of the round before: so with many threads each is
  * sampled less often, but not the process. Measured on a loaded virtual machine, with
  * cold caches: a wake-up 27 us, memory and sums of the process 35, a thread 10, its
