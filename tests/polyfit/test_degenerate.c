@@ -190,6 +190,21 @@ Test(degenerate, the_highest_degree_of_all) {
   cr_assert(fabs(model.high[1] - 1.1303182079849700) < 1e-15);
 }
 
+static void check_levels(const double *x, const double *y, const double *weights,
+                         size_t n, const tsanom_polyfit_options *options) {
+  tsanom_polyfit_model first = new_model(), model = new_model();
+  FOR_EACH_ISA (isa) {
+    tsanom_exec exec;
+    tsanom_exec_init(&exec, sizeof exec);
+    exec.isa = isa;
+    cr_assert(tsanom_polyfit_fit(x, y, weights, n, options, &exec, &model) >= 0);
+    if (isa == TSANOM_ISA_BASE) first = model;
+    cr_assert(memcmp(&model, &first, sizeof model) == 0,
+              "isa %d: tss %a %a, monomial %a %a", isa, model.tss, first.tss,
+              model.monomial[0], first.monomial[0]);
+  }
+}
+
 /* The deviation of the heavy sample is 0, so that the sums are those of the others. No
  * product loses its rounding error to underflow: levels with and without an FMA agree. */
 Test(degenerate, tiny_weights_give_the_same_bits_at_every_level) {
@@ -204,16 +219,7 @@ Test(degenerate, tiny_weights_give_the_same_bits_at_every_level) {
     }
     weights[0] = 1;
     tsanom_polyfit_options options = options_of(2, TSANOM_POLYFIT_FIXED, 1);
-    tsanom_polyfit_model first = new_model(), model = new_model();
-    FOR_EACH_ISA (isa) {
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.isa = isa;
-      cr_assert(tsanom_polyfit_fit(x, y, weights, N, &options, &exec, &model) >= 0);
-      if (isa == TSANOM_ISA_BASE) first = model;
-      cr_assert(memcmp(&model, &first, sizeof model) == 0, "trial %d isa %d: tss %a %a",
-                trial, isa, model.tss, first.tss);
-    }
+    check_levels(x, y, weights, N, &options);
   }
 }
 
@@ -233,16 +239,6 @@ Test(degenerate, tiny_coefficients_have_the_same_monomials_at_every_level) {
     y[0] = DBL_MAX / 2;
     weights[0] = ldexp(1, -(int)random_between(&seed, 960, 1050));
     tsanom_polyfit_options options = options_of(3, TSANOM_POLYFIT_FIXED, 0);
-    tsanom_polyfit_model first = new_model(), model = new_model();
-    FOR_EACH_ISA (isa) {
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.isa = isa;
-      cr_assert(tsanom_polyfit_fit(x, y, weights, N, &options, &exec, &model) >= 0);
-      if (isa == TSANOM_ISA_BASE) first = model;
-      cr_assert(memcmp(&model, &first, sizeof model) == 0,
-                "trial %d isa %d: monomials %a %a", trial, isa, model.monomial[0],
-                first.monomial[0]);
-    }
+    check_levels(x, y, weights, N, &options);
   }
 }
