@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which instruction-set levels this machine has. */
+#include "core/isa.h"
+
 #include <stdatomic.h>
-#include <tsanom/base.h>
 
 #define BIT(level) (1u << (level))
 
@@ -50,4 +51,13 @@ int32_t tsanom_isa_best(void) {
 const char *tsanom_isa_name(int32_t isa) {
   static const char *const names[] = {"auto", "base", "v3", "v4"};
   return isa >= TSANOM_ISA_AUTO && isa <= TSANOM_ISA_V4 ? names[isa] : "?";
+}
+
+bool tsn_isa_minimum_of_bits_is_fast(void) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  return __builtin_cpu_is("amd") != 0;
+#else
+  return false;
+#endif
 }

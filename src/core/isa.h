@@ -18,7 +18,13 @@
 #ifndef TSN_CORE_ISA_H
 #define TSN_CORE_ISA_H
 
+#include <stdbool.h>
 #include <tsanom/base.h>
+
+/* Whether this processor executes the minimum of 64-bit integers with AVX-512 as one
+ * operation in each of its vector pipes: those of AMD do; those of Intel need two
+ * operations, which one pipe executes. */
+bool tsn_isa_minimum_of_bits_is_fast(void);
 
 #define TSN_PASTE(name, level) name##_##level
 #define TSN_PASTE_EXPANDED(name, level) TSN_PASTE(name, level)

@@ -39,6 +39,7 @@ typedef struct {
   bool squared, general, traced;
   bool batch; /* all lanes have the same window */
   bool handover;
+  bool walled; /* rows have windows, in a handover */
   int outside;
   size_t depth;
 } kind;
@@ -176,53 +177,8 @@ static void start(const strip *s, size_t begin) {
   vec_store(passed + (size_t)DELAY * LANES, vec_shift_up(bottom, vec_all(above)));
 }
 
-/* Whether row u has its limit in column begin + u, as in a window of one radius. Then
- * the columns of the triangle are written out with the rows they have, not masked. */
-static inline bool is_aslant(const tick *limits, size_t begin, size_t end) {
-  bool aslant = end - begin == DEPTH - 1;
-  for (size_t u = 0; u < DEPTH; u++) aslant &= limits[u] == (tick)(begin + u);
-  return aslant;
-}
-
-/* A column of a batch, of which rows from ... to-1 have cells. */
-INLINE void batch_column(kind k, const strip *s, size_t j, size_t from, size_t to,
-                         vec cells[DEPTH], vec *previous) {
-  k.traced = false; /* as in all batches, which static analysis does not see */
-  vec above = vec_load(s->boundary + j * LANES), up = above, diagonal = *previous;
-  *previous = above;
-#pragma GCC unroll 16
-  for (size_t u = 0; u < from; u++) {
-    diagonal = cells[u];
-    up = cells[u] = vec_all((real)INFINITY);
-  }
-  column(k, s, j, s->y + j * LANES, from, to, cells, diagonal, up, NULL);
-  vec_store(s->boundary + j * LANES, cells[DEPTH - 1]);
-}
-
-/* state: the cells, and the boundary of the column before. */
-INLINE void sweep_batch(kind k, const strip *s, size_t begin, size_t end) {
-  vec cells[DEPTH];
-  for (size_t u = 0; u < DEPTH; u++) cells[u] = vec_load(s->state + u * LANES);
-  vec previous = vec_load(s->state + (size_t)DEPTH * LANES);
-  kind bare = {.squared = k.squared, .batch = true};
-  if (k.outside == NOT_BEGUN && is_aslant(s->first, begin, end)) {
-#pragma GCC unroll 16
-    for (size_t f = 0; f < DEPTH - 1; f++) {
-      batch_column(bare, s, begin + f, 0, f + 1, cells, &previous);
-    }
-  } else if (k.outside == ENDED && is_aslant(s->last, begin, end)) {
-#pragma GCC unroll 16
-    for (size_t f = 0; f < DEPTH - 1; f++) {
-      batch_column(bare, s, begin + f, f + 1, DEPTH, cells, &previous);
-    }
-  } else {
-    for (size_t j = begin; j < end; j++) {
-      batch_column(k, s, j, 0, DEPTH, cells, &previous);
-    }
-  }
-  for (size_t u = 0; u < DEPTH; u++) vec_store(s->state + u * LANES, cells[u]);
-  vec_store(s->state + (size_t)DEPTH * LANES, previous);
-}
+#include "dtw/dtw_batch.h"
+#include "dtw/dtw_staggered.h"
 
 static void place(const real *samples, size_t stride, real *x) {
   for (size_t block = 0; block < LANES; block++) {
@@ -278,11 +234,25 @@ static void least(const real *vectors, size_t count, real *lanes) {
 
 SWEEPS_OF(sweep_strip, strip, .depth = DEPTH)
 SWEEPS_OF(sweep_strip, traced, .depth = DEPTH, .traced = true)
-SWEEPS_OF(sweep_batch, batch, .depth = DEPTH, .batch = true)
+SWEEPS_OF(sweep_batch, batch, .depth = BATCH_DEPTH, .batch = true)
 
 SWEEP(sweep_strip, strip, deep_inner, .depth = DEEP)
 SWEEP(sweep_strip, strip, handover, .depth = DEPTH, .handover = true)
 SWEEP(sweep_strip, strip, deep_handover, .depth = DEEP, .handover = true)
+
+#if defined(__AVX512F__)
+SWEEP(sweep_staggered, strip, chain_inner, .handover = false)
+SWEEP(sweep_staggered, strip, chain_handover, .handover = true)
+SWEEP(sweep_staggered, strip, chain_walled, .handover = true, .walled = true)
+SWEEP(sweep_batch_staggered, strip, batch_staggered, .depth = BATCH_DEPTH, .batch = true)
+#define CHAIN(of) \
+  { chain_inner_##of, chain_handover_##of, chain_walled_##of }
+#define BATCH_STAGGERED(of) batch_staggered_##of
+#else
+#define CHAIN(of) \
+  { NULL, NULL, NULL }
+#define BATCH_STAGGERED(of) batch_inner_##of
+#endif
 
 typedef tsn_dtw_band band;
 
@@ -373,18 +343,20 @@ SWEEP(sweep_band, band, band_penalty, .general = true)
     .ending = prefix##_ending_##of, .masked = prefix##_masked_##of      \
   }
 
-#define SWEEPS(of)                                                          \
-  {                                                                         \
-    .strip = PLAIN(strip, of), .strip_general = strip_general_##of,         \
-    .traced = PLAIN(traced, of), .traced_general = traced_general_##of,     \
-    .batch = PLAIN(batch, of), .batch_general = batch_general_##of,         \
-    .full = {DEPTH, strip_inner_##of, handover_##of},                       \
-    .deep = {DEEP, deep_inner_##of, deep_handover_##of}, .band = band_##of, \
-    .band_penalty = band_penalty_##of                                       \
+#define SWEEPS(of)                                                           \
+  {                                                                          \
+    .strip = PLAIN(strip, of), .strip_general = strip_general_##of,          \
+    .traced = PLAIN(traced, of), .traced_general = traced_general_##of,      \
+    .batch = PLAIN(batch, of), .batch_general = batch_general_##of,          \
+    .full = {DEPTH, strip_inner_##of, handover_##of},                        \
+    .deep = {DEEP, deep_inner_##of, deep_handover_##of}, .chain = CHAIN(of), \
+    .batch_staggered = BATCH_STAGGERED(of), .band = band_##of,               \
+    .band_penalty = band_penalty_##of                                        \
   }
 
 const tsn_dtw_kernels TSN_LEVEL(tsn_dtw_kernels) = {
     .lanes = LANES,
+    .batch_depth = BATCH_DEPTH,
     .choice_bytes = CHOICE_BYTES,
     .start = start,
     .place = place,

@@ -41,6 +41,7 @@
 #define TSN_DTW_KERNEL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/isa.h"
 #include "dtw/dtw_precision.h"
@@ -51,7 +52,7 @@
  * a processor with two 512-bit ports, while the longest chain of dependent
  * operations is about 51 cycles: ports, not latency, are the bound, so more columns
  * in flight gain nothing (docs/dtw.md, "What bounds it"). */
-enum { DEPTH = 6, DEEP = 8, DELAY = 4 };
+enum { DEPTH = 6, DEEP = 8, DELAY = 4, STAGGERED_DELAY = 8 };
 
 /* A strip, or the same rows of a batch. The caller owns all arrays.
  *
@@ -64,6 +65,12 @@ typedef struct {
   real penalty;
   const real *x;       /* [dimensions][depth] samples of the rows */
   const real *x_below; /* of a handover: those of the strip below */
+  /* Of a handover in a chain: columns of the strip below; the lanes that are there, by
+   * turn; and where rows are outside of their windows, infinite, else 0: vector
+   * step - u + depth - 1 for row u. */
+  const real *y_below;
+  const uint16_t *below;
+  const real *walls;
   /* Columns. Strip: column j is element j / delay of the array number j % delay
    * of its dimension, arrays `column_stride` apart. Batch: a vector a column. */
   const real *y;
@@ -136,11 +143,21 @@ typedef struct {
   tsn_dtw_sweep *handover;
 } tsn_dtw_full_sweeps;
 
+/* Staggered sweeps of strips one after another: dtw_sweep_chain.h. NULL at levels that
+ * have none. */
+typedef struct {
+  tsn_dtw_sweep *inner;    /* all lanes are in the same strip, between their limits */
+  tsn_dtw_sweep *handover; /* lanes go over to the strip below */
+  tsn_dtw_sweep *walled;   /* and rows have windows */
+} tsn_dtw_chain_sweeps;
+
 /* The sweeps of one cost. */
 typedef struct {
   tsn_dtw_plain_sweeps strip, traced, batch;
   tsn_dtw_full_sweeps full, deep;
-  tsn_dtw_sweep *strip_general; /* masked, any dimensions and penalty */
+  tsn_dtw_chain_sweeps chain;
+  tsn_dtw_sweep *batch_staggered; /* instead of batch.inner */
+  tsn_dtw_sweep *strip_general;   /* masked, any dimensions and penalty */
   tsn_dtw_sweep *traced_general;
   tsn_dtw_sweep *batch_general;
   tsn_dtw_band_sweep *band; /* without penalty */
@@ -176,6 +193,7 @@ static inline void tsn_dtw_sweep_plain(const tsn_dtw_plain_sweeps *sweeps,
  * is diagonal, above, left. */
 typedef struct {
   size_t lanes;
+  size_t batch_depth;  /* rows of a strip of a batch */
   size_t choice_bytes; /* of a vector */
   /* Complete the state for a sweep from `begin`; its first [depth] are set. */
   void (*start)(const tsn_dtw_strip *strip, size_t begin);

@@ -7,6 +7,7 @@
 
 #include "dtw/dtw_operand.h"
 #include "dtw/dtw_sweep_band.h"
+#include "dtw/dtw_sweep_chain.h"
 #include "dtw/dtw_sweep_full.h"
 #include "dtw/dtw_wavefront.h"
 
@@ -21,7 +22,7 @@ typedef struct {
   _Atomic size_t *progress;
 } tsn_dtw_strips_buffers;
 
-/* One pair, resolved, and its buffers. The buffers of the three sweeps share the same
+/* One pair, resolved, and its buffers. The buffers of the sweeps share the same
  * memory. */
 typedef struct {
   const real *x, *y;                 /* rows and columns */
@@ -30,6 +31,7 @@ typedef struct {
   tsn_dtw_problem problem;
   int threads;
   tsn_dtw_strips_buffers strips;
+  tsn_dtw_chain chain;
   tsn_dtw_full full;
   tsn_dtw_band_buffers band;
 } tsn_dtw_pair;

@@ -21,27 +21,29 @@ typedef struct {
   const tsn_dtw_kernels *kernels;
   buffers *buffers;
   tsn_dtw_problem problem;
-  size_t strips, padding; /* of DEPTH rows; rows above row 0 */
+  size_t depth;           /* rows of a strip */
+  size_t strips, padding; /* rows above row 0 */
   bool plain;             /* one dimension and no penalty */
 } run;
 
 void tsn_dtw_batch_layout(tsn_arena *arena, size_t n, size_t m,
                           const tsn_dtw_settings *settings, buffers *b) {
   const tsn_dtw_kernels *k = tsn_dtw_kernels_of(settings);
-  size_t rows = (n / DEPTH + 1) * DEPTH, dimensions = settings->options.dimensions;
-  size_t strip = DEPTH * k->lanes, samples_x = 0, samples_y = 0;
+  size_t depth = k->batch_depth, rows = (n / depth + 1) * depth;
+  size_t dimensions = settings->options.dimensions, samples_x = 0, samples_y = 0;
+  /* Sweeps read one column of samples and of the boundary more than there are. */
   if (__builtin_mul_overflow(rows * k->lanes, dimensions, &samples_x) ||
-      __builtin_mul_overflow(m * k->lanes, dimensions, &samples_y)) {
+      __builtin_mul_overflow((m + 1) * k->lanes, dimensions, &samples_y)) {
     arena->overflow = true;
   }
   *b = (buffers){
       .x = tsn_arena_take(arena, samples_x, sizeof(real)),
       .y = tsn_arena_take(arena, samples_y, sizeof(real)),
-      .boundary = tsn_arena_take(arena, (m + 1) * k->lanes, sizeof(real)),
-      .state = tsn_arena_take(arena, strip + k->lanes, sizeof(real)),
-      .after = tsn_arena_take(arena, DEPTH, sizeof(real)),
-      .first = tsn_arena_take(arena, DEPTH, sizeof(tick)),
-      .last = tsn_arena_take(arena, DEPTH, sizeof(tick)),
+      .boundary = tsn_arena_take(arena, (m + 2) * k->lanes, sizeof(real)),
+      .state = tsn_arena_take(arena, (depth + 1) * k->lanes, sizeof(real)),
+      .after = tsn_arena_take(arena, depth, sizeof(real)),
+      .first = tsn_arena_take(arena, depth, sizeof(tick)),
+      .last = tsn_arena_take(arena, depth, sizeof(tick)),
   };
 }
 
@@ -51,12 +53,12 @@ static void fill_x(const run *r) {
   const tsanom_dtw_options *o = &r->settings->options;
   const tsn_dtw_kernels *k = r->kernels;
   size_t stride = r->batch->stride_x;
-  size_t rows = o->dimensions == 1 ? r->strips * DEPTH : DEPTH; /* of a piece */
-  for (size_t row = 0; row < r->strips * DEPTH; row += rows) {
+  size_t rows = o->dimensions == 1 ? r->strips * r->depth : r->depth; /* of a piece */
+  for (size_t row = 0; row < r->strips * r->depth; row += rows) {
     size_t pad = row < r->padding ? tsn_smaller(r->padding - row, rows) : 0;
     size_t first = tsn_larger(row, r->padding) - r->padding;
     for (size_t d = 0; d < o->dimensions; d++) {
-      real *to = r->buffers->x + (row * o->dimensions + d * DEPTH) * k->lanes;
+      real *to = r->buffers->x + (row * o->dimensions + d * r->depth) * k->lanes;
       k->fill(to, pad, d == 0 ? (real)INFINITY : 0);
       k->interleave(r->batch->x, first * stride + d, stride, rows - pad,
                     to + pad * k->lanes);
@@ -81,7 +83,7 @@ typedef struct {
 /* Prepare row u of strip t, as dtw_sweep_strips.c does for one pair. */
 static void prepare_row(const run *r, size_t t, size_t u, columns *c) {
   const tsn_dtw_problem *p = &r->problem;
-  size_t row = t * DEPTH + u;
+  size_t row = t * r->depth + u;
   buffers *b = r->buffers;
   size_t first, last;
   real state, after = 0;
@@ -115,34 +117,37 @@ static void sweep_strip(const run *r, size_t t) {
   buffers *b = r->buffers;
   size_t lanes = k->lanes;
   columns c = {.begin = SIZE_MAX, .ending = SIZE_MAX};
-  k->fill(b->state, DEPTH, INFINITY);
-  for (size_t u = 0; u < DEPTH; u++) prepare_row(r, t, u, &c);
+  k->fill(b->state, r->depth, INFINITY);
+  for (size_t u = 0; u < r->depth; u++) prepare_row(r, t, u, &c);
   c.begin = tsn_smaller(c.begin, c.end);
   /* The boundary's vector -1 is the first of the buffer. The state takes over the one
    * before the first column, the diagonal predecessor of its uppermost cell. */
   const real *before = b->boundary + c.begin * lanes;
   for (size_t lane = 0; lane < lanes; lane++) {
-    b->state[DEPTH * lanes + lane] = before[lane];
+    b->state[r->depth * lanes + lane] = before[lane];
   }
-  real left = b->state[(DEPTH - 1) * lanes];
-  tsn_dtw_strip strip = {.dimensions = r->settings->options.dimensions,
-                         .penalty = (real)r->settings->options.penalty,
-                         .x = b->x + t * DEPTH * lanes * r->settings->options.dimensions,
-                         .y = b->y,
-                         .dimension_stride = r->problem.m * lanes,
-                         .boundary = b->boundary + lanes,
-                         .state = b->state,
-                         .first = b->first,
-                         .last = b->last,
-                         .after = b->after};
+  real left = b->state[(r->depth - 1) * lanes];
+  tsn_dtw_strip strip = {
+      .dimensions = r->settings->options.dimensions,
+      .penalty = (real)r->settings->options.penalty,
+      .x = b->x + t * r->depth * lanes * r->settings->options.dimensions,
+      .y = b->y,
+      .dimension_stride = r->problem.m * lanes,
+      .boundary = b->boundary + lanes,
+      .state = b->state,
+      .first = b->first,
+      .last = b->last,
+      .after = b->after};
   if (!r->plain) {
     sweeps->batch_general(&strip, c.begin, c.end);
   } else {
-    tsn_dtw_sweep_plain(&sweeps->batch, &strip, c.begin, c.begun, c.ending, c.end);
+    tsn_dtw_plain_sweeps plain = sweeps->batch;
+    if (tsn_isa_minimum_of_bits_is_fast()) plain.inner = sweeps->batch_staggered;
+    tsn_dtw_sweep_plain(&plain, &strip, c.begin, c.begun, c.ending, c.end);
   }
   /* What the strip below reads beyond what this one wrote. */
   k->fill(b->boundary + c.begin * lanes, 1, c.begin == 0 ? left : (real)INFINITY);
-  size_t next = t + 1 < r->strips ? (t + 1) * DEPTH - r->padding : 0, first, last;
+  size_t next = t + 1 < r->strips ? (t + 1) * r->depth - r->padding : 0, first, last;
   if (next == 0) return;
   tsn_dtw_window_row(&r->problem, next, &first, &last);
   if (last >= c.end) {
@@ -161,7 +166,7 @@ static void least_of(const run *r, size_t first, size_t last, real *lanes) {
 static bool all_above(const run *r, size_t t) {
   const tsn_dtw_problem *p = &r->problem;
   double cutoff = r->settings->options.cutoff;
-  size_t below = (t + 1) * DEPTH - r->padding, first, last;
+  size_t below = (t + 1) * r->depth - r->padding, first, last;
   if (below <= p->open_begin_x || below + p->open_end_x >= p->n) return false;
   tsn_dtw_window_row(p, below - 1, &first, &last);
   if (first > last) return false;
@@ -182,8 +187,8 @@ static bool all_above(const run *r, size_t t) {
 static void keep_open_ends(const run *r, size_t t, real *distances) {
   const tsn_dtw_problem *p = &r->problem;
   size_t lanes = r->kernels->lanes;
-  for (size_t u = 0; u < DEPTH; u++) {
-    size_t row = t * DEPTH + u, first, last;
+  for (size_t u = 0; u < r->depth; u++) {
+    size_t row = t * r->depth + u, first, last;
     if (row < r->padding || row - r->padding + p->open_end_x + 1 < p->n) continue;
     tsn_dtw_window_row(p, row - r->padding, &first, &last);
     if (last + 1 < p->m) continue;
@@ -223,7 +228,7 @@ static tsanom_status sweep_all(const run *r, const tsn_dtw_watch *watch,
     if (checks && t % STRIPS_PER_CHECK == STRIPS_PER_CHECK - 1 && all_above(r, t)) {
       return TSANOM_OK;
     }
-    cells += DEPTH * lanes * tsn_smaller(r->problem.m, 2 * r->problem.radius + 1);
+    cells += r->depth * lanes * tsn_smaller(r->problem.m, 2 * r->problem.radius + 1);
     if (cells > CELLS_PER_POLL) {
       cells = 0;
       if (tsn_dtw_watch_stop(watch)) return TSANOM_STOPPED;
@@ -240,10 +245,11 @@ tsanom_status tsn_dtw_batch_run(const batch *pairs, const tsn_dtw_settings *sett
            .settings = settings,
            .kernels = tsn_dtw_kernels_of(settings),
            .buffers = b,
+           .depth = tsn_dtw_kernels_of(settings)->batch_depth,
            .plain = o->dimensions == 1 && o->penalty == 0};
   tsn_dtw_problem_init(&r.problem, pairs->n, pairs->m, o);
-  r.strips = (pairs->n + DEPTH - 1) / DEPTH;
-  r.padding = r.strips * DEPTH - pairs->n;
+  r.strips = (pairs->n + r.depth - 1) / r.depth;
+  r.padding = r.strips * r.depth - pairs->n;
   for (size_t lane = 0; lane < r.kernels->lanes; lane++) distances[lane] = INFINITY;
   if (!tsn_dtw_path_exists(&r.problem)) return TSANOM_OK;
   fill_x(&r);

@@ -12,8 +12,11 @@
  * begun. The kernel writes these columns out instead of masking them, which took 200
  * series of 500 with radius 50 from 0.108 ... 0.112 s to 0.104 s (Xeon, level v4).
  *
- * 200 series of 500, full window, double, level v4: 0.096 ns a cell. One pair alone needs
- * n = 1000 for that rate: it takes 0.108 ns at n = 256 and 0.204 ns at n = 64. */
+ * Where minima of integers are fast, the columns between the triangles are swept in the
+ * slots of dtw_staggered.h: on an AMD Zen 5, 0.053 instead of 0.079 ns a cell.
+ *
+ * 200 series of 500, full window, double, level v4, Xeon: 0.096 ns a cell. One pair alone
+ * needs n = 1000 for that rate: it takes 0.108 ns at n = 256 and 0.204 ns at n = 64. */
 #ifndef TSN_DTW_SWEEP_BATCH_H
 #define TSN_DTW_SWEEP_BATCH_H
 

@@ -66,10 +66,8 @@ void tsn_dtw_full_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
   };
 }
 
-/* Samples of x in the order of the kernels, top block in the last lane. Rows after the
- * last one get any finite sample: nothing reads their cells. */
-static void fill_rows(const real *x, size_t n, size_t stride, size_t lanes, size_t depth,
-                      real *to) {
+void tsn_dtw_place_rows(const real *x, size_t n, size_t stride, size_t lanes,
+                        size_t depth, real *to) {
   size_t row = 0;
   for (; row < n; to += depth * lanes) {
     for (size_t lane = lanes; lane-- > 0;) {
@@ -115,13 +113,11 @@ static void fill_edges(size_t m, const kernels *k, size_t depth, full *c) {
   }
 }
 
-/* Columns begin ... end-1 of the uppermost block; whether to go on. `steps` counts those
- * since the last poll. */
-static bool sweep_inner(const sweeps *s, const strip *at, size_t begin, size_t end,
-                        const tsn_dtw_watch *watch, size_t *steps) {
+bool tsn_dtw_sweep_polled(tsn_dtw_sweep *inner, const strip *at, size_t begin, size_t end,
+                          const tsn_dtw_watch *watch, size_t *steps) {
   for (size_t step = begin, to; step < end; step = to) {
     to = tsn_smaller(end, step + STEPS_PER_POLL);
-    s->inner(at, step, to);
+    inner(at, step, to);
     *steps += to - step;
     if (*steps < STEPS_PER_POLL) continue;
     *steps = 0;
@@ -155,7 +151,7 @@ int tsn_dtw_full_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *o
   const sweeps *s = best_sweeps(k, n, options->cost);
   size_t rows = s->depth * lanes, begin = 0, steps = 0;
   c->boundary = tsn_dtw_boundary(c->boundary_block, k);
-  fill_rows(x, n, problem->stride_x, lanes, s->depth, c->x);
+  tsn_dtw_place_rows(x, n, problem->stride_x, lanes, s->depth, c->x);
   fill_columns(y, problem->m, problem->stride_y, k, c);
   fill_edges(problem->m, k, s->depth, c);
   strip at = {.x = c->x,
@@ -164,13 +160,15 @@ int tsn_dtw_full_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *o
               .boundary = c->boundary,
               .state = c->state};
   for (size_t row = rows; row < n; row += rows) {
-    if (!sweep_inner(s, &at, begin, width, watch, &steps)) return TSN_DTW_STOPPED;
+    if (!tsn_dtw_sweep_polled(s->inner, &at, begin, width, watch, &steps))
+      return TSN_DTW_STOPPED;
     hand_over(s, k, c, width, c->x + row, &at);
     begin = DELAY * lanes;
   }
   size_t last = (n - 1) % rows, block = last / s->depth;
   size_t end = width + block * DELAY;
-  if (!sweep_inner(s, &at, begin, end, watch, &steps)) return TSN_DTW_STOPPED;
+  if (!tsn_dtw_sweep_polled(s->inner, &at, begin, end, watch, &steps))
+    return TSN_DTW_STOPPED;
   *distance = c->state[last % s->depth * lanes + lanes - 1 - block];
   return TSN_DTW_SWEPT;
 }

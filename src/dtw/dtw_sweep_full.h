@@ -63,4 +63,14 @@ int tsn_dtw_full_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *o
                      const tsn_dtw_kernels *kernels, const real *x, const real *y,
                      tsn_dtw_full *c, const tsn_dtw_watch *watch, real *distance);
 
+/* Samples of x in the order of the kernels, strip by strip, top block in the last lane.
+ * Rows after the last one get any finite sample: nothing reads their cells. */
+void tsn_dtw_place_rows(const real *x, size_t n, size_t stride, size_t lanes,
+                        size_t depth, real *to);
+
+/* Inner steps begin ... end-1; whether to go on. `steps` counts those since the last
+ * poll. */
+bool tsn_dtw_sweep_polled(tsn_dtw_sweep *inner, const tsn_dtw_strip *at, size_t begin,
+                          size_t end, const tsn_dtw_watch *watch, size_t *steps);
+
 #endif

@@ -91,7 +91,7 @@ void tsn_dtw_sweeper_layout(tsn_arena *arena, const tsanom_dtw_options *options,
 /* Elements on each side of a boundary that lanes read or write beyond it: the last lane
  * is delay*(lanes-1) columns late, and stores a whole vector. */
 static inline size_t tsn_dtw_boundary_margin(const tsn_dtw_kernels *kernels) {
-  return DELAY * kernels->lanes + kernels->lanes;
+  return STAGGERED_DELAY * kernels->lanes + kernels->lanes;
 }
 
 /* The block of a boundary of `width` columns. */

@@ -78,6 +78,34 @@ Test(dtw_definition, distances_without_a_window) {
   }
 }
 
+/* Bands that one strip after another passes through without a pause, down to the narrowest:
+ * lengths around whole strips, and radii around whole turns. */
+Test(dtw_definition, distances_in_wide_bands) {
+  uint64_t seed = 15;
+  for (int trial = 0; trial < 150; trial++) {
+    tsanom_dtw_options o;
+    tsanom_dtw_options_init(&o, sizeof o);
+    o.cost = trial % 2;
+    o.stride = 1 + random_bits(&seed) % 2;
+    size_t m = random_between(&seed, 300, 1100);
+    o.radius = random_between(&seed, 110, trial % 3 ? 180 : m / 2);
+    size_t n = m - random_between(&seed, 0, trial % 4 ? 20 : o.radius);
+    sample x = draw(&seed, n, o.stride), y = draw(&seed, m, o.stride);
+    double d64 = f64_distance(x.f64, n, y.f64, m, &o), got64;
+    float d32 = f32_distance(x.f32, n, y.f32, m, &o), got32;
+    FOR_EACH_ISA (isa) {
+      tsanom_exec exec = exec_at(isa, 1);
+      CHECK_STATUS(tsanom_dtw_distance(x.f64, n, y.f64, m, &o, &exec, &got64), TSANOM_OK);
+      CHECK_STATUS(tsanom_dtw_distance_f32(x.f32, n, y.f32, m, &o, &exec, &got32),
+                   TSANOM_OK);
+      cr_assert(got64 == d64 && got32 == d32, "trial %d isa %d: %zu by %zu, radius %zu",
+                trial, isa, n, m, o.radius);
+    }
+    drop(&x);
+    drop(&y);
+  }
+}
+
 static void check_paths(uint64_t seed, int trials, size_t longest) {
   for (int trial = 0; trial < trials; trial++) {
     tsanom_dtw_options o;
