@@ -263,3 +263,44 @@ Test(find, a_smaller_limit_tests_fewer_periods) {
   CHECK_STATUS(tsanom_dpd_find(x, 400, &options, NULL, &found), TSANOM_OK);
   cr_assert(found.max_period == 30 && found.period == 30);
 }
+
+/* A square wave in noise of this amplitude, the same at every machine. */
+static tsanom_dpd_found find_in_noise(double amplitude, uint64_t seed) {
+  enum { LENGTH = 60, PERIOD = 14 };
+  double x[LENGTH];
+  for (int i = 0; i < LENGTH; i++) {
+    double noise = 0;
+    for (int k = 0; k < 4; k++) noise += random_unit(&seed) - 0.5;
+    x[i] = (i % PERIOD < PERIOD / 2) + amplitude * noise;
+  }
+  tsanom_dpd_find_options options;
+  tsanom_dpd_found found = prepared();
+  CHECK_STATUS(tsanom_dpd_find_options_init(&options, sizeof options), TSANOM_OK);
+  options.significance = 0.5;
+  CHECK_STATUS(tsanom_dpd_find(x, LENGTH, &options, NULL, &found), TSANOM_OK);
+  return found;
+}
+
+/* The consistency falls as the noise grows. For these seeds it alone ends the period, and
+ * equals the limit for some amplitudes, which bisection comes close to. */
+Test(find, a_consistency_of_the_limit_is_enough) {
+  static const uint64_t seeds[] = {84, 168};
+  enum { STEPS = 100 };
+  const double limit = 4;
+  size_t equal = 0;
+  for (size_t s = 0; s < sizeof seeds / sizeof *seeds; s++) {
+    double low = 0.02, high = 4;
+    while (nextafter(low, high) < high) {
+      double middle = low + (high - low) / 2;
+      *(find_in_noise(middle, seeds[s]).consistency >= limit ? &low : &high) = middle;
+    }
+    for (int k = 0; k < STEPS; k++) low = nextafter(low, 0);
+    for (int k = 0; k < 2 * STEPS; k++, low = nextafter(low, INFINITY)) {
+      tsanom_dpd_found found = find_in_noise(low, seeds[s]);
+      if (found.consistency != limit) continue;
+      cr_assert(found.period == found.candidate, "amplitude %a", low);
+      equal++;
+    }
+  }
+  cr_assert(equal > 0);
+}
