@@ -29,7 +29,8 @@ void tsn_dtw_strips_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
                            strips *p) {
   size_t rows = DEPTH * k->lanes;
   size_t length, all;
-  /* Lanes reach less than `lanes` elements before column 0, and twice that past the last. */
+  /* Lanes reach less than `lanes` elements before column 0, and twice that past the last.
+   */
   size_t margin = 4 * k->lanes;
   *p = (strips){.problem = *problem, .options = options, .kernels = k, .rows = rows};
   p->count = problem->n / rows + (problem->n % rows != 0);
