@@ -14,8 +14,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/size.h"
-
 typedef tsn_dtw_traceback traceback;
 
 /* A path on its way back; pairs are written from the end of the array. */
@@ -116,18 +114,11 @@ static real find_end(const traceback *tb, trace *t) {
   return best;
 }
 
-/* Whether 2 (n + m - 1) indices fit the address space. */
-static bool path_fits(size_t n, size_t m) {
-  size_t pairs;
-  return !__builtin_add_overflow(n, m, &pairs) &&
-         tsn_array_fits(pairs, 2 * sizeof(size_t));
-}
-
+/* Lengths that fit leave the path, of less than 2^53 pairs, below PTRDIFF_MAX bytes. */
 tsanom_status tsn_dtw_path_init(tsn_dtw_path *p, const tsn_dtw_operand *x,
                                 const tsn_dtw_operand *y,
                                 const tsn_dtw_settings *settings) {
-  if (!tsn_dtw_length_fits(x->count) || !tsn_dtw_length_fits(y->count) ||
-      !path_fits(x->count, y->count)) {
+  if (!tsn_dtw_length_fits(x->count) || !tsn_dtw_length_fits(y->count)) {
     return TSANOM_E_OVERFLOW;
   }
   p->x = x->samples;

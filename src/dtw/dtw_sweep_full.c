@@ -79,7 +79,7 @@ void tsn_dtw_place_rows(const real *x, size_t n, size_t stride, size_t lanes,
 }
 
 /* Samples of y: column j is element (j + padding) / delay of array (j + padding) % delay.
- * An array has LANES infinite elements before its first one, for lanes that have not
+ * An array has LANES-1 infinite elements before its first one, for lanes that have not
  * reached column 0 in the first strip; after its last, zeros that are read only by lanes
  * whose cells no longer count. */
 static void fill_columns(const real *y, size_t m, size_t stride, const kernels *k,
@@ -91,7 +91,7 @@ static void fill_columns(const real *y, size_t m, size_t stride, const kernels *
     real *seam = c->seam + f * 2 * lanes;
     size_t first = f < padding;
     const real *from = y + (first * DELAY + f - padding) * stride;
-    for (size_t e = 1; e <= lanes; e++) column[-(ptrdiff_t)e] = INFINITY;
+    for (size_t e = 1; e < lanes; e++) column[-(ptrdiff_t)e] = INFINITY;
     if (first) column[0] = INFINITY;
     for (size_t e = first; e < length; e++, from += DELAY * stride) column[e] = *from;
     memset(column + length, 0, (c->column_stride - lanes - length) * sizeof *column);

@@ -29,7 +29,8 @@ void tsn_dtw_strips_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
                            strips *p) {
   size_t rows = DEPTH * k->lanes;
   size_t length, all;
-  /* Lanes reach `lanes` elements before column 0, and twice that past the last. */
+  /* Lanes reach less than `lanes` elements before column 0, and twice that past the last.
+   */
   size_t margin = 4 * k->lanes;
   *p = (strips){.problem = *problem, .options = options, .kernels = k, .rows = rows};
   p->count = problem->n / rows + (problem->n % rows != 0);
@@ -61,7 +62,7 @@ void tsn_dtw_strips_fill(strips *p, const real *x, const real *y) {
       if (whole * DELAY + f < p->problem.m) column[k] = from[k * DELAY * stride], k++;
       /* Before column 0 all cells are infinite, as rows that begin there need them;
        * past their last column lanes need any number. */
-      for (size_t lane = 1; lane <= lanes; lane++) {
+      for (size_t lane = 1; lane < lanes; lane++) {
         column[-(ptrdiff_t)lane] = (real)INFINITY;
       }
       for (; k + lanes < p->column_stride; k++) column[k] = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An allocator triple for tsanom_exec that counts, and fails on demand. */
+/* An allocator triple for tsanom_exec that counts, fails on demand, and ends the program
+ * when bytes behind a block were written. */
 #ifndef TSANOM_TEST_ALLOCATOR_H
 #define TSANOM_TEST_ALLOCATOR_H
 

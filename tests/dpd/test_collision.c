@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events made so that different windows have the same hash. */
+/* Events made so that different windows have the same hash, and numbers of events that
+ * wrap around in the lists of windows. */
 #include <tsanom/dpd.h>
 
 #include "dpd/dpd_ngram.h"
@@ -77,5 +78,45 @@ Test(dpd_collision, equal_hashes_neither_make_nor_hide_a_period) {
                 periods[i], expected);
     }
     tsanom_dpd_event_destroy(detector);
+  }
+}
+
+static void push_and_check(tsn_ngram *ngram, tsn_history *history, uint64_t event) {
+  size_t expected = 0;
+  tsn_history_push(history, event);
+  tsn_ngram_push(ngram, history);
+  for (size_t m = ngram->max_period; m >= 1; m--) {
+    size_t equal = 0;
+    while (equal < ngram->window &&
+           tsn_history_at(history, history->count - 1 - equal) ==
+               tsn_history_at(history, history->count - 1 - equal - m)) {
+      equal++;
+    }
+    if (equal == ngram->window) expected = m;
+  }
+  cr_assert(ngram->period == expected, "%zu, not %zu", (size_t)ngram->period, expected);
+}
+
+/* After 2^31 events of one period, whose effect on the history is none, the next window
+ * without it starts hash and lists anew. */
+Test(dpd_collision, a_period_of_very_many_events_is_lost_and_another_found) {
+  enum { EVENTS_KEPT = 64, HEADS = 64, PLACES = 16, N = 8, MOST = 8 };
+  static uint64_t event[EVENTS_KEPT];
+  static uint32_t head[HEADS];
+  static tsn_ngram_place place[PLACES];
+  tsn_history history = {.event = event, .mask = EVENTS_KEPT - 1};
+  tsn_ngram ngram = {
+      .head = head, .head_mask = HEADS - 1, .place = place, .place_mask = PLACES - 1};
+  tsn_ngram_start(&ngram, &history, N, MOST);
+  for (uint64_t i = 0; i < EVENTS_KEPT; i++) {
+    tsn_history_push(&history, i % 4);
+    tsn_ngram_push(&ngram, &history);
+  }
+  for (int round = 1; round <= 4; round++) {
+    cr_assert(ngram.period == 4);
+    history.count += UINT64_C(1) << 31;
+    for (uint64_t i = 0; i < 30; i++) push_and_check(&ngram, &history, 1000 + i);
+    for (uint64_t i = 0; i < 30; i++) push_and_check(&ngram, &history, i % 3);
+    for (uint64_t i = 0; i < EVENTS_KEPT; i++) push_and_check(&ngram, &history, i % 4);
   }
 }

@@ -263,3 +263,61 @@ Test(find, a_smaller_limit_tests_fewer_periods) {
   CHECK_STATUS(tsanom_dpd_find(x, 400, &options, NULL, &found), TSANOM_OK);
   cr_assert(found.max_period == 30 && found.period == 30);
 }
+
+/* A square wave in noise of this amplitude, the same at every machine. */
+static tsanom_dpd_found find_in_noise(int period, double amplitude, uint64_t seed) {
+  enum { LENGTH = 60 };
+  double x[LENGTH];
+  for (int i = 0; i < LENGTH; i++) {
+    double noise = 0;
+    for (int k = 0; k < 4; k++) noise += random_unit(&seed) - 0.5;
+    x[i] = (i % period < period / 2) + amplitude * noise;
+  }
+  tsanom_dpd_find_options options;
+  tsanom_dpd_found found = prepared();
+  CHECK_STATUS(tsanom_dpd_find_options_init(&options, sizeof options), TSANOM_OK);
+  options.significance = 0.5;
+  CHECK_STATUS(tsanom_dpd_find(x, LENGTH, &options, NULL, &found), TSANOM_OK);
+  return found;
+}
+
+/* The consistency falls as the noise grows. For these seeds it alone ends the period, and
+ * equals the limit for some amplitudes, which bisection comes close to. */
+Test(find, a_consistency_of_the_limit_is_enough) {
+  static const uint64_t seeds[] = {84, 168};
+  enum { STEPS = 100 };
+  const double limit = 4;
+  size_t equal = 0;
+  for (size_t s = 0; s < sizeof seeds / sizeof *seeds; s++) {
+    double low = 0.02, high = 4;
+    while (nextafter(low, high) < high) {
+      double middle = low + (high - low) / 2;
+      *(find_in_noise(14, middle, seeds[s]).consistency >= limit ? &low : &high) = middle;
+    }
+    for (int k = 0; k < STEPS; k++) low = nextafter(low, 0);
+    for (int k = 0; k < 2 * STEPS; k++, low = nextafter(low, INFINITY)) {
+      tsanom_dpd_found found = find_in_noise(14, low, seeds[s]);
+      if (found.consistency != limit) continue;
+      cr_assert(found.period == found.candidate, "amplitude %a", low);
+      equal++;
+    }
+  }
+  cr_assert(equal > 0);
+}
+
+/* At these amplitudes the score of a half equals the limit to the last bit: found by
+ * bisection with a search that reported it. */
+Test(find, a_half_whose_score_is_the_limit_shows_the_period) {
+  static const struct {
+    uint64_t seed;
+    double amplitude;
+  } ties[] = {{1, 0x1.e1faac03f455cp-1}, {3, 0x1.413ffa21743f2p-1},
+              {4, 0x1.c6d6eb70a06fdp-1}, {5, 0x1.7a0154a2dd6b6p-1},
+              {6, 0x1.3909574fa483bp+0}, {7, 0x1.5966454083318p-1}};
+  for (size_t k = 0; k < sizeof ties / sizeof *ties; k++) {
+    tsanom_dpd_found found = find_in_noise(6, ties[k].amplitude, ties[k].seed);
+    cr_assert(found.period == 6, "seed %d", (int)ties[k].seed);
+    double more = ties[k].amplitude * 1.001;
+    cr_assert(find_in_noise(6, more, ties[k].seed).period == 0);
+  }
+}

@@ -74,6 +74,33 @@ Test(dpd_value_rule, every_period_is_that_of_the_rule) {
   cr_assert(found > 4000 && found < 36000, "%zu", found);
 }
 
+/* Among few delays, the least sum of a stream of two values often equals the limit. */
+Test(dpd_value_rule, a_minimum_that_equals_the_limit_is_deep_enough) {
+  enum { LENGTH = 200 };
+  uint64_t seed = 3;
+  double x[LENGTH];
+  for (int trial = 0; trial < 300; trial++) {
+    size_t window = random_between(&seed, 4, 12), most = random_between(&seed, 2, 4);
+    size_t period = random_between(&seed, 2, most);
+    for (size_t i = 0; i < LENGTH; i++) {
+      bool repeats = i >= period && random_bits(&seed) % 4;
+      x[i] = repeats ? x[i - period] : (double)(random_bits(&seed) % 2);
+    }
+    tsanom_dpd_value_options options = value_options(window, most, 0);
+    options.depth = 0.5;
+    naive_value naive = {.x = x, .window = window, .most = most, .depth = options.depth};
+    tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
+    for (size_t i = 0; i < LENGTH; i++) {
+      tsanom_dpd_report report;
+      CHECK_STATUS(tsanom_dpd_value_push(detector, x[i], &report), TSANOM_OK);
+      naive_push(&naive, i);
+      cr_assert(report.period == naive.period, "trial %d at %zu: %zu, not %zu", trial, i,
+                report.period, naive.period);
+    }
+    tsanom_dpd_value_destroy(detector);
+  }
+}
+
 /* A pattern with one outlier, which delays the next lock until it has left all terms of
  * the period. A history much longer than the window moves while it is inside. */
 Test(dpd_value_rule, an_outlier_is_known_until_it_has_left) {

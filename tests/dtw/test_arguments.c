@@ -65,6 +65,29 @@ Test(dtw_arguments, pointers_and_counts_of_a_pair) {
   cr_assert(d == -1 && path[0] == 9 && length == 9 && bytes == 9);
 }
 
+/* Products of sizes that wrap around to small ones: the bytes of a sample to the next,
+ * and strips by steps, which are 2^12 and 2^52. */
+Test(dtw_arguments, products_that_wrap_around_are_rejected) {
+  enum { DEPTH = 6, DELAY = 4 };
+  double x[] = {1, 2}, d = -1;
+  size_t bytes = 9;
+  tsanom_exec e = reporting();
+  tsanom_dtw_options o = defaults();
+  const size_t none = TSANOM_NONE;
+  o.stride = SIZE_MAX / 8 + 2;
+  expect(tsanom_dtw_distance(x, 2, x, 2, &o, &e, &d), TSANOM_E_OVERFLOW, "n", none, none);
+  o = defaults();
+  o.radius = 10;
+  FOR_EACH_ISA (isa) {
+    size_t lanes = (size_t)1 << isa, n = (DEPTH * lanes) << 12,
+           m = ((size_t)1 << 52) - DELAY * (lanes + 1);
+    e.isa = isa;
+    expect(tsanom_dtw_path_workspace(n, m, &o, &e, &bytes), TSANOM_E_OVERFLOW, "bytes",
+           none, none);
+  }
+  cr_assert(d == -1 && bytes == 9);
+}
+
 Test(dtw_arguments, fields_of_options) {
   double x[] = {1, 2}, d = -1, tail[] = {0, 0};
   const double *tails[] = {tail};

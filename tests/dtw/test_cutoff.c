@@ -109,6 +109,22 @@ Test(dtw_cutoff, abandons_early) {
   }
 }
 
+/* A penalty needs a sweep of strips. */
+Test(dtw_cutoff, strips_are_polled_about_every_million_cells) {
+  enum { CELLS_PER_POLL = 1 << 20 };
+  walk(x, N, 1);
+  walk(y, M, 2);
+  tsanom_dtw_options o;
+  tsanom_dtw_options_init(&o, sizeof o);
+  o.penalty = 1;
+  FOR_EACH_ISA (isa) {
+    uint64_t polls;
+    tsanom_exec exec = exec_at(isa, 1, &polls);
+    cr_assert(isfinite(distance_of(&o, &exec)));
+    cr_assert(polls >= (uint64_t)N * M / CELLS_PER_POLL / 2, "%d", (int)polls);
+  }
+}
+
 /* The path runs beside the diagonal, at exactly the cut-off from its first pair on: all
  * cells that are not above it lie on diagonals of odd i + j. */
 Test(dtw_cutoff, a_path_beside_the_diagonal_that_costs_the_cutoff_is_not_abandoned) {

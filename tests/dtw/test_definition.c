@@ -211,6 +211,34 @@ Test(dtw_definition, paths_in_narrow_windows) {
   }
 }
 
+/* The only path of no cost runs along the right edge of the window, and so enters tiles
+ * diagonally, from the last cell of a row that ends left of them. */
+Test(dtw_definition, paths_along_the_edge_of_the_window) {
+  enum { LENGTH = 3000, RADIUS = 400 };
+  static double x[LENGTH], y[LENGTH];
+  static size_t path[4 * LENGTH];
+  tsanom_dtw_options o;
+  tsanom_dtw_options_init(&o, sizeof o);
+  o.radius = RADIUS;
+  o.path_memory = TSANOM_DTW_PATH_LINEAR;
+  for (size_t i = 0; i < LENGTH; i++) {
+    x[i] = (double)least(i, LENGTH - 1 - RADIUS);
+    y[i] = (double)(i < RADIUS ? 0 : i - RADIUS);
+  }
+  FOR_EACH_ISA (isa) {
+    tsanom_exec exec = exec_at(isa, 1);
+    size_t length = 0;
+    double distance = -1;
+    CHECK_STATUS(
+        tsanom_dtw_path(x, LENGTH, y, LENGTH, &o, &exec, path, &length, &distance),
+        TSANOM_OK);
+    cr_assert(distance == 0 && length == LENGTH + RADIUS);
+    for (size_t k = 0; k < length; k++) {
+      cr_assert(x[path[2 * k]] == y[path[2 * k + 1]], "isa %d: pair %zu", isa, k);
+    }
+  }
+}
+
 /* Differences, squares or sums of these do not fit. */
 Test(dtw_definition, a_sum_that_overflows_is_infinite) {
   uint64_t seed = 25;

@@ -132,12 +132,14 @@ Test(dtw_sets, matrices) {
 }
 
 /* Each row's least cost, summed from the end: an admissible tail. */
-static void tail_of(const sample *x, const sample *y, double *tail) {
+static void tail_of(const sample *x, const sample *y, size_t radius, double *tail) {
   double rest = 0;
   for (size_t i = x->length; i-- > 0;) {
     double least = INFINITY;
-    for (size_t j = 0; j < y->length; j++)
+    for (size_t j = 0; j < y->length; j++) {
+      if ((i > j ? i - j : j - i) > radius) continue;
       least = fmin(least, fabs(x->f64[i] - y->f64[j]));
+    }
     tail[i] = rest += least;
   }
 }
@@ -150,7 +152,7 @@ Test(dtw_sets, tails_abandon_nothing_that_is_wanted) {
     sample x = draw(&seed, random_between(&seed, 1, 200), 1);
     sample y = draw(&seed, random_between(&seed, 1, 200), 1);
     double tail[200], d = f64_distance(x.f64, x.length, y.f64, y.length, &o);
-    tail_of(&x, &y, tail);
+    tail_of(&x, &y, SIZE_MAX, tail);
     o.cutoff = trial % 2 ? d : d * random_unit(&seed);
     FOR_EACH_ISA (isa) {
       tsanom_exec exec = exec_at(isa, 1);
@@ -163,6 +165,41 @@ Test(dtw_sets, tails_abandon_nothing_that_is_wanted) {
       CHECK_STATUS(tsanom_dtw_one_to_many(x.f64, x.length, &set, &o, &exec, &many, NULL),
                    TSANOM_OK);
       cr_assert(got == (d > o.cutoff ? INFINITY : d) && many == got);
+    }
+    drop(&x);
+    drop(&y);
+  }
+}
+
+/* With a radius of 0 a tail is the rest of the distance, summed in another order: its
+ * rounding abandons no pair whose distance is the cut-off. */
+Test(dtw_sets, tails_are_compared_with_a_margin) {
+  enum { LENGTH = 200, COPIES = 17 };
+  uint64_t seed = 43;
+  tsanom_dtw_options o;
+  tsanom_dtw_options_init(&o, sizeof o);
+  o.radius = 0;
+  for (int trial = 0; trial < 50; trial++) {
+    sample x = draw(&seed, LENGTH, 1), y = draw(&seed, LENGTH, 1);
+    double tail[LENGTH], d[COPIES];
+    const double *tails[COPIES], *pointers[COPIES];
+    size_t lengths[COPIES];
+    tail_of(&x, &y, o.radius, tail);
+    for (size_t k = 0; k < COPIES; k++) {
+      tails[k] = tail;
+      pointers[k] = y.f64;
+      lengths[k] = LENGTH;
+    }
+    tsanom_series set = series_of(pointers, lengths, COPIES);
+    o.cutoff = f64_distance(x.f64, LENGTH, y.f64, LENGTH, &o);
+    o.tails = tails;
+    FOR_EACH_ISA (isa) {
+      tsanom_exec exec = exec_at(isa, 1);
+      CHECK_STATUS(tsanom_dtw_one_to_many(x.f64, LENGTH, &set, &o, &exec, d, NULL),
+                   TSANOM_OK);
+      for (size_t k = 0; k < COPIES; k++) {
+        cr_assert(d[k] == o.cutoff, "trial %d isa %d: %zu", trial, isa, k);
+      }
     }
     drop(&x);
     drop(&y);

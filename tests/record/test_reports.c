@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each failure of tsanom_record_init() and tsanom_record_create() fills exec.fault. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -156,6 +157,39 @@ Test(record_reports, a_directory_with_a_run) {
   write_file("regions/heartbeat.run");
   check_file(directory, &both, "regions/heartbeat.run", reason);
   cr_assert(access(path_of("heartbeat.run"), F_OK) != 0, "it was not removed");
+}
+
+Test(record_reports, a_link_to_nothing) {
+  cr_assert(symlink("nothing", path_of("link")) == 0);
+  check_file(path_of("link"), NULL, "link", "cannot open it: No such file or directory");
+}
+
+/* The number of threads is checked before the directory. */
+Test(record_reports, as_many_threads_as_can_be_announced) {
+  tsanom_record *r = NULL;
+  CHECK_STATUS(tsanom_record_create(path_of("missing/run"), TSANOM_HEARTBEAT_STREAMS_MAX,
+                                    NULL, &report.exec, &r),
+               TSANOM_E_IO);
+}
+
+/* The path of the inner directory has 4095 bytes, and one more. */
+Test(record_reports, a_path_that_is_too_long_is_not_cut) {
+  enum { LONGEST = PATH_MAX - 1 - (sizeof "/regions" - 1) };
+  tsanom_record_options regions = defaults();
+  regions.channels = TSANOM_RECORD_REGIONS;
+  cr_assert(chdir(directory) == 0);
+  for (size_t length = LONGEST + 1; length >= LONGEST; length--) {
+    char path[PATH_MAX];
+    tsanom_record *r = NULL;
+    memset(path, '/', length);
+    path[0] = '.';
+    path[length] = '\0';
+    CHECK_STATUS(tsanom_record_create(path, 1, &regions, &report.exec, &r),
+                 length > LONGEST ? TSANOM_E_IO : TSANOM_OK);
+    cr_assert_eq(access("regions", F_OK), length > LONGEST ? -1 : 0);
+    cr_assert(access("region", F_OK) != 0, "the name was cut");
+    tsanom_record_destroy(r);
+  }
 }
 
 /* Of a path that is too long for the fault, it has the end. */

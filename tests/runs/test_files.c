@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs that are files: heartbeats as CSV, region times as JSON, and many of these. */
+#include <dirent.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <tsanom/runs.h>
+#include <unistd.h>
 
+#include "runs/grown_run.h"
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/run_directory.h"
@@ -185,6 +190,35 @@ Test(runs_files, many_names_take_little_time) {
   free(text);
 }
 
+/* In half-full tables of each size some names probe past the last slot. */
+Test(runs_files, names_are_found_behind_the_end_of_their_table) {
+  enum { SIZE = 1 << 12 };
+  for (size_t names = 1; names <= 60; names++) {
+    for (size_t variant = 0; variant < 10; variant++) {
+      char text[SIZE];
+      size_t used = (size_t)snprintf(text, SIZE, "{\"regions\": [{\"name\": \"a\"}]");
+      for (size_t i = 0; i < names; i++) {
+        used += (size_t)snprintf(text + used, SIZE - used, "%s\"%zu of %zu\"",
+                                 i ? "," : ", \"processes\": [", i, variant);
+      }
+      for (size_t i = 0; i < names; i++) {
+        used +=
+            (size_t)snprintf(text + used, SIZE - used, i ? ",[1]" : "], \"time\": [[1]");
+      }
+      (void)snprintf(text + used, SIZE - used, "]}");
+      test_allocator allocator = {0};
+      tsanom_exec exec = test_exec(&allocator);
+      tsanom_runs *run = NULL;
+      tsanom_runs_spmd_data spmd;
+      CHECK_STATUS(tsanom_runs_open(write_text("r.json", text), NULL, &exec, &run),
+                   TSANOM_OK);
+      CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
+      cr_assert(spmd.data->processes == names);
+      tsanom_runs_close(run);
+    }
+  }
+}
+
 /* Metrics with empty rows promise more numbers than the file has. */
 Test(runs_files, memory_is_bounded_by_the_file) {
   static const char text[] =
@@ -218,6 +252,45 @@ Test(runs_files, failing_allocations_leak_nothing) {
       cr_assert(allocator.live == 0 && n < 100);
     }
   }
+}
+
+/* With the name of a file a path of 4095 bytes is too long; without the directory, the
+ * name would be that of another run. */
+Test(runs_files, the_directory_of_a_path_that_is_too_long_is_not_dropped) {
+  grown_run grown;
+  grown_create(&grown, directory);
+  grown_finish(&grown);
+  cr_assert(chdir(directory) == 0);
+  tsanom_runs_close(open_run("."));
+  for (size_t length = 4060; length <= 4095; length++) {
+    char path[4096];
+    for (size_t i = 0; i < length; i++) path[i] = i % 2 ? '/' : '.';
+    path[length] = '\0';
+    if (length % 2 == 0) path[length - 1] = '/';
+    tsanom_runs *run = NULL;
+    tsanom_status status = tsanom_runs_open(path, NULL, NULL, &run);
+    bool fits = length + 1 + sizeof "heartbeat.00000" <= 4096;
+    cr_assert(fits ? status == TSANOM_OK : status == TSANOM_E_IO, "%zu: %d", length,
+              status);
+    tsanom_runs_close(run);
+  }
+}
+
+Test(runs_files, a_file_that_cannot_be_written_whole_leaves_none) {
+  enum { LIMIT = 4096 };
+  static const char bytes[2 * LIMIT];
+  const struct rlimit limit = {LIMIT, LIMIT};
+  char path[PATH], entry[2 * PATH];
+  (void)snprintf(path, sizeof path, "%s/file", directory);
+  cr_assert(signal(SIGXFSZ, SIG_IGN) != SIG_ERR && setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  CHECK_STATUS(tsanom_runs_write_file(path, bytes, sizeof bytes, NULL), TSANOM_E_IO);
+  DIR *folder = opendir(directory);
+  for (struct dirent *item; (item = readdir(folder)) != NULL;) {
+    (void)snprintf(entry, sizeof entry, "%s", item->d_name);
+    cr_assert(strcmp(entry, ".") == 0 || strcmp(entry, "..") == 0, "%s is left", entry);
+  }
+  closedir(folder);
+  CHECK_STATUS(tsanom_runs_write_file(path, bytes, LIMIT, NULL), TSANOM_OK);
 }
 
 Test(runs_files, parts_that_are_not_there_are_reported) {

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <tsanom/runs.h>
+#include <unistd.h>
 
 #include "support/allocator.h"
 #include "support/check.h"
@@ -287,6 +288,22 @@ Test(runs_model, what_cannot_be_written_is_rejected) {
   tsanom_runs_model *model = NULL;
   CHECK_STATUS(tsanom_runs_model_load("/nonexistent", &exec, &model), TSANOM_E_IO);
   cr_assert(strcmp(fault.file, "/nonexistent") == 0);
+  tsanom_hsa_model_destroy(l.model);
+}
+
+Test(runs_model, dash_is_standard_output) {
+  learned l;
+  char path[PATH];
+  tsanom_runs_model *model = NULL;
+  (void)snprintf(path, sizeof path, "%s/m", directory);
+  learn(1, &l);
+  int saved = dup(STDOUT_FILENO);
+  cr_assert(saved >= 0 && freopen(path, "w", stdout));
+  tsanom_status status = tsanom_runs_model_save("-", &l.data, NULL);
+  cr_assert(fflush(stdout) == 0 && dup2(saved, STDOUT_FILENO) >= 0);
+  CHECK_STATUS(status, TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_model_load(path, NULL, &model), TSANOM_OK);
+  tsanom_runs_model_free(model);
   tsanom_hsa_model_destroy(l.model);
 }
 

@@ -7,6 +7,38 @@
 #include "search/calls.h"
 #include "support/allocator.h"
 
+/* Series enough for each thread to build some, and so long that the scratch memory of a
+ * thread is larger than what lies beside it. */
+Test(search_contract, threads_do_not_change_an_index) {
+  enum { COUNT = 300, LENGTH = 1000, QUERIES = 4, NEAREST = 5 };
+  uint64_t seed = 6;
+  double *data = malloc(COUNT * LENGTH * sizeof *data);
+  for (size_t i = 0; i < COUNT; i++) fill(data + i * LENGTH, LENGTH, &seed);
+  tsanom_series series = rows_of(data, COUNT, LENGTH, 0),
+                queries = rows_of(data + 7 * LENGTH + 5, QUERIES, LENGTH, 0);
+  tsanom_search_options options = options_of(100, 1, 0);
+  size_t indices[2][QUERIES * NEAREST];
+  double distances[2][QUERIES * NEAREST];
+  tsanom_search_report report[2][QUERIES];
+  memset(report, 0, sizeof report);
+  for (int run = 0; run < 25; run++) {
+    tsanom_search_index *index = NULL;
+    tsanom_exec exec;
+    tsanom_exec_init(&exec, sizeof exec);
+    exec.threads = 1 + run % 4;
+    int k = run > 0;
+    CHECK_STATUS(tsanom_search_index_create(&series, &options, &exec, &index), TSANOM_OK);
+    CHECK_STATUS(tsanom_search_nearest(index, &queries, NEAREST, NULL, indices[k],
+                                       distances[k], report[k]),
+                 TSANOM_OK);
+    cr_assert(k == 0 || memcmp(indices[0], indices[1], sizeof indices[0]) == 0);
+    cr_assert(k == 0 || memcmp(distances[0], distances[1], sizeof distances[0]) == 0);
+    cr_assert(k == 0 || memcmp(report[0], report[1], sizeof report[0]) == 0);
+    tsanom_search_index_destroy(index);
+  }
+  free(data);
+}
+
 Test(search_contract, workspaces_of_the_queried_size_prevent_allocation) {
   uint64_t seed = 7;
   enum { LONGEST = 60, MOST = 40 };

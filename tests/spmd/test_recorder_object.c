@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Region recorders and counters as objects: memory, allocator, options, and what each
  * failure reports. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tsanom/record.h>
+#include <unistd.h>
 
 #include "support/allocator.h"
 #include "support/check.h"
@@ -130,6 +132,7 @@ Test(spmd_object, the_rejected_size_is_reported) {
   check_recorder((size_t)INT32_MAX + 1, 1, NULL, TSANOM_E_COUNT, "regions");
   check_recorder(1, 0, NULL, TSANOM_E_COUNT, "depth");
   check_recorder(1, (size_t)INT32_MAX + 1, NULL, TSANOM_E_COUNT, "depth");
+  CHECK_STATUS(tsanom_spmd_recorder_size(1, INT32_MAX, &bytes), TSANOM_OK);
   CHECK_STATUS(tsanom_spmd_recorder_size(0, 1, &bytes), TSANOM_E_COUNT);
   CHECK_STATUS(tsanom_spmd_recorder_size(1, 0, &bytes), TSANOM_E_COUNT);
   CHECK_STATUS(tsanom_spmd_recorder_size(1, 1, NULL), TSANOM_E_NULL);
@@ -271,6 +274,28 @@ Test(spmd_object, rejected_rows_are_reported) {
   CHECK_FAULT(report, "directory", TSANOM_NONE, TSANOM_NONE);
   tsanom_spmd_recorder_destroy(r);
   tsanom_spmd_counters_destroy(c);
+}
+
+/* The temporary file has the longest path: of 4095 bytes, and one more. */
+Test(spmd_object, paths_that_are_too_long_are_not_cut) {
+  enum { LONGEST = PATH_MAX - 1 - (sizeof "/spmd/.rank-0.part" - 1) };
+  char directory[DIRECTORY_CAPACITY];
+  tsanom_spmd_recorder *r;
+  tsanom_spmd_row row = good_row();
+  cr_assert(new_directory(directory) && chdir(directory) == 0);
+  CHECK_STATUS(tsanom_spmd_recorder_create(REGIONS, DEPTH, NULL, NULL, &r), TSANOM_OK);
+  for (size_t length = LONGEST + 1; length >= LONGEST; length--) {
+    char path[PATH_MAX];
+    memset(path, '/', length);
+    path[0] = '.';
+    path[length] = '\0';
+    CHECK_STATUS(tsanom_spmd_recorder_write(r, path, &row, &report.exec),
+                 length > LONGEST ? TSANOM_E_IO : TSANOM_OK);
+    cr_assert_eq(access("spmd/rank-0.json", F_OK), length > LONGEST ? -1 : 0);
+  }
+  cr_assert(remove("spmd/rank-0.json") == 0 && rmdir("spmd") == 0 &&
+            rmdir(directory) == 0);
+  tsanom_spmd_recorder_destroy(r);
 }
 
 /* The file or directory that cannot be written is in the fault, with the reason. */

@@ -74,14 +74,16 @@ Test(command_cluster, columns_are_chosen_by_name) {
 
 Test(command_cluster, draws_the_plot_and_in_two_dimensions_the_points) {
   static const char blue[] = "rgb(  0, 114, 178)", red[] = "rgb(213,  94,   0)";
-  static const char grey[] = "rgb(187, 187, 187)";
+  static const char grey[] = "rgb(187, 187, 187)", cut[] = "rgb( 68,  68,  68)";
   write_line();
   write_text("plane.csv", "0,0\n1,0\n0,1\n50,50\n");
   cr_assert(tsanom("cluster line.csv --min-pts 2 --cut 5 --plot a.svg").status == 0);
   check_svg("a.svg");
   cr_assert(file_holds("a.svg", blue) && file_holds("a.svg", red) &&
             !file_holds("a.svg", grey));
-  cr_assert(!file_holds("a.svg", "Points"));
+  cr_assert(!file_holds("a.svg", "Points") && file_holds("a.svg", cut));
+  cr_assert(tsanom("cluster line.csv --min-pts 2 --xi 0.1 --plot a.svg").status == 0);
+  cr_assert(!file_holds("a.svg", cut));
   cr_assert(tsanom("cluster plane.csv --min-pts 2 --cut 2 --plot b.svg").status == 0);
   check_svg("b.svg");
   cr_assert(file_holds("b.svg", blue) && file_holds("b.svg", grey) &&

@@ -159,7 +159,9 @@ Test(command_diagnose, labels_give_the_confusion_matrix) {
   cr_assert_str_eq(word_of(json_array_get(json_object_get(r, "runs"), 2), "expected"),
                    "normal");
   json_decref(r);
-  outcome o = tsanom("diagnose -m m.json d/a d/b --labels l.csv");
+  outcome o = tsanom("diagnose -m m.json d/a d/b d/c d/e --labels l.csv");
+  cr_assert(o.status == 0 && strstr(o.out, "0.0000\nmacro F-score"), "%s", o.out);
+  o = tsanom("diagnose -m m.json d/a d/b --labels l.csv");
   cr_assert(o.status == 0 && strstr(o.out, "macro F-score 1.0000"), "%s", o.out);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "run.h"
 
@@ -83,6 +85,31 @@ Test(command_dtw, draws_a_picture) {
   cr_assert(o.status == 0, "%s", o.err);
   check_svg("p.svg");
   cr_assert(count_files() == 3);
+}
+
+/* The line of the SVG that contains the curve of the second series. */
+static char *second_curve(const char *name) {
+  FILE *file = fopen(name, "r");
+  char *line = NULL;
+  size_t capacity = 0;
+  while (getline(&line, &capacity, file) > 0) {
+    if (strstr(line, "<path stroke='rgb(213,  94,   0)'")) break;
+  }
+  fclose(file);
+  return line;
+}
+
+/* Below the first one, at a distance that depends on the ranges only. */
+Test(command_dtw, the_place_of_the_second_series_ignores_its_mean) {
+  write_text("a", "1\n2\n3\n");
+  write_text("b", "1\n3\n3\n5\n");
+  write_text("low", "-101\n-99\n-99\n-97\n");
+  cr_assert(tsanom("dtw a b --path --plot p.svg").status == 0);
+  cr_assert(tsanom("dtw a low --path --plot q.svg").status == 0);
+  char *one = second_curve("p.svg"), *other = second_curve("q.svg");
+  cr_assert(strstr(one, "213") && strcmp(one, other) == 0, "%s%s", one, other);
+  free(one);
+  free(other);
 }
 
 Test(command_dtw, wrong_usage_ends_with_2) {

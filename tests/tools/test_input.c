@@ -25,6 +25,7 @@ static const bad_file bad_files[] = {
     {"1\nnan\n", "", "bad:2: column 1: \"nan\"", "not finite"},
     {"1\n-inf\n", "", "bad:2: column 1: \"-inf\"", "not finite"},
     {"1\n1e999\n", "", "bad:2: column 1: \"1e999\"", "1.79e308"},
+    {"1\n2024-01-02\n", "", "bad:2: column 1: \"2024-01-02\"", "not a number"},
     {"1\n0x10\n", "", "bad:2: column 1: \"0x10\"", "not a number"},
     {"1\n\n2 3\n", "", "bad:3: column 1: \"2 3\"", "not a number"},
     {"1\n2;3\n", "", "bad:2: column 1: \"2;3\"", "commas, semicolons, tabs"},

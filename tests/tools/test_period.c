@@ -54,6 +54,19 @@ Test(command_period, loops_of_events) {
   json_decref(result);
 }
 
+/* Both loops begin with the first event; the outer one is found when the inner one has
+ * ended. */
+Test(command_period, a_loop_replaces_one_inside_that_begins_with_it) {
+  FILE *file = fopen("e.txt", "w");
+  for (int i = 0; i < 130; i++) fprintf(file, "%s\n", i % 13 < 12 ? "b" : "c");
+  fclose(file);
+  json_t *result = tsanom_json("period --events --json e.txt");
+  cr_assert(json_array_size(json_object_get(result, "segments")) == 1);
+  const json_t *segment = item(result, "segments", 0);
+  cr_assert(number_of(segment, "first") == 0 && number_of(segment, "period") == 13);
+  json_decref(result);
+}
+
 Test(command_period, a_column_of_a_table) {
   write_events("e.csv", "region\n");
   json_t *result = tsanom_json("period --events --column region e.csv --json --next 3");
@@ -72,6 +85,11 @@ Test(command_period, period_of_values) {
   json_t *fixed = tsanom_json("period v.txt --json --scale 1000 --window 60");
   cr_assert(number_of(item(fixed, "periods", 0), "period") == 25);
   json_decref(fixed);
+  static const char *const of_windows[] = {"--scale 1000", "--depth 0.5", "--adapt"};
+  for (size_t i = 0; i < 3; i++) {
+    outcome o = tsanom("period v.txt %s", of_windows[i]);
+    cr_assert(strstr(o.out, "400 samples, window 100\n"), "%s: %s", of_windows[i], o.out);
+  }
 }
 
 /* Where the second of two periods is found. */

@@ -108,6 +108,30 @@ Test(command_record, every_thread_has_its_regions) {
   }
 }
 
+/* Regions of one thread that the compiler opens itself are recorded up to a depth. LLVM's
+ * tools interface reports all. */
+Test(command_record, regions_of_one_thread_nest_deeply) {
+  static const size_t depth[RECORD_WAYS] = {20, 16, 20};
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "deep")) continue;
+    char run[16];
+    snprintf(run, sizeof run, "run.%d", c);
+    cr_assert(record(c, "-o %s -- ./deep", run).status == 0);
+    tsanom_runs_info info;
+    tsanom_runs *found = open_run(run, &info);
+    tsanom_runs_stream stream = stream_of(found, TSANOM_RUNS_REGIONS, 0);
+    size_t ended = 0;
+    for (size_t i = 0; i < stream.count; i++) {
+      tsanom_runs_event event;
+      cr_assert(tsanom_runs_decode(stream.tag[i], &event) == TSANOM_OK);
+      ended += event.kind == TSANOM_REGIONS_END;
+    }
+    cr_assert(stream.count == 10 * depth[c] && ended == 5 * depth[c], "%s: %zu of %zu",
+              record_ways[c].compiler, ended, (size_t)stream.count);
+    tsanom_runs_close(found);
+  }
+}
+
 Test(command_record, worksharing_tells_the_iterations_inside_one_region) {
   for (int c = 0; c < RECORD_WAYS; c++) {
     if (!build_program(record_ways[c].compiler, "inside")) continue;
@@ -462,6 +486,24 @@ Test(command_record, failing_allocations_are_reported_and_leak_nothing) {
   cr_assert(counter.fail_at > 20);
 }
 
+/* How often a point of a picture is at another x than the point before. */
+static int different_places(const char *name) {
+  FILE *file = fopen(name, "r");
+  char *line = NULL;
+  size_t capacity = 0;
+  double x = 0, before = 0;
+  int different = 0;
+  while (getline(&line, &capacity, file) > 0) {
+    if (sscanf(line, " <use xlink:href='#gpPt6' transform='translate(%lf", &x) != 1)
+      continue;
+    different += x != before;
+    before = x;
+  }
+  fclose(file);
+  free(line);
+  return different;
+}
+
 Test(command_record, speedup_draws_a_picture) {
   if (!build_program("gcc", "loop")) return;
   cr_assert(tsanom("record --baseline 1 -o run -- ./loop 100").status == 5);
@@ -469,6 +511,7 @@ Test(command_record, speedup_draws_a_picture) {
   cr_assert(o.status == 0 && strstr(o.out, "loop.c:"), "%s", o.out);
   cr_assert(!strstr(o.out, "--baseline"), "%s", o.out);
   check_svg("p.svg");
+  cr_assert(different_places("p.svg") > 20);
   cr_assert(tsanom("record -o equal -- ./loop 20").status == 5);
   cr_assert(strstr(tsanom("speedup equal").out, "--baseline 1"));
   CHECK_REJECTED(tsanom("speedup run --until 0 --plot q.svg"), 3, "no iterations");

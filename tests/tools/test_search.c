@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "run.h"
 
@@ -78,6 +80,21 @@ Test(command_search, classes_by_the_nearest) {
   outcome o = tsanom("search --classify train test");
   cr_assert(o.status == 0 && strstr(o.out, "error rate 0.2500: 1 of 4\n"), "%s", o.out);
 }
+
+/* The memory suffices for the numbers of the neighbors, not for their distances. A
+ * sanitizer reserves more. */
+#ifndef __SANITIZE_ADDRESS__
+Test(command_search, a_result_that_does_not_fit_the_memory) {
+  enum { SERIES = 20000 };
+  const struct rlimit limit = {(rlim_t)5 << 30, (rlim_t)5 << 30};
+  FILE *file = fopen("many", "w");
+  for (int i = 0; i < SERIES; i++) fprintf(file, "1,%d\n", i);
+  fclose(file);
+  cr_assert(setrlimit(RLIMIT_AS, &limit) == 0);
+  CHECK_REJECTED(tsanom("search many many -k 20000"), 3, "no memory",
+                 "20000 neighbours of 20000 queries");
+}
+#endif
 
 Test(command_search, bad_input_is_refused_with_its_place) {
   write_text("good", "1,2,3\n");

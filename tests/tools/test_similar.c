@@ -205,6 +205,10 @@ Test(command_similar, bad_files_are_refused) {
     check_refused(tsanom("similar r.json"), 3, pieces);
   }
   write_text("r.json",
+             "{\"regions\": [{\"name\":\"a\"},{\"name\":\"b\",\"parent\":\"a\"}], "
+             "\"time\": [[1, 1]]}");
+  cr_assert_eq(tsanom("similar --program r.json").status, 0);
+  write_text("r.json",
              "{\"regions\": [{\"name\":\"a\"},{\"name\":\"b\"}], \"time\": [[1, 1]]}");
   CHECK_REJECTED(tsanom("similar --program r.json"), 3, "r.json", "--program", "a and b");
   cr_assert_eq(tsanom("similar --tolerance 0 r.json").status, 2);

@@ -223,14 +223,17 @@ enum { ALONE_MOST = 16 };
 static _Thread_local alone alone_regions[ALONE_MOST] ICP_INITIAL_EXEC;
 static _Thread_local unsigned alone_count ICP_INITIAL_EXEC;
 
+static alone *alone_at(unsigned depth) {
+  return depth < ALONE_MOST ? &alone_regions[depth] : NULL;
+}
+
 ENTRY void __kmpc_serialized_parallel(ident *where, int32_t thread);
 ENTRY void __kmpc_serialized_parallel(ident *where, int32_t thread) {
   REAL(void, "__kmpc_serialized_parallel", ident *, int32_t);
   const void *caller = __builtin_return_address(0);
-  alone *a = NULL;
+  alone *a = is_ours(caller) ? alone_at(alone_count++) : NULL;
   unsigned threads = 0;
-  if (is_ours(caller) && alone_count++ < ALONE_MOST) {
-    a = &alone_regions[alone_count - 1];
+  if (a) {
     a->region = icp_open(caller, true, &threads);
     a->cpu = 0;
   }
@@ -242,9 +245,7 @@ ENTRY void __kmpc_end_serialized_parallel(ident *where, int32_t thread);
 ENTRY void __kmpc_end_serialized_parallel(ident *where, int32_t thread) {
   REAL(void, "__kmpc_end_serialized_parallel", ident *, int32_t);
   alone *a = NULL;
-  if (is_ours(__builtin_return_address(0)) && alone_count && --alone_count < ALONE_MOST) {
-    a = &alone_regions[alone_count];
-  }
+  if (is_ours(__builtin_return_address(0)) && alone_count) a = alone_at(--alone_count);
   if (a && a->region.recorded) {
     icp_work_done(&a->region, 0, a->cpu);
     icp_leave(a->before);

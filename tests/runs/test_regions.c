@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events and times of parallel regions, from records that a test writes one by one. */
+#include <math.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <tsanom/runs.h>
+
+#include "runs/grown_run.h"
+#include "support/check.h"
+
+static char folder[DIRECTORY_CAPACITY];
+
+static void make_folder(void) {
+  directory_make(folder);
+}
+
+static void remove_folder(void) {
+  directory_remove(folder);
+}
+
+TestSuite(runs_regions, .init = make_folder, .fini = remove_folder);
+
+/* A run of region events with two places, of thread 0 so far. */
+static void create(grown_run *run) {
+  char regions[DIRECTORY_CAPACITY + 16], places[DIRECTORY_CAPACITY + 64];
+  static const char text[] = "tsanom places 1\n0\trf\t10\t/a\n1\trc\t20\t/a\n";
+  (void)snprintf(regions, sizeof regions, "%s/regions", folder);
+  (void)snprintf(places, sizeof places, "%s/places.tsv", regions);
+  cr_assert(mkdir(regions, 0777) == 0);
+  grown_create(run, regions);
+  file_write(places, text, sizeof text - 1);
+}
+
+static uint32_t tag_of(uint32_t kind, uint32_t place) {
+  return kind | place << TSANOM_REGIONS_KIND_BITS | 2u << 16;
+}
+
+/* `nanoseconds` of processor time. */
+static uint32_t cpu_tag(uint32_t nanoseconds) {
+  return TSANOM_REGIONS_CPU | nanoseconds << 8;
+}
+
+/* What comes before the first begin, or lies in an outermost region, is no event. */
+Test(runs_regions, an_event_is_an_outermost_region) {
+  static const struct {
+    uint32_t kind, place;
+  } records[] = {{TSANOM_REGIONS_SHARE, 1}, {TSANOM_REGIONS_END, 1},
+                 {TSANOM_REGIONS_SHARE, 1}, {TSANOM_REGIONS_BEGIN, 1},
+                 {TSANOM_REGIONS_SHARE, 0}, {TSANOM_REGIONS_BEGIN, 0},
+                 {TSANOM_REGIONS_END, 0},   {TSANOM_REGIONS_END, 1},
+                 {TSANOM_REGIONS_SHARE, 0}, {TSANOM_REGIONS_BEGIN, 0}};
+  grown_run grown;
+  create(&grown);
+  for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
+    grown_append(&grown, 0, 1000, tag_of(records[i].kind, records[i].place));
+  }
+  grown_finish(&grown);
+  tsanom_runs *run = open_run(folder);
+  const tsanom_speedup_event *event = NULL;
+  size_t count = 0;
+  CHECK_STATUS(tsanom_runs_events(run, TSANOM_RUNS_LEVEL_REGIONS, NULL, &event, &count),
+               TSANOM_OK);
+  cr_assert(count == 1, "%zu events", count);
+  cr_assert(event->region == 1 && event->threads == 2);
+  cr_assert(fabs(event->end - event->begin - 4e-6) < 1e-12);
+  tsanom_runs_close(run);
+}
+
+/* From the first record of any thread to the last. */
+Test(runs_regions, the_run_lasts_from_its_first_record_to_its_last) {
+  grown_run grown;
+  create(&grown);
+  grown_add_stream(&grown, 1);
+  grown_append(&grown, 1, 5000000, tag_of(TSANOM_REGIONS_BEGIN, 0));
+  grown_append(&grown, 0, 1000, tag_of(TSANOM_REGIONS_BEGIN, 0));
+  grown_append(&grown, 0, 1000, cpu_tag(700));
+  grown_append(&grown, 0, 1000, tag_of(TSANOM_REGIONS_END, 0));
+  grown_append(&grown, 1, 1000, cpu_tag(900));
+  grown_append(&grown, 1, 1000, tag_of(TSANOM_REGIONS_END, 0));
+  grown_finish(&grown);
+  tsanom_runs *run = open_run(folder);
+  tsanom_runs_spmd_data spmd;
+  CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
+  cr_assert(spmd.data->processes == 2 && spmd.data->regions == 1);
+  cr_assert(fabs(spmd.data->elapsed - 5e-6) < 1e-12, "%g s", spmd.data->elapsed);
+  cr_assert(fabs(spmd.data->time[0] - 7e-7) < 1e-15);
+  cr_assert(fabs(spmd.data->time[1] - 9e-7) < 1e-15);
+  tsanom_runs_close(run);
+}
