@@ -21,7 +21,8 @@ HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
 LIBRARIES = ["tsanom-record", "tsanom", "tsanom-runs"]
 CONFIGURE = ["-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_SKIP_RPATH=ON"] + [
-    f"-DTSANOM_{part}=OFF" for part in ("BUILD_TESTS", "BUILD_TOOLS", "BUILD_EXAMPLES", "INSTALL")]
+    f"-DTSANOM_{part}=OFF" for part in (
+        "BUILD_TESTS", "BUILD_TOOLS", "BUILD_EXAMPLES", "BUILD_PYTHON", "INSTALL")]
 TARGETS = ["tsanom_record", "tsanom", "tsanom_runs"]
 
 
