@@ -128,7 +128,8 @@ import numpy, scipy.linalg, sklearn.cluster, tsanom
 numpy.linalg.svd(numpy.random.rand(300, 300))
 sklearn.cluster.KMeans(2, n_init=1).fit(numpy.random.rand(500, 2))
 tsanom.dtw_matrix(numpy.random.rand(40, 100), threads=2)
-files = {line.split()[-1] for line in open("/proc/self/maps") if "libgomp" in line or "libomp" in line}
+maps = open("/proc/self/maps").read().split()
+files = {word for word in maps if "libgomp" in word or "libomp" in word}
 assert len(files) == 1, files
 """
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -2,6 +2,7 @@
 """NumPy arrays as arguments of C functions. An array that is contiguous, or a matrix with
 contiguous rows, is passed as it is; others are copied."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, List, Optional, Tuple, Union
 
@@ -49,7 +50,8 @@ def integers(values: npt.ArrayLike, dtype: npt.DTypeLike, name: str) -> Array:
 
 
 def empty(count: Union[int, Tuple[int, ...]], dtype: npt.DTypeLike, kind: Any) -> Tuple[Array, Any]:
-    """An array for output, and the pointer to pass."""
+    """An array for output, and the pointer to pass. Arrays of size_t are np.intp here: indices
+    are smaller, and the value that stands for none is -1."""
     array = np.empty(count, dtype)
     return array, from_buffer(kind, array, True)
 
@@ -109,7 +111,7 @@ class Series:
         item = matrix.itemsize
         inner = matrix.strides[1:] == ((item,) if matrix.ndim == 2
                                        else (item * matrix.shape[2], item))
-        row = int(np.prod(matrix.shape[1:]))
+        row = math.prod(matrix.shape[1:])
         if not (inner and matrix.strides[0] % item == 0 and matrix.strides[0] >= row * item):
             matrix = np.ascontiguousarray(matrix)
         self.dimensions = matrix.shape[2] if matrix.ndim == 3 else 1

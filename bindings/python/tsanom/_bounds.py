@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import DOUBLES, F32, F64, FLOATS, Array, doubles, empty, from_buffer
-from ._call import choice, options, quick
+from ._call import choice, quick, shared_options
 from ._dtw import COSTS, limit
 from ._errors import from_status
 from ._library import ffi, lib
@@ -100,8 +100,8 @@ def lb_keogh_pair(x: npt.ArrayLike, y: npt.ArrayLike, radius: Optional[int] = No
     """
     a, b = doubles(x, "x"), doubles(y, "y")
     bounds = ffi.new("double[2]")
-    setting = options("tsanom_lbkeogh_options", radius=limit(radius),
-                      cost=choice(cost, COSTS, "cost"))
+    setting = shared_options("tsanom_lbkeogh_options", radius=limit(radius),
+                             cost=choice(cost, COSTS, "cost"))
     quick(lib.tsanom_lbkeogh_pair, (from_buffer(DOUBLES, a), len(a), from_buffer(DOUBLES, b),
                                     len(b), setting), (bounds,))
     return bounds[0], bounds[1]
@@ -115,8 +115,8 @@ def _against(function: Any, c: npt.ArrayLike, q: npt.ArrayLike, radius: Optional
     if len(other) != n:
         raise ValueError("c and q have different lengths")
     bound = ffi.new("double *")
-    setting = options("tsanom_lbkeogh_options", radius=limit(radius), bands=bands,
-                      cost=choice(cost, COSTS, "cost"))
+    setting = shared_options("tsanom_lbkeogh_options", radius=limit(radius), bands=bands,
+                             cost=choice(cost, COSTS, "cost"))
     quick(function, (pointer_c, from_buffer(DOUBLES, other), lower, upper, n, setting), (bound,))
     return float(bound[0])
 

@@ -10,6 +10,7 @@ An exec costs a few microseconds. `quick` passes none, for calls that take less 
 if the function fails, it is called again with an exec, which then reports the reason."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, List, Union
 
 from ._errors import from_fault
@@ -17,7 +18,9 @@ from ._library import NULL, ffi, lib
 
 Progress = Union[bool, None, Callable[[int, int], object]]
 
-STOPPED = lib.TSANOM_STOPPED
+# Work below about 0.1 ms.
+QUICK = 1 << 14
+
 PARTIAL = lib.TSANOM_PARTIAL
 INFEASIBLE = lib.TSANOM_INFEASIBLE
 
@@ -104,10 +107,24 @@ def quick(function: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
     return status if status >= 0 else call(function, inputs, outputs)
 
 
-def options(kind: str, **fields: Any) -> Any:
-    """A struct `kind` with its defaults, except for the fields that are not None."""
+def call_sized(size: int, function: Any, inputs: Sequence[Any], outputs: Sequence[Any],
+               threads: int = 1, progress: Progress = None) -> int:
+    """`quick` for little work, of at most `QUICK` samples or pairs of samples; else `call`."""
+    if size <= QUICK and threads == 1 and not progress:
+        return quick(function, inputs, outputs)
+    return call(function, inputs, outputs, threads, progress)
+
+
+@lru_cache(maxsize=64)
+def _defaults(kind: str) -> Any:
     result = ffi.new(kind + " *")
     getattr(lib, kind + "_init")(result, ffi.sizeof(kind))
+    return result
+
+
+def options(kind: str, **fields: Any) -> Any:
+    """A struct `kind` with its defaults, except for the fields that are not None."""
+    result = ffi.new(kind + " *", _defaults(kind)[0])
     for name, value in fields.items():
         if value is None:
             continue
@@ -116,6 +133,10 @@ def options(kind: str, **fields: Any) -> Any:
         except OverflowError as error:
             raise ValueError(f"{name} is {value}: {error}") from None
     return result
+
+
+# The same for structs that calls only read, so that they can share them.
+shared_options = lru_cache(maxsize=256)(options)
 
 
 def choice(value: str, table: "dict[str, int]", name: str) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import DOUBLES, F32, F64, FLOATS, SIZES, Array, empty, from_buffer, samples
-from ._call import Progress, call, choice, options, quick
+from ._call import QUICK, Progress, call, call_sized, choice, options
 from ._library import NONE, NULL, ffi, lib
 
 Ends = Tuple[Optional[int], Optional[int]]
@@ -18,9 +18,6 @@ COSTS: Dict[str, int] = {"absolute": lib.TSANOM_COST_ABSOLUTE, "squared": lib.TS
 WINDOWS: Dict[str, int] = {"sakoe_chiba": lib.TSANOM_DTW_SAKOE_CHIBA,
                            "slope": lib.TSANOM_DTW_SLOPE}
 MEMORY: Dict[str, int] = {"full": lib.TSANOM_DTW_PATH_FULL, "linear": lib.TSANOM_DTW_PATH_LINEAR}
-
-# Pairs of samples from which a call takes long enough to be interrupted.
-_LONG = 1 << 16
 
 _distance = lib.tsanom_dtw_distance
 _distance_f32 = lib.tsanom_dtw_distance_f32
@@ -114,7 +111,7 @@ def dtw(x: npt.ArrayLike, y: npt.ArrayLike, radius: Optional[int] = None, *, roo
     # The usual case, without conversions: short contiguous arrays of float64.
     if (type(x) is ndarray and type(y) is ndarray and x.dtype is F64 and y.dtype is F64
             and x.ndim == 1 and y.ndim == 1 and x.flags.c_contiguous and y.flags.c_contiguous
-            and len(x) * len(y) <= _LONG):
+            and len(x) * len(y) <= QUICK):
         inputs = (from_buffer(DOUBLES, x), len(x), from_buffer(DOUBLES, y), len(y), setting)
         result = _new(_DOUBLE)
         if _distance(*inputs, NULL, result) < 0:
@@ -127,10 +124,7 @@ def dtw(x: npt.ArrayLike, y: npt.ArrayLike, radius: Optional[int] = None, *, roo
     kind, function = (FLOATS, _distance_f32) if single else (DOUBLES, _distance)
     result = _new(_FLOAT if single else _DOUBLE)
     inputs = (from_buffer(kind, a), len(a), from_buffer(kind, b), len(b), setting)
-    if len(a) * len(b) <= _LONG and threads == 1 and not progress:
-        quick(function, inputs, (result,))
-    else:
-        call(function, inputs, (result,), threads, progress)
+    call_sized(len(a) * len(b), function, inputs, (result,), threads, progress)
     return math.sqrt(result[0]) if root else float(result[0])
 
 
@@ -163,13 +157,13 @@ def dtw_path(x: npt.ArrayLike, y: npt.ArrayLike, radius: Optional[int] = None, *
     setting = dtw_options(radius, cost, window, cutoff, penalty, open_begin, open_end, dimensions,
                           memory)
     kind = FLOATS if single else DOUBLES
-    path, out = empty((max(len(a) + len(b) - 1, 1), 2), np.uintp, SIZES)
+    path, out = empty((max(len(a) + len(b) - 1, 1), 2), np.intp, SIZES)
     length, result = _new("size_t *"), _new(_FLOAT if single else _DOUBLE)
-    call(lib.tsanom_dtw_path_f32 if single else lib.tsanom_dtw_path,
-         (from_buffer(kind, a), len(a), from_buffer(kind, b), len(b), setting),
-         (out, length, result), progress=progress)
+    call_sized(len(a) * len(b), lib.tsanom_dtw_path_f32 if single else lib.tsanom_dtw_path,
+               (from_buffer(kind, a), len(a), from_buffer(kind, b), len(b), setting),
+               (out, length, result), progress=progress)
     distance = float(result[0])
-    return (path[:length[0]].astype(np.intp),
+    return (path[:length[0]],
             math.sqrt(distance) if root else distance)
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ._arrays import DOUBLES, F64, INTS, SIZES, Array, empty, from_buffer
 from ._call import Execution, Progress, call, choice, options
-from ._library import NONE, NULL, ffi, lib
+from ._library import NULL, ffi, lib
 
 Metric = Union[str, Callable[[Array, Array], float]]
 
@@ -38,9 +38,9 @@ class OpticsOrdering:
 
     def _struct(self) -> Tuple[Any, Tuple[Array, ...]]:
         """The C struct, and the arrays that it refers to."""
-        order = np.ascontiguousarray(self.ordering, np.uintp)
+        order = np.ascontiguousarray(self.ordering, np.intp)
         reachability = np.ascontiguousarray(self.reachability[self.ordering], F64)
-        predecessor = np.ascontiguousarray(self.predecessor[self.ordering].astype(np.uintp))
+        predecessor = np.ascontiguousarray(self.predecessor[self.ordering], np.intp)
         core = np.ascontiguousarray(self.core_distances, F64)
         view = options("tsanom_optics_ordering", n=len(order),
                        order=ffi.cast("size_t *", order.ctypes.data),
@@ -78,10 +78,9 @@ class OpticsOrdering:
                           keep_tails=int(not predecessor_correction))
         count = ffi.new("size_t *")
         call(lib.tsanom_optics_xi, (view, setting), (NULL, 0, count, out))
-        clusters, out_clusters = empty((count[0], 2), np.uintp, SIZES)
+        clusters, out_clusters = empty((count[0], 2), np.intp, SIZES)
         if count[0]:
             call(lib.tsanom_optics_xi, (view, setting), (out_clusters, count[0], count, out))
-        clusters = clusters.astype(np.intp)
         return labels.astype(np.intp), clusters[np.lexsort((-clusters[:, 0], clusters[:, 1]))]
 
 
@@ -163,9 +162,9 @@ def optics_order(X: npt.ArrayLike, min_samples: int = 5, *, max_eps: float = mat
         if points.ndim != 2:
             raise ValueError(f"X has {points.ndim} dimensions; 2 expected")
         n, ld = points.shape
-    order, out_order = empty(n, np.uintp, SIZES)
+    order, out_order = empty(n, np.intp, SIZES)
     reachability, out_reachability = empty(n, F64, DOUBLES)
-    predecessor, out_predecessor = empty(n, np.uintp, SIZES)
+    predecessor, out_predecessor = empty(n, np.intp, SIZES)
     core, out_core = empty(n, F64, DOUBLES)
     view = options("tsanom_optics_ordering", order=out_order, reachability=out_reachability,
                    predecessor=out_predecessor, core_distance=out_core)
@@ -182,8 +181,8 @@ def optics_order(X: npt.ArrayLike, min_samples: int = 5, *, max_eps: float = mat
     by_point = np.empty(n, F64)
     by_point[order] = reachability
     before = np.empty(n, np.intp)
-    before[order] = np.where(predecessor == NONE, -1, predecessor.astype(np.intp))
-    return OpticsOrdering(order.astype(np.intp), by_point, core, before)
+    before[order] = predecessor
+    return OpticsOrdering(order, by_point, core, before)
 
 
 __all__ = ["OpticsOrdering", "Split", "optics_order"]

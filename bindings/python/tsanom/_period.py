@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import DOUBLES, F64, INTS, SIZES, WORDS, Array, doubles, empty, from_buffer
-from ._call import INFEASIBLE, PARTIAL, Progress, call, options, quick
+from ._call import INFEASIBLE, PARTIAL, Progress, call_sized, options, quick, shared_options
 from ._errors import from_status
 from ._library import ffi, lib
 
@@ -61,10 +61,11 @@ def period(x: npt.ArrayLike, *, max_period: Optional[int] = None,
     16
     """
     array = doubles(x, "x")
-    setting = options("tsanom_dpd_find_options", max_period=max_period, significance=significance)
+    setting = shared_options("tsanom_dpd_find_options", max_period=max_period,
+                             significance=significance)
     found = options("tsanom_dpd_found")
-    call(lib.tsanom_dpd_find, (from_buffer(DOUBLES, array), len(array), setting), (found,),
-         threads, progress)
+    call_sized(len(array) ** 2, lib.tsanom_dpd_find,
+               (from_buffer(DOUBLES, array), len(array), setting), (found,), threads, progress)
     return Period(found.period, found.candidate, found.max_period, found.dip, found.score,
                   found.probability, found.consistency)
 
@@ -123,7 +124,7 @@ class PeriodDetector:
         """Take in samples. Returns the period after each, 0 without one, and whether a period
         starts at it. A value that is not finite is an error; those before it were taken in."""
         array, pointer = self._samples(samples)
-        periods, out_periods = empty(len(array), np.uintp, SIZES)
+        periods, out_periods = empty(len(array), np.intp, SIZES)
         starts, out_starts = empty(len(array), np.int32, INTS)
         arguments = [self._detector, pointer, len(array), out_periods, out_starts]
         done = ffi.new("size_t *")
@@ -136,7 +137,7 @@ class PeriodDetector:
                               done[0])
         if status < 0:
             raise from_status(status)
-        return periods.astype(np.intp), starts.astype(bool)
+        return periods, starts.astype(bool)
 
     def predict(self, count: int) -> Array:
         """The next `count` samples if the period continues; none without a period."""

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from numpy.polynomial import Chebyshev, Polynomial
 
 from ._arrays import DOUBLES, F64, Array, doubles, from_buffer
-from ._call import Progress, call, choice, options
+from ._call import Progress, call, call_sized, choice, options, shared_options
 from ._library import NULL, ffi, lib
 
 SELECTION: Dict[Optional[str], int] = {
@@ -125,17 +125,17 @@ class Fit:
         result = np.empty(array.shape, F64)
         if array.size:
             out = ffi.from_buffer(DOUBLES, result, True)
-            call(lib.tsanom_polyfit_evaluate,
-                 (self._model, from_buffer(DOUBLES, array), array.size),
-                 (NULL, out) if slope else (out, NULL), threads)
+            call_sized(array.size, lib.tsanom_polyfit_evaluate,
+                       (self._model, from_buffer(DOUBLES, array), array.size),
+                       (NULL, out) if slope else (out, NULL), threads)
         return result[()]
 
 
 def _options(deg: int, select: Optional[str], r2: Optional[float], tolerance: Optional[float],
              refine: bool) -> Any:
-    return options("tsanom_polyfit_options", degree=deg,
-                   selection=choice(select, SELECTION, "select"),  # type: ignore[arg-type]
-                   r2=r2, tolerance=tolerance, refine=int(refine))
+    return shared_options("tsanom_polyfit_options", degree=deg,
+                          selection=choice(select, SELECTION, "select"),  # type: ignore[arg-type]
+                          r2=r2, tolerance=tolerance, refine=int(refine))
 
 
 def _samples(x: npt.ArrayLike, y: npt.ArrayLike,
@@ -143,7 +143,7 @@ def _samples(x: npt.ArrayLike, y: npt.ArrayLike,
     arrays = [doubles(x, "x"), doubles(y, "y")]
     if weights is not None:
         arrays.append(doubles(weights, "weights"))
-    if len({len(array) for array in arrays}) != 1:
+    if any(len(array) != len(arrays[0]) for array in arrays):
         raise ValueError("x, y and weights have different lengths")
     pointers = [from_buffer(DOUBLES, array) for array in arrays]
     return pointers + [NULL] * (3 - len(pointers)), len(arrays[0])
@@ -190,9 +190,9 @@ def polyfit(x: npt.ArrayLike, y: npt.ArrayLike, deg: int = 1, *,
     """
     model = _model()
     inputs, n = _samples(x, y, weights)
-    status = call(lib.tsanom_polyfit_fit,
-                  (*inputs, n, _options(deg, select, r2, tolerance, refine)), (model,), threads,
-                  progress)
+    status = call_sized(n * (deg + 1), lib.tsanom_polyfit_fit,
+                        (*inputs, n, _options(deg, select, r2, tolerance, refine)), (model,),
+                        threads, progress)
     return Fit(model, status)
 
 

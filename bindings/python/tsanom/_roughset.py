@@ -301,11 +301,11 @@ def inconsistent_pairs(table: Table, decision: Any, *, missing: str = "own_value
     coded = _Coded(table, decision)
     setting = _options(missing=missing)
     count = ffi.new("size_t *")
-    pairs, out = empty((0, 2), np.uintp, SIZES)
+    pairs, out = empty((0, 2), np.intp, SIZES)
     while call(lib.tsanom_roughset_inconsistent, (coded.view, setting),
                (out, len(pairs), count)) == PARTIAL:
-        pairs, out = empty((count[0], 2), np.uintp, SIZES)
-    return pairs.astype(np.intp)
+        pairs, out = empty((count[0], 2), np.intp, SIZES)
+    return pairs
 
 
 def discretize(samples: npt.ArrayLike, bins: int = 0, method: str = "entropy",

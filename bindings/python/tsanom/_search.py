@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ._arrays import DOUBLES, F64, SIZES, Array, Series, SeriesSet, doubles, empty, from_buffer
 from ._call import Progress, call, choice, options
 from ._dtw import COSTS, limit
-from ._library import NONE, ffi, lib
+from ._library import ffi, lib
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,11 @@ class Index:
                  progress: Progress) -> Tuple[Array, Array, Any]:
         queries = Series(Q, "Q", F64)
         distances, out = empty((queries.count, k), F64, DOUBLES)
-        indices, out_indices = empty((queries.count, k), np.uintp, SIZES)
+        indices, out_indices = empty((queries.count, k), np.intp, SIZES)
         reports = ffi.new("tsanom_search_report[]", queries.count)
         call(lib.tsanom_search_nearest, (self._index, queries.view, k),
              (out_indices, out, reports), threads, progress)
-        return distances, indices.astype(np.intp), reports
+        return distances, indices, reports
 
 
 def _restore(X: Any, arguments: "dict[str, Any]") -> Index:
@@ -136,12 +136,12 @@ def search_stream(query: npt.ArrayLike, stream: npt.ArrayLike, radius: Optional[
                       exclusion=limit(exclusion), cost=choice(cost, COSTS, "cost"),
                       z_normalize=int(z_normalize))
     distances, out = empty(n_neighbors, F64, DOUBLES)
-    starts, out_starts = empty(n_neighbors, np.uintp, SIZES)
+    starts, out_starts = empty(n_neighbors, np.intp, SIZES)
     call(lib.tsanom_search_stream,
          (from_buffer(DOUBLES, a), len(a), from_buffer(DOUBLES, b), len(b), setting),
          (out_starts, out, ffi.NULL), threads, progress)
-    found = starts != NONE
-    return distances[found], starts[found].astype(np.intp)
+    found = starts >= 0
+    return distances[found], starts[found]
 
 
 __all__ = ["Index", "SearchReport", "search_stream"]
