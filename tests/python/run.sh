@@ -27,6 +27,7 @@ echo "== tests"
 
 echo "== examples in docstrings"
 "$venv" -m pytest -q -p no:cacheprovider --doctest-modules --pyargs tsanom
+"$venv" -m doctest "$source/docs/python.md"
 
 echo "== types"
 installed=$(echo "$scratch"/venv/lib/python3*/site-packages/tsanom)

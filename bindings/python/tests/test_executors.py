@@ -53,6 +53,16 @@ def test_processes(method):
         check(executor)
 
 
+def test_worked_example_of_the_manual(tmp_path):
+    pytest.importorskip("matplotlib")
+    done = subprocess.run([sys.executable, EXAMPLES / "worked.py", tmp_path / "picture.svg"],
+                          check=True, capture_output=True, text=True)
+    assert (tmp_path / "picture.svg").exists()
+    # docs/python.md shows this.
+    assert done.stdout == ("classes: 0 0 1 0 0 1 0 0 1 0 0 1\n"
+                           "threads 0 and 1: 47 apart, warped 12\n")
+
+
 def test_dask():
     pytest.importorskip("distributed")
     subprocess.run([sys.executable, EXAMPLES / "dask_tiles.py"], check=True, timeout=60)
