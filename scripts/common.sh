@@ -5,7 +5,12 @@
 BUILD_PACKAGES="gcc g++ libc6-dev make cmake ninja-build pkg-config
   libopenblas-openmp-dev liblapacke-dev libjansson-dev libcsv-dev"
 RUN_PACKAGES="gnuplot-nox"
-TEST_PACKAGES="libcriterion-dev clang libomp-dev binutils gfortran python3 universal-ctags"
+# For the Python package and its tests.
+PYTHON_PACKAGES="python3-cffi python3-numpy python3-pip python3-venv python3-setuptools
+  python3-wheel python3-pytest python3-scipy python3-sklearn python3-pandas python3-tqdm
+  python3-distributed python3-mpi4py python3-matplotlib openmpi-bin mypy"
+TEST_PACKAGES="libcriterion-dev clang libomp-dev binutils gfortran python3 universal-ctags
+  $PYTHON_PACKAGES"
 CHECK_PACKAGES="git libomp-14-dev libclang-rt-14-dev gcovr clang-format clang-tidy doxygen
   doxygen-awesome-css libjs-mathjax libbenchmark-dev"
 

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rough sets against enumeration."""
+
+import naive
+import numpy as np
+import pandas
+import pytest
+import tsanom
+
+RNG = np.random.default_rng(5)
+
+
+@pytest.mark.parametrize("attributes", [1, 3, 5, 7])
+def test_reducts_are_those_of_enumeration(attributes):
+    for _ in range(10):
+        values = RNG.integers(0, 3, (12, attributes))
+        decision = RNG.integers(0, 2, 12)
+        expected = naive.reducts(values, decision)
+        found = tsanom.reducts(values, decision, threads=2)
+        assert set(found) == expected and len(found) == len(expected)
+        least = min(map(len, expected))
+        assert set(tsanom.minimum_reducts(values, decision)) == {
+            reduct for reduct in expected if len(reduct) == least}
+        assert tsanom.greedy_reduct(values, decision) in expected
+        assert tsanom.core_attributes(values, decision) == frozenset.intersection(*expected)
+        assert all(len(reduct) <= 2 for reduct in tsanom.reducts(values, decision, max_size=2))
+
+
+def test_more_than_64_attributes():
+    values = np.zeros((2, 130), int)
+    values[1, [3, 70, 129]] = 1
+    assert {tuple(reduct) for reduct in tsanom.reducts(values, [0, 1])} == {(3,), (70,), (129,)}
+    assert len(tsanom.reducts(values, [0, 1], limit=2)) == 2
+
+
+def test_data_frame_with_names_and_missing_values():
+    frame = pandas.DataFrame({"net": ["ok", "slow", None, "ok"], "disk": [1.5, 1.5, np.nan, 2.0],
+                              "kind": ["good", "bad", "bad", "good"]})
+    assert frozenset(["net"]) in tsanom.reducts(frame, "kind")
+    rules = tsanom.decision_rules(frame, "kind", ["net"])
+    assert {(rule.condition["net"], rule.decision, rule.support) for rule in rules} == {
+        ("ok", "good", 2), ("slow", "bad", 1), (None, "bad", 1)}
+    assert tsanom.dependency(frame, "kind", ["disk"]) == 0.5
+    assert tsanom.significance(frame, "kind")["net"] == 0.5
+    assert tsanom.dependency(frame, "kind") == 1.0
+
+
+def test_readings_of_inconsistent_tables():
+    values, decision = [[0, 0], [0, 0], [0, 1], [1, 1]], [0, 1, 1, 0]
+    assert tsanom.inconsistent_pairs(values, decision).tolist() == [[0, 1]]
+    for reading in ("ordinary", "positive_region", "generalized"):
+        assert tsanom.reducts(values, decision, reading=reading)
+
+
+def test_discretize():
+    samples = np.concatenate([RNG.uniform(0, 1, 50), RNG.uniform(2, 3, 50)])
+    codes, cuts = tsanom.discretize(samples, decision=np.repeat(["a", "b"], 50))
+    assert len(cuts) == 1 and 1 <= cuts[0] <= 2 and codes.tolist() == [0] * 50 + [1] * 50
+    codes, cuts = tsanom.discretize(samples, 4, "frequency")
+    assert np.bincount(codes).tolist() == [25] * 4
+
+
+def test_errors():
+    for wrong in (lambda: tsanom.reducts([1, 2], [1, 2]),
+                  lambda: tsanom.reducts({"a": [1, 2]}, "b"),
+                  lambda: tsanom.reducts({"a": [1, 2]}, [1, 2, 3]),
+                  lambda: tsanom.reducts([[1]], [1], reading="other"),
+                  lambda: tsanom.dependency([[1]], [1], ["x"]),
+                  lambda: tsanom.discretize([1.0, np.nan], 2, "width")):
+        with pytest.raises(ValueError):
+            wrong()
+    with pytest.raises(tsanom.TsanomError) as caught:
+        tsanom.reducts([[1], [2]], [1, None])
+    assert caught.value.name == "TSANOM_E_VALUE" and caught.value.index == 1

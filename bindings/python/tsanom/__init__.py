@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Time series and diagnosis of parallel programs.
+
+`dtw`, `dtw_path`, `dtw_matrix`, `dtw_medoid`, `dtw_barycenter`
+    Dynamic time warping.
+`envelope`, `lb_keogh`, ...
+    Lower bounds of it.
+`Index`, `search_stream`
+    Exact nearest neighbors under it.
+`OPTICS`, `optics_order`
+    Clusters by density.
+`polyfit`, `FitStream`
+    Polynomial regression.
+`period`, `PeriodDetector`, `loops`
+    Periods of series, streams and events.
+`reducts`, `core_attributes`, ...
+    Rough sets.
+`spmd_analyze`
+    Similarity of the processes of a parallel program.
+`heartbeat`, `Run`, `Model`
+    Recording, recorded runs, and their diagnosis.
+
+Functions with a parameter `progress` can be interrupted by Ctrl-C, and report progress. Functions
+release the interpreter's lock while they compute. Errors are `TsanomError`."""
+
+from typing import TYPE_CHECKING, Any
+
+from . import heartbeat as heartbeat
+from ._bounds import (EnvelopeStream, envelope, lb_enhanced, lb_improved, lb_keogh, lb_keogh_pair,
+                      lb_kim, lb_tail)
+from ._dtw import dtw, dtw_path
+from ._errors import TsanomError
+from ._hsa import Diagnosis, Model, Step, ThreadModel, ThreadVerdict
+from ._library import version as __version__
+from ._optics import OpticsOrdering, Split, optics_order
+from ._period import Loop, Period, PeriodDetector, loops, period
+from ._polyfit import Fit, FitStream, polyfit
+from ._roughset import (Rule, core_attributes, decision_rules, dependency, discretize,
+                        greedy_reduct, inconsistent_pairs, minimum_reducts, reducts, significance)
+from ._runs import RegionTimes, Run, RunInfo, heart_rate
+from ._search import Index, SearchReport, search_stream
+from ._sets import Barycenter, dtw_barycenter, dtw_matrix, dtw_medoid
+from ._spmd import Decision, RegionSummary, Similarity, spmd_analyze
+
+if TYPE_CHECKING:
+    from ._estimator import OPTICS as OPTICS
+
+
+def __getattr__(name: str) -> Any:
+    """OPTICS is imported when it is used: it needs scikit-learn."""
+    if name == "OPTICS":
+        from ._estimator import OPTICS
+        return OPTICS
+    raise AttributeError(f"module 'tsanom' has no attribute '{name}'")
+
+
+__all__ = [
+    "Barycenter", "Decision", "Diagnosis", "EnvelopeStream", "Fit", "FitStream", "Index", "Loop",
+    "Model", "OPTICS", "OpticsOrdering", "Period", "PeriodDetector", "RegionSummary",
+    "RegionTimes", "Rule", "Run", "RunInfo", "SearchReport", "Similarity", "Split", "Step",
+    "ThreadModel", "ThreadVerdict", "TsanomError", "core_attributes", "decision_rules",
+    "dependency", "discretize", "dtw", "dtw_barycenter", "dtw_matrix", "dtw_medoid", "dtw_path",
+    "envelope", "greedy_reduct", "heart_rate", "heartbeat", "inconsistent_pairs", "lb_enhanced",
+    "lb_improved", "lb_keogh", "lb_keogh_pair", "lb_kim", "lb_tail", "loops", "minimum_reducts",
+    "optics_order", "period", "polyfit", "reducts", "search_stream", "significance",
+    "spmd_analyze"]

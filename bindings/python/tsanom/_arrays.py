@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""NumPy arrays as arguments of C functions. An array that is contiguous, or a matrix with
+contiguous rows, is passed as it is; others are copied."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, List, Optional, Tuple, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ._library import ffi
+
+Array = npt.NDArray[Any]
+# A set of series: the rows of a matrix (count, length) or (count, length, dimensions), or a
+# sequence of arrays whose lengths may differ.
+SeriesSet = Union[npt.ArrayLike, Sequence[npt.ArrayLike]]
+
+F64: "np.dtype[Any]" = np.dtype(np.float64)
+F32: "np.dtype[Any]" = np.dtype(np.float32)
+
+DOUBLES = ffi.typeof("double[]")
+FLOATS = ffi.typeof("float[]")
+SIZES = ffi.typeof("size_t[]")
+INTS = ffi.typeof("int32_t[]")
+WORDS = ffi.typeof("uint64_t[]")
+from_buffer = ffi.from_buffer
+
+
+def doubles(values: npt.ArrayLike, name: str, ndim: int = 1) -> Array:
+    """A contiguous array of float64."""
+    array = np.ascontiguousarray(values, F64)
+    if array.ndim != ndim:
+        raise ValueError(f"{name} has {array.ndim} dimensions; {ndim} expected")
+    return array
+
+
+def integers(values: npt.ArrayLike, dtype: npt.DTypeLike, name: str) -> Array:
+    """A contiguous array of integers of a type; values that it cannot represent are rejected."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has {array.ndim} dimensions; 1 expected")
+    if array.dtype.kind not in "iub":
+        raise TypeError(f"{name} has the type {array.dtype}; integers expected")
+    result = np.ascontiguousarray(array, dtype)
+    if result.dtype.kind != array.dtype.kind or result.itemsize < array.itemsize:
+        if array.size and not np.array_equal(result.astype(object), array.astype(object)):
+            raise ValueError(f"{name} has values beyond {result.dtype}")
+    return result
+
+
+def empty(count: Union[int, Tuple[int, ...]], dtype: npt.DTypeLike, kind: Any) -> Tuple[Array, Any]:
+    """An array for output, and the pointer to pass. Arrays of size_t are np.intp here: indices
+    are smaller, and the value that stands for none is -1."""
+    array = np.empty(count, dtype)
+    return array, from_buffer(kind, array, True)
+
+
+def pointer(array: Array) -> Any:
+    """The pointer to the first element of float64 or float32. The caller keeps the array."""
+    return ffi.cast("double *" if array.dtype == F64 else "float *", array.ctypes.data)
+
+
+def samples(x: npt.ArrayLike, name: str) -> Array:
+    """One series: (length,) or (length, dimensions), of float32 if it is that, else float64."""
+    array = np.asarray(x)
+    array = np.ascontiguousarray(array, F32 if array.dtype == F32 else F64)
+    if array.ndim not in (1, 2):
+        raise ValueError(f"{name} has {array.ndim} dimensions; a series has 1, or 2 if its samples "
+                         "are vectors")
+    return array
+
+
+class Series:
+    """A set of series, as the struct that C functions read. It keeps the arrays."""
+
+    __slots__ = ("view", "count", "longest", "dimensions", "dtype", "_values", "_pointers",
+                 "_lengths")
+
+    def __init__(self, values: SeriesSet, name: str, dtype: Optional[Any] = None) -> None:
+        self._pointers = self._lengths = None
+        self._values: Any = None
+        if not isinstance(values, np.ndarray):
+            parts = [samples(part, f"{name}[{i}]") for i, part in enumerate(values)]  # type: ignore
+            if len({part.shape for part in parts}) > 1:
+                self._from_parts(parts, name, dtype)
+                return
+            values = np.stack(parts) if parts else np.empty((0, 0))
+        self._from_matrix(values, name, dtype)
+
+    def __getitem__(self, part: slice) -> SeriesSet:
+        """Some of the series, as a set."""
+        return self._values[part]  # type: ignore[no-any-return]
+
+    def _start(self, single: bool, count: int) -> Any:
+        self.dtype = F32 if single else F64
+        self.count = count
+        kind = "tsanom_series_f32" if single else "tsanom_series"
+        self.view = view = ffi.new(kind + " *")
+        view.struct_size = ffi.sizeof(kind)
+        view.count = count
+        view.dimensions = self.dimensions
+        return view
+
+    def _from_matrix(self, values: Array, name: str, dtype: Optional[Any]) -> None:
+        if values.ndim not in (2, 3):
+            raise ValueError(f"{name} has {values.ndim} dimensions; a set of series is a matrix "
+                             "with a row for each series, or a sequence of series")
+        single = (dtype or values.dtype) == F32
+        matrix = np.asarray(values, F32 if single else F64)
+        item = matrix.itemsize
+        inner = matrix.strides[1:] == ((item,) if matrix.ndim == 2
+                                       else (item * matrix.shape[2], item))
+        row = math.prod(matrix.shape[1:])
+        if not (inner and matrix.strides[0] % item == 0 and matrix.strides[0] >= row * item):
+            matrix = np.ascontiguousarray(matrix)
+        self.dimensions = matrix.shape[2] if matrix.ndim == 3 else 1
+        view = self._start(single, matrix.shape[0])
+        view.data = pointer(matrix)
+        view.ld = max(row, matrix.strides[0] // item)
+        view.length = self.longest = matrix.shape[1]
+        self._values = matrix
+
+    def _from_parts(self, parts: List[Array], name: str, dtype: Optional[Any]) -> None:
+        dimensions = {part.shape[1:] for part in parts}
+        if len(dimensions) > 1:
+            raise ValueError(f"the series of {name} have samples of different dimensions")
+        single = all(part.dtype == F32 for part in parts) if dtype is None else dtype == F32
+        self._values = [np.ascontiguousarray(part, F32 if single else F64) for part in parts]
+        self.dimensions = parts[0].shape[1] if parts[0].ndim == 2 else 1
+        self.longest = max(len(part) for part in parts)
+        view = self._start(single, len(parts))
+        self._pointers = ffi.new("float *[]" if single else "double *[]",
+                                 [pointer(part) for part in self._values])
+        self._lengths = ffi.new(SIZES, [len(part) for part in parts])
+        view.pointers = self._pointers
+        view.lengths = self._lengths

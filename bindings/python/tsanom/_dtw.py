@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dynamic time warping of two series."""
+
+import math
+from functools import lru_cache
+from typing import Any, Dict, Optional, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import DOUBLES, F32, F64, FLOATS, SIZES, Array, empty, from_buffer, samples
+from ._call import QUICK, Progress, call, call_sized, choice, options
+from ._library import NONE, NULL, ffi, lib
+
+Ends = Tuple[Optional[int], Optional[int]]
+
+COSTS: Dict[str, int] = {"absolute": lib.TSANOM_COST_ABSOLUTE, "squared": lib.TSANOM_COST_SQUARED}
+WINDOWS: Dict[str, int] = {"sakoe_chiba": lib.TSANOM_DTW_SAKOE_CHIBA,
+                           "slope": lib.TSANOM_DTW_SLOPE}
+MEMORY: Dict[str, int] = {"full": lib.TSANOM_DTW_PATH_FULL, "linear": lib.TSANOM_DTW_PATH_LINEAR}
+
+_distance = lib.tsanom_dtw_distance
+_distance_f32 = lib.tsanom_dtw_distance_f32
+_DOUBLE = ffi.typeof("double *")
+_FLOAT = ffi.typeof("float *")
+_new = ffi.new
+ndarray = np.ndarray
+
+
+def limit(value: Optional[int]) -> int:
+    """A count, or without one the value that stands for no limit."""
+    return NONE if value is None else value
+
+
+@lru_cache(maxsize=256)
+def dtw_options(radius: Optional[int], cost: str, window: str, cutoff: float, penalty: float,
+                open_begin: Ends, open_end: Ends, dimensions: int = 1,
+                memory: str = "full") -> Any:
+    """The options of a call. Calls only read them, so that all calls share them."""
+    return options(
+        "tsanom_dtw_options", radius=limit(radius), cutoff=cutoff, penalty=penalty,
+        open_begin_x=limit(open_begin[0]), open_begin_y=limit(open_begin[1]),
+        open_end_x=limit(open_end[0]), open_end_y=limit(open_end[1]), dimensions=dimensions,
+        cost=choice(cost, COSTS, "cost"), window=choice(window, WINDOWS, "window"),
+        path_memory=choice(memory, MEMORY, "memory"))
+
+
+def check_root(root: bool, cost: str) -> None:
+    """Only a sum of squares has a root with the unit of the samples."""
+    if root and cost != "squared":
+        raise ValueError('root=True needs cost="squared"')
+
+
+def _pair(x: npt.ArrayLike, y: npt.ArrayLike) -> Tuple[Array, Array, int, bool]:
+    """Two series of one type and one number of components, and whether they are float32."""
+    a, b = samples(x, "x"), samples(y, "y")
+    if a.shape[1:] != b.shape[1:]:
+        raise ValueError("the samples of x and y have different dimensions")
+    single = a.dtype == F32 and b.dtype == F32
+    if not single:
+        a, b = np.asarray(a, F64), np.asarray(b, F64)
+    return a, b, a.shape[1] if a.ndim == 2 else 1, single
+
+
+def dtw(x: npt.ArrayLike, y: npt.ArrayLike, radius: Optional[int] = None, *, root: bool = False,
+        cost: str = "absolute", window: str = "sakoe_chiba", cutoff: float = math.inf,
+        penalty: float = 0.0, open_begin: Ends = (0, 0), open_end: Ends = (0, 0),
+        threads: int = 1, progress: Progress = None) -> float:
+    """Distance of two series.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Series of shape (length,), or (length, dimensions) if samples are vectors. If both are
+        float32, the computation is too.
+    radius : int, optional
+        Radius of the warping window; None: no window.
+    root : bool
+        Return the square root of the sum, for ``cost="squared"``.
+    cost : {"absolute", "squared"}
+        Cost of matching two samples.
+    window : {"sakoe_chiba", "slope"}
+        Kind of window: around the diagonal i = j, or around the line between the corners.
+    cutoff : float
+        Give up if the distance is larger; the result then is infinity.
+    penalty : float
+        Cost of a step that advances one series only.
+    open_begin, open_end : (int, int)
+        Leading or trailing samples of x, or of y, that a path may leave out; None: any number.
+    threads : int
+        Threads for one large pair; -1: all processors.
+    progress : bool or callable
+        True: show a bar of tqdm; a function is called with the work done and its total.
+
+    Returns
+    -------
+    float
+        The distance; infinity if no path fits the window.
+
+    Examples
+    --------
+    >>> import tsanom
+    >>> tsanom.dtw([0, 0, 1, 2, 1, 0], [0, 1, 2, 1, 0, 0], radius=2)
+    0.0
+    >>> tsanom.dtw([0.0, 3.0], [4.0, 3.0], cost="squared", root=True)
+    4.0
+    """
+    if root:
+        check_root(root, cost)
+    setting = dtw_options(radius, cost, window, cutoff, penalty, open_begin, open_end)
+    # The usual case, without conversions: short contiguous arrays of float64.
+    if (type(x) is ndarray and type(y) is ndarray and x.dtype is F64 and y.dtype is F64
+            and x.ndim == 1 and y.ndim == 1 and x.flags.c_contiguous and y.flags.c_contiguous
+            and len(x) * len(y) <= QUICK):
+        inputs = (from_buffer(DOUBLES, x), len(x), from_buffer(DOUBLES, y), len(y), setting)
+        result = _new(_DOUBLE)
+        if _distance(*inputs, NULL, result) < 0:
+            call(_distance, inputs, (result,))
+        return math.sqrt(result[0]) if root else result[0]  # type: ignore[no-any-return]
+    a, b, dimensions, single = _pair(x, y)
+    if dimensions != 1:
+        setting = dtw_options(radius, cost, window, cutoff, penalty, open_begin, open_end,
+                              dimensions)
+    kind, function = (FLOATS, _distance_f32) if single else (DOUBLES, _distance)
+    result = _new(_FLOAT if single else _DOUBLE)
+    inputs = (from_buffer(kind, a), len(a), from_buffer(kind, b), len(b), setting)
+    call_sized(len(a) * len(b), function, inputs, (result,), threads, progress)
+    return math.sqrt(result[0]) if root else float(result[0])
+
+
+def dtw_path(x: npt.ArrayLike, y: npt.ArrayLike, radius: Optional[int] = None, *,
+             root: bool = False, cost: str = "absolute", window: str = "sakoe_chiba",
+             cutoff: float = math.inf, penalty: float = 0.0, open_begin: Ends = (0, 0),
+             open_end: Ends = (0, 0), memory: str = "full",
+             progress: Progress = None) -> Tuple[Array, float]:
+    """The warping path of two series, and their distance.
+
+    Parameters are those of `dtw`, and ``memory``: "full" keeps a few bits for each pair of the
+    window, "linear" memory in proportion to the lengths. The path is the same.
+
+    Returns
+    -------
+    path : ndarray of shape (pairs, 2)
+        Indices of the matched samples of x and y; empty if no path fits the window.
+    distance : float
+        As `dtw` returns it.
+
+    Examples
+    --------
+    >>> import tsanom
+    >>> path, distance = tsanom.dtw_path([0, 1, 2], [0, 2, 2])
+    >>> path.tolist(), distance
+    ([[0, 0], [1, 1], [2, 2]], 1.0)
+    """
+    check_root(root, cost)
+    a, b, dimensions, single = _pair(x, y)
+    setting = dtw_options(radius, cost, window, cutoff, penalty, open_begin, open_end, dimensions,
+                          memory)
+    kind = FLOATS if single else DOUBLES
+    path, out = empty((max(len(a) + len(b) - 1, 1), 2), np.intp, SIZES)
+    length, result = _new("size_t *"), _new(_FLOAT if single else _DOUBLE)
+    call_sized(len(a) * len(b), lib.tsanom_dtw_path_f32 if single else lib.tsanom_dtw_path,
+               (from_buffer(kind, a), len(a), from_buffer(kind, b), len(b), setting),
+               (out, length, result), progress=progress)
+    distance = float(result[0])
+    return (path[:length[0]],
+            math.sqrt(distance) if root else distance)
+
+
+__all__ = ["dtw", "dtw_path"]

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Periods of series, streams and events."""
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import DOUBLES, F64, INTS, SIZES, WORDS, Array, doubles, empty, from_buffer
+from ._call import INFEASIBLE, PARTIAL, Progress, call_sized, options, quick, shared_options
+from ._errors import from_status
+from ._library import ffi, lib
+
+
+@dataclass(frozen=True)
+class Period:
+    """The period of a series, as `period` finds it; ``int()`` of it is the period."""
+
+    period: int
+    """In samples; 1: all samples are equal; 0: there is none."""
+    candidate: int
+    """The period with the most significant dip; 0: none was tested."""
+    max_period: int
+    """Longest period tested."""
+    dip: float
+    """Depth of the dips at its multiples, about its share of the variance."""
+    score: float
+    """`dip` in units of its standard error in white noise."""
+    probability: float
+    """Chance that noise shows such a score."""
+    consistency: float
+    """`dip` in units of the standard error of the dips themselves."""
+
+    def __int__(self) -> int:
+        return self.period
+
+    __index__ = __int__
+
+
+def period(x: npt.ArrayLike, *, max_period: Optional[int] = None,
+           significance: Optional[float] = None, threads: int = 1,
+           progress: Progress = None) -> Period:
+    """Find the period of a recorded series in noise.
+
+    Parameters
+    ----------
+    x : array_like
+        At least 8 samples.
+    max_period : int, optional
+        Longest period to test; None: a quarter of the samples, at most 16384.
+    significance : float, optional
+        Accepted chance that a series without a period shows one; None: 0.01.
+
+    Examples
+    --------
+    >>> import numpy as np, tsanom
+    >>> t = np.arange(400)
+    >>> noise = np.random.default_rng(0).normal(0, 0.5, t.size)
+    >>> tsanom.period(np.sin(2 * np.pi * t / 16) + noise).period
+    16
+    """
+    array = doubles(x, "x")
+    setting = shared_options("tsanom_dpd_find_options", max_period=max_period,
+                             significance=significance)
+    found = options("tsanom_dpd_found")
+    call_sized(len(array) ** 2, lib.tsanom_dpd_find,
+               (from_buffer(DOUBLES, array), len(array), setting), (found,), threads, progress)
+    return Period(found.period, found.candidate, found.max_period, found.dip, found.score,
+                  found.probability, found.consistency)
+
+
+class PeriodDetector:
+    """The period of a stream, sample by sample.
+
+    Parameters
+    ----------
+    window : int
+        Samples compared; by default 100 values, or 1024 events.
+    max_period : int
+        Largest period; by default the window.
+    events : bool
+        True: samples are identifiers of events, of which only equality counts.
+    adapt : bool
+        Shrink the window while a period holds, so that a new one is found sooner.
+    depth, scale : float
+        Of values: see tsanom_dpd_value_options.
+
+    Examples
+    --------
+    >>> import tsanom
+    >>> detector = tsanom.PeriodDetector(window=6, events=True)
+    >>> periods, starts = detector.push([1, 2, 3] * 5)
+    >>> periods[-1], detector.predict(4).tolist()
+    (3, [1, 2, 3, 1])
+    """
+
+    def __init__(self, window: Optional[int] = None, max_period: Optional[int] = None, *,
+                 events: bool = False, adapt: bool = False, depth: Optional[float] = None,
+                 scale: Optional[float] = None) -> None:
+        self._kind = kind = "event" if events else "value"
+        fields: Dict[str, Any] = {"window": window, "max_period": max_period, "adapt": int(adapt)}
+        if not events:
+            fields.update(depth=depth, scale=scale)
+        elif depth is not None or scale is not None:
+            raise ValueError("depth and scale are options of values")
+        setting = options(f"tsanom_dpd_{kind}_options", **fields)
+        detector = ffi.new(f"tsanom_dpd_{kind} **")
+        quick(self._function("create"), (setting,), (detector,))
+        self._detector = ffi.gc(detector[0], self._function("destroy"))
+
+    def _function(self, name: str) -> Any:
+        return getattr(lib, f"tsanom_dpd_{self._kind}_{name}")
+
+    def _samples(self, samples: npt.ArrayLike) -> Tuple[Array, Any]:
+        array = np.atleast_1d(np.asarray(samples))
+        if self._kind == "event":
+            array = event_codes(array)
+            return array, from_buffer(WORDS, array)
+        array = doubles(array, "samples")
+        return array, from_buffer(DOUBLES, array)
+
+    def push(self, samples: npt.ArrayLike) -> Tuple[Array, Array]:
+        """Take in samples. Returns the period after each, 0 without one, and whether a period
+        starts at it. A value that is not finite is an error; those before it were taken in."""
+        array, pointer = self._samples(samples)
+        periods, out_periods = empty(len(array), np.intp, SIZES)
+        starts, out_starts = empty(len(array), np.int32, INTS)
+        arguments = [self._detector, pointer, len(array), out_periods, out_starts]
+        done = ffi.new("size_t *")
+        if self._kind == "value":
+            arguments.append(done)
+        status = self._function("push_many")(*arguments)
+        if status == PARTIAL:
+            finite = np.isfinite(array[done[0]])
+            raise from_status(lib.TSANOM_E_VALUE if finite else lib.TSANOM_E_NONFINITE, "samples",
+                              done[0])
+        if status < 0:
+            raise from_status(status)
+        return periods, starts.astype(bool)
+
+    def predict(self, count: int) -> Array:
+        """The next `count` samples if the period continues; none without a period."""
+        if self._kind == "event":
+            result, out = empty(count, np.uint64, WORDS)
+        else:
+            result, out = empty(count, F64, DOUBLES)
+        status = self._function("predict")(self._detector, out, count)
+        if status < 0:
+            raise from_status(status)
+        return result[:0] if status == INFEASIBLE else result
+
+    @property
+    def window(self) -> int:
+        """The window in use. Setting it keeps the history; it cannot exceed the first one."""
+        return int(self._function("window")(self._detector))
+
+    @window.setter
+    def window(self, window: int) -> None:
+        status = self._function("resize")(self._detector, window)
+        if status < 0:
+            raise from_status(status, "window")
+
+    def distances(self) -> Array:
+        """Of values: the distances d(m) for the delays m = 1, 2, ... with a complete window."""
+        if self._kind == "event":
+            raise ValueError("events have no distances")
+        count = ffi.new("size_t *")
+        lib.tsanom_dpd_value_distances(self._detector, ffi.NULL, 0, count)
+        result, out = empty(count[0], F64, DOUBLES)
+        lib.tsanom_dpd_value_distances(self._detector, out, count[0], count)
+        return result
+
+
+def event_codes(events: npt.ArrayLike) -> Array:
+    """Identifiers as uint64: integers as they are, other values by their first appearance."""
+    array = np.asarray(events)
+    if array.dtype.kind in "iub":
+        return np.ascontiguousarray(array, np.uint64)
+    raise TypeError(f"events have the type {array.dtype}; integers expected")
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop in a stream of events, over the whole stream."""
+
+    period: int
+    """Events in an iteration."""
+    level: int
+    """1: no loop was found inside; else 1 + the highest level of those inside."""
+    first: int
+    """Index of its first event."""
+    last: int
+    """Index of its last event."""
+    count: int
+    """How often it was entered."""
+    events: int
+    """Events in it, of all entries together."""
+
+
+def loops(events: npt.ArrayLike, *, max_period: Optional[int] = None,
+          repeats: Optional[int] = None, least_events: Optional[int] = None,
+          capacity: int = 4096) -> List[Loop]:
+    """Find the loops of a stream of events, also nested ones, shortest period first.
+
+    Parameters
+    ----------
+    events : array_like of integers
+        Identifiers, such as addresses of regions.
+    max_period : int
+        Largest period, 1024 by default.
+    repeats, least_events : int
+        Consecutive occurrences of a pattern that make it a loop, 3 by default, and events that it
+        must cover, 8 by default.
+
+    Examples
+    --------
+    >>> import tsanom
+    >>> [(loop.period, loop.level) for loop in tsanom.loops([1, 2, 3, 3, 3, 3] * 6, least_events=3)]
+    [(1, 1), (6, 2)]
+    """
+    array = event_codes(events)
+    setting = options("tsanom_dpd_nest_options", max_period=max_period, repeats=repeats,
+                      least_events=least_events, capacity=capacity)
+    handle = ffi.new("tsanom_dpd_nest **")
+    quick(lib.tsanom_dpd_nest_create, (setting,), (handle,))
+    nest = ffi.gc(handle[0], lib.tsanom_dpd_nest_destroy)
+    status = lib.tsanom_dpd_nest_push_many(nest, from_buffer(WORDS, array), len(array), ffi.NULL)
+    if status < 0:
+        raise from_status(status, "events")
+    found = ffi.new("tsanom_dpd_period[]", capacity)
+    count = ffi.new("size_t *")
+    lib.tsanom_dpd_nest_periods(nest, found, capacity, count)
+    return [Loop(f.period, f.level, f.first, f.last, f.loops, f.events)
+            for f in ffi.unpack(found, min(count[0], capacity))]
+
+
+__all__ = ["Loop", "Period", "PeriodDetector", "loops", "period"]

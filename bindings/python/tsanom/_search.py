@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exact nearest neighbors under dynamic time warping."""
+
+from dataclasses import dataclass
+from typing import Any, List, Optional, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import DOUBLES, F64, SIZES, Array, Series, SeriesSet, doubles, empty, from_buffer
+from ._call import Progress, call, choice, options
+from ._dtw import COSTS, limit
+from ._library import ffi, lib
+
+
+@dataclass(frozen=True)
+class SearchReport:
+    """How the candidates of one query were decided."""
+
+    candidates: int
+    kim: int
+    means: int
+    keogh: int
+    keogh_reversed: int
+    abandoned: int
+    computed: int
+    found: int
+
+
+def _report(struct: Any) -> SearchReport:
+    return SearchReport(*(getattr(struct, name) for name in SearchReport.__dataclass_fields__))
+
+
+class Index:
+    """Series of one length, prepared for searches of nearest neighbors under DTW.
+
+    Parameters
+    ----------
+    X : array_like of shape (count, length)
+    radius : int, optional
+        Radius of the warping window; None: no window.
+    cost : {"absolute", "squared"}
+    z_normalize : bool
+        Normalize each series and query to mean 0 and standard deviation 1.
+    copy : bool
+        False: refer to the samples of a contiguous X of float64, which must then not change;
+        not with z_normalize.
+    threads : int
+        Threads to build the index; -1: all processors.
+
+    Examples
+    --------
+    >>> import tsanom
+    >>> index = tsanom.Index([[0, 0, 1, 2], [5, 5, 5, 5], [0, 1, 2, 2]], radius=1)
+    >>> index.kneighbors([[0, 1, 2, 2]], 2)
+    (array([[0., 0.]]), array([[0, 2]]))
+    """
+
+    def __init__(self, X: SeriesSet, radius: Optional[int] = None, *, cost: str = "absolute",
+                 z_normalize: bool = False, copy: bool = True, threads: int = 1,
+                 progress: Progress = None) -> None:
+        self._series = Series(X, "X", F64)
+        self._arguments = {"radius": radius, "cost": cost, "z_normalize": z_normalize, "copy": copy}
+        setting = options("tsanom_search_options", radius=limit(radius),
+                          cost=choice(cost, COSTS, "cost"), z_normalize=int(z_normalize),
+                          borrow=int(not copy))
+        index = ffi.new("tsanom_search_index **")
+        call(lib.tsanom_search_index_create, (self._series.view, setting), (index,), threads,
+             progress)
+        self._index = ffi.gc(index[0], lib.tsanom_search_index_destroy)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return _restore, (self._series[:], self._arguments)
+
+    def __len__(self) -> int:
+        return self._series.count
+
+    def kneighbors(self, Q: SeriesSet, n_neighbors: int = 1, *, threads: int = 1,
+                   progress: Progress = None) -> Tuple[Array, Array]:
+        """The nearest series of each query.
+
+        Returns
+        -------
+        distances, indices : ndarray of shape (queries, n_neighbors)
+            Nearest first.
+        """
+        distances, indices, _ = self._nearest(Q, n_neighbors, threads, progress)
+        return distances, indices
+
+    def report(self, Q: SeriesSet, n_neighbors: int = 1) -> List[SearchReport]:
+        """How many candidates each bound removes, for each query."""
+        return [_report(part) for part in self._nearest(Q, n_neighbors, 1, None)[2]]
+
+    def _nearest(self, Q: SeriesSet, k: int, threads: int,
+                 progress: Progress) -> Tuple[Array, Array, Any]:
+        queries = Series(Q, "Q", F64)
+        distances, out = empty((queries.count, k), F64, DOUBLES)
+        indices, out_indices = empty((queries.count, k), np.intp, SIZES)
+        reports = ffi.new("tsanom_search_report[]", queries.count)
+        call(lib.tsanom_search_nearest, (self._index, queries.view, k),
+             (out_indices, out, reports), threads, progress)
+        return distances, indices, reports
+
+
+def _restore(X: Any, arguments: "dict[str, Any]") -> Index:
+    return Index(X, **arguments)
+
+
+def search_stream(query: npt.ArrayLike, stream: npt.ArrayLike, radius: Optional[int] = None, *,
+                  n_neighbors: int = 1, exclusion: Optional[int] = None, cost: str = "absolute",
+                  z_normalize: bool = False, threads: int = 1,
+                  progress: Progress = None) -> Tuple[Array, Array]:
+    """The windows of a long series that are nearest to a query.
+
+    Parameters
+    ----------
+    query, stream : array_like
+    n_neighbors : int
+        Matches to find.
+    exclusion : int, optional
+        The starts of two matches differ by more than this; None: half the length of the query.
+
+    Returns
+    -------
+    distances, starts : ndarray
+        Nearest first; fewer than n_neighbors if the exclusion leaves fewer.
+
+    Examples
+    --------
+    >>> import tsanom
+    >>> tsanom.search_stream([1, 2, 1], [0, 0, 1, 2, 1, 0, 0], radius=1)
+    (array([0.]), array([2]))
+    """
+    a, b = doubles(query, "query"), doubles(stream, "stream")
+    setting = options("tsanom_search_options", radius=limit(radius), neighbors=n_neighbors,
+                      exclusion=limit(exclusion), cost=choice(cost, COSTS, "cost"),
+                      z_normalize=int(z_normalize))
+    distances, out = empty(n_neighbors, F64, DOUBLES)
+    starts, out_starts = empty(n_neighbors, np.intp, SIZES)
+    call(lib.tsanom_search_stream,
+         (from_buffer(DOUBLES, a), len(a), from_buffer(DOUBLES, b), len(b), setting),
+         (out_starts, out, ffi.NULL), threads, progress)
+    found = starts >= 0
+    return distances[found], starts[found]
+
+
+__all__ = ["Index", "SearchReport", "search_stream"]

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dynamic time warping of sets of series: matrices of distances, medoid, barycenter.
+
+A matrix can be computed by the workers of an executor, which may be on other machines. The set
+is cut into blocks; each task is a pair of blocks, or one block with itself. The distance of a
+pair of series does not depend on the pairs beside it, so that the tiles are bitwise equal to the
+same parts of one call."""
+
+import math
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import F32, F64, Array, Series, SeriesSet, from_buffer
+from ._call import INFEASIBLE, PARTIAL, Progress, call
+from ._dtw import Ends, check_root, dtw_options
+from ._library import NULL, ffi, lib
+
+
+def _condensed(values: Any, dtype: Any, setting: Tuple[Any, ...], threads: int = 1,
+               progress: Progress = None) -> Array:
+    """The distances of all pairs of a set."""
+    series = Series(values, "X", dtype)
+    n = series.count
+    result = np.empty(max(n * (n - 1) // 2, 0), series.dtype)
+    if n == 1:
+        return result
+    single = series.dtype == F32
+    call(lib.tsanom_dtw_condensed_f32 if single else lib.tsanom_dtw_condensed,
+         (series.view, dtw_options(*setting)),
+         (from_buffer("float[]" if single else "double[]", result, True), NULL), threads, progress)
+    return result
+
+
+def _cross(xs: Any, ys: Any, dtype: Any, setting: Tuple[Any, ...], threads: int = 1,
+           progress: Progress = None) -> Array:
+    """The distances of each series of one set to each of another."""
+    a, b = Series(xs, "X", dtype), Series(ys, "Y", dtype)
+    result = np.empty((a.count, b.count), a.dtype)
+    single = a.dtype == F32
+    call(lib.tsanom_dtw_cross_f32 if single else lib.tsanom_dtw_cross,
+         (a.view, b.view, dtw_options(*setting)),
+         (from_buffer("float[]" if single else "double[]", result, True), b.count, NULL), threads,
+         progress)
+    return result
+
+
+def _blocks(count: int, tile: Optional[int]) -> List[Tuple[int, int]]:
+    """First and last + 1 of each block."""
+    size = tile or max(1, math.ceil(count / 8))
+    if size < 1:
+        raise ValueError(f"tile is {tile}; at least 1 expected")
+    return [(first, min(first + size, count)) for first in range(0, count, size)]
+
+
+def _collect(tasks: "Dict[Future[Array], Tuple[slice, slice]]", result: Array, mirror: bool,
+             progress: Progress) -> None:
+    """Put tiles where they belong; of a block with itself the tile is condensed."""
+    try:
+        for done, (future, (rows, columns)) in enumerate(tasks.items(), 1):
+            part = future.result()
+            if part.ndim == 1:
+                part = _square(part, rows.stop - rows.start)
+            result[rows, columns] = part
+            if mirror:
+                result[columns, rows] = part.T
+            if callable(progress):
+                progress(done, len(tasks))
+    except BaseException:
+        for future in tasks:
+            future.cancel()
+        raise
+
+
+def _by_executor(a: Series, b: Optional[Series], setting: Tuple[Any, ...], threads: int,
+                 progress: Progress, executor: Executor, tile: Optional[int]) -> Array:
+    """The matrix, each tile by a task of the executor."""
+    tasks = {}
+    rows = _blocks(a.count, tile)
+    for i, (r0, r1) in enumerate(rows):
+        left = a[r0:r1]
+        for c0, c1 in _blocks(b.count, tile) if b else rows[i:]:
+            if b is None and c0 == r0:
+                future = executor.submit(_condensed, left, a.dtype, setting, threads)
+            else:
+                right = (b or a)[c0:c1]
+                future = executor.submit(_cross, left, right, a.dtype, setting, threads)
+            tasks[future] = (slice(r0, r1), slice(c0, c1))
+    result = np.empty((a.count, b.count if b else a.count), a.dtype)
+    _collect(tasks, result, b is None, progress)
+    return result
+
+
+def _square(condensed: Array, n: int) -> Array:
+    """The symmetric matrix of a condensed one."""
+    result = np.zeros((n, n), condensed.dtype)
+    upper = np.triu_indices(n, 1)
+    result[upper] = condensed
+    result.T[upper] = condensed
+    return result
+
+
+def dtw_matrix(X: SeriesSet, Y: Optional[SeriesSet] = None, radius: Optional[int] = None, *,
+               condensed: bool = False, root: bool = False, cost: str = "absolute",
+               window: str = "sakoe_chiba", cutoff: float = math.inf, penalty: float = 0.0,
+               open_begin: Ends = (0, 0), open_end: Ends = (0, 0), threads: int = 1,
+               progress: Progress = None, executor: Optional[Executor] = None,
+               tile: Optional[int] = None) -> Array:
+    """Distances of all pairs of series.
+
+    Parameters
+    ----------
+    X, Y : array_like of shape (count, length) or (count, length, dimensions), or sequence
+        Sets of series; the series of a sequence may have different lengths. Without Y, the pairs
+        of X with itself.
+    condensed : bool
+        Without Y: only the pairs i < j, in the order of `scipy.spatial.distance.pdist`.
+    executor : concurrent.futures.Executor, optional
+        Computes tiles: a pool of threads or processes, ``dask.distributed.Client.get_executor()``
+        or ``mpi4py.futures.MPIPoolExecutor``. The result is bitwise the same.
+    tile : int, optional
+        Series in the block of a task; None: an eighth of the set.
+
+    The other parameters are those of `dtw`. A pair above the cut-off, or without a path, has the
+    distance infinity.
+
+    Returns
+    -------
+    ndarray
+        The matrix of shape (count of X, count of Y), or the condensed matrix.
+
+    Examples
+    --------
+    >>> import tsanom
+    >>> X = [[0, 0, 1], [0, 1, 1], [3, 3, 3]]
+    >>> tsanom.dtw_matrix(X, radius=1, condensed=True)
+    array([0., 8., 7.])
+    >>> tsanom.dtw_matrix(X, X[:1])
+    array([[0.],
+           [0.],
+           [8.]])
+    """
+    check_root(root, cost)
+    setting = (radius, cost, window, cutoff, penalty, open_begin, open_end)
+    dtw_options(*setting)
+    if Y is not None and condensed:
+        raise ValueError("condensed=True needs one set")
+    a = Series(X, "X")
+    b = None if Y is None else Series(Y, "Y")
+    if b is not None and a.dtype != b.dtype:
+        a, b = Series(X, "X", F64), Series(Y, "Y", F64)  # type: ignore[arg-type]
+    if executor is not None:
+        result = _by_executor(a, b, setting, threads, progress, executor, tile)
+        if condensed:
+            result = result[np.triu_indices(a.count, 1)]
+    elif b is not None:
+        result = _cross(a[:], b[:], a.dtype, setting, threads, progress)
+    else:
+        result = _condensed(a[:], a.dtype, setting, threads, progress)
+        result = result if condensed else _square(result, a.count)
+    return np.sqrt(result) if root else result
+
+
+def dtw_medoid(X: SeriesSet, radius: Optional[int] = None, *, cost: str = "absolute",
+               window: str = "sakoe_chiba", penalty: float = 0.0, threads: int = 1,
+               progress: Progress = None) -> Tuple[int, float]:
+    """The series of a set whose distances to the others have the least sum, and that sum.
+
+    Raises ValueError if no path fits the window for any series.
+
+    >>> import tsanom
+    >>> tsanom.dtw_medoid([[0, 0, 1], [0, 1, 1], [3, 3, 3]])
+    (1, 7.0)
+    """
+    series = Series(X, "X", F64)
+    index, total = ffi.new("size_t *"), ffi.new("double *")
+    setting = dtw_options(radius, cost, window, math.inf, penalty, (0, 0), (0, 0))
+    if call(lib.tsanom_dtw_medoid, (series.view, setting), (index, total), threads,
+            progress) == INFEASIBLE:
+        raise ValueError("every series has another one to which no path fits the window")
+    return index[0], total[0]
+
+
+@dataclass(frozen=True)
+class Barycenter:
+    """The result of `dtw_barycenter`."""
+
+    series: Array
+    """The average."""
+    total: float
+    """Sum of the distances of the series to it."""
+    converged: bool
+    """False: the iterations were used up."""
+
+
+def dtw_barycenter(X: SeriesSet, start: Optional[npt.ArrayLike] = None,
+                   radius: Optional[int] = None, *, iterations: int = 30, tolerance: float = 1e-5,
+                   cost: str = "squared", window: str = "sakoe_chiba", penalty: float = 0.0,
+                   threads: int = 1, progress: Progress = None) -> Barycenter:
+    """Barycenter of a set by DTW barycenter averaging (DBA).
+
+    Parameters
+    ----------
+    X : set of series
+    start : array_like, optional
+        Where to start; its length is that of the result. None: the medoid.
+    iterations, tolerance
+        It ends when the sum of distances falls by no more than `tolerance` times itself.
+
+    Examples
+    --------
+    >>> import tsanom
+    >>> tsanom.dtw_barycenter([[0.0, 2.0], [0.0, 4.0]]).series
+    array([0., 3.])
+    """
+    series = Series(X, "X", F64)
+    if start is None:
+        index, _ = dtw_medoid(X, radius, cost=cost, window=window, penalty=penalty,
+                              threads=threads)
+        start = series[index:index + 1][0]  # type: ignore[index]
+    average = np.array(start, F64, order="C")
+    if (average.shape[1] if average.ndim == 2 else 1) != series.dimensions or average.ndim > 2:
+        raise ValueError("the samples of start and X have different dimensions")
+    total = ffi.new("double *")
+    status = call(lib.tsanom_dtw_barycenter,
+                  (series.view, len(average), iterations, tolerance,
+                   dtw_options(radius, cost, window, math.inf, penalty, (0, 0), (0, 0))),
+                  (ffi.cast("double *", average.ctypes.data), total), threads, progress)
+    if status == INFEASIBLE:
+        raise ValueError("for one of the series no path fits the window")
+    return Barycenter(average, total[0], status != PARTIAL)
+
+
+__all__ = ["Barycenter", "dtw_barycenter", "dtw_matrix", "dtw_medoid"]

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Similarity of the processes of an SPMD program."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Dict, FrozenSet, List, Optional, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import Array, doubles, integers
+from ._call import PARTIAL, Execution, Progress, choice, options
+from ._library import ffi, lib
+
+CUTS: Dict[str, int] = {"tolerance": lib.TSANOM_SPMD_CUT_TOLERANCE,
+                        "automatic": lib.TSANOM_SPMD_CUT_AUTOMATIC,
+                        "noise": lib.TSANOM_SPMD_CUT_NOISE}
+SEARCHES: Dict[int, str] = {
+    lib.TSANOM_SPMD_SIMILAR: "similar", lib.TSANOM_SPMD_DESCENT: "descent",
+    lib.TSANOM_SPMD_COMBINED: "combined", lib.TSANOM_SPMD_DISJOINT: "disjoint",
+    lib.TSANOM_SPMD_NOT_FOUND: "not_found", lib.TSANOM_SPMD_UNFINISHED: "unfinished"}
+
+
+@dataclass(frozen=True)
+class RegionSummary:
+    """Times of one region over the processes."""
+
+    name: str
+    level: int
+    """Nested hierarchy, 1 for the outermost regions."""
+    min: float
+    mean: float
+    max: float
+    imbalance: float
+    """max / mean - 1."""
+    min_process: int
+    max_process: int
+    ccr: bool
+    """A critical code region."""
+    cccr: bool
+    """The core of a critical code region."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One re-clustering of the search."""
+
+    step: int
+    level: int
+    regions: Tuple[str, ...]
+    """What was tried."""
+    classes: int
+    changed: bool
+    critical: bool
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """The result of `spmd_analyze`."""
+
+    classes: Array
+    """The class of each process, numbered in order of first appearance."""
+    class_count: int
+    severity: float
+    """Largest distance over largest norm; 0: all processes are equal."""
+    eps: float
+    """The distance from which processes belong to different classes."""
+    regions: Tuple[RegionSummary, ...]
+    causes: Tuple[FrozenSet[str], ...]
+    """Sets of metrics that discern the classes."""
+    dependency: float
+    """Part of the processes whose class the metrics determine."""
+    search: str
+    """How the search ended: "similar", "descent", "combined", "disjoint", "not_found"."""
+    decisions: Tuple[Decision, ...]
+    load_balance: float
+    serialization: float
+    efficiency: float
+    ordering: Array
+    """OPTICS order of the processes."""
+    reachability: Array
+    """In that order."""
+
+    @property
+    def ccr(self) -> List[str]:
+        """Names of the critical code regions."""
+        return [region.name for region in self.regions if region.ccr]
+
+    @property
+    def cccr(self) -> List[str]:
+        """Names of the cores of critical code regions."""
+        return [region.name for region in self.regions if region.cccr]
+
+
+class Arrays:
+    """The input in C, with its names. It keeps the arrays."""
+
+    def __init__(self, times: npt.ArrayLike, parents: Optional[npt.ArrayLike],
+                 metrics: Optional[Mapping[str, npt.ArrayLike]],
+                 regions: Optional[Sequence[str]], elapsed: float) -> None:
+        self.times = doubles(times, "times", 2)
+        processes, count = self.times.shape
+        self.regions = list(regions) if regions is not None else [str(i) for i in range(count)]
+        if len(self.regions) != count:
+            raise ValueError(f"regions has {len(self.regions)} names for {count} regions")
+        self.metrics = list(metrics or {})
+        values = [doubles(value, name, 2) for name, value in (metrics or {}).items()]
+        for name, value in zip(self.metrics, values):
+            if value.shape != self.times.shape:
+                raise ValueError(f"the metric {name!r} has the shape {value.shape}, the times "
+                                 f"{self.times.shape}")
+        self.values = np.stack(values) if values else np.empty(0)
+        self.parents = (np.full(count, -1, np.int32) if parents is None
+                        else integers(parents, np.int32, "parents"))
+        if len(self.parents) != count:
+            raise ValueError(f"parents has {len(self.parents)} elements for {count} regions")
+        self.view = options(
+            "tsanom_spmd_data", processes=processes, regions=count, metrics=len(values),
+            parent=ffi.cast("int32_t *", self.parents.ctypes.data), elapsed=elapsed,
+            time=ffi.cast("double *", self.times.ctypes.data),
+            metric=ffi.cast("double *", self.values.ctypes.data))
+
+
+class _Report:
+    """A report in C, with memory for its arrays."""
+
+    def __init__(self, view: Any, decisions: int, members: int, causes: int) -> None:
+        self.causes = causes
+        self.words = (view.metrics + 63) // 64
+        self.struct = options("tsanom_spmd_report")
+        self.keep = {
+            "class_of": ffi.new("int32_t[]", view.processes),
+            "region": ffi.new("tsanom_spmd_region[]", view.regions),
+            "decision": ffi.new("tsanom_spmd_decision[]", decisions),
+            "member": ffi.new("size_t[]", members),
+            "reduct": ffi.new("uint64_t[]", max(causes * self.words, 1)),
+            "order": ffi.new("size_t[]", view.processes),
+            "reachability": ffi.new("double[]", view.processes)}
+        for name, array in self.keep.items():
+            setattr(self.struct, name, array)
+        self.struct.decision_capacity = decisions
+        self.struct.member_capacity = members
+        self.struct.reduct_capacity = causes
+
+    def too_small(self) -> bool:
+        """Whether results did not fit."""
+        s = self.struct
+        return bool(s.decisions > s.decision_capacity or s.members > s.member_capacity
+                    or s.reducts > s.reduct_capacity)
+
+
+def analyze_view(view: Any, regions: Sequence[str], metrics: Sequence[str], setting: Any,
+                 progress: Progress) -> Similarity:
+    """Analyze data in C."""
+    report = _Report(view, 64, 64, 16)
+    while True:
+        execution = Execution(1, progress)
+        status = execution.check(
+            lib.tsanom_spmd_analyze(view, setting, execution.exec, report.struct))
+        if status != PARTIAL or not report.too_small():
+            return _result(view, regions, metrics, report)
+        s = report.struct
+        report = _Report(view, s.decisions, s.members, s.reducts)
+
+
+def _result(view: Any, regions: Sequence[str], metrics: Sequence[str],
+            report: _Report) -> Similarity:
+    s = report.struct
+    summaries = tuple(
+        RegionSummary(name, r.level, r.min, r.mean, r.max, r.imbalance, r.min_process,
+                      r.max_process, bool(r.ccr), bool(r.cccr))
+        for name, r in zip(regions, report.keep["region"]))
+    decisions = tuple(
+        Decision(d.step, d.level,
+                 tuple(regions[report.keep["member"][d.first + i]] for i in range(d.count)),
+                 d.classes, bool(d.changed), bool(d.critical))
+        for d in report.keep["decision"][0:s.decisions])
+    causes = tuple(
+        frozenset(name for m, name in enumerate(metrics)
+                  if report.keep["reduct"][k * report.words + m // 64] >> m % 64 & 1)
+        for k in range(s.reducts))
+    n = view.processes
+    return Similarity(
+        np.array(ffi.unpack(report.keep["class_of"], n)), s.classes, s.severity, s.eps, summaries,
+        causes, s.dependency, SEARCHES[s.search], decisions, s.load_balance, s.serialization,
+        s.efficiency, np.array(ffi.unpack(report.keep["order"], n)),
+        np.array(ffi.unpack(report.keep["reachability"], n)))
+
+
+def spmd_options(tolerance: Optional[float] = None, metric_tolerance: Optional[float] = None,
+                 program_root: bool = False, mean_norm: bool = False, cut: str = "tolerance",
+                 deep: bool = False) -> Any:
+    """The options of an analysis."""
+    return options(
+        "tsanom_spmd_options", tolerance=tolerance, metric_tolerance=metric_tolerance,
+        tree=lib.TSANOM_SPMD_PROGRAM if program_root else lib.TSANOM_SPMD_FOREST,
+        norm=lib.TSANOM_SPMD_MEAN_NORM if mean_norm else lib.TSANOM_SPMD_LARGEST_NORM,
+        cut=choice(cut, CUTS, "cut"), deep=int(deep))
+
+
+def spmd_analyze(times: npt.ArrayLike, *, parents: Optional[npt.ArrayLike] = None,
+                 metrics: Optional[Mapping[str, npt.ArrayLike]] = None,
+                 regions: Optional[Sequence[str]] = None, elapsed: float = 0.0,
+                 progress: Progress = None, **setting: Any) -> Similarity:
+    """Which processes differ, in which region of the code, and why.
+
+    Parameters
+    ----------
+    times : array_like of shape (processes, regions)
+        CPU time of each region in each process, nested regions included.
+    parents : array_like of int, optional
+        The region that each region is nested in directly; -1: none.
+    metrics : mapping of names to array_like of shape (processes, regions), optional
+        Measurements that may explain the differences; NaN: not measured.
+    regions : sequence of str, optional
+        Names of the regions.
+    elapsed : float
+        Wall time of the program; 0: unknown.
+    tolerance, metric_tolerance : float
+        Processes are neighbors if their distance is at most this part of the largest norm; 0.05
+        by default.
+    cut : {"tolerance", "automatic", "noise"}
+        The distance from which processes belong to different classes.
+    deep, program_root, mean_norm : bool
+        See `tsanom_spmd_options` in the C reference: deep, tree, norm.
+
+    Examples
+    --------
+    >>> import tsanom
+    >>> times = [[1.0, 2.0], [1.0, 2.0], [1.0, 4.0]]
+    >>> misses = [[5.0, 5.0], [5.0, 5.0], [5.0, 9.0]]
+    >>> result = tsanom.spmd_analyze(times, regions=["init", "solve"], metrics={"misses": misses})
+    >>> result.classes.tolist(), result.cccr, [set(cause) for cause in result.causes]
+    ([0, 0, 1], ['solve'], [{'misses'}])
+    """
+    data = Arrays(times, parents, metrics, regions, elapsed)
+    return analyze_view(data.view, data.regions, data.metrics, spmd_options(**setting), progress)
+
+
+__all__ = ["Decision", "RegionSummary", "Similarity", "spmd_analyze"]
