@@ -111,7 +111,17 @@ static inline long double naive_rho(const double *x, size_t n, long double *rho)
   return norm / square;
 }
 
-/* The score of p: the definition at the head of dpd_find.c. */
+/* Means of `block` consecutive samples. Returns their number. */
+static inline size_t naive_means(const double *x, size_t n, size_t block, double *means) {
+  for (size_t i = 0; i < n / block; i++) {
+    long double sum = 0;
+    for (size_t j = 0; j < block; j++) sum += x[i * block + j];
+    means[i] = (double)(sum / (long double)block);
+  }
+  return n / block;
+}
+
+/* The score of p: the definition at the head of dpd_dips.c. */
 static inline long double naive_score(const long double *rho, size_t n, size_t p) {
   long double sum = 0, variance = 0;
   for (size_t m = p; m <= n / 2 && m + p / 2 <= n - 1; m += p) {
@@ -125,6 +135,47 @@ static inline long double naive_score(const long double *rho, size_t n, size_t p
                 (1 - 1 / (long double)p);
   }
   return variance > 0 ? sum / sqrtl(variance) : 0;
+}
+
+/* The highest score of means of `block` samples, and its p. */
+static inline long double naive_best_score(const double *x, size_t n, size_t block,
+                                           size_t *best) {
+  static double means[NAIVE_SAMPLES];
+  static long double rho[NAIVE_SAMPLES];
+  long double score = 0;
+  size_t count = naive_means(x, n, block, means);
+  (void)naive_rho(means, count, rho);
+  *best = 0;
+  for (size_t p = block > 1 ? 4 : 2; p <= n / 4 / block; p++) {
+    long double own = naive_score(rho, count - 1, p);
+    if (!(own > score)) continue;
+    score = own;
+    *best = p * block;
+  }
+  return score;
+}
+
+/* Adjusted R^2 of the fold by p: the definition at the head of dpd_fold.c. */
+static inline long double naive_explained(const double *x, size_t n, size_t p) {
+  long double total = 0, fold = 0, count = 0;
+  size_t half = p / 2;
+  for (size_t phase = 0; phase < p; phase++) {
+    long double sum = 0, number = 0;
+    for (size_t t = half; t + half < n; t++) {
+      if ((t - half) % p != phase) continue;
+      long double own = x[t];
+      for (size_t i = t - half; i <= t + half; i++) {
+        bool end = p % 2 == 0 && (i == t - half || i == t + half);
+        own -= x[i] / (end ? 2.L : 1.L) / (long double)p;
+      }
+      sum += own;
+      total += own * own;
+      number++;
+    }
+    fold += sum * sum / number;
+    count += number;
+  }
+  return 1 - (1 - fold / total) * (count - 1) / (count - (long double)p);
 }
 
 #endif
