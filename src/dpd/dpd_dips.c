@@ -24,10 +24,11 @@
  *
  * Noise that whitening by one coefficient leaves correlated has a larger variance, by
  * Bartlett's formula. Its lags below p/2, at most 8, are counted; later ones may be those
- * of the period. Sparse pulses do not have a normal rho. Further conditions reject them:
- * the c(k) must agree with each other (Student's statistic over k, in groups, because
- * neighboring c(k) of a resonance are correlated), also for the far two thirds of the
- * multiples, and each half of the series must show the period. */
+ * of the period. The products of sparse pulses are skewed (deviate_of()). Two more
+ * conditions reject what is still not noise of that kind: the c(k) must agree with each
+ * other (Student's statistic over k, in groups, because neighboring c(k) of a resonance
+ * are correlated), also for the far two thirds of the multiples, and each half of the
+ * series must show the period. */
 #include "dpd/dpd_dips.h"
 
 #include <math.h>
@@ -182,6 +183,24 @@ static double bartlett(const tsn_dips *s, size_t p) {
   return factor;
 }
 
+/* The normal deviate that is as rare as the score of p. A product of two independent
+ * values has the third moment g^2, g that of a value, and so the sum of `pairs` products
+ * the skewness g^2 / sqrt(pairs). By the expansion of Cornish and Fisher, the deviate y
+ * corresponds to y + a (y^2 - 1), a = skewness / 6. Sparse pulses have a large g: a few
+ * of them are often at equal distances by chance. */
+static double deviate_of(const tsn_dips *s, size_t p, double score) {
+  double third = 0, pairs = 0, deviation = sqrt(s->norm / (double)s->n);
+  for (size_t t = 0; t < s->n; t++) {
+    double own = s->e[t] / deviation;
+    third += own * own * own / (double)s->n;
+  }
+  for (size_t m = p, count = multiples(s, p, s->n / 2); count > 0; count--, m += p) {
+    pairs += (double)(s->n - m);
+  }
+  double a = third * third / sqrt(pairs) / 6, z = score / sqrt(bartlett(s, p)) + a;
+  return 2 * z / (1 + sqrt(1 + 4 * a * z));
+}
+
 /* Student's statistic of the dips from multiple `first` on: their weighted mean in units
  * of its standard error, estimated from the scatter of the means of up to 12 groups. */
 static double consistency_of(const tsn_dips *s, size_t p, size_t first) {
@@ -280,7 +299,7 @@ tsn_dips_choice tsn_dips_choose(const tsn_dips *dips, size_t least, double signi
     c.candidate = p;
   }
   if (!c.candidate) return c;
-  double tail = erfc(c.score / sqrt(bartlett(dips, c.candidate)) * M_SQRT1_2) / 2;
+  double tail = erfc(deviate_of(dips, c.candidate, c.score) * M_SQRT1_2) / 2;
   c.probability = fmin(1, tail * (double)(dips->max_period - least + 1));
   c.consistency = consistency_of(dips, c.candidate, 1);
   if (is_period(dips, &c, significance)) c.period = fundamental(dips, c.candidate);

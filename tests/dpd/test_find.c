@@ -41,16 +41,20 @@ Test(find, the_score_is_that_of_the_definition) {
       walk += drift * normal(&seed);
       x[i] = sin(2 * M_PI * (double)(i % period) / (double)period) + walk +
              noise * normal(&seed);
+      if (trial % 4 == 1) x[i] = exp(x[i]); /* skewed */
     }
     tsanom_dpd_found found = find(x, n);
     cr_assert(found.max_period == n / 4);
     if (!found.candidate) continue;
-    size_t best;
-    long double score = naive_best_score(x, n, found.block, &best);
-    cr_assert(fabs(found.score - (double)score) <= 1e-9 * (1 + (double)score),
-              "trial %d: %.17g, expected %.17Lg", trial, found.score, score);
+    naive_choice naive = naive_choose(x, n, found.block);
+    size_t best = naive.candidate;
+    double score = (double)naive.score, chance = (double)naive.probability;
+    cr_assert(fabs(found.score - score) <= 1e-9 * (1 + score),
+              "trial %d: %.17g, expected %.17g", trial, found.score, score);
     cr_assert(found.candidate == best, "trial %d: %zu, expected %zu", trial,
               found.candidate, best);
+    cr_assert(fabs(found.probability - chance) <= 1e-6 * chance + 1e-300,
+              "trial %d: %g, expected %g", trial, found.probability, chance);
     averaged += found.block > 1;
     if (!found.period || found.block > 1) continue;
     folded++;

@@ -12,6 +12,7 @@
  * `ahead` of the end is the one a whole number of periods before it. */
 #include "periods.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,7 +191,8 @@ static int find_period(const periods *p, uint64_t first, size_t count, int depth
   tsanom_dpd_found_init(found, sizeof *found);
   if (count < LEAST_WHOLE) return 0;
   tsanom_dpd_find_options_init(&options, sizeof options);
-  options.significance /= (double)(1 << depth); /* 2^depth parts are searched */
+  /* 2^depth parts, which together have half of the chance of the depth before. */
+  options.significance /= 2 * ldexp(1, 2 * depth);
   tsanom_exec exec = *p->whole;
   exec.poll = NULL; /* it reports the progress of reading */
   tsanom_status status =
