@@ -522,7 +522,7 @@ TSANOM_API tsanom_status tsanom_dpd_find_workspace(size_t n,
  *  Multiples of a period have fewer dips of the same depth, so the fundamental has the
  *  highest score. If a multiple of the p found has significantly deeper dips, p is only a
  *  part that nearly repeats, and the multiple is the period. Of periods that differ by
- *  less than 1/32, the one is reported by which the series folds best.
+ *  1 or by less than 1/32, the one is reported by which the series folds best.
  *
  *  Where the series has no period, the means of 2, 4, 8, ... samples are searched in the
  *  same way, which finds long waves in noise. Cost: O(n L) with L = min(n, 4 max_period);

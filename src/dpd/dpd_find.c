@@ -32,7 +32,7 @@ enum {
   LEAST_AVERAGED = 4, /* period, in means of samples; shorter ones were tested before */
   DEFAULT_MAX_PERIOD = 16384,
   LARGEST_MAX_PERIOD = 1 << 20,
-  /* Periods that differ by less than 1/32 are distinguished by folding. */
+  /* Periods that differ by 1 or by less than 1/32 are distinguished by folding. */
   FOLD_SHARE = 32
 };
 
@@ -80,6 +80,7 @@ typedef struct {
   size_t max_period;
   double *value; /* the scaled series, or means of its samples */
   tsn_dips dips;
+  bool decided; /* a level has a period; it may be too long to be reported */
   tsanom_dpd_found found;
 } search;
 
@@ -145,14 +146,15 @@ static bool is_constant(const search *s) {
   return true;
 }
 
-/* A wider range after averaging, where `period` is known to `block` samples only. */
+/* A wider range after averaging, where `period` is known to `block` samples only. 0: the
+ * exact period is longer than the longest to be tested. */
 static size_t exact_period(search *s, size_t period, size_t block) {
-  size_t margin = period / FOLD_SHARE + (block > 1 ? block + block / 2 : 0);
+  size_t margin = 1 + period / FOLD_SHARE + (block > 1 ? block + block / 2 : 0);
   size_t low = period > margin + LEAST_PERIOD ? period - margin : LEAST_PERIOD;
-  size_t high = tsn_smaller(period + margin, s->max_period);
-  if (low >= high) return period;
   if (block > 1) take_values(s);
-  return tsn_dpd_fold(s->value, s->n, low, high, s->dips.padded, s->dips.rho);
+  size_t exact =
+      tsn_dpd_fold(s->value, s->n, low, period + margin, s->dips.padded, s->dips.rho);
+  return exact <= s->max_period ? exact : 0;
 }
 
 /* The n values are means of `block` samples. Keeps the level of the smallest chance. */
@@ -173,7 +175,8 @@ static tsanom_status search_level(search *s, size_t n, size_t block, double shar
   s->found.score = c.score;
   s->found.probability = probability;
   s->found.consistency = c.consistency;
-  if (c.period) s->found.period = exact_period(s, c.period * block, block);
+  s->decided = c.period > 0;
+  if (s->decided) s->found.period = exact_period(s, c.period * block, block);
   return TSANOM_OK;
 }
 
@@ -191,7 +194,7 @@ static tsanom_status search_period(void *context) {
   size_t n = s->n;
   double share = 0.5;
   tsanom_status status = search_level(s, n, 1, share);
-  for (size_t block = 2; status == TSANOM_OK && !s->found.period; block *= 2) {
+  for (size_t block = 2; status == TSANOM_OK && !s->decided; block *= 2) {
     if (s->max_period / block < LEAST_AVERAGED) break;
     n /= 2;
     share /= 2;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* The p of [low, high] whose fold explains most of x: ties go to the smallest. `sums` has
- * n + 1 elements, `bins` has `high`. 2 <= low <= high <= n / 4. O(n (high - low + 1)). */
+ * n + 1 elements, `bins` has `high`. 2 <= low <= high < n / 2. O(n (high - low + 1)). */
 size_t tsn_dpd_fold(const double *x, size_t n, size_t low, size_t high, double *sums,
                     double *bins);
 
