@@ -18,7 +18,7 @@
 
 namespace {
 
-enum { SAMPLES = 2000, REPEATS = 10, TRIALS = 300, CYCLE = 44 };
+enum { SAMPLES = 2000, REPEATS = 10, TRIALS = 300, LONG_TRIALS = 50, CYCLE = 44 };
 
 using Series = std::vector<double>;
 
@@ -86,15 +86,37 @@ const Method methods[] = {{"tsanom_dpd_find", by_dips},
                           {"autocorrelation", by_autocorrelation},
                           {"periodogram", by_periodogram}};
 
-/* Sine, sawtooth, pulse, or random pattern, of mean 0 and variance 1. */
-Series shape(size_t period, int kind, uint64_t *seed) {
+enum Kind { SINE, SAWTOOTH, PULSE, PATTERN, SQUARE, STEPS, TRIANGLE, DECAY, KINDS };
+const char *const kind_name[] = {"sine",   "sawtooth", "pulse",    "random pattern",
+                                 "square", "steps",    "triangle", "decay"};
+
+double value_of(Kind kind, double phase, uint64_t *seed) {
+  const double level[] = {16, 2, 12, 1, 6};
+  switch (kind) {
+    case SINE:
+      return std::sin(2 * M_PI * phase);
+    case SAWTOOTH:
+      return phase;
+    case PULSE:
+      return phase == 0;
+    case SQUARE:
+      return phase < .5;
+    case STEPS:
+      return level[(int)(5 * phase)];
+    case TRIANGLE:
+      return std::abs(phase - .5);
+    case DECAY:
+      return std::exp(-5 * phase);
+    default:
+      return normal(seed);
+  }
+}
+
+/* Of mean 0 and variance 1. */
+Series shape(size_t period, Kind kind, uint64_t *seed) {
   Series s(period);
   for (size_t t = 0; t < period; t++) {
-    double phase = (double)t / (double)period;
-    s[t] = kind == 0   ? std::sin(2 * M_PI * phase)
-           : kind == 1 ? phase
-           : kind == 2 ? (double)(t == 0)
-                       : normal(seed);
+    s[t] = value_of(kind, (double)t / (double)period, seed);
   }
   s = centered(s);
   double square = 0;
@@ -112,8 +134,8 @@ void print_noise(bool json) {
       size_t right = 0, all = 0;
       for (int repeat = 0; repeat < REPEATS; repeat++) {
         for (size_t period : {7, 37, 61}) {
-          for (int kind = 0; kind < 4; kind++, all++) {
-            Series s = shape(period, kind, &seed), x(SAMPLES);
+          for (int kind = 0; kind < KINDS; kind++, all++) {
+            Series s = shape(period, (Kind)kind, &seed), x(SAMPLES);
             for (size_t t = 0; t < SAMPLES; t++) {
               x[t] = s[t % period] + noise * normal(&seed);
             }
@@ -126,6 +148,31 @@ void print_noise(bool json) {
     table.add(row);
   }
   std::printf("Right periods, %%: noise relative to the signal's standard deviation\n\n");
+  table.print(json);
+}
+
+/* Long periods, of which a series contains few; right within 2 %. */
+void print_long(bool json) {
+  Table table({"shape, 2000 samples", "method", "5 periods", "8", "20", "60"});
+  for (int kind = 0; kind < KINDS; kind++) {
+    for (const Method &method : methods) {
+      std::vector<Cell> row = {kind_name[kind], method.name};
+      for (size_t periods : {5, 8, 20, 60}) {
+        uint64_t seed = 14;
+        size_t right = 0;
+        for (int trial = 0; trial < LONG_TRIALS; trial++) {
+          size_t period = SAMPLES / periods + random_between(&seed, 0, 4) - 2;
+          Series s = shape(period, (Kind)kind, &seed), x(SAMPLES);
+          for (size_t t = 0; t < SAMPLES; t++) x[t] = s[t % period] + .5 * normal(&seed);
+          size_t found = method.find(x);
+          right += 50 * found >= 49 * period && 50 * found <= 51 * period;
+        }
+        row.push_back(percent(right, LONG_TRIALS));
+      }
+      table.add(row);
+    }
+  }
+  std::printf("\nFew periods, noise 0.5: right within 2 %%, in %%\n\n");
   table.print(json);
 }
 
@@ -233,6 +280,7 @@ void print_false(bool json) {
 int main(int argc, char **argv) {
   bool json = argc > 1 && std::strcmp(argv[1], "--json") == 0;
   print_noise(json);
+  print_long(json);
   print_processors(json);
   print_false(json);
   return 0;

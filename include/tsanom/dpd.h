@@ -469,7 +469,7 @@ typedef struct tsanom_dpd_found {
   size_t struct_size; /**< set by tsanom_dpd_found_init() */
   size_t period;      /**< in samples; 1: all samples are equal; 0: no period */
   size_t candidate;   /**< the period with the deepest dip relative to its standard error,
-                           significant or not; 0: none was tested */
+                           significant or not, a multiple of `block`; 0: none */
   size_t max_period;  /**< longest period tested: a longer one needs 4 times its length in
                            samples, or a larger option */
   double dip;         /**< mean depth of the dips at multiples of `candidate`, relative to
@@ -479,6 +479,8 @@ typedef struct tsanom_dpd_found {
   double probability; /**< chance that noise shows such a score at any period tested */
   double consistency; /**< `dip` in units of the standard error estimated from the dips
                            themselves; infinite for fewer than three multiples */
+  size_t block;       /**< the series in which `candidate` was found consists of the means
+                           of this number of samples, a power of two; 0: none was tested */
 } tsanom_dpd_found;
 
 /** Prepare a result: no period.
@@ -509,8 +511,8 @@ TSANOM_API tsanom_status tsanom_dpd_find_workspace(size_t n,
  *  The series is whitened by its own lag-1 autocorrelation, e[t] = x[t] - phi x[t-1],
  *  which removes drifts and random walks. With d(m) = sum_t (e[t] - e[t-m])^2, a period p
  *  shows as dips of d at p, 2p, 3p ...; each is compared with the mean of d over one
- * period around it. The score of p is the mean dip in units of its standard error, which
- * in white noise is known. The period is the p of the highest score if
+ *  period around it. The score of p is the mean dip in units of its standard error, which
+ *  in white noise is known. The p of the highest score is a period if
  *  1. noise would show such a score at any tested period with at most the chance
  *     options.significance,
  *  2. the dips agree with each other, also at the far multiples, so that a resonance or a
@@ -518,11 +520,18 @@ TSANOM_API tsanom_status tsanom_dpd_find_workspace(size_t n,
  *  3. each half of the series shows it.
  *
  *  Multiples of a period have fewer dips of the same depth, so the fundamental has the
- *  highest score. Cost: O(n L) with L = min(n, 4 max_period); memory O(n + L).
+ *  highest score. If a multiple of the p found has significantly deeper dips, p is only a
+ *  part that nearly repeats, and the multiple is the period. Of periods that differ by
+ *  1 or by less than 1/32, the one is reported by which the series folds best.
+ *
+ *  Where the series has no period, the means of 2, 4, 8, ... samples are searched in the
+ *  same way, which finds long waves in noise. Cost: O(n L) with L = min(n, 4 max_period);
+ *  memory O(n + L).
  *  @param      samples  n finite values
  *  @param      n        at least 8
  *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults; the poll counts delays
+ *  @param      exec     NULL: the defaults; the poll counts delays, from 0 for
+ *                   each size of block
  *  @param[out] found    initialized by tsanom_dpd_found_init()
  *  @retval TSANOM_STOPPED      the poll function asked to stop; found is unchanged
  *  @retval TSANOM_E_COUNT      n is below 8

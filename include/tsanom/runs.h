@@ -14,6 +14,7 @@
  *  - tsanom_runs_hsa() returns the ::tsanom_hsa_run of tsanom_hsa_learn() and
  *    tsanom_hsa_diagnose();
  *  - tsanom_runs_events() returns events for tsanom_speedup_push() and <tsanom/dpd.h>;
+ *  - tsanom_runs_active() returns numbers of active threads for tsanom_dpd_find();
  *  - tsanom_runs_spmd() returns the ::tsanom_spmd_data of the similarity analysis;
  *  - tsanom_runs_vitals() returns what the kernel knew of the process and its threads.
  *
@@ -385,6 +386,26 @@ TSANOM_API tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level,
                                             const tsanom_exec *exec,
                                             const tsanom_speedup_event **events,
                                             size_t *count);
+
+/** Number of active threads over time, for tsanom_dpd_find(): the quantity of figure 3 of
+ *  the periodicity paper. Interval i extends from i·interval to (i + 1)·interval seconds
+ *  after the beginning of the run; the last one is complete. active[i] is the mean number
+ *  of threads that work in it. The thread whose events tsanom_runs_events() returns
+ * always works; each other one works from the begin to the end of a parallel region,
+ * without the waiting at its end. O(region events + threads·capacity).
+ *  @param      run       an open run with region events
+ *  @param      interval  seconds, above 0
+ *  @param      exec      NULL: the defaults
+ *  @param[out] active    the first `capacity` intervals; may be NULL if capacity is 0
+ *  @param      capacity  length of `active`
+ *  @param[out] count     number of intervals
+ *  @retval TSANOM_PARTIAL   `count` exceeds `capacity`
+ *  @retval TSANOM_E_OPTION  interval is not above 0, or not finite
+ *  @retval TSANOM_E_STATE   the run has no region events
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_active(const tsanom_runs *run, double interval,
+                                            const tsanom_exec *exec, double *active,
+                                            size_t capacity, size_t *count);
 
 /** A place in the code. */
 typedef struct tsanom_runs_place {

@@ -51,7 +51,7 @@ static bool take(tsn_level *level, int32_t which, double time,
 
 /* Threads that open outermost regions have the number 0. Of several, the one with the
  * most records: which of them came first is chance. Without any, stream 0. */
-static size_t choose_stream(const tsn_channel *channel) {
+size_t tsn_level_stream(const tsn_channel *channel) {
   size_t chosen = 0, most = 0;
   for (size_t i = 0; i < channel->stream_count; i++) {
     const tsn_stream *stream = tsn_channel_stream(channel, i);
@@ -66,7 +66,7 @@ static size_t choose_stream(const tsn_channel *channel) {
  * conversion begins anew, in the memory that is there. Space for all records is taken
  * first, so that nothing has changed after a failure. */
 bool tsn_level_update(tsn_level *level, int32_t which, const tsn_channel *channel) {
-  size_t chosen = choose_stream(channel);
+  size_t chosen = tsn_level_stream(channel);
   if (chosen != level->stream) {
     *level = (tsn_level){.event = level->event, .stream = chosen};
   }

@@ -35,6 +35,9 @@ typedef struct {
   uint64_t outermost;
 } tsn_level;
 
+/* Number of the stream of the thread that opens the outermost regions. */
+size_t tsn_level_stream(const tsn_channel *channel);
+
 /* Convert the records that are new. False: out of memory; nothing changed. */
 bool tsn_level_update(tsn_level *level, int32_t which, const tsn_channel *channel);
 

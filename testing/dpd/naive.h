@@ -81,9 +81,10 @@ static inline void naive_push(naive_value *naive, size_t newest) {
   naive->period = naive_period(naive);
 }
 
-/* rho(m) of the whitened series, m < n - 1, by its definition, in extended precision.
- * Returns the part of the variance that whitening leaves. */
-static inline long double naive_rho(const double *x, size_t n, long double *rho) {
+/* rho(m) of the whitened series, m < n - 1, by its definition, in extended precision, and
+ * its skewness. Returns the part of the variance that whitening leaves. */
+static inline long double naive_rho(const double *x, size_t n, long double *rho,
+                                    long double *skewness) {
   static long double e[NAIVE_SAMPLES];
   long double mean = 0, square = 0, product = 0, phi, norm = 0;
   for (size_t i = 0; i < n; i++) mean += x[i];
@@ -108,10 +109,25 @@ static inline long double naive_rho(const double *x, size_t n, long double *rho)
     rho[m] = 0;
     for (size_t t = m; t + 1 < n; t++) rho[m] += e[t] * e[t - m] / norm;
   }
+  long double sd = sqrtl(norm / (long double)(n - 1));
+  *skewness = 0;
+  for (size_t t = 0; t + 1 < n; t++) {
+    *skewness += powl(e[t] / sd, 3) / (long double)(n - 1);
+  }
   return norm / square;
 }
 
-/* The score of p: the definition at the head of dpd_find.c. */
+/* Means of `block` consecutive samples. Returns their number. */
+static inline size_t naive_means(const double *x, size_t n, size_t block, double *means) {
+  for (size_t i = 0; i < n / block; i++) {
+    long double sum = 0;
+    for (size_t j = 0; j < block; j++) sum += x[i * block + j];
+    means[i] = (double)(sum / (long double)block);
+  }
+  return n / block;
+}
+
+/* The score of p: the definition at the head of dpd_dips.c. */
 static inline long double naive_score(const long double *rho, size_t n, size_t p) {
   long double sum = 0, variance = 0;
   for (size_t m = p; m <= n / 2 && m + p / 2 <= n - 1; m += p) {
@@ -125,6 +141,69 @@ static inline long double naive_score(const long double *rho, size_t n, size_t p
                 (1 - 1 / (long double)p);
   }
   return variance > 0 ? sum / sqrtl(variance) : 0;
+}
+
+/* The chance of the score of p: the definition at deviate_of() in dpd_dips.c. */
+static inline long double naive_chance(const long double *rho, size_t n, size_t p,
+                                       long double score, long double skewness) {
+  long double factor = 1, pairs = 0;
+  for (size_t k = 1; k <= 8 && 2 * k < p; k++) factor += 2 * rho[k] * rho[k];
+  for (size_t m = p; m <= n / 2 && m + p / 2 <= n - 1; m += p) {
+    pairs += (long double)(n - m);
+  }
+  long double a = skewness * skewness / sqrtl(pairs) / 6, z = score / sqrtl(factor);
+  long double y = a > 1e-9L ? (sqrtl(1 + 4 * a * (z + a)) - 1) / (2 * a) : z;
+  return erfcl(y / sqrtl(2)) / 2;
+}
+
+typedef struct {
+  size_t candidate;
+  long double score, probability;
+} naive_choice;
+
+/* The highest score of means of `block` samples. */
+static inline naive_choice naive_choose(const double *x, size_t n, size_t block) {
+  static double means[NAIVE_SAMPLES];
+  static long double rho[NAIVE_SAMPLES];
+  size_t count = naive_means(x, n, block, means), least = block > 1 ? 4 : 2;
+  long double skewness;
+  naive_choice best = {0};
+  (void)naive_rho(means, count, rho, &skewness);
+  for (size_t p = least; p <= n / 4 / block; p++) {
+    long double own = naive_score(rho, count - 1, p);
+    if (!(own > best.score)) continue;
+    best.score = own;
+    best.candidate = p * block;
+  }
+  if (!best.candidate) return best;
+  long double chance =
+      naive_chance(rho, count - 1, best.candidate / block, best.score, skewness);
+  long double tests = (long double)(n / 4 / block - least + 1);
+  best.probability = fminl(1, chance * tests * 2 * (long double)block);
+  return best;
+}
+
+/* Adjusted R^2 of the fold by p: the definition at the head of dpd_fold.c. */
+static inline long double naive_explained(const double *x, size_t n, size_t p) {
+  long double total = 0, fold = 0, count = 0;
+  size_t half = p / 2;
+  for (size_t phase = 0; phase < p; phase++) {
+    long double sum = 0, number = 0;
+    for (size_t t = half; t + half < n; t++) {
+      if ((t - half) % p != phase) continue;
+      long double own = x[t];
+      for (size_t i = t - half; i <= t + half; i++) {
+        bool end = p % 2 == 0 && (i == t - half || i == t + half);
+        own -= x[i] / (end ? 2.L : 1.L) / (long double)p;
+      }
+      sum += own;
+      total += own * own;
+      number++;
+    }
+    fold += sum * sum / number;
+    count += number;
+  }
+  return 1 - (1 - fold / total) * (count - 1) / (count - (long double)p);
 }
 
 #endif

@@ -32,8 +32,8 @@ static tsanom_dpd_found find(const double *x, size_t n) {
 
 Test(find, the_score_is_that_of_the_definition) {
   static double x[NAIVE_SAMPLES];
-  static long double rho[NAIVE_SAMPLES];
   uint64_t seed = 1;
+  int averaged = 0, folded = 0;
   for (int trial = 0; trial < 300; trial++) {
     size_t n = random_between(&seed, 8, 400), period = random_between(&seed, 2, 60);
     double noise = random_unit(&seed) * 2, drift = trial % 3 == 0 ? 1 : 0, walk = 0;
@@ -41,28 +41,30 @@ Test(find, the_score_is_that_of_the_definition) {
       walk += drift * normal(&seed);
       x[i] = sin(2 * M_PI * (double)(i % period) / (double)period) + walk +
              noise * normal(&seed);
-    }
-    size_t whitened = n - 1, best = 0;
-    (void)naive_rho(x, n, rho);
-    long double score = 0;
-    for (size_t p = 2; p <= n / 4; p++) {
-      long double own = naive_score(rho, whitened, p);
-      if (own > score) {
-        score = own;
-        best = p;
-      }
+      if (trial % 4 == 1) x[i] = exp(x[i]); /* skewed */
     }
     tsanom_dpd_found found = find(x, n);
     cr_assert(found.max_period == n / 4);
-    cr_assert(fabs(found.score - (double)score) <= 1e-9 * (1 + (double)score),
-              "trial %d: %.17g, expected %.17Lg", trial, found.score, score);
-    if (found.candidate != best) {
-      long double own = naive_score(rho, whitened, found.candidate);
-      cr_assert(score - own <= 1e-9L, "trial %d: %zu, expected %zu", trial,
-                found.candidate, best);
+    if (!found.candidate) continue;
+    naive_choice naive = naive_choose(x, n, found.block);
+    size_t best = naive.candidate;
+    double score = (double)naive.score, chance = (double)naive.probability;
+    cr_assert(fabs(found.score - score) <= 1e-9 * (1 + score),
+              "trial %d: %.17g, expected %.17g", trial, found.score, score);
+    cr_assert(found.candidate == best, "trial %d: %zu, expected %zu", trial,
+              found.candidate, best);
+    cr_assert(fabs(found.probability - chance) <= 1e-6 * chance + 1e-300,
+              "trial %d: %g, expected %g", trial, found.probability, chance);
+    averaged += found.block > 1;
+    if (!found.period || found.block > 1) continue;
+    folded++;
+    size_t margin = 1 + best / 32, p = best > margin + 2 ? best - margin : 2;
+    for (; p <= best + margin && p <= n / 4; p++) {
+      cr_assert(naive_explained(x, n, found.period) >= naive_explained(x, n, p) - 1e-9L,
+                "trial %d: %zu, not %zu", trial, found.period, p);
     }
-    cr_assert(found.period == 0 || found.period == found.candidate);
   }
+  cr_assert(averaged > 50 && folded > 30, "%d, %d", averaged, folded);
 }
 
 /* Sine, sawtooth, pulse, and random pattern, each of mean 0 and variance 1. */
@@ -101,6 +103,43 @@ Test(find, periods_in_noise_of_up_to_twice_the_signal) {
       }
     }
     cr_assert(right == all, "noise %g: %d of %d", noises[i], right, all);
+  }
+}
+
+/* Whitening, which takes differences, leaves nothing of such waves; the means of some
+ * samples show them. */
+Test(find, long_waves_in_noise) {
+  static double x[2000];
+  uint64_t seed = 7;
+  for (size_t period = 100; period <= 400; period += 50) {
+    int right = 0;
+    for (int trial = 0; trial < 20; trial++) {
+      for (size_t t = 0; t < 2000; t++) {
+        x[t] = sin(2 * M_PI * (double)t / (double)period) + .35 * normal(&seed);
+      }
+      size_t found = find(x, 2000).period;
+      right += 100 * found >= 97 * period && 100 * found <= 103 * period;
+    }
+    cr_assert(right >= 19, "period %zu: %d of 20", period, right);
+    for (size_t t = 0; t < 2000; t++) x[t] = sin(2 * M_PI * (double)t / (double)period);
+    cr_assert(find(x, 2000).period == period, "without noise it is exact");
+  }
+}
+
+/* Three parts of 20 samples of which one differs in two samples. */
+Test(find, parts_that_differ_little_are_not_the_period) {
+  static double x[2000];
+  double part[20];
+  uint64_t seed = 8;
+  for (int trial = 0; trial < 20; trial++) {
+    for (int i = 0; i < 20; i++) part[i] = normal(&seed);
+    for (size_t t = 0; t < 2000; t++) {
+      double changed = t % 60 == 7 || t % 60 == 13 ? 2.5 : 0;
+      x[t] = part[t % 20] + changed + (double)(trial % 2) * .3 * normal(&seed);
+    }
+    cr_assert(find(x, 2000).period == 60, "trial %d: %zu", trial, find(x, 2000).period);
+    for (size_t t = 0; t < 2000; t++) x[t] = part[t % 20] + .3 * normal(&seed);
+    cr_assert(find(x, 2000).period == 20);
   }
 }
 
@@ -185,7 +224,10 @@ Test(find, levels_threads_and_workspaces_agree_bitwise) {
   uint64_t seed = 5;
   for (int trial = 0; trial < 20; trial++) {
     size_t n = random_between(&seed, 8, NAIVE_SAMPLES);
-    for (size_t i = 0; i < n; i++) x[i] = normal(&seed) + (double)(i % 23);
+    for (size_t i = 0; i < n; i++) {
+      x[i] = normal(&seed) + (trial % 2 ? (double)(i % 23)
+                                        : 3 * sin(2 * M_PI * 7 * (double)i / (double)n));
+    }
     tsanom_dpd_found first = find(x, n);
     FOR_EACH_ISA (isa) {
       for (int32_t threads = 1; threads <= 3; threads++) {

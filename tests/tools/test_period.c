@@ -265,3 +265,16 @@ Test(command_period, says_how_many_samples_a_period_needs) {
   o = tsanom("period --events few");
   cr_assert(strstr(o.out, "at least 3 repetitions and 8 events"), "%s", o.out);
 }
+
+Test(command_period, reports_that_the_limit_binds) {
+  write_noisy("noisy.txt", 1000, 0);
+  outcome o = tsanom("period noisy.txt --max-period 24");
+  cr_assert(strstr(o.out, "periods up to 24, the limit of --max-period"), "%s", o.out);
+  cr_assert(strstr(o.out, "no period of up to 24 samples"), "%s", o.out);
+  o = tsanom("period noisy.txt --max-period 25");
+  cr_assert(strstr(o.out, "segments: 0-999 by 25"), "%s", o.out);
+  o = tsanom("period noisy.txt --max-period 400");
+  cr_assert(strstr(o.out, "periods up to 250\n"), "%s", o.out);
+  cr_assert(tsanom("period noisy.txt --max-period 24 --window 99").status == 2);
+  cr_assert(tsanom("period noisy.txt --active").status == 2);
+}

@@ -577,3 +577,30 @@ Test(command_record, every_workload_shows_its_iterations) {
     check_iterations(run, w);
   }
 }
+
+/* The command analyzes the values that the library returns. Whether their period is that
+ * of the program depends on the machine. */
+Test(command_record, active_threads_over_time) {
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "levels")) continue;
+    outcome o = record(c, "-o run.%d -- ./levels 3", c);
+    cr_assert(o.status == 0, "%s", o.err);
+    char path[32];
+    (void)snprintf(path, sizeof path, "run.%d", c);
+    tsanom_runs_info info;
+    tsanom_runs *run = open_run(path, &info);
+    double active[4096], most = 0;
+    size_t count;
+    cr_assert(tsanom_runs_active(run, .002, NULL, active, 4096, &count) == TSANOM_OK);
+    for (size_t i = 0; i < count; i++) most = active[i] > most ? active[i] : most;
+    cr_assert(count >= 60 && most > 4 && most < 16.001, "%zu, %g", count, most);
+    json_t *r = tsanom_json("period run.%d --active --interval 0.002 --json", c);
+    cr_assert(number_of(r, "samples") == (double)count);
+    cr_assert(number_of(r, "interval_s") == .002);
+    cr_assert(number_of(r, "max_period") == (double)(count / 4));
+    json_decref(r);
+    cr_assert(tsanom("period run.%d --active --events", c).status == 2);
+    cr_assert(tsanom("period run.%d --interval 1", c).status == 2);
+    tsanom_runs_close(run);
+  }
+}

@@ -2,7 +2,7 @@
 /* tsanom period: the periods of a stream of events or values. A file is read sample by
  * sample, so that events and windowed values need memory for the window only; values
  * without --window are kept and analyzed as a whole. A run directory is a stream of the
- * names of its regions. */
+ * names of its regions or, with --active, of numbers of active threads. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "command.h"
 #include "period_plot.h"
 #include "region_stream.h"
+#include "run_open.h"
 
 typedef struct {
   shared_options shared;
@@ -18,6 +19,8 @@ typedef struct {
   size_t next;
   int next_given;
   const char *column;
+  int active;
+  double interval; /* seconds */
 } request;
 
 static const option_row options[] = {
@@ -32,6 +35,19 @@ static const option_row options[] = {
          "Samples in a sliding window, and so the longest period that can be found "
          "(default: 1024 events; values are analyzed as a whole, with periods up to a "
          "quarter of the samples, at most 16384)"},
+    {.name = "max-period",
+     .argument = "M",
+     COUNT(stream.max_period, 2, 1 << 20),
+     .help =
+         "Values as a whole: longest period to test, at most a quarter of the samples "
+         "(default: 16384)"},
+    {.name = "active",
+     FLAG(active),
+     .help = "RUN: values are the numbers of active threads over time"},
+    {.name = "interval",
+     .argument = "SECONDS",
+     NUMBER(interval, 0, INFINITY, LOW_OPEN),
+     .help = "Time between two of these values (default: 0.001)"},
     {.name = "next",
      .letter = 'n',
      .argument = "K",
@@ -59,13 +75,25 @@ static const option_row options[] = {
  * decides. */
 static void check_end(struct argp_state *state, void *request_) {
   request *r = request_;
-  if (is_directory(r->shared.argument[0])) r->stream.events = 1;
+  int is_run = is_directory(r->shared.argument[0]);
+  if (r->active && !is_run) argp_error(state, "--active is for a run directory");
+  if (r->active && r->stream.events) argp_error(state, "--active or --events, not both");
+  if (r->interval > 0 && !r->active) argp_error(state, "--interval needs --active");
+  if (is_run && !r->active) r->stream.events = 1;
   size_t most = r->stream.events ? (size_t)TSANOM_DPD_WINDOW_MAX / 4 : (size_t)1 << 20;
   if (r->stream.window > most) argp_error(state, "--window: at most %zu samples", most);
   const period_request *s = &r->stream;
+  int windowed = s->window || s->scale > 0 || s->depth > 0 || s->adapt;
   if (s->events && (s->scale > 0 || s->depth > 0 || s->adapt)) {
     argp_error(state, "--scale, --depth and --adapt are for values, not for --events");
   }
+  if (s->max_period && (s->events || windowed)) {
+    argp_error(state, "--max-period is for values as a whole; use --window");
+  }
+}
+
+static double interval_of(const request *r) {
+  return r->interval > 0 ? r->interval : 0.001;
 }
 
 /* The regions of a recorded run are its events, by the names of their places. */
@@ -83,10 +111,43 @@ static int take_run(const request *r, period_stream *s, failure *why) {
   return failed;
 }
 
+static int take_values(const double *value, size_t count, period_stream *s,
+                       failure *why) {
+  const char *wrong = NULL;
+  for (size_t i = 0; i < count; i++) {
+    if (periods_push_value(&s->p, value[i], &wrong, why)) return -1;
+    if (wrong) return fail(why, "value %zu: %g %s", i, value[i], wrong);
+  }
+  return 0;
+}
+
+static int take_active(const request *r, period_stream *s, failure *why) {
+  const char *path = r->shared.argument[0];
+  tsanom_runs *run = NULL;
+  size_t count = 0;
+  if (run_open(path, TSANOM_RUNS_REGIONS, &r->shared.exec, r->shared.salvage, &run, why))
+    return -1;
+  tsanom_status status = tsanom_runs_active(run, interval_of(r), NULL, NULL, 0, &count);
+  double *active = status < 0 ? NULL : calloc(count ? count : 1, sizeof *active);
+  int failed = -1;
+  if (status < 0) {
+    (void)fail_status(why, path, status);
+  } else if (!active) {
+    (void)fail(why, "%s: out of memory; use a longer --interval", path);
+  } else {
+    tsanom_runs_active(run, interval_of(r), NULL, active, count, &count);
+    failed = take_values(active, count, s, why);
+  }
+  free(active);
+  tsanom_runs_close(run);
+  return failed;
+}
+
 static int take_all(const request *r, period_stream *s, failure *why) {
-  int failed = is_directory(r->shared.argument[0])
-                   ? take_run(r, s, why)
-                   : period_stream_read(s, r->shared.argument[0], r->column, why);
+  const char *path = r->shared.argument[0];
+  int failed = r->active            ? take_active(r, s, why)
+               : is_directory(path) ? take_run(r, s, why)
+                                    : period_stream_read(s, path, r->column, why);
   return failed || periods_finish(&s->p, why);
 }
 
@@ -124,9 +185,12 @@ static int print_as_json(const request *r, const period_stream *s,
         segments, json_pack("{sI sI sI}", "first", (json_int_t)t->first, "last",
                             (json_int_t)t->last, "period", (json_int_t)t->period));
   }
-  return print_json(json_pack("{sI so so so}", "samples", (json_int_t)s->p.count,
-                              "periods", found, "segments", segments, "next",
-                              next_json(r, s)));
+  json_t *all = json_pack("{sI so so so}", "samples", (json_int_t)s->p.count, "periods",
+                          found, "segments", segments, "next", next_json(r, s));
+  if (s->p.whole)
+    json_object_set_new(all, "max_period", json_integer((json_int_t)s->p.tested));
+  if (r->active) json_object_set_new(all, "interval_s", json_real(interval_of(r)));
+  return print_json(all);
 }
 
 /* What was searched, and how many samples a period needs to be found. */
@@ -152,8 +216,10 @@ static void print_no_period(const period_stream *s) {
 static void print_table(const request *r, const period_stream *s,
                         const tsanom_dpd_period *list, size_t count) {
   unsigned long long samples = s->p.count;
+  if (r->active) printf("number of active threads every %g s: ", interval_of(r));
   if (s->p.whole) {
-    printf("%llu samples, periods up to %zu\n\n", samples, s->p.tested);
+    printf("%llu samples, periods up to %zu%s\n\n", samples, s->p.tested,
+           samples / 4 > s->p.tested ? ", the limit of --max-period" : "");
   } else {
     printf("%llu samples, window %zu\n\n", samples, s->p.window);
   }
@@ -215,8 +281,8 @@ static const syntax command_line = {
         "series or in a half, quarter, ... of it; with --window, a sliding window "
         "follows "
         "periods that change. RUN is a run directory by tsanom record: its parallel "
-        "regions "
-        "are the events.",
+        "regions are the events; with --active, its numbers of active threads are the "
+        "values.",
     .expected = "one file is",
     .least = 1,
     .most = 1,

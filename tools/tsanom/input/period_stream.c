@@ -18,7 +18,9 @@ int period_stream_open(period_stream *s, const period_request *request, failure 
   }
   bool windowed =
       request->window || request->scale > 0 || request->depth > 0 || request->adapt;
-  if (!windowed) return periods_open_series(&s->p, request->exec, why);
+  if (!windowed) {
+    return periods_open_series(&s->p, request->max_period, request->exec, why);
+  }
   tsanom_dpd_value_options values;
   tsanom_dpd_value_options_init(&values, sizeof values);
   if (request->window) values.window = request->window;

@@ -12,6 +12,7 @@
  * `ahead` of the end is the one a whole number of periods before it. */
 #include "periods.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,8 +61,10 @@ int periods_open_values(periods *p, const tsanom_dpd_value_options *options,
   return keep_recent(p, options->window, sizeof *p->recent.value, why);
 }
 
-int periods_open_series(periods *p, const tsanom_exec *exec, failure *why) {
+int periods_open_series(periods *p, size_t max_period, const tsanom_exec *exec,
+                        failure *why) {
   p->whole = exec;
+  p->max_period = max_period;
   return keep_recent(p, 0, sizeof *p->recent.value, why);
 }
 
@@ -190,7 +193,9 @@ static int find_period(const periods *p, uint64_t first, size_t count, int depth
   tsanom_dpd_found_init(found, sizeof *found);
   if (count < LEAST_WHOLE) return 0;
   tsanom_dpd_find_options_init(&options, sizeof options);
-  options.significance /= (double)(1 << depth); /* 2^depth parts are searched */
+  options.max_period = p->max_period;
+  /* 2^depth parts, which together have half of the chance of the depth before. */
+  options.significance /= 2 * ldexp(1, 2 * depth);
   tsanom_exec exec = *p->whole;
   exec.poll = NULL; /* it reports the progress of reading */
   tsanom_status status =

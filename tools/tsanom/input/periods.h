@@ -22,6 +22,7 @@ typedef struct {
   tsanom_dpd_nest *nest;    /* of events, or */
   tsanom_dpd_value *value;  /* of values in a window, or */
   const tsanom_exec *whole; /* of a series of values as a whole */
+  size_t max_period;        /* of a whole series, as requested */
   size_t tested;            /* longest period that was tested in the whole series */
   union {
     uint64_t *event;
@@ -41,8 +42,10 @@ int periods_open_events(periods *p, size_t window, const tsanom_exec *exec, fail
 int periods_open_values(periods *p, const tsanom_dpd_value_options *options,
                         const tsanom_exec *exec, failure *why);
 
-/* Ready for a series of values that periods_finish() analyzes as a whole. */
-int periods_open_series(periods *p, const tsanom_exec *exec, failure *why);
+/* Ready for a series of values that periods_finish() analyzes as a whole, for periods up
+ * to max_period; 0: the default. */
+int periods_open_series(periods *p, size_t max_period, const tsanom_exec *exec,
+                        failure *why);
 
 int periods_push_event(periods *p, uint64_t event, failure *why);
 
