@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How often heartbeat diagnosis is right: all kinds of anomalies under all conditions.
 
-    diagnosis.py all DATA BUILD [--quick]     record, then score
+    diagnosis.py all DATA BUILD [--quick]     record, score and live
     diagnosis.py record DATA BUILD            make recordings, or complete them
     diagnosis.py score DATA BUILD [--misses]  models, verdicts and tables of recordings
+    diagnosis.py live DATA BUILD              verdicts on programs that still run
     diagnosis.py quickstart DATA BUILD        how often the quickstart's macro F is 1
 
 Recordings lie in DATA/CONDITION/PROGRAM/KIND/NUMBER. A recording that was interrupted goes on
@@ -23,6 +24,7 @@ import re
 import subprocess
 import sys
 
+import diagnosis_live
 import diagnosis_plan as plan
 import diagnosis_record
 import diagnosis_score
@@ -58,21 +60,19 @@ def quickstart(chosen):
     return 0 if right == len(scores) else 1
 
 
-def score(chosen):
-    verdicts = diagnosis_score.collect(chosen)
+def report(chosen, verdicts):
     if not verdicts:
         sys.exit(f"{chosen.data}: no recordings; make them by `diagnosis.py record`")
     print(f"{workloads.machine()}\n")
     diagnosis_score.print_report(chosen, verdicts)
     if chosen.json:
         diagnosis_score.save_json(chosen.json, verdicts)
-    return 0
 
 
 def read_options():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("all", "record", "score", "quickstart"))
+    parser.add_argument("action", choices=("all", "record", "score", "live", "quickstart"))
     parser.add_argument("data", type=pathlib.Path)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--quick", action="store_true")
@@ -107,8 +107,13 @@ def main():
         sys.exit(quickstart(chosen))
     if chosen.action in ("all", "record"):
         diagnosis_record.record(chosen)
+    verdicts = []
     if chosen.action in ("all", "score"):
-        sys.exit(score(chosen))
+        verdicts += diagnosis_score.collect(chosen)
+    if chosen.action in ("all", "live"):
+        verdicts += diagnosis_live.collect(chosen)
+    if chosen.action != "record":
+        report(chosen, verdicts)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ MANUAL = pathlib.Path(__file__).parents[2] / "docs" / "hsa.md"
 SECTION = "{#hsa_accepted}"
 CLASS_OF = {"hang": "shutdown"}  # one class of the F-score
 LEAKS = ("256M", "128M", "64M", "32M", "16M")
-PREFIXES = (10, 30, 50)
+PREFIXES = (10, 30, 50)  # percents of its duration at which a running program is diagnosed
 PAUSE_SECONDS = 1.0
 HELD_SECONDS = 1.5  # a run that hangs is killed after this time
 
@@ -25,7 +25,6 @@ class Kind:
     hangs: bool = False    # is killed a while after the anomaly began
     threads: int = 1       # least number of threads
     thread: int | None = None  # that leaks alone
-    snapshots: tuple = ()  # copies of the unfinished run, at percents of its duration
 
 
 def injected(kind, *options, **fields):
@@ -59,7 +58,6 @@ KINDS = {
     "imbalance": Kind(inject=("--factor", "1.5", "imbalance"), threads=2),
     "changed-input": Kind(("--points", "{more_points}")),
     "other-threads": Kind(("--threads", "1"), threads=2),
-    "prefix": Kind(snapshots=PREFIXES),
 }
 HOGS = tuple(name for name, kind in KINDS.items() if kind.beside)
 INJECTED = tuple(name for name, kind in KINDS.items() if kind.inject)

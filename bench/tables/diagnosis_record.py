@@ -15,6 +15,7 @@ import time
 import diagnosis_plan as plan
 import workloads
 
+ATTEMPTS = 3
 LONGEST = 120  # seconds of a run, after which it is killed and counts as failed
 
 
@@ -27,11 +28,10 @@ def anomaly(build, name):
 
 
 def normal_run(data, condition, program):
-    """Truth of a normal run of a condition; {} before there is one."""
-    for kind in ("train", "normal"):
-        for path in sorted((data / condition / program / kind).glob("*/truth.json")):
-            return json.loads(path.read_text())
-    return {}
+    """Truth of the shortest normal run of a condition; {} before there is one."""
+    paths = (data / condition / program).glob("*/*/truth.json")
+    truths = [json.loads(p.read_text()) for p in paths if p.parts[-3] in ("train", "normal")]
+    return min(truths, key=lambda truth: truth["seconds"], default={})
 
 
 def values(chosen, condition, program, number):
@@ -84,10 +84,10 @@ def beside(chosen, parts, known):
             process.kill()
 
 
-def watch(process, log, began_at, snapshots):
+def watch(process, log, run, hangs, actions=(), before_kill=None):
     """Waits for the end of a run. A run that hangs is killed a while after its anomaly began.
-    snapshots: (time since the run directory exists, action)."""
-    run, hangs = began_at
+    actions: (seconds since the run directory exists, function), in the order of time."""
+    actions = list(actions)
     struck = exists = None
     deadline = time.monotonic() + LONGEST
     while process.poll() is None:
@@ -96,17 +96,33 @@ def watch(process, log, began_at, snapshots):
             exists = now
         if hangs and struck is None and "inject: began" in log.read_text():
             struck = now
-        while snapshots and exists is not None and now >= exists + snapshots[0][0]:
-            snapshots.pop(0)[1]()
-        if now > deadline or (struck is not None and now > struck + plan.HELD_SECONDS):
+        while actions and exists is not None and now >= exists + actions[0][0]:
+            actions.pop(0)[1]()
+        if struck is not None and now > struck + plan.HELD_SECONDS:
+            if before_kill:
+                before_kill()
+            process.kill()
+        if now > deadline:
             process.kill()
         time.sleep(0.002)
 
 
-def copy_run(run, copy):
-    """An unfinished run as it is now."""
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copytree(run, copy, dirs_exist_ok=True)
+def run_one(chosen, condition, program, kind, number, folder, actions=(), before_kill=None):
+    """Runs a kind once into a new folder. Returns the command, its exit status, its output,
+    and whether the anomaly began."""
+    c, k = plan.CONDITIONS[condition], plan.KINDS[kind]
+    folder.mkdir(parents=True)
+    known = values(chosen, condition, program, number)
+    command = command_of(chosen, condition, program, kind, number, folder)
+    log = folder / "output"
+    set_cpu = (lambda: os.sched_setaffinity(0, {c.cpu})) if c.cpu is not None else None
+    with beside(chosen, c.beside, known), beside(chosen, k.beside, known), \
+            open(log, "w", encoding="utf-8") as file:
+        with subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT,
+                              env=workloads.ENVIRONMENT, preexec_fn=set_cpu) as process:
+            watch(process, log, folder / "run", k.hangs, actions, before_kill)
+    output = log.read_text()
+    return command, process.returncode, output, not k.inject or "inject: began" in output
 
 
 def fact(output, pattern):
@@ -116,45 +132,30 @@ def fact(output, pattern):
 
 def record_one(chosen, table, condition, program, kind, number):
     """One run; its truth is written last, and names the version of the table of accepted
-    verdicts. A kind with snapshots leaves one folder for each."""
-    c, k = plan.CONDITIONS[condition], plan.KINDS[kind]
-    base = chosen.data / condition / program
-    folder = base / kind / str(number)
+    verdicts. An anomaly that came after the end of a fast run is tried again."""
+    k = plan.KINDS[kind]
+    folder = chosen.data / condition / program / kind / str(number)
     if (folder / "truth.json").exists():
         return
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    known = values(chosen, condition, program, number)
-    command = command_of(chosen, condition, program, kind, number, folder)
-    copies = [(float(known["seconds"]) * percent / 100,
-               lambda p=percent: copy_run(folder / "run", base / f"prefix-{p}" / str(number)
-                                          / "run")) for percent in k.snapshots]
-    log = folder / "output"
-    set_cpu = (lambda: os.sched_setaffinity(0, {c.cpu})) if c.cpu is not None else None
-    began = datetime.datetime.now(datetime.timezone.utc)
-    with beside(chosen, c.beside, known), beside(chosen, k.beside, known), \
-            open(log, "w", encoding="utf-8") as file:
-        with subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT,
-                              env=workloads.ENVIRONMENT, preexec_fn=set_cpu) as process:
-            watch(process, log, (folder / "run", k.hangs), copies)
-    output = log.read_text()
-    struck = not k.inject or "inject: began" in output
-    if process.returncode != k.status or not struck:
-        raise Failed(f"{' '.join(command)}: status {process.returncode} instead of {k.status}"
+    for _ in range(ATTEMPTS):
+        shutil.rmtree(folder, ignore_errors=True)
+        began = datetime.datetime.now(datetime.timezone.utc)
+        load = os.getloadavg()[0]
+        command, status, output, struck = run_one(chosen, condition, program, kind, number,
+                                                  folder)
+        if status == k.status and struck:
+            break
+    else:
+        raise Failed(f"{' '.join(command)}: status {status} instead of {k.status}"
                      f"{'' if struck else '; the anomaly did not begin'}:\n{output}")
     truth = {"condition": condition, "program": program, "kind": kind, "number": number,
              "began": began.isoformat(timespec="seconds"), "command": command,
-             "exit_status": process.returncode, "thread": k.thread,
+             "exit_status": status, "thread": k.thread,
              "seconds": fact(output, r": ([\d.]+) s,"),
              "steps": fact(output, r", (\d+) steps"),
              "points": fact(output, r", (\d+) points"),
-             "load": os.getloadavg()[0], "table": table.version}
+             "load": load, "table": table.version}
     (folder / "truth.json").write_text(json.dumps(truth, indent=1) + "\n")
-    for percent in k.snapshots:
-        copy = base / f"prefix-{percent}" / str(number)
-        if (copy / "run").exists():
-            part = dict(truth, kind=f"prefix-{percent}", exit_status=None)
-            (copy / "truth.json").write_text(json.dumps(part, indent=1) + "\n")
 
 
 def tasks(chosen):

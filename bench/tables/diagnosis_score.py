@@ -4,6 +4,7 @@ other runs, and how often these are right. The recordings are only read, so that
 of the library can be scored on the same ones."""
 import collections
 import dataclasses
+import datetime
 import json
 import pathlib
 import random
@@ -30,6 +31,8 @@ class Verdict:
     leaking: list       # threads that are reported to leak
     thread: int | None  # that leaks alone
     diagnosis: dict
+    table: str | None = None     # version of the table of accepted verdicts
+    minutes: float | None = None  # from the last training run to this one
 
     @property
     def right(self):
@@ -72,10 +75,13 @@ def diagnose(chosen, model, folders):
 
 
 def wanted(chosen, kind):
-    """Whether a kind is scored; of a run with snapshots only these are."""
-    if kind in ("train", "prefix"):
-        return False
-    return not chosen.kinds or kind in chosen.kinds or kind.split("-")[0] in chosen.kinds
+    """Whether a kind is scored."""
+    return kind != "train" and (not chosen.kinds or kind in chosen.kinds)
+
+
+def began(folder):
+    truth = json.loads((folder / "truth.json").read_text())
+    return datetime.datetime.fromisoformat(truth["began"])
 
 
 def leaking_threads(run):
@@ -93,6 +99,17 @@ def training_of(chosen, condition, program, repeat):
     return random.Random(f"{condition} {program} {repeat}").sample(pool, count)
 
 
+def learn(chosen, training, scratch):
+    """The model of training runs, a file in the directory `scratch`."""
+    model = scratch / "model.json"
+    options = [*(["--rule", chosen.rule] if chosen.rule else []),
+               *(["--coverage", chosen.coverage] if chosen.coverage else [])]
+    if tsanom(chosen, "learn", *options, "-o", model,
+              *(folder / "run" for folder in training)) is None:
+        raise SystemExit(f"tsanom learn rejects {', '.join(map(str, training))}")
+    return model
+
+
 def verdicts_of(chosen, table, trained, tested, program, repeat):
     """Verdicts on all runs of a program under a condition."""
     training = training_of(chosen, trained, program, repeat)
@@ -105,18 +122,15 @@ def verdicts_of(chosen, table, trained, tested, program, repeat):
     if not training or not cases:
         return
     with tempfile.TemporaryDirectory() as scratch:
-        model = pathlib.Path(scratch) / "model.json"
-        options = [*(["--rule", chosen.rule] if chosen.rule else []),
-                   *(["--coverage", chosen.coverage] if chosen.coverage else [])]
-        if tsanom(chosen, "learn", *options, "-o", model,
-                  *(folder / "run" for folder in training)) is None:
-            raise SystemExit(f"tsanom learn rejects the runs of {trained}/{program}")
+        model = learn(chosen, training, pathlib.Path(scratch))
         found = diagnose(chosen, model, [folder for _, folder in cases])
+    last = max(map(began, training))
     for (kind, folder), run in zip(cases, found):
         truth = json.loads((folder / "truth.json").read_text())
         yield Verdict(trained, tested, program, kind, str(folder),
                       table.accepted(kind, trained, tested), run.get("status", "error"),
-                      leaking_threads(run), truth["thread"], run)
+                      leaking_threads(run), truth["thread"], run, truth["table"],
+                      (began(folder) - last).total_seconds() / 60)
 
 
 def collect(chosen):
@@ -182,7 +196,8 @@ def goal_rows(verdicts):
         weak = [v for v in of if v.kind in WEAK]
         alone = [v for v in of if v.thread is not None]
         prefixes = [v for v in of if v.kind.startswith("prefix-")]
-        yield [name, share(sum(v.status in ALARMS for v in normal), len(normal)),
+        minutes = [v.minutes for v in of if v.minutes is not None]
+        yield [name, f"{min(minutes):.0f}" if minutes else "", share(sum(v.status in ALARMS for v in normal), len(normal)),
                share(sum(v.right for v in weak), len(weak)),
                share(sum(v.leaking == [v.thread] for v in alone), len(alone)),
                share(sum(v.right for v in prefixes), len(prefixes))]
@@ -203,9 +218,7 @@ def print_misses(verdicts):
 
 
 def print_report(chosen, verdicts):
-    versions = {json.loads((pathlib.Path(v.run) / "truth.json").read_text())["table"]
-                for v in verdicts}
-    if versions - {plan.Table().version}:
+    if {v.table for v in verdicts} - {plan.Table().version, None}:
         print("WARNING: the table of accepted verdicts was changed after some recordings.\n")
     print("Macro F over normal, memory leak, shutdown or hang, contention and slowdown, as "
           "far as they occur:\n")
@@ -214,7 +227,7 @@ def print_report(chosen, verdicts):
     print("Right verdicts by kind, with 95 % intervals:\n")
     print_table(["trained → tested", "kind", "accepted", "right", "wrong"],
                 kind_rows(verdicts))
-    print_table(["trained → tested", "normal runs called leak, hang or shutdown",
+    print_table(["trained → tested", "minutes after training", "normal runs called leak, hang or shutdown",
                  "16 MiB detected", "leaking thread alone named", "prefixes"],
                 goal_rows(verdicts))
     if chosen.misses:

@@ -39,8 +39,8 @@ print(json.dumps({"runs": [one(run) for run in runs]}))
 
 def check_table(plan):
     table = plan.Table()
-    kinds = [k for k in plan.KINDS if k not in ("train", "prefix")]
-    kinds += [f"prefix-{p}" for p in plan.PREFIXES] + ["other-program"]
+    kinds = [k for k in plan.KINDS if k != "train"]
+    kinds += [f"prefix-{p}" for p in plan.PREFIXES] + ["other-program", "hanging"]
     for kind in kinds:
         for tested in plan.CONDITIONS:
             assert set(table.accepted(kind, "quiet", tested)) <= VERDICTS, kind
@@ -72,7 +72,8 @@ def make_run(data, kind, number, says, thread=None):
     folder = data / "quiet" / "cg" / kind / str(number)
     (folder / "run").mkdir(parents=True)
     (folder / "run" / "says").write_text(says)
-    (folder / "truth.json").write_text(json.dumps({"thread": thread, "table": "older"}))
+    (folder / "truth.json").write_text(json.dumps(
+        {"thread": thread, "table": "older", "began": f"2026-01-01T00:{number:02d}:00+00:00"}))
 
 
 def check_scores(diagnosis_score):
@@ -90,8 +91,6 @@ def check_scores(diagnosis_score):
         make_run(data, "leak-thread", 0, "memory_leak new", thread=1)
         make_run(data, "leak-thread", 1, "contention", thread=1)
         make_run(data, "segv", 0, "reject")
-        make_run(data, "prefix", 0, "shutdown")
-        make_run(data, "prefix-10", 0, "normal")
         chosen = argparse.Namespace(data=data, build=build, conditions=["quiet"], kinds=[],
                                     programs=["cg"], repeats=1, rule=None, coverage=None,
                                     verbose=False)
@@ -101,16 +100,15 @@ def check_scores(diagnosis_score):
                          ("stopped", "0"): ("hang", True), ("stopped", "1"): ("shutdown", True),
                          ("leak-thread", "0"): ("memory_leak", True),
                          ("leak-thread", "1"): ("contention", False),
-                         ("segv", "0"): ("error", False),
-                         ("prefix-10", "0"): ("normal", True)}, found
+                         ("segv", "0"): ("error", False)}, found
         (goals,) = diagnosis_score.goal_rows(verdicts)
-        assert goals[1].startswith("1 of 2 ") and goals[3].startswith("1 of 2 "), goals
-        assert goals[4].startswith("1 of 1 "), goals
+        assert goals[2].startswith("1 of 2 ") and goals[4].startswith("1 of 2 "), goals
+        assert goals[1] == "0" and verdicts[-1].table == "older", goals
         (macro,) = diagnosis_score.macro_rows(verdicts)
-        # normal: 2 right, 3 + 2 named; leak: 1 right of 2 + 2; shutdown: 2 right of 3 + 2
-        assert macro[3] == f"{(2 * 2 / 5 + 2 / 4 + 2 * 2 / 5) / 3:.3f}", macro
-        chosen.kinds = ["prefix"]
-        assert [v.kind for v in diagnosis_score.collect(chosen)] == ["prefix-10"]
+        # normal: 1 right, 2 expected, 1 found; leak: 1, 2, 2; shutdown: 2, 3, 2
+        assert macro[3] == f"{(2 * 1 / 3 + 2 * 1 / 4 + 2 * 2 / 5) / 3:.3f}", macro
+        chosen.kinds = ["segv"]
+        assert [v.kind for v in diagnosis_score.collect(chosen)] == ["segv"]
 
 
 def check_recording(script, build):
@@ -123,7 +121,8 @@ def check_recording(script, build):
         first = subprocess.run(command, text=True, capture_output=True, check=True)
         assert "killed | shutdown | 1 of 1" in first.stdout, first
         runs = json.loads(pathlib.Path(data, "json").read_text())["runs"]
-        assert {r["kind"] for r in runs} == {"normal", "killed", "cpu-hog"}, first
+        live = {"prefix-10", "prefix-30", "prefix-50", "hanging"}
+        assert {r["kind"] for r in runs} - live == {"normal", "killed", "cpu-hog"}, first
         paths = sorted(pathlib.Path(data).glob("quiet/cg/*/*/truth.json"))
         assert len(paths) == 5, paths
         times = [path.stat().st_mtime_ns for path in paths]
