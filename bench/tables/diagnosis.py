@@ -1,208 +1,119 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How often heartbeat diagnosis is right: sections 4.2 and 4.3 of the paper.
+"""How often heartbeat diagnosis is right: all kinds of anomalies under all conditions.
 
-    diagnosis.py record DATA BUILD [--rounds 20] [--size NAME] [--loaded] [--strengths]
-    diagnosis.py score  DATA BUILD [--train OTHER_DATA] [--rule pace|completion|paper]
-                        [--coverage P] [--repeats 3]
+    diagnosis.py all DATA BUILD [--quick]     record, score and live
+    diagnosis.py record DATA BUILD            make recordings, or complete them
+    diagnosis.py score DATA BUILD [--misses]  models, verdicts and tables of recordings
+    diagnosis.py live DATA BUILD              verdicts on programs that still run
+    diagnosis.py quickstart DATA BUILD        how often the quickstart's macro F is 1
 
-record makes DATA/PROGRAM/KIND/NUMBER: in each round of each workload a normal run, a
-leaking one, and one that is shut down (by turns a killed process and a stopped
-thread); 20 rounds are 60 runs a workload. --loaded keeps another process busy
-meanwhile; --strengths adds leaks of 1 GiB down to 16 MiB.
+Recordings lie in DATA/CONDITION/PROGRAM/KIND/NUMBER. A recording that was interrupted goes on
+where it stopped. `score` reads only; it can be repeated with each version of the library. The
+accepted verdicts are those of the table in docs/hsa.md; each recording keeps the version of
+the table, and `score` warns if it was changed afterwards. BUILD is a directory that
+`cmake --preset bench && cmake --build --preset bench` made. All tables are Markdown.
 
-score takes 30 % of the runs of each status of a workload at random as training, learns
-from the normal ones among these, diagnoses the others, and does so --repeats times.
---train takes the training runs from another data set, of another problem size or
-load. Prints Markdown tables. BUILD is one that `cmake --preset bench && cmake --build --preset
-bench` made.
+Everything (default): 20 rounds of all programs, with 5 normal runs and one of each other kind
+in a round. --quick: one program, one round, at most 3 minutes.
 """
 import argparse
-import collections
-import contextlib
-import datetime
 import json
 import pathlib
-import random
+import re
 import subprocess
 import sys
-import tempfile
 
+import diagnosis_live
+import diagnosis_plan as plan
+import diagnosis_record
+import diagnosis_score
 import workloads
+from diagnosis_statistics import wilson
 
-STATUSES = ("normal", "memory_leak", "shutdown")
-STATUS_OF = {"normal": "normal", "leak": "memory_leak", "killed": "shutdown",
-             "stopped": "shutdown"}
-STRENGTHS = ("1G", "512M", "256M", "128M", "64M", "32M", "16M")
-THREADS = 2
-TRAINING = 0.3
-
-
-# Recording
-
-def arguments_of(kind):
-    """Options of a workload that make a run of that kind, and its exit status."""
-    name, _, strength = kind.partition("-")
-    if name == "normal":
-        return [], workloads.VERIFIED
-    if name == "leak":
-        cap = ["--leak-cap", strength] if strength else []
-        return ["--anomaly", "leak", *cap], workloads.VERIFIED
-    if name == "killed":
-        return ["--anomaly", "shutdown"], workloads.KILLED
-    return ["--anomaly", "thread-shutdown"], workloads.VOID
+QUICK = {"programs": ["cg"], "rounds": 1, "normals": 3, "training": 4, "limit": 150,
+         "kinds": [k for k in (*plan.KINDS, "other-program")
+                   if k not in ("leak-128M", "leak-64M", "leak-32M")]}
+FULL = {"programs": list(workloads.PROGRAMS), "rounds": 20, "normals": 5, "training": 6,
+        "limit": 0, "kinds": []}
+SUMMARY = re.compile(r"^macro F-score ([\d.]+)$", re.MULTILINE)
 
 
-def record_one(chosen, program, kind, number):
-    folder = chosen.data / program / kind / str(number)
-    if folder.exists():
-        return  # an interrupted recording goes on
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    arguments, status = arguments_of(kind)
-    part = folder.with_suffix(".part")
-    subprocess.run(["rm", "-rf", part], check=True)
-    workloads.run(chosen.build, program, "--size", chosen.size, "--threads", THREADS,
-                  "--seed", 1000 + number, "--record", part, *arguments, expected=status)
-    part.rename(folder)
-
-
-@contextlib.contextmanager
-def another_process(wanted):
-    """A core less for us, while it lasts."""
-    process = subprocess.Popen(["sh", "-c", "while :; do :; done"]) if wanted else None
-    try:
-        yield
-    finally:
-        if process:
-            process.kill()
-            process.wait()
-
-
-def record(chosen):
-    strengths = [f"leak-{s}" for s in STRENGTHS] if chosen.strengths else []
-    with another_process(chosen.loaded):
-        for number in range(chosen.rounds):
-            for program in chosen.programs:
-                print(f"\rround {number + 1} of {chosen.rounds}: {program:<12}", end="",
-                      file=sys.stderr, flush=True)
-                ended = "killed" if number % 2 else "stopped"
-                for kind in ["normal", "leak", ended] + strengths * (number < 10):
-                    record_one(chosen, program, kind, number)
-    print(file=sys.stderr)
-
-
-# Scoring
-
-def runs_of(data, program):
-    """Folders of the runs by kind."""
-    kinds = collections.defaultdict(list)
-    for folder in sorted((data / program).glob("*/*")):
-        kinds[folder.parent.name].append(folder)
-    return kinds
-
-
-def tsanom(build, *arguments):
-    command = [build / "tools" / "tsanom" / "tsanom", *arguments]
-    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
-
-
-def split(kinds, generator):
-    """Training and testing runs, the same share of each status."""
-    training, testing = [], []
-    for status in STATUSES:
-        runs = [run for kind, of in STATUS_OF.items() if of == status for run in kinds[kind]]
-        generator.shuffle(runs)
-        count = round(TRAINING * len(runs))
-        training += runs[:count]
-        testing += runs[count:]
-    return training, testing
-
-
-def found_in(build, model, runs):
-    """(expected, found) of each run."""
-    answer = json.loads(tsanom(build, "diagnose", "-m", model, "--json", *runs))
-    return [(STATUS_OF[run.parent.name.partition("-")[0]], verdict["status"])
-            for run, verdict in zip(runs, answer["runs"])]
-
-
-def f_scores(pairs):
-    """F-score of each status that occurs or was found, in the order of STATUSES."""
+def quickstart(chosen):
+    """Runs the quickstart's main job --rounds times."""
+    script = pathlib.Path(__file__).parents[2] / "examples" / "quickstart" / "main_job.sh"
     scores = []
-    for status in STATUSES:
-        right = sum(e == f == status for e, f in pairs)
-        named = sum((e == status) + (f == status) for e, f in pairs)
-        scores.append(2 * right / named if named else 1.0)
-    return scores
+    for number in range(chosen.rounds):
+        print(f"\r\033[Krun {number + 1} of {chosen.rounds}", end="", file=sys.stderr,
+              flush=True)
+        done = subprocess.run(["sh", script, "--output", chosen.data, chosen.build], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        scores.append(float(SUMMARY.findall(done.stdout)[-1]) if not done.returncode else 0.0)
+        if scores[-1] < 1:
+            print(f"\n{done.stdout}", file=sys.stderr)
+    right = scores.count(1.0)
+    low, high = wilson(right, len(scores))
+    print(f"\nmacro F 1.0 in {right} of {len(scores)} runs ({100 * low:.0f}–{100 * high:.0f} %);"
+          f" the others: {[s for s in scores if s < 1]}")
+    if chosen.json:
+        chosen.json.write_text(json.dumps({"macro_f": scores}) + "\n")
+    return 0 if right == len(scores) else 1
 
 
-def mean(values):
-    return sum(values) / len(values)
+def report(chosen, verdicts):
+    if not verdicts:
+        sys.exit(f"{chosen.data}: no recordings; make them by `diagnosis.py record`")
+    print(f"{workloads.machine()}\n")
+    diagnosis_score.print_report(chosen, verdicts)
+    if chosen.json:
+        diagnosis_score.save_json(chosen.json, verdicts)
 
 
-def learn(chosen, model, runs):
-    coverage = ["--coverage", chosen.coverage] if chosen.coverage else []
-    tsanom(chosen.build, "learn", "--rule", chosen.rule, *coverage, "-o", model, *runs)
-
-
-def repeats(chosen, program):
-    """For each repeat: the diagnosed pairs, and by strength of leak the pairs in which
-    leaks of that strength stand for the leaks."""
-    for repeat in range(chosen.repeats):
-        generator = random.Random(f"{program} {repeat}")
-        own = runs_of(chosen.data, program)
-        training, testing = split(own, generator)
-        if chosen.train:
-            training, _ = split(runs_of(chosen.train, program), generator)
-        normal = [run for run in training if run.parent.name == "normal"]
-        with tempfile.TemporaryDirectory() as folder:
-            model = pathlib.Path(folder) / "model.json"
-            learn(chosen, model, normal)
-            pairs = found_in(chosen.build, model, testing)
-            others = [p for p in pairs if p[0] != "memory_leak"]
-            yield pairs, {s: others + found_in(chosen.build, model, own[f"leak-{s}"])
-                          for s in STRENGTHS if own[f"leak-{s}"]}
-
-
-def score(chosen):
-    print(f"{datetime.date.today()}, {workloads.machine()}\n")
-    print("| workload | normal | memory leak | shutdown | macro F | least of the repeats |")
-    print("|---|---|---|---|---|---|", flush=True)
-    by_strength = {}
-    for program in chosen.programs:
-        results = list(repeats(chosen, program))
-        scores = [f_scores(pairs) for pairs, _ in results]
-        each = " | ".join(f"{mean(column):.3f}" for column in zip(*scores))
-        print(f"| {program} | {each} | {mean([mean(s) for s in scores]):.3f} | "
-              f"{min(mean(s) for s in scores):.3f} |", flush=True)
-        by_strength[program] = {s: mean([mean(f_scores(r[1][s])) for r in results])
-                                for s in results[0][1]}
-    strengths = [s for s in STRENGTHS if any(s in row for row in by_strength.values())]
-    if not strengths:
-        return
-    print("\nMacro F with leaks of a total of\n")
-    print("| workload | " + " | ".join(f"{s}iB" for s in strengths) + " |")
-    print("|---" * (1 + len(strengths)) + "|")
-    for program, row in by_strength.items():
-        print(f"| {program} | " + " | ".join(f"{row[s]:.3f}" for s in strengths) + " |")
+def read_options():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=("all", "record", "score", "live", "quickstart"))
+    parser.add_argument("data", type=pathlib.Path)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--programs", nargs="+", choices=workloads.PROGRAMS)
+    parser.add_argument("--conditions", nargs="+", choices=plan.CONDITIONS,
+                        default=list(plan.CONDITIONS))
+    parser.add_argument("--kinds", nargs="+", help="only these, besides training runs")
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--normals", type=int, help="normal runs in a round")
+    parser.add_argument("--training", type=int, help="runs to learn from")
+    parser.add_argument("--size", default="short")
+    parser.add_argument("--limit", type=float, help="seconds after which recording stops")
+    parser.add_argument("--repeats", type=int, default=1,
+                        help="score: repeats, from the second on with training runs drawn")
+    parser.add_argument("--rule", help="of `tsanom learn`")
+    parser.add_argument("--coverage", help="of `tsanom learn`")
+    parser.add_argument("--misses", action="store_true", help="print each wrong verdict")
+    parser.add_argument("--json", type=pathlib.Path, help="write all verdicts to this file")
+    parser.add_argument("--verbose", action="store_true", help="show warnings of the command")
+    chosen = parser.parse_args()
+    for name, value in (QUICK if chosen.quick else FULL).items():
+        if getattr(chosen, name) is None:
+            setattr(chosen, name, value)
+    chosen.build = chosen.build.resolve()
+    return chosen
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("record", "score"))
-    parser.add_argument("data", type=pathlib.Path)
-    parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--programs", nargs="+", default=workloads.PROGRAMS)
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--size", default="short")
-    parser.add_argument("--loaded", action="store_true")
-    parser.add_argument("--strengths", action="store_true")
-    parser.add_argument("--train", type=pathlib.Path)
-    parser.add_argument("--rule", default="pace")
-    parser.add_argument("--coverage", help="that of the ranges; by default the command's")
-    parser.add_argument("--repeats", type=int, default=3)
-    chosen = parser.parse_args()
-    record(chosen) if chosen.action == "record" else score(chosen)
+    chosen = read_options()
+    if chosen.action == "quickstart":
+        chosen.data.mkdir(parents=True, exist_ok=True)
+        sys.exit(quickstart(chosen))
+    if chosen.action in ("all", "record"):
+        diagnosis_record.record(chosen)
+    verdicts = []
+    if chosen.action in ("all", "score"):
+        verdicts += diagnosis_score.collect(chosen)
+    if chosen.action in ("all", "live"):
+        verdicts += diagnosis_live.collect(chosen)
+    if chosen.action != "record":
+        report(chosen, verdicts)
 
 
 if __name__ == "__main__":

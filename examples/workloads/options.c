@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command line of a workload. */
 #include <argp.h>
-#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "anomaly.h"
 #include "workload.h"
 
 /* A leak takes at most this much, and at most this share of the memory that
@@ -17,6 +18,8 @@
 
 enum {
   OPTION_SIZE = 0x100,
+  OPTION_STEPS,
+  OPTION_POINTS,
   OPTION_THREADS,
   OPTION_RECORD,
   OPTION_NO_HEARTBEAT,
@@ -34,6 +37,11 @@ static const struct argp_option options[] = {
      "tiny, short, small (default), medium or large: from the blink of an eye over half "
      "a "
      "second, one and ten seconds to a minute",
+     0},
+    {"steps", OPTION_STEPS, "N", 0, "outer iterations, instead of those of the size", 0},
+    {"points", OPTION_POINTS, "N", 0,
+     "points along one direction or rows of a matrix, instead of those of the size; from "
+     "those of tiny to those of large",
      0},
     {"threads", OPTION_THREADS, "N", 0, "threads (default: what OpenMP gives)", 0},
     {"seed", OPTION_SEED, "N", 0, "seed of the problem and of the anomaly (default 1)",
@@ -64,34 +72,6 @@ static const struct argp_option options[] = {
      2},
     {0}};
 
-static size_t parse_bytes(const char *text, const char *option,
-                          struct argp_state *state) {
-  char *end = NULL;
-  errno = 0;
-  const uintmax_t number = strtoumax(text, &end, 10);
-  const char *suffixes = "KMG";
-  const char *suffix = *end ? strchr(suffixes, *end) : NULL;
-  const int shift = suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
-  if (errno || end == text || *text == '-' || (*end && (!suffix || end[1])) ||
-      number == 0 || number > (SIZE_MAX >> shift)) {
-    argp_error(state, "--%s %s: not a positive number of bytes, such as 4096 or 16K",
-               option, text);
-  }
-  return (size_t)number << shift;
-}
-
-static uint64_t parse_count(const char *text, const char *option, uint64_t low,
-                            uint64_t high, struct argp_state *state) {
-  char *end = NULL;
-  errno = 0;
-  const uintmax_t number = strtoumax(text, &end, 10);
-  if (errno || end == text || *end || *text == '-' || number < low || number > high) {
-    argp_error(state, "--%s %s: not a whole number from %" PRIu64 " to %" PRIu64, option,
-               text, low, high);
-  }
-  return number;
-}
-
 static const struct workload_size *parse_size(const struct workload *w, const char *text,
                                               struct argp_state *state) {
   for (int s = 0; s < WORKLOAD_SIZES; ++s) {
@@ -114,9 +94,35 @@ static enum workload_anomaly parse_anomaly(const char *text, struct argp_state *
   return WORKLOAD_NORMAL;
 }
 
+struct parse {
+  struct workload *w;
+  bool heartbeat;
+  const char *steps;
+  const char *points;
+};
+
+/* The chosen size with other steps or points. */
+static void change_size(const struct parse *p, struct argp_state *state) {
+  struct workload *w = p->w;
+  const struct workload_size *sizes = w->program->sizes;
+  w->changed_size = *w->size;
+  if (p->steps) {
+    w->changed_size.steps =
+        (int)anomaly_parse_count(p->steps, "steps", 1, INT_MAX, state);
+  }
+  if (p->points) {
+    w->changed_size.points =
+        (int)anomaly_parse_count(p->points, "points", (uint64_t)sizes[0].points,
+                                 (uint64_t)sizes[WORKLOAD_SIZES - 1].points, state);
+  }
+  w->size = &w->changed_size;
+}
+
 /* What one option alone cannot decide. */
-static void settle(struct workload *w, bool heartbeat, struct argp_state *state) {
-  if (!heartbeat) {
+static void settle(const struct parse *p, struct argp_state *state) {
+  struct workload *w = p->w;
+  change_size(p, state);
+  if (!p->heartbeat) {
     w->record = NULL;
   }
   if (w->alternate && !w->record) {
@@ -136,11 +142,6 @@ static void settle(struct workload *w, bool heartbeat, struct argp_state *state)
   }
 }
 
-struct parse {
-  struct workload *w;
-  bool heartbeat;
-};
-
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct parse *p = state->input;
   struct workload *w = p->w;
@@ -148,8 +149,15 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OPTION_SIZE:
       w->size = parse_size(w, arg, state);
       break;
+    case OPTION_STEPS:
+      p->steps = arg;
+      break;
+    case OPTION_POINTS:
+      p->points = arg;
+      break;
     case OPTION_THREADS:
-      w->threads = (int)parse_count(arg, "threads", 1, WORKLOAD_MAX_THREADS, state);
+      w->threads =
+          (int)anomaly_parse_count(arg, "threads", 1, WORKLOAD_MAX_THREADS, state);
       break;
     case OPTION_RECORD:
       w->record = arg;
@@ -163,61 +171,34 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OPTION_ANOMALY_THREAD:
       w->anomaly_thread = !strcmp(arg, "all")
                               ? WORKLOAD_ALL_THREADS
-                              : (int)parse_count(arg, "anomaly-thread", 0,
-                                                 WORKLOAD_MAX_THREADS - 1, state);
+                              : (int)anomaly_parse_count(arg, "anomaly-thread", 0,
+                                                         WORKLOAD_MAX_THREADS - 1, state);
       break;
     case OPTION_LEAK_RATE:
-      w->leak_rate = parse_bytes(arg, "leak-rate", state);
+      w->leak_rate = anomaly_parse_bytes(arg, "leak-rate", state);
       break;
     case OPTION_LEAK_CAP:
-      w->leak_cap = parse_bytes(arg, "leak-cap", state);
+      w->leak_cap = anomaly_parse_bytes(arg, "leak-cap", state);
       break;
     case OPTION_SEED:
-      w->seed = parse_count(arg, "seed", 0, UINT64_MAX, state);
+      w->seed = anomaly_parse_count(arg, "seed", 0, UINT64_MAX, state);
       break;
     case OPTION_CYCLE:
-      w->cycle = (uint32_t)parse_count(arg, "cycle", 1, UINT32_MAX, state);
+      w->cycle = (uint32_t)anomaly_parse_count(arg, "cycle", 1, UINT32_MAX, state);
       break;
     case OPTION_ALTERNATE:
-      w->alternate = parse_count(arg, "alternate", 1, UINT32_MAX, state);
+      w->alternate = anomaly_parse_count(arg, "alternate", 1, UINT32_MAX, state);
       break;
     case ARGP_KEY_ARG:
       argp_error(state, "unexpected argument %s", arg);
       break;
     case ARGP_KEY_END:
-      settle(w, p->heartbeat, state);
+      settle(p, state);
       break;
     default:
       return ARGP_ERR_UNKNOWN;
   }
   return 0;
-}
-
-static size_t read_number(const char *path, const char *format) {
-  FILE *file = fopen(path, "r");
-  size_t number = 0;
-  if (!file) {
-    return SIZE_MAX;
-  }
-  char line[128];
-  bool found = false;
-  while (!found && fgets(line, sizeof line, file)) {
-    found = sscanf(line, format, &number) == 1;
-  }
-  (void)fclose(file);
-  return found ? number : SIZE_MAX;
-}
-
-/* Bytes that can be had without swapping, within a control group's limit. */
-static size_t memory_available(void) {
-  const size_t kib = read_number("/proc/meminfo", "MemAvailable: %zu kB");
-  const size_t most = read_number("/sys/fs/cgroup/memory.max", "%zu");
-  const size_t used = read_number("/sys/fs/cgroup/memory.current", "%zu");
-  const size_t machine = kib < (SIZE_MAX >> 10) ? kib << 10 : LEAK_CAP;
-  const size_t group = most == SIZE_MAX || used == SIZE_MAX ? SIZE_MAX
-                       : most > used                        ? most - used
-                                                            : 0;
-  return machine < group ? machine : group;
 }
 
 void workload_open(struct workload *w, const struct workload_program *program, int argc,
@@ -244,6 +225,6 @@ void workload_open(struct workload *w, const struct workload_program *program, i
   if (argp_parse(&argp, argc, argv, 0, NULL, &input)) {
     exit(WORKLOAD_USAGE);
   }
-  const size_t safe = memory_available() / LEAK_SHARE;
+  const size_t safe = anomaly_memory_available() / LEAK_SHARE;
   w->leak_cap = w->leak_cap < safe ? w->leak_cap : safe;
 }

@@ -94,6 +94,7 @@ struct workload_thread {
 struct workload {
   const struct workload_program *program;
   const struct workload_size *size;
+  struct workload_size changed_size; /* by --steps and --points */
   int threads;
   uint64_t seed;
   uint32_t cycle;     /* iterations per beat */

@@ -49,6 +49,10 @@ for seed in 2 3 4 5 18446744073709551615; do
   expect 0 'answer VERIFIED' --threads 2 --seed $seed
 done
 
+expect 0 ' 3 steps' --threads 2 --steps 3
+expect 2 'from 1 to' --steps 0
+expect 2 '^.*--points 9: not a whole number from' --points 9
+
 expect 0 'leaked' --threads 2 --anomaly leak --anomaly-thread 1 --leak-cap 4M
 awk '/ leaked / { enough = $3 > 3 && $3 <= 4 } END { exit !enough }' \
   "$scratch/output" || complain "the leak does not fill its cap"

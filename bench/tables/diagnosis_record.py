@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Recordings for the table of diagnosis: DATA/CONDITION/PROGRAM/KIND/NUMBER with the run in
+`run` and what is known about it in `truth.json`. What exists is not recorded again."""
+import contextlib
+import datetime
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import time
+
+import diagnosis_plan as plan
+import workloads
+
+ATTEMPTS = 3
+LONGEST = 120  # seconds of a run, after which it is killed and counts as failed
+
+
+class Failed(Exception):
+    """A run that is not what it must be."""
+
+
+def anomaly(build, name):
+    return build / "examples" / "anomalies" / name
+
+
+def normal_run(data, condition, program):
+    """Truth of the shortest normal run of a condition; {} before there is one."""
+    paths = (data / condition / program).glob("*/*/truth.json")
+    truths = [json.loads(p.read_text()) for p in paths if p.parts[-3] in ("train", "normal")]
+    return min(truths, key=lambda truth: truth["seconds"], default={})
+
+
+def values(chosen, condition, program, number):
+    """What the texts in braces of a kind stand for."""
+    before = normal_run(chosen.data, condition, program)
+    seconds = before.get("seconds", 1.0)
+    generator = random.Random(f"{program} {number}")
+    return {"seconds": seconds, "moment": f"{generator.uniform(0.1, 0.6) * seconds:.4f}",
+            "early": f"{0.1 * seconds:.4f}",
+            "rate_of_64M": str(round((64 << 20) / (0.4 * seconds))),
+            "last_cpu": str(max(os.sched_getaffinity(0))), "data": str(chosen.data),
+            "more_points": str(round(1.3 * before.get("points", 1000)))}
+
+
+def command_of(chosen, condition, program, kind, number, folder):
+    """The command that records a run of a kind, and its arguments."""
+    c, k = plan.CONDITIONS[condition], plan.KINDS[kind]
+    known = values(chosen, condition, program, number)
+    run = folder / "run"
+    seed = 1000 + number + (500 if kind == "train" else 0)
+    arguments = ["--size", chosen.size, "--threads", str(c.threads), "--seed", str(seed)]
+    if not c.unmodified:
+        arguments += ["--record", str(run)]
+    if c.steps:
+        steps = normal_run(chosen.data, c.train, program).get("steps", 2)
+        arguments += ["--steps", str(max(1, round(steps * c.steps[number % len(c.steps)])))]
+    arguments += [part.format(**known) for part in k.arguments]
+    command = [str(chosen.build / "examples" / "workloads" / program), *arguments]
+    if k.inject:
+        command = [str(anomaly(chosen.build, "inject")), "--when", str(run),
+                   *(part.format(**known) for part in k.inject), *command]
+    if c.unmodified:
+        command = [str(chosen.build / "tools" / "tsanom" / "tsanom"), "record", "--force",
+                   "-o", str(run), "--", *command]
+    return command
+
+
+@contextlib.contextmanager
+def beside(chosen, parts, known):
+    """A program of examples/anomalies while the context lasts."""
+    if not parts:
+        yield
+        return
+    command = [str(anomaly(chosen.build, parts[0])), "--for", str(2 * LONGEST),
+               *(part.format(**known) for part in parts[1:])]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def watch(process, log, run, hangs, actions=(), before_kill=None):
+    """Waits for the end of a run. A run that hangs is killed a while after its anomaly began.
+    actions: (seconds since the run directory exists, function), in the order of time."""
+    actions = list(actions)
+    struck = exists = None
+    deadline = time.monotonic() + LONGEST
+    while process.poll() is None:
+        now = time.monotonic()
+        if exists is None and run.exists():
+            exists = now
+        if hangs and struck is None and "inject: began" in log.read_text():
+            struck = now
+        while actions and exists is not None and now >= exists + actions[0][0]:
+            actions.pop(0)[1]()
+        if struck is not None and now > struck + plan.HELD_SECONDS:
+            if before_kill:
+                before_kill()
+            process.kill()
+        if now > deadline:
+            process.kill()
+        time.sleep(0.002)
+
+
+def run_one(chosen, condition, program, kind, number, folder, actions=(), before_kill=None):
+    """Runs a kind once into a new folder. Returns the command, its exit status, its output,
+    and whether the anomaly began."""
+    c, k = plan.CONDITIONS[condition], plan.KINDS[kind]
+    folder.mkdir(parents=True)
+    known = values(chosen, condition, program, number)
+    command = command_of(chosen, condition, program, kind, number, folder)
+    log = folder / "output"
+    set_cpu = (lambda: os.sched_setaffinity(0, {c.cpu})) if c.cpu is not None else None
+    with beside(chosen, c.beside, known), beside(chosen, k.beside, known), \
+            open(log, "w", encoding="utf-8") as file:
+        with subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT,
+                              env=workloads.ENVIRONMENT, preexec_fn=set_cpu) as process:
+            watch(process, log, folder / "run", k.hangs, actions, before_kill)
+    output = log.read_text()
+    return command, process.returncode, output, not k.inject or "inject: began" in output
+
+
+def fact(output, pattern):
+    number = workloads.number_after(output, pattern)
+    return None if number != number else number
+
+
+def record_one(chosen, table, condition, program, kind, number):
+    """One run; its truth is written last, and names the version of the table of accepted
+    verdicts. An anomaly that came after the end of a fast run is tried again."""
+    k = plan.KINDS[kind]
+    folder = chosen.data / condition / program / kind / str(number)
+    if (folder / "truth.json").exists():
+        return
+    for _ in range(ATTEMPTS):
+        shutil.rmtree(folder, ignore_errors=True)
+        began = datetime.datetime.now(datetime.timezone.utc)
+        load = os.getloadavg()[0]
+        command, status, output, struck = run_one(chosen, condition, program, kind, number,
+                                                  folder)
+        if status == k.status and struck:
+            break
+    else:
+        raise Failed(f"{' '.join(command)}: status {status} instead of {k.status}"
+                     f"{'' if struck else '; the anomaly did not begin'}:\n{output}")
+    truth = {"condition": condition, "program": program, "kind": kind, "number": number,
+             "began": began.isoformat(timespec="seconds"), "command": command,
+             "exit_status": status, "thread": k.thread,
+             "seconds": fact(output, r": ([\d.]+) s,"),
+             "steps": fact(output, r", (\d+) steps"),
+             "points": fact(output, r", (\d+) points"),
+             "load": load, "table": table.version}
+    (folder / "truth.json").write_text(json.dumps(truth, indent=1) + "\n")
+
+
+def tasks(chosen):
+    """(condition, program, kind, number) in the order of recording: rounds of all kinds, so
+    that all meet the same disturbances; training runs first."""
+    for condition in chosen.conditions:
+        kinds = plan.kinds_of(condition, chosen.kinds)
+        if kinds and kinds[0] == "train":
+            for number in range(chosen.training):
+                for program in chosen.programs:
+                    yield condition, program, "train", number
+        for number in range(chosen.rounds):
+            for program in chosen.programs:
+                for kind in kinds:
+                    repeats = chosen.normals if kind == "normal" else kind != "train"
+                    for part in range(repeats):
+                        yield condition, program, kind, number * int(repeats) + part
+
+
+def record(chosen):
+    """Records what is missing; False if the time limit came first."""
+    table = plan.Table()
+    chosen.data.mkdir(parents=True, exist_ok=True)
+    chosen.data = pathlib.Path(os.path.realpath(chosen.data))
+    todo = list(tasks(chosen))
+    started = time.monotonic()
+    for done, (condition, program, kind, number) in enumerate(todo):
+        spent = time.monotonic() - started
+        if chosen.limit and spent > chosen.limit:
+            print(f"\ntime limit: {done} of {len(todo)} runs are recorded", file=sys.stderr)
+            return False
+        left = spent / done * (len(todo) - done) if done else 0
+        print(f"\r\033[K{done + 1} of {len(todo)}: {condition} {program} {kind} {number}; "
+              f"{spent:.0f} s, {left:.0f} s left", end="", file=sys.stderr, flush=True)
+        try:
+            record_one(chosen, table, condition, program, kind, number)
+        except Failed as failure:
+            print(f"\n{failure}", file=sys.stderr)
+    print(file=sys.stderr)
+    return True

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plan that the command inject passes, in the environment, to the library that it
+ * preloads, and the parts of this library. */
+#ifndef INJECT_H
+#define INJECT_H
+
+#include <stddef.h>
+#include <sys/types.h>
+#include <time.h>
+
+#define INJECT_LIBRARY "libtsanom-inject.so"
+#define INJECT_PLAN "TSANOM_INJECT"
+#define INJECT_WHEN "TSANOM_INJECT_WHEN"
+#define INJECT_FOLDER "TSANOM_INJECT_FOLDER"
+#define INJECT_FORMAT "%d %d %.9f %.9f %.9f %zu %zu" /* in the order of the fields */
+
+enum inject_kind {
+  INJECT_LEAK,
+  INJECT_IMBALANCE,
+  INJECT_PAUSE,
+  INJECT_DEADLOCK,
+  INJECT_STALL,
+  INJECT_THREAD_EXIT,
+  INJECT_SEGV,
+  INJECT_KILL, /* this and the next need no thread of the program */
+  INJECT_EXIT,
+  INJECT_KINDS
+};
+
+struct inject_plan {
+  int kind;
+  int thread; /* -1: all */
+  double after;
+  double seconds;
+  double factor;
+  size_t bytes;
+  size_t rate;
+  const char *when;   /* NULL: at the start */
+  const char *folder; /* of a stall's file */
+};
+
+/* Between repeated acts, and between looks at the time. */
+#define INJECT_TICK ((struct timespec){.tv_nsec = 5000000})
+
+extern struct inject_plan inject_plan;
+
+double inject_clock(clockid_t clock);
+
+/* inject_threads.c: kernel numbers of the threads of the program, at most `most`. */
+int inject_find_threads(pid_t *threads, int most, int signal);
+
+/* inject_act.c: the handler of the signal. */
+void inject_act(int signal);
+
+/* inject_wait.c: acts that block the calling thread. */
+void inject_pause(void);
+void inject_deadlock(void);
+void inject_stall(void);
+
+#endif

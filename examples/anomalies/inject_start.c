@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The preloaded library of inject: a thread of its own waits for the time of the anomaly
+ * and interrupts threads of the program by a signal with the handler inject_act(). The
+ * signal is SIGURG, which programs ignore by default. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "inject.h"
+
+enum { MOST_THREADS = 1024, PLAN_NUMBERS = 7 };
+
+struct inject_plan inject_plan;
+static double started;
+
+static void tick(void) {
+  (void)nanosleep(&INJECT_TICK, NULL);
+}
+
+static void strike(void) {
+  pid_t threads[MOST_THREADS];
+  const int first = inject_plan.thread < 0 ? 0 : inject_plan.thread;
+  const int least = first + (inject_plan.kind == INJECT_DEADLOCK ? 2 : 1);
+  int count = 0;
+  while ((count = inject_find_threads(threads, MOST_THREADS, SIGURG)) < least) {
+    tick();
+  }
+  const int last = inject_plan.thread < 0 ? count : least;
+  const bool repeats =
+      inject_plan.kind == INJECT_LEAK || inject_plan.kind == INJECT_IMBALANCE;
+  const double end = inject_clock(CLOCK_MONOTONIC) + inject_plan.seconds;
+  (void)fprintf(stderr, "inject: began after %.6f s\n",
+                inject_clock(CLOCK_MONOTONIC) - started);
+  do {
+    for (int t = first; t < last; ++t) {
+      (void)syscall(SYS_tgkill, getpid(), threads[t], SIGURG);
+    }
+    tick();
+  } while (repeats && inject_clock(CLOCK_MONOTONIC) < end);
+}
+
+static void *run(void *unused) {
+  while (inject_plan.when && access(inject_plan.when, F_OK)) {
+    tick();
+  }
+  const double begin = inject_clock(CLOCK_MONOTONIC) + inject_plan.after;
+  while (inject_clock(CLOCK_MONOTONIC) < begin) {
+    tick();
+  }
+  if (inject_plan.kind < INJECT_KILL) {
+    strike();
+    return unused;
+  }
+  (void)fprintf(stderr, "inject: began after %.6f s\n",
+                inject_clock(CLOCK_MONOTONIC) - started);
+  if (inject_plan.kind == INJECT_KILL) {
+    (void)kill(getpid(), SIGKILL);
+  }
+  exit(EXIT_FAILURE);
+}
+
+static bool read_plan(struct inject_plan *p, const char *text) {
+  double numbers[PLAN_NUMBERS];
+  for (int i = 0; i < PLAN_NUMBERS; ++i) {
+    char *end = NULL;
+    numbers[i] = strtod(text, &end);
+    if (end == text) {
+      return false;
+    }
+    text = end;
+  }
+  *p = (struct inject_plan){
+      (int)numbers[0],    (int)numbers[1],     numbers[2],
+      numbers[3],         numbers[4],          (size_t)numbers[5],
+      (size_t)numbers[6], getenv(INJECT_WHEN), getenv(INJECT_FOLDER)};
+  return p->kind >= 0 && p->kind < INJECT_KINDS;
+}
+
+__attribute__((constructor)) static void start(void) {
+  const char *text = getenv(INJECT_PLAN);
+  if (!text || !read_plan(&inject_plan, text)) {
+    return;
+  }
+  (void)unsetenv(INJECT_PLAN); /* for the processes that the program starts */
+  started = inject_clock(CLOCK_MONOTONIC);
+  const struct sigaction action = {.sa_handler = inject_act, .sa_flags = SA_RESTART};
+  sigset_t all, before;
+  pthread_t thread;
+  (void)sigaction(SIGURG, &action, NULL);
+  (void)sigfillset(&all);
+  (void)pthread_sigmask(SIG_BLOCK, &all, &before);
+  if (!pthread_create(&thread, NULL, run, NULL)) {
+    (void)pthread_detach(thread);
+  }
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
