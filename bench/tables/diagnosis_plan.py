@@ -25,6 +25,7 @@ class Kind:
     hangs: bool = False    # is killed a while after the anomaly began
     threads: int = 1       # least number of threads
     thread: int | None = None  # that leaks alone
+    without: str = ""      # a program that has no such run
 
 
 PROGRESS = ("--processor-time", "--when", "{first_beat}")
@@ -60,7 +61,7 @@ KINDS = {
     "exit": injected("exit", status=1),
     "imbalance": Kind(inject=("--factor", "1.5", "imbalance"), threads=2),
     "more-work": Kind(("--cycle", "{more_work}")),
-    "changed-input": Kind(("--points", "{more_points}")),
+    "changed-input": Kind(("--points", "{more_points}"), without="arraybench"),
     "other-threads": Kind(("--threads", "1"), threads=2),
 }
 HOGS = tuple(name for name, kind in KINDS.items() if kind.beside)

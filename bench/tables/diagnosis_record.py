@@ -109,7 +109,7 @@ def watch(process, log, run, hangs, actions=(), before_kill=None):
     """Waits for the end of a run. A run that hangs is killed a while after its anomaly began.
     actions: (seconds since the run directory exists, function), in the order of time."""
     actions = list(actions)
-    struck = exists = None
+    struck = exists = killed = None
     deadline = time.monotonic() + LONGEST
     while process.poll() is None:
         now = time.monotonic()
@@ -119,12 +119,12 @@ def watch(process, log, run, hangs, actions=(), before_kill=None):
             struck = now
         while actions and exists is not None and now >= exists + actions[0][0]:
             actions.pop(0)[1]()
-        if struck is not None and now > struck + plan.HELD_SECONDS:
-            if before_kill:
+        over = struck is not None and now > struck + plan.HELD_SECONDS
+        if not killed and (over or now > deadline):
+            if over and before_kill:
                 before_kill()
             process.kill()
-        if now > deadline:
-            process.kill()
+            killed = True
         time.sleep(0.002)
 
 
@@ -213,9 +213,10 @@ def tasks(chosen):
         for number in range(chosen.rounds):
             for program in chosen.programs:
                 for kind in kinds:
-                    repeats = chosen.normals if kind == "normal" else kind != "train"
+                    repeats = chosen.normals if kind == "normal" else int(
+                        kind != "train" and plan.KINDS[kind].without != program)
                     for part in range(repeats):
-                        yield condition, program, kind, number * int(repeats) + part
+                        yield condition, program, kind, number * repeats + part
 
 
 def record(chosen):
