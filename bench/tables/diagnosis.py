@@ -14,8 +14,8 @@ accepted verdicts are those of the table in docs/hsa.md; each recording keeps th
 the table, and `score` warns if it was changed afterwards. BUILD is a directory that
 `cmake --preset bench && cmake --build --preset bench` made. All tables are Markdown.
 
-Everything (default): 20 rounds of all programs, with 5 normal runs and one of each other kind
-in a round. --quick: one program, one round, at most 3 minutes.
+Everything (default): 10 rounds of all programs, with 3 normal runs and one of each other kind
+in a round, some 7000 runs in 3 hours on two idle processors. --quick: one program, one round, at most 3 minutes.
 """
 import argparse
 import json
@@ -34,7 +34,7 @@ from diagnosis_statistics import wilson
 QUICK = {"programs": ["cg"], "rounds": 1, "normals": 3, "training": 4, "limit": 150,
          "kinds": [k for k in (*plan.KINDS, "other-program")
                    if k not in ("leak-128M", "leak-64M", "leak-32M")]}
-FULL = {"programs": list(workloads.PROGRAMS), "rounds": 20, "normals": 5, "training": 6,
+FULL = {"programs": list(workloads.PROGRAMS), "rounds": 10, "normals": 3, "training": 6,
         "limit": 0, "kinds": []}
 SUMMARY = re.compile(r"^macro F-score ([\d.]+)$", re.MULTILINE)
 

@@ -16,8 +16,8 @@ HELD_SECONDS = 1.5  # a run that hangs is killed after this time
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """How a run is made. Texts in which {seconds} is the duration of a normal run are
-    options; `beside` is a program of examples/anomalies, `inject` options of inject."""
+    """How a run is made. diagnosis_record.values() replaces what is in
+    braces; `beside` is a program of examples/anomalies, `inject` options of inject."""
     arguments: tuple = ()
     beside: tuple = ()
     inject: tuple = ()
@@ -25,10 +25,14 @@ class Kind:
     hangs: bool = False    # is killed a while after the anomaly began
     threads: int = 1       # least number of threads
     thread: int | None = None  # that leaks alone
+    without: str = ""      # a program that has no such run
+
+
+PROGRESS = ("--processor-time", "--when", "{first_beat}")
 
 
 def injected(kind, *options, **fields):
-    return Kind(inject=("--after", "{moment}", *options, kind), threads=2, **fields)
+    return Kind(inject=(*PROGRESS, "--after", "{moment}", *options, kind), threads=2, **fields)
 
 
 KINDS = {
@@ -38,7 +42,7 @@ KINDS = {
     **{f"leak-{cap}": Kind(("--anomaly", "leak", "--leak-cap", cap)) for cap in LEAKS},
     "leak-thread": Kind(("--anomaly", "leak", "--leak-cap", "256M", "--anomaly-thread", "1"),
                         threads=2, thread=1),
-    "leak-injected": Kind(inject=("--after", "{early}", "--bytes", "64M", "--rate",
+    "leak-injected": Kind(inject=(*PROGRESS, "--after", "{early}", "--bytes", "64M", "--rate",
                                   "{rate_of_64M}", "leak"), threads=2, thread=1),
     "memory-eater": Kind(beside=("memory_eater",)),
     "cpu-hog": Kind(beside=("cpu_hog",)),
@@ -56,7 +60,8 @@ KINDS = {
     "segv": injected("segv", status=-11),
     "exit": injected("exit", status=1),
     "imbalance": Kind(inject=("--factor", "1.5", "imbalance"), threads=2),
-    "changed-input": Kind(("--points", "{more_points}")),
+    "more-work": Kind(("--cycle", "{more_work}")),
+    "changed-input": Kind(("--points", "{more_points}"), without="arraybench"),
     "other-threads": Kind(("--threads", "1"), threads=2),
 }
 HOGS = tuple(name for name, kind in KINDS.items() if kind.beside)
@@ -70,7 +75,7 @@ class Condition:
     beside: tuple = ()     # during all runs
     threads: int = 2
     cpu: int | None = None  # the only processor of the program
-    steps: tuple = ()      # numbers of steps, as multiples
+    steps: tuple = ()      # numbers of steps in turn, as multiples of those of the size
     unmodified: bool = False  # recorded by `tsanom record`, without heartbeats of its own
     train: str | None = None  # condition of the training runs, if there are no own ones
     also_train: str | None = None  # condition whose models are tried too
@@ -84,7 +89,7 @@ CONDITIONS = {
                        steps=(0.5, 2), train="quiet"),
     "pinned": Condition((*WEAK_LEAKS, *HOGS, "killed"), threads=1, cpu=0),
     "unmodified": Condition(("leak", *WEAK_LEAKS, *INJECTED, *HOGS, "killed"),
-                            unmodified=True),
+                            unmodified=True, steps=(4,)),
     "later": Condition(("leak-64M", "leak-16M", "cpu-hog", "killed", "stopped"),
                        train="quiet"),
 }

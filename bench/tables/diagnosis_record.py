@@ -2,11 +2,15 @@
 """Recordings for the table of diagnosis: DATA/CONDITION/PROGRAM/KIND/NUMBER with the run in
 `run` and what is known about it in `truth.json`. What exists is not recorded again."""
 import contextlib
+import dataclasses
 import datetime
+import functools
 import json
 import os
 import pathlib
 import random
+import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -27,6 +31,10 @@ def anomaly(build, name):
     return build / "examples" / "anomalies" / name
 
 
+def workload(chosen, program):
+    return str(chosen.build / "examples" / "workloads" / program)
+
+
 def normal_run(data, condition, program):
     """Truth of the shortest normal run of a condition; {} before there is one."""
     paths = (data / condition / program).glob("*/*/truth.json")
@@ -34,39 +42,52 @@ def normal_run(data, condition, program):
     return min(truths, key=lambda truth: truth["seconds"], default={})
 
 
-def values(chosen, condition, program, number):
-    """What the texts in braces of a kind stand for."""
+@functools.cache
+def size_of(program, size):
+    """Points and steps of a size, and iterations per beat, from the program's --help."""
+    text = subprocess.run([program, "--help"], text=True, stdout=subprocess.PIPE,
+                          check=True).stdout
+    points, steps = re.search(rf"^ *{size}: (\d+) points, (\d+) steps", text, re.M).groups()
+    return int(points), int(steps), int(re.search(r"One beat every (\d+) iteration", text)[1])
+
+
+def values(chosen, condition, program, number, run):
+    """What the texts in braces of a kind stand for. Times are processor time of the program
+    from its first beat on. Under `tsanom record` the preparations beat, too."""
     before = normal_run(chosen.data, condition, program)
-    seconds = before.get("seconds", 1.0)
     generator = random.Random(f"{program} {number}")
-    return {"seconds": seconds, "moment": f"{generator.uniform(0.1, 0.6) * seconds:.4f}",
-            "early": f"{0.1 * seconds:.4f}",
-            "rate_of_64M": str(round((64 << 20) / (0.4 * seconds))),
+    work = before.get("processor_seconds", 1.0)
+    start = before.get("prepare_seconds", 0.0) * plan.CONDITIONS[condition].unmodified
+    points, steps, cycle = size_of(workload(chosen, program), chosen.size)
+    multiples = plan.CONDITIONS[condition].steps or (1,)
+    return {"moment": f"{start + generator.uniform(0.1, 0.6) * work:.4f}",
+            "early": f"{start + 0.1 * work:.4f}",
+            "rate_of_64M": str(round((64 << 20) / (0.5 * work))),
+            "first_beat": str(run / "heartbeat.00000"),
             "last_cpu": str(max(os.sched_getaffinity(0))), "data": str(chosen.data),
-            "more_points": str(round(1.3 * before.get("points", 1000)))}
+            "steps": str(max(1, round(steps * multiples[number % len(multiples)]))),
+            "more_work": str(3 * cycle), "more_points": str(round(1.3 * points))}
 
 
-def command_of(chosen, condition, program, kind, number, folder):
-    """The command that records a run of a kind, and its arguments."""
+def command_of(chosen, condition, program, kind, number, run):
+    """The command that records a run of a kind, and what stands for the braces."""
     c, k = plan.CONDITIONS[condition], plan.KINDS[kind]
-    known = values(chosen, condition, program, number)
-    run = folder / "run"
+    known = values(chosen, condition, program, number, run)
     seed = 1000 + number + (500 if kind == "train" else 0)
     arguments = ["--size", chosen.size, "--threads", str(c.threads), "--seed", str(seed)]
     if not c.unmodified:
         arguments += ["--record", str(run)]
     if c.steps:
-        steps = normal_run(chosen.data, c.train, program).get("steps", 2)
-        arguments += ["--steps", str(max(1, round(steps * c.steps[number % len(c.steps)])))]
+        arguments += ["--steps", known["steps"]]
     arguments += [part.format(**known) for part in k.arguments]
-    command = [str(chosen.build / "examples" / "workloads" / program), *arguments]
+    command = [workload(chosen, program), *arguments]
     if k.inject:
-        command = [str(anomaly(chosen.build, "inject")), "--when", str(run),
+        command = [str(anomaly(chosen.build, "inject")),
                    *(part.format(**known) for part in k.inject), *command]
     if c.unmodified:
         command = [str(chosen.build / "tools" / "tsanom" / "tsanom"), "record", "--force",
                    "-o", str(run), "--", *command]
-    return command
+    return command, known
 
 
 @contextlib.contextmanager
@@ -88,7 +109,7 @@ def watch(process, log, run, hangs, actions=(), before_kill=None):
     """Waits for the end of a run. A run that hangs is killed a while after its anomaly began.
     actions: (seconds since the run directory exists, function), in the order of time."""
     actions = list(actions)
-    struck = exists = None
+    struck = exists = killed = None
     deadline = time.monotonic() + LONGEST
     while process.poll() is None:
         now = time.monotonic()
@@ -98,31 +119,46 @@ def watch(process, log, run, hangs, actions=(), before_kill=None):
             struck = now
         while actions and exists is not None and now >= exists + actions[0][0]:
             actions.pop(0)[1]()
-        if struck is not None and now > struck + plan.HELD_SECONDS:
-            if before_kill:
+        over = struck is not None and now > struck + plan.HELD_SECONDS
+        if not killed and (over or now > deadline):
+            if over and before_kill:
                 before_kill()
             process.kill()
-        if now > deadline:
-            process.kill()
+            killed = True
         time.sleep(0.002)
 
 
+@dataclasses.dataclass
+class Outcome:
+    command: list
+    status: int
+    output: str
+    processor: float  # seconds of processor time
+    struck: bool      # the anomaly began
+
+
+def processor_time_of_children():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def run_one(chosen, condition, program, kind, number, folder, actions=(), before_kill=None):
-    """Runs a kind once into a new folder. Returns the command, its exit status, its output,
-    and whether the anomaly began."""
+    """Runs a kind once into a new folder."""
     c, k = plan.CONDITIONS[condition], plan.KINDS[kind]
     folder.mkdir(parents=True)
-    known = values(chosen, condition, program, number)
-    command = command_of(chosen, condition, program, kind, number, folder)
+    command, known = command_of(chosen, condition, program, kind, number, folder / "run")
     log = folder / "output"
     set_cpu = (lambda: os.sched_setaffinity(0, {c.cpu})) if c.cpu is not None else None
     with beside(chosen, c.beside, known), beside(chosen, k.beside, known), \
             open(log, "w", encoding="utf-8") as file:
+        before = processor_time_of_children()
         with subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT,
                               env=workloads.ENVIRONMENT, preexec_fn=set_cpu) as process:
             watch(process, log, folder / "run", k.hangs, actions, before_kill)
+        processor = processor_time_of_children() - before
     output = log.read_text()
-    return command, process.returncode, output, not k.inject or "inject: began" in output
+    return Outcome(command, process.returncode, output, processor,
+                   not k.inject or "inject: began" in output)
 
 
 def fact(output, pattern):
@@ -130,10 +166,20 @@ def fact(output, pattern):
     return None if number != number else number
 
 
+def facts(outcome, threads):
+    """What the program prints about its work, and the processor time before and in it."""
+    seconds = fact(outcome.output, r": ([\d.]+) s,")
+    percent = fact(outcome.output, r"processor (\d+) %")
+    work = seconds * threads * percent / 100 if seconds and percent else None
+    return {"seconds": seconds, "processor_seconds": work,
+            "prepare_seconds": max(0, outcome.processor - work) if work else None,
+            "steps": fact(outcome.output, r", (\d+) steps")}
+
+
 def record_one(chosen, table, condition, program, kind, number):
     """One run; its truth is written last, and names the version of the table of accepted
     verdicts. An anomaly that came after the end of a fast run is tried again."""
-    k = plan.KINDS[kind]
+    c, k = plan.CONDITIONS[condition], plan.KINDS[kind]
     folder = chosen.data / condition / program / kind / str(number)
     if (folder / "truth.json").exists():
         return
@@ -141,20 +187,17 @@ def record_one(chosen, table, condition, program, kind, number):
         shutil.rmtree(folder, ignore_errors=True)
         began = datetime.datetime.now(datetime.timezone.utc)
         load = os.getloadavg()[0]
-        command, status, output, struck = run_one(chosen, condition, program, kind, number,
-                                                  folder)
-        if status == k.status and struck:
+        outcome = run_one(chosen, condition, program, kind, number, folder)
+        if outcome.status == k.status and outcome.struck:
             break
     else:
-        raise Failed(f"{' '.join(command)}: status {status} instead of {k.status}"
-                     f"{'' if struck else '; the anomaly did not begin'}:\n{output}")
+        raise Failed(f"{' '.join(outcome.command)}: status {outcome.status} instead of "
+                     f"{k.status}{'' if outcome.struck else '; the anomaly did not begin'}:\n"
+                     f"{outcome.output}")
     truth = {"condition": condition, "program": program, "kind": kind, "number": number,
-             "began": began.isoformat(timespec="seconds"), "command": command,
-             "exit_status": status, "thread": k.thread,
-             "seconds": fact(output, r": ([\d.]+) s,"),
-             "steps": fact(output, r", (\d+) steps"),
-             "points": fact(output, r", (\d+) points"),
-             "load": load, "table": table.version}
+             "began": began.isoformat(timespec="seconds"), "command": outcome.command,
+             "exit_status": outcome.status, "thread": k.thread, "load": load,
+             "table": table.version, **facts(outcome, c.threads)}
     (folder / "truth.json").write_text(json.dumps(truth, indent=1) + "\n")
 
 
@@ -170,9 +213,10 @@ def tasks(chosen):
         for number in range(chosen.rounds):
             for program in chosen.programs:
                 for kind in kinds:
-                    repeats = chosen.normals if kind == "normal" else kind != "train"
+                    repeats = chosen.normals if kind == "normal" else int(
+                        kind != "train" and plan.KINDS[kind].without != program)
                     for part in range(repeats):
-                        yield condition, program, kind, number * int(repeats) + part
+                        yield condition, program, kind, number * repeats + part
 
 
 def record(chosen):

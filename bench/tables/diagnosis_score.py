@@ -75,8 +75,9 @@ def diagnose(chosen, model, folders):
 
 
 def wanted(chosen, kind):
-    """Whether a kind is scored."""
-    return kind != "train" and (not chosen.kinds or kind in chosen.kinds)
+    """Whether a kind is scored; not one of an older version of this command."""
+    known = kind in plan.KINDS or kind == "other-program"
+    return known and kind != "train" and (not chosen.kinds or kind in chosen.kinds)
 
 
 def began(folder):

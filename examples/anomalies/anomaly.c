@@ -34,6 +34,10 @@ static const struct argp_option all_options[] = {
      "thread of the program, in the order in which they were started; 0 is the first "
      "(default 1)",
      0},
+    {"processor-time", ANOMALY_PROCESSOR_TIME, NULL, 0,
+     "seconds of --after and --rate are of the program's processor time, so that they "
+     "follow its progress",
+     0},
     {"factor", ANOMALY_FACTOR, "F", 0, "how many times slower (default 2)", 0},
     {0}};
 
@@ -106,6 +110,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       a->thread = strcmp(arg, "all") ? (int)anomaly_parse_count(arg, "thread", 0,
                                                                 MOST_THREADS - 1, state)
                                      : ANOMALY_ALL;
+      break;
+    case ANOMALY_PROCESSOR_TIME:
+      a->processor_time = true;
       break;
     case ANOMALY_FACTOR:
       a->factor = parse_number(arg, "factor", 1, MOST_FACTOR, state);

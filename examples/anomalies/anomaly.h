@@ -23,7 +23,8 @@ enum {
   ANOMALY_AFTER,
   ANOMALY_WHEN,
   ANOMALY_THREAD,
-  ANOMALY_FACTOR
+  ANOMALY_FACTOR,
+  ANOMALY_PROCESSOR_TIME
 };
 #define ANOMALY_USES(key) (1U << ((key)-ANOMALY_FOR))
 
@@ -42,6 +43,7 @@ struct anomaly {
   int cpu;     /* processor to run on, or ANOMALY_ANY */
   int threads;
   int thread; /* of the program, or ANOMALY_ALL */
+  bool processor_time;
   const char *folder;
   const char *when;
   char **operand; /* ends with NULL */

@@ -36,7 +36,8 @@ static struct anomaly inject = {
     .uses = ANOMALY_USES(ANOMALY_FOR) | ANOMALY_USES(ANOMALY_BYTES) |
             ANOMALY_USES(ANOMALY_RATE) | ANOMALY_USES(ANOMALY_FOLDER) |
             ANOMALY_USES(ANOMALY_AFTER) | ANOMALY_USES(ANOMALY_WHEN) |
-            ANOMALY_USES(ANOMALY_THREAD) | ANOMALY_USES(ANOMALY_FACTOR),
+            ANOMALY_USES(ANOMALY_THREAD) | ANOMALY_USES(ANOMALY_FACTOR) |
+            ANOMALY_USES(ANOMALY_PROCESSOR_TIME),
     .seconds = 10,
     .factor = 2,
     .bytes = (size_t)256 << 20,
@@ -79,7 +80,8 @@ int main(int argc, char **argv) {
   }
   char plan[256];
   (void)snprintf(plan, sizeof plan, INJECT_FORMAT, kind, inject.thread, inject.after,
-                 inject.seconds, inject.factor, inject.bytes, inject.rate);
+                 inject.seconds, inject.factor, inject.bytes, inject.rate,
+                 inject.processor_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC);
   if (setenv(INJECT_PLAN, plan, 1) || setenv(INJECT_FOLDER, inject.folder, 1) ||
       (inject.when && setenv(INJECT_WHEN, inject.when, 1))) {
     anomaly_fail(inject.name, "environment");

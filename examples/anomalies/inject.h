@@ -12,11 +12,12 @@
 #define INJECT_PLAN "TSANOM_INJECT"
 #define INJECT_WHEN "TSANOM_INJECT_WHEN"
 #define INJECT_FOLDER "TSANOM_INJECT_FOLDER"
-#define INJECT_FORMAT "%d %d %.9f %.9f %.9f %zu %zu" /* in the order of the fields */
+/* In the order of the fields. */
+#define INJECT_FORMAT "%d %d %.9f %.9f %.9f %zu %zu %d"
 
 enum inject_kind {
   INJECT_LEAK,
-  INJECT_IMBALANCE,
+  INJECT_IMBALANCE, /* this and the one before are repeated until --for */
   INJECT_PAUSE,
   INJECT_DEADLOCK,
   INJECT_STALL,
@@ -35,6 +36,7 @@ struct inject_plan {
   double factor;
   size_t bytes;
   size_t rate;
+  clockid_t clock;    /* of `after` and `rate` */
   const char *when;   /* NULL: at the start */
   const char *folder; /* of a stall's file */
 };

@@ -22,7 +22,7 @@ double inject_clock(clockid_t clock) {
 }
 
 static void leak(void) {
-  const double now = inject_clock(CLOCK_MONOTONIC);
+  const double now = inject_clock(inject_plan.clock);
   const double seconds = last > 0 ? now - last : 1e-9 * (double)INJECT_TICK.tv_nsec;
   const size_t due = (size_t)((double)inject_plan.rate * seconds);
   const size_t before = atomic_fetch_add(&leaked, due);

@@ -12,7 +12,7 @@
 
 #include "inject.h"
 
-enum { MOST_THREADS = 1024, PLAN_NUMBERS = 7 };
+enum { MOST_THREADS = 1024, PLAN_NUMBERS = 8 };
 
 struct inject_plan inject_plan;
 static double started;
@@ -30,8 +30,7 @@ static void strike(void) {
     tick();
   }
   const int last = inject_plan.thread < 0 ? count : least;
-  const bool repeats =
-      inject_plan.kind == INJECT_LEAK || inject_plan.kind == INJECT_IMBALANCE;
+  const bool repeats = inject_plan.kind <= INJECT_IMBALANCE;
   const double end = inject_clock(CLOCK_MONOTONIC) + inject_plan.seconds;
   (void)fprintf(stderr, "inject: began after %.6f s\n",
                 inject_clock(CLOCK_MONOTONIC) - started);
@@ -47,8 +46,8 @@ static void *run(void *unused) {
   while (inject_plan.when && access(inject_plan.when, F_OK)) {
     tick();
   }
-  const double begin = inject_clock(CLOCK_MONOTONIC) + inject_plan.after;
-  while (inject_clock(CLOCK_MONOTONIC) < begin) {
+  const double begin = inject_clock(inject_plan.clock) + inject_plan.after;
+  while (inject_clock(inject_plan.clock) < begin) {
     tick();
   }
   if (inject_plan.kind < INJECT_KILL) {
@@ -73,10 +72,11 @@ static bool read_plan(struct inject_plan *p, const char *text) {
     }
     text = end;
   }
-  *p = (struct inject_plan){
-      (int)numbers[0],    (int)numbers[1],     numbers[2],
-      numbers[3],         numbers[4],          (size_t)numbers[5],
-      (size_t)numbers[6], getenv(INJECT_WHEN), getenv(INJECT_FOLDER)};
+  *p = (struct inject_plan){(int)numbers[0],     (int)numbers[1],
+                            numbers[2],          numbers[3],
+                            numbers[4],          (size_t)numbers[5],
+                            (size_t)numbers[6],  (clockid_t)numbers[7],
+                            getenv(INJECT_WHEN), getenv(INJECT_FOLDER)};
   return p->kind >= 0 && p->kind < INJECT_KINDS;
 }
 

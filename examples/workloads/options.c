@@ -201,17 +201,27 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   return 0;
 }
 
-void workload_open(struct workload *w, const struct workload_program *program, int argc,
-                   char **argv) {
-  char manual[1024];
-  (void)snprintf(
-      manual, sizeof manual,
+/* What --help prints besides the options. */
+static void describe(const struct workload_program *program, char *text, size_t size) {
+  int length = snprintf(
+      text, size,
       "%s\vOne beat every %" PRIu32
       " iteration%s; an iteration is %s.\n\n"
       "Exit status: 0 answer verified, 1 answer wrong, 2 bad usage, 3 no memory or "
-      "no recording, 4 answer void because a thread was stopped on request.",
+      "no recording, 4 answer void because a thread was stopped on request.\n\n",
       program->purpose, program->cycle, program->cycle == 1 ? "" : "s",
       program->iteration);
+  for (int s = 0; s < WORKLOAD_SIZES; ++s) {
+    const struct workload_size *one = &program->sizes[s];
+    length += snprintf(text + length, size - (size_t)length, "%s: %d points, %d steps\n",
+                       one->name, one->points, one->steps);
+  }
+}
+
+void workload_open(struct workload *w, const struct workload_program *program, int argc,
+                   char **argv) {
+  char manual[2048];
+  describe(program, manual, sizeof manual);
   *w = (struct workload){.program = program,
                          .size = &program->sizes[2],
                          .threads = omp_get_max_threads(),

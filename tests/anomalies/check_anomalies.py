@@ -93,11 +93,16 @@ def check_ends(chosen):
 
 
 def check_when(chosen):
-    """--when: nothing happens before the path exists."""
+    """--when: nothing happens before the path exists; --processor-time: nor before the
+    program had that much."""
     with tempfile.TemporaryDirectory() as folder:
         output = run(chosen.folder / "inject", "--when", f"{folder}/none", "kill",
                      chosen.victim, 0.1)
     expect("began" not in output and len(THREAD.findall(output)) == 2, output)
+    output = run(chosen.folder / "inject", "--processor-time", "--after", 10 * chosen.seconds,
+                 "kill", chosen.victim, chosen.seconds)
+    expect("began" not in output, output)
+    inject(chosen, "--processor-time", "--after", "0.01", "kill", status=-9)
 
 
 def check_hogs(chosen):

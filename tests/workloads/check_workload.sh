@@ -83,6 +83,7 @@ expect 3 "$scratch/run1" --threads 1 --record "$scratch/run1"
 expect 3 '/dev/null/run' --threads 1 --record /dev/null/run
 
 expect 0 'Exit status' --help
+expect 0 '^ *tiny: [0-9]* points, [0-9]* steps' --help
 expect 2 '^.*--size huge: not one of' --size huge
 expect 2 'from 1 to 256' --threads 0
 expect 2 'from 1 to 256' --threads two
