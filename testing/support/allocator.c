@@ -37,7 +37,7 @@ static void counting_dealloc(void *user, void *given) {
   allocator->live--;
   header *block = (header *)given - 1;
   const unsigned char *guard = (unsigned char *)given + block->bytes;
-  for (size_t i = 0; i < GUARD_BYTES; i++) {
+  for (size_t i = GUARD_BYTES; i-- > 0;) {
     if (guard[i] == GUARD) continue;
     (void)fprintf(stderr, "byte %zu behind a block of %zu was written\n", i,
                   block->bytes);
