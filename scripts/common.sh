@@ -12,7 +12,7 @@ PYTHON_PACKAGES="python3-cffi python3-numpy python3-pip python3-venv python3-set
 TEST_PACKAGES="libcriterion-dev clang libomp-dev binutils gfortran python3 universal-ctags
   $PYTHON_PACKAGES"
 CHECK_PACKAGES="git libomp-14-dev libclang-rt-14-dev gcovr clang-format clang-tidy doxygen
-  doxygen-awesome-css libjs-mathjax libbenchmark-dev"
+  doxygen-awesome-css libjs-mathjax libbenchmark-dev pyflakes3"
 
 say() {
   printf '== %s\n' "$*"

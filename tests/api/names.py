@@ -57,7 +57,8 @@ def build_names(sources):
         names |= set(TARGETS.findall(text))
     tools = [*sources.glob("tools/**/*.[ch]"), *sources.glob("src/core/*.h")]
     return names | {name for name in identifiers(tools) if name.startswith("TSANOM_")} | {
-        name for path in tools for name in re.findall(r'"(TSANOM_\w+)', path.read_text())}
+        name for path in [*tools, *sources.glob("bindings/**/*.py")]
+        for name in re.findall(r'"(TSANOM_\w+)', path.read_text())}
 
 
 def texts(sources, headers):

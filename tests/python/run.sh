@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# run.sh SOURCE BUILD SCRATCH PYTHON CMAKE
+# run.sh SOURCE BUILD SCRATCH PYTHON CMAKE [COMMAND]
 # Installs the Python package with the libraries of BUILD into a new environment below SCRATCH, by
 # pip without network, and runs its tests, examples in docstrings and type checks there; then the
 # component that CMake installs for a package of the system.
 set -eu
 source=$1 build=$2 scratch=$3 python=$4 cmake=$5
+[ -z "${6-}" ] || export TSANOM_COMMAND="$6"
 rm -rf "$scratch"
 mkdir -p "$scratch/source/bindings" "$scratch/empty"
 cp -R "$source/bindings/python" "$scratch/source/bindings"

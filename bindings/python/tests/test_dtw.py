@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.spatial.distance
 import tsanom
-from tsanom._arrays import Series
+from tsanom._arrays import Series, doubles, samples
 
 RNG = np.random.default_rng(0)
 
@@ -123,6 +123,13 @@ def test_contiguous_arrays_are_not_copied():
     parts = [RNG.normal(size=5), RNG.normal(size=6)]
     series = Series(parts, "X")
     assert _address(series.view.pointers[1]) == parts[1].ctypes.data
+
+
+def test_contiguous_arrays_of_one_dimension_are_not_copied():
+    x = RNG.normal(size=9)
+    assert np.shares_memory(samples(x, "x"), x) and np.shares_memory(doubles(x, "x"), x)
+    single = x.astype(np.float32)
+    assert np.shares_memory(samples(single, "x"), single)
 
 
 def _address(pointer):

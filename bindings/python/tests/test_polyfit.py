@@ -58,6 +58,24 @@ def test_stream_and_merge_give_the_fit():
     assert a.fit(2).degree == 2
 
 
+def test_a_pickled_stream_goes_on():
+    stream, expected = tsanom.FitStream(5), tsanom.FitStream(5)
+    for part in (stream, expected):
+        part.push(X[:90], Y[:90])
+    copies = [pickle.loads(pickle.dumps(stream)) for _ in range(5)]
+    expected.push(X[90:], Y[90:])
+    del stream
+    for copy in copies:
+        copy.push(X[90:], Y[90:])
+        assert np.array_equal(copy.fit().coef, expected.fit().coef)
+    state = copies[0].__getstate__()
+    with pytest.raises(ValueError, match="version"):
+        copies[1].__setstate__(("0.0.1", *state[1:]))
+    with pytest.raises(tsanom.TsanomError) as caught:
+        tsanom.FitStream(64)
+    assert caught.value.argument == "degree"
+
+
 def test_pickle_keeps_every_bit():
     fit = tsanom.polyfit(X, Y, 5)
     copy = pickle.loads(pickle.dumps(fit))

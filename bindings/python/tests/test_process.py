@@ -10,6 +10,7 @@ import threading
 import numpy as np
 import pytest
 import tsanom
+from tsanom._call import NULL, Execution
 
 RNG = np.random.default_rng(10)
 SERIES = RNG.normal(size=(600, 400))
@@ -69,6 +70,21 @@ def test_progress_is_reported_and_may_raise():
 
     with pytest.raises(Interrupted):
         tsanom.dtw_matrix(SERIES, progress=fail)
+
+
+def test_calls_of_other_threads_are_not_polled():
+    """Each poll would wait for the interpreter's lock, and Python handles no signals there."""
+    polls = []
+
+    def note():
+        polls.append(Execution().exec.poll)
+        polls.append(Execution(progress=lambda done, total: None).exec.poll)
+
+    note()
+    worker = threading.Thread(target=note)
+    worker.start()
+    worker.join()
+    assert [poll != NULL for poll in polls] == [True, True, False, True]
 
 
 def test_progress_bar():

@@ -26,6 +26,13 @@ def test_reducts_are_those_of_enumeration(attributes):
         assert all(len(reduct) <= 2 for reduct in tsanom.reducts(values, decision, max_size=2))
 
 
+def test_a_decision_is_a_name_or_a_column():
+    table = {"a": [0, 1, 1], ("b", 1): [0, 0, 1], "d": [0, 0, 1]}
+    assert tsanom.reducts(table, ("b", 1)) == [frozenset(["d"])]
+    assert frozenset(["d"]) in tsanom.reducts(table, (5, 5, 6))
+    assert tsanom.reducts([[0, 0], [1, 1]], 1) == [frozenset([0])]
+
+
 def test_more_than_64_attributes():
     values = np.zeros((2, 130), int)
     values[1, [3, 70, 129]] = 1

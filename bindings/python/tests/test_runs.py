@@ -88,6 +88,7 @@ def test_a_running_program_is_followed(tmp_path):
     kept = first.copy()
     writer.stdin.close()
     assert writer.wait() == 0
+    writer.stdout.close()
     assert sum(follow) == 0 and run.info.finished
     assert np.array_equal(first, kept)
     assert sum(run.follow(timeout=0)) == 0
@@ -101,6 +102,29 @@ def test_a_killed_program_leaves_its_beats(tmp_path):
         -signal.SIGKILL)
     run = tsanom.Run(directory)
     assert not run.info.finished and len(run.beats()) == 77
+
+
+@pytest.mark.skipif("TSANOM_COMMAND" not in os.environ, reason="needs the command tsanom")
+def test_parallel_regions_of_a_python_program(tmp_path):
+    """`tsanom record` sees the parallel regions of the library in this package."""
+    code = ("import numpy as np, tsanom; X = np.random.rand(60, 200);"
+            "[tsanom.dtw_matrix(X, threads=2) for _ in range(5)]")
+    directory = tmp_path / "run"
+    subprocess.run([os.environ["TSANOM_COMMAND"], "record", "--force", "--cpu-time", "-o",
+                    directory, "--", sys.executable, "-c", code], check=True)
+    run = tsanom.Run(directory)
+    assert run.info.parts == ("beats", "regions") and run.info.events > 0
+    events = run.events()
+    assert len(events) == 5 and set(events["threads"]) == {2}
+    assert np.all(events["begin"][1:] >= events["end"][:-1])
+    name = run.place_name(int(events["region"][0]))
+    assert run.events("worksharing").size == 0
+    times = run.region_times()
+    assert times.regions == [name] and times.times.shape == (2, 1)
+    assert times.metrics["calls"].tolist() == [[5.0], [5.0]] and times.times.min() > 0
+    assert len(run.similarity().classes) == 2
+    with pytest.raises(ValueError):
+        run.events("loops")
 
 
 def test_region_times_of_json(tmp_path):

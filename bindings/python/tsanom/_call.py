@@ -4,13 +4,15 @@
 A function of the library has the arguments inputs, exec, outputs. `call` passes an exec with a
 fault, and a poll that lets Python handle signals: a handler that raises, as that of Ctrl-C does,
 stops the function, and its exception is raised again here. cffi releases the interpreter's lock
-while a function runs; the poll takes it for a moment.
+while a function runs; the poll takes it for a moment. Python handles signals in the main thread
+only, so that calls in other threads have no poll: each would wait for the lock.
 
 An exec costs a few microseconds. `quick` passes none, for calls that take less than that; only
 if the function fails, it is called again with an exec, which then reports the reason."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from threading import current_thread, main_thread
 from typing import Any, List, Union
 
 from ._errors import from_fault
@@ -76,8 +78,10 @@ class Execution:
                 return 0
 
         self._caught = caught
-        self._poll = ffi.callback(_POLL, poll, error=1,
-                                  onerror=lambda kind, value, trace: caught.append(value))
+        self._poll: Any = NULL
+        if progress or current_thread() is main_thread():
+            self._poll = ffi.callback(_POLL, poll, error=1,
+                                      onerror=lambda kind, value, trace: caught.append(value))
         self._fault = ffi.new("tsanom_fault *", _FAULT[0])
         self.exec = ffi.new("tsanom_exec *", _EXEC[0])
         self.exec.poll = self._poll

@@ -9,7 +9,7 @@ from numpy.polynomial import Chebyshev, Polynomial
 
 from ._arrays import DOUBLES, F64, Array, doubles, from_buffer
 from ._call import Progress, call, call_sized, choice, options, shared_options
-from ._library import NULL, ffi, lib
+from ._library import NULL, ffi, lib, version
 
 SELECTION: Dict[Optional[str], int] = {
     None: lib.TSANOM_POLYFIT_FIXED, "r2": lib.TSANOM_POLYFIT_R2,
@@ -198,6 +198,7 @@ def polyfit(x: npt.ArrayLike, y: npt.ArrayLike, deg: int = 1, *,
 
 class FitStream:
     """Fit of samples that arrive in pieces, in memory that does not depend on their number.
+    Workers can return streams, since they can be pickled; `merge` adds them.
 
     >>> import tsanom
     >>> stream = tsanom.FitStream(deg=1)
@@ -211,9 +212,30 @@ class FitStream:
                  refine: bool = True) -> None:
         self._arguments = (deg, tolerance, refine)
         setting = _options(deg, None, None, tolerance, refine)
+        size = ffi.new("size_t *")
+        status = lib.tsanom_polyfit_stream_size(setting, size)
+        self._allocate(size[0] if status >= 0 else 1)
         stream = ffi.new("tsanom_polyfit_stream **")
-        call(lib.tsanom_polyfit_stream_create, (setting,), (stream,))
-        self._stream = ffi.gc(stream[0], lib.tsanom_polyfit_stream_destroy)
+        call(lib.tsanom_polyfit_stream_init, (self._block, self._size, setting), (stream,))
+        self._stream = stream[0]
+
+    def _allocate(self, size: int) -> None:
+        """A block at a multiple of 64 bytes, between which the bytes of a stream can be copied."""
+        self._size = size
+        self._memory = ffi.new("char[]", size + 63)
+        self._block = self._memory + -int(ffi.cast("uintptr_t", self._memory)) % 64
+
+    def __getstate__(self) -> Tuple[Any, ...]:
+        offset = ffi.cast("char *", self._stream) - self._block
+        return version, self._arguments, offset, bytes(ffi.buffer(self._block, self._size))
+
+    def __setstate__(self, state: Tuple[Any, ...]) -> None:
+        made_by, self._arguments, offset, content = state
+        if made_by != version:
+            raise ValueError(f"the stream was pickled by version {made_by}; this is {version}")
+        self._allocate(len(content))
+        ffi.buffer(self._block, self._size)[:] = content
+        self._stream = ffi.cast("tsanom_polyfit_stream *", self._block + offset)
 
     def push(self, x: npt.ArrayLike, y: npt.ArrayLike,
              weights: Optional[npt.ArrayLike] = None) -> None:

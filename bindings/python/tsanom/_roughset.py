@@ -72,10 +72,10 @@ class _Coded:
             if matrix.ndim != 2:
                 raise ValueError(f"the table has {matrix.ndim} dimensions; 2 expected")
             columns = {i: matrix[:, i] for i in range(matrix.shape[1])}
-        if isinstance(decision, (str, bytes, int, tuple)):
-            if decision not in columns:
-                raise ValueError(f"the table has no column {decision!r}")
+        if isinstance(decision, Hashable) and decision in columns:
             decision = columns.pop(decision)
+        elif isinstance(decision, str):
+            raise ValueError(f"the table has no column {decision!r}")
         return columns, decision
 
     def set_of(self, words: Sequence[int]) -> Names:

@@ -23,22 +23,22 @@ PARTS: Dict[str, int] = {"beats": runs.TSANOM_RUNS_BEATS, "regions": runs.TSANOM
 LEVELS: Dict[str, int] = {"regions": runs.TSANOM_RUNS_LEVEL_REGIONS,
                           "worksharing": runs.TSANOM_RUNS_LEVEL_WORKSHARING}
 
-# The fields of tsanom_runs_vital that a caller uses.
-_VITAL = np.dtype({
-    "names": ["time", "cpu_s", "wait_s", "voluntary", "involuntary", "minor_faults",
-              "major_faults", "resident", "anonymous", "threads", "beats", "thread", "task",
-              "state"],
-    "formats": ["f8"] * 10 + ["u8", "i4", "i4", "i4"],
-    "offsets": [ffi.offsetof("tsanom_runs_vital", name) for name in (
-        "time", "cpu_s", "wait_s", "voluntary", "involuntary", "minor_faults", "major_faults",
-        "resident", "anonymous", "threads", "beats", "thread", "task", "state")],
-    "itemsize": ffi.sizeof("tsanom_runs_vital")})
 
-_EVENT = np.dtype({
-    "names": ["region", "threads", "begin", "end"], "formats": ["u8", "i4", "f8", "f8"],
-    "offsets": [ffi.offsetof("tsanom_speedup_event", name)
-                for name in ("region", "threads", "begin", "end")],
-    "itemsize": ffi.sizeof("tsanom_speedup_event")})
+def _dtype(struct: Any, names: str) -> "np.dtype[Any]":
+    """Some fields of a struct of C as those of a structured array."""
+    formats = {"double": "f8", "uint64_t": "u8", "int32_t": "i4"}
+    fields = dict(struct.fields)
+    return np.dtype({"names": names.split(), "itemsize": ffi.sizeof(struct),
+                     "formats": [formats[fields[name].type.cname] for name in names.split()],
+                     "offsets": [fields[name].offset for name in names.split()]})
+
+
+# The last but one argument of the functions: where they put the pointer to samples and events.
+_VITALS = ffi.typeof(runs.tsanom_runs_vitals).args[3]
+_EVENTS = ffi.typeof(runs.tsanom_runs_events).args[3]
+_VITAL = _dtype(_VITALS.item.item, "time cpu_s wait_s voluntary involuntary minor_faults "
+                "major_faults resident anonymous threads beats thread task state")
+_EVENT = _dtype(_EVENTS.item.item, "region threads begin end")
 
 
 def heart_rate(times: npt.ArrayLike, window: int) -> Array:
@@ -187,8 +187,8 @@ class Run:
 
     def vital_signs(self, thread: Optional[int] = None) -> Array:
         """What the kernel knew of a thread, or without one of the process: a structured array
-        whose fields are those of tsanom_runs_vital. NaN: not known."""
-        samples, count = ffi.new("tsanom_runs_vital **"), ffi.new("size_t *")
+        whose fields are those of the C struct. NaN: not known."""
+        samples, count = ffi.new(_VITALS), ffi.new("size_t *")
         call(runs.tsanom_runs_vitals,
              (self._run, runs.TSANOM_RUNS_PROCESS if thread is None else thread), (samples, count))
         return _copy(samples[0], count[0], _VITAL)
@@ -199,7 +199,7 @@ class Run:
         if level not in LEVELS:
             raise ValueError(f"level is {level!r}; one of {', '.join(map(repr, LEVELS))} is "
                              "expected")
-        events, count = ffi.new("tsanom_speedup_event **"), ffi.new("size_t *")
+        events, count = ffi.new(_EVENTS), ffi.new("size_t *")
         call(runs.tsanom_runs_events, (self._run, LEVELS[level]), (events, count))
         return _copy(events[0], count[0], _EVENT)
 
