@@ -33,14 +33,34 @@ awk 'BEGIN { for (i = 0; i < 60; i++) print sin(i / 6) }' >pattern
 draw search search --stream --z-normalize --radius 6 pattern long
 
 draw fit fit --degree 10 "$sources/tests/data/nist/filip.csv"
-# The times of 64 threads in two regions: four classes, as in an unbalanced program.
+# The times of 400 threads in two regions: four clouds of different density, whose tails
+# are as sparse as the space between them.
 awk 'BEGIN { srand(5); print "solve,exchange"
-             for (i = 0; i < 64; i++) {
-               c = i < 32 ? 0 : i < 48 ? 1 : i < 60 ? 2 : 3
-               u = 0.03 * sqrt(-2 * log(1 - rand())); v = 6.283185 * rand()
-               print 1 + 0.5 * (c % 2) + 1.2 * (c == 3) + u * cos(v) "," \
-                     0.5 + 0.6 * (c >= 2) + u * sin(v) } }' >threads.csv
-draw cluster cluster --min-pts 3 threads.csv
+             for (i = 0; i < 400; i++) {
+               c = i < 160 ? 0 : i < 260 ? 1 : i < 340 ? 2 : 3
+               r = (0.07 + 0.03 * c) * sqrt(-2 * log(1 - rand())); v = 6.283185 * rand()
+               print 1.2 + 0.8 * (c % 2) + r * cos(v) "," \
+                     1.2 + 0.8 * (c >= 2) + r * sin(v) } }' >threads.csv
+draw cluster cluster --min-pts 10 threads.csv
+
+# The table of adjusted Rand indices in the guide.
+awk -F '|' '/^\| data \|/ { on = 1; next } !/^\|/ { on = 0 }
+            on && !/---|mean/ { print "\"" $2 "\"", $3, $4, $5 }' \
+  "$sources/docs/optics.md" >scores
+gnuplot <<END
+set encoding utf8
+set terminal svg size 900,420 dynamic noenhanced background 'white'
+set output '$output/cluster-scores.svg'
+set border 3
+set tics nomirror
+set xtics rotate by -50
+set grid
+set key above
+set ylabel 'adjusted Rand index'
+plot [-0.5:] [-0.05:1.05] 'scores' using 0:2:xtic(1) title 'Xi' pt 2 lc rgb '#cc79a7', \
+  '' using 0:3 title 'excess of mass' pt 6 ps 1.2 lc rgb '#d55e00', \
+  '' using 0:4 title 'libtsanom' pt 7 ps 0.6 lc rgb '#0072b2'
+END
 
 # The loop nest of hydro2d in the periodicity paper, and a noisy wave.
 awk 'BEGIN { for (i = 0; i < 1076; i++) {

@@ -16,7 +16,10 @@
  *
  * Exponential steps are the null hypothesis because chance makes the largest gaps there:
  * they are the gaps of random points on a line, while in more dimensions, or with larger
- * min_points, steps vary less. D / T has no unit, so no parameter depends on the data. */
+ * min_points, steps vary less. D / T has no unit, so no parameter depends on the data.
+ *
+ * A gap needs classes that are far apart. With options.min_points, classes are valleys of
+ * the plot (valleys.c) if there are two or more, and else what the gap separates. */
 #include <math.h>
 
 #include "core/environment.h"
@@ -83,12 +86,14 @@ tsanom_status tsanom_optics_cut(const tsanom_optics_ordering *ordering, double e
   return TSANOM_OK;
 }
 
-static const tsanom_optics_split_options defaults = {
-    .struct_size = sizeof defaults, .significance = 0.05, .resolution = 0};
+static const tsanom_optics_split_options defaults = {.struct_size = sizeof defaults,
+                                                     .significance = 0.05,
+                                                     .resolution = 0,
+                                                     .min_points = 0};
 
 static const tsn_versioned options_type = {
     .size = sizeof(tsanom_optics_split_options),
-    .first_size = sizeof(tsanom_optics_split_options),
+    .first_size = offsetof(tsanom_optics_split_options, min_points),
     .defaults = &defaults};
 
 tsanom_status tsanom_optics_split_options_init(tsanom_optics_split_options *options,
@@ -117,16 +122,25 @@ typedef struct {
   double cut, probability;
 } decision;
 
+/* Sorted steps that are defined. */
+static size_t count_finite(const double *step, size_t m) {
+  while (m > 0 && step[m - 1] == INFINITY) m--;
+  return m;
+}
+
+/* Above every finite step. */
+static decision one_class(const double *step, size_t finite, double resolution) {
+  return (decision){fmax(finite ? step[finite - 1] : 0, resolution), 1};
+}
+
 /* The test of the head of this file, of m sorted steps, O(m). Undefined steps, which are
  * infinite, count in m but are no gaps. The probability is multiplied by the number of
  * gaps that are tested (Bonferroni), and compared as a logarithm, since (1 + D / T)^-k
  * underflows. Without a significant gap the cut is the largest finite step: one class. */
 static decision decide(const double *step, size_t m,
                        const tsanom_optics_split_options *options) {
-  size_t finite = m;
-  while (finite > 0 && step[finite - 1] == INFINITY) finite--;
-  decision none = {finite ? step[finite - 1] : 0, 1};
-  if (none.cut < options->resolution) none.cut = options->resolution;
+  size_t finite = count_finite(step, m);
+  decision none = one_class(step, finite, options->resolution);
   if (finite == 0) return none;
   /* In units of the largest, so that no sum overflows. */
   double unit = step[finite - 1] > 0 ? step[finite - 1] : 1, sum = 0, least = 0;
@@ -154,6 +168,7 @@ typedef struct {
   tsanom_optics_ordering ordering;
   tsanom_optics_split_options options;
   double *step;
+  tsn_optics_valleys valleys;
   int32_t *labels;
   size_t clusters;
   decision decision;
@@ -162,15 +177,40 @@ typedef struct {
 static void layout(tsn_arena *arena, void *context) {
   split_call *c = context;
   c->step = tsn_arena_take(arena, c->ordering.n, sizeof *c->step);
+  tsn_optics_valleys_layout(arena, c->ordering.n, c->options.min_points, &c->valleys);
 }
 
-static tsanom_status run(void *context) {
-  split_call *c = context;
+/* With fewer neighborhoods a gap is more evident than a valley; with more, a gap that
+ * makes several classes lies in the tails of a distribution. */
+enum { NEIGHBORHOODS = 20 };
+
+static bool gaps_are_tails(const split_call *c) {
+  size_t min_points = c->options.min_points;
+  return min_points > 1 && c->ordering.n / NEIGHBORHOODS >= min_points;
+}
+
+static void split_at_gap(split_call *c) {
   size_t m = c->ordering.n - 1;
   for (size_t k = 0; k < m; k++) c->step[k] = c->ordering.reachability[k + 1];
   tsn_sort(c->step, m);
   c->decision = decide(c->step, m, &c->options);
   c->clusters = label(&c->ordering, c->decision.cut, c->labels);
+  if (c->clusters < 2 || !gaps_are_tails(c)) return;
+  c->decision = one_class(c->step, count_finite(c->step, m), c->options.resolution);
+  c->clusters = label(&c->ordering, c->decision.cut, c->labels);
+}
+
+static tsanom_status run(void *context) {
+  split_call *c = context;
+  double probability;
+  c->clusters = tsn_optics_valleys_find(&c->ordering, &c->options, &c->valleys, c->step,
+                                        c->labels, &probability);
+  if (c->clusters) {
+    c->decision = (decision){NAN, probability};
+    return TSANOM_OK;
+  }
+  split_at_gap(c);
+  c->decision.probability = fmin(c->decision.probability, probability);
   return TSANOM_OK;
 }
 

@@ -134,6 +134,41 @@ tsanom_status tsn_optics_lazy_order(const tsn_optics_input *input,
                                     tsn_optics_lazy *scratch,
                                     const tsn_optics_result *result);
 
+/* A part of the reachability plot whose steps are joined already. */
+typedef struct {
+  uint32_t first; /* position; the part ends where the next one begins */
+  uint32_t wall;  /* the outermost one inside; TSN_OPTICS_NONE */
+  double logs;    /* sum of the logarithms of its steps */
+} tsn_optics_part;
+
+/* The step between two valleys. */
+typedef struct {
+  uint32_t first[3];  /* positions: left valley, right valley, their end */
+  uint32_t inside[2]; /* outermost wall in each; TSN_OPTICS_NONE */
+  uint32_t classes;   /* in both; 0: fewer than two */
+  bool real, wanted;  /* both are classes; the answer is inside */
+  double chance[2];   /* that one class has such a valley */
+} tsn_optics_wall;
+
+/* Buffers of the search for valleys. */
+typedef struct {
+  tsn_optics_part *open;
+  tsn_optics_wall *wall;
+  uint32_t *end; /* by position: end of the class that begins there; 0: none */
+} tsn_optics_valleys;
+
+/* O(n) memory; none if min_points is below 2. */
+void tsn_optics_valleys_layout(tsn_arena *arena, size_t n, size_t min_points,
+                               tsn_optics_valleys *v);
+
+/* Classes as valleys of the reachability plot; `values` are n numbers to work with.
+ * Returns the number of classes, and the labels if there are two or more, else 0.
+ * `probability` is that of the most distinct walls by chance. O(n log n). */
+size_t tsn_optics_valleys_find(const tsanom_optics_ordering *ordering,
+                               const tsanom_optics_split_options *options,
+                               tsn_optics_valleys *v, double *values, int32_t *labels,
+                               double *probability);
+
 /* Reject samples or distances that are out of range. A caller's function is checked as
  * it is called instead. */
 tsanom_status tsn_optics_check_input(const tsn_optics_input *input,

@@ -27,7 +27,8 @@ static_assert(sizeof(tsanom_optics_ordering) == 48, "size");
 static_assert(offsetof(tsanom_optics_split_options, struct_size) == 0, "struct_size");
 static_assert(offsetof(tsanom_optics_split_options, significance) == 8, "significance");
 static_assert(offsetof(tsanom_optics_split_options, resolution) == 16, "resolution");
-static_assert(sizeof(tsanom_optics_split_options) == 24, "size");
+static_assert(offsetof(tsanom_optics_split_options, min_points) == 24, "min_points");
+static_assert(sizeof(tsanom_optics_split_options) == 32, "size");
 
 static_assert(offsetof(tsanom_optics_xi_options, struct_size) == 0, "struct_size");
 static_assert(offsetof(tsanom_optics_xi_options, xi) == 8, "xi");

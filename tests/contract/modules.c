@@ -411,11 +411,17 @@ static void optics(size_t n, const tsanom_exec *exec) {
     WATCH(tsanom_optics_order(points, n, 2, 2, &options, &with_work, &ordering));
     free(with_work.work);
   }
-  NEED(tsanom_optics_split_workspace(n, NULL, exec, &bytes) == TSANOM_OK);
-  tsanom_exec with_work = exec_with_work(exec, bytes);
-  WATCH(tsanom_optics_split(&ordering, NULL, &with_work, labels, &clusters, &cut,
-                            &probability));
-  free(with_work.work);
+  tsanom_exec with_work;
+  for (size_t min_points = 0; min_points <= 5; min_points += 5) {
+    tsanom_optics_split_options split;
+    tsanom_optics_split_options_init(&split, sizeof split);
+    split.min_points = min_points;
+    NEED(tsanom_optics_split_workspace(n, &split, exec, &bytes) == TSANOM_OK);
+    with_work = exec_with_work(exec, bytes);
+    WATCH(tsanom_optics_split(&ordering, &split, &with_work, labels, &clusters, &cut,
+                              &probability));
+    free(with_work.work);
+  }
   NEED(tsanom_optics_xi_workspace(n, NULL, exec, &bytes) == TSANOM_OK);
   size_t *found = take(2 * n, sizeof *found);
   with_work = exec_with_work(exec, bytes);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "run.h"
@@ -44,6 +46,37 @@ Test(command_cluster, a_cut_is_chosen_or_steepness_taken) {
   json_decref(result);
   outcome o = tsanom("cluster - --min-pts 1 --metric chebyshev <load.csv");
   cr_assert(o.status == 0 && strstr(o.out, "8 points: 2 clusters, 0 noise"), "%s", o.out);
+}
+
+/* Four clouds of 60 points, quantiles of the normal distribution around a spiral, whose
+ * tails are as sparse as the space between them. */
+static void write_clouds(void) {
+  FILE *file = fopen("clouds.csv", "w");
+  for (int i = 0; i < 240; i++) {
+    double radius = sqrt(-2 * log((i % 60 + 0.5) / 60)), angle = 2.399963 * i;
+    fprintf(file, "%.6f,%.6f\n", 6.5 * (i / 60 % 2) + radius * cos(angle),
+            6.5 * (i / 120) + radius * sin(angle));
+  }
+  fclose(file);
+}
+
+Test(command_cluster, clouds_with_tails_are_classes_without_a_common_cut) {
+  write_clouds();
+  for (int min_points = 5; min_points <= 20; min_points += 5) {
+    char command[80];
+    snprintf(command, sizeof command, "cluster clouds.csv --min-pts %d --json",
+             min_points);
+    json_t *result = tsanom_json(command);
+    cr_assert(number_of(result, "clusters") == 4, "min_points %d", min_points);
+    cr_assert(json_is_null(json_object_get(result, "cut")));
+    cr_assert(number_of(result, "probability") < 0.05);
+    json_decref(result);
+  }
+  outcome o = tsanom("cluster clouds.csv --plot clouds.svg");
+  cr_assert(o.status == 0 && strstr(o.out, "4 clusters") && !strstr(o.out, "cut at") &&
+                strstr(o.out, "chance of such a plot in one class"),
+            "%s", o.out);
+  check_svg("clouds.svg");
 }
 
 Test(command_cluster, columns_are_chosen_by_name) {

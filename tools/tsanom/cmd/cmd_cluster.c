@@ -4,7 +4,7 @@
  *   rows ──▶ order, reachability ──▶ labels by one of
  *                                      --cut E    DBSCAN with that radius
  *                                      --xi X     steepness of the reachability plot
- *                                      neither    the cut is chosen, or one class found
+ *                                      neither    significant valleys, or one class
  *
  * The picture has the reachability plot, and the points themselves if they have two
  * coordinates. */
@@ -149,7 +149,10 @@ static int extract(const request *r, clustering *c, failure *why) {
     status =
         tsanom_optics_cut(&c->ordering, r->cut, &r->shared.exec, c->label, &c->clusters);
   } else {
-    status = tsanom_optics_split(&c->ordering, NULL, &r->shared.exec, c->label,
+    tsanom_optics_split_options split;
+    tsanom_optics_split_options_init(&split, sizeof split);
+    split.min_points = r->optics.min_points;
+    status = tsanom_optics_split(&c->ordering, &split, &r->shared.exec, c->label,
                                  &c->clusters, &c->cut, &c->probability);
   }
   return status == TSANOM_OK
@@ -257,8 +260,8 @@ static int print(const request *r, const clustering *c) {
   printf("%zu points: %zu cluster%s, %zu noise", c->data.count, c->clusters,
          c->clusters == 1 ? "" : "s", noise);
   if (r->extraction == BY_SPLIT) {
-    printf("; cut at %.6g, chance of such a gap in one class %.3g", c->cut,
-           c->probability);
+    if (isfinite(c->cut)) printf("; cut at %.6g", c->cut);
+    printf("; chance of such a plot in one class %.3g", c->probability);
   }
   printf("\n\n%8s %8s %12s %12s %11s\n", "point", "cluster", "reachability", "core",
          "predecessor");
@@ -296,8 +299,8 @@ static const syntax command_line = {
     .help =
         "Clusters of points by density (OPTICS).\v"
         "FILE has one point per row, its coordinates in columns; a first row without "
-        "any number is a header. \"-\" is standard input. Without --cut and --xi the "
-        "cut is chosen: one class or several.",
+        "any number is a header. \"-\" is standard input. Without --cut and --xi a "
+        "test decides: one class or several.",
     .expected = "one table is",
     .least = 1,
     .most = 1,
