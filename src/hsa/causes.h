@@ -18,6 +18,30 @@ tsanom_status tsn_hsa_check_vitals(const tsanom_hsa_run *run, const char *name, 
 /* The signs of all threads of a checked run. */
 void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs);
 
+/* --- normal.c --- */
+
+tsanom_status tsn_hsa_read_normal(tsanom_hsa_normal *own, const tsanom_hsa_normal *caller,
+                                  const tsanom_exec *exec);
+
+/* Ranges of the signs of a thread after `part` + 1 eighths. */
+static inline const tsanom_hsa_range *tsn_hsa_ranges_at(const tsanom_hsa_normal *normal,
+                                                        size_t part, size_t thread) {
+  return normal->range + (part * normal->thread_count + thread) * TSANOM_HSA_SIGNS;
+}
+
+/* The thread with most beats; of equal ones the first. */
+size_t tsn_hsa_busiest(const tsanom_hsa_run *run);
+
+/* --- sign_range.c --- */
+
+/* The range of a sign from samples, which get sorted; NaN: not available. */
+tsanom_hsa_range tsn_hsa_sign_range(int32_t sign, double *samples, size_t count,
+                                    double coverage);
+
+/* --- cause_order.c --- */
+
+void tsn_hsa_sort_causes(tsanom_hsa_cause *cause, size_t count);
+
 /* --- team.c: a thread among the threads of its run --- */
 
 enum { TSN_HSA_BEATS = -1 }; /* in place of a sign: the number of beats */
