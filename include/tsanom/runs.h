@@ -445,7 +445,11 @@ TSANOM_API tsanom_status tsanom_runs_rate(const double *time, size_t count, size
 typedef struct tsanom_runs_model_data {
   const tsanom_hsa_model_data *model; /**< for tsanom_hsa_model_create() */
   const char *const *run;             /**< names of model->run_count normal runs, UTF-8 */
-  uint64_t reserved[4];               /**< 0 */
+  /** Normal ranges of signs, for tsanom_hsa_find_causes(), with the conditions of the
+   *  normal runs; NULL: the model has none, and the decision tree of its options is the
+   *  only rule. */
+  const tsanom_hsa_normal *normal;
+  uint64_t reserved[3]; /**< 0 */
 } tsanom_runs_model_data;
 
 /** A model file in memory. */

@@ -74,6 +74,7 @@ void tsn_life_show(const tsn_vitals *vitals, const tsn_channel *channel,
   if (!channel->has_data) return;
   show_samples(vitals, beats);
   beats->run.program = header->program;
+  beats->run.machine = *header->machine ? header->machine : NULL;
   beats->run.state = state_of(header);
   beats->run.end = 0;
   if (beats->run.state == TSANOM_HSA_STATE_RUNNING && !channel->restarts) {

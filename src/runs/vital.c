@@ -186,8 +186,7 @@ void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
   for (; vitals->count < vitals->seen; vitals->count++) {
     const tsn_vital_record *r = &record[vitals->count];
     tsn_vital_series *series = tsn_vitals_series(vitals, series_of(r));
-    tsanom_hsa_vital *sample =
-        (tsanom_hsa_vital *)series->sample.data + series->count++;
+    tsanom_hsa_vital *sample = (tsanom_hsa_vital *)series->sample.data + series->count++;
     *sample = convert(r, channel);
     if (r->thread >= 0 && (size_t)r->thread < beats->thread_count) {
       sample->beats = beats_before(&beats->threads[r->thread], sample->time);

@@ -104,5 +104,6 @@ _Static_assert(offsetof(tsanom_runs_spmd_data, reserved) == 32, "ABI");
 _Static_assert(sizeof(tsanom_runs_model_data) == 48, "ABI");
 _Static_assert(offsetof(tsanom_runs_model_data, model) == 0, "ABI");
 _Static_assert(offsetof(tsanom_runs_model_data, run) == 8, "ABI");
-_Static_assert(offsetof(tsanom_runs_model_data, reserved) == 16, "ABI");
+_Static_assert(offsetof(tsanom_runs_model_data, normal) == 16, "ABI");
+_Static_assert(offsetof(tsanom_runs_model_data, reserved) == 24, "ABI");
 #endif
