@@ -75,7 +75,7 @@ enum {
   TSANOM_HSA_SIGN_TEAM_INTERVAL = 5, /**< its interval over the median of the others' */
   TSANOM_HSA_SIGN_CPU = 6,           /**< processor seconds per beat */
   TSANOM_HSA_SIGN_CPU_QUARTILE = 7,  /**< lower quartile of the processor seconds per beat
-                                          between samples */
+                                          between samples, at least four times */
   TSANOM_HSA_SIGN_TEAM_CPU = 8, /**< its CPU_QUARTILE over the median of the others' */
   TSANOM_HSA_SIGN_WAIT = 9,     /**< time without a processor over time with or without */
   TSANOM_HSA_SIGN_BLOCKED = 10, /**< share of the time in which it neither ran nor was
@@ -148,7 +148,7 @@ TSANOM_API size_t tsanom_hsa_normal_size(void);
 
 /** Learn the normal ranges of signs. Those of times per beat and of ratios to the team
  * are prediction intervals of the logarithms by Student's t, as of
- * ::TSANOM_HSA_RANGE_STUDENT, at least 30 % (times) or 15 % (ratios) wide to each side.
+ * ::TSANOM_HSA_RANGE_STUDENT, at least 40 % (times) or 25 % (ratios) wide to each side.
  * Those of levels reach from 0 to a multiple of the greatest normal level, or to a least
  * level, whichever is more: docs/hsa.md lists them. Each run is also measured after each
  * eighth of the beats of the longest run. O(8 (beats + samples)).
@@ -215,7 +215,7 @@ enum {
   TSANOM_HSA_DETAIL_FEW_BEATS = 5, /**< unknown: too few beats */
   TSANOM_HSA_DETAIL_KILLED = 6,    /**< shutdown: the recording was not ended */
   TSANOM_HSA_DETAIL_SHORT = 7,     /**< shutdown: beats are missing at the end */
-  TSANOM_HSA_DETAIL_STOPPED = 8,   /**< shutdown or hang: the other threads went on */
+  TSANOM_HSA_DETAIL_STOPPED = 8,   /**< shutdown: the other threads went on */
   TSANOM_HSA_DETAIL_NEVER = 9,     /**< shutdown: it never beat */
   TSANOM_HSA_DETAIL_PAUSED = 10,   /**< hang: it went on after a gap */
   TSANOM_HSA_DETAIL_FAULTS = 11,   /**< slowdown, with page faults */

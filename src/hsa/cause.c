@@ -35,6 +35,7 @@ typedef struct {
   const tsanom_hsa_signs *signs;
   size_t low, high; /* parts of the normal runs that are compared with */
   double length;    /* beats over those of the longest normal run, >= 1 */
+  bool begins;      /* fewer beats than the first part has */
   tsanom_hsa_cause *cause;
   size_t count;
   bool leaks;         /* the memory of the process grows */
@@ -47,7 +48,7 @@ static tsanom_hsa_range range_of(const inquiry *q, size_t thread, int32_t sign) 
   tsanom_hsa_range b = tsn_hsa_ranges_at(q->normal, q->high, thread)[sign];
   a.low = fmin(a.low, b.low);
   a.high = fmax(a.high, b.high);
-  if (sign == TSANOM_HSA_SIGN_GROWTH) a.high *= q->length;
+  if (sign == TSANOM_HSA_SIGN_GROWTH) a.high *= q->begins ? INFINITY : q->length;
   return a;
 }
 
@@ -139,12 +140,14 @@ static bool is_comparable(inquiry *q) {
   return q->count == 0;
 }
 
+/* Before the end of the first part, a program may still allocate what it needs. */
 static void choose_parts(inquiry *q) {
   double beats = (double)beats_of(q), normal = fmax(1, (double)q->normal->beats);
   double eighths = fmin(1, beats / normal) * TSANOM_HSA_PARTS;
   q->low = (size_t)fmax(1, floor(eighths)) - 1;
   q->high = (size_t)fmax(1, ceil(eighths)) - 1;
   q->length = fmax(1, beats / normal);
+  q->begins = eighths < 1;
 }
 
 /* A file of beats does not say whether its program ended them, so that their number must
@@ -181,20 +184,22 @@ static bool paused(const inquiry *q, size_t t) {
   return wait * (1 - blocked) * time < 0.5 * gap;
 }
 
+/* While a program is observed, it has a time until now, by which a thread is silent. In a
+ * run that is over, a thread that stopped has a part of the time of the others. */
 static void judge_progress(inquiry *q, size_t t) {
-  bool goes_on = q->run->state == TSANOM_HSA_STATE_RUNNING;
-  bool observed = goes_on || q->run->state == TSANOM_HSA_STATE_KILLED;
+  bool observed = q->run->state == TSANOM_HSA_STATE_RUNNING ||
+                  q->run->state == TSANOM_HSA_STATE_KILLED;
   int32_t thread = (int32_t)t;
   if (observed && is_silent(q, t)) {
     add_sign(q, TSANOM_HSA_HANG, thread, TSANOM_HSA_DETAIL_NONE, TSANOM_HSA_SIGN_SILENCE);
-  } else if (!q->signs[t].beats && range_of(q, t, TSANOM_HSA_SIGN_SHARE).low > 0) {
+  } else if (!observed && !q->signs[t].beats &&
+             range_of(q, t, TSANOM_HSA_SIGN_SHARE).low > 0) {
     add_count(q, TSANOM_HSA_SHUTDOWN, thread, TSANOM_HSA_DETAIL_NEVER, 0,
               (double)beats_of(q));
-  } else if (is_above(q, t, TSANOM_HSA_SIGN_TAIL) &&
+  } else if (!observed && is_above(q, t, TSANOM_HSA_SIGN_TAIL) &&
              is_below(q, t, TSANOM_HSA_SIGN_SHARE)) {
-    tsanom_hsa_cause *c =
-        add_sign(q, goes_on ? TSANOM_HSA_HANG : TSANOM_HSA_SHUTDOWN, thread,
-                 TSANOM_HSA_DETAIL_STOPPED, TSANOM_HSA_SIGN_TAIL);
+    tsanom_hsa_cause *c = add_sign(q, TSANOM_HSA_SHUTDOWN, thread,
+                                   TSANOM_HSA_DETAIL_STOPPED, TSANOM_HSA_SIGN_TAIL);
     c->number[0] = (double)q->signs[t].beats;
     c->number[1] = (double)beats_of(q);
   } else if (paused(q, t)) {

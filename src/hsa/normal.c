@@ -73,7 +73,7 @@ static size_t samples_until(const tsanom_hsa_vital *vital, size_t count, double 
   return count;
 }
 
-/* The run as it was when its busiest thread had so many beats. */
+/* The run as it was when its busiest thread had that number of beats. */
 static tsanom_hsa_run cut_run(const tsanom_hsa_run *run, uint64_t beats,
                               tsanom_hsa_series *series) {
   const tsanom_hsa_series *busiest = &run->threads[tsn_hsa_busiest(run)];
@@ -194,7 +194,7 @@ static tsanom_status check_arguments(training *l, const tsanom_hsa_normal *norma
 }
 
 /* Ranges are written into the caller's memory only when all runs are known to be valid,
- * and a call that the poll stopped is told by its status. */
+ * and a call that the poll stopped says so by its status. */
 tsanom_status tsanom_hsa_learn_normal(const tsanom_hsa_run *runs, size_t run_count,
                                       double coverage, const tsanom_exec *exec,
                                       tsanom_hsa_normal *normal) {

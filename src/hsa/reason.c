@@ -82,10 +82,6 @@ static void put_shutdown(tsn_sentence *s, const tsanom_hsa_cause *c) {
 }
 
 static void put_hang(tsn_sentence *s, const tsanom_hsa_cause *c) {
-  if (c->detail == TSANOM_HSA_DETAIL_STOPPED) {
-    put_shutdown(s, c);
-    return;
-  }
   bool paused = c->detail == TSANOM_HSA_DETAIL_PAUSED;
   tsn_put(s, paused ? "the thread did not beat for " : "the thread has not beaten for ");
   put_time(s, c->value);

@@ -22,15 +22,15 @@ typedef struct {
 } kind;
 
 static const kind kinds[TSANOM_HSA_SIGNS] = {
-    [TSANOM_HSA_SIGN_INTERVAL] = {true, 1.3, 0, 0, 0},
+    [TSANOM_HSA_SIGN_INTERVAL] = {true, 1.4, 0, 0, 0},
     [TSANOM_HSA_SIGN_GAP] = {false, 5, 0, 0, 0.25},
     [TSANOM_HSA_SIGN_SILENCE] = {false, 5, 0, 0, 0.25},
     [TSANOM_HSA_SIGN_TAIL] = {false, 1, 0.05, 0, 0},
     [TSANOM_HSA_SIGN_SHARE] = {true, 1.02, 0, 0, 0},
-    [TSANOM_HSA_SIGN_TEAM_INTERVAL] = {true, 1.15, 0, 0, 0},
-    [TSANOM_HSA_SIGN_CPU] = {true, 1.3, 0, 0, 0},
-    [TSANOM_HSA_SIGN_CPU_QUARTILE] = {true, 1.3, 0, 0, 0},
-    [TSANOM_HSA_SIGN_TEAM_CPU] = {true, 1.15, 0, 0, 0},
+    [TSANOM_HSA_SIGN_TEAM_INTERVAL] = {true, 1.25, 0, 0, 0},
+    [TSANOM_HSA_SIGN_CPU] = {true, 1.4, 0, 0, 0},
+    [TSANOM_HSA_SIGN_CPU_QUARTILE] = {true, 1.4, 0, 0, 0},
+    [TSANOM_HSA_SIGN_TEAM_CPU] = {true, 1.25, 0, 0, 0},
     [TSANOM_HSA_SIGN_WAIT] = {false, 2, 0, 0, 0.15},
     [TSANOM_HSA_SIGN_BLOCKED] = {false, 1, 0.2, 0, 0},
     [TSANOM_HSA_SIGN_FAULTS] = {false, 2, 1e-4, 0, 0},

@@ -13,7 +13,7 @@
 #include "core/sort.h"
 #include "hsa/causes.h"
 
-enum { MOST_PAIRS = 64 }; /* a quartile of processor time is of about this many */
+enum { LEAST_PAIRS = 4, MOST_PAIRS = 64 }; /* of a quartile of processor time */
 
 static const double beginning = 0.2;
 
@@ -78,7 +78,7 @@ static double cpu_quartile(const tsanom_hsa_series *s) {
   while (count < MOST_PAIRS && next_pair(s, cpu_of, least, &at, &one)) {
     value[count++] = one.amount / one.beats;
   }
-  if (!count) return NAN;
+  if (count < LEAST_PAIRS) return NAN;
   tsn_sort(value, count);
   return value[(count - 1) / 4];
 }

@@ -110,6 +110,10 @@ Test(hsa_causes, a_healthy_running_program_is_normal) {
     k.cut = (size_t)(shares[i] * (double)k.beats);
     EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
   }
+  /* What a program allocates in the beginning comes later than in the normal runs. */
+  k.startup = 3e7;
+  k.cut = 200;
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
   k.cut = 5;
   EXPECT(&normal, &k, TSANOM_HSA_UNKNOWN, TSANOM_HSA_UNKNOWN, TSANOM_HSA_UNKNOWN);
 }
@@ -340,8 +344,8 @@ Test(hsa_causes, the_power_is_the_smallest_effect_that_is_found) {
   tsanom_hsa_power power;
   tsanom_hsa_normal normal = learn_two_threads(&k);
   CHECK_STATUS(tsanom_hsa_normal_power(&normal, &power), TSANOM_OK);
-  cr_assert(power.slowdown >= 1.3 && power.slowdown < 1.35, "%g", power.slowdown);
-  cr_assert(power.imbalance >= 1.15 && power.imbalance < 1.2, "%g", power.imbalance);
+  cr_assert(power.slowdown >= 1.4 && power.slowdown < 1.45, "%g", power.slowdown);
+  cr_assert(power.imbalance >= 1.25 && power.imbalance < 1.3, "%g", power.imbalance);
   cr_assert(power.contention == 0.15 && power.hang == 0.25);
   cr_assert(power.leak >= 3 << 20 && power.leak < 4 << 20, "%g", power.leak);
   for (int t = 0; t < 2; t++) k.thread[t].cpu = 0.5 * power.slowdown * 1.05;
