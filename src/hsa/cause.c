@@ -333,21 +333,15 @@ static void find_causes(inquiry *q) {
   tsn_hsa_sort_causes(q->cause, q->count);
 }
 
-static tsanom_status check_outputs(const tsanom_hsa_run *run, const tsanom_exec *exec,
-                                   const tsanom_hsa_signs *signs,
-                                   const tsanom_hsa_cause *causes, size_t capacity,
-                                   const size_t *count) {
-  if (!run) return tsn_reject(exec, TSANOM_E_NULL, "run");
-  if (!signs) return tsn_reject(exec, TSANOM_E_NULL, "signs");
-  if (!causes) return tsn_reject(exec, TSANOM_E_NULL, "causes");
-  if (!count) return tsn_reject(exec, TSANOM_E_NULL, "count");
-  if (capacity < CAUSES_OF_RUN ||
-      (capacity - CAUSES_OF_RUN) / CAUSES_EACH < run->thread_count) {
-    return tsn_reject_text(exec, TSANOM_E_COUNT, "capacity", TSANOM_NONE,
-                           "%zu; %d for each of %zu threads and %d are needed", capacity,
-                           CAUSES_EACH, run->thread_count, CAUSES_OF_RUN);
+static tsanom_status check_capacity(const tsanom_hsa_run *run, size_t capacity,
+                                    const tsanom_exec *exec) {
+  if (capacity >= CAUSES_OF_RUN &&
+      (capacity - CAUSES_OF_RUN) / CAUSES_EACH >= run->thread_count) {
+    return TSANOM_OK;
   }
-  return TSANOM_OK;
+  return tsn_reject_text(exec, TSANOM_E_COUNT, "capacity", TSANOM_NONE,
+                         "%zu; %d for each of %zu threads and %d are needed", capacity,
+                         CAUSES_EACH, run->thread_count, CAUSES_OF_RUN);
 }
 
 tsanom_status tsanom_hsa_find_causes(const tsanom_hsa_normal *normal,
@@ -355,14 +349,16 @@ tsanom_status tsanom_hsa_find_causes(const tsanom_hsa_normal *normal,
                                      tsanom_hsa_signs *signs, tsanom_hsa_cause *causes,
                                      size_t capacity, size_t *count) {
   tsanom_exec own;
-  tsanom_hsa_normal read;
+  tsanom_hsa_normal read = {.thread_count = 0};
   tsanom_status status = tsn_exec_read(&own, exec);
   if (status < 0) return status;
+  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
+  if (!signs) return tsn_reject(&own, TSANOM_E_NULL, "signs");
+  if (!causes) return tsn_reject(&own, TSANOM_E_NULL, "causes");
+  if (!count) return tsn_reject(&own, TSANOM_E_NULL, "count");
   tsn_environment before = tsn_environment_enter();
   status = tsn_hsa_read_normal(&read, normal, &own);
-  if (status == TSANOM_OK) {
-    status = check_outputs(run, &own, signs, causes, capacity, count);
-  }
+  if (status == TSANOM_OK) status = check_capacity(run, capacity, &own);
   if (status == TSANOM_OK) status = tsn_hsa_check_vitals(run, "run", TSANOM_NONE, &own);
   if (status == TSANOM_OK) {
     tsn_hsa_measure(run, signs);

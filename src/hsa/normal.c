@@ -253,7 +253,7 @@ static double over_middle(const tsanom_hsa_range *range) {
 
 tsanom_status tsanom_hsa_normal_power(const tsanom_hsa_normal *normal,
                                       tsanom_hsa_power *power) {
-  tsanom_hsa_normal own;
+  tsanom_hsa_normal own = {.thread_count = 0};
   if (!power) return TSANOM_E_NULL;
   tsanom_status status = tsn_hsa_read_normal(&own, normal, NULL);
   if (status < 0) return status;

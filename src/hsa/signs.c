@@ -151,29 +151,46 @@ static void measure_beats(const tsanom_hsa_series *s, const span *all, double *v
   value[TSANOM_HSA_SIGN_TAIL] = time > 0 ? (all->last - last) / time : 0;
 }
 
+/* The sample that memory grows from, and the most memory after it; NaN: not known. */
+typedef struct {
+  double base, since, most;
+} memory;
+
+/* From the first sample after the beginning. A sampler that got no processor may have
+ * only one then, at the end: the last sample in the second half of the beginning stands
+ * for the first. */
+static memory find_growth(const tsanom_hsa_run *run, double half, double begun) {
+  memory found = {NAN, NAN, NAN}, early = found;
+  for (size_t i = 0; i < run->vital_count; i++) {
+    const tsanom_hsa_vital *v = &run->vital[i];
+    if (isnan(v->anonymous) || !(v->time >= half)) continue;
+    if (v->time < begun) {
+      early = (memory){v->anonymous, v->time, NAN};
+    } else if (isnan(found.base)) {
+      found = (memory){v->anonymous, v->time, NAN};
+    } else {
+      found.most = fmax(found.most, v->anonymous);
+    }
+  }
+  if (!isnan(found.most) || isnan(early.base)) return found;
+  early.most = found.base;
+  return early;
+}
+
 /* Growth of the process after the beginning, in bytes, and over the beats of the busiest
  * thread. */
 static void measure_growth(const tsanom_hsa_run *run, const span *all,
                            double growth_and_rate[2]) {
   const tsanom_hsa_series *busiest = &run->threads[all->busiest];
-  double base = NAN, most = NAN, since = INFINITY;
   growth_and_rate[0] = growth_and_rate[1] = NAN;
   if (!busiest->beats) return;
-  size_t begun = (size_t)((double)(busiest->beats - 1) * beginning);
-  for (size_t i = 0; i < run->vital_count; i++) {
-    const tsanom_hsa_vital *v = &run->vital[i];
-    if (isnan(v->anonymous) || !(v->time >= busiest->time[begun])) continue;
-    if (isnan(base)) {
-      base = v->anonymous;
-      since = v->time;
-    } else {
-      most = fmax(most, v->anonymous);
-    }
-  }
-  if (isnan(most)) return;
+  double most = (double)(busiest->beats - 1);
+  memory m = find_growth(run, busiest->time[(size_t)(most * beginning / 2)],
+                         busiest->time[(size_t)(most * beginning)]);
+  if (isnan(m.most)) return;
   size_t before = 0;
-  while (before < busiest->beats && busiest->time[before] <= since) before++;
-  growth_and_rate[0] = fmax(0, most - base);
+  while (before < busiest->beats && busiest->time[before] <= m.since) before++;
+  growth_and_rate[0] = fmax(0, m.most - m.base);
   if (before < busiest->beats) {
     growth_and_rate[1] = growth_and_rate[0] / (double)(busiest->beats - before);
   }

@@ -16,7 +16,7 @@ static void name_processor(char *name, size_t size) {
   enum { LEAVES = 3 };
   const unsigned highest = 0x80000000u, first = 0x80000002u;
   unsigned text[4 * LEAVES + 1] = {0};
-  if (__get_cpuid_max(highest, NULL) < first + LEAVES - 1) return;
+  if ((unsigned)__get_cpuid_max(highest, NULL) < first + LEAVES - 1) return;
   for (unsigned i = 0; i < LEAVES; i++) {
     unsigned *to = text + 4 * i;
     (void)__get_cpuid(first + i, &to[0], &to[1], &to[2], &to[3]);

@@ -176,18 +176,19 @@ static void naive_growth(const tsanom_hsa_run *run, tsanom_hsa_signs *naive) {
     if (run->threads[t].beats > s->beats) s = &run->threads[t];
   }
   if (!s->beats) return;
-  double from = s->time[(size_t)((double)(s->beats - 1) * 0.2)], base = NAN, most = NAN;
-  double begun = NAN, beats = 0;
+  const tsanom_hsa_vital *known[SAMPLES];
+  size_t n = 0, after = 0;
+  double fifth = s->time[(size_t)((double)(s->beats - 1) * 0.2)], beats = 0;
+  double tenth = s->time[(size_t)((double)(s->beats - 1) * 0.1)];
   for (size_t i = 0; i < run->vital_count; i++) {
     const tsanom_hsa_vital *v = &run->vital[i];
-    if (isnan(v->time) || isnan(v->anonymous) || v->time < from) continue;
-    if (isnan(base)) {
-      base = v->anonymous;
-      begun = v->time;
-    } else if (isnan(most) || v->anonymous > most) {
-      most = v->anonymous;
-    }
+    if (!isnan(v->time) && !isnan(v->anonymous)) known[n++] = v;
   }
+  for (size_t i = 0; i < n; i++) after += known[i]->time >= fifth;
+  if (after == 1 && n > 1 && known[n - 2]->time >= tenth) after++;
+  if (after < 2) return;
+  double base = known[n - after]->anonymous, begun = known[n - after]->time, most = 0;
+  for (size_t i = n - after + 1; i < n; i++) most = fmax(most, known[i]->anonymous);
   for (size_t i = 0; i < s->beats; i++) beats += s->time[i] > begun;
   for (size_t t = 0; t < run->thread_count && !isnan(most); t++) {
     naive[t].value[TSANOM_HSA_SIGN_GROWTH] = most > base ? most - base : 0;

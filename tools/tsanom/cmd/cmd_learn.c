@@ -307,9 +307,15 @@ int command_learn(int argc, char **argv) {
   beats *b = calloc(r.shared.arguments, sizeof *b);
   tsanom_hsa_run *runs = calloc(r.shared.arguments, sizeof *runs);
   owned_model m = {0};
-  int failed = b && runs ? read_runs(&r, b, runs, &why) : fail(&why, "out of memory");
-  int status =
-      failed || learn(&r, runs, &m, &why) ? report_failure(&why) : deliver(&r, &m);
+  int status;
+  if (!b || !runs) {
+    fail(&why, "out of memory");
+    status = report_failure(&why);
+  } else if (read_runs(&r, b, runs, &why) || learn(&r, runs, &m, &why)) {
+    status = report_failure(&why);
+  } else {
+    status = deliver(&r, &m);
+  }
   model_free(&m);
   for (size_t i = 0; b && i < r.shared.arguments; i++) beats_free(&b[i]);
   free(runs);
