@@ -172,16 +172,12 @@ static bool is_silent(const inquiry *q, size_t t) {
   return sign_of(q, t, TSANOM_HSA_SIGN_SILENCE) > limit;
 }
 
-/* Time without a processor is none in which a thread hangs. */
+/* A thread that waits for a processor does not hang: most of the gap must be other time.
+ */
 static bool paused(const inquiry *q, size_t t) {
-  double gap = sign_of(q, t, TSANOM_HSA_SIGN_GAP);
-  double wait = sign_of(q, t, TSANOM_HSA_SIGN_WAIT);
-  double blocked = sign_of(q, t, TSANOM_HSA_SIGN_BLOCKED);
-  const tsanom_hsa_series *s = &q->run->threads[t];
   if (!is_above(q, t, TSANOM_HSA_SIGN_GAP)) return false;
-  if (isnan(wait) || s->beats < 2) return true;
-  double time = s->time[s->beats - 1] - s->time[0];
-  return wait * (1 - blocked) * time < 0.5 * gap;
+  double wait = tsn_hsa_wait_in_gap(&q->run->threads[t]);
+  return isnan(wait) || wait < 0.5 * sign_of(q, t, TSANOM_HSA_SIGN_GAP);
 }
 
 /* While a program is observed, it has a time until now, by which a thread is silent. In a

@@ -18,6 +18,10 @@ tsanom_status tsn_hsa_check_vitals(const tsanom_hsa_run *run, const char *name, 
 /* The signs of all threads of a checked run. */
 void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs);
 
+/* Seconds without a processor during the longest gap between two beats, and up to the
+ * samples around it; NaN: not known. */
+double tsn_hsa_wait_in_gap(const tsanom_hsa_series *series);
+
 /* --- normal.c --- */
 
 tsanom_status tsn_hsa_read_normal(tsanom_hsa_normal *own, const tsanom_hsa_normal *caller,

@@ -99,6 +99,23 @@ static double longest_gap(const tsanom_hsa_series *s) {
   return longest;
 }
 
+/* From the last sample before the longest gap to the first one after it. */
+double tsn_hsa_wait_in_gap(const tsanom_hsa_series *s) {
+  const tsanom_hsa_vital *before = NULL, *after = NULL;
+  size_t gap = 1;
+  for (size_t i = 2; i < s->beats; i++) {
+    if (s->time[i] - s->time[i - 1] > s->time[gap] - s->time[gap - 1]) gap = i;
+  }
+  for (size_t i = 0; gap < s->beats && i < s->vital_count && !after; i++) {
+    const tsanom_hsa_vital *v = &s->vital[i];
+    if (isnan(v->wait_s)) continue;
+    if (v->time <= s->time[gap - 1]) before = v;
+    if (v->time >= s->time[gap]) after = v;
+  }
+  bool known = before && after && before->task == after->task;
+  return known ? after->wait_s - before->wait_s : NAN;
+}
+
 static void measure_samples(const tsanom_hsa_series *s, double *value) {
   growth cpu = sum_pairs(s, cpu_of, 0), wait = sum_pairs(s, wait_of, 0);
   growth faults = sum_pairs(s, faults_of, first_after(s, beginning));
