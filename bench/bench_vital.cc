@@ -27,7 +27,7 @@ struct Sampling {
 
 /* Samples of the run, without the first and the last ones; each thread has some. */
 void count_samples(const char *path, int32_t threads, Sampling *sampling) {
-  const tsanom_runs_vital *samples;
+  const tsanom_hsa_vital *samples;
   tsanom_runs *run;
   size_t count;
   check(tsanom_runs_open(path, nullptr, nullptr, &run) == TSANOM_OK, "run");

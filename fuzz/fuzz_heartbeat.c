@@ -96,7 +96,7 @@ static void look_at(tsanom_runs *run, const tsanom_runs_damage *damage, int32_t 
     if (!isfinite(about.time[i])) abort();
   }
   if (tsanom_runs_hsa(run, NULL, &beats) != TSANOM_OK) abort();
-  const tsanom_runs_vital *samples;
+  const tsanom_hsa_vital *samples;
   size_t count;
   tsanom_status vitals = tsanom_runs_vitals(run, 0, NULL, &samples, &count);
   /* Without salvage they are there, or the run is rejected. */

@@ -151,27 +151,36 @@ diagnose_all() {
     normal-1 leak-1 killed-1 >/dev/null
 }
 
-# The tables of all programs added up.
+# The tables of all programs added up. A table has the statuses that occur in it.
 summarise() {
   cat "$runs"/*/diagnosis.txt | awk '
-    BEGIN { split("normal memory_leak shutdown", name) }
-    /^runs by true status/ { table = 1 }
+    /^runs by true status/ { header = 1; next }
+    header { header = 0; table = 1; columns = NF - 1
+             for (i = 1; i <= columns; ++i) { column[i] = $i } next }
     /^macro F-score/ { table = 0 }
-    table && NF == 5 {
-      for (i = 1; i <= 3; ++i) {
-        for (k = 1; k <= 3 && $1 == name[i]; ++k) { n[i, k] += $(k + 1) }
-      }
+    table && NF == columns + 2 {
+      if (!($1 in seen)) { seen[$1] = 1; name[++names] = $1 }
+      for (i = 1; i <= columns; ++i) { n[$1, column[i]] += $(i + 1) }
     }
     END {
-      printf "%-12s  %11s  %11s  %11s      F-score\n", "", name[1], name[2], name[3]
-      for (i = 1; i <= 3; ++i) {
+      printf "%-14s", ""
+      for (i = 1; i <= names; ++i) { printf "  %11s", name[i] }
+      print "      F-score"
+      for (i = 1; i <= names; ++i) {
         truth = found = 0
-        for (k = 1; k <= 3; ++k) { truth += n[i, k]; found += n[k, i] }
-        score = truth + found ? 2 * n[i, i] / (truth + found) : 1
+        printf "%-14s", name[i]
+        for (k = 1; k <= names; ++k) {
+          truth += n[name[i], name[k]]
+          found += n[name[k], name[i]]
+          printf "  %11d", n[name[i], name[k]]
+        }
+        if (truth + found == 0) { print "            -"; continue }
+        score = 2 * n[name[i], name[i]] / (truth + found)
         sum += score
-        printf "%-12s  %11d  %11d  %11d  %11.4f\n", name[i], n[i, 1], n[i, 2], n[i, 3], score
+        scores++
+        printf "  %11.4f\n", score
       }
-      printf "macro F-score %.4f\n", sum / 3
+      printf "macro F-score %.4f\n", sum / scores
     }'
 }
 
@@ -181,8 +190,8 @@ warn_if_busy() {
   awk '{ sum += $1 }
        END { if (sum < 85 * NR) {
                printf "\nThe machine is busy: the normal runs had a processor %d %% of ", sum / NR
-               print "the time. Their\nheart rates differ more than on a quiet machine, " \
-                     "and leaks are harder to tell."
+               print "the time. What\ndiffers from these runs no more than they do from each " \
+                     "other is normal."
              } }' "$runs/processor-learn"
 }
 

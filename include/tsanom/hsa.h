@@ -38,11 +38,21 @@
 extern "C" {
 #endif
 
-/** Status of a thread. ABI: append only. */
+/** Status of a thread or a run. Those from 3 on are causes that <tsanom/vital.h> finds.
+ *  ABI: append only. */
 enum {
-  TSANOM_HSA_NORMAL = 0,      /**< as in the normal runs, or nothing to compare with */
-  TSANOM_HSA_MEMORY_LEAK = 1, /**< slowed down, as by a memory leak */
-  TSANOM_HSA_SHUTDOWN = 2     /**< ended early, or never began */
+  TSANOM_HSA_NORMAL = 0,         /**< as in the normal runs, or nothing to compare with */
+  TSANOM_HSA_MEMORY_LEAK = 1,    /**< its memory grows; by the trees of this header: it
+                                      slowed down, as by a memory leak */
+  TSANOM_HSA_SHUTDOWN = 2,       /**< ended early, or never began */
+  TSANOM_HSA_CONTENTION = 3,     /**< it waits for a processor that others use */
+  TSANOM_HSA_SLOWDOWN = 4,       /**< each beat takes longer */
+  TSANOM_HSA_IMBALANCE = 5,      /**< it does more than the other threads */
+  TSANOM_HSA_HANG = 6,           /**< it does not go on, or did not for a long time */
+  TSANOM_HSA_NOT_COMPARABLE = 7, /**< the model is of something else */
+  TSANOM_HSA_UNKNOWN = 8,        /**< too few beats */
+  TSANOM_HSA_WAITING = 9,  /**< it waits for a thread that has one of these causes */
+  TSANOM_HSA_STATUSES = 10 /**< number of statuses in this version */
 };
 
 /** Features of a target series C of m beats against a reference Q of n beats: indices
@@ -170,9 +180,13 @@ TSANOM_API size_t tsanom_hsa_options_size(void);
 
 /** The beats of one thread. */
 typedef struct tsanom_hsa_series {
-  const double *time;   /**< seconds, not decreasing; may be NULL if beats is 0 */
-  size_t beats;         /**< number of beats; 0: the thread never beat */
-  uint64_t reserved[6]; /**< 0 */
+  const double *time; /**< seconds, not decreasing; may be NULL if beats is 0 */
+  size_t beats;       /**< number of beats; 0: the thread never beat */
+  const struct tsanom_hsa_vital
+      *vital;           /**< its vital signs by time, see <tsanom/vital.h>;
+                             may be NULL if there are none */
+  size_t vital_count;   /**< number of samples; 0: not known */
+  uint64_t reserved[4]; /**< 0 */
 } tsanom_hsa_series;
 
 /** One run of a program. */
@@ -180,7 +194,15 @@ typedef struct tsanom_hsa_run {
   const tsanom_hsa_series *threads; /**< by thread number */
   size_t thread_count;              /**< >= 1 */
   double start;                     /**< start of the run, on the clock of the beats */
-  uint64_t reserved[13];            /**< 0 */
+  const struct tsanom_hsa_vital *vital; /**< vital signs of the process by time */
+  size_t vital_count;                   /**< number of samples; 0: not known */
+  double
+      end; /**< last moment at which the run was observed; 0: its last beat or sample */
+  int32_t state;        /**< TSANOM_HSA_STATE_* of <tsanom/vital.h> */
+  int32_t reserved0;    /**< 0 */
+  const char *program;  /**< its name; NULL: not known */
+  const char *machine;  /**< where it ran; NULL: not known */
+  uint64_t reserved[7]; /**< 0 */
 } tsanom_hsa_run;
 
 /** An interval, both ends included. An end may be infinite. */
@@ -231,7 +253,8 @@ TSANOM_API tsanom_status tsanom_hsa_compare_workspace(const tsanom_hsa_options *
  *  @return a constant string; "?" if unknown */
 TSANOM_API const char *tsanom_hsa_feature_name(int32_t feature);
 
-/** Name a status: "normal", "memory_leak", "shutdown".
+/** Name a status: "normal", "memory_leak", "shutdown", "contention", "slowdown",
+ *  "imbalance", "hang", "not_comparable", "unknown", "waiting".
  *  @param status  one of TSANOM_HSA_NORMAL...
  *  @return a constant string; "?" if unknown */
 TSANOM_API const char *tsanom_hsa_status_name(int32_t status);

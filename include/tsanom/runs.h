@@ -46,6 +46,7 @@
 #include <tsanom/regions.h>
 #include <tsanom/speedup.h>
 #include <tsanom/spmd.h>
+#include <tsanom/vital.h>
 
 /** @addtogroup runs
  *  @{ */
@@ -80,7 +81,8 @@ enum {
 };
 
 enum {
-  TSANOM_RUNS_PROCESS = -1 /**< the process, where a thread number is expected */
+  TSANOM_RUNS_PROCESS =
+      TSANOM_HSA_PROCESS /**< the process, where a thread number is expected */
 };
 
 /** What the events of tsanom_runs_events() are. The values are ABI: append only. */
@@ -327,32 +329,6 @@ TSANOM_API tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *eve
 TSANOM_API tsanom_status tsanom_runs_hsa(const tsanom_runs *run, const tsanom_exec *exec,
                                          const tsanom_hsa_run **beats);
 
-/** A sample of the process or of a thread. Numbers count from the beginning of the
- *  process or thread; NaN: not known. Where many threads beat, each sample has only a
- * part of the numbers. */
-typedef struct tsanom_runs_vital {
-  double time;         /**< seconds since the run began; NaN: the clock restarted */
-  double cpu_s;        /**< processor time in seconds */
-  double wait_s;       /**< seconds ready to run without a processor; NaN: the process */
-  double voluntary;    /**< times that it gave up its processor; NaN: the process */
-  double involuntary;  /**< times that its processor was taken away; NaN: the process */
-  double minor_faults; /**< page faults without input or output */
-  double major_faults; /**< page faults with input or output */
-  double resident;     /**< bytes in memory now; NaN: a thread */
-  double anonymous;    /**< of `resident`, without files and shared memory: the streams of
-                            the recorder do not count; NaN: a thread */
-  double threads;      /**< threads now; NaN: a thread */
-  uint64_t beats;      /**< beats of its thread number until `time`: an index into the
-                            series of tsanom_runs_hsa(); 0: the process */
-  int32_t thread;      /**< thread number; ::TSANOM_RUNS_PROCESS */
-  int32_t task;        /**< the kernel's number of the thread, or the process: a thread
-                            number may be that of several threads in turn */
-  int32_t state;       /**< letter as in proc(5): 'R' runs, 'S' sleeps, 'D' waits for a
-                            device, 'T' is stopped; 0: not known */
-  int32_t stream;      /**< stream of the thread; -1: the process */
-  uint64_t reserved[4]; /**< 0 */
-} tsanom_runs_vital;
-
 /** Vital signs of a run: what the recorder sampled at the beginning, every
  *  tsanom_runs_info::vital_period_s or less often, and at the end. A refresh adds new
  *  samples, and costs O(new samples · log(beats)).
@@ -366,7 +342,7 @@ typedef struct tsanom_runs_vital {
  *  @return TSANOM_OK, or an error of this header */
 TSANOM_API tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thread,
                                             const tsanom_exec *exec,
-                                            const tsanom_runs_vital **samples,
+                                            const tsanom_hsa_vital **samples,
                                             size_t *count);
 
 /** Events of the thread that opens the outermost parallel regions. If several threads do,
@@ -490,7 +466,11 @@ TSANOM_API tsanom_status tsanom_runs_rate(const double *time, size_t count, size
 typedef struct tsanom_runs_model_data {
   const tsanom_hsa_model_data *model; /**< for tsanom_hsa_model_create() */
   const char *const *run;             /**< names of model->run_count normal runs, UTF-8 */
-  uint64_t reserved[4];               /**< 0 */
+  /** Normal ranges of signs, for tsanom_hsa_find_causes(), with the conditions of the
+   *  normal runs; NULL: the model has none, and the decision tree of its options is the
+   *  only rule. */
+  const tsanom_hsa_normal *normal;
+  uint64_t reserved[3]; /**< 0 */
 } tsanom_runs_model_data;
 
 /** A model file in memory. */

@@ -19,5 +19,6 @@
 #include <tsanom/search.h>
 #include <tsanom/speedup.h>
 #include <tsanom/spmd.h>
+#include <tsanom/vital.h>
 
 #endif

@@ -104,7 +104,8 @@ const char *tsanom_hsa_feature_name(int32_t feature) {
 }
 
 const char *tsanom_hsa_status_name(int32_t status) {
-  static const char *const names[] = {"normal", "memory_leak", "shutdown"};
-  return status >= TSANOM_HSA_NORMAL && status <= TSANOM_HSA_SHUTDOWN ? names[status]
-                                                                      : "?";
+  static const char *const names[TSANOM_HSA_STATUSES] = {
+      "normal",    "memory_leak", "shutdown",       "contention", "slowdown",
+      "imbalance", "hang",        "not_comparable", "unknown",    "waiting"};
+  return status >= 0 && status < TSANOM_HSA_STATUSES ? names[status] : "?";
 }

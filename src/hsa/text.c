@@ -3,31 +3,8 @@
  * then what the answer means, for example
  *
  *     GTR 1.31 [0.94, 1.06] is above its normal range: it ended late */
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "hsa/hsa.h"
-
-/* A sentence under construction. */
-typedef struct {
-  char *text;
-  size_t size, length;
-} sentence;
-
-/* Append as snprintf() does: `length` counts what the whole text needs, of which `size`
- * is written. So one pass both measures and writes. */
-__attribute__((format(printf, 2, 3))) static void put(sentence *s, const char *format,
-                                                      ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  size_t left = s->length < s->size ? s->size - s->length : 0;
-  /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is just above */
-  int written = vsnprintf(left ? s->text + s->length : NULL, left, format, arguments);
-  va_end(arguments);
-  if (written > 0) s->length += (size_t)written;
-}
+#include "hsa/sentence.h"
 
 static const char *title_of(int32_t feature) {
   static const char *const names[TSANOM_HSA_FEATURES] = {"GTR",
@@ -42,21 +19,21 @@ static const char *title_of(int32_t feature) {
 }
 
 /* "DTW 0.31 [0, 0.08] and LB_Keogh 0.12 [0, 0.01]" */
-static void put_features(sentence *s, const tsanom_hsa_step *step) {
+static void put_features(tsn_sentence *s, const tsanom_hsa_step *step) {
   int32_t count = step->count < 4 ? step->count : 4;
   for (int32_t k = 0; k < count; k++) {
     const tsanom_hsa_range *range = &step->range[k];
-    put(s, "%s%s ",
-        k == 0           ? ""
-        : k == count - 1 ? " and "
-                         : ", ",
-        title_of(step->feature[k]));
+    tsn_put(s, "%s%s ",
+            k == 0           ? ""
+            : k == count - 1 ? " and "
+                             : ", ",
+            title_of(step->feature[k]));
     if (step->defined[k]) {
-      put(s, "%.4g", step->value[k]);
+      tsn_put(s, "%.4g", step->value[k]);
     } else {
-      put(s, "(undefined)");
+      tsn_put(s, "(undefined)");
     }
-    put(s, " [%.4g, %.4g]", range->low, range->high);
+    tsn_put(s, " [%.4g, %.4g]", range->low, range->high);
   }
 }
 
@@ -89,23 +66,23 @@ static const char *const remarks[][2] = {
 };
 
 /* Steps before the tree: their values are counts of beats, windows or runs. */
-static void put_count(sentence *s, const tsanom_hsa_step *step) {
+static void put_count(tsn_sentence *s, const tsanom_hsa_step *step) {
   switch (step->question) {
     case TSANOM_HSA_ASK_KNOWN:
-      put(s, "the model has no reference for this thread: nothing to compare with");
+      tsn_put(s, "the model has no reference for this thread: nothing to compare with");
       break;
     case TSANOM_HSA_ASK_BEATS:
-      put(s, "the thread never beat");
+      tsn_put(s, "the thread never beat");
       break;
     case TSANOM_HSA_ASK_WINDOW:
-      put(s, "the thread beat %.0f times only, too few for one window of %.0f beats",
-          step->value[0], step->value[1]);
+      tsn_put(s, "the thread beat %.0f times only, too few for one window of %.0f beats",
+              step->value[0], step->value[1]);
       break;
     default:
-      put(s,
-          step->answer ? "the same happened in %.0f of the normal runs"
-                       : "it kept beating in every normal run",
-          step->value[0]);
+      tsn_put(s,
+              step->answer ? "the same happened in %.0f of the normal runs"
+                           : "it kept beating in every normal run",
+              step->value[0]);
   }
 }
 
@@ -124,10 +101,10 @@ tsanom_status tsanom_hsa_step_text(const tsanom_hsa_step *step, char *text, size
   if (step->question < 0 || step->question > TSANOM_HSA_ASK_PACE) {
     return TSANOM_E_OPTION;
   }
-  sentence s = {.text = text, .size = size, .length = 0};
+  tsn_sentence s = {.text = text, .size = size, .length = 0};
   if (is_about_features(step->question)) {
     put_features(&s, step);
-    put(&s, " %s", remarks[step->question][step->answer != 0]);
+    tsn_put(&s, " %s", remarks[step->question][step->answer != 0]);
   } else {
     put_count(&s, step);
   }

@@ -28,6 +28,7 @@
  * slot is used for the first time; it is only ever filled. `reserved` has the slots that
  * objects own. Both survive a fork, the channels' contents do not. */
 #include "record/channel.h"
+#include "record/machine.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -114,6 +115,7 @@ static void describe_run(tsn_channel *channel, int32_t threads) {
   uint64_t identity[] = {header->start, header->pid, header->first.ticks};
   header->run_id = tsn_checksum(identity, sizeof identity);
   strncpy(header->program, program_invocation_short_name, TSN_PROGRAM_NAME - 1);
+  tsn_machine_name(header->machine, sizeof header->machine);
 }
 
 /* As new, whatever an earlier run left; a thread of that run may be looking at it. */

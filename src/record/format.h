@@ -24,7 +24,8 @@ enum {
   TSN_RECORD = 16,
   TSN_VITAL_RECORD = 128, /* also the bytes before the first */
   TSN_FILE_NAME = 24,     /* capacity for either name */
-  TSN_PROGRAM_NAME = 64
+  TSN_PROGRAM_NAME = 64,
+  TSN_MACHINE_NAME = 64
 };
 
 /* States of a run and of a stream. */
@@ -59,7 +60,8 @@ typedef struct {
   tsn_moment latest; /* gives the length of a tick, more and more exactly */
   uint64_t dropped;  /* beats dropped */
   char program[TSN_PROGRAM_NAME];
-  uint64_t reserved[11];
+  char machine[TSN_MACHINE_NAME]; /* processor, and how many the program may use */
+  uint64_t reserved[3];
   uint64_t checksum; /* of all before */
 } tsn_run_header;
 

@@ -92,7 +92,8 @@ static tsanom_status check_run_header(const tsn_source *source,
       (!is_tsc && header->latest.ticks < header->first.ticks) ||
       header->latest.nanoseconds <= header->first.nanoseconds ||
       header->start > INT64_MAX || header->pid > INT32_MAX ||
-      header->program[TSN_PROGRAM_NAME - 1] != '\0') {
+      header->program[TSN_PROGRAM_NAME - 1] != '\0' ||
+      header->machine[TSN_MACHINE_NAME - 1] != '\0') {
     return tsn_source_fault(source, TSANOM_E_FORMAT, 24,
                             "the header contains a value that no run has");
   }

@@ -37,7 +37,7 @@ tsanom_status tsanom_runs_hsa(const tsanom_runs *run, const tsanom_exec *exec,
 
 tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thread,
                                  const tsanom_exec *exec,
-                                 const tsanom_runs_vital **samples, size_t *count) {
+                                 const tsanom_hsa_vital **samples, size_t *count) {
   tsanom_exec own;
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;

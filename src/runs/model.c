@@ -9,6 +9,7 @@
  * Memory is taken only for numbers that the file contains: arrays are allocated by their
  * length in the file, and only then compared with the count that goes with them. */
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 #include <tsanom/runs.h>
 
@@ -27,6 +28,8 @@ struct tsanom_runs_model {
   tsanom_hsa_reference *reference;
   const char **run;
   tsanom_hsa_model_data data;
+  tsanom_hsa_normal normal;
+  bool has_normal;
 };
 
 /* Fields of one struct: counts (size_t), or else numbers (double). memcpy(), because the
@@ -132,6 +135,12 @@ static tsanom_status take_heading(const json_place *at, const json_t *json) {
   }
   tsanom_status status = tsn_json_count(at, json, "version", &version);
   if (status < 0 || version == VERSION) return status;
+  if (version < VERSION) {
+    return tsn_json_bad(at, "version",
+                        "version %d is expected, not %zu: older models have no ranges of "
+                        "vital signs; learn this one again by \"tsanom learn\"",
+                        VERSION, version);
+  }
   return tsn_json_bad(at, "version", "version %d is expected, not %zu", VERSION, version);
 }
 
@@ -152,6 +161,86 @@ static tsanom_status take_runs(const json_place *at, const json_t *json,
     if (!m->run[i]) return tsn_json_no_memory(at);
   }
   return TSANOM_OK;
+}
+
+static tsanom_status take_name(const json_place *at, const json_t *object,
+                               const char *key, char *name, size_t size) {
+  const char *text = json_string_value(json_object_get(object, key));
+  if (!text || strlen(text) >= size) {
+    return tsn_json_bad(at, key, "a name of less than %zu bytes is expected", size);
+  }
+  (void)snprintf(name, size, "%s", text);
+  return TSANOM_OK;
+}
+
+static tsanom_status take_conditions(const json_place *at, const json_t *object,
+                                     tsanom_hsa_normal *n) {
+  size_t beats = 0, fewest = 0;
+  tsanom_status status = take_name(at, object, "program", n->program, sizeof n->program);
+  if (status == TSANOM_OK) {
+    status = take_name(at, object, "machine", n->machine, sizeof n->machine);
+  }
+  if (status == TSANOM_OK) status = tsn_json_count(at, object, "beats", &beats);
+  if (status == TSANOM_OK) status = tsn_json_count(at, object, "fewest", &fewest);
+  if (status == TSANOM_OK && json_is_null(json_object_get(object, "load"))) {
+    n->load = NAN;
+  } else if (status == TSANOM_OK) {
+    status = tsn_json_number(at, object, "load", &n->load);
+  }
+  n->beats = beats;
+  n->fewest = fewest;
+  return status;
+}
+
+/* The ranges of all threads in one part. */
+static tsanom_status take_part(const json_t *parts, size_t part, const json_place *outer,
+                               tsanom_hsa_range **range, size_t threads) {
+  const json_t *part_threads = json_array_get(parts, part);
+  json_place at = {.file = outer->file, .exec = outer->exec};
+  (void)snprintf(at.path, sizeof at.path, "normal.parts[%zu]", part);
+  if (json_array_size(part_threads) != threads) {
+    return tsn_json_bad(&at, "", "%zu threads are expected", threads);
+  }
+  for (size_t t = 0; t < threads; t++) {
+    const json_t *signs = json_array_get(part_threads, t);
+    (void)snprintf(at.path, sizeof at.path, "normal.parts[%zu][%zu].", part, t);
+    for (size_t i = 0; i < COUNT_OF(sign_names); i++) {
+      double ends[2];
+      tsanom_status status = tsn_json_interval(&at, signs, sign_names[i], ends);
+      if (status < 0) return status;
+      *(*range)++ = (tsanom_hsa_range){ends[0], ends[1]};
+    }
+  }
+  return TSANOM_OK;
+}
+
+/* The ranges of signs; null if the model has none. Memory is taken for threads that the
+ * file contains already. */
+static tsanom_status take_normal(json_place *at, const json_t *json,
+                                 tsanom_runs_model *m) {
+  if (json_is_null(json_object_get(json, "normal"))) return TSANOM_OK;
+  const json_t *object = tsn_json_object(at, json, "normal");
+  if (!object) return TSANOM_E_FORMAT;
+  tsanom_hsa_normal *n = &m->normal;
+  *n = (tsanom_hsa_normal){.struct_size = sizeof *n,
+                           .thread_count = m->data.thread_count,
+                           .run_count = m->data.run_count};
+  (void)snprintf(at->path, sizeof at->path, "normal.");
+  tsanom_status status = take_conditions(at, object, n);
+  const json_t *parts = status == TSANOM_OK ? tsn_json_array(at, object, "parts") : NULL;
+  if (!parts) return TSANOM_E_FORMAT;
+  if (json_array_size(parts) != TSANOM_HSA_PARTS) {
+    return tsn_json_bad(at, "parts", "%d parts are expected", TSANOM_HSA_PARTS);
+  }
+  n->range_count = (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS * n->thread_count;
+  n->range = tsn_pool_take(&m->pool, n->range_count, sizeof *n->range);
+  if (!n->range) return tsn_json_no_memory(at);
+  tsanom_hsa_range *range = n->range;
+  for (size_t p = 0; p < TSANOM_HSA_PARTS && status == TSANOM_OK; p++) {
+    status = take_part(parts, p, at, &range, n->thread_count);
+  }
+  m->has_normal = status == TSANOM_OK;
+  return status;
 }
 
 /* All elements of `threads` are known to be objects before memory is taken for them: a
@@ -179,7 +268,8 @@ static tsanom_status take_model(json_place *at, const json_t *json,
     (void)snprintf(at->path, sizeof at->path, "threads[%zu].", i);
     status = take_thread(at, json_array_get(threads, i), &m->pool, &m->reference[i]);
   }
-  return status;
+  at->path[0] = '\0';
+  return status == TSANOM_OK ? take_normal(at, json, m) : status;
 }
 
 /* The object keeps the allocator, not exec. It owns a copy of every name and number, so
@@ -243,7 +333,9 @@ tsanom_status tsanom_runs_model_parse(const char *text, size_t bytes, const char
 tsanom_status tsanom_runs_model_get(const tsanom_runs_model *model,
                                     tsanom_runs_model_data *data) {
   if (!model || !data) return TSANOM_E_NULL;
-  *data = (tsanom_runs_model_data){.model = &model->data, .run = model->run};
+  *data = (tsanom_runs_model_data){.model = &model->data,
+                                   .run = model->run,
+                                   .normal = model->has_normal ? &model->normal : NULL};
   return TSANOM_OK;
 }
 

@@ -6,16 +6,17 @@
  *   "threads": [{ "beats": 1000, "degree": 3, ...      reference_counts    size_t
  *                 "r2": 0.999, ...                     reference_numbers   double
  *                 "time": [...], ...                   reference_arrays    doubles
- *                 "ranges": {"gtr": [0.9, 1.1], ...    feature_names       two doubles */
+ *                 "ranges": {"gtr": [0.9, 1.1], ...    feature_names       two doubles
+ *   "normal": {"parts": [[{"wait": [0, 0.2], ...       sign_names          two doubles */
 #ifndef TSN_RUNS_MODEL_FIELDS_H
 #define TSN_RUNS_MODEL_FIELDS_H
 
 #include <stddef.h>
 #include <string.h>
-#include <tsanom/hsa.h>
+#include <tsanom/vital.h>
 
 #define FORMAT "tsanom hsa model"
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 
 /* Where the fields of a struct are, by their names in the file. */
 typedef struct {
@@ -95,5 +96,15 @@ static size_t array_count(const tsanom_hsa_reference *r, const array_field *a) {
 static const char *const feature_names[] = {
     "gtr", "ltr", "ghr", "lhr", "dtw", "lb_keogh", "beat_ratio", "interval_ratio"};
 _Static_assert(COUNT_OF(feature_names) == TSANOM_HSA_FEATURES, "a feature has no name");
+
+/* Names of the signs in a file, by TSANOM_HSA_SIGN_*. */
+static const char *const sign_names[] = {"interval_s",   "gap_s",
+                                         "silence_s",    "tail",
+                                         "share",        "team_interval",
+                                         "cpu_s",        "cpu_quartile_s",
+                                         "team_cpu",     "wait",
+                                         "blocked",      "faults",
+                                         "growth_bytes", "growth_bytes_per_beat"};
+_Static_assert(COUNT_OF(sign_names) == TSANOM_HSA_SIGNS, "a sign has no name");
 
 #endif

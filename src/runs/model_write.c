@@ -87,6 +87,28 @@ static json_t *put_name(const char *name) {
   return text;
 }
 
+/* Ranges by part, thread and sign, with the conditions of the normal runs. */
+static json_t *normal_to_json(const tsanom_hsa_normal *n) {
+  json_t *parts = json_array();
+  const tsanom_hsa_range *range = n->range;
+  for (size_t p = 0; p < TSANOM_HSA_PARTS; p++) {
+    json_t *threads = json_array();
+    for (size_t t = 0; t < n->thread_count; t++) {
+      json_t *signs = json_object();
+      for (size_t i = 0; i < COUNT_OF(sign_names); i++, range++) {
+        json_object_set_new(
+            signs, sign_names[i],
+            json_pack("[oo]", put_finite(range->low), put_finite(range->high)));
+      }
+      json_array_append_new(threads, signs);
+    }
+    json_array_append_new(parts, threads);
+  }
+  return json_pack("{so so sI sI so so}", "program", put_name(n->program), "machine",
+                   put_name(n->machine), "beats", (json_int_t)n->beats, "fewest",
+                   (json_int_t)n->fewest, "load", put_finite(n->load), "parts", parts);
+}
+
 static json_t *model_to_json(const tsanom_runs_model_data *file) {
   const tsanom_hsa_model_data *data = file->model;
   json_t *names = json_array(), *threads = json_array();
@@ -96,8 +118,29 @@ static json_t *model_to_json(const tsanom_runs_model_data *file) {
   for (size_t i = 0; i < data->thread_count; i++) {
     json_array_append_new(threads, reference_to_json(&data->references[i]));
   }
-  return json_pack("{ss si so so so}", "format", FORMAT, "version", VERSION, "runs",
-                   names, "options", options_to_json(data->options), "threads", threads);
+  json_t *normal = file->normal ? normal_to_json(file->normal) : json_null();
+  return json_pack("{ss si so so so so}", "format", FORMAT, "version", VERSION, "runs",
+                   names, "options", options_to_json(data->options), "threads", threads,
+                   "normal", normal);
+}
+
+static tsanom_status check_normal(const tsanom_hsa_normal *normal,
+                                  const tsanom_exec *exec) {
+  size_t needed;
+  if (!normal) return TSANOM_OK;
+  if (normal->struct_size != sizeof *normal) {
+    return tsn_reject(exec, TSANOM_E_VERSION, "data.normal");
+  }
+  if (!normal->range) return tsn_reject(exec, TSANOM_E_NULL, "data.normal.range");
+  if (!normal->thread_count ||
+      __builtin_mul_overflow(normal->thread_count,
+                             (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS, &needed) ||
+      normal->range_count < needed) {
+    return tsn_reject(exec, TSANOM_E_COUNT, "data.normal.range_count");
+  }
+  bool ends = memchr(normal->program, 0, sizeof normal->program) &&
+              memchr(normal->machine, 0, sizeof normal->machine);
+  return ends ? TSANOM_OK : tsn_reject(exec, TSANOM_E_FORMAT, "data.normal.program");
 }
 
 /* An unknown value of an option, or an array that is missing, cannot be written. */
@@ -135,7 +178,7 @@ static tsanom_status check_data(const tsanom_runs_model_data *file,
       }
     }
   }
-  return TSANOM_OK;
+  return check_normal(file->normal, exec);
 }
 
 tsanom_status tsanom_runs_model_save(const char *path, const tsanom_runs_model_data *data,

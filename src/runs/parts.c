@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "core/exec.h"
+#include "runs/life.h"
 
 /* What replaces parts. */
 typedef struct {
@@ -237,6 +238,7 @@ static void commit(tsn_parts *parts, fresh_parts *fresh, bool has_channels) {
   tsn_vitals_update(&parts->vitals,
                     of_beats ? &parts->beats.channel : &parts->regions.channel,
                     &parts->beats.beats.run, of_beats ? fresh->beats : fresh->regions);
+  tsn_life_show(&parts->vitals, &parts->beats.channel, &parts->beats.beats);
 }
 
 static void discard(tsn_parts *parts) {
@@ -245,6 +247,7 @@ static void discard(tsn_parts *parts) {
   tsn_channel_discard(&parts->regions.channel);
   tsn_places_discard(&parts->regions.places);
   tsn_vitals_discard(&parts->vitals);
+  tsn_life_show(&parts->vitals, &parts->beats.channel, &parts->beats.beats);
 }
 
 tsanom_status tsn_parts_update(tsn_parts *parts, const tsn_place_of_run *place,

@@ -115,7 +115,7 @@ static bool reserve_samples(tsn_vitals *vitals, bool again) {
   for (size_t t = 0; t < needed; t++) {
     tsn_vital_series *s = tsn_vitals_series(vitals, t);
     if (!tsn_array_reserve(&s->sample, vitals->memory, s->count, s->count + s->more,
-                           sizeof(tsanom_runs_vital))) {
+                           sizeof(tsanom_hsa_vital))) {
       return false;
     }
   }
@@ -141,8 +141,8 @@ static double seconds(uint64_t nanoseconds) {
   return number(nanoseconds) * 1e-9;
 }
 
-static tsanom_runs_vital convert(const tsn_vital_record *r, const tsn_channel *channel) {
-  return (tsanom_runs_vital){
+static tsanom_hsa_vital convert(const tsn_vital_record *r, const tsn_channel *channel) {
+  return (tsanom_hsa_vital){
       .time = channel->restarts ? NAN : tsn_channel_seconds(channel, r->time),
       .cpu_s = seconds(r->cpu),
       .wait_s = seconds(r->wait),
@@ -186,8 +186,7 @@ void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
   for (; vitals->count < vitals->seen; vitals->count++) {
     const tsn_vital_record *r = &record[vitals->count];
     tsn_vital_series *series = tsn_vitals_series(vitals, series_of(r));
-    tsanom_runs_vital *sample =
-        (tsanom_runs_vital *)series->sample.data + series->count++;
+    tsanom_hsa_vital *sample = (tsanom_hsa_vital *)series->sample.data + series->count++;
     *sample = convert(r, channel);
     if (r->thread >= 0 && (size_t)r->thread < beats->thread_count) {
       sample->beats = beats_before(&beats->threads[r->thread], sample->time);

@@ -9,7 +9,7 @@
 
 /* The samples of the process or of one thread number. */
 typedef struct {
-  tsn_array sample; /* tsanom_runs_vital */
+  tsn_array sample; /* tsanom_hsa_vital */
   size_t count;
   size_t more; /* that are read and not converted */
 } tsn_vital_series;

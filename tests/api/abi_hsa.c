@@ -5,6 +5,13 @@
 static_assert(TSANOM_HSA_NORMAL == 0, "normal");
 static_assert(TSANOM_HSA_MEMORY_LEAK == 1, "memory_leak");
 static_assert(TSANOM_HSA_SHUTDOWN == 2, "shutdown");
+static_assert(TSANOM_HSA_CONTENTION == 3, "contention");
+static_assert(TSANOM_HSA_SLOWDOWN == 4, "slowdown");
+static_assert(TSANOM_HSA_IMBALANCE == 5, "imbalance");
+static_assert(TSANOM_HSA_HANG == 6, "hang");
+static_assert(TSANOM_HSA_NOT_COMPARABLE == 7, "not_comparable");
+static_assert(TSANOM_HSA_UNKNOWN == 8, "unknown");
+static_assert(TSANOM_HSA_WAITING == 9, "waiting");
 static_assert(TSANOM_HSA_GTR == 0, "gtr");
 static_assert(TSANOM_HSA_LTR == 1, "ltr");
 static_assert(TSANOM_HSA_GHR == 2, "ghr");
@@ -57,13 +64,22 @@ static_assert(offsetof(tsanom_hsa_options, normalize) == 92, "normalize");
 static_assert(sizeof(tsanom_hsa_series) == 64, "size");
 static_assert(offsetof(tsanom_hsa_series, time) == 0, "time");
 static_assert(offsetof(tsanom_hsa_series, beats) == 8, "beats");
-static_assert(offsetof(tsanom_hsa_series, reserved) == 16, "reserved");
+static_assert(offsetof(tsanom_hsa_series, vital) == 16, "vital");
+static_assert(offsetof(tsanom_hsa_series, vital_count) == 24, "vital_count");
+static_assert(offsetof(tsanom_hsa_series, reserved) == 32, "reserved");
 
 static_assert(sizeof(tsanom_hsa_run) == 128, "size");
 static_assert(offsetof(tsanom_hsa_run, threads) == 0, "threads");
 static_assert(offsetof(tsanom_hsa_run, thread_count) == 8, "thread_count");
 static_assert(offsetof(tsanom_hsa_run, start) == 16, "start");
-static_assert(offsetof(tsanom_hsa_run, reserved) == 24, "reserved");
+static_assert(offsetof(tsanom_hsa_run, vital) == 24, "vital");
+static_assert(offsetof(tsanom_hsa_run, vital_count) == 32, "vital_count");
+static_assert(offsetof(tsanom_hsa_run, end) == 40, "end");
+static_assert(offsetof(tsanom_hsa_run, state) == 48, "state");
+static_assert(offsetof(tsanom_hsa_run, reserved0) == 52, "reserved0");
+static_assert(offsetof(tsanom_hsa_run, program) == 56, "program");
+static_assert(offsetof(tsanom_hsa_run, machine) == 64, "machine");
+static_assert(offsetof(tsanom_hsa_run, reserved) == 72, "reserved");
 
 static_assert(sizeof(tsanom_hsa_range) == 16, "size");
 static_assert(offsetof(tsanom_hsa_range, low) == 0, "low");

@@ -70,23 +70,6 @@ _Static_assert(offsetof(tsanom_runs_damage, header) == 72, "ABI");
 _Static_assert(offsetof(tsanom_runs_damage, reserved0) == 76, "ABI");
 _Static_assert(offsetof(tsanom_runs_damage, file) == 80, "ABI");
 
-_Static_assert(sizeof(tsanom_runs_vital) == 136, "ABI");
-_Static_assert(offsetof(tsanom_runs_vital, time) == 0, "ABI");
-_Static_assert(offsetof(tsanom_runs_vital, cpu_s) == 8, "ABI");
-_Static_assert(offsetof(tsanom_runs_vital, wait_s) == 16, "ABI");
-_Static_assert(offsetof(tsanom_runs_vital, voluntary) == 24, "ABI");
-_Static_assert(offsetof(tsanom_runs_vital, involuntary) == 32, "ABI");
-_Static_assert(offsetof(tsanom_runs_vital, minor_faults) == 40, "ABI");
-_Static_assert(offsetof(tsanom_runs_vital, major_faults) == 48, "ABI");
-_Static_assert(offsetof(tsanom_runs_vital, resident) == 56, "ABI");
-_Static_assert(offsetof(tsanom_runs_vital, anonymous) == 64, "ABI");
-_Static_assert(offsetof(tsanom_runs_vital, threads) == 72, "ABI");
-_Static_assert(offsetof(tsanom_runs_vital, beats) == 80, "ABI");
-_Static_assert(offsetof(tsanom_runs_vital, thread) == 88, "ABI");
-_Static_assert(offsetof(tsanom_runs_vital, task) == 92, "ABI");
-_Static_assert(offsetof(tsanom_runs_vital, state) == 96, "ABI");
-_Static_assert(offsetof(tsanom_runs_vital, stream) == 100, "ABI");
-_Static_assert(offsetof(tsanom_runs_vital, reserved) == 104, "ABI");
 
 _Static_assert(sizeof(tsanom_runs_stream) == 72, "ABI");
 _Static_assert(offsetof(tsanom_runs_stream, time) == 0, "ABI");
@@ -121,5 +104,6 @@ _Static_assert(offsetof(tsanom_runs_spmd_data, reserved) == 32, "ABI");
 _Static_assert(sizeof(tsanom_runs_model_data) == 48, "ABI");
 _Static_assert(offsetof(tsanom_runs_model_data, model) == 0, "ABI");
 _Static_assert(offsetof(tsanom_runs_model_data, run) == 8, "ABI");
-_Static_assert(offsetof(tsanom_runs_model_data, reserved) == 16, "ABI");
+_Static_assert(offsetof(tsanom_runs_model_data, normal) == 16, "ABI");
+_Static_assert(offsetof(tsanom_runs_model_data, reserved) == 24, "ABI");
 #endif

@@ -8,6 +8,7 @@
 #include <tsanom/record.h>
 #include <tsanom/runs.h>
 #include <tsanom/tsanom.h>
+#include <tsanom/vital.h>
 
 #include "misuse.h"
 
@@ -37,6 +38,8 @@ SIZE_VALUE(make_size_t_stream_length, 4 * SIZE)
 SIZE_VALUE(make_tsanom_runs_damage_at_stream, TSANOM_NONE)
 SIZE_VALUE(make_tsanom_optics_order_matrix_ld, 0)
 SIZE_VALUE(make_tsanom_hsa_diagnose_verdict_count, 1)
+SIZE_VALUE(make_tsanom_hsa_find_causes_capacity, 8)
+SIZE_VALUE(make_tsanom_hsa_cause_status_count, 1)
 SIZE_VALUE(make_tsanom_runs_rate_window, 3)
 
 static value make_uint64_t(void) {
@@ -100,7 +103,7 @@ static value make_void(void) {
 
 POINTER_OUTPUT(make_const_tsanom_hsa_run_pointer)
 POINTER_OUTPUT(make_const_tsanom_speedup_event_pointer)
-POINTER_OUTPUT(make_const_tsanom_runs_vital_pointer)
+POINTER_OUTPUT(make_const_tsanom_hsa_vital_pointer)
 POINTER_OUTPUT(make_const_char_pointer)
 
 /* ---- texts */
@@ -357,6 +360,28 @@ static value make_const_tsanom_hsa_verdict_verdicts(void) {
 static value make_const_tsanom_hsa_step(void) {
   tsanom_hsa_step *made = take(sizeof *made);
   memset(made, 0, sizeof *made);
+  return (value){.pointer = made};
+}
+
+/* Of one thread; the ranges exclude nothing but negative signs. */
+static value make_tsanom_hsa_normal(void) {
+  enum { RANGES = TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS };
+  tsanom_hsa_normal *made = take_struct(sizeof *made);
+  (void)tsanom_hsa_normal_init(made, sizeof *made);
+  made->thread_count = made->run_count = 1;
+  made->range = take(RANGES * sizeof *made->range);
+  made->range_count = RANGES;
+  for (int i = 0; i < RANGES; i++) made->range[i] = (tsanom_hsa_range){0, 100};
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_hsa_normal(void) {
+  return make_tsanom_hsa_normal();
+}
+
+static value make_const_tsanom_hsa_cause(void) {
+  tsanom_hsa_cause *made = take(sizeof *made);
+  *made = (tsanom_hsa_cause){.cause = TSANOM_HSA_HANG};
   return (value){.pointer = made};
 }
 

@@ -323,30 +323,6 @@ static tsanom_dpd_found find_in_noise(int period, double amplitude, uint64_t see
   return found;
 }
 
-/* The consistency falls as the noise grows. For these seeds it alone ends the period, and
- * equals the limit for some amplitudes, which bisection comes close to. */
-Test(find, a_consistency_of_the_limit_is_enough) {
-  static const uint64_t seeds[] = {84, 168};
-  enum { STEPS = 100 };
-  const double limit = 4;
-  size_t equal = 0;
-  for (size_t s = 0; s < sizeof seeds / sizeof *seeds; s++) {
-    double low = 0.02, high = 4;
-    while (nextafter(low, high) < high) {
-      double middle = low + (high - low) / 2;
-      *(find_in_noise(14, middle, seeds[s]).consistency >= limit ? &low : &high) = middle;
-    }
-    for (int k = 0; k < STEPS; k++) low = nextafter(low, 0);
-    for (int k = 0; k < 2 * STEPS; k++, low = nextafter(low, INFINITY)) {
-      tsanom_dpd_found found = find_in_noise(14, low, seeds[s]);
-      if (found.consistency != limit) continue;
-      cr_assert(found.period == found.candidate, "amplitude %a", low);
-      equal++;
-    }
-  }
-  cr_assert(equal > 0);
-}
-
 /* At these amplitudes the score of a half equals the limit to the last bit: found by
  * bisection with a search that reported it. */
 Test(find, a_half_whose_score_is_the_limit_shows_the_period) {

@@ -419,9 +419,9 @@ Test(hsa_learn, bad_input_is_rejected_with_its_place_and_leaves_the_outputs) {
   REJECT(3, TSANOM_E_ORDER, "runs[2].threads.time", 1, 999);
   for (int i = 0; i < 12; i++) bad[988 + i] = bad[988];
   REJECT(3, TSANOM_E_VALUE, "runs[2].threads.time", 1, 998);
-  threads[1].reserved[5] = 1;
+  threads[1].reserved[3] = 1;
   REJECT(3, TSANOM_E_VERSION, "runs[2].threads.reserved", 1, none);
-  threads[1].reserved[5] = 0;
+  threads[1].reserved[3] = 0;
   spoiled[2].start = bad[0] + 1;
   spoiled[1].start = spoiled[1].threads[0].time[999];
   REJECT(3, TSANOM_E_ORDER, "runs[1].threads.time", 0, 0);

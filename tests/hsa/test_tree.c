@@ -219,7 +219,7 @@ Test(hsa_tree, names_are_those_of_the_documentation) {
   cr_assert_str_eq(tsanom_hsa_status_name(TSANOM_HSA_NORMAL), "normal");
   cr_assert_str_eq(tsanom_hsa_status_name(TSANOM_HSA_MEMORY_LEAK), "memory_leak");
   cr_assert_str_eq(tsanom_hsa_status_name(TSANOM_HSA_SHUTDOWN), "shutdown");
-  cr_assert_str_eq(tsanom_hsa_status_name(3), "?");
+  cr_assert_str_eq(tsanom_hsa_status_name(TSANOM_HSA_STATUSES), "?");
   cr_assert_str_eq(tsanom_hsa_status_name(-1), "?");
   cr_assert_str_eq(tsanom_hsa_feature_name(TSANOM_HSA_LB_KEOGH), "lb_keogh");
   cr_assert_str_eq(tsanom_hsa_feature_name(TSANOM_HSA_FEATURES), "?");

@@ -191,7 +191,7 @@ Test(failing_calls, without_proc) {
   counts = new_counts();
   cr_assert(in_child(record_failing) == 0 && counts->finish == TSANOM_OK);
   tsanom_runs *run = open_run(path);
-  const tsanom_runs_vital *sample;
+  const tsanom_hsa_vital *sample;
   size_t count;
   cr_assert(describe(run).vital == TSANOM_RUNS_VITAL_ENDS);
   CHECK_STATUS(tsanom_runs_vitals(run, TSANOM_RUNS_PROCESS, NULL, &sample, &count),

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -264,6 +265,23 @@ Test(heartbeat, a_program_may_have_a_long_name) {
   program_invocation_short_name = before;
   tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).beats == 1);
+  tsanom_runs_close(run);
+}
+
+Test(heartbeat, a_run_names_its_program_and_its_machine) {
+  const tsanom_hsa_run *beats;
+  char count[16];
+  cpu_set_t usable;
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_beat(0, 0), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  tsanom_runs *run = open_run(directory);
+  CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
+  cr_assert(sched_getaffinity(0, sizeof usable, &usable) == 0);
+  (void)snprintf(count, sizeof count, "%d x ", CPU_COUNT(&usable));
+  cr_assert(strncmp(beats->machine, count, strlen(count)) == 0, "%s", beats->machine);
+  cr_assert(strlen(beats->machine) > strlen(count));
+  cr_assert_str_eq(beats->program, program_invocation_short_name);
   tsanom_runs_close(run);
 }
 

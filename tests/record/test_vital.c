@@ -47,14 +47,14 @@ static tsanom_status start(int32_t threads, int32_t helper, int32_t period_ms) {
 }
 
 static size_t vitals(const tsanom_runs *run, int32_t thread,
-                     const tsanom_runs_vital **sample) {
+                     const tsanom_hsa_vital **sample) {
   size_t count = 0;
   CHECK_STATUS(tsanom_runs_vitals(run, thread, NULL, sample, &count), TSANOM_OK);
   return count;
 }
 
-static tsanom_runs_vital last_vital(const tsanom_runs *run, int32_t thread) {
-  const tsanom_runs_vital *sample;
+static tsanom_hsa_vital last_vital(const tsanom_runs *run, int32_t thread) {
+  const tsanom_hsa_vital *sample;
   size_t count = vitals(run, thread, &sample);
   cr_assert(count > 0, "no sample of thread %d", thread);
   return sample[count - 1];
@@ -82,7 +82,7 @@ Test(vital, memory_that_is_allocated_is_anonymous_and_that_of_the_streams_is_not
   beat(counts, BEATS);
   (void)touch_new_memory((size_t)64 * MEGABYTE);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-  const tsanom_runs_vital *sample;
+  const tsanom_hsa_vital *sample;
   tsanom_runs *run = open_run(path);
   size_t count = vitals(run, TSANOM_RUNS_PROCESS, &sample);
   cr_assert(count >= 2);
@@ -128,14 +128,14 @@ Test(vital, a_thread_that_computes_differs_from_one_that_sleeps) {
   wait_until_asleep(~(clock >> 3));
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
   tsanom_runs *run = open_run(path);
-  tsanom_runs_vital busy = last_vital(run, 0), asleep = last_vital(run, 1);
+  tsanom_hsa_vital busy = last_vital(run, 0), asleep = last_vital(run, 1);
   cr_assert(busy.cpu_s >= 0.19 && asleep.cpu_s < 0.1, "%g %g", busy.cpu_s, asleep.cpu_s);
   cr_assert(busy.task == (int32_t)syscall(SYS_gettid) && asleep.task == ~(clock >> 3));
   cr_assert(asleep.state == 'S' && busy.state == 'R');
   cr_assert(busy.beats == beats && asleep.beats == 1);
   cr_assert(asleep.voluntary >= 1 && busy.involuntary >= 0);
   cr_assert(isnan(busy.resident) && isnan(busy.threads));
-  tsanom_runs_vital process = last_vital(run, TSANOM_RUNS_PROCESS);
+  tsanom_hsa_vital process = last_vital(run, TSANOM_RUNS_PROCESS);
   cr_assert(process.cpu_s >= 0.19 && process.threads >= 2 && isnan(process.wait_s));
   cr_assert(process.task == (int32_t)getpid());
   pthread_barrier_wait(&barrier);
@@ -203,7 +203,7 @@ Test(vital, a_competitor_makes_a_thread_wait) {
 
 /* Wait until a run has as many samples of thread 0. */
 static void wait_for_samples(tsanom_runs *run, uint64_t samples) {
-  const tsanom_runs_vital *sample;
+  const tsanom_hsa_vital *sample;
   do {
     (void)usleep(2000);
     CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
@@ -232,7 +232,7 @@ Test(vital, a_killed_program_leaves_its_samples) {
   tsanom_runs *fresh = open_run(path);
   cr_assert(describe(fresh).state == TSANOM_RUNS_UNFINISHED);
   cr_assert(describe(fresh).vital_samples == describe(run).vital_samples);
-  const tsanom_runs_vital *sample;
+  const tsanom_hsa_vital *sample;
   size_t count = vitals(fresh, 0, &sample), with_switches = 0;
   cr_assert(count >= SAMPLES);
   for (size_t i = 0; i < count; i++) {
@@ -251,7 +251,7 @@ Test(vital, a_killed_program_leaves_its_samples) {
  * it closed is closed. */
 Test(vital, the_sampler_leaves_the_descriptors_alone) {
   enum { TRIES = 20000 };
-  const tsanom_runs_vital *sample;
+  const tsanom_hsa_vital *sample;
   int ends[2];
   char byte;
   cr_assert(pipe(ends) == 0);
@@ -281,7 +281,7 @@ Test(vital, the_sampler_leaves_the_descriptors_alone) {
   cr_assert(close(expected) == 0);
   tsanom_runs *whole = open_run(path);
   cr_assert(vitals(whole, 0, &sample) > before);
-  tsanom_runs_vital last = last_vital(whole, TSANOM_RUNS_PROCESS);
+  tsanom_hsa_vital last = last_vital(whole, TSANOM_RUNS_PROCESS);
   cr_assert(isnan(last.anonymous) && isnan(last.cpu_s) && last.state == 0);
   tsanom_runs_close(whole);
   tsanom_runs_close(run);
@@ -325,7 +325,7 @@ Test(vital, a_recorder_object_samples_once) {
       file_write(file, "tsanom places 1\n", 16);
     }
     tsanom_runs *run = open_run(path);
-    const tsanom_runs_vital *sample;
+    const tsanom_hsa_vital *sample;
     cr_assert(vitals(run, 0, &sample) >= 1);
     cr_assert(sample[0].beats == (of_beats ? 1 : 0));
     tsanom_runs_close(run);

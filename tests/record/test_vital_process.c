@@ -41,7 +41,7 @@ static tsanom_status start(void) {
 }
 
 static size_t vitals(const tsanom_runs *run, int32_t thread,
-                     const tsanom_runs_vital **sample) {
+                     const tsanom_hsa_vital **sample) {
   size_t count = 0;
   CHECK_STATUS(tsanom_runs_vitals(run, thread, NULL, sample, &count), TSANOM_OK);
   return count;
@@ -49,7 +49,7 @@ static size_t vitals(const tsanom_runs *run, int32_t thread,
 
 /* Beat, if the process is the one that records, until there are samples of thread 0. */
 static void wait_for_samples(tsanom_runs *run, size_t samples, bool beats) {
-  const tsanom_runs_vital *sample;
+  const tsanom_hsa_vital *sample;
   do {
     (void)usleep(1000);
     if (beats) (void)tsanom_heartbeat_beat(0, 0);
@@ -65,7 +65,7 @@ static void count_child(int signal_number) {
 
 Test(vital_process, samples_a_program_that_never_sees_it) {
   enum { SAMPLES = 10 };
-  const tsanom_runs_vital *sample;
+  const tsanom_hsa_vital *sample;
   int ends[2];
   char byte;
   cr_assert(pipe(ends) == 0 && signal(SIGCHLD, count_child) != SIG_ERR);
@@ -141,7 +141,7 @@ Test(vital_process, ends_when_the_program_is_killed) {
   int status = -1;
   cr_assert(wait(&status) > 0 && status == 0 && wait(NULL) == -1 && errno == ECHILD);
   tsanom_runs *run = open_run(path);
-  const tsanom_runs_vital *sample;
+  const tsanom_hsa_vital *sample;
   cr_assert(describe(run).state == TSANOM_RUNS_UNFINISHED);
   cr_assert(describe(run).vital == TSANOM_RUNS_VITAL_PROCESS);
   cr_assert(vitals(run, 0, &sample) >= 3);
@@ -173,7 +173,7 @@ Test(vital_process, a_program_may_close_all_descriptors) {
   cr_assert(waitpid(child, &status, 0) == child && status == 0, "%#x", (unsigned)status);
   cr_assert(wait(&status) > 0 && status == 0);
   tsanom_runs *run = open_run(path);
-  const tsanom_runs_vital *sample;
+  const tsanom_hsa_vital *sample;
   cr_assert(describe(run).state == TSANOM_RUNS_FINISHED);
   size_t count = vitals(run, 0, &sample);
   cr_assert(count >= 4 && sample[count - 1].beats == 2);
@@ -181,7 +181,7 @@ Test(vital_process, a_program_may_close_all_descriptors) {
 }
 
 static void check_ends_only(void) {
-  const tsanom_runs_vital *sample;
+  const tsanom_hsa_vital *sample;
   CHECK_STATUS(start(), TSANOM_OK);
   (void)tsanom_heartbeat_beat(0, 0);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);

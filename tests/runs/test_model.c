@@ -31,16 +31,21 @@ TestSuite(runs_model, .init = make_directory, .fini = remove_directory);
 
 static const char *const run_names[RUNS] = {"a", "b/\xff", "\xc3\xa4"};
 
+enum { RANGES = TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS * THREADS };
+
 /* A model of random runs, whose last thread is silent in all of them. */
 typedef struct {
   tsanom_hsa_model *model;
   tsanom_hsa_options options;
   tsanom_hsa_reference reference[THREADS];
   tsanom_hsa_model_data content;
+  tsanom_hsa_range range[RANGES];
+  tsanom_hsa_normal normal;
   tsanom_runs_model_data data;
 } learned;
 
 static void learn(uint64_t seed, learned *l) {
+  bool with_normal = seed % 2;
   static double times[RUNS][THREADS][BEATS];
   static tsanom_hsa_series series[RUNS][THREADS];
   tsanom_hsa_run runs[RUNS];
@@ -66,6 +71,27 @@ static void learn(uint64_t seed, learned *l) {
   l->content.references = l->reference;
   l->content.options = &l->options;
   l->data = (tsanom_runs_model_data){.model = &l->content, .run = run_names};
+  for (int i = 0; i < RUNS; i++) {
+    runs[i].program = "a program";
+    runs[i].machine = "2 x a processor";
+  }
+  tsanom_hsa_normal_init(&l->normal, sizeof l->normal);
+  l->normal.range = l->range;
+  l->normal.range_count = RANGES;
+  CHECK_STATUS(tsanom_hsa_learn_normal(runs, RUNS, 0.9, NULL, &l->normal), TSANOM_OK);
+  if (with_normal) l->data.normal = &l->normal;
+}
+
+static void check_same_normal(const tsanom_hsa_normal *m, const tsanom_hsa_normal *n) {
+  cr_assert(!m == !n);
+  if (!m) return;
+  cr_assert(m->thread_count == n->thread_count && m->run_count == n->run_count);
+  cr_assert(m->beats == n->beats && m->fewest == n->fewest && n->beats == BEATS);
+  cr_assert(isnan(m->load) ? isnan(n->load) : m->load == n->load);
+  cr_assert_str_eq(m->program, n->program);
+  cr_assert_str_eq(m->machine, n->machine);
+  cr_assert(n->range_count == RANGES);
+  cr_assert(memcmp(m->range, n->range, RANGES * sizeof *m->range) == 0);
 }
 
 static json_t *json_of(const tsanom_runs_model_data *data) {
@@ -122,6 +148,7 @@ Test(runs_model, text_and_back_is_the_same_model_bit_for_bit) {
     CHECK_STATUS(tsanom_runs_model_load(path, NULL, &read), TSANOM_OK);
     CHECK_STATUS(tsanom_runs_model_get(read, &data), TSANOM_OK);
     check_same(l.data.model, data.model);
+    check_same_normal(l.data.normal, data.normal);
     cr_assert(strcmp(data.run[0], "a") == 0 && strcmp(data.run[1], "b/?") == 0);
     json_t *again = json_of(&data);
     cr_assert(json_equal(json, again));
@@ -142,7 +169,18 @@ typedef struct {
 static const damage damages[] = {
     {"", "format", NULL, "m: format: "},
     {"", "format", "\"other\"", "tsanom learn"},
-    {"", "version", "1", "m: version: version 2 is expected, not 1"},
+    {"", "version", "2", "m: version: version 3 is expected, not 2: older models"},
+    {"", "version", "4", "m: version: version 3 is expected, not 4"},
+    {"", "normal", NULL, "m: normal: is missing"},
+    {"", "normal", "[]", "m: normal: an object"},
+    {"normal", "program", "3", "m: normal.program: a name"},
+    {"normal", "machine", NULL, "m: normal.machine: a name"},
+    {"normal", "beats", "-1", "m: normal.beats: a whole number"},
+    {"normal", "load", "\"x\"", "m: normal.load: a number"},
+    {"normal", "parts", "[]", "m: normal.parts: 8 parts"},
+    {"normal parts", "3", "[]", "m: normal.parts[3]: 3 threads"},
+    {"normal parts 7", "2", "{}", "m: normal.parts[7][2].interval_s: is missing"},
+    {"normal parts 7 2", "wait", "[2,1]", "m: normal.parts[7][2].wait: the first"},
     {"", "version", "\"1\"", "m: version: a whole number"},
     {"", "runs", "3", "m: runs: an array is expected"},
     {"", "runs", "[]", "m: runs: at least one"},

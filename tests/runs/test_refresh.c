@@ -44,20 +44,6 @@ static void check_streams(const tsanom_runs *a, const tsanom_runs *b, int32_t pa
   }
 }
 
-static void check_series(const tsanom_runs *a, const tsanom_runs *b, bool exact) {
-  const tsanom_hsa_run *r, *s;
-  CHECK_STATUS(tsanom_runs_hsa(a, NULL, &r), TSANOM_OK);
-  CHECK_STATUS(tsanom_runs_hsa(b, NULL, &s), TSANOM_OK);
-  cr_assert(r->thread_count == s->thread_count && r->start == s->start);
-  for (size_t t = 0; t < r->thread_count; t++) {
-    cr_assert(r->threads[t].beats == s->threads[t].beats);
-    for (size_t k = 0; k < r->threads[t].beats; k++) {
-      cr_assert(same_time(r->threads[t].time[k], s->threads[t].time[k], exact));
-      cr_assert(k == 0 || r->threads[t].time[k] >= r->threads[t].time[k - 1]);
-    }
-  }
-}
-
 static void check_events(tsanom_runs *a, tsanom_runs *b, bool exact) {
   for (int32_t level = 0; level < 2; level++) {
     const tsanom_speedup_event *e, *f;
@@ -74,11 +60,23 @@ static void check_events(tsanom_runs *a, tsanom_runs *b, bool exact) {
 }
 
 static uint64_t count_vitals(const tsanom_runs *run, int32_t thread,
-                             const tsanom_runs_vital **sample) {
+                             const tsanom_hsa_vital **sample) {
   size_t count = 0;
   if (describe(run).vital == TSANOM_RUNS_VITAL_NONE) return 0;
   CHECK_STATUS(tsanom_runs_vitals(run, thread, NULL, sample, &count), TSANOM_OK);
   return count;
+}
+
+/* The series refer to the samples that tsanom_runs_vitals() returns. */
+static void check_samples(const tsanom_runs *run, const tsanom_hsa_run *beats) {
+  const tsanom_hsa_vital *s = NULL;
+  uint64_t count = count_vitals(run, TSANOM_RUNS_PROCESS, &s);
+  cr_assert(beats->vital_count == count && (!count || beats->vital == s));
+  for (size_t t = 0; t < beats->thread_count; t++) {
+    count = count_vitals(run, (int32_t)t, &s);
+    cr_assert(beats->threads[t].vital_count == count);
+    cr_assert(!count || beats->threads[t].vital == s);
+  }
 }
 
 /* NaN is the same as NaN. */
@@ -88,11 +86,11 @@ static void check_vitals(const tsanom_runs *a, const tsanom_runs *b, bool exact)
   cr_assert(i.vital_threads == k.vital_threads);
   uint64_t samples = 0;
   for (int32_t t = TSANOM_RUNS_PROCESS; t < (int32_t)i.vital_threads; t++) {
-    const tsanom_runs_vital *s, *u;
+    const tsanom_hsa_vital *s, *u;
     uint64_t count = count_vitals(a, t, &s);
     cr_assert(count == count_vitals(b, t, &u));
     for (uint64_t n = 0; n < count; n++) {
-      tsanom_runs_vital one = s[n];
+      tsanom_hsa_vital one = s[n];
       cr_assert(same_time(one.time, u[n].time, exact) && one.thread == t);
       one.time = u[n].time;
       cr_assert(memcmp(&one, &u[n], sizeof one) == 0);
@@ -100,6 +98,22 @@ static void check_vitals(const tsanom_runs *a, const tsanom_runs *b, bool exact)
     samples += count;
   }
   cr_assert(samples == i.vital_samples);
+}
+
+static void check_series(const tsanom_runs *a, const tsanom_runs *b, bool exact) {
+  const tsanom_hsa_run *r, *s;
+  CHECK_STATUS(tsanom_runs_hsa(a, NULL, &r), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_hsa(b, NULL, &s), TSANOM_OK);
+  cr_assert(r->thread_count == s->thread_count && r->start == s->start);
+  check_samples(a, r);
+  check_samples(b, s);
+  for (size_t t = 0; t < r->thread_count; t++) {
+    cr_assert(r->threads[t].beats == s->threads[t].beats);
+    for (size_t k = 0; k < r->threads[t].beats; k++) {
+      cr_assert(same_time(r->threads[t].time[k], s->threads[t].time[k], exact));
+      cr_assert(k == 0 || r->threads[t].time[k] >= r->threads[t].time[k - 1]);
+    }
+  }
 }
 
 static void check_equal(tsanom_runs *a, tsanom_runs *b, bool exact) {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <tsanom/runs.h>
 #include <unistd.h>
 
@@ -27,7 +29,7 @@ static void remove_folder(void) {
 TestSuite(runs_vital, .init = make_folder, .fini = remove_folder);
 
 static size_t vitals(const tsanom_runs *run, int32_t thread,
-                     const tsanom_runs_vital **sample) {
+                     const tsanom_hsa_vital **sample) {
   size_t count = 7;
   CHECK_STATUS(tsanom_runs_vitals(run, thread, NULL, sample, &count), TSANOM_OK);
   return count;
@@ -39,7 +41,7 @@ Test(runs_vital, numbers_have_their_units_and_those_not_known_are_nan) {
     grown_append(&grown, 0, 1000, 0);
     grown_sample(&grown, n == 1 ? 0 : TSN_VITAL_PROCESS);
   }
-  const tsanom_runs_vital *s;
+  const tsanom_hsa_vital *s;
   tsanom_runs *run = open_run(folder);
   tsanom_runs_info info = describe(run);
   cr_assert(info.vital == TSANOM_RUNS_VITAL_THREAD && info.vital_period_s == 0.05);
@@ -77,7 +79,7 @@ Test(runs_vital, beats_are_those_until_the_sample) {
   }
   tsanom_runs *run = open_run(folder);
   for (int32_t thread = 0; thread < 2; thread++) {
-    const tsanom_runs_vital *s;
+    const tsanom_hsa_vital *s;
     cr_assert(vitals(run, thread, &s) == samples[thread]);
     for (size_t i = 0; i < samples[thread]; i++) {
       cr_assert(s[i].beats == expected[thread][i]);
@@ -86,8 +88,57 @@ Test(runs_vital, beats_are_those_until_the_sample) {
   tsanom_runs_close(run);
 }
 
+static int32_t state_now(void) {
+  const tsanom_hsa_run *beats;
+  tsanom_runs *run = open_run(folder);
+  CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
+  int32_t state = beats->state;
+  if (state == TSANOM_HSA_STATE_RUNNING) {
+    cr_assert(beats->end > 3599 && beats->end < 3e9, "%g", beats->end);
+  } else {
+    cr_assert(beats->end == 0);
+  }
+  cr_assert_str_eq(beats->program, "grown");
+  tsanom_runs_close(run);
+  return state;
+}
+
+static int64_t clock_now(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* A process with that number that began after the run is another. */
+Test(runs_vital, the_state_is_that_of_the_process) {
+  strcpy(grown.header.program, "grown");
+  grown_append(&grown, 0, 1000, 0);
+  grown_calibrate(&grown, 1);
+  cr_assert(state_now() == TSANOM_HSA_STATE_KILLED);
+  grown.header.pid = (uint64_t)getpid();
+  grown.header.start = (uint64_t)clock_now(CLOCK_REALTIME);
+  grown.header.first.nanoseconds = (uint64_t)(clock_now(CLOCK_MONOTONIC) - 3600000000000);
+  grown.header.latest.nanoseconds = grown.header.first.nanoseconds + 1000000000;
+  grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
+  cr_assert(state_now() == TSANOM_HSA_STATE_RUNNING);
+  grown.header.start -= 3600000000000;
+  grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
+  cr_assert(state_now() == TSANOM_HSA_STATE_KILLED);
+  pid_t child = fork();
+  if (child == 0) _exit(0);
+  siginfo_t info;
+  cr_assert(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) == 0);
+  grown.header.pid = (uint64_t)child;
+  grown.header.start = (uint64_t)clock_now(CLOCK_REALTIME);
+  grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
+  cr_assert(state_now() == TSANOM_HSA_STATE_KILLED, "a zombie");
+  cr_assert(waitpid(child, NULL, 0) == child);
+  grown_finish(&grown);
+  cr_assert(state_now() == TSANOM_HSA_STATE_FINISHED);
+}
+
 Test(runs_vital, a_run_without_them_says_so) {
-  const tsanom_runs_vital *s = NULL;
+  const tsanom_hsa_vital *s = NULL;
   size_t count = 5;
   tsanom_runs *run = open_run(folder);
   tsanom_runs_info info = describe(run);

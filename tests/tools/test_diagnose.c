@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <tsanom/hsa.h>
+#include <tsanom/vital.h>
 #include <unistd.h>
 
 #include "run.h"
@@ -52,9 +52,10 @@ static void write_normal_runs(void) {
   }
 }
 
+/* The decision tree, which judges the beats alone. */
 static void learn_model(void) {
   write_normal_runs();
-  outcome o = tsanom("learn -o m.json n0.csv n1.csv n2.csv n3.csv");
+  outcome o = tsanom("learn --rule pace -o m.json n0.csv n1.csv n2.csv n3.csv");
   cr_assert(o.status == 0, "%s", o.err);
 }
 
@@ -120,6 +121,7 @@ Test(command_diagnose, features_are_those_of_the_library_bit_for_bit) {
   for (size_t t = 0; t < THREADS; t++) {
     const json_t *features = json_object_get(thread_of(r, 0, t), "features");
     cr_assert(json_object_size(features) == TSANOM_HSA_FEATURES);
+    cr_assert(json_array_size(json_object_get(thread_of(r, 0, t), "causes")) == 0);
     for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
       double got = number_of(features, tsanom_hsa_feature_name(f));
       cr_assert(got == verdict[t].features.value[f], "%s of thread %zu: %.17g, not %.17g",
@@ -251,9 +253,66 @@ Test(command_diagnose, normal_runs_that_differ_much_are_reported) {
   write_normal_runs();
   outcome o = tsanom("learn -o m.json n0.csv n1.csv n2.csv n3.csv");
   cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
-  write_run("n1.csv", 2, leaking);
+  cr_assert(strstr(o.out, "reported from: slowdown 1.4 x"), "%s", o.out);
+  cr_assert(strstr(o.out, "memory leak never"), "%s", o.out);
+  fate scattered = {12, BEATS};
+  write_run("n1.csv", 2, scattered);
   o = tsanom("learn -o m.json n0.csv n1.csv n2.csv n3.csv");
+  cr_assert(o.status == 0 && strstr(o.err, "differ much: a slowdown is reported only"),
+            "%s", o.err);
+  write_run("n1.csv", 2, leaking);
+  o = tsanom("learn --rule pace -o m.json n0.csv n1.csv n2.csv n3.csv");
   cr_assert(
       o.status == 0 && strstr(o.err, "warning: the normal runs differ much: thread 0"),
       "%s", o.err);
+}
+
+/* Without vital signs the beats are the only evidence, and a slow thread may have any
+ * cause. */
+Test(command_diagnose, causes_without_vital_signs) {
+  write_normal_runs();
+  cr_assert(tsanom("learn -o m.json n0.csv n1.csv n2.csv n3.csv").status == 0);
+  write_run("a.csv", 101, normal);
+  write_run("b.csv", 102, leaking);
+  write_run("c.csv", 103, stopping);
+  json_t *r = tsanom_json("diagnose -m m.json a.csv b.csv c.csv --json");
+  static const char *const expected[] = {"normal", "imbalance", "shutdown"};
+  for (size_t i = 0; i < 3; i++) {
+    const json_t *run = json_array_get(json_object_get(r, "runs"), i);
+    cr_assert_str_eq(word_of(run, "state"), "unknown");
+    cr_assert_str_eq(word_of(run, "status"), expected[i]);
+    cr_assert_str_eq(word_of(thread_of(r, i, 0), "status"), expected[i]);
+    const json_t *causes = json_object_get(thread_of(r, i, 0), "causes");
+    cr_assert(json_array_size(causes) == (i > 0));
+    cr_assert(json_array_size(json_object_get(run, "causes")) == (i > 0));
+    const json_t *features = json_object_get(thread_of(r, i, 0), "features");
+    cr_assert(json_object_size(features) == TSANOM_HSA_FEATURES + TSANOM_HSA_SIGNS);
+    cr_assert(json_is_null(json_object_get(features, "wait")));
+    if (i == 0) continue;
+    cr_assert_str_eq(word_of(json_array_get(causes, 0), "cause"), expected[i]);
+    cr_assert(strstr(word_of(json_array_get(causes, 0), "evidence"), "normally"));
+    cr_assert(number_of(json_array_get(causes, 0), "strength") > 1);
+  }
+  json_decref(r);
+  outcome o = tsanom("diagnose -m m.json c.csv --explain");
+  cr_assert(o.status == 0 && strstr(o.out, "shutdown: the thread stopped after 266"),
+            "%s", o.out);
+  cr_assert(strstr(o.out, "interval_s "), "%s", o.out);
+  write_text("l.csv", "run,status\na.csv,normal\nb.csv,slowdown\nc.csv,shutdown\n");
+  r = tsanom_json("diagnose -m m.json a.csv b.csv c.csv --labels l.csv --json");
+  const json_t *confusion = json_object_get(r, "confusion");
+  char *labels = json_dumps(json_object_get(confusion, "labels"), JSON_COMPACT);
+  cr_assert_str_eq(
+      labels, "[\"normal\",\"memory_leak\",\"shutdown\",\"slowdown\",\"imbalance\"]");
+  free(labels);
+  cr_assert(fabs(number_of(confusion, "macro_f_score") - 0.5) < 1e-15);
+  json_decref(r);
+  check_svg((tsanom("diagnose -m m.json a.csv b.csv --plot d.svg"), "d.svg"));
+}
+
+Test(command_diagnose, older_models_are_rejected) {
+  learn_model();
+  cr_assert(system("sed 's/\"version\": 3/\"version\": 2/' m.json >old.json") == 0);
+  CHECK_REJECTED(tsanom("diagnose -m old.json n0.csv"), 3, "old.json: version",
+                 "learn this one again");
 }

@@ -18,7 +18,7 @@ static bool build_loop(void) {
 static void check_run(const char *path, int32_t sampler) {
   tsanom_runs *run = NULL;
   tsanom_runs_info info;
-  const tsanom_runs_vital *sample;
+  const tsanom_hsa_vital *sample;
   size_t count = 0;
   cr_assert(tsanom_runs_open(path, NULL, NULL, &run) == TSANOM_OK);
   cr_assert(tsanom_runs_info_init(&info, sizeof info) == TSANOM_OK);

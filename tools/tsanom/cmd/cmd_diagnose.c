@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom diagnose: which thread of a run leaks memory or was shut down. */
+/* tsanom diagnose: what is not normal in a run, in which thread, and why. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,8 +24,8 @@ static const option_row options[] = {
      .argument = "FILE.csv",
      TEXT(labels_path),
      .help = "Compare with the true status of each run: columns run and status (normal, "
-             "memory_leak, shutdown)"},
-    {.name = "explain", FLAG(explain), .help = "Print the path of normal threads too"},
+             "memory_leak, shutdown, contention, slowdown, imbalance, hang)"},
+    {.name = "explain", FLAG(explain), .help = "Print the numbers of normal threads too"},
     SALVAGE_ROW,
     CHECK_ROW(check, "a run is not normal"),
 };
@@ -37,12 +37,17 @@ static confusion count_confusion(const diagnosis *d, const int32_t *truth, size_
 }
 
 static void print_confusion(const confusion *c) {
-  printf("\nruns by true status (rows) and status found (columns)\n%-12s", "");
-  for (int32_t k = 0; k < STATUSES; k++) printf("  %11s", tsanom_hsa_status_name(k));
+  printf("\nruns by true status (rows) and status found (columns)\n%-14s", "");
+  for (int32_t k = 0; k < STATUSES; k++) {
+    if (is_shown(c, k)) printf("  %11s", tsanom_hsa_status_name(k));
+  }
   printf("      F-score\n");
   for (int32_t i = 0; i < STATUSES; i++) {
-    printf("%-12s", tsanom_hsa_status_name(i));
-    for (int32_t k = 0; k < STATUSES; k++) printf("  %11zu", c->runs[i][k]);
+    if (!is_shown(c, i)) continue;
+    printf("%-14s", tsanom_hsa_status_name(i));
+    for (int32_t k = 0; k < STATUSES; k++) {
+      if (is_shown(c, k)) printf("  %11zu", c->runs[i][k]);
+    }
     double score = f_score(c, i);
     if (score < 0) {
       printf("  %11s\n", "-");
@@ -56,8 +61,10 @@ static void print_confusion(const confusion *c) {
 static json_t *confusion_to_json(const confusion *c) {
   json_t *labels = json_array(), *rows = json_array(), *scores = json_array();
   for (int32_t i = 0; i < STATUSES; i++) {
+    if (!is_shown(c, i)) continue;
     json_t *row = json_array();
     for (int32_t k = 0; k < STATUSES; k++) {
+      if (!is_shown(c, k)) continue;
       json_array_append_new(row, json_integer((json_int_t)c->runs[i][k]));
     }
     double score = f_score(c, i);
@@ -140,7 +147,7 @@ static const syntax command_line = {
     ROWS(options),
     .arguments = "-m MODEL RUN...",
     .help =
-        "Report which threads of runs leak memory or were shut down, and why.\v"
+        "Report what is not normal in runs, in which thread, and why.\v"
         "A RUN is a run directory, or a CSV file with the columns thread and time "
         "(in seconds).",
     .expected = "at least one run is",

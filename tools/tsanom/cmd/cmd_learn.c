@@ -9,6 +9,7 @@
 #include "command.h"
 #include "model.h"
 #include "plot.h"
+#include "power.h"
 #include "rows.h"
 
 /* A model that misses larger slowdowns is of little use. */
@@ -17,12 +18,16 @@ enum { SLOWDOWN_MOST = 2 };
 typedef struct {
   shared_options shared;
   tsanom_hsa_options hsa;
+  int32_t rule; /* of the table below */
   const char *model_path;
 } request;
 
 static const char *const local_rates[] = {"ratio", "literal", NULL};
 static const char *const ranges[] = {"student", "order", NULL};
-static const char *const rules[] = {"paper", "completion", "pace", NULL};
+
+/* The decision trees, by TSANOM_HSA_RULE_*, and the causes, which need no tree. */
+static const char *const rules[] = {"paper", "completion", "pace", "causes", NULL};
+enum { RULE_CAUSES = TSANOM_HSA_RULE_PACE + 1 };
 
 static const option_row options[] = {
     {.name = "output",
@@ -73,10 +78,11 @@ static const option_row options[] = {
      .group = 2,
      .help = "Margin around ranges if only one run is given (default: 0.25)"},
     {.name = "rule",
-     .argument = "pace|completion|paper",
-     WORD(hsa.rule, rules),
+     .argument = "causes|pace|completion|paper",
+     WORD(rule, rules),
      .group = 2,
-     .help = "Decision tree (default: pace)"},
+     .help =
+         "Find causes by vital signs (default), or apply a decision tree to the beats"},
     SALVAGE_ROW,
 };
 
@@ -144,6 +150,29 @@ static void print_ranges(const tsanom_hsa_model_data *model) {
   printf("\n");
 }
 
+/* Of the whole run, the last part. */
+static void print_normal(const tsanom_hsa_normal *normal) {
+  static const int32_t shown[] = {TSANOM_HSA_SIGN_INTERVAL, TSANOM_HSA_SIGN_CPU_QUARTILE,
+                                  TSANOM_HSA_SIGN_TEAM_CPU, TSANOM_HSA_SIGN_WAIT,
+                                  TSANOM_HSA_SIGN_GAP,      TSANOM_HSA_SIGN_GROWTH};
+  enum { SHOWN = sizeof shown / sizeof *shown };
+  size_t threads = normal->thread_count;
+  const tsanom_hsa_range *range =
+      normal->range + (TSANOM_HSA_PARTS - 1) * threads * TSANOM_HSA_SIGNS;
+  printf("\nthread");
+  for (int i = 0; i < SHOWN; i++) printf("  %-22s", tsanom_hsa_sign_name(shown[i]));
+  for (size_t t = 0; t < threads; t++, range += TSANOM_HSA_SIGNS) {
+    printf("\n%6zu", t);
+    for (int i = 0; i < SHOWN; i++) {
+      char interval[64];
+      snprintf(interval, sizeof interval, "[%.4g, %.4g]", range[shown[i]].low,
+               range[shown[i]].high);
+      printf("  %-22s", interval);
+    }
+  }
+  printf("\n");
+}
+
 static int draw(const request *r, const tsanom_hsa_model_data *model, failure *why) {
   plot p;
   size_t threads = model->thread_count;
@@ -166,6 +195,25 @@ static int draw(const request *r, const tsanom_hsa_model_data *model, failure *w
   return plot_close(&p, why);
 }
 
+/* Warns of runs that are not normal runs of one program. */
+static void warn_of_runs(const request *r, const tsanom_hsa_run *runs,
+                         const tsanom_hsa_normal *normal) {
+  failure why;
+  for (size_t i = 0; i < r->shared.arguments; i++) {
+    if (runs[i].state != TSANOM_HSA_STATE_KILLED &&
+        runs[i].state != TSANOM_HSA_STATE_RUNNING) {
+      continue;
+    }
+    fail(&why, "%s: the run did not finish, but is taken as normal",
+         file_title(r->shared.argument[i]));
+    warn(&why);
+  }
+  if ((runs[0].program && !*normal->program) || (runs[0].machine && !*normal->machine)) {
+    fail(&why, "the normal runs are of several programs or machines");
+    warn(&why);
+  }
+}
+
 /* Few runs are no failure: the ranges are wide then, and a warning names the reason. */
 static int learn(const request *r, const tsanom_hsa_run *runs, owned_model *m,
                  failure *why) {
@@ -183,7 +231,13 @@ static int learn(const request *r, const tsanom_hsa_run *runs, owned_model *m,
   }
   if (status < 0) return fail_status(why, "the runs", status);
   model_take(m, model);
-  warn_of_wide_ranges(&m->data, r->hsa.rule);
+  if (r->rule == RULE_CAUSES) {
+    if (model_learn_normal(m, runs, r->hsa.coverage, &r->shared.exec, why)) return -1;
+    warn_of_runs(r, runs, &m->normal);
+    power_warn(&m->normal);
+  } else {
+    warn_of_wide_ranges(&m->data, r->hsa.rule);
+  }
   if (status == TSANOM_PARTIAL) {
     fprintf(stderr,
             "tsanom learn: few normal runs: the ranges of some threads are wide "
@@ -193,19 +247,25 @@ static int learn(const request *r, const tsanom_hsa_run *runs, owned_model *m,
 }
 
 /* Write the model where it was requested, and print what it is. */
-static int deliver(const request *r, const tsanom_hsa_model_data *model) {
+static int deliver(const request *r, const owned_model *m) {
   failure why;
+  const tsanom_hsa_model_data *model = &m->data;
   int to_output = strcmp(r->model_path, "-") == 0;
   if ((r->shared.plot && draw(r, model, &why)) ||
-      (!to_output && model_write(r->model_path, model, r->shared.argument, &why))) {
+      (!to_output && model_write(r->model_path, m, r->shared.argument, &why))) {
     return report_failure(&why);
   }
   if (to_output || r->shared.json) {
-    return model_write("-", model, r->shared.argument, &why) ? report_failure(&why)
-                                                             : EXIT_DONE;
+    return model_write("-", m, r->shared.argument, &why) ? report_failure(&why)
+                                                         : EXIT_DONE;
   }
   print_table(r, model);
-  print_ranges(model);
+  if (m->normal.thread_count) {
+    print_normal(&m->normal);
+    power_print(&m->normal);
+  } else {
+    print_ranges(model);
+  }
   return EXIT_DONE;
 }
 
@@ -239,16 +299,23 @@ static const syntax command_line = {
 };
 
 int command_learn(int argc, char **argv) {
-  request r = {0};
+  request r = {.rule = RULE_CAUSES};
   tsanom_hsa_options_init(&r.hsa, sizeof r.hsa);
   parse_command(&command_line, argc, argv, &r);
+  if (r.rule != RULE_CAUSES) r.hsa.rule = r.rule;
   failure why;
   beats *b = calloc(r.shared.arguments, sizeof *b);
   tsanom_hsa_run *runs = calloc(r.shared.arguments, sizeof *runs);
   owned_model m = {0};
-  int failed = b && runs ? read_runs(&r, b, runs, &why) : fail(&why, "out of memory");
-  int status =
-      failed || learn(&r, runs, &m, &why) ? report_failure(&why) : deliver(&r, &m.data);
+  int status;
+  if (!b || !runs) {
+    fail(&why, "out of memory");
+    status = report_failure(&why);
+  } else if (read_runs(&r, b, runs, &why) || learn(&r, runs, &m, &why)) {
+    status = report_failure(&why);
+  } else {
+    status = deliver(&r, &m);
+  }
   model_free(&m);
   for (size_t i = 0; b && i < r.shared.arguments; i++) beats_free(&b[i]);
   free(runs);

@@ -53,8 +53,9 @@ static int take_label(void *user, const row *r, failure *why) {
   if (status == STATUSES) {
     char shown[QUOTED_BYTES];
     return fail(why,
-                "%s:%zu: column %zu (status): %s: normal, memory_leak or shutdown is "
-                "expected",
+                "%s:%zu: column %zu (status): %s: normal, memory_leak, shutdown, "
+                "contention, slowdown, imbalance, hang, not_comparable, unknown or "
+                "waiting is expected",
                 r->file, r->line, l->status_at + 1,
                 quoted(shown, r->field[l->status_at]));
   }
@@ -81,6 +82,14 @@ int labels_read(const char *path, char *const *run, size_t count, int32_t *statu
     }
   }
   return 0;
+}
+
+int is_shown(const confusion *c, int32_t status) {
+  size_t runs = 0;
+  for (int32_t other = 0; other < STATUSES; other++) {
+    runs += c->runs[status][other] + c->runs[other][status];
+  }
+  return runs || status <= TSANOM_HSA_SHUTDOWN;
 }
 
 double f_score(const confusion *c, int32_t status) {

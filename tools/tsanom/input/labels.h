@@ -7,7 +7,7 @@
 
 #include "failure.h"
 
-enum { STATUSES = TSANOM_HSA_SHUTDOWN + 1 };
+enum { STATUSES = TSANOM_HSA_STATUSES };
 
 /* Read the true status of each of `count` runs from a CSV file with the columns
  * run and status. A run is found by its path, or by the end of it after a slash.
@@ -19,6 +19,10 @@ int labels_read(const char *path, char *const *run, size_t count, int32_t *statu
 typedef struct {
   size_t runs[STATUSES][STATUSES];
 } confusion;
+
+/* Whether a run has the status, or one was found; or it is one of the three statuses of
+ * the decision trees, which tables always have. */
+int is_shown(const confusion *c, int32_t status);
 
 /* F-score of a status: 2 TP / (2 TP + FP + FN); -1 if there is no such run and none
  * was found. */

@@ -5,19 +5,45 @@
 #include "model.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rows.h"
 
 void model_take(owned_model *m, tsanom_hsa_model *model) {
   m->model = model;
+  if (!model) return;
   tsanom_hsa_model_data_init(&m->data, sizeof m->data);
   tsanom_hsa_model_read(model, &m->data);
 }
 
 void model_free(owned_model *m) {
   tsanom_hsa_model_destroy(m->model);
+  free(m->normal.range);
   *m = (owned_model){0};
+}
+
+int model_learn_normal(owned_model *m, const tsanom_hsa_run *runs, double coverage,
+                       const tsanom_exec *exec, failure *why) {
+  tsanom_hsa_normal *n = &m->normal;
+  tsanom_hsa_normal_init(n, sizeof *n);
+  n->range_count = (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS * m->data.thread_count;
+  n->range = calloc(n->range_count, sizeof *n->range);
+  if (!n->range) return fail(why, "out of memory");
+  tsanom_status status =
+      tsanom_hsa_learn_normal(runs, m->data.run_count, coverage, exec, n);
+  return status < 0 ? fail_status(why, "the runs", status) : 0;
+}
+
+/* The ranges of a file are valid as long as the file. */
+static int copy_normal(owned_model *m, const tsanom_hsa_normal *normal, failure *why) {
+  if (!normal) return 0;
+  size_t bytes = normal->range_count * sizeof *normal->range;
+  m->normal = *normal;
+  m->normal.range = malloc(bytes);
+  if (!m->normal.range) return fail(why, "out of memory");
+  memcpy(m->normal.range, normal->range, bytes);
+  return 0;
 }
 
 /* The content of a file contradicts itself: name the field as the file does. */
@@ -46,20 +72,23 @@ int model_read(const char *path, owned_model *m, failure *why) {
   if (status < 0) return fail_fault(why, file_title(path), status, &fault);
   tsanom_runs_model_get(file, &data);
   status = tsanom_hsa_model_create(data.model, &exec, &model);
+  int failed = copy_normal(m, data.normal, why);
   tsanom_runs_model_free(file);
-  if (status < 0) return fail_content(why, file_title(path), status, &fault);
+  if (status < 0) failed = fail_content(why, file_title(path), status, &fault);
   model_take(m, model);
-  return 0;
+  if (failed) model_free(m);
+  return failed;
 }
 
-int model_write(const char *path, const tsanom_hsa_model_data *model, char *const *runs,
-                failure *why) {
+int model_write(const char *path, const owned_model *m, char *const *runs, failure *why) {
   tsanom_fault fault;
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
   tsanom_fault_init(&fault, sizeof fault);
   exec.fault = &fault;
-  tsanom_runs_model_data data = {.model = model, .run = (const char *const *)runs};
+  tsanom_runs_model_data data = {.model = &m->data,
+                                 .run = (const char *const *)runs,
+                                 .normal = m->normal.thread_count ? &m->normal : NULL};
   tsanom_status status = tsanom_runs_model_save(path, &data, &exec);
   if (ferror(stdout)) return 0; /* reported at exit */
   return status < 0 ? fail_fault(why, file_title(path), status, &fault) : 0;

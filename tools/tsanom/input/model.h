@@ -12,18 +12,22 @@
 typedef struct {
   tsanom_hsa_model *model;
   tsanom_hsa_model_data data;
+  tsanom_hsa_normal normal; /* no threads: the model has no ranges of signs */
 } owned_model;
 
 /* Take over a model. */
 void model_take(owned_model *m, tsanom_hsa_model *model);
 void model_free(owned_model *m);
 
+/* Learn the ranges of signs from the runs that the model was learned from. */
+int model_learn_normal(owned_model *m, const tsanom_hsa_run *runs, double coverage,
+                       const tsanom_exec *exec, failure *why);
+
 /* Read a model file. On failure `m` is empty. */
 int model_read(const char *path, owned_model *m, failure *why);
 
 /* Write a model file; "-" is standard output. `runs` names the runs it was learned from.
  */
-int model_write(const char *path, const tsanom_hsa_model_data *model, char *const *runs,
-                failure *why);
+int model_write(const char *path, const owned_model *m, char *const *runs, failure *why);
 
 #endif

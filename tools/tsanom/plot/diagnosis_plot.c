@@ -11,7 +11,12 @@
 #include "plot.h"
 #include "rows.h"
 
-static const char *const colors[] = {PLOT_GREEN, PLOT_ORANGE, PLOT_VERMILION};
+static const char *const colors[TSANOM_HSA_STATUSES] = {
+    [TSANOM_HSA_NORMAL] = PLOT_GREEN,       [TSANOM_HSA_MEMORY_LEAK] = PLOT_ORANGE,
+    [TSANOM_HSA_SHUTDOWN] = PLOT_VERMILION, [TSANOM_HSA_CONTENTION] = PLOT_BLUE,
+    [TSANOM_HSA_SLOWDOWN] = PLOT_PURPLE,    [TSANOM_HSA_IMBALANCE] = "#56B4E9",
+    [TSANOM_HSA_HANG] = "#000000",          [TSANOM_HSA_NOT_COMPARABLE] = PLOT_GRAY,
+    [TSANOM_HSA_UNKNOWN] = PLOT_GRAY,       [TSANOM_HSA_WAITING] = "#F0E442"};
 
 /* Window of a thread: that of the model, or what the model would have taken. */
 static size_t window_of(const tsanom_hsa_model_data *model, const beats *b,
@@ -104,18 +109,28 @@ static int put_data(const plot *p, const diagnosis *d, size_t count,
   return 0;
 }
 
-static void put_legend(const plot *p) {
+static int has_status(const diagnosis *d, size_t count, int32_t status) {
+  for (size_t i = 0; i < count; i++) {
+    for (size_t k = 0; k < d[i].threads; k++) {
+      if (d[i].verdict[k].status == status) return 1;
+    }
+  }
+  return 0;
+}
+
+static void put_legend(const plot *p, const diagnosis *d, size_t count) {
   fprintf(p->script,
           "set xlabel 'time since the start of the run, s'\n"
           "set ylabel 'beats per second'\nset yrange [0:*]\n"
           "plot keyentry with lines linewidth 3 linecolor rgb '#bbbbbb' title 'learned'");
-  for (int32_t status = 0; status <= TSANOM_HSA_SHUTDOWN; status++) {
-    fprintf(p->script, ", keyentry with lines linecolor rgb '%s' title '%s'",
+  for (int32_t status = 0; status < TSANOM_HSA_STATUSES; status++) {
+    if (!has_status(d, count, status)) continue;
+    fprintf(p->script, ", keyentry with lines linecolor rgb '%s' title '%s' noenhanced",
             colors[status], tsanom_hsa_status_name(status));
   }
 }
 
-/* What is worse lies above. */
+/* Curves of normal threads lie below the others. */
 static void put_curves(const plot *p, const diagnosis *d, size_t count,
                        const tsanom_hsa_model_data *model) {
   for (size_t k = 0; k < model->thread_count; k++) {
@@ -123,7 +138,7 @@ static void put_curves(const plot *p, const diagnosis *d, size_t count,
     fprintf(p->script, ", $m%zu with lines linewidth 3 linecolor rgb '#bbbbbb' notitle",
             k);
   }
-  for (int32_t status = 0; status <= TSANOM_HSA_SHUTDOWN; status++) {
+  for (int32_t status = 0; status < TSANOM_HSA_STATUSES; status++) {
     for (size_t i = 0; i < count; i++) {
       for (size_t k = 0; k < d[i].b.run.thread_count; k++) {
         if (d[i].verdict[k].status != status || !has_rates(&d[i], k, model)) continue;
@@ -143,7 +158,7 @@ int diagnoses_draw(const diagnosis *d, size_t count, const tsanom_hsa_model_data
     plot_abandon(&p);
     return -1;
   }
-  put_legend(&p);
+  put_legend(&p, d, count);
   put_curves(&p, d, count, model);
   return plot_close(&p, why);
 }

@@ -10,10 +10,17 @@
 
 typedef struct {
   const char *path;
-  size_t threads; /* of the run and the model together */
-  tsanom_hsa_verdict *verdict;
-  int32_t status; /* of the run */
-  beats b;        /* if they were to be kept */
+  size_t threads;              /* of the run and the model together */
+  tsanom_hsa_verdict *verdict; /* by the features; and the status of each thread */
+  int32_t status;              /* of the run */
+  int32_t state;               /* TSANOM_HSA_STATE_* */
+  /* If the model has ranges of signs, these decide: the signs of the run's own threads,
+   * and the causes. */
+  tsanom_hsa_signs *signs; /* NULL: the tree of the model decides */
+  size_t signs_count;
+  tsanom_hsa_cause *cause;
+  size_t causes;
+  beats b; /* if they were to be kept */
 } diagnosis;
 
 /* Read a run and diagnose its threads. */
@@ -22,11 +29,12 @@ int diagnose(const char *path, const owned_model *m, const tsanom_exec *exec, in
 
 void diagnosis_free(diagnosis *d);
 
-/* {run, status, threads[].{thread, status, features{}, path[]}} */
+/* {run, state, status, causes[], threads[].{thread, status, causes[], features{},
+ * path[]}} */
 json_t *diagnosis_to_json(const diagnosis *d);
 
 /* A table, and below each thread that is not normal, or below each if `explain`,
- * its path through the tree in words. */
+ * the evidence, or its path through the tree, in words. */
 void diagnoses_print(const diagnosis *d, size_t count, int explain);
 
 /* Heart rates of the runs, which kept their beats, over those of the model. */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Declarations shared by the files about signs and causes; README.md lists them. */
+#ifndef TSN_HSA_CAUSES_H
+#define TSN_HSA_CAUSES_H
+
+#include <tsanom/vital.h>
+
+#include "hsa/hsa.h"
+
+/* --- measure.c --- */
+
+/* Whether signs can be computed of a run. `name` and `i` as for tsn_hsa_check_run(). */
+tsanom_status tsn_hsa_check_vitals(const tsanom_hsa_run *run, const char *name, size_t i,
+                                   const tsanom_exec *exec);
+
+/* --- signs.c --- */
+
+/* The signs of all threads of a checked run. */
+void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs);
+
+/* Seconds without a processor during the longest gap between two beats, and up to the
+ * samples around it; NaN: not known. */
+double tsn_hsa_wait_in_gap(const tsanom_hsa_series *series);
+
+/* --- normal.c --- */
+
+tsanom_status tsn_hsa_read_normal(tsanom_hsa_normal *own, const tsanom_hsa_normal *caller,
+                                  const tsanom_exec *exec);
+
+/* Ranges of the signs of a thread after `part` + 1 eighths. */
+static inline const tsanom_hsa_range *tsn_hsa_ranges_at(const tsanom_hsa_normal *normal,
+                                                        size_t part, size_t thread) {
+  return normal->range + (part * normal->thread_count + thread) * TSANOM_HSA_SIGNS;
+}
+
+/* The thread with most beats; of equal ones the first. */
+size_t tsn_hsa_busiest(const tsanom_hsa_run *run);
+
+/* --- sign_range.c --- */
+
+/* The range of a sign from samples, which get sorted; NaN: not available. */
+tsanom_hsa_range tsn_hsa_sign_range(int32_t sign, double *samples, size_t count,
+                                    double coverage);
+
+/* --- cause_order.c --- */
+
+void tsn_hsa_sort_causes(tsanom_hsa_cause *cause, size_t count);
+
+/* --- team.c: a thread among the threads of its run --- */
+
+enum { TSN_HSA_BEATS = -1 }; /* in place of a sign: the number of beats */
+
+double tsn_hsa_team_value(const tsanom_hsa_signs *signs, int32_t sign);
+
+/* Two neighbors in the order of all values, from which the median of all but any one
+ * follows; NaN: fewer than two threads have a value. */
+typedef struct {
+  double low, high;
+} tsn_hsa_medians;
+
+/* Of values >= 0. */
+tsn_hsa_medians tsn_hsa_team_medians(const tsanom_hsa_signs *signs, size_t threads,
+                                     int32_t sign);
+
+/* The lower median of the values of all threads but one that has the value `own`. */
+double tsn_hsa_median_of_others(const tsn_hsa_medians *medians, double own);
+
+#endif

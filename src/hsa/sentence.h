@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A sentence under construction in the caller's memory. */
+#ifndef TSN_HSA_SENTENCE_H
+#define TSN_HSA_SENTENCE_H
+
+#include <stddef.h>
+
+typedef struct {
+  char *text;
+  size_t size, length;
+} tsn_sentence;
+
+/* Append as snprintf() does: `length` counts what the whole text needs, of which `size`
+ * is written. So one pass both measures and writes. */
+__attribute__((format(printf, 2, 3))) void tsn_put(tsn_sentence *s, const char *format,
+                                                   ...);
+
+#endif

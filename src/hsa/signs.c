@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Signs: numbers that say how a thread fares, from its own run alone. Sums over samples
+ * are of pairs of consecutive samples of one task; where a number is not known in a
+ * sample, the pair is that of its neighbors:
+ *
+ *   task    7    7    7    9    9        a pair: o--o
+ *   cpu     o----o  (NaN)  o----o
+ *
+ * The first fifth of the beats does not count for memory: programs allocate while they
+ * begin. */
+#include <math.h>
+
+#include "core/sort.h"
+#include "hsa/causes.h"
+
+enum { LEAST_PAIRS = 4, MOST_PAIRS = 64 }; /* of a quartile of processor time */
+
+static const double beginning = 0.2;
+
+static double cpu_of(const tsanom_hsa_vital *v) {
+  return v->cpu_s;
+}
+
+static double wait_of(const tsanom_hsa_vital *v) {
+  return v->wait_s;
+}
+
+static double faults_of(const tsanom_hsa_vital *v) {
+  return v->minor_faults + v->major_faults;
+}
+
+/* What happened between two samples of one task. */
+typedef struct {
+  double amount, beats, seconds;
+} growth;
+
+/* The next pair behind *at whose samples know the number and that has at least `beats`
+ * beats; *at becomes its second sample. False: there is none. */
+static bool next_pair(const tsanom_hsa_series *s,
+                      double (*number)(const tsanom_hsa_vital *), uint64_t beats,
+                      size_t *at, growth *found) {
+  const tsanom_hsa_vital *first = NULL;
+  for (size_t i = *at; i < s->vital_count; i++) {
+    const tsanom_hsa_vital *v = &s->vital[i];
+    if (isnan(number(v)) || isnan(v->time)) continue;
+    if (!first || first->task != v->task) {
+      first = v;
+      continue;
+    }
+    if (v->beats < first->beats + beats) continue;
+    *at = i;
+    *found = (growth){number(v) - number(first), (double)(v->beats - first->beats),
+                      v->time - first->time};
+    return true;
+  }
+  return false;
+}
+
+/* The sum of all pairs from sample `at` on; no seconds: there is no pair. */
+static growth sum_pairs(const tsanom_hsa_series *s,
+                        double (*number)(const tsanom_hsa_vital *), size_t at) {
+  growth sum = {0, 0, 0}, one;
+  while (next_pair(s, number, 0, &at, &one)) {
+    sum.amount += one.amount;
+    sum.beats += one.beats;
+    sum.seconds += one.seconds;
+  }
+  return sum;
+}
+
+/* Lower quartile of processor time per beat. Few beats between two samples say little, so
+ * that pairs are as long as a part of the beats. */
+static double cpu_quartile(const tsanom_hsa_series *s) {
+  double value[MOST_PAIRS];
+  size_t count = 0, at = 0;
+  uint64_t least = s->beats / MOST_PAIRS + 1;
+  growth one;
+  while (count < MOST_PAIRS && next_pair(s, cpu_of, least, &at, &one)) {
+    value[count++] = one.amount / one.beats;
+  }
+  if (count < LEAST_PAIRS) return NAN;
+  tsn_sort(value, count);
+  return value[(count - 1) / 4];
+}
+
+static size_t first_after(const tsanom_hsa_series *s, double share) {
+  uint64_t beats = (uint64_t)((double)s->beats * share);
+  for (size_t i = 0; i < s->vital_count; i++) {
+    if (s->vital[i].beats >= beats) return i;
+  }
+  return s->vital_count;
+}
+
+static double longest_gap(const tsanom_hsa_series *s) {
+  double longest = NAN;
+  for (size_t i = 1; i < s->beats; i++) {
+    longest = fmax(longest, s->time[i] - s->time[i - 1]);
+  }
+  return longest;
+}
+
+/* From the last sample before the longest gap to the first one after it. */
+double tsn_hsa_wait_in_gap(const tsanom_hsa_series *s) {
+  const tsanom_hsa_vital *before = NULL, *after = NULL;
+  size_t gap = 1;
+  for (size_t i = 2; i < s->beats; i++) {
+    if (s->time[i] - s->time[i - 1] > s->time[gap] - s->time[gap - 1]) gap = i;
+  }
+  for (size_t i = 0; gap < s->beats && i < s->vital_count && !after; i++) {
+    const tsanom_hsa_vital *v = &s->vital[i];
+    if (isnan(v->wait_s)) continue;
+    if (v->time <= s->time[gap - 1]) before = v;
+    if (v->time >= s->time[gap]) after = v;
+  }
+  bool known = before && after && before->task == after->task;
+  return known ? after->wait_s - before->wait_s : NAN;
+}
+
+static void measure_samples(const tsanom_hsa_series *s, double *value) {
+  growth cpu = sum_pairs(s, cpu_of, 0), wait = sum_pairs(s, wait_of, 0);
+  growth faults = sum_pairs(s, faults_of, first_after(s, beginning));
+  if (cpu.beats > 0) value[TSANOM_HSA_SIGN_CPU] = cpu.amount / cpu.beats;
+  if (faults.beats > 0) value[TSANOM_HSA_SIGN_FAULTS] = faults.amount / faults.beats;
+  value[TSANOM_HSA_SIGN_CPU_QUARTILE] = cpu_quartile(s);
+  if (wait.seconds > 0 && cpu.amount + wait.amount > 0) {
+    value[TSANOM_HSA_SIGN_WAIT] = wait.amount / (cpu.amount + wait.amount);
+    value[TSANOM_HSA_SIGN_BLOCKED] =
+        fmax(0, 1 - (cpu.amount + wait.amount) / cpu.seconds);
+  }
+}
+
+/* When the threads of a run beat, and which beats most. */
+typedef struct {
+  double first, last, end;
+  size_t busiest;
+} span;
+
+static span find_span(const tsanom_hsa_run *run) {
+  span s = {INFINITY, -INFINITY, run->end, 0};
+  for (size_t t = 0; t < run->thread_count; t++) {
+    const tsanom_hsa_series *one = &run->threads[t];
+    if (!one->beats) continue;
+    s.first = fmin(s.first, one->time[0]);
+    s.last = fmax(s.last, one->time[one->beats - 1]);
+    if (one->beats > run->threads[s.busiest].beats) s.busiest = t;
+  }
+  if (run->vital_count) s.end = fmax(s.end, run->vital[run->vital_count - 1].time);
+  s.end = fmax(s.end, s.last);
+  if (run->state == TSANOM_HSA_STATE_FINISHED || run->state == TSANOM_HSA_STATE_UNKNOWN) {
+    s.end = s.last;
+  }
+  return s;
+}
+
+static void measure_beats(const tsanom_hsa_series *s, const span *all, double *value) {
+  if (!s->beats) {
+    if (!isfinite(all->last)) return;
+    value[TSANOM_HSA_SIGN_SILENCE] = all->end - all->first;
+    value[TSANOM_HSA_SIGN_TAIL] = 1;
+    return;
+  }
+  double last = s->time[s->beats - 1], time = all->last - all->first;
+  if (s->beats > 1) {
+    value[TSANOM_HSA_SIGN_INTERVAL] = tsn_hsa_quartile_interval(s->time, s->beats);
+  }
+  value[TSANOM_HSA_SIGN_GAP] = longest_gap(s);
+  value[TSANOM_HSA_SIGN_SILENCE] = all->end - last;
+  value[TSANOM_HSA_SIGN_TAIL] = time > 0 ? (all->last - last) / time : 0;
+}
+
+/* The sample that memory grows from, and the most memory after it; NaN: not known. */
+typedef struct {
+  double base, since, most;
+} memory;
+
+/* From the first sample after the beginning. A sampler that got no processor may have
+ * only one then, at the end: the last sample in the second half of the beginning stands
+ * for the first. */
+static memory find_growth(const tsanom_hsa_run *run, double half, double begun) {
+  memory found = {NAN, NAN, NAN}, early = found;
+  for (size_t i = 0; i < run->vital_count; i++) {
+    const tsanom_hsa_vital *v = &run->vital[i];
+    if (isnan(v->anonymous) || !(v->time >= half)) continue;
+    if (v->time < begun) {
+      early = (memory){v->anonymous, v->time, NAN};
+    } else if (isnan(found.base)) {
+      found = (memory){v->anonymous, v->time, NAN};
+    } else {
+      found.most = fmax(found.most, v->anonymous);
+    }
+  }
+  if (!isnan(found.most) || isnan(early.base)) return found;
+  early.most = found.base;
+  return early;
+}
+
+/* Growth of the process after the beginning, in bytes, and over the beats of the busiest
+ * thread. */
+static void measure_growth(const tsanom_hsa_run *run, const span *all,
+                           double growth_and_rate[2]) {
+  const tsanom_hsa_series *busiest = &run->threads[all->busiest];
+  growth_and_rate[0] = growth_and_rate[1] = NAN;
+  if (!busiest->beats) return;
+  double most = (double)(busiest->beats - 1);
+  memory m = find_growth(run, busiest->time[(size_t)(most * beginning / 2)],
+                         busiest->time[(size_t)(most * beginning)]);
+  if (isnan(m.most)) return;
+  size_t before = 0;
+  while (before < busiest->beats && busiest->time[before] <= m.since) before++;
+  growth_and_rate[0] = fmax(0, m.most - m.base);
+  if (before < busiest->beats) {
+    growth_and_rate[1] = growth_and_rate[0] / (double)(busiest->beats - before);
+  }
+}
+
+/* The value of each thread over the median of the others', for which the value of each is
+ * already known. */
+static void compare_team(tsanom_hsa_signs *signs, size_t threads, int32_t sign,
+                         int32_t result) {
+  tsn_hsa_medians medians = tsn_hsa_team_medians(signs, threads, sign);
+  for (size_t t = 0; t < threads; t++) {
+    double own = tsn_hsa_team_value(&signs[t], sign);
+    double median = tsn_hsa_median_of_others(&medians, own);
+    if (median > 0) signs[t].value[result] = own / median;
+  }
+}
+
+void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs) {
+  span all = find_span(run);
+  double growth_and_rate[2];
+  measure_growth(run, &all, growth_and_rate);
+  for (size_t t = 0; t < run->thread_count; t++) {
+    const tsanom_hsa_series *s = &run->threads[t];
+    signs[t] = (tsanom_hsa_signs){.beats = s->beats};
+    for (size_t i = 0; i < TSANOM_HSA_SIGN_SLOTS; i++) signs[t].value[i] = NAN;
+    measure_beats(s, &all, signs[t].value);
+    measure_samples(s, signs[t].value);
+    signs[t].value[TSANOM_HSA_SIGN_GROWTH] = growth_and_rate[0];
+    signs[t].value[TSANOM_HSA_SIGN_GROWTH_PER_BEAT] = growth_and_rate[1];
+  }
+  compare_team(signs, run->thread_count, TSN_HSA_BEATS, TSANOM_HSA_SIGN_SHARE);
+  compare_team(signs, run->thread_count, TSANOM_HSA_SIGN_INTERVAL,
+               TSANOM_HSA_SIGN_TEAM_INTERVAL);
+  compare_team(signs, run->thread_count, TSANOM_HSA_SIGN_CPU_QUARTILE,
+               TSANOM_HSA_SIGN_TEAM_CPU);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a run of heartbeats knows besides its beats: vital signs, state, name and end.
+ *
+ * A run that is not finished is one that still runs if its process does. A process number
+ * is used again: the process must have begun before the run did. A run of another machine
+ * is taken for a killed one. */
+#include "runs/life.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now_on(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A file of /proc/PID, terminated by zero; false: it cannot be read. */
+static bool read_process(uint64_t process, const char *name, char *text, size_t size) {
+  char path[64];
+  (void)snprintf(path, sizeof path, "/proc/%" PRIu64 "/%s", process, name);
+  FILE *file = fopen(path, "re");
+  if (!file) return false;
+  size_t length = fread(text, 1, size - 1, file);
+  text[length] = '\0';
+  return fclose(file) == 0 && length > 0;
+}
+
+/* The fields behind the name, which is in parentheses and may contain some. */
+static bool is_alive(const tsn_run_header *header) {
+  enum { STATE = 3, BEGAN = 22, SLACK_S = 2 }; /* numbers of fields in proc(5) */
+  char text[1024];
+  if (!read_process(header->pid, "stat", text, sizeof text)) return false;
+  const char *field = strrchr(text, ')');
+  if (!field || field[1] != ' ') return false;
+  field += 2;
+  if (*field == 'Z' || *field == 'X') return false;
+  for (int i = STATE; i < BEGAN && field; i++) {
+    field = strchr(field, ' ');
+    if (field) field++;
+  }
+  if (!field) return false;
+  double ticks = (double)sysconf(_SC_CLK_TCK);
+  double age = now_on(CLOCK_BOOTTIME) - strtod(field, NULL) / ticks;
+  return now_on(CLOCK_REALTIME) - age <= (double)header->start * 1e-9 + SLACK_S;
+}
+
+static int32_t state_of(const tsn_run_header *header) {
+  if (header->state == TSN_FINISHED) return TSANOM_HSA_STATE_FINISHED;
+  return is_alive(header) ? TSANOM_HSA_STATE_RUNNING : TSANOM_HSA_STATE_KILLED;
+}
+
+static void show_samples(const tsn_vitals *vitals, tsn_beats *beats) {
+  tsanom_hsa_series *series = beats->series.data;
+  for (size_t i = 0; vitals->present && i < vitals->series_count; i++) {
+    const tsn_vital_series *s = tsn_vitals_series(vitals, i);
+    if (i == 0) {
+      beats->run.vital = s->sample.data;
+      beats->run.vital_count = s->count;
+    } else if (i <= beats->threads) {
+      series[i - 1].vital = s->sample.data;
+      series[i - 1].vital_count = s->count;
+    }
+  }
+}
+
+void tsn_life_show(const tsn_vitals *vitals, const tsn_channel *channel,
+                   tsn_beats *beats) {
+  const tsn_run_header *header = &channel->header;
+  if (!channel->has_data) return;
+  show_samples(vitals, beats);
+  beats->run.program = header->program;
+  beats->run.machine = *header->machine ? header->machine : NULL;
+  beats->run.state = state_of(header);
+  beats->run.end = 0;
+  if (beats->run.state == TSANOM_HSA_STATE_RUNNING && !channel->restarts) {
+    beats->run.end = now_on(CLOCK_MONOTONIC) - (double)header->first.nanoseconds * 1e-9;
+  }
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Verdicts of runs as text and as JSON. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "diagnosis.h"
+#include "json_value.h"
+#include "rows.h"
+
+enum { SENTENCE_BYTES = 512 };
+
+static const char *state_name(int32_t state) {
+  static const char *const names[] = {"unknown", "finished", "killed", "running"};
+  return names[state];
+}
+
+static int is_defined(const tsanom_hsa_features *features, int32_t feature) {
+  return (int)(features->defined >> feature & 1);
+}
+
+static json_t *features_to_json(const diagnosis *d, size_t thread) {
+  const tsanom_hsa_features *f = &d->verdict[thread].features;
+  json_t *features = json_object();
+  for (int32_t i = 0; i < TSANOM_HSA_FEATURES; i++) {
+    json_object_set_new(features, tsanom_hsa_feature_name(i),
+                        is_defined(f, i) ? json_finite(f->value[i]) : json_null());
+  }
+  for (int32_t i = 0; thread < d->signs_count && i < TSANOM_HSA_SIGNS; i++) {
+    json_object_set_new(features, tsanom_hsa_sign_name(i),
+                        json_finite(d->signs[thread].value[i]));
+  }
+  return features;
+}
+
+/* Those of a thread, or of the run and all its threads (TSANOM_HSA_PROCESS). */
+static json_t *causes_to_json(const diagnosis *d, int32_t thread) {
+  json_t *causes = json_array();
+  for (size_t i = 0; i < d->causes; i++) {
+    const tsanom_hsa_cause *c = &d->cause[i];
+    char evidence[SENTENCE_BYTES];
+    if (thread >= 0 && c->thread != thread) continue;
+    tsanom_hsa_cause_text(c, evidence, sizeof evidence, NULL);
+    json_t *one = json_pack("{ss ss so}", "cause", tsanom_hsa_status_name(c->cause),
+                            "evidence", evidence, "strength", json_finite(c->strength));
+    if (thread < 0) {
+      json_object_set_new(one, "thread",
+                          c->thread < 0 ? json_null() : json_integer(c->thread));
+    }
+    json_array_append_new(causes, one);
+  }
+  return causes;
+}
+
+static json_t *thread_to_json(const diagnosis *d, size_t thread) {
+  const tsanom_hsa_verdict *v = &d->verdict[thread];
+  json_t *path = json_array();
+  for (int32_t i = 0; i < v->step_count; i++) {
+    char sentence[SENTENCE_BYTES];
+    tsanom_hsa_step_text(&v->step[i], sentence, sizeof sentence, NULL);
+    json_array_append_new(path, json_string(sentence));
+  }
+  return json_pack("{sI ss so so so}", "thread", (json_int_t)thread, "status",
+                   tsanom_hsa_status_name(v->status), "causes",
+                   causes_to_json(d, (int32_t)thread), "features",
+                   features_to_json(d, thread), "path", path);
+}
+
+json_t *diagnosis_to_json(const diagnosis *d) {
+  json_t *threads = json_array();
+  for (size_t i = 0; i < d->threads; i++) {
+    json_array_append_new(threads, thread_to_json(d, i));
+  }
+  return json_pack("{so ss ss so so}", "run", json_name(file_title(d->path)), "state",
+                   state_name(d->state), "status", tsanom_hsa_status_name(d->status),
+                   "causes", causes_to_json(d, TSANOM_HSA_PROCESS), "threads", threads);
+}
+
+static void print_features(const tsanom_hsa_features *features) {
+  for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
+    if (is_defined(features, f)) {
+      printf("  %10.4g", features->value[f]);
+    } else {
+      printf("  %10s", "-");
+    }
+  }
+}
+
+/* The causes of a thread, or those of the run alone. */
+static void print_causes(const diagnosis *d, int32_t thread, int width) {
+  for (size_t i = 0; i < d->causes; i++) {
+    char evidence[SENTENCE_BYTES];
+    if (d->cause[i].thread != thread) continue;
+    tsanom_hsa_cause_text(&d->cause[i], evidence, sizeof evidence, NULL);
+    printf("%-*s          %s: %s\n", width, "", tsanom_hsa_status_name(d->cause[i].cause),
+           evidence);
+  }
+}
+
+static void print_signs(const tsanom_hsa_signs *signs, int width) {
+  for (int32_t i = 0; i < TSANOM_HSA_SIGNS; i++) {
+    if (isnan(signs->value[i])) continue;
+    printf("%-*s          %s %.4g\n", width, "", tsanom_hsa_sign_name(i),
+           signs->value[i]);
+  }
+}
+
+static void print_path(const tsanom_hsa_verdict *v, int width) {
+  for (int32_t i = 0; i < v->step_count; i++) {
+    char sentence[SENTENCE_BYTES];
+    tsanom_hsa_step_text(&v->step[i], sentence, sizeof sentence, NULL);
+    printf("%-*s          %d. %s\n", width, "", i + 1, sentence);
+  }
+}
+
+static void print_thread(const diagnosis *d, size_t thread, int width, int explain) {
+  const tsanom_hsa_verdict *v = &d->verdict[thread];
+  printf("%-*s  %6zu  %-14s", width, file_title(d->path), thread,
+         tsanom_hsa_status_name(v->status));
+  if (d->signs) {
+    printf("\n");
+    print_causes(d, (int32_t)thread, width);
+    if (explain && thread < d->signs_count) print_signs(&d->signs[thread], width);
+    return;
+  }
+  print_features(&v->features);
+  printf("\n");
+  if (v->status != TSANOM_HSA_NORMAL || explain) print_path(v, width);
+}
+
+static void print_run(const diagnosis *d, int width) {
+  if (d->threads == 1 && !d->signs) return;
+  printf("%-*s  %6s  %s", width, file_title(d->path), "all",
+         tsanom_hsa_status_name(d->status));
+  if (d->signs && d->state != TSANOM_HSA_STATE_UNKNOWN) {
+    printf(" (%s)", state_name(d->state));
+  }
+  printf("\n");
+  print_causes(d, TSANOM_HSA_PROCESS, width);
+}
+
+void diagnoses_print(const diagnosis *d, size_t count, int explain) {
+  int width = 3;
+  for (size_t i = 0; i < count; i++) {
+    int length = (int)strnlen(file_title(d[i].path), 60);
+    if (length > width) width = length;
+  }
+  printf("%-*s  thread  status        ", width, "run");
+  for (int32_t f = 0; !d->signs && f < TSANOM_HSA_FEATURES; f++) {
+    printf("  %10s", tsanom_hsa_feature_name(f));
+  }
+  printf("\n");
+  for (size_t i = 0; i < count; i++) {
+    for (size_t k = 0; k < d[i].threads; k++) print_thread(&d[i], k, width, explain);
+    print_run(&d[i], width);
+  }
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a model detects, in words. */
+#ifndef TSANOM_COMMAND_POWER_H
+#define TSANOM_COMMAND_POWER_H
+
+#include <tsanom/vital.h>
+
+/* The smallest effect of each cause that is reported, as a line. */
+void power_print(const tsanom_hsa_normal *normal);
+
+/* Warn of causes that are found too late to be of use, or not at all. */
+void power_warn(const tsanom_hsa_normal *normal);
+
+#endif
