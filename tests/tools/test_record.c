@@ -128,6 +128,20 @@ Test(command_record, worksharing_tells_the_iterations_inside_one_region) {
   }
 }
 
+/* A region's last call is a jump: it returns to whatever called the region's function. */
+Test(command_record, worksharing_that_a_function_ends_with_has_its_place) {
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "tails")) continue;
+    cr_assert(record(c, "-o run.%d -- ./tails", c).status == 0);
+    json_t *r = tsanom_json("speedup run.%d --level worksharing --json", c);
+    const json_t *loop = first_region(r);
+    cr_assert(json_array_size(json_object_get(r, "regions")) == 1);
+    cr_assert(number_of(loop, "period") == 3 && number_of(loop, "iterations") == 30);
+    cr_assert(strstr(text_of(loop, "start"), "tails.c:"), "%s", text_of(loop, "start"));
+    json_decref(r);
+  }
+}
+
 /* LLVM's tools interface reports only the call, so it is not among them. */
 Test(command_record, regions_that_one_call_opens_are_told_apart) {
   for (int c = 0; c < RECORD_WAYS && *record_ways[c].options == '\0'; c++) {
@@ -407,6 +421,38 @@ Test(command_record, programs_that_cannot_be_recorded_are_told_of) {
   CHECK_REJECTED(tsanom("record -o run -- ./t"), 3, "statically");
 }
 
+/* Neither a program that loads its runtime late, nor one that starts the program. */
+Test(command_record, programs_that_come_to_a_runtime_later_need_no_option) {
+  if (!has_openmp("gcc")) return;
+  write_text("work.c",
+             "static int n;\n"
+             "int work(void) {\n"
+             "  for (int i = 0; i < 20; i++) {\n"
+             "#pragma omp parallel\n"
+             "#pragma omp atomic\n"
+             "    n++;\n"
+             "  }\n"
+             "  return n > 0 ? 7 : 0;\n"
+             "}\n");
+  write_text("late.c",
+             "#include <dlfcn.h>\n"
+             "int main(void) {\n"
+             "  void *found = dlsym(dlopen(\"./work.so\", RTLD_NOW), \"work\");\n"
+             "  return (*(int (**)(void))&found)();\n"
+             "}\n");
+  cr_assert(shell("gcc -O2 -fopenmp -fPIC -shared work.c -o work.so && "
+                  "gcc -O2 late.c -o late -ldl") == 0);
+  outcome o = tsanom("record -o run -- ./late");
+  cr_assert(o.status == 7 && *o.err == '\0', "%d: %s", o.status, o.err);
+  o = tsanom("record -o other -- env A=B ./late");
+  cr_assert(o.status == 7 && *o.err == '\0', "%d: %s", o.status, o.err);
+  for (int i = 0; i < 2; i++) {
+    json_t *r = tsanom_json("speedup %s --json", i ? "other" : "run");
+    cr_assert(number_of(r, "events") == 20);
+    json_decref(r);
+  }
+}
+
 Test(command_record, period_reads_the_regions_of_a_run) {
   if (!build_program("gcc", "loop")) return;
   cr_assert(tsanom("record -o run -- ./loop 20").status == 5);
@@ -417,6 +463,44 @@ Test(command_record, period_reads_the_regions_of_a_run) {
   const char *next = json_string_value(json_array_get(json_object_get(r, "next"), 0));
   cr_assert(next && strstr(next, "main"));
   json_decref(r);
+}
+
+/* Several places can have one name: without -g a function's name is all there is. */
+Test(command_record, period_tells_places_of_one_name_apart) {
+  if (!has_openmp("gcc")) return;
+  cr_assert(shell("p=" TSANOM_TEST_PROGRAMS "/names.c; o='-O2 -fopenmp -c'; "
+                  "for f in first second third; do gcc $o -DPART=$f $p -o $f.o; done; "
+                  "gcc -fopenmp $p *.o -o names") == 0);
+  cr_assert(tsanom("record -o run -- ./names").status == 0);
+  json_t *r = tsanom_json("period run --json");
+  const json_t *periods = json_object_get(r, "periods"),
+               *next = json_object_get(r, "next");
+  cr_assert(json_array_size(periods) == 1);
+  cr_assert(number_of(json_array_get(periods, 0), "period") == 3);
+  cr_assert_str_eq(json_string_value(json_array_get(next, 0)),
+                   json_string_value(json_array_get(next, 1)));
+  json_decref(r);
+}
+
+/* 6 iterations of 48 + 1128 regions. */
+Test(command_record, long_iterations_are_found_without_an_option) {
+  if (!build_program("gcc", "varied")) return;
+  cr_assert(tsanom("record -o run -- ./varied triangle").status == 0);
+  json_t *r = tsanom_json("period run --json");
+  const json_t *periods = json_object_get(r, "periods");
+  size_t last = json_array_size(periods) - 1;
+  cr_assert(number_of(json_array_get(periods, last), "period") == 1176);
+  cr_assert(number_of(json_array_get(periods, last), "samples") == 6 * 1176);
+  json_decref(r);
+  r = tsanom_json("speedup run --json");
+  bool found = false;
+  for (size_t i = 0; i < json_array_size(json_object_get(r, "regions")); i++) {
+    const json_t *loop = json_array_get(json_object_get(r, "regions"), i);
+    found |= number_of(loop, "period") == 1176 && number_of(loop, "iterations") == 6;
+  }
+  cr_assert(found);
+  json_decref(r);
+  cr_assert(strstr(tsanom("period run --window 100").out, "window 100"));
 }
 
 Test(command_record, damaged_places_are_told_of) {

@@ -91,7 +91,8 @@ typedef struct {
  * `iteration` behind their barriers; in a region they get it from the opener. */
 typedef struct {
   _Alignas(64) _Atomic uint32_t iteration;
-  bool special; /* regions are counted, or a baseline is measured */
+  bool special;     /* regions are counted, or a baseline is measured */
+  uintptr_t region; /* the address by which its current region is known */
   icp_iterations of_regions, of_shares;
 } icp_watch;
 
@@ -120,7 +121,14 @@ uint64_t icp_cpu_time(void);
 /* A thread comes to the end of a worksharing construct, and has passed it. Iterations
  * are counted before the barrier and beats come after it, so that the time between two
  * beats contains the waiting. */
-void icp_share(const void *return_address);
+enum {
+  ICP_BARRIER = 0,
+  ICP_LOOP_END,
+  ICP_LOOP_END_NOWAIT,
+  ICP_SECTIONS_END,
+  ICP_SECTIONS_END_NOWAIT
+};
+void icp_share(const void *return_address, int construct);
 void icp_shared(void);
 
 /* One load and one comparison in the usual case. It acquires what was prepared before the
@@ -167,6 +175,7 @@ static inline icp_region icp_open(const void *address, bool is_call, unsigned *t
   icp_record(TSANOM_REGIONS_BEGIN, region.place, 0);
   if (icp_me.watched && region.depth == 0) {
     region.watched = 1;
+    icp_watched.region = (uintptr_t)address;
     if (!ICP_LIKELY(!icp_watched.special)) {
       icp_open_specially(region.place, threads);
     } else if (icp_iterations_push(&icp_watched.of_regions, region.place)) {

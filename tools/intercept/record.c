@@ -171,7 +171,7 @@ static void start(void) {
   icp_set.want_cpu = number_in(ENVIRONMENT_CPU_TIME) != 0;
   baseline_threads = number_in(ENVIRONMENT_BASELINE);
   baseline_left = baseline_iterations = number_in(ENVIRONMENT_BASELINE_ITERATIONS);
-  icp_find_runtime_code();
+  icp_find_code();
   TAKE(icp_set.thread_number, "omp_get_thread_num");
   TAKE(icp_set.team_size, "omp_get_num_threads");
   TAKE(max_threads, "omp_get_max_threads");
@@ -259,9 +259,23 @@ void icp_open_specially(uint32_t place, unsigned *threads) {
   }
 }
 
-void icp_share(const void *return_address) {
+/* An optimizer turns the last call of a region's function into a jump (gcc -O2: that of
+ * GOMP_barrier, GOMP_loop_end). Then the call returns to whatever called that function:
+ * this library, or the runtime. So the place is the function instead, and the construct:
+ * address + 1 + construct, because a call is looked up one byte before the address that
+ * it returns to, which lies in the function. */
+static uint32_t place_of_share(const void *return_address, int construct) {
+  uintptr_t address = (uintptr_t)return_address;
+  if (icp_is_in(&icp_own_code, return_address) ||
+      icp_is_in(&icp_runtime_code, return_address)) {
+    address = icp_watched.region + 1 + (uintptr_t)construct;
+  }
+  return icp_place(address, TSANOM_REGIONS_SHARE, true);
+}
+
+void icp_share(const void *return_address, int construct) {
   if (icp_me.state.role != ICP_LEADER || !icp_recording()) return;
-  uint32_t place = icp_place((uintptr_t)return_address, TSANOM_REGIONS_SHARE, true);
+  uint32_t place = place_of_share(return_address, construct);
   icp_record(TSANOM_REGIONS_SHARE, place, icp_me.state.team);
   if (heartbeat_every) return;
   /* Worksharing shows the iterations where the regions do not. */

@@ -2,7 +2,7 @@
 /* tsanom period: the periods of a stream of events or values. A file is read sample by
  * sample, so that events and windowed values need memory for the window only; values
  * without --window are kept and analyzed as a whole. A run directory is a stream of the
- * names of its regions. */
+ * places of its regions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +30,8 @@ static const option_row options[] = {
      COUNT(stream.window, 1, 0),
      .help =
          "Samples in a sliding window, and so the longest period that can be found "
-         "(default: 1024 events; values are analyzed as a whole, with periods up to a "
-         "quarter of the samples, at most 16384)"},
+         "(default: events: a third of the stream, at most 1048576; values are analyzed "
+         "as a whole, with periods up to a quarter of the samples, at most 16384)"},
     {.name = "next",
      .letter = 'n',
      .argument = "K",
@@ -68,24 +68,10 @@ static void check_end(struct argp_state *state, void *request_) {
   }
 }
 
-/* The regions of a recorded run are its events, by the names of their places. */
-static int take_run(const request *r, period_stream *s, failure *why) {
-  region_stream regions = {0};
-  if (region_stream_read(r->shared.argument[0], &r->shared.exec, r->shared.salvage,
-                         LEVEL_AUTO, r->stream.window, &regions, why))
-    return -1;
-  int failed = 0;
-  for (size_t i = 0; i < regions.count && !failed; i++) {
-    const char *name = region_stream_name(&regions, regions.event[i].region);
-    failed = period_stream_take(s, name, r->shared.argument[0], why);
-  }
-  region_stream_free(&regions);
-  return failed;
-}
-
 static int take_all(const request *r, period_stream *s, failure *why) {
   int failed = is_directory(r->shared.argument[0])
-                   ? take_run(r, s, why)
+                   ? period_stream_read_run(s, r->shared.argument[0], r->shared.salvage,
+                                            r->stream.window, why)
                    : period_stream_read(s, r->shared.argument[0], r->column, why);
   return failed || periods_finish(&s->p, why);
 }
@@ -97,17 +83,17 @@ static size_t predicted(const request *r, const period_stream *s) {
 }
 
 /* The prediction repeats the latest period. */
-static json_t *next_json(const request *r, const period_stream *s) {
+static json_t *next_json(const request *r, period_stream *s) {
   json_t *next = json_array();
   for (size_t i = 0; i < predicted(r, s); i++) {
     size_t at = periods_next(&s->p, i);
-    json_array_append_new(next, s->events ? json_name(s->ids.word[s->p.recent.event[at]])
+    json_array_append_new(next, s->events ? json_name(period_stream_name(s, at))
                                           : json_finite(s->p.recent.value[at]));
   }
   return next;
 }
 
-static int print_as_json(const request *r, const period_stream *s,
+static int print_as_json(const request *r, period_stream *s,
                          const tsanom_dpd_period *list, size_t count) {
   json_t *found = json_array(), *segments = json_array();
   for (size_t i = 0; i < count; i++) {
@@ -149,8 +135,8 @@ static void print_no_period(const period_stream *s) {
   }
 }
 
-static void print_table(const request *r, const period_stream *s,
-                        const tsanom_dpd_period *list, size_t count) {
+static void print_table(const request *r, period_stream *s, const tsanom_dpd_period *list,
+                        size_t count) {
   unsigned long long samples = s->p.count;
   if (s->p.whole) {
     printf("%llu samples, periods up to %zu\n\n", samples, s->p.tested);
@@ -179,7 +165,7 @@ static void print_table(const request *r, const period_stream *s,
   for (size_t i = 0; i < predicted(r, s) && i < 50; i++) {
     size_t at = periods_next(&s->p, i);
     if (s->events) {
-      printf(" %s", s->ids.word[s->p.recent.event[at]]);
+      printf(" %s", period_stream_name(s, at));
     } else {
       printf(" %.6g", s->p.recent.value[at]);
     }
@@ -187,7 +173,7 @@ static void print_table(const request *r, const period_stream *s,
   printf(predicted(r, s) > 50 ? " ...\n" : "\n");
 }
 
-static int report(const request *r, const period_stream *s, failure *why) {
+static int report(const request *r, period_stream *s, failure *why) {
   tsanom_dpd_period *list = NULL;
   size_t count = 0;
   int status = EXIT_DONE;

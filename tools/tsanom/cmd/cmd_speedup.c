@@ -80,7 +80,9 @@ static const option_row options[] = {
     {.name = "max-period",
      .argument = "M",
      COUNT(max_period, 1, TSANOM_SPEEDUP_PERIOD_MAX),
-     .help = "Regions of the longest iteration looked for (default: 1024)"},
+     .help =
+         "Regions of the longest iteration looked for (default: a third of all, at most "
+         "1048576)"},
     {.name = "level",
      .argument = "LEVEL",
      WORD(level, level_words),
@@ -127,13 +129,13 @@ static int analyze(const request *r, result *a, failure *why) {
   tsanom_speedup *analyzer = NULL;
   tsanom_speedup_options_init(&how, sizeof how);
   how.baseline = (int32_t)r->baseline;
-  if (r->max_period) how.max_period = r->max_period;
   how.visit = keep_iteration;
   how.visit_user = a;
   int32_t level = r->level - 1;
   if (region_stream_read(r->shared.argument[0], &r->shared.exec, r->shared.salvage, level,
                          r->max_period, &a->stream, why))
     return -1;
+  how.max_period = region_stream_limit(a->stream.count, r->max_period);
   tsanom_status status = tsanom_speedup_create(&how, NULL, &analyzer);
   if (status < 0) return fail_status(why, r->shared.argument[0], status);
   int failed = feed(r, analyzer, a, why);

@@ -5,6 +5,7 @@
  * records each. */
 #include "region_stream.h"
 
+#include "periods.h"
 #include "run_open.h"
 
 const char *level_name(int32_t level) {
@@ -22,16 +23,23 @@ static int take_level(const char *path, int32_t level, region_stream *s, failure
   return status < 0 ? fail_status(why, path, status) : 0;
 }
 
+size_t region_stream_limit(size_t count, size_t asked) {
+  size_t third = count / 3;
+  if (asked) return asked;
+  return third < 1 ? 1 : third < PERIODS_MOST ? third : PERIODS_MOST;
+}
+
 static int choose_level(const char *path, size_t max_period, region_stream *s,
                         failure *why) {
   region_stream worksharing = *s;
   tsanom_speedup_options options;
   tsanom_speedup_options_init(&options, sizeof options);
-  if (max_period) options.max_period = max_period;
   if (take_level(path, TSANOM_RUNS_LEVEL_REGIONS, s, why) ||
       take_level(path, TSANOM_RUNS_LEVEL_WORKSHARING, &worksharing, why)) {
     return -1;
   }
+  size_t longer = s->count > worksharing.count ? s->count : worksharing.count;
+  options.max_period = region_stream_limit(longer, max_period);
   int32_t level = TSANOM_SPEEDUP_REGIONS;
   tsanom_status status = tsanom_speedup_choose_level(
       s->event, s->count, worksharing.event, worksharing.count, &options, NULL, &level);

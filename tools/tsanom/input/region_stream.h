@@ -21,8 +21,12 @@ typedef struct {
   tsanom_runs *run;
 } region_stream;
 
+/* The longest period to look for in `count` events: what the user asked for; else (0) a
+ * third of them, for a loop needs three iterations, at most PERIODS_MOST. */
+size_t region_stream_limit(size_t count, size_t asked);
+
 /* Read one level of a run. LEVEL_AUTO chooses by the loops of up to max_period events; 0:
- * the analyzer's default. */
+ * of any length. */
 int region_stream_read(const char *path, const tsanom_exec *exec, int salvage,
                        int32_t level, size_t max_period, region_stream *s, failure *why);
 

@@ -54,7 +54,8 @@ static const struct argp_option options[] = {
      "Run the first K detected iterations with P threads, as the baseline for the others "
      "(default K: 5)",
      0},
-    {"force", KEY_FORCE, NULL, 0, "Also run programs without an OpenMP runtime", 0},
+    {"force", KEY_FORCE, NULL, 0,
+     "Also run programs that show no way to an OpenMP runtime", 0},
     {"ompt", KEY_OMPT, NULL, 0,
      "Use the tools interface (OMPT) of LLVM's runtime. Needed if the runtime is linked "
      "statically into the program, where its functions cannot be intercepted",
@@ -134,7 +135,8 @@ static int loads_runtime(const char *path, program_link *link) {
   return found;
 }
 
-/* Rejects a program that cannot be recorded. */
+/* Rejects a program that cannot be recorded. One that loads libraries while it runs, or
+ * starts programs, may come to a runtime: Python, R, env(1). */
 static int check_runtime(const char *path, program_link *link, failure *why) {
   if (link->linkage == LINKAGE_STATIC) {
     return fail(
@@ -143,15 +145,15 @@ static int check_runtime(const char *path, program_link *link, failure *why) {
         "its OpenMP runtime dynamically",
         path);
   }
-  if (link->linkage == LINKAGE_UNKNOWN || names_runtime(link->needed) ||
+  if (link->linkage == LINKAGE_UNKNOWN || names_runtime(link->needed) || link->may_load ||
       loads_runtime(path, link)) {
     return 0;
   }
   return fail(
       why,
       "%s: uses neither GNU's OpenMP runtime (libgomp) nor LLVM's (libomp), so it "
-      "has no parallel regions to record; --force runs it nevertheless, because it "
-      "may load a runtime later or start a program that uses one",
+      "has no parallel regions to record; --force runs it nevertheless, because a "
+      "library of it may load a runtime or start a program that uses one",
       path);
 }
 
