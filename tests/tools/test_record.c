@@ -492,15 +492,64 @@ Test(command_record, long_iterations_are_found_without_an_option) {
   cr_assert(number_of(json_array_get(periods, last), "period") == 1176);
   cr_assert(number_of(json_array_get(periods, last), "samples") == 6 * 1176);
   json_decref(r);
-  r = tsanom_json("speedup run --json");
-  bool found = false;
-  for (size_t i = 0; i < json_array_size(json_object_get(r, "regions")); i++) {
-    const json_t *loop = json_array_get(json_object_get(r, "regions"), i);
-    found |= number_of(loop, "period") == 1176 && number_of(loop, "iterations") == 6;
-  }
-  cr_assert(found);
-  json_decref(r);
   cr_assert(strstr(tsanom("period run --window 100").out, "window 100"));
+}
+
+/* The main loop of each way of varied.c, in this order. */
+static const struct {
+  const char *how;
+  int iterations, least, most, parts;
+} varied[] = {{"triangle", 6 * 47, 3, 48, 2},
+              {"solver", 25, 11, 23, 7},
+              {"adapted", 51, 6, 8, 8},
+              {"summary", 87, 6, 7, 7},
+              {"late", 40, 206, 206, 7}};
+
+/* The object that both commands print. */
+static void check_main_loop(const json_t *result, size_t i) {
+  const json_t *loop = json_object_get(result, "main_loop");
+  cr_assert(number_of(loop, "iterations") == varied[i].iterations, "%s: %g",
+            varied[i].how, number_of(loop, "iterations"));
+  cr_assert(number_of(loop, "least") == varied[i].least, "%s", varied[i].how);
+  cr_assert(number_of(loop, "most") == varied[i].most, "%s", varied[i].how);
+  cr_assert((int)json_array_size(json_object_get(loop, "parts")) == varied[i].parts);
+}
+
+Test(command_record, loops_whose_iterations_differ_are_one_loop) {
+  if (!build_program("gcc", "varied")) return;
+  for (size_t i = 0; i < sizeof varied / sizeof *varied; i++) {
+    const char *how = varied[i].how;
+    cr_assert(tsanom("record -o %s -- ./varied %s", how, how).status == 0);
+    json_t *r = tsanom_json("speedup %s --json", how);
+    check_main_loop(r, i);
+    cr_assert(number_of(first_region(r), "iterations") == varied[i].iterations);
+    const json_t *p = json_object_get(r, "prediction");
+    cr_assert(number_of(p, "expected") == varied[i].iterations, "%s", how);
+    cr_assert(number_of(p, "remaining_s") == 0, "%s", how);
+    json_decref(r);
+    r = tsanom_json("period %s --json", how);
+    check_main_loop(r, i);
+    json_decref(r);
+    outcome o = tsanom("speedup %s", how);
+    cr_assert(strstr(o.out, "main loop: ") && strstr(o.out, "not measured"), "%s", o.out);
+  }
+}
+
+/* The solver's loop instead of the steps, by name and by address. */
+Test(command_record, the_main_loop_can_be_named) {
+  if (!build_program("gcc", "varied")) return;
+  cr_assert(tsanom("record -o run -- ./varied solver").status == 0);
+  json_t *r = tsanom_json("speedup run --json --loop solver._omp_fn.5");
+  const json_t *loop = json_object_get(r, "main_loop");
+  cr_assert(number_of(loop, "iterations") == 147, "%g", number_of(loop, "iterations"));
+  char place[300];
+  snprintf(place, sizeof place, "%s", text_of(loop, "place"));
+  json_decref(r);
+  r = tsanom_json("period run --json --loop %s", place);
+  cr_assert(number_of(json_object_get(r, "main_loop"), "iterations") == 147);
+  json_decref(r);
+  CHECK_REJECTED(tsanom("speedup run --loop main"), 3, "--loop", "no region", "\"main\"");
+  cr_assert(tsanom("period --events --loop a nothing.txt").status == 2);
 }
 
 Test(command_record, damaged_places_are_told_of) {

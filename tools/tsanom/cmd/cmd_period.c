@@ -9,6 +9,7 @@
 
 #include "beats.h"
 #include "command.h"
+#include "main_loop.h"
 #include "period_plot.h"
 #include "region_stream.h"
 
@@ -18,6 +19,8 @@ typedef struct {
   size_t next;
   int next_given;
   const char *column;
+  const char *loop; /* of a run; NULL: choose */
+  main_loop main;   /* of a run */
 } request;
 
 static const option_row options[] = {
@@ -52,6 +55,12 @@ static const option_row options[] = {
              "that a break ends sooner, and grow it again when none has been found for "
              "2 N"},
     COLUMN_ROW(column),
+    {.name = "loop",
+     .argument = "L",
+     TEXT(loop),
+     .help =
+         "Of a run, the main loop: an iteration begins with each region L, which is a "
+         "name or MODULE+0xADDRESS (default: found)"},
     SALVAGE_ROW,
 };
 
@@ -63,15 +72,26 @@ static void check_end(struct argp_state *state, void *request_) {
   size_t most = r->stream.events ? (size_t)TSANOM_DPD_WINDOW_MAX / 4 : (size_t)1 << 20;
   if (r->stream.window > most) argp_error(state, "--window: at most %zu samples", most);
   const period_request *s = &r->stream;
+  if (r->loop && !is_directory(r->shared.argument[0])) {
+    argp_error(state, "--loop is for a run");
+  }
   if (s->events && (s->scale > 0 || s->depth > 0 || s->adapt)) {
     argp_error(state, "--scale, --depth and --adapt are for values, not for --events");
   }
 }
 
-static int take_all(const request *r, period_stream *s, failure *why) {
+/* The places of a run, and its main loop. */
+static int take_run(request *r, period_stream *s, failure *why) {
+  const char *path = r->shared.argument[0];
+  size_t anchor = TSANOM_NONE;
+  return period_stream_read_run(s, path, r->shared.salvage, r->stream.window, why) ||
+         (r->loop && region_stream_find(&s->run, r->loop, &anchor, why)) ||
+         main_loop_find(&s->run, s->run.count, anchor, &r->shared.exec, &r->main, why);
+}
+
+static int take_all(request *r, period_stream *s, failure *why) {
   int failed = is_directory(r->shared.argument[0])
-                   ? period_stream_read_run(s, r->shared.argument[0], r->shared.salvage,
-                                            r->stream.window, why)
+                   ? take_run(r, s, why)
                    : period_stream_read(s, r->shared.argument[0], r->column, why);
   return failed || periods_finish(&s->p, why);
 }
@@ -110,9 +130,13 @@ static int print_as_json(const request *r, period_stream *s,
         segments, json_pack("{sI sI sI}", "first", (json_int_t)t->first, "last",
                             (json_int_t)t->last, "period", (json_int_t)t->period));
   }
-  return print_json(json_pack("{sI so so so}", "samples", (json_int_t)s->p.count,
-                              "periods", found, "segments", segments, "next",
-                              next_json(r, s)));
+  json_t *result =
+      json_pack("{sI so so so}", "samples", (json_int_t)s->p.count, "periods", found,
+                "segments", segments, "next", next_json(r, s));
+  if (s->run.run) {
+    json_object_set_new(result, "main_loop", main_loop_json(&r->main, &s->run));
+  }
+  return print_json(result);
 }
 
 /* What was searched, and how many samples a period needs to be found. */
@@ -143,6 +167,7 @@ static void print_table(const request *r, period_stream *s, const tsanom_dpd_per
   } else {
     printf("%llu samples, window %zu\n\n", samples, s->p.window);
   }
+  main_loop_print(&r->main, &s->run);
   if (!count) {
     print_no_period(s);
     return;
@@ -221,6 +246,7 @@ int command_period(int argc, char **argv) {
   } else {
     status = report(&r, &s, &why);
   }
+  main_loop_free(&r.main);
   period_stream_free(&s);
   return status;
 }

@@ -5,6 +5,9 @@
  * records each. */
 #include "region_stream.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "periods.h"
 #include "run_open.h"
 
@@ -66,4 +69,56 @@ const char *region_stream_name(region_stream *s, uint64_t place) {
   const char *name = "?";
   (void)tsanom_runs_place_name(s->run, (size_t)place, NULL, &name);
   return name;
+}
+
+const char *region_stream_place(const region_stream *s, uint64_t place,
+                                char text[PLACE_BYTES]) {
+  tsanom_runs_place about;
+  const char *module = "?";
+  if (tsanom_runs_place_at(s->run, (size_t)place, &about) == TSANOM_OK) {
+    module = strrchr(about.module, '/');
+    module = module ? module + 1 : about.module;
+  }
+  (void)snprintf(text, PLACE_BYTES, "%s+0x%llx", module,
+                 (unsigned long long)about.address);
+  return text;
+}
+
+static int is_named(region_stream *s, size_t place, const char *text) {
+  char address[PLACE_BYTES];
+  const char *name = region_stream_name(s, place);
+  size_t length = strlen(text);
+  return !strcmp(region_stream_place(s, place, address), text) || !strcmp(name, text) ||
+         (!strncmp(name, text, length) && !strncmp(name + length, " (", 2));
+}
+
+size_t region_stream_places(const region_stream *s) {
+  tsanom_runs_info info;
+  tsanom_runs_info_init(&info, sizeof info);
+  tsanom_runs_describe(s->run, &info);
+  return info.places;
+}
+
+int region_stream_find(region_stream *s, const char *text, size_t *place, failure *why) {
+  int is_share = s->level == TSANOM_RUNS_LEVEL_WORKSHARING;
+  int32_t kind = is_share ? TSANOM_REGIONS_SHARE : TSANOM_REGIONS_BEGIN;
+  size_t found = TSANOM_NONE;
+  char one[PLACE_BYTES], other[PLACE_BYTES], shown[QUOTED_BYTES];
+  for (size_t i = 0; i < region_stream_places(s); i++) {
+    tsanom_runs_place about;
+    if (tsanom_runs_place_at(s->run, i, &about) != TSANOM_OK) continue;
+    if (about.kind != kind || !is_named(s, i, text)) continue;
+    if (found != TSANOM_NONE) {
+      return fail(why, "--loop: %s names several places, such as %s and %s",
+                  quoted(shown, text), region_stream_place(s, found, one),
+                  region_stream_place(s, i, other));
+    }
+    found = i;
+  }
+  *place = found;
+  if (found != TSANOM_NONE) return 0;
+  return fail(why,
+              "--loop: the run has no %s %s; expected its name or MODULE+0xADDRESS, as "
+              "tsanom speedup prints them",
+              is_share ? "worksharing construct" : "region", quoted(shown, text));
 }

@@ -33,6 +33,18 @@ int region_stream_read(const char *path, const tsanom_exec *exec, int salvage,
 /* The name of a place, valid as long as the stream. */
 const char *region_stream_name(region_stream *s, uint64_t place);
 
+/* Its module and address as linked, "program+0x1a40": the same in all runs of a build. */
+enum { PLACE_BYTES = 300 };
+const char *region_stream_place(const region_stream *s, uint64_t place,
+                                char text[PLACE_BYTES]);
+
+/* Places of the run: events are below this number. */
+size_t region_stream_places(const region_stream *s);
+
+/* The only place that a text names: by module and address, or by the name, up to " (" if
+ * the text has none. */
+int region_stream_find(region_stream *s, const char *text, size_t *place, failure *why);
+
 const char *level_name(int32_t level);
 
 void region_stream_free(region_stream *s);
