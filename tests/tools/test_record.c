@@ -14,18 +14,6 @@
 
 TestSuite(command_record, .init = enter_folder, .fini = leave_folder, .timeout = 240);
 
-static const json_t *first_region(const json_t *result) {
-  const json_t *regions = json_object_get(result, "regions");
-  cr_assert(json_array_size(regions) >= 1, "no iterations were found");
-  return json_array_get(regions, 0);
-}
-
-static const char *text_of(const json_t *object, const char *key) {
-  const char *text = json_string_value(json_object_get(object, key));
-  cr_assert(text, "\"%s\" is no text", key);
-  return text;
-}
-
 static tsanom_runs_stream stream_of(const tsanom_runs *run, int32_t part, size_t index) {
   tsanom_runs_stream stream;
   cr_assert(tsanom_runs_stream_at(run, part, index, &stream) == TSANOM_OK);
@@ -128,20 +116,6 @@ Test(command_record, worksharing_tells_the_iterations_inside_one_region) {
   }
 }
 
-/* A region's last call is a jump: it returns to whatever called the region's function. */
-Test(command_record, worksharing_that_a_function_ends_with_has_its_place) {
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "tails")) continue;
-    cr_assert(record(c, "-o run.%d -- ./tails", c).status == 0);
-    json_t *r = tsanom_json("speedup run.%d --level worksharing --json", c);
-    const json_t *loop = first_region(r);
-    cr_assert(json_array_size(json_object_get(r, "regions")) == 1);
-    cr_assert(number_of(loop, "period") == 3 && number_of(loop, "iterations") == 30);
-    cr_assert(strstr(text_of(loop, "start"), "tails.c:"), "%s", text_of(loop, "start"));
-    json_decref(r);
-  }
-}
-
 /* LLVM's tools interface reports only the call, so it is not among them. */
 Test(command_record, regions_that_one_call_opens_are_told_apart) {
   for (int c = 0; c < RECORD_WAYS && *record_ways[c].options == '\0'; c++) {
@@ -183,7 +157,9 @@ Test(command_record, a_killed_program_keeps_what_was_recorded) {
     cr_assert(number_of(first_region(r), "iterations") == 399); /* the 400th may go on */
     const json_t *prediction = json_object_get(r, "prediction");
     cr_assert(number_of(prediction, "expected") == 1000);
-    cr_assert(number_of(prediction, "total_s") > number_of(r, "total_s"));
+    /* On a machine that becomes slower, iterations drift. */
+    cr_assert(json_is_true(json_object_get(prediction, "drifts")) ||
+              number_of(prediction, "total_s") > number_of(r, "total_s"));
     json_decref(r);
     r = tsanom_json("rate run.%d -w 10 --json", c);
     json_decref(r);
@@ -463,93 +439,6 @@ Test(command_record, period_reads_the_regions_of_a_run) {
   const char *next = json_string_value(json_array_get(json_object_get(r, "next"), 0));
   cr_assert(next && strstr(next, "main"));
   json_decref(r);
-}
-
-/* Several places can have one name: without -g a function's name is all there is. */
-Test(command_record, period_tells_places_of_one_name_apart) {
-  if (!has_openmp("gcc")) return;
-  cr_assert(shell("p=" TSANOM_TEST_PROGRAMS "/names.c; o='-O2 -fopenmp -c'; "
-                  "for f in first second third; do gcc $o -DPART=$f $p -o $f.o; done; "
-                  "gcc -fopenmp $p *.o -o names") == 0);
-  cr_assert(tsanom("record -o run -- ./names").status == 0);
-  json_t *r = tsanom_json("period run --json");
-  const json_t *periods = json_object_get(r, "periods"),
-               *next = json_object_get(r, "next");
-  cr_assert(json_array_size(periods) == 1);
-  cr_assert(number_of(json_array_get(periods, 0), "period") == 3);
-  cr_assert_str_eq(json_string_value(json_array_get(next, 0)),
-                   json_string_value(json_array_get(next, 1)));
-  json_decref(r);
-}
-
-/* 6 iterations of 48 + 1128 regions. */
-Test(command_record, long_iterations_are_found_without_an_option) {
-  if (!build_program("gcc", "varied")) return;
-  cr_assert(tsanom("record -o run -- ./varied triangle").status == 0);
-  json_t *r = tsanom_json("period run --json");
-  const json_t *periods = json_object_get(r, "periods");
-  size_t last = json_array_size(periods) - 1;
-  cr_assert(number_of(json_array_get(periods, last), "period") == 1176);
-  cr_assert(number_of(json_array_get(periods, last), "samples") == 6 * 1176);
-  json_decref(r);
-  cr_assert(strstr(tsanom("period run --window 100").out, "window 100"));
-}
-
-/* The main loop of each way of varied.c, in this order. */
-static const struct {
-  const char *how;
-  int iterations, least, most, parts;
-} varied[] = {{"triangle", 6 * 47, 3, 48, 2},
-              {"solver", 25, 11, 23, 7},
-              {"adapted", 51, 6, 8, 8},
-              {"summary", 87, 6, 7, 7},
-              {"late", 40, 206, 206, 7}};
-
-/* The object that both commands print. */
-static void check_main_loop(const json_t *result, size_t i) {
-  const json_t *loop = json_object_get(result, "main_loop");
-  cr_assert(number_of(loop, "iterations") == varied[i].iterations, "%s: %g",
-            varied[i].how, number_of(loop, "iterations"));
-  cr_assert(number_of(loop, "least") == varied[i].least, "%s", varied[i].how);
-  cr_assert(number_of(loop, "most") == varied[i].most, "%s", varied[i].how);
-  cr_assert((int)json_array_size(json_object_get(loop, "parts")) == varied[i].parts);
-}
-
-Test(command_record, loops_whose_iterations_differ_are_one_loop) {
-  if (!build_program("gcc", "varied")) return;
-  for (size_t i = 0; i < sizeof varied / sizeof *varied; i++) {
-    const char *how = varied[i].how;
-    cr_assert(tsanom("record -o %s -- ./varied %s", how, how).status == 0);
-    json_t *r = tsanom_json("speedup %s --json", how);
-    check_main_loop(r, i);
-    cr_assert(number_of(first_region(r), "iterations") == varied[i].iterations);
-    const json_t *p = json_object_get(r, "prediction");
-    cr_assert(number_of(p, "expected") == varied[i].iterations, "%s", how);
-    cr_assert(number_of(p, "remaining_s") == 0, "%s", how);
-    json_decref(r);
-    r = tsanom_json("period %s --json", how);
-    check_main_loop(r, i);
-    json_decref(r);
-    outcome o = tsanom("speedup %s", how);
-    cr_assert(strstr(o.out, "main loop: ") && strstr(o.out, "not measured"), "%s", o.out);
-  }
-}
-
-/* The solver's loop instead of the steps, by name and by address. */
-Test(command_record, the_main_loop_can_be_named) {
-  if (!build_program("gcc", "varied")) return;
-  cr_assert(tsanom("record -o run -- ./varied solver").status == 0);
-  json_t *r = tsanom_json("speedup run --json --loop solver._omp_fn.5");
-  const json_t *loop = json_object_get(r, "main_loop");
-  cr_assert(number_of(loop, "iterations") == 147, "%g", number_of(loop, "iterations"));
-  char place[300];
-  snprintf(place, sizeof place, "%s", text_of(loop, "place"));
-  json_decref(r);
-  r = tsanom_json("period run --json --loop %s", place);
-  cr_assert(number_of(json_object_get(r, "main_loop"), "iterations") == 147);
-  json_decref(r);
-  CHECK_REJECTED(tsanom("speedup run --loop main"), 3, "--loop", "no region", "\"main\"");
-  cr_assert(tsanom("period --events --loop a nothing.txt").status == 2);
 }
 
 Test(command_record, damaged_places_are_told_of) {

@@ -5,7 +5,7 @@
  *   solver    25 steps, each with a solver that takes 3 to 9 iterations
  *   adapted   51 steps of which every fifth has regions more
  *   summary   87 steps of which every tenth has one region more
- *   late      an inner loop of one region 200 times before each of 40 steps */
+ *   late      an inner loop of one region 100 times before each of 40 steps */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static void run(const char *how, int i) {
     if (i % 10 == 9) REGION(8);
   }
   if (!strcmp(how, "late") && i < 40) {
-    for (int k = 0; k < 200; k++) REGION(6);
+    for (int k = 0; k < 100; k++) REGION(6);
     step();
   }
 }

@@ -92,21 +92,13 @@ static int is_named(region_stream *s, size_t place, const char *text) {
          (!strncmp(name, text, length) && !strncmp(name + length, " (", 2));
 }
 
-size_t region_stream_places(const region_stream *s) {
-  tsanom_runs_info info;
-  tsanom_runs_info_init(&info, sizeof info);
-  tsanom_runs_describe(s->run, &info);
-  return info.places;
-}
-
 int region_stream_find(region_stream *s, const char *text, size_t *place, failure *why) {
   int is_share = s->level == TSANOM_RUNS_LEVEL_WORKSHARING;
   int32_t kind = is_share ? TSANOM_REGIONS_SHARE : TSANOM_REGIONS_BEGIN;
   size_t found = TSANOM_NONE;
   char one[PLACE_BYTES], other[PLACE_BYTES], shown[QUOTED_BYTES];
-  for (size_t i = 0; i < region_stream_places(s); i++) {
-    tsanom_runs_place about;
-    if (tsanom_runs_place_at(s->run, i, &about) != TSANOM_OK) continue;
+  tsanom_runs_place about;
+  for (size_t i = 0; tsanom_runs_place_at(s->run, i, &about) == TSANOM_OK; i++) {
     if (about.kind != kind || !is_named(s, i, text)) continue;
     if (found != TSANOM_NONE) {
       return fail(why, "--loop: %s names several places, such as %s and %s",

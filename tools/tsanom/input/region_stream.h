@@ -38,9 +38,6 @@ enum { PLACE_BYTES = 300 };
 const char *region_stream_place(const region_stream *s, uint64_t place,
                                 char text[PLACE_BYTES]);
 
-/* Places of the run: events are below this number. */
-size_t region_stream_places(const region_stream *s);
-
 /* The only place that a text names: by module and address, or by the name, up to " (" if
  * the text has none. */
 int region_stream_find(region_stream *s, const char *text, size_t *place, failure *why);
