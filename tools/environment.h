@@ -11,6 +11,8 @@
   "TSANOM_RECORD_DIRECTORY" /* absolute path of the run directory \
                              */
 
+#define ENVIRONMENT_LOOP "TSANOM_RECORD_LOOP" /* the place of --loop; unset: none */
+
 /* Numbers; 0 or unset: off. */
 #define ENVIRONMENT_HEARTBEAT_EVERY "TSANOM_RECORD_HEARTBEAT_EVERY"
 #define ENVIRONMENT_CPU_TIME "TSANOM_RECORD_CPU_TIME"

@@ -327,6 +327,107 @@ TSANOM_API tsanom_status tsanom_dpd_nest_periods(const tsanom_dpd_nest *nest,
                                                  tsanom_dpd_period *periods,
                                                  size_t capacity, size_t *count);
 
+/** How tsanom_dpd_main_loop() searches. Initialize it with
+ *  tsanom_dpd_main_options_init(), then set `kinds`. */
+typedef struct tsanom_dpd_main_options {
+  size_t struct_size; /**< set by tsanom_dpd_main_options_init() */
+  size_t kinds;       /**< events are below this number, 1 to 2^32 - 2; must be set */
+  /** The event that begins the iterations; ::TSANOM_NONE (default): it is chosen. If it
+   *  is given, everything from one such event to the next is an iteration. */
+  size_t anchor;
+  int32_t ended;  /**< 1 (default): the stream has ended, so that its last iteration can
+                       be complete; 0: it goes on */
+  int32_t active; /**< 1: only runs that last until the end of the sequence count;
+                       0 (default) */
+} tsanom_dpd_main_options;
+
+/** Write the defaults described at ::tsanom_dpd_main_options; `kinds` is 0, which
+ *  tsanom_dpd_main_loop() rejects.
+ *  @copydetails tsanom_dpd_event_options_init */
+TSANOM_API tsanom_status tsanom_dpd_main_options_init(tsanom_dpd_main_options *options,
+                                                      size_t struct_size);
+
+/** sizeof(tsanom_dpd_main_options), for other languages. @return bytes */
+TSANOM_API size_t tsanom_dpd_main_options_size(void);
+
+/** The main loop. Initialize it with tsanom_dpd_main_init(). */
+typedef struct tsanom_dpd_main {
+  size_t struct_size; /**< set by tsanom_dpd_main_init() */
+  size_t anchor;      /**< the event that begins its iterations */
+  size_t iterations;  /**< complete iterations */
+  size_t runs;        /**< how many times it is entered */
+  size_t places;      /**< different events of a usual iteration */
+  size_t first;       /**< index of its first event */
+  size_t end;         /**< index behind its last event */
+  double covered;     /**< time in its runs; without times, in events */
+  int32_t folds;      /**< 1: consecutive anchors begin one iteration */
+  int32_t reserved0;  /**< 0 */
+} tsanom_dpd_main;
+
+/** Prepare a result: no loop.
+ *  @param[out] found        the caller's struct
+ *  @param      struct_size  its sizeof, where the caller was compiled
+ *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+TSANOM_API tsanom_status tsanom_dpd_main_init(tsanom_dpd_main *found, size_t struct_size);
+
+/** sizeof(tsanom_dpd_main), for other languages. @return bytes */
+TSANOM_API size_t tsanom_dpd_main_size(void);
+
+/** An iteration: events first, ..., end - 1. */
+typedef struct tsanom_dpd_iteration {
+  size_t first; /**< index of its first event */
+  size_t end;   /**< index behind its last event */
+} tsanom_dpd_iteration;
+
+/** Workspace of tsanom_dpd_main_loop(): O(n + kinds).
+ *  @param      n        number of events
+ *  @param      options  as for the call
+ *  @param      exec     as for the call; NULL: the defaults
+ *  @param[out] bytes    size of exec.work
+ *  @return TSANOM_OK, or the status of a rejected argument */
+TSANOM_API tsanom_status
+tsanom_dpd_main_loop_workspace(size_t n, const tsanom_dpd_main_options *options,
+                               const tsanom_exec *exec, size_t *bytes);
+
+/** Find the main loop of a finite sequence of events, such as the parallel regions of a
+ *  program. Its iterations need not be equal: inner loops may take any number of
+ *  iterations, and some iterations may have further events or lack some. Use
+ *  ::tsanom_dpd_nest for exact repetitions and for streams.
+ *
+ *  A loop is an event, its anchor, that begins the iterations. U is the set of events
+ *  that at least half of the iterations have. An iteration differs from it in at most
+ *  |U| / 3 events; in the first and the last iteration of a run, all events are also in
+ *  another one. A run has three iterations or more. Two thirds of all iterations must
+ *  have all events of U, first occurrences in the same order. A loop covers at least a
+ *  fifth of the time, unless its anchor is given or only active runs count. Of those that
+ * cover 9/10 of the time that any loop covers, the main loop is the outermost. But if a
+ * loop consists of nearly the same events as another of these and has fewer iterations,
+ * it only groups them, and is not the main loop.
+ *
+ *  O(c (n + kinds)) with c candidates, at most 48.
+ *  @param      events      n numbers below options.kinds
+ *  @param      times       n + 1 ascending times: when each event begins, and when the
+ *                          last one ends; NULL: each event takes 1
+ *  @param      n           number of events, below 2^32 - 1
+ *  @param      options     not NULL, since `kinds` must be set
+ *  @param      exec        NULL: the defaults; the poll counts candidates
+ *  @param[out] found       initialized by tsanom_dpd_main_init()
+ *  @param[out] iterations  the first `capacity` iterations, in order; may be NULL if
+ *                          capacity is 0
+ *  @param      capacity    length of `iterations`; 0: they are not wanted
+ *  @retval TSANOM_PARTIAL      there are more iterations than `capacity`
+ *  @retval TSANOM_INFEASIBLE   there is no loop; found and iterations are unchanged
+ *  @retval TSANOM_STOPPED      the poll function asked to stop; they are unchanged
+ *  @retval TSANOM_E_OVERFLOW   n is too large
+ *  @retval TSANOM_E_INDEX      an event is not below options.kinds
+ *  @retval TSANOM_E_NONFINITE  a time is NaN or infinite
+ *  @retval TSANOM_E_ORDER      a time is less than the one before it
+ *  @return TSANOM_OK, or the status of a rejected argument */
+TSANOM_API tsanom_status tsanom_dpd_main_loop(
+    const uint32_t *events, const double *times, size_t n,
+    const tsanom_dpd_main_options *options, const tsanom_exec *exec,
+    tsanom_dpd_main *found, tsanom_dpd_iteration *iterations, size_t capacity);
+
 /** Options of a value detector. Initialize them with tsanom_dpd_value_options_init(). */
 typedef struct tsanom_dpd_value_options {
   size_t struct_size; /**< set by tsanom_dpd_value_options_init() */

@@ -319,8 +319,11 @@ TSANOM_API tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *eve
 
 /** The heartbeats of a run by thread, for the functions of <tsanom/hsa.h>. Streams of one
  *  thread number are merged and sorted by time. Threads are numbered from 0; one that
- *  never beat has an empty series. Times count from the beginning of the run; those of a
- *  CSV file are as written, and such a run begins at its earliest beat.
+ *  never beat has an empty series. Of a run by `tsanom record`, beats before the main
+ *  loop was found are left out, if those were iterations of a loop inside it: there the
+ *  tags begin anew. tsanom_runs_stream_at() has all beats. Times count from the beginning
+ * of the run; those of a CSV file are as written, and such a run begins at its earliest
+ * beat.
  *  @param      run    an open run with heartbeats
  *  @param      exec   NULL: the defaults
  *  @param[out] beats  points into the run

@@ -32,6 +32,7 @@
 #define TSANOM_SPEEDUP_H
 
 #include <tsanom/base.h>
+#include <tsanom/dpd.h>
 
 /** @addtogroup speedup
  *  @{ */
@@ -136,7 +137,13 @@ typedef struct tsanom_speedup_prediction {
   uint64_t iterations; /**< its complete iterations so far */
   uint64_t expected;   /**< its predicted number of iterations */
   double remaining_s;  /**< from the last event to the end of its last iteration; >= 0 */
-  double total_s;      /**< time of that end, on the clock of the events */
+  double total_s;      /**< time of that end, on the clock of the events; NaN: not known,
+                            as `drifts` says */
+  double low_s;        /**< total_s is at least this with 95 %; NaN: not known */
+  double high_s;       /**< and at most this */
+  int32_t drifts;      /**< 1: iterations become longer or shorter, so that the end is not
+                            known */
+  int32_t reserved0;   /**< 0 */
 } tsanom_speedup_prediction;
 
 /** Prepare a prediction.
@@ -248,6 +255,46 @@ TSANOM_API tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
 TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
                                                 uint64_t iterations,
                                                 tsanom_speedup_prediction *prediction);
+
+/** Statistics and predicted end of a loop whose iterations are known, such as those of
+ *  tsanom_dpd_main_loop(). Iteration i consists of the events iterations[i].first, ...,
+ *  iterations[i].end - 1. It ends where the next one begins if that has the next event,
+ *  else with its last event. Consecutive iterations are a run of the loop.
+ *
+ *  In `loop`, `start` is the first region, and `period` the mean number of regions of an
+ *  iteration, rounded.
+ *
+ *  The prediction is that of tsanom_speedup_predict(), and has an interval: the
+ *  iterations on which it is based are divided into up to 8 parts, whose mean times have
+ *  the standard deviation s; the mean of the missing iterations is expected within
+ *  t s sqrt(1 + 1/k) of that of k parts, with Student's t of k - 1 degrees of freedom at
+ *  95 %. With fewer than four such iterations the interval is not known. If the mean
+ *  times lie on a line (R^2 >= 0.8 of five parts or more) that changes by more than a
+ *  fifth, the iterations drift, and the end is not known.
+ *  @param      events           regions in the order of time
+ *  @param      count            number of these
+ *  @param      iterations       ascending, not empty, and disjoint
+ *  @param      iteration_count  at least 1
+ *  @param      options          `baseline` and `visit` are used, other fields must be at
+ *                               their defaults. NULL: the defaults
+ *  @param      expected         as `iterations` of tsanom_speedup_predict(). 0: those
+ *                               that there are if the loop has ended: more events than
+ *                               those of its longest iteration have followed
+ *  @param      exec             NULL: the defaults; the fault is used
+ *  @param[out] loop             statistics
+ *  @param[out] prediction       initialized by tsanom_speedup_prediction_init(); NULL:
+ * not wanted
+ *  @retval TSANOM_INFEASIBLE  nothing determines how many iterations to expect: `loop` is
+ *                             filled, prediction is not modified
+ *  @retval TSANOM_E_COUNT     iteration_count is 0
+ *  @retval TSANOM_E_INDEX     an iteration is empty, exceeds the events, or begins before
+ *                             the end of the one before it; the fault has its index
+ *  @return TSANOM_OK, or an error of the module or of tsanom_speedup_push() */
+TSANOM_API tsanom_status tsanom_speedup_summarize(
+    const tsanom_speedup_event *events, size_t count,
+    const tsanom_dpd_iteration *iterations, size_t iteration_count,
+    const tsanom_speedup_options *options, uint64_t expected, const tsanom_exec *exec,
+    tsanom_speedup_loop *loop, tsanom_speedup_prediction *prediction);
 
 /** Bytes of workspace that tsanom_speedup_choose_level() needs: those of one analyzer.
  *  @param      options  NULL: the defaults

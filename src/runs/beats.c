@@ -11,6 +11,15 @@
  * For w new beats the cost is O(w log w) to sort them and O(w + old beats behind the
  * earliest new one) to merge.
  *
+ * `tsanom record` numbers the iterations of the main loop. When it finds that the loop it
+ * has followed is only a part of the main loop, it begins anew:
+ *
+ *   tags   1 2 3 4 5 6 7 1 2 3 ...      the seven are not of the main loop
+ *                        ^ restart
+ *
+ * Beats before the last restart are not shown: of a thread with one stream those before
+ * its own, of others, and of threads without one, those before the leader's.
+ *
  * The first time that a number gets its second stream, `taken` is zero for both, so that
  * all beats of the first one are merged as new. */
 #include "runs/beats.h"
@@ -26,6 +35,10 @@ static tsn_merged *merged_at(const tsn_beats *beats, size_t thread) {
 
 static size_t *taken_at(const tsn_beats *beats, size_t stream) {
   return (size_t *)beats->taken.data + stream;
+}
+
+static tsn_restart *restart_at(const tsn_beats *beats, size_t stream) {
+  return (tsn_restart *)beats->restart.data + stream;
 }
 
 static tsanom_hsa_series *series_at(const tsn_beats *beats, size_t thread) {
@@ -66,14 +79,19 @@ static bool reserve_threads(tsn_beats *beats, const tsn_channel *channel,
       !tsn_array_reserve(&beats->merged, memory, beats->threads, threads,
                          sizeof(tsn_merged)) ||
       !tsn_array_reserve(&beats->taken, memory, beats->streams, streams,
-                         sizeof(size_t))) {
+                         sizeof(size_t)) ||
+      !tsn_array_reserve(&beats->restart, memory, beats->streams, streams,
+                         sizeof(tsn_restart))) {
     return false;
   }
   for (size_t t = beats->threads; t < threads; t++) {
     *series_at(beats, t) = (tsanom_hsa_series){.beats = 0};
     *merged_at(beats, t) = (tsn_merged){.count = 0};
   }
-  for (size_t i = beats->streams; i < streams; i++) *taken_at(beats, i) = 0;
+  for (size_t i = beats->streams; i < streams; i++) {
+    *taken_at(beats, i) = 0;
+    *restart_at(beats, i) = (tsn_restart){.scanned = 0};
+  }
   beats->threads_seen = threads;
   beats->streams_seen = streams;
   return true;
@@ -135,17 +153,44 @@ static void merge_end(double *time, size_t count, size_t added) {
   }
 }
 
+/* Find the last restart of each stream, and of the leader's when it was: between its last
+ * beat before and its first behind, since the other threads of its team beat at nearly
+ * the same times. */
+static void find_restarts(tsn_beats *beats, const tsn_channel *channel) {
+  for (size_t i = 0; i < channel->stream_count; i++) {
+    const tsn_stream *stream = tsn_channel_stream(channel, i);
+    tsn_restart *restart = restart_at(beats, i);
+    const uint32_t *tag = stream->tag.data;
+    const double *time = stream->time.data;
+    for (; restart->scanned < stream->count; restart->scanned++) {
+      size_t k = restart->scanned;
+      if (k == 0 || tag[k] > tag[k - 1]) continue;
+      restart->first = k;
+      if (i == 0) beats->from = time[k - 1] + (time[k] - time[k - 1]) / 2;
+    }
+  }
+}
+
+/* Show the beats of a thread from `first` on, but none before the restart. */
+static void show(const tsn_beats *beats, size_t thread, const double *time, size_t count,
+                 size_t first) {
+  while (first < count && time[first] < beats->from) first++;
+  *series_at(beats, thread) =
+      (tsanom_hsa_series){.time = first ? time + first : time, .beats = count - first};
+}
+
 /* Show what the channel has committed. Collect the new beats of each merged number
  * behind its sorted ones, then merge once, however many streams it has. */
-void tsn_beats_update(tsn_beats *beats, const tsn_channel *channel) {
+bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel) {
+  double from = beats->from;
+  if (beats->is_numbered) find_restarts(beats, channel);
   for (size_t t = 0; t < beats->threads_seen; t++) merged_at(beats, t)->waiting = 0;
   for (size_t i = 0; i < channel->stream_count; i++) {
     const tsn_stream *stream = tsn_channel_stream(channel, i);
     size_t thread = (size_t)stream->thread, *taken = taken_at(beats, i);
     tsn_merged *m = merged_at(beats, thread);
     if (m->streams < 2) {
-      *series_at(beats, thread) =
-          (tsanom_hsa_series){.time = stream->time.data, .beats = stream->count};
+      show(beats, thread, stream->time.data, stream->count, restart_at(beats, i)->first);
       continue;
     }
     size_t added = stream->count - *taken;
@@ -160,12 +205,13 @@ void tsn_beats_update(tsn_beats *beats, const tsn_channel *channel) {
     if (m->streams < 2) continue;
     if (m->waiting) merge_end(m->time.data, m->count, m->waiting);
     m->count += m->waiting;
-    *series_at(beats, t) = (tsanom_hsa_series){.time = m->time.data, .beats = m->count};
+    show(beats, t, m->time.data, m->count, 0);
   }
   beats->threads = beats->threads_seen;
   beats->streams = beats->streams_seen;
   beats->run =
       (tsanom_hsa_run){.threads = beats->series.data, .thread_count = beats->threads};
+  return beats->from != from;
 }
 
 /* Arrays that grew have moved, and the series that are shown point into them. */
@@ -178,9 +224,9 @@ void tsn_beats_discard(tsn_beats *beats, const tsn_channel *channel) {
     size_t thread = (size_t)stream->thread;
     const tsn_merged *m = merged_at(beats, thread);
     if (m->count) {
-      series_at(beats, thread)->time = m->time.data;
+      show(beats, thread, m->time.data, m->count, 0);
     } else if (stream->count) {
-      series_at(beats, thread)->time = stream->time.data;
+      show(beats, thread, stream->time.data, stream->count, restart_at(beats, i)->first);
     }
   }
   beats->run.threads = beats->series.data;
@@ -191,4 +237,5 @@ void tsn_beats_free(tsn_beats *beats, const tsanom_exec *memory) {
   tsn_array_free(&beats->series, memory);
   tsn_array_free(&beats->merged, memory);
   tsn_array_free(&beats->taken, memory);
+  tsn_array_free(&beats->restart, memory);
 }

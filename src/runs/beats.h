@@ -21,7 +21,19 @@ typedef struct {
   size_t streams;
 } tsn_merged;
 
+/* A stream of a recorded program: the beats before `first` are those of a loop inside the
+ * main loop. */
 typedef struct {
+  size_t scanned, first;
+} tsn_restart;
+
+typedef struct {
+  /* Tags number the iterations of a recorded program's main loop. */
+  bool is_numbered;
+  /* tsn_restart, by stream. */
+  tsn_array restart;
+  /* Beats before are dropped. */
+  double from;
   /* tsanom_hsa_series, by thread. */
   tsn_array series;
   /* tsn_merged, by thread; used for threads with two streams or more. */
@@ -37,8 +49,9 @@ typedef struct {
 tsanom_status tsn_beats_prepare(tsn_beats *beats, const tsn_channel *channel,
                                 const tsanom_exec *exec);
 
-/* Show what the channel has committed. */
-void tsn_beats_update(tsn_beats *beats, const tsn_channel *channel);
+/* Show what the channel has committed. Returns whether beats were dropped that were shown
+ * before. */
+bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel);
 
 /* After tsn_channel_discard(): forget what was prepared. Arrays of the channel may have
  * moved; the series follow them. */

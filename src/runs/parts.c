@@ -189,6 +189,9 @@ static tsanom_status read_directory(tsn_parts *parts, const tsn_place_of_run *pl
                            ", regions/, nor spmd/");
   }
   fresh->parts.spmd.salvage = parts->vitals.salvage = place->salvage;
+  /* Only `tsanom record` writes places. */
+  parts->beats.beats.is_numbered = fresh->parts.beats.beats.is_numbered =
+      file_exists(place->regions, "places.tsv");
   tsanom_status status = read_channels(parts, place, fresh, exec);
   if (status == TSANOM_OK && (fresh->parts.present & TSANOM_RUNS_SPMD)) {
     status = tsn_spmd_read_directory(place->spmd, exec, &fresh->parts.spmd);
@@ -219,6 +222,7 @@ static void swap_bytes(void *a, void *b, size_t size) {
 
 /* Show what was read; what it replaces is left in `fresh`. */
 static void commit(tsn_parts *parts, fresh_parts *fresh, bool has_channels) {
+  bool drops = false;
   parts->present = fresh->parts.present;
   if (fresh->beats) swap_bytes(&parts->beats, &fresh->parts.beats, sizeof parts->beats);
   if (fresh->regions) {
@@ -228,16 +232,16 @@ static void commit(tsn_parts *parts, fresh_parts *fresh, bool has_channels) {
   swap_bytes(&parts->spmd, &fresh->parts.spmd, sizeof parts->spmd);
   if (has_channels && (parts->present & TSANOM_RUNS_BEATS)) {
     (void)tsn_channel_commit(&parts->beats.channel);
-    tsn_beats_update(&parts->beats.beats, &parts->beats.channel);
+    drops = tsn_beats_update(&parts->beats.beats, &parts->beats.channel);
   }
   if (has_channels && (parts->present & TSANOM_RUNS_REGIONS)) {
     (void)tsn_channel_commit(&parts->regions.channel);
     tsn_places_commit(&parts->regions.places);
   }
   bool of_beats = parts->present & TSANOM_RUNS_BEATS;
-  tsn_vitals_update(&parts->vitals,
-                    of_beats ? &parts->beats.channel : &parts->regions.channel,
-                    &parts->beats.beats.run, of_beats ? fresh->beats : fresh->regions);
+  tsn_vitals_update(
+      &parts->vitals, of_beats ? &parts->beats.channel : &parts->regions.channel,
+      &parts->beats.beats.run, drops || (of_beats ? fresh->beats : fresh->regions));
   tsn_life_show(&parts->vitals, &parts->beats.channel, &parts->beats.beats);
 }
 

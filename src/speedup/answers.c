@@ -28,15 +28,15 @@
 static const tsanom_speedup_prediction no_prediction = {.struct_size =
                                                             sizeof no_prediction};
 
-static const tsn_versioned prediction_type = {
+const tsn_versioned tsn_prediction_type = {
     .size = sizeof(tsanom_speedup_prediction),
-    .first_size = sizeof(tsanom_speedup_prediction),
+    .first_size = offsetof(tsanom_speedup_prediction, low_s),
     .defaults = &no_prediction,
 };
 
 tsanom_status tsanom_speedup_prediction_init(tsanom_speedup_prediction *prediction,
                                              size_t struct_size) {
-  return tsn_versioned_init(&prediction_type, prediction, struct_size);
+  return tsn_versioned_init(&tsn_prediction_type, prediction, struct_size);
 }
 
 size_t tsanom_speedup_prediction_size(void) {
@@ -65,7 +65,7 @@ static const tsn_times *find_times(const tsn_loop *loop, int32_t wanted) {
   return best;
 }
 
-static const tsn_times *find_current(const tsn_loop *loop) {
+const tsn_times *tsn_loop_current(const tsn_loop *loop) {
   return find_times(loop, loop->current_threads);
 }
 
@@ -95,9 +95,8 @@ static void compare(tsanom_speedup_loop *loop) {
 
 /* A loop as the caller sees it. What needs a time stays NaN until there is one, also the
  * baseline if no iteration ran with the thread count that options ask for. */
-static void describe(const tsanom_speedup *analyzer, const tsn_loop *loop,
-                     tsanom_speedup_loop *answer) {
-  int32_t wanted = analyzer->options.baseline;
+void tsn_loop_describe(const tsn_loop *loop, int32_t wanted,
+                       tsanom_speedup_loop *answer) {
   *answer = (tsanom_speedup_loop){
       .start = loop->start,
       .period = loop->period,
@@ -116,7 +115,7 @@ static void describe(const tsanom_speedup *analyzer, const tsn_loop *loop,
       .baseline_threads = wanted,
       .current_threads = loop->current_threads,
   };
-  const tsn_times *current = find_current(loop);
+  const tsn_times *current = tsn_loop_current(loop);
   if (!current) return;
   answer->current_s = tsn_times_median(current);
   const tsn_times *baseline = find_times(loop, wanted);
@@ -152,7 +151,7 @@ tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
   if (!analyzer || !count || (!loops && capacity)) return TSANOM_E_NULL;
   tsn_environment before = tsn_environment_enter();
   for (size_t i = 0; i < analyzer->loop_count && i < capacity; i++) {
-    describe(analyzer, &analyzer->loops[i], &loops[i]);
+    tsn_loop_describe(&analyzer->loops[i], analyzer->options.baseline, &loops[i]);
   }
   tsn_environment_leave(before);
   *count = analyzer->loop_count;
@@ -201,10 +200,14 @@ static uint64_t left_of_run(const tsn_loop *loop, uint64_t now) {
  * With the first quarter to half left out, 67 of 72 predictions were within 5 % of the
  * end, and 61 with only the first iteration left out: the first tenth of cg has
  * iterations a seventh longer than the rest. */
-static double expected_seconds(const tsn_loop *loop) {
-  const tsn_times *times = find_current(loop);
-  uint64_t excluded = ((uint64_t)1 << (63 - __builtin_clzll(times->count))) / 2;
-  return (times->limited - times->limited_at[0]) / (double)(times->count - excluded);
+uint64_t tsn_excluded(uint64_t iterations) {
+  return ((uint64_t)1 << (63 - __builtin_clzll(iterations))) / 2;
+}
+
+double tsn_loop_expected(const tsn_loop *loop) {
+  const tsn_times *times = tsn_loop_current(loop);
+  double counted = (double)(times->count - tsn_excluded(times->count));
+  return (times->limited - times->limited_at[0]) / counted;
 }
 
 /* Seconds between the runs that `left` more iterations need: the mean of the past gaps
@@ -217,40 +220,49 @@ static double expected_between(const tsn_loop *loop, uint64_t now, uint64_t left
   return (double)runs * loop->between / (double)(loop->runs - 1);
 }
 
-/* TSANOM_INFEASIBLE without a complete iteration, or if neither the caller nor a finished
- * run states how many iterations to expect. The remaining time counts from the end of the
- * latest event. */
-static tsanom_status predict(const tsanom_speedup *analyzer, uint64_t iterations,
-                             tsanom_speedup_prediction *prediction) {
-  const tsn_loop *loop = main_loop(analyzer);
-  if (!loop || (!iterations && !loop->last_run)) return TSANOM_INFEASIBLE;
+/* TSANOM_INFEASIBLE if neither the caller nor a finished run states how many iterations
+ * to expect. */
+tsanom_status tsn_loop_predict(const tsn_loop *loop, uint64_t now, uint64_t iterations,
+                               double latest, tsanom_speedup_prediction *prediction) {
+  if (!iterations && !loop->last_run) return TSANOM_INFEASIBLE;
   uint64_t done = loop->iterations;
-  uint64_t now = under_way(analyzer, loop);
   uint64_t expected = iterations ? iterations : done + left_of_run(loop, now);
   uint64_t left = expected > done ? expected - done : 0;
-  double end = loop->last + (double)left * expected_seconds(loop) +
+  double end = loop->last + (double)left * tsn_loop_expected(loop) +
                expected_between(loop, now, left);
-  double latest = analyzer->past[(analyzer->events - 1) & analyzer->past_mask].end;
   *prediction = (tsanom_speedup_prediction){
+      .struct_size = sizeof *prediction,
       .start = loop->start,
       .period = loop->period,
       .iterations = done,
       .expected = done + left,
       .remaining_s = fmax(0, end - latest),
       .total_s = fmax(end, loop->last),
+      .low_s = NAN,
+      .high_s = NAN,
   };
   return TSANOM_OK;
+}
+
+/* The remaining time counts from the end of the latest event. */
+static tsanom_status predict(const tsanom_speedup *analyzer, uint64_t iterations,
+                             tsanom_speedup_prediction *prediction) {
+  const tsn_loop *loop = main_loop(analyzer);
+  if (!loop) return TSANOM_INFEASIBLE;
+  double latest = analyzer->past[(analyzer->events - 1) & analyzer->past_mask].end;
+  return tsn_loop_predict(loop, under_way(analyzer, loop), iterations, latest,
+                          prediction);
 }
 
 tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer, uint64_t iterations,
                                      tsanom_speedup_prediction *prediction) {
   tsanom_speedup_prediction own;
   if (!analyzer) return TSANOM_E_NULL;
-  tsanom_status status = tsn_versioned_check(&prediction_type, prediction);
+  tsanom_status status = tsn_versioned_check(&tsn_prediction_type, prediction);
   if (status < 0) return status;
   tsn_environment before = tsn_environment_enter();
   status = predict(analyzer, iterations, &own);
   tsn_environment_leave(before);
-  if (status == TSANOM_OK) tsn_versioned_write(&prediction_type, prediction, &own);
+  if (status == TSANOM_OK) tsn_versioned_write(&tsn_prediction_type, prediction, &own);
   return status;
 }

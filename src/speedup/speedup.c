@@ -225,6 +225,16 @@ static void add_time(tsn_times *times, double seconds) {
   times->limited_at[1] = times->limited;
 }
 
+void tsn_loop_add(tsn_loop *loop, const tsanom_speedup_iteration *iteration, double end) {
+  add_time(times_of(loop, iteration->threads), iteration->seconds);
+  if (loop->iterations == 0) loop->first = iteration->begin;
+  loop->last = end;
+  loop->total += iteration->seconds;
+  loop->parallel += iteration->parallel;
+  loop->current_threads = iteration->threads;
+  loop->iterations++;
+}
+
 /* The iteration that began with event `live->begun` ends at `time`, before event `next`.
  * Its number of threads is the largest of its regions. The time in regions is the
  * difference of two prefix sums, which events carry. */
@@ -245,13 +255,7 @@ static void complete(tsanom_speedup *a, tsn_live *live, uint64_t next, double ti
     int32_t threads = past_event(a, i)->threads;
     if (threads > iteration.threads) iteration.threads = threads;
   }
-  add_time(times_of(loop, iteration.threads), iteration.seconds);
-  if (loop->iterations == 0) loop->first = iteration.begin;
-  loop->last = time;
-  loop->total += iteration.seconds;
-  loop->parallel += iteration.parallel;
-  loop->current_threads = iteration.threads;
-  loop->iterations++;
+  tsn_loop_add(loop, &iteration, time);
   live->iterations++;
   live->begun = next;
   if (a->options.visit) a->options.visit(a->options.visit_user, &iteration);
@@ -326,24 +330,19 @@ static void follow(tsanom_speedup *a, uint64_t index) {
   }
 }
 
-/* The regions of one thread do not overlap: an event begins no earlier than the one
- * before it ended. A rejected event changes nothing. */
-static tsanom_status check_event(const tsanom_speedup *a,
-                                 const tsanom_speedup_event *event) {
+tsanom_status tsn_speedup_check(const tsanom_speedup_event *event, double earliest) {
   if (!isfinite(event->begin) || !isfinite(event->end)) return TSANOM_E_NONFINITE;
-  if (event->end < event->begin) return TSANOM_E_ORDER;
-  if (a->events && event->begin < past_event(a, a->events - 1)->end) {
-    return TSANOM_E_ORDER;
-  }
+  if (event->end < event->begin || event->begin < earliest) return TSANOM_E_ORDER;
   if (event->threads < 1) return TSANOM_E_VALUE;
   return event->reserved0 == 0 ? TSANOM_OK : TSANOM_E_OPTION;
 }
 
 tsanom_status tsn_speedup_push(tsanom_speedup *a, const tsanom_speedup_event *event) {
   if (a->finished) return TSANOM_E_STATE;
-  tsanom_status status = check_event(a, event);
-  if (status < 0) return status;
   uint64_t index = a->events;
+  double earliest = index ? past_event(a, index - 1)->end : -INFINITY;
+  tsanom_status status = tsn_speedup_check(event, earliest);
+  if (status < 0) return status;
   *past_event(a, index) = (tsn_past_event){.region = event->region,
                                            .begin = event->begin,
                                            .end = event->end,

@@ -17,6 +17,7 @@
 #include <tsanom/speedup.h>
 
 #include "core/arena.h"
+#include "core/versioned.h"
 
 enum { TSN_LIVE_MAX = 64 }; /* loops followed at once */
 
@@ -46,6 +47,8 @@ typedef struct {
   double sorted[TSANOM_SPEEDUP_RECENT];  /* the same, sorted */
 } tsn_times;
 
+extern const tsn_versioned tsn_prediction_type;
+
 /* The median of the latest times; `count` must not be 0. */
 double tsn_times_median(const tsn_times *times);
 
@@ -60,6 +63,27 @@ typedef struct {
   uint32_t thread_counts;  /* elements of `times` in use */
   tsn_times times[TSANOM_SPEEDUP_THREAD_COUNTS];
 } tsn_loop;
+
+/* Add an iteration that ended at `end`. */
+void tsn_loop_add(tsn_loop *loop, const tsanom_speedup_iteration *iteration, double end);
+
+/* The loop as the caller sees it, compared with the times of `wanted` threads; 0: the
+ * fewest. */
+void tsn_loop_describe(const tsn_loop *loop, int32_t wanted, tsanom_speedup_loop *answer);
+
+/* The times with the current threads; NULL: the loop has no iteration. */
+const tsn_times *tsn_loop_current(const tsn_loop *loop);
+
+/* Of that many iterations, those at the beginning that predictions leave out. */
+uint64_t tsn_excluded(uint64_t iterations);
+
+/* The time that an iteration is expected to take; the loop has one. */
+double tsn_loop_expected(const tsn_loop *loop);
+
+/* Predict the end of a loop that has iterations, `now` of them in its active run, 0: it
+ * has none. `latest` is the end of the latest event. */
+tsanom_status tsn_loop_predict(const tsn_loop *loop, uint64_t now, uint64_t iterations,
+                               double latest, tsanom_speedup_prediction *prediction);
 
 /* An active run of a loop. Nested loops have one each, which complete iterations
  * independently. */
@@ -107,6 +131,10 @@ tsn_layout tsn_speedup_layout;
 
 /* Start, or restart, the analyzer of a block. */
 tsanom_status tsn_speedup_start(const tsn_speedup_block *block, const tsanom_exec *exec);
+
+/* The regions of one thread do not overlap: an event begins no earlier than the one
+ * before it ended. */
+tsanom_status tsn_speedup_check(const tsanom_speedup_event *event, double earliest);
 
 /* The public functions without checks of pointers, in the default environment. */
 tsanom_status tsn_speedup_push(tsanom_speedup *a, const tsanom_speedup_event *event);

@@ -54,7 +54,7 @@ _Static_assert(offsetof(tsanom_speedup_loop, serial_fraction) == 104, "ABI");
 _Static_assert(offsetof(tsanom_speedup_loop, baseline_threads) == 112, "ABI");
 _Static_assert(offsetof(tsanom_speedup_loop, current_threads) == 116, "ABI");
 
-_Static_assert(sizeof(tsanom_speedup_prediction) == 56, "ABI");
+_Static_assert(sizeof(tsanom_speedup_prediction) == 80, "ABI");
 _Static_assert(offsetof(tsanom_speedup_prediction, struct_size) == 0, "ABI");
 _Static_assert(offsetof(tsanom_speedup_prediction, start) == 8, "ABI");
 _Static_assert(offsetof(tsanom_speedup_prediction, period) == 16, "ABI");
@@ -62,4 +62,8 @@ _Static_assert(offsetof(tsanom_speedup_prediction, iterations) == 24, "ABI");
 _Static_assert(offsetof(tsanom_speedup_prediction, expected) == 32, "ABI");
 _Static_assert(offsetof(tsanom_speedup_prediction, remaining_s) == 40, "ABI");
 _Static_assert(offsetof(tsanom_speedup_prediction, total_s) == 48, "ABI");
+_Static_assert(offsetof(tsanom_speedup_prediction, low_s) == 56, "ABI");
+_Static_assert(offsetof(tsanom_speedup_prediction, high_s) == 64, "ABI");
+_Static_assert(offsetof(tsanom_speedup_prediction, drifts) == 72, "ABI");
+_Static_assert(offsetof(tsanom_speedup_prediction, reserved0) == 76, "ABI");
 #endif

@@ -87,6 +87,7 @@ ARRAY_VALUE(make_const_double, double, 1 + 0.5 * i)
 ARRAY_VALUE(make_const_float, float, 1 + 0.5 * i)
 ARRAY_VALUE(make_const_int32_t, int32_t, i % 3)
 ARRAY_VALUE(make_const_uint64_t, uint64_t, 1 + i % 63)
+ARRAY_VALUE(make_const_uint32_t, uint32_t, i % 3)
 
 static value make_const_void(void) {
   return (value){.pointer = take(OBJECT_BYTES)};
@@ -262,6 +263,19 @@ static value make_tsanom_spmd_end_recorder(void) {
   (void)tsanom_spmd_recorder_init(take(OBJECT_BYTES), OBJECT_BYTES, SIZE, SIZE, NULL,
                                   NULL, &made);
   (void)tsanom_spmd_begin(made, 0);
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_dpd_iteration(void) {
+  tsanom_dpd_iteration *made = take(SIZE * sizeof *made);
+  for (size_t i = 0; i < SIZE; i++) made[i] = (tsanom_dpd_iteration){i, i + 1};
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_dpd_main_options(void) {
+  tsanom_dpd_main_options *made = take_struct(sizeof *made);
+  tsanom_dpd_main_options_init(made, sizeof *made);
+  made->kinds = 3;
   return (value){.pointer = made};
 }
 

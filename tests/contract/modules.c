@@ -275,13 +275,31 @@ static void dpd_find(size_t n, const tsanom_exec *exec) {
   free(samples);
 }
 
+static void dpd_main(size_t n, const tsanom_exec *exec) {
+  uint32_t *events = take(n, sizeof *events);
+  tsanom_dpd_iteration iterations[10];
+  tsanom_dpd_main found;
+  tsanom_dpd_main_options options;
+  tsanom_dpd_main_init(&found, sizeof found);
+  tsanom_dpd_main_options_init(&options, sizeof options);
+  options.kinds = 7;
+  for (size_t i = 0; i < n; i++) events[i] = (uint32_t)(i % 7);
+  size_t bytes;
+  NEED(tsanom_dpd_main_loop_workspace(n, &options, exec, &bytes) == TSANOM_OK);
+  tsanom_exec with_work = exec_with_work(exec, bytes);
+  WATCH(tsanom_dpd_main_loop(events, NULL, n, &options, &with_work, &found, iterations,
+                             10));
+  free(with_work.work);
+  free(events);
+}
+
 static void dpd(size_t n, const tsanom_exec *exec) {
   uint64_t *events = take(n, sizeof *events);
   double *samples = take(n, sizeof *samples);
   size_t *periods = take(n, sizeof *periods), bytes, done;
   int32_t *starts = take(n, sizeof *starts), changed;
   for (size_t i = 0; i < n; i++) {
-    events[i] = i % 7;
+    events[i] = (uint32_t)(i % 7);
     samples[i] = (double)(i % 7);
   }
   tsanom_dpd_event *event = NULL;
@@ -477,6 +495,8 @@ void call_modules(const tsanom_exec *exec) {
   dpd(20000, exec);
   dpd_find(100, exec);
   dpd_find(20000, exec);
+  dpd_main(100, exec);
+  dpd_main(20000, exec);
   roughset(20, 6, exec);
   roughset(1500, 16, exec);
   hsa(3, 300, exec);

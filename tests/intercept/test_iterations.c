@@ -5,13 +5,14 @@
 #include "iterations.h"
 #include "support/random.h"
 
-/* Run `count` iterations of the pattern from..from+period-1; the begins told, all of
+static icp_iterations it;
+
+/* Run `count` iterations of the pattern from..from+period-1; the begins reported, all of
  * them at one place of the pattern once the loop is known. */
-static uint64_t run_loop(icp_iterations *it, uint32_t from, uint32_t period,
-                         uint64_t count) {
+static uint64_t run_loop(uint32_t from, uint32_t period, uint64_t count) {
   uint64_t begins = 0, last = 0;
   for (uint64_t i = 0; i < count * period; i++) {
-    if (!icp_iterations_push(it, from + (uint32_t)(i % period))) continue;
+    if (!icp_iterations_push(&it, from + (uint32_t)(i % period))) continue;
     cr_assert(begins == 0 || i - last == period, "%d after %d", (int)i, (int)last);
     last = i;
     begins++;
@@ -19,42 +20,94 @@ static uint64_t run_loop(icp_iterations *it, uint32_t from, uint32_t period,
   return begins;
 }
 
+/* A loop is found in its fourth iteration, and one that follows another one when that has
+ * ended. */
 Test(iterations, every_iteration_of_a_loop_begins_once) {
   uint64_t seed = 5;
   for (int trial = 0; trial < 60; trial++) {
-    static icp_iterations it;
-    it = (icp_iterations){.period = 0};
     cr_assert(icp_iterations_start(&it) == 0);
     for (uint32_t loop = 0; loop < 4; loop++) {
       uint32_t period = (uint32_t)random_between(&seed, 1, 12);
-      uint64_t count = random_between(&seed, 10, 8000);
-      uint64_t begins = run_loop(&it, 100 * loop, period, count);
-      uint64_t missed = 3 + 8 / period; /* until it is found */
+      uint64_t count = random_between(&seed, 200, 8000);
+      uint64_t begins = run_loop(100 * loop, period, count);
+      uint64_t missed = loop == 0 ? 4 + 8 / period : 200 / period + 8;
       cr_assert(begins + missed >= count && begins <= count, "%d of %d by %d",
                 (int)begins, (int)count, (int)period);
       /* Break off in the middle of the pattern, now and then. */
       for (uint64_t k = random_between(&seed, 0, period - 1); k > 0; k--) {
         (void)icp_iterations_push(&it, 100 * loop + (uint32_t)(period - k));
       }
-      (void)icp_iterations_push(&it, 10000 + loop);
-      cr_assert(it.period == 0 && !it.locked);
+      (void)icp_iterations_push(&it, 1000 + loop);
     }
   }
 }
 
-/* The outer loop is followed although the detector locks to the inner one in between. */
-Test(iterations, a_long_inner_loop_is_the_iteration) {
-  static icp_iterations it;
+/* 60 cycles of a program: parts with inner loops of trip counts that vary, 200 to 900
+ * regions together. The inner loops are followed at first; then the cycle, for good. */
+Test(iterations, cycles_are_found_around_inner_loops) {
+  uint64_t seed = 6;
   cr_assert(icp_iterations_start(&it) == 0);
-  for (int outer = 0; outer < 5; outer++) {
-    uint64_t begins = run_loop(&it, 1, 2, 10000);
-    cr_assert(begins >= 9990 && begins <= 10000);
-    (void)icp_iterations_push(&it, 50);
+  int begins = 0, restarts = 0;
+  for (int cycle = 0; cycle < 60; cycle++) {
+    int begins_before = begins;
+    for (uint32_t part = 0; part < 10; part++) {
+      uint32_t place = 10 * part;
+      for (uint32_t k = 0; k < 4; k++) begins += icp_iterations_push(&it, place + k);
+      for (uint64_t t = random_between(&seed, 4, 20); t > 0; t--) {
+        for (uint32_t k = 4; k < 7; k++) begins += icp_iterations_push(&it, place + k);
+      }
+      restarts += it.restarts;
+      it.restarts = false;
+    }
+    cr_assert(cycle < 4 || begins == begins_before + 1, "cycle %d: %d", cycle,
+              begins - begins_before);
+  }
+  cr_assert(restarts >= 1 && it.anchor < 100 && it.settled);
+}
+
+/* Every tenth step has more: still one begin a step, and none at the tenths. */
+Test(iterations, steps_are_followed_and_not_groups_of_them) {
+  cr_assert(icp_iterations_start(&it) == 0);
+  for (int step = 0; step < 2000; step++) {
+    int begins = 0;
+    for (uint32_t k = 0; k < 10; k++) begins += icp_iterations_push(&it, k);
+    if (step % 10 == 9) begins += icp_iterations_push(&it, 50);
+    cr_assert(step < 5 || begins == 1, "step %d: %d", step, begins);
+  }
+}
+
+/* The outer loop is found although the inner one has settled in between. */
+Test(iterations, an_outer_loop_of_long_inner_ones_is_found) {
+  cr_assert(icp_iterations_start(&it) == 0);
+  uint64_t begins = 0;
+  for (int outer = 0; outer < 20; outer++) {
+    if (outer == 10) begins = 0;
+    for (uint32_t i = 0; i < 10000; i++) begins += icp_iterations_push(&it, 1 + i % 2);
+    for (uint32_t k = 50; k < 55; k++) begins += icp_iterations_push(&it, k);
+  }
+  cr_assert(begins == 10, "%d", (int)begins);
+}
+
+Test(iterations, a_named_place_begins_iterations_at_once) {
+  cr_assert(icp_iterations_start(&it) == 0);
+  icp_iterations_name(&it, 7);
+  for (uint32_t i = 0; i < 100; i++) {
+    cr_assert(icp_iterations_push(&it, i % 8 == 0 ? 7 : i) == (i % 8 == 0 || i == 7));
   }
 }
 
 Test(iterations, no_loop_no_iterations) {
-  static icp_iterations it;
   cr_assert(icp_iterations_start(&it) == 0);
-  for (uint32_t i = 0; i < 20000; i++) cr_assert(!icp_iterations_push(&it, i));
+  for (uint32_t i = 0; i < 8000; i++) cr_assert(!icp_iterations_push(&it, i));
+}
+
+/* More events than are kept, without a loop, and then one. */
+Test(iterations, a_loop_is_found_behind_a_long_beginning) {
+  uint64_t seed = 8;
+  cr_assert(icp_iterations_start(&it) == 0);
+  for (uint32_t i = 0; i < 100000; i++) {
+    (void)icp_iterations_push(&it, (uint32_t)random_between(&seed, 100, 8000));
+  }
+  uint64_t begins = run_loop(1, 20, 4000);
+  cr_assert(begins > 1500, "%d", (int)begins);
 }

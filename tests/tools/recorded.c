@@ -52,3 +52,15 @@ tsanom_runs *open_run(const char *path, tsanom_runs_info *info) {
   cr_assert(tsanom_runs_describe(run, info) == TSANOM_OK);
   return run;
 }
+
+const json_t *first_region(const json_t *result) {
+  const json_t *regions = json_object_get(result, "regions");
+  cr_assert(json_array_size(regions) >= 1, "no iterations were found");
+  return json_array_get(regions, 0);
+}
+
+const char *text_of(const json_t *object, const char *key) {
+  const char *text = json_string_value(json_object_get(object, key));
+  cr_assert(text, "\"%s\" is no text", key);
+  return text;
+}

@@ -31,4 +31,10 @@ __attribute__((format(printf, 2, 3))) outcome record(int way, const char *format
 /* Open a run; close it by tsanom_runs_close(). */
 tsanom_runs *open_run(const char *path, tsanom_runs_info *info);
 
+/* The first loop of the JSON of tsanom speedup. */
+const json_t *first_region(const json_t *result);
+
+/* A text of a JSON object. */
+const char *text_of(const json_t *object, const char *key);
+
 #endif

@@ -92,7 +92,7 @@ Test(record_troubles, what_has_no_beats_or_regions_is_explained) {
   CHECK_REJECTED(tsanom("rate run"), 3, "run: no thread has beats", "--heartbeat-every");
   cr_assert(tsanom("record --force -o none -- true").status == 0);
   CHECK_REJECTED(tsanom("speedup none"), 3, "none/regions/places.tsv", "first parallel");
-  CHECK_REJECTED(tsanom("record -o none -- env ./irregular"), 3, "start a program");
+  CHECK_REJECTED(tsanom("record -o none -- true"), 3, "start a program");
   cr_assert(system(": >run/regions/heartbeat.00000") == 0);
   CHECK_REJECTED(tsanom("similar run"), 3, "regions/heartbeat.00000: the file ends here");
 }
@@ -117,9 +117,9 @@ Test(record_troubles, a_loop_that_ended_has_no_time_to_go) {
   cr_assert(tsanom("record -o run -- ./phases").status == 0);
   outcome o = tsanom("speedup run");
   cr_assert(strstr(o.out, "20 of 20 iterations of 1; they ended at"), "%s", o.out);
-  cr_assert(!strstr(o.out, " in all\n"), "%s", o.out);
+  cr_assert(!strstr(o.out, " in all"), "%s", o.out);
   o = tsanom("speedup run -n 3000");
-  cr_assert(strstr(o.out, " in all\n"), "%s", o.out);
+  cr_assert(strstr(o.out, " in all"), "%s", o.out);
 }
 
 /* A thread of the program's own may come first, with less to do. */

@@ -190,32 +190,32 @@ ENTRY void GOMP_parallel_end(void) {
 /* Worksharing. A loop of a static schedule leaves only its closing barrier, and so does
  * a single block. Critical and ordered sections are no events: how often a thread
  * comes to them is up to the data. */
-#define WORKSHARING(name)                   \
-  ENTRY void name(void);                    \
-  ENTRY void name(void) {                   \
-    REAL(void, #name, void);                \
-    icp_share(__builtin_return_address(0)); \
-    real();                                 \
-    icp_shared();                           \
+#define WORKSHARING(name, construct)                   \
+  ENTRY void name(void);                               \
+  ENTRY void name(void) {                              \
+    REAL(void, #name, void);                           \
+    icp_share(__builtin_return_address(0), construct); \
+    real();                                            \
+    icp_shared();                                      \
   }
 
-WORKSHARING(GOMP_barrier)
-WORKSHARING(GOMP_loop_end)
-WORKSHARING(GOMP_loop_end_nowait)
-WORKSHARING(GOMP_sections_end)
-WORKSHARING(GOMP_sections_end_nowait)
+WORKSHARING(GOMP_barrier, ICP_BARRIER)
+WORKSHARING(GOMP_loop_end, ICP_LOOP_END)
+WORKSHARING(GOMP_loop_end_nowait, ICP_LOOP_END_NOWAIT)
+WORKSHARING(GOMP_sections_end, ICP_SECTIONS_END)
+WORKSHARING(GOMP_sections_end_nowait, ICP_SECTIONS_END_NOWAIT)
 
 /* Those that answer whether the region was cancelled. */
-#define ANSWERING(name)                     \
-  ENTRY bool name(void);                    \
-  ENTRY bool name(void) {                   \
-    REAL(bool, #name, void);                \
-    icp_share(__builtin_return_address(0)); \
-    bool answer = real();                   \
-    icp_shared();                           \
-    return answer;                          \
+#define ANSWERING(name, construct)                     \
+  ENTRY bool name(void);                               \
+  ENTRY bool name(void) {                              \
+    REAL(bool, #name, void);                           \
+    icp_share(__builtin_return_address(0), construct); \
+    bool answer = real();                              \
+    icp_shared();                                      \
+    return answer;                                     \
   }
 
-ANSWERING(GOMP_barrier_cancel)
-ANSWERING(GOMP_loop_end_cancel)
-ANSWERING(GOMP_sections_end_cancel)
+ANSWERING(GOMP_barrier_cancel, ICP_BARRIER)
+ANSWERING(GOMP_loop_end_cancel, ICP_LOOP_END)
+ANSWERING(GOMP_sections_end_cancel, ICP_SECTIONS_END)

@@ -91,7 +91,9 @@ typedef struct {
  * `iteration` behind their barriers; in a region they get it from the opener. */
 typedef struct {
   _Alignas(64) _Atomic uint32_t iteration;
-  bool special; /* regions are counted, or a baseline is measured */
+  bool special;     /* regions are counted, or a baseline is measured */
+  uintptr_t region; /* the address by which its current region is known */
+  uint32_t place;   /* and its number */
   icp_iterations of_regions, of_shares;
 } icp_watch;
 
@@ -117,10 +119,22 @@ void icp_open_specially(uint32_t place, unsigned *threads);
 void icp_record_cpu(uint64_t nanoseconds);
 uint64_t icp_cpu_time(void);
 
+/* The loop that is followed from now on contains the one before, whose iterations were
+ * not those of the main loop: number iterations anew, by which readers know that earlier
+ * beats do not count, and measure the baseline again. */
+void icp_restart(icp_iterations *iterations);
+
 /* A thread comes to the end of a worksharing construct, and has passed it. Iterations
  * are counted before the barrier and beats come after it, so that the time between two
  * beats contains the waiting. */
-void icp_share(const void *return_address);
+enum {
+  ICP_BARRIER = 0,
+  ICP_LOOP_END,
+  ICP_LOOP_END_NOWAIT,
+  ICP_SECTIONS_END,
+  ICP_SECTIONS_END_NOWAIT
+};
+void icp_share(const void *return_address, int construct);
 void icp_shared(void);
 
 /* One load and one comparison in the usual case. It acquires what was prepared before the
@@ -147,6 +161,12 @@ static inline void icp_next_iteration(void) {
                         memory_order_relaxed);
 }
 
+/* An iteration of the loop that `iterations` follows. */
+static inline void icp_begin_iteration(icp_iterations *iterations) {
+  if (!ICP_LIKELY(!iterations->restarts)) icp_restart(iterations);
+  icp_next_iteration();
+}
+
 /* One beat an iteration for each thread, however many regions the iteration has. */
 static inline void icp_beat(uint32_t iteration) {
   if (ICP_LIKELY(iteration == icp_me.beaten)) return;
@@ -167,10 +187,12 @@ static inline icp_region icp_open(const void *address, bool is_call, unsigned *t
   icp_record(TSANOM_REGIONS_BEGIN, region.place, 0);
   if (icp_me.watched && region.depth == 0) {
     region.watched = 1;
+    icp_watched.region = (uintptr_t)address;
+    icp_watched.place = region.place;
     if (!ICP_LIKELY(!icp_watched.special)) {
       icp_open_specially(region.place, threads);
     } else if (icp_iterations_push(&icp_watched.of_regions, region.place)) {
-      icp_next_iteration();
+      icp_begin_iteration(&icp_watched.of_regions);
     }
     region.iteration = icp_iteration();
   }

@@ -1,99 +1,158 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two states, detecting and locked, and the moves between them:
+/* Two states, looking and settled, and the moves between them:
  *
- *   detecting ──ICP_LOCKED events without a change──▶ locked: pattern = latest period
- *       ▲                                               │
- *       └── an event that differs: the detector gets ───┘
- *           the events of the begun iteration, then this one
+ *   looking ──ICP_SETTLED events of the loop's places──▶ settled: events are compared
+ *       ▲                                                  │
+ *       └──────────── an event of another place ───────────┘
  *
- * While locked, the detector sees nothing. Whole periods that it missed make no
- * difference to it, since it would only count them; so it gets just enough to be at the
- * same phase. */
+ * The events of a settled loop are not kept. Whole iterations that are left out make no
+ * difference to a longer loop, because iterations are compared as sets.
+ *
+ * When to look: where a place has its fourth event, three iterations may be complete; and
+ * after each quarter more events. No two looks are closer than an eighth of the events,
+ * so that all of them together cost a few passes over the history.
+ *
+ * The loop that was found is left for another one only if that contains it, or if it has
+ * ended: no iteration has begun for four times the longest. */
 #include "iterations.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <tsanom/dpd.h>
 
-/* Nested loops that are asked for; HISTORY_MASK gives the index modulo a power of two. */
-enum { LOOPS = 64, HISTORY_MASK = ICP_HISTORY - 1 };
+enum { THIRD_DONE = 4, ENDED_AFTER = 4, ENDED_LEAST = 16 };
+
+/* Shared by all streams: the watched thread alone looks. */
+static void *work;
+static size_t work_bytes;
+
+static void *take(size_t bytes) {
+  void *taken =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return taken == MAP_FAILED ? NULL : taken;
+}
+
+static tsanom_dpd_main_options options_of(uint32_t kinds) {
+  tsanom_dpd_main_options options;
+  tsanom_dpd_main_options_init(&options, sizeof options);
+  options.kinds = kinds;
+  options.ended = 0;
+  options.active = 1;
+  return options;
+}
 
 int icp_iterations_start(icp_iterations *iterations) {
-  size_t bytes = 0;
-  tsanom_dpd_nest_options options;
-  tsanom_dpd_nest_options_init(&options, sizeof options);
-  options.max_period = ICP_HISTORY;
-  options.least_events = ICP_LEAST;
-  if (tsanom_dpd_nest_size(&options, &bytes) < 0) return EINVAL;
-  void *memory =
-      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return errno;
-  tsanom_status made =
-      tsanom_dpd_nest_init(memory, bytes, &options, NULL, &iterations->nest);
-  return made < 0 ? EINVAL : 0;
+  tsanom_dpd_main_options options = options_of(TSANOM_REGIONS_PLACES_MAX);
+  memset(iterations, 0, sizeof *iterations);
+  iterations->anchor = iterations->before = ICP_NO_ANCHOR;
+  if (!work) {
+    if (tsanom_dpd_main_loop_workspace(ICP_HISTORY, &options, NULL, &work_bytes) < 0) {
+      return EINVAL;
+    }
+    work = take(work_bytes);
+  }
+  iterations->history = take(ICP_HISTORY * sizeof *iterations->history);
+  iterations->seen = take(TSANOM_REGIONS_PLACES_MAX);
+  return work && iterations->history && iterations->seen ? 0 : ENOMEM;
 }
 
-/* Follow the outermost loop, the one of the longest period. `first` is the index of the
- * event that begins the loop, from which the phase of the current event follows. */
-static void choose(icp_iterations *iterations) {
-  tsanom_dpd_loop loops[LOOPS];
-  size_t count = 0;
-  (void)tsanom_dpd_nest_loops(iterations->nest, loops, LOOPS, &count);
-  if (count > LOOPS) count = LOOPS;
-  if (count == 0) {
-    iterations->period = 0;
-    return;
+static void set_members(icp_iterations *iterations, uint64_t bits) {
+  for (size_t i = 0; i < TSANOM_REGIONS_PLACES_MAX / 64; i++) {
+    iterations->member[i] = bits;
   }
-  const tsanom_dpd_loop *outermost = &loops[count - 1];
-  uint64_t into = (iterations->index - outermost->first) % outermost->period;
-  iterations->period = outermost->period;
-  iterations->remaining = into ? outermost->period - into : 0;
 }
 
-/* One event to the detector. Loops are asked for only when it reports a change. */
-static void detect(icp_iterations *iterations, uint32_t event) {
-  int32_t changed = 0;
-  (void)tsanom_dpd_nest_push(iterations->nest, event, &changed);
-  iterations->history[iterations->index & HISTORY_MASK] = event;
-  iterations->unchanged++;
-  if (changed) {
-    choose(iterations);
-    iterations->unchanged = 0;
-  }
-  iterations->index++;
+void icp_iterations_name(icp_iterations *iterations, uint32_t anchor) {
+  bool is_known = anchor != ICP_NO_ANCHOR;
+  iterations->anchor = anchor;
+  iterations->named = true;
+  iterations->settled = is_known;
+  set_members(iterations, is_known ? UINT64_MAX : 0);
 }
 
-/* From here on compare with the latest period, as an iteration has it. */
-static void lock(icp_iterations *iterations) {
-  uint64_t period = iterations->period;
-  uint64_t at = iterations->remaining ? period - iterations->remaining : 0;
-  for (uint64_t i = 0; i < period; i++) {
-    uint64_t index = iterations->index - period + i;
-    iterations->pattern[(at + i) % period] = iterations->history[index & HISTORY_MASK];
-  }
-  iterations->at = iterations->locked_at = (uint32_t)at;
-  iterations->locked = true;
+/* Whether the loop that is followed has ended. */
+static bool has_ended(const icp_iterations *iterations) {
+  return iterations->anchor != ICP_NO_ANCHOR &&
+         iterations->since > ENDED_AFTER * iterations->longest + ENDED_LEAST;
 }
 
-/* The loop broke off. Feed what of the pattern was compared since the last whole period:
- * whole periods that the detector missed make no difference to it, but where in the
- * pattern the break came does. */
-static void unlock(icp_iterations *iterations) {
-  uint64_t at = iterations->locked_at, period = iterations->period;
-  iterations->remaining = iterations->at ? period - iterations->at : 0;
-  iterations->locked = false;
-  iterations->unchanged = 0;
-  while (at != iterations->at) {
-    detect(iterations, iterations->pattern[at]);
-    at = at + 1 == period ? 0 : at + 1;
+static bool is_in(const icp_iterations *iterations, size_t first, uint32_t event) {
+  for (size_t i = first; i < iterations->count; i++) {
+    if (iterations->history[i] == event) return true;
   }
+  return false;
+}
+
+/* Follow the loop that was found, unless the one that is followed goes on beside it. */
+static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
+  bool is_first = iterations->anchor == ICP_NO_ANCHOR;
+  bool contains = !is_first && is_in(iterations, found->first, iterations->anchor);
+  if (!is_first && !contains && !has_ended(iterations)) return;
+  iterations->restarts |= is_first || contains;
+  iterations->anchor = (uint32_t)found->anchor;
+  iterations->folds = found->folds != 0;
+  iterations->longest = iterations->since = 0;
+  if (found->iterations) {
+    iterations->longest = 2 * (iterations->count - found->first) / found->iterations;
+  }
+  iterations->unchanged = iterations->begins = 0;
+  set_members(iterations, 0);
+  for (size_t i = found->first; i < iterations->count; i++) {
+    uint32_t event = iterations->history[i];
+    iterations->member[event / 64] |= (uint64_t)1 << event % 64;
+  }
+}
+
+static void look(icp_iterations *iterations) {
+  tsanom_dpd_main found;
+  tsanom_dpd_main_options options = options_of(iterations->kinds);
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.work = work;
+  exec.work_bytes = work_bytes;
+  tsanom_dpd_main_init(&found, sizeof found);
+  iterations->looked = iterations->count;
+  tsanom_status status = tsanom_dpd_main_loop(
+      iterations->history, NULL, iterations->count, &options, &exec, &found, NULL, 0);
+  if (status != TSANOM_OK) return;
+  bool is_same = found.anchor == iterations->anchor;
+  if (!is_same || (found.folds != 0) != iterations->folds) follow(iterations, &found);
+}
+
+/* A full history without a loop that goes on is of no more use. */
+static void keep(icp_iterations *iterations, uint32_t event) {
+  if (iterations->count == ICP_HISTORY) {
+    iterations->count = iterations->looked = 0;
+    memset(iterations->seen, 0, TSANOM_REGIONS_PLACES_MAX);
+  }
+  iterations->history[iterations->count++] = event;
+  if (event >= iterations->kinds) iterations->kinds = event + 1;
+  if (iterations->seen[event] < THIRD_DONE) iterations->seen[event]++;
+}
+
+/* Behind a loop that has ended, the events since then count, not those before. */
+static bool is_due(const icp_iterations *iterations, bool is_fourth) {
+  uint64_t count = iterations->count, more = count - iterations->looked;
+  if (count < ICP_LEAST) return false;
+  if (has_ended(iterations) && iterations->since < count) count = iterations->since;
+  return more > count / 4 || (is_fourth && more >= count / 8) ||
+         iterations->count == ICP_HISTORY;
 }
 
 bool icp_iterations_detect(icp_iterations *iterations, uint32_t event) {
-  if (iterations->locked) unlock(iterations);
-  detect(iterations, event);
-  if (!iterations->period) return false;
-  bool begins = iterations->remaining == 0;
-  iterations->remaining = (begins ? iterations->period : iterations->remaining) - 1;
-  if (iterations->unchanged >= ICP_LOCKED) lock(iterations);
+  if (iterations->named) return false;
+  bool is_fourth = iterations->seen[event] == THIRD_DONE - 1;
+  keep(iterations, event);
+  if (is_due(iterations, is_fourth)) look(iterations);
+  bool begins = icp_iterations_count(iterations, event);
+  if (iterations->anchor == ICP_NO_ANCHOR) return false;
+  iterations->begins += begins;
+  iterations->unchanged++;
+  if (!icp_iterations_has(iterations, event)) {
+    iterations->unchanged = iterations->begins = 0;
+  }
+  iterations->settled = iterations->unchanged >= ICP_SETTLED &&
+                        iterations->begins >= ICP_SETTLED_ITERATIONS;
   return begins;
 }

@@ -1,71 +1,89 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Iterations of the program, found in a stream of places while it runs.
  *
- * The detector of nested loops (src/dpd) finds the loops in the stream; the outermost
- * one, of the longest period, is the program's main loop:
+ * Looked at now and then, the events so far show the main loop (tsanom_dpd_main_loop()),
+ * an event that begins its iterations: the anchor. Inner loops may take any number of
+ * iterations, and some iterations may have further events.
  *
- *   stream      s  a b b c  a b b c  a b b c  a b b c ...
- *   loops                            found: period 4; in it, b b: period 1
- *   iteration                        ^        ^        begins
+ *   stream      s  a b b c  a b c  a b b b c  a b c ...
+ *                                              ^ looked at: the anchor is a
+ *   iteration                                  ^ begins
  *
- * Once a loop has lasted longer than any loop that could contain it, an event is only
- * compared with the pattern of one iteration, which takes a few instructions. The
- * detector is fed again when an event differs. */
+ * Once a loop has lasted for a while, its events are only compared: with the anchor, and
+ * with the set of the loop's places. Another place wakes the detector. */
 #ifndef TSN_INTERCEPT_ITERATIONS_H
 #define TSN_INTERCEPT_ITERATIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <tsanom/dpd.h>
+#include <tsanom/regions.h>
 
 enum {
-  ICP_HISTORY = 1024, /* the detector's longest period, a power of two */
-  /* A loop is found in its third iteration, or with this event if that is later. */
+  /* Events that are kept to look at; an iteration may have a third of them. */
+  ICP_HISTORY = 1 << 15,
+  /* The first look is at this many events. */
   ICP_LEAST = 6,
-  /* A loop that lasts this long is not part of a longer one: the detector need not see
-   * more of it. */
-  ICP_LOCKED = 4 * ICP_HISTORY
+  /* A loop that lasts for this many events, and iterations, is only compared. */
+  ICP_SETTLED = 1024,
+  ICP_SETTLED_ITERATIONS = 8
 };
 
-/* Zero it before use. */
+#define ICP_NO_ANCHOR UINT32_MAX
+
+/* Zero it, then start it. */
 typedef struct {
-  /* Events are only compared with `pattern`. */
-  bool locked;
-  /* Locked: the index in `pattern` of the next event. */
-  uint32_t at;
-  /* Events of an iteration of the outermost loop that is going on; 0: there is none. */
-  uint64_t period;
-  /* Not locked: events before the next iteration's first. */
-  uint64_t remaining;
-  /* Events that the detector saw. */
-  uint64_t index;
-  /* Of them the latest, through which nothing changed. */
-  uint64_t unchanged;
-  /* `at` when it locked. */
-  uint32_t locked_at;
-  /* An iteration, locked. */
-  uint32_t pattern[ICP_HISTORY];
-  /* The latest events, by index modulo ICP_HISTORY: the source of the pattern. */
-  uint32_t history[ICP_HISTORY];
-  tsanom_dpd_nest *nest;
+  uint32_t anchor; /* ICP_NO_ANCHOR: no loop was found yet */
+  uint32_t before; /* the event before the next one */
+  bool folds;      /* consecutive anchors are one begin */
+  bool settled;    /* events are only compared */
+  bool named;      /* the anchor was given */
+  bool restarts;   /* the loop contains the one that was followed before: the caller
+                      numbers iterations anew, and clears it */
+  uint64_t member[TSANOM_REGIONS_PLACES_MAX / 64]; /* places of the loop, by bits */
+  uint64_t since;                                  /* events since the last begin */
+  uint64_t longest;                                /* events of an iteration, at most */
+  uint64_t unchanged, begins; /* events and begins since the anchor was set or another
+                                 place came */
+  size_t count;               /* events in the history */
+  size_t looked;              /* of these when it was looked at last */
+  uint32_t kinds;             /* events are below it */
+  uint32_t *history;
+  unsigned char *seen; /* by place: its events in the history, at most 4 */
 } icp_iterations;
 
-/* Take memory for the detector from the system, not from the program's heap. Returns 0,
- * or an errno. */
+/* Take memory from the system, not from the program's heap; pages are used when they are
+ * written first. Returns 0, or an errno. */
 int icp_iterations_start(icp_iterations *iterations);
 
-/* Feed an event that does not continue a locked pattern. */
+/* Follow this place, whatever the loop around it is; ICP_NO_ANCHOR: follow nothing. */
+void icp_iterations_name(icp_iterations *iterations, uint32_t anchor);
+
+/* Feed an event of a loop that is not settled, or of another place. */
 bool icp_iterations_detect(icp_iterations *iterations, uint32_t event);
 
-/* Feed an event. Returns whether it begins an iteration. In a loop that is locked, one
- * comparison and one increment. */
+static inline bool icp_iterations_has(const icp_iterations *iterations, uint32_t event) {
+  return iterations->member[event / 64] >> event % 64 & 1;
+}
+
+/* Count an event of the loop that is followed; returns whether it begins an iteration. */
+static inline bool icp_iterations_count(icp_iterations *iterations, uint32_t event) {
+  bool repeats = iterations->folds && iterations->before == event;
+  iterations->before = event;
+  iterations->since++;
+  if (event != iterations->anchor || repeats) return false;
+  if (iterations->since > iterations->longest) iterations->longest = iterations->since;
+  iterations->since = 0;
+  return true;
+}
+
+/* Feed an event. Returns whether it begins an iteration. */
 static inline bool icp_iterations_push(icp_iterations *iterations, uint32_t event) {
-  uint32_t at = iterations->at;
-  if (!__builtin_expect(iterations->locked && iterations->pattern[at] == event, 1)) {
+  if (!__builtin_expect(iterations->settled && icp_iterations_has(iterations, event),
+                        1)) {
     return icp_iterations_detect(iterations, event);
   }
-  iterations->at = at + 1 == iterations->period ? 0 : at + 1;
-  return at == 0;
+  return icp_iterations_count(iterations, event);
 }
 
 #endif

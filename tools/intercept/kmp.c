@@ -120,7 +120,7 @@ static __attribute__((noinline)) void ask_for_threads(ident *where, unsigned thr
 
 /* Whether the program called, and not the runtime itself. */
 static bool is_ours(const void *caller) {
-  return !icp_in_runtime(caller);
+  return !icp_is_in(&icp_runtime_code, caller);
 }
 
 /* The region is known by its function: optimizers merge the calls that open several, and
@@ -262,7 +262,7 @@ ENTRY void __kmpc_barrier(ident *where, int32_t thread) {
     real(where, thread);
     return;
   }
-  icp_share(__builtin_return_address(0));
+  icp_share(__builtin_return_address(0), ICP_BARRIER);
   real(where, thread);
   icp_shared();
 }
@@ -272,7 +272,7 @@ ENTRY int32_t __kmpc_cancel_barrier(ident *where, int32_t thread);
 ENTRY int32_t __kmpc_cancel_barrier(ident *where, int32_t thread) {
   REAL(int32_t, "__kmpc_cancel_barrier", ident *, int32_t);
   if (!is_ours(__builtin_return_address(0))) return real(where, thread);
-  icp_share(__builtin_return_address(0));
+  icp_share(__builtin_return_address(0), ICP_BARRIER);
   int32_t answer = real(where, thread);
   icp_shared();
   return answer;

@@ -125,7 +125,7 @@ static void sync_region(int kind, int endpoint, ompt_data *parallel, ompt_data *
   if (is_join(kind, return_address, m)) {
     if (endpoint == OMPT_SCOPE_BEGIN) work_done(m);
   } else if (shares && endpoint == OMPT_SCOPE_BEGIN) {
-    icp_share(return_address);
+    icp_share(return_address, ICP_BARRIER);
   } else if (shares) {
     icp_shared();
   }

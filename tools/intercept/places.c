@@ -31,6 +31,8 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <tsanom/regions.h>
 #include <unistd.h>
@@ -52,6 +54,25 @@ static _Atomic uint32_t used;
 /* Never held while the loader is called: a constructor that opens a region, and so needs
  * this lock, runs under the loader's. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The place that is expected. */
+_Atomic uint32_t icp_expected_place = ICP_NO_PLACE;
+static char expected_module[256];
+static uintptr_t expected_address;
+
+void icp_places_expect(const char *text) {
+  const char *plus = strrchr(text, '+');
+  if (!plus || (size_t)(plus - text) >= sizeof expected_module) return;
+  memcpy(expected_module, text, (size_t)(plus - text));
+  expected_address = (uintptr_t)strtoull(plus + 1, NULL, 16);
+}
+
+/* `module`: the identity and path of a module. */
+static bool is_expected(uintptr_t linked, const char *module) {
+  const char *name = strrchr(module, '/');
+  return *expected_module && linked == expected_address && name &&
+         strcmp(name + 1, expected_module) == 0;
+}
 
 /* The file, kept open: another run may take its name. With device and inode, to notice
  * that the program has closed the descriptor. */
@@ -140,6 +161,7 @@ static uint32_t add_locked(uintptr_t address, int kind, bool is_call,
   known[number] = (known_place){address, module->base, linked, module->hash};
   if (number == atomic_load(&used)) {
     write_line(number, linked, kind, is_call, module->text);
+    if (is_expected(linked, module->text)) atomic_store(&icp_expected_place, number);
     atomic_store(&used, number + 1);
   }
   slot->number = number;

@@ -21,6 +21,14 @@ typedef struct {
 
 extern icp_slot icp_slots[ICP_SLOTS];
 
+/* The place that icp_places_expect() named; ICP_NO_PLACE: it has not been met. */
+#define ICP_NO_PLACE UINT32_MAX
+extern _Atomic uint32_t icp_expected_place;
+
+/* Before the first place: "MODULE+0xADDRESS", the file name of the module and the address
+ * as linked. */
+void icp_places_expect(const char *text);
+
 /* Create the file in that directory. Returns 0, or an errno. */
 int icp_places_start(const char *folder);
 

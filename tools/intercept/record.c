@@ -50,12 +50,15 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* Regions; 0: a beat an iteration. */
 static uint32_t heartbeat_every;
 /* Threads, and iterations to measure; 0: none. */
-static unsigned baseline_threads, baseline_left;
+static unsigned baseline_wanted, baseline_threads, baseline_left;
 /* LLVM: what the program had; 0: nothing to restore. */
 static int restore_threads;
 static unsigned baseline_iterations;
 /* Regions since the last beat, with heartbeat_every. */
 static uint32_t regions_since;
+
+/* The main loop was named, and its place has not been met. */
+static bool expects_loop;
 
 /* The recorder object, which must not come from the program's heap: the program may have
  * replaced malloc(), and its own calls must see the heap that they see without
@@ -158,6 +161,22 @@ static bool start_run(const char *directory) {
   return report_failure(directory, no_files);
 }
 
+/* Follow the place of --loop, which this is, and nothing else. */
+static void meet_loop(icp_iterations *iterations, uint32_t place) {
+  if (place != atomic_load(&icp_expected_place)) return;
+  icp_iterations_name(iterations, place);
+  expects_loop = false;
+}
+
+static void expect_loop(void) {
+  const char *place = getenv(ENVIRONMENT_LOOP);
+  if (!place) return;
+  expects_loop = true;
+  icp_places_expect(place);
+  icp_iterations_name(&icp_watched.of_regions, ICP_NO_ANCHOR);
+  icp_iterations_name(&icp_watched.of_shares, ICP_NO_ANCHOR);
+}
+
 /* Read the environment, find the runtime's functions, start the run. The phase is stored
  * last, after everything that it allows to be used; errno is the program's. */
 static void start(void) {
@@ -169,16 +188,17 @@ static void start(void) {
   }
   heartbeat_every = number_in(ENVIRONMENT_HEARTBEAT_EVERY);
   icp_set.want_cpu = number_in(ENVIRONMENT_CPU_TIME) != 0;
-  baseline_threads = number_in(ENVIRONMENT_BASELINE);
+  baseline_wanted = baseline_threads = number_in(ENVIRONMENT_BASELINE);
   baseline_left = baseline_iterations = number_in(ENVIRONMENT_BASELINE_ITERATIONS);
-  icp_find_runtime_code();
+  icp_find_code();
   TAKE(icp_set.thread_number, "omp_get_thread_num");
   TAKE(icp_set.team_size, "omp_get_num_threads");
   TAKE(max_threads, "omp_get_max_threads");
   TAKE(set_threads, "omp_set_num_threads");
   bool started = pthread_atfork(NULL, NULL, in_child) == 0 && start_run(directory);
   icp_me.watched = started;
-  icp_watched.special = heartbeat_every || baseline_threads;
+  expect_loop();
+  icp_watched.special = heartbeat_every || baseline_threads || expects_loop;
   atomic_store(&icp_set.phase, started ? ICP_RECORDING : ICP_OFF);
   errno = error;
 }
@@ -235,6 +255,17 @@ static void measure_baseline(bool begins, unsigned *threads) {
   if (baseline_left < baseline_iterations) *threads = baseline_threads;
 }
 
+void icp_restart(icp_iterations *iterations) {
+  iterations->restarts = false;
+  if (icp_iteration() > 1) {
+    atomic_store_explicit(&icp_watched.iteration, 0, memory_order_relaxed);
+  }
+  if (!baseline_iterations || heartbeat_every) return;
+  baseline_threads = baseline_wanted;
+  baseline_left = baseline_iterations;
+  icp_watched.special = true;
+}
+
 static void end_baseline(void) {
   baseline_threads = 0;
   icp_watched.special = heartbeat_every != 0;
@@ -249,8 +280,12 @@ void icp_open_specially(uint32_t place, unsigned *threads) {
     if (++regions_since == heartbeat_every) regions_since = 0;
     if (!baseline_threads) return;
   }
+  if (expects_loop) {
+    meet_loop(&icp_watched.of_regions, place);
+    icp_watched.special = heartbeat_every || baseline_threads || expects_loop;
+  }
   bool begins = icp_iterations_push(&icp_watched.of_regions, place);
-  if (begins && !heartbeat_every) icp_next_iteration();
+  if (begins && !heartbeat_every) icp_begin_iteration(&icp_watched.of_regions);
   if (!baseline_threads) return;
   if (begins && baseline_left == 0) {
     end_baseline();
@@ -259,14 +294,31 @@ void icp_open_specially(uint32_t place, unsigned *threads) {
   }
 }
 
-void icp_share(const void *return_address) {
+/* An optimizer turns the last call of a region's function into a jump (gcc -O2: that of
+ * GOMP_barrier, GOMP_loop_end). Then the call returns to whatever called that function:
+ * this library, or the runtime. So the place is the function instead, and the construct:
+ * address + 1 + construct, because a call is looked up one byte before the address that
+ * it returns to, which lies in the function. */
+static uint32_t place_of_share(const void *return_address, int construct) {
+  uintptr_t address = (uintptr_t)return_address;
+  if (icp_is_in(&icp_own_code, return_address) ||
+      icp_is_in(&icp_runtime_code, return_address)) {
+    address = icp_watched.region + 1 + (uintptr_t)construct;
+  }
+  return icp_place(address, TSANOM_REGIONS_SHARE, true);
+}
+
+void icp_share(const void *return_address, int construct) {
   if (icp_me.state.role != ICP_LEADER || !icp_recording()) return;
-  uint32_t place = icp_place((uintptr_t)return_address, TSANOM_REGIONS_SHARE, true);
+  uint32_t place = place_of_share(return_address, construct);
   icp_record(TSANOM_REGIONS_SHARE, place, icp_me.state.team);
   if (heartbeat_every) return;
-  /* Worksharing shows the iterations where the regions do not. */
+  if (expects_loop) meet_loop(&icp_watched.of_shares, place);
+  /* Worksharing shows the iterations where the regions do not: this one is not of a loop
+   * of regions. */
   bool begins = icp_iterations_push(&icp_watched.of_shares, place);
-  if (begins && !icp_watched.of_regions.period) icp_next_iteration();
+  bool is_of_regions = icp_iterations_has(&icp_watched.of_regions, icp_watched.place);
+  if (begins && !is_of_regions) icp_begin_iteration(&icp_watched.of_shares);
 }
 
 void icp_shared(void) {

@@ -33,26 +33,36 @@ void *icp_original(_Atomic(void *) *cache, const char *name) {
   return found;
 }
 
-uintptr_t icp_runtime_code, icp_runtime_code_bytes;
+icp_code icp_runtime_code, icp_own_code;
 
-/* Note the segment of a module that has `entry`. */
-static int note_code(struct dl_phdr_info *module, size_t size, void *entry) {
+typedef struct {
+  uintptr_t entry;
+  icp_code *code;
+} code_search;
+
+/* Note the segment of a module that has the entry. */
+static int note_code(struct dl_phdr_info *module, size_t size, void *search_) {
+  const code_search *search = search_;
   (void)size;
   for (int i = 0; i < module->dlpi_phnum; i++) {
     const ElfW(Phdr) *segment = &module->dlpi_phdr[i];
     uintptr_t begin = module->dlpi_addr + segment->p_vaddr;
     if (segment->p_type != PT_LOAD) continue;
-    if ((uintptr_t)entry - begin >= segment->p_memsz) continue;
-    icp_runtime_code = begin;
-    icp_runtime_code_bytes = segment->p_memsz;
+    if (search->entry - begin >= segment->p_memsz) continue;
+    *search->code = (icp_code){begin, segment->p_memsz};
     return 1;
   }
   return 0;
 }
 
-/* The segment that contains __kmpc_fork_call; GNU's runtime has none; then no address
- * counts as the runtime's. */
-void icp_find_runtime_code(void) {
-  void *entry = icp_runtime_function("__kmpc_fork_call");
-  if (entry) (void)dl_iterate_phdr(note_code, entry);
+static void find_code(uintptr_t entry, icp_code *code) {
+  code_search search = {entry, code};
+  if (entry) (void)dl_iterate_phdr(note_code, &search);
+}
+
+/* The runtime's segment is the one that contains __kmpc_fork_call; GNU's runtime has
+ * none; then no address counts as the runtime's. */
+void icp_find_code(void) {
+  find_code((uintptr_t)icp_runtime_function("__kmpc_fork_call"), &icp_runtime_code);
+  find_code((uintptr_t)icp_find_code, &icp_own_code);
 }

@@ -13,15 +13,21 @@
 /* A function that stands in front of another one; everything else is hidden. */
 #define ENTRY __attribute__((visibility("default")))
 
-/* Where the code of LLVM's runtime lies, if that is the program's. Its calls of its own
- * entry points are recognized by their return address. */
-extern uintptr_t icp_runtime_code, icp_runtime_code_bytes;
-void icp_find_runtime_code(void);
+/* A segment of code. One comparison shows whether an address lies in it: one below wraps
+ * to a large difference. */
+typedef struct {
+  uintptr_t begin, bytes;
+} icp_code;
 
-/* One comparison: an address below the code wraps to a large difference. */
-static inline bool icp_in_runtime(const void *address) {
-  return (uintptr_t)address - icp_runtime_code < icp_runtime_code_bytes;
+static inline bool icp_is_in(const icp_code *code, const void *address) {
+  return (uintptr_t)address - code->begin < code->bytes;
 }
+
+/* Where the code of LLVM's runtime lies, if that is the program's, and that of this
+ * library. The runtime's calls of its own entry points, and tail calls of the program's
+ * functions, are recognized by their return address. */
+extern icp_code icp_runtime_code, icp_own_code;
+void icp_find_code(void);
 
 /* The runtime's function of that name; NULL: it has none. */
 void *icp_runtime_function(const char *name);

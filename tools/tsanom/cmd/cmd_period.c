@@ -2,13 +2,14 @@
 /* tsanom period: the periods of a stream of events or values. A file is read sample by
  * sample, so that events and windowed values need memory for the window only; values
  * without --window are kept and analyzed as a whole. A run directory is a stream of the
- * names of its regions or, with --active, of numbers of active threads. */
+ * places of its regions or, with --active, of numbers of active threads. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "beats.h"
 #include "command.h"
+#include "main_loop.h"
 #include "period_plot.h"
 #include "region_stream.h"
 #include "run_open.h"
@@ -20,7 +21,9 @@ typedef struct {
   int next_given;
   const char *column;
   int active;
-  double interval; /* seconds */
+  double interval;  /* seconds */
+  const char *loop; /* of a run; NULL: choose */
+  main_loop main;   /* of a run */
 } request;
 
 static const option_row options[] = {
@@ -33,8 +36,8 @@ static const option_row options[] = {
      COUNT(stream.window, 1, 0),
      .help =
          "Samples in a sliding window, and so the longest period that can be found "
-         "(default: 1024 events; values are analyzed as a whole, with periods up to a "
-         "quarter of the samples, at most 16384)"},
+         "(default: events: a third of the stream, at most 1048576; values are analyzed "
+         "as a whole, with periods up to a quarter of the samples, at most 16384)"},
     {.name = "max-period",
      .argument = "M",
      COUNT(stream.max_period, 2, 1 << 20),
@@ -68,6 +71,12 @@ static const option_row options[] = {
              "that a break ends sooner, and grow it again when none has been found for "
              "2 N"},
     COLUMN_ROW(column),
+    {.name = "loop",
+     .argument = "L",
+     TEXT(loop),
+     .help =
+         "Of a run, the main loop: an iteration begins with each region L, which is a "
+         "name or MODULE+0xADDRESS (default: found)"},
     SALVAGE_ROW,
 };
 
@@ -84,6 +93,9 @@ static void check_end(struct argp_state *state, void *request_) {
   if (r->stream.window > most) argp_error(state, "--window: at most %zu samples", most);
   const period_request *s = &r->stream;
   int windowed = s->window || s->scale > 0 || s->depth > 0 || s->adapt;
+  if (r->loop && !is_directory(r->shared.argument[0])) {
+    argp_error(state, "--loop is for a run");
+  }
   if (s->events && (s->scale > 0 || s->depth > 0 || s->adapt)) {
     argp_error(state, "--scale, --depth and --adapt are for values, not for --events");
   }
@@ -96,19 +108,13 @@ static double interval_of(const request *r) {
   return r->interval > 0 ? r->interval : 0.001;
 }
 
-/* The regions of a recorded run are its events, by the names of their places. */
-static int take_run(const request *r, period_stream *s, failure *why) {
-  region_stream regions = {0};
-  if (region_stream_read(r->shared.argument[0], &r->shared.exec, r->shared.salvage,
-                         LEVEL_AUTO, r->stream.window, &regions, why))
-    return -1;
-  int failed = 0;
-  for (size_t i = 0; i < regions.count && !failed; i++) {
-    const char *name = region_stream_name(&regions, regions.event[i].region);
-    failed = period_stream_take(s, name, r->shared.argument[0], why);
-  }
-  region_stream_free(&regions);
-  return failed;
+/* The places of a run, and its main loop. */
+static int take_run(request *r, period_stream *s, failure *why) {
+  const char *path = r->shared.argument[0];
+  size_t anchor = TSANOM_NONE;
+  return period_stream_read_run(s, path, r->shared.salvage, r->stream.window, why) ||
+         (r->loop && region_stream_find(&s->run, r->loop, &anchor, why)) ||
+         main_loop_find(&s->run, s->run.count, anchor, &r->shared.exec, &r->main, why);
 }
 
 static int take_values(const double *value, size_t count, period_stream *s,
@@ -143,7 +149,7 @@ static int take_active(const request *r, period_stream *s, failure *why) {
   return failed;
 }
 
-static int take_all(const request *r, period_stream *s, failure *why) {
+static int take_all(request *r, period_stream *s, failure *why) {
   const char *path = r->shared.argument[0];
   int failed = r->active            ? take_active(r, s, why)
                : is_directory(path) ? take_run(r, s, why)
@@ -158,17 +164,17 @@ static size_t predicted(const request *r, const period_stream *s) {
 }
 
 /* The prediction repeats the latest period. */
-static json_t *next_json(const request *r, const period_stream *s) {
+static json_t *next_json(const request *r, period_stream *s) {
   json_t *next = json_array();
   for (size_t i = 0; i < predicted(r, s); i++) {
     size_t at = periods_next(&s->p, i);
-    json_array_append_new(next, s->events ? json_name(s->ids.word[s->p.recent.event[at]])
+    json_array_append_new(next, s->events ? json_name(period_stream_name(s, at))
                                           : json_finite(s->p.recent.value[at]));
   }
   return next;
 }
 
-static int print_as_json(const request *r, const period_stream *s,
+static int print_as_json(const request *r, period_stream *s,
                          const tsanom_dpd_period *list, size_t count) {
   json_t *found = json_array(), *segments = json_array();
   for (size_t i = 0; i < count; i++) {
@@ -185,12 +191,16 @@ static int print_as_json(const request *r, const period_stream *s,
         segments, json_pack("{sI sI sI}", "first", (json_int_t)t->first, "last",
                             (json_int_t)t->last, "period", (json_int_t)t->period));
   }
-  json_t *all = json_pack("{sI so so so}", "samples", (json_int_t)s->p.count, "periods",
-                          found, "segments", segments, "next", next_json(r, s));
+  json_t *result =
+      json_pack("{sI so so so}", "samples", (json_int_t)s->p.count, "periods", found,
+                "segments", segments, "next", next_json(r, s));
+  if (s->run.run) {
+    json_object_set_new(result, "main_loop", main_loop_json(&r->main, &s->run));
+  }
   if (s->p.whole)
-    json_object_set_new(all, "max_period", json_integer((json_int_t)s->p.tested));
-  if (r->active) json_object_set_new(all, "interval_s", json_real(interval_of(r)));
-  return print_json(all);
+    json_object_set_new(result, "max_period", json_integer((json_int_t)s->p.tested));
+  if (r->active) json_object_set_new(result, "interval_s", json_real(interval_of(r)));
+  return print_json(result);
 }
 
 /* What was searched, and how many samples a period needs to be found. */
@@ -213,8 +223,8 @@ static void print_no_period(const period_stream *s) {
   }
 }
 
-static void print_table(const request *r, const period_stream *s,
-                        const tsanom_dpd_period *list, size_t count) {
+static void print_table(const request *r, period_stream *s, const tsanom_dpd_period *list,
+                        size_t count) {
   unsigned long long samples = s->p.count;
   if (r->active) printf("number of active threads every %g s: ", interval_of(r));
   if (s->p.whole) {
@@ -223,6 +233,7 @@ static void print_table(const request *r, const period_stream *s,
   } else {
     printf("%llu samples, window %zu\n\n", samples, s->p.window);
   }
+  main_loop_print(&r->main, &s->run);
   if (!count) {
     print_no_period(s);
     return;
@@ -245,7 +256,7 @@ static void print_table(const request *r, const period_stream *s,
   for (size_t i = 0; i < predicted(r, s) && i < 50; i++) {
     size_t at = periods_next(&s->p, i);
     if (s->events) {
-      printf(" %s", s->ids.word[s->p.recent.event[at]]);
+      printf(" %s", period_stream_name(s, at));
     } else {
       printf(" %.6g", s->p.recent.value[at]);
     }
@@ -253,7 +264,7 @@ static void print_table(const request *r, const period_stream *s,
   printf(predicted(r, s) > 50 ? " ...\n" : "\n");
 }
 
-static int report(const request *r, const period_stream *s, failure *why) {
+static int report(const request *r, period_stream *s, failure *why) {
   tsanom_dpd_period *list = NULL;
   size_t count = 0;
   int status = EXIT_DONE;
@@ -301,6 +312,7 @@ int command_period(int argc, char **argv) {
   } else {
     status = report(&r, &s, &why);
   }
+  main_loop_free(&r.main);
   period_stream_free(&s);
   return status;
 }

@@ -16,41 +16,16 @@
 #include "argument.h"
 #include "beats.h"
 #include "command.h"
-#include "plot.h"
-#include "region_stream.h"
 #include "reserve.h"
-#include "series.h"
-
-typedef struct {
-  shared_options shared;
-  size_t baseline;     /* threads; 0: the fewest */
-  char *baseline_path; /* another run to compare with; NULL: none */
-  size_t iterations, max_period;
-  double until;  /* seconds */
-  int32_t level; /* by level_words */
-} request;
-
-/* What comes of it. */
-typedef struct {
-  region_stream stream;
-  size_t used; /* events before --until */
-  tsanom_speedup_loop *loop;
-  size_t loops;
-  /* More loops were found than the analyzer can distinguish. */
-  int lost;
-  tsanom_speedup_prediction prediction;
-  int predicted;
-  tsanom_speedup_iteration *iteration;
-  size_t iterations, capacity;
-  int out_of_memory;
-} result;
+#include "speedup_plot.h"
+#include "speedup_print.h"
 
 /* LEVEL_AUTO comes first, so that a level is its word's number less 1. */
 static const char *const level_words[] = {"auto", "regions", "worksharing", NULL};
 
 /* A directory is another run; anything else is a number of threads. */
 static void take_baseline(struct argp_state *state, char *text, void *request_) {
-  request *r = request_;
+  speedup_request *r = request_;
   if (is_directory(text)) {
     r->baseline_path = text;
     return;
@@ -60,6 +35,9 @@ static void take_baseline(struct argp_state *state, char *text, void *request_) 
     argp_error(state, "--baseline: 1 to 65536 threads");
   }
 }
+
+/* The option tables name the struct that they fill. */
+typedef speedup_request request;
 
 static const option_row options[] = {
     {.name = "baseline",
@@ -80,7 +58,14 @@ static const option_row options[] = {
     {.name = "max-period",
      .argument = "M",
      COUNT(max_period, 1, TSANOM_SPEEDUP_PERIOD_MAX),
-     .help = "Regions of the longest iteration looked for (default: 1024)"},
+     .help =
+         "Regions of the longest iteration looked for (default: a third of all, at most "
+         "1048576)"},
+    {.name = "loop",
+     .argument = "L",
+     TEXT(loop),
+     .help = "The main loop: an iteration begins with each region L, which is a name or "
+             "MODULE+0xADDRESS (default: found)"},
     {.name = "level",
      .argument = "LEVEL",
      WORD(level, level_words),
@@ -90,7 +75,7 @@ static const option_row options[] = {
 };
 
 static void keep_iteration(void *user, const tsanom_speedup_iteration *iteration) {
-  result *a = user;
+  speedup_result *a = user;
   if (reserve(&a->iteration, &a->capacity, a->iterations + 1, sizeof *a->iteration)) {
     a->out_of_memory = 1;
     return;
@@ -98,9 +83,9 @@ static void keep_iteration(void *user, const tsanom_speedup_iteration *iteration
   a->iteration[a->iterations++] = *iteration;
 }
 
-/* Push the events, then take what was found: the number of loops first, then the loops.
- */
-static int feed(const request *r, tsanom_speedup *analyzer, result *a, failure *why) {
+/* Push the events, then take what was found. The first loop is left free. */
+static int feed(const speedup_request *r, tsanom_speedup *analyzer, speedup_result *a,
+                failure *why) {
   tsanom_status status = TSANOM_OK;
   for (a->used = 0; a->used < a->stream.count && status == TSANOM_OK; a->used++) {
     const tsanom_speedup_event *event = &a->stream.event[a->used];
@@ -112,256 +97,161 @@ static int feed(const request *r, tsanom_speedup *analyzer, result *a, failure *
   }
   if (status < 0) return fail_status(why, r->shared.argument[0], status);
   a->lost = tsanom_speedup_loops(analyzer, NULL, 0, &a->loops) == TSANOM_PARTIAL;
-  a->loop = calloc(a->loops ? a->loops : 1, sizeof *a->loop);
+  a->loop = calloc(a->loops + 1, sizeof *a->loop);
   if (!a->loop || a->out_of_memory)
     return fail(why, "%s: out of memory", r->shared.argument[0]);
-  a->lost = tsanom_speedup_loops(analyzer, a->loop, a->loops, &a->loops) != TSANOM_OK;
+  a->lost = tsanom_speedup_loops(analyzer, a->loop + 1, a->loops, &a->loops) != TSANOM_OK;
   tsanom_speedup_prediction_init(&a->prediction, sizeof a->prediction);
   a->predicted =
       tsanom_speedup_predict(analyzer, r->iterations, &a->prediction) == TSANOM_OK;
   return 0;
 }
 
-static int analyze(const request *r, result *a, failure *why) {
+/* Exact repetitions that are the main loop, pieces of it, or groups of its iterations,
+ * are left out: those of its places that are not much shorter than an iteration. */
+static int is_part(const speedup_result *a, const tsanom_speedup_loop *loop) {
+  return main_loop_has(&a->main, (size_t)loop->start) && 2 * loop->period > a->main.least;
+}
+
+static void drop_parts(speedup_result *a) {
+  size_t kept = a->main.iterations != 0, iterations = 0;
+  for (size_t i = 1; i <= a->loops; i++) {
+    const tsanom_speedup_loop *loop = &a->loop[i];
+    if (!a->main.iterations || !is_part(a, loop)) a->loop[kept++] = *loop;
+  }
+  for (size_t i = 0; i < a->iterations; i++) {
+    tsanom_speedup_loop loop = {.start = a->iteration[i].start,
+                                .period = a->iteration[i].period};
+    if (a->main.iterations && is_part(a, &loop)) continue;
+    a->iteration[iterations++] = a->iteration[i];
+  }
+  a->loops = kept;
+  a->iterations = iterations;
+}
+
+/* Find the main loop, or follow the one that is named, and put it before the others. */
+static int take_main(const speedup_request *r, speedup_result *a, failure *why) {
+  size_t anchor = TSANOM_NONE;
+  if (r->loop && region_stream_find(&a->stream, r->loop, &anchor, why)) return -1;
+  if (main_loop_find(&a->stream, a->used, anchor, &r->shared.exec, &a->main, why))
+    return -1;
+  drop_parts(a);
+  if (!a->main.iterations) return 0;
+  size_t others = a->iterations;
+  tsanom_speedup_options how;
+  tsanom_speedup_options_init(&how, sizeof how);
+  how.baseline = (int32_t)r->baseline;
+  how.visit = keep_iteration;
+  how.visit_user = a;
+  tsanom_speedup_prediction_init(&a->prediction, sizeof a->prediction);
+  int ended = a->stream.finished && a->used == a->stream.count;
+  size_t expected = r->iterations || !ended ? r->iterations : a->main.iterations;
+  tsanom_status status = tsanom_speedup_summarize(
+      a->stream.event, a->used, a->main.iteration, a->main.iterations, &how, expected,
+      NULL, a->loop, &a->prediction);
+  a->predicted = status == TSANOM_OK;
+  if (a->out_of_memory) return fail(why, "%s: out of memory", r->shared.argument[0]);
+  /* The iterations of the main loop have different numbers of regions. */
+  for (size_t i = others; i < a->iterations; i++) {
+    a->iteration[i].period = a->loop->period;
+  }
+  return status < 0 ? fail_status(why, r->shared.argument[0], status) : 0;
+}
+
+static int analyze(const speedup_request *r, speedup_result *a, failure *why) {
   tsanom_speedup_options how;
   tsanom_speedup *analyzer = NULL;
   tsanom_speedup_options_init(&how, sizeof how);
   how.baseline = (int32_t)r->baseline;
-  if (r->max_period) how.max_period = r->max_period;
   how.visit = keep_iteration;
   how.visit_user = a;
   int32_t level = r->level - 1;
   if (region_stream_read(r->shared.argument[0], &r->shared.exec, r->shared.salvage, level,
                          r->max_period, &a->stream, why))
     return -1;
+  how.max_period = region_stream_limit(a->stream.count, r->max_period);
   tsanom_status status = tsanom_speedup_create(&how, NULL, &analyzer);
   if (status < 0) return fail_status(why, r->shared.argument[0], status);
   int failed = feed(r, analyzer, a, why);
   tsanom_speedup_destroy(analyzer);
-  return failed;
+  return failed ? failed : take_main(r, a, why);
 }
 
-static void free_result(result *a) {
+static void free_result(speedup_result *a) {
+  main_loop_free(&a->main);
   free(a->loop);
   free(a->iteration);
   region_stream_free(&a->stream);
 }
 
+/* Whether places of two runs are the same code. */
+static int is_same_place(const speedup_result *a, uint64_t here, const speedup_result *b,
+                         uint64_t there) {
+  tsanom_runs_place one, other;
+  return tsanom_runs_place_at(a->stream.run, (size_t)here, &one) == TSANOM_OK &&
+         tsanom_runs_place_at(b->stream.run, (size_t)there, &other) == TSANOM_OK &&
+         one.address == other.address && !strcmp(one.module, other.module);
+}
+
+/* Whether the main loop of the other run is that of this one: it has the place that
+ * begins it. It may be found at another phase, and need not have as many regions. */
+static int is_same_main(const speedup_result *a, const speedup_result *b) {
+  for (size_t i = 0; a->main.iterations && i < b->main.parts; i++) {
+    if (is_same_place(a, a->main.about.anchor, b, b->main.part[i].place)) return 1;
+  }
+  return 0;
+}
+
 /* Whether two loops begin in the same code, and have the same period. */
-static int is_same_loop(const result *a, const tsanom_speedup_loop *l, const result *b,
-                        const tsanom_speedup_loop *m) {
-  tsanom_runs_place here, there;
+static int is_same_loop(const speedup_result *a, const tsanom_speedup_loop *l,
+                        const speedup_result *b, const tsanom_speedup_loop *m) {
   return l->period == m->period && m->iterations &&
-         tsanom_runs_place_at(a->stream.run, (size_t)l->start, &here) == TSANOM_OK &&
-         tsanom_runs_place_at(b->stream.run, (size_t)m->start, &there) == TSANOM_OK &&
-         here.address == there.address && !strcmp(here.module, there.module);
+         is_same_place(a, l->start, b, m->start);
 }
 
 /* The speedup of a loop over the same loop of the baseline run; NaN if that run has
  * none. */
-static void compare_loop(const result *a, tsanom_speedup_loop *loop, const result *base) {
+static void compare_loop(const speedup_result *a, size_t index,
+                         const speedup_result *base) {
+  tsanom_speedup_loop *loop = &a->loop[index];
+  int is_main = index == 0 && is_same_main(a, base);
   for (size_t i = 0; i < base->loops; i++) {
-    if (!is_same_loop(a, loop, base, &base->loop[i])) continue;
-    if (tsanom_speedup_compare(loop, &base->loop[i]) == TSANOM_OK) return;
+    tsanom_speedup_loop other = base->loop[i];
+    if (!(is_main && i == 0) && !is_same_loop(a, loop, base, &other)) continue;
+    other.period = loop->period;
+    if (tsanom_speedup_compare(loop, &other) == TSANOM_OK) return;
   }
   loop->baseline_threads = 0;
   loop->baseline_s = loop->speedup = loop->efficiency = loop->serial_fraction = NAN;
 }
 
 /* Compare every loop with its like in the run of --baseline. */
-static int compare_runs(const request *r, result *a, failure *why) {
-  request other = *r;
-  result base = {.loops = 0};
+static int compare_runs(const speedup_request *r, speedup_result *a, failure *why) {
+  speedup_request other = *r;
+  speedup_result base = {.loops = 0};
   char *path = r->baseline_path;
   other.shared.argument = &path;
   other.until = INFINITY;
   other.level = a->stream.level + 1;
   int failed = analyze(&other, &base, why);
-  for (size_t i = 0; i < a->loops && !failed; i++) compare_loop(a, &a->loop[i], &base);
+  for (size_t i = 0; i < a->loops && !failed; i++) compare_loop(a, i, &base);
   free_result(&base);
   return failed;
 }
 
-static json_t *loop_json(result *a, const tsanom_speedup_loop *l) {
-  return json_pack(
-      "{so sI sI sI so so so so so so sI sI so so so}", "start",
-      json_name(region_stream_name(&a->stream, l->start)), "period",
-      (json_int_t)l->period, "iterations", (json_int_t)l->iterations, "runs",
-      (json_int_t)l->runs, "baseline_s", json_finite(l->baseline_s), "current_s",
-      json_finite(l->current_s), "speedup", json_finite(l->speedup), "efficiency",
-      json_finite(l->efficiency), "serial_fraction", json_finite(l->serial_fraction),
-      "total_s", json_finite(l->total_s), "baseline_threads",
-      (json_int_t)l->baseline_threads, "current_threads", (json_int_t)l->current_threads,
-      "first_s", json_finite(l->first), "last_s", json_finite(l->last), "parallel_s",
-      json_finite(l->parallel_s));
-}
-
-static int print_as_json(const request *r, result *a) {
-  json_t *loops = json_array(), *prediction = json_null();
-  for (size_t i = 0; i < a->loops; i++) {
-    if (a->loop[i].iterations) json_array_append_new(loops, loop_json(a, &a->loop[i]));
-  }
-  if (a->predicted) {
-    const tsanom_speedup_prediction *p = &a->prediction;
-    prediction =
-        json_pack("{so sI sI sI so so}", "start",
-                  json_name(region_stream_name(&a->stream, p->start)), "period",
-                  (json_int_t)p->period, "iterations", (json_int_t)p->iterations,
-                  "expected", (json_int_t)p->expected, "remaining_s",
-                  json_finite(p->remaining_s), "total_s", json_finite(p->total_s));
-  }
-  return print_json(json_pack(
-      "{so sb ss sI so so so}", "run", json_name(file_title(r->shared.argument[0])),
-      "finished", a->stream.finished, "level", level_name(a->stream.level), "events",
-      (json_int_t)a->used, "regions", loops, "prediction", prediction, "total_s",
-      json_finite(a->stream.total)));
-}
-
-static void print_number(double value, int width) {
-  if (isfinite(value)) {
-    printf(" %*.4g", width, value);
-  } else {
-    printf(" %*s", width, "-");
-  }
-}
-
-/* A loop all of whose iterations ran with as many threads is compared with itself. */
-static int has_baseline(const result *a) {
-  for (size_t i = 0; i < a->loops; i++) {
-    const tsanom_speedup_loop *l = &a->loop[i];
-    if (l->iterations && l->baseline_threads != l->current_threads) return 1;
-  }
-  return 0;
-}
-
-static void print_table(const request *r, result *a) {
-  printf("%s: %zu %s in %.6g s%s\n\n", file_title(r->shared.argument[0]), a->used,
-         a->stream.level == TSANOM_RUNS_LEVEL_WORKSHARING ? "ends of worksharing"
-                                                          : "regions",
-         a->stream.total, a->stream.finished ? "" : " (killed, or going on)");
-  if (!a->loops) {
-    printf("no iterations\n");
-    return;
-  }
-  printf(
-      "  period iterations   threads baseline s  current s    speedup efficiency "
-      "serial  start\n");
-  for (size_t i = 0; i < a->loops; i++) {
-    const tsanom_speedup_loop *l = &a->loop[i];
-    if (!l->iterations) continue;
-    printf("%8zu %10llu %4d/%4d", l->period, (unsigned long long)l->iterations,
-           (int)l->baseline_threads, (int)l->current_threads);
-    print_number(l->baseline_s, 10);
-    print_number(l->current_s, 10);
-    print_number(l->speedup, 10);
-    print_number(l->efficiency, 10);
-    print_number(l->serial_fraction, 6);
-    printf("  %s\n", region_stream_name(&a->stream, l->start));
-  }
-  if (a->lost) printf("there are more loops than the analyzer can distinguish\n");
-  if (!r->baseline_path && !has_baseline(a)) {
-    printf(
-        "\nall iterations ran with as many threads: for a speedup record with --baseline "
-        "1, or\ncompare with a run on fewer threads by --baseline RUN\n");
-  }
-  if (a->predicted) {
-    const tsanom_speedup_prediction *p = &a->prediction;
-    printf("\n%llu of %llu iterations of %zu; ", (unsigned long long)p->iterations,
-           (unsigned long long)p->expected, p->period);
-    /* Something else may have come after the main loop. */
-    if (p->total_s < a->stream.event[a->used - 1].end) {
-      printf("they ended at %.6g s\n", p->total_s);
-    } else {
-      printf("%.6g s to go, %.6g s in all\n", p->remaining_s, p->total_s);
-    }
-  }
-}
-
-/* The loop that the picture shows: the one that has most time. */
-static const tsanom_speedup_loop *shown_loop(const result *a) {
+/* The picture shows the main loop; without one, the loop that has most time. */
+static int draw(const speedup_request *r, speedup_result *a, failure *why) {
   const tsanom_speedup_loop *best = NULL;
   for (size_t i = 0; i < a->loops; i++) {
     if (a->loop[i].iterations && (!best || a->loop[i].total_s > best->total_s)) {
       best = &a->loop[i];
     }
   }
-  return best;
-}
-
-/* The iterations of a loop by their threads: $base2 and $base3 are time and speedup of
- * those with the threads of the baseline, $rest2 and $rest3 of the others. Stores how
- * many of each there are. */
-static int put_iterations(const plot *p, const result *a, const tsanom_speedup_loop *loop,
-                          size_t count[2], failure *why) {
-  double *time = calloc(3 * a->iterations, sizeof *time);
-  if (!time) return fail(why, "%s: out of memory", p->path);
-  double *seconds = time + a->iterations, *speedup = seconds + a->iterations;
-  for (int rest = 0; rest < 2; rest++) {
-    size_t n = 0;
-    for (size_t i = 0; i < a->iterations; i++) {
-      const tsanom_speedup_iteration *it = &a->iteration[i];
-      int is_other = it->start != loop->start || it->period != loop->period;
-      if (is_other || it->seconds <= 0) continue;
-      if ((it->threads != loop->baseline_threads) != rest) continue;
-      time[n] = it->begin;
-      seconds[n] = it->seconds;
-      speedup[n++] = loop->baseline_s / it->seconds;
-    }
-    plot_series(p, rest ? "rest2" : "base2", time, seconds, n);
-    plot_series(p, rest ? "rest3" : "base3", time, speedup, n);
-    count[rest] = n;
-  }
-  free(time);
-  return 0;
-}
-
-/* Draw column `column` of the iterations. */
-static void draw_column(const plot *p, const tsanom_speedup_loop *loop,
-                        const size_t count[2], int column) {
-  const char *between = "plot ";
-  const char *style = "with points pointtype 7 pointsize 0.3";
-  if (count[0]) {
-    fprintf(p->script, "%s$base%d %s linecolor 2 title '%d thread%s'", between, column,
-            style, loop->baseline_threads, loop->baseline_threads == 1 ? "" : "s");
-    between = ", ";
-  }
-  if (count[1]) {
-    fprintf(p->script, "%s$rest%d %s linecolor 1 title '%d thread%s'", between, column,
-            style, loop->current_threads, loop->current_threads == 1 ? "" : "s");
-  }
-  fprintf(p->script, "\n");
-}
-
-static int draw_loop(const request *r, result *a, const tsanom_speedup_loop *loop,
-                     failure *why) {
-  plot p;
-  size_t count[2] = {0, 0};
-  char title[256];
-  (void)snprintf(title, sizeof title, "Iterations of %zu regions from %.200s",
-                 loop->period, region_stream_name(&a->stream, loop->start));
-  if (plot_open(&p, r->shared.plot, title, why)) return -1;
-  if (put_iterations(&p, a, loop, count, why)) {
-    plot_abandon(&p);
-    return -1;
-  }
-  fprintf(p.script,
-          "set lmargin 12\nset xlabel 'time, s'\nset ylabel 'time of an iteration, s'\n"
-          "set yrange [0:*]\n");
-  if (isfinite(loop->baseline_s)) fprintf(p.script, "set multiplot layout 2,1\n");
-  draw_column(&p, loop, count, 2);
-  if (isfinite(loop->baseline_s)) {
-    fprintf(p.script, "unset title\nset ylabel 'speedup'\n");
-    draw_column(&p, loop, count, 3);
-    fprintf(p.script, "unset multiplot\n");
-  }
-  return plot_close(&p, why);
-}
-
-static int draw(const request *r, result *a, failure *why) {
-  const tsanom_speedup_loop *loop = shown_loop(a);
-  if (!loop)
+  if (a->main.iterations) best = &a->loop[0];
+  if (!best)
     return fail(why, "%s: there are no iterations to draw", r->shared.argument[0]);
-  return draw_loop(r, a, loop, why);
+  return speedup_plot(r->shared.plot, best, region_stream_name(&a->stream, best->start),
+                      a->iteration, a->iterations, why);
 }
 
 static const syntax command_line = {
@@ -378,18 +268,18 @@ static const syntax command_line = {
 };
 
 int command_speedup(int argc, char **argv) {
-  request r = {.until = INFINITY};
+  speedup_request r = {.until = INFINITY};
   parse_command(&command_line, argc, argv, &r);
-  result a = {.loops = 0};
+  speedup_result a = {.loops = 0};
   failure why;
   int status = EXIT_DONE;
   if (analyze(&r, &a, &why) || (r.baseline_path && compare_runs(&r, &a, &why)) ||
       (r.shared.plot && draw(&r, &a, &why))) {
     status = report_failure(&why);
   } else if (r.shared.json) {
-    status = print_as_json(&r, &a);
+    status = speedup_print_json(&r, &a);
   } else {
-    print_table(&r, &a);
+    speedup_print_table(&r, &a);
   }
   free_result(&a);
   return status;

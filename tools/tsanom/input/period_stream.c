@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stream of samples for the detectors (periods.c), from a file or from names. Options
+/* A stream of samples for the detectors (periods.c), from a file or a run. Options
  * that only a sliding window has select it; without any, values are analyzed as a whole.
- * Words of events become numbers in the order of first occurrence (identifiers.c). */
+ * Words of events become numbers in the order of first occurrence (identifiers.c); the
+ * events of a run are the numbers of its places, because several places can have one
+ * name. */
 #include "period_stream.h"
 
 #include <stdbool.h>
@@ -13,8 +15,7 @@ int period_stream_open(period_stream *s, const period_request *request, failure 
   s->events = request->events;
   s->exec = request->exec;
   if (request->events) {
-    size_t window = request->window ? request->window : 1024;
-    return periods_open_events(&s->p, window, request->exec, why);
+    return periods_open_events(&s->p, request->window, request->exec, why);
   }
   bool windowed =
       request->window || request->scale > 0 || request->depth > 0 || request->adapt;
@@ -30,11 +31,10 @@ int period_stream_open(period_stream *s, const period_request *request, failure 
   return periods_open_values(&s->p, &values, request->exec, why);
 }
 
-int period_stream_take(period_stream *s, const char *name, const char *file,
-                       failure *why) {
+static int take_word(period_stream *s, const row *line, size_t column, failure *why) {
   uint64_t event = 0;
-  if (identifiers_number(&s->ids, name, &event)) {
-    return fail(why, "%s: out of memory", file);
+  if (identifiers_number(&s->ids, line->field[column], &event)) {
+    return fail(why, "%s: out of memory", line->file);
   }
   return periods_push_event(&s->p, event, why);
 }
@@ -61,8 +61,7 @@ static int take_field(void *user, const row *line, const size_t *at, failure *wh
       is_stopped(s, line->bytes, line->total)) {
     return fail(why, "%s:%zu: stopped", line->file, line->line);
   }
-  return s->events ? period_stream_take(s, line->field[at[0]], line->file, why)
-                   : take_value(s, line, at[0], why);
+  return s->events ? take_word(s, line, at[0], why) : take_value(s, line, at[0], why);
 }
 
 static const char *thing_of(const period_stream *s) {
@@ -86,6 +85,22 @@ int period_stream_read_from(period_stream *s, FILE *stream, const char *file,
       s, fields_read_stream(stream, file, column, thing_of(s), take_field, s, why));
 }
 
+int period_stream_read_run(period_stream *s, const char *path, int salvage, size_t limit,
+                           failure *why) {
+  if (region_stream_read(path, s->exec, salvage, LEVEL_AUTO, limit, &s->run, why)) {
+    return -1;
+  }
+  for (size_t i = 0; i < s->run.count; i++) {
+    if (periods_push_event(&s->p, s->run.event[i].region, why)) return -1;
+  }
+  return 0;
+}
+
+const char *period_stream_name(period_stream *s, size_t slot) {
+  uint64_t event = s->p.recent.event[slot];
+  return s->run.run ? region_stream_name(&s->run, event) : s->ids.word[event];
+}
+
 uint64_t period_stream_oldest(const period_stream *s) {
   return s->p.count > s->p.kept ? s->p.count - s->p.kept : 0;
 }
@@ -98,4 +113,5 @@ double period_stream_at(const period_stream *s, uint64_t index) {
 void period_stream_free(period_stream *s) {
   periods_free(&s->p);
   identifiers_free(&s->ids);
+  region_stream_free(&s->run);
 }

@@ -7,6 +7,7 @@
 
 #include "identifiers.h"
 #include "periods.h"
+#include "region_stream.h"
 
 typedef struct {
   int events;
@@ -22,8 +23,9 @@ typedef struct {
   int events;
   const tsanom_exec *exec;
   periods p;
-  identifiers ids; /* of events */
-  uint64_t bytes;  /* read so far */
+  identifiers ids;   /* of the events of a file */
+  region_stream run; /* of those of a run */
+  uint64_t bytes;    /* read so far */
 } period_stream;
 
 int period_stream_open(period_stream *s, const period_request *request, failure *why);
@@ -38,9 +40,13 @@ int period_stream_read(period_stream *s, const char *path, const char *column,
 int period_stream_read_from(period_stream *s, FILE *stream, const char *file,
                             const char *column, failure *why);
 
-/* Take one event by its name. */
-int period_stream_take(period_stream *s, const char *name, const char *file,
-                       failure *why);
+/* Take the events of a recorded run: its places. Its level is chosen by loops of up to
+ * `limit` events; 0: of any length. */
+int period_stream_read_run(period_stream *s, const char *path, int salvage, size_t limit,
+                           failure *why);
+
+/* The name of an event that is kept in that slot: see periods_next(). */
+const char *period_stream_name(period_stream *s, size_t slot);
 
 /* The samples that are kept are the last ones: number `index` as a number to be drawn. */
 uint64_t period_stream_oldest(const period_stream *s);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT_LEAST = 2000, LOOPS_MOST = 64, LEAST_WHOLE = 8 };
+enum { KEPT_LEAST = 2000, LOOPS_MOST = 64, LEAST_WHOLE = 8, FIRST_WINDOW = 1024 };
 
 static int out_of_memory(failure *why) {
   return fail(why, "out of memory");
@@ -43,15 +43,26 @@ static int keep_recent(periods *p, size_t window, size_t size, failure *why) {
   return p->active ? 0 : out_of_memory(why);
 }
 
+/* A loop needs three periods, so a longer window would find nothing yet. The short one
+ * keeps the cost of an event down: it grows with the logarithm of the window. */
+static int grow_window(periods *p, failure *why) {
+  tsanom_status status = tsanom_dpd_nest_resize(p->nest, p->window);
+  return status < 0 ? fail_status(why, "the detector", status) : 0;
+}
+
 int periods_open_events(periods *p, size_t window, const tsanom_exec *exec,
                         failure *why) {
   tsanom_dpd_nest_options options;
   tsanom_dpd_nest_options_init(&options, sizeof options);
-  options.max_period = window;
+  p->window_most = window ? 0 : PERIODS_MOST;
+  options.max_period = window ? window : PERIODS_MOST;
   options.capacity = TSANOM_DPD_PERIODS_MAX;
   tsanom_status status = tsanom_dpd_nest_create(&options, exec, &p->nest);
   if (status < 0) return fail_status(why, "the detector", status);
-  return keep_recent(p, window, sizeof *p->recent.event, why);
+  if (keep_recent(p, options.max_period, sizeof *p->recent.event, why)) return -1;
+  if (window) return 0;
+  p->window = FIRST_WINDOW;
+  return grow_window(p, why);
 }
 
 int periods_open_values(periods *p, const tsanom_dpd_value_options *options,
@@ -115,6 +126,10 @@ static int follow(periods *p, const stretch *now, size_t count, failure *why) {
 /* Loops are asked for only when the detector reports a change. */
 int periods_push_event(periods *p, uint64_t event, failure *why) {
   int32_t changed = 0;
+  if (p->window < p->window_most && p->count == 3 * (uint64_t)p->window) {
+    p->window *= 2;
+    if (grow_window(p, why)) return -1;
+  }
   tsanom_dpd_nest_push(p->nest, event, &changed);
   p->recent.event[slot_of(p, p->count++)] = event;
   if (!changed) return 0;

@@ -17,7 +17,8 @@ typedef struct {
 
 /* Zero it, then call periods_open(). */
 typedef struct {
-  size_t window;
+  size_t window;            /* of events: the longest period that is looked for */
+  size_t window_most;       /* to which `window` grows; 0: it is fixed */
   uint64_t count;           /* samples so far */
   tsanom_dpd_nest *nest;    /* of events, or */
   tsanom_dpd_value *value;  /* of values in a window, or */
@@ -37,7 +38,11 @@ typedef struct {
   size_t founds, found_capacity;
 } periods;
 
-/* Ready for events, or for values with the options. */
+/* The longest period of events that is looked for unless the user gives another. */
+enum { PERIODS_MOST = 1 << 20 };
+
+/* Ready for events, or for values with the options. A window of 0 grows with the stream:
+ * at any time it is a third of the events so far or more, or PERIODS_MOST. */
 int periods_open_events(periods *p, size_t window, const tsanom_exec *exec, failure *why);
 int periods_open_values(periods *p, const tsanom_dpd_value_options *options,
                         const tsanom_exec *exec, failure *why);

@@ -5,6 +5,10 @@
  * records each. */
 #include "region_stream.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "periods.h"
 #include "run_open.h"
 
 const char *level_name(int32_t level) {
@@ -22,16 +26,23 @@ static int take_level(const char *path, int32_t level, region_stream *s, failure
   return status < 0 ? fail_status(why, path, status) : 0;
 }
 
+size_t region_stream_limit(size_t count, size_t asked) {
+  size_t third = count / 3;
+  if (asked) return asked;
+  return third < 1 ? 1 : third < PERIODS_MOST ? third : PERIODS_MOST;
+}
+
 static int choose_level(const char *path, size_t max_period, region_stream *s,
                         failure *why) {
   region_stream worksharing = *s;
   tsanom_speedup_options options;
   tsanom_speedup_options_init(&options, sizeof options);
-  if (max_period) options.max_period = max_period;
   if (take_level(path, TSANOM_RUNS_LEVEL_REGIONS, s, why) ||
       take_level(path, TSANOM_RUNS_LEVEL_WORKSHARING, &worksharing, why)) {
     return -1;
   }
+  size_t longer = s->count > worksharing.count ? s->count : worksharing.count;
+  options.max_period = region_stream_limit(longer, max_period);
   int32_t level = TSANOM_SPEEDUP_REGIONS;
   tsanom_status status = tsanom_speedup_choose_level(
       s->event, s->count, worksharing.event, worksharing.count, &options, NULL, &level);
@@ -58,4 +69,48 @@ const char *region_stream_name(region_stream *s, uint64_t place) {
   const char *name = "?";
   (void)tsanom_runs_place_name(s->run, (size_t)place, NULL, &name);
   return name;
+}
+
+const char *region_stream_place(const region_stream *s, uint64_t place,
+                                char text[PLACE_BYTES]) {
+  tsanom_runs_place about;
+  const char *module = "?";
+  if (tsanom_runs_place_at(s->run, (size_t)place, &about) == TSANOM_OK) {
+    module = strrchr(about.module, '/');
+    module = module ? module + 1 : about.module;
+  }
+  (void)snprintf(text, PLACE_BYTES, "%s+0x%llx", module,
+                 (unsigned long long)about.address);
+  return text;
+}
+
+static int is_named(region_stream *s, size_t place, const char *text) {
+  char address[PLACE_BYTES];
+  const char *name = region_stream_name(s, place);
+  size_t length = strlen(text);
+  return !strcmp(region_stream_place(s, place, address), text) || !strcmp(name, text) ||
+         (!strncmp(name, text, length) && !strncmp(name + length, " (", 2));
+}
+
+int region_stream_find(region_stream *s, const char *text, size_t *place, failure *why) {
+  int is_share = s->level == TSANOM_RUNS_LEVEL_WORKSHARING;
+  int32_t kind = is_share ? TSANOM_REGIONS_SHARE : TSANOM_REGIONS_BEGIN;
+  size_t found = TSANOM_NONE;
+  char one[PLACE_BYTES], other[PLACE_BYTES], shown[QUOTED_BYTES];
+  tsanom_runs_place about;
+  for (size_t i = 0; tsanom_runs_place_at(s->run, i, &about) == TSANOM_OK; i++) {
+    if (about.kind != kind || !is_named(s, i, text)) continue;
+    if (found != TSANOM_NONE) {
+      return fail(why, "--loop: %s names several places, such as %s and %s",
+                  quoted(shown, text), region_stream_place(s, found, one),
+                  region_stream_place(s, i, other));
+    }
+    found = i;
+  }
+  *place = found;
+  if (found != TSANOM_NONE) return 0;
+  return fail(why,
+              "--loop: the run has no %s %s; expected its name or MODULE+0xADDRESS, as "
+              "tsanom speedup prints them",
+              is_share ? "worksharing construct" : "region", quoted(shown, text));
 }

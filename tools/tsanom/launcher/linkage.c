@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LONGEST_DYNAMIC = 1 << 20, LONGEST_NAME = 256 };
+enum { LONGEST_DYNAMIC = 1 << 20, LONGEST_STRINGS = 1 << 28, LONGEST_NAME = 256 };
 
 static int read_at(int file, void *buffer, size_t bytes, uint64_t offset) {
   return offset <= INT64_MAX &&
@@ -49,28 +49,48 @@ static void print_needed(int file, const Elf64_Dyn *entry, size_t entries,
   }
 }
 
-/* Names of the needed libraries, one a line, allocated; NULL: unknown. Entries of the
- * dynamic section end at DT_NULL. */
-static char *read_needed(int file, const Elf64_Phdr *segment, int segments,
-                         const Elf64_Phdr *dynamic) {
-  if (dynamic->p_filesz > LONGEST_DYNAMIC) return NULL;
+/* Whether the string table has the name of a function that loads a library or starts a
+ * program. The table has the names of all symbols that the program imports. */
+static int names_loader(int file, uint64_t strings, uint64_t bytes) {
+  static const char *const functions[] = {
+      "dlopen", "dlmopen", "execv",       "execve",       "execvp", "execvpe",
+      "execl",  "execlp",  "posix_spawn", "posix_spawnp", "system", "popen"};
+  char *table = bytes < LONGEST_STRINGS ? malloc((size_t)bytes + 1) : NULL;
+  int found = 0;
+  if (table && read_at(file, table, (size_t)bytes, strings)) {
+    table[bytes] = '\0';
+    for (size_t at = 0; at < bytes && !found; at += strlen(table + at) + 1) {
+      for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        found |= !strcmp(table + at, functions[i]);
+      }
+    }
+  }
+  free(table);
+  return found;
+}
+
+/* The names of the needed libraries, and whether the program may load others or start
+ * programs. Entries of the dynamic section end at DT_NULL. */
+static void read_dynamic(int file, const Elf64_Phdr *segment, int segments,
+                         const Elf64_Phdr *dynamic, program_link *found) {
+  if (dynamic->p_filesz > LONGEST_DYNAMIC) return;
   size_t entries = (size_t)dynamic->p_filesz / sizeof(Elf64_Dyn), bytes = 0;
   Elf64_Dyn *entry = malloc(entries * sizeof *entry + 1);
-  char *names = NULL;
-  uint64_t strings = 0;
+  uint64_t strings = 0, string_bytes = 0;
   if (entry && read_at(file, entry, entries * sizeof *entry, dynamic->p_offset)) {
     for (size_t i = 0; i < entries && entry[i].d_tag != DT_NULL; i++) {
       if (entry[i].d_tag == DT_STRTAB)
         strings = position_of(segment, segments, entry[i].d_un.d_ptr);
+      if (entry[i].d_tag == DT_STRSZ) string_bytes = entry[i].d_un.d_val;
     }
-    FILE *out = strings ? open_memstream(&names, &bytes) : NULL;
+    found->may_load = names_loader(file, strings, string_bytes);
+    FILE *out = strings ? open_memstream(&found->needed, &bytes) : NULL;
     if (out) {
       print_needed(file, entry, entries, strings, out);
       fclose(out);
     }
   }
   free(entry);
-  return names;
 }
 
 /* A program with PT_INTERP is linked dynamically; its content is the path of the loader.
@@ -85,7 +105,7 @@ static void read_segments(int file, const Elf64_Phdr *segment, int segments,
       found->linkage = LINKAGE_DYNAMIC;
     }
     if (segment[i].p_type == PT_DYNAMIC && !found->needed)
-      found->needed = read_needed(file, segment, segments, &segment[i]);
+      read_dynamic(file, segment, segments, &segment[i], found);
   }
 }
 

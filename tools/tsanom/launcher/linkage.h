@@ -13,6 +13,7 @@ typedef struct {
   char loader[PATH_MAX]; /* PT_INTERP of a dynamic program */
   char *needed; /* the libraries that it names itself (DT_NEEDED), one per line, or NULL;
                    the caller frees it */
+  int may_load; /* it uses a function that loads a library or starts a program */
 } program_link;
 
 void read_link(const char *path, program_link *found);

@@ -25,12 +25,20 @@
 #include "linkage.h"
 #include "process.h"
 
-enum { KEY_OUTPUT = 'o', KEY_EVERY = 0x110, KEY_CPU, KEY_BASELINE, KEY_FORCE, KEY_OMPT };
+enum {
+  KEY_OUTPUT = 'o',
+  KEY_EVERY = 0x110,
+  KEY_CPU,
+  KEY_BASELINE,
+  KEY_FORCE,
+  KEY_OMPT,
+  KEY_LOOP
+};
 
 enum { BASELINE_ITERATIONS = 5 };
 
 typedef struct {
-  const char *directory;
+  const char *directory, *loop; /* NULL: none is named */
   size_t every;
   int cpu_time, force, ompt;
   size_t baseline, baseline_iterations; /* 0: none */
@@ -45,6 +53,10 @@ static const struct argp_option options[] = {
      "is "
      "detected)",
      0},
+    {"loop", KEY_LOOP, "L", 0,
+     "Beat at each region L, the first of an iteration of the main loop: "
+     "MODULE+0xADDRESS, as tsanom speedup prints it (default: the loop is found)",
+     0},
     {"cpu-time", KEY_CPU, NULL, 0,
      "Also record the CPU time of each thread in each region (two system calls per "
      "thread "
@@ -54,7 +66,8 @@ static const struct argp_option options[] = {
      "Run the first K detected iterations with P threads, as the baseline for the others "
      "(default K: 5)",
      0},
-    {"force", KEY_FORCE, NULL, 0, "Also run programs without an OpenMP runtime", 0},
+    {"force", KEY_FORCE, NULL, 0,
+     "Also run programs that show no way to an OpenMP runtime", 0},
     {"ompt", KEY_OMPT, NULL, 0,
      "Use the tools interface (OMPT) of LLVM's runtime. Needed if the runtime is linked "
      "statically into the program, where its functions cannot be intercepted",
@@ -75,6 +88,14 @@ static void parse_baseline(request *r, char *text, struct argp_state *state) {
   }
 }
 
+static int is_place(const char *text) {
+  const char *plus = strrchr(text, '+');
+  char *end = NULL;
+  if (!plus || plus == text || strncmp(plus, "+0x", 3) != 0) return 0;
+  (void)strtoull(plus + 1, &end, 16);
+  return end > plus + 3 && *end == '\0';
+}
+
 static error_t parse(int key, char *text, struct argp_state *state) {
   request *r = state->input;
   switch (key) {
@@ -85,6 +106,15 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       r->every = count_argument(state, "--heartbeat-every", text);
       if (!r->every || r->every > INT_MAX) {
         argp_error(state, "--heartbeat-every: at least 1 region is expected");
+      }
+      return 0;
+    case KEY_LOOP:
+      r->loop = text;
+      if (!is_place(text)) {
+        argp_error(state,
+                   "--loop: %s: MODULE+0xADDRESS is expected, as tsanom speedup "
+                   "prints it",
+                   text);
       }
       return 0;
     case KEY_CPU:
@@ -134,7 +164,8 @@ static int loads_runtime(const char *path, program_link *link) {
   return found;
 }
 
-/* Rejects a program that cannot be recorded. */
+/* Rejects a program that cannot be recorded. One that loads libraries while it runs, or
+ * starts programs, may come to a runtime: Python, R, env(1). */
 static int check_runtime(const char *path, program_link *link, failure *why) {
   if (link->linkage == LINKAGE_STATIC) {
     return fail(
@@ -143,15 +174,15 @@ static int check_runtime(const char *path, program_link *link, failure *why) {
         "its OpenMP runtime dynamically",
         path);
   }
-  if (link->linkage == LINKAGE_UNKNOWN || names_runtime(link->needed) ||
+  if (link->linkage == LINKAGE_UNKNOWN || names_runtime(link->needed) || link->may_load ||
       loads_runtime(path, link)) {
     return 0;
   }
   return fail(
       why,
       "%s: uses neither GNU's OpenMP runtime (libgomp) nor LLVM's (libomp), so it "
-      "has no parallel regions to record; --force runs it nevertheless, because it "
-      "may load a runtime later or start a program that uses one",
+      "has no parallel regions to record; --force runs it nevertheless, because a "
+      "library of it may load a runtime or start a program that uses one",
       path);
 }
 
@@ -259,6 +290,7 @@ static int prepare(const request *r, failure *why) {
   warn_if_environment_is_cleared(r->program);
   find_sampler();
   setenv(ENVIRONMENT_RUN, directory, 1);
+  if (r->loop) setenv(ENVIRONMENT_LOOP, r->loop, 1);
   set_count(ENVIRONMENT_HEARTBEAT_EVERY, r->every);
   set_count(ENVIRONMENT_CPU_TIME, (size_t)r->cpu_time);
   set_count(ENVIRONMENT_BASELINE, r->baseline);

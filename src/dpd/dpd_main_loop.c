@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One candidate for the main loop: its iterations begin with the events of one kind, the
+ * anchor.
+ *
+ *   events     x  a b c c d  a b c d  a b c c c d e  a b c d  y z  a b ...
+ *   segments      |0         |1       |2             |3            |4
+ *   kinds          a b c d    a b c d  a b c d e      a b c d y z
+ *
+ * An inner loop of any number of iterations has the same kinds of events, so that a
+ * segment is described by its set of kinds and by the order of their first occurrences:
+ *
+ * - The usual kinds U are those of at least half of the segments; the usual order is that
+ *   of a segment in the middle that has all of U.
+ * - A segment S is a near copy if |S \ U| + |U \ S| <= |U| / 3. Consecutive near copies
+ *   are a run. A run begins and ends with clean segments: what came with the first or the
+ *   last one alone is not part of the loop.
+ * - Behind the last segment of a run (3), the next event of the anchor begins one more
+ *   iteration if all of U follows before an event of another kind.
+ *
+ * Three passes over the events of the segments. */
+#include <string.h>
+
+#include "core/size.h"
+#include "dpd/dpd_main.h"
+
+enum { LEAST_ITERATIONS = 3 };
+
+/* A stamp that no kind has. */
+static uint32_t fresh(tsn_main_search *s) {
+  if (s->next_stamp == UINT32_MAX) {
+    memset(s->stamp, 0, s->options.kinds * sizeof *s->stamp);
+    s->next_stamp = 0;
+  }
+  return ++s->next_stamp;
+}
+
+/* The begins of the candidate. */
+static void collect_begins(tsn_main_search *s, const tsn_main_loop *loop) {
+  s->begins = 0;
+  for (uint32_t i = s->start[loop->anchor]; i < s->start[loop->anchor + 1]; i++) {
+    uint32_t at = s->at[i];
+    if (loop->folds && at > 0 && s->event[at - 1] == loop->anchor) continue;
+    s->begin[s->begins++] = at;
+  }
+}
+
+/* In how many segments each kind is. */
+static void count_kinds(tsn_main_search *s) {
+  memset(s->seen, 0, s->options.kinds * sizeof *s->seen);
+  for (size_t i = 0; i + 1 < s->begins; i++) {
+    uint32_t stamp = fresh(s);
+    for (uint32_t at = s->begin[i]; at < s->begin[i + 1]; at++) {
+      uint32_t kind = s->event[at];
+      if (s->stamp[kind] == stamp) continue;
+      s->stamp[kind] = stamp;
+      s->seen[kind]++;
+    }
+  }
+}
+
+/* Rank the usual kinds by their order in segment i. False: it lacks one. */
+static bool rank_by(tsn_main_search *s, size_t i, size_t size) {
+  uint32_t stamp = fresh(s), next = 0;
+  for (uint32_t at = s->begin[i]; at < s->begin[i + 1] && next < size; at++) {
+    uint32_t kind = s->event[at];
+    if (s->stamp[kind] == stamp || s->rank[kind] == TSN_MAIN_OTHER) continue;
+    s->stamp[kind] = stamp;
+    s->rank[kind] = next++;
+  }
+  return next == size;
+}
+
+/* The usual kinds and their order. False: no segment has all of them. */
+static bool find_usual(tsn_main_search *s, tsn_main_loop *loop) {
+  size_t segments = s->begins - 1, middle = segments / 2;
+  loop->size = 0;
+  for (size_t k = 0; k < s->options.kinds; k++) {
+    bool is_usual = s->seen[k] && 2 * (size_t)s->seen[k] >= segments;
+    s->rank[k] = is_usual ? 0 : TSN_MAIN_OTHER;
+    loop->size += is_usual;
+  }
+  for (size_t i = 0; i <= segments; i++) {
+    /* middle, middle + 1, middle - 1, ...: each segment once. */
+    size_t step = (i + 1) / 2, at = i % 2 ? middle + step : middle - step;
+    if (at < segments && rank_by(s, at, loop->size)) return true;
+  }
+  return false;
+}
+
+/* Compare a segment with the usual one. */
+static unsigned char fit_of(tsn_main_search *s, size_t i, size_t size) {
+  uint32_t stamp = fresh(s);
+  size_t usual = 0, others = 0;
+  bool is_ordered = true, is_known = true;
+  for (uint32_t at = s->begin[i]; at < s->begin[i + 1]; at++) {
+    uint32_t kind = s->event[at];
+    if (s->stamp[kind] == stamp) continue;
+    s->stamp[kind] = stamp;
+    if (s->rank[kind] == TSN_MAIN_OTHER) {
+      others++;
+      is_known = is_known && s->seen[kind] > 1;
+    } else {
+      is_ordered = is_ordered && s->rank[kind] == usual;
+      usual++;
+    }
+  }
+  unsigned char fit = 0;
+  if (TSN_MAIN_NEAR * (size - usual + others) <= size) fit |= TSN_MAIN_NEAR_COPY;
+  if (usual == size && is_ordered) fit |= TSN_MAIN_USUAL;
+  if (fit == (TSN_MAIN_NEAR_COPY | TSN_MAIN_USUAL) && is_known) fit |= TSN_MAIN_CLEAN;
+  return fit;
+}
+
+/* The end of an iteration that begins with begin number i and is followed by something
+ * else; 0: it is not complete. At the end of the sequence it is complete only if the
+ * stream has ended, for otherwise it may go on. */
+static size_t end_of_last(tsn_main_search *s, const tsn_main_loop *loop, size_t i) {
+  uint32_t stamp = fresh(s);
+  size_t usual = 0, at = s->begin[i];
+  size_t next = i + 1 < s->begins ? s->begin[i + 1] : s->n;
+  for (; at < next; at++) {
+    uint32_t kind = s->event[at];
+    if (s->rank[kind] == TSN_MAIN_OTHER && s->seen[kind] < 2) break;
+    usual += s->rank[kind] != TSN_MAIN_OTHER && s->stamp[kind] != stamp;
+    s->stamp[kind] = stamp;
+  }
+  bool goes_on = at == s->n && !s->options.ended;
+  return usual == loop->size && !goes_on ? at : 0;
+}
+
+/* A run of a loop: segments [first, last), and the iteration behind them, which ends with
+ * the event before `end`; 0: there is none. */
+typedef struct {
+  size_t first, last, end;
+} run;
+
+/* The next run from segment `from` on; false: there is none. */
+static bool next_run(tsn_main_search *s, const tsn_main_loop *loop, size_t from, run *r) {
+  size_t segments = s->begins - 1;
+  unsigned char wanted = loop->named ? 0 : TSN_MAIN_NEAR_COPY;
+  unsigned char clean = loop->named ? 0 : TSN_MAIN_CLEAN;
+  while (from < segments) {
+    while (from < segments && (s->fit[from] & clean) != clean) from++;
+    size_t last = from, next = from;
+    for (; next < segments && (s->fit[next] & wanted) == wanted; next++) {
+      if ((s->fit[next] & clean) == clean) last = next + 1;
+    }
+    size_t end = from < next ? end_of_last(s, loop, next) : 0;
+    if (end) {
+      last = next; /* a complete iteration is a clean end */
+    } else if (from < last) {
+      end = end_of_last(s, loop, last);
+    }
+    *r = (run){from, last, end};
+    if (last - from + (r->end != 0) >= LEAST_ITERATIONS) return true;
+    from = next > from ? next : from + 1;
+  }
+  return false;
+}
+
+/* A run that the sequence ends in: no more than two of its longest iterations ago its
+ * last one began. */
+static bool is_active(const tsn_main_search *s, const run *r) {
+  size_t longest = 0;
+  for (size_t i = r->first; i < r->last; i++) {
+    longest = tsn_larger(longest, s->begin[i + 1] - s->begin[i]);
+  }
+  return s->n - s->begin[r->last] <= 2 * longest;
+}
+
+static void add_run(tsn_main_search *s, tsn_main_loop *loop, const run *r,
+                    size_t *usual) {
+  size_t end = r->end ? r->end : s->begin[r->last];
+  if (s->options.active && !is_active(s, r)) return;
+  if (!loop->runs++) loop->first = s->begin[r->first];
+  loop->end = end;
+  loop->iterations += r->last - r->first + (r->end != 0);
+  loop->covered += tsn_main_time(s, end) - tsn_main_time(s, s->begin[r->first]);
+  for (size_t i = r->first; i < r->last; i++) *usual += !!(s->fit[i] & TSN_MAIN_USUAL);
+  *usual += r->end != 0;
+}
+
+void tsn_main_examine(tsn_main_search *s, tsn_main_loop *loop) {
+  run r;
+  size_t usual = 0;
+  collect_begins(s, loop);
+  loop->accepted = false;
+  if (s->begins < LEAST_ITERATIONS) return;
+  count_kinds(s);
+  if (!find_usual(s, loop) && !loop->named) return;
+  for (size_t i = 0; i + 1 < s->begins; i++) s->fit[i] = fit_of(s, i, loop->size);
+  for (size_t from = 0; next_run(s, loop, from, &r); from = r.last) {
+    add_run(s, loop, &r, &usual);
+  }
+  /* Two thirds of the iterations must be usual: otherwise the order is left to chance, or
+   * two different parts of an iteration begin with the anchor. */
+  loop->accepted = loop->iterations && (loop->named || 3 * usual >= 2 * loop->iterations);
+}
+
+void tsn_main_list(tsn_main_search *s, const tsn_main_loop *loop) {
+  run r;
+  size_t listed = 0;
+  for (size_t from = 0; next_run(s, loop, from, &r); from = r.last) {
+    if (s->options.active && !is_active(s, &r)) continue;
+    for (size_t i = r.first; i < r.last + (r.end != 0) && listed < s->capacity; i++) {
+      size_t end = i < r.last ? s->begin[i + 1] : r.end;
+      s->iterations[listed++] = (tsanom_dpd_iteration){s->begin[i], end};
+    }
+  }
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom_dpd_main_loop() from its definition: sets of at most 64 kinds as bits, every
+ * segment compared event by event, no index. For at most 24 kinds, n < NAIVE_MAIN_MOST.
+ */
+#ifndef TSANOM_TESTING_DPD_NAIVE_MAIN_H
+#define TSANOM_TESTING_DPD_NAIVE_MAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tsanom/dpd.h>
+
+enum { NAIVE_MAIN_MOST = 4096, NAIVE_MAIN_KINDS = 24 };
+
+typedef struct {
+  uint32_t anchor;
+  bool folds;
+  size_t iterations, runs, first, end;
+  double covered;
+  uint64_t usual;
+} naive_loop;
+
+static inline int naive_size(uint64_t set) {
+  return __builtin_popcountll(set);
+}
+
+/* The kinds of events [from, to), and their order of first occurrences. */
+static inline uint64_t naive_set(const uint32_t *event, size_t from, size_t to) {
+  uint64_t set = 0;
+  for (size_t i = from; i < to; i++) set |= (uint64_t)1 << event[i];
+  return set;
+}
+
+/* The order of those kinds of [from, to) that are in `wanted`. */
+static inline size_t naive_order(const uint32_t *event, size_t from, size_t to,
+                                 uint64_t wanted, uint32_t *order) {
+  size_t count = 0;
+  for (size_t i = from; i < to; i++) {
+    if (!(wanted >> event[i] & 1)) continue;
+    wanted &= ~((uint64_t)1 << event[i]);
+    order[count++] = event[i];
+  }
+  return count;
+}
+
+static inline bool naive_has_order(const uint32_t *event, size_t from, size_t to,
+                                   uint64_t usual, const uint32_t *order) {
+  uint32_t own[64];
+  size_t count = naive_order(event, from, to, usual, own);
+  for (size_t i = 0; i < count; i++) {
+    if (own[i] != order[i]) return false;
+  }
+  return count == (size_t)naive_size(usual);
+}
+
+/* The end of an iteration behind the last segment of a run; 0: incomplete. */
+static inline size_t naive_end(const uint32_t *event, size_t n, size_t from, size_t to,
+                               uint64_t usual, uint64_t known) {
+  size_t end = from;
+  while (end < to && ((usual | known) >> event[end] & 1)) end++;
+  (void)n;
+  return (naive_set(event, from, end) & usual) == usual ? end : 0;
+}
+
+/* The loop that begins with an anchor; false: there is none. The stream has ended. */
+static inline bool naive_examine(const uint32_t *event, size_t n, naive_loop *loop) {
+  static size_t begin[NAIVE_MAIN_MOST + 1];
+  static uint64_t set[NAIVE_MAIN_MOST];
+  static bool near_copy[NAIVE_MAIN_MOST], usual[NAIVE_MAIN_MOST], clean[NAIVE_MAIN_MOST];
+  size_t m = 0, seen[64] = {0}, all_usual = 0;
+  for (size_t i = 0; i < n; i++) {
+    bool repeats = i > 0 && event[i - 1] == loop->anchor;
+    if (event[i] == loop->anchor && !(loop->folds && repeats)) begin[m++] = i;
+  }
+  if (m-- < 3) return false;
+  begin[m + 1] = n;
+  for (size_t i = 0; i < m; i++) {
+    set[i] = naive_set(event, begin[i], begin[i + 1]);
+    for (int k = 0; k < 64; k++) seen[k] += set[i] >> k & 1;
+  }
+  uint64_t known = 0;
+  loop->usual = 0;
+  for (int k = 0; k < 64; k++) {
+    if (seen[k] > 1) known |= (uint64_t)1 << k;
+    if (seen[k] && 2 * seen[k] >= m) loop->usual |= (uint64_t)1 << k;
+  }
+  uint32_t order[64];
+  bool has_order = false;
+  for (size_t i = 0; i <= m && !has_order; i++) {
+    size_t at = i % 2 ? m / 2 + (i + 1) / 2 : m / 2 - (i + 1) / 2;
+    if (at >= m || (set[at] & loop->usual) != loop->usual) continue;
+    (void)naive_order(event, begin[at], begin[at + 1], loop->usual, order);
+    has_order = true;
+  }
+  if (!has_order) return false;
+  for (size_t i = 0; i < m; i++) {
+    near_copy[i] = 3 * naive_size(set[i] ^ loop->usual) <= naive_size(loop->usual);
+    usual[i] = naive_has_order(event, begin[i], begin[i + 1], loop->usual, order);
+    clean[i] = near_copy[i] && usual[i] && !(set[i] & ~loop->usual & ~known);
+  }
+  for (size_t i = 0; i < m;) {
+    if (!clean[i]) {
+      i++;
+      continue;
+    }
+    size_t next = i, last = i;
+    while (next < m && near_copy[next]) next++;
+    for (size_t k = i; k < next; k++) last = clean[k] ? k + 1 : last;
+    size_t end = naive_end(event, n, begin[next], begin[next + 1], loop->usual, known);
+    if (end) {
+      last = next;
+    } else {
+      end = naive_end(event, n, begin[last], begin[last + 1], loop->usual, known);
+    }
+    size_t iterations = last - i + (end != 0);
+    if (iterations < 3) {
+      i = next;
+      continue;
+    }
+    if (!end) end = begin[last];
+    if (!loop->runs++) loop->first = begin[i];
+    loop->end = end;
+    loop->covered += (double)(end - begin[i]);
+    loop->iterations += iterations;
+    all_usual += iterations - (last - i);
+    for (size_t k = i; k < last; k++) all_usual += usual[k];
+    i = last;
+  }
+  return loop->iterations && 3 * all_usual >= 2 * loop->iterations;
+}
+
+static inline size_t naive_count(const uint32_t *event, size_t n, uint32_t kind) {
+  size_t count = 0;
+  for (size_t i = 0; i < n; i++) count += event[i] == kind;
+  return count;
+}
+
+/* Whether the events of a and b are a b a b ..., others left out. */
+static inline bool naive_alternate(const uint32_t *event, size_t n, uint32_t a,
+                                   uint32_t b) {
+  uint32_t expected = a;
+  for (size_t i = 0; i < n; i++) {
+    if (event[i] != a && event[i] != b) continue;
+    if (event[i] != expected) return false;
+    expected = expected == a ? b : a;
+  }
+  return expected == a;
+}
+
+static inline bool naive_similar(const naive_loop *a, const naive_loop *b) {
+  int x = naive_size(a->usual), y = naive_size(b->usual);
+  return 3 * naive_size(a->usual ^ b->usual) <= (x < y ? x : y);
+}
+
+/* The loops of one kind of each class: of consecutive kinds, in the order of their first
+ * events, with as many events, one that alternates with the latest one is of its class.
+ */
+static inline size_t naive_loops(const uint32_t *event, size_t n, naive_loop *loop) {
+  uint32_t latest[NAIVE_MAIN_KINDS];
+  size_t count = 0, known = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint32_t kind = event[i];
+    size_t events = naive_count(event, n, kind), k = 0;
+    bool repeats = false;
+    if (naive_set(event, 0, i) >> kind & 1 || events < 2) continue;
+    while (k < known && naive_count(event, n, latest[k]) != events) k++;
+    if (k < known && naive_alternate(event, n, latest[k], kind)) continue;
+    latest[k] = kind;
+    if (k == known) known++;
+    for (size_t t = 1; t < n; t++) repeats |= event[t] == kind && event[t - 1] == kind;
+    for (int folds = 0; folds <= (int)repeats; folds++) {
+      naive_loop *next = &loop[count];
+      *next = (naive_loop){.anchor = kind, .folds = folds};
+      if (naive_examine(event, n, next) &&
+          !(repeats && !folds && naive_size(next->usual) > 1)) {
+        count++;
+      }
+    }
+  }
+  return count;
+}
+
+/* The main loop; anchor UINT32_MAX: there is none. */
+static inline naive_loop naive_main(const uint32_t *event, size_t n) {
+  naive_loop loop[2 * NAIVE_MAIN_KINDS], none = {.anchor = UINT32_MAX};
+  size_t count = naive_loops(event, n, loop), chosen = SIZE_MAX;
+  double most = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (loop[i].covered > most) most = loop[i].covered;
+  }
+  if (!count || most < .2 * (double)n) return none;
+  for (size_t i = 0; i < count; i++) {
+    if (loop[i].covered < .9 * most) continue;
+    const naive_loop *best = &loop[chosen == SIZE_MAX ? i : chosen];
+    bool outer = loop[i].iterations < best->iterations;
+    bool equal = loop[i].iterations == best->iterations;
+    bool more = loop[i].covered > best->covered;
+    bool earlier = loop[i].covered >= best->covered && loop[i].first < best->first;
+    if (chosen == SIZE_MAX || outer || (equal && (more || earlier))) chosen = i;
+  }
+  for (size_t from = SIZE_MAX; from != chosen;) {
+    from = chosen;
+    for (size_t i = 0; i < count; i++) {
+      const naive_loop *one = &loop[i], *now = &loop[chosen];
+      if (one->covered < .9 * most || !naive_similar(one, &loop[from])) continue;
+      if (one->iterations > now->iterations ||
+          (one->iterations == now->iterations && one->first < now->first)) {
+        chosen = i;
+      }
+    }
+  }
+  return loop[chosen];
+}
+
+#endif

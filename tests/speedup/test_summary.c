@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loops whose iterations are known: against the analyzer that finds them itself, and
+ * predictions against ends that are known. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <tsanom/speedup.h>
+
+#include "support/random.h"
+
+enum { MOST = 2000 };
+
+typedef struct {
+  tsanom_speedup_event event[3 * MOST];
+  tsanom_dpd_iteration iteration[MOST];
+  size_t events, iterations;
+} loop;
+
+/* One more iteration of `regions` regions, each `seconds` long and half of it serial. */
+static void add(loop *l, size_t regions, double seconds, int32_t threads) {
+  double now = l->events ? l->event[l->events - 1].end : 0;
+  if (l->events) now += seconds / 2;
+  l->iteration[l->iterations++] = (tsanom_dpd_iteration){l->events, l->events + regions};
+  for (size_t k = 0; k < regions; k++) {
+    l->event[l->events++] = (tsanom_speedup_event){
+        .region = k, .begin = now, .end = now + seconds / 2, .threads = threads};
+    now += k + 1 < regions ? seconds : 0;
+  }
+}
+
+static tsanom_status summarize(const loop *l, size_t n, uint64_t expected,
+                               tsanom_speedup_loop *about, tsanom_speedup_prediction *p) {
+  tsanom_speedup_prediction_init(p, sizeof *p);
+  return tsanom_speedup_summarize(l->event, l->iteration[n - 1].end, l->iteration, n,
+                                  NULL, expected, NULL, about, p);
+}
+
+Test(speedup_summary, equals_the_analyzer_where_iterations_are_equal) {
+  static loop l;
+  uint64_t seed = 1;
+  for (int trial = 0; trial < 200; trial++) {
+    size_t regions = random_between(&seed, 1, 3), n = random_between(&seed, 6, 300);
+    l.events = l.iterations = 0;
+    for (size_t i = 0; i < n; i++) {
+      add(&l, regions, 1 + random_unit(&seed), i < n / 3 ? 1 : 4);
+    }
+    tsanom_speedup *analyzer = NULL;
+    cr_assert(tsanom_speedup_create(NULL, NULL, &analyzer) == TSANOM_OK);
+    for (size_t i = 0; i < l.events; i++) {
+      cr_assert(tsanom_speedup_push(analyzer, &l.event[i]) == TSANOM_OK);
+    }
+    tsanom_speedup_finish(analyzer);
+    tsanom_speedup_loop found, own;
+    tsanom_speedup_prediction p, q;
+    size_t count = 0;
+    tsanom_speedup_prediction_init(&q, sizeof q);
+    cr_assert(tsanom_speedup_loops(analyzer, &found, 1, &count) == TSANOM_OK &&
+              count == 1);
+    cr_assert(tsanom_speedup_predict(analyzer, 2 * n, &q) == TSANOM_OK);
+    cr_assert(summarize(&l, n, 2 * n, &own, &p) == TSANOM_OK);
+    cr_assert(own.start == found.start && own.period == found.period);
+    cr_assert(own.iterations == found.iterations && own.runs == found.runs);
+    cr_assert(own.first == found.first && own.last == found.last);
+    cr_assert(own.total_s == found.total_s);
+    cr_assert(fabs(own.parallel_s - found.parallel_s) < 1e-9 * own.parallel_s);
+    cr_assert(own.speedup == found.speedup && own.efficiency == found.efficiency);
+    cr_assert(own.serial_fraction == found.serial_fraction);
+    cr_assert(p.expected == q.expected && isnan(q.low_s) && isnan(q.high_s));
+    cr_assert(p.drifts || p.total_s == q.total_s);
+    tsanom_speedup_destroy(analyzer);
+  }
+}
+
+/* Iterations that scatter independently: the interval contains the truth in 95 %. */
+Test(speedup_summary, intervals_contain_the_end) {
+  static loop l;
+  uint64_t seed = 2;
+  int contained = 0, drifting = 0, trials = 1000;
+  for (int trial = 0; trial < trials; trial++) {
+    size_t n = random_between(&seed, 60, 200), known = n / 4;
+    l.events = l.iterations = 0;
+    for (size_t i = 0; i < n; i++) add(&l, 1, 1 + .5 * random_unit(&seed), 2);
+    tsanom_speedup_loop about;
+    tsanom_speedup_prediction p;
+    cr_assert(summarize(&l, known, n, &about, &p) == TSANOM_OK);
+    double end = l.event[l.events - 1].end;
+    drifting += p.drifts;
+    contained += p.drifts || (p.low_s <= end && end <= p.high_s);
+    cr_assert(p.drifts || (p.low_s <= p.total_s && p.total_s <= p.high_s));
+  }
+  cr_assert(contained >= 940 && contained < 1000, "%d of 1000", contained);
+  cr_assert(drifting <= 10, "%d of 1000", drifting);
+}
+
+Test(speedup_summary, the_end_of_a_drift_is_unknown) {
+  static loop l;
+  uint64_t seed = 3;
+  tsanom_speedup_loop about;
+  tsanom_speedup_prediction p;
+  for (int rises = 0; rises < 2; rises++) {
+    l.events = l.iterations = 0;
+    for (size_t i = 0; i < 100; i++) {
+      add(&l, 2, 1 + .01 * (double)(rises ? i : 100 - i) + .05 * random_unit(&seed), 2);
+    }
+    cr_assert(summarize(&l, 100, 400, &about, &p) == TSANOM_OK);
+    cr_assert(p.drifts == 1 && isnan(p.total_s) && isnan(p.low_s) && isnan(p.high_s));
+  }
+}
+
+Test(speedup_summary, runs_and_ends) {
+  static loop l;
+  tsanom_speedup_loop about;
+  tsanom_speedup_prediction p;
+  l.events = l.iterations = 0;
+  for (int i = 0; i < 10; i++) add(&l, 2, 1, 2);
+  /* Going on, without a number: nothing determines its length. */
+  cr_assert(summarize(&l, 10, 0, &about, &p) == TSANOM_INFEASIBLE);
+  cr_assert(about.iterations == 10 && about.runs == 1 && about.last_run == 0);
+  /* Three others follow: it has ended. */
+  for (int i = 0; i < 3; i++) add(&l, 1, 1, 2);
+  l.iterations = 10;
+  tsanom_speedup_prediction_init(&p, sizeof p);
+  cr_assert(tsanom_speedup_summarize(l.event, l.events, l.iteration, 10, NULL, 0, NULL,
+                                     &about, &p) == TSANOM_OK);
+  cr_assert(about.last_run == 10 && p.expected == 10 && p.remaining_s == 0);
+  cr_assert(p.low_s == p.total_s && p.high_s == p.total_s);
+  /* A second run of 4 iterations so far: 6 are expected. */
+  for (int i = 0; i < 4; i++) add(&l, 2, 1, 2);
+  cr_assert(summarize(&l, 14, 0, &about, &p) == TSANOM_OK);
+  cr_assert(about.runs == 2 && about.last_run == 10 && p.expected == 20);
+}
+
+static tsanom_status rejected(const loop *l, size_t n, const tsanom_dpd_iteration *it,
+                              tsanom_fault *fault) {
+  tsanom_exec exec;
+  tsanom_speedup_loop about;
+  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_fault_init(fault, sizeof *fault);
+  exec.fault = fault;
+  return tsanom_speedup_summarize(l->event, 9, it, n, NULL, 0, &exec, &about, NULL);
+}
+
+Test(speedup_summary, invalid_iterations_are_rejected) {
+  static loop l;
+  tsanom_fault fault;
+  for (int i = 0; i < 3; i++) add(&l, 3, 1, 2);
+  const tsanom_dpd_iteration empty[] = {{0, 3}, {3, 3}}, late[] = {{0, 3}, {6, 10}},
+                             mixed[] = {{3, 6}, {0, 3}};
+  cr_assert(rejected(&l, 2, empty, &fault) == TSANOM_E_INDEX && fault.element == 1);
+  cr_assert(rejected(&l, 2, late, &fault) == TSANOM_E_INDEX && fault.element == 1);
+  cr_assert(rejected(&l, 2, mixed, &fault) == TSANOM_E_INDEX && fault.element == 1);
+  cr_assert(rejected(&l, 0, mixed, &fault) == TSANOM_E_COUNT);
+  cr_assert(rejected(&l, 2, NULL, &fault) == TSANOM_E_NULL);
+  cr_assert(rejected(&l, 1, late, &fault) == TSANOM_OK);
+  l.event[4].threads = 0;
+  cr_assert(rejected(&l, 1, late, &fault) == TSANOM_E_VALUE && fault.element == 4);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loops of recorded programs whose iterations differ: their main loop, beats, baseline.
+ */
+#include <criterion/criterion.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "recorded.h"
+
+TestSuite(record_loops, .init = enter_folder, .fini = leave_folder, .timeout = 240);
+
+/* A region's last call is a jump: it returns to whatever called the region's function. */
+Test(record_loops, worksharing_that_a_function_ends_with_has_its_place) {
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "tails")) continue;
+    cr_assert(record(c, "-o run.%d -- ./tails", c).status == 0);
+    json_t *r = tsanom_json("speedup run.%d --level worksharing --json", c);
+    const json_t *loop = first_region(r);
+    cr_assert(json_array_size(json_object_get(r, "regions")) == 1);
+    cr_assert(number_of(loop, "period") == 3 && number_of(loop, "iterations") == 30);
+    cr_assert(strstr(text_of(loop, "start"), "tails.c:"), "%s", text_of(loop, "start"));
+    json_decref(r);
+  }
+}
+
+/* Several places can have one name: without -g a function's name is all there is. */
+Test(record_loops, period_tells_places_of_one_name_apart) {
+  if (!has_openmp("gcc")) return;
+  cr_assert(shell("p=" TSANOM_TEST_PROGRAMS "/names.c; o='-O2 -fopenmp -c'; "
+                  "for f in first second third; do gcc $o -DPART=$f $p -o $f.o; done; "
+                  "gcc -fopenmp $p *.o -o names") == 0);
+  cr_assert(tsanom("record -o run -- ./names").status == 0);
+  json_t *r = tsanom_json("period run --json");
+  const json_t *periods = json_object_get(r, "periods"),
+               *next = json_object_get(r, "next");
+  cr_assert(json_array_size(periods) == 1);
+  cr_assert(number_of(json_array_get(periods, 0), "period") == 3);
+  cr_assert_str_eq(json_string_value(json_array_get(next, 0)),
+                   json_string_value(json_array_get(next, 1)));
+  json_decref(r);
+}
+
+/* 6 iterations of 48 + 1128 regions. */
+Test(record_loops, long_iterations_are_found_without_an_option) {
+  if (!build_program("gcc", "varied")) return;
+  cr_assert(tsanom("record -o run -- ./varied triangle").status == 0);
+  json_t *r = tsanom_json("period run --json");
+  const json_t *periods = json_object_get(r, "periods");
+  size_t last = json_array_size(periods) - 1;
+  cr_assert(number_of(json_array_get(periods, last), "period") == 1176);
+  cr_assert(number_of(json_array_get(periods, last), "samples") == 6 * 1176);
+  json_decref(r);
+  cr_assert(strstr(tsanom("period run --window 100").out, "window 100"));
+}
+
+/* The main loop of each way of varied.c, in this order. */
+static const struct {
+  const char *how;
+  int iterations, least, most, parts;
+} varied[] = {{"triangle", 6 * 47, 3, 48, 2},
+              {"solver", 25, 11, 23, 7},
+              {"adapted", 51, 6, 8, 8},
+              {"summary", 87, 6, 7, 7},
+              {"late", 40, 106, 106, 7}};
+
+/* The object that both commands print. */
+static void check_main_loop(const json_t *result, size_t i) {
+  const json_t *loop = json_object_get(result, "main_loop");
+  cr_assert(number_of(loop, "iterations") == varied[i].iterations, "%s: %g",
+            varied[i].how, number_of(loop, "iterations"));
+  cr_assert(number_of(loop, "least") == varied[i].least, "%s", varied[i].how);
+  cr_assert(number_of(loop, "most") == varied[i].most, "%s", varied[i].how);
+  cr_assert((int)json_array_size(json_object_get(loop, "parts")) == varied[i].parts);
+}
+
+Test(record_loops, loops_whose_iterations_differ_are_one_loop) {
+  if (!build_program("gcc", "varied")) return;
+  for (size_t i = 0; i < sizeof varied / sizeof *varied; i++) {
+    const char *how = varied[i].how;
+    cr_assert(tsanom("record -o %s -- ./varied %s", how, how).status == 0);
+    json_t *r = tsanom_json("speedup %s --json", how);
+    check_main_loop(r, i);
+    cr_assert(number_of(first_region(r), "iterations") == varied[i].iterations);
+    const json_t *p = json_object_get(r, "prediction");
+    cr_assert(number_of(p, "expected") == varied[i].iterations, "%s", how);
+    cr_assert(number_of(p, "remaining_s") == 0, "%s", how);
+    json_decref(r);
+    r = tsanom_json("period %s --json", how);
+    check_main_loop(r, i);
+    json_decref(r);
+    outcome o = tsanom("speedup %s", how);
+    cr_assert(strstr(o.out, "main loop: ") && strstr(o.out, "not measured"), "%s", o.out);
+  }
+}
+
+/* The solver's loop instead of the steps, by name and by address. */
+Test(record_loops, the_main_loop_can_be_named) {
+  if (!build_program("gcc", "varied")) return;
+  cr_assert(tsanom("record -o run -- ./varied solver").status == 0);
+  json_t *r = tsanom_json("speedup run --json --loop solver._omp_fn.5");
+  const json_t *loop = json_object_get(r, "main_loop");
+  cr_assert(number_of(loop, "iterations") == 147, "%g", number_of(loop, "iterations"));
+  char place[300];
+  snprintf(place, sizeof place, "%s", text_of(loop, "place"));
+  json_decref(r);
+  r = tsanom_json("period run --json --loop %s", place);
+  cr_assert(number_of(json_object_get(r, "main_loop"), "iterations") == 147);
+  json_decref(r);
+  CHECK_REJECTED(tsanom("speedup run --loop main"), 3, "--loop", "no region", "\"main\"");
+  cr_assert(tsanom("period --events --loop a nothing.txt").status == 2);
+}
+
+/* The beats of a thread as the analyses see them. */
+static size_t beats_of(const char *path, size_t thread) {
+  tsanom_runs_info info;
+  tsanom_runs *run = open_run(path, &info);
+  const tsanom_hsa_run *beats = NULL;
+  cr_assert(tsanom_runs_hsa(run, NULL, &beats) == TSANOM_OK);
+  cr_assert(thread < beats->thread_count);
+  size_t count = beats->threads[thread].beats;
+  tsanom_runs_close(run);
+  return count;
+}
+
+/* One beat is one iteration of the main loop, but for the first ones; those of inner
+ * loops, which were followed before, are not shown. */
+Test(record_loops, beats_are_iterations_of_the_main_loop) {
+  if (!build_program("gcc", "varied")) return;
+  for (size_t i = 1; i < sizeof varied / sizeof *varied; i++) {
+    const char *how = varied[i].how;
+    cr_assert(tsanom("record -o %s -- ./varied %s", how, how).status == 0);
+    for (size_t thread = 0; thread < 2; thread++) {
+      size_t beats = beats_of(how, thread), most = (size_t)varied[i].iterations;
+      cr_assert(beats + 7 >= most && beats <= most, "%s: %zu of %zu", how, beats, most);
+    }
+  }
+}
+
+Test(record_loops, beats_come_at_the_place_that_is_named) {
+  if (!build_program("gcc", "varied")) return;
+  cr_assert(tsanom("record -o first -- ./varied solver").status == 0);
+  json_t *r = tsanom_json("speedup first --json --loop solver._omp_fn.5");
+  const char *place = text_of(json_object_get(r, "main_loop"), "place");
+  cr_assert(tsanom("record --loop %s -o run -- ./varied solver", place).status == 0);
+  json_decref(r);
+  cr_assert(beats_of("run", 0) == 147 && beats_of("run", 1) == 147);
+  cr_assert(tsanom("record --loop varied+0x1 -o none -- ./varied solver").status == 0);
+  cr_assert(beats_of("none", 0) == 0);
+  CHECK_REJECTED(tsanom("record --loop solver -o x -- ./varied"), 2, "--loop",
+                 "MODULE+0xADDRESS");
+}
+
+/* Inner loops do not use the baseline up. */
+Test(record_loops, the_baseline_is_iterations_of_the_main_loop) {
+  if (!build_program("gcc", "varied")) return;
+  for (size_t i = 1; i < sizeof varied / sizeof *varied; i++) {
+    const char *how = varied[i].how;
+    cr_assert(tsanom("record --baseline 1:6 -o %s -- ./varied %s", how, how).status == 0);
+    json_t *r = tsanom_json("speedup %s --json", how);
+    const json_t *loop = first_region(r);
+    cr_assert(number_of(loop, "iterations") == varied[i].iterations, "%s", how);
+    cr_assert(number_of(loop, "baseline_threads") == 1, "%s", how);
+    cr_assert(number_of(loop, "current_threads") == 2, "%s", how);
+    cr_assert(number_of(loop, "speedup") > 0, "%s", how);
+    json_decref(r);
+  }
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The main loop of a recorded run, as a pattern: the places of an iteration in their
+ * order, each with the least and the greatest number of its events, as in
+ *
+ *   51 iterations of 142 to 180 regions: convect, transf 3-11, r_init 0-4
+ */
+#include "main_loop.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json_value.h"
+
+enum { SHOWN = 12 };
+
+static int out_of_memory(failure *why) {
+  return fail(why, "out of memory");
+}
+
+/* The events as numbers, and their times. */
+typedef struct {
+  uint32_t *event;
+  double *time;
+} sequence;
+
+static int take_events(const region_stream *s, size_t used, sequence *q, failure *why) {
+  q->event = malloc((used + 1) * sizeof *q->event);
+  q->time = malloc((used + 1) * sizeof *q->time);
+  if (!q->event || !q->time) return out_of_memory(why);
+  for (size_t i = 0; i < used; i++) {
+    q->event[i] = (uint32_t)s->event[i].region;
+    q->time[i] = s->event[i].begin;
+  }
+  q->time[used] = used ? s->event[used - 1].end : 0;
+  return 0;
+}
+
+static int search(const region_stream *s, const sequence *q, size_t used, size_t anchor,
+                  const tsanom_exec *exec, main_loop *loop, failure *why) {
+  tsanom_dpd_main_options options;
+  tsanom_dpd_main_options_init(&options, sizeof options);
+  tsanom_dpd_main_init(&loop->about, sizeof loop->about);
+  options.kinds = TSANOM_REGIONS_PLACES_MAX;
+  options.anchor = anchor;
+  options.ended = s->finished && used == s->count;
+  tsanom_status status = tsanom_dpd_main_loop(q->event, q->time, used, &options, exec,
+                                              &loop->about, loop->iteration, used);
+  if (status == TSANOM_INFEASIBLE) return 0;
+  if (status != TSANOM_OK) return fail_status(why, "the main loop", status);
+  loop->iterations = loop->about.iterations;
+  return 0;
+}
+
+/* Count the events of each place in each iteration; index[place] is one more than that
+ * of its part. A place that an iteration lacks has the least number 0. */
+static void count_parts(const region_stream *s, main_loop *loop, size_t *count,
+                        size_t *index) {
+  loop->least = TSANOM_NONE;
+  for (size_t i = 0; i < loop->iterations; i++) {
+    const tsanom_dpd_iteration *it = &loop->iteration[i];
+    size_t events = it->end - it->first;
+    if (events < loop->least) loop->least = events;
+    if (events > loop->most) loop->most = events;
+    for (size_t e = it->first; e < it->end; e++) count[s->event[e].region]++;
+    for (size_t e = it->first; e < it->end; e++) {
+      size_t place = (size_t)s->event[e].region, now = count[place];
+      if (!now) continue;
+      count[place] = 0;
+      if (!index[place]) {
+        loop->part[loop->parts++] = (loop_part){.place = place, .least = now};
+        index[place] = loop->parts;
+      }
+      loop_part *part = &loop->part[index[place] - 1];
+      if (now < part->least) part->least = now;
+      if (now > part->most) part->most = now;
+      part->iterations++;
+    }
+  }
+  for (size_t k = 0; k < loop->parts; k++) {
+    if (loop->part[k].iterations < loop->iterations) loop->part[k].least = 0;
+  }
+}
+
+static int describe(const region_stream *s, main_loop *loop, failure *why) {
+  size_t places = TSANOM_REGIONS_PLACES_MAX; /* a damaged list has fewer */
+  size_t *count = calloc(2 * places, sizeof *count);
+  loop->part = calloc(places, sizeof *loop->part);
+  int failed = !count || !loop->part ? out_of_memory(why) : 0;
+  if (!failed) count_parts(s, loop, count, count + places);
+  free(count);
+  return failed;
+}
+
+int main_loop_find(const region_stream *s, size_t used, size_t anchor,
+                   const tsanom_exec *exec, main_loop *loop, failure *why) {
+  sequence q = {0};
+  loop->iteration = malloc((used + 1) * sizeof *loop->iteration);
+  int failed = loop->iteration ? take_events(s, used, &q, why) : out_of_memory(why);
+  if (!failed) failed = search(s, &q, used, anchor, exec, loop, why);
+  if (!failed && loop->iterations) failed = describe(s, loop, why);
+  free(q.event);
+  free(q.time);
+  return failed;
+}
+
+static void print_range(size_t least, size_t most) {
+  if (least == most) {
+    printf("%zu", least);
+  } else {
+    printf("%zu to %zu", least, most);
+  }
+}
+
+void main_loop_print(const main_loop *loop, region_stream *s) {
+  if (!loop->iterations) return;
+  char place[PLACE_BYTES];
+  printf("main loop: %zu iterations of ", loop->iterations);
+  print_range(loop->least, loop->most);
+  printf(" events, from %s", region_stream_place(s, loop->about.anchor, place));
+  if (loop->about.runs > 1) printf(", in %zu runs", loop->about.runs);
+  printf("\n  an iteration:");
+  for (size_t i = 0; i < loop->parts && i < SHOWN; i++) {
+    const loop_part *part = &loop->part[i];
+    printf("%s %s", i ? "," : "", region_stream_name(s, part->place));
+    if (part->least == 1 && part->most == 1) continue;
+    printf(" (");
+    print_range(part->least, part->most);
+    printf(")");
+  }
+  if (loop->parts > SHOWN) printf(", and %zu more places", loop->parts - SHOWN);
+  printf("\n\n");
+}
+
+json_t *main_loop_json(const main_loop *loop, region_stream *s) {
+  if (!loop->iterations) return json_null();
+  char place[PLACE_BYTES];
+  json_t *parts = json_array();
+  for (size_t i = 0; i < loop->parts; i++) {
+    const loop_part *part = &loop->part[i];
+    json_array_append_new(
+        parts,
+        json_pack("{so ss sI sI}", "name", json_name(region_stream_name(s, part->place)),
+                  "place", region_stream_place(s, part->place, place), "least",
+                  (json_int_t)part->least, "most", (json_int_t)part->most));
+  }
+  return json_pack("{so ss sI sI sI sI so so}", "start",
+                   json_name(region_stream_name(s, loop->about.anchor)), "place",
+                   region_stream_place(s, loop->about.anchor, place), "iterations",
+                   (json_int_t)loop->iterations, "runs", (json_int_t)loop->about.runs,
+                   "least", (json_int_t)loop->least, "most", (json_int_t)loop->most,
+                   "covered_s", json_finite(loop->about.covered), "parts", parts);
+}
+
+int main_loop_has(const main_loop *loop, size_t place) {
+  for (size_t i = 0; i < loop->parts; i++) {
+    if (loop->part[i].place == place) return 1;
+  }
+  return 0;
+}
+
+void main_loop_free(main_loop *loop) {
+  free(loop->iteration);
+  free(loop->part);
+  *loop = (main_loop){.iterations = 0};
+}
