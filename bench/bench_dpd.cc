@@ -130,7 +130,8 @@ void value(benchmark::State &state) {
   }
   tsanom_dpd_value_options options;
   tsanom_dpd_value_options_init(&options, sizeof options);
-  options.window = window;
+  options.window = options.max_period = window;
+  options.significance = 0;
   options.scale = (double)state.range(1);
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);

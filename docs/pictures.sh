@@ -69,7 +69,12 @@ awk 'BEGIN { for (i = 0; i < 1076; i++) {
 draw period events --events events
 awk 'BEGIN { srand(3); for (i = 0; i < 600; i++) print sin(i * 0.1428) + 0.3 * rand() }' \
   >values
-draw period values --window 120 values
+draw period values values
+
+# Figures 3 and 4 of the periodicity paper.
+"${CC:-cc}" -O2 -fopenmp "$sources/tests/tools/programs/levels.c" -o levels
+"$command" record -o levels.run -- ./levels 20 1000 >/dev/null
+draw period active --active levels.run
 
 "${CC:-cc}" -O2 -g -fopenmp "$sources/examples/tutorial/bodies.c" -o bodies -lm
 OMP_NUM_THREADS=2 "$command" record --baseline=1:10 -o run -- ./bodies >/dev/null

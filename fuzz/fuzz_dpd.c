@@ -56,6 +56,7 @@ static void check_values(fuzz_input *in, const double *x, size_t count,
   options.window = take_between(in, 1, LONGEST_PATTERN);
   options.max_period = take_between(in, 1, options.window);
   options.depth = (double)take_between(in, 1, 255) / 256;
+  options.significance = 0;
   options.scale = take_byte(in) & 1 ? 8 : 0;
   naive_value naive = {.x = x,
                        .window = options.window,

@@ -31,7 +31,7 @@ def main():
         program = f"{folder}/levels"
         subprocess.run(["cc", "-O2", "-fopenmp", PROGRAM, "-o", program], check=True)
         for moved in 0, 1, 2:
-            for iterations in 10, 40:
+            for iterations in 20, 40:
                 right, samples = 0, 0
                 for i in range(RUNS):
                     run = f"{folder}/run.{moved}.{iterations}.{i}"

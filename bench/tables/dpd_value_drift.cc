@@ -54,7 +54,8 @@ double worst_error(const tsanom_dpd_value *detector, const std::vector<double> &
 double largest_drift(const Stream &stream, size_t window) {
   tsanom_dpd_value_options options;
   tsanom_dpd_value_options_init(&options, sizeof options);
-  options.window = window;
+  options.window = options.max_period = window;
+  options.significance = 0;
   tsanom_dpd_value *detector = nullptr;
   check(tsanom_dpd_value_create(&options, nullptr, &detector) == TSANOM_OK);
   uint64_t seed = 1;

@@ -140,14 +140,15 @@ struct Detector {
   const char *name;
   size_t window;
   int32_t adapt;
-  double depth;
+  double depth, significance;
 };
 
 const Detector detectors[] = {
-    {"N = M = 100", 100, 0, 0.5},
-    {"N = M = 100, depth 0.7", 100, 0, 0.7},
-    {"N = 400, M = 100", 400, 0, 0.5},
-    {"N = 400, M = 100, adapt", 400, 1, 0.5},
+    {"N = M = 100", 100, 0, 0.5, 0},
+    {"N = M = 100, depth 0.7", 100, 0, 0.7, 0},
+    {"N = 400, M = 100", 400, 0, 0.5, 0},
+    {"N = 400, M = 100, adapt", 400, 1, 0.5, 0},
+    {"N = 400, M = 100, significance", 400, 0, 0.5, 0.01},
 };
 
 std::vector<size_t> ask(const Detector &detector, const Stream &stream) {
@@ -157,6 +158,7 @@ std::vector<size_t> ask(const Detector &detector, const Stream &stream) {
   options.max_period = 100;
   options.adapt = detector.adapt;
   options.depth = detector.depth;
+  options.significance = detector.significance;
   tsanom_dpd_value *object = nullptr;
   check(tsanom_dpd_value_create(&options, nullptr, &object) == TSANOM_OK);
   std::vector<size_t> period(stream.value.size());

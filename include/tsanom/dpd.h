@@ -431,8 +431,9 @@ TSANOM_API tsanom_status tsanom_dpd_main_loop(
 /** Options of a value detector. Initialize them with tsanom_dpd_value_options_init(). */
 typedef struct tsanom_dpd_value_options {
   size_t struct_size; /**< set by tsanom_dpd_value_options_init() */
-  size_t window;      /**< N, 1 to 2^20; 100 (default) */
-  size_t max_period;  /**< M, 1 to window; 0 = window (default) */
+  size_t window;      /**< N, 1 to 2^20; 400 (default) */
+  size_t max_period;  /**< M, 1 to window; 0 (default): a quarter of the window; all of it
+                           if `significance` is 0 */
   /** 0 (default): sums in double precision. Above 0: fixed point, exact and faster; each
    *  sample times `scale` is rounded to an integer of magnitude at most (2^31 - 1) / N.
    */
@@ -446,6 +447,13 @@ typedef struct tsanom_dpd_value_options {
    *  tsanom_dpd_value_resize() changes the window. */
   int32_t adapt;
   int32_t reserved0; /**< must be 0 */
+  /** Above 0, at most 0.5; 0.01 (default): where no minimum is `depth` deep, or N < 4 M,
+   *  the period is that of tsanom_dpd_find() for the newest samples, up to N + M of them.
+   *  The window grows: it is searched when there are 128 samples and each time that their
+   *  number has grown by a quarter, later after every quarter of the window. Noise has a
+   *  period in at most about this share of streams of 8 windows. 0: only by depth, the
+   *  rule for N = M of the paper. */
+  double significance;
 } tsanom_dpd_value_options;
 
 /** Write the defaults described at ::tsanom_dpd_value_options.
@@ -462,10 +470,10 @@ TSANOM_API size_t tsanom_dpd_value_options_size(void);
  *  which d has exceeded the threshold min + (mean - min) / 4 and is again at or below it.
  *  This selects the fundamental period instead of its multiples, which are as deep, and
  *  ignores the slope at small delays of a smooth signal. If the deepest minimum is less
- *  than `depth` deep, there is no period. A period is kept while d at it is at or below
- *  the threshold. A stream that has been constant for N + M samples has period 1. The
- * mean is that after this sample or, for M >= 64, after the last sample whose number is a
- * multiple of 8. */
+ *  than `depth` deep, the period is decided by `significance`. A period is kept while d
+ * at it is at or below the threshold. A stream that has been constant for N + M samples
+ * has period 1. The mean is that after this sample or, for M >= 64, after the last sample
+ * whose number is a multiple of 8. */
 typedef struct tsanom_dpd_value tsanom_dpd_value;
 
 /** Bytes of a value detector, O(window).

@@ -27,7 +27,8 @@ static double explained(const double *x, size_t n, size_t p, const double *sums,
     }
   }
   for (size_t j = 0; j < p; j++) {
-    fold += bins[j] * bins[j] / (double)(count / p + (j < count % p));
+    size_t number = count / p + (j < count % p);
+    fold += bins[j] * bins[j] / (double)number;
   }
   if (!(total > 0)) return 0;
   return 1 - (1 - fold / total) * (double)(count - 1) / (double)(count - p);

@@ -19,12 +19,14 @@
  * - A period is kept while d at it is at or below the threshold, so that noise in its
  *   neighbors does not change it.
  *
+ * Where there is no such period, dpd_judge.c decides by options.significance.
+ *
  * Searching d(m) for the valley is O(M), but happens only when the period changes: in
  * between period_unsearched() decides from three numbers. No floating-point sum is
  * compared with zero: rounding in d(m) is harmless.
  *
  * Source: F. Freitag, J. Corbalan and J. Labarta, eq. 1; for the threshold, YIN
- * (first_valley()). */
+ * (dpd_valley.c). */
 #include <tsanom/dpd.h>
 
 #include <math.h>
@@ -35,12 +37,15 @@
 #include "core/fault.h"
 #include "core/size.h"
 #include "core/versioned.h"
+#include "dpd/dpd_judge.h"
 #include "dpd/dpd_sums.h"
+#include "dpd/dpd_valley.h"
 
 struct tsanom_dpd_value {
   tsn_object owner;
   tsanom_dpd_value_options options; /* with the largest window */
   tsn_sums sums;
+  tsn_judge judge;
   size_t period;
   size_t phase;      /* samples since a period started */
   uint64_t held;     /* consecutive correct predictions */
@@ -51,6 +56,7 @@ struct tsanom_dpd_value {
 
 enum {
   WINDOW_MAX = 1 << 20,
+  WINDOW_PERIODS = 4, /* the default window, in longest periods */
   /* The window of `adapt`: shorter ones mistake noise for a period. */
   ADAPTED_PERIODS = 4,
   ADAPTED_LEAST = 32,
@@ -58,11 +64,12 @@ enum {
 };
 
 static const tsanom_dpd_value_options defaults = {
-    .struct_size = sizeof defaults, .window = 100, .depth = 0.5};
+    .struct_size = sizeof defaults, .window = 400, .depth = 0.5, .significance = 0.01};
 
-static const tsn_versioned options_type = {.size = sizeof(tsanom_dpd_value_options),
-                                           .first_size = sizeof(tsanom_dpd_value_options),
-                                           .defaults = &defaults};
+static const tsn_versioned options_type = {
+    .size = sizeof(tsanom_dpd_value_options),
+    .first_size = offsetof(tsanom_dpd_value_options, significance),
+    .defaults = &defaults};
 
 tsanom_status tsanom_dpd_value_options_init(tsanom_dpd_value_options *options,
                                             size_t struct_size) {
@@ -81,6 +88,7 @@ static const char *invalid_field(const tsanom_dpd_value_options *o) {
   if (!(o->depth > 0 && o->depth < 1)) return "options.depth";
   if (o->adapt != 0 && o->adapt != 1) return "options.adapt";
   if (o->reserved0 != 0) return "options.reserved0";
+  if (!(o->significance >= 0 && o->significance <= 0.5)) return "options.significance";
   return NULL;
 }
 
@@ -91,7 +99,10 @@ static tsanom_status read_options(tsanom_dpd_value_options *own,
   if (status < 0) return tsn_reject(exec, status, "options");
   const char *invalid = invalid_field(own);
   if (invalid) return tsn_reject(exec, TSANOM_E_OPTION, invalid);
-  if (own->max_period == 0) own->max_period = own->window;
+  if (own->max_period == 0) {
+    size_t windows = own->significance > 0 ? WINDOW_PERIODS : 1;
+    own->max_period = (own->window + windows - 1) / windows;
+  }
   return TSANOM_OK;
 }
 
@@ -106,6 +117,7 @@ static void layout(tsn_arena *arena, void *context) {
   block->placed = tsn_arena_take(arena, 1, sizeof *block->placed);
   tsn_sums_layout(arena, options->window, options->max_period, options->scale,
                   &block->parts.sums);
+  tsn_judge_layout(arena, options, &block->parts.judge);
 }
 
 static void start_sums(tsanom_dpd_value *d, const tsn_dpd_slide_kernels *kernels,
@@ -142,6 +154,7 @@ static tsanom_status make(bool create, void *memory, size_t bytes,
   tsanom_dpd_value *made = block.placed;
   *made = block.parts;
   made->owner = owner;
+  made->judge.isa = exec.isa;
   start_sums(made, tsn_dpd_slide_kernels_at(exec.isa), made->options.window);
   *detector = made;
   return TSANOM_OK;
@@ -164,30 +177,9 @@ void tsanom_dpd_value_destroy(tsanom_dpd_value *detector) {
   if (detector) tsn_object_release(&detector->owner);
 }
 
-/* The lowest point of the first valley; 0 if there is none, or if incomplete delays may
- * belong to it: a valley that reaches the last complete delay may go on. The threshold
- * between min and mean, which selects the first of equally deep minima, follows that of
- * the YIN pitch detector (A. de Cheveigne and H. Kawahara, J. Acoust. Soc. Am. 111 (2002)
- * 1917-1930). */
-static size_t first_valley(const tsn_sums *sums, double threshold) {
-  size_t m = 1, lags = tsn_sums_complete(sums);
-  while (m <= lags && tsn_sums_slid(sums, m) <= threshold) m++;
-  while (m <= lags && tsn_sums_slid(sums, m) > threshold) m++;
-  size_t lowest = m <= lags ? m : 0;
-  for (; m <= lags && tsn_sums_slid(sums, m) <= threshold; m++) {
-    if (tsn_sums_slid(sums, m) < tsn_sums_slid(sums, lowest)) lowest = m;
-  }
-  return m <= lags || lags == sums->max_period ? lowest : 0;
-}
-
 /* There is a period if the deepest minimum reaches this. */
 static double deep_enough(const tsanom_dpd_value *d, double mean) {
   return (1 - d->options.depth) * mean;
-}
-
-/* Monotone in both arguments, rounding included. */
-static double valley_threshold(double least, double mean) {
-  return least * 0.75 + mean * 0.25;
 }
 
 /* Whether the windows of all delays contain only one value. */
@@ -212,22 +204,39 @@ static size_t period_unsearched(const tsanom_dpd_value *d) {
   double deep = deep_enough(d, sums->mean), at = sums->followed_sum;
   if (!(sums->least <= deep)) return 0;
   if (!sums->followed || (sums->behind && at > deep)) return (size_t)UNDECIDED;
-  bool stays = at <= valley_threshold(sums->least, sums->mean);
+  bool stays = at <= tsn_valley_threshold(sums->least, sums->mean);
   return stays ? sums->followed : (size_t)UNDECIDED;
 }
 
 /* Tried first with the lower bound, then with caught-up sums, then by a search. The
  * result is that of a search after every sample. */
-static size_t choose_period(tsanom_dpd_value *d) {
+static size_t clear_period(tsanom_dpd_value *d) {
   tsn_sums *sums = &d->sums;
-  if (is_constant(d)) return 1;
   size_t period = period_unsearched(d);
   if (period == (size_t)UNDECIDED && sums->behind) {
     tsn_sums_catch_up(sums);
     period = period_unsearched(d);
   }
   if (period != (size_t)UNDECIDED) return period;
-  return first_valley(sums, valley_threshold(sums->least, sums->mean));
+  return tsn_valley_first(sums, tsn_valley_threshold(sums->least, sums->mean));
+}
+
+static size_t judged_period(tsanom_dpd_value *d) {
+  const tsn_sums *sums = &d->sums;
+  return tsn_judge_period(&d->judge, sums->value + sums->head,
+                          sums->window + sums->max_period, sums->count, sums->max_period);
+}
+
+/* By depth, and then by significance: a clear period costs no judgment. In a window of
+ * fewer than 4·M samples, a random walk has deep minima. */
+static size_t choose_period(tsanom_dpd_value *d) {
+  bool judged = d->judge.significance > 0;
+  if (is_constant(d)) return 1;
+  if (judged && d->options.window / WINDOW_PERIODS < d->options.max_period) {
+    return judged_period(d);
+  }
+  size_t period = clear_period(d);
+  return judged && !period ? judged_period(d) : period;
 }
 
 /* Whether the sample `back` before the newest was predicted correctly: within the largest
@@ -241,7 +250,9 @@ static bool was_predicted(const tsanom_dpd_value *d, size_t back) {
 /* Consecutive correct predictions among the samples of the window. */
 static uint64_t predictions_held(const tsanom_dpd_value *d) {
   size_t held = 0;
-  while (held < d->sums.window && was_predicted(d, held)) held++;
+  size_t most = d->sums.window;
+  if (d->sums.count < most + d->period) most = (size_t)(d->sums.count - d->period);
+  while (held < most && was_predicted(d, held)) held++;
   return held;
 }
 
@@ -263,6 +274,7 @@ static void follow(tsanom_dpd_value *d, size_t period) {
 
 static void change_window(tsanom_dpd_value *d, size_t window) {
   start_sums(d, d->sums.kernels, window);
+  tsn_judge_start(&d->judge, d->sums.count);
 }
 
 /* The window of `adapt`: a few periods when a period has held for the full window; the
@@ -286,6 +298,7 @@ static void adapt_window(tsanom_dpd_value *d) {
 static double depth_at_period(const tsanom_dpd_value *d) {
   if (d->sums.mean <= 0) return 1;
   double depth = 1 - d->sums.followed_sum / d->sums.mean;
+  if (d->period == d->judge.period && depth < d->judge.dip) depth = d->judge.dip;
   return depth < 0 ? 0 : depth < 1 ? depth : 1;
 }
 

@@ -52,4 +52,5 @@ static_assert(offsetof(tsanom_dpd_value_options, scale) == 24, "scale");
 static_assert(offsetof(tsanom_dpd_value_options, depth) == 32, "depth");
 static_assert(offsetof(tsanom_dpd_value_options, adapt) == 40, "adapt");
 static_assert(offsetof(tsanom_dpd_value_options, reserved0) == 44, "reserved0");
-static_assert(sizeof(tsanom_dpd_value_options) == 48, "size");
+static_assert(offsetof(tsanom_dpd_value_options, significance) == 48, "significance");
+static_assert(sizeof(tsanom_dpd_value_options) == 56, "size");

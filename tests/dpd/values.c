@@ -9,6 +9,7 @@ tsanom_dpd_value_options value_options(size_t window, size_t max_period, double 
   options.window = window;
   options.max_period = max_period;
   options.scale = scale;
+  options.significance = 0;
   return options;
 }
 

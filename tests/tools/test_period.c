@@ -82,7 +82,7 @@ Test(command_period, period_of_values) {
   cr_assert(number_of(item(result, "periods", 0), "period") == 25);
   cr_assert(fabs(json_number_value(item(result, "next", 0))) < 1e-6);
   json_decref(result);
-  json_t *fixed = tsanom_json("period v.txt --json --scale 1000 --window 60");
+  json_t *fixed = tsanom_json("period v.txt --json --scale 1000 --window 100");
   cr_assert(number_of(item(fixed, "periods", 0), "period") == 25);
   json_decref(fixed);
   static const char *const of_windows[] = {"--scale 1000", "--depth 0.5", "--adapt"};
@@ -275,6 +275,6 @@ Test(command_period, reports_that_the_limit_binds) {
   cr_assert(strstr(o.out, "segments: 0-999 by 25"), "%s", o.out);
   o = tsanom("period noisy.txt --max-period 400");
   cr_assert(strstr(o.out, "periods up to 250\n"), "%s", o.out);
-  cr_assert(tsanom("period noisy.txt --max-period 24 --window 99").status == 2);
+  cr_assert(tsanom("period noisy.txt --max-period 24 --window 23").status == 2);
   cr_assert(tsanom("period noisy.txt --active").status == 2);
 }

@@ -35,15 +35,13 @@ static const option_row options[] = {
      .argument = "N",
      COUNT(stream.window, 1, 0),
      .help =
-         "Samples in a sliding window, and so the longest period that can be found "
-         "(default: events: a third of the stream, at most 1048576; values are analyzed "
-         "as a whole, with periods up to a quarter of the samples, at most 16384)"},
+         "Samples in a sliding window (default: events: a third of the stream, at most "
+         "1048576, the longest period; values are analyzed as a whole)"},
     {.name = "max-period",
      .argument = "M",
      COUNT(stream.max_period, 2, 1 << 20),
-     .help =
-         "Values as a whole: longest period to test, at most a quarter of the samples "
-         "(default: 16384)"},
+     .help = "Values: longest period to test (default: a quarter of the samples, at most "
+             "16384, or of the window)"},
     {.name = "active",
      FLAG(active),
      .help = "RUN: values are the numbers of active threads over time"},
@@ -64,7 +62,8 @@ static const option_row options[] = {
     {.name = "depth",
      .argument = "D",
      NUMBER(stream.depth, 0, 1, LOW_OPEN | HIGH_OPEN),
-     .help = "Values: minimum depth of a minimum of d(m), 0 to 1 (default: 0.5)"},
+     .help = "Values: decide by the depth of a minimum of d(m) alone, 0 to 1, as in the "
+             "paper (default: 0.5, and by significance)"},
     {.name = "adapt",
      FLAG(stream.adapt),
      .help = "Values: shrink the window to 4 periods once one has held for N samples, so "
@@ -92,15 +91,14 @@ static void check_end(struct argp_state *state, void *request_) {
   size_t most = r->stream.events ? (size_t)TSANOM_DPD_WINDOW_MAX / 4 : (size_t)1 << 20;
   if (r->stream.window > most) argp_error(state, "--window: at most %zu samples", most);
   const period_request *s = &r->stream;
-  int windowed = s->window || s->scale > 0 || s->depth > 0 || s->adapt;
   if (r->loop && !is_directory(r->shared.argument[0])) {
     argp_error(state, "--loop is for a run");
   }
   if (s->events && (s->scale > 0 || s->depth > 0 || s->adapt)) {
     argp_error(state, "--scale, --depth and --adapt are for values, not for --events");
   }
-  if (s->max_period && (s->events || windowed)) {
-    argp_error(state, "--max-period is for values as a whole; use --window");
+  if (s->max_period && (s->events || (s->window && s->max_period > s->window))) {
+    argp_error(state, "--max-period is for values; at most the --window");
   }
 }
 
@@ -218,8 +216,8 @@ static void print_no_period(const period_stream *s) {
   } else {
     printf(
         "no period of up to %zu samples; a period of p samples needs more than %zu + p "
-        "samples\n",
-        s->p.window, s->p.window);
+        "samples, or 160 and 4p in noise\n",
+        s->p.tested, s->p.window);
   }
 }
 

@@ -25,8 +25,12 @@ int period_stream_open(period_stream *s, const period_request *request, failure 
   tsanom_dpd_value_options values;
   tsanom_dpd_value_options_init(&values, sizeof values);
   if (request->window) values.window = request->window;
+  values.max_period = request->max_period ? request->max_period : (values.window + 3) / 4;
   if (request->scale > 0) values.scale = request->scale;
-  if (request->depth > 0) values.depth = request->depth;
+  if (request->depth > 0) {
+    values.depth = request->depth;
+    values.significance = 0;
+  }
   values.adapt = request->adapt;
   return periods_open_values(&s->p, &values, request->exec, why);
 }

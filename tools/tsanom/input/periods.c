@@ -69,6 +69,7 @@ int periods_open_values(periods *p, const tsanom_dpd_value_options *options,
                         const tsanom_exec *exec, failure *why) {
   tsanom_status status = tsanom_dpd_value_create(options, exec, &p->value);
   if (status < 0) return fail_status(why, "the detector", status);
+  p->tested = options->max_period;
   return keep_recent(p, options->window, sizeof *p->recent.value, why);
 }
 

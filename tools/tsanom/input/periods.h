@@ -24,7 +24,7 @@ typedef struct {
   tsanom_dpd_value *value;  /* of values in a window, or */
   const tsanom_exec *whole; /* of a series of values as a whole */
   size_t max_period;        /* of a whole series, as requested */
-  size_t tested;            /* longest period that was tested in the whole series */
+  size_t tested;            /* longest period of values that was tested */
   union {
     uint64_t *event;
     double *value;
