@@ -304,6 +304,10 @@ Test(find, a_smaller_limit_tests_fewer_periods) {
   options.max_period = 30;
   CHECK_STATUS(tsanom_dpd_find(x, 400, &options, NULL, &found), TSANOM_OK);
   cr_assert(found.max_period == 30 && found.period == 30);
+  for (int i = 0; i < 400; i++) x[i] = sin(2 * M_PI * i / 25) + .5 * normal(&seed);
+  options.max_period = 24;
+  CHECK_STATUS(tsanom_dpd_find(x, 400, &options, NULL, &found), TSANOM_OK);
+  cr_assert(found.candidate > 0 && found.period == 0, "24 only resembles the period");
 }
 
 /* A square wave in noise of this amplitude, the same at every machine. */
