@@ -316,8 +316,9 @@ tsanom_optics_split_workspace(size_t n, const tsanom_optics_split_options *optio
  *  significantly deeper than the wall before the next one (docs/optics.md has the test);
  *  points above the walls are noise. If there are fewer than two such valleys, the result
  *  is that of the gap; but with 20 min_points points and more, a gap can make points
- * noise and not classes. Wide valleys of about 20 points and more are found; on a line,
- * one class is reported as several in up to 15 % of samples, in more dimensions in 5 %.
+ *  noise and not classes. Valleys of about 20 points and more are found. One class is
+ *  reported as several in up to 15 % of samples on a line, and mostly in less than 5 %
+ *  elsewhere.
  *
  *  O(n log n).
  *
