@@ -50,7 +50,8 @@ def build_names(sources):
     """Names of the build files and the tools that a text may mention."""
     names = set()
     files = [sources / "CMakeLists.txt", *sources.glob("*/CMakeLists.txt"),
-             *sources.glob("*/*/CMakeLists.txt"), *sources.glob("cmake/*.cmake")]
+             *sources.glob("*/*/CMakeLists.txt"), *sources.glob("cmake/*.cmake"),
+             *sources.glob("bindings/*/setup.py")]
     for path in files:
         text = path.read_text()
         names |= set(re.findall(r"TSANOM_\w+", text))
@@ -66,7 +67,7 @@ def texts(sources, headers):
     for path in headers:
         yield path, path.read_text()
     patterns = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/man/*",
-                "src/*/README.md", "tools/**/README.md")
+                "src/*/README.md", "tools/**/README.md", "bindings/*/README.md")
     for pattern in patterns:
         for path in sorted(sources.glob(pattern)):
             yield path, path.read_text()

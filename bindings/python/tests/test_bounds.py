@@ -56,6 +56,17 @@ def test_stream_gives_the_envelope():
     assert caught.value.index == 1
 
 
+def test_negative_counts_are_value_errors():
+    for call in (lambda: tsanom.envelope(np.zeros(4), -1), lambda: tsanom.EnvelopeStream(-1),
+                 lambda: tsanom.lb_improved(np.zeros(4), np.zeros(4), -1),
+                 lambda: tsanom.Index(np.zeros((2, 4)), -1),
+                 lambda: tsanom.heart_rate([0.0, 1.0, 2.0], -1),
+                 lambda: tsanom.discretize([0.0, 1.0], -1),
+                 lambda: tsanom.envelope(np.zeros(4), 10**30)):
+        with pytest.raises(ValueError):
+            call()
+
+
 def test_wrong_arguments():
     around = tsanom.envelope(np.zeros(4), 1)
     with pytest.raises(ValueError):

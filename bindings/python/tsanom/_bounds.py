@@ -158,7 +158,7 @@ class EnvelopeStream:
 
     def __init__(self, radius: int) -> None:
         stream = ffi.new("tsanom_lbkeogh_stream **")
-        quick(lib.tsanom_lbkeogh_stream_create, (radius,), (stream,))
+        quick(lib.tsanom_lbkeogh_stream_create, (limit(radius),), (stream,))
         self._stream = ffi.gc(stream[0], lib.tsanom_lbkeogh_stream_destroy)
         self._radius = radius
 

@@ -27,9 +27,13 @@ _new = ffi.new
 ndarray = np.ndarray
 
 
-def limit(value: Optional[int]) -> int:
+def limit(value: Optional[int], name: str = "radius") -> int:
     """A count, or without one the value that stands for no limit."""
-    return NONE if value is None else value
+    if value is None:
+        return NONE
+    if not 0 <= value <= NONE:
+        raise ValueError(f"{name} is {value}; at least 0 is expected")
+    return value
 
 
 @lru_cache(maxsize=256)

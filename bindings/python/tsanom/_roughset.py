@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ._arrays import DOUBLES, F64, INTS, SIZES, WORDS, Array, doubles, empty, from_buffer
 from ._call import PARTIAL, Execution, Progress, call, choice, options
+from ._dtw import limit
 from ._library import NULL, ffi, lib
 
 Name = Hashable
@@ -332,6 +333,7 @@ def discretize(samples: npt.ArrayLike, bins: int = 0, method: str = "entropy",
     (array([0, 0, 1, 1], dtype=int32), array([5.]))
     """
     values = doubles(samples, "samples")
+    limit(bins, "bins")
     coded = NULL
     if decision is not None:
         target = _codes(decision, "decision")

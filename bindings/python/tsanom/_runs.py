@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ._arrays import DOUBLES, F64, Array, doubles, empty, from_buffer
 from ._call import Progress, call, quick
+from ._dtw import limit
 from ._library import NULL, ffi, runs
 from ._spmd import Similarity, analyze_view, spmd_options
 
@@ -49,6 +50,7 @@ def heart_rate(times: npt.ArrayLike, window: int) -> Array:
     array([2.        , 1.33333333])
     """
     array = doubles(times, "times")
+    limit(window, "window")
     rates, out = empty(max(len(array) - window, 0), F64, DOUBLES)
     quick(runs.tsanom_runs_rate, (from_buffer(DOUBLES, array), len(array), window), (out,))
     return rates
