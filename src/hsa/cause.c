@@ -32,14 +32,15 @@ static const double accomplice = 0.25;
 typedef struct {
   const tsanom_hsa_normal *normal;
   const tsanom_hsa_run *run;
-  const tsanom_hsa_signs *signs;
-  size_t low, high; /* parts of the normal runs that are compared with */
-  double length;    /* beats over those of the longest normal run, >= 1 */
-  bool begins;      /* fewer beats than the first part has */
+  tsanom_hsa_signs *signs; /* reserved[0]: bits of the causes found until now */
+  size_t low, high;        /* parts of the normal runs that are compared with */
+  double length;           /* beats over those of the longest normal run, >= 1 */
+  bool begins;             /* fewer beats than the first part has */
   tsanom_hsa_cause *cause;
   size_t count;
   bool leaks;         /* the memory of the process grows */
   double most_faults; /* per beat, of all threads */
+  bool has_culprit;   /* a thread has a cause */
 } inquiry;
 
 /* The range of a sign of a thread: both parts together. */
@@ -67,6 +68,10 @@ static bool is_below(const inquiry *q, size_t thread, int32_t sign) {
 
 static tsanom_hsa_cause *add(inquiry *q, int32_t cause, int32_t thread, int32_t detail) {
   tsanom_hsa_cause *c = &q->cause[q->count++];
+  if (thread >= 0) {
+    q->signs[thread].reserved[0] |= UINT64_C(1) << cause;
+    q->has_culprit = true;
+  }
   *c = (tsanom_hsa_cause){.cause = cause,
                           .thread = thread,
                           .sign = -1,
@@ -99,10 +104,7 @@ static void add_count(inquiry *q, int32_t cause, int32_t thread, int32_t detail,
 }
 
 static bool has_cause(const inquiry *q, size_t thread, int32_t cause) {
-  for (size_t i = 0; i < q->count; i++) {
-    if (q->cause[i].thread == (int32_t)thread && q->cause[i].cause == cause) return true;
-  }
-  return false;
+  return q->signs[thread].reserved[0] >> cause & 1;
 }
 
 static uint64_t beats_of(const inquiry *q) {
@@ -246,13 +248,6 @@ static void judge_share(inquiry *q, size_t t, bool whole_team) {
   }
 }
 
-static bool has_any(const inquiry *q, size_t thread, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    if (q->cause[i].thread == (int32_t)thread) return true;
-  }
-  return false;
-}
-
 static void add_slowdown(inquiry *q, size_t t, bool more_cpu) {
   int32_t thread = (int32_t)t;
   bool faults = is_above(q, t, TSANOM_HSA_SIGN_FAULTS);
@@ -274,26 +269,20 @@ static void add_slowdown(inquiry *q, size_t t, bool more_cpu) {
   }
 }
 
-/* What the causes found until now do not explain. More processor time of a thread that
- * waits for a processor, too, has a second cause: its time does not grow by waiting. */
-static void judge_pace(inquiry *q, size_t t, size_t found) {
+/* What the causes of a thread found until now do not explain. Waiting for a processor
+ * does not need more processor time, a slow thread that waits, too, has two causes. */
+static bool is_explained(const inquiry *q, size_t t) {
+  return has_cause(q, t, TSANOM_HSA_MEMORY_LEAK) ||
+         has_cause(q, t, TSANOM_HSA_IMBALANCE) || has_cause(q, t, TSANOM_HSA_HANG) ||
+         has_cause(q, t, TSANOM_HSA_SHUTDOWN);
+}
+
+static void judge_pace(inquiry *q, size_t t, bool others) {
   bool more_cpu = is_above(q, t, TSANOM_HSA_SIGN_CPU_QUARTILE);
   bool slower = is_above(q, t, TSANOM_HSA_SIGN_INTERVAL);
-  bool has_own = has_any(q, t, found), others = false;
-  if (!more_cpu && !slower) return;
-  if (has_own) {
-    bool only_waits = !has_cause(q, t, TSANOM_HSA_MEMORY_LEAK) &&
-                      !has_cause(q, t, TSANOM_HSA_IMBALANCE) &&
-                      !has_cause(q, t, TSANOM_HSA_HANG) &&
-                      !has_cause(q, t, TSANOM_HSA_SHUTDOWN);
-    if (more_cpu && only_waits) add_slowdown(q, t, true);
-    return;
-  }
-  for (size_t i = 0; i < found; i++) {
-    others =
-        others || q->cause[i].thread >= 0 || q->cause[i].cause == TSANOM_HSA_MEMORY_LEAK;
-  }
-  if (others) {
+  if (has_cause(q, t, TSANOM_HSA_CONTENTION)) slower = false;
+  if ((!more_cpu && !slower) || is_explained(q, t)) return;
+  if (others && !has_cause(q, t, TSANOM_HSA_CONTENTION)) {
     add_sign(q, TSANOM_HSA_WAITING, (int32_t)t, TSANOM_HSA_DETAIL_NONE,
              slower ? TSANOM_HSA_SIGN_INTERVAL : TSANOM_HSA_SIGN_CPU_QUARTILE);
   } else {
@@ -304,14 +293,11 @@ static void judge_pace(inquiry *q, size_t t, size_t found) {
 static void judge_threads(inquiry *q) {
   size_t threads = q->run->thread_count;
   for (size_t t = 0; t < threads; t++) judge_progress(q, t);
-  bool whole_team = true;
-  for (size_t i = 0; i < q->count; i++) {
-    if (q->cause[i].thread >= 0) whole_team = false;
-  }
+  bool whole_team = !q->has_culprit;
   judge_memory(q);
   for (size_t t = 0; t < threads; t++) judge_share(q, t, whole_team);
-  size_t found = q->count;
-  for (size_t t = 0; t < threads; t++) judge_pace(q, t, found);
+  bool others = q->has_culprit || q->leaks;
+  for (size_t t = 0; t < threads; t++) judge_pace(q, t, others);
 }
 
 static void find_causes(inquiry *q) {
@@ -327,6 +313,7 @@ static void find_causes(inquiry *q) {
               (double)beats_of(q), least);
   }
   tsn_hsa_sort_causes(q->cause, q->count);
+  for (size_t t = 0; t < q->run->thread_count; t++) q->signs[t].reserved[0] = 0;
 }
 
 static tsanom_status check_capacity(const tsanom_hsa_run *run, size_t capacity,

@@ -70,7 +70,6 @@ _Static_assert(offsetof(tsanom_runs_damage, header) == 72, "ABI");
 _Static_assert(offsetof(tsanom_runs_damage, reserved0) == 76, "ABI");
 _Static_assert(offsetof(tsanom_runs_damage, file) == 80, "ABI");
 
-
 _Static_assert(sizeof(tsanom_runs_stream) == 72, "ABI");
 _Static_assert(offsetof(tsanom_runs_stream, time) == 0, "ABI");
 _Static_assert(offsetof(tsanom_runs_stream, tag) == 8, "ABI");

@@ -47,6 +47,7 @@ static finding find(const tsanom_hsa_normal *normal, const tsanom_hsa_run *run) 
   for (int32_t t = 0; t < (int32_t)run->thread_count; t++) {
     CHECK_STATUS(tsanom_hsa_cause_status(f.cause, f.count, t, &f.thread[t]), TSANOM_OK);
   }
+  for (size_t t = 0; t < run->thread_count; t++) cr_assert(signs[t].reserved[0] == 0);
   for (size_t i = 0; i < f.count; i++) {
     char text[512] = "";
     cr_assert(f.cause[i].strength > 1, "%s: %g", tsanom_hsa_status_name(f.cause[i].cause),
@@ -107,8 +108,8 @@ Test(hsa_causes, a_healthy_running_program_is_normal) {
   living_kind k;
   tsanom_hsa_normal normal = learn_two_threads(&k);
   k.state = TSANOM_HSA_STATE_RUNNING;
-  static const double shares[] = {0.05, 0.1, 0.3, 0.5, 0.9};
-  for (int i = 0; i < 5; i++) {
+  static const double shares[] = {0.05, 0.1, 0.15, 0.3, 0.5, 0.9};
+  for (int i = 0; i < 6; i++) {
     k.cut = (size_t)(shares[i] * (double)k.beats);
     EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
   }
@@ -152,6 +153,35 @@ Test(hsa_causes, growth_is_compared_with_the_normal_growth) {
   k.thread[0].leak = 40000;
   uint64_t other = 3;
   cr_assert(find_in(&normal, &k, &other).status == TSANOM_HSA_MEMORY_LEAK);
+}
+
+/* The scatter of normal growth is added to the greatest. */
+Test(hsa_causes, growth_that_scatters_has_a_wider_range) {
+  living_kind k = living_normal();
+  tsanom_hsa_run runs[RUNS];
+  tsanom_hsa_power power;
+  uint64_t seed = 20;
+  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  for (int i = 0; i < RUNS; i++) {
+    k.thread[0].leak = i % 2 ? 2500 : 0;
+    runs[i] = living_run(&k, &seed);
+  }
+  CHECK_STATUS(tsanom_hsa_learn_normal(runs, RUNS, 0.99, NULL, &normal), TSANOM_OK);
+  CHECK_STATUS(tsanom_hsa_normal_power(&normal, &power), TSANOM_OK);
+  cr_assert(fabs(power.leak - (2 * 0.8 * 2000 * 2500 + (3 << 20))) < 4e5, "%g",
+            power.leak);
+  for (int i = 0; i < RUNS; i++) living_free(&runs[i]);
+}
+
+Test(hsa_causes, the_stronger_of_equal_causes_comes_first) {
+  living_kind k;
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  uint64_t seed = 21;
+  k.thread[0].wait = 0.3;
+  k.thread[1].wait = 0.9;
+  finding f = find_in(&normal, &k, &seed);
+  cr_assert(f.count == 2 && f.cause[0].thread == 1 && f.cause[1].thread == 0);
+  cr_assert(f.cause[0].strength > f.cause[1].strength);
 }
 
 Test(hsa_causes, waiting_for_a_processor_is_contention) {
@@ -277,6 +307,10 @@ Test(hsa_causes, what_ends_early_is_shut_down) {
   tsanom_hsa_normal normal = learn_two_threads(&k);
   k.thread[0].stop = 400;
   EXPECT(&normal, &k, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_NORMAL);
+  /* The rest of the team has nothing to be compared with. */
+  k.thread[1].cpu = 0.68;
+  EXPECT(&normal, &k, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_NORMAL);
+  k.thread[1].cpu = 0.5;
   k.thread[0].stop = 0;
   k.cut = 1900;
   k.state = TSANOM_HSA_STATE_KILLED;
