@@ -88,7 +88,7 @@ Test(command_period, period_of_values) {
   static const char *const of_windows[] = {"--scale 1000", "--depth 0.5", "--adapt"};
   for (size_t i = 0; i < 3; i++) {
     outcome o = tsanom("period v.txt %s", of_windows[i]);
-    cr_assert(strstr(o.out, "400 samples, window 100\n"), "%s: %s", of_windows[i], o.out);
+    cr_assert(strstr(o.out, "400 samples, window 400\n"), "%s: %s", of_windows[i], o.out);
   }
 }
 
