@@ -4,6 +4,7 @@
 #ifndef INJECT_H
 #define INJECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <time.h>
@@ -44,7 +45,9 @@ struct inject_plan {
 /* Between repeated acts, and between looks at the time. */
 #define INJECT_TICK ((struct timespec){.tv_nsec = 5000000})
 
+/* inject_plan.c: reads the plan once; false: there is none. */
 extern struct inject_plan inject_plan;
+bool inject_read_plan(void);
 
 double inject_clock(clockid_t clock);
 

@@ -12,13 +12,17 @@
 
 #include "inject.h"
 
-enum { MOST_THREADS = 1024, PLAN_NUMBERS = 8 };
+enum { MOST_THREADS = 1024, LOOK_AGAIN = 20 }; /* the last in ticks */
 
-struct inject_plan inject_plan;
 static double started;
 
 static void tick(void) {
   (void)nanosleep(&INJECT_TICK, NULL);
+}
+
+static void announce(void) {
+  (void)fprintf(stderr, "inject: began after %.6f s\n",
+                inject_clock(CLOCK_MONOTONIC) - started);
 }
 
 static void strike(void) {
@@ -29,17 +33,19 @@ static void strike(void) {
   while ((count = inject_find_threads(threads, MOST_THREADS, SIGURG)) < least) {
     tick();
   }
-  const int last = inject_plan.thread < 0 ? count : least;
   const bool repeats = inject_plan.kind <= INJECT_IMBALANCE;
   const double end = inject_clock(CLOCK_MONOTONIC) + inject_plan.seconds;
-  (void)fprintf(stderr, "inject: began after %.6f s\n",
-                inject_clock(CLOCK_MONOTONIC) - started);
-  do {
-    for (int t = first; t < last; ++t) {
+  announce();
+  for (int ticks = 0; !ticks || (repeats && inject_clock(CLOCK_MONOTONIC) < end);
+       ++ticks) {
+    if (inject_plan.thread < 0 && ticks % LOOK_AGAIN == 0) {
+      count = inject_find_threads(threads, MOST_THREADS, SIGURG);
+    }
+    for (int t = first; t < (inject_plan.thread < 0 ? count : least); ++t) {
       (void)syscall(SYS_tgkill, getpid(), threads[t], SIGURG);
     }
     tick();
-  } while (repeats && inject_clock(CLOCK_MONOTONIC) < end);
+  }
 }
 
 static void *run(void *unused) {
@@ -54,38 +60,17 @@ static void *run(void *unused) {
     strike();
     return unused;
   }
-  (void)fprintf(stderr, "inject: began after %.6f s\n",
-                inject_clock(CLOCK_MONOTONIC) - started);
+  announce();
   if (inject_plan.kind == INJECT_KILL) {
     (void)kill(getpid(), SIGKILL);
   }
   exit(EXIT_FAILURE);
 }
 
-static bool read_plan(struct inject_plan *p, const char *text) {
-  double numbers[PLAN_NUMBERS];
-  for (int i = 0; i < PLAN_NUMBERS; ++i) {
-    char *end = NULL;
-    numbers[i] = strtod(text, &end);
-    if (end == text) {
-      return false;
-    }
-    text = end;
-  }
-  *p = (struct inject_plan){(int)numbers[0],     (int)numbers[1],
-                            numbers[2],          numbers[3],
-                            numbers[4],          (size_t)numbers[5],
-                            (size_t)numbers[6],  (clockid_t)numbers[7],
-                            getenv(INJECT_WHEN), getenv(INJECT_FOLDER)};
-  return p->kind >= 0 && p->kind < INJECT_KINDS;
-}
-
 __attribute__((constructor)) static void start(void) {
-  const char *text = getenv(INJECT_PLAN);
-  if (!text || !read_plan(&inject_plan, text)) {
+  if (!inject_read_plan()) {
     return;
   }
-  (void)unsetenv(INJECT_PLAN); /* for the processes that the program starts */
   started = inject_clock(CLOCK_MONOTONIC);
   const struct sigaction action = {.sa_handler = inject_act, .sa_flags = SA_RESTART};
   sigset_t all, before;

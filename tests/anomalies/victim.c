@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* victim SECONDS: two threads that count, and what happened to them: a line
+/* victim SECONDS [FILE]: two threads that count, and what happened to them: a line
  *
  *   thread N: counted C, processor S s, faults F, longest gap S s
  *
  * for each thread that came to its end, and the growth of the resident memory. A gap is
- * the time between two looks at the clock, which are some microseconds apart. */
+ * the time between two looks at the clock, which are some microseconds apart.
+ * FILE is created when both threads count. */
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +19,8 @@
 enum { BATCH = 1000 };
 
 static double seconds;
+static const char *file;
+static atomic_int counting;
 
 struct thread {
   uint64_t counted;
@@ -35,6 +40,9 @@ static void *work(void *result) {
   struct thread *me = result;
   const double end = read_clock(CLOCK_MONOTONIC) + seconds;
   volatile uint64_t number = 0;
+  if (atomic_fetch_add(&counting, 1) == 1 && file) {
+    (void)close(open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  }
   for (double before = end - seconds, now = before; now < end; before = now) {
     for (int i = 0; i < BATCH; ++i) {
       number = number + 1;
@@ -53,11 +61,11 @@ static void *work(void *result) {
 
 static long resident(void) {
   long pages = 0;
-  FILE *file = fopen("/proc/self/statm", "r");
-  if (!file || fscanf(file, "%*d %ld", &pages) != 1) {
+  FILE *statm = fopen("/proc/self/statm", "r");
+  if (!statm || fscanf(statm, "%*d %ld", &pages) != 1) {
     exit(1);
   }
-  (void)fclose(file);
+  (void)fclose(statm);
   return pages * sysconf(_SC_PAGESIZE);
 }
 
@@ -65,6 +73,7 @@ int main(int argc, char **argv) {
   static struct thread threads[2];
   pthread_t other;
   seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
+  file = argc > 2 ? argv[2] : NULL;
   const long before = resident();
   if (pthread_create(&other, NULL, work, &threads[1])) {
     return 1;
