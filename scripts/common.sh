@@ -5,7 +5,8 @@
 BUILD_PACKAGES="gcc g++ libc6-dev make cmake ninja-build pkg-config
   libopenblas-openmp-dev liblapacke-dev libjansson-dev libcsv-dev"
 RUN_PACKAGES="gnuplot-nox"
-TEST_PACKAGES="libcriterion-dev clang libomp-dev binutils gfortran python3 universal-ctags"
+TEST_PACKAGES="libcriterion-dev clang libomp-dev binutils gfortran python3 universal-ctags
+  openmpi-bin libopenmpi-dev mpich libmpich-dev"
 CHECK_PACKAGES="git libomp-14-dev libclang-rt-14-dev gcovr clang-format clang-tidy doxygen
   doxygen-awesome-css libjs-mathjax libbenchmark-dev"
 

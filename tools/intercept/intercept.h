@@ -111,6 +111,12 @@ extern _Thread_local icp_thread icp_me ICP_INITIAL_EXEC;
  * are a comparison. */
 bool icp_start(void);
 
+/* What MPI says of this process, before icp_start() or after it. */
+void icp_rank_is(int rank, int size);
+
+/* The program starts processes by MPI, which have ranks of their own. */
+void icp_report_spawn(void);
+
 /* What icp_settings and icp_watch say is rare: regions are counted, a baseline is
  * measured, or CPU time is recorded. */
 void icp_open_specially(uint32_t place, unsigned *threads);

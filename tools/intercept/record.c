@@ -37,6 +37,8 @@
 
 #include "environment.h"
 #include "intercept.h"
+#include "mpi.h"
+#include "ranks.h"
 #include "runtime.h"
 
 /* Streams created at the start, one for each thread that the runtime would use, at most;
@@ -56,6 +58,9 @@ static int restore_threads;
 static unsigned baseline_iterations;
 /* Regions since the last beat, with heartbeat_every. */
 static uint32_t regions_since;
+
+/* The rank by MPI_Init; -1: not known. The rank that the run is of; -1: it has none. */
+static int mpi_rank = -1, mpi_size, recorded_rank = -1;
 
 /* The recorder object, which must not come from the program's heap: the program may have
  * replaced malloc(), and its own calls must see the heap that they see without
@@ -108,28 +113,75 @@ static bool report_failure(const char *directory, const char *why) {
 
 static bool has_run(const char *directory) {
   char path[PATH_MAX];
-  (void)snprintf(path, sizeof path, "%s/heartbeat.run", directory);
-  return access(path, F_OK) == 0;
+  int length = snprintf(path, sizeof path, "%s/heartbeat.run", directory);
+  return length > 0 && (size_t)length < sizeof path && access(path, F_OK) == 0;
 }
 
-/* Several processes share the run: the first that comes to a region has it. */
+/* Several processes without ranks share the run: the first that comes to a region has
+ * it. */
 static bool report_other_process(const char *directory) {
-  const char *rank = environment_mpi_rank();
   (void)dprintf(
       STDERR_FILENO,
-      "tsanom record: %s: process %ld%s%s is not recorded: this run "
-      "belongs to another process or program; give each a run directory of its own\n",
-      directory, (long)getpid(), rank ? ", MPI rank " : "", rank ? rank : "");
+      "tsanom record: %s: process %ld is not recorded: this run belongs to another "
+      "process or program; give each a run directory of its own\n",
+      directory, (long)getpid());
   return false;
+}
+
+/* The directory of this process: the run's own, or that of its rank. MPI's word on the
+ * rank is better than the environment's. False: reported. */
+static bool choose_directory(const char *run, char directory[PATH_MAX]) {
+  rank_identity own;
+  bool has_rank = rank_from_environment(&own);
+  if (mpi_rank >= 0) {
+    own.rank = mpi_rank;
+    own.size = mpi_size;
+    has_rank = mpi_size > 1;
+  }
+  int length = has_rank ? snprintf(directory, PATH_MAX, "%s/rank.%d", run, own.rank)
+                        : snprintf(directory, PATH_MAX, "%s", run);
+  if (length < 0 || length >= PATH_MAX)
+    return report_failure(run, "the path is too long");
+  if (!has_rank) {
+    return ranks_compare(run, &own) == RANKS_NONE || report_other_process(run);
+  }
+  int joined = has_run(run) ? RANKS_OTHER : ranks_join(run, &own);
+  if (joined == RANKS_OTHER) return report_other_process(run);
+  if (joined == RANKS_NONE || (mkdir(directory, 0777) != 0 && errno != EEXIST)) {
+    return report_failure(run, "cannot create the directory of a rank");
+  }
+  recorded_rank = own.rank;
+  return true;
+}
+
+void icp_rank_is(int rank, int size) {
+  mpi_rank = rank;
+  mpi_size = size;
+  if (atomic_load(&icp_set.phase) != ICP_RECORDING || recorded_rank == rank) return;
+  if (recorded_rank < 0 && size == 1) return;
+  (void)dprintf(STDERR_FILENO,
+                "tsanom record: warning: this is rank %d of %d by MPI_Init, but it was "
+                "recorded as %s%d since a parallel region before MPI_Init\n",
+                rank, size, recorded_rank < 0 ? "process " : "rank ",
+                recorded_rank < 0 ? (int)getpid() : recorded_rank);
+}
+
+/* All ranks come here; one of them is enough. */
+void icp_report_spawn(void) {
+  if (mpi_rank > 0) return;
+  (void)dprintf(STDERR_FILENO,
+                "tsanom record: warning: processes that MPI_Comm_spawn starts are not "
+                "recorded in this run\n");
 }
 
 /* Create the run; false: reported. Whether a run was there is asked before and after the
  * attempt, since another process may create it in between. */
-static bool start_run(const char *directory) {
+static bool start_run(const char *run) {
   static const char no_files[] =
       "cannot create the run's files: the disk is full, or the directory is not writable "
       "or contains some of them already";
-  char inner[PATH_MAX];
+  char directory[PATH_MAX], inner[PATH_MAX];
+  if (!choose_directory(run, directory)) return false;
   int length = snprintf(inner, sizeof inner, "%s/regions", directory);
   if (length < 0 || (size_t)length >= sizeof inner) {
     return report_failure(directory, "the path is too long");
@@ -204,6 +256,7 @@ ENTRY int dlclose(void *handle) {
   int failed = real(handle);
   if (!failed && atomic_load(&icp_set.phase) == ICP_RECORDING) {
     icp_places_forget_unloaded();
+    icp_mpi_forget();
   }
   return failed;
 }

@@ -9,6 +9,7 @@
 #include "command.h"
 #include "model.h"
 #include "plot.h"
+#include "ranks.h"
 #include "rows.h"
 
 /* A model that misses larger slowdowns is of little use. */
@@ -243,6 +244,7 @@ int command_learn(int argc, char **argv) {
   tsanom_hsa_options_init(&r.hsa, sizeof r.hsa);
   parse_command(&command_line, argc, argv, &r);
   failure why;
+  if (expand_ranks(&r.shared, &why)) return report_failure(&why);
   beats *b = calloc(r.shared.arguments, sizeof *b);
   tsanom_hsa_run *runs = calloc(r.shared.arguments, sizeof *runs);
   owned_model m = {0};

@@ -10,6 +10,7 @@
 #include "beats.h"
 #include "command.h"
 #include "period_plot.h"
+#include "ranks.h"
 #include "region_stream.h"
 
 typedef struct {
@@ -223,9 +224,9 @@ static const syntax command_line = {
     .check = check_end,
 };
 
-int command_period(int argc, char **argv) {
-  request r = {0};
-  parse_command(&command_line, argc, argv, &r);
+/* One stream. */
+static int period(const void *request_) {
+  request r = *(const request *)request_;
   r.stream.exec = &r.shared.exec;
   period_stream s = {0};
   failure why;
@@ -237,4 +238,10 @@ int command_period(int argc, char **argv) {
   }
   period_stream_free(&s);
   return status;
+}
+
+int command_period(int argc, char **argv) {
+  request r = {0};
+  parse_command(&command_line, argc, argv, &r);
+  return for_each_rank(&r.shared, period, &r);
 }

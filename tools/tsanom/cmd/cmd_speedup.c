@@ -5,9 +5,8 @@
  *           (regions, worksharing)      │
  *   --baseline RUN ──▶ the same ────────┴──▶ compared loop by loop
  *
- * All events up to --until are fed in the order of time, as a program that is observed
- * would deliver them. So the results of a finished run with --until are what was known
- * at that time. */
+ * Events up to --until are fed in the order of time, as a running program delivers them.
+ * So the results of a finished run with --until are what was known at that time. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "beats.h"
 #include "command.h"
 #include "plot.h"
+#include "ranks.h"
 #include "region_stream.h"
 #include "reserve.h"
 #include "series.h"
@@ -98,8 +98,7 @@ static void keep_iteration(void *user, const tsanom_speedup_iteration *iteration
   a->iteration[a->iterations++] = *iteration;
 }
 
-/* Push the events, then take what was found: the number of loops first, then the loops.
- */
+/* Push the events, then take the loops: first their number. */
 static int feed(const request *r, tsanom_speedup *analyzer, result *a, failure *why) {
   tsanom_status status = TSANOM_OK;
   for (a->used = 0; a->used < a->stream.count && status == TSANOM_OK; a->used++) {
@@ -359,9 +358,8 @@ static int draw_loop(const request *r, result *a, const tsanom_speedup_loop *loo
 
 static int draw(const request *r, result *a, failure *why) {
   const tsanom_speedup_loop *loop = shown_loop(a);
-  if (!loop)
-    return fail(why, "%s: there are no iterations to draw", r->shared.argument[0]);
-  return draw_loop(r, a, loop, why);
+  if (loop) return draw_loop(r, a, loop, why);
+  return fail(why, "%s: there are no iterations to draw", r->shared.argument[0]);
 }
 
 static const syntax command_line = {
@@ -370,16 +368,16 @@ static const syntax command_line = {
     .help =
         "Iterations and speedup of a run by tsanom record.\v"
         "The speedup of an iteration compares it with the iterations of the same loop "
-        "that ran with the threads of the baseline, in this run (tsanom record "
-        "--baseline makes some) or in another.",
+        "that "
+        "ran with the threads of the baseline, in this run (by tsanom record --baseline) "
+        "or in another.",
     .expected = "one run is",
     .least = 1,
     .most = 1,
 };
 
-int command_speedup(int argc, char **argv) {
-  request r = {.until = INFINITY};
-  parse_command(&command_line, argc, argv, &r);
+static int speedup(const void *request_) {
+  request r = *(const request *)request_;
   result a = {.loops = 0};
   failure why;
   int status = EXIT_DONE;
@@ -393,4 +391,10 @@ int command_speedup(int argc, char **argv) {
   }
   free_result(&a);
   return status;
+}
+
+int command_speedup(int argc, char **argv) {
+  request r = {.until = INFINITY};
+  parse_command(&command_line, argc, argv, &r);
+  return for_each_rank(&r.shared, speedup, &r);
 }
