@@ -66,6 +66,7 @@ typedef struct {
   tsn_array nodes, shapes, links, pending; /* node, shape, shape_link, int32_t */
   size_t node_count, shape_count, link_count, pending_count;
   tsn_names names;      /* node k has number k - 1 */
+  tsn_names *kept;      /* the caller's */
   int32_t *computation; /* by place: the node of the computation that it ends; 0: none */
   open_region open[DEPTH_MOST];
   size_t depth;
@@ -331,7 +332,7 @@ static tsanom_status fill(reader *r, double elapsed) {
   }
   for (size_t k = 0; k < regions; k++) {
     const node *n = node_at(r, (int32_t)k + 1);
-    s->region[k] = tsn_pool_copy(pool, n->name);
+    s->region[k] = tsn_names_keep(r->kept, pool, n->name);
     if (!s->region[k]) return no_memory(r);
     s->parent[k] = n->parent - 1;
     s->time[k] = n->time;
@@ -365,12 +366,14 @@ static tsanom_status read_all(reader *r) {
 
 /* The reader has a stack of open regions, too large for that of a thread. */
 tsanom_status tsn_spmd_read_process(const tsn_channel *channel, const tsn_places *places,
-                                    const tsanom_exec *exec, tsn_spmd *spmd) {
+                                    tsn_names *names, const tsanom_exec *exec,
+                                    tsn_spmd *spmd) {
   tsn_pool whole = {.exec = exec};
   reader *r = tsn_pool_take(&whole, 1, sizeof *r);
   if (!r) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
   *r = (reader){.channel = channel,
                 .places = places,
+                .kept = names,
                 .exec = exec,
                 .scratch = {.exec = exec},
                 .spmd = spmd};

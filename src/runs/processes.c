@@ -26,6 +26,7 @@ typedef struct {
   bool symbols, salvage;
   tsn_names known;   /* addresses, as text */
   const char **site; /* their names */
+  tsn_names regions; /* names that the parts share */
   tsn_spmd_part *part;
   size_t count;
   tsn_spmd *whole;
@@ -108,8 +109,8 @@ static tsanom_status read_process(reader *r, const char *path, const char *name)
   tsn_region_part *regions = &run->parts.regions;
   if (!name_places(r, &regions->places)) status = no_memory(r);
   if (status == TSANOM_OK) {
-    status =
-        tsn_spmd_read_process(&regions->channel, &regions->places, r->exec, &p->spmd);
+    status = tsn_spmd_read_process(&regions->channel, &regions->places, &r->regions,
+                                   r->exec, &p->spmd);
   }
   add_info(r->whole, run);
   tsanom_runs_close(run);
@@ -156,7 +157,8 @@ static tsanom_status read_all(reader *r, const char *const *paths, size_t count)
   }
   r->part = tsn_pool_take(&r->scratch, processes, sizeof *r->part);
   r->site = (const char **)tsn_pool_take(&r->scratch, KEPT_MOST, sizeof *r->site);
-  if (!r->part || !r->site || !tsn_names_create(&r->known, &r->scratch, KEPT_MOST)) {
+  if (!r->part || !r->site || !tsn_names_create(&r->known, &r->scratch, KEPT_MOST) ||
+      !tsn_names_create(&r->regions, &r->scratch, TSN_REGIONS_MOST)) {
     return no_memory(r);
   }
   tsanom_status status = TSANOM_OK;

@@ -15,6 +15,7 @@
 #include <tsanom/runs.h>
 
 #include "runs/channel.h"
+#include "runs/names.h"
 #include "runs/places.h"
 
 /* Regions of a run, at most. Every process has a time for each of them, so a merged
@@ -75,9 +76,11 @@ tsanom_status tsn_spmd_read_processes(const char *const *paths, size_t count,
                                       tsn_spmd *spmd);
 
 /* The thread that began the run as a process (process_times.c): the computations between
- * its calls of MPI, and the parallel regions in them. All places have names. */
+ * its calls of MPI, and the parallel regions in them. All places have names. Names of
+ * regions are those of `names`, which outlives `spmd`. */
 tsanom_status tsn_spmd_read_process(const tsn_channel *channel, const tsn_places *places,
-                                    const tsanom_exec *exec, tsn_spmd *spmd);
+                                    tsn_names *names, const tsanom_exec *exec,
+                                    tsn_spmd *spmd);
 
 /* Threads of region events as processes. */
 tsanom_status tsn_spmd_read_events(const tsn_channel *channel, tsn_places *places,

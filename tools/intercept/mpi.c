@@ -263,9 +263,14 @@ static bool is_initialized(const void *site) {
   return function(&result) == 0 && result;
 }
 
-/* A run that a parallel region began has MPI_Init as a call. */
+/* A run that a parallel region began has MPI_Init as a call, and a computation in front
+ * of it. */
 uint32_t icp_mpi_starting(const char *name, const void *site) {
-  if (atomic_load(&icp_set.phase) == ICP_RECORDING) return icp_mpi_begin(name, site, 0);
+  if (atomic_load(&icp_set.phase) == ICP_RECORDING) {
+    mine.is_measured = icp_me.watched;
+    mine.cpu = icp_set.began_cpu;
+    return icp_mpi_begin(name, site, 0);
+  }
   mine.depth++;
   return ICP_MPI_UNRECORDED;
 }
