@@ -59,6 +59,12 @@ static unsigned baseline_iterations;
 /* Regions since the last beat, with heartbeat_every. */
 static uint32_t regions_since;
 
+/* Records of all threads that --max-size allows, 0: any number; and those that threads
+ * may write by now. A thread takes GRANT of them at once. */
+static uint64_t most_records;
+static _Atomic uint64_t granted;
+enum { RECORD_BYTES = 16, GRANT = 256 };
+
 /* The rank by MPI_Init; -1: not known. The rank that the run is of; -1: it has none. */
 static int mpi_rank = -1, mpi_size, recorded_rank = -1;
 
@@ -219,6 +225,8 @@ static void start(void) {
     atomic_store(&icp_set.phase, ICP_OFF);
     return;
   }
+  const char *size = getenv(ENVIRONMENT_MAX_SIZE);
+  most_records = size ? strtoull(size, NULL, 10) / RECORD_BYTES : 0;
   heartbeat_every = number_in(ENVIRONMENT_HEARTBEAT_EVERY);
   icp_set.want_cpu = number_in(ENVIRONMENT_CPU_TIME) != 0;
   baseline_threads = number_in(ENVIRONMENT_BASELINE);
@@ -241,12 +249,35 @@ bool icp_start(void) {
   return atomic_load_explicit(&icp_set.phase, memory_order_relaxed) == ICP_RECORDING;
 }
 
-/* exit() runs destructors; a process that is killed or calls _exit() leaves a run that
- * is complete but not finished. The exchange keeps a second call from finishing it
- * again. */
-__attribute__((destructor)) static void finish(void) {
-  if (atomic_exchange(&icp_set.phase, ICP_OFF) != ICP_RECORDING) return;
+/* The exchange keeps a second call from finishing the run again. */
+static bool end_recording(void) {
+  if (atomic_exchange(&icp_set.phase, ICP_OFF) != ICP_RECORDING) return false;
   (void)tsanom_record_finish(icp_set.record);
+  return true;
+}
+
+/* exit() runs destructors; a process that is killed or calls _exit() leaves a run that
+ * is complete but not finished. */
+__attribute__((destructor)) static void finish(void) {
+  (void)end_recording();
+}
+
+bool icp_take_quota(void) {
+  if (!most_records) {
+    icp_me.quota = UINT32_MAX;
+    return true;
+  }
+  if (atomic_fetch_add(&granted, GRANT) + GRANT <= most_records) {
+    icp_me.quota = GRANT - 1;
+    return true;
+  }
+  if (end_recording()) {
+    (void)dprintf(STDERR_FILENO,
+                  "tsanom record: warning: process %ld has written the records that "
+                  "--max-size allows; the rest of it is not recorded\n",
+                  (long)getpid());
+  }
+  return false;
 }
 
 /* Code may be gone after this, and other code be loaded at its addresses: see places.c.
@@ -270,6 +301,7 @@ void icp_record_cpu(uint64_t nanoseconds) {
     nanoseconds >>= 1;
     exponent++;
   }
+  if (!icp_may_write()) return;
   (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number,
                              TSANOM_REGIONS_CPU | exponent << TSANOM_REGIONS_KIND_BITS |
                                  (uint32_t)nanoseconds << 8);

@@ -29,7 +29,15 @@
 #include "process.h"
 #include "ranks.h"
 
-enum { KEY_OUTPUT = 'o', KEY_EVERY = 0x110, KEY_CPU, KEY_BASELINE, KEY_FORCE, KEY_OMPT };
+enum {
+  KEY_OUTPUT = 'o',
+  KEY_EVERY = 0x110,
+  KEY_CPU,
+  KEY_BASELINE,
+  KEY_FORCE,
+  KEY_OMPT,
+  KEY_MAX_SIZE
+};
 
 enum { BASELINE_ITERATIONS = 5 };
 
@@ -38,6 +46,7 @@ typedef struct {
   size_t every;
   int cpu_time, force, ompt;
   size_t baseline, baseline_iterations; /* 0: none */
+  size_t max_size;                      /* bytes; 0: any */
   char **program;
 } request;
 
@@ -57,6 +66,10 @@ static const struct argp_option options[] = {
     {"baseline", KEY_BASELINE, "P[:K]", 0,
      "Run the first K detected iterations with P threads, as the baseline for the others "
      "(default K: 5)",
+     0},
+    {"max-size", KEY_MAX_SIZE, "SIZE", 0,
+     "End the recording of a process when its records take SIZE bytes; K, M and G stand "
+     "for powers of 1024 (default: no limit)",
      0},
     {"force", KEY_FORCE, NULL, 0, "Also run programs without an OpenMP runtime or MPI",
      0},
@@ -80,6 +93,25 @@ static void parse_baseline(request *r, char *text, struct argp_state *state) {
   }
 }
 
+/* At least what a process needs to record some iterations. */
+static size_t parse_size(const char *text, struct argp_state *state) {
+  enum { LEAST = 1 << 16 };
+  static const char suffixes[] = "KMG";
+  char digits[32] = "";
+  size_t length = strspn(text, "0123456789"), size = 0;
+  const char *suffix = text[length] ? strchr(suffixes, text[length]) : NULL;
+  int is_whole = !text[length] || (suffix && !text[length + 1]);
+  if (length < sizeof digits) memcpy(digits, text, length);
+  if (is_whole && *digits) size = count_argument(state, "--max-size", digits);
+  for (int i = suffix ? (int)(suffix - suffixes) + 1 : 0; i > 0; i--) {
+    if (__builtin_mul_overflow(size, (size_t)1024, &size)) size = 0;
+  }
+  if (size < LEAST) {
+    argp_error(state, "--max-size: at least 64K are expected, such as 500M or 2G");
+  }
+  return size;
+}
+
 static error_t parse(int key, char *text, struct argp_state *state) {
   request *r = state->input;
   switch (key) {
@@ -97,6 +129,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       return 0;
     case KEY_BASELINE:
       parse_baseline(r, text, state);
+      return 0;
+    case KEY_MAX_SIZE:
+      r->max_size = parse_size(text, state);
       return 0;
     case KEY_FORCE:
       r->force = 1;
@@ -316,6 +351,7 @@ static int prepare(const request *r, failure *why) {
   setenv(ENVIRONMENT_RUN, directory, 1);
   set_count(ENVIRONMENT_HEARTBEAT_EVERY, r->every);
   set_count(ENVIRONMENT_CPU_TIME, (size_t)r->cpu_time);
+  set_count(ENVIRONMENT_MAX_SIZE, r->max_size);
   set_count(ENVIRONMENT_BASELINE, r->baseline);
   set_count(ENVIRONMENT_BASELINE_ITERATIONS, r->baseline_iterations);
   return 0;
