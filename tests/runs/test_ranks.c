@@ -185,6 +185,37 @@ Test(runs_ranks, computations_between_calls) {
   tsanom_runs_close(run);
 }
 
+/* Behind a gap nothing is known of the computation that goes on: the one in front of the
+ * first MPI_Send is left out. */
+Test(runs_ranks, salvage_leaves_out_computations_with_gaps) {
+  enum { DAMAGED = 8 };
+  char path[PATH];
+  size_t bytes = 0;
+  tsanom_runs *run = NULL;
+  tsanom_runs_spmd_data spmd;
+  tsanom_runs_options options;
+  make_ranks();
+  (void)snprintf(path, sizeof path, "%s/rank.0/regions/heartbeat.00000", folder);
+  unsigned char *file = file_read(path, &bytes);
+  file[TSN_STREAM_HEADER + DAMAGED * sizeof(tsn_record)] ^= 1;
+  file_write(path, file, bytes);
+  free(file);
+  CHECK_STATUS(open_all(0, 0, NULL, &run), TSANOM_E_FORMAT);
+  CHECK_STATUS(tsanom_runs_options_init(&options, sizeof options), TSANOM_OK);
+  options.symbols = 0;
+  options.salvage = 1;
+  CHECK_STATUS(tsanom_runs_open(folder, &options, NULL, &run), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
+  check_region(&spmd, "a", NULL, BOTH(8, 40), BOTH(1, 1));
+  check_region(&spmd, "a > before MPI_Send +0x1f", "a", BOTH(8, 0), BOTH(1, 0));
+  cr_assert(fabs(spmd.waiting[0] * 1e6 - 32) < 1e-6, "%g", spmd.waiting[0]);
+  tsanom_runs_info info;
+  CHECK_STATUS(tsanom_runs_info_init(&info, sizeof info), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_describe(run, &info), TSANOM_OK);
+  cr_assert(info.skipped == 1);
+  tsanom_runs_close(run);
+}
+
 /* Without MPI the parallel regions are the outermost ones. */
 Test(runs_ranks, separate_runs_are_processes) {
   const event first[] = {
