@@ -78,11 +78,22 @@ Test(dtw_definition, distances_without_a_window) {
   }
 }
 
+/* y becomes x, `shift` samples later or, if it is negative, earlier. */
+static void fill_shifted(sample *y, const sample *x, ptrdiff_t shift, size_t stride) {
+  for (size_t j = 0; j < y->length; j++) {
+    ptrdiff_t i = (ptrdiff_t)j - shift;
+    if (i < 0 || i >= (ptrdiff_t)x->length) continue;
+    y->f64[j * stride] = x->f64[(size_t)i * stride];
+    y->f32[j * stride] = x->f32[(size_t)i * stride];
+  }
+}
+
 /* Bands that one strip after another passes through without a pause, down to the narrowest:
- * lengths around whole strips, and radii around whole turns. */
+ * lengths around whole strips, and radii around whole turns. Shifts by the radius make
+ * paths follow an edge of the window; by one sample more, they would leave it. */
 Test(dtw_definition, distances_in_wide_bands) {
   uint64_t seed = 15;
-  for (int trial = 0; trial < 150; trial++) {
+  for (int trial = 0; trial < 300; trial++) {
     tsanom_dtw_options o;
     tsanom_dtw_options_init(&o, sizeof o);
     o.cost = trial % 2;
@@ -91,6 +102,8 @@ Test(dtw_definition, distances_in_wide_bands) {
     o.radius = random_between(&seed, 110, trial % 3 ? 180 : m / 2);
     size_t n = m - random_between(&seed, 0, trial % 4 ? 20 : o.radius);
     sample x = draw(&seed, n, o.stride), y = draw(&seed, m, o.stride);
+    ptrdiff_t shift = (ptrdiff_t)(o.radius + random_bits(&seed) % 2);
+    if (trial % 5) fill_shifted(&y, &x, random_bits(&seed) % 2 ? shift : -shift, o.stride);
     double d64 = f64_distance(x.f64, n, y.f64, m, &o), got64;
     float d32 = f32_distance(x.f32, n, y.f32, m, &o), got32;
     FOR_EACH_ISA (isa) {
