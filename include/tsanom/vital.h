@@ -69,7 +69,7 @@ enum {
   TSANOM_HSA_SIGN_GAP = 1,      /**< most seconds between two beats */
   TSANOM_HSA_SIGN_SILENCE = 2,  /**< seconds since its last beat, until the run's end; of
                                      a finished run: until the last beat of any thread */
-  TSANOM_HSA_SIGN_TAIL = 3,     /**< share of the beating time of all threads that is
+  TSANOM_HSA_SIGN_TAIL = 3,     /**< share of the beats of the busiest thread that are
                                      after its own last beat */
   TSANOM_HSA_SIGN_SHARE = 4,    /**< its beats over the median of the other threads' */
   TSANOM_HSA_SIGN_TEAM_INTERVAL = 5, /**< its interval over the median of the others' */
@@ -241,8 +241,9 @@ typedef struct tsanom_hsa_cause {
 } tsanom_hsa_cause;
 
 /** Find the causes of what is not normal in a run. A running program is compared with the
- *  part of the normal runs that has as many beats; a run that is longer than the normal
- *  runs may grow by proportionally more memory.
+ *  part of the normal runs that has as many beats, a finished run with the whole normal
+ *  runs; a run that is longer than the normal runs may grow by proportionally more
+ * memory.
  *
  *  Causes are sorted: not comparable; hang; shutdown; memory leak; a pause; contention;
  *  imbalance; slowdown; unknown; waiting. Equal causes are sorted by strength, then by

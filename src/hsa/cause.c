@@ -142,14 +142,17 @@ static bool is_comparable(inquiry *q) {
   return q->count == 0;
 }
 
-/* Before the end of the first part, a program may still allocate what it needs. */
+/* A finished run is compared with whole runs: its program made all of its phases, however
+ * many beats they took. Before the end of the first part, a program may still allocate
+ * what it needs. */
 static void choose_parts(inquiry *q) {
   double beats = (double)beats_of(q), normal = fmax(1, (double)q->normal->beats);
   double eighths = fmin(1, beats / normal) * TSANOM_HSA_PARTS;
+  q->begins = eighths < 1;
+  if (q->run->state == TSANOM_HSA_STATE_FINISHED) eighths = TSANOM_HSA_PARTS;
   q->low = (size_t)fmax(1, floor(eighths)) - 1;
   q->high = (size_t)fmax(1, ceil(eighths)) - 1;
   q->length = fmax(1, beats / normal);
-  q->begins = eighths < 1;
 }
 
 /* A file of beats does not say whether its program ended them, so that their number must
@@ -183,7 +186,7 @@ static bool paused(const inquiry *q, size_t t) {
 }
 
 /* While a program is observed, it has a time until now, by which a thread is silent. In a
- * run that is over, a thread that stopped has a part of the time of the others. */
+ * run that is over, a thread that stopped has a part of the beats of the others. */
 static void judge_progress(inquiry *q, size_t t) {
   bool observed = q->run->state == TSANOM_HSA_STATE_RUNNING ||
                   q->run->state == TSANOM_HSA_STATE_KILLED;

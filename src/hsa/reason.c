@@ -73,10 +73,10 @@ static void put_shutdown(tsn_sentence *s, const tsanom_hsa_cause *c) {
               c->range.high);
       break;
     default:
-      tsn_put(s, "the thread stopped after %.0f beats, the busiest thread made %.0f; ",
+      tsn_put(s, "the thread stopped after %.0f beats, the busiest thread made %.0f, ",
               c->number[0], c->number[1]);
       put_percent(s, c->value);
-      tsn_put(s, " of the time came after its last beat, normally at most ");
+      tsn_put(s, " of them after that thread stopped; normally at most ");
       put_percent(s, c->range.high);
   }
 }

@@ -152,20 +152,36 @@ static span find_span(const tsanom_hsa_run *run) {
   return s;
 }
 
-static void measure_beats(const tsanom_hsa_series *s, const span *all, double *value) {
+/* The share of the beats of a series that are after a time. */
+static double share_after(const tsanom_hsa_series *s, double time) {
+  size_t low = 0, high = s->beats;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (s->time[middle] <= time)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return (double)(s->beats - low) / (double)s->beats;
+}
+
+/* The others beat faster when a thread no longer needs its processor: what they did after
+ * its last beat is counted in beats, not in time. */
+static void measure_beats(const tsanom_hsa_series *s, const tsanom_hsa_series *busiest,
+                          const span *all, double *value) {
   if (!s->beats) {
     if (!isfinite(all->last)) return;
     value[TSANOM_HSA_SIGN_SILENCE] = all->end - all->first;
     value[TSANOM_HSA_SIGN_TAIL] = 1;
     return;
   }
-  double last = s->time[s->beats - 1], time = all->last - all->first;
+  double last = s->time[s->beats - 1];
   if (s->beats > 1) {
     value[TSANOM_HSA_SIGN_INTERVAL] = tsn_hsa_quartile_interval(s->time, s->beats);
   }
   value[TSANOM_HSA_SIGN_GAP] = longest_gap(s);
   value[TSANOM_HSA_SIGN_SILENCE] = all->end - last;
-  value[TSANOM_HSA_SIGN_TAIL] = time > 0 ? (all->last - last) / time : 0;
+  value[TSANOM_HSA_SIGN_TAIL] = share_after(busiest, last);
 }
 
 /* The sample that memory grows from, and the most memory after it; NaN: not known. */
@@ -233,7 +249,7 @@ void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs) {
     const tsanom_hsa_series *s = &run->threads[t];
     signs[t] = (tsanom_hsa_signs){.beats = s->beats};
     for (size_t i = 0; i < TSANOM_HSA_SIGN_SLOTS; i++) signs[t].value[i] = NAN;
-    measure_beats(s, &all, signs[t].value);
+    measure_beats(s, &run->threads[all.busiest], &all, signs[t].value);
     measure_samples(s, signs[t].value);
     signs[t].value[TSANOM_HSA_SIGN_GROWTH] = growth_and_rate[0];
     signs[t].value[TSANOM_HSA_SIGN_GROWTH_PER_BEAT] = growth_and_rate[1];

@@ -333,6 +333,46 @@ Test(hsa_causes, what_ends_early_is_shut_down) {
   living_free(&run);
 }
 
+/* Alone, the other thread makes its last fifth of the beats in 3 ms of 1.6 s. */
+Test(hsa_causes, a_thread_that_stops_late_is_shut_down) {
+  living_kind k;
+  uint64_t seed = 22;
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  k.thread[1].stop = 1600;
+  tsanom_hsa_run run = living_run(&k, &seed);
+  double *time = (double *)run.threads[0].time;
+  for (size_t i = 1600; i < 2000; i++) time[i] = time[i - 1] + 7.5e-6;
+  finding f = find(&normal, &run);
+  cr_assert(f.thread[1] == TSANOM_HSA_SHUTDOWN && f.thread[0] == TSANOM_HSA_NORMAL);
+  cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_STOPPED);
+  cr_assert(fabs(f.cause[0].value - 0.2) < 0.05, "%g", f.cause[0].value);
+  living_free(&run);
+}
+
+/* One normal run was four times slower at first. What has a third of the beats may be at
+ * that point, unless it has finished. */
+Test(hsa_causes, a_finished_run_is_compared_with_whole_runs) {
+  living_kind k = living_normal();
+  tsanom_hsa_run runs[RUNS];
+  uint64_t seed = 23;
+  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  for (int i = 0; i < RUNS; i++) runs[i] = living_run(&k, &seed);
+  for (size_t t = 0; t < 2; t++) {
+    tsanom_hsa_vital *v = (tsanom_hsa_vital *)runs[0].threads[t].vital;
+    for (size_t i = 0; i < runs[0].threads[t].vital_count; i++) {
+      v[i].cpu_s += 3 * k.period * k.thread[t].cpu * fmin(800, (double)v[i].beats);
+    }
+  }
+  CHECK_STATUS(tsanom_hsa_learn_normal(runs, RUNS, 0.99, NULL, &normal), TSANOM_OK);
+  for (int i = 0; i < RUNS; i++) living_free(&runs[i]);
+  k.beats = 700;
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
+  k.thread[0].cpu = k.thread[1].cpu = 1;
+  EXPECT(&normal, &k, TSANOM_HSA_SLOWDOWN, TSANOM_HSA_SLOWDOWN, TSANOM_HSA_SLOWDOWN);
+  k.state = TSANOM_HSA_STATE_RUNNING;
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
+}
+
 static void expect_incomparable(const tsanom_hsa_normal *normal,
                                 const tsanom_hsa_run *run, int32_t detail) {
   finding f = find(normal, run);

@@ -148,8 +148,10 @@ static void naive_team(tsanom_hsa_signs *naive, size_t threads, int32_t sign,
 
 static void naive_beats(const tsanom_hsa_run *run, size_t t, double *value) {
   double first = INFINITY, last = -INFINITY, end = run->end;
+  const tsanom_hsa_series *busiest = &run->threads[0];
   for (size_t i = 0; i < run->thread_count; i++) {
     const tsanom_hsa_series *s = &run->threads[i];
+    if (s->beats > busiest->beats) busiest = s;
     if (!s->beats) continue;
     first = fmin(first, s->time[0]);
     last = fmax(last, s->time[s->beats - 1]);
@@ -160,9 +162,9 @@ static void naive_beats(const tsanom_hsa_run *run, size_t t, double *value) {
   if (!isfinite(last)) return;
   double own = s->beats ? s->time[s->beats - 1] : first;
   value[TSANOM_HSA_SIGN_SILENCE] = end - own;
-  value[TSANOM_HSA_SIGN_TAIL] = !s->beats      ? 1
-                                : last > first ? (last - own) / (last - first)
-                                               : 0;
+  double after = 0;
+  for (size_t i = 0; i < busiest->beats; i++) after += busiest->time[i] > own;
+  value[TSANOM_HSA_SIGN_TAIL] = s->beats ? after / (double)busiest->beats : 1;
   double gaps[BEATS];
   for (size_t i = 1; i < s->beats; i++) gaps[i - 1] = s->time[i] - s->time[i - 1];
   if (s->beats < 2) return;
