@@ -76,7 +76,8 @@ enum {
   TSANOM_HSA_SIGN_CPU = 6,           /**< processor seconds per beat */
   TSANOM_HSA_SIGN_CPU_QUARTILE = 7,  /**< lower quartile of the processor seconds per beat
                                           between samples, at least four times */
-  TSANOM_HSA_SIGN_TEAM_CPU = 8, /**< its CPU_QUARTILE over the median of the others' */
+  TSANOM_HSA_SIGN_TEAM_CPU = 8, /**< its CPU_QUARTILE over the median of the others'; its
+                                     CPU, if no thread has 256 beats */
   TSANOM_HSA_SIGN_WAIT = 9,     /**< time without a processor over time with or without */
   TSANOM_HSA_SIGN_BLOCKED = 10, /**< share of the time in which it neither ran nor was
                                      ready: it slept, or waited for threads or devices */

@@ -13,7 +13,11 @@
 #include "core/sort.h"
 #include "hsa/causes.h"
 
-enum { LEAST_PAIRS = 4, MOST_PAIRS = 64 }; /* of a quartile of processor time */
+/* Pairs of a quartile of processor time. Samples are taken at any point of a beat: a pair
+ * of one beat may contain the time of two. With at least four beats in a pair, their
+ * quartile compares a team better than the mean does, in which each disturbance counts.
+ */
+enum { LEAST_PAIRS = 4, MOST_PAIRS = 64, FEW_BEATS = 4 * MOST_PAIRS };
 
 static const double beginning = 0.2;
 
@@ -257,6 +261,8 @@ void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs) {
   compare_team(signs, run->thread_count, TSN_HSA_BEATS, TSANOM_HSA_SIGN_SHARE);
   compare_team(signs, run->thread_count, TSANOM_HSA_SIGN_INTERVAL,
                TSANOM_HSA_SIGN_TEAM_INTERVAL);
-  compare_team(signs, run->thread_count, TSANOM_HSA_SIGN_CPU_QUARTILE,
+  bool few = run->threads[all.busiest].beats < FEW_BEATS;
+  compare_team(signs, run->thread_count,
+               few ? TSANOM_HSA_SIGN_CPU : TSANOM_HSA_SIGN_CPU_QUARTILE,
                TSANOM_HSA_SIGN_TEAM_CPU);
 }

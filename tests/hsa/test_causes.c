@@ -250,6 +250,40 @@ Test(hsa_causes, a_thread_with_more_work_than_its_team_is_an_imbalance) {
   cr_assert(f.thread[3] == TSANOM_HSA_IMBALANCE && f.thread[1] == TSANOM_HSA_NORMAL);
 }
 
+/* Samples that are taken within beats, of which each takes as long as the time between
+ * samples. */
+static tsanom_hsa_run long_beats(const living_kind *k, uint64_t *seed) {
+  tsanom_hsa_run run = living_run(k, seed);
+  for (size_t t = 0; t < k->threads; t++) {
+    tsanom_hsa_vital *v = (tsanom_hsa_vital *)run.threads[t].vital;
+    for (size_t i = 0; i < run.threads[t].vital_count; i++) {
+      v[i].cpu_s += 0.9 * random_unit(seed) * k->period * k->thread[t].cpu;
+    }
+  }
+  return run;
+}
+
+Test(hsa_causes, an_imbalance_of_few_beats_is_found) {
+  living_kind k = living_normal();
+  tsanom_hsa_run runs[RUNS];
+  uint64_t seed = 24;
+  k.beats = 44;
+  k.period = 0.05;
+  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  for (int i = 0; i < RUNS; i++) runs[i] = long_beats(&k, &seed);
+  CHECK_STATUS(tsanom_hsa_learn_normal(runs, RUNS, 0.99, NULL, &normal), TSANOM_OK);
+  for (int i = 0; i < RUNS; i++) living_free(&runs[i]);
+  for (int i = 0; i < 2 * ROUNDS; i++) {
+    k.thread[1].cpu = i % 2 ? 0.75 : 0.5;
+    tsanom_hsa_run run = long_beats(&k, &seed);
+    finding f = find(&normal, &run);
+    cr_assert(f.thread[1] == (i % 2 ? TSANOM_HSA_IMBALANCE : TSANOM_HSA_NORMAL),
+              "round %d: %s", i, tsanom_hsa_status_name(f.thread[1]));
+    cr_assert(f.thread[0] == TSANOM_HSA_NORMAL);
+    living_free(&run);
+  }
+}
+
 Test(hsa_causes, a_program_that_does_not_go_on_hangs) {
   living_kind k;
   tsanom_hsa_normal normal = learn_two_threads(&k);
