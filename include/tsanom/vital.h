@@ -85,7 +85,10 @@ enum {
   TSANOM_HSA_SIGN_GROWTH = 12,  /**< bytes by which the anonymous memory of the process
                                      exceeds that after a fifth of the beats, at most */
   TSANOM_HSA_SIGN_GROWTH_PER_BEAT = 13, /**< GROWTH over the beats in that time */
-  TSANOM_HSA_SIGNS = 14,                /**< number of signs in this version */
+  TSANOM_HSA_SIGN_BLOCKED_GAP = 14,     /**< most seconds between two beats in which it
+                                             neither ran nor was ready, by the samples
+                                             around them */
+  TSANOM_HSA_SIGNS = 15,                /**< number of signs in this version */
   TSANOM_HSA_SIGN_SLOTS = 32            /**< length of the array that signs index */
 };
 
@@ -107,7 +110,7 @@ TSANOM_API tsanom_status tsanom_hsa_measure(const tsanom_hsa_run *run,
 
 /** Name a sign in lower case: "interval_s", "gap_s", "silence_s", "tail", "share",
  *  "team_interval", "cpu_s", "cpu_quartile_s", "team_cpu", "wait", "blocked", "faults",
- *  "growth_bytes", "growth_bytes_per_beat".
+ *  "growth_bytes", "growth_bytes_per_beat", "blocked_gap_s".
  *  @param sign  one of TSANOM_HSA_SIGN_INTERVAL...
  *  @return a constant string; "?" if unknown */
 TSANOM_API const char *tsanom_hsa_sign_name(int32_t sign);

@@ -178,7 +178,8 @@ static bool is_silent(const inquiry *q, size_t t) {
 }
 
 /* A thread that waits for a processor does not hang: most of the gap must be other time.
- */
+ * Where normal runs have such gaps, as a program that begins on a busy machine, the time
+ * that a thread is blocked in a gap is examined (judge_progress()). */
 static bool paused(const inquiry *q, size_t t) {
   if (!is_above(q, t, TSANOM_HSA_SIGN_GAP)) return false;
   double wait = tsn_hsa_wait_in_gap(&q->run->threads[t]);
@@ -203,6 +204,9 @@ static void judge_progress(inquiry *q, size_t t) {
                                    TSANOM_HSA_DETAIL_STOPPED, TSANOM_HSA_SIGN_TAIL);
     c->number[0] = (double)q->signs[t].beats;
     c->number[1] = (double)beats_of(q);
+  } else if (is_above(q, t, TSANOM_HSA_SIGN_BLOCKED_GAP)) {
+    add_sign(q, TSANOM_HSA_HANG, thread, TSANOM_HSA_DETAIL_PAUSED,
+             TSANOM_HSA_SIGN_BLOCKED_GAP);
   } else if (paused(q, t)) {
     add_sign(q, TSANOM_HSA_HANG, thread, TSANOM_HSA_DETAIL_PAUSED, TSANOM_HSA_SIGN_GAP);
   }

@@ -83,7 +83,12 @@ static void put_shutdown(tsn_sentence *s, const tsanom_hsa_cause *c) {
 
 static void put_hang(tsn_sentence *s, const tsanom_hsa_cause *c) {
   bool paused = c->detail == TSANOM_HSA_DETAIL_PAUSED;
-  tsn_put(s, paused ? "the thread did not beat for " : "the thread has not beaten for ");
+  if (c->sign == TSANOM_HSA_SIGN_BLOCKED_GAP) {
+    tsn_put(s, "between two beats, the thread was asleep or blocked for ");
+  } else {
+    tsn_put(s,
+            paused ? "the thread did not beat for " : "the thread has not beaten for ");
+  }
   put_time(s, c->value);
   tsn_put(s, paused ? ", and then went on; normally at most " : ", normally at most ");
   put_time(s, c->range.high);

@@ -103,21 +103,52 @@ static double longest_gap(const tsanom_hsa_series *s) {
   return longest;
 }
 
-/* From the last sample before the longest gap to the first one after it. */
+/* The samples around a gap, of which each thread has fewer than beats: the last before
+ * it, the first after it. One pass finds those of all gaps in turn. */
+typedef struct {
+  const tsanom_hsa_vital *before;
+  size_t next, after;
+} enclosure;
+
+static bool knows_activity(const tsanom_hsa_vital *v) {
+  return !isnan(v->time) && !isnan(v->cpu_s) && !isnan(v->wait_s);
+}
+
+/* The gap before beat `gap` >= 1, not before that of an earlier call. */
+static bool enclose(const tsanom_hsa_series *s, size_t gap, enclosure *e) {
+  const tsanom_hsa_vital *v = s->vital;
+  for (; e->next < s->vital_count && !(v[e->next].time > s->time[gap - 1]); e->next++) {
+    if (knows_activity(&v[e->next])) e->before = &v[e->next];
+  }
+  while (e->after < s->vital_count &&
+         !(knows_activity(&v[e->after]) && v[e->after].time >= s->time[gap])) {
+    e->after++;
+  }
+  return e->before && e->after < s->vital_count && v[e->after].task == e->before->task;
+}
+
 double tsn_hsa_wait_in_gap(const tsanom_hsa_series *s) {
-  const tsanom_hsa_vital *before = NULL, *after = NULL;
+  enclosure e = {NULL, 0, 0};
   size_t gap = 1;
   for (size_t i = 2; i < s->beats; i++) {
     if (s->time[i] - s->time[i - 1] > s->time[gap] - s->time[gap - 1]) gap = i;
   }
-  for (size_t i = 0; gap < s->beats && i < s->vital_count && !after; i++) {
-    const tsanom_hsa_vital *v = &s->vital[i];
-    if (isnan(v->wait_s)) continue;
-    if (v->time <= s->time[gap - 1]) before = v;
-    if (v->time >= s->time[gap]) after = v;
+  if (gap >= s->beats || !enclose(s, gap, &e)) return NAN;
+  return s->vital[e.after].wait_s - e.before->wait_s;
+}
+
+/* A gap contains at most the activity between the samples around it: the thread was
+ * blocked for at least the rest. */
+static double blocked_gap(const tsanom_hsa_series *s) {
+  enclosure e = {NULL, 0, 0};
+  double longest = NAN;
+  for (size_t i = 1; i < s->beats; i++) {
+    if (!enclose(s, i, &e)) continue;
+    const tsanom_hsa_vital *after = &s->vital[e.after];
+    double active = after->cpu_s - e.before->cpu_s + after->wait_s - e.before->wait_s;
+    longest = fmax(longest, fmax(0, s->time[i] - s->time[i - 1] - active));
   }
-  bool known = before && after && before->task == after->task;
-  return known ? after->wait_s - before->wait_s : NAN;
+  return longest;
 }
 
 static void measure_samples(const tsanom_hsa_series *s, double *value) {
@@ -126,6 +157,7 @@ static void measure_samples(const tsanom_hsa_series *s, double *value) {
   if (cpu.beats > 0) value[TSANOM_HSA_SIGN_CPU] = cpu.amount / cpu.beats;
   if (faults.beats > 0) value[TSANOM_HSA_SIGN_FAULTS] = faults.amount / faults.beats;
   value[TSANOM_HSA_SIGN_CPU_QUARTILE] = cpu_quartile(s);
+  value[TSANOM_HSA_SIGN_BLOCKED_GAP] = blocked_gap(s);
   if (wait.seconds > 0 && cpu.amount + wait.amount > 0) {
     value[TSANOM_HSA_SIGN_WAIT] = wait.amount / (cpu.amount + wait.amount);
     value[TSANOM_HSA_SIGN_BLOCKED] =

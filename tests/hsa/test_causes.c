@@ -311,6 +311,28 @@ Test(hsa_causes, a_program_that_does_not_go_on_hangs) {
   cr_assert(f.cause[2].cause == TSANOM_HSA_SHUTDOWN);
 }
 
+static tsanom_hsa_run busy_start(const living_kind *k, uint64_t *seed) {
+  enum { LATE = 2 }; /* seconds */
+  tsanom_hsa_run run = living_run(k, seed);
+  run.end += LATE;
+  for (size_t t = 0; t < k->threads; t++) {
+    const tsanom_hsa_series *s = &run.threads[t];
+    tsanom_hsa_vital *v = (tsanom_hsa_vital *)s->vital;
+    for (size_t i = 1; i < s->beats; i++) ((double *)s->time)[i] += LATE;
+    v[0].time = 0;
+    v[0].cpu_s = v[0].wait_s = 0;
+    v[0].beats = 0;
+    for (size_t i = 1; i < s->vital_count; i++) {
+      v[i].time += LATE;
+      v[i].wait_s += LATE;
+    }
+  }
+  for (size_t i = 1; i < run.vital_count; i++) {
+    ((tsanom_hsa_vital *)run.vital)[i].time += LATE;
+  }
+  return run;
+}
+
 /* Time without a processor is none in which the thread hangs. Without samples around the
  * gap, what it did there is not known. */
 Test(hsa_causes, a_gap_without_a_processor_is_contention) {
@@ -334,6 +356,32 @@ Test(hsa_causes, a_gap_without_a_processor_is_contention) {
   f = find(&normal, &run);
   cr_assert(f.thread[0] == TSANOM_HSA_HANG && f.thread[1] == TSANOM_HSA_CONTENTION);
   living_free(&run);
+}
+
+/* The normal runs wait for a processor for 2 s before their second beat. */
+Test(hsa_causes, a_pause_shorter_than_normal_waiting_is_found) {
+  living_kind k = living_normal();
+  tsanom_hsa_run runs[RUNS];
+  uint64_t seed = 25;
+  char text[512];
+  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  for (int i = 0; i < RUNS; i++) runs[i] = busy_start(&k, &seed);
+  CHECK_STATUS(tsanom_hsa_learn_normal(runs, RUNS, 0.99, NULL, &normal), TSANOM_OK);
+  for (int i = 0; i < RUNS; i++) living_free(&runs[i]);
+  for (int i = 0; i < 2 * ROUNDS; i++) {
+    k.pause = i % 2 ? 1 : 0.2;
+    k.pause_at = 0.4;
+    tsanom_hsa_run run = busy_start(&k, &seed);
+    finding f = find(&normal, &run);
+    cr_assert(f.status == (i % 2 ? TSANOM_HSA_HANG : TSANOM_HSA_NORMAL), "%d: %s", i,
+              tsanom_hsa_status_name(f.status));
+    if (i % 2) {
+      cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_PAUSED);
+      tsanom_hsa_cause_text(&f.cause[0], text, sizeof text, NULL);
+      cr_assert(strstr(text, "blocked for"), "%s", text);
+    }
+    living_free(&run);
+  }
 }
 
 Test(hsa_causes, what_ends_early_is_shut_down) {

@@ -107,7 +107,27 @@ static void sums(const tsanom_hsa_series *s, int what, size_t first, double *amo
   }
 }
 
+/* Of each gap, the samples that know both numbers and are nearest on both sides. */
+static double naive_blocked_gap(const tsanom_hsa_series *s) {
+  double longest = NAN;
+  for (size_t i = 1; i < s->beats; i++) {
+    const tsanom_hsa_vital *before = NULL, *after = NULL;
+    for (size_t j = 0; j < s->vital_count; j++) {
+      const tsanom_hsa_vital *v = &s->vital[j];
+      if (isnan(v->time) || isnan(v->cpu_s) || isnan(v->wait_s)) continue;
+      if (v->time <= s->time[i - 1]) before = v;
+      if (v->time >= s->time[i] && !after) after = v;
+    }
+    if (!before || !after || before->task != after->task) continue;
+    double blocked = s->time[i] - s->time[i - 1] - (after->cpu_s - before->cpu_s) -
+                     (after->wait_s - before->wait_s);
+    longest = fmax(longest, blocked > 0 ? blocked : 0);
+  }
+  return longest;
+}
+
 static void naive_samples(const tsanom_hsa_series *s, double *value) {
+  value[TSANOM_HSA_SIGN_BLOCKED_GAP] = naive_blocked_gap(s);
   double cpu, wait, faults, beats, seconds, unused;
   size_t fifth = 0;
   sums(s, WAIT, 0, &wait, &unused, &seconds);
