@@ -6,6 +6,7 @@
  *  - DIR/heartbeat.*: heartbeats, one stream per thread (<tsanom/heartbeat.h>);
  *  - DIR/regions: events of parallel regions (`tsanom record`);
  *  - DIR/spmd: region times of processes (tsanom_spmd_recorder_write());
+ *  - DIR/ranks.tsv, DIR/rank.K: the ranks of an MPI program, each a run (docs/mpi.md);
  *  - FILE.csv: heartbeats, with the columns `thread` and `time`;
  *  - FILE.json: region times of all processes.
  *
@@ -137,6 +138,41 @@ typedef struct tsanom_runs tsanom_runs;
 TSANOM_API tsanom_status tsanom_runs_open(const char *path,
                                           const tsanom_runs_options *options,
                                           const tsanom_exec *exec, tsanom_runs **run);
+
+/** List the ranks of a run of several ranks, which `tsanom record` writes of an MPI
+ *  program. The run of rank K is opened by its path, PATH/rank.K; the path of all opens
+ *  their region times only, for tsanom_runs_spmd(). Ranks that recorded nothing are
+ *  missing. O(ranks·log(ranks)).
+ *  @param      path      a run directory
+ *  @param      exec      NULL: the defaults
+ *  @param[out] ranks     the first `capacity` ranks, in increasing order; may be NULL if
+ *                        capacity is 0
+ *  @param      capacity  elements of `ranks`
+ *  @param[out] count     ranks that recorded a run; 0: it is not a run of several ranks
+ *  @param[out] size      ranks of the job; 0: not known
+ *  @retval TSANOM_PARTIAL  capacity is not 0, but below count
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_ranks(const char *path, const tsanom_exec *exec,
+                                           int32_t *ranks, size_t capacity, size_t *count,
+                                           size_t *size);
+
+/** Open separate runs as the processes of one program, for tsanom_runs_spmd(). Only their
+ *  region events are read. A run of several ranks stands for its ranks. Processes are
+ *  named by their paths; if the only path is a run of several ranks, by their ranks. The
+ *  poll counts processes.
+ *  @param      paths    `count` run directories, all different
+ *  @param      count    at least 1
+ *  @param      options  NULL: the defaults; parts must be 0, ::TSANOM_RUNS_SPMD or
+ *                       ::TSANOM_RUNS_REGION_TIMES
+ *  @param      exec     NULL: the defaults; the run keeps the allocator
+ *  @param[out] run      close it by tsanom_runs_close()
+ *  @retval TSANOM_STOPPED  the poll asked to stop; run is not set
+ *  @return TSANOM_OK, or an error of this header */
+TSANOM_API tsanom_status tsanom_runs_open_processes(const char *const *paths,
+                                                    size_t count,
+                                                    const tsanom_runs_options *options,
+                                                    const tsanom_exec *exec,
+                                                    tsanom_runs **run);
 
 /** Close a run and free everything that it returned.
  *  @param run  NULL: nothing happens */
@@ -388,12 +424,14 @@ TSANOM_API tsanom_status tsanom_runs_active(const tsanom_runs *run, double inter
 
 /** A place in the code. */
 typedef struct tsanom_runs_place {
-  const char *module;   /**< path of the program or library */
-  uint64_t address;     /**< of the region's outlined function or of the call, as linked:
-                             an address for nm and addr2line */
-  int32_t kind;         /**< ::TSANOM_REGIONS_BEGIN for a region, or _SHARE */
-  int32_t is_call;      /**< 1: the address to which a call returns; 0: of a function */
-  uint64_t reserved[2]; /**< 0 */
+  const char *module;    /**< path of the program or library */
+  uint64_t address;      /**< of the region's outlined function or of the call, as linked:
+                              an address for nm and addr2line */
+  int32_t kind;          /**< ::TSANOM_REGIONS_BEGIN for a region, or _SHARE */
+  int32_t is_call;       /**< 1: the address to which a call returns; 0: of a function */
+  const char *call;      /**< of a call of MPI: the function; NULL: a region or share */
+  uint64_t communicator; /**< of a call of MPI: the number of its communicator, from 1 in
+                              the order of first use; 0: none */
 } tsanom_runs_place;
 
 /** Look up a place.
@@ -406,7 +444,8 @@ TSANOM_API tsanom_status tsanom_runs_place_at(const tsanom_runs *run, size_t ind
                                               tsanom_runs_place *place);
 
 /** Name a place: "function (file.c:12)", "function", or "module+0xADDRESS" if no symbol
- *  covers the address or the module's file has changed since. UTF-8.
+ *  covers the address or the module's file has changed since. A call of MPI has the
+ *  function in front: "MPI_Send in function (file.c:12)". UTF-8.
  *  The first call runs `addr2line`: see tsanom_runs_options::symbols.
  *  @param      run    an open run
  *  @param      index  below tsanom_runs_info::places
@@ -425,14 +464,17 @@ typedef struct tsanom_runs_spmd_data {
   const char *const *process;   /**< names of data->processes processes, all different;
                                      NULL: they are known by number only */
   const char *const *metric;    /**< names of data->metrics metrics, all different */
-  uint64_t reserved[4];         /**< 0 */
+  const double *waiting; /**< by process, seconds in calls of MPI; NULL: not known */
+  uint64_t reserved[3];  /**< 0 */
 } tsanom_runs_spmd_data;
 
 /** The matrix of region times × processes.
  *
  *  If the run has the part ::TSANOM_RUNS_SPMD, it is that of all files together: regions
  *  and metrics are matched by name, a region that a process did not enter took no time
- *  there, a metric that it did not measure is NaN. Otherwise the threads of the region
+ *  there, a metric that it did not measure is NaN. A run of several ranks, and runs that
+ *  tsanom_runs_open_processes() opened, are processes whose regions are the computations
+ *  between calls of MPI: see docs/mpi.md. Otherwise the threads of the region
  *  events are the processes, which needs the processor times of `tsanom record
  *  --cpu-time`: a region is a place within the regions open around it, its time that of
  *  the thread in it, and the metric "calls" counts visits. The first call after opening

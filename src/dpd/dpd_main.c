@@ -152,7 +152,7 @@ static void add_candidate(tsn_main_search *s, uint32_t kind, uint32_t *best,
  * latest one of as many events, s->slot by that number: a class that is examined twice
  * costs time and changes nothing. */
 static size_t find_candidates(tsn_main_search *s, uint32_t *best) {
-  size_t count = 0, kinds = s->options.kinds;
+  size_t count = 0, kinds = tsn_larger(s->options.kinds, 1);
   for (size_t k = 0; k < kinds; k++) s->slot[k] = TSN_MAIN_OTHER;
   for (size_t i = 0; i < s->n; i++) {
     uint32_t kind = s->event[i];

@@ -132,6 +132,7 @@ tsanom_status tsanom_runs_spmd(tsanom_runs *run, const tsanom_exec *exec,
   *spmd = (tsanom_runs_spmd_data){.data = &found->data,
                                   .region = found->region,
                                   .process = found->process,
-                                  .metric = found->metric};
+                                  .metric = found->metric,
+                                  .waiting = found->waiting};
   return TSANOM_OK;
 }

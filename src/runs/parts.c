@@ -22,6 +22,7 @@
 
 #include "core/exec.h"
 #include "runs/life.h"
+#include "runs/ranks.h"
 
 /* What replaces parts. */
 typedef struct {
@@ -95,9 +96,15 @@ static bool file_exists(const char *directory, const char *name) {
   return access(source.path, F_OK) == 0;
 }
 
-/* The parts to read: those that are wanted, or else those that are there. */
+static bool has_ranks(const tsn_place_of_run *place) {
+  return place->processes || file_exists(place->path, TSN_RANKS_FILE);
+}
+
+/* The parts to read: those that are wanted, or else those that are there. Several
+ * processes have region times in common, and nothing else. */
 static int32_t parts_of_directory(const tsn_place_of_run *place) {
   int32_t parts = place->wanted & ~TSANOM_RUNS_REGION_TIMES;
+  if (has_ranks(place)) return parts ? parts : TSANOM_RUNS_SPMD;
   if (place->wanted & TSANOM_RUNS_REGION_TIMES) {
     parts |= tsn_is_directory(place->spmd) ? TSANOM_RUNS_SPMD : TSANOM_RUNS_REGIONS;
   }
@@ -179,6 +186,19 @@ static tsanom_status read_region_file(const tsn_place_of_run *place,
   return status;
 }
 
+/* Other parts than region times are those of each rank. */
+static tsanom_status read_ranks(const tsn_place_of_run *place, fresh_parts *fresh,
+                                const tsanom_exec *exec) {
+  if (fresh->parts.present != TSANOM_RUNS_SPMD) {
+    tsn_file_place where = {.file = place->path};
+    return tsn_reject_file(exec, TSANOM_E_STATE, &where,
+                           "a run of several ranks: open that of one, in rank.0");
+  }
+  const char *const *path = place->processes ? place->process : &place->path;
+  return tsn_spmd_read_processes(path, place->processes ? place->processes : 1,
+                                 place->symbols, exec, &fresh->parts.spmd);
+}
+
 static tsanom_status read_directory(tsn_parts *parts, const tsn_place_of_run *place,
                                     fresh_parts *fresh, const tsanom_exec *exec) {
   fresh->parts.present = parts_of_directory(place);
@@ -189,6 +209,7 @@ static tsanom_status read_directory(tsn_parts *parts, const tsn_place_of_run *pl
                            ", regions/, nor spmd/");
   }
   fresh->parts.spmd.salvage = parts->vitals.salvage = place->salvage;
+  if (has_ranks(place)) return read_ranks(place, fresh, exec);
   /* Only `tsanom record` writes places. */
   parts->beats.beats.is_numbered = fresh->parts.beats.beats.is_numbered =
       file_exists(place->regions, "places.tsv");

@@ -51,6 +51,10 @@ typedef struct {
   bool salvage;
   const char *regions, *spmd; /* subdirectories */
   int32_t wanted;             /* tsanom_runs_options.parts */
+  bool symbols;               /* of names that are looked up while reading */
+  /* Runs that are processes of one program; else `processes` is 0. */
+  const char *const *process;
+  size_t processes;
 } tsn_place_of_run;
 
 /* No parts. */

@@ -21,8 +21,8 @@
 #include "runs/source.h"
 
 #define FILE_NAME "places.tsv"
-#define HEAD_1 "tsanom places 1\n"
-#define HEAD "tsanom places 2\n"
+#define HEAD "tsanom places 3\n"
+enum { VERSION_AT = sizeof HEAD - 3 }; /* of the digit, in the heading */
 
 /* An identity is "build-id:" and up to 128 digits, or device, inode and time of change.
  */
@@ -30,13 +30,28 @@ enum { LONGEST_IDENTITY = 160, LINE = PATH_MAX + LONGEST_IDENTITY + 64 };
 
 static const char unknown_module[] = "", no_identity[] = "-";
 
+/* Of a call of MPI, behind the module: function TAB communicator. */
+static bool parse_call(char *module, tsn_place *place) {
+  char *call = strchr(module, '\t'), *end;
+  if (!call) return false;
+  *call++ = '\0';
+  char *digits = strchr(call, '\t');
+  if (!digits) return false;
+  *digits++ = '\0';
+  if (!isdigit((unsigned char)*digits)) return false;
+  place->about.call = call;
+  place->about.communicator = strtoul(digits, &end, 10);
+  return *end == '\0';
+}
+
 /* number TAB kind and how TAB address TAB identity TAB module. Cuts the line into
  * strings, to which *place then points. False: not such a line. */
-static bool parse(char *line, bool has_identity, size_t *number, tsn_place *place) {
+static bool parse(char *line, const tsn_places *places, size_t *number,
+                  tsn_place *place) {
   char *end, *module;
   if (line[0] < '0' || line[0] > '9') return false;
   *number = strtoul(line, &end, 10);
-  if (end[0] != '\t' || (end[1] != 'r' && end[1] != 's') ||
+  if (end[0] != '\t' || !end[1] || !strchr(places->has_calls ? "rsm" : "rs", end[1]) ||
       (end[2] != 'c' && end[2] != 'f') || end[3] != '\t') {
     return false;
   }
@@ -47,7 +62,7 @@ static bool parse(char *line, bool has_identity, size_t *number, tsn_place *plac
   if (*end != '\t') return false;
   module = end + 1;
   place->identity = no_identity;
-  if (has_identity) {
+  if (places->has_identities) {
     place->identity = module;
     module = strchr(module, '\t');
     if (!module) return false;
@@ -56,9 +71,9 @@ static bool parse(char *line, bool has_identity, size_t *number, tsn_place *plac
   place->about = (tsanom_runs_place){
       .module = module,
       .address = address,
-      .kind = kind == 'r' ? TSANOM_REGIONS_BEGIN : TSANOM_REGIONS_SHARE,
+      .kind = kind == 's' ? TSANOM_REGIONS_SHARE : TSANOM_REGIONS_BEGIN,
       .is_call = how == 'c'};
-  return true;
+  return kind != 'm' || parse_call(module, place);
 }
 
 /* Keep the strings of a line, which is overwritten by the next. Most places share a
@@ -66,6 +81,10 @@ static bool parse(char *line, bool has_identity, size_t *number, tsn_place *plac
  */
 static bool keep_module(tsn_places *places, tsn_place *place) {
   const tsn_place *last = places->seen ? tsn_places_at(places, places->seen - 1) : NULL;
+  if (place->about.call) {
+    place->about.call = tsn_pool_copy(&places->pool, place->about.call);
+    if (!place->about.call) return false;
+  }
   if (last && tsn_places_share_module(last, place)) {
     place->identity = last->identity;
     place->about.module = last->about.module;
@@ -92,7 +111,8 @@ static bool add_unknown(tsn_places *places, size_t number) {
   const tsn_place unknown = {
       .about = {.module = unknown_module, .kind = TSANOM_REGIONS_BEGIN},
       .identity = no_identity,
-      .name = "unknown place"};
+      .name = "unknown place",
+      .site = "unknown place"};
   while (places->seen < number) {
     if (!add(places, &unknown)) return false;
   }
@@ -107,7 +127,7 @@ static tsanom_status take_line(tsn_places *places, const tsn_source *source, cha
   size_t number = 0, expected = places->seen;
   bool is_whole = length > 0 && line[length - 1] == '\n';
   if (is_whole) line[length - 1] = '\0';
-  bool is_place = is_whole && parse(line, places->has_identities, &number, &place) &&
+  bool is_place = is_whole && parse(line, places, &number, &place) &&
                   number >= expected && number < TSANOM_REGIONS_PLACES_MAX - 1;
   if (!is_place && places->salvage) {
     places->skipped_seen++;
@@ -140,20 +160,22 @@ static tsanom_status take_lines(tsn_places *places, const tsn_source *source,
                                 FILE *stream) {
   char line[LINE];
   if (places->offset_seen == 0) {
-    bool is_old = false, is_head = false;
-    if (fgets(line, sizeof line, stream)) {
-      is_head = strcmp(line, HEAD) == 0 || strcmp(line, HEAD_1) == 0;
-      is_old = strlen(line) >= sizeof HEAD - 1 && line[sizeof HEAD - 3] == '1';
+    char version = '3';
+    bool is_head = false;
+    if (fgets(line, sizeof line, stream) && strlen(line) > VERSION_AT) {
+      version = line[VERSION_AT];
+      line[VERSION_AT] = HEAD[VERSION_AT];
+      is_head = version >= '1' && version <= '3' && strcmp(line, HEAD) == 0;
     }
     places->skipped_seen += !is_head;
     if (!is_head && !places->salvage) {
       return tsn_source_fault(source, TSANOM_E_FORMAT, 0,
-                              "the first line must be \"%.*s\"; or, of an older run, "
-                              "\"%.*s\"",
-                              (int)(sizeof HEAD - 2), HEAD, (int)(sizeof HEAD_1 - 2),
-                              HEAD_1);
+                              "the first line must be \"%.*s\", or that of version 1 or "
+                              "2",
+                              (int)(sizeof HEAD - 2), HEAD);
     }
-    places->has_identities = !is_old;
+    places->has_identities = version != '1';
+    places->has_calls = version != '1' && version != '2';
     places->offset_seen = position(stream);
   } else if (fseek(stream, (long)places->offset_seen, SEEK_SET) != 0) {
     return tsn_source_fault(source, TSANOM_E_IO, places->offset_seen,

@@ -2,12 +2,14 @@
 /* places.tsv: the places in the code that the events of a run name. The file only grows;
  * after its first line, line k describes place k:
  *
- *   tsanom places 2
+ *   tsanom places 3
  *   0 TAB rf TAB 1a40 TAB build-id:8c1f... TAB /home/user/program
+ *   1 TAB mc TAB 1b07 TAB build-id:8c1f... TAB /home/user/program TAB MPI_Send TAB 1
  *
- * with the number, the kind (r region, s share), how the address is known (f function, c
- * call), the address as linked, and the identity and path of the module. Version 1 has
- * no identities. */
+ * with the number, the kind (r region, s share, m call of MPI), how the address is known
+ * (f function, c call), the address as linked, the identity and path of the module, and
+ * of calls of MPI the function and the communicator. Version 2 has no calls of MPI,
+ * version 1 no identities. */
 #ifndef TSN_RUNS_PLACES_H
 #define TSN_RUNS_PLACES_H
 
@@ -20,8 +22,9 @@ typedef struct {
   tsanom_runs_place about;
   /* Of the module; "-": not recorded. */
   const char *identity;
-  /* NULL: not looked up yet. */
-  const char *name;
+  /* NULL: not looked up yet. `site` is the name of the address; that of a call of MPI has
+   * the function in front. */
+  const char *name, *site;
 } tsn_place;
 
 typedef struct {
@@ -30,8 +33,8 @@ typedef struct {
   tsn_pool pool;
   tsn_array place; /* tsn_place */
   size_t count, seen;
-  /* Version 2. */
-  bool has_identities;
+  /* Versions 2 and 3. */
+  bool has_identities, has_calls;
   /* Lines that do not describe a place are skipped, and counted. */
   bool salvage;
   size_t skipped, skipped_seen;
@@ -52,6 +55,9 @@ void tsn_places_free(tsn_places *places);
 /* The name of a place; with `symbols`, by addr2line, which is run for all unnamed places
  * of its module at once. NULL: out of memory. The name lasts as long as the places. */
 const char *tsn_places_name(tsn_places *places, size_t index, bool symbols);
+
+/* Give a place its name, by the name of its address; false: out of memory. */
+bool tsn_places_set_name(tsn_places *places, tsn_place *place, const char *site);
 
 /* Path and identity: a library that was rebuilt during the run is another module. */
 static inline bool tsn_places_share_module(const tsn_place *a, const tsn_place *b) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The region files of a run's processes, put together to one matrix. Regions and metrics
+/* The processes of a run, put together to one matrix: those of region files, or others
+ * (processes.c). Regions and metrics
  * are matched by name, in the order in which they first occur:
  *
  *   rank-0.json   a b c        whole:         a  b  c  d
@@ -28,16 +29,10 @@
 enum { UNKNOWN = -2 };
 
 typedef struct {
-  const char *path;
-  tsn_spmd spmd;
-  size_t *region, *metric; /* numbers of its regions and metrics in the whole */
-} part;
-
-typedef struct {
   const char *directory;
   const tsanom_exec *exec;
   tsn_pool scratch;
-  part *part;
+  tsn_spmd_part *part;
   size_t count;
   tsn_spmd *whole;
   /* By region, the file that first named its parent, for the message if another
@@ -74,7 +69,7 @@ static tsanom_status leave_out(merge *m, const char *name) {
 /* The part is counted before it is read, so that its pool is freed after a failure too.
  */
 static tsanom_status read_part(merge *m, const char *name) {
-  part *p = &m->part[m->count++];
+  tsn_spmd_part *p = &m->part[m->count++];
   p->spmd = tsn_spmd_empty(m->scratch.exec);
   tsn_source source = tsn_source_named(m->exec, m->directory, "%s", name);
   p->path = tsn_pool_copy(&m->scratch, source.path);
@@ -154,7 +149,7 @@ static tsanom_status match_parts(merge *m) {
     return no_memory(m);
   }
   for (size_t i = 0; i < m->count; i++) {
-    part *p = &m->part[i];
+    tsn_spmd_part *p = &m->part[i];
     p->region = match(m, p->spmd.region, p->spmd.data.regions, &regions);
     p->metric = match(m, p->spmd.metric, p->spmd.data.metrics, &metrics);
     if (!p->region || !p->metric) return no_memory(m);
@@ -180,7 +175,7 @@ static const char *parent_name(const tsn_spmd *w, int32_t parent) {
 /* Parents as numbers of the whole. The first file that has a region decides, and the
  * others must agree. No circle can arise: a file that has a region also has all regions
  * around it, and is a tree. */
-static tsanom_status take_parents(merge *m, const part *p) {
+static tsanom_status take_parents(merge *m, const tsn_spmd_part *p) {
   enum { SHOWN = 40 };
   tsn_spmd *w = m->whole;
   for (size_t k = 0; k < p->spmd.data.regions; k++) {
@@ -197,7 +192,8 @@ static tsanom_status take_parents(merge *m, const part *p) {
     return tsn_reject_file(m->exec, TSANOM_E_FORMAT, &place,
                            "region %.*s is nested in %.*s here, but in %.*s in %.*s",
                            SHOWN, w->region[at], SHOWN, parent_name(w, parent), SHOWN,
-                           parent_name(w, w->parent[at]), SHOWN, other + 1);
+                           parent_name(w, w->parent[at]), SHOWN,
+                           other ? other + 1 : m->parent_from[at]);
   }
   return TSANOM_OK;
 }
@@ -217,7 +213,7 @@ static tsanom_status merge_parents(merge *m) {
 }
 
 /* Two files with one process would be counted twice. */
-static tsanom_status take_names(merge *m, const part *p, tsn_names *names) {
+static tsanom_status take_names(merge *m, const tsn_spmd_part *p, tsn_names *names) {
   for (size_t i = 0; i < p->spmd.data.processes; i++) {
     const char *name = p->spmd.process[i];
     if (tsn_names_find(names, name) != TSANOM_NONE) {
@@ -232,9 +228,27 @@ static tsanom_status take_names(merge *m, const part *p, tsn_names *names) {
   return TSANOM_OK;
 }
 
+/* Seconds in MPI, if the parts have them. */
+static bool take_waiting(merge *m) {
+  tsn_spmd *w = m->whole;
+  size_t first = 0;
+  for (size_t i = 0; i < m->count; i++) {
+    const tsn_spmd *own = &m->part[i].spmd;
+    if (own->waiting && !w->waiting) {
+      w->waiting = tsn_pool_take(&w->pool, w->data.processes, sizeof *w->waiting);
+      if (!w->waiting) return false;
+    }
+    for (size_t k = 0; own->waiting && k < own->data.processes; k++) {
+      w->waiting[first + k] = own->waiting[k];
+    }
+    first += own->data.processes;
+  }
+  return true;
+}
+
 /* In a region that a process did not enter, it took no time, and all that it measured is
  * 0 there. A metric that it did not measure stays NaN. */
-static void take_rows(merge *m, const part *p, size_t first) {
+static void take_rows(merge *m, const tsn_spmd_part *p, size_t first) {
   tsn_spmd *w = m->whole;
   const tsanom_spmd_data *own = &p->spmd.data;
   size_t regions = w->data.regions, matrix = w->data.processes * regions;
@@ -264,7 +278,7 @@ static tsanom_status merge_rows(merge *m) {
   w->process = names.name;
   w->time = tsn_pool_take(&w->pool, matrix, sizeof *w->time);
   w->value = tsn_pool_take(&w->pool, cells, sizeof *w->value);
-  if (!w->time || !w->value) return no_memory(m);
+  if (!w->time || !w->value || !take_waiting(m)) return no_memory(m);
   for (size_t i = 0; i < cells; i++) w->value[i] = NAN;
   for (size_t i = 0; i < m->count; i++) {
     size_t first = names.count;
@@ -275,6 +289,27 @@ static tsanom_status merge_rows(merge *m) {
   return TSANOM_OK;
 }
 
+static tsanom_status merge_parts(merge *m) {
+  tsanom_status status = match_parts(m);
+  if (status == TSANOM_OK) status = merge_parents(m);
+  if (status == TSANOM_OK) status = merge_rows(m);
+  for (size_t i = 0; i < m->count; i++) tsn_pool_free(&m->part[i].spmd.pool);
+  tsn_pool_free(&m->scratch);
+  tsn_spmd_complete(m->whole);
+  return status;
+}
+
+tsanom_status tsn_spmd_merge(const char *directory, tsn_spmd_part *part, size_t count,
+                             const tsanom_exec *exec, tsn_spmd *whole) {
+  merge m = {.directory = directory,
+             .exec = exec,
+             .scratch = {.exec = whole->pool.exec},
+             .part = part,
+             .count = count,
+             .whole = whole};
+  return merge_parts(&m);
+}
+
 tsanom_status tsn_spmd_read_directory(const char *directory, const tsanom_exec *exec,
                                       tsn_spmd *spmd) {
   merge m = {.directory = directory,
@@ -282,9 +317,7 @@ tsanom_status tsn_spmd_read_directory(const char *directory, const tsanom_exec *
              .scratch = {.exec = spmd->pool.exec},
              .whole = spmd};
   tsanom_status status = read_parts(&m);
-  if (status == TSANOM_OK) status = match_parts(&m);
-  if (status == TSANOM_OK) status = merge_parents(&m);
-  if (status == TSANOM_OK) status = merge_rows(&m);
+  if (status == TSANOM_OK) return merge_parts(&m);
   for (size_t i = 0; i < m.count; i++) tsn_pool_free(&m.part[i].spmd.pool);
   tsn_pool_free(&m.scratch);
   tsn_spmd_complete(spmd);

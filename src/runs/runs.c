@@ -90,6 +90,7 @@ static tsanom_status find_parts(tsanom_runs *run, const char *path,
   tsn_place_of_run *place = &run->place;
   place->wanted = run->options.parts;
   place->salvage = run->options.salvage == 1;
+  place->symbols = run->options.symbols == 1;
   place->is_json = is_json(path, place->wanted);
   int32_t of_file =
       place->is_json ? TSANOM_RUNS_SPMD | TSANOM_RUNS_REGION_TIMES : TSANOM_RUNS_BEATS;
@@ -105,6 +106,44 @@ static tsanom_status find_parts(tsanom_runs *run, const char *path,
   return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
 }
 
+/* The paths of processes, copied. */
+static tsanom_status find_processes(tsanom_runs *run, const char *const *paths,
+                                    size_t count, const tsanom_exec *exec) {
+  const char **own = (const char **)tsn_pool_take(&run->pool, count, sizeof *own);
+  for (size_t i = 0; own && i < count; i++) {
+    own[i] = tsn_pool_copy(&run->pool, paths[i]);
+    if (!own[i]) own = NULL;
+  }
+  if (!own) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
+  run->place.process = own;
+  run->place.processes = count;
+  run->place.is_directory = true;
+  return TSANOM_OK;
+}
+
+/* `processes` is 0 for a run by itself. */
+static tsanom_status open_run(const char *const *paths, size_t processes,
+                              const tsanom_runs_options *options, const tsanom_exec *exec,
+                              tsanom_runs **run) {
+  tsanom_runs *made = exec->alloc(exec->alloc_user, sizeof *made);
+  if (!made) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
+  *made = (tsanom_runs){.exec = tsn_exec_for_object(exec), .options = *options};
+  made->pool.exec = made->place.memory = &made->exec;
+  made->parts = tsn_parts_empty(&made->place);
+  made->from_events = tsn_spmd_empty(&made->exec);
+  tsanom_status status = find_parts(made, paths[0], exec);
+  if (status == TSANOM_OK && processes) {
+    status = find_processes(made, paths, processes, exec);
+  }
+  if (status == TSANOM_OK) status = update(made, exec);
+  if (status == TSANOM_OK) {
+    *run = made;
+  } else {
+    tsanom_runs_close(made);
+  }
+  return status;
+}
+
 tsanom_status tsanom_runs_open(const char *path, const tsanom_runs_options *options,
                                const tsanom_exec *exec, tsanom_runs **run) {
   tsanom_exec own;
@@ -114,20 +153,28 @@ tsanom_status tsanom_runs_open(const char *path, const tsanom_runs_options *opti
   if (status < 0) return status;
   if (!path) return tsn_reject(&own, TSANOM_E_NULL, "path");
   if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
-  tsanom_runs *made = own.alloc(own.alloc_user, sizeof *made);
-  if (!made) return tsn_reject(&own, TSANOM_E_MEMORY, "exec.alloc");
-  *made = (tsanom_runs){.exec = tsn_exec_for_object(&own), .options = how};
-  made->pool.exec = made->place.memory = &made->exec;
-  made->parts = tsn_parts_empty(&made->place);
-  made->from_events = tsn_spmd_empty(&made->exec);
-  status = find_parts(made, path, &own);
-  if (status == TSANOM_OK) status = update(made, &own);
-  if (status == TSANOM_OK) {
-    *run = made;
-  } else {
-    tsanom_runs_close(made);
+  return open_run(&path, 0, &how, &own, run);
+}
+
+tsanom_status tsanom_runs_open_processes(const char *const *paths, size_t count,
+                                         const tsanom_runs_options *options,
+                                         const tsanom_exec *exec, tsanom_runs **run) {
+  tsanom_exec own;
+  tsanom_runs_options how;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
+  if (status < 0) return status;
+  status = read_options(options, &own, &how);
+  if (status < 0) return status;
+  if (!paths) return tsn_reject(&own, TSANOM_E_NULL, "paths");
+  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
+  if (!count) return tsn_reject(&own, TSANOM_E_COUNT, "count");
+  for (size_t i = 0; i < count; i++) {
+    if (!paths[i]) return tsn_reject_at(&own, TSANOM_E_NULL, "paths", i);
   }
-  return status;
+  if (how.parts & ~(TSANOM_RUNS_SPMD | TSANOM_RUNS_REGION_TIMES)) {
+    return tsn_reject(&own, TSANOM_E_OPTION, "options.parts");
+  }
+  return open_run(paths, count, &how, &own, run);
 }
 
 void tsanom_runs_close(tsanom_runs *run) {
@@ -221,6 +268,16 @@ static void add_vitals(const tsn_vitals *vitals, tsanom_runs_info *info) {
   info->vital_threads = vitals->series_count ? vitals->series_count - 1 : 0;
 }
 
+/* Several processes: the sum of all, or what one of them has. */
+static void add_processes(const tsanom_runs_info *of, tsanom_runs_info *info) {
+  info->state = of->state;
+  info->restarts = of->restarts;
+  info->last = of->last;
+  info->events = of->events;
+  info->events_dropped = of->events_dropped;
+  info->skipped = of->skipped;
+}
+
 tsanom_status tsanom_runs_describe(const tsanom_runs *run, tsanom_runs_info *info) {
   if (!run) return TSANOM_E_NULL;
   tsanom_status status = tsn_versioned_check(&info_type, info);
@@ -240,6 +297,7 @@ tsanom_status tsanom_runs_describe(const tsanom_runs *run, tsanom_runs_info *inf
   }
   add_channel(beats, &own, &own.beats, &own.beats_dropped);
   add_channel(regions, &own, &own.events, &own.events_dropped);
+  if (run->parts.spmd.waiting) add_processes(&run->parts.spmd.incomplete, &own);
   add_vitals(&run->parts.vitals, &own);
   if (!run->place.is_directory) add_csv(&run->parts.csv.run, &own);
   tsn_versioned_write(&info_type, info, &own);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Region times of processes, from three sources, each of which fills one tsn_spmd:
+/* Region times of processes, from four sources, each of which fills one tsn_spmd:
  *
  *   region file              one JSON file: any number of processes        region_json.c
  *   RUN/spmd/NAME.json       one file for each process, merged by name region_merge.c
  *   region events            the threads of one process are its rows       region_tree.c
+ *   events of several runs   each is a process; merged by name             processes.c
  *
  * All matrices are row-major, processes by regions; metric m begins at m * processes *
  * regions. */
@@ -14,6 +15,7 @@
 #include <tsanom/runs.h>
 
 #include "runs/channel.h"
+#include "runs/names.h"
 #include "runs/places.h"
 
 /* Regions of a run, at most. Every process has a time for each of them, so a merged
@@ -31,10 +33,14 @@ typedef struct {
   int32_t *parent;
   /* Seconds, and the values of the metrics: NaN where one was not measured. */
   double *time, *value;
+  /* By process: seconds in MPI; NULL: not known. */
+  double *waiting;
   /* Files of a directory that cannot be read are left out, and counted. */
   bool salvage;
   size_t skipped;           /* their number */
   const char *skipped_file; /* the first of them, without its directory */
+  /* Of runs that are processes: what is not complete in one of them. */
+  tsanom_runs_info incomplete;
 } tsn_spmd;
 
 /* Empty data. */
@@ -52,6 +58,29 @@ tsanom_status tsn_spmd_read_json(FILE *stream, const char *file, bool is_part,
 /* Put together all region files of a directory. */
 tsanom_status tsn_spmd_read_directory(const char *directory, const tsanom_exec *exec,
                                       tsn_spmd *spmd);
+
+/* A part of a whole: the data of one or a few processes. `path` is for messages. */
+typedef struct {
+  const char *path;
+  tsn_spmd spmd;
+  size_t *region, *metric; /* numbers of its regions and metrics in the whole */
+} tsn_spmd_part;
+
+/* Put parts together; `directory` is for messages. */
+tsanom_status tsn_spmd_merge(const char *directory, tsn_spmd_part *part, size_t count,
+                             const tsanom_exec *exec, tsn_spmd *whole);
+
+/* Separate runs as processes, and the ranks of a run that has several. */
+tsanom_status tsn_spmd_read_processes(const char *const *paths, size_t count,
+                                      bool symbols, const tsanom_exec *exec,
+                                      tsn_spmd *spmd);
+
+/* The thread that began the run as a process (process_times.c): the computations between
+ * its calls of MPI, and the parallel regions in them. All places have names. Names of
+ * regions are those of `names`, which outlives `spmd`. */
+tsanom_status tsn_spmd_read_process(const tsn_channel *channel, const tsn_places *places,
+                                    tsn_names *names, const tsanom_exec *exec,
+                                    tsn_spmd *spmd);
 
 /* Threads of region events as processes. */
 tsanom_status tsn_spmd_read_events(const tsn_channel *channel, tsn_places *places,

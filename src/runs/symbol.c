@@ -91,7 +91,8 @@ static void read_names(tsn_places *places, const tsn_place *wanted,
     if (!is_unnamed(place, wanted)) continue;
     if (getline(&function, &function_size, printed) <= 0) break;
     if (getline(&line, &line_size, printed) <= 0) break;
-    place->name = compose(&places->pool, module, address_of(place), function, line);
+    const char *site = compose(&places->pool, module, address_of(place), function, line);
+    if (site) (void)tsn_places_set_name(places, place, site);
   }
   free(function);
   free(line);
@@ -145,6 +146,14 @@ static const char *plain_name(tsn_pool *pool, const tsn_place *place) {
   return tsn_pool_print(pool, "%s+0x%" PRIx64, base, address_of(place));
 }
 
+bool tsn_places_set_name(tsn_places *places, tsn_place *place, const char *site) {
+  place->site = site;
+  place->name = place->about.call
+                    ? tsn_pool_print(&places->pool, "%s in %s", place->about.call, site)
+                    : site;
+  return place->name != NULL;
+}
+
 /* Names all places of the module, so that the next of them costs nothing. *wanted stays
  * where it is: nothing is added to the array here. */
 const char *tsn_places_name(tsn_places *places, size_t index, bool symbols) {
@@ -153,7 +162,9 @@ const char *tsn_places_name(tsn_places *places, size_t index, bool symbols) {
   if (symbols) look_up(places, wanted);
   for (size_t i = 0; i < places->count; i++) {
     tsn_place *place = tsn_places_at(places, i);
-    if (is_unnamed(place, wanted)) place->name = plain_name(&places->pool, place);
+    if (!is_unnamed(place, wanted)) continue;
+    const char *site = plain_name(&places->pool, place);
+    if (!site || !tsn_places_set_name(places, place, site)) return NULL;
   }
   return wanted->name;
 }

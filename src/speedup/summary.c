@@ -87,7 +87,8 @@ static uint64_t add_up(summary *s) {
     events += iteration.period;
     longest = tsn_larger(longest, iteration.period);
   }
-  loop->period = (events + s->iterations / 2) / s->iterations;
+  size_t n = tsn_larger(s->iterations, 1);
+  loop->period = (events + n / 2) / n;
   if (s->count - s->iteration[s->iterations - 1].end <= longest) return now;
   loop->last_run = now;
   return 0;

@@ -91,14 +91,15 @@ _Static_assert(offsetof(tsanom_runs_place, module) == 0, "ABI");
 _Static_assert(offsetof(tsanom_runs_place, address) == 8, "ABI");
 _Static_assert(offsetof(tsanom_runs_place, kind) == 16, "ABI");
 _Static_assert(offsetof(tsanom_runs_place, is_call) == 20, "ABI");
-_Static_assert(offsetof(tsanom_runs_place, reserved) == 24, "ABI");
+_Static_assert(offsetof(tsanom_runs_place, call) == 24, "ABI");
+_Static_assert(offsetof(tsanom_runs_place, communicator) == 32, "ABI");
 
 _Static_assert(sizeof(tsanom_runs_spmd_data) == 64, "ABI");
 _Static_assert(offsetof(tsanom_runs_spmd_data, data) == 0, "ABI");
 _Static_assert(offsetof(tsanom_runs_spmd_data, region) == 8, "ABI");
 _Static_assert(offsetof(tsanom_runs_spmd_data, process) == 16, "ABI");
 _Static_assert(offsetof(tsanom_runs_spmd_data, metric) == 24, "ABI");
-_Static_assert(offsetof(tsanom_runs_spmd_data, reserved) == 32, "ABI");
+_Static_assert(offsetof(tsanom_runs_spmd_data, waiting) == 32, "ABI");
 
 _Static_assert(sizeof(tsanom_runs_model_data) == 48, "ABI");
 _Static_assert(offsetof(tsanom_runs_model_data, model) == 0, "ABI");

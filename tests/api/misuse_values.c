@@ -41,6 +41,7 @@ SIZE_VALUE(make_tsanom_hsa_diagnose_verdict_count, 1)
 SIZE_VALUE(make_tsanom_hsa_find_causes_capacity, 8)
 SIZE_VALUE(make_tsanom_hsa_cause_status_count, 1)
 SIZE_VALUE(make_tsanom_runs_rate_window, 3)
+SIZE_VALUE(make_tsanom_runs_open_processes_count, 1)
 
 static value make_uint64_t(void) {
   return (value){.uint64 = 5};
@@ -128,6 +129,13 @@ static value make_tsanom_spmd_event_named_name(void) {
 
 static value make_tsanom_runs_open_path(void) {
   return text_value(misuse_run);
+}
+
+/* One path. */
+static value make_tsanom_runs_open_processes_paths(void) {
+  const char **made = take(sizeof *made);
+  *made = misuse_run;
+  return (value){.pointer = made};
 }
 
 static value make_tsanom_runs_model_load_path(void) {

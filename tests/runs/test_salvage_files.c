@@ -249,6 +249,14 @@ Test(runs_salvage_files, damaged_places_are_unknown) {
       {"tsanom Places 1\n0\trx\t10\t/a\n\n2\tsc\t30\t/b\n9000\tsc\t30\t/b\n",
        {"unknown place", "unknown place", "b+0x2f"},
        4},
+      {"tsanom places "
+       "3\n0\trf\t10\t-\t/a\n1\tmc\t20\t-\t/a\n2\tmc\t30\t-\t/b\tMPI_Send\t1\n",
+       {"a+0x10", "unknown place", "MPI_Send in b+0x2f"},
+       1},
+      {"tsanom places 3\n0\tmc\t10\t-\t/a\tMPI_Send\n1\tmc\t21\t-\t/a\tMPI_Recv\t2x\n"
+       "2\tmc\t30\t-\t/b\tMPI_Send\t1\n",
+       {"unknown place", "unknown place", "MPI_Send in b+0x2f"},
+       2},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     write_text("regions/places.tsv", cases[i].text);

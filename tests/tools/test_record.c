@@ -471,8 +471,8 @@ Test(command_record, damaged_places_are_told_of) {
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t10\t/a\n7\trf\t1\t/b\n");
   CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "byte 27", "line 3");
   write_text("run/regions/places.tsv", "something else\n");
-  CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "tsanom places 2",
-                 "tsanom places 1");
+  CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "tsanom places 3",
+                 "version 1 or 2");
   write_text("run/regions/places.tsv", "tsanom places 2\n0\trf\t10\t/a\n");
   CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "byte 16", "line 2", "identity");
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t-10\t/a\n");
@@ -482,6 +482,38 @@ Test(command_record, damaged_places_are_told_of) {
   CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "byte 16", "line 2");
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t10\t/a"); /* no end */
   cr_assert(tsanom("speedup run").status == 0);
+}
+
+/* --max-size counts the records of all threads, which take 16 bytes each. */
+Test(command_record, size_is_limited) {
+  static const char *const wrong[] = {"",
+                                      "1K",
+                                      "65535",
+                                      "64KB",
+                                      "K",
+                                      "1.5M",
+                                      "-1M",
+                                      "99999999999999999999G",
+                                      "20000000000G"};
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    tsanom_runs_info info;
+    if (!build_program(record_ways[c].compiler, "loop")) continue;
+    outcome o = record(c, "--max-size 64K -o run%d -- ./loop 3000", c);
+    cr_assert(o.status == 5 && strstr(o.err, "--max-size allows"), "%s", o.err);
+    char path[16];
+    (void)snprintf(path, sizeof path, "run%d", c);
+    tsanom_runs *run = open_run(path, &info);
+    cr_assert(info.state == TSANOM_RUNS_FINISHED);
+    uint64_t records = info.events + info.beats;
+    cr_assert(records <= 4096 && records > 3072, "%llu", (unsigned long long)records);
+    tsanom_runs_close(run);
+    o = record(c, "--max-size 1G -o whole%d -- ./loop 3000", c);
+    cr_assert(o.status == 5 && *o.err == '\0', "%s", o.err);
+  }
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    outcome o = tsanom("record --max-size '%s' -o run -- true", wrong[i]);
+    cr_assert(o.status == 2 && strstr(o.err, "--max-size"), "%s: %s", wrong[i], o.err);
+  }
 }
 
 Test(command_record, failing_allocations_are_reported_and_leak_nothing) {

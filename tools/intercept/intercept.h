@@ -81,6 +81,7 @@ typedef struct {
   /* By OMPT: the threads of a region cannot be set region by region. */
   bool by_ompt;
   bool want_cpu;
+  uint64_t began_cpu; /* processor time of the watched thread when the run began */
   tsanom_record *record;
   /* Asked of the runtime. */
   int (*thread_number)(void);
@@ -102,6 +103,7 @@ typedef struct {
   icp_state state;
   uint32_t beaten;    /* iteration of the last beat */
   uint32_t left_team; /* threads of the latest team */
+  uint32_t quota;     /* records that it may write before it asks for more */
   bool watched;
 } icp_thread;
 
@@ -112,6 +114,12 @@ extern _Thread_local icp_thread icp_me ICP_INITIAL_EXEC;
 /* Whether the run could be started, once, when a thread comes to a region. Later calls
  * are a comparison. */
 bool icp_start(void);
+
+/* What MPI says of this process, before icp_start() or after it. */
+void icp_rank_is(int rank, int size);
+
+/* The program starts processes by MPI, which have ranks of their own. */
+void icp_report_spawn(void);
 
 /* What icp_settings and icp_watch say is rare: regions are counted, a baseline is
  * measured, or CPU time is recorded. */
@@ -144,9 +152,20 @@ static inline bool icp_recording(void) {
   return ICP_LIKELY(now == ICP_RECORDING) || (now == ICP_UNTRIED && icp_start());
 }
 
+/* Whether this thread may write a record, by --max-size. The first that may not ends the
+ * recording. */
+bool icp_take_quota(void);
+
+static inline bool icp_may_write(void) {
+  if (!ICP_LIKELY(icp_me.quota != 0)) return icp_take_quota();
+  icp_me.quota--;
+  return true;
+}
+
 /* An event of this thread. A team of more than 65535 threads is shown as 65535. */
 static inline void icp_record(uint32_t kind, uint32_t place, uint32_t threads) {
   uint32_t shown = threads > UINT16_MAX ? UINT16_MAX : threads;
+  if (!icp_may_write()) return;
   (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number,
                              kind | place << TSANOM_REGIONS_KIND_BITS | shown << 16);
 }
@@ -171,6 +190,7 @@ static inline void icp_begin_iteration(icp_iterations *iterations) {
 static inline void icp_beat(uint32_t iteration) {
   if (ICP_LIKELY(iteration == icp_me.beaten)) return;
   icp_me.beaten = iteration;
+  if (!icp_may_write()) return;
   (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number, iteration);
 }
 

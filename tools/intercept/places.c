@@ -44,9 +44,12 @@ enum { EMPTIED = 1 }; /* no address of code; ends no search */
 icp_slot icp_slots[ICP_SLOTS];
 
 typedef struct {
-  uintptr_t address; /* 0: unloaded */
+  uintptr_t address; /* 0: unloaded; always of calls of MPI */
   uintptr_t base, linked;
   uint64_t module; /* its hash */
+  /* Of a call of MPI; a function of NULL: it is none. */
+  const char *function;
+  uint32_t communicator;
 } known_place;
 
 static known_place known[TSANOM_REGIONS_PLACES_MAX];
@@ -89,7 +92,7 @@ static bool is_ours(void) {
 /* O_APPEND and O_EXCL: one process has the file, and its lines go to the end whatever
  * other descriptor the program has of it. */
 int icp_places_start(const char *folder) {
-  static const char head[] = "tsanom places 2\n";
+  static const char head[] = "tsanom places 3\n";
   enum { FIRST_NUMBER = 256 }; /* out of the way of the program's own files */
   char path[PATH_MAX];
   struct stat facts;
@@ -110,15 +113,20 @@ int icp_places_start(const char *folder) {
   return written == (ssize_t)sizeof head - 1 ? 0 : ENOSPC;
 }
 
-/* One line, by one write: a process that is killed leaves whole lines. */
-static void write_line(uint32_t number, uintptr_t linked, int kind, bool is_call,
+/* One line, by one write: a process that is killed leaves whole lines. `kind`: letters
+ * of formats.md. */
+static void write_line(uint32_t number, const known_place *place, const char kind[3],
                        const char *module) {
-  char line[ICP_IDENTITY + PATH_MAX + 64];
-  int length = snprintf(line, sizeof line, "%" PRIu32 "\t%c%c\t%" PRIxPTR "\t%s\n",
-                        number, kind == TSANOM_REGIONS_BEGIN ? 'r' : 's',
-                        is_call ? 'c' : 'f', linked, module);
-  if (length < 0 || (size_t)length >= sizeof line || !is_ours()) return;
-  ssize_t written = write(kept, line, (size_t)length);
+  char line[ICP_IDENTITY + PATH_MAX + 128];
+  int length = snprintf(line, sizeof line, "%" PRIu32 "\t%s\t%" PRIxPTR "\t%s", number,
+                        kind, place->linked, module);
+  if (length < 0 || (size_t)length >= sizeof line) return;
+  size_t rest = sizeof line - (size_t)length;
+  int more = place->function ? snprintf(line + length, rest, "\t%s\t%" PRIu32 "\n",
+                                        place->function, place->communicator)
+                             : snprintf(line + length, rest, "\n");
+  if (more < 0 || (size_t)more >= rest || !is_ours()) return;
+  ssize_t written = write(kept, line, (size_t)length + (size_t)more);
   (void)written; /* a full disk: the reader gives the place no name */
 }
 
@@ -136,34 +144,51 @@ static icp_slot *find(uintptr_t address) {
   return vacant;
 }
 
-/* The number of an unloaded place that is loaded again; `used`: it is new. A linear
- * search, which only the first region of a place meets. */
-static uint32_t returning(uint64_t module, uintptr_t linked) {
+/* The number of an unloaded place that is loaded again, or of a call of MPI that is
+ * known; `used`: it is new. A linear search, which only the first region of a place
+ * meets. */
+static uint32_t returning(const known_place *place) {
   uint32_t number = 0, count = atomic_load(&used);
-  while (number < count && (known[number].address || known[number].module != module ||
-                            known[number].linked != linked)) {
-    number++;
+  for (; number < count; number++) {
+    const known_place *k = &known[number];
+    if (!k->address && k->module == place->module && k->linked == place->linked &&
+        k->function == place->function && k->communicator == place->communicator) {
+      break;
+    }
   }
   return number;
 }
 
-/* The line is written before the number is published: an event never names a place that
- * the file lacks, unless the disk is full. */
+/* The number of a place in `known`. The line is written before the number is published:
+ * an event never names a place that the file lacks, unless the disk is full. */
+static uint32_t know_locked(const known_place *place, const char kind[3],
+                            const icp_module *module) {
+  uint32_t number = returning(place);
+  if (number == TSANOM_REGIONS_PLACES_MAX - 1) return number;
+  known[number] = *place;
+  if (number == atomic_load(&used)) {
+    write_line(number, place, kind, module->text);
+    if (is_expected(place->linked, module->text)) {
+      atomic_store(&icp_expected_place, number);
+    }
+    atomic_store(&used, number + 1);
+  }
+  return number;
+}
+
 static uint32_t add_locked(uintptr_t address, int kind, bool is_call,
                            const icp_module *module) {
+  const char letters[3] = {kind == TSANOM_REGIONS_BEGIN ? 'r' : 's', is_call ? 'c' : 'f'};
   icp_slot *slot = find(address);
   if (atomic_load_explicit(&slot->address, memory_order_relaxed) == address) {
     return slot->number;
   }
-  uintptr_t linked = address - module->base;
-  uint32_t number = returning(module->hash, linked);
+  const known_place place = {.address = address,
+                             .base = module->base,
+                             .linked = address - module->base,
+                             .module = module->hash};
+  uint32_t number = know_locked(&place, letters, module);
   if (number == TSANOM_REGIONS_PLACES_MAX - 1) return number;
-  known[number] = (known_place){address, module->base, linked, module->hash};
-  if (number == atomic_load(&used)) {
-    write_line(number, linked, kind, is_call, module->text);
-    if (is_expected(linked, module->text)) atomic_store(&icp_expected_place, number);
-    atomic_store(&used, number + 1);
-  }
   slot->number = number;
   atomic_store_explicit(&slot->address, address, memory_order_release);
   return number;
@@ -187,6 +212,21 @@ uint32_t icp_place_elsewhere(uintptr_t address, int kind, bool is_call) {
   const icp_slot *slot = find(address);
   bool found = atomic_load_explicit(&slot->address, memory_order_relaxed) == address;
   return found ? slot->number : add(address, kind, is_call);
+}
+
+/* Functions are known by the address of their names, of which each has one. */
+uint32_t icp_place_of_call(uintptr_t address, const char *function,
+                           uint32_t communicator) {
+  icp_module module;
+  icp_module_at(address, &module);
+  const known_place place = {.linked = address - module.base,
+                             .module = module.hash,
+                             .function = function,
+                             .communicator = communicator};
+  pthread_mutex_lock(&lock);
+  uint32_t number = know_locked(&place, "mc", &module);
+  pthread_mutex_unlock(&lock);
+  return number;
 }
 
 /* Empty the slot of an address, if it still is that of this number. */

@@ -36,6 +36,11 @@ int icp_places_start(const char *folder);
  * the file if it is new; the last number stands for all places beyond the table. */
 uint32_t icp_place_elsewhere(uintptr_t address, int kind, bool is_call);
 
+/* The number of a call of that function of MPI, with the number of its communicator. It
+ * has no slot. */
+uint32_t icp_place_of_call(uintptr_t address, const char *function,
+                           uint32_t communicator);
+
 /* Call it after code may have been unloaded: its addresses may be reused. */
 void icp_places_forget_unloaded(void);
 

@@ -37,6 +37,8 @@
 
 #include "environment.h"
 #include "intercept.h"
+#include "mpi.h"
+#include "ranks.h"
 #include "runtime.h"
 
 /* Streams created at the start, one for each thread that the runtime would use, at most;
@@ -59,6 +61,14 @@ static uint32_t regions_since;
 
 /* The main loop was named, and its place has not been met. */
 static bool expects_loop;
+/* Records of all threads that --max-size allows, 0: any number; and those that threads
+ * may write by now. A thread takes GRANT of them at once. */
+static uint64_t most_records;
+static _Atomic uint64_t granted;
+enum { RECORD_BYTES = 16, GRANT = 256 };
+
+/* The rank by MPI_Init; -1: not known. The rank that the run is of; -1: it has none. */
+static int mpi_rank = -1, mpi_size, recorded_rank = -1;
 
 /* The recorder object, which must not come from the program's heap: the program may have
  * replaced malloc(), and its own calls must see the heap that they see without
@@ -111,28 +121,75 @@ static bool report_failure(const char *directory, const char *why) {
 
 static bool has_run(const char *directory) {
   char path[PATH_MAX];
-  (void)snprintf(path, sizeof path, "%s/heartbeat.run", directory);
-  return access(path, F_OK) == 0;
+  int length = snprintf(path, sizeof path, "%s/heartbeat.run", directory);
+  return length > 0 && (size_t)length < sizeof path && access(path, F_OK) == 0;
 }
 
-/* Several processes share the run: the first that comes to a region has it. */
+/* Several processes without ranks share the run: the first that comes to a region has
+ * it. */
 static bool report_other_process(const char *directory) {
-  const char *rank = environment_mpi_rank();
   (void)dprintf(
       STDERR_FILENO,
-      "tsanom record: %s: process %ld%s%s is not recorded: this run "
-      "belongs to another process or program; give each a run directory of its own\n",
-      directory, (long)getpid(), rank ? ", MPI rank " : "", rank ? rank : "");
+      "tsanom record: %s: process %ld is not recorded: this run belongs to another "
+      "process or program; give each a run directory of its own\n",
+      directory, (long)getpid());
   return false;
+}
+
+/* The directory of this process: the run's own, or that of its rank. MPI's word on the
+ * rank is better than the environment's. False: reported. */
+static bool choose_directory(const char *run, char directory[PATH_MAX]) {
+  rank_identity own;
+  bool has_rank = rank_from_environment(&own);
+  if (mpi_rank >= 0) {
+    own.rank = mpi_rank;
+    own.size = mpi_size;
+    has_rank = mpi_size > 1;
+  }
+  int length = has_rank ? snprintf(directory, PATH_MAX, "%s/rank.%d", run, own.rank)
+                        : snprintf(directory, PATH_MAX, "%s", run);
+  if (length < 0 || length >= PATH_MAX)
+    return report_failure(run, "the path is too long");
+  if (!has_rank) {
+    return ranks_compare(run, &own) == RANKS_NONE || report_other_process(run);
+  }
+  int joined = has_run(run) ? RANKS_OTHER : ranks_join(run, &own);
+  if (joined == RANKS_OTHER) return report_other_process(run);
+  if (joined == RANKS_NONE || (mkdir(directory, 0777) != 0 && errno != EEXIST)) {
+    return report_failure(run, "cannot create the directory of a rank");
+  }
+  recorded_rank = own.rank;
+  return true;
+}
+
+void icp_rank_is(int rank, int size) {
+  mpi_rank = rank;
+  mpi_size = size;
+  if (atomic_load(&icp_set.phase) != ICP_RECORDING || recorded_rank == rank) return;
+  if (recorded_rank < 0 && size == 1) return;
+  (void)dprintf(STDERR_FILENO,
+                "tsanom record: warning: this is rank %d of %d by MPI_Init, but it was "
+                "recorded as %s%d since a parallel region before MPI_Init\n",
+                rank, size, recorded_rank < 0 ? "process " : "rank ",
+                recorded_rank < 0 ? (int)getpid() : recorded_rank);
+}
+
+/* All ranks come here; one of them is enough. */
+void icp_report_spawn(void) {
+  if (mpi_rank > 0) return;
+  (void)dprintf(STDERR_FILENO,
+                "tsanom record: warning: processes that MPI_Comm_spawn starts are not "
+                "recorded in this run\n");
 }
 
 /* Create the run; false: reported. Whether a run was there is asked before and after the
  * attempt, since another process may create it in between. */
-static bool start_run(const char *directory) {
+static bool start_run(const char *run) {
   static const char no_files[] =
       "cannot create the run's files: the disk is full, or the directory is not writable "
       "or contains some of them already";
-  char inner[PATH_MAX];
+  char directory[PATH_MAX], inner[PATH_MAX];
+  if (!choose_directory(run, directory)) return false;
   int length = snprintf(inner, sizeof inner, "%s/regions", directory);
   if (length < 0 || (size_t)length >= sizeof inner) {
     return report_failure(directory, "the path is too long");
@@ -186,6 +243,8 @@ static void start(void) {
     atomic_store(&icp_set.phase, ICP_OFF);
     return;
   }
+  const char *size = getenv(ENVIRONMENT_MAX_SIZE);
+  most_records = size ? strtoull(size, NULL, 10) / RECORD_BYTES : 0;
   heartbeat_every = number_in(ENVIRONMENT_HEARTBEAT_EVERY);
   icp_set.want_cpu = number_in(ENVIRONMENT_CPU_TIME) != 0;
   baseline_wanted = baseline_threads = number_in(ENVIRONMENT_BASELINE);
@@ -199,6 +258,7 @@ static void start(void) {
   icp_me.watched = started;
   expect_loop();
   icp_watched.special = heartbeat_every || baseline_threads || expects_loop;
+  icp_set.began_cpu = icp_cpu_time();
   atomic_store(&icp_set.phase, started ? ICP_RECORDING : ICP_OFF);
   errno = error;
 }
@@ -208,12 +268,35 @@ bool icp_start(void) {
   return atomic_load_explicit(&icp_set.phase, memory_order_relaxed) == ICP_RECORDING;
 }
 
-/* exit() runs destructors; a process that is killed or calls _exit() leaves a run that
- * is complete but not finished. The exchange keeps a second call from finishing it
- * again. */
-__attribute__((destructor)) static void finish(void) {
-  if (atomic_exchange(&icp_set.phase, ICP_OFF) != ICP_RECORDING) return;
+/* The exchange keeps a second call from finishing the run again. */
+static bool end_recording(void) {
+  if (atomic_exchange(&icp_set.phase, ICP_OFF) != ICP_RECORDING) return false;
   (void)tsanom_record_finish(icp_set.record);
+  return true;
+}
+
+/* exit() runs destructors; a process that is killed or calls _exit() leaves a run that
+ * is complete but not finished. */
+__attribute__((destructor)) static void finish(void) {
+  (void)end_recording();
+}
+
+bool icp_take_quota(void) {
+  if (!most_records) {
+    icp_me.quota = UINT32_MAX;
+    return true;
+  }
+  if (atomic_fetch_add(&granted, GRANT) + GRANT <= most_records) {
+    icp_me.quota = GRANT - 1;
+    return true;
+  }
+  if (end_recording()) {
+    (void)dprintf(STDERR_FILENO,
+                  "tsanom record: warning: process %ld has written the records that "
+                  "--max-size allows; the rest of it is not recorded\n",
+                  (long)getpid());
+  }
+  return false;
 }
 
 /* Code may be gone after this, and other code be loaded at its addresses: see places.c.
@@ -224,6 +307,7 @@ ENTRY int dlclose(void *handle) {
   int failed = real(handle);
   if (!failed && atomic_load(&icp_set.phase) == ICP_RECORDING) {
     icp_places_forget_unloaded();
+    icp_mpi_forget();
   }
   return failed;
 }
@@ -236,6 +320,7 @@ void icp_record_cpu(uint64_t nanoseconds) {
     nanoseconds >>= 1;
     exponent++;
   }
+  if (!icp_may_write()) return;
   (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number,
                              TSANOM_REGIONS_CPU | exponent << TSANOM_REGIONS_KIND_BITS |
                                  (uint32_t)nanoseconds << 8);

@@ -28,7 +28,7 @@ def test_detector_of_values():
     assert periods[-1] == 9 and set(np.diff(np.flatnonzero(starts))) == {9}
     assert np.array_equal(detector.predict(18), np.tile(shape, 2))
     distances = detector.distances()
-    assert len(distances) == 40 and distances[8] == pytest.approx(0, abs=1e-12)
+    assert len(distances) == 10 and distances[8] == pytest.approx(0, abs=1e-12)
     detector.window = 20
     assert detector.window == 20
     with pytest.raises(tsanom.TsanomError) as caught:

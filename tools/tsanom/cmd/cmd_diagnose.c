@@ -7,6 +7,7 @@
 #include "diagnosis.h"
 #include "labels.h"
 #include "model.h"
+#include "ranks.h"
 
 typedef struct {
   shared_options shared;
@@ -161,7 +162,9 @@ int command_diagnose(int argc, char **argv) {
   parse_command(&command_line, argc, argv, &r);
   owned_model m;
   failure why;
-  if (model_read(r.model_path, &m, &why)) return report_failure(&why);
+  if (expand_ranks(&r.shared, &why) || model_read(r.model_path, &m, &why)) {
+    return report_failure(&why);
+  }
   int status = report(&r, &m);
   model_free(&m);
   return status;

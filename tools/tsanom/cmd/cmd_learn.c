@@ -10,6 +10,7 @@
 #include "model.h"
 #include "plot.h"
 #include "power.h"
+#include "ranks.h"
 #include "rows.h"
 
 /* A model that misses larger slowdowns is of little use. */
@@ -304,6 +305,7 @@ int command_learn(int argc, char **argv) {
   parse_command(&command_line, argc, argv, &r);
   if (r.rule != RULE_CAUSES) r.hsa.rule = r.rule;
   failure why;
+  if (expand_ranks(&r.shared, &why)) return report_failure(&why);
   beats *b = calloc(r.shared.arguments, sizeof *b);
   tsanom_hsa_run *runs = calloc(r.shared.arguments, sizeof *runs);
   owned_model m = {0};

@@ -11,6 +11,7 @@
 #include "command.h"
 #include "main_loop.h"
 #include "period_plot.h"
+#include "ranks.h"
 #include "region_stream.h"
 #include "run_open.h"
 
@@ -298,9 +299,9 @@ static const syntax command_line = {
     .check = check_end,
 };
 
-int command_period(int argc, char **argv) {
-  request r = {0};
-  parse_command(&command_line, argc, argv, &r);
+/* One stream. */
+static int period(const void *request_) {
+  request r = *(const request *)request_;
   r.stream.exec = &r.shared.exec;
   period_stream s = {0};
   failure why;
@@ -313,4 +314,10 @@ int command_period(int argc, char **argv) {
   main_loop_free(&r.main);
   period_stream_free(&s);
   return status;
+}
+
+int command_period(int argc, char **argv) {
+  request r = {0};
+  parse_command(&command_line, argc, argv, &r);
+  return for_each_rank(&r.shared, period, &r);
 }

@@ -7,6 +7,7 @@
 #include "beats.h"
 #include "command.h"
 #include "plot.h"
+#include "ranks.h"
 #include "rows.h"
 
 typedef struct {
@@ -159,9 +160,9 @@ static const syntax command_line = {
     .check = check_line,
 };
 
-int command_rate(int argc, char **argv) {
-  request r = {0};
-  parse_command(&command_line, argc, argv, &r);
+/* One process. */
+static int rate(const void *request_) {
+  request r = *(const request *)request_;
   beats b = {0};
   failure why;
   if (beats_read(r.shared.argument[0], &r.shared.exec, r.shared.salvage, &b, &why)) {
@@ -170,4 +171,10 @@ int command_rate(int argc, char **argv) {
   int status = report(&r, &b);
   beats_free(&b);
   return status;
+}
+
+int command_rate(int argc, char **argv) {
+  request r = {0};
+  parse_command(&command_line, argc, argv, &r);
+  return for_each_rank(&r.shared, rate, &r);
 }

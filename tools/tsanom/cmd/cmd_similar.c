@@ -66,18 +66,19 @@ static int print(const request *r, const similarity *s) {
 
 static const syntax command_line = {
     ROWS(options),
-    .arguments = "FILE.json|RUN",
+    .arguments = "FILE.json|RUN...",
     .help =
         "Which processes of an SPMD program differ, in which region of the code, and "
         "why.\v"
         "FILE.json contains the region tree, the CPU time of each region in each "
         "process, and optional metrics; \"-\" is standard input. RUN is a directory "
         "to which region recorders wrote, or a run by tsanom record --cpu-time, whose "
-        "threads are then the processes. The page on SPMD similarity of the manual "
-        "describes both.",
-    .expected = "one file or run is",
+        "threads are then the processes, or a run of an MPI program, whose ranks are. "
+        "Several RUNs by tsanom record are the processes of one program. The pages on "
+        "SPMD similarity and on MPI of the manual describe them.",
+    .expected = "one file or runs are",
     .least = 1,
-    .most = 1,
+    .most = 0,
 };
 
 int command_similar(int argc, char **argv) {
@@ -88,8 +89,8 @@ int command_similar(int argc, char **argv) {
   if (r.fixed) r.spmd.cut = TSANOM_SPMD_CUT_TOLERANCE;
   similarity s = {0};
   failure why;
-  int failed = similarity_make(r.shared.argument[0], &r.spmd, &r.shared.exec,
-                               r.shared.salvage, &s, &why) ||
+  int failed = similarity_make(r.shared.argument, r.shared.arguments, &r.spmd,
+                               &r.shared.exec, r.shared.salvage, &s, &why) ||
                (r.shared.plot && similarity_draw(&s, r.shared.plot, &why));
   int ended = failed ? report_failure(&why) : print(&r, &s);
   similarity_free(&s);

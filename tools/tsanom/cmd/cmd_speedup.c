@@ -5,9 +5,8 @@
  *           (regions, worksharing)      │
  *   --baseline RUN ──▶ the same ────────┴──▶ compared loop by loop
  *
- * All events up to --until are fed in the order of time, as a program that is observed
- * would deliver them. So the results of a finished run with --until are what was known
- * at that time. */
+ * Events up to --until are fed in the order of time, as a running program delivers them.
+ * So the results of a finished run with --until are what was known at that time. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "argument.h"
 #include "beats.h"
 #include "command.h"
+#include "ranks.h"
 #include "reserve.h"
 #include "speedup_plot.h"
 #include "speedup_print.h"
@@ -260,16 +260,16 @@ static const syntax command_line = {
     .help =
         "Iterations and speedup of a run by tsanom record.\v"
         "The speedup of an iteration compares it with the iterations of the same loop "
-        "that ran with the threads of the baseline, in this run (tsanom record "
-        "--baseline makes some) or in another.",
+        "that "
+        "ran with the threads of the baseline, in this run (by tsanom record --baseline) "
+        "or in another.",
     .expected = "one run is",
     .least = 1,
     .most = 1,
 };
 
-int command_speedup(int argc, char **argv) {
-  speedup_request r = {.until = INFINITY};
-  parse_command(&command_line, argc, argv, &r);
+static int speedup(const void *request_) {
+  speedup_request r = *(const speedup_request *)request_;
   speedup_result a = {.loops = 0};
   failure why;
   int status = EXIT_DONE;
@@ -283,4 +283,10 @@ int command_speedup(int argc, char **argv) {
   }
   free_result(&a);
   return status;
+}
+
+int command_speedup(int argc, char **argv) {
+  speedup_request r = {.until = INFINITY};
+  parse_command(&command_line, argc, argv, &r);
+  return for_each_rank(&r.shared, speedup, &r);
 }

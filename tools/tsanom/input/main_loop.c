@@ -86,8 +86,12 @@ static int describe(const region_stream *s, main_loop *loop, failure *why) {
   size_t places = TSANOM_REGIONS_PLACES_MAX; /* a damaged list has fewer */
   size_t *count = calloc(2 * places, sizeof *count);
   loop->part = calloc(places, sizeof *loop->part);
-  int failed = !count || !loop->part ? out_of_memory(why) : 0;
-  if (!failed) count_parts(s, loop, count, count + places);
+  int failed = 0;
+  if (count && loop->part) {
+    count_parts(s, loop, count, count + places);
+  } else {
+    failed = out_of_memory(why);
+  }
   free(count);
   return failed;
 }

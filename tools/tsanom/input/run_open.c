@@ -106,6 +106,48 @@ static void add_hints(const char *path, int32_t parts, tsanom_status status,
   }
 }
 
+void warn_of_missing_ranks(const char *path, size_t count, size_t size) {
+  if (count >= size) return;
+  (void)warn_of(path, "%zu of %zu ranks recorded nothing; the results are incomplete",
+                size - count, size);
+}
+
+/* Warn of each path that is a run of several ranks. */
+static void warn_of_ranks(char *const *paths, size_t paths_count) {
+  for (size_t i = 0; i < paths_count; i++) {
+    size_t count = 0, size = 0;
+    if (tsanom_runs_ranks(paths[i], NULL, NULL, 0, &count, &size) == TSANOM_OK && count) {
+      warn_of_missing_ranks(paths[i], count, size);
+    }
+  }
+}
+
+int run_open_processes(char *const *paths, size_t count, const tsanom_exec *exec,
+                       int salvage, tsanom_runs **run, failure *why) {
+  if (count == 1) {
+    if (run_open(paths[0], TSANOM_RUNS_REGION_TIMES, exec, salvage, run, why)) return -1;
+    warn_of_ranks(paths, count);
+    return 0;
+  }
+  tsanom_fault fault;
+  tsanom_exec own = *exec;
+  tsanom_runs_options options;
+  tsanom_fault_init(&fault, sizeof fault);
+  own.fault = &fault;
+  tsanom_runs_options_init(&options, sizeof options);
+  options.salvage = salvage;
+  tsanom_status status =
+      tsanom_runs_open_processes((const char *const *)paths, count, &options, &own, run);
+  if (status != TSANOM_OK) {
+    (void)fail_fault(why, file_title(paths[0]), status, &fault);
+    add_hints(paths[0], TSANOM_RUNS_REGION_TIMES, status, fault.file, salvage, why);
+    return -1;
+  }
+  warn_of_ranks(paths, count);
+  warn_of_run(paths[0], *run);
+  return 0;
+}
+
 int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salvage,
              tsanom_runs **run, failure *why) {
   tsanom_fault fault;

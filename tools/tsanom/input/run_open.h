@@ -18,6 +18,13 @@ int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salva
  * NULL: there are none. */
 json_t *run_warnings(void);
 
+/* Open several runs as the processes of one program, or a run of several ranks. */
+int run_open_processes(char *const *paths, size_t count, const tsanom_exec *exec,
+                       int salvage, tsanom_runs **run, failure *why);
+
+/* Warn if some of `size` ranks recorded nothing; 0: their number is not known. */
+void warn_of_missing_ranks(const char *path, size_t count, size_t size);
+
 int is_directory(const char *path);
 
 #endif

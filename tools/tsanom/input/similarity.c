@@ -4,6 +4,7 @@
  * them from there. */
 #include "similarity.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -35,6 +36,7 @@ const char *process_name(const similarity *s, size_t i, char number[32]) {
 
 const char *similarity_member(const similarity *s, size_t count) {
   if (s->threads) return count == 1 ? "thread" : "threads";
+  if (s->ranks) return count == 1 ? "rank" : "ranks";
   return count == 1 ? "process" : "processes";
 }
 
@@ -72,11 +74,12 @@ static tsanom_status analyze(similarity *s, const tsanom_spmd_options *options,
 }
 
 /* The region times; the run stays open, because names and arrays are its own. */
-static int read_run(const char *path, const tsanom_exec *exec, int salvage, similarity *s,
-                    failure *why) {
+static int read_run(char *const *paths, size_t count, const tsanom_exec *exec,
+                    int salvage, similarity *s, failure *why) {
+  const char *path = paths[0];
   tsanom_fault fault;
   tsanom_exec own = *exec;
-  if (run_open(path, TSANOM_RUNS_REGION_TIMES, exec, salvage, &s->run, why)) return -1;
+  if (run_open_processes(paths, count, exec, salvage, &s->run, why)) return -1;
   tsanom_fault_init(&fault, sizeof fault);
   own.fault = &fault;
   tsanom_status status = tsanom_runs_spmd(s->run, &own, &s->file);
@@ -86,6 +89,7 @@ static int read_run(const char *path, const tsanom_exec *exec, int salvage, simi
   status = tsanom_runs_describe(s->run, &info);
   if (status < 0) return fail_status(why, file_title(path), status);
   s->threads = !(info.parts & TSANOM_RUNS_SPMD);
+  s->ranks = count == 1 && s->file.waiting;
   return 0;
 }
 
@@ -105,13 +109,48 @@ static int check_program(const char *path, const similarity *s, failure *why) {
   return 0;
 }
 
-int similarity_make(const char *path, const tsanom_spmd_options *options,
+int similarity_make(char *const *paths, size_t count, const tsanom_spmd_options *options,
                     const tsanom_exec *exec, int salvage, similarity *s, failure *why) {
-  if (read_run(path, exec, salvage, s, why)) return -1;
+  const char *path = paths[0];
+  if (read_run(paths, count, exec, salvage, s, why)) return -1;
   if (options->tree == TSANOM_SPMD_PROGRAM && check_program(path, s, why)) return -1;
   if (!allocate(s)) return fail(why, "%s: out of memory", file_title(path));
   tsanom_status status = analyze(s, options, exec);
   return status < 0 ? fail_status(why, file_title(path), status) : 0;
+}
+
+static double time_of(const similarity *s, size_t process, size_t region) {
+  const tsanom_spmd_data *d = s->file.data;
+  return d->time[process * (d->time_ld ? d->time_ld : d->regions) + region];
+}
+
+double similarity_useful(const similarity *s, size_t process) {
+  double sum = 0;
+  for (size_t k = 0; k < s->file.data->regions; k++) {
+    if (s->region[k].level == 1) sum += time_of(s, process, k);
+  }
+  return sum;
+}
+
+int similarity_gain(const similarity *s, double *ratio, double *faster) {
+  const tsanom_spmd_report *r = &s->report;
+  double slow = 0, others = 0, elapsed = s->file.data->elapsed;
+  size_t slow_count = 0, count = s->file.data->processes;
+  if (r->verdict_region < 0 || !r->has_elapsed) return 0;
+  for (size_t i = 0; i < count; i++) {
+    int is_slow = s->class_of[i] == r->verdict_class;
+    *(is_slow ? &slow : &others) += time_of(s, i, (size_t)r->verdict_region);
+    slow_count += (size_t)is_slow;
+  }
+  if (slow_count == count) return 0;
+  *ratio = slow / (double)slow_count / (others / (double)(count - slow_count));
+  *faster = elapsed / (elapsed - (r->max_total - r->mean_total)) - 1;
+  return 1;
+}
+
+double similarity_communication(const similarity *s) {
+  const tsanom_spmd_report *r = &s->report;
+  return r->has_elapsed ? r->max_total / s->file.data->elapsed : NAN;
 }
 
 static json_t *metric_names(const similarity *s, const uint64_t *set) {
@@ -188,14 +227,29 @@ static json_t *decision_table(const similarity *s) {
                    json_finite(s->report.dependency));
 }
 
-static json_t *balance(const tsanom_spmd_report *r) {
+/* Useful time and time in MPI of each process, where they are known. */
+static json_t *ranks(const similarity *s) {
+  json_t *all = json_array();
+  for (size_t i = 0; i < s->file.data->processes && s->file.waiting; i++) {
+    json_array_append_new(
+        all,
+        json_pack("{so so so sI}", "process", json_name(s->file.process[i]), "useful_s",
+                  json_finite(similarity_useful(s, i)), "mpi_s",
+                  json_finite(s->file.waiting[i]), "kind", (json_int_t)s->class_of[i]));
+  }
+  return all;
+}
+
+static json_t *balance(const similarity *s) {
+  const tsanom_spmd_report *r = &s->report;
   return json_pack(
-      "{so so so so so so so so}", "mean_total", json_finite(r->mean_total), "max_total",
-      json_finite(r->max_total), "region_total", json_finite(r->region_total),
-      "load_balance", json_finite(r->load_balance), "serialization",
-      json_finite(r->serialization), "scheduling",
-      r->has_elapsed ? json_finite(r->scheduling) : json_null(), "efficiency",
-      json_finite(r->efficiency), "saving", json_finite(r->verdict_saving));
+      "{so so so so so so so so so}", "mean_total", json_finite(r->mean_total),
+      "max_total", json_finite(r->max_total), "region_total",
+      json_finite(r->region_total), "load_balance", json_finite(r->load_balance),
+      "serialization", json_finite(r->serialization), "scheduling",
+      r->has_elapsed ? json_finite(r->scheduling) : json_null(), "communication",
+      r->has_elapsed ? json_finite(similarity_communication(s)) : json_null(),
+      "efficiency", json_finite(r->efficiency), "saving", json_finite(r->verdict_saving));
 }
 
 static json_t *verdict(const similarity *s) {
@@ -227,10 +281,10 @@ json_t *similarity_to_json(const similarity *s) {
   for (size_t c = 0; c < r->reducts && c < REDUCTS_MOST; c++) {
     json_array_append_new(reducts, metric_names(s, s->reduct + c * s->words));
   }
-  return json_pack("{so so ss so so so so so so so so so sb}", "clusters", clusters(s),
+  return json_pack("{so so ss so so so so so so so so so so sb}", "clusters", clusters(s),
                    "severity", json_finite(r->severity), "search", search[r->search],
                    "ccr", ccr, "cccr", cccr, "decision_table", decision_table(s),
                    "root_causes", causes, "reducts", reducts, "verdict", verdict(s),
-                   "regions", regions(s), "balance", balance(r), "decisions",
-                   decisions(s), "limited", r->limited);
+                   "regions", regions(s), "ranks", ranks(s), "balance", balance(s),
+                   "decisions", decisions(s), "limited", r->limited);
 }

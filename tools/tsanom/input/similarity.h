@@ -20,11 +20,23 @@ typedef struct {
   uint64_t *core, *reduct;
   size_t words; /* of a set of metrics */
   int threads;  /* 1: the processes are threads of one program */
+  int ranks;    /* 1: they are ranks of one program */
 } similarity;
 
-/* Read a region file or a run directory, and analyze it. */
-int similarity_make(const char *path, const tsanom_spmd_options *options,
+/* Read a region file or run directories, and analyze them. */
+int similarity_make(char *const *paths, size_t count, const tsanom_spmd_options *options,
                     const tsanom_exec *exec, int salvage, similarity *s, failure *why);
+
+/* The processes of the slowest class do `ratio` times the work of the others in the
+ * region of the verdict; infinite: all of it. With ideal balance the program would run
+ * by the part `faster` faster. 0: there is no verdict, or no elapsed time. */
+int similarity_gain(const similarity *s, double *ratio, double *faster);
+
+/* Largest total time over elapsed time; NaN: not known. */
+double similarity_communication(const similarity *s);
+
+/* Time of a process in the outermost regions. */
+double similarity_useful(const similarity *s, size_t process);
 
 void similarity_free(similarity *s);
 

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "environment.h"
 #include "launcher.h"
+#include "ranks.h"
 
 enum { RUNS_MOST = 100000 };
 
@@ -12,7 +12,8 @@ const char *default_directory(const char *program, char path[PATH_MAX]) {
   const char *slash = strrchr(program, '/');
   const char *name = slash && slash[1] ? slash + 1 : program;
   (void)snprintf(path, PATH_MAX, "%s.run", name);
-  if (environment_mpi_rank()) return path;
+  rank_identity rank;
+  if (rank_from_environment(&rank)) return path;
   for (int i = 2; i < RUNS_MOST && access(path, F_OK) == 0; i++) {
     (void)snprintf(path, PATH_MAX, "%s.run-%d", name, i);
   }

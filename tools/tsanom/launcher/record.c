@@ -12,6 +12,9 @@
  * wrong there is found here, while the user still reads messages. */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +27,7 @@
 #include "launcher.h"
 #include "linkage.h"
 #include "process.h"
+#include "ranks.h"
 
 enum {
   KEY_OUTPUT = 'o',
@@ -32,7 +36,8 @@ enum {
   KEY_BASELINE,
   KEY_FORCE,
   KEY_OMPT,
-  KEY_LOOP
+  KEY_LOOP,
+  KEY_MAX_SIZE
 };
 
 enum { BASELINE_ITERATIONS = 5 };
@@ -42,6 +47,7 @@ typedef struct {
   size_t every;
   int cpu_time, force, ompt;
   size_t baseline, baseline_iterations; /* 0: none */
+  size_t max_size;                      /* bytes; 0: any */
   char **program;
 } request;
 
@@ -66,8 +72,12 @@ static const struct argp_option options[] = {
      "Run the first K detected iterations with P threads, as the baseline for the others "
      "(default K: 5)",
      0},
+    {"max-size", KEY_MAX_SIZE, "SIZE", 0,
+     "End the recording of a process when its records take SIZE bytes; K, M and G stand "
+     "for powers of 1024 (default: no limit)",
+     0},
     {"force", KEY_FORCE, NULL, 0,
-     "Also run programs that show no way to an OpenMP runtime", 0},
+     "Also run programs that show no way to an OpenMP runtime or MPI", 0},
     {"ompt", KEY_OMPT, NULL, 0,
      "Use the tools interface (OMPT) of LLVM's runtime. Needed if the runtime is linked "
      "statically into the program, where its functions cannot be intercepted",
@@ -94,6 +104,25 @@ static int is_place(const char *text) {
   if (!plus || plus == text || strncmp(plus, "+0x", 3) != 0) return 0;
   (void)strtoull(plus + 1, &end, 16);
   return end > plus + 3 && *end == '\0';
+}
+
+/* At least what a process needs to record some iterations. */
+static size_t parse_size(const char *text, struct argp_state *state) {
+  enum { LEAST = 1 << 16 };
+  static const char suffixes[] = "KMG";
+  char digits[32] = "";
+  size_t length = strspn(text, "0123456789"), size = 0;
+  const char *suffix = text[length] ? strchr(suffixes, text[length]) : NULL;
+  int is_whole = !text[length] || (suffix && !text[length + 1]);
+  if (length < sizeof digits) memcpy(digits, text, length);
+  if (is_whole && *digits) size = count_argument(state, "--max-size", digits);
+  for (int i = suffix ? (int)(suffix - suffixes) + 1 : 0; i > 0; i--) {
+    if (__builtin_mul_overflow(size, (size_t)1024, &size)) size = 0;
+  }
+  if (size < LEAST) {
+    argp_error(state, "--max-size: at least 64K are expected, such as 500M or 2G");
+  }
+  return size;
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
@@ -123,6 +152,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case KEY_BASELINE:
       parse_baseline(r, text, state);
       return 0;
+    case KEY_MAX_SIZE:
+      r->max_size = parse_size(text, state);
+      return 0;
     case KEY_FORCE:
       r->force = 1;
       return 0;
@@ -140,11 +172,11 @@ static error_t parse(int key, char *text, struct argp_state *state) {
   }
 }
 
-/* Whether a list of library names contains an OpenMP runtime; part of a name is enough,
- * since versions differ. */
+/* Whether a list of library names contains an OpenMP runtime or MPI; part of a name is
+ * enough, since versions differ. */
 static int names_runtime(const char *libraries) {
-  static const char *const runtimes[] = {"libgomp.so", "libomp.so", "libomp-",
-                                         "libiomp5.so"};
+  static const char *const runtimes[] = {"libgomp.so",  "libomp.so", "libomp-",
+                                         "libiomp5.so", "libmpi",    "libmpich"};
   for (size_t i = 0; libraries && i < sizeof runtimes / sizeof *runtimes; i++) {
     if (strstr(libraries, runtimes[i])) return 1;
   }
@@ -164,6 +196,20 @@ static int loads_runtime(const char *path, program_link *link) {
   return found;
 }
 
+/* Whether a program starts the ranks of another one. */
+static int is_mpi_launcher(const char *path) {
+  static const char *const launchers[] = {"mpirun", "mpiexec", "orterun", "prterun",
+                                          "prun",   "srun",    "aprun",   "jsrun",
+                                          "flux",   "ibrun"};
+  const char *name = strrchr(path, '/');
+  name = name ? name + 1 : path;
+  for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+    size_t length = strlen(launchers[i]);
+    if (strncmp(name, launchers[i], length) == 0 && strchr("._", name[length])) return 1;
+  }
+  return 0;
+}
+
 /* Rejects a program that cannot be recorded. One that loads libraries while it runs, or
  * starts programs, may come to a runtime: Python, R, env(1). */
 static int check_runtime(const char *path, program_link *link, failure *why) {
@@ -171,18 +217,18 @@ static int check_runtime(const char *path, program_link *link, failure *why) {
     return fail(
         why,
         "%s: statically linked, so nothing can be preloaded; link the program and "
-        "its OpenMP runtime dynamically",
+        "its OpenMP runtime or MPI dynamically",
         path);
   }
   if (link->linkage == LINKAGE_UNKNOWN || names_runtime(link->needed) || link->may_load ||
-      loads_runtime(path, link)) {
+      is_mpi_launcher(path) || loads_runtime(path, link)) {
     return 0;
   }
   return fail(
       why,
-      "%s: uses neither GNU's OpenMP runtime (libgomp) nor LLVM's (libomp), so it "
-      "has no parallel regions to record; --force runs it nevertheless, because a "
-      "library of it may load a runtime or start a program that uses one",
+      "%s: uses neither GNU's OpenMP runtime (libgomp) nor LLVM's (libomp) nor an MPI "
+      "library (libmpi), so it has nothing to record; --force runs it nevertheless, "
+      "because a library of it may load one or start a program that uses one",
       path);
 }
 
@@ -199,11 +245,56 @@ static int find_library(int ompt, char path[PATH_MAX], failure *why) {
       path);
 }
 
+static int has_run(const char *directory) {
+  char file[PATH_MAX + sizeof "/heartbeat.run"];
+  (void)snprintf(file, sizeof file, "%s/heartbeat.run", directory);
+  return access(file, F_OK) == 0;
+}
+
+/* Whether the run is being written by another process of this machine. Then this one may
+ * be one of several that share it, and must run: the recorder reports that it is not
+ * recorded. The fields are those of docs/formats.md. */
+static int is_being_written(const char *directory) {
+  enum { STATE = 24, RUNNING = 1, PROCESS = 48 };
+  char file[PATH_MAX + sizeof "/heartbeat.run"];
+  (void)snprintf(file, sizeof file, "%s/heartbeat.run", directory);
+  int header = open(file, O_RDONLY | O_CLOEXEC);
+  uint32_t state = 0;
+  uint64_t process = 0;
+  int read = header >= 0 && pread(header, &state, sizeof state, STATE) == sizeof state &&
+             pread(header, &process, sizeof process, PROCESS) == sizeof process;
+  if (header >= 0) close(header);
+  if (!read || state != RUNNING || !process || process > INT_MAX) return 0;
+  return kill((pid_t)process, 0) == 0 || errno == EPERM;
+}
+
+/* A run that is there already is not written again. A rank has a directory of its own in
+ * the run, which must be that of this job. */
+static int check_free(const char *directory, failure *why) {
+  char file[PATH_MAX];
+  rank_identity own;
+  int has_rank = rank_from_environment(&own);
+  int ranks = ranks_compare(directory, &own);
+  if (ranks == RANKS_OTHER || (ranks == RANKS_SAME && !has_rank)) {
+    return fail(
+        why, "%s: contains the run of another job; remove it or give another directory",
+        directory);
+  }
+  int length = has_rank ? snprintf(file, sizeof file, "%s/rank.%d", directory, own.rank)
+                        : snprintf(file, sizeof file, "%s", directory);
+  if (length < 0 || (size_t)length + sizeof "/regions/heartbeat.run" > sizeof file) {
+    return fail(why, "%s: path too long; give a shorter one", directory);
+  }
+  if (!has_run(file) && (!has_rank || !has_run(directory))) return 0;
+  if (!has_rank && is_being_written(file)) return 0;
+  return fail(why, "%s: contains a run already; remove it or give another directory",
+              directory);
+}
+
 /* The run's absolute path: the program may change its directory. The run is created by
  * the first parallel region, too late to report that it cannot be; so check now. */
 static int check_directory(const char *directory, char path[PATH_MAX], failure *why) {
   struct stat about;
-  char inside[PATH_MAX];
   if (stat(directory, &about) != 0) {
     if (errno != ENOENT) return fail_errno(why, directory, "use");
     if (mkdir(directory, 0777) && errno != EEXIST)
@@ -213,16 +304,7 @@ static int check_directory(const char *directory, char path[PATH_MAX], failure *
                 directory);
   }
   if (!realpath(directory, path)) return fail_errno(why, directory, "use");
-  int length = snprintf(inside, sizeof inside, "%s/heartbeat.run", path);
-  if (length < 0 || (size_t)length >= sizeof inside) {
-    return fail(why, "%s: path too long; give a shorter one", directory);
-  }
-  /* One process of an MPI program gets the run. The others must run, too: the preloaded
-   * recorder reports that they are not recorded. */
-  if (access(inside, F_OK) == 0 && !environment_mpi_rank()) {
-    return fail(why, "%s: contains a run already; remove it or give another directory",
-                directory);
-  }
+  if (check_free(path, why)) return -1;
   return access(path, W_OK | X_OK) ? fail_errno(why, directory, "write into") : 0;
 }
 
@@ -293,6 +375,7 @@ static int prepare(const request *r, failure *why) {
   if (r->loop) setenv(ENVIRONMENT_LOOP, r->loop, 1);
   set_count(ENVIRONMENT_HEARTBEAT_EVERY, r->every);
   set_count(ENVIRONMENT_CPU_TIME, (size_t)r->cpu_time);
+  set_count(ENVIRONMENT_MAX_SIZE, r->max_size);
   set_count(ENVIRONMENT_BASELINE, r->baseline);
   set_count(ENVIRONMENT_BASELINE_ITERATIONS, r->baseline_iterations);
   return 0;
@@ -303,11 +386,13 @@ int command_record(int argc, char **argv) {
       options,
       parse,
       "-- PROGRAM [ARGUMENT...]",
-      "Run an unmodified OpenMP program, and record its parallel regions and one "
-      "heartbeat per iteration.\v"
+      "Run an unmodified OpenMP or MPI program, and record its parallel regions, its "
+      "calls of MPI and one heartbeat per iteration.\v"
       "The exit status is that of the program, or 2 or 3 if it could not be started. The "
-      "first parallel region creates the run. If the program starts other processes, the "
-      "first process that opens a parallel region is recorded.",
+      "first parallel region or MPI_Init creates the run. If the program starts other "
+      "processes, the first one that opens a parallel region is recorded. All ranks of "
+      "an MPI program are recorded, as one run: mpirun -n N tsanom record -o RUN -- "
+      "PROGRAM.",
       NULL,
       NULL,
       NULL};

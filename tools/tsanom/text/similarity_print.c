@@ -32,8 +32,30 @@ static void print_metrics(const similarity *s, const uint64_t *set) {
   }
 }
 
+/* "Rank 3 does 1.9 times the work of the others in solve; ...". 0: not known. */
+static int print_gain(const similarity *s) {
+  double ratio, faster;
+  size_t members = 0;
+  if (!s->ranks || !similarity_gain(s, &ratio, &faster)) return 0;
+  for (size_t i = 0; i < s->file.data->processes; i++) {
+    members += s->class_of[i] == s->report.verdict_class;
+  }
+  printf("%s", members == 1 ? "Rank" : "Ranks");
+  print_kind(s, s->report.verdict_class);
+  printf(" %s ", members == 1 ? "does" : "do");
+  if (isfinite(ratio)) {
+    printf("%.3g times the work of the others", ratio);
+  } else {
+    printf("all the work");
+  }
+  printf(" in %s; with ideal balance the program would run %.0f %% faster.\n\n",
+         s->file.region[s->report.verdict_region], 100 * faster);
+  return 1;
+}
+
 static void print_verdict(const similarity *s) {
   const tsanom_spmd_report *r = &s->report;
+  if (print_gain(s)) return;
   if (r->classes == 1) {
     printf("All %s behave the same", similarity_member(s, 2));
   } else if (r->verdict_region < 0) {
@@ -142,6 +164,24 @@ static int longest_name(const similarity *s) {
   return longest < 100 ? (int)longest : 100;
 }
 
+/* The efficiencies of ranks, as the POP project names them: the second is what waiting
+ * and transfer leave. */
+static void print_efficiencies(const similarity *s) {
+  enum { SHOWN = 64 };
+  const tsanom_spmd_report *r = &s->report;
+  size_t n = s->file.data->processes;
+  printf("\nrank   useful s   in MPI s  kind\n");
+  for (size_t i = 0; i < n && i < SHOWN; i++) {
+    printf("%4s %10.4g %10.4g  %4d\n", s->file.process[i], similarity_useful(s, i),
+           s->file.waiting[i], s->class_of[i]);
+  }
+  if (n > SHOWN) printf("... and %zu more\n", n - SHOWN);
+  printf(
+      "\nload balance              %.3f\ncommunication efficiency  %.3f\n"
+      "parallel efficiency       %.3f\n",
+      r->load_balance, similarity_communication(s), r->efficiency);
+}
+
 static void print_balance(const similarity *s) {
   const tsanom_spmd_report *r = &s->report;
   char number[32];
@@ -153,6 +193,10 @@ static void print_balance(const similarity *s) {
     printf("%-*s %5d %11.4g %11.4g %11.4g %7.1f %%  %s\n", width, s->file.region[k],
            g->level, g->min, g->mean, g->max, 100 * g->imbalance,
            process_name(s, g->max_process, number));
+  }
+  if (s->ranks) {
+    print_efficiencies(s);
+    return;
   }
   printf("\nload balance   %.3f\nserialization  %.3f\n", r->load_balance,
          r->serialization);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Several runs as the processes of one program: the ranks of a run, or runs that the
+ * caller lists. They are read one after the other, so that the memory is that of the
+ * longest run and of the region times of all.
+ *
+ *   RUN/rank.0 ──process_times.c──▶ row 0 ─┐
+ *   RUN/rank.1 ──process_times.c──▶ row 1 ─┼─ region_merge.c ─▶ matrix
+ *
+ * The processes run the same program, so the name of an address is looked up in the first
+ * of them only, and kept by module and address. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "core/exec.h"
+#include "runs/names.h"
+#include "runs/ranks.h"
+#include "runs/run.h"
+
+/* Addresses whose names are kept; further ones are looked up in each process. */
+enum { KEPT_MOST = 1 << 15 };
+
+typedef struct {
+  const tsanom_exec *exec;
+  tsn_pool scratch;
+  bool symbols, salvage;
+  tsn_names known;   /* addresses, as text */
+  const char **site; /* their names */
+  tsn_names regions; /* names that the parts share */
+  tsn_spmd_part *part;
+  size_t count;
+  tsn_spmd *whole;
+} reader;
+
+static tsanom_status no_memory(const reader *r) {
+  return tsn_reject(r->exec, TSANOM_E_MEMORY, "exec.alloc");
+}
+
+enum { LONGEST_KEY = PATH_MAX + 256 };
+
+/* The address of a place, as the dictionary has it. */
+static void print_key(const tsn_place *place, char key[LONGEST_KEY]) {
+  (void)snprintf(key, LONGEST_KEY, "%s\t%s\t%" PRIx64 "%c", place->identity,
+                 place->about.module, place->about.address,
+                 place->about.is_call ? 'c' : 'f');
+}
+
+/* Keep the name of an address. */
+static bool keep_name(reader *r, const tsn_place *place) {
+  char key[LONGEST_KEY];
+  print_key(place, key);
+  if (r->known.count == KEPT_MOST) return true;
+  if (tsn_names_find(&r->known, key) != TSANOM_NONE) return true;
+  const char *own = tsn_pool_copy(&r->scratch, key);
+  const char *site = tsn_pool_copy(&r->scratch, place->site);
+  if (!own || !site) return false;
+  r->site[r->known.count] = site;
+  tsn_names_add(&r->known, own);
+  return true;
+}
+
+/* Names of all places: those that are known first, so that a module is opened only if
+ * one of its places is new. */
+static bool name_places(reader *r, tsn_places *places) {
+  char key[LONGEST_KEY];
+  for (size_t i = 0; i < places->count; i++) {
+    tsn_place *place = tsn_places_at(places, i);
+    print_key(place, key);
+    size_t found = tsn_names_find(&r->known, key);
+    if (found != TSANOM_NONE && !tsn_places_set_name(places, place, r->site[found])) {
+      return false;
+    }
+  }
+  for (size_t i = 0; i < places->count; i++) {
+    const tsn_place *place = tsn_places_at(places, i);
+    if (!place->name && !tsn_places_name(places, i, r->symbols)) return false;
+    if (!keep_name(r, place)) return false;
+  }
+  return true;
+}
+
+/* What the description of the whole has of each run. */
+static void add_info(tsn_spmd *whole, const tsanom_runs *run) {
+  tsanom_runs_info info, *all = &whole->incomplete;
+  (void)tsanom_runs_info_init(&info, sizeof info);
+  (void)tsanom_runs_describe(run, &info);
+  if (info.state == TSANOM_RUNS_UNFINISHED) all->state = info.state;
+  if (info.restarts > all->restarts) all->restarts = info.restarts;
+  if (info.last > all->last) all->last = info.last;
+  all->events += info.events;
+  all->events_dropped += info.events_dropped;
+  all->skipped += info.skipped;
+}
+
+/* One run as the next part, known as `name`. The part is counted before it is read, so
+ * that its pool is freed after a failure too. */
+static tsanom_status read_process(reader *r, const char *path, const char *name) {
+  tsn_spmd_part *p = &r->part[r->count++];
+  tsanom_runs *run = NULL;
+  tsanom_runs_options options;
+  (void)tsanom_runs_options_init(&options, sizeof options);
+  options.parts = TSANOM_RUNS_REGIONS;
+  options.salvage = r->salvage;
+  *p = (tsn_spmd_part){.path = path, .spmd = tsn_spmd_empty(r->scratch.exec)};
+  tsanom_exec quiet = *r->exec;
+  quiet.poll = NULL;
+  tsanom_status status = tsanom_runs_open(path, &options, &quiet, &run);
+  if (status != TSANOM_OK) return status;
+  tsn_region_part *regions = &run->parts.regions;
+  if (!name_places(r, &regions->places)) status = no_memory(r);
+  if (status == TSANOM_OK) {
+    status = tsn_spmd_read_process(&regions->channel, &regions->places, &r->regions,
+                                   r->exec, &p->spmd);
+  }
+  add_info(r->whole, run);
+  tsanom_runs_close(run);
+  if (status < 0) return status;
+  p->spmd.process = (const char **)tsn_pool_take(&p->spmd.pool, 1, sizeof name);
+  if (!p->spmd.process) return no_memory(r);
+  p->spmd.process[0] = name;
+  return TSANOM_OK;
+}
+
+/* The ranks of one of the paths, or the run that it is. Ranks of a single run are known
+ * by number. */
+static tsanom_status read_path(reader *r, const char *path, bool is_only,
+                               const tsn_ranks *ranks) {
+  if (!ranks->rank) {
+    const char *name = tsn_pool_copy(&r->scratch, path);
+    return name ? read_process(r, name, name) : no_memory(r);
+  }
+  tsanom_status status = TSANOM_OK;
+  for (size_t i = 0; i < ranks->count && status == TSANOM_OK; i++) {
+    const char *own =
+        tsn_pool_print(&r->scratch, "%s/rank.%" PRId32, path, ranks->rank[i]);
+    const char *number = tsn_pool_print(&r->scratch, "%" PRId32, ranks->rank[i]);
+    if (!own || !number) return no_memory(r);
+    status = read_process(r, own, is_only ? number : own);
+    bool stop = r->exec->poll && r->exec->poll(r->exec->poll_user, i + 1, ranks->count);
+    if (status == TSANOM_OK && stop) status = TSANOM_STOPPED;
+  }
+  return status;
+}
+
+static tsanom_status read_all(reader *r, const char *const *paths, size_t count) {
+  tsn_ranks *ranks = tsn_pool_take(&r->scratch, count, sizeof *ranks);
+  size_t processes = 0;
+  if (!ranks) return no_memory(r);
+  for (size_t i = 0; i < count; i++) {
+    tsanom_status status = tsn_ranks_read(paths[i], r->exec, &r->scratch, &ranks[i]);
+    if (status < 0) return status;
+    tsn_file_place place = {.file = paths[i]};
+    if (ranks[i].rank && !ranks[i].count) {
+      return tsn_reject_file(r->exec, TSANOM_E_STATE, &place, "no rank recorded a run");
+    }
+    processes += ranks[i].rank ? ranks[i].count : 1;
+  }
+  r->part = tsn_pool_take(&r->scratch, processes, sizeof *r->part);
+  r->site = (const char **)tsn_pool_take(&r->scratch, KEPT_MOST, sizeof *r->site);
+  if (!r->part || !r->site || !tsn_names_create(&r->known, &r->scratch, KEPT_MOST) ||
+      !tsn_names_create(&r->regions, &r->scratch, TSN_REGIONS_MOST)) {
+    return no_memory(r);
+  }
+  tsanom_status status = TSANOM_OK;
+  for (size_t i = 0; i < count && status == TSANOM_OK; i++) {
+    status = read_path(r, paths[i], count == 1, &ranks[i]);
+  }
+  return status;
+}
+
+tsanom_status tsn_spmd_read_processes(const char *const *paths, size_t count,
+                                      bool symbols, const tsanom_exec *exec,
+                                      tsn_spmd *spmd) {
+  reader r = {.exec = exec,
+              .scratch = {.exec = spmd->pool.exec},
+              .symbols = symbols,
+              .salvage = spmd->salvage,
+              .whole = spmd};
+  tsanom_status status = read_all(&r, paths, count);
+  if (status == TSANOM_OK) {
+    status = tsn_spmd_merge(paths[0], r.part, r.count, exec, spmd);
+  } else {
+    for (size_t i = 0; i < r.count; i++) tsn_pool_free(&r.part[i].spmd.pool);
+  }
+  tsn_pool_free(&r.scratch);
+  return status;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Beats of recorded programs: those of an inner loop, before the main loop was found, are
+ * left out. Their tags begin anew. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tsanom/runs.h>
+
+#include "runs/grown_run.h"
+#include "support/check.h"
+
+static char directory[DIRECTORY_CAPACITY];
+
+static void make_directory(void) {
+  directory_make(directory);
+}
+
+static void remove_directory(void) {
+  directory_remove(directory);
+}
+
+TestSuite(runs_iterations, .init = make_directory, .fini = remove_directory);
+
+/* The file that only `tsanom record` writes. */
+static void write_places(void) {
+  char path[DIRECTORY_CAPACITY + 32];
+  snprintf(path, sizeof path, "%s/regions", directory);
+  cr_assert(mkdir(path, 0777) == 0);
+  snprintf(path, sizeof path, "%s/regions/places.tsv", directory);
+  FILE *file = fopen(path, "w");
+  cr_assert(file && fputs("tsanom places 2\n", file) >= 0 && fclose(file) == 0);
+}
+
+static tsanom_runs *open_beats(void) {
+  tsanom_runs *run = NULL;
+  tsanom_runs_options options;
+  tsanom_runs_options_init(&options, sizeof options);
+  options.parts = TSANOM_RUNS_BEATS;
+  CHECK_STATUS(tsanom_runs_open(directory, &options, NULL, &run), TSANOM_OK);
+  return run;
+}
+
+static void check_beats(const tsanom_runs *run, size_t first, size_t second,
+                        size_t third) {
+  const tsanom_hsa_run *beats;
+  CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
+  cr_assert(beats->thread_count == 3);
+  cr_assert(beats->threads[0].beats == first, "%zu", beats->threads[0].beats);
+  cr_assert(beats->threads[1].beats == second, "%zu", beats->threads[1].beats);
+  cr_assert(beats->threads[2].beats == third, "%zu", beats->threads[2].beats);
+}
+
+/* Two threads beat together; the first `count` tags from 1 on. A third one has left. */
+static void beat(grown_run *grown, uint32_t count) {
+  for (uint32_t tag = 1; tag <= count; tag++) {
+    grown_append(grown, 0, 1000, tag);
+    grown_append(grown, 1, 10, tag);
+  }
+}
+
+/* Seven iterations of an inner loop; a refresh later, three of the main loop. */
+static void check_run(bool is_recorded) {
+  grown_run grown;
+  grown_create(&grown, directory);
+  for (int32_t thread = 1; thread < 3; thread++) grown_add_stream(&grown, thread);
+  if (is_recorded) write_places();
+  beat(&grown, 7);
+  grown_append(&grown, 2, 1, 7);
+  tsanom_runs *run = open_beats();
+  check_beats(run, 7, 7, 1);
+  beat(&grown, 3);
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+  if (is_recorded) {
+    check_beats(run, 3, 3, 0);
+  } else {
+    check_beats(run, 10, 10, 1);
+  }
+  tsanom_runs_stream all;
+  CHECK_STATUS(tsanom_runs_stream_at(run, TSANOM_RUNS_BEATS, 0, &all), TSANOM_OK);
+  cr_assert(all.count == 10);
+  tsanom_runs_close(run);
+  run = open_beats();
+  check_beats(run, is_recorded ? 3 : 10, is_recorded ? 3 : 10, !is_recorded);
+  tsanom_runs_close(run);
+}
+
+Test(runs_iterations, beats_of_an_inner_loop_are_left_out) {
+  check_run(true);
+}
+
+/* The tags of a program's own beats mean what the program likes. */
+Test(runs_iterations, beats_of_a_program_of_its_own_are_kept) {
+  check_run(false);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs of several ranks: what tsanom_runs_ranks() lists, and region times between calls
+ * of MPI, from events whose times are known. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tsanom/runs.h>
+#include <unistd.h>
+
+#include "runs/grown_run.h"
+#include "support/allocator.h"
+#include "support/check.h"
+
+enum { PATH = DIRECTORY_CAPACITY + 64, US = 1000 };
+
+/* Places of places.tsv below. */
+enum { INIT, SEND, RECV, LOOP, INNER, SEND_AGAIN };
+
+static char folder[DIRECTORY_CAPACITY];
+
+static void make_folder(void) {
+  directory_make(folder);
+}
+
+static void remove_folder(void) {
+  directory_remove(folder);
+}
+
+TestSuite(runs_ranks, .init = make_folder, .fini = remove_folder);
+
+static void write_file(const char *name, const char *text) {
+  char path[PATH];
+  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "w");
+  cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static uint32_t begin_of(uint32_t place) {
+  return TSANOM_REGIONS_BEGIN | place << TSANOM_REGIONS_KIND_BITS;
+}
+
+static uint32_t end_of(uint32_t place) {
+  return TSANOM_REGIONS_END | place << TSANOM_REGIONS_KIND_BITS | 1u << 16;
+}
+
+/* Less than 2^24 ns of processor time. */
+static uint32_t cpu_of(uint32_t nanoseconds) {
+  return TSANOM_REGIONS_CPU | nanoseconds << 8;
+}
+
+/* A rank without events, and its places. */
+static grown_run make_rank(const char *name) {
+  char path[PATH], text[PATH];
+  grown_run beats, regions;
+  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+  cr_assert(mkdir(path, 0777) == 0);
+  grown_create(&beats, path);
+  grown_finish(&beats);
+  (void)snprintf(path, sizeof path, "%s/%s/regions", folder, name);
+  cr_assert(mkdir(path, 0777) == 0);
+  (void)snprintf(text, sizeof text, "%s/regions/places.tsv", name);
+  write_file(text,
+             "tsanom places 3\n"
+             "0\tmc\t10\t-\t/bin/a\tMPI_Init\t0\n"
+             "1\tmc\t20\t-\t/bin/a\tMPI_Send\t1\n"
+             "2\tmc\t30\t-\t/bin/a\tMPI_Recv\t1\n"
+             "3\trf\t40\t-\t/bin/a\n"
+             "4\trf\t50\t-\t/bin/a\n"
+             "5\tmc\t20\t-\t/bin/a\tMPI_Send\t2\n");
+  grown_create(&regions, path);
+  grown_add_stream(&regions, 0);
+  return regions;
+}
+
+typedef struct {
+  uint32_t us, tag;
+} event;
+
+static void append(grown_run *rank, const event *events, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    grown_append(rank, 0, (uint64_t)events[i].us * US, events[i].tag);
+  }
+}
+
+/* MPI_Init; 100 us with 40 us of two visits of a loop, of which 50 us were processor
+ * time; 30 us in MPI_Send, once with each communicator; 8 us without a measurement. */
+static void make_rank_0(void) {
+  grown_run rank = make_rank("rank.0");
+  const event events[] = {
+      {1, begin_of(INIT)},      {2, end_of(INIT)},   {10, begin_of(LOOP)},
+      {30, end_of(LOOP)},       {5, begin_of(LOOP)}, {4, begin_of(INNER)},
+      {4, end_of(INNER)},       {2, end_of(LOOP)},   {45, cpu_of(50 * US)},
+      {0, begin_of(SEND)},      {20, end_of(SEND)},  {8, begin_of(SEND_AGAIN)},
+      {10, end_of(SEND_AGAIN)}, {7, begin_of(LOOP)}, {5, end_of(LOOP)}};
+  append(&rank, events, sizeof events / sizeof *events);
+  grown_finish(&rank);
+}
+
+/* 60 us in a loop that calls MPI_Recv for 20 of them, then MPI_Recv. */
+static void make_rank_12(void) {
+  grown_run rank = make_rank("rank.12");
+  const event events[] = {{1, begin_of(INIT)},  {2, end_of(INIT)},  {0, begin_of(LOOP)},
+                          {30, begin_of(RECV)}, {20, end_of(RECV)}, {10, end_of(LOOP)},
+                          {0, begin_of(RECV)},  {15, end_of(RECV)}};
+  append(&rank, events, sizeof events / sizeof *events);
+}
+
+static void make_ranks(void) {
+  make_rank_0();
+  make_rank_12();
+  write_file("ranks.tsv", "tsanom ranks 1\nsize\t13\njob\t4711.0\n");
+}
+
+static tsanom_status open_all(int32_t parts, int32_t symbols, const tsanom_exec *exec,
+                              tsanom_runs **run) {
+  tsanom_runs_options options;
+  CHECK_STATUS(tsanom_runs_options_init(&options, sizeof options), TSANOM_OK);
+  options.parts = parts;
+  options.symbols = symbols;
+  return tsanom_runs_open(folder, &options, exec, run);
+}
+
+static size_t region_named(const tsanom_runs_spmd_data *spmd, const char *name) {
+  for (size_t k = 0; k < spmd->data->regions; k++) {
+    if (strcmp(spmd->region[k], name) == 0) return k;
+  }
+  cr_assert(false, "%s", name);
+  return 0;
+}
+
+/* Time in microseconds and visits of a region in both ranks, and the region around it. */
+static void check_region(const tsanom_runs_spmd_data *spmd, const char *name,
+                         const char *parent, const double time[2],
+                         const double visits[2]) {
+  const tsanom_spmd_data *d = spmd->data;
+  size_t k = region_named(spmd, name);
+  int32_t expected =
+      parent ? (int32_t)region_named(spmd, parent) : (int32_t)TSANOM_SPMD_NONE;
+  cr_assert(d->parent[k] == expected, "%s", name);
+  for (size_t i = 0; i < 2; i++) {
+    double found = d->time[i * d->regions + k] * 1e6;
+    cr_assert(fabs(found - time[i]) < 1e-6, "%s: %g, not %g", name, found, time[i]);
+    cr_assert(d->metric[i * d->regions + k] == visits[i], "%s", name);
+  }
+}
+
+#define BOTH(a, b)    \
+  (const double[2]) { \
+    a, b              \
+  }
+
+Test(runs_ranks, computations_between_calls) {
+  tsanom_runs *run = NULL;
+  tsanom_runs_spmd_data spmd;
+  make_ranks();
+  CHECK_STATUS(open_all(TSANOM_RUNS_REGION_TIMES, 0, NULL, &run), TSANOM_OK);
+  for (int round = 0; round < 2; round++) {
+    CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
+    cr_assert(spmd.data->processes == 2 && spmd.data->metrics == 1);
+    cr_assert(strcmp(spmd.process[0], "0") == 0 && strcmp(spmd.process[1], "12") == 0);
+    cr_assert(strcmp(spmd.metric[0], "calls") == 0);
+    cr_assert(spmd.data->regions == 6, "%zu", spmd.data->regions);
+    check_region(&spmd, "a", NULL, BOTH(58, 40), BOTH(2, 1));
+    check_region(&spmd, "a > before MPI_Send +0x1f", "a", BOTH(58, 0), BOTH(2, 0));
+    /* Half of the elapsed time, as that of the computation. */
+    check_region(&spmd, "a > before MPI_Send +0x1f > a+0x40", "a > before MPI_Send +0x1f",
+                 BOTH(20, 0), BOTH(2, 0));
+    check_region(&spmd, "a > before MPI_Send +0x1f > a+0x40 > a+0x50",
+                 "a > before MPI_Send +0x1f > a+0x40", BOTH(2, 0), BOTH(1, 0));
+    check_region(&spmd, "a > before MPI_Recv +0x2f", "a", BOTH(0, 40), BOTH(0, 1));
+    check_region(&spmd, "a > before MPI_Recv +0x2f > a+0x40", "a > before MPI_Recv +0x2f",
+                 BOTH(0, 40), BOTH(0, 1));
+    cr_assert(fabs(spmd.waiting[0] * 1e6 - 32) < 1e-6, "%g", spmd.waiting[0]);
+    cr_assert(fabs(spmd.waiting[1] * 1e6 - 37) < 1e-6, "%g", spmd.waiting[1]);
+    cr_assert(fabs(spmd.data->elapsed * 1e6 - 152) < 1e-6, "%g", spmd.data->elapsed);
+    CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+  }
+  tsanom_runs_info info;
+  CHECK_STATUS(tsanom_runs_info_init(&info, sizeof info), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_describe(run, &info), TSANOM_OK);
+  cr_assert(info.parts == TSANOM_RUNS_SPMD && info.events == 23);
+  cr_assert(info.state == TSANOM_RUNS_UNFINISHED);
+  tsanom_runs_close(run);
+}
+
+/* Behind a gap nothing is known of the computation that goes on: the one in front of the
+ * first MPI_Send is left out. */
+Test(runs_ranks, salvage_leaves_out_computations_with_gaps) {
+  enum { DAMAGED = 8 };
+  char path[PATH];
+  size_t bytes = 0;
+  tsanom_runs *run = NULL;
+  tsanom_runs_spmd_data spmd;
+  tsanom_runs_options options;
+  make_ranks();
+  (void)snprintf(path, sizeof path, "%s/rank.0/regions/heartbeat.00000", folder);
+  unsigned char *file = file_read(path, &bytes);
+  file[TSN_STREAM_HEADER + DAMAGED * sizeof(tsn_record)] ^= 1;
+  file_write(path, file, bytes);
+  free(file);
+  CHECK_STATUS(open_all(0, 0, NULL, &run), TSANOM_E_FORMAT);
+  CHECK_STATUS(tsanom_runs_options_init(&options, sizeof options), TSANOM_OK);
+  options.symbols = 0;
+  options.salvage = 1;
+  CHECK_STATUS(tsanom_runs_open(folder, &options, NULL, &run), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
+  check_region(&spmd, "a", NULL, BOTH(8, 40), BOTH(1, 1));
+  check_region(&spmd, "a > before MPI_Send +0x1f", "a", BOTH(8, 0), BOTH(1, 0));
+  cr_assert(fabs(spmd.waiting[0] * 1e6 - 32) < 1e-6, "%g", spmd.waiting[0]);
+  tsanom_runs_info info;
+  CHECK_STATUS(tsanom_runs_info_init(&info, sizeof info), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_describe(run, &info), TSANOM_OK);
+  cr_assert(info.skipped == 1);
+  tsanom_runs_close(run);
+}
+
+/* Without MPI the parallel regions are the outermost ones. */
+Test(runs_ranks, separate_runs_are_processes) {
+  const event first[] = {
+      {1, begin_of(LOOP)}, {3, begin_of(INNER)}, {4, end_of(INNER)}, {2, end_of(LOOP)}};
+  char paths[2][PATH];
+  const char *list[2] = {paths[0], paths[1]};
+  for (int i = 0; i < 2; i++) {
+    const char *name = i ? "second" : "first";
+    grown_run rank = make_rank(name);
+    for (int k = 0; k <= i; k++) append(&rank, first, 4);
+    grown_finish(&rank);
+    (void)snprintf(paths[i], PATH, "%s/%s", folder, name);
+  }
+  tsanom_runs *run = NULL;
+  tsanom_runs_spmd_data spmd;
+  CHECK_STATUS(tsanom_runs_open_processes(list, 2, NULL, NULL, &run), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
+  cr_assert(strcmp(spmd.process[1], paths[1]) == 0);
+  cr_assert(spmd.data->regions == 2);
+  check_region(&spmd, "a+0x40", NULL, BOTH(9, 18), BOTH(1, 2));
+  check_region(&spmd, "a+0x40 > a+0x50", "a+0x40", BOTH(4, 8), BOTH(1, 2));
+  tsanom_runs_close(run);
+  list[1] = list[0];
+  run = NULL;
+  CHECK_STATUS(tsanom_runs_open_processes(list, 2, NULL, NULL, &run), TSANOM_E_FORMAT);
+  cr_assert(run == NULL);
+}
+
+Test(runs_ranks, ranks_are_listed) {
+  int32_t ranks[3] = {-7, -7, -7};
+  size_t count = 9, size = 9;
+  CHECK_STATUS(tsanom_runs_ranks(folder, NULL, ranks, 3, &count, &size), TSANOM_OK);
+  cr_assert(count == 0 && size == 0 && ranks[0] == -7);
+  make_ranks();
+  /* Neither of them is a rank that recorded a run. */
+  (void)make_rank("rank.007");
+  (void)make_rank("other");
+  char path[PATH];
+  (void)snprintf(path, sizeof path, "%s/rank.3", folder);
+  cr_assert(mkdir(path, 0777) == 0);
+  CHECK_STATUS(tsanom_runs_ranks(folder, NULL, NULL, 0, &count, &size), TSANOM_OK);
+  cr_assert(count == 2 && size == 13);
+  CHECK_STATUS(tsanom_runs_ranks(folder, NULL, ranks, 1, &count, &size), TSANOM_PARTIAL);
+  cr_assert(count == 2 && ranks[0] == 0 && ranks[1] == -7);
+  CHECK_STATUS(tsanom_runs_ranks(folder, NULL, ranks, 3, &count, &size), TSANOM_OK);
+  cr_assert(ranks[0] == 0 && ranks[1] == 12 && ranks[2] == -7);
+}
+
+Test(runs_ranks, what_is_no_run_of_ranks_is_rejected) {
+  static const char *const texts[] = {"", "tsanom ranks 2\nsize\t4\njob\t-\n",
+                                      "tsanom ranks 1\nsize\t-4\njob\t-\n",
+                                      "tsanom ranks 1\nsize\t4\n"};
+  size_t count, size;
+  tsanom_runs *run = NULL;
+  make_ranks();
+  CHECK_STATUS(open_all(TSANOM_RUNS_BEATS, 0, NULL, &run), TSANOM_E_STATE);
+  CHECK_STATUS(open_all(TSANOM_RUNS_REGIONS, 0, NULL, &run), TSANOM_E_STATE);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    write_file("ranks.tsv", texts[i]);
+    CHECK_STATUS(tsanom_runs_ranks(folder, NULL, NULL, 0, &count, &size),
+                 TSANOM_E_FORMAT);
+    CHECK_STATUS(open_all(0, 0, NULL, &run), TSANOM_E_FORMAT);
+  }
+  write_file("ranks.tsv", "tsanom ranks 1\nsize\t0\njob\t-\n");
+  CHECK_STATUS(open_all(0, 0, NULL, &run), TSANOM_OK);
+  tsanom_runs_close(run);
+}
+
+/* Each allocation fails in turn, and none is leaked. */
+Test(runs_ranks, out_of_memory) {
+  make_ranks();
+  tsanom_status status = TSANOM_E_MEMORY;
+  for (size_t fail_at = 1; status != TSANOM_OK; fail_at++) {
+    test_allocator allocator = {.fail_at = fail_at};
+    tsanom_exec exec = test_exec(&allocator);
+    tsanom_runs *run = NULL;
+    status = open_all(0, 0, &exec, &run);
+    cr_assert(status == TSANOM_OK || status == TSANOM_E_MEMORY, "%zu: %d", fail_at,
+              (int)status);
+    if (status == TSANOM_OK) tsanom_runs_close(run);
+    cr_assert(allocator.live == 0, "%zu: %zu", fail_at, allocator.live);
+  }
+}

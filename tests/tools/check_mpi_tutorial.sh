@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# check_mpi_tutorial.sh SOURCES COMMAND: run the commands of docs/mpi.md with each MPI that is
+# installed, and check the results that it describes.
+set -eu
+sources=$1 command=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+awk '/^```sh$/ { inside = 1; next } /^```$/ { inside = 0 } inside' \
+  "$sources/docs/mpi.md" >commands.sh
+[ "$(grep -c 'tsanom' commands.sh)" -ge 4 ]
+
+# By default Open MPI starts no ranks for root, and not more than there are processors.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1
+mkdir bin
+ln -s "$command" bin/tsanom
+PATH=$scratch/bin:$PATH
+
+mpicc() {
+  "mpicc.$mpi" "$@"
+}
+mpirun() {
+  "mpirun.$mpi" "$@"
+}
+balance_of() {
+  tsanom similar "$1" --json | sed -n 's/.*"load_balance": \([0-9.]*\).*/\1/p'
+}
+
+for mpi in openmpi mpich; do
+  if ! command -v mpirun.$mpi >/dev/null; then
+    echo "$mpi is not installed"
+    continue
+  fi
+  mkdir $mpi
+  cp "$sources/examples/tutorial/rows.c" $mpi
+  cd $mpi
+  # shellcheck disable=SC1091
+  . ../commands.sh >output
+  cat output
+  grep -q '^Rank.* 3 do.* times the work of the others in total_energy' output
+  [ "$(grep '^mean energy' output | cut -c 1-15 | uniq | wc -l)" -eq 1 ]
+  awk "BEGIN { exit !($(balance_of rows-run) < 0.75 && $(balance_of cyclic-run) > 0.75) }"
+  cd ..
+done

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom record and MPI: one run of all ranks, with Debian's two MPI libraries, and the
+ * variables by which other launchers give the rank. */
+#include <criterion/criterion.h>
+#include <criterion/logging.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tsanom/runs.h>
+#include <unistd.h>
+
+#include "recorded.h"
+
+/* By default Open MPI starts no ranks for root, and not more than there are processors.
+ */
+static void prepare(void) {
+  enter_folder();
+  setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+  setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1);
+}
+
+TestSuite(record_mpi, .init = prepare, .fini = leave_folder, .timeout = 240);
+
+enum { OPENMPI, MPICH, LIBRARIES };
+static const char *const libraries[LIBRARIES] = {"openmpi", "mpich"};
+
+/* Build a program of tests/tools/programs as `name`; false if the library is missing. */
+static bool build(int library, const char *source, const char *name) {
+  const char *mpi = libraries[library];
+  bool is_c = strstr(source, ".c") != NULL;
+  if (shell("command -v mpirun.%s >mpirun && command -v %s.%s >mpirun", mpi,
+            is_c ? "mpicc" : "mpif90", mpi) != 0) {
+    cr_log_warn("%s is not installed", mpi);
+    return false;
+  }
+  cr_assert(shell("%s.%s -g -O1 " TSANOM_TEST_PROGRAMS "/%s %s -o %s",
+                  is_c ? "mpicc" : "mpif90", mpi, source, is_c ? "-pthread" : "",
+                  name) == 0);
+  return true;
+}
+
+/* Record the program as RUN `run`; returns the exit status of mpirun. */
+static int record_ranks(int library, int ranks, const char *run, const char *program) {
+  return shell("mpirun.%s -n %d '" TSANOM_COMMAND "' record -o %s -- ./%s >out 2>err",
+               libraries[library], ranks, run, program);
+}
+
+/* The number of calls of a function of MPI in the run of a rank, and its state. */
+static size_t calls_of(const char *run, int rank, const char *function, int32_t *state) {
+  char path[64];
+  tsanom_runs_info info;
+  size_t calls = 0;
+  (void)snprintf(path, sizeof path, "%s/rank.%d", run, rank);
+  tsanom_runs *opened = open_run(path, &info);
+  for (size_t i = 0; i < info.event_streams; i++) {
+    tsanom_runs_stream stream;
+    cr_assert(tsanom_runs_stream_at(opened, TSANOM_RUNS_REGIONS, i, &stream) ==
+              TSANOM_OK);
+    for (size_t k = 0; k < stream.count; k++) {
+      tsanom_runs_event event;
+      tsanom_runs_place place;
+      cr_assert(tsanom_runs_decode(stream.tag[k], &event) == TSANOM_OK);
+      if (event.kind != TSANOM_REGIONS_BEGIN) continue;
+      cr_assert(tsanom_runs_place_at(opened, (size_t)event.place, &place) == TSANOM_OK);
+      calls += place.call && strcmp(place.call, function) == 0;
+    }
+  }
+  tsanom_runs_close(opened);
+  if (state) *state = info.state;
+  return calls;
+}
+
+static void check_calls(const char *run, int rank, const char *function, size_t calls) {
+  size_t found = calls_of(run, rank, function, NULL);
+  cr_assert(found == calls, "%s, rank %d: %zu calls of %s", run, rank, found, function);
+}
+
+static void check_commands(const char *run) {
+  json_t *r = tsanom_json("period %s --json", run), *rank;
+  size_t i;
+  cr_assert(json_array_size(json_object_get(r, "ranks")) == 6);
+  json_array_foreach(json_object_get(r, "ranks"), i, rank) {
+    cr_assert(json_integer_value(json_object_get(rank, "rank")) == (json_int_t)i);
+    json_t *found = json_array_get(json_object_get(rank, "periods"), 0);
+    cr_assert(json_integer_value(json_object_get(found, "period")) == 3);
+  }
+  json_decref(r);
+  outcome o = tsanom("rate %s", run);
+  cr_assert(o.status == 0 && strstr(o.out, "rank 5\n"), "%s", o.out);
+  o = tsanom("speedup %s", run);
+  cr_assert(o.status == 0 && strstr(o.out, "20 of 20 iterations of 3"), "%s", o.out);
+  cr_assert(tsanom("learn -o model %s", run).status == 0);
+  r = tsanom_json("diagnose -m model %s --json", run);
+  cr_assert(json_array_size(json_object_get(r, "runs")) == 6);
+  json_decref(r);
+  CHECK_REJECTED(tsanom("rate %s --plot p.svg", run), 3, "--plot", "rank.0");
+}
+
+Test(record_mpi, the_slow_rank_is_named) {
+  for (int library = 0; library < LIBRARIES; library++) {
+    const char *run = libraries[library];
+    if (!build(library, "ranks.c", "ranks")) continue;
+    cr_assert(record_ranks(library, 6, run, "ranks plain 20 400000 3") == 0);
+    cr_assert(file_holds("out", "6 ranks, 20 iterations"));
+    outcome o = tsanom("similar %s", run);
+    cr_assert(o.status == 0 && strncmp(o.out, "Rank 3 does ", 12) == 0, "%s", o.out);
+    cr_assert(strstr(o.out, " times the work of the others in solve"), "%s", o.out);
+    cr_assert(strstr(o.out, "parallel efficiency "), "%s", o.out);
+    json_t *r = tsanom_json("similar %s --json", run);
+    cr_assert(json_array_size(json_object_get(r, "ranks")) == 6);
+    json_decref(r);
+    o = tsanom("similar %s/rank.0 %s/rank.3", run, run);
+    cr_assert(strstr(o.out, "/rank.3 ) are slowest in solve"), "%s", o.out);
+    /* What is there is not replaced, and a job does not add to another one. */
+    cr_assert(record_ranks(library, 6, run, "ranks") != 0);
+    cr_assert(file_holds("err", "contains"));
+    if (library == OPENMPI) check_commands(run);
+    cr_assert(shell("rm -r %s/rank.4/regions/places.tsv", run) == 0);
+    o = tsanom("similar %s", run);
+    cr_assert(strstr(o.err, "1 of 6 ranks recorded nothing"), "%s", o.err);
+  }
+}
+
+Test(record_mpi, calls_are_counted_from_each_language) {
+  static const char *const sources[] = {"ranks.c", "ranks_mpi.f90", "ranks_mpi_f08.f90"};
+  for (int k = 0; k < LIBRARIES * 3; k++) {
+    char run[32];
+    (void)snprintf(run, sizeof run, "run%d", k);
+    bool is_c = k % 3 == 0;
+    if (!build(k / 3, sources[k % 3], "program")) continue;
+    cr_assert(record_ranks(k / 3, 2, run, "program") == 0);
+    for (int rank = 0; rank < 2; rank++) {
+      check_calls(run, rank, "MPI_Allreduce", 20);
+      check_calls(run, rank, "MPI_Sendrecv", is_c ? 0 : 20);
+      check_calls(run, rank, "MPI_Send", is_c ? 20 : 0);
+      check_calls(run, rank, "MPI_Recv", is_c ? 20 : 0);
+      check_calls(run, rank, is_c ? "MPI_Init_thread" : "MPI_Init", 1);
+      check_calls(run, rank, "MPI_Finalize", 1);
+    }
+  }
+}
+
+/* Exit status and output are those of the program; a rank that is ended loses nothing. */
+Test(record_mpi, programs_end_as_they_do_unrecorded) {
+  static const struct {
+    int library;
+    const char *what;
+    int status; /* 0: any but 0 */
+  } cases[] = {{OPENMPI, "status", 5}, {OPENMPI, "abort", 5}, {MPICH, "kill", 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char program[32];
+    int32_t state;
+    if (!build(cases[i].library, "ranks.c", "ranks")) continue;
+    (void)snprintf(program, sizeof program, "ranks %s", cases[i].what);
+    int status = record_ranks(cases[i].library, 2, cases[i].what, program);
+    cr_assert(cases[i].status ? status == cases[i].status : status != 0, "%s: %d",
+              cases[i].what, status);
+    cr_assert(calls_of(cases[i].what, 1, "MPI_Allreduce", &state) == 20);
+    cr_assert(state == (i ? TSANOM_RUNS_UNFINISHED : TSANOM_RUNS_FINISHED));
+    cr_assert(tsanom("similar %s", cases[i].what).status == 0);
+  }
+}
+
+Test(record_mpi, other_threads_and_communicators) {
+  tsanom_runs_info info;
+  tsanom_runs_place place;
+  if (build(MPICH, "ranks.c", "ranks")) {
+    cr_assert(record_ranks(MPICH, 2, "threads", "ranks threads") == 0);
+    check_calls("threads", 1, "MPI_Test", 1000);
+    check_calls("threads", 1, "MPI_Allreduce", 20);
+    /* Init, 20 times Allreduce, Send and Recv, Finalize: those of the main thread. */
+    cr_assert(strstr(tsanom("period threads").out, "62 samples"));
+  }
+  if (!build(OPENMPI, "ranks.c", "ranks")) return;
+  cr_assert(record_ranks(OPENMPI, 4, "split", "ranks split") == 0);
+  tsanom_runs *run = open_run("split/rank.3", &info);
+  uint64_t reduced = 0, sent = 0;
+  for (size_t i = 0; i < info.places; i++) {
+    cr_assert(tsanom_runs_place_at(run, i, &place) == TSANOM_OK);
+    if (strcmp(place.call, "MPI_Allreduce") == 0) reduced = place.communicator;
+    if (strcmp(place.call, "MPI_Send") == 0) sent = place.communicator;
+  }
+  cr_assert(reduced == 2 && sent == 1);
+  tsanom_runs_close(run);
+}
+
+/* `tsanom record -- mpirun`, and processes that the program starts. */
+Test(record_mpi, a_launcher_is_recorded_with_its_ranks) {
+  if (!build(OPENMPI, "ranks.c", "ranks")) return;
+  cr_assert(shell("'" TSANOM_COMMAND
+                  "' record -o run -- mpirun.openmpi -n 2 ./ranks spawn "
+                  ">out 2>err") == 0);
+  check_calls("run", 0, "MPI_Allreduce", 20);
+  check_calls("run", 1, "MPI_Allreduce", 20);
+  cr_assert(file_holds("err", "processes that MPI_Comm_spawn starts are not recorded"));
+  cr_assert(file_holds("err", "is not recorded: this run belongs to another process"));
+}
+
+/* Run the program with these variables, as a launcher does. */
+static int launch(const char *variables, const char *run) {
+  return shell("env %s '" TSANOM_COMMAND "' record -o %s -- ./loop 20 >out 2>err",
+               variables, run);
+}
+
+Test(record_mpi, ranks_of_launchers) {
+  static const char *const variables[] = {
+      "OMPI_COMM_WORLD_RANK=%d OMPI_COMM_WORLD_SIZE=2 PMIX_NAMESPACE=7",
+      "MV2_COMM_WORLD_RANK=%d MV2_COMM_WORLD_SIZE=2",
+      "PMIX_RANK=%d PMIX_NAMESPACE=slurm.1.0",
+      "PMI_RANK=%d PMI_SIZE=2",
+      "PALS_RANKID=%d PALS_APID=7",
+      "FLUX_TASK_RANK=%d FLUX_JOB_SIZE=2 FLUX_JOB_ID=f1",
+      "SLURM_PROCID=%d SLURM_STEP_NUM_TASKS=2 SLURM_JOB_ID=5 SLURM_STEP_ID=0"};
+  if (!build_program("gcc", "loop")) return;
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+    char own[2][128], run[16];
+    (void)snprintf(run, sizeof run, "run%zu", i);
+    for (int rank = 0; rank < 2; rank++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+      (void)snprintf(own[rank], sizeof own[rank], variables[i], rank);
+#pragma GCC diagnostic pop
+      cr_assert(launch(own[rank], run) == 5, "%s", own[rank]);
+      cr_assert(shell("test ! -s err") == 0, "%s", own[rank]);
+    }
+    int32_t ranks[3];
+    size_t count, size;
+    cr_assert(tsanom_runs_ranks(run, NULL, ranks, 3, &count, &size) == TSANOM_OK);
+    cr_assert(count == 2 && ranks[1] == 1 && (size == 2 || size == 0), "%s", own[1]);
+    cr_assert(strstr(tsanom("speedup %s", run).out, "rank 1\n"));
+    cr_assert(launch(own[1], run) == 3 && file_holds("err", "contains a run already"));
+  }
+  cr_assert(launch("PMIX_RANK=7 PMIX_NAMESPACE=other", "run2") == 3);
+  cr_assert(file_holds("err", "contains the run of another job"));
+  cr_assert(launch("NONE=1", "run2") == 3);
+}
+
+/* The only process of a job, and the shell of a batch script, are no ranks. */
+Test(record_mpi, single_processes_have_ordinary_runs) {
+  static const char *const variables[] = {"PMI_RANK=0 PMI_SIZE=1",
+                                          "SLURM_PROCID=0 SLURM_JOB_ID=5 SLURM_NTASKS=4"};
+  if (!build_program("gcc", "loop")) return;
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+    char run[16];
+    (void)snprintf(run, sizeof run, "run%zu", i);
+    cr_assert(launch(variables[i], run) == 5);
+    cr_assert(tsanom("speedup %s", run).status == 0);
+    cr_assert(shell("test ! -e %s/ranks.tsv", run) == 0);
+    cr_assert(launch("PMI_RANK=1 PMI_SIZE=2", run) == 3);
+  }
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls of MPI as regions of the thread that calls: their events are in the same stream
+ * as those of parallel regions, so that iterations are found in both together, and time
+ * in MPI is separated from the time between two calls:
+ *
+ *   computation        MPI_Allreduce          computation
+ *   ... CPU of it ─▶ BEGIN place   END place ─▶ ... CPU of it ─▶ BEGIN ...
+ *
+ * A place is the function, the address to which the call returns, and the communicator.
+ *
+ * Elapsed time is not the work of a computation where ranks share processors. So the
+ * watched thread records the processor time of a computation in front of the BEGIN that
+ * ends it. This takes two system calls, 0.5 us, which must not be a burden for
+ * computations that are shorter. Whether the next one is long is assumed of the place
+ * behind which it begins:
+ *
+ *   at first                                    measure
+ *   measured, and shorter than SHORT            do not, until
+ *   the coarse clock ticked in a computation    measure
+ *
+ * The coarse clock, which takes 5 ns to read, ticks every 1 to 4 ms. So the computations
+ * behind a place pass about that much time without a measurement, and not more, however
+ * short they are.
+ *
+ * A thread that is neither watched nor in a team, as with MPI_THREAD_MULTIPLE, gets a
+ * number of its own, above those of teams: its calls must not look like those of the
+ * watched thread.
+ *
+ * A call within another one, by which a library implements it, is not recorded. */
+#include "mpi.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "environment.h"
+#include "intercept.h"
+#include "runtime.h"
+
+enum {
+  SLOTS = 1 << 14,
+  PROBES = 32,
+  COMMUNICATORS = 256,
+  SHORT = 10000, /* ns */
+  FIRST_FOREIGN = 1 << 15,
+  NUMBER_BITS = 13
+};
+
+_Static_assert(TSANOM_REGIONS_PLACES_MAX == 1 << NUMBER_BITS, "a slot has the number");
+
+/* Place by call: the upper bits of a hash, and the number; 0: free. In one word, so that
+ * a lookup takes no lock. Two of n calls collide with probability n^2 / 2^52. */
+static _Atomic uint64_t slots[SLOTS];
+static const uint64_t number_mask = ((uint64_t)1 << NUMBER_BITS) - 1;
+
+/* By place: the computation behind it is too short to be measured. */
+static _Atomic bool is_short[TSANOM_REGIONS_PLACES_MAX];
+
+/* Communicators in the order in which they were first used. */
+static word communicators[COMMUNICATORS];
+static int known_communicators;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+typedef struct {
+  uint32_t depth;   /* calls that it is in */
+  uint32_t behind;  /* place of the latest call */
+  bool is_measured; /* the computation that goes on began with a measurement: */
+  uint64_t cpu;     /* processor time */
+  int64_t tick;     /* coarse clock at the beginning of the latest call */
+} mpi_thread;
+
+static _Thread_local mpi_thread mine ICP_INITIAL_EXEC;
+
+/* A library that the program loaded by dlopen(), like a module of Python, may have
+ * brought MPI with it. Then the search behind this library does not find MPI, but one
+ * from the library that calls does. */
+static void *find(const char *name, const void *site) {
+  void *found = dlsym(RTLD_NEXT, name);
+  Dl_info about;
+  if (found || dladdr(site, &about) == 0) return found;
+  void *caller = dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (!caller) return NULL;
+  found = dlsym(caller, name);
+  (void)dlclose(caller);
+  return found;
+}
+
+void *icp_mpi_original(_Atomic(void *) *cache, const char *name, const void *site) {
+  void *found = find(name, site);
+  if (!found) {
+    (void)fprintf(stderr, "tsanom record: this MPI library has no %s\n", name);
+    abort();
+  }
+  atomic_store_explicit(cache, found, memory_order_release);
+  return found;
+}
+
+/* The number of a communicator, from 1; 0: none, or too many. */
+static uint32_t communicator_number(word communicator) {
+  if (!communicator) return 0;
+  pthread_mutex_lock(&lock);
+  int i = 0;
+  while (i < known_communicators && communicators[i] != communicator) i++;
+  if (i == known_communicators && i < COMMUNICATORS) {
+    communicators[known_communicators++] = communicator;
+  }
+  pthread_mutex_unlock(&lock);
+  return i < COMMUNICATORS ? (uint32_t)i + 1 : 0;
+}
+
+/* A call that is not in the table. Another thread may add it at the same time, to
+ * another slot; both have the same number. */
+__attribute__((noinline)) static uint32_t add(uint64_t key, const char *name,
+                                              const void *site, word communicator) {
+  int error = errno;
+  if (strncmp(name, "MPI_Comm_spawn", strlen("MPI_Comm_spawn")) == 0) icp_report_spawn();
+  uint32_t number =
+      icp_place_of_call((uintptr_t)site, name, communicator_number(communicator));
+  uint32_t at = (uint32_t)(key >> 50);
+  for (int i = 0; i < PROBES; i++) {
+    uint64_t vacant = 0;
+    if (atomic_compare_exchange_strong(&slots[(at + (uint32_t)i) % SLOTS], &vacant,
+                                       key | number)) {
+      break;
+    }
+  }
+  errno = error;
+  return number;
+}
+
+/* Multiplicative hashing of the three, one after the other: address and name are
+ * distinct in their lower 48 bits, communicators in 32. */
+static inline uint32_t place_of(const char *name, const void *site, word communicator) {
+  const uint64_t golden = 0x9E3779B97F4A7C15u;
+  uint64_t hash = ((uint64_t)(uintptr_t)site * golden) ^ (uint64_t)(uintptr_t)name;
+  hash = (hash ^ hash >> 32) * golden ^ (uint64_t)communicator;
+  hash = (hash ^ hash >> 32) * golden;
+  uint64_t key = (hash & ~number_mask) | (uint64_t)1 << NUMBER_BITS;
+  uint32_t at = (uint32_t)(key >> 50);
+  for (int i = 0; i < PROBES; i++, at = (at + 1) % SLOTS) {
+    uint64_t slot = atomic_load_explicit(&slots[at], memory_order_relaxed);
+    if (ICP_LIKELY((slot & ~number_mask) == key)) return (uint32_t)(slot & number_mask);
+    if (!slot) break;
+  }
+  return add(key, name, site, communicator);
+}
+
+void icp_mpi_forget(void) {
+  for (size_t i = 0; i < SLOTS; i++) {
+    atomic_store_explicit(&slots[i], 0, memory_order_relaxed);
+  }
+}
+
+static int64_t coarse_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The computation ends that was behind the latest call. */
+static void end_computation(void) {
+  int64_t tick = coarse_clock();
+  if (mine.is_measured) {
+    uint64_t nanoseconds = icp_cpu_time() - mine.cpu;
+    icp_record_cpu(nanoseconds);
+    mine.is_measured = false;
+    if (nanoseconds < SHORT) {
+      atomic_store_explicit(&is_short[mine.behind], true, memory_order_relaxed);
+    }
+  } else if (tick != mine.tick) {
+    atomic_store_explicit(&is_short[mine.behind], false, memory_order_relaxed);
+  }
+  mine.tick = tick;
+}
+
+/* Whether the thread is the watched one, outside of regions. */
+static bool is_outermost(void) {
+  static _Atomic uint32_t foreign;
+  if (icp_me.state.depth != 0) return false;
+  if (!icp_me.watched && icp_me.state.number == 0) {
+    uint32_t next = atomic_fetch_add_explicit(&foreign, 1, memory_order_relaxed);
+    icp_me.state.number = FIRST_FOREIGN + next % FIRST_FOREIGN;
+  }
+  return icp_me.watched;
+}
+
+uint32_t icp_mpi_begin(const char *name, const void *site, word communicator) {
+  if (mine.depth++ != 0 || !icp_recording()) return ICP_MPI_UNRECORDED;
+  uint32_t place = place_of(name, site, communicator);
+  if (is_outermost()) {
+    unsigned unused = 0;
+    end_computation();
+    if (!ICP_LIKELY(!icp_watched.special)) {
+      icp_open_specially(place, &unused);
+    } else if (icp_iterations_push(&icp_watched.of_regions, place)) {
+      icp_next_iteration();
+    }
+    icp_beat(icp_iteration());
+  }
+  icp_record(TSANOM_REGIONS_BEGIN, place, 0);
+  return place;
+}
+
+/* The threads are those of the latest team, so that a call between two parallel regions
+ * does not look like a change of their number. */
+void icp_mpi_end(uint32_t place) {
+  mine.depth--;
+  if (place == ICP_MPI_UNRECORDED) return;
+  icp_record(TSANOM_REGIONS_END, place, icp_me.left_team ? icp_me.left_team : 1);
+  if (!is_outermost()) return;
+  mine.behind = place;
+  if (!atomic_load_explicit(&is_short[place], memory_order_relaxed)) {
+    mine.is_measured = true;
+    mine.cpu = icp_cpu_time();
+  }
+}
+
+/* MPI_COMM_WORLD as C passes it: that of MPICH and its relatives is a number; Open MPI
+ * converts the one of Fortran, because the address of the object is that of a copy if the
+ * program refers to it. 0: of another library, which may end the program if it is passed
+ * a wrong one. */
+static word world_of(const void *site) {
+  static const char *const relatives[] = {"MPICH", "MVAPICH", "Intel(R) MPI"};
+  static char version[1 << 14]; /* MPICH writes up to 8192 bytes */
+  int (*get_version)(char *, int *) = NULL;
+  word (*from_fortran)(int) = NULL;
+  int length = 0;
+  void *found = find("PMPI_Get_library_version", site);
+  void *convert = find("PMPI_Comm_f2c", site);
+  if (!found || !convert) return 0;
+  memcpy(&get_version, &found, sizeof found);
+  memcpy(&from_fortran, &convert, sizeof convert);
+  if (get_version(version, &length) != 0) return 0;
+  if (strstr(version, "Open MPI")) return from_fortran(0);
+  for (size_t i = 0; i < sizeof relatives / sizeof *relatives; i++) {
+    if (strstr(version, relatives[i])) return 0x44000000;
+  }
+  return 0;
+}
+
+/* The result of a function with two arguments, the world and a pointer; -1: failed. */
+static int ask(const char *name, word world, const void *site) {
+  int (*function)(word, int *) = NULL;
+  int result = -1;
+  void *found = find(name, site);
+  if (!found) return -1;
+  memcpy(&function, &found, sizeof found);
+  return function(world, &result) == 0 ? result : -1;
+}
+
+static bool is_initialized(const void *site) {
+  int (*function)(int *) = NULL;
+  int result = 0;
+  void *found = find("PMPI_Initialized", site);
+  if (!found) return false;
+  memcpy(&function, &found, sizeof found);
+  return function(&result) == 0 && result;
+}
+
+/* A run that a parallel region began has MPI_Init as a call, and a computation in front
+ * of it. */
+uint32_t icp_mpi_starting(const char *name, const void *site) {
+  if (atomic_load(&icp_set.phase) == ICP_RECORDING) {
+    mine.is_measured = icp_me.watched;
+    mine.cpu = icp_set.began_cpu;
+    return icp_mpi_begin(name, site, 0);
+  }
+  mine.depth++;
+  return ICP_MPI_UNRECORDED;
+}
+
+/* A run that begins here has it as a call that takes no time: what is before it belongs
+ * to no run. */
+void icp_mpi_started(uint32_t place, const char *name, const void *site) {
+  bool is_inner = mine.depth > 1;
+  if (!is_inner && getenv(ENVIRONMENT_RUN) && is_initialized(site)) {
+    word world = world_of(site);
+    int rank = world ? ask("PMPI_Comm_rank", world, site) : -1;
+    int size = world ? ask("PMPI_Comm_size", world, site) : -1;
+    if (rank >= 0 && size > 0) icp_rank_is(rank, size);
+  }
+  icp_mpi_end(place);
+  if (!is_inner && place == ICP_MPI_UNRECORDED) {
+    icp_mpi_end(icp_mpi_begin(name, site, 0));
+  }
+}

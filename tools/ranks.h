@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs of several ranks, as the command (launcher) and the preloaded recorder (intercept)
+ * write them:
+ *
+ *   RUN/ranks.tsv     the identity of the job, the same from every rank
+ *   RUN/rank.K/       an ordinary run, of rank K only
+ *
+ * No process writes a file that another one writes: each writes the identity under a name
+ * of its own, and then gives it the name ranks.tsv, which only the first can do.
+ *
+ * The rank is what the launcher of the job (mpirun, srun, ...) put into the environment,
+ * until MPI_Init gives it. */
+#ifndef TSANOM_TOOLS_RANKS_H
+#define TSANOM_TOOLS_RANKS_H
+
+#include <stdbool.h>
+
+typedef struct {
+  int rank;
+  int size; /* 0: not known */
+  const char
+      *variable; /* of the environment, that has the rank; NULL: MPI_Init gave it */
+  char job[160]; /* what distinguishes jobs of one launcher; "-": nothing does */
+} rank_identity;
+
+/* The rank of this process by its environment. False: it has none, or is the only one of
+ * its job: then `size` is 1, and the run is an ordinary one. */
+bool rank_from_environment(rank_identity *identity);
+
+/* What the directory has. */
+enum {
+  RANKS_NONE = 0, /* no ranks.tsv */
+  RANKS_SAME,     /* that of this job */
+  RANKS_OTHER     /* that of another one, or a file that cannot be read */
+};
+
+int ranks_compare(const char *directory, const rank_identity *identity);
+
+/* Create the identity, unless it is there. RANKS_OTHER: the directory belongs to another
+ * job; RANKS_NONE: it cannot be written. */
+int ranks_join(const char *directory, const rank_identity *identity);
+
+#endif
