@@ -69,14 +69,15 @@ enum {
   TSANOM_HSA_SIGN_GAP = 1,      /**< most seconds between two beats */
   TSANOM_HSA_SIGN_SILENCE = 2,  /**< seconds since its last beat, until the run's end; of
                                      a finished run: until the last beat of any thread */
-  TSANOM_HSA_SIGN_TAIL = 3,     /**< share of the beating time of all threads that is
+  TSANOM_HSA_SIGN_TAIL = 3,     /**< share of the beats of the busiest thread that are
                                      after its own last beat */
   TSANOM_HSA_SIGN_SHARE = 4,    /**< its beats over the median of the other threads' */
   TSANOM_HSA_SIGN_TEAM_INTERVAL = 5, /**< its interval over the median of the others' */
   TSANOM_HSA_SIGN_CPU = 6,           /**< processor seconds per beat */
   TSANOM_HSA_SIGN_CPU_QUARTILE = 7,  /**< lower quartile of the processor seconds per beat
                                           between samples, at least four times */
-  TSANOM_HSA_SIGN_TEAM_CPU = 8, /**< its CPU_QUARTILE over the median of the others' */
+  TSANOM_HSA_SIGN_TEAM_CPU = 8, /**< its CPU_QUARTILE over the median of the others'; its
+                                     CPU, if no thread has 256 beats */
   TSANOM_HSA_SIGN_WAIT = 9,     /**< time without a processor over time with or without */
   TSANOM_HSA_SIGN_BLOCKED = 10, /**< share of the time in which it neither ran nor was
                                      ready: it slept, or waited for threads or devices */
@@ -84,7 +85,10 @@ enum {
   TSANOM_HSA_SIGN_GROWTH = 12,  /**< bytes by which the anonymous memory of the process
                                      exceeds that after a fifth of the beats, at most */
   TSANOM_HSA_SIGN_GROWTH_PER_BEAT = 13, /**< GROWTH over the beats in that time */
-  TSANOM_HSA_SIGNS = 14,                /**< number of signs in this version */
+  TSANOM_HSA_SIGN_BLOCKED_GAP = 14,     /**< most seconds between two beats in which it
+                                             neither ran nor was ready, by the samples
+                                             around them */
+  TSANOM_HSA_SIGNS = 15,                /**< number of signs in this version */
   TSANOM_HSA_SIGN_SLOTS = 32            /**< length of the array that signs index */
 };
 
@@ -106,7 +110,7 @@ TSANOM_API tsanom_status tsanom_hsa_measure(const tsanom_hsa_run *run,
 
 /** Name a sign in lower case: "interval_s", "gap_s", "silence_s", "tail", "share",
  *  "team_interval", "cpu_s", "cpu_quartile_s", "team_cpu", "wait", "blocked", "faults",
- *  "growth_bytes", "growth_bytes_per_beat".
+ *  "growth_bytes", "growth_bytes_per_beat", "blocked_gap_s".
  *  @param sign  one of TSANOM_HSA_SIGN_INTERVAL...
  *  @return a constant string; "?" if unknown */
 TSANOM_API const char *tsanom_hsa_sign_name(int32_t sign);
@@ -241,8 +245,9 @@ typedef struct tsanom_hsa_cause {
 } tsanom_hsa_cause;
 
 /** Find the causes of what is not normal in a run. A running program is compared with the
- *  part of the normal runs that has as many beats; a run that is longer than the normal
- *  runs may grow by proportionally more memory.
+ *  part of the normal runs that has as many beats, a finished run with the whole normal
+ *  runs; a run that is longer than the normal runs may grow by proportionally more
+ * memory.
  *
  *  Causes are sorted: not comparable; hang; shutdown; memory leak; a pause; contention;
  *  imbalance; slowdown; unknown; waiting. Equal causes are sorted by strength, then by

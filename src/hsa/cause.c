@@ -142,14 +142,17 @@ static bool is_comparable(inquiry *q) {
   return q->count == 0;
 }
 
-/* Before the end of the first part, a program may still allocate what it needs. */
+/* A finished run is compared with whole runs: its program made all of its phases, however
+ * many beats they took. Before the end of the first part, a program may still allocate
+ * what it needs. */
 static void choose_parts(inquiry *q) {
   double beats = (double)beats_of(q), normal = fmax(1, (double)q->normal->beats);
   double eighths = fmin(1, beats / normal) * TSANOM_HSA_PARTS;
+  q->begins = eighths < 1;
+  if (q->run->state == TSANOM_HSA_STATE_FINISHED) eighths = TSANOM_HSA_PARTS;
   q->low = (size_t)fmax(1, floor(eighths)) - 1;
   q->high = (size_t)fmax(1, ceil(eighths)) - 1;
   q->length = fmax(1, beats / normal);
-  q->begins = eighths < 1;
 }
 
 /* A file of beats does not say whether its program ended them, so that their number must
@@ -175,7 +178,8 @@ static bool is_silent(const inquiry *q, size_t t) {
 }
 
 /* A thread that waits for a processor does not hang: most of the gap must be other time.
- */
+ * Where normal runs have such gaps, as a program that begins on a busy machine, the time
+ * that a thread is blocked in a gap is examined (judge_progress()). */
 static bool paused(const inquiry *q, size_t t) {
   if (!is_above(q, t, TSANOM_HSA_SIGN_GAP)) return false;
   double wait = tsn_hsa_wait_in_gap(&q->run->threads[t]);
@@ -183,7 +187,7 @@ static bool paused(const inquiry *q, size_t t) {
 }
 
 /* While a program is observed, it has a time until now, by which a thread is silent. In a
- * run that is over, a thread that stopped has a part of the time of the others. */
+ * run that is over, a thread that stopped has a part of the beats of the others. */
 static void judge_progress(inquiry *q, size_t t) {
   bool observed = q->run->state == TSANOM_HSA_STATE_RUNNING ||
                   q->run->state == TSANOM_HSA_STATE_KILLED;
@@ -200,6 +204,9 @@ static void judge_progress(inquiry *q, size_t t) {
                                    TSANOM_HSA_DETAIL_STOPPED, TSANOM_HSA_SIGN_TAIL);
     c->number[0] = (double)q->signs[t].beats;
     c->number[1] = (double)beats_of(q);
+  } else if (is_above(q, t, TSANOM_HSA_SIGN_BLOCKED_GAP)) {
+    add_sign(q, TSANOM_HSA_HANG, thread, TSANOM_HSA_DETAIL_PAUSED,
+             TSANOM_HSA_SIGN_BLOCKED_GAP);
   } else if (paused(q, t)) {
     add_sign(q, TSANOM_HSA_HANG, thread, TSANOM_HSA_DETAIL_PAUSED, TSANOM_HSA_SIGN_GAP);
   }

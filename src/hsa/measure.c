@@ -75,6 +75,7 @@ const char *tsanom_hsa_sign_name(int32_t sign) {
       "cpu_s",        "cpu_quartile_s",
       "team_cpu",     "wait",
       "blocked",      "faults",
-      "growth_bytes", "growth_bytes_per_beat"};
+      "growth_bytes", "growth_bytes_per_beat",
+      "blocked_gap_s"};
   return sign >= 0 && sign < TSANOM_HSA_SIGNS ? names[sign] : "?";
 }

@@ -73,17 +73,22 @@ static void put_shutdown(tsn_sentence *s, const tsanom_hsa_cause *c) {
               c->range.high);
       break;
     default:
-      tsn_put(s, "the thread stopped after %.0f beats, the busiest thread made %.0f; ",
+      tsn_put(s, "the thread stopped after %.0f beats, the busiest thread made %.0f, ",
               c->number[0], c->number[1]);
       put_percent(s, c->value);
-      tsn_put(s, " of the time came after its last beat, normally at most ");
+      tsn_put(s, " of them after that thread stopped; normally at most ");
       put_percent(s, c->range.high);
   }
 }
 
 static void put_hang(tsn_sentence *s, const tsanom_hsa_cause *c) {
   bool paused = c->detail == TSANOM_HSA_DETAIL_PAUSED;
-  tsn_put(s, paused ? "the thread did not beat for " : "the thread has not beaten for ");
+  if (c->sign == TSANOM_HSA_SIGN_BLOCKED_GAP) {
+    tsn_put(s, "between two beats, the thread was asleep or blocked for ");
+  } else {
+    tsn_put(s,
+            paused ? "the thread did not beat for " : "the thread has not beaten for ");
+  }
   put_time(s, c->value);
   tsn_put(s, paused ? ", and then went on; normally at most " : ", normally at most ");
   put_time(s, c->range.high);

@@ -13,7 +13,11 @@
 #include "core/sort.h"
 #include "hsa/causes.h"
 
-enum { LEAST_PAIRS = 4, MOST_PAIRS = 64 }; /* of a quartile of processor time */
+/* Pairs of a quartile of processor time. Samples are taken at any point of a beat: a pair
+ * of one beat may contain the time of two. With at least four beats in a pair, their
+ * quartile compares a team better than the mean does, in which each disturbance counts.
+ */
+enum { LEAST_PAIRS = 4, MOST_PAIRS = 64, FEW_BEATS = 4 * MOST_PAIRS };
 
 static const double beginning = 0.2;
 
@@ -99,21 +103,52 @@ static double longest_gap(const tsanom_hsa_series *s) {
   return longest;
 }
 
-/* From the last sample before the longest gap to the first one after it. */
+/* The samples around a gap, of which each thread has fewer than beats: the last before
+ * it, the first after it. One pass finds those of all gaps in turn. */
+typedef struct {
+  const tsanom_hsa_vital *before;
+  size_t next, after;
+} enclosure;
+
+static bool knows_activity(const tsanom_hsa_vital *v) {
+  return !isnan(v->time) && !isnan(v->cpu_s) && !isnan(v->wait_s);
+}
+
+/* The gap before beat `gap` >= 1, not before that of an earlier call. */
+static bool enclose(const tsanom_hsa_series *s, size_t gap, enclosure *e) {
+  const tsanom_hsa_vital *v = s->vital;
+  for (; e->next < s->vital_count && !(v[e->next].time > s->time[gap - 1]); e->next++) {
+    if (knows_activity(&v[e->next])) e->before = &v[e->next];
+  }
+  while (e->after < s->vital_count &&
+         !(knows_activity(&v[e->after]) && v[e->after].time >= s->time[gap])) {
+    e->after++;
+  }
+  return e->before && e->after < s->vital_count && v[e->after].task == e->before->task;
+}
+
 double tsn_hsa_wait_in_gap(const tsanom_hsa_series *s) {
-  const tsanom_hsa_vital *before = NULL, *after = NULL;
+  enclosure e = {NULL, 0, 0};
   size_t gap = 1;
   for (size_t i = 2; i < s->beats; i++) {
     if (s->time[i] - s->time[i - 1] > s->time[gap] - s->time[gap - 1]) gap = i;
   }
-  for (size_t i = 0; gap < s->beats && i < s->vital_count && !after; i++) {
-    const tsanom_hsa_vital *v = &s->vital[i];
-    if (isnan(v->wait_s)) continue;
-    if (v->time <= s->time[gap - 1]) before = v;
-    if (v->time >= s->time[gap]) after = v;
+  if (gap >= s->beats || !enclose(s, gap, &e)) return NAN;
+  return s->vital[e.after].wait_s - e.before->wait_s;
+}
+
+/* A gap contains at most the activity between the samples around it: the thread was
+ * blocked for at least the rest. */
+static double blocked_gap(const tsanom_hsa_series *s) {
+  enclosure e = {NULL, 0, 0};
+  double longest = NAN;
+  for (size_t i = 1; i < s->beats; i++) {
+    if (!enclose(s, i, &e)) continue;
+    const tsanom_hsa_vital *after = &s->vital[e.after];
+    double active = after->cpu_s - e.before->cpu_s + after->wait_s - e.before->wait_s;
+    longest = fmax(longest, fmax(0, s->time[i] - s->time[i - 1] - active));
   }
-  bool known = before && after && before->task == after->task;
-  return known ? after->wait_s - before->wait_s : NAN;
+  return longest;
 }
 
 static void measure_samples(const tsanom_hsa_series *s, double *value) {
@@ -122,6 +157,7 @@ static void measure_samples(const tsanom_hsa_series *s, double *value) {
   if (cpu.beats > 0) value[TSANOM_HSA_SIGN_CPU] = cpu.amount / cpu.beats;
   if (faults.beats > 0) value[TSANOM_HSA_SIGN_FAULTS] = faults.amount / faults.beats;
   value[TSANOM_HSA_SIGN_CPU_QUARTILE] = cpu_quartile(s);
+  value[TSANOM_HSA_SIGN_BLOCKED_GAP] = blocked_gap(s);
   if (wait.seconds > 0 && cpu.amount + wait.amount > 0) {
     value[TSANOM_HSA_SIGN_WAIT] = wait.amount / (cpu.amount + wait.amount);
     value[TSANOM_HSA_SIGN_BLOCKED] =
@@ -152,20 +188,36 @@ static span find_span(const tsanom_hsa_run *run) {
   return s;
 }
 
-static void measure_beats(const tsanom_hsa_series *s, const span *all, double *value) {
+/* The share of the beats of a series that are after a time. */
+static double share_after(const tsanom_hsa_series *s, double time) {
+  size_t low = 0, high = s->beats;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (s->time[middle] <= time)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return (double)(s->beats - low) / (double)s->beats;
+}
+
+/* The others beat faster when a thread no longer needs its processor: what they did after
+ * its last beat is counted in beats, not in time. */
+static void measure_beats(const tsanom_hsa_series *s, const tsanom_hsa_series *busiest,
+                          const span *all, double *value) {
   if (!s->beats) {
     if (!isfinite(all->last)) return;
     value[TSANOM_HSA_SIGN_SILENCE] = all->end - all->first;
     value[TSANOM_HSA_SIGN_TAIL] = 1;
     return;
   }
-  double last = s->time[s->beats - 1], time = all->last - all->first;
+  double last = s->time[s->beats - 1];
   if (s->beats > 1) {
     value[TSANOM_HSA_SIGN_INTERVAL] = tsn_hsa_quartile_interval(s->time, s->beats);
   }
   value[TSANOM_HSA_SIGN_GAP] = longest_gap(s);
   value[TSANOM_HSA_SIGN_SILENCE] = all->end - last;
-  value[TSANOM_HSA_SIGN_TAIL] = time > 0 ? (all->last - last) / time : 0;
+  value[TSANOM_HSA_SIGN_TAIL] = share_after(busiest, last);
 }
 
 /* The sample that memory grows from, and the most memory after it; NaN: not known. */
@@ -233,7 +285,7 @@ void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs) {
     const tsanom_hsa_series *s = &run->threads[t];
     signs[t] = (tsanom_hsa_signs){.beats = s->beats};
     for (size_t i = 0; i < TSANOM_HSA_SIGN_SLOTS; i++) signs[t].value[i] = NAN;
-    measure_beats(s, &all, signs[t].value);
+    measure_beats(s, &run->threads[all.busiest], &all, signs[t].value);
     measure_samples(s, signs[t].value);
     signs[t].value[TSANOM_HSA_SIGN_GROWTH] = growth_and_rate[0];
     signs[t].value[TSANOM_HSA_SIGN_GROWTH_PER_BEAT] = growth_and_rate[1];
@@ -241,6 +293,8 @@ void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs) {
   compare_team(signs, run->thread_count, TSN_HSA_BEATS, TSANOM_HSA_SIGN_SHARE);
   compare_team(signs, run->thread_count, TSANOM_HSA_SIGN_INTERVAL,
                TSANOM_HSA_SIGN_TEAM_INTERVAL);
-  compare_team(signs, run->thread_count, TSANOM_HSA_SIGN_CPU_QUARTILE,
+  bool few = run->threads[all.busiest].beats < FEW_BEATS;
+  compare_team(signs, run->thread_count,
+               few ? TSANOM_HSA_SIGN_CPU : TSANOM_HSA_SIGN_CPU_QUARTILE,
                TSANOM_HSA_SIGN_TEAM_CPU);
 }

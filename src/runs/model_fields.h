@@ -104,7 +104,8 @@ static const char *const sign_names[] = {"interval_s",   "gap_s",
                                          "cpu_s",        "cpu_quartile_s",
                                          "team_cpu",     "wait",
                                          "blocked",      "faults",
-                                         "growth_bytes", "growth_bytes_per_beat"};
+                                         "growth_bytes", "growth_bytes_per_beat",
+                                         "blocked_gap_s"};
 _Static_assert(COUNT_OF(sign_names) == TSANOM_HSA_SIGNS, "a sign has no name");
 
 #endif

@@ -21,7 +21,8 @@ static_assert(TSANOM_HSA_SIGN_BLOCKED == 10, "sign_blocked");
 static_assert(TSANOM_HSA_SIGN_FAULTS == 11, "sign_faults");
 static_assert(TSANOM_HSA_SIGN_GROWTH == 12, "sign_growth");
 static_assert(TSANOM_HSA_SIGN_GROWTH_PER_BEAT == 13, "sign_growth_per_beat");
-static_assert(TSANOM_HSA_SIGNS == 14, "signs");
+static_assert(TSANOM_HSA_SIGN_BLOCKED_GAP == 14, "sign_blocked_gap");
+static_assert(TSANOM_HSA_SIGNS == 15, "signs");
 static_assert(TSANOM_HSA_SIGN_SLOTS == 32, "sign_slots");
 
 static_assert(sizeof(tsanom_hsa_vital) == 136, "ABI");

@@ -250,6 +250,40 @@ Test(hsa_causes, a_thread_with_more_work_than_its_team_is_an_imbalance) {
   cr_assert(f.thread[3] == TSANOM_HSA_IMBALANCE && f.thread[1] == TSANOM_HSA_NORMAL);
 }
 
+/* Samples that are taken within beats, of which each takes as long as the time between
+ * samples. */
+static tsanom_hsa_run long_beats(const living_kind *k, uint64_t *seed) {
+  tsanom_hsa_run run = living_run(k, seed);
+  for (size_t t = 0; t < k->threads; t++) {
+    tsanom_hsa_vital *v = (tsanom_hsa_vital *)run.threads[t].vital;
+    for (size_t i = 0; i < run.threads[t].vital_count; i++) {
+      v[i].cpu_s += 0.9 * random_unit(seed) * k->period * k->thread[t].cpu;
+    }
+  }
+  return run;
+}
+
+Test(hsa_causes, an_imbalance_of_few_beats_is_found) {
+  living_kind k = living_normal();
+  tsanom_hsa_run runs[RUNS];
+  uint64_t seed = 24;
+  k.beats = 44;
+  k.period = 0.05;
+  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  for (int i = 0; i < RUNS; i++) runs[i] = long_beats(&k, &seed);
+  CHECK_STATUS(tsanom_hsa_learn_normal(runs, RUNS, 0.99, NULL, &normal), TSANOM_OK);
+  for (int i = 0; i < RUNS; i++) living_free(&runs[i]);
+  for (int i = 0; i < 2 * ROUNDS; i++) {
+    k.thread[1].cpu = i % 2 ? 0.75 : 0.5;
+    tsanom_hsa_run run = long_beats(&k, &seed);
+    finding f = find(&normal, &run);
+    cr_assert(f.thread[1] == (i % 2 ? TSANOM_HSA_IMBALANCE : TSANOM_HSA_NORMAL),
+              "round %d: %s", i, tsanom_hsa_status_name(f.thread[1]));
+    cr_assert(f.thread[0] == TSANOM_HSA_NORMAL);
+    living_free(&run);
+  }
+}
+
 Test(hsa_causes, a_program_that_does_not_go_on_hangs) {
   living_kind k;
   tsanom_hsa_normal normal = learn_two_threads(&k);
@@ -277,6 +311,28 @@ Test(hsa_causes, a_program_that_does_not_go_on_hangs) {
   cr_assert(f.cause[2].cause == TSANOM_HSA_SHUTDOWN);
 }
 
+static tsanom_hsa_run busy_start(const living_kind *k, uint64_t *seed) {
+  enum { LATE = 2 }; /* seconds */
+  tsanom_hsa_run run = living_run(k, seed);
+  run.end += LATE;
+  for (size_t t = 0; t < k->threads; t++) {
+    const tsanom_hsa_series *s = &run.threads[t];
+    tsanom_hsa_vital *v = (tsanom_hsa_vital *)s->vital;
+    for (size_t i = 1; i < s->beats; i++) ((double *)s->time)[i] += LATE;
+    v[0].time = 0;
+    v[0].cpu_s = v[0].wait_s = 0;
+    v[0].beats = 0;
+    for (size_t i = 1; i < s->vital_count; i++) {
+      v[i].time += LATE;
+      v[i].wait_s += LATE;
+    }
+  }
+  for (size_t i = 1; i < run.vital_count; i++) {
+    ((tsanom_hsa_vital *)run.vital)[i].time += LATE;
+  }
+  return run;
+}
+
 /* Time without a processor is none in which the thread hangs. Without samples around the
  * gap, what it did there is not known. */
 Test(hsa_causes, a_gap_without_a_processor_is_contention) {
@@ -300,6 +356,32 @@ Test(hsa_causes, a_gap_without_a_processor_is_contention) {
   f = find(&normal, &run);
   cr_assert(f.thread[0] == TSANOM_HSA_HANG && f.thread[1] == TSANOM_HSA_CONTENTION);
   living_free(&run);
+}
+
+/* The normal runs wait for a processor for 2 s before their second beat. */
+Test(hsa_causes, a_pause_shorter_than_normal_waiting_is_found) {
+  living_kind k = living_normal();
+  tsanom_hsa_run runs[RUNS];
+  uint64_t seed = 25;
+  char text[512];
+  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  for (int i = 0; i < RUNS; i++) runs[i] = busy_start(&k, &seed);
+  CHECK_STATUS(tsanom_hsa_learn_normal(runs, RUNS, 0.99, NULL, &normal), TSANOM_OK);
+  for (int i = 0; i < RUNS; i++) living_free(&runs[i]);
+  for (int i = 0; i < 2 * ROUNDS; i++) {
+    k.pause = i % 2 ? 1 : 0.2;
+    k.pause_at = 0.4;
+    tsanom_hsa_run run = busy_start(&k, &seed);
+    finding f = find(&normal, &run);
+    cr_assert(f.status == (i % 2 ? TSANOM_HSA_HANG : TSANOM_HSA_NORMAL), "%d: %s", i,
+              tsanom_hsa_status_name(f.status));
+    if (i % 2) {
+      cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_PAUSED);
+      tsanom_hsa_cause_text(&f.cause[0], text, sizeof text, NULL);
+      cr_assert(strstr(text, "blocked for"), "%s", text);
+    }
+    living_free(&run);
+  }
 }
 
 Test(hsa_causes, what_ends_early_is_shut_down) {
@@ -331,6 +413,46 @@ Test(hsa_causes, what_ends_early_is_shut_down) {
   cr_assert(f.thread[1] == TSANOM_HSA_SHUTDOWN && f.thread[0] == TSANOM_HSA_NORMAL);
   cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_NEVER);
   living_free(&run);
+}
+
+/* Alone, the other thread makes its last fifth of the beats in 3 ms of 1.6 s. */
+Test(hsa_causes, a_thread_that_stops_late_is_shut_down) {
+  living_kind k;
+  uint64_t seed = 22;
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  k.thread[1].stop = 1600;
+  tsanom_hsa_run run = living_run(&k, &seed);
+  double *time = (double *)run.threads[0].time;
+  for (size_t i = 1600; i < 2000; i++) time[i] = time[i - 1] + 7.5e-6;
+  finding f = find(&normal, &run);
+  cr_assert(f.thread[1] == TSANOM_HSA_SHUTDOWN && f.thread[0] == TSANOM_HSA_NORMAL);
+  cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_STOPPED);
+  cr_assert(fabs(f.cause[0].value - 0.2) < 0.05, "%g", f.cause[0].value);
+  living_free(&run);
+}
+
+/* One normal run was four times slower at first. What has a third of the beats may be at
+ * that point, unless it has finished. */
+Test(hsa_causes, a_finished_run_is_compared_with_whole_runs) {
+  living_kind k = living_normal();
+  tsanom_hsa_run runs[RUNS];
+  uint64_t seed = 23;
+  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  for (int i = 0; i < RUNS; i++) runs[i] = living_run(&k, &seed);
+  for (size_t t = 0; t < 2; t++) {
+    tsanom_hsa_vital *v = (tsanom_hsa_vital *)runs[0].threads[t].vital;
+    for (size_t i = 0; i < runs[0].threads[t].vital_count; i++) {
+      v[i].cpu_s += 3 * k.period * k.thread[t].cpu * fmin(800, (double)v[i].beats);
+    }
+  }
+  CHECK_STATUS(tsanom_hsa_learn_normal(runs, RUNS, 0.99, NULL, &normal), TSANOM_OK);
+  for (int i = 0; i < RUNS; i++) living_free(&runs[i]);
+  k.beats = 700;
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
+  k.thread[0].cpu = k.thread[1].cpu = 1;
+  EXPECT(&normal, &k, TSANOM_HSA_SLOWDOWN, TSANOM_HSA_SLOWDOWN, TSANOM_HSA_SLOWDOWN);
+  k.state = TSANOM_HSA_STATE_RUNNING;
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
 }
 
 static void expect_incomparable(const tsanom_hsa_normal *normal,

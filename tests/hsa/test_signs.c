@@ -107,7 +107,27 @@ static void sums(const tsanom_hsa_series *s, int what, size_t first, double *amo
   }
 }
 
+/* Of each gap, the samples that know both numbers and are nearest on both sides. */
+static double naive_blocked_gap(const tsanom_hsa_series *s) {
+  double longest = NAN;
+  for (size_t i = 1; i < s->beats; i++) {
+    const tsanom_hsa_vital *before = NULL, *after = NULL;
+    for (size_t j = 0; j < s->vital_count; j++) {
+      const tsanom_hsa_vital *v = &s->vital[j];
+      if (isnan(v->time) || isnan(v->cpu_s) || isnan(v->wait_s)) continue;
+      if (v->time <= s->time[i - 1]) before = v;
+      if (v->time >= s->time[i] && !after) after = v;
+    }
+    if (!before || !after || before->task != after->task) continue;
+    double blocked = s->time[i] - s->time[i - 1] - (after->cpu_s - before->cpu_s) -
+                     (after->wait_s - before->wait_s);
+    longest = fmax(longest, blocked > 0 ? blocked : 0);
+  }
+  return longest;
+}
+
 static void naive_samples(const tsanom_hsa_series *s, double *value) {
+  value[TSANOM_HSA_SIGN_BLOCKED_GAP] = naive_blocked_gap(s);
   double cpu, wait, faults, beats, seconds, unused;
   size_t fifth = 0;
   sums(s, WAIT, 0, &wait, &unused, &seconds);
@@ -148,8 +168,10 @@ static void naive_team(tsanom_hsa_signs *naive, size_t threads, int32_t sign,
 
 static void naive_beats(const tsanom_hsa_run *run, size_t t, double *value) {
   double first = INFINITY, last = -INFINITY, end = run->end;
+  const tsanom_hsa_series *busiest = &run->threads[0];
   for (size_t i = 0; i < run->thread_count; i++) {
     const tsanom_hsa_series *s = &run->threads[i];
+    if (s->beats > busiest->beats) busiest = s;
     if (!s->beats) continue;
     first = fmin(first, s->time[0]);
     last = fmax(last, s->time[s->beats - 1]);
@@ -160,9 +182,9 @@ static void naive_beats(const tsanom_hsa_run *run, size_t t, double *value) {
   if (!isfinite(last)) return;
   double own = s->beats ? s->time[s->beats - 1] : first;
   value[TSANOM_HSA_SIGN_SILENCE] = end - own;
-  value[TSANOM_HSA_SIGN_TAIL] = !s->beats      ? 1
-                                : last > first ? (last - own) / (last - first)
-                                               : 0;
+  double after = 0;
+  for (size_t i = 0; i < busiest->beats; i++) after += busiest->time[i] > own;
+  value[TSANOM_HSA_SIGN_TAIL] = s->beats ? after / (double)busiest->beats : 1;
   double gaps[BEATS];
   for (size_t i = 1; i < s->beats; i++) gaps[i - 1] = s->time[i] - s->time[i - 1];
   if (s->beats < 2) return;
@@ -223,7 +245,12 @@ Test(hsa_signs, they_are_those_of_the_definitions) {
     naive_team(naive, run.thread_count, -1, TSANOM_HSA_SIGN_SHARE);
     naive_team(naive, run.thread_count, TSANOM_HSA_SIGN_INTERVAL,
                TSANOM_HSA_SIGN_TEAM_INTERVAL);
-    naive_team(naive, run.thread_count, TSANOM_HSA_SIGN_CPU_QUARTILE,
+    bool few = true;
+    for (size_t t = 0; t < run.thread_count; t++) {
+      few = few && run.threads[t].beats < 256;
+    }
+    naive_team(naive, run.thread_count,
+               few ? TSANOM_HSA_SIGN_CPU : TSANOM_HSA_SIGN_CPU_QUARTILE,
                TSANOM_HSA_SIGN_TEAM_CPU);
     for (size_t t = 0; t < run.thread_count; t++) {
       cr_assert(signs[t].beats == run.threads[t].beats);
