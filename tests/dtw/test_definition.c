@@ -78,8 +78,8 @@ Test(dtw_definition, distances_without_a_window) {
   }
 }
 
-/* Bands that one strip after another passes through without a pause, down to the narrowest:
- * lengths around whole strips, and radii around whole turns. */
+/* Bands that one strip after another passes through without a pause, down to the
+ * narrowest: lengths around whole strips, and radii around whole turns. */
 Test(dtw_definition, distances_in_wide_bands) {
   uint64_t seed = 15;
   for (int trial = 0; trial < 150; trial++) {
