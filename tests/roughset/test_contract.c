@@ -408,7 +408,7 @@ static void check_empty_reduct(const tsanom_roughset_table *t) {
   cr_assert(found == 1);
 }
 
-Test(roughset_contract, the_papers_choice_of_a_pair_that_nothing_tells_apart) {
+Test(roughset_contract, the_papers_choice_of_a_pair_that_nothing_discerns) {
   uint64_t sets[] = {3, 0, 5};
   size_t found = 7;
   CHECK_STATUS(tsanom_roughset_paper_choice(sets, 3, 3, NULL, NULL, &found),
