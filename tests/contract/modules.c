@@ -34,7 +34,7 @@ static void *take(size_t count, size_t size) {
 }
 
 /* `exec` with a workspace, which the caller frees. */
-static tsanom_exec exec_with_work(const tsanom_exec *exec, size_t bytes) {
+static tsanom_exec in_workspace(const tsanom_exec *exec, size_t bytes) {
   tsanom_exec own;
   tsanom_exec_init(&own, sizeof own);
   if (exec) own = *exec;
@@ -58,7 +58,7 @@ static void fit(const double *x, const double *y, const double *weights, size_t 
   options.degree = 10;
   size_t bytes;
   NEED(tsanom_polyfit_fit_workspace(n, &options, exec, &bytes) == TSANOM_OK);
-  tsanom_exec with_work = exec_with_work(exec, bytes);
+  tsanom_exec with_work = in_workspace(exec, bytes);
   WATCH(tsanom_polyfit_fit(x, y, weights, n, &options, &with_work, &model));
   NEED(model.method == method);
   double *values = take(n, sizeof *values);
@@ -107,16 +107,6 @@ static void polyfit(size_t n, const tsanom_exec *exec) {
   free(y);
   free(crowded);
   free(x);
-}
-
-/* The exec of one call, with a workspace of `bytes`. */
-static tsanom_exec in_workspace(const tsanom_exec *exec, size_t bytes) {
-  tsanom_exec own;
-  tsanom_exec_init(&own, sizeof own);
-  if (exec) own = *exec;
-  own.work = take(bytes, 1);
-  own.work_bytes = bytes;
-  return own;
 }
 
 static void dtw_pair(size_t n, const double *x, const double *y,
@@ -247,14 +237,14 @@ static void search(size_t count, size_t length, const tsanom_exec *exec) {
   query_set.data = queries;
   WATCH(tsanom_search_index_init(memory, bytes, &series_set, &options, exec, &index));
   NEED(tsanom_search_nearest_workspace(index, NEIGHBORS, exec, &bytes) == TSANOM_OK);
-  tsanom_exec with_work = exec_with_work(exec, bytes);
+  tsanom_exec with_work = in_workspace(exec, bytes);
   WATCH(tsanom_search_nearest(index, &query_set, NEIGHBORS, &with_work, indices,
                               distances, NULL));
   free(with_work.work);
   options.neighbors = NEIGHBORS;
   NEED(tsanom_search_stream_workspace(length, count * length, &options, exec, &bytes) ==
        TSANOM_OK);
-  with_work = exec_with_work(exec, bytes);
+  with_work = in_workspace(exec, bytes);
   WATCH(tsanom_search_stream(queries, length, series, count * length, &options,
                              &with_work, indices, distances, NULL));
   free(with_work.work);
@@ -269,7 +259,7 @@ static void dpd_find(size_t n, const tsanom_exec *exec) {
   tsanom_dpd_found_init(&found, sizeof found);
   size_t bytes;
   NEED(tsanom_dpd_find_workspace(n, NULL, exec, &bytes) == TSANOM_OK);
-  tsanom_exec with_work = exec_with_work(exec, bytes);
+  tsanom_exec with_work = in_workspace(exec, bytes);
   WATCH(tsanom_dpd_find(samples, n, NULL, &with_work, &found));
   free(with_work.work);
   free(samples);
@@ -286,7 +276,7 @@ static void dpd_main(size_t n, const tsanom_exec *exec) {
   for (size_t i = 0; i < n; i++) events[i] = (uint32_t)(i % 7);
   size_t bytes;
   NEED(tsanom_dpd_main_loop_workspace(n, &options, exec, &bytes) == TSANOM_OK);
-  tsanom_exec with_work = exec_with_work(exec, bytes);
+  tsanom_exec with_work = in_workspace(exec, bytes);
   WATCH(tsanom_dpd_main_loop(events, NULL, n, &options, &with_work, &found, iterations,
                              10));
   free(with_work.work);
@@ -351,26 +341,26 @@ static void roughset(size_t rows, size_t attributes, const tsanom_exec *exec) {
   size_t bytes, count, found, size;
   double gamma;
   NEED(tsanom_roughset_elements_workspace(rows, attributes, NULL, exec, &bytes) == 0);
-  tsanom_exec with_work = exec_with_work(exec, bytes);
+  tsanom_exec with_work = in_workspace(exec, bytes);
   WATCH(tsanom_roughset_elements(&table, NULL, &with_work, elements, CAPACITY, &count));
   free(with_work.work);
   NEED(tsanom_roughset_reducts_workspace(count, attributes, &options, exec, &bytes) == 0);
-  with_work = exec_with_work(exec, bytes);
+  with_work = in_workspace(exec, bytes);
   WATCH(tsanom_roughset_reducts(elements, count, attributes, &options, &with_work, NULL,
                                 &found));
   free(with_work.work);
   NEED(tsanom_roughset_core_workspace(rows, attributes, NULL, exec, &bytes) == 0);
-  with_work = exec_with_work(exec, bytes);
+  with_work = in_workspace(exec, bytes);
   WATCH(tsanom_roughset_core(&table, NULL, &with_work, &core));
   free(with_work.work);
   NEED(tsanom_roughset_minimum_workspace(rows, attributes, NULL, exec, &bytes) == 0);
-  with_work = exec_with_work(exec, bytes);
+  with_work = in_workspace(exec, bytes);
   WATCH(
       tsanom_roughset_minimum(&table, NULL, &with_work, NULL, &bounds, &reduct, &found));
   WATCH(tsanom_roughset_greedy(&table, NULL, &with_work, &reduct, &size));
   free(with_work.work);
   NEED(tsanom_roughset_dependency_workspace(rows, attributes, NULL, exec, &bytes) == 0);
-  with_work = exec_with_work(exec, bytes);
+  with_work = in_workspace(exec, bytes);
   WATCH(tsanom_roughset_dependency(&table, &reduct, NULL, &with_work, positive, &size,
                                    &gamma));
   free(with_work.work);
@@ -393,12 +383,12 @@ static void hsa(size_t run_count, size_t beats, const tsanom_exec *exec) {
   NEED(tsanom_hsa_learn_size(runs, run_count, NULL, &model_bytes) == TSANOM_OK);
   void *memory = take(model_bytes, 1);
   NEED(tsanom_hsa_learn_workspace(run_count, NULL, exec, &bytes) == TSANOM_OK);
-  tsanom_exec with_work = exec_with_work(exec, bytes);
+  tsanom_exec with_work = in_workspace(exec, bytes);
   WATCH(tsanom_hsa_learn_init(memory, model_bytes, runs, run_count, NULL, &with_work,
                               &model));
   free(with_work.work);
   NEED(tsanom_hsa_diagnose_workspace(model, exec, &bytes) == TSANOM_OK);
-  with_work = exec_with_work(exec, bytes);
+  with_work = in_workspace(exec, bytes);
   WATCH(tsanom_hsa_diagnose(model, runs, &with_work, verdict, kind.threads, NULL));
   free(with_work.work);
   free(memory);
@@ -425,7 +415,7 @@ static void optics(size_t n, const tsanom_exec *exec) {
     tsanom_optics_options_init(&options, sizeof options);
     options.search = way;
     NEED(tsanom_optics_order_workspace(n, 2, &options, exec, &bytes) == TSANOM_OK);
-    tsanom_exec with_work = exec_with_work(exec, bytes);
+    tsanom_exec with_work = in_workspace(exec, bytes);
     WATCH(tsanom_optics_order(points, n, 2, 2, &options, &with_work, &ordering));
     free(with_work.work);
   }
@@ -435,14 +425,14 @@ static void optics(size_t n, const tsanom_exec *exec) {
     tsanom_optics_split_options_init(&split, sizeof split);
     split.min_points = min_points;
     NEED(tsanom_optics_split_workspace(n, &split, exec, &bytes) == TSANOM_OK);
-    with_work = exec_with_work(exec, bytes);
+    with_work = in_workspace(exec, bytes);
     WATCH(tsanom_optics_split(&ordering, &split, &with_work, labels, &clusters, &cut,
                               &probability));
     free(with_work.work);
   }
   NEED(tsanom_optics_xi_workspace(n, NULL, exec, &bytes) == TSANOM_OK);
   size_t *found = take(2 * n, sizeof *found);
-  with_work = exec_with_work(exec, bytes);
+  with_work = in_workspace(exec, bytes);
   WATCH(tsanom_optics_xi(&ordering, NULL, &with_work, found, n, &clusters, labels));
   free(with_work.work);
   free(found);
@@ -475,7 +465,7 @@ static void spmd(size_t processes, size_t regions, const tsanom_exec *exec) {
   size_t bytes;
   NEED(tsanom_spmd_analyze_workspace(processes, regions, 0, NULL, exec, &bytes) ==
        TSANOM_OK);
-  tsanom_exec with_work = exec_with_work(exec, bytes);
+  tsanom_exec with_work = in_workspace(exec, bytes);
   WATCH(tsanom_spmd_analyze(&data, NULL, &with_work, &report));
   free(with_work.work);
   free(time);
