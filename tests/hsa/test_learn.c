@@ -29,6 +29,21 @@ static tsanom_hsa_run metronome(double period, size_t beats) {
   return (tsanom_hsa_run){.threads = thread, .thread_count = 1, .start = 0};
 }
 
+/* The metronome that is closest to the others, but for number `out`. */
+static size_t naive_medoid(const double *period, size_t n, size_t out) {
+  size_t medoid = 0;
+  double least = INFINITY;
+  for (size_t j = 0; j < n; j++) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+      double ratio = period[i] / period[j];
+      if (i != out) sum += fabs(log(ratio)) + fabs(1 / sqrt(ratio) - sqrt(ratio));
+    }
+    if (j != out && sum < least) least = sum, medoid = j;
+  }
+  return medoid;
+}
+
 /* With all series metronomes, GTR, DTW and the medoid follow from the periods;
  * leaving one out is done here by the definition. */
 Test(hsa_learn, student_ranges_come_from_leaving_each_run_out) {
@@ -48,27 +63,8 @@ Test(hsa_learn, student_ranges_come_from_leaving_each_run_out) {
     options.margin = 0;
     tsanom_hsa_model *model = learn(runs, n, &options, TSANOM_OK);
 
-    size_t medoid = 0, rival[MOST_RUNS];
-    double least = INFINITY;
-    for (size_t j = 0; j < n; j++) {
-      double sum = 0;
-      for (size_t i = 0; i < n; i++) {
-        double ratio = period[i] / period[j];
-        sum += fabs(log(ratio)) + fabs(1 / sqrt(ratio) - sqrt(ratio));
-      }
-      if (sum < least) least = sum, medoid = j;
-    }
-    for (size_t out = 0; out < n; out++) {
-      least = INFINITY;
-      for (size_t j = 0; j < n; j++) {
-        double sum = 0;
-        for (size_t i = 0; i < n; i++) {
-          double ratio = period[i] / period[j];
-          if (i != out) sum += fabs(log(ratio)) + fabs(1 / sqrt(ratio) - sqrt(ratio));
-        }
-        if (j != out && sum < least) least = sum, rival[out] = j;
-      }
-    }
+    size_t medoid = naive_medoid(period, n, n), rival[MOST_RUNS];
+    for (size_t out = 0; out < n; out++) rival[out] = naive_medoid(period, n, out);
     double sum = 0, squares = 0;
     for (size_t i = 0; i < n; i++) sum += log(period[i] / period[rival[i]]);
     for (size_t i = 0; i < n; i++) {
