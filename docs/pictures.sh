@@ -53,7 +53,7 @@ set terminal svg size 900,420 dynamic noenhanced background 'white'
 set output '$output/cluster-scores.svg'
 set border 3
 set tics nomirror
-set xtics rotate by -50
+set xtics rotate by 50 right
 set grid
 set key above
 set ylabel 'adjusted Rand index'

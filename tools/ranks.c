@@ -92,6 +92,12 @@ int ranks_compare(const char *directory, const rank_identity *identity) {
   return same ? RANKS_SAME : RANKS_OTHER;
 }
 
+bool ranks_has_run(const char *directory) {
+  char path[PATH_MAX];
+  int length = snprintf(path, sizeof path, "%s/heartbeat.run", directory);
+  return length > 0 && (size_t)length < sizeof path && access(path, F_OK) == 0;
+}
+
 int ranks_join(const char *directory, const rank_identity *identity) {
   char path[PATH_MAX], own[PATH_MAX], text[256];
   int there = ranks_compare(directory, identity);

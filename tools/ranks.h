@@ -36,6 +36,9 @@ enum {
 
 int ranks_compare(const char *directory, const rank_identity *identity);
 
+/* Whether the directory contains a run: its own, not that of a rank. */
+bool ranks_has_run(const char *directory);
+
 /* Create the identity, unless it is there. RANKS_OTHER: the directory belongs to another
  * job; RANKS_NONE: it cannot be written. */
 int ranks_join(const char *directory, const rank_identity *identity);

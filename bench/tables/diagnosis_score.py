@@ -198,7 +198,8 @@ def goal_rows(verdicts):
         alone = [v for v in of if v.thread is not None]
         prefixes = [v for v in of if v.kind.startswith("prefix-")]
         minutes = [v.minutes for v in of if v.minutes is not None]
-        yield [name, f"{min(minutes):.0f}" if minutes else "", share(sum(v.status in ALARMS for v in normal), len(normal)),
+        yield [name, f"{min(minutes):.0f}" if minutes else "",
+               share(sum(v.status in ALARMS for v in normal), len(normal)),
                share(sum(v.right for v in weak), len(weak)),
                share(sum(v.leaking == [v.thread] for v in alone), len(alone)),
                share(sum(v.right for v in prefixes), len(prefixes))]

@@ -25,7 +25,7 @@ static double extra(int region, double percent) {
   return region == 4 && last ? percent / 100 * total : 0;
 }
 
-/* Each is a function of its own, so that the recorder tells them apart. */
+/* Each is a function of its own, so that the recorder distinguishes them. */
 #define DEFINE_REGION(R)                              \
   static double region_##R(double percent) {          \
     double sum = 0;                                   \

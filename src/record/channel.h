@@ -237,6 +237,15 @@ int tsn_beat_make_key(void);
 /* One record: see tsanom_heartbeat_beat(). For any thread and for signal handlers. */
 tsanom_status tsn_beat(uint32_t slot, int32_t thread, uint32_t tag);
 
+/* limit.c */
+
+/* Take over more records that are backed already; if there are none, back some.
+ * Afterwards the invariant limit <= min(backed, current.end) holds again. False: this
+ * beat finds no space. */
+bool tsn_raise_limit(tsn_channel *channel, tsn_stream *stream);
+/* Count a beat that found no space. */
+void tsn_drop_beat(tsn_channel *channel, tsn_stream *stream);
+
 /* storage.c. Each function returns 0 or an errno. No other thread uses the stream
  * meanwhile, or the caller holds grow_lock. */
 

@@ -51,7 +51,7 @@ static int32_t stop_at(void *user, uint64_t done, uint64_t total) {
   return done >= s->stop_at;
 }
 
-Test(parallel, the_poll_stops_the_loop_and_tells_how_far_it_came) {
+Test(parallel, the_poll_stops_the_loop_and_reports_how_far_it_came) {
   for (int threads = 1; threads <= 4; threads++) {
     stopper s = {.thread = 0, .stop_at = ITEMS / 2};
     tsanom_exec exec;

@@ -57,7 +57,7 @@ Test(versioned, a_newer_caller_is_served_until_it_sets_an_unknown_field) {
   }
 }
 
-Test(versioned, a_struct_smaller_than_the_first_is_refused) {
+Test(versioned, a_struct_smaller_than_the_first_is_rejected) {
   options own, caller = defaults;
   caller.struct_size = 0;
   CHECK_STATUS(read_options(&own, &caller), TSANOM_E_VERSION);

@@ -182,7 +182,7 @@ Test(dpd_value, prediction_continues_the_period) {
   tsanom_dpd_value_destroy(detector);
 }
 
-Test(dpd_value, a_refused_sample_changes_nothing) {
+Test(dpd_value, a_rejected_sample_changes_nothing) {
   uint64_t seed = 6;
   for (int fixed = 0; fixed < 2; fixed++) {
     tsanom_dpd_value_options options = value_options(30, 0, fixed ? 1000 : 0);

@@ -88,9 +88,10 @@ static void fill_shifted(sample *y, const sample *x, ptrdiff_t shift, size_t str
   }
 }
 
-/* Bands that one strip after another passes through without a pause, down to the narrowest:
- * lengths around whole strips, and radii around whole turns. Shifts by the radius make
- * paths follow an edge of the window; by one sample more, they would leave it. */
+/* Bands that one strip after another passes through without a pause, down to the
+ * narrowest: lengths around whole strips, and radii around whole turns. Shifts by the
+ * radius make paths follow an edge of the window; by one sample more, they would leave
+ * it. */
 Test(dtw_definition, distances_in_wide_bands) {
   uint64_t seed = 15;
   for (int trial = 0; trial < 300; trial++) {
@@ -103,7 +104,8 @@ Test(dtw_definition, distances_in_wide_bands) {
     size_t n = m - random_between(&seed, 0, trial % 4 ? 20 : o.radius);
     sample x = draw(&seed, n, o.stride), y = draw(&seed, m, o.stride);
     ptrdiff_t shift = (ptrdiff_t)(o.radius + random_bits(&seed) % 2);
-    if (trial % 5) fill_shifted(&y, &x, random_bits(&seed) % 2 ? shift : -shift, o.stride);
+    if (trial % 5)
+      fill_shifted(&y, &x, random_bits(&seed) % 2 ? shift : -shift, o.stride);
     double d64 = f64_distance(x.f64, n, y.f64, m, &o), got64;
     float d32 = f32_distance(x.f32, n, y.f32, m, &o), got32;
     FOR_EACH_ISA (isa) {

@@ -5,140 +5,14 @@
 #include <string.h>
 #include <tsanom/hsa.h>
 
+#include "hsa/naive.h"
 #include "hsa/synthetic.h"
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/faults.h"
 #include "support/random.h"
 
-enum { MOST = 400, POINTS = 64, TERMS = 12 };
-
-/* --- the equations, read naively --- */
-
-typedef struct {
-  size_t n;
-  double t[MOST]; /* since the start of the run */
-} beats;
-
-static size_t rates(const beats *b, size_t w, double *x, double *y) {
-  size_t count = 0;
-  for (size_t i = w; i < b->n; i++) {
-    x[count] = b->t[i];
-    y[count++] = (double)w / (b->t[i] - b->t[i - w]);
-  }
-  return count;
-}
-
-static double mean(const double *values, size_t count) {
-  double sum = 0;
-  for (size_t i = 0; i < count; i++) sum += values[i];
-  return sum / (double)count;
-}
-
-/* Eq. 1-3: polynomials orthogonal on the samples (three-term recurrence in long
- * double), terms added until R^2 exceeds the threshold; evaluated at `at`. */
-static void naive_fit(const double *x, const double *y, size_t n, size_t max_degree,
-                      double r2, const double *at, double *value) {
-  static long double p[2][MOST], q[2][POINTS], residual[MOST];
-  long double sum = 0, total = 0, fitted[POINTS] = {0}, previous_norm = 1;
-  for (size_t i = 0; i < n; i++) sum += y[i];
-  for (size_t i = 0; i < n; i++) {
-    total += (y[i] - sum / n) * (y[i] - sum / n);
-    residual[i] = y[i];
-    p[0][i] = 0;
-    p[1][i] = 1;
-  }
-  for (size_t i = 0; i < POINTS; i++) q[0][i] = 0, q[1][i] = 1;
-  for (size_t degree = 0; degree <= max_degree && degree < n; degree++) {
-    long double *now = p[(degree + 1) % 2], *old = p[degree % 2];
-    long double norm = 0, projection = 0, shift = 0, rss = 0;
-    for (size_t i = 0; i < n; i++) {
-      norm += now[i] * now[i];
-      projection += now[i] * residual[i];
-      shift += x[i] * now[i] * now[i];
-    }
-    long double c = projection / norm, a = shift / norm;
-    long double b = degree ? norm / previous_norm : 0;
-    for (size_t i = 0; i < n; i++) {
-      residual[i] -= c * now[i];
-      rss += residual[i] * residual[i];
-      old[i] = (x[i] - a) * now[i] - b * old[i];
-    }
-    long double *now_at = q[(degree + 1) % 2], *old_at = q[degree % 2];
-    for (size_t i = 0; i < POINTS; i++) {
-      fitted[i] += c * now_at[i];
-      old_at[i] = (at[i] - a) * now_at[i] - b * old_at[i];
-    }
-    previous_norm = norm;
-    if (1 - rss / total > r2) break;
-  }
-  for (size_t i = 0; i < POINTS; i++) value[i] = (double)fitted[i];
-}
-
-/* Eq. 9 and 10 in a window. */
-static double naive_dtw(const double *c, const double *q, size_t radius) {
-  static double d[POINTS + 1][POINTS + 1];
-  for (size_t i = 0; i <= POINTS; i++) {
-    for (size_t j = 0; j <= POINTS; j++) d[i][j] = INFINITY;
-  }
-  d[0][0] = 0;
-  for (size_t i = 1; i <= POINTS; i++) {
-    for (size_t j = 1; j <= POINTS; j++) {
-      if ((i > j ? i - j : j - i) > radius) continue;
-      d[i][j] = fabs(c[i - 1] - q[j - 1]) +
-                fmin(d[i - 1][j - 1], fmin(d[i - 1][j], d[i][j - 1]));
-    }
-  }
-  return d[POINTS][POINTS];
-}
-
-/* Eq. 11-13, the second case of eq. 13 read as c_i < l_i. */
-static double naive_lb_keogh(const double *c, const double *q, size_t radius) {
-  double sum = 0;
-  for (size_t i = 0; i < POINTS; i++) {
-    double u = -INFINITY, l = INFINITY;
-    for (size_t j = 0; j < POINTS; j++) {
-      if ((i > j ? i - j : j - i) > radius) continue;
-      u = fmax(u, q[j]);
-      l = fmin(l, q[j]);
-    }
-    if (c[i] > u) sum += (c[i] - u) * (c[i] - u);
-    if (c[i] < l) sum += (c[i] - l) * (c[i] - l);
-  }
-  return sum;
-}
-
-/* Eq. 8, either way, and eq. 6 over windows of `length` beats. */
-static void naive_local(const beats *c, const beats *q, size_t w, size_t length,
-                        int literal, double *ltr, double *lhr, size_t *literal_windows) {
-  double times = 0, ratios = 0;
-  size_t k = 0, used = 0;
-  for (size_t i = 0; i + length < c->n && i + length < q->n; i += length, k++) {
-    times += (c->t[i + length] - c->t[i]) / (q->t[i + length] - q->t[i]);
-    double r[2];
-    for (int which = 0; which < 2; which++) {
-      const beats *b = which ? q : c;
-      double sum = 0;
-      size_t count = 0, first = i > w ? i : w;
-      for (size_t j = i + 1; j <= i + length; j++) {
-        if (j < w) continue;
-        sum += (double)w / (b->t[j] - b->t[j - w]);
-        count++;
-      }
-      r[which] = sum / (double)count;
-      if (literal) {
-        r[which] = (double)w / (b->t[i + length] - b->t[i + length - w]) -
-                   (double)w / (b->t[first] - b->t[first - w]);
-      }
-    }
-    if (!isfinite(r[0] / r[1])) continue;
-    ratios += r[0] / r[1];
-    used++;
-  }
-  *ltr = times / (double)k;
-  *lhr = ratios / (double)used;
-  *literal_windows = used;
-}
+enum { TERMS = 12 };
 
 static int close_to(double got, double expected, double tolerance) {
   return fabs(got - expected) <= tolerance * fmax(fabs(expected), 1e-9);
@@ -153,18 +27,6 @@ static beats random_beats(uint64_t *seed, size_t least) {
     b.t[i] = now;
   }
   return b;
-}
-
-static int compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double naive_quartile(const beats *b) {
-  static double interval[MOST];
-  for (size_t i = 0; i + 1 < b->n; i++) interval[i] = b->t[i + 1] - b->t[i];
-  qsort(interval, b->n - 1, sizeof *interval, compare_doubles);
-  return interval[(b->n - 2) / 4];
 }
 
 Test(hsa_features, equal_the_equations) {
@@ -191,9 +53,9 @@ Test(hsa_features, equal_the_equations) {
 
     size_t w = options.window, length = w;
     while ((q.n - 1) / length > options.max_windows) length += w;
-    static double cx[MOST], cy[MOST], qx[MOST], qy[MOST];
-    size_t cn = rates(&c, w, cx, cy), qn = rates(&q, w, qx, qy);
-    double gtr = c.t[c.n - 1] / q.t[q.n - 1], ghr = mean(cy, cn) / mean(qy, qn);
+    rate_series cr = rates(&c, w), qr = rates(&q, w);
+    double gtr = c.t[c.n - 1] / q.t[q.n - 1];
+    double ghr = mean(cr.y, cr.count) / mean(qr.y, qr.count);
     double ltr, lhr;
     size_t used;
     /* Only as many windows as the reference may have are looked at. */
@@ -210,20 +72,8 @@ Test(hsa_features, equal_the_equations) {
     cr_assert(f.value[TSANOM_HSA_INTERVAL_RATIO] ==
               naive_quartile(&c) / naive_quartile(&q));
 
-    double first = fmax(cx[0], qx[0]), last = fmin(cx[cn - 1], qx[qn - 1]);
-    double at[POINTS], cv[POINTS], qv[POINTS];
-    for (size_t i = 0; i < POINTS; i++) {
-      at[i] = first + (last - first) * (double)i / (POINTS - 1);
-    }
-    naive_fit(cx, cy, cn, options.max_degree, options.r2, at, cv);
-    naive_fit(qx, qy, qn, options.max_degree, options.r2, at, qv);
-    double unit = sqrt(mean(cy, cn) * mean(qy, qn));
-    double dtw = naive_dtw(cv, qv, options.radius);
-    double bound = naive_lb_keogh(cv, qv, options.radius);
-    if (options.normalize) {
-      dtw /= POINTS * unit;
-      bound /= POINTS * unit * unit;
-    }
+    double dtw, bound;
+    naive_distances(&cr, &qr, &options, &dtw, &bound);
     cr_assert(close_to(f.value[TSANOM_HSA_DTW], dtw, 1e-8), "trial %d: %g, not %g", trial,
               f.value[TSANOM_HSA_DTW], dtw);
     cr_assert(close_to(f.value[TSANOM_HSA_LB_KEOGH], bound, 1e-7), "trial %d: %g, not %g",

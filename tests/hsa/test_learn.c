@@ -1,49 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <fenv.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tsanom/hsa.h>
 
 #include "hsa/synthetic.h"
-#include "support/allocator.h"
+#include "learned.h"
 #include "support/check.h"
-#include "support/faults.h"
 #include "support/random.h"
 
 enum { MOST_RUNS = 40 };
-
-static tsanom_hsa_model *learn(const tsanom_hsa_run *runs, size_t count,
-                               const tsanom_hsa_options *options,
-                               tsanom_status expected) {
-  tsanom_hsa_model *model = NULL;
-  CHECK_STATUS(tsanom_hsa_learn(runs, count, options, NULL, &model), expected);
-  return model;
-}
-
-static const tsanom_hsa_reference *reference_of(const tsanom_hsa_model *model,
-                                                size_t thread) {
-  tsanom_hsa_model_data data;
-  tsanom_hsa_model_data_init(&data, sizeof data);
-  CHECK_STATUS(tsanom_hsa_model_read(model, &data), TSANOM_OK);
-  cr_assert(thread < data.thread_count);
-  return &data.references[thread];
-}
-
-static tsanom_status diagnose(const tsanom_hsa_model *model, const tsanom_hsa_run *run,
-                              tsanom_hsa_verdict *verdicts, size_t count) {
-  tsanom_hsa_verdict_init(verdicts, sizeof *verdicts);
-  return tsanom_hsa_diagnose(model, run, NULL, verdicts, count, NULL);
-}
-
-static void make_runs(tsanom_hsa_run *runs, size_t count, const synthetic_kind *kind,
-                      uint64_t *seed) {
-  for (size_t i = 0; i < count; i++) runs[i] = synthetic_run(kind, seed);
-}
-
-static void free_runs(tsanom_hsa_run *runs, size_t count) {
-  for (size_t i = 0; i < count; i++) synthetic_free(&runs[i]);
-}
 
 /* --- ranges against quantiles from the literature and brute force --- */
 
@@ -61,6 +27,21 @@ static tsanom_hsa_run metronome(double period, size_t beats) {
   tsanom_hsa_series *thread = malloc(sizeof *thread);
   *thread = (tsanom_hsa_series){.time = time, .beats = beats};
   return (tsanom_hsa_run){.threads = thread, .thread_count = 1, .start = 0};
+}
+
+/* The metronome that is closest to the others, but for number `out`. */
+static size_t naive_medoid(const double *period, size_t n, size_t out) {
+  size_t medoid = 0;
+  double least = INFINITY;
+  for (size_t j = 0; j < n; j++) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+      double ratio = period[i] / period[j];
+      if (i != out) sum += fabs(log(ratio)) + fabs(1 / sqrt(ratio) - sqrt(ratio));
+    }
+    if (j != out && sum < least) least = sum, medoid = j;
+  }
+  return medoid;
 }
 
 /* With all series metronomes, GTR, DTW and the medoid follow from the periods;
@@ -82,27 +63,8 @@ Test(hsa_learn, student_ranges_come_from_leaving_each_run_out) {
     options.margin = 0;
     tsanom_hsa_model *model = learn(runs, n, &options, TSANOM_OK);
 
-    size_t medoid = 0, rival[MOST_RUNS];
-    double least = INFINITY;
-    for (size_t j = 0; j < n; j++) {
-      double sum = 0;
-      for (size_t i = 0; i < n; i++) {
-        double ratio = period[i] / period[j];
-        sum += fabs(log(ratio)) + fabs(1 / sqrt(ratio) - sqrt(ratio));
-      }
-      if (sum < least) least = sum, medoid = j;
-    }
-    for (size_t out = 0; out < n; out++) {
-      least = INFINITY;
-      for (size_t j = 0; j < n; j++) {
-        double sum = 0;
-        for (size_t i = 0; i < n; i++) {
-          double ratio = period[i] / period[j];
-          if (i != out) sum += fabs(log(ratio)) + fabs(1 / sqrt(ratio) - sqrt(ratio));
-        }
-        if (j != out && sum < least) least = sum, rival[out] = j;
-      }
-    }
+    size_t medoid = naive_medoid(period, n, n), rival[MOST_RUNS];
+    for (size_t out = 0; out < n; out++) rival[out] = naive_medoid(period, n, out);
     double sum = 0, squares = 0;
     for (size_t i = 0; i < n; i++) sum += log(period[i] / period[rival[i]]);
     for (size_t i = 0; i < n; i++) {
@@ -388,301 +350,5 @@ Test(hsa_learn, threads_that_are_missing_silent_or_new_have_their_answers) {
   CHECK_STATUS(diagnose(model, &target, v, 3), TSANOM_E_COUNT);
   free_runs(runs, 5);
   synthetic_free(&full);
-  tsanom_hsa_model_destroy(model);
-}
-
-/* --- the contract --- */
-
-Test(hsa_learn, bad_input_is_rejected_with_its_place_and_leaves_the_outputs) {
-  uint64_t seed = 38;
-  synthetic_kind kind = synthetic_steady();
-  tsanom_hsa_run runs[3];
-  make_runs(runs, 3, &kind, &seed);
-  double bad[1000];
-  tsanom_hsa_series threads[2] = {runs[2].threads[0], {.time = bad, .beats = 1000}};
-  tsanom_hsa_run spoiled[3] = {
-      runs[0], runs[1], {.threads = threads, .thread_count = 2, .start = runs[2].start}};
-  tsanom_hsa_model *model = NULL;
-  test_report report;
-  test_report_init(&report);
-  const size_t none = TSANOM_NONE;
-#define REJECT(count, status, argument, element, second)                                \
-  do {                                                                                  \
-    CHECK_STATUS(tsanom_hsa_learn(spoiled, count, NULL, &report.exec, &model), status); \
-    CHECK_FAULT(report, argument, element, second);                                     \
-  } while (0)
-  memcpy(bad, runs[2].threads[1].time, sizeof bad);
-  bad[999] = bad[998] = NAN;
-  REJECT(3, TSANOM_E_NONFINITE, "runs[2].threads.time", 1, 998);
-  bad[999] = bad[997];
-  bad[998] = nextafter(bad[997], INFINITY);
-  REJECT(3, TSANOM_E_ORDER, "runs[2].threads.time", 1, 999);
-  for (int i = 0; i < 12; i++) bad[988 + i] = bad[988];
-  REJECT(3, TSANOM_E_VALUE, "runs[2].threads.time", 1, 998);
-  threads[1].reserved[3] = 1;
-  REJECT(3, TSANOM_E_VERSION, "runs[2].threads.reserved", 1, none);
-  threads[1].reserved[3] = 0;
-  spoiled[2].start = bad[0] + 1;
-  spoiled[1].start = spoiled[1].threads[0].time[999];
-  REJECT(3, TSANOM_E_ORDER, "runs[1].threads.time", 0, 0);
-  spoiled[2].start = INFINITY;
-  REJECT(3, TSANOM_E_NONFINITE, "runs.start", 2, none);
-  spoiled[2].reserved[0] = 1;
-  REJECT(3, TSANOM_E_VERSION, "runs.reserved", 2, none);
-  spoiled[2].reserved[0] = 0;
-  spoiled[2].thread_count = 0;
-  REJECT(3, TSANOM_E_COUNT, "runs.thread_count", 2, none);
-  spoiled[2].thread_count = SIZE_MAX / 32;
-  REJECT(3, TSANOM_E_OVERFLOW, "runs.thread_count", 2, none);
-  REJECT(0, TSANOM_E_COUNT, "run_count", none, none);
-  REJECT(SIZE_MAX, TSANOM_E_OVERFLOW, "run_count", none, none);
-  spoiled[2] = (tsanom_hsa_run){.threads = NULL, .thread_count = 2, .start = 0};
-  REJECT(3, TSANOM_E_NULL, "runs.threads", 2, none);
-  tsanom_hsa_series hollow[1] = {{.time = NULL, .beats = 10}};
-  spoiled[1] = runs[1];
-  spoiled[2] = (tsanom_hsa_run){.threads = hollow, .thread_count = 1, .start = 0};
-  REJECT(3, TSANOM_E_NULL, "runs[2].threads.time", 0, none);
-  hollow[0] = no_beats();
-  spoiled[0] = spoiled[2];
-  REJECT(1, TSANOM_E_COUNT, "runs", none, none);
-  CHECK_STATUS(tsanom_hsa_learn(NULL, 3, NULL, &report.exec, &model), TSANOM_E_NULL);
-  CHECK_FAULT(report, "runs", none, none);
-  CHECK_STATUS(tsanom_hsa_learn(runs, 3, NULL, &report.exec, NULL), TSANOM_E_NULL);
-  CHECK_FAULT(report, "model", none, none);
-  cr_assert(model == NULL);
-  free_runs(runs, 3);
-}
-
-Test(hsa_learn, bad_runs_are_rejected_by_diagnosis) {
-  uint64_t seed = 41;
-  synthetic_kind kind = synthetic_steady();
-  tsanom_hsa_run runs[3];
-  make_runs(runs, 3, &kind, &seed);
-  tsanom_hsa_model *model = learn(runs, 3, NULL, TSANOM_OK);
-  double bad[1000];
-  memcpy(bad, runs[2].threads[1].time, sizeof bad);
-  bad[999] = NAN;
-  tsanom_hsa_series threads[2] = {runs[2].threads[0], {.time = bad, .beats = 1000}};
-  tsanom_hsa_run run = {.threads = threads, .thread_count = 2, .start = runs[2].start};
-  test_report report;
-  test_report_init(&report);
-  const size_t none = TSANOM_NONE;
-  size_t done = 77;
-  tsanom_hsa_verdict v[2];
-  tsanom_hsa_verdict_init(v, sizeof *v);
-  v[0].status = v[1].status = 77;
-#define REJECT_RUN(run, count, status, argument, element, second)                \
-  do {                                                                           \
-    CHECK_STATUS(tsanom_hsa_diagnose(model, run, &report.exec, v, count, &done), \
-                 status);                                                        \
-    CHECK_FAULT(report, argument, element, second);                              \
-  } while (0)
-  REJECT_RUN(&run, 2, TSANOM_E_NONFINITE, "run.threads.time", 1, 999);
-  REJECT_RUN(&run, 3, TSANOM_E_COUNT, "verdict_count", none, none);
-  REJECT_RUN(NULL, 2, TSANOM_E_NULL, "run", none, none);
-  run.start = NAN;
-  REJECT_RUN(&run, 2, TSANOM_E_NONFINITE, "run.start", none, none);
-  run.thread_count = 0;
-  REJECT_RUN(&run, 2, TSANOM_E_COUNT, "run.thread_count", none, none);
-  CHECK_STATUS(tsanom_hsa_diagnose(NULL, runs, &report.exec, v, 2, &done), TSANOM_E_NULL);
-  CHECK_FAULT(report, "model", none, none);
-  v[0].struct_size = sizeof *v - 1;
-  REJECT_RUN(runs, 2, TSANOM_E_VERSION, "verdicts", none, none);
-  v[0].struct_size = sizeof *v + 1;
-  REJECT_RUN(runs, 2, TSANOM_E_VERSION, "verdicts", none, none);
-  cr_assert(v[0].status == 77 && v[1].status == 77 && done == 77);
-  free_runs(runs, 3);
-  tsanom_hsa_model_destroy(model);
-}
-
-/* A caller built against a later header has larger verdicts. */
-Test(hsa_learn, verdicts_follow_at_the_distance_of_the_callers_struct) {
-  uint64_t seed = 42;
-  synthetic_kind kind = synthetic_steady();
-  tsanom_hsa_run runs[3];
-  make_runs(runs, 3, &kind, &seed);
-  tsanom_hsa_model *model = learn(runs, 3, NULL, TSANOM_OK);
-  struct {
-    tsanom_hsa_verdict known;
-    uint64_t later[3];
-  } large[2];
-  memset(large, 0xA5, sizeof large);
-  tsanom_hsa_verdict small[2];
-  CHECK_STATUS(tsanom_hsa_verdict_init(&large[0].known, sizeof *large), TSANOM_OK);
-  size_t done = 0;
-  CHECK_STATUS(tsanom_hsa_diagnose(model, &runs[1], NULL, &large[0].known, 2, &done),
-               TSANOM_OK);
-  CHECK_STATUS(diagnose(model, &runs[1], small, 2), TSANOM_OK);
-  cr_assert(done == 2);
-  for (int t = 0; t < 2; t++) {
-    cr_assert(large[t].known.struct_size == sizeof *large && large[t].later[2] == 0);
-    cr_assert(small[t].struct_size == sizeof *small);
-    large[t].known.struct_size = sizeof *small;
-    /* NOLINTNEXTLINE: bits are compared */
-    cr_assert(memcmp(&large[t].known, &small[t], sizeof *small) == 0);
-    large[t].known.struct_size = sizeof *large;
-  }
-  int32_t status = -1;
-  large[1].known.status = TSANOM_HSA_SHUTDOWN;
-  CHECK_STATUS(tsanom_hsa_run_status(&large[0].known, 2, &status), TSANOM_OK);
-  cr_assert(status == TSANOM_HSA_SHUTDOWN);
-  cr_assert(tsanom_hsa_verdict_size() == sizeof *small);
-  free_runs(runs, 3);
-  tsanom_hsa_model_destroy(model);
-}
-
-static void check_same(const tsanom_hsa_model *a, const tsanom_hsa_model *b) {
-  for (size_t t = 0; t < 2; t++) {
-    tsanom_hsa_reference r = *reference_of(a, t), s = *reference_of(b, t);
-    cr_assert(memcmp(r.time, s.time, (r.windows + 1) * sizeof *r.time) == 0);
-    cr_assert(memcmp(r.rate, s.rate, (r.windows + 1) * sizeof *r.rate) == 0);
-    cr_assert(memcmp(r.window_rate, s.window_rate, r.windows * sizeof *r.rate) == 0);
-    cr_assert(memcmp(r.coefficient, s.coefficient,
-                     (r.degree + 1) * sizeof *r.coefficient) == 0);
-    s.time = r.time;
-    s.rate = r.rate;
-    s.window_rate = r.window_rate;
-    s.coefficient = r.coefficient;
-    /* NOLINTNEXTLINE: bits are compared */
-    cr_assert(memcmp(&r, &s, sizeof r) == 0);
-  }
-}
-
-Test(hsa_learn, memory_levels_and_threads_do_not_change_a_model) {
-  uint64_t seed = 39;
-  synthetic_kind kind = synthetic_steady();
-  tsanom_hsa_run runs[5];
-  make_runs(runs, 5, &kind, &seed);
-  tsanom_hsa_model *first = learn(runs, 5, NULL, TSANOM_OK), *model = NULL;
-  test_allocator allocator = {0};
-  tsanom_exec exec = test_exec(&allocator);
-  size_t bytes = 0, work = 0;
-  CHECK_STATUS(tsanom_hsa_learn_size(runs, 5, NULL, &bytes), TSANOM_OK);
-  CHECK_STATUS(tsanom_hsa_learn_workspace(5, NULL, &exec, &work), TSANOM_OK);
-  unsigned char *memory = malloc(bytes + 1), *block = malloc(work + 1);
-  exec.work = block + 1;
-  exec.work_bytes = work - 1;
-#define LEARN(size) tsanom_hsa_learn_init(memory + 1, size, runs, 5, NULL, &exec, &model)
-  CHECK_STATUS(LEARN(bytes), TSANOM_E_WORKSPACE);
-  exec.work_bytes = work;
-  CHECK_STATUS(LEARN(bytes - 1), TSANOM_E_WORKSPACE);
-  CHECK_STATUS(tsanom_hsa_learn_init(NULL, bytes, runs, 5, NULL, &exec, &model),
-               TSANOM_E_NULL);
-  cr_assert(model == NULL);
-  CHECK_STATUS(LEARN(bytes), TSANOM_OK);
-  cr_assert(allocator.calls == 0);
-  check_same(first, model);
-  tsanom_hsa_model_destroy(model);
-  tsanom_hsa_model_destroy(NULL);
-  free(memory);
-  free(block);
-  exec.work = NULL;
-  exec.work_bytes = 0;
-  model = NULL;
-  for (size_t fail = 1; fail <= 2; fail++) {
-    allocator = (test_allocator){.fail_at = fail};
-    CHECK_STATUS(tsanom_hsa_learn(runs, 5, NULL, &exec, &model), TSANOM_E_MEMORY);
-    cr_assert(model == NULL && allocator.live == 0);
-  }
-  FOR_EACH_ISA (isa) {
-    for (int32_t threads = 0; threads < 4; threads++) {
-      exec.isa = isa;
-      exec.threads = threads;
-      CHECK_STATUS(tsanom_hsa_learn(runs, 5, NULL, &exec, &model), TSANOM_OK);
-      cr_assert(allocator.live == 1);
-      check_same(first, model);
-      tsanom_hsa_model_destroy(model);
-      cr_assert(allocator.live == 0);
-    }
-  }
-  free_runs(runs, 5);
-  tsanom_hsa_model_destroy(first);
-}
-
-Test(hsa_learn, diagnosis_needs_no_allocation_with_a_workspace) {
-  uint64_t seed = 43;
-  synthetic_kind kind = synthetic_steady();
-  tsanom_hsa_run runs[6];
-  make_runs(runs, 6, &kind, &seed);
-  tsanom_hsa_model *model = learn(runs, 5, NULL, TSANOM_OK);
-  tsanom_hsa_verdict v[2] = {{0}}, w[2] = {{0}};
-  tsanom_hsa_verdict_init(v, sizeof *v);
-  tsanom_hsa_verdict_init(w, sizeof *w);
-  w[0].status = 77;
-  test_allocator allocator = {0};
-  tsanom_exec exec = test_exec(&allocator);
-  size_t bytes;
-  CHECK_STATUS(tsanom_hsa_diagnose_workspace(model, &exec, &bytes), TSANOM_OK);
-  CHECK_STATUS(tsanom_hsa_diagnose_workspace(NULL, &exec, &bytes), TSANOM_E_NULL);
-  unsigned char *block = malloc(bytes + 1);
-  exec.work = block + 1;
-  exec.work_bytes = bytes - 1;
-  CHECK_STATUS(tsanom_hsa_diagnose(model, &runs[5], &exec, w, 2, NULL),
-               TSANOM_E_WORKSPACE);
-  cr_assert(w[0].status == 77);
-  exec.work_bytes = bytes;
-  CHECK_STATUS(tsanom_hsa_diagnose(model, &runs[5], &exec, v, 2, NULL), TSANOM_OK);
-  free(block);
-  cr_assert(allocator.calls == 0);
-  exec.work = NULL;
-  exec.work_bytes = 0;
-  allocator.fail_at = 1;
-  CHECK_STATUS(tsanom_hsa_diagnose(model, &runs[5], &exec, w, 2, NULL), TSANOM_E_MEMORY);
-  cr_assert(w[0].status == 77);
-  CHECK_STATUS(tsanom_hsa_diagnose(model, &runs[5], &exec, w, 2, NULL), TSANOM_OK);
-  /* NOLINTNEXTLINE: bits are compared */
-  cr_assert(memcmp(v, w, sizeof v) == 0 && allocator.live == 0);
-  free_runs(runs, 6);
-  tsanom_hsa_model_destroy(model);
-}
-
-/* Flushing subnormal numbers to zero, or another rounding mode, belongs to the caller. */
-Test(hsa_learn, the_callers_floating_point_environment_does_not_matter) {
-  uint64_t seed = 44;
-  synthetic_kind kind = synthetic_steady();
-  tsanom_hsa_run runs[4];
-  make_runs(runs, 4, &kind, &seed);
-  tsanom_hsa_model *model = learn(runs, 4, NULL, TSANOM_OK);
-  fesetround(FE_UPWARD);
-  tsanom_hsa_model *other = learn(runs, 4, NULL, TSANOM_OK);
-  cr_assert(fegetround() == FE_UPWARD);
-  fesetround(FE_TONEAREST);
-  check_same(model, other);
-  free_runs(runs, 4);
-  tsanom_hsa_model_destroy(model);
-  tsanom_hsa_model_destroy(other);
-}
-
-static int32_t stop_later(void *user, uint64_t done, uint64_t total) {
-  int *left = user;
-  cr_assert(done <= total);
-  return (*left)-- == 0;
-}
-
-Test(hsa_learn, the_poll_stops_learning_and_diagnosis) {
-  uint64_t seed = 40;
-  synthetic_kind kind = synthetic_steady();
-  tsanom_hsa_run runs[3];
-  make_runs(runs, 3, &kind, &seed);
-  tsanom_hsa_model *model = NULL;
-  test_allocator allocator = {0};
-  tsanom_exec exec = test_exec(&allocator);
-  exec.poll = stop_later;
-  for (int calls = 0; calls < 6; calls++) {
-    int left = calls;
-    exec.poll_user = &left;
-    CHECK_STATUS(tsanom_hsa_learn(runs, 3, NULL, &exec, &model), TSANOM_STOPPED);
-    cr_assert(model == NULL && allocator.live == 0);
-  }
-  int left = 6;
-  exec.poll_user = &left;
-  CHECK_STATUS(tsanom_hsa_learn(runs, 3, NULL, &exec, &model), TSANOM_OK);
-  tsanom_hsa_verdict v[2] = {{.status = 77}, {.status = 77}};
-  size_t done = 77;
-  tsanom_hsa_verdict_init(v, sizeof *v);
-  left = 1;
-  CHECK_STATUS(tsanom_hsa_diagnose(model, &runs[0], &exec, v, 2, &done), TSANOM_STOPPED);
-  cr_assert(v[0].status == TSANOM_HSA_NORMAL && v[1].status == 77 && done == 1);
-  free_runs(runs, 3);
   tsanom_hsa_model_destroy(model);
 }

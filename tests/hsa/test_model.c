@@ -6,6 +6,7 @@
 #include <tsanom/hsa.h>
 
 #include "hsa/synthetic.h"
+#include "learned.h"
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/faults.h"
@@ -70,18 +71,7 @@ static void check_same(const tsanom_hsa_model *a, const tsanom_hsa_model *b) {
   /* NOLINTNEXTLINE: bits are compared */
   cr_assert(memcmp(x.options, y.options, sizeof *x.options) == 0);
   for (size_t t = 0; t < x.thread_count; t++) {
-    tsanom_hsa_reference r = x.references[t], s = y.references[t];
-    cr_assert(memcmp(r.time, s.time, (r.windows + 1) * sizeof *r.time) == 0);
-    cr_assert(memcmp(r.rate, s.rate, (r.windows + 1) * sizeof *r.rate) == 0);
-    cr_assert(memcmp(r.window_rate, s.window_rate, r.windows * sizeof *r.rate) == 0);
-    cr_assert(memcmp(r.coefficient, s.coefficient,
-                     (r.degree + 1) * sizeof *r.coefficient) == 0);
-    s.time = r.time;
-    s.rate = r.rate;
-    s.window_rate = r.window_rate;
-    s.coefficient = r.coefficient;
-    /* NOLINTNEXTLINE: bits are compared */
-    cr_assert(memcmp(&r, &s, sizeof r) == 0);
+    check_same_reference(x.references[t], y.references[t]);
   }
 }
 

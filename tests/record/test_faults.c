@@ -193,7 +193,7 @@ Test(heartbeat_faults, a_limit_of_file_sizes_without_a_helper) {
 }
 
 /* Without a helper nobody writes the count as beats are dropped, but that some were. */
-Test(heartbeat_faults, a_killed_run_without_a_helper_tells_that_beats_were_dropped) {
+Test(heartbeat_faults, a_killed_run_without_a_helper_reports_that_beats_were_dropped) {
   (void)snprintf(full_run, sizeof full_run, "%s/run", directory);
   full_helper = TSANOM_HEARTBEAT_HELPER_NONE;
   full_is_killed = true;

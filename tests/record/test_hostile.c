@@ -26,6 +26,7 @@
 #include "record/beating.h"
 #include "record/fuse_memory.h"
 #include "support/check.h"
+#include "support/sanitized.h"
 
 enum { BEATS = 400000, UNAVAILABLE = 77 };
 
@@ -283,17 +284,6 @@ Test(hostile, no_descriptors_left) {
   check_child(run_out_of_descriptors);
   check_beats(counts, path);
 }
-
-#if defined(__has_feature)
-#define HAS_FEATURE(name) __has_feature(name)
-#else
-#define HAS_FEATURE(name) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || HAS_FEATURE(address_sanitizer)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
 
 static size_t address_space(void) {
   unsigned long pages = 0;

@@ -15,17 +15,7 @@
 
 #include "support/check.h"
 #include "support/run_directory.h"
-
-#if defined(__has_feature)
-#define HAS_FEATURE(name) __has_feature(name)
-#else
-#define HAS_FEATURE(name) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || HAS_FEATURE(address_sanitizer)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
+#include "support/sanitized.h"
 
 static _Atomic uint32_t progress;
 static _Atomic unsigned long allocations;

@@ -97,7 +97,6 @@ Test(spmd_contract, the_program_as_a_region) {
 
 Test(spmd_contract, bad_input) {
   static run r;
-  tsanom_spmd_options o;
   prepare(&r);
   r.parent[0] = 2;
   check_rejected(&r, NULL, TSANOM_E_FORMAT);
@@ -142,6 +141,11 @@ Test(spmd_contract, bad_input) {
   prepare(&r);
   r.data.metric = NULL;
   check_rejected(&r, NULL, TSANOM_E_NULL);
+}
+
+Test(spmd_contract, bad_options) {
+  static run r;
+  tsanom_spmd_options o;
   prepare(&r);
   static const double tolerances[] = {0, -1, 2, NAN};
   for (size_t t = 0; t < 4; t++) {

@@ -53,6 +53,20 @@ tsanom_runs *open_run(const char *path, tsanom_runs_info *info) {
   return run;
 }
 
+tsanom_runs_stream stream_of(const tsanom_runs *run, int32_t part, size_t index) {
+  tsanom_runs_stream stream;
+  cr_assert(tsanom_runs_stream_at(run, part, index, &stream) == TSANOM_OK);
+  return stream;
+}
+
+double beats_of(const char *path, uint32_t stream) {
+  tsanom_runs_info info;
+  tsanom_runs *run = open_run(path, &info);
+  double beats = (double)stream_of(run, TSANOM_RUNS_BEATS, stream).count;
+  tsanom_runs_close(run);
+  return beats;
+}
+
 const json_t *first_region(const json_t *result) {
   const json_t *regions = json_object_get(result, "regions");
   cr_assert(json_array_size(regions) >= 1, "no iterations were found");

@@ -31,6 +31,12 @@ __attribute__((format(printf, 2, 3))) outcome record(int way, const char *format
 /* Open a run; close it by tsanom_runs_close(). */
 tsanom_runs *open_run(const char *path, tsanom_runs_info *info);
 
+/* A stream of a part of a run. */
+tsanom_runs_stream stream_of(const tsanom_runs *run, int32_t part, size_t index);
+
+/* The number of beats in a stream of the run PATH. */
+double beats_of(const char *path, uint32_t stream);
+
 /* The first loop of the JSON of tsanom speedup. */
 const json_t *first_region(const json_t *result);
 

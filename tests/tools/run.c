@@ -94,7 +94,7 @@ json_t *tsanom_json(const char *arguments, ...) {
   return value;
 }
 
-void check_refused(outcome o, int status, const char *const *pieces) {
+void check_rejected(outcome o, int status, const char *const *pieces) {
   cr_assert(o.status == status, "ended with %d, not %d: %s", o.status, status, o.err);
   cr_assert(*o.out == '\0', "printed although rejected: %s", o.out);
   for (; *pieces; pieces++) {

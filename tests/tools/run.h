@@ -31,9 +31,9 @@ __attribute__((format(printf, 1, 2))) json_t *tsanom_json(const char *arguments,
 
 /* The run must end with `status`, and its message, which is one line, must contain every
  * one of the `pieces`, up to a NULL. */
-void check_refused(outcome o, int status, const char *const *pieces);
+void check_rejected(outcome o, int status, const char *const *pieces);
 #define CHECK_REJECTED(outcome, status, ...) \
-  check_refused(outcome, status, (const char *const[]){__VA_ARGS__, NULL})
+  check_rejected(outcome, status, (const char *const[]){__VA_ARGS__, NULL})
 
 /* The file is an SVG that gnuplot finished. */
 void check_svg(const char *name);

@@ -132,7 +132,7 @@ Test(command_diagnose, features_are_those_of_the_library_bit_for_bit) {
   tsanom_hsa_model_destroy(model);
 }
 
-Test(command_diagnose, check_tells_by_the_exit_status) {
+Test(command_diagnose, check_reports_by_the_exit_status) {
   learn_model();
   write_run("a.csv", 101, normal);
   write_run("b.csv", 102, leaking);
@@ -167,7 +167,7 @@ Test(command_diagnose, labels_give_the_confusion_matrix) {
   cr_assert(o.status == 0 && strstr(o.out, "macro F-score 1.0000"), "%s", o.out);
 }
 
-Test(command_diagnose, bad_labels_are_refused) {
+Test(command_diagnose, bad_labels_are_rejected) {
   learn_model();
   write_run("a.csv", 101, normal);
   write_text("l", "run,status\na.csv,fine\n");
@@ -194,7 +194,7 @@ Test(command_diagnose, draws_pictures) {
   check_svg("d.svg");
 }
 
-Test(command_diagnose, one_normal_run_is_enough_and_is_told) {
+Test(command_diagnose, one_normal_run_is_enough_and_is_reported) {
   write_run("n.csv", 1, normal);
   write_run("b.csv", 102, leaking);
   outcome o = tsanom("learn -o m.json n.csv");
@@ -203,7 +203,7 @@ Test(command_diagnose, one_normal_run_is_enough_and_is_told) {
   cr_assert(tsanom("diagnose -m m.json b.csv --check").status == 1);
 }
 
-Test(command_diagnose, threads_that_never_beat_are_told) {
+Test(command_diagnose, threads_that_never_beat_are_reported) {
   learn_model();
   write_text("t.csv", "thread,time\n");
   cr_assert(system("grep -v ',0$' n0.csv >silent.csv") == 0);
@@ -216,7 +216,7 @@ Test(command_diagnose, threads_that_never_beat_are_told) {
   CHECK_REJECTED(tsanom("diagnose -m m.json t.csv"), 3, "t.csv: ", "no numbers");
 }
 
-Test(command_diagnose, wrong_usage_and_bad_runs_are_refused) {
+Test(command_diagnose, wrong_usage_and_bad_runs_are_rejected) {
   learn_model();
   write_text("few.csv", "thread,time\n0,1\n0,2\n");
   CHECK_REJECTED(tsanom("learn n0.csv"), 2, "-o");

@@ -61,7 +61,7 @@ Test(command_dtw, a_column_and_the_standard_input_are_series_too) {
   json_decref(result);
 }
 
-Test(command_dtw, a_window_without_a_path_is_told) {
+Test(command_dtw, a_window_without_a_path_is_reported) {
   write_text("a", "1\n2\n3\n");
   write_text("b", "1\n");
   json_t *result = tsanom_json("dtw a b --radius 1 --json");
@@ -71,7 +71,7 @@ Test(command_dtw, a_window_without_a_path_is_told) {
   cr_assert(o.status == 0 && strstr(o.out, "2 is the least"), "%s", o.out);
 }
 
-Test(command_dtw, costs_beyond_the_largest_number_are_told) {
+Test(command_dtw, costs_beyond_the_largest_number_are_reported) {
   write_text("a", "1e300\n");
   write_text("b", "-1e300\n");
   outcome o = tsanom("dtw a b --cost squared");

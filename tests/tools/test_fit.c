@@ -65,7 +65,7 @@ Test(command_fit, the_degree_rises_until_r2_is_reached) {
   json_decref(r);
 }
 
-Test(command_fit, too_few_places_are_told) {
+Test(command_fit, too_few_places_are_reported) {
   write_text("t.csv", "x,y\n1,1\n1,2\n1,4\n");
   json_t *r = tsanom_json("fit t.csv --degree 1 --json");
   cr_assert(number_of(r, "degree") == 0 && number_of(r, "rank") == 1);
@@ -89,7 +89,7 @@ Test(command_fit, draws_a_picture) {
   cr_assert(count_files() == 2);
 }
 
-Test(command_fit, wrong_usage_and_bad_tables_are_refused) {
+Test(command_fit, wrong_usage_and_bad_tables_are_rejected) {
   write_text("t.csv", "x,y\n1,1\n2,2\n");
   CHECK_REJECTED(tsanom("fit"), 2, "one file");
   CHECK_REJECTED(tsanom("fit t.csv t.csv"), 2, "one file");

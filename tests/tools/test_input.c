@@ -46,7 +46,7 @@ static const bad_file bad_files[] = {
     {"1\r2\r3\r", "", "bad:1: ", "\\x0d"},
 };
 
-Test(command_input, bad_text_is_refused_with_its_place_and_what_would_be_right) {
+Test(command_input, bad_text_is_rejected_with_its_place_and_what_would_be_right) {
   write_text("good", "1\n");
   write_text("good.csv", "x,y,z\n1,1,1\n");
   for (size_t i = 0; i < sizeof bad_files / sizeof *bad_files; i++) {
@@ -70,7 +70,7 @@ Test(command_input, a_long_field_is_cut_in_the_message) {
   cr_assert(strlen(o.err) < 300);
 }
 
-Test(command_input, bytes_that_are_no_text_are_refused) {
+Test(command_input, bytes_that_are_no_text_are_rejected) {
   write_bytes("bad", "1\n2\0003\n", 6);
   CHECK_REJECTED(tsanom("dtw bad bad"), 3, "bad:2: byte 2 is NUL");
   write_bytes("bad", "\xff\xfe\x31\0\n\0", 6); /* UTF-16 */

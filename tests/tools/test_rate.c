@@ -72,7 +72,7 @@ Test(command_rate, draws_a_picture) {
   check_svg("p.svg");
 }
 
-Test(command_rate, windows_that_do_not_fit_are_refused) {
+Test(command_rate, windows_that_do_not_fit_are_rejected) {
   write_text("r.csv", three_threads);
   CHECK_REJECTED(tsanom("rate r.csv --window 0"), 2, "--window", "at least 1");
   CHECK_REJECTED(tsanom("rate r.csv --window -1"), 2, "--window");
@@ -97,7 +97,7 @@ static const bad_run bad_runs[] = {
     {"thread,time\n0,3\n0,3\n", "r.csv: thread 0", "same time"},
 };
 
-Test(command_rate, bad_runs_are_refused) {
+Test(command_rate, bad_runs_are_rejected) {
   for (size_t i = 0; i < sizeof bad_runs / sizeof *bad_runs; i++) {
     write_text("r.csv", bad_runs[i].text);
     CHECK_REJECTED(tsanom("rate r.csv -w 1"), 3, bad_runs[i].place, bad_runs[i].sentence);

@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom record and speedup on programs that are built as a user would, by gcc and
- * by clang, for both runtimes. */
+/* tsanom record and speedup on programs that are built as a user would, by gcc and by
+ * clang, for both runtimes. */
 #include <criterion/criterion.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tsanom/runs.h>
 
 #include "recorded.h"
-#include "run.h"
 #include "support/allocator.h"
 
 TestSuite(command_record, .init = enter_folder, .fini = leave_folder, .timeout = 240);
-
-static tsanom_runs_stream stream_of(const tsanom_runs *run, int32_t part, size_t index) {
-  tsanom_runs_stream stream;
-  cr_assert(tsanom_runs_stream_at(run, part, index, &stream) == TSANOM_OK);
-  return stream;
-}
-
-static double beats_of(const char *path, uint32_t stream) {
-  tsanom_runs_info info;
-  tsanom_runs *run = open_run(path, &info);
-  double beats = (double)stream_of(run, TSANOM_RUNS_BEATS, stream).count;
-  tsanom_runs_close(run);
-  return beats;
-}
 
 Test(command_record, regions_are_found_and_the_program_is_as_without) {
   for (int c = 0; c < RECORD_WAYS; c++) {
@@ -46,7 +29,7 @@ Test(command_record, regions_are_found_and_the_program_is_as_without) {
     cr_assert(number_of(region, "current_threads") == 2);
     cr_assert(number_of(region, "total_s") <= number_of(r, "total_s"));
     const char *start =
-        text_of(region, "start"); /* clang's outlined functions tell less */
+        text_of(region, "start"); /* clang's outlined functions have less */
     cr_assert(strstr(start, "main") || strstr(start, ".omp_outlined."), "%s", start);
     json_decref(r);
     /* A beat an iteration and thread, but for those before the loop was found. */
@@ -120,7 +103,7 @@ Test(command_record, regions_of_one_thread_nest_deeply) {
   }
 }
 
-Test(command_record, worksharing_tells_the_iterations_inside_one_region) {
+Test(command_record, worksharing_shows_the_iterations_inside_one_region) {
   for (int c = 0; c < RECORD_WAYS; c++) {
     if (!build_program(record_ways[c].compiler, "inside")) continue;
     cr_assert(record(c, "-o run.%d -- ./inside 50", c).status == 0);
@@ -141,7 +124,7 @@ Test(command_record, worksharing_tells_the_iterations_inside_one_region) {
 }
 
 /* LLVM's tools interface reports only the call, so it is not among them. */
-Test(command_record, regions_that_one_call_opens_are_told_apart) {
+Test(command_record, regions_that_one_call_opens_are_distinguished) {
   for (int c = 0; c < RECORD_WAYS && *record_ways[c].options == '\0'; c++) {
     if (!build_program(record_ways[c].compiler, "branches")) continue;
     cr_assert(record(c, "-o run.%d -- ./branches", c).status == 0);
@@ -253,206 +236,6 @@ Test(command_record, beats_every_n_regions) {
   cr_assert(beats_of("run", 0) == 30 && beats_of("run", 1) == 30);
 }
 
-Test(command_record, odd_programs_are_defined) {
-  /* The parent's 20, and 20 more after its child; the thread's are its own; of a fork
-   * before the first region, those of the child, which comes to one first. */
-  static const struct {
-    const char *deed;
-    int events;
-  } deeds[] = {{"nested", 20}, {"thread", 20}, {"fork", 40}, {"child", 40}, {"early", 20},
-               {"exec", 20},   {"exit", 20},   {"if", 20},   {"cancel", 20}};
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "odd")) continue;
-    for (size_t d = 0; d < sizeof deeds / sizeof *deeds; d++) {
-      const char *deed = deeds[d].deed;
-      int plain = shell("./odd %s >plain", deed);
-      outcome o = record(c, "-o %s.%d -- ./odd %s", deed, c, deed);
-      /* The parent comes to a region after its child has the run, or the program after
-       * the one that it replaced, and says so. */
-      bool reports = !strcmp(deed, "early") || !strcmp(deed, "exec");
-      cr_assert(o.status == plain && !strstr(o.err, "is not recorded") == !reports,
-                "%s: %d: %s", deed, o.status, o.err);
-      write_text("recorded", o.out);
-      cr_assert(shell("cmp plain recorded") == 0, "%s", deed);
-      json_t *r = tsanom_json("speedup %s.%d --json", deed, c);
-      bool exec = !strcmp(deed, "exec");
-      double events = number_of(r, "events");
-      cr_assert(events == deeds[d].events, "%s: %g", deed, events);
-      cr_assert(json_is_true(json_object_get(r, "finished")) == !exec);
-      cr_assert(number_of(first_region(r), "period") == 1);
-      json_decref(r);
-    }
-  }
-}
-
-Test(command_record, regions_have_any_number_of_variables) {
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "values")) continue;
-    cr_assert(shell("./values >plain") == 0);
-    outcome o = record(c, "-o run.%d -- ./values", c);
-    cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
-    write_text("recorded", o.out);
-    cr_assert(shell("cmp plain recorded") == 0);
-    json_t *r = tsanom_json("speedup run.%d --json", c);
-    cr_assert(number_of(r, "events") == 100 && number_of(first_region(r), "period") == 5);
-    json_decref(r);
-  }
-}
-
-static size_t streams_of(const char *path) {
-  tsanom_runs_info info;
-  tsanom_runs_close(open_run(path, &info));
-  return info.beat_streams;
-}
-
-/* The iterations that a stream has beats of. */
-static size_t iterations_of(const char *path, uint32_t stream, uint32_t *iteration) {
-  enum { MOST = 64 };
-  tsanom_runs_info info;
-  tsanom_runs *run = open_run(path, &info);
-  tsanom_runs_stream about = stream_of(run, TSANOM_RUNS_BEATS, stream);
-  cr_assert(about.count <= MOST);
-  if (about.count) memcpy(iteration, about.tag, about.count * sizeof *iteration);
-  size_t count = about.count;
-  tsanom_runs_close(run);
-  return count;
-}
-
-/* A thread that misses iterations beats with the number of the one it comes back to. */
-Test(command_record, teams_of_changing_size_agree_on_the_iteration) {
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "teams")) continue;
-    char run[16];
-    snprintf(run, sizeof run, "run.%d", c);
-    cr_assert(record(c, "-o %s -- ./teams teams", run).status == 0);
-    uint32_t leader[64], other[64];
-    size_t beats = iterations_of(run, 0, leader);
-    cr_assert(beats >= 56 && beats <= 60, "%zu beats", beats);
-    for (size_t i = 1; i < beats; i++) cr_assert(leader[i] == leader[i - 1] + 1);
-    cr_assert(iterations_of(run, 1, other) == beats);
-    cr_assert(memcmp(leader, other, beats * sizeof *leader) == 0);
-    /* The third thread may be another one each time, with a stream of its own; the
-     * last iteration is the sixtieth. */
-    size_t late = 0;
-    uint32_t missed = 0;
-    for (uint32_t t = 2; t < streams_of(run); t++) {
-      size_t count = iterations_of(run, t, other);
-      for (size_t i = 0; i < count; i++) missed += leader[beats - 1] - other[i];
-      late += count;
-    }
-    cr_assert(late == 3 && missed == 20 + 40, "%zu, %u", late, missed);
-  }
-}
-
-Test(command_record, places_may_be_many) {
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "teams")) continue;
-    cr_assert(shell("./teams places >plain") == 0);
-    outcome o = record(c, "-o run.%d -- ./teams places", c);
-    cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
-    write_text("recorded", o.out);
-    cr_assert(shell("cmp plain recorded") == 0);
-    json_t *r = tsanom_json("speedup run.%d --json", c);
-    cr_assert(number_of(r, "events") == 2000);
-    cr_assert(number_of(first_region(r), "period") == 200);
-    json_decref(r);
-  }
-}
-
-/* LLVM's runtime has GNU's entry points, and calls its own from some of them. */
-Test(command_record, what_gcc_built_may_run_on_llvms_runtime) {
-  static const struct {
-    const char *program;
-    int events, iterations;
-  } runs[] = {{"loop 60", 180, 60}, {"inside 50", 150, 50}, {"odd nested", 20, 20}};
-  if (!build_program("clang", "loop")) return;
-  cr_assert(shell("ldd loop | awk '/omp/ { print $3 }' >runtime") == 0);
-  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-    char name[16];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(runs[i].program, " "),
-             runs[i].program);
-    if (!build_program("gcc", name)) return;
-    cr_assert(
-        shell("export LD_PRELOAD=$(cat runtime); ./%s >plain; s=$?; '" TSANOM_COMMAND
-              "' record -o run.%zu -- ./%s >recorded; "
-              "test $? -eq $s && cmp plain recorded",
-              runs[i].program, i, runs[i].program) == 0);
-    json_t *r = tsanom_json("speedup run.%zu --json", i);
-    cr_assert(number_of(r, "events") == runs[i].events, "%s", runs[i].program);
-    cr_assert(number_of(first_region(r), "iterations") == runs[i].iterations);
-    json_decref(r);
-  }
-}
-
-/* An OpenMP runtime in the launcher would bind its thread to a processor, and the program
- * would inherit that. */
-Test(command_record, the_program_may_run_where_it_could_without) {
-  cr_assert(shell("OMP_PROC_BIND=true grep Cpus_allowed_list /proc/self/status >plain") ==
-            0);
-  cr_assert(shell("OMP_PROC_BIND=true '" TSANOM_COMMAND
-                  "' record --force -o run -- grep Cpus_allowed_list /proc/self/status "
-                  ">recorded && cmp plain recorded") == 0);
-}
-
-Test(command_record, a_program_without_regions_leaves_no_run) {
-  if (!build_program("gcc", "odd")) return;
-  cr_assert(tsanom("record -o run -- ./odd").status == 0);
-  CHECK_REJECTED(tsanom("speedup run"), 3, "run/regions/places.tsv", "tsanom record");
-  cr_assert(tsanom("record -o run -- ./odd fork").status == 0);
-  CHECK_REJECTED(tsanom("record -o run -- ./odd fork"), 3, "run: contains a run already");
-}
-
-Test(command_record, programs_that_cannot_be_recorded_are_told_of) {
-  CHECK_REJECTED(tsanom("record -o run -- true"), 3, "neither", "libgomp", "libomp",
-                 "--force");
-  cr_assert(tsanom("record --force -o run -- sh -c 'exit 7'").status == 7);
-  CHECK_REJECTED(tsanom("record -o run -- ./missing"), 3, "./missing: cannot run");
-  CHECK_REJECTED(tsanom("record -o run -- no-such-program"), 3, "PATH");
-  cr_assert(shell("printf '#!/bin/sh\\n' >here && chmod +x here") == 0);
-  CHECK_REJECTED(tsanom("record -o run -- here"), 3, "PATH", "./here");
-  CHECK_REJECTED(tsanom("record -o no/such/run -- true"), 3, "neither");
-  CHECK_REJECTED(tsanom("record --force -o no/such/run -- true"), 3, "no/such/run");
-  CHECK_REJECTED(tsanom("record -o run"), 2, "a program is expected");
-  CHECK_REJECTED(tsanom("record -o run --baseline 0 -- true"), 2, "--baseline");
-  CHECK_REJECTED(tsanom("speedup nothing"), 3, "nothing/regions/places.tsv");
-  CHECK_REJECTED(tsanom("speedup a b"), 2, "one run");
-  write_text("t.c", "int main(void) { return 0; }\n");
-  if (shell("gcc -static t.c -o t 2>/dev/null") != 0) return;
-  CHECK_REJECTED(tsanom("record -o run -- ./t"), 3, "statically");
-}
-
-/* Neither a program that loads its runtime late, nor one that starts the program. */
-Test(command_record, programs_that_come_to_a_runtime_later_need_no_option) {
-  if (!has_openmp("gcc")) return;
-  write_text("work.c",
-             "static int n;\n"
-             "int work(void) {\n"
-             "  for (int i = 0; i < 20; i++) {\n"
-             "#pragma omp parallel\n"
-             "#pragma omp atomic\n"
-             "    n++;\n"
-             "  }\n"
-             "  return n > 0 ? 7 : 0;\n"
-             "}\n");
-  write_text("late.c",
-             "#include <dlfcn.h>\n"
-             "int main(void) {\n"
-             "  void *found = dlsym(dlopen(\"./work.so\", RTLD_NOW), \"work\");\n"
-             "  return (*(int (**)(void))&found)();\n"
-             "}\n");
-  cr_assert(shell("gcc -O2 -fopenmp -fPIC -shared work.c -o work.so && "
-                  "gcc -O2 late.c -o late -ldl") == 0);
-  outcome o = tsanom("record -o run -- ./late");
-  cr_assert(o.status == 7 && *o.err == '\0', "%d: %s", o.status, o.err);
-  o = tsanom("record -o other -- env A=B ./late");
-  cr_assert(o.status == 7 && *o.err == '\0', "%d: %s", o.status, o.err);
-  for (int i = 0; i < 2; i++) {
-    json_t *r = tsanom_json("speedup %s --json", i ? "other" : "run");
-    cr_assert(number_of(r, "events") == 20);
-    json_decref(r);
-  }
-}
-
 Test(command_record, period_reads_the_regions_of_a_run) {
   if (!build_program("gcc", "loop")) return;
   cr_assert(tsanom("record -o run -- ./loop 20").status == 5);
@@ -465,7 +248,7 @@ Test(command_record, period_reads_the_regions_of_a_run) {
   json_decref(r);
 }
 
-Test(command_record, damaged_places_are_told_of) {
+Test(command_record, damaged_places_are_reported) {
   if (!build_program("gcc", "loop")) return;
   cr_assert(tsanom("record -o run -- ./loop 10").status == 5);
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t10\t/a\n7\trf\t1\t/b\n");
@@ -569,67 +352,6 @@ Test(command_record, speedup_draws_a_picture) {
   cr_assert(tsanom("record -o equal -- ./loop 20").status == 5);
   cr_assert(strstr(tsanom("speedup equal").out, "--baseline 1"));
   CHECK_REJECTED(tsanom("speedup run --until 0 --plot q.svg"), 3, "no iterations");
-}
-
-/* What each workload does at its smallest size, by its source: arraybench opens regions,
- * the others pass barriers in one. */
-static const struct {
-  const char *name, *level;
-  int period, iterations;
-  int runs; /* how many times the loop is entered */
-} workloads[] = {
-    {"arraybench", "regions", 4, 20, 1}, {"bt", "worksharing", 3, 4, 1},
-    {"cg", "worksharing", 3, 50, 2},     {"jacobi", "worksharing", 1, 800, 1},
-    {"lu", "worksharing", 2, 40, 1},     {"sp", "worksharing", 2, 20, 1},
-};
-
-enum { WORKLOADS = sizeof workloads / sizeof *workloads };
-
-static void check_iterations(const char *run, size_t w) {
-  int period = workloads[w].period, iterations = workloads[w].iterations;
-  json_t *r = tsanom_json("speedup %s --json", run);
-  const json_t *region = first_region(r);
-  cr_assert(!strcmp(text_of(r, "level"), workloads[w].level), "%s", run);
-  cr_assert(json_array_size(json_object_get(r, "regions")) == 1, "%s", run);
-  cr_assert(number_of(region, "period") == period, "%s", run);
-  cr_assert(number_of(region, "iterations") == iterations, "%s", run);
-  cr_assert(number_of(region, "runs") == workloads[w].runs, "%s", run);
-  cr_assert(number_of(region, "parallel_s") > 0 &&
-            number_of(region, "parallel_s") <= number_of(region, "total_s") * (1 + 1e-9));
-  json_decref(r);
-  /* While it ran the loop was found with its third iteration, or its sixth event. */
-  int missed = period == 1 ? 6 : 3;
-  double beats = beats_of(run, 0);
-  cr_assert(beats >= iterations - missed * workloads[w].runs && beats <= iterations,
-            "%s: %g beats", run, beats);
-}
-
-/* The workloads, without their own heartbeats. */
-Test(command_record, every_workload_shows_its_iterations) {
-  for (size_t w = 0; w < WORKLOADS; w++) {
-    const char *name = workloads[w].name;
-    outcome o = tsanom("record -o %s -- " TSANOM_WORKLOADS "/%s --size tiny --threads 2",
-                       name, name);
-    cr_assert(o.status == 0, "%s: %s", name, o.err);
-    check_iterations(name, w);
-  }
-  if (!build_program("clang", "loop")) return;
-  for (size_t w = 0; w < WORKLOADS; w++) {
-    const char *name = workloads[w].name;
-    bool diffuses = !strcmp(name, "bt") || !strcmp(name, "lu") || !strcmp(name, "sp");
-    cr_assert(
-        shell("cd '" TSANOM_WORKLOAD_SOURCES "' && clang -O2 -fopenmp -D_GNU_SOURCE "
-              "-I../../include -I../anomalies -o \"$OLDPWD/%s.clang\" %s.c workload.c "
-              "turns.c options.c ../anomalies/anomaly.c %s '" TSANOM_HEARTBEAT_LIBRARY
-              "' " TSANOM_COVERAGE_LIBRARY " -lm -pthread",
-              name, name, diffuses ? "diffusion.c" : "") == 0);
-    outcome o =
-        tsanom("record -o %s.run -- ./%s.clang --size tiny --threads 2", name, name);
-    cr_assert(o.status == 0, "%s: %s", name, o.err);
-    char run[32];
-    snprintf(run, sizeof run, "%s.run", name);
-    check_iterations(run, w);
-  }
 }
 
 /* The command analyzes the values that the library returns. Whether their period is that

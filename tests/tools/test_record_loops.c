@@ -25,7 +25,7 @@ Test(record_loops, worksharing_that_a_function_ends_with_has_its_place) {
 }
 
 /* Several places can have one name: without -g a function's name is all there is. */
-Test(record_loops, period_tells_places_of_one_name_apart) {
+Test(record_loops, period_distinguishes_places_of_one_name) {
   if (!has_openmp("gcc")) return;
   cr_assert(shell("p=" TSANOM_TEST_PROGRAMS "/names.c; o='-O2 -fopenmp -c'; "
                   "for f in first second third; do gcc $o -DPART=$f $p -o $f.o; done; "
@@ -112,7 +112,7 @@ Test(record_loops, the_main_loop_can_be_named) {
 }
 
 /* The beats of a thread as the analyses see them. */
-static size_t beats_of(const char *path, size_t thread) {
+static size_t analyzed_beats(const char *path, size_t thread) {
   tsanom_runs_info info;
   tsanom_runs *run = open_run(path, &info);
   const tsanom_hsa_run *beats = NULL;
@@ -131,7 +131,7 @@ Test(record_loops, beats_are_iterations_of_the_main_loop) {
     const char *how = varied[i].how;
     cr_assert(tsanom("record -o %s -- ./varied %s", how, how).status == 0);
     for (size_t thread = 0; thread < 2; thread++) {
-      size_t beats = beats_of(how, thread), most = (size_t)varied[i].iterations;
+      size_t beats = analyzed_beats(how, thread), most = (size_t)varied[i].iterations;
       cr_assert(beats + 7 >= most && beats <= most, "%s: %zu of %zu", how, beats, most);
     }
   }
@@ -144,9 +144,9 @@ Test(record_loops, beats_come_at_the_place_that_is_named) {
   const char *place = text_of(json_object_get(r, "main_loop"), "place");
   cr_assert(tsanom("record --loop %s -o run -- ./varied solver", place).status == 0);
   json_decref(r);
-  cr_assert(beats_of("run", 0) == 147 && beats_of("run", 1) == 147);
+  cr_assert(analyzed_beats("run", 0) == 147 && analyzed_beats("run", 1) == 147);
   cr_assert(tsanom("record --loop varied+0x1 -o none -- ./varied solver").status == 0);
-  cr_assert(beats_of("none", 0) == 0);
+  cr_assert(analyzed_beats("none", 0) == 0);
   CHECK_REJECTED(tsanom("record --loop solver -o x -- ./varied"), 2, "--loop",
                  "MODULE+0xADDRESS");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom record where something is in the way, and what is then told of the run. */
+/* tsanom record where something is in the way, and what is reported of the run then. */
 #include <criterion/criterion.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ Test(record_troubles, a_run_that_lost_records_says_so) {
   }
 }
 
-Test(record_troubles, a_run_that_cannot_be_made_is_told_of) {
+Test(record_troubles, a_run_that_cannot_be_created_is_reported) {
   if (!build_loop()) return;
   cr_assert(record_limited("4", "run") == 0);
   cr_assert(file_holds("told", "run: nothing is recorded") && file_holds("told", "full"));
@@ -62,7 +62,7 @@ Test(record_troubles, a_run_that_cannot_be_made_is_told_of) {
   cr_assert(o.status == 5 && strstr(o.err, "half: nothing is recorded"), "%s", o.err);
 }
 
-Test(record_troubles, a_library_that_no_list_can_name_is_refused) {
+Test(record_troubles, a_library_that_no_list_can_name_is_rejected) {
   static const char *const folders[] = {"a b", "a:b"};
   if (!build_loop()) return;
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
@@ -123,7 +123,7 @@ Test(record_troubles, a_loop_that_ended_has_no_time_to_go) {
 }
 
 /* A thread of the program's own may come first, with less to do. */
-Test(record_troubles, the_thread_that_opens_most_regions_is_told_of) {
+Test(record_troubles, the_thread_that_opens_most_regions_is_reported) {
   write_text("helper.c",
              "#include <pthread.h>\n"
              "static double u[2];\n"

@@ -66,7 +66,7 @@ Test(command_reduce, rules_are_said_as_a_person_would) {
   }
 }
 
-Test(command_reduce, inconsistent_rows_are_told_and_the_readings_differ) {
+Test(command_reduce, inconsistent_rows_are_reported_and_the_readings_differ) {
   write_text("t.csv", "a,b,d\n0,0,x\n0,0,y\n1,0,x\n1,1,y\n");
   json_t *r = tsanom_json("reduce t.csv -d d --json --reading positive");
   check_member(r, "inconsistent", "[[0,1]]");

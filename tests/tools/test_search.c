@@ -96,7 +96,7 @@ Test(command_search, a_result_that_does_not_fit_the_memory) {
 }
 #endif
 
-Test(command_search, bad_input_is_refused_with_its_place) {
+Test(command_search, bad_input_is_rejected_with_its_place) {
   write_text("good", "1,2,3\n");
   write_text("short", "1,2,3\n1,2\n");
   write_text("word", "1,2,3\n1,x,3\n");
@@ -118,7 +118,7 @@ Test(command_search, bad_input_is_refused_with_its_place) {
   CHECK_REJECTED(tsanom("search --stream good one"), 3, "good:1");
 }
 
-Test(command_search, wrong_usage_is_told) {
+Test(command_search, wrong_usage_is_reported) {
   write_text("good", "1,2,3\n");
   static const char *const wrong[] = {
       "search good",

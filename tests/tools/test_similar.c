@@ -168,7 +168,7 @@ Test(command_similar, one_process_without_metrics) {
   cr_assert(strstr(o.out, "All processes behave the same"), "%s", o.out);
 }
 
-Test(command_similar, bad_files_are_refused) {
+Test(command_similar, bad_files_are_rejected) {
   static const struct {
     const char *text, *pieces[3];
   } bad[] = {
@@ -202,7 +202,7 @@ Test(command_similar, bad_files_are_refused) {
   for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
     write_text("r.json", bad[b].text);
     const char *pieces[] = {bad[b].pieces[0], bad[b].pieces[1], bad[b].pieces[2], NULL};
-    check_refused(tsanom("similar r.json"), 3, pieces);
+    check_rejected(tsanom("similar r.json"), 3, pieces);
   }
   write_text("r.json",
              "{\"regions\": [{\"name\":\"a\"},{\"name\":\"b\",\"parent\":\"a\"}], "

@@ -149,7 +149,7 @@ Test(command_similar_run, counts_are_metrics_and_absent_ones_are_null) {
   json_decref(all);
 }
 
-Test(command_similar_run, what_does_not_fit_together_is_refused) {
+Test(command_similar_run, what_does_not_fit_together_is_rejected) {
   static const char row[] = "\"time\": [[1, 1]], \"processes\": [\"%s\"]}";
   char text[256];
   CHECK_REJECTED(tsanom("similar ."), 3, "places.tsv", "recorder_write");
@@ -221,7 +221,7 @@ static void check_write(const tsanom_spmd_recorder *r, const char *folder,
   cr_assert_eq(status, expected, "%d, not %d", status, expected);
 }
 
-Test(command_similar_run, the_writer_refuses_what_it_cannot_write) {
+Test(command_similar_run, the_writer_rejects_what_it_cannot_write) {
   static const char *const bad[] = {"", ".", "../up", "a/b", "a b", ".hidden"};
   static const char *const hole[REGIONS] = {"step", NULL, "io", "never"};
   static const double infinite[REGIONS] = {1, 2, INFINITY, 3};

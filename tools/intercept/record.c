@@ -29,12 +29,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <tsanom/record.h>
 #include <tsanom/regions.h>
 #include <unistd.h>
 
+#include "directory.h"
 #include "environment.h"
 #include "intercept.h"
 #include "mpi.h"
@@ -66,9 +66,6 @@ static bool expects_loop;
 static uint64_t most_records;
 static _Atomic uint64_t granted;
 enum { RECORD_BYTES = 16, GRANT = 256 };
-
-/* The rank by MPI_Init; -1: not known. The rank that the run is of; -1: it has none. */
-static int mpi_rank = -1, mpi_size, recorded_rank = -1;
 
 /* The recorder object, which must not come from the program's heap: the program may have
  * replaced malloc(), and its own calls must see the heap that they see without
@@ -112,76 +109,6 @@ static void in_child(void) {
   atomic_store(&icp_set.phase, ICP_OFF);
 }
 
-/* One line on standard error. The program goes on unrecorded. */
-static bool report_failure(const char *directory, const char *why) {
-  (void)dprintf(STDERR_FILENO, "tsanom record: %s: nothing is recorded: %s\n", directory,
-                why);
-  return false;
-}
-
-static bool has_run(const char *directory) {
-  char path[PATH_MAX];
-  int length = snprintf(path, sizeof path, "%s/heartbeat.run", directory);
-  return length > 0 && (size_t)length < sizeof path && access(path, F_OK) == 0;
-}
-
-/* Several processes without ranks share the run: the first that comes to a region has
- * it. */
-static bool report_other_process(const char *directory) {
-  (void)dprintf(
-      STDERR_FILENO,
-      "tsanom record: %s: process %ld is not recorded: this run belongs to another "
-      "process or program; give each a run directory of its own\n",
-      directory, (long)getpid());
-  return false;
-}
-
-/* The directory of this process: the run's own, or that of its rank. MPI's word on the
- * rank is better than the environment's. False: reported. */
-static bool choose_directory(const char *run, char directory[PATH_MAX]) {
-  rank_identity own;
-  bool has_rank = rank_from_environment(&own);
-  if (mpi_rank >= 0) {
-    own.rank = mpi_rank;
-    own.size = mpi_size;
-    has_rank = mpi_size > 1;
-  }
-  int length = has_rank ? snprintf(directory, PATH_MAX, "%s/rank.%d", run, own.rank)
-                        : snprintf(directory, PATH_MAX, "%s", run);
-  if (length < 0 || length >= PATH_MAX)
-    return report_failure(run, "the path is too long");
-  if (!has_rank) {
-    return ranks_compare(run, &own) == RANKS_NONE || report_other_process(run);
-  }
-  int joined = has_run(run) ? RANKS_OTHER : ranks_join(run, &own);
-  if (joined == RANKS_OTHER) return report_other_process(run);
-  if (joined == RANKS_NONE || (mkdir(directory, 0777) != 0 && errno != EEXIST)) {
-    return report_failure(run, "cannot create the directory of a rank");
-  }
-  recorded_rank = own.rank;
-  return true;
-}
-
-void icp_rank_is(int rank, int size) {
-  mpi_rank = rank;
-  mpi_size = size;
-  if (atomic_load(&icp_set.phase) != ICP_RECORDING || recorded_rank == rank) return;
-  if (recorded_rank < 0 && size == 1) return;
-  (void)dprintf(STDERR_FILENO,
-                "tsanom record: warning: this is rank %d of %d by MPI_Init, but it was "
-                "recorded as %s%d since a parallel region before MPI_Init\n",
-                rank, size, recorded_rank < 0 ? "process " : "rank ",
-                recorded_rank < 0 ? (int)getpid() : recorded_rank);
-}
-
-/* All ranks come here; one of them is enough. */
-void icp_report_spawn(void) {
-  if (mpi_rank > 0) return;
-  (void)dprintf(STDERR_FILENO,
-                "tsanom record: warning: processes that MPI_Comm_spawn starts are not "
-                "recorded in this run\n");
-}
-
 /* Create the run; false: reported. Whether a run was there is asked before and after the
  * attempt, since another process may create it in between. */
 static bool start_run(const char *run) {
@@ -189,33 +116,33 @@ static bool start_run(const char *run) {
       "cannot create the run's files: the disk is full, or the directory is not writable "
       "or contains some of them already";
   char directory[PATH_MAX], inner[PATH_MAX];
-  if (!choose_directory(run, directory)) return false;
+  if (!icp_choose_directory(run, directory)) return false;
   int length = snprintf(inner, sizeof inner, "%s/regions", directory);
   if (length < 0 || (size_t)length >= sizeof inner) {
-    return report_failure(directory, "the path is too long");
+    return icp_report_failure(directory, "the path is too long");
   }
   int threads = max_threads();
   if (threads < 1) threads = 1;
   if (threads > MOST_ANNOUNCED) threads = MOST_ANNOUNCED;
   if (icp_iterations_start(&icp_watched.of_regions) != 0 ||
       icp_iterations_start(&icp_watched.of_shares) != 0) {
-    return report_failure(directory, "the system has no memory");
+    return icp_report_failure(directory, "the system has no memory");
   }
   tsanom_record_options options;
   tsanom_record_options_init(&options, sizeof options);
   options.channels = TSANOM_RECORD_HEARTBEATS | TSANOM_RECORD_REGIONS;
   /* A helper thread would make the program multithreaded. */
   options.helper = TSANOM_HEARTBEAT_HELPER_NONE;
-  bool taken = has_run(directory);
+  bool taken = ranks_has_run(directory);
   tsanom_status status = tsanom_record_init(icp_memory, sizeof icp_memory, directory,
                                             threads, &options, NULL, &icp_set.record);
   if (status < 0) {
-    return taken || has_run(directory) ? report_other_process(directory)
-                                       : report_failure(directory, no_files);
+    return taken || ranks_has_run(directory) ? icp_report_other_process(directory)
+                                             : icp_report_failure(directory, no_files);
   }
   if (icp_places_start(inner) == 0) return true;
   (void)tsanom_record_finish(icp_set.record);
-  return report_failure(directory, no_files);
+  return icp_report_failure(directory, no_files);
 }
 
 /* Follow the place of --loop, which this is, and nothing else. */

@@ -60,7 +60,7 @@ __all__ = [
     "RegionTimes", "Rule", "Run", "RunInfo", "SearchReport", "Similarity", "Split", "Step",
     "ThreadModel", "ThreadVerdict", "TsanomError", "__version__", "core_attributes",
     "decision_rules", "dependency", "discretize", "dtw", "dtw_barycenter", "dtw_matrix",
-    "dtw_medoid", "dtw_path", "envelope", "greedy_reduct", "heart_rate", "heartbeat", "inconsistent_pairs", "lb_enhanced",
-    "lb_improved", "lb_keogh", "lb_keogh_pair", "lb_kim", "lb_tail", "loops", "minimum_reducts",
-    "optics_order", "period", "polyfit", "reducts", "search_stream", "significance",
-    "spmd_analyze"]
+    "dtw_medoid", "dtw_path", "envelope", "greedy_reduct", "heart_rate", "heartbeat",
+    "inconsistent_pairs", "lb_enhanced", "lb_improved", "lb_keogh", "lb_keogh_pair", "lb_kim",
+    "lb_tail", "loops", "minimum_reducts", "optics_order", "period", "polyfit", "reducts",
+    "search_stream", "significance", "spmd_analyze"]

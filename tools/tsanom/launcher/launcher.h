@@ -25,6 +25,10 @@ int find_program(const char *name, char path[PATH_MAX], failure *why);
  * recorder chooses which of them is recorded. Returns `path`. */
 const char *default_directory(const char *program, char path[PATH_MAX]);
 
+/* Checks that a run can be created in the directory, which is created if necessary.
+ * `path` receives its absolute path, because the program may change its directory. */
+int check_directory(const char *directory, char path[PATH_MAX], failure *why);
+
 /* Warns if the loader will ignore LD_PRELOAD for this program: set-user-ID, set-group-ID
  * or file capabilities. */
 void warn_if_privileged(const char *path);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "contract/calls.h"
+#include "hsa/synthetic.h"
+#include "roughset/tables.h"
+
+static void roughset(size_t rows, size_t attributes, const tsanom_exec *exec) {
+  enum { CAPACITY = 1 << 18 };
+  int32_t *values = take(rows * attributes, sizeof *values);
+  int32_t *decision = take(rows, sizeof *decision),
+          *positive = take(rows, sizeof *positive);
+  uint64_t *elements = take(CAPACITY, sizeof *elements), core, reduct;
+  fill_family(FAMILY_MIXED, rows, attributes, values, decision);
+  tsanom_roughset_table table = table_of(values, decision, rows, attributes);
+  tsanom_roughset_options options; /* of reducts; the others use the defaults */
+  tsanom_roughset_options_init(&options, sizeof options);
+  options.reduct_limit = 20000;
+  tsanom_roughset_bounds bounds;
+  size_t bytes, count, found, size;
+  double gamma;
+  NEED(tsanom_roughset_elements_workspace(rows, attributes, NULL, exec, &bytes) == 0);
+  tsanom_exec with_work = in_workspace(exec, bytes);
+  WATCH(tsanom_roughset_elements(&table, NULL, &with_work, elements, CAPACITY, &count));
+  free(with_work.work);
+  NEED(tsanom_roughset_reducts_workspace(count, attributes, &options, exec, &bytes) == 0);
+  with_work = in_workspace(exec, bytes);
+  WATCH(tsanom_roughset_reducts(elements, count, attributes, &options, &with_work, NULL,
+                                &found));
+  free(with_work.work);
+  NEED(tsanom_roughset_core_workspace(rows, attributes, NULL, exec, &bytes) == 0);
+  with_work = in_workspace(exec, bytes);
+  WATCH(tsanom_roughset_core(&table, NULL, &with_work, &core));
+  free(with_work.work);
+  NEED(tsanom_roughset_minimum_workspace(rows, attributes, NULL, exec, &bytes) == 0);
+  with_work = in_workspace(exec, bytes);
+  WATCH(
+      tsanom_roughset_minimum(&table, NULL, &with_work, NULL, &bounds, &reduct, &found));
+  WATCH(tsanom_roughset_greedy(&table, NULL, &with_work, &reduct, &size));
+  free(with_work.work);
+  NEED(tsanom_roughset_dependency_workspace(rows, attributes, NULL, exec, &bytes) == 0);
+  with_work = in_workspace(exec, bytes);
+  WATCH(tsanom_roughset_dependency(&table, &reduct, NULL, &with_work, positive, &size,
+                                   &gamma));
+  free(with_work.work);
+  free(elements);
+  free(positive);
+  free(decision);
+  free(values);
+}
+
+static void hsa(size_t run_count, size_t beats, const tsanom_exec *exec) {
+  uint64_t seed = 8;
+  synthetic_kind kind = synthetic_steady();
+  kind.beats = beats;
+  tsanom_hsa_run *runs = take(run_count, sizeof *runs);
+  for (size_t i = 0; i < run_count; i++) runs[i] = synthetic_run(&kind, &seed);
+  tsanom_hsa_verdict *verdict = take(kind.threads, sizeof *verdict);
+  NEED(tsanom_hsa_verdict_init(verdict, sizeof *verdict) == TSANOM_OK);
+  size_t bytes, model_bytes;
+  tsanom_hsa_model *model;
+  NEED(tsanom_hsa_learn_size(runs, run_count, NULL, &model_bytes) == TSANOM_OK);
+  void *memory = take(model_bytes, 1);
+  NEED(tsanom_hsa_learn_workspace(run_count, NULL, exec, &bytes) == TSANOM_OK);
+  tsanom_exec with_work = in_workspace(exec, bytes);
+  WATCH(tsanom_hsa_learn_init(memory, model_bytes, runs, run_count, NULL, &with_work,
+                              &model));
+  free(with_work.work);
+  NEED(tsanom_hsa_diagnose_workspace(model, exec, &bytes) == TSANOM_OK);
+  with_work = in_workspace(exec, bytes);
+  WATCH(tsanom_hsa_diagnose(model, runs, &with_work, verdict, kind.threads, NULL));
+  free(with_work.work);
+  free(memory);
+  free(verdict);
+  for (size_t i = 0; i < run_count; i++) synthetic_free(&runs[i]);
+  free(runs);
+}
+
+static void optics(size_t n, const tsanom_exec *exec) {
+  double *points = random_series(2 * n, 9), *reachability = take(n, sizeof(double));
+  double *core_distance = take(n, sizeof(double)), cut, probability;
+  size_t *order = take(n, sizeof *order), *predecessor = take(n, sizeof *order);
+  int32_t *labels = take(n, sizeof *labels);
+  size_t bytes, clusters;
+  tsanom_optics_ordering ordering;
+  tsanom_optics_ordering_init(&ordering, sizeof ordering);
+  ordering.order = order;
+  ordering.reachability = reachability;
+  ordering.predecessor = predecessor;
+  ordering.core_distance = core_distance;
+  for (int32_t way = TSANOM_OPTICS_SEARCH_EXHAUSTIVE; way <= TSANOM_OPTICS_SEARCH_TREE;
+       way++) {
+    tsanom_optics_options options;
+    tsanom_optics_options_init(&options, sizeof options);
+    options.search = way;
+    NEED(tsanom_optics_order_workspace(n, 2, &options, exec, &bytes) == TSANOM_OK);
+    tsanom_exec with_work = in_workspace(exec, bytes);
+    WATCH(tsanom_optics_order(points, n, 2, 2, &options, &with_work, &ordering));
+    free(with_work.work);
+  }
+  tsanom_exec with_work;
+  for (size_t min_points = 0; min_points <= 5; min_points += 5) {
+    tsanom_optics_split_options split;
+    tsanom_optics_split_options_init(&split, sizeof split);
+    split.min_points = min_points;
+    NEED(tsanom_optics_split_workspace(n, &split, exec, &bytes) == TSANOM_OK);
+    with_work = in_workspace(exec, bytes);
+    WATCH(tsanom_optics_split(&ordering, &split, &with_work, labels, &clusters, &cut,
+                              &probability));
+    free(with_work.work);
+  }
+  NEED(tsanom_optics_xi_workspace(n, NULL, exec, &bytes) == TSANOM_OK);
+  size_t *found = take(2 * n, sizeof *found);
+  with_work = in_workspace(exec, bytes);
+  WATCH(tsanom_optics_xi(&ordering, NULL, &with_work, found, n, &clusters, labels));
+  free(with_work.work);
+  free(found);
+  free(labels);
+  free(predecessor);
+  free(order);
+  free(core_distance);
+  free(reachability);
+  free(points);
+}
+
+static void spmd(size_t processes, size_t regions, const tsanom_exec *exec) {
+  int32_t *parent = take(regions, sizeof *parent);
+  double *time = take(processes * regions, sizeof *time);
+  for (size_t k = 0; k < regions; k++) parent[k] = k % 4 ? (int32_t)(k / 4 * 4) : -1;
+  for (size_t i = 0; i < processes; i++) {
+    for (size_t k = 0; k < regions; k++) {
+      time[i * regions + k] = k % 4 ? 1 : 3;
+      if (k < 2) time[i * regions + k] += (double)(i % 3);
+    }
+  }
+  tsanom_spmd_data data;
+  tsanom_spmd_report report;
+  tsanom_spmd_data_init(&data, sizeof data);
+  tsanom_spmd_report_init(&report, sizeof report);
+  data.processes = processes;
+  data.regions = regions;
+  data.parent = parent;
+  data.time = time;
+  size_t bytes;
+  NEED(tsanom_spmd_analyze_workspace(processes, regions, 0, NULL, exec, &bytes) ==
+       TSANOM_OK);
+  tsanom_exec with_work = in_workspace(exec, bytes);
+  WATCH(tsanom_spmd_analyze(&data, NULL, &with_work, &report));
+  free(with_work.work);
+  free(time);
+  free(parent);
+}
+
+void call_analyses(const tsanom_exec *exec) {
+  roughset(20, 6, exec);
+  roughset(1500, 16, exec);
+  hsa(3, 300, exec);
+  hsa(150, 300, exec);
+  optics(20, exec);
+  optics(3000, exec);
+  spmd(4, 8, exec);
+  spmd(64, 40, exec);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom record on programs that are unusual: they fork, exit, change teams, or load
+ * their runtime late; and programs that cannot be recorded. */
+#include <criterion/criterion.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "recorded.h"
+
+TestSuite(record_programs, .init = enter_folder, .fini = leave_folder, .timeout = 240);
+
+Test(record_programs, odd_programs_are_defined) {
+  /* The parent's 20, and 20 more after its child; the thread's are its own; of a fork
+   * before the first region, those of the child, which comes to one first. */
+  static const struct {
+    const char *deed;
+    int events;
+  } deeds[] = {{"nested", 20}, {"thread", 20}, {"fork", 40}, {"child", 40}, {"early", 20},
+               {"exec", 20},   {"exit", 20},   {"if", 20},   {"cancel", 20}};
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "odd")) continue;
+    for (size_t d = 0; d < sizeof deeds / sizeof *deeds; d++) {
+      const char *deed = deeds[d].deed;
+      int plain = shell("./odd %s >plain", deed);
+      outcome o = record(c, "-o %s.%d -- ./odd %s", deed, c, deed);
+      /* The parent comes to a region after its child has the run, or the program after
+       * the one that it replaced, and says so. */
+      bool reports = !strcmp(deed, "early") || !strcmp(deed, "exec");
+      cr_assert(o.status == plain && !strstr(o.err, "is not recorded") == !reports,
+                "%s: %d: %s", deed, o.status, o.err);
+      write_text("recorded", o.out);
+      cr_assert(shell("cmp plain recorded") == 0, "%s", deed);
+      json_t *r = tsanom_json("speedup %s.%d --json", deed, c);
+      bool exec = !strcmp(deed, "exec");
+      double events = number_of(r, "events");
+      cr_assert(events == deeds[d].events, "%s: %g", deed, events);
+      cr_assert(json_is_true(json_object_get(r, "finished")) == !exec);
+      cr_assert(number_of(first_region(r), "period") == 1);
+      json_decref(r);
+    }
+  }
+}
+
+Test(record_programs, regions_have_any_number_of_variables) {
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "values")) continue;
+    cr_assert(shell("./values >plain") == 0);
+    outcome o = record(c, "-o run.%d -- ./values", c);
+    cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+    write_text("recorded", o.out);
+    cr_assert(shell("cmp plain recorded") == 0);
+    json_t *r = tsanom_json("speedup run.%d --json", c);
+    cr_assert(number_of(r, "events") == 100 && number_of(first_region(r), "period") == 5);
+    json_decref(r);
+  }
+}
+
+static size_t streams_of(const char *path) {
+  tsanom_runs_info info;
+  tsanom_runs_close(open_run(path, &info));
+  return info.beat_streams;
+}
+
+/* The iterations that a stream has beats of. */
+static size_t iterations_of(const char *path, uint32_t stream, uint32_t *iteration) {
+  enum { MOST = 64 };
+  tsanom_runs_info info;
+  tsanom_runs *run = open_run(path, &info);
+  tsanom_runs_stream about = stream_of(run, TSANOM_RUNS_BEATS, stream);
+  cr_assert(about.count <= MOST);
+  if (about.count) memcpy(iteration, about.tag, about.count * sizeof *iteration);
+  size_t count = about.count;
+  tsanom_runs_close(run);
+  return count;
+}
+
+/* A thread that misses iterations beats with the number of the one it comes back to. */
+Test(record_programs, teams_of_changing_size_agree_on_the_iteration) {
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "teams")) continue;
+    char run[16];
+    snprintf(run, sizeof run, "run.%d", c);
+    cr_assert(record(c, "-o %s -- ./teams teams", run).status == 0);
+    uint32_t leader[64], other[64];
+    size_t beats = iterations_of(run, 0, leader);
+    cr_assert(beats >= 56 && beats <= 60, "%zu beats", beats);
+    for (size_t i = 1; i < beats; i++) cr_assert(leader[i] == leader[i - 1] + 1);
+    cr_assert(iterations_of(run, 1, other) == beats);
+    cr_assert(memcmp(leader, other, beats * sizeof *leader) == 0);
+    /* The third thread may be another one each time, with a stream of its own; the
+     * last iteration is the sixtieth. */
+    size_t late = 0;
+    uint32_t missed = 0;
+    for (uint32_t t = 2; t < streams_of(run); t++) {
+      size_t count = iterations_of(run, t, other);
+      for (size_t i = 0; i < count; i++) missed += leader[beats - 1] - other[i];
+      late += count;
+    }
+    cr_assert(late == 3 && missed == 20 + 40, "%zu, %u", late, missed);
+  }
+}
+
+Test(record_programs, places_may_be_many) {
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "teams")) continue;
+    cr_assert(shell("./teams places >plain") == 0);
+    outcome o = record(c, "-o run.%d -- ./teams places", c);
+    cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+    write_text("recorded", o.out);
+    cr_assert(shell("cmp plain recorded") == 0);
+    json_t *r = tsanom_json("speedup run.%d --json", c);
+    cr_assert(number_of(r, "events") == 2000);
+    cr_assert(number_of(first_region(r), "period") == 200);
+    json_decref(r);
+  }
+}
+
+/* LLVM's runtime has GNU's entry points, and calls its own from some of them. */
+Test(record_programs, what_gcc_built_may_run_on_llvms_runtime) {
+  static const struct {
+    const char *program;
+    int events, iterations;
+  } runs[] = {{"loop 60", 180, 60}, {"inside 50", 150, 50}, {"odd nested", 20, 20}};
+  if (!build_program("clang", "loop")) return;
+  cr_assert(shell("ldd loop | awk '/omp/ { print $3 }' >runtime") == 0);
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(runs[i].program, " "),
+             runs[i].program);
+    if (!build_program("gcc", name)) return;
+    cr_assert(
+        shell("export LD_PRELOAD=$(cat runtime); ./%s >plain; s=$?; '" TSANOM_COMMAND
+              "' record -o run.%zu -- ./%s >recorded; "
+              "test $? -eq $s && cmp plain recorded",
+              runs[i].program, i, runs[i].program) == 0);
+    json_t *r = tsanom_json("speedup run.%zu --json", i);
+    cr_assert(number_of(r, "events") == runs[i].events, "%s", runs[i].program);
+    cr_assert(number_of(first_region(r), "iterations") == runs[i].iterations);
+    json_decref(r);
+  }
+}
+
+/* An OpenMP runtime in the launcher would bind its thread to a processor, and the program
+ * would inherit that. */
+Test(record_programs, the_program_may_run_where_it_could_without) {
+  cr_assert(shell("OMP_PROC_BIND=true grep Cpus_allowed_list /proc/self/status >plain") ==
+            0);
+  cr_assert(shell("OMP_PROC_BIND=true '" TSANOM_COMMAND
+                  "' record --force -o run -- grep Cpus_allowed_list /proc/self/status "
+                  ">recorded && cmp plain recorded") == 0);
+}
+
+Test(record_programs, a_program_without_regions_leaves_no_run) {
+  if (!build_program("gcc", "odd")) return;
+  cr_assert(tsanom("record -o run -- ./odd").status == 0);
+  CHECK_REJECTED(tsanom("speedup run"), 3, "run/regions/places.tsv", "tsanom record");
+  cr_assert(tsanom("record -o run -- ./odd fork").status == 0);
+  CHECK_REJECTED(tsanom("record -o run -- ./odd fork"), 3, "run: contains a run already");
+}
+
+Test(record_programs, programs_that_cannot_be_recorded_are_reported) {
+  CHECK_REJECTED(tsanom("record -o run -- true"), 3, "neither", "libgomp", "libomp",
+                 "--force");
+  cr_assert(tsanom("record --force -o run -- sh -c 'exit 7'").status == 7);
+  CHECK_REJECTED(tsanom("record -o run -- ./missing"), 3, "./missing: cannot run");
+  CHECK_REJECTED(tsanom("record -o run -- no-such-program"), 3, "PATH");
+  cr_assert(shell("printf '#!/bin/sh\\n' >here && chmod +x here") == 0);
+  CHECK_REJECTED(tsanom("record -o run -- here"), 3, "PATH", "./here");
+  CHECK_REJECTED(tsanom("record -o no/such/run -- true"), 3, "neither");
+  CHECK_REJECTED(tsanom("record --force -o no/such/run -- true"), 3, "no/such/run");
+  CHECK_REJECTED(tsanom("record -o run"), 2, "a program is expected");
+  CHECK_REJECTED(tsanom("record -o run --baseline 0 -- true"), 2, "--baseline");
+  CHECK_REJECTED(tsanom("speedup nothing"), 3, "nothing/regions/places.tsv");
+  CHECK_REJECTED(tsanom("speedup a b"), 2, "one run");
+  write_text("t.c", "int main(void) { return 0; }\n");
+  if (shell("gcc -static t.c -o t 2>/dev/null") != 0) return;
+  CHECK_REJECTED(tsanom("record -o run -- ./t"), 3, "statically");
+}
+
+/* Neither a program that loads its runtime late, nor one that starts the program. */
+Test(record_programs, programs_that_come_to_a_runtime_later_need_no_option) {
+  if (!has_openmp("gcc")) return;
+  write_text("work.c",
+             "static int n;\n"
+             "int work(void) {\n"
+             "  for (int i = 0; i < 20; i++) {\n"
+             "#pragma omp parallel\n"
+             "#pragma omp atomic\n"
+             "    n++;\n"
+             "  }\n"
+             "  return n > 0 ? 7 : 0;\n"
+             "}\n");
+  write_text("late.c",
+             "#include <dlfcn.h>\n"
+             "int main(void) {\n"
+             "  void *found = dlsym(dlopen(\"./work.so\", RTLD_NOW), \"work\");\n"
+             "  return (*(int (**)(void))&found)();\n"
+             "}\n");
+  cr_assert(shell("gcc -O2 -fopenmp -fPIC -shared work.c -o work.so && "
+                  "gcc -O2 late.c -o late -ldl") == 0);
+  outcome o = tsanom("record -o run -- ./late");
+  cr_assert(o.status == 7 && *o.err == '\0', "%d: %s", o.status, o.err);
+  o = tsanom("record -o other -- env A=B ./late");
+  cr_assert(o.status == 7 && *o.err == '\0', "%d: %s", o.status, o.err);
+  for (int i = 0; i < 2; i++) {
+    json_t *r = tsanom_json("speedup %s --json", i ? "other" : "run");
+    cr_assert(number_of(r, "events") == 20);
+    json_decref(r);
+  }
+}

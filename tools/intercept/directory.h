@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TSN_INTERCEPT_DIRECTORY_H
+#define TSN_INTERCEPT_DIRECTORY_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+/* The directory of this process: the run's own, or that of its rank. False: reported. */
+bool icp_choose_directory(const char *run, char directory[PATH_MAX]);
+
+/* One line on standard error; returns false. The program goes on unrecorded. */
+bool icp_report_failure(const char *directory, const char *why);
+
+/* The same. Several processes without ranks share the run: the first that comes to a
+ * region has it. */
+bool icp_report_other_process(const char *directory);
+
+#endif
