@@ -58,10 +58,13 @@ class Item:
 
 def output_of(*command, given=None, accepted=(0,)):
     """Standard output of a command that ends with an accepted status."""
-    done = subprocess.run([str(word) for word in command], input=given, text=True,
-                          stdout=subprocess.PIPE, check=False)
+    try:
+        done = subprocess.run([str(word) for word in command], input=given, text=True,
+                              stdout=subprocess.PIPE, check=False)
+    except OSError as error:
+        sys.exit(f"scripts/tables: {command[0]}: {error.strerror}; build it, or give another --build")
     if done.returncode not in accepted:
-        sys.exit(f"{' '.join(map(str, command))}: status {done.returncode}")
+        sys.exit(f"scripts/tables: {' '.join(map(str, command))}: status {done.returncode}")
     return done.stdout
 
 

@@ -49,6 +49,12 @@ def main():
         wrong.chmod(0o755)
         status, same, _ = table1(folder)
         check((status, same) == (1, False), "a core that differs is not reported")
+        wrong.write_text("""#!/bin/sh
+echo '{"core": ["a1"], "reducts": [["a1", "a2"], ["a1", "a3"]]}'
+exit 1
+""")
+        status, text = tables("--build", folder, "--only", "spmd-table1", "--json")
+        check(status and not text, "a program that fails is not reported")
 
 
 main()
