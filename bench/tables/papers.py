@@ -59,7 +59,7 @@ def busy_share(seconds=1):
     busy, total = processor_times()
     time.sleep(seconds)
     busy_after, total_after = processor_times()
-    return (busy_after - busy) / max(1, total_after - total)
+    return round((busy_after - busy) / max(1, total_after - total), 3)
 
 
 def markdown(tables):
@@ -75,7 +75,7 @@ def markdown(tables):
 def section(item, result, busy, omit):
     """Markdown of an item. A timed result on a busy machine is marked, or omitted."""
     loaded = item.timed and busy > BUSY
-    share = f"other programs used {100 * busy:.0f} % of the processors"
+    share = f"other programs used {100 * busy:.0f} % of the processors" if loaded else ""
     label = "papers_" + item.name.replace("-", "_")
     parts = [f"### {item.title} {{#{label}}}", f"Paper: {item.paper} {item.reason}".strip()]
     if loaded and omit:
@@ -112,7 +112,7 @@ def page(results, mode, busy):
 def as_json(results, mode, busy):
     return json.dumps({
         "date": datetime.date.today().isoformat(), "machine": workloads.machine(), "mode": mode,
-        "busy": round(busy, 3),
+        "busy": busy,
         "items": [{"name": item.name, "title": item.title, "paper": item.paper,
                    "reason": item.reason, "timed": item.timed, "same": result.same,
                    "verdict": result.verdict,
@@ -141,7 +141,7 @@ def main():
             print(f"{item.name:<20}{item.title}")
         return 0
     items = [item for item in ITEMS if not chosen.only or item.name in chosen.only]
-    busy = busy_share() if any(item.timed for item in items) else 0.0
+    busy = busy_share() if any(item.timed for item in items) else None
     results = run(chosen, items)
     mode = "full" if chosen.full else "quick"
     if chosen.json:
