@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The periodicity paper's table 2: the periods of nested loops, all found in one pass
  * over each stream. The recorded streams of tests/data follow, whose periods their
- * README states. Ends with 1 if a period is missing or one too many. */
+ * README states. Ends with 1 if a period is missing or one too many. With --stream NAME,
+ * prints the events of that stream instead. */
 #include <tsanom/dpd.h>
 
 #include <fstream>
@@ -107,9 +108,21 @@ bool add_rows(Table &table, const Stream &stream) {
   return all.size() == stream.periods.size() && found.size() == all.size();
 }
 
+/* The events of a stream, one per line; the exit status. */
+int print_events(const char *name) {
+  for (const Stream &stream : all_streams()) {
+    if (stream.name != name) continue;
+    for (uint64_t e : stream.event) std::printf("%llu\n", (unsigned long long)e);
+    return 0;
+  }
+  std::fprintf(stderr, "dpd_table2: no stream '%s'\n", name);
+  return 2;
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
+  if (argc == 3 && std::strcmp(argv[1], "--stream") == 0) return print_events(argv[2]);
   bool json = json_wanted(argc, argv, "Periods of nested loops, true and found.");
   Table table({"stream", "events", "period", "found", "level", "loops", "first event",
                "iterations until found"});
