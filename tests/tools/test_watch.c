@@ -128,6 +128,26 @@ Test(command_watch, the_limit_can_be_given) {
   cr_assert(o.status == 1 && strstr(o.out, "limit 0.3 s"), "%s", o.out);
 }
 
+/* The name of the run needs escapes. */
+Test(command_watch, metrics_are_what_prometheus_reads) {
+  record("run", 40, "kill");
+  cr_assert(system("mv run 'a \"b\\'") == 0);
+  outcome o = tsanom("watch --openmetrics run.prom 'a \"b\\' >lines && ls -A");
+  cr_assert(o.status == 0 && strstr(o.out, "run.prom\n"), "%s%s", o.out, o.err);
+  cr_assert(file_holds("run.prom", "tsanom_running{run=\"a \\\"b\\\\\"} 0\n"));
+  cr_assert(file_holds("run.prom", "\",thread=\"1\"} 21\n"));
+  cr_assert(file_holds("run.prom", "cause=\"shutdown\",thread=\"\"} "));
+  cr_assert(file_holds("run.prom", "\n# EOF\n"));
+  if (system("command -v promtool >/dev/null")) cr_skip_test("no promtool");
+  cr_assert(system("promtool check metrics <run.prom") == 0);
+}
+
+Test(command_watch, metrics_that_cannot_be_written_end_it) {
+  record("run", 40, "plain");
+  outcome o = tsanom("watch --openmetrics none/run.prom run >lines");
+  cr_assert(o.status == 3 && strstr(o.err, "none/run.prom"), "%s", o.err);
+}
+
 /* It does not go on without anyone to read it. */
 Test(command_watch, output_that_cannot_be_written_ends_it) {
   start("run", 400, "hold");

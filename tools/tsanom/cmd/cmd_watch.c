@@ -9,12 +9,13 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "openmetrics.h"
 #include "rows.h"
 #include "watch_print.h"
 
 typedef struct {
   shared_options shared;
-  const char *model_path, *on_anomaly;
+  const char *model_path, *on_anomaly, *openmetrics;
   double every, hang;
   int wait, check, until_anomaly;
 } request;
@@ -43,6 +44,11 @@ static const option_row options[] = {
      TEXT(on_anomaly),
      .help = "Run COMMAND by sh once at each onset, with TSANOM_RUN, TSANOM_CAUSE, "
              "TSANOM_THREAD, TSANOM_ONSET, TSANOM_ITERATION and TSANOM_EVIDENCE"},
+    {.name = "openmetrics",
+     .argument = "FILE",
+     TEXT(openmetrics),
+     .help = "Replace FILE at each look by metrics in OpenMetrics text, for the node "
+             "exporter of Prometheus"},
     {.name = "until-anomaly", FLAG(until_anomaly), .help = "End at the first anomaly"},
     CHECK_ROW(check, "an anomaly was reported"),
 };
@@ -99,7 +105,8 @@ static int watch(const request *r, watched *w, onsets *o) {
   for (;; pause_for(r->every)) {
     int status = watched_look(w, r->wait, &why);
     if (status > 0) continue;
-    if (status < 0 || onsets_update(o, w, &why) || watch_print(&screen, w, o, &why)) {
+    if (status < 0 || onsets_update(o, w, &why) || watch_print(&screen, w, o, &why) ||
+        (r->openmetrics && openmetrics_write(r->openmetrics, w, o, &why))) {
       watch_print_end(&screen);
       return report_failure(&why);
     }

@@ -18,7 +18,7 @@
 #include "rows.h"
 #include "run_open.h"
 
-enum { RATE_BEATS = 32, STARTING_S = 2 };
+enum { RATE_BEATS = 32, STARTING_S = 2, LEARN_SHARE = 8 };
 
 static int exists(const char *path) {
   struct stat about;
@@ -131,13 +131,19 @@ static double last_beat(const tsanom_hsa_series *s) {
   return s->beats ? s->time[s->beats - 1] : NAN;
 }
 
-/* What new beats of a thread change. */
+/* What new beats of a thread change. The limit is learned again when an eighth of the
+ * intervals is new: with 64 threads and 4 looks per second, sorting them at each look
+ * took more than half of the time of the watcher. */
 static void update_thread(watched *w, size_t t) {
   const tsanom_hsa_series *s = &w->run.threads[t];
   if (s->beats == w->thread[t].beats) return;
   w->thread[t].beats = s->beats;
   w->thread[t].rate = rate_of(s);
-  hang_learn(&w->silence[t], s->time, s->beats, w->hang);
+  size_t considered = s->beats < HANG_INTERVALS ? s->beats : HANG_INTERVALS;
+  if (s->beats - w->thread[t].learned >= considered / LEARN_SHARE) {
+    hang_learn(&w->silence[t], s->time, s->beats, w->hang);
+    w->thread[t].learned = s->beats;
+  }
   if (w->silence[t].status != TSANOM_HSA_HANG) return;
   w->thread[t].resumed = last_beat(s);
   w->silence[t].status = TSANOM_HSA_NORMAL;

@@ -10,6 +10,7 @@
 
 typedef struct {
   size_t beats;
+  size_t learned; /* beats that the limit of its silence follows from */
   double rate;    /* of the latest beats; NaN: fewer than two beats; 0: it hangs */
   double resumed; /* time of the beat that ended its last hang; 0: none */
 } watched_thread;
