@@ -63,16 +63,17 @@ Test(command_watch, a_killed_run_is_an_anomaly) {
   cr_assert(tsanom("watch run").status == 0);
 }
 
-/* The thread is named, the command runs once with the verdict, and the run recovers. */
+/* The thread is named, the command runs once with the verdict although the hang lasts for
+ * several looks, and the run recovers. */
 Test(command_watch, a_hanging_thread_is_named_and_recovers) {
   write_text("act",
              "echo \"$TSANOM_CAUSE $TSANOM_THREAD $TSANOM_ITERATION $TSANOM_RUN\" "
-             ">>verdict; touch resume");
+             ">>verdict; (sleep 0.3; touch resume) &");
   start("run", 400, "hold");
   outcome o = tsanom(
       "watch --wait --every 0.05 --json --check --on-anomaly 'sh ./act' run >lines");
   cr_assert(o.status == 1 && *o.err == 0, "%d: %s", o.status, o.err);
-  cr_assert(file_holds("verdict", "hang 1 201 run\n"));
+  cr_assert(system("echo hang 1 201 run | cmp - verdict") == 0);
   FILE *lines = fopen("lines", "r");
   int began = 0, ended = 0, finished = 0;
   json_t *line;
@@ -91,6 +92,17 @@ Test(command_watch, a_hanging_thread_is_named_and_recovers) {
   }
   fclose(lines);
   cr_assert(began == 1 && ended == 1 && finished, "%d %d %d", began, ended, finished);
+}
+
+/* The other thread waits, also when the one that hung has resumed. */
+Test(command_watch, a_thread_that_waits_is_not_named) {
+  start("run", 400, "team");
+  outcome o = tsanom("watch --wait --every 0.05 --on-anomaly 'touch resume' run");
+  cr_assert(o.status == 0 && strstr(o.out, "thread 1: hang since") &&
+                strstr(o.out, "1 other thread waits for it") &&
+                strstr(o.out, "thread 1: hang ended"),
+            "%s", o.out);
+  cr_assert(!strstr(o.out, "thread 0: hang"), "%s", o.out);
 }
 
 Test(command_watch, a_stopped_process_hangs_in_all_threads) {

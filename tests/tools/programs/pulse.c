@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program of two thread numbers, with heartbeats: pulse RUN BEATS HOW. After half of
  * its beats it does what HOW names: "plain", nothing; "hold", thread 1 does not beat
- * until the file "resume" exists; "stop", it stops itself; "kill", it kills itself. With
- * "leak" it allocates memory at each beat. It never takes longer than 30 s. */
+ * until the file "resume" exists; "team", neither does, and thread 0 waits for thread 1;
+ * "stop", it stops itself; "kill", it kills itself. With "leak" it allocates memory at
+ * each beat. It never takes longer than 30 s. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tsanom/heartbeat.h>
 #include <unistd.h>
 
-enum { INTERVAL_US = 2000, LEAK = 65536, LONGEST_S = 30 };
+enum { INTERVAL_US = 2000, LATER_US = 400000, LEAK = 65536, LONGEST_S = 30 };
 
 static void leak(void) {
   char *block = malloc(LEAK);
@@ -20,6 +21,15 @@ static void leak(void) {
 static void beat(int threads) {
   for (int t = 0; t < threads; t++) (void)tsanom_heartbeat_beat(t, 0);
   usleep(INTERVAL_US);
+}
+
+/* Thread 0 beats before a barrier that thread 1 does not reach until "resume" exists, and
+ * beats again a long iteration after that. */
+static void meet(void) {
+  beat(1);
+  while (access("resume", F_OK) != 0) usleep(INTERVAL_US);
+  (void)tsanom_heartbeat_beat(1, 0);
+  usleep(LATER_US);
 }
 
 int main(int argc, char **argv) {
@@ -34,6 +44,7 @@ int main(int argc, char **argv) {
     if (i != beats / 2) continue;
     if (strcmp(how, "stop") == 0) raise(SIGSTOP);
     if (strcmp(how, "kill") == 0) raise(SIGKILL);
+    if (strcmp(how, "team") == 0) meet();
     while (strcmp(how, "hold") == 0 && access("resume", F_OK) != 0) beat(1);
   }
   return tsanom_heartbeat_finish() == TSANOM_OK ? EXIT_SUCCESS : EXIT_FAILURE;
