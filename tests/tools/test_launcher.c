@@ -108,9 +108,9 @@ Test(command_launcher, warns_that_env_removes_the_preload) {
 }
 
 Test(command_launcher, describes_every_subcommand) {
-  static const char *const names[] = {"cluster", "diagnose", "dtw",     "fit",
-                                      "learn",   "period",   "rate",    "record",
-                                      "reduce",  "search",   "similar", "speedup"};
+  static const char *const names[] = {"cluster", "diagnose", "dtw",    "fit",    "learn",
+                                      "period",  "rate",     "record", "reduce", "search",
+                                      "similar", "speedup",  "watch"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     outcome o = tsanom("help %s", names[i]);
     cr_assert(o.status == 0 && strstr(o.out, names[i]), "%s: %s", names[i], o.err);

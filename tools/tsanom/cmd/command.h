@@ -28,5 +28,6 @@ int command_reduce(int argc, char **argv);
 int command_search(int argc, char **argv);
 int command_similar(int argc, char **argv);
 int command_speedup(int argc, char **argv);
+int command_watch(int argc, char **argv);
 
 #endif

@@ -19,7 +19,7 @@ static const struct {
     {"learn", command_learn},     {"period", command_period},
     {"rate", command_rate},       {"reduce", command_reduce},
     {"search", command_search},   {"similar", command_similar},
-    {"speedup", command_speedup},
+    {"speedup", command_speedup}, {"watch", command_watch},
 };
 
 int main(int argc, char **argv) {

@@ -34,6 +34,7 @@ static const subcommand subcommands[] = {
     {"search", "Find nearest neighbors under dynamic time warping"},
     {"similar", "Find processes that differ, in which region, and why"},
     {"speedup", "Print the iterations and the speedup of a recorded run"},
+    {"watch", "Watch a running program, and report hangs and other anomalies"},
 };
 
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };

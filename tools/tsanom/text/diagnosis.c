@@ -29,20 +29,25 @@ static int judge(const owned_model *m, const tsanom_exec *exec, diagnosis *d,
   return 0;
 }
 
-/* By the causes. The path through the tree is none then. */
-static int find_causes(const owned_model *m, const tsanom_exec *exec, diagnosis *d,
-                       failure *why) {
-  size_t threads = d->b.run.thread_count, capacity = 4 * threads + 4;
-  if (!m->normal.thread_count) return 0;
+int diagnosis_causes(const owned_model *m, const tsanom_hsa_run *run,
+                     const tsanom_exec *exec, diagnosis *d, failure *why) {
+  size_t threads = run->thread_count, capacity = 4 * threads + 4;
   d->signs = calloc(threads, sizeof *d->signs);
   d->signs_count = threads;
   d->cause = calloc(capacity, sizeof *d->cause);
   if (!d->signs || !d->cause) {
     return fail(why, "%s: out of memory", file_title(d->path));
   }
-  tsanom_status status = tsanom_hsa_find_causes(&m->normal, &d->b.run, exec, d->signs,
-                                                d->cause, capacity, &d->causes);
-  if (status < 0) return fail_status(why, file_title(d->path), status);
+  tsanom_status status = tsanom_hsa_find_causes(&m->normal, run, exec, d->signs, d->cause,
+                                                capacity, &d->causes);
+  return status < 0 ? fail_status(why, file_title(d->path), status) : 0;
+}
+
+/* By the causes. The path through the tree is none then. */
+static int judge_causes(const owned_model *m, const tsanom_exec *exec, diagnosis *d,
+                        failure *why) {
+  if (!m->normal.thread_count) return 0;
+  if (diagnosis_causes(m, &d->b.run, exec, d, why)) return -1;
   tsanom_hsa_cause_status(d->cause, d->causes, TSANOM_HSA_PROCESS, &d->status);
   for (size_t t = 0; t < d->threads; t++) {
     d->verdict[t].step_count = 0;
@@ -55,7 +60,7 @@ int diagnose(const char *path, const owned_model *m, const tsanom_exec *exec, in
              int keep_beats, diagnosis *d, failure *why) {
   *d = (diagnosis){.path = path};
   int failed = beats_read(path, exec, salvage, &d->b, why) || judge(m, exec, d, why) ||
-               find_causes(m, exec, d, why);
+               judge_causes(m, exec, d, why);
   if (failed || !keep_beats) beats_free(&d->b);
   return failed ? -1 : 0;
 }

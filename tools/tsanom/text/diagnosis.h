@@ -27,7 +27,15 @@ typedef struct {
 int diagnose(const char *path, const owned_model *m, const tsanom_exec *exec, int salvage,
              int keep_beats, diagnosis *d, failure *why);
 
+/* Only the signs and causes of an open run, by a model that has ranges of signs. The path
+ * of `d` is used in messages; the rest of it must be zero. */
+int diagnosis_causes(const owned_model *m, const tsanom_hsa_run *run,
+                     const tsanom_exec *exec, diagnosis *d, failure *why);
+
 void diagnosis_free(diagnosis *d);
+
+/* The word for a TSANOM_HSA_STATE_*. */
+const char *state_name(int32_t state);
 
 /* {run, state, status, causes[], threads[].{thread, status, causes[], features{},
  * path[]}} */

@@ -10,7 +10,7 @@
 
 enum { SENTENCE_BYTES = 512 };
 
-static const char *state_name(int32_t state) {
+const char *state_name(int32_t state) {
   static const char *const names[] = {"unknown", "finished", "killed", "running"};
   return names[state];
 }

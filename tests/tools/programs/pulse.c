@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program of two thread numbers, with heartbeats: pulse RUN BEATS HOW. After half of
+ * its beats it does what HOW names: "plain", nothing; "hold", thread 1 does not beat
+ * until the file "resume" exists; "team", neither does, and thread 0 waits for thread 1;
+ * "stop", it stops itself; "kill", it kills itself. With "leak" it allocates memory at
+ * each beat. It never takes longer than 30 s. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tsanom/heartbeat.h>
+#include <unistd.h>
+
+enum { INTERVAL_US = 2000, LATER_US = 400000, LEAK = 65536, LONGEST_S = 30 };
+
+static void leak(void) {
+  char *block = malloc(LEAK);
+  if (!block) exit(EXIT_FAILURE);
+  for (size_t i = 0; i < LEAK; i += 512) *(volatile char *)(block + i) = 1;
+}
+
+static void beat(int threads) {
+  for (int t = 0; t < threads; t++) (void)tsanom_heartbeat_beat(t, 0);
+  usleep(INTERVAL_US);
+}
+
+/* Thread 0 beats before a barrier that thread 1 does not reach until "resume" exists, and
+ * beats again a long iteration after that. */
+static void meet(void) {
+  beat(1);
+  while (access("resume", F_OK) != 0) usleep(INTERVAL_US);
+  (void)tsanom_heartbeat_beat(1, 0);
+  usleep(LATER_US);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 4) return EXIT_FAILURE;
+  const char *how = argv[3];
+  int beats = atoi(argv[2]);
+  alarm(LONGEST_S);
+  if (tsanom_heartbeat_init(argv[1], 2, NULL) != TSANOM_OK) return EXIT_FAILURE;
+  for (int i = 0; i < beats; i++) {
+    beat(2);
+    if (strcmp(how, "leak") == 0) leak();
+    if (i != beats / 2) continue;
+    if (strcmp(how, "stop") == 0) raise(SIGSTOP);
+    if (strcmp(how, "kill") == 0) raise(SIGKILL);
+    if (strcmp(how, "team") == 0) meet();
+    while (strcmp(how, "hold") == 0 && access("resume", F_OK) != 0) beat(1);
+  }
+  return tsanom_heartbeat_finish() == TSANOM_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom watch: a program that beats meanwhile (programs/pulse.c). What the program does
+ * next is triggered by --on-anomaly, so that no test depends on how long anything takes.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+TestSuite(command_watch, .init = enter_folder, .fini = leave_folder, .timeout = 120);
+
+static void start(const char *run, int beats, const char *how) {
+  char line[1024];
+  snprintf(line, sizeof line, "'" TSANOM_PULSE "' %s %d %s & echo $! >pid", run, beats,
+           how);
+  cr_assert(system(line) == 0);
+}
+
+/* End a program that would go on. */
+static void end(void) {
+  cr_assert(system("kill -9 $(cat pid)") == 0);
+}
+
+static void record(const char *run, int beats, const char *how) {
+  char line[1024];
+  snprintf(line, sizeof line, "'" TSANOM_PULSE "' %s %d %s", run, beats, how);
+  int ended = system(line);
+  cr_assert((ended == 0) == (strcmp(how, "kill") != 0), "%s: %d", line, ended);
+}
+
+/* An anomaly of the array `key` of a line. */
+static const json_t *find(const json_t *line, const char *key, const char *cause) {
+  size_t i;
+  const json_t *one;
+  json_array_foreach(json_object_get(line, key), i, one) {
+    if (!strcmp(json_string_value(json_object_get(one, "cause")), cause)) return one;
+  }
+  return NULL;
+}
+
+Test(command_watch, a_run_that_is_over_is_one_line) {
+  record("run", 40, "plain");
+  outcome o = tsanom("watch --check run");
+  cr_assert(o.status == 0 && *o.err == 0 && strstr(o.out, "finished, iteration 40"), "%s",
+            o.out);
+  json_t *line = tsanom_json("watch --json run");
+  cr_assert_str_eq(json_string_value(json_object_get(line, "state")), "finished");
+  cr_assert(number_of(line, "iteration") == 40 && number_of(line, "time") > 0);
+  cr_assert(json_is_null(json_object_get(line, "age")));
+  cr_assert(json_array_size(json_object_get(line, "beats")) == 2);
+  cr_assert(json_number_value(json_array_get(json_object_get(line, "rate"), 1)) > 0);
+  cr_assert(json_array_size(json_object_get(line, "causes")) == 0);
+  json_decref(line);
+}
+
+Test(command_watch, a_killed_run_is_an_anomaly) {
+  record("run", 40, "kill");
+  outcome o = tsanom("watch --check run");
+  cr_assert(o.status == 1 && strstr(o.out, "shutdown") && strstr(o.out, "killed, "), "%s",
+            o.out);
+  cr_assert(tsanom("watch run").status == 0);
+}
+
+/* The thread is named, the command runs once with the verdict although the hang lasts for
+ * several looks, and the run recovers. */
+Test(command_watch, a_hanging_thread_is_named_and_recovers) {
+  write_text("act",
+             "echo \"$TSANOM_CAUSE $TSANOM_THREAD $TSANOM_ITERATION $TSANOM_RUN\" "
+             ">>verdict; (sleep 0.3; touch resume) &");
+  start("run", 400, "hold");
+  outcome o = tsanom(
+      "watch --wait --every 0.05 --json --check --on-anomaly 'sh ./act' run >lines");
+  cr_assert(o.status == 1 && *o.err == 0, "%d: %s", o.status, o.err);
+  cr_assert(system("echo hang 1 201 run | cmp - verdict") == 0);
+  FILE *lines = fopen("lines", "r");
+  int began = 0, ended = 0, finished = 0;
+  json_t *line;
+  while ((line = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
+    const json_t *a = find(line, "causes", "hang");
+    if (a && json_is_true(json_object_get(a, "new"))) {
+      began++;
+      cr_assert(number_of(a, "thread") == 1 && number_of(a, "iteration") == 201);
+      cr_assert(number_of(a, "strength") > 1);
+      cr_assert(number_of(line, "time") - number_of(a, "onset") > 1);
+      cr_assert(number_of(line, "slowest") == 1);
+    }
+    ended += find(line, "recovered", "hang") != NULL;
+    finished = !strcmp(json_string_value(json_object_get(line, "state")), "finished");
+    json_decref(line);
+  }
+  fclose(lines);
+  cr_assert(began == 1 && ended == 1 && finished, "%d %d %d", began, ended, finished);
+}
+
+/* The other thread waits, also when the one that hung has resumed. */
+Test(command_watch, a_thread_that_waits_is_not_named) {
+  start("run", 400, "team");
+  outcome o = tsanom("watch --wait --every 0.05 --on-anomaly 'touch resume' run");
+  cr_assert(o.status == 0 && strstr(o.out, "thread 1: hang since") &&
+                strstr(o.out, "1 other thread waits for it") &&
+                strstr(o.out, "thread 1: hang ended"),
+            "%s", o.out);
+  cr_assert(!strstr(o.out, "thread 0: hang"), "%s", o.out);
+}
+
+Test(command_watch, a_stopped_process_hangs_in_all_threads) {
+  start("run", 200, "stop");
+  outcome o = tsanom("watch --wait --every 0.05 --until-anomaly run");
+  cr_assert(o.status == 0 && strstr(o.out, "thread 0: hang since") &&
+                strstr(o.out, "thread 1: hang since"),
+            "%s", o.out);
+  o = tsanom("watch --every 0.05 --on-anomaly 'kill -CONT $(cat pid)' run");
+  cr_assert(o.status == 0 && strstr(o.out, "thread 0: hang ended") &&
+                strstr(o.out, "thread 1: hang ended") && strstr(o.out, "finished"),
+            "%s", o.out);
+}
+
+Test(command_watch, a_deleted_run_has_its_own_message) {
+  start("run", 400, "hold");
+  outcome o = tsanom("watch --wait --every 0.05 --on-anomaly 'mv run gone' run");
+  cr_assert(o.status == 3 && strstr(o.err, "run: the run was deleted"), "%s", o.err);
+  end();
+}
+
+Test(command_watch, a_run_that_was_replaced_has_its_own_message) {
+  record("other", 40, "plain");
+  start("run", 400, "hold");
+  outcome o =
+      tsanom("watch --wait --every 0.05 --on-anomaly 'mv run gone; mv other run' run");
+  cr_assert(o.status == 3 && strstr(o.err, "contains another run now"), "%s", o.err);
+  end();
+}
+
+Test(command_watch, the_limit_can_be_given) {
+  start("run", 400, "hold");
+  outcome o = tsanom("watch --wait --every 0.05 --hang 0.3 --until-anomaly --check run");
+  end();
+  cr_assert(o.status == 1 && strstr(o.out, "limit 0.3 s"), "%s", o.out);
+}
+
+/* The name of the run needs escapes. */
+Test(command_watch, metrics_are_what_prometheus_reads) {
+  record("run", 40, "kill");
+  cr_assert(system("mv run 'a \"b\\'") == 0);
+  outcome o = tsanom("watch --openmetrics run.prom 'a \"b\\' >lines && ls -A");
+  cr_assert(o.status == 0 && strstr(o.out, "run.prom\n"), "%s%s", o.out, o.err);
+  cr_assert(file_holds("run.prom", "tsanom_running{run=\"a \\\"b\\\\\"} 0\n"));
+  cr_assert(file_holds("run.prom", "\",thread=\"1\"} 21\n"));
+  cr_assert(file_holds("run.prom", "cause=\"shutdown\",thread=\"\"} "));
+  cr_assert(file_holds("run.prom", "\n# EOF\n"));
+  if (system("command -v promtool >/dev/null")) cr_skip_test("no promtool");
+  cr_assert(system("promtool check metrics <run.prom") == 0);
+}
+
+Test(command_watch, metrics_that_cannot_be_written_end_it) {
+  record("run", 40, "plain");
+  outcome o = tsanom("watch --openmetrics none/run.prom run >lines");
+  cr_assert(o.status == 3 && strstr(o.err, "none/run.prom"), "%s", o.err);
+}
+
+/* It does not go on without anyone to read it. */
+Test(command_watch, output_that_cannot_be_written_ends_it) {
+  start("run", 400, "hold");
+  outcome o = tsanom("watch --wait --every 0.05 run >/dev/full");
+  cr_assert(o.status == 3 && strstr(o.err, "cannot write the standard output"), "%d: %s",
+            o.status, o.err);
+  end();
+}
+
+Test(command_watch, a_model_finds_a_leak) {
+  for (int i = 0; i < 4; i++) {
+    char name[8];
+    snprintf(name, sizeof name, "n%d", i);
+    record(name, 400, "plain");
+  }
+  outcome o = tsanom("learn -o m.json n0 n1 n2 n3");
+  cr_assert(o.status == 0, "%s", o.err);
+  start("run", 400, "leak");
+  o = tsanom("watch --wait --every 0.1 --check -m m.json run");
+  cr_assert(o.status == 1 && strstr(o.out, "memory_leak since"), "%s%s", o.out, o.err);
+}
+
+Test(command_watch, what_cannot_be_watched_is_rejected) {
+  write_text("x.csv", "thread,time\n0,1\n0,2\n");
+  CHECK_REJECTED(tsanom("watch x.csv"), 3, "x.csv", "not a run directory");
+  CHECK_REJECTED(tsanom("watch none"), 3, "none");
+  CHECK_REJECTED(tsanom("watch --every 0 none"), 2, "--every");
+  CHECK_REJECTED(tsanom("watch --hang 0 none"), 2, "--hang");
+  CHECK_REJECTED(tsanom("watch a b"), 2, "one run is expected");
+  cr_assert(tsanom("learn --rule pace -o m.json x.csv").status == 0);
+  CHECK_REJECTED(tsanom("watch -m m.json x.csv"), 3, "m.json", "--rule causes");
+}
