@@ -63,10 +63,7 @@ static void write_clouds(void) {
 Test(command_cluster, clouds_with_tails_are_classes_without_a_common_cut) {
   write_clouds();
   for (int min_points = 5; min_points <= 20; min_points += 5) {
-    char command[80];
-    snprintf(command, sizeof command, "cluster clouds.csv --min-pts %d --json",
-             min_points);
-    json_t *result = tsanom_json(command);
+    json_t *result = tsanom_json("cluster clouds.csv --min-pts %d --json", min_points);
     cr_assert(number_of(result, "clusters") == 4, "min_points %d", min_points);
     cr_assert(json_is_null(json_object_get(result, "cut")));
     cr_assert(number_of(result, "probability") < 0.05);
