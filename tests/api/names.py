@@ -8,7 +8,8 @@ that the shared libraries export:
 - every function that a header declares is exported;
 - every exported function is declared in a header;
 - every tsanom_* and TSANOM_* name in a text exists: as an identifier in a header, or, for
-  capitals, also in the build files or the tools (options of CMake, environment variables).
+  capitals, also in the build files or the tools (options of CMake, environment variables),
+  or as a metric of `tsanom watch`.
 
 A name that ends in an underscore or is followed by `*`, `<` or `…` stands for several."""
 
@@ -57,6 +58,8 @@ def build_names(sources):
         names |= set(re.findall(r"TSANOM_\w+", text))
         names |= set(TARGETS.findall(text))
     tools = [*sources.glob("tools/**/*.[ch]"), *sources.glob("src/core/*.h")]
+    metrics = (sources / "tools/tsanom/watch/openmetrics.c").read_text()
+    names |= {f"tsanom_{name}" for name in re.findall(r'put_family\(\s*out, "(\w+)"', metrics)}
     return names | {name for name in identifiers(tools) if name.startswith("TSANOM_")} | {
         name for path in [*tools, *sources.glob("bindings/**/*.py")]
         for name in re.findall(r'"(TSANOM_\w+)', path.read_text())}
