@@ -21,7 +21,7 @@ INLINE void batch_column(kind k, const strip *s, size_t j, size_t from, size_t t
   k.traced = false; /* as in all batches, which static analysis does not see */
   vec above = vec_load(s->boundary + j * LANES), up = above, diagonal = *previous;
   *previous = above;
-#pragma GCC unroll 16
+  UNROLL
   for (size_t u = 0; u < from; u++) {
     diagonal = cells[u];
     up = cells[u] = vec_all((real)INFINITY);
@@ -37,12 +37,12 @@ INLINE void sweep_batch(kind k, const strip *s, size_t begin, size_t end) {
   vec previous = vec_load(s->state + (size_t)BATCH_DEPTH * LANES);
   kind bare = {.squared = k.squared, .batch = true, .depth = BATCH_DEPTH};
   if (k.outside == NOT_BEGUN && is_aslant(s->first, begin, end)) {
-#pragma GCC unroll 16
+    UNROLL
     for (size_t f = 0; f < BATCH_DEPTH - 1; f++) {
       batch_column(bare, s, begin + f, 0, f + 1, cells, &previous);
     }
   } else if (k.outside == ENDED && is_aslant(s->last, begin, end)) {
-#pragma GCC unroll 16
+    UNROLL
     for (size_t f = 0; f < BATCH_DEPTH - 1; f++) {
       batch_column(bare, s, begin + f, f + 1, BATCH_DEPTH, cells, &previous);
     }

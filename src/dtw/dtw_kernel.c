@@ -100,7 +100,7 @@ INLINE void column(kind k, const strip *s, size_t step, const real *y, size_t fr
                    size_t to, vec *cells, vec diagonal, vec up, unsigned char *trace) {
   vec y0 = vec_load(y);
   vec penalty = vec_all(k.general ? s->penalty : 0);
-#pragma GCC unroll 16
+  UNROLL
   for (size_t u = from; u < to; u++) {
     vec left = cells[u];
     vec cell = row_cost(k, s, u, y, y0) +
@@ -123,7 +123,7 @@ INLINE void hand_over(kind k, const strip *s, size_t block, vec *x, vec *cells,
   vec none = vec_all(0), infinity = vec_all((real)INFINITY);
   vec wall = vec_select_not_before(
       lane, own, vec_select_not_before(lane, above, none, infinity), none);
-#pragma GCC unroll 16
+  UNROLL
   for (size_t u = 0; u < k.depth; u++) {
     vec old = vec_load(s->x + u * LANES), new = vec_load(s->x_below + u * LANES);
     x[u] = vec_select_not_before(lane, own, new, old);
@@ -152,7 +152,7 @@ INLINE void sweep_strip(kind k, const strip *s, size_t begin, size_t end) {
     const real *y = s->y + step / DELAY - (LANES - 1);
     real *boundary = s->boundary + step;
     if (k.handover) hand_over(k, s, step / DELAY, mixed, cells, &previous);
-#pragma GCC unroll 8
+    UNROLL
     for (size_t f = 0; f < DELAY; f++) {
       vec up = vec_shift_up(passed[f], vec_all(boundary[f]));
       column(k, k.handover ? &between : s, step + f, y + f * s->column_stride, 0, k.depth,

@@ -45,14 +45,6 @@ enum {
 /* Compilers keep the order of these. */
 #define IN_ORDER(v) __asm__ volatile("" : "+v"(v))
 
-/* With the checks of sanitizers or the counters of coverage compilers take minutes for
- * the unrolled slots. */
-#ifdef TSN_ROLLED
-#define UNROLL_SLOTS
-#else
-#define UNROLL_SLOTS _Pragma("GCC unroll 64")
-#endif
-
 /* The row of a slot, and its column from the first of the turn on: -5 ... delay - 1. */
 INLINE size_t row_of(size_t slot) {
   return slot * LAG_INVERSE % ROWS;
@@ -158,7 +150,7 @@ INLINE void complete_column(kind k, const strip *s, const mixture *x, size_t ste
                             size_t f, bool left_over, stagger *b) {
   vec y = staggered_y(k, s, step, f), up = b->previous;
   if (!left_over) b->previous = up = staggered_above(k, s, step, f, b);
-  UNROLL_SLOTS
+  UNROLL
   for (size_t u = 0; u < ROWS; u++) {
     if ((ROWS * f + LAG * u >= TURN) != left_over) continue;
     if (left_over) up = b->cells[u - 1];
@@ -181,7 +173,7 @@ INLINE void staggered_turns(kind k, const strip *s, mixture *x, size_t begin, si
     ys[f] = staggered_y(k, s, begin - STAGGERED_DELAY, f);
   }
   ys[0] = staggered_y(k, s, begin, 0);
-  UNROLL_SLOTS
+  UNROLL
   for (size_t slot = 0; slot < AHEAD; slot++) {
     size_t u = row_of(slot);
     vec difference =
@@ -190,7 +182,7 @@ INLINE void staggered_turns(kind k, const strip *s, mixture *x, size_t begin, si
   }
   for (size_t step = begin; step < end; step += STAGGERED_DELAY) {
     if (k.handover) enter_turn(s, step / STAGGERED_DELAY, x);
-    UNROLL_SLOTS
+    UNROLL
     for (size_t slot = 0; slot < TURN; slot++) {
       size_t u = row_of(slot), next = slot + AHEAD, v = row_of(next);
       if (v == 0)
@@ -231,12 +223,12 @@ INLINE void staggered_steps(kind k, const strip *s, size_t begin, size_t end,
   for (size_t u = 0; u < ROWS; u++) {
     b->least[u] = vec_min(u > 0 ? b->cells[u - 1] : b->previous, b->cells[u]);
   }
-  UNROLL_SLOTS
+  UNROLL
   for (size_t f = 0; f < STAGGERED_DELAY; f++) {
     complete_column(k, s, &x, begin, f, false, b);
   }
   staggered_turns(k, s, &x, begin + STAGGERED_DELAY, end, b);
-  UNROLL_SLOTS
+  UNROLL
   for (size_t f = 0; f < STAGGERED_DELAY; f++) {
     complete_column(k, s, &x, end - STAGGERED_DELAY, f, true, b);
   }

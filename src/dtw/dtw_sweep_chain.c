@@ -151,7 +151,7 @@ static void fill_below(const plan *p, const kernels *k, chain *c) {
     size_t step = turn * STAGGERED_DELAY;
     size_t switched = step < p->first ? 0 : (step - p->first) / p->pitch + 1;
     size_t above = k->lanes - tsn_smaller(switched, k->lanes);
-    c->below[turn] = (uint16_t)(UINT16_MAX << above);
+    c->below[turn] = (uint16_t)((unsigned)UINT16_MAX << above);
   }
 }
 

@@ -20,6 +20,15 @@
 
 enum { VECTOR_BYTES = TSN_VECTOR_BYTES, LANES = VECTOR_BYTES / (int)sizeof(real) };
 
+/* Before a loop over rows, columns or slots, whose number is constant: unroll it. With
+ * the checks of sanitizers or the counters of coverage compilers take minutes for that.
+ */
+#ifdef TSN_ROLLED
+#define UNROLL
+#else
+#define UNROLL _Pragma("GCC unroll 64")
+#endif
+
 #ifdef TSN_F32
 typedef tsn_f32 vec;
 typedef tsn_f32_at loose_vec;

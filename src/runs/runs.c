@@ -168,6 +168,9 @@ tsanom_status tsanom_runs_open_processes(const char *const *paths, size_t count,
   if (!paths) return tsn_reject(&own, TSANOM_E_NULL, "paths");
   if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
   if (!count) return tsn_reject(&own, TSANOM_E_COUNT, "count");
+  if (count > PTRDIFF_MAX / sizeof *paths) {
+    return tsn_reject(&own, TSANOM_E_OVERFLOW, "count");
+  }
   for (size_t i = 0; i < count; i++) {
     if (!paths[i]) return tsn_reject_at(&own, TSANOM_E_NULL, "paths", i);
   }
