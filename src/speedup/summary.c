@@ -155,6 +155,12 @@ static void add_interval(const summary *s, tsanom_speedup_prediction *p) {
 }
 
 static tsanom_status check(const summary *s, const tsanom_exec *exec) {
+  if (s->count > PTRDIFF_MAX / sizeof *s->event) {
+    return tsn_reject(exec, TSANOM_E_OVERFLOW, "count");
+  }
+  if (s->iterations > PTRDIFF_MAX / sizeof *s->iteration) {
+    return tsn_reject(exec, TSANOM_E_OVERFLOW, "iteration_count");
+  }
   for (size_t i = 0; i < s->count; i++) {
     double earliest = i ? s->event[i - 1].end : -INFINITY;
     tsanom_status status = tsn_speedup_check(&s->event[i], earliest);
