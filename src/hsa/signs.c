@@ -193,10 +193,11 @@ static double share_after(const tsanom_hsa_series *s, double time) {
   size_t low = 0, high = s->beats;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    if (s->time[middle] <= time)
+    if (s->time[middle] <= time) {
       low = middle + 1;
-    else
+    } else {
       high = middle;
+    }
   }
   return (double)(s->beats - low) / (double)s->beats;
 }
