@@ -147,8 +147,9 @@ TSANOM_API void tsanom_hsa_watch_destroy(tsanom_hsa_watch *watch);
  *  @param      watch      a watch
  *  @param      news       a run of the beats and samples since the last update: `threads`
  *                         by number, some or all without beats. `end` is now; 0: hangs
- * are not judged. `state` ::TSANOM_HSA_STATE_UNKNOWN means running. Times must not be
- * before those of earlier updates
+ * are not judged. `state` ::TSANOM_HSA_STATE_UNKNOWN means running.
+ *                         A beat before the last one of an earlier update counts as at
+ *                         the time of that: clocks are measured again while they run
  *  @param      exec       NULL: the defaults; only its fault is used
  *  @param[out] anomalies  those of the run now, and those that ended since the last
  *                         update; of the watch, and valid until its next update

@@ -167,18 +167,6 @@ void tsanom_hsa_watch_destroy(tsanom_hsa_watch *watch) {
 
 /* ---- updates */
 
-/* Whether the piece begins where the last one ended. */
-static tsanom_status check_order(const tsanom_hsa_watch *w, const tsanom_hsa_run *news,
-                                 const tsanom_exec *exec) {
-  for (size_t t = 0; t < news->thread_count; t++) {
-    const tsanom_hsa_series *s = &news->threads[t];
-    if (s->beats && s->time[0] < w->thread[t].pulse.last) {
-      return tsn_reject_pair(exec, TSANOM_E_ORDER, "news.threads.time", t, 0);
-    }
-  }
-  return TSANOM_OK;
-}
-
 tsanom_status tsanom_hsa_watch_update(tsanom_hsa_watch *watch, const tsanom_hsa_run *news,
                                       const tsanom_exec *exec,
                                       const tsanom_hsa_anomaly **anomalies,
@@ -197,7 +185,6 @@ tsanom_status tsanom_hsa_watch_update(tsanom_hsa_watch *watch, const tsanom_hsa_
         tsn_reject_text(&own, TSANOM_E_COUNT, "news.thread_count", TSANOM_NONE,
                         "%zu; the watch has %zu", news->thread_count, watch->capacity);
   }
-  if (status == TSANOM_OK) status = check_order(watch, news, &own);
   if (status == TSANOM_OK) {
     tsn_watch_feed(watch, news);
     tsn_watch_judge(watch, news);

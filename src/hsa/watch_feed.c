@@ -104,10 +104,11 @@ static size_t count_until(const tsanom_hsa_series *s, double time) {
   return low;
 }
 
+/* A clock that was measured again may set a beat before the last one. */
 static void add_beats(tsn_watch_thread *t, const tsanom_hsa_series *s) {
   double last = t->pulse.last;
   for (size_t i = 0; i < s->beats; i++) {
-    double time = s->time[i];
+    double time = fmax(s->time[i], last);
     if (t->pulse.beats) t->bins[bin_of(time - last)]++;
     t->ring[t->pulse.beats++ % TSN_WATCH_RING] = time;
     last = time;

@@ -77,12 +77,14 @@ Test(hsa_watch_contract, updates_reject_invalid_input_and_keep_the_watch) {
     CHECK_FAULT(report, argument, element, second);                                   \
   } while (0)
   const size_t none = TSANOM_NONE;
+  time[1] = 0.5;
+  REJECT_NEWS(TSANOM_E_ORDER, "news.threads.time", 0, 1);
   time[0] = 2.5;
   time[1] = 2.6;
-  REJECT_NEWS(TSANOM_E_ORDER, "news.threads.time", 0, 0);
-  s[0].beats = 0;
-  REJECT_NEWS(TSANOM_E_ORDER, "news.threads.time", 1, 0);
-  s[1].beats = 0;
+  CHECK_STATUS(tsanom_hsa_watch_update(watch, &news, NULL, &found, &count), TSANOM_OK);
+  CHECK_STATUS(tsanom_hsa_watch_pulse(watch, 0, &pulse), TSANOM_OK);
+  cr_assert(pulse.beats == 6 && pulse.last == 3 && pulse.rate == 2.5, "%g", pulse.rate);
+  s[0].beats = s[1].beats = 0;
   news.thread_count = 3;
   REJECT_NEWS(TSANOM_E_COUNT, "news.thread_count", none, none);
   news.thread_count = 2;
@@ -92,7 +94,7 @@ Test(hsa_watch_contract, updates_reject_invalid_input_and_keep_the_watch) {
   news.end = NAN;
   REJECT_NEWS(TSANOM_E_NONFINITE, "news.end", none, none);
   CHECK_STATUS(tsanom_hsa_watch_pulse(watch, 1, &pulse), TSANOM_OK);
-  cr_assert(pulse.beats == 3 && pulse.last == 3 && pulse.rate == 1);
+  cr_assert(pulse.beats == 6 && pulse.last == 3);
   CHECK_STATUS(tsanom_hsa_watch_pulse(watch, 2, &pulse), TSANOM_E_INDEX);
   tsanom_hsa_watch_destroy(watch);
   tsanom_hsa_watch_destroy(NULL);
