@@ -182,6 +182,95 @@ Test(command_watch, a_model_finds_a_leak) {
   cr_assert(o.status == 1 && strstr(o.out, "memory_leak since"), "%s%s", o.out, o.err);
 }
 
+/* Each has its lines; the slowest is named. A run that fails does not end the others. */
+Test(command_watch, several_runs_are_watched_together) {
+  record("a", 40, "plain");
+  record("b", 40, "kill");
+  outcome o = tsanom("watch --check --openmetrics all.prom a b");
+  cr_assert(o.status == 1 && strstr(o.out, " a: finished, iteration 40") &&
+                strstr(o.out, " b: killed, iteration 21") && strstr(o.out, "slowest: "),
+            "%d: %s", o.status, o.out);
+  cr_assert(file_holds("all.prom", "tsanom_beats{run=\"a\",thread=\"1\"} 40\n"));
+  cr_assert(file_holds("all.prom", "tsanom_beats{run=\"b\",thread=\"1\"} 21\n"));
+  o = tsanom("watch a none");
+  cr_assert(o.status == 3 && strstr(o.err, "none") && strstr(o.out, "a: finished"),
+            "%s%s", o.out, o.err);
+}
+
+/* The third rank recorded nothing. */
+Test(command_watch, the_ranks_of_a_run_are_watched) {
+  cr_assert(system("mkdir job") == 0);
+  write_text("job/ranks.tsv", "tsanom ranks 1\nsize\t3\njob\t-\n");
+  CHECK_REJECTED(tsanom("watch job"), 3, "job", "no rank recorded a run");
+  record("job/rank.0", 40, "plain");
+  record("job/rank.1", 40, "kill");
+  outcome o = tsanom("watch --check job");
+  cr_assert(o.status == 1 && strstr(o.out, "job/rank.1: killed") &&
+                strstr(o.out, "job/rank.0: finished") && strstr(o.out, "slowest: rank "),
+            "%d: %s%s", o.status, o.out, o.err);
+  o = tsanom("watch --json job >lines");
+  FILE *lines = fopen("lines", "r");
+  int ranks = 0;
+  json_t *line;
+  while ((line = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
+    ranks |= 1 << (int)number_of(line, "rank");
+    cr_assert(json_is_string(json_object_get(line, "slowest_run")));
+    json_decref(line);
+  }
+  fclose(lines);
+  cr_assert(o.status == 0 && ranks == 3, "%d", ranks);
+}
+
+/* Of two ranks that are silent, the one that hung first is the slowest. */
+Test(command_watch, the_rank_that_hangs_first_is_named) {
+  cr_assert(system("mkdir job") == 0);
+  write_text("job/ranks.tsv", "tsanom ranks 1\nsize\t2\njob\t-\n");
+  start("job/rank.1", 400, "hold");
+  cr_assert(system("sleep 0.3; mv pid pid.1") == 0);
+  start("job/rank.0", 400, "hold");
+  outcome o = tsanom("watch --every 0.05 --hang 1.5 --until-anomaly job");
+  end();
+  cr_assert(system("kill -9 $(cat pid.1)") == 0);
+  cr_assert(o.status == 0 && strstr(o.out, "job/rank.1: thread 1: hang since iteration"),
+            "%s%s", o.out, o.err);
+  cr_assert(strstr(strstr(o.out, "hang since"), "slowest: rank 1"), "%s", o.out);
+}
+
+/* Remaining iterations follow from normal runs of one length. */
+Test(command_watch, remaining_iterations_and_vital_signs_are_shown) {
+  for (int i = 0; i < 3; i++) {
+    char name[8];
+    snprintf(name, sizeof name, "n%d", i);
+    record(name, 400, "plain");
+  }
+  outcome o = tsanom("learn -o m.json n0 n1 n2");
+  cr_assert(o.status == 0, "%s", o.err);
+  start("run", 400, "hold");
+  o = tsanom(
+      "watch --json --wait --every 0.05 -m m.json --on-anomaly 'touch resume' run "
+      ">lines");
+  FILE *lines = fopen("lines", "r");
+  int known = 0, finished = 0;
+  json_t *line;
+  while ((line = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
+    const json_t *left = json_object_get(line, "remaining"),
+                 *vital = json_object_get(line, "vital");
+    finished = !strcmp(json_string_value(json_object_get(line, "state")), "finished");
+    double iteration = number_of(line, "iteration");
+    cr_assert(finished || iteration > 400 ? json_is_null(left)
+                                          : json_number_value(left) == 400 - iteration);
+    known += json_is_real(json_object_get(line, "remaining_s"));
+    if (finished) {
+      cr_assert(number_of(vital, "resident") > 1e5 && number_of(vital, "cpu") >= 0);
+    }
+    json_decref(line);
+  }
+  fclose(lines);
+  cr_assert(known > 0 && finished);
+  o = tsanom("watch -m m.json n0");
+  cr_assert(strstr(o.out, "memory ") && strstr(o.out, "CPU "), "%s", o.out);
+}
+
 Test(command_watch, what_cannot_be_watched_is_rejected) {
   write_text("x.csv", "thread,time\n0,1\n0,2\n");
   CHECK_REJECTED(tsanom("watch x.csv"), 3, "x.csv", "not a run directory");

@@ -109,6 +109,17 @@ typedef struct {
   int status; /* of the worst run */
 } look;
 
+/* Ranks that did not begin are waited for while others run; the first one, with --wait.
+ */
+static int wait_for_ranks(const request *r, const watch_list *list, look *found,
+                          failure *why) {
+  for (size_t i = 0; i < list->count; i++) {
+    if (list->run[i].source || list->run[i].ended) return 0;
+  }
+  if (r->wait) found->running++;
+  return r->wait ? 0 : fail(why, "%s: no rank recorded a run", r->shared.argument[0]);
+}
+
 /* A run that cannot be read any more does not end the watch of the others. */
 static int look_at_all(const request *r, watch_list *list, look *found, failure *why) {
   for (size_t i = 0; i < list->count; i++) {
@@ -123,7 +134,7 @@ static int look_at_all(const request *r, watch_list *list, look *found, failure 
     if (status > 0) found->running += w->rank < 0;
     if (status == 0) found->running += w->state == TSANOM_HSA_STATE_RUNNING;
   }
-  return 0;
+  return found->running ? 0 : wait_for_ranks(r, list, found, why);
 }
 
 /* Runs that are over were printed, and are not looked at again. */

@@ -42,7 +42,7 @@ int watch_list_expand(watch_list *list, size_t i, failure *why) {
   int failed = 0;
   if (whole.source || whole.rank >= 0 || !is_directory(whole.path) ||
       tsanom_runs_ranks(whole.path, NULL, NULL, 0, &count, &size) != TSANOM_OK ||
-      !count) {
+      (!count && !size)) {
     return 0;
   }
   size_t ranks = count > size ? count : size;
