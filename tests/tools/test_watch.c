@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file_system.h"
 #include "run.h"
 
 TestSuite(command_watch, .init = enter_folder, .fini = leave_folder, .timeout = 120);
@@ -154,10 +155,27 @@ Test(command_watch, metrics_are_what_prometheus_reads) {
   cr_assert(system("promtool check metrics <run.prom") == 0);
 }
 
-Test(command_watch, metrics_that_cannot_be_written_end_it) {
-  record("run", 40, "plain");
-  outcome o = tsanom("watch --openmetrics none/run.prom run >lines");
-  cr_assert(o.status == 3 && strstr(o.err, "none/run.prom"), "%s", o.err);
+/* The watch goes on, and the message appears once. */
+Test(command_watch, metrics_that_cannot_be_written_are_reported) {
+  start("run", 400, "hold");
+  outcome o = tsanom(
+      "watch --wait --every 0.05 --openmetrics none/run.prom --on-anomaly "
+      "'touch resume' run >lines");
+  const char *first = strstr(o.err, "none/run.prom");
+  cr_assert(o.status == 3 && first && !strstr(first + 1, "none/run.prom"), "%s", o.err);
+  cr_assert(file_holds("lines", "finished, iteration"));
+  cr_assert(remove("resume") == 0);
+  start("again", 400, "hold");
+  o = tsanom(
+      "watch --wait --every 0.05 --openmetrics none/run.prom --on-anomaly 'mkdir "
+      "none; touch resume' again >lines");
+  cr_assert(o.status == 0 && strstr(o.err, "none/run.prom"), "%s", o.err);
+}
+
+Test(command_watch, file_systems_that_show_beats_late_are_known) {
+  cr_assert_str_eq(network_file_system(0x6969), "NFS");
+  cr_assert_str_eq(network_file_system((unsigned long)(int)0xFF534D42), "CIFS");
+  cr_assert(!network_file_system(0x01021994)); /* tmpfs */
 }
 
 /* It does not go on without anyone to read it. */

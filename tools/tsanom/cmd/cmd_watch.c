@@ -106,7 +106,8 @@ static void pause_for(double seconds) {
 typedef struct {
   size_t running; /* runs that go on, or are waited for */
   size_t alarms;
-  int status; /* of the worst run */
+  int status;    /* of the worst run */
+  int unwritten; /* status of the metrics at this look */
 } look;
 
 /* Ranks that did not begin are waited for while others run; the first one, with --wait.
@@ -147,20 +148,31 @@ static void act_on_all(const request *r, watch_list *list, look *found) {
   }
 }
 
+/* A disk that is full may not be later: reported once, and again after a success. */
+static void write_metrics(const request *r, const watch_list *list, look *found) {
+  failure why;
+  if (!r->openmetrics || !openmetrics_write(r->openmetrics, list, &why)) {
+    found->unwritten = EXIT_DONE;
+  } else if (!found->unwritten) {
+    found->unwritten = report_failure(&why);
+  }
+}
+
 static int watch(const request *r, watch_list *list, failure *why) {
   watch_screen screen = {.json = r->shared.json, .terminal = isatty(STDOUT_FILENO)};
   look found = {.status = EXIT_DONE};
   for (;; pause_for(r->every)) {
     found.running = 0;
-    if (look_at_all(r, list, &found, why) || watch_print(&screen, list, why) ||
-        (r->openmetrics && openmetrics_write(r->openmetrics, list, why))) {
+    if (look_at_all(r, list, &found, why) || watch_print(&screen, list, why)) {
       return report_failure(why);
     }
+    write_metrics(r, list, &found);
     act_on_all(r, list, &found);
     if (!found.running || (found.alarms && r->until_anomaly)) break;
     if (ferror(stdout)) break; /* reported at exit */
   }
   if (found.status != EXIT_DONE) return found.status;
+  if (found.unwritten != EXIT_DONE) return found.unwritten;
   return r->check && found.alarms ? EXIT_FOUND : EXIT_DONE;
 }
 

@@ -12,8 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 
+#include "file_system.h"
+#include "report.h"
 #include "rows.h"
 #include "run_open.h"
 
@@ -36,6 +39,32 @@ static int is_starting(const char *path) {
   return now.tv_sec - about.st_mtim.tv_sec <= STARTING_S;
 }
 
+/* What makes beats appear late, or not at all. */
+static void warn_of_file_system(const watched *w) {
+  struct statfs about;
+  failure why;
+  const char *name = statfs(w->path, &about) == 0
+                         ? network_file_system((unsigned long)about.f_type)
+                         : NULL;
+  if (!name) return;
+  fail(&why,
+       "%s: the file system (%s) may show the beats of another machine late, and a "
+       "program that runs there appears as killed; watch on the machine of the program",
+       file_title(w->path), name);
+  warn(&why);
+}
+
+/* Records that the program drops from now on; run_open() warned of earlier ones. */
+static void warn_of_drops(watched *w, const tsanom_runs_info *info, int opened) {
+  failure why;
+  if (!opened && info->beats_dropped && !w->dropped) {
+    fail(&why, "%s: the program drops records (disk full); rates and verdicts are wrong",
+         file_title(w->path));
+    warn(&why);
+  }
+  w->dropped = info->beats_dropped > 0;
+}
+
 static int open_source(watched *w, int wait, failure *why) {
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
@@ -43,7 +72,10 @@ static int open_source(watched *w, int wait, failure *why) {
   if (exists(w->path) && !is_directory(w->path)) {
     return fail(why, "%s: not a run directory", file_title(w->path));
   }
-  if (!run_open(w->path, 0, &exec, 0, &w->source, why)) return 0;
+  if (!run_open(w->path, 0, &exec, 0, &w->source, why)) {
+    warn_of_file_system(w);
+    return 0;
+  }
   return wait && is_starting(w->path) ? 1 : -1;
 }
 
@@ -76,7 +108,7 @@ static int has_beats(const tsanom_runs_info *info) {
   return (info->parts & TSANOM_RUNS_BEATS) != 0;
 }
 
-static int read_source(watched *w, failure *why) {
+static int read_source(watched *w, int opened, failure *why) {
   tsanom_runs_info info;
   const tsanom_hsa_run *run = NULL;
   tsanom_runs_info_init(&info, sizeof info);
@@ -89,6 +121,7 @@ static int read_source(watched *w, failure *why) {
     if (run_open(w->path, TSANOM_RUNS_BEATS, &exec, 0, &w->source, why)) return -1;
     tsanom_runs_describe(w->source, &info);
   }
+  warn_of_drops(w, &info, opened);
   w->state = state_of(&info);
   w->start = 1e-9 * (double)info.start;
   w->now = info.last;
@@ -182,13 +215,14 @@ static int judge(watched *w, failure *why) {
 }
 
 int watched_look(watched *w, int wait, failure *why) {
+  int opened = !w->source;
   if (w->source) {
     if (refresh(w, why)) return -1;
   } else {
     int status = open_source(w, wait, why);
     if (status) return status;
   }
-  return read_source(w, why) ? -1 : judge(w, why);
+  return read_source(w, opened, why) ? -1 : judge(w, why);
 }
 
 void watched_close(watched *w) {

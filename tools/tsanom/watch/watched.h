@@ -42,7 +42,8 @@ typedef struct {
   tsanom_hsa_series *news;
   watched_part *fed; /* by thread, and behind them the process */
   watched_print print;
-  int ended; /* it is not looked at any more */
+  int dropped; /* the program dropped records */
+  int ended;   /* it is not looked at any more */
 } watched;
 
 /* Look at the run: open it the first time, then read what is new, and judge it. 1: with
