@@ -85,10 +85,7 @@ typedef struct tsanom_dpd_event_options {
   int32_t reserved0; /**< must be 0 */
 } tsanom_dpd_event_options;
 
-/** Write the defaults described at ::tsanom_dpd_event_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+/** Write the defaults described at ::tsanom_dpd_event_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_dpd_event_options_init(tsanom_dpd_event_options *options,
                                                        size_t struct_size);
 
@@ -102,30 +99,25 @@ TSANOM_API size_t tsanom_dpd_event_options_size(void);
  *  one. */
 typedef struct tsanom_dpd_event tsanom_dpd_event;
 
-/** Bytes of an event detector, O(window).
- *  @param      options  NULL: the defaults
- *  @param[out] bytes    the size
- *  @return TSANOM_OK or an error of the module */
+/** Bytes of an event detector, O(window). @options @bytes @status */
 TSANOM_API tsanom_status tsanom_dpd_event_size(const tsanom_dpd_event_options *options,
                                                size_t *bytes);
 
 /** Make an event detector in the caller's memory.
- *  @param      memory   of any alignment; it must live as long as the object
- *  @param      bytes    at least those of the _size function
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults; `fault` and, for values, `isa` are used
- *  @param[out] detector a handle into `memory`; needs no destruction
- *  @return TSANOM_OK or an error of the module */
+ *  @param      memory    of any alignment; it must live as long as the object
+ *  @param      bytes     at least those of the _size function
+ *  @param      exec      NULL: the defaults; `fault` and, for values, `isa` are used
+ *  @param[out] detector  a handle into `memory`; needs no destruction
+ *  @options @status */
 TSANOM_API tsanom_status tsanom_dpd_event_init(void *memory, size_t bytes,
                                                const tsanom_dpd_event_options *options,
                                                const tsanom_exec *exec,
                                                tsanom_dpd_event **detector);
 
 /** Make an event detector in one block of exec's allocator, which must outlive it.
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the C heap
- *  @param[out] detector pass it to the _destroy function
- *  @return TSANOM_OK or an error of the module */
+ *  @param      exec      NULL: the C heap
+ *  @param[out] detector  pass it to the _destroy function
+ *  @options @status */
 TSANOM_API tsanom_status tsanom_dpd_event_create(const tsanom_dpd_event_options *options,
                                                  const tsanom_exec *exec,
                                                  tsanom_dpd_event **detector);
@@ -135,29 +127,29 @@ TSANOM_API tsanom_status tsanom_dpd_event_create(const tsanom_dpd_event_options 
 TSANOM_API void tsanom_dpd_event_destroy(tsanom_dpd_event *detector);
 
 /** Push one event. Expected O(1); O(window) when a period is found or lost.
- *  @param      detector  the detector
- *  @param      event     an identifier; only equality counts
- *  @param[out] report    NULL: not wanted
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @param      event   an identifier; only equality counts
+ *  @param[out] report  NULL: not wanted
+ *  @return TSANOM_OK or TSANOM_E_NULL
+ *  @the{detector} */
 TSANOM_API tsanom_status tsanom_dpd_event_push(tsanom_dpd_event *detector, uint64_t event,
                                                tsanom_dpd_report *report);
 
 /** Push several events: faster than single pushes, with the same results.
- *  @param      detector  the detector
- *  @param      events    identifiers; may be NULL if count is 0
- *  @param      count     number of events
- *  @param[out] periods   the period after each event; NULL: not wanted
- *  @param[out] starts    1 where a period starts, else 0; NULL: not wanted
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW */
+ *  @param      events   identifiers; may be NULL if count is 0
+ *  @param      count    number of events
+ *  @param[out] periods  the period after each event; NULL: not wanted
+ *  @param[out] starts   1 where a period starts, else 0; NULL: not wanted
+ *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW
+ *  @the{detector} */
 TSANOM_API tsanom_status tsanom_dpd_event_push_many(tsanom_dpd_event *detector,
                                                     const uint64_t *events, size_t count,
                                                     size_t *periods, int32_t *starts);
 
 /** Change the window. The history is kept; max_period is limited to the window.
  *  O(window).
- *  @param detector  the detector
- *  @param window    1 to the window of the options of the detector
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OPTION */
+ *  @param window  1 to the window of the options of the detector
+ *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OPTION
+ *  @the{detector} */
 TSANOM_API tsanom_status tsanom_dpd_event_resize(tsanom_dpd_event *detector,
                                                  size_t window);
 
@@ -167,11 +159,11 @@ TSANOM_API tsanom_status tsanom_dpd_event_resize(tsanom_dpd_event *detector,
 TSANOM_API size_t tsanom_dpd_event_window(const tsanom_dpd_event *detector);
 
 /** Predict the next events under the assumption that the period continues.
- *  @param      detector  the detector
- *  @param[out] events    the next `count` events
- *  @param      count     number of events
+ *  @param[out] events  the next `count` events
+ *  @param      count   number of events
  *  @retval TSANOM_INFEASIBLE  there is no period; `events` is not modified
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW */
+ *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW
+ *  @the{detector} */
 TSANOM_API tsanom_status tsanom_dpd_event_predict(const tsanom_dpd_event *detector,
                                                   uint64_t *events, size_t count);
 
@@ -225,28 +217,25 @@ typedef struct tsanom_dpd_period {
   uint64_t reserved[2]; /**< 0 */
 } tsanom_dpd_period;
 
-/** Bytes of a nest, O(max_period).
- *  @copydetails tsanom_dpd_event_size */
+/** Bytes of a nest, O(max_period). @copydetails tsanom_dpd_event_size */
 TSANOM_API tsanom_status tsanom_dpd_nest_size(const tsanom_dpd_nest_options *options,
                                               size_t *bytes);
 
 /** Make a nest in the caller's memory.
- *  @param      memory   of any alignment; it must live as long as the object
- *  @param      bytes    at least that of tsanom_dpd_nest_size()
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults; `isa` and `fault` are used
- *  @param[out] nest a handle into `memory`; needs no destruction
- *  @return TSANOM_OK or an error of the module */
+ *  @param      memory  of any alignment; it must live as long as the object
+ *  @param      bytes   at least that of tsanom_dpd_nest_size()
+ *  @param      exec    NULL: the defaults; `isa` and `fault` are used
+ *  @param[out] nest    a handle into `memory`; needs no destruction
+ *  @options @status */
 TSANOM_API tsanom_status tsanom_dpd_nest_init(void *memory, size_t bytes,
                                               const tsanom_dpd_nest_options *options,
                                               const tsanom_exec *exec,
                                               tsanom_dpd_nest **nest);
 
 /** Make a nest in one block of exec's allocator, which must outlive the object.
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the C heap
- *  @param[out] nest pass it to tsanom_dpd_nest_destroy()
- *  @return TSANOM_OK or an error of the module */
+ *  @param      exec  NULL: the C heap
+ *  @param[out] nest  pass it to tsanom_dpd_nest_destroy()
+ *  @options @status */
 TSANOM_API tsanom_status tsanom_dpd_nest_create(const tsanom_dpd_nest_options *options,
                                                 const tsanom_exec *exec,
                                                 tsanom_dpd_nest **nest);
@@ -256,20 +245,20 @@ TSANOM_API tsanom_status tsanom_dpd_nest_create(const tsanom_dpd_nest_options *o
 TSANOM_API void tsanom_dpd_nest_destroy(tsanom_dpd_nest *nest);
 
 /** Push one event. Expected O(log max_period).
- *  @param      nest     the nest
  *  @param      event    an identifier; only equality counts
  *  @param[out] changed  1 if this event found or ended a loop, else 0; NULL: not wanted
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @return TSANOM_OK or TSANOM_E_NULL
+ *  @the{nest} */
 TSANOM_API tsanom_status tsanom_dpd_nest_push(tsanom_dpd_nest *nest, uint64_t event,
                                               int32_t *changed);
 
 /** Push several events, with the results of single pushes.
- *  @param      nest     the nest
  *  @param      events   identifiers; may be NULL if count is 0
  *  @param      count    number of events
  *  @param[out] changed  1 for each event that found or ended a loop, else 0; NULL: not
  *                       wanted
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW */
+ *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW
+ *  @the{nest} */
 TSANOM_API tsanom_status tsanom_dpd_nest_push_many(tsanom_dpd_nest *nest,
                                                    const uint64_t *events, size_t count,
                                                    int32_t *changed);
@@ -277,9 +266,9 @@ TSANOM_API tsanom_status tsanom_dpd_nest_push_many(tsanom_dpd_nest *nest,
 /** Change the largest period. The history is kept. Loops of longer periods end with the
  *  newest event. Active loops that fit the new limit are detected again from the retained
  *  history, at least 3·max_period events of the options. O(max_period).
- *  @param nest        the nest
  *  @param max_period  1 to the max_period of the options of the nest
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OPTION */
+ *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OPTION
+ *  @the{nest} */
 TSANOM_API tsanom_status tsanom_dpd_nest_resize(tsanom_dpd_nest *nest, size_t max_period);
 
 /** The largest period in use.
@@ -288,12 +277,12 @@ TSANOM_API tsanom_status tsanom_dpd_nest_resize(tsanom_dpd_nest *nest, size_t ma
 TSANOM_API size_t tsanom_dpd_nest_max_period(const tsanom_dpd_nest *nest);
 
 /** The active loops, shortest period first.
- *  @param      nest      the nest
  *  @param[out] loops     the first `capacity` of them; may be NULL if capacity is 0
  *  @param      capacity  length of `loops`
  *  @param[out] count     number of such loops
  *  @retval TSANOM_PARTIAL  `count` exceeds `capacity`
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @return TSANOM_OK or TSANOM_E_NULL
+ *  @the{nest} */
 TSANOM_API tsanom_status tsanom_dpd_nest_loops(const tsanom_dpd_nest *nest,
                                                tsanom_dpd_loop *loops, size_t capacity,
                                                size_t *count);
@@ -307,22 +296,22 @@ TSANOM_API tsanom_status tsanom_dpd_nest_starts(const tsanom_dpd_nest *nest,
 
 /** Predict the next events under the assumption that the active loop of the longest
  *  period, which contains the others, continues.
- *  @param      nest    the nest
  *  @param[out] events  the next `count` events
  *  @param      count   number of events
  *  @retval TSANOM_INFEASIBLE  no loop is active; `events` is not modified
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW */
+ *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW
+ *  @the{nest} */
 TSANOM_API tsanom_status tsanom_dpd_nest_predict(const tsanom_dpd_nest *nest,
                                                  uint64_t *events, size_t count);
 
 /** All periods found so far, active ones included, shortest first.
- *  @param      nest      the nest
  *  @param[out] periods   the first `capacity` of them; may be NULL if capacity is 0
  *  @param      capacity  length of `periods`
  *  @param[out] count     number of recorded periods
  *  @retval TSANOM_PARTIAL  `count` exceeds `capacity`, or more periods were found than
  *                          the capacity of the options
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @return TSANOM_OK or TSANOM_E_NULL
+ *  @the{nest} */
 TSANOM_API tsanom_status tsanom_dpd_nest_periods(const tsanom_dpd_nest *nest,
                                                  tsanom_dpd_period *periods,
                                                  size_t capacity, size_t *count);
@@ -364,10 +353,7 @@ typedef struct tsanom_dpd_main {
   int32_t reserved0;  /**< 0 */
 } tsanom_dpd_main;
 
-/** Prepare a result: no loop.
- *  @param[out] found        the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+/** Prepare a result: no loop. @initializes{found} */
 TSANOM_API tsanom_status tsanom_dpd_main_init(tsanom_dpd_main *found, size_t struct_size);
 
 /** sizeof(tsanom_dpd_main), for other languages. @return bytes */
@@ -380,11 +366,10 @@ typedef struct tsanom_dpd_iteration {
 } tsanom_dpd_iteration;
 
 /** Workspace of tsanom_dpd_main_loop(): O(n + kinds).
- *  @param      n        number of events
- *  @param      options  as for the call
- *  @param      exec     as for the call; NULL: the defaults
- *  @param[out] bytes    size of exec.work
- *  @return TSANOM_OK, or the status of a rejected argument */
+ *  @param n        number of events
+ *  @param options  as for the call
+ *  @param exec     as for the call; NULL: the defaults
+ *  @bytes @status */
 TSANOM_API tsanom_status
 tsanom_dpd_main_loop_workspace(size_t n, const tsanom_dpd_main_options *options,
                                const tsanom_exec *exec, size_t *bytes);
@@ -400,9 +385,9 @@ tsanom_dpd_main_loop_workspace(size_t n, const tsanom_dpd_main_options *options,
  *  another one. A run has three iterations or more. Two thirds of all iterations must
  *  have all events of U, first occurrences in the same order. A loop covers at least a
  *  fifth of the time, unless its anchor is given or only active runs count. Of those that
- * cover 9/10 of the time that any loop covers, the main loop is the outermost. But if a
- * loop consists of nearly the same events as another of these and has fewer iterations,
- * it only groups them, and is not the main loop.
+ *  cover 9/10 of the time that any loop covers, the main loop is the outermost. But if a
+ *  loop consists of nearly the same events as another of these and has fewer iterations,
+ *  it only groups them, and is not the main loop.
  *
  *  O(c (n + kinds)) with c candidates, at most 48.
  *  @param      events      n numbers below options.kinds
@@ -422,7 +407,7 @@ tsanom_dpd_main_loop_workspace(size_t n, const tsanom_dpd_main_options *options,
  *  @retval TSANOM_E_INDEX      an event is not below options.kinds
  *  @retval TSANOM_E_NONFINITE  a time is NaN or infinite
  *  @retval TSANOM_E_ORDER      a time is less than the one before it
- *  @return TSANOM_OK, or the status of a rejected argument */
+ *  @status */
 TSANOM_API tsanom_status tsanom_dpd_main_loop(
     const uint32_t *events, const double *times, size_t n,
     const tsanom_dpd_main_options *options, const tsanom_exec *exec,
@@ -435,8 +420,8 @@ typedef struct tsanom_dpd_value_options {
   size_t max_period;  /**< M, 1 to window; 0 (default): a quarter of the window; all of it
                            if `significance` is 0 */
   /** 0 (default): sums in double precision. Above 0: fixed point, exact and faster; each
-   *  sample times `scale` is rounded to an integer of magnitude at most (2^31 - 1) / N.
-   */
+   *  sample times `scale` is rounded to an integer of magnitude at most (2^31 - 1) /
+   *  N. */
   double scale;
   /** Least depth 1 - d(m)/mean(d) of a minimum that is a period, above 0 and below 1; 0.5
    *  (default). */
@@ -471,18 +456,16 @@ TSANOM_API size_t tsanom_dpd_value_options_size(void);
  *  This selects the fundamental period instead of its multiples, which are as deep, and
  *  ignores the slope at small delays of a smooth signal. If the deepest minimum is less
  *  than `depth` deep, the period is decided by `significance`. A period is kept while d
- * at it is at or below the threshold. A stream that has been constant for N + M samples
- * has period 1. The mean is that after this sample or, for M >= 64, after the last sample
- * whose number is a multiple of 8. */
+ *  at it is at or below the threshold. A stream that has been constant for N + M samples
+ *  has period 1. The mean is that after this sample or, for M >= 64, after the last
+ *  sample whose number is a multiple of 8. */
 typedef struct tsanom_dpd_value tsanom_dpd_value;
 
-/** Bytes of a value detector, O(window).
- *  @copydetails tsanom_dpd_event_size */
+/** Bytes of a value detector, O(window). @copydetails tsanom_dpd_event_size */
 TSANOM_API tsanom_status tsanom_dpd_value_size(const tsanom_dpd_value_options *options,
                                                size_t *bytes);
 
-/** Make a value detector in the caller's memory.
- *  @copydetails tsanom_dpd_event_init */
+/** Make a value detector in the caller's memory. @copydetails tsanom_dpd_event_init */
 TSANOM_API tsanom_status tsanom_dpd_value_init(void *memory, size_t bytes,
                                                const tsanom_dpd_value_options *options,
                                                const tsanom_exec *exec,
@@ -494,39 +477,38 @@ TSANOM_API tsanom_status tsanom_dpd_value_create(const tsanom_dpd_value_options 
                                                  const tsanom_exec *exec,
                                                  tsanom_dpd_value **detector);
 
-/** Free the block of a created value detector.
- *  @copydetails tsanom_dpd_event_destroy */
+/** Free the block of a created value detector. @copydetails tsanom_dpd_event_destroy */
 TSANOM_API void tsanom_dpd_value_destroy(tsanom_dpd_value *detector);
 
 /** Push one sample. O(max_period). A rejected sample does not change the detector.
- *  @param      detector  the detector
- *  @param      sample    finite
- *  @param[out] report    NULL: not wanted
+ *  @param      sample  finite
+ *  @param[out] report  NULL: not wanted
  *  @retval TSANOM_E_NONFINITE  the sample is NaN or infinite
  *  @retval TSANOM_E_VALUE      the sample does not fit the fixed-point range
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @return TSANOM_OK or TSANOM_E_NULL
+ *  @the{detector} */
 TSANOM_API tsanom_status tsanom_dpd_value_push(tsanom_dpd_value *detector, double sample,
                                                tsanom_dpd_report *report);
 
 /** Push several samples, with the results of single pushes, up to the first invalid one.
- *  @param      detector  the detector
- *  @param      samples   may be NULL if count is 0
- *  @param      count     number of samples
- *  @param[out] periods   the period after each sample; NULL: not wanted
- *  @param[out] starts    1 where a period starts, else 0; NULL: not wanted
- *  @param[out] done      number of samples taken; outputs are valid up to it. NULL: not
- *                        wanted
+ *  @param      samples  may be NULL if count is 0
+ *  @param      count    number of samples
+ *  @param[out] periods  the period after each sample; NULL: not wanted
+ *  @param[out] starts   1 where a period starts, else 0; NULL: not wanted
+ *  @param[out] done     number of samples taken; outputs are valid up to it. NULL: not
+ *                       wanted
  *  @retval TSANOM_PARTIAL  tsanom_dpd_value_push() rejects samples[*done]
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW */
+ *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW
+ *  @the{detector} */
 TSANOM_API tsanom_status tsanom_dpd_value_push_many(tsanom_dpd_value *detector,
                                                     const double *samples, size_t count,
                                                     size_t *periods, int32_t *starts,
                                                     size_t *done);
 
 /** Change the window, as tsanom_dpd_event_resize(). O(window·max_period).
- *  @param detector  the detector
- *  @param window    1 to the window of the options of the detector
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OPTION */
+ *  @param window  1 to the window of the options of the detector
+ *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OPTION
+ *  @the{detector} */
 TSANOM_API tsanom_status tsanom_dpd_value_resize(tsanom_dpd_value *detector,
                                                  size_t window);
 
@@ -536,22 +518,22 @@ TSANOM_API tsanom_status tsanom_dpd_value_resize(tsanom_dpd_value *detector,
 TSANOM_API size_t tsanom_dpd_value_window(const tsanom_dpd_value *detector);
 
 /** The distances d(m) of eq. 1 for the delays with a complete window.
- *  @param      detector   the detector
  *  @param[out] distances  d(m) at distances[m-1]; may be NULL if capacity is 0
  *  @param      capacity   length of `distances`
  *  @param[out] count      number of complete delays, 0 to max_period
  *  @retval TSANOM_PARTIAL  `count` exceeds `capacity`
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @return TSANOM_OK or TSANOM_E_NULL
+ *  @the{detector} */
 TSANOM_API tsanom_status tsanom_dpd_value_distances(const tsanom_dpd_value *detector,
                                                     double *distances, size_t capacity,
                                                     size_t *count);
 
 /** Predict the next samples under the assumption that the period continues.
- *  @param      detector  the detector
- *  @param[out] samples   the next `count` samples
- *  @param      count     number of samples
+ *  @param[out] samples  the next `count` samples
+ *  @param      count    number of samples
  *  @retval TSANOM_INFEASIBLE  there is no period; `samples` is not modified
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW */
+ *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW
+ *  @the{detector} */
 TSANOM_API tsanom_status tsanom_dpd_value_predict(const tsanom_dpd_value *detector,
                                                   double *samples, size_t count);
 
@@ -592,10 +574,7 @@ typedef struct tsanom_dpd_found {
                            of this number of samples, a power of two; 0: none was tested */
 } tsanom_dpd_found;
 
-/** Prepare a result: no period.
- *  @param[out] found        the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+/** Prepare a result: no period. @initializes{found} */
 TSANOM_API tsanom_status tsanom_dpd_found_init(tsanom_dpd_found *found,
                                                size_t struct_size);
 
@@ -603,12 +582,11 @@ TSANOM_API tsanom_status tsanom_dpd_found_init(tsanom_dpd_found *found,
 TSANOM_API size_t tsanom_dpd_found_size(void);
 
 /** Workspace of tsanom_dpd_find().
- *  @param      n        number of samples
- *  @param      options  as for the call; NULL: the defaults
- *  @param      exec     as for the call; NULL: the defaults
- *  @param[out] bytes    size of exec.work
+ *  @param n        number of samples
+ *  @param options  as for the call; NULL: the defaults
+ *  @param exec     as for the call; NULL: the defaults
  *  @retval TSANOM_E_COUNT  n is below 8
- *  @return TSANOM_OK, or the status of a rejected argument */
+ *  @bytes @status */
 TSANOM_API tsanom_status tsanom_dpd_find_workspace(size_t n,
                                                    const tsanom_dpd_find_options *options,
                                                    const tsanom_exec *exec,
@@ -630,22 +608,21 @@ TSANOM_API tsanom_status tsanom_dpd_find_workspace(size_t n,
  *
  *  Multiples of a period have fewer dips of the same depth, so the fundamental has the
  *  highest score. If a multiple of the p found has significantly deeper dips, p is only a
- *  part that nearly repeats, and the multiple is the period. Of periods that differ by
- *  1 or by less than 1/32, the one is reported by which the series folds best.
+ *  part that nearly repeats, and the multiple is the period. Of periods that differ by 1
+ *  or by less than 1/32, the one is reported by which the series folds best.
  *
  *  Where the series has no period, the means of 2, 4, 8, ... samples are searched in the
  *  same way, which finds long waves in noise. Cost: O(n L) with L = min(n, 4 max_period);
  *  memory O(n + L).
  *  @param      samples  n finite values
  *  @param      n        at least 8
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults; the poll counts delays, from 0 for
- *                   each size of block
+ *  @param      exec     NULL: the defaults; the poll counts delays, from 0 for each size
+ *                       of block
  *  @param[out] found    initialized by tsanom_dpd_found_init()
  *  @retval TSANOM_STOPPED      the poll function asked to stop; found is unchanged
  *  @retval TSANOM_E_COUNT      n is below 8
  *  @retval TSANOM_E_NONFINITE  a sample is NaN or infinite; the fault has its index
- *  @return TSANOM_OK, or the status of a rejected argument */
+ *  @options @status */
 TSANOM_API tsanom_status tsanom_dpd_find(const double *samples, size_t n,
                                          const tsanom_dpd_find_options *options,
                                          const tsanom_exec *exec,

@@ -96,15 +96,11 @@ typedef struct tsanom_speedup_options {
   void *visit_user;
 } tsanom_speedup_options;
 
-/** Write the defaults described at ::tsanom_speedup_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+/** Write the defaults described at ::tsanom_speedup_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_speedup_options_init(tsanom_speedup_options *options,
                                                      size_t struct_size);
 
-/** sizeof(tsanom_speedup_options) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_speedup_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_speedup_options_size(void);
 
 /** Statistics of a loop. */
@@ -146,44 +142,35 @@ typedef struct tsanom_speedup_prediction {
   int32_t reserved0;   /**< 0 */
 } tsanom_speedup_prediction;
 
-/** Prepare a prediction.
- *  @param[out] prediction   the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+/** Prepare a prediction. @initializes{prediction} */
 TSANOM_API tsanom_status
 tsanom_speedup_prediction_init(tsanom_speedup_prediction *prediction, size_t struct_size);
 
-/** sizeof(tsanom_speedup_prediction) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_speedup_prediction), for other languages. @return bytes */
 TSANOM_API size_t tsanom_speedup_prediction_size(void);
 
 /** An analyzer. */
 typedef struct tsanom_speedup tsanom_speedup;
 
-/** Bytes of an analyzer, O(max_period + capacity).
- *  @param      options  NULL: the defaults
- *  @param[out] bytes    the size
- *  @return TSANOM_OK or an error of the module */
+/** Bytes of an analyzer, O(max_period + capacity). @options @bytes @status */
 TSANOM_API tsanom_status tsanom_speedup_size(const tsanom_speedup_options *options,
                                              size_t *bytes);
 
 /** Make an analyzer in the caller's memory.
  *  @param      memory    of any alignment; it must live as long as the analyzer
  *  @param      bytes     at least that of tsanom_speedup_size()
- *  @param      options   NULL: the defaults
  *  @param      exec      NULL: the defaults; `isa` and `fault` are used
  *  @param[out] analyzer  a handle into `memory`; needs no destruction
- *  @return TSANOM_OK or an error of the module */
+ *  @options @status */
 TSANOM_API tsanom_status tsanom_speedup_init(void *memory, size_t bytes,
                                              const tsanom_speedup_options *options,
                                              const tsanom_exec *exec,
                                              tsanom_speedup **analyzer);
 
 /** Make an analyzer in one block of exec's allocator, which must outlive the analyzer.
- *  @param      options   NULL: the defaults
  *  @param      exec      NULL: the C heap
  *  @param[out] analyzer  pass it to tsanom_speedup_destroy()
- *  @return TSANOM_OK or an error of the module */
+ *  @options @status */
 TSANOM_API tsanom_status tsanom_speedup_create(const tsanom_speedup_options *options,
                                                const tsanom_exec *exec,
                                                tsanom_speedup **analyzer);
@@ -194,32 +181,32 @@ TSANOM_API void tsanom_speedup_destroy(tsanom_speedup *analyzer);
 
 /** Push one finished region. Expected O(log max_period). A rejected event does not change
  *  the analyzer.
- *  @param analyzer  the analyzer
- *  @param event     the region
+ *  @param event  the region
  *  @retval TSANOM_E_NONFINITE  a time is NaN or infinite
  *  @retval TSANOM_E_ORDER      it begins before the previous event ends, or ends before
  *                              it begins
  *  @retval TSANOM_E_VALUE      threads is below 1
  *  @retval TSANOM_E_OPTION     reserved0 is not 0
  *  @retval TSANOM_E_STATE      after tsanom_speedup_finish()
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @return TSANOM_OK or TSANOM_E_NULL
+ *  @the{analyzer} */
 TSANOM_API tsanom_status tsanom_speedup_push(tsanom_speedup *analyzer,
                                              const tsanom_speedup_event *event);
 
 /** Mark the end of the stream: an iteration whose last region has ended is complete, and
  *  ends with that region. A second call changes nothing.
- *  @param analyzer  the analyzer
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @return TSANOM_OK or TSANOM_E_NULL
+ *  @the{analyzer} */
 TSANOM_API tsanom_status tsanom_speedup_finish(tsanom_speedup *analyzer);
 
 /** The loops found so far, in the order in which they were found.
- *  @param      analyzer  the analyzer
  *  @param[out] loops     the first `capacity` of them; may be NULL if capacity is 0
  *  @param      capacity  length of `loops`
  *  @param[out] count     number of recorded loops
  *  @retval TSANOM_PARTIAL  `count` exceeds `capacity`, or more loops were found than the
  *                          capacity of the options
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @return TSANOM_OK or TSANOM_E_NULL
+ *  @the{analyzer} */
 TSANOM_API tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
                                               tsanom_speedup_loop *loops, size_t capacity,
                                               size_t *count);
@@ -245,13 +232,12 @@ TSANOM_API tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
  *  ::TSANOM_SPEEDUP_RECENT iterations at that time, because a long interruption rarely
  *  repeats. The main loop is the loop of the longest period among those with at least
  *  nine tenths of the time of the loop with the most time.
- *  @param      analyzer    the analyzer
  *  @param      iterations  total number of iterations of the main loop, if known; 0: that
  *                          of its latest finished run
  *  @param[out] prediction  initialized by tsanom_speedup_prediction_init()
  *  @retval TSANOM_INFEASIBLE  there is no loop, or nothing determines its length;
  *                             prediction is not modified
- *  @return TSANOM_OK or an error of the module */
+ *  @the{analyzer} @status */
 TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
                                                 uint64_t iterations,
                                                 tsanom_speedup_prediction *prediction);
@@ -266,11 +252,11 @@ TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
  *
  *  The prediction is that of tsanom_speedup_predict(), and has an interval: the
  *  iterations on which it is based are divided into up to 8 parts, whose mean times have
- *  the standard deviation s; the mean of the missing iterations is expected within
- *  t s sqrt(1 + 1/k) of that of k parts, with Student's t of k - 1 degrees of freedom at
- *  95 %. With fewer than four such iterations the interval is not known. If the mean
- *  times lie on a line (R^2 >= 0.8 of five parts or more) that changes by more than a
- *  fifth, the iterations drift, and the end is not known.
+ *  the standard deviation s; the mean of the missing iterations is expected within t s
+ *  sqrt(1 + 1/k) of that of k parts, with Student's t of k - 1 degrees of freedom at 95
+ *  %. With fewer than four such iterations the interval is not known. If the mean times
+ *  lie on a line (R^2 >= 0.8 of five parts or more) that changes by more than a fifth,
+ *  the iterations drift, and the end is not known.
  *  @param      events           regions in the order of time
  *  @param      count            number of these
  *  @param      iterations       ascending, not empty, and disjoint
@@ -283,7 +269,7 @@ TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
  *  @param      exec             NULL: the defaults; the fault is used
  *  @param[out] loop             statistics
  *  @param[out] prediction       initialized by tsanom_speedup_prediction_init(); NULL:
- * not wanted
+ *                               not wanted
  *  @retval TSANOM_INFEASIBLE  nothing determines how many iterations to expect: `loop` is
  *                             filled, prediction is not modified
  *  @retval TSANOM_E_COUNT     iteration_count is 0
@@ -297,10 +283,7 @@ TSANOM_API tsanom_status tsanom_speedup_summarize(
     tsanom_speedup_loop *loop, tsanom_speedup_prediction *prediction);
 
 /** Bytes of workspace that tsanom_speedup_choose_level() needs: those of one analyzer.
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults
- *  @param[out] bytes    the size
- *  @return TSANOM_OK or an error of the module */
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_speedup_choose_level_workspace(
     const tsanom_speedup_options *options, const tsanom_exec *exec, size_t *bytes);
 
