@@ -3,29 +3,23 @@
  *  Dynamic time warping (DTW): distances, warping paths, matrices of distances, medoid
  *  and barycenter of a set.
  *
- *  D(i,j) = c(x_i, y_j) + min{ D(i-1,j-1), p + D(i-1,j), p + D(i,j-1) }
+ *  \f[ D(i,j) = c(x_i, y_j) + \min\{D(i-1,j-1),\ p + D(i-1,j),\ p + D(i,j-1)\} \f]
  *
  *  over the pairs (i,j) that the window admits, where c is the cost and p the penalty.
  *  The empty prefix costs nothing, so the first pair costs like any other. The distance
- *  is D(n-1,m-1); no root is taken of it. Every cell is computed by exactly these
+ *  is \f$D(n-1,m-1)\f$; no root is taken of it. Every cell is computed by exactly these
  *  operations, in this order, for every thread count and instruction set: all results are
  *  bitwise equal to those of the plain double loop over i and j.
  *
- *  Functions whose name ends in _f32 compute the same in single precision. A _workspace
- *  query serves both precisions, and is monotone in its sizes: the query for the largest
- *  case serves all smaller ones.
+ *  Functions whose name ends in _f32 compute the same in single precision, of at most
+ *  2^30 samples. A _workspace query serves both precisions, and is monotone in its sizes:
+ *  the query for the largest case serves all smaller ones.
  *
- *  Errors of all functions: ::TSANOM_E_NULL, a required pointer is NULL;
- *  ::TSANOM_E_COUNT, a count of samples, series or dimensions is too small;
- *  ::TSANOM_E_OPTION, a field of options or a parameter is out of its range, or is not
- *  the default although the function does not use it; ::TSANOM_E_OVERFLOW, sizes do not
- *  fit the address space, or series in single precision have more than 2^30 samples;
- *  ::TSANOM_E_NONFINITE, a sample is NaN or infinite; and the errors of ::tsanom_exec:
- *  ::TSANOM_E_EXEC, ::TSANOM_E_VERSION, ::TSANOM_E_WORKSPACE, ::TSANOM_E_MEMORY. The
- *  fault names the first offending sample, or the series of a set and its sample.
- *
- *  ::TSANOM_STOPPED: the poll asked to stop. ::TSANOM_INFEASIBLE: no path fits the
- *  window. ::TSANOM_CUTOFF: the distance is above the cut-off.
+ *  Errors besides the common ones: ::TSANOM_E_OPTION, also: an option that the function
+ *  does not use is not at its default; ::TSANOM_E_NONFINITE, a sample. The fault names
+ *  the first offending sample, or the series of a set and its sample. ::TSANOM_STOPPED:
+ *  the poll asked to stop. ::TSANOM_INFEASIBLE: no path fits the window. ::TSANOM_CUTOFF:
+ *  the distance is above the cut-off.
  *
  *  Sources: H. Sakoe and S. Chiba, IEEE Trans. ASSP 26 (1978) 43-49 (recurrence and
  *  window); T. Rakthanmanon et al., KDD 2012 (abandoning with the tail of a lower bound);

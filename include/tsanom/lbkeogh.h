@@ -4,27 +4,23 @@
  *
  *  The envelope of x for a radius r is the band
  *
- *  l_i = min{ x_j : |i-j| <= r },   u_i = max{ x_j : |i-j| <= r }.
+ *  \f[ l_i = \min\{x_j : |i-j| \le r\}, \qquad u_i = \max\{x_j : |i-j| \le r\}. \f]
  *
  *  Every sample that DTW pairs with position i in a Sakoe-Chiba window of radius r lies
  *  in the band, so the distance from the band is never larger than the cost of the pair:
- *  LB_Keogh(c) = sum over i of d(c_i), where d is the cost of c_i - u_i above the band,
- *  of l_i - c_i below it, and 0 inside.
+ *  LB_Keogh(c) = \f$\sum_i d(c_i)\f$, where d is the cost of \f$c_i - u_i\f$ above the
+ *  band, of \f$l_i - c_i\f$ below it, and 0 inside.
  *
- *  A bound is valid for DTW of the same cost and of the same or a smaller radius; a sum
- *  of squares never bounds a sum of absolute differences. All bounds are exact up to the
- *  rounding of a sum of n terms, whose relative error is below n 2^-53. Allow for this
- *  margin when pruning.
+ *  Use a bound to skip the DTW of pairs that are too far apart. It is valid for DTW of
+ *  the same cost and of the same or a smaller radius; a sum of squares never bounds a sum
+ *  of absolute differences. All bounds are exact up to the rounding of a sum of n terms,
+ *  whose relative error is below \f$n\,2^{-53}\f$: allow for this margin.
  *
  *  Every result is bitwise the same on every instruction set. All functions run on the
  *  calling thread, and do not call the poll.
  *
- *  Errors of all functions: ::TSANOM_E_NULL, a required pointer is NULL;
- *  ::TSANOM_E_COUNT, a count of samples is 0; ::TSANOM_E_OPTION, a cost or a field of
- *  options is out of its range, or is not the default although the function does not use
- *  it; ::TSANOM_E_OVERFLOW, sizes do not fit the address space; ::TSANOM_E_NONFINITE, a
- *  sample is NaN or infinite; and the errors of ::tsanom_exec: ::TSANOM_E_EXEC,
- *  ::TSANOM_E_VERSION, ::TSANOM_E_WORKSPACE, ::TSANOM_E_MEMORY.
+ *  Errors besides the common ones: ::TSANOM_E_OPTION, also: an option that the function
+ *  does not use is not at its default; ::TSANOM_E_NONFINITE, a sample.
  *
  *  Sources: E. Keogh and C. A. Ratanamahatana, Knowl. Inf. Syst. 7 (2005) 358-386
  *  (LB_Keogh); D. Lemire, Pattern Recognition 42 (2009) 2169-2180 (LB_Improved);
@@ -258,8 +254,7 @@ TSANOM_API tsanom_status tsanom_lbkeogh_stream_push_f32(tsanom_lbkeogh_stream *s
  *  tsanom_lbkeogh_stream_init().
  *  @param[out] lower,upper  the pairs, in order; at most `radius`
  *  @param[out] produced     number of pairs
- *  @return TSANOM_OK or TSANOM_E_NULL
- *  @the{stream} */
+ *  @the{stream} @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_stream_finish(tsanom_lbkeogh_stream *stream,
                                                       double *lower, double *upper,
                                                       size_t *produced);

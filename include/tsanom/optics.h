@@ -8,7 +8,8 @@
  *  (INFINITY) if N(p) has fewer points. Points are processed one by one. The reachability
  *  of a point o that is not yet processed is
  *
- *      r(o) = min max{core(p), d(p,o)} over the processed p with d(p,o) <= eps,
+ *  \f[ r(o) = \min \max\{\mathrm{core}(p), d(p,o)\} \quad
+ *  \text{over the processed } p \text{ with } d(p,o) \le \mathrm{eps}, \f]
  *
  *  and undefined (INFINITY) if no such p has a core distance. The first processed p that
  *  attains the minimum is the predecessor of o. The next point is the one with the
@@ -19,21 +20,17 @@
  *
  *  The Euclidean distance is the root of the sum of squared differences in the order of
  *  the coordinates; the Manhattan distance is the sum of their magnitudes in that order.
- *  Duplicate points have distance 0; a constant coordinate has no effect.
+ *  Duplicate points have distance 0; a constant coordinate has no effect, and the one
+ *  with the largest values dominates: scale coordinates of different units first.
  *
  *  Typical use: tsanom_optics_order() for points, or one of its two variants for given
  *  distances; then tsanom_optics_split() without any parameter, tsanom_optics_cut() if a
  *  distance is known that separates clusters, or tsanom_optics_xi() for a hierarchy.
  *
- *  Errors common to all functions, with the argument and element in exec.fault:
- *  TSANOM_E_NULL (a required pointer is NULL), TSANOM_E_COUNT (n or dimensions is 0),
- *  TSANOM_E_OPTION (a field of options, or ld, is out of range, or an option is set that
- *  the function does not use), TSANOM_E_OVERFLOW (a size does not fit the address space,
- *  or n exceeds INT32_MAX), TSANOM_E_VERSION, TSANOM_E_EXEC, TSANOM_E_WORKSPACE and
- *  TSANOM_E_MEMORY. Functions that check samples add TSANOM_E_NONFINITE, TSANOM_E_VALUE
- *  and TSANOM_E_INDEX as described there. An options argument of NULL selects the
- *  defaults, an exec of NULL those of ::tsanom_exec. Calls on different outputs may run
- *  at the same time.
+ *  Errors besides the common ones: ::TSANOM_E_OVERFLOW, also: n exceeds INT32_MAX;
+ *  ::TSANOM_E_OPTION, also: ld is out of its range, or an option that the function does
+ *  not use is set; ::TSANOM_E_NONFINITE, ::TSANOM_E_VALUE and ::TSANOM_E_INDEX as
+ *  described at the functions. Calls on different outputs may run at the same time.
  *
  *  Sources: M. Ankerst, M. M. Breunig, H.-P. Kriegel, J. Sander, OPTICS: ordering points
  *  to identify the clustering structure, SIGMOD 1999 (order, cut, xi); E. Schubert, M.
@@ -115,9 +112,7 @@ TSANOM_API size_t tsanom_optics_ordering_size(void);
  *  Monotone in n and dimensions.
  *  @param n           points, 1 to INT32_MAX
  *  @param dimensions  coordinates of a point, >= 1
- *  @param options     as of the call
- *  @param exec        as of the call
- *  @bytes @status */
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_optics_order_workspace(
     size_t n, size_t dimensions, const tsanom_optics_options *options,
     const tsanom_exec *exec, size_t *bytes);
@@ -131,13 +126,11 @@ TSANOM_API tsanom_status tsanom_optics_order_workspace(
  *  @param      n           points, options->min_points to INT32_MAX
  *  @param      dimensions  coordinates of a point, >= 1
  *  @param      ld          elements from one row to the next, >= dimensions
- *  @param      exec        NULL: one thread, no poll
  *  @param[out] ordering    `order` and `reachability` are required
- *  @retval TSANOM_STOPPED      the poll asked to stop; the outputs are unchanged
  *  @retval TSANOM_E_COUNT      also: n < options->min_points
  *  @retval TSANOM_E_NONFINITE  points[element][second] is NaN or infinite
  *  @retval TSANOM_E_VALUE      the magnitude of points[element][second] exceeds 1e150
- *  @options @status */
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_optics_order(const double *points, size_t n,
                                              size_t dimensions, size_t ld,
                                              const tsanom_optics_options *options,
@@ -145,10 +138,8 @@ TSANOM_API tsanom_status tsanom_optics_order(const double *points, size_t n,
                                              tsanom_optics_ordering *ordering);
 
 /** Bytes of workspace of tsanom_optics_order_matrix(), O(n). Monotone in n.
- *  @param n        points, 1 to INT32_MAX
- *  @param options  as of the call
- *  @param exec     as of the call
- *  @bytes @status */
+ *  @param n  points, 1 to INT32_MAX
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status
 tsanom_optics_order_matrix_workspace(size_t n, const tsanom_optics_options *options,
                                      const tsanom_exec *exec, size_t *bytes);
@@ -163,15 +154,13 @@ tsanom_optics_order_matrix_workspace(size_t n, const tsanom_optics_options *opti
  *  @param      ld         0: condensed; else elements from one row of the square to the
  *                         next, >= n
  *  @param      options    NULL: the defaults; metric and search have no meaning here
- *  @param      exec       NULL: no poll
  *  @param[out] ordering   `order` and `reachability` are required
- *  @retval TSANOM_STOPPED      the poll asked to stop; the outputs are unchanged
  *  @retval TSANOM_E_COUNT      also: n < options->min_points
  *  @retval TSANOM_E_NONFINITE  the distance of the pair (element, second) is NaN or
  *                              infinite
  *  @retval TSANOM_E_VALUE      it is negative, differs from its mirror image, or is on
  *                              the diagonal and not 0
- *  @status */
+ *  @exec @stopped */
 TSANOM_API tsanom_status tsanom_optics_order_matrix(const double *distances, size_t n,
                                                     size_t ld,
                                                     const tsanom_optics_options *options,
@@ -186,10 +175,8 @@ TSANOM_API tsanom_status tsanom_optics_order_matrix(const double *distances, siz
 typedef double tsanom_optics_distance(void *user, size_t i, size_t j);
 
 /** Bytes of workspace of tsanom_optics_order_function(), O(n). Monotone in n.
- *  @param n        points, 1 to INT32_MAX
- *  @param options  as of the call
- *  @param exec     as of the call
- *  @bytes @status */
+ *  @param n  points, 1 to INT32_MAX
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status
 tsanom_optics_order_function_workspace(size_t n, const tsanom_optics_options *options,
                                        const tsanom_exec *exec, size_t *bytes);
@@ -201,13 +188,11 @@ tsanom_optics_order_function_workspace(size_t n, const tsanom_optics_options *op
  *  @param      user      its first argument
  *  @param      n         points, options->min_points to INT32_MAX
  *  @param      options   NULL: the defaults; metric and search have no meaning here
- *  @param      exec      NULL: no poll
  *  @param[out] ordering  `order` and `reachability` are required
- *  @retval TSANOM_STOPPED      the poll asked to stop; the outputs are unchanged
  *  @retval TSANOM_E_COUNT      also: n < options->min_points
  *  @retval TSANOM_E_NONFINITE  distance(element, second) returned NaN or infinity
  *  @retval TSANOM_E_VALUE      it returned a negative number
- *  @status */
+ *  @exec @stopped */
 TSANOM_API tsanom_status
 tsanom_optics_order_function(tsanom_optics_distance *distance, void *user, size_t n,
                              const tsanom_optics_options *options,
@@ -220,14 +205,13 @@ tsanom_optics_order_function(tsanom_optics_distance *distance, void *user, size_
  *  the current cluster. O(n).
  *  @param      ordering  with `core_distance`; `predecessor` is not read
  *  @param      eps       height of the cut, >= 0
- *  @param      exec      NULL: no fault
  *  @param[out] labels    by index of the point: clusters are numbered from 0 in the order
  *                        of their first points; ::TSANOM_NOISE
  *  @param[out] clusters  number of clusters; may be NULL
  *  @retval TSANOM_E_INDEX      ordering.order[element] is not below n
  *  @retval TSANOM_E_NONFINITE  a reachability or core distance is NaN
  *  @retval TSANOM_E_VALUE      a reachability or core distance is negative
- *  @status */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_optics_cut(const tsanom_optics_ordering *ordering,
                                            double eps, const tsanom_exec *exec,
                                            int32_t *labels, size_t *clusters);
@@ -255,10 +239,8 @@ TSANOM_API tsanom_status tsanom_optics_split_options_init(
 TSANOM_API size_t tsanom_optics_split_options_size(void);
 
 /** Bytes of workspace of tsanom_optics_split(), O(n).
- *  @param n        points, 1 to INT32_MAX
- *  @param options  as of the call
- *  @param exec     as of the call
- *  @bytes @status */
+ *  @param n  points, 1 to INT32_MAX
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status
 tsanom_optics_split_workspace(size_t n, const tsanom_optics_split_options *options,
                               const tsanom_exec *exec, size_t *bytes);
@@ -302,7 +284,6 @@ tsanom_optics_split_workspace(size_t n, const tsanom_optics_split_options *optio
  *
  *  O(n log n).
  *  @param      ordering     with `core_distance`; `predecessor` is not read
- *  @param      exec         NULL: the C heap
  *  @param[out] labels       by index of the point: classes are numbered from 0 in the
  *                           order of their first points; ::TSANOM_NOISE. Without valleys
  *                           those of tsanom_optics_cut() at the chosen cut
@@ -314,7 +295,7 @@ tsanom_optics_split_workspace(size_t n, const tsanom_optics_split_options *optio
  *  @retval TSANOM_E_INDEX      as tsanom_optics_cut()
  *  @retval TSANOM_E_NONFINITE  as tsanom_optics_cut()
  *  @retval TSANOM_E_VALUE      as tsanom_optics_cut()
- *  @options @status */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_optics_split(const tsanom_optics_ordering *ordering,
                                              const tsanom_optics_split_options *options,
                                              const tsanom_exec *exec, int32_t *labels,
@@ -345,10 +326,8 @@ TSANOM_API tsanom_status tsanom_optics_xi_options_init(tsanom_optics_xi_options 
 TSANOM_API size_t tsanom_optics_xi_options_size(void);
 
 /** Bytes of workspace of tsanom_optics_xi(), O(n).
- *  @param n        points, 1 to INT32_MAX
- *  @param options  as of the call
- *  @param exec     as of the call
- *  @bytes @status */
+ *  @param n  points, 1 to INT32_MAX
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status
 tsanom_optics_xi_workspace(size_t n, const tsanom_optics_xi_options *options,
                            const tsanom_exec *exec, size_t *bytes);
@@ -365,7 +344,6 @@ tsanom_optics_xi_workspace(size_t n, const tsanom_optics_xi_options *options,
  *  pair of areas. Call it with capacity 0 to count, then to fill.
  *  @param      ordering  `predecessor` is required unless options->keep_tails is set;
  *                        `core_distance` is not read
- *  @param      exec      NULL: the C heap
  *  @param[out] clusters  capacity pairs of positions; may be NULL if capacity is 0
  *  @param      capacity  number of clusters that `clusters` can hold
  *  @param[out] count     clusters found; it may exceed the capacity
@@ -378,7 +356,7 @@ tsanom_optics_xi_workspace(size_t n, const tsanom_optics_xi_options *options,
  *  @retval TSANOM_E_NONFINITE  a reachability is NaN
  *  @retval TSANOM_E_VALUE      a reachability is negative, or ordering.order[element]
  *                              occurs twice
- *  @options @status */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_optics_xi(const tsanom_optics_ordering *ordering,
                                           const tsanom_optics_xi_options *options,
                                           const tsanom_exec *exec, size_t *clusters,

@@ -2,26 +2,23 @@
 /** @file
  *  Polynomial regression.
  *
- *  Given samples (x_i, y_i) and weights w_i > 0 (1 by default), find the polynomial p of
- *  degree D that minimizes RSS = sum w_i (y_i - p(x_i))^2. The polynomial is p(x) = sum
- *  c_k T_k(t), where T_k is the Chebyshev polynomial of the first kind and
- *  t = (x·unit - center)·scale maps the range of the samples to [-1, 1]. Weights below
- *  2^-300 of the largest count as 0 in sums of double-double arithmetic.
+ *  Given samples \f$(x_i, y_i)\f$ and weights \f$w_i > 0\f$ (1 by default), find the
+ *  polynomial p of degree D that minimizes \f$RSS = \sum w_i (y_i - p(x_i))^2\f$. The
+ *  polynomial is \f$p(x) = \sum c_k T_k(t)\f$, where \f$T_k\f$ is the Chebyshev
+ *  polynomial of the first kind and t = (x·unit - center)·scale maps the range of the
+ *  samples to [-1, 1]. Weights below \f$2^{-300}\f$ of the largest count as 0 in sums of
+ *  double-double arithmetic.
  *
  *  Use tsanom_polyfit_fit() for samples in arrays, ::tsanom_polyfit_stream for samples
- *  that arrive in pieces or do not fit in memory.
- *
- *  Errors of all functions: TSANOM_E_NULL (a required pointer is NULL), TSANOM_E_COUNT
- *  (no samples, or too few for a fixed degree), TSANOM_E_OPTION (a field of the options
- *  is out of its range, or has no effect on the call and is not at its default),
- *  TSANOM_E_OVERFLOW (arrays of n samples do not fit the address space), TSANOM_E_VERSION
- *  (struct_size of options, exec or model is too small), TSANOM_E_NONFINITE (a sample or
- *  weight is NaN or infinite), TSANOM_E_VALUE (a weight is not positive), TSANOM_E_EXEC,
- *  TSANOM_E_WORKSPACE and TSANOM_E_MEMORY as described at ::tsanom_exec. The fault names
- *  the argument and the smallest offending index; of several offending arrays it names
- *  the first in the order x, y, weights. Results are bitwise identical for every thread
- *  count, instruction set and floating-point environment of the caller. Calls with
+ *  that arrive in pieces or do not fit in memory. Results are bitwise identical for every
+ *  thread count, instruction set and floating-point environment of the caller. Calls with
  *  distinct outputs, exec and stream may run concurrently.
+ *
+ *  Errors besides the common ones: ::TSANOM_E_COUNT, also: too few samples for a fixed
+ *  degree; ::TSANOM_E_OPTION, also: an option has no effect on the call and is not at its
+ *  default; ::TSANOM_E_NONFINITE, a sample or weight; ::TSANOM_E_VALUE, a weight is not
+ *  positive. The fault names the argument and the smallest offending index; of several
+ *  offending arrays it names the first in the order x, y, weights.
  *
  *  Sources: equations 1-3 of the heartbeat paper (alignment of two sequences);
  *  A. Bjorck, Numerical Methods for Least Squares Problems, SIAM 1996, sections
@@ -139,9 +136,8 @@ TSANOM_API size_t tsanom_polyfit_model_size(void);
 
 /** Bytes of workspace that tsanom_polyfit_fit() needs: monotone in n, in the degree and
  *  in the thread count, and bounded for every n.
- *  @param n     number of samples, >= 1
- *  @param exec  NULL: one thread
- *  @options @bytes @status */
+ *  @param n  number of samples, >= 1
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status
 tsanom_polyfit_fit_workspace(size_t n, const tsanom_polyfit_options *options,
                              const tsanom_exec *exec, size_t *bytes);
@@ -155,7 +151,6 @@ tsanom_polyfit_fit_workspace(size_t n, const tsanom_polyfit_options *options,
  *  @param      weights  n positive weights, inverse to the variances of the y; NULL: all
  *                       1
  *  @param      n        number of samples, >= 1; > options.degree for a fixed degree
- *  @param      exec     NULL: one thread
  *  @param[out] model    initialized by tsanom_polyfit_model_init()
  *  @retval TSANOM_RANK_DEFICIENT  the samples have too few distinct x, or nearly so:
  *                                 model is the fit of the highest degree that they
@@ -163,7 +158,7 @@ tsanom_polyfit_fit_workspace(size_t n, const tsanom_polyfit_options *options,
  *  @retval TSANOM_INFEASIBLE      no degree reached the threshold of R^2: model is the
  *                                 fit of the highest degree
  *  @retval TSANOM_STOPPED         the poll asked to stop; model is not modified
- *  @options @status */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_polyfit_fit(const double *x, const double *y,
                                             const double *weights, size_t n,
                                             const tsanom_polyfit_options *options,
@@ -174,7 +169,6 @@ TSANOM_API tsanom_status tsanom_polyfit_fit(const double *x, const double *y,
  *  @param      model   a fit
  *  @param      x       arguments; values outside the range of the samples extrapolate
  *  @param      n       number of arguments, >= 1
- *  @param      exec    NULL: one thread
  *  @param[out] values  n values p(x); may be x itself; NULL: not wanted
  *  @param[out] slopes  n values dp/dx; may be x itself; NULL: not wanted
  *  @retval TSANOM_STOPPED   the poll asked to stop; part of the outputs is written
@@ -182,7 +176,7 @@ TSANOM_API tsanom_status tsanom_polyfit_fit(const double *x, const double *y,
  *                           that is not finite
  *  @retval TSANOM_E_VALUE   an x is so far outside the range of the samples that the
  *                           result might overflow
- *  @status */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_polyfit_evaluate(const tsanom_polyfit_model *model,
                                                  const double *x, size_t n,
                                                  const tsanom_exec *exec, double *values,
@@ -223,9 +217,8 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_init(void *memory, size_t bytes,
 
 /** Make an empty stream in one block of exec's allocator.
  *  @param      options  as in tsanom_polyfit_stream_init()
- *  @param      exec     NULL: the C heap
  *  @param[out] stream   pass it to tsanom_polyfit_stream_destroy()
- *  @status */
+ *  @exec @status */
 TSANOM_API tsanom_status
 tsanom_polyfit_stream_create(const tsanom_polyfit_options *options,
                              const tsanom_exec *exec, tsanom_polyfit_stream **stream);
@@ -251,9 +244,8 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_push(tsanom_polyfit_stream *strea
 /** Add all samples of another stream. O(degree^2).
  *  @param stream  receives the samples
  *  @param other   a different stream with the same degree and refine; not modified
- *  @param exec    NULL: the defaults; `isa` and `fault` are used
  *  @retval TSANOM_E_OPTION  degree or refine differ, or the streams are one
- *  @status */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stream,
                                                      const tsanom_polyfit_stream *other,
                                                      const tsanom_exec *exec);
@@ -262,9 +254,9 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stre
  *  @param      stream   only its scratch memory is modified
  *  @param      options  degree at most that of the stream, refine as in the stream or at
  *                       its default. NULL: the options of the stream
- *  @param      exec     NULL: the defaults; `isa` and `fault` are used
  *  @param[out] model    initialized by tsanom_polyfit_model_init()
- *  @return a status of tsanom_polyfit_fit(), except TSANOM_STOPPED */
+ *  @return a status of tsanom_polyfit_fit(), except TSANOM_STOPPED
+ *  @exec */
 TSANOM_API tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
                                                    const tsanom_polyfit_options *options,
                                                    const tsanom_exec *exec,

@@ -105,7 +105,8 @@ TSANOM_API tsanom_status tsanom_record_init(void *memory, size_t bytes,
 /** Allocate the object by exec's allocator, and start a run in it.
  *  @param      directory,threads  as in tsanom_record_init()
  *  @param[out] record             give it back by tsanom_record_destroy()
- *  @options @exec @return as tsanom_record_init() */
+ *  @return as tsanom_record_init()
+ *  @options @exec */
 TSANOM_API tsanom_status tsanom_record_create(const char *directory, int32_t threads,
                                               const tsanom_record_options *options,
                                               const tsanom_exec *exec,
@@ -215,7 +216,8 @@ TSANOM_API tsanom_status tsanom_spmd_counters_init(void *memory, size_t bytes,
 /** Allocate counters by exec's allocator, and start to count.
  *  @param      event,events,regions  as in tsanom_spmd_counters_init()
  *  @param[out] counters              give them back by tsanom_spmd_counters_destroy()
- *  @exec @return as tsanom_spmd_counters_init() */
+ *  @return as tsanom_spmd_counters_init()
+ *  @exec */
 TSANOM_API tsanom_status tsanom_spmd_counters_create(const tsanom_spmd_event *event,
                                                      size_t events, size_t regions,
                                                      const tsanom_exec *exec,
@@ -264,7 +266,6 @@ TSANOM_API size_t tsanom_spmd_recorder_options_size(void);
 /** Bytes of memory that a region recorder needs, O(regions + depth).
  *  @param regions  number of regions, 1 ... 2^31 - 1
  *  @param depth    largest number of regions open at once, 1 ... 2^31 - 1
-
  *  @bytes @status */
 TSANOM_API tsanom_status tsanom_spmd_recorder_size(size_t regions, size_t depth,
                                                    size_t *bytes);
@@ -284,7 +285,8 @@ tsanom_spmd_recorder_init(void *memory, size_t bytes, size_t regions, size_t dep
  *  @param      regions   number of regions
  *  @param      depth     largest number of regions open at once
  *  @param[out] recorder  give it back by tsanom_spmd_recorder_destroy()
- *  @options @exec @return as tsanom_spmd_recorder_init() */
+ *  @return as tsanom_spmd_recorder_init()
+ *  @options @exec */
 TSANOM_API tsanom_status tsanom_spmd_recorder_create(
     size_t regions, size_t depth, const tsanom_spmd_recorder_options *options,
     const tsanom_exec *exec, tsanom_spmd_recorder **recorder);

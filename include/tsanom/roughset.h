@@ -4,24 +4,25 @@
  *
  *  A decision table has rows x, condition attributes a and one decision D, all coded as
  *  int32. Two rows with different decisions are discerned by the attributes of their
- *  discernibility element { a : a(x) != a(y) }. A set of attributes that meets every
- *  element preserves what the table discerns; a minimal one is a reduct; the attributes
- *  that are in all reducts, which are the elements of one attribute, are the core.
- *  Finding a smallest reduct is NP-hard (A. Skowron and C. Rauszer, 1992). All results
- *  are exact; calls that can take long can be stopped, and keep what they have found.
+ *  discernibility element \f$\{a : a(x) \ne a(y)\}\f$. A set of attributes that meets
+ *  every element preserves what the table discerns; a minimal one is a reduct; the
+ *  attributes that are in all reducts, which are the elements of one attribute, are the
+ *  core. All results are exact. Finding a smallest reduct is NP-hard (A. Skowron and C.
+ *  Rauszer, 1992), and there may be exponentially many reducts: calls that can take long
+ *  can be stopped, and keep what they have found; tsanom_roughset_greedy() is fast.
+ *
+ *  Values are compared exactly: code numbers first (tsanom_roughset_code()), and leave
+ *  out columns that identify the rows, which discern everything.
  *
  *  Sets of attributes are bitsets of `words` = (attributes + 63) / 64 words: attribute a
  *  is bit a % 64 of word a / 64; the bits above are 0.
  *
- *  Errors of all functions, with argument and element in tsanom_exec::fault:
- *  ::TSANOM_E_NULL, a required pointer is NULL; ::TSANOM_E_VERSION, a struct was not
- *  initialized; ::TSANOM_E_COUNT, a count is 0; ::TSANOM_E_OVERFLOW, a size exceeds
- *  2^31 - 1 or the address space; ::TSANOM_E_OPTION, an option or a leading dimension is
- *  out of its range, or an option that the function does not use is not at its default;
- *  ::TSANOM_E_INDEX, a set has a bit beyond the attributes (element: the set, second: the
- *  bit); ::TSANOM_E_VALUE, a decision is missing; ::TSANOM_E_WORKSPACE, the workspace is
- *  too small, or more than element_limit elements are needed at once; ::TSANOM_E_MEMORY;
- *  ::TSANOM_E_EXEC. Calls with different outputs may run at the same time.
+ *  Errors besides the common ones: ::TSANOM_E_OVERFLOW, also: a size exceeds 2^31 - 1;
+ *  ::TSANOM_E_OPTION, also: a leading dimension is out of its range, or an option that
+ *  the function does not use is not at its default; ::TSANOM_E_INDEX, a set has a bit
+ *  beyond the attributes (element: the set, second: the bit); ::TSANOM_E_VALUE, a
+ *  decision is missing; ::TSANOM_E_WORKSPACE, also: more than element_limit elements are
+ *  needed at once. Calls with different outputs may run at the same time.
  *
  *  Source: Z. Pawlak, Rough Sets (1991), and section 4 of "A Novel Similarity Analysis
  *  and Rough Set Method" for SPMD programs, whose discernibility matrix and step 3 are
@@ -138,9 +139,8 @@ TSANOM_API tsanom_status tsanom_roughset_elements_workspace(
  *  Equal rows count once, so that for c classes of rows at most c(c-1)/2 pairs are
  *  compared, in parallel. Up to 26 attributes a bitmap of all subsets holds the elements,
  *  O(pairs + attributes * 2^attributes / 64); beyond, and for few pairs, a hash set that
- *  is absorbed through a transposed index.
- *  @param      table     the decision table
- *  @param      options   NULL: the defaults; uses reading, missing, absorb, element_limit
+ *  is absorbed through a transposed index. Uses the options reading, missing, absorb,
+ *  element_limit.
  *  @param[out] elements  capacity * words words: the first elements in order of size,
  *                        then of their words from the last to the first; may be NULL if
  *                        capacity is 0
@@ -149,7 +149,7 @@ TSANOM_API tsanom_status tsanom_roughset_elements_workspace(
  *  @retval TSANOM_PARTIAL  there are more than capacity
  *  @retval TSANOM_STOPPED  the poll stopped the call: the elements of the pairs compared
  *                          so far were written, as for OK
- *  @exec @status */
+ *  @the{table} @options @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_elements(const tsanom_roughset_table *table,
                                                   const tsanom_roughset_options *options,
                                                   const tsanom_exec *exec,
@@ -165,15 +165,14 @@ TSANOM_API tsanom_status tsanom_roughset_matrix_workspace(
 
 /** The upper triangle of the discernibility matrix, to print or to inspect: pair (i, j),
  *  i < j, has the index p = i (2 rows - i - 1) / 2 + j - i - 1. O(rows^2 * attributes).
- *  @param      table     the decision table
- *  @param      options   NULL: the defaults; uses reading, missing
+ *  Uses the options reading and missing.
  *  @param[out] elements  rows (rows-1) / 2 * words words: the element of a pair whose
  *                        kind is 1, else the empty set; may be NULL
  *  @param[out] kind      rows (rows-1) / 2 values: 1 an element, 0 nothing to discern, -1
  *                        an inconsistent pair (different decisions, no attribute discerns
  *                        the rows)
  *  @retval TSANOM_STOPPED  the poll stopped the call: the outputs contain only a part
- *  @exec @status */
+ *  @the{table} @options @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_matrix(const tsanom_roughset_table *table,
                                                 const tsanom_roughset_options *options,
                                                 const tsanom_exec *exec,
@@ -187,15 +186,14 @@ TSANOM_API tsanom_status tsanom_roughset_inconsistent_workspace(
 
 /** The inconsistent pairs: rows with different decisions that no attribute discerns.
  *  O(rows * attributes + pairs); with wildcards O(rows^2 * attributes).
- *  @param      table     the decision table
- *  @param      options   NULL: the defaults; uses missing
+ *  Uses the option missing.
  *  @param[out] pairs     2 * capacity row numbers i < j: the first pairs in order of i,
  *                        then j; may be NULL if capacity is 0
  *  @param      capacity  pairs that fit
  *  @param[out] count     number of pairs; may exceed capacity
  *  @retval TSANOM_PARTIAL  there are more than capacity
  *  @retval TSANOM_STOPPED  the poll stopped the call: count pairs were found
- *  @exec @status */
+ *  @the{table} @options @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_inconsistent(
     const tsanom_roughset_table *table, const tsanom_roughset_options *options,
     const tsanom_exec *exec, size_t *pairs, size_t capacity, size_t *count);
@@ -208,11 +206,10 @@ TSANOM_API tsanom_status tsanom_roughset_core_workspace(
 
 /** The core: the attributes of every reduct. An attribute is in the core iff removing it
  *  makes some pair that must be discerned indiscernible. Expected O(rows * attributes) by
- *  hashing rows without one attribute; with wildcards all pairs are compared.
- *  @param      table    the decision table
- *  @param      options  NULL: the defaults; uses reading, missing
- *  @param[out] core     words words; not modified if the poll stops the call
- *  @exec @stopped */
+ *  hashing rows without one attribute; with wildcards all pairs are compared. Uses the
+ *  options reading and missing.
+ *  @param[out] core  words words; not modified if the poll stops the call
+ *  @the{table} @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_roughset_core(const tsanom_roughset_table *table,
                                               const tsanom_roughset_options *options,
                                               const tsanom_exec *exec, uint64_t *core);
@@ -235,18 +232,17 @@ TSANOM_API tsanom_status tsanom_roughset_reducts_workspace(
  *  up to 24 attributes is solved in O(attributes * 2^attributes / 64), independent of the
  *  number of its reducts, by bitmaps of the lattice of subsets; a larger one by the
  *  search of K. Murakami and T. Uno (MMCS, Discrete Appl. Math. 170, 2014) on bitsets, in
- *  parallel.
+ *  parallel. Uses the options reduct_limit and size_limit.
  *  @param      elements    count * words words, as tsanom_roughset_elements() writes
  *                          them; only read; NULL if count is 0
  *  @param      count       elements; 0: the empty reduct is visited
  *  @param      attributes  of the table, >= 1
- *  @param      options     NULL: the defaults; uses reduct_limit, size_limit
  *  @param      visitor     called for each reduct; NULL: they are only counted
  *  @param[out] found       reducts visited; may be NULL
  *  @retval TSANOM_PARTIAL     reduct_limit were visited and there is one more
  *  @retval TSANOM_STOPPED     the poll or the visitor stopped the call; found is set
  *  @retval TSANOM_INFEASIBLE  an element is empty: no set meets it; found is 0
- *  @exec @status */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_reducts(const uint64_t *elements, size_t count,
                                                  size_t attributes,
                                                  const tsanom_roughset_options *options,
@@ -275,10 +271,8 @@ TSANOM_API tsanom_status tsanom_roughset_minimum_workspace(
  *  that meet all known elements tests each candidate on the table, by hashing the rows
  *  projected on it, and adds the elements of pairs that the candidate does not discern
  *  (an implicit hitting set). The upper bound starts at the greedy reduct. Both bounds
- *  hold whenever the call is stopped. One thread computes.
- *  @param      table    the decision table
- *  @param      options  NULL: the defaults; uses reading, missing, element_limit and,
- *                       with a visitor, reduct_limit
+ *  hold whenever the call is stopped. One thread computes. Uses the options reading,
+ *  missing, element_limit and, with a visitor, reduct_limit.
  *  @param      visitor  called for each of the smallest reducts once their size is
  *                       proven; NULL: one is enough
  *  @param[out] bounds   equal unless the call was stopped before the proof
@@ -288,7 +282,7 @@ TSANOM_API tsanom_status tsanom_roughset_minimum_workspace(
  *                          what is known
  *  @retval TSANOM_PARTIAL  reduct_limit were visited and there is one more, or
  *                          element_limit was reached; the outputs contain what is known
- *  @exec @status */
+ *  @the{table} @options @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_minimum(const tsanom_roughset_table *table,
                                                  const tsanom_roughset_options *options,
                                                  const tsanom_exec *exec,
@@ -308,12 +302,11 @@ TSANOM_API tsanom_status tsanom_roughset_greedy_workspace(
  *  indiscernible (with wildcards: that meets most of the minimal elements left; of equal
  *  ones the lowest), then drop superfluous attributes, from the last to the first.
  *  O(rows * attributes * size) time, O(rows * attributes) memory; the matrix is never
- *  built (with wildcards, its elements are).
- *  @param      table    the decision table
- *  @param      options  NULL: the defaults; uses reading, missing, element_limit
- *  @param[out] reduct   words words; not modified if the poll stops the call
- *  @param[out] size     number of its attributes; may be NULL
- *  @exec @stopped */
+ *  built (with wildcards, its elements are). Uses the options reading, missing,
+ *  element_limit.
+ *  @param[out] reduct  words words; not modified if the poll stops the call
+ *  @param[out] size    number of its attributes; may be NULL
+ *  @the{table} @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_roughset_greedy(const tsanom_roughset_table *table,
                                                 const tsanom_roughset_options *options,
                                                 const tsanom_exec *exec, uint64_t *reduct,
@@ -356,15 +349,14 @@ TSANOM_API tsanom_status tsanom_roughset_dependency_workspace(
 
 /** The positive region of a set B of attributes, POS_B = { x : every row that B does not
  *  discern from x has the decision of x }, and the dependency degree
- *  gamma_B = |POS_B| / rows. Expected O(rows * |B|); with wildcards O(rows^2 * |B|).
- *  @param      table     the decision table
+ *  gamma_B = |POS_B| / rows. Expected O(rows * |B|); with wildcards O(rows^2 * |B|). Uses
+ *  the option missing.
  *  @param      subset    words words: B; NULL: all attributes
- *  @param      options   NULL: the defaults; uses missing
  *  @param[out] positive  rows values, 1 for x in POS_B, else 0; may be NULL
  *  @param[out] size      |POS_B|; may be NULL
  *  @param[out] gamma     |POS_B| / rows; may be NULL
  *  @retval TSANOM_STOPPED  the poll stopped the call: the outputs were not modified
- *  @exec @status */
+ *  @the{table} @options @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_dependency(
     const tsanom_roughset_table *table, const uint64_t *subset,
     const tsanom_roughset_options *options, const tsanom_exec *exec, int32_t *positive,
@@ -378,13 +370,11 @@ TSANOM_API tsanom_status tsanom_roughset_significance_workspace(
 
 /** The significance of each attribute a with respect to a set B: gamma_B less the gamma
  *  of B without a for a in B, the gamma of B with a less gamma_B for the others. Expected
- *  O(rows * attributes * |B|).
- *  @param      table         the decision table
+ *  O(rows * attributes * |B|). Uses the option missing.
  *  @param      subset        words words: B; NULL: all attributes
- *  @param      options       NULL: the defaults; uses missing
  *  @param[out] significance  attributes values in [0, 1]
  *  @retval TSANOM_STOPPED  the poll stopped the call: significance contains only a part
- *  @exec @status */
+ *  @the{table} @options @exec @status */
 TSANOM_API tsanom_status
 tsanom_roughset_significance(const tsanom_roughset_table *table, const uint64_t *subset,
                              const tsanom_roughset_options *options,
@@ -412,14 +402,13 @@ TSANOM_API tsanom_status tsanom_roughset_rules_workspace(size_t rows, size_t att
 /** The decision rules of a set B of attributes, usually a reduct: one for each
  *  combination of values and decision in the table. A missing value is a value of its own
  *  here. Expected O(rows * |B|).
- *  @param      table     the decision table
  *  @param      subset    words words: B; NULL: all attributes
  *  @param[out] rules     the first rules in order of their rows; may be NULL if capacity
  *                        is 0
  *  @param      capacity  rules that fit; rows are always enough
  *  @param[out] count     number of rules; may exceed capacity
  *  @retval TSANOM_PARTIAL  there are more than capacity
- *  @exec @status */
+ *  @the{table} @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_rules(const tsanom_roughset_table *table,
                                                const uint64_t *subset,
                                                const tsanom_exec *exec,

@@ -247,8 +247,8 @@ typedef struct tsanom_runs_damage {
    *  stream are not known; of a stream without header, all that the file has count. */
   uint64_t skipped;
   /** Ranges of lost records, each as long as possible; a stream without header is one.
-   *  One more for a stream that is unfinished and cut off, or ends in bytes other than 0.
-   */
+   *  One more for a stream that is unfinished and cut off, or ends in bytes other than
+   *  0. */
   uint64_t ranges;
   uint64_t first_record; /**< number of the first lost record in its stream; 0 if a header
                               is damaged and nothing else */

@@ -16,17 +16,12 @@
  *  Use an index for many queries against the same series, and tsanom_search_stream() to
  *  locate a pattern in one long series.
  *
- *  Errors common to all functions, with the argument and element in exec.fault:
- *  TSANOM_E_NULL (a required pointer is NULL), TSANOM_E_COUNT (a count or length is 0, or
- *  lengths differ), TSANOM_E_OPTION (a field of options or of a set of series is out of
- *  range, or an option is set that the function does not use), TSANOM_E_OVERFLOW (a size
- *  does not fit the address space), TSANOM_E_VERSION, TSANOM_E_EXEC, TSANOM_E_WORKSPACE
- *  and TSANOM_E_MEMORY. Functions that read samples add TSANOM_E_NONFINITE (a sample is
- *  NaN or infinite) and TSANOM_E_VALUE (with normalization: its magnitude exceeds 1e140);
- *  `element` is the sample, or in a set `element` is the series and `second` the sample.
- *  An options argument of NULL selects the defaults, an exec of NULL those of
- *  ::tsanom_exec. Sets of series must have one component for each sample, contiguous
- *  samples, and one length.
+ *  Errors besides the common ones: ::TSANOM_E_COUNT, also: lengths differ;
+ *  ::TSANOM_E_OPTION, also: a field of a set of series is out of its range, or an option
+ *  that the function does not use is set; ::TSANOM_E_NONFINITE, a sample;
+ *  ::TSANOM_E_VALUE, with normalization: the magnitude of a sample exceeds 1e140. The
+ *  `element` is the sample, or in a set the series, with the sample in `second`. Sets of
+ *  series must have one component for each sample, contiguous samples, and one length.
  *
  *  Sources: T. Rakthanmanon et al., KDD 2012, 262-270 (the cascade, normalization of a
  *  stream); E. Keogh and C. A. Ratanamahatana, Knowl. Inf. Syst. 7 (2005) 358-386
@@ -105,11 +100,9 @@ typedef struct tsanom_search_index tsanom_search_index;
 
 /** Bytes of an index, O(count length): about three times the samples, or twice if they
  *  are borrowed. Monotone in count and length.
- *  @param count    series, >= 1
- *  @param length   samples of each, >= 1
- *  @param options  as of the call
- *  @param exec     as of the call
- *  @bytes @status */
+ *  @param count   series, >= 1
+ *  @param length  samples of each, >= 1
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_search_index_size(size_t count, size_t length,
                                                   const tsanom_search_options *options,
                                                   const tsanom_exec *exec, size_t *bytes);
@@ -150,8 +143,7 @@ TSANOM_API void tsanom_search_index_destroy(tsanom_search_index *index);
  *  number of queries.
  *  @param index      as of the call
  *  @param neighbors  as of the call
- *  @param exec       as of the call
- *  @bytes @status */
+ *  @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_search_nearest_workspace(const tsanom_search_index *index,
                                                          size_t neighbors,
                                                          const tsanom_exec *exec,
@@ -181,9 +173,7 @@ TSANOM_API tsanom_status tsanom_search_nearest(const tsanom_search_index *index,
  *  Monotone in its sizes.
  *  @param query_length   samples of the query, >= 1
  *  @param stream_length  samples of the stream, >= query_length
- *  @param options        as of the call
- *  @param exec           as of the call
- *  @bytes @status */
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_search_stream_workspace(
     size_t query_length, size_t stream_length, const tsanom_search_options *options,
     const tsanom_exec *exec, size_t *bytes);

@@ -7,23 +7,23 @@
  *  its first region to the beginning of the next iteration, and compares iterations with
  *  different numbers of threads:
  *
- *    speedup          S = t_b / t_c      baseline over current iteration time
- *    efficiency       E = S P_b / P_c    1: ideal
- *    serial fraction  f = A / (A + B)    of t(P) = A + B / P through both points
+ *  | result          | formula                    |                                     |
+ *  |-----------------|----------------------------|-------------------------------------|
+ *  | speedup         | \f$S = t_b / t_c\f$        | baseline over current time          |
+ *  | efficiency      | \f$E = S\,P_b / P_c\f$     | 1: ideal                            |
+ *  | serial fraction | \f$f = A / (A + B)\f$      | t(P) = A + B/P through both points  |
  *
- *  with P_b threads in the baseline and P_c now; f is Amdahl's fraction. The baseline is
- *  the iterations of the same loop with P_b threads, at any time of the run. t_b and t_c
- *  are medians of the latest ::TSANOM_SPEEDUP_RECENT iterations. A loop is identified by
- *  the identifier of its first region and its period.
+ *  with \f$P_b\f$ threads in the baseline and \f$P_c\f$ now; f is Amdahl's fraction. The
+ *  baseline is the iterations of the same loop with \f$P_b\f$ threads, at any time of the
+ *  run. The times \f$t_b\f$ and \f$t_c\f$ are medians of the latest
+ *  ::TSANOM_SPEEDUP_RECENT iterations. A loop is identified by the identifier of its
+ *  first region and its period.
  *
  *  An analyzer is an object in one block of memory: of the caller (_size, _init) or of
  *  the allocator of an exec (_create, _destroy). Only _create allocates. One call at a
  *  time may use an analyzer.
  *
- *  Errors of all functions: TSANOM_E_NULL (a required pointer is NULL), TSANOM_E_OPTION
- *  (an option is out of its range; the fault names the field), TSANOM_E_VERSION
- *  (struct_size of options, exec or prediction), TSANOM_E_WORKSPACE, TSANOM_E_MEMORY and
- *  TSANOM_E_EXEC as described at ::tsanom_exec.
+ *  There are no errors besides the common ones, unless a function lists them.
  *
  *  Sources: F. Freitag, J. Corbalan and J. Labarta, A dynamic periodicity detector:
  *  application to speedup computation, section 5; G. M. Amdahl, Validity of the single
@@ -159,18 +159,16 @@ TSANOM_API tsanom_status tsanom_speedup_size(const tsanom_speedup_options *optio
 /** Make an analyzer in the caller's memory.
  *  @param      memory    of any alignment; it must live as long as the analyzer
  *  @param      bytes     at least that of tsanom_speedup_size()
- *  @param      exec      NULL: the defaults; `isa` and `fault` are used
  *  @param[out] analyzer  a handle into `memory`; needs no destruction
- *  @options @status */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_speedup_init(void *memory, size_t bytes,
                                              const tsanom_speedup_options *options,
                                              const tsanom_exec *exec,
                                              tsanom_speedup **analyzer);
 
 /** Make an analyzer in one block of exec's allocator, which must outlive the analyzer.
- *  @param      exec      NULL: the C heap
  *  @param[out] analyzer  pass it to tsanom_speedup_destroy()
- *  @options @status */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_speedup_create(const tsanom_speedup_options *options,
                                                const tsanom_exec *exec,
                                                tsanom_speedup **analyzer);
@@ -188,15 +186,13 @@ TSANOM_API void tsanom_speedup_destroy(tsanom_speedup *analyzer);
  *  @retval TSANOM_E_VALUE      threads is below 1
  *  @retval TSANOM_E_OPTION     reserved0 is not 0
  *  @retval TSANOM_E_STATE      after tsanom_speedup_finish()
- *  @return TSANOM_OK or TSANOM_E_NULL
- *  @the{analyzer} */
+ *  @the{analyzer} @status */
 TSANOM_API tsanom_status tsanom_speedup_push(tsanom_speedup *analyzer,
                                              const tsanom_speedup_event *event);
 
 /** Mark the end of the stream: an iteration whose last region has ended is complete, and
  *  ends with that region. A second call changes nothing.
- *  @return TSANOM_OK or TSANOM_E_NULL
- *  @the{analyzer} */
+ *  @the{analyzer} @status */
 TSANOM_API tsanom_status tsanom_speedup_finish(tsanom_speedup *analyzer);
 
 /** The loops found so far, in the order in which they were found.
@@ -205,8 +201,7 @@ TSANOM_API tsanom_status tsanom_speedup_finish(tsanom_speedup *analyzer);
  *  @param[out] count     number of recorded loops
  *  @retval TSANOM_PARTIAL  `count` exceeds `capacity`, or more loops were found than the
  *                          capacity of the options
- *  @return TSANOM_OK or TSANOM_E_NULL
- *  @the{analyzer} */
+ *  @the{analyzer} @status */
 TSANOM_API tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
                                               tsanom_speedup_loop *loops, size_t capacity,
                                               size_t *count);
@@ -218,7 +213,7 @@ TSANOM_API tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
  *  @param         baseline  the loop in the other run; may be `loop`
  *  @retval TSANOM_E_VALUE      the periods differ, or a loop has no current threads
  *  @retval TSANOM_E_NONFINITE  a loop has no current time
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @status */
 TSANOM_API tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
                                                 const tsanom_speedup_loop *baseline);
 

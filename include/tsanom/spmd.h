@@ -3,23 +3,20 @@
  *  Similarity of the processes of an SPMD program: which processes differ, in which
  *  region of the code, and why.
  *
- *  Process i has the performance vector V_i of the CPU times T_ik of the code regions k.
- *  The distance of two processes is Euclidean (eq. 1 of the paper), Dist_ij = sqrt(sum_k
- *  (T_ik - T_jk)^2), and processes are classified by density. If there is more than one
- *  class, the five-step search of section 3 finds the critical code regions (CCR) and
- *  their cores (CCCR), and the rough set of section 4 finds the metrics that discern the
- *  classes in the cores.
+ *  Process i has the performance vector \f$V_i\f$ of the CPU times \f$T_{ik}\f$ of the
+ *  code regions k. The distance of two processes is Euclidean (eq. 1 of the paper),
+ *  \f$Dist_{ij} = \sqrt{\sum_k (T_{ik} - T_{jk})^2}\f$, and processes are classified by
+ *  density. If there is more than one class, the five-step search of section 3 finds the
+ *  critical code regions (CCR) and their cores (CCCR), and the rough set of section 4
+ *  finds the metrics that discern the classes in the cores.
  *
- *  Errors of the analysis, with argument and element in tsanom_exec::fault:
- *  ::TSANOM_E_NULL, a required pointer is NULL; ::TSANOM_E_VERSION, a struct was not
- *  initialized; ::TSANOM_E_COUNT, a count is 0 or above 2^31 - 1; ::TSANOM_E_OPTION, an
- *  option, a leading dimension or the elapsed time is out of its range;
- *  ::TSANOM_E_OVERFLOW; ::TSANOM_E_NONFINITE, a time is NaN or infinite, or a metric
- *  infinite; ::TSANOM_E_VALUE, a time is negative; ::TSANOM_E_INDEX, a parent is not a
- *  region; ::TSANOM_E_FORMAT, the parents form a cycle; ::TSANOM_E_WORKSPACE,
- *  ::TSANOM_E_MEMORY, ::TSANOM_E_EXEC. "data.time" with element i and second k is T_ik;
- *  "data.metric" with element m * processes + i and second k is metric m of region k in
- *  process i. Calls with different outputs may run at the same time.
+ *  Errors besides the common ones: ::TSANOM_E_COUNT, also: a count above 2^31 - 1;
+ *  ::TSANOM_E_OPTION, also: a leading dimension or the elapsed time is out of its range;
+ *  ::TSANOM_E_NONFINITE, a time is NaN or infinite, or a metric infinite;
+ *  ::TSANOM_E_VALUE, a time is negative; ::TSANOM_E_INDEX, a parent is not a region;
+ *  ::TSANOM_E_FORMAT, the parents form a cycle. "data.time" with element i and second k
+ *  is \f$T_{ik}\f$; "data.metric" with element m·processes + i and second k is metric m
+ *  of region k in process i. Calls with different outputs may run at the same time.
  *
  *  Source: "A Novel Similarity Analysis and Rough Set Method" for SPMD programs,
  *  sections 3 to 5. Equation 2, the severity, is missing in the available copy: see

@@ -11,8 +11,11 @@
  *  tsanom_hsa_find_causes() names the causes that the signs of another run are evidence
  *  of.
  *
- *  A sign that is not available is NaN: no cause follows from it. Errors are those of
- *  <tsanom/hsa.h>; times of samples must not decrease, unless they are NaN. */
+ *  Use them instead of the decision trees of <tsanom/hsa.h> for runs with vital signs:
+ *  runs may differ in length, but not in the work per beat. Memory, processor time and
+ *  waiting are known only of runs with vital signs. A sign that is not available is NaN:
+ *  no cause follows from it. Errors are those of <tsanom/hsa.h>; times of samples must
+ *  not decrease, unless they are NaN. One thread computes. */
 #ifndef TSANOM_VITAL_H
 #define TSANOM_VITAL_H
 
