@@ -55,10 +55,7 @@ typedef struct tsanom_hsa_watch_options {
   double hang;
 } tsanom_hsa_watch_options;
 
-/** Write the defaults described at ::tsanom_hsa_watch_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, ::TSANOM_E_NULL or ::TSANOM_E_VERSION */
+/** Write the defaults described at ::tsanom_hsa_watch_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_hsa_watch_options_init(tsanom_hsa_watch_options *options,
                                                        size_t struct_size);
 
@@ -102,22 +99,18 @@ typedef struct tsanom_hsa_pulse {
 /** Bytes of a watch: about 50 KiB for each thread.
  *  @param      thread_count  most threads of the run, >= 1
  *  @param      normal        the normal ranges, or NULL
- *  @param[out] bytes         the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @bytes @status */
 TSANOM_API tsanom_status tsanom_hsa_watch_size(size_t thread_count,
                                                const tsanom_hsa_normal *normal,
                                                size_t *bytes);
 
 /** Create a watch in memory of the caller.
- *  @param[out] memory        of any alignment; not to be moved
- *  @param      bytes         at least tsanom_hsa_watch_size()
+ *  @memory{tsanom_hsa_watch_size}
  *  @param      thread_count  most threads of the run, >= 1
  *  @param      normal        as tsanom_hsa_learn_normal() wrote it; copied. NULL: only
  *                            hangs and the end of the program are found
- *  @param      options       NULL: the defaults
- *  @param      exec          NULL: the defaults; one thread computes
  *  @param[out] watch         the watch, in `memory`
- *  @return TSANOM_OK or an error */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_hsa_watch_init(void *memory, size_t bytes,
                                                size_t thread_count,
                                                const tsanom_hsa_normal *normal,
@@ -128,10 +121,8 @@ TSANOM_API tsanom_status tsanom_hsa_watch_init(void *memory, size_t bytes,
 /** As tsanom_hsa_watch_init(), in memory from exec's allocator.
  *  @param      thread_count  most threads of the run, >= 1
  *  @param      normal        or NULL
- *  @param      options       NULL: the defaults
- *  @param      exec          NULL: the defaults
  *  @param[out] watch         to be released by tsanom_hsa_watch_destroy()
- *  @return TSANOM_OK or an error */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_hsa_watch_create(size_t thread_count,
                                                  const tsanom_hsa_normal *normal,
                                                  const tsanom_hsa_watch_options *options,
@@ -146,15 +137,15 @@ TSANOM_API void tsanom_hsa_watch_destroy(tsanom_hsa_watch *watch);
  *  O(new beats + new samples), and O(1) for each thread.
  *  @param      watch      a watch
  *  @param      news       a run of the beats and samples since the last update: `threads`
- *                         by number, some or all without beats. `end` is now; 0: hangs
- * are not judged. `state` ::TSANOM_HSA_STATE_UNKNOWN means running.
- *                         A beat before the last one of an earlier update counts as at
- *                         the time of that: clocks are measured again while they run
- *  @param      exec       NULL: the defaults; only its fault is used
+ *                         by number, some or all without beats. `end` is now; 0: no
+ *                         hangs are judged. ::TSANOM_HSA_STATE_UNKNOWN means running. A
+ *                         beat before the last one of an earlier update counts as at the
+ *                         time of that: clocks are measured again while they run
+ *  @param      exec       NULL: the defaults; of which only the fault is used
  *  @param[out] anomalies  those of the run now, and those that ended since the last
  *                         update; of the watch, and valid until its next update
  *  @param[out] count      number of anomalies
- *  @return TSANOM_OK or an error */
+ *  @status */
 TSANOM_API tsanom_status tsanom_hsa_watch_update(tsanom_hsa_watch *watch,
                                                  const tsanom_hsa_run *news,
                                                  const tsanom_exec *exec,
@@ -165,7 +156,7 @@ TSANOM_API tsanom_status tsanom_hsa_watch_update(tsanom_hsa_watch *watch,
  *  @param      watch   a watch
  *  @param      thread  thread number; ::TSANOM_E_INDEX if no update had it
  *  @param[out] pulse   the result
- *  @return TSANOM_OK or an error */
+ *  @status */
 TSANOM_API tsanom_status tsanom_hsa_watch_pulse(const tsanom_hsa_watch *watch,
                                                 size_t thread, tsanom_hsa_pulse *pulse);
 

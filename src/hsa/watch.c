@@ -97,7 +97,7 @@ static void start(frame *f, const tsanom_hsa_normal *normal) {
   tsanom_hsa_range *ranges = w->normal.range;
   w->normal = *normal;
   w->normal.range = ranges;
-  if (f->ranges) memcpy(ranges, normal->range, f->ranges * sizeof *ranges);
+  if (normal->range) memcpy(ranges, normal->range, f->ranges * sizeof *ranges);
   w->capacity = f->threads;
   w->first = INFINITY;
   w->last = -INFINITY;

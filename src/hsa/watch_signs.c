@@ -10,7 +10,8 @@
 
 #include "hsa/watch.h"
 
-/* The first sample of the process at which the busiest thread had so many beats. */
+/* The first sample of the process at which the busiest thread had that number of beats.
+ */
 static double time_of(const tsn_watch_samples *s, double beats) {
   for (size_t i = 0; i < s->count; i++) {
     if ((double)s->kept[i].beats >= beats) return s->kept[i].time;

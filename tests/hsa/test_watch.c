@@ -187,12 +187,14 @@ Test(hsa_watch, causes_are_those_of_the_run_so_far) {
     tsanom_hsa_watch *watch = create(kind.threads, &normal);
     spoil(&kind, &seed);
     tsanom_hsa_run run = living_run(&kind, &seed);
-    for (double from = -INFINITY, to = 0; from < run.end; from = to) {
+    double from = -INFINITY, to = 0;
+    while (from < run.end) {
       size_t count;
       to += 0.4 * random_unit(&seed) * random_unit(&seed);
       const tsanom_hsa_anomaly *found = feed(watch, &run, from, to, &count);
       if (beats_until(&run.threads[0], to) >= 16)
         compare(&normal, &run, to, found, count);
+      from = to;
     }
     tsanom_hsa_watch_destroy(watch);
     living_free(&run);
@@ -212,8 +214,9 @@ Test(hsa_watch, long_runs_are_judged_from_what_is_kept) {
     tsanom_hsa_run run = living_run(&kind, &seed);
     cr_assert(run.vital_count > 10 * TSANOM_HSA_WATCH_SAMPLES);
     size_t began = 0, count = 0;
-    for (double to = 0.1; to < run.end + 0.2; to += 0.1) {
-      const tsanom_hsa_anomaly *found = feed(watch, &run, to - 0.1, to, &count);
+    for (int step = 0; 0.1 * step < run.end; step++) {
+      double from = 0.1 * step, to = 0.1 * (step + 1);
+      const tsanom_hsa_anomaly *found = feed(watch, &run, from, to, &count);
       for (size_t i = 0; i < count; i++) {
         began += found[i].phase == TSANOM_HSA_ANOMALY_BEGAN;
         cr_assert(
@@ -245,9 +248,10 @@ Test(hsa_watch, a_leak_has_the_onset_at_which_memory_began_to_grow) {
     tsanom_hsa_watch *watch = create(kind.threads, &normal);
     tsanom_hsa_run run = living_run(&kind, &seed);
     leak_between(&run, onset, INFINITY);
-    for (double to = 0.02; to < run.end && isinf(found_at); to += 0.02) {
+    for (int step = 0; 0.02 * step < run.end && isinf(found_at); step++) {
       size_t count;
-      const tsanom_hsa_anomaly *found = feed(watch, &run, to - 0.02, to, &count);
+      double from = 0.02 * step, to = 0.02 * (step + 1);
+      const tsanom_hsa_anomaly *found = feed(watch, &run, from, to, &count);
       const tsanom_hsa_anomaly *a = find(found, count, TSANOM_HSA_MEMORY_LEAK, -1);
       if (!a) continue;
       found_at = to;
