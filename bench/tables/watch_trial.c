@@ -14,7 +14,7 @@
 #include <tsanom/heartbeat.h>
 #include <unistd.h>
 
-enum { THREADS = 2, LEAK = 128 << 10, PAGE = 4096, LONGEST_S = 120 };
+enum { THREADS = 2, LEAK = 128 << 10, PAGE = 4096, LONGEST_S = 900 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -45,7 +45,7 @@ int main(int count, char **argument) {
     int t = omp_get_thread_num();
     if (t == 1) act(argument[4], i, at);
     (void)tsanom_heartbeat_beat(t, 0);
-    (void)nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
+    if (us) (void)nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
 #pragma omp barrier
   }
   return tsanom_heartbeat_finish() == TSANOM_OK ? EXIT_SUCCESS : EXIT_FAILURE;

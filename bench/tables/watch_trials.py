@@ -53,7 +53,7 @@ class Trials:
                    str(EVERY_S), *options, run]
         try:
             output = subprocess.run(command, check=True, stdout=subprocess.PIPE,
-                                    timeout=120).stdout.splitlines()
+                                    timeout=900).stdout.splitlines()
         finally:
             program.kill()
             program.wait()

@@ -9,8 +9,8 @@
  *  Two rules find them. *Hangs* follow from the run's own intervals: with q, the 0.99
  *  quantile of the last ::TSANOM_HSA_WATCH_INTERVALS intervals of a thread, it is silent
  *  if its last beat is older than max(3 q, 1 s). Of silent threads, the one that is
- * silent longest hangs, and each other one whose silence began within half of its median
- *  interval after it; the rest waits. All *other causes* are those of
+ * silent longest hangs, and each other one whose silence began within half of its 0.05
+ * quantile after it; the rest waits. All *other causes* are those of
  *  tsanom_hsa_find_causes() for the run so far, and need normal ranges. Where that
  *  function reads the whole run, a watch keeps less: of each thread and of the process at
  *  most ::TSANOM_HSA_WATCH_SAMPLES vital signs, evenly spread over the run, and the lower

@@ -26,7 +26,7 @@ typedef struct {
   double *ring;   /* times of the latest beats; beat i at i % TSN_WATCH_RING */
   uint64_t *bins; /* number of intervals by their length */
   tsn_watch_samples vital;
-  double typical;   /* median of the intervals of the limit; 0: none */
+  double shortest;  /* 0.05 quantile of the latest intervals; 0: none */
   double since;     /* when its silence began; NaN: not known */
   double resumed;   /* time of the beat that ended its last hang; 0: none */
   uint64_t learned; /* beats that the limit follows from */

@@ -21,6 +21,10 @@ static const double limit_least = 1, limit_factor = 3, quantile = 0.99, same_tim
  * 4 updates per second, sorting them at each update took more than half of the time. */
 enum { LEARN_PART = 8 };
 
+/* On a busy machine the usual interval is longer than the one in which a thread hung, but
+ * few are shorter than the twentieth part of all. */
+enum { SHORT_PART = 20 };
+
 static size_t intervals_of(const tsn_watch_thread *t) {
   uint64_t count = t->pulse.beats ? t->pulse.beats - 1 : 0;
   return (size_t)(count < TSANOM_HSA_WATCH_INTERVALS ? count
@@ -66,7 +70,7 @@ static void learn_limit(const tsanom_hsa_watch *w, tsn_watch_thread *t) {
   if (fixed > 0) t->pulse.limit = fixed;
   if (!count) return;
   for (size_t i = 0; i < count; i++) w->scratch[i] = interval_of(t, i);
-  t->typical = select_rank(w->scratch, (int)count, (int)count / 2);
+  t->shortest = select_rank(w->scratch, (int)count, (int)count / SHORT_PART);
   if (fixed > 0 || count < TSANOM_HSA_WATCH_FEW_INTERVALS) return;
   int rank = (int)ceil(quantile * (double)count);
   double usual = select_rank(w->scratch, (int)count, rank - 1);
@@ -101,7 +105,7 @@ static void judge(tsanom_hsa_watch *w) {
     t->pulse.status = is_silent ? TSANOM_HSA_WAITING : TSANOM_HSA_NORMAL;
     if (!is_silent || t->since >= first) continue;
     first = t->since;
-    slack = same_time * t->typical;
+    slack = same_time * t->shortest;
   }
   for (size_t i = 0; i < w->threads; i++) {
     tsn_watch_thread *t = &w->thread[i];

@@ -267,6 +267,7 @@ Test(command_watch, remaining_iterations_and_vital_signs_are_shown) {
   o = tsanom(
       "watch --json --wait --every 0.05 -m m.json --on-anomaly 'touch resume' run "
       ">lines");
+  cr_assert(o.status == 0, "%s", o.err);
   FILE *lines = fopen("lines", "r");
   int known = 0, finished = 0;
   json_t *line;
