@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How fast and how often `tsanom watch` names an anomaly of a running program.
 
-    watch_trials.py BUILD [--trials 3] [--full] [--iterations 1000000]
+    watch_trials.py BUILD [--trials 3] [--full] [--kinds stop deadlock loop] [--iterations 1000000]
 
 Each trial starts watch_trial.c and a watch of it. SIGSTOP, a deadlock and an endless loop
 in thread 1 must be named within the limit of a silence, max(3 iterations, 1 s), and two
@@ -28,6 +28,7 @@ HANGS = {"stop": (0, 1), "deadlock": (1,), "loop": (1,)}
 HANG_US, HANG_BEATS = 2000, 100000
 LEAK_US, LEAK_BEATS = 4000, 2000
 MODEL_RUNS = 4
+NO_ALARM = ("contention", "waiting", "unknown", "not_comparable")
 SOURCE = pathlib.Path(__file__).with_name("watch_trial.c")
 INCLUDE = pathlib.Path(__file__).parents[2] / "include"
 
@@ -35,7 +36,8 @@ INCLUDE = pathlib.Path(__file__).parents[2] / "include"
 class Trials:
     def __init__(self, build, folder):
         self.tsanom = build / "tools" / "tsanom" / "tsanom"
-        self.folder, self.program, self.number = folder, folder / "watch_trial", 0
+        self.folder, self.program = folder, folder / "watch_trial"
+        self.number = self.others = 0
         subprocess.run([os.environ.get("CC", "cc"), "-D_GNU_SOURCE", "-O2", "-fopenmp",
                         f"-I{INCLUDE}", SOURCE, build / "libtsanom-record.a", "-lpthread", "-lm",
                         "-o", self.program], check=True)
@@ -47,26 +49,30 @@ class Trials:
         return run, subprocess.Popen([self.program, run, str(beats), str(pause_us),
                                       kind, str(at)], env=workloads.ENVIRONMENT)
 
-    def found(self, run, program, options):
-        """The last line of `tsanom watch`, and the alarms in it."""
-        command = [self.tsanom, "watch", "--json", "--wait", "--until-anomaly", "--every",
-                   str(EVERY_S), *options, run]
-        try:
-            output = subprocess.run(command, check=True, stdout=subprocess.PIPE,
-                                    timeout=900).stdout.splitlines()
-        finally:
-            program.kill()
-            program.wait()
-        line = json.loads(output[-1])
-        alarms = [c for c in line["causes"] if c["cause"] not in ("contention", "waiting")]
-        return line, alarms
+    def found(self, run, program, cause, options):
+        """The first line of `tsanom watch` that names the cause, and its anomalies of that
+        cause; if there is none, the last line. Counts other alarms."""
+        command = [self.tsanom, "watch", "--json", "--wait", "--every", str(EVERY_S), *options, run]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as watch:
+            try:
+                for text in watch.stdout:
+                    line = json.loads(text)
+                    named = [c for c in line["causes"] if c["cause"] == cause]
+                    self.others += sum(c["new"] and c["cause"] not in (cause, *NO_ALARM)
+                                       for c in line["causes"])
+                    if named:
+                        break
+            finally:
+                watch.kill()
+                program.kill()
+                program.wait()
+        return line, named
 
     def hang(self, kind):
         """Seconds from the last beat until the right thread was named; None: it was not."""
         at = random.randrange(100, 400)
         run, program = self.start(HANG_BEATS, HANG_US, kind, at)
-        line, alarms = self.found(run, program, [])
-        named = [a for a in alarms if a["cause"] == "hang"]
+        line, named = self.found(run, program, "hang", [])
         right = (named and {a["thread"] for a in named} <= set(HANGS[kind])
                  and any(a["thread"] == 1 and a["iteration"] == at for a in named))
         return line["time"] - named[0]["onset"] if right else None
@@ -75,8 +81,7 @@ class Trials:
         """By which shares of the rest of the run a leak, and its onset, were late."""
         at = random.randrange(3 * LEAK_BEATS // 10, 7 * LEAK_BEATS // 10)
         run, program = self.start(LEAK_BEATS, LEAK_US, "leak", at)
-        line, alarms = self.found(run, program, ["-m", model])
-        named = [a for a in alarms if a["cause"] == "memory_leak"]
+        line, named = self.found(run, program, "memory_leak", ["-m", model])
         if not named:
             return None
         rest = LEAK_BEATS - at
@@ -93,11 +98,10 @@ class Trials:
                        stdout=subprocess.DEVNULL)
         return model
 
-    def alarms(self, iterations):
-        """False alarms of a normal program."""
+    def hangs(self, iterations):
+        """Whether a normal program is said to hang."""
         run, program = self.start(iterations, 0, "none", 0)
-        _, alarms = self.found(run, program, [])
-        return alarms
+        return len(self.found(run, program, "hang", [])[1])
 
 
 def print_row(name, right, count, worst):
@@ -112,6 +116,7 @@ def main():
     parser.add_argument("build", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("--trials", type=int, default=3)
     parser.add_argument("--full", action="store_true")
+    parser.add_argument("--kinds", nargs="*", choices=list(HANGS), default=list(HANGS))
     parser.add_argument("--iterations", type=int, default=1000000)
     chosen = parser.parse_args()
     count = 100 if chosen.full else chosen.trials
@@ -119,7 +124,7 @@ def main():
     print("| anomaly | named in time | interval, % | latest |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name:
         trials = Trials(chosen.build, pathlib.Path(name))
-        for kind in HANGS:
+        for kind in chosen.kinds:
             took = [trials.hang(kind) for _ in range(count)]
             known = [t for t in took if t is not None]
             print_row(kind, sum(t <= LIMIT_S + 2 * EVERY_S for t in known), count,
@@ -131,8 +136,8 @@ def main():
             worst = max((l[index] for l in known), default=float("nan"))
             print_row(title, sum(l[index] <= 0.1 for l in known), count,
                       f"{100 * worst:.1f} % of the rest")
-        alarms = trials.alarms(chosen.iterations)
-        print(f"\n{len(alarms)} false alarms in {chosen.iterations} iterations")
+        print(f"\n{trials.others} alarms of other causes in these runs; "
+              f"{trials.hangs(chosen.iterations)} in {chosen.iterations} normal iterations")
 
 
 if __name__ == "__main__":
