@@ -17,9 +17,12 @@
  *
  *  Errors besides the common ones: ::TSANOM_E_OPTION, also: an option that the function
  *  does not use is not at its default; ::TSANOM_E_NONFINITE, a sample. The fault names
- *  the first offending sample, or the series of a set and its sample. ::TSANOM_STOPPED:
- *  the poll asked to stop. ::TSANOM_INFEASIBLE: no path fits the window. ::TSANOM_CUTOFF:
- *  the distance is above the cut-off.
+ *  the first offending sample, or the series of a set and its sample.
+ *
+ *  ::TSANOM_INFEASIBLE, no path fits the window, and ::TSANOM_CUTOFF, the distance is
+ *  above the cut-off: the distance is INFINITY, and a path has length 0.
+ *  ::TSANOM_STOPPED, the poll asked to stop: of several distances the `computed` leading
+ *  ones are valid and the others undefined; so is a path. Other outputs are not modified.
  *
  *  Sources: H. Sakoe and S. Chiba, IEEE Trans. ASSP 26 (1978) 43-49 (recurrence and
  *  window); T. Rakthanmanon et al., KDD 2012 (abandoning with the tail of a lower bound);
@@ -40,10 +43,10 @@ extern "C" {
 /** Kinds of window: the pairs that a radius r admits. For series of equal length the two
  *  are the same. The values are ABI. */
 enum {
-  /** |i-j| <= r (default). Without open ends no path fits unless r >= |n-m|. */
+  /** \f$|i-j| \le r\f$ (default). Without open ends no path fits unless r >= |n-m|. */
   TSANOM_DTW_SAKOE_CHIBA = 0,
-  /** |i(m-1) - j(n-1)| <= r(min(n,m)-1): within r samples of the longer series from the
-   *  straight line between the corners of the matrix. */
+  /** \f$|i(m-1) - j(n-1)| \le r(\min(n,m)-1)\f$: within r samples of the longer series
+   *  from the straight line between the corners of the matrix. */
   TSANOM_DTW_SLOPE = 1
 };
 
@@ -58,7 +61,7 @@ enum {
 
 /** What to compute. Initialize it with tsanom_dtw_options_init(), then change fields. */
 typedef struct tsanom_dtw_options {
-  size_t struct_size; /**< set by tsanom_dtw_options_init() */
+  size_t struct_size; /**< set by _init */
   /** Radius r of the window; SIZE_MAX (default): every pair is admitted. */
   size_t radius;
   /** Give up as soon as the distance is known to be larger; a distance equal to the
@@ -118,10 +121,7 @@ TSANOM_API tsanom_status tsanom_dtw_distance_workspace(size_t n, size_t m,
  *  @param      x,y       series of n and m samples
  *  @param      n,m       their counts, >= 1
  *  @param[out] distance  in units of the cost; INFINITY if the sum overflows
- *  @retval TSANOM_INFEASIBLE  distance is INFINITY
- *  @retval TSANOM_CUTOFF      distance is INFINITY
- *  @retval TSANOM_STOPPED     distance is not modified
- *  @options @exec @status */
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_dtw_distance(const double *x, size_t n, const double *y,
                                              size_t m, const tsanom_dtw_options *options,
                                              const tsanom_exec *exec, double *distance);
@@ -155,10 +155,7 @@ TSANOM_API tsanom_status tsanom_dtw_path_workspace(size_t n, size_t m,
  *  @param[out] path      at most n + m - 1 pairs; the array has 2 (n + m - 1) elements
  *  @param[out] length    pairs in the path
  *  @param[out] distance  see tsanom_dtw_distance(); may be NULL
- *  @retval TSANOM_INFEASIBLE  length is 0, distance is INFINITY
- *  @retval TSANOM_CUTOFF      length is 0, distance is INFINITY
- *  @retval TSANOM_STOPPED     path is undefined, the other outputs are not modified
- *  @options @exec @status */
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_dtw_path(const double *x, size_t n, const double *y,
                                          size_t m, const tsanom_dtw_options *options,
                                          const tsanom_exec *exec, size_t *path,
@@ -194,10 +191,9 @@ TSANOM_API tsanom_status tsanom_dtw_one_to_many_workspace(
  *  @param      n          its count, >= 1
  *  @param      series     the many
  *  @param[out] distances  series->count distances
- *  @param[out] computed   number of leading distances that are valid; it grows by a batch
- *                         or, if lengths differ, by a sixteenth of the count; may be NULL
- *  @retval TSANOM_STOPPED  *computed leading distances are valid, the others undefined
- *  @options @exec @status */
+ *  @param[out] computed   number of valid leading distances; it grows by a batch or, if
+ *                         lengths differ, by a sixteenth of the count; may be NULL
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_dtw_one_to_many(const double *x, size_t n,
                                                 const tsanom_series *series,
                                                 const tsanom_dtw_options *options,
@@ -224,15 +220,14 @@ TSANOM_API tsanom_status tsanom_dtw_condensed_workspace(size_t longest, size_t c
                                                         size_t *bytes);
 
 /** Distances of all pairs of a set of N series: the condensed matrix, whose element for
- *  a < b has the index a (2N - a - 1) / 2 + b - a - 1. Pairs run in parallel. A pair that
- *  is above the cut-off, or for which no path fits the window, gets INFINITY.
+ *  a < b has the index \f$a(2N - a - 1)/2 + b - a - 1\f$. Pairs run in parallel. A pair
+ *  that is above the cut-off, or for which no path fits the window, gets INFINITY.
  *  @param      series     the set, at least two series
  *  @param[out] distances  N (N - 1) / 2 distances
- *  @param[out] computed   number of leading distances that are valid; if lengths differ,
- *                         it counts whole rows, or parts of a row where there are fewer
- *                         than 16; may be NULL
- *  @retval TSANOM_STOPPED  *computed leading distances are valid, the others undefined
- *  @options @exec @status */
+ *  @param[out] computed   number of valid leading distances; if lengths differ, whole
+ *                         rows, or parts of a row where there are fewer than 16; may be
+ *                         NULL
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_dtw_condensed(const tsanom_series *series,
                                               const tsanom_dtw_options *options,
                                               const tsanom_exec *exec, double *distances,
@@ -260,10 +255,8 @@ TSANOM_API tsanom_status tsanom_dtw_cross_workspace(
  *  @param      xs,ys      the sets, of the same dimensions
  *  @param[out] distances  the matrix
  *  @param      ld         elements from row to row of the matrix, >= ys->count
- *  @param[out] computed   number of leading distances, counted row by row, that are
- *                         valid; see tsanom_dtw_condensed(); may be NULL
- *  @retval TSANOM_STOPPED  *computed leading distances are valid, the others undefined
- *  @options @exec @status */
+ *  @param[out] computed   as tsanom_dtw_condensed(); may be NULL
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_dtw_cross(const tsanom_series *xs,
                                           const tsanom_series *ys,
                                           const tsanom_dtw_options *options,
@@ -296,8 +289,7 @@ TSANOM_API tsanom_status tsanom_dtw_medoid_workspace(size_t longest, size_t coun
  *  @param[out] sum     the sum of its distances; may be NULL
  *  @retval TSANOM_INFEASIBLE  every series has another one to which no path fits the
  *                             window, or that is above the cut-off; no output is modified
- *  @retval TSANOM_STOPPED     no output is modified
- *  @options @exec @status */
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_dtw_medoid(const tsanom_series *series,
                                            const tsanom_dtw_options *options,
                                            const tsanom_exec *exec, size_t *medoid,
@@ -330,8 +322,7 @@ TSANOM_API tsanom_status tsanom_dtw_barycenter_workspace(
  *  @retval TSANOM_PARTIAL     the iterations were used up; the result is valid
  *  @retval TSANOM_INFEASIBLE  for one of the series no path fits the window, or it is
  *                             above the cut-off; no output is modified
- *  @retval TSANOM_STOPPED     no output is modified
- *  @options @exec @status */
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_dtw_barycenter(const tsanom_series *series, size_t length,
                                                int32_t iterations, double tolerance,
                                                const tsanom_dtw_options *options,

@@ -96,15 +96,12 @@ TSANOM_API size_t tsanom_heartbeat_options_size(void);
  *                    absolute path
  *  @param threads    announced: numbers 0 to threads-1 have their streams ready, 1 to
  *                    ::TSANOM_HEARTBEAT_STREAMS_MAX; more may beat
- *  @retval TSANOM_E_COUNT   threads is below 1
- *  @retval TSANOM_E_OPTION  threads is above the maximum, an option is out of its range,
- *                           or the machine does not have that clock
+ *  @retval TSANOM_E_OPTION  also: threads is above the maximum, or the machine does not
+ *                           have that clock
  *  @retval TSANOM_E_STATE   a run is being recorded
  *  @retval TSANOM_E_IO      the directory cannot be created or written, the disk is full,
  *                           or the directory contains a run, which is left as it is
- *  @retval TSANOM_E_MEMORY  the system has no memory
- *  @return TSANOM_OK otherwise, or the status of rejected options
- *  @options */
+ *  @options @status */
 TSANOM_API tsanom_status tsanom_heartbeat_init(const char *directory, int32_t threads,
                                                const tsanom_heartbeat_options *options);
 

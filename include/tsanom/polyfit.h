@@ -57,20 +57,20 @@ enum {
 
 /** What to compute. Initialize it with tsanom_polyfit_options_init(). */
 typedef struct tsanom_polyfit_options {
-  size_t struct_size; /**< set by tsanom_polyfit_options_init() */
+  size_t struct_size; /**< set by _init */
   int32_t degree;     /**< degree, or highest degree to try if one is selected: 0 to
                            TSANOM_POLYFIT_MAX_DEGREE; 1 (default) */
   int32_t selection;  /**< TSANOM_POLYFIT_FIXED (default), _R2, _AICC or _BIC */
   double r2;          /**< threshold in [0, 1); 0.9 (default, as in the paper). Only with
                            TSANOM_POLYFIT_R2 */
-  double tolerance;   /**< a basis function counts as determined by the data if the part
-                           of its column that is orthogonal to all lower columns has more
-                           than this fraction of its norm; in [0, 1), 0 = automatic:
-                           2^-40 (default) */
-  int32_t refine;     /**< 1 (default): refine the coefficients with residuals in
-                           double-double arithmetic, which makes them exact to the last
-                           digit; 0: plain double, several times faster */
-  int32_t reserved0;  /**< must be 0 */
+  /** A basis function counts as determined by the data if the part of its column that is
+   *  orthogonal to all lower columns has more than this fraction of its norm; in [0, 1),
+   *  0 (default): \f$2^{-40}\f$. */
+  double tolerance;
+  /** 1 (default): refine the coefficients with residuals in double-double arithmetic,
+   *  which makes them exact to the last digit; 0: plain double, several times faster. */
+  int32_t refine;
+  int32_t reserved0; /**< must be 0 */
 } tsanom_polyfit_options;
 
 /** A fitted polynomial with its statistics: plain data that can be copied and saved.
@@ -78,7 +78,7 @@ typedef struct tsanom_polyfit_options {
  *  degree + 1 entries; a fit does not write later entries. `struct_size` may end before
  *  degree_rss. */
 typedef struct tsanom_polyfit_model {
-  size_t struct_size; /**< set by tsanom_polyfit_model_init() */
+  size_t struct_size; /**< set by _init */
   uint64_t samples;   /**< number of samples, n */
   int32_t degree;     /**< degree of this polynomial */
   int32_t highest;    /**< highest degree in degree_rss */
@@ -88,36 +88,36 @@ typedef struct tsanom_polyfit_model {
   double unit;        /**< power of two that brings |x| to at most 1 */
   double center;      /**< t = (x·unit - center)·scale */
   double scale;       /**< 1 / (half the range of x·unit), or 1 if that is 0 */
-  double rss;         /**< weighted residual sum of squares; INFINITY on overflow
-                           (|y| above 1e153) */
-  double tss;         /**< sum w (y - mean)^2 about the weighted mean; as rss */
-  double r2;          /**< 1 - rss/tss; 1 if all y are equal */
-  double adjusted_r2; /**< 1 - (1 - r2)(n - 1)/(n - degree - 1); -INFINITY without a
-                           degree of freedom, n = degree + 1, unless r2 is 1 */
-  double residual_sd; /**< sqrt(rss/(n - degree - 1)); INFINITY without a degree of
-                           freedom */
-  double condition;   /**< ||R||_F ||R^-1||_F of the design matrix in this basis with
-                           columns of unit norm: between its 2-norm condition number and
-                           degree + 1 times that */
-  double aicc;        /**< n log(rss/n) + 2k + 2k(k+1)/(n-k-1) with k = degree + 2
-                           parameters; INFINITY if n <= k + 1 */
-  double bic;         /**< n log(rss/n) + k log(n) */
-  double high[TSANOM_POLYFIT_TERMS];        /**< c_k, in units of y; INFINITY with its
-                                                 sign on overflow (|y| above 1e300) */
-  double low[TSANOM_POLYFIT_TERMS];         /**< c_k minus high, which doubles the number
-                                                 of known digits; 0 if not refined */
-  double sd[TSANOM_POLYFIT_TERMS];          /**< standard errors of c_k; INFINITY without
-                                                 a degree of freedom */
-  double monomial[TSANOM_POLYFIT_TERMS];    /**< coefficients of 1, x, x^2, ..., converted
-                                                 in double-double arithmetic; INFINITY
-                                                 with its sign on overflow, 0 on
-                                                 underflow; a c_k below 2^-600 of the
-                                                 largest counts as 0 */
+  /** Weighted residual sum of squares; INFINITY on overflow (|y| above 1e153). */
+  double rss;
+  double tss; /**< \f$\sum w (y - \bar y)^2\f$ about the weighted mean; as rss */
+  double r2;  /**< 1 - rss/tss; 1 if all y are equal */
+  /** 1 - (1 - r2)(n - 1)/(n - degree - 1); without a degree of freedom, n = degree + 1,
+   *  -INFINITY, unless r2 is 1. */
+  double adjusted_r2;
+  /** \f$\sqrt{rss/(n - degree - 1)}\f$; INFINITY without a degree of freedom. */
+  double residual_sd;
+  /** \f$\|R\|_F \|R^{-1}\|_F\f$ of the design matrix in this basis with columns of unit
+   *  norm: between its 2-norm condition number and degree + 1 times that. */
+  double condition;
+  /** \f$n\log(rss/n) + 2k + 2k(k+1)/(n-k-1)\f$ with k = degree + 2 parameters; INFINITY
+   *  if n <= k + 1. */
+  double aicc;
+  double bic; /**< n log(rss/n) + k log(n) */
+  /** c_k, in units of y; INFINITY with its sign on overflow (|y| above 1e300). */
+  double high[TSANOM_POLYFIT_TERMS];
+  /** c_k minus high, which doubles the number of known digits; 0 if not refined. */
+  double low[TSANOM_POLYFIT_TERMS];
+  /** Standard errors of c_k; INFINITY without a degree of freedom. */
+  double sd[TSANOM_POLYFIT_TERMS];
+  /** Coefficients of 1, x, x^2, ..., converted in double-double arithmetic; INFINITY with
+   *  its sign on overflow, 0 on underflow; a c_k below 2^-600 of the largest counts as
+   *  0. */
+  double monomial[TSANOM_POLYFIT_TERMS];
   double monomial_sd[TSANOM_POLYFIT_TERMS]; /**< their standard errors */
-  double degree_rss[TSANOM_POLYFIT_TERMS];  /**< RSS of the best polynomial of each
-                                                 degree 0 to `highest`; except for
-                                                 `degree` known to about
-                                                 1e-14·condition·tss */
+  /** RSS of the best polynomial of each degree 0 to `highest`; except for `degree` known
+   *  to about 1e-14·condition·tss. */
+  double degree_rss[TSANOM_POLYFIT_TERMS];
 } tsanom_polyfit_model;
 
 /** Write the defaults described at ::tsanom_polyfit_options. @initializes{options} */
@@ -203,8 +203,7 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_size(const tsanom_polyfit_options
                                                     size_t *bytes);
 
 /** Make an empty stream in the caller's memory.
- *  @param      memory   of any alignment; it must live as long as the stream
- *  @param      bytes    at least that of tsanom_polyfit_stream_size()
+ *  @memory{tsanom_polyfit_stream_size}
  *  @param      options  kept for tsanom_polyfit_stream_fit(). refine = 0 sums each block
  *                       in double, which is several times faster. NULL: the defaults
  *  @param      exec     NULL: the defaults; only `fault` is used
@@ -223,8 +222,7 @@ TSANOM_API tsanom_status
 tsanom_polyfit_stream_create(const tsanom_polyfit_options *options,
                              const tsanom_exec *exec, tsanom_polyfit_stream **stream);
 
-/** Free the block of a created stream.
- *  @param stream  from tsanom_polyfit_stream_create(); NULL: nothing is done */
+/** Free a created stream. @param stream NULL: nothing happens */
 TSANOM_API void tsanom_polyfit_stream_destroy(tsanom_polyfit_stream *stream);
 
 /** Add samples, in any order of x. O(n·degree). Takes all samples, or none if it returns

@@ -72,8 +72,7 @@ typedef struct tsanom_roughset_table {
   size_t struct_size;      /**< set by _init */
   size_t rows;             /**< 1 ... 2^31 - 1 */
   size_t attributes;       /**< condition attributes, 1 ... 2^31 - 1 */
-  const int32_t *values;   /**< values[x * ld + a] = a(x), or
-                                ::TSANOM_ROUGHSET_MISSING */
+  const int32_t *values;   /**< values[x * ld + a] = a(x), or ::TSANOM_ROUGHSET_MISSING */
   size_t ld;               /**< >= attributes; 0: attributes */
   const int32_t *decision; /**< decision[x] = D(x), any code but
                                 ::TSANOM_ROUGHSET_MISSING */

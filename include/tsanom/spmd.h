@@ -122,12 +122,11 @@ typedef struct tsanom_spmd_region {
 
 /** One re-clustering of the search and its result. */
 typedef struct tsanom_spmd_decision {
-  int32_t step;     /**< 1: all regions of hierarchy 1; 2: without one of them; 3:
-                         without a combination of them or, for a level above 1, with a
-                         combination in place of the region around them; 4: with a
-                         nested region in place of the region around it or, for level
-                         1, with one region while the others that step 3 found are
-                         left out */
+  int32_t step;     /**< 1: all regions of hierarchy 1; 2: without one of them; 3: without
+                         a combination of them or, for a level above 1, with a combination
+                         in place of the region around them; 4: with a nested region in
+                         place of the region around it or, for level 1, with one region
+                         while the others that step 3 found are left out */
   int32_t level;    /**< hierarchy of the regions tried */
   int32_t changed;  /**< 1: the classes differ from those of step 1 */
   int32_t critical; /**< 1: what was tried is a CCR: the classes changed without it, or
@@ -151,8 +150,8 @@ enum {
 };
 
 /** The report. Initialize it with tsanom_spmd_report_init(), then point the arrays that
- *  are wanted to memory; each may be NULL. The other fields are results, written as far
- *  as struct_size reaches. */
+ *  are wanted to memory; each may be NULL. The fields from eps on are results, written as
+ *  far as struct_size reaches. */
 typedef struct tsanom_spmd_report {
   size_t struct_size;             /**< set by _init */
   int32_t *class_of;              /**< `processes` values: the class, numbered from 0 in
@@ -175,47 +174,46 @@ typedef struct tsanom_spmd_report {
   double *reachability;   /**< `processes` values in that order, in the unit of
                                time; the first is INFINITY */
 
-  double eps;              /**< result: eps', in the unit of time; INFINITY if the
+  double eps;              /**< eps', in the unit of time; INFINITY if the
                                 automatic cut finds one class */
-  size_t classes;          /**< result: number of classes */
-  double severity;         /**< result: S = largest distance / largest norm; 0 if all
-                                processes are equal; at most sqrt(2) for the largest
-                                norm */
-  double largest_distance; /**< result: of two processes, over hierarchy 1 */
-  double largest_norm;     /**< result: of a process, over hierarchy 1 */
-  double mean_norm;        /**< result: of the processes */
-  size_t ccrs;             /**< result: regions that are CCRs */
-  size_t cccrs;            /**< result: regions that are CCCRs */
-  size_t decisions;        /**< result: number of decisions; may exceed the capacity */
-  size_t members;          /**< result: number of members; may exceed the capacity */
-  size_t combination;      /**< result: the n at which step 3 ended; 0: not needed */
-  int32_t search;          /**< result: TSANOM_SPMD_SIMILAR ... */
-  int32_t limited;         /**< result: 1: combination_limit ended step 3 */
-  double dependency;       /**< result: part of the processes whose class the metrics
+  size_t classes;          /**< number of classes */
+  double severity;         /**< S = largest distance / largest norm; 0 if all processes
+                                are equal; at most sqrt(2) for the largest norm */
+  double largest_distance; /**< of two processes, over hierarchy 1 */
+  double largest_norm;     /**< of a process, over hierarchy 1 */
+  double mean_norm;        /**< of the processes */
+  size_t ccrs;             /**< regions that are CCRs */
+  size_t cccrs;            /**< regions that are CCCRs */
+  size_t decisions;        /**< number of decisions; may exceed the capacity */
+  size_t members;          /**< number of members; may exceed the capacity */
+  size_t combination;      /**< the n at which step 3 ended; 0: not needed */
+  int32_t search;          /**< TSANOM_SPMD_SIMILAR ... */
+  int32_t limited;         /**< 1: combination_limit ended step 3 */
+  double dependency;       /**< part of the processes whose class the metrics
                                 determine (gamma of rough sets); 0 without metrics */
-  size_t reducts;          /**< result: number of root causes, all that tie in the paper's
+  size_t reducts;          /**< number of root causes, all that tie in the paper's
                                 choice among the reducts; may exceed the capacity */
 
-  double mean_total;     /**< result: mean over processes of the time in hierarchy 1 */
-  double max_total;      /**< result: the largest of them */
-  double region_total;   /**< result: sum over hierarchy 1 of the largest times, the
-                              least time of a program in which all processes wait for
-                              each other after each region */
-  double load_balance;   /**< result: mean_total / max_total; 1 if all is 0 */
-  double serialization;  /**< result: max_total / region_total: the loss because different
-                              processes are late in different regions; 1 if all is 0 */
-  double scheduling;     /**< result: region_total / elapsed: the loss outside the
-                              regions; valid if has_elapsed */
-  double efficiency;     /**< result: mean_total / elapsed if has_elapsed, else
-                              mean_total / region_total */
-  int32_t has_elapsed;   /**< result: 1: elapsed was given */
-  int32_t verdict_class; /**< result: the class that is slowest in verdict_region, or
-                              ::TSANOM_SPMD_NONE */
-  int32_t verdict_region; /**< result: the CCCR with the largest max - mean, or
+  double mean_total;      /**< mean over processes of the time in hierarchy 1 */
+  double max_total;       /**< the largest of them */
+  double region_total;    /**< sum over hierarchy 1 of the largest times, the
+                               least time of a program in which all processes wait for
+                               each other after each region */
+  double load_balance;    /**< mean_total / max_total; 1 if all is 0 */
+  double serialization;   /**< max_total / region_total: the loss because different
+                               processes are late in different regions; 1 if all is 0 */
+  double scheduling;      /**< region_total / elapsed: the loss outside the
+                               regions; valid if has_elapsed */
+  double efficiency;      /**< mean_total / elapsed if has_elapsed, else
+                               mean_total / region_total */
+  int32_t has_elapsed;    /**< 1: elapsed was given */
+  int32_t verdict_class;  /**< the class that is slowest in verdict_region, or
                                ::TSANOM_SPMD_NONE */
-  int32_t verdict_metric; /**< result: the lowest metric of the first root cause, or
+  int32_t verdict_region; /**< the CCCR with the largest max - mean, or
                                ::TSANOM_SPMD_NONE */
-  double verdict_saving;  /**< result: 1 - mean_total / region_total: the part of the run
+  int32_t verdict_metric; /**< the lowest metric of the first root cause, or
+                               ::TSANOM_SPMD_NONE */
+  double verdict_saving;  /**< 1 - mean_total / region_total: the part of the run
                                time that an ideal balance saves */
 } tsanom_spmd_report;
 
@@ -234,10 +232,10 @@ TSANOM_API tsanom_status tsanom_spmd_report_init(tsanom_spmd_report *report,
 /** sizeof(tsanom_spmd_data), for other languages. @return bytes */
 TSANOM_API size_t tsanom_spmd_data_size(void);
 
-/** sizeof(tsanom_spmd_options) in this library. @return bytes */
+/** sizeof(tsanom_spmd_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_spmd_options_size(void);
 
-/** sizeof(tsanom_spmd_report) in this library. @return bytes */
+/** sizeof(tsanom_spmd_report), for other languages. @return bytes */
 TSANOM_API size_t tsanom_spmd_report_size(void);
 
 /** Bytes of workspace of tsanom_spmd_analyze(): O(processes * (regions + metrics)), and

@@ -232,9 +232,9 @@ typedef struct tsanom_hsa_cause {
   /** Times by which `value` exceeds the end of its range, > 1; infinity: a fact, such as
    *  the state of the run. */
   double strength;
-  double number[2]; /**< further numbers: page faults per beat and their normal limit of a
-                         leak or a slowdown; share of time without a processor and asleep
-                       of DETAIL_BLOCKED */
+  /** Further numbers: of a leak or a slowdown, page faults per beat and their normal
+   *  limit; of DETAIL_BLOCKED, share of time without a processor and asleep. */
+  double number[2];
   uint64_t reserved[4]; /**< 0 */
 } tsanom_hsa_cause;
 
@@ -271,12 +271,7 @@ TSANOM_API tsanom_status tsanom_hsa_cause_status(const tsanom_hsa_cause *causes,
                                                  int32_t *status);
 
 /** Describe the evidence of a cause in an English sentence with its numbers.
- *  @param[out] text    receives the sentence, always terminated, truncated if it does not
- *                      fit; may be NULL if size is 0
- *  @param      size    bytes of text; 512 are enough for every sentence
- *  @param[out] length  bytes of the whole sentence without the terminator; may be NULL
- *  @retval TSANOM_PARTIAL  the sentence was truncated
- *  @the{cause} @status */
+ *  @the{cause} @sentence @status */
 TSANOM_API tsanom_status tsanom_hsa_cause_text(const tsanom_hsa_cause *cause, char *text,
                                                size_t size, size_t *length);
 /** @} */
