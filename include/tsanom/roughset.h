@@ -17,6 +17,11 @@
  *  Sets of attributes are bitsets of `words` = (attributes + 63) / 64 words: attribute a
  *  is bit a % 64 of word a / 64; the bits above are 0.
  *
+ *  Functions that fill an array of `capacity` elements also return the number of elements
+ *  that there are: ::TSANOM_PARTIAL if it exceeds capacity. If the poll or a visitor
+ * stops a call, `found` is set, and other outputs are not modified unless the function
+ * says so.
+ *
  *  Errors besides the common ones: ::TSANOM_E_OVERFLOW, also: a size exceeds 2^31 - 1;
  *  ::TSANOM_E_OPTION, also: a leading dimension is out of its range, or an option that
  *  the function does not use is not at its default; ::TSANOM_E_INDEX, a set has a bit
@@ -144,8 +149,7 @@ TSANOM_API tsanom_status tsanom_roughset_elements_workspace(
  *                        then of their words from the last to the first; may be NULL if
  *                        capacity is 0
  *  @param      capacity  elements that fit
- *  @param[out] count     number of elements; may exceed capacity
- *  @retval TSANOM_PARTIAL  there are more than capacity
+ *  @param[out] count     number of elements
  *  @retval TSANOM_STOPPED  the poll stopped the call: the elements of the pairs compared
  *                          so far were written, as for OK
  *  @the{table} @options @exec @status */
@@ -163,7 +167,7 @@ TSANOM_API tsanom_status tsanom_roughset_matrix_workspace(
     const tsanom_exec *exec, size_t *bytes);
 
 /** The upper triangle of the discernibility matrix, to print or to inspect: pair (i, j),
- *  i < j, has the index p = i (2 rows - i - 1) / 2 + j - i - 1. O(rows^2 * attributes).
+ *  i < j, has the index \f$i(2\,rows - i - 1)/2 + j - i - 1\f$. O(rows^2 · attributes).
  *  Uses the options reading and missing.
  *  @param[out] elements  rows (rows-1) / 2 * words words: the element of a pair whose
  *                        kind is 1, else the empty set; may be NULL
@@ -184,27 +188,25 @@ TSANOM_API tsanom_status tsanom_roughset_inconsistent_workspace(
     const tsanom_exec *exec, size_t *bytes);
 
 /** The inconsistent pairs: rows with different decisions that no attribute discerns.
- *  O(rows * attributes + pairs); with wildcards O(rows^2 * attributes).
+ *  O(rows · attributes + pairs); with wildcards O(rows^2 · attributes).
  *  Uses the option missing.
  *  @param[out] pairs     2 * capacity row numbers i < j: the first pairs in order of i,
  *                        then j; may be NULL if capacity is 0
  *  @param      capacity  pairs that fit
- *  @param[out] count     number of pairs; may exceed capacity
- *  @retval TSANOM_PARTIAL  there are more than capacity
- *  @retval TSANOM_STOPPED  the poll stopped the call: count pairs were found
- *  @the{table} @options @exec @status */
+ *  @param[out] count     number of pairs; as far as it went if the poll stops the call
+ *  @the{table} @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_roughset_inconsistent(
     const tsanom_roughset_table *table, const tsanom_roughset_options *options,
     const tsanom_exec *exec, size_t *pairs, size_t capacity, size_t *count);
 
-/** Bytes of workspace of tsanom_roughset_core(), O(rows * attributes).
+/** Bytes of workspace of tsanom_roughset_core(), O(rows · attributes).
  *  @copydetails tsanom_roughset_elements_workspace */
 TSANOM_API tsanom_status tsanom_roughset_core_workspace(
     size_t rows, size_t attributes, const tsanom_roughset_options *options,
     const tsanom_exec *exec, size_t *bytes);
 
 /** The core: the attributes of every reduct. An attribute is in the core iff removing it
- *  makes some pair that must be discerned indiscernible. Expected O(rows * attributes) by
+ *  makes some pair that must be discerned indiscernible. Expected O(rows · attributes) by
  *  hashing rows without one attribute; with wildcards all pairs are compared. Uses the
  *  options reading and missing.
  *  @param[out] core  words words; not modified if the poll stops the call
@@ -239,7 +241,6 @@ TSANOM_API tsanom_status tsanom_roughset_reducts_workspace(
  *  @param      visitor     called for each reduct; NULL: they are only counted
  *  @param[out] found       reducts visited; may be NULL
  *  @retval TSANOM_PARTIAL     reduct_limit were visited and there is one more
- *  @retval TSANOM_STOPPED     the poll or the visitor stopped the call; found is set
  *  @retval TSANOM_INFEASIBLE  an element is empty: no set meets it; found is 0
  *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_reducts(const uint64_t *elements, size_t count,
@@ -257,7 +258,7 @@ typedef struct tsanom_roughset_bounds {
 } tsanom_roughset_bounds;
 
 /** Bytes of workspace of tsanom_roughset_minimum():
- *  O(rows * attributes + element_limit * attributes), where at most 2^16 elements are
+ *  O(rows · attributes + element_limit · attributes), where at most 2^16 elements are
  *  held without wildcards.
  *  @copydetails tsanom_roughset_elements_workspace */
 TSANOM_API tsanom_status tsanom_roughset_minimum_workspace(
@@ -300,7 +301,7 @@ TSANOM_API tsanom_status tsanom_roughset_greedy_workspace(
  *  core add the attribute that discerns most of the pairs of classes that are still
  *  indiscernible (with wildcards: that meets most of the minimal elements left; of equal
  *  ones the lowest), then drop superfluous attributes, from the last to the first.
- *  O(rows * attributes * size) time, O(rows * attributes) memory; the matrix is never
+ *  O(rows · attributes · size) time, O(rows · attributes) memory; the matrix is never
  *  built (with wildcards, its elements are). Uses the options reading, missing,
  *  element_limit.
  *  @param[out] reduct  words words; not modified if the poll stops the call
@@ -326,14 +327,13 @@ TSANOM_API tsanom_status tsanom_roughset_paper_choice_workspace(size_t elements,
  *  a disjunctive form: reduct S occurs N(S) = prod over clauses c of |c intersected with
  *  S| times, where the clauses are the distinct elements, not absorbed, that contain no
  *  attribute of the core. The products are compared as integers, and all that tie are
- *  visited. O(reducts * elements * words) beside finding the reducts.
+ *  visited. O(reducts · elements · words) beside finding the reducts.
  *  @param      elements    count * words words, from tsanom_roughset_elements() with
  *                          options->absorb = 0
  *  @param      count       elements; 0: the empty reduct is visited
  *  @param      attributes  of the table, >= 1
  *  @param      visitor     called for each reduct chosen; NULL: they are only counted
  *  @param[out] found       reducts visited; may be NULL
- *  @retval TSANOM_STOPPED     the poll or the visitor stopped the call; found is set
  *  @retval TSANOM_INFEASIBLE  an element is empty: no set meets it; found is 0
  *  @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_paper_choice(
@@ -348,14 +348,13 @@ TSANOM_API tsanom_status tsanom_roughset_dependency_workspace(
 
 /** The positive region of a set B of attributes, POS_B = { x : every row that B does not
  *  discern from x has the decision of x }, and the dependency degree
- *  gamma_B = |POS_B| / rows. Expected O(rows * |B|); with wildcards O(rows^2 * |B|). Uses
- *  the option missing.
+ *  \f$\gamma_B = |POS_B| / rows\f$. Expected O(rows · |B|); with wildcards
+ *  O(rows^2 · |B|). Uses the option missing.
  *  @param      subset    words words: B; NULL: all attributes
  *  @param[out] positive  rows values, 1 for x in POS_B, else 0; may be NULL
  *  @param[out] size      |POS_B|; may be NULL
  *  @param[out] gamma     |POS_B| / rows; may be NULL
- *  @retval TSANOM_STOPPED  the poll stopped the call: the outputs were not modified
- *  @the{table} @options @exec @status */
+ *  @the{table} @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_roughset_dependency(
     const tsanom_roughset_table *table, const uint64_t *subset,
     const tsanom_roughset_options *options, const tsanom_exec *exec, int32_t *positive,
@@ -369,7 +368,7 @@ TSANOM_API tsanom_status tsanom_roughset_significance_workspace(
 
 /** The significance of each attribute a with respect to a set B: gamma_B less the gamma
  *  of B without a for a in B, the gamma of B with a less gamma_B for the others. Expected
- *  O(rows * attributes * |B|). Uses the option missing.
+ *  O(rows · attributes · |B|). Uses the option missing.
  *  @param      subset        words words: B; NULL: all attributes
  *  @param[out] significance  attributes values in [0, 1]
  *  @retval TSANOM_STOPPED  the poll stopped the call: significance contains only a part
@@ -400,13 +399,12 @@ TSANOM_API tsanom_status tsanom_roughset_rules_workspace(size_t rows, size_t att
 
 /** The decision rules of a set B of attributes, usually a reduct: one for each
  *  combination of values and decision in the table. A missing value is a value of its own
- *  here. Expected O(rows * |B|).
+ *  here. Expected O(rows · |B|).
  *  @param      subset    words words: B; NULL: all attributes
  *  @param[out] rules     the first rules in order of their rows; may be NULL if capacity
  *                        is 0
  *  @param      capacity  rules that fit; rows are always enough
- *  @param[out] count     number of rules; may exceed capacity
- *  @retval TSANOM_PARTIAL  there are more than capacity
+ *  @param[out] count     number of rules
  *  @the{table} @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_rules(const tsanom_roughset_table *table,
                                                const uint64_t *subset,
@@ -434,7 +432,7 @@ TSANOM_API tsanom_status tsanom_roughset_cuts_workspace(size_t count,
                                                         size_t *bytes);
 
 /** Choose cuts of a numeric column. A cut lies strictly above the samples below it, so
- *  that a constant column has none. O(count * log count), times the depth of the
+ *  that a constant column has none. O(count·log(count)), times the depth of the
  *  recursion for entropy. A sample that is NaN or infinite is ::TSANOM_E_NONFINITE.
  *  @param      samples   count samples, all finite
  *  @param      decision  count decisions, for entropy; otherwise may be NULL
@@ -443,8 +441,7 @@ TSANOM_API tsanom_status tsanom_roughset_cuts_workspace(size_t count,
  *  @param      bins      number of intervals, >= 1; for entropy the most, 0: no limit
  *  @param[out] cuts      the first cuts, increasing; may be NULL if capacity is 0
  *  @param      capacity  cuts that fit; count - 1 or bins - 1 are always enough
- *  @param[out] found     number of cuts; may exceed capacity
- *  @retval TSANOM_PARTIAL  there are more than capacity
+ *  @param[out] found     number of cuts
  *  @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_cuts(const double *samples,
                                               const int32_t *decision, size_t count,
@@ -453,7 +450,7 @@ TSANOM_API tsanom_status tsanom_roughset_cuts(const double *samples,
                                               size_t capacity, size_t *found);
 
 /** Code samples by cuts: the code is the number of cuts at or below the sample; NaN
- *  becomes ::TSANOM_ROUGHSET_MISSING. O(count * log cut_count). Cuts that do not increase
+ *  becomes ::TSANOM_ROUGHSET_MISSING. O(count·log(cut_count)). Cuts that do not increase
  *  are ::TSANOM_E_ORDER, a cut that is not finite is ::TSANOM_E_NONFINITE.
  *  @param      samples    count samples; may be infinite
  *  @param      count      >= 1

@@ -178,7 +178,7 @@ typedef struct tsanom_spmd_report {
                                 automatic cut finds one class */
   size_t classes;          /**< number of classes */
   double severity;         /**< S = largest distance / largest norm; 0 if all processes
-                                are equal; at most sqrt(2) for the largest norm */
+                                are equal; at most √2 for the largest norm */
   double largest_distance; /**< of two processes, over hierarchy 1 */
   double largest_norm;     /**< of a process, over hierarchy 1 */
   double mean_norm;        /**< of the processes */
@@ -238,7 +238,7 @@ TSANOM_API size_t tsanom_spmd_options_size(void);
 /** sizeof(tsanom_spmd_report), for other languages. @return bytes */
 TSANOM_API size_t tsanom_spmd_report_size(void);
 
-/** Bytes of workspace of tsanom_spmd_analyze(): O(processes * (regions + metrics)), and
+/** Bytes of workspace of tsanom_spmd_analyze(): O(processes·(regions + metrics)), and
  *  the workspace of rough sets. Monotone in each size.
  *  @param processes  >= 1
  *  @param regions    >= 1
@@ -281,8 +281,8 @@ TSANOM_API tsanom_status tsanom_spmd_analyze_workspace(size_t processes, size_t 
  *  cause.
  *
  *  One process, or all equal: one class, severity 0, no CCR. One thread computes. A
- *  re-clustering costs O(processes * classes * regions) if classes are compact, and
- *  O(processes^2 * regions) in the worst case, as does the order, which is computed if it
+ *  re-clustering costs O(processes·classes·regions) if classes are compact, and
+ *  O(processes^2·regions) in the worst case, as does the order, which is computed if it
  *  is requested or the cut is automatic. Steps 2 and 4 need at most one for each region,
  *  step 3 at most combination_limit. The poll is called before each.
  *  @param         data    the measurements
