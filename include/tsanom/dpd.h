@@ -155,8 +155,8 @@ TSANOM_API size_t tsanom_dpd_event_window(const tsanom_dpd_event *detector);
 /** Predict the next events under the assumption that the period continues.
  *  @param[out] events  the next `count` events
  *  @param      count   number of events
- *  @retval TSANOM_INFEASIBLE  there is no period; `events` is not modified
- *  @the{detector} @status */
+ *  @the{detector} @status
+ *  @retval TSANOM_INFEASIBLE  there is no period; `events` is not modified */
 TSANOM_API tsanom_status tsanom_dpd_event_predict(const tsanom_dpd_event *detector,
                                                   uint64_t *events, size_t count);
 
@@ -279,8 +279,8 @@ TSANOM_API tsanom_status tsanom_dpd_nest_starts(const tsanom_dpd_nest *nest,
  *  period, which contains the others, continues.
  *  @param[out] events  the next `count` events
  *  @param      count   number of events
- *  @retval TSANOM_INFEASIBLE  no loop is active; `events` is not modified
- *  @the{nest} @status */
+ *  @the{nest} @status
+ *  @retval TSANOM_INFEASIBLE  no loop is active; `events` is not modified */
 TSANOM_API tsanom_status tsanom_dpd_nest_predict(const tsanom_dpd_nest *nest,
                                                  uint64_t *events, size_t count);
 
@@ -369,12 +369,12 @@ tsanom_dpd_main_loop_workspace(size_t n, const tsanom_dpd_main_options *options,
  *  @param[out] found       initialized by tsanom_dpd_main_init()
  *  @param[out] iterations  the first `capacity` iterations; may be NULL if that is 0
  *  @param      capacity    length of `iterations`
+ *  @exec @stopped
  *  @retval TSANOM_PARTIAL     there are more iterations than `capacity`
  *  @retval TSANOM_INFEASIBLE  there is no loop; found and iterations are unchanged, as
  *                             after ::TSANOM_STOPPED
  *  @retval TSANOM_E_INDEX     an event is not below options.kinds
- *  @retval TSANOM_E_ORDER     a time is less than the one before it
- *  @exec @stopped */
+ *  @retval TSANOM_E_ORDER     a time is less than the one before it */
 TSANOM_API tsanom_status tsanom_dpd_main_loop(
     const uint32_t *events, const double *times, size_t n,
     const tsanom_dpd_main_options *options, const tsanom_exec *exec,
@@ -451,8 +451,8 @@ TSANOM_API void tsanom_dpd_value_destroy(tsanom_dpd_value *detector);
 /** Push one sample. O(max_period). A rejected sample does not change the detector.
  *  @param      sample  finite
  *  @param[out] report  NULL: not wanted
- *  @retval TSANOM_E_VALUE  the sample does not fit the fixed-point range
- *  @the{detector} @status */
+ *  @the{detector} @status
+ *  @retval TSANOM_E_VALUE  the sample does not fit the fixed-point range */
 TSANOM_API tsanom_status tsanom_dpd_value_push(tsanom_dpd_value *detector, double sample,
                                                tsanom_dpd_report *report);
 
@@ -463,8 +463,8 @@ TSANOM_API tsanom_status tsanom_dpd_value_push(tsanom_dpd_value *detector, doubl
  *  @param[out] starts   1 where a period starts, else 0; NULL: not wanted
  *  @param[out] done     number of samples taken; outputs are valid up to it. NULL: not
  *                       wanted
- *  @retval TSANOM_PARTIAL  tsanom_dpd_value_push() rejects samples[*done]
- *  @the{detector} @status */
+ *  @the{detector} @status
+ *  @retval TSANOM_PARTIAL  tsanom_dpd_value_push() rejects samples[*done] */
 TSANOM_API tsanom_status tsanom_dpd_value_push_many(tsanom_dpd_value *detector,
                                                     const double *samples, size_t count,
                                                     size_t *periods, int32_t *starts,
@@ -492,8 +492,8 @@ TSANOM_API tsanom_status tsanom_dpd_value_distances(const tsanom_dpd_value *dete
 /** Predict the next samples under the assumption that the period continues.
  *  @param[out] samples  the next `count` samples
  *  @param      count    number of samples
- *  @retval TSANOM_INFEASIBLE  there is no period; `samples` is not modified
- *  @the{detector} @status */
+ *  @the{detector} @status
+ *  @retval TSANOM_INFEASIBLE  there is no period; `samples` is not modified */
 TSANOM_API tsanom_status tsanom_dpd_value_predict(const tsanom_dpd_value *detector,
                                                   double *samples, size_t count);
 

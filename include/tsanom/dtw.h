@@ -287,9 +287,10 @@ TSANOM_API tsanom_status tsanom_dtw_medoid_workspace(size_t longest, size_t coun
  *  @param      series  the set
  *  @param[out] medoid  its index
  *  @param[out] sum     the sum of its distances; may be NULL
+ *  @options @exec @stopped
  *  @retval TSANOM_INFEASIBLE  every series has another one to which no path fits the
- *                             window, or that is above the cut-off; no output is modified
- *  @options @exec @stopped */
+ *                             window, or that is above the cut-off; no output is
+ *                             modified */
 TSANOM_API tsanom_status tsanom_dtw_medoid(const tsanom_series *series,
                                            const tsanom_dtw_options *options,
                                            const tsanom_exec *exec, size_t *medoid,
@@ -319,10 +320,10 @@ TSANOM_API tsanom_status tsanom_dtw_barycenter_workspace(
  *                             `length` samples, series->stride elements apart
  *  @param[out]    sum         the sum of the distances of the series to the barycenter;
  *                             may be NULL
+ *  @options @exec @stopped
  *  @retval TSANOM_PARTIAL     the iterations were used up; the result is valid
  *  @retval TSANOM_INFEASIBLE  for one of the series no path fits the window, or it is
- *                             above the cut-off; no output is modified
- *  @options @exec @stopped */
+ *                             above the cut-off; no output is modified */
 TSANOM_API tsanom_status tsanom_dtw_barycenter(const tsanom_series *series, size_t length,
                                                int32_t iterations, double tolerance,
                                                const tsanom_dtw_options *options,

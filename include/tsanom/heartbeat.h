@@ -96,12 +96,12 @@ TSANOM_API size_t tsanom_heartbeat_options_size(void);
  *                    absolute path
  *  @param threads    announced: numbers 0 to threads-1 have their streams ready, 1 to
  *                    ::TSANOM_HEARTBEAT_STREAMS_MAX; more may beat
+ *  @options @status
  *  @retval TSANOM_E_OPTION  also: threads is above the maximum, or the machine does not
  *                           have that clock
  *  @retval TSANOM_E_STATE   a run is being recorded
  *  @retval TSANOM_E_IO      the directory cannot be created or written, the disk is full,
- *                           or the directory contains a run, which is left as it is
- *  @options @status */
+ *                           or the directory contains a run, which is left as it is */
 TSANOM_API tsanom_status tsanom_heartbeat_init(const char *directory, int32_t threads,
                                                const tsanom_heartbeat_options *options);
 
@@ -125,6 +125,7 @@ TSANOM_API tsanom_status tsanom_heartbeat_init(const char *directory, int32_t th
  *  counted, and returns ::TSANOM_E_STATE.
  *  @param thread  the number of the thread, >= 0
  *  @param tag     any value; the reader returns it
+ *  @status
  *  @retval TSANOM_E_STATE     before init, after finish, in a forked child, or in a
  *                             signal handler that interrupted a beat
  *  @retval TSANOM_E_OPTION    thread is negative
@@ -133,19 +134,18 @@ TSANOM_API tsanom_status tsanom_heartbeat_init(const char *directory, int32_t th
  *  @retval TSANOM_E_MEMORY    the thread's first beat, and the C library could not
  *                             register the release of its stream
  *  @retval TSANOM_E_OVERFLOW  a new stream is needed and there are already
- *                             ::TSANOM_HEARTBEAT_STREAMS_MAX
- *  @status */
+ *                             ::TSANOM_HEARTBEAT_STREAMS_MAX */
 TSANOM_API tsanom_status tsanom_heartbeat_beat(int32_t thread, uint32_t tag);
 
 /** End the run: truncate each stream to its length and mark the run finished. A beat that
  *  another thread is in meanwhile is either recorded or returns ::TSANOM_E_STATE. Another
  *  run may then be started, in another directory.
+ *  @status
  *  @retval TSANOM_PARTIAL  the run is complete except for dropped beats; the run contains
  *                          their number
  *  @retval TSANOM_E_STATE  there is no run
  *  @retval TSANOM_E_IO     a file could not be written; the run reads as one that was
- *                          killed, with every beat recorded
- *  @status */
+ *                          killed, with every beat recorded */
 TSANOM_API tsanom_status tsanom_heartbeat_finish(void);
 
 #ifdef __cplusplus

@@ -353,9 +353,9 @@ TSANOM_API tsanom_status tsanom_hsa_model_read(const tsanom_hsa_model *model,
  *  @param      run_count  >= 1; some thread must have more beats than the window
  *  @param[out] model      release it by tsanom_hsa_model_destroy(); not modified if the
  *                         poll stops the call
+ *  @options @exec @stopped
  *  @retval TSANOM_PARTIAL  the model is complete, but some thread has a single sample, or
- *                          too few for the coverage by order statistics
- *  @options @exec @stopped */
+ *                          too few for the coverage by order statistics */
 TSANOM_API tsanom_status tsanom_hsa_learn(const tsanom_hsa_run *runs, size_t run_count,
                                           const tsanom_hsa_options *options,
                                           const tsanom_exec *exec,
@@ -365,8 +365,7 @@ TSANOM_API tsanom_status tsanom_hsa_learn(const tsanom_hsa_run *runs, size_t run
  *  @memory{tsanom_hsa_learn_size}
  *  @param      runs,run_count  as for tsanom_hsa_learn()
  *  @param[out] model           the model, in `memory`
- *  @return as tsanom_hsa_learn()
- *  @options @exec */
+ *  @options @exec @return as tsanom_hsa_learn() */
 TSANOM_API tsanom_status tsanom_hsa_learn_init(
     void *memory, size_t bytes, const tsanom_hsa_run *runs, size_t run_count,
     const tsanom_hsa_options *options, const tsanom_exec *exec, tsanom_hsa_model **model);

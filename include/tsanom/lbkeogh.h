@@ -139,9 +139,9 @@ tsanom_lbkeogh_pair_workspace(size_t n, size_t m, const tsanom_lbkeogh_options *
  *  @param      n,m     their counts, >= 1
  *  @param[out] bounds  two values: [0] is y against the envelope of x (the paper's
  *                      LB_Keogh(Q, C) for x = Q and y = C), [1] is x against that of y
+ *  @options @exec @status
  *  @retval TSANOM_INFEASIBLE  |n-m| exceeds the radius, so DTW has no path: both bounds
- *                             are INFINITY
- *  @options @exec @status */
+ *                             are INFINITY */
 TSANOM_API tsanom_status tsanom_lbkeogh_pair(const double *x, size_t n, const double *y,
                                              size_t m,
                                              const tsanom_lbkeogh_options *options,
@@ -224,9 +224,9 @@ TSANOM_API void tsanom_lbkeogh_stream_destroy(tsanom_lbkeogh_stream *stream);
  *                           precision they are rounded
  *  @param[out] produced     number of pairs
  *  @param[out] taken        number of samples taken in
+ *  @the{stream} @status
  *  @retval TSANOM_PARTIAL  sample x[*taken] is not finite; the samples before it were
- *                          taken in, and the other outputs are valid for them
- *  @the{stream} @status */
+ *                          taken in, and the other outputs are valid for them */
 TSANOM_API tsanom_status tsanom_lbkeogh_stream_push(tsanom_lbkeogh_stream *stream,
                                                     const double *x, size_t count,
                                                     double *lower, double *upper,

@@ -127,8 +127,8 @@ TSANOM_API tsanom_status tsanom_optics_order_workspace(
  *  @param      dimensions  coordinates of a point, >= 1
  *  @param      ld          elements from one row to the next, >= dimensions
  *  @param[out] ordering    `order` and `reachability` are required
- *  @retval TSANOM_E_VALUE  the magnitude of points[element][second] exceeds 1e150
- *  @options @exec @stopped */
+ *  @options @exec @stopped
+ *  @retval TSANOM_E_VALUE  the magnitude of points[element][second] exceeds 1e150 */
 TSANOM_API tsanom_status tsanom_optics_order(const double *points, size_t n,
                                              size_t dimensions, size_t ld,
                                              const tsanom_optics_options *options,
@@ -152,9 +152,9 @@ tsanom_optics_order_matrix_workspace(size_t n, const tsanom_optics_options *opti
  *  @param      ld         0: condensed; else elements from one row of the square to the
  *                         next, >= n
  *  @param[out] ordering   `order` and `reachability` are required
+ *  @options @exec @stopped
  *  @retval TSANOM_E_VALUE  a distance is negative, differs from its mirror image, or is
- *                          on the diagonal and not 0
- *  @options @exec @stopped */
+ *                          on the diagonal and not 0 */
 TSANOM_API tsanom_status tsanom_optics_order_matrix(const double *distances, size_t n,
                                                     size_t ld,
                                                     const tsanom_optics_options *options,
@@ -182,8 +182,8 @@ tsanom_optics_order_function_workspace(size_t n, const tsanom_optics_options *op
  *  @param      user      its first argument
  *  @param      n         points, options->min_points to INT32_MAX
  *  @param[out] ordering  `order` and `reachability` are required
- *  @retval TSANOM_E_VALUE  distance(element, second) is negative
- *  @options @exec @stopped */
+ *  @options @exec @stopped
+ *  @retval TSANOM_E_VALUE  distance(element, second) is negative */
 TSANOM_API tsanom_status
 tsanom_optics_order_function(tsanom_optics_distance *distance, void *user, size_t n,
                              const tsanom_optics_options *options,
@@ -199,9 +199,9 @@ tsanom_optics_order_function(tsanom_optics_distance *distance, void *user, size_
  *  @param[out] labels    by index of the point: clusters are numbered from 0 in the order
  *                        of their first points; ::TSANOM_NOISE
  *  @param[out] clusters  number of clusters; may be NULL
+ *  @exec @status
  *  @retval TSANOM_E_INDEX  ordering.order[element] is not below n
- *  @retval TSANOM_E_VALUE  a reachability or core distance is negative
- *  @exec @status */
+ *  @retval TSANOM_E_VALUE  a reachability or core distance is negative */
 TSANOM_API tsanom_status tsanom_optics_cut(const tsanom_optics_ordering *ordering,
                                            double eps, const tsanom_exec *exec,
                                            int32_t *labels, size_t *clusters);
@@ -333,12 +333,12 @@ tsanom_optics_xi_workspace(size_t n, const tsanom_optics_xi_options *options,
  *  @param[out] labels    n labels by index of the point, numbered from 0 in the order of
  *                        their first points; ::TSANOM_NOISE for points in no cluster; may
  *                        be NULL
+ *  @options @exec @status
  *  @retval TSANOM_PARTIAL  0 < capacity < count: `clusters` holds the first found
  *  @retval TSANOM_E_INDEX  ordering.order[element] or .predecessor[element] is not a
  *                          point
  *  @retval TSANOM_E_VALUE  a reachability is negative, or ordering.order[element] occurs
- *                          twice
- *  @options @exec @status */
+ *                          twice */
 TSANOM_API tsanom_status tsanom_optics_xi(const tsanom_optics_ordering *ordering,
                                           const tsanom_optics_xi_options *options,
                                           const tsanom_exec *exec, size_t *clusters,

@@ -152,13 +152,13 @@ tsanom_polyfit_fit_workspace(size_t n, const tsanom_polyfit_options *options,
  *                       1
  *  @param      n        number of samples, >= 1; > options.degree for a fixed degree
  *  @param[out] model    initialized by tsanom_polyfit_model_init()
+ *  @options @exec @status
  *  @retval TSANOM_RANK_DEFICIENT  the samples have too few distinct x, or nearly so:
  *                                 model is the fit of the highest degree that they
  *                                 determine. Not returned if R^2 selected a lower degree
  *  @retval TSANOM_INFEASIBLE      no degree reached the threshold of R^2: model is the
  *                                 fit of the highest degree
- *  @retval TSANOM_STOPPED         the poll asked to stop; model is not modified
- *  @options @exec @status */
+ *  @retval TSANOM_STOPPED         the poll asked to stop; model is not modified */
 TSANOM_API tsanom_status tsanom_polyfit_fit(const double *x, const double *y,
                                             const double *weights, size_t n,
                                             const tsanom_polyfit_options *options,
@@ -171,12 +171,12 @@ TSANOM_API tsanom_status tsanom_polyfit_fit(const double *x, const double *y,
  *  @param      n       number of arguments, >= 1
  *  @param[out] values  n values p(x); may be x itself; NULL: not wanted
  *  @param[out] slopes  n values dp/dx; may be x itself; NULL: not wanted
+ *  @exec @status
  *  @retval TSANOM_STOPPED   the poll asked to stop; part of the outputs is written
  *  @retval TSANOM_E_FORMAT  the model is damaged: a degree out of range, or a coefficient
  *                           that is not finite
  *  @retval TSANOM_E_VALUE   an x is so far outside the range of the samples that the
- *                           result might overflow
- *  @exec @status */
+ *                           result might overflow */
 TSANOM_API tsanom_status tsanom_polyfit_evaluate(const tsanom_polyfit_model *model,
                                                  const double *x, size_t n,
                                                  const tsanom_exec *exec, double *values,
@@ -232,8 +232,8 @@ TSANOM_API void tsanom_polyfit_stream_destroy(tsanom_polyfit_stream *stream);
  *  @param n        number of samples; 0 is allowed
  *  @param exec     NULL: one thread. The poll counts samples and is called before every
  *                  65536 samples that are summed
- *  @retval TSANOM_STOPPED  the poll asked to stop
- *  @the{stream} @status */
+ *  @the{stream} @status
+ *  @retval TSANOM_STOPPED  the poll asked to stop */
 TSANOM_API tsanom_status tsanom_polyfit_stream_push(tsanom_polyfit_stream *stream,
                                                     const double *x, const double *y,
                                                     const double *weights, size_t n,
@@ -242,8 +242,8 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_push(tsanom_polyfit_stream *strea
 /** Add all samples of another stream. O(degree^2).
  *  @param stream  receives the samples
  *  @param other   a different stream with the same degree and refine; not modified
- *  @retval TSANOM_E_OPTION  degree or refine differ, or the streams are one
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_E_OPTION  degree or refine differ, or the streams are one */
 TSANOM_API tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stream,
                                                      const tsanom_polyfit_stream *other,
                                                      const tsanom_exec *exec);
@@ -253,8 +253,7 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stre
  *  @param      options  degree at most that of the stream, refine as in the stream or at
  *                       its default. NULL: the options of the stream
  *  @param[out] model    initialized by tsanom_polyfit_model_init()
- *  @return a status of tsanom_polyfit_fit(), except TSANOM_STOPPED
- *  @exec */
+ *  @exec @return a status of tsanom_polyfit_fit(), except TSANOM_STOPPED */
 TSANOM_API tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
                                                    const tsanom_polyfit_options *options,
                                                    const tsanom_exec *exec,

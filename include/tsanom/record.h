@@ -76,8 +76,8 @@ TSANOM_API size_t tsanom_record_options_size(void);
 
 /** Bytes of memory for the object. The streams do not lie in it: the recorder maps them
  *  from the system, since threads may look at their stream after the object is gone.
- *  @retval TSANOM_E_OPTION  no channel, or one that does not exist
- *  @options @bytes @status */
+ *  @options @bytes @status
+ *  @retval TSANOM_E_OPTION  no channel, or one that does not exist */
 TSANOM_API tsanom_status tsanom_record_size(const tsanom_record_options *options,
                                             size_t *bytes);
 
@@ -91,11 +91,11 @@ TSANOM_API tsanom_status tsanom_record_size(const tsanom_record_options *options
  *  @param      threads    announced: numbers 0 to threads-1 have their streams ready, 1
  *                         to ::TSANOM_HEARTBEAT_STREAMS_MAX; more may record
  *  @param[out] record     lies in `memory`
+ *  @options @exec @status
  *  @retval TSANOM_E_OPTION    also: threads is above the maximum, or the machine does not
  *                             have that clock
  *  @retval TSANOM_E_OVERFLOW  ::TSANOM_RECORD_CHANNELS_MAX channels are open
- *  @retval TSANOM_E_IO        also: the directory contains a run, which is left as it is
- *  @options @exec @status */
+ *  @retval TSANOM_E_IO        also: the directory contains a run, which is not changed */
 TSANOM_API tsanom_status tsanom_record_init(void *memory, size_t bytes,
                                             const char *directory, int32_t threads,
                                             const tsanom_record_options *options,
@@ -105,8 +105,7 @@ TSANOM_API tsanom_status tsanom_record_init(void *memory, size_t bytes,
 /** Allocate the object by exec's allocator, and start a run in it.
  *  @param      directory,threads  as in tsanom_record_init()
  *  @param[out] record             give it back by tsanom_record_destroy()
- *  @return as tsanom_record_init()
- *  @options @exec */
+ *  @options @exec @return as tsanom_record_init() */
 TSANOM_API tsanom_status tsanom_record_create(const char *directory, int32_t threads,
                                               const tsanom_record_options *options,
                                               const tsanom_exec *exec,
@@ -181,8 +180,8 @@ enum {
  *  "cache-misses", "branches", "branch-misses", "page-faults", "context-switches" or
  *  "cpu-migrations".
  *  @param[out] event  the event; whether the machine has it shows when it is opened
- *  @retval TSANOM_E_OPTION  no event has that name
- *  @the{name} @status */
+ *  @the{name} @status
+ *  @retval TSANOM_E_OPTION  no event has that name */
 TSANOM_API tsanom_status tsanom_spmd_event_named(const char *name,
                                                  tsanom_spmd_event *event);
 
@@ -205,8 +204,8 @@ TSANOM_API tsanom_status tsanom_spmd_counters_size(size_t events, size_t regions
  *  @param      events    how many
  *  @param      regions   the number of regions of the recorder
  *  @param[out] counters  lie in `memory`
- *  @retval TSANOM_PARTIAL  some events are absent, or all
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_PARTIAL  some events are absent, or all */
 TSANOM_API tsanom_status tsanom_spmd_counters_init(void *memory, size_t bytes,
                                                    const tsanom_spmd_event *event,
                                                    size_t events, size_t regions,
@@ -216,8 +215,7 @@ TSANOM_API tsanom_status tsanom_spmd_counters_init(void *memory, size_t bytes,
 /** Allocate counters by exec's allocator, and start to count.
  *  @param      event,events,regions  as in tsanom_spmd_counters_init()
  *  @param[out] counters              give them back by tsanom_spmd_counters_destroy()
- *  @return as tsanom_spmd_counters_init()
- *  @exec */
+ *  @exec @return as tsanom_spmd_counters_init() */
 TSANOM_API tsanom_status tsanom_spmd_counters_create(const tsanom_spmd_event *event,
                                                      size_t events, size_t regions,
                                                      const tsanom_exec *exec,
@@ -236,9 +234,9 @@ TSANOM_API void tsanom_spmd_counters_destroy(tsanom_spmd_counters *counters);
  *  @param[out] value     a value for each region, of its completed visits, nested regions
  *                        included; NaN where the event is absent or was not counted all
  *                        the time, as when the kernel shares the counters
+ *  @status
  *  @retval TSANOM_PARTIAL   there is a NaN
- *  @retval TSANOM_E_OPTION  there is no such event
- *  @status */
+ *  @retval TSANOM_E_OPTION  there is no such event */
 TSANOM_API tsanom_status tsanom_spmd_counters_read(const tsanom_spmd_counters *counters,
                                                    size_t event, double *value);
 
@@ -285,8 +283,7 @@ tsanom_spmd_recorder_init(void *memory, size_t bytes, size_t regions, size_t dep
  *  @param      regions   number of regions
  *  @param      depth     largest number of regions open at once
  *  @param[out] recorder  give it back by tsanom_spmd_recorder_destroy()
- *  @return as tsanom_spmd_recorder_init()
- *  @options @exec */
+ *  @options @exec @return as tsanom_spmd_recorder_init() */
 TSANOM_API tsanom_status tsanom_spmd_recorder_create(
     size_t regions, size_t depth, const tsanom_spmd_recorder_options *options,
     const tsanom_exec *exec, tsanom_spmd_recorder **recorder);
@@ -300,18 +297,18 @@ TSANOM_API void tsanom_spmd_recorder_destroy(tsanom_spmd_recorder *recorder);
  *  includes them.
  *  @param recorder  of this thread, with no region open
  *  @param counters  of this thread, which remain the caller's; NULL: count no more
+ *  @status
  *  @retval TSANOM_E_STATE  a region is open
- *  @retval TSANOM_E_COUNT  the counters are for another number of regions
- *  @status */
+ *  @retval TSANOM_E_COUNT  the counters are for another number of regions */
 TSANOM_API tsanom_status tsanom_spmd_recorder_count(tsanom_spmd_recorder *recorder,
                                                     tsanom_spmd_counters *counters);
 
 /** Enter a region. If it is open already (recursion), its time continues.
  *  @param recorder  of this thread
  *  @param region    its number, from 0
+ *  @status
  *  @retval TSANOM_E_VALUE  there is no such region
- *  @retval TSANOM_E_STATE  `depth` regions are open; nothing was entered
- *  @status */
+ *  @retval TSANOM_E_STATE  `depth` regions are open; nothing was entered */
 TSANOM_API tsanom_status tsanom_spmd_begin(tsanom_spmd_recorder *recorder,
                                            int32_t region);
 
@@ -319,8 +316,8 @@ TSANOM_API tsanom_status tsanom_spmd_begin(tsanom_spmd_recorder *recorder,
  *  of the clock and a few nanoseconds.
  *  @param recorder  of this thread
  *  @param region    that region
- *  @retval TSANOM_E_STATE  another region was entered last, or none; nothing was left
- *  @status */
+ *  @status
+ *  @retval TSANOM_E_STATE  another region was entered last, or none; nothing was left */
 TSANOM_API tsanom_status tsanom_spmd_end(tsanom_spmd_recorder *recorder, int32_t region);
 
 /** The result: a row of the matrix of tsanom_spmd_data.time. A region that is still open
@@ -331,8 +328,8 @@ TSANOM_API tsanom_status tsanom_spmd_end(tsanom_spmd_recorder *recorder, int32_t
  *  @param[out] calls     a value for each region: completed visits; may be NULL
  *  @param[out] parent    a value for each region: the region that it was first entered
  *                        from, or ::TSANOM_SPMD_NONE; may be NULL
- *  @retval TSANOM_PARTIAL  a region was entered from several, or is still open
- *  @status */
+ *  @status
+ *  @retval TSANOM_PARTIAL  a region was entered from several, or is still open */
 TSANOM_API tsanom_status tsanom_spmd_recorder_read(const tsanom_spmd_recorder *recorder,
                                                    double *time, uint64_t *calls,
                                                    int32_t *parent);
@@ -367,10 +364,10 @@ TSANOM_API size_t tsanom_spmd_row_size(void);
  *  @param recorder   between calls
  *  @param directory  created if it does not exist; its parent must
  *  @param row        names and metrics
+ *  @exec @status
  *  @retval TSANOM_PARTIAL      as tsanom_spmd_recorder_read(); the file was written
  *  @retval TSANOM_E_VALUE      row->process is not such a name
- *  @retval TSANOM_E_NONFINITE  an infinity among the metrics
- *  @exec @status */
+ *  @retval TSANOM_E_NONFINITE  an infinity among the metrics */
 TSANOM_API tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *recorder,
                                                     const char *directory,
                                                     const tsanom_spmd_row *row,

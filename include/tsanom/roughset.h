@@ -19,8 +19,8 @@
  *
  *  Functions that fill an array of `capacity` elements also return the number of elements
  *  that there are: ::TSANOM_PARTIAL if it exceeds capacity. If the poll or a visitor
- * stops a call, `found` is set, and other outputs are not modified unless the function
- * says so.
+ *  stops a call, `found` is set, and other outputs are not modified unless the function
+ *  says so.
  *
  *  Errors besides the common ones: ::TSANOM_E_OVERFLOW, also: a size exceeds 2^31 - 1;
  *  ::TSANOM_E_OPTION, also: a leading dimension is out of its range, or an option that
@@ -150,9 +150,9 @@ TSANOM_API tsanom_status tsanom_roughset_elements_workspace(
  *                        capacity is 0
  *  @param      capacity  elements that fit
  *  @param[out] count     number of elements
+ *  @the{table} @options @exec @status
  *  @retval TSANOM_STOPPED  the poll stopped the call: the elements of the pairs compared
- *                          so far were written, as for OK
- *  @the{table} @options @exec @status */
+ *                          so far were written, as for OK */
 TSANOM_API tsanom_status tsanom_roughset_elements(const tsanom_roughset_table *table,
                                                   const tsanom_roughset_options *options,
                                                   const tsanom_exec *exec,
@@ -174,8 +174,8 @@ TSANOM_API tsanom_status tsanom_roughset_matrix_workspace(
  *  @param[out] kind      rows (rows-1) / 2 values: 1 an element, 0 nothing to discern, -1
  *                        an inconsistent pair (different decisions, no attribute discerns
  *                        the rows)
- *  @retval TSANOM_STOPPED  the poll stopped the call: the outputs contain only a part
- *  @the{table} @options @exec @status */
+ *  @the{table} @options @exec @status
+ *  @retval TSANOM_STOPPED  the poll stopped the call: the outputs contain only a part */
 TSANOM_API tsanom_status tsanom_roughset_matrix(const tsanom_roughset_table *table,
                                                 const tsanom_roughset_options *options,
                                                 const tsanom_exec *exec,
@@ -240,9 +240,9 @@ TSANOM_API tsanom_status tsanom_roughset_reducts_workspace(
  *  @param      attributes  of the table, >= 1
  *  @param      visitor     called for each reduct; NULL: they are only counted
  *  @param[out] found       reducts visited; may be NULL
+ *  @options @exec @status
  *  @retval TSANOM_PARTIAL     reduct_limit were visited and there is one more
- *  @retval TSANOM_INFEASIBLE  an element is empty: no set meets it; found is 0
- *  @options @exec @status */
+ *  @retval TSANOM_INFEASIBLE  an element is empty: no set meets it; found is 0 */
 TSANOM_API tsanom_status tsanom_roughset_reducts(const uint64_t *elements, size_t count,
                                                  size_t attributes,
                                                  const tsanom_roughset_options *options,
@@ -278,11 +278,12 @@ TSANOM_API tsanom_status tsanom_roughset_minimum_workspace(
  *  @param[out] bounds   equal unless the call was stopped before the proof
  *  @param[out] reduct   words words: a set of bounds->upper attributes that suffices
  *  @param[out] found    reducts visited; may be NULL
+ *  @the{table} @options @exec @status
  *  @retval TSANOM_STOPPED  the poll or the visitor stopped the call; the outputs contain
  *                          what is known
  *  @retval TSANOM_PARTIAL  reduct_limit were visited and there is one more, or
- *                          element_limit was reached; the outputs contain what is known
- *  @the{table} @options @exec @status */
+ *                          element_limit was reached; the outputs contain what is
+ *                          known */
 TSANOM_API tsanom_status tsanom_roughset_minimum(const tsanom_roughset_table *table,
                                                  const tsanom_roughset_options *options,
                                                  const tsanom_exec *exec,
@@ -334,8 +335,8 @@ TSANOM_API tsanom_status tsanom_roughset_paper_choice_workspace(size_t elements,
  *  @param      attributes  of the table, >= 1
  *  @param      visitor     called for each reduct chosen; NULL: they are only counted
  *  @param[out] found       reducts visited; may be NULL
- *  @retval TSANOM_INFEASIBLE  an element is empty: no set meets it; found is 0
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_INFEASIBLE  an element is empty: no set meets it; found is 0 */
 TSANOM_API tsanom_status tsanom_roughset_paper_choice(
     const uint64_t *elements, size_t count, size_t attributes, const tsanom_exec *exec,
     const tsanom_roughset_visitor *visitor, size_t *found);
@@ -371,8 +372,9 @@ TSANOM_API tsanom_status tsanom_roughset_significance_workspace(
  *  O(rows · attributes · |B|). Uses the option missing.
  *  @param      subset        words words: B; NULL: all attributes
  *  @param[out] significance  attributes values in [0, 1]
- *  @retval TSANOM_STOPPED  the poll stopped the call: significance contains only a part
- *  @the{table} @options @exec @status */
+ *  @the{table} @options @exec @status
+ *  @retval TSANOM_STOPPED  the poll stopped the call: significance contains only a
+ *                          part */
 TSANOM_API tsanom_status
 tsanom_roughset_significance(const tsanom_roughset_table *table, const uint64_t *subset,
                              const tsanom_roughset_options *options,

@@ -139,8 +139,8 @@ TSANOM_API tsanom_status tsanom_runs_open(const char *path,
  *  @param      capacity  elements of `ranks`
  *  @param[out] count     ranks that recorded a run; 0: it is not a run of several ranks
  *  @param[out] size      ranks of the job; 0: not known
- *  @retval TSANOM_PARTIAL  capacity is not 0, but below count
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_PARTIAL  capacity is not 0, but below count */
 TSANOM_API tsanom_status tsanom_runs_ranks(const char *path, const tsanom_exec *exec,
                                            int32_t *ranks, size_t capacity, size_t *count,
                                            size_t *size);
@@ -176,9 +176,9 @@ TSANOM_API void tsanom_runs_close(tsanom_runs *run);
  *
  *  Returned arrays and names become invalid.
  *  @param[out] added  records added to all streams; may be NULL
+ *  @the{run} @exec @stopped
  *  @retval TSANOM_E_STATE  the directory contains another run now, or the run was read
- *                          from standard input
- *  @the{run} @exec @stopped */
+ *                          from standard input */
 TSANOM_API tsanom_status tsanom_runs_refresh(tsanom_runs *run, const tsanom_exec *exec,
                                              uint64_t *added);
 
@@ -277,8 +277,8 @@ TSANOM_API size_t tsanom_runs_damage_size(void);
  *  @param      stream  below tsanom_runs_info::beat_streams or _event_streams;
  *                      ::TSANOM_NONE: all of them, and the other files of the part
  *  @param[out] damage  initialized; the result
- *  @retval TSANOM_E_OPTION  part is none of these, or has no streams
- *  @the{run} @status */
+ *  @the{run} @status
+ *  @retval TSANOM_E_OPTION  part is none of these, or has no streams */
 TSANOM_API tsanom_status tsanom_runs_damage_at(const tsanom_runs *run, int32_t part,
                                                size_t stream, tsanom_runs_damage *damage);
 
@@ -300,8 +300,8 @@ typedef struct tsanom_runs_stream {
  *  @param      part    ::TSANOM_RUNS_BEATS or ::TSANOM_RUNS_REGIONS
  *  @param      index   below tsanom_runs_info::beat_streams or _event_streams
  *  @param[out] stream  of the run
- *  @retval TSANOM_E_OPTION  part is neither of the two
- *  @the{run} @status */
+ *  @the{run} @status
+ *  @retval TSANOM_E_OPTION  part is neither of the two */
 TSANOM_API tsanom_status tsanom_runs_stream_at(const tsanom_runs *run, int32_t part,
                                                size_t index, tsanom_runs_stream *stream);
 
@@ -317,8 +317,8 @@ typedef struct tsanom_runs_event {
 /** Decode the tag of a region event.
  *  @param      tag    from tsanom_runs_stream::tag
  *  @param[out] event  the event
- *  @retval TSANOM_E_VALUE  the tag has an unknown kind
- *  @status */
+ *  @status
+ *  @retval TSANOM_E_VALUE  the tag has an unknown kind */
 TSANOM_API tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *event);
 
 /** The heartbeats of a run by thread, for the functions of <tsanom/hsa.h>. Streams of one
@@ -340,8 +340,8 @@ TSANOM_API tsanom_status tsanom_runs_hsa(const tsanom_runs *run, const tsanom_ex
  *  @param      thread   a thread number, or ::TSANOM_RUNS_PROCESS
  *  @param[out] samples  of the run, in order of time
  *  @param[out] count    number of samples; 0 for a thread without samples
- *  @retval TSANOM_E_INDEX  thread is negative, or a number that no thread can have
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_E_INDEX  thread is negative, or a number that no thread can have */
 TSANOM_API tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thread,
                                             const tsanom_exec *exec,
                                             const tsanom_hsa_vital **samples,
@@ -356,8 +356,8 @@ TSANOM_API tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thre
  *  @param      level   TSANOM_RUNS_LEVEL_*
  *  @param[out] events  of the run, in order of time
  *  @param[out] count   number of events
- *  @retval TSANOM_E_OPTION  there is no such level
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_E_OPTION  there is no such level */
 TSANOM_API tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level,
                                             const tsanom_exec *exec,
                                             const tsanom_speedup_event **events,
@@ -372,8 +372,8 @@ TSANOM_API tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level,
  *  @param run       an open run with region events
  *  @param interval  seconds, above 0
  *  @array{active,count}
- *  @retval TSANOM_E_OPTION  interval is not above 0, or not finite
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_E_OPTION  interval is not above 0, or not finite */
 TSANOM_API tsanom_status tsanom_runs_active(const tsanom_runs *run, double interval,
                                             const tsanom_exec *exec, double *active,
                                             size_t capacity, size_t *count);
@@ -442,9 +442,9 @@ TSANOM_API tsanom_status tsanom_runs_spmd(tsanom_runs *run, const tsanom_exec *e
  *  @param      count   n, above window, else ::TSANOM_E_COUNT
  *  @param      window  w, in beats, >= 1, else ::TSANOM_E_OPTION
  *  @param[out] rates   n-window rates, r_i at i-window; must not overlap `time`
+ *  @exec @status
  *  @retval TSANOM_E_NONFINITE  a time is NaN or infinite
- *  @retval TSANOM_E_ORDER      a time is not above the one before it
- *  @exec @status */
+ *  @retval TSANOM_E_ORDER      a time is not above the one before it */
 TSANOM_API tsanom_status tsanom_runs_rate(const double *time, size_t count, size_t window,
                                           const tsanom_exec *exec, double *rates);
 
@@ -497,8 +497,8 @@ TSANOM_API void tsanom_runs_model_free(tsanom_runs_model *model);
 /** Save a model by tsanom_runs_write_file().
  *  @param path  the file; "-" is standard output
  *  @param data  the model; bytes of a name that is not UTF-8 are written as '?'
- *  @retval TSANOM_E_COUNT  there is no thread or no run
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_E_COUNT  there is no thread or no run */
 TSANOM_API tsanom_status tsanom_runs_model_save(const char *path,
                                                 const tsanom_runs_model_data *data,
                                                 const tsanom_exec *exec);

@@ -85,8 +85,8 @@ typedef struct tsanom_speedup_iteration {
 /** How to analyze. Initialize it with tsanom_speedup_options_init(). */
 typedef struct tsanom_speedup_options {
   size_t struct_size; /**< set by _init */
-  /** Regions of the longest iteration, 1 to ::TSANOM_SPEEDUP_PERIOD_MAX; 1024 (default)
-   */
+  /** Regions of the longest iteration, 1 to ::TSANOM_SPEEDUP_PERIOD_MAX; 1024
+   *  (default) */
   size_t max_period;
   /** Loops that are recorded, 1 to ::TSANOM_SPEEDUP_LOOPS_MAX; 64 (default). */
   size_t capacity;
@@ -181,8 +181,8 @@ TSANOM_API void tsanom_speedup_destroy(tsanom_speedup *analyzer);
 /** Push one finished region. Expected O(log max_period). A rejected event does not change
  *  the analyzer.
  *  @param event  the region
- *  @retval TSANOM_E_STATE  after tsanom_speedup_finish()
- *  @the{analyzer} @status */
+ *  @the{analyzer} @status
+ *  @retval TSANOM_E_STATE  after tsanom_speedup_finish() */
 TSANOM_API tsanom_status tsanom_speedup_push(tsanom_speedup *analyzer,
                                              const tsanom_speedup_event *event);
 
@@ -204,9 +204,9 @@ TSANOM_API tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
  *  loop: identifiers of regions may differ between runs.
  *  @param[in,out] loop      modified only if TSANOM_OK is returned
  *  @param         baseline  the loop in the other run; may be `loop`
+ *  @status
  *  @retval TSANOM_E_VALUE      the periods differ, or a loop has no current threads
- *  @retval TSANOM_E_NONFINITE  a loop has no current time
- *  @status */
+ *  @retval TSANOM_E_NONFINITE  a loop has no current time */
 TSANOM_API tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
                                                 const tsanom_speedup_loop *baseline);
 
@@ -223,9 +223,9 @@ TSANOM_API tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
  *  @param      iterations  total number of iterations of the main loop, if known; 0: that
  *                          of its latest finished run
  *  @param[out] prediction  initialized by tsanom_speedup_prediction_init()
+ *  @the{analyzer} @status
  *  @retval TSANOM_INFEASIBLE  there is no loop, or nothing determines its length;
- *                             prediction is not modified
- *  @the{analyzer} @status */
+ *                             prediction is not modified */
 TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
                                                 uint64_t iterations,
                                                 tsanom_speedup_prediction *prediction);
@@ -257,11 +257,11 @@ TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
  *  @param[out] loop             statistics
  *  @param[out] prediction       initialized by tsanom_speedup_prediction_init(); NULL:
  *                               not wanted
+ *  @exec @status
  *  @retval TSANOM_INFEASIBLE  nothing determines how many iterations to expect: `loop` is
  *                             filled, prediction is not modified
  *  @retval TSANOM_E_INDEX     an iteration is empty, exceeds the events, or begins before
- *                             the end of the one before it; the fault has its index
- *  @exec @status */
+ *                             the end of the one before it; the fault has its index */
 TSANOM_API tsanom_status tsanom_speedup_summarize(
     const tsanom_speedup_event *events, size_t count,
     const tsanom_dpd_iteration *iterations, size_t iteration_count,

@@ -287,11 +287,11 @@ TSANOM_API tsanom_status tsanom_spmd_analyze_workspace(size_t processes, size_t 
  *  step 3 at most combination_limit. The poll is called before each.
  *  @param         data    the measurements
  *  @param[in,out] report  the arrays that are wanted; results
+ *  @options @exec @status
  *  @retval TSANOM_PARTIAL  an array has not enough capacity for all decisions, members or
  *                          root causes, or combination_limit was reached
  *  @retval TSANOM_STOPPED  the poll stopped the call: the report contains the search so
- *                          far, and no root cause
- *  @options @exec @status */
+ *                          far, and no root cause */
 TSANOM_API tsanom_status tsanom_spmd_analyze(const tsanom_spmd_data *data,
                                              const tsanom_spmd_options *options,
                                              const tsanom_exec *exec,

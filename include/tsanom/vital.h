@@ -162,9 +162,9 @@ TSANOM_API size_t tsanom_hsa_normal_size(void);
  *  @param[in,out] normal     initialized, with `range` of `range_count` elements, at
  *                            least ::TSANOM_HSA_PARTS * ::TSANOM_HSA_SIGNS for each
  *                            thread; the result
+ *  @exec @status
  *  @retval TSANOM_PARTIAL  the ranges are guessed, because there are fewer than three
- *                          runs
- *  @exec @status */
+ *                          runs */
 TSANOM_API tsanom_status tsanom_hsa_learn_normal(const tsanom_hsa_run *runs,
                                                  size_t run_count, double coverage,
                                                  const tsanom_exec *exec,
