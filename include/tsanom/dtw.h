@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  Dynamic time warping (DTW): distances, warping paths, matrices of distances, medoid
- *  and barycenter of a set.
+ *  Dynamic time warping (DTW): distances, paths, matrices, medoid and barycenter of a
+ *  set.
  *
  *  \f[ D(i,j) = c(x_i, y_j) + \min\{D(i-1,j-1),\ p + D(i-1,j),\ p + D(i,j-1)\} \f]
  *
@@ -148,7 +148,7 @@ TSANOM_API tsanom_status tsanom_dtw_path_workspace(size_t n, size_t m,
  *  pair is preceded by (i-1,j-1) if that attains the minimum, else by (i-1,j), else by
  *  (i,j-1), seen from the end. Of equal open ends, the path takes the one that leaves out
  *  fewest samples, of y before of x. If the sum overflows, the distance is INFINITY and
- *  the length 0. The calling thread alone computes, in 1.2 to 1.9 times the time of the
+ *  the length 0. The calling thread alone computes, 1.2 to 1.9 times as long as the
  *  distance.
  *  @param      x,y       series of n and m samples
  *  @param      n,m       their counts, >= 1
@@ -184,8 +184,8 @@ TSANOM_API tsanom_status tsanom_dtw_one_to_many_workspace(
  *  batches of up to 16, and a batch is abandoned when all its lanes are above the
  *  cut-off. A search calls this function with 16 or more candidates at a time, in the
  *  order of their lower bounds, and lowers options->cutoff to the best distance in
- *  between. A candidate that is above the cut-off, or for which no path fits the window,
- *  gets INFINITY.
+ *  between. A candidate above the cut-off, or without a path in the window, gets
+ *  INFINITY.
  *  @param      x          the one series, n samples of series->dimensions components,
  *                         series->stride elements apart
  *  @param      n          its count, >= 1
@@ -221,12 +221,11 @@ TSANOM_API tsanom_status tsanom_dtw_condensed_workspace(size_t longest, size_t c
 
 /** Distances of all pairs of a set of N series: the condensed matrix, whose element for
  *  a < b has the index \f$a(2N - a - 1)/2 + b - a - 1\f$. Pairs run in parallel. A pair
- *  that is above the cut-off, or for which no path fits the window, gets INFINITY.
+ *  above the cut-off, or without a path in the window, gets INFINITY.
  *  @param      series     the set, at least two series
  *  @param[out] distances  N (N - 1) / 2 distances
- *  @param[out] computed   number of valid leading distances; if lengths differ, whole
- *                         rows, or parts of a row where there are fewer than 16; may be
- *                         NULL
+ *  @param[out] computed   number of valid leading distances; if lengths differ, of whole
+ *                         rows, or parts of a row where there are fewer than 16; or NULL
  *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_dtw_condensed(const tsanom_series *series,
                                               const tsanom_dtw_options *options,
@@ -250,8 +249,8 @@ TSANOM_API tsanom_status tsanom_dtw_cross_workspace(
     const tsanom_dtw_options *options, const tsanom_exec *exec, size_t *bytes);
 
 /** Distances of each series of one set to each of another: a row-major matrix of
- *  xs->count rows and ys->count columns. Pairs run in parallel. A pair that is above the
- *  cut-off, or for which no path fits the window, gets INFINITY.
+ *  xs->count rows and ys->count columns. Pairs run in parallel. A pair above the cut-off,
+ *  or without a path in the window, gets INFINITY.
  *  @param      xs,ys      the sets, of the same dimensions
  *  @param[out] distances  the matrix
  *  @param      ld         elements from row to row of the matrix, >= ys->count
@@ -270,7 +269,7 @@ TSANOM_API tsanom_status tsanom_dtw_cross_f32(const tsanom_series_f32 *xs,
                                               const tsanom_exec *exec, float *distances,
                                               size_t ld, size_t *computed);
 
-/** Workspace of tsanom_dtw_medoid(): that of the condensed matrix and the matrix itself,
+/** Workspace of tsanom_dtw_medoid(): that of the condensed matrix and the matrix:
  *  O(count^2).
  *  @param longest     samples of the longest series, >= 1
  *  @param count       number of series, >= 1
@@ -288,15 +287,14 @@ TSANOM_API tsanom_status tsanom_dtw_medoid_workspace(size_t longest, size_t coun
  *  @param[out] medoid  its index
  *  @param[out] sum     the sum of its distances; may be NULL
  *  @options @exec @stopped
- *  @retval TSANOM_INFEASIBLE  every series has another one to which no path fits the
- *                             window, or that is above the cut-off; no output is
- *                             modified */
+ *  @retval TSANOM_INFEASIBLE  every series has another one without a path in the window,
+ *                             or above the cut-off; no output is modified */
 TSANOM_API tsanom_status tsanom_dtw_medoid(const tsanom_series *series,
                                            const tsanom_dtw_options *options,
                                            const tsanom_exec *exec, size_t *medoid,
                                            double *sum);
 
-/** Workspace of tsanom_dtw_barycenter(): a path per thread, and O(count (length +
+/** Workspace of tsanom_dtw_barycenter(): a path per thread, and O(count·(length +
  *  longest)).
  *  @param longest     samples of the longest series, >= 1
  *  @param count       number of series, >= 1
@@ -318,8 +316,7 @@ TSANOM_API tsanom_status tsanom_dtw_barycenter_workspace(
  *  @param         tolerance   >= 0
  *  @param[in,out] barycenter  in: where to start, such as the medoid; out: the average.
  *                             `length` samples, series->stride elements apart
- *  @param[out]    sum         the sum of the distances of the series to the barycenter;
- *                             may be NULL
+ *  @param[out]    sum         sum of the distances of the series to it; or NULL
  *  @options @exec @stopped
  *  @retval TSANOM_PARTIAL     the iterations were used up; the result is valid
  *  @retval TSANOM_INFEASIBLE  for one of the series no path fits the window, or it is

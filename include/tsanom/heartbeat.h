@@ -92,13 +92,13 @@ TSANOM_API size_t tsanom_heartbeat_options_size(void);
  *
  *  Call from one thread, while no other thread is in a beat. On failure nothing is left
  *  in the directory that was not there before.
- *  @param directory  created if it does not exist (its parent must), then kept by its
- *                    absolute path
+ *  @param directory  created if it does not exist (its parent must); kept by its absolute
+ *                    path
  *  @param threads    announced: numbers 0 to threads-1 have their streams ready, 1 to
  *                    ::TSANOM_HEARTBEAT_STREAMS_MAX; more may beat
  *  @options @status
- *  @retval TSANOM_E_OPTION  also: threads is above the maximum, or the machine does not
- *                           have that clock
+ *  @retval TSANOM_E_OPTION  also: threads is above the maximum, or the machine lacks the
+ *                           clock
  *  @retval TSANOM_E_STATE   a run is being recorded
  *  @retval TSANOM_E_IO      the directory cannot be created or written, the disk is full,
  *                           or the directory contains a run, which is left as it is */
@@ -117,8 +117,7 @@ TSANOM_API tsanom_status tsanom_heartbeat_init(const char *directory, int32_t th
  *  beat with several numbers in turn.
  *
  *  If there is no helper thread, or beats come faster than it can follow, the beating
- *  thread itself asks the file system for the next mebibyte (65536 beats), which takes a
- *  few system calls.
+ *  thread itself asks for the next mebibyte (65536 beats) by a few system calls.
  *
  *  May be called from any thread at any time. A signal handler may beat if its thread has
  *  beaten before; if it interrupted a beat of that thread, its own beat is dropped,
@@ -141,8 +140,8 @@ TSANOM_API tsanom_status tsanom_heartbeat_beat(int32_t thread, uint32_t tag);
  *  another thread is in meanwhile is either recorded or returns ::TSANOM_E_STATE. Another
  *  run may then be started, in another directory.
  *  @status
- *  @retval TSANOM_PARTIAL  the run is complete except for dropped beats; the run contains
- *                          their number
+ *  @retval TSANOM_PARTIAL  the run is complete except for dropped beats, whose number it
+ *                          has
  *  @retval TSANOM_E_STATE  there is no run
  *  @retval TSANOM_E_IO     a file could not be written; the run reads as one that was
  *                          killed, with every beat recorded */

@@ -41,8 +41,8 @@ extern "C" {
 /** Options of the bounds that need a radius. */
 typedef struct tsanom_lbkeogh_options {
   size_t struct_size; /**< set by _init */
-  size_t radius;      /**< positions |i-j| <= radius are within the window; SIZE_MAX
-                           (default): all */
+  size_t radius;      /**< positions |i-j| <= radius are admitted; SIZE_MAX (default):
+                           all */
   size_t bands;       /**< bands of LB_Enhanced at each end; 5 (default); only of it */
   int32_t cost;       /**< ::TSANOM_COST_ABSOLUTE (default) or ::TSANOM_COST_SQUARED */
   int32_t reserved0;  /**< 0 */
@@ -100,9 +100,9 @@ TSANOM_API tsanom_status tsanom_lbkeogh_kim(const double *x, size_t n, const dou
  *  c_i < l_i). For the other direction pass the other series and the envelope of c. O(n)
  *  time, fastest where the three arrays have the same offset in their cache lines.
  *  @param      c            samples
- *  @param      lower,upper  envelope, n each, lower[i] <= upper[i]; infinities mean no
- *                           bound at that position. Not checked: a NaN gives an undefined
- *                           bound
+ *  @param      lower,upper  envelope, n each, lower[i] <= upper[i]; infinities: no bound
+ *                           at that position. Not checked: with NaN the bound is
+ *                           undefined
  *  @param      n            the common count, >= 1
  *  @param      cost         ::TSANOM_COST_ABSOLUTE or ::TSANOM_COST_SQUARED
  *  @param[out] bound        in units of the cost
@@ -133,14 +133,13 @@ tsanom_lbkeogh_pair_workspace(size_t n, size_t m, const tsanom_lbkeogh_options *
 
 /** LB_Keogh of two series in both directions, envelopes included. The larger of the two
  *  is the better bound. Lengths may differ by up to the radius: the envelope then covers
- *  the positions of the other series, each with the samples that its window contains.
- *  O(n + m) time.
+ *  the positions of the other series, each with the samples in its window. O(n + m) time.
  *  @param      x,y     samples
  *  @param      n,m     their counts, >= 1
  *  @param[out] bounds  two values: [0] is y against the envelope of x (the paper's
  *                      LB_Keogh(Q, C) for x = Q and y = C), [1] is x against that of y
  *  @options @exec @status
- *  @retval TSANOM_INFEASIBLE  |n-m| exceeds the radius, so DTW has no path: both bounds
+ *  @retval TSANOM_INFEASIBLE  |n-m| exceeds the radius, so that there is no path: bounds
  *                             are INFINITY */
 TSANOM_API tsanom_status tsanom_lbkeogh_pair(const double *x, size_t n, const double *y,
                                              size_t m,
@@ -155,8 +154,8 @@ tsanom_lbkeogh_improved_workspace(size_t n, const tsanom_lbkeogh_options *option
                                   const tsanom_exec *exec, size_t *bytes);
 
 /** LB_Improved of a series c against q: LB_Keogh(c), plus the LB_Keogh of q against the
- *  envelope of h, where h is c clipped to the envelope of q. Never below LB_Keogh(c).
- *  O(n) time, four passes.
+ *  envelope of h, where h is c clipped to the envelope of q. At least LB_Keogh(c). O(n),
+ *  four passes.
  *  @param      c,q          samples of the two series
  *  @param      lower,upper  envelope of q for options->radius, as for
  *                           tsanom_lbkeogh_bound()
@@ -187,7 +186,7 @@ TSANOM_API tsanom_status tsanom_lbkeogh_enhanced(const double *c, const double *
 
 /** The envelope of a series that is still growing: each sample goes in, and after the
  *  first `radius` samples each push gives the pair of `radius` samples ago. One thread at
- *  a time may use a stream. */
+ *  a time may use it. */
 typedef struct tsanom_lbkeogh_stream tsanom_lbkeogh_stream;
 
 /** Bytes of a stream, O(radius).
@@ -216,8 +215,7 @@ TSANOM_API tsanom_status tsanom_lbkeogh_stream_create(size_t radius,
 /** Release a stream. @param stream NULL: nothing happens */
 TSANOM_API void tsanom_lbkeogh_stream_destroy(tsanom_lbkeogh_stream *stream);
 
-/** Take in samples. Amortized O(1) per sample; one of every 2 radius + 1 samples takes
- *  O(radius).
+/** Take in samples. Amortized O(1) per sample; one of 2·radius + 1 takes O(radius).
  *  @param      x            samples
  *  @param      count        their count, >= 0
  *  @param[out] lower,upper  the pairs that came out, in order; at most `count`. In single

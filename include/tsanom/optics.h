@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  OPTICS: the order in which points are connected by density, and the clusters that
- *  can be read from it.
+ *  OPTICS: the order of points by density connection, and the clusters in it.
  *
  *  Let N(p) be the points within eps of p, including p, and d the distance. The core
  *  distance of p is its distance to the min_points-th nearest of N(p); it is undefined
@@ -15,8 +14,7 @@
  *  attains the minimum is the predecessor of o. The next point is the one with the
  *  smallest reachability; ties, and points without a reachability, are ordered by index.
  *  Distances are compared as they are reported, rounded to double. All results equal
- *  those of this definition bitwise, for every thread count, instruction set and search
- *  method.
+ *  those of this definition bitwise, for every thread count, ISA level and search method.
  *
  *  The Euclidean distance is the root of the sum of squared differences in the order of
  *  the coordinates; the Manhattan distance is the sum of their magnitudes in that order.
@@ -71,8 +69,8 @@ enum {
 typedef struct tsanom_optics_options {
   size_t struct_size; /**< set by _init */
   /** Points that make a neighborhood dense, including the point itself: 1 to the number
-   *  of points; 5 (default). With 1 every core distance is 0 and the order is that of
-   *  single linkage. */
+   *  of points; 5 (default). With 1 core distances are 0 and the order is that of single
+   *  linkage. */
   size_t min_points;
   double eps; /**< radius of neighborhoods, >= 0; INFINITY (default) */
   /** TSANOM_OPTICS_EUCLIDEAN (default), ...; this and the next only of points. */
@@ -143,18 +141,16 @@ tsanom_optics_order_matrix_workspace(size_t n, const tsanom_optics_options *opti
                                      const tsanom_exec *exec, size_t *bytes);
 
 /** OPTICS order from a matrix of distances, which need not be a metric. O(n^2), one
- *  thread. If `distances` is the condensed output of tsanom_dtw_condensed(), this
- *  clusters time series.
+ *  thread. With `distances` of tsanom_dtw_condensed() it clusters time series.
  *  @param      distances  finite and >= 0; condensed: d(0,1), d(0,2), ... d(0,n-1),
  *                         d(1,2), ... d(n-2,n-1), not read if n = 1; or a square of n
  *                         rows, symmetric, with a diagonal of 0
  *  @param      n          points, options->min_points to INT32_MAX
- *  @param      ld         0: condensed; else elements from one row of the square to the
- *                         next, >= n
+ *  @param      ld         0: condensed; else elements from row to row of the square, >= n
  *  @param[out] ordering   `order` and `reachability` are required
  *  @options @exec @stopped
- *  @retval TSANOM_E_VALUE  a distance is negative, differs from its mirror image, or is
- *                          on the diagonal and not 0 */
+ *  @retval TSANOM_E_VALUE  a distance is negative, asymmetric, or on the diagonal and not
+ *                          0 */
 TSANOM_API tsanom_status tsanom_optics_order_matrix(const double *distances, size_t n,
                                                     size_t ld,
                                                     const tsanom_optics_options *options,
@@ -164,7 +160,7 @@ TSANOM_API tsanom_status tsanom_optics_order_matrix(const double *distances, siz
 /** A distance function of the caller.
  *  @param user  as passed to tsanom_optics_order_function()
  *  @param i,j   indices of two points, i < j
- *  @return their distance, finite and >= 0, the same in every call; not necessarily a
+ *  @return their distance, finite and >= 0, the same in every call; any, not only a
  *          metric */
 typedef double tsanom_optics_distance(void *user, size_t i, size_t j);
 
@@ -209,13 +205,12 @@ TSANOM_API tsanom_status tsanom_optics_cut(const tsanom_optics_ordering *orderin
 /** When to report several classes. */
 typedef struct tsanom_optics_split_options {
   size_t struct_size;  /**< set by _init */
-  double significance; /**< probability of reporting several classes if there is one, in
-                            (0, 1); 0.05 (default) */
+  double significance; /**< chance that one class is reported as several, in (0, 1); 0.05
+                            (default) */
   double resolution;   /**< steps up to this size never separate classes: the smallest
                             difference that matters, >= 0; 0 (default): unknown */
   /** 2 or more: classes are valleys of the reachability plot with at least that many
-   *  points, normally as many as those of the order; 0 (default) or 1: a gap separates
-   *  them. */
+   *  points, normally as in the order; 0 (default) or 1: a gap separates them. */
   size_t min_points;
 } tsanom_optics_split_options;
 
@@ -275,8 +270,8 @@ tsanom_optics_split_workspace(size_t n, const tsanom_optics_split_options *optio
  *                           order of their first points; ::TSANOM_NOISE. Without valleys
  *                           those of tsanom_optics_cut() at the chosen cut
  *  @param[out] clusters     number of classes; may be NULL
- *  @param[out] cut          height of the cut; NaN if valleys of different heights are
- *                           the classes; may be NULL
+ *  @param[out] cut          height of the cut; NaN if classes are valleys of several
+ *                           heights; or NULL
  *  @param[out] probability  bound of the chance that one class has such a gap, (m - 1) P,
  *                           or such valleys, at most 1; may be NULL
  *  @options @exec @status */
@@ -331,14 +326,11 @@ tsanom_optics_xi_workspace(size_t n, const tsanom_optics_xi_options *options,
  *  @param      capacity  number of clusters that `clusters` can hold
  *  @param[out] count     clusters found; it may exceed the capacity
  *  @param[out] labels    n labels by index of the point, numbered from 0 in the order of
- *                        their first points; ::TSANOM_NOISE for points in no cluster; may
- *                        be NULL
+ *                        their first points; ::TSANOM_NOISE for points in none; or NULL
  *  @options @exec @status
  *  @retval TSANOM_PARTIAL  0 < capacity < count: `clusters` holds the first found
- *  @retval TSANOM_E_INDEX  ordering.order[element] or .predecessor[element] is not a
- *                          point
- *  @retval TSANOM_E_VALUE  a reachability is negative, or ordering.order[element] occurs
- *                          twice */
+ *  @retval TSANOM_E_INDEX  order[element] or predecessor[element] is not a point
+ *  @retval TSANOM_E_VALUE  a reachability is negative, or order[element] occurs twice */
 TSANOM_API tsanom_status tsanom_optics_xi(const tsanom_optics_ordering *ordering,
                                           const tsanom_optics_xi_options *options,
                                           const tsanom_exec *exec, size_t *clusters,

@@ -6,8 +6,8 @@
  *  polynomial p of degree D that minimizes \f$RSS = \sum w_i (y_i - p(x_i))^2\f$. The
  *  polynomial is \f$p(x) = \sum c_k T_k(t)\f$, where \f$T_k\f$ is the Chebyshev
  *  polynomial of the first kind and t = (x·unit - center)·scale maps the range of the
- *  samples to [-1, 1]. Weights below \f$2^{-300}\f$ of the largest count as 0 in sums of
- *  double-double arithmetic.
+ *  samples to [-1, 1]. Weights below \f$2^{-300}\f$ of the largest count as 0 in
+ *  double-double sums.
  *
  *  Use tsanom_polyfit_fit() for samples in arrays, ::tsanom_polyfit_stream for samples
  *  that arrive in pieces or do not fit in memory. Results are bitwise identical for every
@@ -61,8 +61,8 @@ typedef struct tsanom_polyfit_options {
   int32_t degree;     /**< degree, or highest degree to try if one is selected: 0 to
                            TSANOM_POLYFIT_MAX_DEGREE; 1 (default) */
   int32_t selection;  /**< TSANOM_POLYFIT_FIXED (default), _R2, _AICC or _BIC */
-  double r2;          /**< threshold in [0, 1); 0.9 (default, as in the paper). Only with
-                           TSANOM_POLYFIT_R2 */
+  double r2;          /**< of TSANOM_POLYFIT_R2: threshold in [0, 1); 0.9 (default, as in
+                           the paper) */
   /** A basis function counts as determined by the data if the part of its column that is
    *  orthogonal to all lower columns has more than this fraction of its norm; in [0, 1),
    *  0 (default): \f$2^{-40}\f$. */
@@ -75,19 +75,19 @@ typedef struct tsanom_polyfit_options {
 
 /** A fitted polynomial with its statistics: plain data that can be copied and saved.
  *  Initialize it with tsanom_polyfit_model_init() before the first fit. Arrays hold
- *  degree + 1 entries; a fit does not write later entries. `struct_size` may end before
+ *  degree + 1 entries; a fit writes no others. `struct_size` may end before
  *  degree_rss. */
 typedef struct tsanom_polyfit_model {
   size_t struct_size; /**< set by _init */
   uint64_t samples;   /**< number of samples, n */
   int32_t degree;     /**< degree of this polynomial */
   int32_t highest;    /**< highest degree in degree_rss */
-  int32_t rank;       /**< basis functions up to the requested degree that the data
-                           determine; highest + 1 */
-  int32_t method;     /**< TSANOM_POLYFIT_GRAM or TSANOM_POLYFIT_QR */
-  double unit;        /**< power of two that brings |x| to at most 1 */
-  double center;      /**< t = (x·unit - center)·scale */
-  double scale;       /**< 1 / (half the range of x·unit), or 1 if that is 0 */
+  int32_t rank;   /**< basis functions up to the requested degree that the data determine;
+                     highest + 1 */
+  int32_t method; /**< TSANOM_POLYFIT_GRAM or TSANOM_POLYFIT_QR */
+  double unit;    /**< power of two that brings |x| to at most 1 */
+  double center;  /**< t = (x·unit - center)·scale */
+  double scale;   /**< 1 / (half the range of x·unit), or 1 if that is 0 */
   /** Weighted residual sum of squares; INFINITY on overflow (|y| above 1e153). */
   double rss;
   double tss; /**< \f$\sum w (y - \bar y)^2\f$ about the weighted mean; as rss */
@@ -100,8 +100,8 @@ typedef struct tsanom_polyfit_model {
   /** \f$\|R\|_F \|R^{-1}\|_F\f$ of the design matrix in this basis with columns of unit
    *  norm: between its 2-norm condition number and degree + 1 times that. */
   double condition;
-  /** \f$n\log(rss/n) + 2k + 2k(k+1)/(n-k-1)\f$ with k = degree + 2 parameters; INFINITY
-   *  if n <= k + 1. */
+  /** \f$n\log(rss/n) + 2k + 2k(k+1)/(n-k-1)\f$ with k = degree + 2; INFINITY if
+   *  n <= k + 1. */
   double aicc;
   double bic; /**< n log(rss/n) + k log(n) */
   /** c_k, in units of y; INFINITY with its sign on overflow (|y| above 1e300). */
@@ -148,16 +148,15 @@ tsanom_polyfit_fit_workspace(size_t n, const tsanom_polyfit_options *options,
  *  which the degree is selected. With fewer than options.degree + 1 samples, a selection
  *  tries degrees up to n - 1.
  *  @param      x,y      samples
- *  @param      weights  n positive weights, inverse to the variances of the y; NULL: all
- *                       1
+ *  @param      weights  n positive weights, inverse to variances of y; NULL: all 1
  *  @param      n        number of samples, >= 1; > options.degree for a fixed degree
  *  @param[out] model    initialized by tsanom_polyfit_model_init()
  *  @options @exec @status
  *  @retval TSANOM_RANK_DEFICIENT  the samples have too few distinct x, or nearly so:
  *                                 model is the fit of the highest degree that they
  *                                 determine. Not returned if R^2 selected a lower degree
- *  @retval TSANOM_INFEASIBLE      no degree reached the threshold of R^2: model is the
- *                                 fit of the highest degree
+ *  @retval TSANOM_INFEASIBLE      no degree reached the threshold of R^2: model is of the
+ *                                 highest degree
  *  @retval TSANOM_STOPPED         the poll asked to stop; model is not modified */
 TSANOM_API tsanom_status tsanom_polyfit_fit(const double *x, const double *y,
                                             const double *weights, size_t n,
@@ -174,9 +173,9 @@ TSANOM_API tsanom_status tsanom_polyfit_fit(const double *x, const double *y,
  *  @exec @status
  *  @retval TSANOM_STOPPED   the poll asked to stop; part of the outputs is written
  *  @retval TSANOM_E_FORMAT  the model is damaged: a degree out of range, or a coefficient
- *                           that is not finite
- *  @retval TSANOM_E_VALUE   an x is so far outside the range of the samples that the
- *                           result might overflow */
+ *                           not finite
+ *  @retval TSANOM_E_VALUE   an x is so far outside the samples that the result may
+ *                           overflow */
 TSANOM_API tsanom_status tsanom_polyfit_evaluate(const tsanom_polyfit_model *model,
                                                  const double *x, size_t n,
                                                  const tsanom_exec *exec, double *values,

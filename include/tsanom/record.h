@@ -84,16 +84,16 @@ TSANOM_API tsanom_status tsanom_record_size(const tsanom_record_options *options
 /** Start a run, as tsanom_heartbeat_init() does, in memory of the caller. Several runs
  *  may be recorded at the same time, each into its own directory.
  *
- *  If several processes start a run in one directory, exactly one succeeds, and the
- *  others get ::TSANOM_E_IO.
+ *  If several processes start a run in one directory, one succeeds, and the others
+ *  get ::TSANOM_E_IO.
  *  @memory{tsanom_record_size}
  *  @param      directory  created if it does not exist; its parent must
  *  @param      threads    announced: numbers 0 to threads-1 have their streams ready, 1
  *                         to ::TSANOM_HEARTBEAT_STREAMS_MAX; more may record
  *  @param[out] record     lies in `memory`
  *  @options @exec @status
- *  @retval TSANOM_E_OPTION    also: threads is above the maximum, or the machine does not
- *                             have that clock
+ *  @retval TSANOM_E_OPTION    also: threads is above the maximum, or the machine lacks
+ *                             the clock
  *  @retval TSANOM_E_OVERFLOW  ::TSANOM_RECORD_CHANNELS_MAX channels are open
  *  @retval TSANOM_E_IO        also: the directory contains a run, which is not changed */
 TSANOM_API tsanom_status tsanom_record_init(void *memory, size_t bytes,
@@ -111,8 +111,7 @@ TSANOM_API tsanom_status tsanom_record_create(const char *directory, int32_t thr
                                               const tsanom_exec *exec,
                                               tsanom_record **record);
 
-/** Record one heartbeat: see tsanom_heartbeat_beat(), to which this is equal but for the
- *  run that it writes to.
+/** Record one heartbeat: as tsanom_heartbeat_beat(), which writes to the default run.
  *  @param record  a run with heartbeats
  *  @param thread  the number of the thread, >= 0
  *  @param tag     any value; the reader returns it
@@ -124,8 +123,7 @@ TSANOM_API tsanom_status tsanom_record_beat(const tsanom_record *record, int32_t
 /** Record one region event. Cost and safety are those of a heartbeat.
  *  @param record  a run with regions
  *  @param thread  the number of the thread, >= 0
- *  @param event   kind, place and threads, in the layout that <tsanom/regions.h>
- *                 documents
+ *  @param event   kind, place and threads, in the layout of <tsanom/regions.h>
  *  @retval TSANOM_E_STATE  as tsanom_heartbeat_beat(); or there is no such channel
  *  @return as tsanom_heartbeat_beat() */
 TSANOM_API tsanom_status tsanom_record_region(const tsanom_record *record, int32_t thread,
@@ -245,8 +243,7 @@ TSANOM_API tsanom_status tsanom_spmd_counters_read(const tsanom_spmd_counters *c
  *  tsanom_spmd_recorder_create() and tsanom_spmd_recorder_write(). */
 typedef struct tsanom_spmd_recorder tsanom_spmd_recorder;
 
-/** How to record times: fill by tsanom_spmd_recorder_options_init(), then change
- *  fields. */
+/** How to record times: initialize, then change fields. */
 typedef struct tsanom_spmd_recorder_options {
   size_t struct_size; /**< set by _init: which fields this caller knows */
   int32_t clock;      /**< TSANOM_SPMD_CLOCK_*; elapsed time (default) */
@@ -293,8 +290,8 @@ TSANOM_API tsanom_status tsanom_spmd_recorder_create(
 TSANOM_API void tsanom_spmd_recorder_destroy(tsanom_spmd_recorder *recorder);
 
 /** Count events, too: two system calls per pair of tsanom_spmd_begin() and
- *  tsanom_spmd_end(). The time of the region excludes them, that of the regions around it
- *  includes them.
+ *  tsanom_spmd_end(). The time of the region excludes them, that of regions around it
+ *  does not.
  *  @param recorder  of this thread, with no region open
  *  @param counters  of this thread, which remain the caller's; NULL: count no more
  *  @status
@@ -323,19 +320,18 @@ TSANOM_API tsanom_status tsanom_spmd_end(tsanom_spmd_recorder *recorder, int32_t
 /** The result: a row of the matrix of tsanom_spmd_data.time. A region that is still open
  *  has the time of its completed visits.
  *  @param      recorder  between calls
- *  @param[out] time      a value for each region: seconds, nested regions included; may
- *                        be NULL
- *  @param[out] calls     a value for each region: completed visits; may be NULL
- *  @param[out] parent    a value for each region: the region that it was first entered
- *                        from, or ::TSANOM_SPMD_NONE; may be NULL
+ *  @param[out] time      for each region: seconds, nested regions included; or NULL
+ *  @param[out] calls     for each region: completed visits; or NULL
+ *  @param[out] parent    for each region: the one that it was first entered from, or
+ *                        ::TSANOM_SPMD_NONE; or NULL
  *  @status
  *  @retval TSANOM_PARTIAL  a region was entered from several, or is still open */
 TSANOM_API tsanom_status tsanom_spmd_recorder_read(const tsanom_spmd_recorder *recorder,
                                                    double *time, uint64_t *calls,
                                                    int32_t *parent);
 
-/** What a run contains of a process besides its times: fill by tsanom_spmd_row_init(),
- *  then set the fields. */
+/** What a run contains of a process besides its times: initialize, then set the
+ *  fields. */
 typedef struct tsanom_spmd_row {
   size_t struct_size;        /**< set by _init: which fields this caller knows */
   const char *process;       /**< its name: 1 to 64 letters, digits and "-_.", the first

@@ -31,8 +31,7 @@ enum {
  *  8 to 31 a number m: m·2^e nanoseconds. */
 enum {
   TSANOM_REGIONS_KIND_BITS = 3,    /**< the kind */
-  TSANOM_REGIONS_PLACES_MAX = 8192 /**< distinct places; the last stands for all
-                                        further ones */
+  TSANOM_REGIONS_PLACES_MAX = 8192 /**< distinct places; the last stands for the rest */
 };
 
 #ifdef __cplusplus

@@ -19,8 +19,7 @@
  *
  *  Functions that fill an array of `capacity` elements also return the number of elements
  *  that there are: ::TSANOM_PARTIAL if it exceeds capacity. If the poll or a visitor
- *  stops a call, `found` is set, and other outputs are not modified unless the function
- *  says so.
+ *  stops a call, `found` is set, and other outputs are not modified unless it says so.
  *
  *  Errors besides the common ones: ::TSANOM_E_OVERFLOW, also: a size exceeds 2^31 - 1;
  *  ::TSANOM_E_OPTION, also: a leading dimension is out of its range, or an option that
@@ -54,10 +53,10 @@ enum {
   /** Every pair of rows with different decisions that some attribute discerns; the
    *  others, the paper's -1 elements, are dropped (default). */
   TSANOM_ROUGHSET_ORDINARY = 0,
-  /** The positive region: pairs with different decisions of which at least one row has
+  /** The positive region: pairs with different decisions, one or both rows with
    *  |delta| = 1. */
   TSANOM_ROUGHSET_POSITIVE_REGION = 1,
-  /** The generalized decision: pairs of rows with D(y) not in delta(x), or D(x) not in
+  /** The generalized decision: pairs with D(y) not in delta(x), or D(x) not in
    *  delta(y). */
   TSANOM_ROUGHSET_GENERALIZED = 2
 };
@@ -137,13 +136,13 @@ TSANOM_API tsanom_status tsanom_roughset_elements_workspace(
 
 /** The discernibility elements of the reading, without the empty ones: distinct and,
  *  unless options->absorb is 0, only those that contain no other. Their minimal hitting
- *  sets are the reducts; if there is no element, the empty set is the only reduct. The n
- *  x n matrix is never held.
+ *  sets are the reducts; if there is no element, the empty set is the only reduct. The
+ *  matrix is never held.
  *
  *  Equal rows count once, so that for c classes of rows at most c(c-1)/2 pairs are
  *  compared, in parallel. Up to 26 attributes a bitmap of all subsets holds the elements,
  *  O(pairs + attributes * 2^attributes / 64); beyond, and for few pairs, a hash set that
- *  is absorbed through a transposed index. Uses the options reading, missing, absorb,
+ *  is absorbed through a transposed index. Options: reading, missing, absorb,
  *  element_limit.
  *  @param[out] elements  capacity * words words: the first elements in order of size,
  *                        then of their words from the last to the first; may be NULL if
@@ -159,7 +158,7 @@ TSANOM_API tsanom_status tsanom_roughset_elements(const tsanom_roughset_table *t
                                                   uint64_t *elements, size_t capacity,
                                                   size_t *count);
 
-/** Bytes of workspace of tsanom_roughset_matrix(): O(rows), and O(rows^2 / 8) for the
+/** Bytes of workspace of tsanom_roughset_matrix(): O(rows), O(rows^2 / 8) for the
  *  generalized decision.
  *  @copydetails tsanom_roughset_elements_workspace */
 TSANOM_API tsanom_status tsanom_roughset_matrix_workspace(
@@ -168,7 +167,7 @@ TSANOM_API tsanom_status tsanom_roughset_matrix_workspace(
 
 /** The upper triangle of the discernibility matrix, to print or to inspect: pair (i, j),
  *  i < j, has the index \f$i(2\,rows - i - 1)/2 + j - i - 1\f$. O(rows^2 · attributes).
- *  Uses the options reading and missing.
+ *  Options: reading, missing.
  *  @param[out] elements  rows (rows-1) / 2 * words words: the element of a pair whose
  *                        kind is 1, else the empty set; may be NULL
  *  @param[out] kind      rows (rows-1) / 2 values: 1 an element, 0 nothing to discern, -1
@@ -188,8 +187,7 @@ TSANOM_API tsanom_status tsanom_roughset_inconsistent_workspace(
     const tsanom_exec *exec, size_t *bytes);
 
 /** The inconsistent pairs: rows with different decisions that no attribute discerns.
- *  O(rows · attributes + pairs); with wildcards O(rows^2 · attributes).
- *  Uses the option missing.
+ *  O(rows · attributes + pairs); with wildcards O(rows^2 · attributes). Option: missing.
  *  @param[out] pairs     2 * capacity row numbers i < j: the first pairs in order of i,
  *                        then j; may be NULL if capacity is 0
  *  @param      capacity  pairs that fit
@@ -207,8 +205,8 @@ TSANOM_API tsanom_status tsanom_roughset_core_workspace(
 
 /** The core: the attributes of every reduct. An attribute is in the core iff removing it
  *  makes some pair that must be discerned indiscernible. Expected O(rows · attributes) by
- *  hashing rows without one attribute; with wildcards all pairs are compared. Uses the
- *  options reading and missing.
+ *  hashing rows without one attribute; with wildcards all pairs are compared. Options:
+ *  reading, missing.
  *  @param[out] core  words words; not modified if the poll stops the call
  *  @the{table} @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_roughset_core(const tsanom_roughset_table *table,
@@ -233,7 +231,7 @@ TSANOM_API tsanom_status tsanom_roughset_reducts_workspace(
  *  up to 24 attributes is solved in O(attributes * 2^attributes / 64), independent of the
  *  number of its reducts, by bitmaps of the lattice of subsets; a larger one by the
  *  search of K. Murakami and T. Uno (MMCS, Discrete Appl. Math. 170, 2014) on bitsets, in
- *  parallel. Uses the options reduct_limit and size_limit.
+ *  parallel. Options: reduct_limit, size_limit.
  *  @param      elements    count * words words, as tsanom_roughset_elements() writes
  *                          them; only read; NULL if count is 0
  *  @param      count       elements; 0: the empty reduct is visited
@@ -258,8 +256,8 @@ typedef struct tsanom_roughset_bounds {
 } tsanom_roughset_bounds;
 
 /** Bytes of workspace of tsanom_roughset_minimum():
- *  O(rows · attributes + element_limit · attributes), where at most 2^16 elements are
- *  held without wildcards.
+ *  O(rows · attributes + element_limit · attributes), at most 2^16 elements without
+ *  wildcards.
  *  @copydetails tsanom_roughset_elements_workspace */
 TSANOM_API tsanom_status tsanom_roughset_minimum_workspace(
     size_t rows, size_t attributes, const tsanom_roughset_options *options,
@@ -271,19 +269,17 @@ TSANOM_API tsanom_status tsanom_roughset_minimum_workspace(
  *  that meet all known elements tests each candidate on the table, by hashing the rows
  *  projected on it, and adds the elements of pairs that the candidate does not discern
  *  (an implicit hitting set). The upper bound starts at the greedy reduct. Both bounds
- *  hold whenever the call is stopped. One thread computes. Uses the options reading,
- *  missing, element_limit and, with a visitor, reduct_limit.
+ *  hold whenever the call is stopped. One thread computes. Options: reading, missing,
+ *  element_limit and, with a visitor, reduct_limit.
  *  @param      visitor  called for each of the smallest reducts once their size is
  *                       proven; NULL: one is enough
  *  @param[out] bounds   equal unless the call was stopped before the proof
  *  @param[out] reduct   words words: a set of bounds->upper attributes that suffices
  *  @param[out] found    reducts visited; may be NULL
  *  @the{table} @options @exec @status
- *  @retval TSANOM_STOPPED  the poll or the visitor stopped the call; the outputs contain
- *                          what is known
+ *  @retval TSANOM_STOPPED  stopped; the outputs contain what is known
  *  @retval TSANOM_PARTIAL  reduct_limit were visited and there is one more, or
- *                          element_limit was reached; the outputs contain what is
- *                          known */
+ *                          element_limit was reached; the outputs likewise */
 TSANOM_API tsanom_status tsanom_roughset_minimum(const tsanom_roughset_table *table,
                                                  const tsanom_roughset_options *options,
                                                  const tsanom_exec *exec,
@@ -303,8 +299,7 @@ TSANOM_API tsanom_status tsanom_roughset_greedy_workspace(
  *  indiscernible (with wildcards: that meets most of the minimal elements left; of equal
  *  ones the lowest), then drop superfluous attributes, from the last to the first.
  *  O(rows · attributes · size) time, O(rows · attributes) memory; the matrix is never
- *  built (with wildcards, its elements are). Uses the options reading, missing,
- *  element_limit.
+ *  built (with wildcards, its elements are). Options: reading, missing, element_limit.
  *  @param[out] reduct  words words; not modified if the poll stops the call
  *  @param[out] size    number of its attributes; may be NULL
  *  @the{table} @options @exec @stopped */
@@ -329,8 +324,8 @@ TSANOM_API tsanom_status tsanom_roughset_paper_choice_workspace(size_t elements,
  *  S| times, where the clauses are the distinct elements, not absorbed, that contain no
  *  attribute of the core. The products are compared as integers, and all that tie are
  *  visited. O(reducts · elements · words) beside finding the reducts.
- *  @param      elements    count * words words, from tsanom_roughset_elements() with
- *                          options->absorb = 0
+ *  @param      elements    count * words words, of tsanom_roughset_elements() without
+ *                          absorb
  *  @param      count       elements; 0: the empty reduct is visited
  *  @param      attributes  of the table, >= 1
  *  @param      visitor     called for each reduct chosen; NULL: they are only counted
@@ -350,7 +345,7 @@ TSANOM_API tsanom_status tsanom_roughset_dependency_workspace(
 /** The positive region of a set B of attributes, POS_B = { x : every row that B does not
  *  discern from x has the decision of x }, and the dependency degree
  *  \f$\gamma_B = |POS_B| / rows\f$. Expected O(rows · |B|); with wildcards
- *  O(rows^2 · |B|). Uses the option missing.
+ *  O(rows^2 · |B|). Option: missing.
  *  @param      subset    words words: B; NULL: all attributes
  *  @param[out] positive  rows values, 1 for x in POS_B, else 0; may be NULL
  *  @param[out] size      |POS_B|; may be NULL
@@ -369,24 +364,22 @@ TSANOM_API tsanom_status tsanom_roughset_significance_workspace(
 
 /** The significance of each attribute a with respect to a set B: gamma_B less the gamma
  *  of B without a for a in B, the gamma of B with a less gamma_B for the others. Expected
- *  O(rows · attributes · |B|). Uses the option missing.
+ *  O(rows · attributes · |B|). Option: missing.
  *  @param      subset        words words: B; NULL: all attributes
  *  @param[out] significance  attributes values in [0, 1]
  *  @the{table} @options @exec @status
- *  @retval TSANOM_STOPPED  the poll stopped the call: significance contains only a
- *                          part */
+ *  @retval TSANOM_STOPPED  stopped; significance contains only a part */
 TSANOM_API tsanom_status
 tsanom_roughset_significance(const tsanom_roughset_table *table, const uint64_t *subset,
                              const tsanom_roughset_options *options,
                              const tsanom_exec *exec, double *significance);
 
-/** A decision rule: if the attributes of a set B have the values of row `row`, then the
- *  decision is `decision`. */
+/** A decision rule: if the attributes of B have the values of `row`, the decision is
+ *  `decision`. */
 typedef struct tsanom_roughset_rule {
   size_t row;        /**< the first row that fulfils condition and decision */
   size_t matching;   /**< rows that fulfil the condition */
-  size_t support;    /**< rows that fulfil condition and decision; the confidence is
-                          support / matching */
+  size_t support;    /**< rows that fulfil both; confidence: support / matching */
   int32_t decision;  /**< the decision, as coded in the table */
   int32_t reserved0; /**< 0 */
 } tsanom_roughset_rule;
@@ -421,8 +414,7 @@ enum {
   /** Up to `bins` intervals with numbers of samples as equal as ties allow. */
   TSANOM_ROUGHSET_EQUAL_FREQUENCY = 1,
   /** Recursively the cut with the least entropy of the decision, while it shortens the
-   *  description (U. Fayyad and K. Irani, IJCAI 1993); at most `bins` intervals, 0: no
-   *  limit. */
+   *  description (U. Fayyad and K. Irani, IJCAI 1993); at most `bins`, 0: no limit. */
   TSANOM_ROUGHSET_ENTROPY = 2
 };
 
@@ -479,7 +471,7 @@ TSANOM_API tsanom_status tsanom_roughset_code_clusters_workspace(size_t count,
                                                                  size_t *bytes);
 
 /** Code rows by their clusters, as the SPMD paper does: clusters are numbered from 0 in
- *  order of first appearance. Expected O(count). A label below ::TSANOM_NOISE is
+ *  order of first appearance. Expected O(count). Labels below ::TSANOM_NOISE:
  *  ::TSANOM_E_VALUE.
  *  @param      labels  count labels of clusters, ::TSANOM_NOISE for noise
  *  @param      count   1 ... 2^31 - 1

@@ -87,8 +87,8 @@ enum {
 /** What the events of tsanom_runs_events() are. ABI: append only. */
 enum {
   TSANOM_RUNS_LEVEL_REGIONS = 0, /**< outermost parallel regions, begin to end */
-  /** The work before each end of a worksharing construct: since the previous end, or
-   *  since the region began. */
+  /** The work before each end of a worksharing construct: since the previous end or
+   *  the region's begin. */
   TSANOM_RUNS_LEVEL_WORKSHARING = 1
 };
 
@@ -147,8 +147,8 @@ TSANOM_API tsanom_status tsanom_runs_ranks(const char *path, const tsanom_exec *
 
 /** Open separate runs as the processes of one program, for tsanom_runs_spmd(). Only their
  *  region events are read. A run of several ranks stands for its ranks. Processes are
- *  named by their paths; if the only path is a run of several ranks, by their ranks. The
- *  poll counts processes.
+ *  named by their paths; of a single run of several ranks, by the ranks. The poll counts
+ *  processes.
  *  @param      paths    `count` run directories, all different
  *  @param      count    at least 1
  *  @param      options  NULL: the defaults; parts must be 0, ::TSANOM_RUNS_SPMD or
@@ -177,8 +177,7 @@ TSANOM_API void tsanom_runs_close(tsanom_runs *run);
  *  Returned arrays and names become invalid.
  *  @param[out] added  records added to all streams; may be NULL
  *  @the{run} @exec @stopped
- *  @retval TSANOM_E_STATE  the directory contains another run now, or the run was read
- *                          from standard input */
+ *  @retval TSANOM_E_STATE  another run is there now, or the run is of standard input */
 TSANOM_API tsanom_status tsanom_runs_refresh(tsanom_runs *run, const tsanom_exec *exec,
                                              uint64_t *added);
 
@@ -247,8 +246,7 @@ typedef struct tsanom_runs_damage {
    *  stream are not known; of a stream without header, all that the file has count. */
   uint64_t skipped;
   /** Ranges of lost records, each as long as possible; a stream without header is one.
-   *  One more for a stream that is unfinished and cut off, or ends in bytes other than
-   *  0. */
+   *  One more for a stream that is unfinished and cut off, or ends in nonzero bytes. */
   uint64_t ranges;
   uint64_t first_record; /**< number of the first lost record in its stream; 0 if a header
                               is damaged and nothing else */
@@ -259,8 +257,8 @@ typedef struct tsanom_runs_damage {
   size_t files_skipped;  /**< files of region times that cannot be read */
   int32_t header;        /**< TSANOM_RUNS_HEADER_*: the greatest of all */
   int32_t reserved0;     /**< 0 */
-  char file[128]; /**< the first damaged file, as a path in the run, cut to 127 bytes;
-                       empty: none is damaged */
+  char file[128]; /**< the first damaged file, a path in the run, cut to 127 bytes; empty:
+                       none */
 } tsanom_runs_damage;
 
 /** Prepare the description of a damage. @initializes{damage} */
@@ -271,8 +269,8 @@ TSANOM_API tsanom_status tsanom_runs_damage_init(tsanom_runs_damage *damage,
 TSANOM_API size_t tsanom_runs_damage_size(void);
 
 /** Query what tsanom_runs_options::salvage recovered, and what was lost. Without damage,
- *  and without that option, all fields but `kept` are 0. `kept` does not count CSV and
- *  JSON files.
+ *  and without that option, all fields but `kept`, which excludes CSV and JSON files, are
+ *  0.
  *  @param      part    ::TSANOM_RUNS_BEATS, _REGIONS, _SPMD, or 0: all
  *  @param      stream  below tsanom_runs_info::beat_streams or _event_streams;
  *                      ::TSANOM_NONE: all of them, and the other files of the part
@@ -290,9 +288,9 @@ typedef struct tsanom_runs_stream {
                             see tsanom_runs_decode(); NULL of a CSV file */
   size_t count;        /**< records */
   uint64_t dropped;    /**< records lost because the disk was full */
-  int32_t thread;      /**< thread number that the records carry. Streams 0 to announced-1
-                            have their own index here */
-  int32_t reserved0;   /**< 0 */
+  int32_t thread;    /**< thread number of the records; of streams 0 to announced-1 their
+                          index */
+  int32_t reserved0; /**< 0 */
   uint64_t reserved[4]; /**< 0 */
 } tsanom_runs_stream;
 
@@ -350,8 +348,7 @@ TSANOM_API tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thre
 /** Events of the thread that opens the outermost parallel regions. If several threads do,
  *  it is the one with the most records. An event of tsanom_speedup_event::region r took
  *  place at tsanom_runs_place_at() r. An event that has not ended is not included. The
- *  first call for a level costs O(records of the stream); later ones, also after a
- *  refresh, O(new records).
+ *  first call for a level costs O(records of the stream), later ones O(new records).
  *  @param      run     an open run with region events
  *  @param      level   TSANOM_RUNS_LEVEL_*
  *  @param[out] events  of the run, in order of time
@@ -457,8 +454,7 @@ typedef struct tsanom_runs_model_data {
   const tsanom_hsa_model_data *model; /**< for tsanom_hsa_model_create() */
   const char *const *run;             /**< names of model->run_count normal runs, UTF-8 */
   /** Normal ranges of signs, for tsanom_hsa_find_causes(), with the conditions of the
-   *  normal runs; NULL: the model has none, and the decision tree of its options is the
-   *  only rule. */
+   *  normal runs; NULL: none, the decision tree of its options is the only rule. */
   const tsanom_hsa_normal *normal;
   uint64_t reserved[3]; /**< 0 */
 } tsanom_runs_model_data;

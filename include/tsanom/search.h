@@ -51,8 +51,7 @@ typedef struct tsanom_search_options {
   int32_t z_normalize; /**< 1: apply tsanom_search_normalize() to every query, series and
                             window; 0 (default): do not */
   /** Only of an index, not with z_normalize. 1: refer to the caller's samples (and array
-   *  of pointers), which must not change while the index exists; 0 (default): copy
-   *  them. */
+   *  of pointers), which must not change meanwhile; 0 (default): copy them. */
   int32_t borrow;
   int32_t reserved0; /**< must be 0 */
 } tsanom_search_options;
@@ -64,15 +63,13 @@ TSANOM_API tsanom_status tsanom_search_options_init(tsanom_search_options *optio
 /** sizeof(tsanom_search_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_search_options_size(void);
 
-/** Counts of one query. The counts of removed, abandoned and computed candidates add up
- *  to `candidates`. */
+/** Counts of one query. Removed, abandoned and computed ones add up to `candidates`. */
 typedef struct tsanom_search_report {
   uint64_t candidates;     /**< series of the index, or windows of the stream */
-  uint64_t kim;            /**< of a stream: removed by LB_KimFL, or after all matches
-                                were found at distance 0 */
-  uint64_t means;          /**< of an index: removed by LB_KimFL and the bound of segment
-                                means together, or after all neighbors were found at
+  uint64_t kim;            /**< of a stream: removed by LB_KimFL, or after all matches at
                                 distance 0 */
+  uint64_t means;          /**< of an index: removed by LB_KimFL and the means together,
+                                or after all neighbors at distance 0 */
   uint64_t keogh;          /**< removed by LB_Keogh, envelope of the query */
   uint64_t keogh_reversed; /**< removed by LB_Keogh, envelope of the candidate; of an
                                 index also while it waits for DTW */
@@ -83,8 +80,7 @@ typedef struct tsanom_search_report {
 } tsanom_search_report;
 
 /** (x - mean) / standard deviation of a series, with the divisor n, in two passes. A
- *  constant series becomes zeros. O(n). Results are bitwise the same on every instruction
- *  set.
+ *  constant series becomes zeros. O(n). The same bits on every ISA level.
  *  @param      x     samples, all finite, magnitudes up to 1e140
  *  @param      n     number of samples, >= 1
  *  @param      exec  NULL: the defaults; threads are not used
@@ -94,8 +90,7 @@ TSANOM_API tsanom_status tsanom_search_normalize(const double *x, size_t n,
                                                  const tsanom_exec *exec, double *out);
 
 /** A set of series of one length, prepared for searches: samples, envelopes and sums of
- *  segments. Searches only read it, so that any number of threads may search it at the
- *  same time. */
+ *  segments. Searches only read it, any number of threads at the same time. */
 typedef struct tsanom_search_index tsanom_search_index;
 
 /** Bytes of an index, O(count·length): about three times the samples, or twice if they
@@ -132,7 +127,7 @@ TSANOM_API tsanom_status tsanom_search_index_create(const tsanom_series *series,
 TSANOM_API void tsanom_search_index_destroy(tsanom_search_index *index);
 
 /** Bytes of workspace of tsanom_search_nearest(), O(threads·(count + length)), for any
- *  number of queries.
+ *  queries.
  *  @param index      as of the call
  *  @param neighbors  as of the call
  *  @exec @bytes @status */
@@ -142,15 +137,12 @@ TSANOM_API tsanom_status tsanom_search_nearest_workspace(const tsanom_search_ind
                                                          size_t *bytes);
 
 /** The nearest series of an index for each query. Queries run in parallel. At worst
- *  O(queries·count·length·radius) time; typically the DTW of a few percent of the series
- *  is computed.
+ *  O(queries·count·length·radius) time; typically with the DTW of a few percent.
  *  @param      index      the series to search
  *  @param      queries    series of the index's length
  *  @param      neighbors  number of results for each query, 1 to the index's count
- *  @param[out] indices    queries->count rows of `neighbors` indices of series, nearest
- *                         first
- *  @param[out] distances  their distances, in units of the cost; INFINITY only if the sum
- *                         overflows
+ *  @param[out] indices    queries->count rows of `neighbors` indices, nearest first
+ *  @param[out] distances  their distances, in units of the cost; INFINITY on overflow
  *  @param[out] reports    queries->count reports; may be NULL
  *  @exec @status
  *  @retval TSANOM_STOPPED  the poll asked to stop; the rows of some queries are written,
@@ -161,8 +153,8 @@ TSANOM_API tsanom_status tsanom_search_nearest(const tsanom_search_index *index,
                                                size_t *indices, double *distances,
                                                tsanom_search_report *reports);
 
-/** Bytes of workspace of tsanom_search_stream(), O(stream length + threads·query length).
- *  Monotone in its sizes.
+/** Bytes of workspace of tsanom_search_stream(), O(stream length + threads·query length);
+ *  monotone.
  *  @param query_length   samples of the query, >= 1
  *  @param stream_length  samples of the stream, >= query_length
  *  @options @exec @bytes @status */

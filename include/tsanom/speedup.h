@@ -21,7 +21,7 @@
  *
  *  An analyzer is an object in one block of memory: of the caller (_size, _init) or of
  *  the allocator of an exec (_create, _destroy). Only _create allocates. One call at a
- *  time may use an analyzer.
+ *  time may use it.
  *
  *  Use it while a program runs, or for recorded events. It needs a loop of at least three
  *  equal iterations; tsanom_speedup_summarize() allows iterations that differ.
@@ -90,8 +90,8 @@ typedef struct tsanom_speedup_options {
   size_t max_period;
   /** Loops that are recorded, 1 to ::TSANOM_SPEEDUP_LOOPS_MAX; 64 (default). */
   size_t capacity;
-  /** Threads of the baseline, P_b; 0 (default): the smallest number of threads of an
-   *  iteration of the loop. */
+  /** Threads of the baseline, P_b; 0 (default): the fewest of an iteration of the
+   *  loop. */
   int32_t baseline;
   int32_t reserved0; /**< must be 0 */
   /** Called once for each complete iteration; for the first ones of a loop when the loop
@@ -178,8 +178,8 @@ TSANOM_API tsanom_status tsanom_speedup_create(const tsanom_speedup_options *opt
 /** Free a created analyzer. @param analyzer NULL: nothing happens */
 TSANOM_API void tsanom_speedup_destroy(tsanom_speedup *analyzer);
 
-/** Push one finished region. Expected O(log max_period). A rejected event does not change
- *  the analyzer.
+/** Push one finished region. Expected O(log max_period). A rejected event changes
+ *  nothing.
  *  @param event  the region
  *  @the{analyzer} @status
  *  @retval TSANOM_E_STATE  after tsanom_speedup_finish() */
@@ -235,8 +235,8 @@ TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
  *  iterations[i].end - 1. It ends where the next one begins if that has the next event,
  *  else with its last event. Consecutive iterations are a run of the loop.
  *
- *  In `loop`, `start` is the first region, and `period` the mean number of regions of an
- *  iteration, rounded.
+ *  In `loop`, `start` is the first region, and `period` the rounded mean of regions per
+ *  iteration.
  *
  *  The prediction is that of tsanom_speedup_predict(), and has an interval: the
  *  iterations on which it is based are divided into up to 8 parts, whose mean times have
@@ -255,8 +255,7 @@ TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
  *                               that there are if the loop has ended: more events than
  *                               those of its longest iteration have followed
  *  @param[out] loop             statistics
- *  @param[out] prediction       initialized by tsanom_speedup_prediction_init(); NULL:
- *                               not wanted
+ *  @param[out] prediction       initialized by tsanom_speedup_prediction_init(), or NULL
  *  @exec @status
  *  @retval TSANOM_INFEASIBLE  nothing determines how many iterations to expect: `loop` is
  *                             filled, prediction is not modified
@@ -278,8 +277,7 @@ TSANOM_API tsanom_status tsanom_speedup_choose_level_workspace(
  *  loop of regions. Worksharing is chosen if the loop that takes the most time in that
  *  stream takes more than twice the time of the corresponding loop of regions: a few
  *  regions at the start of a program may form a loop too.
- *  @param      regions            events of parallel regions; may be NULL if their count
- *                                 is 0
+ *  @param      regions            events of parallel regions; NULL if there are none
  *  @param      region_count       number of these
  *  @param      worksharing        events of worksharing; may be NULL if their count is 0
  *  @param      worksharing_count  number of these

@@ -49,15 +49,14 @@ enum {
   TSANOM_SPMD_MEAN_NORM = 1     /**< the mean of the norms */
 };
 
-/** Distance eps' from which processes belong to different classes. ABI: append, never
- *  renumber. */
+/** Distance eps' from which processes belong to different classes. ABI: append only. */
 enum {
   /** tolerance times the largest norm (default). */
   TSANOM_SPMD_CUT_TOLERANCE = 0,
   /** A gap of the reachabilities that chance does not explain, if there is one above the
    *  eps' of the tolerance, as tsanom_optics_split() finds it; else there is one class.
-   *  Ignores noise of any size, and so does not detect processes that all differ by
-   *  equal distances. */
+   *  Ignores noise of any size, and so does not detect processes that all differ by equal
+   *  distances. */
   TSANOM_SPMD_CUT_AUTOMATIC = 1,
   /** The eps' of the tolerance, or what noise explains if that is larger. Noise varies
    *  independently in most regions of hierarchy 1, after division by a process's share of
@@ -83,8 +82,7 @@ typedef struct tsanom_spmd_data {
                               in process i is metric[(m * processes + i) * metric_ld + k];
                               NaN: not measured */
   size_t metric_ld;      /**< >= regions; 0: regions */
-  double elapsed;        /**< wall time of the program, in the unit of time; 0: unknown
-                              (default) */
+  double elapsed;        /**< wall time of the program, same unit; 0 (default): unknown */
 } tsanom_spmd_data;
 
 /** What to compute. Initialize it with tsanom_spmd_options_init(), then change fields. */
@@ -129,8 +127,8 @@ typedef struct tsanom_spmd_decision {
                          while the others that step 3 found are left out */
   int32_t level;    /**< hierarchy of the regions tried */
   int32_t changed;  /**< 1: the classes differ from those of step 1 */
-  int32_t critical; /**< 1: what was tried is a CCR: the classes changed without it, or
-                         did not change with it */
+  int32_t critical; /**< 1: what was tried is a CCR: classes changed without it or not
+                         with it */
   size_t classes;   /**< number of classes */
   size_t first;     /**< the regions tried are members first ... first + count - 1 */
   size_t count;     /**< their number: 0 in step 1, n in step 3, else 1 */
@@ -154,8 +152,8 @@ enum {
  *  far as struct_size reaches. */
 typedef struct tsanom_spmd_report {
   size_t struct_size;             /**< set by _init */
-  int32_t *class_of;              /**< `processes` values: the class, numbered from 0 in
-                                       order of first appearance */
+  int32_t *class_of;              /**< `processes` values: the class, from 0 in order of
+                                       appearance */
   tsanom_spmd_region *region;     /**< `regions` elements */
   tsanom_spmd_decision *decision; /**< the first decisions, in order */
   size_t decision_capacity;       /**< elements of `decision` */
@@ -207,11 +205,11 @@ typedef struct tsanom_spmd_report {
   double efficiency;      /**< mean_total / elapsed if has_elapsed, else
                                mean_total / region_total */
   int32_t has_elapsed;    /**< 1: elapsed was given */
-  int32_t verdict_class;  /**< the class that is slowest in verdict_region, or
+  int32_t verdict_class;  /**< the slowest class in verdict_region, or
                                ::TSANOM_SPMD_NONE */
   int32_t verdict_region; /**< the CCCR with the largest max - mean, or
                                ::TSANOM_SPMD_NONE */
-  int32_t verdict_metric; /**< the lowest metric of the first root cause, or
+  int32_t verdict_metric; /**< lowest metric of the first root cause, or
                                ::TSANOM_SPMD_NONE */
   double verdict_saving;  /**< 1 - mean_total / region_total: the part of the run
                                time that an ideal balance saves */
@@ -277,8 +275,7 @@ TSANOM_API tsanom_status tsanom_spmd_analyze_workspace(size_t processes, size_t 
  *  classified as above with metric_tolerance. Processes by metrics are the decision
  *  table, the classes of the processes its decision, and the root causes are the reducts
  *  that tsanom_roughset_paper_choice() chooses, or the one of tsanom_roughset_greedy()
- *  beyond 24 metrics or 4096 discernibility elements. The empty set is never a root
- *  cause.
+ *  beyond 24 metrics or 4096 discernibility elements. The empty set is never one.
  *
  *  One process, or all equal: one class, severity 0, no CCR. One thread computes. A
  *  re-clustering costs O(processes·classes·regions) if classes are compact, and
@@ -290,8 +287,8 @@ TSANOM_API tsanom_status tsanom_spmd_analyze_workspace(size_t processes, size_t 
  *  @options @exec @status
  *  @retval TSANOM_PARTIAL  an array has not enough capacity for all decisions, members or
  *                          root causes, or combination_limit was reached
- *  @retval TSANOM_STOPPED  the poll stopped the call: the report contains the search so
- *                          far, and no root cause */
+ *  @retval TSANOM_STOPPED  the poll stopped the call: the report has the search so far,
+ *                          no root cause */
 TSANOM_API tsanom_status tsanom_spmd_analyze(const tsanom_spmd_data *data,
                                              const tsanom_spmd_options *options,
                                              const tsanom_exec *exec,
