@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ._arrays import INTP, SIZES, Array, doubles, empty, from_buffer, integers
 from ._call import INFEASIBLE, Progress, call, options, quick
 from ._dtw import limit
-from ._errors import from_status
+from ._errors import from_status, not_pickled
 from ._library import NULL, ffi, lib
 
 _FIELDS = dict(ffi.typeof("tsanom_speedup_event").fields)
@@ -198,6 +198,9 @@ class SpeedupAnalyzer:
         analyzer = ffi.new("tsanom_speedup **")
         quick(lib.tsanom_speedup_create, (_options(baseline, max_period, capacity),), (analyzer,))
         self._analyzer: Any = ffi.gc(analyzer[0], lib.tsanom_speedup_destroy)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        raise not_pickled(self)
 
     def push(self, events: npt.ArrayLike) -> None:
         """Take in finished regions, in the order of time. Of an invalid one those before it were
