@@ -308,7 +308,8 @@ typedef struct tsanom_runs_event {
   double cpu_s;      /**< of ::TSANOM_REGIONS_CPU: processor time; else 0 */
   int32_t kind;      /**< TSANOM_REGIONS_* */
   int32_t place;     /**< index of the place; -1 of ::TSANOM_REGIONS_CPU */
-  int32_t threads;   /**< of ::TSANOM_REGIONS_END and _SHARE: of the team; else 0 */
+  int32_t threads;   /**< of ::TSANOM_REGIONS_END and _SHARE: of the team; of
+                          ::TSANOM_REGIONS_TASK: number of tasks; else 0 */
   int32_t reserved0; /**< 0 */
 } tsanom_runs_event;
 

@@ -184,6 +184,7 @@ static void start(void) {
   bool started = pthread_atfork(NULL, NULL, in_child) == 0 && start_run(directory);
   icp_me.watched = started;
   expect_loop();
+  icp_set.beats_at_tasks = !heartbeat_every && !expects_loop;
   icp_watched.special = heartbeat_every || baseline_threads || expects_loop;
   icp_set.began_cpu = icp_cpu_time();
   atomic_store(&icp_set.phase, started ? ICP_RECORDING : ICP_OFF);
