@@ -56,8 +56,8 @@ Test(command_search, a_query_in_a_stream) {
   json_decref(result);
   result =
       tsanom_json("search --stream query stream -k 9 --exclusion 100 --radius 0 --json");
-  json_t *all = json_object_get(json_array_get(json_object_get(result, "queries"), 0),
-                                "neighbors");
+  json_t *all =
+      json_object_get(json_array_get(json_object_get(result, "queries"), 0), "neighbors");
   cr_assert(json_array_size(all) == 1);
   json_decref(result);
   outcome o = tsanom("search --stream query stream -k 9 --exclusion 100");

@@ -116,14 +116,13 @@ static json_t *result_json(const result *found) {
   json_t *queries = json_array();
   for (size_t q = 0; q < found->queries; q++) {
     json_t *neighbors = json_array();
-    for (size_t i = q * found->neighbors; i < q * found->neighbors + found->found;
-         i++) {
+    for (size_t i = q * found->neighbors; i < q * found->neighbors + found->found; i++) {
       json_array_append_new(neighbors,
                             json_pack("{sI so}", "index", (json_int_t)found->index[i],
                                       "distance", json_finite(found->distance[i])));
     }
-    json_array_append_new(queries, json_pack("{so so}", "neighbors", neighbors,
-                                             "pruned", report_json(found->report + q)));
+    json_array_append_new(queries, json_pack("{so so}", "neighbors", neighbors, "pruned",
+                                             report_json(found->report + q)));
   }
   return queries;
 }
@@ -157,8 +156,7 @@ static int print(const request *r, const result *found) {
   if (!r->stream) printf("query  ");
   printf("%-10s  distance\n", r->stream ? "start" : "series");
   for (size_t q = 0; q < found->queries; q++) {
-    for (size_t i = q * found->neighbors; i < q * found->neighbors + found->found;
-         i++) {
+    for (size_t i = q * found->neighbors; i < q * found->neighbors + found->found; i++) {
       if (!r->stream) printf("%5zu  ", q);
       printf("%-10zu  %.10g\n", found->index[i], found->distance[i]);
     }
