@@ -477,7 +477,8 @@ typedef struct tsanom_runs_spmd_data {
  *  between calls of MPI: see docs/mpi.md. Otherwise the threads of the region
  *  events are the processes, which needs the processor times of `tsanom record
  *  --cpu-time`: a region is a place within the regions open around it, its time that of
- *  the thread in it, and the metric "calls" counts visits. The first call after opening
+ *  the thread in it, its error that of the scatter of its iterations (docs/spmd.md), and
+ *  the metric "calls" counts visits. The first call after opening
  *  or refreshing costs O(region events), later ones O(1).
  *  @param      run   an open run
  *  @param      exec  NULL: the defaults

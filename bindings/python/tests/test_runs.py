@@ -122,6 +122,7 @@ def test_parallel_regions_of_a_python_program(tmp_path):
     times = run.region_times()
     assert times.regions == [name] and times.times.shape == (2, 1)
     assert times.metrics["calls"].tolist() == [[5.0], [5.0]] and times.times.min() > 0
+    assert times.errors.shape == (2, 1) and np.isnan(times.errors).all()  # of 5 visits
     assert len(run.similarity().classes) == 2
     with pytest.raises(ValueError):
         run.events("loops")
@@ -138,7 +139,7 @@ def test_region_times_of_json(tmp_path):
     times = run.region_times()
     assert times.regions == ["init", "solve"] and times.processes == ["a", "b", "c"]
     assert times.times.tolist()[2] == [1.0, 3.0] and times.parents.tolist() == [-1, -1]
-    assert times.metrics["misses"].tolist() == misses
+    assert times.metrics["misses"].tolist() == misses and times.errors is None
     assert run.similarity().cccr == ["solve"]
     assert run.similarity().causes == (frozenset(["misses"]),)
 
