@@ -425,9 +425,10 @@ typedef struct tsanom_runs_spmd_data {
  *  tsanom_runs_open_processes() opened, are processes whose regions are the computations
  *  between calls of MPI: see docs/mpi.md. Otherwise the threads of the region events are
  *  the processes, which needs the processor times of `tsanom record --cpu-time`: a region
- *  is a place within the regions open around it, its time that of the thread in it, and
- *  the metric "calls" counts visits. The first call after opening or refreshing costs
- *  O(region events), later ones O(1).
+ *  is a place within the regions open around it, its time that of the thread in it, its
+ *  error that of the scatter of its iterations (docs/spmd.md), and the metric "calls"
+ *  counts visits. The first call after opening or refreshing costs O(region events), later
+ *  ones O(1).
  *  @param[out] spmd  of the run
  *  @the{run} @exec @status */
 TSANOM_API tsanom_status tsanom_runs_spmd(tsanom_runs *run, const tsanom_exec *exec,

@@ -61,7 +61,10 @@ enum {
   /** The eps' of the tolerance, or what noise explains if that is larger. Noise varies
    *  independently in most regions of hierarchy 1, after division by a process's share of
    *  all work; with fewer than 4 regions it cannot be separated. Ignores noise of any
-   *  size, but also unrelated differences in most regions. */
+   *  size, but also unrelated differences in most regions. With tsanom_spmd_data::error
+   *  also the noise that these state is explained. If all of them are NaN and there are
+   *  fewer than 4 regions, only the gaps of the automatic cut, or 5 times the eps' of the
+   *  tolerance, separate. */
   TSANOM_SPMD_CUT_NOISE = 2
 };
 
@@ -83,6 +86,10 @@ typedef struct tsanom_spmd_data {
                               NaN: not measured */
   size_t metric_ld;      /**< >= regions; 0: regions */
   double elapsed;        /**< wall time of the program, same unit; 0 (default): unknown */
+  const double *error;   /**< error[i * time_ld + k]: the standard error of T_ik, from
+                              the scatter of its iterations, for example, in the unit of
+                              time; >= 0, or NaN: not known. NULL: of none (default).
+                              Used by ::TSANOM_SPMD_CUT_NOISE */
 } tsanom_spmd_data;
 
 /** What to compute. Initialize it with tsanom_spmd_options_init(), then change fields. */
