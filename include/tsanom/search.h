@@ -176,8 +176,7 @@ TSANOM_API tsanom_status tsanom_search_nearest_workspace(const tsanom_search_ind
  *  @param[out] distances  their distances, in units of the cost; INFINITY only if the sum
  *                         overflows
  *  @param[out] reports    queries->count reports; may be NULL
- *  @retval TSANOM_STOPPED  the poll asked to stop; the rows of some queries are written,
- *                          those of others are unchanged
+ *  @retval TSANOM_STOPPED  the poll asked to stop; the outputs are unspecified
  *  @return TSANOM_OK otherwise, or an error listed at the top of this file */
 TSANOM_API tsanom_status tsanom_search_nearest(const tsanom_search_index *index,
                                                const tsanom_series *queries,
