@@ -144,9 +144,8 @@ TSANOM_API tsanom_status tsanom_search_nearest_workspace(const tsanom_search_ind
  *  @param[out] indices    queries->count rows of `neighbors` indices, nearest first
  *  @param[out] distances  their distances, in units of the cost; INFINITY on overflow
  *  @param[out] reports    queries->count reports; may be NULL
- *  @exec @status
- *  @retval TSANOM_STOPPED  the poll asked to stop; the rows of some queries are written,
- *                          those of others are unchanged */
+ *  @retval TSANOM_STOPPED  the poll asked to stop; the outputs are unspecified
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_search_nearest(const tsanom_search_index *index,
                                                const tsanom_series *queries,
                                                size_t neighbors, const tsanom_exec *exec,
