@@ -184,6 +184,7 @@ static void start(void) {
   bool started = pthread_atfork(NULL, NULL, in_child) == 0 && start_run(directory);
   icp_me.watched = started;
   expect_loop();
+  icp_set.beats_at_tasks = !heartbeat_every && !expects_loop;
   icp_watched.special = heartbeat_every || baseline_threads || expects_loop;
   icp_set.began_cpu = icp_cpu_time();
   atomic_store(&icp_set.phase, started ? ICP_RECORDING : ICP_OFF);
@@ -333,6 +334,15 @@ void icp_share(const void *return_address, int construct) {
   if (begins && !is_of_regions) icp_begin_iteration(&icp_watched.of_shares);
 }
 
+/* An iteration inside a region ends a part of the region's processor time: the scatter of
+ * the parts is the noise of the time. */
 void icp_shared(void) {
-  if (icp_me.state.role != ICP_OTHER && icp_recording()) icp_beat(icp_iteration());
+  if (icp_me.state.role == ICP_OTHER || !icp_recording()) return;
+  uint32_t iteration = icp_iteration();
+  if (iteration == icp_me.beaten) return;
+  icp_beat(iteration);
+  if (!icp_set.want_cpu) return;
+  uint64_t now = icp_cpu_time();
+  icp_record_cpu(now - icp_me.cpu);
+  icp_me.cpu = now;
 }

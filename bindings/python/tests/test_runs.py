@@ -121,6 +121,7 @@ def test_parallel_regions_of_a_python_program(tmp_path):
     times = run.region_times()
     assert times.regions == [name] and times.times.shape == (2, 1)
     assert times.metrics["calls"].tolist() == [[12.0], [12.0]] and times.times.min() > 0
+    assert times.errors.shape == (2, 1) and np.isnan(times.errors).all()
     assert len(run.similarity().classes) == 2
     with pytest.raises(ValueError):
         run.events("loops")
@@ -197,6 +198,6 @@ def test_region_times_of_json(tmp_path):
     times = run.region_times()
     assert times.regions == ["init", "solve"] and times.processes == ["a", "b", "c"]
     assert times.times.tolist()[2] == [1.0, 3.0] and times.parents.tolist() == [-1, -1]
-    assert times.metrics["misses"].tolist() == misses
+    assert times.metrics["misses"].tolist() == misses and times.errors is None
     assert run.similarity().cccr == ["solve"]
     assert run.similarity().causes == (frozenset(["misses"]),)

@@ -87,6 +87,8 @@ class RegionTimes:
     regions: List[str]
     processes: Optional[List[str]]
     """None: processes are known by number."""
+    errors: Optional[Array] = None
+    """Standard errors of the times, NaN where not known."""
 
 
 __all__ = ["Damage", "Place", "RegionTimes", "RunInfo", "Stream"]

@@ -292,10 +292,14 @@ class Run:
         values = _copy(view.metric, view.metrics * view.processes * step, F64)
         values = values.reshape(view.metrics, view.processes, step)[:, :, :view.regions]
         names = _names(data.metric, view.metrics)
+        errors = None
+        if view.error != NULL:
+            errors = _copy(view.error, view.processes * stride, F64).reshape(-1, stride)
+            errors = errors[:, :view.regions]
         return RegionTimes(
             times[:, :view.regions].reshape(shape), _copy(view.parent, view.regions, np.int32),
             dict(zip(names, values)), _names(data.region, view.regions),
-            _names(data.process, view.processes) if data.process != NULL else None)
+            _names(data.process, view.processes) if data.process != NULL else None, errors)
 
     def similarity(self, progress: Progress = None, **setting: Any) -> Similarity:
         """`spmd_analyze` of the region times, with its options."""
