@@ -22,6 +22,7 @@ REASONS = {
     r"tsanom_polyfit_stream_(create|destroy)": "a stream is in memory that can be pickled",
     r"tsanom_dtw_one_to_many(_f32)?": "dtw_matrix() of one series with a set",
     r"tsanom_hsa_(classify|learn_init)": "Model applies the rules; it is in memory of the library",
+    r"tsanom_hsa_watch_\w+": "the command `tsanom watch` diagnoses running programs",
     r"tsanom_isa_\w+": "for tests of the library",
     r"tsanom_lbkeogh_stream_push_f32": "EnvelopeStream converts to float64",
     r"tsanom_record_\w+": "heartbeat records: one run in a process",
