@@ -212,6 +212,39 @@ void print_processors(bool json) {
   table.print(json);
 }
 
+/* Periods of 40 samples on average, each longer or shorter by itself: after k of them the
+ * beat is off by `deviation` * sqrt(k) periods. Right within 2 %. */
+void print_drift(bool json) {
+  enum { PERIOD = 40 };
+  Table table({"method", "deviation 0 %", "0.5 %", "1 %", "2 %", "3 %", "5 %"});
+  for (const Method &method : methods) {
+    std::vector<Cell> row = {method.name};
+    for (double deviation : {0., .005, .01, .02, .03, .05}) {
+      uint64_t seed = 15;
+      size_t right = 0;
+      for (int trial = 0; trial < TRIALS; trial++) {
+        Series s = shape(PERIOD, (Kind)(trial % KINDS), &seed), x(SAMPLES);
+        double phase = 0, length = 1;
+        for (double &value : x) {
+          value = s[(size_t)(PERIOD * phase)] + .5 * normal(&seed);
+          phase += 1 / (PERIOD * length);
+          if (phase < 1) continue;
+          phase -= 1;
+          length = std::max(.1, 1 + deviation * normal(&seed));
+        }
+        size_t found = method.find(x);
+        right += 50 * found >= 49 * PERIOD && 50 * found <= 51 * PERIOD;
+      }
+      row.push_back(percent(right, TRIALS));
+    }
+    table.add(row);
+  }
+  std::printf(
+      "\nLengths that vary by themselves, period 40, noise 0.5: right within 2 %%, in "
+      "%%\n\n");
+  table.print(json);
+}
+
 struct Noise {
   const char *name;
   std::function<double(double *state, size_t t, uint64_t *seed)> next;
@@ -282,6 +315,7 @@ int main(int argc, char **argv) {
   print_noise(json);
   print_long(json);
   print_processors(json);
+  print_drift(json);
   print_false(json);
   return 0;
 }

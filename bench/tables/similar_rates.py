@@ -5,8 +5,8 @@
     similar_rates.py BUILD [--rounds 20] [--threads 4] [--loaded] [--options --automatic]
 
 Each round records, by `tsanom record --cpu-time`, balanced programs: five workloads and
-imbalance.c; and imbalance.c with a thread that has 2, 5, 10, 20 and 50 % of the
-program's work more than the others. 20 rounds are 120 balanced runs. Several kinds in a
+imbalance.c with 8 and with 3 regions; and imbalance.c with a thread that has 2, 5, 10,
+20 and 50 % of the program's work more than the others. 20 rounds are 140 balanced runs. Several kinds in a
 balanced program are a false alarm. --loaded keeps every processor busy meanwhile.
 --options are passed on to `tsanom similar`. Prints a Markdown table with Wilson intervals
 of 95 %. BUILD is one that `cmake --preset bench && cmake --build --preset bench` made.
@@ -22,14 +22,33 @@ import subprocess
 import sys
 import tempfile
 
-import diagnosis
 import workloads
 
 # Thread 0 of arraybench differs: it does not copy what others copy from it.
 BALANCED = [name for name in workloads.PROGRAMS if name != "arraybench"]
 IMBALANCES = (2, 5, 10, 20, 50)
+REGIONS = ("8", "3")
 numbers = itertools.count()  # names of runs
 SOURCE = pathlib.Path(__file__).with_name("imbalance.c")
+
+
+# Ends with its parent, however that ends.
+BUSY = """import os
+parent = os.getppid()
+while os.getppid() == parent:
+    for _ in range(1000000):
+        pass
+"""
+
+
+@contextlib.contextmanager
+def another_process():
+    """Keeps a processor busy while the context lasts."""
+    with subprocess.Popen([sys.executable, "-c", BUSY]) as process:
+        try:
+            yield
+        finally:
+            process.kill()
 
 
 def wilson(part, whole, deviations=1.96):
@@ -59,9 +78,10 @@ def programs(chosen, imbalance):
         command = [chosen.build / "examples" / "workloads" / name, "--size", "short",
                    "--threads", str(chosen.threads)]
         yield f"{name}, balanced", command
-    yield "imbalance, balanced", [imbalance, "0"]
-    for percent in IMBALANCES:
-        yield f"imbalance of {percent} %", [imbalance, str(percent)]
+    for regions in REGIONS:
+        yield f"{regions} regions, balanced", [imbalance, "0", regions]
+        for percent in IMBALANCES:
+            yield f"{regions} regions, {percent} %", [imbalance, str(percent), regions]
 
 
 def print_row(name, part, whole):
@@ -86,7 +106,7 @@ def main():
         subprocess.run([os.environ.get("CC", "cc"), "-O2", "-g", "-fopenmp", SOURCE, "-o",
                         imbalance, "-lm"], check=True)
         for _ in range(os.cpu_count() * chosen.loaded):
-            load.enter_context(diagnosis.another_process(True))
+            load.enter_context(another_process())
         for number in range(chosen.rounds):
             print(f"\rround {number + 1} of {chosen.rounds}", end="", file=sys.stderr, flush=True)
             for title, command in programs(chosen, imbalance):

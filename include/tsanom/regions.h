@@ -23,7 +23,9 @@ enum {
   TSANOM_REGIONS_SHARE = 2, /**< inside a region: thread 0 of it ends a worksharing
                                  construct or reaches a barrier */
   TSANOM_REGIONS_CPU = 3,   /**< processor time that a thread spent in the code of the
-                                 region that ends next, if that was requested */
+                                 region that it is in, since the region began or since
+                                 the event of this kind before, if that was requested:
+                                 at iterations inside the region, and before its end */
   TSANOM_REGIONS_TASK = 5   /**< tasks of one function that a thread has created
                                  since its last such record of it: their number */
 };
@@ -33,8 +35,7 @@ enum {
  * exponent e and bits 8 to 31 a number m: m·2^e nanoseconds. */
 enum {
   TSANOM_REGIONS_KIND_BITS = 3,    /**< the kind */
-  TSANOM_REGIONS_PLACES_MAX = 8192 /**< distinct places; the last stands for all
-                                        further ones */
+  TSANOM_REGIONS_PLACES_MAX = 8192 /**< distinct places; the last stands for the rest */
 };
 
 #ifdef __cplusplus

@@ -42,6 +42,7 @@ void tsn_spmd_complete(tsn_spmd *spmd) {
   spmd->data.parent = spmd->parent;
   spmd->data.time = spmd->time;
   spmd->data.metric = spmd->value;
+  spmd->data.error = spmd->error;
 }
 
 /* A name, not empty and not among those before it: names are the keys by which the files

@@ -10,13 +10,15 @@
  *   cpu end                      │   └── 7             7 #2   parent: none
  *   begin 7   cpu   end          └── 7
  *
- * Its time in a thread is the processor time that the thread spent in it, which the
- * event before the end of the region has. Elapsed time would include waiting for the
- * other threads at the end of the region, and so make all threads look the same. Streams
- * of one thread number are added up.
+ * Its time in a thread is the processor time that the thread spent in it. One event
+ * before the end of the region has it, or one for each iteration inside and one for the
+ * rest: these are its samples. Elapsed time would include waiting for the other threads
+ * at the end of the region, and so make all threads look the same. Streams of one thread
+ * number are added up.
  *
- * Two passes over the events: the first finds the nodes, the second adds the times to a
- * matrix of the final size. Each event costs O(regions nested directly in the open one).
+ * Three passes over the events: the first finds the nodes, the second adds the times to a
+ * matrix of the final size, the third the samples to batches (region_error.c). Each event
+ * costs O(regions nested directly in the open one).
  */
 #include <tsanom/heartbeat.h>
 
@@ -46,8 +48,9 @@ typedef struct {
    */
   tsn_array row_of;
   size_t threads, rows;
-  /* Second pass: times are added to the matrices. */
-  bool adding;
+  /* Which pass it is. */
+  enum { FIND, ADD, BATCH } pass;
+  tsn_spmd_samples samples;
   /* Processor times found; without any, the run was recorded without them. */
   size_t measured;
   /* Times of the first and the last record of the run, in seconds. */
@@ -100,6 +103,7 @@ static int32_t nested(reader *r, int32_t parent, int32_t place) {
 typedef struct {
   int32_t open[DEPTH_MOST], thread;
   size_t depth, row;
+  bool is_measured; /* the event before was a processor time */
 } thread_state;
 
 /* The first region of a thread other than 0 was opened by another thread, perhaps within
@@ -123,22 +127,35 @@ static tsanom_status begin_region(reader *r, thread_state *t, int32_t place) {
 }
 
 /* The region on top of the stack; node k is region k - 1. */
-static void add(const reader *r, const thread_state *t, double seconds) {
-  size_t at = t->row * r->spmd->data.regions + (size_t)t->open[t->depth - 1] - 1;
-  r->spmd->time[at] += seconds;
-  r->spmd->value[at] += 1;
+static size_t open_cell(const reader *r, const thread_state *t) {
+  return t->row * r->spmd->data.regions + (size_t)t->open[t->depth - 1] - 1;
 }
 
-/* The processor time comes before the end, while its region is still open. */
+static void add(const reader *r, const thread_state *t, double seconds) {
+  size_t at = open_cell(r, t);
+  if (r->pass == ADD) {
+    r->spmd->time[at] += seconds;
+    r->samples.count[at]++;
+  } else if (r->pass == BATCH) {
+    tsn_spmd_add_sample(&r->samples, at, seconds);
+  }
+}
+
+/* The last processor time comes before the end, while its region is still open: a visit
+ * that has one counts. */
 static tsanom_status take_event(reader *r, thread_state *t, uint32_t tag) {
   tsanom_runs_event event;
   (void)tsanom_runs_decode(tag, &event);
   if (event.kind == TSANOM_REGIONS_BEGIN) return begin_region(r, t, event.place);
   if (t->depth == 0) return TSANOM_OK; /* its begin was dropped or lost */
-  if (event.kind == TSANOM_REGIONS_END) t->depth--;
-  if (event.kind == TSANOM_REGIONS_CPU) {
+  if (event.kind == TSANOM_REGIONS_END) {
+    if (t->is_measured && r->pass == ADD) r->spmd->value[open_cell(r, t)] += 1;
+    t->depth--;
+  }
+  t->is_measured = event.kind == TSANOM_REGIONS_CPU;
+  if (t->is_measured) {
     r->measured++;
-    if (r->adding) add(r, t, event.cpu_s);
+    add(r, t, event.cpu_s);
   }
   return TSANOM_OK;
 }
@@ -152,7 +169,10 @@ static tsanom_status read_streams(reader *r) {
                       .row = *row_at(r, (size_t)stream->thread)};
     size_t gap = 0;
     for (size_t k = 0; k < stream->count; k++) {
-      if (tsn_stream_gap_at(stream, k, &gap)) t.depth = 0;
+      if (tsn_stream_gap_at(stream, k, &gap)) {
+        t.depth = 0;
+        t.is_measured = false;
+      }
       tsanom_status status = take_event(r, &t, tag[k]);
       if (status < 0) return status;
     }
@@ -198,7 +218,9 @@ static tsanom_status allocate(reader *r) {
   s->parent = tsn_pool_take(pool, regions, sizeof *s->parent);
   s->time = tsn_pool_take(pool, cells, sizeof *s->time);
   s->value = tsn_pool_take(pool, cells, sizeof *s->value);
-  if (!s->region || !s->metric || !s->parent || !s->time || !s->value) {
+  s->error = tsn_pool_take(pool, cells, sizeof *s->error);
+  if (!s->region || !s->metric || !s->parent || !s->time || !s->value || !s->error ||
+      !tsn_spmd_take_samples(&r->samples, &r->scratch, cells)) {
     return no_memory(r);
   }
   s->metric[0] = "calls";
@@ -255,7 +277,7 @@ static tsanom_status name_threads(reader *r) {
   return TSANOM_OK;
 }
 
-/* The first pass finds the regions, the second adds up their times. */
+/* The first pass finds the regions, the others need their number. */
 static tsanom_status read_all(reader *r) {
   if (add_node(r, -1, -1) < 0) return no_memory(r);
   tsanom_status status = number_threads(r);
@@ -270,8 +292,13 @@ static tsanom_status read_all(reader *r) {
   status = allocate(r);
   if (status == TSANOM_OK) status = name_regions(r);
   if (status == TSANOM_OK) status = name_threads(r);
-  r->adding = true;
-  return status == TSANOM_OK ? read_streams(r) : status;
+  for (r->pass = ADD; status == TSANOM_OK && r->pass <= BATCH; r->pass++) {
+    status = read_streams(r);
+  }
+  if (status == TSANOM_OK) {
+    tsn_spmd_errors(&r->samples, r->rows, r->spmd->data.regions, r->spmd->error);
+  }
+  return status;
 }
 
 /* The reader has a table of all places, too large for a stack. */

@@ -33,6 +33,7 @@ typedef struct {
   int32_t *parent;
   /* Seconds, and the values of the metrics: NaN where one was not measured. */
   double *time, *value;
+  double *error; /* standard errors of the times: NaN where not known; NULL: of none */
   /* By process: seconds in MPI; NULL: not known. */
   double *waiting;
   /* Files of a directory that cannot be read are left out, and counted. */
@@ -81,6 +82,22 @@ tsanom_status tsn_spmd_read_processes(const char *const *paths, size_t count,
 tsanom_status tsn_spmd_read_process(const tsn_channel *channel, const tsn_places *places,
                                     tsn_names *names, const tsanom_exec *exec,
                                     tsn_spmd *spmd);
+
+/* The samples that each time of a matrix is the sum of, in batches (region_error.c). */
+typedef struct {
+  size_t *count, *seen; /* by cell */
+  double *batch;        /* TSN_SPMD_BATCHES for each cell */
+} tsn_spmd_samples;
+
+/* Zero samples of each cell; false: out of memory. */
+bool tsn_spmd_take_samples(tsn_spmd_samples *samples, tsn_pool *pool, size_t cells);
+
+/* One more sample of a cell, whose count is final. */
+void tsn_spmd_add_sample(const tsn_spmd_samples *samples, size_t cell, double value);
+
+/* The standard errors of the sums of the samples, rows by regions. */
+void tsn_spmd_errors(const tsn_spmd_samples *samples, size_t rows, size_t regions,
+                     double *error);
 
 /* Threads of region events as processes. */
 tsanom_status tsn_spmd_read_events(const tsn_channel *channel, tsn_places *places,

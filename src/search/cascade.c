@@ -103,8 +103,11 @@ static void run_batch(progress *p, tsn_search_batch *batch) {
   const plan *s = p->plan;
   const tsanom_search_index *index = s->index;
   double distances[TSN_SEARCH_BATCH], worst = cutoff(p);
-  tsn_search_distances(p->query, index->length, batch, index->radius, index->cost, worst,
-                       &s->exec, p->work, s->work_bytes, distances);
+  if (!tsn_search_distances(p->query, index->length, batch, index->radius, index->cost,
+                            worst, &s->exec, p->work, s->work_bytes, distances)) {
+    batch->count = 0;
+    return;
+  }
   for (size_t i = 0; i < batch->count; i++) {
     if (isinf(distances[i]) && !isinf(worst)) {
       p->report.abandoned++;
@@ -201,7 +204,7 @@ static void mark_taken(progress *p, size_t id) {
 
 void tsn_search_take_first(progress *p) {
   const plan *s = p->plan;
-  tsn_search_batch batch = {.count = 0};
+  tsn_search_batch batch = {.watcher = p->watcher};
   for (size_t i = 0; i < s->first; i++) {
     size_t id = p->heap[i].id;
     if (is_too_late(p, id)) continue;
@@ -220,7 +223,7 @@ void tsn_search_take_first(progress *p) {
 }
 
 void tsn_search_run_waiting(progress *p) {
-  tsn_search_batch batch = {.count = 0};
+  tsn_search_batch batch = {.watcher = p->watcher};
   heap_make(p->heap, p->waiting);
   while (p->waiting > 0) {
     ranked best = heap_pop(p->heap, &p->waiting);

@@ -44,6 +44,7 @@ typedef struct {
 typedef struct {
   const tsn_search_plan *plan;
   const tsn_search_kernels *kernels;
+  tsn_search_watcher *watcher;   /* of the thread */
   void *work;                    /* of the thread, for envelopes and DTW */
   double *query, *lower, *upper; /* normalized if requested, and its envelope */
   tsn_search_query_sums sums;

@@ -51,8 +51,14 @@ void tsn_search_envelope(const double *x, size_t n, size_t radius,
   (void)tsanom_lbkeogh_envelope(x, n, radius, &alone, lower, upper);
 }
 
+/* Pairs of samples within the radius, at most. */
+static double batch_cells(size_t n, size_t radius, size_t count) {
+  double width = radius < n / 2 ? 2 * (double)radius + 1 : (double)n;
+  return width * (double)n * (double)count;
+}
+
 /* One to many: series of one length run side by side in the lanes of a vector. */
-void tsn_search_distances(const double *query, size_t n, const tsn_search_batch *batch,
+bool tsn_search_distances(const double *query, size_t n, const tsn_search_batch *batch,
                           size_t radius, int32_t cost, double cutoff,
                           const tsanom_exec *exec, void *work, size_t work_bytes,
                           double *distances) {
@@ -61,10 +67,13 @@ void tsn_search_distances(const double *query, size_t n, const tsn_search_batch 
   options.cutoff = cutoff;
   alone.work = work;
   alone.work_bytes = work_bytes;
+  if (tsn_search_stopped(batch->watcher)) return false;
+  tsn_search_watch_cells(batch->watcher, batch_cells(n, radius, batch->count), &alone);
   tsanom_series series;
   tsanom_series_init(&series, sizeof series);
   series.count = batch->count;
   series.pointers = batch->series;
   series.length = n;
-  (void)tsanom_dtw_one_to_many(query, n, &series, &options, &alone, distances, NULL);
+  return tsanom_dtw_one_to_many(query, n, &series, &options, &alone, distances, NULL) !=
+         TSANOM_STOPPED;
 }

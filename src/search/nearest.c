@@ -29,21 +29,24 @@ enum { FIRST_SHARE = 32 };
 typedef struct {
   progress queries[GROUP];
   tsn_search_part_buffers part;
+  tsn_search_watcher watcher;
 } buffers;
 
 /* One call. */
 typedef struct {
   plan plan;
   buffers *buffers;
+  tsn_search_watch watch;
 } search;
 
-/* Visit the index part by part, each part for all queries. */
+/* Visit the index part by part, each part for all queries, until the poll asks to stop.
+ */
 static void each_part(buffers *b, size_t queries,
                       void visit(progress *p, size_t first, size_t count,
                                  const tsn_search_part_buffers *b)) {
   const plan *s = b->queries[0].plan;
   size_t count = s->index->count;
-  for (size_t i = 0; i < count; i += s->part) {
+  for (size_t i = 0; i < count && !tsn_search_stopped(&b->watcher); i += s->part) {
     size_t part = count - i < s->part ? count - i : s->part;
     for (size_t q = 0; q < queries; q++) visit(b->queries + q, i, part, &b->part);
   }
@@ -51,8 +54,9 @@ static void each_part(buffers *b, size_t queries,
 
 /* Queries begin ... end-1: two passes over the index; see cascade.h. */
 static void search_group(void *context, size_t begin, size_t end, int thread) {
-  const search *s = context;
+  search *s = context;
   buffers *b = s->buffers + thread;
+  b->watcher = (tsn_search_watcher){.watch = &s->watch, .calling = thread == 0};
   for (size_t q = begin; q < end; q++)
     tsn_search_begin(&s->plan, q, b->queries + (q - begin), &b->part);
   each_part(b, end - begin, tsn_search_choose_part);
@@ -81,7 +85,8 @@ static void layout(tsn_arena *arena, void *context) {
     void *work = tsn_arena_take(arena, 1, s->work_bytes);
     if (own) own->part = part;
     for (size_t q = 0; q < GROUP; q++) {
-      progress p = {.work = work,
+      progress p = {.watcher = own ? &own->watcher : NULL,
+                    .work = work,
                     .query = tsn_arena_take(arena, length, sizeof(double)),
                     .lower = tsn_arena_take(arena, length, sizeof(double)),
                     .upper = tsn_arena_take(arena, length, sizeof(double)),
@@ -151,7 +156,8 @@ static tsanom_status run(void *context) {
   size_t queries = s->queries.count;
   tsanom_status status = check_queries(s);
   if (status < 0) return status;
-  return tsn_parallel_for(&s->exec, queries, group_size(s, queries), search_group, call,
+  tsanom_exec watched = tsn_search_watch_begin(&call->watch, &s->exec);
+  return tsn_parallel_for(&watched, queries, group_size(s, queries), search_group, call,
                           NULL);
 }
 

@@ -13,6 +13,7 @@
 #include "core/arena.h"
 #include "core/exec.h"
 #include "search/search_kernel.h"
+#include "search/watch.h"
 
 /* Read the options. `own` has radius, cost and z_normalize in range; each function checks
  * the fields that only some functions use. */
@@ -68,6 +69,7 @@ typedef struct {
   const double *series[TSN_SEARCH_BATCH];
   size_t id[TSN_SEARCH_BATCH];
   size_t count;
+  tsn_search_watcher *watcher; /* of the thread */
 } tsn_search_batch;
 
 /* distances.c: calls of the modules lbkeogh and dtw on one thread. `exec` is a checked
@@ -83,8 +85,9 @@ void tsn_search_envelope(const double *x, size_t n, size_t radius,
                          const tsanom_exec *exec, void *work, size_t work_bytes,
                          double *lower, double *upper);
 
-/* DTW of the query to each series of a batch; INFINITY above `cutoff`. */
-void tsn_search_distances(const double *query, size_t n, const tsn_search_batch *batch,
+/* DTW of the query to each series of a batch; INFINITY above `cutoff`. False: the poll
+ * asked to stop, and the distances are not known. */
+bool tsn_search_distances(const double *query, size_t n, const tsn_search_batch *batch,
                           size_t radius, int32_t cost, double cutoff,
                           const tsanom_exec *exec, void *work, size_t work_bytes,
                           double *distances);

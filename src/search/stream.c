@@ -69,13 +69,17 @@ static void skip_rest(tsn_stream_search *s, size_t done) {
 static tsanom_status search_all(tsn_stream_search *s) {
   whole_poll whole = {.exec = &s->exec, .total = s->chunks};
   tsanom_exec round_exec = s->exec;
-  round_exec.poll = poll_whole;
+  if (round_exec.poll) round_exec.poll = poll_whole;
   round_exec.poll_user = &whole;
+  tsanom_exec watched = tsn_search_watch_begin(&s->watch, &round_exec);
+  for (int32_t t = 0; t < s->exec.threads; t++) {
+    s->threads[t].watcher = (tsn_search_watcher){.watch = &s->watch, .calling = t == 0};
+  }
   for (size_t done = 0; done < s->chunks;) {
     size_t size = done < 2 ? 1 : done < ROUND ? done : ROUND;
     if (size > s->chunks - done) size = s->chunks - done;
     whole.before = s->first_chunk = done;
-    tsanom_status status = tsn_parallel_for(&round_exec, size, 1, search_chunks, s, NULL);
+    tsanom_status status = tsn_parallel_for(&watched, size, 1, search_chunks, s, NULL);
     if (status != TSANOM_OK) return status;
     learn_from_round(s, size);
     done += size;

@@ -22,6 +22,7 @@ typedef struct {
   void *work;                   /* for envelopes and DTW */
   tsn_separated best;
   tsanom_search_report report;
+  tsn_search_watcher watcher;
 } tsn_stream_buffers;
 
 /* One call. Threads write only their own buffers and, of `distance` and `least`, their
@@ -44,6 +45,7 @@ typedef struct {
   tsn_separated best;
   tsn_zeros zeros; /* of the rounds so far */
   size_t skipped;  /* windows that no round needs */
+  tsn_search_watch watch;
   tsn_stream_buffers *threads;
   size_t *starts; /* the caller's outputs */
   double *distances;

@@ -40,8 +40,11 @@ static void run_batch(chunk *c) {
   const tsn_stream_search *s = c->s;
   tsn_stream_buffers *b = c->b;
   double distances[TSN_SEARCH_BATCH], cutoff = tsn_separated_threshold(&b->best);
-  tsn_search_distances(s->own_query, s->length, &c->batch, s->radius, s->cost, cutoff,
-                       &s->exec, b->work, s->work_bytes, distances);
+  if (!tsn_search_distances(s->own_query, s->length, &c->batch, s->radius, s->cost,
+                            cutoff, &s->exec, b->work, s->work_bytes, distances)) {
+    c->batch.count = 0;
+    return;
+  }
   for (size_t i = 0; i < c->batch.count; i++) {
     size_t start = c->batch.id[i];
     if (isinf(distances[i]) && !isinf(cutoff)) {
@@ -140,7 +143,8 @@ void tsn_stream_search_chunk(const tsn_stream_search *s, size_t number, int thre
   chunk c = {.s = s,
              .b = s->threads + thread,
              .kernels = tsn_search_kernels_at(s->exec.isa),
-             .first = number * TSN_STREAM_CHUNK};
+             .first = number * TSN_STREAM_CHUNK,
+             .batch = {.watcher = &s->threads[thread].watcher}};
   size_t left = s->windows - c.first;
   c.count = left < TSN_STREAM_CHUNK ? left : TSN_STREAM_CHUNK;
   for (size_t i = 0; i < c.count; i++) s->distance[c.first + i] = INFINITY;
@@ -149,7 +153,10 @@ void tsn_stream_search_chunk(const tsn_stream_search *s, size_t number, int thre
   c.limit = limit_of(s, &c.b->best);
   bound_by_kim(&c);
   size_t i = 0;
-  for (; i < c.count && c.zeros.count < s->wanted; i++) search_window(&c, i);
+  for (; i < c.count && c.zeros.count < s->wanted; i++) {
+    if (tsn_search_stopped(c.batch.watcher)) return;
+    search_window(&c, i);
+  }
   c.b->report.kim += c.count - i;
   if (c.batch.count > 0) run_batch(&c);
 }

@@ -105,7 +105,8 @@ static double metric_noise(const tsn_spmd_input *input, tsn_spmd_buffers *b,
 static tsanom_status choose_cut(const tsn_spmd_input *input, tsn_spmd_buffers *b,
                                 size_t columns, double noise, double *eps) {
   if (input->options.cut == TSANOM_SPMD_CUT_NOISE) {
-    *eps = fmax(*eps, tsn_spmd_noise_reach(&b->points, columns, noise, 0.05, b->key));
+    tsn_spmd_noise_deviations(&b->points, columns, noise, b->key);
+    *eps = fmax(*eps, tsn_spmd_noise_reach(&b->points, columns, 0.05));
   }
   if (input->options.cut != TSANOM_SPMD_CUT_AUTOMATIC) return TSANOM_OK;
   tsanom_status status = tsn_spmd_order(input, &b->points, &b->optics);

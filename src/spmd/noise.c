@@ -18,14 +18,23 @@
  * to be separated is the outermost one: eps' is the distance from it to its nearest
  * neighbor among n points with normal coordinates of deviations nu m_k, exceeded with a
  * given probability only (tsn_spmd_noise_reach()). O(processes * regions *
- * log(processes)). */
+ * log(processes)).
+ *
+ * If the standard errors of the times are known, they are a second estimate of the
+ * deviations s_k, in the same units as m_k: the largest of a region, because the process
+ * with the most noise must not be separated either. Noise is a sum of disturbances, which
+ * a region meets in proportion to its time, so that a region without errors has those of
+ * the region with the largest s_k^2 / m_k:
+ *
+ *     s_k^2 = m_k max_j s_j^2 / m_j
+ *
+ * A disturbance lasts longer than a visit, and so meets the regions of a process
+ * together. Their errors z s_k then have one common z, and the distance of two points
+ * is that of points with one coordinate, of the deviation sqrt(sum s_k^2). */
 #include <math.h>
 
 #include "core/sort.h"
 #include "spmd/spmd_internal.h"
-
-/* With fewer, a_i removes too much of the noise. */
-enum { LEAST_COLUMNS = 4 };
 
 /* A normal distribution's standard deviation over its median absolute deviation. */
 static const double deviation_of_median = 1.4826;
@@ -70,6 +79,30 @@ static double share(const tsn_spmd_points *p, size_t i, const double *middle,
   return median(key, count);
 }
 
+void tsn_spmd_noise_deviations(tsn_spmd_points *p, size_t columns, double level,
+                               double *key) {
+  for (size_t k = 1; k <= columns; k++) {
+    p->centroid[k] = level * median_of_column(p, k, key);
+  }
+}
+
+bool tsn_spmd_noise_errors(tsn_spmd_points *p, size_t columns, double *key) {
+  double *error = p->centroid, rate = 0, squares = 0;
+  bool known = false;
+  for (size_t k = 1; k <= columns; k++) {
+    double middle = median_of_column(p, k, key);
+    if (isnan(error[k])) continue;
+    known = true;
+    squares += error[k] * error[k];
+    if (middle > 0) rate = fmax(rate, error[k] * error[k] / middle);
+  }
+  for (size_t k = 1; k <= columns; k++) {
+    if (isnan(error[k])) squares += rate * median_of_column(p, k, key);
+  }
+  error[1] = sqrt(squares);
+  return known;
+}
+
 double tsn_spmd_noise_level(const tsn_spmd_points *p, size_t columns, double *key) {
   double *middle = p->centroid, *shares = p->away;
   size_t used = 0;
@@ -77,7 +110,7 @@ double tsn_spmd_noise_level(const tsn_spmd_points *p, size_t columns, double *ke
     middle[k] = median_of_column(p, k, key);
     used += middle[k] > 0;
   }
-  if (used < LEAST_COLUMNS || p->count < 2) return 0;
+  if (used < TSN_SPMD_NOISE_COLUMNS || p->count < 2) return 0;
   for (size_t i = 0; i < p->count; i++) shares[i] = share(p, i, middle, columns, key);
   size_t count = 0;
   for (size_t k = 1; k <= columns; k++) {
@@ -125,23 +158,23 @@ static double nearest_of_outermost(double freedom, double n, double significance
   return fmax(0, norm + freedom + quantile * sqrt(2 * freedom + 4 * norm));
 }
 
-/* Coordinates have the deviations s_k = level m_k; F of one size s, which have the same
- * sum s_k^2 and sum s_k^4, stand for them (Satterthwaite 1946):
+/* Coordinates have the deviations s_k; F of one size s, which have the same sum s_k^2 and
+ * sum s_k^4, stand for them (Satterthwaite 1946):
  *
  *     F = (sum s_k^2)^2 / sum s_k^4,      s^2 = sum s_k^2 / F
  *
- * F, the degrees of freedom, is the number of regions if all take equally long, and near
- * 1 if one region takes nearly all of the time. */
-double tsn_spmd_noise_reach(const tsn_spmd_points *p, size_t columns, double level,
-                            double significance, double *key) {
+ * F, the degrees of freedom, is the number of regions if all are equal, and near 1 if one
+ * region has nearly all of the noise. */
+double tsn_spmd_noise_reach(const tsn_spmd_points *p, size_t columns,
+                            double significance) {
   double squares = 0, fourths = 0;
   for (size_t k = 1; k <= columns; k++) {
-    double middle = median_of_column(p, k, key);
-    squares += middle * middle;
-    fourths += middle * middle * middle * middle;
+    double square = p->centroid[k] * p->centroid[k];
+    squares += square;
+    fourths += square * square;
   }
-  if (!(level > 0 && fourths > 0) || p->count < 2) return 0;
+  if (!(fourths > 0) || p->count < 2) return 0;
   double freedom = squares * squares / fourths;
-  return level * sqrt(squares / freedom *
-                      nearest_of_outermost(freedom, (double)p->count, significance));
+  return sqrt(squares / freedom *
+              nearest_of_outermost(freedom, (double)p->count, significance));
 }

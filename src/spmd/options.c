@@ -134,6 +134,20 @@ static tsanom_status check_times(const tsanom_spmd_data *d, const tsanom_exec *e
   return TSANOM_OK;
 }
 
+/* A standard error may be NaN, which is not known, but neither infinite nor negative. */
+static tsanom_status check_errors(const tsanom_spmd_data *d, const tsanom_exec *exec) {
+  for (size_t i = 0; d->error && i < d->processes; i++) {
+    const double *row = d->error + i * d->time_ld;
+    for (size_t k = 0; k < d->regions; k++) {
+      tsanom_status status = isinf(row[k])  ? TSANOM_E_NONFINITE
+                             : (row[k] < 0) ? TSANOM_E_VALUE
+                                            : TSANOM_OK;
+      if (status < 0) return tsn_reject_pair(exec, status, "data.error", i, k);
+    }
+  }
+  return TSANOM_OK;
+}
+
 /* A metric may be NaN, which is missing, but not infinite. */
 static tsanom_status check_metrics(const tsanom_spmd_data *d, const tsanom_exec *exec) {
   for (size_t i = 0; i < d->metrics * d->processes; i++) {
@@ -174,6 +188,7 @@ tsanom_status tsn_spmd_read_data(tsn_spmd_input *input, const tsanom_spmd_data *
        TSANOM_E_OVERFLOW}};
   if ((status = REQUIRE(exec, "data.", conditions)) < 0) return status;
   if ((status = check_times(own, exec)) < 0) return status;
+  if ((status = check_errors(own, exec)) < 0) return status;
   return check_metrics(own, exec);
 }
 

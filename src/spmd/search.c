@@ -25,6 +25,10 @@
 
 #include "spmd/search.h"
 
+/* Where noise is unknown, multiples of the tolerance that it does not reach: threads of
+ * loaded machines differ by up to 3 (docs/spmd.md). */
+static const double unknown_noise = 5;
+
 /* Mark the regions that have times at all, and list those of hierarchy 1, widest spread
  * first: a sum of squares then exceeds a limit early. */
 static size_t find_candidates(const tsn_spmd_searcher *s) {
@@ -69,14 +73,48 @@ static void measure(const tsn_spmd_searcher *s, double *resolution) {
   s->report->mean_norm = ldexp(mean, -s->exponent);
 }
 
+/* The largest standard error of each column into the centroid, on the scale of the
+ * points, where nothing is larger than 1; NaN if none is known. */
+static void gather_errors(const tsn_spmd_searcher *s) {
+  const tsanom_spmd_data *d = &s->input->data;
+  for (size_t c = 0; c < s->outermost; c++) {
+    double largest = NAN;
+    for (size_t i = 0; i < d->processes; i++) {
+      largest = fmax(largest, d->error[i * d->time_ld + s->b->list[c]]);
+    }
+    double scaled = ldexp(largest, s->exponent);
+    s->b->points.centroid[c + 1] = scaled > 1 ? 1 : scaled;
+  }
+}
+
+/* The distance that noise explains, with an error of 1 %. *is_unknown: every region was
+ * measured once, and they are too few. */
+static double reach_of_noise(const tsn_spmd_searcher *s, bool *is_unknown) {
+  tsn_spmd_points *p = &s->b->points;
+  size_t columns = s->outermost;
+  double level = tsn_spmd_noise_level(p, columns, s->b->key);
+  tsn_spmd_noise_deviations(p, columns, level, s->b->key);
+  double reach = tsn_spmd_noise_reach(p, columns, 0.01);
+  if (!s->input->data.error) return reach;
+  gather_errors(s);
+  bool has_errors = tsn_spmd_noise_errors(p, columns, s->b->key);
+  *is_unknown = !has_errors && columns < TSN_SPMD_NOISE_COLUMNS;
+  return fmax(reach, tsn_spmd_noise_reach(p, 1, 0.01));
+}
+
 /* Choose eps' for the whole search. The order is computed only if it is needed: classes
- * do not need it (classify.c). The chances of error, 1 % here, are those of
- * docs/spmd.md. */
+ * do not need it (classify.c). If the noise is unknown, a difference counts that chance
+ * does not explain, or that is far above the resolution. */
 static tsanom_status choose_cut(const tsn_spmd_searcher *s, double resolution) {
   tsn_spmd_optics *optics = &s->b->optics;
   tsanom_spmd_report *r = s->report;
   bool is_automatic = s->input->options.cut == TSANOM_SPMD_CUT_AUTOMATIC;
+  bool is_unknown = false;
   double eps = resolution;
+  if (s->input->options.cut == TSANOM_SPMD_CUT_NOISE) {
+    eps = fmax(eps, reach_of_noise(s, &is_unknown));
+    is_automatic = is_unknown;
+  }
   if (is_automatic || r->order || r->reachability) {
     tsanom_status status = tsn_spmd_order(s->input, &s->b->points, optics);
     if (status != TSANOM_OK) return status;
@@ -87,14 +125,10 @@ static tsanom_status choose_cut(const tsn_spmd_searcher *s, double resolution) {
       r->reachability[i] = ldexp(optics->reachability[i], -s->exponent);
     }
   }
-  if (s->input->options.cut == TSANOM_SPMD_CUT_NOISE) {
-    size_t columns = s->outermost;
-    double level = tsn_spmd_noise_level(&s->b->points, columns, s->b->key);
-    eps = fmax(eps, tsn_spmd_noise_reach(&s->b->points, columns, level, 0.01, s->b->key));
-  }
   if (is_automatic) {
     tsanom_status status = tsn_spmd_cut(s->input, optics, resolution, &eps);
     if (status != TSANOM_OK) return status;
+    if (is_unknown) eps = fmin(eps, unknown_noise * resolution);
   }
   s->b->points.limit = eps * eps;
   r->eps = ldexp(eps, -s->exponent);

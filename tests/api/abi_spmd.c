@@ -18,7 +18,7 @@ _Static_assert(TSANOM_SPMD_NOT_FOUND == 4, "constant");
 _Static_assert(TSANOM_SPMD_UNFINISHED == 5, "constant");
 
 #if __SIZEOF_POINTER__ == 8
-_Static_assert(sizeof(tsanom_spmd_data) == 80, "data");
+_Static_assert(sizeof(tsanom_spmd_data) == 88, "data");
 _Static_assert(offsetof(tsanom_spmd_data, struct_size) == 0, "data");
 _Static_assert(offsetof(tsanom_spmd_data, processes) == 8, "data");
 _Static_assert(offsetof(tsanom_spmd_data, regions) == 16, "data");
@@ -29,6 +29,7 @@ _Static_assert(offsetof(tsanom_spmd_data, time_ld) == 48, "data");
 _Static_assert(offsetof(tsanom_spmd_data, metric) == 56, "data");
 _Static_assert(offsetof(tsanom_spmd_data, metric_ld) == 64, "data");
 _Static_assert(offsetof(tsanom_spmd_data, elapsed) == 72, "data");
+_Static_assert(offsetof(tsanom_spmd_data, error) == 80, "data");
 
 _Static_assert(sizeof(tsanom_spmd_options) == 56, "options");
 _Static_assert(offsetof(tsanom_spmd_options, struct_size) == 0, "options");

@@ -94,6 +94,37 @@ Test(runs_regions, tasks_are_no_events) {
   tsanom_runs_close(run);
 }
 
+/* A region whose iterations are measured has a time for each, and counts as one call. */
+Test(runs_regions, iterations_are_samples_of_one_call) {
+  enum { ITERATIONS = 20 };
+  grown_run grown;
+  create(&grown);
+  grown_add_stream(&grown, 1);
+  for (uint32_t thread = 0; thread < 2; thread++) {
+    grown_append(&grown, thread, 1000, tag_of(TSANOM_REGIONS_BEGIN, 0));
+    for (uint32_t i = 0; i < ITERATIONS; i++) {
+      /* Two samples in each of 10 batches: a batch is 2000, or 2000 - 200 and + 200. */
+      uint32_t more = thread && i % 4 == 0 ? 200 : 0,
+               less = thread && i % 4 == 2 ? 200 : 0;
+      grown_append(&grown, thread, 1000, cpu_tag(1000 + more - less));
+    }
+    grown_append(&grown, thread, 1000, tag_of(TSANOM_REGIONS_END, 0));
+  }
+  grown_finish(&grown);
+  tsanom_runs *run = open_run(folder);
+  tsanom_runs_spmd_data spmd;
+  CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
+  cr_assert(spmd.data->processes == 2 && spmd.data->regions == 1);
+  for (size_t i = 0; i < 2; i++) {
+    cr_assert_float_eq(spmd.data->time[i], 20e-6, 1e-12);
+    cr_assert(spmd.data->metric[i] == 1, "%g calls", spmd.data->metric[i]);
+    /* Residuals of 100 ns, half of the difference to the other thread. */
+    double expected = (1 + 2.2 / 9) * sqrt(2.0 * 10 / 9 * 10) * 1e-7;
+    cr_assert_float_eq(spmd.data->error[i], expected, 1e-12);
+  }
+  tsanom_runs_close(run);
+}
+
 /* From the first record of any thread to the last. */
 Test(runs_regions, the_run_lasts_from_its_first_record_to_its_last) {
   grown_run grown;

@@ -357,6 +357,62 @@ static int32_t stop_after(void *user, uint64_t done, uint64_t total) {
   return (*left)-- == 0;
 }
 
+/* Counts its calls, and asks to stop at one of them. */
+typedef struct {
+  size_t calls, stop_at;
+} call_count;
+
+static int32_t count_calls(void *user, uint64_t done, uint64_t total) {
+  call_count *c = user;
+  cr_assert(done <= total);
+  return c->calls++ == c->stop_at;
+}
+
+/* One query, or one chunk of windows, is work of seconds if the series are long. */
+Test(search, a_query_is_polled_about_every_million_cells) {
+  enum { N = 1000, COUNT = 40, WINDOWS = 20, MILLION = 1 << 20 };
+  static double series[COUNT * N];
+  uint64_t seed = 9;
+  for (size_t i = 0; i < COUNT * N; i++) series[i] = random_unit(&seed);
+  tsanom_search_index *index = index_of(series, COUNT - 1, N, 0, NULL, NULL);
+  tsanom_series query = rows_of(series + (COUNT - 1) * N, 1, N, 0);
+  for (int32_t threads = 1; threads <= 2; threads++) {
+    for (size_t stop_at = 0; stop_at < 9; stop_at++) {
+      size_t found[COUNT];
+      double distances[COUNT];
+      call_count calls = {.stop_at = stop_at};
+      tsanom_exec exec;
+      tsanom_exec_init(&exec, sizeof exec);
+      exec.threads = threads;
+      exec.poll = count_calls;
+      exec.poll_user = &calls;
+      CHECK_STATUS(
+          tsanom_search_nearest(index, &query, COUNT - 1, &exec, found, distances, NULL),
+          TSANOM_STOPPED);
+      cr_assert_eq(calls.calls, stop_at + 1);
+      calls.calls = 0;
+      CHECK_STATUS(tsanom_search_stream(query.data, N, series, N + WINDOWS, NULL, &exec,
+                                        found, distances, NULL),
+                   TSANOM_STOPPED);
+      cr_assert_eq(calls.calls, stop_at + 1);
+    }
+    call_count calls = {.stop_at = SIZE_MAX};
+    size_t found[COUNT];
+    double distances[COUNT];
+    tsanom_exec exec;
+    tsanom_exec_init(&exec, sizeof exec);
+    exec.threads = threads;
+    exec.poll = count_calls;
+    exec.poll_user = &calls;
+    CHECK_STATUS(
+        tsanom_search_nearest(index, &query, COUNT - 1, &exec, found, distances, NULL),
+        TSANOM_OK);
+    cr_assert(calls.calls >= (size_t)(COUNT - 1) * N * N / MILLION / 2, "%zu",
+              calls.calls);
+  }
+  tsanom_search_index_destroy(index);
+}
+
 Test(search, the_poll_stops_a_search) {
   enum { N = 8, SAMPLES = 20000 };
   static double stream[SAMPLES];

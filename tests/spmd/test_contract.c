@@ -296,6 +296,12 @@ Test(spmd_contract, rejections_name_argument_and_element) {
   r.time[1 * REGIONS + 4] = -1;
   REJECT(NULL, TSANOM_E_VALUE, "data.time", 1, 4);
   prepare(&r);
+  double error[PROCESSES * REGIONS] = {[0] = NAN, [REGIONS + 2] = INFINITY};
+  r.data.error = error;
+  REJECT(NULL, TSANOM_E_NONFINITE, "data.error", 1, 2);
+  error[REGIONS + 2] = -1;
+  REJECT(NULL, TSANOM_E_VALUE, "data.error", 1, 2);
+  prepare(&r);
   r.metric[(PROCESSES + 1) * REGIONS + 2] = INFINITY;
   REJECT(NULL, TSANOM_E_NONFINITE, "data.metric", PROCESSES + 1, 2);
   prepare(&r);

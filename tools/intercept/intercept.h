@@ -106,6 +106,7 @@ typedef struct {
   uint32_t left_team; /* threads of the latest team */
   uint32_t quota;     /* records that it may write before it asks for more */
   bool watched;
+  uint64_t cpu; /* its processor time when its region, or this part of it, began */
 } icp_thread;
 
 extern icp_settings icp_set;
@@ -227,7 +228,7 @@ static inline void icp_close(const icp_region *region) {
 
 /* Each thread of the team: before the region's code; when the code is done and the
  * thread waits for the others; and when it leaves the team, with the state that
- * icp_enter() returned. `cpu` is for the recorder. */
+ * icp_enter() returned. `cpu` is that of the region around it. */
 static inline icp_state icp_enter(const icp_region *region, int32_t number, int32_t size,
                                   uint64_t *cpu) {
   icp_state before = icp_me.state;
@@ -243,12 +244,18 @@ static inline icp_state icp_enter(const icp_region *region, int32_t number, int3
   /* The opener has begun the region already, and ends it when it is closed. */
   if (number != 0) icp_record(TSANOM_REGIONS_BEGIN, region->place, 0);
   if (region->watched) icp_beat(region->iteration);
-  if (!ICP_LIKELY(!icp_set.want_cpu)) *cpu = icp_cpu_time();
+  if (!ICP_LIKELY(!icp_set.want_cpu)) {
+    *cpu = icp_me.cpu;
+    icp_me.cpu = icp_cpu_time();
+  }
   return before;
 }
 
 static inline void icp_work_done(const icp_region *region, int32_t number, uint64_t cpu) {
-  if (!ICP_LIKELY(!icp_set.want_cpu)) icp_record_cpu(icp_cpu_time() - cpu);
+  if (!ICP_LIKELY(!icp_set.want_cpu)) {
+    icp_record_cpu(icp_cpu_time() - icp_me.cpu);
+    icp_me.cpu = cpu;
+  }
   if (number != 0) icp_record(TSANOM_REGIONS_END, region->place, icp_me.state.team);
 }
 

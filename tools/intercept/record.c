@@ -334,6 +334,15 @@ void icp_share(const void *return_address, int construct) {
   if (begins && !is_of_regions) icp_begin_iteration(&icp_watched.of_shares);
 }
 
+/* An iteration inside a region ends a part of the region's processor time: the scatter of
+ * the parts is the noise of the time. */
 void icp_shared(void) {
-  if (icp_me.state.role != ICP_OTHER && icp_recording()) icp_beat(icp_iteration());
+  if (icp_me.state.role == ICP_OTHER || !icp_recording()) return;
+  uint32_t iteration = icp_iteration();
+  if (iteration == icp_me.beaten) return;
+  icp_beat(iteration);
+  if (!icp_set.want_cpu) return;
+  uint64_t now = icp_cpu_time();
+  icp_record_cpu(now - icp_me.cpu);
+  icp_me.cpu = now;
 }

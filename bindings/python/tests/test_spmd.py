@@ -50,3 +50,12 @@ def test_equal_processes_and_wrong_arguments():
     with pytest.raises(tsanom.TsanomError) as caught:
         tsanom.spmd_analyze([[1.0, -1.0]])
     assert caught.value.index == (0, 1)
+
+
+def test_errors_explain_differences():
+    times = [[1.0, 2.0], [1.0, 2.2], [1.0, 2.0]]
+    kinds = [tsanom.spmd_analyze(times, errors=errors, cut="noise").class_count
+             for errors in (None, np.zeros((3, 2)), np.full((3, 2), 0.1))]
+    assert kinds == [2, 2, 1]
+    with pytest.raises(ValueError, match="errors has the shape"):
+        tsanom.spmd_analyze(times, errors=[[1.0]])

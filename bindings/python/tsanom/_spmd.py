@@ -107,7 +107,8 @@ class Arrays:
 
     def __init__(self, times: npt.ArrayLike, parents: Optional[npt.ArrayLike],
                  metrics: Optional[Mapping[str, npt.ArrayLike]],
-                 regions: Optional[Sequence[str]], elapsed: float) -> None:
+                 regions: Optional[Sequence[str]], elapsed: float,
+                 errors: Optional[npt.ArrayLike]) -> None:
         self.times = doubles(times, "times", 2)
         processes, count = self.times.shape
         self.regions = list(regions) if regions is not None else [str(i) for i in range(count)]
@@ -130,6 +131,13 @@ class Arrays:
         view.parent = from_buffer(INTS, self.parents)
         view.time = from_buffer(DOUBLES, self.times)
         view.metric = from_buffer(DOUBLES, self.values)
+        if errors is None:
+            return
+        self.errors = doubles(errors, "errors", 2)
+        if self.errors.shape != self.times.shape:
+            raise ValueError(f"errors has the shape {self.errors.shape}, the times "
+                             f"{self.times.shape}")
+        view.error = from_buffer(DOUBLES, self.errors)
 
 
 class _Report:
@@ -208,7 +216,8 @@ def spmd_options(tolerance: Optional[float] = None, metric_tolerance: Optional[f
 def spmd_analyze(times: npt.ArrayLike, *, parents: Optional[npt.ArrayLike] = None,
                  metrics: Optional[Mapping[str, npt.ArrayLike]] = None,
                  regions: Optional[Sequence[str]] = None, elapsed: float = 0.0,
-                 progress: Progress = None, **setting: Any) -> Similarity:
+                 errors: Optional[npt.ArrayLike] = None, progress: Progress = None,
+                 **setting: Any) -> Similarity:
     """Which processes differ, in which region of the code, and why.
 
     Parameters
@@ -223,6 +232,8 @@ def spmd_analyze(times: npt.ArrayLike, *, parents: Optional[npt.ArrayLike] = Non
         Names of the regions.
     elapsed : float
         Wall time of the program; 0: unknown.
+    errors : array_like of shape (processes, regions), optional
+        Standard errors of the times, for the cut by noise; NaN: not known.
     tolerance, metric_tolerance : float
         Processes are neighbors if their distance is at most this part of the largest norm; 0.05
         by default.
@@ -240,7 +251,7 @@ def spmd_analyze(times: npt.ArrayLike, *, parents: Optional[npt.ArrayLike] = Non
     >>> result.classes.tolist(), result.cccr, [set(cause) for cause in result.causes]
     ([0, 0, 1], ['solve'], [{'misses'}])
     """
-    data = Arrays(times, parents, metrics, regions, elapsed)
+    data = Arrays(times, parents, metrics, regions, elapsed, errors)
     return analyze_view(data.view, data.regions, data.metrics, spmd_options(**setting), progress)
 
 

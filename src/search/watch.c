@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See watch.h. DTW that is given a poll calls it about once per million cells; for small
+ * batches, of which thousands run per second, a poll each would take longer than they. */
+#include "search/watch.h"
+
+#include "core/exec.h"
+
+/* Cells between two polls: a millisecond or less. */
+enum { CELLS_PER_POLL = 1 << 20 };
+
+static int32_t stop_if(tsn_search_watch *watch, uint64_t done, uint64_t total) {
+  if (!atomic_load_explicit(&watch->stop, memory_order_relaxed) &&
+      tsn_exec_stop(watch->exec, done, total)) {
+    atomic_store_explicit(&watch->stop, 1, memory_order_relaxed);
+  }
+  return atomic_load_explicit(&watch->stop, memory_order_relaxed);
+}
+
+static int32_t poll_between(void *user, uint64_t done, uint64_t total) {
+  tsn_search_watch *watch = user;
+  watch->done = done;
+  watch->total = total;
+  return stop_if(watch, done, total);
+}
+
+/* The arguments are those of one DTW; the caller counts queries or chunks. */
+static int32_t poll_inside(void *user, uint64_t done, uint64_t total) {
+  tsn_search_watcher *w = user;
+  (void)done;
+  (void)total;
+  if (w->calling) return stop_if(w->watch, w->watch->done, w->watch->total);
+  return tsn_search_stopped(w);
+}
+
+tsanom_exec tsn_search_watch_begin(tsn_search_watch *watch, const tsanom_exec *exec) {
+  tsanom_exec loop = *exec;
+  *watch = (tsn_search_watch){.exec = exec};
+  if (loop.poll) {
+    loop.poll = poll_between;
+    loop.poll_user = watch;
+  }
+  return loop;
+}
+
+void tsn_search_watch_cells(tsn_search_watcher *w, double cells, tsanom_exec *inner) {
+  if (!w->watch->exec->poll) return;
+  w->cells += cells;
+  if (w->cells < CELLS_PER_POLL) return;
+  w->cells = 0;
+  inner->poll = poll_inside;
+  inner->poll_user = w;
+}
