@@ -45,8 +45,8 @@ struct tsanom_dpd_nest {
   size_t head;
   uint32_t run[TSN_NEST_SHORT];
   uint32_t needed[TSN_NEST_SHORT];
-  size_t max_period;                            /* in use */
-  size_t octaves;                               /* in use */
+  size_t max_period; /* in use */
+  size_t octaves;    /* in use */
   /* Octaves [idle_from, idle_to) have locked one period, of a shorter octave: while it
    * lasts, no event changes them. */
   size_t idle_from, idle_to;

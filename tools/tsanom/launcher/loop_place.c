@@ -30,7 +30,8 @@ static int is_function(const char *line, size_t line_length, const char *name,
                        size_t length, unsigned long long *address) {
   char *end = NULL;
   *address = strtoull(line, &end, 16);
-  if (end == line || strncmp(end, " t ", 3) * strncmp(end, " T ", 3) != 0) return 0;
+  int is_code = strncmp(end, " t ", 3) == 0 || strncmp(end, " T ", 3) == 0;
+  if (end == line || !is_code) return 0;
   size_t before = (size_t)(end - line) + 3;
   return line_length == before + length && memcmp(line + before, name, length) == 0;
 }
