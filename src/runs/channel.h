@@ -131,7 +131,7 @@ static inline bool tsn_stream_gap_at(const tsn_stream *stream, size_t index,
  * any. */
 static inline bool tsn_channel_has_tag(const tsn_channel *channel, uint32_t tag) {
   return !channel->is_regions ||
-         (tag & ((1u << TSANOM_REGIONS_KIND_BITS) - 1)) <= TSANOM_REGIONS_CPU;
+         (tag & ((1u << TSANOM_REGIONS_KIND_BITS) - 1)) <= TSANOM_REGIONS_FUNCTION;
 }
 
 static inline tsn_stream *tsn_channel_stream(const tsn_channel *channel, size_t index) {
