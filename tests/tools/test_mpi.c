@@ -183,6 +183,9 @@ Test(record_mpi, functions_of_ranks_are_a_tree) {
     cr_assert(strstr(tree, ") (2-CCR) ---> work ("), "%s", o.out);
     cr_assert(strstr(tree, "\n  solve ("), "%s", o.out);
     cr_assert(strstr(tree, "\n  exchange ("), "%s", o.out);
+    o = tsanom("rate run --cpu --plot cpu.svg");
+    cr_assert(o.status == 0 && strstr(o.out, "\n     3  "), "%s", o.out);
+    check_svg("cpu.svg");
     cr_assert(shell("rm -r run") == 0);
   }
 }
