@@ -220,10 +220,12 @@ tsanom_status tsn_region_tree_read(tsn_region_tree *r) {
     const tsn_stream *stream = tsn_channel_stream(r->channel, i);
     const uint32_t *tag = stream->tag.data;
     const double *time = stream->time.data;
-    thread_state t = {.thread = stream->thread,
-                      .row = *tsn_region_tree_row(r, (size_t)stream->thread)};
+    thread_state t = {.thread = stream->thread};
     size_t gap = 0;
     forget_cpu(&t);
+    if ((size_t)t.thread >= r->threads) continue; /* it has functions only */
+    t.row = *tsn_region_tree_row(r, (size_t)t.thread);
+    if (t.row == TSANOM_NONE) continue;
     for (size_t k = 0; k < stream->count; k++) {
       if (tsn_stream_gap_at(stream, k, &gap)) t.depth = t.calls = 0;
       t.now = time[k];

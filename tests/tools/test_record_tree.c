@@ -18,11 +18,11 @@ static void prepare(void) {
 
 TestSuite(record_tree, .init = prepare, .fini = leave_folder, .timeout = 120);
 
-#define CUT "--fixed --tolerance 0.3 --json"
+#define CUT "--fixed --tolerance 0.4 --json"
 
 /* An instrumented program calls the recorder for each term. */
 static const char plain[] = "-DTERMS=1000000";
-static const char functions[] = "-finstrument-functions -DTERMS=40000";
+static const char functions[] = "-finstrument-functions -DTERMS=100000";
 
 /* Build programs/SOURCE as ./p; false if the compiler has no OpenMP. */
 static bool build(const char *compiler, const char *flags, const char *source) {
@@ -31,8 +31,8 @@ static bool build(const char *compiler, const char *flags, const char *source) {
     cr_log_warn("%s is not installed", compiler);
     return false;
   }
-  cr_assert(shell("%s -g -O1 -fopenmp %s " TSANOM_TEST_PROGRAMS "/%s -o p", compiler,
-                  flags, source) == 0);
+  cr_assert(shell("%s -g -O1 -pthread -fopenmp %s " TSANOM_TEST_PROGRAMS "/%s -o p",
+                  compiler, flags, source) == 0);
   return true;
 }
 
@@ -70,10 +70,26 @@ static void check_paths(const json_t *r) {
   }
 }
 
-static void check_kinds(const json_t *r) {
+/* Whether thread 1 is the first of a second kind. */
+static bool has_kinds(const json_t *r) {
   const json_t *kinds = json_object_get(r, "clusters");
-  cr_assert(json_array_size(kinds) == 2, "%zu kinds", json_array_size(kinds));
-  cr_assert(json_integer_value(json_array_get(json_array_get(kinds, 1), 0)) == 1);
+  return json_array_size(kinds) == 2 &&
+         json_integer_value(json_array_get(json_array_get(kinds, 1), 0)) == 1;
+}
+
+/* Record ./p as the run `path`. A machine that is busy with other things may take
+ * processor time from one thread, and then the program is recorded again. */
+static json_t *record_kinds(int way, const char *option, const char *path) {
+  json_t *r = NULL;
+  for (int attempt = 0; attempt < 4; attempt++) {
+    json_decref(r);
+    cr_assert(shell("rm -rf %s", path) == 0);
+    cr_assert(record(way, "%s -o %s -- ./p", option, path).status == 0);
+    r = tsanom_json("similar %s " CUT, path);
+    if (has_kinds(r)) break;
+  }
+  cr_assert(has_kinds(r), "threads do not differ as the program makes them");
+  return r;
 }
 
 /* The part of the second loop is the core, not the region around it: the first loop and
@@ -81,9 +97,7 @@ static void check_kinds(const json_t *r) {
 Test(record_tree, worksharing_is_nested_in_its_region) {
   for (int c = 0; c < RECORD_WAYS; c++) {
     if (!build(record_ways[c].compiler, plain, "calls.c")) continue;
-    cr_assert(record(c, "--cpu-time -o run%d -- ./p", c).status == 0);
-    json_t *r = tsanom_json("similar run%d " CUT, c);
-    check_kinds(r);
+    json_t *r = record_kinds(c, "--cpu-time", "run");
     check_paths(r);
     const json_t *cores = json_object_get(r, "cccr");
     cr_assert(json_array_size(cores) == 1);
@@ -91,7 +105,7 @@ Test(record_tree, worksharing_is_nested_in_its_region) {
     cr_assert(strncmp(core, "until ", 6) == 0, "%s", core);
     cr_assert(region_of(r, "rest", 0) && region_of(r, core, 0));
     json_decref(r);
-    outcome o = tsanom("similar run%d --fixed --tolerance 0.3", c);
+    outcome o = tsanom("similar run --fixed --tolerance 0.4");
     cr_assert(strstr(o.out, "(1-CCR) ---> until "), "%s", o.out);
     cr_assert(strstr(o.out, "\n  until "), "%s", o.out);
   }
@@ -124,12 +138,8 @@ static void check_calls(const char *path, const char *end, double calls) {
 
 Test(record_tree, functions_are_nested_in_regions) {
   for (int c = 0; c < RECORD_WAYS; c++) {
-    char path[16];
     if (!build(record_ways[c].compiler, functions, "calls.c")) continue;
-    snprintf(path, sizeof path, "run%d", c);
-    cr_assert(record(c, "--functions -o %s -- ./p", path).status == 0);
-    json_t *r = tsanom_json("similar %s " CUT, path);
-    check_kinds(r);
+    json_t *r = record_kinds(c, "--functions", "run");
     check_paths(r);
     const char *hard = text_of(region_of(r, "hard", 0), "region");
     const json_t *work = region_of(r, "work", 0);
@@ -150,9 +160,9 @@ Test(record_tree, functions_are_nested_in_regions) {
     cr_assert(strncmp(json_string_value(json_array_get(dropped, 0)), "tiny", 4) == 0);
     json_decref(r);
     /* Once each, however deep deep() calls itself. */
-    check_calls(path, "deep", 10);
-    check_calls(path, "hard", 10);
-    outcome o = tsanom("similar %s --plot p.svg", path);
+    check_calls("run", "deep", 10);
+    check_calls("run", "hard", 10);
+    outcome o = tsanom("similar run --plot p.svg");
     cr_assert(strstr(o.out, "called too often to be recorded:\n  tiny"), "%s", o.out);
     check_svg("p.svg");
   }
@@ -168,9 +178,7 @@ Test(record_tree, functions_are_recorded_on_request_only) {
 
 Test(record_tree, functions_in_fortran) {
   if (!build("gfortran", functions, "calls.f90")) return;
-  cr_assert(record(0, "--functions -o run -- ./p").status == 0);
-  json_t *r = tsanom_json("similar run " CUT);
-  check_kinds(r);
+  json_t *r = record_kinds(0, "--functions", "run");
   check_paths(r);
   const json_t *hard = region_of(r, "__calls_MOD_hard", 0);
   cr_assert(hard && json_is_true(json_object_get(hard, "ccr")));

@@ -43,6 +43,7 @@ typedef struct {
 typedef struct {
   bool is_busy;
   uint32_t depth, beyond, recorded;
+  uint32_t number;        /* of a thread outside of teams; 0: none yet */
   uint32_t open[DEEPEST]; /* places of the recorded ones */
   frame frame[FRAMES];
 } function_stack;
@@ -142,11 +143,27 @@ static void leave(uintptr_t function) {
   record(f->place, TSANOM_REGIONS_LEFT);
 }
 
+/* The functions of a thread that is neither watched nor in a team must not look like
+ * those of the watched thread. Its regions keep their numbers. */
+static void take_outside(const void *function, void (*step)(uintptr_t)) {
+  uint32_t number = icp_me.state.number;
+  if (!mine.number) mine.number = icp_foreign_number();
+  icp_me.state.number = mine.number;
+  step((uintptr_t)function);
+  icp_me.state.number = number;
+}
+
 static void take(const void *function, void (*step)(uintptr_t)) {
   if (!ICP_LIKELY(icp_wants_functions) || mine.is_busy) return;
   mine.is_busy = true;
   atomic_signal_fence(memory_order_seq_cst);
-  if (icp_recording()) step((uintptr_t)function);
+  if (icp_recording()) {
+    if (ICP_LIKELY(icp_me.watched || icp_me.state.depth)) {
+      step((uintptr_t)function);
+    } else {
+      take_outside(function, step);
+    }
+  }
   atomic_signal_fence(memory_order_seq_cst);
   mine.is_busy = false;
 }

@@ -131,6 +131,10 @@ void icp_open_specially(uint32_t place, unsigned *threads);
 void icp_record_cpu(uint64_t nanoseconds);
 uint64_t icp_cpu_time(void);
 uint64_t icp_begin_parts(void);
+
+/* A number for a thread that is neither watched nor in a team. */
+uint32_t icp_foreign_number(void);
+
 void icp_record_work(uint64_t began);
 
 /* The loop that is followed from now on contains the one before, whose iterations were

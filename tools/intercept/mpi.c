@@ -51,7 +51,6 @@ enum {
   PROBES = 32,
   COMMUNICATORS = 256,
   SHORT = 10000, /* ns */
-  FIRST_FOREIGN = 1 << 15,
   NUMBER_BITS = 13
 };
 
@@ -185,11 +184,9 @@ static void end_computation(void) {
 
 /* Whether the thread is the watched one, outside of regions. */
 static bool is_outermost(void) {
-  static _Atomic uint32_t foreign;
   if (icp_me.state.depth != 0) return false;
   if (!icp_me.watched && icp_me.state.number == 0) {
-    uint32_t next = atomic_fetch_add_explicit(&foreign, 1, memory_order_relaxed);
-    icp_me.state.number = FIRST_FOREIGN + next % FIRST_FOREIGN;
+    icp_me.state.number = icp_foreign_number();
   }
   return icp_me.watched;
 }

@@ -274,6 +274,13 @@ void icp_record_work(uint64_t began) {
   icp_record_cpu(now - began);
 }
 
+/* Above the numbers of teams. */
+uint32_t icp_foreign_number(void) {
+  enum { FIRST = 1 << 15 };
+  static _Atomic uint32_t foreign;
+  return FIRST + atomic_fetch_add_explicit(&foreign, 1, memory_order_relaxed) % FIRST;
+}
+
 /* Run the first iterations that are found with the baseline's threads. Before the first
  * of them begins, nothing is changed: the regions in front of the loop are not part of
  * it. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions in the worksharing of a region: threads 1 and 3 do eight times the work of
  * the others in hard(). deep() calls itself, tiny() is called too often to be recorded.
- * -DTERMS=N is the work. */
+ * -DTERMS=N is the work. Another thread calls functions, too. */
+#include <pthread.h>
 #include <stdio.h>
 
 enum { STEPS = 10, THREADS = 4 };
@@ -38,7 +39,17 @@ static void step(void) {
   }
 }
 
+/* Outside of regions. */
+static void *alone(void *terms) {
+  sum[0][1] = hard(*(int *)terms);
+  return NULL;
+}
+
 int main(void) {
+  int terms = 100;
+  pthread_t thread;
+  pthread_create(&thread, NULL, alone, &terms);
+  pthread_join(thread, NULL);
   for (int i = 0; i < STEPS; i++) step();
   printf("%g\n", sum[0][0]);
   return 0;
