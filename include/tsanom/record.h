@@ -196,8 +196,8 @@ enum {
 };
 
 /** An event by its usual name: "instructions", "cycles", "cache-references",
- *  "cache-misses", "branches", "branch-misses", "page-faults", "context-switches" or
- *  "cpu-migrations".
+ *  "cache-misses", "L1-dcache-load-misses", "LLC-load-misses", "branches",
+ *  "branch-misses", "page-faults", "context-switches" or "cpu-migrations".
  *  @param      name   the name
  *  @param[out] event  the event; whether the machine has it shows when it is opened
  *  @retval TSANOM_E_NULL    name or event is NULL

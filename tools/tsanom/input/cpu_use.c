@@ -58,7 +58,8 @@ static int add_run(const tsanom_runs *run, cpu_use *use, const char *path, failu
   if (status < 0) return fail_status(why, path, status);
   const char *dot = strrchr(path, '.');
   if (use->is_ranks) {
-    return add_line(run, TSANOM_RUNS_PROCESS, dot ? atoi(dot + 1) : 0, use, path, why);
+    return add_line(run, TSANOM_RUNS_PROCESS,
+                    dot ? (int32_t)strtol(dot + 1, NULL, 10) : 0, use, path, why);
   }
   use->line = calloc(info.vital_threads + 1, sizeof *use->line);
   if (!use->line) return fail(why, "%s: out of memory", path);
