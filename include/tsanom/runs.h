@@ -432,8 +432,8 @@ typedef struct tsanom_runs_spmd_data {
  *  tsanom_runs_open_processes() opened, are processes whose regions are the computations
  *  between calls of MPI: see docs/mpi.md; or the functions that their first threads
  *  called, if these were recorded. Otherwise the threads of the region events are the
- *  processes, which needs the processor times of `tsanom record --cpu-time`: a region is a
- *  place within the regions open around it, its time that of the thread in it, and the
+ *  processes, which needs the processor times of `tsanom record --cpu-time`: a region is
+ * a place within the regions open around it, its time that of the thread in it, and the
  *  metric "calls" counts visits. Regions nested in it are also its parts between
  *  worksharing constructs, and the functions called in it; "A > B" is the name of B in A.
  *  The first call after opening or refreshing costs O(region events), later ones O(1).
