@@ -175,8 +175,8 @@ enum {
 };
 
 /** An event by its usual name: "instructions", "cycles", "cache-references",
- *  "cache-misses", "branches", "branch-misses", "page-faults", "context-switches" or
- *  "cpu-migrations".
+ *  "cache-misses", "L1-dcache-load-misses", "LLC-load-misses", "branches",
+ *  "branch-misses", "page-faults", "context-switches" or "cpu-migrations".
  *  @param[out] event  the event; whether the machine has it shows when it is opened
  *  @the{name} @status
  *  @retval TSANOM_E_OPTION  no event has that name */

@@ -21,13 +21,25 @@ enum {
   TSANOM_REGIONS_BEGIN = 0, /**< a thread begins a parallel region */
   TSANOM_REGIONS_END = 1,   /**< it ends it; with the threads of the team */
   TSANOM_REGIONS_SHARE = 2, /**< inside a region: thread 0 of it ends a worksharing
-                                 construct or reaches a barrier */
-  TSANOM_REGIONS_CPU = 3,   /**< processor time that a thread spent in the code of the
-                                 region that it is in, since the region began or since
-                                 the event of this kind before, if that was requested:
-                                 at iterations inside the region, and before its end */
-  TSANOM_REGIONS_TASK = 5   /**< tasks of one function that a thread has created
-                                 since its last such record of it: their number */
+                                 construct or reaches a barrier; with processor times,
+                                 every thread does */
+  TSANOM_REGIONS_CPU = 3,   /**< processor time that a thread spent in what the next event
+                                 ends, if that was requested: the code of a region, the
+                                 part of it in front of a ::TSANOM_REGIONS_SHARE, or a
+                                 function. Of two in front of the end of a region the
+                                 first is that of its last part */
+  TSANOM_REGIONS_FUNCTION = 4, /**< a thread enters or leaves a function, if that was
+                                   requested: ::TSANOM_REGIONS_ENTERED, ... */
+  TSANOM_REGIONS_TASK = 5 /**< tasks of one function that a thread has created since its
+                               last such record of it: their number */
+};
+
+/** What a ::TSANOM_REGIONS_FUNCTION says of its place, in the bits of the threads. The
+ *  values are ABI. */
+enum {
+  TSANOM_REGIONS_ENTERED = 0, /**< the thread enters the function */
+  TSANOM_REGIONS_LEFT = 1,    /**< the thread leaves it */
+  TSANOM_REGIONS_DROPPED = 2  /**< it is called too often, and not recorded from now on */
 };
 
 /** Layout of a tag. The values are ABI. Bits 3 to 15 contain the place, bits 16 to 31

@@ -309,7 +309,9 @@ typedef struct tsanom_runs_event {
   int32_t kind;      /**< TSANOM_REGIONS_* */
   int32_t place;     /**< index of the place; -1 of ::TSANOM_REGIONS_CPU */
   int32_t threads;   /**< of ::TSANOM_REGIONS_END and _SHARE: of the team; of
-                          ::TSANOM_REGIONS_TASK: number of tasks; else 0 */
+                          ::TSANOM_REGIONS_TASK: number of tasks; of
+                          ::TSANOM_REGIONS_FUNCTION: ::TSANOM_REGIONS_ENTERED, _LEFT or
+                          _DROPPED; else 0 */
   int32_t reserved0; /**< 0 */
 } tsanom_runs_event;
 
@@ -413,8 +415,11 @@ typedef struct tsanom_runs_spmd_data {
   const char *const *process;   /**< names of data->processes processes, all different;
                                      NULL: they are known by number only */
   const char *const *metric;    /**< names of data->metrics metrics, all different */
-  const double *waiting; /**< by process, seconds in calls of MPI; NULL: not known */
-  uint64_t reserved[3];  /**< 0 */
+  const double *waiting;      /**< by process, seconds in calls of MPI; NULL: not known */
+  const char *const *dropped; /**< names of functions that were called too often to be
+                                   recorded; NULL: none */
+  size_t dropped_count;       /**< their number */
+  uint64_t reserved[1];       /**< 0 */
 } tsanom_runs_spmd_data;
 
 /** The matrix of region times × processes.
@@ -423,12 +428,14 @@ typedef struct tsanom_runs_spmd_data {
  *  and metrics are matched by name, a region that a process did not enter took no time
  *  there, a metric that it did not measure is NaN. A run of several ranks, and runs that
  *  tsanom_runs_open_processes() opened, are processes whose regions are the computations
- *  between calls of MPI: see docs/mpi.md. Otherwise the threads of the region events are
- *  the processes, which needs the processor times of `tsanom record --cpu-time`: a region
- *  is a place within the regions open around it, its time that of the thread in it, its
- *  error that of the scatter of its iterations (docs/spmd.md), and the metric "calls"
- *  counts visits. The first call after opening or refreshing costs O(region events), later
- *  ones O(1).
+ *  between calls of MPI: see docs/mpi.md; or the functions that their first threads
+ *  called, if these were recorded. Otherwise the threads of the region events are the
+ *  processes, which needs the processor times of `tsanom record --cpu-time`: a region is
+ *  a place within the regions open around it, its time that of the thread in it, its
+ *  error that of the scatter of its visits or parts (docs/spmd.md), and the metric "calls"
+ *  counts visits. Regions nested in it are also its parts between
+ *  worksharing constructs, and the functions called in it; "A > B" is the name of B in A.
+ *  The first call after opening or refreshing costs O(region events), later ones O(1).
  *  @param[out] spmd  of the run
  *  @the{run} @exec @status */
 TSANOM_API tsanom_status tsanom_runs_spmd(tsanom_runs *run, const tsanom_exec *exec,

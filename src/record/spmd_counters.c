@@ -54,6 +54,10 @@ struct tsanom_spmd_counters {
   region_counts *region;
 };
 
+#define READ_MISSES(cache)                                                    \
+  (PERF_COUNT_HW_CACHE_##cache | (uint64_t)PERF_COUNT_HW_CACHE_OP_READ << 8 | \
+   (uint64_t)PERF_COUNT_HW_CACHE_RESULT_MISS << 16)
+
 /* Generic events by the names that perf(1) uses; which of them exist depends on the
  * machine. */
 static const struct {
@@ -66,6 +70,8 @@ static const struct {
              {"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
              {"branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
              {"branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES},
+             {"L1-dcache-load-misses", PERF_TYPE_HW_CACHE, READ_MISSES(L1D)},
+             {"LLC-load-misses", PERF_TYPE_HW_CACHE, READ_MISSES(LL)},
              {"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
              {"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
              {"cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS}};

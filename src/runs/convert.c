@@ -133,6 +133,8 @@ tsanom_status tsanom_runs_spmd(tsanom_runs *run, const tsanom_exec *exec,
                                   .region = found->region,
                                   .process = found->process,
                                   .metric = found->metric,
-                                  .waiting = found->waiting};
+                                  .waiting = found->waiting,
+                                  .dropped = found->dropped,
+                                  .dropped_count = found->dropped_count};
   return TSANOM_OK;
 }

@@ -104,7 +104,7 @@ tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *event) {
   uint32_t rest = tag >> TSANOM_REGIONS_KIND_BITS;
   int32_t kind = (int32_t)(tag & ((1u << TSANOM_REGIONS_KIND_BITS) - 1));
   if (!event) return TSANOM_E_NULL;
-  if (kind > TSANOM_REGIONS_CPU && kind != TSANOM_REGIONS_TASK) return TSANOM_E_VALUE;
+  if (kind > TSANOM_REGIONS_TASK) return TSANOM_E_VALUE;
   if (kind == TSANOM_REGIONS_CPU) {
     double cpu_s = ldexp((double)(tag >> 8), (int)(rest & 31)) * 1e-9;
     *event = (tsanom_runs_event){.kind = kind, .place = -1, .cpu_s = cpu_s};

@@ -6,6 +6,8 @@
  *   RUN/rank.0 ──process_times.c──▶ row 0 ─┐
  *   RUN/rank.1 ──process_times.c──▶ row 1 ─┼─ region_merge.c ─▶ matrix
  *
+ * A run with functions is a row by region_tree.c instead.
+ *
  * The processes run the same program, so the name of an address is looked up in the first
  * of them only, and kept by module and address. */
 #include <inttypes.h>
@@ -27,6 +29,7 @@ typedef struct {
   tsn_names known;   /* addresses, as text */
   const char **site; /* their names */
   tsn_names regions; /* names that the parts share */
+  tsn_names dropped; /* functions that were left out in some process */
   tsn_spmd_part *part;
   size_t count;
   tsn_spmd *whole;
@@ -92,6 +95,33 @@ static void add_info(tsn_spmd *whole, const tsanom_runs *run) {
   all->skipped += info.skipped;
 }
 
+/* The set has space for the functions of one process at least; names beyond that are of
+ * processes that differ. */
+static bool add_dropped(reader *r, const tsn_spmd *process) {
+  for (size_t i = 0; i < process->dropped_count; i++) {
+    if (r->dropped.count == r->dropped.capacity) return true;
+    if (tsn_names_find(&r->dropped, process->dropped[i]) != TSANOM_NONE) continue;
+    const char *own = tsn_pool_copy(&r->scratch, process->dropped[i]);
+    if (!own) return false;
+    tsn_names_add(&r->dropped, own);
+  }
+  return true;
+}
+
+/* Copy them to the whole. */
+static bool keep_dropped(const reader *r, tsn_spmd *whole) {
+  size_t count = r->dropped.count;
+  if (!count) return true;
+  whole->dropped = (const char **)tsn_pool_take(&whole->pool, count, sizeof(char *));
+  if (!whole->dropped) return false;
+  for (; whole->dropped_count < count; whole->dropped_count++) {
+    const char *own = tsn_pool_copy(&whole->pool, r->dropped.name[whole->dropped_count]);
+    if (!own) return false;
+    whole->dropped[whole->dropped_count] = own;
+  }
+  return true;
+}
+
 /* One run as the next part, known as `name`. The part is counted before it is read, so
  * that its pool is freed after a failure too. */
 static tsanom_status read_process(reader *r, const char *path, const char *name) {
@@ -108,12 +138,16 @@ static tsanom_status read_process(reader *r, const char *path, const char *name)
   if (status != TSANOM_OK) return status;
   tsn_region_part *regions = &run->parts.regions;
   if (!name_places(r, &regions->places)) status = no_memory(r);
-  if (status == TSANOM_OK) {
+  if (status == TSANOM_OK && tsn_spmd_has_functions(&regions->channel)) {
+    status =
+        tsn_spmd_read_functions(&regions->channel, &regions->places, r->exec, &p->spmd);
+  } else if (status == TSANOM_OK) {
     status = tsn_spmd_read_process(&regions->channel, &regions->places, &r->regions,
                                    r->exec, &p->spmd);
   }
   add_info(r->whole, run);
   tsanom_runs_close(run);
+  if (status == TSANOM_OK && !add_dropped(r, &p->spmd)) status = no_memory(r);
   if (status < 0) return status;
   p->spmd.process = (const char **)tsn_pool_take(&p->spmd.pool, 1, sizeof name);
   if (!p->spmd.process) return no_memory(r);
@@ -158,7 +192,8 @@ static tsanom_status read_all(reader *r, const char *const *paths, size_t count)
   r->part = tsn_pool_take(&r->scratch, processes, sizeof *r->part);
   r->site = (const char **)tsn_pool_take(&r->scratch, KEPT_MOST, sizeof *r->site);
   if (!r->part || !r->site || !tsn_names_create(&r->known, &r->scratch, KEPT_MOST) ||
-      !tsn_names_create(&r->regions, &r->scratch, TSN_REGIONS_MOST)) {
+      !tsn_names_create(&r->regions, &r->scratch, TSN_REGIONS_MOST) ||
+      !tsn_names_create(&r->dropped, &r->scratch, TSANOM_REGIONS_PLACES_MAX)) {
     return no_memory(r);
   }
   tsanom_status status = TSANOM_OK;
@@ -179,6 +214,7 @@ tsanom_status tsn_spmd_read_processes(const char *const *paths, size_t count,
   tsanom_status status = read_all(&r, paths, count);
   if (status == TSANOM_OK) {
     status = tsn_spmd_merge(paths[0], r.part, r.count, exec, spmd);
+    if (status == TSANOM_OK && !keep_dropped(&r, spmd)) status = no_memory(&r);
   } else {
     for (size_t i = 0; i < r.count; i++) tsn_pool_free(&r.part[i].spmd.pool);
   }

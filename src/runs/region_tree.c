@@ -1,178 +1,257 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Region events as region times by thread.
+/* Region events as region times by thread, or of one process.
  *
  * A region is a place in the code within the regions that are open there: a node of a
- * tree whose root is the program.
+ * tree whose root is the program. So are the functions called in it, and its parts: what
+ * a thread does between two worksharing constructs.
  *
  *   events of a thread           tree                  regions
- *   begin 5                      program               5      parent: none
- *     begin 7   cpu   end        ├── 5                 7      parent: 5
- *   cpu end                      │   └── 7             7 #2   parent: none
+ *   begin 5                      program               5              parent: none
+ *     begin 7   cpu   end        ├── 5                 5 > 7          parent: 5
+ *     cpu   share 9              │   ├── 7             5 > until 9    parent: 5
+ *     cpu                        │   ├── until 9       5 > rest       parent: 5
+ *   cpu end                      │   └── rest          7              parent: none
  *   begin 7   cpu   end          └── 7
  *
- * Its time in a thread is the processor time that the thread spent in it. One event
- * before the end of the region has it, or one for each iteration inside and one for the
- * rest: these are its samples. Elapsed time would include waiting for the other threads
- * at the end of the region, and so make all threads look the same. Streams of one thread
- * number are added up.
+ * Its time in a thread is the processor time that the thread spent in it, which the
+ * event before the end of the region has; where two come before it, the first is that of
+ * the part behind the last construct. Elapsed time would include waiting for the
+ * other threads at the end of the region, and so make all threads look the same. Streams
+ * of one thread number are added up.
  *
- * Three passes over the events: the first finds the nodes, the second adds the times to a
- * matrix of the final size, the third the samples to batches (region_error.c). Each event
- * costs O(regions nested directly in the open one).
- */
-#include <tsanom/heartbeat.h>
+ * The samples of a time are the visits of its node; or their parts, if it has any, so
+ * that a region which the whole program runs in has many too (region_error.c).
+ *
+ * Threads are compared in their regions, so that functions count only there. Of a process
+ * the functions outside of regions count too, and of its threads only the first. Calls of
+ * MPI are taken out of its times: while they wait they may use the processor.
+ *
+ * Functions that were called too often for the recorder to follow are left out as a
+ * whole, and those that are open already count once.
+ *
+ * Each event costs O(regions nested directly in the open one). */
+#include "runs/region_tree.h"
 
-#include "runs/names.h"
-#include "runs/spmd.h"
+#include <math.h>
+
+#include "core/fault.h"
 
 /* Regions that may be open in a thread: the stack is an array. */
 enum { DEPTH_MOST = 64 };
 
-typedef struct {
-  int32_t parent, place;
-  /* First node nested in it, and next one beside it: a list for each node, because most
-   * have few. */
-  int32_t inner, next;
-} node;
-
-typedef struct {
-  const tsn_channel *channel;
-  tsn_places *places;
-  bool symbols;
-  const tsanom_exec *exec;
-  tsn_pool scratch;
-  tsn_array nodes; /* node 0 is the program */
-  size_t count;
-  int32_t first_of[TSANOM_REGIONS_PLACES_MAX]; /* first node of each place; 0: none */
-  /* size_t, by thread number: its row in the matrices; TSANOM_NONE: it recorded nothing.
-   */
-  tsn_array row_of;
-  size_t threads, rows;
-  /* Which pass it is. */
-  enum { FIND, ADD, BATCH } pass;
-  tsn_spmd_samples samples;
-  /* Processor times found; without any, the run was recorded without them. */
-  size_t measured;
-  /* Times of the first and the last record of the run, in seconds. */
-  double first, last;
-  tsn_spmd *spmd;
-} reader;
-
-static node *node_at(const reader *r, int32_t index) {
-  return (node *)r->nodes.data + index;
-}
-
-static size_t *row_at(const reader *r, size_t thread) {
-  return (size_t *)r->row_of.data + thread;
-}
-
-static tsanom_status reject(const reader *r, tsanom_status status, const char *text) {
+tsanom_status tsn_region_tree_reject(const tsn_region_tree *r, tsanom_status status,
+                                     const char *text) {
   tsn_file_place place = {.file = r->channel->directory};
   return tsn_reject_file(r->exec, status, &place, "%s", text);
 }
 
-static tsanom_status no_memory(const reader *r) {
-  return reject(r, TSANOM_E_MEMORY, "out of memory");
-}
-
-/* A new node within `parent`; -1: out of memory. The array may move, so nodes are known
- * by number. */
-static int32_t add_node(reader *r, int32_t parent, int32_t place) {
-  if (!tsn_array_reserve(&r->nodes, r->exec, r->count, r->count + 1, sizeof(node))) {
-    return -1;
-  }
-  int32_t at = (int32_t)r->count++;
-  *node_at(r, at) = (node){.parent = parent, .place = place, .inner = -1, .next = -1};
-  if (at == 0) return at;
-  node_at(r, at)->next = node_at(r, parent)->inner;
-  node_at(r, parent)->inner = at;
-  return at;
+tsanom_status tsn_region_tree_no_memory(const tsn_region_tree *r) {
+  return tsn_region_tree_reject(r, TSANOM_E_MEMORY, "out of memory");
 }
 
 /* The node of a place within a region, added if needed; -1: out of memory. `first_of` is
  * 0 for none, which no place has: node 0 is the program. */
-static int32_t nested(reader *r, int32_t parent, int32_t place) {
-  int32_t at = node_at(r, parent)->inner;
-  while (at >= 0 && node_at(r, at)->place != place) at = node_at(r, at)->next;
-  if (at >= 0) return at;
-  at = add_node(r, parent, place);
+static int32_t nested(tsn_region_tree *r, int32_t parent, int32_t place) {
+  int32_t at = tsn_region_nodes_within(&r->nodes, parent, place);
   if (at > 0 && !r->first_of[place]) r->first_of[place] = at;
   return at;
 }
 
 typedef struct {
-  int32_t open[DEPTH_MOST], thread;
+  int32_t node, place;
+  bool is_function, is_folded; /* folded: its time is in that of another one */
+  bool has_parts;
+  double excluded; /* of the thread when it began */
+} open_region;
+
+typedef struct {
+  open_region open[DEPTH_MOST];
+  int32_t thread;
   size_t depth, row;
-  bool is_measured; /* the event before was a processor time */
+  double now;
+  /* Latest processor time, and the one before it; NaN: none since another event. */
+  double cpu, part;
+  size_t calls; /* of MPI, open in a process */
+  double called;
+  double excluded; /* processor time in calls of MPI, of a process */
 } thread_state;
+
+static void forget_cpu(thread_state *t) {
+  t->cpu = t->part = NAN;
+}
+
+/* Node k is region k - 1. */
+static void add(const tsn_region_tree *r, const thread_state *t, int32_t node,
+                double seconds) {
+  if (r->pass != TSN_PASS_ADD) return;
+  size_t at = t->row * r->spmd->data.regions + (size_t)node - 1;
+  r->spmd->time[at] += seconds;
+  r->spmd->value[at] += 1;
+}
+
+/* One of the times that the time of a node is the sum of: its visits, or the parts of
+ * these. */
+static void add_sample(const tsn_region_tree *r, const thread_state *t, int32_t node,
+                       double seconds) {
+  if (r->is_process || r->pass == TSN_PASS_FIND) return;
+  size_t at = t->row * r->spmd->data.regions + (size_t)node - 1;
+  if (r->pass == TSN_PASS_ADD) {
+    r->samples.count[at]++;
+  } else {
+    tsn_spmd_add_sample(&r->samples, at, seconds);
+  }
+}
+
+/* The part of the innermost region that ends now. */
+static tsanom_status add_part(tsn_region_tree *r, thread_state *t, int32_t key,
+                              double seconds) {
+  size_t k = t->depth;
+  while (k > 0 && t->open[k - 1].is_function) k--;
+  if (k == 0 || isnan(seconds)) return TSANOM_OK;
+  int32_t at = tsn_region_nodes_within(&r->nodes, t->open[k - 1].node, key);
+  if (at < 0) return tsn_region_tree_no_memory(r);
+  t->open[k - 1].has_parts = true;
+  add(r, t, at, seconds);
+  add_sample(r, t, at, seconds);
+  add_sample(r, t, t->open[k - 1].node, seconds);
+  return TSANOM_OK;
+}
+
+/* The region on top of the stack ends. */
+static void pop(const tsn_region_tree *r, thread_state *t) {
+  const open_region *o = &t->open[--t->depth];
+  double seconds = t->cpu;
+  if (isnan(seconds) || o->is_folded) return;
+  seconds = fmax(0, seconds - (t->excluded - o->excluded));
+  add(r, t, o->node, seconds);
+  if (!o->has_parts) add_sample(r, t, o->node, seconds);
+}
+
+static void push(thread_state *t, open_region o) {
+  o.excluded = t->excluded;
+  t->open[t->depth++] = o;
+}
 
 /* The first region of a thread other than 0 was opened by another thread, perhaps within
  * regions that only that one has seen: it is the first node of the place. Stream 0 is
  * thread 0's, so that its nodes exist by then. */
-static int32_t outermost(reader *r, const thread_state *t, int32_t place) {
+static int32_t outermost(tsn_region_tree *r, const thread_state *t, int32_t place) {
   if (t->thread > 0 && r->first_of[place]) return r->first_of[place];
   return nested(r, 0, place);
 }
 
 /* A program that recurses without end must not grow the tree without end. */
-static tsanom_status begin_region(reader *r, thread_state *t, int32_t place) {
+static tsanom_status begin_region(tsn_region_tree *r, thread_state *t, int32_t place) {
   if (t->depth == DEPTH_MOST) {
-    return reject(r, TSANOM_E_FORMAT, "more than 64 regions are nested");
+    return tsn_region_tree_reject(r, TSANOM_E_FORMAT, "more than 64 regions are nested");
   }
   int32_t at =
-      t->depth ? nested(r, t->open[t->depth - 1], place) : outermost(r, t, place);
-  if (at < 0) return no_memory(r);
-  t->open[t->depth++] = at;
+      t->depth ? nested(r, t->open[t->depth - 1].node, place) : outermost(r, t, place);
+  if (at < 0) return tsn_region_tree_no_memory(r);
+  push(t, (open_region){.node = at, .place = place});
   return TSANOM_OK;
 }
 
-/* The region on top of the stack; node k is region k - 1. */
-static size_t open_cell(const reader *r, const thread_state *t) {
-  return t->row * r->spmd->data.regions + (size_t)t->open[t->depth - 1] - 1;
-}
-
-static void add(const reader *r, const thread_state *t, double seconds) {
-  size_t at = open_cell(r, t);
-  if (r->pass == ADD) {
-    r->spmd->time[at] += seconds;
-    r->samples.count[at]++;
-  } else if (r->pass == BATCH) {
-    tsn_spmd_add_sample(&r->samples, at, seconds);
-  }
-}
-
-/* The last processor time comes before the end, while its region is still open: a visit
- * that has one counts. */
-static tsanom_status take_event(reader *r, thread_state *t, uint32_t tag) {
-  tsanom_runs_event event;
-  (void)tsanom_runs_decode(tag, &event);
-  if (event.kind == TSANOM_REGIONS_BEGIN) return begin_region(r, t, event.place);
+/* Functions that are still open were left by longjmp(): they have no time. */
+static tsanom_status end_region(tsn_region_tree *r, thread_state *t) {
+  tsanom_status status = TSANOM_OK;
+  while (t->depth && t->open[t->depth - 1].is_function) t->depth--;
   if (t->depth == 0) return TSANOM_OK; /* its begin was dropped or lost */
-  if (event.kind == TSANOM_REGIONS_END) {
-    if (t->is_measured && r->pass == ADD) r->spmd->value[open_cell(r, t)] += 1;
-    t->depth--;
+  if (!isnan(t->part)) status = add_part(r, t, TSN_NODE_REST, t->part);
+  pop(r, t);
+  return status;
+}
+
+/* A function that a region consists of has its place. */
+static bool is_open(const thread_state *t, int32_t place) {
+  size_t k = t->depth;
+  while (k > 0 && t->open[k - 1].place != place) k--;
+  return k > 0;
+}
+
+static tsanom_status begin_function(tsn_region_tree *r, thread_state *t, int32_t place) {
+  if (r->left_out[place] || t->depth == DEPTH_MOST || (!t->depth && !r->is_process)) {
+    return TSANOM_OK;
   }
-  t->is_measured = event.kind == TSANOM_REGIONS_CPU;
-  if (t->is_measured) {
-    r->measured++;
-    add(r, t, event.cpu_s);
-  }
+  int32_t outer = t->depth ? t->open[t->depth - 1].node : 0;
+  bool is_folded = is_open(t, place) || r->nodes.count > TSN_REGIONS_MOST;
+  int32_t at = is_folded ? outer : tsn_region_nodes_within(&r->nodes, outer, place);
+  if (at < 0) return tsn_region_tree_no_memory(r);
+  push(t, (open_region){
+              .node = at, .place = place, .is_function = true, .is_folded = is_folded});
   return TSANOM_OK;
+}
+
+/* The innermost function of that place; those in it were left by longjmp(). */
+static void end_function(const tsn_region_tree *r, thread_state *t, int32_t place) {
+  size_t k = t->depth;
+  while (k > 0 && t->open[k - 1].is_function && t->open[k - 1].place != place) k--;
+  if (k == 0 || !t->open[k - 1].is_function || r->left_out[place]) return;
+  t->depth = k;
+  pop(r, t);
+}
+
+/* A call of MPI in a process, which is not a region of it. False: it is none. The calls
+ * have their processor times, if functions were recorded. */
+static bool take_call(tsn_region_tree *r, thread_state *t,
+                      const tsanom_runs_event *event) {
+  bool begins = event->kind == TSANOM_REGIONS_BEGIN;
+  size_t place = (size_t)event->place;
+  if (!r->is_process || place >= r->places->count ||
+      !tsn_places_at(r->places, place)->about.call) {
+    return false;
+  }
+  if (begins && t->calls++ == 0) t->called = t->now;
+  if (!begins && t->calls > 0 && --t->calls == 0) {
+    r->waiting += r->pass == TSN_PASS_ADD ? t->now - t->called : 0;
+    if (!isnan(t->cpu)) t->excluded += t->cpu;
+  }
+  return true;
+}
+
+/* The processor time comes before the end, while its region is still open. */
+static tsanom_status take_event(tsn_region_tree *r, thread_state *t, uint32_t tag) {
+  tsanom_runs_event event;
+  tsanom_status status = TSANOM_OK;
+  (void)tsanom_runs_decode(tag, &event);
+  if (event.kind == TSANOM_REGIONS_TASK) return TSANOM_OK;
+  if (event.kind == TSANOM_REGIONS_CPU) {
+    r->measured++;
+    t->part = t->cpu;
+    t->cpu = event.cpu_s;
+    return TSANOM_OK;
+  }
+  if (event.kind == TSANOM_REGIONS_SHARE) {
+    status = add_part(r, t, TSN_NODE_PART + event.place, t->cpu);
+  } else if (event.kind == TSANOM_REGIONS_FUNCTION) {
+    if (event.threads == TSANOM_REGIONS_ENTERED) {
+      status = begin_function(r, t, event.place);
+    } else if (event.threads == TSANOM_REGIONS_LEFT) {
+      end_function(r, t, event.place);
+    }
+  } else if (!take_call(r, t, &event)) {
+    status = event.kind == TSANOM_REGIONS_BEGIN ? begin_region(r, t, event.place)
+                                                : end_region(r, t);
+  }
+  forget_cpu(t);
+  return status;
 }
 
 /* One pass. Behind a gap no region is known to be open, as in events.c. */
-static tsanom_status read_streams(reader *r) {
-  for (size_t i = 0; i < r->channel->stream_count; i++) {
+tsanom_status tsn_region_tree_read(tsn_region_tree *r) {
+  for (size_t i = 0; i < tsn_region_tree_streams(r); i++) {
     const tsn_stream *stream = tsn_channel_stream(r->channel, i);
     const uint32_t *tag = stream->tag.data;
-    thread_state t = {.thread = stream->thread,
-                      .row = *row_at(r, (size_t)stream->thread)};
+    const double *time = stream->time.data;
+    thread_state t = {.thread = stream->thread};
     size_t gap = 0;
+    forget_cpu(&t);
+    if ((size_t)t.thread >= r->threads) continue; /* it has functions only */
+    t.row = *tsn_region_tree_row(r, (size_t)t.thread);
+    if (t.row == TSANOM_NONE) continue;
     for (size_t k = 0; k < stream->count; k++) {
-      if (tsn_stream_gap_at(stream, k, &gap)) {
-        t.depth = 0;
-        t.is_measured = false;
-      }
+      if (tsn_stream_gap_at(stream, k, &gap)) t.depth = t.calls = 0;
+      t.now = time[k];
       tsanom_status status = take_event(r, &t, tag[k]);
       if (status < 0) return status;
     }
@@ -180,145 +259,17 @@ static tsanom_status read_streams(reader *r) {
   return TSANOM_OK;
 }
 
-/* Threads that recorded something are the processes; the run lasts from its first record
- * to its last. Rows are in the order of thread numbers, which need not be dense. */
-static tsanom_status number_threads(reader *r) {
-  bool is_first = true;
-  for (size_t i = 0; i < r->channel->stream_count; i++) {
+void tsn_region_tree_leave_out(tsn_region_tree *r) {
+  for (size_t i = 0; i < tsn_region_tree_streams(r); i++) {
     const tsn_stream *stream = tsn_channel_stream(r->channel, i);
-    size_t thread = (size_t)stream->thread;
-    if (thread >= TSANOM_HEARTBEAT_STREAMS_MAX) {
-      return reject(r, TSANOM_E_FORMAT, "a thread number is not below 65536");
+    const uint32_t *tag = stream->tag.data;
+    for (size_t k = 0; k < stream->count; k++) {
+      tsanom_runs_event event;
+      (void)tsanom_runs_decode(tag[k], &event);
+      if (event.kind == TSANOM_REGIONS_FUNCTION &&
+          event.threads == TSANOM_REGIONS_DROPPED) {
+        r->left_out[event.place] = true;
+      }
     }
-    if (!tsn_array_reserve(&r->row_of, r->exec, r->threads, thread + 1, sizeof(size_t))) {
-      return no_memory(r);
-    }
-    for (; r->threads <= thread; r->threads++) *row_at(r, r->threads) = TSANOM_NONE;
-    if (!stream->count) continue;
-    const double *time = stream->time.data;
-    *row_at(r, thread) = 0;
-    if (is_first || time[0] < r->first) r->first = time[0];
-    if (is_first || time[stream->count - 1] > r->last) r->last = time[stream->count - 1];
-    is_first = false;
   }
-  for (size_t t = 0; t < r->threads; t++) {
-    if (*row_at(r, t) != TSANOM_NONE) *row_at(r, t) = r->rows++;
-  }
-  return TSANOM_OK;
-}
-
-/* One metric: the number of visits. */
-static tsanom_status allocate(reader *r) {
-  tsn_spmd *s = r->spmd;
-  tsn_pool *pool = &s->pool;
-  size_t regions = r->count - 1, cells = 0;
-  if (__builtin_mul_overflow(r->rows, regions, &cells)) return no_memory(r);
-  s->region = (const char **)tsn_pool_take(pool, regions, sizeof *s->region);
-  s->metric = (const char **)tsn_pool_take(pool, 1, sizeof *s->metric);
-  s->parent = tsn_pool_take(pool, regions, sizeof *s->parent);
-  s->time = tsn_pool_take(pool, cells, sizeof *s->time);
-  s->value = tsn_pool_take(pool, cells, sizeof *s->value);
-  s->error = tsn_pool_take(pool, cells, sizeof *s->error);
-  if (!s->region || !s->metric || !s->parent || !s->time || !s->value || !s->error ||
-      !tsn_spmd_take_samples(&r->samples, &r->scratch, cells)) {
-    return no_memory(r);
-  }
-  s->metric[0] = "calls";
-  s->data.regions = regions;
-  s->data.processes = r->rows;
-  s->data.metrics = 1;
-  s->data.elapsed = r->last - r->first;
-  return TSANOM_OK;
-}
-
-/* A region is named like its place; the k-th region of that name is "NAME #k". Two
- * places can have one name as well, for example two loops of a function without line
- * numbers. */
-static tsanom_status name_regions(reader *r) {
-  tsn_spmd *s = r->spmd;
-  tsn_names names;
-  size_t regions = s->data.regions;
-  size_t *used = tsn_pool_take(&r->scratch, regions, sizeof *used);
-  if (!used || !tsn_names_create(&names, &r->scratch, regions)) return no_memory(r);
-  for (size_t k = 0; k < regions; k++) {
-    const node *n = node_at(r, (int32_t)k + 1);
-    s->parent[k] = n->parent - 1;
-    size_t place = (size_t)n->place;
-    const char *name = place < r->places->count
-                           ? tsn_places_name(r->places, place, r->symbols)
-                           : "unknown place";
-    if (!name) return no_memory(r);
-    size_t number = tsn_names_find(&names, name);
-    if (number == TSANOM_NONE) {
-      number = names.count;
-      tsn_names_add(&names, name);
-    }
-    used[number]++;
-    s->region[k] = used[number] == 1
-                       ? tsn_pool_copy(&s->pool, name)
-                       : tsn_pool_print(&s->pool, "%s #%zu", name, used[number]);
-    if (!s->region[k]) return no_memory(r);
-  }
-  return TSANOM_OK;
-}
-
-/* Processes need names only if some threads recorded nothing. */
-static tsanom_status name_threads(reader *r) {
-  tsn_spmd *s = r->spmd;
-  if (r->rows == r->threads) return TSANOM_OK;
-  s->process = (const char **)tsn_pool_take(&s->pool, r->rows, sizeof *s->process);
-  if (!s->process) return no_memory(r);
-  for (size_t t = 0; t < r->threads; t++) {
-    size_t row = *row_at(r, t);
-    if (row == TSANOM_NONE) continue;
-    s->process[row] = tsn_pool_print(&s->pool, "%zu", t);
-    if (!s->process[row]) return no_memory(r);
-  }
-  return TSANOM_OK;
-}
-
-/* The first pass finds the regions, the others need their number. */
-static tsanom_status read_all(reader *r) {
-  if (add_node(r, -1, -1) < 0) return no_memory(r);
-  tsanom_status status = number_threads(r);
-  if (status == TSANOM_OK) status = read_streams(r);
-  if (status < 0) return status;
-  if (r->count == 1) return reject(r, TSANOM_E_STATE, "the run has no regions");
-  if (r->measured == 0) {
-    return reject(
-        r, TSANOM_E_STATE,
-        "the run has no processor times: record it by tsanom record --cpu-time");
-  }
-  status = allocate(r);
-  if (status == TSANOM_OK) status = name_regions(r);
-  if (status == TSANOM_OK) status = name_threads(r);
-  for (r->pass = ADD; status == TSANOM_OK && r->pass <= BATCH; r->pass++) {
-    status = read_streams(r);
-  }
-  if (status == TSANOM_OK) {
-    tsn_spmd_errors(&r->samples, r->rows, r->spmd->data.regions, r->spmd->error);
-  }
-  return status;
-}
-
-/* The reader has a table of all places, too large for a stack. */
-tsanom_status tsn_spmd_read_events(const tsn_channel *channel, tsn_places *places,
-                                   bool symbols, const tsanom_exec *exec,
-                                   tsn_spmd *spmd) {
-  tsn_pool whole = {.exec = exec};
-  reader *r = tsn_pool_take(&whole, 1, sizeof *r);
-  if (!r) return TSANOM_E_MEMORY;
-  *r = (reader){.channel = channel,
-                .places = places,
-                .symbols = symbols,
-                .exec = exec,
-                .scratch = {.exec = exec},
-                .spmd = spmd};
-  tsanom_status status = read_all(r);
-  tsn_array_free(&r->nodes, exec);
-  tsn_array_free(&r->row_of, exec);
-  tsn_pool_free(&r->scratch);
-  tsn_pool_free(&whole);
-  if (status == TSANOM_OK) tsn_spmd_complete(spmd);
-  return status;
 }

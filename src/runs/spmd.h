@@ -5,6 +5,7 @@
  *   RUN/spmd/NAME.json       one file for each process, merged by name region_merge.c
  *   region events            the threads of one process are its rows       region_tree.c
  *   events of several runs   each is a process; merged by name             processes.c
+ *                            by its computations, or its functions
  *
  * All matrices are row-major, processes by regions; metric m begins at m * processes *
  * regions. */
@@ -36,6 +37,9 @@ typedef struct {
   double *error; /* standard errors of the times: NaN where not known; NULL: of none */
   /* By process: seconds in MPI; NULL: not known. */
   double *waiting;
+  /* Functions that were left out, because they were called too often. */
+  const char **dropped;
+  size_t dropped_count;
   /* Files of a directory that cannot be read are left out, and counted. */
   bool salvage;
   size_t skipped;           /* their number */
@@ -102,5 +106,13 @@ void tsn_spmd_errors(const tsn_spmd_samples *samples, size_t rows, size_t region
 /* Threads of region events as processes. */
 tsanom_status tsn_spmd_read_events(const tsn_channel *channel, tsn_places *places,
                                    bool symbols, const tsanom_exec *exec, tsn_spmd *spmd);
+
+/* The thread that began the run as a process, by the functions that it called and the
+ * parallel regions in them. All places have names. */
+tsanom_status tsn_spmd_read_functions(const tsn_channel *channel, tsn_places *places,
+                                      const tsanom_exec *exec, tsn_spmd *spmd);
+
+/* Whether that thread recorded functions. */
+bool tsn_spmd_has_functions(const tsn_channel *channel);
 
 #endif

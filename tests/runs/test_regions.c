@@ -94,28 +94,32 @@ Test(runs_regions, tasks_are_no_events) {
   tsanom_runs_close(run);
 }
 
-/* A region whose iterations are measured has a time for each, and counts as one call. */
-Test(runs_regions, iterations_are_samples_of_one_call) {
-  enum { ITERATIONS = 20 };
+/* The parts of a region between worksharing constructs are the samples of its time. */
+Test(runs_regions, parts_are_samples_of_one_call) {
+  enum { PARTS = 20 };
   grown_run grown;
   create(&grown);
   grown_add_stream(&grown, 1);
   for (uint32_t thread = 0; thread < 2; thread++) {
     grown_append(&grown, thread, 1000, tag_of(TSANOM_REGIONS_BEGIN, 0));
-    for (uint32_t i = 0; i < ITERATIONS; i++) {
+    for (uint32_t i = 0; i < PARTS; i++) {
       /* Two samples in each of 10 batches: a batch is 2000, or 2000 - 200 and + 200. */
       uint32_t more = thread && i % 4 == 0 ? 200 : 0,
                less = thread && i % 4 == 2 ? 200 : 0;
       grown_append(&grown, thread, 1000, cpu_tag(1000 + more - less));
+      if (i < PARTS - 1) {
+        grown_append(&grown, thread, 1000, tag_of(TSANOM_REGIONS_SHARE, 1));
+      }
     }
+    grown_append(&grown, thread, 1000, cpu_tag(PARTS * 1000));
     grown_append(&grown, thread, 1000, tag_of(TSANOM_REGIONS_END, 0));
   }
   grown_finish(&grown);
   tsanom_runs *run = open_run(folder);
   tsanom_runs_spmd_data spmd;
   CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
-  cr_assert(spmd.data->processes == 2 && spmd.data->regions == 1);
-  for (size_t i = 0; i < 2; i++) {
+  cr_assert(spmd.data->processes == 2 && spmd.data->regions == 3);
+  for (size_t i = 0; i < 6; i += 3) { /* the region; its parts follow it */
     cr_assert_float_eq(spmd.data->time[i], 20e-6, 1e-12);
     cr_assert(spmd.data->metric[i] == 1, "%g calls", spmd.data->metric[i]);
     /* Residuals of 100 ns, half of the difference to the other thread. */

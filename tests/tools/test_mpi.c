@@ -27,7 +27,8 @@ enum { OPENMPI, MPICH, LIBRARIES };
 static const char *const libraries[LIBRARIES] = {"openmpi", "mpich"};
 
 /* Build a program of tests/tools/programs as `name`; false if the library is missing. */
-static bool build(int library, const char *source, const char *name) {
+static bool build_with(int library, const char *source, const char *flags,
+                       const char *name) {
   const char *mpi = libraries[library];
   bool is_c = strstr(source, ".c") != NULL;
   if (shell("command -v mpirun.%s >mpirun && command -v %s.%s >mpirun", mpi,
@@ -35,13 +36,18 @@ static bool build(int library, const char *source, const char *name) {
     cr_log_warn("%s is not installed", mpi);
     return false;
   }
-  cr_assert(shell("%s.%s -g -O1 " TSANOM_TEST_PROGRAMS "/%s %s -o %s",
-                  is_c ? "mpicc" : "mpif90", mpi, source, is_c ? "-pthread" : "",
+  cr_assert(shell("%s.%s -g -O1 %s " TSANOM_TEST_PROGRAMS "/%s %s -o %s",
+                  is_c ? "mpicc" : "mpif90", mpi, flags, source, is_c ? "-pthread" : "",
                   name) == 0);
   return true;
 }
 
-/* Record the program as RUN `run`; returns the exit status of mpirun. */
+static bool build(int library, const char *source, const char *name) {
+  return build_with(library, source, "", name);
+}
+
+/* Record the program as RUN `run`, which options may precede; returns the exit status of
+ * mpirun. */
 static int record_ranks(int library, int ranks, const char *run, const char *program) {
   return shell("mpirun.%s -n %d '" TSANOM_COMMAND "' record -o %s -- ./%s >out 2>err",
                libraries[library], ranks, run, program);
@@ -161,6 +167,26 @@ Test(record_mpi, programs_end_as_they_do_unrecorded) {
     cr_assert(calls_of(cases[i].what, 1, "MPI_Allreduce", &state) == 20);
     cr_assert(state == (i ? TSANOM_RUNS_UNFINISHED : TSANOM_RUNS_FINISHED));
     cr_assert(tsanom("similar %s", cases[i].what).status == 0);
+  }
+}
+
+/* The slow rank works longer in solve(), not in exchange(). */
+Test(record_mpi, functions_of_ranks_are_a_tree) {
+  for (int library = 0; library < LIBRARIES; library++) {
+    if (!build_with(library, "ranks.c", "-finstrument-functions", "ranks")) continue;
+    cr_assert(record_ranks(library, 4, "run --functions", "ranks plain 20 400000 3") ==
+              0);
+    outcome o = tsanom("similar run --fixed --tolerance 0.2");
+    cr_assert(strstr(o.out, "\nkind 0: 0 1 2\nkind 1: 3\n"), "%s", o.out);
+    const char *tree = strstr(o.out, "CCR tree:\nmain (");
+    cr_assert(tree && strstr(tree, ") (1-CCR) ---> solve ("), "%s", o.out);
+    cr_assert(strstr(tree, ") (2-CCR) ---> work ("), "%s", o.out);
+    cr_assert(strstr(tree, "\n  solve ("), "%s", o.out);
+    cr_assert(strstr(tree, "\n  exchange ("), "%s", o.out);
+    o = tsanom("rate run --cpu --plot cpu.svg");
+    cr_assert(o.status == 0 && strstr(o.out, "\n     3  "), "%s", o.out);
+    check_svg("cpu.svg");
+    cr_assert(shell("rm -r run") == 0);
   }
 }
 

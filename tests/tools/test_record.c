@@ -54,8 +54,8 @@ Test(command_record, every_thread_has_its_regions) {
     cr_assert(info.events_dropped == 0);
     for (uint32_t s = 0; s < 2; s++) {
       tsanom_runs_stream stream = stream_of(found, TSANOM_RUNS_REGIONS, s);
-      cr_assert(stream.count >= 180 && stream.count <= 256, "%d", (int)stream.count);
-      int count[4] = {0}, depth = 0;
+      cr_assert(stream.count >= 180 && stream.count <= 320, "%d", (int)stream.count);
+      int count[TSANOM_REGIONS_FUNCTION + 1] = {0}, depth = 0;
       for (size_t i = 0; i < stream.count; i++) {
         tsanom_runs_event event;
         cr_assert(tsanom_runs_decode(stream.tag[i], &event) == TSANOM_OK);
@@ -73,7 +73,9 @@ Test(command_record, every_thread_has_its_regions) {
                   (event.place >= 0 && (size_t)event.place < info.places));
       }
       cr_assert(count[TSANOM_REGIONS_BEGIN] == 60 && count[TSANOM_REGIONS_END] == 60);
-      cr_assert(count[TSANOM_REGIONS_CPU] == 60 && depth == 0);
+      /* One more in front of each construct, and of the rest of its region. */
+      int more = count[TSANOM_REGIONS_CPU] - 60, shares = count[TSANOM_REGIONS_SHARE];
+      cr_assert(more >= shares && more <= 2 * shares && depth == 0);
     }
     tsanom_runs_close(found);
   }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tsanom record: vital signs of programs that know nothing of it. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tsanom/runs.h>
 
 #include "run.h"
@@ -49,4 +51,52 @@ Test(record_vital, without_the_sampler_the_ends_are_sampled) {
                    "')/../intercept/libtsanom-preload.so\" a/intercept && "
                    "a/tsanom/tsanom record -o run -- ./loop 500; test $? -eq 5") == 0);
   check_run("run", TSANOM_RUNS_VITAL_ENDS);
+}
+
+/* The processor time of a task from its first sample to its last. */
+static double cpu_of(const tsanom_runs *run, int32_t thread) {
+  const tsanom_hsa_vital *sample;
+  size_t count = 0;
+  cr_assert(tsanom_runs_vitals(run, thread, NULL, &sample, &count) == TSANOM_OK);
+  cr_assert(count >= 2 && sample[0].task == sample[count - 1].task);
+  return sample[count - 1].cpu_s - sample[0].cpu_s;
+}
+
+/* The means of all intervals add up to the processor time. */
+static void check_use(const json_t *line, double cpu_s) {
+  const json_t *begin = json_object_get(line, "begin");
+  const json_t *end = json_object_get(line, "time"), *use = json_object_get(line, "cpu");
+  double sum = 0;
+  cr_assert(json_array_size(use) >= 1 && json_array_size(use) == json_array_size(end));
+  for (size_t i = 0; i < json_array_size(use); i++) {
+    sum += json_number_value(json_array_get(use, i)) *
+           (json_number_value(json_array_get(end, i)) -
+            json_number_value(json_array_get(begin, i)));
+  }
+  cr_assert(fabs(sum - cpu_s) < 1e-9, "%g and %g s", sum, cpu_s);
+}
+
+Test(record_vital, the_use_of_processors_is_plotted) {
+  tsanom_runs *run = NULL;
+  if (!build_loop()) return;
+  cr_assert(tsanom("record -o run -- ./loop 20000").status == 5);
+  json_t *r = tsanom_json("rate run --cpu --json");
+  const json_t *threads = json_object_get(r, "threads");
+  cr_assert(json_array_size(threads) == 2);
+  cr_assert(tsanom_runs_open("run", NULL, NULL, &run) == TSANOM_OK);
+  for (int32_t t = 0; t < 2; t++) {
+    const json_t *line = json_array_get(threads, (size_t)t);
+    cr_assert(number_of(line, "thread") == t);
+    check_use(line, cpu_of(run, t));
+  }
+  tsanom_runs_close(run);
+  json_decref(r);
+  outcome o = tsanom("rate run --cpu --plot cpu.svg");
+  cr_assert(o.status == 0 && strstr(o.out, "thread   samples"), "%s", o.out);
+  check_svg("cpu.svg");
+  o = tsanom("rate run --cpu --csv");
+  cr_assert(strncmp(o.out, "thread,begin,time,cpu\n0,", 24) == 0, "%s", o.out);
+  cr_assert(tsanom("rate run --cpu --window 2").status == 2);
+  write_text("r.csv", "thread,time\n0,1\n0,2\n");
+  CHECK_REJECTED(tsanom("rate r.csv --cpu"), 3, "r.csv", "no vital signs");
 }

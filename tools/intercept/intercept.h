@@ -8,6 +8,7 @@
  *                      each thread of the team:
  *                                icp_enter       BEGIN (members), a beat
  *                                the region's code; at its barriers icp_share, icp_shared
+ *                                                SHARE; with CPU times of each thread
  *                                icp_work_done   CPU, END (members)
  *                                icp_leave
  *                                │
@@ -106,11 +107,13 @@ typedef struct {
   uint32_t left_team; /* threads of the latest team */
   uint32_t quota;     /* records that it may write before it asks for more */
   bool watched;
-  uint64_t cpu; /* its processor time when its region, or this part of it, began */
+  bool has_parts; /* its region, of the watched thread, had worksharing; with CPU times */
+  uint64_t part;  /* processor time when the part of it began that goes on */
 } icp_thread;
 
 extern icp_settings icp_set;
 extern icp_watch icp_watched;
+extern bool icp_wants_functions; /* --functions */
 extern _Thread_local icp_thread icp_me ICP_INITIAL_EXEC;
 
 /* Whether the run could be started, once, when a thread comes to a region. Later calls
@@ -128,6 +131,12 @@ void icp_report_spawn(void);
 void icp_open_specially(uint32_t place, unsigned *threads);
 void icp_record_cpu(uint64_t nanoseconds);
 uint64_t icp_cpu_time(void);
+uint64_t icp_begin_parts(void);
+
+/* A number for a thread that is neither watched nor in a team. */
+uint32_t icp_foreign_number(void);
+
+void icp_record_work(uint64_t began);
 
 /* The loop that is followed from now on contains the one before, whose iterations were
  * not those of the main loop: number iterations anew, by which readers know that earlier
@@ -244,18 +253,12 @@ static inline icp_state icp_enter(const icp_region *region, int32_t number, int3
   /* The opener has begun the region already, and ends it when it is closed. */
   if (number != 0) icp_record(TSANOM_REGIONS_BEGIN, region->place, 0);
   if (region->watched) icp_beat(region->iteration);
-  if (!ICP_LIKELY(!icp_set.want_cpu)) {
-    *cpu = icp_me.cpu;
-    icp_me.cpu = icp_cpu_time();
-  }
+  if (!ICP_LIKELY(!icp_set.want_cpu)) *cpu = icp_begin_parts();
   return before;
 }
 
 static inline void icp_work_done(const icp_region *region, int32_t number, uint64_t cpu) {
-  if (!ICP_LIKELY(!icp_set.want_cpu)) {
-    icp_record_cpu(icp_cpu_time() - icp_me.cpu);
-    icp_me.cpu = cpu;
-  }
+  if (!ICP_LIKELY(!icp_set.want_cpu)) icp_record_work(cpu);
   if (number != 0) icp_record(TSANOM_REGIONS_END, region->place, icp_me.state.team);
 }
 

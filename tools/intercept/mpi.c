@@ -22,6 +22,9 @@
  * behind a place pass about that much time without a measurement, and not more, however
  * short they are.
  *
+ * With functions, each call has its processor time too, which is taken out of that of the
+ * functions around it: a call that waits may use the processor.
+ *
  * A thread that is neither watched nor in a team, as with MPI_THREAD_MULTIPLE, gets a
  * number of its own, above those of teams: its calls must not look like those of the
  * watched thread.
@@ -48,7 +51,6 @@ enum {
   PROBES = 32,
   COMMUNICATORS = 256,
   SHORT = 10000, /* ns */
-  FIRST_FOREIGN = 1 << 15,
   NUMBER_BITS = 13
 };
 
@@ -72,6 +74,7 @@ typedef struct {
   uint32_t behind;  /* place of the latest call */
   bool is_measured; /* the computation that goes on began with a measurement: */
   uint64_t cpu;     /* processor time */
+  uint64_t call;    /* processor time when the latest call began, with functions */
   int64_t tick;     /* coarse clock at the beginning of the latest call */
 } mpi_thread;
 
@@ -181,11 +184,9 @@ static void end_computation(void) {
 
 /* Whether the thread is the watched one, outside of regions. */
 static bool is_outermost(void) {
-  static _Atomic uint32_t foreign;
   if (icp_me.state.depth != 0) return false;
   if (!icp_me.watched && icp_me.state.number == 0) {
-    uint32_t next = atomic_fetch_add_explicit(&foreign, 1, memory_order_relaxed);
-    icp_me.state.number = FIRST_FOREIGN + next % FIRST_FOREIGN;
+    icp_me.state.number = icp_foreign_number();
   }
   return icp_me.watched;
 }
@@ -204,6 +205,7 @@ uint32_t icp_mpi_begin(const char *name, const void *site, word communicator) {
     icp_beat(icp_iteration());
   }
   icp_record(TSANOM_REGIONS_BEGIN, place, 0);
+  if (icp_wants_functions) mine.call = icp_cpu_time();
   return place;
 }
 
@@ -212,6 +214,7 @@ uint32_t icp_mpi_begin(const char *name, const void *site, word communicator) {
 void icp_mpi_end(uint32_t place) {
   mine.depth--;
   if (place == ICP_MPI_UNRECORDED) return;
+  if (icp_wants_functions) icp_record_cpu(icp_cpu_time() - mine.call);
   icp_record(TSANOM_REGIONS_END, place, icp_me.left_team ? icp_me.left_team : 1);
   if (!is_outermost()) return;
   mine.behind = place;

@@ -254,6 +254,34 @@ void icp_record_cpu(uint64_t nanoseconds) {
                                  (uint32_t)nanoseconds << 8);
 }
 
+/* The parts of a region that the watched thread opened lie between its barriers, at
+ * which the thread waits. Those of nested regions are not recorded, so that this state
+ * needs no stack. */
+uint64_t icp_begin_parts(void) {
+  uint64_t now = icp_cpu_time();
+  if (icp_me.state.role != ICP_OTHER) {
+    icp_me.part = now;
+    icp_me.has_parts = false;
+  }
+  return now;
+}
+
+/* At the end of a region: its last part, if it has several, then the whole. */
+void icp_record_work(uint64_t began) {
+  uint64_t now = icp_cpu_time();
+  if (icp_me.state.role != ICP_OTHER && icp_me.has_parts) {
+    icp_record_cpu(now - icp_me.part);
+  }
+  icp_record_cpu(now - began);
+}
+
+/* Above the numbers of teams. */
+uint32_t icp_foreign_number(void) {
+  enum { FIRST = 1 << 15 };
+  static _Atomic uint32_t foreign;
+  return FIRST + atomic_fetch_add_explicit(&foreign, 1, memory_order_relaxed) % FIRST;
+}
+
 /* Run the first iterations that are found with the baseline's threads. Before the first
  * of them begins, nothing is changed: the regions in front of the loop are not part of
  * it. */
@@ -322,10 +350,16 @@ static uint32_t place_of_share(const void *return_address, int construct) {
 }
 
 void icp_share(const void *return_address, int construct) {
-  if (icp_me.state.role != ICP_LEADER || !icp_recording()) return;
+  bool is_leader = icp_me.state.role == ICP_LEADER;
+  if (icp_me.state.role == ICP_OTHER || !icp_recording()) return;
+  if (!is_leader && !icp_set.want_cpu) return;
   uint32_t place = place_of_share(return_address, construct);
+  if (icp_set.want_cpu) {
+    icp_record_cpu(icp_cpu_time() - icp_me.part);
+    icp_me.has_parts = true;
+  }
   icp_record(TSANOM_REGIONS_SHARE, place, icp_me.state.team);
-  if (heartbeat_every) return;
+  if (!is_leader || heartbeat_every) return;
   if (expects_loop) meet_loop(&icp_watched.of_shares, place);
   /* Worksharing shows the iterations where the regions do not: this one is not of a loop
    * of regions. */
@@ -338,11 +372,6 @@ void icp_share(const void *return_address, int construct) {
  * the parts is the noise of the time. */
 void icp_shared(void) {
   if (icp_me.state.role == ICP_OTHER || !icp_recording()) return;
-  uint32_t iteration = icp_iteration();
-  if (iteration == icp_me.beaten) return;
-  icp_beat(iteration);
-  if (!icp_set.want_cpu) return;
-  uint64_t now = icp_cpu_time();
-  icp_record_cpu(now - icp_me.cpu);
-  icp_me.cpu = now;
+  icp_beat(icp_iteration());
+  if (icp_set.want_cpu) icp_me.part = icp_cpu_time();
 }

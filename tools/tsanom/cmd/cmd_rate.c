@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom rate: windowed heart rates of the threads of a run. */
+/* tsanom rate: windowed heart rates of the threads of a run; --cpu is in rate_cpu.c. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +8,13 @@
 #include "command.h"
 #include "plot.h"
 #include "ranks.h"
+#include "rate_cpu.h"
 #include "rows.h"
 
 typedef struct {
   shared_options shared;
   size_t window; /* 0: a hundredth of the beats of the busiest thread */
-  int csv;
+  int csv, cpu;
 } request;
 
 /* The rates of a thread; rate[i] is at time[i]. */
@@ -30,6 +31,10 @@ static const option_row options[] = {
      COUNT(window, 1, 0),
      .help = "Beats in a window, at least 1 (default: a hundredth of the beats of the "
              "busiest thread, rounded up)"},
+    {.name = "cpu",
+     FLAG(cpu),
+     .help = "The processors that each thread used over time, by the vital signs of a "
+             "run directory; of a run of several ranks, each rank"},
     {.name = "csv", FLAG(csv), .help = "Print each rate, as CSV"},
     SALVAGE_ROW,
 };
@@ -145,6 +150,7 @@ static int report(request *r, const beats *b) {
 static void check_line(struct argp_state *state, void *request_) {
   const request *r = request_;
   if (r->csv && r->shared.json) argp_error(state, "--csv and --json exclude each other");
+  if (r->cpu && r->window) argp_error(state, "--cpu has no --window");
 }
 
 static const syntax command_line = {
@@ -176,5 +182,6 @@ static int rate(const void *request_) {
 int command_rate(int argc, char **argv) {
   request r = {0};
   parse_command(&command_line, argc, argv, &r);
+  if (r.cpu) return rate_cpu(&r.shared, r.csv);
   return for_each_rank(&r.shared, rate, &r);
 }

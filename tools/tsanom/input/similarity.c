@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "json_value.h"
 #include "rows.h"
@@ -21,6 +22,7 @@ void similarity_free(similarity *s) {
   free(s->class_of);
   free(s->code);
   free(s->region);
+  free(s->order);
   free(s->decision);
   free(s->member);
   free(s->core);
@@ -40,6 +42,38 @@ const char *similarity_member(const similarity *s, size_t count) {
   return count == 1 ? "process" : "processes";
 }
 
+const char *similarity_label(const similarity *s, size_t region) {
+  static const char between[] = " > ";
+  const char *name = s->file.region[region];
+  int32_t parent = s->file.data->parent[region];
+  if (parent < 0) return name;
+  const char *around = s->file.region[parent];
+  size_t length = strlen(around);
+  int is_path = strncmp(name, around, length) == 0 &&
+                strncmp(name + length, between, sizeof between - 1) == 0;
+  return is_path ? name + length + sizeof between - 1 : name;
+}
+
+/* The first region from `from` on that is nested directly in `parent`, or -1. */
+static int32_t next_nested(const similarity *s, int32_t parent, int32_t from) {
+  int32_t regions = (int32_t)s->file.data->regions;
+  while (from < regions && s->file.data->parent[from] != parent) from++;
+  return from < regions ? from : -1;
+}
+
+static void put_in_order(similarity *s) {
+  size_t used = 0;
+  for (int32_t k = next_nested(s, TSANOM_SPMD_NONE, 0), next; k >= 0; k = next) {
+    s->order[used++] = (size_t)k;
+    next = next_nested(s, k, 0);
+    while (next < 0 && k >= 0) {
+      int32_t parent = s->file.data->parent[k];
+      next = next_nested(s, parent, k + 1);
+      k = parent;
+    }
+  }
+}
+
 static void *take(size_t count, size_t size) {
   return calloc(count ? count : 1, size);
 }
@@ -55,7 +89,8 @@ static int allocate(similarity *s) {
   r->core = s->core = take(s->words, sizeof *s->core);
   r->reduct = s->reduct = take(REDUCTS_MOST * s->words, sizeof *s->reduct);
   r->reduct_capacity = REDUCTS_MOST;
-  return s->class_of && s->region && s->code && s->core && s->reduct;
+  s->order = take(d->regions, sizeof *s->order);
+  return s->order && s->class_of && s->region && s->code && s->core && s->reduct;
 }
 
 /* Run once to count the decisions, once to have them. */
@@ -116,6 +151,7 @@ int similarity_make(char *const *paths, size_t count, const tsanom_spmd_options 
   if (options->tree == TSANOM_SPMD_PROGRAM && check_program(path, s, why)) return -1;
   if (!allocate(s)) return fail(why, "%s: out of memory", file_title(path));
   tsanom_status status = analyze(s, options, exec);
+  if (status >= 0) put_in_order(s);
   return status < 0 ? fail_status(why, file_title(path), status) : 0;
 }
 
@@ -264,6 +300,14 @@ static json_t *verdict(const similarity *s) {
       "saving", json_finite(r->verdict_saving));
 }
 
+static json_t *dropped(const similarity *s) {
+  json_t *names = json_array();
+  for (size_t i = 0; i < s->file.dropped_count; i++) {
+    json_array_append_new(names, json_name(s->file.dropped[i]));
+  }
+  return names;
+}
+
 json_t *similarity_to_json(const similarity *s) {
   static const char *const search[] = {"similar",  "descent",   "combined",
                                        "disjoint", "not_found", "unfinished"};
@@ -281,10 +325,11 @@ json_t *similarity_to_json(const similarity *s) {
   for (size_t c = 0; c < r->reducts && c < REDUCTS_MOST; c++) {
     json_array_append_new(reducts, metric_names(s, s->reduct + c * s->words));
   }
-  return json_pack("{so so ss so so so so so so so so so so sb}", "clusters", clusters(s),
-                   "severity", json_finite(r->severity), "search", search[r->search],
-                   "ccr", ccr, "cccr", cccr, "decision_table", decision_table(s),
-                   "root_causes", causes, "reducts", reducts, "verdict", verdict(s),
-                   "regions", regions(s), "ranks", ranks(s), "balance", balance(s),
-                   "decisions", decisions(s), "limited", r->limited);
+  return json_pack("{so so ss so so so so so so so so so so sb so}", "clusters",
+                   clusters(s), "severity", json_finite(r->severity), "search",
+                   search[r->search], "ccr", ccr, "cccr", cccr, "decision_table",
+                   decision_table(s), "root_causes", causes, "reducts", reducts,
+                   "verdict", verdict(s), "regions", regions(s), "ranks", ranks(s),
+                   "balance", balance(s), "decisions", decisions(s), "limited",
+                   r->limited, "dropped_functions", dropped(s));
 }

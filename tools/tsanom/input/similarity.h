@@ -19,8 +19,10 @@ typedef struct {
   size_t *member;
   uint64_t *core, *reduct;
   size_t words; /* of a set of metrics */
-  int threads;  /* 1: the processes are threads of one program */
-  int ranks;    /* 1: they are ranks of one program */
+  size_t
+      *order;  /* regions in the order of the tree: those nested in a region follow it */
+  int threads; /* 1: the processes are threads of one program */
+  int ranks;   /* 1: they are ranks of one program */
 } similarity;
 
 /* Read a region file or run directories, and analyze them. */
@@ -56,6 +58,10 @@ const char *process_name(const similarity *s, size_t i, char number[32]);
 
 /* "thread" or "process", or several of them. */
 const char *similarity_member(const similarity *s, size_t count);
+
+/* The name of a region within the one around it: names of runs are paths, which begin
+ * with the name of that. */
+const char *similarity_label(const similarity *s, size_t region);
 
 /* Whether a bitset of metrics holds one. */
 static inline int has_metric(const uint64_t *set, size_t m) {

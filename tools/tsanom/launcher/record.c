@@ -28,6 +28,7 @@ enum {
   KEY_OUTPUT = 'o',
   KEY_EVERY = 0x110,
   KEY_CPU,
+  KEY_FUNCTIONS,
   KEY_BASELINE,
   KEY_FORCE,
   KEY_OMPT,
@@ -40,7 +41,7 @@ enum { BASELINE_ITERATIONS = 5 };
 typedef struct {
   const char *directory, *loop; /* NULL: none is named */
   size_t every;
-  int cpu_time, force, ompt;
+  int cpu_time, force, functions, ompt;
   size_t baseline, baseline_iterations; /* 0: none */
   size_t max_size;                      /* bytes; 0: any */
   char **program;
@@ -61,6 +62,10 @@ static const struct argp_option options[] = {
     {"cpu-time", KEY_CPU, NULL, 0,
      "Also record the CPU time of each thread in each region (two system calls per "
      "thread and region)",
+     0},
+    {"functions", KEY_FUNCTIONS, NULL, 0,
+     "Also record the functions of a program that was compiled with "
+     "-finstrument-functions, for tsanom similar; implies --cpu-time",
      0},
     {"baseline", KEY_BASELINE, "P[:K]", 0,
      "Run the first K detected iterations with P threads, as the baseline for the others "
@@ -128,6 +133,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       return 0;
     case KEY_CPU:
       r->cpu_time = 1;
+      return 0;
+    case KEY_FUNCTIONS:
+      r->functions = r->cpu_time = 1;
       return 0;
     case KEY_BASELINE:
       parse_baseline(r, text, state);
@@ -257,11 +265,12 @@ static int allow_sanitizer(const char *libraries, failure *why) {
   return join_variable("ASAN_OPTIONS", "verify_asan_link_order=0", 1, why);
 }
 
-/* --force and --ompt are for programs whose linkage does not show the runtime. */
+/* --force and --ompt are for programs whose linkage does not show the runtime; functions
+ * need none. */
 static int prepare_program(const request *r, const char *path, failure *why) {
   program_link link;
   read_link(path, &link);
-  int status = r->force || r->ompt ? 0 : check_runtime(path, &link, why);
+  int status = r->force || r->functions || r->ompt ? 0 : check_runtime(path, &link, why);
   if (!status) status = allow_sanitizer(link.needed, why);
   free(link.needed);
   return status;
@@ -294,6 +303,7 @@ static int prepare(const request *r, failure *why) {
   if (r->loop) setenv(ENVIRONMENT_LOOP, loop, 1);
   set_count(ENVIRONMENT_HEARTBEAT_EVERY, r->every);
   set_count(ENVIRONMENT_CPU_TIME, (size_t)r->cpu_time);
+  set_count(ENVIRONMENT_FUNCTIONS, (size_t)r->functions);
   set_count(ENVIRONMENT_MAX_SIZE, r->max_size);
   set_count(ENVIRONMENT_BASELINE, r->baseline);
   set_count(ENVIRONMENT_BASELINE_ITERATIONS, r->baseline_iterations);

@@ -3,7 +3,6 @@
  * explain the difference. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plot.h"
@@ -17,35 +16,15 @@ static int role_of(const tsanom_spmd_region *r) {
   return r->cccr ? 2 : r->ccr ? 1 : 0;
 }
 
-/* The first region from `from` on that is nested directly in `parent`, or -1. */
-static int32_t next_nested(const similarity *s, int32_t parent, int32_t from) {
-  int32_t regions = (int32_t)s->file.data->regions;
-  while (from < regions && s->file.data->parent[from] != parent) from++;
-  return from < regions ? from : -1;
-}
-
-/* A row for each region, those nested in it below it. */
-static void put_rows(const similarity *s, double *row) {
-  double used = 0;
-  for (int32_t k = next_nested(s, TSANOM_SPMD_NONE, 0), next; k >= 0; k = next) {
-    row[k] = used--;
-    next = next_nested(s, k, 0);
-    while (next < 0 && k >= 0) {
-      int32_t parent = s->file.data->parent[k];
-      next = next_nested(s, parent, k + 1);
-      k = parent;
-    }
-  }
-}
-
 /* Time relative to the mean of the region, a cell for each region and process. */
-static void put_cells(const plot *p, const similarity *s, const double *row) {
+static void put_cells(const plot *p, const similarity *s) {
   const tsanom_spmd_data *d = s->file.data;
   fprintf(p->script, "$cells << END\n");
-  for (size_t k = 0; k < d->regions; k++) {
+  for (size_t row = 0; row < d->regions; row++) {
+    size_t k = s->order[row];
     for (size_t i = 0; i < d->processes; i++) {
       double mean = s->region[k].mean;
-      fprintf(p->script, "%zu %g %.4g\n", i, row[k],
+      fprintf(p->script, "%zu -%zu %.4g\n", i, row,
               mean > 0 ? d->time[i * d->regions + k] / mean : 1);
     }
     fprintf(p->script, "\n");
@@ -54,18 +33,18 @@ static void put_cells(const plot *p, const similarity *s, const double *row) {
 }
 
 /* The names of regions in the order of the tree, with a dot for each level. */
-static void put_region_names(const plot *p, const similarity *s, const double *row) {
+static void put_region_names(const plot *p, const similarity *s) {
   size_t regions = s->file.data->regions, step = (regions + NAMES_MOST - 1) / NAMES_MOST;
   const char *between = "";
   fprintf(p->script, "set ytics (");
-  for (size_t k = 0; k < regions; k++) {
-    if ((size_t)(-row[k]) % step != 0) continue;
+  for (size_t row = 0; row < regions; row += step) {
+    size_t k = s->order[row];
     fprintf(p->script, "%s\"", between);
     for (int32_t level = 1; level < s->region[k].level; level++) {
       fputs("\u00b7 ", p->script);
     }
-    plot_text(p, s->file.region[k]);
-    fprintf(p->script, "%s\" %g", roles[role_of(&s->region[k])], row[k]);
+    plot_text(p, similarity_label(s, k));
+    fprintf(p->script, "%s\" -%zu", roles[role_of(&s->region[k])], row);
     between = ", ";
   }
   fprintf(p->script, ") noenhanced\n");
@@ -94,7 +73,7 @@ static void put_process_axis(const plot *p, const similarity *s) {
 static int name_margin(const similarity *s) {
   size_t longest = 0;
   for (size_t k = 0; k < s->file.data->regions; k++) {
-    size_t length = strlen(s->file.region[k]) + 2 * (size_t)s->region[k].level +
+    size_t length = strlen(similarity_label(s, k)) + 2 * (size_t)s->region[k].level +
                     strlen(roles[role_of(&s->region[k])]);
     longest = length > longest ? length : longest;
   }
@@ -156,22 +135,15 @@ static void draw_bars(const plot *p, const similarity *s) {
 }
 
 int similarity_draw(const similarity *s, const char *path, failure *why) {
-  double *row = calloc(s->file.data->regions, sizeof *row);
-  if (!row) return fail(why, "%s: out of memory", path);
-  put_rows(s, row);
   plot p;
-  if (plot_open(&p, path, "Time in the regions, relative to the mean", why)) {
-    free(row);
-    return -1;
-  }
+  if (plot_open(&p, path, "Time in the regions, relative to the mean", why)) return -1;
   plot_size(&p, 1280, 540);
-  put_cells(&p, s, row);
-  put_region_names(&p, s, row);
+  put_cells(&p, s);
+  put_region_names(&p, s);
   fprintf(p.script, "set multiplot\nset size 0.62,1\nset origin 0,0\n");
   draw_cells(&p, s);
   fprintf(p.script, "set size 0.38,1\nset origin 0.62,0\n");
   draw_bars(&p, s);
   fprintf(p.script, "unset multiplot\n");
-  free(row);
   return plot_close(&p, why);
 }

@@ -73,19 +73,21 @@ static void print_verdict(const similarity *s) {
   printf("; ideal balance would run in %.0f %% less time.\n\n", 100 * r->verdict_saving);
 }
 
-static void print_role(const similarity *s, size_t k) {
-  printf("%s (%d-CCR%s)", s->file.region[k], s->region[k].level,
-         s->region[k].cccr ? " & CCCR" : "");
+static void print_role(const similarity *s, size_t k, const char *name) {
+  printf("%s (%d-CCR%s)", name, s->region[k].level, s->region[k].cccr ? " & CCCR" : "");
 }
 
 /* The path from the outermost CCR to a CCCR. */
 static void print_path(const similarity *s, size_t core) {
+  size_t outer = s->file.data->regions; /* printed last */
   for (int32_t level = 1; level <= s->region[core].level; level++) {
     size_t k = core;
     while (s->region[k].level > level) k = (size_t)s->file.data->parent[k];
     if (!s->region[k].ccr) continue;
-    print_role(s, k);
+    int is_within = s->file.data->parent[k] == (int32_t)outer;
+    print_role(s, k, is_within ? similarity_label(s, k) : s->file.region[k]);
     if (k != core) printf(" ---> ");
+    outer = k;
   }
   printf("\n");
 }
@@ -155,10 +157,15 @@ static void print_causes(const similarity *s) {
   }
 }
 
+/* Regions are indented by their depth. */
+static int indent_of(const similarity *s, size_t k) {
+  return 2 * (s->region[k].level - 1);
+}
+
 static int longest_name(const similarity *s) {
   size_t longest = 24;
   for (size_t k = 0; k < s->file.data->regions; k++) {
-    size_t length = strlen(s->file.region[k]);
+    size_t length = (size_t)indent_of(s, k) + strlen(similarity_label(s, k));
     if (length > longest) longest = length;
   }
   return longest < 100 ? (int)longest : 100;
@@ -188,11 +195,13 @@ static void print_balance(const similarity *s) {
   int width = longest_name(s);
   printf("\n%-*s %5s %11s %11s %11s %9s  %s\n", width, "region", "level", "min", "mean",
          "max", "imbalance", "slowest");
-  for (size_t k = 0; k < s->file.data->regions; k++) {
+  for (size_t row = 0; row < s->file.data->regions; row++) {
+    size_t k = s->order[row];
     const tsanom_spmd_region *g = &s->region[k];
-    printf("%-*s %5d %11.4g %11.4g %11.4g %7.1f %%  %s\n", width, s->file.region[k],
-           g->level, g->min, g->mean, g->max, 100 * g->imbalance,
-           process_name(s, g->max_process, number));
+    int indent = indent_of(s, k);
+    printf("%*s%-*s %5d %11.4g %11.4g %11.4g %7.1f %%  %s\n", indent, "",
+           width > indent ? width - indent : 0, similarity_label(s, k), g->level, g->min,
+           g->mean, g->max, 100 * g->imbalance, process_name(s, g->max_process, number));
   }
   if (s->ranks) {
     print_efficiencies(s);
@@ -233,6 +242,13 @@ static void print_decision(const similarity *s, const tsanom_spmd_decision *d) {
          d->critical ? ": critical" : "");
 }
 
+static void print_dropped(const similarity *s) {
+  size_t count = s->file.dropped_count;
+  if (!count) return;
+  printf("\nfunctions that were called too often to be recorded:\n");
+  for (size_t i = 0; i < count; i++) printf("  %s\n", s->file.dropped[i]);
+}
+
 void similarity_print(const similarity *s, int explain) {
   const tsanom_spmd_report *r = &s->report;
   print_verdict(s);
@@ -249,6 +265,7 @@ void similarity_print(const similarity *s, int explain) {
     print_causes(s);
   }
   print_balance(s);
+  print_dropped(s);
   if (!explain) return;
   printf("\nstep  re-clustering\n");
   for (size_t d = 0; d < r->decisions && d < r->decision_capacity; d++) {

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The matrix of region times from region events: a row for each thread, or one row for a
+ * process. Four passes over the events (region_tree.c): the first finds the functions to
+ * leave out, the second the nodes, the third adds the times to a matrix of the final
+ * size, and the fourth their samples to batches (region_error.c). */
+#include <tsanom/heartbeat.h>
+
+#include "core/fault.h"
+#include "runs/region_tree.h"
+
+/* Whether a stream has more than functions. */
+static bool has_regions(const tsn_stream *stream) {
+  const uint32_t *tag = stream->tag.data;
+  for (size_t k = 0; k < stream->count; k++) {
+    tsanom_runs_event event;
+    (void)tsanom_runs_decode(tag[k], &event);
+    if (event.kind == TSANOM_REGIONS_BEGIN) return true;
+  }
+  return false;
+}
+
+/* Threads that recorded regions are the processes; the run lasts from its first record
+ * to its last. Rows are in the order of thread numbers, which need not be dense. */
+static tsanom_status number_threads(tsn_region_tree *r) {
+  bool is_first = true;
+  for (size_t i = 0; i < tsn_region_tree_streams(r); i++) {
+    const tsn_stream *stream = tsn_channel_stream(r->channel, i);
+    size_t thread = (size_t)stream->thread;
+    if (thread >= TSANOM_HEARTBEAT_STREAMS_MAX) {
+      return tsn_region_tree_reject(r, TSANOM_E_FORMAT,
+                                    "a thread number is not below 65536");
+    }
+    if (stream->count && !r->is_process && !has_regions(stream)) continue;
+    if (!tsn_array_reserve(&r->row_of, r->exec, r->threads, thread + 1, sizeof(size_t))) {
+      return tsn_region_tree_no_memory(r);
+    }
+    for (; r->threads <= thread; r->threads++)
+      *tsn_region_tree_row(r, r->threads) = TSANOM_NONE;
+    if (!stream->count) continue;
+    const double *time = stream->time.data;
+    *tsn_region_tree_row(r, thread) = 0;
+    if (is_first || time[0] < r->first) r->first = time[0];
+    if (is_first || time[stream->count - 1] > r->last) r->last = time[stream->count - 1];
+    is_first = false;
+  }
+  for (size_t t = 0; t < r->threads; t++) {
+    if (*tsn_region_tree_row(r, t) != TSANOM_NONE) *tsn_region_tree_row(r, t) = r->rows++;
+  }
+  return TSANOM_OK;
+}
+
+/* One metric: the number of visits. */
+static tsanom_status allocate(tsn_region_tree *r) {
+  tsn_spmd *s = r->spmd;
+  tsn_pool *pool = &s->pool;
+  size_t regions = r->nodes.count - 1, cells = 0;
+  if (__builtin_mul_overflow(r->rows, regions, &cells))
+    return tsn_region_tree_no_memory(r);
+  s->region = (const char **)tsn_pool_take(pool, regions, sizeof *s->region);
+  s->metric = (const char **)tsn_pool_take(pool, 1, sizeof *s->metric);
+  s->parent = tsn_pool_take(pool, regions, sizeof *s->parent);
+  s->time = tsn_pool_take(pool, cells, sizeof *s->time);
+  s->value = tsn_pool_take(pool, cells, sizeof *s->value);
+  if (!s->region || !s->metric || !s->parent || !s->time || !s->value) {
+    return tsn_region_tree_no_memory(r);
+  }
+  s->metric[0] = "calls";
+  if (r->is_process) {
+    s->waiting = tsn_pool_take(pool, 1, sizeof *s->waiting);
+    if (!s->waiting) return tsn_region_tree_no_memory(r);
+  } else {
+    s->error = tsn_pool_take(pool, cells, sizeof *s->error);
+    if (!s->error || !tsn_spmd_take_samples(&r->samples, &r->scratch, cells)) {
+      return tsn_region_tree_no_memory(r);
+    }
+  }
+  s->data.regions = regions;
+  s->data.processes = r->rows;
+  s->data.metrics = 1;
+  s->data.elapsed = r->last - r->first;
+  return TSANOM_OK;
+}
+
+/* The functions that were left out. */
+static tsanom_status name_left_out(const tsn_region_tree *r) {
+  tsn_spmd *s = r->spmd;
+  size_t count = 0;
+  for (size_t i = 0; i < r->places->count; i++) count += r->left_out[i];
+  if (!count) return TSANOM_OK;
+  s->dropped = (const char **)tsn_pool_take(&s->pool, count, sizeof *s->dropped);
+  if (!s->dropped) return tsn_region_tree_no_memory(r);
+  for (size_t i = 0; i < r->places->count; i++) {
+    if (!r->left_out[i]) continue;
+    const char *name = tsn_places_name(r->places, i, r->symbols);
+    const char *own = name ? tsn_pool_copy(&s->pool, name) : NULL;
+    if (!own) return tsn_region_tree_no_memory(r);
+    s->dropped[s->dropped_count++] = own;
+  }
+  return TSANOM_OK;
+}
+
+/* Processes need names only if some threads recorded nothing. */
+static tsanom_status name_threads(tsn_region_tree *r) {
+  tsn_spmd *s = r->spmd;
+  if (r->rows == r->threads) return TSANOM_OK;
+  s->process = (const char **)tsn_pool_take(&s->pool, r->rows, sizeof *s->process);
+  if (!s->process) return tsn_region_tree_no_memory(r);
+  for (size_t t = 0; t < r->threads; t++) {
+    size_t row = *tsn_region_tree_row(r, t);
+    if (row == TSANOM_NONE) continue;
+    s->process[row] = tsn_pool_print(&s->pool, "%zu", t);
+    if (!s->process[row]) return tsn_region_tree_no_memory(r);
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status read_all(tsn_region_tree *r) {
+  if (!tsn_region_nodes_start(&r->nodes)) return tsn_region_tree_no_memory(r);
+  tsn_region_tree_leave_out(r);
+  tsanom_status status = number_threads(r);
+  if (status == TSANOM_OK) status = tsn_region_tree_read(r);
+  if (status < 0) return status;
+  if (r->nodes.count == 1)
+    return tsn_region_tree_reject(r, TSANOM_E_STATE, "the run has no regions");
+  if (r->measured == 0) {
+    return tsn_region_tree_reject(
+        r, TSANOM_E_STATE,
+        "the run has no processor times: record it by tsanom record --cpu-time");
+  }
+  status = allocate(r);
+  if (status < 0) return status;
+  if (!tsn_region_nodes_name(&r->nodes, r->places, r->symbols, &r->scratch, r->spmd)) {
+    return tsn_region_tree_no_memory(r);
+  }
+  status = name_threads(r);
+  if (status == TSANOM_OK) status = name_left_out(r);
+  int last = r->is_process ? TSN_PASS_ADD : TSN_PASS_BATCH;
+  for (r->pass = TSN_PASS_ADD; status == TSANOM_OK && (int)r->pass <= last; r->pass++) {
+    status = tsn_region_tree_read(r);
+  }
+  if (status < 0) return status;
+  if (r->is_process) {
+    r->spmd->waiting[0] = r->waiting;
+  } else {
+    tsn_spmd_errors(&r->samples, r->rows, r->spmd->data.regions, r->spmd->error);
+  }
+  return TSANOM_OK;
+}
+
+/* The tsn_region_tree has a table of all places, too large for a stack. */
+static tsanom_status read(const tsn_region_tree *given) {
+  const tsanom_exec *exec = given->exec;
+  tsn_pool whole = {.exec = exec};
+  tsn_region_tree *r = tsn_pool_take(&whole, 1, sizeof *r);
+  if (!r) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
+  *r = *given;
+  r->scratch.exec = r->nodes.exec = exec;
+  tsanom_status status = read_all(r);
+  tsn_region_nodes_free(&r->nodes);
+  tsn_array_free(&r->row_of, exec);
+  tsn_pool_free(&r->scratch);
+  tsn_pool_free(&whole);
+  return status;
+}
+
+tsanom_status tsn_spmd_read_events(const tsn_channel *channel, tsn_places *places,
+                                   bool symbols, const tsanom_exec *exec,
+                                   tsn_spmd *spmd) {
+  const tsn_region_tree threads = {.channel = channel,
+                                   .places = places,
+                                   .symbols = symbols,
+                                   .exec = exec,
+                                   .spmd = spmd};
+  tsanom_status status = read(&threads);
+  if (status == TSANOM_OK) tsn_spmd_complete(spmd);
+  return status;
+}
+
+tsanom_status tsn_spmd_read_functions(const tsn_channel *channel, tsn_places *places,
+                                      const tsanom_exec *exec, tsn_spmd *spmd) {
+  const tsn_region_tree process = {.channel = channel,
+                                   .places = places,
+                                   .is_process = true,
+                                   .exec = exec,
+                                   .spmd = spmd};
+  return read(&process);
+}
+
+bool tsn_spmd_has_functions(const tsn_channel *channel) {
+  if (!channel->stream_count) return false;
+  const tsn_stream *stream = tsn_channel_stream(channel, 0);
+  const uint32_t *tag = stream->tag.data;
+  tsanom_runs_event event = {0};
+  for (size_t k = 0; k < stream->count && event.kind != TSANOM_REGIONS_FUNCTION; k++) {
+    (void)tsanom_runs_decode(tag[k], &event);
+  }
+  return event.kind == TSANOM_REGIONS_FUNCTION;
+}

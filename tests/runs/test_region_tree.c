@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tree of regions from records that a test writes one by one: parts of regions, and
+ * functions in them and of a process. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tsanom/runs.h>
+
+#include "runs/grown_run.h"
+#include "support/allocator.h"
+#include "support/check.h"
+
+static char folder[DIRECTORY_CAPACITY];
+
+static void make_folder(void) {
+  directory_make(folder);
+}
+
+static void remove_folder(void) {
+  directory_remove(folder);
+}
+
+TestSuite(region_tree, .init = make_folder, .fini = remove_folder);
+
+/* Places. The tree shows their addresses: a+0x10, ... */
+enum { REGION = 0, SHARE, F, G, HOT, CALL };
+
+/* A run of region events; the process calls MPI at a place. */
+static void create(grown_run *run) {
+  char regions[DIRECTORY_CAPACITY + 16], places[DIRECTORY_CAPACITY + 64];
+  static const char text[] =
+      "tsanom places 3\n0\trf\t10\t-\t/a\n1\tsc\t21\t-\t/a\n2\trf\t30\t-\t/a\n"
+      "3\trf\t40\t-\t/a\n4\trf\t50\t-\t/a\n5\tmc\t61\t-\t/a\tMPI_Send\t1\n";
+  (void)snprintf(regions, sizeof regions, "%s/regions", folder);
+  (void)snprintf(places, sizeof places, "%s/places.tsv", regions);
+  cr_assert(mkdir(regions, 0777) == 0);
+  grown_create(run, regions);
+  file_write(places, text, sizeof text - 1);
+}
+
+static uint32_t tag(uint32_t kind, uint32_t place, uint32_t threads) {
+  return kind | place << TSANOM_REGIONS_KIND_BITS | threads << 16;
+}
+
+static uint32_t cpu(uint32_t nanoseconds) {
+  return TSANOM_REGIONS_CPU | nanoseconds << 8;
+}
+
+#define BEGIN(place) tag(TSANOM_REGIONS_BEGIN, place, 0)
+#define END(place) tag(TSANOM_REGIONS_END, place, 2)
+#define REACH(place) tag(TSANOM_REGIONS_SHARE, place, 2)
+#define ENTER(place) tag(TSANOM_REGIONS_FUNCTION, place, TSANOM_REGIONS_ENTERED)
+#define LEAVE(place) tag(TSANOM_REGIONS_FUNCTION, place, TSANOM_REGIONS_LEFT)
+#define DROP(place) tag(TSANOM_REGIONS_FUNCTION, place, TSANOM_REGIONS_DROPPED)
+
+/* A region of the result: nanoseconds and visits of the process. */
+typedef struct {
+  const char *name;
+  int32_t parent;
+  double ns, visits;
+} expected;
+
+/* Of a file: the directory of the run is a process. */
+static void check(tsanom_runs *run, const expected *e, size_t count) {
+  tsanom_runs_spmd_data f;
+  CHECK_STATUS(tsanom_runs_spmd(run, NULL, &f), TSANOM_OK);
+  cr_assert(f.data->regions == count && f.data->processes == 1);
+  for (size_t k = 0; k < count; k++) {
+    cr_assert(strcmp(f.region[k], e[k].name) == 0, "%s", f.region[k]);
+    cr_assert(f.data->parent[k] == e[k].parent, "%s", e[k].name);
+    cr_assert(fabs(f.data->time[k] * 1e9 - e[k].ns) < 1e-6, "%s: %g", e[k].name,
+              f.data->time[k]);
+    cr_assert(f.data->metric[k] == e[k].visits, "%s: %g", e[k].name, f.data->metric[k]);
+  }
+}
+
+static void write_run(const uint32_t *tags, size_t count) {
+  grown_run grown;
+  create(&grown);
+  for (size_t i = 0; i < count; i++) grown_append(&grown, 0, 1000, tags[i]);
+  grown_finish(&grown);
+}
+
+#define WRITE(tags) write_run(tags, sizeof(tags) / sizeof *(tags))
+#define CHECK(run, e) check(run, e, sizeof(e) / sizeof *(e))
+
+/* The first processor time in front of an end is that of the last part. A worksharing
+ * construct without a time, as of recordings without them, is no part. */
+Test(region_tree, parts_lie_between_worksharing_constructs) {
+  const uint32_t tags[] = {
+      BEGIN(REGION), cpu(10),     REACH(SHARE),  cpu(20),      REACH(SHARE), cpu(5),
+      cpu(40),       END(REGION), BEGIN(REGION), REACH(SHARE), cpu(7),       END(REGION),
+      REACH(SHARE),  cpu(1),      REACH(SHARE),  cpu(9),       END(REGION)};
+  static const expected e[] = {{"a+0x10", -1, 47, 2},
+                               {"a+0x10 > until a+0x20", 0, 30, 2},
+                               {"a+0x10 > rest", 0, 5, 1}};
+  WRITE(tags);
+  tsanom_runs *run = open_run(folder);
+  CHECK(run, e);
+  tsanom_runs_close(run);
+}
+
+/* The function of a region, one that is open already, and one that longjmp() left are no
+ * regions of their own, or have no time; those outside of regions do not count; one that
+ * was dropped is left out from the beginning. */
+Test(region_tree, functions_lie_in_regions) {
+  const uint32_t tags[] = {
+      ENTER(G),    BEGIN(REGION), ENTER(REGION), ENTER(F),    ENTER(HOT),    ENTER(G),
+      cpu(3),      LEAVE(G),      cpu(4),        LEAVE(HOT),  ENTER(F),      cpu(5),
+      LEAVE(F),    cpu(8),        LEAVE(F),      cpu(50),     LEAVE(REGION), cpu(60),
+      END(REGION), BEGIN(REGION), ENTER(F),      ENTER(G),    cpu(2),        LEAVE(F),
+      DROP(HOT),   ENTER(G),      cpu(6),        END(REGION), cpu(100),      LEAVE(G)};
+  static const expected e[] = {{"a+0x10", -1, 66, 2},
+                               {"a+0x10 > a+0x30", 0, 10, 2},
+                               {"a+0x10 > a+0x30 > a+0x40", 1, 3, 1},
+                               {"a+0x10 > a+0x40", 0, 0, 0}};
+  WRITE(tags);
+  tsanom_runs *run = open_run(folder);
+  CHECK(run, e);
+  tsanom_runs_spmd_data f;
+  CHECK_STATUS(tsanom_runs_spmd(run, NULL, &f), TSANOM_OK);
+  cr_assert(f.dropped_count == 1 && strcmp(f.dropped[0], "a+0x50") == 0);
+  tsanom_runs_close(run);
+}
+
+/* Functions outside of regions count in a process; calls of MPI do not, whatever they are
+ * in. */
+Test(region_tree, functions_of_a_process) {
+  const uint32_t tags[] = {
+      ENTER(F),      ENTER(G), BEGIN(CALL), cpu(30),  END(CALL), cpu(70),
+      LEAVE(G),      cpu(15),  BEGIN(CALL), cpu(10),  END(CALL), DROP(HOT),
+      BEGIN(REGION), cpu(11),  END(REGION), cpu(150), LEAVE(F),  ENTER(HOT),
+      BEGIN(REGION), cpu(4),   END(REGION)};
+  static const expected e[] = {{"a+0x30", -1, 110, 1},
+                               {"a+0x30 > a+0x40", 0, 40, 1},
+                               {"a+0x30 > a+0x10", 0, 11, 1},
+                               {"a+0x10", -1, 4, 1}};
+  const char *const paths[] = {folder};
+  tsanom_runs *run = NULL;
+  WRITE(tags);
+  CHECK_STATUS(tsanom_runs_open_processes(paths, 1, NULL, NULL, &run), TSANOM_OK);
+  CHECK(run, e);
+  tsanom_runs_spmd_data f;
+  CHECK_STATUS(tsanom_runs_spmd(run, NULL, &f), TSANOM_OK);
+  cr_assert(fabs(f.waiting[0] - 4e-6) < 1e-12, "%g s", f.waiting[0]);
+  cr_assert(f.dropped_count == 1 && strcmp(f.dropped[0], "a+0x50") == 0);
+  tsanom_runs_close(run);
+}
+
+/* Each allocation fails in turn, and none is leaked. */
+Test(region_tree, out_of_memory) {
+  const uint32_t tags[] = {ENTER(F), ENTER(G), DROP(HOT), cpu(70),
+                           LEAVE(G), cpu(90),  LEAVE(F)};
+  const char *const paths[] = {folder};
+  tsanom_status status = TSANOM_E_MEMORY;
+  WRITE(tags);
+  for (size_t fail_at = 1; status != TSANOM_OK; fail_at++) {
+    test_allocator allocator = {.fail_at = fail_at};
+    tsanom_exec exec = test_exec(&allocator);
+    tsanom_runs *run = NULL;
+    status = tsanom_runs_open_processes(paths, 1, NULL, &exec, &run);
+    cr_assert(status == TSANOM_OK || status == TSANOM_E_MEMORY, "%zu: %d", fail_at,
+              (int)status);
+    if (status == TSANOM_OK) tsanom_runs_close(run);
+    cr_assert(allocator.live == 0, "%zu: %zu", fail_at, allocator.live);
+  }
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The regions of a recorded program as a tree: worksharing and functions in parallel
+ * regions, and functions of a process. */
+#include <criterion/criterion.h>
+#include <criterion/logging.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorded.h"
+
+/* Waiting must not use the processor; tests of several programs run beside this one. */
+static void prepare(void) {
+  enter_folder();
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+}
+
+TestSuite(record_tree, .init = prepare, .fini = leave_folder, .timeout = 120);
+
+#define CUT "--fixed --tolerance 0.4 --json"
+
+/* An instrumented program calls the recorder for each term. */
+static const char plain[] = "-DTERMS=1000000";
+static const char functions[] = "-finstrument-functions -DTERMS=100000";
+
+/* Build programs/SOURCE as ./p; false if the compiler has no OpenMP. */
+static bool build(const char *compiler, const char *flags, const char *source) {
+  bool is_c = strstr(source, ".c") != NULL;
+  if (is_c ? !has_openmp(compiler) : shell("command -v %s >found", compiler) != 0) {
+    cr_log_warn("%s is not installed", compiler);
+    return false;
+  }
+  cr_assert(shell("%s -g -O1 -pthread -fopenmp %s " TSANOM_TEST_PROGRAMS "/%s -o p",
+                  compiler, flags, source) == 0);
+  return true;
+}
+
+/* The last component of the name of a region. */
+static const char *own_name(const char *name) {
+  const char *last = name;
+  for (const char *at = strstr(name, " > "); at; at = strstr(at + 1, " > "))
+    last = at + 3;
+  return last;
+}
+
+/* The first region from number `from` on whose last component begins with `begin`; NULL:
+ * none. */
+static const json_t *region_of(const json_t *r, const char *begin, size_t from) {
+  const json_t *regions = json_object_get(r, "regions");
+  for (size_t i = from; i < json_array_size(regions); i++) {
+    const json_t *region = json_array_get(regions, i);
+    if (strncmp(own_name(text_of(region, "region")), begin, strlen(begin)) == 0) {
+      return region;
+    }
+  }
+  return NULL;
+}
+
+/* Whether the name of a region goes on behind that of the one around it. */
+static void check_paths(const json_t *r) {
+  const json_t *regions = json_object_get(r, "regions");
+  for (size_t i = 0; i < json_array_size(regions); i++) {
+    const json_t *region = json_array_get(regions, i);
+    const char *parent = json_string_value(json_object_get(region, "parent"));
+    const char *name = text_of(region, "region");
+    if (!parent) continue;
+    cr_assert(strncmp(name, parent, strlen(parent)) == 0, "%s in %s", name, parent);
+    cr_assert(strncmp(name + strlen(parent), " > ", 3) == 0, "%s in %s", name, parent);
+  }
+}
+
+/* Whether thread 1 is the first of a second kind. */
+static bool has_kinds(const json_t *r) {
+  const json_t *kinds = json_object_get(r, "clusters");
+  return json_array_size(kinds) == 2 &&
+         json_integer_value(json_array_get(json_array_get(kinds, 1), 0)) == 1;
+}
+
+/* Record ./p as the run `path`. A machine that is busy with other things may take
+ * processor time from one thread, and then the program is recorded again. */
+static json_t *record_kinds(int way, const char *option, const char *path) {
+  json_t *r = NULL;
+  for (int attempt = 0; attempt < 4; attempt++) {
+    json_decref(r);
+    cr_assert(shell("rm -rf %s", path) == 0);
+    cr_assert(record(way, "%s -o %s -- ./p", option, path).status == 0);
+    r = tsanom_json("similar %s " CUT, path);
+    if (has_kinds(r)) break;
+  }
+  cr_assert(has_kinds(r), "threads do not differ as the program makes them");
+  return r;
+}
+
+/* The part of the second loop is the core, not the region around it: the first loop and
+ * the third one take as long in each thread. */
+Test(record_tree, worksharing_is_nested_in_its_region) {
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build(record_ways[c].compiler, plain, "calls.c")) continue;
+    json_t *r = record_kinds(c, "--cpu-time", "run");
+    check_paths(r);
+    const json_t *cores = json_object_get(r, "cccr");
+    cr_assert(json_array_size(cores) == 1);
+    const char *core = own_name(json_string_value(json_array_get(cores, 0)));
+    cr_assert(strncmp(core, "until ", 6) == 0, "%s", core);
+    cr_assert(region_of(r, "rest", 0) && region_of(r, core, 0));
+    json_decref(r);
+    outcome o = tsanom("similar run --fixed --tolerance 0.4");
+    cr_assert(strstr(o.out, "(1-CCR) ---> until "), "%s", o.out);
+    cr_assert(strstr(o.out, "\n  until "), "%s", o.out);
+  }
+}
+
+static size_t number_of_region(const tsanom_runs_spmd_data *f, const char *end) {
+  size_t length = strlen(end);
+  for (size_t k = 0; k < f->data->regions; k++) {
+    const char *name = f->region[k], *line = strrchr(name, ' ');
+    size_t own = line && line[1] == '(' ? (size_t)(line - name) : strlen(name);
+    if (own >= length && strncmp(name + own - length, end, length) == 0) return k;
+  }
+  cr_assert_fail("no region %s", end);
+  return 0;
+}
+
+/* Visits of a region by each process. */
+static void check_calls(tsanom_runs *run, size_t processes, const char *end,
+                        double calls) {
+  tsanom_runs_spmd_data f;
+  cr_assert(tsanom_runs_spmd(run, NULL, &f) == TSANOM_OK);
+  cr_assert(f.data->processes == processes);
+  size_t k = number_of_region(&f, end);
+  for (size_t t = 0; t < processes; t++) {
+    double found = f.data->metric[t * f.data->regions + k];
+    cr_assert(found == calls, "%s: %g calls", end, found);
+  }
+}
+
+Test(record_tree, functions_are_nested_in_regions) {
+  for (int c = 0; c < RECORD_WAYS; c++) {
+    if (!build(record_ways[c].compiler, functions, "calls.c")) continue;
+    json_t *r = record_kinds(c, "--functions", "run");
+    check_paths(r);
+    const char *hard = text_of(region_of(r, "hard", 0), "region");
+    const json_t *work = region_of(r, "work", 0);
+    cr_assert(work, "no work()");
+    cr_assert(!region_of(r, "tiny", 0), "tiny() was called too often");
+    cr_assert(!region_of(r, "main (", 0), "main() is outside of regions");
+    const json_t *regions = json_object_get(r, "regions");
+    int is_core = 0;
+    for (size_t i = 0; i < json_array_size(regions); i++) {
+      const json_t *region = json_array_get(regions, i);
+      const char *parent = json_string_value(json_object_get(region, "parent"));
+      is_core += parent && strcmp(parent, hard) == 0 &&
+                 json_is_true(json_object_get(region, "cccr"));
+    }
+    cr_assert(is_core == 1, "the work in hard() is the core");
+    const json_t *dropped = json_object_get(r, "dropped_functions");
+    cr_assert(json_array_size(dropped) == 1);
+    cr_assert(strncmp(json_string_value(json_array_get(dropped, 0)), "tiny", 4) == 0);
+    json_decref(r);
+    /* Once each, however deep deep() calls itself. */
+    tsanom_runs_info info;
+    tsanom_runs *run = open_run("run", &info);
+    check_calls(run, 4, "deep", 10);
+    check_calls(run, 4, "hard", 10);
+    tsanom_runs_close(run);
+    outcome o = tsanom("similar run --plot p.svg");
+    cr_assert(strstr(o.out, "called too often to be recorded:\n  tiny"), "%s", o.out);
+    check_svg("p.svg");
+  }
+}
+
+Test(record_tree, functions_are_recorded_on_request_only) {
+  if (!build("gcc", functions, "calls.c")) return;
+  cr_assert(record(0, "--cpu-time -o run -- ./p").status == 0);
+  json_t *r = tsanom_json("similar run " CUT);
+  cr_assert(region_of(r, "until", 0) && !region_of(r, "hard", 0));
+  json_decref(r);
+}
+
+Test(record_tree, functions_in_fortran) {
+  if (!build("gfortran", functions, "calls.f90")) return;
+  json_t *r = record_kinds(0, "--functions", "run");
+  check_paths(r);
+  const json_t *hard = region_of(r, "__calls_MOD_hard", 0);
+  cr_assert(hard && json_is_true(json_object_get(hard, "ccr")));
+  json_decref(r);
+}
+
+static void check_parent(const json_t *r, const char *name, const char *parent) {
+  const json_t *region = region_of(r, name, 0);
+  cr_assert(region, "no %s", name);
+  const char *found = text_of(region, "parent");
+  cr_assert(strncmp(own_name(found), parent, strlen(parent)) == 0, "%s in %s", name,
+            found);
+}
+
+/* Functions alone, without a parallel region; two runs are two processes. */
+Test(record_tree, functions_of_processes) {
+  static const char *const compilers[] = {"gcc", "clang"};
+  for (int c = 0; c < 2; c++) {
+    if (!build(compilers[c], functions, "jumps.c")) continue;
+    cr_assert(tsanom("record --functions -o short%d -- ./p 1000", c).status == 0);
+    outcome o = tsanom("record --functions -o long%d -- ./p 30000000", c);
+    cr_assert(o.status == 0 && strcmp(o.out, "1 1\n") == 0 && !*o.err, "%s", o.err);
+    json_t *r = tsanom_json("similar short%d long%d " CUT, c, c);
+    check_paths(r);
+    cr_assert(json_array_size(json_object_get(r, "clusters")) == 2);
+    const char *core = json_string_value(json_array_get(json_object_get(r, "cccr"), 0));
+    cr_assert(core && strncmp(own_name(core), "last", 4) == 0, "%s", core);
+    cr_assert(json_is_null(json_object_get(region_of(r, "main", 0), "parent")));
+    check_parent(r, "jump", "main");
+    check_parent(r, "even", "main");
+    check_parent(r, "odd", "even");
+    check_parent(r, "last", "main");
+    check_parent(r, "handle", "main");
+    json_decref(r);
+    char first[16], second[16];
+    snprintf(first, sizeof first, "short%d", c);
+    snprintf(second, sizeof second, "long%d", c);
+    const char *const paths[] = {first, second};
+    tsanom_runs *both = NULL;
+    cr_assert(tsanom_runs_open_processes(paths, 2, NULL, NULL, &both) == TSANOM_OK);
+    check_calls(both, 2, "jump", 2);
+    check_calls(both, 2, "even", 1);
+    tsanom_runs_close(both);
+  }
+}
