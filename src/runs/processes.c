@@ -109,8 +109,8 @@ static tsanom_status read_process(reader *r, const char *path, const char *name)
   tsn_region_part *regions = &run->parts.regions;
   if (!name_places(r, &regions->places)) status = no_memory(r);
   if (status == TSANOM_OK) {
-    status = tsn_spmd_read_process(&regions->channel, &regions->places, &r->regions,
-                                   r->exec, &p->spmd);
+    status = tsn_spmd_read_process(&regions->channel, &run->parts.profile,
+                                   &regions->places, &r->regions, r->exec, &p->spmd);
   }
   add_info(r->whole, run);
   tsanom_runs_close(run);

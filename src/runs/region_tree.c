@@ -35,6 +35,8 @@ typedef struct {
 
 typedef struct {
   const tsn_channel *channel;
+  const tsn_profile *profile;
+  int32_t *node_of; /* by row of the profile; 0: of no node */
   tsn_places *places;
   bool symbols;
   const tsanom_exec *exec;
@@ -122,11 +124,11 @@ static tsanom_status begin_region(reader *r, thread_state *t, int32_t place) {
   return TSANOM_OK;
 }
 
-/* The region on top of the stack; node k is region k - 1. */
-static void add(const reader *r, const thread_state *t, double seconds) {
-  size_t at = t->row * r->spmd->data.regions + (size_t)t->open[t->depth - 1] - 1;
+/* Node k is region k - 1. */
+static void add(const reader *r, size_t row, int32_t of, double seconds, double visits) {
+  size_t at = row * r->spmd->data.regions + (size_t)of - 1;
   r->spmd->time[at] += seconds;
-  r->spmd->value[at] += 1;
+  r->spmd->value[at] += visits;
 }
 
 /* The processor time comes before the end, while its region is still open. */
@@ -138,7 +140,7 @@ static tsanom_status take_event(reader *r, thread_state *t, uint32_t tag) {
   if (event.kind == TSANOM_REGIONS_END) t->depth--;
   if (event.kind == TSANOM_REGIONS_CPU) {
     r->measured++;
-    if (r->adding) add(r, t, event.cpu_s);
+    if (r->adding) add(r, t->row, t->open[t->depth - 1], event.cpu_s, 1);
   }
   return TSANOM_OK;
 }
@@ -156,6 +158,37 @@ static tsanom_status read_streams(reader *r) {
       tsanom_status status = take_event(r, &t, tag[k]);
       if (status < 0) return status;
     }
+  }
+  return TSANOM_OK;
+}
+
+/* The node of a row of totals, added if needed; -1: out of memory. 0: it is of none, as
+ * the rows in computations, whose regions have rows in the thread too. */
+static int32_t node_of_row(reader *r, const tsanom_regions_row *row) {
+  int32_t parent = r->node_of[row->parent];
+  if (row->kind != TSANOM_REGIONS_ROW_REGION) return 0;
+  if (parent > 0) return nested(r, parent, (int32_t)row->place);
+  bool is_of_thread = r->profile->row[row->parent].kind == TSANOM_REGIONS_ROW_THREAD;
+  const thread_state t = {.thread = (int32_t)row->thread};
+  return is_of_thread ? outermost(r, &t, (int32_t)row->place) : 0;
+}
+
+/* Totals where the events end. A thread has events in front of them; one that lost them
+ * is left out. */
+static tsanom_status read_totals(reader *r) {
+  for (size_t k = 1; k < r->profile->count; k++) {
+    const tsanom_regions_row *row = &r->profile->row[k];
+    size_t own = row->thread < r->threads ? *row_at(r, row->thread) : TSANOM_NONE;
+    if (row->kind == TSANOM_REGIONS_ROW_THREAD && own != TSANOM_NONE) {
+      double last = tsn_profile_end(row, r->channel->header.first.nanoseconds);
+      if (last > r->last) r->last = last;
+    }
+    int32_t at = own == TSANOM_NONE ? 0 : node_of_row(r, row);
+    if (at < 0) return no_memory(r);
+    r->node_of[k] = at;
+    if (!at || !row->cpu) continue;
+    r->measured++;
+    if (r->adding) add(r, own, at, (double)row->cpu * 1e-9, (double)row->visits);
   }
   return TSANOM_OK;
 }
@@ -257,9 +290,11 @@ static tsanom_status name_threads(reader *r) {
 
 /* The first pass finds the regions, the second adds up their times. */
 static tsanom_status read_all(reader *r) {
-  if (add_node(r, -1, -1) < 0) return no_memory(r);
+  r->node_of = tsn_pool_take(&r->scratch, r->profile->count, sizeof *r->node_of);
+  if (!r->node_of || add_node(r, -1, -1) < 0) return no_memory(r);
   tsanom_status status = number_threads(r);
   if (status == TSANOM_OK) status = read_streams(r);
+  if (status == TSANOM_OK) status = read_totals(r);
   if (status < 0) return status;
   if (r->count == 1) return reject(r, TSANOM_E_STATE, "the run has no regions");
   if (r->measured == 0) {
@@ -271,17 +306,19 @@ static tsanom_status read_all(reader *r) {
   if (status == TSANOM_OK) status = name_regions(r);
   if (status == TSANOM_OK) status = name_threads(r);
   r->adding = true;
-  return status == TSANOM_OK ? read_streams(r) : status;
+  if (status == TSANOM_OK) status = read_streams(r);
+  return status == TSANOM_OK ? read_totals(r) : status;
 }
 
 /* The reader has a table of all places, too large for a stack. */
-tsanom_status tsn_spmd_read_events(const tsn_channel *channel, tsn_places *places,
-                                   bool symbols, const tsanom_exec *exec,
-                                   tsn_spmd *spmd) {
+tsanom_status tsn_spmd_read_events(const tsn_channel *channel, const tsn_profile *profile,
+                                   tsn_places *places, bool symbols,
+                                   const tsanom_exec *exec, tsn_spmd *spmd) {
   tsn_pool whole = {.exec = exec};
   reader *r = tsn_pool_take(&whole, 1, sizeof *r);
   if (!r) return TSANOM_E_MEMORY;
   *r = (reader){.channel = channel,
+                .profile = profile,
                 .places = places,
                 .symbols = symbols,
                 .exec = exec,

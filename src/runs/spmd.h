@@ -17,6 +17,7 @@
 #include "runs/channel.h"
 #include "runs/names.h"
 #include "runs/places.h"
+#include "runs/profile.h"
 
 /* Regions of a run, at most. Every process has a time for each of them, so a merged
  * matrix can be larger than its files together; this bounds it. */
@@ -76,14 +77,17 @@ tsanom_status tsn_spmd_read_processes(const char *const *paths, size_t count,
                                       tsn_spmd *spmd);
 
 /* The thread that began the run as a process (process_times.c): the computations between
- * its calls of MPI, and the parallel regions in them. All places have names. Names of
- * regions are those of `names`, which outlives `spmd`. */
-tsanom_status tsn_spmd_read_process(const tsn_channel *channel, const tsn_places *places,
+ * its calls of MPI, and the parallel regions in them: from events, and from the totals
+ * where they end. All places have names. Names of regions are those of `names`, which
+ * outlives `spmd`. */
+tsanom_status tsn_spmd_read_process(const tsn_channel *channel,
+                                    const tsn_profile *profile, const tsn_places *places,
                                     tsn_names *names, const tsanom_exec *exec,
                                     tsn_spmd *spmd);
 
-/* Threads of region events as processes. */
-tsanom_status tsn_spmd_read_events(const tsn_channel *channel, tsn_places *places,
-                                   bool symbols, const tsanom_exec *exec, tsn_spmd *spmd);
+/* Threads of region events, and of totals, as processes. */
+tsanom_status tsn_spmd_read_events(const tsn_channel *channel, const tsn_profile *profile,
+                                   tsn_places *places, bool symbols,
+                                   const tsanom_exec *exec, tsn_spmd *spmd);
 
 #endif
