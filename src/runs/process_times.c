@@ -41,7 +41,7 @@ typedef struct {
   const tsanom_exec *exec;
   tsn_array pending; /* int32_t: shapes */
   size_t pending_count;
-  tsn_names *kept; /* the caller's */
+  tsn_names *regions; /* those of all processes */
   open_region open[DEPTH_MOST];
   size_t depth;
   double began;           /* the computation */
@@ -51,7 +51,7 @@ typedef struct {
   bool is_known;          /* its beginning: it is not behind a gap */
   bool has_calls;
   double waiting;
-  tsn_spmd *spmd;
+  tsn_spmd_part *part;
 } reader;
 
 /* Parallel regions since the last computation, which belong to `within`, or to nothing
@@ -161,22 +161,28 @@ static tsanom_status read_stream(reader *r, const tsn_stream *stream) {
 
 static tsanom_status fill(reader *r, double elapsed) {
   static const char *const calls = "calls";
-  tsn_spmd *s = r->spmd;
+  tsn_spmd *s = &r->part->spmd;
   tsn_pool *pool = &s->pool;
   size_t regions = r->tree.node_count - 1;
-  s->region = (const char **)tsn_pool_take(pool, regions, sizeof *s->region);
+  r->part->region = tsn_pool_take(pool, regions, sizeof *r->part->region);
   s->metric = (const char **)tsn_pool_take(pool, 1, sizeof *s->metric);
   s->parent = tsn_pool_take(pool, regions, sizeof *s->parent);
   s->time = tsn_pool_take(pool, regions, sizeof *s->time);
   s->value = tsn_pool_take(pool, regions, sizeof *s->value);
   s->waiting = tsn_pool_take(pool, 1, sizeof *s->waiting);
-  if (!s->region || !s->metric || !s->parent || !s->time || !s->value || !s->waiting) {
+  if (!r->part->region || !s->metric || !s->parent || !s->time || !s->value ||
+      !s->waiting) {
     return tsn_process_tree_no_memory(&r->tree);
   }
   for (size_t k = 0; k < regions; k++) {
     const tsn_node *n = tsn_node_at(&r->tree, (int32_t)k + 1);
-    s->region[k] = tsn_names_keep(r->kept, pool, n->name);
-    if (!s->region[k]) return tsn_process_tree_no_memory(&r->tree);
+    size_t number = tsn_names_number(r->regions, r->regions->pool, n->name);
+    if (number == TSANOM_NONE) {
+      return r->regions->count == r->regions->capacity
+                 ? tsn_reject_regions(r->tree.directory, r->exec)
+                 : tsn_process_tree_no_memory(&r->tree);
+    }
+    r->part->region[k] = (uint32_t)number;
     s->parent[k] = n->parent - 1;
     s->time[k] = n->time;
     s->value[k] = n->visits;
@@ -213,17 +219,17 @@ static tsanom_status read_all(reader *r) {
 /* The reader has a stack of open regions, too large for that of a thread. */
 tsanom_status tsn_spmd_read_process(const tsn_channel *channel,
                                     const tsn_profile *profile, const tsn_places *places,
-                                    tsn_names *names, const tsanom_exec *exec,
-                                    tsn_spmd *spmd) {
+                                    tsn_names *regions, const tsanom_exec *exec,
+                                    tsn_spmd_part *part) {
   tsn_pool whole = {.exec = exec};
   reader *r = tsn_pool_take(&whole, 1, sizeof *r);
   if (!r) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
   *r = (reader){.channel = channel,
                 .profile = profile,
-                .kept = names,
+                .regions = regions,
                 .exec = exec,
                 .tree = {.directory = channel->directory, .places = places, .exec = exec},
-                .spmd = spmd};
+                .part = part};
   tsanom_status status = read_all(r);
   tsn_array_free(&r->pending, exec);
   tsn_process_tree_free(&r->tree);

@@ -45,11 +45,11 @@ static void print_key(const tsn_place *place, char key[LONGEST_KEY]) {
                  place->about.is_call ? 'c' : 'f');
 }
 
-/* Keep the name of an address. */
+/* Keep the name of an address that is not known. */
 static bool keep_name(reader *r, const tsn_place *place) {
   char key[LONGEST_KEY];
-  print_key(place, key);
   if (r->known.count == KEPT_MOST) return true;
+  print_key(place, key);
   if (tsn_names_find(&r->known, key) != TSANOM_NONE) return true;
   const char *own = tsn_pool_copy(&r->scratch, key);
   const char *site = tsn_pool_copy(&r->scratch, place->site);
@@ -63,15 +63,18 @@ static bool keep_name(reader *r, const tsn_place *place) {
  * one of its places is new. */
 static bool name_places(reader *r, tsn_places *places) {
   char key[LONGEST_KEY];
+  size_t unknown = 0;
   for (size_t i = 0; i < places->count; i++) {
     tsn_place *place = tsn_places_at(places, i);
     print_key(place, key);
     size_t found = tsn_names_find(&r->known, key);
-    if (found != TSANOM_NONE && !tsn_places_set_name(places, place, r->site[found])) {
+    if (found == TSANOM_NONE) {
+      unknown++;
+    } else if (!tsn_places_set_name(places, place, r->site[found])) {
       return false;
     }
   }
-  for (size_t i = 0; i < places->count; i++) {
+  for (size_t i = 0; unknown && i < places->count; i++) {
     const tsn_place *place = tsn_places_at(places, i);
     if (!place->name && !tsn_places_name(places, i, r->symbols)) return false;
     if (!keep_name(r, place)) return false;
@@ -110,7 +113,7 @@ static tsanom_status read_process(reader *r, const char *path, const char *name)
   if (!name_places(r, &regions->places)) status = no_memory(r);
   if (status == TSANOM_OK) {
     status = tsn_spmd_read_process(&regions->channel, &run->parts.profile,
-                                   &regions->places, &r->regions, r->exec, &p->spmd);
+                                   &regions->places, &r->regions, r->exec, p);
   }
   add_info(r->whole, run);
   tsanom_runs_close(run);
@@ -178,7 +181,7 @@ tsanom_status tsn_spmd_read_processes(const char *const *paths, size_t count,
               .whole = spmd};
   tsanom_status status = read_all(&r, paths, count);
   if (status == TSANOM_OK) {
-    status = tsn_spmd_merge(paths[0], r.part, r.count, exec, spmd);
+    status = tsn_spmd_merge(paths[0], r.part, r.count, &r.regions, exec, spmd);
   } else {
     for (size_t i = 0; i < r.count; i++) tsn_pool_free(&r.part[i].spmd.pool);
   }

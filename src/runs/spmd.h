@@ -64,12 +64,17 @@ tsanom_status tsn_spmd_read_directory(const char *directory, const tsanom_exec *
 typedef struct {
   const char *path;
   tsn_spmd spmd;
-  size_t *region, *metric; /* numbers of its regions and metrics in the whole */
+  uint32_t *region, *metric; /* numbers of its regions and metrics in the whole */
 } tsn_spmd_part;
 
-/* Put parts together; `directory` is for messages. */
+/* Put parts together; `directory` is for messages. `regions` are the names of the numbers
+ * that the parts have already. */
 tsanom_status tsn_spmd_merge(const char *directory, tsn_spmd_part *part, size_t count,
-                             const tsanom_exec *exec, tsn_spmd *whole);
+                             const tsn_names *regions, const tsanom_exec *exec,
+                             tsn_spmd *whole);
+
+/* There are more than TSN_REGIONS_MOST. */
+tsanom_status tsn_reject_regions(const char *directory, const tsanom_exec *exec);
 
 /* Separate runs as processes, and the ranks of a run that has several. */
 tsanom_status tsn_spmd_read_processes(const char *const *paths, size_t count,
@@ -78,12 +83,12 @@ tsanom_status tsn_spmd_read_processes(const char *const *paths, size_t count,
 
 /* The thread that began the run as a process (process_times.c): the computations between
  * its calls of MPI, and the parallel regions in them: from events, and from the totals
- * where they end. All places have names. Names of regions are those of `names`, which
- * outlives `spmd`. */
+ * where they end. All places have names. The part's regions are numbers in `regions`, to
+ * which new names are added; there are no names of its own. */
 tsanom_status tsn_spmd_read_process(const tsn_channel *channel,
                                     const tsn_profile *profile, const tsn_places *places,
-                                    tsn_names *names, const tsanom_exec *exec,
-                                    tsn_spmd *spmd);
+                                    tsn_names *regions, const tsanom_exec *exec,
+                                    tsn_spmd_part *part);
 
 /* Threads of region events, and of totals, as processes. */
 tsanom_status tsn_spmd_read_events(const tsn_channel *channel, const tsn_profile *profile,
