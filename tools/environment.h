@@ -4,6 +4,8 @@
 #ifndef TSANOM_TOOLS_ENVIRONMENT_H
 #define TSANOM_TOOLS_ENVIRONMENT_H
 
+#include <stddef.h>
+
 #define ENVIRONMENT_RUN                                           \
   "TSANOM_RECORD_DIRECTORY" /* absolute path of the run directory \
                              */
@@ -15,6 +17,11 @@
 #define ENVIRONMENT_CPU_TIME "TSANOM_RECORD_CPU_TIME"
 #define ENVIRONMENT_FUNCTIONS "TSANOM_RECORD_FUNCTIONS"
 #define ENVIRONMENT_MAX_SIZE "TSANOM_RECORD_MAX_SIZE" /* bytes */
+/* Bytes of records behind which events are added up: as --profile and a run without
+ * options have it. */
+#define ENVIRONMENT_EVENTS "TSANOM_RECORD_EVENTS"
+#define ENVIRONMENT_EVENTS_PROFILE ((size_t)1 << 16)
+#define ENVIRONMENT_EVENTS_DEFAULT ((size_t)1 << 28)
 #define ENVIRONMENT_BASELINE "TSANOM_RECORD_BASELINE"
 #define ENVIRONMENT_BASELINE_ITERATIONS "TSANOM_RECORD_BASELINE_ITERATIONS"
 

@@ -73,11 +73,12 @@ bool rank_from_environment(rank_identity *identity) {
   return false;
 }
 
-/* Sizes of 0 are not known and agree with all. */
-int ranks_compare(const char *directory, const rank_identity *identity) {
+int ranks_read(const char *directory, rank_identity *identity) {
   static const char head[] = "tsanom ranks 1\nsize\t", job[] = "\njob\t";
   char path[PATH_MAX], text[256] = "", *end = text;
-  (void)snprintf(path, sizeof path, "%s/ranks.tsv", directory);
+  *identity = (rank_identity){.rank = -1, .job = "-"};
+  int path_length = snprintf(path, sizeof path, "%s/ranks.tsv", directory);
+  if (path_length >= (int)sizeof path) return RANKS_NONE;
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return errno == ENOENT ? RANKS_NONE : RANKS_OTHER;
   ssize_t length = read(file, text, sizeof text - 1);
@@ -86,9 +87,22 @@ int ranks_compare(const char *directory, const rank_identity *identity) {
   text[length - 1] = '\0';
   if (strncmp(text, head, sizeof head - 1) != 0) return RANKS_OTHER;
   long size = strtol(text + sizeof head - 1, &end, 10);
-  bool same = (!size || !identity->size || size == identity->size) &&
-              strncmp(end, job, sizeof job - 1) == 0 &&
-              strcmp(end + sizeof job - 1, identity->job) == 0;
+  bool is_whole = size >= 0 && size <= INT_MAX &&
+                  strncmp(end, job, sizeof job - 1) == 0 &&
+                  strlen(end + sizeof job - 1) < sizeof identity->job;
+  if (!is_whole) return RANKS_OTHER;
+  identity->size = (int)size;
+  memcpy(identity->job, end + sizeof job - 1, strlen(end + sizeof job - 1) + 1);
+  return RANKS_SAME;
+}
+
+/* Sizes of 0 are not known and agree with all. */
+int ranks_compare(const char *directory, const rank_identity *identity) {
+  rank_identity there;
+  int found = ranks_read(directory, &there);
+  if (found != RANKS_SAME) return found;
+  bool same = (!there.size || !identity->size || there.size == identity->size) &&
+              strcmp(there.job, identity->job) == 0;
   return same ? RANKS_SAME : RANKS_OTHER;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs of several ranks, as the command (launcher) and the preloaded recorder (intercept)
+/* Runs of several ranks, as the command and the preloaded recorder (intercept)
  * write them:
  *
  *   RUN/ranks.tsv     the identity of the job, the same from every rank
@@ -33,6 +33,9 @@ enum {
   RANKS_SAME,     /* that of this job */
   RANKS_OTHER     /* that of another one, or a file that cannot be read */
 };
+
+/* Read the identity; RANKS_SAME: it is there, and has no rank. */
+int ranks_read(const char *directory, rank_identity *identity);
 
 int ranks_compare(const char *directory, const rank_identity *identity);
 

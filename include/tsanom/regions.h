@@ -50,6 +50,47 @@ enum {
   TSANOM_REGIONS_PLACES_MAX = 8192 /**< distinct places; the last stands for the rest */
 };
 
+/** Name of the file of totals in the directory of the events, and its first bytes. */
+#define TSANOM_REGIONS_PROFILE "profile"
+#define TSANOM_REGIONS_PROFILE_MAGIC "TSNPROFL" /**< without a terminating zero */
+
+/** Kinds of rows of a file of totals. The values are ABI: append only. */
+enum {
+  TSANOM_REGIONS_ROW_THREAD = 1, /**< a thread */
+  TSANOM_REGIONS_ROW_REGION = 2, /**< a parallel region in the row of its thread, in the
+                                      computation or region that contains it */
+  TSANOM_REGIONS_ROW_COMPUTATION = 3 /**< what a thread computes before a call of MPI */
+};
+
+/** The beginning of a file of totals. It is followed by rows up to the end of the file;
+ *  the first one of kind 0 ends them. */
+typedef struct tsanom_regions_profile {
+  char magic[8];        /**< ::TSANOM_REGIONS_PROFILE_MAGIC */
+  uint32_t version;     /**< 1 */
+  uint32_t row_bytes;   /**< of this struct, and of a row: 64 */
+  uint64_t reserved[6]; /**< 0 */
+} tsanom_regions_profile;
+
+/** Totals of what a thread did: a row of `RUN/regions/profile`, by which a recorder
+ *  continues when it writes no more events. Times are in nanoseconds. */
+typedef struct tsanom_regions_row {
+  uint32_t kind;   /**< TSANOM_REGIONS_ROW_* */
+  uint32_t thread; /**< number of the thread */
+  uint32_t
+      parent;     /**< number of the row that contains this one, from 1; 0: of a thread */
+  uint32_t place; /**< of the region, or of the call that ends the computation. Of a
+                       thread: 1 for the one that began the run, else 0 */
+  uint64_t visits;  /**< how often; of a thread: events */
+  uint64_t elapsed; /**< without calls of MPI; of a thread: from its first event to its
+                         latest */
+  uint64_t useful;  /**< processor time where it was measured, and elapsed time elsewhere;
+                         of a thread: its first event by CLOCK_MONOTONIC */
+  uint64_t waiting; /**< in calls of MPI: in the region, in the calls that end the
+                         computation, or in all of the thread */
+  uint64_t cpu;     /**< measured processor time */
+  uint64_t check;   /**< FNV-1a sum of the first four fields */
+} tsanom_regions_row;
+
 #ifdef __cplusplus
 }
 #endif

@@ -214,6 +214,9 @@ typedef struct tsanom_runs_info {
                                finished run; and from the first damaged one on, which
                                salvage leaves out */
   size_t vital_threads;   /**< thread numbers with samples are below it */
+  size_t totals; /**< rows of totals of regions, by which a run continues where its events
+                      end (struct tsanom_regions_row); 0: it has all of its events. Only
+                      tsanom_runs_spmd() uses them */
 } tsanom_runs_info;
 
 /** Prepare a description. @initializes{info} */

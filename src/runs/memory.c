@@ -38,11 +38,14 @@ char *tsn_pool_copy(tsn_pool *pool, const char *text) {
   return copy;
 }
 
+/* Most texts fit into the first buffer, and are formatted once. */
 char *tsn_pool_print(tsn_pool *pool, const char *format, ...) {
+  char first[512];
   va_list values;
   va_start(values, format);
-  int length = vsnprintf(NULL, 0, format, values);
+  int length = vsnprintf(first, sizeof first, format, values);
   va_end(values);
+  if (length >= 0 && (size_t)length < sizeof first) return tsn_pool_copy(pool, first);
   char *text = length < 0 ? NULL : tsn_pool_take(pool, (size_t)length + 1, 1);
   if (!text) return NULL;
   va_start(values, format);

@@ -23,9 +23,9 @@ bool tsn_names_create(tsn_names *names, tsn_pool *pool, size_t capacity);
 /* The number of a name; TSANOM_NONE: not there. */
 size_t tsn_names_find(const tsn_names *names, const char *name);
 
-/* The name of the set that is equal to `text`, copied if it is new; if the set is full, a
- * copy in `pool`. NULL: out of memory. */
-const char *tsn_names_keep(tsn_names *names, tsn_pool *pool, const char *text);
+/* The number of a name, of which a copy in `pool` is added if it is new. TSANOM_NONE: the
+ * set is full, or there is no memory. */
+size_t tsn_names_number(tsn_names *names, tsn_pool *pool, const char *text);
 
 /* Add a name that is not there; the set must have space for it. */
 void tsn_names_add(tsn_names *names, const char *name);

@@ -62,6 +62,7 @@ tsn_parts tsn_parts_empty(const tsn_place_of_run *place) {
   return (tsn_parts){.beats = empty_beats(place),
                      .regions = empty_regions(place),
                      .vitals = {.memory = place->memory},
+                     .profile = {.pool = {.exec = place->memory}},
                      .csv = {.pool = {.exec = place->memory}},
                      .spmd = tsn_spmd_empty(place->memory)};
 }
@@ -70,6 +71,7 @@ void tsn_parts_free(tsn_parts *parts) {
   free_beats(&parts->beats);
   free_regions(&parts->regions);
   tsn_vitals_free(&parts->vitals);
+  tsn_pool_free(&parts->profile.pool);
   tsn_pool_free(&parts->csv.pool);
   tsn_pool_free(&parts->spmd.pool);
 }
@@ -214,6 +216,10 @@ static tsanom_status read_directory(tsn_parts *parts, const tsn_place_of_run *pl
   parts->beats.beats.is_numbered = fresh->parts.beats.beats.is_numbered =
       file_exists(place->regions, "places.tsv");
   tsanom_status status = read_channels(parts, place, fresh, exec);
+  if (status == TSANOM_OK && (fresh->parts.present & TSANOM_RUNS_REGIONS)) {
+    status =
+        tsn_profile_read(place->regions, place->salvage, exec, &fresh->parts.profile);
+  }
   if (status == TSANOM_OK && (fresh->parts.present & TSANOM_RUNS_SPMD)) {
     status = tsn_spmd_read_directory(place->spmd, exec, &fresh->parts.spmd);
   }
@@ -249,6 +255,7 @@ static void commit(tsn_parts *parts, fresh_parts *fresh, bool has_channels) {
   if (fresh->regions) {
     swap_bytes(&parts->regions, &fresh->parts.regions, sizeof parts->regions);
   }
+  swap_bytes(&parts->profile, &fresh->parts.profile, sizeof parts->profile);
   swap_bytes(&parts->csv, &fresh->parts.csv, sizeof parts->csv);
   swap_bytes(&parts->spmd, &fresh->parts.spmd, sizeof parts->spmd);
   if (has_channels && (parts->present & TSANOM_RUNS_BEATS)) {

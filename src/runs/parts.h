@@ -14,6 +14,7 @@
 #include "runs/beats.h"
 #include "runs/events.h"
 #include "runs/places.h"
+#include "runs/profile.h"
 #include "runs/spmd.h"
 #include "runs/vital.h"
 
@@ -37,9 +38,10 @@ typedef struct {
   int32_t present; /* TSANOM_RUNS_BEATS, ... */
   tsn_beat_part beats;
   tsn_region_part regions;
-  tsn_vitals vitals; /* of the heartbeats; without them, of the regions */
-  tsn_csv_part csv;  /* beats of a file; no threads: none */
-  tsn_spmd spmd;     /* of region files; no processes: none */
+  tsn_vitals vitals;   /* of the heartbeats; without them, of the regions */
+  tsn_profile profile; /* of the regions, where their events end */
+  tsn_csv_part csv;    /* beats of a file; no threads: none */
+  tsn_spmd spmd;       /* of region files; no processes: none */
 } tsn_parts;
 
 /* Where a run's parts are. */

@@ -48,11 +48,11 @@ static void print_key(const tsn_place *place, char key[LONGEST_KEY]) {
                  place->about.is_call ? 'c' : 'f');
 }
 
-/* Keep the name of an address. */
+/* Keep the name of an address that is not known. */
 static bool keep_name(reader *r, const tsn_place *place) {
   char key[LONGEST_KEY];
-  print_key(place, key);
   if (r->known.count == KEPT_MOST) return true;
+  print_key(place, key);
   if (tsn_names_find(&r->known, key) != TSANOM_NONE) return true;
   const char *own = tsn_pool_copy(&r->scratch, key);
   const char *site = tsn_pool_copy(&r->scratch, place->site);
@@ -66,15 +66,18 @@ static bool keep_name(reader *r, const tsn_place *place) {
  * one of its places is new. */
 static bool name_places(reader *r, tsn_places *places) {
   char key[LONGEST_KEY];
+  size_t unknown = 0;
   for (size_t i = 0; i < places->count; i++) {
     tsn_place *place = tsn_places_at(places, i);
     print_key(place, key);
     size_t found = tsn_names_find(&r->known, key);
-    if (found != TSANOM_NONE && !tsn_places_set_name(places, place, r->site[found])) {
+    if (found == TSANOM_NONE) {
+      unknown++;
+    } else if (!tsn_places_set_name(places, place, r->site[found])) {
       return false;
     }
   }
-  for (size_t i = 0; i < places->count; i++) {
+  for (size_t i = 0; unknown && i < places->count; i++) {
     const tsn_place *place = tsn_places_at(places, i);
     if (!place->name && !tsn_places_name(places, i, r->symbols)) return false;
     if (!keep_name(r, place)) return false;
@@ -122,6 +125,23 @@ static bool keep_dropped(const reader *r, tsn_spmd *whole) {
   return true;
 }
 
+/* The regions of a part, which have names, as numbers in the names of all. */
+static tsanom_status number_regions(reader *r, tsn_spmd_part *p) {
+  size_t count = p->spmd.data.regions;
+  p->region = tsn_pool_take(&p->spmd.pool, count, sizeof *p->region);
+  if (!p->region) return no_memory(r);
+  for (size_t k = 0; k < count; k++) {
+    size_t number = tsn_names_number(&r->regions, &r->scratch, p->spmd.region[k]);
+    if (number == TSANOM_NONE) {
+      return r->regions.count == r->regions.capacity
+                 ? tsn_reject_regions(p->path, r->exec)
+                 : no_memory(r);
+    }
+    p->region[k] = (uint32_t)number;
+  }
+  return TSANOM_OK;
+}
+
 /* One run as the next part, known as `name`. The part is counted before it is read, so
  * that its pool is freed after a failure too. */
 static tsanom_status read_process(reader *r, const char *path, const char *name) {
@@ -141,9 +161,10 @@ static tsanom_status read_process(reader *r, const char *path, const char *name)
   if (status == TSANOM_OK && tsn_spmd_has_functions(&regions->channel)) {
     status =
         tsn_spmd_read_functions(&regions->channel, &regions->places, r->exec, &p->spmd);
+    if (status == TSANOM_OK) status = number_regions(r, p);
   } else if (status == TSANOM_OK) {
-    status = tsn_spmd_read_process(&regions->channel, &regions->places, &r->regions,
-                                   r->exec, &p->spmd);
+    status = tsn_spmd_read_process(&regions->channel, &run->parts.profile,
+                                   &regions->places, &r->regions, r->exec, p);
   }
   add_info(r->whole, run);
   tsanom_runs_close(run);
@@ -213,7 +234,7 @@ tsanom_status tsn_spmd_read_processes(const char *const *paths, size_t count,
               .whole = spmd};
   tsanom_status status = read_all(&r, paths, count);
   if (status == TSANOM_OK) {
-    status = tsn_spmd_merge(paths[0], r.part, r.count, exec, spmd);
+    status = tsn_spmd_merge(paths[0], r.part, r.count, &r.regions, exec, spmd);
     if (status == TSANOM_OK && !keep_dropped(&r, spmd)) status = no_memory(&r);
   } else {
     for (size_t i = 0; i < r.count; i++) tsn_pool_free(&r.part[i].spmd.pool);

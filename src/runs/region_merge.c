@@ -34,6 +34,7 @@ typedef struct {
   tsn_pool scratch;
   tsn_spmd_part *part;
   size_t count;
+  const tsn_names *regions; /* NULL: parts have names of their own */
   tsn_spmd *whole;
   /* By region, the file that first named its parent, for the message if another
    * disagrees. */
@@ -117,25 +118,38 @@ static tsanom_status read_parts(merge *m) {
   return status == TSANOM_OK && m->count == 0 ? last : status; /* none is left */
 }
 
-/* The numbers of a part's names in the whole; new names are added. NULL: out of memory.
- */
-static size_t *match(merge *m, const char *const *own, size_t count, tsn_names *names) {
-  size_t *number = tsn_pool_take(&m->scratch, count, sizeof *number);
+tsanom_status tsn_reject_regions(const char *directory, const tsanom_exec *exec) {
+  tsn_file_place place = {.file = directory};
+  return tsn_reject_file(exec, TSANOM_E_FORMAT, &place,
+                         "the processes have more than %d regions together",
+                         TSN_REGIONS_MOST);
+}
+
+/* The numbers of a part's names in the whole; new names are added. NULL: out of memory,
+ * or the set is full. */
+static uint32_t *match(merge *m, const char *const *own, size_t count, tsn_names *names) {
+  uint32_t *number = tsn_pool_take(&m->scratch, count, sizeof *number);
   for (size_t k = 0; number && k < count; k++) {
-    number[k] = tsn_names_find(names, own[k]);
-    if (number[k] != TSANOM_NONE) continue;
-    const char *copy = tsn_pool_copy(&m->whole->pool, own[k]);
-    if (!copy) return NULL;
-    number[k] = names->count;
-    tsn_names_add(names, copy);
+    size_t found = tsn_names_number(names, &m->whole->pool, own[k]);
+    if (found == TSANOM_NONE) return NULL;
+    number[k] = (uint32_t)found;
   }
   return number;
 }
 
-/* Names and sizes of the whole. The run lasted as long as its longest process. */
-static tsanom_status match_parts(merge *m) {
+/* Names of regions that the parts have as numbers. */
+static bool copy_names(merge *m, const tsn_names *known, tsn_names *regions) {
+  for (size_t k = 0; k < known->count; k++) {
+    if (tsn_names_number(regions, &m->whole->pool, known->name[k]) == TSANOM_NONE) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Sets for the names of the whole: no more than the parts have, and than are allowed. */
+static bool create_names(merge *m, tsn_names *regions, tsn_names *metrics) {
   tsn_spmd *w = m->whole;
-  tsn_names regions, metrics;
   size_t region_most = 0, metric_most = 0;
   for (size_t i = 0; i < m->count; i++) {
     const tsanom_spmd_data *d = &m->part[i].spmd.data;
@@ -144,13 +158,27 @@ static tsanom_status match_parts(merge *m) {
     w->data.processes += d->processes;
     w->data.elapsed = fmax(w->data.elapsed, d->elapsed);
   }
-  if (!tsn_names_create(&regions, &w->pool, region_most) ||
-      !tsn_names_create(&metrics, &w->pool, metric_most)) {
+  if (region_most > TSN_REGIONS_MOST) region_most = TSN_REGIONS_MOST;
+  return tsn_names_create(regions, &w->pool, region_most) &&
+         tsn_names_create(metrics, &w->pool, metric_most);
+}
+
+/* Names and sizes of the whole. The run lasted as long as its longest process. */
+static tsanom_status match_parts(merge *m) {
+  tsn_spmd *w = m->whole;
+  tsn_names regions, metrics;
+  if (!create_names(m, &regions, &metrics) ||
+      (m->regions && !copy_names(m, m->regions, &regions))) {
     return no_memory(m);
   }
   for (size_t i = 0; i < m->count; i++) {
     tsn_spmd_part *p = &m->part[i];
-    p->region = match(m, p->spmd.region, p->spmd.data.regions, &regions);
+    if (!m->regions) {
+      p->region = match(m, p->spmd.region, p->spmd.data.regions, &regions);
+    }
+    if (!p->region && regions.count == TSN_REGIONS_MOST) {
+      return tsn_reject_regions(m->directory, m->exec);
+    }
     p->metric = match(m, p->spmd.metric, p->spmd.data.metrics, &metrics);
     if (!p->region || !p->metric) return no_memory(m);
   }
@@ -159,11 +187,6 @@ static tsanom_status match_parts(merge *m) {
   w->data.regions = regions.count;
   w->data.metrics = metrics.count;
   tsn_file_place place = {.file = m->directory};
-  if (regions.count > TSN_REGIONS_MOST) {
-    return tsn_reject_file(m->exec, TSANOM_E_FORMAT, &place,
-                           "the files have %zu regions together; at most %d are expected",
-                           regions.count, TSN_REGIONS_MOST);
-  }
   if (regions.count) return TSANOM_OK;
   return tsn_reject_file(m->exec, TSANOM_E_STATE, &place, "no process entered a region");
 }
@@ -300,12 +323,14 @@ static tsanom_status merge_parts(merge *m) {
 }
 
 tsanom_status tsn_spmd_merge(const char *directory, tsn_spmd_part *part, size_t count,
-                             const tsanom_exec *exec, tsn_spmd *whole) {
+                             const tsn_names *regions, const tsanom_exec *exec,
+                             tsn_spmd *whole) {
   merge m = {.directory = directory,
              .exec = exec,
              .scratch = {.exec = whole->pool.exec},
              .part = part,
              .count = count,
+             .regions = regions,
              .whole = whole};
   return merge_parts(&m);
 }

@@ -68,7 +68,8 @@ static tsanom_status allocate(tsn_region_tree *r) {
   if (r->is_process) {
     s->waiting = tsn_pool_take(pool, 1, sizeof *s->waiting);
     if (!s->waiting) return tsn_region_tree_no_memory(r);
-  } else {
+  }
+  if (!r->is_process && !r->has_totals) {
     s->error = tsn_pool_take(pool, cells, sizeof *s->error);
     if (!s->error || !tsn_spmd_take_samples(&r->samples, &r->scratch, cells)) {
       return tsn_region_tree_no_memory(r);
@@ -114,11 +115,22 @@ static tsanom_status name_threads(tsn_region_tree *r) {
   return TSANOM_OK;
 }
 
-static tsanom_status read_all(tsn_region_tree *r) {
-  if (!tsn_region_nodes_start(&r->nodes)) return tsn_region_tree_no_memory(r);
+static tsanom_status read_pass(tsn_region_tree *r) {
+  tsanom_status status = tsn_region_tree_read(r);
+  return status == TSANOM_OK && r->profile ? tsn_region_tree_read_totals(r) : status;
+}
+
+/* Find the regions; name them, and take space for their times. */
+static tsanom_status read_regions(tsn_region_tree *r) {
+  size_t totals = r->profile ? r->profile->count : 0;
+  r->node_of = tsn_pool_take(&r->scratch, totals, sizeof *r->node_of);
+  r->has_totals = totals > 1;
+  if (!r->node_of || !tsn_region_nodes_start(&r->nodes)) {
+    return tsn_region_tree_no_memory(r);
+  }
   tsn_region_tree_leave_out(r);
   tsanom_status status = number_threads(r);
-  if (status == TSANOM_OK) status = tsn_region_tree_read(r);
+  if (status == TSANOM_OK) status = read_pass(r);
   if (status < 0) return status;
   if (r->nodes.count == 1)
     return tsn_region_tree_reject(r, TSANOM_E_STATE, "the run has no regions");
@@ -133,18 +145,20 @@ static tsanom_status read_all(tsn_region_tree *r) {
     return tsn_region_tree_no_memory(r);
   }
   status = name_threads(r);
-  if (status == TSANOM_OK) status = name_left_out(r);
-  int last = r->is_process ? TSN_PASS_ADD : TSN_PASS_BATCH;
-  for (r->pass = TSN_PASS_ADD; status == TSANOM_OK && (int)r->pass <= last; r->pass++) {
-    status = tsn_region_tree_read(r);
-  }
+  return status == TSANOM_OK ? name_left_out(r) : status;
+}
+
+static tsanom_status read_all(tsn_region_tree *r) {
+  tsanom_status status = read_regions(r);
+  r->pass = TSN_PASS_ADD;
+  if (status == TSANOM_OK) status = read_pass(r);
   if (status < 0) return status;
-  if (r->is_process) {
-    r->spmd->waiting[0] = r->waiting;
-  } else {
-    tsn_spmd_errors(&r->samples, r->rows, r->spmd->data.regions, r->spmd->error);
-  }
-  return TSANOM_OK;
+  if (r->is_process) r->spmd->waiting[0] = r->waiting;
+  if (r->is_process || r->has_totals) return TSANOM_OK;
+  r->pass = TSN_PASS_BATCH;
+  status = read_pass(r);
+  tsn_spmd_errors(&r->samples, r->rows, r->spmd->data.regions, r->spmd->error);
+  return status;
 }
 
 /* The tsn_region_tree has a table of all places, too large for a stack. */
@@ -163,10 +177,11 @@ static tsanom_status read(const tsn_region_tree *given) {
   return status;
 }
 
-tsanom_status tsn_spmd_read_events(const tsn_channel *channel, tsn_places *places,
-                                   bool symbols, const tsanom_exec *exec,
-                                   tsn_spmd *spmd) {
+tsanom_status tsn_spmd_read_events(const tsn_channel *channel, const tsn_profile *profile,
+                                   tsn_places *places, bool symbols,
+                                   const tsanom_exec *exec, tsn_spmd *spmd) {
   const tsn_region_tree threads = {.channel = channel,
+                                   .profile = profile,
                                    .places = places,
                                    .symbols = symbols,
                                    .exec = exec,

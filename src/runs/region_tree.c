@@ -81,19 +81,19 @@ static void forget_cpu(thread_state *t) {
 }
 
 /* Node k is region k - 1. */
-static void add(const tsn_region_tree *r, const thread_state *t, int32_t node,
-                double seconds) {
+static void add(const tsn_region_tree *r, size_t row, int32_t node, double seconds,
+                double visits) {
   if (r->pass != TSN_PASS_ADD) return;
-  size_t at = t->row * r->spmd->data.regions + (size_t)node - 1;
+  size_t at = row * r->spmd->data.regions + (size_t)node - 1;
   r->spmd->time[at] += seconds;
-  r->spmd->value[at] += 1;
+  r->spmd->value[at] += visits;
 }
 
 /* One of the times that the time of a node is the sum of: its visits, or the parts of
  * these. */
 static void add_sample(const tsn_region_tree *r, const thread_state *t, int32_t node,
                        double seconds) {
-  if (r->is_process || r->pass == TSN_PASS_FIND) return;
+  if (r->is_process || r->has_totals || r->pass == TSN_PASS_FIND) return;
   size_t at = t->row * r->spmd->data.regions + (size_t)node - 1;
   if (r->pass == TSN_PASS_ADD) {
     r->samples.count[at]++;
@@ -107,11 +107,11 @@ static tsanom_status add_part(tsn_region_tree *r, thread_state *t, int32_t key,
                               double seconds) {
   size_t k = t->depth;
   while (k > 0 && t->open[k - 1].is_function) k--;
-  if (k == 0 || isnan(seconds)) return TSANOM_OK;
+  if (k == 0 || isnan(seconds) || r->has_totals) return TSANOM_OK;
   int32_t at = tsn_region_nodes_within(&r->nodes, t->open[k - 1].node, key);
   if (at < 0) return tsn_region_tree_no_memory(r);
   t->open[k - 1].has_parts = true;
-  add(r, t, at, seconds);
+  add(r, t->row, at, seconds, 1);
   add_sample(r, t, at, seconds);
   add_sample(r, t, t->open[k - 1].node, seconds);
   return TSANOM_OK;
@@ -123,7 +123,7 @@ static void pop(const tsn_region_tree *r, thread_state *t) {
   double seconds = t->cpu;
   if (isnan(seconds) || o->is_folded) return;
   seconds = fmax(0, seconds - (t->excluded - o->excluded));
-  add(r, t, o->node, seconds);
+  add(r, t->row, o->node, seconds, 1);
   if (!o->has_parts) add_sample(r, t, o->node, seconds);
 }
 
@@ -255,6 +255,37 @@ tsanom_status tsn_region_tree_read(tsn_region_tree *r) {
       tsanom_status status = take_event(r, &t, tag[k]);
       if (status < 0) return status;
     }
+  }
+  return TSANOM_OK;
+}
+
+/* The node of a row of totals, added if needed; -1: out of memory. 0: it is of none, as
+ * the rows in computations, whose regions have rows in the thread too. */
+static int32_t node_of_row(tsn_region_tree *r, const tsanom_regions_row *row) {
+  int32_t parent = r->node_of[row->parent];
+  if (row->kind != TSANOM_REGIONS_ROW_REGION) return 0;
+  if (parent > 0) return nested(r, parent, (int32_t)row->place);
+  bool is_of_thread = r->profile->row[row->parent].kind == TSANOM_REGIONS_ROW_THREAD;
+  const thread_state t = {.thread = (int32_t)row->thread};
+  return is_of_thread ? outermost(r, &t, (int32_t)row->place) : 0;
+}
+
+/* A thread has events in front of its totals; one that lost them is left out. */
+tsanom_status tsn_region_tree_read_totals(tsn_region_tree *r) {
+  for (size_t k = 1; k < r->profile->count; k++) {
+    const tsanom_regions_row *row = &r->profile->row[k];
+    size_t own =
+        row->thread < r->threads ? *tsn_region_tree_row(r, row->thread) : TSANOM_NONE;
+    if (row->kind == TSANOM_REGIONS_ROW_THREAD && own != TSANOM_NONE) {
+      double last = tsn_profile_end(row, r->channel->header.first.nanoseconds);
+      if (last > r->last) r->last = last;
+    }
+    int32_t at = own == TSANOM_NONE ? 0 : node_of_row(r, row);
+    if (at < 0) return tsn_region_tree_no_memory(r);
+    r->node_of[k] = at;
+    if (!at || !row->cpu) continue;
+    r->measured++;
+    add(r, own, at, (double)row->cpu * 1e-9, (double)row->visits);
   }
   return TSANOM_OK;
 }

@@ -9,6 +9,8 @@
 
 typedef struct {
   const tsn_channel *channel;
+  const tsn_profile *profile; /* of threads */
+  int32_t *node_of;           /* by row of the profile; 0: of no node */
   tsn_places *places;
   bool symbols, is_process;
   const tsanom_exec *exec;
@@ -22,6 +24,7 @@ typedef struct {
   size_t threads, rows;
   /* Find the nodes; add their times to the matrices; put the samples into batches. */
   enum { TSN_PASS_FIND, TSN_PASS_ADD, TSN_PASS_BATCH } pass;
+  bool has_totals;          /* which have neither parts nor samples */
   tsn_spmd_samples samples; /* of threads */
   /* Processor times found; without any, the run was recorded without them. */
   size_t measured;
@@ -41,8 +44,11 @@ static inline size_t tsn_region_tree_streams(const tsn_region_tree *r) {
   return r->is_process && count > 1 ? 1 : count;
 }
 
-/* One pass. */
+/* One pass over the events. */
 tsanom_status tsn_region_tree_read(tsn_region_tree *r);
+
+/* And over the totals, by which threads continue where their events end. */
+tsanom_status tsn_region_tree_read_totals(tsn_region_tree *r);
 
 /* Mark the functions to leave out. */
 void tsn_region_tree_leave_out(tsn_region_tree *r);

@@ -291,6 +291,7 @@ tsanom_status tsanom_runs_describe(const tsanom_runs *run, tsanom_runs_info *inf
   own.parts = run->parts.present;
   own.beat_streams = beats->stream_count;
   own.event_streams = regions->stream_count;
+  own.totals = run->parts.profile.count ? run->parts.profile.count - 1 : 0;
   own.places = run->parts.regions.places.count;
   if (regions->has_data) add_header(regions, &own);
   if (beats->has_data) add_header(beats, &own);

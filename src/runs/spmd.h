@@ -18,6 +18,7 @@
 #include "runs/channel.h"
 #include "runs/names.h"
 #include "runs/places.h"
+#include "runs/profile.h"
 
 /* Regions of a run, at most. Every process has a time for each of them, so a merged
  * matrix can be larger than its files together; this bounds it. */
@@ -68,12 +69,17 @@ tsanom_status tsn_spmd_read_directory(const char *directory, const tsanom_exec *
 typedef struct {
   const char *path;
   tsn_spmd spmd;
-  size_t *region, *metric; /* numbers of its regions and metrics in the whole */
+  uint32_t *region, *metric; /* numbers of its regions and metrics in the whole */
 } tsn_spmd_part;
 
-/* Put parts together; `directory` is for messages. */
+/* Put parts together; `directory` is for messages. `regions` are the names of the numbers
+ * that the parts have already. */
 tsanom_status tsn_spmd_merge(const char *directory, tsn_spmd_part *part, size_t count,
-                             const tsanom_exec *exec, tsn_spmd *whole);
+                             const tsn_names *regions, const tsanom_exec *exec,
+                             tsn_spmd *whole);
+
+/* There are more than TSN_REGIONS_MOST. */
+tsanom_status tsn_reject_regions(const char *directory, const tsanom_exec *exec);
 
 /* Separate runs as processes, and the ranks of a run that has several. */
 tsanom_status tsn_spmd_read_processes(const char *const *paths, size_t count,
@@ -81,11 +87,13 @@ tsanom_status tsn_spmd_read_processes(const char *const *paths, size_t count,
                                       tsn_spmd *spmd);
 
 /* The thread that began the run as a process (process_times.c): the computations between
- * its calls of MPI, and the parallel regions in them. All places have names. Names of
- * regions are those of `names`, which outlives `spmd`. */
-tsanom_status tsn_spmd_read_process(const tsn_channel *channel, const tsn_places *places,
-                                    tsn_names *names, const tsanom_exec *exec,
-                                    tsn_spmd *spmd);
+ * its calls of MPI, and the parallel regions in them: from events, and from the totals
+ * where they end. All places have names. The part's regions are numbers in `regions`, to
+ * which new names are added; there are no names of its own. */
+tsanom_status tsn_spmd_read_process(const tsn_channel *channel,
+                                    const tsn_profile *profile, const tsn_places *places,
+                                    tsn_names *regions, const tsanom_exec *exec,
+                                    tsn_spmd_part *part);
 
 /* The samples that each time of a matrix is the sum of, in batches (region_error.c). */
 typedef struct {
@@ -103,9 +111,10 @@ void tsn_spmd_add_sample(const tsn_spmd_samples *samples, size_t cell, double va
 void tsn_spmd_errors(const tsn_spmd_samples *samples, size_t rows, size_t regions,
                      double *error);
 
-/* Threads of region events as processes. */
-tsanom_status tsn_spmd_read_events(const tsn_channel *channel, tsn_places *places,
-                                   bool symbols, const tsanom_exec *exec, tsn_spmd *spmd);
+/* Threads of region events, and of totals, as processes. */
+tsanom_status tsn_spmd_read_events(const tsn_channel *channel, const tsn_profile *profile,
+                                   tsn_places *places, bool symbols,
+                                   const tsanom_exec *exec, tsn_spmd *spmd);
 
 /* The thread that began the run as a process, by the functions that it called and the
  * parallel regions in them. All places have names. */

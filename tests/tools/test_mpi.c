@@ -2,56 +2,16 @@
 /* tsanom record and MPI: one run of all ranks, with Debian's two MPI libraries, and the
  * variables by which other launchers give the rank. */
 #include <criterion/criterion.h>
-#include <criterion/logging.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tsanom/runs.h>
-#include <unistd.h>
 
+#include "mpi_programs.h"
 #include "recorded.h"
 
-/* By default Open MPI starts no ranks for root, and not more than there are processors.
- */
-static void prepare(void) {
-  enter_folder();
-  setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
-  setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-  setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1);
-}
-
-TestSuite(record_mpi, .init = prepare, .fini = leave_folder, .timeout = 240);
-
-enum { OPENMPI, MPICH, LIBRARIES };
-static const char *const libraries[LIBRARIES] = {"openmpi", "mpich"};
-
-/* Build a program of tests/tools/programs as `name`; false if the library is missing. */
-static bool build_with(int library, const char *source, const char *flags,
-                       const char *name) {
-  const char *mpi = libraries[library];
-  bool is_c = strstr(source, ".c") != NULL;
-  if (shell("command -v mpirun.%s >mpirun && command -v %s.%s >mpirun", mpi,
-            is_c ? "mpicc" : "mpif90", mpi) != 0) {
-    cr_log_warn("%s is not installed", mpi);
-    return false;
-  }
-  cr_assert(shell("%s.%s -g -O1 %s " TSANOM_TEST_PROGRAMS "/%s %s -o %s",
-                  is_c ? "mpicc" : "mpif90", mpi, flags, source, is_c ? "-pthread" : "",
-                  name) == 0);
-  return true;
-}
-
-static bool build(int library, const char *source, const char *name) {
-  return build_with(library, source, "", name);
-}
-
-/* Record the program as RUN `run`, which options may precede; returns the exit status of
- * mpirun. */
-static int record_ranks(int library, int ranks, const char *run, const char *program) {
-  return shell("mpirun.%s -n %d '" TSANOM_COMMAND "' record -o %s -- ./%s >out 2>err",
-               libraries[library], ranks, run, program);
-}
+TestSuite(record_mpi, .init = prepare_mpi, .fini = leave_folder, .timeout = 240);
 
 /* The number of calls of a function of MPI in the run of a rank, and its state. */
 static size_t calls_of(const char *run, int rank, const char *function, int32_t *state) {
@@ -105,10 +65,10 @@ static void check_commands(const char *run) {
 }
 
 Test(record_mpi, the_slow_rank_is_named) {
-  for (int library = 0; library < LIBRARIES; library++) {
-    const char *run = libraries[library];
-    if (!build(library, "ranks.c", "ranks")) continue;
-    cr_assert(record_ranks(library, 6, run, "ranks plain 20 400000 3") == 0);
+  for (int library = 0; library < MPI_LIBRARIES; library++) {
+    const char *run = mpi_libraries[library];
+    if (!build_mpi_program(library, "ranks.c", "ranks")) continue;
+    cr_assert(record_ranks(library, 6, "", run, "ranks plain 20 400000 3") == 0);
     cr_assert(file_holds("out", "6 ranks, 20 iterations"));
     outcome o = tsanom("similar %s", run);
     cr_assert(o.status == 0 && strncmp(o.out, "Rank 3 does ", 12) == 0, "%s", o.out);
@@ -120,7 +80,7 @@ Test(record_mpi, the_slow_rank_is_named) {
     o = tsanom("similar %s/rank.0 %s/rank.3", run, run);
     cr_assert(strstr(o.out, "/rank.3 ) are slowest in solve"), "%s", o.out);
     /* What is there is not replaced, and a job does not add to another one. */
-    cr_assert(record_ranks(library, 6, run, "ranks") != 0);
+    cr_assert(record_ranks(library, 6, "", run, "ranks") != 0);
     cr_assert(file_holds("err", "contains"));
     if (library == OPENMPI) check_commands(run);
     cr_assert(shell("rm -r %s/rank.4/regions/places.tsv", run) == 0);
@@ -132,12 +92,12 @@ Test(record_mpi, the_slow_rank_is_named) {
 Test(record_mpi, calls_are_counted_from_each_language) {
   static const char *const sources[] = {"ranks.c", "ranks_mpi.F90",
                                         "ranks_mpi.F90 -DMODULE=mpi_f08"};
-  for (int k = 0; k < LIBRARIES * 3; k++) {
+  for (int k = 0; k < MPI_LIBRARIES * 3; k++) {
     char run[32];
     (void)snprintf(run, sizeof run, "run%d", k);
     bool is_c = k % 3 == 0;
-    if (!build(k / 3, sources[k % 3], "program")) continue;
-    cr_assert(record_ranks(k / 3, 2, run, "program") == 0);
+    if (!build_mpi_program(k / 3, sources[k % 3], "program")) continue;
+    cr_assert(record_ranks(k / 3, 2, "", run, "program") == 0);
     for (int rank = 0; rank < 2; rank++) {
       check_calls(run, rank, "MPI_Allreduce", 20);
       check_calls(run, rank, "MPI_Sendrecv", is_c ? 0 : 20);
@@ -159,9 +119,9 @@ Test(record_mpi, programs_end_as_they_do_unrecorded) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char program[32];
     int32_t state;
-    if (!build(cases[i].library, "ranks.c", "ranks")) continue;
+    if (!build_mpi_program(cases[i].library, "ranks.c", "ranks")) continue;
     (void)snprintf(program, sizeof program, "ranks %s", cases[i].what);
-    int status = record_ranks(cases[i].library, 2, cases[i].what, program);
+    int status = record_ranks(cases[i].library, 2, "", cases[i].what, program);
     cr_assert(cases[i].status ? status == cases[i].status : status != 0, "%s: %d",
               cases[i].what, status);
     cr_assert(calls_of(cases[i].what, 1, "MPI_Allreduce", &state) == 20);
@@ -172,9 +132,9 @@ Test(record_mpi, programs_end_as_they_do_unrecorded) {
 
 /* The slow rank works longer in solve(), not in exchange(). */
 Test(record_mpi, functions_of_ranks_are_a_tree) {
-  for (int library = 0; library < LIBRARIES; library++) {
-    if (!build_with(library, "ranks.c", "-finstrument-functions", "ranks")) continue;
-    cr_assert(record_ranks(library, 4, "run --functions", "ranks plain 20 400000 3") ==
+  for (int library = 0; library < MPI_LIBRARIES; library++) {
+    if (!build_mpi_program(library, "ranks.c -finstrument-functions", "ranks")) continue;
+    cr_assert(record_ranks(library, 4, "--functions", "run", "ranks plain 20 400000 3") ==
               0);
     outcome o = tsanom("similar run --fixed --tolerance 0.2");
     cr_assert(strstr(o.out, "\nkind 0: 0 1 2\nkind 1: 3\n"), "%s", o.out);
@@ -193,15 +153,15 @@ Test(record_mpi, functions_of_ranks_are_a_tree) {
 Test(record_mpi, other_threads_and_communicators) {
   tsanom_runs_info info;
   tsanom_runs_place place;
-  if (build(MPICH, "ranks.c", "ranks")) {
-    cr_assert(record_ranks(MPICH, 2, "threads", "ranks threads") == 0);
+  if (build_mpi_program(MPICH, "ranks.c", "ranks")) {
+    cr_assert(record_ranks(MPICH, 2, "", "threads", "ranks threads") == 0);
     check_calls("threads", 1, "MPI_Test", 1000);
     check_calls("threads", 1, "MPI_Allreduce", 20);
     /* Init, 20 times Allreduce, Send and Recv, Finalize: those of the main thread. */
     cr_assert(strstr(tsanom("period threads").out, "62 samples"));
   }
-  if (!build(OPENMPI, "ranks.c", "ranks")) return;
-  cr_assert(record_ranks(OPENMPI, 4, "split", "ranks split") == 0);
+  if (!build_mpi_program(OPENMPI, "ranks.c", "ranks")) return;
+  cr_assert(record_ranks(OPENMPI, 4, "", "split", "ranks split") == 0);
   tsanom_runs *run = open_run("split/rank.3", &info);
   uint64_t reduced = 0, sent = 0;
   for (size_t i = 0; i < info.places; i++) {
@@ -215,7 +175,7 @@ Test(record_mpi, other_threads_and_communicators) {
 
 /* `tsanom record -- mpirun`, and processes that the program starts. */
 Test(record_mpi, a_launcher_is_recorded_with_its_ranks) {
-  if (!build(OPENMPI, "ranks.c", "ranks")) return;
+  if (!build_mpi_program(OPENMPI, "ranks.c", "ranks")) return;
   cr_assert(shell("'" TSANOM_COMMAND
                   "' record -o run -- mpirun.openmpi -n 2 ./ranks spawn "
                   ">out 2>err") == 0);

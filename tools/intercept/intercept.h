@@ -106,9 +106,13 @@ typedef struct {
   uint32_t beaten;    /* iteration of the last beat */
   uint32_t left_team; /* threads of the latest team */
   uint32_t quota;     /* records that it may write before it asks for more */
+  uint32_t open;      /* regions and calls that its events have begun */
   bool watched;
   bool has_parts; /* its region, of the watched thread, had worksharing; with CPU times */
   uint64_t part;  /* processor time when the part of it began that goes on */
+  bool calls;    /* it has ended a call of MPI, as the watched thread */
+  bool is_over;  /* the events that the process may write are written: */
+  bool profiles; /* they are added up, since the thread was in no region */
 } icp_thread;
 
 extern icp_settings icp_set;
@@ -173,9 +177,16 @@ static inline bool icp_may_write(void) {
   return true;
 }
 
+/* An event of a thread for which the events are over. Returns whether it is dealt with:
+ * added up, or left out. */
+bool icp_record_total(uint32_t kind, uint32_t place);
+
 /* An event of this thread. A team of more than 65535 threads is shown as 65535. */
 static inline void icp_record(uint32_t kind, uint32_t place, uint32_t threads) {
   uint32_t shown = threads > UINT16_MAX ? UINT16_MAX : threads;
+  if (!ICP_LIKELY(!icp_me.is_over) && icp_record_total(kind, place)) return;
+  if (kind == TSANOM_REGIONS_BEGIN) icp_me.open++;
+  if (kind == TSANOM_REGIONS_END) icp_me.open--;
   if (!icp_may_write()) return;
   (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number,
                              kind | place << TSANOM_REGIONS_KIND_BITS | shown << 16);

@@ -218,6 +218,7 @@ void icp_mpi_end(uint32_t place) {
   icp_record(TSANOM_REGIONS_END, place, icp_me.left_team ? icp_me.left_team : 1);
   if (!is_outermost()) return;
   mine.behind = place;
+  icp_me.calls = true;
   if (!atomic_load_explicit(&is_short[place], memory_order_relaxed)) {
     mine.is_measured = true;
     mine.cpu = icp_cpu_time();

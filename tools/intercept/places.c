@@ -232,6 +232,10 @@ uint32_t icp_place_of_call(uintptr_t address, const char *function,
   return number;
 }
 
+bool icp_place_is_call(uint32_t number) {
+  return known[number].function != NULL;
+}
+
 /* Empty the slot of an address, if it still is that of this number. */
 static void forget(uint32_t number, uintptr_t address) {
   pthread_mutex_lock(&lock);

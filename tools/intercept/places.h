@@ -41,6 +41,9 @@ uint32_t icp_place_elsewhere(uintptr_t address, int kind, bool is_call);
 uint32_t icp_place_of_call(uintptr_t address, const char *function,
                            uint32_t communicator);
 
+/* Whether a number is that of a call of MPI. */
+bool icp_place_is_call(uint32_t number);
+
 /* Call it after code may have been unloaded: its addresses may be reused. */
 void icp_places_forget_unloaded(void);
 

@@ -38,6 +38,7 @@
 #include "environment.h"
 #include "intercept.h"
 #include "mpi.h"
+#include "profile.h"
 #include "ranks.h"
 #include "runtime.h"
 
@@ -65,6 +66,8 @@ static bool expects_loop;
  * may write by now. A thread takes GRANT of them at once. */
 static uint64_t most_records;
 static _Atomic uint64_t granted;
+/* Records behind which events are added up; 0: never. */
+static uint64_t most_events;
 enum { RECORD_BYTES = 16, GRANT = 256 };
 
 /* The recorder object, which must not come from the program's heap: the program may have
@@ -140,6 +143,7 @@ static bool start_run(const char *run) {
     return taken || ranks_has_run(directory) ? icp_report_other_process(directory)
                                              : icp_report_failure(directory, no_files);
   }
+  icp_profile_prepare(inner);
   if (icp_places_start(inner) == 0) return true;
   (void)tsanom_record_finish(icp_set.record);
   return icp_report_failure(directory, no_files);
@@ -172,6 +176,8 @@ static void start(void) {
   }
   const char *size = getenv(ENVIRONMENT_MAX_SIZE);
   most_records = size ? strtoull(size, NULL, 10) / RECORD_BYTES : 0;
+  size = getenv(ENVIRONMENT_EVENTS);
+  most_events = size ? strtoull(size, NULL, 10) / RECORD_BYTES : 0;
   heartbeat_every = number_in(ENVIRONMENT_HEARTBEAT_EVERY);
   icp_set.want_cpu = number_in(ENVIRONMENT_CPU_TIME) != 0;
   baseline_wanted = baseline_threads = number_in(ENVIRONMENT_BASELINE);
@@ -209,13 +215,30 @@ __attribute__((destructor)) static void finish(void) {
   (void)end_recording();
 }
 
+/* Where --max-size is not reached. */
+static void grant(uint64_t records) {
+  static atomic_flag has_reported = ATOMIC_FLAG_INIT;
+  icp_me.quota = GRANT - 1;
+  if (!most_events || records <= most_events) return;
+  icp_me.is_over = true;
+  if (most_events <= ENVIRONMENT_EVENTS_PROFILE / RECORD_BYTES ||
+      atomic_flag_test_and_set(&has_reported))
+    return;
+  (void)dprintf(
+      STDERR_FILENO,
+      "tsanom record: warning: process %ld has written %llu MiB of events; from "
+      "now on its events are added up, as with --profile (--events keeps all)\n",
+      (long)getpid(), (unsigned long long)(most_events * RECORD_BYTES >> 20));
+}
+
 bool icp_take_quota(void) {
-  if (!most_records) {
+  if (!most_records && !most_events) {
     icp_me.quota = UINT32_MAX;
     return true;
   }
-  if (atomic_fetch_add(&granted, GRANT) + GRANT <= most_records) {
-    icp_me.quota = GRANT - 1;
+  uint64_t records = atomic_fetch_add(&granted, GRANT) + GRANT;
+  if (!most_records || records <= most_records) {
+    grant(records);
     return true;
   }
   if (end_recording()) {
@@ -223,6 +246,23 @@ bool icp_take_quota(void) {
                   "tsanom record: warning: process %ld has written the records that "
                   "--max-size allows; the rest of it is not recorded\n",
                   (long)getpid());
+  }
+  return false;
+}
+
+/* Events are added up from the end of a region on that is in no other one, and from that
+ * of a call, where there are calls: a computation before a call of MPI is either all in
+ * events or all in totals. The ends of worksharing constructs have no totals. */
+bool icp_record_total(uint32_t kind, uint32_t place) {
+  if (icp_me.profiles) {
+    icp_profile_event(kind, place);
+    return true;
+  }
+  if (kind == TSANOM_REGIONS_SHARE) return true;
+  if (kind == TSANOM_REGIONS_END && icp_me.open == 1 &&
+      (!icp_me.calls || icp_place_is_call(place))) {
+    icp_me.profiles = icp_profile_start(icp_me.state.number, icp_me.watched);
+    icp_me.is_over = icp_me.profiles;
   }
   return false;
 }
@@ -243,10 +283,15 @@ ENTRY int dlclose(void *handle) {
 /* A floating-point number in one tag: 24 bits of mantissa, 5 of exponent. The error is
  * below 2^-23 of the value, and 5 bits reach 2^55 ns, more than a year. */
 void icp_record_cpu(uint64_t nanoseconds) {
+  uint64_t whole = nanoseconds;
   uint32_t exponent = 0;
   while (nanoseconds >> 24) {
     nanoseconds >>= 1;
     exponent++;
+  }
+  if (icp_me.profiles) {
+    icp_profile_cpu(whole);
+    return;
   }
   if (!icp_may_write()) return;
   (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number,

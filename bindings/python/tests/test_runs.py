@@ -121,7 +121,7 @@ def test_parallel_regions_of_a_python_program(tmp_path):
     times = run.region_times()
     assert times.regions == [name] and times.times.shape == (2, 1)
     assert times.metrics["calls"].tolist() == [[12.0], [12.0]] and times.times.min() > 0
-    assert times.errors.shape == (2, 1) and np.isnan(times.errors).all()
+    assert times.errors.shape == (2, 1) and (times.errors >= 0).all()  # of 12 visits
     assert len(run.similarity().classes) == 2
     with pytest.raises(ValueError):
         run.events("loops")

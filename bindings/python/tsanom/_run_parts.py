@@ -30,6 +30,8 @@ class RunInfo:
     """Restarts of the clock."""
     vital_samples: int
     vital_period_s: float
+    totals: int
+    """Rows of totals, by which the run continues where its events end."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@
  * usage: ranks WHAT [ITERATIONS [STEPS [SLOW_RANK]]]
  *
  *   plain      the above; exit status 0
+ *   hybrid     two threads share the work in solve(), in nested parallel regions
  *   split      communicators of even and odd ranks
  *   threads    another thread calls MPI_Test at the same time
  *   abort      rank 1 calls MPI_Abort(5) at the end of the iterations
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int rank, size;
+static int rank, size, hybrid;
 
 static double work(long steps) {
   volatile double sum = 0;
@@ -26,8 +27,22 @@ static double work(long steps) {
   return sum;
 }
 
+static void share(long steps) {
+#pragma omp parallel num_threads(2)
+  {
+    work(steps / 2);
+#pragma omp parallel num_threads(1)
+    work(steps / 4);
+  }
+}
+
 static void solve(MPI_Comm world, long steps, int slow) {
-  double own = work(rank == slow ? 2 * steps : steps), all;
+  double own = 0, all;
+  if (hybrid) {
+    share(steps);
+  } else {
+    own = work(rank == slow ? 2 * steps : steps);
+  }
   MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, world);
 }
 
@@ -63,6 +78,7 @@ int main(int argc, char **argv) {
   MPI_Comm parent, part = MPI_COMM_WORLD, children;
   MPI_Comm_get_parent(&parent);
   if (parent != MPI_COMM_NULL) what = "plain";
+  hybrid = strcmp(what, "hybrid") == 0;
   if (strcmp(what, "split") == 0) MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &part);
   if (strcmp(what, "spawn") == 0) {
     MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,

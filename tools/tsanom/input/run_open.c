@@ -64,7 +64,24 @@ static void warn_of_damage(const char *path, const tsanom_runs *run) {
   json_object_set_new(warning, "skipped", json_integer((json_int_t)d.skipped));
 }
 
-static void warn_of_run(const char *path, const tsanom_runs *run) {
+/* Results from events are those of the time until they end. */
+static void warn_of_totals(const char *path, const tsanom_runs *run,
+                           const tsanom_runs_info *info) {
+  tsanom_runs_stream stream;
+  double last = 0;
+  for (size_t i = 0; i < info->event_streams; i++) {
+    (void)tsanom_runs_stream_at(run, TSANOM_RUNS_REGIONS, i, &stream);
+    if (stream.count && stream.time[stream.count - 1] > last) {
+      last = stream.time[stream.count - 1];
+    }
+  }
+  (void)warn_of(path,
+                "events were recorded until %.4g s; the rest of the run has totals only, "
+                "which tsanom similar reads (tsanom record --events keeps all events)",
+                last);
+}
+
+static void warn_of_run(const char *path, const tsanom_runs *run, int32_t parts) {
   tsanom_runs_info info;
   tsanom_runs_info_init(&info, sizeof info);
   tsanom_runs_describe(run, &info);
@@ -80,6 +97,7 @@ static void warn_of_run(const char *path, const tsanom_runs *run) {
                   "contain a restart are too short",
                   info.restarts, info.restarts == 1 ? "" : "s");
   }
+  if (info.totals && (parts & TSANOM_RUNS_REGIONS)) warn_of_totals(path, run, &info);
   warn_of_damage(path, run);
 }
 
@@ -159,7 +177,7 @@ int run_open_processes(char *const *paths, size_t count, const tsanom_exec *exec
                                                     &o.options, &o.exec, run);
   if (status != TSANOM_OK) return fail_opening(&o, paths[0], status, why);
   warn_of_ranks(paths, count);
-  warn_of_run(paths[0], *run);
+  warn_of_run(paths[0], *run, TSANOM_RUNS_REGION_TIMES);
   return 0;
 }
 
@@ -169,7 +187,7 @@ int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salva
   prepare(&o, parts, exec, salvage);
   tsanom_status status = tsanom_runs_open(path, &o.options, &o.exec, run);
   if (status != TSANOM_OK) return fail_opening(&o, path, status, why);
-  warn_of_run(path, *run);
+  warn_of_run(path, *run, parts);
   return 0;
 }
 

@@ -33,7 +33,9 @@ enum {
   KEY_FORCE,
   KEY_OMPT,
   KEY_LOOP,
-  KEY_MAX_SIZE
+  KEY_MAX_SIZE,
+  KEY_PROFILE,
+  KEY_EVENTS
 };
 
 enum { BASELINE_ITERATIONS = 5 };
@@ -44,6 +46,7 @@ typedef struct {
   int cpu_time, force, functions, ompt;
   size_t baseline, baseline_iterations; /* 0: none */
   size_t max_size;                      /* bytes; 0: any */
+  size_t events;                        /* bytes until totals; 0: any */
   char **program;
 } request;
 
@@ -65,7 +68,7 @@ static const struct argp_option options[] = {
      0},
     {"functions", KEY_FUNCTIONS, NULL, 0,
      "Also record the functions of a program that was compiled with "
-     "-finstrument-functions, for tsanom similar; implies --cpu-time",
+     "-finstrument-functions, for tsanom similar; implies --cpu-time and --events",
      0},
     {"baseline", KEY_BASELINE, "P[:K]", 0,
      "Run the first K detected iterations with P threads, as the baseline for the others "
@@ -75,6 +78,12 @@ static const struct argp_option options[] = {
      "End the recording of a process when its records take SIZE bytes; K, M and G stand "
      "for powers of 1024 (default: no limit)",
      0},
+    {"profile", KEY_PROFILE, "SIZE", OPTION_ARG_OPTIONAL,
+     "Keep the events of a process until its records take SIZE bytes (default: 64K), and "
+     "from then on totals of each region and thread, in constant space (default: from "
+     "256M on)",
+     0},
+    {"events", KEY_EVENTS, NULL, 0, "Keep all events, whatever space they take", 0},
     {"force", KEY_FORCE, NULL, 0,
      "Also run programs that show no way to an OpenMP runtime or MPI", 0},
     {"ompt", KEY_OMPT, NULL, 0,
@@ -82,6 +91,16 @@ static const struct argp_option options[] = {
      "statically into the program, where its functions cannot be intercepted",
      0},
     HELP_ROWS};
+
+/* Totals are of regions only. */
+static void keep_events_of_functions(request *r, struct argp_state *state) {
+  if (r->events && r->events != ENVIRONMENT_EVENTS_DEFAULT) {
+    argp_error(state,
+               "--profile: with --functions all events are kept; expected "
+               "--max-size to limit them");
+  }
+  r->events = 0;
+}
 
 static void parse_baseline(request *r, char *text, struct argp_state *state) {
   char *colon = strchr(text, ':');
@@ -98,7 +117,7 @@ static void parse_baseline(request *r, char *text, struct argp_state *state) {
 }
 
 /* At least what a process needs to record some iterations. */
-static size_t parse_size(const char *text, struct argp_state *state) {
+static size_t parse_size(const char *option, const char *text, struct argp_state *state) {
   enum { LEAST = 1 << 16 };
   static const char suffixes[] = "KMG";
   char digits[32] = "";
@@ -106,12 +125,12 @@ static size_t parse_size(const char *text, struct argp_state *state) {
   const char *suffix = text[length] ? strchr(suffixes, text[length]) : NULL;
   int is_whole = !text[length] || (suffix && !text[length + 1]);
   if (length < sizeof digits) memcpy(digits, text, length);
-  if (is_whole && *digits) size = count_argument(state, "--max-size", digits);
+  if (is_whole && *digits) size = count_argument(state, option, digits);
   for (int i = suffix ? (int)(suffix - suffixes) + 1 : 0; i > 0; i--) {
     if (__builtin_mul_overflow(size, (size_t)1024, &size)) size = 0;
   }
   if (size < LEAST) {
-    argp_error(state, "--max-size: at least 64K are expected, such as 500M or 2G");
+    argp_error(state, "%s: at least 64K are expected, such as 500M or 2G", option);
   }
   return size;
 }
@@ -141,7 +160,14 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       parse_baseline(r, text, state);
       return 0;
     case KEY_MAX_SIZE:
-      r->max_size = parse_size(text, state);
+      r->max_size = parse_size("--max-size", text, state);
+      return 0;
+    case KEY_PROFILE:
+      r->events =
+          text ? parse_size("--profile", text, state) : ENVIRONMENT_EVENTS_PROFILE;
+      return 0;
+    case KEY_EVENTS:
+      r->events = 0;
       return 0;
     case KEY_FORCE:
       r->force = 1;
@@ -154,6 +180,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       return 0;
     case ARGP_KEY_END:
       if (!r->program) argp_error(state, "a program is expected");
+      if (r->functions) keep_events_of_functions(r, state);
       return 0;
     default:
       return help_parse(key, state);
@@ -305,6 +332,7 @@ static int prepare(const request *r, failure *why) {
   set_count(ENVIRONMENT_CPU_TIME, (size_t)r->cpu_time);
   set_count(ENVIRONMENT_FUNCTIONS, (size_t)r->functions);
   set_count(ENVIRONMENT_MAX_SIZE, r->max_size);
+  set_count(ENVIRONMENT_EVENTS, r->events);
   set_count(ENVIRONMENT_BASELINE, r->baseline);
   set_count(ENVIRONMENT_BASELINE_ITERATIONS, r->baseline_iterations);
   return 0;
@@ -325,7 +353,7 @@ int command_record(int argc, char **argv) {
       NULL,
       NULL,
       NULL};
-  request r = {0};
+  request r = {.events = ENVIRONMENT_EVENTS_DEFAULT};
   help_argp_parse(&argp, argc, argv, ARGP_IN_ORDER, &r);
   failure why;
   char directory[PATH_MAX];

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The regions of a process while its row is made, by events (process_times.c) and by
+ * totals (process_totals.c): nodes, which are regions of the result, and shapes, which
+ * are parallel regions within those around them, in whatever computation. */
+#ifndef TSN_RUNS_PROCESS_TREE_H
+#define TSN_RUNS_PROCESS_TREE_H
+
+#include "runs/names.h"
+#include "runs/spmd.h"
+
+enum { TSN_NODE_NONE = -1, TSN_NODE_PROGRAM = 0 };
+
+/* A region of the result. Node 0 is the program, which is none. */
+typedef struct {
+  const char *name;
+  int32_t parent;
+  int32_t links; /* nodes of the shapes directly in it */
+  double time, visits;
+} tsn_node;
+
+/* A parallel region within those around it. Shape 0 is outside of all. */
+typedef struct {
+  int32_t parent, place;
+  int32_t inner, next;
+  bool is_pending; /* time was added since the last computation */
+  double time, visits;
+} tsn_shape;
+
+typedef struct {
+  const char *directory; /* for messages */
+  const tsn_places *places;
+  const tsanom_exec *exec;
+  tsn_pool scratch;
+  tsn_array nodes, shapes, links;
+  size_t node_count, shape_count, link_count;
+  tsn_names names;      /* node k has number k - 1 */
+  int32_t *computation; /* by place: the node of the computation that it ends; 0: none */
+} tsn_process_tree;
+
+static inline tsn_node *tsn_node_at(const tsn_process_tree *tree, int32_t at) {
+  return (tsn_node *)tree->nodes.data + at;
+}
+
+static inline tsn_shape *tsn_shape_at(const tsn_process_tree *tree, int32_t at) {
+  return (tsn_shape *)tree->shapes.data + at;
+}
+
+static inline void tsn_node_add(const tsn_process_tree *tree, int32_t at, double time,
+                                double visits) {
+  tsn_node_at(tree, at)->time += time;
+  tsn_node_at(tree, at)->visits += visits;
+}
+
+/* The program and the shape outside of all; false: out of memory. Zero the tree before,
+ * but for its first members, and free it in any case. */
+bool tsn_process_tree_start(tsn_process_tree *tree);
+void tsn_process_tree_free(tsn_process_tree *tree);
+
+const tsn_place *tsn_process_tree_place(const tsn_process_tree *tree, int32_t place);
+
+/* The shape of a place within another, added if needed; TSN_NODE_NONE: out of memory, as
+ * of all that return one. */
+int32_t tsn_shape_in(tsn_process_tree *tree, int32_t parent, int32_t place);
+
+/* The node of the computation that a call ends, in the node of its function. */
+int32_t tsn_node_before(tsn_process_tree *tree, int32_t place);
+
+/* The node of a shape in a computation, or in the program. */
+int32_t tsn_node_of_shape(tsn_process_tree *tree, int32_t within, int32_t at);
+
+tsanom_status tsn_process_tree_reject(const tsn_process_tree *tree, tsanom_status status,
+                                      const char *text);
+tsanom_status tsn_process_tree_no_memory(const tsn_process_tree *tree);
+
+/* process_totals.c: add the totals by which the process continues where its events end.
+ * `has_calls`: it calls MPI, so that its regions are in computations. To *waiting go the
+ * seconds in MPI; *last becomes the time of the last event. */
+tsanom_status tsn_process_add_totals(tsn_process_tree *tree, const tsn_profile *profile,
+                                     uint64_t began, bool has_calls, double *waiting,
+                                     double *last);
+
+/* Whether computations are in the totals. */
+bool tsn_process_has_calls(const tsn_profile *profile);
+
+#endif

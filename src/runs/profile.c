@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rows are read as they are in the file, which is written while the program runs:
+ *
+ *   row 0      the header
+ *   row k      in a row before it, or of a thread; check of what the row is of
+ *   row n      kind 0, check 0: not written yet, as are all behind it
+ *
+ * The sums in a row have no check: the program adds to them at any moment. */
+#include "runs/profile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/exec.h"
+#include "record/format.h"
+#include "runs/source.h"
+
+enum { BYTES_MOST = 1 << 24 };
+
+static bool is_valid(const tsanom_regions_row *row, size_t at) {
+  bool is_outer = row->kind == TSANOM_REGIONS_ROW_THREAD;
+  return row->kind >= TSANOM_REGIONS_ROW_THREAD &&
+         row->kind <= TSANOM_REGIONS_ROW_COMPUTATION &&
+         row->place < TSANOM_REGIONS_PLACES_MAX && (row->parent == 0) == is_outer &&
+         row->parent < at &&
+         row->check == tsn_checksum(row, offsetof(tsanom_regions_row, visits));
+}
+
+/* Computations are directly in threads, where their regions find their call. */
+static bool fits(const tsanom_regions_row *rows, size_t at) {
+  return rows[at].kind != TSANOM_REGIONS_ROW_COMPUTATION ||
+         rows[rows[at].parent].kind == TSANOM_REGIONS_ROW_THREAD;
+}
+
+static tsanom_status check_rows(const tsn_source *source, bool salvage,
+                                const tsanom_regions_row *rows, size_t stored,
+                                size_t *count) {
+  tsanom_regions_profile head;
+  memcpy(&head, rows, sizeof head);
+  *count = 1;
+  if (memcmp(head.magic, TSANOM_REGIONS_PROFILE_MAGIC, sizeof head.magic) != 0 ||
+      head.version != 1 || head.row_bytes != sizeof *rows) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, 0,
+                            "not a file of totals of version 1");
+  }
+  for (; *count < stored && rows[*count].check; ++*count) {
+    if (is_valid(&rows[*count], *count) && fits(rows, *count)) continue;
+    if (salvage) break;
+    return tsn_source_fault(source, TSANOM_E_FORMAT, *count * sizeof *rows,
+                            "row %zu is damaged", *count);
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_profile_read(const char *directory, bool salvage,
+                               const tsanom_exec *exec, tsn_profile *profile) {
+  tsn_source source = tsn_source_named(exec, directory, "%s", TSANOM_REGIONS_PROFILE);
+  struct stat about;
+  if (stat(source.path, &about) != 0 && errno == ENOENT) return TSANOM_OK;
+  tsanom_status status = tsn_source_open(&source);
+  if (status < 0) return status;
+  tsanom_regions_row *rows;
+  size_t stored = source.size < BYTES_MOST ? (size_t)source.size / sizeof *rows : 0;
+  rows = tsn_pool_take(&profile->pool, stored, sizeof *rows);
+  status = rows ? tsn_source_read(&source, 0, rows, stored * sizeof *rows)
+                : tsn_source_fault(&source, TSANOM_E_MEMORY, 0, "out of memory");
+  if (rows && status == TSANOM_OK) {
+    status = check_rows(&source, salvage, rows, stored, &profile->count);
+  }
+  profile->row = rows;
+  tsn_source_close(&source);
+  return status;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Totals of regions, by which a run continues where its events end: the file `profile`
+ * beside the events. */
+#ifndef TSN_RUNS_PROFILE_H
+#define TSN_RUNS_PROFILE_H
+
+#include <tsanom/regions.h>
+
+#include "runs/memory.h"
+
+typedef struct {
+  tsn_pool pool;
+  /* Rows 1 to count - 1, after the rows that contain them; NULL: there is no file. */
+  const tsanom_regions_row *row;
+  size_t count;
+} tsn_profile;
+
+/* Read DIRECTORY/profile, if there is one. With `salvage`, the rows in front of the first
+ * one that is damaged. */
+tsanom_status tsn_profile_read(const char *directory, bool salvage,
+                               const tsanom_exec *exec, tsn_profile *profile);
+
+/* Seconds from the moment of CLOCK_MONOTONIC at which a run began to a thread's last
+ * event. */
+static inline double tsn_profile_end(const tsanom_regions_row *thread, uint64_t began) {
+  return (double)(int64_t)(thread->useful + thread->elapsed - began) * 1e-9;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi_programs.h"
+
+#include <criterion/criterion.h>
+#include <criterion/logging.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorded.h"
+
+/* By default Open MPI starts no ranks for root, and not more than there are processors.
+ */
+void prepare_mpi(void) {
+  enter_folder();
+  setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+  setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1);
+}
+
+const char *const mpi_libraries[MPI_LIBRARIES] = {"openmpi", "mpich"};
+
+bool build_mpi_program(int library, const char *source, const char *name) {
+  const char *mpi = mpi_libraries[library];
+  bool is_c = strstr(source, ".c") != NULL;
+  if (shell("command -v mpirun.%s >mpirun && command -v %s.%s >mpirun", mpi,
+            is_c ? "mpicc" : "mpif90", mpi) != 0) {
+    cr_log_warn("%s is not installed", mpi);
+    return false;
+  }
+  cr_assert(shell("%s.%s -g -O1 " TSANOM_TEST_PROGRAMS "/%s %s -o %s",
+                  is_c ? "mpicc" : "mpif90", mpi, source, is_c ? "-pthread -fopenmp" : "",
+                  name) == 0);
+  return true;
+}
+
+int record_ranks(int library, int ranks, const char *options, const char *run,
+                 const char *program) {
+  return shell("mpirun.%s -n %d '" TSANOM_COMMAND "' record %s -o %s -- ./%s >out 2>err",
+               mpi_libraries[library], ranks, options, run, program);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom collect: ranks that were recorded in the directories of several machines. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorded.h"
+
+TestSuite(collect, .init = enter_folder, .fini = leave_folder, .timeout = 60);
+
+/* Record a rank of 4 as the variables of a launcher say; kills itself after `killed`
+ * iterations, if not 0. */
+static void record_rank(int rank, const char *directory, const char *job, int killed) {
+  cr_assert(shell("(ulimit -c 0; OMPI_COMM_WORLD_RANK=%d OMPI_COMM_WORLD_SIZE=4 "
+                  "PMIX_NAMESPACE=%s '" TSANOM_COMMAND
+                  "' record -o %s -- ./loop 20 %d) >out 2>&1; test $? -%s 128",
+                  rank, job, directory, killed ? killed : -1, killed ? "gt" : "lt") == 0);
+}
+
+static int prepare_ranks(void) {
+  setenv("OMP_NUM_THREADS", "2", 1);
+  if (!build_program("gcc", "loop")) return 0;
+  for (int rank = 0; rank < 4; rank++) {
+    record_rank(rank, rank < 2 ? "first" : "second", "7", rank == 3 ? 10 : 0);
+  }
+  return 1;
+}
+
+Test(collect, ranks_of_two_machines) {
+  if (!prepare_ranks()) return;
+  json_t *r = tsanom_json("collect first second -o run --json");
+  cr_assert(number_of(r, "ranks") == 4 && number_of(r, "size") == 4);
+  cr_assert(number_of(r, "copied") == 4 && number_of(r, "records") > 4 * 100);
+  json_decref(r);
+  for (int rank = 0; rank < 4; rank++) {
+    cr_assert(shell("diff -r %s/rank.%d run/rank.%d", rank < 2 ? "first" : "second", rank,
+                    rank) == 0);
+  }
+  cr_assert(shell("test \"$(ls -A run | wc -l)\" = 5") == 0);
+  cr_assert(strstr(tsanom("speedup run").out, "rank 3\n"));
+  /* Again: nothing is to do. One machine by itself: the other ranks are missing. */
+  outcome o = tsanom("collect second -o run");
+  cr_assert(o.status == 0 && strcmp(o.out,
+                                    "run: 4 ranks, of which 0 were copied with 0 "
+                                    "records\n") == 0,
+            "%s%s", o.out, o.err);
+  o = tsanom("collect second -o part");
+  cr_assert(o.status == 0 && strstr(o.err, "part: 2 of 4 ranks recorded nothing"));
+  cr_assert(strstr(tsanom("collect first -o part").out, "4 ranks, of which 2"));
+  cr_assert(shell("diff -r run part") == 0);
+}
+
+Test(collect, what_does_not_belong_together) {
+  if (!prepare_ranks()) return;
+  record_rank(2, "other", "8", 0);
+  record_rank(2, "again", "7", 0);
+  CHECK_REJECTED(tsanom("collect first other -o run"), 3, "run",
+                 "contains the run of another job than other");
+  cr_assert(tsanom("collect second -o run").status == 0);
+  CHECK_REJECTED(tsanom("collect again -o run"), 3, "run/rank.2",
+                 "there is another run of this rank");
+  CHECK_REJECTED(tsanom("collect loop -o run"), 3, "loop", "not a directory with");
+  CHECK_REJECTED(tsanom("collect first -o loop"), 3, "loop", "not a directory; give");
+  CHECK_REJECTED(tsanom("collect first -o none/run"), 3, "none/run", "cannot create");
+  CHECK_REJECTED(tsanom("collect first -o first/rank.0"), 3, "first/rank.0",
+                 "contains the run of a single process");
+  cr_assert(tsanom("collect first").status == 2);
+  cr_assert(tsanom("collect -o run").status == 2);
+}
+
+/* A rank that is damaged is copied as it is. A copy that cannot be written leaves
+ * nothing. */
+Test(collect, damage_and_full_disks) {
+  if (!prepare_ranks()) return;
+  cr_assert(shell("printf X | dd of=first/rank.1/heartbeat.00000 bs=1 seek=4100 "
+                  "conv=notrunc 2>/dev/null") == 0);
+  cr_assert(tsanom("collect first -o run").status == 0);
+  cr_assert(shell("diff -r first run") == 0);
+  cr_assert(shell("(ulimit -f 1; trap '' XFSZ; '" TSANOM_COMMAND
+                  "' collect first -o small >out 2>err); test $? = 3") == 0);
+  cr_assert(file_holds("err", "cannot write"));
+  cr_assert(shell("test \"$(ls -A small)\" = ranks.tsv") == 0);
+}

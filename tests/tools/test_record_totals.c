@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom record --profile of OpenMP programs: events at first, and then totals. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorded.h"
+#include "totals.h"
+
+static void prepare(void) {
+  enter_folder();
+  setenv("OMP_NUM_THREADS", "3", 1);
+}
+
+TestSuite(record_totals, .init = prepare, .fini = leave_folder, .timeout = 120);
+
+Test(record_totals, visits_are_those_of_events) {
+  for (int way = 0; way < RECORD_WAYS; way++) {
+    char events[16], totals[16];
+    (void)snprintf(events, sizeof events, "events%d", way);
+    (void)snprintf(totals, sizeof totals, "totals%d", way);
+    if (!build_program(record_ways[way].compiler, "loop")) continue;
+    cr_assert(record(way, "--cpu-time --events -o %s -- ./loop 2000", events).status ==
+              5);
+    outcome o = record(way, "--cpu-time --profile -o %s -- ./loop 2000", totals);
+    cr_assert(o.status == 5 && *o.err == '\0', "%s", o.err);
+    check_same_visits(events, totals);
+    check_totals_are_small(totals);
+    o = tsanom("rate %s", totals);
+    cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+    o = tsanom("speedup %s", totals);
+    cr_assert(o.status == 0 && strstr(o.err, "the rest of the run has totals only"), "%s",
+              o.err);
+    cr_assert(*tsanom("similar %s", totals).err == '\0');
+  }
+}
+
+/* What was added up until then is there, and the program is not the only process. */
+Test(record_totals, survive_a_signal) {
+  tsanom_runs_info info;
+  if (!build_program("gcc", "loop")) return;
+  cr_assert(shell("(ulimit -c 0; '" TSANOM_COMMAND
+                  "' record --cpu-time --profile -o run -- ./loop 3000 2000) "
+                  ">out 2>err; test $? -gt 128") == 0);
+  cr_assert(record(0, "--cpu-time --events -o whole -- ./loop 2000").status == 5);
+  tsanom_runs_close(open_run("run", &info));
+  cr_assert(info.state == TSANOM_RUNS_UNFINISHED);
+  check_same_visits("whole", "run");
+}
+
+Test(record_totals, options_and_sizes) {
+  if (!build_program("gcc", "loop")) return;
+  tsanom_runs_info info;
+  cr_assert(record(0, "--profile=128K -o more -- ./loop 3000").status == 5);
+  tsanom_runs_close(open_run("more", &info));
+  cr_assert(info.totals > 0 && info.events > 7000 && info.events < 12000);
+  cr_assert(record(0, "-o whole -- ./loop 3000").status == 5);
+  tsanom_runs_close(open_run("whole", &info));
+  cr_assert(info.totals == 0);
+  outcome o = tsanom("record --profile=1K -o run -- true");
+  cr_assert(o.status == 2 && strstr(o.err, "--profile: at least 64K"), "%s", o.err);
+  /* The warning is for those that did not ask. */
+  cr_assert(shell("'" TSANOM_COMMAND "' record --profile=128K -o said -- ./loop 3000 "
+                  ">out 2>err; grep -q 'are added up, as with --profile' err") == 0);
+}
+
+Test(record_totals, damage_is_found) {
+  if (!build_program("gcc", "loop")) return;
+  cr_assert(record(0, "--cpu-time --profile -o run -- ./loop 2000").status == 5);
+  cr_assert(shell("cp run/regions/profile whole") == 0);
+  cr_assert(shell("printf X | dd of=run/regions/profile bs=1 seek=140 conv=notrunc "
+                  "2>/dev/null") == 0);
+  CHECK_REJECTED(tsanom("similar run"), 3, "profile", "byte 128", "row 2 is damaged",
+                 "--salvage");
+  cr_assert(tsanom("similar --salvage run").status == 0);
+  cr_assert(shell("printf X | dd of=whole bs=1 conv=notrunc 2>/dev/null && "
+                  "cp whole run/regions/profile") == 0);
+  CHECK_REJECTED(tsanom("similar run"), 3, "profile", "not a file of totals");
+  cr_assert(shell("head -c 100 whole >run/regions/profile") == 0);
+  CHECK_REJECTED(tsanom("similar run"), 3, "profile", "not a file of totals");
+  write_text("run/regions/profile", "");
+  CHECK_REJECTED(tsanom("similar run"), 3, "profile", "not a file of totals");
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "totals.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "recorded.h"
+
+static tsanom_runs *open_times(const char *path, tsanom_runs_spmd_data *spmd) {
+  tsanom_runs *run = NULL;
+  tsanom_runs_options options;
+  tsanom_runs_options_init(&options, sizeof options);
+  options.parts = TSANOM_RUNS_REGION_TIMES;
+  cr_assert(tsanom_runs_open(path, &options, NULL, &run) == TSANOM_OK, "%s", path);
+  cr_assert(tsanom_runs_spmd(run, NULL, spmd) == TSANOM_OK, "%s", path);
+  return run;
+}
+
+static size_t region_named(const tsanom_runs_spmd_data *spmd, const char *name) {
+  size_t k = 0;
+  while (k < spmd->data->regions && strcmp(spmd->region[k], name) != 0) k++;
+  cr_assert(k < spmd->data->regions, "no region %s", name);
+  return k;
+}
+
+void check_same_visits(const char *events, const char *totals) {
+  tsanom_runs_spmd_data a, b;
+  tsanom_runs *of_events = open_times(events, &a), *of_totals = open_times(totals, &b);
+  size_t regions = a.data->regions, processes = a.data->processes;
+  cr_assert(regions == b.data->regions && processes == b.data->processes && regions > 0);
+  for (size_t k = 0; k < regions; k++) {
+    size_t other = region_named(&b, a.region[k]);
+    int32_t parent = a.data->parent[k], its = b.data->parent[other];
+    cr_assert((parent < 0) == (its < 0) &&
+              (parent < 0 || strcmp(a.region[parent], b.region[its]) == 0));
+    for (size_t i = 0; i < processes; i++) {
+      double visits = a.data->metric[i * regions + k];
+      double found = b.data->metric[i * regions + other];
+      double time = b.data->time[i * regions + other];
+      cr_assert(visits == found, "%s, process %zu: %.0f visits by events, %.0f by totals",
+                a.region[k], i, visits, found);
+      cr_assert(time <= b.data->elapsed && (visits == 0 || time > 0), "%s: %g of %g s",
+                a.region[k], time, b.data->elapsed);
+    }
+  }
+  tsanom_runs_close(of_events);
+  tsanom_runs_close(of_totals);
+}
+
+void check_totals_are_small(const char *run) {
+  char path[64];
+  struct stat file;
+  tsanom_runs_info info;
+  tsanom_runs_close(open_run(run, &info));
+  (void)snprintf(path, sizeof path, "%s/regions/profile", run);
+  cr_assert(stat(path, &file) == 0 && info.totals > 0);
+  cr_assert(file.st_size <= 65536 + 100 * (off_t)info.totals);
+  cr_assert(info.events < 10000, "%llu", (unsigned long long)info.events);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs with totals, compared with runs that have all of their events. */
+#ifndef TSANOM_TEST_TOTALS_H
+#define TSANOM_TEST_TOTALS_H
+
+/* Both runs have the same regions, and each process as many visits to each of them.
+ * Times are those of two executions, and so only bounded by the run. */
+void check_same_visits(const char *events, const char *totals);
+
+/* The run, of one process, has totals in at most 64 KiB and 100 bytes for each region. */
+void check_totals_are_small(const char *run);
+
+#endif

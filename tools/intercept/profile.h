@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Totals instead of events: once a process has written the events that it may write, its
+ * threads add their further events to rows of the file RUN/regions/profile (struct
+ * tsanom_regions_row), whose size depends on the number of regions, not on the time. */
+#ifndef TSN_INTERCEPT_PROFILE_H
+#define TSN_INTERCEPT_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Where the file will be: before the first event. */
+void icp_profile_prepare(const char *folder);
+
+/* The calling thread, which is in no region, adds up its events from now on, as the
+ * thread of that number. `watched`: its calls of MPI end computations. Returns false if
+ * there is no file, for lack of disk space or memory. */
+bool icp_profile_start(uint32_t number, bool watched);
+
+/* An event of such a thread, and processor time, as TSANOM_REGIONS_CPU has it. */
+void icp_profile_event(uint32_t kind, uint32_t place);
+void icp_profile_cpu(uint64_t nanoseconds);
+
+#endif

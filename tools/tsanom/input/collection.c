@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A rank is copied to a directory with another name, verified, and then renamed, so that
+ * a run never has a part of a rank:
+ *
+ *   DIR/rank.3 ──copy──▶ RUN/.rank.3.PID ──verify, rename──▶ RUN/rank.3
+ *
+ * Several calls may add to one run at the same time, as on the machines of a job. What a
+ * copy contains is read by the library, which verifies each record. A rank that is
+ * damaged is copied as it is; both then lack the same. */
+#include "collection.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tsanom/runs.h>
+#include <unistd.h>
+
+#include "ranks.h"
+#include "run_open.h"
+
+enum { PIECE = 1 << 18 };
+
+static int print_path(char path[PATH_MAX], const char *directory, const char *name,
+                      failure *why) {
+  int length = snprintf(path, PATH_MAX, "%s/%s", directory, name);
+  return length < PATH_MAX ? 0 : fail(why, "%s: the path is too long", directory);
+}
+
+/* All bytes from one descriptor to another; -1: errno has the reason. */
+static int copy_bytes(int from, int to) {
+  static char piece[PIECE];
+  for (;;) {
+    ssize_t got = read(from, piece, sizeof piece), put = 0;
+    if (got == 0) return 0;
+    for (ssize_t done = 0; done < got; done += put) {
+      put = write(to, piece + done, (size_t)(got - done));
+      if (put < 0) return -1;
+    }
+    if (got < 0) return -1;
+  }
+}
+
+static int copy_file(const char *from, const char *to, failure *why) {
+  int source = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (source < 0) return fail_errno(why, from, "read");
+  int copy = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (copy < 0) {
+    (void)fail_errno(why, to, "create");
+    close(source);
+    return -1;
+  }
+  int failed = copy_bytes(source, copy);
+  if (failed) (void)fail_errno(why, to, "write");
+  if (close(copy) != 0 && !failed) failed = fail_errno(why, to, "write");
+  close(source);
+  return failed;
+}
+
+/* The files of a directory, and those of the directories in it. */
+static int copy_directory(const char *from, const char *to, failure *why) {
+  char inner[PATH_MAX], copy[PATH_MAX];
+  struct stat about;
+  int failed = 0;
+  if (mkdir(to, 0777) != 0) return fail_errno(why, to, "create");
+  DIR *directory = opendir(from);
+  if (!directory) return fail_errno(why, from, "read");
+  for (struct dirent *entry; !failed && (entry = readdir(directory));) {
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+    failed = print_path(inner, from, entry->d_name, why) ||
+             print_path(copy, to, entry->d_name, why);
+    if (failed) break;
+    if (lstat(inner, &about) != 0) {
+      failed = fail_errno(why, inner, "read");
+    } else if (S_ISDIR(about.st_mode)) {
+      failed = copy_directory(inner, copy, why);
+    } else if (S_ISREG(about.st_mode)) {
+      failed = copy_file(inner, copy, why);
+    }
+  }
+  closedir(directory);
+  return failed;
+}
+
+/* What a rank contains. */
+static int describe(const char *path, const tsanom_exec *exec, tsanom_runs_info *info,
+                    failure *why) {
+  tsanom_fault fault;
+  tsanom_exec own = *exec;
+  tsanom_runs *run = NULL;
+  tsanom_runs_options options;
+  tsanom_fault_init(&fault, sizeof fault);
+  own.fault = &fault;
+  tsanom_runs_options_init(&options, sizeof options);
+  tsanom_runs_info_init(info, sizeof *info);
+  options.salvage = 1;
+  tsanom_status status = tsanom_runs_open(path, &options, &own, &run);
+  if (status < 0) return fail_fault(why, path, status, &fault);
+  (void)tsanom_runs_describe(run, info);
+  tsanom_runs_close(run);
+  return 0;
+}
+
+static int is_same(const tsanom_runs_info *a, const tsanom_runs_info *b) {
+  return a->start == b->start && a->pid == b->pid && a->state == b->state &&
+         a->beats == b->beats && a->events == b->events && a->totals == b->totals &&
+         a->skipped == b->skipped && a->places == b->places &&
+         a->vital_samples == b->vital_samples;
+}
+
+static int remove_one(const char *path, const struct stat *about, int kind,
+                      struct FTW *place) {
+  (void)about;
+  (void)kind;
+  (void)place;
+  return remove(path);
+}
+
+/* Copy a rank beside its place, and give it its name once it is verified. */
+static int copy_rank(const char *from, const char *to, const char *beside,
+                     const tsanom_exec *exec, collection *done, failure *why) {
+  enum { DESCRIPTORS = 8 };
+  tsanom_runs_info own, copied;
+  if (describe(from, exec, &own, why)) return -1;
+  int failed = copy_directory(from, beside, why) || describe(beside, exec, &copied, why);
+  if (!failed && !is_same(&own, &copied)) {
+    failed = fail(why,
+                  "%s: changed while it was copied; collect it when the program has "
+                  "ended",
+                  from);
+  }
+  if (!failed && rename(beside, to) != 0) failed = fail_errno(why, to, "create");
+  if (failed) {
+    (void)nftw(beside, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
+    return -1;
+  }
+  done->copied++;
+  done->records += own.beats + own.events;
+  return 0;
+}
+
+static int collect_rank(const char *directory, int32_t rank, const char *output,
+                        const tsanom_exec *exec, collection *done, failure *why) {
+  char name[64], from[PATH_MAX], to[PATH_MAX], beside[PATH_MAX];
+  tsanom_runs_info own, there;
+  struct stat about;
+  (void)snprintf(name, sizeof name, "rank.%d", (int)rank);
+  if (print_path(from, directory, name, why) || print_path(to, output, name, why)) {
+    return -1;
+  }
+  (void)snprintf(name, sizeof name, ".rank.%d.%ld", (int)rank, (long)getpid());
+  if (print_path(beside, output, name, why)) return -1;
+  if (stat(to, &about) != 0) return copy_rank(from, to, beside, exec, done, why);
+  if (describe(from, exec, &own, why) || describe(to, exec, &there, why)) return -1;
+  if (is_same(&own, &there)) return 0;
+  return fail(why,
+              "%s: there is another run of this rank; remove it or give another "
+              "directory",
+              to);
+}
+
+static int collect_directory(const char *directory, const char *output,
+                             const tsanom_exec *exec, collection *done, failure *why) {
+  rank_identity job;
+  size_t count = 0, size = 0;
+  if (ranks_read(directory, &job) != RANKS_SAME ||
+      tsanom_runs_ranks(directory, exec, NULL, 0, &count, &size) < 0 || !count) {
+    return fail(why, "%s: not a directory with recorded ranks", directory);
+  }
+  int32_t *ranks = calloc(count, sizeof *ranks);
+  if (!ranks) return fail(why, "out of memory");
+  (void)tsanom_runs_ranks(directory, exec, ranks, count, &count, &size);
+  job.rank = ranks[0]; /* distinguishes the machines */
+  int joined = ranks_join(output, &job), failed = 0;
+  if (joined == RANKS_OTHER) {
+    failed = fail(why, "%s: contains the run of another job than %s", output, directory);
+  } else if (joined == RANKS_NONE) {
+    failed = fail_errno(why, output, "write into");
+  }
+  for (size_t i = 0; i < count && !failed; i++) {
+    failed = collect_rank(directory, ranks[i], output, exec, done, why);
+  }
+  free(ranks);
+  return failed;
+}
+
+int collect_ranks(char *const *directories, size_t count, const char *output,
+                  const tsanom_exec *exec, collection *done, failure *why) {
+  *done = (collection){0};
+  if (mkdir(output, 0777) != 0 && errno != EEXIST) {
+    return fail_errno(why, output, "create");
+  }
+  if (!is_directory(output)) {
+    return fail(why, "%s: not a directory; give the path of a run directory", output);
+  }
+  if (ranks_has_run(output)) {
+    return fail(why, "%s: contains the run of a single process", output);
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (collect_directory(directories[i], output, exec, done, why)) return -1;
+  }
+  (void)tsanom_runs_ranks(output, exec, NULL, 0, &done->ranks, &done->size);
+  return 0;
+}
