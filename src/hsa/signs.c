@@ -127,37 +127,57 @@ static bool enclose(const tsanom_hsa_series *s, size_t gap, enclosure *e) {
   return e->before && e->after < s->vital_count && v[e->after].task == e->before->task;
 }
 
-double tsn_hsa_wait_in_gap(const tsanom_hsa_series *s) {
-  enclosure e = {NULL, 0, 0};
-  size_t gap = 1;
+/* The beat that ends the longest gap; 0: there is no gap. */
+static size_t end_of_gap(const tsanom_hsa_series *s) {
+  size_t gap = s->beats > 1;
   for (size_t i = 2; i < s->beats; i++) {
     if (s->time[i] - s->time[i - 1] > s->time[gap] - s->time[gap - 1]) gap = i;
   }
-  if (gap >= s->beats || !enclose(s, gap, &e)) return NAN;
+  return gap;
+}
+
+double tsn_hsa_wait_in_gap(const tsanom_hsa_series *s) {
+  enclosure e = {NULL, 0, 0};
+  size_t gap = end_of_gap(s);
+  if (!gap || !enclose(s, gap, &e)) return NAN;
   return s->vital[e.after].wait_s - e.before->wait_s;
 }
 
 /* A gap contains at most the activity between the samples around it: the thread was
- * blocked for at least the rest. */
-static double blocked_gap(const tsanom_hsa_series *s) {
+ * blocked for at least the rest. *end: the beat that ends the gap; 0: it is not known. */
+static double blocked_gap(const tsanom_hsa_series *s, size_t *end) {
   enclosure e = {NULL, 0, 0};
   double longest = NAN;
+  *end = 0;
   for (size_t i = 1; i < s->beats; i++) {
     if (!enclose(s, i, &e)) continue;
     const tsanom_hsa_vital *after = &s->vital[e.after];
     double active = after->cpu_s - e.before->cpu_s + after->wait_s - e.before->wait_s;
-    longest = fmax(longest, fmax(0, s->time[i] - s->time[i - 1] - active));
+    double blocked = fmax(0, s->time[i] - s->time[i - 1] - active);
+    if (blocked <= longest) continue;
+    longest = blocked;
+    *end = i;
   }
   return longest;
+}
+
+tsn_hsa_gap tsn_hsa_gap_of(const tsanom_hsa_series *s, int32_t sign) {
+  size_t end = end_of_gap(s);
+  if (sign == TSANOM_HSA_SIGN_SILENCE) {
+    return (tsn_hsa_gap){s->beats ? s->time[s->beats - 1] : -INFINITY, INFINITY};
+  }
+  if (sign == TSANOM_HSA_SIGN_BLOCKED_GAP) (void)blocked_gap(s, &end);
+  return (tsn_hsa_gap){s->time[end - 1], s->time[end]};
 }
 
 static void measure_samples(const tsanom_hsa_series *s, double *value) {
   growth cpu = sum_pairs(s, cpu_of, 0), wait = sum_pairs(s, wait_of, 0);
   growth faults = sum_pairs(s, faults_of, first_after(s, beginning));
+  size_t gap;
   if (cpu.beats > 0) value[TSANOM_HSA_SIGN_CPU] = cpu.amount / cpu.beats;
   if (faults.beats > 0) value[TSANOM_HSA_SIGN_FAULTS] = faults.amount / faults.beats;
   value[TSANOM_HSA_SIGN_CPU_QUARTILE] = cpu_quartile(s);
-  value[TSANOM_HSA_SIGN_BLOCKED_GAP] = blocked_gap(s);
+  value[TSANOM_HSA_SIGN_BLOCKED_GAP] = blocked_gap(s, &gap);
   if (wait.seconds > 0 && cpu.amount + wait.amount > 0) {
     value[TSANOM_HSA_SIGN_WAIT] = wait.amount / (cpu.amount + wait.amount);
     value[TSANOM_HSA_SIGN_BLOCKED] =
@@ -290,6 +310,9 @@ void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs) {
     measure_samples(s, signs[t].value);
     signs[t].value[TSANOM_HSA_SIGN_GROWTH] = growth_and_rate[0];
     signs[t].value[TSANOM_HSA_SIGN_GROWTH_PER_BEAT] = growth_and_rate[1];
+    if (run->state == TSANOM_HSA_STATE_FINISHED && run->exit_code >= 0) {
+      signs[t].value[TSANOM_HSA_SIGN_EXIT] = run->exit_code;
+    }
   }
   compare_team(signs, run->thread_count, TSN_HSA_BEATS, TSANOM_HSA_SIGN_SHARE);
   compare_team(signs, run->thread_count, TSANOM_HSA_SIGN_INTERVAL,
