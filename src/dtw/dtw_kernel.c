@@ -251,7 +251,7 @@ SWEEP(sweep_batch_staggered, strip, batch_staggered, .depth = BATCH_DEPTH, .batc
 #else
 #define CHAIN(of) \
   { NULL, NULL, NULL }
-#define BATCH_STAGGERED(of) batch_inner_##of
+#define BATCH_STAGGERED(of) NULL
 #endif
 
 typedef tsn_dtw_band band;

@@ -156,7 +156,7 @@ typedef struct {
   tsn_dtw_plain_sweeps strip, traced, batch;
   tsn_dtw_full_sweeps full, deep;
   tsn_dtw_chain_sweeps chain;
-  tsn_dtw_sweep *batch_staggered; /* instead of batch.inner */
+  tsn_dtw_sweep *batch_staggered; /* instead of batch.inner, where there is a chain */
   tsn_dtw_sweep *strip_general;   /* masked, any dimensions and penalty */
   tsn_dtw_sweep *traced_general;
   tsn_dtw_sweep *batch_general;
@@ -208,6 +208,11 @@ typedef struct {
   void (*least)(const real *vectors, size_t count, real *lanes);
   tsn_dtw_sweeps cost[2]; /* by TSANOM_COST_ABSOLUTE, TSANOM_COST_SQUARED */
 } tsn_dtw_kernels;
+
+/* Whether staggered sweeps exist at the level and suit the processor. */
+static inline bool tsn_dtw_staggers(const tsn_dtw_kernels *kernels) {
+  return kernels->cost[0].chain.inner && tsn_isa_minimum_of_bits_is_fast();
+}
 
 /* The name is a macro in single precision: an outer macro expands it first. */
 #define DECLARE_TABLE(type) TSN_KERNEL_TABLE(type)

@@ -20,6 +20,7 @@ typedef struct {
   const tsn_dtw_settings *settings;
   const tsn_dtw_kernels *kernels;
   buffers *buffers;
+  tsn_dtw_plain_sweeps sweeps; /* if it is plain */
   tsn_dtw_problem problem;
   size_t depth;           /* rows of a strip */
   size_t strips, padding; /* rows above row 0 */
@@ -113,7 +114,6 @@ static void prepare_row(const run *r, size_t t, size_t u, columns *c) {
 /* Sweep strip t; the boundary passes from the row above it to its last row. */
 static void sweep_strip(const run *r, size_t t) {
   const tsn_dtw_kernels *k = r->kernels;
-  const tsn_dtw_sweeps *sweeps = &k->cost[r->settings->options.cost];
   buffers *b = r->buffers;
   size_t lanes = k->lanes;
   columns c = {.begin = SIZE_MAX, .ending = SIZE_MAX};
@@ -139,11 +139,9 @@ static void sweep_strip(const run *r, size_t t) {
       .last = b->last,
       .after = b->after};
   if (!r->plain) {
-    sweeps->batch_general(&strip, c.begin, c.end);
+    k->cost[r->settings->options.cost].batch_general(&strip, c.begin, c.end);
   } else {
-    tsn_dtw_plain_sweeps plain = sweeps->batch;
-    if (tsn_isa_minimum_of_bits_is_fast()) plain.inner = sweeps->batch_staggered;
-    tsn_dtw_sweep_plain(&plain, &strip, c.begin, c.begun, c.ending, c.end);
+    tsn_dtw_sweep_plain(&r->sweeps, &strip, c.begin, c.begun, c.ending, c.end);
   }
   /* What the strip below reads beyond what this one wrote. */
   k->fill(b->boundary + c.begin * lanes, 1, c.begin == 0 ? left : (real)INFINITY);
@@ -241,12 +239,15 @@ static tsanom_status sweep_all(const run *r, const tsn_dtw_watch *watch,
 tsanom_status tsn_dtw_batch_run(const batch *pairs, const tsn_dtw_settings *settings,
                                 buffers *b, const tsn_dtw_watch *watch, real *distances) {
   const tsanom_dtw_options *o = &settings->options;
+  const tsn_dtw_kernels *k = tsn_dtw_kernels_of(settings);
   run r = {.batch = pairs,
            .settings = settings,
-           .kernels = tsn_dtw_kernels_of(settings),
+           .kernels = k,
            .buffers = b,
-           .depth = tsn_dtw_kernels_of(settings)->batch_depth,
+           .sweeps = k->cost[o->cost].batch,
+           .depth = k->batch_depth,
            .plain = o->dimensions == 1 && o->penalty == 0};
+  if (tsn_dtw_staggers(k)) r.sweeps.inner = k->cost[o->cost].batch_staggered;
   tsn_dtw_problem_init(&r.problem, pairs->n, pairs->m, o);
   r.strips = (pairs->n + r.depth - 1) / r.depth;
   r.padding = r.strips * r.depth - pairs->n;

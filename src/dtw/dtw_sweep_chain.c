@@ -64,8 +64,7 @@ static plan plan_of(const tsn_dtw_problem *problem, size_t lanes) {
 }
 
 bool tsn_dtw_chain_allows(const tsanom_dtw_options *options, const kernels *k) {
-  return k->cost[0].chain.inner && tsn_isa_minimum_of_bits_is_fast() &&
-         options->dimensions == 1 && options->penalty == 0 &&
+  return tsn_dtw_staggers(k) && options->dimensions == 1 && options->penalty == 0 &&
          !isfinite(options->cutoff) && options->window == TSANOM_DTW_SAKOE_CHIBA;
 }
 

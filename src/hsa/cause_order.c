@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The order of causes, and the status that follows from them. What stops a thread comes
  * before what slows it; what the kernel counted before what is inferred from pace. */
+#include "core/sort.h"
 #include "hsa/causes.h"
 
 static int rank_of(const tsanom_hsa_cause *c) {
@@ -20,27 +21,7 @@ static bool comes_before(const tsanom_hsa_cause *a, const tsanom_hsa_cause *b) {
   return a->thread < b->thread;
 }
 
-/* By heap sort: qsort() may allocate. */
-static void sift(tsanom_hsa_cause *cause, size_t root, size_t count) {
-  tsanom_hsa_cause moved = cause[root];
-  for (size_t child = 2 * root + 1; child < count; child = 2 * root + 1) {
-    if (child + 1 < count && comes_before(&cause[child], &cause[child + 1])) child++;
-    if (!comes_before(&moved, &cause[child])) break;
-    cause[root] = cause[child];
-    root = child;
-  }
-  cause[root] = moved;
-}
-
-void tsn_hsa_sort_causes(tsanom_hsa_cause *cause, size_t count) {
-  for (size_t i = count / 2; i-- > 0;) sift(cause, i, count);
-  for (size_t i = count; i-- > 1;) {
-    tsanom_hsa_cause first = cause[0];
-    cause[0] = cause[i];
-    cause[i] = first;
-    sift(cause, 0, i);
-  }
-}
+TSN_HEAPSORT(tsn_hsa_sort_causes, tsanom_hsa_cause, comes_before)
 
 static bool concerns_all(const tsanom_hsa_cause *c) {
   return c->thread < 0 &&

@@ -124,7 +124,8 @@ Test(record_mpi, the_slow_rank_is_named) {
 }
 
 Test(record_mpi, calls_are_counted_from_each_language) {
-  static const char *const sources[] = {"ranks.c", "ranks_mpi.f90", "ranks_mpi_f08.f90"};
+  static const char *const sources[] = {"ranks.c", "ranks_mpi.F90",
+                                        "ranks_mpi.F90 -DMODULE=mpi_f08"};
   for (int k = 0; k < LIBRARIES * 3; k++) {
     char run[32];
     (void)snprintf(run, sizeof run, "run%d", k);

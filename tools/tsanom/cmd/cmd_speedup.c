@@ -260,9 +260,8 @@ static const syntax command_line = {
     .help =
         "Iterations and speedup of a run by tsanom record.\v"
         "The speedup of an iteration compares it with the iterations of the same loop "
-        "that "
-        "ran with the threads of the baseline, in this run (by tsanom record --baseline) "
-        "or in another.",
+        "that ran with the threads of the baseline, in this run (by tsanom record "
+        "--baseline) or in another.",
     .expected = "one run is",
     .least = 1,
     .most = 1,

@@ -122,6 +122,30 @@ static void warn_of_ranks(char *const *paths, size_t paths_count) {
   }
 }
 
+/* Options of the library for opening a run, and where it leaves the place of a failure.
+ */
+typedef struct {
+  tsanom_runs_options options;
+  tsanom_fault fault;
+  tsanom_exec exec;
+} opening;
+
+static void prepare(opening *o, int32_t parts, const tsanom_exec *exec, int salvage) {
+  tsanom_runs_options_init(&o->options, sizeof o->options);
+  o->options.parts = parts;
+  o->options.salvage = salvage;
+  tsanom_fault_init(&o->fault, sizeof o->fault);
+  o->exec = *exec;
+  o->exec.fault = &o->fault;
+}
+
+static int fail_opening(const opening *o, const char *path, tsanom_status status,
+                        failure *why) {
+  (void)fail_fault(why, file_title(path), status, &o->fault);
+  add_hints(path, o->options.parts, status, o->fault.file, o->options.salvage, why);
+  return -1;
+}
+
 int run_open_processes(char *const *paths, size_t count, const tsanom_exec *exec,
                        int salvage, tsanom_runs **run, failure *why) {
   if (count == 1) {
@@ -129,20 +153,11 @@ int run_open_processes(char *const *paths, size_t count, const tsanom_exec *exec
     warn_of_ranks(paths, count);
     return 0;
   }
-  tsanom_fault fault;
-  tsanom_exec own = *exec;
-  tsanom_runs_options options;
-  tsanom_fault_init(&fault, sizeof fault);
-  own.fault = &fault;
-  tsanom_runs_options_init(&options, sizeof options);
-  options.salvage = salvage;
-  tsanom_status status =
-      tsanom_runs_open_processes((const char *const *)paths, count, &options, &own, run);
-  if (status != TSANOM_OK) {
-    (void)fail_fault(why, file_title(paths[0]), status, &fault);
-    add_hints(paths[0], TSANOM_RUNS_REGION_TIMES, status, fault.file, salvage, why);
-    return -1;
-  }
+  opening o;
+  prepare(&o, TSANOM_RUNS_REGION_TIMES, exec, salvage);
+  tsanom_status status = tsanom_runs_open_processes((const char *const *)paths, count,
+                                                    &o.options, &o.exec, run);
+  if (status != TSANOM_OK) return fail_opening(&o, paths[0], status, why);
   warn_of_ranks(paths, count);
   warn_of_run(paths[0], *run);
   return 0;
@@ -150,20 +165,10 @@ int run_open_processes(char *const *paths, size_t count, const tsanom_exec *exec
 
 int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salvage,
              tsanom_runs **run, failure *why) {
-  tsanom_fault fault;
-  tsanom_exec own = *exec;
-  tsanom_runs_options options;
-  tsanom_fault_init(&fault, sizeof fault);
-  own.fault = &fault;
-  tsanom_runs_options_init(&options, sizeof options);
-  options.parts = parts;
-  options.salvage = salvage;
-  tsanom_status status = tsanom_runs_open(path, &options, &own, run);
-  if (status != TSANOM_OK) {
-    (void)fail_fault(why, file_title(path), status, &fault);
-    add_hints(path, parts, status, fault.file, salvage, why);
-    return -1;
-  }
+  opening o;
+  prepare(&o, parts, exec, salvage);
+  tsanom_status status = tsanom_runs_open(path, &o.options, &o.exec, run);
+  if (status != TSANOM_OK) return fail_opening(&o, path, status, why);
   warn_of_run(path, *run);
   return 0;
 }

@@ -51,8 +51,7 @@ static const struct argp_option options[] = {
      "Run directory to create (default: PROGRAM.run, PROGRAM.run-2, ...)", 0},
     {"heartbeat-every", KEY_EVERY, "N", 0,
      "Beat every N parallel regions (default: once per iteration of the main loop, which "
-     "is "
-     "detected)",
+     "is detected)",
      0},
     {"loop", KEY_LOOP, "L", 0,
      "Beat at each region L, the first of an iteration of the main loop: "
@@ -60,8 +59,7 @@ static const struct argp_option options[] = {
      0},
     {"cpu-time", KEY_CPU, NULL, 0,
      "Also record the CPU time of each thread in each region (two system calls per "
-     "thread "
-     "and region)",
+     "thread and region)",
      0},
     {"baseline", KEY_BASELINE, "P[:K]", 0,
      "Run the first K detected iterations with P threads, as the baseline for the others "

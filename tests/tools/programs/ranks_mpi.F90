@@ -1,7 +1,10 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The ring of ranks.c by `use mpi`.
+! The ring of ranks.c by `use mpi`, or with -DMODULE=mpi_f08 by that module.
+#ifndef MODULE
+#define MODULE mpi
+#endif
 program ranks
-  use mpi
+  use MODULE
   implicit none
   integer :: rank, size, error, i, own, other
   double precision :: mine, all
