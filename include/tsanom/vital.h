@@ -245,8 +245,9 @@ typedef struct tsanom_hsa_cause {
   double number[2]; /**< further numbers: page faults per beat and their normal limit of a
                          leak or a slowdown; share of time without a processor and asleep
                          of DETAIL_BLOCKED; of DETAIL_KILLED the signal, negative, or the
-                         exit status, if either is known; of DETAIL_EXIT beats, and those
-                         of the longest normal run */
+                         exit status, if either is known; of a hang, and of waiting for
+                       one, beginning and end of the gap in seconds; of DETAIL_EXIT beats,
+                       and those of the longest normal run */
   uint64_t reserved[4]; /**< 0 */
 } tsanom_hsa_cause;
 

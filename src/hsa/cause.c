@@ -195,6 +195,11 @@ static bool paused(const inquiry *q, size_t t) {
   return isnan(wait) || wait < 0.5 * sign_of(q, t, TSANOM_HSA_SIGN_GAP);
 }
 
+static void add_hang(inquiry *q, size_t t, int32_t detail, int32_t sign) {
+  tsanom_hsa_cause *c = add_sign(q, TSANOM_HSA_HANG, (int32_t)t, detail, sign);
+  tsn_hsa_find_gap(&q->run->threads[t], sign, c->number);
+}
+
 /* While a program is observed, it has a time until now, by which a thread is silent. In a
  * run that is over, a thread that stopped has a part of the beats of the others. */
 static void judge_progress(inquiry *q, size_t t) {
@@ -202,7 +207,7 @@ static void judge_progress(inquiry *q, size_t t) {
                   q->run->state == TSANOM_HSA_STATE_KILLED;
   int32_t thread = (int32_t)t;
   if (observed && is_silent(q, t)) {
-    add_sign(q, TSANOM_HSA_HANG, thread, TSANOM_HSA_DETAIL_NONE, TSANOM_HSA_SIGN_SILENCE);
+    add_hang(q, t, TSANOM_HSA_DETAIL_NONE, TSANOM_HSA_SIGN_SILENCE);
   } else if (!observed && !q->signs[t].beats &&
              range_of(q, t, TSANOM_HSA_SIGN_SHARE).low > 0) {
     (void)add_count(q, TSANOM_HSA_SHUTDOWN, thread, TSANOM_HSA_DETAIL_NEVER, 0,
@@ -214,10 +219,9 @@ static void judge_progress(inquiry *q, size_t t) {
     c->number[0] = (double)q->signs[t].beats;
     c->number[1] = (double)beats_of(q);
   } else if (is_above(q, t, TSANOM_HSA_SIGN_BLOCKED_GAP)) {
-    add_sign(q, TSANOM_HSA_HANG, thread, TSANOM_HSA_DETAIL_PAUSED,
-             TSANOM_HSA_SIGN_BLOCKED_GAP);
+    add_hang(q, t, TSANOM_HSA_DETAIL_PAUSED, TSANOM_HSA_SIGN_BLOCKED_GAP);
   } else if (paused(q, t)) {
-    add_sign(q, TSANOM_HSA_HANG, thread, TSANOM_HSA_DETAIL_PAUSED, TSANOM_HSA_SIGN_GAP);
+    add_hang(q, t, TSANOM_HSA_DETAIL_PAUSED, TSANOM_HSA_SIGN_GAP);
   }
 }
 
@@ -309,7 +313,8 @@ static void judge_pace(inquiry *q, size_t t, bool others) {
 static void judge_threads(inquiry *q) {
   size_t threads = q->run->thread_count;
   for (size_t t = 0; t < threads; t++) judge_progress(q, t);
-  tsn_hsa_settle_pauses(q->run, q->signs, q->cause, q->count);
+  q->count = tsn_hsa_settle_pauses(q->run, q->signs, q->cause, q->count);
+  q->has_culprit = q->count && q->cause[q->count - 1].thread >= 0;
   bool whole_team = !q->has_culprit;
   judge_memory(q);
   for (size_t t = 0; t < threads; t++) judge_share(q, t, whole_team);

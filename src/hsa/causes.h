@@ -22,19 +22,16 @@ void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs);
  * samples around it; NaN: not known. */
 double tsn_hsa_wait_in_gap(const tsanom_hsa_series *series);
 
-/* The longest gap between two beats by TSANOM_HSA_SIGN_GAP or _BLOCKED_GAP, or that after
- * the last beat by _SILENCE, of a series that has this sign. */
-typedef struct {
-  double begin, end;
-} tsn_hsa_gap;
-
-tsn_hsa_gap tsn_hsa_gap_of(const tsanom_hsa_series *series, int32_t sign);
+/* Beginning and end of the longest gap between two beats by TSANOM_HSA_SIGN_GAP or
+ * _BLOCKED_GAP, or after the last beat by _SILENCE, of a series that has this sign. */
+void tsn_hsa_find_gap(const tsanom_hsa_series *series, int32_t sign, double gap[2]);
 
 /* --- pause.c --- */
 
-/* Threads that paused because they waited for another one become waiting. */
-void tsn_hsa_settle_pauses(const tsanom_hsa_run *run, const tsanom_hsa_signs *signs,
-                           tsanom_hsa_cause *cause, size_t count);
+/* Make threads that paused because they waited for another one waiting. The numbers of
+ * hanging causes are their gaps. Returns the new number of causes. */
+size_t tsn_hsa_settle_pauses(const tsanom_hsa_run *run, tsanom_hsa_signs *signs,
+                             tsanom_hsa_cause *cause, size_t count);
 
 /* --- normal.c --- */
 

@@ -161,13 +161,16 @@ static double blocked_gap(const tsanom_hsa_series *s, size_t *end) {
   return longest;
 }
 
-tsn_hsa_gap tsn_hsa_gap_of(const tsanom_hsa_series *s, int32_t sign) {
+void tsn_hsa_find_gap(const tsanom_hsa_series *s, int32_t sign, double gap[2]) {
   size_t end = end_of_gap(s);
   if (sign == TSANOM_HSA_SIGN_SILENCE) {
-    return (tsn_hsa_gap){s->beats ? s->time[s->beats - 1] : -INFINITY, INFINITY};
+    gap[0] = s->beats ? s->time[s->beats - 1] : -INFINITY;
+    gap[1] = INFINITY;
+    return;
   }
   if (sign == TSANOM_HSA_SIGN_BLOCKED_GAP) (void)blocked_gap(s, &end);
-  return (tsn_hsa_gap){s->time[end - 1], s->time[end]};
+  gap[0] = s->time[end - 1];
+  gap[1] = s->time[end];
 }
 
 static void measure_samples(const tsanom_hsa_series *s, double *value) {

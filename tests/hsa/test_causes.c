@@ -340,6 +340,29 @@ Test(hsa_causes, the_thread_that_paused_first_is_named) {
   }
 }
 
+/* Thread 1 waits for a processor for a second, and thread 0 for it. */
+Test(hsa_causes, a_thread_that_waits_for_a_processor_makes_none_hang) {
+  enum { AT = 800 };
+  living_kind k;
+  uint64_t seed = 29;
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  k.noise = 1e-4;
+  k.pause = 1;
+  k.pause_at = (double)AT / 2000;
+  for (int first = 0; first < 2; first++) {
+    tsanom_hsa_run run = living_run(&k, &seed);
+    ((double *)run.threads[!first].time)[AT] -= k.pause;
+    tsanom_hsa_vital *v = (tsanom_hsa_vital *)run.threads[first].vital;
+    for (size_t j = 0; j < run.threads[first].vital_count; j++) {
+      v[j].wait_s += fmax(0, fmin(k.pause, v[j].time - 0.85));
+    }
+    finding f = find(&normal, &run);
+    cr_assert(f.count == 1 && f.thread[first] == TSANOM_HSA_CONTENTION, "%zu: %s",
+              f.count, tsanom_hsa_status_name(f.status));
+    living_free(&run);
+  }
+}
+
 /* Thread 1 is deadlocked; thread 0 beats until it waits for it. */
 Test(hsa_causes, the_thread_that_became_silent_first_is_named) {
   living_kind k;
