@@ -192,6 +192,13 @@ Test(command_diagnose, draws_pictures) {
   write_run("b.csv", 102, leaking);
   cr_assert(tsanom("diagnose -m m.json n2.csv b.csv --plot d.svg").status == 0);
   check_svg("d.svg");
+  cr_assert(tsanom("diagnose -m m.json b.csv --plot a.svg --alignment").status == 0);
+  check_svg("a.svg");
+  cr_assert(file_holds("a.svg", "Alignment of thread 0: degrees "));
+  CHECK_REJECTED(tsanom("diagnose -m m.json b.csv --alignment"), 2, "needs --plot");
+  write_text("few.csv", "thread,time\n0,1\n0,2\n");
+  CHECK_REJECTED(tsanom("diagnose -m m.json few.csv --plot f.svg --alignment"), 3,
+                 "few.csv", "no rates to align");
 }
 
 Test(command_diagnose, one_normal_run_is_enough_and_is_reported) {
