@@ -180,7 +180,7 @@ void windows_of_values(benchmark::internal::Benchmark *b) {
   for (int32_t isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_V4; isa++) {
     if (!tsanom_isa_available(isa)) continue;
     for (int single : {0, 1}) {
-      for (long window : {100, 1024}) {
+      for (long window : {100, 1024, 8192}) {
         for (long scale : {0, 1}) b->Args({window, scale, isa, single});
       }
     }

@@ -1,7 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  Definitions shared by all modules: status codes, versions, instruction-set
- *  levels, execution settings, error reports, and sets of series. */
+ *  Definitions shared by all modules: status codes, versions, instruction-set levels,
+ *  execution settings, error reports, and sets of series.
+ *
+ *  Errors common to all functions, with the argument and the element in
+ *  tsanom_exec::fault: ::TSANOM_E_NULL, a pointer is NULL whose description does not
+ *  allow it; ::TSANOM_E_VERSION, a struct is not initialized, is too small, or has a
+ *  reserved field other than 0; ::TSANOM_E_OPTION, an option is out of its range;
+ *  ::TSANOM_E_COUNT, a count is 0; ::TSANOM_E_OVERFLOW, a size does not fit the address
+ *  space; ::TSANOM_E_WORKSPACE, exec.work or the memory of an object is too small;
+ *  ::TSANOM_E_MEMORY; ::TSANOM_E_EXEC. A module lists the other errors of its functions.
+ *  After an error no output is modified, except the fault. */
+
+/* The comments of the headers use these commands of docs/aliases.doxyfile:
+ *   @the{x}           parameter x: the x
+ *   @options, @exec   the parameter; NULL selects the defaults
+ *   @bytes            output: the size, for a block of any alignment
+ *   @memory{f}        memory, bytes: the caller's block for an object, of any alignment,
+ *                     at least the bytes of f(); must not move while the object is used
+ *   @initializes{s}   s: the caller's struct; struct_size: its sizeof, where the caller
+ *                     was compiled
+ *   @array{a,n}       a: output, the first `capacity` elements, or NULL if that is 0;
+ *                     n: output, their number; TSANOM_PARTIAL if it exceeds capacity
+ *   @sentence         text, size: output, a sentence, terminated, truncated if necessary
+ *                     (TSANOM_PARTIAL), 512 bytes are enough; length: output, or NULL,
+ *                     bytes of the whole sentence without the terminator
+ *   @status           returns TSANOM_OK or an error
+ *   @stopped          the same, or TSANOM_STOPPED */
 #ifndef TSANOM_BASE_H
 #define TSANOM_BASE_H
 
@@ -39,13 +64,13 @@ enum {
 };
 /** @} */
 
-/** Result of a function. Zero: success. Positive: the function stopped early or
- *  found only a part; its documentation states which outputs are valid.
- *  Negative: the arguments were rejected, or the work failed; no output was
- *  modified, except tsanom_exec::fault. */
+/** Result of a function. Zero: success. Positive: the function stopped early or found
+ *  only a part; its documentation states which outputs are valid. Negative: the arguments
+ *  were rejected, or the work failed; no output was modified, except
+ *  tsanom_exec::fault. */
 typedef int32_t tsanom_status;
 
-/** Values of ::tsanom_status. They are ABI: appended, never renumbered. */
+/** Values of ::tsanom_status. ABI: append only. */
 enum {
   TSANOM_OK = 0,             /**< success */
   TSANOM_STOPPED = 1,        /**< the poll function asked to stop */
@@ -133,23 +158,17 @@ typedef struct tsanom_fault {
   char text[256];       /**< what is wrong, and what is expected: one sentence */
 } tsanom_fault;
 
-/** Prepare a fault: no failure, empty strings.
- *  @param[out] fault        the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @retval TSANOM_E_NULL     fault is NULL
- *  @retval TSANOM_E_VERSION  struct_size is smaller than in the first release
- *  @return TSANOM_OK otherwise */
+/** Prepare a fault: no failure, empty strings. @initializes{fault} */
 TSANOM_API tsanom_status tsanom_fault_init(tsanom_fault *fault, size_t struct_size);
 
-/** sizeof(tsanom_fault) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_fault), for other languages. @return bytes */
 TSANOM_API size_t tsanom_fault_size(void);
 
-/** How to compute: threads, instruction set, memory, progress, error report. Wherever
- *  a function has an exec parameter, NULL selects one thread, the best instruction
- *  set, the C heap, no poll, no workspace, and no fault. Initialize it with
- *  tsanom_exec_init(), then change fields. An exec with a workspace or a fault must not
- *  be used by two calls at the same time, nor by its own poll function. */
+/** How to compute: threads, instruction set, memory, progress, error report. Wherever a
+ *  function has an exec parameter, NULL selects one thread, the best instruction set, the
+ *  C heap, no poll, no workspace, and no fault. Initialize it with tsanom_exec_init(),
+ *  then change fields. An exec with a workspace or a fault must not be used by two calls
+ *  at the same time, nor by its own poll function. */
 typedef struct tsanom_exec {
   size_t struct_size; /**< set by tsanom_exec_init() */
   /** Threads to use. 1 (default) never opens a parallel region. 0 uses as many
@@ -179,16 +198,10 @@ typedef struct tsanom_exec {
   tsanom_fault *fault;
 } tsanom_exec;
 
-/** Write the defaults described at ::tsanom_exec.
- *  @param[out] exec         the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @retval TSANOM_E_NULL     exec is NULL
- *  @retval TSANOM_E_VERSION  struct_size is smaller than in the first release
- *  @return TSANOM_OK otherwise */
+/** Write the defaults described at ::tsanom_exec. @initializes{exec} */
 TSANOM_API tsanom_status tsanom_exec_init(tsanom_exec *exec, size_t struct_size);
 
-/** sizeof(tsanom_exec) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_exec), for other languages. @return bytes */
 TSANOM_API size_t tsanom_exec_size(void);
 
 /** A set of series: the rows of a matrix, or separate arrays. Initialize it with
@@ -221,20 +234,14 @@ typedef struct tsanom_series_f32 {
   size_t stride;                /**< see tsanom_series::stride */
 } tsanom_series_f32;
 
-/** Prepare an empty set of univariate series.
- *  @param[out] series       the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @retval TSANOM_E_NULL     series is NULL
- *  @retval TSANOM_E_VERSION  struct_size is smaller than in the first release
- *  @return TSANOM_OK otherwise */
+/** Prepare an empty set of univariate series. @initializes{series} */
 TSANOM_API tsanom_status tsanom_series_init(tsanom_series *series, size_t struct_size);
 
 /** @copydoc tsanom_series_init */
 TSANOM_API tsanom_status tsanom_series_init_f32(tsanom_series_f32 *series,
                                                 size_t struct_size);
 
-/** sizeof(tsanom_series), which is that of tsanom_series_f32 too.
- *  @return bytes */
+/** sizeof(tsanom_series), which is that of tsanom_series_f32 too. @return bytes */
 TSANOM_API size_t tsanom_series_size(void);
 
 #ifdef __cplusplus

@@ -3,9 +3,8 @@
  *  The calls of the papers under the papers' own names, so that their listings
  *  compile: thin wrappers of the library's functions.
  *
- *  They are inline, against the rule of the other headers, because the
- *  libraries export no name that does not begin with tsanom_. Not included by
- *  <tsanom/tsanom.h>. */
+ *  They are inline, against the rule of the other headers, because the libraries export
+ *  no name that does not begin with tsanom_. Not included by <tsanom/tsanom.h>. */
 #ifndef TSANOM_COMPAT_H
 #define TSANOM_COMPAT_H
 
@@ -64,8 +63,7 @@ static inline tsanom_status Heartbeat_OpenMP_Finished(void) {
   return tsanom_heartbeat_finish();
 }
 
-/** Heartbeat_OpenMP_Init() as listing 1 spells it.
- *  @return as there */
+/** Heartbeat_OpenMP_Init() as listing 1 spells it. @return as there */
 static inline tsanom_status L_Heartbeat_OpenMP_Init(void) {
   return Heartbeat_OpenMP_Init();
 }
@@ -78,8 +76,7 @@ static inline tsanom_status L_Heartbeat_OpenMP_Generate(int thread, int cycle,
   return Heartbeat_OpenMP_Generate(thread, cycle, iteration);
 }
 
-/** Heartbeat_OpenMP_Finished() in the spelling of the other two.
- *  @return as there */
+/** Heartbeat_OpenMP_Finished() in the spelling of the other two. @return as there */
 static inline tsanom_status L_Heartbeat_OpenMP_Finished(void) {
   return Heartbeat_OpenMP_Finished();
 }
@@ -109,7 +106,7 @@ static inline void DPDWindowSize(int size) {
 }
 
 /** Periodicity detection and segmentation (periodicity paper, section 4 and table 1):
- * push one event of the program's stream. Not thread-safe.
+ *  push one event of the program's stream. Not thread-safe.
  *  @param      sample  an identifier, such as the address of a parallel loop
  *  @param[out] period  the period in events; 0: none. NULL: not wanted
  *  @return 1 if this event starts a period, else 0; also 0 if the detector could not be

@@ -5,28 +5,30 @@
  *
  *  Over a window of the last N samples, the distance at delay m is
  *
- *    d(m) = 1/N  sum_{i=0}^{N-1} |x[t-i] - x[t-i-m]|      (values,  eq. 1)
- *    d(m) = sign sum_{i=0}^{N-1} |x[t-i] - x[t-i-m]|      (events,  eq. 2)
+ *  \f[ d(m) = \frac1N \sum_{i=0}^{N-1} |x_{t-i} - x_{t-i-m}| \ \text{(values, eq. 1)},
+ *  \quad d(m) = \operatorname{sign} \sum_{i=0}^{N-1} |x_{t-i} - x_{t-i-m}|
+ *  \ \text{(events, eq. 2)}. \f]
  *
  *  The period is a delay at which d is zero (events) or has a deep minimum (values).
- *  Choose the detector by the samples and by the question:
+ *  Choose by the samples and by the question:
  *
- *  - ::tsanom_dpd_event, identifiers: the smallest m with d(m) = 0, expected O(1) per
- *    event. Use it for the period of one loop.
- *  - ::tsanom_dpd_nest, identifiers: the periods of nested loops at once, expected
- *    O(log max_period) per event. Use it for the structure of a program.
- *  - ::tsanom_dpd_value, numbers: all d(m) and the period, O(max_period) per sample.
+ *  - ::tsanom_dpd_event, identifiers: the period of one loop, the smallest m with
+ *    d(m) = 0, expected O(1) per event.
+ *  - ::tsanom_dpd_nest, identifiers: the structure of a program, the periods of nested
+ *    loops at once, expected O(log max_period) per event.
+ *  - tsanom_dpd_main_loop(), all identifiers of a run: the main loop; iterations may
+ *    differ.
+ *  - ::tsanom_dpd_value, numbers: all d(m) and the period now, O(max_period) per sample.
+ *  - tsanom_dpd_find(), all numbers of a run: one period in noise.
  *
  *  A detector is an object in one block of memory: of the caller (_size, _init) or of the
- *  allocator of an exec (_create, _destroy). Only _create allocates. One call at a time
- *  may use an object; different objects are independent. Results do not depend on the
- *  instruction set, nor on the caller's floating-point environment.
+ *  allocator of an exec (_create, _destroy), which must outlive it. Only _create
+ *  allocates. One call at a time may use an object; different objects are independent.
+ *  Results do not depend on the instruction set, nor on the caller's floating-point
+ *  environment.
  *
- *  Errors of all functions: TSANOM_E_NULL (a required pointer is NULL), TSANOM_E_OPTION
- *  (an option is out of its range; the fault names the field), TSANOM_E_OVERFLOW (an
- *  array of `count` elements does not fit the address space), TSANOM_E_VERSION
- *  (struct_size of options or exec), TSANOM_E_WORKSPACE (`bytes` is too small),
- *  TSANOM_E_MEMORY and TSANOM_E_EXEC as described at ::tsanom_exec.
+ *  Errors besides the common ones: ::TSANOM_E_OVERFLOW, also: an array of `count`
+ *  elements does not fit the address space; ::TSANOM_E_NONFINITE, a sample or a time.
  *
  *  These functions need no BLAS, LAPACK or OpenMP; see docs/dpd.md on linking them
  *  statically.
@@ -75,7 +77,7 @@ typedef struct tsanom_dpd_report {
 
 /** Options of an event detector. Initialize them with tsanom_dpd_event_options_init(). */
 typedef struct tsanom_dpd_event_options {
-  size_t struct_size; /**< set by tsanom_dpd_event_options_init() */
+  size_t struct_size; /**< set by _init */
   size_t window;      /**< N, 1 to ::TSANOM_DPD_WINDOW_MAX; 1024 (default) */
   size_t max_period;  /**< the largest delay, 1 to window; 0 = window (default) */
   /** 1: when a period p has held for N samples, the window shrinks to 2p, so that a new
@@ -85,10 +87,7 @@ typedef struct tsanom_dpd_event_options {
   int32_t reserved0; /**< must be 0 */
 } tsanom_dpd_event_options;
 
-/** Write the defaults described at ::tsanom_dpd_event_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+/** Write the defaults described at ::tsanom_dpd_event_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_dpd_event_options_init(tsanom_dpd_event_options *options,
                                                        size_t struct_size);
 
@@ -102,62 +101,49 @@ TSANOM_API size_t tsanom_dpd_event_options_size(void);
  *  one. */
 typedef struct tsanom_dpd_event tsanom_dpd_event;
 
-/** Bytes of an event detector, O(window).
- *  @param      options  NULL: the defaults
- *  @param[out] bytes    the size
- *  @return TSANOM_OK or an error of the module */
+/** Bytes of an event detector, O(window). @options @bytes @status */
 TSANOM_API tsanom_status tsanom_dpd_event_size(const tsanom_dpd_event_options *options,
                                                size_t *bytes);
 
 /** Make an event detector in the caller's memory.
- *  @param      memory   of any alignment; it must live as long as the object
- *  @param      bytes    at least those of the _size function
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults; `fault` and, for values, `isa` are used
- *  @param[out] detector a handle into `memory`; needs no destruction
- *  @return TSANOM_OK or an error of the module */
+ *  @memory{tsanom_dpd_event_size}
+ *  @param[out] detector  a handle into `memory`; needs no destruction
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_dpd_event_init(void *memory, size_t bytes,
                                                const tsanom_dpd_event_options *options,
                                                const tsanom_exec *exec,
                                                tsanom_dpd_event **detector);
 
-/** Make an event detector in one block of exec's allocator, which must outlive it.
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the C heap
- *  @param[out] detector pass it to the _destroy function
- *  @return TSANOM_OK or an error of the module */
+/** Make an event detector in one block of exec's allocator.
+ *  @param[out] detector  pass it to the _destroy function
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_dpd_event_create(const tsanom_dpd_event_options *options,
                                                  const tsanom_exec *exec,
                                                  tsanom_dpd_event **detector);
 
-/** Free the block of a created event detector.
- *  @param detector  from the _create function; NULL: nothing is done */
+/** Free a created event detector. @param detector NULL: nothing happens */
 TSANOM_API void tsanom_dpd_event_destroy(tsanom_dpd_event *detector);
 
 /** Push one event. Expected O(1); O(window) when a period is found or lost.
- *  @param      detector  the detector
- *  @param      event     an identifier; only equality counts
- *  @param[out] report    NULL: not wanted
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @param      event   an identifier; only equality counts
+ *  @param[out] report  NULL: not wanted
+ *  @the{detector} @status */
 TSANOM_API tsanom_status tsanom_dpd_event_push(tsanom_dpd_event *detector, uint64_t event,
                                                tsanom_dpd_report *report);
 
 /** Push several events: faster than single pushes, with the same results.
- *  @param      detector  the detector
- *  @param      events    identifiers; may be NULL if count is 0
- *  @param      count     number of events
- *  @param[out] periods   the period after each event; NULL: not wanted
- *  @param[out] starts    1 where a period starts, else 0; NULL: not wanted
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW */
+ *  @param      events   identifiers; may be NULL if count is 0
+ *  @param      count    number of events
+ *  @param[out] periods  the period after each event; NULL: not wanted
+ *  @param[out] starts   1 where a period starts, else 0; NULL: not wanted
+ *  @the{detector} @status */
 TSANOM_API tsanom_status tsanom_dpd_event_push_many(tsanom_dpd_event *detector,
                                                     const uint64_t *events, size_t count,
                                                     size_t *periods, int32_t *starts);
 
-/** Change the window. The history is kept; max_period is limited to the window.
- *  O(window).
- *  @param detector  the detector
- *  @param window    1 to the window of the options of the detector
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OPTION */
+/** Change the window; it limits max_period. The history is kept. O(window).
+ *  @param window  1 to the window of the options of the detector
+ *  @the{detector} @status */
 TSANOM_API tsanom_status tsanom_dpd_event_resize(tsanom_dpd_event *detector,
                                                  size_t window);
 
@@ -167,17 +153,16 @@ TSANOM_API tsanom_status tsanom_dpd_event_resize(tsanom_dpd_event *detector,
 TSANOM_API size_t tsanom_dpd_event_window(const tsanom_dpd_event *detector);
 
 /** Predict the next events under the assumption that the period continues.
- *  @param      detector  the detector
- *  @param[out] events    the next `count` events
- *  @param      count     number of events
+ *  @param[out] events  the next `count` events
+ *  @param      count   number of events
  *  @retval TSANOM_INFEASIBLE  there is no period; `events` is not modified
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW */
+ *  @the{detector} @status */
 TSANOM_API tsanom_status tsanom_dpd_event_predict(const tsanom_dpd_event *detector,
                                                   uint64_t *events, size_t count);
 
 /** Options of a nest. Initialize them with tsanom_dpd_nest_options_init(). */
 typedef struct tsanom_dpd_nest_options {
-  size_t struct_size; /**< set by tsanom_dpd_nest_options_init() */
+  size_t struct_size; /**< set by _init */
   /** The largest period, 1 to ::TSANOM_DPD_WINDOW_MAX / 4; 1024 (default). */
   size_t max_period;
   /** Consecutive occurrences of a pattern that make it a loop, 3 to 16; 3 (default). */
@@ -190,8 +175,7 @@ typedef struct tsanom_dpd_nest_options {
   size_t capacity;
 } tsanom_dpd_nest_options;
 
-/** Write the defaults described at ::tsanom_dpd_nest_options.
- *  @copydetails tsanom_dpd_event_options_init */
+/** Write the defaults described at ::tsanom_dpd_nest_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_dpd_nest_options_init(tsanom_dpd_nest_options *options,
                                                       size_t struct_size);
 
@@ -225,51 +209,42 @@ typedef struct tsanom_dpd_period {
   uint64_t reserved[2]; /**< 0 */
 } tsanom_dpd_period;
 
-/** Bytes of a nest, O(max_period).
- *  @copydetails tsanom_dpd_event_size */
+/** Bytes of a nest, O(max_period). @copydetails tsanom_dpd_event_size */
 TSANOM_API tsanom_status tsanom_dpd_nest_size(const tsanom_dpd_nest_options *options,
                                               size_t *bytes);
 
 /** Make a nest in the caller's memory.
- *  @param      memory   of any alignment; it must live as long as the object
- *  @param      bytes    at least that of tsanom_dpd_nest_size()
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults; `isa` and `fault` are used
- *  @param[out] nest a handle into `memory`; needs no destruction
- *  @return TSANOM_OK or an error of the module */
+ *  @memory{tsanom_dpd_nest_size}
+ *  @param[out] nest  a handle into `memory`; needs no destruction
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_dpd_nest_init(void *memory, size_t bytes,
                                               const tsanom_dpd_nest_options *options,
                                               const tsanom_exec *exec,
                                               tsanom_dpd_nest **nest);
 
-/** Make a nest in one block of exec's allocator, which must outlive the object.
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the C heap
- *  @param[out] nest pass it to tsanom_dpd_nest_destroy()
- *  @return TSANOM_OK or an error of the module */
+/** Make a nest in one block of exec's allocator.
+ *  @param[out] nest  pass it to tsanom_dpd_nest_destroy()
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_dpd_nest_create(const tsanom_dpd_nest_options *options,
                                                 const tsanom_exec *exec,
                                                 tsanom_dpd_nest **nest);
 
-/** Free the block of a created nest.
- *  @param nest  from tsanom_dpd_nest_create(); NULL: nothing is done */
+/** Free a created nest. @param nest NULL: nothing happens */
 TSANOM_API void tsanom_dpd_nest_destroy(tsanom_dpd_nest *nest);
 
 /** Push one event. Expected O(log max_period).
- *  @param      nest     the nest
  *  @param      event    an identifier; only equality counts
  *  @param[out] changed  1 if this event found or ended a loop, else 0; NULL: not wanted
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @the{nest} @status */
 TSANOM_API tsanom_status tsanom_dpd_nest_push(tsanom_dpd_nest *nest, uint64_t event,
                                               int32_t *changed);
 
 /** Push several events, with the results of single pushes.
- *  @param      nest     the nest
  *  @param      events   identifiers; may be NULL if count is 0
  *  @param      count    number of events
  *  @param[out] changed  1 for each event that found or ended a loop, else 0; NULL: not
  *                       wanted
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW */
+ *  @the{nest} @status */
 TSANOM_API tsanom_status tsanom_dpd_nest_push_many(tsanom_dpd_nest *nest,
                                                    const uint64_t *events, size_t count,
                                                    int32_t *changed);
@@ -277,9 +252,8 @@ TSANOM_API tsanom_status tsanom_dpd_nest_push_many(tsanom_dpd_nest *nest,
 /** Change the largest period. The history is kept. Loops of longer periods end with the
  *  newest event. Active loops that fit the new limit are detected again from the retained
  *  history, at least 3·max_period events of the options. O(max_period).
- *  @param nest        the nest
  *  @param max_period  1 to the max_period of the options of the nest
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OPTION */
+ *  @the{nest} @status */
 TSANOM_API tsanom_status tsanom_dpd_nest_resize(tsanom_dpd_nest *nest, size_t max_period);
 
 /** The largest period in use.
@@ -288,12 +262,8 @@ TSANOM_API tsanom_status tsanom_dpd_nest_resize(tsanom_dpd_nest *nest, size_t ma
 TSANOM_API size_t tsanom_dpd_nest_max_period(const tsanom_dpd_nest *nest);
 
 /** The active loops, shortest period first.
- *  @param      nest      the nest
- *  @param[out] loops     the first `capacity` of them; may be NULL if capacity is 0
- *  @param      capacity  length of `loops`
- *  @param[out] count     number of such loops
- *  @retval TSANOM_PARTIAL  `count` exceeds `capacity`
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @array{loops,count}
+ *  @the{nest} @status */
 TSANOM_API tsanom_status tsanom_dpd_nest_loops(const tsanom_dpd_nest *nest,
                                                tsanom_dpd_loop *loops, size_t capacity,
                                                size_t *count);
@@ -307,30 +277,24 @@ TSANOM_API tsanom_status tsanom_dpd_nest_starts(const tsanom_dpd_nest *nest,
 
 /** Predict the next events under the assumption that the active loop of the longest
  *  period, which contains the others, continues.
- *  @param      nest    the nest
  *  @param[out] events  the next `count` events
  *  @param      count   number of events
  *  @retval TSANOM_INFEASIBLE  no loop is active; `events` is not modified
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW */
+ *  @the{nest} @status */
 TSANOM_API tsanom_status tsanom_dpd_nest_predict(const tsanom_dpd_nest *nest,
                                                  uint64_t *events, size_t count);
 
-/** All periods found so far, active ones included, shortest first.
- *  @param      nest      the nest
- *  @param[out] periods   the first `capacity` of them; may be NULL if capacity is 0
- *  @param      capacity  length of `periods`
- *  @param[out] count     number of recorded periods
- *  @retval TSANOM_PARTIAL  `count` exceeds `capacity`, or more periods were found than
- *                          the capacity of the options
- *  @return TSANOM_OK or TSANOM_E_NULL */
+/** All recorded periods, active ones included, shortest first. ::TSANOM_PARTIAL also if
+ *  more were found than the capacity of the options.
+ *  @array{periods,count}
+ *  @the{nest} @status */
 TSANOM_API tsanom_status tsanom_dpd_nest_periods(const tsanom_dpd_nest *nest,
                                                  tsanom_dpd_period *periods,
                                                  size_t capacity, size_t *count);
 
-/** How tsanom_dpd_main_loop() searches. Initialize it with
- *  tsanom_dpd_main_options_init(), then set `kinds`. */
+/** How tsanom_dpd_main_loop() searches. Initialize it, then set `kinds`. */
 typedef struct tsanom_dpd_main_options {
-  size_t struct_size; /**< set by tsanom_dpd_main_options_init() */
+  size_t struct_size; /**< set by _init */
   size_t kinds;       /**< events are below this number, 1 to 2^32 - 2; must be set */
   /** The event that begins the iterations; ::TSANOM_NONE (default): it is chosen. If it
    *  is given, everything from one such event to the next is an iteration. */
@@ -342,8 +306,7 @@ typedef struct tsanom_dpd_main_options {
 } tsanom_dpd_main_options;
 
 /** Write the defaults described at ::tsanom_dpd_main_options; `kinds` is 0, which
- *  tsanom_dpd_main_loop() rejects.
- *  @copydetails tsanom_dpd_event_options_init */
+ *  tsanom_dpd_main_loop() rejects. @initializes{options} */
 TSANOM_API tsanom_status tsanom_dpd_main_options_init(tsanom_dpd_main_options *options,
                                                       size_t struct_size);
 
@@ -352,7 +315,7 @@ TSANOM_API size_t tsanom_dpd_main_options_size(void);
 
 /** The main loop. Initialize it with tsanom_dpd_main_init(). */
 typedef struct tsanom_dpd_main {
-  size_t struct_size; /**< set by tsanom_dpd_main_init() */
+  size_t struct_size; /**< set by _init */
   size_t anchor;      /**< the event that begins its iterations */
   size_t iterations;  /**< complete iterations */
   size_t runs;        /**< how many times it is entered */
@@ -364,10 +327,7 @@ typedef struct tsanom_dpd_main {
   int32_t reserved0;  /**< 0 */
 } tsanom_dpd_main;
 
-/** Prepare a result: no loop.
- *  @param[out] found        the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+/** Prepare a result: no loop. @initializes{found} */
 TSANOM_API tsanom_status tsanom_dpd_main_init(tsanom_dpd_main *found, size_t struct_size);
 
 /** sizeof(tsanom_dpd_main), for other languages. @return bytes */
@@ -380,11 +340,8 @@ typedef struct tsanom_dpd_iteration {
 } tsanom_dpd_iteration;
 
 /** Workspace of tsanom_dpd_main_loop(): O(n + kinds).
- *  @param      n        number of events
- *  @param      options  as for the call
- *  @param      exec     as for the call; NULL: the defaults
- *  @param[out] bytes    size of exec.work
- *  @return TSANOM_OK, or the status of a rejected argument */
+ *  @param n  number of events
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status
 tsanom_dpd_main_loop_workspace(size_t n, const tsanom_dpd_main_options *options,
                                const tsanom_exec *exec, size_t *bytes);
@@ -400,29 +357,24 @@ tsanom_dpd_main_loop_workspace(size_t n, const tsanom_dpd_main_options *options,
  *  another one. A run has three iterations or more. Two thirds of all iterations must
  *  have all events of U, first occurrences in the same order. A loop covers at least a
  *  fifth of the time, unless its anchor is given or only active runs count. Of those that
- * cover 9/10 of the time that any loop covers, the main loop is the outermost. But if a
- * loop consists of nearly the same events as another of these and has fewer iterations,
- * it only groups them, and is not the main loop.
- *
- *  O(c (n + kinds)) with c candidates, at most 48.
+ *  cover 9/10 of the time that any loop covers, the main loop is the outermost. But if a
+ *  loop consists of nearly the same events as another of these and has fewer iterations,
+ *  it only groups them, and is not the main loop. O(c·(n + kinds)) with c candidates, at
+ *  most 48, which the poll counts.
  *  @param      events      n numbers below options.kinds
  *  @param      times       n + 1 ascending times: when each event begins, and when the
  *                          last one ends; NULL: each event takes 1
- *  @param      n           number of events, below 2^32 - 1
+ *  @param      n           number of events, below 2^32 - 1, else ::TSANOM_E_OVERFLOW
  *  @param      options     not NULL, since `kinds` must be set
- *  @param      exec        NULL: the defaults; the poll counts candidates
  *  @param[out] found       initialized by tsanom_dpd_main_init()
- *  @param[out] iterations  the first `capacity` iterations, in order; may be NULL if
- *                          capacity is 0
- *  @param      capacity    length of `iterations`; 0: they are not wanted
- *  @retval TSANOM_PARTIAL      there are more iterations than `capacity`
- *  @retval TSANOM_INFEASIBLE   there is no loop; found and iterations are unchanged
- *  @retval TSANOM_STOPPED      the poll function asked to stop; they are unchanged
- *  @retval TSANOM_E_OVERFLOW   n is too large
- *  @retval TSANOM_E_INDEX      an event is not below options.kinds
- *  @retval TSANOM_E_NONFINITE  a time is NaN or infinite
- *  @retval TSANOM_E_ORDER      a time is less than the one before it
- *  @return TSANOM_OK, or the status of a rejected argument */
+ *  @param[out] iterations  the first `capacity` iterations; may be NULL if that is 0
+ *  @param      capacity    length of `iterations`
+ *  @retval TSANOM_PARTIAL     there are more iterations than `capacity`
+ *  @retval TSANOM_INFEASIBLE  there is no loop; found and iterations are unchanged, as
+ *                             after ::TSANOM_STOPPED
+ *  @retval TSANOM_E_INDEX     an event is not below options.kinds
+ *  @retval TSANOM_E_ORDER     a time is less than the one before it
+ *  @exec @stopped */
 TSANOM_API tsanom_status tsanom_dpd_main_loop(
     const uint32_t *events, const double *times, size_t n,
     const tsanom_dpd_main_options *options, const tsanom_exec *exec,
@@ -430,13 +382,12 @@ TSANOM_API tsanom_status tsanom_dpd_main_loop(
 
 /** Options of a value detector. Initialize them with tsanom_dpd_value_options_init(). */
 typedef struct tsanom_dpd_value_options {
-  size_t struct_size; /**< set by tsanom_dpd_value_options_init() */
+  size_t struct_size; /**< set by _init */
   size_t window;      /**< N, 1 to 2^20; 400 (default) */
   size_t max_period;  /**< M, 1 to window; 0 (default): a quarter of the window; all of it
                            if `significance` is 0 */
   /** 0 (default): sums in double precision. Above 0: fixed point, exact and faster; each
-   *  sample times `scale` is rounded to an integer of magnitude at most (2^31 - 1) / N.
-   */
+   *  sample times `scale` is rounded to an integer of magnitude at most (2^31 - 1)/N. */
   double scale;
   /** Least depth 1 - d(m)/mean(d) of a minimum that is a period, above 0 and below 1; 0.5
    *  (default). */
@@ -456,8 +407,7 @@ typedef struct tsanom_dpd_value_options {
   double significance;
 } tsanom_dpd_value_options;
 
-/** Write the defaults described at ::tsanom_dpd_value_options.
- *  @copydetails tsanom_dpd_event_options_init */
+/** Write the defaults described at ::tsanom_dpd_value_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_dpd_value_options_init(tsanom_dpd_value_options *options,
                                                        size_t struct_size);
 
@@ -471,62 +421,58 @@ TSANOM_API size_t tsanom_dpd_value_options_size(void);
  *  This selects the fundamental period instead of its multiples, which are as deep, and
  *  ignores the slope at small delays of a smooth signal. If the deepest minimum is less
  *  than `depth` deep, the period is decided by `significance`. A period is kept while d
- * at it is at or below the threshold. A stream that has been constant for N + M samples
- * has period 1. The mean is that after this sample or, for M >= 64, after the last sample
- * whose number is a multiple of 8. */
+ *  at it is at or below the threshold. A stream that has been constant for N + M samples
+ *  has period 1. The mean is that after this sample or, for M >= 64, after the last
+ *  sample whose number is a multiple of 8. */
 typedef struct tsanom_dpd_value tsanom_dpd_value;
 
-/** Bytes of a value detector, O(window).
- *  @copydetails tsanom_dpd_event_size */
+/** Bytes of a value detector, O(window). @copydetails tsanom_dpd_event_size */
 TSANOM_API tsanom_status tsanom_dpd_value_size(const tsanom_dpd_value_options *options,
                                                size_t *bytes);
 
 /** Make a value detector in the caller's memory.
- *  @copydetails tsanom_dpd_event_init */
+ *  @memory{tsanom_dpd_value_size}
+ *  @param[out] detector  a handle into `memory`; needs no destruction
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_dpd_value_init(void *memory, size_t bytes,
                                                const tsanom_dpd_value_options *options,
                                                const tsanom_exec *exec,
                                                tsanom_dpd_value **detector);
 
-/** Make a value detector in one block of exec's allocator, which must outlive it.
+/** Make a value detector in one block of exec's allocator.
  *  @copydetails tsanom_dpd_event_create */
 TSANOM_API tsanom_status tsanom_dpd_value_create(const tsanom_dpd_value_options *options,
                                                  const tsanom_exec *exec,
                                                  tsanom_dpd_value **detector);
 
-/** Free the block of a created value detector.
- *  @copydetails tsanom_dpd_event_destroy */
+/** Free a created value detector. @param detector NULL: nothing happens */
 TSANOM_API void tsanom_dpd_value_destroy(tsanom_dpd_value *detector);
 
 /** Push one sample. O(max_period). A rejected sample does not change the detector.
- *  @param      detector  the detector
- *  @param      sample    finite
- *  @param[out] report    NULL: not wanted
- *  @retval TSANOM_E_NONFINITE  the sample is NaN or infinite
- *  @retval TSANOM_E_VALUE      the sample does not fit the fixed-point range
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @param      sample  finite
+ *  @param[out] report  NULL: not wanted
+ *  @retval TSANOM_E_VALUE  the sample does not fit the fixed-point range
+ *  @the{detector} @status */
 TSANOM_API tsanom_status tsanom_dpd_value_push(tsanom_dpd_value *detector, double sample,
                                                tsanom_dpd_report *report);
 
 /** Push several samples, with the results of single pushes, up to the first invalid one.
- *  @param      detector  the detector
- *  @param      samples   may be NULL if count is 0
- *  @param      count     number of samples
- *  @param[out] periods   the period after each sample; NULL: not wanted
- *  @param[out] starts    1 where a period starts, else 0; NULL: not wanted
- *  @param[out] done      number of samples taken; outputs are valid up to it. NULL: not
- *                        wanted
+ *  @param      samples  may be NULL if count is 0
+ *  @param      count    number of samples
+ *  @param[out] periods  the period after each sample; NULL: not wanted
+ *  @param[out] starts   1 where a period starts, else 0; NULL: not wanted
+ *  @param[out] done     number of samples taken; outputs are valid up to it. NULL: not
+ *                       wanted
  *  @retval TSANOM_PARTIAL  tsanom_dpd_value_push() rejects samples[*done]
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW */
+ *  @the{detector} @status */
 TSANOM_API tsanom_status tsanom_dpd_value_push_many(tsanom_dpd_value *detector,
                                                     const double *samples, size_t count,
                                                     size_t *periods, int32_t *starts,
                                                     size_t *done);
 
 /** Change the window, as tsanom_dpd_event_resize(). O(window·max_period).
- *  @param detector  the detector
- *  @param window    1 to the window of the options of the detector
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OPTION */
+ *  @param window  1 to the window of the options of the detector
+ *  @the{detector} @status */
 TSANOM_API tsanom_status tsanom_dpd_value_resize(tsanom_dpd_value *detector,
                                                  size_t window);
 
@@ -535,29 +481,25 @@ TSANOM_API tsanom_status tsanom_dpd_value_resize(tsanom_dpd_value *detector,
  *  @return the window, in samples */
 TSANOM_API size_t tsanom_dpd_value_window(const tsanom_dpd_value *detector);
 
-/** The distances d(m) of eq. 1 for the delays with a complete window.
- *  @param      detector   the detector
- *  @param[out] distances  d(m) at distances[m-1]; may be NULL if capacity is 0
- *  @param      capacity   length of `distances`
- *  @param[out] count      number of complete delays, 0 to max_period
- *  @retval TSANOM_PARTIAL  `count` exceeds `capacity`
- *  @return TSANOM_OK or TSANOM_E_NULL */
+/** The distances d(m) of eq. 1, at distances[m-1], for the delays with a complete window,
+ *  0 to max_period of them.
+ *  @array{distances,count}
+ *  @the{detector} @status */
 TSANOM_API tsanom_status tsanom_dpd_value_distances(const tsanom_dpd_value *detector,
                                                     double *distances, size_t capacity,
                                                     size_t *count);
 
 /** Predict the next samples under the assumption that the period continues.
- *  @param      detector  the detector
- *  @param[out] samples   the next `count` samples
- *  @param      count     number of samples
+ *  @param[out] samples  the next `count` samples
+ *  @param      count    number of samples
  *  @retval TSANOM_INFEASIBLE  there is no period; `samples` is not modified
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_OVERFLOW */
+ *  @the{detector} @status */
 TSANOM_API tsanom_status tsanom_dpd_value_predict(const tsanom_dpd_value *detector,
                                                   double *samples, size_t count);
 
 /** How tsanom_dpd_find() searches. Initialize it with tsanom_dpd_find_options_init(). */
 typedef struct tsanom_dpd_find_options {
-  size_t struct_size; /**< set by tsanom_dpd_find_options_init() */
+  size_t struct_size; /**< set by _init */
   size_t max_period;  /**< longest period to test; 0 (default): min(n/4, 16384). At most
                            n/4 is tested in any case, and at most 2^20 */
   /** Largest accepted chance, over all periods tested, that a series without a period
@@ -565,8 +507,7 @@ typedef struct tsanom_dpd_find_options {
   double significance;
 } tsanom_dpd_find_options;
 
-/** Write the defaults described at ::tsanom_dpd_find_options.
- *  @copydetails tsanom_dpd_event_options_init */
+/** Write the defaults described at ::tsanom_dpd_find_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_dpd_find_options_init(tsanom_dpd_find_options *options,
                                                       size_t struct_size);
 
@@ -575,7 +516,7 @@ TSANOM_API size_t tsanom_dpd_find_options_size(void);
 
 /** Result of tsanom_dpd_find(). Initialize it with tsanom_dpd_found_init(). */
 typedef struct tsanom_dpd_found {
-  size_t struct_size; /**< set by tsanom_dpd_found_init() */
+  size_t struct_size; /**< set by _init */
   size_t period;      /**< in samples; 1: all samples are equal; 0: no period */
   size_t candidate;   /**< the period with the deepest dip relative to its standard error,
                            significant or not, a multiple of `block`; 0: none */
@@ -592,10 +533,7 @@ typedef struct tsanom_dpd_found {
                            of this number of samples, a power of two; 0: none was tested */
 } tsanom_dpd_found;
 
-/** Prepare a result: no period.
- *  @param[out] found        the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+/** Prepare a result: no period. @initializes{found} */
 TSANOM_API tsanom_status tsanom_dpd_found_init(tsanom_dpd_found *found,
                                                size_t struct_size);
 
@@ -603,12 +541,8 @@ TSANOM_API tsanom_status tsanom_dpd_found_init(tsanom_dpd_found *found,
 TSANOM_API size_t tsanom_dpd_found_size(void);
 
 /** Workspace of tsanom_dpd_find().
- *  @param      n        number of samples
- *  @param      options  as for the call; NULL: the defaults
- *  @param      exec     as for the call; NULL: the defaults
- *  @param[out] bytes    size of exec.work
- *  @retval TSANOM_E_COUNT  n is below 8
- *  @return TSANOM_OK, or the status of a rejected argument */
+ *  @param n  number of samples, at least 8, else ::TSANOM_E_COUNT
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_dpd_find_workspace(size_t n,
                                                    const tsanom_dpd_find_options *options,
                                                    const tsanom_exec *exec,
@@ -617,11 +551,12 @@ TSANOM_API tsanom_status tsanom_dpd_find_workspace(size_t n,
 /** Find the period of a whole series in noise. Use it for recorded series; use
  *  ::tsanom_dpd_value for a stream whose period may change.
  *
- *  The series is whitened by its own lag-1 autocorrelation, e[t] = x[t] - phi x[t-1],
- *  which removes drifts and random walks. With d(m) = sum_t (e[t] - e[t-m])^2, a period p
- *  shows as dips of d at p, 2p, 3p ...; each is compared with the mean of d over one
- *  period around it. The score of p is the mean dip in units of its standard error, which
- *  in white noise is known. The p of the highest score is a period if
+ *  The series is whitened by its own lag-1 autocorrelation, \f$e_t = x_t - \varphi
+ *  x_{t-1}\f$, which removes drifts and random walks. With \f$d(m) = \sum_t
+ *  (e_t - e_{t-m})^2\f$, a period p shows as dips of d at p, 2p, 3p ...; each is compared
+ *  with the mean of d over one period around it. The score of p is the mean dip in units
+ *  of its standard error, which in white noise is known. The p of the highest score is a
+ *  period if
  *  1. noise would show such a score at any tested period with at most the chance
  *     options.significance,
  *  2. the dips agree with each other, also at the far multiples, so that a resonance or a
@@ -630,22 +565,17 @@ TSANOM_API tsanom_status tsanom_dpd_find_workspace(size_t n,
  *
  *  Multiples of a period have fewer dips of the same depth, so the fundamental has the
  *  highest score. If a multiple of the p found has significantly deeper dips, p is only a
- *  part that nearly repeats, and the multiple is the period. Of periods that differ by
- *  1 or by less than 1/32, the one is reported by which the series folds best.
+ *  part that nearly repeats, and the multiple is the period. Of periods that differ by 1
+ *  or by less than 1/32, the one is reported by which the series folds best.
  *
  *  Where the series has no period, the means of 2, 4, 8, ... samples are searched in the
- *  same way, which finds long waves in noise. Cost: O(n L) with L = min(n, 4 max_period);
- *  memory O(n + L).
+ *  same way, which finds long waves in noise. O(n·L) with L = min(n, 4·max_period);
+ *  memory O(n + L). The poll counts delays, from 0 for each size of block.
  *  @param      samples  n finite values
- *  @param      n        at least 8
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults; the poll counts delays, from 0 for
- *                   each size of block
- *  @param[out] found    initialized by tsanom_dpd_found_init()
- *  @retval TSANOM_STOPPED      the poll function asked to stop; found is unchanged
- *  @retval TSANOM_E_COUNT      n is below 8
- *  @retval TSANOM_E_NONFINITE  a sample is NaN or infinite; the fault has its index
- *  @return TSANOM_OK, or the status of a rejected argument */
+ *  @param      n        at least 8, else ::TSANOM_E_COUNT
+ *  @param[out] found    initialized by tsanom_dpd_found_init(); unchanged if the poll
+ *                       stops the call
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_dpd_find(const double *samples, size_t n,
                                          const tsanom_dpd_find_options *options,
                                          const tsanom_exec *exec,

@@ -3,31 +3,23 @@
  *  Dynamic time warping (DTW): distances, warping paths, matrices of distances, medoid
  *  and barycenter of a set.
  *
- *  D(i,j) = c(x_i, y_j) + min{ D(i-1,j-1), p + D(i-1,j), p + D(i,j-1) }
+ *  \f[ D(i,j) = c(x_i, y_j) + \min\{D(i-1,j-1),\ p + D(i-1,j),\ p + D(i,j-1)\} \f]
  *
  *  over the pairs (i,j) that the window admits, where c is the cost and p the penalty.
- * The empty prefix costs nothing, so the first pair costs like any other. The distance is
- *  D(n-1,m-1); no root is taken of it. Every cell is computed by exactly these
- * operations, in this order, for every thread count and instruction set: all results are
- * bitwise equal to those of the plain double loop over i and j.
+ *  The empty prefix costs nothing, so the first pair costs like any other. The distance
+ *  is \f$D(n-1,m-1)\f$; no root is taken of it. Every cell is computed by exactly these
+ *  operations, in this order, for every thread count and instruction set: all results are
+ *  bitwise equal to those of the plain double loop over i and j.
  *
- *  Functions whose name ends in _f32 compute the same in single precision. A _workspace
- *  query serves both precisions, and is monotone in its sizes: the query for the largest
- *  case serves all smaller ones.
+ *  Functions whose name ends in _f32 compute the same in single precision, of at most
+ *  2^30 samples. A _workspace query serves both precisions, and is monotone in its sizes:
+ *  the query for the largest case serves all smaller ones.
  *
- *  Errors of all functions: ::TSANOM_E_NULL, a required pointer is NULL;
- * ::TSANOM_E_COUNT, a count of samples, series or dimensions is too small;
- * ::TSANOM_E_OPTION, a field of options or a parameter is out of its range, or is not the
- * default although the function does not use it; ::TSANOM_E_OVERFLOW, sizes do not fit
- * the address space, or series in single precision have more than 2^30 samples;
- * ::TSANOM_E_NONFINITE, a sample is NaN or infinite; and the errors of ::tsanom_exec:
- * ::TSANOM_E_EXEC, ::TSANOM_E_VERSION,
- *  ::TSANOM_E_WORKSPACE, ::TSANOM_E_MEMORY. The fault names the first offending sample,
- * or the series of a set and its sample.
- *
- *  ::TSANOM_STOPPED: the poll asked to stop. ::TSANOM_INFEASIBLE: no path fits the
- * window.
- *  ::TSANOM_CUTOFF: the distance is above the cut-off.
+ *  Errors besides the common ones: ::TSANOM_E_OPTION, also: an option that the function
+ *  does not use is not at its default; ::TSANOM_E_NONFINITE, a sample. The fault names
+ *  the first offending sample, or the series of a set and its sample. ::TSANOM_STOPPED:
+ *  the poll asked to stop. ::TSANOM_INFEASIBLE: no path fits the window. ::TSANOM_CUTOFF:
+ *  the distance is above the cut-off.
  *
  *  Sources: H. Sakoe and S. Chiba, IEEE Trans. ASSP 26 (1978) 43-49 (recurrence and
  *  window); T. Rakthanmanon et al., KDD 2012 (abandoning with the tail of a lower bound);
@@ -76,8 +68,8 @@ typedef struct tsanom_dtw_options {
    *  and tsanom_dtw_one_to_many(). tails[k][i], i = 0 ... n-1, is at most the cost of all
    *  pairs with samples i, i+1, ... n-1 of x on any path to series k, such as the result
    *  of tsanom_lbkeogh_tail() for the same cost and window. A single pair is k = 0; an
-   *  element may be NULL: no bound. The bounds are used with a relative margin of
-   *  (n+m) 2^-50 for their rounding. They need open_end_x = 0. NULL (default): none. */
+   *  element may be NULL: no bound. The bounds are used with a relative margin of (n+m)
+   *  2^-50 for their rounding. They need open_end_x = 0. NULL (default): none. */
   const double *const *tails;
   /** Added for every step that advances one series only, >= 0; 0 (default). */
   double penalty;
@@ -87,7 +79,7 @@ typedef struct tsanom_dtw_options {
   /** See open_begin_x, of y. */
   size_t open_begin_y;
   /** Open end: a path may leave out up to this many trailing samples of x without cost,
-   * or of y, not of both; 0 (default); SIZE_MAX: any number. */
+   *  or of y, not of both; 0 (default); SIZE_MAX: any number. */
   size_t open_end_x;
   /** See open_end_x, of y. */
   size_t open_end_y;
@@ -106,23 +98,16 @@ typedef struct tsanom_dtw_options {
   int32_t reserved0; /**< 0 */
 } tsanom_dtw_options;
 
-/** Write the defaults described at ::tsanom_dtw_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+/** Write the defaults described at ::tsanom_dtw_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_dtw_options_init(tsanom_dtw_options *options,
                                                  size_t struct_size);
 
-/** sizeof(tsanom_dtw_options) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_dtw_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_dtw_options_size(void);
 
 /** Workspace of tsanom_dtw_distance() and tsanom_dtw_distance_f32(), O(n + m).
- *  @param      n,m      samples in the two series, >= 1
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults
- *  @param[out] bytes    for exec.work_bytes
- *  @return TSANOM_OK, or an error of the module */
+ *  @param n,m  samples in the two series, >= 1
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_dtw_distance_workspace(size_t n, size_t m,
                                                        const tsanom_dtw_options *options,
                                                        const tsanom_exec *exec,
@@ -130,16 +115,13 @@ TSANOM_API tsanom_status tsanom_dtw_distance_workspace(size_t n, size_t m,
 
 /** Distance of two series, in O(n m) time, or O(n radius) in a window. Several threads
  *  compute a large pair as a wavefront of tiles.
- *
  *  @param      x,y       series of n and m samples
  *  @param      n,m       their counts, >= 1
- *  @param      options   NULL: the defaults
- *  @param      exec      NULL: the defaults
  *  @param[out] distance  in units of the cost; INFINITY if the sum overflows
  *  @retval TSANOM_INFEASIBLE  distance is INFINITY
  *  @retval TSANOM_CUTOFF      distance is INFINITY
  *  @retval TSANOM_STOPPED     distance is not modified
- *  @return TSANOM_OK otherwise, or an error of the module */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_dtw_distance(const double *x, size_t n, const double *y,
                                              size_t m, const tsanom_dtw_options *options,
                                              const tsanom_exec *exec, double *distance);
@@ -152,11 +134,8 @@ TSANOM_API tsanom_status tsanom_dtw_distance_f32(const float *x, size_t n, const
                                                  float *distance);
 
 /** Workspace of tsanom_dtw_path() and tsanom_dtw_path_f32(); see options.path_memory.
- *  @param      n,m      samples in the two series, >= 1
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults
- *  @param[out] bytes    for exec.work_bytes
- *  @return TSANOM_OK, or an error of the module */
+ *  @param n,m  samples in the two series, >= 1
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_dtw_path_workspace(size_t n, size_t m,
                                                    const tsanom_dtw_options *options,
                                                    const tsanom_exec *exec,
@@ -166,23 +145,20 @@ TSANOM_API tsanom_status tsanom_dtw_path_workspace(size_t n, size_t m,
  *
  *  Pair k of the path joins sample path[2k] of x to sample path[2k+1] of y. Both indices
  *  increase by at most one from pair to pair. Where several paths cost the same, each
- * pair is preceded by (i-1,j-1) if that attains the minimum, else by (i-1,j), else by
- * (i,j-1), seen from the end. Of equal open ends, the path takes the one that leaves out
- * fewest samples, of y before of x. If the sum overflows, the distance is INFINITY and
- * the length 0. The calling thread alone computes, in 1.2 to 1.9 times the time of the
- * distance.
- *
+ *  pair is preceded by (i-1,j-1) if that attains the minimum, else by (i-1,j), else by
+ *  (i,j-1), seen from the end. Of equal open ends, the path takes the one that leaves out
+ *  fewest samples, of y before of x. If the sum overflows, the distance is INFINITY and
+ *  the length 0. The calling thread alone computes, in 1.2 to 1.9 times the time of the
+ *  distance.
  *  @param      x,y       series of n and m samples
  *  @param      n,m       their counts, >= 1
- *  @param      options   NULL: the defaults
- *  @param      exec      NULL: the defaults
  *  @param[out] path      at most n + m - 1 pairs; the array has 2 (n + m - 1) elements
  *  @param[out] length    pairs in the path
  *  @param[out] distance  see tsanom_dtw_distance(); may be NULL
  *  @retval TSANOM_INFEASIBLE  length is 0, distance is INFINITY
  *  @retval TSANOM_CUTOFF      length is 0, distance is INFINITY
  *  @retval TSANOM_STOPPED     path is undefined, the other outputs are not modified
- *  @return TSANOM_OK otherwise, or an error of the module */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_dtw_path(const double *x, size_t n, const double *y,
                                          size_t m, const tsanom_dtw_options *options,
                                          const tsanom_exec *exec, size_t *path,
@@ -196,14 +172,11 @@ TSANOM_API tsanom_status tsanom_dtw_path_f32(const float *x, size_t n, const flo
 
 /** Workspace of tsanom_dtw_one_to_many() and its single-precision twin,
  *  O(threads (n + longest) + count).
- *  @param      n           samples of the one series, >= 1
- *  @param      longest     samples of the longest of the many, >= 1
- *  @param      count       number of the many, >= 1
- *  @param      dimensions  components of a sample, >= 1
- *  @param      options     NULL: the defaults
- *  @param      exec        NULL: the defaults
- *  @param[out] bytes       for exec.work_bytes
- *  @return TSANOM_OK, or an error of the module */
+ *  @param n           samples of the one series, >= 1
+ *  @param longest     samples of the longest of the many, >= 1
+ *  @param count       number of the many, >= 1
+ *  @param dimensions  components of a sample, >= 1
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_dtw_one_to_many_workspace(
     size_t n, size_t longest, size_t count, size_t dimensions,
     const tsanom_dtw_options *options, const tsanom_exec *exec, size_t *bytes);
@@ -211,23 +184,20 @@ TSANOM_API tsanom_status tsanom_dtw_one_to_many_workspace(
 /** Distances of one series to each of many: the building block of a search.
  *
  *  Candidates of equal length run side by side in the lanes of the vector unit, in
- * batches of up to 16, and a batch is abandoned when all its lanes are above the cut-off.
- * A search calls this function with 16 or more candidates at a time, in the order of
- * their lower bounds, and lowers options->cutoff to the best distance in between. A
- * candidate that is above the cut-off, or for which no path fits the window, gets
- * INFINITY.
- *
+ *  batches of up to 16, and a batch is abandoned when all its lanes are above the
+ *  cut-off. A search calls this function with 16 or more candidates at a time, in the
+ *  order of their lower bounds, and lowers options->cutoff to the best distance in
+ *  between. A candidate that is above the cut-off, or for which no path fits the window,
+ *  gets INFINITY.
  *  @param      x          the one series, n samples of series->dimensions components,
  *                         series->stride elements apart
  *  @param      n          its count, >= 1
  *  @param      series     the many
- *  @param      options    NULL: the defaults
- *  @param      exec       NULL: the defaults
  *  @param[out] distances  series->count distances
  *  @param[out] computed   number of leading distances that are valid; it grows by a batch
  *                         or, if lengths differ, by a sixteenth of the count; may be NULL
  *  @retval TSANOM_STOPPED  *computed leading distances are valid, the others undefined
- *  @return TSANOM_OK otherwise, or an error of the module */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_dtw_one_to_many(const double *x, size_t n,
                                                 const tsanom_series *series,
                                                 const tsanom_dtw_options *options,
@@ -243,13 +213,10 @@ TSANOM_API tsanom_status tsanom_dtw_one_to_many_f32(const float *x, size_t n,
 
 /** Workspace of tsanom_dtw_condensed() and its single-precision twin,
  *  O(threads longest + count).
- *  @param      longest     samples of the longest series, >= 1
- *  @param      count       number of series, >= 2
- *  @param      dimensions  components of a sample, >= 1
- *  @param      options     NULL: the defaults
- *  @param      exec        NULL: the defaults
- *  @param[out] bytes       for exec.work_bytes
- *  @return TSANOM_OK, or an error of the module */
+ *  @param longest     samples of the longest series, >= 1
+ *  @param count       number of series, >= 2
+ *  @param dimensions  components of a sample, >= 1
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_dtw_condensed_workspace(size_t longest, size_t count,
                                                         size_t dimensions,
                                                         const tsanom_dtw_options *options,
@@ -259,15 +226,13 @@ TSANOM_API tsanom_status tsanom_dtw_condensed_workspace(size_t longest, size_t c
 /** Distances of all pairs of a set of N series: the condensed matrix, whose element for
  *  a < b has the index a (2N - a - 1) / 2 + b - a - 1. Pairs run in parallel. A pair that
  *  is above the cut-off, or for which no path fits the window, gets INFINITY.
- *
  *  @param      series     the set, at least two series
- *  @param      options    NULL: the defaults
- *  @param      exec       NULL: the defaults
  *  @param[out] distances  N (N - 1) / 2 distances
  *  @param[out] computed   number of leading distances that are valid; if lengths differ,
- * it counts whole rows, or parts of a row where there are fewer than 16; may be NULL
+ *                         it counts whole rows, or parts of a row where there are fewer
+ *                         than 16; may be NULL
  *  @retval TSANOM_STOPPED  *computed leading distances are valid, the others undefined
- *  @return TSANOM_OK otherwise, or an error of the module */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_dtw_condensed(const tsanom_series *series,
                                               const tsanom_dtw_options *options,
                                               const tsanom_exec *exec, double *distances,
@@ -281,13 +246,10 @@ TSANOM_API tsanom_status tsanom_dtw_condensed_f32(const tsanom_series_f32 *serie
 
 /** Workspace of tsanom_dtw_cross() and its single-precision twin,
  *  O(threads (longest_x + longest_y) + count_y).
- *  @param      longest_x,longest_y  samples of the longest series of each set, >= 1
- *  @param      count_x,count_y      number of series in each set, >= 1
- *  @param      dimensions           components of a sample, >= 1
- *  @param      options              NULL: the defaults
- *  @param      exec                 NULL: the defaults
- *  @param[out] bytes                for exec.work_bytes
- *  @return TSANOM_OK, or an error of the module */
+ *  @param longest_x,longest_y  samples of the longest series of each set, >= 1
+ *  @param count_x,count_y      number of series in each set, >= 1
+ *  @param dimensions           components of a sample, >= 1
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_dtw_cross_workspace(
     size_t longest_x, size_t count_x, size_t longest_y, size_t count_y, size_t dimensions,
     const tsanom_dtw_options *options, const tsanom_exec *exec, size_t *bytes);
@@ -295,16 +257,13 @@ TSANOM_API tsanom_status tsanom_dtw_cross_workspace(
 /** Distances of each series of one set to each of another: a row-major matrix of
  *  xs->count rows and ys->count columns. Pairs run in parallel. A pair that is above the
  *  cut-off, or for which no path fits the window, gets INFINITY.
- *
  *  @param      xs,ys      the sets, of the same dimensions
- *  @param      options    NULL: the defaults
- *  @param      exec       NULL: the defaults
  *  @param[out] distances  the matrix
  *  @param      ld         elements from row to row of the matrix, >= ys->count
  *  @param[out] computed   number of leading distances, counted row by row, that are
- * valid; see tsanom_dtw_condensed(); may be NULL
+ *                         valid; see tsanom_dtw_condensed(); may be NULL
  *  @retval TSANOM_STOPPED  *computed leading distances are valid, the others undefined
- *  @return TSANOM_OK otherwise, or an error of the module */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_dtw_cross(const tsanom_series *xs,
                                           const tsanom_series *ys,
                                           const tsanom_dtw_options *options,
@@ -320,13 +279,10 @@ TSANOM_API tsanom_status tsanom_dtw_cross_f32(const tsanom_series_f32 *xs,
 
 /** Workspace of tsanom_dtw_medoid(): that of the condensed matrix and the matrix itself,
  *  O(count^2).
- *  @param      longest     samples of the longest series, >= 1
- *  @param      count       number of series, >= 1
- *  @param      dimensions  components of a sample, >= 1
- *  @param      options     NULL: the defaults
- *  @param      exec        NULL: the defaults
- *  @param[out] bytes       for exec.work_bytes
- *  @return TSANOM_OK, or an error of the module */
+ *  @param longest     samples of the longest series, >= 1
+ *  @param count       number of series, >= 1
+ *  @param dimensions  components of a sample, >= 1
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_dtw_medoid_workspace(size_t longest, size_t count,
                                                      size_t dimensions,
                                                      const tsanom_dtw_options *options,
@@ -335,16 +291,13 @@ TSANOM_API tsanom_status tsanom_dtw_medoid_workspace(size_t longest, size_t coun
 
 /** Medoid of a set: the series whose distances to all others have the smallest sum; of
  *  equals the first. A good start for tsanom_dtw_barycenter().
- *
- *  @param      series   the set
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults
- *  @param[out] medoid   its index
- *  @param[out] sum      the sum of its distances; may be NULL
+ *  @param      series  the set
+ *  @param[out] medoid  its index
+ *  @param[out] sum     the sum of its distances; may be NULL
  *  @retval TSANOM_INFEASIBLE  every series has another one to which no path fits the
  *                             window, or that is above the cut-off; no output is modified
  *  @retval TSANOM_STOPPED     no output is modified
- *  @return TSANOM_OK otherwise, or an error of the module */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_dtw_medoid(const tsanom_series *series,
                                            const tsanom_dtw_options *options,
                                            const tsanom_exec *exec, size_t *medoid,
@@ -352,14 +305,11 @@ TSANOM_API tsanom_status tsanom_dtw_medoid(const tsanom_series *series,
 
 /** Workspace of tsanom_dtw_barycenter(): a path per thread, and O(count (length +
  *  longest)).
- *  @param      longest     samples of the longest series, >= 1
- *  @param      count       number of series, >= 1
- *  @param      length      samples of the barycenter, >= 1
- *  @param      dimensions  components of a sample, >= 1
- *  @param      options     NULL: the defaults
- *  @param      exec        NULL: the defaults
- *  @param[out] bytes       for exec.work_bytes
- *  @return TSANOM_OK, or an error of the module */
+ *  @param longest     samples of the longest series, >= 1
+ *  @param count       number of series, >= 1
+ *  @param length      samples of the barycenter, >= 1
+ *  @param dimensions  components of a sample, >= 1
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_dtw_barycenter_workspace(
     size_t longest, size_t count, size_t length, size_t dimensions,
     const tsanom_dtw_options *options, const tsanom_exec *exec, size_t *bytes);
@@ -369,22 +319,19 @@ TSANOM_API tsanom_status tsanom_dtw_barycenter_workspace(
  *  cost) or the lower median of each component (absolute cost) of the samples aligned to
  *  it. It ends when the sum of the distances falls by no more than `tolerance` times
  *  itself. For both costs that sum never increases from one iteration to the next.
- *
- *  @param      series      the set
- *  @param      length      samples of the barycenter, >= 1
- *  @param      iterations  largest number of iterations, >= 1
- *  @param      tolerance   >= 0
- *  @param      options     NULL: the defaults
- *  @param      exec        NULL: the defaults
+ *  @param         series      the set
+ *  @param         length      samples of the barycenter, >= 1
+ *  @param         iterations  largest number of iterations, >= 1
+ *  @param         tolerance   >= 0
  *  @param[in,out] barycenter  in: where to start, such as the medoid; out: the average.
- *                          `length` samples, series->stride elements apart
- *  @param[out] sum         the sum of the distances of the series to the barycenter; may
- * be NULL
+ *                             `length` samples, series->stride elements apart
+ *  @param[out]    sum         the sum of the distances of the series to the barycenter;
+ *                             may be NULL
  *  @retval TSANOM_PARTIAL     the iterations were used up; the result is valid
  *  @retval TSANOM_INFEASIBLE  for one of the series no path fits the window, or it is
- * above the cut-off; no output is modified
+ *                             above the cut-off; no output is modified
  *  @retval TSANOM_STOPPED     no output is modified
- *  @return TSANOM_OK otherwise, or an error of the module */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_dtw_barycenter(const tsanom_series *series, size_t length,
                                                int32_t iterations, double tolerance,
                                                const tsanom_dtw_options *options,

@@ -5,12 +5,12 @@
  *  A run is a directory. Each thread that beats writes 16-byte records (time, tag,
  *  sequence) to a memory-mapped stream of its own in that directory. A beat costs little
  *  more than reading the clock, and every record that was written survives the death of
- *  the process, even by SIGKILL. The reader is in <tsanom/runs.h>;
- *  docs/runs.md documents the files, docs/heartbeat.md the supported file systems.
+ *  the process, even by SIGKILL. The reader is in <tsanom/runs.h>; docs/runs.md documents
+ *  the files, docs/heartbeat.md the supported file systems.
  *
- *  This recorder belongs to the process: a program and the libraries that it uses beat
- *  to one run without passing an object around. There is one such run at a time. For
- *  several runs at once, or region events, use ::tsanom_record in <tsanom/record.h>.
+ *  This recorder belongs to the process: a program and the libraries that it uses beat to
+ *  one run without passing an object around. There is one such run at a time. For several
+ *  runs at once, or region events, use ::tsanom_record in <tsanom/record.h>.
  *
  *  A child created by fork() has no run: it does not write to its parent's streams, its
  *  beats return ::TSANOM_E_STATE, and it may start a run of its own in another directory.
@@ -18,8 +18,7 @@
  *
  *  The functions of this header are in libtsanom-record, which needs only the C library.
  *
- *  Source: the heartbeat functions of the heartbeat paper, section 2 and
- *  listing 1. */
+ *  Source: the heartbeat functions of the heartbeat paper, section 2 and listing 1. */
 #ifndef TSANOM_HEARTBEAT_H
 #define TSANOM_HEARTBEAT_H
 
@@ -32,7 +31,7 @@
 extern "C" {
 #endif
 
-/** Clocks of beats. The values are ABI: append, never renumber. */
+/** Clocks of beats. ABI: append only. */
 enum {
   TSANOM_HEARTBEAT_CLOCK_AUTO = 0, /**< the time-stamp counter if the processor declares
                                         it invariant and the kernel itself uses it, else
@@ -41,19 +40,18 @@ enum {
   TSANOM_HEARTBEAT_CLOCK_MONOTONIC = 2 /**< CLOCK_MONOTONIC */
 };
 
-/** What keeps disk space and memory ready ahead of the beats. The values are ABI:
- *  append, never renumber. */
+/** What keeps disk space and memory ready ahead of the beats. ABI: append only. */
 enum {
   TSANOM_HEARTBEAT_HELPER_THREAD = 0, /**< one thread, for all streams (default) */
   TSANOM_HEARTBEAT_HELPER_NONE = 1    /**< the beating threads themselves */
 };
 
-/** Of vital_ms. The values are ABI: append, never renumber. */
+/** Of vital_ms. ABI: append only. */
 enum {
   TSANOM_HEARTBEAT_VITAL_OFF = -1 /**< no vital signs */
 };
 
-/** Limits of a run. The values are ABI: append, never renumber. */
+/** Limits of a run. ABI: append only. */
 enum {
   TSANOM_HEARTBEAT_STREAMS_MAX = 65536 /**< streams, and so threads that beat at once */
 };
@@ -72,17 +70,11 @@ typedef struct tsanom_heartbeat_options {
   int32_t reserved0; /**< 0 */
 } tsanom_heartbeat_options;
 
-/** Write the defaults described at ::tsanom_heartbeat_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @retval TSANOM_E_NULL     options is NULL
- *  @retval TSANOM_E_VERSION  struct_size is smaller than the first release's
- *  @return TSANOM_OK otherwise */
+/** Write the defaults described at ::tsanom_heartbeat_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_heartbeat_options_init(tsanom_heartbeat_options *options,
                                                        size_t struct_size);
 
-/** sizeof(tsanom_heartbeat_options) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_heartbeat_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_heartbeat_options_size(void);
 
 /** Start a run: create its directory and a stream for each announced thread.
@@ -93,28 +85,26 @@ TSANOM_API size_t tsanom_heartbeat_options_size(void);
  *  beating threads do its work. The other samples the vital signs: resident memory of the
  *  process and, of each thread that beats, CPU time, time that it waited for a processor,
  *  context switches, page faults and state. It takes at most 0.1 % of a processor: many
- *  threads are sampled less often. Without helper threads the process tsanom-sampler
- *  does that, which is no child of the program. The run keeps one file descriptor per
- * stream and seven others, all at high numbers, and maps 4 MiB of address space per
- * stream, later 16 MiB at a time, or less where the system limits it.
+ *  threads are sampled less often. Without helper threads the process tsanom-sampler does
+ *  that, which is no child of the program. The run keeps one file descriptor per stream
+ *  and seven others, all at high numbers, and maps 4 MiB of address space per stream,
+ *  later 16 MiB at a time, or less where the system limits it.
  *
  *  Call from one thread, while no other thread is in a beat. On failure nothing is left
  *  in the directory that was not there before.
  *  @param directory  created if it does not exist (its parent must), then kept by its
  *                    absolute path
- *  @param threads    announced: numbers 0 to threads-1 have their streams ready,
- *                    1 to ::TSANOM_HEARTBEAT_STREAMS_MAX; more may beat
- *  @param options    NULL: the defaults
- *  @retval TSANOM_E_NULL     directory is NULL
- *  @retval TSANOM_E_COUNT    threads is below 1
- *  @retval TSANOM_E_OPTION   threads is above the maximum, an option is out of its
- *                            range, or the machine does not have that clock
- *  @retval TSANOM_E_STATE    a run is being recorded
- *  @retval TSANOM_E_IO       the directory cannot be created or written, the disk is
- *                            full, or the directory contains a run, which is left as it
- *                            is
- *  @retval TSANOM_E_MEMORY   the system has no memory
- *  @return TSANOM_OK otherwise, or the status of rejected options */
+ *  @param threads    announced: numbers 0 to threads-1 have their streams ready, 1 to
+ *                    ::TSANOM_HEARTBEAT_STREAMS_MAX; more may beat
+ *  @retval TSANOM_E_COUNT   threads is below 1
+ *  @retval TSANOM_E_OPTION  threads is above the maximum, an option is out of its range,
+ *                           or the machine does not have that clock
+ *  @retval TSANOM_E_STATE   a run is being recorded
+ *  @retval TSANOM_E_IO      the directory cannot be created or written, the disk is full,
+ *                           or the directory contains a run, which is left as it is
+ *  @retval TSANOM_E_MEMORY  the system has no memory
+ *  @return TSANOM_OK otherwise, or the status of rejected options
+ *  @options */
 TSANOM_API tsanom_status tsanom_heartbeat_init(const char *directory, int32_t threads,
                                                const tsanom_heartbeat_options *options);
 
@@ -122,12 +112,12 @@ TSANOM_API tsanom_status tsanom_heartbeat_init(const char *directory, int32_t th
  *  stream. No allocation, lock or system call, except as described below; at most a page
  *  fault. Without a run: one or two loads.
  *
- *  The stream belongs to the operating-system thread that first beats as
- *  `thread`. Another thread that beats with the same number while the first
- *  lives (as in nested parallel regions) gets a stream of its own, and so does a
- *  number that was not announced; creating that stream takes a lock and system
- *  calls, once. When a thread ends, the next thread that beats with its number continues
- *  its stream. One thread may beat with several numbers in turn.
+ *  The stream belongs to the operating-system thread that first beats as `thread`.
+ *  Another thread that beats with the same number while the first lives (as in nested
+ *  parallel regions) gets a stream of its own, and so does a number that was not
+ *  announced; creating that stream takes a lock and system calls, once. When a thread
+ *  ends, the next thread that beats with its number continues its stream. One thread may
+ *  beat with several numbers in turn.
  *
  *  If there is no helper thread, or beats come faster than it can follow, the beating
  *  thread itself asks the file system for the next mebibyte (65536 beats), which takes a
@@ -139,26 +129,26 @@ TSANOM_API tsanom_status tsanom_heartbeat_init(const char *directory, int32_t th
  *  @param thread  the number of the thread, >= 0
  *  @param tag     any value; the reader returns it
  *  @retval TSANOM_E_STATE     before init, after finish, in a forked child, or in a
- * signal handler that interrupted a beat
+ *                             signal handler that interrupted a beat
  *  @retval TSANOM_E_OPTION    thread is negative
- *  @retval TSANOM_E_IO        there is no disk space, or the run's directory was
- *                             deleted: the beat is counted as dropped
+ *  @retval TSANOM_E_IO        there is no disk space, or the run's directory was deleted:
+ *                             the beat is counted as dropped
  *  @retval TSANOM_E_MEMORY    the thread's first beat, and the C library could not
  *                             register the release of its stream
  *  @retval TSANOM_E_OVERFLOW  a new stream is needed and there are already
  *                             ::TSANOM_HEARTBEAT_STREAMS_MAX
- *  @return TSANOM_OK otherwise */
+ *  @status */
 TSANOM_API tsanom_status tsanom_heartbeat_beat(int32_t thread, uint32_t tag);
 
-/** End the run: truncate each stream to its length and mark the run finished. A beat
- *  that another thread is in meanwhile is either recorded or returns ::TSANOM_E_STATE.
- *  Another run may then be started, in another directory.
+/** End the run: truncate each stream to its length and mark the run finished. A beat that
+ *  another thread is in meanwhile is either recorded or returns ::TSANOM_E_STATE. Another
+ *  run may then be started, in another directory.
  *  @retval TSANOM_PARTIAL  the run is complete except for dropped beats; the run contains
  *                          their number
  *  @retval TSANOM_E_STATE  there is no run
  *  @retval TSANOM_E_IO     a file could not be written; the run reads as one that was
  *                          killed, with every beat recorded
- *  @return TSANOM_OK otherwise */
+ *  @status */
 TSANOM_API tsanom_status tsanom_heartbeat_finish(void);
 
 #ifdef __cplusplus

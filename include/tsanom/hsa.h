@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  *  Heartbeat sequence analysis (HSA): which threads of a run behave as in normal runs,
- *  which leak memory, and which were shut down.
+ *  which slowed down as by a memory leak, and which were shut down.
  *
- *  Each thread of a run is a series of beat times t_0 <= t_1 <= ...; its heart rate is
- *  r_i = w / (t_i - t_{i-w}) for i >= w. tsanom_hsa_learn() reduces normal runs to a
- *  model: for each thread one reference series and, for each feature, the range of
- *  normal values. tsanom_hsa_diagnose() compares a run with the model, thread by thread,
- *  and returns for each thread a status and the path through the decision tree.
+ *  A thread of a run is a series of beat times \f$t_0 \le t_1 \le \dots\f$ with the heart
+ *  rate \f$r_i = w / (t_i - t_{i-w})\f$ for \f$i \ge w\f$. tsanom_hsa_learn() reduces
+ *  normal runs to a model: for each thread one reference series and, for each feature,
+ *  the range of normal values. tsanom_hsa_diagnose() compares a run with the model, and
+ *  returns for each thread a status and the path through the decision tree.
  *
- *  The cost is O(beats) and, for each pair of compared series, O(points * radius). Calls
- *  with different outputs may run at the same time; a model is never modified, so that
- *  any number of calls may use it.
+ *  Use these functions if there are heartbeats only, and each run has the same number of
+ *  beats. They judge by beats alone: everything that slows each beat is reported as a
+ *  memory leak. If there are vital signs too, use <tsanom/vital.h>, which finds more
+ *  causes and allows runs of different lengths. Learn from five normal runs or more.
  *
- *  Errors of all functions, with argument and element in tsanom_exec::fault:
- *  ::TSANOM_E_NULL, a required pointer is NULL; ::TSANOM_E_VERSION, a struct was not
- *  initialized, or a reserved field is not 0; ::TSANOM_E_OPTION, an option is out of its
- *  range; ::TSANOM_E_COUNT, a count is 0 or a series too short; ::TSANOM_E_OVERFLOW, a
- *  size does not fit the address space; ::TSANOM_E_NONFINITE, a time is NaN or infinite;
- *  ::TSANOM_E_ORDER, times decrease, or a run starts after its first beat;
- *  ::TSANOM_E_VALUE, a window of beats took no time, so that its rate is infinite (the
- *  clock is too coarse, or the window too short); ::TSANOM_E_WORKSPACE and
- *  ::TSANOM_E_MEMORY; ::TSANOM_E_EXEC. "runs[2].threads.time" with element 1 and second 7
- *  is sample 7 of thread 1 of run 2.
+ *  One thread computes, in O(beats) and, for each pair of compared series,
+ *  O(points · radius). Calls with different outputs may run at the same time; a model is
+ *  never modified, so that any number of calls may use it.
+ *
+ *  Errors besides the common ones: ::TSANOM_E_COUNT, also: a series is too short;
+ *  ::TSANOM_E_NONFINITE, a time; ::TSANOM_E_ORDER, times decrease, or a run starts after
+ *  its first beat; ::TSANOM_E_VALUE, a window of beats took no time, so that its rate is
+ *  infinite (the clock is too coarse, or the window too short). The fault
+ *  "runs[2].threads.time" with element 1 and second 7 is sample 7 of thread 1 of run 2.
  *
  *  Source: W. Wang and W. Luo, Heartbeat diagnosis of performance anomaly in OpenMP
  *  multi-threaded systems, section 3: equations 1-13, Algorithm 1. */
@@ -42,8 +42,7 @@ extern "C" {
  *  ABI: append only. */
 enum {
   TSANOM_HSA_NORMAL = 0,         /**< as in the normal runs, or nothing to compare with */
-  TSANOM_HSA_MEMORY_LEAK = 1,    /**< its memory grows; by the trees of this header: it
-                                      slowed down, as by a memory leak */
+  TSANOM_HSA_MEMORY_LEAK = 1,    /**< its memory grows; of a decision tree: it is slow */
   TSANOM_HSA_SHUTDOWN = 2,       /**< ended early, or never began */
   TSANOM_HSA_CONTENTION = 3,     /**< it waits for a processor that others use */
   TSANOM_HSA_SLOWDOWN = 4,       /**< each beat takes longer */
@@ -60,21 +59,16 @@ enum {
  *  start of the run; k consecutive windows of w beats are those that both series fill.
  *  ABI: append only. */
 enum {
-  /** Global time ratio, eq. 5: time of C's last beat over that of Q's. */
-  TSANOM_HSA_GTR = 0,
+  TSANOM_HSA_GTR = 0, /**< global time ratio, eq. 5: of the times of the last beat, C/Q */
   /** Local time ratio, eq. 6: mean over the windows of
-   *  (t'_{i+w} - t'_i) / (t_{i+w} - t_i). */
+   *  \f$(t'_{i+w} - t'_i) / (t_{i+w} - t_i)\f$. */
   TSANOM_HSA_LTR = 1,
-  /** Global heart-rate ratio, eq. 7: mean rate of C over mean rate of Q. */
-  TSANOM_HSA_GHR = 2,
-  /** Local heart-rate ratio, eq. 8: see tsanom_hsa_options::local_rate. */
-  TSANOM_HSA_LHR = 3,
-  /** Dynamic time warping distance of the aligned series, eq. 9-10, absolute
-   *  differences; see tsanom_hsa_options::normalize. */
+  TSANOM_HSA_GHR = 2, /**< global heart-rate ratio, eq. 7: of the mean rates, C/Q */
+  TSANOM_HSA_LHR = 3, /**< local heart-rate ratio, eq. 8: see options.local_rate */
+  /** Dynamic time warping distance of the aligned series, eq. 9-10, absolute differences.
+   *  For this and the next see tsanom_hsa_options::normalize. */
   TSANOM_HSA_DTW = 4,
-  /** LB_Keogh of the aligned series, eq. 11-13, squared differences; see
-   *  tsanom_hsa_options::normalize. */
-  TSANOM_HSA_LB_KEOGH = 5,
+  TSANOM_HSA_LB_KEOGH = 5, /**< LB_Keogh of the same, eq. 11-13, squared differences */
   /** Beat ratio m / n; not in the paper. Algorithm 1 does not use it,
    *  ::TSANOM_HSA_RULE_COMPLETION does. */
   TSANOM_HSA_BEAT_RATIO = 6,
@@ -95,17 +89,15 @@ enum {
 
 /** How normal ranges are learned. ABI: append only. */
 enum {
-  /** Prediction interval by Student's t: mean -+ t s sqrt(1 + 1/n), of the logarithms
-   *  for ratios, one-sided for distances (default). */
+  /** Prediction interval by Student's t: mean \f$\mp\, t\,s\sqrt{1 + 1/n}\f$, of the
+   *  logarithms for ratios, one-sided for distances (default). */
   TSANOM_HSA_RANGE_STUDENT = 0,
-  /** Distribution-free: between order statistics. */
-  TSANOM_HSA_RANGE_ORDER = 1
+  TSANOM_HSA_RANGE_ORDER = 1 /**< distribution-free: between order statistics */
 };
 
 /** Decision tree. ABI: append only. */
 enum {
-  /** Algorithm 1 of the paper, literally. */
-  TSANOM_HSA_RULE_PAPER = 0,
+  TSANOM_HSA_RULE_PAPER = 0, /**< Algorithm 1 of the paper, literally */
   /** Algorithm 1 with two changes: a thread is shut down if it has fewer beats than
    *  normal, whatever time it took; and a thread whose distances are not normal leaks
    *  only if it is slower than normal, by its times and by its rates. */
@@ -117,18 +109,17 @@ enum {
 
 /** What eq. 8 averages over the windows. ABI: append only. */
 enum {
-  /** Mean rate of C in the window over mean rate of Q in it (default). */
-  TSANOM_HSA_LOCAL_RATE_RATIO = 0,
-  /** Eq. 8 literally: (c_{i+w} - c_i) / (q_{i+w} - q_i), over the windows in which Q's
-   *  rate changes; undefined if there is none. */
+  TSANOM_HSA_LOCAL_RATE_RATIO = 0, /**< ratio of the mean rates in it, C/Q (default) */
+  /** Eq. 8 literally: \f$(c_{i+w} - c_i) / (q_{i+w} - q_i)\f$, over the windows in which
+   *  Q's rate changes; undefined if there is none. */
   TSANOM_HSA_LOCAL_RATE_LITERAL = 1
 };
 
 /** What to compute. Initialize it with tsanom_hsa_options_init(), then change fields. */
 typedef struct tsanom_hsa_options {
   size_t struct_size; /**< set by _init */
-  /** Beats w in the window of a heart rate. 0 (default): for each thread a hundredth of
-   *  the beats of its longest normal series, rounded up. */
+  /** Beats w in the window of a heart rate. 0 (default): a hundredth of the beats of the
+   *  thread's longest normal series, in tsanom_hsa_compare() of Q, rounded up. */
   size_t window;
   /** Most windows kept of a series, 1 to ::TSANOM_HSA_MAX_WINDOWS; 256 (default). The
    *  windows of LTR and LHR hold the smallest multiple of w beats for which the longest
@@ -143,17 +134,16 @@ typedef struct tsanom_hsa_options {
   /** Radius, in common timestamps, of the warping window of DTW and of the envelope of
    *  LB_Keogh; 12 (default). */
   size_t radius;
-  /** The degree increases until R^2 exceeds this, 0 <= r2 < 1; 0.9 (default). Rates that
-   *  scatter about a steady mean never reach it: their polynomial has max_degree. */
+  /** The degree increases until \f$R^2\f$ exceeds this, 0 <= r2 < 1; 0.9 (default). Rates
+   *  that scatter about a steady mean never reach it: their degree is max_degree. */
   double r2;
   /** Share of future normal threads that each range must contain, above 0 and below 1;
    *  0.99 (default). Several ranges are tested for each thread, so that more than
    *  1 - coverage of the normal threads leave some range. */
   double coverage;
-  /** Least margin beside the normal runs, >= 0: a ratio's range contains
-   *  [1/(1+margin), 1+margin] times its middle, a distance's range reaches margin (DTW)
-   *  or margin^2 (LB_Keogh) above its middle; 0.05 (default). The beat ratio has no
-   *  margin. */
+  /** Least margin beside the normal runs, >= 0: a ratio's range contains [1/(1+margin),
+   *  1+margin] times its middle, a distance's range reaches margin (DTW) or margin^2
+   *  (LB_Keogh) above its middle; 0.05 (default). The beat ratio has no margin. */
   double margin;
   /** The margin if there is only one normal run, > 0; 0.25 (default). */
   double single_run_margin;
@@ -168,10 +158,7 @@ typedef struct tsanom_hsa_options {
   int32_t normalize;
 } tsanom_hsa_options;
 
-/** Write the defaults described at ::tsanom_hsa_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, ::TSANOM_E_NULL or ::TSANOM_E_VERSION */
+/** Write the defaults described at ::tsanom_hsa_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_hsa_options_init(tsanom_hsa_options *options,
                                                  size_t struct_size);
 
@@ -219,17 +206,14 @@ typedef struct tsanom_hsa_features {
   uint64_t reserved[3]; /**< 0 */
 } tsanom_hsa_features;
 
-/** Compute the features of one series against another, eq. 1-13. If the window of
- *  options is 0, it is a hundredth of the reference's beats, rounded up.
- *  O(beats + points * (max_degree + radius)).
+/** Compute the features of one series against another, eq. 1-13, without a model.
+ *  O(beats + points · (max_degree + radius)).
  *  @param      target           C; at least one beat
  *  @param      target_start     start of its run
  *  @param      reference        Q; more beats than the window
  *  @param      reference_start  start of its run, before Q's last beat
- *  @param      options          NULL: the defaults
- *  @param      exec             NULL: the defaults; one thread computes
  *  @param[out] features         the result; not modified if the poll stops the call
- *  @return TSANOM_OK, ::TSANOM_STOPPED or an error */
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_hsa_compare(const tsanom_hsa_series *target,
                                             double target_start,
                                             const tsanom_hsa_series *reference,
@@ -239,10 +223,7 @@ TSANOM_API tsanom_status tsanom_hsa_compare(const tsanom_hsa_series *target,
                                             tsanom_hsa_features *features);
 
 /** Bytes of workspace of tsanom_hsa_compare(); they do not depend on the series.
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults
- *  @param[out] bytes    the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_hsa_compare_workspace(const tsanom_hsa_options *options,
                                                       const tsanom_exec *exec,
                                                       size_t *bytes);
@@ -261,17 +242,16 @@ TSANOM_API const char *tsanom_hsa_status_name(int32_t status);
 
 /** @name The model
  *  A model is an object that tsanom_hsa_learn() creates from runs, or
- *  tsanom_hsa_model_create() from a ::tsanom_hsa_model_data. The latter is a plain
- *  struct: a program that saves and loads models needs only these structs. Numbers
- *  written with 17 significant digits give the same model, bit for bit.
+ *  tsanom_hsa_model_create() from plain structs, to load a saved model or to change its
+ *  ranges. Numbers written with 17 significant digits give the same model, bit for bit.
  *  @{ */
 
-/** A model; opaque. */
+/** A model. */
 typedef struct tsanom_hsa_model tsanom_hsa_model;
 
 /** What a model contains of one thread: its reference series Q, reduced to windows and a
- *  polynomial, and the ranges of the features. Times count from the start of the run.
- *  All fields but sample_runs and silent_runs are ignored if beats is 0. */
+ *  polynomial, and the ranges of the features. Times count from the start of the run. All
+ *  fields but sample_runs and silent_runs are ignored if beats is 0. */
 typedef struct tsanom_hsa_reference {
   size_t beats;        /**< n; 0: no normal run has a series to compare with */
   size_t window;       /**< beats in the window of a heart rate */
@@ -311,10 +291,7 @@ typedef struct tsanom_hsa_model_data {
   const tsanom_hsa_reference *references; /**< thread_count references */
 } tsanom_hsa_model_data;
 
-/** Write an empty content.
- *  @param[out] data         the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, ::TSANOM_E_NULL or ::TSANOM_E_VERSION */
+/** Write an empty content. @initializes{data} */
 TSANOM_API tsanom_status tsanom_hsa_model_data_init(tsanom_hsa_model_data *data,
                                                     size_t struct_size);
 
@@ -322,9 +299,8 @@ TSANOM_API tsanom_status tsanom_hsa_model_data_init(tsanom_hsa_model_data *data,
 TSANOM_API size_t tsanom_hsa_model_data_size(void);
 
 /** Bytes of a model with a given content.
- *  @param      data   as for tsanom_hsa_model_create(); its counts are read
- *  @param[out] bytes  the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @param data  as for tsanom_hsa_model_create(); its counts are read
+ *  @bytes @status */
 TSANOM_API tsanom_status tsanom_hsa_model_size(const tsanom_hsa_model_data *data,
                                                size_t *bytes);
 
@@ -332,12 +308,10 @@ TSANOM_API tsanom_status tsanom_hsa_model_size(const tsanom_hsa_model_data *data
  *  contradict each other or the options are ::TSANOM_E_FORMAT, NaN or an infinity other
  *  than the end of a range ::TSANOM_E_NONFINITE. The fault names the field, as in
  *  "data.references.time", with the thread as element.
- *  @param[out] memory  of any alignment; not to be moved
- *  @param      bytes   at least tsanom_hsa_model_size()
- *  @param      data    the content
- *  @param      exec    NULL: the defaults
- *  @param[out] model   the model, in `memory`
- *  @return TSANOM_OK or an error */
+ *  @memory{tsanom_hsa_model_size}
+ *  @param      data   the content
+ *  @param[out] model  the model, in `memory`
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_hsa_model_init(void *memory, size_t bytes,
                                                const tsanom_hsa_model_data *data,
                                                const tsanom_exec *exec,
@@ -345,23 +319,19 @@ TSANOM_API tsanom_status tsanom_hsa_model_init(void *memory, size_t bytes,
 
 /** As tsanom_hsa_model_init(), in memory from exec's allocator.
  *  @param      data   the content
- *  @param      exec   NULL: the defaults
- *  @param[out] model  to be released by tsanom_hsa_model_destroy()
- *  @return TSANOM_OK or an error */
+ *  @param[out] model  release it by tsanom_hsa_model_destroy()
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_hsa_model_create(const tsanom_hsa_model_data *data,
                                                  const tsanom_exec *exec,
                                                  tsanom_hsa_model **model);
 
-/** Release a model; one in memory of the caller needs no call.
- *  @param model  NULL: nothing happens */
+/** Release a created or learned model. @param model NULL: nothing happens */
 TSANOM_API void tsanom_hsa_model_destroy(tsanom_hsa_model *model);
 
-/** Read the content of a model, to save it, to print it, or to create a model with
- *  other ranges.
- *  @param         model  a model
- *  @param[in,out] data   initialized; its pointers then refer to the model, and are
- *                        valid as long as the model
- *  @return TSANOM_OK or an error */
+/** Read the content of a model, to save, print or change it.
+ *  @param[in,out] data  initialized; its pointers then refer to the model, and are valid
+ *                       as long as the model
+ *  @the{model} @status */
 TSANOM_API tsanom_status tsanom_hsa_model_read(const tsanom_hsa_model *model,
                                                tsanom_hsa_model_data *data);
 
@@ -378,53 +348,42 @@ TSANOM_API tsanom_status tsanom_hsa_model_read(const tsanom_hsa_model *model,
  *
  *  A model can be learned from one run. The spread is then unknown, and the ranges are
  *  those of single_run_margin around 1.
- *  O(beats + threads * run_count^2 * points * radius).
+ *  O(beats + threads · run_count^2 · points · radius).
  *  @param      runs       normal runs; they may differ in their threads
- *  @param      run_count  >= 1; some thread of some run must have more beats than the
- *                         window
- *  @param      options    NULL: the defaults
- *  @param      exec       NULL: the defaults; one thread computes
- *  @param[out] model      to be released by tsanom_hsa_model_destroy(); not modified if
- *                         the poll stops the call
- *  @retval TSANOM_PARTIAL  the model is complete, but some thread has a single sample,
- *                          or too few for the coverage by order statistics
- *  @return TSANOM_OK, ::TSANOM_STOPPED or an error */
+ *  @param      run_count  >= 1; some thread must have more beats than the window
+ *  @param[out] model      release it by tsanom_hsa_model_destroy(); not modified if the
+ *                         poll stops the call
+ *  @retval TSANOM_PARTIAL  the model is complete, but some thread has a single sample, or
+ *                          too few for the coverage by order statistics
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_hsa_learn(const tsanom_hsa_run *runs, size_t run_count,
                                           const tsanom_hsa_options *options,
                                           const tsanom_exec *exec,
                                           tsanom_hsa_model **model);
 
 /** As tsanom_hsa_learn(), in memory of the caller.
- *  @param[out] memory     of any alignment; not to be moved
- *  @param      bytes      at least tsanom_hsa_learn_size()
- *  @param      runs       as for tsanom_hsa_learn()
- *  @param      run_count  as for tsanom_hsa_learn()
- *  @param      options    NULL: the defaults
- *  @param      exec       NULL: the defaults
- *  @param[out] model      the model, in `memory`
- *  @return as tsanom_hsa_learn() */
+ *  @memory{tsanom_hsa_learn_size}
+ *  @param      runs,run_count  as for tsanom_hsa_learn()
+ *  @param[out] model           the model, in `memory`
+ *  @return as tsanom_hsa_learn()
+ *  @options @exec */
 TSANOM_API tsanom_status tsanom_hsa_learn_init(
     void *memory, size_t bytes, const tsanom_hsa_run *runs, size_t run_count,
     const tsanom_hsa_options *options, const tsanom_exec *exec, tsanom_hsa_model **model);
 
 /** Bytes of the model that tsanom_hsa_learn_init() places.
- *  @param      runs       the runs; the times are not read
- *  @param      run_count  >= 1
- *  @param      options    NULL: the defaults
- *  @param[out] bytes      the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @param runs       the runs; the times are not read
+ *  @param run_count  >= 1
+ *  @options @bytes @status */
 TSANOM_API tsanom_status tsanom_hsa_learn_size(const tsanom_hsa_run *runs,
                                                size_t run_count,
                                                const tsanom_hsa_options *options,
                                                size_t *bytes);
 
-/** Bytes of workspace of tsanom_hsa_learn() and tsanom_hsa_learn_init():
- *  O(run_count * (max_windows + run_count)); they do not depend on beats and threads.
- *  @param      run_count  normal runs, >= 1
- *  @param      options    NULL: the defaults
- *  @param      exec       NULL: the defaults
- *  @param[out] bytes      the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+/** Bytes of workspace of tsanom_hsa_learn() and tsanom_hsa_learn_init(), which depend
+ *  neither on beats nor on threads: O(run_count · (max_windows + run_count)).
+ *  @param run_count  normal runs, >= 1
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_hsa_learn_workspace(size_t run_count,
                                                     const tsanom_hsa_options *options,
                                                     const tsanom_exec *exec,
@@ -450,16 +409,16 @@ enum {
 /** One step of the path through the tree: a question, its answer, and the numbers that
  *  the answer follows from. */
 typedef struct tsanom_hsa_step {
-  int32_t question;          /**< TSANOM_HSA_ASK_* */
-  int32_t answer;            /**< 1 yes, 0 no */
-  int32_t count;             /**< features in question, 0 to 4 */
-  int32_t reserved0;         /**< 0 */
-  int32_t feature[4];        /**< their indices; the rest -1 */
-  int32_t defined[4];        /**< 1 if that feature is defined */
-  double value[4];           /**< their values; for ASK_BEATS and ASK_WINDOW, [0] is the
-                                  thread's beats and [1] the window; for ASK_KNOWN and
-                                  ASK_SILENT, [0] is the number of normal runs with a usable
-                                  series, or without one */
+  int32_t question;   /**< TSANOM_HSA_ASK_* */
+  int32_t answer;     /**< 1 yes, 0 no */
+  int32_t count;      /**< features in question, 0 to 4 */
+  int32_t reserved0;  /**< 0 */
+  int32_t feature[4]; /**< their indices; the rest -1 */
+  int32_t defined[4]; /**< 1 if that feature is defined */
+  /** Their values; for ASK_BEATS and ASK_WINDOW, [0] is the thread's beats and [1] the
+   *  window; for ASK_KNOWN and ASK_SILENT, [0] is the number of normal runs with a usable
+   *  series, or without one. */
+  double value[4];
   tsanom_hsa_range range[4]; /**< their normal ranges */
   uint64_t reserved[2];      /**< 0 */
 } tsanom_hsa_step;
@@ -473,10 +432,7 @@ typedef struct tsanom_hsa_verdict {
   tsanom_hsa_step step[TSANOM_HSA_STEPS]; /**< the path, from the root */
 } tsanom_hsa_verdict;
 
-/** Write an empty verdict.
- *  @param[out] verdict      the caller's struct, or the first of an array
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, ::TSANOM_E_NULL or ::TSANOM_E_VERSION */
+/** Write an empty verdict, or the first of an array. @initializes{verdict} */
 TSANOM_API tsanom_status tsanom_hsa_verdict_init(tsanom_hsa_verdict *verdict,
                                                  size_t struct_size);
 
@@ -490,16 +446,13 @@ TSANOM_API size_t tsanom_hsa_verdict_size(void);
  *  @param         range     TSANOM_HSA_SLOTS normal ranges, by feature
  *  @param         rule      TSANOM_HSA_RULE_*
  *  @param[in,out] verdict   initialized; the result
- *  @return TSANOM_OK or an error */
+ *  @status */
 TSANOM_API tsanom_status tsanom_hsa_classify(const tsanom_hsa_features *features,
                                              const tsanom_hsa_range *range, int32_t rule,
                                              tsanom_hsa_verdict *verdict);
 
 /** Bytes of workspace of tsanom_hsa_diagnose(); they do not depend on the run.
- *  @param      model  a model
- *  @param      exec   NULL: the defaults
- *  @param[out] bytes  the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @the{model} @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_hsa_diagnose_workspace(const tsanom_hsa_model *model,
                                                        const tsanom_exec *exec,
                                                        size_t *bytes);
@@ -507,17 +460,14 @@ TSANOM_API tsanom_status tsanom_hsa_diagnose_workspace(const tsanom_hsa_model *m
 /** Diagnose each thread of a run. Threads are matched by number. A thread that the model
  *  has and the run has not, or that never beats, is shut down, unless it was silent in a
  *  normal run too. A thread without a reference in the model is normal; its path states
- *  that. O(beats + threads * points * radius).
- *  @param         model          a model
- *  @param         run            the run
- *  @param         exec           NULL: the defaults; one thread computes
- *  @param[in,out] verdicts       one for each thread number. The first must be
- *                                initialized; the others follow at distances of its
- *                                struct_size, and are initialized by the call.
+ *  that. O(beats + threads · points · radius).
+ *  @param[in,out] verdicts       one for each thread number: the first initialized, the
+ *                                others, which the call initializes, at distances of its
+ *                                struct_size
  *  @param         verdict_count  the larger of the thread counts of model and run
  *  @param[out]    done           verdicts written, fewer than verdict_count only if the
  *                                poll stops the call; may be NULL
- *  @return TSANOM_OK, ::TSANOM_STOPPED or an error */
+ *  @the{run} @the{model} @exec @stopped */
 TSANOM_API tsanom_status tsanom_hsa_diagnose(const tsanom_hsa_model *model,
                                              const tsanom_hsa_run *run,
                                              const tsanom_exec *exec,
@@ -529,19 +479,13 @@ TSANOM_API tsanom_status tsanom_hsa_diagnose(const tsanom_hsa_model *model,
  *  @param      verdicts       of the threads, as tsanom_hsa_diagnose() wrote them
  *  @param      verdict_count  >= 1
  *  @param[out] status         TSANOM_HSA_NORMAL...
- *  @return TSANOM_OK or an error */
+ *  @status */
 TSANOM_API tsanom_status tsanom_hsa_run_status(const tsanom_hsa_verdict *verdicts,
                                                size_t verdict_count, int32_t *status);
 
 /** Describe one step of a path in an English sentence, such as "DTW 0.31 [0, 0.08] and
  *  LB_Keogh 0.12 [0, 0.01] do not both lie in their normal ranges: ...".
- *  @param      step    a step
- *  @param[out] text    receives the sentence, always terminated, truncated if it does not
- *                      fit; may be NULL if size is 0
- *  @param      size    bytes of text; 512 are enough for every sentence
- *  @param[out] length  bytes of the whole sentence without the terminator; may be NULL
- *  @retval TSANOM_PARTIAL  the sentence was truncated
- *  @return TSANOM_OK or an error */
+ *  @the{step} @sentence @status */
 TSANOM_API tsanom_status tsanom_hsa_step_text(const tsanom_hsa_step *step, char *text,
                                               size_t size, size_t *length);
 

@@ -4,28 +4,23 @@
  *
  *  The envelope of x for a radius r is the band
  *
- *  l_i = min{ x_j : |i-j| <= r },   u_i = max{ x_j : |i-j| <= r }.
+ *  \f[ l_i = \min\{x_j : |i-j| \le r\}, \qquad u_i = \max\{x_j : |i-j| \le r\}. \f]
  *
  *  Every sample that DTW pairs with position i in a Sakoe-Chiba window of radius r lies
- * in the band, so the distance from the band is never larger than the cost of the pair:
- *  LB_Keogh(c) = sum over i of d(c_i), where d is the cost of c_i - u_i above the band,
- * of l_i - c_i below it, and 0 inside.
+ *  in the band, so the distance from the band is never larger than the cost of the pair:
+ *  LB_Keogh(c) = \f$\sum_i d(c_i)\f$, where d is the cost of \f$c_i - u_i\f$ above the
+ *  band, of \f$l_i - c_i\f$ below it, and 0 inside.
  *
- *  A bound is valid for DTW of the same cost and of the same or a smaller radius; a sum
- * of squares never bounds a sum of absolute differences. All bounds are exact up to the
- *  rounding of a sum of n terms, whose relative error is below n 2^-53. Allow for this
- *  margin when pruning.
+ *  Use a bound to skip the DTW of pairs that are too far apart. It is valid for DTW of
+ *  the same cost and of the same or a smaller radius; a sum of squares never bounds a sum
+ *  of absolute differences. All bounds are exact up to the rounding of a sum of n terms,
+ *  whose relative error is below \f$n\,2^{-53}\f$: allow for this margin.
  *
  *  Every result is bitwise the same on every instruction set. All functions run on the
  *  calling thread, and do not call the poll.
  *
- *  Errors of all functions: ::TSANOM_E_NULL, a required pointer is NULL;
- * ::TSANOM_E_COUNT, a count of samples is 0; ::TSANOM_E_OPTION, a cost or a field of
- * options is out of its range, or is not the default although the function does not use
- * it;
- *  ::TSANOM_E_OVERFLOW, sizes do not fit the address space; ::TSANOM_E_NONFINITE, a
- * sample is NaN or infinite; and the errors of ::tsanom_exec: ::TSANOM_E_EXEC,
- *  ::TSANOM_E_VERSION, ::TSANOM_E_WORKSPACE, ::TSANOM_E_MEMORY.
+ *  Errors besides the common ones: ::TSANOM_E_OPTION, also: an option that the function
+ *  does not use is not at its default; ::TSANOM_E_NONFINITE, a sample.
  *
  *  Sources: E. Keogh and C. A. Ratanamahatana, Knowl. Inf. Syst. 7 (2005) 358-386
  *  (LB_Keogh); D. Lemire, Pattern Recognition 42 (2009) 2169-2180 (LB_Improved);
@@ -54,24 +49,18 @@ typedef struct tsanom_lbkeogh_options {
   int32_t reserved0;  /**< 0 */
 } tsanom_lbkeogh_options;
 
-/** Write the defaults described at ::tsanom_lbkeogh_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+/** Write the defaults described at ::tsanom_lbkeogh_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_lbkeogh_options_init(tsanom_lbkeogh_options *options,
                                                      size_t struct_size);
 
-/** sizeof(tsanom_lbkeogh_options) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_lbkeogh_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_lbkeogh_options_size(void);
 
 /** Workspace of tsanom_lbkeogh_envelope() and its single-precision twin,
  *  O(min(n, radius)). Monotone in n and in the radius.
- *  @param      n       samples in the series, >= 1
- *  @param      radius  of the window; SIZE_MAX: all samples
- *  @param      exec    NULL: the defaults
- *  @param[out] bytes   for exec.work_bytes
- *  @return TSANOM_OK, or an error of the module */
+ *  @param n       samples in the series, >= 1
+ *  @param radius  of the window; SIZE_MAX: all samples
+ *  @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_envelope_workspace(size_t n, size_t radius,
                                                            const tsanom_exec *exec,
                                                            size_t *bytes);
@@ -80,10 +69,9 @@ TSANOM_API tsanom_status tsanom_lbkeogh_envelope_workspace(size_t n, size_t radi
  *  @param      x       samples
  *  @param      n       their count, >= 1
  *  @param      radius  of the window; SIZE_MAX: the global minimum and maximum everywhere
- *  @param      exec    NULL: the defaults
  *  @param[out] lower   n minima; overlaps nothing
  *  @param[out] upper   n maxima; overlaps nothing
- *  @return TSANOM_OK, or an error of the module */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_envelope(const double *x, size_t n, size_t radius,
                                                  const tsanom_exec *exec, double *lower,
                                                  double *upper);
@@ -98,99 +86,87 @@ TSANOM_API tsanom_status tsanom_lbkeogh_envelope_f32(const float *x, size_t n,
  *  The first pairs with the first and the last with the last; the second of either costs
  *  at least its cheapest pair with the first two of the other, and the third likewise. It
  *  bounds DTW of every radius and of different lengths. Series too short for disjoint
- * ends give the part of the sum that they determine.
+ *  ends give the part of the sum that they determine.
  *  @param      x,y    samples; the six used of each must be finite
  *  @param      n,m    their counts, >= 1
  *  @param      cost   ::TSANOM_COST_ABSOLUTE or ::TSANOM_COST_SQUARED
- *  @param      exec   NULL: the defaults
  *  @param[out] bound  in units of the cost
- *  @return TSANOM_OK, or an error of the module */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_kim(const double *x, size_t n, const double *y,
                                             size_t m, int32_t cost,
                                             const tsanom_exec *exec, double *bound);
 
 /** LB_Keogh of a series c against the envelope of another one of the same length:
- * equation 13 of the heartbeat paper for the squared cost (whose second case must read
- * c_i < l_i). For the other direction pass the other series and the envelope of c. O(n)
- * time, fastest where the three arrays have the same offset in their cache lines.
+ *  equation 13 of the heartbeat paper for the squared cost (whose second case must read
+ *  c_i < l_i). For the other direction pass the other series and the envelope of c. O(n)
+ *  time, fastest where the three arrays have the same offset in their cache lines.
  *  @param      c            samples
  *  @param      lower,upper  envelope, n each, lower[i] <= upper[i]; infinities mean no
  *                           bound at that position. Not checked: a NaN gives an undefined
  *                           bound
  *  @param      n            the common count, >= 1
  *  @param      cost         ::TSANOM_COST_ABSOLUTE or ::TSANOM_COST_SQUARED
- *  @param      exec         NULL: the defaults
  *  @param[out] bound        in units of the cost
- *  @return TSANOM_OK, or an error of the module */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_bound(const double *c, const double *lower,
                                               const double *upper, size_t n, int32_t cost,
                                               const tsanom_exec *exec, double *bound);
 
-/** Cumulative tails of LB_Keogh for tsanom_dtw_options::tails:
- *  tail[i] = sum over k >= i of d(c_k), so tail[0] is the bound and tail[n] = 0. If the
- *  cheapest cell of the rows below i of a DTW along c is D, its distance is at least
- *  D + tail[i]. O(n) time.
+/** Cumulative tails of LB_Keogh for tsanom_dtw_options::tails: tail[i] = sum over k >= i
+ *  of d(c_k), so tail[0] is the bound and tail[n] = 0. If the cheapest cell of the rows
+ *  below i of a DTW along c is D, its distance is at least D + tail[i]. O(n) time.
  *  @param      c            samples
  *  @param      lower,upper  envelope, as for tsanom_lbkeogh_bound()
  *  @param      n            the common count, >= 1
  *  @param      cost         ::TSANOM_COST_ABSOLUTE or ::TSANOM_COST_SQUARED
- *  @param      exec         NULL: the defaults
  *  @param[out] tail         n + 1 sums; overlaps nothing
- *  @return TSANOM_OK, or an error of the module */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_tail(const double *c, const double *lower,
                                              const double *upper, size_t n, int32_t cost,
                                              const tsanom_exec *exec, double *tail);
 
 /** Workspace of tsanom_lbkeogh_pair(), O(max(n, m)). Monotone in n, m and the radius.
- *  @param      n,m      samples in the two series, >= 1
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults
- *  @param[out] bytes    for exec.work_bytes
- *  @return TSANOM_OK, or an error of the module */
+ *  @param n,m  samples in the two series, >= 1
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status
 tsanom_lbkeogh_pair_workspace(size_t n, size_t m, const tsanom_lbkeogh_options *options,
                               const tsanom_exec *exec, size_t *bytes);
 
 /** LB_Keogh of two series in both directions, envelopes included. The larger of the two
- * is the better bound. Lengths may differ by up to the radius: the envelope then covers
- * the positions of the other series, each with the samples that its window contains. O(n
- * + m) time.
+ *  is the better bound. Lengths may differ by up to the radius: the envelope then covers
+ *  the positions of the other series, each with the samples that its window contains.
+ *  O(n + m) time.
  *  @param      x,y      samples
  *  @param      n,m      their counts, >= 1
  *  @param      options  NULL: the defaults; bands must be the default
- *  @param      exec     NULL: the defaults
  *  @param[out] bounds   two values: [0] is y against the envelope of x (the paper's
  *                       LB_Keogh(Q, C) for x = Q and y = C), [1] is x against that of y
  *  @retval TSANOM_INFEASIBLE  |n-m| exceeds the radius, so DTW has no path: both bounds
- * are INFINITY
- *  @return TSANOM_OK otherwise, or an error of the module */
+ *                             are INFINITY
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_pair(const double *x, size_t n, const double *y,
                                              size_t m,
                                              const tsanom_lbkeogh_options *options,
                                              const tsanom_exec *exec, double *bounds);
 
 /** Workspace of tsanom_lbkeogh_improved(), O(n). Monotone in n and in the radius.
- *  @param      n        samples in each series, >= 1
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults
- *  @param[out] bytes    for exec.work_bytes
- *  @return TSANOM_OK, or an error of the module */
+ *  @param n  samples in each series, >= 1
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status
 tsanom_lbkeogh_improved_workspace(size_t n, const tsanom_lbkeogh_options *options,
                                   const tsanom_exec *exec, size_t *bytes);
 
 /** LB_Improved of a series c against q: LB_Keogh(c), plus the LB_Keogh of q against the
  *  envelope of h, where h is c clipped to the envelope of q. Never below LB_Keogh(c).
- * O(n) time, four passes.
+ *  O(n) time, four passes.
  *  @param      c            samples
  *  @param      q            samples of the other series
  *  @param      lower,upper  envelope of q for options->radius, n each; as for
  *                           tsanom_lbkeogh_bound(), its values are not checked
  *  @param      n            the common count, >= 1
  *  @param      options      NULL: the defaults; bands must be the default
- *  @param      exec         NULL: the defaults
  *  @param[out] bound        in units of the cost
- *  @return TSANOM_OK, or an error of the module */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_improved(const double *c, const double *q,
                                                  const double *lower, const double *upper,
                                                  size_t n,
@@ -206,10 +182,8 @@ TSANOM_API tsanom_status tsanom_lbkeogh_improved(const double *c, const double *
  *  @param      lower,upper  envelope of q for options->radius, n each; as for
  *                           tsanom_lbkeogh_bound(), its values are not checked
  *  @param      n            the common count, >= 1
- *  @param      options      NULL: the defaults
- *  @param      exec         NULL: the defaults
  *  @param[out] bound        in units of the cost
- *  @return TSANOM_OK, or an error of the module */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_enhanced(const double *c, const double *q,
                                                  const double *lower, const double *upper,
                                                  size_t n,
@@ -217,8 +191,8 @@ TSANOM_API tsanom_status tsanom_lbkeogh_enhanced(const double *c, const double *
                                                  const tsanom_exec *exec, double *bound);
 
 /** The envelope of a series that is still growing: each sample goes in, and after the
- * first `radius` samples each push gives the pair of `radius` samples ago. One thread at
- * a time may use a stream. */
+ *  first `radius` samples each push gives the pair of `radius` samples ago. One thread at
+ *  a time may use a stream. */
 typedef struct tsanom_lbkeogh_stream tsanom_lbkeogh_stream;
 
 /** Bytes of a stream, O(radius).
@@ -229,13 +203,12 @@ typedef struct tsanom_lbkeogh_stream tsanom_lbkeogh_stream;
 TSANOM_API tsanom_status tsanom_lbkeogh_stream_size(size_t radius, size_t *bytes);
 
 /** Begin a stream in caller-provided memory. tsanom_lbkeogh_stream_destroy() is not
- * needed; free the memory when the stream is no longer used.
+ *  needed; free the memory when the stream is no longer used.
  *  @param      memory  of any alignment
  *  @param      bytes   its size, at least that of tsanom_lbkeogh_stream_size()
  *  @param      radius  of the window
- *  @param      exec    NULL: the defaults
  *  @param[out] stream  the stream, within `memory`
- *  @return TSANOM_OK, or an error of the module */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_stream_init(void *memory, size_t bytes,
                                                     size_t radius,
                                                     const tsanom_exec *exec,
@@ -243,30 +216,29 @@ TSANOM_API tsanom_status tsanom_lbkeogh_stream_init(void *memory, size_t bytes,
 
 /** Begin a stream in a block of exec's allocator.
  *  @param      radius  of the window
- *  @param      exec    NULL: the defaults
  *  @param[out] stream  the stream; release it with tsanom_lbkeogh_stream_destroy()
- *  @return TSANOM_OK, or an error of the module */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_stream_create(size_t radius,
                                                       const tsanom_exec *exec,
                                                       tsanom_lbkeogh_stream **stream);
 
 /** Release a stream.
- *  @param stream  from tsanom_lbkeogh_stream_create() or _init(); NULL: nothing is done
- */
+ *  @param stream  from tsanom_lbkeogh_stream_create() or _init(); NULL: nothing is
+ *                 done */
 TSANOM_API void tsanom_lbkeogh_stream_destroy(tsanom_lbkeogh_stream *stream);
 
 /** Take in samples. Amortized O(1) per sample; one of every 2 radius + 1 samples takes
  *  O(radius).
- *  @param      stream       the stream
  *  @param      x            samples
  *  @param      count        their count, >= 0
  *  @param[out] lower,upper  the pairs that came out, in order; at most `count`. In single
  *                           precision they are rounded
  *  @param[out] produced     number of pairs
  *  @param[out] taken        number of samples taken in
- *  @retval TSANOM_PARTIAL    sample x[*taken] is not finite; the samples before it were
- *                            taken in, and the other outputs are valid for them
- *  @return TSANOM_OK if all were taken in; TSANOM_E_NULL or TSANOM_E_OVERFLOW */
+ *  @retval TSANOM_PARTIAL  sample x[*taken] is not finite; the samples before it were
+ *                          taken in, and the other outputs are valid for them
+ *  @return TSANOM_OK if all were taken in; TSANOM_E_NULL or TSANOM_E_OVERFLOW
+ *  @the{stream} */
 TSANOM_API tsanom_status tsanom_lbkeogh_stream_push(tsanom_lbkeogh_stream *stream,
                                                     const double *x, size_t count,
                                                     double *lower, double *upper,
@@ -280,10 +252,9 @@ TSANOM_API tsanom_status tsanom_lbkeogh_stream_push_f32(tsanom_lbkeogh_stream *s
 
 /** End the series: returns the pairs of its last samples. The stream is then as after
  *  tsanom_lbkeogh_stream_init().
- *  @param      stream       the stream
  *  @param[out] lower,upper  the pairs, in order; at most `radius`
  *  @param[out] produced     number of pairs
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @the{stream} @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_stream_finish(tsanom_lbkeogh_stream *stream,
                                                       double *lower, double *upper,
                                                       size_t *produced);

@@ -5,42 +5,39 @@
  *
  *  Let N(p) be the points within eps of p, including p, and d the distance. The core
  *  distance of p is its distance to the min_points-th nearest of N(p); it is undefined
- *  (INFINITY) if N(p) has fewer points. Points are processed one by one. The
- *  reachability of a point o that is not yet processed is
+ *  (INFINITY) if N(p) has fewer points. Points are processed one by one. The reachability
+ *  of a point o that is not yet processed is
  *
- *      r(o) = min max{core(p), d(p,o)} over the processed p with d(p,o) <= eps,
+ *  \f[ r(o) = \min \max\{\mathrm{core}(p), d(p,o)\} \quad
+ *  \text{over the processed } p \text{ with } d(p,o) \le \mathrm{eps}, \f]
  *
- *  and undefined (INFINITY) if no such p has a core distance. The first processed p
- *  that attains the minimum is the predecessor of o. The next point is the one with the
- *  smallest reachability; ties, and points without a reachability, are ordered by
- *  index. Distances are compared as they are reported, rounded to double. All results
- *  equal those of this definition bitwise, for every thread count, instruction set and
- *  search method.
+ *  and undefined (INFINITY) if no such p has a core distance. The first processed p that
+ *  attains the minimum is the predecessor of o. The next point is the one with the
+ *  smallest reachability; ties, and points without a reachability, are ordered by index.
+ *  Distances are compared as they are reported, rounded to double. All results equal
+ *  those of this definition bitwise, for every thread count, instruction set and search
+ *  method.
  *
  *  The Euclidean distance is the root of the sum of squared differences in the order of
- *  the coordinates; the Manhattan distance is the sum of their magnitudes in that
- *  order. Duplicate points have distance 0; a constant coordinate has no effect.
+ *  the coordinates; the Manhattan distance is the sum of their magnitudes in that order.
+ *  Duplicate points have distance 0; a constant coordinate has no effect, and the one
+ *  with the largest values dominates: scale coordinates of different units first.
  *
  *  Typical use: tsanom_optics_order() for points, or one of its two variants for given
- *  distances; then tsanom_optics_split() without any parameter, tsanom_optics_cut() if
- *  a distance is known that separates clusters, or tsanom_optics_xi() for a hierarchy.
+ *  distances; then tsanom_optics_split() without any parameter, tsanom_optics_cut() if a
+ *  distance is known that separates clusters, or tsanom_optics_xi() for a hierarchy.
  *
- *  Errors common to all functions, with the argument and element in exec.fault:
- *  TSANOM_E_NULL (a required pointer is NULL), TSANOM_E_COUNT (n or dimensions is 0),
- *  TSANOM_E_OPTION (a field of options, or ld, is out of range, or an option is set
- *  that the function does not use), TSANOM_E_OVERFLOW (a size does not fit the address
- *  space, or n exceeds INT32_MAX), TSANOM_E_VERSION, TSANOM_E_EXEC, TSANOM_E_WORKSPACE
- *  and TSANOM_E_MEMORY. Functions that check samples add TSANOM_E_NONFINITE,
- *  TSANOM_E_VALUE and TSANOM_E_INDEX as described there. An options argument of NULL
- *  selects the defaults, an exec of NULL those of ::tsanom_exec. Calls on different
- *  outputs may run at the same time.
+ *  Errors besides the common ones: ::TSANOM_E_OVERFLOW, also: n exceeds INT32_MAX;
+ *  ::TSANOM_E_OPTION, also: ld is out of its range, or an option that the function does
+ *  not use is set; ::TSANOM_E_NONFINITE, ::TSANOM_E_VALUE and ::TSANOM_E_INDEX as
+ *  described at the functions. Calls on different outputs may run at the same time.
  *
- *  Sources: M. Ankerst, M. M. Breunig, H.-P. Kriegel, J. Sander, OPTICS: ordering
- *  points to identify the clustering structure, SIGMOD 1999 (order, cut, xi);
- *  E. Schubert, M. Gertz, Improving the cluster structure extracted from OPTICS
- *  plots, LWDA 2018 (predecessor correction); B. Epstein, M. Sobel, Life testing,
- *  JASA 48 (1953) 486-502 (the test of gaps); W. Stuetzle, Estimating the cluster tree
- *  of a density, J. Classification 20 (2003) 25-47 (valleys of single linkage). */
+ *  Sources: M. Ankerst, M. M. Breunig, H.-P. Kriegel, J. Sander, OPTICS: ordering points
+ *  to identify the clustering structure, SIGMOD 1999 (order, cut, xi); E. Schubert, M.
+ *  Gertz, Improving the cluster structure extracted from OPTICS plots, LWDA 2018
+ *  (predecessor correction); B. Epstein, M. Sobel, Life testing, JASA 48 (1953) 486-502
+ *  (the test of gaps); W. Stuetzle, Estimating the cluster tree of a density, J.
+ *  Classification 20 (2003) 25-47 (valleys of single linkage). */
 #ifndef TSANOM_OPTICS_H
 #define TSANOM_OPTICS_H
 
@@ -81,22 +78,18 @@ typedef struct tsanom_optics_options {
                        tsanom_optics_order() */
 } tsanom_optics_options;
 
-/** Write the defaults described at ::tsanom_optics_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL, or TSANOM_E_VERSION if struct_size is too small */
+/** Write the defaults described at ::tsanom_optics_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_optics_options_init(tsanom_optics_options *options,
                                                     size_t struct_size);
 
-/** sizeof(tsanom_optics_options) in this library.
- *  @return bytes */
+/** sizeof(tsanom_optics_options) in this library. @return bytes */
 TSANOM_API size_t tsanom_optics_options_size(void);
 
 /** An order of n points: the output of the order functions and the input of
  *  tsanom_optics_cut(), tsanom_optics_split() and tsanom_optics_xi(). Initialize it with
  *  tsanom_optics_ordering_init(), then let the pointers refer to arrays of n elements;
- *  the struct does not own them. Reachability against position is the reachability
- *  plot, in which clusters are valleys. */
+ *  the struct does not own them. Reachability against position is the reachability plot,
+ *  in which clusters are valleys. */
 typedef struct tsanom_optics_ordering {
   size_t struct_size;    /**< set by tsanom_optics_ordering_init() */
   size_t n;              /**< points; set by the order functions */
@@ -108,25 +101,18 @@ typedef struct tsanom_optics_ordering {
                               not wanted */
 } tsanom_optics_ordering;
 
-/** Prepare an ordering without points and arrays.
- *  @param[out] ordering     the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL, or TSANOM_E_VERSION if struct_size is too small */
+/** Prepare an ordering without points and arrays. @initializes{ordering} */
 TSANOM_API tsanom_status tsanom_optics_ordering_init(tsanom_optics_ordering *ordering,
                                                      size_t struct_size);
 
-/** sizeof(tsanom_optics_ordering) in this library.
- *  @return bytes */
+/** sizeof(tsanom_optics_ordering) in this library. @return bytes */
 TSANOM_API size_t tsanom_optics_ordering_size(void);
 
 /** Bytes of workspace of tsanom_optics_order(), O(n (dimensions + min_points)).
  *  Monotone in n and dimensions.
- *  @param      n           points, 1 to INT32_MAX
- *  @param      dimensions  coordinates of a point, >= 1
- *  @param      options     as of the call
- *  @param      exec        as of the call
- *  @param[out] bytes       the size, sufficient for a block of any alignment
- *  @return TSANOM_OK, or an error listed at the top of this file */
+ *  @param n           points, 1 to INT32_MAX
+ *  @param dimensions  coordinates of a point, >= 1
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_optics_order_workspace(
     size_t n, size_t dimensions, const tsanom_optics_options *options,
     const tsanom_exec *exec, size_t *bytes);
@@ -135,20 +121,16 @@ TSANOM_API tsanom_status tsanom_optics_order_workspace(
  *
  *  Neighbors are searched in parallel. With a kd-tree (few dimensions) the time grows
  *  about as n log n for any eps while clusters are compact; without, as n^2 dimensions.
- *
- *  @param      points      row-major matrix of n rows; magnitudes up to 1e150.
- *                          Euclidean differences below 1e-154 may count as 0
+ *  @param      points      row-major matrix of n rows; magnitudes up to 1e150. Euclidean
+ *                          differences below 1e-154 may count as 0
  *  @param      n           points, options->min_points to INT32_MAX
  *  @param      dimensions  coordinates of a point, >= 1
  *  @param      ld          elements from one row to the next, >= dimensions
- *  @param      options     NULL: the defaults
- *  @param      exec        NULL: one thread, no poll
  *  @param[out] ordering    `order` and `reachability` are required
- *  @retval TSANOM_STOPPED      the poll asked to stop; the outputs are unchanged
  *  @retval TSANOM_E_COUNT      also: n < options->min_points
  *  @retval TSANOM_E_NONFINITE  points[element][second] is NaN or infinite
  *  @retval TSANOM_E_VALUE      the magnitude of points[element][second] exceeds 1e150
- *  @return TSANOM_OK otherwise, or an error listed at the top of this file */
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_optics_order(const double *points, size_t n,
                                              size_t dimensions, size_t ld,
                                              const tsanom_optics_options *options,
@@ -156,11 +138,8 @@ TSANOM_API tsanom_status tsanom_optics_order(const double *points, size_t n,
                                              tsanom_optics_ordering *ordering);
 
 /** Bytes of workspace of tsanom_optics_order_matrix(), O(n). Monotone in n.
- *  @param      n        points, 1 to INT32_MAX
- *  @param      options  as of the call
- *  @param      exec     as of the call
- *  @param[out] bytes    the size, sufficient for a block of any alignment
- *  @return TSANOM_OK, or an error listed at the top of this file */
+ *  @param n  points, 1 to INT32_MAX
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status
 tsanom_optics_order_matrix_workspace(size_t n, const tsanom_optics_options *options,
                                      const tsanom_exec *exec, size_t *bytes);
@@ -168,7 +147,6 @@ tsanom_optics_order_matrix_workspace(size_t n, const tsanom_optics_options *opti
 /** OPTICS order from a matrix of distances, which need not be a metric. O(n^2), one
  *  thread. If `distances` is the condensed output of tsanom_dtw_condensed(), this
  *  clusters time series.
- *
  *  @param      distances  finite and >= 0; condensed: d(0,1), d(0,2), ... d(0,n-1),
  *                         d(1,2), ... d(n-2,n-1), not read if n = 1; or a square of n
  *                         rows, symmetric, with a diagonal of 0
@@ -176,15 +154,13 @@ tsanom_optics_order_matrix_workspace(size_t n, const tsanom_optics_options *opti
  *  @param      ld         0: condensed; else elements from one row of the square to the
  *                         next, >= n
  *  @param      options    NULL: the defaults; metric and search have no meaning here
- *  @param      exec       NULL: no poll
  *  @param[out] ordering   `order` and `reachability` are required
- *  @retval TSANOM_STOPPED      the poll asked to stop; the outputs are unchanged
  *  @retval TSANOM_E_COUNT      also: n < options->min_points
  *  @retval TSANOM_E_NONFINITE  the distance of the pair (element, second) is NaN or
  *                              infinite
- *  @retval TSANOM_E_VALUE      it is negative, differs from its mirror image, or is
- *                              on the diagonal and not 0
- *  @return TSANOM_OK otherwise, or an error listed at the top of this file */
+ *  @retval TSANOM_E_VALUE      it is negative, differs from its mirror image, or is on
+ *                              the diagonal and not 0
+ *  @exec @stopped */
 TSANOM_API tsanom_status tsanom_optics_order_matrix(const double *distances, size_t n,
                                                     size_t ld,
                                                     const tsanom_optics_options *options,
@@ -199,30 +175,24 @@ TSANOM_API tsanom_status tsanom_optics_order_matrix(const double *distances, siz
 typedef double tsanom_optics_distance(void *user, size_t i, size_t j);
 
 /** Bytes of workspace of tsanom_optics_order_function(), O(n). Monotone in n.
- *  @param      n        points, 1 to INT32_MAX
- *  @param      options  as of the call
- *  @param      exec     as of the call
- *  @param[out] bytes    the size, sufficient for a block of any alignment
- *  @return TSANOM_OK, or an error listed at the top of this file */
+ *  @param n  points, 1 to INT32_MAX
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status
 tsanom_optics_order_function_workspace(size_t n, const tsanom_optics_options *options,
                                        const tsanom_exec *exec, size_t *bytes);
 
 /** OPTICS order from a distance function. It is called O(n^2) times, about three times
- *  for each pair, always by the calling thread. Prefer tsanom_optics_order_matrix() if
- *  a distance is expensive and the matrix fits in memory.
- *
+ *  for each pair, always by the calling thread. Prefer tsanom_optics_order_matrix() if a
+ *  distance is expensive and the matrix fits in memory.
  *  @param      distance  the function
  *  @param      user      its first argument
  *  @param      n         points, options->min_points to INT32_MAX
  *  @param      options   NULL: the defaults; metric and search have no meaning here
- *  @param      exec      NULL: no poll
  *  @param[out] ordering  `order` and `reachability` are required
- *  @retval TSANOM_STOPPED      the poll asked to stop; the outputs are unchanged
  *  @retval TSANOM_E_COUNT      also: n < options->min_points
  *  @retval TSANOM_E_NONFINITE  distance(element, second) returned NaN or infinity
  *  @retval TSANOM_E_VALUE      it returned a negative number
- *  @return TSANOM_OK otherwise, or an error listed at the top of this file */
+ *  @exec @stopped */
 TSANOM_API tsanom_status
 tsanom_optics_order_function(tsanom_optics_distance *distance, void *user, size_t n,
                              const tsanom_optics_options *options,
@@ -233,17 +203,15 @@ tsanom_optics_order_function(tsanom_optics_distance *distance, void *user, size_
  *  order of processing, a point whose reachability exceeds eps starts a new cluster if
  *  its core distance is at most eps, and is noise otherwise; any other point belongs to
  *  the current cluster. O(n).
- *
  *  @param      ordering  with `core_distance`; `predecessor` is not read
  *  @param      eps       height of the cut, >= 0
- *  @param      exec      NULL: no fault
- *  @param[out] labels    by index of the point: clusters are numbered from 0 in the
- *                        order of their first points; ::TSANOM_NOISE
+ *  @param[out] labels    by index of the point: clusters are numbered from 0 in the order
+ *                        of their first points; ::TSANOM_NOISE
  *  @param[out] clusters  number of clusters; may be NULL
  *  @retval TSANOM_E_INDEX      ordering.order[element] is not below n
  *  @retval TSANOM_E_NONFINITE  a reachability or core distance is NaN
  *  @retval TSANOM_E_VALUE      a reachability or core distance is negative
- *  @return TSANOM_OK otherwise, or an error listed at the top of this file */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_optics_cut(const tsanom_optics_ordering *ordering,
                                            double eps, const tsanom_exec *exec,
                                            int32_t *labels, size_t *clusters);
@@ -263,22 +231,16 @@ typedef struct tsanom_optics_split_options {
 } tsanom_optics_split_options;
 
 /** Write the defaults described at ::tsanom_optics_split_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL, or TSANOM_E_VERSION if struct_size is too small */
+ *  @initializes{options} */
 TSANOM_API tsanom_status tsanom_optics_split_options_init(
     tsanom_optics_split_options *options, size_t struct_size);
 
-/** sizeof(tsanom_optics_split_options) in this library.
- *  @return bytes */
+/** sizeof(tsanom_optics_split_options) in this library. @return bytes */
 TSANOM_API size_t tsanom_optics_split_options_size(void);
 
 /** Bytes of workspace of tsanom_optics_split(), O(n).
- *  @param      n        points, 1 to INT32_MAX
- *  @param      options  as of the call
- *  @param      exec     as of the call
- *  @param[out] bytes    the size, sufficient for a block of any alignment
- *  @return TSANOM_OK, or an error listed at the top of this file */
+ *  @param n  points, 1 to INT32_MAX
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status
 tsanom_optics_split_workspace(size_t n, const tsanom_optics_split_options *options,
                               const tsanom_exec *exec, size_t *bytes);
@@ -286,11 +248,11 @@ tsanom_optics_split_workspace(size_t n, const tsanom_optics_split_options *optio
 /** One class or several? Needs no eps.
  *
  *  **By a gap** (options->min_points of 0 or 1), for few points. The m = n - 1
- *  reachabilities after the first are the steps by which the points are
- *  collected, r_1 <= ... <= r_m when sorted. If there is one class without structure,
- *  uniformly distributed on a line, they behave like m draws of an exponential
- *  distribution; in more dimensions and with larger min_points they vary less. For such
- *  draws the gap above the k smallest is independent of these, and
+ *  reachabilities after the first are the steps by which the points are collected,
+ *  r_1 <= ... <= r_m when sorted. If there is one class without structure, uniformly
+ *  distributed on a line, they behave like m draws of an exponential distribution; in
+ *  more dimensions and with larger min_points they vary less. For such draws the gap
+ *  above the k smallest is independent of these, and
  *
  *      P(gap >= g) = (1 + D / T)^-k,   D = (m - k) g,
  *                                      T = r_1 + ... + r_k + (m - k) r_k
@@ -306,8 +268,8 @@ tsanom_optics_split_workspace(size_t n, const tsanom_optics_split_options *optio
  *  15 % of 32. In two and more dimensions this is rare.
  *
  *  The result does not depend on scale. Two classes of 4 points are found if their
- *  distance is about 10 times the distances within them; two classes of 2 points at
- *  about 25 times. Points that all differ by about the same amount are one class; only
+ *  distance is about 10 times the distances within them; two classes of 2 points at about
+ *  25 times. Points that all differ by about the same amount are one class; only
  *  options->resolution or a cut can state which differences matter. With min_points 1 a
  *  single point is a class; with more it is noise.
  *
@@ -321,22 +283,19 @@ tsanom_optics_split_workspace(size_t n, const tsanom_optics_split_options *optio
  *  elsewhere.
  *
  *  O(n log n).
- *
  *  @param      ordering     with `core_distance`; `predecessor` is not read
- *  @param      options      NULL: the defaults
- *  @param      exec         NULL: the C heap
  *  @param[out] labels       by index of the point: classes are numbered from 0 in the
  *                           order of their first points; ::TSANOM_NOISE. Without valleys
  *                           those of tsanom_optics_cut() at the chosen cut
  *  @param[out] clusters     number of classes; may be NULL
  *  @param[out] cut          height of the cut; NaN if valleys of different heights are
- * the classes; may be NULL
+ *                           the classes; may be NULL
  *  @param[out] probability  bound of the chance that one class has such a gap, (m - 1) P,
  *                           or such valleys, at most 1; may be NULL
  *  @retval TSANOM_E_INDEX      as tsanom_optics_cut()
  *  @retval TSANOM_E_NONFINITE  as tsanom_optics_cut()
  *  @retval TSANOM_E_VALUE      as tsanom_optics_cut()
- *  @return TSANOM_OK otherwise, or an error listed at the top of this file */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_optics_split(const tsanom_optics_ordering *ordering,
                                              const tsanom_optics_split_options *options,
                                              const tsanom_exec *exec, int32_t *labels,
@@ -359,23 +318,16 @@ typedef struct tsanom_optics_xi_options {
   int32_t reserved0; /**< must be 0 */
 } tsanom_optics_xi_options;
 
-/** Write the defaults described at ::tsanom_optics_xi_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL, or TSANOM_E_VERSION if struct_size is too small */
+/** Write the defaults described at ::tsanom_optics_xi_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_optics_xi_options_init(tsanom_optics_xi_options *options,
                                                        size_t struct_size);
 
-/** sizeof(tsanom_optics_xi_options) in this library.
- *  @return bytes */
+/** sizeof(tsanom_optics_xi_options) in this library. @return bytes */
 TSANOM_API size_t tsanom_optics_xi_options_size(void);
 
 /** Bytes of workspace of tsanom_optics_xi(), O(n).
- *  @param      n        points, 1 to INT32_MAX
- *  @param      options  as of the call
- *  @param      exec     as of the call
- *  @param[out] bytes    the size, sufficient for a block of any alignment
- *  @return TSANOM_OK, or an error listed at the top of this file */
+ *  @param n  points, 1 to INT32_MAX
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status
 tsanom_optics_xi_workspace(size_t n, const tsanom_optics_xi_options *options,
                            const tsanom_exec *exec, size_t *bytes);
@@ -385,29 +337,26 @@ tsanom_optics_xi_workspace(size_t n, const tsanom_optics_xi_options *options,
  *  Each cluster pairs a steep downward with a steep upward area of the plot, such that
  *  the plot between them stays below both by the factor 1 - xi.
  *
- *  Cluster k covers the positions clusters[2k] to clusters[2k+1] of the order,
- *  inclusive; clusters are sorted by first, then by last position. Flat labels name the
- *  innermost clusters: in the order in which clusters are found, inner ones first, each
- *  cluster that contains no labeled point labels its points. O(n) time plus one test
- *  for each pair of areas. Call it with capacity 0 to count, then to fill.
- *
+ *  Cluster k covers the positions clusters[2k] to clusters[2k+1] of the order, inclusive;
+ *  clusters are sorted by first, then by last position. Flat labels name the innermost
+ *  clusters: in the order in which clusters are found, inner ones first, each cluster
+ *  that contains no labeled point labels its points. O(n) time plus one test for each
+ *  pair of areas. Call it with capacity 0 to count, then to fill.
  *  @param      ordering  `predecessor` is required unless options->keep_tails is set;
  *                        `core_distance` is not read
- *  @param      options   NULL: the defaults
- *  @param      exec      NULL: the C heap
  *  @param[out] clusters  capacity pairs of positions; may be NULL if capacity is 0
  *  @param      capacity  number of clusters that `clusters` can hold
  *  @param[out] count     clusters found; it may exceed the capacity
- *  @param[out] labels    n labels by index of the point, numbered from 0 in the order
- *                        of their first points; ::TSANOM_NOISE for points in no
- *                        cluster; may be NULL
+ *  @param[out] labels    n labels by index of the point, numbered from 0 in the order of
+ *                        their first points; ::TSANOM_NOISE for points in no cluster; may
+ *                        be NULL
  *  @retval TSANOM_PARTIAL      0 < capacity < count: `clusters` holds the first found
- *  @retval TSANOM_E_INDEX      ordering.order[element] or .predecessor[element] is not
- *                              a point
+ *  @retval TSANOM_E_INDEX      ordering.order[element] or .predecessor[element] is not a
+ *                              point
  *  @retval TSANOM_E_NONFINITE  a reachability is NaN
  *  @retval TSANOM_E_VALUE      a reachability is negative, or ordering.order[element]
  *                              occurs twice
- *  @return TSANOM_OK otherwise, or an error listed at the top of this file */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_optics_xi(const tsanom_optics_ordering *ordering,
                                           const tsanom_optics_xi_options *options,
                                           const tsanom_exec *exec, size_t *clusters,

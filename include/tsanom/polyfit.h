@@ -2,27 +2,23 @@
 /** @file
  *  Polynomial regression.
  *
- *  Given samples (x_i, y_i) and weights w_i > 0 (1 by default), find the polynomial p
- *  of degree D that minimizes RSS = sum w_i (y_i - p(x_i))^2. The polynomial is
- *  p(x) = sum c_k T_k(t), where T_k is the Chebyshev polynomial of the first kind and
- *  t = (x·unit - center)·scale maps the range of the samples to [-1, 1]. Weights below
- * 2^-300 of the largest count as 0 in sums of double-double arithmetic.
+ *  Given samples \f$(x_i, y_i)\f$ and weights \f$w_i > 0\f$ (1 by default), find the
+ *  polynomial p of degree D that minimizes \f$RSS = \sum w_i (y_i - p(x_i))^2\f$. The
+ *  polynomial is \f$p(x) = \sum c_k T_k(t)\f$, where \f$T_k\f$ is the Chebyshev
+ *  polynomial of the first kind and t = (x·unit - center)·scale maps the range of the
+ *  samples to [-1, 1]. Weights below \f$2^{-300}\f$ of the largest count as 0 in sums of
+ *  double-double arithmetic.
  *
  *  Use tsanom_polyfit_fit() for samples in arrays, ::tsanom_polyfit_stream for samples
- *  that arrive in pieces or do not fit in memory.
+ *  that arrive in pieces or do not fit in memory. Results are bitwise identical for every
+ *  thread count, instruction set and floating-point environment of the caller. Calls with
+ *  distinct outputs, exec and stream may run concurrently.
  *
- *  Errors of all functions: TSANOM_E_NULL (a required pointer is NULL), TSANOM_E_COUNT
- *  (no samples, or too few for a fixed degree), TSANOM_E_OPTION (a field of the options
- *  is out of its range, or has no effect on the call and is not at its default),
- *  TSANOM_E_OVERFLOW (arrays of n samples do not fit the address space),
- *  TSANOM_E_VERSION (struct_size of options, exec or model is too small),
- *  TSANOM_E_NONFINITE (a sample or weight is NaN or infinite), TSANOM_E_VALUE (a weight
- *  is not positive), TSANOM_E_EXEC, TSANOM_E_WORKSPACE and TSANOM_E_MEMORY as described
- *  at ::tsanom_exec. The fault names the argument and the smallest offending index; of
- *  several offending arrays it names the first in the order x, y, weights. Results are
- *  bitwise identical for every thread count, instruction set and floating-point
- *  environment of the caller. Calls with distinct outputs, exec and stream may run
- *  concurrently.
+ *  Errors besides the common ones: ::TSANOM_E_COUNT, also: too few samples for a fixed
+ *  degree; ::TSANOM_E_OPTION, also: an option has no effect on the call and is not at its
+ *  default; ::TSANOM_E_NONFINITE, a sample or weight; ::TSANOM_E_VALUE, a weight is not
+ *  positive. The fault names the argument and the smallest offending index; of several
+ *  offending arrays it names the first in the order x, y, weights.
  *
  *  Sources: equations 1-3 of the heartbeat paper (alignment of two sequences);
  *  A. Bjorck, Numerical Methods for Least Squares Problems, SIAM 1996, sections
@@ -124,60 +120,45 @@ typedef struct tsanom_polyfit_model {
                                                  1e-14·condition·tss */
 } tsanom_polyfit_model;
 
-/** Write the defaults described at ::tsanom_polyfit_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+/** Write the defaults described at ::tsanom_polyfit_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_polyfit_options_init(tsanom_polyfit_options *options,
                                                      size_t struct_size);
 
-/** sizeof(tsanom_polyfit_options) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_polyfit_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_polyfit_options_size(void);
 
-/** Prepare a model: the polynomial 0 of degree 0.
- *  @param[out] model        the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+/** Prepare a model: the polynomial 0 of degree 0. @initializes{model} */
 TSANOM_API tsanom_status tsanom_polyfit_model_init(tsanom_polyfit_model *model,
                                                    size_t struct_size);
 
-/** sizeof(tsanom_polyfit_model) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_polyfit_model), for other languages. @return bytes */
 TSANOM_API size_t tsanom_polyfit_model_size(void);
 
 /** Bytes of workspace that tsanom_polyfit_fit() needs: monotone in n, in the degree and
  *  in the thread count, and bounded for every n.
- *  @param      n        number of samples, >= 1
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: one thread
- *  @param[out] bytes    the size
- *  @return TSANOM_OK or an error of the module */
+ *  @param n  number of samples, >= 1
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status
 tsanom_polyfit_fit_workspace(size_t n, const tsanom_polyfit_options *options,
                              const tsanom_exec *exec, size_t *bytes);
 
-/** Fit a polynomial. O(n·degree) time for well-conditioned data, O(n·degree^2)
- *  otherwise.
+/** Fit a polynomial. O(n·degree) time for well-conditioned data, O(n·degree^2) otherwise.
  *
  *  One factorization at the highest degree yields the RSS of every lower degree, from
  *  which the degree is selected. With fewer than options.degree + 1 samples, a selection
  *  tries degrees up to n - 1.
- *
  *  @param      x,y      samples
- *  @param      weights  n positive weights, inverse to the variances of the y; NULL:
- *                       all 1
+ *  @param      weights  n positive weights, inverse to the variances of the y; NULL: all
+ *                       1
  *  @param      n        number of samples, >= 1; > options.degree for a fixed degree
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: one thread
  *  @param[out] model    initialized by tsanom_polyfit_model_init()
- *  @retval TSANOM_RANK_DEFICIENT the samples have too few distinct x, or nearly so:
- *                              model is the fit of the highest degree that they
- *                              determine. Not returned if R^2 selected a lower degree
- *  @retval TSANOM_INFEASIBLE   no degree reached the threshold of R^2: model is the fit
- *                              of the highest degree
- *  @retval TSANOM_STOPPED      the poll asked to stop; model is not modified
- *  @return TSANOM_OK or an error of the module */
+ *  @retval TSANOM_RANK_DEFICIENT  the samples have too few distinct x, or nearly so:
+ *                                 model is the fit of the highest degree that they
+ *                                 determine. Not returned if R^2 selected a lower degree
+ *  @retval TSANOM_INFEASIBLE      no degree reached the threshold of R^2: model is the
+ *                                 fit of the highest degree
+ *  @retval TSANOM_STOPPED         the poll asked to stop; model is not modified
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_polyfit_fit(const double *x, const double *y,
                                             const double *weights, size_t n,
                                             const tsanom_polyfit_options *options,
@@ -188,15 +169,14 @@ TSANOM_API tsanom_status tsanom_polyfit_fit(const double *x, const double *y,
  *  @param      model   a fit
  *  @param      x       arguments; values outside the range of the samples extrapolate
  *  @param      n       number of arguments, >= 1
- *  @param      exec    NULL: one thread
  *  @param[out] values  n values p(x); may be x itself; NULL: not wanted
  *  @param[out] slopes  n values dp/dx; may be x itself; NULL: not wanted
  *  @retval TSANOM_STOPPED   the poll asked to stop; part of the outputs is written
- *  @retval TSANOM_E_FORMAT  the model is damaged: a degree out of range, or a
- *                           coefficient that is not finite
+ *  @retval TSANOM_E_FORMAT  the model is damaged: a degree out of range, or a coefficient
+ *                           that is not finite
  *  @retval TSANOM_E_VALUE   an x is so far outside the range of the samples that the
  *                           result might overflow
- *  @return TSANOM_OK or an error of the module */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_polyfit_evaluate(const tsanom_polyfit_model *model,
                                                  const double *x, size_t n,
                                                  const tsanom_exec *exec, double *values,
@@ -207,9 +187,9 @@ TSANOM_API tsanom_status tsanom_polyfit_evaluate(const tsanom_polyfit_model *mod
  *  The object keeps sum w T_k(t), k <= 2·degree, and sum w y T_k(t) in double-double
  *  arithmetic, which gives the coefficients as many digits as refinement does. The
  *  interval that t maps to [-1, 1] grows with the samples; a change of basis, stable in
- *  that direction, transforms the sums. Samples are summed in blocks of 2048, so that
- *  the fit does not depend on how they were divided into pushes. RSS is a difference of
- *  sums, known to about 1e-30 of sum w y^2.
+ *  that direction, transforms the sums. Samples are summed in blocks of 2048, so that the
+ *  fit does not depend on how they were divided into pushes. RSS is a difference of sums,
+ *  known to about 1e-30 of sum w y^2.
  *
  *  A stream serves one call at a time. A stream in caller memory contains no pointers:
  *  the bytes of its block may be copied to another block whose address is equal modulo
@@ -217,9 +197,8 @@ TSANOM_API tsanom_status tsanom_polyfit_evaluate(const tsanom_polyfit_model *mod
 typedef struct tsanom_polyfit_stream tsanom_polyfit_stream;
 
 /** Bytes of a stream.
- *  @param      options  `degree` is the highest degree of later fits; NULL: the defaults
- *  @param[out] bytes    the size
- *  @return TSANOM_OK or an error of the module */
+ *  @param options  `degree` is the highest degree of later fits; NULL: the defaults
+ *  @bytes @status */
 TSANOM_API tsanom_status tsanom_polyfit_stream_size(const tsanom_polyfit_options *options,
                                                     size_t *bytes);
 
@@ -230,7 +209,7 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_size(const tsanom_polyfit_options
  *                       in double, which is several times faster. NULL: the defaults
  *  @param      exec     NULL: the defaults; only `fault` is used
  *  @param[out] stream   a handle into `memory`; needs no destruction
- *  @return TSANOM_OK or an error of the module */
+ *  @status */
 TSANOM_API tsanom_status tsanom_polyfit_stream_init(void *memory, size_t bytes,
                                                     const tsanom_polyfit_options *options,
                                                     const tsanom_exec *exec,
@@ -238,9 +217,8 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_init(void *memory, size_t bytes,
 
 /** Make an empty stream in one block of exec's allocator.
  *  @param      options  as in tsanom_polyfit_stream_init()
- *  @param      exec     NULL: the C heap
  *  @param[out] stream   pass it to tsanom_polyfit_stream_destroy()
- *  @return TSANOM_OK or an error of the module */
+ *  @exec @status */
 TSANOM_API tsanom_status
 tsanom_polyfit_stream_create(const tsanom_polyfit_options *options,
                              const tsanom_exec *exec, tsanom_polyfit_stream **stream);
@@ -251,14 +229,13 @@ TSANOM_API void tsanom_polyfit_stream_destroy(tsanom_polyfit_stream *stream);
 
 /** Add samples, in any order of x. O(n·degree). Takes all samples, or none if it returns
  *  another status than TSANOM_OK.
- *  @param stream   the stream
  *  @param x,y      samples
  *  @param weights  n positive weights; NULL: all 1
  *  @param n        number of samples; 0 is allowed
  *  @param exec     NULL: one thread. The poll counts samples and is called before every
  *                  65536 samples that are summed
  *  @retval TSANOM_STOPPED  the poll asked to stop
- *  @return TSANOM_OK or an error of the module */
+ *  @the{stream} @status */
 TSANOM_API tsanom_status tsanom_polyfit_stream_push(tsanom_polyfit_stream *stream,
                                                     const double *x, const double *y,
                                                     const double *weights, size_t n,
@@ -267,9 +244,8 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_push(tsanom_polyfit_stream *strea
 /** Add all samples of another stream. O(degree^2).
  *  @param stream  receives the samples
  *  @param other   a different stream with the same degree and refine; not modified
- *  @param exec    NULL: the defaults; `isa` and `fault` are used
  *  @retval TSANOM_E_OPTION  degree or refine differ, or the streams are one
- *  @return TSANOM_OK or an error of the module */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stream,
                                                      const tsanom_polyfit_stream *other,
                                                      const tsanom_exec *exec);
@@ -278,9 +254,9 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stre
  *  @param      stream   only its scratch memory is modified
  *  @param      options  degree at most that of the stream, refine as in the stream or at
  *                       its default. NULL: the options of the stream
- *  @param      exec     NULL: the defaults; `isa` and `fault` are used
  *  @param[out] model    initialized by tsanom_polyfit_model_init()
- *  @return a status of tsanom_polyfit_fit(), except TSANOM_STOPPED */
+ *  @return a status of tsanom_polyfit_fit(), except TSANOM_STOPPED
+ *  @exec */
 TSANOM_API tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
                                                    const tsanom_polyfit_options *options,
                                                    const tsanom_exec *exec,

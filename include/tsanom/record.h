@@ -11,8 +11,8 @@
  *
  *  Each thread appends 16-byte records to a memory-mapped stream of its own in each
  *  channel. A record costs little more than reading the clock, and every record that was
- *  written survives the death of the process, even by SIGKILL. <tsanom/heartbeat.h> has
- *  a default instance with one channel, for programs and libraries that share one run.
+ *  written survives the death of the process, even by SIGKILL. <tsanom/heartbeat.h> has a
+ *  default instance with one channel, for programs and libraries that share one run.
  *
  *  A ::tsanom_spmd_recorder adds up the times and events of the code regions of one
  *  thread or process, and writes them to RUN/spmd/ at the end.
@@ -21,9 +21,15 @@
  *  which needs only the C library, together with those of <tsanom/base.h> that prepare
  *  tsanom_exec and tsanom_fault. Programs that use libtsanom link it too.
  *
- *  The recorder never changes what the program computes. Where the file system or the
- *  system's limits leave no space, it drops records and counts them. docs/heartbeat.md
- *  lists the supported file systems. */
+ *  Use it to record with an object of your own: several runs at once, region events, or
+ *  region times. The recorder never changes what the program computes. Where the file
+ *  system or the system's limits leave no space, it drops records and counts them. A
+ *  crash of the machine can lose records. File systems: docs/heartbeat.md.
+ *
+ *  Errors besides the common ones: ::TSANOM_E_IO, a file or directory cannot be created
+ *  or written; the fault has the path and the reason that the system gives;
+ *  ::TSANOM_E_COUNT, also: a number of threads, events, regions or open regions is out of
+ *  its range. threads, isa and workspace of exec are not used. */
 #ifndef TSANOM_RECORD_H
 #define TSANOM_RECORD_H
 
@@ -36,13 +42,13 @@
 extern "C" {
 #endif
 
-/** Channels of a recorder, to combine by `|`. The values are ABI: append only. */
+/** Channels of a recorder, to combine by `|`. ABI: append only. */
 enum {
   TSANOM_RECORD_HEARTBEATS = 1, /**< tsanom_record_beat() */
   TSANOM_RECORD_REGIONS = 2     /**< tsanom_record_region() */
 };
 
-/** Limits. The values are ABI: append only. */
+/** Limits. ABI: append only. */
 enum {
   TSANOM_RECORD_CHANNELS_MAX = 31 /**< open in the process at the same time */
 };
@@ -61,26 +67,17 @@ typedef struct tsanom_record_options {
 /** One run that is being recorded. */
 typedef struct tsanom_record tsanom_record;
 
-/** Write the defaults described at ::tsanom_record_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @retval TSANOM_E_NULL     options is NULL
- *  @retval TSANOM_E_VERSION  struct_size is smaller than the first release's
- *  @return TSANOM_OK otherwise */
+/** Write the defaults described at ::tsanom_record_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_record_options_init(tsanom_record_options *options,
                                                     size_t struct_size);
 
-/** sizeof(tsanom_record_options) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_record_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_record_options_size(void);
 
 /** Bytes of memory for the object. The streams do not lie in it: the recorder maps them
  *  from the system, since threads may look at their stream after the object is gone.
- *  @param      options  NULL: the defaults
- *  @param[out] bytes    the size of a block of any alignment
- *  @retval TSANOM_E_NULL    bytes is NULL
- *  @retval TSANOM_E_OPTION  no channel, or one that does not exist, or reserved0 is not 0
- *  @return TSANOM_OK otherwise, or the status of rejected options */
+ *  @retval TSANOM_E_OPTION  no channel, or one that does not exist
+ *  @options @bytes @status */
 TSANOM_API tsanom_status tsanom_record_size(const tsanom_record_options *options,
                                             size_t *bytes);
 
@@ -88,27 +85,17 @@ TSANOM_API tsanom_status tsanom_record_size(const tsanom_record_options *options
  *  may be recorded at the same time, each into its own directory.
  *
  *  If several processes start a run in one directory, exactly one succeeds, and the
- *  others get ::TSANOM_E_IO. The fault of such a failure has the file, and the reason
- * that the system gives.
- *  @param[out] memory     must not move while the run is recorded
- *  @param      bytes      at least the result of tsanom_record_size()
+ *  others get ::TSANOM_E_IO.
+ *  @memory{tsanom_record_size}
  *  @param      directory  created if it does not exist; its parent must
- *  @param      threads    announced: numbers 0 to threads-1 have their streams ready,
- *                         1 to ::TSANOM_HEARTBEAT_STREAMS_MAX; more may record
- *  @param      options    NULL: the defaults
- *  @param      exec       of which only the fault is used; NULL: the defaults
+ *  @param      threads    announced: numbers 0 to threads-1 have their streams ready, 1
+ *                         to ::TSANOM_HEARTBEAT_STREAMS_MAX; more may record
  *  @param[out] record     lies in `memory`
- *  @retval TSANOM_E_NULL       memory, directory or record is NULL
- *  @retval TSANOM_E_COUNT      threads is below 1
- *  @retval TSANOM_E_OPTION     threads is above the maximum, an option is out of its
- *                              range, or the machine does not have that clock
- *  @retval TSANOM_E_WORKSPACE  bytes is too small
- *  @retval TSANOM_E_OVERFLOW   ::TSANOM_RECORD_CHANNELS_MAX channels are open
- *  @retval TSANOM_E_IO         a file cannot be created, or the directory contains a run,
- *                              which is left as it is
- *  @retval TSANOM_E_MEMORY     the system has no memory
- *  @return TSANOM_OK otherwise, or the status of a rejected exec or of rejected options
- */
+ *  @retval TSANOM_E_OPTION    also: threads is above the maximum, or the machine does not
+ *                             have that clock
+ *  @retval TSANOM_E_OVERFLOW  ::TSANOM_RECORD_CHANNELS_MAX channels are open
+ *  @retval TSANOM_E_IO        also: the directory contains a run, which is left as it is
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_record_init(void *memory, size_t bytes,
                                             const char *directory, int32_t threads,
                                             const tsanom_record_options *options,
@@ -116,12 +103,10 @@ TSANOM_API tsanom_status tsanom_record_init(void *memory, size_t bytes,
                                             tsanom_record **record);
 
 /** Allocate the object by exec's allocator, and start a run in it.
- *  @param      directory  as in tsanom_record_init()
- *  @param      threads    as in tsanom_record_init()
- *  @param      options    NULL: the defaults
- *  @param      exec       of which allocator and fault are used; NULL: the defaults
- *  @param[out] record     give it back by tsanom_record_destroy()
- *  @return as tsanom_record_init() */
+ *  @param      directory,threads  as in tsanom_record_init()
+ *  @param[out] record             give it back by tsanom_record_destroy()
+ *  @return as tsanom_record_init()
+ *  @options @exec */
 TSANOM_API tsanom_status tsanom_record_create(const char *directory, int32_t threads,
                                               const tsanom_record_options *options,
                                               const tsanom_exec *exec,
@@ -132,7 +117,6 @@ TSANOM_API tsanom_status tsanom_record_create(const char *directory, int32_t thr
  *  @param record  a run with heartbeats
  *  @param thread  the number of the thread, >= 0
  *  @param tag     any value; the reader returns it
- *  @retval TSANOM_E_NULL   record is NULL
  *  @retval TSANOM_E_STATE  as tsanom_heartbeat_beat(); or there is no such channel
  *  @return as tsanom_heartbeat_beat() */
 TSANOM_API tsanom_status tsanom_record_beat(const tsanom_record *record, int32_t thread,
@@ -143,7 +127,6 @@ TSANOM_API tsanom_status tsanom_record_beat(const tsanom_record *record, int32_t
  *  @param thread  the number of the thread, >= 0
  *  @param event   kind, place and threads, in the layout that <tsanom/regions.h>
  *                 documents
- *  @retval TSANOM_E_NULL   record is NULL
  *  @retval TSANOM_E_STATE  as tsanom_heartbeat_beat(); or there is no such channel
  *  @return as tsanom_heartbeat_beat() */
 TSANOM_API tsanom_status tsanom_record_region(const tsanom_record *record, int32_t thread,
@@ -161,7 +144,6 @@ TSANOM_API tsanom_status tsanom_record_set_exit(const tsanom_record *record,
 
 /** End the run, as tsanom_heartbeat_finish() does, in all channels.
  *  @param record  a run
- *  @retval TSANOM_E_NULL  record is NULL
  *  @return as tsanom_heartbeat_finish() */
 TSANOM_API tsanom_status tsanom_record_finish(tsanom_record *record);
 
@@ -173,7 +155,7 @@ TSANOM_API void tsanom_record_destroy(tsanom_record *record);
 /** The parent of a region that is nested in none, and the class of no process. */
 #define TSANOM_SPMD_NONE (-1)
 
-/** Clocks of a region recorder. The values are ABI: append, never renumber. */
+/** Clocks of a region recorder. ABI: append only. */
 enum {
   /** Elapsed time. It equals CPU time where nothing waits, and needs no system call on
    *  systems where the C library reads it in user space. */
@@ -183,12 +165,12 @@ enum {
   TSANOM_SPMD_CLOCK_CPU = 1
 };
 
-/** Whether the calling thread reads its CPU time in user space, about as fast as
- *  elapsed time. This is so on Linux if the C library registers threads for restartable
- *  sequences and the kernel reports through them that a thread was switched out: CPU time
- *  is then the kernel's last value plus the elapsed time since, and the kernel is asked
- *  again after each switch. Interrupts in between are counted. Otherwise each reading is
- *  a system call. The first call of a thread tests it, for which it sleeps for a fraction
+/** Whether the calling thread reads its CPU time in user space, about as fast as elapsed
+ *  time. This is so on Linux if the C library registers threads for restartable sequences
+ *  and the kernel reports through them that a thread was switched out: CPU time is then
+ *  the kernel's last value plus the elapsed time since, and the kernel is asked again
+ *  after each switch. Interrupts in between are counted. Otherwise each reading is a
+ *  system call. The first call of a thread tests it, for which it sleeps for a fraction
  *  of a millisecond; so does the first reading.
  *  @return 1 if it is so, else 0 */
 TSANOM_API int32_t tsanom_spmd_cpu_clock_is_in_user_space(void);
@@ -200,7 +182,7 @@ typedef struct tsanom_spmd_event {
   uint32_t reserved0; /**< 0 */
 } tsanom_spmd_event;
 
-/** Limits. The values are ABI: append only. */
+/** Limits. ABI: append only. */
 enum {
   TSANOM_SPMD_EVENTS_MAX = 16 /**< events that one thread can count at once */
 };
@@ -208,11 +190,9 @@ enum {
 /** An event by its usual name: "instructions", "cycles", "cache-references",
  *  "cache-misses", "branches", "branch-misses", "page-faults", "context-switches" or
  *  "cpu-migrations".
- *  @param      name   the name
  *  @param[out] event  the event; whether the machine has it shows when it is opened
- *  @retval TSANOM_E_NULL    name or event is NULL
  *  @retval TSANOM_E_OPTION  no event has that name
- *  @return TSANOM_OK otherwise */
+ *  @the{name} @status */
 TSANOM_API tsanom_status tsanom_spmd_event_named(const char *name,
                                                  tsanom_spmd_event *event);
 
@@ -221,29 +201,22 @@ TSANOM_API tsanom_status tsanom_spmd_event_named(const char *name,
 typedef struct tsanom_spmd_counters tsanom_spmd_counters;
 
 /** Bytes of memory that counters need, O(regions).
- *  @param      events   1 ... ::TSANOM_SPMD_EVENTS_MAX
- *  @param      regions  1 ... 2^31 - 1
- *  @param[out] bytes    the size, for a block of any alignment
- *  @retval TSANOM_E_NULL   bytes is NULL
- *  @retval TSANOM_E_COUNT  events or regions is out of its range
- *  @return TSANOM_OK otherwise */
+ *  @param events   1 ... ::TSANOM_SPMD_EVENTS_MAX
+ *  @param regions  1 ... 2^31 - 1
+ *  @bytes @status */
 TSANOM_API tsanom_status tsanom_spmd_counters_size(size_t events, size_t regions,
                                                    size_t *bytes);
 
 /** Start to count events of the calling thread, in memory of the caller, without those of
- * the kernel where the machine can separate them. An event that the machine does not
- * have, or does not allow, is absent; virtual machines often lack the hardware events.
- *  @param[out] memory    must not move while a recorder uses it
- *  @param      bytes     at least the result of tsanom_spmd_counters_size()
+ *  the kernel where the machine can separate them. An event that the machine does not
+ *  have, or does not allow, is absent; virtual machines often lack the hardware events.
+ *  @memory{tsanom_spmd_counters_size}
  *  @param      event     the events
  *  @param      events    how many
  *  @param      regions   the number of regions of the recorder
- *  @param      exec      of which only the fault is used; NULL: the defaults
  *  @param[out] counters  lie in `memory`
- *  @retval TSANOM_PARTIAL      some events are absent, or all
- *  @retval TSANOM_E_NULL       memory, event or counters is NULL
- *  @retval TSANOM_E_WORKSPACE  bytes is too small
- *  @return TSANOM_OK, the status of a rejected exec, or as tsanom_spmd_counters_size() */
+ *  @retval TSANOM_PARTIAL  some events are absent, or all
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_spmd_counters_init(void *memory, size_t bytes,
                                                    const tsanom_spmd_event *event,
                                                    size_t events, size_t regions,
@@ -251,20 +224,16 @@ TSANOM_API tsanom_status tsanom_spmd_counters_init(void *memory, size_t bytes,
                                                    tsanom_spmd_counters **counters);
 
 /** Allocate counters by exec's allocator, and start to count.
- *  @param      event     as in tsanom_spmd_counters_init()
- *  @param      events    as in tsanom_spmd_counters_init()
- *  @param      regions   as in tsanom_spmd_counters_init()
- *  @param      exec      of which allocator and fault are used; NULL: the defaults
- *  @param[out] counters  give them back by tsanom_spmd_counters_destroy()
- *  @retval TSANOM_E_MEMORY  the allocator returned NULL
- *  @return as tsanom_spmd_counters_init() */
+ *  @param      event,events,regions  as in tsanom_spmd_counters_init()
+ *  @param[out] counters              give them back by tsanom_spmd_counters_destroy()
+ *  @return as tsanom_spmd_counters_init()
+ *  @exec */
 TSANOM_API tsanom_status tsanom_spmd_counters_create(const tsanom_spmd_event *event,
                                                      size_t events, size_t regions,
                                                      const tsanom_exec *exec,
                                                      tsanom_spmd_counters **counters);
 
-/** Stop counting. The counts can still be read.
- *  @param counters  NULL: nothing happens */
+/** Stop counting. The counts can still be read. @param counters NULL: nothing happens */
 TSANOM_API void tsanom_spmd_counters_close(tsanom_spmd_counters *counters);
 
 /** Stop counting, and free the object. No recorder may use it afterwards.
@@ -274,13 +243,12 @@ TSANOM_API void tsanom_spmd_counters_destroy(tsanom_spmd_counters *counters);
 /** The counts of one event: a row of the matrix of tsanom_spmd_data.metric.
  *  @param      counters  between calls of a recorder
  *  @param      event     its index among the events
- *  @param[out] value     a value for each region, of its completed visits, nested
- *                        regions included; NaN where the event is absent or was not
- *                        counted all the time, as when the kernel shares the counters
+ *  @param[out] value     a value for each region, of its completed visits, nested regions
+ *                        included; NaN where the event is absent or was not counted all
+ *                        the time, as when the kernel shares the counters
  *  @retval TSANOM_PARTIAL   there is a NaN
- *  @retval TSANOM_E_NULL    counters or value is NULL
  *  @retval TSANOM_E_OPTION  there is no such event
- *  @return TSANOM_OK otherwise */
+ *  @status */
 TSANOM_API tsanom_status tsanom_spmd_counters_read(const tsanom_spmd_counters *counters,
                                                    size_t event, double *value);
 
@@ -289,8 +257,8 @@ TSANOM_API tsanom_status tsanom_spmd_counters_read(const tsanom_spmd_counters *c
  *  tsanom_spmd_recorder_create() and tsanom_spmd_recorder_write(). */
 typedef struct tsanom_spmd_recorder tsanom_spmd_recorder;
 
-/** How to record times: fill by tsanom_spmd_recorder_options_init(), then change fields.
- */
+/** How to record times: fill by tsanom_spmd_recorder_options_init(), then change
+ *  fields. */
 typedef struct tsanom_spmd_recorder_options {
   size_t struct_size; /**< set by _init: which fields this caller knows */
   int32_t clock;      /**< TSANOM_SPMD_CLOCK_*; elapsed time (default) */
@@ -298,42 +266,26 @@ typedef struct tsanom_spmd_recorder_options {
 } tsanom_spmd_recorder_options;
 
 /** Write the defaults described at ::tsanom_spmd_recorder_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @retval TSANOM_E_NULL     options is NULL
- *  @retval TSANOM_E_VERSION  struct_size is smaller than the first release's
- *  @return TSANOM_OK otherwise */
+ *  @initializes{options} */
 TSANOM_API tsanom_status tsanom_spmd_recorder_options_init(
     tsanom_spmd_recorder_options *options, size_t struct_size);
 
-/** sizeof(tsanom_spmd_recorder_options) in this library, for languages without the
- *  header.
- *  @return bytes */
+/** sizeof(tsanom_spmd_recorder_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_spmd_recorder_options_size(void);
 
 /** Bytes of memory that a region recorder needs, O(regions + depth).
- *  @param      regions  number of regions, 1 ... 2^31 - 1
- *  @param      depth    largest number of regions open at once, 1 ... 2^31 - 1
- *  @param[out] bytes    the size, for a block of any alignment
- *  @retval TSANOM_E_NULL      bytes is NULL
- *  @retval TSANOM_E_COUNT     regions or depth is out of its range
- *  @return TSANOM_OK otherwise */
+ *  @param regions  number of regions, 1 ... 2^31 - 1
+ *  @param depth    largest number of regions open at once, 1 ... 2^31 - 1
+ *  @bytes @status */
 TSANOM_API tsanom_status tsanom_spmd_recorder_size(size_t regions, size_t depth,
                                                    size_t *bytes);
 
 /** Initialize a region recorder without times; also to start again.
- *  @param[out] memory    must not move while the recorder is used
- *  @param      bytes     at least the result of tsanom_spmd_recorder_size()
+ *  @memory{tsanom_spmd_recorder_size}
  *  @param      regions   number of regions
  *  @param      depth     largest number of regions open at once
- *  @param      options   NULL: the defaults
- *  @param      exec      of which only the fault is used; NULL: the defaults
  *  @param[out] recorder  lies in `memory`
- *  @retval TSANOM_E_NULL       memory or recorder is NULL
- *  @retval TSANOM_E_OPTION     there is no such clock
- *  @retval TSANOM_E_WORKSPACE  bytes is too small
- *  @return TSANOM_OK, the status of a rejected exec or of rejected options, or as
- *          tsanom_spmd_recorder_size() */
+ *  @options @exec @status */
 TSANOM_API tsanom_status
 tsanom_spmd_recorder_init(void *memory, size_t bytes, size_t regions, size_t depth,
                           const tsanom_spmd_recorder_options *options,
@@ -342,11 +294,9 @@ tsanom_spmd_recorder_init(void *memory, size_t bytes, size_t regions, size_t dep
 /** Allocate a region recorder by exec's allocator, without times.
  *  @param      regions   number of regions
  *  @param      depth     largest number of regions open at once
- *  @param      options   NULL: the defaults
- *  @param      exec      of which allocator and fault are used; NULL: the defaults
  *  @param[out] recorder  give it back by tsanom_spmd_recorder_destroy()
- *  @retval TSANOM_E_MEMORY  the allocator returned NULL
- *  @return as tsanom_spmd_recorder_init() */
+ *  @return as tsanom_spmd_recorder_init()
+ *  @options @exec */
 TSANOM_API tsanom_status tsanom_spmd_recorder_create(
     size_t regions, size_t depth, const tsanom_spmd_recorder_options *options,
     const tsanom_exec *exec, tsanom_spmd_recorder **recorder);
@@ -356,24 +306,22 @@ TSANOM_API tsanom_status tsanom_spmd_recorder_create(
 TSANOM_API void tsanom_spmd_recorder_destroy(tsanom_spmd_recorder *recorder);
 
 /** Count events, too: two system calls per pair of tsanom_spmd_begin() and
- *  tsanom_spmd_end(). The time of the region excludes them, that of the regions around
- *  it includes them.
+ *  tsanom_spmd_end(). The time of the region excludes them, that of the regions around it
+ *  includes them.
  *  @param recorder  of this thread, with no region open
  *  @param counters  of this thread, which remain the caller's; NULL: count no more
- *  @retval TSANOM_E_NULL   recorder is NULL
  *  @retval TSANOM_E_STATE  a region is open
  *  @retval TSANOM_E_COUNT  the counters are for another number of regions
- *  @return TSANOM_OK otherwise */
+ *  @status */
 TSANOM_API tsanom_status tsanom_spmd_recorder_count(tsanom_spmd_recorder *recorder,
                                                     tsanom_spmd_counters *counters);
 
 /** Enter a region. If it is open already (recursion), its time continues.
  *  @param recorder  of this thread
  *  @param region    its number, from 0
- *  @retval TSANOM_E_NULL   recorder is NULL
  *  @retval TSANOM_E_VALUE  there is no such region
  *  @retval TSANOM_E_STATE  `depth` regions are open; nothing was entered
- *  @return TSANOM_OK otherwise */
+ *  @status */
 TSANOM_API tsanom_status tsanom_spmd_begin(tsanom_spmd_recorder *recorder,
                                            int32_t region);
 
@@ -381,9 +329,8 @@ TSANOM_API tsanom_status tsanom_spmd_begin(tsanom_spmd_recorder *recorder,
  *  of the clock and a few nanoseconds.
  *  @param recorder  of this thread
  *  @param region    that region
- *  @retval TSANOM_E_NULL   recorder is NULL
  *  @retval TSANOM_E_STATE  another region was entered last, or none; nothing was left
- *  @return TSANOM_OK otherwise */
+ *  @status */
 TSANOM_API tsanom_status tsanom_spmd_end(tsanom_spmd_recorder *recorder, int32_t region);
 
 /** The result: a row of the matrix of tsanom_spmd_data.time. A region that is still open
@@ -394,9 +341,8 @@ TSANOM_API tsanom_status tsanom_spmd_end(tsanom_spmd_recorder *recorder, int32_t
  *  @param[out] calls     a value for each region: completed visits; may be NULL
  *  @param[out] parent    a value for each region: the region that it was first entered
  *                        from, or ::TSANOM_SPMD_NONE; may be NULL
- *  @retval TSANOM_E_NULL   recorder is NULL
  *  @retval TSANOM_PARTIAL  a region was entered from several, or is still open
- *  @return TSANOM_OK otherwise */
+ *  @status */
 TSANOM_API tsanom_status tsanom_spmd_recorder_read(const tsanom_spmd_recorder *recorder,
                                                    double *time, uint64_t *calls,
                                                    int32_t *parent);
@@ -416,16 +362,10 @@ typedef struct tsanom_spmd_row {
                                   value[m * regions + k], or NaN if it was not measured */
 } tsanom_spmd_row;
 
-/** Write an empty row.
- *  @param[out] row          the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @retval TSANOM_E_NULL     row is NULL
- *  @retval TSANOM_E_VERSION  struct_size is smaller than the first release's
- *  @return TSANOM_OK otherwise */
+/** Write an empty row. @initializes{row} */
 TSANOM_API tsanom_status tsanom_spmd_row_init(tsanom_spmd_row *row, size_t struct_size);
 
-/** sizeof(tsanom_spmd_row) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_spmd_row), for other languages. @return bytes */
 TSANOM_API size_t tsanom_spmd_row_size(void);
 
 /** Write the result to a run directory, for `tsanom similar`: the region file
@@ -437,14 +377,10 @@ TSANOM_API size_t tsanom_spmd_row_size(void);
  *  @param recorder   between calls
  *  @param directory  created if it does not exist; its parent must
  *  @param row        names and metrics
- *  @param exec       of which only the fault is used; NULL: the defaults
  *  @retval TSANOM_PARTIAL      as tsanom_spmd_recorder_read(); the file was written
- *  @retval TSANOM_E_NULL       recorder, directory, row, a name or an array is NULL
  *  @retval TSANOM_E_VALUE      row->process is not such a name
  *  @retval TSANOM_E_NONFINITE  an infinity among the metrics
- *  @retval TSANOM_E_IO         the directory or the file cannot be written: the fault has
- *                              the file, and the reason that the system gives
- *  @return TSANOM_OK otherwise, or the status of a rejected struct */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *recorder,
                                                     const char *directory,
                                                     const tsanom_spmd_row *row,

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/** Kinds of event: bits 0 to 2 of a tag. The values are ABI: append only. */
+/** Kinds of event: bits 0 to 2 of a tag. ABI: append only. */
 enum {
   TSANOM_REGIONS_BEGIN = 0, /**< a thread begins a parallel region */
   TSANOM_REGIONS_END = 1,   /**< it ends it; with the threads of the team */

@@ -4,28 +4,28 @@
  *
  *  A decision table has rows x, condition attributes a and one decision D, all coded as
  *  int32. Two rows with different decisions are discerned by the attributes of their
- *  discernibility element { a : a(x) != a(y) }. A set of attributes that meets every
- *  element preserves what the table discerns; a minimal one is a reduct; the attributes
- *  that are in all reducts, which are the elements of one attribute, are the core.
- * Finding a smallest reduct is NP-hard (A. Skowron and C. Rauszer, 1992). All results are
- * exact; calls that can take long can be stopped, and keep what they have found.
+ *  discernibility element \f$\{a : a(x) \ne a(y)\}\f$. A set of attributes that meets
+ *  every element preserves what the table discerns; a minimal one is a reduct; the
+ *  attributes that are in all reducts, which are the elements of one attribute, are the
+ *  core. All results are exact. Finding a smallest reduct is NP-hard (A. Skowron and C.
+ *  Rauszer, 1992), and there may be exponentially many reducts: calls that can take long
+ *  can be stopped, and keep what they have found; tsanom_roughset_greedy() is fast.
+ *
+ *  Values are compared exactly: code numbers first (tsanom_roughset_code()), and leave
+ *  out columns that identify the rows, which discern everything.
  *
  *  Sets of attributes are bitsets of `words` = (attributes + 63) / 64 words: attribute a
  *  is bit a % 64 of word a / 64; the bits above are 0.
  *
- *  Errors of all functions, with argument and element in tsanom_exec::fault:
- *  ::TSANOM_E_NULL, a required pointer is NULL; ::TSANOM_E_VERSION, a struct was not
- *  initialized; ::TSANOM_E_COUNT, a count is 0; ::TSANOM_E_OVERFLOW, a size exceeds
- *  2^31 - 1 or the address space; ::TSANOM_E_OPTION, an option or a leading dimension is
- *  out of its range, or an option that the function does not use is not at its default;
- *  ::TSANOM_E_INDEX, a set has a bit beyond the attributes (element: the set, second: the
- *  bit); ::TSANOM_E_VALUE, a decision is missing; ::TSANOM_E_WORKSPACE, the workspace is
- *  too small, or more than element_limit elements are needed at once;
- *  ::TSANOM_E_MEMORY; ::TSANOM_E_EXEC. Calls with different outputs may run at the same
- *  time.
+ *  Errors besides the common ones: ::TSANOM_E_OVERFLOW, also: a size exceeds 2^31 - 1;
+ *  ::TSANOM_E_OPTION, also: a leading dimension is out of its range, or an option that
+ *  the function does not use is not at its default; ::TSANOM_E_INDEX, a set has a bit
+ *  beyond the attributes (element: the set, second: the bit); ::TSANOM_E_VALUE, a
+ *  decision is missing; ::TSANOM_E_WORKSPACE, also: more than element_limit elements are
+ *  needed at once. Calls with different outputs may run at the same time.
  *
  *  Source: Z. Pawlak, Rough Sets (1991), and section 4 of "A Novel Similarity Analysis
- * and Rough Set Method" for SPMD programs, whose discernibility matrix and step 3 are
+ *  and Rough Set Method" for SPMD programs, whose discernibility matrix and step 3 are
  *  tsanom_roughset_matrix() and tsanom_roughset_paper_choice(). */
 #ifndef TSANOM_ROUGHSET_H
 #define TSANOM_ROUGHSET_H
@@ -44,7 +44,7 @@ extern "C" {
 
 /** What must be preserved if equal rows have different decisions. Let delta(x) be the
  *  decisions of the rows that no attribute discerns from x. The readings agree on a
- *  consistent table. ABI: append, never renumber. */
+ *  consistent table. ABI: append only. */
 enum {
   /** Every pair of rows with different decisions that some attribute discerns; the
    *  others, the paper's -1 elements, are dropped (default). */
@@ -57,7 +57,7 @@ enum {
   TSANOM_ROUGHSET_GENERALIZED = 2
 };
 
-/** What a missing value equals. ABI: append, never renumber. */
+/** What a missing value equals. ABI: append only. */
 enum {
   /** Only another missing value (default). */
   TSANOM_ROUGHSET_OWN_VALUE = 0,
@@ -80,7 +80,7 @@ typedef struct tsanom_roughset_table {
 } tsanom_roughset_table;
 
 /** What to compute. Initialize it with tsanom_roughset_options_init(), then change
- * fields. The documentation of each function lists the options that it uses. */
+ *  fields. The documentation of each function lists the options that it uses. */
 typedef struct tsanom_roughset_options {
   size_t struct_size; /**< set by _init */
   int32_t reading;    /**< TSANOM_ROUGHSET_ORDINARY ...; ordinary (default) */
@@ -107,17 +107,11 @@ typedef struct tsanom_roughset_visitor {
   void *user;                  /**< first argument of visit */
 } tsanom_roughset_visitor;
 
-/** Write an empty view.
- *  @param[out] table        the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, ::TSANOM_E_NULL or ::TSANOM_E_VERSION */
+/** Write an empty view. @initializes{table} */
 TSANOM_API tsanom_status tsanom_roughset_table_init(tsanom_roughset_table *table,
                                                     size_t struct_size);
 
-/** Write the defaults described at ::tsanom_roughset_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, ::TSANOM_E_NULL or ::TSANOM_E_VERSION */
+/** Write the defaults described at ::tsanom_roughset_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_roughset_options_init(tsanom_roughset_options *options,
                                                       size_t struct_size);
 
@@ -130,36 +124,32 @@ TSANOM_API size_t tsanom_roughset_options_size(void);
 /** Bytes of workspace of tsanom_roughset_elements(): O(rows * attributes +
  *  element_limit * attributes / 8), and 2^attributes / 8 for each thread up to 26
  *  attributes. Monotone in rows and attributes.
- *  @param      rows        of the table, >= 1
- *  @param      attributes  of the table, >= 1
- *  @param      options     NULL: the defaults
- *  @param      exec        NULL: the defaults
- *  @param[out] bytes       the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @param rows        of the table, >= 1
+ *  @param attributes  of the table, >= 1
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_roughset_elements_workspace(
     size_t rows, size_t attributes, const tsanom_roughset_options *options,
     const tsanom_exec *exec, size_t *bytes);
 
 /** The discernibility elements of the reading, without the empty ones: distinct and,
  *  unless options->absorb is 0, only those that contain no other. Their minimal hitting
- *  sets are the reducts; if there is no element, the empty set is the only reduct. The
- *  n x n matrix is never held.
+ *  sets are the reducts; if there is no element, the empty set is the only reduct. The n
+ *  x n matrix is never held.
  *
  *  Equal rows count once, so that for c classes of rows at most c(c-1)/2 pairs are
  *  compared, in parallel. Up to 26 attributes a bitmap of all subsets holds the elements,
  *  O(pairs + attributes * 2^attributes / 64); beyond, and for few pairs, a hash set that
- *  is absorbed through a transposed index.
- *  @param      table     the decision table
- *  @param      options   NULL: the defaults; uses reading, missing, absorb, element_limit
- *  @param      exec      NULL: the defaults
+ *  is absorbed through a transposed index. Uses the options reading, missing, absorb,
+ *  element_limit.
  *  @param[out] elements  capacity * words words: the first elements in order of size,
- * then of their words from the last to the first; may be NULL if capacity is 0
+ *                        then of their words from the last to the first; may be NULL if
+ *                        capacity is 0
  *  @param      capacity  elements that fit
  *  @param[out] count     number of elements; may exceed capacity
  *  @retval TSANOM_PARTIAL  there are more than capacity
  *  @retval TSANOM_STOPPED  the poll stopped the call: the elements of the pairs compared
  *                          so far were written, as for OK
- *  @return TSANOM_OK or an error */
+ *  @the{table} @options @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_elements(const tsanom_roughset_table *table,
                                                   const tsanom_roughset_options *options,
                                                   const tsanom_exec *exec,
@@ -175,16 +165,14 @@ TSANOM_API tsanom_status tsanom_roughset_matrix_workspace(
 
 /** The upper triangle of the discernibility matrix, to print or to inspect: pair (i, j),
  *  i < j, has the index p = i (2 rows - i - 1) / 2 + j - i - 1. O(rows^2 * attributes).
- *  @param      table     the decision table
- *  @param      options   NULL: the defaults; uses reading, missing
- *  @param      exec      NULL: the defaults
+ *  Uses the options reading and missing.
  *  @param[out] elements  rows (rows-1) / 2 * words words: the element of a pair whose
- * kind is 1, else the empty set; may be NULL
+ *                        kind is 1, else the empty set; may be NULL
  *  @param[out] kind      rows (rows-1) / 2 values: 1 an element, 0 nothing to discern, -1
  *                        an inconsistent pair (different decisions, no attribute discerns
  *                        the rows)
  *  @retval TSANOM_STOPPED  the poll stopped the call: the outputs contain only a part
- *  @return TSANOM_OK or an error */
+ *  @the{table} @options @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_matrix(const tsanom_roughset_table *table,
                                                 const tsanom_roughset_options *options,
                                                 const tsanom_exec *exec,
@@ -198,16 +186,14 @@ TSANOM_API tsanom_status tsanom_roughset_inconsistent_workspace(
 
 /** The inconsistent pairs: rows with different decisions that no attribute discerns.
  *  O(rows * attributes + pairs); with wildcards O(rows^2 * attributes).
- *  @param      table     the decision table
- *  @param      options   NULL: the defaults; uses missing
- *  @param      exec      NULL: the defaults
+ *  Uses the option missing.
  *  @param[out] pairs     2 * capacity row numbers i < j: the first pairs in order of i,
  *                        then j; may be NULL if capacity is 0
  *  @param      capacity  pairs that fit
  *  @param[out] count     number of pairs; may exceed capacity
  *  @retval TSANOM_PARTIAL  there are more than capacity
  *  @retval TSANOM_STOPPED  the poll stopped the call: count pairs were found
- *  @return TSANOM_OK or an error */
+ *  @the{table} @options @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_inconsistent(
     const tsanom_roughset_table *table, const tsanom_roughset_options *options,
     const tsanom_exec *exec, size_t *pairs, size_t capacity, size_t *count);
@@ -220,12 +206,10 @@ TSANOM_API tsanom_status tsanom_roughset_core_workspace(
 
 /** The core: the attributes of every reduct. An attribute is in the core iff removing it
  *  makes some pair that must be discerned indiscernible. Expected O(rows * attributes) by
- *  hashing rows without one attribute; with wildcards all pairs are compared.
- *  @param      table    the decision table
- *  @param      options  NULL: the defaults; uses reading, missing
- *  @param      exec     NULL: the defaults
- *  @param[out] core     words words; not modified if the poll stops the call
- *  @return TSANOM_OK, ::TSANOM_STOPPED or an error */
+ *  hashing rows without one attribute; with wildcards all pairs are compared. Uses the
+ *  options reading and missing.
+ *  @param[out] core  words words; not modified if the poll stops the call
+ *  @the{table} @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_roughset_core(const tsanom_roughset_table *table,
                                               const tsanom_roughset_options *options,
                                               const tsanom_exec *exec, uint64_t *core);
@@ -233,12 +217,9 @@ TSANOM_API tsanom_status tsanom_roughset_core(const tsanom_roughset_table *table
 /** Bytes of workspace of tsanom_roughset_reducts():
  *  O((threads + 1) * attributes * elements / 8), and 2^min(attributes, 24) / 4. Monotone
  *  in elements and attributes.
- *  @param      elements    their number
- *  @param      attributes  of the table, >= 1
- *  @param      options     NULL: the defaults
- *  @param      exec        NULL: the defaults
- *  @param[out] bytes       the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @param elements    their number
+ *  @param attributes  of the table, >= 1
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_roughset_reducts_workspace(
     size_t elements, size_t attributes, const tsanom_roughset_options *options,
     const tsanom_exec *exec, size_t *bytes);
@@ -250,20 +231,18 @@ TSANOM_API tsanom_status tsanom_roughset_reducts_workspace(
  *  The core is taken out, and the rest is split into connected components. A component of
  *  up to 24 attributes is solved in O(attributes * 2^attributes / 64), independent of the
  *  number of its reducts, by bitmaps of the lattice of subsets; a larger one by the
- * search of K. Murakami and T. Uno (MMCS, Discrete Appl. Math. 170, 2014) on bitsets, in
- *  parallel.
+ *  search of K. Murakami and T. Uno (MMCS, Discrete Appl. Math. 170, 2014) on bitsets, in
+ *  parallel. Uses the options reduct_limit and size_limit.
  *  @param      elements    count * words words, as tsanom_roughset_elements() writes
- * them; only read; NULL if count is 0
+ *                          them; only read; NULL if count is 0
  *  @param      count       elements; 0: the empty reduct is visited
  *  @param      attributes  of the table, >= 1
- *  @param      options     NULL: the defaults; uses reduct_limit, size_limit
- *  @param      exec        NULL: the defaults
  *  @param      visitor     called for each reduct; NULL: they are only counted
  *  @param[out] found       reducts visited; may be NULL
  *  @retval TSANOM_PARTIAL     reduct_limit were visited and there is one more
  *  @retval TSANOM_STOPPED     the poll or the visitor stopped the call; found is set
  *  @retval TSANOM_INFEASIBLE  an element is empty: no set meets it; found is 0
- *  @return TSANOM_OK or an error */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_reducts(const uint64_t *elements, size_t count,
                                                  size_t attributes,
                                                  const tsanom_roughset_options *options,
@@ -280,7 +259,7 @@ typedef struct tsanom_roughset_bounds {
 
 /** Bytes of workspace of tsanom_roughset_minimum():
  *  O(rows * attributes + element_limit * attributes), where at most 2^16 elements are
- * held without wildcards.
+ *  held without wildcards.
  *  @copydetails tsanom_roughset_elements_workspace */
 TSANOM_API tsanom_status tsanom_roughset_minimum_workspace(
     size_t rows, size_t attributes, const tsanom_roughset_options *options,
@@ -291,14 +270,11 @@ TSANOM_API tsanom_status tsanom_roughset_minimum_workspace(
  *  The matrix is never built. Sizes k are excluded from below: a search for k attributes
  *  that meet all known elements tests each candidate on the table, by hashing the rows
  *  projected on it, and adds the elements of pairs that the candidate does not discern
- * (an implicit hitting set). The upper bound starts at the greedy reduct. Both bounds
- * hold whenever the call is stopped. One thread computes.
- *  @param      table    the decision table
- *  @param      options  NULL: the defaults; uses reading, missing, element_limit and,
- * with a visitor, reduct_limit
- *  @param      exec     NULL: the defaults
+ *  (an implicit hitting set). The upper bound starts at the greedy reduct. Both bounds
+ *  hold whenever the call is stopped. One thread computes. Uses the options reading,
+ *  missing, element_limit and, with a visitor, reduct_limit.
  *  @param      visitor  called for each of the smallest reducts once their size is
- * proven; NULL: one is enough
+ *                       proven; NULL: one is enough
  *  @param[out] bounds   equal unless the call was stopped before the proof
  *  @param[out] reduct   words words: a set of bounds->upper attributes that suffices
  *  @param[out] found    reducts visited; may be NULL
@@ -306,7 +282,7 @@ TSANOM_API tsanom_status tsanom_roughset_minimum_workspace(
  *                          what is known
  *  @retval TSANOM_PARTIAL  reduct_limit were visited and there is one more, or
  *                          element_limit was reached; the outputs contain what is known
- *  @return TSANOM_OK or an error */
+ *  @the{table} @options @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_minimum(const tsanom_roughset_table *table,
                                                  const tsanom_roughset_options *options,
                                                  const tsanom_exec *exec,
@@ -326,13 +302,11 @@ TSANOM_API tsanom_status tsanom_roughset_greedy_workspace(
  *  indiscernible (with wildcards: that meets most of the minimal elements left; of equal
  *  ones the lowest), then drop superfluous attributes, from the last to the first.
  *  O(rows * attributes * size) time, O(rows * attributes) memory; the matrix is never
- *  built (with wildcards, its elements are).
- *  @param      table    the decision table
- *  @param      options  NULL: the defaults; uses reading, missing, element_limit
- *  @param      exec     NULL: the defaults
- *  @param[out] reduct   words words; not modified if the poll stops the call
- *  @param[out] size     number of its attributes; may be NULL
- *  @return TSANOM_OK, ::TSANOM_STOPPED or an error */
+ *  built (with wildcards, its elements are). Uses the options reading, missing,
+ *  element_limit.
+ *  @param[out] reduct  words words; not modified if the poll stops the call
+ *  @param[out] size    number of its attributes; may be NULL
+ *  @the{table} @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_roughset_greedy(const tsanom_roughset_table *table,
                                                 const tsanom_roughset_options *options,
                                                 const tsanom_exec *exec, uint64_t *reduct,
@@ -340,11 +314,9 @@ TSANOM_API tsanom_status tsanom_roughset_greedy(const tsanom_roughset_table *tab
 
 /** Bytes of workspace of tsanom_roughset_paper_choice(): that of
  *  tsanom_roughset_reducts() and O(elements).
- *  @param      elements    their number
- *  @param      attributes  of the table, >= 1
- *  @param      exec        NULL: the defaults
- *  @param[out] bytes       the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @param elements    their number
+ *  @param attributes  of the table, >= 1
+ *  @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_roughset_paper_choice_workspace(size_t elements,
                                                                 size_t attributes,
                                                                 const tsanom_exec *exec,
@@ -352,20 +324,19 @@ TSANOM_API tsanom_status tsanom_roughset_paper_choice_workspace(size_t elements,
 
 /** The choice of the paper's steps 2 and 3, exact. Of the reducts with fewest attributes
  *  it visits those that "occur in the most times" when the clauses are multiplied out to
- * a disjunctive form: reduct S occurs N(S) = prod over clauses c of |c intersected with
- * S| times, where the clauses are the distinct elements, not absorbed, that contain no
+ *  a disjunctive form: reduct S occurs N(S) = prod over clauses c of |c intersected with
+ *  S| times, where the clauses are the distinct elements, not absorbed, that contain no
  *  attribute of the core. The products are compared as integers, and all that tie are
  *  visited. O(reducts * elements * words) beside finding the reducts.
  *  @param      elements    count * words words, from tsanom_roughset_elements() with
  *                          options->absorb = 0
  *  @param      count       elements; 0: the empty reduct is visited
  *  @param      attributes  of the table, >= 1
- *  @param      exec        NULL: the defaults
  *  @param      visitor     called for each reduct chosen; NULL: they are only counted
  *  @param[out] found       reducts visited; may be NULL
  *  @retval TSANOM_STOPPED     the poll or the visitor stopped the call; found is set
  *  @retval TSANOM_INFEASIBLE  an element is empty: no set meets it; found is 0
- *  @return TSANOM_OK or an error */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_paper_choice(
     const uint64_t *elements, size_t count, size_t attributes, const tsanom_exec *exec,
     const tsanom_roughset_visitor *visitor, size_t *found);
@@ -378,16 +349,14 @@ TSANOM_API tsanom_status tsanom_roughset_dependency_workspace(
 
 /** The positive region of a set B of attributes, POS_B = { x : every row that B does not
  *  discern from x has the decision of x }, and the dependency degree
- *  gamma_B = |POS_B| / rows. Expected O(rows * |B|); with wildcards O(rows^2 * |B|).
- *  @param      table     the decision table
+ *  gamma_B = |POS_B| / rows. Expected O(rows * |B|); with wildcards O(rows^2 * |B|). Uses
+ *  the option missing.
  *  @param      subset    words words: B; NULL: all attributes
- *  @param      options   NULL: the defaults; uses missing
- *  @param      exec      NULL: the defaults
  *  @param[out] positive  rows values, 1 for x in POS_B, else 0; may be NULL
  *  @param[out] size      |POS_B|; may be NULL
  *  @param[out] gamma     |POS_B| / rows; may be NULL
  *  @retval TSANOM_STOPPED  the poll stopped the call: the outputs were not modified
- *  @return TSANOM_OK or an error */
+ *  @the{table} @options @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_dependency(
     const tsanom_roughset_table *table, const uint64_t *subset,
     const tsanom_roughset_options *options, const tsanom_exec *exec, int32_t *positive,
@@ -400,15 +369,12 @@ TSANOM_API tsanom_status tsanom_roughset_significance_workspace(
     const tsanom_exec *exec, size_t *bytes);
 
 /** The significance of each attribute a with respect to a set B: gamma_B less the gamma
- * of B without a for a in B, the gamma of B with a less gamma_B for the others. Expected
- *  O(rows * attributes * |B|).
- *  @param      table         the decision table
+ *  of B without a for a in B, the gamma of B with a less gamma_B for the others. Expected
+ *  O(rows * attributes * |B|). Uses the option missing.
  *  @param      subset        words words: B; NULL: all attributes
- *  @param      options       NULL: the defaults; uses missing
- *  @param      exec          NULL: the defaults
  *  @param[out] significance  attributes values in [0, 1]
  *  @retval TSANOM_STOPPED  the poll stopped the call: significance contains only a part
- *  @return TSANOM_OK or an error */
+ *  @the{table} @options @exec @status */
 TSANOM_API tsanom_status
 tsanom_roughset_significance(const tsanom_roughset_table *table, const uint64_t *subset,
                              const tsanom_roughset_options *options,
@@ -426,34 +392,30 @@ typedef struct tsanom_roughset_rule {
 } tsanom_roughset_rule;
 
 /** Bytes of workspace of tsanom_roughset_rules(), O(rows + attributes).
- *  @param      rows        of the table, >= 1
- *  @param      attributes  of the table, >= 1
- *  @param      exec        NULL: the defaults
- *  @param[out] bytes       the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @param rows        of the table, >= 1
+ *  @param attributes  of the table, >= 1
+ *  @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_roughset_rules_workspace(size_t rows, size_t attributes,
                                                          const tsanom_exec *exec,
                                                          size_t *bytes);
 
 /** The decision rules of a set B of attributes, usually a reduct: one for each
- * combination of values and decision in the table. A missing value is a value of its own
- * here. Expected O(rows * |B|).
- *  @param      table     the decision table
+ *  combination of values and decision in the table. A missing value is a value of its own
+ *  here. Expected O(rows * |B|).
  *  @param      subset    words words: B; NULL: all attributes
- *  @param      exec      NULL: the defaults
  *  @param[out] rules     the first rules in order of their rows; may be NULL if capacity
  *                        is 0
  *  @param      capacity  rules that fit; rows are always enough
  *  @param[out] count     number of rules; may exceed capacity
  *  @retval TSANOM_PARTIAL  there are more than capacity
- *  @return TSANOM_OK or an error */
+ *  @the{table} @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_rules(const tsanom_roughset_table *table,
                                                const uint64_t *subset,
                                                const tsanom_exec *exec,
                                                tsanom_roughset_rule *rules,
                                                size_t capacity, size_t *count);
 
-/** How the cuts of a numeric column are chosen. ABI: append, never renumber. */
+/** How the cuts of a numeric column are chosen. ABI: append only. */
 enum {
   /** `bins` intervals of equal width between the smallest and largest sample. */
   TSANOM_ROUGHSET_EQUAL_WIDTH = 0,
@@ -466,28 +428,25 @@ enum {
 };
 
 /** Bytes of workspace of tsanom_roughset_cuts(), O(count).
- *  @param      count  >= 1
- *  @param      exec   NULL: the defaults
- *  @param[out] bytes  the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @param count  >= 1
+ *  @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_roughset_cuts_workspace(size_t count,
                                                         const tsanom_exec *exec,
                                                         size_t *bytes);
 
 /** Choose cuts of a numeric column. A cut lies strictly above the samples below it, so
  *  that a constant column has none. O(count * log count), times the depth of the
- * recursion for entropy. A sample that is NaN or infinite is ::TSANOM_E_NONFINITE.
+ *  recursion for entropy. A sample that is NaN or infinite is ::TSANOM_E_NONFINITE.
  *  @param      samples   count samples, all finite
  *  @param      decision  count decisions, for entropy; otherwise may be NULL
  *  @param      count     1 ... 2^31 - 1
  *  @param      method    TSANOM_ROUGHSET_EQUAL_WIDTH ...
  *  @param      bins      number of intervals, >= 1; for entropy the most, 0: no limit
- *  @param      exec      NULL: the defaults
  *  @param[out] cuts      the first cuts, increasing; may be NULL if capacity is 0
  *  @param      capacity  cuts that fit; count - 1 or bins - 1 are always enough
  *  @param[out] found     number of cuts; may exceed capacity
  *  @retval TSANOM_PARTIAL  there are more than capacity
- *  @return TSANOM_OK or an error */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_cuts(const double *samples,
                                               const int32_t *decision, size_t count,
                                               int32_t method, size_t bins,
@@ -503,7 +462,7 @@ TSANOM_API tsanom_status tsanom_roughset_cuts(const double *samples,
  *  @param      cut_count  at most 2^31 - 1
  *  @param[out] codes      (count - 1) * ld + 1 values: code i is codes[i * ld]
  *  @param      ld         >= 1: that of a table, to fill one of its columns
- *  @return TSANOM_OK or an error */
+ *  @status */
 TSANOM_API tsanom_status tsanom_roughset_code(const double *samples, size_t count,
                                               const double *cuts, size_t cut_count,
                                               int32_t *codes, size_t ld);
@@ -527,10 +486,9 @@ TSANOM_API tsanom_status tsanom_roughset_code_clusters_workspace(size_t count,
  *  @param      labels  count labels of clusters, ::TSANOM_NOISE for noise
  *  @param      count   1 ... 2^31 - 1
  *  @param      noise   TSANOM_ROUGHSET_NOISE_SHARED ...
- *  @param      exec    NULL: the defaults
  *  @param[out] codes   (count - 1) * ld + 1 values: code i is codes[i * ld]
  *  @param      ld      >= 1
- *  @return TSANOM_OK or an error */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_code_clusters(const int32_t *labels,
                                                        size_t count, int32_t noise,
                                                        const tsanom_exec *exec,

@@ -22,21 +22,19 @@
  *  docs/runs.md documents the formats. Every byte of every file is verified once: a file
  *  that is missing, cut short, foreign or damaged, even by one bit, is rejected, and
  *  tsanom_exec::fault receives its path, the offset or the line, and a sentence; what is
- *  intact of such a run is read with tsanom_runs_options::salvage. Files of
- *  a run directory must be regular files: a FIFO in their place is never waited for.
+ *  intact of such a run is read with tsanom_runs_options::salvage. Files of a run
+ *  directory must be regular files: a FIFO in their place is never waited for.
  *
- *  A run owns all arrays and names that its functions return. They are valid until the
- *  next refresh or close of that run. Its memory comes from the allocator of the exec
- *  that it was opened with (parsers also use the C heap): 12 bytes per record. One run
- *  serves one thread at a time; different runs are independent.
+ *  A run owns all arrays and names that its functions return: outputs "of the run". They
+ *  are valid until its next refresh or close. Its memory comes from the allocator of the
+ *  exec that it was opened with (parsers also use the C heap): 12 bytes per record. One
+ *  run serves one thread at a time; different runs are independent.
  *
- *  Errors of all functions: TSANOM_E_NULL (a required pointer is NULL), TSANOM_E_VERSION
- *  (a struct is not initialized, or too small), TSANOM_E_IO (a file cannot be opened,
- *  read or written), TSANOM_E_FORMAT (a file is damaged or of another format),
- *  TSANOM_E_MEMORY, TSANOM_E_OVERFLOW (a size does not fit the address space),
- *  TSANOM_E_STATE (the run lacks what the function needs), and those of a rejected exec,
- *  whose threads, isa and workspace are not used. After an error the run and the outputs
- * are unchanged; functions with an exec describe it in exec's fault.
+ *  Errors besides the common ones: ::TSANOM_E_IO, a file cannot be opened, read or
+ *  written; ::TSANOM_E_FORMAT, a file is damaged or of another format; ::TSANOM_E_STATE,
+ *  the run lacks what the function needs; ::TSANOM_E_INDEX, there is no such stream or
+ *  place. After an error, and if the poll stops a call, the run and the outputs are
+ *  unchanged. threads, isa and workspace of exec are not used.
  *
  *  The functions are in libtsanom-runs, which needs the C library and libjansson, but
  *  neither libtsanom nor BLAS. */
@@ -56,7 +54,7 @@
 extern "C" {
 #endif
 
-/** Parts of a run, to combine by `|`. The values are ABI: append only. */
+/** Parts of a run, to combine by `|`. ABI: append only. */
 enum {
   TSANOM_RUNS_BEATS = 1,   /**< heartbeats */
   TSANOM_RUNS_REGIONS = 2, /**< events of parallel regions */
@@ -66,7 +64,7 @@ enum {
   TSANOM_RUNS_REGION_TIMES = 8
 };
 
-/** States of a run. The values are ABI: append only. */
+/** States of a run. ABI: append only. */
 enum {
   TSANOM_RUNS_FINISHED = 0,  /**< the program ended the recording */
   TSANOM_RUNS_UNFINISHED = 1 /**< the program was killed, or still runs */
@@ -86,7 +84,7 @@ enum {
       TSANOM_HSA_PROCESS /**< the process, where a thread number is expected */
 };
 
-/** What the events of tsanom_runs_events() are. The values are ABI: append only. */
+/** What the events of tsanom_runs_events() are. ABI: append only. */
 enum {
   TSANOM_RUNS_LEVEL_REGIONS = 0, /**< outermost parallel regions, begin to end */
   /** The work before each end of a worksharing construct: since the previous end, or
@@ -110,15 +108,11 @@ typedef struct tsanom_runs_options {
   int32_t reserved0; /**< must be 0 */
 } tsanom_runs_options;
 
-/** Write the defaults described at ::tsanom_runs_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, or an error of this header */
+/** Write the defaults described at ::tsanom_runs_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_runs_options_init(tsanom_runs_options *options,
                                                   size_t struct_size);
 
-/** sizeof(tsanom_runs_options) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_runs_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_runs_options_size(void);
 
 /** An open run. */
@@ -129,12 +123,9 @@ typedef struct tsanom_runs tsanom_runs;
  *  A run whose program still runs contains what was written until now; a record that the
  *  program is writing at this moment is not damage. O(bytes of the run), except that
  *  holes of sparse files cost nothing.
- *  @param      path     a run directory or a file; "-" is standard input
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults; the run keeps the allocator
- *  @param[out] run      close it by tsanom_runs_close()
- *  @retval TSANOM_STOPPED  the poll asked to stop; run is not set
- *  @return TSANOM_OK, or an error of this header */
+ *  @param      path  a run directory or a file; "-" is standard input
+ *  @param[out] run   close it by tsanom_runs_close()
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_runs_open(const char *path,
                                           const tsanom_runs_options *options,
                                           const tsanom_exec *exec, tsanom_runs **run);
@@ -144,14 +135,12 @@ TSANOM_API tsanom_status tsanom_runs_open(const char *path,
  *  their region times only, for tsanom_runs_spmd(). Ranks that recorded nothing are
  *  missing. O(ranks·log(ranks)).
  *  @param      path      a run directory
- *  @param      exec      NULL: the defaults
- *  @param[out] ranks     the first `capacity` ranks, in increasing order; may be NULL if
- *                        capacity is 0
+ *  @param[out] ranks     the first `capacity` ranks, increasing; NULL if capacity is 0
  *  @param      capacity  elements of `ranks`
  *  @param[out] count     ranks that recorded a run; 0: it is not a run of several ranks
  *  @param[out] size      ranks of the job; 0: not known
  *  @retval TSANOM_PARTIAL  capacity is not 0, but below count
- *  @return TSANOM_OK, or an error of this header */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_runs_ranks(const char *path, const tsanom_exec *exec,
                                            int32_t *ranks, size_t capacity, size_t *count,
                                            size_t *size);
@@ -164,18 +153,15 @@ TSANOM_API tsanom_status tsanom_runs_ranks(const char *path, const tsanom_exec *
  *  @param      count    at least 1
  *  @param      options  NULL: the defaults; parts must be 0, ::TSANOM_RUNS_SPMD or
  *                       ::TSANOM_RUNS_REGION_TIMES
- *  @param      exec     NULL: the defaults; the run keeps the allocator
  *  @param[out] run      close it by tsanom_runs_close()
- *  @retval TSANOM_STOPPED  the poll asked to stop; run is not set
- *  @return TSANOM_OK, or an error of this header */
+ *  @exec @stopped */
 TSANOM_API tsanom_status tsanom_runs_open_processes(const char *const *paths,
                                                     size_t count,
                                                     const tsanom_runs_options *options,
                                                     const tsanom_exec *exec,
                                                     tsanom_runs **run);
 
-/** Close a run and free everything that it returned.
- *  @param run  NULL: nothing happens */
+/** Close a run and free everything that it returned. @param run NULL: nothing happens */
 TSANOM_API void tsanom_runs_close(tsanom_runs *run);
 
 /** Add what the program wrote since the run was opened or refreshed.
@@ -183,26 +169,21 @@ TSANOM_API void tsanom_runs_close(tsanom_runs *run);
  *  The cost is O(new records + streams): each stream continues after its last verified
  *  record. Two events make one refresh read a part again as a whole: the program
  *  finished, or the measured period of the clock changed by more than 1e-7 of its value.
- *  Each refresh does so with a part that is damaged or whose clock restarted.
- *  So times of an unfinished run differ from those of a run opened anew by at most that
- *  factor; those of a finished run are the same, bit for bit. A part that appears after
- *  the run was opened is added if options.parts is 0. CSV and JSON files are read again.
+ *  Each refresh does so with a part that is damaged or whose clock restarted. So times of
+ *  an unfinished run differ from those of a run opened anew by at most that factor; those
+ *  of a finished run are the same, bit for bit. A part that appears after the run was
+ *  opened is added if options.parts is 0. CSV and JSON files are read again.
  *
- *  Returned arrays and names become invalid. On an error, and if the poll stops it, the
- *  run contains what it contained before.
- *  @param      run    an open run
- *  @param      exec   NULL: the defaults; only fault and poll are used
+ *  Returned arrays and names become invalid.
  *  @param[out] added  records added to all streams; may be NULL
- *  @retval TSANOM_STOPPED   the poll asked to stop
- *  @retval TSANOM_E_STATE   the directory contains another run now; or the run was read
- *                           from standard input
- *  @return TSANOM_OK, or an error of this header */
+ *  @retval TSANOM_E_STATE  the directory contains another run now, or the run was read
+ *                          from standard input
+ *  @the{run} @exec @stopped */
 TSANOM_API tsanom_status tsanom_runs_refresh(tsanom_runs *run, const tsanom_exec *exec,
                                              uint64_t *added);
 
 /** Description of a run. Prepare it by tsanom_runs_info_init(). Clock, process and
- *  program are those of the heartbeats, or of the regions if the run has no heartbeats;
- *  a run without both has zeros there. */
+ *  program are those of the heartbeats, else of the regions, else 0. */
 typedef struct tsanom_runs_info {
   size_t struct_size;     /**< set by _init */
   int32_t parts;          /**< TSANOM_RUNS_BEATS, ... that were read */
@@ -236,25 +217,20 @@ typedef struct tsanom_runs_info {
   size_t vital_threads;   /**< thread numbers with samples are below it */
 } tsanom_runs_info;
 
-/** Prepare a description.
- *  @param[out] info         the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, or an error of this header */
+/** Prepare a description. @initializes{info} */
 TSANOM_API tsanom_status tsanom_runs_info_init(tsanom_runs_info *info,
                                                size_t struct_size);
 
-/** sizeof(tsanom_runs_info) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_runs_info), for other languages. @return bytes */
 TSANOM_API size_t tsanom_runs_info_size(void);
 
 /** Describe a run.
- *  @param      run   an open run
- *  @param[out] info  prepared by tsanom_runs_info_init()
- *  @return TSANOM_OK, or an error of this header */
+ *  @param[out] info  initialized; the description
+ *  @the{run} @status */
 TSANOM_API tsanom_status tsanom_runs_describe(const tsanom_runs *run,
                                               tsanom_runs_info *info);
 
-/** What recovery did with the header of a file. The values are ABI: append only. */
+/** What recovery did with the header of a file. ABI: append only. */
 enum {
   TSANOM_RUNS_HEADER_INTACT = 0, /**< it is intact */
   TSANOM_RUNS_HEADER_REPAIRED =
@@ -270,9 +246,9 @@ typedef struct tsanom_runs_damage {
   /** Records that were lost: not intact, or cut off. Those that are cut off an unfinished
    *  stream are not known; of a stream without header, all that the file has count. */
   uint64_t skipped;
-  /** Ranges of lost records, each as long as possible. One more for a stream that has
-   *  bytes other than zero behind its last record, or that is unfinished and cut off; a
-   *  stream without header is one. */
+  /** Ranges of lost records, each as long as possible; a stream without header is one.
+   *  One more for a stream that is unfinished and cut off, or ends in bytes other than
+   *  0. */
   uint64_t ranges;
   uint64_t first_record; /**< number of the first lost record in its stream; 0 if a header
                               is damaged and nothing else */
@@ -287,28 +263,22 @@ typedef struct tsanom_runs_damage {
                        empty: none is damaged */
 } tsanom_runs_damage;
 
-/** Prepare the description of a damage.
- *  @param[out] damage       the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, or an error of this header */
+/** Prepare the description of a damage. @initializes{damage} */
 TSANOM_API tsanom_status tsanom_runs_damage_init(tsanom_runs_damage *damage,
                                                  size_t struct_size);
 
-/** sizeof(tsanom_runs_damage) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_runs_damage), for other languages. @return bytes */
 TSANOM_API size_t tsanom_runs_damage_size(void);
 
 /** Query what tsanom_runs_options::salvage recovered, and what was lost. Without damage,
  *  and without that option, all fields but `kept` are 0. `kept` does not count CSV and
  *  JSON files.
- *  @param      run     an open run
  *  @param      part    ::TSANOM_RUNS_BEATS, _REGIONS, _SPMD, or 0: all
  *  @param      stream  below tsanom_runs_info::beat_streams or _event_streams;
  *                      ::TSANOM_NONE: all of them, and the other files of the part
- *  @param[out] damage  prepared by tsanom_runs_damage_init()
+ *  @param[out] damage  initialized; the result
  *  @retval TSANOM_E_OPTION  part is none of these, or has no streams
- *  @retval TSANOM_E_INDEX   there is no such stream
- *  @return TSANOM_OK, or an error of this header */
+ *  @the{run} @status */
 TSANOM_API tsanom_status tsanom_runs_damage_at(const tsanom_runs *run, int32_t part,
                                                size_t stream, tsanom_runs_damage *damage);
 
@@ -327,13 +297,11 @@ typedef struct tsanom_runs_stream {
 } tsanom_runs_stream;
 
 /** Look at one stream of records, in the order in which they were written.
- *  @param      run     an open run
  *  @param      part    ::TSANOM_RUNS_BEATS or ::TSANOM_RUNS_REGIONS
  *  @param      index   below tsanom_runs_info::beat_streams or _event_streams
- *  @param[out] stream  points into the run
+ *  @param[out] stream  of the run
  *  @retval TSANOM_E_OPTION  part is neither of the two
- *  @retval TSANOM_E_INDEX   there is no such stream
- *  @return TSANOM_OK, or an error of this header */
+ *  @the{run} @status */
 TSANOM_API tsanom_status tsanom_runs_stream_at(const tsanom_runs *run, int32_t part,
                                                size_t index, tsanom_runs_stream *stream);
 
@@ -350,7 +318,7 @@ typedef struct tsanom_runs_event {
  *  @param      tag    from tsanom_runs_stream::tag
  *  @param[out] event  the event
  *  @retval TSANOM_E_VALUE  the tag has an unknown kind
- *  @return TSANOM_OK, or an error of this header */
+ *  @status */
 TSANOM_API tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *event);
 
 /** The heartbeats of a run by thread, for the functions of <tsanom/hsa.h>. Streams of one
@@ -358,13 +326,10 @@ TSANOM_API tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *eve
  *  never beat has an empty series. Of a run by `tsanom record`, beats before the main
  *  loop was found are left out, if those were iterations of a loop inside it: there the
  *  tags begin anew. tsanom_runs_stream_at() has all beats. Times count from the beginning
- * of the run; those of a CSV file are as written, and such a run begins at its earliest
- * beat.
+ *  of the run; those of a CSV file are as written, and it begins at its earliest beat.
  *  @param      run    an open run with heartbeats
- *  @param      exec   NULL: the defaults
- *  @param[out] beats  points into the run
- *  @retval TSANOM_E_STATE  the run has no heartbeats
- *  @return TSANOM_OK, or an error of this header */
+ *  @param[out] beats  of the run
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_runs_hsa(const tsanom_runs *run, const tsanom_exec *exec,
                                          const tsanom_hsa_run **beats);
 
@@ -373,12 +338,10 @@ TSANOM_API tsanom_status tsanom_runs_hsa(const tsanom_runs *run, const tsanom_ex
  *  samples, and costs O(new samples · log(beats)).
  *  @param      run      an open run with vital signs
  *  @param      thread   a thread number, or ::TSANOM_RUNS_PROCESS
- *  @param      exec     NULL: the defaults
- *  @param[out] samples  point into the run; in order of time
+ *  @param[out] samples  of the run, in order of time
  *  @param[out] count    number of samples; 0 for a thread without samples
  *  @retval TSANOM_E_INDEX  thread is negative, or a number that no thread can have
- *  @retval TSANOM_E_STATE  the run has no vital signs
- *  @return TSANOM_OK, or an error of this header */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thread,
                                             const tsanom_exec *exec,
                                             const tsanom_hsa_vital **samples,
@@ -389,14 +352,12 @@ TSANOM_API tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thre
  *  place at tsanom_runs_place_at() r. An event that has not ended is not included. The
  *  first call for a level costs O(records of the stream); later ones, also after a
  *  refresh, O(new records).
- *  @param      run    an open run with region events
- *  @param      level  TSANOM_RUNS_LEVEL_*
- *  @param      exec   NULL: the defaults
- *  @param[out] events point into the run; in order of time
- *  @param[out] count  number of events
+ *  @param      run     an open run with region events
+ *  @param      level   TSANOM_RUNS_LEVEL_*
+ *  @param[out] events  of the run, in order of time
+ *  @param[out] count   number of events
  *  @retval TSANOM_E_OPTION  there is no such level
- *  @retval TSANOM_E_STATE   the run has no region events
- *  @return TSANOM_OK, or an error of this header */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level,
                                             const tsanom_exec *exec,
                                             const tsanom_speedup_event **events,
@@ -406,18 +367,13 @@ TSANOM_API tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level,
  *  the periodicity paper. Interval i extends from i·interval to (i + 1)·interval seconds
  *  after the beginning of the run; the last one is complete. active[i] is the mean number
  *  of threads that work in it. The thread whose events tsanom_runs_events() returns
- * always works; each other one works from the begin to the end of a parallel region,
- * without the waiting at its end. O(region events + threads·capacity).
- *  @param      run       an open run with region events
- *  @param      interval  seconds, above 0
- *  @param      exec      NULL: the defaults
- *  @param[out] active    the first `capacity` intervals; may be NULL if capacity is 0
- *  @param      capacity  length of `active`
- *  @param[out] count     number of intervals
- *  @retval TSANOM_PARTIAL   `count` exceeds `capacity`
+ *  always works; each other one works from the begin to the end of a parallel region,
+ *  without the waiting at its end. O(region events + threads·capacity).
+ *  @param run       an open run with region events
+ *  @param interval  seconds, above 0
+ *  @array{active,count}
  *  @retval TSANOM_E_OPTION  interval is not above 0, or not finite
- *  @retval TSANOM_E_STATE   the run has no region events
- *  @return TSANOM_OK, or an error of this header */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_runs_active(const tsanom_runs *run, double interval,
                                             const tsanom_exec *exec, double *active,
                                             size_t capacity, size_t *count);
@@ -435,24 +391,19 @@ typedef struct tsanom_runs_place {
 } tsanom_runs_place;
 
 /** Look up a place.
- *  @param      run    an open run
  *  @param      index  below tsanom_runs_info::places
- *  @param[out] place  points into the run
- *  @retval TSANOM_E_INDEX  there is no such place
- *  @return TSANOM_OK, or an error of this header */
+ *  @param[out] place  of the run
+ *  @the{run} @status */
 TSANOM_API tsanom_status tsanom_runs_place_at(const tsanom_runs *run, size_t index,
                                               tsanom_runs_place *place);
 
 /** Name a place: "function (file.c:12)", "function", or "module+0xADDRESS" if no symbol
  *  covers the address or the module's file has changed since. A call of MPI has the
- *  function in front: "MPI_Send in function (file.c:12)". UTF-8.
- *  The first call runs `addr2line`: see tsanom_runs_options::symbols.
- *  @param      run    an open run
+ *  function in front: "MPI_Send in function (file.c:12)". UTF-8. The first call runs
+ *  `addr2line`: see tsanom_runs_options::symbols.
  *  @param      index  below tsanom_runs_info::places
- *  @param      exec   NULL: the defaults
  *  @param[out] name   a string of the run
- *  @retval TSANOM_E_INDEX  there is no such place
- *  @return TSANOM_OK, or an error of this header */
+ *  @the{run} @exec @status */
 TSANOM_API tsanom_status tsanom_runs_place_name(tsanom_runs *run, size_t index,
                                                 const tsanom_exec *exec,
                                                 const char **name);
@@ -474,32 +425,26 @@ typedef struct tsanom_runs_spmd_data {
  *  and metrics are matched by name, a region that a process did not enter took no time
  *  there, a metric that it did not measure is NaN. A run of several ranks, and runs that
  *  tsanom_runs_open_processes() opened, are processes whose regions are the computations
- *  between calls of MPI: see docs/mpi.md. Otherwise the threads of the region
- *  events are the processes, which needs the processor times of `tsanom record
- *  --cpu-time`: a region is a place within the regions open around it, its time that of
- *  the thread in it, and the metric "calls" counts visits. The first call after opening
- *  or refreshing costs O(region events), later ones O(1).
- *  @param      run   an open run
- *  @param      exec  NULL: the defaults
- *  @param[out] spmd  points into the run
- *  @retval TSANOM_E_STATE  the run has no region times
- *  @return TSANOM_OK, or an error of this header */
+ *  between calls of MPI: see docs/mpi.md. Otherwise the threads of the region events are
+ *  the processes, which needs the processor times of `tsanom record --cpu-time`: a region
+ *  is a place within the regions open around it, its time that of the thread in it, and
+ *  the metric "calls" counts visits. The first call after opening or refreshing costs
+ *  O(region events), later ones O(1).
+ *  @param[out] spmd  of the run
+ *  @the{run} @exec @status */
 TSANOM_API tsanom_status tsanom_runs_spmd(tsanom_runs *run, const tsanom_exec *exec,
                                           tsanom_runs_spmd_data *spmd);
 
-/** Windowed heart rate r_i = w / (t_i - t_{i-w}), in beats per unit of time, for
- *  i = w ... n-1 (heartbeat paper, section 3). O(n). Times that differ by less than about
- *  1e-308·w have an infinite rate.
+/** Windowed heart rate \f$r_i = w / (t_i - t_{i-w})\f$, \f$w \le i < n\f$, in beats per
+ *  unit of time (heartbeat paper, section 3). O(n). Times that differ by less than about
+ *  \f$w \cdot 10^{-308}\f$ have an infinite rate.
  *  @param      time    n times, finite and strictly increasing
- *  @param      count   n, above window
- *  @param      window  w, in beats, >= 1
- *  @param      exec    NULL: the defaults
+ *  @param      count   n, above window, else ::TSANOM_E_COUNT
+ *  @param      window  w, in beats, >= 1, else ::TSANOM_E_OPTION
  *  @param[out] rates   n-window rates, r_i at i-window; must not overlap `time`
- *  @retval TSANOM_E_OPTION     window is 0
- *  @retval TSANOM_E_COUNT      window is not below count
  *  @retval TSANOM_E_NONFINITE  a time is NaN or infinite
  *  @retval TSANOM_E_ORDER      a time is not above the one before it
- *  @return TSANOM_OK, or an error of this header */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_runs_rate(const double *time, size_t count, size_t window,
                                           const tsanom_exec *exec, double *rates);
 
@@ -524,9 +469,8 @@ typedef struct tsanom_runs_model tsanom_runs_model;
 /** Load a model file. Memory is proportional to the size of the file. Whether the
  *  references agree with one another is checked when a model is made of them.
  *  @param      path   the file; "-" is standard input
- *  @param      exec   NULL: the defaults; the model keeps the allocator
  *  @param[out] model  free it by tsanom_runs_model_free()
- *  @return TSANOM_OK, or an error of this header */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_runs_model_load(const char *path, const tsanom_exec *exec,
                                                 tsanom_runs_model **model);
 
@@ -534,31 +478,27 @@ TSANOM_API tsanom_status tsanom_runs_model_load(const char *path, const tsanom_e
  *  @param      text   the JSON
  *  @param      bytes  its length
  *  @param      name   what faults call it
- *  @param      exec   NULL: the defaults; the model keeps the allocator
  *  @param[out] model  free it by tsanom_runs_model_free()
- *  @return TSANOM_OK, or an error of this header */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_runs_model_parse(const char *text, size_t bytes,
                                                  const char *name,
                                                  const tsanom_exec *exec,
                                                  tsanom_runs_model **model);
 
 /** Look at a model.
- *  @param      model  a loaded model
- *  @param[out] data   points into the model
- *  @return TSANOM_OK, or an error of this header */
+ *  @param[out] data  points into the model
+ *  @the{model} @status */
 TSANOM_API tsanom_status tsanom_runs_model_get(const tsanom_runs_model *model,
                                                tsanom_runs_model_data *data);
 
-/** Free a model.
- *  @param model  NULL: nothing happens */
+/** Free a model. @param model NULL: nothing happens */
 TSANOM_API void tsanom_runs_model_free(tsanom_runs_model *model);
 
 /** Save a model by tsanom_runs_write_file().
  *  @param path  the file; "-" is standard output
  *  @param data  the model; bytes of a name that is not UTF-8 are written as '?'
- *  @param exec  NULL: the defaults
  *  @retval TSANOM_E_COUNT  there is no thread or no run
- *  @return TSANOM_OK, or an error of this header */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_runs_model_save(const char *path,
                                                 const tsanom_runs_model_data *data,
                                                 const tsanom_exec *exec);
@@ -570,8 +510,7 @@ TSANOM_API tsanom_status tsanom_runs_model_save(const char *path,
  *  @param path   the file
  *  @param bytes  its contents
  *  @param count  their number
- *  @param exec   NULL: the defaults
- *  @return TSANOM_OK, or an error of this header */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_runs_write_file(const char *path, const void *bytes,
                                                 size_t count, const tsanom_exec *exec);
 

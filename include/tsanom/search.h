@@ -8,7 +8,7 @@
  *  LB_Keogh against the envelope of the query; LB_Keogh of the query against the envelope
  *  of the candidate; and DTW itself, which is abandoned above the best distance so far. A
  *  candidate is removed only if a bound exceeds that distance by more than the rounding
- * of both. So the results are those of brute force bitwise: the distances are those of
+ *  of both. So the results are those of brute force bitwise: the distances are those of
  *  tsanom_dtw_distance(), and ties are ordered by index.
  *
  *  Results and counts are the same for every thread count and instruction set.
@@ -16,17 +16,12 @@
  *  Use an index for many queries against the same series, and tsanom_search_stream() to
  *  locate a pattern in one long series.
  *
- *  Errors common to all functions, with the argument and element in exec.fault:
- *  TSANOM_E_NULL (a required pointer is NULL), TSANOM_E_COUNT (a count or length is 0, or
- *  lengths differ), TSANOM_E_OPTION (a field of options or of a set of series is out of
- *  range, or an option is set that the function does not use), TSANOM_E_OVERFLOW (a size
- *  does not fit the address space), TSANOM_E_VERSION, TSANOM_E_EXEC, TSANOM_E_WORKSPACE
- *  and TSANOM_E_MEMORY. Functions that read samples add TSANOM_E_NONFINITE (a sample is
- *  NaN or infinite) and TSANOM_E_VALUE (with normalization: its magnitude exceeds 1e140);
- *  `element` is the sample, or in a set `element` is the series and `second` the sample.
- *  An options argument of NULL selects the defaults, an exec of NULL those of
- *  ::tsanom_exec. Sets of series must have one component for each sample, contiguous
- *  samples, and one length.
+ *  Errors besides the common ones: ::TSANOM_E_COUNT, also: lengths differ;
+ *  ::TSANOM_E_OPTION, also: a field of a set of series is out of its range, or an option
+ *  that the function does not use is set; ::TSANOM_E_NONFINITE, a sample;
+ *  ::TSANOM_E_VALUE, with normalization: the magnitude of a sample exceeds 1e140. The
+ *  `element` is the sample, or in a set the series, with the sample in `second`. Sets of
+ *  series must have one component for each sample, contiguous samples, and one length.
  *
  *  Sources: T. Rakthanmanon et al., KDD 2012, 262-270 (the cascade, normalization of a
  *  stream); E. Keogh and C. A. Ratanamahatana, Knowl. Inf. Syst. 7 (2005) 358-386
@@ -62,15 +57,11 @@ typedef struct tsanom_search_options {
   int32_t reserved0;   /**< must be 0 */
 } tsanom_search_options;
 
-/** Write the defaults described at ::tsanom_search_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL, or TSANOM_E_VERSION if struct_size is too small */
+/** Write the defaults described at ::tsanom_search_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_search_options_init(tsanom_search_options *options,
                                                     size_t struct_size);
 
-/** sizeof(tsanom_search_options) in this library.
- *  @return bytes */
+/** sizeof(tsanom_search_options) in this library. @return bytes */
 TSANOM_API size_t tsanom_search_options_size(void);
 
 /** Counts of one query. The counts of removed, abandoned and computed candidates add up
@@ -98,7 +89,7 @@ typedef struct tsanom_search_report {
  *  @param      n     number of samples, >= 1
  *  @param      exec  NULL: the defaults; threads are not used
  *  @param[out] out   n values; may be x itself
- *  @return TSANOM_OK, or an error listed at the top of this file */
+ *  @status */
 TSANOM_API tsanom_status tsanom_search_normalize(const double *x, size_t n,
                                                  const tsanom_exec *exec, double *out);
 
@@ -109,12 +100,9 @@ typedef struct tsanom_search_index tsanom_search_index;
 
 /** Bytes of an index, O(count length): about three times the samples, or twice if they
  *  are borrowed. Monotone in count and length.
- *  @param      count    series, >= 1
- *  @param      length   samples of each, >= 1
- *  @param      options  as of the call
- *  @param      exec     as of the call
- *  @param[out] bytes    the size, sufficient for a block of any alignment
- *  @return TSANOM_OK, or an error listed at the top of this file */
+ *  @param count   series, >= 1
+ *  @param length  samples of each, >= 1
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_search_index_size(size_t count, size_t length,
                                                   const tsanom_search_options *options,
                                                   const tsanom_exec *exec, size_t *bytes);
@@ -125,10 +113,9 @@ TSANOM_API tsanom_status tsanom_search_index_size(size_t count, size_t length,
  *  @param      bytes    its size, at least that of tsanom_search_index_size()
  *  @param      series   series of one length
  *  @param      options  NULL: the defaults. The index keeps radius, cost and z_normalize
- *  @param      exec     NULL: the defaults
  *  @param[out] index    the index, in `memory`
  *  @retval TSANOM_STOPPED  the poll asked to stop; `index` is unchanged
- *  @return TSANOM_OK otherwise, or an error listed at the top of this file */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_search_index_init(void *memory, size_t bytes,
                                                   const tsanom_series *series,
                                                   const tsanom_search_options *options,
@@ -154,11 +141,9 @@ TSANOM_API void tsanom_search_index_destroy(tsanom_search_index *index);
 
 /** Bytes of workspace of tsanom_search_nearest(), O(threads (count + length)), for any
  *  number of queries.
- *  @param      index      as of the call
- *  @param      neighbors  as of the call
- *  @param      exec       as of the call
- *  @param[out] bytes      the size, sufficient for a block of any alignment
- *  @return TSANOM_OK, or an error listed at the top of this file */
+ *  @param index      as of the call
+ *  @param neighbors  as of the call
+ *  @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_search_nearest_workspace(const tsanom_search_index *index,
                                                          size_t neighbors,
                                                          const tsanom_exec *exec,
@@ -170,7 +155,6 @@ TSANOM_API tsanom_status tsanom_search_nearest_workspace(const tsanom_search_ind
  *  @param      index      the series to search
  *  @param      queries    series of the index's length
  *  @param      neighbors  number of results for each query, 1 to the index's count
- *  @param      exec       NULL: the defaults
  *  @param[out] indices    queries->count rows of `neighbors` indices of series, nearest
  *                         first
  *  @param[out] distances  their distances, in units of the cost; INFINITY only if the sum
@@ -178,7 +162,7 @@ TSANOM_API tsanom_status tsanom_search_nearest_workspace(const tsanom_search_ind
  *  @param[out] reports    queries->count reports; may be NULL
  *  @retval TSANOM_STOPPED  the poll asked to stop; the rows of some queries are written,
  *                          those of others are unchanged
- *  @return TSANOM_OK otherwise, or an error listed at the top of this file */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_search_nearest(const tsanom_search_index *index,
                                                const tsanom_series *queries,
                                                size_t neighbors, const tsanom_exec *exec,
@@ -187,12 +171,9 @@ TSANOM_API tsanom_status tsanom_search_nearest(const tsanom_search_index *index,
 
 /** Bytes of workspace of tsanom_search_stream(), O(stream length + threads query length).
  *  Monotone in its sizes.
- *  @param      query_length   samples of the query, >= 1
- *  @param      stream_length  samples of the stream, >= query_length
- *  @param      options        as of the call
- *  @param      exec           as of the call
- *  @param[out] bytes          the size, sufficient for a block of any alignment
- *  @return TSANOM_OK, or an error listed at the top of this file */
+ *  @param query_length   samples of the query, >= 1
+ *  @param stream_length  samples of the stream, >= query_length
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_search_stream_workspace(
     size_t query_length, size_t stream_length, const tsanom_search_options *options,
     const tsanom_exec *exec, size_t *bytes);
@@ -201,22 +182,19 @@ TSANOM_API tsanom_status tsanom_search_stream_workspace(
  *  the first), then the nearest of those whose start differs by more than
  *  options->exclusion from every start chosen before, and so on. With z_normalize each
  *  window is normalized separately. Parts of the stream are searched in parallel. At
- * worst O(stream length query length radius) time; typically less than a percent of the
- * windows passes the bounds.
+ *  worst O(stream length query length radius) time; typically less than a percent of the
+ *  windows passes the bounds.
  *  @param      query          samples
  *  @param      query_length   number of samples, >= 1
  *  @param      stream         samples
  *  @param      stream_length  number of samples, >= query_length
- *  @param      options        NULL: the defaults
- *  @param      exec           NULL: the defaults
- *  @param[out] starts         options->neighbors indices of first samples;
- *                             ::TSANOM_NONE after the last match, if the exclusion leaves
- *                             fewer
+ *  @param[out] starts         options->neighbors indices of first samples; ::TSANOM_NONE
+ *                             after the last match, if the exclusion leaves fewer
  *  @param[out] distances      their distances, in units of the cost; INFINITY after the
  *                             last match
  *  @param[out] report         counts; may be NULL
  *  @retval TSANOM_STOPPED  the poll asked to stop; the outputs are unchanged
- *  @return TSANOM_OK otherwise, or an error listed at the top of this file */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_search_stream(const double *query, size_t query_length,
                                               const double *stream, size_t stream_length,
                                               const tsanom_search_options *options,

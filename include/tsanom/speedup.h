@@ -7,23 +7,23 @@
  *  its first region to the beginning of the next iteration, and compares iterations with
  *  different numbers of threads:
  *
- *    speedup          S = t_b / t_c      baseline over current iteration time
- *    efficiency       E = S P_b / P_c    1: ideal
- *    serial fraction  f = A / (A + B)    of t(P) = A + B / P through both points
+ *  | result          | formula                    |                                     |
+ *  |-----------------|----------------------------|-------------------------------------|
+ *  | speedup         | \f$S = t_b / t_c\f$        | baseline over current time          |
+ *  | efficiency      | \f$E = S\,P_b / P_c\f$     | 1: ideal                            |
+ *  | serial fraction | \f$f = A / (A + B)\f$      | t(P) = A + B/P through both points  |
  *
- *  with P_b threads in the baseline and P_c now; f is Amdahl's fraction. The baseline is
- *  the iterations of the same loop with P_b threads, at any time of the run. t_b and t_c
- *  are medians of the latest ::TSANOM_SPEEDUP_RECENT iterations. A loop is identified by
- *  the identifier of its first region and its period.
+ *  with \f$P_b\f$ threads in the baseline and \f$P_c\f$ now; f is Amdahl's fraction. The
+ *  baseline is the iterations of the same loop with \f$P_b\f$ threads, at any time of the
+ *  run. The times \f$t_b\f$ and \f$t_c\f$ are medians of the latest
+ *  ::TSANOM_SPEEDUP_RECENT iterations. A loop is identified by the identifier of its
+ *  first region and its period.
  *
  *  An analyzer is an object in one block of memory: of the caller (_size, _init) or of
  *  the allocator of an exec (_create, _destroy). Only _create allocates. One call at a
  *  time may use an analyzer.
  *
- *  Errors of all functions: TSANOM_E_NULL (a required pointer is NULL), TSANOM_E_OPTION
- *  (an option is out of its range; the fault names the field), TSANOM_E_VERSION
- *  (struct_size of options, exec or prediction), TSANOM_E_WORKSPACE, TSANOM_E_MEMORY and
- *  TSANOM_E_EXEC as described at ::tsanom_exec.
+ *  There are no errors besides the common ones, unless a function lists them.
  *
  *  Sources: F. Freitag, J. Corbalan and J. Labarta, A dynamic periodicity detector:
  *  application to speedup computation, section 5; G. M. Amdahl, Validity of the single
@@ -96,15 +96,11 @@ typedef struct tsanom_speedup_options {
   void *visit_user;
 } tsanom_speedup_options;
 
-/** Write the defaults described at ::tsanom_speedup_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+/** Write the defaults described at ::tsanom_speedup_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_speedup_options_init(tsanom_speedup_options *options,
                                                      size_t struct_size);
 
-/** sizeof(tsanom_speedup_options) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_speedup_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_speedup_options_size(void);
 
 /** Statistics of a loop. */
@@ -146,44 +142,33 @@ typedef struct tsanom_speedup_prediction {
   int32_t reserved0;   /**< 0 */
 } tsanom_speedup_prediction;
 
-/** Prepare a prediction.
- *  @param[out] prediction   the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, TSANOM_E_NULL or TSANOM_E_VERSION */
+/** Prepare a prediction. @initializes{prediction} */
 TSANOM_API tsanom_status
 tsanom_speedup_prediction_init(tsanom_speedup_prediction *prediction, size_t struct_size);
 
-/** sizeof(tsanom_speedup_prediction) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_speedup_prediction), for other languages. @return bytes */
 TSANOM_API size_t tsanom_speedup_prediction_size(void);
 
 /** An analyzer. */
 typedef struct tsanom_speedup tsanom_speedup;
 
-/** Bytes of an analyzer, O(max_period + capacity).
- *  @param      options  NULL: the defaults
- *  @param[out] bytes    the size
- *  @return TSANOM_OK or an error of the module */
+/** Bytes of an analyzer, O(max_period + capacity). @options @bytes @status */
 TSANOM_API tsanom_status tsanom_speedup_size(const tsanom_speedup_options *options,
                                              size_t *bytes);
 
 /** Make an analyzer in the caller's memory.
  *  @param      memory    of any alignment; it must live as long as the analyzer
  *  @param      bytes     at least that of tsanom_speedup_size()
- *  @param      options   NULL: the defaults
- *  @param      exec      NULL: the defaults; `isa` and `fault` are used
  *  @param[out] analyzer  a handle into `memory`; needs no destruction
- *  @return TSANOM_OK or an error of the module */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_speedup_init(void *memory, size_t bytes,
                                              const tsanom_speedup_options *options,
                                              const tsanom_exec *exec,
                                              tsanom_speedup **analyzer);
 
 /** Make an analyzer in one block of exec's allocator, which must outlive the analyzer.
- *  @param      options   NULL: the defaults
- *  @param      exec      NULL: the C heap
  *  @param[out] analyzer  pass it to tsanom_speedup_destroy()
- *  @return TSANOM_OK or an error of the module */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_speedup_create(const tsanom_speedup_options *options,
                                                const tsanom_exec *exec,
                                                tsanom_speedup **analyzer);
@@ -194,32 +179,29 @@ TSANOM_API void tsanom_speedup_destroy(tsanom_speedup *analyzer);
 
 /** Push one finished region. Expected O(log max_period). A rejected event does not change
  *  the analyzer.
- *  @param analyzer  the analyzer
- *  @param event     the region
+ *  @param event  the region
  *  @retval TSANOM_E_NONFINITE  a time is NaN or infinite
  *  @retval TSANOM_E_ORDER      it begins before the previous event ends, or ends before
  *                              it begins
  *  @retval TSANOM_E_VALUE      threads is below 1
  *  @retval TSANOM_E_OPTION     reserved0 is not 0
  *  @retval TSANOM_E_STATE      after tsanom_speedup_finish()
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @the{analyzer} @status */
 TSANOM_API tsanom_status tsanom_speedup_push(tsanom_speedup *analyzer,
                                              const tsanom_speedup_event *event);
 
 /** Mark the end of the stream: an iteration whose last region has ended is complete, and
  *  ends with that region. A second call changes nothing.
- *  @param analyzer  the analyzer
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @the{analyzer} @status */
 TSANOM_API tsanom_status tsanom_speedup_finish(tsanom_speedup *analyzer);
 
 /** The loops found so far, in the order in which they were found.
- *  @param      analyzer  the analyzer
  *  @param[out] loops     the first `capacity` of them; may be NULL if capacity is 0
  *  @param      capacity  length of `loops`
  *  @param[out] count     number of recorded loops
  *  @retval TSANOM_PARTIAL  `count` exceeds `capacity`, or more loops were found than the
  *                          capacity of the options
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @the{analyzer} @status */
 TSANOM_API tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
                                               tsanom_speedup_loop *loops, size_t capacity,
                                               size_t *count);
@@ -231,7 +213,7 @@ TSANOM_API tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
  *  @param         baseline  the loop in the other run; may be `loop`
  *  @retval TSANOM_E_VALUE      the periods differ, or a loop has no current threads
  *  @retval TSANOM_E_NONFINITE  a loop has no current time
- *  @return TSANOM_OK or TSANOM_E_NULL */
+ *  @status */
 TSANOM_API tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
                                                 const tsanom_speedup_loop *baseline);
 
@@ -245,13 +227,12 @@ TSANOM_API tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
  *  ::TSANOM_SPEEDUP_RECENT iterations at that time, because a long interruption rarely
  *  repeats. The main loop is the loop of the longest period among those with at least
  *  nine tenths of the time of the loop with the most time.
- *  @param      analyzer    the analyzer
  *  @param      iterations  total number of iterations of the main loop, if known; 0: that
  *                          of its latest finished run
  *  @param[out] prediction  initialized by tsanom_speedup_prediction_init()
  *  @retval TSANOM_INFEASIBLE  there is no loop, or nothing determines its length;
  *                             prediction is not modified
- *  @return TSANOM_OK or an error of the module */
+ *  @the{analyzer} @status */
 TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
                                                 uint64_t iterations,
                                                 tsanom_speedup_prediction *prediction);
@@ -266,11 +247,11 @@ TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
  *
  *  The prediction is that of tsanom_speedup_predict(), and has an interval: the
  *  iterations on which it is based are divided into up to 8 parts, whose mean times have
- *  the standard deviation s; the mean of the missing iterations is expected within
- *  t s sqrt(1 + 1/k) of that of k parts, with Student's t of k - 1 degrees of freedom at
- *  95 %. With fewer than four such iterations the interval is not known. If the mean
- *  times lie on a line (R^2 >= 0.8 of five parts or more) that changes by more than a
- *  fifth, the iterations drift, and the end is not known.
+ *  the standard deviation s; the mean of the missing iterations is expected within t s
+ *  sqrt(1 + 1/k) of that of k parts, with Student's t of k - 1 degrees of freedom at 95
+ *  %. With fewer than four such iterations the interval is not known. If the mean times
+ *  lie on a line (R^2 >= 0.8 of five parts or more) that changes by more than a fifth,
+ *  the iterations drift, and the end is not known.
  *  @param      events           regions in the order of time
  *  @param      count            number of these
  *  @param      iterations       ascending, not empty, and disjoint
@@ -283,7 +264,7 @@ TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
  *  @param      exec             NULL: the defaults; the fault is used
  *  @param[out] loop             statistics
  *  @param[out] prediction       initialized by tsanom_speedup_prediction_init(); NULL:
- * not wanted
+ *                               not wanted
  *  @retval TSANOM_INFEASIBLE  nothing determines how many iterations to expect: `loop` is
  *                             filled, prediction is not modified
  *  @retval TSANOM_E_COUNT     iteration_count is 0
@@ -297,10 +278,7 @@ TSANOM_API tsanom_status tsanom_speedup_summarize(
     tsanom_speedup_loop *loop, tsanom_speedup_prediction *prediction);
 
 /** Bytes of workspace that tsanom_speedup_choose_level() needs: those of one analyzer.
- *  @param      options  NULL: the defaults
- *  @param      exec     NULL: the defaults
- *  @param[out] bytes    the size
- *  @return TSANOM_OK or an error of the module */
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_speedup_choose_level_workspace(
     const tsanom_speedup_options *options, const tsanom_exec *exec, size_t *bytes);
 

@@ -3,23 +3,20 @@
  *  Similarity of the processes of an SPMD program: which processes differ, in which
  *  region of the code, and why.
  *
- *  Process i has the performance vector V_i of the CPU times T_ik of the code regions k.
- *  The distance of two processes is Euclidean (eq. 1 of the paper),
- *  Dist_ij = sqrt(sum_k (T_ik - T_jk)^2), and processes are classified by density. If
- *  there is more than one class, the five-step search of section 3 finds the critical
- *  code regions (CCR) and their cores (CCCR), and the rough set of section 4 finds the
- *  metrics that discern the classes in the cores.
+ *  Process i has the performance vector \f$V_i\f$ of the CPU times \f$T_{ik}\f$ of the
+ *  code regions k. The distance of two processes is Euclidean (eq. 1 of the paper),
+ *  \f$Dist_{ij} = \sqrt{\sum_k (T_{ik} - T_{jk})^2}\f$, and processes are classified by
+ *  density. If there is more than one class, the five-step search of section 3 finds the
+ *  critical code regions (CCR) and their cores (CCCR), and the rough set of section 4
+ *  finds the metrics that discern the classes in the cores.
  *
- *  Errors of the analysis, with argument and element in tsanom_exec::fault:
- *  ::TSANOM_E_NULL, a required pointer is NULL; ::TSANOM_E_VERSION, a struct was not
- *  initialized; ::TSANOM_E_COUNT, a count is 0 or above 2^31 - 1; ::TSANOM_E_OPTION, an
- *  option, a leading dimension or the elapsed time is out of its range;
- *  ::TSANOM_E_OVERFLOW; ::TSANOM_E_NONFINITE, a time is NaN or infinite, or a metric
- *  infinite; ::TSANOM_E_VALUE, a time is negative; ::TSANOM_E_INDEX, a parent is not a
- *  region; ::TSANOM_E_FORMAT, the parents form a cycle; ::TSANOM_E_WORKSPACE,
- *  ::TSANOM_E_MEMORY, ::TSANOM_E_EXEC. "data.time" with element i and second k is T_ik;
- *  "data.metric" with element m * processes + i and second k is metric m of region k in
- *  process i. Calls with different outputs may run at the same time.
+ *  Errors besides the common ones: ::TSANOM_E_COUNT, also: a count above 2^31 - 1;
+ *  ::TSANOM_E_OPTION, also: a leading dimension or the elapsed time is out of its range;
+ *  ::TSANOM_E_NONFINITE, a time is NaN or infinite, or a metric infinite;
+ *  ::TSANOM_E_VALUE, a time is negative; ::TSANOM_E_INDEX, a parent is not a region;
+ *  ::TSANOM_E_FORMAT, the parents form a cycle. "data.time" with element i and second k
+ *  is \f$T_{ik}\f$; "data.metric" with element m·processes + i and second k is metric m
+ *  of region k in process i. Calls with different outputs may run at the same time.
  *
  *  Source: "A Novel Similarity Analysis and Rough Set Method" for SPMD programs,
  *  sections 3 to 5. Equation 2, the severity, is missing in the available copy: see
@@ -36,7 +33,7 @@
 extern "C" {
 #endif
 
-/** Roots of the region tree. ABI: append, never renumber. */
+/** Roots of the region tree. ABI: append only. */
 enum {
   /** Every region without a parent has nested hierarchy 1, as in the paper's figure 1,
    *  where the program itself is no region (default). */
@@ -46,7 +43,7 @@ enum {
   TSANOM_SPMD_PROGRAM = 1
 };
 
-/** Divisor of the largest distance. ABI: append, never renumber. */
+/** Divisor of the largest distance. ABI: append only. */
 enum {
   TSANOM_SPMD_LARGEST_NORM = 0, /**< the largest norm of a vector (default) */
   TSANOM_SPMD_MEAN_NORM = 1     /**< the mean of the norms */
@@ -141,7 +138,7 @@ typedef struct tsanom_spmd_decision {
   uint64_t reserved[2]; /**< 0 */
 } tsanom_spmd_decision;
 
-/** How the search ended. ABI: append, never renumber. */
+/** How the search ended. ABI: append only. */
 enum {
   TSANOM_SPMD_SIMILAR = 0,  /**< one class: no search */
   TSANOM_SPMD_DESCENT = 1,  /**< by steps 2, 4 and 5 */
@@ -222,48 +219,33 @@ typedef struct tsanom_spmd_report {
                                time that an ideal balance saves */
 } tsanom_spmd_report;
 
-/** Write empty data.
- *  @param[out] data         the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, ::TSANOM_E_NULL or ::TSANOM_E_VERSION */
+/** Write empty data. @initializes{data} */
 TSANOM_API tsanom_status tsanom_spmd_data_init(tsanom_spmd_data *data,
                                                size_t struct_size);
 
-/** Write the defaults described at ::tsanom_spmd_options.
- *  @param[out] options      the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, ::TSANOM_E_NULL or ::TSANOM_E_VERSION */
+/** Write the defaults described at ::tsanom_spmd_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_spmd_options_init(tsanom_spmd_options *options,
                                                   size_t struct_size);
 
-/** Write an empty report.
- *  @param[out] report       the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, ::TSANOM_E_NULL or ::TSANOM_E_VERSION */
+/** Write an empty report. @initializes{report} */
 TSANOM_API tsanom_status tsanom_spmd_report_init(tsanom_spmd_report *report,
                                                  size_t struct_size);
 
-/** sizeof(tsanom_spmd_data) in this library, for languages without the header.
- *  @return bytes */
+/** sizeof(tsanom_spmd_data), for other languages. @return bytes */
 TSANOM_API size_t tsanom_spmd_data_size(void);
 
-/** sizeof(tsanom_spmd_options) in this library.
- *  @return bytes */
+/** sizeof(tsanom_spmd_options) in this library. @return bytes */
 TSANOM_API size_t tsanom_spmd_options_size(void);
 
-/** sizeof(tsanom_spmd_report) in this library.
- *  @return bytes */
+/** sizeof(tsanom_spmd_report) in this library. @return bytes */
 TSANOM_API size_t tsanom_spmd_report_size(void);
 
 /** Bytes of workspace of tsanom_spmd_analyze(): O(processes * (regions + metrics)), and
  *  the workspace of rough sets. Monotone in each size.
- *  @param      processes  >= 1
- *  @param      regions    >= 1
- *  @param      metrics    may be 0
- *  @param      options    NULL: the defaults
- *  @param      exec       NULL: the defaults
- *  @param[out] bytes      the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @param processes  >= 1
+ *  @param regions    >= 1
+ *  @param metrics    may be 0
+ *  @options @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_spmd_analyze_workspace(size_t processes, size_t regions,
                                                        size_t metrics,
                                                        const tsanom_spmd_options *options,
@@ -274,7 +256,7 @@ TSANOM_API tsanom_status tsanom_spmd_analyze_workspace(size_t processes, size_t 
  *
  *  Classes: those of OPTICS with MinPts = 1 cut at eps', by default tolerance times the
  *  largest norm of step 1. With MinPts = 1 the cut consists of the connected components
- * of the graph of distances up to eps', which is how it is computed; a process without
+ *  of the graph of distances up to eps', which is how it is computed; a process without
  *  neighbors is a class of its own. eps' does not change during the search.
  *
  *  Step 1: only hierarchy 1 counts. Step 2: a region without which the classification
@@ -305,15 +287,13 @@ TSANOM_API tsanom_status tsanom_spmd_analyze_workspace(size_t processes, size_t 
  *  O(processes^2 * regions) in the worst case, as does the order, which is computed if it
  *  is requested or the cut is automatic. Steps 2 and 4 need at most one for each region,
  *  step 3 at most combination_limit. The poll is called before each.
- *  @param         data     the measurements
- *  @param         options  NULL: the defaults
- *  @param         exec     NULL: the defaults
- *  @param[in,out] report   the arrays that are wanted; results
+ *  @param         data    the measurements
+ *  @param[in,out] report  the arrays that are wanted; results
  *  @retval TSANOM_PARTIAL  an array has not enough capacity for all decisions, members or
  *                          root causes, or combination_limit was reached
  *  @retval TSANOM_STOPPED  the poll stopped the call: the report contains the search so
  *                          far, and no root cause
- *  @return TSANOM_OK or an error */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_spmd_analyze(const tsanom_spmd_data *data,
                                              const tsanom_spmd_options *options,
                                              const tsanom_exec *exec,

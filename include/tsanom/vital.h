@@ -11,8 +11,11 @@
  *  tsanom_hsa_find_causes() names the causes that the signs of another run are evidence
  *  of.
  *
- *  A sign that is not available is NaN: no cause follows from it. Errors are those of
- * <tsanom/hsa.h>; times of samples must not decrease, unless they are NaN. */
+ *  Use them instead of the decision trees of <tsanom/hsa.h> for runs with vital signs:
+ *  runs may differ in length, but not in the work per beat. Memory, processor time and
+ *  waiting are known only of runs with vital signs. A sign that is not available is NaN:
+ *  no cause follows from it. Errors are those of <tsanom/hsa.h>; times of samples must
+ *  not decrease, unless they are NaN. One thread computes. */
 #ifndef TSANOM_VITAL_H
 #define TSANOM_VITAL_H
 
@@ -102,10 +105,8 @@ typedef struct tsanom_hsa_signs {
 } tsanom_hsa_signs;
 
 /** Compute the signs of all threads of a run. O(beats + samples + 64 threads).
- *  @param      run    the run
- *  @param      exec   NULL: the defaults; one thread computes
  *  @param[out] signs  run->thread_count structs, by thread
- *  @return TSANOM_OK or an error */
+ *  @the{run} @exec @status */
 TSANOM_API tsanom_status tsanom_hsa_measure(const tsanom_hsa_run *run,
                                             const tsanom_exec *exec,
                                             tsanom_hsa_signs *signs);
@@ -143,10 +144,7 @@ typedef struct tsanom_hsa_normal {
   size_t range_count; /**< elements of `range` */
 } tsanom_hsa_normal;
 
-/** Write an empty struct.
- *  @param[out] normal       the caller's struct
- *  @param      struct_size  its sizeof, where the caller was compiled
- *  @return TSANOM_OK, ::TSANOM_E_NULL or ::TSANOM_E_VERSION */
+/** Write an empty struct. @initializes{normal} */
 TSANOM_API tsanom_status tsanom_hsa_normal_init(tsanom_hsa_normal *normal,
                                                 size_t struct_size);
 
@@ -154,35 +152,31 @@ TSANOM_API tsanom_status tsanom_hsa_normal_init(tsanom_hsa_normal *normal,
 TSANOM_API size_t tsanom_hsa_normal_size(void);
 
 /** Learn the normal ranges of signs. Those of times per beat and of ratios to the team
- * are prediction intervals of the logarithms by Student's t, as of
- * ::TSANOM_HSA_RANGE_STUDENT, at least 40 % (times) or 25 % (ratios) wide to each side.
- * Those of levels reach from 0 to a multiple of the greatest normal level, or to a least
- * level, whichever is more: docs/hsa.md lists them. Each run is also measured after each
- * eighth of the beats of the longest run. O(8 (beats + samples)).
+ *  are prediction intervals of the logarithms by Student's t, as of
+ *  ::TSANOM_HSA_RANGE_STUDENT, at least 40 % (times) or 25 % (ratios) wide to each side.
+ *  Those of levels reach from 0 to a multiple of the greatest normal level, or to a least
+ *  level, whichever is more: docs/hsa.md lists them. Each run is also measured after each
+ *  eighth of the beats of the longest run. O(8 (beats + samples)).
  *  @param         runs       normal runs, in which the same program did the same work per
  *                            beat; their lengths may differ
  *  @param         run_count  >= 1
  *  @param         coverage   share of future normal runs that a prediction interval must
  *                            contain, above 0 and below 1
- *  @param         exec       NULL: the defaults; one thread computes
  *  @param[in,out] normal     initialized, with `range` of `range_count` elements, at
- * least
- *                            ::TSANOM_HSA_PARTS * ::TSANOM_HSA_SIGNS for each thread; the
- *                            result
+ *                            least ::TSANOM_HSA_PARTS * ::TSANOM_HSA_SIGNS for each
+ *                            thread; the result
  *  @retval TSANOM_PARTIAL  the ranges are guessed, because there are fewer than three
- * runs
- *  @return TSANOM_OK or an error */
+ *                          runs
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_hsa_learn_normal(const tsanom_hsa_run *runs,
                                                  size_t run_count, double coverage,
                                                  const tsanom_exec *exec,
                                                  tsanom_hsa_normal *normal);
 
 /** Bytes of workspace of tsanom_hsa_learn_normal().
- *  @param      run_count     >= 1
- *  @param      thread_count  most threads of any run, >= 1
- *  @param      exec          NULL: the defaults
- *  @param[out] bytes         the size, for a block of any alignment
- *  @return TSANOM_OK or an error */
+ *  @param run_count     >= 1
+ *  @param thread_count  most threads of any run, >= 1
+ *  @exec @bytes @status */
 TSANOM_API tsanom_status tsanom_hsa_learn_normal_workspace(size_t run_count,
                                                            size_t thread_count,
                                                            const tsanom_exec *exec,
@@ -204,7 +198,7 @@ typedef struct tsanom_hsa_power {
  *  detected least. O(threads).
  *  @param      normal  as tsanom_hsa_learn_normal() wrote it
  *  @param[out] power   the result
- *  @return TSANOM_OK or an error */
+ *  @status */
 TSANOM_API tsanom_status tsanom_hsa_normal_power(const tsanom_hsa_normal *normal,
                                                  tsanom_hsa_power *power);
 /** @} */
@@ -254,7 +248,7 @@ typedef struct tsanom_hsa_cause {
 /** Find the causes of what is not normal in a run. A running program is compared with the
  *  part of the normal runs that has as many beats, a finished run with the whole normal
  *  runs; a run that is longer than the normal runs may grow by proportionally more
- * memory.
+ *  memory.
  *
  *  Causes are sorted: not comparable; hang; shutdown; memory leak; a pause; contention;
  *  imbalance; slowdown; unknown; waiting. Equal causes are sorted by strength, then by
@@ -262,13 +256,11 @@ typedef struct tsanom_hsa_cause {
  *  while another thread has a cause waits for it. Of a run that is not comparable nothing
  *  else is found. O(beats + samples + 64 threads).
  *  @param      normal    as tsanom_hsa_learn_normal() wrote it
- *  @param      run       the run
- *  @param      exec      NULL: the defaults; one thread computes
  *  @param[out] signs     run->thread_count structs, by thread
  *  @param[out] causes    the causes, the first the most important
  *  @param      capacity  elements of causes, at least 4 run->thread_count + 4
  *  @param[out] count     number of causes; 0: the run is normal
- *  @return TSANOM_OK or an error */
+ *  @the{run} @exec @status */
 TSANOM_API tsanom_status tsanom_hsa_find_causes(
     const tsanom_hsa_normal *normal, const tsanom_hsa_run *run, const tsanom_exec *exec,
     tsanom_hsa_signs *signs, tsanom_hsa_cause *causes, size_t capacity, size_t *count);
@@ -280,19 +272,18 @@ TSANOM_API tsanom_status tsanom_hsa_find_causes(
  *  @param      count   their number
  *  @param      thread  thread number; ::TSANOM_HSA_PROCESS: the run
  *  @param[out] status  TSANOM_HSA_NORMAL...
- *  @return TSANOM_OK or an error */
+ *  @status */
 TSANOM_API tsanom_status tsanom_hsa_cause_status(const tsanom_hsa_cause *causes,
                                                  size_t count, int32_t thread,
                                                  int32_t *status);
 
 /** Describe the evidence of a cause in an English sentence with its numbers.
- *  @param      cause   a cause
  *  @param[out] text    receives the sentence, always terminated, truncated if it does not
  *                      fit; may be NULL if size is 0
  *  @param      size    bytes of text; 512 are enough for every sentence
  *  @param[out] length  bytes of the whole sentence without the terminator; may be NULL
  *  @retval TSANOM_PARTIAL  the sentence was truncated
- *  @return TSANOM_OK or an error */
+ *  @the{cause} @status */
 TSANOM_API tsanom_status tsanom_hsa_cause_text(const tsanom_hsa_cause *cause, char *text,
                                                size_t size, size_t *length);
 /** @} */

@@ -85,7 +85,7 @@ int tsn_file_write(const tsn_file *file, const void *bytes, size_t count, off_t 
  * kernel sees whole aligned blocks of 64 KiB, for which it can make large pages. */
 static int write_zeros(const tsn_file *file, off_t begin, off_t end) {
   enum { PIECE = 1 << 16 };
-  static const unsigned char zeros[PIECE];
+  static unsigned char zeros[PIECE]; /* not const: constants take space in the file */
   int error = 0;
   for (off_t next; begin < end && !error; begin = next) {
     next = (begin | (PIECE - 1)) + 1;

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""misuse.py VALUES.c OUTPUT.c HEADER...
+"""misuse.py VALUES.c ALIASES OUTPUT.c HEADER...
 
 Writes the table of public functions that misuse.c calls with invalid arguments. What an
-argument must be follows from the header: its type, and the words of its @param.
+argument must be follows from the header: its type, and the words of its @param, after the
+commands of ALIASES, which is a part of a Doxyfile, are replaced by what they stand for.
 
 - A pointer is REQUIRED, unless its @param says what NULL means.
 - A count whose @param says ">= 1" must not be 0.
@@ -31,6 +32,7 @@ FUNCTION = re.compile(r"(/\*\*(?:(?!\*/).)*\*/)\s*TSANOM_API\s+([^;{}]*?)\b(tsan
 STRUCT = re.compile(r"typedef struct (\w+) \{(.*?)\n\} \w+;", re.S)
 FIELD = re.compile(r"^\s*([\w ]+?[ *]+(?:const \*)?)(\w+)(\[\w+\])?;\s*(/\*\*<.*?\*/)?",
                    re.M | re.S)
+ALIAS = re.compile(r'^ALIASES \+= "(\w+)(?:\{\d\})?=(.*)"$', re.M)
 VALUE = re.compile(r"^(?:static [\w ]*?|[A-Z]+_[A-Z]+\()(\w+)[(,)]", re.M)
 KINDS = {"size_t": "SIZE", "int32_t": "INT32", "tsanom_status": "INT32", "uint32_t": "UINT32",
          "uint64_t": "UINT64", "double": "REAL"}
@@ -38,6 +40,16 @@ MEMBERS = {"POINTER": "pointer", "SIZE": "size", "INT32": "int32", "UINT32": "ui
            "UINT64": "uint64", "REAL": "real"}
 NULL_IS_ALLOWED = re.compile(r"NULL(?! if|\s+if)(?!.{0,3}is NULL)")
 ANY_NUMBER = re.compile(r"NaN|infinit|extrapolate|may overflow")
+
+
+def without_aliases(text, aliases):
+    """The text of a header with the text of each alias in its place."""
+    def expanded(match):
+        value = aliases[match[1]].replace("^^", " ")
+        for i, argument in enumerate((match[2] or "").split(","), 1):
+            value = value.replace(f"\\{i}", argument)
+        return value
+    return re.sub(rf"@({'|'.join(aliases)})\b(?:{{([^}}]*)}})?", expanded, text)
 
 
 def doc_text(comment):
@@ -74,11 +86,11 @@ class Parameter:
 class Api:
     """What the headers declare."""
 
-    def __init__(self, headers):
+    def __init__(self, headers, aliases):
         self.functions, self.structs, self.docs = {}, {}, {}
         self.callbacks, self.without_isa = set(), set()
         for header in headers:
-            text = Path(header).read_text()
+            text = without_aliases(Path(header).read_text(), aliases)
             code = COMMENT.sub("", text)
             self.callbacks |= set(re.findall(r"typedef \w+ (tsanom_\w+)\(", code))
             self.callbacks |= set(re.findall(r"typedef \w+ \(\*(tsanom_\w+)\)", code))
@@ -91,7 +103,7 @@ class Api:
                 parameters = [Parameter(a) for a in arguments.split(",") if a != "void"]
                 self.functions[name] = (" ".join(result.split()), parameters)
                 self.docs[name] = comment
-                if re.search(r"exec,\s+\*\s+whose threads, isa", text):
+                if re.search(r"threads, isa\W+and\W+workspace\W+of\W+exec\W+are\W+not\W+used", text):
                     self.without_isa.add(name)
         for name, (_, parameters) in self.functions.items():
             docs = self.doc_of(name)
@@ -302,8 +314,9 @@ class Table:
 
 
 def main():
-    values, output, headers = sys.argv[1], sys.argv[2], sys.argv[3:]
-    table = Table(Api(sorted(headers)), Path(values).read_text())
+    values, aliases, output, headers = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
+    aliases = dict(ALIAS.findall(Path(aliases).read_text()))
+    table = Table(Api(sorted(headers), aliases), Path(values).read_text())
     Path(output).write_text(f'#include "{values}"\n' + table.write())
 
 

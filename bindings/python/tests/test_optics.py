@@ -84,3 +84,15 @@ def test_errors():
             tsanom.OPTICS(**wrong).fit(X)
     with pytest.raises(ValueError):
         tsanom.optics_order(np.ones(4), metric="precomputed")
+
+
+def test_an_ordering_can_be_pickled_and_made():
+    order = tsanom.optics_order(np.random.default_rng(1).normal(size=(40, 2)))
+    made = tsanom.OpticsOrdering(order.ordering.tolist(), order.reachability.tolist(),
+                                 order.core_distances.tolist(), order.predecessor.tolist())
+    for copy in (pickle.loads(pickle.dumps(order)), made):
+        for name in ("ordering", "reachability", "core_distances", "predecessor"):
+            assert np.array_equal(getattr(copy, name), getattr(order, name))
+        assert np.array_equal(copy.cut(0.5), order.cut(0.5))
+        assert np.array_equal(copy.xi(0.02, 3)[1], order.xi(0.02, 3)[1])
+        assert copy.split().cut == order.split().cut

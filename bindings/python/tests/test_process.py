@@ -87,6 +87,30 @@ def test_calls_of_other_threads_are_not_polled():
     assert [poll != NULL for poll in polls] == [True, True, False, True]
 
 
+def test_a_call_within_a_poll():
+    """Both have executions of their own, and an error of one is not seen by the other."""
+    errors = []
+
+    def report(done, total):
+        with pytest.raises(tsanom.TsanomError) as caught:
+            tsanom.dtw_matrix([[1.0, 2.0], [np.nan, 1.0]])
+        errors.append(caught.value.index)
+        assert tsanom.dtw_matrix(SERIES[:9])[1, 0] == tsanom.dtw(SERIES[0], SERIES[1])
+
+    expected = tsanom.dtw_matrix(SERIES[:20])
+    assert np.array_equal(tsanom.dtw_matrix(SERIES[:20], progress=report), expected)
+    assert errors and set(errors) == {(1, 0)}
+
+
+def test_an_execution_is_as_new_after_an_error():
+    with pytest.raises(tsanom.TsanomError) as caught:
+        tsanom.dtw_matrix([[1.0, 2.0], [np.nan, 1.0]])
+    assert caught.value.argument == "series"
+    with pytest.raises(tsanom.TsanomError) as caught:
+        tsanom.polyfit([0.0, 1.0], [np.inf, 1.0])
+    assert (caught.value.argument, caught.value.index, caught.value.file) == ("y", 0, None)
+
+
 def test_progress_bar():
     pytest.importorskip("tqdm")
     code = ("import numpy as np, tsanom; "

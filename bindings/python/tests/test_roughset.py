@@ -79,3 +79,17 @@ def test_errors():
     with pytest.raises(tsanom.TsanomError) as caught:
         tsanom.reducts([[1], [2]], [1, None])
     assert caught.value.name == "TSANOM_E_VALUE" and caught.value.index == 1
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", ">i4", "i8", "u8"])
+def test_integers_of_any_type(dtype):
+    """Equality is that of the values, also beyond 32 bits and where a code means missing."""
+    info = np.iinfo(np.dtype(dtype))
+    table = np.array([[info.min, 0], [info.max, 0], [0, info.max], [info.max, 0]], dtype)
+    decision = np.array([0, 1, 0, 1], dtype)
+    expected = [frozenset([0])]
+    assert tsanom.reducts(table, decision) == expected
+    assert tsanom.reducts(table[:, ::-1], decision[::1]) == [frozenset([1])]
+    assert tsanom.reducts({i: table[:, i] for i in range(2)}, decision) == expected
+    low = np.array([[-2**31], [5], [-2**31]], np.int64)
+    assert tsanom.dependency(low, np.array([1, 0, 1]), missing="wildcard") == 1.0

@@ -18,17 +18,29 @@ SeriesSet = Union[npt.ArrayLike, Sequence[npt.ArrayLike]]
 
 F64: "np.dtype[Any]" = np.dtype(np.float64)
 F32: "np.dtype[Any]" = np.dtype(np.float32)
+INTP: "np.dtype[Any]" = np.dtype(np.intp)
+I32: "np.dtype[Any]" = np.dtype(np.int32)
+U64: "np.dtype[Any]" = np.dtype(np.uint64)
+BOOL: "np.dtype[Any]" = np.dtype(np.bool_)
 
 DOUBLES = ffi.typeof("double[]")
 FLOATS = ffi.typeof("float[]")
 SIZES = ffi.typeof("size_t[]")
 INTS = ffi.typeof("int32_t[]")
 WORDS = ffi.typeof("uint64_t[]")
+DOUBLE = ffi.typeof("double *")
+FLOAT = ffi.typeof("float *")
+SIZE = ffi.typeof("size_t *")
 from_buffer = ffi.from_buffer
+new = ffi.new
+ndarray = np.ndarray
 
 
 def doubles(values: npt.ArrayLike, name: str, ndim: int = 1) -> Array:
     """A contiguous array of float64."""
+    if (type(values) is ndarray and values.dtype is F64 and values.ndim == ndim
+            and values.flags.c_contiguous):
+        return values
     array = np.ascontiguousarray(values, F64)
     if array.ndim != ndim:
         raise ValueError(f"{name} has {array.ndim} dimensions; {ndim} expected")
@@ -58,11 +70,16 @@ def empty(count: Union[int, Tuple[int, ...]], dtype: npt.DTypeLike, kind: Any) -
 
 def pointer(array: Array) -> Any:
     """The pointer to the first element of float64 or float32. The caller keeps the array."""
+    if array.flags.c_contiguous:
+        return from_buffer(DOUBLES if array.dtype is F64 else FLOATS, array)
     return ffi.cast("double *" if array.dtype == F64 else "float *", array.ctypes.data)
 
 
 def samples(x: npt.ArrayLike, name: str) -> Array:
     """One series: (length,) or (length, dimensions), of float32 if it is that, else float64."""
+    if (type(x) is ndarray and (x.dtype is F64 or x.dtype is F32) and x.flags.c_contiguous
+            and 1 <= x.ndim <= 2):
+        return x
     array = np.asarray(x)
     array = np.ascontiguousarray(array, F32 if array.dtype == F32 else F64)
     if array.ndim not in (1, 2):
@@ -71,15 +88,27 @@ def samples(x: npt.ArrayLike, name: str) -> Array:
     return array
 
 
+# Type of pointers to a set in C and its size, of float64 and of float32.
+_SERIES = [(ffi.typeof(f"{kind} *"), ffi.sizeof(kind))
+           for kind in ("tsanom_series", "tsanom_series_f32")]
+
+
 class Series:
     """A set of series, as the struct that C functions read. It keeps the arrays."""
 
-    __slots__ = ("view", "count", "longest", "dimensions", "dtype", "_values", "_pointers",
-                 "_lengths")
+    __slots__ = ("view", "count", "longest", "dimensions", "dtype", "_values", "_keep")
 
     def __init__(self, values: SeriesSet, name: str, dtype: Optional[Any] = None) -> None:
-        self._pointers = self._lengths = None
-        self._values: Any = None
+        self._values: Any
+        if (type(values) is ndarray and values.dtype is F64 and values.ndim == 2
+                and values.flags.c_contiguous and (dtype is None or dtype is F64)):
+            # The usual case.
+            self.dimensions = 1
+            self._values = values
+            view = self._start(False, len(values))
+            view.data = from_buffer(DOUBLES, values)
+            view.ld = view.length = self.longest = values.shape[1]
+            return
         if not isinstance(values, np.ndarray):
             parts = [samples(part, f"{name}[{i}]") for i, part in enumerate(values)]  # type: ignore
             if len({part.shape for part in parts}) > 1:
@@ -92,12 +121,17 @@ class Series:
         """Some of the series, as a set."""
         return self._values[part]  # type: ignore[no-any-return]
 
+    @property
+    def cells(self) -> int:
+        """Pairs of samples of all pairs of series, at most."""
+        return (self.count * self.longest) ** 2
+
     def _start(self, single: bool, count: int) -> Any:
         self.dtype = F32 if single else F64
         self.count = count
-        kind = "tsanom_series_f32" if single else "tsanom_series"
-        self.view = view = ffi.new(kind + " *")
-        view.struct_size = ffi.sizeof(kind)
+        kind, size = _SERIES[single]
+        self.view = view = new(kind)
+        view.struct_size = size
         view.count = count
         view.dimensions = self.dimensions
         return view
@@ -130,8 +164,8 @@ class Series:
         self.dimensions = parts[0].shape[1] if parts[0].ndim == 2 else 1
         self.longest = max(len(part) for part in parts)
         view = self._start(single, len(parts))
-        self._pointers = ffi.new("float *[]" if single else "double *[]",
-                                 [pointer(part) for part in self._values])
-        self._lengths = ffi.new(SIZES, [len(part) for part in parts])
-        view.pointers = self._pointers
-        view.lengths = self._lengths
+        pointers = new("float *[]" if single else "double *[]",
+                       [pointer(part) for part in self._values])
+        lengths = new(SIZES, [len(part) for part in parts])
+        view.pointers, view.lengths = pointers, lengths
+        self._keep = pointers, lengths

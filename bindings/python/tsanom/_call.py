@@ -7,12 +7,12 @@ stops the function, and its exception is raised again here. cffi releases the in
 while a function runs; the poll takes it for a moment. Python handles signals in the main thread
 only, so that calls in other threads have no poll: each would wait for the lock.
 
-An exec costs a few microseconds. `quick` passes none, for calls that take less than that; only
-if the function fails, it is called again with an exec, which then reports the reason."""
+`quick` passes no exec, for calls that take microseconds, as a poll does; only if the function
+fails, it is called again with an exec, which then reports the reason."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from threading import current_thread, main_thread
+from threading import get_ident, main_thread
 from typing import Any, List, Union
 
 from ._errors import from_fault
@@ -31,6 +31,9 @@ lib.tsanom_exec_init(_EXEC, ffi.sizeof("tsanom_exec"))
 _FAULT = ffi.new("tsanom_fault *")
 lib.tsanom_fault_init(_FAULT, ffi.sizeof("tsanom_fault"))
 _POLL = ffi.typeof("int32_t(*)(void *, uint64_t, uint64_t)")
+_EXEC_POINTER = ffi.typeof("tsanom_exec *")
+_FAULT_POINTER = ffi.typeof("tsanom_fault *")
+_new = ffi.new
 
 
 def thread_count(threads: int) -> int:
@@ -78,31 +81,55 @@ class Execution:
                 return 0
 
         self._caught = caught
-        self._poll: Any = NULL
-        if progress or current_thread() is main_thread():
-            self._poll = ffi.callback(_POLL, poll, error=1,
-                                      onerror=lambda kind, value, trace: caught.append(value))
-        self._fault = ffi.new("tsanom_fault *", _FAULT[0])
-        self.exec = ffi.new("tsanom_exec *", _EXEC[0])
-        self.exec.poll = self._poll
+        self._poll = ffi.callback(_POLL, poll, error=1,
+                                  onerror=lambda kind, value, trace: caught.append(value))
+        self._fault = _new(_FAULT_POINTER, _FAULT[0])
+        self.exec = _new(_EXEC_POINTER, _EXEC[0])
         self.exec.fault = self._fault
         if threads != 1:
             self.exec.threads = thread_count(threads)
+        self.for_this_thread(bool(progress))
+
+    def for_this_thread(self, always: bool = False) -> "Execution":
+        """Poll in the main thread only, or always."""
+        polls = always or get_ident() == main_thread().ident
+        self.exec.poll = self._poll if polls else NULL
+        return self
 
     def check(self, status: int) -> int:
         """Raise what the poll caught, or the error; else return the status."""
         if self._caught:
-            raise self._caught[0]
+            raise self._caught.pop()
         if status < 0:
-            raise from_fault(status, self._fault)
+            error = from_fault(status, self._fault)
+            self._fault[0] = _FAULT[0]
+            raise error
         return status
+
+
+# Executions of one thread without progress that no call uses: a callback takes microseconds to
+# create. A call within a poll finds another one here. Adding and removing are atomic.
+_unused: List[Execution] = []
+
+
+def _take() -> Execution:
+    try:
+        return _unused.pop().for_this_thread()
+    except IndexError:
+        return Execution()
 
 
 def call(function: Any, inputs: Sequence[Any], outputs: Sequence[Any], threads: int = 1,
          progress: Progress = None) -> int:
     """Call a function with an exec; return its status, which is not negative."""
-    execution = Execution(threads, progress)
-    return execution.check(function(*inputs, execution.exec, *outputs))
+    if threads != 1 or progress:
+        execution = Execution(threads, progress)
+        return execution.check(function(*inputs, execution.exec, *outputs))
+    execution = _take()
+    try:
+        return execution.check(function(*inputs, execution.exec, *outputs))
+    finally:
+        _unused.append(execution)
 
 
 def quick(function: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
@@ -115,20 +142,24 @@ def call_sized(size: int, function: Any, inputs: Sequence[Any], outputs: Sequenc
                threads: int = 1, progress: Progress = None) -> int:
     """`quick` for little work, of at most `QUICK` samples or pairs of samples; else `call`."""
     if size <= QUICK and threads == 1 and not progress:
-        return quick(function, inputs, outputs)
+        status: int = function(*inputs, NULL, *outputs)
+        if status >= 0:
+            return status
     return call(function, inputs, outputs, threads, progress)
 
 
 @lru_cache(maxsize=64)
 def _defaults(kind: str) -> Any:
+    """The type of pointers to a struct, and the struct with its defaults."""
     result = ffi.new(kind + " *")
     getattr(lib, kind + "_init")(result, ffi.sizeof(kind))
-    return result
+    return ffi.typeof(result), result[0], result
 
 
 def options(kind: str, **fields: Any) -> Any:
     """A struct `kind` with its defaults, except for the fields that are not None."""
-    result = ffi.new(kind + " *", _defaults(kind)[0])
+    pointer, default, _ = _defaults(kind)
+    result = _new(pointer, default)
     for name, value in fields.items():
         if value is None:
             continue

@@ -8,9 +8,10 @@ from typing import Any, Dict, Optional, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import DOUBLES, F32, F64, FLOATS, SIZES, Array, empty, from_buffer, samples
+from ._arrays import (DOUBLE, DOUBLES, F32, F64, FLOAT, FLOATS, INTP, SIZE, SIZES, Array, empty,
+                      from_buffer, ndarray, new, samples)
 from ._call import QUICK, Progress, call, call_sized, choice, options
-from ._library import NONE, NULL, ffi, lib
+from ._library import NONE, NULL, lib
 
 Ends = Tuple[Optional[int], Optional[int]]
 
@@ -21,10 +22,8 @@ MEMORY: Dict[str, int] = {"full": lib.TSANOM_DTW_PATH_FULL, "linear": lib.TSANOM
 
 _distance = lib.tsanom_dtw_distance
 _distance_f32 = lib.tsanom_dtw_distance_f32
-_DOUBLE = ffi.typeof("double *")
-_FLOAT = ffi.typeof("float *")
-_new = ffi.new
-ndarray = np.ndarray
+_path = lib.tsanom_dtw_path
+_path_f32 = lib.tsanom_dtw_path_f32
 
 
 def limit(value: Optional[int], name: str = "radius") -> int:
@@ -58,6 +57,8 @@ def check_root(root: bool, cost: str) -> None:
 def _pair(x: npt.ArrayLike, y: npt.ArrayLike) -> Tuple[Array, Array, int, bool]:
     """Two series of one type and one number of components, and whether they are float32."""
     a, b = samples(x, "x"), samples(y, "y")
+    if a.dtype is b.dtype and a.ndim == b.ndim == 1:
+        return a, b, 1, a.dtype is F32
     if a.shape[1:] != b.shape[1:]:
         raise ValueError("the samples of x and y have different dimensions")
     single = a.dtype == F32 and b.dtype == F32
@@ -117,7 +118,7 @@ def dtw(x: npt.ArrayLike, y: npt.ArrayLike, radius: Optional[int] = None, *, roo
             and x.ndim == 1 and y.ndim == 1 and x.flags.c_contiguous and y.flags.c_contiguous
             and len(x) * len(y) <= QUICK):
         inputs = (from_buffer(DOUBLES, x), len(x), from_buffer(DOUBLES, y), len(y), setting)
-        result = _new(_DOUBLE)
+        result = new(DOUBLE)
         if _distance(*inputs, NULL, result) < 0:
             call(_distance, inputs, (result,))
         return math.sqrt(result[0]) if root else result[0]  # type: ignore[no-any-return]
@@ -126,7 +127,7 @@ def dtw(x: npt.ArrayLike, y: npt.ArrayLike, radius: Optional[int] = None, *, roo
         setting = dtw_options(radius, cost, window, cutoff, penalty, open_begin, open_end,
                               dimensions)
     kind, function = (FLOATS, _distance_f32) if single else (DOUBLES, _distance)
-    result = _new(_FLOAT if single else _DOUBLE)
+    result = new(FLOAT if single else DOUBLE)
     inputs = (from_buffer(kind, a), len(a), from_buffer(kind, b), len(b), setting)
     call_sized(len(a) * len(b), function, inputs, (result,), threads, progress)
     return math.sqrt(result[0]) if root else float(result[0])
@@ -161,14 +162,12 @@ def dtw_path(x: npt.ArrayLike, y: npt.ArrayLike, radius: Optional[int] = None, *
     setting = dtw_options(radius, cost, window, cutoff, penalty, open_begin, open_end, dimensions,
                           memory)
     kind = FLOATS if single else DOUBLES
-    path, out = empty((max(len(a) + len(b) - 1, 1), 2), np.intp, SIZES)
-    length, result = _new("size_t *"), _new(_FLOAT if single else _DOUBLE)
-    call_sized(len(a) * len(b), lib.tsanom_dtw_path_f32 if single else lib.tsanom_dtw_path,
+    path, out = empty((max(len(a) + len(b) - 1, 1), 2), INTP, SIZES)
+    length, result = new(SIZE), new(FLOAT if single else DOUBLE)
+    call_sized(len(a) * len(b), _path_f32 if single else _path,
                (from_buffer(kind, a), len(a), from_buffer(kind, b), len(b), setting),
                (out, length, result), progress=progress)
-    distance = float(result[0])
-    return (path[:length[0]],
-            math.sqrt(distance) if root else distance)
+    return path[:length[0]], math.sqrt(result[0]) if root else float(result[0])
 
 
 __all__ = ["dtw", "dtw_path"]

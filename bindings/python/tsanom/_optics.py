@@ -4,13 +4,16 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import DOUBLES, F64, INTS, SIZES, Array, empty, from_buffer
-from ._call import Execution, Progress, call, choice, options
+from ._arrays import (DOUBLES, F64, I32, INTP, INTS, SIZE, SIZES, Array, doubles, empty,
+                      from_buffer, new)
+from ._call import (PARTIAL, Progress, call, call_sized, choice, options, quick, shared_options)
+from ._errors import TsanomError
 from ._library import NULL, ffi, lib
 
 Metric = Union[str, Callable[[Array, Array], float]]
@@ -23,65 +26,127 @@ SEARCHES: Dict[str, int] = {"auto": lib.TSANOM_OPTICS_SEARCH_AUTO,
                             "tree": lib.TSANOM_OPTICS_SEARCH_TREE}
 
 
-@dataclass(frozen=True)
+_ORDERING = ffi.typeof("tsanom_optics_ordering *")
+_EMPTY = options("tsanom_optics_ordering")
+_TWO = ffi.typeof("double[2]")
+_order = lib.tsanom_optics_order
+_order_matrix = lib.tsanom_optics_order_matrix
+_cut = lib.tsanom_optics_cut
+_split = lib.tsanom_optics_split
+_xi = lib.tsanom_optics_xi
+
+
+@lru_cache(maxsize=64)
+def _setting(min_samples: int, max_eps: float, metric: int, search: int) -> Any:
+    """The options of a call, which calls share."""
+    return options("tsanom_optics_options", min_points=min_samples, eps=max_eps, metric=metric,
+                   search=search)
+
+
 class OpticsOrdering:
-    """The order of points, as scikit-learn describes it; `optics_order` creates it."""
+    """The order of points, as scikit-learn describes it; `optics_order` creates it.
 
-    ordering: Array
-    """Indices of the points in the order of processing."""
-    reachability: Array
-    """By index of the point; infinity: undefined."""
-    core_distances: Array
-    """By index of the point; infinity: undefined."""
-    predecessor: Array
-    """By index of the point: index of a point, or -1."""
+    Attributes
+    ----------
+    ordering : ndarray
+        Indices of the points in the order of processing.
+    reachability : ndarray
+        By index of the point; infinity: undefined.
+    core_distances : ndarray
+        By index of the point; infinity: undefined.
+    predecessor : ndarray
+        By index of the point: index of a point, or -1.
+    """
 
-    def _struct(self) -> Tuple[Any, Tuple[Array, ...]]:
-        """The C struct, and the arrays that it refers to."""
-        order = np.ascontiguousarray(self.ordering, np.intp)
-        reachability = np.ascontiguousarray(self.reachability[self.ordering], F64)
-        predecessor = np.ascontiguousarray(self.predecessor[self.ordering], np.intp)
-        core = np.ascontiguousarray(self.core_distances, F64)
-        view = options("tsanom_optics_ordering", n=len(order),
-                       order=ffi.cast("size_t *", order.ctypes.data),
-                       reachability=ffi.cast("double *", reachability.ctypes.data),
-                       predecessor=ffi.cast("size_t *", predecessor.ctypes.data),
-                       core_distance=ffi.cast("double *", core.ctypes.data))
-        return view, (order, reachability, predecessor, core)
+    __slots__ = ("ordering", "core_distances", "_numbers", "_places", "_struct", "_reachability",
+                 "_predecessor")
+
+    def __init__(self, ordering: npt.ArrayLike, reachability: npt.ArrayLike,
+                 core_distances: npt.ArrayLike, predecessor: npt.ArrayLike) -> None:
+        order = np.asarray(ordering, INTP)
+        self._allocate(len(order))
+        self.ordering[:] = order
+        self.core_distances[:] = core_distances
+        self._reachability: Optional[Array] = np.array(reachability, F64)
+        self._predecessor: Optional[Array] = np.array(predecessor, INTP)
+        n = len(order)
+        self._numbers[:n] = self._reachability[order]
+        self._places[n:] = self._predecessor[order]
+        self._struct.n = n
+
+    def _allocate(self, n: int) -> Any:
+        """The arrays of n points, and the struct of C that refers to them, which it returns.
+        `_numbers` are reachability in order and core distances, `_places` order and predecessors
+        in order."""
+        self._numbers, numbers = empty(2 * n, F64, DOUBLES)
+        self._places, places = empty(2 * n, INTP, SIZES)
+        self.core_distances: Array = self._numbers[n:]
+        self.ordering: Array = self._places[:n]
+        self._struct = view = new(_ORDERING, _EMPTY[0])
+        view.reachability, view.core_distance = numbers, numbers + n
+        view.order, view.predecessor = places, places + n
+        self._reachability = self._predecessor = None
+        return view
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return OpticsOrdering, (self.ordering, self.reachability, self.core_distances,
+                                self.predecessor)
+
+    def __repr__(self) -> str:
+        return f"OpticsOrdering({len(self.ordering)} points)"
+
+    def _by_point(self, in_order: Array) -> Array:
+        """What is given in order, by index of the point."""
+        result = np.empty(len(in_order), in_order.dtype)
+        result[self.ordering] = in_order
+        return result
+
+    @property
+    def reachability(self) -> Array:
+        if self._reachability is None:
+            self._reachability = self._by_point(self._numbers[:len(self.ordering)])
+        return self._reachability
+
+    @property
+    def predecessor(self) -> Array:
+        if self._predecessor is None:
+            self._predecessor = self._by_point(self._places[len(self.ordering):])
+        return self._predecessor
 
     def cut(self, eps: float) -> Array:
         """Labels of the clusters that DBSCAN with radius `eps` finds, except for border points;
         -1 is noise."""
-        view, _arrays = self._struct()
-        labels, out = empty(len(self.ordering), np.int32, INTS)
-        call(lib.tsanom_optics_cut, (view, eps), (out, NULL))
-        return labels.astype(np.intp)
+        labels, out = empty(len(self.ordering), I32, INTS)
+        quick(_cut, (self._struct, eps), (out, NULL))
+        return labels.astype(INTP)
 
     def split(self, significance: Optional[float] = None,
               resolution: Optional[float] = None) -> "Split":
         """One class or several? A cut without a parameter, for few points."""
-        view, _arrays = self._struct()
-        labels, out = empty(len(self.ordering), np.int32, INTS)
-        numbers = ffi.new("double[2]")
-        setting = options("tsanom_optics_split_options", significance=significance,
-                          resolution=resolution)
-        call(lib.tsanom_optics_split, (view, setting), (out, NULL, numbers, numbers + 1))
-        return Split(labels.astype(np.intp), numbers[0], numbers[1])
+        labels, out = empty(len(self.ordering), I32, INTS)
+        numbers = new(_TWO)
+        setting = shared_options("tsanom_optics_split_options", significance=significance,
+                                 resolution=resolution)
+        call_sized(len(labels), _split, (self._struct, setting), (out, NULL, numbers, numbers + 1))
+        return Split(labels.astype(INTP), numbers[0], numbers[1])
 
     def xi(self, xi: float = 0.05, min_samples: int = 5,
            predecessor_correction: bool = True) -> Tuple[Array, Array]:
         """Clusters by steepness: labels, and the hierarchy as an array of the first and the last
         position of each cluster in the order, sorted as scikit-learn does."""
-        view, _arrays = self._struct()
-        labels, out = empty(len(self.ordering), np.int32, INTS)
-        setting = options("tsanom_optics_xi_options", xi=xi, min_points=min_samples,
-                          keep_tails=int(not predecessor_correction))
-        count = ffi.new("size_t *")
-        call(lib.tsanom_optics_xi, (view, setting), (NULL, 0, count, out))
-        clusters, out_clusters = empty((count[0], 2), np.intp, SIZES)
-        if count[0]:
-            call(lib.tsanom_optics_xi, (view, setting), (out_clusters, count[0], count, out))
-        return labels.astype(np.intp), clusters[np.lexsort((-clusters[:, 0], clusters[:, 1]))]
+        labels, out = empty(len(self.ordering), I32, INTS)
+        setting = shared_options("tsanom_optics_xi_options", xi=xi, min_points=min_samples,
+                                 keep_tails=int(not predecessor_correction))
+        n, count = len(labels), new(SIZE)
+        clusters, out_clusters = empty((8, 2), INTP, SIZES)
+        if call_sized(n, _xi, (self._struct, setting),
+                      (out_clusters, len(clusters), count, out)) == PARTIAL:
+            clusters, out_clusters = empty((count[0], 2), INTP, SIZES)
+            call_sized(n, _xi, (self._struct, setting), (out_clusters, count[0], count, out))
+        clusters = clusters[:count[0]]
+        if len(clusters) > 1:
+            clusters = clusters[np.lexsort((-clusters[:, 0], clusters[:, 1]))]
+        return labels.astype(INTP), clusters
 
 
 @dataclass(frozen=True)
@@ -106,12 +171,13 @@ def _by_function(metric: Callable[[Array, Array], float], points: Array, setting
 
     callback = ffi.callback("tsanom_optics_distance *", distance, error=math.nan,
                             onerror=lambda kind, value, trace: caught.append(value))
-    execution = Execution()
-    status = lib.tsanom_optics_order_function(callback, NULL, len(points), setting, execution.exec,
-                                              view)
-    if caught:
-        raise caught[0]
-    execution.check(status)
+    try:
+        call(lib.tsanom_optics_order_function, (callback, NULL, len(points), setting), (view,))
+    except TsanomError:
+        # The distance is NaN where the function raised.
+        if caught:
+            raise caught[0] from None
+        raise
 
 
 def _matrix(X: npt.ArrayLike) -> Tuple[Array, int, int]:
@@ -158,31 +224,22 @@ def optics_order(X: npt.ArrayLike, min_samples: int = 5, *, max_eps: float = mat
     if metric == "precomputed":
         points, n, ld = _matrix(X)
     else:
-        points = np.ascontiguousarray(X, F64)
-        if points.ndim != 2:
-            raise ValueError(f"X has {points.ndim} dimensions; 2 expected")
+        points = doubles(X, "X", 2)
         n, ld = points.shape
-    order, out_order = empty(n, np.intp, SIZES)
-    reachability, out_reachability = empty(n, F64, DOUBLES)
-    predecessor, out_predecessor = empty(n, np.intp, SIZES)
-    core, out_core = empty(n, F64, DOUBLES)
-    view = options("tsanom_optics_ordering", order=out_order, reachability=out_reachability,
-                   predecessor=out_predecessor, core_distance=out_core)
-    setting = options("tsanom_optics_options", min_points=min_samples, eps=max_eps)
-    data = from_buffer(DOUBLES, points)
+    result = OpticsOrdering.__new__(OpticsOrdering)
+    view = result._allocate(n)
     if callable(metric):
-        _by_function(metric, points, setting, view)
-    elif metric == "precomputed":
-        call(lib.tsanom_optics_order_matrix, (data, n, ld, setting), (view,), 1, progress)
+        _by_function(metric, points, _setting(min_samples, max_eps, 0, 0), view)
+        return result
+    data = from_buffer(DOUBLES, points)
+    if metric == "precomputed":
+        call_sized(n * n, _order_matrix, (data, n, ld, _setting(min_samples, max_eps, 0, 0)),
+                   (view,), 1, progress)
     else:
-        setting.metric = choice(metric, METRICS, "metric")
-        setting.search = choice(search, SEARCHES, "search")
-        call(lib.tsanom_optics_order, (data, n, ld, ld, setting), (view,), threads, progress)
-    by_point = np.empty(n, F64)
-    by_point[order] = reachability
-    before = np.empty(n, np.intp)
-    before[order] = predecessor
-    return OpticsOrdering(order, by_point, core, before)
+        setting = _setting(min_samples, max_eps, choice(metric, METRICS, "metric"),
+                           choice(search, SEARCHES, "search"))
+        call_sized(n * n * ld, _order, (data, n, ld, ld, setting), (view,), threads, progress)
+    return result
 
 
 __all__ = ["OpticsOrdering", "Split", "optics_order"]

@@ -7,7 +7,8 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import DOUBLES, F64, INTS, SIZES, WORDS, Array, doubles, empty, from_buffer
+from ._arrays import (BOOL, DOUBLES, F64, I32, INTP, INTS, SIZE, SIZES, U64, WORDS, Array, doubles,
+                      empty, from_buffer, new)
 from ._call import INFEASIBLE, PARTIAL, Progress, call_sized, options, quick, shared_options
 from ._errors import from_status
 from ._library import ffi, lib
@@ -108,12 +109,15 @@ class PeriodDetector:
         detector = ffi.new(f"tsanom_dpd_{kind} **")
         quick(self._function("create"), (setting,), (detector,))
         self._detector = ffi.gc(detector[0], self._function("destroy"))
+        self._push, self._predict = self._function("push_many"), self._function("predict")
 
     def _function(self, name: str) -> Any:
         return getattr(lib, f"tsanom_dpd_{self._kind}_{name}")
 
     def _samples(self, samples: npt.ArrayLike) -> Tuple[Array, Any]:
-        array = np.atleast_1d(np.asarray(samples))
+        array = np.asarray(samples)
+        if array.ndim == 0:
+            array = array.reshape(1)
         if self._kind == "event":
             array = event_codes(array)
             return array, from_buffer(WORDS, array)
@@ -124,28 +128,29 @@ class PeriodDetector:
         """Take in samples. Returns the period after each, 0 without one, and whether a period
         starts at it. A value that is not finite is an error; those before it were taken in."""
         array, pointer = self._samples(samples)
-        periods, out_periods = empty(len(array), np.intp, SIZES)
-        starts, out_starts = empty(len(array), np.int32, INTS)
-        arguments = [self._detector, pointer, len(array), out_periods, out_starts]
-        done = ffi.new("size_t *")
-        if self._kind == "value":
-            arguments.append(done)
-        status = self._function("push_many")(*arguments)
+        n = len(array)
+        periods, out_periods = empty(n, INTP, SIZES)
+        starts, out_starts = empty(n, I32, INTS)
+        if self._kind == "event":
+            status = self._push(self._detector, pointer, n, out_periods, out_starts)
+        else:
+            done = new(SIZE)
+            status = self._push(self._detector, pointer, n, out_periods, out_starts, done)
         if status == PARTIAL:
             finite = np.isfinite(array[done[0]])
             raise from_status(lib.TSANOM_E_VALUE if finite else lib.TSANOM_E_NONFINITE, "samples",
                               done[0])
         if status < 0:
             raise from_status(status)
-        return periods, starts.astype(bool)
+        return periods, starts.astype(BOOL)
 
     def predict(self, count: int) -> Array:
         """The next `count` samples if the period continues; none without a period."""
         if self._kind == "event":
-            result, out = empty(count, np.uint64, WORDS)
+            result, out = empty(count, U64, WORDS)
         else:
             result, out = empty(count, F64, DOUBLES)
-        status = self._function("predict")(self._detector, out, count)
+        status = self._predict(self._detector, out, count)
         if status < 0:
             raise from_status(status)
         return result[:0] if status == INFEASIBLE else result
@@ -175,6 +180,8 @@ class PeriodDetector:
 def event_codes(events: npt.ArrayLike) -> Array:
     """Identifiers as uint64: integers as they are, other values by their first appearance."""
     array = np.asarray(events)
+    if array.dtype is U64 and array.flags.c_contiguous:
+        return array
     if array.dtype.kind in "iub":
         return np.ascontiguousarray(array, np.uint64)
     raise TypeError(f"events have the type {array.dtype}; integers expected")
@@ -228,11 +235,13 @@ def loops(events: npt.ArrayLike, *, max_period: Optional[int] = None,
     status = lib.tsanom_dpd_nest_push_many(nest, from_buffer(WORDS, array), len(array), ffi.NULL)
     if status < 0:
         raise from_status(status, "events")
-    found = ffi.new("tsanom_dpd_period[]", capacity)
-    count = ffi.new("size_t *")
-    lib.tsanom_dpd_nest_periods(nest, found, capacity, count)
-    return [Loop(f.period, f.level, f.first, f.last, f.loops, f.events)
-            for f in ffi.unpack(found, min(count[0], capacity))]
+    count = new(SIZE)
+    lib.tsanom_dpd_nest_periods(nest, ffi.NULL, 0, count)
+    if not count[0]:
+        return []
+    found = ffi.new("tsanom_dpd_period[]", count[0])
+    lib.tsanom_dpd_nest_periods(nest, found, count[0], count)
+    return [Loop(f.period, f.level, f.first, f.last, f.loops, f.events) for f in found]
 
 
 __all__ = ["Loop", "Period", "PeriodDetector", "loops", "period"]

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Polynomial regression in Chebyshev polynomials."""
 
-from typing import Any, Dict, List, Optional, Tuple
+from functools import lru_cache
+from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import Chebyshev, Polynomial
 
-from ._arrays import DOUBLES, F64, Array, doubles, from_buffer
-from ._call import Progress, call, call_sized, choice, options, shared_options
+from ._arrays import DOUBLES, F64, Array, doubles, from_buffer, new
+from ._call import Progress, call, call_sized, choice, options, quick
 from ._library import NULL, ffi, lib, version
 
 SELECTION: Dict[Optional[str], int] = {
@@ -16,10 +17,19 @@ SELECTION: Dict[Optional[str], int] = {
     "aicc": lib.TSANOM_POLYFIT_AICC, "bic": lib.TSANOM_POLYFIT_BIC}
 
 
+_MODEL = ffi.typeof("tsanom_polyfit_model *")
+_EMPTY = options("tsanom_polyfit_model")
+_fit = lib.tsanom_polyfit_fit
+_evaluate = lib.tsanom_polyfit_evaluate
+_push = lib.tsanom_polyfit_stream_push
+_stream_fit = lib.tsanom_polyfit_stream_fit
+
+
 def _model(content: Optional[bytes] = None) -> Any:
-    result = options("tsanom_polyfit_model")
-    if content is not None:
-        ffi.buffer(result)[:] = content
+    if content is None:
+        return new(_MODEL, _EMPTY[0])
+    result = new(_MODEL)
+    ffi.buffer(result)[:] = content
     return result
 
 
@@ -124,29 +134,32 @@ class Fit:
         array = np.asarray(x, F64, order="C")
         result = np.empty(array.shape, F64)
         if array.size:
-            out = ffi.from_buffer(DOUBLES, result, True)
-            call_sized(array.size, lib.tsanom_polyfit_evaluate,
+            out = from_buffer(DOUBLES, result, True)
+            call_sized(array.size, _evaluate,
                        (self._model, from_buffer(DOUBLES, array), array.size),
                        (NULL, out) if slope else (out, NULL), threads)
         return result[()]
 
 
+@lru_cache(maxsize=256)
 def _options(deg: int, select: Optional[str], r2: Optional[float], tolerance: Optional[float],
              refine: bool) -> Any:
-    return shared_options("tsanom_polyfit_options", degree=deg,
-                          selection=choice(select, SELECTION, "select"),  # type: ignore[arg-type]
-                          r2=r2, tolerance=tolerance, refine=int(refine))
+    """The options of a call, which calls share."""
+    return options("tsanom_polyfit_options", degree=deg,
+                   selection=choice(select, SELECTION, "select"),  # type: ignore[arg-type]
+                   r2=r2, tolerance=tolerance, refine=int(refine))
 
 
 def _samples(x: npt.ArrayLike, y: npt.ArrayLike,
-             weights: Optional[npt.ArrayLike]) -> Tuple[List[Any], int]:
-    arrays = [doubles(x, "x"), doubles(y, "y")]
-    if weights is not None:
-        arrays.append(doubles(weights, "weights"))
-    if any(len(array) != len(arrays[0]) for array in arrays):
+             weights: Optional[npt.ArrayLike]) -> Tuple[Any, Any, Any, int]:
+    """The samples as arguments, and their number."""
+    a, b = doubles(x, "x"), doubles(y, "y")
+    w = None if weights is None else doubles(weights, "weights")
+    n = len(a)
+    if len(b) != n or w is not None and len(w) != n:
         raise ValueError("x, y and weights have different lengths")
-    pointers = [from_buffer(DOUBLES, array) for array in arrays]
-    return pointers + [NULL] * (3 - len(pointers)), len(arrays[0])
+    return (from_buffer(DOUBLES, a), from_buffer(DOUBLES, b),
+            NULL if w is None else from_buffer(DOUBLES, w), n)
 
 
 def polyfit(x: npt.ArrayLike, y: npt.ArrayLike, deg: int = 1, *,
@@ -189,9 +202,9 @@ def polyfit(x: npt.ArrayLike, y: npt.ArrayLike, deg: int = 1, *,
     True
     """
     model = _model()
-    inputs, n = _samples(x, y, weights)
-    status = call_sized(n * (deg + 1), lib.tsanom_polyfit_fit,
-                        (*inputs, n, _options(deg, select, r2, tolerance, refine)), (model,),
+    inputs = _samples(x, y, weights)
+    status = call_sized(inputs[3] * (deg + 1), _fit,
+                        (*inputs, _options(deg, select, r2, tolerance, refine)), (model,),
                         threads, progress)
     return Fit(model, status)
 
@@ -240,8 +253,8 @@ class FitStream:
     def push(self, x: npt.ArrayLike, y: npt.ArrayLike,
              weights: Optional[npt.ArrayLike] = None) -> None:
         """Add samples, all of them or, after an error, none."""
-        inputs, n = _samples(x, y, weights)
-        call(lib.tsanom_polyfit_stream_push, (self._stream, *inputs, n), ())
+        inputs = _samples(x, y, weights)
+        call_sized(inputs[3] * (self._arguments[0] + 1), _push, (self._stream, *inputs), ())
 
     def merge(self, other: "FitStream") -> None:
         """Add all samples of another stream of the same degree."""
@@ -253,7 +266,7 @@ class FitStream:
         most, tolerance, refine = self._arguments
         setting = _options(most if deg is None else deg, select, r2, tolerance, refine)
         model = _model()
-        return Fit(model, call(lib.tsanom_polyfit_stream_fit, (self._stream, setting), (model,)))
+        return Fit(model, quick(_stream_fit, (self._stream, setting), (model,)))
 
 
 __all__ = ["Fit", "FitStream", "polyfit"]

@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rough sets: which attributes of a decision table discern its decisions."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Dict, FrozenSet, List, Optional, Union
+from functools import lru_cache
+from typing import Any, Dict, List, Optional
 
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import DOUBLES, F64, INTS, SIZES, WORDS, Array, doubles, empty, from_buffer
-from ._call import PARTIAL, Execution, Progress, call, choice, options
+from ._arrays import (DOUBLE, DOUBLES, F64, I32, INTP, INTS, SIZE, SIZES, WORDS, Array, doubles,
+                      empty, from_buffer, new)
+from ._call import PARTIAL, QUICK, Progress, call_sized, choice, options, shared_options
 from ._dtw import limit
 from ._library import NULL, ffi, lib
-
-Name = Hashable
-Names = FrozenSet[Name]
-# A pandas.DataFrame, columns by name, or a matrix with a column for each attribute.
-Table = Union[Any, Mapping[Any, npt.ArrayLike], npt.ArrayLike]
-
-MISSING = -2**31
+from ._table import CodedTable, Name, Names, Table, codes_of
 
 READINGS: Dict[str, int] = {"ordinary": lib.TSANOM_ROUGHSET_ORDINARY,
                             "positive_region": lib.TSANOM_ROUGHSET_POSITIVE_REGION,
@@ -30,74 +26,17 @@ CUTS: Dict[str, int] = {"width": lib.TSANOM_ROUGHSET_EQUAL_WIDTH,
                         "entropy": lib.TSANOM_ROUGHSET_ENTROPY}
 
 
-def _codes(column: npt.ArrayLike, name: Name) -> Array:
-    """Values as codes in order of first appearance; NaN and None are missing."""
-    codes: Dict[Any, int] = {}
-    values = np.asarray(column)
-    if values.ndim != 1:
-        raise ValueError(f"the column {name!r} has {values.ndim} dimensions; 1 expected")
-    if values.dtype.kind in "iu" and values.size and -2**31 < values.min() <= values.max() < 2**31:
-        return values.astype(np.int32)
-    return np.array([MISSING if value is None or value != value
-                     else codes.setdefault(value, len(codes)) for value in values.tolist()],
-                    np.int32)
-
-
-class _Coded:
-    """A decision table in codes, as the struct that C functions read. It keeps the arrays."""
-
-    def __init__(self, table: Table, decision: Any) -> None:
-        columns, target = self._split(table, decision)
-        self.names: List[Name] = list(columns)
-        self.decision = _codes(target, "decision")
-        coded = [_codes(column, name) for name, column in columns.items()]
-        for name, column in zip(self.names, coded):
-            if len(column) != len(self.decision):
-                raise ValueError(f"the column {name!r} has {len(column)} rows, the decision "
-                                 f"{len(self.decision)}")
-        self.values = np.stack(coded, axis=1) if coded else np.empty((0, 0), np.int32)
-        self.words = (len(self.names) + 63) // 64
-        self.view = options("tsanom_roughset_table", rows=len(self.decision),
-                            attributes=len(self.names),
-                            values=ffi.cast("int32_t *", self.values.ctypes.data),
-                            decision=ffi.cast("int32_t *", self.decision.ctypes.data))
-
-    @staticmethod
-    def _split(table: Table, decision: Any) -> "tuple[Dict[Any, Any], Any]":
-        """Columns by name, and the decision, which may be the name of one."""
-        named: Any = table
-        if isinstance(table, Mapping) or hasattr(table, "columns"):
-            columns = {name: named[name] for name in named}
-        else:
-            matrix = np.asarray(table)
-            if matrix.ndim != 2:
-                raise ValueError(f"the table has {matrix.ndim} dimensions; 2 expected")
-            columns = {i: matrix[:, i] for i in range(matrix.shape[1])}
-        if isinstance(decision, Hashable) and decision in columns:
-            decision = columns.pop(decision)
-        elif isinstance(decision, str):
-            raise ValueError(f"the table has no column {decision!r}")
-        return columns, decision
-
-    def set_of(self, words: Sequence[int]) -> Names:
-        """The names of a bitset."""
-        return frozenset(self.names[64 * i + bit] for i, word in enumerate(words)
-                         for bit in range(64) if word >> bit & 1)
-
-    def bits(self, subset: Optional[Sequence[Name]]) -> Any:
-        """The bitset of names; NULL, which is all, without names."""
-        if subset is None:
-            return NULL
-        words = ffi.new(WORDS, self.words)
-        for name in subset:
-            if name not in self.names:
-                raise ValueError(f"the table has no attribute {name!r}")
-            place = self.names.index(name)
-            words[place // 64] |= 1 << place % 64
-        return words
-
-
+_elements = lib.tsanom_roughset_elements
+_reducts = lib.tsanom_roughset_reducts
+_minimum = lib.tsanom_roughset_minimum
+_dependency = lib.tsanom_roughset_dependency
+_significance = lib.tsanom_roughset_significance
+_inconsistent = lib.tsanom_roughset_inconsistent
+_BOUNDS = ffi.typeof("tsanom_roughset_bounds *")
+_RULES = ffi.typeof("tsanom_roughset_rule[]")
+@lru_cache(maxsize=64)
 def _options(reading: str = "ordinary", missing: str = "own_value", **fields: Any) -> Any:
+    """The options of a call, which calls share."""
     return options("tsanom_roughset_options", reading=choice(reading, READINGS, "reading"),
                    missing=choice(missing, MISSING_VALUES, "missing"), **fields)
 
@@ -105,27 +44,44 @@ def _options(reading: str = "ordinary", missing: str = "own_value", **fields: An
 class _Visitor:
     """Collects the reducts that a function visits."""
 
-    def __init__(self, table: _Coded) -> None:
-        self.found: List[Names] = []
-        self._caught: List[BaseException] = []
+    def __init__(self) -> None:
+        self.words = 0
+        self.found: List[List[int]] = []
+        caught: List[BaseException] = []
 
         def visit(user: Any, reduct: Any, size: int) -> int:
-            self.found.append(table.set_of(ffi.unpack(reduct, table.words)))
+            self.found.append(ffi.unpack(reduct, self.words))
             return 0
 
         self._callback = ffi.callback("tsanom_roughset_visit", visit, error=1,
-                                      onerror=lambda kind, value, trace:
-                                      self._caught.append(value))
+                                      onerror=lambda kind, value, trace: caught.append(value))
+        self._caught = caught
         self.struct = ffi.new("tsanom_roughset_visitor *")
         self.struct.visit = self._callback
 
-    def run(self, call_with: Callable[[Any], Any], execution: Execution) -> List[Names]:
-        """The reducts that a call visits; smallest first."""
-        status = call_with(execution.exec)
+    def end(self) -> List[List[int]]:
+        """What was found, or the exception of a signal handler that came in between."""
+        found, self.found = self.found, []
         if self._caught:
-            raise self._caught[0]
-        execution.check(status)
-        return sorted(self.found, key=len)
+            raise self._caught.pop()
+        return found
+
+
+# Those that no call uses: a callback takes microseconds to create.
+_unused: List[_Visitor] = []
+
+
+def _visited(table: CodedTable, size: int, function: Any, inputs: Sequence[Any],
+             more: Sequence[Any], threads: int, progress: Progress) -> List[Names]:
+    """The reducts that a function visits; smallest first."""
+    visitor = _unused.pop() if _unused else _Visitor()
+    visitor.words = table.words
+    try:
+        call_sized(size, function, inputs, (visitor.struct, *more), threads, progress)
+    finally:
+        found = visitor.end()
+        _unused.append(visitor)
+    return sorted(map(table.set_of, found), key=len)
 
 
 def reducts(table: Table, decision: Any, *, reading: str = "ordinary", missing: str = "own_value",
@@ -159,20 +115,18 @@ def reducts(table: Table, decision: Any, *, reading: str = "ordinary", missing: 
     >>> [sorted(reduct) for reduct in tsanom.reducts(table, [0, 0, 1, 1])]
     [['net']]
     """
-    coded = _Coded(table, decision)
-    setting = _options(reading, missing)
-    count = ffi.new("size_t *")
-    elements = ffi.NULL
-    while call(lib.tsanom_roughset_elements, (coded.view, setting),
-               (elements, 0 if elements == NULL else len(elements) // coded.words, count),
-               threads, progress) == PARTIAL:
-        elements = ffi.new(WORDS, count[0] * coded.words)
-    visitor = _Visitor(coded)
-    search = options("tsanom_roughset_options", reduct_limit=limit, size_limit=max_size)
-    execution = Execution(threads, progress)
-    return visitor.run(
-        lambda execute: lib.tsanom_roughset_reducts(elements, count[0], len(coded.names), search,
-                                                    execute, visitor.struct, NULL), execution)
+    coded = CodedTable(table, decision)
+    count, capacity = new(SIZE), 32
+    while True:
+        elements = new(WORDS, capacity * coded.words)
+        if call_sized(coded.cells, _elements, (coded.view, _options(reading, missing)),
+                      (elements, capacity, count), threads, progress) != PARTIAL:
+            break
+        capacity = count[0]
+    search = shared_options("tsanom_roughset_options", reduct_limit=limit, size_limit=max_size)
+    size = QUICK + 1 if count[0] * len(coded.names) > 64 else 0
+    return _visited(coded, size, _reducts, (elements, count[0], len(coded.names), search), (NULL,),
+                    threads, progress)
 
 
 def minimum_reducts(table: Table, decision: Any, *, reading: str = "ordinary",
@@ -184,22 +138,21 @@ def minimum_reducts(table: Table, decision: Any, *, reading: str = "ordinary",
     >>> [sorted(s) for s in tsanom.minimum_reducts([[0, 0, 0], [1, 0, 1], [0, 1, 1]], [0, 1, 0])]
     [[0]]
     """
-    coded = _Coded(table, decision)
+    coded = CodedTable(table, decision)
     setting = _options(reading, missing, reduct_limit=limit)
-    bounds = ffi.new("tsanom_roughset_bounds *")
-    reduct = ffi.new(WORDS, coded.words)
-    visitor = _Visitor(coded)
-    return visitor.run(
-        lambda execute: lib.tsanom_roughset_minimum(coded.view, setting, execute, visitor.struct,
-                                                    bounds, reduct, NULL), Execution(1, progress))
+    bounds, reduct = new(_BOUNDS), new(WORDS, coded.words)
+    size = coded.cells << len(coded.names) if len(coded.names) < 8 else QUICK + 1
+    return _visited(coded, size, _minimum, (coded.view, setting), (bounds, reduct, NULL), 1,
+                    progress)
 
 
 def _one_set(function: Any, table: Table, decision: Any, reading: str, missing: str, threads: int,
              progress: Progress, *more: Any) -> Names:
-    coded = _Coded(table, decision)
-    words = ffi.new(WORDS, coded.words)
-    call(function, (coded.view, _options(reading, missing)), (words, *more), threads, progress)
-    return coded.set_of(list(words))
+    coded = CodedTable(table, decision)
+    words = new(WORDS, coded.words)
+    call_sized(coded.cells, function, (coded.view, _options(reading, missing)), (words, *more),
+               threads, progress)
+    return coded.set_of(words)
 
 
 def greedy_reduct(table: Table, decision: Any, *, reading: str = "ordinary",
@@ -234,10 +187,10 @@ def dependency(table: Table, decision: Any, subset: Optional[Sequence[Name]] = N
     >>> tsanom.dependency([[0, 0], [0, 1], [1, 1], [1, 1]], [0, 1, 1, 1], subset=[0])
     0.5
     """
-    coded = _Coded(table, decision)
-    gamma = ffi.new("double *")
-    call(lib.tsanom_roughset_dependency,
-         (coded.view, coded.bits(subset), _options(missing=missing)), (NULL, NULL, gamma))
+    coded = CodedTable(table, decision)
+    gamma = new(DOUBLE)
+    call_sized(coded.cells, _dependency,
+               (coded.view, coded.bits(subset), _options(missing=missing)), (NULL, NULL, gamma))
     return float(gamma[0])
 
 
@@ -249,10 +202,10 @@ def significance(table: Table, decision: Any, subset: Optional[Sequence[Name]] =
     >>> tsanom.significance([[0, 0], [0, 0], [0, 1], [1, 1]], [0, 0, 1, 1])
     {0: 0.0, 1: 0.75}
     """
-    coded = _Coded(table, decision)
+    coded = CodedTable(table, decision)
     values, out = empty(len(coded.names), F64, DOUBLES)
-    call(lib.tsanom_roughset_significance,
-         (coded.view, coded.bits(subset), _options(missing=missing)), (out,))
+    call_sized(coded.cells, _significance,
+               (coded.view, coded.bits(subset), _options(missing=missing)), (out,))
     return dict(zip(coded.names, values.tolist()))
 
 
@@ -279,12 +232,12 @@ def decision_rules(table: Table, decision: Any,
     >>> rule.condition, rule.decision, rule.support
     ({'net': 'slow'}, 'bad', 2)
     """
-    coded = _Coded(table, decision)
-    columns, target = coded._split(table, decision)
+    coded = CodedTable(table, decision)
+    columns, target = coded.split(table, decision)
     rows = len(coded.decision)
-    rules = ffi.new("tsanom_roughset_rule[]", rows)
-    count = ffi.new("size_t *")
-    call(lib.tsanom_roughset_rules, (coded.view, coded.bits(subset)), (rules, rows, count))
+    rules, count = new(_RULES, rows), new(SIZE)
+    call_sized(coded.cells, lib.tsanom_roughset_rules, (coded.view, coded.bits(subset)),
+               (rules, rows, count))
     names = coded.names if subset is None else list(subset)
     values = {name: np.asarray(columns[name]).tolist() for name in names}
     decisions = np.asarray(target).tolist()
@@ -299,14 +252,14 @@ def inconsistent_pairs(table: Table, decision: Any, *, missing: str = "own_value
     >>> tsanom.inconsistent_pairs([[0], [0], [1]], [0, 1, 1])
     array([[0, 1]])
     """
-    coded = _Coded(table, decision)
+    coded = CodedTable(table, decision)
     setting = _options(missing=missing)
-    count = ffi.new("size_t *")
-    pairs, out = empty((0, 2), np.intp, SIZES)
-    while call(lib.tsanom_roughset_inconsistent, (coded.view, setting),
-               (out, len(pairs), count)) == PARTIAL:
-        pairs, out = empty((count[0], 2), np.intp, SIZES)
-    return pairs
+    count = new(SIZE)
+    pairs, out = empty((len(coded.decision), 2), INTP, SIZES)
+    while call_sized(coded.cells, _inconsistent, (coded.view, setting),
+                     (out, len(pairs), count)) == PARTIAL:
+        pairs, out = empty((count[0], 2), INTP, SIZES)
+    return pairs[:count[0]]
 
 
 def discretize(samples: npt.ArrayLike, bins: int = 0, method: str = "entropy",
@@ -336,16 +289,17 @@ def discretize(samples: npt.ArrayLike, bins: int = 0, method: str = "entropy",
     limit(bins, "bins")
     coded = NULL
     if decision is not None:
-        target = _codes(decision, "decision")
+        target = codes_of(decision, "decision")
         if len(target) != len(values):
             raise ValueError("samples and decision have different lengths")
         coded = from_buffer(INTS, target)
-    count = ffi.new("size_t *")
+    count = new(SIZE)
     cuts, out = empty(max(len(values) - 1, 1), F64, DOUBLES)
     data = from_buffer(DOUBLES, values)
-    call(lib.tsanom_roughset_cuts, (data, coded, len(values), choice(method, CUTS, "method"), bins),
-         (out, len(cuts), count))
-    codes, out_codes = empty(len(values), np.int32, INTS)
+    call_sized(len(values), lib.tsanom_roughset_cuts,
+               (data, coded, len(values), choice(method, CUTS, "method"), bins),
+               (out, len(cuts), count))
+    codes, out_codes = empty(len(values), I32, INTS)
     lib.tsanom_roughset_code(data, len(values), out, count[0], out_codes, 1)
     return codes, cuts[:count[0]].copy()
 

@@ -2,15 +2,32 @@
 """Exact nearest neighbors under dynamic time warping."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, List, Optional, Tuple
 
-import numpy as np
 import numpy.typing as npt
 
-from ._arrays import DOUBLES, F64, SIZES, Array, Series, SeriesSet, doubles, empty, from_buffer
-from ._call import Progress, call, choice, options
+from ._arrays import (DOUBLES, F64, INTP, SIZES, Array, Series, SeriesSet, doubles, empty,
+                      from_buffer, new)
+from ._call import Progress, call_sized, choice, options
 from ._dtw import COSTS, limit
-from ._library import ffi, lib
+from ._library import NULL, ffi, lib
+
+_create = lib.tsanom_search_index_create
+_destroy = lib.tsanom_search_index_destroy
+_nearest = lib.tsanom_search_nearest
+_stream = lib.tsanom_search_stream
+_INDEX = ffi.typeof("tsanom_search_index **")
+_REPORTS = ffi.typeof("tsanom_search_report[]")
+
+
+@lru_cache(maxsize=64)
+def _options(radius: Optional[int], cost: str, z_normalize: bool, borrow: bool,
+             neighbors: Optional[int] = None, exclusion: Optional[int] = None) -> Any:
+    """The options of a call, which calls share; only a search in a stream has neighbors."""
+    return options("tsanom_search_options", radius=limit(radius), cost=choice(cost, COSTS, "cost"),
+                   z_normalize=int(z_normalize), borrow=int(borrow), neighbors=neighbors,
+                   exclusion=None if neighbors is None else limit(exclusion))
 
 
 @dataclass(frozen=True)
@@ -28,7 +45,8 @@ class SearchReport:
 
 
 def _report(struct: Any) -> SearchReport:
-    return SearchReport(*(getattr(struct, name) for name in SearchReport.__dataclass_fields__))
+    return SearchReport(struct.candidates, struct.kim, struct.means, struct.keogh,
+                        struct.keogh_reversed, struct.abandoned, struct.computed, struct.found)
 
 
 class Index:
@@ -61,13 +79,11 @@ class Index:
                  progress: Progress = None) -> None:
         self._series = Series(X, "X", F64)
         self._arguments = {"radius": radius, "cost": cost, "z_normalize": z_normalize, "copy": copy}
-        setting = options("tsanom_search_options", radius=limit(radius),
-                          cost=choice(cost, COSTS, "cost"), z_normalize=int(z_normalize),
-                          borrow=int(not copy))
-        index = ffi.new("tsanom_search_index **")
-        call(lib.tsanom_search_index_create, (self._series.view, setting), (index,), threads,
-             progress)
-        self._index = ffi.gc(index[0], lib.tsanom_search_index_destroy)
+        index = new(_INDEX)
+        call_sized(self._series.count * self._series.longest, _create,
+                   (self._series.view, _options(radius, cost, z_normalize, not copy)), (index,),
+                   threads, progress)
+        self._index = ffi.gc(index[0], _destroy)
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return _restore, (self._series[:], self._arguments)
@@ -95,10 +111,11 @@ class Index:
                  progress: Progress) -> Tuple[Array, Array, Any]:
         queries = Series(Q, "Q", F64)
         distances, out = empty((queries.count, k), F64, DOUBLES)
-        indices, out_indices = empty((queries.count, k), np.intp, SIZES)
-        reports = ffi.new("tsanom_search_report[]", queries.count)
-        call(lib.tsanom_search_nearest, (self._index, queries.view, k),
-             (out_indices, out, reports), threads, progress)
+        indices, out_indices = empty((queries.count, k), INTP, SIZES)
+        reports = new(_REPORTS, queries.count)
+        call_sized(queries.count * queries.longest * self._series.count * queries.longest,
+                   _nearest, (self._index, queries.view, k), (out_indices, out, reports), threads,
+                   progress)
         return distances, indices, reports
 
 
@@ -132,14 +149,12 @@ def search_stream(query: npt.ArrayLike, stream: npt.ArrayLike, radius: Optional[
     (array([0.]), array([2]))
     """
     a, b = doubles(query, "query"), doubles(stream, "stream")
-    setting = options("tsanom_search_options", radius=limit(radius), neighbors=n_neighbors,
-                      exclusion=limit(exclusion), cost=choice(cost, COSTS, "cost"),
-                      z_normalize=int(z_normalize))
+    setting = _options(radius, cost, z_normalize, False, n_neighbors, exclusion)
     distances, out = empty(n_neighbors, F64, DOUBLES)
-    starts, out_starts = empty(n_neighbors, np.intp, SIZES)
-    call(lib.tsanom_search_stream,
-         (from_buffer(DOUBLES, a), len(a), from_buffer(DOUBLES, b), len(b), setting),
-         (out_starts, out, ffi.NULL), threads, progress)
+    starts, out_starts = empty(n_neighbors, INTP, SIZES)
+    call_sized(len(a) * len(a) * len(b), _stream,
+               (from_buffer(DOUBLES, a), len(a), from_buffer(DOUBLES, b), len(b), setting),
+               (out_starts, out, NULL), threads, progress)
     found = starts >= 0
     return distances[found], starts[found]
 

@@ -9,43 +9,53 @@ same parts of one call."""
 import math
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import F32, F64, Array, Series, SeriesSet, from_buffer
-from ._call import INFEASIBLE, PARTIAL, Progress, call
+from ._arrays import (DOUBLE, DOUBLES, F32, F64, FLOATS, SIZE, Array, Series, SeriesSet,
+                      from_buffer, new)
+from ._call import INFEASIBLE, PARTIAL, Progress, call_sized
 from ._dtw import Ends, check_root, dtw_options
-from ._library import NULL, ffi, lib
+from ._library import NULL, lib
 
 
-def _condensed(values: Any, dtype: Any, setting: Tuple[Any, ...], threads: int = 1,
+# The functions of float64 and of float32, and the type of their results.
+_CONDENSED = ((lib.tsanom_dtw_condensed, DOUBLES), (lib.tsanom_dtw_condensed_f32, FLOATS))
+_CROSS = ((lib.tsanom_dtw_cross, DOUBLES), (lib.tsanom_dtw_cross_f32, FLOATS))
+
+
+def _condensed(series: Series, setting: Any, more: int = 0, threads: int = 1,
                progress: Progress = None) -> Array:
-    """The distances of all pairs of a set."""
-    series = Series(values, "X", dtype)
+    """The distances of all pairs of a set, and `more` zeros."""
     n = series.count
-    result = np.empty(max(n * (n - 1) // 2, 0), series.dtype)
-    if n == 1:
-        return result
-    single = series.dtype == F32
-    call(lib.tsanom_dtw_condensed_f32 if single else lib.tsanom_dtw_condensed,
-         (series.view, dtw_options(*setting)),
-         (from_buffer("float[]" if single else "double[]", result, True), NULL), threads, progress)
+    pairs = max(n * (n - 1) // 2, 0)
+    result = np.zeros(pairs + more, series.dtype) if more else np.empty(pairs, series.dtype)
+    if n != 1:
+        function, kind = _CONDENSED[series.dtype is F32]
+        call_sized(series.cells, function, (series.view, setting),
+                   (from_buffer(kind, result, True), NULL), threads, progress)
     return result
 
 
-def _cross(xs: Any, ys: Any, dtype: Any, setting: Tuple[Any, ...], threads: int = 1,
+def _cross(a: Series, b: Series, setting: Any, threads: int = 1,
            progress: Progress = None) -> Array:
     """The distances of each series of one set to each of another."""
-    a, b = Series(xs, "X", dtype), Series(ys, "Y", dtype)
+    function, kind = _CROSS[a.dtype is F32]
     result = np.empty((a.count, b.count), a.dtype)
-    single = a.dtype == F32
-    call(lib.tsanom_dtw_cross_f32 if single else lib.tsanom_dtw_cross,
-         (a.view, b.view, dtw_options(*setting)),
-         (from_buffer("float[]" if single else "double[]", result, True), b.count, NULL), threads,
-         progress)
+    call_sized(a.cells + b.cells, function, (a.view, b.view, setting),
+               (from_buffer(kind, result, True), b.count, NULL), threads, progress)
     return result
+
+
+def _tile(xs: Any, ys: Any, dtype: Any, setting: Tuple[Any, ...], threads: int) -> Array:
+    """A task for a worker: the distances of two blocks; without ys, those of one, condensed."""
+    a = Series(xs, "X", dtype)
+    if ys is None:
+        return _condensed(a, dtw_options(*setting), 0, threads)
+    return _cross(a, Series(ys, "Y", dtype), dtw_options(*setting), threads)
 
 
 def _blocks(count: int, tile: Optional[int]) -> List[Tuple[int, int]]:
@@ -83,11 +93,8 @@ def _by_executor(a: Series, b: Optional[Series], setting: Tuple[Any, ...], threa
     for i, (r0, r1) in enumerate(rows):
         left = a[r0:r1]
         for c0, c1 in _blocks(b.count, tile) if b else rows[i:]:
-            if b is None and c0 == r0:
-                future = executor.submit(_condensed, left, a.dtype, setting, threads)
-            else:
-                right = (b or a)[c0:c1]
-                future = executor.submit(_cross, left, right, a.dtype, setting, threads)
+            right = None if b is None and c0 == r0 else (b or a)[c0:c1]
+            future = executor.submit(_tile, left, right, a.dtype, setting, threads)
             tasks[future] = (slice(r0, r1), slice(c0, c1))
     result = np.empty((a.count, b.count if b else a.count), a.dtype)
     _collect(tasks, result, b is None, progress)
@@ -101,6 +108,26 @@ def _square(condensed: Array, n: int) -> Array:
     result[upper] = condensed
     result.T[upper] = condensed
     return result
+
+
+# Series whose matrix is filled by an index of all elements, which is faster for few series.
+_FEW = 64
+
+
+@lru_cache(maxsize=8)
+def _places(n: int) -> Array:
+    """The element of a condensed matrix, followed by a zero, for each element of a square one."""
+    pairs = n * (n - 1) // 2
+    result = _square(np.arange(pairs), n)
+    np.fill_diagonal(result, pairs)
+    return result
+
+
+def _all_pairs(series: Series, setting: Any, threads: int, progress: Progress) -> Array:
+    """The square matrix of a set."""
+    if series.count > _FEW:
+        return _square(_condensed(series, setting, 0, threads, progress), series.count)
+    return _condensed(series, setting, 1, threads, progress).take(_places(series.count))
 
 
 def dtw_matrix(X: SeriesSet, Y: Optional[SeriesSet] = None, radius: Optional[int] = None, *,
@@ -145,7 +172,7 @@ def dtw_matrix(X: SeriesSet, Y: Optional[SeriesSet] = None, radius: Optional[int
     """
     check_root(root, cost)
     setting = (radius, cost, window, cutoff, penalty, open_begin, open_end)
-    dtw_options(*setting)
+    options = dtw_options(*setting)
     if Y is not None and condensed:
         raise ValueError("condensed=True needs one set")
     a = Series(X, "X")
@@ -157,10 +184,11 @@ def dtw_matrix(X: SeriesSet, Y: Optional[SeriesSet] = None, radius: Optional[int
         if condensed:
             result = result[np.triu_indices(a.count, 1)]
     elif b is not None:
-        result = _cross(a[:], b[:], a.dtype, setting, threads, progress)
+        result = _cross(a, b, options, threads, progress)
+    elif condensed:
+        result = _condensed(a, options, 0, threads, progress)
     else:
-        result = _condensed(a[:], a.dtype, setting, threads, progress)
-        result = result if condensed else _square(result, a.count)
+        result = _all_pairs(a, options, threads, progress)
     return np.sqrt(result) if root else result
 
 
@@ -176,10 +204,10 @@ def dtw_medoid(X: SeriesSet, radius: Optional[int] = None, *, cost: str = "absol
     (1, 7.0)
     """
     series = Series(X, "X", F64)
-    index, total = ffi.new("size_t *"), ffi.new("double *")
+    index, total = new(SIZE), new(DOUBLE)
     setting = dtw_options(radius, cost, window, math.inf, penalty, (0, 0), (0, 0))
-    if call(lib.tsanom_dtw_medoid, (series.view, setting), (index, total), threads,
-            progress) == INFEASIBLE:
+    if call_sized(series.cells, lib.tsanom_dtw_medoid, (series.view, setting), (index, total),
+                  threads, progress) == INFEASIBLE:
         raise ValueError("every series has another one to which no path fits the window")
     return index[0], total[0]
 
@@ -224,11 +252,12 @@ def dtw_barycenter(X: SeriesSet, start: Optional[npt.ArrayLike] = None,
     average = np.array(start, F64, order="C")
     if (average.shape[1] if average.ndim == 2 else 1) != series.dimensions or average.ndim > 2:
         raise ValueError("the samples of start and X have different dimensions")
-    total = ffi.new("double *")
-    status = call(lib.tsanom_dtw_barycenter,
-                  (series.view, len(average), iterations, tolerance,
-                   dtw_options(radius, cost, window, math.inf, penalty, (0, 0), (0, 0))),
-                  (ffi.cast("double *", average.ctypes.data), total), threads, progress)
+    total = new(DOUBLE)
+    status = call_sized(
+        iterations * (len(average) * series.count) * series.longest, lib.tsanom_dtw_barycenter,
+        (series.view, len(average), iterations, tolerance,
+         dtw_options(radius, cost, window, math.inf, penalty, (0, 0), (0, 0))),
+        (from_buffer(DOUBLES, average, True), total), threads, progress)
     if status == INFEASIBLE:
         raise ValueError("for one of the series no path fits the window")
     return Barycenter(average, total[0], status != PARTIAL)

@@ -3,13 +3,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Dict, FrozenSet, List, Optional, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Array, doubles, integers
-from ._call import PARTIAL, Execution, Progress, choice, options
+from ._arrays import (DOUBLES, F64, I32, INTP, INTS, SIZES, WORDS, Array, doubles, empty,
+                      from_buffer, integers, new)
+from ._call import PARTIAL, Progress, call_sized, choice, options
 from ._library import ffi, lib
 
 CUTS: Dict[str, int] = {"tolerance": lib.TSANOM_SPMD_CUT_TOLERANCE,
@@ -19,6 +21,14 @@ SEARCHES: Dict[int, str] = {
     lib.TSANOM_SPMD_SIMILAR: "similar", lib.TSANOM_SPMD_DESCENT: "descent",
     lib.TSANOM_SPMD_COMBINED: "combined", lib.TSANOM_SPMD_DISJOINT: "disjoint",
     lib.TSANOM_SPMD_NOT_FOUND: "not_found", lib.TSANOM_SPMD_UNFINISHED: "unfinished"}
+
+
+_DATA = ffi.typeof("tsanom_spmd_data *")
+_EMPTY_DATA = options("tsanom_spmd_data")
+_REPORT = ffi.typeof("tsanom_spmd_report *")
+_EMPTY_REPORT = options("tsanom_spmd_report")
+_REGIONS = ffi.typeof("tsanom_spmd_region[]")
+_DECISIONS = ffi.typeof("tsanom_spmd_decision[]")
 
 
 @dataclass(frozen=True)
@@ -110,15 +120,16 @@ class Arrays:
                 raise ValueError(f"the metric {name!r} has the shape {value.shape}, the times "
                                  f"{self.times.shape}")
         self.values = np.stack(values) if values else np.empty(0)
-        self.parents = (np.full(count, -1, np.int32) if parents is None
+        self.parents = (np.full(count, -1, I32) if parents is None
                         else integers(parents, np.int32, "parents"))
         if len(self.parents) != count:
             raise ValueError(f"parents has {len(self.parents)} elements for {count} regions")
-        self.view = options(
-            "tsanom_spmd_data", processes=processes, regions=count, metrics=len(values),
-            parent=ffi.cast("int32_t *", self.parents.ctypes.data), elapsed=elapsed,
-            time=ffi.cast("double *", self.times.ctypes.data),
-            metric=ffi.cast("double *", self.values.ctypes.data))
+        self.view = view = new(_DATA, _EMPTY_DATA[0])
+        view.processes, view.regions, view.metrics = processes, count, len(values)
+        view.elapsed = elapsed
+        view.parent = from_buffer(INTS, self.parents)
+        view.time = from_buffer(DOUBLES, self.times)
+        view.metric = from_buffer(DOUBLES, self.values)
 
 
 class _Report:
@@ -127,20 +138,18 @@ class _Report:
     def __init__(self, view: Any, decisions: int, members: int, causes: int) -> None:
         self.causes = causes
         self.words = (view.metrics + 63) // 64
-        self.struct = options("tsanom_spmd_report")
-        self.keep = {
-            "class_of": ffi.new("int32_t[]", view.processes),
-            "region": ffi.new("tsanom_spmd_region[]", view.regions),
-            "decision": ffi.new("tsanom_spmd_decision[]", decisions),
-            "member": ffi.new("size_t[]", members),
-            "reduct": ffi.new("uint64_t[]", max(causes * self.words, 1)),
-            "order": ffi.new("size_t[]", view.processes),
-            "reachability": ffi.new("double[]", view.processes)}
-        for name, array in self.keep.items():
-            setattr(self.struct, name, array)
-        self.struct.decision_capacity = decisions
-        self.struct.member_capacity = members
-        self.struct.reduct_capacity = causes
+        n = view.processes
+        self.struct = s = new(_REPORT, _EMPTY_REPORT[0])
+        self.class_of, s.class_of = empty(n, I32, INTS)
+        self.order, s.order = empty(n, INTP, SIZES)
+        self.reachability, s.reachability = empty(n, F64, DOUBLES)
+        s.region = self.region = new(_REGIONS, view.regions)
+        s.decision = self.decision = new(_DECISIONS, decisions)
+        s.member = self.member = new(SIZES, members)
+        s.reduct = self.reduct = new(WORDS, max(causes * self.words, 1))
+        s.decision_capacity = decisions
+        s.member_capacity = members
+        s.reduct_capacity = causes
 
     def too_small(self) -> bool:
         """Whether results did not fit."""
@@ -154,9 +163,8 @@ def analyze_view(view: Any, regions: Sequence[str], metrics: Sequence[str], sett
     """Analyze data in C."""
     report = _Report(view, 64, 64, 16)
     while True:
-        execution = Execution(1, progress)
-        status = execution.check(
-            lib.tsanom_spmd_analyze(view, setting, execution.exec, report.struct))
+        status = call_sized(view.processes ** 2 * view.regions ** 2, lib.tsanom_spmd_analyze,
+                            (view, setting), (report.struct,), 1, progress)
         if status != PARTIAL or not report.too_small():
             return _result(view, regions, metrics, report)
         s = report.struct
@@ -169,28 +177,27 @@ def _result(view: Any, regions: Sequence[str], metrics: Sequence[str],
     summaries = tuple(
         RegionSummary(name, r.level, r.min, r.mean, r.max, r.imbalance, r.min_process,
                       r.max_process, bool(r.ccr), bool(r.cccr))
-        for name, r in zip(regions, report.keep["region"]))
+        for name, r in zip(regions, report.region))
     decisions = tuple(
         Decision(d.step, d.level,
-                 tuple(regions[report.keep["member"][d.first + i]] for i in range(d.count)),
+                 tuple(regions[report.member[d.first + i]] for i in range(d.count)),
                  d.classes, bool(d.changed), bool(d.critical))
-        for d in report.keep["decision"][0:s.decisions])
+        for d in report.decision[0:s.decisions])
     causes = tuple(
         frozenset(name for m, name in enumerate(metrics)
-                  if report.keep["reduct"][k * report.words + m // 64] >> m % 64 & 1)
+                  if report.reduct[k * report.words + m // 64] >> m % 64 & 1)
         for k in range(s.reducts))
-    n = view.processes
     return Similarity(
-        np.array(ffi.unpack(report.keep["class_of"], n)), s.classes, s.severity, s.eps, summaries,
+        report.class_of.astype(INTP), s.classes, s.severity, s.eps, summaries,
         causes, s.dependency, SEARCHES[s.search], decisions, s.load_balance, s.serialization,
-        s.efficiency, np.array(ffi.unpack(report.keep["order"], n)),
-        np.array(ffi.unpack(report.keep["reachability"], n)))
+        s.efficiency, report.order, report.reachability)
 
 
+@lru_cache(maxsize=64)
 def spmd_options(tolerance: Optional[float] = None, metric_tolerance: Optional[float] = None,
                  program_root: bool = False, mean_norm: bool = False, cut: str = "tolerance",
                  deep: bool = False) -> Any:
-    """The options of an analysis."""
+    """The options of an analysis, which calls share."""
     return options(
         "tsanom_spmd_options", tolerance=tolerance, metric_tolerance=metric_tolerance,
         tree=lib.TSANOM_SPMD_PROGRAM if program_root else lib.TSANOM_SPMD_FOREST,
