@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nearest neighbours under DTW, beside a plain scalar cascade in the same run.
+/* Nearest neighbors under DTW, beside a plain scalar cascade in the same run.
  * Every result is compared with that of the plain program before it counts. */
 #include <benchmark/benchmark.h>
 #include <tsanom/search.h>

@@ -50,7 +50,10 @@ static void write_places(const uint8_t *data, size_t size) {
 static void check_place(const tsanom_runs *run, size_t index) {
   tsanom_runs_place place;
   if (tsanom_runs_place_at(run, index, &place) != TSANOM_OK || !place.module) abort();
-  if (place.kind != TSANOM_REGIONS_BEGIN && place.kind != TSANOM_REGIONS_SHARE) abort();
+  if (place.kind != TSANOM_REGIONS_BEGIN && place.kind != TSANOM_REGIONS_SHARE &&
+      place.kind != TSANOM_REGIONS_TASK) {
+    abort();
+  }
   if (place.is_call != 0 && place.is_call != 1) abort();
 }
 

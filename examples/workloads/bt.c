@@ -101,7 +101,7 @@ static void solve_line(struct solver *s, point *first, size_t step) {
   }
 }
 
-/* r = a K (sum of neighbours - 6 u) on plane k. */
+/* r = a K (sum of neighbors - 6 u) on plane k. */
 static void explicit_part(struct solver *s, int k) {
   for (int j = 1; j <= s->grid.n; ++j) {
     for (int i = 1; i <= s->grid.n; ++i) {

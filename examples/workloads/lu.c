@@ -6,10 +6,10 @@
  * a lower sweep meets the points in ascending order and an upper one in descending
  * order, each setting
  *
- *   v = (1 - w) v + w B^-1 (u + a K (sum of six neighbours)),   B = I + 6 a K.
+ *   v = (1 - w) v + w B^-1 (u + a K (sum of six neighbors)),   B = I + 6 a K.
  *
  * Each thread owns a slab of constant-y rows. It may start a plane of constant z when
- * the neighbour that comes first in the sweep has finished its part of that plane, so
+ * the neighbor that comes first in the sweep has finished its part of that plane, so
  * the sweeps run as a pipeline. As in LU a barrier ends each sweep; nobody waits there
  * who would not wait for the next sweep to reach him. A mode with second-difference
  * eigenvalues l shrinks by 1 / (1 + a kappa_m (lx + ly + lz)) in a step. */
@@ -46,10 +46,10 @@ struct progress {
 
 struct solver {
   struct grid grid;
-  point *u;           /* field at the start of the step */
-  point *v;           /* the step's unknown */
-  block on_field;     /* w B^-1 */
-  block on_neighbour; /* w B^-1 a K */
+  point *u;          /* field at the start of the step */
+  point *v;          /* the step's unknown */
+  block on_field;    /* w B^-1 */
+  block on_neighbor; /* w B^-1 a K */
   struct progress *progress;
 };
 
@@ -62,33 +62,33 @@ static void set_blocks(struct solver *s, const struct diffusion *d) {
       for (int c = 0; c < FIELDS; ++c) {
         const double projector = d->vector[m][row] * d->vector[m][c];
         s->on_field[row][c] += scale * projector;
-        s->on_neighbour[row][c] += scale * coupling * projector;
+        s->on_neighbor[row][c] += scale * coupling * projector;
       }
     }
   }
 }
 
 static void update_point(struct solver *s, size_t p) {
-  point neighbours = {0};
+  point neighbors = {0};
   point v;
   for (int direction = X; direction <= Z; ++direction) {
     const size_t step = s->grid.step[direction];
     for (int c = 0; c < FIELDS; ++c) {
-      neighbours[c] += s->v[p - step][c] + s->v[p + step][c];
+      neighbors[c] += s->v[p - step][c] + s->v[p + step][c];
     }
   }
   for (int c = 0; c < FIELDS; ++c) {
     v[c] = (1 - RELAXATION) * s->v[p][c];
   }
   multiply_add(s->on_field, s->u[p], v);
-  multiply_add(s->on_neighbour, neighbours, v);
+  multiply_add(s->on_neighbor, neighbors, v);
   memcpy(s->v[p], v, sizeof v);
 }
 
-/* Waits until the neighbour has finished `planes` planes. It yields, since the
- * neighbour may need this very core. */
-static void await(struct solver *s, int neighbour, long planes) {
-  while (atomic_load_explicit(&s->progress[neighbour].planes, memory_order_acquire) <
+/* Waits until the neighbor has finished `planes` planes. It yields, since the
+ * neighbor may need this very core. */
+static void await(struct solver *s, int neighbor, long planes) {
+  while (atomic_load_explicit(&s->progress[neighbor].planes, memory_order_acquire) <
          planes) {
     sched_yield();
   }

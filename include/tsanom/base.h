@@ -151,10 +151,8 @@ typedef struct tsanom_fault {
   uint64_t offset;      /**< byte offset in `file` */
   uint64_t line;        /**< line in `file`, from 1; 0: not a text file */
   uint64_t column;      /**< column in the line, from 1; 0: unknown */
-  char argument[64];    /**< name of the argument or field, e.g. "options.radius"; empty:
-                             none */
-  char file[512];       /**< path of the file; its last 511 bytes if it is longer; empty:
-                             none */
+  char argument[64];    /**< argument or field, such as "options.radius"; empty: none */
+  char file[512];       /**< path of the file, at most its last 511 bytes; empty: none */
   char text[256];       /**< what is wrong, and what is expected: one sentence */
 } tsanom_fault;
 
@@ -211,14 +209,12 @@ typedef struct tsanom_series {
   size_t struct_size; /**< set by tsanom_series_init() */
   size_t count;       /**< number of series */
   const double *data; /**< series i begins at data + i*ld; NULL: see `pointers` */
-  size_t ld;          /**< elements from one series to the next in `data`; 0:
-                           length*stride */
+  size_t ld;          /**< elements from series to series; 0: length*stride */
   size_t length;      /**< samples of each series, unless `lengths` is set */
   const double *const *pointers; /**< series i begins at pointers[i]; NULL: see `data` */
-  const size_t *lengths; /**< samples of each of the series at `pointers`; NULL: all have
-                              `length` */
-  size_t dimensions;     /**< components of a sample; 1 (default) */
-  size_t stride;         /**< elements from one sample to the next; 0: `dimensions` */
+  const size_t *lengths;         /**< samples of each at `pointers`; NULL: `length` */
+  size_t dimensions;             /**< components of a sample; 1 (default) */
+  size_t stride; /**< elements from one sample to the next; 0: `dimensions` */
 } tsanom_series;
 
 /** ::tsanom_series in single precision. */

@@ -48,7 +48,7 @@ static inline tsanom_status Heartbeat_OpenMP_Init(void) {
  *  @param cycle      the beat cycle, >= 1
  *  @param iteration  number of the iteration, the tag of the beat
  *  @retval TSANOM_E_OPTION  cycle is below 1
- *  @return TSANOM_OK where `iteration` is no multiple of `cycle`; else as
+ *  @return TSANOM_OK where `iteration` is no multiple of `cycle`; else of
  *          tsanom_heartbeat_beat() */
 static inline tsanom_status Heartbeat_OpenMP_Generate(int thread, int cycle,
                                                       long iteration) {

@@ -16,7 +16,7 @@
  *    d(m) = 0, expected O(1) per event.
  *  - ::tsanom_dpd_nest, identifiers: the structure of a program, the periods of nested
  *    loops at once, expected O(log max_period) per event.
- *  - tsanom_dpd_main_loop(), all identifiers of a run: the main loop; iterations may
+ *  - tsanom_dpd_main_loop(), all identifiers: the main loop; its iterations may
  *    differ.
  *  - ::tsanom_dpd_value, numbers: all d(m) and the period now, O(max_period) per sample.
  *  - tsanom_dpd_find(), all numbers of a run: one period in noise.
@@ -24,14 +24,12 @@
  *  A detector is an object in one block of memory: of the caller (_size, _init) or of the
  *  allocator of an exec (_create, _destroy), which must outlive it. Only _create
  *  allocates. One call at a time may use an object; different objects are independent.
- *  Results do not depend on the instruction set, nor on the caller's floating-point
- *  environment.
+ *  Results do not depend on instruction set and floating-point environment.
  *
  *  Errors besides the common ones: ::TSANOM_E_OVERFLOW, also: an array of `count`
  *  elements does not fit the address space; ::TSANOM_E_NONFINITE, a sample or a time.
  *
- *  These functions need no BLAS, LAPACK or OpenMP; see docs/dpd.md on linking them
- *  statically.
+ *  These functions need no BLAS, LAPACK or OpenMP (static linking: docs/dpd.md).
  *
  *  Source: F. Freitag, J. Corbalan and J. Labarta, A dynamic periodicity detector:
  *  application to speedup computation, sections 3 and 4. */
@@ -65,7 +63,7 @@ typedef struct tsanom_dpd_report {
   size_t period;  /**< the fundamental period, in samples; 0: none */
   int32_t start;  /**< 1 if this sample starts a period (segmentation), else 0 */
   int32_t change; /**< TSANOM_DPD_STEADY, _LOCKED or _LOST */
-  /** Depth of the minimum, 0 to 1: 1 - d(period) / mean of d; 1 for events; 0 without a
+  /** Depth of the minimum, 0 to 1: 1 - d(period)/mean of d; 1 for events; 0: no
    *  period. */
   double confidence;
   /** Number of consecutive samples, up to this one, that equal the sample one period
@@ -97,8 +95,7 @@ TSANOM_API size_t tsanom_dpd_event_options_size(void);
 /** Detector of the period of a stream of events: eq. 2, exact. d(m) = 0 means that the
  *  last N events equal the N events m before. The smallest such m is the distance to the
  *  previous occurrence of the last N events. A rolling hash finds it and a comparison of
- *  the events confirms it: hash collisions neither report a false period nor hide a true
- *  one. */
+ *  the events confirms it: hash collisions neither report nor hide a period. */
 typedef struct tsanom_dpd_event tsanom_dpd_event;
 
 /** Bytes of an event detector, O(window). @options @bytes @status */
@@ -155,8 +152,8 @@ TSANOM_API size_t tsanom_dpd_event_window(const tsanom_dpd_event *detector);
 /** Predict the next events under the assumption that the period continues.
  *  @param[out] events  the next `count` events
  *  @param      count   number of events
- *  @retval TSANOM_INFEASIBLE  there is no period; `events` is not modified
- *  @the{detector} @status */
+ *  @the{detector} @status
+ *  @retval TSANOM_INFEASIBLE  there is no period; `events` is not modified */
 TSANOM_API tsanom_status tsanom_dpd_event_predict(const tsanom_dpd_event *detector,
                                                   uint64_t *events, size_t count);
 
@@ -242,8 +239,7 @@ TSANOM_API tsanom_status tsanom_dpd_nest_push(tsanom_dpd_nest *nest, uint64_t ev
 /** Push several events, with the results of single pushes.
  *  @param      events   identifiers; may be NULL if count is 0
  *  @param      count    number of events
- *  @param[out] changed  1 for each event that found or ended a loop, else 0; NULL: not
- *                       wanted
+ *  @param[out] changed  1 for each event that found or ended a loop, else 0; or NULL
  *  @the{nest} @status */
 TSANOM_API tsanom_status tsanom_dpd_nest_push_many(tsanom_dpd_nest *nest,
                                                    const uint64_t *events, size_t count,
@@ -279,8 +275,8 @@ TSANOM_API tsanom_status tsanom_dpd_nest_starts(const tsanom_dpd_nest *nest,
  *  period, which contains the others, continues.
  *  @param[out] events  the next `count` events
  *  @param      count   number of events
- *  @retval TSANOM_INFEASIBLE  no loop is active; `events` is not modified
- *  @the{nest} @status */
+ *  @the{nest} @status
+ *  @retval TSANOM_INFEASIBLE  no loop is active; `events` is not modified */
 TSANOM_API tsanom_status tsanom_dpd_nest_predict(const tsanom_dpd_nest *nest,
                                                  uint64_t *events, size_t count);
 
@@ -301,8 +297,7 @@ typedef struct tsanom_dpd_main_options {
   size_t anchor;
   int32_t ended;  /**< 1 (default): the stream has ended, so that its last iteration can
                        be complete; 0: it goes on */
-  int32_t active; /**< 1: only runs that last until the end of the sequence count;
-                       0 (default) */
+  int32_t active; /**< 1: count only runs that last until the end; 0 (default) */
 } tsanom_dpd_main_options;
 
 /** Write the defaults described at ::tsanom_dpd_main_options; `kinds` is 0, which
@@ -369,12 +364,12 @@ tsanom_dpd_main_loop_workspace(size_t n, const tsanom_dpd_main_options *options,
  *  @param[out] found       initialized by tsanom_dpd_main_init()
  *  @param[out] iterations  the first `capacity` iterations; may be NULL if that is 0
  *  @param      capacity    length of `iterations`
+ *  @exec @stopped
  *  @retval TSANOM_PARTIAL     there are more iterations than `capacity`
- *  @retval TSANOM_INFEASIBLE  there is no loop; found and iterations are unchanged, as
- *                             after ::TSANOM_STOPPED
+ *  @retval TSANOM_INFEASIBLE  there is no loop; outputs are unchanged, as after
+ *                             ::TSANOM_STOPPED
  *  @retval TSANOM_E_INDEX     an event is not below options.kinds
- *  @retval TSANOM_E_ORDER     a time is less than the one before it
- *  @exec @stopped */
+ *  @retval TSANOM_E_ORDER     a time is less than the one before it */
 TSANOM_API tsanom_status tsanom_dpd_main_loop(
     const uint32_t *events, const double *times, size_t n,
     const tsanom_dpd_main_options *options, const tsanom_exec *exec,
@@ -389,8 +384,7 @@ typedef struct tsanom_dpd_value_options {
   /** 0 (default): sums in double precision. Above 0: fixed point, exact and faster; each
    *  sample times `scale` is rounded to an integer of magnitude at most (2^31 - 1)/N. */
   double scale;
-  /** Least depth 1 - d(m)/mean(d) of a minimum that is a period, above 0 and below 1; 0.5
-   *  (default). */
+  /** Least depth 1 - d(m)/mean(d) of a period, above 0 and below 1; 0.5 (default). */
   double depth;
   /** 1: when a period p has held for N samples, the window shrinks to max(4p, 32), so
    *  that a new period is found sooner; it grows back to N after 2N samples without a
@@ -451,8 +445,8 @@ TSANOM_API void tsanom_dpd_value_destroy(tsanom_dpd_value *detector);
 /** Push one sample. O(max_period). A rejected sample does not change the detector.
  *  @param      sample  finite
  *  @param[out] report  NULL: not wanted
- *  @retval TSANOM_E_VALUE  the sample does not fit the fixed-point range
- *  @the{detector} @status */
+ *  @the{detector} @status
+ *  @retval TSANOM_E_VALUE  the sample does not fit the fixed-point range */
 TSANOM_API tsanom_status tsanom_dpd_value_push(tsanom_dpd_value *detector, double sample,
                                                tsanom_dpd_report *report);
 
@@ -461,10 +455,9 @@ TSANOM_API tsanom_status tsanom_dpd_value_push(tsanom_dpd_value *detector, doubl
  *  @param      count    number of samples
  *  @param[out] periods  the period after each sample; NULL: not wanted
  *  @param[out] starts   1 where a period starts, else 0; NULL: not wanted
- *  @param[out] done     number of samples taken; outputs are valid up to it. NULL: not
- *                       wanted
- *  @retval TSANOM_PARTIAL  tsanom_dpd_value_push() rejects samples[*done]
- *  @the{detector} @status */
+ *  @param[out] done     number of samples taken; outputs are valid up to it; or NULL
+ *  @the{detector} @status
+ *  @retval TSANOM_PARTIAL  tsanom_dpd_value_push() rejects samples[*done] */
 TSANOM_API tsanom_status tsanom_dpd_value_push_many(tsanom_dpd_value *detector,
                                                     const double *samples, size_t count,
                                                     size_t *periods, int32_t *starts,
@@ -481,8 +474,8 @@ TSANOM_API tsanom_status tsanom_dpd_value_resize(tsanom_dpd_value *detector,
  *  @return the window, in samples */
 TSANOM_API size_t tsanom_dpd_value_window(const tsanom_dpd_value *detector);
 
-/** The distances d(m) of eq. 1, at distances[m-1], for the delays with a complete window,
- *  0 to max_period of them.
+/** The distances d(m) of eq. 1, at distances[m-1], for delays with a complete window (at
+ *  most max_period).
  *  @array{distances,count}
  *  @the{detector} @status */
 TSANOM_API tsanom_status tsanom_dpd_value_distances(const tsanom_dpd_value *detector,
@@ -492,8 +485,8 @@ TSANOM_API tsanom_status tsanom_dpd_value_distances(const tsanom_dpd_value *dete
 /** Predict the next samples under the assumption that the period continues.
  *  @param[out] samples  the next `count` samples
  *  @param      count    number of samples
- *  @retval TSANOM_INFEASIBLE  there is no period; `samples` is not modified
- *  @the{detector} @status */
+ *  @the{detector} @status
+ *  @retval TSANOM_INFEASIBLE  there is no period; `samples` is not modified */
 TSANOM_API tsanom_status tsanom_dpd_value_predict(const tsanom_dpd_value *detector,
                                                   double *samples, size_t count);
 
@@ -573,8 +566,7 @@ TSANOM_API tsanom_status tsanom_dpd_find_workspace(size_t n,
  *  memory O(n + L). The poll counts delays, from 0 for each size of block.
  *  @param      samples  n finite values
  *  @param      n        at least 8, else ::TSANOM_E_COUNT
- *  @param[out] found    initialized by tsanom_dpd_found_init(); unchanged if the poll
- *                       stops the call
+ *  @param[out] found    initialized; unchanged if the poll stops the call
  *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_dpd_find(const double *samples, size_t n,
                                          const tsanom_dpd_find_options *options,

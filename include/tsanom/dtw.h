@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  Dynamic time warping (DTW): distances, warping paths, matrices of distances, medoid
- *  and barycenter of a set.
+ *  Dynamic time warping (DTW): distances, paths, matrices, medoid and barycenter of a
+ *  set.
  *
  *  \f[ D(i,j) = c(x_i, y_j) + \min\{D(i-1,j-1),\ p + D(i-1,j),\ p + D(i,j-1)\} \f]
  *
@@ -17,9 +17,12 @@
  *
  *  Errors besides the common ones: ::TSANOM_E_OPTION, also: an option that the function
  *  does not use is not at its default; ::TSANOM_E_NONFINITE, a sample. The fault names
- *  the first offending sample, or the series of a set and its sample. ::TSANOM_STOPPED:
- *  the poll asked to stop. ::TSANOM_INFEASIBLE: no path fits the window. ::TSANOM_CUTOFF:
- *  the distance is above the cut-off.
+ *  the first offending sample, or the series of a set and its sample.
+ *
+ *  ::TSANOM_INFEASIBLE, no path fits the window, and ::TSANOM_CUTOFF, the distance is
+ *  above the cut-off: the distance is INFINITY, and a path has length 0.
+ *  ::TSANOM_STOPPED, the poll asked to stop: of several distances the `computed` leading
+ *  ones are valid and the others undefined; so is a path. Other outputs are not modified.
  *
  *  Sources: H. Sakoe and S. Chiba, IEEE Trans. ASSP 26 (1978) 43-49 (recurrence and
  *  window); T. Rakthanmanon et al., KDD 2012 (abandoning with the tail of a lower bound);
@@ -40,10 +43,10 @@ extern "C" {
 /** Kinds of window: the pairs that a radius r admits. For series of equal length the two
  *  are the same. The values are ABI. */
 enum {
-  /** |i-j| <= r (default). Without open ends no path fits unless r >= |n-m|. */
+  /** \f$|i-j| \le r\f$ (default). Without open ends no path fits unless r >= |n-m|. */
   TSANOM_DTW_SAKOE_CHIBA = 0,
-  /** |i(m-1) - j(n-1)| <= r(min(n,m)-1): within r samples of the longer series from the
-   *  straight line between the corners of the matrix. */
+  /** \f$|i(m-1) - j(n-1)| \le r(\min(n,m)-1)\f$: within r samples of the longer series
+   *  from the straight line between the corners of the matrix. */
   TSANOM_DTW_SLOPE = 1
 };
 
@@ -58,7 +61,7 @@ enum {
 
 /** What to compute. Initialize it with tsanom_dtw_options_init(), then change fields. */
 typedef struct tsanom_dtw_options {
-  size_t struct_size; /**< set by tsanom_dtw_options_init() */
+  size_t struct_size; /**< set by _init */
   /** Radius r of the window; SIZE_MAX (default): every pair is admitted. */
   size_t radius;
   /** Give up as soon as the distance is known to be larger; a distance equal to the
@@ -118,10 +121,7 @@ TSANOM_API tsanom_status tsanom_dtw_distance_workspace(size_t n, size_t m,
  *  @param      x,y       series of n and m samples
  *  @param      n,m       their counts, >= 1
  *  @param[out] distance  in units of the cost; INFINITY if the sum overflows
- *  @retval TSANOM_INFEASIBLE  distance is INFINITY
- *  @retval TSANOM_CUTOFF      distance is INFINITY
- *  @retval TSANOM_STOPPED     distance is not modified
- *  @options @exec @status */
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_dtw_distance(const double *x, size_t n, const double *y,
                                              size_t m, const tsanom_dtw_options *options,
                                              const tsanom_exec *exec, double *distance);
@@ -148,17 +148,14 @@ TSANOM_API tsanom_status tsanom_dtw_path_workspace(size_t n, size_t m,
  *  pair is preceded by (i-1,j-1) if that attains the minimum, else by (i-1,j), else by
  *  (i,j-1), seen from the end. Of equal open ends, the path takes the one that leaves out
  *  fewest samples, of y before of x. If the sum overflows, the distance is INFINITY and
- *  the length 0. The calling thread alone computes, in 1.2 to 1.9 times the time of the
+ *  the length 0. The calling thread alone computes, 1.2 to 1.9 times as long as the
  *  distance.
  *  @param      x,y       series of n and m samples
  *  @param      n,m       their counts, >= 1
  *  @param[out] path      at most n + m - 1 pairs; the array has 2 (n + m - 1) elements
  *  @param[out] length    pairs in the path
  *  @param[out] distance  see tsanom_dtw_distance(); may be NULL
- *  @retval TSANOM_INFEASIBLE  length is 0, distance is INFINITY
- *  @retval TSANOM_CUTOFF      length is 0, distance is INFINITY
- *  @retval TSANOM_STOPPED     path is undefined, the other outputs are not modified
- *  @options @exec @status */
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_dtw_path(const double *x, size_t n, const double *y,
                                          size_t m, const tsanom_dtw_options *options,
                                          const tsanom_exec *exec, size_t *path,
@@ -187,17 +184,16 @@ TSANOM_API tsanom_status tsanom_dtw_one_to_many_workspace(
  *  batches of up to 16, and a batch is abandoned when all its lanes are above the
  *  cut-off. A search calls this function with 16 or more candidates at a time, in the
  *  order of their lower bounds, and lowers options->cutoff to the best distance in
- *  between. A candidate that is above the cut-off, or for which no path fits the window,
- *  gets INFINITY.
+ *  between. A candidate above the cut-off, or without a path in the window, gets
+ *  INFINITY.
  *  @param      x          the one series, n samples of series->dimensions components,
  *                         series->stride elements apart
  *  @param      n          its count, >= 1
  *  @param      series     the many
  *  @param[out] distances  series->count distances
- *  @param[out] computed   number of leading distances that are valid; it grows by a batch
- *                         or, if lengths differ, by a sixteenth of the count; may be NULL
- *  @retval TSANOM_STOPPED  *computed leading distances are valid, the others undefined
- *  @options @exec @status */
+ *  @param[out] computed   number of valid leading distances; it grows by a batch or, if
+ *                         lengths differ, by a sixteenth of the count; may be NULL
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_dtw_one_to_many(const double *x, size_t n,
                                                 const tsanom_series *series,
                                                 const tsanom_dtw_options *options,
@@ -224,15 +220,13 @@ TSANOM_API tsanom_status tsanom_dtw_condensed_workspace(size_t longest, size_t c
                                                         size_t *bytes);
 
 /** Distances of all pairs of a set of N series: the condensed matrix, whose element for
- *  a < b has the index a (2N - a - 1) / 2 + b - a - 1. Pairs run in parallel. A pair that
- *  is above the cut-off, or for which no path fits the window, gets INFINITY.
+ *  a < b has the index \f$a(2N - a - 1)/2 + b - a - 1\f$. Pairs run in parallel. A pair
+ *  above the cut-off, or without a path in the window, gets INFINITY.
  *  @param      series     the set, at least two series
  *  @param[out] distances  N (N - 1) / 2 distances
- *  @param[out] computed   number of leading distances that are valid; if lengths differ,
- *                         it counts whole rows, or parts of a row where there are fewer
- *                         than 16; may be NULL
- *  @retval TSANOM_STOPPED  *computed leading distances are valid, the others undefined
- *  @options @exec @status */
+ *  @param[out] computed   number of valid leading distances; if lengths differ, of whole
+ *                         rows, or parts of a row where there are fewer than 16; or NULL
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_dtw_condensed(const tsanom_series *series,
                                               const tsanom_dtw_options *options,
                                               const tsanom_exec *exec, double *distances,
@@ -255,15 +249,13 @@ TSANOM_API tsanom_status tsanom_dtw_cross_workspace(
     const tsanom_dtw_options *options, const tsanom_exec *exec, size_t *bytes);
 
 /** Distances of each series of one set to each of another: a row-major matrix of
- *  xs->count rows and ys->count columns. Pairs run in parallel. A pair that is above the
- *  cut-off, or for which no path fits the window, gets INFINITY.
+ *  xs->count rows and ys->count columns. Pairs run in parallel. A pair above the cut-off,
+ *  or without a path in the window, gets INFINITY.
  *  @param      xs,ys      the sets, of the same dimensions
  *  @param[out] distances  the matrix
  *  @param      ld         elements from row to row of the matrix, >= ys->count
- *  @param[out] computed   number of leading distances, counted row by row, that are
- *                         valid; see tsanom_dtw_condensed(); may be NULL
- *  @retval TSANOM_STOPPED  *computed leading distances are valid, the others undefined
- *  @options @exec @status */
+ *  @param[out] computed   as tsanom_dtw_condensed(); may be NULL
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_dtw_cross(const tsanom_series *xs,
                                           const tsanom_series *ys,
                                           const tsanom_dtw_options *options,
@@ -277,7 +269,7 @@ TSANOM_API tsanom_status tsanom_dtw_cross_f32(const tsanom_series_f32 *xs,
                                               const tsanom_exec *exec, float *distances,
                                               size_t ld, size_t *computed);
 
-/** Workspace of tsanom_dtw_medoid(): that of the condensed matrix and the matrix itself,
+/** Workspace of tsanom_dtw_medoid(): that of the condensed matrix and the matrix:
  *  O(count^2).
  *  @param longest     samples of the longest series, >= 1
  *  @param count       number of series, >= 1
@@ -294,16 +286,15 @@ TSANOM_API tsanom_status tsanom_dtw_medoid_workspace(size_t longest, size_t coun
  *  @param      series  the set
  *  @param[out] medoid  its index
  *  @param[out] sum     the sum of its distances; may be NULL
- *  @retval TSANOM_INFEASIBLE  every series has another one to which no path fits the
- *                             window, or that is above the cut-off; no output is modified
- *  @retval TSANOM_STOPPED     no output is modified
- *  @options @exec @status */
+ *  @options @exec @stopped
+ *  @retval TSANOM_INFEASIBLE  every series has another one without a path in the window,
+ *                             or above the cut-off; no output is modified */
 TSANOM_API tsanom_status tsanom_dtw_medoid(const tsanom_series *series,
                                            const tsanom_dtw_options *options,
                                            const tsanom_exec *exec, size_t *medoid,
                                            double *sum);
 
-/** Workspace of tsanom_dtw_barycenter(): a path per thread, and O(count (length +
+/** Workspace of tsanom_dtw_barycenter(): a path per thread, and O(count·(length +
  *  longest)).
  *  @param longest     samples of the longest series, >= 1
  *  @param count       number of series, >= 1
@@ -325,13 +316,11 @@ TSANOM_API tsanom_status tsanom_dtw_barycenter_workspace(
  *  @param         tolerance   >= 0
  *  @param[in,out] barycenter  in: where to start, such as the medoid; out: the average.
  *                             `length` samples, series->stride elements apart
- *  @param[out]    sum         the sum of the distances of the series to the barycenter;
- *                             may be NULL
+ *  @param[out]    sum         sum of the distances of the series to it; or NULL
+ *  @options @exec @stopped
  *  @retval TSANOM_PARTIAL     the iterations were used up; the result is valid
  *  @retval TSANOM_INFEASIBLE  for one of the series no path fits the window, or it is
- *                             above the cut-off; no output is modified
- *  @retval TSANOM_STOPPED     no output is modified
- *  @options @exec @status */
+ *                             above the cut-off; no output is modified */
 TSANOM_API tsanom_status tsanom_dtw_barycenter(const tsanom_series *series, size_t length,
                                                int32_t iterations, double tolerance,
                                                const tsanom_dtw_options *options,

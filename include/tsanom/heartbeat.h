@@ -92,19 +92,16 @@ TSANOM_API size_t tsanom_heartbeat_options_size(void);
  *
  *  Call from one thread, while no other thread is in a beat. On failure nothing is left
  *  in the directory that was not there before.
- *  @param directory  created if it does not exist (its parent must), then kept by its
- *                    absolute path
+ *  @param directory  created if it does not exist (its parent must); kept by its absolute
+ *                    path
  *  @param threads    announced: numbers 0 to threads-1 have their streams ready, 1 to
  *                    ::TSANOM_HEARTBEAT_STREAMS_MAX; more may beat
- *  @retval TSANOM_E_COUNT   threads is below 1
- *  @retval TSANOM_E_OPTION  threads is above the maximum, an option is out of its range,
- *                           or the machine does not have that clock
+ *  @options @status
+ *  @retval TSANOM_E_OPTION  also: threads is above the maximum, or the machine lacks the
+ *                           clock
  *  @retval TSANOM_E_STATE   a run is being recorded
  *  @retval TSANOM_E_IO      the directory cannot be created or written, the disk is full,
- *                           or the directory contains a run, which is left as it is
- *  @retval TSANOM_E_MEMORY  the system has no memory
- *  @return TSANOM_OK otherwise, or the status of rejected options
- *  @options */
+ *                           or the directory contains a run, which is left as it is */
 TSANOM_API tsanom_status tsanom_heartbeat_init(const char *directory, int32_t threads,
                                                const tsanom_heartbeat_options *options);
 
@@ -120,14 +117,14 @@ TSANOM_API tsanom_status tsanom_heartbeat_init(const char *directory, int32_t th
  *  beat with several numbers in turn.
  *
  *  If there is no helper thread, or beats come faster than it can follow, the beating
- *  thread itself asks the file system for the next mebibyte (65536 beats), which takes a
- *  few system calls.
+ *  thread itself asks for the next mebibyte (65536 beats) by a few system calls.
  *
  *  May be called from any thread at any time. A signal handler may beat if its thread has
  *  beaten before; if it interrupted a beat of that thread, its own beat is dropped,
  *  counted, and returns ::TSANOM_E_STATE.
  *  @param thread  the number of the thread, >= 0
  *  @param tag     any value; the reader returns it
+ *  @status
  *  @retval TSANOM_E_STATE     before init, after finish, in a forked child, or in a
  *                             signal handler that interrupted a beat
  *  @retval TSANOM_E_OPTION    thread is negative
@@ -136,19 +133,18 @@ TSANOM_API tsanom_status tsanom_heartbeat_init(const char *directory, int32_t th
  *  @retval TSANOM_E_MEMORY    the thread's first beat, and the C library could not
  *                             register the release of its stream
  *  @retval TSANOM_E_OVERFLOW  a new stream is needed and there are already
- *                             ::TSANOM_HEARTBEAT_STREAMS_MAX
- *  @status */
+ *                             ::TSANOM_HEARTBEAT_STREAMS_MAX */
 TSANOM_API tsanom_status tsanom_heartbeat_beat(int32_t thread, uint32_t tag);
 
 /** End the run: truncate each stream to its length and mark the run finished. A beat that
  *  another thread is in meanwhile is either recorded or returns ::TSANOM_E_STATE. Another
  *  run may then be started, in another directory.
- *  @retval TSANOM_PARTIAL  the run is complete except for dropped beats; the run contains
- *                          their number
+ *  @status
+ *  @retval TSANOM_PARTIAL  the run is complete except for dropped beats, whose number it
+ *                          has
  *  @retval TSANOM_E_STATE  there is no run
  *  @retval TSANOM_E_IO     a file could not be written; the run reads as one that was
- *                          killed, with every beat recorded
- *  @status */
+ *                          killed, with every beat recorded */
 TSANOM_API tsanom_status tsanom_heartbeat_finish(void);
 
 #ifdef __cplusplus

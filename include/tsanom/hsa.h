@@ -38,8 +38,8 @@
 extern "C" {
 #endif
 
-/** Status of a thread or a run. Those from 3 on are causes that <tsanom/vital.h> finds.
- *  ABI: append only. */
+/** Status of a thread or a run. <tsanom/vital.h> finds those from 3 on. ABI: append
+ *  only. */
 enum {
   TSANOM_HSA_NORMAL = 0,         /**< as in the normal runs, or nothing to compare with */
   TSANOM_HSA_MEMORY_LEAK = 1,    /**< its memory grows; of a decision tree: it is slow */
@@ -56,8 +56,8 @@ enum {
 
 /** Features of a target series C of m beats against a reference Q of n beats: indices
  *  into tsanom_hsa_features::value and tsanom_hsa_reference::range. Times count from the
- *  start of the run; k consecutive windows of w beats are those that both series fill.
- *  ABI: append only. */
+ *  start of the run; k consecutive windows of w beats are those that both fill. ABI:
+ *  append only. */
 enum {
   TSANOM_HSA_GTR = 0, /**< global time ratio, eq. 5: of the times of the last beat, C/Q */
   /** Local time ratio, eq. 6: mean over the windows of
@@ -69,8 +69,7 @@ enum {
    *  For this and the next see tsanom_hsa_options::normalize. */
   TSANOM_HSA_DTW = 4,
   TSANOM_HSA_LB_KEOGH = 5, /**< LB_Keogh of the same, eq. 11-13, squared differences */
-  /** Beat ratio m / n; not in the paper. Algorithm 1 does not use it,
-   *  ::TSANOM_HSA_RULE_COMPLETION does. */
+  /** Beat ratio m / n; not in the paper, used from ::TSANOM_HSA_RULE_COMPLETION on. */
   TSANOM_HSA_BEAT_RATIO = 6,
   /** Interval ratio: lower quartile of the intervals between beats of C over that of Q;
    *  not in the paper. Occasional preemption makes some intervals long and leaves the
@@ -131,8 +130,8 @@ typedef struct tsanom_hsa_options {
   /** Common timestamps at which aligned series are compared, 2 to
    *  ::TSANOM_HSA_MAX_POINTS; 256 (default). */
   size_t points;
-  /** Radius, in common timestamps, of the warping window of DTW and of the envelope of
-   *  LB_Keogh; 12 (default). */
+  /** Radius, in common timestamps, of DTW's window and LB_Keogh's envelope; 12
+   *  (default). */
   size_t radius;
   /** The degree increases until \f$R^2\f$ exceeds this, 0 <= r2 < 1; 0.9 (default). Rates
    *  that scatter about a steady mean never reach it: their degree is max_degree. */
@@ -153,8 +152,7 @@ typedef struct tsanom_hsa_options {
   /** 1 (default): DTW is divided by points and by the geometric mean of the two series'
    *  mean rates, LB_Keogh by points and by the square of that mean. Both then have no
    *  unit, and half as fast is as far from equal as twice as fast. 0: the sums of eq. 9
-   *  and 13; margins are then in multiples of these divisors, with Q's mean rate for
-   *  both. */
+   *  and 13; margins then are in multiples of these divisors with Q's mean rate. */
   int32_t normalize;
 } tsanom_hsa_options;
 
@@ -260,8 +258,8 @@ typedef struct tsanom_hsa_reference {
   size_t degree;       /**< of the polynomial of rate over time */
   size_t run;          /**< index of the normal run that the reference is from */
   size_t sample_runs;  /**< normal runs that the ranges are learned from */
-  /** Normal runs without a usable series: the thread did not exist, or had no more beats
-   *  than the window. */
+  /** Normal runs in which the thread did not exist, or had no more beats than the
+   *  window. */
   size_t silent_runs;
   double completion;  /**< time of the last beat */
   double mean_rate;   /**< mean of the heart rates r_i */
@@ -272,8 +270,7 @@ typedef struct tsanom_hsa_reference {
   double center;      /**< time as in tsanom_polyfit_model, a sum of Chebyshev */
   double scale;       /**< polynomials of (time * unit - center) * scale */
   const double *time; /**< windows + 1: times of the beats 0, local_window, ... */
-  /** windows + 1: heart rates at these beats; the first is that of the first beat that
-   *  has one. */
+  /** windows + 1: heart rates at these beats; the first is the first that there is. */
   const double *rate;
   const double *window_rate;                /**< windows: mean rate in each */
   const double *coefficient;                /**< degree + 1 Chebyshev coefficients */
@@ -329,8 +326,7 @@ TSANOM_API tsanom_status tsanom_hsa_model_create(const tsanom_hsa_model_data *da
 TSANOM_API void tsanom_hsa_model_destroy(tsanom_hsa_model *model);
 
 /** Read the content of a model, to save, print or change it.
- *  @param[in,out] data  initialized; its pointers then refer to the model, and are valid
- *                       as long as the model
+ *  @param[in,out] data  initialized; its pointers then point into the model
  *  @the{model} @status */
 TSANOM_API tsanom_status tsanom_hsa_model_read(const tsanom_hsa_model *model,
                                                tsanom_hsa_model_data *data);
@@ -351,11 +347,11 @@ TSANOM_API tsanom_status tsanom_hsa_model_read(const tsanom_hsa_model *model,
  *  O(beats + threads · run_count^2 · points · radius).
  *  @param      runs       normal runs; they may differ in their threads
  *  @param      run_count  >= 1; some thread must have more beats than the window
- *  @param[out] model      release it by tsanom_hsa_model_destroy(); not modified if the
- *                         poll stops the call
+ *  @param[out] model      release it by tsanom_hsa_model_destroy(); not set if the poll
+ *                         stops the call
+ *  @options @exec @stopped
  *  @retval TSANOM_PARTIAL  the model is complete, but some thread has a single sample, or
- *                          too few for the coverage by order statistics
- *  @options @exec @stopped */
+ *                          too few for the coverage by order statistics */
 TSANOM_API tsanom_status tsanom_hsa_learn(const tsanom_hsa_run *runs, size_t run_count,
                                           const tsanom_hsa_options *options,
                                           const tsanom_exec *exec,
@@ -365,8 +361,7 @@ TSANOM_API tsanom_status tsanom_hsa_learn(const tsanom_hsa_run *runs, size_t run
  *  @memory{tsanom_hsa_learn_size}
  *  @param      runs,run_count  as for tsanom_hsa_learn()
  *  @param[out] model           the model, in `memory`
- *  @return as tsanom_hsa_learn()
- *  @options @exec */
+ *  @options @exec @return as tsanom_hsa_learn() */
 TSANOM_API tsanom_status tsanom_hsa_learn_init(
     void *memory, size_t bytes, const tsanom_hsa_run *runs, size_t run_count,
     const tsanom_hsa_options *options, const tsanom_exec *exec, tsanom_hsa_model **model);
@@ -406,8 +401,8 @@ enum {
   TSANOM_HSA_STEPS = 16        /**< length of a verdict's array of steps */
 };
 
-/** One step of the path through the tree: a question, its answer, and the numbers that
- *  the answer follows from. */
+/** One step of the path through the tree: a question, its answer, and the numbers behind
+ *  it. */
 typedef struct tsanom_hsa_step {
   int32_t question;   /**< TSANOM_HSA_ASK_* */
   int32_t answer;     /**< 1 yes, 0 no */
@@ -416,8 +411,8 @@ typedef struct tsanom_hsa_step {
   int32_t feature[4]; /**< their indices; the rest -1 */
   int32_t defined[4]; /**< 1 if that feature is defined */
   /** Their values; for ASK_BEATS and ASK_WINDOW, [0] is the thread's beats and [1] the
-   *  window; for ASK_KNOWN and ASK_SILENT, [0] is the number of normal runs with a usable
-   *  series, or without one. */
+   *  window; for ASK_KNOWN and ASK_SILENT, [0] is the number of normal runs with or
+   *  without a usable series. */
   double value[4];
   tsanom_hsa_range range[4]; /**< their normal ranges */
   uint64_t reserved[2];      /**< 0 */
@@ -440,8 +435,8 @@ TSANOM_API tsanom_status tsanom_hsa_verdict_init(tsanom_hsa_verdict *verdict,
 TSANOM_API size_t tsanom_hsa_verdict_size(void);
 
 /** Apply a decision tree to features. An undefined feature is neither in its range, nor
- *  below, nor above it. Use it to try ranges of your own; tsanom_hsa_diagnose() calls it
- *  for each thread.
+ *  below, nor above it. Use it to try other ranges; tsanom_hsa_diagnose() calls it for
+ *  each thread.
  *  @param         features  of a thread
  *  @param         range     TSANOM_HSA_SLOTS normal ranges, by feature
  *  @param         rule      TSANOM_HSA_RULE_*
@@ -461,8 +456,8 @@ TSANOM_API tsanom_status tsanom_hsa_diagnose_workspace(const tsanom_hsa_model *m
  *  has and the run has not, or that never beats, is shut down, unless it was silent in a
  *  normal run too. A thread without a reference in the model is normal; its path states
  *  that. O(beats + threads · points · radius).
- *  @param[in,out] verdicts       one for each thread number: the first initialized, the
- *                                others, which the call initializes, at distances of its
+ *  @param[in,out] verdicts       one for each thread number: the first initialized; the
+ *                                call initializes the others, at distances of its
  *                                struct_size
  *  @param         verdict_count  the larger of the thread counts of model and run
  *  @param[out]    done           verdicts written, fewer than verdict_count only if the

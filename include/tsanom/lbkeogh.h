@@ -38,13 +38,12 @@
 extern "C" {
 #endif
 
-/** Options of the bounds that need a radius. Initialize it with
- *  tsanom_lbkeogh_options_init(), then change fields. */
+/** Options of the bounds that need a radius. */
 typedef struct tsanom_lbkeogh_options {
-  size_t struct_size; /**< set by tsanom_lbkeogh_options_init() */
-  size_t radius;      /**< positions |i-j| <= radius are within the window; SIZE_MAX
-                           (default): all */
-  size_t bands;       /**< bands of LB_Enhanced at each end; 5 (default) */
+  size_t struct_size; /**< set by _init */
+  size_t radius;      /**< positions |i-j| <= radius are admitted; SIZE_MAX (default):
+                           all */
+  size_t bands;       /**< bands of LB_Enhanced at each end; 5 (default); only of it */
   int32_t cost;       /**< ::TSANOM_COST_ABSOLUTE (default) or ::TSANOM_COST_SQUARED */
   int32_t reserved0;  /**< 0 */
 } tsanom_lbkeogh_options;
@@ -101,9 +100,9 @@ TSANOM_API tsanom_status tsanom_lbkeogh_kim(const double *x, size_t n, const dou
  *  c_i < l_i). For the other direction pass the other series and the envelope of c. O(n)
  *  time, fastest where the three arrays have the same offset in their cache lines.
  *  @param      c            samples
- *  @param      lower,upper  envelope, n each, lower[i] <= upper[i]; infinities mean no
- *                           bound at that position. Not checked: a NaN gives an undefined
- *                           bound
+ *  @param      lower,upper  envelope, n each, lower[i] <= upper[i]; infinities: no bound
+ *                           at that position. Not checked: with NaN the bound is
+ *                           undefined
  *  @param      n            the common count, >= 1
  *  @param      cost         ::TSANOM_COST_ABSOLUTE or ::TSANOM_COST_SQUARED
  *  @param[out] bound        in units of the cost
@@ -112,8 +111,8 @@ TSANOM_API tsanom_status tsanom_lbkeogh_bound(const double *c, const double *low
                                               const double *upper, size_t n, int32_t cost,
                                               const tsanom_exec *exec, double *bound);
 
-/** Cumulative tails of LB_Keogh for tsanom_dtw_options::tails: tail[i] = sum over k >= i
- *  of d(c_k), so tail[0] is the bound and tail[n] = 0. If the cheapest cell of the rows
+/** Cumulative tails of LB_Keogh for tsanom_dtw_options::tails: \f$tail_i = \sum_{k \ge i}
+ *  d(c_k)\f$, so tail[0] is the bound and tail[n] = 0. If the cheapest cell of the rows
  *  below i of a DTW along c is D, its distance is at least D + tail[i]. O(n) time.
  *  @param      c            samples
  *  @param      lower,upper  envelope, as for tsanom_lbkeogh_bound()
@@ -134,16 +133,14 @@ tsanom_lbkeogh_pair_workspace(size_t n, size_t m, const tsanom_lbkeogh_options *
 
 /** LB_Keogh of two series in both directions, envelopes included. The larger of the two
  *  is the better bound. Lengths may differ by up to the radius: the envelope then covers
- *  the positions of the other series, each with the samples that its window contains.
- *  O(n + m) time.
- *  @param      x,y      samples
- *  @param      n,m      their counts, >= 1
- *  @param      options  NULL: the defaults; bands must be the default
- *  @param[out] bounds   two values: [0] is y against the envelope of x (the paper's
- *                       LB_Keogh(Q, C) for x = Q and y = C), [1] is x against that of y
- *  @retval TSANOM_INFEASIBLE  |n-m| exceeds the radius, so DTW has no path: both bounds
- *                             are INFINITY
- *  @exec @status */
+ *  the positions of the other series, each with the samples in its window. O(n + m) time.
+ *  @param      x,y     samples
+ *  @param      n,m     their counts, >= 1
+ *  @param[out] bounds  two values: [0] is y against the envelope of x (the paper's
+ *                      LB_Keogh(Q, C) for x = Q and y = C), [1] is x against that of y
+ *  @options @exec @status
+ *  @retval TSANOM_INFEASIBLE  |n-m| exceeds the radius, so that there is no path: bounds
+ *                             are INFINITY */
 TSANOM_API tsanom_status tsanom_lbkeogh_pair(const double *x, size_t n, const double *y,
                                              size_t m,
                                              const tsanom_lbkeogh_options *options,
@@ -157,16 +154,14 @@ tsanom_lbkeogh_improved_workspace(size_t n, const tsanom_lbkeogh_options *option
                                   const tsanom_exec *exec, size_t *bytes);
 
 /** LB_Improved of a series c against q: LB_Keogh(c), plus the LB_Keogh of q against the
- *  envelope of h, where h is c clipped to the envelope of q. Never below LB_Keogh(c).
- *  O(n) time, four passes.
- *  @param      c            samples
- *  @param      q            samples of the other series
- *  @param      lower,upper  envelope of q for options->radius, n each; as for
- *                           tsanom_lbkeogh_bound(), its values are not checked
+ *  envelope of h, where h is c clipped to the envelope of q. At least LB_Keogh(c). O(n),
+ *  four passes.
+ *  @param      c,q          samples of the two series
+ *  @param      lower,upper  envelope of q for options->radius, as for
+ *                           tsanom_lbkeogh_bound()
  *  @param      n            the common count, >= 1
- *  @param      options      NULL: the defaults; bands must be the default
  *  @param[out] bound        in units of the cost
- *  @exec @status */
+ *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_improved(const double *c, const double *q,
                                                  const double *lower, const double *upper,
                                                  size_t n,
@@ -177,10 +172,9 @@ TSANOM_API tsanom_status tsanom_lbkeogh_improved(const double *c, const double *
  *  pairs at each end, and LB_Keogh(c) in between. Every warping path takes at least the
  *  cheapest pair of each band. More than n/2 bands are n/2. O(n + bands^2) time, without
  *  workspace. With 3 bands it is at least LB_KimFL.
- *  @param      c            samples
- *  @param      q            samples of the other series
- *  @param      lower,upper  envelope of q for options->radius, n each; as for
- *                           tsanom_lbkeogh_bound(), its values are not checked
+ *  @param      c,q          samples of the two series
+ *  @param      lower,upper  envelope of q for options->radius, as for
+ *                           tsanom_lbkeogh_bound()
  *  @param      n            the common count, >= 1
  *  @param[out] bound        in units of the cost
  *  @options @exec @status */
@@ -192,22 +186,18 @@ TSANOM_API tsanom_status tsanom_lbkeogh_enhanced(const double *c, const double *
 
 /** The envelope of a series that is still growing: each sample goes in, and after the
  *  first `radius` samples each push gives the pair of `radius` samples ago. One thread at
- *  a time may use a stream. */
+ *  a time may use it. */
 typedef struct tsanom_lbkeogh_stream tsanom_lbkeogh_stream;
 
 /** Bytes of a stream, O(radius).
- *  @param      radius  of the window
- *  @param[out] bytes   for a block of any alignment
- *  @return TSANOM_OK, TSANOM_E_NULL, or TSANOM_E_OVERFLOW for a radius that is too large,
- *          such as SIZE_MAX */
+ *  @param radius  of the window; too large, such as SIZE_MAX: ::TSANOM_E_OVERFLOW
+ *  @bytes @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_stream_size(size_t radius, size_t *bytes);
 
-/** Begin a stream in caller-provided memory. tsanom_lbkeogh_stream_destroy() is not
- *  needed; free the memory when the stream is no longer used.
- *  @param      memory  of any alignment
- *  @param      bytes   its size, at least that of tsanom_lbkeogh_stream_size()
+/** Begin a stream in memory of the caller. It needs no destruction.
+ *  @memory{tsanom_lbkeogh_stream_size}
  *  @param      radius  of the window
- *  @param[out] stream  the stream, within `memory`
+ *  @param[out] stream  the stream, in `memory`
  *  @exec @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_stream_init(void *memory, size_t bytes,
                                                     size_t radius,
@@ -216,29 +206,25 @@ TSANOM_API tsanom_status tsanom_lbkeogh_stream_init(void *memory, size_t bytes,
 
 /** Begin a stream in a block of exec's allocator.
  *  @param      radius  of the window
- *  @param[out] stream  the stream; release it with tsanom_lbkeogh_stream_destroy()
+ *  @param[out] stream  release it by tsanom_lbkeogh_stream_destroy()
  *  @exec @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_stream_create(size_t radius,
                                                       const tsanom_exec *exec,
                                                       tsanom_lbkeogh_stream **stream);
 
-/** Release a stream.
- *  @param stream  from tsanom_lbkeogh_stream_create() or _init(); NULL: nothing is
- *                 done */
+/** Release a stream. @param stream NULL: nothing happens */
 TSANOM_API void tsanom_lbkeogh_stream_destroy(tsanom_lbkeogh_stream *stream);
 
-/** Take in samples. Amortized O(1) per sample; one of every 2 radius + 1 samples takes
- *  O(radius).
+/** Take in samples. Amortized O(1) per sample; one of 2·radius + 1 takes O(radius).
  *  @param      x            samples
  *  @param      count        their count, >= 0
  *  @param[out] lower,upper  the pairs that came out, in order; at most `count`. In single
  *                           precision they are rounded
  *  @param[out] produced     number of pairs
  *  @param[out] taken        number of samples taken in
+ *  @the{stream} @status
  *  @retval TSANOM_PARTIAL  sample x[*taken] is not finite; the samples before it were
- *                          taken in, and the other outputs are valid for them
- *  @return TSANOM_OK if all were taken in; TSANOM_E_NULL or TSANOM_E_OVERFLOW
- *  @the{stream} */
+ *                          taken in, and the other outputs are valid for them */
 TSANOM_API tsanom_status tsanom_lbkeogh_stream_push(tsanom_lbkeogh_stream *stream,
                                                     const double *x, size_t count,
                                                     double *lower, double *upper,

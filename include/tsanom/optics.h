@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  OPTICS: the order in which points are connected by density, and the clusters that
- *  can be read from it.
+ *  OPTICS: the order of points by density connection, and the clusters in it.
  *
  *  Let N(p) be the points within eps of p, including p, and d the distance. The core
  *  distance of p is its distance to the min_points-th nearest of N(p); it is undefined
@@ -15,8 +14,7 @@
  *  attains the minimum is the predecessor of o. The next point is the one with the
  *  smallest reachability; ties, and points without a reachability, are ordered by index.
  *  Distances are compared as they are reported, rounded to double. All results equal
- *  those of this definition bitwise, for every thread count, instruction set and search
- *  method.
+ *  those of this definition bitwise, for every thread count, ISA level and search method.
  *
  *  The Euclidean distance is the root of the sum of squared differences in the order of
  *  the coordinates; the Manhattan distance is the sum of their magnitudes in that order.
@@ -28,9 +26,12 @@
  *  distance is known that separates clusters, or tsanom_optics_xi() for a hierarchy.
  *
  *  Errors besides the common ones: ::TSANOM_E_OVERFLOW, also: n exceeds INT32_MAX;
- *  ::TSANOM_E_OPTION, also: ld is out of its range, or an option that the function does
- *  not use is set; ::TSANOM_E_NONFINITE, ::TSANOM_E_VALUE and ::TSANOM_E_INDEX as
- *  described at the functions. Calls on different outputs may run at the same time.
+ *  ::TSANOM_E_COUNT, also: n is below options.min_points; ::TSANOM_E_OPTION, also: ld is
+ *  out of its range, or an option that the function does not use is set;
+ *  ::TSANOM_E_NONFINITE, a coordinate, distance or reachability (a distance may be
+ *  INFINITY in an ordering); ::TSANOM_E_VALUE and ::TSANOM_E_INDEX as described at the
+ *  functions. The fault has the point, or the pair in `element` and `second`. Calls on
+ *  different outputs may run at the same time; one that the poll stops changes nothing.
  *
  *  Sources: M. Ankerst, M. M. Breunig, H.-P. Kriegel, J. Sander, OPTICS: ordering points
  *  to identify the clustering structure, SIGMOD 1999 (order, cut, xi); E. Schubert, M.
@@ -66,23 +67,22 @@ enum {
 
 /** What to compute. Initialize it with tsanom_optics_options_init(). */
 typedef struct tsanom_optics_options {
-  size_t struct_size; /**< set by tsanom_optics_options_init() */
+  size_t struct_size; /**< set by _init */
   /** Points that make a neighborhood dense, including the point itself: 1 to the number
-   *  of points; 5 (default). With 1 every core distance is 0 and the order is that of
-   *  single linkage. */
+   *  of points; 5 (default). With 1 core distances are 0 and the order is that of single
+   *  linkage. */
   size_t min_points;
-  double eps;     /**< radius of neighborhoods, >= 0; INFINITY (default) */
-  int32_t metric; /**< TSANOM_OPTICS_EUCLIDEAN (default), ...; only of
-                       tsanom_optics_order() */
-  int32_t search; /**< TSANOM_OPTICS_SEARCH_AUTO (default), ...; only of
-                       tsanom_optics_order() */
+  double eps; /**< radius of neighborhoods, >= 0; INFINITY (default) */
+  /** TSANOM_OPTICS_EUCLIDEAN (default), ...; this and the next only of points. */
+  int32_t metric;
+  int32_t search; /**< TSANOM_OPTICS_SEARCH_AUTO (default), ... */
 } tsanom_optics_options;
 
 /** Write the defaults described at ::tsanom_optics_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_optics_options_init(tsanom_optics_options *options,
                                                     size_t struct_size);
 
-/** sizeof(tsanom_optics_options) in this library. @return bytes */
+/** sizeof(tsanom_optics_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_optics_options_size(void);
 
 /** An order of n points: the output of the order functions and the input of
@@ -91,21 +91,19 @@ TSANOM_API size_t tsanom_optics_options_size(void);
  *  the struct does not own them. Reachability against position is the reachability plot,
  *  in which clusters are valleys. */
 typedef struct tsanom_optics_ordering {
-  size_t struct_size;    /**< set by tsanom_optics_ordering_init() */
+  size_t struct_size;    /**< set by _init */
   size_t n;              /**< points; set by the order functions */
   size_t *order;         /**< order[k]: index of the k-th processed point */
   double *reachability;  /**< of the k-th processed point; INFINITY: undefined */
-  size_t *predecessor;   /**< of the k-th processed point: index of a point, or
-                              ::TSANOM_NONE; may be NULL: not wanted */
-  double *core_distance; /**< by index of the point; INFINITY: undefined; may be NULL:
-                              not wanted */
+  size_t *predecessor;   /**< its index of a point, or ::TSANOM_NONE; NULL: not wanted */
+  double *core_distance; /**< by index; INFINITY: undefined; NULL: not wanted */
 } tsanom_optics_ordering;
 
 /** Prepare an ordering without points and arrays. @initializes{ordering} */
 TSANOM_API tsanom_status tsanom_optics_ordering_init(tsanom_optics_ordering *ordering,
                                                      size_t struct_size);
 
-/** sizeof(tsanom_optics_ordering) in this library. @return bytes */
+/** sizeof(tsanom_optics_ordering), for other languages. @return bytes */
 TSANOM_API size_t tsanom_optics_ordering_size(void);
 
 /** Bytes of workspace of tsanom_optics_order(), O(n (dimensions + min_points)).
@@ -127,10 +125,8 @@ TSANOM_API tsanom_status tsanom_optics_order_workspace(
  *  @param      dimensions  coordinates of a point, >= 1
  *  @param      ld          elements from one row to the next, >= dimensions
  *  @param[out] ordering    `order` and `reachability` are required
- *  @retval TSANOM_E_COUNT      also: n < options->min_points
- *  @retval TSANOM_E_NONFINITE  points[element][second] is NaN or infinite
- *  @retval TSANOM_E_VALUE      the magnitude of points[element][second] exceeds 1e150
- *  @options @exec @stopped */
+ *  @options @exec @stopped
+ *  @retval TSANOM_E_VALUE  the magnitude of points[element][second] exceeds 1e150 */
 TSANOM_API tsanom_status tsanom_optics_order(const double *points, size_t n,
                                              size_t dimensions, size_t ld,
                                              const tsanom_optics_options *options,
@@ -145,22 +141,16 @@ tsanom_optics_order_matrix_workspace(size_t n, const tsanom_optics_options *opti
                                      const tsanom_exec *exec, size_t *bytes);
 
 /** OPTICS order from a matrix of distances, which need not be a metric. O(n^2), one
- *  thread. If `distances` is the condensed output of tsanom_dtw_condensed(), this
- *  clusters time series.
+ *  thread. With `distances` of tsanom_dtw_condensed() it clusters time series.
  *  @param      distances  finite and >= 0; condensed: d(0,1), d(0,2), ... d(0,n-1),
  *                         d(1,2), ... d(n-2,n-1), not read if n = 1; or a square of n
  *                         rows, symmetric, with a diagonal of 0
  *  @param      n          points, options->min_points to INT32_MAX
- *  @param      ld         0: condensed; else elements from one row of the square to the
- *                         next, >= n
- *  @param      options    NULL: the defaults; metric and search have no meaning here
+ *  @param      ld         0: condensed; else elements from row to row of the square, >= n
  *  @param[out] ordering   `order` and `reachability` are required
- *  @retval TSANOM_E_COUNT      also: n < options->min_points
- *  @retval TSANOM_E_NONFINITE  the distance of the pair (element, second) is NaN or
- *                              infinite
- *  @retval TSANOM_E_VALUE      it is negative, differs from its mirror image, or is on
- *                              the diagonal and not 0
- *  @exec @stopped */
+ *  @options @exec @stopped
+ *  @retval TSANOM_E_VALUE  a distance is negative, asymmetric, or on the diagonal and not
+ *                          0 */
 TSANOM_API tsanom_status tsanom_optics_order_matrix(const double *distances, size_t n,
                                                     size_t ld,
                                                     const tsanom_optics_options *options,
@@ -170,7 +160,7 @@ TSANOM_API tsanom_status tsanom_optics_order_matrix(const double *distances, siz
 /** A distance function of the caller.
  *  @param user  as passed to tsanom_optics_order_function()
  *  @param i,j   indices of two points, i < j
- *  @return their distance, finite and >= 0, the same in every call; not necessarily a
+ *  @return their distance, finite and >= 0, the same in every call; any, not only a
  *          metric */
 typedef double tsanom_optics_distance(void *user, size_t i, size_t j);
 
@@ -187,12 +177,9 @@ tsanom_optics_order_function_workspace(size_t n, const tsanom_optics_options *op
  *  @param      distance  the function
  *  @param      user      its first argument
  *  @param      n         points, options->min_points to INT32_MAX
- *  @param      options   NULL: the defaults; metric and search have no meaning here
  *  @param[out] ordering  `order` and `reachability` are required
- *  @retval TSANOM_E_COUNT      also: n < options->min_points
- *  @retval TSANOM_E_NONFINITE  distance(element, second) returned NaN or infinity
- *  @retval TSANOM_E_VALUE      it returned a negative number
- *  @exec @stopped */
+ *  @options @exec @stopped
+ *  @retval TSANOM_E_VALUE  distance(element, second) is negative */
 TSANOM_API tsanom_status
 tsanom_optics_order_function(tsanom_optics_distance *distance, void *user, size_t n,
                              const tsanom_optics_options *options,
@@ -208,25 +195,22 @@ tsanom_optics_order_function(tsanom_optics_distance *distance, void *user, size_
  *  @param[out] labels    by index of the point: clusters are numbered from 0 in the order
  *                        of their first points; ::TSANOM_NOISE
  *  @param[out] clusters  number of clusters; may be NULL
- *  @retval TSANOM_E_INDEX      ordering.order[element] is not below n
- *  @retval TSANOM_E_NONFINITE  a reachability or core distance is NaN
- *  @retval TSANOM_E_VALUE      a reachability or core distance is negative
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_E_INDEX  ordering.order[element] is not below n
+ *  @retval TSANOM_E_VALUE  a reachability or core distance is negative */
 TSANOM_API tsanom_status tsanom_optics_cut(const tsanom_optics_ordering *ordering,
                                            double eps, const tsanom_exec *exec,
                                            int32_t *labels, size_t *clusters);
 
-/** When to report several classes. Initialize it with
- *  tsanom_optics_split_options_init(). */
+/** When to report several classes. */
 typedef struct tsanom_optics_split_options {
-  size_t struct_size;  /**< set by tsanom_optics_split_options_init() */
-  double significance; /**< probability of reporting several classes if there is one, in
-                            (0, 1); 0.05 (default) */
+  size_t struct_size;  /**< set by _init */
+  double significance; /**< chance that one class is reported as several, in (0, 1); 0.05
+                            (default) */
   double resolution;   /**< steps up to this size never separate classes: the smallest
                             difference that matters, >= 0; 0 (default): unknown */
   /** 2 or more: classes are valleys of the reachability plot with at least that many
-   *  points, normally as many as those of the order; 0 (default) or 1: a gap separates
-   *  them. */
+   *  points, normally as in the order; 0 (default) or 1: a gap separates them. */
   size_t min_points;
 } tsanom_optics_split_options;
 
@@ -235,7 +219,7 @@ typedef struct tsanom_optics_split_options {
 TSANOM_API tsanom_status tsanom_optics_split_options_init(
     tsanom_optics_split_options *options, size_t struct_size);
 
-/** sizeof(tsanom_optics_split_options) in this library. @return bytes */
+/** sizeof(tsanom_optics_split_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_optics_split_options_size(void);
 
 /** Bytes of workspace of tsanom_optics_split(), O(n).
@@ -254,8 +238,8 @@ tsanom_optics_split_workspace(size_t n, const tsanom_optics_split_options *optio
  *  more dimensions and with larger min_points they vary less. For such draws the gap
  *  above the k smallest is independent of these, and
  *
- *      P(gap >= g) = (1 + D / T)^-k,   D = (m - k) g,
- *                                      T = r_1 + ... + r_k + (m - k) r_k
+ *  \f[ P(\text{gap} \ge g) = (1 + D/T)^{-k}, \quad D = (m-k)\,g, \quad
+ *  T = r_1 + \dots + r_k + (m-k)\,r_k \f]
  *
  *  (Epstein and Sobel 1953: 2D over 2T/k has the F(2, 2k) distribution). Of the gaps
  *  k = 1 ... m - 1 above options->resolution the one with the smallest P is chosen, and
@@ -280,21 +264,16 @@ tsanom_optics_split_workspace(size_t n, const tsanom_optics_split_options *optio
  *  is that of the gap; but with 20 min_points points and more, a gap can make points
  *  noise and not classes. Valleys of about 20 points and more are found. One class is
  *  reported as several in up to 15 % of samples on a line, and mostly in less than 5 %
- *  elsewhere.
- *
- *  O(n log n).
+ *  elsewhere. O(n·log(n)).
  *  @param      ordering     with `core_distance`; `predecessor` is not read
  *  @param[out] labels       by index of the point: classes are numbered from 0 in the
  *                           order of their first points; ::TSANOM_NOISE. Without valleys
  *                           those of tsanom_optics_cut() at the chosen cut
  *  @param[out] clusters     number of classes; may be NULL
- *  @param[out] cut          height of the cut; NaN if valleys of different heights are
- *                           the classes; may be NULL
+ *  @param[out] cut          height of the cut; NaN if classes are valleys of several
+ *                           heights; or NULL
  *  @param[out] probability  bound of the chance that one class has such a gap, (m - 1) P,
  *                           or such valleys, at most 1; may be NULL
- *  @retval TSANOM_E_INDEX      as tsanom_optics_cut()
- *  @retval TSANOM_E_NONFINITE  as tsanom_optics_cut()
- *  @retval TSANOM_E_VALUE      as tsanom_optics_cut()
  *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_optics_split(const tsanom_optics_ordering *ordering,
                                              const tsanom_optics_split_options *options,
@@ -302,10 +281,9 @@ TSANOM_API tsanom_status tsanom_optics_split(const tsanom_optics_ordering *order
                                              size_t *clusters, double *cut,
                                              double *probability);
 
-/** How to extract clusters by steepness. Initialize it with
- *  tsanom_optics_xi_options_init(). */
+/** How to extract clusters by steepness. */
 typedef struct tsanom_optics_xi_options {
-  size_t struct_size; /**< set by tsanom_optics_xi_options_init() */
+  size_t struct_size; /**< set by _init */
   /** A step is steep if it changes the reachability at least by the factor 1 - xi;
    *  in [0, 1); 0.05 (default). */
   double xi;
@@ -322,7 +300,7 @@ typedef struct tsanom_optics_xi_options {
 TSANOM_API tsanom_status tsanom_optics_xi_options_init(tsanom_optics_xi_options *options,
                                                        size_t struct_size);
 
-/** sizeof(tsanom_optics_xi_options) in this library. @return bytes */
+/** sizeof(tsanom_optics_xi_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_optics_xi_options_size(void);
 
 /** Bytes of workspace of tsanom_optics_xi(), O(n).
@@ -348,15 +326,11 @@ tsanom_optics_xi_workspace(size_t n, const tsanom_optics_xi_options *options,
  *  @param      capacity  number of clusters that `clusters` can hold
  *  @param[out] count     clusters found; it may exceed the capacity
  *  @param[out] labels    n labels by index of the point, numbered from 0 in the order of
- *                        their first points; ::TSANOM_NOISE for points in no cluster; may
- *                        be NULL
- *  @retval TSANOM_PARTIAL      0 < capacity < count: `clusters` holds the first found
- *  @retval TSANOM_E_INDEX      ordering.order[element] or .predecessor[element] is not a
- *                              point
- *  @retval TSANOM_E_NONFINITE  a reachability is NaN
- *  @retval TSANOM_E_VALUE      a reachability is negative, or ordering.order[element]
- *                              occurs twice
- *  @options @exec @status */
+ *                        their first points; ::TSANOM_NOISE for points in none; or NULL
+ *  @options @exec @status
+ *  @retval TSANOM_PARTIAL  0 < capacity < count: `clusters` holds the first found
+ *  @retval TSANOM_E_INDEX  order[element] or predecessor[element] is not a point
+ *  @retval TSANOM_E_VALUE  a reachability is negative, or order[element] occurs twice */
 TSANOM_API tsanom_status tsanom_optics_xi(const tsanom_optics_ordering *ordering,
                                           const tsanom_optics_xi_options *options,
                                           const tsanom_exec *exec, size_t *clusters,

@@ -6,8 +6,8 @@
  *  polynomial p of degree D that minimizes \f$RSS = \sum w_i (y_i - p(x_i))^2\f$. The
  *  polynomial is \f$p(x) = \sum c_k T_k(t)\f$, where \f$T_k\f$ is the Chebyshev
  *  polynomial of the first kind and t = (x·unit - center)·scale maps the range of the
- *  samples to [-1, 1]. Weights below \f$2^{-300}\f$ of the largest count as 0 in sums of
- *  double-double arithmetic.
+ *  samples to [-1, 1]. Weights below \f$2^{-300}\f$ of the largest count as 0 in
+ *  double-double sums.
  *
  *  Use tsanom_polyfit_fit() for samples in arrays, ::tsanom_polyfit_stream for samples
  *  that arrive in pieces or do not fit in memory. Results are bitwise identical for every
@@ -57,67 +57,67 @@ enum {
 
 /** What to compute. Initialize it with tsanom_polyfit_options_init(). */
 typedef struct tsanom_polyfit_options {
-  size_t struct_size; /**< set by tsanom_polyfit_options_init() */
+  size_t struct_size; /**< set by _init */
   int32_t degree;     /**< degree, or highest degree to try if one is selected: 0 to
                            TSANOM_POLYFIT_MAX_DEGREE; 1 (default) */
   int32_t selection;  /**< TSANOM_POLYFIT_FIXED (default), _R2, _AICC or _BIC */
-  double r2;          /**< threshold in [0, 1); 0.9 (default, as in the paper). Only with
-                           TSANOM_POLYFIT_R2 */
-  double tolerance;   /**< a basis function counts as determined by the data if the part
-                           of its column that is orthogonal to all lower columns has more
-                           than this fraction of its norm; in [0, 1), 0 = automatic:
-                           2^-40 (default) */
-  int32_t refine;     /**< 1 (default): refine the coefficients with residuals in
-                           double-double arithmetic, which makes them exact to the last
-                           digit; 0: plain double, several times faster */
-  int32_t reserved0;  /**< must be 0 */
+  double r2;          /**< of TSANOM_POLYFIT_R2: threshold in [0, 1); 0.9 (default, as in
+                           the paper) */
+  /** A basis function counts as determined by the data if the part of its column that is
+   *  orthogonal to all lower columns has more than this fraction of its norm; in [0, 1),
+   *  0 (default): \f$2^{-40}\f$. */
+  double tolerance;
+  /** 1 (default): refine the coefficients with residuals in double-double arithmetic,
+   *  which makes them exact to the last digit; 0: plain double, several times faster. */
+  int32_t refine;
+  int32_t reserved0; /**< must be 0 */
 } tsanom_polyfit_options;
 
 /** A fitted polynomial with its statistics: plain data that can be copied and saved.
  *  Initialize it with tsanom_polyfit_model_init() before the first fit. Arrays hold
- *  degree + 1 entries; a fit does not write later entries. `struct_size` may end before
+ *  degree + 1 entries; a fit writes no others. `struct_size` may end before
  *  degree_rss. */
 typedef struct tsanom_polyfit_model {
-  size_t struct_size; /**< set by tsanom_polyfit_model_init() */
+  size_t struct_size; /**< set by _init */
   uint64_t samples;   /**< number of samples, n */
   int32_t degree;     /**< degree of this polynomial */
   int32_t highest;    /**< highest degree in degree_rss */
-  int32_t rank;       /**< basis functions up to the requested degree that the data
-                           determine; highest + 1 */
-  int32_t method;     /**< TSANOM_POLYFIT_GRAM or TSANOM_POLYFIT_QR */
-  double unit;        /**< power of two that brings |x| to at most 1 */
-  double center;      /**< t = (x·unit - center)·scale */
-  double scale;       /**< 1 / (half the range of x·unit), or 1 if that is 0 */
-  double rss;         /**< weighted residual sum of squares; INFINITY on overflow
-                           (|y| above 1e153) */
-  double tss;         /**< sum w (y - mean)^2 about the weighted mean; as rss */
-  double r2;          /**< 1 - rss/tss; 1 if all y are equal */
-  double adjusted_r2; /**< 1 - (1 - r2)(n - 1)/(n - degree - 1); -INFINITY without a
-                           degree of freedom, n = degree + 1, unless r2 is 1 */
-  double residual_sd; /**< sqrt(rss/(n - degree - 1)); INFINITY without a degree of
-                           freedom */
-  double condition;   /**< ||R||_F ||R^-1||_F of the design matrix in this basis with
-                           columns of unit norm: between its 2-norm condition number and
-                           degree + 1 times that */
-  double aicc;        /**< n log(rss/n) + 2k + 2k(k+1)/(n-k-1) with k = degree + 2
-                           parameters; INFINITY if n <= k + 1 */
-  double bic;         /**< n log(rss/n) + k log(n) */
-  double high[TSANOM_POLYFIT_TERMS];        /**< c_k, in units of y; INFINITY with its
-                                                 sign on overflow (|y| above 1e300) */
-  double low[TSANOM_POLYFIT_TERMS];         /**< c_k minus high, which doubles the number
-                                                 of known digits; 0 if not refined */
-  double sd[TSANOM_POLYFIT_TERMS];          /**< standard errors of c_k; INFINITY without
-                                                 a degree of freedom */
-  double monomial[TSANOM_POLYFIT_TERMS];    /**< coefficients of 1, x, x^2, ..., converted
-                                                 in double-double arithmetic; INFINITY
-                                                 with its sign on overflow, 0 on
-                                                 underflow; a c_k below 2^-600 of the
-                                                 largest counts as 0 */
+  int32_t rank;   /**< basis functions up to the requested degree that the data determine;
+                     highest + 1 */
+  int32_t method; /**< TSANOM_POLYFIT_GRAM or TSANOM_POLYFIT_QR */
+  double unit;    /**< power of two that brings |x| to at most 1 */
+  double center;  /**< t = (x·unit - center)·scale */
+  double scale;   /**< 1 / (half the range of x·unit), or 1 if that is 0 */
+  /** Weighted residual sum of squares; INFINITY on overflow (|y| above 1e153). */
+  double rss;
+  double tss; /**< \f$\sum w (y - \bar y)^2\f$ about the weighted mean; as rss */
+  double r2;  /**< 1 - rss/tss; 1 if all y are equal */
+  /** 1 - (1 - r2)(n - 1)/(n - degree - 1); without a degree of freedom, n = degree + 1,
+   *  -INFINITY, unless r2 is 1. */
+  double adjusted_r2;
+  /** \f$\sqrt{rss/(n - degree - 1)}\f$; INFINITY without a degree of freedom. */
+  double residual_sd;
+  /** \f$\|R\|_F \|R^{-1}\|_F\f$ of the design matrix in this basis with columns of unit
+   *  norm: between its 2-norm condition number and degree + 1 times that. */
+  double condition;
+  /** \f$n\log(rss/n) + 2k + 2k(k+1)/(n-k-1)\f$ with k = degree + 2; INFINITY if
+   *  n <= k + 1. */
+  double aicc;
+  double bic; /**< n log(rss/n) + k log(n) */
+  /** c_k, in units of y; INFINITY with its sign on overflow (|y| above 1e300). */
+  double high[TSANOM_POLYFIT_TERMS];
+  /** c_k minus high, which doubles the number of known digits; 0 if not refined. */
+  double low[TSANOM_POLYFIT_TERMS];
+  /** Standard errors of c_k; INFINITY without a degree of freedom. */
+  double sd[TSANOM_POLYFIT_TERMS];
+  /** Coefficients of 1, x, x^2, ..., converted in double-double arithmetic; INFINITY with
+   *  its sign on overflow, 0 on underflow; a c_k below 2^-600 of the largest counts as
+   *  0. */
+  double monomial[TSANOM_POLYFIT_TERMS];
   double monomial_sd[TSANOM_POLYFIT_TERMS]; /**< their standard errors */
-  double degree_rss[TSANOM_POLYFIT_TERMS];  /**< RSS of the best polynomial of each
-                                                 degree 0 to `highest`; except for
-                                                 `degree` known to about
-                                                 1e-14·condition·tss */
+  /** RSS of the best polynomial of each degree 0 to `highest`; except for `degree` known
+   *  to about 1e-14·condition·tss. */
+  double degree_rss[TSANOM_POLYFIT_TERMS];
 } tsanom_polyfit_model;
 
 /** Write the defaults described at ::tsanom_polyfit_options. @initializes{options} */
@@ -148,17 +148,16 @@ tsanom_polyfit_fit_workspace(size_t n, const tsanom_polyfit_options *options,
  *  which the degree is selected. With fewer than options.degree + 1 samples, a selection
  *  tries degrees up to n - 1.
  *  @param      x,y      samples
- *  @param      weights  n positive weights, inverse to the variances of the y; NULL: all
- *                       1
+ *  @param      weights  n positive weights, inverse to variances of y; NULL: all 1
  *  @param      n        number of samples, >= 1; > options.degree for a fixed degree
  *  @param[out] model    initialized by tsanom_polyfit_model_init()
+ *  @options @exec @status
  *  @retval TSANOM_RANK_DEFICIENT  the samples have too few distinct x, or nearly so:
  *                                 model is the fit of the highest degree that they
  *                                 determine. Not returned if R^2 selected a lower degree
- *  @retval TSANOM_INFEASIBLE      no degree reached the threshold of R^2: model is the
- *                                 fit of the highest degree
- *  @retval TSANOM_STOPPED         the poll asked to stop; model is not modified
- *  @options @exec @status */
+ *  @retval TSANOM_INFEASIBLE      no degree reached the threshold of R^2: model is of the
+ *                                 highest degree
+ *  @retval TSANOM_STOPPED         the poll asked to stop; model is not modified */
 TSANOM_API tsanom_status tsanom_polyfit_fit(const double *x, const double *y,
                                             const double *weights, size_t n,
                                             const tsanom_polyfit_options *options,
@@ -171,12 +170,12 @@ TSANOM_API tsanom_status tsanom_polyfit_fit(const double *x, const double *y,
  *  @param      n       number of arguments, >= 1
  *  @param[out] values  n values p(x); may be x itself; NULL: not wanted
  *  @param[out] slopes  n values dp/dx; may be x itself; NULL: not wanted
+ *  @exec @status
  *  @retval TSANOM_STOPPED   the poll asked to stop; part of the outputs is written
  *  @retval TSANOM_E_FORMAT  the model is damaged: a degree out of range, or a coefficient
- *                           that is not finite
- *  @retval TSANOM_E_VALUE   an x is so far outside the range of the samples that the
- *                           result might overflow
- *  @exec @status */
+ *                           not finite
+ *  @retval TSANOM_E_VALUE   an x is so far outside the samples that the result may
+ *                           overflow */
 TSANOM_API tsanom_status tsanom_polyfit_evaluate(const tsanom_polyfit_model *model,
                                                  const double *x, size_t n,
                                                  const tsanom_exec *exec, double *values,
@@ -203,8 +202,7 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_size(const tsanom_polyfit_options
                                                     size_t *bytes);
 
 /** Make an empty stream in the caller's memory.
- *  @param      memory   of any alignment; it must live as long as the stream
- *  @param      bytes    at least that of tsanom_polyfit_stream_size()
+ *  @memory{tsanom_polyfit_stream_size}
  *  @param      options  kept for tsanom_polyfit_stream_fit(). refine = 0 sums each block
  *                       in double, which is several times faster. NULL: the defaults
  *  @param      exec     NULL: the defaults; only `fault` is used
@@ -223,8 +221,7 @@ TSANOM_API tsanom_status
 tsanom_polyfit_stream_create(const tsanom_polyfit_options *options,
                              const tsanom_exec *exec, tsanom_polyfit_stream **stream);
 
-/** Free the block of a created stream.
- *  @param stream  from tsanom_polyfit_stream_create(); NULL: nothing is done */
+/** Free a created stream. @param stream NULL: nothing happens */
 TSANOM_API void tsanom_polyfit_stream_destroy(tsanom_polyfit_stream *stream);
 
 /** Add samples, in any order of x. O(n·degree). Takes all samples, or none if it returns
@@ -234,8 +231,8 @@ TSANOM_API void tsanom_polyfit_stream_destroy(tsanom_polyfit_stream *stream);
  *  @param n        number of samples; 0 is allowed
  *  @param exec     NULL: one thread. The poll counts samples and is called before every
  *                  65536 samples that are summed
- *  @retval TSANOM_STOPPED  the poll asked to stop
- *  @the{stream} @status */
+ *  @the{stream} @status
+ *  @retval TSANOM_STOPPED  the poll asked to stop */
 TSANOM_API tsanom_status tsanom_polyfit_stream_push(tsanom_polyfit_stream *stream,
                                                     const double *x, const double *y,
                                                     const double *weights, size_t n,
@@ -244,8 +241,8 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_push(tsanom_polyfit_stream *strea
 /** Add all samples of another stream. O(degree^2).
  *  @param stream  receives the samples
  *  @param other   a different stream with the same degree and refine; not modified
- *  @retval TSANOM_E_OPTION  degree or refine differ, or the streams are one
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_E_OPTION  degree or refine differ, or the streams are one */
 TSANOM_API tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stream,
                                                      const tsanom_polyfit_stream *other,
                                                      const tsanom_exec *exec);
@@ -255,8 +252,7 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stre
  *  @param      options  degree at most that of the stream, refine as in the stream or at
  *                       its default. NULL: the options of the stream
  *  @param[out] model    initialized by tsanom_polyfit_model_init()
- *  @return a status of tsanom_polyfit_fit(), except TSANOM_STOPPED
- *  @exec */
+ *  @exec @return a status of tsanom_polyfit_fit(), except TSANOM_STOPPED */
 TSANOM_API tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
                                                    const tsanom_polyfit_options *options,
                                                    const tsanom_exec *exec,

@@ -76,26 +76,26 @@ TSANOM_API size_t tsanom_record_options_size(void);
 
 /** Bytes of memory for the object. The streams do not lie in it: the recorder maps them
  *  from the system, since threads may look at their stream after the object is gone.
- *  @retval TSANOM_E_OPTION  no channel, or one that does not exist
- *  @options @bytes @status */
+ *  @options @bytes @status
+ *  @retval TSANOM_E_OPTION  no channel, or one that does not exist */
 TSANOM_API tsanom_status tsanom_record_size(const tsanom_record_options *options,
                                             size_t *bytes);
 
 /** Start a run, as tsanom_heartbeat_init() does, in memory of the caller. Several runs
  *  may be recorded at the same time, each into its own directory.
  *
- *  If several processes start a run in one directory, exactly one succeeds, and the
- *  others get ::TSANOM_E_IO.
+ *  If several processes start a run in one directory, one succeeds, and the others
+ *  get ::TSANOM_E_IO.
  *  @memory{tsanom_record_size}
  *  @param      directory  created if it does not exist; its parent must
  *  @param      threads    announced: numbers 0 to threads-1 have their streams ready, 1
  *                         to ::TSANOM_HEARTBEAT_STREAMS_MAX; more may record
  *  @param[out] record     lies in `memory`
- *  @retval TSANOM_E_OPTION    also: threads is above the maximum, or the machine does not
- *                             have that clock
+ *  @options @exec @status
+ *  @retval TSANOM_E_OPTION    also: threads is above the maximum, or the machine lacks
+ *                             the clock
  *  @retval TSANOM_E_OVERFLOW  ::TSANOM_RECORD_CHANNELS_MAX channels are open
- *  @retval TSANOM_E_IO        also: the directory contains a run, which is left as it is
- *  @options @exec @status */
+ *  @retval TSANOM_E_IO        also: the directory contains a run, which is not changed */
 TSANOM_API tsanom_status tsanom_record_init(void *memory, size_t bytes,
                                             const char *directory, int32_t threads,
                                             const tsanom_record_options *options,
@@ -105,15 +105,13 @@ TSANOM_API tsanom_status tsanom_record_init(void *memory, size_t bytes,
 /** Allocate the object by exec's allocator, and start a run in it.
  *  @param      directory,threads  as in tsanom_record_init()
  *  @param[out] record             give it back by tsanom_record_destroy()
- *  @return as tsanom_record_init()
- *  @options @exec */
+ *  @options @exec @return as tsanom_record_init() */
 TSANOM_API tsanom_status tsanom_record_create(const char *directory, int32_t threads,
                                               const tsanom_record_options *options,
                                               const tsanom_exec *exec,
                                               tsanom_record **record);
 
-/** Record one heartbeat: see tsanom_heartbeat_beat(), to which this is equal but for the
- *  run that it writes to.
+/** Record one heartbeat: as tsanom_heartbeat_beat(), which writes to the default run.
  *  @param record  a run with heartbeats
  *  @param thread  the number of the thread, >= 0
  *  @param tag     any value; the reader returns it
@@ -125,8 +123,7 @@ TSANOM_API tsanom_status tsanom_record_beat(const tsanom_record *record, int32_t
 /** Record one region event. Cost and safety are those of a heartbeat.
  *  @param record  a run with regions
  *  @param thread  the number of the thread, >= 0
- *  @param event   kind, place and threads, in the layout that <tsanom/regions.h>
- *                 documents
+ *  @param event   kind, place and threads, in the layout of <tsanom/regions.h>
  *  @retval TSANOM_E_STATE  as tsanom_heartbeat_beat(); or there is no such channel
  *  @return as tsanom_heartbeat_beat() */
 TSANOM_API tsanom_status tsanom_record_region(const tsanom_record *record, int32_t thread,
@@ -191,8 +188,8 @@ enum {
  *  "cache-misses", "branches", "branch-misses", "page-faults", "context-switches" or
  *  "cpu-migrations".
  *  @param[out] event  the event; whether the machine has it shows when it is opened
- *  @retval TSANOM_E_OPTION  no event has that name
- *  @the{name} @status */
+ *  @the{name} @status
+ *  @retval TSANOM_E_OPTION  no event has that name */
 TSANOM_API tsanom_status tsanom_spmd_event_named(const char *name,
                                                  tsanom_spmd_event *event);
 
@@ -215,8 +212,8 @@ TSANOM_API tsanom_status tsanom_spmd_counters_size(size_t events, size_t regions
  *  @param      events    how many
  *  @param      regions   the number of regions of the recorder
  *  @param[out] counters  lie in `memory`
- *  @retval TSANOM_PARTIAL  some events are absent, or all
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_PARTIAL  some events are absent, or all */
 TSANOM_API tsanom_status tsanom_spmd_counters_init(void *memory, size_t bytes,
                                                    const tsanom_spmd_event *event,
                                                    size_t events, size_t regions,
@@ -226,8 +223,7 @@ TSANOM_API tsanom_status tsanom_spmd_counters_init(void *memory, size_t bytes,
 /** Allocate counters by exec's allocator, and start to count.
  *  @param      event,events,regions  as in tsanom_spmd_counters_init()
  *  @param[out] counters              give them back by tsanom_spmd_counters_destroy()
- *  @return as tsanom_spmd_counters_init()
- *  @exec */
+ *  @exec @return as tsanom_spmd_counters_init() */
 TSANOM_API tsanom_status tsanom_spmd_counters_create(const tsanom_spmd_event *event,
                                                      size_t events, size_t regions,
                                                      const tsanom_exec *exec,
@@ -246,9 +242,9 @@ TSANOM_API void tsanom_spmd_counters_destroy(tsanom_spmd_counters *counters);
  *  @param[out] value     a value for each region, of its completed visits, nested regions
  *                        included; NaN where the event is absent or was not counted all
  *                        the time, as when the kernel shares the counters
+ *  @status
  *  @retval TSANOM_PARTIAL   there is a NaN
- *  @retval TSANOM_E_OPTION  there is no such event
- *  @status */
+ *  @retval TSANOM_E_OPTION  there is no such event */
 TSANOM_API tsanom_status tsanom_spmd_counters_read(const tsanom_spmd_counters *counters,
                                                    size_t event, double *value);
 
@@ -257,8 +253,7 @@ TSANOM_API tsanom_status tsanom_spmd_counters_read(const tsanom_spmd_counters *c
  *  tsanom_spmd_recorder_create() and tsanom_spmd_recorder_write(). */
 typedef struct tsanom_spmd_recorder tsanom_spmd_recorder;
 
-/** How to record times: fill by tsanom_spmd_recorder_options_init(), then change
- *  fields. */
+/** How to record times: initialize, then change fields. */
 typedef struct tsanom_spmd_recorder_options {
   size_t struct_size; /**< set by _init: which fields this caller knows */
   int32_t clock;      /**< TSANOM_SPMD_CLOCK_*; elapsed time (default) */
@@ -295,8 +290,7 @@ tsanom_spmd_recorder_init(void *memory, size_t bytes, size_t regions, size_t dep
  *  @param      regions   number of regions
  *  @param      depth     largest number of regions open at once
  *  @param[out] recorder  give it back by tsanom_spmd_recorder_destroy()
- *  @return as tsanom_spmd_recorder_init()
- *  @options @exec */
+ *  @options @exec @return as tsanom_spmd_recorder_init() */
 TSANOM_API tsanom_status tsanom_spmd_recorder_create(
     size_t regions, size_t depth, const tsanom_spmd_recorder_options *options,
     const tsanom_exec *exec, tsanom_spmd_recorder **recorder);
@@ -306,22 +300,22 @@ TSANOM_API tsanom_status tsanom_spmd_recorder_create(
 TSANOM_API void tsanom_spmd_recorder_destroy(tsanom_spmd_recorder *recorder);
 
 /** Count events, too: two system calls per pair of tsanom_spmd_begin() and
- *  tsanom_spmd_end(). The time of the region excludes them, that of the regions around it
- *  includes them.
+ *  tsanom_spmd_end(). The time of the region excludes them, that of regions around it
+ *  does not.
  *  @param recorder  of this thread, with no region open
  *  @param counters  of this thread, which remain the caller's; NULL: count no more
+ *  @status
  *  @retval TSANOM_E_STATE  a region is open
- *  @retval TSANOM_E_COUNT  the counters are for another number of regions
- *  @status */
+ *  @retval TSANOM_E_COUNT  the counters are for another number of regions */
 TSANOM_API tsanom_status tsanom_spmd_recorder_count(tsanom_spmd_recorder *recorder,
                                                     tsanom_spmd_counters *counters);
 
 /** Enter a region. If it is open already (recursion), its time continues.
  *  @param recorder  of this thread
  *  @param region    its number, from 0
+ *  @status
  *  @retval TSANOM_E_VALUE  there is no such region
- *  @retval TSANOM_E_STATE  `depth` regions are open; nothing was entered
- *  @status */
+ *  @retval TSANOM_E_STATE  `depth` regions are open; nothing was entered */
 TSANOM_API tsanom_status tsanom_spmd_begin(tsanom_spmd_recorder *recorder,
                                            int32_t region);
 
@@ -329,26 +323,25 @@ TSANOM_API tsanom_status tsanom_spmd_begin(tsanom_spmd_recorder *recorder,
  *  of the clock and a few nanoseconds.
  *  @param recorder  of this thread
  *  @param region    that region
- *  @retval TSANOM_E_STATE  another region was entered last, or none; nothing was left
- *  @status */
+ *  @status
+ *  @retval TSANOM_E_STATE  another region was entered last, or none; nothing was left */
 TSANOM_API tsanom_status tsanom_spmd_end(tsanom_spmd_recorder *recorder, int32_t region);
 
 /** The result: a row of the matrix of tsanom_spmd_data.time. A region that is still open
  *  has the time of its completed visits.
  *  @param      recorder  between calls
- *  @param[out] time      a value for each region: seconds, nested regions included; may
- *                        be NULL
- *  @param[out] calls     a value for each region: completed visits; may be NULL
- *  @param[out] parent    a value for each region: the region that it was first entered
- *                        from, or ::TSANOM_SPMD_NONE; may be NULL
- *  @retval TSANOM_PARTIAL  a region was entered from several, or is still open
- *  @status */
+ *  @param[out] time      for each region: seconds, nested regions included; or NULL
+ *  @param[out] calls     for each region: completed visits; or NULL
+ *  @param[out] parent    for each region: the one that it was first entered from, or
+ *                        ::TSANOM_SPMD_NONE; or NULL
+ *  @status
+ *  @retval TSANOM_PARTIAL  a region was entered from several, or is still open */
 TSANOM_API tsanom_status tsanom_spmd_recorder_read(const tsanom_spmd_recorder *recorder,
                                                    double *time, uint64_t *calls,
                                                    int32_t *parent);
 
-/** What a run contains of a process besides its times: fill by tsanom_spmd_row_init(),
- *  then set the fields. */
+/** What a run contains of a process besides its times: initialize, then set the
+ *  fields. */
 typedef struct tsanom_spmd_row {
   size_t struct_size;        /**< set by _init: which fields this caller knows */
   const char *process;       /**< its name: 1 to 64 letters, digits and "-_.", the first
@@ -377,10 +370,10 @@ TSANOM_API size_t tsanom_spmd_row_size(void);
  *  @param recorder   between calls
  *  @param directory  created if it does not exist; its parent must
  *  @param row        names and metrics
+ *  @exec @status
  *  @retval TSANOM_PARTIAL      as tsanom_spmd_recorder_read(); the file was written
  *  @retval TSANOM_E_VALUE      row->process is not such a name
- *  @retval TSANOM_E_NONFINITE  an infinity among the metrics
- *  @exec @status */
+ *  @retval TSANOM_E_NONFINITE  an infinity among the metrics */
 TSANOM_API tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *recorder,
                                                     const char *directory,
                                                     const tsanom_spmd_row *row,

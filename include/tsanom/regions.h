@@ -22,17 +22,18 @@ enum {
   TSANOM_REGIONS_END = 1,   /**< it ends it; with the threads of the team */
   TSANOM_REGIONS_SHARE = 2, /**< inside a region: thread 0 of it ends a worksharing
                                  construct or reaches a barrier */
-  TSANOM_REGIONS_CPU = 3    /**< processor time that a thread spent in the code of the
+  TSANOM_REGIONS_CPU = 3,   /**< processor time that a thread spent in the code of the
                                  region that ends next, if that was requested */
+  TSANOM_REGIONS_TASK = 5   /**< tasks of one function that a thread has created
+                                 since its last such record of it: their number */
 };
 
 /** Layout of a tag. The values are ABI. Bits 3 to 15 contain the place, bits 16 to 31
- *  the threads; of ::TSANOM_REGIONS_CPU bits 3 to 7 contain an exponent e and bits
- *  8 to 31 a number m: m·2^e nanoseconds. */
+ *  the threads, or the number of tasks; of ::TSANOM_REGIONS_CPU bits 3 to 7 contain an
+ * exponent e and bits 8 to 31 a number m: m·2^e nanoseconds. */
 enum {
   TSANOM_REGIONS_KIND_BITS = 3,    /**< the kind */
-  TSANOM_REGIONS_PLACES_MAX = 8192 /**< distinct places; the last stands for all
-                                        further ones */
+  TSANOM_REGIONS_PLACES_MAX = 8192 /**< distinct places; the last stands for the rest */
 };
 
 #ifdef __cplusplus

@@ -17,6 +17,10 @@
  *  Sets of attributes are bitsets of `words` = (attributes + 63) / 64 words: attribute a
  *  is bit a % 64 of word a / 64; the bits above are 0.
  *
+ *  Functions that fill an array of `capacity` elements also return the number of elements
+ *  that there are: ::TSANOM_PARTIAL if it exceeds capacity. If the poll or a visitor
+ *  stops a call, `found` is set, and other outputs are not modified unless it says so.
+ *
  *  Errors besides the common ones: ::TSANOM_E_OVERFLOW, also: a size exceeds 2^31 - 1;
  *  ::TSANOM_E_OPTION, also: a leading dimension is out of its range, or an option that
  *  the function does not use is not at its default; ::TSANOM_E_INDEX, a set has a bit
@@ -49,10 +53,10 @@ enum {
   /** Every pair of rows with different decisions that some attribute discerns; the
    *  others, the paper's -1 elements, are dropped (default). */
   TSANOM_ROUGHSET_ORDINARY = 0,
-  /** The positive region: pairs with different decisions of which at least one row has
+  /** The positive region: pairs with different decisions, one or both rows with
    *  |delta| = 1. */
   TSANOM_ROUGHSET_POSITIVE_REGION = 1,
-  /** The generalized decision: pairs of rows with D(y) not in delta(x), or D(x) not in
+  /** The generalized decision: pairs with D(y) not in delta(x), or D(x) not in
    *  delta(y). */
   TSANOM_ROUGHSET_GENERALIZED = 2
 };
@@ -72,8 +76,7 @@ typedef struct tsanom_roughset_table {
   size_t struct_size;      /**< set by _init */
   size_t rows;             /**< 1 ... 2^31 - 1 */
   size_t attributes;       /**< condition attributes, 1 ... 2^31 - 1 */
-  const int32_t *values;   /**< values[x * ld + a] = a(x), or
-                                ::TSANOM_ROUGHSET_MISSING */
+  const int32_t *values;   /**< values[x * ld + a] = a(x), or ::TSANOM_ROUGHSET_MISSING */
   size_t ld;               /**< >= attributes; 0: attributes */
   const int32_t *decision; /**< decision[x] = D(x), any code but
                                 ::TSANOM_ROUGHSET_MISSING */
@@ -133,30 +136,29 @@ TSANOM_API tsanom_status tsanom_roughset_elements_workspace(
 
 /** The discernibility elements of the reading, without the empty ones: distinct and,
  *  unless options->absorb is 0, only those that contain no other. Their minimal hitting
- *  sets are the reducts; if there is no element, the empty set is the only reduct. The n
- *  x n matrix is never held.
+ *  sets are the reducts; if there is no element, the empty set is the only reduct. The
+ *  matrix is never held.
  *
  *  Equal rows count once, so that for c classes of rows at most c(c-1)/2 pairs are
  *  compared, in parallel. Up to 26 attributes a bitmap of all subsets holds the elements,
  *  O(pairs + attributes * 2^attributes / 64); beyond, and for few pairs, a hash set that
- *  is absorbed through a transposed index. Uses the options reading, missing, absorb,
+ *  is absorbed through a transposed index. Options: reading, missing, absorb,
  *  element_limit.
  *  @param[out] elements  capacity * words words: the first elements in order of size,
  *                        then of their words from the last to the first; may be NULL if
  *                        capacity is 0
  *  @param      capacity  elements that fit
- *  @param[out] count     number of elements; may exceed capacity
- *  @retval TSANOM_PARTIAL  there are more than capacity
+ *  @param[out] count     number of elements
+ *  @the{table} @options @exec @status
  *  @retval TSANOM_STOPPED  the poll stopped the call: the elements of the pairs compared
- *                          so far were written, as for OK
- *  @the{table} @options @exec @status */
+ *                          so far were written, as for OK */
 TSANOM_API tsanom_status tsanom_roughset_elements(const tsanom_roughset_table *table,
                                                   const tsanom_roughset_options *options,
                                                   const tsanom_exec *exec,
                                                   uint64_t *elements, size_t capacity,
                                                   size_t *count);
 
-/** Bytes of workspace of tsanom_roughset_matrix(): O(rows), and O(rows^2 / 8) for the
+/** Bytes of workspace of tsanom_roughset_matrix(): O(rows), O(rows^2 / 8) for the
  *  generalized decision.
  *  @copydetails tsanom_roughset_elements_workspace */
 TSANOM_API tsanom_status tsanom_roughset_matrix_workspace(
@@ -164,15 +166,15 @@ TSANOM_API tsanom_status tsanom_roughset_matrix_workspace(
     const tsanom_exec *exec, size_t *bytes);
 
 /** The upper triangle of the discernibility matrix, to print or to inspect: pair (i, j),
- *  i < j, has the index p = i (2 rows - i - 1) / 2 + j - i - 1. O(rows^2 * attributes).
- *  Uses the options reading and missing.
+ *  i < j, has the index \f$i(2\,rows - i - 1)/2 + j - i - 1\f$. O(rows^2 · attributes).
+ *  Options: reading, missing.
  *  @param[out] elements  rows (rows-1) / 2 * words words: the element of a pair whose
  *                        kind is 1, else the empty set; may be NULL
  *  @param[out] kind      rows (rows-1) / 2 values: 1 an element, 0 nothing to discern, -1
  *                        an inconsistent pair (different decisions, no attribute discerns
  *                        the rows)
- *  @retval TSANOM_STOPPED  the poll stopped the call: the outputs contain only a part
- *  @the{table} @options @exec @status */
+ *  @the{table} @options @exec @status
+ *  @retval TSANOM_STOPPED  the poll stopped the call: the outputs contain only a part */
 TSANOM_API tsanom_status tsanom_roughset_matrix(const tsanom_roughset_table *table,
                                                 const tsanom_roughset_options *options,
                                                 const tsanom_exec *exec,
@@ -185,29 +187,26 @@ TSANOM_API tsanom_status tsanom_roughset_inconsistent_workspace(
     const tsanom_exec *exec, size_t *bytes);
 
 /** The inconsistent pairs: rows with different decisions that no attribute discerns.
- *  O(rows * attributes + pairs); with wildcards O(rows^2 * attributes).
- *  Uses the option missing.
+ *  O(rows · attributes + pairs); with wildcards O(rows^2 · attributes). Option: missing.
  *  @param[out] pairs     2 * capacity row numbers i < j: the first pairs in order of i,
  *                        then j; may be NULL if capacity is 0
  *  @param      capacity  pairs that fit
- *  @param[out] count     number of pairs; may exceed capacity
- *  @retval TSANOM_PARTIAL  there are more than capacity
- *  @retval TSANOM_STOPPED  the poll stopped the call: count pairs were found
- *  @the{table} @options @exec @status */
+ *  @param[out] count     number of pairs; as far as it went if the poll stops the call
+ *  @the{table} @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_roughset_inconsistent(
     const tsanom_roughset_table *table, const tsanom_roughset_options *options,
     const tsanom_exec *exec, size_t *pairs, size_t capacity, size_t *count);
 
-/** Bytes of workspace of tsanom_roughset_core(), O(rows * attributes).
+/** Bytes of workspace of tsanom_roughset_core(), O(rows · attributes).
  *  @copydetails tsanom_roughset_elements_workspace */
 TSANOM_API tsanom_status tsanom_roughset_core_workspace(
     size_t rows, size_t attributes, const tsanom_roughset_options *options,
     const tsanom_exec *exec, size_t *bytes);
 
 /** The core: the attributes of every reduct. An attribute is in the core iff removing it
- *  makes some pair that must be discerned indiscernible. Expected O(rows * attributes) by
- *  hashing rows without one attribute; with wildcards all pairs are compared. Uses the
- *  options reading and missing.
+ *  makes some pair that must be discerned indiscernible. Expected O(rows · attributes) by
+ *  hashing rows without one attribute; with wildcards all pairs are compared. Options:
+ *  reading, missing.
  *  @param[out] core  words words; not modified if the poll stops the call
  *  @the{table} @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_roughset_core(const tsanom_roughset_table *table,
@@ -232,17 +231,16 @@ TSANOM_API tsanom_status tsanom_roughset_reducts_workspace(
  *  up to 24 attributes is solved in O(attributes * 2^attributes / 64), independent of the
  *  number of its reducts, by bitmaps of the lattice of subsets; a larger one by the
  *  search of K. Murakami and T. Uno (MMCS, Discrete Appl. Math. 170, 2014) on bitsets, in
- *  parallel. Uses the options reduct_limit and size_limit.
+ *  parallel. Options: reduct_limit, size_limit.
  *  @param      elements    count * words words, as tsanom_roughset_elements() writes
  *                          them; only read; NULL if count is 0
  *  @param      count       elements; 0: the empty reduct is visited
  *  @param      attributes  of the table, >= 1
  *  @param      visitor     called for each reduct; NULL: they are only counted
  *  @param[out] found       reducts visited; may be NULL
+ *  @options @exec @status
  *  @retval TSANOM_PARTIAL     reduct_limit were visited and there is one more
- *  @retval TSANOM_STOPPED     the poll or the visitor stopped the call; found is set
- *  @retval TSANOM_INFEASIBLE  an element is empty: no set meets it; found is 0
- *  @options @exec @status */
+ *  @retval TSANOM_INFEASIBLE  an element is empty: no set meets it; found is 0 */
 TSANOM_API tsanom_status tsanom_roughset_reducts(const uint64_t *elements, size_t count,
                                                  size_t attributes,
                                                  const tsanom_roughset_options *options,
@@ -258,8 +256,8 @@ typedef struct tsanom_roughset_bounds {
 } tsanom_roughset_bounds;
 
 /** Bytes of workspace of tsanom_roughset_minimum():
- *  O(rows * attributes + element_limit * attributes), where at most 2^16 elements are
- *  held without wildcards.
+ *  O(rows · attributes + element_limit · attributes), at most 2^16 elements without
+ *  wildcards.
  *  @copydetails tsanom_roughset_elements_workspace */
 TSANOM_API tsanom_status tsanom_roughset_minimum_workspace(
     size_t rows, size_t attributes, const tsanom_roughset_options *options,
@@ -271,18 +269,17 @@ TSANOM_API tsanom_status tsanom_roughset_minimum_workspace(
  *  that meet all known elements tests each candidate on the table, by hashing the rows
  *  projected on it, and adds the elements of pairs that the candidate does not discern
  *  (an implicit hitting set). The upper bound starts at the greedy reduct. Both bounds
- *  hold whenever the call is stopped. One thread computes. Uses the options reading,
- *  missing, element_limit and, with a visitor, reduct_limit.
+ *  hold whenever the call is stopped. One thread computes. Options: reading, missing,
+ *  element_limit and, with a visitor, reduct_limit.
  *  @param      visitor  called for each of the smallest reducts once their size is
  *                       proven; NULL: one is enough
  *  @param[out] bounds   equal unless the call was stopped before the proof
  *  @param[out] reduct   words words: a set of bounds->upper attributes that suffices
  *  @param[out] found    reducts visited; may be NULL
- *  @retval TSANOM_STOPPED  the poll or the visitor stopped the call; the outputs contain
- *                          what is known
+ *  @the{table} @options @exec @status
+ *  @retval TSANOM_STOPPED  stopped; the outputs contain what is known
  *  @retval TSANOM_PARTIAL  reduct_limit were visited and there is one more, or
- *                          element_limit was reached; the outputs contain what is known
- *  @the{table} @options @exec @status */
+ *                          element_limit was reached; the outputs likewise */
 TSANOM_API tsanom_status tsanom_roughset_minimum(const tsanom_roughset_table *table,
                                                  const tsanom_roughset_options *options,
                                                  const tsanom_exec *exec,
@@ -301,9 +298,8 @@ TSANOM_API tsanom_status tsanom_roughset_greedy_workspace(
  *  core add the attribute that discerns most of the pairs of classes that are still
  *  indiscernible (with wildcards: that meets most of the minimal elements left; of equal
  *  ones the lowest), then drop superfluous attributes, from the last to the first.
- *  O(rows * attributes * size) time, O(rows * attributes) memory; the matrix is never
- *  built (with wildcards, its elements are). Uses the options reading, missing,
- *  element_limit.
+ *  O(rows · attributes · size) time, O(rows · attributes) memory; the matrix is never
+ *  built (with wildcards, its elements are). Options: reading, missing, element_limit.
  *  @param[out] reduct  words words; not modified if the poll stops the call
  *  @param[out] size    number of its attributes; may be NULL
  *  @the{table} @options @exec @stopped */
@@ -327,16 +323,15 @@ TSANOM_API tsanom_status tsanom_roughset_paper_choice_workspace(size_t elements,
  *  a disjunctive form: reduct S occurs N(S) = prod over clauses c of |c intersected with
  *  S| times, where the clauses are the distinct elements, not absorbed, that contain no
  *  attribute of the core. The products are compared as integers, and all that tie are
- *  visited. O(reducts * elements * words) beside finding the reducts.
- *  @param      elements    count * words words, from tsanom_roughset_elements() with
- *                          options->absorb = 0
+ *  visited. O(reducts · elements · words) beside finding the reducts.
+ *  @param      elements    count * words words, of tsanom_roughset_elements() without
+ *                          absorb
  *  @param      count       elements; 0: the empty reduct is visited
  *  @param      attributes  of the table, >= 1
  *  @param      visitor     called for each reduct chosen; NULL: they are only counted
  *  @param[out] found       reducts visited; may be NULL
- *  @retval TSANOM_STOPPED     the poll or the visitor stopped the call; found is set
- *  @retval TSANOM_INFEASIBLE  an element is empty: no set meets it; found is 0
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_INFEASIBLE  an element is empty: no set meets it; found is 0 */
 TSANOM_API tsanom_status tsanom_roughset_paper_choice(
     const uint64_t *elements, size_t count, size_t attributes, const tsanom_exec *exec,
     const tsanom_roughset_visitor *visitor, size_t *found);
@@ -349,14 +344,13 @@ TSANOM_API tsanom_status tsanom_roughset_dependency_workspace(
 
 /** The positive region of a set B of attributes, POS_B = { x : every row that B does not
  *  discern from x has the decision of x }, and the dependency degree
- *  gamma_B = |POS_B| / rows. Expected O(rows * |B|); with wildcards O(rows^2 * |B|). Uses
- *  the option missing.
+ *  \f$\gamma_B = |POS_B| / rows\f$. Expected O(rows · |B|); with wildcards
+ *  O(rows^2 · |B|). Option: missing.
  *  @param      subset    words words: B; NULL: all attributes
  *  @param[out] positive  rows values, 1 for x in POS_B, else 0; may be NULL
  *  @param[out] size      |POS_B|; may be NULL
  *  @param[out] gamma     |POS_B| / rows; may be NULL
- *  @retval TSANOM_STOPPED  the poll stopped the call: the outputs were not modified
- *  @the{table} @options @exec @status */
+ *  @the{table} @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_roughset_dependency(
     const tsanom_roughset_table *table, const uint64_t *subset,
     const tsanom_roughset_options *options, const tsanom_exec *exec, int32_t *positive,
@@ -370,23 +364,22 @@ TSANOM_API tsanom_status tsanom_roughset_significance_workspace(
 
 /** The significance of each attribute a with respect to a set B: gamma_B less the gamma
  *  of B without a for a in B, the gamma of B with a less gamma_B for the others. Expected
- *  O(rows * attributes * |B|). Uses the option missing.
+ *  O(rows · attributes · |B|). Option: missing.
  *  @param      subset        words words: B; NULL: all attributes
  *  @param[out] significance  attributes values in [0, 1]
- *  @retval TSANOM_STOPPED  the poll stopped the call: significance contains only a part
- *  @the{table} @options @exec @status */
+ *  @the{table} @options @exec @status
+ *  @retval TSANOM_STOPPED  stopped; significance contains only a part */
 TSANOM_API tsanom_status
 tsanom_roughset_significance(const tsanom_roughset_table *table, const uint64_t *subset,
                              const tsanom_roughset_options *options,
                              const tsanom_exec *exec, double *significance);
 
-/** A decision rule: if the attributes of a set B have the values of row `row`, then the
- *  decision is `decision`. */
+/** A decision rule: if the attributes of B have the values of `row`, the decision is
+ *  `decision`. */
 typedef struct tsanom_roughset_rule {
   size_t row;        /**< the first row that fulfils condition and decision */
   size_t matching;   /**< rows that fulfil the condition */
-  size_t support;    /**< rows that fulfil condition and decision; the confidence is
-                          support / matching */
+  size_t support;    /**< rows that fulfil both; confidence: support / matching */
   int32_t decision;  /**< the decision, as coded in the table */
   int32_t reserved0; /**< 0 */
 } tsanom_roughset_rule;
@@ -401,13 +394,12 @@ TSANOM_API tsanom_status tsanom_roughset_rules_workspace(size_t rows, size_t att
 
 /** The decision rules of a set B of attributes, usually a reduct: one for each
  *  combination of values and decision in the table. A missing value is a value of its own
- *  here. Expected O(rows * |B|).
+ *  here. Expected O(rows · |B|).
  *  @param      subset    words words: B; NULL: all attributes
  *  @param[out] rules     the first rules in order of their rows; may be NULL if capacity
  *                        is 0
  *  @param      capacity  rules that fit; rows are always enough
- *  @param[out] count     number of rules; may exceed capacity
- *  @retval TSANOM_PARTIAL  there are more than capacity
+ *  @param[out] count     number of rules
  *  @the{table} @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_rules(const tsanom_roughset_table *table,
                                                const uint64_t *subset,
@@ -422,8 +414,7 @@ enum {
   /** Up to `bins` intervals with numbers of samples as equal as ties allow. */
   TSANOM_ROUGHSET_EQUAL_FREQUENCY = 1,
   /** Recursively the cut with the least entropy of the decision, while it shortens the
-   *  description (U. Fayyad and K. Irani, IJCAI 1993); at most `bins` intervals, 0: no
-   *  limit. */
+   *  description (U. Fayyad and K. Irani, IJCAI 1993); at most `bins`, 0: no limit. */
   TSANOM_ROUGHSET_ENTROPY = 2
 };
 
@@ -435,7 +426,7 @@ TSANOM_API tsanom_status tsanom_roughset_cuts_workspace(size_t count,
                                                         size_t *bytes);
 
 /** Choose cuts of a numeric column. A cut lies strictly above the samples below it, so
- *  that a constant column has none. O(count * log count), times the depth of the
+ *  that a constant column has none. O(count·log(count)), times the depth of the
  *  recursion for entropy. A sample that is NaN or infinite is ::TSANOM_E_NONFINITE.
  *  @param      samples   count samples, all finite
  *  @param      decision  count decisions, for entropy; otherwise may be NULL
@@ -444,8 +435,7 @@ TSANOM_API tsanom_status tsanom_roughset_cuts_workspace(size_t count,
  *  @param      bins      number of intervals, >= 1; for entropy the most, 0: no limit
  *  @param[out] cuts      the first cuts, increasing; may be NULL if capacity is 0
  *  @param      capacity  cuts that fit; count - 1 or bins - 1 are always enough
- *  @param[out] found     number of cuts; may exceed capacity
- *  @retval TSANOM_PARTIAL  there are more than capacity
+ *  @param[out] found     number of cuts
  *  @exec @status */
 TSANOM_API tsanom_status tsanom_roughset_cuts(const double *samples,
                                               const int32_t *decision, size_t count,
@@ -454,7 +444,7 @@ TSANOM_API tsanom_status tsanom_roughset_cuts(const double *samples,
                                               size_t capacity, size_t *found);
 
 /** Code samples by cuts: the code is the number of cuts at or below the sample; NaN
- *  becomes ::TSANOM_ROUGHSET_MISSING. O(count * log cut_count). Cuts that do not increase
+ *  becomes ::TSANOM_ROUGHSET_MISSING. O(count·log(cut_count)). Cuts that do not increase
  *  are ::TSANOM_E_ORDER, a cut that is not finite is ::TSANOM_E_NONFINITE.
  *  @param      samples    count samples; may be infinite
  *  @param      count      >= 1
@@ -481,7 +471,7 @@ TSANOM_API tsanom_status tsanom_roughset_code_clusters_workspace(size_t count,
                                                                  size_t *bytes);
 
 /** Code rows by their clusters, as the SPMD paper does: clusters are numbered from 0 in
- *  order of first appearance. Expected O(count). A label below ::TSANOM_NOISE is
+ *  order of first appearance. Expected O(count). Labels below ::TSANOM_NOISE:
  *  ::TSANOM_E_VALUE.
  *  @param      labels  count labels of clusters, ::TSANOM_NOISE for noise
  *  @param      count   1 ... 2^31 - 1

@@ -87,8 +87,8 @@ enum {
 /** What the events of tsanom_runs_events() are. ABI: append only. */
 enum {
   TSANOM_RUNS_LEVEL_REGIONS = 0, /**< outermost parallel regions, begin to end */
-  /** The work before each end of a worksharing construct: since the previous end, or
-   *  since the region began. */
+  /** The work before each end of a worksharing construct: since the previous end or
+   *  the region's begin. */
   TSANOM_RUNS_LEVEL_WORKSHARING = 1
 };
 
@@ -139,16 +139,16 @@ TSANOM_API tsanom_status tsanom_runs_open(const char *path,
  *  @param      capacity  elements of `ranks`
  *  @param[out] count     ranks that recorded a run; 0: it is not a run of several ranks
  *  @param[out] size      ranks of the job; 0: not known
- *  @retval TSANOM_PARTIAL  capacity is not 0, but below count
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_PARTIAL  capacity is not 0, but below count */
 TSANOM_API tsanom_status tsanom_runs_ranks(const char *path, const tsanom_exec *exec,
                                            int32_t *ranks, size_t capacity, size_t *count,
                                            size_t *size);
 
 /** Open separate runs as the processes of one program, for tsanom_runs_spmd(). Only their
  *  region events are read. A run of several ranks stands for its ranks. Processes are
- *  named by their paths; if the only path is a run of several ranks, by their ranks. The
- *  poll counts processes.
+ *  named by their paths; of a single run of several ranks, by the ranks. The poll counts
+ *  processes.
  *  @param      paths    `count` run directories, all different
  *  @param      count    at least 1
  *  @param      options  NULL: the defaults; parts must be 0, ::TSANOM_RUNS_SPMD or
@@ -176,9 +176,8 @@ TSANOM_API void tsanom_runs_close(tsanom_runs *run);
  *
  *  Returned arrays and names become invalid.
  *  @param[out] added  records added to all streams; may be NULL
- *  @retval TSANOM_E_STATE  the directory contains another run now, or the run was read
- *                          from standard input
- *  @the{run} @exec @stopped */
+ *  @the{run} @exec @stopped
+ *  @retval TSANOM_E_STATE  another run is there now, or the run is of standard input */
 TSANOM_API tsanom_status tsanom_runs_refresh(tsanom_runs *run, const tsanom_exec *exec,
                                              uint64_t *added);
 
@@ -247,8 +246,7 @@ typedef struct tsanom_runs_damage {
    *  stream are not known; of a stream without header, all that the file has count. */
   uint64_t skipped;
   /** Ranges of lost records, each as long as possible; a stream without header is one.
-   *  One more for a stream that is unfinished and cut off, or ends in bytes other than
-   *  0. */
+   *  One more for a stream that is unfinished and cut off, or ends in nonzero bytes. */
   uint64_t ranges;
   uint64_t first_record; /**< number of the first lost record in its stream; 0 if a header
                               is damaged and nothing else */
@@ -259,8 +257,8 @@ typedef struct tsanom_runs_damage {
   size_t files_skipped;  /**< files of region times that cannot be read */
   int32_t header;        /**< TSANOM_RUNS_HEADER_*: the greatest of all */
   int32_t reserved0;     /**< 0 */
-  char file[128]; /**< the first damaged file, as a path in the run, cut to 127 bytes;
-                       empty: none is damaged */
+  char file[128]; /**< the first damaged file, a path in the run, cut to 127 bytes; empty:
+                       none */
 } tsanom_runs_damage;
 
 /** Prepare the description of a damage. @initializes{damage} */
@@ -271,14 +269,14 @@ TSANOM_API tsanom_status tsanom_runs_damage_init(tsanom_runs_damage *damage,
 TSANOM_API size_t tsanom_runs_damage_size(void);
 
 /** Query what tsanom_runs_options::salvage recovered, and what was lost. Without damage,
- *  and without that option, all fields but `kept` are 0. `kept` does not count CSV and
- *  JSON files.
+ *  and without that option, all fields but `kept`, which excludes CSV and JSON files, are
+ *  0.
  *  @param      part    ::TSANOM_RUNS_BEATS, _REGIONS, _SPMD, or 0: all
  *  @param      stream  below tsanom_runs_info::beat_streams or _event_streams;
  *                      ::TSANOM_NONE: all of them, and the other files of the part
  *  @param[out] damage  initialized; the result
- *  @retval TSANOM_E_OPTION  part is none of these, or has no streams
- *  @the{run} @status */
+ *  @the{run} @status
+ *  @retval TSANOM_E_OPTION  part is none of these, or has no streams */
 TSANOM_API tsanom_status tsanom_runs_damage_at(const tsanom_runs *run, int32_t part,
                                                size_t stream, tsanom_runs_damage *damage);
 
@@ -290,9 +288,9 @@ typedef struct tsanom_runs_stream {
                             see tsanom_runs_decode(); NULL of a CSV file */
   size_t count;        /**< records */
   uint64_t dropped;    /**< records lost because the disk was full */
-  int32_t thread;      /**< thread number that the records carry. Streams 0 to announced-1
-                            have their own index here */
-  int32_t reserved0;   /**< 0 */
+  int32_t thread;    /**< thread number of the records; of streams 0 to announced-1 their
+                          index */
+  int32_t reserved0; /**< 0 */
   uint64_t reserved[4]; /**< 0 */
 } tsanom_runs_stream;
 
@@ -300,8 +298,8 @@ typedef struct tsanom_runs_stream {
  *  @param      part    ::TSANOM_RUNS_BEATS or ::TSANOM_RUNS_REGIONS
  *  @param      index   below tsanom_runs_info::beat_streams or _event_streams
  *  @param[out] stream  of the run
- *  @retval TSANOM_E_OPTION  part is neither of the two
- *  @the{run} @status */
+ *  @the{run} @status
+ *  @retval TSANOM_E_OPTION  part is neither of the two */
 TSANOM_API tsanom_status tsanom_runs_stream_at(const tsanom_runs *run, int32_t part,
                                                size_t index, tsanom_runs_stream *stream);
 
@@ -310,15 +308,16 @@ typedef struct tsanom_runs_event {
   double cpu_s;      /**< of ::TSANOM_REGIONS_CPU: processor time; else 0 */
   int32_t kind;      /**< TSANOM_REGIONS_* */
   int32_t place;     /**< index of the place; -1 of ::TSANOM_REGIONS_CPU */
-  int32_t threads;   /**< of ::TSANOM_REGIONS_END and _SHARE: of the team; else 0 */
+  int32_t threads;   /**< of ::TSANOM_REGIONS_END and _SHARE: of the team; of
+                          ::TSANOM_REGIONS_TASK: number of tasks; else 0 */
   int32_t reserved0; /**< 0 */
 } tsanom_runs_event;
 
 /** Decode the tag of a region event.
  *  @param      tag    from tsanom_runs_stream::tag
  *  @param[out] event  the event
- *  @retval TSANOM_E_VALUE  the tag has an unknown kind
- *  @status */
+ *  @status
+ *  @retval TSANOM_E_VALUE  the tag has an unknown kind */
 TSANOM_API tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *event);
 
 /** The heartbeats of a run by thread, for the functions of <tsanom/hsa.h>. Streams of one
@@ -340,8 +339,8 @@ TSANOM_API tsanom_status tsanom_runs_hsa(const tsanom_runs *run, const tsanom_ex
  *  @param      thread   a thread number, or ::TSANOM_RUNS_PROCESS
  *  @param[out] samples  of the run, in order of time
  *  @param[out] count    number of samples; 0 for a thread without samples
- *  @retval TSANOM_E_INDEX  thread is negative, or a number that no thread can have
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_E_INDEX  thread is negative, or a number that no thread can have */
 TSANOM_API tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thread,
                                             const tsanom_exec *exec,
                                             const tsanom_hsa_vital **samples,
@@ -350,14 +349,13 @@ TSANOM_API tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thre
 /** Events of the thread that opens the outermost parallel regions. If several threads do,
  *  it is the one with the most records. An event of tsanom_speedup_event::region r took
  *  place at tsanom_runs_place_at() r. An event that has not ended is not included. The
- *  first call for a level costs O(records of the stream); later ones, also after a
- *  refresh, O(new records).
+ *  first call for a level costs O(records of the stream), later ones O(new records).
  *  @param      run     an open run with region events
  *  @param      level   TSANOM_RUNS_LEVEL_*
  *  @param[out] events  of the run, in order of time
  *  @param[out] count   number of events
- *  @retval TSANOM_E_OPTION  there is no such level
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_E_OPTION  there is no such level */
 TSANOM_API tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level,
                                             const tsanom_exec *exec,
                                             const tsanom_speedup_event **events,
@@ -372,8 +370,8 @@ TSANOM_API tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level,
  *  @param run       an open run with region events
  *  @param interval  seconds, above 0
  *  @array{active,count}
- *  @retval TSANOM_E_OPTION  interval is not above 0, or not finite
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_E_OPTION  interval is not above 0, or not finite */
 TSANOM_API tsanom_status tsanom_runs_active(const tsanom_runs *run, double interval,
                                             const tsanom_exec *exec, double *active,
                                             size_t capacity, size_t *count);
@@ -442,9 +440,9 @@ TSANOM_API tsanom_status tsanom_runs_spmd(tsanom_runs *run, const tsanom_exec *e
  *  @param      count   n, above window, else ::TSANOM_E_COUNT
  *  @param      window  w, in beats, >= 1, else ::TSANOM_E_OPTION
  *  @param[out] rates   n-window rates, r_i at i-window; must not overlap `time`
+ *  @exec @status
  *  @retval TSANOM_E_NONFINITE  a time is NaN or infinite
- *  @retval TSANOM_E_ORDER      a time is not above the one before it
- *  @exec @status */
+ *  @retval TSANOM_E_ORDER      a time is not above the one before it */
 TSANOM_API tsanom_status tsanom_runs_rate(const double *time, size_t count, size_t window,
                                           const tsanom_exec *exec, double *rates);
 
@@ -457,8 +455,7 @@ typedef struct tsanom_runs_model_data {
   const tsanom_hsa_model_data *model; /**< for tsanom_hsa_model_create() */
   const char *const *run;             /**< names of model->run_count normal runs, UTF-8 */
   /** Normal ranges of signs, for tsanom_hsa_find_causes(), with the conditions of the
-   *  normal runs; NULL: the model has none, and the decision tree of its options is the
-   *  only rule. */
+   *  normal runs; NULL: none, the decision tree of its options is the only rule. */
   const tsanom_hsa_normal *normal;
   uint64_t reserved[3]; /**< 0 */
 } tsanom_runs_model_data;
@@ -497,8 +494,8 @@ TSANOM_API void tsanom_runs_model_free(tsanom_runs_model *model);
 /** Save a model by tsanom_runs_write_file().
  *  @param path  the file; "-" is standard output
  *  @param data  the model; bytes of a name that is not UTF-8 are written as '?'
- *  @retval TSANOM_E_COUNT  there is no thread or no run
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_E_COUNT  there is no thread or no run */
 TSANOM_API tsanom_status tsanom_runs_model_save(const char *path,
                                                 const tsanom_runs_model_data *data,
                                                 const tsanom_exec *exec);

@@ -16,12 +16,13 @@
  *  Use an index for many queries against the same series, and tsanom_search_stream() to
  *  locate a pattern in one long series.
  *
- *  Errors besides the common ones: ::TSANOM_E_COUNT, also: lengths differ;
- *  ::TSANOM_E_OPTION, also: a field of a set of series is out of its range, or an option
- *  that the function does not use is set; ::TSANOM_E_NONFINITE, a sample;
- *  ::TSANOM_E_VALUE, with normalization: the magnitude of a sample exceeds 1e140. The
- *  `element` is the sample, or in a set the series, with the sample in `second`. Sets of
- *  series must have one component for each sample, contiguous samples, and one length.
+ *  A search that the poll stops changes nothing, unless its description says so. Errors
+ *  besides the common ones: ::TSANOM_E_COUNT, also: lengths differ; ::TSANOM_E_OPTION,
+ *  also: a field of a set of series is out of its range, or an option that the function
+ *  does not use is set; ::TSANOM_E_NONFINITE, a sample; ::TSANOM_E_VALUE, with
+ *  normalization: the magnitude of a sample exceeds 1e140. The `element` is the sample,
+ *  or in a set the series, with the sample in `second`. Sets of series must have one
+ *  component for each sample, contiguous samples, and one length.
  *
  *  Sources: T. Rakthanmanon et al., KDD 2012, 262-270 (the cascade, normalization of a
  *  stream); E. Keogh and C. A. Ratanamahatana, Knowl. Inf. Syst. 7 (2005) 358-386
@@ -40,9 +41,8 @@ extern "C" {
 
 /** What to search for. Initialize it with tsanom_search_options_init(). */
 typedef struct tsanom_search_options {
-  size_t struct_size;  /**< set by tsanom_search_options_init() */
-  size_t radius;       /**< Sakoe-Chiba radius of DTW; ::TSANOM_NONE: unlimited
-                            (default) */
+  size_t struct_size;  /**< set by _init */
+  size_t radius;       /**< Sakoe-Chiba radius of DTW; ::TSANOM_NONE (default): any */
   size_t neighbors;    /**< only of a stream: matches to find, >= 1; 1 (default) */
   size_t exclusion;    /**< only of a stream: the starts of two matches differ by more
                             than this; ::TSANOM_NONE: half the length of the query
@@ -50,29 +50,26 @@ typedef struct tsanom_search_options {
   int32_t cost;        /**< TSANOM_COST_*; absolute (default) */
   int32_t z_normalize; /**< 1: apply tsanom_search_normalize() to every query, series and
                             window; 0 (default): do not */
-  int32_t borrow;      /**< only of an index: 1: refer to the caller's samples (and array
-                            of pointers), which must remain unchanged while the index
-                            exists; not together with z_normalize; 0 (default): copy
-                            them */
-  int32_t reserved0;   /**< must be 0 */
+  /** Only of an index, not with z_normalize. 1: refer to the caller's samples (and array
+   *  of pointers), which must not change meanwhile; 0 (default): copy them. */
+  int32_t borrow;
+  int32_t reserved0; /**< must be 0 */
 } tsanom_search_options;
 
 /** Write the defaults described at ::tsanom_search_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_search_options_init(tsanom_search_options *options,
                                                     size_t struct_size);
 
-/** sizeof(tsanom_search_options) in this library. @return bytes */
+/** sizeof(tsanom_search_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_search_options_size(void);
 
-/** Counts of one query. The counts of removed, abandoned and computed candidates add up
- *  to `candidates`. */
+/** Counts of one query. Removed, abandoned and computed ones add up to `candidates`. */
 typedef struct tsanom_search_report {
   uint64_t candidates;     /**< series of the index, or windows of the stream */
-  uint64_t kim;            /**< of a stream: removed by LB_KimFL, or after all matches
-                                were found at distance 0 */
-  uint64_t means;          /**< of an index: removed by LB_KimFL and the bound of segment
-                                means together, or after all neighbors were found at
+  uint64_t kim;            /**< of a stream: removed by LB_KimFL, or after all matches at
                                 distance 0 */
+  uint64_t means;          /**< of an index: removed by LB_KimFL and the means together,
+                                or after all neighbors at distance 0 */
   uint64_t keogh;          /**< removed by LB_Keogh, envelope of the query */
   uint64_t keogh_reversed; /**< removed by LB_Keogh, envelope of the candidate; of an
                                 index also while it waits for DTW */
@@ -83,8 +80,7 @@ typedef struct tsanom_search_report {
 } tsanom_search_report;
 
 /** (x - mean) / standard deviation of a series, with the divisor n, in two passes. A
- *  constant series becomes zeros. O(n). Results are bitwise the same on every instruction
- *  set.
+ *  constant series becomes zeros. O(n). The same bits on every ISA level.
  *  @param      x     samples, all finite, magnitudes up to 1e140
  *  @param      n     number of samples, >= 1
  *  @param      exec  NULL: the defaults; threads are not used
@@ -94,11 +90,10 @@ TSANOM_API tsanom_status tsanom_search_normalize(const double *x, size_t n,
                                                  const tsanom_exec *exec, double *out);
 
 /** A set of series of one length, prepared for searches: samples, envelopes and sums of
- *  segments. Searches only read it, so that any number of threads may search it at the
- *  same time. */
+ *  segments. Searches only read it, any number of threads at the same time. */
 typedef struct tsanom_search_index tsanom_search_index;
 
-/** Bytes of an index, O(count length): about three times the samples, or twice if they
+/** Bytes of an index, O(count·length): about three times the samples, or twice if they
  *  are borrowed. Monotone in count and length.
  *  @param count   series, >= 1
  *  @param length  samples of each, >= 1
@@ -107,40 +102,32 @@ TSANOM_API tsanom_status tsanom_search_index_size(size_t count, size_t length,
                                                   const tsanom_search_options *options,
                                                   const tsanom_exec *exec, size_t *bytes);
 
-/** Build an index in the caller's memory. Series are prepared in parallel.
- *  O(count length) time.
- *  @param      memory   of any alignment
- *  @param      bytes    its size, at least that of tsanom_search_index_size()
- *  @param      series   series of one length
- *  @param      options  NULL: the defaults. The index keeps radius, cost and z_normalize
- *  @param[out] index    the index, in `memory`
- *  @retval TSANOM_STOPPED  the poll asked to stop; `index` is unchanged
- *  @exec @status */
+/** Build an index in the caller's memory, which keeps radius, cost and z_normalize of the
+ *  options. Series are prepared in parallel. O(count·length) time.
+ *  @memory{tsanom_search_index_size}
+ *  @param      series  series of one length
+ *  @param[out] index   the index, in `memory`
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_search_index_init(void *memory, size_t bytes,
                                                   const tsanom_series *series,
                                                   const tsanom_search_options *options,
                                                   const tsanom_exec *exec,
                                                   tsanom_search_index **index);
 
-/** Build an index in one block from exec's allocator, which must live as long as the
- *  index.
- *  @param      series   as of tsanom_search_index_init()
- *  @param      options  as of tsanom_search_index_init()
- *  @param      exec     as of tsanom_search_index_init()
- *  @param[out] index    the index
- *  @return as tsanom_search_index_init() */
+/** Build an index in one block from exec's allocator, which must outlive the index.
+ *  @param      series  as of tsanom_search_index_init()
+ *  @param[out] index   free it by tsanom_search_index_destroy()
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_search_index_create(const tsanom_series *series,
                                                     const tsanom_search_options *options,
                                                     const tsanom_exec *exec,
                                                     tsanom_search_index **index);
 
-/** Free an index of tsanom_search_index_create(). For one of tsanom_search_index_init()
- *  nothing needs to be done: free the memory once no search uses the index.
- *  @param index  NULL: no operation */
+/** Free a created index, which no search uses. @param index NULL: nothing happens */
 TSANOM_API void tsanom_search_index_destroy(tsanom_search_index *index);
 
-/** Bytes of workspace of tsanom_search_nearest(), O(threads (count + length)), for any
- *  number of queries.
+/** Bytes of workspace of tsanom_search_nearest(), O(threads·(count + length)), for any
+ *  queries.
  *  @param index      as of the call
  *  @param neighbors  as of the call
  *  @exec @bytes @status */
@@ -150,27 +137,24 @@ TSANOM_API tsanom_status tsanom_search_nearest_workspace(const tsanom_search_ind
                                                          size_t *bytes);
 
 /** The nearest series of an index for each query. Queries run in parallel. At worst
- *  O(queries count length radius) time; typically the DTW of a few percent of the series
- *  is computed.
+ *  O(queries·count·length·radius) time; typically with the DTW of a few percent.
  *  @param      index      the series to search
  *  @param      queries    series of the index's length
  *  @param      neighbors  number of results for each query, 1 to the index's count
- *  @param[out] indices    queries->count rows of `neighbors` indices of series, nearest
- *                         first
- *  @param[out] distances  their distances, in units of the cost; INFINITY only if the sum
- *                         overflows
+ *  @param[out] indices    queries->count rows of `neighbors` indices, nearest first
+ *  @param[out] distances  their distances, in units of the cost; INFINITY on overflow
  *  @param[out] reports    queries->count reports; may be NULL
+ *  @exec @status
  *  @retval TSANOM_STOPPED  the poll asked to stop; the rows of some queries are written,
- *                          those of others are unchanged
- *  @exec @status */
+ *                          those of others are unchanged */
 TSANOM_API tsanom_status tsanom_search_nearest(const tsanom_search_index *index,
                                                const tsanom_series *queries,
                                                size_t neighbors, const tsanom_exec *exec,
                                                size_t *indices, double *distances,
                                                tsanom_search_report *reports);
 
-/** Bytes of workspace of tsanom_search_stream(), O(stream length + threads query length).
- *  Monotone in its sizes.
+/** Bytes of workspace of tsanom_search_stream(), O(stream length + threads·query length);
+ *  monotone.
  *  @param query_length   samples of the query, >= 1
  *  @param stream_length  samples of the stream, >= query_length
  *  @options @exec @bytes @status */
@@ -182,7 +166,7 @@ TSANOM_API tsanom_status tsanom_search_stream_workspace(
  *  the first), then the nearest of those whose start differs by more than
  *  options->exclusion from every start chosen before, and so on. With z_normalize each
  *  window is normalized separately. Parts of the stream are searched in parallel. At
- *  worst O(stream length query length radius) time; typically less than a percent of the
+ *  worst O(stream length·query length·radius) time; typically less than a percent of the
  *  windows passes the bounds.
  *  @param      query          samples
  *  @param      query_length   number of samples, >= 1
@@ -190,11 +174,9 @@ TSANOM_API tsanom_status tsanom_search_stream_workspace(
  *  @param      stream_length  number of samples, >= query_length
  *  @param[out] starts         options->neighbors indices of first samples; ::TSANOM_NONE
  *                             after the last match, if the exclusion leaves fewer
- *  @param[out] distances      their distances, in units of the cost; INFINITY after the
- *                             last match
+ *  @param[out] distances      their distances, as of tsanom_search_nearest(), or INFINITY
  *  @param[out] report         counts; may be NULL
- *  @retval TSANOM_STOPPED  the poll asked to stop; the outputs are unchanged
- *  @options @exec @status */
+ *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_search_stream(const double *query, size_t query_length,
                                               const double *stream, size_t stream_length,
                                               const tsanom_search_options *options,

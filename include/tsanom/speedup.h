@@ -21,9 +21,14 @@
  *
  *  An analyzer is an object in one block of memory: of the caller (_size, _init) or of
  *  the allocator of an exec (_create, _destroy). Only _create allocates. One call at a
- *  time may use an analyzer.
+ *  time may use it.
  *
- *  There are no errors besides the common ones, unless a function lists them.
+ *  Use it while a program runs, or for recorded events. It needs a loop of at least three
+ *  equal iterations; tsanom_speedup_summarize() allows iterations that differ.
+ *
+ *  Errors besides the common ones, of an event: ::TSANOM_E_NONFINITE, a time;
+ *  ::TSANOM_E_ORDER, it begins before the previous one ends, or ends before it begins;
+ *  ::TSANOM_E_VALUE, threads is below 1; ::TSANOM_E_OPTION, reserved0 is not 0.
  *
  *  Sources: F. Freitag, J. Corbalan and J. Labarta, A dynamic periodicity detector:
  *  application to speedup computation, section 5; G. M. Amdahl, Validity of the single
@@ -79,14 +84,14 @@ typedef struct tsanom_speedup_iteration {
 
 /** How to analyze. Initialize it with tsanom_speedup_options_init(). */
 typedef struct tsanom_speedup_options {
-  size_t struct_size; /**< set by tsanom_speedup_options_init() */
+  size_t struct_size; /**< set by _init */
   /** Regions of the longest iteration, 1 to ::TSANOM_SPEEDUP_PERIOD_MAX; 1024
-   *  (default). */
+   *  (default) */
   size_t max_period;
   /** Loops that are recorded, 1 to ::TSANOM_SPEEDUP_LOOPS_MAX; 64 (default). */
   size_t capacity;
-  /** Threads of the baseline, P_b; 0 (default): the smallest number of threads of an
-   *  iteration of the loop. */
+  /** Threads of the baseline, P_b; 0 (default): the fewest of an iteration of the
+   *  loop. */
   int32_t baseline;
   int32_t reserved0; /**< must be 0 */
   /** Called once for each complete iteration; for the first ones of a loop when the loop
@@ -127,19 +132,17 @@ typedef struct tsanom_speedup_loop {
 
 /** Predicted end of a program. Initialize it with tsanom_speedup_prediction_init(). */
 typedef struct tsanom_speedup_prediction {
-  size_t struct_size;  /**< set by tsanom_speedup_prediction_init() */
+  size_t struct_size;  /**< set by _init */
   uint64_t start;      /**< identifier of the first region of the main loop */
   size_t period;       /**< period of the main loop */
   uint64_t iterations; /**< its complete iterations so far */
   uint64_t expected;   /**< its predicted number of iterations */
   double remaining_s;  /**< from the last event to the end of its last iteration; >= 0 */
-  double total_s;      /**< time of that end, on the clock of the events; NaN: not known,
-                            as `drifts` says */
+  double total_s;      /**< time of that end, on the clock of the events; NaN: `drifts` */
   double low_s;        /**< total_s is at least this with 95 %; NaN: not known */
   double high_s;       /**< and at most this */
-  int32_t drifts;      /**< 1: iterations become longer or shorter, so that the end is not
-                            known */
-  int32_t reserved0;   /**< 0 */
+  int32_t drifts;    /**< 1: iterations become longer or shorter, the end is not known */
+  int32_t reserved0; /**< 0 */
 } tsanom_speedup_prediction;
 
 /** Prepare a prediction. @initializes{prediction} */
@@ -157,8 +160,7 @@ TSANOM_API tsanom_status tsanom_speedup_size(const tsanom_speedup_options *optio
                                              size_t *bytes);
 
 /** Make an analyzer in the caller's memory.
- *  @param      memory    of any alignment; it must live as long as the analyzer
- *  @param      bytes     at least that of tsanom_speedup_size()
+ *  @memory{tsanom_speedup_size}
  *  @param[out] analyzer  a handle into `memory`; needs no destruction
  *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_speedup_init(void *memory, size_t bytes,
@@ -166,27 +168,21 @@ TSANOM_API tsanom_status tsanom_speedup_init(void *memory, size_t bytes,
                                              const tsanom_exec *exec,
                                              tsanom_speedup **analyzer);
 
-/** Make an analyzer in one block of exec's allocator, which must outlive the analyzer.
+/** Make an analyzer in one block of exec's allocator, which must outlive it.
  *  @param[out] analyzer  pass it to tsanom_speedup_destroy()
  *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_speedup_create(const tsanom_speedup_options *options,
                                                const tsanom_exec *exec,
                                                tsanom_speedup **analyzer);
 
-/** Free the block of a created analyzer.
- *  @param analyzer  from tsanom_speedup_create(); NULL: nothing is done */
+/** Free a created analyzer. @param analyzer NULL: nothing happens */
 TSANOM_API void tsanom_speedup_destroy(tsanom_speedup *analyzer);
 
-/** Push one finished region. Expected O(log max_period). A rejected event does not change
- *  the analyzer.
+/** Push one finished region. Expected O(log max_period). A rejected event changes
+ *  nothing.
  *  @param event  the region
- *  @retval TSANOM_E_NONFINITE  a time is NaN or infinite
- *  @retval TSANOM_E_ORDER      it begins before the previous event ends, or ends before
- *                              it begins
- *  @retval TSANOM_E_VALUE      threads is below 1
- *  @retval TSANOM_E_OPTION     reserved0 is not 0
- *  @retval TSANOM_E_STATE      after tsanom_speedup_finish()
- *  @the{analyzer} @status */
+ *  @the{analyzer} @status
+ *  @retval TSANOM_E_STATE  after tsanom_speedup_finish() */
 TSANOM_API tsanom_status tsanom_speedup_push(tsanom_speedup *analyzer,
                                              const tsanom_speedup_event *event);
 
@@ -195,12 +191,9 @@ TSANOM_API tsanom_status tsanom_speedup_push(tsanom_speedup *analyzer,
  *  @the{analyzer} @status */
 TSANOM_API tsanom_status tsanom_speedup_finish(tsanom_speedup *analyzer);
 
-/** The loops found so far, in the order in which they were found.
- *  @param[out] loops     the first `capacity` of them; may be NULL if capacity is 0
- *  @param      capacity  length of `loops`
- *  @param[out] count     number of recorded loops
- *  @retval TSANOM_PARTIAL  `count` exceeds `capacity`, or more loops were found than the
- *                          capacity of the options
+/** The loops found so far, in the order in which they were found. ::TSANOM_PARTIAL also
+ *  if more were found than the capacity of the options.
+ *  @array{loops,count}
  *  @the{analyzer} @status */
 TSANOM_API tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
                                               tsanom_speedup_loop *loops, size_t capacity,
@@ -211,9 +204,9 @@ TSANOM_API tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
  *  loop: identifiers of regions may differ between runs.
  *  @param[in,out] loop      modified only if TSANOM_OK is returned
  *  @param         baseline  the loop in the other run; may be `loop`
+ *  @status
  *  @retval TSANOM_E_VALUE      the periods differ, or a loop has no current threads
- *  @retval TSANOM_E_NONFINITE  a loop has no current time
- *  @status */
+ *  @retval TSANOM_E_NONFINITE  a loop has no current time */
 TSANOM_API tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
                                                 const tsanom_speedup_loop *baseline);
 
@@ -230,9 +223,9 @@ TSANOM_API tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
  *  @param      iterations  total number of iterations of the main loop, if known; 0: that
  *                          of its latest finished run
  *  @param[out] prediction  initialized by tsanom_speedup_prediction_init()
+ *  @the{analyzer} @status
  *  @retval TSANOM_INFEASIBLE  there is no loop, or nothing determines its length;
- *                             prediction is not modified
- *  @the{analyzer} @status */
+ *                             prediction is not modified */
 TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
                                                 uint64_t iterations,
                                                 tsanom_speedup_prediction *prediction);
@@ -242,16 +235,16 @@ TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
  *  iterations[i].end - 1. It ends where the next one begins if that has the next event,
  *  else with its last event. Consecutive iterations are a run of the loop.
  *
- *  In `loop`, `start` is the first region, and `period` the mean number of regions of an
- *  iteration, rounded.
+ *  In `loop`, `start` is the first region, and `period` the rounded mean of regions per
+ *  iteration.
  *
  *  The prediction is that of tsanom_speedup_predict(), and has an interval: the
  *  iterations on which it is based are divided into up to 8 parts, whose mean times have
- *  the standard deviation s; the mean of the missing iterations is expected within t s
- *  sqrt(1 + 1/k) of that of k parts, with Student's t of k - 1 degrees of freedom at 95
- *  %. With fewer than four such iterations the interval is not known. If the mean times
- *  lie on a line (R^2 >= 0.8 of five parts or more) that changes by more than a fifth,
- *  the iterations drift, and the end is not known.
+ *  the standard deviation s; the mean of the missing iterations is expected within
+ *  \f$t\,s\sqrt{1 + 1/k}\f$ of that of k parts, with Student's t of k - 1 degrees of
+ *  freedom at 95 %. With fewer than four such iterations the interval is not known. If
+ *  the mean times lie on a line (\f$R^2 \ge 0.8\f$ of five parts or more) that changes by
+ *  more than a fifth, the iterations drift, and the end is not known.
  *  @param      events           regions in the order of time
  *  @param      count            number of these
  *  @param      iterations       ascending, not empty, and disjoint
@@ -261,16 +254,13 @@ TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
  *  @param      expected         as `iterations` of tsanom_speedup_predict(). 0: those
  *                               that there are if the loop has ended: more events than
  *                               those of its longest iteration have followed
- *  @param      exec             NULL: the defaults; the fault is used
  *  @param[out] loop             statistics
- *  @param[out] prediction       initialized by tsanom_speedup_prediction_init(); NULL:
- *                               not wanted
+ *  @param[out] prediction       initialized by tsanom_speedup_prediction_init(), or NULL
+ *  @exec @status
  *  @retval TSANOM_INFEASIBLE  nothing determines how many iterations to expect: `loop` is
  *                             filled, prediction is not modified
- *  @retval TSANOM_E_COUNT     iteration_count is 0
  *  @retval TSANOM_E_INDEX     an iteration is empty, exceeds the events, or begins before
- *                             the end of the one before it; the fault has its index
- *  @return TSANOM_OK, or an error of the module or of tsanom_speedup_push() */
+ *                             the end of the one before it; the fault has its index */
 TSANOM_API tsanom_status tsanom_speedup_summarize(
     const tsanom_speedup_event *events, size_t count,
     const tsanom_dpd_iteration *iterations, size_t iteration_count,
@@ -287,17 +277,14 @@ TSANOM_API tsanom_status tsanom_speedup_choose_level_workspace(
  *  loop of regions. Worksharing is chosen if the loop that takes the most time in that
  *  stream takes more than twice the time of the corresponding loop of regions: a few
  *  regions at the start of a program may form a loop too.
- *  @param      regions            events of parallel regions; may be NULL if their count
- *                                 is 0
+ *  @param      regions            events of parallel regions; NULL if there are none
  *  @param      region_count       number of these
  *  @param      worksharing        events of worksharing; may be NULL if their count is 0
  *  @param      worksharing_count  number of these
  *  @param      options            max_period and capacity are used, other fields must be
  *                                 at their defaults. NULL: the defaults
- *  @param      exec               NULL: the defaults. The fault names the first event
- *                                 that tsanom_speedup_push() rejects
  *  @param[out] level              TSANOM_SPEEDUP_REGIONS or TSANOM_SPEEDUP_WORKSHARING
- *  @return TSANOM_OK, an error of the module, or of tsanom_speedup_push() */
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_speedup_choose_level(
     const tsanom_speedup_event *regions, size_t region_count,
     const tsanom_speedup_event *worksharing, size_t worksharing_count,

@@ -49,15 +49,14 @@ enum {
   TSANOM_SPMD_MEAN_NORM = 1     /**< the mean of the norms */
 };
 
-/** Distance eps' from which processes belong to different classes. ABI: append, never
- *  renumber. */
+/** Distance eps' from which processes belong to different classes. ABI: append only. */
 enum {
   /** tolerance times the largest norm (default). */
   TSANOM_SPMD_CUT_TOLERANCE = 0,
   /** A gap of the reachabilities that chance does not explain, if there is one above the
    *  eps' of the tolerance, as tsanom_optics_split() finds it; else there is one class.
-   *  Ignores noise of any size, and so does not detect processes that all differ by
-   *  equal distances. */
+   *  Ignores noise of any size, and so does not detect processes that all differ by equal
+   *  distances. */
   TSANOM_SPMD_CUT_AUTOMATIC = 1,
   /** The eps' of the tolerance, or what noise explains if that is larger. Noise varies
    *  independently in most regions of hierarchy 1, after division by a process's share of
@@ -83,8 +82,7 @@ typedef struct tsanom_spmd_data {
                               in process i is metric[(m * processes + i) * metric_ld + k];
                               NaN: not measured */
   size_t metric_ld;      /**< >= regions; 0: regions */
-  double elapsed;        /**< wall time of the program, in the unit of time; 0: unknown
-                              (default) */
+  double elapsed;        /**< wall time of the program, same unit; 0 (default): unknown */
 } tsanom_spmd_data;
 
 /** What to compute. Initialize it with tsanom_spmd_options_init(), then change fields. */
@@ -122,16 +120,15 @@ typedef struct tsanom_spmd_region {
 
 /** One re-clustering of the search and its result. */
 typedef struct tsanom_spmd_decision {
-  int32_t step;     /**< 1: all regions of hierarchy 1; 2: without one of them; 3:
-                         without a combination of them or, for a level above 1, with a
-                         combination in place of the region around them; 4: with a
-                         nested region in place of the region around it or, for level
-                         1, with one region while the others that step 3 found are
-                         left out */
+  int32_t step;     /**< 1: all regions of hierarchy 1; 2: without one of them; 3: without
+                         a combination of them or, for a level above 1, with a combination
+                         in place of the region around them; 4: with a nested region in
+                         place of the region around it or, for level 1, with one region
+                         while the others that step 3 found are left out */
   int32_t level;    /**< hierarchy of the regions tried */
   int32_t changed;  /**< 1: the classes differ from those of step 1 */
-  int32_t critical; /**< 1: what was tried is a CCR: the classes changed without it, or
-                         did not change with it */
+  int32_t critical; /**< 1: what was tried is a CCR: classes changed without it or not
+                         with it */
   size_t classes;   /**< number of classes */
   size_t first;     /**< the regions tried are members first ... first + count - 1 */
   size_t count;     /**< their number: 0 in step 1, n in step 3, else 1 */
@@ -151,12 +148,12 @@ enum {
 };
 
 /** The report. Initialize it with tsanom_spmd_report_init(), then point the arrays that
- *  are wanted to memory; each may be NULL. The other fields are results, written as far
- *  as struct_size reaches. */
+ *  are wanted to memory; each may be NULL. The fields from eps on are results, written as
+ *  far as struct_size reaches. */
 typedef struct tsanom_spmd_report {
   size_t struct_size;             /**< set by _init */
-  int32_t *class_of;              /**< `processes` values: the class, numbered from 0 in
-                                       order of first appearance */
+  int32_t *class_of;              /**< `processes` values: the class, from 0 in order of
+                                       appearance */
   tsanom_spmd_region *region;     /**< `regions` elements */
   tsanom_spmd_decision *decision; /**< the first decisions, in order */
   size_t decision_capacity;       /**< elements of `decision` */
@@ -175,47 +172,46 @@ typedef struct tsanom_spmd_report {
   double *reachability;   /**< `processes` values in that order, in the unit of
                                time; the first is INFINITY */
 
-  double eps;              /**< result: eps', in the unit of time; INFINITY if the
+  double eps;              /**< eps', in the unit of time; INFINITY if the
                                 automatic cut finds one class */
-  size_t classes;          /**< result: number of classes */
-  double severity;         /**< result: S = largest distance / largest norm; 0 if all
-                                processes are equal; at most sqrt(2) for the largest
-                                norm */
-  double largest_distance; /**< result: of two processes, over hierarchy 1 */
-  double largest_norm;     /**< result: of a process, over hierarchy 1 */
-  double mean_norm;        /**< result: of the processes */
-  size_t ccrs;             /**< result: regions that are CCRs */
-  size_t cccrs;            /**< result: regions that are CCCRs */
-  size_t decisions;        /**< result: number of decisions; may exceed the capacity */
-  size_t members;          /**< result: number of members; may exceed the capacity */
-  size_t combination;      /**< result: the n at which step 3 ended; 0: not needed */
-  int32_t search;          /**< result: TSANOM_SPMD_SIMILAR ... */
-  int32_t limited;         /**< result: 1: combination_limit ended step 3 */
-  double dependency;       /**< result: part of the processes whose class the metrics
+  size_t classes;          /**< number of classes */
+  double severity;         /**< S = largest distance / largest norm; 0 if all processes
+                                are equal; at most √2 for the largest norm */
+  double largest_distance; /**< of two processes, over hierarchy 1 */
+  double largest_norm;     /**< of a process, over hierarchy 1 */
+  double mean_norm;        /**< of the processes */
+  size_t ccrs;             /**< regions that are CCRs */
+  size_t cccrs;            /**< regions that are CCCRs */
+  size_t decisions;        /**< number of decisions; may exceed the capacity */
+  size_t members;          /**< number of members; may exceed the capacity */
+  size_t combination;      /**< the n at which step 3 ended; 0: not needed */
+  int32_t search;          /**< TSANOM_SPMD_SIMILAR ... */
+  int32_t limited;         /**< 1: combination_limit ended step 3 */
+  double dependency;       /**< part of the processes whose class the metrics
                                 determine (gamma of rough sets); 0 without metrics */
-  size_t reducts;          /**< result: number of root causes, all that tie in the paper's
+  size_t reducts;          /**< number of root causes, all that tie in the paper's
                                 choice among the reducts; may exceed the capacity */
 
-  double mean_total;     /**< result: mean over processes of the time in hierarchy 1 */
-  double max_total;      /**< result: the largest of them */
-  double region_total;   /**< result: sum over hierarchy 1 of the largest times, the
-                              least time of a program in which all processes wait for
-                              each other after each region */
-  double load_balance;   /**< result: mean_total / max_total; 1 if all is 0 */
-  double serialization;  /**< result: max_total / region_total: the loss because different
-                              processes are late in different regions; 1 if all is 0 */
-  double scheduling;     /**< result: region_total / elapsed: the loss outside the
-                              regions; valid if has_elapsed */
-  double efficiency;     /**< result: mean_total / elapsed if has_elapsed, else
-                              mean_total / region_total */
-  int32_t has_elapsed;   /**< result: 1: elapsed was given */
-  int32_t verdict_class; /**< result: the class that is slowest in verdict_region, or
-                              ::TSANOM_SPMD_NONE */
-  int32_t verdict_region; /**< result: the CCCR with the largest max - mean, or
+  double mean_total;      /**< mean over processes of the time in hierarchy 1 */
+  double max_total;       /**< the largest of them */
+  double region_total;    /**< sum over hierarchy 1 of the largest times, the
+                               least time of a program in which all processes wait for
+                               each other after each region */
+  double load_balance;    /**< mean_total / max_total; 1 if all is 0 */
+  double serialization;   /**< max_total / region_total: the loss because different
+                               processes are late in different regions; 1 if all is 0 */
+  double scheduling;      /**< region_total / elapsed: the loss outside the
+                               regions; valid if has_elapsed */
+  double efficiency;      /**< mean_total / elapsed if has_elapsed, else
+                               mean_total / region_total */
+  int32_t has_elapsed;    /**< 1: elapsed was given */
+  int32_t verdict_class;  /**< the slowest class in verdict_region, or
                                ::TSANOM_SPMD_NONE */
-  int32_t verdict_metric; /**< result: the lowest metric of the first root cause, or
+  int32_t verdict_region; /**< the CCCR with the largest max - mean, or
                                ::TSANOM_SPMD_NONE */
-  double verdict_saving;  /**< result: 1 - mean_total / region_total: the part of the run
+  int32_t verdict_metric; /**< lowest metric of the first root cause, or
+                               ::TSANOM_SPMD_NONE */
+  double verdict_saving;  /**< 1 - mean_total / region_total: the part of the run
                                time that an ideal balance saves */
 } tsanom_spmd_report;
 
@@ -234,13 +230,13 @@ TSANOM_API tsanom_status tsanom_spmd_report_init(tsanom_spmd_report *report,
 /** sizeof(tsanom_spmd_data), for other languages. @return bytes */
 TSANOM_API size_t tsanom_spmd_data_size(void);
 
-/** sizeof(tsanom_spmd_options) in this library. @return bytes */
+/** sizeof(tsanom_spmd_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_spmd_options_size(void);
 
-/** sizeof(tsanom_spmd_report) in this library. @return bytes */
+/** sizeof(tsanom_spmd_report), for other languages. @return bytes */
 TSANOM_API size_t tsanom_spmd_report_size(void);
 
-/** Bytes of workspace of tsanom_spmd_analyze(): O(processes * (regions + metrics)), and
+/** Bytes of workspace of tsanom_spmd_analyze(): O(processes·(regions + metrics)), and
  *  the workspace of rough sets. Monotone in each size.
  *  @param processes  >= 1
  *  @param regions    >= 1
@@ -279,21 +275,20 @@ TSANOM_API tsanom_status tsanom_spmd_analyze_workspace(size_t processes, size_t 
  *  classified as above with metric_tolerance. Processes by metrics are the decision
  *  table, the classes of the processes its decision, and the root causes are the reducts
  *  that tsanom_roughset_paper_choice() chooses, or the one of tsanom_roughset_greedy()
- *  beyond 24 metrics or 4096 discernibility elements. The empty set is never a root
- *  cause.
+ *  beyond 24 metrics or 4096 discernibility elements. The empty set is never one.
  *
  *  One process, or all equal: one class, severity 0, no CCR. One thread computes. A
- *  re-clustering costs O(processes * classes * regions) if classes are compact, and
- *  O(processes^2 * regions) in the worst case, as does the order, which is computed if it
+ *  re-clustering costs O(processes·classes·regions) if classes are compact, and
+ *  O(processes^2·regions) in the worst case, as does the order, which is computed if it
  *  is requested or the cut is automatic. Steps 2 and 4 need at most one for each region,
  *  step 3 at most combination_limit. The poll is called before each.
  *  @param         data    the measurements
  *  @param[in,out] report  the arrays that are wanted; results
+ *  @options @exec @status
  *  @retval TSANOM_PARTIAL  an array has not enough capacity for all decisions, members or
  *                          root causes, or combination_limit was reached
- *  @retval TSANOM_STOPPED  the poll stopped the call: the report contains the search so
- *                          far, and no root cause
- *  @options @exec @status */
+ *  @retval TSANOM_STOPPED  the poll stopped the call: the report has the search so far,
+ *                          no root cause */
 TSANOM_API tsanom_status tsanom_spmd_analyze(const tsanom_spmd_data *data,
                                              const tsanom_spmd_options *options,
                                              const tsanom_exec *exec,

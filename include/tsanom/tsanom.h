@@ -20,5 +20,6 @@
 #include <tsanom/speedup.h>
 #include <tsanom/spmd.h>
 #include <tsanom/vital.h>
+#include <tsanom/watch.h>
 
 #endif

@@ -8,8 +8,7 @@
  *  of memory, deviation from its team. tsanom_hsa_learn_normal() learns the normal range
  *  of each sign from normal runs, for the whole run and for eighths of it, so that a
  *  running program is compared with the same part of the normal runs.
- *  tsanom_hsa_find_causes() names the causes that the signs of another run are evidence
- *  of.
+ *  tsanom_hsa_find_causes() names the causes in another run by its signs.
  *
  *  Use them instead of the decision trees of <tsanom/hsa.h> for runs with vital signs:
  *  runs may differ in length, but not in the work per beat. Memory, processor time and
@@ -41,8 +40,8 @@ enum {
 };
 
 /** A sample of the process or of a thread. Numbers count from the beginning of the
- *  process or thread; NaN: not known. Where many threads beat, each sample has only a
- *  part of the numbers. */
+ *  process or thread; NaN: not known. With many threads, each sample has only some of
+ *  the numbers. */
 typedef struct tsanom_hsa_vital {
   double time;         /**< seconds, on the clock of the beats; NaN: not known */
   double cpu_s;        /**< processor time in seconds */
@@ -72,8 +71,8 @@ enum {
   TSANOM_HSA_SIGN_GAP = 1,      /**< most seconds between two beats */
   TSANOM_HSA_SIGN_SILENCE = 2,  /**< seconds since its last beat, until the run's end; of
                                      a finished run: until the last beat of any thread */
-  TSANOM_HSA_SIGN_TAIL = 3,     /**< share of the beats of the busiest thread that are
-                                     after its own last beat */
+  TSANOM_HSA_SIGN_TAIL = 3,     /**< share of the busiest thread's beats after its own
+                                     last beat */
   TSANOM_HSA_SIGN_SHARE = 4,    /**< its beats over the median of the other threads' */
   TSANOM_HSA_SIGN_TEAM_INTERVAL = 5, /**< its interval over the median of the others' */
   TSANOM_HSA_SIGN_CPU = 6,           /**< processor seconds per beat */
@@ -138,8 +137,8 @@ typedef struct tsanom_hsa_normal {
   char program[64];    /**< name of the program; empty: not known, or several */
   char machine[64];    /**< where the runs were made; empty: not known, or several */
   /** Ranges of sign s of thread t after p + 1 eighths of `beats`, at
-   *  (p * thread_count + t) * ::TSANOM_HSA_SIGNS + s. Infinite ends: nothing is known.
-   *  The caller's memory. */
+   *  (p * thread_count + t) * ::TSANOM_HSA_SIGNS + s. Infinite ends: not known. The
+   *  caller's memory. */
   tsanom_hsa_range *range;
   size_t range_count; /**< elements of `range` */
 } tsanom_hsa_normal;
@@ -165,9 +164,8 @@ TSANOM_API size_t tsanom_hsa_normal_size(void);
  *  @param[in,out] normal     initialized, with `range` of `range_count` elements, at
  *                            least ::TSANOM_HSA_PARTS * ::TSANOM_HSA_SIGNS for each
  *                            thread; the result
- *  @retval TSANOM_PARTIAL  the ranges are guessed, because there are fewer than three
- *                          runs
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_PARTIAL  the ranges are guessed: there are fewer than three runs */
 TSANOM_API tsanom_status tsanom_hsa_learn_normal(const tsanom_hsa_run *runs,
                                                  size_t run_count, double coverage,
                                                  const tsanom_exec *exec,
@@ -186,8 +184,8 @@ TSANOM_API tsanom_status tsanom_hsa_learn_normal_workspace(size_t run_count,
 typedef struct tsanom_hsa_power {
   double slowdown;   /**< processor time per beat, or, if that is not known, time between
                           beats, over the middle of its range */
-  double imbalance;  /**< processor time per beat over that of the other threads, over the
-                          middle of its range */
+  double imbalance;  /**< processor time per beat over that of the other threads, over
+                          the middle of its range */
   double contention; /**< share of time without a processor */
   double leak;       /**< bytes in a run of normal length, after its first fifth */
   double hang;       /**< seconds without a beat */
@@ -234,21 +232,20 @@ typedef struct tsanom_hsa_cause {
   double value;           /**< of the sign; of a detail: a number of beats or threads */
   tsanom_hsa_range range; /**< normal values */
   /** Times by which `value` exceeds the end of its range, > 1; infinity: a fact, such as
-   *  the state of the run. */
+   *  the run's state. */
   double strength;
-  double number[2]; /**< further numbers: page faults per beat and their normal limit of a
-                         leak or a slowdown; share of time without a processor and asleep
-                         of DETAIL_BLOCKED; of DETAIL_KILLED the signal, negative, or the
-                         exit status, if either is known; of a hang, and of waiting for
-                       one, beginning and end of the gap in seconds; of DETAIL_EXIT beats,
-                       and those of the longest normal run */
+  /** Further numbers: of a leak or a slowdown, page faults per beat and their normal
+   *  limit; of DETAIL_BLOCKED, share of time without a processor and asleep; of
+   *  DETAIL_KILLED, the signal, negative, or the exit status, if either is known; of a
+   *  hang, and of waiting for one, beginning and end of the gap in seconds; of
+   * DETAIL_EXIT, beats, and those of the longest normal run. */
+  double number[2];
   uint64_t reserved[4]; /**< 0 */
 } tsanom_hsa_cause;
 
 /** Find the causes of what is not normal in a run. A running program is compared with the
  *  part of the normal runs that has as many beats, a finished run with the whole normal
- *  runs; a run that is longer than the normal runs may grow by proportionally more
- *  memory.
+ *  runs; the memory of a longer run may grow in proportion.
  *
  *  Causes are sorted: not comparable; hang; shutdown; memory leak; a pause; contention;
  *  imbalance; slowdown; unknown; waiting. Equal causes are sorted by strength, then by
@@ -266,8 +263,7 @@ TSANOM_API tsanom_status tsanom_hsa_find_causes(
     tsanom_hsa_signs *signs, tsanom_hsa_cause *causes, size_t capacity, size_t *count);
 
 /** The status of a thread or of a run: its first cause, or normal. A thread without a
- *  cause of its own has a cause of the run if that is shutdown, not comparable, or
- *  unknown.
+ *  cause of its own has that of the run if it is shutdown, not comparable or unknown.
  *  @param      causes  as tsanom_hsa_find_causes() wrote them; may be NULL if count is 0
  *  @param      count   their number
  *  @param      thread  thread number; ::TSANOM_HSA_PROCESS: the run
@@ -278,12 +274,7 @@ TSANOM_API tsanom_status tsanom_hsa_cause_status(const tsanom_hsa_cause *causes,
                                                  int32_t *status);
 
 /** Describe the evidence of a cause in an English sentence with its numbers.
- *  @param[out] text    receives the sentence, always terminated, truncated if it does not
- *                      fit; may be NULL if size is 0
- *  @param      size    bytes of text; 512 are enough for every sentence
- *  @param[out] length  bytes of the whole sentence without the terminator; may be NULL
- *  @retval TSANOM_PARTIAL  the sentence was truncated
- *  @the{cause} @status */
+ *  @the{cause} @sentence @status */
 TSANOM_API tsanom_status tsanom_hsa_cause_text(const tsanom_hsa_cause *cause, char *text,
                                                size_t size, size_t *length);
 /** @} */

@@ -11,9 +11,11 @@
  *
  * Which candidate is the main loop:
  *
- *   0. One that covers less than a fifth of the sequence is none.
- *   1. Of those that cover at least 9/10 of what the best one covers, the outermost: the
- *      one with the fewest iterations.
+ *   0. One that covers less than a fifth of the time and of the events is none.
+ *   1. Of those that cover at least 9/10 of what the best one covers, or that contain its
+ *      kinds and cover 9/10 of what follows their own begin, the outermost: the one with
+ *      the fewest iterations. The second condition is for loops that began a few
+ *      iterations ago: before them, an inner loop may have run once.
  *   2. If another of these has nearly the same usual kinds (a third differs at most) and
  *      more iterations, take that one instead. So a step that is repeated ten times
  *      before an output is the iteration, not the ten steps; a solver of 3 kinds in a
@@ -30,6 +32,9 @@
 #include "dpd/dpd_main.h"
 
 static const double least_share = 0.9;
+
+/* The same of a loop that covers what follows its own begin. */
+static const double least_since = 0.5;
 
 /* Parts that repeat by chance cover less of the sequence: at most 15 % of random
  * sequences of four kinds or more. */
@@ -200,12 +205,33 @@ static void try_candidate(tsn_main_search *s, uint32_t anchor) {
   try_loop(s, anchor, true);
 }
 
-static double most_covered(const tsn_main_search *s) {
-  double most = 0;
+/* The loop that covers most, SIZE_MAX: there is none. */
+static size_t find_best(const tsn_main_search *s) {
+  size_t best = TSANOM_NONE;
   for (size_t i = 0; i < s->loops; i++) {
-    if (s->loop[i].covered > most) most = s->loop[i].covered;
+    if (best == TSANOM_NONE || s->loop[i].reach > s->loop[best].reach) best = i;
   }
-  return most;
+  return best;
+}
+
+/* Whether loop i has the usual kinds of loop k, but for a third of them. */
+static bool contains(const tsn_main_search *s, size_t i, size_t k) {
+  const uint64_t *a = s->set + i * s->words, *b = s->set + k * s->words;
+  size_t missing = 0;
+  for (size_t w = 0; w < s->words; w++) {
+    missing += (size_t)__builtin_popcountll(b[w] & ~a[w]);
+  }
+  return TSN_MAIN_NEAR * missing <= s->loop[k].size;
+}
+
+/* Whether loop i covers enough to be the main loop. */
+static bool covers_enough(const tsn_main_search *s, size_t i, size_t best) {
+  const tsn_main_loop *one = &s->loop[i];
+  double most = s->loop[best].reach;
+  double since = tsn_main_time(s, s->n) - tsn_main_time(s, one->first);
+  if (one->reach >= least_share * most) return true;
+  return one->reach >= least_since * most && one->reach >= least_share * since &&
+         contains(s, i, best);
 }
 
 /* Whether the usual kinds of two loops are nearly the same. */
@@ -233,27 +259,37 @@ static bool is_outer(const tsn_main_loop *one, const tsn_main_loop *other) {
   return one->first < other->first;
 }
 
-/* The outermost of the loops that cover most, then the finest of those like it. */
-static size_t choose(const tsn_main_search *s, double most) {
+/* The outermost of the loops that cover enough, then the finest of those like it. */
+static size_t choose(const tsn_main_search *s, size_t best) {
   size_t chosen = TSANOM_NONE;
   for (size_t i = 0; i < s->loops; i++) {
-    if (s->loop[i].covered < least_share * most) continue;
+    if (!covers_enough(s, i, best)) continue;
     if (chosen == TSANOM_NONE || is_outer(&s->loop[i], &s->loop[chosen])) chosen = i;
   }
   for (size_t from = TSANOM_NONE; from != chosen;) {
     from = chosen;
     for (size_t i = 0; i < s->loops; i++) {
-      if (s->loop[i].covered < least_share * most || !are_similar(s, i, from)) continue;
+      if (!covers_enough(s, i, best) || !are_similar(s, i, from)) continue;
       if (is_better(&s->loop[i], &s->loop[chosen])) chosen = i;
     }
   }
   return chosen;
 }
 
+/* Whether the best loop is likely chance. A short loop behind a long start of the program
+ * is not: it has most of the events. */
+static bool is_little(const tsn_main_search *s, size_t best) {
+  const tsn_main_loop *loop = &s->loop[best];
+  double time = tsn_main_time(s, s->n) - tsn_main_time(s, 0);
+  if (s->options.active || s->options.anchor != TSANOM_NONE) return false;
+  return loop->reach < least_cover * time &&
+         (double)loop->events < least_cover * (double)s->n;
+}
+
 static tsanom_status search(void *context) {
   tsn_main_search *s = context;
   uint32_t candidate[TSN_MAIN_CANDIDATES];
-  double most = 0;
+  size_t best = TSANOM_NONE;
   memset(s->stamp, 0, s->options.kinds * sizeof *s->stamp);
   index_events(s);
   size_t count = 0;
@@ -265,17 +301,16 @@ static tsanom_status search(void *context) {
   for (size_t i = 0; i < count; i++) {
     if (tsn_exec_stop(&s->exec, i, count)) return TSANOM_STOPPED;
     double first = tsn_main_time(s, s->at[s->start[candidate[i]]]);
-    if (tsn_main_time(s, s->n) - first < least_share * most) continue;
+    double most = best == TSANOM_NONE ? 0 : s->loop[best].reach;
+    if (tsn_main_time(s, s->n) - first < least_since * most) continue;
     try_candidate(s, candidate[i]);
-    most = most_covered(s);
+    best = find_best(s);
   }
-  bool is_little = s->n && !s->options.active && s->options.anchor == TSANOM_NONE &&
-                   most < least_cover * (tsn_main_time(s, s->n) - tsn_main_time(s, 0));
-  s->chosen = is_little ? TSANOM_NONE : choose(s, most);
+  s->chosen = best == TSANOM_NONE || is_little(s, best) ? TSANOM_NONE : choose(s, best);
   if (s->chosen == TSANOM_NONE) return TSANOM_INFEASIBLE;
   tsn_main_loop *loop = &s->loop[s->chosen];
-  loop->iterations = loop->runs = 0;
-  loop->covered = 0;
+  loop->iterations = loop->runs = loop->events = 0;
+  loop->covered = loop->reach = 0;
   tsn_main_examine(s, loop);
   tsn_main_list(s, loop);
   return TSANOM_OK;

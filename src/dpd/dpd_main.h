@@ -20,7 +20,9 @@ enum { TSN_MAIN_NEAR = 3 };
 enum {
   TSN_MAIN_NEAR_COPY = 1, /* it differs in few kinds */
   TSN_MAIN_USUAL = 2,     /* it has all usual kinds in the usual order */
-  TSN_MAIN_CLEAN = 4      /* usual, and its other kinds are in other segments too */
+  TSN_MAIN_CLEAN = 4,     /* usual, and its other kinds are in other segments too */
+  TSN_MAIN_EXTENDED = 8   /* it lacks few usual kinds; its other kinds, which may be more
+                             than those of a near copy, are in other segments too */
 };
 
 /* A loop whose iterations begin with the events of one kind. */
@@ -32,7 +34,9 @@ typedef struct {
   size_t size; /* usual kinds of an iteration */
   size_t iterations, runs;
   size_t first, end; /* events of the first and the last run */
-  double covered;
+  size_t events;     /* of all runs */
+  double covered;    /* the same in time */
+  double reach;      /* `covered`, and the begun iterations behind the runs */
 } tsn_main_loop;
 
 typedef struct {

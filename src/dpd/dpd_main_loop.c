@@ -11,11 +11,15 @@
  *
  * - The usual kinds U are those of at least half of the segments; the usual order is that
  *   of a segment in the middle that has all of U.
- * - A segment S is a near copy if |S \ U| + |U \ S| <= |U| / 3. Consecutive near copies
- *   are a run. A run begins and ends with clean segments: what came with the first or the
- *   last one alone is not part of the loop.
+ * - A segment S is a near copy if |S \ U| + |U \ S| <= |U| / 3, and extended if it has
+ * all of U in the usual order and |S \ U| <= 2 |U|, of kinds that other segments have
+ * too: a mesh that is adapted in each fifth step. Consecutive ones of both are a run. A
+ * run begins and ends with clean segments: what came with the first or the last one alone
+ * is not part of the loop.
  * - Behind the last segment of a run (3), the next event of the anchor begins one more
- *   iteration if all of U follows before an event of another kind.
+ *   iteration if all of U follows, with fewer other kinds than |U| / 2 in between. That
+ *   iteration ends before a kind that no other segment has, and before more other kinds
+ * than a near copy may have.
  *
  * Three passes over the events of the segments. */
 #include <string.h>
@@ -23,7 +27,8 @@
 #include "core/size.h"
 #include "dpd/dpd_main.h"
 
-enum { LEAST_ITERATIONS = 3 };
+/* Of few kinds, random sequences have such extensions too. */
+enum { LEAST_ITERATIONS = 3, LEAST_EXTENDED = 6 };
 
 /* A stamp that no kind has. */
 static uint32_t fresh(tsn_main_search *s) {
@@ -108,50 +113,71 @@ static unsigned char fit_of(tsn_main_search *s, size_t i, size_t size) {
   if (TSN_MAIN_NEAR * (size - usual + others) <= size) fit |= TSN_MAIN_NEAR_COPY;
   if (usual == size && is_ordered) fit |= TSN_MAIN_USUAL;
   if (fit == (TSN_MAIN_NEAR_COPY | TSN_MAIN_USUAL) && is_known) fit |= TSN_MAIN_CLEAN;
+  bool has_most = TSN_MAIN_NEAR * (size - usual) <= size && size >= LEAST_EXTENDED;
+  if (has_most && others <= 2 * size && is_known) fit |= TSN_MAIN_EXTENDED;
   return fit;
+}
+
+/* Whether an iteration behind the last segment of a run ends before an event of another
+ * kind than the usual ones, of which this is number `others`. */
+static bool ends_before(const tsn_main_search *s, uint32_t kind, size_t others,
+                        bool is_complete, size_t size) {
+  if (!is_complete) return 2 * others >= size;
+  return s->seen[kind] < 2 || TSN_MAIN_NEAR * others > size;
 }
 
 /* The end of an iteration that begins with begin number i and is followed by something
  * else; 0: it is not complete. At the end of the sequence it is complete only if the
- * stream has ended, for otherwise it may go on. */
-static size_t end_of_last(tsn_main_search *s, const tsn_main_loop *loop, size_t i) {
+ * stream has ended, for otherwise it may go on. `reach`: how far it goes, complete or
+ * not. */
+static size_t end_of_last(tsn_main_search *s, const tsn_main_loop *loop, size_t i,
+                          size_t *reach) {
   uint32_t stamp = fresh(s);
-  size_t usual = 0, at = s->begin[i];
+  size_t usual = 0, others = 0, at = s->begin[i];
   size_t next = i + 1 < s->begins ? s->begin[i + 1] : s->n;
   for (; at < next; at++) {
     uint32_t kind = s->event[at];
-    if (s->rank[kind] == TSN_MAIN_OTHER && s->seen[kind] < 2) break;
-    usual += s->rank[kind] != TSN_MAIN_OTHER && s->stamp[kind] != stamp;
+    if (s->stamp[kind] == stamp) continue;
+    if (s->rank[kind] != TSN_MAIN_OTHER) {
+      usual++;
+    } else if (ends_before(s, kind, ++others, usual == loop->size, loop->size)) {
+      break;
+    }
     s->stamp[kind] = stamp;
   }
   bool goes_on = at == s->n && !s->options.ended;
+  *reach = at;
   return usual == loop->size && !goes_on ? at : 0;
 }
 
 /* A run of a loop: segments [first, last), and the iteration behind them, which ends with
- * the event before `end`; 0: there is none. */
+ * the event before `end`; 0: there is none, but it has begun and goes to `reach`. */
 typedef struct {
-  size_t first, last, end;
+  size_t first, last, end, reach;
 } run;
+
+static bool has_any(const tsn_main_search *s, const tsn_main_loop *loop, size_t i,
+                    unsigned char fits) {
+  return loop->named || (s->fit[i] & fits) != 0;
+}
 
 /* The next run from segment `from` on; false: there is none. */
 static bool next_run(tsn_main_search *s, const tsn_main_loop *loop, size_t from, run *r) {
   size_t segments = s->begins - 1;
-  unsigned char wanted = loop->named ? 0 : TSN_MAIN_NEAR_COPY;
-  unsigned char clean = loop->named ? 0 : TSN_MAIN_CLEAN;
   while (from < segments) {
-    while (from < segments && (s->fit[from] & clean) != clean) from++;
+    while (from < segments && !has_any(s, loop, from, TSN_MAIN_CLEAN)) from++;
     size_t last = from, next = from;
-    for (; next < segments && (s->fit[next] & wanted) == wanted; next++) {
-      if ((s->fit[next] & clean) == clean) last = next + 1;
+    while (next < segments &&
+           has_any(s, loop, next, TSN_MAIN_NEAR_COPY | TSN_MAIN_EXTENDED)) {
+      if (has_any(s, loop, next++, TSN_MAIN_CLEAN)) last = next;
     }
-    size_t end = from < next ? end_of_last(s, loop, next) : 0;
+    size_t reach = 0, end = from < next ? end_of_last(s, loop, next, &reach) : 0;
     if (end) {
       last = next; /* a complete iteration is a clean end */
     } else if (from < last) {
-      end = end_of_last(s, loop, last);
+      end = end_of_last(s, loop, last, &reach);
     }
-    *r = (run){from, last, end};
+    *r = (run){from, last, end, reach};
     if (last - from + (r->end != 0) >= LEAST_ITERATIONS) return true;
     from = next > from ? next : from + 1;
   }
@@ -175,7 +201,9 @@ static void add_run(tsn_main_search *s, tsn_main_loop *loop, const run *r,
   if (!loop->runs++) loop->first = s->begin[r->first];
   loop->end = end;
   loop->iterations += r->last - r->first + (r->end != 0);
+  loop->events += end - s->begin[r->first];
   loop->covered += tsn_main_time(s, end) - tsn_main_time(s, s->begin[r->first]);
+  loop->reach += tsn_main_time(s, r->reach) - tsn_main_time(s, s->begin[r->first]);
   for (size_t i = r->first; i < r->last; i++) *usual += !!(s->fit[i] & TSN_MAIN_USUAL);
   *usual += r->end != 0;
 }

@@ -47,6 +47,9 @@ struct tsanom_dpd_nest {
   uint32_t needed[TSN_NEST_SHORT];
   size_t max_period;                            /* in use */
   size_t octaves;                               /* in use */
+  /* Octaves [idle_from, idle_to) have locked one period, of a shorter octave: while it
+   * lasts, no event changes them. */
+  size_t idle_from, idle_to;
   tsn_ngram octave[TSN_NEST_OCTAVES_MAX];       /* windows 32, 64, ... */
   tsn_follower followed[TSN_NEST_FOLLOWED_MAX]; /* short periods, then one per octave */
   size_t active;                                /* number of followers that are loops */

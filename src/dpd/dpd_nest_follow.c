@@ -183,11 +183,47 @@ static int follow_octave(tsanom_dpd_nest *nest, size_t i) {
   return (is_own && start_following(nest, f, ngram)) || was_found;
 }
 
+static bool is_idle(const tsanom_dpd_nest *nest, size_t i, uint64_t period) {
+  const tsn_ngram *ngram = &nest->octave[i];
+  return ngram->period && ngram->period == period && !is_its_own(nest, ngram) &&
+         !nest->followed[TSN_NEST_SHORT + i].period;
+}
+
+/* The first octaves in a row that are idle. */
+static void find_idle(tsanom_dpd_nest *nest) {
+  size_t from = 0;
+  while (from < nest->octaves && !is_idle(nest, from, nest->octave[from].period)) from++;
+  size_t to = from;
+  while (to < nest->octaves && is_idle(nest, to, nest->octave[from].period)) to++;
+  nest->idle_from = from;
+  nest->idle_to = to;
+}
+
+static int follow_octaves(tsanom_dpd_nest *nest, size_t from, size_t to) {
+  int changed = 0;
+  tsn_ngram_push_bank(nest->octave + from, to - from, &nest->history);
+  for (size_t i = from; i < to; i++) changed |= follow_octave(nest, i);
+  return changed;
+}
+
+/* Whether the newest event continues the period of the idle octaves. */
+static bool stays_idle(const tsanom_dpd_nest *nest) {
+  uint64_t newest = nest->history.count - 1;
+  if (nest->idle_from == nest->idle_to) return false;
+  return tsn_history_at(&nest->history, newest) ==
+         tsn_history_at(&nest->history, newest - nest->octave[nest->idle_from].period);
+}
+
+/* A stream of short iterations locks all octaves up to the longest period: one comparison
+ * serves them all. They are looked for now and then. */
 int tsn_nest_follow(tsanom_dpd_nest *nest, uint64_t event) {
+  enum { EVENTS_BETWEEN = 32 };
   tsn_history_push(&nest->history, event);
   int changed = follow_short(nest, event);
-  tsn_ngram_push_bank(nest->octave, nest->octaves, &nest->history);
-  for (size_t i = 0; i < nest->octaves; i++) changed |= follow_octave(nest, i);
+  if (!stays_idle(nest)) nest->idle_from = nest->idle_to = 0;
+  changed |= follow_octaves(nest, 0, nest->idle_from);
+  changed |= follow_octaves(nest, nest->idle_to, nest->octaves);
+  if (nest->history.count % EVENTS_BETWEEN == 0) find_idle(nest);
   return changed;
 }
 
@@ -227,6 +263,7 @@ void tsn_nest_set_max_period(tsanom_dpd_nest *nest, size_t max_period) {
     tsn_ngram_start(&nest->octave[i], &nest->history, window, window);
   }
   nest->octaves = octaves;
+  nest->idle_from = nest->idle_to = 0;
   nest->max_period = max_period;
   find_active(nest);
 }

@@ -21,7 +21,6 @@
 #include "hsa/causes.h"
 
 enum {
-  FEW_BEATS = 16,  /* of the busiest thread: fewer say nothing */
   CAUSES_EACH = 4, /* of a thread, at most */
   CAUSES_OF_RUN = 4
 };
@@ -197,7 +196,12 @@ static bool paused(const inquiry *q, size_t t) {
 
 static void add_hang(inquiry *q, size_t t, int32_t detail, int32_t sign) {
   tsanom_hsa_cause *c = add_sign(q, TSANOM_HSA_HANG, (int32_t)t, detail, sign);
-  tsn_hsa_find_gap(&q->run->threads[t], sign, c->number);
+  if (sign == TSANOM_HSA_SIGN_SILENCE) { /* a watch has no times of beats */
+    c->number[0] = -c->value;
+    c->number[1] = INFINITY;
+  } else {
+    tsn_hsa_find_gap(&q->run->threads[t], sign, c->number);
+  }
 }
 
 /* While a program is observed, it has a time until now, by which a thread is silent. In a
@@ -326,7 +330,7 @@ static void find_causes(inquiry *q) {
   if (!is_comparable(q)) return;
   choose_parts(q);
   judge_end(q);
-  double least = fmin(FEW_BEATS, (double)q->normal->beats / 8 + 1);
+  double least = fmin(TSN_HSA_FEW_BEATS, (double)q->normal->beats / 8 + 1);
   if ((double)beats_of(q) >= least) {
     judge_threads(q);
   } else if (!q->count && (q->run->state == TSANOM_HSA_STATE_RUNNING ||
@@ -336,6 +340,13 @@ static void find_causes(inquiry *q) {
   }
   tsn_hsa_sort_causes(q->cause, q->count);
   for (size_t t = 0; t < q->run->thread_count; t++) q->signs[t].reserved[0] = 0;
+}
+
+size_t tsn_hsa_judge(const tsanom_hsa_normal *normal, const tsanom_hsa_run *run,
+                     tsanom_hsa_signs *signs, tsanom_hsa_cause *causes) {
+  inquiry q = {.normal = normal, .run = run, .signs = signs, .cause = causes};
+  find_causes(&q);
+  return q.count;
 }
 
 static tsanom_status check_capacity(const tsanom_hsa_run *run, size_t capacity,
@@ -367,9 +378,7 @@ tsanom_status tsanom_hsa_find_causes(const tsanom_hsa_normal *normal,
   if (status == TSANOM_OK) status = tsn_hsa_check_vitals(run, "run", TSANOM_NONE, &own);
   if (status == TSANOM_OK) {
     tsn_hsa_measure(run, signs);
-    inquiry q = {.normal = &read, .run = run, .signs = signs, .cause = causes};
-    find_causes(&q);
-    *count = q.count;
+    *count = tsn_hsa_judge(&read, run, signs, causes);
   }
   tsn_environment_leave(before);
   return status;

@@ -15,15 +15,34 @@ tsanom_status tsn_hsa_check_vitals(const tsanom_hsa_run *run, const char *name, 
 
 /* --- signs.c --- */
 
+/* The part of the beats that does not count for memory. */
+#define TSN_HSA_BEGINNING 0.2
+
 /* The signs of all threads of a checked run. */
 void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs);
+
+/* Set the signs of a thread that follow from its samples alone. */
+void tsn_hsa_measure_samples(const tsanom_hsa_series *series, double *value);
+
+/* The sample that memory grows from, and the most memory after it; NaN: not known. */
+typedef struct {
+  double base, since, most;
+} tsn_hsa_memory;
+
+/* Of samples of the process. `half` and `begun`: times by which half of the beginning,
+ * and all of it, are over. */
+tsn_hsa_memory tsn_hsa_find_growth(const tsanom_hsa_vital *vital, size_t count,
+                                   double half, double begun);
+
+/* Set the signs that compare the threads, of which the busiest has `most` beats. */
+void tsn_hsa_measure_team(tsanom_hsa_signs *signs, size_t threads, uint64_t most);
 
 /* Seconds without a processor during the longest gap between two beats, and up to the
  * samples around it; NaN: not known. */
 double tsn_hsa_wait_in_gap(const tsanom_hsa_series *series);
 
 /* Beginning and end of the longest gap between two beats by TSANOM_HSA_SIGN_GAP or
- * _BLOCKED_GAP, or after the last beat by _SILENCE, of a series that has this sign. */
+ * _BLOCKED_GAP, of a series that has this sign. */
 void tsn_hsa_find_gap(const tsanom_hsa_series *series, int32_t sign, double gap[2]);
 
 /* --- pause.c --- */
@@ -52,6 +71,16 @@ size_t tsn_hsa_busiest(const tsanom_hsa_run *run);
 /* The range of a sign from samples, which get sorted; NaN: not available. */
 tsanom_hsa_range tsn_hsa_sign_range(int32_t sign, double *samples, size_t count,
                                     double coverage);
+
+/* --- cause.c --- */
+
+/* Fewer beats of the busiest thread say nothing. */
+enum { TSN_HSA_FEW_BEATS = 16 };
+
+/* The causes that the signs of a run are evidence of, sorted; at most 4 of each thread
+ * and 4 of the run. The times of the run are read where a sign is a gap. */
+size_t tsn_hsa_judge(const tsanom_hsa_normal *normal, const tsanom_hsa_run *run,
+                     tsanom_hsa_signs *signs, tsanom_hsa_cause *causes);
 
 /* --- cause_order.c --- */
 

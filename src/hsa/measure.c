@@ -27,7 +27,7 @@ static tsanom_status check_samples(const tsanom_hsa_vital *vital, size_t count,
 
 tsanom_status tsn_hsa_check_vitals(const tsanom_hsa_run *run, const char *name, size_t i,
                                    const tsanom_exec *exec) {
-  char argument[64];
+  char argument[64], threads[64];
   tsanom_status status = tsn_hsa_check_run(run, name, i, exec);
   if (status == TSANOM_OK &&
       (run->state < TSANOM_HSA_STATE_UNKNOWN || run->state > TSANOM_HSA_STATE_RUNNING)) {
@@ -42,9 +42,10 @@ tsanom_status tsn_hsa_check_vitals(const tsanom_hsa_run *run, const char *name, 
   (void)snprintf(argument, sizeof argument, "%s.vital", name);
   status = check_samples(run->vital, run->vital_count, argument, i, exec);
   (void)snprintf(argument, sizeof argument, "%s.threads.vital", name);
+  (void)snprintf(threads, sizeof threads, "%s.threads", name);
   for (size_t t = 0; t < run->thread_count && status == TSANOM_OK; t++) {
     const tsanom_hsa_series *s = &run->threads[t];
-    tsn_hsa_place place = {exec, i == TSANOM_NONE ? "run.threads" : "runs", i, t};
+    tsn_hsa_place place = {exec, i == TSANOM_NONE ? threads : name, i, t};
     status = tsn_hsa_check_series(&place, s, run->start, SIZE_MAX);
     if (status == TSANOM_OK) {
       status = check_samples(s->vital, s->vital_count, argument, t, exec);

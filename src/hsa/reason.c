@@ -84,8 +84,10 @@ static void put_shutdown(tsn_sentence *s, const tsanom_hsa_cause *c) {
     case TSANOM_HSA_DETAIL_KILLED:
       tsn_put(s, "the program ");
       put_end(s, c->number[0]);
-      tsn_put(s, ", after %.0f beats; the longest normal run has %.0f", c->value,
-              c->range.high);
+      if (!isnan(c->value)) tsn_put(s, ", after %.0f beats", c->value);
+      if (isfinite(c->range.high)) {
+        tsn_put(s, "; the longest normal run has %.0f", c->range.high);
+      }
       break;
     case TSANOM_HSA_DETAIL_EXIT:
       tsn_put(s,
@@ -121,6 +123,12 @@ static void put_hang(tsn_sentence *s, const tsanom_hsa_cause *c) {
   put_time(s, c->value);
   tsn_put(s, paused ? ", and then went on; normally at most " : ", normally at most ");
   put_time(s, c->range.high);
+  if (c->number[0] > 0) {
+    tsn_put(s,
+            c->number[0] > 1 ? "; %.0f other threads wait for it"
+                             : "; %.0f other thread waits for it",
+            c->number[0]);
+  }
 }
 
 static void put_ratio(tsn_sentence *s, const tsanom_hsa_cause *c, const char *what) {

@@ -19,8 +19,6 @@
  */
 enum { LEAST_PAIRS = 4, MOST_PAIRS = 64, FEW_BEATS = 4 * MOST_PAIRS };
 
-static const double beginning = 0.2;
-
 static double cpu_of(const tsanom_hsa_vital *v) {
   return v->cpu_s;
 }
@@ -163,24 +161,17 @@ static double blocked_gap(const tsanom_hsa_series *s, size_t *end) {
 
 void tsn_hsa_find_gap(const tsanom_hsa_series *s, int32_t sign, double gap[2]) {
   size_t end = end_of_gap(s);
-  if (sign == TSANOM_HSA_SIGN_SILENCE) {
-    gap[0] = s->beats ? s->time[s->beats - 1] : -INFINITY;
-    gap[1] = INFINITY;
-    return;
-  }
   if (sign == TSANOM_HSA_SIGN_BLOCKED_GAP) (void)blocked_gap(s, &end);
   gap[0] = s->time[end - 1];
   gap[1] = s->time[end];
 }
 
-static void measure_samples(const tsanom_hsa_series *s, double *value) {
+void tsn_hsa_measure_samples(const tsanom_hsa_series *s, double *value) {
   growth cpu = sum_pairs(s, cpu_of, 0), wait = sum_pairs(s, wait_of, 0);
-  growth faults = sum_pairs(s, faults_of, first_after(s, beginning));
-  size_t gap;
+  growth faults = sum_pairs(s, faults_of, first_after(s, TSN_HSA_BEGINNING));
   if (cpu.beats > 0) value[TSANOM_HSA_SIGN_CPU] = cpu.amount / cpu.beats;
   if (faults.beats > 0) value[TSANOM_HSA_SIGN_FAULTS] = faults.amount / faults.beats;
   value[TSANOM_HSA_SIGN_CPU_QUARTILE] = cpu_quartile(s);
-  value[TSANOM_HSA_SIGN_BLOCKED_GAP] = blocked_gap(s, &gap);
   if (wait.seconds > 0 && cpu.amount + wait.amount > 0) {
     value[TSANOM_HSA_SIGN_WAIT] = wait.amount / (cpu.amount + wait.amount);
     value[TSANOM_HSA_SIGN_BLOCKED] =
@@ -244,23 +235,19 @@ static void measure_beats(const tsanom_hsa_series *s, const tsanom_hsa_series *b
   value[TSANOM_HSA_SIGN_TAIL] = share_after(busiest, last);
 }
 
-/* The sample that memory grows from, and the most memory after it; NaN: not known. */
-typedef struct {
-  double base, since, most;
-} memory;
-
 /* From the first sample after the beginning. A sampler that got no processor may have
  * only one then, at the end: the last sample in the second half of the beginning stands
  * for the first. */
-static memory find_growth(const tsanom_hsa_run *run, double half, double begun) {
-  memory found = {NAN, NAN, NAN}, early = found;
-  for (size_t i = 0; i < run->vital_count; i++) {
-    const tsanom_hsa_vital *v = &run->vital[i];
+tsn_hsa_memory tsn_hsa_find_growth(const tsanom_hsa_vital *vital, size_t count,
+                                   double half, double begun) {
+  tsn_hsa_memory found = {NAN, NAN, NAN}, early = found;
+  for (size_t i = 0; i < count; i++) {
+    const tsanom_hsa_vital *v = &vital[i];
     if (isnan(v->anonymous) || !(v->time >= half)) continue;
     if (v->time < begun) {
-      early = (memory){v->anonymous, v->time, NAN};
+      early = (tsn_hsa_memory){v->anonymous, v->time, NAN};
     } else if (isnan(found.base)) {
-      found = (memory){v->anonymous, v->time, NAN};
+      found = (tsn_hsa_memory){v->anonymous, v->time, NAN};
     } else {
       found.most = fmax(found.most, v->anonymous);
     }
@@ -278,8 +265,9 @@ static void measure_growth(const tsanom_hsa_run *run, const span *all,
   growth_and_rate[0] = growth_and_rate[1] = NAN;
   if (!busiest->beats) return;
   double most = (double)(busiest->beats - 1);
-  memory m = find_growth(run, busiest->time[(size_t)(most * beginning / 2)],
-                         busiest->time[(size_t)(most * beginning)]);
+  tsn_hsa_memory m = tsn_hsa_find_growth(
+      run->vital, run->vital_count, busiest->time[(size_t)(most * TSN_HSA_BEGINNING / 2)],
+      busiest->time[(size_t)(most * TSN_HSA_BEGINNING)]);
   if (isnan(m.most)) return;
   size_t before = 0;
   while (before < busiest->beats && busiest->time[before] <= m.since) before++;
@@ -301,6 +289,14 @@ static void compare_team(tsanom_hsa_signs *signs, size_t threads, int32_t sign,
   }
 }
 
+void tsn_hsa_measure_team(tsanom_hsa_signs *signs, size_t threads, uint64_t most) {
+  compare_team(signs, threads, TSN_HSA_BEATS, TSANOM_HSA_SIGN_SHARE);
+  compare_team(signs, threads, TSANOM_HSA_SIGN_INTERVAL, TSANOM_HSA_SIGN_TEAM_INTERVAL);
+  compare_team(signs, threads,
+               most < FEW_BEATS ? TSANOM_HSA_SIGN_CPU : TSANOM_HSA_SIGN_CPU_QUARTILE,
+               TSANOM_HSA_SIGN_TEAM_CPU);
+}
+
 void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs) {
   span all = find_span(run);
   double growth_and_rate[2];
@@ -310,18 +306,14 @@ void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs) {
     signs[t] = (tsanom_hsa_signs){.beats = s->beats};
     for (size_t i = 0; i < TSANOM_HSA_SIGN_SLOTS; i++) signs[t].value[i] = NAN;
     measure_beats(s, &run->threads[all.busiest], &all, signs[t].value);
-    measure_samples(s, signs[t].value);
+    tsn_hsa_measure_samples(s, signs[t].value);
+    size_t gap;
+    signs[t].value[TSANOM_HSA_SIGN_BLOCKED_GAP] = blocked_gap(s, &gap);
     signs[t].value[TSANOM_HSA_SIGN_GROWTH] = growth_and_rate[0];
     signs[t].value[TSANOM_HSA_SIGN_GROWTH_PER_BEAT] = growth_and_rate[1];
     if (run->state == TSANOM_HSA_STATE_FINISHED && run->exit_code >= 0) {
       signs[t].value[TSANOM_HSA_SIGN_EXIT] = run->exit_code;
     }
   }
-  compare_team(signs, run->thread_count, TSN_HSA_BEATS, TSANOM_HSA_SIGN_SHARE);
-  compare_team(signs, run->thread_count, TSANOM_HSA_SIGN_INTERVAL,
-               TSANOM_HSA_SIGN_TEAM_INTERVAL);
-  bool few = run->threads[all.busiest].beats < FEW_BEATS;
-  compare_team(signs, run->thread_count,
-               few ? TSANOM_HSA_SIGN_CPU : TSANOM_HSA_SIGN_CPU_QUARTILE,
-               TSANOM_HSA_SIGN_TEAM_CPU);
+  tsn_hsa_measure_team(signs, run->thread_count, run->threads[all.busiest].beats);
 }

@@ -40,6 +40,10 @@
  * until the run ends, since it would cost reading all records again. */
 #define TICK_TOLERANCE 1e-7
 
+/* A look at a stream that was read before finds few new records. With 64 streams and 25
+ * records, reading whole pieces took a third of the time of tsanom watch. */
+enum { NEW_PIECE = 4096 };
+
 /* The fault names the file whose records did not fit. */
 static tsanom_status no_memory(const tsn_source *source) {
   return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
@@ -101,9 +105,10 @@ static tsanom_status take_body(tsn_channel *channel, const tsn_source *source,
   bool ended = false;
   uint64_t offset = TSN_STREAM_HEADER + (uint64_t)stream->seen * TSN_RECORD;
   uint64_t zeros = stream->zeros;
+  size_t piece = zeros ? NEW_PIECE : TSN_PIECE;
   while (offset < source->size && !ended) {
     uint64_t left = source->size - offset;
-    size_t count = left < TSN_PIECE ? (size_t)left : TSN_PIECE, before = stream->seen;
+    size_t count = left < piece ? (size_t)left : piece, before = stream->seen;
     tsanom_status status = tsn_source_read(source, offset, buffer, count);
     if (status == TSANOM_OK) {
       status = take_records(channel, source, buffer, count, stream, &ended);
@@ -114,6 +119,7 @@ static tsanom_status take_body(tsn_channel *channel, const tsn_source *source,
     }
     if (status < 0) return status;
     offset += count;
+    piece = TSN_PIECE;
   }
   zeros = zeros > offset ? zeros : offset;
   tsanom_status status = tsn_check_zeros(source, zeros, source->size, buffer);

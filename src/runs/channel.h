@@ -130,8 +130,8 @@ static inline bool tsn_stream_gap_at(const tsn_stream *stream, size_t index,
 /* Whether a tag is one that the channel's records can have. A stream of beats may have
  * any. */
 static inline bool tsn_channel_has_tag(const tsn_channel *channel, uint32_t tag) {
-  return !channel->is_regions ||
-         (tag & ((1u << TSANOM_REGIONS_KIND_BITS) - 1)) <= TSANOM_REGIONS_CPU;
+  tsanom_runs_event event;
+  return !channel->is_regions || tsanom_runs_decode(tag, &event) == TSANOM_OK;
 }
 
 static inline tsn_stream *tsn_channel_stream(const tsn_channel *channel, size_t index) {

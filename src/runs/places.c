@@ -51,7 +51,7 @@ static bool parse(char *line, const tsn_places *places, size_t *number,
   char *end, *module;
   if (line[0] < '0' || line[0] > '9') return false;
   *number = strtoul(line, &end, 10);
-  if (end[0] != '\t' || !end[1] || !strchr(places->has_calls ? "rsm" : "rs", end[1]) ||
+  if (end[0] != '\t' || !end[1] || !strchr(places->has_calls ? "rstm" : "rs", end[1]) ||
       (end[2] != 'c' && end[2] != 'f') || end[3] != '\t') {
     return false;
   }
@@ -68,11 +68,12 @@ static bool parse(char *line, const tsn_places *places, size_t *number,
     if (!module) return false;
     *module++ = '\0';
   }
-  place->about = (tsanom_runs_place){
-      .module = module,
-      .address = address,
-      .kind = kind == 's' ? TSANOM_REGIONS_SHARE : TSANOM_REGIONS_BEGIN,
-      .is_call = how == 'c'};
+  place->about = (tsanom_runs_place){.module = module,
+                                     .address = address,
+                                     .kind = kind == 's'   ? TSANOM_REGIONS_SHARE
+                                             : kind == 't' ? TSANOM_REGIONS_TASK
+                                                           : TSANOM_REGIONS_BEGIN,
+                                     .is_call = how == 'c'};
   return kind != 'm' || parse_call(module, place);
 }
 

@@ -16,7 +16,7 @@ typedef struct {
   uint32_t anchor;
   bool folds;
   size_t iterations, runs, first, end;
-  double covered;
+  double covered, reach;
   uint64_t usual;
 } naive_loop;
 
@@ -54,11 +54,20 @@ static inline bool naive_has_order(const uint32_t *event, size_t from, size_t to
 }
 
 /* The end of an iteration behind the last segment of a run; 0: incomplete. */
-static inline size_t naive_end(const uint32_t *event, size_t n, size_t from, size_t to,
-                               uint64_t usual, uint64_t known) {
+static inline size_t naive_end(const uint32_t *event, size_t from, size_t to,
+                               uint64_t usual, uint64_t known, size_t *reach) {
   size_t end = from;
-  while (end < to && ((usual | known) >> event[end] & 1)) end++;
-  (void)n;
+  for (; end < to; end++) {
+    uint64_t before = naive_set(event, from, end), own = (uint64_t)1 << event[end];
+    int others = naive_size((before | own) & ~usual);
+    if (own & (usual | before)) continue;
+    if ((before & usual) != usual) {
+      if (2 * others >= naive_size(usual)) break;
+    } else if (!(own & known) || 3 * others > naive_size(usual)) {
+      break;
+    }
+  }
+  *reach = end;
   return (naive_set(event, from, end) & usual) == usual ? end : 0;
 }
 
@@ -66,7 +75,7 @@ static inline size_t naive_end(const uint32_t *event, size_t n, size_t from, siz
 static inline bool naive_examine(const uint32_t *event, size_t n, naive_loop *loop) {
   static size_t begin[NAIVE_MAIN_MOST + 1];
   static uint64_t set[NAIVE_MAIN_MOST];
-  static bool near_copy[NAIVE_MAIN_MOST], usual[NAIVE_MAIN_MOST], clean[NAIVE_MAIN_MOST];
+  static bool goes[NAIVE_MAIN_MOST], usual[NAIVE_MAIN_MOST], clean[NAIVE_MAIN_MOST];
   size_t m = 0, seen[64] = {0}, all_usual = 0;
   for (size_t i = 0; i < n; i++) {
     bool repeats = i > 0 && event[i - 1] == loop->anchor;
@@ -94,9 +103,13 @@ static inline bool naive_examine(const uint32_t *event, size_t n, naive_loop *lo
   }
   if (!has_order) return false;
   for (size_t i = 0; i < m; i++) {
-    near_copy[i] = 3 * naive_size(set[i] ^ loop->usual) <= naive_size(loop->usual);
+    int size = naive_size(loop->usual), others = naive_size(set[i] & ~loop->usual);
+    bool near_copy = 3 * naive_size(set[i] ^ loop->usual) <= size;
+    bool is_known = !(set[i] & ~loop->usual & ~known);
+    goes[i] = near_copy || (is_known && size >= 6 && others <= 2 * size &&
+                            3 * naive_size(loop->usual & ~set[i]) <= size);
     usual[i] = naive_has_order(event, begin[i], begin[i + 1], loop->usual, order);
-    clean[i] = near_copy[i] && usual[i] && !(set[i] & ~loop->usual & ~known);
+    clean[i] = near_copy && usual[i] && is_known;
   }
   for (size_t i = 0; i < m;) {
     if (!clean[i]) {
@@ -104,13 +117,14 @@ static inline bool naive_examine(const uint32_t *event, size_t n, naive_loop *lo
       continue;
     }
     size_t next = i, last = i;
-    while (next < m && near_copy[next]) next++;
+    while (next < m && goes[next]) next++;
     for (size_t k = i; k < next; k++) last = clean[k] ? k + 1 : last;
-    size_t end = naive_end(event, n, begin[next], begin[next + 1], loop->usual, known);
+    size_t reach,
+        end = naive_end(event, begin[next], begin[next + 1], loop->usual, known, &reach);
     if (end) {
       last = next;
     } else {
-      end = naive_end(event, n, begin[last], begin[last + 1], loop->usual, known);
+      end = naive_end(event, begin[last], begin[last + 1], loop->usual, known, &reach);
     }
     size_t iterations = last - i + (end != 0);
     if (iterations < 3) {
@@ -121,6 +135,7 @@ static inline bool naive_examine(const uint32_t *event, size_t n, naive_loop *lo
     if (!loop->runs++) loop->first = begin[i];
     loop->end = end;
     loop->covered += (double)(end - begin[i]);
+    loop->reach += (double)(reach - begin[i]);
     loop->iterations += iterations;
     all_usual += iterations - (last - i);
     for (size_t k = i; k < last; k++) all_usual += usual[k];
@@ -180,17 +195,27 @@ static inline size_t naive_loops(const uint32_t *event, size_t n, naive_loop *lo
   return count;
 }
 
+/* Whether a loop covers enough to be the main loop, beside the one that covers most. */
+static inline bool naive_enough(const naive_loop *one, const naive_loop *best, size_t n) {
+  int missing = naive_size(best->usual & ~one->usual);
+  bool contains = 3 * missing <= naive_size(best->usual);
+  return one->reach >= .9 * best->reach || (contains && one->reach >= .5 * best->reach &&
+                                            one->reach >= .9 * (double)(n - one->first));
+}
+
 /* The main loop; anchor UINT32_MAX: there is none. */
 static inline naive_loop naive_main(const uint32_t *event, size_t n) {
   naive_loop loop[2 * NAIVE_MAIN_KINDS], none = {.anchor = UINT32_MAX};
-  size_t count = naive_loops(event, n, loop), chosen = SIZE_MAX;
-  double most = 0;
+  size_t count = naive_loops(event, n, loop), chosen = SIZE_MAX, most = 0;
   for (size_t i = 0; i < count; i++) {
-    if (loop[i].covered > most) most = loop[i].covered;
+    if (loop[i].reach > loop[most].reach) most = i;
   }
-  if (!count || most < .2 * (double)n) return none;
+  if (!count ||
+      (loop[most].reach < .2 * (double)n && loop[most].covered < .2 * (double)n)) {
+    return none;
+  }
   for (size_t i = 0; i < count; i++) {
-    if (loop[i].covered < .9 * most) continue;
+    if (!naive_enough(&loop[i], &loop[most], n)) continue;
     const naive_loop *best = &loop[chosen == SIZE_MAX ? i : chosen];
     bool outer = loop[i].iterations < best->iterations;
     bool equal = loop[i].iterations == best->iterations;
@@ -202,7 +227,8 @@ static inline naive_loop naive_main(const uint32_t *event, size_t n) {
     from = chosen;
     for (size_t i = 0; i < count; i++) {
       const naive_loop *one = &loop[i], *now = &loop[chosen];
-      if (one->covered < .9 * most || !naive_similar(one, &loop[from])) continue;
+      if (!naive_enough(one, &loop[most], n) || !naive_similar(one, &loop[from]))
+        continue;
       if (one->iterations > now->iterations ||
           (one->iterations == now->iterations && one->first < now->first)) {
         chosen = i;

@@ -8,6 +8,7 @@ _Static_assert(TSANOM_REGIONS_BEGIN == 0, "ABI");
 _Static_assert(TSANOM_REGIONS_END == 1, "ABI");
 _Static_assert(TSANOM_REGIONS_SHARE == 2, "ABI");
 _Static_assert(TSANOM_REGIONS_CPU == 3, "ABI");
+_Static_assert(TSANOM_REGIONS_TASK == 5, "ABI");
 _Static_assert(TSANOM_REGIONS_KIND_BITS == 3, "ABI");
 _Static_assert(TSANOM_REGIONS_PLACES_MAX == 8192, "ABI");
 #endif

@@ -30,7 +30,7 @@ COMMENT = re.compile(r"/\*.*?\*/", re.S)
 FUNCTION = re.compile(r"(/\*\*(?:(?!\*/).)*\*/)\s*TSANOM_API\s+([^;{}]*?)\b(tsanom_\w+)\s*"
                       r"\(([^;{}]*)\)\s*;", re.S)
 STRUCT = re.compile(r"typedef struct (\w+) \{(.*?)\n\} \w+;", re.S)
-FIELD = re.compile(r"^\s*([\w ]+?[ *]+(?:const \*)?)(\w+)(\[\w+\])?;\s*(/\*\*<.*?\*/)?",
+FIELD = re.compile(r"^\s*([\w ]+?[ *]+(?:const \*)?)(\w+)(\[\w+\])?;[ \t]*(/\*\*<.*?\*/)?",
                    re.M | re.S)
 ALIAS = re.compile(r'^ALIASES \+= "(\w+)(?:\{\d\})?=(.*)"$', re.M)
 VALUE = re.compile(r"^(?:static [\w ]*?|[A-Z]+_[A-Z]+\()(\w+)[(,)]", re.M)

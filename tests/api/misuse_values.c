@@ -106,6 +106,7 @@ static value make_void(void) {
 POINTER_OUTPUT(make_const_tsanom_hsa_run_pointer)
 POINTER_OUTPUT(make_const_tsanom_speedup_event_pointer)
 POINTER_OUTPUT(make_const_tsanom_hsa_vital_pointer)
+POINTER_OUTPUT(make_const_tsanom_hsa_anomaly_pointer)
 POINTER_OUTPUT(make_const_char_pointer)
 
 /* ---- texts */
@@ -338,6 +339,16 @@ static value make_const_tsanom_polyfit_model(void) {
   (void)tsanom_polyfit_model_init(made, sizeof *made);
   (void)tsanom_polyfit_fit(x, y, NULL, 4, NULL, NULL, made);
   return (value){.pointer = made};
+}
+
+static void prepare_tsanom_hsa_watch(void *made) {
+  const tsanom_hsa_anomaly *found;
+  size_t count;
+  (void)tsanom_hsa_watch_update(made, misuse_runs, NULL, &found, &count);
+}
+
+static value make_tsanom_hsa_watch_pulse_thread(void) {
+  return (value){.size = 0};
 }
 
 static void prepare_tsanom_polyfit_stream(void *made) {

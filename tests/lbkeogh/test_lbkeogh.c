@@ -81,7 +81,7 @@ Test(lbkeogh, envelope_of_a_long_series) {
     size_t r = radii[k] < N ? radii[k] : N;
     for (size_t i = 0; i < N; i++) {
       size_t first = i > r ? i - r : 0, last = i + r < N ? i + r : N - 1;
-      /* From the neighbour's window where that is enough. */
+      /* From the neighbor's window where that is enough. */
       if (i > 0 && first == 0 && last == N - 1 && i > 1 && N - 1 <= i - 1 + r) {
         lower[i] = lower[i - 1], upper[i] = upper[i - 1];
         continue;

@@ -66,6 +66,34 @@ Test(runs_regions, an_event_is_an_outermost_region) {
   tsanom_runs_close(run);
 }
 
+/* Tasks lie in regions, and are no events of either level. */
+Test(runs_regions, tasks_are_no_events) {
+  static const uint32_t kinds[] = {TSANOM_REGIONS_TASK, TSANOM_REGIONS_BEGIN,
+                                   TSANOM_REGIONS_TASK, TSANOM_REGIONS_SHARE,
+                                   TSANOM_REGIONS_TASK, TSANOM_REGIONS_END,
+                                   TSANOM_REGIONS_TASK};
+  grown_run grown;
+  create(&grown);
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    grown_append(&grown, 0, 1000, tag_of(kinds[i], 1));
+  }
+  grown_finish(&grown);
+  tsanom_runs *run = open_run(folder);
+  for (int32_t level = 0; level < 2; level++) {
+    const tsanom_speedup_event *event = NULL;
+    size_t count = 0;
+    CHECK_STATUS(tsanom_runs_events(run, level, NULL, &event, &count), TSANOM_OK);
+    cr_assert(count == 1 && event->region == 1, "%zu events", count);
+  }
+  tsanom_runs_event tasks;
+  CHECK_STATUS(tsanom_runs_decode(tag_of(TSANOM_REGIONS_TASK, 1), &tasks), TSANOM_OK);
+  cr_assert(tasks.kind == TSANOM_REGIONS_TASK && tasks.place == 1 && tasks.threads == 2);
+  for (uint32_t kind = 6; kind < 8; kind++) {
+    CHECK_STATUS(tsanom_runs_decode(tag_of(kind, 1), &tasks), TSANOM_E_VALUE);
+  }
+  tsanom_runs_close(run);
+}
+
 /* From the first record of any thread to the last. */
 Test(runs_regions, the_run_lasts_from_its_first_record_to_its_last) {
   grown_run grown;

@@ -25,7 +25,7 @@ static double norm(const problem *p, size_t i) {
   return sqrt(sum);
 }
 
-/* Merge classes until none are neighbours; then number by first appearance. */
+/* Merge classes until none are neighbors; then number by first appearance. */
 static size_t classify(const problem *p, int32_t *class_of) {
   size_t n = p->data->processes;
   size_t own[REFERENCE_PROCESSES];

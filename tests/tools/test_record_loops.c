@@ -147,8 +147,26 @@ Test(record_loops, beats_come_at_the_place_that_is_named) {
   cr_assert(analyzed_beats("run", 0) == 147 && analyzed_beats("run", 1) == 147);
   cr_assert(tsanom("record --loop varied+0x1 -o none -- ./varied solver").status == 0);
   cr_assert(analyzed_beats("none", 0) == 0);
-  CHECK_REJECTED(tsanom("record --loop solver -o x -- ./varied"), 2, "--loop",
-                 "MODULE+0xADDRESS");
+}
+
+/* A function of the program, with and without the line that speedup prints behind it. */
+Test(record_loops, the_place_of_beats_has_a_name) {
+  if (!build_program("gcc", "varied")) return;
+  static const char *const names[] = {"--loop solver._omp_fn.5",
+                                      "--beat-at 'solver._omp_fn.5 (varied.c:1)'"};
+  for (int i = 0; i < 2; i++) {
+    cr_assert(tsanom("record %s -o run.%d -- ./varied solver", names[i], i).status == 0);
+    char path[8];
+    snprintf(path, sizeof path, "run.%d", i);
+    cr_assert(analyzed_beats(path, 0) == 147 && analyzed_beats(path, 1) == 147);
+  }
+  CHECK_REJECTED(tsanom("record --loop none -o x -- ./varied"), 3, "--loop",
+                 "no function \"none\"", "MODULE+0xADDRESS");
+  cr_assert(shell("p=" TSANOM_TEST_PROGRAMS "/names.c; o='-O2 -fopenmp -c'; "
+                  "for f in first second third; do gcc $o -DPART=$f $p -o $f.o; done; "
+                  "gcc -fopenmp $p *.o -o names") == 0);
+  CHECK_REJECTED(tsanom("record --loop work._omp_fn.0 -o x -- ./names"), 3, "--loop",
+                 "3 functions", "names+0x");
 }
 
 /* Inner loops do not use the baseline up. */

@@ -8,23 +8,23 @@
 
 TestSuite(command_search, .init = enter_folder, .fini = leave_folder);
 
-static json_t *neighbour(json_t *result, size_t query, size_t place) {
+static json_t *neighbor(json_t *result, size_t query, size_t place) {
   json_t *of = json_array_get(json_object_get(result, "queries"), query);
-  return json_array_get(json_object_get(of, "neighbours"), place);
+  return json_array_get(json_object_get(of, "neighbors"), place);
 }
 
 /* By hand: 1 2 3 costs 0 against itself, 1 against 1 2 2 and 6 against 3 4 5
  * with radius 1 (1-3 2-3 3-4 3-5 or the like). */
-Test(command_search, neighbours_of_whole_series) {
+Test(command_search, neighbors_of_whole_series) {
   write_text("queries", "1,2,3\n3,4,5\n");
   write_text("series", "3,4,5\n1,2,2\n1,2,3\n");
   json_t *result = tsanom_json("search queries series -k 2 --radius 1 --json");
   cr_assert(json_array_size(json_object_get(result, "queries")) == 2);
-  cr_assert(number_of(neighbour(result, 0, 0), "index") == 2);
-  cr_assert(number_of(neighbour(result, 0, 0), "distance") == 0);
-  cr_assert(number_of(neighbour(result, 0, 1), "index") == 1);
-  cr_assert(number_of(neighbour(result, 0, 1), "distance") == 1);
-  cr_assert(number_of(neighbour(result, 1, 0), "index") == 0);
+  cr_assert(number_of(neighbor(result, 0, 0), "index") == 2);
+  cr_assert(number_of(neighbor(result, 0, 0), "distance") == 0);
+  cr_assert(number_of(neighbor(result, 0, 1), "index") == 1);
+  cr_assert(number_of(neighbor(result, 0, 1), "distance") == 1);
+  cr_assert(number_of(neighbor(result, 1, 0), "index") == 0);
   json_t *pruned =
       json_object_get(json_array_get(json_object_get(result, "queries"), 0), "pruned");
   cr_assert(number_of(pruned, "candidates") == 3);
@@ -44,20 +44,20 @@ Test(command_search, a_query_in_a_stream) {
   write_text("stream", "0\n0\n1\n5\n1\n0\n0\n0\n2\n6\n2\n0\n");
   json_t *result =
       tsanom_json("search --stream query stream -k 2 --radius 0 --json --threads 2");
-  cr_assert(number_of(neighbour(result, 0, 0), "index") == 2);
-  cr_assert(number_of(neighbour(result, 0, 0), "distance") == 0);
-  cr_assert(number_of(neighbour(result, 0, 1), "index") == 8);
-  cr_assert(number_of(neighbour(result, 0, 1), "distance") == 3);
+  cr_assert(number_of(neighbor(result, 0, 0), "index") == 2);
+  cr_assert(number_of(neighbor(result, 0, 0), "distance") == 0);
+  cr_assert(number_of(neighbor(result, 0, 1), "index") == 8);
+  cr_assert(number_of(neighbor(result, 0, 1), "distance") == 3);
   json_decref(result);
   result = tsanom_json(
       "search --stream query stream -k 2 --radius 0 --z-normalize --cost squared --json");
-  cr_assert(number_of(neighbour(result, 0, 1), "index") == 8);
-  cr_assert(number_of(neighbour(result, 0, 1), "distance") < 1e-20);
+  cr_assert(number_of(neighbor(result, 0, 1), "index") == 8);
+  cr_assert(number_of(neighbor(result, 0, 1), "distance") < 1e-20);
   json_decref(result);
   result =
       tsanom_json("search --stream query stream -k 9 --exclusion 100 --radius 0 --json");
-  json_t *all = json_object_get(json_array_get(json_object_get(result, "queries"), 0),
-                                "neighbours");
+  json_t *all =
+      json_object_get(json_array_get(json_object_get(result, "queries"), 0), "neighbors");
   cr_assert(json_array_size(all) == 1);
   json_decref(result);
   outcome o = tsanom("search --stream query stream -k 9 --exclusion 100");
@@ -92,7 +92,7 @@ Test(command_search, a_result_that_does_not_fit_the_memory) {
   fclose(file);
   cr_assert(setrlimit(RLIMIT_AS, &limit) == 0);
   CHECK_REJECTED(tsanom("search many many -k 20000"), 3, "no memory",
-                 "20000 neighbours of 20000 queries");
+                 "20000 neighbors of 20000 queries");
 }
 #endif
 
@@ -110,7 +110,7 @@ Test(command_search, bad_input_is_rejected_with_its_place) {
   CHECK_REJECTED(tsanom("search good empty"), 3, "empty: holds no series");
   CHECK_REJECTED(tsanom("search good none"), 3, "none", "No such file");
   CHECK_REJECTED(tsanom("search one three"), 3, "three: one sample a row", "--stream");
-  CHECK_REJECTED(tsanom("search good good -k 2"), 3, "1 series", "2 neighbours");
+  CHECK_REJECTED(tsanom("search good good -k 2"), 3, "1 series", "2 neighbors");
   CHECK_REJECTED(tsanom("search --classify label label"), 3, "label:1");
   CHECK_REJECTED(tsanom("search --stream three one"), 3, "3 samples", "only 2");
   write_text("large", "1,2e200\n");

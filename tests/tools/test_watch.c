@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file_system.h"
 #include "run.h"
 
 TestSuite(command_watch, .init = enter_folder, .fini = leave_folder, .timeout = 120);
@@ -82,7 +83,7 @@ Test(command_watch, a_hanging_thread_is_named_and_recovers) {
     if (a && json_is_true(json_object_get(a, "new"))) {
       began++;
       cr_assert(number_of(a, "thread") == 1 && number_of(a, "iteration") == 201);
-      cr_assert(number_of(a, "strength") > 1);
+      cr_assert(number_of(a, "strength") > 1 && number_of(a, "confidence") > 0.99);
       cr_assert(number_of(line, "time") - number_of(a, "onset") > 1);
       cr_assert(number_of(line, "slowest") == 1);
     }
@@ -100,7 +101,7 @@ Test(command_watch, a_thread_that_waits_is_not_named) {
   outcome o = tsanom("watch --wait --every 0.05 --on-anomaly 'touch resume' run");
   cr_assert(o.status == 0 && strstr(o.out, "thread 1: hang since") &&
                 strstr(o.out, "1 other thread waits for it") &&
-                strstr(o.out, "thread 1: hang ended"),
+                strstr(o.out, "thread 1: hang recovered"),
             "%s", o.out);
   cr_assert(!strstr(o.out, "thread 0: hang"), "%s", o.out);
 }
@@ -112,8 +113,8 @@ Test(command_watch, a_stopped_process_hangs_in_all_threads) {
                 strstr(o.out, "thread 1: hang since"),
             "%s", o.out);
   o = tsanom("watch --every 0.05 --on-anomaly 'kill -CONT $(cat pid)' run");
-  cr_assert(o.status == 0 && strstr(o.out, "thread 0: hang ended") &&
-                strstr(o.out, "thread 1: hang ended") && strstr(o.out, "finished"),
+  cr_assert(o.status == 0 && strstr(o.out, "thread 0: hang recovered") &&
+                strstr(o.out, "thread 1: hang recovered") && strstr(o.out, "finished"),
             "%s", o.out);
 }
 
@@ -137,7 +138,7 @@ Test(command_watch, the_limit_can_be_given) {
   start("run", 400, "hold");
   outcome o = tsanom("watch --wait --every 0.05 --hang 0.3 --until-anomaly --check run");
   end();
-  cr_assert(o.status == 1 && strstr(o.out, "limit 0.3 s"), "%s", o.out);
+  cr_assert(o.status == 1 && strstr(o.out, "normally at most 300 ms"), "%s", o.out);
 }
 
 /* The name of the run needs escapes. */
@@ -154,10 +155,27 @@ Test(command_watch, metrics_are_what_prometheus_reads) {
   cr_assert(system("promtool check metrics <run.prom") == 0);
 }
 
-Test(command_watch, metrics_that_cannot_be_written_end_it) {
-  record("run", 40, "plain");
-  outcome o = tsanom("watch --openmetrics none/run.prom run >lines");
-  cr_assert(o.status == 3 && strstr(o.err, "none/run.prom"), "%s", o.err);
+/* The watch goes on, and the message appears once. */
+Test(command_watch, metrics_that_cannot_be_written_are_reported) {
+  start("run", 400, "hold");
+  outcome o = tsanom(
+      "watch --wait --every 0.05 --openmetrics none/run.prom --on-anomaly "
+      "'touch resume' run >lines");
+  const char *first = strstr(o.err, "none/run.prom");
+  cr_assert(o.status == 3 && first && !strstr(first + 1, "none/run.prom"), "%s", o.err);
+  cr_assert(file_holds("lines", "finished, iteration"));
+  cr_assert(remove("resume") == 0);
+  start("again", 400, "hold");
+  o = tsanom(
+      "watch --wait --every 0.05 --openmetrics none/run.prom --on-anomaly 'mkdir "
+      "none; touch resume' again >lines");
+  cr_assert(o.status == 0 && strstr(o.err, "none/run.prom"), "%s", o.err);
+}
+
+Test(command_watch, file_systems_that_show_beats_late_are_known) {
+  cr_assert_str_eq(network_file_system(0x6969), "NFS");
+  cr_assert_str_eq(network_file_system((unsigned long)(int)0xFF534D42), "CIFS");
+  cr_assert(!network_file_system(0x01021994)); /* tmpfs */
 }
 
 /* It does not go on without anyone to read it. */
@@ -182,13 +200,102 @@ Test(command_watch, a_model_finds_a_leak) {
   cr_assert(o.status == 1 && strstr(o.out, "memory_leak since"), "%s%s", o.out, o.err);
 }
 
+/* Each has its lines; the slowest is named. A run that fails does not end the others. */
+Test(command_watch, several_runs_are_watched_together) {
+  record("a", 40, "plain");
+  record("b", 40, "kill");
+  outcome o = tsanom("watch --check --openmetrics all.prom a b");
+  cr_assert(o.status == 1 && strstr(o.out, " a: finished, iteration 40") &&
+                strstr(o.out, " b: killed, iteration 21") && strstr(o.out, "slowest: "),
+            "%d: %s", o.status, o.out);
+  cr_assert(file_holds("all.prom", "tsanom_beats{run=\"a\",thread=\"1\"} 40\n"));
+  cr_assert(file_holds("all.prom", "tsanom_beats{run=\"b\",thread=\"1\"} 21\n"));
+  o = tsanom("watch a none");
+  cr_assert(o.status == 3 && strstr(o.err, "none") && strstr(o.out, "a: finished"),
+            "%s%s", o.out, o.err);
+}
+
+/* The third rank recorded nothing. */
+Test(command_watch, the_ranks_of_a_run_are_watched) {
+  cr_assert(system("mkdir job") == 0);
+  write_text("job/ranks.tsv", "tsanom ranks 1\nsize\t3\njob\t-\n");
+  CHECK_REJECTED(tsanom("watch job"), 3, "job", "no rank recorded a run");
+  record("job/rank.0", 40, "plain");
+  record("job/rank.1", 40, "kill");
+  outcome o = tsanom("watch --check job");
+  cr_assert(o.status == 1 && strstr(o.out, "job/rank.1: killed") &&
+                strstr(o.out, "job/rank.0: finished") && strstr(o.out, "slowest: rank "),
+            "%d: %s%s", o.status, o.out, o.err);
+  o = tsanom("watch --json job >lines");
+  FILE *lines = fopen("lines", "r");
+  int ranks = 0;
+  json_t *line;
+  while ((line = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
+    ranks |= 1 << (int)number_of(line, "rank");
+    cr_assert(json_is_string(json_object_get(line, "slowest_run")));
+    json_decref(line);
+  }
+  fclose(lines);
+  cr_assert(o.status == 0 && ranks == 3, "%d", ranks);
+}
+
+/* Of two ranks that are silent, the one that hung first is the slowest. */
+Test(command_watch, the_rank_that_hangs_first_is_named) {
+  cr_assert(system("mkdir job") == 0);
+  write_text("job/ranks.tsv", "tsanom ranks 1\nsize\t2\njob\t-\n");
+  start("job/rank.1", 400, "hold");
+  cr_assert(system("sleep 0.3; mv pid pid.1") == 0);
+  start("job/rank.0", 400, "hold");
+  outcome o = tsanom("watch --every 0.05 --hang 1.5 --until-anomaly job");
+  end();
+  cr_assert(system("kill -9 $(cat pid.1)") == 0);
+  cr_assert(o.status == 0 && strstr(o.out, "job/rank.1: thread 1: hang since iteration"),
+            "%s%s", o.out, o.err);
+  cr_assert(strstr(strstr(o.out, "hang since"), "slowest: rank 1"), "%s", o.out);
+}
+
+/* Remaining iterations follow from normal runs of one length. */
+Test(command_watch, remaining_iterations_and_vital_signs_are_shown) {
+  for (int i = 0; i < 3; i++) {
+    char name[8];
+    snprintf(name, sizeof name, "n%d", i);
+    record(name, 400, "plain");
+  }
+  outcome o = tsanom("learn -o m.json n0 n1 n2");
+  cr_assert(o.status == 0, "%s", o.err);
+  start("run", 400, "hold");
+  o = tsanom(
+      "watch --json --wait --every 0.05 -m m.json --on-anomaly 'touch resume' run "
+      ">lines");
+  FILE *lines = fopen("lines", "r");
+  int known = 0, finished = 0;
+  json_t *line;
+  while ((line = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
+    const json_t *left = json_object_get(line, "remaining"),
+                 *vital = json_object_get(line, "vital");
+    finished = !strcmp(json_string_value(json_object_get(line, "state")), "finished");
+    double iteration = number_of(line, "iteration");
+    cr_assert(finished || iteration > 400 ? json_is_null(left)
+                                          : json_number_value(left) == 400 - iteration);
+    known += json_is_real(json_object_get(line, "remaining_s"));
+    if (finished) {
+      cr_assert(number_of(vital, "resident") > 1e5 && number_of(vital, "cpu") >= 0);
+    }
+    json_decref(line);
+  }
+  fclose(lines);
+  cr_assert(known > 0 && finished);
+  o = tsanom("watch -m m.json n0");
+  cr_assert(strstr(o.out, "memory ") && strstr(o.out, "CPU "), "%s", o.out);
+}
+
 Test(command_watch, what_cannot_be_watched_is_rejected) {
   write_text("x.csv", "thread,time\n0,1\n0,2\n");
   CHECK_REJECTED(tsanom("watch x.csv"), 3, "x.csv", "not a run directory");
   CHECK_REJECTED(tsanom("watch none"), 3, "none");
   CHECK_REJECTED(tsanom("watch --every 0 none"), 2, "--every");
   CHECK_REJECTED(tsanom("watch --hang 0 none"), 2, "--hang");
-  CHECK_REJECTED(tsanom("watch a b"), 2, "one run is expected");
+  CHECK_REJECTED(tsanom("watch"), 2, "at least one run is expected");
   cr_assert(tsanom("learn --rule pace -o m.json x.csv").status == 0);
   CHECK_REJECTED(tsanom("watch -m m.json x.csv"), 3, "m.json", "--rule causes");
 }

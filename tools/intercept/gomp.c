@@ -17,6 +17,7 @@
  * has line information. */
 #include "intercept.h"
 #include "runtime.h"
+#include "tasks.h"
 
 typedef void outlined(void *data);
 
@@ -185,6 +186,24 @@ ENTRY void GOMP_parallel_end(void) {
   real();
   if (open_count == 0) return;
   if (--open_count < OPEN_MOST) icp_close(&open_regions[open_count]);
+}
+
+/* An explicit task. Tasks nest as deep as the stack allows, because the runtime executes
+ * one at once if many wait: the call of the original is the last one, a jump, and takes
+ * no stack. Older compilers pass fewer arguments; then the last ones have no meaning. */
+ENTRY void GOMP_task(outlined *function, void *data, void (*copy)(void *, void *),
+                     long bytes, long alignment, bool is_deferred, unsigned flags,
+                     void **depend, int priority, void *detach);
+ENTRY void GOMP_task(outlined *function, void *data, void (*copy)(void *, void *),
+                     long bytes, long alignment, bool is_deferred, unsigned flags,
+                     void **depend, int priority, void *detach) {
+  REAL(void, "GOMP_task", outlined *, void *, void (*)(void *, void *), long, long, bool,
+       unsigned, void **, int, void *);
+  const void *address;
+  memcpy(&address, &function, sizeof address);
+  icp_task(address);
+  real(function, data, copy, bytes, alignment, is_deferred, flags, depend, priority,
+       detach);
 }
 
 /* Worksharing. A loop of a static schedule leaves only its closing barrier, and so does

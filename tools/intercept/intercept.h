@@ -81,7 +81,8 @@ typedef struct {
   /* By OMPT: the threads of a region cannot be set region by region. */
   bool by_ompt;
   bool want_cpu;
-  uint64_t began_cpu; /* processor time of the watched thread when the run began */
+  bool beats_at_tasks; /* unless a main loop is followed */
+  uint64_t began_cpu;  /* processor time of the watched thread when the run began */
   tsanom_record *record;
   /* Asked of the runtime. */
   int (*thread_number)(void);

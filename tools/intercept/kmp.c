@@ -21,6 +21,7 @@
 
 #include "intercept.h"
 #include "runtime.h"
+#include "tasks.h"
 
 /* What the runtime calls a place in the source. */
 typedef struct ident ident;
@@ -252,6 +253,24 @@ ENTRY void __kmpc_end_serialized_parallel(ident *where, int32_t thread) {
   }
   real(where, thread);
   if (a) icp_close(&a->region);
+}
+
+/* An explicit task, or the pattern for those of a taskloop. */
+typedef int32_t task_function(int32_t thread, void *task);
+ENTRY void *__kmpc_omp_task_alloc(ident *where, int32_t thread, int32_t flags,
+                                  size_t bytes, size_t shared_bytes,
+                                  task_function *function);
+ENTRY void *__kmpc_omp_task_alloc(ident *where, int32_t thread, int32_t flags,
+                                  size_t bytes, size_t shared_bytes,
+                                  task_function *function) {
+  REAL(void *, "__kmpc_omp_task_alloc", ident *, int32_t, int32_t, size_t, size_t,
+       task_function *);
+  if (is_ours(__builtin_return_address(0))) {
+    const void *address;
+    memcpy(&address, &function, sizeof address);
+    icp_task(address);
+  }
+  return real(where, thread, flags, bytes, shared_bytes, function);
 }
 
 /* Worksharing: what ends with a barrier. */

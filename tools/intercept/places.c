@@ -178,7 +178,10 @@ static uint32_t know_locked(const known_place *place, const char kind[3],
 
 static uint32_t add_locked(uintptr_t address, int kind, bool is_call,
                            const icp_module *module) {
-  const char letters[3] = {kind == TSANOM_REGIONS_BEGIN ? 'r' : 's', is_call ? 'c' : 'f'};
+  char letter = kind == TSANOM_REGIONS_BEGIN  ? 'r'
+                : kind == TSANOM_REGIONS_TASK ? 't'
+                                              : 's';
+  const char letters[3] = {letter, is_call ? 'c' : 'f'};
   icp_slot *slot = find(address);
   if (atomic_load_explicit(&slot->address, memory_order_relaxed) == address) {
     return slot->number;

@@ -192,6 +192,7 @@ static void start(void) {
                  on_exit(note_exit, NULL) == 0 && start_run(directory);
   icp_me.watched = started;
   expect_loop();
+  icp_set.beats_at_tasks = !heartbeat_every && !expects_loop;
   icp_watched.special = heartbeat_every || baseline_threads || expects_loop;
   icp_set.began_cpu = icp_cpu_time();
   atomic_store(&icp_set.phase, started ? ICP_RECORDING : ICP_OFF);

@@ -180,8 +180,28 @@ def table_cases(t):
     }
 
 
+def run_cases(t):
+    """Iterations, signs and causes."""
+    beats, begin = np.arange(1.0, 9.0), np.arange(8.0)
+    events = t.region_events(8 * [1], begin, begin + 1)
+    codes = np.array([1, 2, 1, 2, 1, 2, 1, 2], np.uint32)
+    analyzer = t.SpeedupAnalyzer()
+    model = t.Model.learn([[beats], [1.01 * beats]], window=2)
+    loop = np.arange(8).reshape(4, 2)
+    loop[:, 1] += 1
+    return {
+        "main_loop": lambda: t.main_loop(codes),
+        "speedup_summarize": lambda: t.speedup_summarize(events, loop),
+        "SpeedupAnalyzer.loops": lambda: analyzer.loops(),
+        "thread_signs": lambda: t.thread_signs([beats]),
+        "beat_features": lambda: t.beat_features(beats, beats, window=2),
+        "Model.diagnose": lambda: model.diagnose([beats]),
+    }
+
+
 def cases(package):
-    return {**series_cases(package), **sample_cases(package), **table_cases(package)}
+    return {**series_cases(package), **sample_cases(package), **table_cases(package),
+            **run_cases(package)}
 
 
 def measure(direct, counted):

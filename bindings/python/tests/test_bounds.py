@@ -2,6 +2,7 @@
 """Lower bounds against their definition, and below the distance that they bound."""
 
 import math
+import pickle
 
 import naive
 import numpy as np
@@ -75,3 +76,33 @@ def test_wrong_arguments():
         tsanom.lb_improved(np.zeros(4), np.zeros(5), 1, envelope=around)
     with pytest.raises(ValueError):
         tsanom.envelope(np.zeros((2, 2)), 1)
+
+
+@pytest.mark.parametrize("radius", [0, 1, 5, 40])
+def test_a_pickled_stream_continues(radius):
+    samples = RNG.normal(size=300)
+    stream = tsanom.EnvelopeStream(radius)
+    lower, upper, at = [], [], 0
+    while at < len(samples):
+        count = int(RNG.integers(0, 30))
+        for part, piece in zip((lower, upper), stream.push(samples[at:at + count])):
+            part.extend(piece)
+        at += count
+        stream = pickle.loads(pickle.dumps(stream))
+    last = stream.finish()
+    expected = tsanom.envelope(samples, radius)
+    assert np.array_equal(np.append(lower, last[0]), expected[0])
+    assert np.array_equal(np.append(upper, last[1]), expected[1])
+    again = pickle.loads(pickle.dumps(stream))
+    assert len(again.push(samples[:radius])[0]) == 0
+    with pytest.raises(tsanom.TsanomError):
+        again.push([1.0, np.nan])
+    again = pickle.loads(pickle.dumps(again))
+    assert np.array_equal(np.concatenate([again.push([2.0])[0], again.finish()[0]])[-1:],
+                          tsanom.envelope([*samples[:radius], 1.0, 2.0], radius)[0][-1:])
+
+
+def test_what_cannot_be_pickled_says_why():
+    for value in (tsanom.PeriodDetector(), tsanom.SpeedupAnalyzer()):
+        with pytest.raises(TypeError, match="cannot be pickled: its state"):
+            pickle.dumps(value)

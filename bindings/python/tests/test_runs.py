@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recording, recorded runs and models."""
+"""Recording and recorded runs."""
 
 import json
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,8 +14,6 @@ import time
 import numpy as np
 import pytest
 import tsanom
-
-RNG = np.random.default_rng(7)
 
 
 def test_beats_are_read_back(tmp_path):
@@ -108,23 +107,83 @@ def test_a_killed_program_leaves_its_beats(tmp_path):
 def test_parallel_regions_of_a_python_program(tmp_path):
     """`tsanom record` sees the parallel regions of the library in this package."""
     code = ("import numpy as np, tsanom; X = np.random.rand(60, 200);"
-            "[tsanom.dtw_matrix(X, threads=2) for _ in range(5)]")
+            "[tsanom.dtw_matrix(X, threads=2) for _ in range(12)]")
     directory = tmp_path / "run"
     subprocess.run([os.environ["TSANOM_COMMAND"], "record", "--force", "--cpu-time", "-o",
                     directory, "--", sys.executable, "-c", code], check=True)
     run = tsanom.Run(directory)
     assert run.info.parts == ("beats", "regions") and run.info.events > 0
     events = run.events()
-    assert len(events) == 5 and set(events["threads"]) == {2}
+    assert len(events) == 12 and set(events["threads"]) == {2}
     assert np.all(events["begin"][1:] >= events["end"][:-1])
     name = run.place_name(int(events["region"][0]))
     assert run.events("worksharing").size == 0
     times = run.region_times()
     assert times.regions == [name] and times.times.shape == (2, 1)
-    assert times.metrics["calls"].tolist() == [[5.0], [5.0]] and times.times.min() > 0
+    assert times.metrics["calls"].tolist() == [[12.0], [12.0]] and times.times.min() > 0
     assert len(run.similarity().classes) == 2
     with pytest.raises(ValueError):
         run.events("loops")
+    place = run.place(int(events["region"][0]))
+    assert place.name == name and "tsanom" in place.module and place.call is None
+    assert sum(len(stream.time) for stream in run.streams("regions")) == run.info.events
+    assert sum(len(stream.time) for stream in run.streams()) == run.info.beats
+    active = run.active_threads(1e-4)
+    assert len(active) > 10 and 1 <= active.min() and active.max() <= 2
+    check_main_loop(run)
+    check_ranks(directory, tmp_path)
+
+
+def check_main_loop(run):
+    """What the command reports of the same run."""
+    said = json.loads(subprocess.run(
+        [os.environ["TSANOM_COMMAND"], "speedup", "--json", run._arguments[0]], check=True,
+        capture_output=True, text=True).stdout)
+    loop = run.main_loop()
+    assert loop is not None and len(loop.iterations) == 12 and loop.runs == 1
+    assert said["main_loop"]["iterations"] == 12
+    summary = tsanom.speedup_summarize(run.events(), loop.iterations)[0]
+    found = run.speedup().loops[0]
+    for part in (summary, found):
+        assert (part.period, part.iterations) == (1, 12)
+    assert said["regions"][0]["current_s"] == summary.current_s
+
+
+def check_ranks(directory, tmp_path):
+    """Copies of a run as the ranks of a program, and as processes."""
+    assert tsanom.Run.ranks(directory) == ([], 0)
+    job = tmp_path / "job"
+    for rank in (0, 2):
+        shutil.copytree(directory, job / f"rank.{rank}")
+    (job / "ranks.tsv").write_text("tsanom ranks 1\nsize\t4\njob\t1\n")
+    assert tsanom.Run.ranks(job) == ([0, 2], 4)
+    together = tsanom.Run.of_processes([job / "rank.0", job / "rank.2"])
+    times = together.region_times()
+    assert times.processes == [str(job / "rank.0"), str(job / "rank.2")]
+    assert np.array_equal(times.times[0], times.times[1])
+    copy = pickle.loads(pickle.dumps(together))
+    assert np.array_equal(copy.region_times().times, times.times)
+    assert tsanom.Run(job).region_times().processes == ["0", "2"]
+
+
+def test_damage(tmp_path):
+    directory = tmp_path / "run"
+    with tsanom.heartbeat.record(directory, vital_ms=-1):
+        for i in range(1000):
+            tsanom.heartbeat.beat(tag=i)
+    whole = tsanom.Run(directory)
+    assert whole.damage().file == "" and whole.damage().kept == 1000
+    assert np.array_equal(whole.streams()[0].tag, np.arange(1000))
+    assert np.array_equal(whole.streams()[0].time, whole.beats())
+    file = next(directory.glob("heartbeat.0*"))
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(tsanom.TsanomError):
+        tsanom.Run(directory)
+    damage = tsanom.Run(directory, salvage=True).damage()
+    assert damage.kept + damage.skipped == 1000 and damage.skipped and damage.ranges == 1
+    assert damage.file == file.name
 
 
 def test_region_times_of_json(tmp_path):
@@ -141,50 +200,3 @@ def test_region_times_of_json(tmp_path):
     assert times.metrics["misses"].tolist() == misses
     assert run.similarity().cccr == ["solve"]
     assert run.similarity().causes == (frozenset(["misses"]),)
-
-
-def normal_run(seconds=0.1):
-    return [np.cumsum(RNG.normal(seconds, 0.02 * seconds, 200)) for _ in range(2)]
-
-
-def test_model_of_arrays(tmp_path):
-    model = tsanom.Model.learn([normal_run() for _ in range(5)], margin=0.2)
-    assert model.diagnose(normal_run()).status == "normal"
-    slow = model.diagnose([normal_run()[0], normal_run(0.25)[1]])
-    assert [thread.status for thread in slow.threads][0] == "normal"
-    assert slow.status == slow.threads[1].status == "memory_leak"
-    assert slow.threads[1].features["gtr"] == pytest.approx(2.5, rel=0.05)
-    assert slow.threads[1].steps[-1].text
-    short = model.diagnose([series[:80] for series in normal_run()])
-    assert short.status == "shutdown"
-    path = tmp_path / "model.json"
-    model.save(path)
-    run = normal_run(0.13)
-    for copy in (tsanom.Model.load(path), pickle.loads(pickle.dumps(model))):
-        assert copy.diagnose(run) == model.diagnose(run) and copy.runs == model.runs
-        assert copy.threads == model.threads
-    assert model.threads[0].beats == 200 and "dtw" in model.threads[0].ranges
-
-
-def test_model_of_recorded_runs(tmp_path):
-    paths = []
-    for i in range(3):
-        path = tmp_path / f"run{i}.csv"
-        rows = [f"{t},{time!r}" for t, series in enumerate(normal_run()) for time in series]
-        path.write_text("thread,time\n" + "\n".join(rows) + "\n")
-        paths.append(path)
-    model = tsanom.Model.learn([paths[0], tsanom.Run(paths[1])])
-    assert model.runs[1] == str(paths[1])
-    assert model.diagnose(paths[2]).status == "normal"
-
-
-def test_errors_of_models(tmp_path):
-    with pytest.raises(tsanom.TsanomError) as caught:
-        tsanom.Model.learn([[np.array([1.0, 0.5])]])
-    assert caught.value.name == "TSANOM_E_ORDER"
-    with pytest.raises(tsanom.TsanomError):
-        tsanom.Model.learn([normal_run()], margin=-1.0)
-    (tmp_path / "bad.json").write_text("{}")
-    with pytest.raises(tsanom.TsanomError) as caught:
-        tsanom.Model.load(tmp_path / "bad.json")
-    assert caught.value.file.endswith("bad.json")

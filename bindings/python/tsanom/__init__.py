@@ -15,6 +15,8 @@
     Periods of series, streams and events.
 `reducts`, `core_attributes`, ...
     Rough sets.
+`speedup`, `main_loop`
+    Iterations and speedup of a parallel program.
 `spmd_analyze`
     Similarity of the processes of a parallel program.
 `heartbeat`, `Run`, `Model`
@@ -30,16 +32,21 @@ from ._bounds import (EnvelopeStream, envelope, lb_enhanced, lb_improved, lb_keo
                       lb_kim, lb_tail)
 from ._dtw import dtw, dtw_path
 from ._errors import TsanomError
-from ._hsa import Diagnosis, Model, Step, ThreadModel, ThreadVerdict
+from ._causes import Cause, NormalRanges, Power
+from ._hsa import (Diagnosis, Model, Step, ThreadModel, ThreadVerdict, beat_features,
+                   thread_signs)
 from ._library import version as __version__
 from ._optics import OpticsOrdering, Split, optics_order
 from ._period import Loop, Period, PeriodDetector, loops, period
 from ._polyfit import Fit, FitStream, polyfit
 from ._roughset import (Rule, core_attributes, decision_rules, dependency, discretize,
                         greedy_reduct, inconsistent_pairs, minimum_reducts, reducts, significance)
-from ._runs import RegionTimes, Run, RunInfo, heart_rate
+from ._run_parts import Damage, Place, RegionTimes, RunInfo, Stream
+from ._runs import Run, heart_rate
 from ._search import Index, SearchReport, search_stream
 from ._sets import Barycenter, dtw_barycenter, dtw_matrix, dtw_medoid
+from ._speedup import (MainLoop, Prediction, Speedup, SpeedupAnalyzer, SpeedupLoop, main_loop,
+                       region_events, speedup, speedup_level, speedup_summarize)
 from ._spmd import Decision, RegionSummary, Similarity, spmd_analyze
 
 if TYPE_CHECKING:
@@ -55,12 +62,15 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "Barycenter", "Decision", "Diagnosis", "EnvelopeStream", "Fit", "FitStream", "Index", "Loop",
-    "Model", "OPTICS", "OpticsOrdering", "Period", "PeriodDetector", "RegionSummary",
-    "RegionTimes", "Rule", "Run", "RunInfo", "SearchReport", "Similarity", "Split", "Step",
-    "ThreadModel", "ThreadVerdict", "TsanomError", "__version__", "core_attributes",
+    "Barycenter", "Cause", "Damage", "Decision", "Diagnosis", "EnvelopeStream", "Fit",
+    "FitStream", "Index", "Loop", "MainLoop", "Model", "NormalRanges", "OPTICS",
+    "OpticsOrdering", "Period", "PeriodDetector", "Place", "Power", "Prediction",
+    "RegionSummary", "RegionTimes", "Rule", "Run", "RunInfo", "SearchReport", "Similarity",
+    "Speedup", "SpeedupAnalyzer", "SpeedupLoop", "Split", "Step", "Stream", "ThreadModel",
+    "ThreadVerdict", "TsanomError", "__version__", "beat_features", "core_attributes",
     "decision_rules", "dependency", "discretize", "dtw", "dtw_barycenter", "dtw_matrix",
     "dtw_medoid", "dtw_path", "envelope", "greedy_reduct", "heart_rate", "heartbeat",
     "inconsistent_pairs", "lb_enhanced", "lb_improved", "lb_keogh", "lb_keogh_pair", "lb_kim",
-    "lb_tail", "loops", "minimum_reducts", "optics_order", "period", "polyfit", "reducts",
-    "search_stream", "significance", "spmd_analyze"]
+    "lb_tail", "loops", "main_loop", "minimum_reducts", "optics_order", "period", "polyfit",
+    "reducts", "region_events", "search_stream", "significance", "speedup", "speedup_level",
+    "speedup_summarize", "spmd_analyze", "thread_signs"]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Envelopes of a series, and lower bounds of its DTW distance."""
 
-from typing import Any, Optional, Tuple
+import collections
+from typing import Any, Deque, List, Optional, Tuple
 
 import numpy as np
 import numpy.typing as npt
@@ -161,6 +162,25 @@ class EnvelopeStream:
         quick(lib.tsanom_lbkeogh_stream_create, (limit(radius),), (stream,))
         self._stream = ffi.gc(stream[0], lib.tsanom_lbkeogh_stream_destroy)
         self._radius = radius
+        # The latest 2 radius samples or more, on which all further pairs depend.
+        self._recent: Deque[Array] = collections.deque()
+        self._kept = 0
+
+    def _keep(self, samples: Array) -> None:
+        span = 2 * self._radius
+        if span and len(samples):
+            self._recent.append(samples[-span:].copy())
+            self._kept += len(self._recent[-1])
+            while self._kept - len(self._recent[0]) >= span:
+                self._kept -= len(self._recent.popleft())
+
+    def __getstate__(self) -> Tuple[int, List[Array]]:
+        return self._radius, list(self._recent)
+
+    def __setstate__(self, state: Tuple[int, List[Array]]) -> None:
+        self.__init__(state[0])  # type: ignore[misc]
+        for samples in state[1]:
+            self.push(samples)
 
     def push(self, x: npt.ArrayLike) -> Tuple[Array, Array]:
         """Take in samples; return the pairs that came out, lower and upper."""
@@ -171,9 +191,11 @@ class EnvelopeStream:
         status = lib.tsanom_lbkeogh_stream_push(self._stream, from_buffer(DOUBLES, array),
                                                 len(array), out_lower, out_upper, produced, taken)
         if status == lib.TSANOM_PARTIAL:
+            self._keep(array[:taken[0]])
             raise from_status(lib.TSANOM_E_NONFINITE, "x", taken[0])
         if status < 0:
             raise from_status(status)
+        self._keep(array)
         return lower[:produced[0]], upper[:produced[0]]
 
     def finish(self) -> Tuple[Array, Array]:
@@ -182,6 +204,8 @@ class EnvelopeStream:
         upper, out_upper = empty(self._radius, F64, DOUBLES)
         produced = ffi.new("size_t *")
         status = lib.tsanom_lbkeogh_stream_finish(self._stream, out_lower, out_upper, produced)
+        self._recent.clear()
+        self._kept = 0
         if status < 0:
             raise from_status(status)
         return lower[:produced[0]], upper[:produced[0]]

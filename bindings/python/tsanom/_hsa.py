@@ -5,17 +5,23 @@ import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Dict, List, Tuple, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy.typing as npt
 
 from ._arrays import doubles
-from ._call import Progress, call, options
+from ._call import Progress, call, choice, options
+from ._causes import (STATES, Cause, Causes, NormalRanges, call_plain, measure, status_name)
 from ._library import NULL, ffi, lib, runs
 from ._runs import Path, Run
 
 # A recorded run, its path, or the times of the beats of each thread.
 Beats = Union[Run, Path, Sequence[npt.ArrayLike]]
+
+# Without a tree the model has that of the default.
+RULES: Dict[str, int] = {"causes": lib.TSANOM_HSA_RULE_PACE, "pace": lib.TSANOM_HSA_RULE_PACE,
+                         "completion": lib.TSANOM_HSA_RULE_COMPLETION,
+                         "paper": lib.TSANOM_HSA_RULE_PAPER}
 
 
 @dataclass(frozen=True)
@@ -32,11 +38,15 @@ class ThreadVerdict:
     """The result for one thread."""
 
     status: str
-    """"normal", "memory_leak", "shutdown", ..."""
+    """"normal", or its first cause."""
     features: Dict[str, float]
     """The defined features, such as "gtr" and "dtw", against the reference of the thread."""
     steps: Tuple[Step, ...]
-    """The path, from the root."""
+    """The path through a decision tree, from the root; empty by causes."""
+    causes: Tuple[Cause, ...]
+    """The causes of this thread, the most important first; empty by a decision tree."""
+    signs: Dict[str, float]
+    """Signs of its beats and vital signs, as far as they are known."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +54,12 @@ class Diagnosis:
     """The result for a run."""
 
     status: str
-    """"shutdown" if a thread was shut down, else "memory_leak" if one leaks, else "normal"."""
+    """"normal", or the first cause."""
     threads: Tuple[ThreadVerdict, ...]
+    causes: Tuple[Cause, ...]
+    """All causes, the most important first; empty by a decision tree."""
+    state: str
+    """Of the run: "finished", "killed", "running" or "unknown"."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +72,7 @@ class ThreadModel:
     completion: float
     mean_rate: float
     ranges: Dict[str, Tuple[float, float]]
-    """Normal values by feature."""
+    """Normal values by feature; those of signs are in `Model.normal`."""
 
 
 class _Runs:
@@ -95,21 +109,76 @@ def _feature_name(index: int) -> str:
     return str(ffi.string(lib.tsanom_hsa_feature_name(index)).decode())
 
 
-def _status_name(status: int) -> str:
-    return str(ffi.string(lib.tsanom_hsa_status_name(status)).decode())
-
-
 def _step(step: Any) -> Step:
     text = ffi.new("char[]", 1024)
-    lib.tsanom_hsa_step_text(ffi.addressof(step), text, len(text), NULL)
+    call_plain(lib.tsanom_hsa_step_text, ffi.addressof(step), text, len(text), NULL)
     return Step(ffi.string(text).decode(), bool(step.answer))
 
 
-def _verdict(verdict: Any) -> ThreadVerdict:
-    features = {_feature_name(f): verdict.features.value[f] for f in range(lib.TSANOM_HSA_FEATURES)
-                if verdict.features.defined >> f & 1}
-    return ThreadVerdict(_status_name(verdict.status), features,
-                         tuple(_step(verdict.step[i]) for i in range(verdict.step_count)))
+def _features(features: Any) -> Dict[str, float]:
+    return {_feature_name(f): features.value[f] for f in range(lib.TSANOM_HSA_FEATURES)
+            if features.defined >> f & 1}
+
+
+def _by_tree(verdicts: Any, state: str) -> Diagnosis:
+    """The result of a decision tree."""
+    status = ffi.new("int32_t *")
+    call_plain(lib.tsanom_hsa_run_status, verdicts, len(verdicts), status)
+    return Diagnosis(status_name(status[0]), tuple(
+        ThreadVerdict(status_name(verdict.status), _features(verdict.features),
+                      tuple(_step(verdict.step[i]) for i in range(verdict.step_count)), (), {})
+        for verdict in verdicts), (), state)
+
+
+def _by_causes(verdicts: Any, causes: Causes, signs: Sequence[Dict[str, float]],
+               state: str) -> Diagnosis:
+    """The result by causes, with the features of the threads."""
+    return Diagnosis(causes.status(), tuple(
+        ThreadVerdict(causes.status(t), _features(verdict.features), (), causes.of(t),
+                      signs[t] if t < len(signs) else {})
+        for t, verdict in enumerate(verdicts)), causes.list, state)
+
+
+def beat_features(target: npt.ArrayLike, reference: npt.ArrayLike, *, start: float = 0.0,
+                  progress: Progress = None, **setting: Any) -> Dict[str, float]:
+    """The features of the beats of one thread against those of another, by name.
+
+    Parameters
+    ----------
+    target, reference : array_like
+        Times of beats.
+    start : float
+        Start of both runs.
+    window, max_windows, max_degree, points, radius, r2, local_rate, normalize
+        The fields of tsanom_hsa_options.
+
+    Examples
+    --------
+    >>> import numpy as np, tsanom
+    >>> found = tsanom.beat_features(np.arange(1, 301) * 0.2, np.arange(1, 301) * 0.1)
+    >>> round(found["gtr"], 6), round(found["ghr"], 6), round(found["interval_ratio"], 6)
+    (2.0, 0.5, 2.0)
+    """
+    given = _Runs([[target], [reference]], start)
+    features = ffi.new("tsanom_hsa_features *")
+    call(lib.tsanom_hsa_compare,
+         (given.structs[0].threads, start, given.structs[1].threads, start,
+          options("tsanom_hsa_options", **setting)), (features,), progress=progress)
+    return _features(features)
+
+
+def thread_signs(run: Beats, *, start: float = 0.0,
+                 progress: Progress = None) -> Tuple[Dict[str, float], ...]:
+    """The signs of each thread of a run, from its beats and vital signs alone, by name; those
+    that are not available are left out.
+
+    >>> import numpy as np, tsanom
+    >>> signs = tsanom.thread_signs([np.arange(1, 101) * 0.1, np.arange(1, 51) * 0.1])
+    >>> round(signs[0]["interval_s"], 6), round(signs[1]["tail"], 6)
+    (0.1, 0.5)
+    """
+    given = _Runs([run], start)
+    return measure(given.structs[0], progress)
 
 
 class Model:
@@ -123,67 +192,88 @@ class Model:
     ...     return [np.cumsum(rng.normal(seconds, 0.02 * seconds, 200)) for thread in range(2)]
     >>> model = tsanom.Model.learn([run(0.1) for _ in range(5)])
     >>> model.diagnose(run(0.1)).status, model.diagnose(run(0.3)).status
-    ('normal', 'memory_leak')
+    ('normal', 'slowdown')
+    >>> model.diagnose(run(0.3)).causes[0].sign
+    'interval_s'
     """
 
-    def __init__(self, handle: Any, names: Sequence[str]) -> None:
+    def __init__(self, handle: Any, names: Sequence[str],
+                 normal: Optional[NormalRanges] = None) -> None:
         self._model = ffi.gc(handle, lib.tsanom_hsa_model_destroy)
+        self.normal = normal
+        """Normal ranges of signs, by which causes are found; None: by a decision tree."""
         self.runs: Tuple[str, ...] = tuple(names)
         """Names of the normal runs."""
 
     @classmethod
-    def learn(cls, normal: Sequence[Beats], *, start: float = 0.0, progress: Progress = None,
-              **setting: Any) -> "Model":
+    def learn(cls, normal: Sequence[Beats], *, rule: str = "causes", start: float = 0.0,
+              progress: Progress = None, **setting: Any) -> "Model":
         """Learn a model from normal runs.
 
         Parameters
         ----------
         normal : sequence
             Of runs: `Run`, paths, or sequences of the times of the beats of each thread.
+        rule : {"causes", "pace", "completion", "paper"}
+            Find causes by signs, as the command does; or apply a decision tree to features.
         start : float
             Start of runs that are given by times.
         window, max_windows, max_degree, points, radius, r2, coverage, margin, ...
             The fields of tsanom_hsa_options.
         """
+        tree = choice(rule, RULES, "rule")
         given = _Runs(normal, start)
         model = ffi.new("tsanom_hsa_model **")
-        call(lib.tsanom_hsa_learn,
-             (given.structs, len(normal), options("tsanom_hsa_options", **setting)), (model,),
+        chosen = options("tsanom_hsa_options", rule=tree, **setting)
+        call(lib.tsanom_hsa_learn, (given.structs, len(normal), chosen), (model,),
              progress=progress)
-        return cls(model[0], given.names)
+        result = cls(model[0], given.names)
+        if rule == "causes":
+            result.normal = NormalRanges.learn(given.structs, len(normal), len(result.threads),
+                                               chosen.coverage, progress)
+        return result
 
     @classmethod
     def load(cls, path: Path) -> "Model":
         """Load a model file, as `save` and the command ``tsanom learn`` write it."""
         loaded = ffi.new("tsanom_runs_model **")
         call(runs.tsanom_runs_model_load, (os.fsencode(path),), (loaded,))
+        return cls._of_file(loaded)
+
+    @classmethod
+    def _of_file(cls, loaded: Any) -> "Model":
         file = ffi.gc(loaded[0], runs.tsanom_runs_model_free)
         data = ffi.new("tsanom_runs_model_data *")
-        runs.tsanom_runs_model_get(file, data)
+        call_plain(runs.tsanom_runs_model_get, file, data)
         model = ffi.new("tsanom_hsa_model **")
         call(lib.tsanom_hsa_model_create, (data.model,), (model,))
         return cls(model[0], [ffi.string(data.run[i]).decode(errors="replace")
-                              for i in range(data.model.run_count)])
+                              for i in range(data.model.run_count)],
+                   NormalRanges.copy(data.normal) if data.normal != NULL else None)
 
     def save(self, path: Path) -> None:
         """Write a model file, complete or not at all."""
         names = [ffi.new("char[]", os.fsencode(name)) for name in self.runs]
         listed = ffi.new("char *[]", names)
         content = self._content()
-        data = ffi.new("tsanom_runs_model_data *", {"model": content, "run": listed})
+        data = ffi.new("tsanom_runs_model_data *", {
+            "model": content, "run": listed,
+            "normal": self.normal.struct if self.normal else NULL})
         call(runs.tsanom_runs_model_save, (os.fsencode(path), data), ())
 
     def diagnose(self, run: Beats, *, start: float = 0.0, progress: Progress = None) -> Diagnosis:
         """Compare a run with the model, thread by thread."""
         given = _Runs([run], start)
-        count = max(given.structs[0].thread_count, self._content().thread_count)
+        struct = given.structs[0]
+        state = STATES.get(struct.state, "unknown")
+        count = max(struct.thread_count, self._content().thread_count)
         verdicts = ffi.new("tsanom_hsa_verdict[]", count)
         lib.tsanom_hsa_verdict_init(verdicts, ffi.sizeof("tsanom_hsa_verdict"))
         call(lib.tsanom_hsa_diagnose, (self._model, given.structs), (verdicts, count, NULL),
              progress=progress)
-        status = ffi.new("int32_t *")
-        lib.tsanom_hsa_run_status(verdicts, count, status)
-        return Diagnosis(_status_name(status[0]), tuple(_verdict(verdict) for verdict in verdicts))
+        if self.normal is None:
+            return _by_tree(verdicts, state)
+        return _by_causes(verdicts, *self.normal.causes(struct, progress), state)
 
     @property
     def threads(self) -> Tuple[ThreadModel, ...]:
@@ -208,11 +298,10 @@ class Model:
                 return file.read()
 
     def __setstate__(self, text: bytes) -> None:
-        with tempfile.TemporaryDirectory() as directory:
-            path = os.path.join(directory, "model.json")
-            with open(path, "wb") as file:
-                file.write(text)
-            self.__dict__.update(Model.load(path).__dict__)
+        parsed = ffi.new("tsanom_runs_model **")
+        call(runs.tsanom_runs_model_parse, (text, len(text), b"pickle"), (parsed,))
+        self.__dict__.update(Model._of_file(parsed).__dict__)
 
 
-__all__ = ["Diagnosis", "Model", "Step", "ThreadModel", "ThreadVerdict"]
+__all__ = ["Diagnosis", "Model", "Step", "ThreadModel", "ThreadVerdict", "beat_features",
+           "thread_signs"]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ._arrays import (BOOL, DOUBLES, F64, I32, INTP, INTS, SIZE, SIZES, U64, WORDS, Array, doubles,
                       empty, from_buffer, new)
 from ._call import INFEASIBLE, PARTIAL, Progress, call_sized, options, quick, shared_options
-from ._errors import from_status
+from ._errors import from_status, not_pickled
 from ._library import ffi, lib
 
 
@@ -110,6 +110,9 @@ class PeriodDetector:
         quick(self._function("create"), (setting,), (detector,))
         self._detector = ffi.gc(detector[0], self._function("destroy"))
         self._push, self._predict = self._function("push_many"), self._function("predict")
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        raise not_pickled(self)
 
     def _function(self, name: str) -> Any:
         return getattr(lib, f"tsanom_dpd_{self._kind}_{name}")

@@ -3,17 +3,19 @@
 
 import os
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from ._arrays import DOUBLES, F64, Array, doubles, empty, from_buffer
-from ._call import Progress, call, quick
+from ._call import PARTIAL, Progress, call, choice, quick
 from ._dtw import limit
-from ._library import NULL, ffi, runs
+from ._errors import from_status
+from ._library import NONE, NULL, ffi, runs
+from ._run_parts import Damage, Place, RegionTimes, RunInfo, Stream
+from ._speedup import EVENT, MainLoop, Speedup, main_loop, speedup, speedup_level
 from ._spmd import Similarity, analyze_view, spmd_options
 
 Path = Union[str, "os.PathLike[str]"]
@@ -39,7 +41,6 @@ _VITALS = ffi.typeof(runs.tsanom_runs_vitals).args[3]
 _EVENTS = ffi.typeof(runs.tsanom_runs_events).args[3]
 _VITAL = _dtype(_VITALS.item.item, "time cpu_s wait_s voluntary involuntary minor_faults "
                 "major_faults resident anonymous threads beats thread task state")
-_EVENT = _dtype(_EVENTS.item.item, "region threads begin end")
 
 
 def heart_rate(times: npt.ArrayLike, window: int) -> Array:
@@ -56,29 +57,16 @@ def heart_rate(times: npt.ArrayLike, window: int) -> Array:
     return rates
 
 
-@dataclass(frozen=True)
-class RunInfo:
-    """Description of a run; see tsanom_runs_info."""
-
-    parts: Tuple[str, ...]
-    finished: bool
-    """False: the program was killed, or still runs."""
-    start: float
-    """Seconds since 1970."""
-    last: float
-    """Time of the latest record, in seconds since the start."""
-    pid: int
-    program: str
-    beats: int
-    events: int
-    beats_dropped: int
-    events_dropped: int
-    skipped: int
-    """Records that salvage did not recover."""
-    restarts: int
-    """Restarts of the clock."""
-    vital_samples: int
-    vital_period_s: float
+def _options(parts: Sequence[str], symbols: bool, salvage: bool) -> Any:
+    wanted = 0
+    for part in parts:
+        wanted |= choice(part, PARTS, "part")
+    setting = ffi.new("tsanom_runs_options *")
+    runs.tsanom_runs_options_init(setting, ffi.sizeof("tsanom_runs_options"))
+    setting.parts = wanted
+    setting.symbols = int(symbols)
+    setting.salvage = int(salvage)
+    return setting
 
 
 class Run:
@@ -111,22 +99,42 @@ class Run:
     def __init__(self, path: Path, *, parts: Tuple[str, ...] = (), symbols: bool = True,
                  salvage: bool = False, progress: Progress = None) -> None:
         self._arguments = (os.fspath(path), tuple(parts), symbols, salvage)
-        wanted = 0
-        for part in parts:
-            if part not in PARTS:
-                raise ValueError(f"the part {part!r} is none of {', '.join(map(repr, PARTS))}")
-            wanted |= PARTS[part]
-        setting = ffi.new("tsanom_runs_options *")
-        runs.tsanom_runs_options_init(setting, ffi.sizeof("tsanom_runs_options"))
-        setting.parts = wanted
-        setting.symbols = int(symbols)
-        setting.salvage = int(salvage)
+        self._paths: Optional[Tuple[str, ...]] = None
         handle = ffi.new("tsanom_runs **")
-        call(runs.tsanom_runs_open, (os.fsencode(path), setting), (handle,), progress=progress)
+        call(runs.tsanom_runs_open, (os.fsencode(path), _options(parts, symbols, salvage)),
+             (handle,), progress=progress)
         self._run = ffi.gc(handle[0], runs.tsanom_runs_close)
 
+    @classmethod
+    def of_processes(cls, paths: Sequence[Path], *, symbols: bool = True, salvage: bool = False,
+                     progress: Progress = None) -> "Run":
+        """Separate runs as the processes of one program, for `region_times` and `similarity`. A
+        run of several ranks stands for its ranks."""
+        run = cls.__new__(cls)
+        run._paths = tuple(os.fspath(path) for path in paths)
+        run._arguments = (" ".join(run._paths), (), symbols, salvage)
+        names = [ffi.new("char[]", os.fsencode(path)) for path in run._paths]
+        handle = ffi.new("tsanom_runs **")
+        call(runs.tsanom_runs_open_processes,
+             (ffi.new("char *[]", names), len(names), _options((), symbols, salvage)), (handle,),
+             progress=progress)
+        run._run = ffi.gc(handle[0], runs.tsanom_runs_close)
+        return run
+
+    @staticmethod
+    def ranks(path: Path) -> Tuple[List[int], int]:
+        """The ranks of an MPI program that recorded a run, and the size of the job, 0 if it is
+        not known. ``Run(f"{path}/rank.{K}")`` opens that of rank K. No ranks: it is not a run of
+        several ranks."""
+        count, size = ffi.new("size_t *"), ffi.new("size_t *")
+        ranks = ffi.new("int32_t[]", 64)
+        while call(runs.tsanom_runs_ranks, (os.fsencode(path),),
+                   (ranks, len(ranks), count, size)) == PARTIAL:
+            ranks = ffi.new("int32_t[]", count[0])
+        return ffi.unpack(ranks, count[0]), size[0]
+
     def __reduce__(self) -> Tuple[Any, ...]:
-        return _reopen, self._arguments
+        return _reopen, (self._paths or self._arguments[0], *self._arguments[1:])
 
     def __repr__(self) -> str:
         return f"Run({self._arguments[0]!r})"
@@ -198,18 +206,75 @@ class Run:
     def events(self, level: str = "regions") -> Array:
         """Parallel regions, or for "worksharing" the work between their constructs: a structured
         array of region, threads, begin and end. `place_name` names a region."""
-        if level not in LEVELS:
-            raise ValueError(f"level is {level!r}; one of {', '.join(map(repr, LEVELS))} is "
-                             "expected")
         events, count = ffi.new(_EVENTS), ffi.new("size_t *")
-        call(runs.tsanom_runs_events, (self._run, LEVELS[level]), (events, count))
-        return _copy(events[0], count[0], _EVENT)
+        call(runs.tsanom_runs_events, (self._run, choice(level, LEVELS, "level")), (events, count))
+        return _copy(events[0], count[0], EVENT)
 
     def place_name(self, region: int) -> str:
         """Function, file and line of a region of `events`."""
         name = ffi.new("char **")
         call(runs.tsanom_runs_place_name, (self._run, region), (name,))
         return str(ffi.string(name[0]).decode())
+
+    def place(self, region: int) -> Place:
+        """The place in the code of a region of `events`."""
+        place = ffi.new("tsanom_runs_place *")
+        status = runs.tsanom_runs_place_at(self._run, region, place)
+        if status < 0:
+            raise from_status(status, "region", region)
+        return Place(self.place_name(region), os.fsdecode(ffi.string(place.module)), place.address,
+                     None if place.call == NULL else ffi.string(place.call).decode(),
+                     place.communicator)
+
+    def streams(self, part: str = "beats") -> List[Stream]:
+        """The records of "beats" or "regions" as they were written; see `tsanom_runs_decode` for
+        the tags of regions."""
+        info = self._describe()
+        code = choice(part, {name: PARTS[name] for name in ("beats", "regions")}, "part")
+        found = ffi.new("tsanom_runs_stream *")
+        result = []
+        for i in range(info.beat_streams if part == "beats" else info.event_streams):
+            status = runs.tsanom_runs_stream_at(self._run, code, i, found)
+            if status < 0:
+                raise from_status(status, part, i)
+            tag = None if found.tag == NULL else _copy(found.tag, found.count, np.uint32)
+            result.append(Stream(found.thread, _copy(found.time, found.count, F64), tag,
+                                 found.dropped))
+        return result
+
+    def damage(self) -> Damage:
+        """What ``salvage=True`` recovered, and what was lost."""
+        damage = ffi.new("tsanom_runs_damage *")
+        runs.tsanom_runs_damage_init(damage, ffi.sizeof("tsanom_runs_damage"))
+        status = runs.tsanom_runs_damage_at(self._run, 0, NONE, damage)
+        if status < 0:
+            raise from_status(status)
+        return Damage(damage.kept, damage.skipped, damage.ranges, damage.streams_lost,
+                      damage.places_skipped, damage.files_skipped,
+                      os.fsdecode(ffi.string(damage.file)))
+
+    def active_threads(self, interval: float) -> Array:
+        """Mean number of threads that work in parallel regions, in each `interval` seconds from
+        the start of the run: a series for `period`."""
+        count = ffi.new("size_t *")
+        call(runs.tsanom_runs_active, (self._run, interval), (NULL, 0, count))
+        active, out = empty(count[0], F64, DOUBLES)
+        call(runs.tsanom_runs_active, (self._run, interval), (out, count[0], count))
+        return active
+
+    def main_loop(self, level: str = "regions", *, anchor: Optional[int] = None,
+                  progress: Progress = None) -> Optional[MainLoop]:
+        """The main loop of `events`; None without one."""
+        events = self.events(level)
+        times = np.append(events["begin"], events["end"][-1:])
+        return main_loop(events["region"], times, anchor=anchor, ended=self.info.finished,
+                         progress=progress) if len(events) else None
+
+    def speedup(self, level: Optional[str] = None, *, baseline: Optional[int] = None) -> Speedup:
+        """Loops of `events` and their speedup; level None: where `speedup_level` finds them."""
+        if level is None:
+            level = speedup_level(self.events("regions"), self.events("worksharing"))
+        return speedup(self.events(level), baseline=baseline)
 
     def _region_times(self) -> Any:
         data = ffi.new("tsanom_runs_spmd_data *")
@@ -240,19 +305,10 @@ class Run:
                             progress)
 
 
-@dataclass(frozen=True)
-class RegionTimes:
-    """Region times of a run, as the arguments of `spmd_analyze`."""
-
-    times: Array
-    parents: Array
-    metrics: Dict[str, Array]
-    regions: List[str]
-    processes: Optional[List[str]]
-    """None: processes are known by number."""
-
-
-def _reopen(path: str, parts: Tuple[str, ...], symbols: bool, salvage: bool) -> Run:
+def _reopen(path: Union[str, Tuple[str, ...]], parts: Tuple[str, ...], symbols: bool,
+            salvage: bool) -> Run:
+    if isinstance(path, tuple):
+        return Run.of_processes(path, symbols=symbols, salvage=salvage)
     return Run(path, parts=parts, symbols=symbols, salvage=salvage)
 
 
@@ -268,4 +324,4 @@ def _names(names: Any, count: int) -> List[str]:
     return [ffi.string(names[i]).decode(errors="replace") for i in range(count)]
 
 
-__all__ = ["RegionTimes", "Run", "RunInfo", "heart_rate"]
+__all__ = ["Run", "heart_rate"]

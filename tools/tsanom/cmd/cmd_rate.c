@@ -9,7 +9,7 @@
 #include "plot.h"
 #include "ranks.h"
 #include "rows.h"
-#include "vitals.h"
+#include "vital_print.h"
 
 typedef struct {
   shared_options shared;

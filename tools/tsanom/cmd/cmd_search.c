@@ -72,10 +72,10 @@ static void check_end(struct argp_state *state, void *request_) {
     argp_error(state, "only one of the files can be standard input");
 }
 
-/* What was found for each query, `neighbours` places a query of which the first
+/* What was found for each query, `neighbors` places a query of which the first
  * `found` are filled. */
 typedef struct {
-  size_t queries, neighbours, found;
+  size_t queries, neighbors, found;
   size_t *index;
   double *distance;
   tsanom_search_report *report;
@@ -89,10 +89,10 @@ static void result_free(result *found) {
 }
 
 /* Places for all queries, with overflow checks, since both counts come from the user. */
-static int result_make(result *found, size_t queries, size_t neighbours, failure *why) {
+static int result_make(result *found, size_t queries, size_t neighbors, failure *why) {
   size_t places;
-  *found = (result){.queries = queries, .neighbours = neighbours, .found = neighbours};
-  if (!__builtin_mul_overflow(queries, neighbours, &places) &&
+  *found = (result){.queries = queries, .neighbors = neighbors, .found = neighbors};
+  if (!__builtin_mul_overflow(queries, neighbors, &places) &&
       places <= SIZE_MAX / sizeof(double)) {
     found->index = calloc(places, sizeof *found->index);
     found->distance = calloc(places, sizeof *found->distance);
@@ -100,7 +100,7 @@ static int result_make(result *found, size_t queries, size_t neighbours, failure
   }
   if (found->index && found->distance && found->report) return 0;
   result_free(found);
-  fail(why, "no memory for %zu neighbours of %zu queries", neighbours, queries);
+  fail(why, "no memory for %zu neighbors of %zu queries", neighbors, queries);
   return -1;
 }
 
@@ -115,15 +115,14 @@ static json_t *report_json(const tsanom_search_report *r) {
 static json_t *result_json(const result *found) {
   json_t *queries = json_array();
   for (size_t q = 0; q < found->queries; q++) {
-    json_t *neighbours = json_array();
-    for (size_t i = q * found->neighbours; i < q * found->neighbours + found->found;
-         i++) {
-      json_array_append_new(neighbours,
+    json_t *neighbors = json_array();
+    for (size_t i = q * found->neighbors; i < q * found->neighbors + found->found; i++) {
+      json_array_append_new(neighbors,
                             json_pack("{sI so}", "index", (json_int_t)found->index[i],
                                       "distance", json_finite(found->distance[i])));
     }
-    json_array_append_new(queries, json_pack("{so so}", "neighbours", neighbours,
-                                             "pruned", report_json(found->report + q)));
+    json_array_append_new(queries, json_pack("{so so}", "neighbors", neighbors, "pruned",
+                                             report_json(found->report + q)));
   }
   return queries;
 }
@@ -157,8 +156,7 @@ static int print(const request *r, const result *found) {
   if (!r->stream) printf("query  ");
   printf("%-10s  distance\n", r->stream ? "start" : "series");
   for (size_t q = 0; q < found->queries; q++) {
-    for (size_t i = q * found->neighbours; i < q * found->neighbours + found->found;
-         i++) {
+    for (size_t i = q * found->neighbors; i < q * found->neighbors + found->found; i++) {
       if (!r->stream) printf("%5zu  ", q);
       printf("%-10zu  %.10g\n", found->index[i], found->distance[i]);
     }
@@ -236,7 +234,7 @@ static int search_set(const request *r, const series_set *queries,
                       const series_set *series, result *found, failure *why) {
   tsanom_search_index *index = NULL;
   if (r->neighbors > series->count) {
-    fail(why, "%s: %zu series, fewer than the %zu neighbours asked for",
+    fail(why, "%s: %zu series, fewer than the %zu neighbors asked for",
          file_title(r->shared.argument[r->classify ? 0 : 1]), series->count,
          r->neighbors);
     return -1;

@@ -60,19 +60,23 @@ static void set_number(const char *name, const char *format, double value) {
 }
 
 /* The watch goes on when the command has ended. */
-static void run_command(const char *command, const watched *w, const anomaly *a) {
+static void run_command(const char *command, const watched *w,
+                        const tsanom_hsa_anomaly *a) {
   char shell[] = "sh", option[] = "-c";
   char *arguments[] = {shell, option, (char *)command, NULL};
+  char evidence[EVIDENCE_BYTES];
   failure why;
   pid_t child = 0;
   int ended = 0;
+  tsanom_hsa_cause_text(&a->cause, evidence, sizeof evidence, NULL);
   (void)setenv("TSANOM_RUN", w->path, 1);
-  (void)setenv("TSANOM_CAUSE", tsanom_hsa_status_name(a->cause), 1);
-  (void)setenv("TSANOM_EVIDENCE", a->evidence, 1);
+  (void)setenv("TSANOM_CAUSE", tsanom_hsa_status_name(a->cause.cause), 1);
+  (void)setenv("TSANOM_EVIDENCE", evidence, 1);
   set_number("TSANOM_ONSET", "%.9f", a->onset);
   set_number("TSANOM_ITERATION", "%.0f", (double)a->iteration);
-  set_number("TSANOM_THREAD", "%.0f", a->thread);
-  if (a->thread < 0) (void)setenv("TSANOM_THREAD", "", 1);
+  set_number("TSANOM_CONFIDENCE", "%.9g", a->confidence);
+  set_number("TSANOM_THREAD", "%.0f", a->cause.thread);
+  if (a->cause.thread < 0) (void)setenv("TSANOM_THREAD", "", 1);
   int error = posix_spawnp(&child, shell, NULL, NULL, arguments, environ);
   while (!error && waitpid(child, &ended, 0) < 0 && errno == EINTR) continue;
   if (!error && ended == 0) return;
@@ -80,12 +84,12 @@ static void run_command(const char *command, const watched *w, const anomaly *a)
   warn(&why);
 }
 
-/* The onsets of this look; returns their number. */
-static size_t act(const request *r, const watched *w, const onsets *o) {
+/* The alarms that began at this look; returns their number. */
+static size_t act(const request *r, const watched *w) {
   size_t alarms = 0;
-  for (size_t i = 0; i < o->count; i++) {
-    const anomaly *a = &o->found[i];
-    if (a->phase != ANOMALY_NEW || !is_alarm(a)) continue;
+  for (size_t i = 0; i < w->anomalies; i++) {
+    const tsanom_hsa_anomaly *a = &w->anomaly[i];
+    if (a->phase != TSANOM_HSA_ANOMALY_BEGAN || !is_alarm(a)) continue;
     alarms++;
     if (r->on_anomaly) run_command(r->on_anomaly, w, a);
   }
@@ -98,24 +102,89 @@ static void pause_for(double seconds) {
   while (nanosleep(&rest, &rest) != 0 && errno == EINTR) continue;
 }
 
-static int watch(const request *r, watched *w, onsets *o) {
-  watch_screen screen = {.json = r->shared.json, .terminal = isatty(STDOUT_FILENO)};
-  failure why;
-  size_t alarms = 0;
-  for (;; pause_for(r->every)) {
-    int status = watched_look(w, r->wait, &why);
-    if (status > 0) continue;
-    if (status < 0 || onsets_update(o, w, &why) || watch_print(&screen, w, o, &why) ||
-        (r->openmetrics && openmetrics_write(r->openmetrics, w, o, &why))) {
-      watch_print_end(&screen);
-      return report_failure(&why);
+/* What a look found. */
+typedef struct {
+  size_t running; /* runs that go on, or are waited for */
+  size_t alarms;
+  int status;    /* of the worst run */
+  int unwritten; /* status of the metrics at this look */
+} look;
+
+/* Ranks that did not begin are waited for while others run; the first one, with --wait.
+ */
+static int wait_for_ranks(const request *r, const watch_list *list, look *found,
+                          failure *why) {
+  for (size_t i = 0; i < list->count; i++) {
+    if (list->run[i].source || list->run[i].ended) return 0;
+  }
+  if (r->wait) found->running++;
+  return r->wait ? 0 : fail(why, "%s: no rank recorded a run", r->shared.argument[0]);
+}
+
+/* A run that cannot be read any more does not end the watch of the others. */
+static int look_at_all(const request *r, watch_list *list, look *found, failure *why) {
+  for (size_t i = 0; i < list->count; i++) {
+    if (watch_list_expand(list, i, why)) return -1;
+    watched *w = &list->run[i];
+    if (w->ended) continue;
+    int status = watched_look(w, r->wait || w->rank >= 0, why);
+    if (status < 0) {
+      found->status = report_failure(why);
+      w->ended = 1;
     }
-    alarms += act(r, w, o);
-    if (w->state != TSANOM_HSA_STATE_RUNNING || (alarms && r->until_anomaly)) break;
+    if (status > 0) found->running += w->rank < 0;
+    if (status == 0) found->running += w->state == TSANOM_HSA_STATE_RUNNING;
+  }
+  return found->running ? 0 : wait_for_ranks(r, list, found, why);
+}
+
+/* Runs that are over were printed, and are not looked at again. */
+static void act_on_all(const request *r, watch_list *list, look *found) {
+  for (size_t i = 0; i < list->count; i++) {
+    watched *w = &list->run[i];
+    if (!w->source || w->ended) continue;
+    found->alarms += act(r, w);
+    w->ended = w->state != TSANOM_HSA_STATE_RUNNING;
+  }
+}
+
+/* A disk that is full may not be later: reported once, and again after a success. */
+static void write_metrics(const request *r, const watch_list *list, look *found) {
+  failure why;
+  if (!r->openmetrics || !openmetrics_write(r->openmetrics, list, &why)) {
+    found->unwritten = EXIT_DONE;
+  } else if (!found->unwritten) {
+    found->unwritten = report_failure(&why);
+  }
+}
+
+static int watch(const request *r, watch_list *list, failure *why) {
+  watch_screen screen = {.json = r->shared.json, .terminal = isatty(STDOUT_FILENO)};
+  look found = {.status = EXIT_DONE};
+  for (;; pause_for(r->every)) {
+    found.running = 0;
+    if (look_at_all(r, list, &found, why) || watch_print(&screen, list, why)) {
+      return report_failure(why);
+    }
+    write_metrics(r, list, &found);
+    act_on_all(r, list, &found);
+    if (!found.running || (found.alarms && r->until_anomaly)) break;
     if (ferror(stdout)) break; /* reported at exit */
   }
-  watch_print_end(&screen);
-  return r->check && alarms ? EXIT_FOUND : EXIT_DONE;
+  if (found.status != EXIT_DONE) return found.status;
+  if (found.unwritten != EXIT_DONE) return found.unwritten;
+  return r->check && found.alarms ? EXIT_FOUND : EXIT_DONE;
+}
+
+static int watch_all(const request *r, const owned_model *m, failure *why) {
+  watch_list list = {0};
+  int failed = 0;
+  for (size_t i = 0; i < r->shared.arguments && !failed; i++) {
+    failed = watch_list_add(&list, r->shared.argument[i], m, r->hang, why);
+  }
+  int status = failed ? report_failure(why) : watch(r, &list, why);
+  watch_list_free(&list);
+  return status;
 }
 
 static int load_model(const request *r, owned_model *m, failure *why) {
@@ -129,28 +198,26 @@ static int load_model(const request *r, owned_model *m, failure *why) {
 
 static const syntax command_line = {
     ROWS(options),
-    .arguments = "RUN",
+    .arguments = "RUN...",
     .help =
         "Watch a running program: its rates, hangs, and what else is not normal.\v"
-        "RUN is the run directory of a program that is being recorded. A line is printed "
-        "whenever something changed, on a terminal over the last one; with --json, an "
-        "object per line. The watch ends with the run.",
-    .expected = "one run is",
+        "RUN is the run directory of a program that is being recorded, also one of "
+        "several "
+        "ranks. A line is printed whenever something changed, on a terminal over the "
+        "last "
+        "ones; with --json, an object per line. The watch ends with the runs.",
+    .expected = "at least one run is",
     .least = 1,
-    .most = 1,
     .no_plot = 1,
 };
 
 int command_watch(int argc, char **argv) {
   request r = {.every = 1};
   parse_command(&command_line, argc, argv, &r);
-  watched w = {.path = r.shared.argument[0], .hang = r.hang};
   owned_model m = {0};
-  onsets o = {.model = r.model_path ? &m : NULL};
   failure why;
-  int status = load_model(&r, &m, &why) ? report_failure(&why) : watch(&r, &w, &o);
-  onsets_free(&o);
-  watched_close(&w);
+  int status = load_model(&r, &m, &why) ? report_failure(&why)
+                                        : watch_all(&r, r.model_path ? &m : NULL, &why);
   model_free(&m);
   return status;
 }

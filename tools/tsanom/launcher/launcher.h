@@ -29,6 +29,11 @@ const char *default_directory(const char *program, char path[PATH_MAX]);
  * `path` receives its absolute path, because the program may change its directory. */
 int check_directory(const char *directory, char path[PATH_MAX], failure *why);
 
+/* The place that --loop names by an address, or by a function of the program. */
+enum { LOOP_BYTES = 512 };
+int find_loop(const char *program, const char *text, char place[LOOP_BYTES],
+              failure *why);
+
 /* Warns if the loader will ignore LD_PRELOAD for this program: set-user-ID, set-group-ID
  * or file capabilities. */
 void warn_if_privileged(const char *path);

@@ -54,9 +54,10 @@ static const struct argp_option options[] = {
      "is detected)",
      0},
     {"loop", KEY_LOOP, "L", 0,
-     "Beat at each region L, the first of an iteration of the main loop: "
-     "MODULE+0xADDRESS, as tsanom speedup prints it (default: the loop is found)",
+     "Beat at each region L, the first of an iteration of the main loop: its name or "
+     "MODULE+0xADDRESS, as tsanom speedup prints them (default: the loop is found)",
      0},
+    {"beat-at", KEY_LOOP, "L", 0, "The same as --loop", 0},
     {"cpu-time", KEY_CPU, NULL, 0,
      "Also record the CPU time of each thread in each region (two system calls per "
      "thread and region)",
@@ -89,14 +90,6 @@ static void parse_baseline(request *r, char *text, struct argp_state *state) {
       r->baseline_iterations > INT_MAX) {
     argp_error(state, "--baseline: 1 to 4096 threads, and at least 1 iteration");
   }
-}
-
-static int is_place(const char *text) {
-  const char *plus = strrchr(text, '+');
-  char *end = NULL;
-  if (!plus || plus == text || strncmp(plus, "+0x", 3) != 0) return 0;
-  (void)strtoull(plus + 1, &end, 16);
-  return end > plus + 3 && *end == '\0';
 }
 
 /* At least what a process needs to record some iterations. */
@@ -132,12 +125,6 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       return 0;
     case KEY_LOOP:
       r->loop = text;
-      if (!is_place(text)) {
-        argp_error(state,
-                   "--loop: %s: MODULE+0xADDRESS is expected, as tsanom speedup "
-                   "prints it",
-                   text);
-      }
       return 0;
     case KEY_CPU:
       r->cpu_time = 1;
@@ -292,9 +279,11 @@ static void find_sampler(void) {
 
 /* The variables of the run are set last, when everything is checked. */
 static int prepare(const request *r, failure *why) {
-  char program[PATH_MAX], library[PATH_MAX], directory[PATH_MAX];
+  char program[PATH_MAX], library[PATH_MAX], directory[PATH_MAX], loop[LOOP_BYTES];
   if (find_program(r->program[0], program, why) || find_library(r->ompt, library, why) ||
-      prepare_program(r, program, why) || check_directory(r->directory, directory, why) ||
+      prepare_program(r, program, why) ||
+      (r->loop && find_loop(program, r->loop, loop, why)) ||
+      check_directory(r->directory, directory, why) ||
       join_variable("LD_PRELOAD", library, 0, why)) {
     return -1;
   }
@@ -302,7 +291,7 @@ static int prepare(const request *r, failure *why) {
   warn_if_environment_is_cleared(r->program);
   find_sampler();
   setenv(ENVIRONMENT_RUN, directory, 1);
-  if (r->loop) setenv(ENVIRONMENT_LOOP, r->loop, 1);
+  if (r->loop) setenv(ENVIRONMENT_LOOP, loop, 1);
   set_count(ENVIRONMENT_HEARTBEAT_EVERY, r->every);
   set_count(ENVIRONMENT_CPU_TIME, (size_t)r->cpu_time);
   set_count(ENVIRONMENT_MAX_SIZE, r->max_size);

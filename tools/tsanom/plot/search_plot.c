@@ -93,7 +93,7 @@ int search_draw_stream(const search_picture *picture, const double *query, size_
 int search_draw_nearest(const search_picture *picture, const double *query,
                         const double *series, size_t n, failure *why) {
   plot p;
-  if (plot_open(&p, picture->path, "The first query and its neighbours", why)) return -1;
+  if (plot_open(&p, picture->path, "The first query and its neighbors", why)) return -1;
   plot_series(&p, "query", NULL, query, n);
   int failed = 0;
   for (size_t i = 0; i < picture->found && !failed; i++) {

@@ -23,7 +23,7 @@ int search_draw_stream(const search_picture *picture, const double *query, size_
                        const double *stream, size_t samples, const char *stream_name,
                        failure *why);
 
-/* The query and its neighbours among `series`, rows of n samples. */
+/* The query and its neighbors among `series`, rows of n samples. */
 int search_draw_nearest(const search_picture *picture, const double *query,
                         const double *series, size_t n, failure *why);
 

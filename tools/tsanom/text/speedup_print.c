@@ -8,6 +8,7 @@
 #include "command.h"
 #include "json_value.h"
 #include "series.h"
+#include "task_counts.h"
 
 int speedup_is_measured(const speedup_request *r, const tsanom_speedup_loop *loop) {
   return r->baseline_path || loop->baseline_threads != loop->current_threads;
@@ -46,10 +47,11 @@ int speedup_print_json(const speedup_request *r, speedup_result *a) {
                            "high_s", json_finite(p->high_s), "drifts", p->drifts);
   }
   return print_json(json_pack(
-      "{so sb ss sI so so so so}", "run", json_name(file_title(r->shared.argument[0])),
+      "{so sb ss sI so so so so so}", "run", json_name(file_title(r->shared.argument[0])),
       "finished", a->stream.finished, "level", level_name(a->stream.level), "events",
       (json_int_t)a->used, "main_loop", main_loop_json(&a->main, &a->stream), "regions",
-      loops, "prediction", prediction, "total_s", json_finite(a->stream.total)));
+      loops, "prediction", prediction, "tasks", task_counts_json(&a->stream), "total_s",
+      json_finite(a->stream.total)));
 }
 
 static void print_number(double value, int width) {
@@ -123,6 +125,7 @@ void speedup_print_table(const speedup_request *r, speedup_result *a) {
          a->stream.level == TSANOM_RUNS_LEVEL_WORKSHARING ? "ends of worksharing"
                                                           : "regions",
          a->stream.total, a->stream.finished ? "" : " (killed, or going on)");
+  task_counts_print(&a->stream);
   if (!a->loops) {
     printf("no iterations\n");
     return;

@@ -11,6 +11,7 @@
 #include "beats.h"
 #include "json_value.h"
 #include "rows.h"
+#include "vitals.h"
 
 /* The label of the run; quotes, backslashes and newlines are escaped. */
 static void put_run(FILE *out, const watched *w) {
@@ -42,45 +43,103 @@ static void put(FILE *out, const watched *w, const char *name, int32_t thread,
   (void)fprintf(out, "} %.17g\n", value);
 }
 
-static void put_threads(FILE *out, const watched *w) {
-  put_family(out, "beats", "Heartbeats of a thread.");
-  for (size_t t = 0; t < w->threads; t++) {
-    put(out, w, "beats", (int32_t)t, (double)w->thread[t].beats);
-  }
-  put_family(out, "beats_per_second", "Heart rate of a thread; 0 if it hangs.");
-  for (size_t t = 0; t < w->threads; t++) {
-    put(out, w, "beats_per_second", (int32_t)t, w->thread[t].rate);
+/* A gauge of each run. */
+static void put_runs(FILE *out, const watch_list *list, const char *name,
+                     const char *help, double (*value)(const watched *w)) {
+  put_family(out, name, help);
+  for (size_t i = 0; i < list->count; i++) {
+    if (list->run[i].source) put(out, &list->run[i], name, -1, value(&list->run[i]));
   }
 }
 
-static void put_anomalies(FILE *out, const watched *w, const onsets *o) {
-  put_family(
-      out, "anomaly_onset_seconds",
-      "Onset of an anomaly that lasts, in seconds since the beginning of the run.");
-  for (size_t i = 0; i < o->count; i++) {
-    const anomaly *a = &o->found[i];
-    if (a->phase == ANOMALY_ENDED) continue;
-    (void)fputs("tsanom_anomaly_onset_seconds{", out);
-    put_run(out, w);
-    (void)fprintf(out, ",cause=\"%s\",thread=\"", tsanom_hsa_status_name(a->cause));
-    if (a->thread >= 0) (void)fprintf(out, "%d", a->thread);
-    (void)fprintf(out, "\"} %.17g\n", a->onset);
+/* A gauge of each thread. */
+static void put_threads(FILE *out, const watch_list *list, const char *name,
+                        const char *help, double (*value)(const tsanom_hsa_pulse *p)) {
+  put_family(out, name, help);
+  for (size_t i = 0; i < list->count; i++) {
+    const watched *w = &list->run[i];
+    for (size_t t = 0; t < w->threads; t++) {
+      put(out, w, name, (int32_t)t, value(&w->pulse[t]));
+    }
   }
 }
 
-int openmetrics_write(const char *path, const watched *w, const onsets *o, failure *why) {
+static double beats_of(const tsanom_hsa_pulse *p) {
+  return (double)p->beats;
+}
+
+static double rate_of(const tsanom_hsa_pulse *p) {
+  return p->rate;
+}
+
+static double is_running(const watched *w) {
+  return w->state == TSANOM_HSA_STATE_RUNNING;
+}
+
+static double time_of(const watched *w) {
+  return w->now;
+}
+
+static double resident_of(const watched *w) {
+  return vitals_now(w).resident;
+}
+
+static double left_of(const watched *w) {
+  double left = watched_remaining(w);
+  return left < 0 ? NAN : left;
+}
+
+/* One of the numbers of each anomaly that lasts. */
+static void put_anomalies(FILE *out, const watch_list *list, const char *name,
+                          const char *help,
+                          double (*value)(const tsanom_hsa_anomaly *a)) {
+  put_family(out, name, help);
+  for (size_t i = 0; i < list->count; i++) {
+    const watched *w = &list->run[i];
+    for (size_t k = 0; k < w->anomalies; k++) {
+      const tsanom_hsa_anomaly *a = &w->anomaly[k];
+      if (a->phase == TSANOM_HSA_ANOMALY_RECOVERED) continue;
+      (void)fprintf(out, "tsanom_%s{", name);
+      put_run(out, w);
+      (void)fprintf(out, ",cause=\"%s\",thread=\"",
+                    tsanom_hsa_status_name(a->cause.cause));
+      if (a->cause.thread >= 0) (void)fprintf(out, "%d", a->cause.thread);
+      (void)fprintf(out, "\"} %.17g\n", value(a));
+    }
+  }
+}
+
+static double onset_of(const tsanom_hsa_anomaly *a) {
+  return a->onset;
+}
+
+static double confidence_of(const tsanom_hsa_anomaly *a) {
+  return a->confidence;
+}
+
+int openmetrics_write(const char *path, const watch_list *list, failure *why) {
   char *text = NULL;
   size_t bytes = 0;
   FILE *out = open_memstream(&text, &bytes);
   if (!out) return fail(why, "%s: out of memory", file_title(path));
-  put_family(out, "running", "1 if the program runs, 0 if it finished or was killed.");
-  put(out, w, "running", -1, w->state == TSANOM_HSA_STATE_RUNNING);
-  put_family(out, "run_time_seconds", "Seconds since the beginning of the run.");
-  put(out, w, "run_time_seconds", -1, w->now);
-  put_family(out, "last_beat_age_seconds", "Seconds since the last beat of any thread.");
-  put(out, w, "last_beat_age_seconds", -1, watched_age(w));
-  put_threads(out, w);
-  put_anomalies(out, w, o);
+  put_runs(out, list, "running", "1 if the program runs, 0 if it finished or was killed.",
+           is_running);
+  put_runs(out, list, "run_time_seconds", "Seconds since the beginning of the run.",
+           time_of);
+  put_runs(out, list, "last_beat_age_seconds",
+           "Seconds since the last beat of any thread.", watched_age);
+  put_runs(out, list, "resident_bytes", "Memory of the process.", resident_of);
+  put_runs(out, list, "remaining_iterations", "Iterations left, as in the normal runs.",
+           left_of);
+  put_threads(out, list, "beats", "Heartbeats of a thread.", beats_of);
+  put_threads(out, list, "beats_per_second", "Heart rate of a thread; 0 if it hangs.",
+              rate_of);
+  put_anomalies(
+      out, list, "anomaly_onset_seconds",
+      "Onset of an anomaly that lasts, in seconds since the beginning of the run.",
+      onset_of);
+  put_anomalies(out, list, "anomaly_confidence", "Confidence of an anomaly that lasts.",
+                confidence_of);
   (void)fputs("# EOF\n", out);
   int failed = fclose(out) != 0 ? fail(why, "%s: out of memory", file_title(path))
                                 : file_write(path, text, bytes, why);

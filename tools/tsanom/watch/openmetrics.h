@@ -2,9 +2,9 @@
 #ifndef TSANOM_COMMAND_OPENMETRICS_H
 #define TSANOM_COMMAND_OPENMETRICS_H
 
-#include "onset.h"
+#include "watch_list.h"
 
-/* Replace the file by the metrics of this look, as a whole. */
-int openmetrics_write(const char *path, const watched *w, const onsets *o, failure *why);
+/* Replace the file by the metrics of this look at all runs, as a whole. */
+int openmetrics_write(const char *path, const watch_list *list, failure *why);
 
 #endif

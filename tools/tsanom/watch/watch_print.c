@@ -1,132 +1,163 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines and JSON of a run that is watched. */
+/* Lines of runs that are watched. */
 #include "watch_print.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "diagnosis.h"
-#include "json_value.h"
 #include "rows.h"
+#include "vitals.h"
+#include "watch_json.h"
 
 enum { RATES_SHOWN = 8 };
 
+static const double mebibyte = 1048576;
+
 static size_t all_beats(const watched *w) {
   size_t sum = 0;
-  for (size_t t = 0; t < w->threads; t++) sum += w->thread[t].beats;
+  for (size_t t = 0; t < w->threads; t++) sum += (size_t)w->pulse[t].beats;
   return sum;
 }
 
-static int has_news(const onsets *o) {
-  for (size_t i = 0; i < o->count; i++) {
-    if (o->found[i].phase != ANOMALY_GOES_ON) return 1;
-  }
-  return 0;
-}
-
-/* ---- JSON */
-
-static json_t *thread_to_json(int32_t thread) {
-  return thread < 0 ? json_null() : json_integer(thread);
-}
-
-static json_t *anomalies_to_json(const onsets *o, int ended) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < o->count; i++) {
-    const anomaly *a = &o->found[i];
-    if ((a->phase == ANOMALY_ENDED) != ended) continue;
-    json_array_append_new(
-        array,
-        json_pack("{ss so sb so sI so ss}", "cause", tsanom_hsa_status_name(a->cause),
-                  "thread", thread_to_json(a->thread), "new", a->phase == ANOMALY_NEW,
-                  "onset", json_finite(a->onset), "iteration", (json_int_t)a->iteration,
-                  "strength", json_finite(a->strength), "evidence", a->evidence));
-  }
-  return array;
-}
-
-static int print_json_line(const watched *w, const onsets *o, failure *why) {
-  json_t *counts = json_array(), *rates = json_array();
-  for (size_t t = 0; t < w->threads; t++) {
-    json_array_append_new(counts, json_integer((json_int_t)w->thread[t].beats));
-    json_array_append_new(rates, json_finite(w->thread[t].rate));
-  }
-  json_t *line = json_pack(
-      "{so so ss sI so so so so so so}", "run", json_name(file_title(w->path)), "time",
-      json_finite(w->now), "state", state_name(w->state), "iteration",
-      (json_int_t)watched_iteration(w), "beats", counts, "rate", rates, "age",
-      json_finite(watched_age(w)), "slowest", thread_to_json(watched_slowest(w)),
-      "causes", anomalies_to_json(o, 0), "recovered", anomalies_to_json(o, 1));
-  int failed = !line || json_dumpf(line, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
-  putchar('\n');
-  json_decref(line);
-  return failed && !ferror(stdout)
-             ? fail(why, "the line cannot be written as JSON: out of memory")
-             : 0;
-}
-
-/* ---- text */
-
-static void print_anomaly(const watched *w, const anomaly *a) {
-  printf("%10.3f s: ", w->now);
-  if (a->thread >= 0) printf("thread %d: ", a->thread);
-  printf("%s", tsanom_hsa_status_name(a->cause));
-  if (a->phase == ANOMALY_ENDED) {
-    printf(" ended\n");
-  } else {
-    printf(" since %.3f s, iteration %zu: %s\n", a->onset, a->iteration, a->evidence);
-  }
-}
-
-static void print_state(const watched *w) {
-  int32_t slowest = watched_slowest(w);
-  double age = watched_age(w);
-  printf("%10.3f s: %s, ", w->now, state_name(w->state));
-  if (!watched_iteration(w)) {
-    printf("no beats yet");
+static void print_anomaly(const watched *w, const tsanom_hsa_anomaly *a) {
+  char evidence[EVIDENCE_BYTES];
+  if (a->cause.thread >= 0) printf("thread %d: ", a->cause.thread);
+  printf("%s", tsanom_hsa_status_name(a->cause.cause));
+  if (a->phase == TSANOM_HSA_ANOMALY_RECOVERED) {
+    printf(" recovered at %.3f s\n", w->now);
     return;
   }
-  printf("iteration %zu, beats/s", watched_iteration(w));
+  tsanom_hsa_cause_text(&a->cause, evidence, sizeof evidence, NULL);
+  printf(" since iteration %zu, %.3f s (confidence %.3g): %s\n", (size_t)a->iteration,
+         a->onset, a->confidence, evidence);
+}
+
+static void print_rates(const watched *w) {
+  int32_t slowest = watched_slowest(w);
+  printf(", beats/s");
   for (size_t t = 0; t < w->threads && t < RATES_SHOWN; t++) {
-    if (isnan(w->thread[t].rate)) {
+    if (isnan(w->pulse[t].rate)) {
       printf(" -");
     } else {
-      printf(" %.4g", w->thread[t].rate);
+      printf(" %.4g", w->pulse[t].rate);
     }
   }
   if (w->threads > RATES_SHOWN) printf(" ...");
   if (slowest >= 0) {
-    printf(", slowest thread %d (%.4g)", slowest, w->thread[slowest].rate);
+    printf(", slowest thread %d (%.4g)", slowest, w->pulse[slowest].rate);
   }
+}
+
+static void print_vitals(const watched *w) {
+  vital_signs v = vitals_now(w);
+  if (!isnan(v.resident)) printf(", memory %.4g MiB", v.resident / mebibyte);
+  if (!isnan(v.growth)) printf(" (%+.2g MiB/s)", v.growth / mebibyte);
+  if (!isnan(v.cpu)) printf(", CPU %.3g %%", 100 * v.cpu);
+  if (!isnan(v.wait)) printf(", waits for a processor %.2g %%", 100 * v.wait);
+}
+
+static void print_state(const watched *w) {
+  double age = watched_age(w), left = watched_remaining(w);
+  printf("%s, ", state_name(w->state));
+  if (!watched_iteration(w)) {
+    printf("no beats yet\n");
+    return;
+  }
+  printf("iteration %zu", watched_iteration(w));
+  if (left >= 0) printf(", %.0f left", left);
+  if (!isnan(watched_remaining_s(w))) printf(" (%.3g s)", watched_remaining_s(w));
+  print_rates(w);
   if (!isnan(age)) printf(", last beat %.3g s ago", age);
+  print_vitals(w);
+  printf("\n");
 }
 
-static void print_text(const watch_screen *screen, const watched *w, const onsets *o) {
-  if (screen->terminal) printf("\r\033[K");
-  for (size_t i = 0; i < o->count; i++) {
-    if (o->found[i].phase != ANOMALY_GOES_ON) print_anomaly(w, &o->found[i]);
+/* The time, and which of several runs. */
+static void print_head(const watch_list *list, const watched *w) {
+  printf("%10.3f s: ", w->now);
+  if (list->count > 1) printf("%s: ", file_title(w->path));
+}
+
+/* What began or recovered. Returns whether there was anything. */
+static int print_news(const watch_list *list, const watched *w, int printed) {
+  int news = 0;
+  for (size_t i = 0; i < w->anomalies; i++) {
+    if (w->anomaly[i].phase == TSANOM_HSA_ANOMALY_LASTS) continue;
+    news = 1;
+    if (!printed) continue;
+    print_head(list, w);
+    print_anomaly(w, &w->anomaly[i]);
   }
-  print_state(w);
-  if (!screen->terminal) printf("\n");
+  return news;
 }
 
-int watch_print(watch_screen *screen, const watched *w, const onsets *o, failure *why) {
-  size_t sum = all_beats(w);
-  int changed = !screen->shown || sum != screen->beats || w->state != screen->state;
-  int failed = 0;
-  screen->shown = 1;
-  screen->beats = sum;
-  screen->state = w->state;
-  if (!changed && !has_news(o) && !(screen->terminal && !screen->json)) return 0;
-  if (screen->json) {
-    failed = print_json_line(w, o, why);
+static void print_slowest(const watch_list *list) {
+  ptrdiff_t slowest = watch_list_slowest(list);
+  if (slowest < 0) return;
+  const watched *w = &list->run[slowest];
+  if (w->rank >= 0) {
+    printf("slowest: rank %d\n", w->rank);
   } else {
-    print_text(screen, w, o);
+    printf("slowest: %s\n", file_title(w->path));
   }
+}
+
+/* A line of each run and of each anomaly that lasts. Lines are cut at the edge of the
+ * terminal, so that their number is known. */
+static void print_screen(watch_screen *screen, const watch_list *list) {
+  if (screen->lines) printf("\033[%zuA", screen->lines);
+  printf("\r\033[J");
+  for (size_t i = 0; i < list->count; i++) {
+    if (!list->run[i].ended) (void)print_news(list, &list->run[i], 1);
+  }
+  printf("\033[?7l");
+  screen->lines = 0;
+  for (size_t i = 0; i < list->count; i++) {
+    const watched *w = &list->run[i];
+    if (!w->source) continue;
+    print_head(list, w);
+    print_state(w);
+    screen->lines++;
+    for (size_t k = 0; k < w->anomalies; k++) {
+      if (w->anomaly[k].phase == TSANOM_HSA_ANOMALY_RECOVERED) continue;
+      printf("    ");
+      print_anomaly(w, &w->anomaly[k]);
+      screen->lines++;
+    }
+  }
+  if (watch_list_slowest(list) >= 0) screen->lines++;
+  print_slowest(list);
+  printf("\033[?7h");
+}
+
+static int has_changed(watched *w) {
+  watched_print now = {1, all_beats(w), w->state}, last = w->print;
+  w->print = now;
+  return !last.shown || now.beats != last.beats || now.state != last.state;
+}
+
+int watch_print(watch_screen *screen, watch_list *list, failure *why) {
+  int failed = 0, changed = 0;
+  if (screen->terminal && !screen->json) {
+    print_screen(screen, list);
+    (void)fflush(stdout);
+    return 0;
+  }
+  for (size_t i = 0; i < list->count && !failed; i++) {
+    watched *w = &list->run[i];
+    if (!w->source || w->ended) continue;
+    int news = print_news(list, w, !screen->json);
+    if (!has_changed(w) && !news) continue;
+    changed = 1;
+    if (screen->json) {
+      failed = watch_print_json(list, i, why);
+    } else {
+      print_head(list, w);
+      print_state(w);
+    }
+  }
+  if (changed && !screen->json) print_slowest(list);
   (void)fflush(stdout);
   return failed;
-}
-
-void watch_print_end(const watch_screen *screen) {
-  if (screen->shown && screen->terminal && !screen->json) printf("\n");
 }

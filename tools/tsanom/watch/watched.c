@@ -12,13 +12,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 
-#include "reserve.h"
+#include "file_system.h"
+#include "report.h"
 #include "rows.h"
 #include "run_open.h"
 
-enum { RATE_BEATS = 32, STARTING_S = 2, LEARN_SHARE = 8 };
+/* Normal runs whose lengths differ by more do not predict one. */
+static const double same_length = 0.99;
+
+enum { STARTING_S = 2, LEAST_CAPACITY = 8 };
 
 static int exists(const char *path) {
   struct stat about;
@@ -34,19 +39,43 @@ static int is_starting(const char *path) {
   return now.tv_sec - about.st_mtim.tv_sec <= STARTING_S;
 }
 
+/* What makes beats appear late, or not at all. */
+static void warn_of_file_system(const watched *w) {
+  struct statfs about;
+  failure why;
+  const char *name = statfs(w->path, &about) == 0
+                         ? network_file_system((unsigned long)about.f_type)
+                         : NULL;
+  if (!name) return;
+  fail(&why,
+       "%s: the file system (%s) may show the beats of another machine late, and a "
+       "program that runs there appears as killed; watch on the machine of the program",
+       file_title(w->path), name);
+  warn(&why);
+}
+
+/* Records that the program drops from now on; run_open() warned of earlier ones. */
+static void warn_of_drops(watched *w, const tsanom_runs_info *info, int opened) {
+  failure why;
+  if (!opened && info->beats_dropped && !w->dropped) {
+    fail(&why, "%s: the program drops records (disk full); rates and verdicts are wrong",
+         file_title(w->path));
+    warn(&why);
+  }
+  w->dropped = info->beats_dropped > 0;
+}
+
 static int open_source(watched *w, int wait, failure *why) {
-  size_t ranks = 0, size = 0;
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
   if (wait && !exists(w->path)) return 1;
   if (exists(w->path) && !is_directory(w->path)) {
     return fail(why, "%s: not a run directory", file_title(w->path));
   }
-  if (tsanom_runs_ranks(w->path, &exec, NULL, 0, &ranks, &size) == TSANOM_OK && ranks) {
-    return fail(why, "%s: a run of %zu ranks; watch the run of one, such as %s/rank.0",
-                file_title(w->path), ranks, w->path);
+  if (!run_open(w->path, 0, &exec, 0, &w->source, why)) {
+    warn_of_file_system(w);
+    return 0;
   }
-  if (!run_open(w->path, 0, &exec, 0, &w->source, why)) return 0;
   return wait && is_starting(w->path) ? 1 : -1;
 }
 
@@ -79,7 +108,7 @@ static int has_beats(const tsanom_runs_info *info) {
   return (info->parts & TSANOM_RUNS_BEATS) != 0;
 }
 
-static int read_source(watched *w, failure *why) {
+static int read_source(watched *w, int opened, failure *why) {
   tsanom_runs_info info;
   const tsanom_hsa_run *run = NULL;
   tsanom_runs_info_init(&info, sizeof info);
@@ -92,7 +121,9 @@ static int read_source(watched *w, failure *why) {
     if (run_open(w->path, TSANOM_RUNS_BEATS, &exec, 0, &w->source, why)) return -1;
     tsanom_runs_describe(w->source, &info);
   }
+  warn_of_drops(w, &info, opened);
   w->state = state_of(&info);
+  w->start = 1e-9 * (double)info.start;
   w->now = info.last;
   if (!has_beats(&info)) return 0;
   tsanom_status status = tsanom_runs_hsa(w->source, NULL, &run);
@@ -103,96 +134,111 @@ static int read_source(watched *w, failure *why) {
   return 0;
 }
 
-/* New threads have no beats. */
+/* ---- what the watch of the library gets */
+
+static int create_watch(watched *w, size_t threads, failure *why) {
+  const tsanom_hsa_normal *normal = w->model ? &w->model->normal : NULL;
+  tsanom_hsa_watch_options options;
+  tsanom_hsa_watch_options_init(&options, sizeof options);
+  options.hang = w->hang;
+  tsanom_status status =
+      tsanom_hsa_watch_create(threads, normal, &options, NULL, &w->watch);
+  return status < 0 ? fail_status(why, file_title(w->path), status) : 0;
+}
+
+/* A watch has a fixed number of threads: for more, another one gets the run from its
+ * beginning. */
 static int grow(watched *w, size_t threads, failure *why) {
-  if (reserve(&w->thread, &w->capacity[0], threads, sizeof *w->thread) ||
-      reserve(&w->silence, &w->capacity[1], threads, sizeof *w->silence)) {
+  if (threads <= w->capacity) return 0;
+  size_t capacity = 2 * threads < LEAST_CAPACITY ? LEAST_CAPACITY : 2 * threads;
+  tsanom_hsa_watch_destroy(w->watch);
+  free(w->pulse);
+  free(w->news);
+  free(w->fed);
+  w->watch = NULL;
+  w->capacity = 0;
+  w->pulse = calloc(capacity, sizeof *w->pulse);
+  w->news = calloc(capacity, sizeof *w->news);
+  w->fed = calloc(capacity + 1, sizeof *w->fed);
+  if (!w->pulse || !w->news || !w->fed) {
     return fail(why, "%s: out of memory", file_title(w->path));
   }
-  for (; w->threads < threads; w->threads++) {
-    w->thread[w->threads] = (watched_thread){.rate = NAN};
-    w->silence[w->threads] = (hang_thread){.since = NAN, .limit = INFINITY};
+  w->capacity = capacity;
+  return create_watch(w, capacity, why);
+}
+
+/* What is behind the first `fed` samples; these are then fed. */
+static size_t take_samples(const tsanom_hsa_vital **vital, size_t count, size_t *fed) {
+  size_t first = *fed < count ? *fed : count;
+  if (count) *vital += first;
+  *fed = count;
+  return count - first;
+}
+
+static tsanom_hsa_run news_of(watched *w) {
+  tsanom_hsa_run news = w->run;
+  for (size_t t = 0; t < w->threads; t++) {
+    watched_part *fed = &w->fed[t];
+    tsanom_hsa_series *s = &w->news[t];
+    *s = w->run.threads[t];
+    size_t first = fed->beats < s->beats ? fed->beats : s->beats;
+    fed->beats = s->beats;
+    if (s->beats) s->time += first;
+    s->beats -= first;
+    s->vital_count = take_samples(&s->vital, s->vital_count, &fed->samples);
+  }
+  news.vital_count =
+      take_samples(&news.vital, news.vital_count, &w->fed[w->capacity].samples);
+  if (!w->threads) w->news[0] = (tsanom_hsa_series){.beats = 0};
+  news.threads = w->news;
+  news.thread_count = w->threads ? w->threads : 1;
+  news.state = w->state;
+  return news;
+}
+
+static int judge(watched *w, failure *why) {
+  tsanom_fault fault;
+  tsanom_exec exec;
+  tsanom_fault_init(&fault, sizeof fault);
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.fault = &fault;
+  w->threads = w->run.thread_count;
+  if (grow(w, w->threads ? w->threads : 1, why)) return -1;
+  tsanom_hsa_run news = news_of(w);
+  tsanom_status status =
+      tsanom_hsa_watch_update(w->watch, &news, &exec, &w->anomaly, &w->anomalies);
+  if (status < 0) return fail_fault(why, file_title(w->path), status, &fault);
+  for (size_t t = 0; t < w->threads; t++) {
+    tsanom_hsa_watch_pulse(w->watch, t, &w->pulse[t]);
   }
   return 0;
 }
 
-/* The rate of the latest beats; NaN if two of them have the same time. */
-static double rate_of(const tsanom_hsa_series *s) {
-  size_t window = s->beats > RATE_BEATS ? RATE_BEATS : s->beats - 1;
-  double rate = NAN;
-  if (window) {
-    (void)tsanom_runs_rate(s->time + (s->beats - 1 - window), window + 1, window, NULL,
-                           &rate);
-  }
-  return rate;
-}
-
-static double last_beat(const tsanom_hsa_series *s) {
-  return s->beats ? s->time[s->beats - 1] : NAN;
-}
-
-/* What new beats of a thread change. The limit is learned again when an eighth of the
- * intervals is new: with 64 threads and 4 looks per second, sorting them at each look
- * took more than half of the time of the watcher. */
-static void update_thread(watched *w, size_t t) {
-  const tsanom_hsa_series *s = &w->run.threads[t];
-  if (s->beats == w->thread[t].beats) return;
-  w->thread[t].beats = s->beats;
-  w->thread[t].rate = rate_of(s);
-  size_t considered = s->beats < HANG_INTERVALS ? s->beats : HANG_INTERVALS;
-  if (s->beats - w->thread[t].learned >= considered / LEARN_SHARE) {
-    hang_learn(&w->silence[t], s->time, s->beats, w->hang);
-    w->thread[t].learned = s->beats;
-  }
-  if (w->silence[t].status != TSANOM_HSA_HANG) return;
-  w->thread[t].resumed = last_beat(s);
-  w->silence[t].status = TSANOM_HSA_NORMAL;
-}
-
-/* After a hang the threads that waited need time to beat again: their silence begins when
- * the thread that hung resumed. */
-static void update_threads(watched *w) {
-  double resumed = 0;
-  for (size_t t = 0; t < w->threads; t++) {
-    update_thread(w, t);
-    resumed = fmax(resumed, w->thread[t].resumed);
-  }
-  for (size_t t = 0; t < w->threads; t++) {
-    double last = last_beat(&w->run.threads[t]);
-    int hangs = w->silence[t].status == TSANOM_HSA_HANG;
-    w->silence[t].since = hangs || isnan(last) ? last : fmax(last, resumed);
-  }
-  if (w->state == TSANOM_HSA_STATE_RUNNING && w->run.end > 0) {
-    hang_find(w->silence, w->threads, w->now);
-  }
-  for (size_t t = 0; t < w->threads; t++) {
-    if (w->silence[t].status == TSANOM_HSA_HANG) w->thread[t].rate = 0;
-  }
-}
-
 int watched_look(watched *w, int wait, failure *why) {
+  int opened = !w->source;
   if (w->source) {
     if (refresh(w, why)) return -1;
   } else {
     int status = open_source(w, wait, why);
     if (status) return status;
   }
-  if (read_source(w, why) || grow(w, w->run.thread_count, why)) return -1;
-  update_threads(w);
-  return 0;
+  return read_source(w, opened, why) ? -1 : judge(w, why);
 }
 
 void watched_close(watched *w) {
   tsanom_runs_close(w->source);
-  free(w->thread);
-  free(w->silence);
+  tsanom_hsa_watch_destroy(w->watch);
+  free(w->pulse);
+  free(w->news);
+  free(w->fed);
+  free(w->path);
   *w = (watched){0};
 }
 
 size_t watched_iteration(const watched *w) {
   size_t most = 0;
   for (size_t t = 0; t < w->threads; t++) {
-    if (w->thread[t].beats > most) most = w->thread[t].beats;
+    if (w->pulse[t].beats > most) most = (size_t)w->pulse[t].beats;
   }
   return most;
 }
@@ -200,7 +246,7 @@ size_t watched_iteration(const watched *w) {
 double watched_age(const watched *w) {
   double age = NAN;
   for (size_t t = 0; t < w->threads && w->run.end > 0; t++) {
-    age = fmin(age, w->now - last_beat(&w->run.threads[t]));
+    age = fmin(age, w->now - w->pulse[t].last);
   }
   return age < 0 ? 0 : age;
 }
@@ -209,10 +255,29 @@ int32_t watched_slowest(const watched *w) {
   int32_t slowest = -1;
   size_t known = 0;
   for (size_t t = 0; t < w->threads; t++) {
-    double rate = w->thread[t].rate;
+    double rate = w->pulse[t].rate;
     if (isnan(rate)) continue;
     known++;
-    if (slowest < 0 || rate < w->thread[slowest].rate) slowest = (int32_t)t;
+    if (slowest < 0 || rate < w->pulse[slowest].rate) slowest = (int32_t)t;
   }
   return known < 2 ? -1 : slowest;
+}
+
+double watched_remaining(const watched *w) {
+  if (!w->model || w->state != TSANOM_HSA_STATE_RUNNING) return -1;
+  double most = (double)w->model->normal.beats, fewest = (double)w->model->normal.fewest;
+  double left = most - (double)watched_iteration(w);
+  return fewest < same_length * most || left < 0 ? -1 : left;
+}
+
+double watched_remaining_s(const watched *w) {
+  double left = watched_remaining(w), rate = INFINITY;
+  for (size_t t = 0; t < w->threads; t++) rate = fmin(rate, w->pulse[t].rate);
+  return left >= 0 && rate > 0 && isfinite(rate) ? left / rate : NAN;
+}
+
+int is_alarm(const tsanom_hsa_anomaly *a) {
+  return a->cause.cause != TSANOM_HSA_CONTENTION &&
+         a->cause.cause != TSANOM_HSA_WAITING && a->cause.cause != TSANOM_HSA_UNKNOWN &&
+         a->cause.cause != TSANOM_HSA_NOT_COMPARABLE;
 }

@@ -4,32 +4,50 @@
 #define TSANOM_COMMAND_WATCHED_H
 
 #include <tsanom/runs.h>
+#include <tsanom/watch.h>
 
 #include "failure.h"
-#include "hang.h"
+#include "model.h"
 
+enum { EVIDENCE_BYTES = 512 }; /* of a sentence of the library */
+
+/* What of a run was printed last. */
 typedef struct {
+  int shown;
   size_t beats;
-  size_t learned; /* beats that the limit of its silence follows from */
-  double rate;    /* of the latest beats; NaN: fewer than two beats; 0: it hangs */
-  double resumed; /* time of the beat that ended its last hang; 0: none */
-} watched_thread;
+  int32_t state;
+} watched_print;
+
+/* What of a thread the watch of the library already has. */
+typedef struct {
+  size_t beats, samples;
+} watched_part;
 
 typedef struct {
-  const char *path;
-  double hang; /* limit of a silence in seconds; 0: from the intervals */
+  char *path;
+  int32_t rank;             /* -1: the run is not that of a rank */
+  const owned_model *model; /* NULL: only hangs and the end of the run are judged */
+  double hang;              /* limit of a silence in seconds; 0: from the intervals */
   tsanom_runs *source;
   tsanom_hsa_run run; /* without threads: no beat was recorded yet */
   int32_t state;      /* TSANOM_HSA_STATE_FINISHED, _KILLED or _RUNNING */
+  double start;       /* seconds since 1970 at time 0 of the run */
   double now;         /* time of the look, on the clock of the run */
   size_t threads;
-  watched_thread *thread;
-  hang_thread *silence; /* by thread; as they were when the run ended */
-  size_t capacity[2];   /* of these two */
+  tsanom_hsa_pulse *pulse; /* by thread */
+  const tsanom_hsa_anomaly *anomaly;
+  size_t anomalies;
+  tsanom_hsa_watch *watch;
+  size_t capacity; /* of the watch and the arrays by thread */
+  tsanom_hsa_series *news;
+  watched_part *fed; /* by thread, and behind them the process */
+  watched_print print;
+  int dropped; /* the program dropped records */
+  int ended;   /* it is not looked at any more */
 } watched;
 
-/* Look at the run: open it the first time, then read what is new. 1: with `wait`, the run
- * does not exist yet. -1: it cannot be read, or was deleted. */
+/* Look at the run: open it the first time, then read what is new, and judge it. 1: with
+ * `wait`, the run does not exist yet. -1: it cannot be read, or was deleted. */
 int watched_look(watched *w, int wait, failure *why);
 
 void watched_close(watched *w);
@@ -42,5 +60,16 @@ double watched_age(const watched *w);
 
 /* The thread with the lowest rate; -1: fewer than two threads have rates. */
 int32_t watched_slowest(const watched *w);
+
+/* Iterations that are left, by the normal runs of the model; -1: it has none, or they
+ * differ in their length. */
+double watched_remaining(const watched *w);
+
+/* Their time at the rate of the slowest thread; NaN: not known. */
+double watched_remaining_s(const watched *w);
+
+/* Whether it is one of the program: contention comes from others, and a run that waits,
+ * or that cannot be judged, is not the cause of anything. */
+int is_alarm(const tsanom_hsa_anomaly *a);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Vital signs of a run, as a table and as JSON. */
-#ifndef TSANOM_COMMAND_VITALS_H
-#define TSANOM_COMMAND_VITALS_H
+#ifndef TSANOM_COMMAND_VITAL_PRINT_H
+#define TSANOM_COMMAND_VITAL_PRINT_H
 
 #include <jansson.h>
 #include <tsanom/vital.h>

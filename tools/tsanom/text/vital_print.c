@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "vitals.h"
+#include "vital_print.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `tsanom record` and `tsanom speedup` find in programs whose iterations are known.
+
+    real_programs.py BUILD LIST.toml [--only TEXT] [--runs N] [--json]
+
+LIST.toml describes programs, such as
+
+    [[program]]
+    name = "cg.W"
+    command = ["./cg.W"]            # run in the folder of the list; {build} is replaced
+    iterations = [15, 16]           # optional: the main loop's; several numbers if a warm-up is
+                                    # the same code; 0: there is no loop
+    seconds = "Time in seconds *= *([0-9.]+)"   # optional: time of the main loop in its output
+    environment = {OMP_NUM_THREADS = "2"}       # optional
+
+Each program runs alone and recorded. The table has, per program:
+
+    iterations   what is expected, and the main loop that was found
+    known after  iterations of the shortest prefix of the run in which that loop is found
+    error        of the end of the loop predicted after a quarter of its time, in %
+    interval     whether the predicted interval contains the end, or the end is "unknown"
+    speedup      with `seconds` and --runs: the recorded speedup of 2 threads over 1, and that of
+                 the plain times (medians)
+    output       whether the recorded program wrote the same, apart from numbers, and exited alike
+
+Exits with 1 if a number of iterations is wrong or an output differs."""
+import argparse
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import tomllib
+
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+|nan|inf)([eEdD][-+]?\d+)?", re.IGNORECASE)
+HEAD = ("program", "expected", "found", "known after", "error, %", "interval", "speedup", "plain",
+        "output")
+
+
+class Program:
+    def __init__(self, about, chosen):
+        self.name, self.about, self.folder = about["name"], about, chosen.list.parent
+        self.tool = chosen.build / "tools" / "tsanom" / "tsanom"
+        self.command = [word.replace("{build}", str(chosen.build)) for word in about["command"]]
+        expected = about.get("iterations", [])
+        self.expected = expected if isinstance(expected, list) else [expected]
+        self.environment = dict(os.environ, **about.get("environment", {}))
+        self.environment.setdefault("OMP_NUM_THREADS", "2")
+        self.runs = chosen.runs
+
+    def run(self, *through, threads=None):
+        """Exit status and text of one run of the program, by a command or of itself."""
+        environment = dict(self.environment)
+        if threads:
+            environment["OMP_NUM_THREADS"] = str(threads)
+        done = subprocess.run([*through, *self.command], cwd=self.folder, text=True,
+                              env=environment, errors="replace", check=False,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        return done.returncode, done.stdout
+
+    def record(self, run, threads=None):
+        return self.run(self.tool, "record", "-o", run, "--", threads=threads)
+
+    def speedup(self, run, *options):
+        """What `tsanom speedup` prints; None: the run has nothing, or there is none."""
+        done = subprocess.run([self.tool, "speedup", run, "--json", *options], check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+    def seconds(self, text):
+        return float(re.search(self.about["seconds"], text)[1])
+
+
+def shape(text):
+    """A program's output without its numbers, and without the order of lines that threads write."""
+    return sorted(" ".join(NUMBER.sub("#", line).split()) for line in text.splitlines())
+
+
+def known_after(program, run, whole):
+    """Iterations of the main loop in the shortest prefix in which it is the main loop: one that
+    begins with a place of it, and has as many regions."""
+    loop, end = whole["main_loop"], whole["regions"][0]
+    low, high, known = end["first_s"], end["last_s"], loop["iterations"]
+    places = {part["place"] for part in loop["parts"]}
+    for _ in range(12):
+        middle = (low + high) / 2
+        then = program.speedup(run, "--until", repr(middle), "--level", whole["level"])
+        found = then and then["main_loop"]
+        if found and found["place"] in places and (
+                loop["least"] <= found["most"] <= loop["most"]):
+            high, known = middle, found["iterations"]
+        else:
+            low = middle
+    return known
+
+
+def predict(program, run, whole):
+    """Error in %, and whether the interval contains the truth, after a quarter of the main loop."""
+    loop = whole["regions"][0]
+    quarter = loop["first_s"] + (loop["last_s"] - loop["first_s"]) / 4
+    then = program.speedup(run, "--until", repr(quarter), "--level", whole["level"], "--iterations",
+                           str(loop["iterations"]))
+    guess = then and then["prediction"]
+    if not guess:
+        return None, "none"
+    if guess["total_s"] is None or guess["high_s"] is None:
+        return None, "unknown"
+    error = 100 * (guess["total_s"] / loop["last_s"] - 1)
+    return error, "yes" if guess["low_s"] <= loop["last_s"] <= guess["high_s"] else "no"
+
+
+def compare_threads(program, folder):
+    """The recorded speedup of two threads over one, and that of the plain times."""
+    told, plain = [], {1: [], 2: []}
+    for number in range(program.runs):
+        for threads in (1, 2):
+            program.record(f"{folder}/{number}.{threads}", threads)
+            plain[threads].append(program.seconds(program.run(threads=threads)[1]))
+        both = program.speedup(f"{folder}/{number}.2", "--baseline", f"{folder}/{number}.1")
+        if both and both["regions"] and both["regions"][0]["speedup"]:
+            told.append(both["regions"][0]["speedup"])
+    return (statistics.median(told) if told else None,
+            statistics.median(plain[1]) / statistics.median(plain[2]))
+
+
+def row(program, folder):
+    run = f"{folder}/run"
+    status, text = program.run()
+    recorded_status, recorded_text = program.record(run)
+    is_same = status == recorded_status and shape(text) == shape(recorded_text)
+    result = dict.fromkeys(HEAD)
+    result.update({"program": program.name, "expected": program.expected, "found": 0,
+                   "interval": "", "output": "same" if is_same else "differs"})
+    whole = program.speedup(run)
+    if whole and whole["main_loop"]:
+        result["found"] = whole["main_loop"]["iterations"]
+        result["known after"] = known_after(program, run, whole)
+        result["error, %"], result["interval"] = predict(program, run, whole)
+    if "seconds" in program.about and program.runs:
+        result["speedup"], result["plain"] = compare_threads(program, folder)
+    return result
+
+
+def shown(value):
+    if isinstance(value, float):
+        return f"{value:+.1f}" if abs(value) >= 10 else f"{value:+.2f}"
+    if isinstance(value, list):
+        return " or ".join(map(str, value))
+    return "" if value is None else str(value)
+
+
+def is_good(result):
+    is_known = not result["expected"] or result["found"] in result["expected"]
+    return is_known and result["output"] == "same"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
+    parser.add_argument("list", type=pathlib.Path)
+    parser.add_argument("--only", default="", help="programs whose names contain this text")
+    parser.add_argument("--runs", type=int, default=0, help="pairs of runs for the speedup")
+    parser.add_argument("--json", action="store_true")
+    chosen = parser.parse_args()
+    about = tomllib.loads(chosen.list.read_text())["program"]
+    results = []
+    if not chosen.json:
+        print("| " + " | ".join(HEAD) + " |\n" + "|---" * len(HEAD) + "|", flush=True)
+    for one in about:
+        if chosen.only not in one["name"]:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            results.append(row(Program(one, chosen), folder))
+        if not chosen.json:
+            print("| " + " | ".join(shown(results[-1][key]) for key in HEAD) + " |", flush=True)
+    if chosen.json:
+        json.dump(results, sys.stdout, indent=1)
+    sys.exit(not all(map(is_good, results)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Causes of anomalies: signs of the threads of a run, their normal ranges, what deviations mean."""
+
+from dataclasses import dataclass
+from typing import Any, Dict, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._arrays import F64, Array, from_buffer
+from ._call import Progress, call, options
+from ._library import NULL, ffi, lib
+
+SIGNS: Tuple[str, ...] = tuple(ffi.string(lib.tsanom_hsa_sign_name(i)).decode()
+                               for i in range(lib.TSANOM_HSA_SIGNS))
+PARTS: int = lib.TSANOM_HSA_PARTS
+STATES: Dict[int, str] = {
+    lib.TSANOM_HSA_STATE_UNKNOWN: "unknown", lib.TSANOM_HSA_STATE_FINISHED: "finished",
+    lib.TSANOM_HSA_STATE_KILLED: "killed", lib.TSANOM_HSA_STATE_RUNNING: "running"}
+
+_RANGES = ffi.typeof("tsanom_hsa_range[]")
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A cause of what is not normal, with its evidence."""
+
+    cause: str
+    """"memory_leak", "contention", "slowdown", "imbalance", "hang", "shutdown", ..."""
+    thread: Optional[int]
+    """Number of the thread; None: the run."""
+    evidence: str
+    """A sentence with the numbers."""
+    strength: float
+    """Times by which `value` exceeds the end of its range; infinity: a fact."""
+    sign: Optional[str]
+    """The sign that it follows from; None: none."""
+    value: float
+    """Of the sign; without one a number of beats or threads."""
+    range: Tuple[float, float]
+    """Normal values."""
+
+
+@dataclass(frozen=True)
+class Power:
+    """The smallest effects outside of the normal ranges; infinity: none is detected."""
+
+    slowdown: float
+    """Processor time per beat over its middle normal value."""
+    imbalance: float
+    """The same over that of the other threads."""
+    contention: float
+    """Share of time without a processor."""
+    leak: float
+    """Bytes."""
+    hang: float
+    """Seconds without a beat."""
+
+
+class NormalRanges:
+    """Normal ranges of signs, and the conditions of the normal runs; `Model.normal` is one.
+
+    Attributes
+    ----------
+    ranges : ndarray of shape (8, threads, signs, 2)
+        Least and greatest normal value after each eighth of a run, of each thread and sign.
+    signs : tuple of str
+        Names of the signs.
+    run_count : int
+    beats, fewest : int
+        Most beats of a thread of a normal run; fewest of the busiest thread of one.
+    load : float
+        Mean share of time without a processor; NaN: not known.
+    program, machine : str
+        Empty: not known, or several.
+    """
+
+    signs = SIGNS
+
+    def __init__(self, struct: Any, ranges: Array) -> None:
+        self.ranges = ranges
+        self.struct = struct
+        struct.range = from_buffer(_RANGES, ranges)
+        struct.range_count = ranges.size // 2
+        self.run_count: int = struct.run_count
+        self.beats: int = struct.beats
+        self.fewest: int = struct.fewest
+        self.load: float = struct.load
+        self.program, self.machine = (ffi.string(text).decode(errors="replace")
+                                      for text in (struct.program, struct.machine))
+
+    @classmethod
+    def learn(cls, runs: Any, count: int, threads: int, coverage: float,
+              progress: Progress) -> "NormalRanges":
+        """Learn them from runs in C."""
+        ranges = np.empty((PARTS, threads, len(SIGNS), 2), F64)
+        struct = options("tsanom_hsa_normal")
+        struct.range = from_buffer(_RANGES, ranges)
+        struct.range_count = ranges.size // 2
+        call(lib.tsanom_hsa_learn_normal, (runs, count, coverage), (struct,), progress=progress)
+        return cls(struct, ranges)
+
+    @classmethod
+    def copy(cls, source: Any) -> "NormalRanges":
+        """A copy of those in C."""
+        content = ffi.buffer(source.range, source.range_count * ffi.sizeof("tsanom_hsa_range"))
+        ranges = np.frombuffer(content, F64).reshape(PARTS, source.thread_count, -1, 2).copy()
+        return cls(ffi.new("tsanom_hsa_normal *", source[0]), ranges)
+
+    def __getitem__(self, thread: int) -> Dict[str, Tuple[float, float]]:
+        """Ranges of a thread in a whole run, by sign."""
+        return {sign: (float(low), float(high))
+                for sign, (low, high) in zip(SIGNS, self.ranges[-1, thread])}
+
+    def __len__(self) -> int:
+        return int(self.ranges.shape[1])
+
+    def __eq__(self, other: object) -> bool:
+        return (isinstance(other, NormalRanges) and np.array_equal(self.ranges, other.ranges)
+                and self._conditions() == other._conditions())
+
+    def _conditions(self) -> Tuple[Any, ...]:
+        return (self.run_count, self.beats, self.fewest, repr(self.load), self.program,
+                self.machine)
+
+    @property
+    def power(self) -> Power:
+        """What they detect."""
+        power = ffi.new("tsanom_hsa_power *")
+        call_plain(lib.tsanom_hsa_normal_power, self.struct, power)
+        return Power(power.slowdown, power.imbalance, power.contention, power.leak, power.hang)
+
+    def causes(self, run: Any, progress: Progress) -> "Tuple[Causes, Tuple[Dict[str, float], ...]]":
+        """The causes and the signs of a run in C."""
+        threads = run.thread_count
+        capacity = 4 * threads + 4
+        signs, count = ffi.new("tsanom_hsa_signs[]", threads), ffi.new("size_t *")
+        found = ffi.new("tsanom_hsa_cause[]", capacity)
+        call(lib.tsanom_hsa_find_causes, (self.struct, ffi.addressof(run)),
+             (signs, found, capacity, count), progress=progress)
+        return Causes(found, count[0]), signs_by_name(signs)
+
+
+class Causes:
+    """The causes of a run in C."""
+
+    def __init__(self, structs: Any, count: int) -> None:
+        self._structs, self._count = structs, count
+        self.list = tuple(_cause(cause) for cause in structs[0:count])
+
+    def status(self, thread: Optional[int] = None) -> str:
+        """The status of a thread, or of the run."""
+        status = ffi.new("int32_t *")
+        call_plain(lib.tsanom_hsa_cause_status, self._structs, self._count,
+                   lib.TSANOM_HSA_PROCESS if thread is None else thread, status)
+        return status_name(status[0])
+
+    def of(self, thread: int) -> Tuple[Cause, ...]:
+        """The causes of one thread."""
+        return tuple(cause for cause in self.list if cause.thread == thread)
+
+
+def call_plain(function: Any, *arguments: Any) -> None:
+    """Call a function that fails for invalid arguments only, which it cannot have here."""
+    status = function(*arguments)
+    assert status >= 0, status
+
+
+def status_name(status: int) -> str:
+    return str(ffi.string(lib.tsanom_hsa_status_name(status)).decode())
+
+
+def _cause(cause: Any) -> Cause:
+    text = ffi.new("char[]", 1024)
+    call_plain(lib.tsanom_hsa_cause_text, ffi.addressof(cause), text, len(text), NULL)
+    return Cause(status_name(cause.cause), None if cause.thread < 0 else cause.thread,
+                 ffi.string(text).decode(), cause.strength,
+                 None if cause.sign < 0 else SIGNS[cause.sign], cause.value,
+                 (cause.range.low, cause.range.high))
+
+
+def signs_by_name(signs: Sequence[Any]) -> Tuple[Dict[str, float], ...]:
+    """Signs of threads by name; without those that are not available."""
+    return tuple({name: value for name, value in zip(SIGNS, one.value) if value == value}
+                 for one in signs)
+
+
+def measure(run: Any, progress: Progress = None) -> Tuple[Dict[str, float], ...]:
+    """The signs of the threads of a run in C."""
+    signs = ffi.new("tsanom_hsa_signs[]", run.thread_count)
+    call(lib.tsanom_hsa_measure, (ffi.addressof(run),), (signs,), progress=progress)
+    return signs_by_name(signs)
+
+
+__all__ = ["STATES", "Cause", "Causes", "NormalRanges", "Power", "call_plain", "measure",
+           "status_name"]

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `Run` returns."""
+
+from dataclasses import dataclass
+from typing import Dict, List, Optional, Tuple
+
+from ._arrays import Array
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """Description of a run; see tsanom_runs_info."""
+
+    parts: Tuple[str, ...]
+    finished: bool
+    """False: the program was killed, or still runs."""
+    start: float
+    """Seconds since 1970."""
+    last: float
+    """Time of the latest record, in seconds since the start."""
+    pid: int
+    program: str
+    beats: int
+    events: int
+    beats_dropped: int
+    events_dropped: int
+    skipped: int
+    """Records that salvage did not recover."""
+    restarts: int
+    """Restarts of the clock."""
+    vital_samples: int
+    vital_period_s: float
+
+
+@dataclass(frozen=True)
+class Damage:
+    """What was lost of a damaged run; see tsanom_runs_damage."""
+
+    kept: int
+    """Records that were read."""
+    skipped: int
+    """Records that were lost."""
+    ranges: int
+    """Ranges of lost records."""
+    streams_lost: int
+    places_skipped: int
+    files_skipped: int
+    file: str
+    """The first damaged file; empty: none."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Records of one thread, in the order in which they were written."""
+
+    thread: int
+    time: Array
+    """Seconds since the start of the run."""
+    tag: Optional[Array]
+    """Of beats: what the program passed; None of a CSV file."""
+    dropped: int
+    """Records lost because the disk was full."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in the code."""
+
+    name: str
+    """Function, file and line, or module and address."""
+    module: str
+    """Path of the program or library."""
+    address: int
+    call: Optional[str]
+    """The function of MPI, of a call of it."""
+    communicator: int
+    """Number of the communicator of a call; 0: none."""
+
+
+@dataclass(frozen=True)
+class RegionTimes:
+    """Region times of a run, as the arguments of `spmd_analyze`."""
+
+    times: Array
+    parents: Array
+    metrics: Dict[str, Array]
+    regions: List[str]
+    processes: Optional[List[str]]
+    """None: processes are known by number."""
+
+
+__all__ = ["Damage", "Place", "RegionTimes", "RunInfo", "Stream"]

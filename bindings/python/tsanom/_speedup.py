@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Main loop, iterations and speedup of a program from the events of its parallel regions."""
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import INTP, SIZES, Array, doubles, empty, from_buffer, integers
+from ._call import INFEASIBLE, Progress, call, options, quick
+from ._dtw import limit
+from ._errors import from_status, not_pickled
+from ._library import NULL, ffi, lib
+
+_FIELDS = dict(ffi.typeof("tsanom_speedup_event").fields)
+EVENT = np.dtype({"names": ["region", "begin", "end", "threads"],
+                  "formats": ["u8", "f8", "f8", "i4"],
+                  "offsets": [_FIELDS[name].offset
+                              for name in ("region", "begin", "end", "threads")],
+                  "itemsize": ffi.sizeof("tsanom_speedup_event")})
+LEVELS: Dict[int, str] = {lib.TSANOM_SPEEDUP_REGIONS: "regions",
+                          lib.TSANOM_SPEEDUP_WORKSHARING: "worksharing"}
+
+_EVENTS = ffi.typeof("tsanom_speedup_event[]")
+_NUMBERS = ("start", "period", "iterations", "runs", "last_run", "first", "last", "total_s",
+            "parallel_s", "baseline_s", "current_s", "speedup", "efficiency", "serial_fraction",
+            "baseline_threads", "current_threads")
+
+
+@dataclass(frozen=True)
+class SpeedupLoop:
+    """Statistics of a loop; see tsanom_speedup_loop."""
+
+    start: int
+    """Identifier of its first region."""
+    period: int
+    """Regions in an iteration."""
+    iterations: int
+    runs: int
+    """How often the loop was entered."""
+    last_run: int
+    """Iterations of its latest finished run; 0: none finished."""
+    first: float
+    """Time when it began."""
+    last: float
+    """Time when its last complete iteration ended."""
+    total_s: float
+    parallel_s: float
+    """Seconds inside regions."""
+    baseline_s: float
+    """Median iteration with `baseline_threads`; NaN: none."""
+    current_s: float
+    speedup: float
+    efficiency: float
+    serial_fraction: float
+    """Amdahl's fraction."""
+    baseline_threads: int
+    current_threads: int
+
+    def compare(self, baseline: "SpeedupLoop") -> "SpeedupLoop":
+        """The same with the iterations of another run as the baseline.
+
+        >>> import numpy as np, tsanom
+        >>> def loop(seconds, threads):
+        ...     begin = np.arange(20) * seconds
+        ...     events = tsanom.region_events(20 * [7], begin, begin + seconds / 2, threads)
+        ...     return tsanom.speedup(events).loops[0]
+        >>> found = loop(0.5, 4).compare(loop(1.0, 1))
+        >>> found.speedup, found.efficiency
+        (2.0, 0.5)
+        """
+        loop = _to_struct(self)
+        _plain(lib.tsanom_speedup_compare, loop, _to_struct(baseline))
+        return _loop(loop)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Predicted end of a program; see tsanom_speedup_prediction."""
+
+    expected: int
+    """Iterations of the main loop."""
+    remaining_s: float
+    total_s: float
+    """Time of the end, on the clock of the events; NaN: iterations drift."""
+    low_s: float
+    high_s: float
+    """The end is between `low_s` and `high_s` with 95 %; NaN: not known."""
+    drifts: bool
+
+
+@dataclass(frozen=True)
+class Speedup:
+    """The result of `speedup`."""
+
+    loops: Tuple[SpeedupLoop, ...]
+    """In the order in which they were found."""
+    prediction: Optional[Prediction]
+    """None: nothing determines the length of the main loop."""
+
+
+@dataclass(frozen=True)
+class MainLoop:
+    """The main loop of a sequence of events, as `main_loop` finds it."""
+
+    anchor: int
+    """The event that begins its iterations."""
+    runs: int
+    """How often it is entered."""
+    places: int
+    """Different events of a usual iteration."""
+    covered: float
+    """Time in it; without times, events."""
+    iterations: Array
+    """Index of the first event of each, and that behind the last, of shape (iterations, 2)."""
+
+
+def region_events(region: npt.ArrayLike, begin: npt.ArrayLike, end: npt.ArrayLike,
+                  threads: npt.ArrayLike = 1) -> Array:
+    """Events of parallel regions as `Run.events` returns them.
+
+    >>> import tsanom
+    >>> tsanom.region_events([1, 2], [0.0, 1.0], [0.5, 2.0], threads=4)["end"]
+    array([0.5, 2. ])
+    """
+    regions = integers(region, np.uint64, "region")
+    # Not np.empty: the struct has a reserved field.
+    events = np.frombuffer(bytearray(len(regions) * EVENT.itemsize), EVENT)
+    events["region"], events["begin"], events["end"] = regions, begin, end
+    events["threads"] = threads
+    return events
+
+
+def _events(events: npt.ArrayLike) -> Tuple[Array, Any]:
+    """Events to pass, and their pointer."""
+    array = np.asarray(events)
+    if array.dtype.names is None or not set(EVENT.names or ()) <= set(array.dtype.names):
+        raise TypeError("events are a structured array with the fields region, begin, end and "
+                        "threads; see region_events")
+    array = region_events(*(array[name] for name in ("region", "begin", "end", "threads")))
+    return array, from_buffer(_EVENTS, array)
+
+
+def _plain(function: Any, *arguments: Any) -> int:
+    """Call a function without an exec."""
+    status: int = function(*arguments)
+    if status < 0:
+        raise from_status(status)
+    return status
+
+
+def _loop(struct: Any) -> SpeedupLoop:
+    return SpeedupLoop(*(getattr(struct, name) for name in _NUMBERS))
+
+
+def _to_struct(loop: SpeedupLoop) -> Any:
+    return ffi.new("tsanom_speedup_loop *", {name: getattr(loop, name) for name in _NUMBERS})
+
+
+def _prediction(struct: Any) -> Prediction:
+    return Prediction(struct.expected, struct.remaining_s, struct.total_s, struct.low_s,
+                      struct.high_s, bool(struct.drifts))
+
+
+def _options(baseline: Optional[int], max_period: Optional[int] = None,
+             capacity: Optional[int] = None) -> Any:
+    return options("tsanom_speedup_options", baseline=baseline, max_period=max_period,
+                   capacity=capacity)
+
+
+class SpeedupAnalyzer:
+    """Speedup of an iterative program while it runs.
+
+    Parameters
+    ----------
+    baseline : int, optional
+        Threads of the baseline; None: the fewest of any iteration.
+    max_period : int, optional
+        Regions of the longest iteration; 1024 by default.
+    capacity : int, optional
+        Loops that are recorded; 64 by default.
+
+    Examples
+    --------
+    >>> import numpy as np, tsanom
+    >>> analyzer = tsanom.SpeedupAnalyzer()
+    >>> begin = np.arange(30) * 1.0
+    >>> analyzer.push(tsanom.region_events(15 * [1, 2], begin, begin + 0.75))
+    >>> [(loop.period, loop.current_s) for loop in analyzer.loops()]
+    [(2, 2.0)]
+    >>> analyzer.predict(iterations=100).remaining_s
+    170.25
+    """
+
+    def __init__(self, baseline: Optional[int] = None, *, max_period: Optional[int] = None,
+                 capacity: Optional[int] = None) -> None:
+        analyzer = ffi.new("tsanom_speedup **")
+        quick(lib.tsanom_speedup_create, (_options(baseline, max_period, capacity),), (analyzer,))
+        self._analyzer: Any = ffi.gc(analyzer[0], lib.tsanom_speedup_destroy)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        raise not_pickled(self)
+
+    def push(self, events: npt.ArrayLike) -> None:
+        """Take in finished regions, in the order of time. Of an invalid one those before it were
+        taken in."""
+        array, pointer = _events(events)
+        for i in range(len(array)):
+            status = lib.tsanom_speedup_push(self._analyzer, pointer + i)
+            if status < 0:
+                raise from_status(status, "events", i)
+
+    def finish(self) -> None:
+        """End the stream: its last iteration is complete if its last region is."""
+        _plain(lib.tsanom_speedup_finish, self._analyzer)
+
+    def loops(self) -> List[SpeedupLoop]:
+        """The loops so far, in the order in which they were found."""
+        count = ffi.new("size_t *")
+        _plain(lib.tsanom_speedup_loops, self._analyzer, NULL, 0, count)
+        found = ffi.new("tsanom_speedup_loop[]", count[0])
+        _plain(lib.tsanom_speedup_loops, self._analyzer, found, count[0], count)
+        return [_loop(loop) for loop in found]
+
+    def predict(self, iterations: int = 0) -> Optional[Prediction]:
+        """When the main loop ends; `iterations` is their total number, 0: that of its latest
+        finished run. None: nothing determines it."""
+        prediction = options("tsanom_speedup_prediction")
+        status = _plain(lib.tsanom_speedup_predict, self._analyzer, iterations, prediction)
+        return None if status == INFEASIBLE else _prediction(prediction)
+
+
+def speedup(events: npt.ArrayLike, *, baseline: Optional[int] = None,
+            max_period: Optional[int] = None, capacity: Optional[int] = None,
+            iterations: int = 0) -> Speedup:
+    """Loops of a recorded sequence of parallel regions, and their speedup over iterations with
+    fewer threads.
+
+    Parameters
+    ----------
+    events : structured array
+        With the fields region, begin, end and threads, as `Run.events` and `region_events` return.
+    baseline, max_period, capacity
+        See `SpeedupAnalyzer`.
+    iterations : int
+        Total iterations of the main loop, if they are known, for the prediction.
+
+    Examples
+    --------
+    >>> import numpy as np, tsanom
+    >>> seconds = np.repeat([1.0, 0.25], 20)
+    >>> begin = np.cumsum(seconds) - seconds
+    >>> events = tsanom.region_events(40 * [5], begin, begin + seconds, np.repeat([1, 8], 20))
+    >>> loop = tsanom.speedup(events).loops[0]
+    >>> loop.speedup, loop.efficiency, round(loop.serial_fraction, 6)
+    (4.0, 0.5, 0.142857)
+    """
+    analyzer = SpeedupAnalyzer(baseline, max_period=max_period, capacity=capacity)
+    analyzer.push(events)
+    analyzer.finish()
+    return Speedup(tuple(analyzer.loops()), analyzer.predict(iterations))
+
+
+def speedup_summarize(events: npt.ArrayLike, iterations: npt.ArrayLike, *,
+                      baseline: Optional[int] = None,
+                      expected: int = 0) -> Tuple[SpeedupLoop, Optional[Prediction]]:
+    """Statistics and predicted end of a loop whose iterations are known, as those of `main_loop`.
+
+    Parameters
+    ----------
+    events : structured array
+        See `speedup`.
+    iterations : array_like of shape (iterations, 2)
+        Index of the first event of each, and that behind its last.
+    expected : int
+        Total iterations; 0: those that there are, if the loop has ended.
+
+    Examples
+    --------
+    >>> import numpy as np, tsanom
+    >>> begin = np.arange(30) * 1.0
+    >>> events = tsanom.region_events(15 * [1, 2], begin, begin + 1.0)
+    >>> loop = tsanom.main_loop(events["region"])
+    >>> summary, end = tsanom.speedup_summarize(events, loop.iterations, expected=20)
+    >>> summary.iterations, summary.current_s, end.remaining_s
+    (15, 2.0, 10.0)
+    """
+    array, pointer = _events(events)
+    given = np.ascontiguousarray(iterations, INTP)
+    if given.ndim != 2 or given.shape[1] != 2:
+        raise ValueError(f"iterations has the shape {given.shape}; (iterations, 2) expected")
+    loop = ffi.new("tsanom_speedup_loop *")
+    prediction = options("tsanom_speedup_prediction")
+    status = call(lib.tsanom_speedup_summarize,
+                  (pointer, len(array), from_buffer("tsanom_dpd_iteration[]", given), len(given),
+                   _options(baseline), expected), (loop, prediction))
+    return _loop(loop), None if status == INFEASIBLE else _prediction(prediction)
+
+
+def speedup_level(regions: npt.ArrayLike, worksharing: npt.ArrayLike) -> str:
+    """Which events of a run show its iterations: "regions" or "worksharing". A program that opens
+    one region around its main loop has no loop of regions."""
+    (a, regions_), (b, worksharing_) = _events(regions), _events(worksharing)
+    level = ffi.new("int32_t *")
+    call(lib.tsanom_speedup_choose_level, (regions_, len(a), worksharing_, len(b), NULL), (level,))
+    return LEVELS[level[0]]
+
+
+def main_loop(events: npt.ArrayLike, times: Optional[npt.ArrayLike] = None, *,
+              anchor: Optional[int] = None, ended: bool = True, active: bool = False,
+              progress: Progress = None) -> Optional[MainLoop]:
+    """The main loop of a sequence of events, whose iterations may differ; None without one.
+
+    Parameters
+    ----------
+    events : array_like of integers
+        Not negative. Memory is proportional to the largest.
+    times : array_like, optional
+        When each event begins, and when the last one ends; None: each takes 1.
+    anchor : int, optional
+        The event that begins the iterations; None: it is chosen.
+    ended : bool
+        False: the sequence goes on, so that its last iteration is not complete.
+    active : bool
+        Only runs that last until the end of the sequence count.
+
+    Examples
+    --------
+    >>> import tsanom
+    >>> loop = tsanom.main_loop([9, 8] + [1, 2, 2, 3, 1, 2, 3] * 5 + [7])
+    >>> loop.anchor, loop.iterations[:3].tolist()
+    (1, [[2, 6], [6, 9], [9, 13]])
+    """
+    array = integers(events, np.uint32, "events")
+    n = len(array)
+    began = NULL
+    if times is not None:
+        when = doubles(times, "times")
+        if len(when) != n + 1:
+            raise ValueError(f"times has {len(when)} elements for {n} events; {n + 1} expected")
+        began = from_buffer("double[]", when)
+    setting = options("tsanom_dpd_main_options", kinds=int(array.max(initial=0)) + 1,
+                      anchor=limit(anchor, "anchor"), ended=int(ended), active=int(active))
+    found = options("tsanom_dpd_main")
+    iterations, _ = empty((n, 2), INTP, SIZES)
+    status = call(lib.tsanom_dpd_main_loop,
+                  (from_buffer("uint32_t[]", array), began, n, setting),
+                  (found, from_buffer("tsanom_dpd_iteration[]", iterations, True), n),
+                  progress=progress)
+    if status == INFEASIBLE:
+        return None
+    return MainLoop(found.anchor, found.runs, found.places, found.covered,
+                    iterations[:found.iterations].copy())
+
+
+__all__ = ["MainLoop", "Prediction", "Speedup", "SpeedupAnalyzer", "SpeedupLoop", "main_loop",
+           "region_events", "speedup", "speedup_level", "speedup_summarize"]

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ *  Online diagnosis: what is not normal in a program while it runs.
+ *
+ *  A watch receives the beats and vital signs of a run piece by piece, in bounded memory.
+ *  After each piece it returns the anomalies: their cause, their onset, how certain they
+ *  are, and whether they began or ended.
+ *
+ *  Two rules find them. *Hangs* follow from the run's own intervals: with q, the 0.99
+ *  quantile of the last ::TSANOM_HSA_WATCH_INTERVALS intervals of a thread, it is silent
+ *  if its last beat is older than max(3 q, 1 s). Of silent threads, the one that is
+ * silent longest hangs, and each other one whose silence began within half of its median
+ *  interval after it; the rest waits. All *other causes* are those of
+ *  tsanom_hsa_find_causes() for the run so far, and need normal ranges. Where that
+ *  function reads the whole run, a watch keeps less: of each thread and of the process at
+ *  most ::TSANOM_HSA_WATCH_SAMPLES vital signs, evenly spread over the run, and the lower
+ *  quartile of the intervals within 1/64. Pauses that are over are no anomaly of a watch.
+ *
+ *  Errors are those of <tsanom/hsa.h> and <tsanom/vital.h>. A watch may be used by one
+ *  thread at a time. */
+#ifndef TSANOM_WATCH_H
+#define TSANOM_WATCH_H
+
+#include <tsanom/vital.h>
+
+/** @addtogroup hsa
+ *  @{ */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A watch; opaque. */
+typedef struct tsanom_hsa_watch tsanom_hsa_watch;
+
+enum {
+  TSANOM_HSA_WATCH_INTERVALS = 512,   /**< latest intervals that a limit follows from */
+  TSANOM_HSA_WATCH_FEW_INTERVALS = 8, /**< with fewer there is no limit */
+  TSANOM_HSA_WATCH_RATE_BEATS = 32,   /**< beats of a heart rate */
+  TSANOM_HSA_WATCH_SAMPLES = 256      /**< most vital signs of a thread that are kept */
+};
+
+/** Phases of an anomaly. ABI: append only. */
+enum {
+  TSANOM_HSA_ANOMALY_BEGAN = 0,    /**< found by this update, not by the last one */
+  TSANOM_HSA_ANOMALY_LASTS = 1,    /**< found before */
+  TSANOM_HSA_ANOMALY_RECOVERED = 2 /**< found before, and no longer holds */
+};
+
+/** What to watch for. Initialize it with tsanom_hsa_watch_options_init(). */
+typedef struct tsanom_hsa_watch_options {
+  size_t struct_size; /**< set by _init */
+  /** A thread that has beaten hangs if it is silent for longer, in seconds; 0 (default):
+   *  the limit follows from its intervals. */
+  double hang;
+} tsanom_hsa_watch_options;
+
+/** Write the defaults described at ::tsanom_hsa_watch_options.
+ *  @param[out] options      the caller's struct
+ *  @param      struct_size  its sizeof, where the caller was compiled
+ *  @return TSANOM_OK, ::TSANOM_E_NULL or ::TSANOM_E_VERSION */
+TSANOM_API tsanom_status tsanom_hsa_watch_options_init(tsanom_hsa_watch_options *options,
+                                                       size_t struct_size);
+
+/** sizeof(tsanom_hsa_watch_options), for other languages. @return bytes */
+TSANOM_API size_t tsanom_hsa_watch_options_size(void);
+
+/** An anomaly of a run. */
+typedef struct tsanom_hsa_anomaly {
+  tsanom_hsa_cause cause; /**< with its thread and evidence. The number[0] of a hang is
+                               that of threads that wait for it */
+  int32_t phase;          /**< TSANOM_HSA_ANOMALY_* */
+  int32_t reserved0;      /**< 0 */
+  /** When it began, on the clock of the beats: of a hang the last beat; of a memory leak
+   *  the moment from which memory grew, by the two lines, one of them constant, that fit
+   *  the vital signs best; otherwise the update that found it. */
+  double onset;
+  uint64_t iteration; /**< beats until then: of the thread, or of the busiest thread */
+  /** 1 - (m + 1) / (n + 1), where n normal observations are known, and m of them are
+   *  as extreme as this one: intervals of the thread for a hang, normal runs for a cause
+   *  that follows from ranges. If this observation were normal, a value as
+   *  extreme would have at most the probability 1 - confidence. 1: a fact, such as the
+   * end of the program. */
+  double confidence;
+  uint64_t reserved[4]; /**< 0 */
+} tsanom_hsa_anomaly;
+
+/** How a thread fares now. */
+typedef struct tsanom_hsa_pulse {
+  int32_t status;       /**< ::TSANOM_HSA_NORMAL, ::TSANOM_HSA_HANG or
+                             ::TSANOM_HSA_WAITING: it is silent, but another one hangs */
+  int32_t reserved0;    /**< 0 */
+  uint64_t beats;       /**< its beats */
+  double last;          /**< time of its last beat; NaN: none */
+  double rate;          /**< beats per second over the last beats, at most
+                             ::TSANOM_HSA_WATCH_RATE_BEATS; 0: it hangs; NaN: fewer than
+                             two beats, or they have the same time */
+  double limit;         /**< seconds after which it is silent; infinity: not known */
+  uint64_t reserved[4]; /**< 0 */
+} tsanom_hsa_pulse;
+
+/** Bytes of a watch: about 50 KiB for each thread.
+ *  @param      thread_count  most threads of the run, >= 1
+ *  @param      normal        the normal ranges, or NULL
+ *  @param[out] bytes         the size, for a block of any alignment
+ *  @return TSANOM_OK or an error */
+TSANOM_API tsanom_status tsanom_hsa_watch_size(size_t thread_count,
+                                               const tsanom_hsa_normal *normal,
+                                               size_t *bytes);
+
+/** Create a watch in memory of the caller.
+ *  @param[out] memory        of any alignment; not to be moved
+ *  @param      bytes         at least tsanom_hsa_watch_size()
+ *  @param      thread_count  most threads of the run, >= 1
+ *  @param      normal        as tsanom_hsa_learn_normal() wrote it; copied. NULL: only
+ *                            hangs and the end of the program are found
+ *  @param      options       NULL: the defaults
+ *  @param      exec          NULL: the defaults; one thread computes
+ *  @param[out] watch         the watch, in `memory`
+ *  @return TSANOM_OK or an error */
+TSANOM_API tsanom_status tsanom_hsa_watch_init(void *memory, size_t bytes,
+                                               size_t thread_count,
+                                               const tsanom_hsa_normal *normal,
+                                               const tsanom_hsa_watch_options *options,
+                                               const tsanom_exec *exec,
+                                               tsanom_hsa_watch **watch);
+
+/** As tsanom_hsa_watch_init(), in memory from exec's allocator.
+ *  @param      thread_count  most threads of the run, >= 1
+ *  @param      normal        or NULL
+ *  @param      options       NULL: the defaults
+ *  @param      exec          NULL: the defaults
+ *  @param[out] watch         to be released by tsanom_hsa_watch_destroy()
+ *  @return TSANOM_OK or an error */
+TSANOM_API tsanom_status tsanom_hsa_watch_create(size_t thread_count,
+                                                 const tsanom_hsa_normal *normal,
+                                                 const tsanom_hsa_watch_options *options,
+                                                 const tsanom_exec *exec,
+                                                 tsanom_hsa_watch **watch);
+
+/** Release a watch; one in memory of the caller needs no call.
+ *  @param watch  NULL: nothing happens */
+TSANOM_API void tsanom_hsa_watch_destroy(tsanom_hsa_watch *watch);
+
+/** Add what is new, and judge the run. Allocates nothing.
+ *  O(new beats + new samples), and O(1) for each thread.
+ *  @param      watch      a watch
+ *  @param      news       a run of the beats and samples since the last update: `threads`
+ *                         by number, some or all without beats. `end` is now; 0: hangs
+ * are not judged. `state` ::TSANOM_HSA_STATE_UNKNOWN means running.
+ *                         A beat before the last one of an earlier update counts as at
+ *                         the time of that: clocks are measured again while they run
+ *  @param      exec       NULL: the defaults; only its fault is used
+ *  @param[out] anomalies  those of the run now, and those that ended since the last
+ *                         update; of the watch, and valid until its next update
+ *  @param[out] count      number of anomalies
+ *  @return TSANOM_OK or an error */
+TSANOM_API tsanom_status tsanom_hsa_watch_update(tsanom_hsa_watch *watch,
+                                                 const tsanom_hsa_run *news,
+                                                 const tsanom_exec *exec,
+                                                 const tsanom_hsa_anomaly **anomalies,
+                                                 size_t *count);
+
+/** How a thread fared at the last update.
+ *  @param      watch   a watch
+ *  @param      thread  thread number; ::TSANOM_E_INDEX if no update had it
+ *  @param[out] pulse   the result
+ *  @return TSANOM_OK or an error */
+TSANOM_API tsanom_status tsanom_hsa_watch_pulse(const tsanom_hsa_watch *watch,
+                                                size_t thread, tsanom_hsa_pulse *pulse);
+
+#ifdef __cplusplus
+}
+#endif
+/** @} */
+#endif

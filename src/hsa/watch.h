@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Declarations shared by the files of the online diagnosis; README.md lists them. */
+#ifndef TSN_HSA_WATCH_H
+#define TSN_HSA_WATCH_H
+
+#include <tsanom/watch.h>
+
+#include "hsa/causes.h"
+
+enum {
+  TSN_WATCH_RING = TSANOM_HSA_WATCH_INTERVALS + 1, /* latest beats */
+  TSN_WATCH_BINS = 45 * 32,   /* of intervals: 45 powers of 2, each in 32 parts */
+  TSN_WATCH_CAUSES_EACH = 5,  /* of a thread, a hang by its own rule among them */
+  TSN_WATCH_CAUSES_OF_RUN = 5 /* and a killed program */
+};
+
+/* Samples of a run of any length: each stride-th, and behind them the latest one. */
+typedef struct {
+  tsanom_hsa_vital *kept; /* of TSANOM_HSA_WATCH_SAMPLES */
+  size_t count;
+  uint64_t seen, stride;
+} tsn_watch_samples;
+
+typedef struct {
+  tsanom_hsa_pulse pulse;
+  double *ring;   /* times of the latest beats; beat i at i % TSN_WATCH_RING */
+  uint64_t *bins; /* number of intervals by their length */
+  tsn_watch_samples vital;
+  double typical;   /* median of the intervals of the limit; 0: none */
+  double since;     /* when its silence began; NaN: not known */
+  double resumed;   /* time of the beat that ended its last hang; 0: none */
+  uint64_t learned; /* beats that the limit follows from */
+  uint64_t behind;  /* beats of the busiest thread until its own last beat */
+} tsn_watch_thread;
+
+struct tsanom_hsa_watch {
+  tsn_object owner;
+  tsanom_hsa_watch_options options;
+  tsanom_hsa_normal normal; /* thread_count 0: none */
+  size_t capacity;          /* of threads */
+  size_t threads;           /* that updates had */
+  tsn_watch_thread *thread;
+  tsn_watch_samples vital; /* of the process; beats: those of the busiest thread */
+  double first, last;      /* first and last beat of all threads */
+  double start;            /* of the run */
+  double now;
+  double *scratch; /* of TSANOM_HSA_WATCH_INTERVALS */
+  tsanom_hsa_signs *signs;
+  tsanom_hsa_series *series;
+  tsanom_hsa_cause *cause;
+  tsanom_hsa_anomaly *anomaly;
+  size_t anomalies;
+};
+
+/* --- watch_feed.c */
+
+/* The latest beat of a thread, and those before it; `back` < TSN_WATCH_RING and less than
+ * its beats. */
+static inline double tsn_watch_beat(const tsn_watch_thread *t, size_t back) {
+  return t->ring[(t->pulse.beats - 1 - back) % TSN_WATCH_RING];
+}
+
+/* The thread with most beats; of equal ones the first. */
+size_t tsn_watch_busiest(const tsanom_hsa_watch *w);
+
+/* Add a checked piece of the run. */
+void tsn_watch_feed(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
+
+/* The interval of rank (n - 1) / 4 of n, within 1/64; n >= 1. */
+double tsn_watch_quartile(const tsn_watch_thread *t);
+
+/* --- watch_hang.c */
+
+/* Set the status of each thread; `running`: hangs are judged. */
+void tsn_watch_find_hangs(tsanom_hsa_watch *w, bool running);
+
+/* The confidence that the silence of a thread is not one of its intervals. */
+double tsn_watch_hang_confidence(const tsanom_hsa_watch *w, const tsn_watch_thread *t);
+
+/* --- watch_signs.c */
+
+/* The signs of all threads, and a run of them that has no times. */
+tsanom_hsa_run tsn_watch_measure(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
+
+/* --- watch_judge.c */
+
+/* Update the anomalies. */
+void tsn_watch_judge(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
+
+/* --- watch_onset.c */
+
+/* The sample from which the memory of the process grows; NULL: not known. */
+const tsanom_hsa_vital *tsn_watch_leak_onset(const tsn_watch_samples *s);
+
+#endif

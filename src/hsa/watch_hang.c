@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rule for hangs.
+ *
+ * The limit follows from the run's own intervals, so that a time-out need not be guessed.
+ * A quantile ignores rare long iterations, such as a checkpoint; the factor 3 and the
+ * least limit of 1 s are margins for those of a busy machine.
+ *
+ * Where threads meet at barriers, all of a team are silent if one stops:
+ *
+ *     thread 0  ──x──x──x──x──|    waits: it reached the barrier and beat before it
+ *     thread 1  ──x──x──x─         hangs: its silence began an interval earlier
+ *
+ * If the whole process stops, the silences begin within a part of an interval. */
+#include <math.h>
+
+#include "hsa/watch.h"
+
+static const double limit_least = 1, limit_factor = 3, quantile = 0.99, same_time = 0.5;
+
+/* The limit is learned again when this part of the intervals is new: with 64 threads and
+ * 4 updates per second, sorting them at each update took more than half of the time. */
+enum { LEARN_PART = 8 };
+
+static size_t intervals_of(const tsn_watch_thread *t) {
+  uint64_t count = t->pulse.beats ? t->pulse.beats - 1 : 0;
+  return (size_t)(count < TSANOM_HSA_WATCH_INTERVALS ? count
+                                                     : TSANOM_HSA_WATCH_INTERVALS);
+}
+
+static double interval_of(const tsn_watch_thread *t, size_t back) {
+  return tsn_watch_beat(t, back) - tsn_watch_beat(t, back + 1);
+}
+
+/* The value of a rank: Hoare's selection, three times as fast here as sorting. */
+static double select_rank(double *value, int count, int rank) {
+  int low = 0, high = count - 1;
+  while (low < high) {
+    double pivot = value[low + (high - low) / 2];
+    int i = low, j = high;
+    while (i <= j) {
+      while (value[i] < pivot) i++;
+      while (value[j] > pivot) j--;
+      if (i > j) break;
+      double swapped = value[i];
+      value[i++] = value[j];
+      value[j--] = swapped;
+    }
+    if (rank > j && rank < i) break;
+    if (rank <= j) {
+      high = j;
+    } else {
+      low = i;
+    }
+  }
+  return value[rank];
+}
+
+static void learn_limit(const tsanom_hsa_watch *w, tsn_watch_thread *t) {
+  size_t count = intervals_of(t);
+  double fixed = w->options.hang;
+  if (t->pulse.beats == t->learned ||
+      t->pulse.beats - t->learned < (count + 1) / LEARN_PART) {
+    return;
+  }
+  t->learned = t->pulse.beats;
+  if (fixed > 0) t->pulse.limit = fixed;
+  if (!count) return;
+  for (size_t i = 0; i < count; i++) w->scratch[i] = interval_of(t, i);
+  t->typical = select_rank(w->scratch, (int)count, (int)count / 2);
+  if (fixed > 0 || count < TSANOM_HSA_WATCH_FEW_INTERVALS) return;
+  int rank = (int)ceil(quantile * (double)count);
+  double usual = select_rank(w->scratch, (int)count, rank - 1);
+  t->pulse.limit = fmax(limit_factor * usual, limit_least);
+}
+
+/* After a hang, the threads that waited need time to beat again: their silence begins
+ * when the thread that hung resumed. */
+static void update_silence(tsanom_hsa_watch *w) {
+  double resumed = 0;
+  for (size_t i = 0; i < w->threads; i++) {
+    tsn_watch_thread *t = &w->thread[i];
+    if (t->pulse.status == TSANOM_HSA_HANG && t->pulse.last > t->since) {
+      t->resumed = t->pulse.last;
+      t->pulse.status = TSANOM_HSA_NORMAL;
+    }
+    learn_limit(w, t);
+    resumed = fmax(resumed, t->resumed);
+  }
+  for (size_t i = 0; i < w->threads; i++) {
+    tsn_watch_thread *t = &w->thread[i];
+    if (t->pulse.status == TSANOM_HSA_HANG || !t->pulse.beats) continue;
+    t->since = fmax(t->pulse.last, resumed);
+  }
+}
+
+static void judge(tsanom_hsa_watch *w) {
+  double first = INFINITY, slack = 0;
+  for (size_t i = 0; i < w->threads; i++) {
+    tsn_watch_thread *t = &w->thread[i];
+    bool is_silent = w->now - t->since > t->pulse.limit;
+    t->pulse.status = is_silent ? TSANOM_HSA_WAITING : TSANOM_HSA_NORMAL;
+    if (!is_silent || t->since >= first) continue;
+    first = t->since;
+    slack = same_time * t->typical;
+  }
+  for (size_t i = 0; i < w->threads; i++) {
+    tsn_watch_thread *t = &w->thread[i];
+    if (t->pulse.status == TSANOM_HSA_WAITING && t->since <= first + slack) {
+      t->pulse.status = TSANOM_HSA_HANG;
+    }
+  }
+}
+
+void tsn_watch_find_hangs(tsanom_hsa_watch *w, bool running) {
+  update_silence(w);
+  if (running) judge(w);
+  for (size_t i = 0; i < w->threads; i++) {
+    if (w->thread[i].pulse.status == TSANOM_HSA_HANG) w->thread[i].pulse.rate = 0;
+  }
+}
+
+double tsn_watch_hang_confidence(const tsanom_hsa_watch *w, const tsn_watch_thread *t) {
+  size_t count = intervals_of(t), longer = 0;
+  for (size_t i = 0; i < count; i++) longer += interval_of(t, i) >= w->now - t->since;
+  return 1 - (double)(longer + 1) / (double)(count + 1);
+}

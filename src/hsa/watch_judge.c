@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Anomalies by cause and thread. Each update notes what holds now: what was not noted
+ * before begins, what is not noted any more has ended.
+ *
+ * The rule for hangs of watch_hang.c replaces that of the normal ranges, which knows a
+ * run only as a whole, and that a program was killed is known without ranges. */
+#include <math.h>
+
+#include "hsa/watch.h"
+
+/* The anomaly, found by an earlier update or added. */
+static tsanom_hsa_anomaly *note(tsanom_hsa_watch *w, const tsanom_hsa_cause *c,
+                                double confidence) {
+  tsanom_hsa_anomaly *a = w->anomaly, *end = w->anomaly + w->anomalies;
+  while (a < end && (a->cause.cause != c->cause || a->cause.thread != c->thread)) a++;
+  if (a == end) {
+    w->anomalies++;
+    *a = (tsanom_hsa_anomaly){.phase = TSANOM_HSA_ANOMALY_BEGAN,
+                              .onset = w->now,
+                              .iteration = w->thread[tsn_watch_busiest(w)].pulse.beats};
+  } else if (a->phase == TSANOM_HSA_ANOMALY_RECOVERED) {
+    a->phase = TSANOM_HSA_ANOMALY_LASTS;
+  }
+  a->cause = *c;
+  a->confidence = confidence;
+  return a;
+}
+
+static void note_hangs(tsanom_hsa_watch *w) {
+  size_t waiting = 0;
+  for (size_t i = 0; i < w->threads; i++) {
+    waiting += w->thread[i].pulse.status == TSANOM_HSA_WAITING;
+  }
+  for (size_t i = 0; i < w->threads; i++) {
+    const tsn_watch_thread *t = &w->thread[i];
+    if (t->pulse.status != TSANOM_HSA_HANG) continue;
+    tsanom_hsa_cause c = {.cause = TSANOM_HSA_HANG,
+                          .thread = (int32_t)i,
+                          .sign = TSANOM_HSA_SIGN_SILENCE,
+                          .value = w->now - t->since,
+                          .range = {0, t->pulse.limit},
+                          .strength = (w->now - t->since) / t->pulse.limit,
+                          .number = {(double)waiting, NAN}};
+    tsanom_hsa_anomaly *a = note(w, &c, tsn_watch_hang_confidence(w, t));
+    a->onset = t->since;
+    a->iteration = t->pulse.beats;
+  }
+}
+
+static void note_end(tsanom_hsa_watch *w) {
+  tsanom_hsa_cause c = {.cause = TSANOM_HSA_SHUTDOWN,
+                        .thread = TSANOM_HSA_PROCESS,
+                        .sign = -1,
+                        .detail = TSANOM_HSA_DETAIL_KILLED,
+                        .value = NAN,
+                        .range = {-INFINITY, INFINITY},
+                        .strength = INFINITY,
+                        .number = {NAN, NAN}};
+  if (w->threads) c.value = (double)w->thread[tsn_watch_busiest(w)].pulse.beats;
+  if (w->normal.thread_count) c.range.high = (double)w->normal.beats;
+  (void)note(w, &c, 1);
+}
+
+/* Causes that this file judges itself, or that say nothing of a run that goes on. */
+static bool is_skipped(const tsanom_hsa_cause *c) {
+  return c->cause == TSANOM_HSA_HANG || c->cause == TSANOM_HSA_UNKNOWN ||
+         (c->cause == TSANOM_HSA_SHUTDOWN && c->thread == TSANOM_HSA_PROCESS);
+}
+
+/* Threads begin to beat one after the other. */
+static bool has_begun(const tsanom_hsa_watch *w) {
+  uint64_t beats = w->threads ? w->thread[tsn_watch_busiest(w)].pulse.beats : 0;
+  return w->threads >= w->normal.thread_count || beats >= TSN_HSA_FEW_BEATS;
+}
+
+/* The limit of a range that is learned from n normal runs is above all of them. */
+static void note_causes(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
+  tsanom_hsa_run run = tsn_watch_measure(w, news);
+  size_t causes = tsn_hsa_judge(&w->normal, &run, w->signs, w->cause);
+  for (size_t i = 0; i < causes; i++) {
+    const tsanom_hsa_cause *c = &w->cause[i];
+    if (is_skipped(c)) continue;
+    double n = (double)w->normal.run_count;
+    tsanom_hsa_anomaly *a = note(w, c, isinf(c->strength) ? 1 : n / (n + 1));
+    if (c->cause != TSANOM_HSA_MEMORY_LEAK || a->phase != TSANOM_HSA_ANOMALY_BEGAN) {
+      continue;
+    }
+    const tsanom_hsa_vital *onset = tsn_watch_leak_onset(&w->vital);
+    if (!onset) continue;
+    a->onset = onset->time;
+    a->iteration = onset->beats;
+  }
+}
+
+/* The end of the last update, and the beginning of this one. */
+static void begin(tsanom_hsa_watch *w) {
+  size_t kept = 0;
+  for (size_t i = 0; i < w->anomalies; i++) {
+    if (w->anomaly[i].phase == TSANOM_HSA_ANOMALY_RECOVERED) continue;
+    w->anomaly[kept] = w->anomaly[i];
+    w->anomaly[kept++].phase = TSANOM_HSA_ANOMALY_RECOVERED;
+  }
+  w->anomalies = kept;
+}
+
+/* Hangs stay as they were when the program ended. */
+void tsn_watch_judge(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
+  bool running =
+      news->state == TSANOM_HSA_STATE_RUNNING || news->state == TSANOM_HSA_STATE_UNKNOWN;
+  begin(w);
+  tsn_watch_find_hangs(w, running && news->end > 0);
+  note_hangs(w);
+  if (news->state == TSANOM_HSA_STATE_KILLED) note_end(w);
+  if (w->normal.thread_count && (has_begun(w) || !running)) note_causes(w, news);
+}

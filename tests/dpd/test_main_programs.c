@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The main loop of streams of the shapes that programs have. */
+#include <criterion/criterion.h>
+#include <tsanom/dpd.h>
+
+enum { KINDS = 64, MOST = 20000 };
+
+typedef struct {
+  uint32_t event[MOST];
+  double time[MOST + 1];
+  size_t n;
+} stream;
+
+static void put(stream *s, uint32_t kind, double seconds) {
+  cr_assert(s->n < MOST);
+  s->event[s->n] = kind;
+  s->time[s->n + 1] = s->time[s->n] + seconds;
+  s->n++;
+}
+
+static void put_range(stream *s, uint32_t from, uint32_t to) {
+  for (uint32_t kind = from; kind < to; kind++) put(s, kind, 1);
+}
+
+static tsanom_dpd_main find(const stream *s) {
+  tsanom_dpd_main_options options;
+  tsanom_dpd_main_options_init(&options, sizeof options);
+  options.kinds = KINDS;
+  tsanom_dpd_main found;
+  tsanom_dpd_main_init(&found, sizeof found);
+  tsanom_status status =
+      tsanom_dpd_main_loop(s->event, s->time, s->n, &options, NULL, &found, NULL, 0);
+  cr_assert(status == TSANOM_OK || status == TSANOM_INFEASIBLE);
+  return found;
+}
+
+/* Each fifth of 51 steps adapts the mesh: it has twice as many kinds of regions, in an
+ * order that depends on the mesh, and lacks one of the usual ones. */
+Test(dpd_main_programs, a_mesh_is_adapted_in_some_steps) {
+  static stream s;
+  for (int step = 0; step < 51; step++) {
+    put_range(&s, 0, 9);
+    if (step % 5 == 4) {
+      for (uint32_t k = 0; k < 19; k++) put(&s, 20 + k * (7 + (uint32_t)step) % 19, 1);
+    } else {
+      put(&s, 9, 1);
+    }
+    put_range(&s, 10, 12);
+  }
+  tsanom_dpd_main found = find(&s);
+  cr_assert(found.anchor == 0 && found.iterations == 51 && found.runs == 1, "%zu: %zu",
+            found.anchor, found.iterations);
+}
+
+/* The last of 50 steps prints norms between its parts; a warm-up step has run before. */
+Test(dpd_main_programs, the_last_iteration_has_more_in_between) {
+  static stream s;
+  put_range(&s, 4, 8);
+  for (int step = -1; step < 50; step++) {
+    put_range(&s, 0, 4);
+    if (step == 49) put_range(&s, 20, 23);
+    put_range(&s, 4, 8);
+    if (step == -1) put_range(&s, 20, 29);
+  }
+  put_range(&s, 30, 32);
+  tsanom_dpd_main found = find(&s);
+  cr_assert(found.iterations == 50 && found.runs == 1, "%zu", found.iterations);
+}
+
+/* What was recorded of a solver in a loop of three and more iterations: the solver ran
+ * once before the loop, and makes up most of it. */
+Test(dpd_main_programs, an_outer_loop_is_found_after_three_iterations) {
+  for (int iterations = 4; iterations <= 15; iterations++) {
+    static stream s;
+    s.n = 0;
+    for (int i = -1; i < iterations; i++) {
+      put_range(&s, 0, 2);
+      for (int t = 0; t < 25; t++) put_range(&s, 2, 5);
+      put(&s, 5, 1);
+      put_range(&s, i < 0 ? 20 : 10, i < 0 ? 27 : 15);
+    }
+    tsanom_dpd_main found = find(&s);
+    cr_assert(found.iterations == (size_t)iterations && found.anchor == 0, "%d: %zu",
+              iterations, found.iterations);
+  }
+}
+
+/* The program prepares itself for a long time, or a thread waits there for a processor:
+ * the loop takes a tenth of the time. */
+Test(dpd_main_programs, a_short_loop_behind_a_long_start) {
+  static stream s;
+  put(&s, 50, 10000);
+  for (int i = 0; i < 50; i++) put_range(&s, 0, 6);
+  tsanom_dpd_main found = find(&s);
+  cr_assert(found.anchor == 0 && found.iterations == 50);
+}
+
+/* Three regions of a kind in each fifth step are no loop that goes on until the next
+ * ones. */
+Test(dpd_main_programs, a_loop_does_not_go_on_in_other_events) {
+  static stream s;
+  for (int i = 0; i < 10; i++) {
+    for (int k = 0; k < 3; k++) put(&s, 40, 1);
+    put_range(&s, 0, 12);
+    put_range(&s, 20, 32);
+  }
+  tsanom_dpd_main found = find(&s);
+  cr_assert(found.iterations == 10 && found.places == 25, "%zu of %zu", found.iterations,
+            found.places);
+}

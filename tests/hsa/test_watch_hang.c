@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rule of tsanom_hsa_watch for hangs, against its definition. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <tsanom/watch.h>
+
+#include "support/check.h"
+#include "support/random.h"
+
+enum { TRIALS = 2000, BEATS_MOST = 700, THREADS_MOST = 6 };
+
+static double time_of[THREADS_MOST][BEATS_MOST];
+
+/* The smallest interval that at least the share `q` of the latest ones does not exceed.
+ */
+static double naive_quantile(size_t beats, double q) {
+  size_t count =
+      beats - 1 < TSANOM_HSA_WATCH_INTERVALS ? beats - 1 : TSANOM_HSA_WATCH_INTERVALS;
+  const double *time = time_of[0];
+  double best = INFINITY;
+  for (size_t i = beats - count; i < beats; i++) {
+    double candidate = time[i] - time[i - 1];
+    size_t below = 0;
+    for (size_t k = beats - count; k < beats; k++) {
+      below += time[k] - time[k - 1] <= candidate;
+    }
+    if ((double)below >= q * (double)count) best = fmin(best, candidate);
+  }
+  return best;
+}
+
+static tsanom_hsa_watch *create(size_t threads, double hang) {
+  tsanom_hsa_watch *watch;
+  tsanom_hsa_watch_options options;
+  CHECK_STATUS(tsanom_hsa_watch_options_init(&options, sizeof options), TSANOM_OK);
+  options.hang = hang;
+  CHECK_STATUS(tsanom_hsa_watch_create(threads, NULL, &options, NULL, &watch), TSANOM_OK);
+  return watch;
+}
+
+static size_t update(tsanom_hsa_watch *watch, const tsanom_hsa_series *series,
+                     size_t threads, double now) {
+  const tsanom_hsa_anomaly *found;
+  size_t count;
+  tsanom_hsa_run news = {.threads = series,
+                         .thread_count = threads,
+                         .end = now,
+                         .state = TSANOM_HSA_STATE_RUNNING};
+  CHECK_STATUS(tsanom_hsa_watch_update(watch, &news, NULL, &found, &count), TSANOM_OK);
+  return count;
+}
+
+static tsanom_hsa_pulse pulse_of(const tsanom_hsa_watch *watch, size_t thread) {
+  tsanom_hsa_pulse pulse;
+  CHECK_STATUS(tsanom_hsa_watch_pulse(watch, thread, &pulse), TSANOM_OK);
+  return pulse;
+}
+
+/* The limit and the rate after all beats of thread 0 in one piece. */
+static tsanom_hsa_pulse pulse_after(size_t beats, double hang) {
+  tsanom_hsa_watch *watch = create(1, hang);
+  tsanom_hsa_series s = {.time = time_of[0], .beats = beats};
+  (void)update(watch, &s, 1, beats ? time_of[0][beats - 1] : 1);
+  tsanom_hsa_pulse pulse = pulse_of(watch, 0);
+  tsanom_hsa_watch_destroy(watch);
+  return pulse;
+}
+
+Test(hsa_watch_hang, the_limit_is_three_quantiles_or_a_second) {
+  uint64_t seed = 1;
+  for (int trial = 0; trial < TRIALS / 10; trial++) {
+    size_t beats = random_between(&seed, 2, BEATS_MOST), window = beats - 1;
+    double scale = pow(10, 3 * random_unit(&seed) - 2), now = 0;
+    for (size_t i = 0; i < beats; i++) {
+      time_of[0][i] = now;
+      now += scale * (random_unit(&seed) < 0.02 ? 10 : random_unit(&seed));
+    }
+    tsanom_hsa_pulse pulse = pulse_after(beats, 0);
+    double limit = fmax(1, 3 * naive_quantile(beats, 0.99));
+    if (beats - 1 < TSANOM_HSA_WATCH_FEW_INTERVALS) limit = INFINITY;
+    cr_assert(pulse.limit == limit, "%zu beats: %g, not %g", beats, pulse.limit, limit);
+    if (window > TSANOM_HSA_WATCH_RATE_BEATS) window = TSANOM_HSA_WATCH_RATE_BEATS;
+    double taken = time_of[0][beats - 1] - time_of[0][beats - 1 - window];
+    cr_assert(pulse.rate == (double)window / taken && pulse.beats == beats);
+    cr_assert(pulse_after(beats, 0.25).limit == 0.25);
+  }
+}
+
+/* One checkpoint in 200 iterations is ignored, one in 50 is usual. */
+Test(hsa_watch_hang, rare_long_iterations_do_not_count) {
+  static const size_t period[] = {200, 50};
+  static const double limit[] = {1.5, 60};
+  for (int k = 0; k < 2; k++) {
+    double now = 0;
+    for (size_t i = 0; i < BEATS_MOST; i++) {
+      time_of[0][i] = now;
+      now += i % period[k] == 7 ? 20 : 0.5;
+    }
+    tsanom_hsa_pulse pulse = pulse_after(BEATS_MOST, 0);
+    cr_assert(fabs(pulse.limit - limit[k]) < 1e-9, "%g", pulse.limit);
+  }
+}
+
+Test(hsa_watch_hang, without_beats_there_is_no_limit) {
+  tsanom_hsa_pulse pulse = pulse_after(0, 0.5);
+  cr_assert(isinf(pulse.limit) && isnan(pulse.last) && isnan(pulse.rate));
+  cr_assert(pulse.status == TSANOM_HSA_NORMAL);
+  time_of[0][0] = 1;
+  cr_assert(pulse_after(1, 0.5).limit == 0.5 && isnan(pulse_after(1, 0).rate));
+  time_of[0][1] = 1;
+  cr_assert(isnan(pulse_after(2, 0).rate));
+}
+
+/* Silent threads hang or wait, others are normal; the one silent longest hangs; all that
+ * wait became silent later, by half of their interval. */
+Test(hsa_watch_hang, the_thread_that_is_silent_longest_hangs) {
+  enum { BEATS = 20 };
+  uint64_t seed = 2;
+  for (int trial = 0; trial < TRIALS; trial++) {
+    size_t count = random_between(&seed, 1, THREADS_MOST), first = THREADS_MOST,
+           hangs = 0;
+    tsanom_hsa_series s[THREADS_MOST];
+    double since[THREADS_MOST];
+    for (size_t i = 0; i < count; i++) {
+      since[i] = 10 + 2 * random_unit(&seed);
+      for (size_t k = 0; k < BEATS; k++) {
+        time_of[i][k] = since[i] - 0.2 * (double)(BEATS - 1 - k);
+      }
+      s[i] = (tsanom_hsa_series){.time = time_of[i], .beats = BEATS};
+      int silent = 12 - since[i] > 1;
+      if (silent && (first == THREADS_MOST || since[i] < since[first])) first = i;
+    }
+    tsanom_hsa_watch *watch = create(count, 0);
+    size_t found = update(watch, s, count, 12);
+    for (size_t i = 0; i < count; i++) {
+      int32_t expected = TSANOM_HSA_NORMAL;
+      if (12 - since[i] > 1) {
+        expected = since[i] <= since[first] + 0.1 ? TSANOM_HSA_HANG : TSANOM_HSA_WAITING;
+      }
+      hangs += expected == TSANOM_HSA_HANG;
+      cr_assert(pulse_of(watch, i).status == expected, "trial %d, thread %zu", trial, i);
+    }
+    cr_assert(found == hangs);
+    tsanom_hsa_watch_destroy(watch);
+  }
+}
+
+/* Thread 0 waited for thread 1: its silence begins anew when thread 1 has resumed. */
+Test(hsa_watch_hang, threads_that_waited_have_time_to_beat_again) {
+  enum { BEATS = 20 };
+  tsanom_hsa_watch *watch = create(2, 0);
+  tsanom_hsa_series s[2];
+  for (size_t i = 0; i < 2; i++) {
+    for (size_t k = 0; k < BEATS; k++) time_of[i][k] = 0.5 * (double)(k + (i == 0));
+    s[i] = (tsanom_hsa_series){.time = time_of[i], .beats = BEATS};
+  }
+  cr_assert(update(watch, s, 2, 12.1) == 1);
+  cr_assert(pulse_of(watch, 0).status == TSANOM_HSA_WAITING);
+  cr_assert(pulse_of(watch, 1).status == TSANOM_HSA_HANG);
+  time_of[1][0] = 12.2;
+  s[0].beats = 0;
+  s[1].beats = 1;
+  cr_assert(update(watch, s, 2, 12.3) == 1);
+  s[1].beats = 0;
+  cr_assert(update(watch, s, 2, 13.5) == 0);
+  cr_assert(pulse_of(watch, 0).status == TSANOM_HSA_NORMAL);
+  tsanom_hsa_watch_destroy(watch);
+}

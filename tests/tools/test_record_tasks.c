@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Recorded programs whose work is explicit tasks. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "recorded.h"
+
+TestSuite(record_tasks, .init = enter_folder, .fini = leave_folder, .timeout = 240);
+
+/* The last way, the tools interface, does not see tasks. */
+enum { WAYS = RECORD_WAYS - 1, DIVIDED = 20 * 2 * 4095, PARTS = 100 };
+
+/* Three functions; sums lack less than a 64th. */
+static void check_counts(const char *run) {
+  json_t *r = tsanom_json("speedup %s --json", run);
+  const json_t *tasks = json_object_get(r, "tasks");
+  cr_assert(json_array_size(tasks) == 3, "%zu", json_array_size(tasks));
+  double most = number_of(json_array_get(tasks, 0), "count");
+  cr_assert(most <= DIVIDED && most >= DIVIDED * 63. / 64, "%g", most);
+  for (size_t i = 1; i < 3; i++) {
+    double count = number_of(json_array_get(tasks, i), "count");
+    cr_assert(count <= PARTS && count > PARTS - 64, "%g", count);
+    cr_assert(strstr(text_of(json_array_get(tasks, i), "place"), "tasks+0x"));
+  }
+  cr_assert(json_is_null(json_object_get(r, "main_loop")));
+  json_decref(r);
+}
+
+Test(record_tasks, tasks_are_counted_by_their_functions) {
+  for (int c = 0; c < WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "tasks")) continue;
+    outcome o = record(c, "-o run.%d -- ./tasks", c);
+    cr_assert(o.status == 0, "%s", o.err);
+    cr_assert(strstr(o.out, "168850"), "%s", o.out);
+    char run[8];
+    snprintf(run, sizeof run, "run.%d", c);
+    check_counts(run);
+  }
+}
+
+/* A beat is 64 tasks that a thread creates. */
+Test(record_tasks, threads_beat_at_tasks) {
+  for (int c = 0; c < WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "tasks")) continue;
+    cr_assert(record(c, "-o run.%d -- ./tasks", c).status == 0);
+    char run[8];
+    snprintf(run, sizeof run, "run.%d", c);
+    double beats = beats_of(run, 0) + beats_of(run, 1);
+    double all = (DIVIDED + 2 * PARTS) / 64.;
+    cr_assert(beats > all - 2 && beats <= all, "%g of %g", beats, all);
+    cr_assert(record(c, "--heartbeat-every 1 -o one.%d -- ./tasks", c).status == 0);
+    snprintf(run, sizeof run, "one.%d", c);
+    cr_assert(beats_of(run, 0) == 1);
+  }
+}
+
+Test(record_tasks, programs_of_tasks_can_be_learned) {
+  if (!build_program("gcc", "tasks")) return;
+  for (int i = 0; i < 3; i++) {
+    cr_assert(tsanom("record -o run.%d -- ./tasks", i).status == 0);
+  }
+  outcome o = tsanom("learn -o model.json run.0 run.1");
+  cr_assert(o.status == 0, "%s", o.err);
+  o = tsanom("diagnose -m model.json run.2");
+  cr_assert(o.status == 0, "%s", o.err);
+}
+
+/* An undeferred task nests as deep as the program's stack allows; the recorder takes none
+ * of it. */
+Test(record_tasks, nested_tasks_take_no_more_stack) {
+  for (int c = 0; c < WAYS; c++) {
+    if (!build_program(record_ways[c].compiler, "tasks")) continue;
+    int depth = 1000;
+    while (depth < 1 << 24 &&
+           shell("ulimit -c 0; ./tasks %d 2>/dev/null", 2 * depth) == 0) {
+      depth *= 2;
+    }
+    int more = depth / 2;
+    for (int i = 0; i < 5; i++, more /= 2) {
+      if (shell("ulimit -c 0; ./tasks %d 2>/dev/null", depth + more) == 0) depth += more;
+    }
+    cr_assert(record(c, "-o deep.%d -- ./tasks %d", c, depth - depth / 32).status == 0);
+  }
+}

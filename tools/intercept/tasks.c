@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Explicit tasks are counted by their functions, by the thread that executes them. A
+ * record for each would take longer than a small task. So a thread adds up, for the
+ * latest function, and writes the sum before it starts with another function, or when it
+ * is a 64th of all tasks of the thread, at least one and at most 64: the sums of a run
+ * that ends lack less than that.
+ *
+ * Where no main loop is followed, a thread beats every ICP_TASKS_A_BEAT tasks: its
+ * progress in a program that has one region around everything. The tags of these beats
+ * are the thread's own. When a loop is found, they begin anew as those of an inner loop
+ * do. */
+#include "tasks.h"
+
+#include "intercept.h"
+
+enum { ICP_TASKS_A_BEAT = 64, ICP_TASKS_A_RECORD = 64 };
+
+typedef struct {
+  uint32_t place, pending; /* tasks of that place without a record yet */
+  uint64_t count;          /* of all places */
+} task_counts;
+
+static _Thread_local task_counts counts ICP_INITIAL_EXEC;
+
+static void write_pending(void) {
+  if (counts.pending) icp_record(TSANOM_REGIONS_TASK, counts.place, counts.pending);
+  counts.pending = 0;
+}
+
+static void count_task(uint32_t place) {
+  uint64_t enough = ++counts.count / ICP_TASKS_A_RECORD;
+  if (place != counts.place) write_pending();
+  counts.place = place;
+  counts.pending++;
+  if (counts.pending >= ICP_TASKS_A_RECORD || counts.pending >= enough) write_pending();
+  bool beats = icp_set.beats_at_tasks && !icp_iteration();
+  if (!beats || counts.count % ICP_TASKS_A_BEAT || !icp_may_write()) return;
+  (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number,
+                           (uint32_t)(counts.count / ICP_TASKS_A_BEAT));
+}
+
+/* At the end of a region, threads execute tasks, which may create others, after they have
+ * left it: there the number of a member is the runtime's. */
+void icp_task(const void *function) {
+  if (!icp_recording()) return;
+  icp_state before = icp_me.state;
+  if (before.depth == 0) icp_me.state.number = (uint32_t)icp_set.thread_number();
+  count_task(icp_place((uintptr_t)function, TSANOM_REGIONS_TASK, false));
+  icp_me.state = before;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Explicit tasks, as the front ends report them. */
+#ifndef TSN_INTERCEPT_TASKS_H
+#define TSN_INTERCEPT_TASKS_H
+
+/* The calling thread creates a task of this function. */
+void icp_task(const void *function);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "watch_list.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reserve.h"
+#include "rows.h"
+#include "run_open.h"
+
+/* Takes over the path; NULL: there was no memory for it. */
+static int append(watch_list *list, char *path, const watched *like, failure *why) {
+  if (!path || reserve(&list->run, &list->capacity, list->count + 1, sizeof *list->run)) {
+    free(path);
+    return fail(why, "out of memory");
+  }
+  list->run[list->count++] = (watched){
+      .path = path, .rank = like->rank, .model = like->model, .hang = like->hang};
+  return 0;
+}
+
+int watch_list_add(watch_list *list, const char *path, const owned_model *model,
+                   double hang, failure *why) {
+  watched like = {.rank = -1, .model = model, .hang = hang};
+  return append(list, strdup(path), &like, why);
+}
+
+static int append_rank(watch_list *list, const watched *whole, int32_t rank,
+                       failure *why) {
+  char *path = NULL;
+  watched like = {.rank = rank, .model = whole->model, .hang = whole->hang};
+  if (asprintf(&path, "%s/rank.%d", whole->path, (int)rank) < 0) path = NULL;
+  return append(list, path, &like, why);
+}
+
+int watch_list_expand(watch_list *list, size_t i, failure *why) {
+  watched whole = list->run[i];
+  int32_t *rank = NULL;
+  size_t count = 0, size = 0;
+  int failed = 0;
+  if (whole.source || whole.rank >= 0 || !is_directory(whole.path) ||
+      tsanom_runs_ranks(whole.path, NULL, NULL, 0, &count, &size) != TSANOM_OK ||
+      (!count && !size)) {
+    return 0;
+  }
+  size_t ranks = count > size ? count : size;
+  if (!size) {
+    rank = calloc(count, sizeof *rank);
+    if (!rank) return fail(why, "%s: out of memory", file_title(whole.path));
+    tsanom_runs_ranks(whole.path, NULL, rank, count, &ranks, &size);
+    if (ranks > count) ranks = count;
+  }
+  memmove(list->run + i, list->run + i + 1, (--list->count - i) * sizeof *list->run);
+  for (size_t k = 0; k < ranks && !failed; k++) {
+    failed = append_rank(list, &whole, rank ? rank[k] : (int32_t)k, why);
+  }
+  free(rank);
+  watched_close(&whole);
+  return failed;
+}
+
+/* When the first thread that hangs became silent, in seconds since 1970; infinity: none
+ * hangs. */
+static double first_hang(const watched *w) {
+  double first = INFINITY;
+  for (size_t t = 0; t < w->threads; t++) {
+    if (w->pulse[t].status != TSANOM_HSA_HANG) continue;
+    first = fmin(first, w->start + w->pulse[t].last);
+  }
+  return first;
+}
+
+static double least_rate(const watched *w) {
+  double least = INFINITY;
+  for (size_t t = 0; t < w->threads; t++) least = fmin(least, w->pulse[t].rate);
+  return least;
+}
+
+ptrdiff_t watch_list_slowest(const watch_list *list) {
+  ptrdiff_t slowest = -1;
+  size_t known = 0;
+  double hang = INFINITY, least = INFINITY;
+  for (size_t i = 0; i < list->count; i++) {
+    const watched *w = &list->run[i];
+    double since = first_hang(w), rate = least_rate(w);
+    known += watched_iteration(w) > 0;
+    if (since > hang || (since == hang && !(rate < least))) continue;
+    hang = since;
+    least = rate;
+    slowest = (ptrdiff_t)i;
+  }
+  return known < 2 ? -1 : slowest;
+}
+
+void watch_list_free(watch_list *list) {
+  for (size_t i = 0; i < list->count; i++) watched_close(&list->run[i]);
+  free(list->run);
+  *list = (watch_list){0};
+}
