@@ -88,3 +88,4 @@ for kind in normal leak; do
 done
 "$command" learn --window 3000 -o model.json normal >/dev/null 2>&1
 draw diagnose heart_rates -m model.json normal leak
+draw diagnose alignment --alignment -m model.json leak

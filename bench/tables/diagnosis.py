@@ -31,11 +31,11 @@ import diagnosis_score
 import workloads
 from diagnosis_statistics import wilson
 
-QUICK = {"programs": ["cg"], "rounds": 1, "normals": 3, "training": 4, "limit": 150,
+QUICK = {"programs": ["cg"], "rounds": 1, "normals": 3, "training": 4, "minutes": 2.5,
          "kinds": [k for k in (*plan.KINDS, "other-program")
                    if k not in ("leak-128M", "leak-64M", "leak-32M")]}
 FULL = {"programs": list(workloads.PROGRAMS), "rounds": 10, "normals": 3, "training": 6,
-        "limit": 0, "kinds": []}
+        "minutes": 0, "kinds": []}
 SUMMARY = re.compile(r"^macro F-score ([\d.]+)$", re.MULTILINE)
 
 
@@ -84,7 +84,7 @@ def read_options():
     parser.add_argument("--normals", type=int, help="normal runs in a round")
     parser.add_argument("--training", type=int, help="runs to learn from")
     parser.add_argument("--size", default="short")
-    parser.add_argument("--limit", type=float, help="seconds after which recording stops")
+    parser.add_argument("--minutes", type=float, help="after which recording stops")
     parser.add_argument("--repeats", type=int, default=1,
                         help="score: repeats, from the second on with training runs drawn")
     parser.add_argument("--rule", help="of `tsanom learn`")

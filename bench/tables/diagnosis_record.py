@@ -180,9 +180,7 @@ def record_one(chosen, table, condition, program, kind, number):
     """One run; its truth is written last, and names the version of the table of accepted
     verdicts. An anomaly that came after the end of a fast run is tried again."""
     c, k = plan.CONDITIONS[condition], plan.KINDS[kind]
-    folder = chosen.data / condition / program / kind / str(number)
-    if (folder / "truth.json").exists():
-        return
+    folder = folder_of(chosen, condition, program, kind, number)
     for _ in range(ATTEMPTS):
         shutil.rmtree(folder, ignore_errors=True)
         began = datetime.datetime.now(datetime.timezone.utc)
@@ -202,15 +200,16 @@ def record_one(chosen, table, condition, program, kind, number):
 
 
 def tasks(chosen):
-    """(condition, program, kind, number) in the order of recording: rounds of all kinds, so
-    that all meet the same disturbances; training runs first."""
-    for condition in chosen.conditions:
-        kinds = plan.kinds_of(condition, chosen.kinds)
-        if kinds and kinds[0] == "train":
-            for number in range(chosen.training):
-                for program in chosen.programs:
-                    yield condition, program, "train", number
-        for number in range(chosen.rounds):
+    """(condition, program, kind, number) in the order of recording: rounds of all kinds under
+    all conditions, so that each beginning of the list is balanced, and all kinds meet the same
+    disturbances. Under each condition, the training runs come first."""
+    for number in range(chosen.rounds):
+        for condition in chosen.conditions:
+            kinds = plan.kinds_of(condition, chosen.kinds)
+            if not number and "train" in kinds:
+                for part in range(chosen.training):
+                    for program in chosen.programs:
+                        yield condition, program, "train", part
             for program in chosen.programs:
                 for kind in kinds:
                     repeats = chosen.normals if kind == "normal" else int(
@@ -219,23 +218,41 @@ def tasks(chosen):
                         yield condition, program, kind, number * repeats + part
 
 
+def folder_of(chosen, condition, program, kind, number):
+    return chosen.data / condition / program / kind / str(number)
+
+
+def is_recorded(chosen, task):
+    return (folder_of(chosen, *task) / "truth.json").exists()
+
+
+def show(text):
+    """Progress: one line of a terminal that changes, or a line each in a file."""
+    terminal = sys.stderr.isatty()
+    print(f"\r\033[K{text}" if terminal else text, end="" if terminal else "\n",
+          file=sys.stderr, flush=True)
+
+
 def record(chosen):
     """Records what is missing; False if the time limit came first."""
     table = plan.Table()
     chosen.data.mkdir(parents=True, exist_ok=True)
     chosen.data = pathlib.Path(os.path.realpath(chosen.data))
-    todo = list(tasks(chosen))
+    everything = list(tasks(chosen))
+    todo = [task for task in everything if not is_recorded(chosen, task)]
+    recorded = len(everything) - len(todo)
     started = time.monotonic()
-    for done, (condition, program, kind, number) in enumerate(todo):
-        spent = time.monotonic() - started
-        if chosen.limit and spent > chosen.limit:
-            print(f"\ntime limit: {done} of {len(todo)} runs are recorded", file=sys.stderr)
+    for done, task in enumerate(todo):
+        spent = (time.monotonic() - started) / 60
+        if chosen.minutes and spent >= chosen.minutes:
+            print(f"\ntime limit: {recorded + done} of {len(everything)} runs are recorded",
+                  file=sys.stderr)
             return False
-        left = spent / done * (len(todo) - done) if done else 0
-        print(f"\r\033[K{done + 1} of {len(todo)}: {condition} {program} {kind} {number}; "
-              f"{spent:.0f} s, {left:.0f} s left", end="", file=sys.stderr, flush=True)
+        left = f"{spent / done * (len(todo) - done):.1f}" if done else "?"
+        show(f"{recorded + done + 1} of {len(everything)}: {' '.join(map(str, task))}; "
+             f"{spent:.1f} min, {left} min left")
         try:
-            record_one(chosen, table, condition, program, kind, number)
+            record_one(chosen, table, *task)
         except Failed as failure:
             print(f"\n{failure}", file=sys.stderr)
     print(file=sys.stderr)

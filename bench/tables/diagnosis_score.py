@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 
 import diagnosis_plan as plan
+import diagnosis_record
 from diagnosis_statistics import bootstrap, f_scores, macro_f, wilson
 
 SCORED = ("normal", "memory_leak", "shutdown", "contention", "slowdown")  # in the macro F
@@ -163,6 +164,16 @@ def print_table(head, rows):
     print()
 
 
+def recorded_rows(chosen):
+    """What there is, of what `record` with the same options makes."""
+    planned = collections.Counter(task[:2] for task in diagnosis_record.tasks(chosen))
+    there = collections.Counter(task[:2] for task in diagnosis_record.tasks(chosen)
+                                if diagnosis_record.is_recorded(chosen, task))
+    for condition in chosen.conditions:
+        yield [condition, *(f"{there[condition, p]} of {planned[condition, p]}"
+                            for p in chosen.programs)]
+
+
 def macro_rows(verdicts):
     for (trained, tested, program), of in groups(verdicts, "trained", "tested",
                                                  "program").items():
@@ -222,6 +233,8 @@ def print_misses(verdicts):
 def print_report(chosen, verdicts):
     if {v.table for v in verdicts} - {plan.Table().version, None}:
         print("WARNING: the table of accepted verdicts was changed after some recordings.\n")
+    print("Runs that are recorded:\n")
+    print_table(["condition", *chosen.programs], recorded_rows(chosen))
     print("Macro F over normal, memory leak, shutdown or hang, contention and slowdown, as "
           "far as they occur:\n")
     print_table(["trained → tested", "program", "runs", "macro F", "95 %", *SCORED],

@@ -129,6 +129,16 @@ TSANOM_API tsanom_status tsanom_record_beat(const tsanom_record *record, int32_t
 TSANOM_API tsanom_status tsanom_record_region(const tsanom_record *record, int32_t thread,
                                               uint32_t event);
 
+/** Note the exit status of the program. tsanom_record_finish() stores it with the vital
+ *  signs: see tsanom_hsa_run::exit_code. No other thread may call a function of the same
+ *  recorder meanwhile, except to record.
+ *  @param record  a run
+ *  @param status  the status, 0 to 255
+ *  @retval TSANOM_E_NULL  record is NULL
+ *  @return TSANOM_OK or an error */
+TSANOM_API tsanom_status tsanom_record_set_exit(const tsanom_record *record,
+                                                int32_t status);
+
 /** End the run, as tsanom_heartbeat_finish() does, in all channels.
  *  @param record  a run
  *  @return as tsanom_heartbeat_finish() */

@@ -90,7 +90,9 @@ enum {
   TSANOM_HSA_SIGN_BLOCKED_GAP = 14,     /**< most seconds between two beats in which it
                                              neither ran nor was ready, by the samples
                                              around them */
-  TSANOM_HSA_SIGNS = 15,                /**< number of signs in this version */
+  TSANOM_HSA_SIGN_EXIT = 15,            /**< exit status of the program, if the run is
+                                             finished */
+  TSANOM_HSA_SIGNS = 16,                /**< number of signs in this version */
   TSANOM_HSA_SIGN_SLOTS = 32            /**< length of the array that signs index */
 };
 
@@ -110,7 +112,8 @@ TSANOM_API tsanom_status tsanom_hsa_measure(const tsanom_hsa_run *run,
 
 /** Name a sign in lower case: "interval_s", "gap_s", "silence_s", "tail", "share",
  *  "team_interval", "cpu_s", "cpu_quartile_s", "team_cpu", "wait", "blocked", "faults",
- *  "growth_bytes", "growth_bytes_per_beat", "blocked_gap_s".
+ *  "growth_bytes", "growth_bytes_per_beat", "blocked_gap_s",
+ *  "exit_status".
  *  @param sign  one of TSANOM_HSA_SIGN_INTERVAL...
  *  @return a constant string; "?" if unknown */
 TSANOM_API const char *tsanom_hsa_sign_name(int32_t sign);
@@ -216,7 +219,8 @@ enum {
   TSANOM_HSA_DETAIL_PAUSED = 10,   /**< hang: it went on after a gap */
   TSANOM_HSA_DETAIL_FAULTS = 11,   /**< slowdown, with page faults */
   TSANOM_HSA_DETAIL_NO_CPU = 12,   /**< slowdown; the processor time is not known */
-  TSANOM_HSA_DETAIL_BLOCKED = 13   /**< slowdown without more processor time */
+  TSANOM_HSA_DETAIL_BLOCKED = 13,  /**< slowdown without more processor time */
+  TSANOM_HSA_DETAIL_EXIT = 14      /**< shutdown: another exit status than normal */
 };
 
 /** A cause, with its evidence. */
@@ -231,7 +235,10 @@ typedef struct tsanom_hsa_cause {
    *  the run's state. */
   double strength;
   /** Further numbers: of a leak or a slowdown, page faults per beat and their normal
-   *  limit; of DETAIL_BLOCKED, share of time without a processor and asleep. */
+   *  limit; of DETAIL_BLOCKED, share of time without a processor and asleep; of
+   *  DETAIL_KILLED, the signal, negative, or the exit status, if either is known; of a
+   *  hang, and of waiting for one, beginning and end of the gap in seconds; of
+   * DETAIL_EXIT, beats, and those of the longest normal run. */
   double number[2];
   uint64_t reserved[4]; /**< 0 */
 } tsanom_hsa_cause;

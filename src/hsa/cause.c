@@ -95,11 +95,12 @@ static tsanom_hsa_cause *add_sign(inquiry *q, int32_t cause, int32_t thread,
 }
 
 /* A cause of which the numbers are counts. */
-static void add_count(inquiry *q, int32_t cause, int32_t thread, int32_t detail,
-                      double value, double normal) {
+static tsanom_hsa_cause *add_count(inquiry *q, int32_t cause, int32_t thread,
+                                   int32_t detail, double value, double normal) {
   tsanom_hsa_cause *c = add(q, cause, thread, detail);
   c->value = value;
   c->range = (tsanom_hsa_range){normal, normal};
+  return c;
 }
 
 static bool has_cause(const inquiry *q, size_t thread, int32_t cause) {
@@ -133,8 +134,9 @@ static bool is_comparable(inquiry *q) {
   } else if (differ(q->normal->machine, run->machine)) {
     add(q, TSANOM_HSA_NOT_COMPARABLE, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_MACHINE);
   } else if (run->thread_count != q->normal->thread_count) {
-    add_count(q, TSANOM_HSA_NOT_COMPARABLE, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_THREADS,
-              (double)run->thread_count, (double)q->normal->thread_count);
+    (void)add_count(q, TSANOM_HSA_NOT_COMPARABLE, TSANOM_HSA_PROCESS,
+                    TSANOM_HSA_DETAIL_THREADS, (double)run->thread_count,
+                    (double)q->normal->thread_count);
   } else if (!has_ranges(q->normal)) {
     add(q, TSANOM_HSA_NOT_COMPARABLE, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_NO_POWER);
   }
@@ -159,11 +161,18 @@ static void choose_parts(inquiry *q) {
 static void judge_end(inquiry *q) {
   double beats = (double)beats_of(q), fewest = (double)q->normal->fewest;
   if (q->run->state == TSANOM_HSA_STATE_KILLED) {
-    add_count(q, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_KILLED, beats,
-              (double)q->normal->beats);
+    tsanom_hsa_cause *c =
+        add_count(q, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_KILLED,
+                  beats, (double)q->normal->beats);
+    if (q->run->exit_code) c->number[0] = q->run->exit_code;
+  } else if (is_above(q, 0, TSANOM_HSA_SIGN_EXIT)) {
+    tsanom_hsa_cause *c = add_sign(q, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_PROCESS,
+                                   TSANOM_HSA_DETAIL_EXIT, TSANOM_HSA_SIGN_EXIT);
+    c->number[0] = beats;
+    c->number[1] = (double)q->normal->beats;
   } else if (q->run->state == TSANOM_HSA_STATE_UNKNOWN && beats < 0.99 * fewest) {
-    add_count(q, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_SHORT, beats,
-              (double)q->normal->beats);
+    (void)add_count(q, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_SHORT,
+                    beats, (double)q->normal->beats);
   }
 }
 
@@ -185,6 +194,16 @@ static bool paused(const inquiry *q, size_t t) {
   return isnan(wait) || wait < 0.5 * sign_of(q, t, TSANOM_HSA_SIGN_GAP);
 }
 
+static void add_hang(inquiry *q, size_t t, int32_t detail, int32_t sign) {
+  tsanom_hsa_cause *c = add_sign(q, TSANOM_HSA_HANG, (int32_t)t, detail, sign);
+  if (sign == TSANOM_HSA_SIGN_SILENCE) { /* a watch has no times of beats */
+    c->number[0] = -c->value;
+    c->number[1] = INFINITY;
+  } else {
+    tsn_hsa_find_gap(&q->run->threads[t], sign, c->number);
+  }
+}
+
 /* While a program is observed, it has a time until now, by which a thread is silent. In a
  * run that is over, a thread that stopped has a part of the beats of the others. */
 static void judge_progress(inquiry *q, size_t t) {
@@ -192,11 +211,11 @@ static void judge_progress(inquiry *q, size_t t) {
                   q->run->state == TSANOM_HSA_STATE_KILLED;
   int32_t thread = (int32_t)t;
   if (observed && is_silent(q, t)) {
-    add_sign(q, TSANOM_HSA_HANG, thread, TSANOM_HSA_DETAIL_NONE, TSANOM_HSA_SIGN_SILENCE);
+    add_hang(q, t, TSANOM_HSA_DETAIL_NONE, TSANOM_HSA_SIGN_SILENCE);
   } else if (!observed && !q->signs[t].beats &&
              range_of(q, t, TSANOM_HSA_SIGN_SHARE).low > 0) {
-    add_count(q, TSANOM_HSA_SHUTDOWN, thread, TSANOM_HSA_DETAIL_NEVER, 0,
-              (double)beats_of(q));
+    (void)add_count(q, TSANOM_HSA_SHUTDOWN, thread, TSANOM_HSA_DETAIL_NEVER, 0,
+                    (double)beats_of(q));
   } else if (!observed && is_above(q, t, TSANOM_HSA_SIGN_TAIL) &&
              is_below(q, t, TSANOM_HSA_SIGN_SHARE)) {
     tsanom_hsa_cause *c = add_sign(q, TSANOM_HSA_SHUTDOWN, thread,
@@ -204,10 +223,9 @@ static void judge_progress(inquiry *q, size_t t) {
     c->number[0] = (double)q->signs[t].beats;
     c->number[1] = (double)beats_of(q);
   } else if (is_above(q, t, TSANOM_HSA_SIGN_BLOCKED_GAP)) {
-    add_sign(q, TSANOM_HSA_HANG, thread, TSANOM_HSA_DETAIL_PAUSED,
-             TSANOM_HSA_SIGN_BLOCKED_GAP);
+    add_hang(q, t, TSANOM_HSA_DETAIL_PAUSED, TSANOM_HSA_SIGN_BLOCKED_GAP);
   } else if (paused(q, t)) {
-    add_sign(q, TSANOM_HSA_HANG, thread, TSANOM_HSA_DETAIL_PAUSED, TSANOM_HSA_SIGN_GAP);
+    add_hang(q, t, TSANOM_HSA_DETAIL_PAUSED, TSANOM_HSA_SIGN_GAP);
   }
 }
 
@@ -299,6 +317,8 @@ static void judge_pace(inquiry *q, size_t t, bool others) {
 static void judge_threads(inquiry *q) {
   size_t threads = q->run->thread_count;
   for (size_t t = 0; t < threads; t++) judge_progress(q, t);
+  q->count = tsn_hsa_settle_pauses(q->run, q->signs, q->cause, q->count);
+  q->has_culprit = q->count && q->cause[q->count - 1].thread >= 0;
   bool whole_team = !q->has_culprit;
   judge_memory(q);
   for (size_t t = 0; t < threads; t++) judge_share(q, t, whole_team);
@@ -313,10 +333,10 @@ static void find_causes(inquiry *q) {
   double least = fmin(TSN_HSA_FEW_BEATS, (double)q->normal->beats / 8 + 1);
   if ((double)beats_of(q) >= least) {
     judge_threads(q);
-  } else if (q->run->state == TSANOM_HSA_STATE_RUNNING ||
-             q->run->state == TSANOM_HSA_STATE_FINISHED) {
-    add_count(q, TSANOM_HSA_UNKNOWN, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_FEW_BEATS,
-              (double)beats_of(q), least);
+  } else if (!q->count && (q->run->state == TSANOM_HSA_STATE_RUNNING ||
+                           q->run->state == TSANOM_HSA_STATE_FINISHED)) {
+    (void)add_count(q, TSANOM_HSA_UNKNOWN, TSANOM_HSA_PROCESS,
+                    TSANOM_HSA_DETAIL_FEW_BEATS, (double)beats_of(q), least);
   }
   tsn_hsa_sort_causes(q->cause, q->count);
   for (size_t t = 0; t < q->run->thread_count; t++) q->signs[t].reserved[0] = 0;

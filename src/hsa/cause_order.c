@@ -11,7 +11,8 @@ static int rank_of(const tsanom_hsa_cause *c) {
       [TSANOM_HSA_CONTENTION] = 5,     [TSANOM_HSA_IMBALANCE] = 6,
       [TSANOM_HSA_SLOWDOWN] = 7,       [TSANOM_HSA_UNKNOWN] = 8,
       [TSANOM_HSA_WAITING] = 9,        [TSANOM_HSA_NORMAL] = 10};
-  return c->detail == TSANOM_HSA_DETAIL_PAUSED ? 4 : ranks[c->cause];
+  bool paused = c->cause == TSANOM_HSA_HANG && c->detail == TSANOM_HSA_DETAIL_PAUSED;
+  return paused ? 4 : ranks[c->cause];
 }
 
 static bool comes_before(const tsanom_hsa_cause *a, const tsanom_hsa_cause *b) {

@@ -41,6 +41,17 @@ void tsn_hsa_measure_team(tsanom_hsa_signs *signs, size_t threads, uint64_t most
  * samples around it; NaN: not known. */
 double tsn_hsa_wait_in_gap(const tsanom_hsa_series *series);
 
+/* Beginning and end of the longest gap between two beats by TSANOM_HSA_SIGN_GAP or
+ * _BLOCKED_GAP, of a series that has this sign. */
+void tsn_hsa_find_gap(const tsanom_hsa_series *series, int32_t sign, double gap[2]);
+
+/* --- pause.c --- */
+
+/* Make threads that paused because they waited for another one waiting. The numbers of
+ * hanging causes are their gaps. Returns the new number of causes. */
+size_t tsn_hsa_settle_pauses(const tsanom_hsa_run *run, tsanom_hsa_signs *signs,
+                             tsanom_hsa_cause *cause, size_t count);
+
 /* --- normal.c --- */
 
 tsanom_status tsn_hsa_read_normal(tsanom_hsa_normal *own, const tsanom_hsa_normal *caller,

@@ -113,15 +113,14 @@ tsanom_status tsn_hsa_check_run(const tsanom_hsa_run *run, const char *name, siz
     const char *field;
     bool good;
     tsanom_status status;
-  } fields[] = {{"reserved",
-                 are_zero(run->reserved, sizeof run->reserved / sizeof(uint64_t)) &&
-                     run->reserved0 == 0,
-                 TSANOM_E_VERSION},
-                {"thread_count", run->thread_count >= 1, TSANOM_E_COUNT},
-                {"thread_count", tsn_array_fits(run->thread_count, sizeof *run->threads),
-                 TSANOM_E_OVERFLOW},
-                {"threads", run->threads != NULL, TSANOM_E_NULL},
-                {"start", isfinite(run->start), TSANOM_E_NONFINITE}};
+  } fields[] = {
+      {"reserved", are_zero(run->reserved, sizeof run->reserved / sizeof(uint64_t)),
+       TSANOM_E_VERSION},
+      {"thread_count", run->thread_count >= 1, TSANOM_E_COUNT},
+      {"thread_count", tsn_array_fits(run->thread_count, sizeof *run->threads),
+       TSANOM_E_OVERFLOW},
+      {"threads", run->threads != NULL, TSANOM_E_NULL},
+      {"start", isfinite(run->start), TSANOM_E_NONFINITE}};
   for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
     if (fields[k].good) continue;
     char argument[64];

@@ -269,7 +269,8 @@ tsanom_status tsanom_hsa_normal_power(const tsanom_hsa_normal *normal,
     power->imbalance = fmax(power->imbalance, team);
     power->contention = fmax(power->contention, r[TSANOM_HSA_SIGN_WAIT].high);
     power->leak = fmax(power->leak, r[TSANOM_HSA_SIGN_GROWTH].high);
-    power->hang = fmax(power->hang, r[TSANOM_HSA_SIGN_GAP].high);
+    power->hang = fmax(power->hang, fmin(r[TSANOM_HSA_SIGN_GAP].high,
+                                         r[TSANOM_HSA_SIGN_BLOCKED_GAP].high));
   }
   if (power->contention >= 1) power->contention = INFINITY;
   return TSANOM_OK;

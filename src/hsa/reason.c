@@ -4,6 +4,7 @@
  *     the process took 31.9 MiB of memory after the first fifth of its beats, normally at
  *     most 3 MiB; this thread has 0.31 page faults per beat, normally at most 0.0002 */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 
 #include "hsa/causes.h"
@@ -56,14 +57,43 @@ static void put_incomparable(tsn_sentence *s, const tsanom_hsa_cause *c) {
   }
 }
 
+/* "was killed by signal 9 (SIGKILL)" */
+static void put_end(tsn_sentence *s, double code) {
+  static const struct {
+    int number;
+    const char *name;
+  } signals[] = {{SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},
+                 {SIGILL, "SIGILL"},   {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},
+                 {SIGFPE, "SIGFPE"},   {SIGKILL, "SIGKILL"}, {SIGSEGV, "SIGSEGV"},
+                 {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"},
+                 {SIGXCPU, "SIGXCPU"}, {SIGSYS, "SIGSYS"}};
+  if (isnan(code)) {
+    tsn_put(s, "ended without ending its recording");
+  } else if (code > 0) {
+    tsn_put(s, "exited with status %.0f without ending its recording", code);
+  } else {
+    tsn_put(s, "was killed by signal %.0f", -code);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+      if (signals[i].number == -code) tsn_put(s, " (%s)", signals[i].name);
+    }
+  }
+}
+
 static void put_shutdown(tsn_sentence *s, const tsanom_hsa_cause *c) {
   switch (c->detail) {
     case TSANOM_HSA_DETAIL_KILLED:
-      tsn_put(s, "the program ended without ending its recording");
+      tsn_put(s, "the program ");
+      put_end(s, c->number[0]);
       if (!isnan(c->value)) tsn_put(s, ", after %.0f beats", c->value);
       if (isfinite(c->range.high)) {
         tsn_put(s, "; the longest normal run has %.0f", c->range.high);
       }
+      break;
+    case TSANOM_HSA_DETAIL_EXIT:
+      tsn_put(s,
+              "the program exited with status %.0f, normally at most %.0f, after %.0f "
+              "beats; the longest normal run has %.0f",
+              c->value, c->range.high, c->number[0], c->number[1]);
       break;
     case TSANOM_HSA_DETAIL_SHORT:
       tsn_put(s, "the run ends after %.0f beats; the longest normal run has %.0f",
@@ -165,7 +195,12 @@ static void put_evidence(tsn_sentence *s, const tsanom_hsa_cause *c) {
               ceil(c->range.high));
       break;
     case TSANOM_HSA_WAITING:
-      put_per_beat(s, c);
+      if (c->sign == TSANOM_HSA_SIGN_INTERVAL ||
+          c->sign == TSANOM_HSA_SIGN_CPU_QUARTILE) {
+        put_per_beat(s, c);
+      } else {
+        put_hang(s, c);
+      }
       tsn_put(s, ", while another thread has a cause");
       break;
     default:

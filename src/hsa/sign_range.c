@@ -36,7 +36,8 @@ static const kind kinds[TSANOM_HSA_SIGNS] = {
     [TSANOM_HSA_SIGN_FAULTS] = {false, 2, 1e-4, 0, 0},
     [TSANOM_HSA_SIGN_GROWTH] = {false, 1, 3 << 20, 1, 0},
     [TSANOM_HSA_SIGN_GROWTH_PER_BEAT] = {false, 2, 0, 1, 0},
-    [TSANOM_HSA_SIGN_BLOCKED_GAP] = {false, 2, 0, 0, 0.4}};
+    [TSANOM_HSA_SIGN_BLOCKED_GAP] = {false, 2, 0, 0, 0.4},
+    [TSANOM_HSA_SIGN_EXIT] = {false, 1, 0, 0, 0}};
 
 static size_t keep_known(double *samples, size_t count, bool positive) {
   size_t known = 0;

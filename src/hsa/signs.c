@@ -125,28 +125,45 @@ static bool enclose(const tsanom_hsa_series *s, size_t gap, enclosure *e) {
   return e->before && e->after < s->vital_count && v[e->after].task == e->before->task;
 }
 
-double tsn_hsa_wait_in_gap(const tsanom_hsa_series *s) {
-  enclosure e = {NULL, 0, 0};
-  size_t gap = 1;
+/* The beat that ends the longest gap; 0: there is no gap. */
+static size_t end_of_gap(const tsanom_hsa_series *s) {
+  size_t gap = s->beats > 1;
   for (size_t i = 2; i < s->beats; i++) {
     if (s->time[i] - s->time[i - 1] > s->time[gap] - s->time[gap - 1]) gap = i;
   }
-  if (gap >= s->beats || !enclose(s, gap, &e)) return NAN;
+  return gap;
+}
+
+double tsn_hsa_wait_in_gap(const tsanom_hsa_series *s) {
+  enclosure e = {NULL, 0, 0};
+  size_t gap = end_of_gap(s);
+  if (!gap || !enclose(s, gap, &e)) return NAN;
   return s->vital[e.after].wait_s - e.before->wait_s;
 }
 
 /* A gap contains at most the activity between the samples around it: the thread was
- * blocked for at least the rest. */
-static double blocked_gap(const tsanom_hsa_series *s) {
+ * blocked for at least the rest. *end: the beat that ends the gap; 0: it is not known. */
+static double blocked_gap(const tsanom_hsa_series *s, size_t *end) {
   enclosure e = {NULL, 0, 0};
   double longest = NAN;
+  *end = 0;
   for (size_t i = 1; i < s->beats; i++) {
     if (!enclose(s, i, &e)) continue;
     const tsanom_hsa_vital *after = &s->vital[e.after];
     double active = after->cpu_s - e.before->cpu_s + after->wait_s - e.before->wait_s;
-    longest = fmax(longest, fmax(0, s->time[i] - s->time[i - 1] - active));
+    double blocked = fmax(0, s->time[i] - s->time[i - 1] - active);
+    if (blocked <= longest) continue;
+    longest = blocked;
+    *end = i;
   }
   return longest;
+}
+
+void tsn_hsa_find_gap(const tsanom_hsa_series *s, int32_t sign, double gap[2]) {
+  size_t end = end_of_gap(s);
+  if (sign == TSANOM_HSA_SIGN_BLOCKED_GAP) (void)blocked_gap(s, &end);
+  gap[0] = s->time[end - 1];
+  gap[1] = s->time[end];
 }
 
 void tsn_hsa_measure_samples(const tsanom_hsa_series *s, double *value) {
@@ -290,9 +307,13 @@ void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs) {
     for (size_t i = 0; i < TSANOM_HSA_SIGN_SLOTS; i++) signs[t].value[i] = NAN;
     measure_beats(s, &run->threads[all.busiest], &all, signs[t].value);
     tsn_hsa_measure_samples(s, signs[t].value);
-    signs[t].value[TSANOM_HSA_SIGN_BLOCKED_GAP] = blocked_gap(s);
+    size_t gap;
+    signs[t].value[TSANOM_HSA_SIGN_BLOCKED_GAP] = blocked_gap(s, &gap);
     signs[t].value[TSANOM_HSA_SIGN_GROWTH] = growth_and_rate[0];
     signs[t].value[TSANOM_HSA_SIGN_GROWTH_PER_BEAT] = growth_and_rate[1];
+    if (run->state == TSANOM_HSA_STATE_FINISHED && run->exit_code >= 0) {
+      signs[t].value[TSANOM_HSA_SIGN_EXIT] = run->exit_code;
+    }
   }
   tsn_hsa_measure_team(signs, run->thread_count, run->threads[all.busiest].beats);
 }

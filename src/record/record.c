@@ -183,6 +183,15 @@ tsanom_status tsanom_record_region(const tsanom_record *record, int32_t thread,
   return record ? tsn_beat(record->slot[REGIONS], thread, event) : TSANOM_E_NULL;
 }
 
+tsanom_status tsanom_record_set_exit(const tsanom_record *record, int32_t status) {
+  if (!record) return TSANOM_E_NULL;
+  for (int kind = 0; kind < KINDS; kind++) {
+    tsn_channel *channel = tsn_channel_at(record->slot[kind]);
+    if (channel) channel->vital.exit = status;
+  }
+  return TSANOM_OK;
+}
+
 tsanom_status tsanom_record_finish(tsanom_record *record) {
   return record ? finish_channels(record) : TSANOM_E_NULL;
 }

@@ -31,7 +31,9 @@ int main(void) {
   /* Out of the reach of the terminal; and no file system is kept in use. */
   if (setsid() < 0 || chdir("/") != 0) return 1;
   tsn_vital_begin(&sampler, board, TSN_SAMPLER_FILE, TSN_SAMPLER_PROC);
+  sampler.handle = tsn_proc_open_handle(board->process);
   while (wait_for_round(tsn_vital_pause(&sampler)) && tsn_vital_round(&sampler)) {
   }
+  tsn_vital_note_end(&sampler);
   return 0;
 }

@@ -46,6 +46,7 @@ static tsn_vital_board *get_board(tsn_vital *vital, int32_t helper) {
 int tsn_vital_prepare(tsn_channel *channel, int32_t period_ms, int32_t helper) {
   tsn_vital *vital = &channel->vital;
   atomic_store(&vital->board, NULL);
+  vital->exit = 0;
   if (period_ms == TSANOM_HEARTBEAT_VITAL_OFF) return 0;
   tsn_vital_board *board = get_board(vital, helper);
   if (!board) return ENOMEM;
@@ -93,7 +94,7 @@ int tsn_vital_create(tsn_channel *channel) {
   vital->sampler = TSN_VITAL_BY_ENDS;
   int error = tsn_storage_create_vital(channel);
   if (!error) error = write_header(channel, TSN_RUNNING);
-  if (!error) tsn_vital_sample_all(board, vital->file.descriptor);
+  if (!error) tsn_vital_sample_all(board, vital->file.descriptor, 0);
   return error;
 }
 
@@ -155,7 +156,7 @@ void tsn_vital_finish(tsn_channel *channel) {
   tsn_vital_board *board = atomic_load(&vital->board);
   if (!board) return;
   if (stop_sampler(vital, board) && tsn_storage_use_vital(channel) == 0) {
-    tsn_vital_sample_all(board, vital->file.descriptor);
+    tsn_vital_sample_all(board, vital->file.descriptor, vital->exit);
     off_t end = (off_t)((1 + board->count) * TSN_VITAL_RECORD);
     if (ftruncate(vital->file.descriptor, end) == 0) {
       (void)write_header(channel, TSN_FINISHED);

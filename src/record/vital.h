@@ -52,6 +52,7 @@ typedef struct {
   _Atomic(tsn_vital_board *) board; /* NULL: none now */
   tsn_vital_board *own, *shared;    /* those that were made, for a thread and a process */
   uint32_t sampler;                 /* TSN_VITAL_BY_* */
+  int32_t exit;                     /* exit status, as far as it is known */
   tsn_file file;
   tsn_helper helper;
   tsn_file memory; /* of `shared` */
@@ -68,6 +69,7 @@ typedef struct {
   tsn_vital_board *board;
   int file;      /* heartbeat.vital */
   int directory; /* of the process in /proc; -1: there is none */
+  int handle;    /* of the process; -1: there is none */
   uint32_t keep; /* streams whose files stay open */
   tsn_proc_files process;
   tsn_proc_files kept[TSN_VITAL_KEPT];
@@ -83,6 +85,11 @@ typedef struct {
 int tsn_proc_open_self(void);
 /* -1: nothing happens. */
 void tsn_proc_close(int file);
+/* A handle of a process that is there; -1: the kernel has none. */
+int tsn_proc_open_handle(int32_t process);
+/* The exit status of a process that ends, or minus the signal that kills it; 0: it has
+ * not ended, or is not known. */
+int32_t tsn_proc_read_exit(int directory, tsn_proc_files *kept, int handle);
 /* Fill a record, whose values are unavailable, with what can be read. No
  * `kept`: open and close the files. The kernel adds up the sums over all threads. */
 void tsn_proc_read_process(int directory, tsn_proc_files *kept, bool sums,
@@ -101,7 +108,9 @@ int64_t tsn_vital_pause(tsn_vital_sampler *sampler);
  * sample. */
 bool tsn_vital_round(tsn_vital_sampler *sampler);
 /* Sample the process and all threads; the caller is the only one that writes. */
-void tsn_vital_sample_all(tsn_vital_board *board, int file);
+void tsn_vital_sample_all(tsn_vital_board *board, int file, int32_t exit_code);
+/* Note what ended a program that did not finish its run, if the kernel still knows it. */
+void tsn_vital_note_end(tsn_vital_sampler *sampler);
 
 /* vital_process.c */
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -140,6 +141,35 @@ void tsn_proc_read_process(int directory, tsn_proc_files *kept, bool sums,
     record->threads = number_of_stat(text, THREADS);
     read_process_clock(record);
   }
+}
+
+/* What ended a process of which nothing is left, from Linux 6.15 on: struct pidfd_info.
+ */
+static uint64_t code_behind(int handle) {
+  enum { EXIT = 1 << 3 };
+  struct {
+    uint64_t mask, group;
+    uint32_t numbers[11];
+    int32_t code;
+  } info = {.mask = EXIT};
+  bool known = handle >= 0 && ioctl(handle, _IOWR(0xFF, 11, info), &info) == 0;
+  return known && info.mask & EXIT ? (uint32_t)info.code : 0;
+}
+
+/* The kernel sets the code before it closes the files of the process. When the parent has
+ * waited for the process, only the handle is left. */
+int32_t tsn_proc_read_exit(int directory, tsn_proc_files *kept, int handle) {
+  enum { CODE = 52, SIGNALS = 0x7F, STATUS_SHIFT = 8, STATUSES = 0xFF };
+  char text[TEXT];
+  bool is_there = read_text(directory, "stat", kept_file(kept, 1), text);
+  uint64_t code = is_there ? number_of_stat(text, CODE) : code_behind(handle);
+  if (code == TSN_UNAVAILABLE) return 0;
+  int32_t signal = (int32_t)(code & SIGNALS);
+  return signal ? -signal : (int32_t)(code >> STATUS_SHIFT & STATUSES);
+}
+
+int tsn_proc_open_handle(int32_t process) {
+  return (int)syscall(SYS_pidfd_open, process, 0);
 }
 
 static bool read_task(int directory, tsn_proc_files *kept, int number, const char *file,

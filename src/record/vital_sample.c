@@ -60,6 +60,8 @@ static tsn_vital_record *add_record(batch *b, uint32_t stream, int32_t thread,
   if (b->count == BATCH) write_batch(b);
   tsn_vital_record *record = &b->record[b->count++];
   memset(record, 0xFF, sizeof *record);
+  record->exit = 0;
+  record->reserved0 = 0;
   memset(record->reserved, 0, sizeof record->reserved);
   record->time = tsn_clock_ticks(b->board->clock);
   record->stream = stream;
@@ -68,8 +70,8 @@ static tsn_vital_record *add_record(batch *b, uint32_t stream, int32_t thread,
   return record;
 }
 
-static const tsn_vital_record *sample_process(batch *b, int directory,
-                                              tsn_proc_files *kept, bool sums) {
+static tsn_vital_record *sample_process(batch *b, int directory, tsn_proc_files *kept,
+                                        bool sums) {
   tsn_vital_record *record = add_record(b, TSN_VITAL_PROCESS, -1, b->board->process);
   tsn_proc_read_process(directory, kept, sums, record);
   return record;
@@ -100,6 +102,7 @@ void tsn_vital_begin(tsn_vital_sampler *sampler, tsn_vital_board *board, int fil
   sampler->board = board;
   sampler->file = file;
   sampler->directory = directory;
+  sampler->handle = -1;
   sampler->keep = descriptors_to_keep() / TSN_PROC_FILES;
   sampler->looked = tsn_clock_monotonic();
   sampler->used = own_processor_time();
@@ -159,11 +162,26 @@ bool tsn_vital_round(tsn_vital_sampler *sampler) {
   return alive;
 }
 
-void tsn_vital_sample_all(tsn_vital_board *board, int file) {
+/* The program does not write any more, unless it is being killed while it does. */
+void tsn_vital_note_end(tsn_vital_sampler *sampler) {
+  tsn_vital_board *board = sampler->board;
+  int32_t code =
+      tsn_proc_read_exit(sampler->directory, &sampler->process, sampler->handle);
+  uint32_t open = TSN_VITAL_OPEN;
+  if (!code || !atomic_compare_exchange_strong(&board->phase, &open, TSN_VITAL_WRITING)) {
+    return;
+  }
+  batch b = {.board = board, .file = sampler->file, .count = 0};
+  add_record(&b, TSN_VITAL_PROCESS, -1, board->process)->exit = code;
+  write_batch(&b);
+  atomic_store(&board->phase, TSN_VITAL_OPEN);
+}
+
+void tsn_vital_sample_all(tsn_vital_board *board, int file, int32_t exit_code) {
   batch b = {.board = board, .file = file, .count = 0};
   uint32_t streams = atomic_load_explicit(&board->streams, memory_order_acquire);
   int directory = tsn_proc_open_self();
-  (void)sample_process(&b, directory, NULL, true);
+  sample_process(&b, directory, NULL, true)->exit = exit_code;
   for (uint32_t i = 0; i < streams; i++) sample_thread(&b, i, directory, NULL, true);
   write_batch(&b);
   tsn_proc_close(directory);

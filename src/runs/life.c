@@ -68,6 +68,14 @@ static void show_samples(const tsn_vitals *vitals, tsn_beats *beats) {
   }
 }
 
+/* Of a program that has ended, the last sample of the process knows how. */
+static int32_t exit_code_of(const tsn_vitals *vitals) {
+  const tsn_vital_record *record = vitals->record.data;
+  size_t i = vitals->present ? vitals->count : 0;
+  while (i && record[i - 1].stream != TSN_VITAL_PROCESS) i--;
+  return i ? record[i - 1].exit : 0;
+}
+
 void tsn_life_show(const tsn_vitals *vitals, const tsn_channel *channel,
                    tsn_beats *beats) {
   const tsn_run_header *header = &channel->header;
@@ -76,6 +84,7 @@ void tsn_life_show(const tsn_vitals *vitals, const tsn_channel *channel,
   beats->run.program = header->program;
   beats->run.machine = *header->machine ? header->machine : NULL;
   beats->run.state = state_of(header);
+  beats->run.exit_code = exit_code_of(vitals);
   beats->run.end = 0;
   if (beats->run.state == TSANOM_HSA_STATE_RUNNING && !channel->restarts) {
     beats->run.end = now_on(CLOCK_MONOTONIC) - (double)header->first.nanoseconds * 1e-9;

@@ -16,7 +16,7 @@
 #include <tsanom/vital.h>
 
 #define FORMAT "tsanom hsa model"
-enum { VERSION = 3 };
+enum { VERSION = 4 };
 
 /* Where the fields of a struct are, by their names in the file. */
 typedef struct {
@@ -98,14 +98,14 @@ static const char *const feature_names[] = {
 _Static_assert(COUNT_OF(feature_names) == TSANOM_HSA_FEATURES, "a feature has no name");
 
 /* Names of the signs in a file, by TSANOM_HSA_SIGN_*. */
-static const char *const sign_names[] = {"interval_s",   "gap_s",
-                                         "silence_s",    "tail",
-                                         "share",        "team_interval",
-                                         "cpu_s",        "cpu_quartile_s",
-                                         "team_cpu",     "wait",
-                                         "blocked",      "faults",
-                                         "growth_bytes", "growth_bytes_per_beat",
-                                         "blocked_gap_s"};
+static const char *const sign_names[] = {"interval_s",    "gap_s",
+                                         "silence_s",     "tail",
+                                         "share",         "team_interval",
+                                         "cpu_s",         "cpu_quartile_s",
+                                         "team_cpu",      "wait",
+                                         "blocked",       "faults",
+                                         "growth_bytes",  "growth_bytes_per_beat",
+                                         "blocked_gap_s", "exit_status"};
 _Static_assert(COUNT_OF(sign_names) == TSANOM_HSA_SIGNS, "a sign has no name");
 
 #endif

@@ -111,6 +111,21 @@ def check_scores(diagnosis_score):
         assert [v.kind for v in diagnosis_score.collect(chosen)] == ["segv"]
 
 
+def check_order(diagnosis_record):
+    """Rounds of all conditions in turn, training first; nothing twice."""
+    chosen = argparse.Namespace(rounds=2, conditions=["quiet", "loaded", "steps"], kinds=[],
+                                programs=["cg", "bt"], normals=3, training=4)
+    order = list(diagnosis_record.tasks(chosen))
+    assert len(order) == len(set(order)), order
+    turns = list(dict.fromkeys((c, n // 3 if k == "normal" else n) for c, _, k, n in order
+                               if k != "train"))
+    assert turns == [(c, n) for n in range(2) for c in chosen.conditions], turns
+    for condition in ("quiet", "loaded"):
+        kinds = [k for c, _, k, _ in order if c == condition]
+        assert kinds[:8] == ["train"] * 8 and kinds.count("train") == 8, kinds
+        assert kinds.count("normal") == 12, kinds
+
+
 def check_recording(script, build):
     """What is recorded is scored; what exists is not recorded again."""
     with tempfile.TemporaryDirectory() as data:
@@ -125,8 +140,13 @@ def check_recording(script, build):
         assert {r["kind"] for r in runs} - live == {"normal", "killed", "cpu-hog"}, first
         paths = sorted(pathlib.Path(data).glob("quiet/cg/*/*/truth.json"))
         assert len(paths) == 5, paths
+        assert "| quiet | 5 of 5 |" in first.stdout, first
         times = [path.stat().st_mtime_ns for path in paths]
         paths[0].unlink()
+        late = subprocess.run([*command, "--minutes", "1e-9"], text=True, capture_output=True,
+                              check=True)
+        assert "4 of 5 runs are recorded" in late.stderr and not paths[0].exists(), late
+        assert "| quiet | 4 of 5 |" in late.stdout, late
         subprocess.run(command, text=True, capture_output=True, check=True)
         changed = [path.stat().st_mtime_ns != t for path, t in zip(paths, times)]
         assert changed == [True] + 4 * [False], changed
@@ -136,11 +156,13 @@ def main():
     sys.dont_write_bytecode = True
     sys.path.insert(0, sys.argv[1])
     import diagnosis_plan
+    import diagnosis_record
     import diagnosis_score
     import diagnosis_statistics
     check_table(diagnosis_plan)
     check_statistics(diagnosis_statistics)
     check_scores(diagnosis_score)
+    check_order(diagnosis_record)
     check_recording(pathlib.Path(sys.argv[1]) / "diagnosis.py", sys.argv[2])
     print("all as expected")
 

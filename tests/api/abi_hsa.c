@@ -76,7 +76,7 @@ static_assert(offsetof(tsanom_hsa_run, vital) == 24, "vital");
 static_assert(offsetof(tsanom_hsa_run, vital_count) == 32, "vital_count");
 static_assert(offsetof(tsanom_hsa_run, end) == 40, "end");
 static_assert(offsetof(tsanom_hsa_run, state) == 48, "state");
-static_assert(offsetof(tsanom_hsa_run, reserved0) == 52, "reserved0");
+static_assert(offsetof(tsanom_hsa_run, exit_code) == 52, "exit_code");
 static_assert(offsetof(tsanom_hsa_run, program) == 56, "program");
 static_assert(offsetof(tsanom_hsa_run, machine) == 64, "machine");
 static_assert(offsetof(tsanom_hsa_run, reserved) == 72, "reserved");

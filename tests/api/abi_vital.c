@@ -22,7 +22,8 @@ static_assert(TSANOM_HSA_SIGN_FAULTS == 11, "sign_faults");
 static_assert(TSANOM_HSA_SIGN_GROWTH == 12, "sign_growth");
 static_assert(TSANOM_HSA_SIGN_GROWTH_PER_BEAT == 13, "sign_growth_per_beat");
 static_assert(TSANOM_HSA_SIGN_BLOCKED_GAP == 14, "sign_blocked_gap");
-static_assert(TSANOM_HSA_SIGNS == 15, "signs");
+static_assert(TSANOM_HSA_SIGN_EXIT == 15, "sign_exit");
+static_assert(TSANOM_HSA_SIGNS == 16, "signs");
 static_assert(TSANOM_HSA_SIGN_SLOTS == 32, "sign_slots");
 
 static_assert(sizeof(tsanom_hsa_vital) == 136, "ABI");
@@ -62,6 +63,7 @@ static_assert(TSANOM_HSA_DETAIL_PAUSED == 10, "detail_paused");
 static_assert(TSANOM_HSA_DETAIL_FAULTS == 11, "detail_faults");
 static_assert(TSANOM_HSA_DETAIL_NO_CPU == 12, "detail_no_cpu");
 static_assert(TSANOM_HSA_DETAIL_BLOCKED == 13, "detail_blocked");
+static_assert(TSANOM_HSA_DETAIL_EXIT == 14, "detail_exit");
 
 static_assert(sizeof(tsanom_hsa_normal) == 192, "ABI");
 static_assert(offsetof(tsanom_hsa_normal, struct_size) == 0, "ABI");

@@ -287,6 +287,7 @@ Test(hsa_causes, an_imbalance_of_few_beats_is_found) {
 Test(hsa_causes, a_program_that_does_not_go_on_hangs) {
   living_kind k;
   tsanom_hsa_normal normal = learn_two_threads(&k);
+  k.noise = 1e-4; /* the threads stop at the same time */
   k.pause = 10;
   k.pause_at = 0.4;
   EXPECT(&normal, &k, TSANOM_HSA_HANG, TSANOM_HSA_HANG, TSANOM_HSA_HANG);
@@ -309,6 +310,118 @@ Test(hsa_causes, a_program_that_does_not_go_on_hangs) {
   finding f = find_in(&normal, &k, &seed);
   cr_assert(f.count == 3 && f.status == TSANOM_HSA_HANG);
   cr_assert(f.cause[2].cause == TSANOM_HSA_SHUTDOWN);
+}
+
+/* The other thread beats once more, and waits for it: asleep, or using its processor. */
+Test(hsa_causes, the_thread_that_paused_first_is_named) {
+  enum { AT = 800 };
+  living_kind k;
+  uint64_t seed = 26;
+  char text[512];
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  k.noise = 1e-4;
+  k.pause = 1;
+  k.pause_at = (double)AT / 2000;
+  for (int i = 0; i < 4; i++) {
+    size_t waiting = (size_t)(i % 2);
+    tsanom_hsa_run run = living_run(&k, &seed);
+    ((double *)run.threads[waiting].time)[AT] -= i < 2 ? k.pause : 0;
+    tsanom_hsa_vital *v = (tsanom_hsa_vital *)run.threads[waiting].vital;
+    for (size_t j = 0; i >= 2 && j < run.threads[waiting].vital_count; j++) {
+      v[j].cpu_s += fmax(0, fmin(k.pause, v[j].time - 0.85));
+    }
+    finding f = find(&normal, &run);
+    cr_assert(f.status == TSANOM_HSA_HANG && f.count >= 2);
+    cr_assert(f.thread[1 - waiting] == TSANOM_HSA_HANG, "%d", i);
+    cr_assert(f.thread[waiting] == TSANOM_HSA_WAITING, "%d", i);
+    tsanom_hsa_cause_text(&f.cause[f.count - 1], text, sizeof text, NULL);
+    cr_assert(strstr(text, "while another thread has a cause"), "%s", text);
+    living_free(&run);
+  }
+}
+
+/* Thread 1 waits for a processor for a second, and thread 0 for it. */
+Test(hsa_causes, a_thread_that_waits_for_a_processor_makes_none_hang) {
+  enum { AT = 800 };
+  living_kind k;
+  uint64_t seed = 29;
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  k.noise = 1e-4;
+  k.pause = 1;
+  k.pause_at = (double)AT / 2000;
+  for (int first = 0; first < 2; first++) {
+    tsanom_hsa_run run = living_run(&k, &seed);
+    ((double *)run.threads[!first].time)[AT] -= k.pause;
+    tsanom_hsa_vital *v = (tsanom_hsa_vital *)run.threads[first].vital;
+    for (size_t j = 0; j < run.threads[first].vital_count; j++) {
+      v[j].wait_s += fmax(0, fmin(k.pause, v[j].time - 0.85));
+    }
+    finding f = find(&normal, &run);
+    cr_assert(f.count == 1 && f.thread[first] == TSANOM_HSA_CONTENTION, "%zu: %s",
+              f.count, tsanom_hsa_status_name(f.status));
+    living_free(&run);
+  }
+}
+
+/* Thread 1 is deadlocked; thread 0 beats until it waits for it. */
+Test(hsa_causes, the_thread_that_became_silent_first_is_named) {
+  living_kind k;
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  k.noise = 1e-4;
+  k.silence = 3;
+  k.state = TSANOM_HSA_STATE_RUNNING;
+  k.cut = 901;
+  k.thread[1].stop = 900;
+  EXPECT(&normal, &k, TSANOM_HSA_HANG, TSANOM_HSA_WAITING, TSANOM_HSA_HANG);
+}
+
+static finding find_end(const tsanom_hsa_normal *normal, const living_kind *k,
+                        int32_t exit_code, char text[512]) {
+  uint64_t seed = 27;
+  tsanom_hsa_run run = living_run(k, &seed);
+  run.exit_code = exit_code;
+  finding f = find(normal, &run);
+  text[0] = '\0';
+  if (f.count) tsanom_hsa_cause_text(&f.cause[0], text, 512, NULL);
+  living_free(&run);
+  return f;
+}
+
+Test(hsa_causes, the_end_of_the_program_is_named) {
+  living_kind k;
+  tsanom_hsa_run runs[RUNS];
+  uint64_t seed = 28;
+  char text[512];
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  cr_assert(find_end(&normal, &k, 0, text).count == 0);
+  finding f = find_end(&normal, &k, 1, text);
+  cr_assert(f.count == 1 && f.status == TSANOM_HSA_SHUTDOWN);
+  cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_EXIT &&
+            f.thread[1] == TSANOM_HSA_SHUTDOWN);
+  cr_assert(strstr(text, "with status 1, normally at most 0, after 2000 beats"), "%s",
+            text);
+  k.cut = 5; /* too few to say anything else */
+  f = find_end(&normal, &k, 1, text);
+  cr_assert(f.count == 1 && f.status == TSANOM_HSA_SHUTDOWN);
+  k.state = TSANOM_HSA_STATE_KILLED;
+  cr_assert(find_end(&normal, &k, 0, text).status == TSANOM_HSA_SHUTDOWN);
+  cr_assert(strstr(text, "the program ended without ending its recording"), "%s", text);
+  (void)find_end(&normal, &k, -9, text);
+  cr_assert(strstr(text, "was killed by signal 9 (SIGKILL), after 5 beats"), "%s", text);
+  (void)find_end(&normal, &k, -64, text);
+  cr_assert(strstr(text, "was killed by signal 64, after"), "%s", text);
+  (void)find_end(&normal, &k, 3, text);
+  cr_assert(strstr(text, "exited with status 3 without ending"), "%s", text);
+  /* A program that always exits with status 3. */
+  k = living_normal();
+  for (int i = 0; i < RUNS; i++) {
+    runs[i] = living_run(&k, &seed);
+    runs[i].exit_code = 3;
+  }
+  CHECK_STATUS(tsanom_hsa_learn_normal(runs, RUNS, 0.99, NULL, &normal), TSANOM_OK);
+  for (int i = 0; i < RUNS; i++) living_free(&runs[i]);
+  cr_assert(find_end(&normal, &k, 3, text).count == 0);
+  cr_assert(find_end(&normal, &k, 4, text).status == TSANOM_HSA_SHUTDOWN);
 }
 
 static tsanom_hsa_run busy_start(const living_kind *k, uint64_t *seed) {
@@ -339,6 +452,7 @@ Test(hsa_causes, a_gap_without_a_processor_is_contention) {
   living_kind k;
   uint64_t seed = 18;
   tsanom_hsa_normal normal = learn_two_threads(&k);
+  k.noise = 1e-4;
   k.pause = 1;
   k.pause_at = 0.4;
   k.thread[0].wait = k.thread[1].wait = 0.5;
@@ -368,6 +482,9 @@ Test(hsa_causes, a_pause_shorter_than_normal_waiting_is_found) {
   for (int i = 0; i < RUNS; i++) runs[i] = busy_start(&k, &seed);
   CHECK_STATUS(tsanom_hsa_learn_normal(runs, RUNS, 0.99, NULL, &normal), TSANOM_OK);
   for (int i = 0; i < RUNS; i++) living_free(&runs[i]);
+  tsanom_hsa_power power;
+  CHECK_STATUS(tsanom_hsa_normal_power(&normal, &power), TSANOM_OK);
+  cr_assert(power.hang == 0.4, "%g", power.hang);
   for (int i = 0; i < 2 * ROUNDS; i++) {
     k.pause = i % 2 ? 1 : 0.2;
     k.pause_at = 0.4;

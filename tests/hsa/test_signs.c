@@ -61,6 +61,7 @@ static tsanom_hsa_run make_run(uint64_t *seed) {
   tsanom_hsa_run run = {.threads = series,
                         .thread_count = random_between(seed, 1, THREADS),
                         .state = (int32_t)random_between(seed, 0, 3),
+                        .exit_code = (int32_t)random_between(seed, 0, 20) - 10,
                         .end = random_between(seed, 0, 1) ? 10 : 0};
   for (size_t t = 0; t < run.thread_count; t++) {
     double now = 0;
@@ -237,6 +238,9 @@ Test(hsa_signs, they_are_those_of_the_definitions) {
       for (size_t i = 0; i < TSANOM_HSA_SIGN_SLOTS; i++) naive[t].value[i] = NAN;
       naive_beats(&run, t, naive[t].value);
       naive_samples(&run.threads[t], naive[t].value);
+      if (run.state == TSANOM_HSA_STATE_FINISHED && run.exit_code >= 0) {
+        naive[t].value[TSANOM_HSA_SIGN_EXIT] = run.exit_code;
+      }
       /* Its pairs are tested by the property below. */
       naive[t].value[TSANOM_HSA_SIGN_CPU_QUARTILE] =
           signs[t].value[TSANOM_HSA_SIGN_CPU_QUARTILE];
@@ -299,8 +303,8 @@ Test(hsa_signs, a_run_without_vital_signs_has_those_of_its_beats) {
   tsanom_hsa_signs signs[2];
   CHECK_STATUS(tsanom_hsa_measure(&run, NULL, signs), TSANOM_OK);
   for (int32_t i = 0; i < TSANOM_HSA_SIGN_SLOTS; i++) {
-    cr_assert((i <= TSANOM_HSA_SIGN_TEAM_INTERVAL) == !isnan(signs[1].value[i]), "%s",
-              tsanom_hsa_sign_name(i));
+    bool known = i <= TSANOM_HSA_SIGN_TEAM_INTERVAL || i == TSANOM_HSA_SIGN_EXIT;
+    cr_assert(known == !isnan(signs[1].value[i]), "%s", tsanom_hsa_sign_name(i));
   }
   living_free(&run);
 }
@@ -326,7 +330,7 @@ Test(hsa_signs, invalid_runs_are_rejected) {
   CHECK_STATUS(tsanom_hsa_measure(&bad, &exec, signs), TSANOM_E_NULL);
   cr_assert_str_eq(fault.argument, "run.vital");
   bad = run;
-  bad.reserved0 = 1;
+  bad.reserved[0] = 1;
   CHECK_STATUS(tsanom_hsa_measure(&bad, &exec, signs), TSANOM_E_VERSION);
   ((tsanom_hsa_vital *)run.threads[1].vital)[3].time = 1e-9;
   CHECK_STATUS(tsanom_hsa_measure(&run, &exec, signs), TSANOM_E_ORDER);

@@ -302,6 +302,24 @@ Test(vital, they_can_be_switched_off) {
   tsanom_runs_close(run);
 }
 
+Test(vital, the_exit_status_is_stored) {
+  tsanom_record *record;
+  const tsanom_hsa_run *beats;
+  for (int32_t status = 0; status < 256; status += 51) {
+    CHECK_STATUS(tsanom_record_create(path, 1, NULL, NULL, &record), TSANOM_OK);
+    (void)tsanom_record_beat(record, 0, 0);
+    CHECK_STATUS(tsanom_record_set_exit(record, status), TSANOM_OK);
+    CHECK_STATUS(tsanom_record_finish(record), TSANOM_OK);
+    tsanom_record_destroy(record);
+    tsanom_runs *run = open_run(path);
+    CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
+    cr_assert(beats->exit_code == status);
+    tsanom_runs_close(run);
+    directory_remove(path);
+  }
+  CHECK_STATUS(tsanom_record_set_exit(NULL, 0), TSANOM_E_NULL);
+}
+
 /* One file for two channels; the first has it. */
 Test(vital, a_recorder_object_samples_once) {
   tsanom_record_options options;

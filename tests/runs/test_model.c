@@ -169,8 +169,8 @@ typedef struct {
 static const damage damages[] = {
     {"", "format", NULL, "m: format: "},
     {"", "format", "\"other\"", "tsanom learn"},
-    {"", "version", "2", "m: version: version 3 is expected, not 2: older models"},
-    {"", "version", "4", "m: version: version 3 is expected, not 4"},
+    {"", "version", "3", "m: version: version 4 is expected, not 3: older models"},
+    {"", "version", "5", "m: version: version 4 is expected, not 5"},
     {"", "normal", NULL, "m: normal: is missing"},
     {"", "normal", "[]", "m: normal: an object"},
     {"normal", "program", "3", "m: normal.program: a name"},

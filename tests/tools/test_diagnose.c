@@ -192,6 +192,13 @@ Test(command_diagnose, draws_pictures) {
   write_run("b.csv", 102, leaking);
   cr_assert(tsanom("diagnose -m m.json n2.csv b.csv --plot d.svg").status == 0);
   check_svg("d.svg");
+  cr_assert(tsanom("diagnose -m m.json b.csv --plot a.svg --alignment").status == 0);
+  check_svg("a.svg");
+  cr_assert(file_holds("a.svg", "Alignment of thread 0: degrees "));
+  CHECK_REJECTED(tsanom("diagnose -m m.json b.csv --alignment"), 2, "needs --plot");
+  write_text("few.csv", "thread,time\n0,1\n0,2\n");
+  CHECK_REJECTED(tsanom("diagnose -m m.json few.csv --plot f.svg --alignment"), 3,
+                 "few.csv", "no rates to align");
 }
 
 Test(command_diagnose, one_normal_run_is_enough_and_is_reported) {
@@ -312,7 +319,7 @@ Test(command_diagnose, causes_without_vital_signs) {
 
 Test(command_diagnose, older_models_are_rejected) {
   learn_model();
-  cr_assert(system("sed 's/\"version\": 3/\"version\": 2/' m.json >old.json") == 0);
+  cr_assert(system("sed 's/\"version\": 4/\"version\": 3/' m.json >old.json") == 0);
   CHECK_REJECTED(tsanom("diagnose -m old.json n0.csv"), 3, "old.json: version",
                  "learn this one again");
 }

@@ -66,6 +66,31 @@ Test(command_rate, a_run_folder_is_read) {
   json_decref(r);
 }
 
+/* What the table prints is the last of what JSON has, and memory the most. */
+Test(command_rate, vital_signs_are_those_of_the_run) {
+  cr_assert(tsanom_heartbeat_init("run", 2, NULL) == TSANOM_OK);
+  for (uint32_t i = 0; i < 500; i++) (void)tsanom_heartbeat_beat((int32_t)(i % 2), i);
+  cr_assert(tsanom_heartbeat_finish() == TSANOM_OK);
+  json_t *r = tsanom_json("rate run --vitals --json");
+  const json_t *process = json_object_get(r, "vitals");
+  size_t samples = json_array_size(json_object_get(process, "time"));
+  cr_assert(samples >= 2 && item(process, "anonymous", samples - 1) > 0);
+  cr_assert(item(process, "resident", 0) >= item(process, "anonymous", 0));
+  cr_assert(json_is_null(json_array_get(json_object_get(process, "wait_s"), 0)));
+  const json_t *last = json_object_get(thread_of(r, 1), "vitals");
+  size_t count = json_array_size(json_object_get(last, "cpu_s"));
+  cr_assert(count >= 1 && item(last, "cpu_s", count - 1) > 0);
+  outcome o = tsanom("rate run --vitals");
+  char expected[64];
+  snprintf(expected, sizeof expected, "      1  %8zu %13.6g", count,
+           item(last, "cpu_s", count - 1));
+  cr_assert(strstr(o.out, expected) && strstr(o.out, "\nprocess"), "%s", o.out);
+  json_decref(r);
+  write_text("r.csv", three_threads);
+  CHECK_REJECTED(tsanom("rate r.csv -w 1 --vitals"), 3, "r.csv", "no vital signs");
+  CHECK_REJECTED(tsanom("rate run --csv --vitals"), 2, "exclude");
+}
+
 Test(command_rate, draws_a_picture) {
   write_text("r.csv", three_threads);
   cr_assert(tsanom("rate r.csv -w 1 --plot p.svg").status == 0);

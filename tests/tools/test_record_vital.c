@@ -2,11 +2,15 @@
 /* tsanom record: vital signs of programs that know nothing of it. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <tsanom/runs.h>
+#include <tsanom/vital.h>
+#include <unistd.h>
 
 #include "run.h"
 
@@ -15,6 +19,17 @@ TestSuite(record_vital, .init = enter_folder, .fini = leave_folder, .timeout = 2
 static bool build_loop(void) {
   return system("gcc -O2 -fopenmp '" TSANOM_TEST_PROGRAMS
                 "/loop.c' -o loop 2>compiler") == 0;
+}
+
+/* What is known of the end of a program. */
+static int32_t exit_code_of(const char *path) {
+  tsanom_runs *run = NULL;
+  const tsanom_hsa_run *beats = NULL;
+  cr_assert(tsanom_runs_open(path, NULL, NULL, &run) == TSANOM_OK);
+  cr_assert(tsanom_runs_hsa(run, NULL, &beats) == TSANOM_OK);
+  int32_t code = beats->exit_code;
+  tsanom_runs_close(run);
+  return code;
 }
 
 static void check_run(const char *path, int32_t sampler) {
@@ -41,6 +56,31 @@ Test(record_vital, a_program_in_a_pipe_is_sampled) {
   outcome o = tsanom("record --force -o run -- sh -c './loop 500 | cat'");
   cr_assert(o.status == 0, "%s", o.err);
   check_run("run", TSANOM_RUNS_VITAL_PROCESS);
+  cr_assert(exit_code_of("run") == 5);
+}
+
+/* Its parent has not waited for it: older kernels forget a process after that. */
+Test(record_vital, the_signal_that_killed_a_program_is_known) {
+  static char command[] = TSANOM_COMMAND, sub[] = "record", to[] = "-o", run[] = "run",
+              program[] = "./loop", iterations[] = "500", killed_at[] = "200";
+  char *arguments[] = {command, sub, to, run, program, iterations, killed_at, NULL};
+  siginfo_t how;
+  if (!build_loop()) return;
+  pid_t child = fork();
+  cr_assert(child >= 0);
+  if (child == 0) {
+    (void)execv(TSANOM_COMMAND, arguments);
+    _exit(1);
+  }
+  cr_assert(waitid(P_PID, (id_t)child, &how, WEXITED | WNOWAIT) == 0);
+  cr_assert(how.si_code == CLD_KILLED && how.si_status == SIGKILL);
+  int32_t code = 0;
+  while (!code) {
+    code = exit_code_of("run");
+    (void)usleep(2000);
+  }
+  cr_assert(code == -SIGKILL, "%d", code);
+  cr_assert(waitpid(child, NULL, 0) == child);
 }
 
 /* The command was copied without its companions. */

@@ -2,6 +2,7 @@
 #include "totals.h"
 
 #include <criterion/criterion.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,12 +26,20 @@ static size_t region_named(const tsanom_runs_spmd_data *spmd, const char *name) 
   return k;
 }
 
+/* Of the parts of regions there are no totals. */
+static bool is_part(const char *name) {
+  return strstr(name, " > until ") || strstr(name, " > rest");
+}
+
 void check_same_visits(const char *events, const char *totals) {
   tsanom_runs_spmd_data a, b;
   tsanom_runs *of_events = open_times(events, &a), *of_totals = open_times(totals, &b);
   size_t regions = a.data->regions, processes = a.data->processes;
-  cr_assert(regions == b.data->regions && processes == b.data->processes && regions > 0);
+  size_t compared = 0;
+  cr_assert(processes == b.data->processes);
   for (size_t k = 0; k < regions; k++) {
+    if (is_part(a.region[k])) continue;
+    compared++;
     size_t other = region_named(&b, a.region[k]);
     int32_t parent = a.data->parent[k], its = b.data->parent[other];
     cr_assert((parent < 0) == (its < 0) &&
@@ -45,6 +54,7 @@ void check_same_visits(const char *events, const char *totals) {
                 a.region[k], time, b.data->elapsed);
     }
   }
+  cr_assert(compared > 0 && compared == b.data->regions);
   tsanom_runs_close(of_events);
   tsanom_runs_close(of_totals);
 }

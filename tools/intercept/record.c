@@ -112,6 +112,13 @@ static void in_child(void) {
   atomic_store(&icp_set.phase, ICP_OFF);
 }
 
+/* Called before the destructors. */
+static void note_exit(int status, void *unused) {
+  (void)unused;
+  if (atomic_load(&icp_set.phase) != ICP_RECORDING) return;
+  (void)tsanom_record_set_exit(icp_set.record, status & 0xFF);
+}
+
 /* Create the run; false: reported. Whether a run was there is asked before and after the
  * attempt, since another process may create it in between. */
 static bool start_run(const char *run) {
@@ -187,7 +194,8 @@ static void start(void) {
   TAKE(icp_set.team_size, "omp_get_num_threads");
   TAKE(max_threads, "omp_get_max_threads");
   TAKE(set_threads, "omp_set_num_threads");
-  bool started = pthread_atfork(NULL, NULL, in_child) == 0 && start_run(directory);
+  bool started = pthread_atfork(NULL, NULL, in_child) == 0 &&
+                 on_exit(note_exit, NULL) == 0 && start_run(directory);
   icp_me.watched = started;
   expect_loop();
   icp_set.beats_at_tasks = !heartbeat_every && !expects_loop;

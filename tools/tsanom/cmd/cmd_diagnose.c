@@ -12,7 +12,7 @@
 typedef struct {
   shared_options shared;
   const char *model_path, *labels_path;
-  int explain, check;
+  int explain, check, alignment;
 } request;
 
 static const option_row options[] = {
@@ -27,6 +27,11 @@ static const option_row options[] = {
      .help = "Compare with the true status of each run: columns run and status (normal, "
              "memory_leak, shutdown, contention, slowdown, imbalance, hang)"},
     {.name = "explain", FLAG(explain), .help = "Print the numbers of normal threads too"},
+    {.name = "alignment",
+     FLAG(alignment),
+     .help =
+         "--plot draws how the heart rates of a thread are aligned with the model: of "
+         "the first run, the first thread that is not normal, or thread 0"},
     SALVAGE_ROW,
     CHECK_ROW(check, "a run is not normal"),
 };
@@ -110,6 +115,7 @@ static int diagnose_all(const request *r, const owned_model *m, diagnosis *d,
       return -1;
     }
   }
+  if (r->alignment) return alignment_draw(d, &m->data, r->shared.plot, why);
   return r->shared.plot
              ? diagnoses_draw(d, r->shared.arguments, &m->data, r->shared.plot, why)
              : 0;
@@ -142,6 +148,7 @@ static int report(const request *r, const owned_model *m) {
 static void check_line(struct argp_state *state, void *request_) {
   const request *r = request_;
   if (!r->model_path) argp_error(state, "-m MODEL is missing");
+  if (r->alignment && !r->shared.plot) argp_error(state, "--alignment needs --plot");
 }
 
 static const syntax command_line = {

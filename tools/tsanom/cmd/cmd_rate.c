@@ -10,11 +10,12 @@
 #include "ranks.h"
 #include "rate_cpu.h"
 #include "rows.h"
+#include "vital_print.h"
 
 typedef struct {
   shared_options shared;
   size_t window; /* 0: a hundredth of the beats of the busiest thread */
-  int csv, cpu;
+  int csv, cpu, vitals;
 } request;
 
 /* The rates of a thread; rate[i] is at time[i]. */
@@ -36,6 +37,9 @@ static const option_row options[] = {
      .help = "The processors that each thread used over time, by the vital signs of a "
              "run directory; of a run of several ranks, each rank"},
     {.name = "csv", FLAG(csv), .help = "Print each rate, as CSV"},
+    {.name = "vitals",
+     FLAG(vitals),
+     .help = "Print what the kernel knew of the process and its threads, too"},
     SALVAGE_ROW,
 };
 
@@ -47,10 +51,19 @@ static int print_threads_json(const request *r, const beats *b, const thread_rat
                                     (json_int_t)b->run.threads[i].beats, "time",
                                     json_numbers(t[i].time, t[i].count), "rate",
                                     json_numbers(t[i].rate, t[i].count)));
+    if (r->vitals) {
+      const tsanom_hsa_series *s = &b->run.threads[i];
+      json_object_set_new(json_array_get(threads, i), "vitals",
+                          vitals_json(s->vital, s->vital_count));
+    }
   }
-  return print_json(json_pack("{so sI so}", "run",
-                              json_name(file_title(r->shared.argument[0])), "window",
-                              (json_int_t)r->window, "threads", threads));
+  json_t *result =
+      json_pack("{so sI so}", "run", json_name(file_title(r->shared.argument[0])),
+                "window", (json_int_t)r->window, "threads", threads);
+  if (r->vitals) {
+    json_object_set_new(result, "vitals", vitals_json(b->run.vital, b->run.vital_count));
+  }
+  return print_json(result);
 }
 
 static void print_csv(const request *r, const beats *b, const thread_rates *t) {
@@ -81,6 +94,7 @@ static void print_table(const request *r, const beats *b, const thread_rates *t)
     printf("  %12.6g  %12.6g %12.6g %12.6g\n", s->time[s->beats - 1] - b->run.start,
            sum / (double)t[i].count, low, high);
   }
+  if (r->vitals) vitals_print(&b->run);
 }
 
 static int draw(const request *r, const beats *b, const thread_rates *t, failure *why) {
@@ -111,6 +125,9 @@ static int compute(request *r, const beats *b, thread_rates *t, failure *why) {
         "%s: no thread has beats: no iterations were found while the program ran; "
         "tsanom record --heartbeat-every N records a beat every N regions",
         file_title(r->shared.argument[0]));
+  }
+  if (r->vitals && !vitals_exist(&b->run)) {
+    return fail(why, "%s: the run has no vital signs", file_title(r->shared.argument[0]));
   }
   if (!r->window) r->window = (beats_most(b) + 99) / 100;
   if (beats_most(b) <= r->window) {
@@ -150,7 +167,10 @@ static int report(request *r, const beats *b) {
 static void check_line(struct argp_state *state, void *request_) {
   const request *r = request_;
   if (r->csv && r->shared.json) argp_error(state, "--csv and --json exclude each other");
-  if (r->cpu && r->window) argp_error(state, "--cpu has no --window");
+  if (r->cpu && (r->window || r->vitals)) {
+    argp_error(state, "--cpu has neither --window nor --vitals");
+  }
+  if (r->csv && r->vitals) argp_error(state, "--csv and --vitals exclude each other");
 }
 
 static const syntax command_line = {

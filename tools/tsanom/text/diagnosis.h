@@ -49,4 +49,8 @@ void diagnoses_print(const diagnosis *d, size_t count, int explain);
 int diagnoses_draw(const diagnosis *d, size_t count, const tsanom_hsa_model_data *model,
                    const char *path, failure *why);
 
+/* How the first thread that is not normal, or thread 0, is aligned with its reference. */
+int alignment_draw(const diagnosis *d, const tsanom_hsa_model_data *model,
+                   const char *path, failure *why);
+
 #endif

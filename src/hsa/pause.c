@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which of the threads that paused or became silent at the same time made the others
+ * wait:
+ *
+ *   thread 0   |   |   |                  |   |     beats before a barrier, and waits
+ *   thread 1   |   |               |   |   |        paused first: the cause
+ *
+ * Gaps that began within half of an interval of each other have no order, as where
+ * threads beat behind their barriers. Of these, a thread that used its processor
+ * meanwhile waited for one that was blocked. If the first thread had no processor,
+ * nothing hangs. */
+#include <math.h>
+
+#include "hsa/causes.h"
+
+typedef struct {
+  const tsanom_hsa_run *run;
+  tsanom_hsa_signs *signs;
+  tsanom_hsa_cause *cause;
+  size_t count;
+} pauses;
+
+static bool overlap(const double a[2], const double b[2]) {
+  return a[0] <= b[1] && b[0] <= a[1];
+}
+
+static bool is_pause(const tsanom_hsa_cause *c) {
+  return c->cause == TSANOM_HSA_HANG && c->detail == TSANOM_HSA_DETAIL_PAUSED;
+}
+
+static bool is_silence(const tsanom_hsa_cause *c) {
+  return c->cause == TSANOM_HSA_HANG && c->detail != TSANOM_HSA_DETAIL_PAUSED;
+}
+
+static bool is_blocked(const tsanom_hsa_cause *c) {
+  return is_pause(c) && c->sign == TSANOM_HSA_SIGN_BLOCKED_GAP;
+}
+
+/* The cause of a kind that began first; NULL: there is none. */
+static const tsanom_hsa_cause *first_of(const pauses *p,
+                                        bool (*is_kind)(const tsanom_hsa_cause *)) {
+  const tsanom_hsa_cause *first = NULL;
+  for (size_t i = 0; i < p->count; i++) {
+    const tsanom_hsa_cause *c = &p->cause[i];
+    if (is_kind(c) && (!first || c->number[0] < first->number[0])) first = c;
+  }
+  return first;
+}
+
+/* When an earlier gap than this one began. */
+static double earlier_than(const pauses *p, const tsanom_hsa_cause *c) {
+  return c->number[0] - 0.5 * p->signs[c->thread].value[TSANOM_HSA_SIGN_INTERVAL];
+}
+
+static bool waited(const pauses *p, const tsanom_hsa_cause *c,
+                   const tsanom_hsa_cause *first, const tsanom_hsa_cause *blocked) {
+  if (!first || !overlap(c->number, first->number)) return false;
+  if (first->number[0] < earlier_than(p, c)) return true;
+  return blocked && is_pause(c) && !is_blocked(c) && overlap(c->number, blocked->number);
+}
+
+/* Whether the thread that paused first waited for one that had no processor: `gap` is
+ * that of the latter. */
+static bool lacked_processor(const pauses *p, const tsanom_hsa_cause *first,
+                             double gap[2]) {
+  for (size_t t = 0; t < p->run->thread_count; t++) {
+    const tsanom_hsa_series *s = &p->run->threads[t];
+    double length = p->signs[t].value[TSANOM_HSA_SIGN_GAP];
+    bool hangs = p->signs[t].reserved[0] >> TSANOM_HSA_HANG & 1;
+    if (hangs || !(length >= 0.5 * first->value)) continue;
+    tsn_hsa_find_gap(s, TSANOM_HSA_SIGN_GAP, gap);
+    if (overlap(gap, first->number) && gap[0] < earlier_than(p, first) &&
+        tsn_hsa_wait_in_gap(s) >= 0.5 * length) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void drop_pauses(pauses *p, const double gap[2]) {
+  size_t kept = 0;
+  for (size_t i = 0; i < p->count; i++) {
+    if (is_pause(&p->cause[i]) && overlap(p->cause[i].number, gap)) {
+      p->signs[p->cause[i].thread].reserved[0] &= ~(UINT64_C(1) << TSANOM_HSA_HANG);
+    } else {
+      p->cause[kept++] = p->cause[i];
+    }
+  }
+  p->count = kept;
+}
+
+size_t tsn_hsa_settle_pauses(const tsanom_hsa_run *run, tsanom_hsa_signs *signs,
+                             tsanom_hsa_cause *cause, size_t count) {
+  pauses p = {run, signs, cause, count};
+  double gap[2];
+  const tsanom_hsa_cause *paused = first_of(&p, is_pause);
+  if (paused && lacked_processor(&p, paused, gap)) drop_pauses(&p, gap);
+  /* Copies, since the causes change. */
+  tsanom_hsa_cause leader[3];
+  const tsanom_hsa_cause *first[3] = {first_of(&p, is_pause), first_of(&p, is_blocked),
+                                      first_of(&p, is_silence)};
+  for (int i = 0; i < 3; i++) {
+    if (!first[i]) continue;
+    leader[i] = *first[i];
+    first[i] = &leader[i];
+  }
+  for (size_t i = 0; i < p.count; i++) {
+    tsanom_hsa_cause *c = &p.cause[i];
+    bool waits = (is_pause(c) && waited(&p, c, first[0], first[1])) ||
+                 (is_silence(c) && waited(&p, c, first[2], NULL));
+    if (waits) c->cause = TSANOM_HSA_WAITING;
+  }
+  return p.count;
+}
