@@ -97,21 +97,26 @@ static void update_silence(tsanom_hsa_watch *w) {
   }
 }
 
+/* The silence of a thread that waits began later, and may be below its limit when that of
+ * the one that hangs has reached it: beyond half of the limit it is no usual interval. */
+static int32_t status_of(const tsn_watch_thread *t, double now, double last_to_hang) {
+  double silence = now - t->since, limit = t->pulse.limit;
+  if (silence > limit && t->since <= last_to_hang) return TSANOM_HSA_HANG;
+  return silence > limit / 2 ? TSANOM_HSA_WAITING : TSANOM_HSA_NORMAL;
+}
+
 static void judge(tsanom_hsa_watch *w) {
-  double first = INFINITY, slack = 0;
+  const tsn_watch_thread *first = NULL;
   for (size_t i = 0; i < w->threads; i++) {
     tsn_watch_thread *t = &w->thread[i];
-    bool is_silent = w->now - t->since > t->pulse.limit;
-    t->pulse.status = is_silent ? TSANOM_HSA_WAITING : TSANOM_HSA_NORMAL;
-    if (!is_silent || t->since >= first) continue;
-    first = t->since;
-    slack = same_time * t->shortest;
-  }
-  for (size_t i = 0; i < w->threads; i++) {
-    tsn_watch_thread *t = &w->thread[i];
-    if (t->pulse.status == TSANOM_HSA_WAITING && t->since <= first + slack) {
-      t->pulse.status = TSANOM_HSA_HANG;
+    t->pulse.status = TSANOM_HSA_NORMAL;
+    if (w->now - t->since > t->pulse.limit && (!first || t->since < first->since)) {
+      first = t;
     }
+  }
+  for (size_t i = 0; first && i < w->threads; i++) {
+    w->thread[i].pulse.status =
+        status_of(&w->thread[i], w->now, first->since + same_time * first->shortest);
   }
 }
 

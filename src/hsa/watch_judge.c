@@ -47,7 +47,7 @@ static void note_hangs(tsanom_hsa_watch *w) {
   }
 }
 
-static void note_end(tsanom_hsa_watch *w) {
+static void note_end(tsanom_hsa_watch *w, int32_t exit_code) {
   tsanom_hsa_cause c = {.cause = TSANOM_HSA_SHUTDOWN,
                         .thread = TSANOM_HSA_PROCESS,
                         .sign = -1,
@@ -56,6 +56,7 @@ static void note_end(tsanom_hsa_watch *w) {
                         .range = {-INFINITY, INFINITY},
                         .strength = INFINITY,
                         .number = {NAN, NAN}};
+  if (exit_code) c.number[0] = exit_code;
   if (w->threads) c.value = (double)w->thread[tsn_watch_busiest(w)].pulse.beats;
   if (w->normal.thread_count) c.range.high = (double)w->normal.beats;
   (void)note(w, &c, 1);
@@ -110,6 +111,6 @@ void tsn_watch_judge(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
   begin(w);
   tsn_watch_find_hangs(w, running && news->end > 0);
   note_hangs(w);
-  if (news->state == TSANOM_HSA_STATE_KILLED) note_end(w);
+  if (news->state == TSANOM_HSA_STATE_KILLED) note_end(w, news->exit_code);
   if (w->normal.thread_count && (has_begun(w) || !running)) note_causes(w, news);
 }

@@ -46,8 +46,8 @@ void check_same_visits(const char *events, const char *totals) {
               (parent < 0 || strcmp(a.region[parent], b.region[its]) == 0));
     for (size_t i = 0; i < processes; i++) {
       double visits = a.data->metric[i * regions + k];
-      double found = b.data->metric[i * regions + other];
-      double time = b.data->time[i * regions + other];
+      double found = b.data->metric[i * b.data->regions + other];
+      double time = b.data->time[i * b.data->regions + other];
       cr_assert(visits == found, "%s, process %zu: %.0f visits by events, %.0f by totals",
                 a.region[k], i, visits, found);
       cr_assert(time <= b.data->elapsed && (visits == 0 || time > 0), "%s: %g of %g s",

@@ -112,7 +112,7 @@ def test_vital_signs_are_evidence(tmp_path):
         paths.append(tmp_path / f"run{i}")
         with tsanom.heartbeat.record(paths[-1], vital_ms=2):
             for _ in range(300):
-                sum(range(20000))
+                sum(range(100000))
                 tsanom.heartbeat.beat()
     model = tsanom.Model.learn(paths)
     # A process has no other threads to compare with, and is known by its name.
