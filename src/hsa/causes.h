@@ -21,6 +21,9 @@ tsanom_status tsn_hsa_check_vitals(const tsanom_hsa_run *run, const char *name, 
 /* The signs of all threads of a checked run. */
 void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs);
 
+/* Beats of a series that are not after a time, in O(log beats). */
+size_t tsn_hsa_beats_until(const tsanom_hsa_series *series, double time);
+
 /* Set the signs of a thread that follow from its samples alone. */
 void tsn_hsa_measure_samples(const tsanom_hsa_series *series, double *value);
 

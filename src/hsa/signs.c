@@ -202,8 +202,7 @@ static span find_span(const tsanom_hsa_run *run) {
   return s;
 }
 
-/* The share of the beats of a series that are after a time. */
-static double share_after(const tsanom_hsa_series *s, double time) {
+size_t tsn_hsa_beats_until(const tsanom_hsa_series *s, double time) {
   size_t low = 0, high = s->beats;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -213,7 +212,12 @@ static double share_after(const tsanom_hsa_series *s, double time) {
       high = middle;
     }
   }
-  return (double)(s->beats - low) / (double)s->beats;
+  return low;
+}
+
+/* The share of the beats of a series that are after a time. */
+static double share_after(const tsanom_hsa_series *s, double time) {
+  return (double)(s->beats - tsn_hsa_beats_until(s, time)) / (double)s->beats;
 }
 
 /* The others beat faster when a thread no longer needs its processor: what they did after

@@ -90,20 +90,6 @@ size_t tsn_watch_busiest(const tsanom_hsa_watch *w) {
   return busiest;
 }
 
-/* Elements that are not above `time`. */
-static size_t count_until(const tsanom_hsa_series *s, double time) {
-  size_t low = 0, high = s->beats;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (s->time[middle] <= time) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 /* A clock that was measured again may set a beat before the last one. */
 static void add_beats(tsn_watch_thread *t, const tsanom_hsa_series *s) {
   double last = t->pulse.last;
@@ -129,7 +115,7 @@ static uint64_t beats_until(const tsanom_hsa_watch *w, const tsanom_hsa_run *new
   uint64_t beats = w->thread[busiest].pulse.beats;
   if (busiest >= news->thread_count) return beats;
   const tsanom_hsa_series *s = &news->threads[busiest];
-  return beats - s->beats + count_until(s, time);
+  return beats - s->beats + tsn_hsa_beats_until(s, time);
 }
 
 void tsn_watch_feed(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Standard errors of the region times of threads, from the samples that each time is the
- * sum of: the visits of the region, or the iterations inside of it.
+ * sum of: the visits of the region, or the parts of these.
  *
  * On a busy machine neighboring samples are alike, because a thread keeps its processor
  * and that processor's load for a while. So the samples are put into 10 batches, in

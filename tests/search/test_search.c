@@ -368,6 +368,15 @@ static int32_t count_calls(void *user, uint64_t done, uint64_t total) {
   return c->calls++ == c->stop_at;
 }
 
+static tsanom_exec counting_exec(call_count *calls, int32_t threads) {
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.threads = threads;
+  exec.poll = count_calls;
+  exec.poll_user = calls;
+  return exec;
+}
+
 /* One query, or one chunk of windows, is work of seconds if the series are long. */
 Test(search, a_query_is_polled_about_every_million_cells) {
   enum { N = 1000, COUNT = 40, WINDOWS = 20, MILLION = 1 << 20 };
@@ -381,11 +390,7 @@ Test(search, a_query_is_polled_about_every_million_cells) {
       size_t found[COUNT];
       double distances[COUNT];
       call_count calls = {.stop_at = stop_at};
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.threads = threads;
-      exec.poll = count_calls;
-      exec.poll_user = &calls;
+      tsanom_exec exec = counting_exec(&calls, threads);
       CHECK_STATUS(
           tsanom_search_nearest(index, &query, COUNT - 1, &exec, found, distances, NULL),
           TSANOM_STOPPED);
@@ -399,11 +404,7 @@ Test(search, a_query_is_polled_about_every_million_cells) {
     call_count calls = {.stop_at = SIZE_MAX};
     size_t found[COUNT];
     double distances[COUNT];
-    tsanom_exec exec;
-    tsanom_exec_init(&exec, sizeof exec);
-    exec.threads = threads;
-    exec.poll = count_calls;
-    exec.poll_user = &calls;
+    tsanom_exec exec = counting_exec(&calls, threads);
     CHECK_STATUS(
         tsanom_search_nearest(index, &query, COUNT - 1, &exec, found, distances, NULL),
         TSANOM_OK);

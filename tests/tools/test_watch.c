@@ -187,7 +187,8 @@ Test(command_watch, output_that_cannot_be_written_ends_it) {
   end();
 }
 
-Test(command_watch, a_model_finds_a_leak) {
+/* m.json, of normal runs of one length. */
+static void learn_model(void) {
   for (int i = 0; i < 4; i++) {
     char name[8];
     snprintf(name, sizeof name, "n%d", i);
@@ -195,8 +196,12 @@ Test(command_watch, a_model_finds_a_leak) {
   }
   outcome o = tsanom("learn -o m.json n0 n1 n2 n3");
   cr_assert(o.status == 0, "%s", o.err);
+}
+
+Test(command_watch, a_model_finds_a_leak) {
+  learn_model();
   start("run", 400, "leak");
-  o = tsanom("watch --wait --every 0.1 --check -m m.json run");
+  outcome o = tsanom("watch --wait --every 0.1 --check -m m.json run");
   cr_assert(o.status == 1 && strstr(o.out, "memory_leak since"), "%s%s", o.out, o.err);
 }
 
@@ -256,15 +261,9 @@ Test(command_watch, the_rank_that_hangs_first_is_named) {
 
 /* Remaining iterations follow from normal runs of one length. */
 Test(command_watch, remaining_iterations_and_vital_signs_are_shown) {
-  for (int i = 0; i < 3; i++) {
-    char name[8];
-    snprintf(name, sizeof name, "n%d", i);
-    record(name, 400, "plain");
-  }
-  outcome o = tsanom("learn -o m.json n0 n1 n2");
-  cr_assert(o.status == 0, "%s", o.err);
+  learn_model();
   start("run", 400, "hold");
-  o = tsanom(
+  outcome o = tsanom(
       "watch --json --wait --every 0.05 -m m.json --on-anomaly 'touch resume' run "
       ">lines");
   cr_assert(o.status == 0, "%s", o.err);

@@ -110,9 +110,9 @@ typedef struct {
   bool watched;
   bool has_parts; /* its region, of the watched thread, had worksharing; with CPU times */
   uint64_t part;  /* processor time when the part of it began that goes on */
-  bool calls;    /* it has ended a call of MPI, as the watched thread */
-  bool is_over;  /* the events that the process may write are written: */
-  bool profiles; /* they are added up, since the thread was in no region */
+  bool calls;     /* it has ended a call of MPI, as the watched thread */
+  bool is_over;   /* the events that the process may write are written: */
+  bool profiles;  /* they are added up, since the thread was in no region */
 } icp_thread;
 
 extern icp_settings icp_set;
@@ -166,6 +166,12 @@ static inline bool icp_recording(void) {
   int32_t now = atomic_load_explicit(&icp_set.phase, memory_order_acquire);
   return ICP_LIKELY(now == ICP_RECORDING) || (now == ICP_UNTRIED && icp_start());
 }
+
+/* Read the limits of the environment. */
+void icp_quota_start(void);
+
+/* End the run; false: it has ended already. */
+bool icp_end_recording(void);
 
 /* Whether this thread may write a record, by --max-size. The first that may not ends the
  * recording. */

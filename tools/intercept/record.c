@@ -62,13 +62,6 @@ static uint32_t regions_since;
 
 /* The main loop was named, and its place has not been met. */
 static bool expects_loop;
-/* Records of all threads that --max-size allows, 0: any number; and those that threads
- * may write by now. A thread takes GRANT of them at once. */
-static uint64_t most_records;
-static _Atomic uint64_t granted;
-/* Records behind which events are added up; 0: never. */
-static uint64_t most_events;
-enum { RECORD_BYTES = 16, GRANT = 256 };
 
 /* The recorder object, which must not come from the program's heap: the program may have
  * replaced malloc(), and its own calls must see the heap that they see without
@@ -181,10 +174,7 @@ static void start(void) {
     atomic_store(&icp_set.phase, ICP_OFF);
     return;
   }
-  const char *size = getenv(ENVIRONMENT_MAX_SIZE);
-  most_records = size ? strtoull(size, NULL, 10) / RECORD_BYTES : 0;
-  size = getenv(ENVIRONMENT_EVENTS);
-  most_events = size ? strtoull(size, NULL, 10) / RECORD_BYTES : 0;
+  icp_quota_start();
   heartbeat_every = number_in(ENVIRONMENT_HEARTBEAT_EVERY);
   icp_set.want_cpu = number_in(ENVIRONMENT_CPU_TIME) != 0;
   baseline_wanted = baseline_threads = number_in(ENVIRONMENT_BASELINE);
@@ -211,7 +201,7 @@ bool icp_start(void) {
 }
 
 /* The exchange keeps a second call from finishing the run again. */
-static bool end_recording(void) {
+bool icp_end_recording(void) {
   if (atomic_exchange(&icp_set.phase, ICP_OFF) != ICP_RECORDING) return false;
   (void)tsanom_record_finish(icp_set.record);
   return true;
@@ -220,59 +210,7 @@ static bool end_recording(void) {
 /* exit() runs destructors; a process that is killed or calls _exit() leaves a run that
  * is complete but not finished. */
 __attribute__((destructor)) static void finish(void) {
-  (void)end_recording();
-}
-
-/* Where --max-size is not reached. */
-static void grant(uint64_t records) {
-  static atomic_flag has_reported = ATOMIC_FLAG_INIT;
-  icp_me.quota = GRANT - 1;
-  if (!most_events || records <= most_events) return;
-  icp_me.is_over = true;
-  if (most_events <= ENVIRONMENT_EVENTS_PROFILE / RECORD_BYTES ||
-      atomic_flag_test_and_set(&has_reported))
-    return;
-  (void)dprintf(
-      STDERR_FILENO,
-      "tsanom record: warning: process %ld has written %llu MiB of events; from "
-      "now on its events are added up, as with --profile (--events keeps all)\n",
-      (long)getpid(), (unsigned long long)(most_events * RECORD_BYTES >> 20));
-}
-
-bool icp_take_quota(void) {
-  if (!most_records && !most_events) {
-    icp_me.quota = UINT32_MAX;
-    return true;
-  }
-  uint64_t records = atomic_fetch_add(&granted, GRANT) + GRANT;
-  if (!most_records || records <= most_records) {
-    grant(records);
-    return true;
-  }
-  if (end_recording()) {
-    (void)dprintf(STDERR_FILENO,
-                  "tsanom record: warning: process %ld has written the records that "
-                  "--max-size allows; the rest of it is not recorded\n",
-                  (long)getpid());
-  }
-  return false;
-}
-
-/* Events are added up from the end of a region on that is in no other one, and from that
- * of a call, where there are calls: a computation before a call of MPI is either all in
- * events or all in totals. The ends of worksharing constructs have no totals. */
-bool icp_record_total(uint32_t kind, uint32_t place) {
-  if (icp_me.profiles) {
-    icp_profile_event(kind, place);
-    return true;
-  }
-  if (kind == TSANOM_REGIONS_SHARE) return true;
-  if (kind == TSANOM_REGIONS_END && icp_me.open == 1 &&
-      (!icp_me.calls || icp_place_is_call(place))) {
-    icp_me.profiles = icp_profile_start(icp_me.state.number, icp_me.watched);
-    icp_me.is_over = icp_me.profiles;
-  }
-  return false;
+  (void)icp_end_recording();
 }
 
 /* Code may be gone after this, and other code be loaded at its addresses: see places.c.
@@ -421,8 +359,7 @@ void icp_share(const void *return_address, int construct) {
   if (begins && !is_of_regions) icp_begin_iteration(&icp_watched.of_shares);
 }
 
-/* An iteration inside a region ends a part of the region's processor time: the scatter of
- * the parts is the noise of the time. */
+/* Behind the barrier at which a part ended, the next one begins. */
 void icp_shared(void) {
   if (icp_me.state.role == ICP_OTHER || !icp_recording()) return;
   icp_beat(icp_iteration());

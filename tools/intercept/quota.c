@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How many records a process may write, by --max-size, and how many of them may be events
+ * before these are added up, by --profile. The records of all threads count. A thread
+ * takes GRANT of them at once, so that it seldom meets the others. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <tsanom/regions.h>
+#include <unistd.h>
+
+#include "environment.h"
+#include "intercept.h"
+#include "profile.h"
+
+enum { RECORD_BYTES = 16, GRANT = 256 };
+
+/* 0: any number. */
+static uint64_t most_records, most_events;
+static _Atomic uint64_t granted;
+
+static uint64_t records_in(const char *name) {
+  const char *size = getenv(name);
+  return size ? strtoull(size, NULL, 10) / RECORD_BYTES : 0;
+}
+
+void icp_quota_start(void) {
+  most_records = records_in(ENVIRONMENT_MAX_SIZE);
+  most_events = records_in(ENVIRONMENT_EVENTS);
+}
+
+/* Where --max-size is not reached. */
+static void grant(uint64_t records) {
+  static atomic_flag has_reported = ATOMIC_FLAG_INIT;
+  icp_me.quota = GRANT - 1;
+  if (!most_events || records <= most_events) return;
+  icp_me.is_over = true;
+  if (most_events <= ENVIRONMENT_EVENTS_PROFILE / RECORD_BYTES ||
+      atomic_flag_test_and_set(&has_reported))
+    return;
+  (void)dprintf(
+      STDERR_FILENO,
+      "tsanom record: warning: process %ld has written %llu MiB of events; from "
+      "now on its events are added up, as with --profile (--events keeps all)\n",
+      (long)getpid(), (unsigned long long)(most_events * RECORD_BYTES >> 20));
+}
+
+bool icp_take_quota(void) {
+  if (!most_records && !most_events) {
+    icp_me.quota = UINT32_MAX;
+    return true;
+  }
+  uint64_t records = atomic_fetch_add(&granted, GRANT) + GRANT;
+  if (!most_records || records <= most_records) {
+    grant(records);
+    return true;
+  }
+  if (icp_end_recording()) {
+    (void)dprintf(STDERR_FILENO,
+                  "tsanom record: warning: process %ld has written the records that "
+                  "--max-size allows; the rest of it is not recorded\n",
+                  (long)getpid());
+  }
+  return false;
+}
+
+/* Events are added up from the end of a region on that is in no other one, and from that
+ * of a call, where there are calls: a computation before a call of MPI is either all in
+ * events or all in totals. The ends of worksharing constructs have no totals. */
+bool icp_record_total(uint32_t kind, uint32_t place) {
+  if (icp_me.profiles) {
+    icp_profile_event(kind, place);
+    return true;
+  }
+  if (kind == TSANOM_REGIONS_SHARE) return true;
+  if (kind == TSANOM_REGIONS_END && icp_me.open == 1 &&
+      (!icp_me.calls || icp_place_is_call(place))) {
+    icp_me.profiles = icp_profile_start(icp_me.state.number, icp_me.watched);
+    icp_me.is_over = icp_me.profiles;
+  }
+  return false;
+}
