@@ -87,7 +87,7 @@ size_t tsn_hsa_judge(const tsanom_hsa_normal *normal, const tsanom_hsa_run *run,
 
 /* --- cause_order.c --- */
 
-void tsn_hsa_sort_causes(tsanom_hsa_cause *cause, size_t count);
+void tsn_hsa_sort_causes(tsanom_hsa_cause *values, size_t count);
 
 /* --- team.c: a thread among the threads of its run --- */
 
