@@ -36,7 +36,7 @@ def macro_f(context):
     with tempfile.TemporaryDirectory() as folder:
         common = [folder, context.build, "--conditions", "quiet", "--kinds", *KINDS, "--normals", 2]
         if not context.full:
-            common += ["--quick", "--rounds", 5, "--limit", 100]
+            common += ["--quick", "--rounds", 5, "--minutes", 1.7]
         program = [sys.executable, "-B", HERE / "diagnosis.py"]
         output_of(*program, "record", *common)
         rows = []

@@ -28,6 +28,10 @@
  *
  *     s_k^2 = m_k max_j s_j^2 / m_j
  *
+ * A region that is visited once may be disturbed otherwise than one that repeats, such as
+ * by its page faults. What shows is the scatter of the processes. So it is s_k if it is
+ * larger, but at most m_k / 5, so that a process that takes twice as long is separated.
+ *
  * A disturbance lasts longer than a visit, and so meets the regions of a process
  * together. Their errors z s_k then have one common z, and the distance of two points
  * is that of points with one coordinate, of the deviation sqrt(sum s_k^2). */
@@ -38,6 +42,9 @@
 
 /* A normal distribution's standard deviation over its median absolute deviation. */
 static const double deviation_of_median = 1.4826;
+
+/* The most that the scatter of a region without errors counts, by its time. */
+static const double scatter_most = 0.2;
 
 static double center_of_sorted(const double *values, size_t count) {
   return (values[(count - 1) / 2] + values[count / 2]) / 2;
@@ -86,6 +93,16 @@ void tsn_spmd_noise_deviations(tsn_spmd_points *p, size_t columns, double level,
   }
 }
 
+/* s_k^2 of a column without errors. */
+static double unknown_square(const tsn_spmd_points *p, size_t column, double rate,
+                             double *key) {
+  double middle = median_of_column(p, column, key), mean = 0, squares = 0;
+  double count = (double)p->count, most = scatter_most * middle;
+  for (size_t i = 0; i < p->count; i++) mean += key[i] / count;
+  for (size_t i = 0; i < p->count; i++) squares += (key[i] - mean) * (key[i] - mean);
+  return fmax(rate * middle, fmin(squares / fmax(count - 1, 1), most * most));
+}
+
 bool tsn_spmd_noise_errors(tsn_spmd_points *p, size_t columns, double *key) {
   double *error = p->centroid, rate = 0, squares = 0;
   bool known = false;
@@ -97,7 +114,7 @@ bool tsn_spmd_noise_errors(tsn_spmd_points *p, size_t columns, double *key) {
     if (middle > 0) rate = fmax(rate, error[k] * error[k] / middle);
   }
   for (size_t k = 1; k <= columns; k++) {
-    if (isnan(error[k])) squares += rate * median_of_column(p, k, key);
+    if (isnan(error[k])) squares += unknown_square(p, k, rate, key);
   }
   error[1] = sqrt(squares);
   return known;

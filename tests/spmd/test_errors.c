@@ -58,6 +58,20 @@ Test(spmd_errors, unknown_errors_are_completed) {
   cr_assert_float_eq(eps_of(&o), eps, 1e-12);
 }
 
+/* The scatter of a region that was measured once is noise, unless it is large. */
+Test(spmd_errors, the_scatter_of_a_region_without_errors_counts) {
+  tsanom_spmd_options o = start(8, 2, 0.001);
+  for (size_t i = 0; i < 8; i++) {
+    error[i * r.data.time_ld + 1] = NAN;
+    *time_of(&r, i, 1) = i == 5 ? 1.35 : 1 + 0.02 * (double)i;
+  }
+  (void)eps_of(&o);
+  cr_assert(r.report.classes == 1);
+  *time_of(&r, 5, 1) = 2;
+  (void)eps_of(&o);
+  cr_assert(r.report.classes == 2 && r.class_of[5] == 1);
+}
+
 /* Regions that were measured once: a difference counts that stands out among the others,
  * or that is 5 times the tolerance. */
 Test(spmd_errors, without_known_errors_differences_must_stand_out) {
