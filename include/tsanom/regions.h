@@ -44,7 +44,7 @@ enum {
 
 /** Layout of a tag. The values are ABI. Bits 3 to 15 contain the place, bits 16 to 31
  *  the threads, or the number of tasks; of ::TSANOM_REGIONS_CPU bits 3 to 7 contain an
- * exponent e and bits 8 to 31 a number m: m·2^e nanoseconds. */
+ *  exponent e and bits 8 to 31 a number m: m·2^e nanoseconds. */
 enum {
   TSANOM_REGIONS_KIND_BITS = 3,    /**< the kind */
   TSANOM_REGIONS_PLACES_MAX = 8192 /**< distinct places; the last stands for the rest */

@@ -437,8 +437,8 @@ typedef struct tsanom_runs_spmd_data {
  *  a place within the regions open around it, its time that of the thread in it, its
  *  error that of the scatter of its visits or parts (docs/spmd.md), and the metric
  * "calls" counts visits. Regions nested in it are also its parts between worksharing
- * constructs, and the functions called in it; "A > B" is the name of B in A. The first
- * call after opening or refreshing costs O(region events), later ones O(1).
+ *  constructs, and the functions called in it; "A > B" is the name of B in A. The first
+ *  call after opening or refreshing costs O(region events), later ones O(1).
  *  @param[out] spmd  of the run
  *  @the{run} @exec @status */
 TSANOM_API tsanom_status tsanom_runs_spmd(tsanom_runs *run, const tsanom_exec *exec,
