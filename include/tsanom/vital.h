@@ -238,7 +238,8 @@ typedef struct tsanom_hsa_cause {
    *  limit; of DETAIL_BLOCKED, share of time without a processor and asleep; of
    *  DETAIL_KILLED, the signal, negative, or the exit status, if either is known; of a
    *  hang, and of waiting for one, beginning and end of the gap in seconds; of
-   * DETAIL_EXIT, beats, and those of the longest normal run. */
+   *  one that a watch found, the threads that wait for it, and NaN; of DETAIL_EXIT,
+   *  beats, and those of the longest normal run. */
   double number[2];
   uint64_t reserved[4]; /**< 0 */
 } tsanom_hsa_cause;

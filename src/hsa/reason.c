@@ -123,7 +123,8 @@ static void put_hang(tsn_sentence *s, const tsanom_hsa_cause *c) {
   put_time(s, c->value);
   tsn_put(s, paused ? ", and then went on; normally at most " : ", normally at most ");
   put_time(s, c->range.high);
-  if (c->number[0] > 0) {
+  /* Where the second number is known, they are the gap. */
+  if (isnan(c->number[1]) && c->number[0] > 0) {
     tsn_put(s,
             c->number[0] > 1 ? "; %.0f other threads wait for it"
                              : "; %.0f other thread waits for it",
