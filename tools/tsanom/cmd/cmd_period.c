@@ -289,10 +289,9 @@ static const syntax command_line = {
         "the window are found, also nested ones: a loop repeats its pattern at least "
         "three times. Of values, a period is reported if it is significant in the whole "
         "series or in a half, quarter, ... of it; with --window, a sliding window "
-        "follows "
-        "periods that change. RUN is a run directory by tsanom record: its parallel "
-        "regions are the events; with --active, its numbers of active threads are the "
-        "values.",
+        "follows periods that change. RUN is a run directory by tsanom record: its "
+        "parallel regions are the events; with --active, its numbers of active threads "
+        "are the values.",
     .expected = "one file is",
     .least = 1,
     .most = 1,

@@ -202,10 +202,8 @@ static const syntax command_line = {
     .help =
         "Watch a running program: its rates, hangs, and what else is not normal.\v"
         "RUN is the run directory of a program that is being recorded, also one of "
-        "several "
-        "ranks. A line is printed whenever something changed, on a terminal over the "
-        "last "
-        "ones; with --json, an object per line. The watch ends with the runs.",
+        "several ranks. A line is printed whenever something changed, on a terminal over "
+        "the last ones; with --json, an object per line. The watch ends with the runs.",
     .expected = "at least one run is",
     .least = 1,
     .no_plot = 1,

@@ -82,8 +82,7 @@ static void explain_fractions(const speedup_result *a) {
   if (below) {
     printf(
         "\na serial fraction below 0: the speedup exceeds the ratio of the threads, by "
-        "caches "
-        "or by\ndisturbances of the baseline\n");
+        "caches or by\ndisturbances of the baseline\n");
   }
 }
 
