@@ -16,8 +16,8 @@ static inline bool is_aslant(const tick *limits, size_t begin, size_t end) {
 }
 
 /* A column of a batch, of which rows from ... to-1 have cells. */
-INLINE void batch_column(kind k, const strip *s, size_t j, size_t from, size_t to,
-                         vec cells[BATCH_DEPTH], vec *previous) {
+INLINE void batch_column(kind k, const strip *s, const factor *c, size_t j, size_t from,
+                         size_t to, vec cells[BATCH_DEPTH], vec *previous) {
   k.traced = false; /* as in all batches, which static analysis does not see */
   vec above = vec_load(s->boundary + j * LANES), up = above, diagonal = *previous;
   *previous = above;
@@ -26,7 +26,7 @@ INLINE void batch_column(kind k, const strip *s, size_t j, size_t from, size_t t
     diagonal = cells[u];
     up = cells[u] = vec_all((real)INFINITY);
   }
-  column(k, s, j, s->y + j * LANES, from, to, cells, diagonal, up, NULL);
+  column(k, s, c, j, s->y + j * LANES, from, to, cells, diagonal, up, NULL);
   vec_store(s->boundary + j * LANES, cells[BATCH_DEPTH - 1]);
 }
 
@@ -35,20 +35,21 @@ INLINE void sweep_batch(kind k, const strip *s, size_t begin, size_t end) {
   vec cells[BATCH_DEPTH];
   for (size_t u = 0; u < BATCH_DEPTH; u++) cells[u] = vec_load(s->state + u * LANES);
   vec previous = vec_load(s->state + (size_t)BATCH_DEPTH * LANES);
+  const factor c = factor_of(s);
   kind bare = {.squared = k.squared, .batch = true, .depth = BATCH_DEPTH};
   if (k.outside == NOT_BEGUN && is_aslant(s->first, begin, end)) {
     UNROLL
     for (size_t f = 0; f < BATCH_DEPTH - 1; f++) {
-      batch_column(bare, s, begin + f, 0, f + 1, cells, &previous);
+      batch_column(bare, s, &c, begin + f, 0, f + 1, cells, &previous);
     }
   } else if (k.outside == ENDED && is_aslant(s->last, begin, end)) {
     UNROLL
     for (size_t f = 0; f < BATCH_DEPTH - 1; f++) {
-      batch_column(bare, s, begin + f, f + 1, BATCH_DEPTH, cells, &previous);
+      batch_column(bare, s, &c, begin + f, f + 1, BATCH_DEPTH, cells, &previous);
     }
   } else {
     for (size_t j = begin; j < end; j++) {
-      batch_column(k, s, j, 0, BATCH_DEPTH, cells, &previous);
+      batch_column(k, s, &c, j, 0, BATCH_DEPTH, cells, &previous);
     }
   }
   for (size_t u = 0; u < BATCH_DEPTH; u++) vec_store(s->state + u * LANES, cells[u]);

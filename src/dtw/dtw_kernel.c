@@ -36,7 +36,9 @@ enum { NO_ROW, NOT_BEGUN, ENDED, ANY_ROW };
 
 /* Compile-time parameters of a sweep; `general`: several dimensions or a penalty. */
 typedef struct {
-  bool squared, general, traced;
+  bool squared;
+  bool any_cost; /* instead: the cost of the call, which makes one sweep of two */
+  bool general, traced;
   bool batch; /* all lanes have the same window */
   bool handover;
   bool walled; /* rows have windows, in a handover */
@@ -44,18 +46,31 @@ typedef struct {
   size_t depth;
 } kind;
 
-INLINE vec component_cost(kind k, vec x, vec y) {
+/* With any cost, |d| = d (d & sign | 1) and d^2 = d (d & all | 0): parts of the factor,
+ * constant during a call. */
+typedef struct {
+  bits kept, set;
+} factor;
+
+INLINE factor factor_of(const strip *s) {
+  return (factor){.kept = s->squared ? (bits){0} - 1 : (bits)vec_all(-(real)0),
+                  .set = s->squared ? (bits){0} : (bits)vec_all(1)};
+}
+
+INLINE vec component_cost(kind k, const factor *c, vec x, vec y) {
   vec difference = x - y;
+  if (k.any_cost) return difference * (vec)(((bits)difference & c->kept) | c->set);
   return k.squared ? difference * difference : vec_abs(difference);
 }
 
 /* The cost of row u against the column whose first component is at y. */
-INLINE vec row_cost(kind k, const strip *s, size_t u, const real *y, vec y0) {
-  vec sum = component_cost(k, vec_load(s->x + u * LANES), y0);
+INLINE vec row_cost(kind k, const strip *s, const factor *c, size_t u, const real *y,
+                    vec y0) {
+  vec sum = component_cost(k, c, vec_load(s->x + u * LANES), y0);
   if (k.general) {
     for (size_t d = 1; d < s->dimensions; d++) {
       vec x = vec_load(s->x + (d * k.depth + u) * LANES);
-      sum += component_cost(k, x, vec_load(y + d * s->dimension_stride));
+      sum += component_cost(k, c, x, vec_load(y + d * s->dimension_stride));
     }
   }
   return sum;
@@ -96,14 +111,15 @@ INLINE vec windowed_cell(kind k, const strip *s, size_t u, size_t step, vec left
 }
 
 /* One column: the cells of rows from ... to-1 of each block, top down. */
-INLINE void column(kind k, const strip *s, size_t step, const real *y, size_t from,
-                   size_t to, vec *cells, vec diagonal, vec up, unsigned char *trace) {
+INLINE void column(kind k, const strip *s, const factor *c, size_t step, const real *y,
+                   size_t from, size_t to, vec *cells, vec diagonal, vec up,
+                   unsigned char *trace) {
   vec y0 = vec_load(y);
   vec penalty = vec_all(k.general ? s->penalty : 0);
   UNROLL
   for (size_t u = from; u < to; u++) {
     vec left = cells[u];
-    vec cell = row_cost(k, s, u, y, y0) +
+    vec cell = row_cost(k, s, c, u, y, y0) +
                best_predecessor(k, penalty, diagonal, left, up, trace, u);
     cell = windowed_cell(k, s, u, step, left, cell);
     diagonal = left;
@@ -143,6 +159,7 @@ INLINE void sweep_strip(kind k, const strip *s, size_t begin, size_t end) {
   for (size_t f = 0; f < DELAY; f++)
     passed[f] = vec_load(s->state + passed_at + f * LANES);
   previous = vec_load(s->state + previous_at);
+  const factor c = factor_of(s);
   unsigned char *trace = s->trace;
   if (k.traced) trace += (begin - s->traced) * k.depth * CHOICE_BYTES;
   vec mixed[DEEP]; /* rows during a handover */
@@ -155,8 +172,8 @@ INLINE void sweep_strip(kind k, const strip *s, size_t begin, size_t end) {
     UNROLL
     for (size_t f = 0; f < DELAY; f++) {
       vec up = vec_shift_up(passed[f], vec_all(boundary[f]));
-      column(k, k.handover ? &between : s, step + f, y + f * s->column_stride, 0, k.depth,
-             cells, previous, up, trace);
+      column(k, k.handover ? &between : s, &c, step + f, y + f * s->column_stride, 0,
+             k.depth, cells, previous, up, trace);
       if (k.traced) trace += k.depth * CHOICE_BYTES;
       previous = up;
       passed[f] = cells[k.depth - 1];
@@ -225,16 +242,29 @@ static void least(const real *vectors, size_t count, real *lanes) {
     sweep((kind){.squared = true, __VA_ARGS__}, s, begin, end);        \
   }
 
-#define SWEEPS_OF(sweep, prefix, ...)                                        \
-  SWEEP(sweep, strip, prefix##_beginning, .outside = NOT_BEGUN, __VA_ARGS__) \
-  SWEEP(sweep, strip, prefix##_inner, .outside = NO_ROW, __VA_ARGS__)        \
-  SWEEP(sweep, strip, prefix##_ending, .outside = ENDED, __VA_ARGS__)        \
-  SWEEP(sweep, strip, prefix##_masked, .outside = ANY_ROW, __VA_ARGS__)      \
-  SWEEP(sweep, strip, prefix##_general, .outside = ANY_ROW, .general = true, __VA_ARGS__)
+/* One function for both costs: choices take so much of a cell that two more operations
+ * hardly count. */
+#define SWEEP_ANY(sweep, of, name, ...)                          \
+  static void name(const of *s, size_t begin, size_t end) {      \
+    sweep((kind){.any_cost = true, __VA_ARGS__}, s, begin, end); \
+  }
 
-SWEEPS_OF(sweep_strip, strip, .depth = DEPTH)
-SWEEPS_OF(sweep_strip, traced, .depth = DEPTH, .traced = true)
-SWEEPS_OF(sweep_batch, batch, .depth = BATCH_DEPTH, .batch = true)
+#define SWEEPS_OF(define, sweep, prefix, ...)                                  \
+  define(sweep, strip, prefix##_beginning, .outside = NOT_BEGUN, __VA_ARGS__)  \
+      define(sweep, strip, prefix##_inner, .outside = NO_ROW, __VA_ARGS__)     \
+          define(sweep, strip, prefix##_ending, .outside = ENDED, __VA_ARGS__) \
+              define(sweep, strip, prefix##_masked, .outside = ANY_ROW, __VA_ARGS__)
+
+SWEEPS_OF(SWEEP, sweep_strip, strip, .depth = DEPTH)
+SWEEPS_OF(SWEEP, sweep_batch, batch, .depth = BATCH_DEPTH, .batch = true)
+SWEEPS_OF(SWEEP_ANY, sweep_strip, traced, .depth = DEPTH, .traced = true)
+
+SWEEP(sweep_strip, strip, strip_general, .depth = DEPTH, .outside = ANY_ROW,
+      .general = true)
+SWEEP(sweep_strip, strip, traced_general, .depth = DEPTH, .outside = ANY_ROW,
+      .general = true, .traced = true)
+SWEEP(sweep_batch, strip, batch_general, .depth = BATCH_DEPTH, .outside = ANY_ROW,
+      .general = true, .batch = true)
 
 SWEEP(sweep_strip, strip, deep_inner, .depth = DEEP)
 SWEEP(sweep_strip, strip, handover, .depth = DEPTH, .handover = true)
@@ -259,7 +289,7 @@ typedef tsn_dtw_band band;
 /* `late` is the predecessor that is known last. */
 INLINE vec band_cell(kind k, vec penalty, vec x, vec y, vec diagonal, vec early,
                      vec late) {
-  return component_cost(k, x, y) +
+  return component_cost(k, NULL, x, y) +
          best_predecessor(k, penalty, diagonal, early, late, NULL, 0);
 }
 
@@ -343,15 +373,16 @@ SWEEP(sweep_band, band, band_penalty, .general = true)
     .ending = prefix##_ending_##of, .masked = prefix##_masked_##of      \
   }
 
-#define SWEEPS(of)                                                           \
-  {                                                                          \
-    .strip = PLAIN(strip, of), .strip_general = strip_general_##of,          \
-    .traced = PLAIN(traced, of), .traced_general = traced_general_##of,      \
-    .batch = PLAIN(batch, of), .batch_general = batch_general_##of,          \
-    .full = {DEPTH, strip_inner_##of, handover_##of},                        \
-    .deep = {DEEP, deep_inner_##of, deep_handover_##of}, .chain = CHAIN(of), \
-    .batch_staggered = BATCH_STAGGERED(of), .band = band_##of,               \
-    .band_penalty = band_penalty_##of                                        \
+#define SWEEPS(of)                                                            \
+  {                                                                           \
+    .strip = PLAIN(strip, of), .strip_general = strip_general_##of,           \
+    .traced = {traced_beginning, traced_inner, traced_ending, traced_masked}, \
+    .traced_general = traced_general_##of, .batch = PLAIN(batch, of),         \
+    .batch_general = batch_general_##of,                                      \
+    .full = {DEPTH, strip_inner_##of, handover_##of},                         \
+    .deep = {DEEP, deep_inner_##of, deep_handover_##of}, .chain = CHAIN(of),  \
+    .batch_staggered = BATCH_STAGGERED(of), .band = band_##of,                \
+    .band_penalty = band_penalty_##of                                         \
   }
 
 const tsn_dtw_kernels TSN_LEVEL(tsn_dtw_kernels) = {

@@ -40,6 +40,7 @@
 #ifndef TSN_DTW_KERNEL_H
 #define TSN_DTW_KERNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -63,6 +64,7 @@ enum { DEPTH = 6, DEEP = 8, DELAY = 4, STAGGERED_DELAY = 8 };
 typedef struct {
   size_t dimensions;
   real penalty;
+  bool squared;        /* the cost, for traced sweeps */
   const real *x;       /* [dimensions][depth] samples of the rows */
   const real *x_below; /* of a handover: those of the strip below */
   /* Of a handover in a chain: columns of the strip below; the lanes that are there, by
@@ -151,7 +153,7 @@ typedef struct {
   tsn_dtw_sweep *walled;   /* and rows have windows */
 } tsn_dtw_chain_sweeps;
 
-/* The sweeps of one cost. */
+/* The sweeps of one cost; `traced` are the same for both. */
 typedef struct {
   tsn_dtw_plain_sweeps strip, traced, batch;
   tsn_dtw_full_sweeps full, deep;

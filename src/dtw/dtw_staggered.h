@@ -256,12 +256,13 @@ INLINE void sweep_staggered(kind k, const strip *s, size_t begin, size_t end) {
 /* As sweep_batch() where no row is outside of its window. It reads a column and a vector
  * of the boundary after the last ones. */
 INLINE void sweep_batch_staggered(kind k, const strip *s, size_t begin, size_t end) {
+  const factor c = factor_of(s);
   stagger b;
   size_t rest = (end - begin) % STAGGERED_DELAY;
   for (size_t u = 0; u < ROWS; u++) b.cells[u] = vec_load(s->state + u * LANES);
   b.previous = vec_load(s->state + (size_t)ROWS * LANES);
   for (size_t j = begin; j < begin + rest; j++) {
-    batch_column(k, s, j, 0, ROWS, b.cells, &b.previous);
+    batch_column(k, s, &c, j, 0, ROWS, b.cells, &b.previous);
   }
   if (begin + rest < end) staggered_steps(k, s, begin + rest, end, &b);
   for (size_t u = 0; u < ROWS; u++) vec_store(s->state + u * LANES, b.cells[u]);

@@ -130,6 +130,7 @@ static void sweep_strip(const run *r, size_t t) {
   tsn_dtw_strip strip = {
       .dimensions = r->settings->options.dimensions,
       .penalty = (real)r->settings->options.penalty,
+      .squared = r->settings->options.cost == TSANOM_COST_SQUARED,
       .x = b->x + t * r->depth * lanes * r->settings->options.dimensions,
       .y = b->y,
       .dimension_stride = r->problem.m * lanes,

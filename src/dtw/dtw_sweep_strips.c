@@ -264,6 +264,7 @@ void tsn_dtw_sweep_prepare(const strips *p, const rectangle *a, size_t t, sweepe
   s->strip = (tsn_dtw_strip){
       .dimensions = p->options->dimensions,
       .penalty = (real)p->options->penalty,
+      .squared = p->options->cost == TSANOM_COST_SQUARED,
       .x = s->x,
       .y = p->columns + a->first / DELAY,
       .column_stride = p->column_stride,

@@ -44,6 +44,15 @@ typedef tsn_f64_at loose_vec;
  * is a mask for cells without a conversion. */
 typedef tick ticks __attribute__((vector_size(VECTOR_BYTES)));
 
+/* The bits of a vector. */
+#ifdef TSN_F32
+typedef int32_t bits __attribute__((vector_size(VECTOR_BYTES)));
+#define SIGN_OFF INT32_MAX
+#else
+typedef int64_t bits __attribute__((vector_size(VECTOR_BYTES)));
+#define SIGN_OFF INT64_MAX
+#endif
+
 /* Vectors at the address of any element: columns of a strip begin anywhere. */
 static inline vec vec_load(const real *from) {
   return *(const loose_vec *)from;
@@ -94,13 +103,6 @@ static inline ticks ticks_all(tick value) {
 
 /* The absolute value clears the sign bit; a selection is two ANDs and an OR. */
 #ifndef vec_abs
-#ifdef TSN_F32
-typedef int32_t bits __attribute__((vector_size(VECTOR_BYTES)));
-#define SIGN_OFF INT32_MAX
-#else
-typedef int64_t bits __attribute__((vector_size(VECTOR_BYTES)));
-#define SIGN_OFF INT64_MAX
-#endif
 static inline vec vec_abs(vec a) {
   return (vec)((bits)a & SIGN_OFF);
 }
