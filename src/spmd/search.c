@@ -34,16 +34,21 @@ static const double unknown_noise = 5;
 static size_t find_candidates(const tsn_spmd_searcher *s) {
   const tsanom_spmd_data *d = &s->input->data;
   tsn_spmd_buffers *b = s->b;
+  double *low = b->points.centroid, *high = b->key;
   size_t count = 0;
-  for (size_t k = 0; k < d->regions; k++) {
-    double low = d->time[k], high = d->time[k];
-    for (size_t i = 1; i < d->processes; i++) {
-      low = fmin(low, d->time[i * d->time_ld + k]);
-      high = fmax(high, d->time[i * d->time_ld + k]);
+  memcpy(low, d->time, d->regions * sizeof *low);
+  memcpy(high, d->time, d->regions * sizeof *high);
+  for (size_t i = 1; i < d->processes; i++) {
+    const double *time = d->time + i * d->time_ld;
+    for (size_t k = 0; k < d->regions; k++) {
+      low[k] = time[k] < low[k] ? time[k] : low[k];
+      high[k] = time[k] > high[k] ? time[k] : high[k];
     }
-    b->role[k] =
-        (uint8_t)((high > 0 ? TSN_SPMD_TIMED : 0) | (high > low ? TSN_SPMD_VARIES : 0));
-    b->key[k] = high - low;
+  }
+  for (size_t k = 0; k < d->regions; k++) {
+    b->role[k] = (uint8_t)((high[k] > 0 ? TSN_SPMD_TIMED : 0) |
+                           (high[k] > low[k] ? TSN_SPMD_VARIES : 0));
+    b->key[k] = high[k] - low[k];
     if (b->level[k] == 1) b->list[count++] = (uint32_t)k;
   }
   tsn_spmd_sort(b->key, b->list, count);
