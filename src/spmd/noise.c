@@ -74,7 +74,13 @@ static double without_center(size_t count) {
   return count % 2 ? 1 : 1 - 1 / (double)count;
 }
 
+/* Whether the poll ended the call, before each median of `count` numbers from rows. */
+static bool is_ended(const tsn_spmd_points *p, size_t count) {
+  return tsn_spmd_poll(p->watch, 8 * count);
+}
+
 static double median_of_column(const tsn_spmd_points *p, size_t column, double *key) {
+  if (is_ended(p, p->count)) return 0;
   for (size_t i = 0; i < p->count; i++) key[i] = p->at[i * p->stride + column];
   return median(key, p->count);
 }
@@ -83,6 +89,7 @@ static double median_of_column(const tsn_spmd_points *p, size_t column, double *
 static double share(const tsn_spmd_points *p, size_t i, const double *middle,
                     size_t columns, double *key) {
   size_t count = 0;
+  if (is_ended(p, columns)) return 0;
   for (size_t k = 1; k <= columns; k++) {
     if (middle[k] > 0) key[count++] = p->at[i * p->stride + k] / middle[k];
   }
@@ -135,6 +142,7 @@ double tsn_spmd_noise_level(const tsn_spmd_points *p, size_t columns, double *ke
   size_t count = 0;
   for (size_t k = 1; k <= columns; k++) {
     if (!(middle[k] > 0)) continue;
+    if (is_ended(p, p->count)) return 0;
     for (size_t i = 0; i < p->count; i++) {
       double value = p->at[i * p->stride + k] / middle[k];
       key[i] = shares[i] > 0 ? fabs(value / shares[i] - 1) : 0;
