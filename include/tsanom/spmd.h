@@ -184,7 +184,8 @@ typedef struct tsanom_spmd_report {
   size_t classes;          /**< number of classes */
   double severity;         /**< S = largest distance / largest norm; 0 if all processes
                                 are equal; at most √2 for the largest norm */
-  double largest_distance; /**< of two processes, over hierarchy 1 */
+  double largest_distance; /**< of two processes, over hierarchy 1; of many processes
+                                in many regions, of those that were compared */
   double largest_norm;     /**< of a process, over hierarchy 1 */
   double mean_norm;        /**< of the processes */
   size_t ccrs;             /**< regions that are CCRs */
@@ -288,14 +289,23 @@ TSANOM_API tsanom_status tsanom_spmd_analyze_workspace(size_t processes, size_t 
  *  re-clustering costs O(processes·classes·regions) if classes are compact, and
  *  O(processes^2·regions) in the worst case, as does the order, which is computed if it
  *  is requested or the cut is automatic. Steps 2 and 4 need at most one for each region,
- *  step 3 at most combination_limit. The poll is called before each.
+ *  step 3 at most combination_limit. One of step 2 or 3 costs O(classes^2·regions) if the
+ *  classes, at most 64, remain far apart. The poll is called before each, and after each
+ *  4 million coordinates that were read.
+ *
+ *  The largest distance is exact if pairs with 2^32 coordinates determine it: 6400
+ *  processes in 200 regions, more in fewer regions or if some processes are far from the
+ *  others. Otherwise it is the largest one of all pairs of the outermost processes, and
+ *  of 8 of these with all others. With the radii r, the distances from the mean process,
+ *  it is at least sqrt(max r^2 + mean r^2), and so at least half of the largest one.
  *  @param         data    the measurements
  *  @param[in,out] report  the arrays that are wanted; results
  *  @options @exec @status
  *  @retval TSANOM_PARTIAL  an array has not enough capacity for all decisions, members or
  *                          root causes, or combination_limit was reached
  *  @retval TSANOM_STOPPED  the poll stopped the call: the report has the search so far,
- *                          no root cause */
+ *                          no root cause; before step 1 ended, one class, and the
+ *                          largest distance found so far */
 TSANOM_API tsanom_status tsanom_spmd_analyze(const tsanom_spmd_data *data,
                                              const tsanom_spmd_options *options,
                                              const tsanom_exec *exec,

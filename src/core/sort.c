@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/sort.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 static inline bool is_less(const double *a, const double *b) {
@@ -8,3 +9,41 @@ static inline bool is_less(const double *a, const double *b) {
 }
 
 TSN_HEAPSORT(tsn_sort, double, is_less)
+
+/* The median of the ends and the middle: sorted values, a frequent input, are then split
+ * in halves. */
+static double pivot_of(const double *values, size_t low, size_t high) {
+  double a = values[low], b = values[low + (high - low) / 2], c = values[high];
+  return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+/* Hoare's quickselect (Comm. ACM 4 (1961) 321-322). Both scans stop at values equal to
+ * the pivot, so that many equal values are split evenly too. What bad pivots leave after
+ * ROUNDS is sorted: O(count log count) at worst. */
+void tsn_select(double *values, size_t count, size_t k) {
+  enum { ROUNDS = 64 };
+  size_t low = 0, high = count - 1;
+  for (int round = 0; low < high; round++) {
+    if (round == ROUNDS) {
+      tsn_sort(values + low, high - low + 1);
+      return;
+    }
+    double pivot = pivot_of(values, low, high);
+    ptrdiff_t i = (ptrdiff_t)low, j = (ptrdiff_t)high;
+    while (i <= j) {
+      while (values[i] < pivot) i++;
+      while (values[j] > pivot) j--;
+      if (i > j) break;
+      double swapped = values[i];
+      values[i++] = values[j];
+      values[j--] = swapped;
+    }
+    if ((ptrdiff_t)k <= j) {
+      high = (size_t)j;
+    } else if ((ptrdiff_t)k >= i) {
+      low = (size_t)i;
+    } else {
+      return;
+    }
+  }
+}

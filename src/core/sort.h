@@ -35,4 +35,9 @@
 /* Sort numbers, none of them a NaN, the least first. O(count log count). */
 void tsn_sort(double *values, size_t count);
 
+/* Permute numbers, none of them a NaN, so that values[k], k < count, is what it would be
+ * if they were sorted; those before it are at most, those behind it at least that.
+ * O(count) on average. */
+void tsn_select(double *values, size_t count, size_t k);
+
 #endif

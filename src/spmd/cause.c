@@ -134,7 +134,7 @@ static tsanom_status code_metric(const tsn_spmd_input *input, tsn_spmd_buffers *
     (void)complete_norms(points, b->key, &largest);
   }
   points->limit = eps * eps;
-  tsn_spmd_classify(points, b->trial);
+  if (tsn_spmd_classify(points, b->trial) == 0) return TSANOM_STOPPED;
   int32_t last = -1, codes = 0;
   uint32_t *number = points->open;
   for (size_t i = 0; i < d->processes; i++) {

@@ -24,18 +24,16 @@
 
 #include "spmd/spmd_internal.h"
 
-/* Coordinates that are added independently, as one vector of AVX-512 or two of AVX2. */
+/* The stride of points is a multiple. */
 enum { LANES = 8 };
-
-/* Points that is_measured() remembers. */
-enum { MEASURED = 8 };
 
 int tsn_spmd_exponent(const double *matrix, size_t rows, size_t stride,
                       const uint32_t *column, size_t count) {
   double largest = 0;
   for (size_t i = 0; i < rows; i++) {
     for (size_t d = 0; d < count; d++) {
-      largest = fmax(largest, fabs(matrix[i * stride + column[d]]));
+      double value = fabs(matrix[i * stride + column[d]]);
+      largest = value > largest ? value : largest;
     }
   }
   int exponent = 0;
@@ -43,50 +41,51 @@ int tsn_spmd_exponent(const double *matrix, size_t rows, size_t stride,
   return -exponent;
 }
 
+/* Values times 2^exponent. A product is the same as ldexp(), and faster, where the power
+ * is a normal number. */
+typedef struct {
+  double power; /* 0: use ldexp() */
+  int exponent;
+} scale;
+
+static scale scale_of(int exponent) {
+  double power = ldexp(1, exponent);
+  return (scale){isnormal(power) ? power : 0, exponent};
+}
+
+static inline double scaled(double value, scale by) {
+  return by.power > 0 ? value * by.power : ldexp(value, by.exponent);
+}
+
 void tsn_spmd_gather(tsn_spmd_points *points, const double *matrix, size_t stride,
                      const uint32_t *column, size_t count, int exponent) {
   points->stride = (count + LANES) / LANES * LANES;
+  scale by = scale_of(exponent);
   memset(points->at, 0, points->count * points->stride * sizeof *points->at);
   for (size_t i = 0; i < points->count; i++) {
     double *row = points->at + i * points->stride;
     for (size_t d = 0; d < count; d++) {
-      row[d + 1] = ldexp(matrix[i * stride + column[d]], exponent);
+      row[d + 1] = scaled(matrix[i * stride + column[d]], by);
     }
   }
   for (size_t d = 0; d < points->stride; d++) points->weight[d] = d > 0 && d <= count;
+  tsn_spmd_poll(points->watch, points->count * points->stride);
 }
 
 void tsn_spmd_set_free(tsn_spmd_points *points, const double *column, size_t stride,
                        int exponent) {
+  scale by = scale_of(exponent);
   for (size_t i = 0; i < points->count; i++) {
-    points->at[i * points->stride] = ldexp(column[i * stride], exponent);
+    points->at[i * points->stride] = scaled(column[i * stride], by);
   }
 }
 
 void tsn_spmd_add_free(tsn_spmd_points *points, const double *column, size_t stride,
                        int exponent) {
+  scale by = scale_of(exponent);
   for (size_t i = 0; i < points->count; i++) {
-    points->at[i * points->stride] += ldexp(column[i * stride], exponent);
+    points->at[i * points->stride] += scaled(column[i * stride], by);
   }
-}
-
-/* Squared distance; the sum is left as soon as it exceeds `limit`, which is why the
- * regions of widest spread come first (search.c). Lanes are added in one order, so that
- * the value does not depend on the machine. */
-static double square_distance(const double *a, const double *b, const double *weight,
-                              size_t stride, double limit) {
-  double sum = 0;
-  for (size_t d = 0; d < stride; d += LANES) {
-    double lane[LANES];
-    for (size_t l = 0; l < LANES; l++) {
-      double difference = a[d + l] - b[d + l];
-      lane[l] = weight[d + l] * (difference * difference);
-    }
-    sum += ((lane[0] + lane[4]) + (lane[1] + lane[5])) +
-           ((lane[2] + lane[6]) + (lane[3] + lane[7]));
-    if (sum > limit) break;
-  }
-  return sum;
 }
 
 /* The growth of a class. */
@@ -107,8 +106,9 @@ static void seek_from_first(growth *g, size_t first) {
   p->away[first] = 0;
   for (size_t u = 0; u < g->open; u++) {
     uint32_t other = p->open[u];
-    double square = square_distance(at, p->at + other * p->stride, p->weight, p->stride,
-                                    9 * p->limit);
+    if (tsn_spmd_poll(p->watch, p->stride)) return;
+    double square = tsn_spmd_square_distance(at, p->at + other * p->stride, p->weight,
+                                             p->stride, 9 * p->limit);
     p->away[other] = sqrt(square);
     if (square <= p->limit) {
       p->queued[g->queued++] = other;
@@ -132,11 +132,12 @@ static void seek_from(growth *g, size_t point, double eps) {
   size_t left = g->sorted ? g->open : 0;
   while (left > 0 && p->away[p->open[left - 1]] <= reach) left--;
   double nearest = left > 0 ? p->away[p->open[left - 1]] : INFINITY;
+  if (tsn_spmd_poll(p->watch, (g->open - left) * p->stride)) return;
   for (size_t u = left; u < g->open; u++) {
     uint32_t other = p->open[u];
     if (fabs(p->away[other] - away) <= reach - away &&
-        square_distance(at, p->at + other * p->stride, p->weight, p->stride, p->limit) <=
-            p->limit) {
+        tsn_spmd_square_distance(at, p->at + other * p->stride, p->weight, p->stride,
+                                 p->limit) <= p->limit) {
       p->queued[g->queued++] = other;
     } else {
       p->open[left++] = other;
@@ -151,8 +152,8 @@ static void measure_exactly(const tsn_spmd_points *p, size_t first, const uint32
                             size_t count) {
   const double *at = p->at + first * p->stride;
   for (size_t i = 0; i < count; i++) {
-    p->away[list[i]] = sqrt(
-        square_distance(at, p->at + list[i] * p->stride, p->weight, p->stride, INFINITY));
+    p->away[list[i]] = sqrt(tsn_spmd_square_distance(at, p->at + list[i] * p->stride,
+                                                     p->weight, p->stride, INFINITY));
   }
 }
 
@@ -171,6 +172,7 @@ static void grow(growth *g, int32_t class, int32_t *class_of) {
   seek_from_first(g, first);
   for (size_t q = 1, walks = 0; q < g->queued && g->open > 0; q++) {
     uint32_t point = p->queued[q];
+    if (tsn_spmd_poll(p->watch, 1)) return;
     if (!g->sorted && (p->away[point] > 2 * eps || walks == WALKS)) {
       measure_exactly(p, first, p->queued + q, g->queued - q);
       measure_exactly(p, first, p->open, g->open);
@@ -194,6 +196,7 @@ size_t tsn_spmd_classify(const tsn_spmd_points *p, int32_t *class_of) {
     g.nearest = INFINITY;
     g.sorted = false;
     grow(&g, classes++, class_of);
+    if (tsn_spmd_poll(p->watch, 1)) return 0;
     if (!g.sorted) continue;
     /* The next class is that of the open point with the smallest index. */
     for (size_t u = 0; u < g.open; u++) p->away[p->open[u]] = -(double)p->open[u];
@@ -209,6 +212,7 @@ void tsn_spmd_norms(const tsn_spmd_points *p, double *norm) {
     for (size_t d = 0; d < p->stride; d++) sum += p->weight[d] * (row[d] * row[d]);
     norm[i] = sqrt(sum);
   }
+  tsn_spmd_poll(p->watch, p->count * p->stride);
 }
 
 void tsn_spmd_sort(const double *key, uint32_t *order, size_t count) {
@@ -229,60 +233,4 @@ void tsn_spmd_sort(const double *key, uint32_t *order, size_t count) {
       order[child] = down;
     }
   }
-}
-
-/* Points whose distances were computed, the latest ones. */
-typedef struct {
-  uint32_t point[MEASURED];
-  size_t count;
-} measured_points;
-
-/* Whether a point equals one of these; its distances need not be computed again. Equal
- * points have equal radii, so that they follow each other. */
-static bool is_measured(const tsn_spmd_points *p, const double *radius,
-                        const measured_points *m, uint32_t point) {
-  size_t row = p->stride * sizeof *p->at;
-  for (size_t k = 0; k < MEASURED && k < m->count; k++) {
-    if (radius[m->point[k]] == radius[point] &&
-        memcmp(p->at + m->point[k] * p->stride, p->at + point * p->stride, row) == 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/* Two points are no farther apart than the sum of their distances to the centroid: in
- * falling order of these, most pairs need not be looked at. Once a pair of distance D is
- * known, only pairs whose radii sum to D or more remain. All points may be equally far
- * from the centroid because many are equal: is_measured() skips those. */
-double tsn_spmd_diameter(const tsn_spmd_points *p, double *radius) {
-  double *centroid = p->centroid;
-  memset(centroid, 0, p->stride * sizeof *centroid);
-  for (size_t i = 0; i < p->count; i++) {
-    for (size_t d = 0; d < p->stride; d++) centroid[d] += p->at[i * p->stride + d];
-  }
-  for (size_t d = 0; d < p->stride; d++) centroid[d] /= (double)p->count;
-  for (size_t i = 0; i < p->count; i++) {
-    radius[i] = sqrt(
-        square_distance(p->at + i * p->stride, centroid, p->weight, p->stride, INFINITY));
-  }
-  for (size_t i = 0; i < p->count; i++) p->queued[i] = (uint32_t)i;
-  tsn_spmd_sort(radius, p->queued, p->count);
-  double best = 0;
-  measured_points measured = {.count = 0};
-  const double slack = 1 + 1e-12; /* for the rounding of the radii */
-  for (size_t i = 0; i + 1 < p->count; i++) {
-    double reach = radius[p->queued[i]];
-    if (4 * reach * reach * slack < best) break;
-    if (is_measured(p, radius, &measured, p->queued[i])) continue;
-    measured.point[measured.count++ % MEASURED] = p->queued[i];
-    for (size_t j = i + 1; j < p->count; j++) {
-      double bound = reach + radius[p->queued[j]];
-      if (bound * bound * slack < best) break;
-      best = fmax(best, square_distance(p->at + p->queued[i] * p->stride,
-                                        p->at + p->queued[j] * p->stride, p->weight,
-                                        p->stride, INFINITY));
-    }
-  }
-  return sqrt(best);
 }

@@ -17,8 +17,7 @@
  * eps' must be so large that noise does not separate a process. The process most likely
  * to be separated is the outermost one: eps' is the distance from it to its nearest
  * neighbor among n points with normal coordinates of deviations nu m_k, exceeded with a
- * given probability only (tsn_spmd_noise_reach()). O(processes * regions *
- * log(processes)).
+ * given probability only (tsn_spmd_noise_reach()). O(processes * regions).
  *
  * If the standard errors of the times are known, they are a second estimate of the
  * deviations s_k, in the same units as m_k: the largest of a region, because the process
@@ -46,13 +45,18 @@ static const double deviation_of_median = 1.4826;
 /* The most that the scatter of a region without errors counts, by its time. */
 static const double scatter_most = 0.2;
 
-static double center_of_sorted(const double *values, size_t count) {
-  return (values[(count - 1) / 2] + values[count / 2]) / 2;
+/* The median of the values without the `least` smallest. */
+static double median_above(double *values, size_t count, size_t least) {
+  size_t left = count - least, upper = least + left / 2;
+  tsn_select(values, count, upper);
+  if (left % 2) return values[upper];
+  double below = values[0];
+  for (size_t i = 1; i < upper; i++) below = fmax(below, values[i]);
+  return (below + values[upper]) / 2;
 }
 
 static double median(double *values, size_t count) {
-  tsn_sort(values, count);
-  return center_of_sorted(values, count);
+  return median_above(values, count, 0);
 }
 
 /* Median of |T_ik / (m_k a_i) - 1| over the processes. With an odd number of processes
@@ -62,8 +66,7 @@ static double median(double *values, size_t count) {
 static double deviation_of_column(double *key, size_t count, size_t columns) {
   size_t zeros = count % 2;
   if (columns % 2) zeros += (2 * (count - zeros) + columns) / (2 * columns);
-  tsn_sort(key, count);
-  return center_of_sorted(key + zeros, count - zeros);
+  return median_above(key, count, zeros);
 }
 
 /* The part of the variance that remains after the median of `count` is taken out. */
@@ -71,7 +74,13 @@ static double without_center(size_t count) {
   return count % 2 ? 1 : 1 - 1 / (double)count;
 }
 
+/* Whether the poll ended the call, before each median of `count` numbers from rows. */
+static bool is_ended(const tsn_spmd_points *p, size_t count) {
+  return tsn_spmd_poll(p->watch, 8 * count);
+}
+
 static double median_of_column(const tsn_spmd_points *p, size_t column, double *key) {
+  if (is_ended(p, p->count)) return 0;
   for (size_t i = 0; i < p->count; i++) key[i] = p->at[i * p->stride + column];
   return median(key, p->count);
 }
@@ -80,6 +89,7 @@ static double median_of_column(const tsn_spmd_points *p, size_t column, double *
 static double share(const tsn_spmd_points *p, size_t i, const double *middle,
                     size_t columns, double *key) {
   size_t count = 0;
+  if (is_ended(p, columns)) return 0;
   for (size_t k = 1; k <= columns; k++) {
     if (middle[k] > 0) key[count++] = p->at[i * p->stride + k] / middle[k];
   }
@@ -132,6 +142,7 @@ double tsn_spmd_noise_level(const tsn_spmd_points *p, size_t columns, double *ke
   size_t count = 0;
   for (size_t k = 1; k <= columns; k++) {
     if (!(middle[k] > 0)) continue;
+    if (is_ended(p, p->count)) return 0;
     for (size_t i = 0; i < p->count; i++) {
       double value = p->at[i * p->stride + k] / middle[k];
       key[i] = shares[i] > 0 ? fabs(value / shares[i] - 1) : 0;

@@ -34,18 +34,24 @@ static const double unknown_noise = 5;
 static size_t find_candidates(const tsn_spmd_searcher *s) {
   const tsanom_spmd_data *d = &s->input->data;
   tsn_spmd_buffers *b = s->b;
+  double *low = b->points.centroid, *high = b->key;
   size_t count = 0;
-  for (size_t k = 0; k < d->regions; k++) {
-    double low = d->time[k], high = d->time[k];
-    for (size_t i = 1; i < d->processes; i++) {
-      low = fmin(low, d->time[i * d->time_ld + k]);
-      high = fmax(high, d->time[i * d->time_ld + k]);
+  memcpy(low, d->time, d->regions * sizeof *low);
+  memcpy(high, d->time, d->regions * sizeof *high);
+  for (size_t i = 1; i < d->processes; i++) {
+    const double *time = d->time + i * d->time_ld;
+    for (size_t k = 0; k < d->regions; k++) {
+      low[k] = time[k] < low[k] ? time[k] : low[k];
+      high[k] = time[k] > high[k] ? time[k] : high[k];
     }
-    b->role[k] =
-        (uint8_t)((high > 0 ? TSN_SPMD_TIMED : 0) | (high > low ? TSN_SPMD_VARIES : 0));
-    b->key[k] = high - low;
+  }
+  for (size_t k = 0; k < d->regions; k++) {
+    b->role[k] = (uint8_t)((high[k] > 0 ? TSN_SPMD_TIMED : 0) |
+                           (high[k] > low[k] ? TSN_SPMD_VARIES : 0));
+    b->key[k] = high[k] - low[k];
     if (b->level[k] == 1) b->list[count++] = (uint32_t)k;
   }
+  tsn_spmd_poll(&b->watch, d->processes * d->regions);
   tsn_spmd_sort(b->key, b->list, count);
   for (size_t c = 0; c < count; c++) b->slot[b->list[c]] = (uint32_t)c + 1;
   return count;
@@ -64,7 +70,7 @@ static void measure(const tsn_spmd_searcher *s, double *resolution) {
     largest = fmax(largest, norm[i]);
   }
   double mean = sum / (double)points->count;
-  double distance = tsn_spmd_diameter(points, norm);
+  double distance = tsn_spmd_diameter(points, input->exec.isa, norm);
   double base = input->options.norm == TSANOM_SPMD_MEAN_NORM ? mean : largest;
   *resolution = input->options.tolerance * largest;
   s->report->severity = base > 0 ? distance / base : 0;
@@ -135,6 +141,18 @@ static tsanom_status choose_cut(const tsn_spmd_searcher *s, double resolution) {
   return TSANOM_OK;
 }
 
+/* Classify again, into `trial`. Leaving regions out, of the points of step 1, only
+ * removes weights. Returns the number of classes, 0 if the poll ended the call. */
+static size_t recluster(const tsn_spmd_searcher *s, int32_t step) {
+  const tsn_spmd_points *p = &s->b->points;
+  bool is_left_out = p->weight[0] == 0;
+  if (step == 1 || (is_left_out && tsn_spmd_remain_apart(p, &s->apart))) {
+    memcpy(s->b->trial, s->b->base, p->count * sizeof *s->b->trial);
+    return s->report->classes;
+  }
+  return tsn_spmd_classify(p, s->b->trial);
+}
+
 bool tsn_spmd_decide(tsn_spmd_searcher *s, int32_t step, int32_t level,
                      const uint32_t *member, size_t count) {
   tsanom_spmd_report *r = s->report;
@@ -142,7 +160,11 @@ bool tsn_spmd_decide(tsn_spmd_searcher *s, int32_t step, int32_t level,
   size_t processes = s->b->points.count;
   bool is_put_in = step == 4 || level > 1;
   made.first = r->members;
-  made.classes = tsn_spmd_classify(&s->b->points, s->b->trial);
+  made.classes = recluster(s, step);
+  if (made.classes == 0) {
+    r->search = TSANOM_SPMD_UNFINISHED;
+    return false;
+  }
   made.changed = memcmp(s->b->trial, s->b->base, processes * sizeof *s->b->trial) != 0;
   made.critical = is_put_in ? !made.changed : made.changed;
   for (size_t m = 0; m < count; m++, r->members++) {
@@ -156,8 +178,12 @@ bool tsn_spmd_decide(tsn_spmd_searcher *s, int32_t step, int32_t level,
 
 bool tsn_spmd_stopped(tsn_spmd_searcher *s) {
   uint64_t regions = s->input->data.regions;
-  uint64_t total = s->tried < regions ? regions : s->tried + 1;
-  if (!tsn_exec_stop(&s->input->exec, s->tried, total)) return false;
+  tsn_spmd_watch *watch = &s->b->watch;
+  watch->done = s->tried;
+  watch->total = s->tried < regions ? regions : s->tried + 1;
+  watch->stopped =
+      watch->stopped || tsn_exec_stop(watch->exec, watch->done, watch->total);
+  if (!watch->stopped) return false;
   s->report->search = TSANOM_SPMD_UNFINISHED;
   return true;
 }
@@ -285,15 +311,19 @@ tsanom_status tsn_spmd_search(const tsn_spmd_input *input, tsn_spmd_buffers *b,
   measure(&s, &resolution);
   tsanom_status status = choose_cut(&s, resolution);
   if (status < 0) return status;
-  if (status == TSANOM_STOPPED) { /* report one class */
-    s.b->points.limit = INFINITY;
+  if (status == TSANOM_OK) report->classes = tsn_spmd_classify(&b->points, b->base);
+  bool is_stopped = report->classes == 0;
+  if (is_stopped) { /* report one class */
+    memset(b->base, 0, d->processes * sizeof *b->base);
+    report->classes = 1;
     report->eps = INFINITY;
   }
-  report->classes = tsn_spmd_classify(&b->points, b->base);
   tsn_spmd_decide(&s, 1, 1, NULL, 0);
-  report->search =
-      status == TSANOM_STOPPED ? TSANOM_SPMD_UNFINISHED : TSANOM_SPMD_SIMILAR;
-  if (report->classes > 1) find_regions(&s);
+  report->search = is_stopped ? TSANOM_SPMD_UNFINISHED : TSANOM_SPMD_SIMILAR;
+  if (report->classes > 1) {
+    tsn_spmd_measure_classes(&b->points, b->base, report->classes, &s.apart);
+    find_regions(&s);
+  }
   for (size_t k = 0; k < d->regions; k++) {
     report->ccrs += (b->role[k] & TSN_SPMD_CCR) != 0;
     report->cccrs += (b->role[k] & TSN_SPMD_CCCR) != 0;

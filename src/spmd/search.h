@@ -11,10 +11,11 @@ typedef struct {
   const tsn_spmd_input *input;
   tsn_spmd_buffers *b;
   tsanom_spmd_report *report;
-  size_t outermost; /* regions of hierarchy 1 */
-  uint64_t tried;   /* re-clusterings, for the poll */
-  size_t left;      /* combinations that may still be tried */
-  int exponent;     /* of the scale of the points */
+  size_t outermost;     /* regions of hierarchy 1 */
+  uint64_t tried;       /* re-clusterings, for the poll */
+  size_t left;          /* combinations that may still be tried */
+  int exponent;         /* of the scale of the points */
+  tsn_spmd_apart apart; /* the classes of step 1 */
 } tsn_spmd_searcher;
 
 /* Re-cluster and record; `member` are the regions tried. Returns whether what was tried

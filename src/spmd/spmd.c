@@ -35,6 +35,7 @@ static void layout(tsn_arena *arena, void *context) {
   p->at = tsn_arena_take(arena, processes, ld * sizeof *p->at);
   p->weight = tsn_arena_take(arena, ld, sizeof *p->weight);
   p->centroid = tsn_arena_take(arena, ld, sizeof *p->centroid);
+  p->tile = tsn_arena_take(arena, tsn_spmd_tile_elements(ld), sizeof *p->tile);
   p->away = tsn_arena_take(arena, processes, sizeof *p->away);
   p->open = tsn_arena_take(arena, processes, sizeof *p->open);
   p->queued = tsn_arena_take(arena, processes, sizeof *p->queued);
@@ -82,6 +83,9 @@ static tsanom_status analyze(analysis *a) {
   const tsn_spmd_input *input = &a->input;
   tsn_spmd_buffers *b = &a->buffers;
   tsanom_spmd_report *report = &a->own;
+  b->watch = (tsn_spmd_watch){.exec = &input->exec, .total = input->data.regions};
+  b->points.watch = &b->watch;
+  tsn_spmd_poll(&b->watch, input->data.processes * input->data.regions); /* the checks */
   tsanom_status status = tsn_spmd_search(input, b, report);
   tsn_spmd_balance(input, b, report);
   if (report->class_of) {

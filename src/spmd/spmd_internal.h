@@ -32,20 +32,73 @@ typedef struct {
                         is that of all of them, which run one after the other */
 } tsn_spmd_input;
 
+/* The caller's poll during long loops. */
+typedef struct {
+  const tsanom_exec *exec;
+  uint64_t done, total; /* for the poll */
+  size_t work;          /* since the last poll */
+  bool stopped;
+} tsn_spmd_watch;
+
+/* Coordinates between polls: about 20 ms. */
+enum { TSN_SPMD_WORK = 1 << 22 };
+
+/* Add some work, in coordinates; poll if it is enough. Returns whether the poll ended the
+ * call, now or before. */
+static inline bool tsn_spmd_poll(tsn_spmd_watch *watch, size_t work) {
+  if (!watch) return false;
+  watch->work += work;
+  if (watch->stopped || watch->work < TSN_SPMD_WORK) return watch->stopped;
+  watch->work = 0;
+  watch->stopped = tsn_exec_stop(watch->exec, watch->done, watch->total);
+  return watch->stopped;
+}
+
 /* Points to classify: rows of `stride` coordinates, a multiple of 8; a coordinate counts
  * if its weight is 1 and is left out if it is 0. Coordinates are scaled by a power of
  * two, so that their largest magnitude is below 1 and squares do not overflow; only what
  * underflows is rounded. */
 typedef struct {
   size_t count, stride;
-  double *at;       /* count * stride */
-  double *weight;   /* stride */
-  double *centroid; /* stride: scratch, deviations */
-  double limit;     /* square of eps' */
-  double *away;     /* count: scratch, distances from the first of a class */
-  uint32_t *open;   /* count: points without a class, increasing */
-  uint32_t *queued; /* count: points of a class whose neighbors are sought */
+  double *at;            /* count * stride */
+  double *weight;        /* stride */
+  double *centroid;      /* stride: scratch, deviations */
+  double *tile;          /* tsn_spmd_tile_elements(): scratch */
+  double limit;          /* square of eps' */
+  double *away;          /* count: scratch, distances from the first of a class */
+  uint32_t *open;        /* count: points without a class, increasing */
+  uint32_t *queued;      /* count: points of a class whose neighbors are sought */
+  tsn_spmd_watch *watch; /* NULL: no poll */
 } tsn_spmd_points;
+
+/* Squared distance; the sum is left as soon as it exceeds `limit`, which is why the
+ * regions of widest spread come first (search.c). Coordinates are added in one order, so
+ * that the value does not depend on the machine. */
+static inline double tsn_spmd_square_distance(const double *a, const double *b,
+                                              const double *weight, size_t stride,
+                                              double limit) {
+  double sum = 0;
+  for (size_t d = 0; d < stride; d += 8) {
+    double lane[8];
+    for (size_t l = 0; l < 8; l++) {
+      double difference = a[d + l] - b[d + l];
+      lane[l] = weight[d + l] * (difference * difference);
+    }
+    sum += ((lane[0] + lane[4]) + (lane[1] + lane[5])) +
+           ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+    if (sum > limit) break;
+  }
+  return sum;
+}
+
+/* The first classes, by their first points. */
+enum { TSN_SPMD_APART = 64 };
+
+typedef struct {
+  size_t classes; /* 0: too many */
+  uint32_t first[TSN_SPMD_APART];
+  double radius[TSN_SPMD_APART]; /* of the class around its first point */
+} tsn_spmd_apart;
 
 /* Root cause: the decision table and its reducts. Sets of metrics have `words` words, bit
  * m of which is metric m. */
@@ -70,15 +123,16 @@ typedef struct {
  * turn: the points hold times during the search, and a metric at a time afterwards. */
 typedef struct {
   tsn_spmd_points points;
-  int32_t *base;  /* processes: the classes of step 1 */
-  int32_t *trial; /* processes: those of a re-clustering */
-  int32_t *level; /* regions: nested hierarchy */
-  uint32_t *list; /* regions: columns of the points; then scratch of the search */
-  uint32_t *slot; /* regions: the coordinate of one of hierarchy 1 */
-  uint32_t *pick; /* regions to combine, or to descend from */
-  size_t *meet;   /* regions: critical combinations that hold one */
-  uint8_t *role;  /* regions: TSN_SPMD_CCR, ... */
-  double *key;    /* regions or processes, whichever is more: spreads, norms */
+  tsn_spmd_watch watch; /* of the points */
+  int32_t *base;        /* processes: the classes of step 1 */
+  int32_t *trial;       /* processes: those of a re-clustering */
+  int32_t *level;       /* regions: nested hierarchy */
+  uint32_t *list;       /* regions: columns of the points; then scratch of the search */
+  uint32_t *slot;       /* regions: the coordinate of one of hierarchy 1 */
+  uint32_t *pick;       /* regions to combine, or to descend from */
+  size_t *meet;         /* regions: critical combinations that hold one */
+  uint8_t *role;        /* regions: TSN_SPMD_CCR, ... */
+  double *key;          /* regions or processes, whichever is more: spreads, norms */
   tsn_spmd_optics optics;
   tsn_spmd_table table;
 } tsn_spmd_buffers;
@@ -129,23 +183,40 @@ void tsn_spmd_add_free(tsn_spmd_points *points, const double *column, size_t str
                        int exponent);
 
 /* Classes from 0 in order of first appearance: the components of the graph of distances
- * up to eps'. Returns their number. Numbered so, two classifications are equal iff their
- * arrays are. */
+ * up to eps'. Returns their number; 0 if the poll ended the call. Numbered so, two
+ * classifications are equal iff their arrays are. */
 size_t tsn_spmd_classify(const tsn_spmd_points *points, int32_t *class_of);
 
 /* Sort indices by falling keys; a heapsort, in place. It is not stable, but its result
  * depends only on the keys and on the order given. */
 void tsn_spmd_sort(const double *key, uint32_t *order, size_t count);
 
-/* Norm of each point, and the largest distance of two of the points; `radius` is scratch,
- * one for each point. */
 void tsn_spmd_norms(const tsn_spmd_points *points, double *norm);
-double tsn_spmd_diameter(const tsn_spmd_points *points, double *radius);
 
 /* The exponent that brings the largest magnitude of some columns below 1. NaNs
  * are passed over. */
 int tsn_spmd_exponent(const double *matrix, size_t rows, size_t stride,
                       const uint32_t *column, size_t count);
+
+/* diameter.c */
+
+/* The largest distance of two of the points, or of many points, one that is nearly as
+ * large. Coordinates of weight 0 are 0. `radius` is scratch, one for each point. If the
+ * poll ends the call, the largest one that was found. */
+double tsn_spmd_diameter(const tsn_spmd_points *points, int32_t isa, double *radius);
+
+/* Size of the scratch of tsn_spmd_points. */
+size_t tsn_spmd_tile_elements(size_t stride);
+
+/* apart.c */
+
+/* The first classes and their radii, of points whose classes are known. */
+void tsn_spmd_measure_classes(const tsn_spmd_points *points, const int32_t *class_of,
+                              size_t classes, tsn_spmd_apart *apart);
+
+/* Whether the classes are certain to be the same with other weights, none larger than
+ * those with which the classes were measured. */
+bool tsn_spmd_remain_apart(const tsn_spmd_points *points, const tsn_spmd_apart *apart);
 
 /* cut.c */
 void tsn_spmd_optics_layout(tsn_arena *arena, const tsn_spmd_input *input,

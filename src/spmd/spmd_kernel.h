@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Distances from one point to a tile of points, one vector lane each: coordinate d of
+ * point j of a tile is tile[(j / 8 * stride + d) * 8 + j % 8]. */
+#ifndef TSN_SPMD_KERNEL_H
+#define TSN_SPMD_KERNEL_H
+
+#include <stddef.h>
+
+#include "core/isa.h"
+
+enum { TSN_SPMD_LANES = 8, TSN_SPMD_TILE = 64 };
+
+/* The kernels of one instruction set. All levels return the same bits. */
+typedef struct {
+  /* The largest squared distance from a point of `stride` coordinates, a multiple of 8,
+   * to the TSN_SPMD_TILE points of a tile. Sums are added in the order of
+   * tsn_spmd_square_distance(). */
+  double (*farthest)(const double *tile, const double *point, size_t stride);
+} tsn_spmd_kernels;
+
+TSN_KERNEL_TABLE(tsn_spmd_kernels);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Selection beside sorting: random, equal, sorted and periodic values. */
+#include <string.h>
+
+#include "core/sort.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { MOST = 300 };
+
+static void fill(double *values, size_t count, uint64_t *seed) {
+  size_t shape = random_between(seed, 0, 3), distinct = random_between(seed, 1, MOST);
+  for (size_t i = 0; i < count; i++) {
+    values[i] = shape == 0   ? random_unit(seed)
+                : shape == 1 ? (double)random_between(seed, 0, 2)
+                : shape == 2 ? (double)(i % distinct)
+                             : -(double)i;
+  }
+}
+
+Test(sort, selects_what_sorting_puts_there) {
+  uint64_t seed = 1;
+  double values[MOST], sorted[MOST];
+  for (int trial = 0; trial < 20000; trial++) {
+    size_t count = random_between(&seed, 1, MOST), k;
+    fill(values, count, &seed);
+    memcpy(sorted, values, sizeof sorted);
+    tsn_sort(sorted, count);
+    k = random_between(&seed, 0, count - 1);
+    tsn_select(values, count, k);
+    cr_assert(values[k] == sorted[k], "trial %d", trial);
+    for (size_t i = 0; i < count; i++) {
+      cr_assert(i < k ? values[i] <= values[k] : values[i] >= values[k]);
+    }
+    tsn_sort(values, count);
+    cr_assert_arr_eq(values, sorted, count * sizeof *values);
+  }
+}
+
+/* Each pivot is the second smallest of what is left, so that the rounds run out. at[i] is
+ * the value that is in place i by then. */
+Test(sort, selects_after_bad_pivots) {
+  double values[MOST], next = 0;
+  size_t at[MOST], low = 0;
+  for (size_t i = 0; i < MOST; i++) at[i] = i;
+  for (; MOST - low > 2; low += 2, next += 2) {
+    size_t middle = low + (MOST - 1 - low) / 2, swapped = at[low + 1];
+    values[at[low]] = next;
+    values[at[middle]] = next + 1;
+    at[low + 1] = at[middle];
+    at[middle] = swapped;
+  }
+  for (; low < MOST; low++) values[at[low]] = next++;
+  tsn_select(values, MOST, MOST - 1);
+  cr_assert(values[MOST - 1] == MOST - 1);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Many processes: polls within a classification, sampled severity, classes that remain
+ * apart. Each run takes fractions of a second. */
+#include <math.h>
+#include <stdlib.h>
+#include <tsanom/spmd.h>
+
+#include "support/check.h"
+#include "support/random.h"
+
+typedef struct {
+  tsanom_spmd_data data;
+  tsanom_spmd_report report;
+  double *time;
+  int32_t *parent, *class_of;
+} large;
+
+/* Times around 1, of every second process `more` longer in region 0. */
+static void make(large *l, size_t processes, size_t regions, double noise, double more) {
+  uint64_t seed = 7;
+  l->time = malloc(processes * regions * sizeof *l->time);
+  l->parent = malloc(regions * sizeof *l->parent);
+  l->class_of = malloc(processes * sizeof *l->class_of);
+  for (size_t i = 0; i < processes; i++) {
+    double *row = l->time + i * regions;
+    for (size_t k = 0; k < regions; k++) row[k] = 1 + noise * random_unit(&seed);
+    if (i % 2) row[0] += more;
+  }
+  for (size_t k = 0; k < regions; k++) l->parent[k] = TSANOM_SPMD_NONE;
+  tsanom_spmd_data_init(&l->data, sizeof l->data);
+  tsanom_spmd_report_init(&l->report, sizeof l->report);
+  l->data.processes = processes;
+  l->data.regions = regions;
+  l->data.time = l->time;
+  l->data.parent = l->parent;
+  l->report.class_of = l->class_of;
+}
+
+static void release(large *l) {
+  free(l->time);
+  free(l->parent);
+  free(l->class_of);
+}
+
+typedef struct {
+  uint64_t calls, stop_at, last;
+} counter;
+
+static int32_t count(void *user, uint64_t done, uint64_t total) {
+  counter *c = user;
+  cr_assert(done >= c->last && done < total);
+  c->last = done;
+  return ++c->calls == c->stop_at;
+}
+
+/* 2.4 million times, which are read some 30 times: polls also between those of the
+ * re-clusterings. After the poll that stops there is no other. */
+Test(spmd_large, polls_between_the_regions) {
+  large l;
+  make(&l, 60000, 40, 0.01, 20);
+  tsanom_spmd_options options;
+  tsanom_spmd_options_init(&options, sizeof options);
+  options.cut = TSANOM_SPMD_CUT_NOISE;
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  counter c = {.calls = 0};
+  exec.poll = count;
+  exec.poll_user = &c;
+  CHECK_STATUS(tsanom_spmd_analyze(&l.data, &options, &exec, &l.report), TSANOM_OK);
+  uint64_t calls = c.calls;
+  cr_assert_gt(calls, 40 + 10);
+  cr_assert_eq(l.report.classes, 2);
+  for (uint64_t stop = 1; stop < calls; stop += 13) {
+    c = (counter){.stop_at = stop};
+    CHECK_STATUS(tsanom_spmd_analyze(&l.data, &options, &exec, &l.report),
+                 TSANOM_STOPPED);
+    cr_assert_eq(c.calls, stop);
+    cr_assert_eq(l.report.search, TSANOM_SPMD_UNFINISHED);
+    cr_assert(l.report.classes == 1 || l.report.classes == 2);
+    cr_assert(l.class_of[0] == 0 && l.class_of[1] == (int32_t)l.report.classes - 1);
+  }
+  release(&l);
+}
+
+/* The largest distance of points that are too many to compare all pairs. */
+Test(spmd_large, severity_of_many_is_nearly_exact) {
+  enum { PROCESSES = 12000, REGIONS = 100 };
+  large l;
+  make(&l, PROCESSES, REGIONS, 0.01, 0);
+  CHECK_STATUS(tsanom_spmd_analyze(&l.data, NULL, NULL, &l.report), TSANOM_OK);
+  double largest = 0;
+  for (size_t i = 0; i < PROCESSES; i += 4) {
+    for (size_t j = 0; j < i; j += 4) {
+      double sum = 0;
+      for (size_t k = 0; k < REGIONS; k++) {
+        double difference = l.time[i * REGIONS + k] - l.time[j * REGIONS + k];
+        sum += difference * difference;
+      }
+      largest = fmax(largest, sum);
+    }
+  }
+  cr_assert_geq(l.report.largest_distance, 0.99 * sqrt(largest));
+  cr_assert_leq(l.report.largest_distance, 0.01 * sqrt(REGIONS));
+  release(&l);
+}
