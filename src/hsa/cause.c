@@ -196,7 +196,7 @@ static bool paused(const inquiry *q, size_t t) {
 
 static void add_hang(inquiry *q, size_t t, int32_t detail, int32_t sign) {
   tsanom_hsa_cause *c = add_sign(q, TSANOM_HSA_HANG, (int32_t)t, detail, sign);
-  if (sign == TSANOM_HSA_SIGN_SILENCE) { /* a watch has no times of beats */
+  if (sign == TSANOM_HSA_SIGN_SILENCE) { /* becomes a time in pause.c */
     c->number[0] = -c->value;
     c->number[1] = INFINITY;
   } else {
