@@ -42,6 +42,9 @@ tsn_hsa_memory tsn_hsa_find_growth(const tsanom_hsa_vital *vital, size_t count,
 /* Set the signs that compare the threads, of which the busiest has `most` beats. */
 void tsn_hsa_measure_team(tsanom_hsa_signs *signs, size_t threads, uint64_t most);
 
+/* Seconds without a processor, between the first and the last sample. */
+double tsn_hsa_waited(const tsanom_hsa_series *series);
+
 /* Seconds without a processor during the longest gap between two beats, and up to the
  * samples around it; NaN: not known. */
 double tsn_hsa_wait_in_gap(const tsanom_hsa_series *series);

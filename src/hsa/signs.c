@@ -173,6 +173,10 @@ void tsn_hsa_find_gap(const tsanom_hsa_series *s, int32_t sign, double gap[2]) {
   gap[1] = s->time[end];
 }
 
+double tsn_hsa_waited(const tsanom_hsa_series *s) {
+  return sum_pairs(s, wait_of, 0).amount;
+}
+
 void tsn_hsa_measure_samples(const tsanom_hsa_series *s, double *value) {
   growth cpu = sum_pairs(s, cpu_of, 0), wait = sum_pairs(s, wait_of, 0);
   growth faults = sum_pairs(s, faults_of, find_begun(s));

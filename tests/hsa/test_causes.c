@@ -361,6 +361,16 @@ Test(hsa_causes, the_thread_that_paused_first_is_named) {
   }
 }
 
+/* A third of the active time, but only a tenth of a second. */
+Test(hsa_causes, a_disturbance_of_a_short_run_is_not_contention) {
+  living_kind k;
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  k.thread[0].wait = 0.25;
+  EXPECT(&normal, &k, TSANOM_HSA_CONTENTION, TSANOM_HSA_CONTENTION, TSANOM_HSA_NORMAL);
+  k.beats = 400;
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, TSANOM_HSA_NORMAL, TSANOM_HSA_NORMAL);
+}
+
 /* Thread 0 paused first. It wrote and computed meanwhile, so that thread 1, which waited
  * for it, was blocked for longer. */
 Test(hsa_causes, the_first_of_all_does_not_wait) {
