@@ -237,11 +237,12 @@ typedef struct tsanom_hsa_cause {
   /** Further numbers: of a leak or a slowdown, page faults per beat and their normal
    *  limit; of DETAIL_BLOCKED, share of time without a processor and asleep; of
    *  DETAIL_KILLED, the signal, negative, or the exit status, if either is known; of a
-   *  hang, and of waiting for one, beginning and end of the gap in seconds; of
-   *  one that a watch found, the threads that wait for it, and NaN; of DETAIL_EXIT,
-   *  beats, and those of the longest normal run. */
+   *  hang, and of waiting for one, beginning and end of the gap in seconds (infinity: it
+   *  lasts; NaN: the thread never beat); of DETAIL_EXIT, beats, and those of the longest
+   *  normal run. */
   double number[2];
-  uint64_t reserved[4]; /**< 0 */
+  uint64_t waiting;     /**< of a hang that a watch found: the threads that wait for it */
+  uint64_t reserved[3]; /**< 0 */
 } tsanom_hsa_cause;
 
 /** Find the causes of what is not normal in a run. A running program is compared with the

@@ -65,8 +65,7 @@ TSANOM_API size_t tsanom_hsa_watch_options_size(void);
 
 /** An anomaly of a run. */
 typedef struct tsanom_hsa_anomaly {
-  tsanom_hsa_cause cause; /**< with its thread and evidence. The number[0] of a hang is
-                               that of threads that wait for it */
+  tsanom_hsa_cause cause; /**< with its thread and evidence */
   int32_t phase;          /**< TSANOM_HSA_ANOMALY_* */
   int32_t reserved0;      /**< 0 */
   /** When it began, on the clock of the beats: of a hang the last beat; of a memory leak

@@ -28,6 +28,10 @@ enum {
 /* A thread whose page faults are this share of the greatest leaks, too. */
 static const double accomplice = 0.25;
 
+/* Seconds without a processor that are no contention, however short the run: what the
+ * machine's own work takes now and then. */
+static const double disturbance = 0.15;
+
 typedef struct {
   const tsanom_hsa_normal *normal;
   const tsanom_hsa_run *run;
@@ -196,7 +200,7 @@ static bool paused(const inquiry *q, size_t t) {
 
 static void add_hang(inquiry *q, size_t t, int32_t detail, int32_t sign) {
   tsanom_hsa_cause *c = add_sign(q, TSANOM_HSA_HANG, (int32_t)t, detail, sign);
-  if (sign == TSANOM_HSA_SIGN_SILENCE) { /* a watch has no times of beats */
+  if (sign == TSANOM_HSA_SIGN_SILENCE) { /* becomes a time in pause.c */
     c->number[0] = -c->value;
     c->number[1] = INFINITY;
   } else {
@@ -257,11 +261,12 @@ static void judge_memory(inquiry *q) {
   }
 }
 
-/* A processor that another process takes, and work that is not shared equally. A thread
- * that stopped leaves its team without a comparison. */
+/* A processor that another process takes for a while, and work that is not shared
+ * equally. A thread that stopped leaves its team without a comparison. */
 static void judge_share(inquiry *q, size_t t, bool whole_team) {
   int32_t thread = (int32_t)t;
-  if (is_above(q, t, TSANOM_HSA_SIGN_WAIT)) {
+  if (is_above(q, t, TSANOM_HSA_SIGN_WAIT) &&
+      tsn_hsa_waited(&q->run->threads[t]) >= disturbance) {
     add_sign(q, TSANOM_HSA_CONTENTION, thread, TSANOM_HSA_DETAIL_NONE,
              TSANOM_HSA_SIGN_WAIT);
   }

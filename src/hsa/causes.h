@@ -15,8 +15,10 @@ tsanom_status tsn_hsa_check_vitals(const tsanom_hsa_run *run, const char *name, 
 
 /* --- signs.c --- */
 
-/* The part of the beats that does not count for memory. */
+/* The part of the beats that does not count for memory, and the one after which its first
+ * sample is late. */
 #define TSN_HSA_BEGINNING 0.2
+#define TSN_HSA_LATE 0.4
 
 /* The signs of all threads of a checked run. */
 void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs);
@@ -32,13 +34,16 @@ typedef struct {
   double base, since, most;
 } tsn_hsa_memory;
 
-/* Of samples of the process. `half` and `begun`: times by which half of the beginning,
- * and all of it, are over. */
+/* Of samples of the process. `end`: times by which half of the beginning, and all of it,
+ * are over, and after which the next sample is late. */
 tsn_hsa_memory tsn_hsa_find_growth(const tsanom_hsa_vital *vital, size_t count,
-                                   double half, double begun);
+                                   const double end[3]);
 
 /* Set the signs that compare the threads, of which the busiest has `most` beats. */
 void tsn_hsa_measure_team(tsanom_hsa_signs *signs, size_t threads, uint64_t most);
+
+/* Seconds without a processor, between the first and the last sample. */
+double tsn_hsa_waited(const tsanom_hsa_series *series);
 
 /* Seconds without a processor during the longest gap between two beats, and up to the
  * samples around it; NaN: not known. */

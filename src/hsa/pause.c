@@ -52,11 +52,15 @@ static double earlier_than(const pauses *p, const tsanom_hsa_cause *c) {
   return c->number[0] - 0.5 * p->signs[c->thread].value[TSANOM_HSA_SIGN_INTERVAL];
 }
 
+/* The first of all does not wait for a blocked thread that began later, as one that
+ * writes and computes in its pause. */
+
 static bool waited(const pauses *p, const tsanom_hsa_cause *c,
                    const tsanom_hsa_cause *first, const tsanom_hsa_cause *blocked) {
   if (!first || !overlap(c->number, first->number)) return false;
   if (first->number[0] < earlier_than(p, c)) return true;
-  return blocked && is_pause(c) && !is_blocked(c) && overlap(c->number, blocked->number);
+  return blocked && is_pause(c) && !is_blocked(c) &&
+         c->number[0] >= earlier_than(p, blocked) && overlap(c->number, blocked->number);
 }
 
 /* Whether the thread that paused first waited for one that had no processor: `gap` is
@@ -89,6 +93,17 @@ static void drop_pauses(pauses *p, const double gap[2]) {
   p->count = kept;
 }
 
+/* The gaps of silent threads were ordered by their length: they end now. A watch has no
+ * times of beats, and has hangs of its own. */
+static void set_beginnings(pauses *p) {
+  for (size_t i = 0; i < p->count; i++) {
+    tsanom_hsa_cause *c = &p->cause[i];
+    if (c->sign != TSANOM_HSA_SIGN_SILENCE) continue;
+    const tsanom_hsa_series *s = &p->run->threads[c->thread];
+    c->number[0] = s->time && s->beats ? s->time[s->beats - 1] : NAN;
+  }
+}
+
 size_t tsn_hsa_settle_pauses(const tsanom_hsa_run *run, tsanom_hsa_signs *signs,
                              tsanom_hsa_cause *cause, size_t count) {
   pauses p = {run, signs, cause, count};
@@ -110,5 +125,6 @@ size_t tsn_hsa_settle_pauses(const tsanom_hsa_run *run, tsanom_hsa_signs *signs,
                  (is_silence(c) && waited(&p, c, first[2], NULL));
     if (waits) c->cause = TSANOM_HSA_WAITING;
   }
+  set_beginnings(&p);
   return p.count;
 }

@@ -123,12 +123,11 @@ static void put_hang(tsn_sentence *s, const tsanom_hsa_cause *c) {
   put_time(s, c->value);
   tsn_put(s, paused ? ", and then went on; normally at most " : ", normally at most ");
   put_time(s, c->range.high);
-  /* Where the second number is known, they are the gap. */
-  if (isnan(c->number[1]) && c->number[0] > 0) {
+  if (c->waiting) {
     tsn_put(s,
-            c->number[0] > 1 ? "; %.0f other threads wait for it"
-                             : "; %.0f other thread waits for it",
-            c->number[0]);
+            c->waiting > 1 ? "; %llu other threads wait for it"
+                           : "; %llu other thread waits for it",
+            (unsigned long long)c->waiting);
   }
 }
 

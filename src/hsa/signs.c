@@ -85,10 +85,17 @@ static double cpu_quartile(const tsanom_hsa_series *s) {
   return value[(count - 1) / 4];
 }
 
-static size_t first_after(const tsanom_hsa_series *s, double share) {
-  uint64_t beats = (uint64_t)((double)s->beats * share);
+/* The first sample after the beginning. If it is late, as in a short run that has few
+ * samples, the last one in the second half of the beginning. */
+static size_t find_begun(const tsanom_hsa_series *s) {
+  double beats = (double)s->beats, begun = floor(beats * TSN_HSA_BEGINNING);
+  size_t early = TSANOM_NONE;
   for (size_t i = 0; i < s->vital_count; i++) {
-    if (s->vital[i].beats >= beats) return i;
+    double own = (double)s->vital[i].beats;
+    if (own >= begun) {
+      return early != TSANOM_NONE && own > beats * TSN_HSA_LATE ? early : i;
+    }
+    if (own >= begun / 2) early = i;
   }
   return s->vital_count;
 }
@@ -166,9 +173,13 @@ void tsn_hsa_find_gap(const tsanom_hsa_series *s, int32_t sign, double gap[2]) {
   gap[1] = s->time[end];
 }
 
+double tsn_hsa_waited(const tsanom_hsa_series *s) {
+  return sum_pairs(s, wait_of, 0).amount;
+}
+
 void tsn_hsa_measure_samples(const tsanom_hsa_series *s, double *value) {
   growth cpu = sum_pairs(s, cpu_of, 0), wait = sum_pairs(s, wait_of, 0);
-  growth faults = sum_pairs(s, faults_of, first_after(s, TSN_HSA_BEGINNING));
+  growth faults = sum_pairs(s, faults_of, find_begun(s));
   if (cpu.beats > 0) value[TSANOM_HSA_SIGN_CPU] = cpu.amount / cpu.beats;
   if (faults.beats > 0) value[TSANOM_HSA_SIGN_FAULTS] = faults.amount / faults.beats;
   value[TSANOM_HSA_SIGN_CPU_QUARTILE] = cpu_quartile(s);
@@ -239,16 +250,16 @@ static void measure_beats(const tsanom_hsa_series *s, const tsanom_hsa_series *b
   value[TSANOM_HSA_SIGN_TAIL] = share_after(busiest, last);
 }
 
-/* From the first sample after the beginning. A sampler that got no processor may have
- * only one then, at the end: the last sample in the second half of the beginning stands
- * for the first. */
+/* From the first sample after the beginning. A short run, or one whose sampler got no
+ * processor, has few samples: if that one is late, or the only one, the last sample in
+ * the second half of the beginning stands for it. */
 tsn_hsa_memory tsn_hsa_find_growth(const tsanom_hsa_vital *vital, size_t count,
-                                   double half, double begun) {
+                                   const double end[3]) {
   tsn_hsa_memory found = {NAN, NAN, NAN}, early = found;
   for (size_t i = 0; i < count; i++) {
     const tsanom_hsa_vital *v = &vital[i];
-    if (isnan(v->anonymous) || !(v->time >= half)) continue;
-    if (v->time < begun) {
+    if (isnan(v->anonymous) || !(v->time >= end[0])) continue;
+    if (v->time < end[1]) {
       early = (tsn_hsa_memory){v->anonymous, v->time, NAN};
     } else if (isnan(found.base)) {
       found = (tsn_hsa_memory){v->anonymous, v->time, NAN};
@@ -256,8 +267,9 @@ tsn_hsa_memory tsn_hsa_find_growth(const tsanom_hsa_vital *vital, size_t count,
       found.most = fmax(found.most, v->anonymous);
     }
   }
-  if (!isnan(found.most) || isnan(early.base)) return found;
-  early.most = found.base;
+  bool is_late = isnan(found.most) || found.since > end[2];
+  if (!is_late || isnan(early.base)) return found;
+  early.most = fmax(found.base, found.most);
   return early;
 }
 
@@ -269,9 +281,10 @@ static void measure_growth(const tsanom_hsa_run *run, const span *all,
   growth_and_rate[0] = growth_and_rate[1] = NAN;
   if (!busiest->beats) return;
   double most = (double)(busiest->beats - 1);
-  tsn_hsa_memory m = tsn_hsa_find_growth(
-      run->vital, run->vital_count, busiest->time[(size_t)(most * TSN_HSA_BEGINNING / 2)],
-      busiest->time[(size_t)(most * TSN_HSA_BEGINNING)]);
+  const double end[3] = {busiest->time[(size_t)(most * TSN_HSA_BEGINNING / 2)],
+                         busiest->time[(size_t)(most * TSN_HSA_BEGINNING)],
+                         busiest->time[(size_t)(most * TSN_HSA_LATE)]};
+  tsn_hsa_memory m = tsn_hsa_find_growth(run->vital, run->vital_count, end);
   if (isnan(m.most)) return;
   size_t before = 0;
   while (before < busiest->beats && busiest->time[before] <= m.since) before++;
@@ -293,11 +306,23 @@ static void compare_team(tsanom_hsa_signs *signs, size_t threads, int32_t sign,
   }
 }
 
+/* Whether the quartiles of processor time compare the threads. The means do where a
+ * thread has too few samples for a quartile, as in a short run. */
+static bool has_quartiles(const tsanom_hsa_signs *signs, size_t threads, uint64_t most) {
+  bool all = most >= FEW_BEATS;
+  for (size_t t = 0; t < threads && all; t++) {
+    all = !isnan(signs[t].value[TSANOM_HSA_SIGN_CPU_QUARTILE]) ||
+          isnan(signs[t].value[TSANOM_HSA_SIGN_CPU]);
+  }
+  return all;
+}
+
 void tsn_hsa_measure_team(tsanom_hsa_signs *signs, size_t threads, uint64_t most) {
   compare_team(signs, threads, TSN_HSA_BEATS, TSANOM_HSA_SIGN_SHARE);
   compare_team(signs, threads, TSANOM_HSA_SIGN_INTERVAL, TSANOM_HSA_SIGN_TEAM_INTERVAL);
   compare_team(signs, threads,
-               most < FEW_BEATS ? TSANOM_HSA_SIGN_CPU : TSANOM_HSA_SIGN_CPU_QUARTILE,
+               has_quartiles(signs, threads, most) ? TSANOM_HSA_SIGN_CPU_QUARTILE
+                                                   : TSANOM_HSA_SIGN_CPU,
                TSANOM_HSA_SIGN_TEAM_CPU);
 }
 

@@ -40,7 +40,8 @@ static void note_hangs(tsanom_hsa_watch *w) {
                           .value = w->now - t->since,
                           .range = {0, t->pulse.limit},
                           .strength = (w->now - t->since) / t->pulse.limit,
-                          .number = {(double)waiting, NAN}};
+                          .number = {t->since, INFINITY},
+                          .waiting = waiting};
     tsanom_hsa_anomaly *a = note(w, &c, tsn_watch_hang_confidence(w, t));
     a->onset = t->since;
     a->iteration = t->pulse.beats;

@@ -25,9 +25,10 @@ static void measure_growth(const tsanom_hsa_watch *w, uint64_t beats,
   growth_and_rate[0] = growth_and_rate[1] = NAN;
   if (!beats) return;
   double most = (double)(beats - 1);
-  double half = time_of(&w->vital, floor(most * TSN_HSA_BEGINNING / 2) + 1);
-  double begun = time_of(&w->vital, floor(most * TSN_HSA_BEGINNING) + 1);
-  tsn_hsa_memory m = tsn_hsa_find_growth(w->vital.kept, w->vital.count, half, begun);
+  const double end[3] = {time_of(&w->vital, floor(most * TSN_HSA_BEGINNING / 2) + 1),
+                         time_of(&w->vital, floor(most * TSN_HSA_BEGINNING) + 1),
+                         time_of(&w->vital, floor(most * TSN_HSA_LATE) + 1)};
+  tsn_hsa_memory m = tsn_hsa_find_growth(w->vital.kept, w->vital.count, end);
   if (isnan(m.most)) return;
   growth_and_rate[0] = fmax(0, m.most - m.base);
   for (size_t i = 0; i < w->vital.count; i++) {

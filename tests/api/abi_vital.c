@@ -94,4 +94,5 @@ static_assert(offsetof(tsanom_hsa_cause, value) == 16, "ABI");
 static_assert(offsetof(tsanom_hsa_cause, range) == 24, "ABI");
 static_assert(offsetof(tsanom_hsa_cause, strength) == 40, "ABI");
 static_assert(offsetof(tsanom_hsa_cause, number) == 48, "ABI");
-static_assert(offsetof(tsanom_hsa_cause, reserved) == 64, "ABI");
+static_assert(offsetof(tsanom_hsa_cause, waiting) == 64, "ABI");
+static_assert(offsetof(tsanom_hsa_cause, reserved) == 72, "ABI");

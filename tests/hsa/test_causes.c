@@ -310,6 +310,22 @@ Test(hsa_causes, a_program_that_does_not_go_on_hangs) {
   finding f = find_in(&normal, &k, &seed);
   cr_assert(f.count == 3 && f.status == TSANOM_HSA_HANG);
   cr_assert(f.cause[2].cause == TSANOM_HSA_SHUTDOWN);
+  tsanom_hsa_run run = living_run(&k, &seed);
+  f = find(&normal, &run);
+  const tsanom_hsa_series *s = &run.threads[f.cause[0].thread];
+  cr_assert(f.cause[0].number[0] == s->time[s->beats - 1]);
+  cr_assert(isinf(f.cause[0].number[1]));
+  living_free(&run);
+}
+
+/* A run of half a second has a handful of samples: too few for a quartile. */
+Test(hsa_causes, an_imbalance_of_a_short_run_is_found) {
+  living_kind k = living_normal();
+  uint64_t seed = 34;
+  k.every = 0.6;
+  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  k.thread[1].cpu = 0.75;
+  EXPECT(&normal, &k, TSANOM_HSA_IMBALANCE, TSANOM_HSA_NORMAL, TSANOM_HSA_IMBALANCE);
 }
 
 /* The other thread beats once more, and waits for it: asleep, or using its processor. */
@@ -343,6 +359,38 @@ Test(hsa_causes, the_thread_that_paused_first_is_named) {
     }
     living_free(&run);
   }
+}
+
+/* A third of the active time, but only a tenth of a second. */
+Test(hsa_causes, a_disturbance_of_a_short_run_is_not_contention) {
+  living_kind k;
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  k.thread[0].wait = 0.25;
+  EXPECT(&normal, &k, TSANOM_HSA_CONTENTION, TSANOM_HSA_CONTENTION, TSANOM_HSA_NORMAL);
+  k.beats = 400;
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, TSANOM_HSA_NORMAL, TSANOM_HSA_NORMAL);
+}
+
+/* Thread 0 paused first. It wrote and computed meanwhile, so that thread 1, which waited
+ * for it, was blocked for longer. */
+Test(hsa_causes, the_first_of_all_does_not_wait) {
+  enum { AT = 800 };
+  living_kind k;
+  uint64_t seed = 33;
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  k.noise = 1e-4;
+  k.pause = 1;
+  k.pause_at = (double)AT / 2000;
+  tsanom_hsa_run run = living_run(&k, &seed);
+  ((double *)run.threads[1].time)[AT] -= k.pause;
+  tsanom_hsa_vital *v = (tsanom_hsa_vital *)run.threads[0].vital;
+  for (size_t j = 0; j < run.threads[0].vital_count; j++) {
+    v[j].cpu_s += 0.7 * fmax(0, fmin(k.pause, v[j].time - 0.85));
+  }
+  finding f = find(&normal, &run);
+  cr_assert(f.thread[0] == TSANOM_HSA_HANG && f.thread[1] == TSANOM_HSA_WAITING, "%s, %s",
+            tsanom_hsa_status_name(f.thread[0]), tsanom_hsa_status_name(f.thread[1]));
+  living_free(&run);
 }
 
 /* Thread 1 waits for a processor for a second, and thread 0 for it. */

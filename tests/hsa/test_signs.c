@@ -130,7 +130,7 @@ static double naive_blocked_gap(const tsanom_hsa_series *s) {
 static void naive_samples(const tsanom_hsa_series *s, double *value) {
   value[TSANOM_HSA_SIGN_BLOCKED_GAP] = naive_blocked_gap(s);
   double cpu, wait, faults, beats, seconds, unused;
-  size_t fifth = 0;
+  size_t base = s->vital_count;
   sums(s, WAIT, 0, &wait, &unused, &seconds);
   bool waits = seconds > 0;
   sums(s, CPU, 0, &cpu, &beats, &seconds);
@@ -139,11 +139,18 @@ static void naive_samples(const tsanom_hsa_series *s, double *value) {
     value[TSANOM_HSA_SIGN_WAIT] = wait / (cpu + wait);
     value[TSANOM_HSA_SIGN_BLOCKED] = fmax(0, 1 - (cpu + wait) / seconds);
   }
-  while (fifth < s->vital_count &&
-         s->vital[fifth].beats < (uint64_t)((double)s->beats * 0.2)) {
-    fifth++;
+  /* From the first sample after a fifth of the beats; from the one before if that is
+   * after two fifths. */
+  double fifth = floor(0.2 * (double)s->beats);
+  for (size_t i = s->vital_count; i-- > 0;) {
+    if ((double)s->vital[i].beats >= fifth) base = i;
   }
-  sums(s, FAULTS, fifth, &faults, &beats, &unused);
+  if (base > 0 && base < s->vital_count &&
+      (double)s->vital[base - 1].beats >= fifth / 2 &&
+      (double)s->vital[base].beats > 0.4 * (double)s->beats) {
+    base--;
+  }
+  sums(s, FAULTS, base, &faults, &beats, &unused);
   if (beats > 0) value[TSANOM_HSA_SIGN_FAULTS] = faults / beats;
 }
 
@@ -203,12 +210,16 @@ static void naive_growth(const tsanom_hsa_run *run, tsanom_hsa_signs *naive) {
   size_t n = 0, after = 0;
   double fifth = s->time[(size_t)((double)(s->beats - 1) * 0.2)], beats = 0;
   double tenth = s->time[(size_t)((double)(s->beats - 1) * 0.1)];
+  double late = s->time[(size_t)((double)(s->beats - 1) * 0.4)];
   for (size_t i = 0; i < run->vital_count; i++) {
     const tsanom_hsa_vital *v = &run->vital[i];
     if (!isnan(v->time) && !isnan(v->anonymous)) known[n++] = v;
   }
   for (size_t i = 0; i < n; i++) after += known[i]->time >= fifth;
-  if (after == 1 && n > 1 && known[n - 2]->time >= tenth) after++;
+  const tsanom_hsa_vital *early = after && after < n ? known[n - after - 1] : NULL;
+  if (early && early->time >= tenth && (after == 1 || known[n - after]->time > late)) {
+    after++;
+  }
   if (after < 2) return;
   double base = known[n - after]->anonymous, begun = known[n - after]->time, most = 0;
   for (size_t i = n - after + 1; i < n; i++) most = fmax(most, known[i]->anonymous);
@@ -252,6 +263,10 @@ Test(hsa_signs, they_are_those_of_the_definitions) {
     bool few = true;
     for (size_t t = 0; t < run.thread_count; t++) {
       few = few && run.threads[t].beats < 256;
+    }
+    for (size_t t = 0; t < run.thread_count; t++) {
+      few = few || (isnan(naive[t].value[TSANOM_HSA_SIGN_CPU_QUARTILE]) &&
+                    !isnan(naive[t].value[TSANOM_HSA_SIGN_CPU]));
     }
     naive_team(naive, run.thread_count,
                few ? TSANOM_HSA_SIGN_CPU : TSANOM_HSA_SIGN_CPU_QUARTILE,

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "record/beating.h"
+#include "record/vital.h"
 #include "support/check.h"
 
 enum { MEGABYTE = 1 << 20 };
@@ -349,4 +350,21 @@ Test(vital, a_recorder_object_samples_once) {
     tsanom_runs_close(run);
     directory_remove(path);
   }
+}
+
+static void use_processor(double seconds) {
+  double until = cpu_seconds() + seconds;
+  while (cpu_seconds() < until) {
+  }
+}
+
+/* The credit of a second is 0.8 ms. */
+Test(vital, a_sampler_waits_when_its_advance_is_used) {
+  static tsn_vital_sampler sampler;
+  static tsn_vital_board board = {.period = 1000000};
+  tsn_vital_begin(&sampler, &board, -1, -1);
+  use_processor(0.0003);
+  cr_assert(tsn_vital_pause(&sampler) == 1000000);
+  use_processor(0.002);
+  cr_assert(tsn_vital_pause(&sampler) > 1000000);
 }
