@@ -11,12 +11,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
 
 #include "file_system.h"
 #include "report.h"
+#include "reserve.h"
 #include "rows.h"
 #include "run_open.h"
 
@@ -205,9 +207,16 @@ static int judge(watched *w, failure *why) {
   w->threads = w->run.thread_count;
   if (grow(w, w->threads ? w->threads : 1, why)) return -1;
   tsanom_hsa_run news = news_of(w);
-  tsanom_status status =
-      tsanom_hsa_watch_update(w->watch, &news, &exec, &w->anomaly, &w->anomalies);
+  const tsanom_hsa_anomaly *found = NULL;
+  w->anomalies = 0;
+  size_t count = 0;
+  tsanom_status status = tsanom_hsa_watch_update(w->watch, &news, &exec, &found, &count);
   if (status < 0) return fail_fault(why, file_title(w->path), status, &fault);
+  if (reserve(&w->anomaly, &w->anomaly_capacity, count, sizeof *w->anomaly)) {
+    return fail(why, "%s: out of memory", file_title(w->path));
+  }
+  if (count) memcpy(w->anomaly, found, count * sizeof *found);
+  w->anomalies = count;
   for (size_t t = 0; t < w->threads; t++) {
     tsanom_hsa_watch_pulse(w->watch, t, &w->pulse[t]);
   }
@@ -231,6 +240,7 @@ void watched_close(watched *w) {
   free(w->pulse);
   free(w->news);
   free(w->fed);
+  free(w->anomaly);
   free(w->path);
   *w = (watched){0};
 }

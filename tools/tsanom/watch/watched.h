@@ -34,16 +34,19 @@ typedef struct {
   double start;       /* seconds since 1970 at time 0 of the run */
   double now;         /* time of the look, on the clock of the run */
   size_t threads;
-  tsanom_hsa_pulse *pulse; /* by thread */
-  const tsanom_hsa_anomaly *anomaly;
-  size_t anomalies;
+  tsanom_hsa_pulse *pulse;     /* by thread */
+  tsanom_hsa_anomaly *anomaly; /* of the latest look */
+  size_t anomalies, anomaly_capacity;
   tsanom_hsa_watch *watch;
   size_t capacity; /* of the watch and the arrays by thread */
   tsanom_hsa_series *news;
   watched_part *fed; /* by thread, and behind them the process */
   watched_print print;
-  int dropped; /* the program dropped records */
-  int ended;   /* it is not looked at any more */
+  int dropped;         /* the program dropped records */
+  int hung, waited;    /* of a rank, at the last look: a thread of it hung, or waited */
+  double silent_since; /* of a rank: its first silent thread; infinity: there is none */
+  double resumed; /* when the last hang of its job ended, seconds since 1970; 0: never */
+  int ended;      /* it is not looked at any more */
 } watched;
 
 /* Look at the run: open it the first time, then read what is new, and judge it. 1: with
