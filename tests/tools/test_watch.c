@@ -200,7 +200,7 @@ Test(command_watch, remaining_iterations_and_vital_signs_are_shown) {
       ">lines");
   cr_assert(o.status == 0, "%s", o.err);
   FILE *lines = fopen("lines", "r");
-  int known = 0, finished = 0;
+  int known = 0, finished = 0, bounded = 0;
   json_t *line;
   while ((line = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
     const json_t *left = json_object_get(line, "remaining"),
@@ -210,15 +210,27 @@ Test(command_watch, remaining_iterations_and_vital_signs_are_shown) {
     cr_assert(finished || iteration > 400 ? json_is_null(left)
                                           : json_number_value(left) == 400 - iteration);
     known += json_is_real(json_object_get(line, "remaining_s"));
+    bounded += json_is_real(json_object_get(line, "remaining_low_s")) &&
+               number_of(line, "remaining_low_s") <= number_of(line, "remaining_s") &&
+               number_of(line, "remaining_high_s") >= number_of(line, "remaining_s");
     if (finished) {
       cr_assert(number_of(vital, "resident") > 1e5 && number_of(vital, "cpu") >= 0);
     }
     json_decref(line);
   }
   fclose(lines);
-  cr_assert(known > 0 && finished);
+  cr_assert(known > 0 && bounded > 0 && finished);
   o = tsanom("watch -m m.json n0");
   cr_assert(strstr(o.out, "memory ") && strstr(o.out, "CPU "), "%s", o.out);
+}
+
+Test(command_watch, iterations_that_become_longer_predict_no_time) {
+  learn_model();
+  start_pulse("run", 400, "slow");
+  outcome o = tsanom("watch --wait --every 0.05 -m m.json --openmetrics m.prom run");
+  cr_assert(strstr(o.out, " left (time not known: iterations become longer"), "%s%s",
+            o.out, o.err);
+  cr_assert(!file_holds("m.prom", "tsanom_remaining_seconds{"));
 }
 
 Test(command_watch, what_cannot_be_watched_is_rejected) {

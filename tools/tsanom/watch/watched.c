@@ -273,17 +273,21 @@ int32_t watched_slowest(const watched *w) {
   return known < 2 ? -1 : slowest;
 }
 
-double watched_remaining(const watched *w) {
-  if (!w->model || w->state != TSANOM_HSA_STATE_RUNNING) return -1;
+static double iterations_left(const watched *w) {
+  if (!w->model || w->state != TSANOM_HSA_STATE_RUNNING) return NAN;
   double most = (double)w->model->normal.beats, fewest = (double)w->model->normal.fewest;
   double left = most - (double)watched_iteration(w);
-  return fewest < same_length * most || left < 0 ? -1 : left;
+  return fewest < same_length * most || left < 0 ? NAN : left;
 }
 
-double watched_remaining_s(const watched *w) {
-  double left = watched_remaining(w), rate = INFINITY;
-  for (size_t t = 0; t < w->threads; t++) rate = fmin(rate, w->pulse[t].rate);
-  return left >= 0 && rate > 0 && isfinite(rate) ? left / rate : NAN;
+remaining watched_remaining(const watched *w) {
+  remaining r = {iterations_left(w), NAN, NAN, NAN, 0};
+  int32_t slowest = watched_slowest(w);
+  size_t thread = slowest < 0 ? 0 : (size_t)slowest;
+  if (isnan(r.iterations) || thread >= w->threads || !(w->pulse[thread].rate > 0)) {
+    return r;
+  }
+  return remaining_of(&w->run.threads[thread], r.iterations, w->now);
 }
 
 int is_alarm(const tsanom_hsa_anomaly *a) {

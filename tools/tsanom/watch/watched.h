@@ -8,6 +8,7 @@
 
 #include "failure.h"
 #include "model.h"
+#include "remaining.h"
 
 enum { EVIDENCE_BYTES = 512 }; /* of a sentence of the library */
 
@@ -64,12 +65,9 @@ double watched_age(const watched *w);
 /* The thread with the lowest rate; -1: fewer than two threads have rates. */
 int32_t watched_slowest(const watched *w);
 
-/* Iterations that are left, by the normal runs of the model; -1: it has none, or they
- * differ in their length. */
-double watched_remaining(const watched *w);
-
-/* Their time at the rate of the slowest thread; NaN: not known. */
-double watched_remaining_s(const watched *w);
+/* Iterations that are left, by the normal runs of the model, if these have one length;
+ * and their time, by the iterations of the slowest thread. */
+remaining watched_remaining(const watched *w);
 
 /* Whether it is one of the program: contention comes from others, and a run that waits,
  * or that cannot be judged, is not the cause of anything. */
