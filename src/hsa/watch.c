@@ -111,6 +111,7 @@ static void start(frame *f, const tsanom_hsa_normal *normal) {
         .pulse = {.last = NAN, .rate = NAN, .limit = INFINITY},
         .ring = f->rings + t * TSN_WATCH_RING,
         .bins = bins,
+        .first_bin = TSN_WATCH_BINS - 1,
         .vital = {.kept = f->samples + (t + 1) * TSANOM_HSA_WATCH_SAMPLES, .stride = 1},
         .since = NAN};
   }

@@ -23,8 +23,9 @@ typedef struct {
 
 typedef struct {
   tsanom_hsa_pulse pulse;
-  double *ring;   /* times of the latest beats; beat i at i % TSN_WATCH_RING */
-  uint64_t *bins; /* number of intervals by their length */
+  double *ring;     /* times of the latest beats; beat i at i % TSN_WATCH_RING */
+  uint64_t *bins;   /* number of intervals by their length */
+  size_t first_bin; /* that has any */
   tsn_watch_samples vital;
   double since;     /* when its silence began; NaN: not known */
   double resumed;   /* time of the beat that ended its last hang; 0: none */
