@@ -2,17 +2,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How fast and how often `tsanom watch` names an anomaly of a running program.
 
-    watch_trials.py BUILD [--trials 3] [--full] [--kinds stop deadlock loop] [--iterations 1000000]
+    watch_trials.py BUILD [--trials 3] [--full] [--kinds stop deadlock loop leak] [--jobs 1]
+                    [--workloads bt lu cg sp jacobi arraybench] [--iterations 1000000]
 
 Each trial starts watch_trial.c and a watch of it. SIGSTOP, a deadlock and an endless loop
 in thread 1 must be named within the limit of a silence, max(3 iterations, 1 s), and two
 looks, with the right thread and iteration. A leak must be reported within 10 % of the
 iterations that remain at its onset, and so must the onset that is reported. At last a
-normal program makes --iterations iterations, in which nothing may be reported. --full
-makes 100 trials. Prints a Markdown table with Wilson intervals of 95 %.
+normal program, and each of --workloads (with --full: all), makes --iterations iterations,
+in which nothing may be reported; the workloads are judged by a model of short runs. --full
+makes 100 trials, --jobs of them at a time. Prints Markdown tables with Wilson intervals of
+95 %.
 """
 import argparse
+import concurrent.futures
+import itertools
 import json
+import math
 import os
 import pathlib
 import random
@@ -26,8 +32,10 @@ EVERY_S = 0.1
 LIMIT_S = 1.0
 HANGS = {"stop": (0, 1), "deadlock": (1,), "loop": (1,)}
 HANG_US, HANG_BEATS = 2000, 100000
-LEAK_US, LEAK_BEATS = 4000, 2000
+LEAK_US, LEAK_BEATS = 4000, 4000
 MODEL_RUNS = 4
+THREADS = 2
+WORKLOAD_S, MODEL_S, CALIBRATION_STEPS = 60, 3, 20
 NO_ALARM = ("contention", "waiting", "unknown", "not_comparable")
 SOURCE = pathlib.Path(__file__).with_name("watch_trial.c")
 INCLUDE = pathlib.Path(__file__).parents[2] / "include"
@@ -36,16 +44,18 @@ INCLUDE = pathlib.Path(__file__).parents[2] / "include"
 class Trials:
     def __init__(self, build, folder):
         self.tsanom = build / "tools" / "tsanom" / "tsanom"
-        self.folder, self.program = folder, folder / "watch_trial"
-        self.number = self.others = 0
+        self.build, self.folder, self.program = build, folder, folder / "watch_trial"
+        self.numbers, self.others = itertools.count(), []
         subprocess.run([os.environ.get("CC", "cc"), "-D_GNU_SOURCE", "-O2", "-fopenmp",
                         f"-I{INCLUDE}", SOURCE, build / "libtsanom-record.a", "-lpthread", "-lm",
                         "-o", self.program], check=True)
 
+    def new_run(self):
+        return self.folder / f"run{next(self.numbers)}"
+
     def start(self, beats, pause_us, kind, at):
         """The program, and its run."""
-        self.number += 1
-        run = self.folder / f"run{self.number}"
+        run = self.new_run()
         return run, subprocess.Popen([self.program, run, str(beats), str(pause_us),
                                       kind, str(at)], env=workloads.ENVIRONMENT)
 
@@ -58,8 +68,8 @@ class Trials:
                 for text in watch.stdout:
                     line = json.loads(text)
                     named = [c for c in line["causes"] if c["cause"] == cause]
-                    self.others += sum(c["new"] and c["cause"] not in (cause, *NO_ALARM)
-                                       for c in line["causes"])
+                    self.others += [c["evidence"] for c in line["causes"]
+                                    if c["new"] and c["cause"] not in (cause, *NO_ALARM)]
                     if named:
                         break
             finally:
@@ -89,19 +99,47 @@ class Trials:
 
     def model(self):
         """Learned from normal runs."""
-        runs, model = [], self.folder / "model.json"
+        runs = []
         for _ in range(MODEL_RUNS):
             run, program = self.start(LEAK_BEATS, LEAK_US, "none", 0)
             program.wait()
             runs.append(run)
+        return self.learn(runs)
+
+    def learn(self, runs):
+        model = self.new_run().with_suffix(".json")
         subprocess.run([self.tsanom, "learn", "-o", model, *runs], check=True,
                        stdout=subprocess.DEVNULL)
         return model
 
-    def hangs(self, iterations):
-        """Whether a normal program is said to hang."""
-        run, program = self.start(iterations, 0, "none", 0)
-        return len(self.found(run, program, "hang", [])[1])
+    def alarms(self, run, program, options):
+        """The evidence of every alarm until the program ends, and its last line."""
+        before = len(self.others)
+        line, _ = self.found(run, program, None, options)
+        return self.others[before:], line
+
+    def workload(self, name, iterations):
+        """The alarms of a workload that beats that many times in about WORKLOAD_S seconds,
+        and the last line of its watch."""
+        def arguments(steps, cycle, run):
+            return [f"--steps={math.ceil(steps)}", f"--cycle={cycle}", "--size=tiny",
+                    f"--threads={THREADS}", f"--record={run}"]
+
+        once = workloads.run(self.build, name,
+                             *arguments(CALIBRATION_STEPS, 1, self.new_run()))
+        rate = once.beats_per_second / THREADS
+        per_step = rate * once.seconds / CALIBRATION_STEPS
+        cycle = max(1, round(rate * WORKLOAD_S / iterations))
+        steps = 1.02 * iterations * cycle / per_step
+        runs = [self.new_run() for _ in range(MODEL_RUNS)]
+        for run in runs:
+            workloads.run(self.build, name,
+                          *arguments(steps * MODEL_S / WORKLOAD_S, cycle, run))
+        model, run = self.learn(runs), self.new_run()
+        program = subprocess.Popen(
+            [self.build / "examples" / "workloads" / name, *arguments(steps, cycle, run)],
+            env=workloads.ENVIRONMENT, stdout=subprocess.DEVNULL)
+        return self.alarms(run, program, ["-m", model])
 
 
 def print_row(name, right, count, worst):
@@ -110,34 +148,63 @@ def print_row(name, right, count, worst):
           flush=True)
 
 
+def run_trials(trials, chosen, count):
+    """The table of anomalies."""
+    def repeat(trial):
+        with concurrent.futures.ThreadPoolExecutor(chosen.jobs) as pool:
+            return [made for made in pool.map(lambda _: trial(), range(count))
+                    if made is not None]
+
+    for kind in chosen.kinds:
+        if kind == "leak":
+            model = trials.model()
+            late = repeat(lambda: trials.leak(model))
+            for title, index in (("leak", 0), ("onset of the leak", 1)):
+                worst = max((l[index] for l in late), default=math.nan)
+                print_row(title, sum(l[index] <= 0.1 for l in late), count,
+                          f"{100 * worst:.1f} % of the rest")
+        else:
+            took = repeat(lambda: trials.hang(kind))
+            print_row(kind, sum(t <= LIMIT_S + 2 * EVERY_S for t in took), count,
+                      f"{max(took, default=math.nan):.2f} s")
+    print(f"\n{len(trials.others)} alarms of other causes in these runs")
+
+
+def run_normal(trials, chosen):
+    """The table of normal programs."""
+    print("\n| program | iterations | seconds | alarms | |\n|---|---|---|---|---|")
+    for name in ("watch_trial", *chosen.workloads):
+        if name == "watch_trial":
+            alarms, line = trials.alarms(*trials.start(chosen.iterations, 0, "none", 0), [])
+        else:
+            alarms, line = trials.workload(name, chosen.iterations)
+        print(f"| {name} | {line['iteration']} | {line['time']:.0f} | {len(alarms)} "
+              f"| {'; '.join(alarms)} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("--trials", type=int, default=3)
     parser.add_argument("--full", action="store_true")
-    parser.add_argument("--kinds", nargs="*", choices=list(HANGS), default=list(HANGS))
+    parser.add_argument("--jobs", type=int, default=1)
+    kinds = [*HANGS, "leak"]
+    parser.add_argument("--kinds", nargs="*", choices=kinds, default=kinds)
+    parser.add_argument("--workloads", nargs="*", choices=workloads.PROGRAMS)
     parser.add_argument("--iterations", type=int, default=1000000)
     chosen = parser.parse_args()
     count = 100 if chosen.full else chosen.trials
+    if chosen.workloads is None:
+        chosen.workloads = workloads.PROGRAMS if chosen.full else ()
     print(f"{workloads.machine()}, load {os.getloadavg()[0]:.1f} at the beginning\n")
-    print("| anomaly | named in time | interval, % | latest |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name:
         trials = Trials(chosen.build, pathlib.Path(name))
-        for kind in chosen.kinds:
-            took = [trials.hang(kind) for _ in range(count)]
-            known = [t for t in took if t is not None]
-            print_row(kind, sum(t <= LIMIT_S + 2 * EVERY_S for t in known), count,
-                      f"{max(known, default=float('nan')):.2f} s")
-        model = trials.model()
-        late = [trials.leak(model) for _ in range(count)]
-        known = [l for l in late if l]
-        for title, index in (("leak", 0), ("onset of the leak", 1)):
-            worst = max((l[index] for l in known), default=float("nan"))
-            print_row(title, sum(l[index] <= 0.1 for l in known), count,
-                      f"{100 * worst:.1f} % of the rest")
-        print(f"\n{trials.others} alarms of other causes in these runs; "
-              f"{trials.hangs(chosen.iterations)} in {chosen.iterations} normal iterations")
+        if chosen.kinds:
+            print("| anomaly | named in time | interval, % | latest |\n|---|---|---|---|")
+            run_trials(trials, chosen, count)
+        if chosen.iterations:
+            run_normal(trials, chosen)
 
 
 if __name__ == "__main__":

@@ -38,14 +38,20 @@ enum {
   TSANOM_HSA_WATCH_INTERVALS = 512,   /**< latest intervals that a limit follows from */
   TSANOM_HSA_WATCH_FEW_INTERVALS = 8, /**< with fewer there is no limit */
   TSANOM_HSA_WATCH_RATE_BEATS = 32,   /**< beats of a heart rate */
-  TSANOM_HSA_WATCH_SAMPLES = 256      /**< most vital signs of a thread that are kept */
+  TSANOM_HSA_WATCH_SAMPLES = 256,     /**< most vital signs of a thread that are kept */
+  TSANOM_HSA_WATCH_RECOVERY = 8       /**< updates in a row that do not find an anomaly by
+                                           ranges until it has recovered */
 };
 
 /** Phases of an anomaly. ABI: append only. */
 enum {
   TSANOM_HSA_ANOMALY_BEGAN = 0,    /**< found by this update, not by the last one */
   TSANOM_HSA_ANOMALY_LASTS = 1,    /**< found before */
-  TSANOM_HSA_ANOMALY_RECOVERED = 2 /**< found before, and no longer holds */
+  TSANOM_HSA_ANOMALY_RECOVERED = 2 /**< found before, and no longer holds. A hang: a beat
+                                        ended it. Other causes of a running program: the
+                                        last ::TSANOM_HSA_WATCH_RECOVERY updates did not
+                                        find them, so that a value near its limit does not
+                                        begin and end again and again */
 };
 
 /** What to watch for. Initialize it with tsanom_hsa_watch_options_init(). */
@@ -93,7 +99,9 @@ typedef struct tsanom_hsa_pulse {
                              ::TSANOM_HSA_WATCH_RATE_BEATS; 0: it hangs; NaN: fewer than
                              two beats, or they have the same time */
   double limit;         /**< seconds after which it is silent; infinity: not known */
-  uint64_t reserved[4]; /**< 0 */
+  double shortest;      /**< 0.05 quantile of its last ::TSANOM_HSA_WATCH_INTERVALS
+                             intervals; 0: none */
+  uint64_t reserved[3]; /**< 0 */
 } tsanom_hsa_pulse;
 
 /** Bytes of a watch: about 50 KiB for each thread.

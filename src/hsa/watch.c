@@ -44,7 +44,8 @@ static size_t at_most(size_t threads, size_t each, size_t all, tsn_arena *arena)
   return count;
 }
 
-/* An anomaly of the last update and its successor may both be in the list. */
+/* Anomalies of earlier updates and their successors may all be in the list, of which each
+ * has another cause or thread. */
 static void layout(tsn_arena *arena, void *context) {
   frame *f = context;
   size_t n = f->threads;
@@ -56,8 +57,9 @@ static void layout(tsn_arena *arena, void *context) {
   f->own.signs = tsn_arena_take(arena, n, sizeof *f->own.signs);
   f->own.series = tsn_arena_take(arena, n, sizeof *f->own.series);
   f->own.cause = tsn_arena_take(arena, causes, sizeof *f->own.cause);
-  f->own.anomaly =
-      tsn_arena_take(arena, at_most(causes, 2, 0, arena), sizeof *f->own.anomaly);
+  size_t anomalies = at_most(causes, 2, 0, arena);
+  f->own.anomaly = tsn_arena_take(arena, anomalies, sizeof *f->own.anomaly);
+  f->own.missed = tsn_arena_take(arena, anomalies, sizeof *f->own.missed);
   f->own.normal.range = tsn_arena_take(arena, f->ranges, sizeof *f->own.normal.range);
   f->rings =
       tsn_arena_take(arena, at_most(n, TSN_WATCH_RING, 0, arena), sizeof *f->rings);
@@ -109,6 +111,7 @@ static void start(frame *f, const tsanom_hsa_normal *normal) {
         .pulse = {.last = NAN, .rate = NAN, .limit = INFINITY},
         .ring = f->rings + t * TSN_WATCH_RING,
         .bins = bins,
+        .first_bin = TSN_WATCH_BINS - 1,
         .vital = {.kept = f->samples + (t + 1) * TSANOM_HSA_WATCH_SAMPLES, .stride = 1},
         .since = NAN};
   }

@@ -23,10 +23,10 @@ typedef struct {
 
 typedef struct {
   tsanom_hsa_pulse pulse;
-  double *ring;   /* times of the latest beats; beat i at i % TSN_WATCH_RING */
-  uint64_t *bins; /* number of intervals by their length */
+  double *ring;     /* times of the latest beats; beat i at i % TSN_WATCH_RING */
+  uint64_t *bins;   /* number of intervals by their length */
+  size_t first_bin; /* that has any */
   tsn_watch_samples vital;
-  double shortest;  /* 0.05 quantile of the latest intervals; 0: none */
   double since;     /* when its silence began; NaN: not known */
   double resumed;   /* time of the beat that ended its last hang; 0: none */
   uint64_t learned; /* beats that the limit follows from */
@@ -49,6 +49,7 @@ struct tsanom_hsa_watch {
   tsanom_hsa_series *series;
   tsanom_hsa_cause *cause;
   tsanom_hsa_anomaly *anomaly;
+  uint32_t *missed; /* updates in a row that did not note it */
   size_t anomalies;
 };
 

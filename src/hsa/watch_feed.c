@@ -32,7 +32,7 @@ static size_t bin_of(double interval) {
 
 double tsn_watch_quartile(const tsn_watch_thread *t) {
   uint64_t rank = (t->pulse.beats - 2) / 4, bits;
-  size_t bin = 0;
+  size_t bin = t->first_bin;
   while (rank >= t->bins[bin]) rank -= t->bins[bin++];
   bits = (first_bin + bin) << (MANTISSA_BITS - PARTS_BITS);
   double low;
@@ -90,12 +90,18 @@ size_t tsn_watch_busiest(const tsanom_hsa_watch *w) {
   return busiest;
 }
 
+static void add_interval(tsn_watch_thread *t, double interval) {
+  size_t bin = bin_of(interval);
+  t->bins[bin]++;
+  t->first_bin = tsn_smaller(t->first_bin, bin);
+}
+
 /* A clock that was measured again may set a beat before the last one. */
 static void add_beats(tsn_watch_thread *t, const tsanom_hsa_series *s) {
   double last = t->pulse.last;
   for (size_t i = 0; i < s->beats; i++) {
     double time = fmax(s->time[i], last);
-    if (t->pulse.beats) t->bins[bin_of(time - last)]++;
+    if (t->pulse.beats) add_interval(t, time - last);
     t->ring[t->pulse.beats++ % TSN_WATCH_RING] = time;
     last = time;
   }

@@ -70,7 +70,7 @@ static void learn_limit(const tsanom_hsa_watch *w, tsn_watch_thread *t) {
   if (fixed > 0) t->pulse.limit = fixed;
   if (!count) return;
   for (size_t i = 0; i < count; i++) w->scratch[i] = interval_of(t, i);
-  t->shortest = select_rank(w->scratch, (int)count, (int)count / SHORT_PART);
+  t->pulse.shortest = select_rank(w->scratch, (int)count, (int)count / SHORT_PART);
   if (fixed > 0 || count < TSANOM_HSA_WATCH_FEW_INTERVALS) return;
   int rank = (int)ceil(quantile * (double)count);
   double usual = select_rank(w->scratch, (int)count, rank - 1);
@@ -115,8 +115,8 @@ static void judge(tsanom_hsa_watch *w) {
     }
   }
   for (size_t i = 0; first && i < w->threads; i++) {
-    w->thread[i].pulse.status =
-        status_of(&w->thread[i], w->now, first->since + same_time * first->shortest);
+    w->thread[i].pulse.status = status_of(
+        &w->thread[i], w->now, first->since + same_time * first->pulse.shortest);
   }
 }
 

@@ -2,6 +2,22 @@
 /* Anomalies by cause and thread. Each update notes what holds now: what was not noted
  * before begins, what is not noted any more has ended.
  *
+ * A sign near the end of its range is above it at one update and below it at the next.
+ * While the program runs, an anomaly by ranges ends with the update by which
+ * TSANOM_HSA_WATCH_RECOVERY in a row did not note it:
+ *
+ *     noted      1 0 1 1 0 0 1 0 0 0 0 0 0 0 0
+ *     anomaly    |---------------------------|
+ *
+ * A hang ends with a beat, which is a fact.
+ *
+ * A sign near the end of its range is above it at one update and below it at the next.
+ * While the program runs, an anomaly by ranges has ended when so many updates in a row
+ * did not note it:
+ *
+ *     noted      1 0 1 1 0 0 1 0 0 0 0 0 0 0 0
+ *     anomaly    |---------------------------|
+ *
  * The rule for hangs of watch_hang.c replaces that of the normal ranges, which knows a
  * run only as a whole, and that a program was killed is known without ranges. */
 #include <math.h>
@@ -13,6 +29,8 @@ static tsanom_hsa_anomaly *note(tsanom_hsa_watch *w, const tsanom_hsa_cause *c,
                                 double confidence) {
   tsanom_hsa_anomaly *a = w->anomaly, *end = w->anomaly + w->anomalies;
   while (a < end && (a->cause.cause != c->cause || a->cause.thread != c->thread)) a++;
+  w->missed[a - w->anomaly] = 0;
+  w->missed[a - w->anomaly] = 0;
   if (a == end) {
     w->anomalies++;
     *a = (tsanom_hsa_anomaly){.phase = TSANOM_HSA_ANOMALY_BEGAN,
@@ -99,10 +117,21 @@ static void begin(tsanom_hsa_watch *w) {
   size_t kept = 0;
   for (size_t i = 0; i < w->anomalies; i++) {
     if (w->anomaly[i].phase == TSANOM_HSA_ANOMALY_RECOVERED) continue;
+    w->missed[kept] = w->missed[i] + 1;
     w->anomaly[kept] = w->anomaly[i];
     w->anomaly[kept++].phase = TSANOM_HSA_ANOMALY_RECOVERED;
   }
   w->anomalies = kept;
+}
+
+static void hold(tsanom_hsa_watch *w) {
+  for (size_t i = 0; i < w->anomalies; i++) {
+    tsanom_hsa_anomaly *a = &w->anomaly[i];
+    if (a->phase == TSANOM_HSA_ANOMALY_RECOVERED && a->cause.cause != TSANOM_HSA_HANG &&
+        w->missed[i] < TSANOM_HSA_WATCH_RECOVERY) {
+      a->phase = TSANOM_HSA_ANOMALY_LASTS;
+    }
+  }
 }
 
 /* Hangs stay as they were when the program ended. */
@@ -114,4 +143,5 @@ void tsn_watch_judge(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
   note_hangs(w);
   if (news->state == TSANOM_HSA_STATE_KILLED) note_end(w, news->exit_code);
   if (w->normal.thread_count && (has_begun(w) || !running)) note_causes(w, news);
+  if (running) hold(w);
 }

@@ -77,6 +77,7 @@ typedef struct {
   uint32_t round;
   int64_t credit;        /* processor time that it may use, ns */
   uint64_t looked, used; /* elapsed and processor time when credit was computed */
+  uint64_t cost;         /* that counted for the last round, ns */
 } tsn_vital_sampler;
 
 /* vital_proc.c */

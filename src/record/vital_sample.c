@@ -5,12 +5,17 @@
  *   credit += elapsed / 1250 - processor time
  *
  * It waits while the credit is negative. It begins with the credit of a second, so that a
- * run of half a second has some ten samples instead of three. A round samples the process
- * and at most 16 threads, those after the ones of the round before: so with many threads
- * each is sampled less often, but not the process. Measured on a loaded virtual machine,
- * with cold caches: a wake-up 27 us, memory and sums of the process 35, a thread 10, its
- * switches 21 more, the write 18. So switches are read once in 8 samples of a thread; and
- * where there are many threads, sums are in one of 8 samples of the process. */
+ * run of half a second has some ten samples instead of three. The processor time of a
+ * round may contain what the sampler did not use: interrupts, and the time that other
+ * virtual machines took. A round that took 4 ms instead of 0.3 would end sampling for 5
+ * s. Therefore a round counts at most twice the one before it.
+ *
+ * A round samples the process and at most 16 threads, those after the ones of the round
+ * before: so with many threads each is sampled less often, but not the process. Measured
+ * on a loaded virtual machine, with cold caches: a wake-up 27 us, memory and sums of the
+ * process 35, a thread 10, its switches 21 more, the write 18. So switches are read once
+ * in 8 samples of a thread; and where there are many threads, sums are in one of 8
+ * samples of the process. */
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -22,6 +27,7 @@ enum {
   ROUND = 16,          /* threads */
   RARELY = 8,          /* samples, of which one has what costs more */
   BATCH = 32,          /* records written at once */
+  WAKE_UP = 27000,     /* ns, the least that a round costs */
   ADVANCE = 1000000000 /* ns of which it has the credit when it begins */
 };
 
@@ -118,7 +124,10 @@ static void settle(tsn_vital_sampler *sampler) {
   int64_t most = (int64_t)(2 * sampler->board->period / TSN_VITAL_SHARE);
   int64_t gain = (int64_t)((now - sampler->looked) / TSN_VITAL_SHARE);
   int64_t space = most > sampler->credit ? most - sampler->credit : 0;
-  sampler->credit += (gain < space ? gain : space) - (int64_t)(used - sampler->used);
+  uint64_t cost = used - sampler->used, most_cost = 2 * sampler->cost;
+  if (most_cost < 2 * WAKE_UP) most_cost = 2 * WAKE_UP;
+  sampler->cost = cost < most_cost ? cost : most_cost;
+  sampler->credit += (gain < space ? gain : space) - (int64_t)sampler->cost;
   sampler->looked = now;
   sampler->used = used;
 }

@@ -8,27 +8,13 @@
 #include <string.h>
 
 #include "file_system.h"
-#include "run.h"
+#include "pulses.h"
 
 TestSuite(command_watch, .init = enter_folder, .fini = leave_folder, .timeout = 120);
-
-static void start(const char *run, int beats, const char *how) {
-  char line[1024];
-  snprintf(line, sizeof line, "'" TSANOM_PULSE "' %s %d %s & echo $! >pid", run, beats,
-           how);
-  cr_assert(system(line) == 0);
-}
 
 /* End a program that would go on. */
 static void end(void) {
   cr_assert(system("kill -9 $(cat pid)") == 0);
-}
-
-static void record(const char *run, int beats, const char *how) {
-  char line[1024];
-  snprintf(line, sizeof line, "'" TSANOM_PULSE "' %s %d %s", run, beats, how);
-  int ended = system(line);
-  cr_assert((ended == 0) == (strcmp(how, "kill") != 0), "%s: %d", line, ended);
 }
 
 /* An anomaly of the array `key` of a line. */
@@ -42,7 +28,7 @@ static const json_t *find(const json_t *line, const char *key, const char *cause
 }
 
 Test(command_watch, a_run_that_is_over_is_one_line) {
-  record("run", 40, "plain");
+  record_pulse("run", 40, "plain");
   outcome o = tsanom("watch --check run");
   cr_assert(o.status == 0 && *o.err == 0 && strstr(o.out, "finished, iteration 40"), "%s",
             o.out);
@@ -57,7 +43,7 @@ Test(command_watch, a_run_that_is_over_is_one_line) {
 }
 
 Test(command_watch, a_killed_run_is_an_anomaly) {
-  record("run", 40, "kill");
+  record_pulse("run", 40, "kill");
   outcome o = tsanom("watch --check run");
   cr_assert(o.status == 1 && strstr(o.out, "shutdown") && strstr(o.out, "killed, "), "%s",
             o.out);
@@ -70,7 +56,7 @@ Test(command_watch, a_hanging_thread_is_named_and_recovers) {
   write_text("act",
              "echo \"$TSANOM_CAUSE $TSANOM_THREAD $TSANOM_ITERATION $TSANOM_RUN\" "
              ">>verdict; (sleep 0.3; touch resume) &");
-  start("run", 400, "hold");
+  start_pulse("run", 400, "hold");
   outcome o = tsanom(
       "watch --wait --every 0.05 --json --check --on-anomaly 'sh ./act' run >lines");
   cr_assert(o.status == 1 && *o.err == 0, "%d: %s", o.status, o.err);
@@ -97,7 +83,7 @@ Test(command_watch, a_hanging_thread_is_named_and_recovers) {
 
 /* The other thread waits, also when the one that hung has resumed. */
 Test(command_watch, a_thread_that_waits_is_not_named) {
-  start("run", 400, "team");
+  start_pulse("run", 400, "team");
   outcome o = tsanom("watch --wait --every 0.05 --on-anomaly 'touch resume' run");
   cr_assert(o.status == 0 && strstr(o.out, "thread 1: hang since") &&
                 strstr(o.out, "1 other thread waits for it") &&
@@ -107,7 +93,7 @@ Test(command_watch, a_thread_that_waits_is_not_named) {
 }
 
 Test(command_watch, a_stopped_process_hangs_in_all_threads) {
-  start("run", 200, "stop");
+  start_pulse("run", 200, "stop");
   outcome o = tsanom("watch --wait --every 0.05 --until-anomaly run");
   cr_assert(o.status == 0 && strstr(o.out, "thread 0: hang since") &&
                 strstr(o.out, "thread 1: hang since"),
@@ -119,15 +105,15 @@ Test(command_watch, a_stopped_process_hangs_in_all_threads) {
 }
 
 Test(command_watch, a_deleted_run_has_its_own_message) {
-  start("run", 400, "hold");
+  start_pulse("run", 400, "hold");
   outcome o = tsanom("watch --wait --every 0.05 --on-anomaly 'mv run gone' run");
   cr_assert(o.status == 3 && strstr(o.err, "run: the run was deleted"), "%s", o.err);
   end();
 }
 
 Test(command_watch, a_run_that_was_replaced_has_its_own_message) {
-  record("other", 40, "plain");
-  start("run", 400, "hold");
+  record_pulse("other", 40, "plain");
+  start_pulse("run", 400, "hold");
   outcome o =
       tsanom("watch --wait --every 0.05 --on-anomaly 'mv run gone; mv other run' run");
   cr_assert(o.status == 3 && strstr(o.err, "contains another run now"), "%s", o.err);
@@ -135,7 +121,7 @@ Test(command_watch, a_run_that_was_replaced_has_its_own_message) {
 }
 
 Test(command_watch, the_limit_can_be_given) {
-  start("run", 400, "hold");
+  start_pulse("run", 400, "hold");
   outcome o = tsanom("watch --wait --every 0.05 --hang 0.3 --until-anomaly --check run");
   end();
   cr_assert(o.status == 1 && strstr(o.out, "normally at most 300 ms"), "%s", o.out);
@@ -143,7 +129,7 @@ Test(command_watch, the_limit_can_be_given) {
 
 /* The name of the run needs escapes. */
 Test(command_watch, metrics_are_what_prometheus_reads) {
-  record("run", 40, "kill");
+  record_pulse("run", 40, "kill");
   cr_assert(system("mv run 'a \"b\\'") == 0);
   outcome o = tsanom("watch --openmetrics run.prom 'a \"b\\' >lines && ls -A");
   cr_assert(o.status == 0 && strstr(o.out, "run.prom\n"), "%s%s", o.out, o.err);
@@ -157,7 +143,7 @@ Test(command_watch, metrics_are_what_prometheus_reads) {
 
 /* The watch goes on, and the message appears once. */
 Test(command_watch, metrics_that_cannot_be_written_are_reported) {
-  start("run", 400, "hold");
+  start_pulse("run", 400, "hold");
   outcome o = tsanom(
       "watch --wait --every 0.05 --openmetrics none/run.prom --on-anomaly "
       "'touch resume' run >lines");
@@ -165,7 +151,7 @@ Test(command_watch, metrics_that_cannot_be_written_are_reported) {
   cr_assert(o.status == 3 && first && !strstr(first + 1, "none/run.prom"), "%s", o.err);
   cr_assert(file_holds("lines", "finished, iteration"));
   cr_assert(remove("resume") == 0);
-  start("again", 400, "hold");
+  start_pulse("again", 400, "hold");
   o = tsanom(
       "watch --wait --every 0.05 --openmetrics none/run.prom --on-anomaly 'mkdir "
       "none; touch resume' again >lines");
@@ -180,7 +166,7 @@ Test(command_watch, file_systems_that_show_beats_late_are_known) {
 
 /* It does not go on without anyone to read it. */
 Test(command_watch, output_that_cannot_be_written_ends_it) {
-  start("run", 400, "hold");
+  start_pulse("run", 400, "hold");
   outcome o = tsanom("watch --wait --every 0.05 run >/dev/full");
   cr_assert(o.status == 3 && strstr(o.err, "cannot write the standard output"), "%d: %s",
             o.status, o.err);
@@ -192,7 +178,7 @@ static void learn_model(void) {
   for (int i = 0; i < 4; i++) {
     char name[8];
     snprintf(name, sizeof name, "n%d", i);
-    record(name, 400, "plain");
+    record_pulse(name, 400, "plain");
   }
   outcome o = tsanom("learn -o m.json n0 n1 n2 n3");
   cr_assert(o.status == 0, "%s", o.err);
@@ -200,75 +186,21 @@ static void learn_model(void) {
 
 Test(command_watch, a_model_finds_a_leak) {
   learn_model();
-  start("run", 400, "leak");
+  start_pulse("run", 400, "leak");
   outcome o = tsanom("watch --wait --every 0.1 --check -m m.json run");
   cr_assert(o.status == 1 && strstr(o.out, "memory_leak since"), "%s%s", o.out, o.err);
-}
-
-/* Each has its lines; the slowest is named. A run that fails does not end the others. */
-Test(command_watch, several_runs_are_watched_together) {
-  record("a", 40, "plain");
-  record("b", 40, "kill");
-  outcome o = tsanom("watch --check --openmetrics all.prom a b");
-  cr_assert(o.status == 1 && strstr(o.out, " a: finished, iteration 40") &&
-                strstr(o.out, " b: killed, iteration 21") && strstr(o.out, "slowest: "),
-            "%d: %s", o.status, o.out);
-  cr_assert(file_holds("all.prom", "tsanom_beats{run=\"a\",thread=\"1\"} 40\n"));
-  cr_assert(file_holds("all.prom", "tsanom_beats{run=\"b\",thread=\"1\"} 21\n"));
-  o = tsanom("watch a none");
-  cr_assert(o.status == 3 && strstr(o.err, "none") && strstr(o.out, "a: finished"),
-            "%s%s", o.out, o.err);
-}
-
-/* The third rank recorded nothing. */
-Test(command_watch, the_ranks_of_a_run_are_watched) {
-  cr_assert(system("mkdir job") == 0);
-  write_text("job/ranks.tsv", "tsanom ranks 1\nsize\t3\njob\t-\n");
-  CHECK_REJECTED(tsanom("watch job"), 3, "job", "no rank recorded a run");
-  record("job/rank.0", 40, "plain");
-  record("job/rank.1", 40, "kill");
-  outcome o = tsanom("watch --check job");
-  cr_assert(o.status == 1 && strstr(o.out, "job/rank.1: killed") &&
-                strstr(o.out, "job/rank.0: finished") && strstr(o.out, "slowest: rank "),
-            "%d: %s%s", o.status, o.out, o.err);
-  o = tsanom("watch --json job >lines");
-  FILE *lines = fopen("lines", "r");
-  int ranks = 0;
-  json_t *line;
-  while ((line = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
-    ranks |= 1 << (int)number_of(line, "rank");
-    cr_assert(json_is_string(json_object_get(line, "slowest_run")));
-    json_decref(line);
-  }
-  fclose(lines);
-  cr_assert(o.status == 0 && ranks == 3, "%d", ranks);
-}
-
-/* Of two ranks that are silent, the one that hung first is the slowest. */
-Test(command_watch, the_rank_that_hangs_first_is_named) {
-  cr_assert(system("mkdir job") == 0);
-  write_text("job/ranks.tsv", "tsanom ranks 1\nsize\t2\njob\t-\n");
-  start("job/rank.1", 400, "hold");
-  cr_assert(system("sleep 0.3; mv pid pid.1") == 0);
-  start("job/rank.0", 400, "hold");
-  outcome o = tsanom("watch --every 0.05 --hang 1.5 --until-anomaly job");
-  end();
-  cr_assert(system("kill -9 $(cat pid.1)") == 0);
-  cr_assert(o.status == 0 && strstr(o.out, "job/rank.1: thread 1: hang since iteration"),
-            "%s%s", o.out, o.err);
-  cr_assert(strstr(strstr(o.out, "hang since"), "slowest: rank 1"), "%s", o.out);
 }
 
 /* Remaining iterations follow from normal runs of one length. */
 Test(command_watch, remaining_iterations_and_vital_signs_are_shown) {
   learn_model();
-  start("run", 400, "hold");
+  start_pulse("run", 400, "hold");
   outcome o = tsanom(
       "watch --json --wait --every 0.05 -m m.json --on-anomaly 'touch resume' run "
       ">lines");
   cr_assert(o.status == 0, "%s", o.err);
   FILE *lines = fopen("lines", "r");
-  int known = 0, finished = 0;
+  int known = 0, finished = 0, bounded = 0;
   json_t *line;
   while ((line = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
     const json_t *left = json_object_get(line, "remaining"),
@@ -278,15 +210,27 @@ Test(command_watch, remaining_iterations_and_vital_signs_are_shown) {
     cr_assert(finished || iteration > 400 ? json_is_null(left)
                                           : json_number_value(left) == 400 - iteration);
     known += json_is_real(json_object_get(line, "remaining_s"));
+    bounded += json_is_real(json_object_get(line, "remaining_low_s")) &&
+               number_of(line, "remaining_low_s") <= number_of(line, "remaining_s") &&
+               number_of(line, "remaining_high_s") >= number_of(line, "remaining_s");
     if (finished) {
       cr_assert(number_of(vital, "resident") > 1e5 && number_of(vital, "cpu") >= 0);
     }
     json_decref(line);
   }
   fclose(lines);
-  cr_assert(known > 0 && finished);
+  cr_assert(known > 0 && bounded > 0 && finished);
   o = tsanom("watch -m m.json n0");
   cr_assert(strstr(o.out, "memory ") && strstr(o.out, "CPU "), "%s", o.out);
+}
+
+Test(command_watch, iterations_that_become_longer_predict_no_time) {
+  learn_model();
+  start_pulse("run", 400, "slow");
+  outcome o = tsanom("watch --wait --every 0.05 -m m.json --openmetrics m.prom run");
+  cr_assert(strstr(o.out, " left (time not known: iterations become longer"), "%s%s",
+            o.out, o.err);
+  cr_assert(!file_holds("m.prom", "tsanom_remaining_seconds{"));
 }
 
 Test(command_watch, what_cannot_be_watched_is_rejected) {

@@ -3,14 +3,21 @@
  * its beats it does what HOW names: "plain", nothing; "hold", thread 1 does not beat
  * until the file "resume" exists; "team", neither does, and thread 0 waits for thread 1;
  * "stop", it stops itself; "kill", it kills itself. With "leak" it allocates memory at
- * each beat. It never takes longer than 30 s. */
+ * each beat, with "slow" each interval is longer than the one before it. It never takes
+ * longer than 30 s. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tsanom/heartbeat.h>
 #include <unistd.h>
 
-enum { INTERVAL_US = 2000, LATER_US = 400000, LEAK = 65536, LONGEST_S = 30 };
+enum {
+  INTERVAL_US = 2000,
+  LATER_US = 400000,
+  LEAK = 65536,
+  SLOWER_US = 20,
+  LONGEST_S = 30
+};
 
 static void leak(void) {
   char *block = malloc(LEAK);
@@ -41,6 +48,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < beats; i++) {
     beat(2);
     if (strcmp(how, "leak") == 0) leak();
+    if (strcmp(how, "slow") == 0) usleep((useconds_t)(SLOWER_US * i));
     if (i != beats / 2) continue;
     if (strcmp(how, "stop") == 0) raise(SIGSTOP);
     if (strcmp(how, "kill") == 0) raise(SIGKILL);

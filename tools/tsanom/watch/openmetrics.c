@@ -85,8 +85,11 @@ static double resident_of(const watched *w) {
 }
 
 static double left_of(const watched *w) {
-  double left = watched_remaining(w);
-  return left < 0 ? NAN : left;
+  return watched_remaining(w).iterations;
+}
+
+static double left_s_of(const watched *w) {
+  return watched_remaining(w).seconds;
 }
 
 /* One of the numbers of each anomaly that lasts. */
@@ -131,6 +134,7 @@ int openmetrics_write(const char *path, const watch_list *list, failure *why) {
   put_runs(out, list, "resident_bytes", "Memory of the process.", resident_of);
   put_runs(out, list, "remaining_iterations", "Iterations left, as in the normal runs.",
            left_of);
+  put_runs(out, list, "remaining_seconds", "Predicted time until the end.", left_s_of);
   put_threads(out, list, "beats", "Heartbeats of a thread.", beats_of);
   put_threads(out, list, "beats_per_second", "Heart rate of a thread; 0 if it hangs.",
               rate_of);

@@ -46,19 +46,20 @@ static json_t *run_to_json(const watch_list *list, size_t i) {
   const watched *w = &list->run[i];
   json_t *counts = json_array(), *rates = json_array();
   ptrdiff_t slowest = watch_list_slowest(list);
-  double left = watched_remaining(w);
+  remaining r = watched_remaining(w);
   for (size_t t = 0; t < w->threads; t++) {
     json_array_append_new(counts, json_integer((json_int_t)w->pulse[t].beats));
     json_array_append_new(rates, json_finite(w->pulse[t].rate));
   }
   return json_pack(
-      "{so so so ss sI so so so so so so so so so so}", "run",
+      "{so so so ss sI so so so so sb so so so so so so so so}", "run",
       json_name(file_title(w->path)), "rank", index_to_json(w->rank), "time",
       json_finite(w->now), "state", state_name(w->state), "iteration",
-      (json_int_t)watched_iteration(w), "remaining", json_finite(left < 0 ? NAN : left),
-      "remaining_s", json_finite(watched_remaining_s(w)), "beats", counts, "rate", rates,
-      "age", json_finite(watched_age(w)), "slowest", index_to_json(watched_slowest(w)),
-      "slowest_run",
+      (json_int_t)watched_iteration(w), "remaining", json_finite(r.iterations),
+      "remaining_s", json_finite(r.seconds), "remaining_low_s", json_finite(r.low),
+      "remaining_high_s", json_finite(r.high), "drifts", r.drifts, "beats", counts,
+      "rate", rates, "age", json_finite(watched_age(w)), "slowest",
+      index_to_json(watched_slowest(w)), "slowest_run",
       slowest < 0 ? json_null() : json_name(file_title(list->run[slowest].path)), "vital",
       vitals_to_json(w), "causes", anomalies_to_json(w, 0), "recovered",
       anomalies_to_json(w, 1));

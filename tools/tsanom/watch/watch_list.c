@@ -9,6 +9,7 @@
 #include "reserve.h"
 #include "rows.h"
 #include "run_open.h"
+#include "watch_team.h"
 
 /* Takes over the path; NULL: there was no memory for it. */
 static int append(watch_list *list, char *path, const watched *like, failure *why) {
@@ -59,6 +60,22 @@ int watch_list_expand(watch_list *list, size_t i, failure *why) {
   free(rank);
   watched_close(&whole);
   return failed;
+}
+
+/* The ranks of a job follow each other. */
+static int same_job(const watched *a, const watched *b) {
+  const char *end_a = strrchr(a->path, '/'), *end_b = strrchr(b->path, '/');
+  return a->rank >= 0 && b->rank >= 0 && end_a - a->path == end_b - b->path &&
+         strncmp(a->path, b->path, (size_t)(end_a - a->path)) == 0;
+}
+
+void watch_list_judge(watch_list *list) {
+  size_t first = 0;
+  for (size_t i = 1; i <= list->count; i++) {
+    if (i < list->count && same_job(&list->run[first], &list->run[i])) continue;
+    if (list->run[first].rank >= 0) watch_team_judge(list->run + first, i - first);
+    first = i;
+  }
 }
 
 /* When the first thread that hangs became silent, in seconds since 1970; infinity: none

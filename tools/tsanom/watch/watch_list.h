@@ -18,6 +18,9 @@ int watch_list_add(watch_list *list, const char *path, const owned_model *model,
  * have not begun are among them if the size of the job is known. */
 int watch_list_expand(watch_list *list, size_t i, failure *why);
 
+/* Judge the ranks of each job together, after all were looked at. */
+void watch_list_judge(watch_list *list);
+
 /* The run that holds up the others: if threads hang, the one with the first of these
  * hangs; else the one with the slowest thread. -1: fewer than two runs have beats. */
 ptrdiff_t watch_list_slowest(const watch_list *list);

@@ -57,16 +57,28 @@ static void print_vitals(const watched *w) {
   if (!isnan(v.wait)) printf(", waits for a processor %.2g %%", 100 * v.wait);
 }
 
+static void print_remaining(const watched *w) {
+  remaining r = watched_remaining(w);
+  if (isnan(r.iterations)) return;
+  printf(", %.0f left", r.iterations);
+  if (r.drifts) {
+    printf(" (time not known: iterations become longer or shorter)");
+  } else if (!isnan(r.low)) {
+    printf(" (%.3g s, %.3g to %.3g)", r.seconds, r.low, r.high);
+  } else if (!isnan(r.seconds)) {
+    printf(" (%.3g s)", r.seconds);
+  }
+}
+
 static void print_state(const watched *w) {
-  double age = watched_age(w), left = watched_remaining(w);
+  double age = watched_age(w);
   printf("%s, ", state_name(w->state));
   if (!watched_iteration(w)) {
     printf("no beats yet\n");
     return;
   }
   printf("iteration %zu", watched_iteration(w));
-  if (left >= 0) printf(", %.0f left", left);
-  if (!isnan(watched_remaining_s(w))) printf(" (%.3g s)", watched_remaining_s(w));
+  print_remaining(w);
   print_rates(w);
   if (!isnan(age)) printf(", last beat %.3g s ago", age);
   print_vitals(w);

@@ -11,12 +11,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
 
 #include "file_system.h"
 #include "report.h"
+#include "reserve.h"
 #include "rows.h"
 #include "run_open.h"
 
@@ -205,9 +207,16 @@ static int judge(watched *w, failure *why) {
   w->threads = w->run.thread_count;
   if (grow(w, w->threads ? w->threads : 1, why)) return -1;
   tsanom_hsa_run news = news_of(w);
-  tsanom_status status =
-      tsanom_hsa_watch_update(w->watch, &news, &exec, &w->anomaly, &w->anomalies);
+  const tsanom_hsa_anomaly *found = NULL;
+  w->anomalies = 0;
+  size_t count = 0;
+  tsanom_status status = tsanom_hsa_watch_update(w->watch, &news, &exec, &found, &count);
   if (status < 0) return fail_fault(why, file_title(w->path), status, &fault);
+  if (reserve(&w->anomaly, &w->anomaly_capacity, count, sizeof *w->anomaly)) {
+    return fail(why, "%s: out of memory", file_title(w->path));
+  }
+  if (count) memcpy(w->anomaly, found, count * sizeof *found);
+  w->anomalies = count;
   for (size_t t = 0; t < w->threads; t++) {
     tsanom_hsa_watch_pulse(w->watch, t, &w->pulse[t]);
   }
@@ -231,6 +240,7 @@ void watched_close(watched *w) {
   free(w->pulse);
   free(w->news);
   free(w->fed);
+  free(w->anomaly);
   free(w->path);
   *w = (watched){0};
 }
@@ -263,17 +273,21 @@ int32_t watched_slowest(const watched *w) {
   return known < 2 ? -1 : slowest;
 }
 
-double watched_remaining(const watched *w) {
-  if (!w->model || w->state != TSANOM_HSA_STATE_RUNNING) return -1;
+static double iterations_left(const watched *w) {
+  if (!w->model || w->state != TSANOM_HSA_STATE_RUNNING) return NAN;
   double most = (double)w->model->normal.beats, fewest = (double)w->model->normal.fewest;
   double left = most - (double)watched_iteration(w);
-  return fewest < same_length * most || left < 0 ? -1 : left;
+  return fewest < same_length * most || left < 0 ? NAN : left;
 }
 
-double watched_remaining_s(const watched *w) {
-  double left = watched_remaining(w), rate = INFINITY;
-  for (size_t t = 0; t < w->threads; t++) rate = fmin(rate, w->pulse[t].rate);
-  return left >= 0 && rate > 0 && isfinite(rate) ? left / rate : NAN;
+remaining watched_remaining(const watched *w) {
+  remaining r = {iterations_left(w), NAN, NAN, NAN, 0};
+  int32_t slowest = watched_slowest(w);
+  size_t thread = slowest < 0 ? 0 : (size_t)slowest;
+  if (isnan(r.iterations) || thread >= w->threads || !(w->pulse[thread].rate > 0)) {
+    return r;
+  }
+  return remaining_of(&w->run.threads[thread], r.iterations, w->now);
 }
 
 int is_alarm(const tsanom_hsa_anomaly *a) {

@@ -8,6 +8,7 @@
 
 #include "failure.h"
 #include "model.h"
+#include "remaining.h"
 
 enum { EVIDENCE_BYTES = 512 }; /* of a sentence of the library */
 
@@ -34,16 +35,19 @@ typedef struct {
   double start;       /* seconds since 1970 at time 0 of the run */
   double now;         /* time of the look, on the clock of the run */
   size_t threads;
-  tsanom_hsa_pulse *pulse; /* by thread */
-  const tsanom_hsa_anomaly *anomaly;
-  size_t anomalies;
+  tsanom_hsa_pulse *pulse;     /* by thread */
+  tsanom_hsa_anomaly *anomaly; /* of the latest look */
+  size_t anomalies, anomaly_capacity;
   tsanom_hsa_watch *watch;
   size_t capacity; /* of the watch and the arrays by thread */
   tsanom_hsa_series *news;
   watched_part *fed; /* by thread, and behind them the process */
   watched_print print;
-  int dropped; /* the program dropped records */
-  int ended;   /* it is not looked at any more */
+  int dropped;         /* the program dropped records */
+  int hung, waited;    /* of a rank, at the last look: a thread of it hung, or waited */
+  double silent_since; /* of a rank: its first silent thread; infinity: there is none */
+  double resumed; /* when the last hang of its job ended, seconds since 1970; 0: never */
+  int ended;      /* it is not looked at any more */
 } watched;
 
 /* Look at the run: open it the first time, then read what is new, and judge it. 1: with
@@ -61,12 +65,9 @@ double watched_age(const watched *w);
 /* The thread with the lowest rate; -1: fewer than two threads have rates. */
 int32_t watched_slowest(const watched *w);
 
-/* Iterations that are left, by the normal runs of the model; -1: it has none, or they
- * differ in their length. */
-double watched_remaining(const watched *w);
-
-/* Their time at the rate of the slowest thread; NaN: not known. */
-double watched_remaining_s(const watched *w);
+/* Iterations that are left, by the normal runs of the model, if these have one length;
+ * and their time, by the iterations of the slowest thread. */
+remaining watched_remaining(const watched *w);
 
 /* Whether it is one of the program: contention comes from others, and a run that waits,
  * or that cannot be judged, is not the cause of anything. */

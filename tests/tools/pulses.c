@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pulses.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void start_pulse(const char *run, int beats, const char *how) {
+  char line[1024];
+  snprintf(line, sizeof line, "'" TSANOM_PULSE "' %s %d %s & echo $! >pid", run, beats,
+           how);
+  cr_assert(system(line) == 0);
+}
+
+void record_pulse(const char *run, int beats, const char *how) {
+  char line[1024];
+  snprintf(line, sizeof line, "'" TSANOM_PULSE "' %s %d %s", run, beats, how);
+  int ended = system(line);
+  cr_assert((ended == 0) == (strcmp(how, "kill") != 0), "%s: %d", line, ended);
+}

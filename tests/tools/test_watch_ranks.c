@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom watch: several runs, and the ranks of a job. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pulses.h"
+
+TestSuite(command_watch_ranks, .init = enter_folder, .fini = leave_folder,
+          .timeout = 120);
+
+/* Each has its lines; the slowest is named. A run that fails does not end the others. */
+Test(command_watch_ranks, several_runs_are_watched_together) {
+  record_pulse("a", 40, "plain");
+  record_pulse("b", 40, "kill");
+  outcome o = tsanom("watch --check --openmetrics all.prom a b");
+  cr_assert(o.status == 1 && strstr(o.out, " a: finished, iteration 40") &&
+                strstr(o.out, " b: killed, iteration 21") && strstr(o.out, "slowest: "),
+            "%d: %s", o.status, o.out);
+  cr_assert(file_holds("all.prom", "tsanom_beats{run=\"a\",thread=\"1\"} 40\n"));
+  cr_assert(file_holds("all.prom", "tsanom_beats{run=\"b\",thread=\"1\"} 21\n"));
+  o = tsanom("watch a none");
+  cr_assert(o.status == 3 && strstr(o.err, "none") && strstr(o.out, "a: finished"),
+            "%s%s", o.out, o.err);
+}
+
+/* The third rank recorded nothing. */
+Test(command_watch_ranks, the_ranks_of_a_run_are_watched) {
+  cr_assert(system("mkdir job") == 0);
+  write_text("job/ranks.tsv", "tsanom ranks 1\nsize\t3\njob\t-\n");
+  CHECK_REJECTED(tsanom("watch job"), 3, "job", "no rank recorded a run");
+  record_pulse("job/rank.0", 40, "plain");
+  record_pulse("job/rank.1", 40, "kill");
+  outcome o = tsanom("watch --check job");
+  cr_assert(o.status == 1 && strstr(o.out, "job/rank.1: killed") &&
+                strstr(o.out, "job/rank.0: finished") && strstr(o.out, "slowest: rank "),
+            "%d: %s%s", o.status, o.out, o.err);
+  o = tsanom("watch --json job >lines");
+  FILE *lines = fopen("lines", "r");
+  int ranks = 0;
+  json_t *line;
+  while ((line = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
+    ranks |= 1 << (int)number_of(line, "rank");
+    cr_assert(json_is_string(json_object_get(line, "slowest_run")));
+    json_decref(line);
+  }
+  fclose(lines);
+  cr_assert(o.status == 0 && ranks == 3, "%d", ranks);
+}
+
+/* When the first one of a job is named, the command goes on as soon as the other one is
+ * known to wait. */
+static void start_ranks(const char *command) {
+  cr_assert(system("mkdir job") == 0);
+  write_text("job/ranks.tsv", "tsanom ranks 1\nsize\t2\njob\t-\n");
+  write_text("until_waiting", "while ! grep -q waiting lines; do sleep 0.05; done");
+  write_text("act", command);
+  start_pulse("job/rank.1", 400, "hold");
+  cr_assert(system("sleep 0.3; mv pid pid.1") == 0);
+  start_pulse("job/rank.0", 400, "hold");
+}
+
+/* Of two ranks that are silent, the one that hung first is named, and the slowest. */
+Test(command_watch_ranks, the_rank_that_hangs_first_is_named) {
+  start_ranks(
+      "echo $TSANOM_RUN $TSANOM_CAUSE >>named\n(sh ./until_waiting; touch resume) &\n");
+  outcome o = tsanom("watch --every 0.05 --hang 1.5 --on-anomaly 'sh ./act' job >lines");
+  cr_assert(o.status == 0 && system("echo job/rank.1 hang | cmp - named") == 0, "%s",
+            o.err);
+  cr_assert(file_holds("lines", "job/rank.1: thread 1: hang since iteration"));
+  cr_assert(file_holds("lines", "job/rank.0: thread 1: waiting since iteration"));
+  cr_assert(file_holds("lines", "job/rank.0: thread 1: waiting recovered"));
+  cr_assert(file_holds("lines", "slowest: rank 1"));
+}
+
+/* The one that waited hangs itself when the first one is gone. */
+Test(command_watch_ranks, a_rank_that_waits_for_a_killed_one_hangs) {
+  start_ranks(
+      "echo $TSANOM_RUN $TSANOM_CAUSE >>named\n"
+      "case $TSANOM_RUN in\n*1) (sh ./until_waiting; kill -9 $(cat pid.1)) & ;;\n"
+      "*) touch resume ;;\nesac\n");
+  outcome o = tsanom("watch --every 0.05 --hang 1.5 --on-anomaly 'sh ./act' job >lines");
+  cr_assert(o.status == 0 &&
+                file_holds("named", "job/rank.1 hang\njob/rank.1 shutdown\n") &&
+                file_holds("named", "shutdown\njob/rank.0 hang\n"),
+            "%s", o.err);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which ranks of a job hang and which wait: ranks that never ran, against the rule. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "support/random.h"
+#include "watch_team.h"
+
+enum { RANKS_MOST = 6, THREADS = 2, TRIALS = 2000 };
+
+static const double limit = 1, interval = 0.2, start = 1.7e9;
+
+static watched rank[RANKS_MOST];
+static tsanom_hsa_pulse pulse[RANKS_MOST][THREADS];
+static tsanom_hsa_anomaly anomaly[RANKS_MOST];
+
+/* Rank i as its own watch judges it: thread 0 beat last at `last`, on the clock of the
+ * rank; its hang is in `phase`, -1: it does not hang. */
+static void set(size_t i, double last, double now, int32_t phase) {
+  int hangs = phase >= 0 && phase != TSANOM_HSA_ANOMALY_RECOVERED;
+  pulse[i][0] = (tsanom_hsa_pulse){.status = hangs ? TSANOM_HSA_HANG : TSANOM_HSA_NORMAL,
+                                   .last = last,
+                                   .limit = limit,
+                                   .shortest = interval};
+  pulse[i][1] = pulse[i][0];
+  if (hangs) pulse[i][1].status = TSANOM_HSA_WAITING;
+  anomaly[i] = (tsanom_hsa_anomaly){
+      .cause = {.cause = TSANOM_HSA_HANG, .number = {1, NAN}}, .phase = phase};
+  rank[i].rank = (int32_t)i;
+  rank[i].start = start + (double)i;
+  rank[i].now = now - (double)i;
+  rank[i].threads = THREADS;
+  rank[i].pulse = pulse[i];
+  rank[i].anomaly = &anomaly[i];
+  rank[i].anomalies = phase >= 0;
+}
+
+/* Their clocks begin one second after each other. */
+Test(watch_team, the_rank_that_is_silent_longest_hangs) {
+  uint64_t seed = 1;
+  for (int trial = 0; trial < TRIALS; trial++) {
+    size_t ranks = random_between(&seed, 1, RANKS_MOST), waiting = 0;
+    double last[RANKS_MOST], first = INFINITY;
+    memset(rank, 0, sizeof rank);
+    for (size_t i = 0; i < ranks; i++) {
+      last[i] = 10 + 2 * random_unit(&seed);
+      int hangs = 12 - last[i] > limit;
+      if (hangs) first = fmin(first, last[i]);
+      set(i, last[i] - (double)i, 12, hangs ? TSANOM_HSA_ANOMALY_BEGAN : -1);
+    }
+    for (size_t i = 0; i < ranks; i++) {
+      if (12 - last[i] <= limit) continue;
+      if (last[i] > first + interval / 2 + 1e-6) waiting += THREADS;
+    }
+    watch_team_judge(rank, ranks);
+    for (size_t i = 0; i < ranks; i++) {
+      int silent = 12 - last[i] > limit, hangs = last[i] <= first + interval / 2 + 1e-6;
+      int32_t status = hangs ? TSANOM_HSA_HANG : TSANOM_HSA_WAITING;
+      cr_assert(pulse[i][0].status == (silent ? status : TSANOM_HSA_NORMAL), "trial %d",
+                trial);
+      if (!silent) continue;
+      cr_assert(anomaly[i].cause.cause == status);
+      if (hangs) cr_assert(anomaly[i].cause.number[0] == 1 + (double)waiting);
+    }
+  }
+}
+
+/* Rank 0 waits for rank 1, and gets its limit when rank 1 has resumed. */
+Test(watch_team, ranks_that_waited_have_time_to_beat_again) {
+  memset(rank, 0, sizeof rank);
+  set(0, 10.4, 12, TSANOM_HSA_ANOMALY_BEGAN);
+  set(1, 9, 12, TSANOM_HSA_ANOMALY_BEGAN);
+  watch_team_judge(rank, 2);
+  cr_assert(pulse[0][0].status == TSANOM_HSA_WAITING &&
+            pulse[1][0].status == TSANOM_HSA_HANG);
+  set(0, 10.4, 13, TSANOM_HSA_ANOMALY_LASTS);
+  set(1, 11.5, 13, TSANOM_HSA_ANOMALY_RECOVERED);
+  watch_team_judge(rank, 2);
+  cr_assert(pulse[0][0].status == TSANOM_HSA_WAITING &&
+            anomaly[0].cause.cause == TSANOM_HSA_WAITING);
+  cr_assert(anomaly[1].cause.cause == TSANOM_HSA_HANG);
+  set(0, 10.4, 13.6, TSANOM_HSA_ANOMALY_LASTS);
+  set(1, 11.5, 13.6, -1);
+  watch_team_judge(rank, 2);
+  cr_assert(pulse[0][0].status == TSANOM_HSA_HANG);
+  cr_assert(anomaly[0].phase == TSANOM_HSA_ANOMALY_BEGAN &&
+            anomaly[0].cause.cause == TSANOM_HSA_HANG);
+}
+
+/* What was reported as waiting recovers as that. A rank that ended is not judged. */
+Test(watch_team, the_end_of_waiting_is_no_end_of_a_hang) {
+  memset(rank, 0, sizeof rank);
+  set(0, 10.4, 12, TSANOM_HSA_ANOMALY_BEGAN);
+  set(1, 9, 12, TSANOM_HSA_ANOMALY_BEGAN);
+  watch_team_judge(rank, 2);
+  set(0, 12.1, 12.2, TSANOM_HSA_ANOMALY_RECOVERED);
+  set(1, 9, 12.2, TSANOM_HSA_ANOMALY_LASTS);
+  rank[1].ended = 1;
+  watch_team_judge(rank, 2);
+  cr_assert(anomaly[0].cause.cause == TSANOM_HSA_WAITING);
+  cr_assert(anomaly[1].cause.number[0] == 1);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rule for hangs of threads (tsanom/watch.h), for ranks. Each rank is judged by its
+ * own intervals, and all that meet the one that hangs become silent:
+ *
+ *     rank 0  ──x──x──x──x──|    waits: it beat before it met rank 1
+ *     rank 1  ──x──x──x─         hangs: its silence began an interval earlier
+ *
+ * The rank that is silent longest hangs, and each whose silence began within half of the
+ * 0.05 quantile of its intervals after it. When a hang ended, those that waited need time
+ * to beat again: their silence counts from then on. Times are those since 1970. */
+#include "watch_team.h"
+
+#include <math.h>
+
+static const double same_time = 0.5;
+
+static int is_hanging(const watched *w, size_t thread) {
+  return !w->ended && w->pulse[thread].status == TSANOM_HSA_HANG;
+}
+
+/* The silent thread of a rank whose silence began first; NULL: there is none that had
+ * time to beat again. */
+static const tsanom_hsa_pulse *find_first(watched *w) {
+  const tsanom_hsa_pulse *first = NULL;
+  w->silent_since = INFINITY;
+  for (size_t t = 0; t < w->threads; t++) {
+    double since = fmax(w->start + w->pulse[t].last, w->resumed);
+    if (!is_hanging(w, t) || w->start + w->now - since <= w->pulse[t].limit) continue;
+    if (since >= w->silent_since) continue;
+    w->silent_since = since;
+    first = &w->pulse[t];
+  }
+  return first;
+}
+
+/* How many of its threads are silent; 0: none of them hangs by its own intervals. */
+static size_t silent_threads(const watched *w) {
+  size_t hang = 0, wait = 0;
+  for (size_t t = 0; t < w->threads; t++) {
+    hang += (size_t)is_hanging(w, t);
+    wait += w->pulse[t].status == TSANOM_HSA_WAITING;
+  }
+  return hang ? hang + wait : 0;
+}
+
+/* The end of the last hang of a rank; 0: none of its threads hung, or one still does. */
+static double find_resumed(const watched *w) {
+  double resumed = 0;
+  if (!w->hung || silent_threads(w)) return 0;
+  for (size_t t = 0; t < w->threads; t++) {
+    resumed = fmax(resumed, w->start + w->pulse[t].last);
+  }
+  return resumed;
+}
+
+/* An anomaly that was not reported as a hang begins when it is one. */
+static void name_hangs(watched *w, int waits, size_t waiting) {
+  for (size_t i = 0; i < w->anomalies; i++) {
+    tsanom_hsa_anomaly *a = &w->anomaly[i];
+    int ended = a->phase == TSANOM_HSA_ANOMALY_RECOVERED;
+    if (a->cause.cause != TSANOM_HSA_HANG) continue;
+    if (waits || (ended && w->waited)) {
+      a->cause.cause = TSANOM_HSA_WAITING;
+      a->cause.number[0] = NAN;
+    } else if (!ended) {
+      if (w->waited) a->phase = TSANOM_HSA_ANOMALY_BEGAN;
+      a->cause.number[0] += (double)waiting;
+    }
+  }
+  for (size_t t = 0; waits && t < w->threads; t++) {
+    if (is_hanging(w, t)) w->pulse[t].status = TSANOM_HSA_WAITING;
+  }
+}
+
+void watch_team_judge(watched *rank, size_t ranks) {
+  double resumed = 0, last = -INFINITY, least = INFINITY;
+  size_t waiting = 0;
+  for (size_t i = 0; i < ranks; i++) resumed = fmax(resumed, find_resumed(&rank[i]));
+  for (size_t i = 0; i < ranks; i++) {
+    rank[i].resumed = fmax(rank[i].resumed, resumed);
+    const tsanom_hsa_pulse *first = find_first(&rank[i]);
+    if (!first || rank[i].silent_since >= least) continue;
+    least = rank[i].silent_since;
+    last = least + same_time * first->shortest;
+  }
+  for (size_t i = 0; i < ranks; i++) {
+    if (rank[i].silent_since > last) waiting += silent_threads(&rank[i]);
+  }
+  for (size_t i = 0; i < ranks; i++) {
+    int silent = silent_threads(&rank[i]) > 0,
+        waits = silent && rank[i].silent_since > last;
+    if (rank[i].ended) continue;
+    name_hangs(&rank[i], waits, waiting);
+    rank[i].hung = silent && !waits;
+    rank[i].waited = waits;
+  }
+}
