@@ -198,6 +198,29 @@ Test(region_tree, metrics_of_threads) {
   tsanom_runs_close(run);
 }
 
+/* A thread that could not count lacks the metric also where it was not. */
+Test(region_tree, metrics_of_a_thread_without_counters) {
+  const uint32_t tags[2][8] = {
+      {BEGIN(F), COUNT(3), cpu(5), END(F), BEGIN(G), COUNT(4), cpu(5), END(G)},
+      {BEGIN(F), COUNT(MISSING), cpu(5), END(F)}};
+  grown_run grown;
+  tsanom_runs_spmd_data f;
+  create(&grown);
+  for (uint32_t thread = 0; thread < 2; thread++) {
+    if (thread) grown_add_stream(&grown, (int32_t)thread);
+    for (size_t i = 0; i < (thread ? 4 : 8); i++) {
+      grown_append(&grown, thread, 1000, tags[thread][i]);
+    }
+  }
+  grown_finish(&grown);
+  tsanom_runs *run = open_run(folder);
+  CHECK_STATUS(tsanom_runs_spmd(run, NULL, &f), TSANOM_OK);
+  const double *count = f.data->metric + 4;
+  cr_assert(f.data->regions == 2 && f.data->processes == 2 && f.data->metrics == 2);
+  cr_assert(count[0] == 3 && count[1] == 4 && isnan(count[2]) && isnan(count[3]));
+  tsanom_runs_close(run);
+}
+
 /* What a call of MPI counts is taken out of the functions around it, but not what it
  * sends. */
 Test(region_tree, metrics_of_functions) {
