@@ -15,6 +15,7 @@
 /* Numbers; 0 or unset: off. */
 #define ENVIRONMENT_HEARTBEAT_EVERY "TSANOM_RECORD_HEARTBEAT_EVERY"
 #define ENVIRONMENT_CPU_TIME "TSANOM_RECORD_CPU_TIME"
+#define ENVIRONMENT_METRICS "TSANOM_RECORD_METRICS" /* bits of metrics */
 #define ENVIRONMENT_FUNCTIONS "TSANOM_RECORD_FUNCTIONS"
 #define ENVIRONMENT_MAX_SIZE "TSANOM_RECORD_MAX_SIZE" /* bytes */
 /* Bytes of records behind which events are added up: as --profile and a run without

@@ -30,9 +30,26 @@ enum {
                                  first is that of its last part */
   TSANOM_REGIONS_FUNCTION = 4, /**< a thread enters or leaves a function, if that was
                                    requested: ::TSANOM_REGIONS_ENTERED, ... */
-  TSANOM_REGIONS_TASK = 5 /**< tasks of one function that a thread has created since its
-                               last such record of it: their number */
+  TSANOM_REGIONS_TASK = 5,  /**< tasks of one function that a thread has created since its
+                                 last such record of it: their number */
+  TSANOM_REGIONS_METRIC = 6 /**< what a thread counted during the processor time of the
+                                 next ::TSANOM_REGIONS_CPU, if that was requested */
 };
+
+/** Metrics of a ::TSANOM_REGIONS_METRIC. ABI: append only. */
+enum {
+  TSANOM_REGIONS_INSTRUCTIONS = 0,  /**< executed by the thread, outside of the kernel */
+  TSANOM_REGIONS_L1_MISSES = 1,     /**< reads that miss the first cache of data */
+  TSANOM_REGIONS_L2_MISSES = 2,     /**< requests that miss the second cache */
+  TSANOM_REGIONS_DISK_BYTES = 3,    /**< read from storage or written to it */
+  TSANOM_REGIONS_NETWORK_BYTES = 4, /**< received and sent by the network devices of the
+                                         machine; of the thread that began the run */
+  TSANOM_REGIONS_METRICS = 5        /**< their number */
+};
+
+/** The names of the metrics in the order of their numbers, separated by commas. */
+#define TSANOM_REGIONS_METRIC_NAMES \
+  "instructions,L1-misses,L2-misses,disk-bytes,network-bytes"
 
 /** What a ::TSANOM_REGIONS_FUNCTION says of its place, in the bits of the threads. The
  *  values are ABI. */
@@ -44,9 +61,13 @@ enum {
 
 /** Layout of a tag. The values are ABI. Bits 3 to 15 contain the place, bits 16 to 31
  *  the threads, or the number of tasks; of ::TSANOM_REGIONS_CPU bits 3 to 7 contain an
- *  exponent e and bits 8 to 31 a number m: m·2^e nanoseconds. */
+ *  exponent e and bits 8 to 31 a number m: m·2^e nanoseconds; of ::TSANOM_REGIONS_METRIC
+ *  bits 3 to 5 contain the metric, bits 6 to 10 an exponent e and bits 11 to 31 a number
+ * m: m·2^e. With the exponent ::TSANOM_REGIONS_NOT_COUNTED the count is not known, and m
+ * is the errno that explains it. */
 enum {
   TSANOM_REGIONS_KIND_BITS = 3,    /**< the kind */
+  TSANOM_REGIONS_NOT_COUNTED = 31, /**< an exponent */
   TSANOM_REGIONS_PLACES_MAX = 8192 /**< distinct places; the last stands for the rest */
 };
 

@@ -310,12 +310,15 @@ TSANOM_API tsanom_status tsanom_runs_stream_at(const tsanom_runs *run, int32_t p
 typedef struct tsanom_runs_event {
   double cpu_s;      /**< of ::TSANOM_REGIONS_CPU: processor time; else 0 */
   int32_t kind;      /**< TSANOM_REGIONS_* */
-  int32_t place;     /**< index of the place; -1 of ::TSANOM_REGIONS_CPU */
+  int32_t place;     /**< index of the place; -1 of ::TSANOM_REGIONS_CPU; of
+                          ::TSANOM_REGIONS_METRIC: the metric */
   int32_t threads;   /**< of ::TSANOM_REGIONS_END and _SHARE: of the team; of
                           ::TSANOM_REGIONS_TASK: number of tasks; of
                           ::TSANOM_REGIONS_FUNCTION: ::TSANOM_REGIONS_ENTERED, _LEFT or
                           _DROPPED; else 0 */
   int32_t reserved0; /**< 0 */
+  double count;      /**< of ::TSANOM_REGIONS_METRIC: what was counted, NaN: not known;
+                          else 0 */
 } tsanom_runs_event;
 
 /** Decode the tag of a region event.

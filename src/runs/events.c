@@ -98,14 +98,21 @@ bool tsn_level_update(tsn_level *level, int32_t which, const tsn_channel *channe
  *
  *   kind, 3 | place, 13   | threads, 16     BEGIN, END, SHARE
  *   kind, 3 | place, 13   | tasks, 16       TASK
- *   kind, 3 | exponent, 5 | mantissa, 24    CPU: mantissa * 2^exponent nanoseconds */
+ *   kind, 3 | exponent, 5 | mantissa, 24    CPU: mantissa * 2^exponent nanoseconds
+ *   kind, 3 | metric, 3 | exponent, 5 | mantissa, 21    METRIC */
 tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *event) {
   const uint32_t place_bits = TSANOM_REGIONS_PLACES_MAX - 1;
   uint32_t rest = tag >> TSANOM_REGIONS_KIND_BITS;
   int32_t kind = (int32_t)(tag & ((1u << TSANOM_REGIONS_KIND_BITS) - 1));
   if (!event) return TSANOM_E_NULL;
-  if (kind > TSANOM_REGIONS_TASK) return TSANOM_E_VALUE;
-  if (kind == TSANOM_REGIONS_CPU) {
+  if (kind > TSANOM_REGIONS_METRIC) return TSANOM_E_VALUE;
+  if (kind == TSANOM_REGIONS_METRIC) {
+    int exponent = (int)(rest >> 3 & 31);
+    double count = ldexp((double)(tag >> 11), exponent);
+    if (exponent == TSANOM_REGIONS_NOT_COUNTED) count = NAN;
+    *event =
+        (tsanom_runs_event){.kind = kind, .place = (int32_t)(rest & 7), .count = count};
+  } else if (kind == TSANOM_REGIONS_CPU) {
     double cpu_s = ldexp((double)(tag >> 8), (int)(rest & 31)) * 1e-9;
     *event = (tsanom_runs_event){.kind = kind, .place = -1, .cpu_s = cpu_s};
   } else {

@@ -20,11 +20,16 @@
  * computation; until then they wait in a tree of shapes, regions within regions, for it
  * is not known before to which computation they belong.
  *
+ * The metrics of a computation come in front of its processor time; but the network
+ * bytes behind the call that ends it, which are those of both. Parallel regions in it
+ * have no metrics.
+ *
  * A process without MPI has its parallel regions as outermost regions, by elapsed time.
  * With MPI, what is behind the last call belongs to no region. */
 #include <math.h>
 
 #include "core/fault.h"
+#include "runs/metrics.h"
 #include "runs/process_tree.h"
 
 enum { DEPTH_MOST = 64, NONE = TSN_NODE_NONE, PROGRAM = TSN_NODE_PROGRAM };
@@ -48,7 +53,10 @@ typedef struct {
   double excluded;        /* seconds in calls of MPI within regions, until now */
   double excluded_before; /* when the computation began */
   double cpu;             /* of the computation; NaN: not measured */
-  bool is_known;          /* its beginning: it is not behind a gap */
+  double count[TSANOM_REGIONS_METRICS]; /* the same */
+  int32_t ended;  /* the node of the latest computation; NONE: it is not known */
+  bool is_behind; /* the latest event is the end of the call that ended it */
+  bool is_known;  /* its beginning: it is not behind a gap */
   bool has_calls;
   double waiting;
   tsn_spmd_part *part;
@@ -63,7 +71,7 @@ static tsanom_status settle(reader *r, int32_t within, double scale) {
       int32_t to = tsn_node_of_shape(&r->tree, within, at);
       if (to < 0) return tsn_process_tree_no_memory(&r->tree);
       tsn_node_add(&r->tree, to, tsn_shape_at(&r->tree, at)->time * scale,
-                   tsn_shape_at(&r->tree, at)->visits);
+                   tsn_shape_at(&r->tree, at)->visits, NULL);
     }
     tsn_shape *s = tsn_shape_at(&r->tree, at);
     s->time = s->visits = 0;
@@ -77,13 +85,16 @@ static tsanom_status settle(reader *r, int32_t within, double scale) {
  * is none in front of MPI_Init, which begins the run. */
 static tsanom_status end_computation(reader *r, int32_t place, double time) {
   r->has_calls = true;
+  r->ended = NONE;
   if (!r->is_known || time <= r->began) return settle(r, NONE, 0);
   double elapsed = fmax(0, time - r->began - (r->excluded - r->excluded_before));
   double useful = isnan(r->cpu) ? elapsed : fmin(r->cpu, elapsed);
   int32_t at = tsn_node_before(&r->tree, place);
   if (at < 0) return tsn_process_tree_no_memory(&r->tree);
-  tsn_node_add(&r->tree, at, useful, 1);
-  tsn_node_add(&r->tree, tsn_node_at(&r->tree, at)->parent, useful, 1);
+  r->ended = at;
+  r->count[TSANOM_REGIONS_NETWORK_BYTES] = 0; /* they come behind the call */
+  tsn_node_add(&r->tree, at, useful, 1, r->count);
+  tsn_node_add(&r->tree, tsn_node_at(&r->tree, at)->parent, useful, 1, r->count);
   return settle(r, at, elapsed > 0 ? useful / elapsed : 1);
 }
 
@@ -91,6 +102,7 @@ static void begin_computation(reader *r, double time) {
   r->began = time;
   r->excluded_before = r->excluded;
   r->cpu = NAN;
+  for (size_t m = 0; m < TSANOM_REGIONS_METRICS; m++) r->count[m] = NAN;
   r->is_known = true;
 }
 
@@ -121,6 +133,7 @@ static tsanom_status end(reader *r, double time) {
     r->waiting += elapsed;
     r->excluded += elapsed;
     if (!r->depth) begin_computation(r, time);
+    r->is_behind = !r->depth && r->ended != NONE;
     return TSANOM_OK;
   }
   tsn_shape *s = tsn_shape_at(&r->tree, o->shape);
@@ -136,6 +149,31 @@ static tsanom_status end(reader *r, double time) {
   return TSANOM_OK;
 }
 
+/* The event behind a call that ended a computation. */
+static void take_network(reader *r, const tsanom_runs_event *event) {
+  bool is_counted = event->kind == TSANOM_REGIONS_METRIC &&
+                    event->place == TSANOM_REGIONS_NETWORK_BYTES;
+  double count[TSANOM_REGIONS_METRICS] = {0};
+  count[TSANOM_REGIONS_NETWORK_BYTES] = is_counted ? event->count : NAN;
+  tsn_node_add(&r->tree, r->ended, 0, 0, count);
+  tsn_node_add(&r->tree, tsn_node_at(&r->tree, r->ended)->parent, 0, 0, count);
+  r->is_behind = false;
+}
+
+static tsanom_status take_event(reader *r, double time, uint32_t tag) {
+  tsanom_runs_event event;
+  (void)tsanom_runs_decode(tag, &event);
+  if (r->is_behind) take_network(r, &event);
+  if (event.kind == TSANOM_REGIONS_BEGIN) return begin(r, event.place, time);
+  if (event.kind == TSANOM_REGIONS_END) return end(r, time);
+  if (event.kind == TSANOM_REGIONS_CPU && !r->depth) r->cpu = event.cpu_s;
+  if (event.kind == TSANOM_REGIONS_METRIC && !r->depth &&
+      event.place < TSANOM_REGIONS_METRICS) {
+    r->count[event.place] = event.count;
+  }
+  return TSANOM_OK;
+}
+
 /* The first stream is that of the thread that began the run. Behind a gap no region is
  * known to be open, and no computation. */
 static tsanom_status read_stream(reader *r, const tsn_stream *stream) {
@@ -143,35 +181,29 @@ static tsanom_status read_stream(reader *r, const tsn_stream *stream) {
   const uint32_t *tag = stream->tag.data;
   size_t gap = 0;
   begin_computation(r, time[0]);
+  r->ended = NONE;
   for (size_t k = 0; k < stream->count; k++) {
-    tsanom_runs_event event;
-    tsanom_status status = TSANOM_OK;
     if (tsn_stream_gap_at(stream, k, &gap)) {
       r->depth = 0;
-      r->is_known = false;
+      r->is_known = r->is_behind = false;
     }
-    (void)tsanom_runs_decode(tag[k], &event);
-    if (event.kind == TSANOM_REGIONS_BEGIN) status = begin(r, event.place, time[k]);
-    if (event.kind == TSANOM_REGIONS_END) status = end(r, time[k]);
-    if (event.kind == TSANOM_REGIONS_CPU && !r->depth) r->cpu = event.cpu_s;
+    tsanom_status status = take_event(r, time[k], tag[k]);
     if (status < 0) return status;
   }
   return settle(r, r->has_calls ? NONE : PROGRAM, 1);
 }
 
 static tsanom_status fill(reader *r, double elapsed) {
-  static const char *const calls = "calls";
   tsn_spmd *s = &r->part->spmd;
   tsn_pool *pool = &s->pool;
   size_t regions = r->tree.node_count - 1;
+  uint32_t metrics = tsn_metrics_of(r->channel);
   r->part->region = tsn_pool_take(pool, regions, sizeof *r->part->region);
-  s->metric = (const char **)tsn_pool_take(pool, 1, sizeof *s->metric);
   s->parent = tsn_pool_take(pool, regions, sizeof *s->parent);
   s->time = tsn_pool_take(pool, regions, sizeof *s->time);
-  s->value = tsn_pool_take(pool, regions, sizeof *s->value);
   s->waiting = tsn_pool_take(pool, 1, sizeof *s->waiting);
-  if (!r->part->region || !s->metric || !s->parent || !s->time || !s->value ||
-      !s->waiting) {
+  if (!r->part->region || !s->parent || !s->time || !s->waiting ||
+      !tsn_metrics_take(s, metrics, regions)) {
     return tsn_process_tree_no_memory(&r->tree);
   }
   for (size_t k = 0; k < regions; k++) {
@@ -186,12 +218,16 @@ static tsanom_status fill(reader *r, double elapsed) {
     s->parent[k] = n->parent - 1;
     s->time[k] = n->time;
     s->value[k] = n->visits;
+    for (int32_t m = 0; m < TSANOM_REGIONS_METRICS; m++) {
+      size_t column = tsn_metric_column(metrics, m);
+      if (column) s->value[column * regions + k] = n->count[m];
+    }
   }
-  s->metric[0] = calls;
   s->waiting[0] = r->waiting;
   s->data.regions = regions;
-  s->data.processes = s->data.metrics = 1;
+  s->data.processes = 1;
   s->data.elapsed = elapsed;
+  tsn_metrics_complete(s);
   return TSANOM_OK;
 }
 

@@ -46,9 +46,9 @@ static tsanom_status add_row(tsn_process_tree *tree, const tsanom_regions_row *r
   if (to->shape) at = tsn_node_of_shape(tree, at, to->shape);
   if (at < 0) return tsn_process_tree_no_memory(tree);
   double time = (double)(is_of_program ? row->elapsed : row->useful) * 1e-9;
-  tsn_node_add(tree, at, time, (double)row->visits);
+  tsn_node_add(tree, at, time, (double)row->visits, NULL);
   if (!to->shape)
-    tsn_node_add(tree, tsn_node_at(tree, at)->parent, time, (double)row->visits);
+    tsn_node_add(tree, tsn_node_at(tree, at)->parent, time, (double)row->visits, NULL);
   return TSANOM_OK;
 }
 

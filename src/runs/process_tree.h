@@ -5,6 +5,8 @@
 #ifndef TSN_RUNS_PROCESS_TREE_H
 #define TSN_RUNS_PROCESS_TREE_H
 
+#include <math.h>
+
 #include "runs/names.h"
 #include "runs/spmd.h"
 
@@ -16,6 +18,7 @@ typedef struct {
   int32_t parent;
   int32_t links; /* nodes of the shapes directly in it */
   double time, visits;
+  double count[TSANOM_REGIONS_METRICS]; /* NaN: not known */
 } tsn_node;
 
 /* A parallel region within those around it. Shape 0 is outside of all. */
@@ -45,10 +48,15 @@ static inline tsn_shape *tsn_shape_at(const tsn_process_tree *tree, int32_t at) 
   return (tsn_shape *)tree->shapes.data + at;
 }
 
+/* `count`: of the metrics; NULL: not known. */
 static inline void tsn_node_add(const tsn_process_tree *tree, int32_t at, double time,
-                                double visits) {
-  tsn_node_at(tree, at)->time += time;
-  tsn_node_at(tree, at)->visits += visits;
+                                double visits, const double *count) {
+  tsn_node *n = tsn_node_at(tree, at);
+  n->time += time;
+  n->visits += visits;
+  for (size_t m = 0; m < TSANOM_REGIONS_METRICS; m++) {
+    n->count[m] += count ? count[m] : NAN;
+  }
 }
 
 /* The program and the shape outside of all; false: out of memory. Zero the tree before,

@@ -49,7 +49,6 @@ static tsanom_status number_threads(tsn_region_tree *r) {
   return TSANOM_OK;
 }
 
-/* One metric: the number of visits. */
 static tsanom_status allocate(tsn_region_tree *r) {
   tsn_spmd *s = r->spmd;
   tsn_pool *pool = &s->pool;
@@ -57,14 +56,11 @@ static tsanom_status allocate(tsn_region_tree *r) {
   if (__builtin_mul_overflow(r->rows, regions, &cells))
     return tsn_region_tree_no_memory(r);
   s->region = (const char **)tsn_pool_take(pool, regions, sizeof *s->region);
-  s->metric = (const char **)tsn_pool_take(pool, 1, sizeof *s->metric);
   s->parent = tsn_pool_take(pool, regions, sizeof *s->parent);
   s->time = tsn_pool_take(pool, cells, sizeof *s->time);
-  s->value = tsn_pool_take(pool, cells, sizeof *s->value);
-  if (!s->region || !s->metric || !s->parent || !s->time || !s->value) {
+  if (!s->region || !s->parent || !s->time || !tsn_metrics_take(s, r->metrics, cells)) {
     return tsn_region_tree_no_memory(r);
   }
-  s->metric[0] = "calls";
   if (r->is_process) {
     s->waiting = tsn_pool_take(pool, 1, sizeof *s->waiting);
     if (!s->waiting) return tsn_region_tree_no_memory(r);
@@ -77,7 +73,6 @@ static tsanom_status allocate(tsn_region_tree *r) {
   }
   s->data.regions = regions;
   s->data.processes = r->rows;
-  s->data.metrics = 1;
   s->data.elapsed = r->last - r->first;
   return TSANOM_OK;
 }
@@ -129,6 +124,8 @@ static tsanom_status read_regions(tsn_region_tree *r) {
     return tsn_region_tree_no_memory(r);
   }
   tsn_region_tree_leave_out(r);
+  r->metrics = tsn_metrics_of(r->channel);
+  if (!r->is_process) r->metrics &= ~(1u << TSANOM_REGIONS_NETWORK_BYTES);
   tsanom_status status = number_threads(r);
   if (status == TSANOM_OK) status = read_pass(r);
   if (status < 0) return status;
@@ -153,6 +150,7 @@ static tsanom_status read_all(tsn_region_tree *r) {
   r->pass = TSN_PASS_ADD;
   if (status == TSANOM_OK) status = read_pass(r);
   if (status < 0) return status;
+  tsn_metrics_complete(r->spmd);
   if (r->is_process) r->spmd->waiting[0] = r->waiting;
   if (r->is_process || r->has_totals) return TSANOM_OK;
   r->pass = TSN_PASS_BATCH;

@@ -33,6 +33,7 @@
 #include "runs/region_tree.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/fault.h"
 
@@ -57,11 +58,16 @@ static int32_t nested(tsn_region_tree *r, int32_t parent, int32_t place) {
   return at;
 }
 
+/* Seconds, and counts of the metrics. NaN: not measured. */
+typedef struct {
+  double cpu, count[TSANOM_REGIONS_METRICS];
+} usage;
+
 typedef struct {
   int32_t node, place;
   bool is_function, is_folded; /* folded: its time is in that of another one */
   bool has_parts;
-  double excluded; /* of the thread when it began */
+  usage excluded; /* of the thread when it began */
 } open_region;
 
 typedef struct {
@@ -70,23 +76,60 @@ typedef struct {
   size_t depth, row;
   double now;
   /* Latest processor time, and the one before it; NaN: none since another event. */
-  double cpu, part;
-  size_t calls; /* of MPI, open in a process */
+  usage latest, part;
+  double count[TSANOM_REGIONS_METRICS]; /* since the latest processor time */
+  size_t calls;                         /* of MPI, open in a process */
   double called;
-  double excluded; /* processor time in calls of MPI, of a process */
+  usage excluded; /* used in calls of MPI, of a process */
 } thread_state;
 
-static void forget_cpu(thread_state *t) {
-  t->cpu = t->part = NAN;
+static void forget_counts(thread_state *t) {
+  for (size_t m = 0; m < TSANOM_REGIONS_METRICS; m++) t->count[m] = NAN;
+}
+
+static void forget_usage(thread_state *t) {
+  t->latest.cpu = t->part.cpu = NAN;
+  forget_counts(t);
+}
+
+static void take_cpu(thread_state *t, double seconds) {
+  t->part = t->latest;
+  t->latest.cpu = seconds;
+  memcpy(t->latest.count, t->count, sizeof t->count);
+  forget_counts(t);
+}
+
+/* The network serves the calls of MPI, which use it for the program. */
+static void exclude_call(thread_state *t) {
+  t->excluded.cpu += t->latest.cpu;
+  for (size_t m = 0; m < TSANOM_REGIONS_NETWORK_BYTES; m++) {
+    t->excluded.count[m] += t->latest.count[m];
+  }
+}
+
+/* What is used of `all` beside the calls since a region began. */
+static usage without_calls(const thread_state *t, const usage *all, const usage *began) {
+  usage used = {.cpu = fmax(0, all->cpu - (t->excluded.cpu - began->cpu))};
+  for (size_t m = 0; m < TSANOM_REGIONS_METRICS; m++) {
+    double excluded = t->excluded.count[m] - began->count[m];
+    used.count[m] = all->count[m] - excluded;
+    if (used.count[m] < 0) used.count[m] = 0;
+  }
+  return used;
 }
 
 /* Node k is region k - 1. */
-static void add(const tsn_region_tree *r, size_t row, int32_t node, double seconds,
+static void add(const tsn_region_tree *r, size_t row, int32_t node, const usage *used,
                 double visits) {
   if (r->pass != TSN_PASS_ADD) return;
   size_t at = row * r->spmd->data.regions + (size_t)node - 1;
-  r->spmd->time[at] += seconds;
+  r->spmd->time[at] += used->cpu;
   r->spmd->value[at] += visits;
+  for (int32_t m = 0; m < TSANOM_REGIONS_METRICS; m++) {
+    size_t column = tsn_metric_column(r->metrics, m);
+    if (column)
+      r->spmd->value[column * r->rows * r->spmd->data.regions + at] += used->count[m];
+  }
 }
 
 /* One of the times that the time of a node is the sum of: its visits, or the parts of
@@ -104,27 +147,26 @@ static void add_sample(const tsn_region_tree *r, const thread_state *t, int32_t 
 
 /* The part of the innermost region that ends now. */
 static tsanom_status add_part(tsn_region_tree *r, thread_state *t, int32_t key,
-                              double seconds) {
+                              const usage *used) {
   size_t k = t->depth;
   while (k > 0 && t->open[k - 1].is_function) k--;
-  if (k == 0 || isnan(seconds) || r->has_totals) return TSANOM_OK;
+  if (k == 0 || isnan(used->cpu) || r->has_totals) return TSANOM_OK;
   int32_t at = tsn_region_nodes_within(&r->nodes, t->open[k - 1].node, key);
   if (at < 0) return tsn_region_tree_no_memory(r);
   t->open[k - 1].has_parts = true;
-  add(r, t->row, at, seconds, 1);
-  add_sample(r, t, at, seconds);
-  add_sample(r, t, t->open[k - 1].node, seconds);
+  add(r, t->row, at, used, 1);
+  add_sample(r, t, at, used->cpu);
+  add_sample(r, t, t->open[k - 1].node, used->cpu);
   return TSANOM_OK;
 }
 
 /* The region on top of the stack ends. */
 static void pop(const tsn_region_tree *r, thread_state *t) {
   const open_region *o = &t->open[--t->depth];
-  double seconds = t->cpu;
-  if (isnan(seconds) || o->is_folded) return;
-  seconds = fmax(0, seconds - (t->excluded - o->excluded));
-  add(r, t->row, o->node, seconds, 1);
-  if (!o->has_parts) add_sample(r, t, o->node, seconds);
+  if (isnan(t->latest.cpu) || o->is_folded) return;
+  usage used = without_calls(t, &t->latest, &o->excluded);
+  add(r, t->row, o->node, &used, 1);
+  if (!o->has_parts) add_sample(r, t, o->node, used.cpu);
 }
 
 static void push(thread_state *t, open_region o) {
@@ -157,7 +199,7 @@ static tsanom_status end_region(tsn_region_tree *r, thread_state *t) {
   tsanom_status status = TSANOM_OK;
   while (t->depth && t->open[t->depth - 1].is_function) t->depth--;
   if (t->depth == 0) return TSANOM_OK; /* its begin was dropped or lost */
-  if (!isnan(t->part)) status = add_part(r, t, TSN_NODE_REST, t->part);
+  if (!isnan(t->part.cpu)) status = add_part(r, t, TSN_NODE_REST, &t->part);
   pop(r, t);
   return status;
 }
@@ -204,7 +246,7 @@ static bool take_call(tsn_region_tree *r, thread_state *t,
   if (begins && t->calls++ == 0) t->called = t->now;
   if (!begins && t->calls > 0 && --t->calls == 0) {
     r->waiting += r->pass == TSN_PASS_ADD ? t->now - t->called : 0;
-    if (!isnan(t->cpu)) t->excluded += t->cpu;
+    if (!isnan(t->latest.cpu)) exclude_call(t);
   }
   return true;
 }
@@ -217,12 +259,15 @@ static tsanom_status take_event(tsn_region_tree *r, thread_state *t, uint32_t ta
   if (event.kind == TSANOM_REGIONS_TASK) return TSANOM_OK;
   if (event.kind == TSANOM_REGIONS_CPU) {
     r->measured++;
-    t->part = t->cpu;
-    t->cpu = event.cpu_s;
+    take_cpu(t, event.cpu_s);
+    return TSANOM_OK;
+  }
+  if (event.kind == TSANOM_REGIONS_METRIC) {
+    if (event.place < TSANOM_REGIONS_METRICS) t->count[event.place] = event.count;
     return TSANOM_OK;
   }
   if (event.kind == TSANOM_REGIONS_SHARE) {
-    status = add_part(r, t, TSN_NODE_PART + event.place, t->cpu);
+    status = add_part(r, t, TSN_NODE_PART + event.place, &t->latest);
   } else if (event.kind == TSANOM_REGIONS_FUNCTION) {
     if (event.threads == TSANOM_REGIONS_ENTERED) {
       status = begin_function(r, t, event.place);
@@ -233,7 +278,7 @@ static tsanom_status take_event(tsn_region_tree *r, thread_state *t, uint32_t ta
     status = event.kind == TSANOM_REGIONS_BEGIN ? begin_region(r, t, event.place)
                                                 : end_region(r, t);
   }
-  forget_cpu(t);
+  forget_usage(t);
   return status;
 }
 
@@ -245,7 +290,7 @@ tsanom_status tsn_region_tree_read(tsn_region_tree *r) {
     const double *time = stream->time.data;
     thread_state t = {.thread = stream->thread};
     size_t gap = 0;
-    forget_cpu(&t);
+    forget_usage(&t);
     if ((size_t)t.thread >= r->threads) continue; /* it has functions only */
     t.row = *tsn_region_tree_row(r, (size_t)t.thread);
     if (t.row == TSANOM_NONE) continue;
@@ -285,7 +330,9 @@ tsanom_status tsn_region_tree_read_totals(tsn_region_tree *r) {
     r->node_of[k] = at;
     if (!at || !row->cpu) continue;
     r->measured++;
-    add(r, own, at, (double)row->cpu * 1e-9, (double)row->visits);
+    usage used = {.cpu = (double)row->cpu * 1e-9};
+    for (size_t m = 0; m < TSANOM_REGIONS_METRICS; m++) used.count[m] = NAN;
+    add(r, own, at, &used, (double)row->visits);
   }
   return TSANOM_OK;
 }

@@ -4,6 +4,7 @@
 #ifndef TSN_RUNS_REGION_TREE_H
 #define TSN_RUNS_REGION_TREE_H
 
+#include "runs/metrics.h"
 #include "runs/region_nodes.h"
 #include "runs/spmd.h"
 
@@ -22,6 +23,7 @@ typedef struct {
    */
   tsn_array row_of;
   size_t threads, rows;
+  uint32_t metrics; /* those of the run, by bits */
   /* Find the nodes; add their times to the matrices; put the samples into batches. */
   enum { TSN_PASS_FIND, TSN_PASS_ADD, TSN_PASS_BATCH } pass;
   bool has_totals;          /* which have neither parts nor samples */

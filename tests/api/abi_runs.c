@@ -80,12 +80,13 @@ _Static_assert(offsetof(tsanom_runs_stream, thread) == 32, "ABI");
 _Static_assert(offsetof(tsanom_runs_stream, reserved0) == 36, "ABI");
 _Static_assert(offsetof(tsanom_runs_stream, reserved) == 40, "ABI");
 
-_Static_assert(sizeof(tsanom_runs_event) == 24, "ABI");
+_Static_assert(sizeof(tsanom_runs_event) == 32, "ABI");
 _Static_assert(offsetof(tsanom_runs_event, cpu_s) == 0, "ABI");
 _Static_assert(offsetof(tsanom_runs_event, kind) == 8, "ABI");
 _Static_assert(offsetof(tsanom_runs_event, place) == 12, "ABI");
 _Static_assert(offsetof(tsanom_runs_event, threads) == 16, "ABI");
 _Static_assert(offsetof(tsanom_runs_event, reserved0) == 20, "ABI");
+_Static_assert(offsetof(tsanom_runs_event, count) == 24, "ABI");
 
 _Static_assert(sizeof(tsanom_runs_place) == 40, "ABI");
 _Static_assert(offsetof(tsanom_runs_place, module) == 0, "ABI");

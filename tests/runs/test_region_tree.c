@@ -48,6 +48,16 @@ static uint32_t cpu(uint32_t nanoseconds) {
   return TSANOM_REGIONS_CPU | nanoseconds << 8;
 }
 
+/* Counts of a metric below 2^21; MISSING: it is not counted. */
+enum { MISSING = TSANOM_REGIONS_NOT_COUNTED << 6 | 2u << 11 };
+
+static uint32_t metric(uint32_t number, uint32_t count) {
+  return TSANOM_REGIONS_METRIC | number << 3 | (count == MISSING ? MISSING : count << 11);
+}
+
+#define COUNT(count) metric(TSANOM_REGIONS_INSTRUCTIONS, count)
+#define DISK(count) metric(TSANOM_REGIONS_DISK_BYTES, count)
+#define NET(count) metric(TSANOM_REGIONS_NETWORK_BYTES, count)
 #define BEGIN(place) tag(TSANOM_REGIONS_BEGIN, place, 0)
 #define END(place) tag(TSANOM_REGIONS_END, place, 2)
 #define REACH(place) tag(TSANOM_REGIONS_SHARE, place, 2)
@@ -73,6 +83,21 @@ static void check(tsanom_runs *run, const expected *e, size_t count) {
     cr_assert(fabs(f.data->time[k] * 1e9 - e[k].ns) < 1e-6, "%s: %g", e[k].name,
               f.data->time[k]);
     cr_assert(f.data->metric[k] == e[k].visits, "%s: %g", e[k].name, f.data->metric[k]);
+  }
+}
+
+/* Compare the metric of that name, of one process, with values by region; NaN: missing.
+ */
+static void check_metric(tsanom_runs *run, const char *name, const double *values) {
+  tsanom_runs_spmd_data f;
+  CHECK_STATUS(tsanom_runs_spmd(run, NULL, &f), TSANOM_OK);
+  size_t m = 0;
+  while (m < f.data->metrics && strcmp(f.metric[m], name) != 0) m++;
+  cr_assert(m < f.data->metrics, "%s", name);
+  for (size_t k = 0; k < f.data->regions; k++) {
+    double value = f.data->metric[m * f.data->regions + k];
+    cr_assert(value == values[k] || (isnan(value) && isnan(values[k])), "%s of %s: %g",
+              name, f.region[k], value);
   }
 }
 
@@ -149,10 +174,89 @@ Test(region_tree, functions_of_a_process) {
   tsanom_runs_close(run);
 }
 
+/* Counts belong to the next processor time, as it belongs to the next event. A visit
+ * without a count, or with one that is not known, leaves its region without; of a metric
+ * that is counted nowhere all regions lack it. Threads share the network. */
+Test(region_tree, metrics_of_threads) {
+  const uint32_t tags[] = {
+      BEGIN(REGION), COUNT(3),     DISK(5),  NET(9),      metric(1, MISSING),
+      cpu(10),       REACH(SHARE), COUNT(4), DISK(6),     cpu(20),
+      COUNT(7),      DISK(11),     cpu(40),  END(REGION), BEGIN(G),
+      COUNT(1),      cpu(5),       END(G),   BEGIN(F),    COUNT(100),
+      DISK(8),       cpu(5),       END(F),   BEGIN(F),    COUNT(1),
+      DISK(MISSING), cpu(5),       END(F),   metric(7, 1)};
+  static const double count[] = {7, 3, 4, 1, 101}, missing[] = {NAN, NAN, NAN, NAN, NAN},
+                      disk[] = {11, 5, 6, NAN, NAN};
+  WRITE(tags);
+  tsanom_runs *run = open_run(folder);
+  check_metric(run, "instructions", count);
+  check_metric(run, "disk-bytes", disk);
+  check_metric(run, "L1-misses", missing);
+  tsanom_runs_spmd_data f;
+  CHECK_STATUS(tsanom_runs_spmd(run, NULL, &f), TSANOM_OK);
+  cr_assert(f.data->metrics == 4 && strcmp(f.metric[0], "calls") == 0);
+  tsanom_runs_close(run);
+}
+
+/* A thread that could not count lacks the metric also where it was not. */
+Test(region_tree, metrics_of_a_thread_without_counters) {
+  const uint32_t tags[2][8] = {
+      {BEGIN(F), COUNT(3), cpu(5), END(F), BEGIN(G), COUNT(4), cpu(5), END(G)},
+      {BEGIN(F), COUNT(MISSING), cpu(5), END(F)}};
+  grown_run grown;
+  tsanom_runs_spmd_data f;
+  create(&grown);
+  for (uint32_t thread = 0; thread < 2; thread++) {
+    if (thread) grown_add_stream(&grown, (int32_t)thread);
+    for (size_t i = 0; i < (thread ? 4 : 8); i++) {
+      grown_append(&grown, thread, 1000, tags[thread][i]);
+    }
+  }
+  grown_finish(&grown);
+  tsanom_runs *run = open_run(folder);
+  CHECK_STATUS(tsanom_runs_spmd(run, NULL, &f), TSANOM_OK);
+  const double *count = f.data->metric + 4;
+  cr_assert(f.data->regions == 2 && f.data->processes == 2 && f.data->metrics == 2);
+  cr_assert(count[0] == 3 && count[1] == 4 && isnan(count[2]) && isnan(count[3]));
+  tsanom_runs_close(run);
+}
+
+/* What a call of MPI counts is taken out of the functions around it, but not what it
+ * sends. */
+Test(region_tree, metrics_of_functions) {
+  const uint32_t tags[] = {ENTER(F),  BEGIN(CALL), COUNT(30), NET(400), cpu(30),
+                           END(CALL), COUNT(70),   NET(500),  cpu(70),  LEAVE(F)};
+  static const double count[] = {40}, network[] = {500};
+  const char *const paths[] = {folder};
+  tsanom_runs *run = NULL;
+  WRITE(tags);
+  CHECK_STATUS(tsanom_runs_open_processes(paths, 1, NULL, NULL, &run), TSANOM_OK);
+  check_metric(run, "instructions", count);
+  check_metric(run, "network-bytes", network);
+  tsanom_runs_close(run);
+}
+
+/* A process without functions: the network bytes of a computation come behind the call
+ * that ends it. Parallel regions in computations are not counted, nor is a computation
+ * whose network bytes are missing. */
+Test(region_tree, metrics_of_computations) {
+  const uint32_t tags[] = {BEGIN(CALL), END(CALL),   BEGIN(REGION), END(REGION), COUNT(7),
+                           cpu(10),     BEGIN(CALL), END(CALL),     NET(50),     COUNT(8),
+                           NET(3),      cpu(10),     BEGIN(CALL),   END(CALL),   NET(60)};
+  static const double count[] = {15, 15, NAN}, network[] = {110, 110, NAN};
+  const char *const paths[] = {folder};
+  tsanom_runs *run = NULL;
+  WRITE(tags);
+  CHECK_STATUS(tsanom_runs_open_processes(paths, 1, NULL, NULL, &run), TSANOM_OK);
+  check_metric(run, "instructions", count);
+  check_metric(run, "network-bytes", network);
+  tsanom_runs_close(run);
+}
+
 /* Each allocation fails in turn, and none is leaked. */
 Test(region_tree, out_of_memory) {
-  const uint32_t tags[] = {ENTER(F), ENTER(G), DROP(HOT), cpu(70),
-                           LEAVE(G), cpu(90),  LEAVE(F)};
+  const uint32_t tags[] = {ENTER(F), ENTER(G), DROP(HOT), COUNT(3),
+                           cpu(70),  LEAVE(G), cpu(90),   LEAVE(F)};
   const char *const paths[] = {folder};
   tsanom_status status = TSANOM_E_MEMORY;
   WRITE(tags);

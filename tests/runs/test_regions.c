@@ -88,10 +88,23 @@ Test(runs_regions, tasks_are_no_events) {
   tsanom_runs_event tasks;
   CHECK_STATUS(tsanom_runs_decode(tag_of(TSANOM_REGIONS_TASK, 1), &tasks), TSANOM_OK);
   cr_assert(tasks.kind == TSANOM_REGIONS_TASK && tasks.place == 1 && tasks.threads == 2);
-  for (uint32_t kind = 6; kind < 8; kind++) {
-    CHECK_STATUS(tsanom_runs_decode(tag_of(kind, 1), &tasks), TSANOM_E_VALUE);
-  }
+  CHECK_STATUS(tsanom_runs_decode(tag_of(7, 1), &tasks), TSANOM_E_VALUE);
   tsanom_runs_close(run);
+}
+
+/* The number of a metric, an exponent and a mantissa; an exponent is no count. */
+Test(runs_regions, metrics_are_decoded) {
+  const uint32_t metric = TSANOM_REGIONS_METRIC | TSANOM_REGIONS_DISK_BYTES << 3;
+  tsanom_runs_event e;
+  CHECK_STATUS(tsanom_runs_decode(metric | 3 << 6 | 5u << 11, &e), TSANOM_OK);
+  cr_assert(e.kind == TSANOM_REGIONS_METRIC && e.place == TSANOM_REGIONS_DISK_BYTES);
+  cr_assert(e.count == 40 && e.cpu_s == 0 && e.threads == 0);
+  CHECK_STATUS(tsanom_runs_decode(metric | 30 << 6 | 0x1FFFFFu << 11, &e), TSANOM_OK);
+  cr_assert(e.count == 0x1FFFFFp30);
+  CHECK_STATUS(
+      tsanom_runs_decode(metric | TSANOM_REGIONS_NOT_COUNTED << 6 | 2u << 11, &e),
+      TSANOM_OK);
+  cr_assert(isnan(e.count));
 }
 
 /* The parts of a region between worksharing constructs are the samples of its time. */

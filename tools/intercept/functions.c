@@ -6,9 +6,9 @@
  *   events    ENTERED f ENTERED g            CPU  LEFT g    CPU  LEFT f
  *   frames    f         f g                  f              -
  *
- * A frame has the processor time at which its function began. Functions that longjmp()
- * left are still on the stack when a function below them ends, and are dropped then. A
- * function that calls itself has one frame.
+ * A frame that is recorded has the processor time at which its function began. Functions
+ * that longjmp() left are still on the stack when a function below them ends, and are
+ * dropped then. A function that calls itself has one frame.
  *
  * A call that is recorded takes about 1 us, most of it for two readings of the processor
  * time. So calls are counted by function: one of which the latest COUNTED calls came
@@ -33,18 +33,23 @@ enum { FRAMES = 256, DEEPEST = 32, COUNTED = 512, RATE = 10000 };
 
 typedef struct {
   uintptr_t function;
-  uint64_t cpu;
   uint32_t place;
   uint32_t again; /* calls of itself that it is in */
   bool is_recorded;
 } frame;
 
+/* A frame that is recorded. */
+typedef struct {
+  uint32_t place;
+  icp_usage began;
+} open_function;
+
 /* Frames above the FRAMES-th are counted only. */
 typedef struct {
   bool is_busy;
   uint32_t depth, beyond, recorded;
-  uint32_t number;        /* of a thread outside of teams; 0: none yet */
-  uint32_t open[DEEPEST]; /* places of the recorded ones */
+  uint32_t number; /* of a thread outside of teams; 0: none yet */
+  open_function open[DEEPEST];
   frame frame[FRAMES];
 } function_stack;
 
@@ -97,7 +102,7 @@ static bool is_dropped(uint32_t place) {
 
 static bool is_open(uint32_t place) {
   uint32_t i = 0;
-  while (i < mine.recorded && mine.open[i] != place) i++;
+  while (i < mine.recorded && mine.open[i].place != place) i++;
   return i < mine.recorded;
 }
 
@@ -116,9 +121,10 @@ static void enter(uintptr_t function) {
   *f = (frame){.function = function, .place = place};
   if (mine.recorded == DEEPEST || is_open(place)) return;
   f->is_recorded = true;
-  mine.open[mine.recorded++] = place;
+  open_function *o = &mine.open[mine.recorded++];
+  o->place = place;
   record(place, TSANOM_REGIONS_ENTERED);
-  f->cpu = icp_cpu_time();
+  o->began = icp_usage_now();
 }
 
 /* A function that was dropped, or entered before the run began, has no frame. */
@@ -138,8 +144,7 @@ static void leave(uintptr_t function) {
   }
   mine.depth--;
   if (!f->is_recorded) return;
-  mine.recorded--;
-  icp_record_cpu(icp_cpu_time() - f->cpu);
+  icp_record_usage(&mine.open[--mine.recorded].began);
   record(f->place, TSANOM_REGIONS_LEFT);
 }
 

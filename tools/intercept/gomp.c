@@ -33,11 +33,11 @@ typedef struct {
  * for number and size, because the team may be smaller than what was asked for. */
 static void run_member(void *argument) {
   const call *c = argument;
-  uint64_t cpu = 0;
+  icp_usage began = {.cpu = 0};
   int32_t number = icp_set.thread_number();
-  icp_state before = icp_enter(&c->region, number, icp_set.team_size(), &cpu);
+  icp_state before = icp_enter(&c->region, number, icp_set.team_size(), &began);
   c->function(c->data);
-  icp_work_done(&c->region, number, cpu);
+  icp_work_done(&c->region, number, &began);
   icp_leave(before);
 }
 

@@ -39,6 +39,7 @@
 
 #include "iterations.h"
 #include "places.h"
+#include "usage.h"
 
 #define ICP_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ICP_INITIAL_EXEC __attribute__((tls_model("initial-exec")))
@@ -83,7 +84,8 @@ typedef struct {
   bool by_ompt;
   bool want_cpu;
   bool beats_at_tasks; /* unless a main loop is followed */
-  uint64_t began_cpu;  /* processor time of the watched thread when the run began */
+  bool wants_metrics;
+  icp_usage began; /* what the watched thread had used when the run began */
   tsanom_record *record;
   /* Asked of the runtime. */
   int (*thread_number)(void);
@@ -109,7 +111,7 @@ typedef struct {
   uint32_t open;      /* regions and calls that its events have begun */
   bool watched;
   bool has_parts; /* its region, of the watched thread, had worksharing; with CPU times */
-  uint64_t part;  /* processor time when the part of it began that goes on */
+  icp_usage part; /* when the part of it began that goes on */
   bool calls;     /* it has ended a call of MPI, as the watched thread */
   bool is_over;   /* the events that the process may write are written: */
   bool profiles;  /* they are added up, since the thread was in no region */
@@ -133,14 +135,12 @@ void icp_report_spawn(void);
 /* What icp_settings and icp_watch say is rare: regions are counted, a baseline is
  * measured, or CPU time is recorded. */
 void icp_open_specially(uint32_t place, unsigned *threads);
-void icp_record_cpu(uint64_t nanoseconds);
-uint64_t icp_cpu_time(void);
-uint64_t icp_begin_parts(void);
+icp_usage icp_begin_parts(void);
 
 /* A number for a thread that is neither watched nor in a team. */
 uint32_t icp_foreign_number(void);
 
-void icp_record_work(uint64_t began);
+void icp_record_work(const icp_usage *began);
 
 /* The loop that is followed from now on contains the one before, whose iterations were
  * not those of the main loop: number iterations anew, by which readers know that earlier
@@ -254,9 +254,9 @@ static inline void icp_close(const icp_region *region) {
 
 /* Each thread of the team: before the region's code; when the code is done and the
  * thread waits for the others; and when it leaves the team, with the state that
- * icp_enter() returned. `cpu` is that of the region around it. */
+ * icp_enter() returned. `began` is of the region. */
 static inline icp_state icp_enter(const icp_region *region, int32_t number, int32_t size,
-                                  uint64_t *cpu) {
+                                  icp_usage *began) {
   icp_state before = icp_me.state;
   bool keeps_number = region->depth != 0 && number == 0;
   icp_me.state = (icp_state){
@@ -270,12 +270,13 @@ static inline icp_state icp_enter(const icp_region *region, int32_t number, int3
   /* The opener has begun the region already, and ends it when it is closed. */
   if (number != 0) icp_record(TSANOM_REGIONS_BEGIN, region->place, 0);
   if (region->watched) icp_beat(region->iteration);
-  if (!ICP_LIKELY(!icp_set.want_cpu)) *cpu = icp_begin_parts();
+  if (!ICP_LIKELY(!icp_set.want_cpu)) *began = icp_begin_parts();
   return before;
 }
 
-static inline void icp_work_done(const icp_region *region, int32_t number, uint64_t cpu) {
-  if (!ICP_LIKELY(!icp_set.want_cpu)) icp_record_work(cpu);
+static inline void icp_work_done(const icp_region *region, int32_t number,
+                                 const icp_usage *began) {
+  if (!ICP_LIKELY(!icp_set.want_cpu)) icp_record_work(began);
   if (number != 0) icp_record(TSANOM_REGIONS_END, region->place, icp_me.state.team);
 }
 

@@ -90,10 +90,10 @@ static inline void invoke(const call *c, int32_t *thread, int32_t *number) {
 /* What a team's threads run instead of the region's own function. */
 static void run_member(int32_t *thread, int32_t *number, const call *c) {
   int32_t own = *number;
-  uint64_t cpu = 0;
-  icp_state before = icp_enter(&c->region, own, icp_set.team_size(), &cpu);
+  icp_usage began = {.cpu = 0};
+  icp_state before = icp_enter(&c->region, own, icp_set.team_size(), &began);
   invoke(c, thread, number);
-  icp_work_done(&c->region, own, cpu);
+  icp_work_done(&c->region, own, &began);
   icp_leave(before);
 }
 
@@ -216,7 +216,7 @@ ENTRY void __kmpc_fork_call_if(ident *where, int32_t count, microtask *function,
 typedef struct {
   icp_region region;
   icp_state before;
-  uint64_t cpu;
+  icp_usage began;
 } alone;
 
 /* Such regions that may be open in a thread; deeper ones are counted and not recorded. */
@@ -234,12 +234,9 @@ ENTRY void __kmpc_serialized_parallel(ident *where, int32_t thread) {
   const void *caller = __builtin_return_address(0);
   alone *a = is_ours(caller) ? alone_at(alone_count++) : NULL;
   unsigned threads = 0;
-  if (a) {
-    a->region = icp_open(caller, true, &threads);
-    a->cpu = 0;
-  }
+  if (a) a->region = icp_open(caller, true, &threads);
   real(where, thread);
-  if (a && a->region.recorded) a->before = icp_enter(&a->region, 0, 1, &a->cpu);
+  if (a && a->region.recorded) a->before = icp_enter(&a->region, 0, 1, &a->began);
 }
 
 ENTRY void __kmpc_end_serialized_parallel(ident *where, int32_t thread);
@@ -248,7 +245,7 @@ ENTRY void __kmpc_end_serialized_parallel(ident *where, int32_t thread) {
   alone *a = NULL;
   if (is_ours(__builtin_return_address(0)) && alone_count) a = alone_at(--alone_count);
   if (a && a->region.recorded) {
-    icp_work_done(&a->region, 0, a->cpu);
+    icp_work_done(&a->region, 0, &a->began);
     icp_leave(a->before);
   }
   real(where, thread);

@@ -20,7 +20,7 @@
  *
  * The coarse clock, which takes 5 ns to read, ticks every 1 to 4 ms. So the computations
  * behind a place pass about that much time without a measurement, and not more, however
- * short they are.
+ * short they are. With metrics all are measured.
  *
  * With functions, each call has its processor time too, which is taken out of that of the
  * functions around it: a call that waits may use the processor.
@@ -73,8 +73,8 @@ typedef struct {
   uint32_t depth;   /* calls that it is in */
   uint32_t behind;  /* place of the latest call */
   bool is_measured; /* the computation that goes on began with a measurement: */
-  uint64_t cpu;     /* processor time */
-  uint64_t call;    /* processor time when the latest call began, with functions */
+  icp_usage began;  /* which is this */
+  icp_usage call;   /* when the latest call began, with functions */
   int64_t tick;     /* coarse clock at the beginning of the latest call */
 } mpi_thread;
 
@@ -170,10 +170,10 @@ static int64_t coarse_clock(void) {
 static void end_computation(void) {
   int64_t tick = coarse_clock();
   if (mine.is_measured) {
-    uint64_t nanoseconds = icp_cpu_time() - mine.cpu;
-    icp_record_cpu(nanoseconds);
+    icp_usage now = icp_usage_now();
+    icp_record_between(&mine.began, &now);
     mine.is_measured = false;
-    if (nanoseconds < SHORT) {
+    if (now.cpu - mine.began.cpu < SHORT && !icp_set.wants_metrics) {
       atomic_store_explicit(&is_short[mine.behind], true, memory_order_relaxed);
     }
   } else if (tick != mine.tick) {
@@ -205,7 +205,7 @@ uint32_t icp_mpi_begin(const char *name, const void *site, word communicator) {
     icp_beat(icp_iteration());
   }
   icp_record(TSANOM_REGIONS_BEGIN, place, 0);
-  if (icp_wants_functions) mine.call = icp_cpu_time();
+  if (icp_wants_functions) mine.call = icp_usage_now();
   return place;
 }
 
@@ -214,14 +214,16 @@ uint32_t icp_mpi_begin(const char *name, const void *site, word communicator) {
 void icp_mpi_end(uint32_t place) {
   mine.depth--;
   if (place == ICP_MPI_UNRECORDED) return;
-  if (icp_wants_functions) icp_record_cpu(icp_cpu_time() - mine.call);
+  if (icp_wants_functions) icp_record_usage(&mine.call);
   icp_record(TSANOM_REGIONS_END, place, icp_me.left_team ? icp_me.left_team : 1);
   if (!is_outermost()) return;
   mine.behind = place;
   icp_me.calls = true;
   if (!atomic_load_explicit(&is_short[place], memory_order_relaxed)) {
+    icp_usage now = icp_usage_now();
+    icp_record_network(&mine.began, &now);
     mine.is_measured = true;
-    mine.cpu = icp_cpu_time();
+    mine.began = now;
   }
 }
 
@@ -272,7 +274,7 @@ static bool is_initialized(const void *site) {
 uint32_t icp_mpi_starting(const char *name, const void *site) {
   if (atomic_load(&icp_set.phase) == ICP_RECORDING) {
     mine.is_measured = icp_me.watched;
-    mine.cpu = icp_set.began_cpu;
+    mine.began = icp_set.began;
     return icp_mpi_begin(name, site, 0);
   }
   mine.depth++;

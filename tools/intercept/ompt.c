@@ -41,7 +41,7 @@ static icp_region unpack(const ompt_data *data) {
 typedef struct {
   icp_region region;
   icp_state before;
-  uint64_t cpu;
+  icp_usage began;
   int32_t number;
   bool working;
   const void *opened_at; /* of the opener; NULL: a worker */
@@ -76,7 +76,7 @@ static void parallel_end(ompt_data *parallel, ompt_data *task, int flags,
 
 /* Once in each region: the join may be reported, or else the end of the task shows it. */
 static void work_done(member *m) {
-  if (m->working) icp_work_done(&m->region, m->number, m->cpu);
+  if (m->working) icp_work_done(&m->region, m->number, &m->began);
   m->working = false;
 }
 
@@ -90,12 +90,11 @@ static void implicit_task(int endpoint, ompt_data *parallel, ompt_data *task,
     if (level >= DEPTH_MOST || !parallel) return;
     member *m = &members[level];
     m->region = unpack(parallel);
-    m->cpu = 0;
     m->number = (int32_t)number;
     m->opened_at = number == 0 ? opening : NULL;
     m->working = m->region.recorded;
     if (!m->region.recorded) return;
-    m->before = icp_enter(&m->region, (int32_t)number, (int32_t)size, &m->cpu);
+    m->before = icp_enter(&m->region, (int32_t)number, (int32_t)size, &m->began);
   } else if (depth) {
     unsigned level = --depth;
     if (level >= DEPTH_MOST || !members[level].region.recorded) return;

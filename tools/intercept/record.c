@@ -29,7 +29,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <tsanom/record.h>
 #include <tsanom/regions.h>
 #include <unistd.h>
@@ -87,12 +86,6 @@ static void (*set_threads)(int) = ignore;
 icp_settings icp_set = {.thread_number = none, .team_size = one};
 icp_watch icp_watched;
 _Thread_local icp_thread icp_me;
-
-uint64_t icp_cpu_time(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static unsigned number_in(const char *name) {
   const char *text = getenv(name);
@@ -177,6 +170,7 @@ static void start(void) {
   icp_quota_start();
   heartbeat_every = number_in(ENVIRONMENT_HEARTBEAT_EVERY);
   icp_set.want_cpu = number_in(ENVIRONMENT_CPU_TIME) != 0;
+  icp_set.wants_metrics = icp_usage_start();
   baseline_wanted = baseline_threads = number_in(ENVIRONMENT_BASELINE);
   baseline_left = baseline_iterations = number_in(ENVIRONMENT_BASELINE_ITERATIONS);
   icp_find_code();
@@ -190,7 +184,7 @@ static void start(void) {
   expect_loop();
   icp_set.beats_at_tasks = !heartbeat_every && !expects_loop;
   icp_watched.special = heartbeat_every || baseline_threads || expects_loop;
-  icp_set.began_cpu = icp_cpu_time();
+  icp_set.began = icp_usage_now();
   atomic_store(&icp_set.phase, started ? ICP_RECORDING : ICP_OFF);
   errno = error;
 }
@@ -226,30 +220,11 @@ ENTRY int dlclose(void *handle) {
   return failed;
 }
 
-/* A floating-point number in one tag: 24 bits of mantissa, 5 of exponent. The error is
- * below 2^-23 of the value, and 5 bits reach 2^55 ns, more than a year. */
-void icp_record_cpu(uint64_t nanoseconds) {
-  uint64_t whole = nanoseconds;
-  uint32_t exponent = 0;
-  while (nanoseconds >> 24) {
-    nanoseconds >>= 1;
-    exponent++;
-  }
-  if (icp_me.profiles) {
-    icp_profile_cpu(whole);
-    return;
-  }
-  if (!icp_may_write()) return;
-  (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number,
-                             TSANOM_REGIONS_CPU | exponent << TSANOM_REGIONS_KIND_BITS |
-                                 (uint32_t)nanoseconds << 8);
-}
-
 /* The parts of a region that the watched thread opened lie between its barriers, at
  * which the thread waits. Those of nested regions are not recorded, so that this state
  * needs no stack. */
-uint64_t icp_begin_parts(void) {
-  uint64_t now = icp_cpu_time();
+icp_usage icp_begin_parts(void) {
+  icp_usage now = icp_usage_now();
   if (icp_me.state.role != ICP_OTHER) {
     icp_me.part = now;
     icp_me.has_parts = false;
@@ -258,12 +233,12 @@ uint64_t icp_begin_parts(void) {
 }
 
 /* At the end of a region: its last part, if it has several, then the whole. */
-void icp_record_work(uint64_t began) {
-  uint64_t now = icp_cpu_time();
+void icp_record_work(const icp_usage *began) {
+  icp_usage now = icp_usage_now();
   if (icp_me.state.role != ICP_OTHER && icp_me.has_parts) {
-    icp_record_cpu(now - icp_me.part);
+    icp_record_between(&icp_me.part, &now);
   }
-  icp_record_cpu(now - began);
+  icp_record_between(began, &now);
 }
 
 /* Above the numbers of teams. */
@@ -346,7 +321,7 @@ void icp_share(const void *return_address, int construct) {
   if (!is_leader && !icp_set.want_cpu) return;
   uint32_t place = place_of_share(return_address, construct);
   if (icp_set.want_cpu) {
-    icp_record_cpu(icp_cpu_time() - icp_me.part);
+    icp_record_usage(&icp_me.part);
     icp_me.has_parts = true;
   }
   icp_record(TSANOM_REGIONS_SHARE, place, icp_me.state.team);
@@ -363,5 +338,5 @@ void icp_share(const void *return_address, int construct) {
 void icp_shared(void) {
   if (icp_me.state.role == ICP_OTHER || !icp_recording()) return;
   icp_beat(icp_iteration());
-  if (icp_set.want_cpu) icp_me.part = icp_cpu_time();
+  if (icp_set.want_cpu) icp_me.part = icp_usage_now();
 }

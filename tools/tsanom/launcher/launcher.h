@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "report.h"
 
@@ -40,5 +41,8 @@ void warn_if_privileged(const char *path);
 
 /* Warns if the program is env(1) with -i, which removes LD_PRELOAD. */
 void warn_if_environment_is_cleared(char *const *program);
+
+/* Warns of the metrics, given by bits, that this machine does not count. */
+void warn_of_metrics(uint32_t metrics);
 
 #endif

@@ -13,9 +13,11 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
+#include <tsanom/regions.h>
 #include <unistd.h>
 
 #include "launcher.h"
+#include "metrics.h"
 
 int find_companion(const char *const *relative, size_t count, const char *name,
                    char path[PATH_MAX], failure *why) {
@@ -110,4 +112,17 @@ void warn_if_environment_is_cleared(char *const *program) {
     warn(&why);
     return;
   }
+}
+
+void warn_of_metrics(uint32_t metrics) {
+  const char *before = "tsanom record: warning: not counted on this machine: ";
+  for (int m = 0; m < TSANOM_REGIONS_METRICS; m++) {
+    size_t length;
+    const char *name = metrics_name(m, &length);
+    int error = metrics >> m & 1 ? metrics_check(m) : 0;
+    if (!error) continue;
+    (void)fprintf(stderr, "%s%.*s (%s)", before, (int)length, name, strerror(error));
+    before = ", ";
+  }
+  if (*before == ',') (void)fprintf(stderr, "\n");
 }

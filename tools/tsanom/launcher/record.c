@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tsanom/regions.h>
 #include <unistd.h>
 
 #include "argument.h"
@@ -22,6 +23,7 @@
 #include "help.h"
 #include "launcher.h"
 #include "linkage.h"
+#include "metrics.h"
 #include "process.h"
 
 enum {
@@ -34,6 +36,7 @@ enum {
   KEY_OMPT,
   KEY_LOOP,
   KEY_MAX_SIZE,
+  KEY_METRICS,
   KEY_PROFILE,
   KEY_EVENTS
 };
@@ -44,6 +47,7 @@ typedef struct {
   const char *directory, *loop; /* NULL: none is named */
   size_t every;
   int cpu_time, force, functions, ompt;
+  uint32_t metrics;                     /* bits; 0: none */
   size_t baseline, baseline_iterations; /* 0: none */
   size_t max_size;                      /* bytes; 0: any */
   size_t events;                        /* bytes until totals; 0: any */
@@ -70,6 +74,11 @@ static const struct argp_option options[] = {
      "Also record the functions of a program that was compiled with "
      "-finstrument-functions, for tsanom similar; implies --cpu-time and --events",
      0},
+    {"metrics", KEY_METRICS, "LIST", 0,
+     "Also count, for each thread and region, what LIST names: instructions, L1-misses, "
+     "L2-misses, disk-bytes, network-bytes, separated by commas; \"auto\": all. For "
+     "tsanom similar; implies --cpu-time and --events",
+     0},
     {"baseline", KEY_BASELINE, "P[:K]", 0,
      "Run the first K detected iterations with P threads, as the baseline for the others "
      "(default K: 5)",
@@ -92,12 +101,13 @@ static const struct argp_option options[] = {
      0},
     HELP_ROWS};
 
-/* Totals are of regions only. */
-static void keep_events_of_functions(request *r, struct argp_state *state) {
+/* Totals are of times of regions only. */
+static void keep_all_events(request *r, struct argp_state *state) {
   if (r->events && r->events != ENVIRONMENT_EVENTS_DEFAULT) {
     argp_error(state,
-               "--profile: with --functions all events are kept; expected "
-               "--max-size to limit them");
+               "--profile: with %s all events are kept; expected --max-size to limit "
+               "them",
+               r->functions ? "--functions" : "--metrics");
   }
   r->events = 0;
 }
@@ -156,6 +166,14 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case KEY_FUNCTIONS:
       r->functions = r->cpu_time = 1;
       return 0;
+    case KEY_METRICS:
+      r->metrics = metrics_of_list(text);
+      r->cpu_time = 1;
+      if (!r->metrics) {
+        argp_error(state, "--metrics: \"%s\"; auto or some of %s are expected", text,
+                   TSANOM_REGIONS_METRIC_NAMES);
+      }
+      return 0;
     case KEY_BASELINE:
       parse_baseline(r, text, state);
       return 0;
@@ -180,7 +198,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       return 0;
     case ARGP_KEY_END:
       if (!r->program) argp_error(state, "a program is expected");
-      if (r->functions) keep_events_of_functions(r, state);
+      if (r->functions || r->metrics) keep_all_events(r, state);
       return 0;
     default:
       return help_parse(key, state);
@@ -325,12 +343,14 @@ static int prepare(const request *r, failure *why) {
   }
   warn_if_privileged(program);
   warn_if_environment_is_cleared(r->program);
+  warn_of_metrics(r->metrics);
   find_sampler();
   setenv(ENVIRONMENT_RUN, directory, 1);
   if (r->loop) setenv(ENVIRONMENT_LOOP, loop, 1);
   set_count(ENVIRONMENT_HEARTBEAT_EVERY, r->every);
   set_count(ENVIRONMENT_CPU_TIME, (size_t)r->cpu_time);
   set_count(ENVIRONMENT_FUNCTIONS, (size_t)r->functions);
+  set_count(ENVIRONMENT_METRICS, r->metrics);
   set_count(ENVIRONMENT_MAX_SIZE, r->max_size);
   set_count(ENVIRONMENT_EVENTS, r->events);
   set_count(ENVIRONMENT_BASELINE, r->baseline);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Processor time and metrics of a thread, read where a region, a part of it, a function
+ * or a computation begins and ends.
+ *
+ *   events   METRIC m  METRIC n  CPU   END, SHARE, LEFT, or BEGIN of a call of MPI
+ *
+ * A thread opens its counters when it reads them first. A metric that it cannot count
+ * has one event, which says why; behind that it has none, by which the reader knows that
+ * the count is missing and not 0. */
+#include "usage.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "counters.h"
+#include "environment.h"
+#include "intercept.h"
+#include "metrics.h"
+#include "profile.h"
+
+enum {
+  COUNTERS = TSANOM_REGIONS_L2_MISSES + 1,
+  CPU_BITS = 24,
+  METRIC_BITS = 21,
+  EXPONENT_BITS = 5,
+  METRIC_SHIFT = TSANOM_REGIONS_KIND_BITS + 3
+};
+
+typedef struct {
+  bool is_open;
+  const counter_page *page[COUNTERS];
+  int error[TSANOM_REGIONS_METRICS];
+  uint32_t reported; /* metrics whose error has an event */
+} thread_counters;
+
+static _Thread_local thread_counters mine ICP_INITIAL_EXEC;
+static uint32_t wanted; /* bits of metrics */
+static pthread_key_t key;
+
+/* A thread ends. */
+static void close_counters(void *counters) {
+  thread_counters *c = counters;
+  for (int m = 0; m < COUNTERS; m++) {
+    counter_close(c->page[m]);
+    c->page[m] = NULL;
+    c->error[m] = ESRCH;
+  }
+}
+
+bool icp_usage_start(void) {
+  const char *text = getenv(ENVIRONMENT_METRICS);
+  wanted = text ? (uint32_t)strtoul(text, NULL, 10) : 0;
+  if (wanted && pthread_key_create(&key, close_counters) != 0) wanted = 0;
+  return wanted != 0;
+}
+
+static bool wants(int metric) {
+  return wanted >> metric & 1;
+}
+
+/* The network serves all threads of a process: the one that began the run counts. */
+__attribute__((noinline)) static void open_counters(void) {
+  mine.is_open = true;
+  for (int m = 0; m < COUNTERS; m++) {
+    if (wants(m)) mine.error[m] = counter_open(m, &mine.page[m]);
+  }
+  mine.error[TSANOM_REGIONS_DISK_BYTES] = metrics_check(TSANOM_REGIONS_DISK_BYTES);
+  mine.error[TSANOM_REGIONS_NETWORK_BYTES] =
+      icp_me.watched ? metrics_check(TSANOM_REGIONS_NETWORK_BYTES) : ESRCH;
+  (void)pthread_setspecific(key, &mine);
+}
+
+static bool read_metric(int metric, uint64_t *count) {
+  if (mine.error[metric]) return false;
+  if (metric < COUNTERS) return counter_read(mine.page[metric], count);
+  if (metric == TSANOM_REGIONS_NETWORK_BYTES) return metrics_network_bytes(count) == 0;
+  *count = metrics_disk_bytes();
+  return true;
+}
+
+static uint64_t cpu_time(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* errno is the program's. */
+static void read_metrics(icp_usage *now) {
+  int error = errno;
+  if (!mine.is_open) open_counters();
+  for (int m = 0; m < TSANOM_REGIONS_METRICS; m++) {
+    if (wants(m) && read_metric(m, &now->count[m])) now->counted |= 1u << m;
+  }
+  errno = error;
+}
+
+icp_usage icp_usage_now(void) {
+  icp_usage now = {.counted = 0};
+  if (!ICP_LIKELY(!wanted)) read_metrics(&now);
+  now.cpu = cpu_time();
+  return now;
+}
+
+/* A floating-point number: a mantissa of that many bits above an exponent of 5 bits. The
+ * error is below 2^(1 - bits) of the value. With 24 bits, 5 bits of exponent reach 2^55
+ * ns, more than a year. */
+static uint32_t to_float(uint64_t value, int bits) {
+  uint32_t exponent = 0;
+  while (value >> bits) {
+    value >>= 1;
+    exponent++;
+  }
+  return exponent | (uint32_t)value << EXPONENT_BITS;
+}
+
+static void write_event(uint32_t tag) {
+  if (!icp_may_write()) return;
+  (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number, tag);
+}
+
+static void write_metric(int metric, uint32_t number) {
+  write_event(TSANOM_REGIONS_METRIC | (uint32_t)metric << TSANOM_REGIONS_KIND_BITS |
+              number << METRIC_SHIFT);
+}
+
+static void record_metric(int metric, const icp_usage *from, const icp_usage *to) {
+  uint32_t bit = 1u << metric;
+  if (from->counted & to->counted & bit) {
+    write_metric(metric, to_float(to->count[metric] - from->count[metric], METRIC_BITS));
+  } else if (!(mine.reported & bit)) {
+    mine.reported |= bit;
+    write_metric(metric, TSANOM_REGIONS_NOT_COUNTED | (uint32_t)mine.error[metric]
+                                                          << EXPONENT_BITS);
+  }
+}
+
+void icp_record_between(const icp_usage *from, const icp_usage *to) {
+  uint64_t nanoseconds = to->cpu - from->cpu;
+  if (icp_me.profiles) {
+    icp_profile_cpu(nanoseconds);
+    return;
+  }
+  for (int m = 0; m < TSANOM_REGIONS_METRICS; m++) {
+    if (wants(m)) record_metric(m, from, to);
+  }
+  write_event(TSANOM_REGIONS_CPU | to_float(nanoseconds, CPU_BITS)
+                                       << TSANOM_REGIONS_KIND_BITS);
+}
+
+void icp_record_network(const icp_usage *from, const icp_usage *to) {
+  const int metric = TSANOM_REGIONS_NETWORK_BYTES;
+  bool is_counted = from->counted & to->counted & 1u << metric;
+  if (is_counted && !icp_me.is_over) record_metric(metric, from, to);
+}
+
+void icp_record_usage(const icp_usage *since) {
+  icp_usage now = icp_usage_now();
+  icp_record_between(since, &now);
+}

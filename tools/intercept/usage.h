@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a thread has used since it began: processor time, and the metrics of --metrics. */
+#ifndef TSN_INTERCEPT_USAGE_H
+#define TSN_INTERCEPT_USAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tsanom/regions.h>
+
+typedef struct {
+  uint64_t cpu; /* nanoseconds */
+  uint64_t count[TSANOM_REGIONS_METRICS];
+  uint32_t counted; /* bit m: count[m] is known */
+} icp_usage;
+
+/* Read the list of metrics from the environment. Returns whether there are any. */
+bool icp_usage_start(void);
+
+/* The calling thread's. */
+icp_usage icp_usage_now(void);
+
+/* Events of what it used between two moments, or since one, for the event that follows.
+ */
+void icp_record_between(const icp_usage *from, const icp_usage *to);
+void icp_record_usage(const icp_usage *since);
+
+/* The network bytes alone, if they are counted. */
+void icp_record_network(const icp_usage *from, const icp_usage *to);
+
+#endif
