@@ -308,6 +308,12 @@ TSANOM_API tsanom_status tsanom_dpd_main_options_init(tsanom_dpd_main_options *o
 /** sizeof(tsanom_dpd_main_options), for other languages. @return bytes */
 TSANOM_API size_t tsanom_dpd_main_options_size(void);
 
+/** An iteration: events first, ..., end - 1. */
+typedef struct tsanom_dpd_iteration {
+  size_t first; /**< index of its first event */
+  size_t end;   /**< index behind its last event */
+} tsanom_dpd_iteration;
+
 /** The main loop. Initialize it with tsanom_dpd_main_init(). */
 typedef struct tsanom_dpd_main {
   size_t struct_size; /**< set by _init */
@@ -318,8 +324,12 @@ typedef struct tsanom_dpd_main {
   size_t first;       /**< index of its first event */
   size_t end;         /**< index behind its last event */
   double covered;     /**< time in its runs; without times, in events */
-  int32_t folds;      /**< 1: consecutive anchors begin one iteration */
+  int32_t folds;      /**< 1: an iteration begins with an inner loop of the anchor; an
+                           anchor begins one only if an event that `inner` does not have
+                           came since the anchor before */
   int32_t reserved0;  /**< 0 */
+  tsanom_dpd_iteration inner; /**< if it folds, an iteration of that inner loop, by which
+                                   its events are known; otherwise empty */
 } tsanom_dpd_main;
 
 /** Prepare a result: no loop. @initializes{found} */
@@ -327,12 +337,6 @@ TSANOM_API tsanom_status tsanom_dpd_main_init(tsanom_dpd_main *found, size_t str
 
 /** sizeof(tsanom_dpd_main), for other languages. @return bytes */
 TSANOM_API size_t tsanom_dpd_main_size(void);
-
-/** An iteration: events first, ..., end - 1. */
-typedef struct tsanom_dpd_iteration {
-  size_t first; /**< index of its first event */
-  size_t end;   /**< index behind its last event */
-} tsanom_dpd_iteration;
 
 /** Workspace of tsanom_dpd_main_loop(): O(n + kinds).
  *  @param n  number of events
@@ -354,7 +358,8 @@ tsanom_dpd_main_loop_workspace(size_t n, const tsanom_dpd_main_options *options,
  *  fifth of the time, unless its anchor is given or only active runs count. Of those that
  *  cover 9/10 of the time that any loop covers, the main loop is the outermost. But if a
  *  loop consists of nearly the same events as another of these and has fewer iterations,
- *  it only groups them, and is not the main loop. O(c·(n + kinds)) with c candidates, at
+ *  it only groups them, and is not the main loop, unless some of these have 2.5 times the
+ *  events of the others. O(c·(n + kinds)) with c candidates, at
  *  most 48, which the poll counts.
  *  @param      events      n numbers below options.kinds
  *  @param      times       n + 1 ascending times: when each event begins, and when the

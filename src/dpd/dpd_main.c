@@ -3,25 +3,16 @@
  * of inner loops, and in parts that only some iterations have.
  *
  *   kinds -> classes -> candidates, examined (dpd_main_loop.c) -> main loop
+ *                                                                 (dpd_main_choose.c)
  *
  * An exact repetition (dpd_nest.h) breaks with every difference. Here a loop is a kind of
  * event, its anchor, that begins the iterations, and these are compared as sets of kinds.
  * Kinds that alternate, x y x y x y, are of one class: they begin the same iterations at
- * another phase, so only the first of a class is a candidate.
+ * another phase, so only the first of a class is a candidate. Each is examined twice: as
+ * the begin of an iteration, and as the begin of an inner loop with which iterations
+ * begin, (x y) (x y) (x y) z.
  *
- * Which candidate is the main loop:
- *
- *   0. One that covers less than a fifth of the time and of the events is none.
- *   1. Of those that cover at least 9/10 of what the best one covers, or that contain its
- *      kinds and cover 9/10 of what follows their own begin, the outermost: the one with
- *      the fewest iterations. The second condition is for loops that began a few
- *      iterations ago: before them, an inner loop may have run once.
- *   2. If another of these has nearly the same usual kinds (a third differs at most) and
- *      more iterations, take that one instead. So a step that is repeated ten times
- *      before an output is the iteration, not the ten steps; a solver of 3 kinds in a
- *      step of 11 is not.
- *
- * Examining a candidate takes three passes over the events. With c candidates, at most
+ * Examining a candidate takes five passes over the events. With c candidates, at most
  * 48, the cost is O(c (n + kinds)). */
 #include <string.h>
 
@@ -30,15 +21,6 @@
 #include "core/size.h"
 #include "core/versioned.h"
 #include "dpd/dpd_main.h"
-
-static const double least_share = 0.9;
-
-/* The same of a loop that covers what follows its own begin. */
-static const double least_since = 0.5;
-
-/* Parts that repeat by chance cover less of the sequence: at most 15 % of random
- * sequences of four kinds or more. */
-static const double least_cover = 0.2;
 
 static const tsanom_dpd_main_options defaults = {
     .struct_size = sizeof defaults, .anchor = TSANOM_NONE, .ended = 1};
@@ -176,8 +158,8 @@ static size_t find_candidates(tsn_main_search *s, uint32_t *best) {
 /* Examine a candidate, and keep it if it is a loop. */
 static void try_loop(tsn_main_search *s, uint32_t anchor, bool folds) {
   tsn_main_loop *loop = &s->loop[s->loops];
-  *loop = (tsn_main_loop){
-      .anchor = anchor, .folds = folds, .named = s->options.anchor != TSANOM_NONE};
+  loop->anchor = anchor;
+  loop->folds = folds;
   tsn_main_examine(s, loop);
   if (!loop->accepted) return;
   uint64_t *set = s->set + s->loops++ * s->words;
@@ -194,96 +176,16 @@ static bool repeats(const tsn_main_search *s, uint32_t kind) {
   return false;
 }
 
-/* A kind that occurs twice in a row is two candidates: a loop of this kind alone, or one
- * that begins with an inner loop of it. */
+/* A kind is two candidates: the loop that it begins, or one that begins with that loop.
+ * If it occurs twice in a row, its loop has no other kinds. */
 static void try_candidate(tsn_main_search *s, uint32_t anchor) {
-  bool has_inner = repeats(s, anchor);
   size_t before = s->loops;
   try_loop(s, anchor, false);
-  if (!has_inner) return;
-  if (s->loops > before && s->loop[before].size > 1) s->loops = before;
+  if (s->options.anchor != TSANOM_NONE && !repeats(s, anchor)) return;
+  if (repeats(s, anchor) && s->loops > before && s->loop[before].size > 1) {
+    s->loops = before;
+  }
   try_loop(s, anchor, true);
-}
-
-/* The loop that covers most, SIZE_MAX: there is none. */
-static size_t find_best(const tsn_main_search *s) {
-  size_t best = TSANOM_NONE;
-  for (size_t i = 0; i < s->loops; i++) {
-    if (best == TSANOM_NONE || s->loop[i].reach > s->loop[best].reach) best = i;
-  }
-  return best;
-}
-
-/* Whether loop i has the usual kinds of loop k, but for a third of them. */
-static bool contains(const tsn_main_search *s, size_t i, size_t k) {
-  const uint64_t *a = s->set + i * s->words, *b = s->set + k * s->words;
-  size_t missing = 0;
-  for (size_t w = 0; w < s->words; w++) {
-    missing += (size_t)__builtin_popcountll(b[w] & ~a[w]);
-  }
-  return TSN_MAIN_NEAR * missing <= s->loop[k].size;
-}
-
-/* Whether loop i covers enough to be the main loop. */
-static bool covers_enough(const tsn_main_search *s, size_t i, size_t best) {
-  const tsn_main_loop *one = &s->loop[i];
-  double most = s->loop[best].reach;
-  double since = tsn_main_time(s, s->n) - tsn_main_time(s, one->first);
-  if (one->reach >= least_share * most) return true;
-  return one->reach >= least_since * most && one->reach >= least_share * since &&
-         contains(s, i, best);
-}
-
-/* Whether the usual kinds of two loops are nearly the same. */
-static bool are_similar(const tsn_main_search *s, size_t i, size_t k) {
-  const uint64_t *a = s->set + i * s->words, *b = s->set + k * s->words;
-  size_t differ = 0, smaller = tsn_smaller(s->loop[i].size, s->loop[k].size);
-  for (size_t w = 0; w < s->words; w++) {
-    differ += (size_t)__builtin_popcountll(a[w] ^ b[w]);
-  }
-  return TSN_MAIN_NEAR * differ <= smaller;
-}
-
-/* Whether a loop is preferred to another one like it: it has more iterations, or
- * as many and begins earlier, as the same loop at another phase does. */
-static bool is_better(const tsn_main_loop *one, const tsn_main_loop *other) {
-  if (one->iterations != other->iterations) return one->iterations > other->iterations;
-  return one->first < other->first;
-}
-
-/* Whether a loop is further out than another one; of as many iterations, whether it
- * covers more, or begins earlier. */
-static bool is_outer(const tsn_main_loop *one, const tsn_main_loop *other) {
-  if (one->iterations != other->iterations) return one->iterations < other->iterations;
-  if (one->covered != other->covered) return one->covered > other->covered;
-  return one->first < other->first;
-}
-
-/* The outermost of the loops that cover enough, then the finest of those like it. */
-static size_t choose(const tsn_main_search *s, size_t best) {
-  size_t chosen = TSANOM_NONE;
-  for (size_t i = 0; i < s->loops; i++) {
-    if (!covers_enough(s, i, best)) continue;
-    if (chosen == TSANOM_NONE || is_outer(&s->loop[i], &s->loop[chosen])) chosen = i;
-  }
-  for (size_t from = TSANOM_NONE; from != chosen;) {
-    from = chosen;
-    for (size_t i = 0; i < s->loops; i++) {
-      if (!covers_enough(s, i, best) || !are_similar(s, i, from)) continue;
-      if (is_better(&s->loop[i], &s->loop[chosen])) chosen = i;
-    }
-  }
-  return chosen;
-}
-
-/* Whether the best loop is likely chance. A short loop behind a long start of the program
- * is not: it has most of the events. */
-static bool is_little(const tsn_main_search *s, size_t best) {
-  const tsn_main_loop *loop = &s->loop[best];
-  double time = tsn_main_time(s, s->n) - tsn_main_time(s, 0);
-  if (s->options.active || s->options.anchor != TSANOM_NONE) return false;
-  return loop->reach < least_cover * time &&
-         (double)loop->events < least_cover * (double)s->n;
 }
 
 static tsanom_status search(void *context) {
@@ -300,19 +202,14 @@ static tsanom_status search(void *context) {
   }
   for (size_t i = 0; i < count; i++) {
     if (tsn_exec_stop(&s->exec, i, count)) return TSANOM_STOPPED;
-    double first = tsn_main_time(s, s->at[s->start[candidate[i]]]);
-    double most = best == TSANOM_NONE ? 0 : s->loop[best].reach;
-    if (tsn_main_time(s, s->n) - first < least_since * most) continue;
+    if (tsn_main_is_late(s, candidate[i], best)) continue;
     try_candidate(s, candidate[i]);
-    best = find_best(s);
+    best = tsn_main_best(s);
   }
-  s->chosen = best == TSANOM_NONE || is_little(s, best) ? TSANOM_NONE : choose(s, best);
+  s->chosen = tsn_main_choose(s, best);
   if (s->chosen == TSANOM_NONE) return TSANOM_INFEASIBLE;
-  tsn_main_loop *loop = &s->loop[s->chosen];
-  loop->iterations = loop->runs = loop->events = 0;
-  loop->covered = loop->reach = 0;
-  tsn_main_examine(s, loop);
-  tsn_main_list(s, loop);
+  tsn_main_examine(s, &s->loop[s->chosen]);
+  tsn_main_list(s, &s->loop[s->chosen]);
   return TSANOM_OK;
 }
 
@@ -369,7 +266,8 @@ tsanom_status tsanom_dpd_main_loop(const uint32_t *events, const double *times, 
                          .first = loop->first,
                          .end = loop->end,
                          .covered = loop->covered,
-                         .folds = loop->folds};
+                         .folds = loop->folds,
+                         .inner = loop->inner};
   tsn_versioned_write(&main_type, found, &own);
   return loop->iterations > capacity && capacity ? TSANOM_PARTIAL : TSANOM_OK;
 }

@@ -21,22 +21,31 @@ enum {
   TSN_MAIN_NEAR_COPY = 1, /* it differs in few kinds */
   TSN_MAIN_USUAL = 2,     /* it has all usual kinds in the usual order */
   TSN_MAIN_CLEAN = 4,     /* usual, and its other kinds are in other segments too */
-  TSN_MAIN_EXTENDED = 8   /* it lacks few usual kinds; its other kinds, which may be more
+  TSN_MAIN_EXTENDED = 8,  /* it lacks few usual kinds; its other kinds, which may be more
                              than those of a near copy, are in other segments too */
+  TSN_MAIN_OTHERS = 16,   /* it has other kinds */
+  TSN_MAIN_REPLACES = 32  /* others are in the place of usual kinds: it lacks some, and
+                             goes  on with usual ones behind the others */
 };
 
 /* A loop whose iterations begin with the events of one kind. */
 typedef struct {
   uint32_t anchor;
-  bool folds; /* consecutive anchors are one begin */
+  bool folds; /* the anchors of an inner loop are one begin: its iterations have only
+                 the kinds of `inner` */
+  tsanom_dpd_iteration inner;
   bool named; /* by the caller: what begins with the anchor is an iteration */
   bool accepted;
   size_t size; /* usual kinds of an iteration */
   size_t iterations, runs;
+  size_t by_others[2], events_by[2]; /* iterations without and with other kinds, and the
+                                        events of these */
+  size_t odd;        /* iterations that are extended, but no near copies */
+  size_t replacing;  /* of these, the ones that replace usual kinds */
   size_t first, end; /* events of the first and the last run */
   size_t events;     /* of all runs */
   double covered;    /* the same in time */
-  double reach;      /* `covered`, and the begun iterations behind the runs */
+  double reach;      /* `covered`, and the begun iteration behind the last run */
 } tsn_main_loop;
 
 typedef struct {
@@ -68,12 +77,21 @@ typedef struct {
 
 #define TSN_MAIN_OTHER UINT32_MAX
 
-/* Examine the loop that begins with loop->anchor: fill the other fields, and the usual
- * kinds in s->rank. */
+/*/* Examine the loop of loop->anchor and loop->folds: fill the other fields, and the
+ * usual kinds in s->rank. */
 void tsn_main_examine(tsn_main_search *s, tsn_main_loop *loop);
 
 /* Store the iterations of an examined loop, at most s->capacity. */
 void tsn_main_list(tsn_main_search *s, const tsn_main_loop *loop);
+
+/* The loop that covers most; TSANOM_NONE: there is none. */
+size_t tsn_main_best(const tsn_main_search *s);
+
+/* Whether a candidate comes too late to cover enough beside the best loop so far. */
+bool tsn_main_is_late(const tsn_main_search *s, uint32_t kind, size_t best);
+
+/* The main loop, beside the best one; TSANOM_NONE: there is none. */
+size_t tsn_main_choose(const tsn_main_search *s, size_t best);
 
 static inline double tsn_main_time(const tsn_main_search *s, size_t event) {
   return s->time ? s->time[event] : (double)event;

@@ -17,11 +17,11 @@
  * run begins and ends with clean segments: what came with the first or the last one alone
  * is not part of the loop.
  * - Behind the last segment of a run (3), the next event of the anchor begins one more
- *   iteration if all of U follows, with fewer other kinds than |U| / 2 in between. That
+ *   iteration if all of U follows, with at most |U| / 2 other kinds in between. That
  *   iteration ends before a kind that no other segment has, and before more other kinds
  * than a near copy may have.
  *
- * Three passes over the events of the segments. */
+ * Five passes over the events of the segments, two of them for inner loops. */
 #include <string.h>
 
 #include "core/size.h"
@@ -39,13 +39,61 @@ static uint32_t fresh(tsn_main_search *s) {
   return ++s->next_stamp;
 }
 
+/* The number of kinds of events [first, end), with a stamp of their own. */
+static size_t stamp_kinds(tsn_main_search *s, size_t first, size_t end) {
+  uint32_t stamp = fresh(s);
+  size_t size = 0;
+  for (size_t at = first; at < end; at++) {
+    size += s->stamp[s->event[at]] != stamp;
+    s->stamp[s->event[at]] = stamp;
+  }
+  return size;
+}
+
+/* An iteration of the inner loop that begins with the anchor: what has the fewest kinds
+ * between two anchors. */
+static void find_inner(tsn_main_search *s, tsn_main_loop *loop) {
+  size_t fewest = SIZE_MAX;
+  for (uint32_t i = s->start[loop->anchor]; i + 1 < s->start[loop->anchor + 1]; i++) {
+    size_t size = stamp_kinds(s, s->at[i], s->at[i + 1]);
+    if (size >= fewest) continue;
+    fewest = size;
+    loop->inner = (tsanom_dpd_iteration){s->at[i], s->at[i + 1]};
+  }
+}
+
+/* Whether events [first, end) have only kinds of the latest stamp. */
+static bool are_stamped(const tsn_main_search *s, size_t first, size_t end) {
+  while (first < end && s->stamp[s->event[first]] == s->next_stamp) first++;
+  return first == end;
+}
+
+/* The begins of a candidate that folds. If the inner loop has other kinds than the
+ * anchor, at least half of the iterations must begin with it: what has the fewest kinds
+ * by chance is no inner loop. */
+static void fold_begins(tsn_main_search *s, tsn_main_loop *loop) {
+  size_t inner = 0, first = s->start[loop->anchor], end = s->start[loop->anchor + 1];
+  bool begins = true, goes_on = false;
+  find_inner(s, loop);
+  bool is_alone = stamp_kinds(s, loop->inner.first, loop->inner.end) == 1;
+  for (size_t i = first; i < end; i++, begins = !goes_on) {
+    goes_on = i + 1 < end && are_stamped(s, s->at[i], s->at[i + 1]);
+    if (!begins) continue;
+    s->begin[s->begins++] = s->at[i];
+    inner += goes_on;
+  }
+  if (!is_alone && 2 * inner < s->begins) s->begins = 0;
+}
+
 /* The begins of the candidate. */
-static void collect_begins(tsn_main_search *s, const tsn_main_loop *loop) {
+static void collect_begins(tsn_main_search *s, tsn_main_loop *loop) {
   s->begins = 0;
+  if (loop->folds) {
+    fold_begins(s, loop);
+    return;
+  }
   for (uint32_t i = s->start[loop->anchor]; i < s->start[loop->anchor + 1]; i++) {
-    uint32_t at = s->at[i];
-    if (loop->folds && at > 0 && s->event[at - 1] == loop->anchor) continue;
-    s->begin[s->begins++] = at;
+    s->begin[s->begins++] = s->at[i];
   }
 }
 
@@ -96,7 +144,7 @@ static bool find_usual(tsn_main_search *s, tsn_main_loop *loop) {
 static unsigned char fit_of(tsn_main_search *s, size_t i, size_t size) {
   uint32_t stamp = fresh(s);
   size_t usual = 0, others = 0;
-  bool is_ordered = true, is_known = true;
+  bool is_ordered = true, is_known = true, goes_on = false;
   for (uint32_t at = s->begin[i]; at < s->begin[i + 1]; at++) {
     uint32_t kind = s->event[at];
     if (s->stamp[kind] == stamp) continue;
@@ -106,6 +154,7 @@ static unsigned char fit_of(tsn_main_search *s, size_t i, size_t size) {
       is_known = is_known && s->seen[kind] > 1;
     } else {
       is_ordered = is_ordered && s->rank[kind] == usual;
+      goes_on = others != 0;
       usual++;
     }
   }
@@ -115,6 +164,8 @@ static unsigned char fit_of(tsn_main_search *s, size_t i, size_t size) {
   if (fit == (TSN_MAIN_NEAR_COPY | TSN_MAIN_USUAL) && is_known) fit |= TSN_MAIN_CLEAN;
   bool has_most = TSN_MAIN_NEAR * (size - usual) <= size && size >= LEAST_EXTENDED;
   if (has_most && others <= 2 * size && is_known) fit |= TSN_MAIN_EXTENDED;
+  if (others) fit |= TSN_MAIN_OTHERS;
+  if (goes_on && usual < size && 2 * others >= size) fit |= TSN_MAIN_REPLACES;
   return fit;
 }
 
@@ -122,14 +173,15 @@ static unsigned char fit_of(tsn_main_search *s, size_t i, size_t size) {
  * kind than the usual ones, of which this is number `others`. */
 static bool ends_before(const tsn_main_search *s, uint32_t kind, size_t others,
                         bool is_complete, size_t size) {
-  if (!is_complete) return 2 * others >= size;
+  if (!is_complete) return 2 * others > size;
   return s->seen[kind] < 2 || TSN_MAIN_NEAR * others > size;
 }
 
 /* The end of an iteration that begins with begin number i and is followed by something
  * else; 0: it is not complete. At the end of the sequence it is complete only if the
- * stream has ended, for otherwise it may go on. `reach`: how far it goes, complete or
- * not. */
+ * stream has ended, for otherwise it may go on. `reach`: how far it goes; if it is not
+ * complete, up to its last usual kind, because what follows may be the end of the
+ * program. */
 static size_t end_of_last(tsn_main_search *s, const tsn_main_loop *loop, size_t i,
                           size_t *reach) {
   uint32_t stamp = fresh(s);
@@ -137,6 +189,7 @@ static size_t end_of_last(tsn_main_search *s, const tsn_main_loop *loop, size_t 
   size_t next = i + 1 < s->begins ? s->begin[i + 1] : s->n;
   for (; at < next; at++) {
     uint32_t kind = s->event[at];
+    if (s->rank[kind] != TSN_MAIN_OTHER) *reach = at + 1;
     if (s->stamp[kind] == stamp) continue;
     if (s->rank[kind] != TSN_MAIN_OTHER) {
       usual++;
@@ -146,8 +199,9 @@ static size_t end_of_last(tsn_main_search *s, const tsn_main_loop *loop, size_t 
     s->stamp[kind] = stamp;
   }
   bool goes_on = at == s->n && !s->options.ended;
+  if (usual < loop->size || goes_on) return 0;
   *reach = at;
-  return usual == loop->size && !goes_on ? at : 0;
+  return at;
 }
 
 /* A run of a loop: segments [first, last), and the iteration behind them, which ends with
@@ -203,16 +257,26 @@ static void add_run(tsn_main_search *s, tsn_main_loop *loop, const run *r,
   loop->iterations += r->last - r->first + (r->end != 0);
   loop->events += end - s->begin[r->first];
   loop->covered += tsn_main_time(s, end) - tsn_main_time(s, s->begin[r->first]);
-  loop->reach += tsn_main_time(s, r->reach) - tsn_main_time(s, s->begin[r->first]);
-  for (size_t i = r->first; i < r->last; i++) *usual += !!(s->fit[i] & TSN_MAIN_USUAL);
+  loop->reach = loop->covered + tsn_main_time(s, r->reach) - tsn_main_time(s, end);
+  for (size_t i = r->first; i < r->last; i++) {
+    bool has_others = s->fit[i] & TSN_MAIN_OTHERS;
+    bool is_odd = !(s->fit[i] & TSN_MAIN_NEAR_COPY);
+    loop->by_others[has_others]++;
+    loop->events_by[has_others] += s->begin[i + 1] - s->begin[i];
+    *usual += !!(s->fit[i] & TSN_MAIN_USUAL);
+    loop->odd += is_odd;
+    loop->replacing += is_odd && (s->fit[i] & TSN_MAIN_REPLACES);
+  }
   *usual += r->end != 0;
 }
 
 void tsn_main_examine(tsn_main_search *s, tsn_main_loop *loop) {
   run r;
   size_t usual = 0;
+  *loop = (tsn_main_loop){.anchor = loop->anchor,
+                          .folds = loop->folds,
+                          .named = s->options.anchor != TSANOM_NONE};
   collect_begins(s, loop);
-  loop->accepted = false;
   if (s->begins < LEAST_ITERATIONS) return;
   count_kinds(s);
   if (!find_usual(s, loop) && !loop->named) return;

@@ -18,6 +18,9 @@ typedef struct {
   size_t iterations, runs, first, end;
   double covered, reach;
   uint64_t usual;
+  /* Iterations without and with other kinds, and their events; those that are no near
+   * copies, and of these the ones in which other kinds replace usual ones. */
+  size_t by_others[2], events_by[2], odd, replacing;
 } naive_loop;
 
 static inline int naive_size(uint64_t set) {
@@ -53,6 +56,19 @@ static inline bool naive_has_order(const uint32_t *event, size_t from, size_t to
   return count == (size_t)naive_size(usual);
 }
 
+/* Whether a segment lacks usual kinds, and has a first one behind another kind. */
+static inline bool naive_replaces(const uint32_t *event, size_t from, size_t to,
+                                  uint64_t usual) {
+  uint64_t set = naive_set(event, from, to);
+  size_t last = from;
+  for (size_t i = from; i < to; i++) {
+    bool is_first = !(naive_set(event, from, i) >> event[i] & 1);
+    if (is_first && usual >> event[i] & 1) last = i;
+  }
+  return (usual & ~set) && (naive_set(event, from, last) & ~usual) &&
+         2 * naive_size(set & ~usual) >= naive_size(usual);
+}
+
 /* The end of an iteration behind the last segment of a run; 0: incomplete. */
 static inline size_t naive_end(const uint32_t *event, size_t from, size_t to,
                                uint64_t usual, uint64_t known, size_t *reach) {
@@ -62,26 +78,49 @@ static inline size_t naive_end(const uint32_t *event, size_t from, size_t to,
     int others = naive_size((before | own) & ~usual);
     if (own & (usual | before)) continue;
     if ((before & usual) != usual) {
-      if (2 * others >= naive_size(usual)) break;
+      if (2 * others > naive_size(usual)) break;
     } else if (!(own & known) || 3 * others > naive_size(usual)) {
       break;
     }
   }
+  bool is_complete = (naive_set(event, from, end) & usual) == usual;
   *reach = end;
-  return (naive_set(event, from, end) & usual) == usual ? end : 0;
+  while (!is_complete && !(usual >> event[*reach - 1] & 1)) --*reach;
+  return is_complete ? end : 0;
+}
+
+/* The begins of a loop; returns their number. */
+static inline size_t naive_begins(const uint32_t *event, size_t n, const naive_loop *loop,
+                                  size_t *begin) {
+  static size_t at[NAIVE_MAIN_MOST + 1];
+  static uint64_t set[NAIVE_MAIN_MOST + 1]; /* from one anchor to the next */
+  uint64_t inner = ~(uint64_t)0;
+  size_t m = 0, count = 0, with_inner = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (event[i] == loop->anchor) at[m++] = i;
+  }
+  for (size_t i = 0; i + 1 < m; i++) {
+    set[i] = naive_set(event, at[i], at[i + 1]);
+    if (i == 0 || naive_size(set[i]) < naive_size(inner)) inner = set[i];
+  }
+  for (size_t i = 0; i < m; i++) {
+    if (loop->folds && i > 0 && !(set[i - 1] & ~inner)) continue;
+    begin[count++] = at[i];
+    with_inner += i + 1 < m && !(set[i] & ~inner);
+  }
+  bool is_chance = naive_size(inner) > 1 && 2 * with_inner < count;
+  return loop->folds && is_chance ? 0 : count;
 }
 
 /* The loop that begins with an anchor; false: there is none. The stream has ended. */
 static inline bool naive_examine(const uint32_t *event, size_t n, naive_loop *loop) {
   static size_t begin[NAIVE_MAIN_MOST + 1];
   static uint64_t set[NAIVE_MAIN_MOST];
-  static bool goes[NAIVE_MAIN_MOST], usual[NAIVE_MAIN_MOST], clean[NAIVE_MAIN_MOST];
-  size_t m = 0, seen[64] = {0}, all_usual = 0;
-  for (size_t i = 0; i < n; i++) {
-    bool repeats = i > 0 && event[i - 1] == loop->anchor;
-    if (event[i] == loop->anchor && !(loop->folds && repeats)) begin[m++] = i;
-  }
-  if (m-- < 3) return false;
+  static bool near[NAIVE_MAIN_MOST], goes[NAIVE_MAIN_MOST], usual[NAIVE_MAIN_MOST],
+      clean[NAIVE_MAIN_MOST];
+  size_t m = naive_begins(event, n, loop, begin), seen[64] = {0}, all_usual = 0;
+  if (m < 3) return false;
+  m--;
   begin[m + 1] = n;
   for (size_t i = 0; i < m; i++) {
     set[i] = naive_set(event, begin[i], begin[i + 1]);
@@ -104,12 +143,12 @@ static inline bool naive_examine(const uint32_t *event, size_t n, naive_loop *lo
   if (!has_order) return false;
   for (size_t i = 0; i < m; i++) {
     int size = naive_size(loop->usual), others = naive_size(set[i] & ~loop->usual);
-    bool near_copy = 3 * naive_size(set[i] ^ loop->usual) <= size;
+    near[i] = 3 * naive_size(set[i] ^ loop->usual) <= size;
     bool is_known = !(set[i] & ~loop->usual & ~known);
-    goes[i] = near_copy || (is_known && size >= 6 && others <= 2 * size &&
-                            3 * naive_size(loop->usual & ~set[i]) <= size);
+    goes[i] = near[i] || (is_known && size >= 6 && others <= 2 * size &&
+                          3 * naive_size(loop->usual & ~set[i]) <= size);
     usual[i] = naive_has_order(event, begin[i], begin[i + 1], loop->usual, order);
-    clean[i] = near_copy && usual[i] && is_known;
+    clean[i] = near[i] && usual[i] && is_known;
   }
   for (size_t i = 0; i < m;) {
     if (!clean[i]) {
@@ -135,10 +174,18 @@ static inline bool naive_examine(const uint32_t *event, size_t n, naive_loop *lo
     if (!loop->runs++) loop->first = begin[i];
     loop->end = end;
     loop->covered += (double)(end - begin[i]);
-    loop->reach += (double)(reach - begin[i]);
+    loop->reach = loop->covered + (double)reach - (double)end;
     loop->iterations += iterations;
     all_usual += iterations - (last - i);
-    for (size_t k = i; k < last; k++) all_usual += usual[k];
+    for (size_t k = i; k < last; k++) {
+      bool has_others = set[k] & ~loop->usual;
+      all_usual += usual[k];
+      loop->by_others[has_others]++;
+      loop->events_by[has_others] += begin[k + 1] - begin[k];
+      loop->odd += !near[k];
+      loop->replacing +=
+          !near[k] && naive_replaces(event, begin[k], begin[k + 1], loop->usual);
+    }
     i = last;
   }
   return loop->iterations && 3 * all_usual >= 2 * loop->iterations;
@@ -162,9 +209,21 @@ static inline bool naive_alternate(const uint32_t *event, size_t n, uint32_t a,
   return expected == a;
 }
 
-static inline bool naive_similar(const naive_loop *a, const naive_loop *b) {
+/* Whether loop a has the usual kinds of loop b, but for a third. */
+static inline bool naive_contains(const naive_loop *a, const naive_loop *b) {
+  return 3 * naive_size(b->usual & ~a->usual) <= naive_size(b->usual);
+}
+
+/* Whether loop b groups the iterations of loop a. */
+static inline bool naive_grouped(const naive_loop *a, const naive_loop *b) {
   int x = naive_size(a->usual), y = naive_size(b->usual);
-  return 3 * naive_size(a->usual ^ b->usual) <= (x < y ? x : y);
+  if ((double)a->events_by[1] * (double)a->by_others[0] >
+          2.5 * (double)a->events_by[0] * (double)a->by_others[1] ||
+      2 * a->replacing < a->odd) {
+    return false;
+  }
+  if (3 * naive_size(a->usual ^ b->usual) <= (x < y ? x : y)) return true;
+  return a->odd && naive_contains(b, a);
 }
 
 /* The loops of one kind of each class: of consecutive kinds, in the order of their first
@@ -183,7 +242,7 @@ static inline size_t naive_loops(const uint32_t *event, size_t n, naive_loop *lo
     latest[k] = kind;
     if (k == known) known++;
     for (size_t t = 1; t < n; t++) repeats |= event[t] == kind && event[t - 1] == kind;
-    for (int folds = 0; folds <= (int)repeats; folds++) {
+    for (int folds = 0; folds <= 1; folds++) {
       naive_loop *next = &loop[count];
       *next = (naive_loop){.anchor = kind, .folds = folds};
       if (naive_examine(event, n, next) &&
@@ -197,10 +256,9 @@ static inline size_t naive_loops(const uint32_t *event, size_t n, naive_loop *lo
 
 /* Whether a loop covers enough to be the main loop, beside the one that covers most. */
 static inline bool naive_enough(const naive_loop *one, const naive_loop *best, size_t n) {
-  int missing = naive_size(best->usual & ~one->usual);
-  bool contains = 3 * missing <= naive_size(best->usual);
-  return one->reach >= .9 * best->reach || (contains && one->reach >= .5 * best->reach &&
-                                            one->reach >= .9 * (double)(n - one->first));
+  if (one->reach >= .9 * best->reach) return true;
+  return naive_contains(one, best) && one->reach >= .9 * (double)(n - one->first) &&
+         (one->reach >= .5 * best->reach || one->covered >= .9 * best->covered);
 }
 
 /* The main loop; anchor UINT32_MAX: there is none. */
@@ -227,8 +285,9 @@ static inline naive_loop naive_main(const uint32_t *event, size_t n) {
     from = chosen;
     for (size_t i = 0; i < count; i++) {
       const naive_loop *one = &loop[i], *now = &loop[chosen];
-      if (!naive_enough(one, &loop[most], n) || !naive_similar(one, &loop[from]))
+      if (!naive_enough(one, &loop[most], n) || !naive_grouped(one, &loop[from])) {
         continue;
+      }
       if (one->iterations > now->iterations ||
           (one->iterations == now->iterations && one->first < now->first)) {
         chosen = i;

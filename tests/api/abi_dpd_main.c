@@ -22,7 +22,8 @@ static_assert(offsetof(tsanom_dpd_main, end) == 48, "end");
 static_assert(offsetof(tsanom_dpd_main, covered) == 56, "covered");
 static_assert(offsetof(tsanom_dpd_main, folds) == 64, "folds");
 static_assert(offsetof(tsanom_dpd_main, reserved0) == 68, "reserved0");
-static_assert(sizeof(tsanom_dpd_main) == 72, "size");
+static_assert(offsetof(tsanom_dpd_main, inner) == 72, "inner");
+static_assert(sizeof(tsanom_dpd_main) == 88, "size");
 
 static_assert(offsetof(tsanom_dpd_iteration, first) == 0, "first");
 static_assert(offsetof(tsanom_dpd_iteration, end) == 8, "end");

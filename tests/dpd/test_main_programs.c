@@ -108,3 +108,107 @@ Test(dpd_main_programs, a_loop_does_not_go_on_in_other_events) {
   cr_assert(found.iterations == 10 && found.places == 25, "%zu of %zu", found.iterations,
             found.places);
 }
+
+/* A multigrid cycle: down, level by level, then up; some programs set a vector to zero in
+ * each level. */
+static void put_cycle(stream *s, int levels, int has_zero) {
+  for (int level = levels; level > 1; level--) {
+    put(s, 9, 1);
+    put_range(s, 3, 5);
+  }
+  if (has_zero) put(s, 1, 1);
+  put(s, 10, 1);
+  for (int level = 1; level <= levels; level++) {
+    if (level > 1 && level < levels && has_zero) put(s, 1, 1);
+    if (level > 1) put_range(s, 12, 14);
+    if (level > 1) put(s, 6, 1);
+    put_range(s, 3, 5);
+    put(s, 11, 1);
+    put_range(s, 3, 5);
+  }
+  put(s, 6, 1);
+  put_range(s, 3, 5);
+}
+
+/* The cycle begins with an inner loop that has no kind of its own. A warm-up cycle has
+ * run before, and has prepared the right side for longer than all cycles take. */
+Test(dpd_main_programs, cycles_that_begin_with_an_inner_loop) {
+  for (int levels = 4; levels <= 9; levels++) {
+    for (int cycles = 4; cycles <= 20; cycles += 4) {
+      for (int has_zero = 0; has_zero < 2; has_zero++) {
+        static stream s;
+        s.n = 0;
+        for (int i = -1; i < cycles; i++) {
+          if (i <= 0) {
+            put(&s, 1, 1);
+            put_range(&s, 3, 5);
+            put(&s, 6, 1);
+            put_range(&s, 3, 5);
+            put_range(&s, 7, 9);
+          }
+          put_cycle(&s, levels, has_zero);
+        }
+        put_range(&s, 7, 9);
+        tsanom_dpd_main found = find(&s);
+        cr_assert(found.iterations == (size_t)cycles, "%d levels, %d: %zu", levels,
+                  cycles, found.iterations);
+        cr_assert(found.folds && found.anchor == 9);
+        cr_assert(found.inner.end - found.inner.first == 3 &&
+                  s.event[found.inner.first] == 9);
+      }
+    }
+  }
+}
+
+/* Each tenth step sorts the particles and builds the lists of neighbors, instead of
+ * exchanging particles at the border. */
+Test(dpd_main_programs, each_tenth_step_replaces_a_part) {
+  static stream s;
+  s.n = 0;
+  for (int step = 1; step <= 105; step++) {
+    put_range(&s, 0, 2);
+    if (step % 10 == 0) {
+      put_range(&s, 20, 32);
+      for (int k = 0; k < 3; k++) put_range(&s, 32, 40);
+    } else {
+      for (int k = 0; k < 6; k++) put_range(&s, 2, 5);
+    }
+    put_range(&s, 5, 8);
+    for (int k = 0; k < 6; k++) put_range(&s, 8, 11);
+    put_range(&s, 11, 14);
+  }
+  tsanom_dpd_main found = find(&s);
+  cr_assert(found.iterations == 105 && found.anchor == 0, "%zu", found.iterations);
+}
+
+/* Two kinds; the last iteration has the norm in between. */
+Test(dpd_main_programs, the_last_of_short_iterations_has_more_in_between) {
+  static stream s;
+  s.n = 0;
+  put_range(&s, 10, 15);
+  for (int i = 0; i < 50; i++) {
+    put(&s, 0, 1);
+    if (i == 49) put(&s, 10, 1);
+    put(&s, 1, 1);
+  }
+  put_range(&s, 10, 15);
+  tsanom_dpd_main found = find(&s);
+  cr_assert(found.iterations == 50, "%zu", found.iterations);
+}
+
+/* A program that is busy for long behind its loop: the time until its end is not part of
+ * the loop, at any phase. */
+Test(dpd_main_programs, time_behind_the_loop_is_not_in_it) {
+  static stream s;
+  s.n = 0;
+  for (int i = 0; i < 20; i++) {
+    for (int t = 0; t < 2; t++) put_range(&s, 0, 3);
+    for (int t = 0; t < 3; t++) put_range(&s, 3, 6);
+    put_range(&s, 6, 12);
+  }
+  put_range(&s, 40, 42);
+  put(&s, 43, 100);
+  tsanom_dpd_main found = find(&s);
+  cr_assert(found.iterations == 20 && found.first == 0, "%zu from %zu", found.iterations,
+            found.first);
+}

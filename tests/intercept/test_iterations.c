@@ -88,6 +88,22 @@ Test(iterations, an_outer_loop_of_long_inner_ones_is_found) {
   cr_assert(begins == 10, "%d", (int)begins);
 }
 
+/* Cycles that begin with an inner loop of three places, which other parts have too. */
+Test(iterations, cycles_that_begin_with_an_inner_loop_begin_once) {
+  cr_assert(icp_iterations_start(&it) == 0);
+  for (int cycle = 0; cycle < 400; cycle++) {
+    int begins = 0;
+    for (int level = 0; level < 5; level++) {
+      for (uint32_t k = 0; k < 3; k++) begins += icp_iterations_push(&it, k);
+    }
+    for (int level = 0; level < 5; level++) {
+      for (uint32_t k = 4; k < 8; k++) begins += icp_iterations_push(&it, k);
+      for (uint32_t k = 1; k < 3; k++) begins += icp_iterations_push(&it, k);
+    }
+    cr_assert(cycle < 6 || begins == 1, "cycle %d: %d", cycle, begins);
+  }
+}
+
 Test(iterations, a_named_place_begins_iterations_at_once) {
   cr_assert(icp_iterations_start(&it) == 0);
   icp_iterations_name(&it, 7);

@@ -70,25 +70,108 @@ Test(speedup_summary, equals_the_analyzer_where_iterations_are_equal) {
   }
 }
 
-/* Iterations that scatter independently: the interval contains the truth in 95 %. */
+/* A normal variate, by the sum of uniform ones. */
+static double normal(uint64_t *seed) {
+  double sum = -6;
+  for (int i = 0; i < 12; i++) sum += random_unit(seed);
+  return sum;
+}
+
+/* How the seconds of iterations vary. `state` is kept from one to the next, 0 at first.
+ */
+typedef double variation(uint64_t *seed, double *state);
+
+static double uniform(uint64_t *seed, double *state) {
+  (void)state;
+  return 1 + .5 * random_unit(seed);
+}
+
+/* The coefficient is that of the state. */
+static double correlated(uint64_t *seed, double *state, double coefficient) {
+  *state = coefficient * *state + sqrt(1 - coefficient * coefficient) * normal(seed);
+  return fmax(.2, 1 + .1 * *state);
+}
+
+static double correlated_half(uint64_t *seed, double *state) {
+  return correlated(seed, state, .5);
+}
+
+static double correlated_long(uint64_t *seed, double *state) {
+  return correlated(seed, state, .9);
+}
+
+static double walking(uint64_t *seed, double *state) {
+  *state += .006 * normal(seed);
+  return exp(*state) * (1 + .02 * random_unit(seed));
+}
+
+/* Infinite variance: Pareto with the exponent 3/2. */
+static double heavy(uint64_t *seed, double *state) {
+  (void)state;
+  return .9 + .1 * pow(1 - random_unit(seed), -2. / 3);
+}
+
+/* Half as long again after 150 iterations. */
+static double rising(uint64_t *seed, double *state) {
+  *state += 1. / 300;
+  return 1 + *state + .03 * random_unit(seed);
+}
+
+static const struct {
+  const char *name;
+  variation *vary;
+  double unknown, narrow; /* of predictions at most; of the intervals' half widths, in
+                             parts of the end, the mean at most */
+} variations[] = {
+    {"uniform", uniform, .02, .25},     {"half", correlated_half, .03, .35},
+    {"long", correlated_long, .25, .6}, {"walk", walking, .2, .4},
+    {"heavy", heavy, .02, .8},          {"rising", rising, 1, 1},
+};
+
+/* The end is unknown, or the interval contains it in 95 %, a quarter of the iterations
+ * being known. */
 Test(speedup_summary, intervals_contain_the_end) {
   static loop l;
   uint64_t seed = 2;
-  int contained = 0, drifting = 0, trials = 1000;
-  for (int trial = 0; trial < trials; trial++) {
-    size_t n = random_between(&seed, 60, 200), known = n / 4;
-    l.events = l.iterations = 0;
-    for (size_t i = 0; i < n; i++) add(&l, 1, 1 + .5 * random_unit(&seed), 2);
-    tsanom_speedup_loop about;
-    tsanom_speedup_prediction p;
-    cr_assert(summarize(&l, known, n, &about, &p) == TSANOM_OK);
-    double end = l.event[l.events - 1].end;
-    drifting += p.drifts;
-    contained += p.drifts || (p.low_s <= end && end <= p.high_s);
-    cr_assert(p.drifts || (p.low_s <= p.total_s && p.total_s <= p.high_s));
+  for (size_t v = 0; v < sizeof variations / sizeof *variations; v++) {
+    int contained = 0, drifting = 0, trials = 1500;
+    double width = 0;
+    for (int trial = 0; trial < trials; trial++) {
+      size_t n = random_between(&seed, 60, 300), known = n / 4;
+      double state = 0;
+      l.events = l.iterations = 0;
+      for (size_t i = 0; i < n; i++) add(&l, 1, variations[v].vary(&seed, &state), 2);
+      tsanom_speedup_loop about;
+      tsanom_speedup_prediction p;
+      cr_assert(summarize(&l, known, n, &about, &p) == TSANOM_OK);
+      double end = l.event[l.events - 1].end;
+      drifting += p.drifts;
+      if (p.drifts) continue;
+      contained += p.low_s <= end && end <= p.high_s;
+      width += (p.high_s - p.low_s) / 2 / end;
+      cr_assert(p.low_s <= p.total_s && p.total_s <= p.high_s);
+    }
+    int told = trials - drifting;
+    cr_expect(contained >= .95 * told, "%s: %d of %d", variations[v].name, contained,
+              told);
+    cr_expect(drifting <= variations[v].unknown * trials, "%s: %d", variations[v].name,
+              drifting);
+    cr_expect(width <= variations[v].narrow * told, "%s: %g", variations[v].name,
+              width / told);
   }
-  cr_assert(contained >= 940 && contained < 1000, "%d of 1000", contained);
-  cr_assert(drifting <= 10, "%d of 1000", drifting);
+}
+
+/* Another loop than meant: it has more iterations than are expected. */
+Test(speedup_summary, the_end_of_more_iterations_than_expected_is_unknown) {
+  static loop l;
+  tsanom_speedup_loop about;
+  tsanom_speedup_prediction p;
+  l.events = l.iterations = 0;
+  for (int i = 0; i < 10; i++) add(&l, 2, 1, 2);
+  cr_assert(summarize(&l, 10, 9, &about, &p) == TSANOM_OK);
+  cr_assert(isnan(p.low_s) && isnan(p.high_s) && !p.drifts);
+  cr_assert(summarize(&l, 10, 10, &about, &p) == TSANOM_OK);
+  cr_assert(p.low_s == p.total_s && p.high_s == p.total_s);
 }
 
 Test(speedup_summary, the_end_of_a_drift_is_unknown) {

@@ -45,7 +45,7 @@ static tsanom_dpd_main_options options_of(uint32_t kinds) {
 int icp_iterations_start(icp_iterations *iterations) {
   tsanom_dpd_main_options options = options_of(TSANOM_REGIONS_PLACES_MAX);
   memset(iterations, 0, sizeof *iterations);
-  iterations->anchor = iterations->before = ICP_NO_ANCHOR;
+  iterations->anchor = ICP_NO_ANCHOR;
   if (!work) {
     if (tsanom_dpd_main_loop_workspace(ICP_HISTORY, &options, NULL, &work_bytes) < 0) {
       return EINVAL;
@@ -57,9 +57,15 @@ int icp_iterations_start(icp_iterations *iterations) {
   return work && iterations->history && iterations->seen ? 0 : ENOMEM;
 }
 
-static void set_members(icp_iterations *iterations, uint64_t bits) {
-  for (size_t i = 0; i < TSANOM_REGIONS_PLACES_MAX / 64; i++) {
-    iterations->member[i] = bits;
+enum { SET_BYTES = TSANOM_REGIONS_PLACES_MAX / 8 };
+
+/* The places of events [first, end) of the history. */
+static void set_places(const icp_iterations *iterations, size_t first, size_t end,
+                       uint64_t *set) {
+  memset(set, 0, SET_BYTES);
+  for (size_t i = first; i < end; i++) {
+    uint32_t event = iterations->history[i];
+    set[event / 64] |= (uint64_t)1 << event % 64;
   }
 }
 
@@ -68,7 +74,7 @@ void icp_iterations_name(icp_iterations *iterations, uint32_t anchor) {
   iterations->anchor = anchor;
   iterations->named = true;
   iterations->settled = is_known;
-  set_members(iterations, is_known ? UINT64_MAX : 0);
+  memset(iterations->member, is_known ? 0xff : 0, SET_BYTES);
 }
 
 /* Whether the loop that is followed has ended. */
@@ -77,17 +83,29 @@ static bool has_ended(const icp_iterations *iterations) {
          iterations->since > ENDED_AFTER * iterations->longest + ENDED_LEAST;
 }
 
-static bool is_in(const icp_iterations *iterations, size_t first, uint32_t event) {
-  for (size_t i = first; i < iterations->count; i++) {
-    if (iterations->history[i] == event) return true;
+/* Whether a loop contains the one that is followed, and is not the same loop from another
+ * place on: then the anchor would come once in an iteration. */
+static bool does_contain(const icp_iterations *iterations, const tsanom_dpd_main *found) {
+  size_t count = 0;
+  for (size_t i = found->first; i < iterations->count; i++) {
+    count += iterations->history[i] == iterations->anchor;
   }
-  return false;
+  return count > (iterations->folds ? 0 : found->iterations + 1);
+}
+
+/* Whether the events before the latest one have left the inner loop of the anchor. */
+static bool has_left(const icp_iterations *iterations) {
+  size_t i = iterations->count - 1;
+  while (i > 0 && icp_set_has(iterations->inner, iterations->history[i - 1])) {
+    if (iterations->history[--i] == iterations->anchor) return false;
+  }
+  return true;
 }
 
 /* Follow the loop that was found, unless the one that is followed goes on beside it. */
 static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
   bool is_first = iterations->anchor == ICP_NO_ANCHOR;
-  bool contains = !is_first && is_in(iterations, found->first, iterations->anchor);
+  bool contains = !is_first && does_contain(iterations, found);
   if (!is_first && !contains && !has_ended(iterations)) return;
   iterations->restarts |= is_first || contains;
   iterations->anchor = (uint32_t)found->anchor;
@@ -97,11 +115,9 @@ static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
     iterations->longest = 2 * (iterations->count - found->first) / found->iterations;
   }
   iterations->unchanged = iterations->begins = 0;
-  set_members(iterations, 0);
-  for (size_t i = found->first; i < iterations->count; i++) {
-    uint32_t event = iterations->history[i];
-    iterations->member[event / 64] |= (uint64_t)1 << event % 64;
-  }
+  set_places(iterations, found->first, iterations->count, iterations->member);
+  set_places(iterations, found->inner.first, found->inner.end, iterations->inner);
+  iterations->left = has_left(iterations);
 }
 
 static void look(icp_iterations *iterations) {
@@ -149,7 +165,7 @@ bool icp_iterations_detect(icp_iterations *iterations, uint32_t event) {
   if (iterations->anchor == ICP_NO_ANCHOR) return false;
   iterations->begins += begins;
   iterations->unchanged++;
-  if (!icp_iterations_has(iterations, event)) {
+  if (!icp_set_has(iterations->member, event)) {
     iterations->unchanged = iterations->begins = 0;
   }
   iterations->settled = iterations->unchanged >= ICP_SETTLED &&

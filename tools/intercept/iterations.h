@@ -34,13 +34,14 @@ enum {
 /* Zero it, then start it. */
 typedef struct {
   uint32_t anchor; /* ICP_NO_ANCHOR: no loop was found yet */
-  uint32_t before; /* the event before the next one */
-  bool folds;      /* consecutive anchors are one begin */
+  bool folds;      /* an iteration begins with an inner loop of the anchor */
+  bool left;       /* an event that the inner loop does not have came since the anchor */
   bool settled;    /* events are only compared */
   bool named;      /* the anchor was given */
   bool restarts;   /* the loop contains the one that was followed before: the caller
                       numbers iterations anew, and clears it */
   uint64_t member[TSANOM_REGIONS_PLACES_MAX / 64]; /* places of the loop, by bits */
+  uint64_t inner[TSANOM_REGIONS_PLACES_MAX / 64];  /* if it folds, of the inner loop */
   uint64_t since;                                  /* events since the last begin */
   uint64_t longest;                                /* events of an iteration, at most */
   uint64_t unchanged, begins; /* events and begins since the anchor was set or another
@@ -62,16 +63,19 @@ void icp_iterations_name(icp_iterations *iterations, uint32_t anchor);
 /* Feed an event of a loop that is not settled, or of another place. */
 bool icp_iterations_detect(icp_iterations *iterations, uint32_t event);
 
-static inline bool icp_iterations_has(const icp_iterations *iterations, uint32_t event) {
-  return iterations->member[event / 64] >> event % 64 & 1;
+static inline bool icp_set_has(const uint64_t *set, uint32_t event) {
+  return set[event / 64] >> event % 64 & 1;
 }
 
 /* Count an event of the loop that is followed; returns whether it begins an iteration. */
 static inline bool icp_iterations_count(icp_iterations *iterations, uint32_t event) {
-  bool repeats = iterations->folds && iterations->before == event;
-  iterations->before = event;
   iterations->since++;
-  if (event != iterations->anchor || repeats) return false;
+  if (event != iterations->anchor) {
+    iterations->left |= iterations->folds && !icp_set_has(iterations->inner, event);
+    return false;
+  }
+  if (iterations->folds && !iterations->left) return false;
+  iterations->left = false;
   if (iterations->since > iterations->longest) iterations->longest = iterations->since;
   iterations->since = 0;
   return true;
@@ -79,7 +83,7 @@ static inline bool icp_iterations_count(icp_iterations *iterations, uint32_t eve
 
 /* Feed an event. Returns whether it begins an iteration. */
 static inline bool icp_iterations_push(icp_iterations *iterations, uint32_t event) {
-  if (!__builtin_expect(iterations->settled && icp_iterations_has(iterations, event),
+  if (!__builtin_expect(iterations->settled && icp_set_has(iterations->member, event),
                         1)) {
     return icp_iterations_detect(iterations, event);
   }

@@ -330,7 +330,7 @@ void icp_share(const void *return_address, int construct) {
   /* Worksharing shows the iterations where the regions do not: this one is not of a loop
    * of regions. */
   bool begins = icp_iterations_push(&icp_watched.of_shares, place);
-  bool is_of_regions = icp_iterations_has(&icp_watched.of_regions, icp_watched.place);
+  bool is_of_regions = icp_set_has(icp_watched.of_regions.member, icp_watched.place);
   if (begins && !is_of_regions) icp_begin_iteration(&icp_watched.of_shares);
 }
 
