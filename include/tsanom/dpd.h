@@ -23,8 +23,8 @@
  *
  *  A detector is an object in one block of memory: of the caller (_size, _init) or of the
  *  allocator of an exec (_create, _destroy), which must outlive it. Only _create
- *  allocates. One call at a time may use an object; different objects are independent.
- *  Results do not depend on instruction set and floating-point environment.
+ *  and _restore allocate. One call at a time may use an object; different objects are
+ * independent. Results do not depend on instruction set and floating-point environment.
  *
  *  Errors besides the common ones: ::TSANOM_E_OVERFLOW, also: an array of `count`
  *  elements does not fit the address space; ::TSANOM_E_NONFINITE, a sample or a time.
@@ -157,6 +157,33 @@ TSANOM_API size_t tsanom_dpd_event_window(const tsanom_dpd_event *detector);
 TSANOM_API tsanom_status tsanom_dpd_event_predict(const tsanom_dpd_event *detector,
                                                   uint64_t *events, size_t count);
 
+/** Save the state of an event detector, for a checkpoint: a block without pointers, for
+ * this version of the library and machines of the same byte order. O(size of the state).
+ *  @param[out] state     receives it; may be NULL if capacity is 0
+ *  @param      capacity  bytes of `state`
+ *  @param[out] bytes     bytes of the state; ::TSANOM_PARTIAL if they exceed `capacity`:
+ *                        nothing was saved
+ *  @the{detector} @status */
+TSANOM_API tsanom_status tsanom_dpd_event_save(const tsanom_dpd_event *detector,
+                                               void *state, size_t capacity,
+                                               size_t *bytes);
+
+/** Make an event detector that continues where the saved one was: the same samples give
+ * the same results, bit by bit. Any bytes may be passed as a state.
+ *  @param[out] memory       of any alignment, as for tsanom_dpd_event_init(); NULL: one
+ *                           block of exec's allocator, which the _destroy function frees
+ *  @param      bytes        at least the result of tsanom_dpd_event_size(); 0 if NULL
+ *  @param      state        the result of tsanom_dpd_event_save()
+ *  @param      state_bytes  its bytes
+ *  @param[out] detector     the handle
+ *  @exec @status
+ *  @retval TSANOM_E_FORMAT   the state is damaged, or not of an event detector
+ *  @retval TSANOM_E_VERSION  it is of another version */
+TSANOM_API tsanom_status tsanom_dpd_event_restore(void *memory, size_t bytes,
+                                                  const void *state, size_t state_bytes,
+                                                  const tsanom_exec *exec,
+                                                  tsanom_dpd_event **detector);
+
 /** Options of a nest. Initialize them with tsanom_dpd_nest_options_init(). */
 typedef struct tsanom_dpd_nest_options {
   size_t struct_size; /**< set by _init */
@@ -287,6 +314,32 @@ TSANOM_API tsanom_status tsanom_dpd_nest_predict(const tsanom_dpd_nest *nest,
 TSANOM_API tsanom_status tsanom_dpd_nest_periods(const tsanom_dpd_nest *nest,
                                                  tsanom_dpd_period *periods,
                                                  size_t capacity, size_t *count);
+
+/** Save the state of a nest, for a checkpoint: a block without pointers, for this
+ *  version of the library and machines of the same byte order. O(size of the state).
+ *  @param[out] state     receives it; may be NULL if capacity is 0
+ *  @param      capacity  bytes of `state`
+ *  @param[out] bytes     bytes of the state; ::TSANOM_PARTIAL if they exceed `capacity`:
+ *                        nothing was saved
+ *  @the{nest} @status */
+TSANOM_API tsanom_status tsanom_dpd_nest_save(const tsanom_dpd_nest *nest, void *state,
+                                              size_t capacity, size_t *bytes);
+
+/** Make a nest that continues where the saved one was: the same samples give the
+ *  same results, bit by bit. Any bytes may be passed as a state.
+ *  @param[out] memory       of any alignment, as for tsanom_dpd_nest_init(); NULL: one
+ *                           block of exec's allocator, which the _destroy function frees
+ *  @param      bytes        at least the result of tsanom_dpd_nest_size(); 0 if NULL
+ *  @param      state        the result of tsanom_dpd_nest_save()
+ *  @param      state_bytes  its bytes
+ *  @param[out] nest     the handle
+ *  @exec @status
+ *  @retval TSANOM_E_FORMAT   the state is damaged, or not of a nest
+ *  @retval TSANOM_E_VERSION  it is of another version */
+TSANOM_API tsanom_status tsanom_dpd_nest_restore(void *memory, size_t bytes,
+                                                 const void *state, size_t state_bytes,
+                                                 const tsanom_exec *exec,
+                                                 tsanom_dpd_nest **nest);
 
 /** How tsanom_dpd_main_loop() searches. Initialize it, then set `kinds`. */
 typedef struct tsanom_dpd_main_options {
@@ -494,6 +547,33 @@ TSANOM_API tsanom_status tsanom_dpd_value_distances(const tsanom_dpd_value *dete
  *  @retval TSANOM_INFEASIBLE  there is no period; `samples` is not modified */
 TSANOM_API tsanom_status tsanom_dpd_value_predict(const tsanom_dpd_value *detector,
                                                   double *samples, size_t count);
+
+/** Save the state of a value detector, for a checkpoint: a block without pointers, for
+ * this version of the library and machines of the same byte order. O(size of the state).
+ *  @param[out] state     receives it; may be NULL if capacity is 0
+ *  @param      capacity  bytes of `state`
+ *  @param[out] bytes     bytes of the state; ::TSANOM_PARTIAL if they exceed `capacity`:
+ *                        nothing was saved
+ *  @the{detector} @status */
+TSANOM_API tsanom_status tsanom_dpd_value_save(const tsanom_dpd_value *detector,
+                                               void *state, size_t capacity,
+                                               size_t *bytes);
+
+/** Make a value detector that continues where the saved one was: the same samples give
+ * the same results, bit by bit. Any bytes may be passed as a state.
+ *  @param[out] memory       of any alignment, as for tsanom_dpd_value_init(); NULL: one
+ *                           block of exec's allocator, which the _destroy function frees
+ *  @param      bytes        at least the result of tsanom_dpd_value_size(); 0 if NULL
+ *  @param      state        the result of tsanom_dpd_value_save()
+ *  @param      state_bytes  its bytes
+ *  @param[out] detector     the handle
+ *  @exec @status
+ *  @retval TSANOM_E_FORMAT   the state is damaged, or not of a value detector
+ *  @retval TSANOM_E_VERSION  it is of another version */
+TSANOM_API tsanom_status tsanom_dpd_value_restore(void *memory, size_t bytes,
+                                                  const void *state, size_t state_bytes,
+                                                  const tsanom_exec *exec,
+                                                  tsanom_dpd_value **detector);
 
 /** How tsanom_dpd_find() searches. Initialize it with tsanom_dpd_find_options_init(). */
 typedef struct tsanom_dpd_find_options {

@@ -14,24 +14,12 @@
  *     start              ^     ^            when it is found, then every 3 events
  *
  * Source: F. Freitag, J. Corbalan and J. Labarta, eq. 2. */
-#include <tsanom/dpd.h>
+#include "dpd/dpd_event.h"
 
-#include "core/arena.h"
 #include "core/exec.h"
 #include "core/fault.h"
 #include "core/size.h"
 #include "core/versioned.h"
-#include "dpd/dpd_ngram.h"
-
-struct tsanom_dpd_event {
-  tsn_object owner;
-  tsanom_dpd_event_options options; /* with the largest window */
-  tsn_history history;              /* also of events that left the window */
-  tsn_ngram ngram;                  /* has the window in use */
-  uint64_t reported;                /* the period after the last push */
-  uint64_t start;    /* number at which the next segment of that period begins */
-  uint64_t unlocked; /* events since there was a period */
-};
 
 static const tsanom_dpd_event_options defaults = {.struct_size = sizeof defaults,
                                                   .window = 1024};
@@ -95,10 +83,9 @@ tsanom_status tsanom_dpd_event_size(const tsanom_dpd_event_options *options,
   return status < 0 ? status : tsn_layout_bytes(layout, &block, bytes);
 }
 
-/* `create`: in a block from exec's allocator, else in `memory`. */
-static tsanom_status make(bool create, void *memory, size_t bytes,
-                          const tsanom_dpd_event_options *options,
-                          const tsanom_exec *caller, tsanom_dpd_event **detector) {
+tsanom_status tsn_dpd_event_make(bool create, void *memory, size_t bytes,
+                                 const tsanom_dpd_event_options *options,
+                                 const tsanom_exec *caller, tsanom_dpd_event **detector) {
   event_block block = {.placed = NULL};
   tsn_object owner;
   tsanom_exec exec;
@@ -123,13 +110,13 @@ tsanom_status tsanom_dpd_event_init(void *memory, size_t bytes,
                                     const tsanom_dpd_event_options *options,
                                     const tsanom_exec *exec,
                                     tsanom_dpd_event **detector) {
-  return make(false, memory, bytes, options, exec, detector);
+  return tsn_dpd_event_make(false, memory, bytes, options, exec, detector);
 }
 
 tsanom_status tsanom_dpd_event_create(const tsanom_dpd_event_options *options,
                                       const tsanom_exec *exec,
                                       tsanom_dpd_event **detector) {
-  return make(true, NULL, 0, options, exec, detector);
+  return tsn_dpd_event_make(true, NULL, 0, options, exec, detector);
 }
 
 void tsanom_dpd_event_destroy(tsanom_dpd_event *detector) {

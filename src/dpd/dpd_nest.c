@@ -89,11 +89,11 @@ tsanom_status tsanom_dpd_nest_size(const tsanom_dpd_nest_options *options,
   return status < 0 ? status : tsn_layout_bytes(layout, &block, bytes);
 }
 
-/* `create`: in a block from exec's allocator, else in `memory`. The struct is prepared in
- * a local copy, whose pointers the layout sets, and copied into the block. */
-static tsanom_status make(bool create, void *memory, size_t bytes,
-                          const tsanom_dpd_nest_options *options,
-                          const tsanom_exec *caller, tsanom_dpd_nest **nest) {
+/* The struct is prepared in a local copy, whose pointers the layout sets, and copied into
+ * the block. */
+tsanom_status tsn_dpd_nest_make(bool create, void *memory, size_t bytes,
+                                const tsanom_dpd_nest_options *options,
+                                const tsanom_exec *caller, tsanom_dpd_nest **nest) {
   nest_block block = {.placed = NULL};
   tsn_object owner;
   tsanom_exec exec;
@@ -120,12 +120,12 @@ static tsanom_status make(bool create, void *memory, size_t bytes,
 tsanom_status tsanom_dpd_nest_init(void *memory, size_t bytes,
                                    const tsanom_dpd_nest_options *options,
                                    const tsanom_exec *exec, tsanom_dpd_nest **nest) {
-  return make(false, memory, bytes, options, exec, nest);
+  return tsn_dpd_nest_make(false, memory, bytes, options, exec, nest);
 }
 
 tsanom_status tsanom_dpd_nest_create(const tsanom_dpd_nest_options *options,
                                      const tsanom_exec *exec, tsanom_dpd_nest **nest) {
-  return make(true, NULL, 0, options, exec, nest);
+  return tsn_dpd_nest_make(true, NULL, 0, options, exec, nest);
 }
 
 void tsanom_dpd_nest_destroy(tsanom_dpd_nest *nest) {

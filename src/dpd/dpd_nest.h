@@ -58,6 +58,11 @@ struct tsanom_dpd_nest {
   bool overflowed; /* more periods were found than the capacity */
 };
 
+/* Make a nest; `create`: in a block from exec's allocator, else in `memory`. */
+tsanom_status tsn_dpd_nest_make(bool create, void *memory, size_t bytes,
+                                const tsanom_dpd_nest_options *options,
+                                const tsanom_exec *caller, tsanom_dpd_nest **nest);
+
 /* Number of octaves for periods up to max_period, and the window of the i-th. */
 size_t tsn_nest_octaves(size_t max_period);
 size_t tsn_nest_window(size_t i);
@@ -70,6 +75,10 @@ void tsn_nest_set_max_period(tsanom_dpd_nest *nest, size_t max_period);
 
 /* Push the next event. Returns 1 if it found or ended a loop. */
 int tsn_nest_follow(tsanom_dpd_nest *nest, uint64_t event);
+
+/* Whether the octave covers the period that it found. Its detector finds all periods up
+ * to its window; the shorter ones belong to smaller octaves. */
+bool tsn_nest_is_its_own(const tsanom_dpd_nest *nest, const tsn_ngram *ngram);
 
 /* Index of the first event of a loop. */
 static inline uint64_t tsn_follower_first(const tsanom_dpd_nest *nest,

@@ -145,9 +145,7 @@ static uint64_t count_matches(const tsn_history *history, uint64_t period,
   return matches;
 }
 
-/* Whether the octave covers the period that it found. Its detector finds all periods up
- * to its window; the shorter ones belong to smaller octaves. */
-static bool is_its_own(const tsanom_dpd_nest *nest, const tsn_ngram *ngram) {
+bool tsn_nest_is_its_own(const tsanom_dpd_nest *nest, const tsn_ngram *ngram) {
   return ngram->period > ngram->window / 2 && ngram->period <= nest->max_period;
 }
 
@@ -172,7 +170,7 @@ static int follow_octave(tsanom_dpd_nest *nest, size_t i) {
   const tsn_ngram *ngram = &nest->octave[i];
   tsn_follower *f = &nest->followed[TSN_NEST_SHORT + i];
   if (!ngram->period && !f->period) return 0;
-  bool is_own = is_its_own(nest, ngram);
+  bool is_own = tsn_nest_is_its_own(nest, ngram);
   if (is_own && f->period == ngram->period) {
     f->matches++;
     return begin_if_due(nest, f);
@@ -185,7 +183,7 @@ static int follow_octave(tsanom_dpd_nest *nest, size_t i) {
 
 static bool is_idle(const tsanom_dpd_nest *nest, size_t i, uint64_t period) {
   const tsn_ngram *ngram = &nest->octave[i];
-  return ngram->period && ngram->period == period && !is_its_own(nest, ngram) &&
+  return ngram->period && ngram->period == period && !tsn_nest_is_its_own(nest, ngram) &&
          !nest->followed[TSN_NEST_SHORT + i].period;
 }
 
@@ -248,7 +246,7 @@ static void find_active(tsanom_dpd_nest *nest) {
   for (size_t i = 0; i < nest->octaves; i++) {
     tsn_follower *f = &nest->followed[TSN_NEST_SHORT + i];
     const tsn_ngram *ngram = &nest->octave[i];
-    if (!f->period && is_its_own(nest, ngram)) start_following(nest, f, ngram);
+    if (!f->period && tsn_nest_is_its_own(nest, ngram)) start_following(nest, f, ngram);
   }
 }
 

@@ -82,6 +82,16 @@ void tsn_history_continue(const tsn_history *history, uint64_t period, uint64_t 
   }
 }
 
+void tsn_history_exchange(tsn_state *state, tsn_history *history) {
+  tsn_state_field(state, &history->count, sizeof history->count);
+  size_t size = (size_t)history->mask + 1;
+  size_t events = history->count < size ? (size_t)history->count : size;
+  tsn_state_field(state, history->event, events * sizeof *history->event);
+  if (state->from) {
+    memset(history->event + events, 0, (size - events) * sizeof *history->event);
+  }
+}
+
 /* Lists per valid entry: about one list in five contains an N-gram. */
 enum { LISTS = 4 };
 

@@ -20,6 +20,7 @@
 #define TSN_DPD_NGRAM_H
 
 #include "core/arena.h"
+#include "core/state.h"
 
 /* The hash of the window x[0], ..., x[N-1] is the sum of r(x[i]) BASE^(N-1-i) modulo
  * PRIME, where r(x) = (x SPREAD mod 2^64) / 8, rounded down. */
@@ -48,6 +49,9 @@ void tsn_history_continue(const tsn_history *history, uint64_t period, uint64_t 
 
 /* Capacity for at least `events` events. */
 void tsn_history_layout(tsn_arena *arena, size_t events, tsn_history *history);
+
+/* Save or restore the events. */
+void tsn_history_exchange(tsn_state *state, tsn_history *history);
 
 /* An earlier N-gram: the number of the next older one in its list, and the low 32 bits of
  * its hash. Numbers are stored as their low 32 bits too. */

@@ -27,32 +27,16 @@
  *
  * Source: F. Freitag, J. Corbalan and J. Labarta, eq. 1; for the threshold, YIN
  * (dpd_valley.c). */
-#include <tsanom/dpd.h>
+#include "dpd/dpd_value.h"
 
 #include <math.h>
 
-#include "core/arena.h"
 #include "core/environment.h"
 #include "core/exec.h"
 #include "core/fault.h"
 #include "core/size.h"
 #include "core/versioned.h"
-#include "dpd/dpd_judge.h"
-#include "dpd/dpd_sums.h"
 #include "dpd/dpd_valley.h"
-
-struct tsanom_dpd_value {
-  tsn_object owner;
-  tsanom_dpd_value_options options; /* with the largest window */
-  tsn_sums sums;
-  tsn_judge judge;
-  size_t period;
-  size_t phase;      /* samples since a period started */
-  uint64_t held;     /* consecutive correct predictions */
-  uint64_t locked;   /* count at the sample that found the period */
-  uint64_t unlocked; /* count at the last sample with a period */
-  uint64_t constant; /* consecutive equal samples */
-};
 
 enum {
   WINDOW_MAX = 1 << 20,
@@ -120,8 +104,8 @@ static void layout(tsn_arena *arena, void *context) {
   tsn_judge_layout(arena, options, &block->parts.judge);
 }
 
-static void start_sums(tsanom_dpd_value *d, const tsn_dpd_slide_kernels *kernels,
-                       size_t window) {
+void tsn_dpd_value_start_sums(tsanom_dpd_value *d, const tsn_dpd_slide_kernels *kernels,
+                              size_t window) {
   size_t max_period = tsn_smaller(d->options.max_period, window);
   tsn_environment before = tsn_environment_enter();
   tsn_sums_start(&d->sums, kernels, window, max_period);
@@ -136,10 +120,9 @@ tsanom_status tsanom_dpd_value_size(const tsanom_dpd_value_options *options,
   return status < 0 ? status : tsn_layout_bytes(layout, &block, bytes);
 }
 
-/* `create`: in a block from exec's allocator, else in `memory`. */
-static tsanom_status make(bool create, void *memory, size_t bytes,
-                          const tsanom_dpd_value_options *options,
-                          const tsanom_exec *caller, tsanom_dpd_value **detector) {
+tsanom_status tsn_dpd_value_make(bool create, void *memory, size_t bytes,
+                                 const tsanom_dpd_value_options *options,
+                                 const tsanom_exec *caller, tsanom_dpd_value **detector) {
   value_block block = {.placed = NULL};
   tsn_object owner;
   tsanom_exec exec;
@@ -155,7 +138,8 @@ static tsanom_status make(bool create, void *memory, size_t bytes,
   *made = block.parts;
   made->owner = owner;
   made->judge.isa = exec.isa;
-  start_sums(made, tsn_dpd_slide_kernels_at(exec.isa), made->options.window);
+  tsn_dpd_value_start_sums(made, tsn_dpd_slide_kernels_at(exec.isa),
+                           made->options.window);
   *detector = made;
   return TSANOM_OK;
 }
@@ -164,13 +148,13 @@ tsanom_status tsanom_dpd_value_init(void *memory, size_t bytes,
                                     const tsanom_dpd_value_options *options,
                                     const tsanom_exec *exec,
                                     tsanom_dpd_value **detector) {
-  return make(false, memory, bytes, options, exec, detector);
+  return tsn_dpd_value_make(false, memory, bytes, options, exec, detector);
 }
 
 tsanom_status tsanom_dpd_value_create(const tsanom_dpd_value_options *options,
                                       const tsanom_exec *exec,
                                       tsanom_dpd_value **detector) {
-  return make(true, NULL, 0, options, exec, detector);
+  return tsn_dpd_value_make(true, NULL, 0, options, exec, detector);
 }
 
 void tsanom_dpd_value_destroy(tsanom_dpd_value *detector) {
@@ -273,7 +257,7 @@ static void follow(tsanom_dpd_value *d, size_t period) {
 }
 
 static void change_window(tsanom_dpd_value *d, size_t window) {
-  start_sums(d, d->sums.kernels, window);
+  tsn_dpd_value_start_sums(d, d->sums.kernels, window);
   tsn_judge_start(&d->judge, d->sums.count);
 }
 

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/checksum.h"
+
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the files of a run are little-endian, and nothing here swaps bytes yet"
 #endif
@@ -129,19 +131,6 @@ _Static_assert(sizeof(tsn_vital_record) == TSN_VITAL_RECORD, "format");
 _Static_assert(sizeof(tsn_record) == TSN_RECORD, "format");
 _Static_assert(sizeof(tsn_run_header) == 256, "format");
 _Static_assert(sizeof(tsn_stream_header) == 128, "format");
-
-/* FNV-1a, 64 bits. Each step is a bijection of the state, so that two inputs
- * that differ in one byte always differ in their sum. */
-static inline uint64_t tsn_checksum(const void *bytes, size_t count) {
-  const unsigned char *byte = bytes;
-  uint64_t sum = 0xCBF29CE484222325u;
-  for (size_t i = 0; i < count; i++) {
-    /* The analyzer loses sight of headers that pread() filled. */
-    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
-    sum = (sum ^ byte[i]) * 0x100000001B3u;
-  }
-  return sum;
-}
 
 static inline uint64_t tsn_vital_check(const tsn_vital_record *record,
                                        uint64_t sequence) {

@@ -22,6 +22,7 @@
 #include "core/environment.h"
 #include "core/exec.h"
 #include "core/fault.h"
+#include "core/size.h"
 #include "core/versioned.h"
 
 static const tsanom_speedup_options defaults = {
@@ -108,6 +109,8 @@ tsanom_status tsn_speedup_start(const tsn_speedup_block *block, const tsanom_exe
   made->past = block->past;
   made->past_mask = history_of(block->options.max_period) - 1;
   made->loops = block->loops;
+  made->nest_memory = block->nest;
+  made->nest_bytes = block->nest_bytes;
   return tsanom_dpd_nest_init(block->nest, block->nest_bytes, &nest, &isa_only,
                               &made->nest);
 }
@@ -119,10 +122,9 @@ tsanom_status tsanom_speedup_size(const tsanom_speedup_options *options, size_t 
   return status < 0 ? status : tsn_layout_bytes(tsn_speedup_layout, &block, bytes);
 }
 
-/* `create`: in a block from exec's allocator, else in `memory`. */
-static tsanom_status make(bool create, void *memory, size_t bytes,
-                          const tsanom_speedup_options *options,
-                          const tsanom_exec *caller, tsanom_speedup **analyzer) {
+tsanom_status tsn_speedup_make(bool create, void *memory, size_t bytes,
+                               const tsanom_speedup_options *options,
+                               const tsanom_exec *caller, tsanom_speedup **analyzer) {
   tsn_speedup_block block;
   tsn_object owner;
   tsanom_exec exec;
@@ -147,12 +149,12 @@ static tsanom_status make(bool create, void *memory, size_t bytes,
 tsanom_status tsanom_speedup_init(void *memory, size_t bytes,
                                   const tsanom_speedup_options *options,
                                   const tsanom_exec *exec, tsanom_speedup **analyzer) {
-  return make(false, memory, bytes, options, exec, analyzer);
+  return tsn_speedup_make(false, memory, bytes, options, exec, analyzer);
 }
 
 tsanom_status tsanom_speedup_create(const tsanom_speedup_options *options,
                                     const tsanom_exec *exec, tsanom_speedup **analyzer) {
-  return make(true, NULL, 0, options, exec, analyzer);
+  return tsn_speedup_make(true, NULL, 0, options, exec, analyzer);
 }
 
 void tsanom_speedup_destroy(tsanom_speedup *analyzer) {
@@ -198,10 +200,8 @@ static tsn_times *times_of(tsn_loop *loop, int32_t threads) {
   return least;
 }
 
-/* Insert a time into the sorted latest times, in place of the oldest one if there are
- * TSANOM_SPEEDUP_RECENT: the median is then one access, and an insertion moves at most 31
- * numbers. */
-static void insert_sorted(tsn_times *times, double seconds) {
+/* The median is then one access, and an insertion moves at most 31 numbers. */
+void tsn_times_insert(tsn_times *times, double seconds) {
   double *sorted = times->sorted;
   size_t at = (size_t)times->count, last = at;
   if (times->count >= TSANOM_SPEEDUP_RECENT) {
@@ -215,7 +215,7 @@ static void insert_sorted(tsn_times *times, double seconds) {
 
 /* `limited` and its two marks replace a list of all times: see expected_seconds(). */
 static void add_time(tsn_times *times, double seconds) {
-  insert_sorted(times, seconds);
+  tsn_times_insert(times, seconds);
   times->seconds[times->next] = seconds;
   times->next = (times->next + 1) % TSANOM_SPEEDUP_RECENT;
   times->count++;
@@ -291,7 +291,7 @@ static bool is_same(const tsn_live *live, const tsanom_dpd_loop *loop) {
 static void begin_run(tsanom_speedup *a, const tsanom_dpd_loop *found, uint64_t index) {
   uint64_t oldest = index > a->past_mask ? index - a->past_mask : 0;
   uint64_t begun = found->first;
-  while (begun < oldest) begun += found->period;
+  if (begun < oldest) begun += tsn_round_up(oldest - begun, found->period);
   if (a->live_count == TSN_LIVE_MAX || begun > index) {
     a->lost = true;
     return;

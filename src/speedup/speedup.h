@@ -52,6 +52,10 @@ extern const tsn_versioned tsn_prediction_type;
 /* The median of the latest times; `count` must not be 0. */
 double tsn_times_median(const tsn_times *times);
 
+/* Insert a time into the sorted latest times, in place of the oldest one if there are
+ * TSANOM_SPEEDUP_RECENT. */
+void tsn_times_insert(tsn_times *times, double seconds);
+
 /* A loop over all its runs. */
 typedef struct {
   uint64_t start; /* its first region: with the period, the identity */
@@ -100,6 +104,8 @@ struct tsanom_speedup {
   tsn_object owner;
   tsanom_speedup_options options;
   tsanom_dpd_nest *nest;
+  void *nest_memory;
+  size_t nest_bytes;
   tsn_past_event *past; /* a ring */
   uint64_t past_mask;
   uint64_t events;
@@ -131,6 +137,11 @@ tsn_layout tsn_speedup_layout;
 
 /* Start, or restart, the analyzer of a block. */
 tsanom_status tsn_speedup_start(const tsn_speedup_block *block, const tsanom_exec *exec);
+
+/* Make an analyzer; `create`: in a block from exec's allocator, else in `memory`. */
+tsanom_status tsn_speedup_make(bool create, void *memory, size_t bytes,
+                               const tsanom_speedup_options *options,
+                               const tsanom_exec *caller, tsanom_speedup **analyzer);
 
 /* The regions of one thread do not overlap: an event begins no earlier than the one
  * before it ended. */

@@ -109,6 +109,40 @@ POINTER_OUTPUT(make_const_tsanom_hsa_vital_pointer)
 POINTER_OUTPUT(make_const_tsanom_hsa_anomaly_pointer)
 POINTER_OUTPUT(make_const_char_pointer)
 
+/* ---- saved states */
+
+/* Its bytes. */
+#define STATE_SIZE(name, type)                \
+  static value name(void) {                   \
+    type *made = NULL;                        \
+    size_t bytes = 0;                         \
+    (void)type##_create(NULL, NULL, &made);   \
+    (void)type##_save(made, NULL, 0, &bytes); \
+    type##_destroy(made);                     \
+    return (value){.size = bytes};            \
+  }
+
+#define STATE_VALUE(name, type)                    \
+  static value name(void) {                        \
+    type *made = NULL;                             \
+    size_t bytes = 0;                              \
+    (void)type##_create(NULL, NULL, &made);        \
+    (void)type##_save(made, NULL, 0, &bytes);      \
+    void *state = take(bytes);                     \
+    (void)type##_save(made, state, bytes, &bytes); \
+    type##_destroy(made);                          \
+    return (value){.pointer = state};              \
+  }
+
+STATE_SIZE(make_tsanom_dpd_event_restore_state_bytes, tsanom_dpd_event)
+STATE_VALUE(make_tsanom_dpd_event_restore_state, tsanom_dpd_event)
+STATE_SIZE(make_tsanom_dpd_nest_restore_state_bytes, tsanom_dpd_nest)
+STATE_VALUE(make_tsanom_dpd_nest_restore_state, tsanom_dpd_nest)
+STATE_SIZE(make_tsanom_dpd_value_restore_state_bytes, tsanom_dpd_value)
+STATE_VALUE(make_tsanom_dpd_value_restore_state, tsanom_dpd_value)
+STATE_SIZE(make_tsanom_speedup_restore_state_bytes, tsanom_speedup)
+STATE_VALUE(make_tsanom_speedup_restore_state, tsanom_speedup)
+
 /* ---- texts */
 
 static value text_value(const char *text) {

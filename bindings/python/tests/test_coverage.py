@@ -14,15 +14,14 @@ REASONS = {
     r"tsanom_(?!polyfit_stream)\w+_init": "structs come from _defaults(), objects from _create",
     r"tsanom_\w+_init_f32": "Series fills the struct",
     r"tsanom_(?!polyfit_stream)\w+_size": "cffi knows the sizes of structs",
-    r"tsanom_dpd_(event|value)_(create|destroy|predict|push_many|resize|window)":
+    r"tsanom_dpd_(event|value)_(create|destroy|predict|push_many|resize|restore|save|window)":
         "called: PeriodDetector composes the name",
     r"tsanom_dpd_(event|value|nest)_push": "arrays are pushed by _push_many",
-    r"tsanom_dpd_nest_(loops|max_period|predict|resize|starts)":
+    r"tsanom_dpd_nest_(loops|max_period|predict|resize|restore|save|starts)":
         "loops() is of a whole sequence; PeriodDetector follows a stream",
     r"tsanom_polyfit_stream_(create|destroy)": "a stream is in memory that can be pickled",
     r"tsanom_dtw_one_to_many(_f32)?": "dtw_matrix() of one series with a set",
     r"tsanom_hsa_(classify|learn_init)": "Model applies the rules; it is in memory of the library",
-    r"tsanom_hsa_watch_\w+": "the command `tsanom watch` diagnoses running programs",
     r"tsanom_isa_\w+": "for tests of the library",
     r"tsanom_lbkeogh_stream_push_f32": "EnvelopeStream converts to float64",
     r"tsanom_record_\w+": "heartbeat records: one run in a process",

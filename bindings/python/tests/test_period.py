@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Periods of series, streams and events."""
 
+import pickle
+
 import numpy as np
 import pytest
 import tsanom
@@ -56,3 +58,30 @@ def test_nested_loops():
     assert [(loop.period, loop.level) for loop in found] == [(2, 1), (12, 2)]
     assert found[0].count == 6 and found[1].first == 0
     assert tsanom.loops(np.arange(100)) == []
+
+
+@pytest.mark.parametrize("events", [False, True])
+def test_a_pickled_detector_continues(events):
+    for trial in range(300):
+        shape = RNG.integers(0, 5, RNG.integers(1, 20))
+        samples = np.tile(shape, 20) + (RNG.random(20 * len(shape)) < 0.01)
+        stream = samples.astype(np.uint64) if events else samples + RNG.normal(0, 0.01)
+        detector = tsanom.PeriodDetector(window=int(RNG.integers(1, 80)), events=events,
+                                         adapt=bool(trial % 2))
+        cut = RNG.integers(0, len(stream) + 1)
+        detector.push(stream[:cut])
+        copy = pickle.loads(pickle.dumps(detector))
+        for one, other in zip(detector.push(stream[cut:]), copy.push(stream[cut:])):
+            assert np.array_equal(one, other)
+        assert detector.predict(9).tobytes() == copy.predict(9).tobytes()
+        assert detector.window == copy.window
+        assert events or detector.distances().tobytes() == copy.distances().tobytes()
+
+
+def test_a_damaged_state_is_rejected():
+    detector = tsanom.PeriodDetector()
+    kind, state = detector.__getstate__()
+    for damaged in (state[:-1], state[:50] + b"x" + state[51:], b""):
+        with pytest.raises(tsanom.TsanomError) as caught:
+            tsanom.PeriodDetector.__new__(tsanom.PeriodDetector).__setstate__((kind, damaged))
+        assert caught.value.name == "TSANOM_E_FORMAT" and caught.value.argument == "state"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Main loops, iterations and speedup of parallel regions."""
 
+import pickle
+
 import numpy as np
 import pytest
 import tsanom
@@ -25,6 +27,20 @@ def test_speedup_by_its_definition():
     b = (1.0 - 0.4) / (1 - 1 / 4)
     assert loop.serial_fraction == pytest.approx((1.0 - b) / 1.0)
     assert loop.parallel_s == pytest.approx(32.0)
+
+
+def test_a_pickled_analyzer_continues():
+    for _ in range(50):
+        events = np.concatenate([program(20, 1.0, 1), program(30, 0.4, 4, start=20.0)])
+        cut = RNG.integers(0, len(events) + 1)
+        analyzer = tsanom.SpeedupAnalyzer(baseline=int(RNG.integers(0, 3)))
+        analyzer.push(events[:cut])
+        copy = pickle.loads(pickle.dumps(analyzer))
+        for one in (analyzer, copy):
+            one.push(events[cut:])
+        np.testing.assert_equal([vars(loop) for loop in analyzer.loops()],
+                                [vars(loop) for loop in copy.loops()])
+        assert repr(analyzer.predict(100)) == repr(copy.predict(100))
 
 
 def test_an_analyzer_takes_pieces():

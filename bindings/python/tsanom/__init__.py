@@ -19,8 +19,8 @@
     Iterations and speedup of a parallel program.
 `spmd_analyze`
     Similarity of the processes of a parallel program.
-`heartbeat`, `Run`, `Model`
-    Recording, recorded runs, and their diagnosis.
+`heartbeat`, `Run`, `Model`, `Watch`
+    Recording, recorded runs, and their diagnosis, also while they run.
 
 Functions with a parameter `progress` can be interrupted by Ctrl-C, and report progress. Functions
 release the interpreter's lock while they compute. Errors are `TsanomError`."""
@@ -48,6 +48,7 @@ from ._sets import Barycenter, dtw_barycenter, dtw_matrix, dtw_medoid
 from ._speedup import (MainLoop, Prediction, Speedup, SpeedupAnalyzer, SpeedupLoop, main_loop,
                        region_events, speedup, speedup_level, speedup_summarize)
 from ._spmd import Decision, RegionSummary, Similarity, spmd_analyze
+from ._watch import Anomaly, Pulse, Watch
 
 if TYPE_CHECKING:
     from ._estimator import OPTICS as OPTICS
@@ -62,15 +63,15 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "Barycenter", "Cause", "Damage", "Decision", "Diagnosis", "EnvelopeStream", "Fit",
-    "FitStream", "Index", "Loop", "MainLoop", "Model", "NormalRanges", "OPTICS",
-    "OpticsOrdering", "Period", "PeriodDetector", "Place", "Power", "Prediction",
-    "RegionSummary", "RegionTimes", "Rule", "Run", "RunInfo", "SearchReport", "Similarity",
-    "Speedup", "SpeedupAnalyzer", "SpeedupLoop", "Split", "Step", "Stream", "ThreadModel",
-    "ThreadVerdict", "TsanomError", "__version__", "beat_features", "core_attributes",
-    "decision_rules", "dependency", "discretize", "dtw", "dtw_barycenter", "dtw_matrix",
-    "dtw_medoid", "dtw_path", "envelope", "greedy_reduct", "heart_rate", "heartbeat",
-    "inconsistent_pairs", "lb_enhanced", "lb_improved", "lb_keogh", "lb_keogh_pair", "lb_kim",
-    "lb_tail", "loops", "main_loop", "minimum_reducts", "optics_order", "period", "polyfit",
-    "reducts", "region_events", "search_stream", "significance", "speedup", "speedup_level",
-    "speedup_summarize", "spmd_analyze", "thread_signs"]
+    "Anomaly", "Barycenter", "Cause", "Damage", "Decision", "Diagnosis", "EnvelopeStream", "Fit",
+    "FitStream", "Index", "Loop", "MainLoop", "Model", "NormalRanges", "OPTICS", "OpticsOrdering",
+    "Period", "PeriodDetector", "Place", "Power", "Prediction", "Pulse", "RegionSummary",
+    "RegionTimes", "Rule", "Run", "RunInfo", "SearchReport", "Similarity", "Speedup",
+    "SpeedupAnalyzer", "SpeedupLoop", "Split", "Step", "Stream", "ThreadModel", "ThreadVerdict",
+    "TsanomError", "Watch", "__version__", "beat_features", "core_attributes", "decision_rules",
+    "dependency", "discretize", "dtw", "dtw_barycenter", "dtw_matrix", "dtw_medoid", "dtw_path",
+    "envelope", "greedy_reduct", "heart_rate", "heartbeat", "inconsistent_pairs", "lb_enhanced",
+    "lb_improved", "lb_keogh", "lb_keogh_pair", "lb_kim", "lb_tail", "loops", "main_loop",
+    "minimum_reducts", "optics_order", "period", "polyfit", "reducts", "region_events",
+    "search_stream", "significance", "speedup", "speedup_level", "speedup_summarize",
+    "spmd_analyze", "thread_signs"]

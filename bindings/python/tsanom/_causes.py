@@ -145,7 +145,7 @@ class Causes:
 
     def __init__(self, structs: Any, count: int) -> None:
         self._structs, self._count = structs, count
-        self.list = tuple(_cause(cause) for cause in structs[0:count])
+        self.list = tuple(cause_of(cause) for cause in structs[0:count])
 
     def status(self, thread: Optional[int] = None) -> str:
         """The status of a thread, or of the run."""
@@ -169,7 +169,8 @@ def status_name(status: int) -> str:
     return str(ffi.string(lib.tsanom_hsa_status_name(status)).decode())
 
 
-def _cause(cause: Any) -> Cause:
+def cause_of(cause: Any) -> Cause:
+    """A cause in C."""
     text = ffi.new("char[]", 1024)
     call_plain(lib.tsanom_hsa_cause_text, ffi.addressof(cause), text, len(text), NULL)
     return Cause(status_name(cause.cause), None if cause.thread < 0 else cause.thread,
@@ -191,5 +192,5 @@ def measure(run: Any, progress: Progress = None) -> Tuple[Dict[str, float], ...]
     return signs_by_name(signs)
 
 
-__all__ = ["STATES", "Cause", "Causes", "NormalRanges", "Power", "call_plain", "measure",
-           "status_name"]
+__all__ = ["STATES", "Cause", "Causes", "NormalRanges", "Power", "call_plain", "cause_of",
+           "measure", "status_name"]

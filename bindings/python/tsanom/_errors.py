@@ -46,13 +46,6 @@ class TsanomError(ValueError):
         return (TsanomError, (self.args[0], self.status, self.argument, self.index, self.file))
 
 
-def not_pickled(kind: object) -> TypeError:
-    """The error of objects whose state is in memory of the library only."""
-    return TypeError(f"a {type(kind).__name__} cannot be pickled: its state consists of tables in "
-                     "the memory of this process. Create one where the samples arrive, and send "
-                     "its results")
-
-
 def status_text(status: int) -> str:
     """The sentence that describes a status."""
     return str(ffi.string(lib.tsanom_status_text(status)).decode())

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from ._arrays import (BOOL, DOUBLES, F64, I32, INTP, INTS, SIZE, SIZES, U64, WORDS, Array, doubles,
                       empty, from_buffer, new)
 from ._call import INFEASIBLE, PARTIAL, Progress, call_sized, options, quick, shared_options
-from ._errors import from_status, not_pickled
+from ._errors import from_status
 from ._library import ffi, lib
+from ._state import restored, saved
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class PeriodDetector:
     def __init__(self, window: Optional[int] = None, max_period: Optional[int] = None, *,
                  events: bool = False, adapt: bool = False, depth: Optional[float] = None,
                  scale: Optional[float] = None) -> None:
-        self._kind = kind = "event" if events else "value"
+        kind = "event" if events else "value"
         fields: Dict[str, Any] = {"window": window, "max_period": max_period, "adapt": int(adapt)}
         if not events:
             fields.update(depth=depth, scale=scale)
@@ -107,12 +108,21 @@ class PeriodDetector:
             raise ValueError("depth and scale are options of values")
         setting = options(f"tsanom_dpd_{kind}_options", **fields)
         detector = ffi.new(f"tsanom_dpd_{kind} **")
-        quick(self._function("create"), (setting,), (detector,))
-        self._detector = ffi.gc(detector[0], self._function("destroy"))
+        create = getattr(lib, f"tsanom_dpd_{kind}_create")
+        quick(create, (setting,), (detector,))
+        self._start(kind, ffi.gc(detector[0], getattr(lib, f"tsanom_dpd_{kind}_destroy")))
+
+    def _start(self, kind: str, detector: Any) -> None:
+        self._kind, self._detector = kind, detector
         self._push, self._predict = self._function("push_many"), self._function("predict")
 
-    def __reduce__(self) -> Tuple[Any, ...]:
-        raise not_pickled(self)
+    def __getstate__(self) -> Tuple[str, bytes]:
+        return self._kind, saved(self._function("save"), self._detector)
+
+    def __setstate__(self, state: Tuple[str, bytes]) -> None:
+        name = f"tsanom_dpd_{state[0]}"
+        self._start(state[0], restored(name, getattr(lib, name + "_restore"),
+                                       getattr(lib, name + "_destroy"), state[1]))
 
     def _function(self, name: str) -> Any:
         return getattr(lib, f"tsanom_dpd_{self._kind}_{name}")

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from ._arrays import INTP, SIZES, Array, doubles, empty, from_buffer, integers
 from ._call import INFEASIBLE, Progress, call, options, quick
 from ._dtw import limit
-from ._errors import from_status, not_pickled
+from ._errors import from_status
 from ._library import NULL, ffi, lib
+from ._state import restored, saved
 
 _FIELDS = dict(ffi.typeof("tsanom_speedup_event").fields)
 EVENT = np.dtype({"names": ["region", "begin", "end", "threads"],
@@ -199,8 +200,12 @@ class SpeedupAnalyzer:
         quick(lib.tsanom_speedup_create, (_options(baseline, max_period, capacity),), (analyzer,))
         self._analyzer: Any = ffi.gc(analyzer[0], lib.tsanom_speedup_destroy)
 
-    def __reduce__(self) -> Tuple[Any, ...]:
-        raise not_pickled(self)
+    def __getstate__(self) -> bytes:
+        return saved(lib.tsanom_speedup_save, self._analyzer)
+
+    def __setstate__(self, state: bytes) -> None:
+        self._analyzer = restored("tsanom_speedup", lib.tsanom_speedup_restore,
+                                  lib.tsanom_speedup_destroy, state, NULL)
 
     def push(self, events: npt.ArrayLike) -> None:
         """Take in finished regions, in the order of time. Of an invalid one those before it were

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Online diagnosis: what is not normal in a program while it runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Union
+
+import numpy.typing as npt
+
+from ._arrays import SIZE, doubles, new
+from ._call import call, options
+from ._causes import Cause, cause_of, status_name
+from ._errors import from_status
+from ._hsa import Model
+from ._library import NULL, ffi, lib
+from ._runs import Run
+
+PHASES: Dict[int, str] = {lib.TSANOM_HSA_ANOMALY_BEGAN: "began",
+                          lib.TSANOM_HSA_ANOMALY_LASTS: "lasts",
+                          lib.TSANOM_HSA_ANOMALY_RECOVERED: "recovered"}
+
+
+@dataclass(frozen=True)
+class Anomaly:
+    """An anomaly of a run, as `Watch.update` finds it."""
+
+    cause: Cause
+    """With its thread and evidence."""
+    phase: str
+    """"began", "lasts", or "recovered": it no longer holds."""
+    onset: float
+    """When it began, on the clock of the beats."""
+    iteration: int
+    """Beats until then, of the thread or of the busiest one."""
+    confidence: float
+    """If this observation were normal, a value as extreme would have at most the probability
+    1 - confidence; 1: a fact."""
+
+
+@dataclass(frozen=True)
+class Pulse:
+    """How a thread fared at the last update of a `Watch`."""
+
+    status: str
+    """"normal", "hang", or "waiting": it is silent, but another one hangs."""
+    beats: int
+    last: float
+    """Time of its last beat; NaN: none."""
+    rate: float
+    """Beats per second over the last beats; 0: it hangs; NaN: not known."""
+    limit: float
+    """Seconds after which it is silent; infinity: not known."""
+
+
+class Watch:
+    """Online diagnosis of a program, in bounded memory: beats and vital signs arrive piece by
+    piece, and each piece returns the anomalies.
+
+    Parameters
+    ----------
+    threads : int
+        Most threads of the run.
+    model : Model, optional
+        Its normal ranges; None: only hangs and the end of the program are found.
+    hang : float, optional
+        A thread hangs if it is silent for longer, in seconds; None: the limit follows from its
+        intervals.
+
+    Examples
+    --------
+    >>> import numpy as np, tsanom
+    >>> watch = tsanom.Watch(threads=2)
+    >>> times = np.arange(1, 101) * 0.1
+    >>> watch.update([times, times], now=10.0)
+    []
+    >>> found = watch.update([[], times + 10.0], now=20.0)
+    >>> [(one.cause.cause, one.cause.thread, one.phase, one.onset) for one in found]
+    [('hang', 0, 'began', 10.0)]
+    >>> watch.pulse(0).status, watch.pulse(1).status, round(watch.pulse(1).rate, 6)
+    ('hang', 'normal', 10.0)
+    """
+
+    def __init__(self, threads: int = 1, model: Optional[Model] = None, *,
+                 hang: Optional[float] = None) -> None:
+        if model is not None and model.normal is None:
+            raise ValueError("model has no normal ranges; Model.learn(..., rule=\"causes\") "
+                             "learns them")
+        normal = model.normal.struct if model is not None and model.normal else NULL
+        watch = new("tsanom_hsa_watch **")
+        call(lib.tsanom_hsa_watch_create,
+             (threads, normal, options("tsanom_hsa_watch_options", hang=hang)), (watch,))
+        self._watch: Any = ffi.gc(watch[0], lib.tsanom_hsa_watch_destroy)
+        self._fed: Dict[Any, int] = {}
+
+    def update(self, news: Union[Run, Sequence[npt.ArrayLike]], *, now: float = 0.0,
+               start: float = 0.0) -> List[Anomaly]:
+        """Add what is new, and judge the run.
+
+        Parameters
+        ----------
+        news : Run, or sequence of the times of beats of each thread
+            Of the same `Run` in each call, after its `refresh`, or while `Run.follow` iterates,
+            the records since the last call count. Times are those since the last call.
+        now : float
+            Time of the call on the clock of the beats; 0: no hangs are judged. A `Run` has its
+            own clock.
+        start : float
+            Start of the run on that clock.
+
+        Returns
+        -------
+        list of Anomaly
+            Those of the run now, and those that ended since the last call.
+        """
+        if isinstance(news, Run):
+            keep, run = self._of_run(news)
+        else:
+            keep, run = _of_times(news, now, start)
+        found, count = new("tsanom_hsa_anomaly **"), new(SIZE)
+        # `keep` owns what `run` points to, the watch the anomalies until its next update.
+        call(lib.tsanom_hsa_watch_update, (self._watch, run), (found, count))
+        del keep
+        return [Anomaly(cause_of(one.cause), PHASES[one.phase], one.onset, one.iteration,
+                        one.confidence) for one in found[0][0:count[0]]]
+
+    def pulse(self, thread: int = 0) -> Pulse:
+        """How a thread fared at the last update."""
+        pulse = new("tsanom_hsa_pulse *")
+        status = lib.tsanom_hsa_watch_pulse(self._watch, thread, pulse)
+        if status < 0:
+            raise from_status(status, "thread", thread)
+        return Pulse(status_name(pulse.status), pulse.beats, pulse.last, pulse.rate, pulse.limit)
+
+    def _of_run(self, recorded: Run) -> Any:
+        """What a run recorded since the last update."""
+        whole = recorded._series()
+        run = new("tsanom_hsa_run *", whole[0])
+        series = new("tsanom_hsa_series[]", max(run.thread_count, 1))
+        for t in range(run.thread_count):
+            series[t] = whole.threads[t]
+            self._skip(series[t], t, "time", "beats")
+            self._skip(series[t], t, "vital", "vital_count")
+        self._skip(run, None, "vital", "vital_count")
+        run.threads = series
+        run.thread_count = len(series)
+        return series, run
+
+    def _skip(self, struct: Any, thread: Optional[int], data: str, count: str) -> None:
+        """Leave out the elements of earlier updates."""
+        total = getattr(struct, count)
+        first = min(self._fed.get((thread, count), 0), total)
+        self._fed[thread, count] = total
+        if total:
+            setattr(struct, data, getattr(struct, data) + first)
+        setattr(struct, count, total - first)
+
+
+def _of_times(threads: Sequence[npt.ArrayLike], now: float, start: float) -> Any:
+    """News of beats."""
+    arrays = [doubles(times, f"thread {t}") for t, times in enumerate(threads)]
+    series = new("tsanom_hsa_series[]", len(arrays))
+    for one, array in zip(series, arrays):
+        one.time, one.beats = ffi.cast("double *", array.ctypes.data), len(array)
+    return (arrays, series), new("tsanom_hsa_run *", {
+        "threads": series, "thread_count": len(arrays), "start": start, "end": now})
+
+
+__all__ = ["Anomaly", "Pulse", "Watch"]

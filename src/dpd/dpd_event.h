@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Internal structure of an event detector. */
+#ifndef TSN_DPD_EVENT_H
+#define TSN_DPD_EVENT_H
+
+#include <tsanom/dpd.h>
+
+#include "core/arena.h"
+#include "dpd/dpd_ngram.h"
+
+struct tsanom_dpd_event {
+  tsn_object owner;
+  tsanom_dpd_event_options options; /* with the largest window */
+  tsn_history history;              /* also of events that left the window */
+  tsn_ngram ngram;                  /* has the window in use */
+  uint64_t reported;                /* the period after the last push */
+  uint64_t start;    /* number at which the next segment of that period begins */
+  uint64_t unlocked; /* events since there was a period */
+};
+
+/* Make a detector; `create`: in a block from exec's allocator, else in `memory`. */
+tsanom_status tsn_dpd_event_make(bool create, void *memory, size_t bytes,
+                                 const tsanom_dpd_event_options *options,
+                                 const tsanom_exec *caller, tsanom_dpd_event **detector);
+
+#endif
