@@ -468,6 +468,10 @@ Test(hsa_causes, the_end_of_the_program_is_named) {
             f.thread[1] == TSANOM_HSA_SHUTDOWN);
   cr_assert(strstr(text, "with status 1, normally at most 0, after 2000 beats"), "%s",
             text);
+  cr_assert(find_end(&normal, &k, TSANOM_EXIT_INSIDE, text).status ==
+            TSANOM_HSA_SHUTDOWN);
+  cr_assert(strstr(text, "exited inside a parallel region with status 0, after 2000"),
+            "%s", text);
   k.cut = 5; /* too few to say anything else */
   f = find_end(&normal, &k, 1, text);
   cr_assert(f.count == 1 && f.status == TSANOM_HSA_SHUTDOWN);
