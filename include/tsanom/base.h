@@ -62,6 +62,10 @@ extern "C" {
 enum {
   TSANOM_NOISE = -1 /**< no class, in arrays of labels */
 };
+enum {
+  TSANOM_EXIT_INSIDE = 256 /**< added to the exit status of a program, 0 to 255, that
+                                exits inside a parallel region */
+};
 /** @} */
 
 /** Result of a function. Zero: success. Positive: the function stopped early or found

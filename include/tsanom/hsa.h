@@ -184,7 +184,8 @@ typedef struct tsanom_hsa_run {
   double
       end; /**< last moment at which the run was observed; 0: its last beat or sample */
   int32_t state;        /**< TSANOM_HSA_STATE_* of <tsanom/vital.h> */
-  int32_t exit_code;    /**< exit status; minus the signal that killed it; 0: not known */
+  int32_t exit_code;    /**< exit status, plus ::TSANOM_EXIT_INSIDE if it exited inside a
+                             region; minus the signal that killed it; 0: not known */
   const char *program;  /**< its name; NULL: not known */
   const char *machine;  /**< where it ran; NULL: not known */
   uint64_t reserved[7]; /**< 0 */

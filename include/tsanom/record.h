@@ -133,7 +133,8 @@ TSANOM_API tsanom_status tsanom_record_region(const tsanom_record *record, int32
  *  signs: see tsanom_hsa_run::exit_code. No other thread may call a function of the same
  *  recorder meanwhile, except to record.
  *  @param record  a run
- *  @param status  the status, 0 to 255
+ *  @param status  the status, 0 to 255, plus ::TSANOM_EXIT_INSIDE if the program exits
+ *                 inside a parallel region
  *  @retval TSANOM_E_NULL  record is NULL
  *  @return TSANOM_OK or an error */
 TSANOM_API tsanom_status tsanom_record_set_exit(const tsanom_record *record,

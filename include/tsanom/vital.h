@@ -90,7 +90,7 @@ enum {
   TSANOM_HSA_SIGN_BLOCKED_GAP = 14,     /**< most seconds between two beats in which it
                                              neither ran nor was ready, by the samples
                                              around them */
-  TSANOM_HSA_SIGN_EXIT = 15,            /**< exit status of the program, if the run is
+  TSANOM_HSA_SIGN_EXIT = 15,            /**< tsanom_hsa_run::exit_code, if the run is
                                              finished */
   TSANOM_HSA_SIGNS = 16,                /**< number of signs in this version */
   TSANOM_HSA_SIGN_SLOTS = 32            /**< length of the array that signs index */

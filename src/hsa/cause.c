@@ -25,7 +25,7 @@ enum {
   CAUSES_OF_RUN = 4
 };
 
-/* A thread whose page faults are this share of the greatest leaks, too. */
+/* A thread whose excess of page faults is this share of the greatest one leaks, too. */
 static const double accomplice = 0.25;
 
 /* Seconds without a processor that are no contention, however short the run: what the
@@ -42,7 +42,7 @@ typedef struct {
   tsanom_hsa_cause *cause;
   size_t count;
   bool leaks;         /* the memory of the process grows */
-  double most_faults; /* per beat, of all threads */
+  double most_faults; /* per beat and above their range, of all threads */
   bool has_culprit;   /* a thread has a cause */
 } inquiry;
 
@@ -233,9 +233,15 @@ static void judge_progress(inquiry *q, size_t t) {
   }
 }
 
+/* Threads of a program that frees and allocates have page faults without a leak. */
+static double excess_faults(const inquiry *q, size_t t) {
+  return sign_of(q, t, TSANOM_HSA_SIGN_FAULTS) -
+         range_of(q, t, TSANOM_HSA_SIGN_FAULTS).high;
+}
+
 static bool takes_memory(const inquiry *q, size_t t) {
-  double faults = sign_of(q, t, TSANOM_HSA_SIGN_FAULTS);
-  return is_above(q, t, TSANOM_HSA_SIGN_FAULTS) && faults >= accomplice * q->most_faults;
+  double excess = excess_faults(q, t);
+  return excess > 0 && excess >= accomplice * q->most_faults;
 }
 
 /* The threads whose page faults are above normal; or the run, if there is none. */
@@ -244,8 +250,7 @@ static void judge_memory(inquiry *q) {
   q->leaks = is_above(q, 0, TSANOM_HSA_SIGN_GROWTH);
   if (!q->leaks) return;
   for (size_t t = 0; t < q->run->thread_count; t++) {
-    double faults = sign_of(q, t, TSANOM_HSA_SIGN_FAULTS);
-    if (faults > q->most_faults) q->most_faults = faults;
+    q->most_faults = fmax(q->most_faults, excess_faults(q, t));
   }
   for (size_t t = 0; t < q->run->thread_count; t++) {
     if (!takes_memory(q, t)) continue;

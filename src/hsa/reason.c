@@ -90,10 +90,15 @@ static void put_shutdown(tsn_sentence *s, const tsanom_hsa_cause *c) {
       }
       break;
     case TSANOM_HSA_DETAIL_EXIT:
-      tsn_put(s,
-              "the program exited with status %.0f, normally at most %.0f, after %.0f "
-              "beats; the longest normal run has %.0f",
-              c->value, c->range.high, c->number[0], c->number[1]);
+      if (c->value >= TSANOM_EXIT_INSIDE) {
+        tsn_put(s, "the program exited inside a parallel region with status %.0f",
+                c->value - TSANOM_EXIT_INSIDE);
+      } else {
+        tsn_put(s, "the program exited with status %.0f, normally at most %.0f", c->value,
+                c->range.high);
+      }
+      tsn_put(s, ", after %.0f beats; the longest normal run has %.0f", c->number[0],
+              c->number[1]);
       break;
     case TSANOM_HSA_DETAIL_SHORT:
       tsn_put(s, "the run ends after %.0f beats; the longest normal run has %.0f",

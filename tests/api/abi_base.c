@@ -27,6 +27,7 @@ _Static_assert(TSANOM_E_VALUE == -14, "status");
 _Static_assert(TSANOM_E_INDEX == -15, "status");
 
 _Static_assert(TSANOM_NOISE == -1, "sentinel");
+_Static_assert(TSANOM_EXIT_INSIDE == 256, "sentinel");
 _Static_assert(TSANOM_COST_ABSOLUTE == 0, "cost");
 _Static_assert(TSANOM_COST_SQUARED == 1, "cost");
 

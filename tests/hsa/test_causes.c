@@ -361,6 +361,21 @@ Test(hsa_causes, the_thread_that_paused_first_is_named) {
   }
 }
 
+/* As LULESH, which allocates and frees in each iteration. The leak adds a tenth; thread 0
+ * has a few faults more than normally. */
+Test(hsa_causes, a_leaking_thread_is_named_beside_normal_page_faults) {
+  living_kind k = living_normal();
+  uint64_t seed = 35;
+  k.thread[0].faults = 200;
+  k.thread[1].faults = 220;
+  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
+  k.thread[1].leak = 90000;
+  k.thread[1].faults = 242;
+  k.thread[0].faults = 201;
+  EXPECT(&normal, &k, TSANOM_HSA_MEMORY_LEAK, TSANOM_HSA_NORMAL, TSANOM_HSA_MEMORY_LEAK);
+}
+
 /* A third of the active time, but only a tenth of a second. */
 Test(hsa_causes, a_disturbance_of_a_short_run_is_not_contention) {
   living_kind k;
@@ -453,6 +468,10 @@ Test(hsa_causes, the_end_of_the_program_is_named) {
             f.thread[1] == TSANOM_HSA_SHUTDOWN);
   cr_assert(strstr(text, "with status 1, normally at most 0, after 2000 beats"), "%s",
             text);
+  cr_assert(find_end(&normal, &k, TSANOM_EXIT_INSIDE, text).status ==
+            TSANOM_HSA_SHUTDOWN);
+  cr_assert(strstr(text, "exited inside a parallel region with status 0, after 2000"),
+            "%s", text);
   k.cut = 5; /* too few to say anything else */
   f = find_end(&normal, &k, 1, text);
   cr_assert(f.count == 1 && f.status == TSANOM_HSA_SHUTDOWN);

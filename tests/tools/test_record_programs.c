@@ -10,6 +10,19 @@
 
 TestSuite(record_programs, .init = enter_folder, .fini = leave_folder, .timeout = 240);
 
+/* Exit status, and whether the program exited inside a region. */
+static void check_exit(const char *deed, int c, int expected) {
+  char path[32];
+  const tsanom_hsa_run *beats;
+  tsanom_runs_info info;
+  snprintf(path, sizeof path, "%s.%d", deed, c);
+  tsanom_runs *run = open_run(path, &info);
+  cr_assert(tsanom_runs_hsa(run, NULL, &beats) == TSANOM_OK);
+  cr_assert(beats->exit_code == expected, "%s: %d, not %d", path, beats->exit_code,
+            expected);
+  tsanom_runs_close(run);
+}
+
 Test(record_programs, odd_programs_are_defined) {
   /* The parent's 20, and 20 more after its child; the thread's are its own; of a fork
    * before the first region, those of the child, which comes to one first. */
@@ -38,6 +51,9 @@ Test(record_programs, odd_programs_are_defined) {
       cr_assert(json_is_true(json_object_get(r, "finished")) == !exec);
       cr_assert(number_of(first_region(r), "period") == 1);
       json_decref(r);
+      if (!reports) { /* else the run is the child's, or not finished */
+        check_exit(deed, c, plain + (strcmp(deed, "exit") ? 0 : TSANOM_EXIT_INSIDE));
+      }
     }
   }
 }

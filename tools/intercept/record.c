@@ -98,11 +98,13 @@ static void in_child(void) {
   atomic_store(&icp_set.phase, ICP_OFF);
 }
 
-/* Called before the destructors. */
+/* Called before the destructors, by the thread that called exit(). A program that exits
+ * inside a region has not ended its work, whatever its status. */
 static void note_exit(int status, void *unused) {
   (void)unused;
   if (atomic_load(&icp_set.phase) != ICP_RECORDING) return;
-  (void)tsanom_record_set_exit(icp_set.record, status & 0xFF);
+  int32_t code = (status & 0xFF) + (icp_me.state.depth ? TSANOM_EXIT_INSIDE : 0);
+  (void)tsanom_record_set_exit(icp_set.record, code);
 }
 
 /* Create the run; false: reported. Whether a run was there is asked before and after the
