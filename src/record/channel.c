@@ -96,7 +96,8 @@ static void sleep_ns(long nanoseconds) {
   }
 }
 
-static void describe_run(tsn_channel *channel, int32_t threads) {
+static void describe_run(tsn_channel *channel, int32_t threads,
+                         const tsn_channel_options *options) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   tsn_run_header *header = &channel->header;
@@ -110,7 +111,8 @@ static void describe_run(tsn_channel *channel, int32_t threads) {
       .clock = (uint32_t)channel->clock,
       .start = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
       .pid = (uint64_t)getpid(),
-      .first = tsn_clock_moment(channel->clock),
+      .first =
+          options->first.nanoseconds ? options->first : tsn_clock_moment(channel->clock),
   };
   uint64_t identity[] = {header->start, header->pid, header->first.ticks};
   header->run_id = tsn_checksum(identity, sizeof identity);
@@ -218,7 +220,7 @@ static tsanom_status create_files(tsn_channel *channel, int32_t threads,
   }
   atomic_store_explicit(&channel->streams, 0, memory_order_relaxed);
   atomic_store_explicit(&channel->lost, 0, memory_order_relaxed);
-  describe_run(channel, threads);
+  describe_run(channel, threads, options);
   channel->header.latest = channel->header.first;
   channel->header.latest.ticks++;
   channel->header.latest.nanoseconds++;
@@ -314,7 +316,7 @@ tsanom_status tsn_channel_open(uint32_t slot, const char *path, int32_t threads,
  * debugger, or cancelled) must not hang the program: false. The run_lock, which is
  * held, keeps threads from ending before their cache was read. */
 static bool close_streams(tsn_channel *channel, uint32_t streams) {
-  enum { MOST_WAITS = 1000, PAUSE = 1000000 };
+  enum { MOST_WAITS = 10000, PAUSE = 100000 };
   int waits = 0;
   for (uint32_t i = 0; i < streams; i++) {
     tsn_stream *stream = tsn_stream_at(channel, i);

@@ -188,6 +188,9 @@ static inline tsn_stream *tsn_stream_at(tsn_channel *channel, uint32_t number) {
 /* How to record, as in tsanom_heartbeat_options. */
 typedef struct {
   int32_t clock, helper, vital_ms;
+  /* Time 0 of the channel of the same run that was opened before; zeros: there is none.
+   * Calibration of the clock takes time, which has passed since. */
+  tsn_moment first;
 } tsn_channel_options;
 
 /* The slot of the default instance, and one that no channel has. */

@@ -119,6 +119,8 @@ static tsanom_status open_channels(tsanom_record *record, const char *directory,
   } else {
     status = open_channel(directory, threads, &options, exec, &record->slot[HEARTBEATS]);
     options.vital_ms = TSANOM_HEARTBEAT_VITAL_OFF;
+    if (status >= 0)
+      options.first = tsn_channel_at(record->slot[HEARTBEATS])->header.first;
   }
   if (status >= 0 && channels & TSANOM_RECORD_REGIONS) {
     status = open_channel(inner, threads, &options, exec, &record->slot[REGIONS]);

@@ -59,6 +59,35 @@ static bool names_are(const char *path, size_t count, const char *const *piece) 
   return as_expected;
 }
 
+/* As packages of Python bring it: a runtime under a name of its own, which the program
+ * loads for itself, and a library whose calls of it only the recorder resolves. */
+Test(record_modules, a_runtime_of_another_name_is_found) {
+  tsanom_runs_info info;
+  write_library("alpha");
+  write_text("p.c",
+             "#include <dlfcn.h>\n"
+             "#include <stddef.h>\n"
+             "int main(void) {\n"
+             "  void *runtime = dlopen(\"./libgomp-0a.1\", RTLD_NOW);\n"
+             "  void *alpha = dlopen(\"./alpha.so\", RTLD_LAZY);\n"
+             "  void (*work)(int) = alpha ? dlsym(alpha, \"work\") : NULL;\n"
+             "  if (!runtime || !work) return 1;\n"
+             "  work(10);\n"
+             "  return 0;\n"
+             "}\n");
+  if (!has_openmp("gcc")) return;
+  cr_assert(
+      shell("sed s/libgomp.so.1/libgomp-0a.1/g "
+            "\"$(gcc -print-file-name=libgomp.so.1)\" >libgomp-0a.1 && "
+            "gcc -O2 -fopenmp -fPIC -c alpha.c && gcc -shared alpha.o -o alpha.so && "
+            "gcc p.c -o p") == 0);
+  outcome o = tsanom("record -o run -- ./p");
+  cr_assert(o.status == 0 && !*o.err, "%d: %s", o.status, o.err);
+  tsanom_runs *run = open_run("run", &info);
+  cr_assert_eq(info.places, 1);
+  tsanom_runs_close(run);
+}
+
 Test(record_modules, another_library_at_the_same_address_has_places_of_its_own) {
   static const char *const expected[] = {"plugins.c:", "alpha.c:", "gamma.c:"};
   for (int c = 0; c < RECORD_WAYS; c++) {

@@ -54,6 +54,29 @@ Test(record_tasks, threads_beat_at_tasks) {
   }
 }
 
+/* A beat is 16 chunks that a thread takes of a dynamic loop, in a program of one region.
+ */
+Test(record_tasks, threads_beat_at_chunks) {
+  static const char *const kinds[] = {
+      "dynamic -DWORD=int", "monotonic:dynamic -DWORD=long", "runtime -DWORD=unsigned",
+      "dynamic -DWORD=\"unsigned long\""};
+  enum { KINDS = sizeof kinds / sizeof *kinds, CHUNKS = 3200 };
+  for (int i = 0; i < WAYS * KINDS; i++) {
+    const char *compiler = record_ways[i / KINDS].compiler;
+    if (!has_openmp(compiler)) continue;
+    cr_assert(shell("%s -O1 -fopenmp -DKIND=%s " TSANOM_TEST_PROGRAMS
+                    "/chunks.c -o chunks",
+                    compiler, kinds[i % KINDS]) == 0);
+    char run[16];
+    (void)snprintf(run, sizeof run, "run.%d", i);
+    outcome o = record(i / KINDS, "-o %s -- env OMP_SCHEDULE=dynamic ./chunks", run);
+    cr_assert(o.status == 0 && strcmp(o.out, "64000\n") == 0, "%s%s", o.out, o.err);
+    double beats = beats_of(run, 0) + beats_of(run, 1), all = CHUNKS / 16.;
+    cr_assert(beats > all - 4 && beats <= all, "%s, %s: %g of %g", compiler,
+              kinds[i % KINDS], beats, all);
+  }
+}
+
 Test(record_tasks, programs_of_tasks_can_be_learned) {
   if (!build_program("gcc", "tasks")) return;
   for (int i = 0; i < 3; i++) {

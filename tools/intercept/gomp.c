@@ -238,3 +238,29 @@ WORKSHARING(GOMP_sections_end_nowait, ICP_SECTIONS_END_NOWAIT)
 ANSWERING(GOMP_barrier_cancel, ICP_BARRIER)
 ANSWERING(GOMP_loop_end_cancel, ICP_LOOP_END)
 ANSWERING(GOMP_sections_end_cancel, ICP_SECTIONS_END)
+
+/* The next chunk of a loop, if there is one. Threads take the chunks of a static schedule
+ * without the runtime. */
+#define NEXT(name, word)                    \
+  ENTRY bool name(word *first, word *end);  \
+  ENTRY bool name(word *first, word *end) { \
+    REAL(bool, #name, word *, word *);      \
+    bool is_taken = real(first, end);       \
+    if (is_taken) icp_chunk();              \
+    return is_taken;                        \
+  }
+
+NEXT(GOMP_loop_dynamic_next, long)
+NEXT(GOMP_loop_guided_next, long)
+NEXT(GOMP_loop_runtime_next, long)
+NEXT(GOMP_loop_nonmonotonic_dynamic_next, long)
+NEXT(GOMP_loop_nonmonotonic_guided_next, long)
+NEXT(GOMP_loop_nonmonotonic_runtime_next, long)
+NEXT(GOMP_loop_maybe_nonmonotonic_runtime_next, long)
+NEXT(GOMP_loop_ull_dynamic_next, unsigned long long)
+NEXT(GOMP_loop_ull_guided_next, unsigned long long)
+NEXT(GOMP_loop_ull_runtime_next, unsigned long long)
+NEXT(GOMP_loop_ull_nonmonotonic_dynamic_next, unsigned long long)
+NEXT(GOMP_loop_ull_nonmonotonic_guided_next, unsigned long long)
+NEXT(GOMP_loop_ull_nonmonotonic_runtime_next, unsigned long long)
+NEXT(GOMP_loop_ull_maybe_nonmonotonic_runtime_next, unsigned long long)

@@ -83,7 +83,7 @@ typedef struct {
   /* By OMPT: the threads of a region cannot be set region by region. */
   bool by_ompt;
   bool want_cpu;
-  bool beats_at_tasks; /* unless a main loop is followed */
+  bool beats_at_tasks; /* and at chunks, unless a main loop is followed */
   bool wants_metrics;
   icp_usage began; /* what the watched thread had used when the run began */
   tsanom_record *record;
@@ -107,6 +107,7 @@ typedef struct {
   icp_state state;
   uint32_t beaten;    /* iteration of the last beat */
   uint32_t left_team; /* threads of the latest team */
+  uint32_t chunks;    /* of loops that it took in its region */
   uint32_t quota;     /* records that it may write before it asks for more */
   uint32_t open;      /* regions and calls that its events have begun */
   bool watched;
@@ -269,7 +270,10 @@ static inline icp_state icp_enter(const icp_region *region, int32_t number, int3
   };
   /* The opener has begun the region already, and ends it when it is closed. */
   if (number != 0) icp_record(TSANOM_REGIONS_BEGIN, region->place, 0);
-  if (region->watched) icp_beat(region->iteration);
+  if (region->watched) {
+    icp_me.chunks = 0;
+    icp_beat(region->iteration);
+  }
   if (!ICP_LIKELY(!icp_set.want_cpu)) *began = icp_begin_parts();
   return before;
 }

@@ -293,3 +293,21 @@ ENTRY int32_t __kmpc_cancel_barrier(ident *where, int32_t thread) {
   icp_shared();
   return answer;
 }
+
+/* The next chunk of a loop, if there is one. Threads take the chunks of a static schedule
+ * without the runtime. */
+#define NEXT(name, word)                                                       \
+  ENTRY int32_t name(ident *where, int32_t thread, int32_t *last, word *first, \
+                     word *end, word *step);                                   \
+  ENTRY int32_t name(ident *where, int32_t thread, int32_t *last, word *first, \
+                     word *end, word *step) {                                  \
+    REAL(int32_t, #name, ident *, int32_t, int32_t *, word *, word *, word *); \
+    int32_t is_taken = real(where, thread, last, first, end, step);            \
+    if (is_taken) icp_chunk();                                                 \
+    return is_taken;                                                           \
+  }
+
+NEXT(__kmpc_dispatch_next_4, int32_t)
+NEXT(__kmpc_dispatch_next_4u, uint32_t)
+NEXT(__kmpc_dispatch_next_8, int64_t)
+NEXT(__kmpc_dispatch_next_8u, uint64_t)

@@ -2,20 +2,51 @@
 /* Finding the runtime's functions. The usual way is the next definition behind this
  * library (RTLD_NEXT). A runtime that the program loaded by dlopen(), itself or with a
  * plugin, is not in that order; it is looked for by its name, among the libraries that
- * are loaded already. */
+ * are loaded already. The loader would search all its directories for a library that is
+ * not loaded: 120 system calls. */
 #include "runtime.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+/* Whether a library is an OpenMP runtime: libgomp.so.1, or libgomp-a34b3233.so.1.0.0 as
+ * in packages of Python. */
+static bool is_runtime(const char *path) {
+  static const char *const runtimes[] = {"libgomp", "libomp", "libiomp5"};
+  const char *slash = strrchr(path, '/');
+  const char *name = slash ? slash + 1 : path;
+  for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++) {
+    size_t length = strlen(runtimes[i]);
+    if (strncmp(name, runtimes[i], length) != 0) continue;
+    if (name[length] == '.' || name[length] == '-') return true;
+  }
+  return false;
+}
+
+typedef struct {
+  size_t number; /* of the runtime among those that are loaded */
+  char path[PATH_MAX];
+} runtime_search;
+
+static int note_runtime(struct dl_phdr_info *module, size_t size, void *search_) {
+  runtime_search *search = search_;
+  (void)size;
+  if (!is_runtime(module->dlpi_name) || search->number-- > 0) return 0;
+  (void)snprintf(search->path, sizeof search->path, "%s", module->dlpi_name);
+  return 1;
+}
+
+/* The loader must not be called from within dl_iterate_phdr(). */
 void *icp_runtime_function(const char *name) {
-  static const char *const runtimes[] = {"libgomp.so.1", "libomp.so.5", "libomp.so",
-                                         "libiomp5.so"};
   void *found = dlsym(RTLD_NEXT, name);
-  for (size_t i = 0; !found && i < sizeof runtimes / sizeof *runtimes; i++) {
-    void *runtime = dlopen(runtimes[i], RTLD_LAZY | RTLD_NOLOAD);
+  for (size_t i = 0; !found; i++) {
+    runtime_search search = {.number = i};
+    if (!dl_iterate_phdr(note_runtime, &search)) break;
+    void *runtime = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD);
     if (runtime) found = dlsym(runtime, name);
   }
   return found;

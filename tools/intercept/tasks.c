@@ -5,19 +5,20 @@
  * is a 64th of all tasks of the thread, at least one and at most 64: the sums of a run
  * that ends lack less than that.
  *
- * Where no main loop is followed, a thread beats every ICP_TASKS_A_BEAT tasks: its
- * progress in a program that has one region around everything. The tags of these beats
- * are the thread's own. When a loop is found, they begin anew as those of an inner loop
- * do. */
+ * Where no main loop is followed, a thread beats every 64 tasks that it creates, and
+ * every 16 chunks of dynamic loops that it takes in one region: its progress in a program
+ * that has one region around everything. The tags of these beats are the thread's own.
+ * When a loop is found, they begin anew as those of an inner loop do. */
 #include "tasks.h"
 
 #include "intercept.h"
 
-enum { ICP_TASKS_A_BEAT = 64, ICP_TASKS_A_RECORD = 64 };
+enum { TASKS_A_BEAT = 64, CHUNKS_A_BEAT = 16, TASKS_A_RECORD = 64 };
 
 typedef struct {
   uint32_t place, pending; /* tasks of that place without a record yet */
   uint64_t count;          /* of all places */
+  uint32_t beats;
 } task_counts;
 
 static _Thread_local task_counts counts ICP_INITIAL_EXEC;
@@ -27,16 +28,19 @@ static void write_pending(void) {
   counts.pending = 0;
 }
 
+static void beat(void) {
+  bool beats = icp_set.beats_at_tasks && !icp_iteration();
+  if (!beats || !icp_may_write()) return;
+  (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number, ++counts.beats);
+}
+
 static void count_task(uint32_t place) {
-  uint64_t enough = ++counts.count / ICP_TASKS_A_RECORD;
+  uint64_t enough = ++counts.count / TASKS_A_RECORD;
   if (place != counts.place) write_pending();
   counts.place = place;
   counts.pending++;
-  if (counts.pending >= ICP_TASKS_A_RECORD || counts.pending >= enough) write_pending();
-  bool beats = icp_set.beats_at_tasks && !icp_iteration();
-  if (!beats || counts.count % ICP_TASKS_A_BEAT || !icp_may_write()) return;
-  (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number,
-                           (uint32_t)(counts.count / ICP_TASKS_A_BEAT));
+  if (counts.pending >= TASKS_A_RECORD || counts.pending >= enough) write_pending();
+  if (counts.count % TASKS_A_BEAT == 0) beat();
 }
 
 /* At the end of a region, threads execute tasks, which may create others, after they have
@@ -47,4 +51,10 @@ void icp_task(const void *function) {
   if (before.depth == 0) icp_me.state.number = (uint32_t)icp_set.thread_number();
   count_task(icp_place((uintptr_t)function, TSANOM_REGIONS_TASK, false));
   icp_me.state = before;
+}
+
+/* Of the team of the watched thread, as iterations are. */
+void icp_chunk(void) {
+  if (icp_me.state.role == ICP_OTHER || !icp_recording()) return;
+  if (++icp_me.chunks % CHUNKS_A_BEAT == 0) beat();
 }
