@@ -98,6 +98,21 @@ BENCHMARK(bench_analyse)
     ->Unit(benchmark::kMillisecond)
     ->Complexity();
 
+/* Noise of 1 % in 200 regions, 50 of them outermost, where all distances are similar. */
+BENCHMARK(bench_analyse)
+    ->Name("bench_growth_balanced")
+    ->ArgNames({"n", "regions", "family", "percent"})
+    ->ArgsProduct({{3125, 6250, 12500, 25000}, {200}, {spmd::BALANCED}, {1}})
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity();
+/* Two kinds that no single region separates: combinations. */
+BENCHMARK(bench_analyse)
+    ->Name("bench_growth_two")
+    ->ArgNames({"n", "regions", "family", "percent"})
+    ->ArgsProduct({{3125, 6250, 12500, 25000}, {200}, {spmd::TWO}, {1}})
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity();
+
 }  // namespace
 
 BENCHMARK_MAIN();

@@ -6,6 +6,9 @@
  *     order, n times:  distances from the point just processed to the unprocessed ones
  *                      -> improve their reachability -> the smallest is next
  *
+ * With one point as the minimum, the nearest one is the point itself: the core distances
+ * are 0 without the first pass.
+ *
  * Unprocessed points are contiguous: a processed point is replaced by the last one. So
  * distances are computed for n^2 + n^2 / 2 pairs, without a test for processed points.
  * Distances of the first pass are not kept for the second, so that memory stays O(n ·
@@ -293,7 +296,12 @@ tsanom_status tsn_optics_exhaustive_order(const tsn_optics_input *input,
   job j = {input, options,  tsn_optics_kernels_at(exec->isa), scratch, result,
            exec,  &rejected};
   gather(&j);
-  tsanom_status status = tsn_parallel_for(exec, input->n, 16, core_distances, &j, NULL);
+  tsanom_status status = TSANOM_OK;
+  if (input->points && options->min_points == 1) {
+    memset(result->core, 0, input->n * sizeof *result->core); /* of itself */
+  } else {
+    status = tsn_parallel_for(exec, input->n, 16, core_distances, &j, NULL);
+  }
   if (status == TSANOM_OK) status = rejected;
   if (status != TSANOM_OK) return status;
   progress->before = input->n;

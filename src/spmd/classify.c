@@ -148,12 +148,14 @@ static void seek_from(growth *g, size_t point, double eps) {
   g->nearest = nearest;
 }
 
+/* A point with a NaN is infinitely far, so that it has a place in the sorted list. */
 static void measure_exactly(const tsn_spmd_points *p, size_t first, const uint32_t *list,
                             size_t count) {
   const double *at = p->at + first * p->stride;
   for (size_t i = 0; i < count; i++) {
-    p->away[list[i]] = sqrt(tsn_spmd_square_distance(at, p->at + list[i] * p->stride,
-                                                     p->weight, p->stride, INFINITY));
+    double square = tsn_spmd_square_distance(at, p->at + list[i] * p->stride, p->weight,
+                                             p->stride, INFINITY);
+    p->away[list[i]] = isnan(square) ? INFINITY : sqrt(square);
   }
 }
 
@@ -189,6 +191,7 @@ static void grow(growth *g, int32_t class, int32_t *class_of) {
 /* The first open point has the smallest index, so that classes are numbered by first
  * appearance. */
 size_t tsn_spmd_classify(const tsn_spmd_points *p, int32_t *class_of) {
+  enum { CLASSES = 16, OPEN = 256 }; /* from which a tree is faster */
   growth g = {.points = p, .open = p->count};
   int32_t classes = 0;
   for (size_t i = 0; i < g.open; i++) p->open[i] = (uint32_t)i;
@@ -197,6 +200,10 @@ size_t tsn_spmd_classify(const tsn_spmd_points *p, int32_t *class_of) {
     g.sorted = false;
     grow(&g, classes++, class_of);
     if (tsn_spmd_poll(p->watch, 1)) return 0;
+    if (classes >= CLASSES && g.open >= OPEN) {
+      for (size_t u = 0; u < g.open; u++) class_of[p->open[u]] = -1;
+      return tsn_spmd_classify_near(p, (size_t)classes, class_of);
+    }
     if (!g.sorted) continue;
     /* The next class is that of the open point with the smallest index. */
     for (size_t u = 0; u < g.open; u++) p->away[p->open[u]] = -(double)p->open[u];

@@ -37,6 +37,8 @@ static void layout(tsn_arena *arena, void *context) {
   p->centroid = tsn_arena_take(arena, ld, sizeof *p->centroid);
   p->tile = tsn_arena_take(arena, tsn_spmd_tile_elements(ld), sizeof *p->tile);
   p->away = tsn_arena_take(arena, processes, sizeof *p->away);
+  p->split = tsn_arena_take(arena, tsn_spmd_near_nodes(processes), sizeof *p->split);
+  p->node = tsn_arena_take(arena, 2 * tsn_spmd_near_nodes(processes), sizeof *p->node);
   p->open = tsn_arena_take(arena, processes, sizeof *p->open);
   p->queued = tsn_arena_take(arena, processes, sizeof *p->queued);
   b->base = tsn_arena_take(arena, processes, sizeof *b->base);

@@ -66,6 +66,8 @@ typedef struct {
   double *tile;          /* tsn_spmd_tile_elements(): scratch */
   double limit;          /* square of eps' */
   double *away;          /* count: scratch, distances from the first of a class */
+  double *split;         /* tsn_spmd_near_nodes(): scratch of near.c */
+  uint32_t *node;        /* 2 * tsn_spmd_near_nodes(): the same */
   uint32_t *open;        /* count: points without a class, increasing */
   uint32_t *queued;      /* count: points of a class whose neighbors are sought */
   tsn_spmd_watch *watch; /* NULL: no poll */
@@ -186,6 +188,15 @@ void tsn_spmd_add_free(tsn_spmd_points *points, const double *column, size_t str
  * up to eps'. Returns their number; 0 if the poll ended the call. Numbered so, two
  * classifications are equal iff their arrays are. */
 size_t tsn_spmd_classify(const tsn_spmd_points *points, int32_t *class_of);
+
+/* near.c */
+
+/* The same for the points whose class is -1, if the others have `classes` classes. */
+size_t tsn_spmd_classify_near(const tsn_spmd_points *points, size_t classes,
+                              int32_t *class_of);
+
+/* Sizes of the scratch of tsn_spmd_points. */
+size_t tsn_spmd_near_nodes(size_t count);
 
 /* Sort indices by falling keys; a heapsort, in place. It is not stable, but its result
  * depends only on the keys and on the order given. */

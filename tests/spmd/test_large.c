@@ -82,24 +82,40 @@ Test(spmd_large, polls_between_the_regions) {
   release(&l);
 }
 
-/* The largest distance of points that are too many to compare all pairs. */
-Test(spmd_large, severity_of_many_is_nearly_exact) {
-  enum { PROCESSES = 12000, REGIONS = 100 };
-  large l;
-  make(&l, PROCESSES, REGIONS, 0.01, 0);
-  CHECK_STATUS(tsanom_spmd_analyze(&l.data, NULL, NULL, &l.report), TSANOM_OK);
+/* The largest distance of every `step`th process from others of these. */
+static double largest_distance(const large *l, size_t step) {
+  size_t regions = l->data.regions;
   double largest = 0;
-  for (size_t i = 0; i < PROCESSES; i += 4) {
-    for (size_t j = 0; j < i; j += 4) {
+  for (size_t i = 0; i < l->data.processes; i += step) {
+    for (size_t j = 0; j < i; j += step) {
       double sum = 0;
-      for (size_t k = 0; k < REGIONS; k++) {
-        double difference = l.time[i * REGIONS + k] - l.time[j * REGIONS + k];
+      for (size_t k = 0; k < regions; k++) {
+        double difference = l->time[i * regions + k] - l->time[j * regions + k];
         sum += difference * difference;
       }
       largest = fmax(largest, sum);
     }
   }
-  cr_assert_geq(l.report.largest_distance, 0.99 * sqrt(largest));
-  cr_assert_leq(l.report.largest_distance, 0.01 * sqrt(REGIONS));
+  return sqrt(largest);
+}
+
+Test(spmd_large, severity_of_fewer_is_exact) {
+  for (size_t regions = 1; regions <= 40; regions += 13) {
+    large l;
+    make(&l, 2000, regions, 0.01, 0);
+    CHECK_STATUS(tsanom_spmd_analyze(&l.data, NULL, NULL, &l.report), TSANOM_OK);
+    double largest = largest_distance(&l, 1);
+    cr_assert_float_eq(l.report.largest_distance, largest, 1e-12 * largest);
+    release(&l);
+  }
+}
+
+/* Too many to compare all pairs. */
+Test(spmd_large, severity_of_many_is_nearly_exact) {
+  large l;
+  make(&l, 12000, 100, 0.01, 0);
+  CHECK_STATUS(tsanom_spmd_analyze(&l.data, NULL, NULL, &l.report), TSANOM_OK);
+  cr_assert_geq(l.report.largest_distance, 0.99 * largest_distance(&l, 4));
+  cr_assert_leq(l.report.largest_distance, 0.01 * sqrt(100));
   release(&l);
 }

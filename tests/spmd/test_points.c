@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Points in the numbers that decide: distances of exactly eps', and two processes. */
+#include <math.h>
+#include <string.h>
+
 #include "spmd/spmd_internal.h"
 #include "support/check.h"
+#include "support/random.h"
 
 enum { STRIDE = 16, POINTS = 3 };
 
@@ -43,6 +47,81 @@ Test(spmd_points, every_coordinate_counts) {
   b.at[2 * STRIDE + STRIDE - 1] = 1;
   cr_assert(tsn_spmd_classify(&points, class_of) == 2);
   cr_assert(class_of[0] == 0 && class_of[1] == 0 && class_of[2] == 1);
+}
+
+enum { MANY = 700 };
+
+/* Points in clusters of a few sizes, on a grid so that distances of exactly eps' occur.
+ */
+static void scatter(tsn_spmd_points *p, size_t columns, uint64_t *seed) {
+  size_t steps = random_between(seed, 1, 400 / columns + 2);
+  for (size_t i = 0; i < p->count; i++) {
+    double *row = p->at + i * p->stride;
+    memset(row, 0, p->stride * sizeof *row);
+    for (size_t d = 0; d < columns; d++) row[d] = (double)random_between(seed, 0, steps);
+    if (random_between(seed, 0, 99) == 0) row[0] = NAN;
+  }
+}
+
+static bool is_near(const tsn_spmd_points *p, size_t a, size_t b) {
+  double sum = 0;
+  for (size_t d = 0; d < p->stride; d++) {
+    double difference = p->at[a * p->stride + d] - p->at[b * p->stride + d];
+    sum += p->weight[d] * difference * difference;
+  }
+  return sum <= p->limit;
+}
+
+/* Components by spreading the smallest index until nothing changes. */
+static size_t components(const tsn_spmd_points *p, int32_t *class_of) {
+  static int32_t first[MANY];
+  size_t classes = 0;
+  bool changed = true;
+  for (size_t i = 0; i < p->count; i++) first[i] = (int32_t)i;
+  while (changed) {
+    changed = false;
+    for (size_t i = 0; i < p->count; i++) {
+      for (size_t j = 0; j < p->count; j++) {
+        if (first[j] >= first[i] || !is_near(p, i, j)) continue;
+        first[i] = first[j];
+        changed = true;
+      }
+    }
+  }
+  for (size_t i = 0; i < p->count; i++) {
+    class_of[i] = first[i] == (int32_t)i ? (int32_t)classes++ : class_of[first[i]];
+  }
+  return classes;
+}
+
+/* Many classes are searched by a tree: the same as by definition. */
+Test(spmd_points, many_classes) {
+  static double at[MANY * STRIDE], away[MANY], split[MANY];
+  static uint32_t open[MANY], queued[MANY], node[MANY];
+  double weight[STRIDE], centroid[STRIDE];
+  int32_t expected[MANY], class_of[MANY];
+  uint64_t seed = 3;
+  size_t most = 0;
+  for (int trial = 0; trial < 150; trial++) {
+    tsn_spmd_points p = {.count = random_between(&seed, 300, MANY),
+                         .stride = STRIDE,
+                         .at = at,
+                         .weight = weight,
+                         .centroid = centroid,
+                         .limit = (double)random_between(&seed, 0, 9),
+                         .away = away,
+                         .split = split,
+                         .node = node,
+                         .open = open,
+                         .queued = queued};
+    scatter(&p, random_between(&seed, 1, STRIDE), &seed);
+    for (size_t d = 0; d < STRIDE; d++) weight[d] = random_between(&seed, 0, 3) > 0;
+    size_t classes = components(&p, expected);
+    cr_assert_eq(tsn_spmd_classify(&p, class_of), classes, "trial %d", trial);
+    cr_assert_arr_eq(class_of, expected, p.count * sizeof *class_of);
+    most = classes > most ? classes : most;
+  }
+  cr_assert_gt(most, MANY / 2);
 }
 
 Test(spmd_points, two_processes_have_a_noise_reach) {

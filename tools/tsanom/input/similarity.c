@@ -93,18 +93,28 @@ static int allocate(similarity *s) {
   return s->order && s->class_of && s->region && s->code && s->core && s->reduct;
 }
 
-/* Run once to count the decisions, once to have them. */
+/* Arrays of the report for some decisions and members. */
+static int reserve_decisions(similarity *s, size_t decisions, size_t members) {
+  tsanom_spmd_report *r = &s->report;
+  free(s->decision);
+  free(s->member);
+  r->decision = s->decision = take(decisions, sizeof *s->decision);
+  r->member = s->member = take(members, sizeof *s->member);
+  r->decision_capacity = decisions;
+  r->member_capacity = members;
+  return s->decision && s->member;
+}
+
+/* Steps 1, 2 and 4 make at most one decision for each region, and one. If there are more,
+ * run again with as many. */
 static tsanom_status analyze(similarity *s, const tsanom_spmd_options *options,
                              const tsanom_exec *exec) {
   tsanom_spmd_report *r = &s->report;
+  size_t most = s->file.data->regions + 1;
+  if (!reserve_decisions(s, most, most)) return TSANOM_E_MEMORY;
   tsanom_status status = tsanom_spmd_analyze(s->file.data, options, exec, r);
-  if (status < 0) return status;
-  size_t decisions = r->decisions, members = r->members;
-  r->decision = s->decision = take(decisions, sizeof *s->decision);
-  r->member = s->member = take(members, sizeof *s->member);
-  if (!s->decision || !s->member) return TSANOM_E_MEMORY;
-  r->decision_capacity = decisions;
-  r->member_capacity = members;
+  if (status < 0 || (r->decisions <= most && r->members <= most)) return status;
+  if (!reserve_decisions(s, r->decisions, r->members)) return TSANOM_E_MEMORY;
   return tsanom_spmd_analyze(s->file.data, options, exec, r);
 }
 
