@@ -23,6 +23,7 @@ import os
 import pathlib
 import random
 import subprocess
+import sys
 import tempfile
 
 import diagnosis_statistics
@@ -85,6 +86,8 @@ class Trials:
         line, named = self.found(run, program, "hang", [])
         right = (named and {a["thread"] for a in named} <= set(HANGS[kind])
                  and any(a["thread"] == 1 and a["iteration"] == at for a in named))
+        if not right or line["time"] - named[0]["onset"] > LIMIT_S + 2 * EVERY_S:
+            print(f"{kind} at {at}: {line['time']} s, {named}", file=sys.stderr)
         return line["time"] - named[0]["onset"] if right else None
 
     def leak(self, model):
@@ -130,7 +133,7 @@ class Trials:
         rate = once.beats_per_second / THREADS
         per_step = rate * once.seconds / CALIBRATION_STEPS
         cycle = max(1, round(rate * WORKLOAD_S / iterations))
-        steps = 1.02 * iterations * cycle / per_step
+        steps = 1.1 * iterations * cycle / per_step
         runs = [self.new_run() for _ in range(MODEL_RUNS)]
         for run in runs:
             workloads.run(self.build, name,
