@@ -293,9 +293,3 @@ remaining watched_remaining(const watched *w) {
   }
   return remaining_of(&w->run.threads[thread], r.iterations, w->now);
 }
-
-int is_alarm(const tsanom_hsa_anomaly *a) {
-  return a->cause.cause != TSANOM_HSA_CONTENTION &&
-         a->cause.cause != TSANOM_HSA_WAITING && a->cause.cause != TSANOM_HSA_UNKNOWN &&
-         a->cause.cause != TSANOM_HSA_NOT_COMPARABLE;
-}

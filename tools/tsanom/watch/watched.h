@@ -71,8 +71,4 @@ int32_t watched_slowest(const watched *w);
  * and their time, by the iterations of the slowest thread. */
 remaining watched_remaining(const watched *w);
 
-/* Whether it is one of the program: contention comes from others, and a run that waits,
- * or that cannot be judged, is not the cause of anything. */
-int is_alarm(const tsanom_hsa_anomaly *a);
-
 #endif
