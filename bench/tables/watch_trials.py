@@ -23,6 +23,7 @@ import os
 import pathlib
 import random
 import subprocess
+import sys
 import tempfile
 
 import diagnosis_statistics
@@ -36,7 +37,6 @@ LEAK_US, LEAK_BEATS = 4000, 4000
 MODEL_RUNS = 4
 THREADS = 2
 WORKLOAD_S, MODEL_S, CALIBRATION_STEPS = 60, 3, 20
-NO_ALARM = ("contention", "waiting", "unknown", "not_comparable")
 SOURCE = pathlib.Path(__file__).with_name("watch_trial.c")
 INCLUDE = pathlib.Path(__file__).parents[2] / "include"
 
@@ -69,7 +69,7 @@ class Trials:
                     line = json.loads(text)
                     named = [c for c in line["causes"] if c["cause"] == cause]
                     self.others += [c["evidence"] for c in line["causes"]
-                                    if c["new"] and c["cause"] not in (cause, *NO_ALARM)]
+                                    if c["new"] and c["alarm"] and c["cause"] != cause]
                     if named:
                         break
             finally:
@@ -85,6 +85,8 @@ class Trials:
         line, named = self.found(run, program, "hang", [])
         right = (named and {a["thread"] for a in named} <= set(HANGS[kind])
                  and any(a["thread"] == 1 and a["iteration"] == at for a in named))
+        if not right or line["time"] - named[0]["onset"] > LIMIT_S + 2 * EVERY_S:
+            print(f"{kind} at {at}: {line['time']} s, {named}", file=sys.stderr)
         return line["time"] - named[0]["onset"] if right else None
 
     def leak(self, model):
@@ -130,7 +132,7 @@ class Trials:
         rate = once.beats_per_second / THREADS
         per_step = rate * once.seconds / CALIBRATION_STEPS
         cycle = max(1, round(rate * WORKLOAD_S / iterations))
-        steps = 1.02 * iterations * cycle / per_step
+        steps = 1.1 * iterations * cycle / per_step
         runs = [self.new_run() for _ in range(MODEL_RUNS)]
         for run in runs:
             workloads.run(self.build, name,
@@ -168,6 +170,8 @@ def run_trials(trials, chosen, count):
             print_row(kind, sum(t <= LIMIT_S + 2 * EVERY_S for t in took), count,
                       f"{max(took, default=math.nan):.2f} s")
     print(f"\n{len(trials.others)} alarms of other causes in these runs")
+    for evidence in trials.others:
+        print(f"- {evidence}")
 
 
 def run_normal(trials, chosen):

@@ -10,7 +10,9 @@
  *     thread 0  ──x──x──x──x──|    waits: it reached the barrier and beat before it
  *     thread 1  ──x──x──x─         hangs: its silence began an interval earlier
  *
- * If the whole process stops, the silences begin within a part of an interval. */
+ * If the whole process stops, the silences begin within a part of an interval. On a busy
+ * machine they need not; but threads that meet, and beat equally often, are in the same
+ * iteration, so that none waits for the other. */
 #include <math.h>
 
 #include "hsa/watch.h"
@@ -99,9 +101,12 @@ static void update_silence(tsanom_hsa_watch *w) {
 
 /* The silence of a thread that waits began later, and may be below its limit when that of
  * the one that hangs has reached it: beyond half of the limit it is no usual interval. */
-static int32_t status_of(const tsn_watch_thread *t, double now, double last_to_hang) {
+static int32_t status_of(const tsn_watch_thread *t, const tsn_watch_thread *first,
+                         double now) {
   double silence = now - t->since, limit = t->pulse.limit;
-  if (silence > limit && t->since <= last_to_hang) return TSANOM_HSA_HANG;
+  bool same = t->since <= first->since + same_time * first->pulse.shortest ||
+              t->pulse.beats == first->pulse.beats;
+  if (silence > limit && same) return TSANOM_HSA_HANG;
   return silence > limit / 2 ? TSANOM_HSA_WAITING : TSANOM_HSA_NORMAL;
 }
 
@@ -115,8 +120,7 @@ static void judge(tsanom_hsa_watch *w) {
     }
   }
   for (size_t i = 0; first && i < w->threads; i++) {
-    w->thread[i].pulse.status = status_of(
-        &w->thread[i], w->now, first->since + same_time * first->pulse.shortest);
+    w->thread[i].pulse.status = status_of(&w->thread[i], first, w->now);
   }
 }
 

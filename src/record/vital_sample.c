@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "record/clock.h"
 #include "record/vital.h"
@@ -44,7 +45,8 @@ static uint64_t own_processor_time(void) {
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* A piece that could not be written whole is written over by the next. */
+/* A reader takes the samples of a piece that could not be written whole, unless they are
+ * removed. */
 static void write_batch(batch *b) {
   uint64_t first = b->board->count;
   for (size_t i = 0; i < b->count; i++) {
@@ -58,6 +60,7 @@ static void write_batch(batch *b) {
     b->board->count += b->count;
   } else {
     b->board->lost += b->count;
+    if (b->count) (void)!ftruncate(b->file, begin);
   }
   b->count = 0;
 }

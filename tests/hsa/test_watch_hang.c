@@ -112,8 +112,8 @@ Test(hsa_watch_hang, without_beats_there_is_no_limit) {
 }
 
 /* The thread that is silent longest hangs; so do silent threads whose silence began
- * within half an interval. Others wait that are silent for half the limit, and the rest
- * are normal. */
+ * within half an interval, or that made as many beats. Others wait that are silent for
+ * half the limit, and the rest are normal. */
 Test(hsa_watch_hang, the_thread_that_is_silent_longest_hangs) {
   enum { BEATS = 20 };
   uint64_t seed = 2;
@@ -123,11 +123,12 @@ Test(hsa_watch_hang, the_thread_that_is_silent_longest_hangs) {
     tsanom_hsa_series s[THREADS_MOST];
     double since[THREADS_MOST];
     for (size_t i = 0; i < count; i++) {
+      size_t beats = random_between(&seed, BEATS, 2 * BEATS);
       since[i] = 10 + 2 * random_unit(&seed);
-      for (size_t k = 0; k < BEATS; k++) {
-        time_of[i][k] = since[i] - 0.2 * (double)(BEATS - 1 - k);
+      for (size_t k = 0; k < beats; k++) {
+        time_of[i][k] = since[i] - 0.2 * (double)(beats - 1 - k);
       }
-      s[i] = (tsanom_hsa_series){.time = time_of[i], .beats = BEATS};
+      s[i] = (tsanom_hsa_series){.time = time_of[i], .beats = beats};
       int silent = 12 - since[i] > 1;
       if (silent && (first == THREADS_MOST || since[i] < since[first])) first = i;
     }
@@ -136,7 +137,8 @@ Test(hsa_watch_hang, the_thread_that_is_silent_longest_hangs) {
     for (size_t i = 0; i < count; i++) {
       int32_t expected = TSANOM_HSA_NORMAL;
       if (first != THREADS_MOST && 12 - since[i] > 0.5) {
-        bool hang = 12 - since[i] > 1 && since[i] <= since[first] + 0.1;
+        bool same = since[i] <= since[first] + 0.1 || s[i].beats == s[first].beats;
+        bool hang = 12 - since[i] > 1 && same;
         expected = hang ? TSANOM_HSA_HANG : TSANOM_HSA_WAITING;
       }
       hangs += expected == TSANOM_HSA_HANG;
@@ -153,8 +155,9 @@ Test(hsa_watch_hang, threads_that_waited_have_time_to_beat_again) {
   tsanom_hsa_watch *watch = create(2, 0);
   tsanom_hsa_series s[2];
   for (size_t i = 0; i < 2; i++) {
-    for (size_t k = 0; k < BEATS; k++) time_of[i][k] = 0.5 * (double)(k + (i == 0));
-    s[i] = (tsanom_hsa_series){.time = time_of[i], .beats = BEATS};
+    size_t beats = BEATS + (i == 0);
+    for (size_t k = 0; k < beats; k++) time_of[i][k] = 0.5 * (double)k;
+    s[i] = (tsanom_hsa_series){.time = time_of[i], .beats = beats};
   }
   cr_assert(update(watch, s, 2, 12.1) == 1);
   cr_assert(pulse_of(watch, 0).status == TSANOM_HSA_WAITING);

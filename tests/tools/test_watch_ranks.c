@@ -58,7 +58,7 @@ static void start_ranks(const char *command) {
   write_text("act", command);
   start_pulse("job/rank.1", 400, "hold");
   cr_assert(system("sleep 0.3; mv pid pid.1") == 0);
-  start_pulse("job/rank.0", 400, "hold");
+  start_pulse("job/rank.0", 402, "hold"); /* one beat more: it waits */
 }
 
 /* Of two ranks that are silent, the one that hung first is named, and the slowest. */

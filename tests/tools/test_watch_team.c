@@ -27,6 +27,7 @@ static void set(size_t i, double last, double now, int32_t phase) {
   if (hangs) pulse[i][1].status = TSANOM_HSA_WAITING;
   anomaly[i] = (tsanom_hsa_anomaly){
       .cause = {.cause = TSANOM_HSA_HANG, .number = {1, NAN}}, .phase = phase};
+  pulse[i][0].beats = pulse[i][1].beats = 100 + i;
   rank[i].rank = (int32_t)i;
   rank[i].start = start + (double)i;
   rank[i].now = now - (double)i;
@@ -64,6 +65,17 @@ Test(watch_team, the_rank_that_is_silent_longest_hangs) {
       if (hangs) cr_assert(anomaly[i].cause.number[0] == 1 + (double)waiting);
     }
   }
+}
+
+/* They are in the same iteration. */
+Test(watch_team, ranks_that_beat_equally_often_hang_together) {
+  memset(rank, 0, sizeof rank);
+  set(0, 10.4, 12, TSANOM_HSA_ANOMALY_BEGAN);
+  set(1, 9, 12, TSANOM_HSA_ANOMALY_BEGAN);
+  pulse[0][0].beats = pulse[1][0].beats;
+  watch_team_judge(rank, 2);
+  cr_assert(pulse[0][0].status == TSANOM_HSA_HANG &&
+            pulse[1][0].status == TSANOM_HSA_HANG);
 }
 
 /* Rank 0 waits for rank 1, and gets its limit when rank 1 has resumed. */

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "alarm.h"
 #include "command.h"
 #include "openmetrics.h"
 #include "rows.h"

@@ -6,8 +6,9 @@
  *     rank 1  ──x──x──x─         hangs: its silence began an interval earlier
  *
  * The rank that is silent longest hangs, and each whose silence began within half of the
- * 0.05 quantile of its intervals after it. When a hang ended, those that waited need time
- * to beat again: their silence counts from then on. Times are those since 1970. */
+ * 0.05 quantile of its intervals after it, or that beat equally often. When a hang ended,
+ * those that waited need time to beat again: their silence counts from then on. Times are
+ * those since 1970. */
 #include "watch_team.h"
 
 #include <math.h>
@@ -18,19 +19,18 @@ static int is_hanging(const watched *w, size_t thread) {
   return !w->ended && w->pulse[thread].status == TSANOM_HSA_HANG;
 }
 
-/* The silent thread of a rank whose silence began first; NULL: there is none that had
- * time to beat again. */
-static const tsanom_hsa_pulse *find_first(watched *w) {
-  const tsanom_hsa_pulse *first = NULL;
+/* The thread of a rank whose silence began first, of those that had time to beat again.
+ */
+static void find_silent(watched *w) {
+  w->silent = NULL;
   w->silent_since = INFINITY;
   for (size_t t = 0; t < w->threads; t++) {
     double since = fmax(w->start + w->pulse[t].last, w->resumed);
     if (!is_hanging(w, t) || w->start + w->now - since <= w->pulse[t].limit) continue;
     if (since >= w->silent_since) continue;
     w->silent_since = since;
-    first = &w->pulse[t];
+    w->silent = &w->pulse[t];
   }
-  return first;
 }
 
 /* How many of its threads are silent; 0: none of them hangs by its own intervals. */
@@ -54,12 +54,12 @@ static double find_resumed(const watched *w) {
 }
 
 /* An anomaly that was not reported as a hang begins when it is one. */
-static void name_hangs(watched *w, int waits, size_t waiting) {
+static void name_hangs(watched *w, size_t waiting) {
   for (size_t i = 0; i < w->anomalies; i++) {
     tsanom_hsa_anomaly *a = &w->anomaly[i];
     int ended = a->phase == TSANOM_HSA_ANOMALY_RECOVERED;
     if (a->cause.cause != TSANOM_HSA_HANG) continue;
-    if (waits || (ended && w->waited)) {
+    if (w->waits || (ended && w->waited)) {
       a->cause.cause = TSANOM_HSA_WAITING;
       a->cause.number[0] = NAN;
     } else if (!ended) {
@@ -67,31 +67,38 @@ static void name_hangs(watched *w, int waits, size_t waiting) {
       a->cause.number[0] += (double)waiting;
     }
   }
-  for (size_t t = 0; waits && t < w->threads; t++) {
+  for (size_t t = 0; w->waits && t < w->threads; t++) {
     if (is_hanging(w, t)) w->pulse[t].status = TSANOM_HSA_WAITING;
   }
 }
 
+/* Whether a silent rank waits for the one that was silent first. */
+static int waits_for(const watched *w, const watched *first) {
+  if (!silent_threads(w)) return 0;
+  if (!first || !w->silent) return 1;
+  double last = first->silent_since + same_time * first->silent->shortest;
+  return w->silent_since > last && w->silent->beats != first->silent->beats;
+}
+
 void watch_team_judge(watched *rank, size_t ranks) {
-  double resumed = 0, last = -INFINITY, least = INFINITY;
+  const watched *first = NULL;
+  double resumed = 0;
   size_t waiting = 0;
   for (size_t i = 0; i < ranks; i++) resumed = fmax(resumed, find_resumed(&rank[i]));
   for (size_t i = 0; i < ranks; i++) {
     rank[i].resumed = fmax(rank[i].resumed, resumed);
-    const tsanom_hsa_pulse *first = find_first(&rank[i]);
-    if (!first || rank[i].silent_since >= least) continue;
-    least = rank[i].silent_since;
-    last = least + same_time * first->shortest;
+    find_silent(&rank[i]);
+    if (!rank[i].silent) continue;
+    if (!first || rank[i].silent_since < first->silent_since) first = &rank[i];
   }
   for (size_t i = 0; i < ranks; i++) {
-    if (rank[i].silent_since > last) waiting += silent_threads(&rank[i]);
+    rank[i].waits = waits_for(&rank[i], first);
+    if (rank[i].waits) waiting += silent_threads(&rank[i]);
   }
   for (size_t i = 0; i < ranks; i++) {
-    int silent = silent_threads(&rank[i]) > 0,
-        waits = silent && rank[i].silent_since > last;
     if (rank[i].ended) continue;
-    name_hangs(&rank[i], waits, waiting);
-    rank[i].hung = silent && !waits;
-    rank[i].waited = waits;
+    rank[i].hung = silent_threads(&rank[i]) > 0 && !rank[i].waits;
+    name_hangs(&rank[i], waiting);
+    rank[i].waited = rank[i].waits;
   }
 }

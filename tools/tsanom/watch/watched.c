@@ -60,8 +60,11 @@ static void warn_of_file_system(const watched *w) {
 static void warn_of_drops(watched *w, const tsanom_runs_info *info, int opened) {
   failure why;
   if (!opened && info->beats_dropped && !w->dropped) {
-    fail(&why, "%s: the program drops records (disk full); rates and verdicts are wrong",
-         file_title(w->path));
+    fail(
+        &why,
+        "%s: the program drops records (disk full); rates are too low, and hangs are not "
+        "reported",
+        file_title(w->path));
     warn(&why);
   }
   w->dropped = info->beats_dropped > 0;
@@ -195,6 +198,7 @@ static tsanom_hsa_run news_of(watched *w) {
   news.threads = w->news;
   news.thread_count = w->threads ? w->threads : 1;
   news.state = w->state;
+  if (w->dropped) news.end = 0; /* beats that are not known look like a hang */
   return news;
 }
 
@@ -288,10 +292,4 @@ remaining watched_remaining(const watched *w) {
     return r;
   }
   return remaining_of(&w->run.threads[thread], r.iterations, w->now);
-}
-
-int is_alarm(const tsanom_hsa_anomaly *a) {
-  return a->cause.cause != TSANOM_HSA_CONTENTION &&
-         a->cause.cause != TSANOM_HSA_WAITING && a->cause.cause != TSANOM_HSA_UNKNOWN &&
-         a->cause.cause != TSANOM_HSA_NOT_COMPARABLE;
 }

@@ -43,9 +43,11 @@ typedef struct {
   tsanom_hsa_series *news;
   watched_part *fed; /* by thread, and behind them the process */
   watched_print print;
-  int dropped;         /* the program dropped records */
-  int hung, waited;    /* of a rank, at the last look: a thread of it hung, or waited */
-  double silent_since; /* of a rank: its first silent thread; infinity: there is none */
+  int dropped;      /* the program dropped records */
+  int hung, waited; /* of a rank, at the last look: a thread of it hung, or waited */
+  int waits;        /* of a rank, at this look: for another one */
+  const tsanom_hsa_pulse *silent; /* of a rank: its first silent thread; NULL: none */
+  double silent_since;            /* seconds since 1970 */
   double resumed; /* when the last hang of its job ended, seconds since 1970; 0: never */
   int ended;      /* it is not looked at any more */
 } watched;
@@ -68,9 +70,5 @@ int32_t watched_slowest(const watched *w);
 /* Iterations that are left, by the normal runs of the model, if these have one length;
  * and their time, by the iterations of the slowest thread. */
 remaining watched_remaining(const watched *w);
-
-/* Whether it is one of the program: contention comes from others, and a run that waits,
- * or that cannot be judged, is not the cause of anything. */
-int is_alarm(const tsanom_hsa_anomaly *a);
 
 #endif
