@@ -104,6 +104,35 @@ Test(iterations, cycles_that_begin_with_an_inner_loop_begin_once) {
   }
 }
 
+/* Iterations of 490 events, of which 11 equal parts are found first: these do not settle
+ * before the iteration can be seen. */
+Test(iterations, a_long_iteration_is_found_around_equal_parts) {
+  cr_assert(icp_iterations_start(&it) == 0);
+  for (int step = 0; step < 60; step++) {
+    int begins = 0;
+    for (uint32_t k = 0; k < 28; k++) begins += icp_iterations_push(&it, k);
+    for (int part = 0; part < 11; part++) {
+      for (uint32_t k = 30; k < 72; k++) begins += icp_iterations_push(&it, k);
+    }
+    cr_assert(step < 8 || begins == 1, "step %d: %d", step, begins);
+  }
+}
+
+/* The same six places; which one is the first in most of the events depends on how many
+ * have come. One is followed for good. */
+Test(iterations, a_loop_is_not_left_for_itself) {
+  static const uint32_t body[6] = {0, 2, 0, 1, 3, 0};
+  cr_assert(icp_iterations_start(&it) == 0);
+  for (uint32_t k = 0; k < 3; k++) (void)icp_iterations_push(&it, k % 2);
+  int begins = 0, restarts = 0;
+  for (int i = 0; i < 149; i++) {
+    for (int k = 0; k < 6; k++) begins += icp_iterations_push(&it, body[k]);
+    restarts += it.restarts;
+    it.restarts = false;
+  }
+  cr_assert(restarts == 1 && begins >= 144, "%d, %d", restarts, begins);
+}
+
 Test(iterations, a_named_place_begins_iterations_at_once) {
   cr_assert(icp_iterations_start(&it) == 0);
   icp_iterations_name(&it, 7);
