@@ -13,6 +13,8 @@
  *      step of 11 is not. The same if some of its iterations replace usual kinds by
  *      others. But a loop some of whose iterations are much longer is none of equal
  *      steps: the levels of a multigrid cycle are not iterations. */
+#include <string.h>
+
 #include "core/size.h"
 #include "dpd/dpd_main.h"
 
@@ -86,14 +88,29 @@ static bool is_even(const tsn_main_loop *loop) {
          lengths_most * (double)events[0] * (double)count[1];
 }
 
+/* Whether loop i begins before all others that have its usual kinds: as the program
+ * enters it. */
+static bool begins_first(const tsn_main_search *s, size_t i) {
+  const uint64_t *set = s->set + i * s->words;
+  for (size_t k = 0; k < s->loops; k++) {
+    if (s->loop[k].first < s->loop[i].first &&
+        !memcmp(set, s->set + k * s->words, s->words * sizeof *set)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* Whether the iterations of loop i are those that loop k groups. At least half of those
- * that are no near copies replace usual kinds by others; if there are such, loop k may
+ * that are no near copies replace usual kinds by others. If there are such, loop k may
  * have many more kinds: every 20th step sorts the particles instead of exchanging some.
- */
+ * From another place on, a solver that is left in the middle of an iteration looks the
+ * same. */
 static bool is_grouped(const tsn_main_search *s, size_t i, size_t k) {
   const tsn_main_loop *loop = &s->loop[i];
   if (!is_even(loop) || 2 * loop->replacing < loop->odd) return false;
-  return are_similar(s, i, k) || (loop->odd && contains(s, k, i));
+  if (are_similar(s, i, k)) return true;
+  return loop->odd && contains(s, k, i) && begins_first(s, i);
 }
 
 /* Whether a loop is preferred to another one like it: it has more iterations, or

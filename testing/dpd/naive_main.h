@@ -214,8 +214,9 @@ static inline bool naive_contains(const naive_loop *a, const naive_loop *b) {
   return 3 * naive_size(b->usual & ~a->usual) <= naive_size(b->usual);
 }
 
-/* Whether loop b groups the iterations of loop a. */
-static inline bool naive_grouped(const naive_loop *a, const naive_loop *b) {
+/* Whether loop b groups the iterations of loop a, which is one of `count`. */
+static inline bool naive_grouped(const naive_loop *loop, size_t count,
+                                 const naive_loop *a, const naive_loop *b) {
   int x = naive_size(a->usual), y = naive_size(b->usual);
   if ((double)a->events_by[1] * (double)a->by_others[0] >
           2.5 * (double)a->events_by[0] * (double)a->by_others[1] ||
@@ -223,6 +224,9 @@ static inline bool naive_grouped(const naive_loop *a, const naive_loop *b) {
     return false;
   }
   if (3 * naive_size(a->usual ^ b->usual) <= (x < y ? x : y)) return true;
+  for (size_t i = 0; i < count; i++) {
+    if (loop[i].usual == a->usual && loop[i].first < a->first) return false;
+  }
   return a->odd && naive_contains(b, a);
 }
 
@@ -285,7 +289,8 @@ static inline naive_loop naive_main(const uint32_t *event, size_t n) {
     from = chosen;
     for (size_t i = 0; i < count; i++) {
       const naive_loop *one = &loop[i], *now = &loop[chosen];
-      if (!naive_enough(one, &loop[most], n) || !naive_grouped(one, &loop[from])) {
+      if (!naive_enough(one, &loop[most], n) ||
+          !naive_grouped(loop, count, one, &loop[from])) {
         continue;
       }
       if (one->iterations > now->iterations ||

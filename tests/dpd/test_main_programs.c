@@ -181,6 +181,24 @@ Test(dpd_main_programs, each_tenth_step_replaces_a_part) {
   cr_assert(found.iterations == 105 && found.anchor == 0, "%zu", found.iterations);
 }
 
+/* A solver that is left in the middle of its tenth iteration, in steps that have as many
+ * kinds besides. */
+Test(dpd_main_programs, a_solver_that_is_left_in_the_middle) {
+  static stream s;
+  s.n = 0;
+  for (int step = 0; step < 50; step++) {
+    put_range(&s, 20, 28);
+    put_range(&s, 0, 1);
+    for (int i = 0; i < 10; i++) {
+      put_range(&s, 0, 6);
+      for (int k = 0; k < 3; k++) put(&s, 5, 1);
+      if (i < 9) put_range(&s, 6, 8);
+    }
+  }
+  tsanom_dpd_main found = find(&s);
+  cr_assert(found.iterations == 50, "%zu from %zu", found.iterations, found.anchor);
+}
+
 /* Two kinds; the last iteration has the norm in between. */
 Test(dpd_main_programs, the_last_of_short_iterations_has_more_in_between) {
   static stream s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two states, looking and settled, and the moves between them:
  *
- *   looking ──ICP_SETTLED events of the loop's places──▶ settled: events are compared
+ *   looking ──many events of the loop's places──────────▶ settled: events are compared
  *       ▲                                                  │
  *       └──────────── an event of another place ───────────┘
  *
@@ -115,6 +115,8 @@ static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
     iterations->longest = 2 * (iterations->count - found->first) / found->iterations;
   }
   iterations->unchanged = iterations->begins = 0;
+  iterations->settles = ICP_SETTLED_SPANS * (iterations->count - found->first);
+  if (iterations->settles < ICP_SETTLED) iterations->settles = ICP_SETTLED;
   set_places(iterations, found->first, iterations->count, iterations->member);
   set_places(iterations, found->inner.first, found->inner.end, iterations->inner);
   iterations->left = has_left(iterations);
@@ -168,7 +170,7 @@ bool icp_iterations_detect(icp_iterations *iterations, uint32_t event) {
   if (!icp_set_has(iterations->member, event)) {
     iterations->unchanged = iterations->begins = 0;
   }
-  iterations->settled = iterations->unchanged >= ICP_SETTLED &&
+  iterations->settled = iterations->unchanged >= iterations->settles &&
                         iterations->begins >= ICP_SETTLED_ITERATIONS;
   return begins;
 }

@@ -24,8 +24,11 @@ enum {
   ICP_HISTORY = 1 << 15,
   /* The first look is at this many events. */
   ICP_LEAST = 6,
-  /* A loop that lasts for this many events, and iterations, is only compared. */
+  /* A loop that lasts for this many events, for this multiple of those in which it was
+   * found, and for this many iterations, is only compared. A loop around it all of whose
+   * places had been seen has three iterations by then. */
   ICP_SETTLED = 1024,
+  ICP_SETTLED_SPANS = 4,
   ICP_SETTLED_ITERATIONS = 8
 };
 
@@ -44,6 +47,7 @@ typedef struct {
   uint64_t inner[TSANOM_REGIONS_PLACES_MAX / 64];  /* if it folds, of the inner loop */
   uint64_t since;                                  /* events since the last begin */
   uint64_t longest;                                /* events of an iteration, at most */
+  uint64_t settles;           /* unchanged events after which it settles */
   uint64_t unchanged, begins; /* events and begins since the anchor was set or another
                                  place came */
   size_t count;               /* events in the history */
