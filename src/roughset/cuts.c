@@ -218,10 +218,17 @@ static size_t best_cut(cut_buffers *b, size_t begin, size_t end) {
 static tsanom_status mark_entropy(const tsanom_exec *exec, const int32_t *decision,
                                   const double *samples, size_t count, size_t bins,
                                   cut_buffers *b) {
-  tsn_rs_projection p = {.values = decision, .stride = 1, .count = 1, .rows = count};
-  tsn_rs_group(&p, &b->index, b->decision);
+  enum { SAMPLES_BETWEEN_POLLS = 1 << 14 };
+  const tsn_rs_watch watch = {exec, 0, 1};
+  tsn_rs_projection p = {
+      .values = decision, .stride = 1, .count = 1, .rows = count, .watch = &watch};
+  if (tsn_rs_group(&p, &b->index, b->decision) == TSN_RS_STOPPED) return TSANOM_STOPPED;
   memset(b->place, 0, (count + 1) * sizeof *b->place);
   for (size_t i = 0; i < count; i++) {
+    if (i % SAMPLES_BETWEEN_POLLS == SAMPLES_BETWEEN_POLLS - 1 &&
+        tsn_exec_stop(exec, 0, 1)) {
+      return TSANOM_STOPPED;
+    }
     size_t rank = rank_of(b->key, count, key_of(samples[i]));
     b->class_of[rank + b->place[rank]++] = b->decision[i];
   }

@@ -75,9 +75,14 @@ static void chain_rows(const tsn_rs_input *input, tsn_rs_relation *r, size_t gro
 static tsanom_status list_by_groups(const tsn_rs_input *input, tsn_rs_relation *r,
                                     pair_list *list) {
   const tsanom_roughset_table *t = &input->table;
-  tsn_rs_projection p = {
-      .values = t->values, .stride = t->ld, .count = t->attributes, .rows = t->rows};
+  const tsn_rs_watch watch = {&input->exec, 0, t->rows};
+  tsn_rs_projection p = {.values = t->values,
+                         .stride = t->ld,
+                         .count = t->attributes,
+                         .rows = t->rows,
+                         .watch = &watch};
   size_t groups = tsn_rs_group(&p, &r->index, r->group);
+  if (groups == TSN_RS_STOPPED) return TSANOM_STOPPED;
   uint64_t total = count_pairs(input, r, groups);
   chain_rows(input, r, groups);
   for (size_t x = 0; x < t->rows && list->count < list->capacity; x++) {

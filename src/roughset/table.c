@@ -200,9 +200,10 @@ size_t tsn_rs_list(const uint64_t *set, size_t attributes, uint32_t *list) {
   return count;
 }
 
-/* Rows whose slots are prefetched: long enough to hide a miss, and their hashes fit the
- * first cache and the stack. */
-enum { HASH_BLOCK = 64 };
+/* HASH_BLOCK: rows whose slots are prefetched: long enough to hide a miss, and their
+ * hashes fit the first cache and the stack. POLL_ROWS: rows between two polls, a few
+ * milliseconds with a hundred attributes. */
+enum { HASH_BLOCK = 64, POLL_ROWS = 1 << 14 };
 
 /* A power of two, at least twice the rows. It is chosen for the rows of each grouping,
  * since all slots must be cleared first: with a fixed least number, that was a large part
@@ -288,12 +289,20 @@ static void hash_block(const tsn_rs_projection *p, const tsn_rs_index *index,
   }
 }
 
+/* Between blocks, after many rows. */
+static bool is_stopped(const tsn_rs_projection *p, size_t block) {
+  const tsn_rs_watch *watch = p->watch;
+  return watch && block > 0 && block % POLL_ROWS == 0 &&
+         tsn_exec_stop(watch->exec, watch->done, watch->total);
+}
+
 size_t tsn_rs_group(const tsn_rs_projection *p, tsn_rs_index *index, uint32_t *group) {
   size_t groups = 0;
   uint64_t hash[HASH_BLOCK];
   tsn_rs_index used = start_index(p, index);
   for (size_t block = 0; block < p->rows; block += HASH_BLOCK) {
     size_t end = p->rows - block < HASH_BLOCK ? p->rows : block + HASH_BLOCK;
+    if (is_stopped(p, block)) return TSN_RS_STOPPED;
     hash_block(p, &used, block, end, hash);
     for (size_t i = block; i < end; i++) {
       group[i] = find_group(p, &used, i, hash[i - block], &groups);
@@ -309,6 +318,7 @@ size_t tsn_rs_find_indiscernible(const tsn_rs_projection *p, const uint32_t *lab
   tsn_rs_index used = start_index(p, index);
   for (size_t block = 0; block < p->rows; block += HASH_BLOCK) {
     size_t end = p->rows - block < HASH_BLOCK ? p->rows : block + HASH_BLOCK;
+    if (is_stopped(p, block)) return TSN_RS_STOPPED;
     hash_block(p, &used, block, end, hash);
     for (size_t i = block; i < end; i++) {
       uint32_t group = find_group(p, &used, i, hash[i - block], &groups);

@@ -112,6 +112,15 @@ typedef struct {
 void tsn_rs_index_layout(tsn_arena *arena, size_t rows, size_t attributes,
                          tsn_rs_index *index);
 
+/* The poll of a long grouping: what it reports as done meanwhile. */
+typedef struct {
+  const tsanom_exec *exec;
+  uint64_t done, total;
+} tsn_rs_watch;
+
+/* The result of a grouping that the poll stopped. */
+#define TSN_RS_STOPPED SIZE_MAX
+
 /* One projection: the codes of row r on attribute list[k]. Every table of integers can be
  * grouped by it, such as the two columns (group, decision) that several files form. */
 typedef struct {
@@ -121,20 +130,21 @@ typedef struct {
   size_t count;
   const uint32_t *row; /* the rows; NULL: 0 ... rows - 1 */
   size_t rows;
+  const tsn_rs_watch *watch; /* NULL: no poll */
 } tsn_rs_projection;
 
 /* Group the rows: group[i] is the group of the i-th row, numbered by first appearance;
  * index->first[g] is the position of the first row of group g. Returns the number of
- * groups. Expected O(rows * count) time. The numbers do not depend on the hash, so that
- * results are the same on every machine. */
+ * groups, or TSN_RS_STOPPED. Expected O(rows * count) time. The numbers do not depend on
+ * the hash, so that results are the same on every machine. */
 size_t tsn_rs_group(const tsn_rs_projection *projection, tsn_rs_index *index,
                     uint32_t *group);
 
 /* Find positions i < j of rows that agree but whose labels differ, at least one pair for
  * every group of rows that has such; stops after `most` pairs. Returns the number of
- * pairs written to `pairs`, two numbers each. 0 proves that the attributes discern all
- * labels. Pairs are with the first row of a group only: O(rows) of them, where all pairs
- * of a group would be quadratic. */
+ * pairs written to `pairs`, two numbers each, or TSN_RS_STOPPED. 0 proves that the
+ * attributes discern all labels. Pairs are with the first row of a group only: O(rows) of
+ * them, where all pairs of a group would be quadratic. */
 size_t tsn_rs_find_indiscernible(const tsn_rs_projection *projection,
                                  const uint32_t *label, tsn_rs_index *index,
                                  uint32_t *pairs, size_t most);

@@ -148,16 +148,19 @@ static size_t label_decision_sets(const tsn_rs_input *input, tsn_rs_unit_buffers
   return first;
 }
 
-/* Classes of equal rows as units; returns the number of labels. Decisions are numbered 0
+/* Classes of equal rows as units; returns the number of labels, or TSN_RS_STOPPED.
+ * Decisions are numbered 0
  * ... decisions - 1 here, so that labels of mixed classes start at `decisions`. */
 static size_t form_classes(const tsn_rs_input *input, size_t decisions,
-                           tsn_rs_unit_buffers *b) {
+                           const tsn_rs_watch *watch, tsn_rs_unit_buffers *b) {
   const tsanom_roughset_table *table = &input->table;
   tsn_rs_projection rows = {.values = table->values,
                             .stride = table->ld,
                             .count = table->attributes,
-                            .rows = table->rows};
+                            .rows = table->rows,
+                            .watch = watch};
   size_t classes = tsn_rs_group(&rows, &b->index, b->group);
+  if (classes == TSN_RS_STOPPED) return TSN_RS_STOPPED;
   memcpy(b->unit_row, b->index.first, classes * sizeof *b->unit_row);
   for (size_t c = 0; c < classes; c++) b->unit_label[c] = (uint32_t)UNSEEN;
   for (size_t r = 0; r < table->rows; r++) {
@@ -183,25 +186,29 @@ static size_t form_classes(const tsn_rs_input *input, size_t decisions,
 
 /* Identical rows of one decision as units; the label is the decision. Rows are grouped
  * first by their codes and then by (group, decision): two passes of O(1) per row in place
- * of copying the decision behind the codes. */
-static void form_rows(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
+ * of copying the decision behind the codes. Returns whether the poll let it end. */
+static bool form_rows(const tsn_rs_input *input, const tsn_rs_watch *watch,
+                      tsn_rs_unit_buffers *b) {
   const tsanom_roughset_table *table = &input->table;
   tsn_rs_projection rows = {.values = table->values,
                             .stride = table->ld,
                             .count = table->attributes,
-                            .rows = table->rows};
-  tsn_rs_group(&rows, &b->index, b->group);
+                            .rows = table->rows,
+                            .watch = watch};
+  if (tsn_rs_group(&rows, &b->index, b->group) == TSN_RS_STOPPED) return false;
   for (size_t r = 0; r < table->rows; r++) {
     b->pairs[2 * r] = (int32_t)b->group[r];
     b->pairs[2 * r + 1] = (int32_t)b->decision[r];
   }
   tsn_rs_projection pairs = {
-      .values = b->pairs, .stride = 2, .count = 2, .rows = table->rows};
+      .values = b->pairs, .stride = 2, .count = 2, .rows = table->rows, .watch = watch};
   b->units.units = tsn_rs_group(&pairs, &b->index, b->group);
+  if (b->units.units == TSN_RS_STOPPED) return false;
   memcpy(b->unit_row, b->index.first, b->units.units * sizeof *b->unit_row);
   for (size_t u = 0; u < b->units.units; u++) {
     b->unit_label[u] = b->decision[b->unit_row[u]];
   }
+  return true;
 }
 
 /* Order the units by label, keeping the order of appearance within one: a counting sort,
@@ -348,16 +355,28 @@ static tsanom_status relate_units(const tsn_rs_input *input, tsn_rs_unit_buffers
   return TSANOM_OK;
 }
 
+/* A table with more rows has polls between the steps that pass over all of it. */
+enum { MANY_ROWS = 1 << 14 };
+
 tsanom_status tsn_rs_units_form(const tsn_rs_input *input, bool pack,
                                 tsn_rs_unit_buffers *b) {
   const tsanom_roughset_table *table = &input->table;
-  tsn_rs_projection decision = {
-      .values = table->decision, .stride = 1, .count = 1, .rows = table->rows};
+  const tsn_rs_watch watch = {&input->exec, 0, table->attributes};
+  tsn_rs_projection decision = {.values = table->decision,
+                                .stride = 1,
+                                .count = 1,
+                                .rows = table->rows,
+                                .watch = &watch};
   size_t decisions = tsn_rs_group(&decision, &b->index, b->decision), labels = decisions;
+  if (decisions == TSN_RS_STOPPED) return TSANOM_STOPPED;
   if (wildcards(input)) {
-    form_rows(input, b);
+    if (!form_rows(input, &watch, b)) return TSANOM_STOPPED;
   } else {
-    labels = form_classes(input, decisions, b);
+    labels = form_classes(input, decisions, &watch, b);
+    if (labels == TSN_RS_STOPPED) return TSANOM_STOPPED;
+  }
+  if (table->rows > MANY_ROWS && tsn_exec_stop(&input->exec, 0, table->attributes)) {
+    return TSANOM_STOPPED;
   }
   sort_by_label(b, labels);
   b->units.delta = NULL;

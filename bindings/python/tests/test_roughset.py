@@ -6,6 +6,7 @@ import numpy as np
 import pandas
 import pytest
 import tsanom
+from tsanom._table import MISSING, PIECE, CodedTable, codes_of
 
 RNG = np.random.default_rng(5)
 
@@ -93,3 +94,26 @@ def test_integers_of_any_type(dtype):
     assert tsanom.reducts({i: table[:, i] for i in range(2)}, decision) == expected
     low = np.array([[-2**31], [5], [-2**31]], np.int64)
     assert tsanom.dependency(low, np.array([1, 0, 1]), missing="wildcard") == 1.0
+
+
+def test_large_tables_are_converted_in_pieces():
+    rows = 3 * PIECE // 5
+    matrix = RNG.integers(-4, 5, (rows, 5))
+    decision = RNG.integers(0, 2, rows)
+    coded = CodedTable(matrix, decision)
+    assert np.array_equal(coded.values, matrix) and coded.values.dtype == np.int32
+    assert CodedTable(coded.values, coded.decision).values is coded.values
+    columns = {i: matrix[:, i] for i in range(5)}
+    assert np.array_equal(CodedTable(columns, decision).values, matrix)
+    # Values that 32 bits do not represent, or that would mean missing, are numbered.
+    for value in (2**40, -2**31):
+        matrix[-1, 0] = value
+        numbered = CodedTable(matrix, decision).values
+        first = numbered[:, 0]
+        assert np.array_equal(numbered[:, 1:], matrix[:, 1:]) and (first >= 0).all()
+        assert np.array_equal(np.unique(first[first != first[-1]]), np.arange(9))
+        assert (first == first[-1]).sum() == 1
+    text = np.array(["a", None, "b"], object)[RNG.integers(0, 3, 2 * PIECE)]
+    codes = codes_of(text, "text")
+    assert np.array_equal(codes == MISSING, text == np.array(None))
+    assert len({(code, value) for code, value in zip(codes.tolist(), text)}) == 3

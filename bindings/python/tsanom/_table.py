@@ -18,6 +18,8 @@ Names = FrozenSet[Name]
 Table = Union[Any, Mapping[Any, npt.ArrayLike], npt.ArrayLike]
 
 MISSING = -2**31
+# Elements that NumPy's functions convert in a few milliseconds.
+PIECE = 1 << 18
 
 _TABLE = ffi.typeof("tsanom_roughset_table *")
 _EMPTY = options("tsanom_roughset_table")
@@ -28,12 +30,30 @@ def _as_they_are(values: Array) -> Optional[Array]:
     """Integers as codes, if 32 bits represent them and none of them is the code of a missing
     value; else None. (Bytes are compared because that takes a third of the time of NumPy's
     functions for few elements.)"""
+    if values.size > PIECE:
+        return _pieces_as_they_are(values)
     codes = values
     if values.dtype is not I32 or not values.flags.c_contiguous:
         codes = values.astype(I32, "C")
         if codes.astype(values.dtype, "C").tobytes() != values.tobytes():
             return None
     return None if _MISSING_BYTES in codes.tobytes() else codes
+
+
+def _pieces_as_they_are(values: Array) -> Optional[Array]:
+    """The same for many: Python handles signals between pieces."""
+    is_coded = values.dtype is I32 and values.flags.c_contiguous
+    codes = values if is_coded else np.empty(values.shape, I32)
+    step = max(1, PIECE * len(values) // values.size)
+    for first in range(0, len(values), step):
+        part = values[first:first + step]
+        if not is_coded:
+            codes[first:first + step] = part
+            if not np.array_equal(codes[first:first + step], part):
+                return None
+        if (codes[first:first + step] == MISSING).any():
+            return None
+    return codes
 
 
 def codes_of(column: npt.ArrayLike, name: Name) -> Array:
@@ -46,9 +66,12 @@ def codes_of(column: npt.ArrayLike, name: Name) -> Array:
         codes_of_integers = _as_they_are(values)
         if codes_of_integers is not None:
             return codes_of_integers
-    return np.array([MISSING if value is None or value != value
-                     else codes.setdefault(value, len(codes)) for value in values.tolist()],
-                    np.int32)
+    result = np.empty(len(values), I32)
+    for first in range(0, len(values), PIECE):
+        part = values[first:first + PIECE].tolist()
+        result[first:first + PIECE] = [MISSING if value is None or value != value
+                                       else codes.setdefault(value, len(codes)) for value in part]
+    return result
 
 
 class CodedTable:
@@ -88,7 +111,11 @@ class CodedTable:
             if len(column) != len(self.decision):
                 raise ValueError(f"the column {name!r} has {len(column)} rows, the decision "
                                  f"{len(self.decision)}")
-        self.values = np.stack(coded, axis=1) if coded else np.empty((0, 0), I32)
+        self.values = np.empty((len(self.decision) if coded else 0, len(coded)), I32)
+        step = max(1, PIECE // max(1, len(coded)))
+        for first in range(0, len(self.values), step):
+            for i, column in enumerate(coded):
+                self.values[first:first + step, i] = column[first:first + step]
 
     @staticmethod
     def split(table: Table, decision: Any) -> "tuple[Dict[Any, Any], Any]":
