@@ -6,18 +6,18 @@
  *     beats   | | | | | | | | | | | | | |    n - 1 intervals
  *     parts       |-----|-----|-----|-----|  at most 128, of g intervals each
  *
- * The time of one part more than those that there are, over g, is that of an iteration.
- */
+ * The remaining iterations are predicted as whole parts, at least one, and scaled. */
 #include "remaining.h"
 
 #include <math.h>
 #include <tsanom/speedup.h>
 
-enum { PARTS_MOST = 128, PARTS_LEAST = 2 };
+enum { PARTS_MOST = 128, PARTS_LEAST = 2, PARTS_LEFT_MOST = 1 << 30 };
 
-/* The end of the part behind the last one; returns how many iterations a part has, 0: not
- * known. */
-static size_t predict(const tsanom_hsa_series *s, tsanom_speedup_prediction *p) {
+/* The end of the parts that the remaining iterations make; returns how many parts these
+ * are, and as a fraction in *exact; 0: not known. */
+static double predict(const tsanom_hsa_series *s, double iterations, double *exact,
+                      tsanom_speedup_prediction *p) {
   tsanom_speedup_event part[PARTS_MOST];
   tsanom_dpd_iteration place[PARTS_MOST];
   tsanom_speedup_loop loop;
@@ -31,28 +31,29 @@ static size_t predict(const tsanom_hsa_series *s, tsanom_speedup_prediction *p) 
         .begin = time[i * each], .end = time[(i + 1) * each], .threads = 1};
     place[i] = (tsanom_dpd_iteration){.first = i, .end = i + 1};
   }
+  *exact = iterations / (double)each;
+  double whole = fmin(fmax(1, nearbyint(*exact)), PARTS_LEFT_MOST);
   tsanom_speedup_prediction_init(p, sizeof *p);
-  tsanom_status status = tsanom_speedup_summarize(part, parts, place, parts, NULL,
-                                                  parts + 1, NULL, &loop, p);
-  return status == TSANOM_OK ? each : 0;
+  tsanom_status status = tsanom_speedup_summarize(
+      part, parts, place, parts, NULL, parts + (uint64_t)whole, NULL, &loop, p);
+  return status == TSANOM_OK ? whole : 0;
 }
 
-/* From `now` on, if one more part takes until `end`. */
-static double scale(const tsanom_hsa_series *s, double parts, double end, double now) {
+/* From `now` on, if the part `share` of what is left until `end` remains. */
+static double scale(const tsanom_hsa_series *s, double share, double end, double now) {
   double last = s->time[s->beats - 1];
-  double left = last + parts * (end - last) - now;
+  double left = last + share * (end - last) - now;
   return left < 0 ? 0 : left; /* NaN: not known */
 }
 
 remaining remaining_of(const tsanom_hsa_series *s, double iterations, double now) {
   remaining r = {iterations, NAN, NAN, NAN, 0};
   tsanom_speedup_prediction p;
-  size_t each = predict(s, &p);
-  if (!each) return r;
-  double parts = iterations / (double)each;
+  double exact, whole = predict(s, iterations, &exact, &p);
+  if (whole == 0) return r;
   r.drifts = p.drifts;
-  r.seconds = scale(s, parts, p.total_s, now);
-  r.low = scale(s, parts, p.low_s, now);
-  r.high = scale(s, parts, p.high_s, now);
+  r.seconds = scale(s, exact / whole, p.total_s, now);
+  r.low = scale(s, exact / whole, p.low_s, now);
+  r.high = scale(s, exact / whole, p.high_s, now);
   return r;
 }
