@@ -23,7 +23,9 @@ static tsanom_status place_row(tsn_process_tree *tree, const tsanom_regions_row 
     if (row->place) to->within = TSN_NODE_PROGRAM;
     return TSANOM_OK;
   }
-  if (outer->within == TSN_NODE_NONE) return TSANOM_OK;
+  if (outer->within == TSN_NODE_NONE || row->kind == TSANOM_REGIONS_ROW_BEATS) {
+    return TSANOM_OK;
+  }
   if (row->kind == TSANOM_REGIONS_ROW_COMPUTATION) {
     if (!tsn_process_tree_place(tree, (int32_t)row->place)->about.call) {
       return tsn_process_tree_reject(tree, TSANOM_E_FORMAT,

@@ -34,9 +34,9 @@ static void count_task(uint32_t place) {
   counts.pending++;
   if (counts.pending >= ICP_TASKS_A_RECORD || counts.pending >= enough) write_pending();
   bool beats = icp_set.beats_at_tasks && !icp_iteration();
-  if (!beats || counts.count % ICP_TASKS_A_BEAT || !icp_may_write()) return;
-  (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number,
-                           (uint32_t)(counts.count / ICP_TASKS_A_BEAT));
+  if (beats && counts.count % ICP_TASKS_A_BEAT == 0) {
+    icp_beat((uint32_t)(counts.count / ICP_TASKS_A_BEAT));
+  }
 }
 
 /* At the end of a region, threads execute tasks, which may create others, after they have
