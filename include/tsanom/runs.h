@@ -429,7 +429,9 @@ typedef struct tsanom_runs_spmd_data {
   const char *const *dropped; /**< names of functions that were called too often to be
                                    recorded; NULL: none */
   size_t dropped_count;       /**< their number */
-  uint64_t reserved[1];       /**< 0 */
+  const double *stalled; /**< by process, seconds of computations between calls of MPI
+                              in which the process had no processor: others had it,
+                              or it waited for a file; NULL: not known */
 } tsanom_runs_spmd_data;
 
 /** The matrix of region times × processes.

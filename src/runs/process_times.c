@@ -50,7 +50,7 @@ typedef struct {
   double cpu;             /* of the computation; NaN: not measured */
   bool is_known;          /* its beginning: it is not behind a gap */
   bool has_calls;
-  double waiting;
+  tsn_process_sums sums;
   tsn_spmd_part *part;
 } reader;
 
@@ -80,6 +80,7 @@ static tsanom_status end_computation(reader *r, int32_t place, double time) {
   if (!r->is_known || time <= r->began) return settle(r, NONE, 0);
   double elapsed = fmax(0, time - r->began - (r->excluded - r->excluded_before));
   double useful = isnan(r->cpu) ? elapsed : fmin(r->cpu, elapsed);
+  r->sums.stalled += elapsed - useful;
   int32_t at = tsn_node_before(&r->tree, place);
   if (at < 0) return tsn_process_tree_no_memory(&r->tree);
   tsn_node_add(&r->tree, at, useful, 1);
@@ -118,7 +119,7 @@ static tsanom_status end(reader *r, double time) {
   const open_region *o = &r->open[--r->depth];
   double elapsed = fmax(0, time - o->begin);
   if (o->shape < 0) {
-    r->waiting += elapsed;
+    r->sums.waiting += elapsed;
     r->excluded += elapsed;
     if (!r->depth) begin_computation(r, time);
     return TSANOM_OK;
@@ -170,8 +171,9 @@ static tsanom_status fill(reader *r, double elapsed) {
   s->time = tsn_pool_take(pool, regions, sizeof *s->time);
   s->value = tsn_pool_take(pool, regions, sizeof *s->value);
   s->waiting = tsn_pool_take(pool, 1, sizeof *s->waiting);
+  s->stalled = tsn_pool_take(pool, 1, sizeof *s->stalled);
   if (!r->part->region || !s->metric || !s->parent || !s->time || !s->value ||
-      !s->waiting) {
+      !s->waiting || !s->stalled) {
     return tsn_process_tree_no_memory(&r->tree);
   }
   for (size_t k = 0; k < regions; k++) {
@@ -188,7 +190,8 @@ static tsanom_status fill(reader *r, double elapsed) {
     s->value[k] = n->visits;
   }
   s->metric[0] = calls;
-  s->waiting[0] = r->waiting;
+  s->waiting[0] = r->sums.waiting;
+  s->stalled[0] = r->sums.stalled;
   s->data.regions = regions;
   s->data.processes = s->data.metrics = 1;
   s->data.elapsed = elapsed;
@@ -202,16 +205,16 @@ static tsanom_status read_all(reader *r) {
       r->channel->stream_count ? tsn_channel_stream(r->channel, 0) : NULL;
   if (stream && stream->count) {
     const double *time = stream->time.data;
-    double last = time[stream->count - 1];
+    r->sums.last = time[stream->count - 1];
     r->has_calls = tsn_process_has_calls(r->profile);
     tsanom_status status = read_stream(r, stream);
     if (status == TSANOM_OK) {
       status = tsn_process_add_totals(&r->tree, r->profile,
                                       r->channel->header.first.nanoseconds, r->has_calls,
-                                      &r->waiting, &last);
+                                      &r->sums);
     }
     if (status < 0) return status;
-    elapsed = fmax(0, last - time[0]);
+    elapsed = fmax(0, r->sums.last - time[0]);
   }
   return fill(r, elapsed);
 }

@@ -104,6 +104,7 @@ _Static_assert(offsetof(tsanom_runs_spmd_data, metric) == 24, "ABI");
 _Static_assert(offsetof(tsanom_runs_spmd_data, waiting) == 32, "ABI");
 _Static_assert(offsetof(tsanom_runs_spmd_data, dropped) == 40, "ABI");
 _Static_assert(offsetof(tsanom_runs_spmd_data, dropped_count) == 48, "ABI");
+_Static_assert(offsetof(tsanom_runs_spmd_data, stalled) == 56, "ABI");
 
 _Static_assert(sizeof(tsanom_runs_model_data) == 48, "ABI");
 _Static_assert(offsetof(tsanom_runs_model_data, model) == 0, "ABI");
