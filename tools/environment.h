@@ -21,7 +21,7 @@
 /* Bytes of records behind which events are added up: as --profile and a run without
  * options have it. */
 #define ENVIRONMENT_EVENTS "TSANOM_RECORD_EVENTS"
-#define ENVIRONMENT_EVENTS_PROFILE ((size_t)1 << 16)
+#define ENVIRONMENT_EVENTS_PROFILE ((size_t)1 << 15)
 #define ENVIRONMENT_EVENTS_DEFAULT ((size_t)1 << 28)
 #define ENVIRONMENT_BASELINE "TSANOM_RECORD_BASELINE"
 #define ENVIRONMENT_BASELINE_ITERATIONS "TSANOM_RECORD_BASELINE_ITERATIONS"

@@ -80,7 +80,13 @@ enum {
   TSANOM_REGIONS_ROW_THREAD = 1, /**< a thread */
   TSANOM_REGIONS_ROW_REGION = 2, /**< a parallel region in the row of its thread, in the
                                       computation or region that contains it */
-  TSANOM_REGIONS_ROW_COMPUTATION = 3 /**< what a thread computes before a call of MPI */
+  TSANOM_REGIONS_ROW_COMPUTATION = 3, /**< what a thread computes before a call of MPI */
+  TSANOM_REGIONS_ROW_BEATS = 4 /**< up to two beats of a thread: the number, from 1, in
+                                    `visits` and its moment by CLOCK_MONOTONIC in
+                                    `elapsed`, and in `useful` and `waiting`. A number of
+                                    0: none. `place` is the number of the row among
+                                    these. In the first, `cpu` is the moment at which the
+                                    beats began anew, or 0 */
 };
 
 /** The beginning of a file of totals. It is followed by rows up to the end of the file;

@@ -193,7 +193,7 @@ typedef struct tsanom_runs_info {
   double last;            /**< time of the latest record in seconds since the beginning */
   int32_t clock;          /**< TSANOM_HEARTBEAT_CLOCK_*, never AUTO; 0: none */
   int32_t announced;      /**< threads that the program announced */
-  uint64_t beats;         /**< heartbeats of all streams */
+  uint64_t beats;         /**< heartbeats that were recorded */
   uint64_t events;        /**< region events of all streams */
   uint64_t beats_dropped; /**< heartbeats lost because the disk was full */
   uint64_t events_dropped; /**< region events lost for the same reason */
@@ -216,7 +216,11 @@ typedef struct tsanom_runs_info {
   size_t vital_threads;   /**< thread numbers with samples are below it */
   size_t totals; /**< rows of totals of regions, by which a run continues where its events
                       end (struct tsanom_regions_row); 0: it has all of its events. Only
-                      tsanom_runs_spmd() uses them */
+                      tsanom_runs_spmd() and tsanom_runs_hsa() use them */
+  uint64_t beats_interpolated; /**< heartbeats that were counted and not recorded, since
+                                    only a sample of them is in the totals.
+                                    tsanom_runs_hsa() places them at equal distances
+                                    between those that were */
 } tsanom_runs_info;
 
 /** Prepare a description. @initializes{info} */
@@ -332,8 +336,11 @@ TSANOM_API tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *eve
  *  thread number are merged and sorted by time. Threads are numbered from 0; one that
  *  never beat has an empty series. Of a run by `tsanom record`, beats before the main
  *  loop was found are left out, if those were iterations of a loop inside it: there the
- *  tags begin anew. tsanom_runs_stream_at() has all beats. Times count from the beginning
- *  of the run; those of a CSV file are as written, and it begins at its earliest beat.
+ *  tags begin anew. tsanom_runs_stream_at() has all beats of the streams. Behind these, a
+ *  thread whose events are added up has the beats that were kept, and between them those
+ *  that were only counted, at equal distances (tsanom_runs_info::beats_interpolated).
+ *  Times count from the beginning of the run; those of a CSV file are as written, and it
+ *  begins at its earliest beat.
  *  @param      run    an open run with heartbeats
  *  @param[out] beats  of the run
  *  @exec @status */
@@ -425,7 +432,9 @@ typedef struct tsanom_runs_spmd_data {
   const char *const *dropped; /**< names of functions that were called too often to be
                                    recorded; NULL: none */
   size_t dropped_count;       /**< their number */
-  uint64_t reserved[1];       /**< 0 */
+  const double *stalled; /**< by process, seconds of computations between calls of MPI
+                              in which the process had no processor: others had it,
+                              or it waited for a file; NULL: not known */
 } tsanom_runs_spmd_data;
 
 /** The matrix of region times × processes.

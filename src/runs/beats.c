@@ -24,6 +24,7 @@
  * all beats of the first one are merged as new. */
 #include "runs/beats.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,11 @@ static tsn_restart *restart_at(const tsn_beats *beats, size_t stream) {
   return (tsn_restart *)beats->restart.data + stream;
 }
 
+static const tsn_sampled_beat *sampled_at(const tsn_sampled_beats *sampled,
+                                          size_t index) {
+  return (const tsn_sampled_beat *)sampled->fresh.data + index;
+}
+
 static tsanom_hsa_series *series_at(const tsn_beats *beats, size_t thread) {
   return (tsanom_hsa_series *)beats->series.data + thread;
 }
@@ -52,8 +58,9 @@ static tsanom_status no_memory(const tsn_channel *channel, const tsanom_exec *ex
 
 /* The number of series: one more than the greatest thread number. A damaged or hostile
  * number would allocate a series for each number below it, so it is bounded first. */
-static tsanom_status count_threads(const tsn_channel *channel, const tsanom_exec *exec,
-                                   size_t *threads) {
+static tsanom_status count_threads(const tsn_channel *channel,
+                                   const tsn_sampled_beats *sampled,
+                                   const tsanom_exec *exec, size_t *threads) {
   for (size_t i = 0; i < channel->streams_seen; i++) {
     int32_t thread = tsn_channel_stream(channel, i)->thread;
     if (thread >= TSN_THREADS_MOST) {
@@ -64,6 +71,10 @@ static tsanom_status count_threads(const tsn_channel *channel, const tsanom_exec
           "thread %d: numbers below %d are expected", thread, TSN_THREADS_MOST);
     }
     *threads = tsn_larger(*threads, (size_t)thread + 1);
+  }
+  for (size_t i = 0; i < sampled->fresh_count; i++) {
+    uint32_t thread = sampled_at(sampled, i)->thread;
+    if (thread < TSN_THREADS_MOST) *threads = tsn_larger(*threads, (size_t)thread + 1);
   }
   return TSANOM_OK;
 }
@@ -104,15 +115,36 @@ static void free_merged(tsn_beats *beats, size_t first, size_t end,
   }
 }
 
+/* A thread that continues by a sample counts as one with several streams. */
+static void count_sampled(const tsn_beats *beats) {
+  enum { SEVERAL = 2 };
+  for (size_t i = 0; i < beats->sampled.fresh_count; i++) {
+    uint32_t thread = sampled_at(&beats->sampled, i)->thread;
+    if (thread >= beats->threads_seen) continue;
+    tsn_merged *m = merged_at(beats, thread);
+    m->waiting++;
+    m->is_sampled = true;
+  }
+  for (size_t t = 0; t < beats->threads_seen; t++) {
+    if (merged_at(beats, t)->is_sampled) merged_at(beats, t)->streams += SEVERAL;
+  }
+}
+
 tsanom_status tsn_beats_prepare(tsn_beats *beats, const tsn_channel *channel,
-                                const tsanom_exec *exec) {
+                                const tsn_profile *profile, const tsanom_exec *exec) {
   size_t threads = beats->threads;
-  tsanom_status status = count_threads(channel, exec, &threads);
+  if (!tsn_sampled_beats_prepare(&beats->sampled, profile,
+                                 channel->header_seen.first.nanoseconds,
+                                 channel->memory)) {
+    return no_memory(channel, exec);
+  }
+  tsanom_status status = count_threads(channel, &beats->sampled, exec, &threads);
   if (status < 0) return status;
   if (!reserve_threads(beats, channel, threads)) return no_memory(channel, exec);
   for (size_t t = 0; t < beats->threads_seen; t++) {
     merged_at(beats, t)->streams = merged_at(beats, t)->waiting = 0;
   }
+  count_sampled(beats);
   for (size_t i = 0; i < channel->streams_seen; i++) {
     const tsn_stream *stream = tsn_channel_stream(channel, i);
     tsn_merged *merged = merged_at(beats, (size_t)stream->thread);
@@ -179,12 +211,25 @@ static void show(const tsn_beats *beats, size_t thread, const double *time, size
       (tsanom_hsa_series){.time = first ? time + first : time, .beats = count - first};
 }
 
+/* The beats that continue a thread are new ones of a merged number. */
+static void take_sampled(tsn_beats *beats) {
+  for (size_t i = 0; i < beats->sampled.fresh_count; i++) {
+    const tsn_sampled_beat *beat = sampled_at(&beats->sampled, i);
+    if (beat->thread >= beats->threads_seen) continue;
+    tsn_merged *m = merged_at(beats, beat->thread);
+    ((double *)m->time.data)[m->count + m->waiting++] = beat->time;
+  }
+  tsn_sampled_beats_commit(&beats->sampled);
+  beats->from = fmax(beats->from, beats->sampled.from);
+}
+
 /* Show what the channel has committed. Collect the new beats of each merged number
  * behind its sorted ones, then merge once, however many streams it has. */
 bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel) {
   double from = beats->from;
   if (beats->is_numbered) find_restarts(beats, channel);
   for (size_t t = 0; t < beats->threads_seen; t++) merged_at(beats, t)->waiting = 0;
+  take_sampled(beats);
   for (size_t i = 0; i < channel->stream_count; i++) {
     const tsn_stream *stream = tsn_channel_stream(channel, i);
     size_t thread = (size_t)stream->thread, *taken = taken_at(beats, i);
@@ -216,6 +261,7 @@ bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel) {
 
 /* Arrays that grew have moved, and the series that are shown point into them. */
 void tsn_beats_discard(tsn_beats *beats, const tsn_channel *channel) {
+  tsn_sampled_beats_discard(&beats->sampled);
   free_merged(beats, beats->threads, beats->threads_seen, channel->memory);
   beats->threads_seen = beats->threads;
   beats->streams_seen = beats->streams;
@@ -238,4 +284,5 @@ void tsn_beats_free(tsn_beats *beats, const tsanom_exec *memory) {
   tsn_array_free(&beats->merged, memory);
   tsn_array_free(&beats->taken, memory);
   tsn_array_free(&beats->restart, memory);
+  tsn_sampled_beats_free(&beats->sampled, memory);
 }

@@ -8,6 +8,7 @@
 #include <tsanom/runs.h>
 
 #include "runs/channel.h"
+#include "runs/sampled_beats.h"
 
 enum { TSN_THREADS_MOST = TSANOM_HEARTBEAT_STREAMS_MAX };
 
@@ -19,6 +20,7 @@ typedef struct {
   /* Beats of its streams that are not in `time` yet. */
   size_t waiting;
   size_t streams;
+  bool is_sampled;
 } tsn_merged;
 
 /* A stream of a recorded program: the beats before `first` are those of a loop inside the
@@ -40,14 +42,17 @@ typedef struct {
   tsn_array merged;
   /* size_t, by stream: beats that are in `merged`. */
   tsn_array taken;
+  /* By which threads continue whose events are added up. */
+  tsn_sampled_beats sampled;
   size_t threads, threads_seen, streams, streams_seen;
   tsanom_hsa_run run;
 } tsn_beats;
 
-/* Take memory for what the channel has read and not committed; then the update cannot
- * fail. Rejects thread numbers that no recorder writes. */
+/* Take memory for what the channel has read and not committed, and for what is new in the
+ * profile; then the update cannot fail. Rejects thread numbers that no recorder writes.
+ */
 tsanom_status tsn_beats_prepare(tsn_beats *beats, const tsn_channel *channel,
-                                const tsanom_exec *exec);
+                                const tsn_profile *profile, const tsanom_exec *exec);
 
 /* Show what the channel has committed. Returns whether beats were dropped that were shown
  * before. */

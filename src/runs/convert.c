@@ -135,6 +135,7 @@ tsanom_status tsanom_runs_spmd(tsanom_runs *run, const tsanom_exec *exec,
                                   .process = found->process,
                                   .metric = found->metric,
                                   .waiting = found->waiting,
+                                  .stalled = found->stalled,
                                   .dropped = found->dropped,
                                   .dropped_count = found->dropped_count};
   return TSANOM_OK;

@@ -85,8 +85,9 @@ static uint64_t channel_records(const tsn_channel *channel) {
 }
 
 uint64_t tsn_parts_records(const tsn_parts *parts) {
-  uint64_t records =
-      channel_records(&parts->beats.channel) + channel_records(&parts->regions.channel);
+  uint64_t records = channel_records(&parts->beats.channel) +
+                     channel_records(&parts->regions.channel) +
+                     parts->beats.beats.sampled.known;
   for (size_t t = 0; t < parts->csv.run.thread_count; t++) {
     records += parts->csv.run.threads[t].beats;
   }
@@ -120,11 +121,11 @@ static int32_t parts_of_directory(const tsn_place_of_run *place) {
   return parts;
 }
 
-static tsanom_status read_beats(tsn_beat_part *part, const tsanom_exec *exec,
-                                bool *stale) {
+static tsanom_status read_beats(tsn_beat_part *part, const tsn_profile *profile,
+                                const tsanom_exec *exec, bool *stale) {
   tsanom_status status = tsn_channel_read(&part->channel, exec, stale);
   if (status == TSANOM_OK && !*stale) {
-    status = tsn_beats_prepare(&part->beats, &part->channel, exec);
+    status = tsn_beats_prepare(&part->beats, &part->channel, profile, exec);
   }
   return status;
 }
@@ -142,9 +143,10 @@ static tsanom_status read_both_channels(tsn_parts *parts, fresh_parts *fresh,
   tsanom_status status = TSANOM_OK;
   bool stale = false;
   if (fresh->parts.present & TSANOM_RUNS_BEATS) {
-    status = read_beats(&parts->beats, exec, &stale);
+    const tsn_profile *profile = &fresh->parts.profile;
+    status = read_beats(&parts->beats, profile, exec, &stale);
     fresh->beats = stale;
-    if (stale) status = read_beats(&fresh->parts.beats, exec, &stale);
+    if (stale) status = read_beats(&fresh->parts.beats, profile, exec, &stale);
   }
   if (status == TSANOM_OK && (fresh->parts.present & TSANOM_RUNS_REGIONS)) {
     stale = false;
@@ -215,11 +217,12 @@ static tsanom_status read_directory(tsn_parts *parts, const tsn_place_of_run *pl
   /* Only `tsanom record` writes places. */
   parts->beats.beats.is_numbered = fresh->parts.beats.beats.is_numbered =
       file_exists(place->regions, "places.tsv");
-  tsanom_status status = read_channels(parts, place, fresh, exec);
-  if (status == TSANOM_OK && (fresh->parts.present & TSANOM_RUNS_REGIONS)) {
+  tsanom_status status = TSANOM_OK;
+  if (fresh->parts.present & (TSANOM_RUNS_BEATS | TSANOM_RUNS_REGIONS)) {
     status =
         tsn_profile_read(place->regions, place->salvage, exec, &fresh->parts.profile);
   }
+  if (status == TSANOM_OK) status = read_channels(parts, place, fresh, exec);
   if (status == TSANOM_OK && (fresh->parts.present & TSANOM_RUNS_SPMD)) {
     status = tsn_spmd_read_directory(place->spmd, exec, &fresh->parts.spmd);
   }

@@ -58,7 +58,7 @@ typedef struct {
   bool is_behind; /* the latest event is the end of the call that ended it */
   bool is_known;  /* its beginning: it is not behind a gap */
   bool has_calls;
-  double waiting;
+  tsn_process_sums sums;
   tsn_spmd_part *part;
 } reader;
 
@@ -89,6 +89,7 @@ static tsanom_status end_computation(reader *r, int32_t place, double time) {
   if (!r->is_known || time <= r->began) return settle(r, NONE, 0);
   double elapsed = fmax(0, time - r->began - (r->excluded - r->excluded_before));
   double useful = isnan(r->cpu) ? elapsed : fmin(r->cpu, elapsed);
+  r->sums.stalled += elapsed - useful;
   int32_t at = tsn_node_before(&r->tree, place);
   if (at < 0) return tsn_process_tree_no_memory(&r->tree);
   r->ended = at;
@@ -130,7 +131,7 @@ static tsanom_status end(reader *r, double time) {
   const open_region *o = &r->open[--r->depth];
   double elapsed = fmax(0, time - o->begin);
   if (o->shape < 0) {
-    r->waiting += elapsed;
+    r->sums.waiting += elapsed;
     r->excluded += elapsed;
     if (!r->depth) begin_computation(r, time);
     r->is_behind = !r->depth && r->ended != NONE;
@@ -202,7 +203,8 @@ static tsanom_status fill(reader *r, double elapsed) {
   s->parent = tsn_pool_take(pool, regions, sizeof *s->parent);
   s->time = tsn_pool_take(pool, regions, sizeof *s->time);
   s->waiting = tsn_pool_take(pool, 1, sizeof *s->waiting);
-  if (!r->part->region || !s->parent || !s->time || !s->waiting ||
+  s->stalled = tsn_pool_take(pool, 1, sizeof *s->stalled);
+  if (!r->part->region || !s->parent || !s->time || !s->waiting || !s->stalled ||
       !tsn_metrics_take(s, metrics, regions)) {
     return tsn_process_tree_no_memory(&r->tree);
   }
@@ -223,7 +225,8 @@ static tsanom_status fill(reader *r, double elapsed) {
       if (column) s->value[column * regions + k] = n->count[m];
     }
   }
-  s->waiting[0] = r->waiting;
+  s->waiting[0] = r->sums.waiting;
+  s->stalled[0] = r->sums.stalled;
   s->data.regions = regions;
   s->data.processes = 1;
   s->data.elapsed = elapsed;
@@ -238,16 +241,16 @@ static tsanom_status read_all(reader *r) {
       r->channel->stream_count ? tsn_channel_stream(r->channel, 0) : NULL;
   if (stream && stream->count) {
     const double *time = stream->time.data;
-    double last = time[stream->count - 1];
+    r->sums.last = time[stream->count - 1];
     r->has_calls = tsn_process_has_calls(r->profile);
     tsanom_status status = read_stream(r, stream);
     if (status == TSANOM_OK) {
       status = tsn_process_add_totals(&r->tree, r->profile,
                                       r->channel->header.first.nanoseconds, r->has_calls,
-                                      &r->waiting, &last);
+                                      &r->sums);
     }
     if (status < 0) return status;
-    elapsed = fmax(0, last - time[0]);
+    elapsed = fmax(0, r->sums.last - time[0]);
   }
   return fill(r, elapsed);
 }

@@ -23,7 +23,9 @@ static tsanom_status place_row(tsn_process_tree *tree, const tsanom_regions_row 
     if (row->place) to->within = TSN_NODE_PROGRAM;
     return TSANOM_OK;
   }
-  if (outer->within == TSN_NODE_NONE) return TSANOM_OK;
+  if (outer->within == TSN_NODE_NONE || row->kind == TSANOM_REGIONS_ROW_BEATS) {
+    return TSANOM_OK;
+  }
   if (row->kind == TSANOM_REGIONS_ROW_COMPUTATION) {
     if (!tsn_process_tree_place(tree, (int32_t)row->place)->about.call) {
       return tsn_process_tree_reject(tree, TSANOM_E_FORMAT,
@@ -53,8 +55,8 @@ static tsanom_status add_row(tsn_process_tree *tree, const tsanom_regions_row *r
 }
 
 tsanom_status tsn_process_add_totals(tsn_process_tree *tree, const tsn_profile *profile,
-                                     uint64_t began, bool has_calls, double *waiting,
-                                     double *last) {
+                                     uint64_t began, bool has_calls,
+                                     tsn_process_sums *sums) {
   row_place *of = tsn_pool_take(&tree->scratch, profile->count, sizeof *of);
   if (!of) return tsn_process_tree_no_memory(tree);
   for (size_t k = 1; k < profile->count; k++) {
@@ -62,9 +64,12 @@ tsanom_status tsn_process_add_totals(tsn_process_tree *tree, const tsn_profile *
     tsanom_status status = place_row(tree, row, &of[row->parent], &of[k]);
     if (status == TSANOM_OK) status = add_row(tree, row, &of[k], has_calls);
     if (status < 0) return status;
+    if (row->kind == TSANOM_REGIONS_ROW_COMPUTATION) {
+      sums->stalled += ((double)row->elapsed - (double)row->useful) * 1e-9;
+    }
     if (row->kind != TSANOM_REGIONS_ROW_THREAD || !row->place) continue;
-    *waiting += (double)row->waiting * 1e-9;
-    *last = fmax(*last, tsn_profile_end(row, began));
+    sums->waiting += (double)row->waiting * 1e-9;
+    sums->last = fmax(sums->last, tsn_profile_end(row, began));
   }
   return TSANOM_OK;
 }

@@ -80,12 +80,17 @@ tsanom_status tsn_process_tree_reject(const tsn_process_tree *tree, tsanom_statu
                                       const char *text);
 tsanom_status tsn_process_tree_no_memory(const tsn_process_tree *tree);
 
+/* Of a process: seconds in MPI, and of computations without a processor; the time of its
+ * last event. */
+typedef struct {
+  double waiting, stalled, last;
+} tsn_process_sums;
+
 /* process_totals.c: add the totals by which the process continues where its events end.
- * `has_calls`: it calls MPI, so that its regions are in computations. To *waiting go the
- * seconds in MPI; *last becomes the time of the last event. */
+ * `has_calls`: it calls MPI, so that its regions are in computations. */
 tsanom_status tsn_process_add_totals(tsn_process_tree *tree, const tsn_profile *profile,
-                                     uint64_t began, bool has_calls, double *waiting,
-                                     double *last);
+                                     uint64_t began, bool has_calls,
+                                     tsn_process_sums *sums);
 
 /* Whether computations are in the totals. */
 bool tsn_process_has_calls(const tsn_profile *profile);

@@ -22,16 +22,19 @@ enum { BYTES_MOST = 1 << 24 };
 static bool is_valid(const tsanom_regions_row *row, size_t at) {
   bool is_outer = row->kind == TSANOM_REGIONS_ROW_THREAD;
   return row->kind >= TSANOM_REGIONS_ROW_THREAD &&
-         row->kind <= TSANOM_REGIONS_ROW_COMPUTATION &&
+         row->kind <= TSANOM_REGIONS_ROW_BEATS &&
          row->place < TSANOM_REGIONS_PLACES_MAX && (row->parent == 0) == is_outer &&
          row->parent < at &&
          row->check == tsn_checksum(row, offsetof(tsanom_regions_row, visits));
 }
 
-/* Computations are directly in threads, where their regions find their call. */
+/* Computations are directly in threads, where their regions find their call, and so are
+ * beats, in which nothing is. */
 static bool fits(const tsanom_regions_row *rows, size_t at) {
-  return rows[at].kind != TSANOM_REGIONS_ROW_COMPUTATION ||
-         rows[rows[at].parent].kind == TSANOM_REGIONS_ROW_THREAD;
+  uint32_t outer = rows[rows[at].parent].kind;
+  return rows[at].kind < TSANOM_REGIONS_ROW_COMPUTATION
+             ? outer != TSANOM_REGIONS_ROW_BEATS
+             : outer == TSANOM_REGIONS_ROW_THREAD;
 }
 
 static tsanom_status check_rows(const tsn_source *source, bool salvage,
@@ -58,7 +61,9 @@ tsanom_status tsn_profile_read(const char *directory, bool salvage,
                                const tsanom_exec *exec, tsn_profile *profile) {
   tsn_source source = tsn_source_named(exec, directory, "%s", TSANOM_REGIONS_PROFILE);
   struct stat about;
-  if (stat(source.path, &about) != 0 && errno == ENOENT) return TSANOM_OK;
+  if (stat(source.path, &about) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+    return TSANOM_OK;
+  }
   tsanom_status status = tsn_source_open(&source);
   if (status < 0) return status;
   tsanom_regions_row *rows;

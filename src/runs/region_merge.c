@@ -251,20 +251,27 @@ static tsanom_status take_names(merge *m, const tsn_spmd_part *p, tsn_names *nam
   return TSANOM_OK;
 }
 
-/* Seconds in MPI, if the parts have them. */
-static bool take_waiting(merge *m) {
+/* Values by process, if the part has them. */
+static bool take_values(merge *m, const double *from, size_t count, size_t first,
+                        double **to) {
   tsn_spmd *w = m->whole;
+  if (!from) return true;
+  if (!*to) *to = tsn_pool_take(&w->pool, w->data.processes, sizeof **to);
+  if (*to) memcpy(*to + first, from, count * sizeof **to);
+  return *to != NULL;
+}
+
+/* Seconds in MPI, and without a processor. */
+static bool take_seconds(merge *m) {
   size_t first = 0;
   for (size_t i = 0; i < m->count; i++) {
     const tsn_spmd *own = &m->part[i].spmd;
-    if (own->waiting && !w->waiting) {
-      w->waiting = tsn_pool_take(&w->pool, w->data.processes, sizeof *w->waiting);
-      if (!w->waiting) return false;
+    size_t count = own->data.processes;
+    if (!take_values(m, own->waiting, count, first, &m->whole->waiting) ||
+        !take_values(m, own->stalled, count, first, &m->whole->stalled)) {
+      return false;
     }
-    for (size_t k = 0; own->waiting && k < own->data.processes; k++) {
-      w->waiting[first + k] = own->waiting[k];
-    }
-    first += own->data.processes;
+    first += count;
   }
   return true;
 }
@@ -301,7 +308,7 @@ static tsanom_status merge_rows(merge *m) {
   w->process = names.name;
   w->time = tsn_pool_take(&w->pool, matrix, sizeof *w->time);
   w->value = tsn_pool_take(&w->pool, cells, sizeof *w->value);
-  if (!w->time || !w->value || !take_waiting(m)) return no_memory(m);
+  if (!w->time || !w->value || !take_seconds(m)) return no_memory(m);
   for (size_t i = 0; i < cells; i++) w->value[i] = NAN;
   for (size_t i = 0; i < m->count; i++) {
     size_t first = names.count;

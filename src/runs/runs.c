@@ -262,6 +262,19 @@ static void add_csv(const tsanom_hsa_run *run, tsanom_runs_info *info) {
   }
 }
 
+/* Beats by which threads continue where their streams end. */
+static void add_sampled(const tsn_beats *beats, tsanom_runs_info *info) {
+  info->beats += beats->sampled.known;
+  info->beats_interpolated = beats->sampled.interpolated;
+  if (!beats->sampled.known) return;
+  for (size_t t = 0; t < beats->run.thread_count; t++) {
+    const tsanom_hsa_series *series = &beats->run.threads[t];
+    if (!series->beats) continue;
+    double time = series->time[series->beats - 1];
+    if (time > info->last) info->last = time;
+  }
+}
+
 static void add_vitals(const tsn_vitals *vitals, tsanom_runs_info *info) {
   if (!vitals->present) return;
   info->vital = (int32_t)vitals->header.sampler;
@@ -300,6 +313,7 @@ tsanom_status tsanom_runs_describe(const tsanom_runs *run, tsanom_runs_info *inf
     own.state = TSANOM_RUNS_UNFINISHED;
   }
   add_channel(beats, &own, &own.beats, &own.beats_dropped);
+  add_sampled(&run->parts.beats.beats, &own);
   add_channel(regions, &own, &own.events, &own.events_dropped);
   if (run->parts.spmd.waiting) add_processes(&run->parts.spmd.incomplete, &own);
   add_vitals(&run->parts.vitals, &own);

@@ -38,6 +38,8 @@ typedef struct {
   double *error; /* standard errors of the times: NaN where not known; NULL: of none */
   /* By process: seconds in MPI; NULL: not known. */
   double *waiting;
+  /* By process: seconds of computations in which it had no processor; NULL: not known. */
+  double *stalled;
   /* Functions that were left out, because they were called too often. */
   const char **dropped;
   size_t dropped_count;

@@ -26,6 +26,7 @@ _Static_assert(TSANOM_REGIONS_PLACES_MAX == 8192, "ABI");
 _Static_assert(TSANOM_REGIONS_ROW_THREAD == 1, "ABI");
 _Static_assert(TSANOM_REGIONS_ROW_REGION == 2, "ABI");
 _Static_assert(TSANOM_REGIONS_ROW_COMPUTATION == 3, "ABI");
+_Static_assert(TSANOM_REGIONS_ROW_BEATS == 4, "ABI");
 _Static_assert(sizeof(tsanom_regions_profile) == 64, "ABI");
 _Static_assert(offsetof(tsanom_regions_profile, magic) == 0, "ABI");
 _Static_assert(offsetof(tsanom_regions_profile, version) == 8, "ABI");

@@ -29,7 +29,7 @@ _Static_assert(offsetof(tsanom_runs_options, symbols) == 12, "ABI");
 _Static_assert(offsetof(tsanom_runs_options, salvage) == 16, "ABI");
 _Static_assert(offsetof(tsanom_runs_options, reserved0) == 20, "ABI");
 
-_Static_assert(sizeof(tsanom_runs_info) == 240, "ABI");
+_Static_assert(sizeof(tsanom_runs_info) == 248, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, struct_size) == 0, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, parts) == 8, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, state) == 12, "ABI");
@@ -56,6 +56,7 @@ _Static_assert(offsetof(tsanom_runs_info, vital_samples) == 208, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, vital_lost) == 216, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, vital_threads) == 224, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, totals) == 232, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, beats_interpolated) == 240, "ABI");
 
 _Static_assert(sizeof(tsanom_runs_damage) == 208, "ABI");
 _Static_assert(offsetof(tsanom_runs_damage, struct_size) == 0, "ABI");
@@ -104,6 +105,7 @@ _Static_assert(offsetof(tsanom_runs_spmd_data, metric) == 24, "ABI");
 _Static_assert(offsetof(tsanom_runs_spmd_data, waiting) == 32, "ABI");
 _Static_assert(offsetof(tsanom_runs_spmd_data, dropped) == 40, "ABI");
 _Static_assert(offsetof(tsanom_runs_spmd_data, dropped_count) == 48, "ABI");
+_Static_assert(offsetof(tsanom_runs_spmd_data, stalled) == 56, "ABI");
 
 _Static_assert(sizeof(tsanom_runs_model_data) == 48, "ABI");
 _Static_assert(offsetof(tsanom_runs_model_data, model) == 0, "ABI");

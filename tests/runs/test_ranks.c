@@ -174,6 +174,8 @@ Test(runs_ranks, computations_between_calls) {
                  BOTH(0, 40), BOTH(0, 1));
     cr_assert(fabs(spmd.waiting[0] * 1e6 - 32) < 1e-6, "%g", spmd.waiting[0]);
     cr_assert(fabs(spmd.waiting[1] * 1e6 - 37) < 1e-6, "%g", spmd.waiting[1]);
+    cr_assert(fabs(spmd.stalled[0] * 1e6 - 50) < 1e-6, "%g", spmd.stalled[0]);
+    cr_assert(spmd.stalled[1] == 0, "%g", spmd.stalled[1]);
     cr_assert(fabs(spmd.data->elapsed * 1e6 - 152) < 1e-6, "%g", spmd.data->elapsed);
     CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
   }

@@ -89,6 +89,22 @@ Test(record_mpi, the_slow_rank_is_named) {
   }
 }
 
+/* All ranks on one processor, which those that wait in MPI use as well. */
+Test(record_mpi, ranks_that_share_a_processor_have_no_gain) {
+  if (shell("taskset -c 0 true 2>err") != 0) cr_skip_test("taskset is missing");
+  if (!build_mpi_program(MPICH, "ranks.c", "ranks")) return;
+  cr_assert(shell("taskset -c 0 mpirun.mpich -n 3 '" TSANOM_COMMAND
+                  "' record -o run -- ./ranks plain 20 4000000 1 >out 2>err") == 0);
+  outcome o = tsanom("similar run");
+  cr_assert(strncmp(o.out, "Rank 1 does ", 12) == 0, "%s", o.out);
+  cr_assert(strstr(o.out, "; the ranks had no processor for "), "%s", o.out);
+  cr_assert(!strstr(o.out, " faster"), "%s", o.out);
+  json_t *r = tsanom_json("similar run --json");
+  json_t *rank = json_array_get(json_object_get(r, "ranks"), 1);
+  cr_assert(json_number_value(json_object_get(rank, "stalled_s")) > 0);
+  json_decref(r);
+}
+
 Test(record_mpi, calls_are_counted_from_each_language) {
   static const char *const sources[] = {"ranks.c", "ranks_mpi.F90",
                                         "ranks_mpi.F90 -DMODULE=mpi_f08"};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tsanom record --profile of OpenMP programs: events at first, and then totals. */
 #include <criterion/criterion.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +29,72 @@ Test(record_totals, visits_are_those_of_events) {
     check_same_visits(events, totals);
     check_totals_are_small(totals);
     o = tsanom("rate %s", totals);
-    cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+    cr_assert(o.status == 0 && strstr(o.err, " beats were not recorded"), "%s", o.err);
     o = tsanom("speedup %s", totals);
     cr_assert(o.status == 0 && strstr(o.err, "the rest of the run has totals only"), "%s",
               o.err);
     cr_assert(*tsanom("similar %s", totals).err == '\0');
   }
+}
+
+/* The beats of the run as tsanom rate counts them; all threads have as many. */
+static json_int_t loop_beats(const char *run) {
+  json_t *r = tsanom_json("rate %s --window 2 --json", run), *thread;
+  json_int_t beats = -1;
+  size_t i;
+  json_array_foreach(json_object_get(r, "threads"), i, thread) {
+    json_int_t own = json_integer_value(json_object_get(thread, "beats"));
+    cr_assert(i == 0 || own == beats, "%s", run);
+    beats = own;
+  }
+  json_decref(r);
+  return beats;
+}
+
+/* Record the program with totals and with all events: both have as many beats, and those
+ * of the totals take 6 KiB for each thread. */
+static void check_beats(int way, const char *program) {
+  tsanom_runs_info all, some;
+  cr_assert(record(way, "--events -o all -- %s", program).status != 3);
+  cr_assert(record(way, "--profile -o some -- %s", program).status != 3);
+  json_int_t beats = loop_beats("all");
+  cr_assert(beats > 30 && loop_beats("some") == beats, "%s: %d beats by events", program,
+            (int)beats);
+  tsanom_runs_close(open_run("all", &all));
+  tsanom_runs_close(open_run("some", &some));
+  cr_assert(all.beats_interpolated == 0 && some.totals > 0);
+  if (beats > 1000) cr_assert(some.beats_interpolated > some.beats);
+  cr_assert(some.beats < 2000 + 3 * 192, "%d of %d", (int)some.beats, (int)all.beats);
+  cr_assert(shell("rm -r all some") == 0);
+}
+
+/* The loop that outer.c has inside of its main loop is followed until the totals have
+ * begun. */
+Test(record_totals, beats_are_counted_in_constant_space) {
+  setenv("OMP_NUM_THREADS", "2", 1);
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  for (int way = 0; way < RECORD_WAYS; way++) {
+    if (!build_program(record_ways[way].compiler, "loop")) continue;
+    check_beats(way, "./loop 3000");
+  }
+  if (!build_program("gcc", "inside") || !build_program("gcc", "outer")) return;
+  check_beats(0, "./inside 3000");
+  check_beats(0, "./outer 40 600");
+}
+
+/* All regions of these threads are open when the events end: their visits are in the
+ * events, and their times in both. */
+Test(record_totals, threads_that_stay_in_a_region) {
+  tsanom_runs_info info;
+  setenv("OMP_NUM_THREADS", "2", 1);
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  if (!build_program("gcc", "inside")) return;
+  cr_assert(record(0, "--cpu-time --events -o events -- ./inside 2500").status == 0);
+  cr_assert(record(0, "--cpu-time --profile -o totals -- ./inside 2500").status == 0);
+  check_same_visits("events", "totals");
+  check_totals_are_small("totals");
+  tsanom_runs_close(open_run("totals", &info));
+  cr_assert(info.events < 5000, "%d", (int)info.events);
 }
 
 /* What was added up until then is there, and the program is not the only process. */

@@ -73,6 +73,9 @@ typedef struct {
   uint16_t recorded;  /* 0: nothing is */
 } icp_region;
 
+/* Regions and calls within others, of which readers know. */
+enum { ICP_DEPTH_MOST = 64 };
+
 /* Phases of the process: ICP_OFF for good where no run was asked for or could be
  * started, and in the child of a fork. */
 enum { ICP_UNTRIED = 0, ICP_RECORDING, ICP_OFF };
@@ -115,7 +118,10 @@ typedef struct {
   icp_usage part; /* when the part of it began that goes on */
   bool calls;     /* it has ended a call of MPI, as the watched thread */
   bool is_over;   /* the events that the process may write are written: */
-  bool profiles;  /* they are added up, since the thread was in no region */
+  bool stays;     /* and the thread has not left its regions since, */
+  bool profiles;  /* its events are added up */
+  /* Places of the regions and calls that are open, from the outermost on. */
+  uint16_t place[ICP_DEPTH_MOST];
 } icp_thread;
 
 extern icp_settings icp_set;
@@ -188,11 +194,19 @@ static inline bool icp_may_write(void) {
  * added up, or left out. */
 bool icp_record_total(uint32_t kind, uint32_t place);
 
+/* A beat of such a thread, of that iteration. */
+bool icp_beat_total(uint32_t iteration);
+
 /* An event of this thread. A team of more than 65535 threads is shown as 65535. */
 static inline void icp_record(uint32_t kind, uint32_t place, uint32_t threads) {
   uint32_t shown = threads > UINT16_MAX ? UINT16_MAX : threads;
   if (!ICP_LIKELY(!icp_me.is_over) && icp_record_total(kind, place)) return;
-  if (kind == TSANOM_REGIONS_BEGIN) icp_me.open++;
+  if (kind == TSANOM_REGIONS_BEGIN) {
+    if (ICP_LIKELY(icp_me.open < ICP_DEPTH_MOST)) {
+      icp_me.place[icp_me.open] = (uint16_t)place;
+    }
+    icp_me.open++;
+  }
   if (kind == TSANOM_REGIONS_END) icp_me.open--;
   if (!icp_may_write()) return;
   (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number,
@@ -218,6 +232,7 @@ static inline void icp_begin_iteration(icp_iterations *iterations) {
 /* One beat an iteration for each thread, however many regions the iteration has. */
 static inline void icp_beat(uint32_t iteration) {
   if (ICP_LIKELY(iteration == icp_me.beaten)) return;
+  if (!ICP_LIKELY(!icp_me.is_over) && icp_beat_total(iteration)) return;
   icp_me.beaten = iteration;
   if (!icp_may_write()) return;
   (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number, iteration);

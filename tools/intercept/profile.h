@@ -11,13 +11,19 @@
 /* Where the file will be: before the first event. */
 void icp_profile_prepare(const char *folder);
 
-/* The calling thread, which is in no region, adds up its events from now on, as the
- * thread of that number. `watched`: its calls of MPI end computations. Returns false if
- * there is no file, for lack of disk space or memory. */
-bool icp_profile_start(uint32_t number, bool watched);
+/* The calling thread adds up its events from now on, as the thread of that number.
+ * `watched`: its calls of MPI end computations. It is in `count` regions, of these places
+ * from the outermost on. Returns false if there is no file, for lack of disk space or
+ * memory. */
+bool icp_profile_start(uint32_t number, bool watched, const uint16_t *open,
+                       uint32_t count);
 
 /* An event of such a thread, and processor time, as TSANOM_REGIONS_CPU has it. */
 void icp_profile_event(uint32_t kind, uint32_t place);
 void icp_profile_cpu(uint64_t nanoseconds);
+
+/* A beat of such a thread is counted, and may be kept. `anew`: those before were of a
+ * loop inside of the main loop. False: there is no space for beats. */
+bool icp_profile_beat(bool anew);
 
 #endif

@@ -33,6 +33,7 @@ static void grant(uint64_t records) {
   static atomic_flag has_reported = ATOMIC_FLAG_INIT;
   icp_me.quota = GRANT - 1;
   if (!most_events || records <= most_events) return;
+  icp_me.stays = icp_me.is_over;
   icp_me.is_over = true;
   if (most_events <= ENVIRONMENT_EVENTS_PROFILE / RECORD_BYTES ||
       atomic_flag_test_and_set(&has_reported))
@@ -63,10 +64,30 @@ bool icp_take_quota(void) {
   return false;
 }
 
+/* Of a thread that stays in its regions: they end here as far as the events are
+ * concerned, and go on in the totals. A call of MPI around them ends soon. */
+static void start_inside(void) {
+  uint32_t shown = icp_me.state.team > UINT16_MAX ? UINT16_MAX : icp_me.state.team;
+  if (icp_me.open > ICP_DEPTH_MOST || (icp_me.open && icp_place_is_call(icp_me.place[0])))
+    return;
+  icp_me.profiles =
+      icp_profile_start(icp_me.state.number, icp_me.watched, icp_me.place, icp_me.open);
+  icp_me.is_over = icp_me.profiles;
+  icp_me.stays = false;
+  for (uint32_t i = icp_me.open; icp_me.profiles && i-- > 0;) {
+    (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number,
+                               TSANOM_REGIONS_END |
+                                   (uint32_t)icp_me.place[i] << TSANOM_REGIONS_KIND_BITS |
+                                   shown << 16);
+  }
+}
+
 /* Events are added up from the end of a region on that is in no other one, and from that
  * of a call, where there are calls: a computation before a call of MPI is either all in
- * events or all in totals. The ends of worksharing constructs have no totals. */
+ * events or all in totals. A thread that has written a whole GRANT without such an end
+ * does not wait for it. The ends of worksharing constructs have no totals. */
 bool icp_record_total(uint32_t kind, uint32_t place) {
+  if (icp_me.stays) start_inside();
   if (icp_me.profiles) {
     icp_profile_event(kind, place);
     return true;
@@ -74,8 +95,17 @@ bool icp_record_total(uint32_t kind, uint32_t place) {
   if (kind == TSANOM_REGIONS_SHARE) return true;
   if (kind == TSANOM_REGIONS_END && icp_me.open == 1 &&
       (!icp_me.calls || icp_place_is_call(place))) {
-    icp_me.profiles = icp_profile_start(icp_me.state.number, icp_me.watched);
+    icp_me.profiles =
+        icp_profile_start(icp_me.state.number, icp_me.watched, icp_me.place, 0);
     icp_me.is_over = icp_me.profiles;
   }
   return false;
+}
+
+/* Iterations that begin anew are those of another loop (icp_restart()). */
+bool icp_beat_total(uint32_t iteration) {
+  if (icp_me.stays) start_inside();
+  if (!icp_me.profiles || !icp_profile_beat(iteration < icp_me.beaten)) return false;
+  icp_me.beaten = iteration;
+  return true;
 }

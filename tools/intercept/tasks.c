@@ -31,7 +31,7 @@ static void write_pending(void) {
 static void beat(void) {
   bool beats = icp_set.beats_at_tasks && !icp_iteration();
   if (!beats || !icp_may_write()) return;
-  (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number, ++counts.beats);
+  icp_beat(++counts.beats);
 }
 
 static void count_task(uint32_t place) {

@@ -32,6 +32,8 @@ class RunInfo:
     vital_period_s: float
     totals: int
     """Rows of totals, by which the run continues where its events end."""
+    beats_interpolated: int
+    """Beats that were counted and not recorded."""
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,8 @@ class Run:
             info.state == runs.TSANOM_RUNS_FINISHED, info.start * 1e-9, info.last, info.pid,
             ffi.string(info.program).decode(errors="replace"), info.beats, info.events,
             info.beats_dropped, info.events_dropped, info.skipped, info.restarts,
-            info.vital_samples, info.vital_period_s, info.totals)
+            info.vital_samples, info.vital_period_s, info.totals,
+            info.beats_interpolated)
 
     def _describe(self) -> Any:
         info = ffi.new("tsanom_runs_info *")

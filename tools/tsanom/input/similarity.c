@@ -194,6 +194,15 @@ int similarity_gain(const similarity *s, double *ratio, double *faster) {
   return 1;
 }
 
+double similarity_stalled(const similarity *s) {
+  double useful = 0, stalled = 0;
+  for (size_t i = 0; i < s->file.data->processes && s->file.stalled; i++) {
+    useful += similarity_useful(s, i);
+    stalled += s->file.stalled[i];
+  }
+  return stalled > 0 ? stalled / (stalled + useful) : 0;
+}
+
 double similarity_communication(const similarity *s) {
   const tsanom_spmd_report *r = &s->report;
   return r->has_elapsed ? r->max_total / s->file.data->elapsed : NAN;
@@ -278,10 +287,11 @@ static json_t *ranks(const similarity *s) {
   json_t *all = json_array();
   for (size_t i = 0; i < s->file.data->processes && s->file.waiting; i++) {
     json_array_append_new(
-        all,
-        json_pack("{so so so sI}", "process", json_name(s->file.process[i]), "useful_s",
-                  json_finite(similarity_useful(s, i)), "mpi_s",
-                  json_finite(s->file.waiting[i]), "kind", (json_int_t)s->class_of[i]));
+        all, json_pack("{so so so so sI}", "process", json_name(s->file.process[i]),
+                       "useful_s", json_finite(similarity_useful(s, i)), "mpi_s",
+                       json_finite(s->file.waiting[i]), "stalled_s",
+                       json_finite(s->file.stalled ? s->file.stalled[i] : NAN), "kind",
+                       (json_int_t)s->class_of[i]));
   }
   return all;
 }

@@ -34,6 +34,10 @@ int similarity_make(char *const *paths, size_t count, const tsanom_spmd_options 
  * by the part `faster` faster. 0: there is no verdict, or no elapsed time. */
 int similarity_gain(const similarity *s, double *ratio, double *faster);
 
+/* The part of the time of computations in which the ranks had no processor; 0: not known.
+ */
+double similarity_stalled(const similarity *s);
+
 /* Largest total time over elapsed time; NaN: not known. */
 double similarity_communication(const similarity *s);
 

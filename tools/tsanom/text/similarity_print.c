@@ -32,6 +32,22 @@ static void print_metrics(const similarity *s, const uint64_t *set) {
   }
 }
 
+/* Ranks that share processors slow each other down, so that what one of them does less is
+ * not what the program would gain. */
+static void print_gain_of_balance(const similarity *s, double faster) {
+  const double shares = 0.1;
+  double stalled = similarity_stalled(s);
+  if (stalled < shares) {
+    printf("; with ideal balance the program would run %.0f %% faster.\n\n",
+           100 * faster);
+  } else {
+    printf(
+        "; the ranks had no processor for %.0f %% of the time of their computations, so "
+        "that the gain by ideal balance is not known.\n\n",
+        100 * stalled);
+  }
+}
+
 /* "Rank 3 does 1.9 times the work of the others in solve; ...". 0: not known. */
 static int print_gain(const similarity *s) {
   double ratio, faster;
@@ -48,8 +64,8 @@ static int print_gain(const similarity *s) {
   } else {
     printf("all the work");
   }
-  printf(" in %s; with ideal balance the program would run %.0f %% faster.\n\n",
-         s->file.region[s->report.verdict_region], 100 * faster);
+  printf(" in %s", s->file.region[s->report.verdict_region]);
+  print_gain_of_balance(s, faster);
   return 1;
 }
 
@@ -177,10 +193,11 @@ static void print_efficiencies(const similarity *s) {
   enum { SHOWN = 64 };
   const tsanom_spmd_report *r = &s->report;
   size_t n = s->file.data->processes;
-  printf("\nrank   useful s   in MPI s  kind\n");
+  printf("\nrank   useful s  stalled s   in MPI s  kind\n");
   for (size_t i = 0; i < n && i < SHOWN; i++) {
-    printf("%4s %10.4g %10.4g  %4d\n", s->file.process[i], similarity_useful(s, i),
-           s->file.waiting[i], s->class_of[i]);
+    printf("%4s %10.4g %10.4g %10.4g  %4d\n", s->file.process[i], similarity_useful(s, i),
+           s->file.stalled ? s->file.stalled[i] : NAN, s->file.waiting[i],
+           s->class_of[i]);
   }
   if (n > SHOWN) printf("... and %zu more\n", n - SHOWN);
   printf(

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The file is a shared mapping: what was added survives SIGKILL. Disk space is reserved
+ * before a row is used, since a write to a mapping without space would end the program.
+ * A row is written by one thread only, without locks: a thread that ends releases its
+ * rows to the next one of its number.
+ *
+ * The rows in a row are a ring, and the search begins behind the row found last. Programs
+ * repeat their regions in one order, so that it finds most at once; without a table that
+ * would take memory by capacity instead of use.
+ *
+ *   owner row ──latest──▶ row ──next──▶ row ──next──▶ row ──┐
+ *                          ▲────────────────────────────────┘ */
+#include "profile_rows.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { STEP = 1 << 14 };
+
+typedef tsanom_regions_row row;
+
+row *icp_rows;
+icp_row_links icp_links[ICP_ROWS_MOST];
+
+static char path[PATH_MAX];
+static uint32_t used, backed; /* rows; protected by the lock, as is the growth */
+static int file = -1;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t at_exit;
+
+/* Release the rows of a thread that ends. */
+static void release(void *root) {
+  pthread_mutex_lock(&lock);
+  icp_links[(row *)root - icp_rows].is_owned = false;
+  pthread_mutex_unlock(&lock);
+}
+
+void icp_rows_prepare(const char *folder) {
+  int length = snprintf(path, sizeof path, "%s/" TSANOM_REGIONS_PROFILE, folder);
+  if (length < 0 || (size_t)length >= sizeof path) *path = '\0';
+}
+
+/* The mapping is as long as the file may become. */
+void icp_rows_create(void) {
+  enum { FIRST_NUMBER = 256 }; /* out of the way of the program's own files */
+  int opened = *path ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+  if (opened < 0 || pthread_key_create(&at_exit, release) != 0) return;
+  file = fcntl(opened, F_DUPFD_CLOEXEC, FIRST_NUMBER);
+  close(opened);
+  if (file < 0 || posix_fallocate(file, 0, STEP) != 0) return;
+  row *taken = mmap(NULL, ICP_ROWS_MOST * sizeof *taken, PROT_READ | PROT_WRITE,
+                    MAP_SHARED, file, 0);
+  if (taken == MAP_FAILED) return;
+  tsanom_regions_profile head = {.magic = TSANOM_REGIONS_PROFILE_MAGIC,
+                                 .version = 1,
+                                 .row_bytes = (uint32_t)sizeof *taken};
+  memcpy(taken, &head, sizeof head);
+  used = 1;
+  backed = STEP / sizeof *taken;
+  icp_rows = taken;
+}
+
+/* Whether there is disk space for one more row. The descriptor may have been closed by
+ * the program, and be that of another file: the program's own is not extended. */
+static bool has_space(void) {
+  struct stat own, named;
+  if (used < backed) return true;
+  if (used == ICP_ROWS_MOST || file < 0) return false;
+  if (fstat(file, &own) != 0 || stat(path, &named) != 0 || own.st_ino != named.st_ino ||
+      own.st_dev != named.st_dev ||
+      posix_fallocate(file, 0, (off_t)(backed * sizeof *icp_rows + STEP)) != 0) {
+    return false;
+  }
+  backed += STEP / sizeof *icp_rows;
+  return true;
+}
+
+/* FNV-1a of what a row is of, which does not change. */
+static uint64_t check_of(const row *identity) {
+  const unsigned char *byte = (const unsigned char *)identity;
+  uint64_t sum = 0xCBF29CE484222325u;
+  for (size_t i = 0; i < offsetof(row, visits); i++) {
+    /* The analyzer does not see that the four fields have no padding. */
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
+    sum = (sum ^ byte[i]) * 0x100000001B3u;
+  }
+  return sum;
+}
+
+/* `count` new rows, numbered by their places from that of the first on; the first, or
+ * ICP_NO_ROW if there is no space for all. The check comes last: a row without it has not
+ * been written. */
+static uint32_t add_rows(row identity, uint32_t count) {
+  uint32_t first = ICP_NO_ROW;
+  int error = errno;
+  pthread_mutex_lock(&lock);
+  for (uint32_t i = 0; i < count && icp_rows; i++) {
+    if (!has_space()) {
+      first = ICP_NO_ROW;
+      break;
+    }
+    uint32_t at = used++;
+    if (i == 0) first = at;
+    icp_rows[at] = identity;
+    atomic_signal_fence(memory_order_release);
+    icp_rows[at].check = check_of(&identity);
+    identity.place++;
+  }
+  pthread_mutex_unlock(&lock);
+  errno = error;
+  return first;
+}
+
+uint32_t icp_row_in(uint32_t parent, uint32_t kind, uint32_t place) {
+  uint32_t latest = icp_links[parent].latest, at = latest;
+  if (parent == ICP_NO_ROW) return ICP_NO_ROW;
+  if (latest != ICP_NO_ROW) {
+    do {
+      at = icp_links[at].next;
+      if (icp_rows[at].place == place && icp_rows[at].kind == kind) {
+        icp_links[parent].latest = at;
+        return at;
+      }
+    } while (at != latest);
+  }
+  at = add_rows((row){.kind = kind,
+                      .parent = parent,
+                      .thread = icp_rows[parent].thread,
+                      .place = place},
+                1);
+  if (at == ICP_NO_ROW) return ICP_NO_ROW;
+  icp_links[at].next = latest == ICP_NO_ROW ? at : icp_links[latest].next;
+  if (latest != ICP_NO_ROW) icp_links[latest].next = at;
+  icp_links[parent].latest = at;
+  return at;
+}
+
+static uint32_t take_released(uint32_t number, bool watched) {
+  uint32_t found = ICP_NO_ROW;
+  pthread_mutex_lock(&lock);
+  for (uint32_t at = 1; at < used && found == ICP_NO_ROW; at++) {
+    const row *r = &icp_rows[at];
+    bool is_free = r->kind == TSANOM_REGIONS_ROW_THREAD && !icp_links[at].is_owned;
+    if (is_free && r->thread == number && !r->place == !watched) found = at;
+  }
+  if (found != ICP_NO_ROW) icp_links[found].is_owned = true;
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+uint32_t icp_row_of_thread(uint32_t number, bool watched) {
+  if (!icp_rows) return ICP_NO_ROW;
+  uint32_t at = take_released(number, watched);
+  if (at == ICP_NO_ROW) {
+    at = add_rows(
+        (row){.kind = TSANOM_REGIONS_ROW_THREAD, .thread = number, .place = watched}, 1);
+    if (at == ICP_NO_ROW) return ICP_NO_ROW;
+    icp_links[at].is_owned = true;
+  }
+  (void)pthread_setspecific(at_exit, &icp_rows[at]);
+  return at;
+}
+
+uint32_t icp_rows_of_beats(uint32_t root, uint32_t count) {
+  return add_rows((row){.kind = TSANOM_REGIONS_ROW_BEATS,
+                        .parent = root,
+                        .thread = icp_rows[root].thread},
+                  count);
+}
