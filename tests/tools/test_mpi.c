@@ -94,7 +94,7 @@ Test(record_mpi, the_slow_rank_is_named) {
 Test(record_mpi, computations_have_metrics) {
   if (!build_mpi_program(MPICH, "ranks.c", "ranks")) return;
   cr_assert(record_ranks(MPICH, 2, "--metrics network-bytes,disk-bytes", "run",
-                         "ranks plain 20 4000 1") == 0);
+                         "ranks plain 400 1 1") == 0);
   tsanom_runs_info info;
   tsanom_runs *run = open_run("run", &info);
   tsanom_runs_spmd_data f;
