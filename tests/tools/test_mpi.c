@@ -105,6 +105,26 @@ Test(record_mpi, ranks_that_share_a_processor_have_no_gain) {
   json_decref(r);
 }
 
+/* Each computation of each rank has its bytes, however short it is; the network may be
+ * missing. */
+Test(record_mpi, computations_have_metrics) {
+  if (!build_mpi_program(MPICH, "ranks.c", "ranks")) return;
+  cr_assert(record_ranks(MPICH, 2, "--metrics network-bytes,disk-bytes", "run",
+                         "ranks plain 400 1 1") == 0);
+  tsanom_runs_info info;
+  tsanom_runs *run = open_run("run", &info);
+  tsanom_runs_spmd_data f;
+  cr_assert(tsanom_runs_spmd(run, NULL, &f) == TSANOM_OK);
+  const tsanom_spmd_data *d = f.data;
+  cr_assert(d->processes == 2 && d->metrics == 3 && d->regions > 2);
+  cr_assert_str_eq(f.metric[1], "disk-bytes");
+  cr_assert_str_eq(f.metric[2], "network-bytes");
+  for (size_t k = 0; k < 2 * d->regions; k++) {
+    cr_assert(d->metric[2 * d->regions + k] >= 0, "region %zu", k % d->regions);
+  }
+  tsanom_runs_close(run);
+}
+
 Test(record_mpi, calls_are_counted_from_each_language) {
   static const char *const sources[] = {"ranks.c", "ranks_mpi.F90",
                                         "ranks_mpi.F90 -DMODULE=mpi_f08"};
