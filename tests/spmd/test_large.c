@@ -110,6 +110,22 @@ Test(spmd_large, severity_of_fewer_is_exact) {
   }
 }
 
+/* 78 processes are farther from the mean than the two that are farthest apart. */
+Test(spmd_large, farthest_are_not_outermost) {
+  enum { REGIONS = 40, PROCESSES = 2 * REGIONS };
+  large l;
+  make(&l, PROCESSES, REGIONS, 0, 0);
+  for (size_t i = 0; i < PROCESSES; i++) {
+    for (size_t k = 0; k < REGIONS; k++) l.time[i * REGIONS + k] = 20;
+    double outer = i < REGIONS ? 10 : 9.9, inner = i < REGIONS ? 9 : -9;
+    size_t own = i % REGIONS;
+    l.time[i * REGIONS + own] += own ? outer : inner;
+  }
+  CHECK_STATUS(tsanom_spmd_analyze(&l.data, NULL, NULL, &l.report), TSANOM_OK);
+  cr_assert_float_eq(l.report.largest_distance, 18, 1e-12);
+  release(&l);
+}
+
 /* Too many to compare all pairs. */
 Test(spmd_large, severity_of_many_is_nearly_exact) {
   large l;
