@@ -81,8 +81,14 @@ static void note_end(tsanom_hsa_watch *w, int32_t exit_code) {
   (void)note(w, &c, 1);
 }
 
-/* Causes that this file judges itself, or that say nothing of a run that goes on. */
-static bool is_skipped(const tsanom_hsa_cause *c) {
+/* Causes that this file judges itself, or that say nothing of a run that goes on: what a
+ * slow thread waits for is known when there are samples of it, too. */
+static bool is_skipped(const tsanom_hsa_watch *w, const tsanom_hsa_cause *c,
+                       bool running) {
+  if (c->cause == TSANOM_HSA_SLOWDOWN && c->detail == TSANOM_HSA_DETAIL_NO_CPU &&
+      running && w->vital.seen) {
+    return true;
+  }
   return c->cause == TSANOM_HSA_HANG || c->cause == TSANOM_HSA_UNKNOWN ||
          (c->cause == TSANOM_HSA_SHUTDOWN && c->thread == TSANOM_HSA_PROCESS);
 }
@@ -94,12 +100,12 @@ static bool has_begun(const tsanom_hsa_watch *w) {
 }
 
 /* The limit of a range that is learned from n normal runs is above all of them. */
-static void note_causes(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
+static void note_causes(tsanom_hsa_watch *w, const tsanom_hsa_run *news, bool running) {
   tsanom_hsa_run run = tsn_watch_measure(w, news);
   size_t causes = tsn_hsa_judge(&w->normal, &run, w->signs, w->cause);
   for (size_t i = 0; i < causes; i++) {
     const tsanom_hsa_cause *c = &w->cause[i];
-    if (is_skipped(c)) continue;
+    if (is_skipped(w, c, running)) continue;
     double n = (double)w->normal.run_count;
     tsanom_hsa_anomaly *a = note(w, c, isinf(c->strength) ? 1 : n / (n + 1));
     if (c->cause != TSANOM_HSA_MEMORY_LEAK || a->phase != TSANOM_HSA_ANOMALY_BEGAN) {
@@ -142,6 +148,6 @@ void tsn_watch_judge(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
   tsn_watch_find_hangs(w, running && news->end > 0);
   note_hangs(w);
   if (news->state == TSANOM_HSA_STATE_KILLED) note_end(w, news->exit_code);
-  if (w->normal.thread_count && (has_begun(w) || !running)) note_causes(w, news);
+  if (w->normal.thread_count && (has_begun(w) || !running)) note_causes(w, news, running);
   if (running) hold(w);
 }

@@ -54,6 +54,21 @@ Test(hsa_watch_kept, intervals_of_no_length_are_the_shortest) {
   cr_assert(is_slow(100, 1e-6) == 0);
 }
 
+/* The process was sampled, its thread not yet. */
+Test(hsa_watch_kept, a_slow_thread_is_judged_when_its_samples_are_known) {
+  for (size_t i = 1; i < BEATS; i++) beat[i] = beat[i - 1] + 10;
+  tsanom_hsa_watch *watch = bounded_watch(1, TSANOM_HSA_SIGN_INTERVAL, 5);
+  sample[0] = (tsanom_hsa_vital){.time = 1, .task = 1};
+  tsanom_hsa_series s = {.time = beat, .beats = BEATS};
+  tsanom_hsa_run news = {
+      .threads = &s, .thread_count = 1, .vital = sample, .vital_count = 1};
+  cr_assert(count_after(watch, &news) == 0);
+  s.beats = news.vital_count = 0;
+  news.state = TSANOM_HSA_STATE_FINISHED;
+  cr_assert(count_after(watch, &news) == 1);
+  tsanom_hsa_watch_destroy(watch);
+}
+
 Test(hsa_watch_kept, beats_before_the_last_one_count_as_at_its_time) {
   tsanom_hsa_watch *watch = bounded_watch(1, TSANOM_HSA_SIGN_INTERVAL, 1e9);
   double first[] = {1, 2, 3}, again[] = {2.5, 2.6};
