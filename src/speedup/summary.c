@@ -131,8 +131,9 @@ static bool is_typical(const summary *s, size_t i, double *seconds) {
          s->iteration[i + 1].first == s->iteration[i].end;
 }
 
-/* The mean times of up to 8 parts of the typical iterations behind the warm-up. Limited,
- * an iteration counts at most TSN_OUTLIER medians, as in tsn_loop_expected(). */
+/* The mean times of up to 8 parts of the typical iterations behind the warm-up; no parts
+ * if these are fewer than four. Limited, an iteration counts at most TSN_OUTLIER medians,
+ * as in tsn_loop_expected(). */
 static void take_parts(const summary *s, part_means *parts) {
   const tsn_times *times = tsn_loop_current(&s->loop);
   double most = TSN_OUTLIER * tsn_times_median(times), seconds;
@@ -141,6 +142,7 @@ static void take_parts(const summary *s, part_means *parts) {
   for (size_t i = 0; i < s->iterations; i++) typical += is_typical(s, i, &seconds);
   if (typical == 0) return;
   uint64_t excluded = tsn_excluded(typical), used = typical - excluded;
+  if (used < PARTS_LEAST) return;
   size_t k = used < PARTS_MOST ? (size_t)used : PARTS_MOST;
   for (size_t i = 0; i < s->iterations; i++) {
     if (!is_typical(s, i, &seconds) || number++ < excluded) continue;
@@ -224,7 +226,7 @@ static void add_interval(const summary *s, uint64_t wanted,
   if (left == 0) return;
   take_parts(s, &parts);
   size_t k = parts.count;
-  if (k < PARTS_LEAST) return;
+  if (k == 0) return;
   double trend = (double)left * trend_of(&parts, left, &p->drifts);
   if (p->drifts) {
     p->remaining_s = p->total_s = NAN;

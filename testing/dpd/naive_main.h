@@ -112,35 +112,56 @@ static inline size_t naive_begins(const uint32_t *event, size_t n, const naive_l
   return loop->folds && is_chance ? 0 : count;
 }
 
+/* The usual kinds of m segments, and those that more than one has. */
+static inline void naive_usual(const uint64_t *set, size_t m, uint64_t *usual,
+                               uint64_t *known) {
+  *usual = *known = 0;
+  for (int k = 0; k < 64; k++) {
+    size_t seen = 0;
+    for (size_t i = 0; i < m; i++) seen += set[i] >> k & 1;
+    if (seen > 1) *known |= (uint64_t)1 << k;
+    if (seen && 2 * seen >= m) *usual |= (uint64_t)1 << k;
+  }
+}
+
+/* The order of the usual kinds, by the segment next to the middle that has all. */
+static inline bool naive_usual_order(const uint32_t *event, const size_t *begin,
+                                     const uint64_t *set, size_t m, uint64_t usual,
+                                     uint32_t *order) {
+  for (size_t i = 0; i <= m; i++) {
+    size_t at = i % 2 ? m / 2 + (i + 1) / 2 : m / 2 - (i + 1) / 2;
+    if (at >= m || (set[at] & usual) != usual) continue;
+    (void)naive_order(event, begin[at], begin[at + 1], usual, order);
+    return true;
+  }
+  return false;
+}
+
+/* Count segment [from, to) of a run. */
+static inline void naive_count_segment(const uint32_t *event, size_t from, size_t to,
+                                       bool is_near, naive_loop *loop) {
+  bool has_others = naive_set(event, from, to) & ~loop->usual;
+  loop->by_others[has_others]++;
+  loop->events_by[has_others] += to - from;
+  loop->odd += !is_near;
+  loop->replacing += !is_near && naive_replaces(event, from, to, loop->usual);
+}
+
 /* The loop that begins with an anchor; false: there is none. The stream has ended. */
 static inline bool naive_examine(const uint32_t *event, size_t n, naive_loop *loop) {
   static size_t begin[NAIVE_MAIN_MOST + 1];
   static uint64_t set[NAIVE_MAIN_MOST];
   static bool near[NAIVE_MAIN_MOST], goes[NAIVE_MAIN_MOST], usual[NAIVE_MAIN_MOST],
       clean[NAIVE_MAIN_MOST];
-  size_t m = naive_begins(event, n, loop, begin), seen[64] = {0}, all_usual = 0;
+  size_t m = naive_begins(event, n, loop, begin), all_usual = 0;
   if (m < 3) return false;
   m--;
   begin[m + 1] = n;
-  for (size_t i = 0; i < m; i++) {
-    set[i] = naive_set(event, begin[i], begin[i + 1]);
-    for (int k = 0; k < 64; k++) seen[k] += set[i] >> k & 1;
-  }
-  uint64_t known = 0;
-  loop->usual = 0;
-  for (int k = 0; k < 64; k++) {
-    if (seen[k] > 1) known |= (uint64_t)1 << k;
-    if (seen[k] && 2 * seen[k] >= m) loop->usual |= (uint64_t)1 << k;
-  }
-  uint32_t order[64];
-  bool has_order = false;
-  for (size_t i = 0; i <= m && !has_order; i++) {
-    size_t at = i % 2 ? m / 2 + (i + 1) / 2 : m / 2 - (i + 1) / 2;
-    if (at >= m || (set[at] & loop->usual) != loop->usual) continue;
-    (void)naive_order(event, begin[at], begin[at + 1], loop->usual, order);
-    has_order = true;
-  }
-  if (!has_order) return false;
+  for (size_t i = 0; i < m; i++) set[i] = naive_set(event, begin[i], begin[i + 1]);
+  uint64_t known;
+  naive_usual(set, m, &loop->usual, &known);
+  uint32_t order[64] = {0};
+  if (!naive_usual_order(event, begin, set, m, loop->usual, order)) return false;
   for (size_t i = 0; i < m; i++) {
     int size = naive_size(loop->usual), others = naive_size(set[i] & ~loop->usual);
     near[i] = 3 * naive_size(set[i] ^ loop->usual) <= size;
@@ -178,13 +199,8 @@ static inline bool naive_examine(const uint32_t *event, size_t n, naive_loop *lo
     loop->iterations += iterations;
     all_usual += iterations - (last - i);
     for (size_t k = i; k < last; k++) {
-      bool has_others = set[k] & ~loop->usual;
       all_usual += usual[k];
-      loop->by_others[has_others]++;
-      loop->events_by[has_others] += begin[k + 1] - begin[k];
-      loop->odd += !near[k];
-      loop->replacing +=
-          !near[k] && naive_replaces(event, begin[k], begin[k + 1], loop->usual);
+      naive_count_segment(event, begin[k], begin[k + 1], near[k], loop);
     }
     i = last;
   }
