@@ -12,8 +12,8 @@
  * A hang ends with a beat, which is a fact.
  *
  * A sign near the end of its range is above it at one update and below it at the next.
- * While the program runs, an anomaly by ranges has ended when so many updates in a row
- * did not note it:
+ * While the program runs, an anomaly by ranges has ended when that number of updates in a
+ * row did not note it:
  *
  *     noted      1 0 1 1 0 0 1 0 0 0 0 0 0 0 0
  *     anomaly    |---------------------------|
