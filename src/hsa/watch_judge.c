@@ -11,13 +11,6 @@
  *
  * A hang ends with a beat, which is a fact.
  *
- * A sign near the end of its range is above it at one update and below it at the next.
- * While the program runs, an anomaly by ranges has ended when so many updates in a row
- * did not note it:
- *
- *     noted      1 0 1 1 0 0 1 0 0 0 0 0 0 0 0
- *     anomaly    |---------------------------|
- *
  * The rule for hangs of watch_hang.c replaces that of the normal ranges, which knows a
  * run only as a whole, and that a program was killed is known without ranges. */
 #include <math.h>

@@ -162,7 +162,7 @@ static tsanom_hsa_run all_samples(tsanom_hsa_series *s, double *time) {
       .threads = s, .thread_count = 1, .vital = sample, .vital_count = SAMPLES};
 }
 
-/* Memory may grow by 5 MB in so many beats. */
+/* Memory may grow by 5 MB in that number of beats. */
 static tsanom_hsa_watch *watch_growth(size_t beats) {
   return bounded_watch(1, TSANOM_HSA_SIGN_GROWTH, 5e6 * BOUNDED_BEATS / (double)beats);
 }
