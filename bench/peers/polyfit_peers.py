@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Polynomial regression beside numpy, GSL and R, as far as they are installed
-(Debian: python3-numpy, libgsl-dev, r-base-core).
+"""Polynomial regression beside numpy, GSL, Eigen and R, as far as they are installed
+(Debian: python3-numpy, libgsl-dev, libeigen3-dev, r-base-core).
 
     polyfit_peers.py digits BUILD_DIR   log relative errors on NIST StRD
     polyfit_peers.py speed  BUILD_DIR   seconds of a fit
@@ -194,7 +194,7 @@ def time_numpy(n, degree):
 
 
 def print_speed(build):
-    cases = [(n, degree) for n in (100, 1000, 100000, 1000000)
+    cases = [(n, degree) for n in (16, 64, 100, 1000, 100000, 1000000)
              for degree in (1, 2, 3, 5, 7, 10)]
     arguments = [str(number) for case in cases for number in case]
     answer = subprocess.run([str(build / "bench" / "polyfit_speed"), *arguments],
@@ -203,7 +203,7 @@ def print_speed(build):
     for line in answer.split():
         name, n, degree, value = line.split(",")
         seconds[name, int(n), int(degree)] = float(value)
-    peers = [name for name in ("numpy", "gsl")
+    peers = [name for name in ("numpy", "gsl", "eigen")
              if name == "numpy" and numpy or (name, *cases[0]) in seconds]
     print("| n | degree | refined, µs | plain, µs | " +
           "".join(f"{peer}, µs | " for peer in peers) +

@@ -2,8 +2,9 @@
 /* Seconds of a fit for polyfit_peers.py: for each n and degree given as
  * arguments, one line "name,n,degree,seconds" for each way. GSL, if it is there,
  * does what its manual shows for polynomials: gsl_multifit_linear() on powers of
- * x. The least of several runs, by the clock of the thread; what GSL allocates
- * is allocated once. */
+ * x. Eigen, if it is there, solves the normal equations of the same powers. The
+ * least of several runs, by the clock of the thread; what GSL allocates is
+ * allocated once. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,6 +126,18 @@ static void report_gsl(const problem *p) {
 }
 #endif
 
+#ifdef HAVE_EIGEN
+/* Of polyfit_eigen.cc. */
+int polyfit_eigen(const double *x, const double *y, size_t n, int degree,
+                  double *coefficients);
+
+static void run_eigen(void *user) {
+  const problem *p = user;
+  double coefficients[TSANOM_POLYFIT_MAX_DEGREE + 1];
+  check(polyfit_eigen(p->x, p->y, p->n, p->degree, coefficients));
+}
+#endif
+
 /* x in [-1, 1], where powers are at their best. */
 static problem make_problem(size_t n, int degree) {
   problem p = {malloc(n * sizeof(double)), malloc(n * sizeof(double)), n, degree};
@@ -145,6 +158,9 @@ int main(int argc, char **argv) {
     report_own(&p);
 #ifdef HAVE_GSL
     report_gsl(&p);
+#endif
+#ifdef HAVE_EIGEN
+    report("eigen", &p, run_eigen, &p);
 #endif
     free(p.x);
     free(p.y);

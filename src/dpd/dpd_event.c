@@ -62,16 +62,13 @@ typedef struct {
   tsanom_dpd_event parts, *placed;
 } event_block;
 
-/* The history must reach back window + max_period events for a restart with another
- * window, and window + 2 max_period for the end of a period: dpd_ngram.c then hashes from
- * a window less than two periods ago. */
+/* The history must contain a window and the one max_period before. */
 static void layout(tsn_arena *arena, void *context) {
   event_block *block = context;
   tsanom_dpd_event *parts = &block->parts;
   const tsanom_dpd_event_options *options = &parts->options;
   block->placed = tsn_arena_take(arena, 1, sizeof *block->placed);
-  tsn_history_layout(arena, options->window + 2 * options->max_period + 1,
-                     &parts->history);
+  tsn_history_layout(arena, options->window + options->max_period, &parts->history);
   tsn_ngram_layout(arena, options->max_period, &parts->ngram);
 }
 
@@ -100,6 +97,7 @@ tsanom_status tsn_dpd_event_make(bool create, void *memory, size_t bytes,
   tsanom_dpd_event *made = block.placed;
   *made = block.parts;
   made->owner = owner;
+  made->ngram.kernels = tsn_ends_kernels_at(exec.isa);
   tsn_ngram_start(&made->ngram, &made->history, made->options.window,
                   made->options.max_period);
   *detector = made;
@@ -180,7 +178,7 @@ static void conclude(tsanom_dpd_event *d, tsanom_dpd_report *report) {
 
 static void push(tsanom_dpd_event *d, uint64_t event, tsanom_dpd_report *report) {
   tsn_history_push(&d->history, event);
-  tsn_ngram_push(&d->ngram, &d->history);
+  tsn_ngram_push_bank(&d->ngram, 1, &d->history);
   conclude(d, report);
 }
 
@@ -208,31 +206,43 @@ static inline void advance(outputs *to, size_t taken) {
   if (to->starts) to->starts += taken;
 }
 
+/* The same while the ring wraps around in neither place, where events are written or
+ * read. Outputs are local copies, so that their fields stay in registers; the next start
+ * is found by an addition, without a division by the period. */
+static inline size_t follow_lap(tsanom_dpd_event *d, const uint64_t *events, size_t count,
+                                const outputs *to) {
+  const outputs own = *to;
+  const uint64_t period = d->ngram.period, number = d->history.count;
+  uint64_t *newest = tsn_history_place(&d->history, number);
+  const uint64_t *before = tsn_history_place(&d->history, number - period);
+  const uint64_t *end = d->history.event + d->history.size;
+  uint64_t start = d->start - number;
+  if (count > (size_t)(end - newest)) count = (size_t)(end - newest);
+  if (count > (size_t)(end - before)) count = (size_t)(end - before);
+  size_t i = 0;
+  for (; i < count && events[i] == before[i]; i++) {
+    newest[i] = events[i];
+    write(&own, i, (size_t)period, i == start);
+    if (i == start) start += period;
+  }
+  tsn_history_advance(&d->history, i);
+  d->start = number + start;
+  return i;
+}
+
 /* Push events while the period continues and the window need not adapt to it. Returns
- * their number. History and outputs are local copies, so that their fields stay in
- * registers; the next start is found by an addition, without a division by the period. 0
- * if the period was found by the last event: push() must report the change first.
+ * their number. 0 if the period was found by the last event: push() must report the
+ * change first.
  * Not inlined: in push_many() the compiler keeps some of the copies in memory, which took
  * 1.5 ns per event instead of 0.75 (Zen 5). */
 static __attribute__((noinline)) size_t follow(tsanom_dpd_event *d,
                                                const uint64_t *events, size_t count,
                                                const outputs *to) {
-  size_t period = (size_t)d->ngram.period, i = 0;
+  size_t period = (size_t)d->ngram.period;
   if (period != d->reported || (d->options.adapt && d->ngram.window > 2 * period)) {
     return 0;
   }
-  tsn_history history = d->history;
-  const outputs own = *to;
-  uint64_t start = d->start;
-  for (; i < count; i++) {
-    if (events[i] != tsn_history_at(&history, history.count - period)) break;
-    write(&own, i, period, history.count == start);
-    if (history.count == start) start += period;
-    tsn_history_push(&history, events[i]);
-  }
-  d->history.count = history.count;
-  d->start = start;
-  return i;
+  return follow_lap(d, events, count, to);
 }
 
 /* Push events while there is no period. Returns their number; the last of them may have

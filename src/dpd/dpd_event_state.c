@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The saved state of an event detector: its history, and when its period was found. Hash
- * and lists follow from the history, as after a change of the window, so that no state
+ * and table follow from the history, as after a change of the window, so that no state
  * can contain wrong ones. */
 #include "core/exec.h"
 #include "core/fault.h"
@@ -32,7 +32,7 @@ tsanom_status tsanom_dpd_event_save(const tsanom_dpd_event *detector, void *stat
   return tsn_state_save(kind, exchange, &copy, state, capacity, bytes);
 }
 
-/* Build hash and lists for the restored window. Returns whether they confirm the period.
+/* Build hash and table for the restored window. Returns whether they confirm the period.
  */
 static bool start(tsanom_dpd_event *d) {
   size_t window = d->ngram.window, max_period = d->options.max_period;

@@ -5,7 +5,7 @@
  *
  * One block contains everything:
  *
- *     | nest | lists of octave 0 | of octave 1 | ... | history | known periods |
+ *     | nest | ends of octave 0 | of octave 1 | ... | history | known periods |
  *
  * An N-gram detector per octave costs an event O(log M) together, 29 to 50 ns with
  * windows up to 1024 or 4096 (docs/dpd.md, "Cost"), where d(m) of every m would cost
@@ -64,9 +64,8 @@ typedef struct {
   tsanom_dpd_nest parts, *placed;
 } nest_block;
 
-/* All octaves share one history. It must contain the window and two periods of the
- * longest octave, from which dpd_ngram.c starts again when a period ends; the ring adds
- * the newest event. */
+/* All octaves share one history. It must contain the window and a period of the longest
+ * octave; the records of loops begin up to twice as early. */
 static void layout(tsn_arena *arena, void *context) {
   nest_block *block = context;
   tsanom_dpd_nest *parts = &block->parts;
@@ -77,7 +76,7 @@ static void layout(tsn_arena *arena, void *context) {
     tsn_ngram_layout(arena, tsn_nest_window(i), &parts->octave[i]);
   }
   size_t longest = octaves ? tsn_nest_window(octaves - 1) : TSN_NEST_SHORT;
-  tsn_history_layout(arena, 3 * longest + 1, &parts->history);
+  tsn_history_layout(arena, 4 * longest, &parts->history);
   parts->known = tsn_arena_take(arena, options->capacity, sizeof *parts->known);
 }
 
@@ -109,6 +108,9 @@ tsanom_status tsn_dpd_nest_make(bool create, void *memory, size_t bytes,
   tsanom_dpd_nest *made = block.placed;
   *made = block.parts;
   made->owner = owner;
+  for (size_t i = 0; i < TSN_NEST_OCTAVES_MAX; i++) {
+    made->octave[i].kernels = tsn_ends_kernels_at(exec.isa);
+  }
   for (size_t m = 1; m <= TSN_NEST_SHORT; m++) {
     made->needed[m - 1] = (uint32_t)tsn_nest_needed(made, m);
   }

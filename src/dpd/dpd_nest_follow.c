@@ -137,7 +137,7 @@ static int follow_short(tsanom_dpd_nest *nest, uint64_t event) {
 static uint64_t count_matches(const tsn_history *history, uint64_t period,
                               uint64_t matches) {
   uint64_t newest = history->count - 1;
-  while (matches + period < history->count && matches + period <= history->mask &&
+  while (matches + period < history->count && matches + period < history->size &&
          tsn_history_at(history, newest - matches) ==
              tsn_history_at(history, newest - matches - period)) {
     matches++;

@@ -7,20 +7,21 @@
  *   ... a b c d | a b c d | a b c d        N = 4: the N-gram "a b c d" ended 4 events ago
  *                 \_____/   \_____/
  *
- * A Karp-Rabin hash of the N-gram is updated per event. A hash table of lists, newest
- * first, contains the ends of the last max_period N-grams. Nothing is deleted: a list
- * ends at the first entry that is too old.
+ * A Karp-Rabin hash of the N-gram is updated per event. A hash table contains the ends
+ * of the last max_period N-grams: lists (dpd_lists.h), or buckets (dpd_ends.h) if the
+ * lists would not fit the second-level cache.
  *
  * While a period p is known, d(p) = 0 as long as x[t] = x[t-p], and no smaller m can
  * become a zero: by Fine and Wilf (Proc. AMS 16 (1965) 109-114) the window would have had
  * the period gcd(m, p) already, because N >= p. So a locked stream costs one comparison
- * per event. Hash and lists are brought up to date when the period is lost, in at most
+ * per event. Hash and table are brought up to date when the period is lost, in at most
  * 2p steps. */
 #ifndef TSN_DPD_NGRAM_H
 #define TSN_DPD_NGRAM_H
 
-#include "core/arena.h"
-#include "core/state.h"
+#include "dpd/dpd_ends.h"
+#include "dpd/dpd_history.h"
+#include "dpd/dpd_lists.h"
 
 /* The hash of the window x[0], ..., x[N-1] is the sum of r(x[i]) BASE^(N-1-i) modulo
  * PRIME, where r(x) = (x SPREAD mod 2^64) / 8, rounded down. */
@@ -28,70 +29,36 @@
 #define TSN_NGRAM_BASE UINT64_C(0x02F3C5D7E9B0D615)
 #define TSN_NGRAM_SPREAD UINT64_C(0x9E3779B97F4A7C15)
 
-/* The last `mask` + 1 events of a stream, a power of two. */
 typedef struct {
-  uint64_t *event;
-  uint64_t mask;
-  uint64_t count; /* events pushed so far: the newest has number count - 1 */
-} tsn_history;
-
-static inline uint64_t tsn_history_at(const tsn_history *history, uint64_t number) {
-  return history->event[number & history->mask];
-}
-
-static inline void tsn_history_push(tsn_history *history, uint64_t event) {
-  history->event[history->count++ & history->mask] = event;
-}
-
-/* The next `count` events if the period continues. */
-void tsn_history_continue(const tsn_history *history, uint64_t period, uint64_t *events,
-                          size_t count);
-
-/* Capacity for at least `events` events. */
-void tsn_history_layout(tsn_arena *arena, size_t events, tsn_history *history);
-
-/* Save or restore the events. */
-void tsn_history_exchange(tsn_state *state, tsn_history *history);
-
-/* An earlier N-gram: the number of the next older one in its list, and the low 32 bits of
- * its hash. Numbers are stored as their low 32 bits too. */
-typedef struct {
-  uint32_t older;
-  uint32_t hash;
-} tsn_ngram_place;
-
-typedef struct {
-  size_t window;       /* N */
-  uint32_t max_period; /* <= window */
-  uint64_t period;     /* the smallest m <= max_period with d(m) = 0; 0: none */
-  uint64_t locked;     /* count at the event that found the period */
-  uint64_t hashed;     /* count up to which hash and lists are valid */
-  uint64_t hash;       /* of the window that ends at `hashed`, not canonical */
-  uint64_t leaving;    /* minus the weight of the event that leaves the window */
-  uint64_t wiped;      /* the lists contain no event before this number */
-  uint64_t head_mask;
-  uint32_t *head; /* the number of the newest N-gram of each list */
-  uint64_t place_mask;
-  tsn_ngram_place *place; /* by number */
+  const tsn_ends_kernels *kernels;
+  size_t window;     /* N */
+  size_t max_period; /* at most window */
+  uint64_t period;   /* the smallest m <= max_period with d(m) = 0; 0: none */
+  uint64_t locked;   /* count at the event that found the period */
+  uint64_t hashed;   /* count up to which hash and table are valid */
+  uint64_t hash;     /* of the window that ends at `hashed`, not canonical */
+  uint64_t leaving;  /* minus the weight of the event that leaves the window */
+  uint64_t wiped;    /* the table contains no event before this number */
+  bool in_lists;     /* the table is `lists`, else `ends` */
+  tsn_lists lists;
+  tsn_ends ends;
 } tsn_ngram;
 
 /* Capacity for periods up to max_period; tsn_ngram_start() initializes it. */
 void tsn_ngram_layout(tsn_arena *arena, size_t max_period, tsn_ngram *ngram);
 
 /* Start, or restart with another window, on the history, which must contain at least the
- * last window + max_period events, or all events. */
+ * last window + max_period events, or all events; also later. */
 void tsn_ngram_start(tsn_ngram *ngram, const tsn_history *history, size_t window,
                      size_t max_period);
 
-/* Process the newest event of the history; updates ngram->period. */
-void tsn_ngram_push(tsn_ngram *ngram, const tsn_history *history);
-
-/* The same for an array of detectors. */
+/* Process the newest event of the history in each of `count` detectors; updates
+ * ngram->period. */
 void tsn_ngram_push_bank(tsn_ngram *bank, size_t count, const tsn_history *history);
 
 /* Push the next events to the history and process them while there is no period. Returns
  * their number; the last of them may have found a period. It may return 0, if the next
- * event needs tsn_ngram_push(). */
+ * event needs tsn_ngram_push_bank(). */
 size_t tsn_ngram_seek(tsn_ngram *ngram, tsn_history *history, const uint64_t *next,
                       size_t count);
 

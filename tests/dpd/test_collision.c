@@ -84,7 +84,7 @@ Test(dpd_collision, equal_hashes_neither_make_nor_hide_a_period) {
 static void push_and_check(tsn_ngram *ngram, tsn_history *history, uint64_t event) {
   size_t expected = 0;
   tsn_history_push(history, event);
-  tsn_ngram_push(ngram, history);
+  tsn_ngram_push_bank(ngram, 1, history);
   for (size_t m = ngram->max_period; m >= 1; m--) {
     size_t equal = 0;
     while (equal < ngram->window &&
@@ -98,23 +98,24 @@ static void push_and_check(tsn_ngram *ngram, tsn_history *history, uint64_t even
 }
 
 /* After 2^31 events of one period, whose effect on the history is none, the next window
- * without it starts hash and lists anew. */
+ * without it starts hash and table anew. */
 Test(dpd_collision, a_period_of_very_many_events_is_lost_and_another_found) {
-  enum { EVENTS_KEPT = 64, HEADS = 64, PLACES = 16, N = 8, MOST = 8 };
+  enum { EVENTS_KEPT = 64, BYTES = 1024, N = 8, MOST = 8 };
   static uint64_t event[EVENTS_KEPT];
-  static uint32_t head[HEADS];
-  static tsn_ngram_place place[PLACES];
-  tsn_history history = {.event = event, .mask = EVENTS_KEPT - 1};
-  tsn_ngram ngram = {
-      .head = head, .head_mask = HEADS - 1, .place = place, .place_mask = PLACES - 1};
+  static _Alignas(64) unsigned char memory[BYTES];
+  tsn_arena arena = {.base = memory, .capacity = BYTES};
+  tsn_history history = {.event = event, .size = EVENTS_KEPT};
+  tsn_ngram ngram = {.kernels = &tsn_ends_kernels_base};
+  tsn_ngram_layout(&arena, MOST, &ngram);
   tsn_ngram_start(&ngram, &history, N, MOST);
   for (uint64_t i = 0; i < EVENTS_KEPT; i++) {
     tsn_history_push(&history, i % 4);
-    tsn_ngram_push(&ngram, &history);
+    tsn_ngram_push_bank(&ngram, 1, &history);
   }
   for (int round = 1; round <= 4; round++) {
     cr_assert(ngram.period == 4);
     history.count += UINT64_C(1) << 31;
+    history.origin += UINT64_C(1) << 31;
     for (uint64_t i = 0; i < 30; i++) push_and_check(&ngram, &history, 1000 + i);
     for (uint64_t i = 0; i < 30; i++) push_and_check(&ngram, &history, i % 3);
     for (uint64_t i = 0; i < EVENTS_KEPT; i++) push_and_check(&ngram, &history, i % 4);

@@ -117,7 +117,7 @@ static void go_on(const uint16_t *places, uint32_t count, uint64_t now) {
     if (mine.depth > ICP_DEPTH_MOST) continue;
     open_region *o = &mine.open[mine.depth - 1];
     o->continues = true;
-    o->cpu_before = icp_cpu_time();
+    o->cpu_before = icp_usage_now().cpu;
   }
 }
 
@@ -243,7 +243,7 @@ void icp_profile_cpu(uint64_t nanoseconds) {
     mine.has_cpu = true;
   } else if (mine.depth <= ICP_DEPTH_MOST) {
     open_region *o = &mine.open[mine.depth - 1];
-    o->cpu = o->continues ? icp_cpu_time() - o->cpu_before : nanoseconds;
+    o->cpu = o->continues ? icp_usage_now().cpu - o->cpu_before : nanoseconds;
   }
 }
 

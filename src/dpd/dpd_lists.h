@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ends of the last max_period N-grams, in lists by hash, newest first:
+ *
+ *     head[hash bits]   number of the newest N-gram of a list
+ *     place[number]     {number of the next older one, hash}, for the last max_period
+ *
+ * An N-gram is named by the number of its last event, so that the ring needs no free
+ * list: a new entry overwrites the one of max_period events ago, which is too old to
+ * matter, and links to it are recognized by their age. Lists take 24 to 48 bytes per
+ * event of the window and two dependent loads, so that they are for windows that fit the
+ * second-level cache; dpd_ends.h is for longer ones. */
+#ifndef TSN_DPD_LISTS_H
+#define TSN_DPD_LISTS_H
+
+#include "core/arena.h"
+
+/* An earlier N-gram: the number of the next older one in its list, and the low 32 bits of
+ * its hash. Numbers are stored as their low 32 bits too. */
+typedef struct {
+  uint32_t older;
+  uint32_t hash;
+} tsn_lists_place;
+
+typedef struct {
+  uint32_t max_period;
+  uint64_t head_mask;
+  uint32_t *head;
+  uint64_t place_mask;
+  tsn_lists_place *place; /* by number */
+} tsn_lists;
+
+void tsn_lists_layout(tsn_arena *arena, size_t max_period, tsn_lists *lists);
+
+/* Forget all ends, before the event `number`. */
+void tsn_lists_clear(tsn_lists *lists, uint64_t number, size_t max_period);
+
+/* The smallest distance above `least` from `now` back to the end of an N-gram that has
+ * the list and the low bits of `hash`; 0: none. */
+uint32_t tsn_lists_distance(const tsn_lists *lists, uint64_t hash, uint64_t now,
+                            uint32_t least);
+
+static inline uint32_t *tsn_lists_head(const tsn_lists *lists, uint64_t hash) {
+  return &lists->head[(hash >> 32) & lists->head_mask];
+}
+
+/* Whether tsn_lists_distance() might find something. Whether a list is empty is
+ * unpredictable. The common cases, that the newest entry is too old or is another N-gram
+ * without a valid successor, share one predictable branch. */
+static inline bool tsn_lists_may_contain(const tsn_lists *lists, uint64_t hash,
+                                         uint64_t now) {
+  uint32_t newest = *tsn_lists_head(lists, hash);
+  tsn_lists_place place = lists->place[newest & lists->place_mask];
+  uint32_t first = (uint32_t)now - newest;
+  uint32_t second = place.hash == (uint32_t)hash ? 0 : (uint32_t)now - place.older;
+  return (first > second ? first : second) <= lists->max_period;
+}
+
+/* Insert the N-gram that ends at `now`. It overwrites the one max_period before. */
+static inline void tsn_lists_insert(tsn_lists *lists, uint64_t hash, uint64_t now) {
+  uint32_t *head = tsn_lists_head(lists, hash);
+  lists->place[now & lists->place_mask] = (tsn_lists_place){*head, (uint32_t)hash};
+  *head = (uint32_t)now;
+}
+
+#endif
