@@ -17,8 +17,9 @@
  *   tags   1 2 3 4 5 6 7 1 2 3 ...      the seven are not of the main loop
  *                        ^ restart
  *
- * Beats before the last restart are not shown: of a thread with one stream those before
- * its own, of others, and of threads without one, those before the leader's.
+ * Beats before the last restart are not shown: of a thread with one stream, sampled or
+ * not, those before its own, of others, and of threads without one, those before the
+ * leader's.
  *
  * The first time that a number gets its second stream, `taken` is zero for both, so that
  * all beats of the first one are merged as new. */
@@ -116,8 +117,9 @@ static void free_merged(tsn_beats *beats, size_t first, size_t end,
 }
 
 /* A thread that continues by a sample counts as one with several streams. */
+enum { SEVERAL = 2 };
+
 static void count_sampled(const tsn_beats *beats) {
-  enum { SEVERAL = 2 };
   for (size_t i = 0; i < beats->sampled.fresh_count; i++) {
     uint32_t thread = sampled_at(&beats->sampled, i)->thread;
     if (thread >= beats->threads_seen) continue;
@@ -211,6 +213,14 @@ static void show(const tsn_beats *beats, size_t thread, const double *time, size
       (tsanom_hsa_series){.time = first ? time + first : time, .beats = count - first};
 }
 
+static void show_merged(const tsn_beats *beats, size_t thread) {
+  const tsn_merged *m = merged_at(beats, thread);
+  const double *time = m->time.data;
+  size_t first = 0;
+  while (first < m->count && time[first] < m->from) first++;
+  show(beats, thread, time, m->count, first);
+}
+
 /* The beats that continue a thread are new ones of a merged number. */
 static void take_sampled(tsn_beats *beats) {
   for (size_t i = 0; i < beats->sampled.fresh_count; i++) {
@@ -238,6 +248,10 @@ bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel) {
       show(beats, thread, stream->time.data, stream->count, restart_at(beats, i)->first);
       continue;
     }
+    size_t restart = restart_at(beats, i)->first;
+    if (restart && m->streams == SEVERAL + 1) {
+      m->from = ((const double *)stream->time.data)[restart];
+    }
     size_t added = stream->count - *taken;
     if (!added) continue;
     double *to = (double *)m->time.data + m->count + m->waiting;
@@ -250,7 +264,7 @@ bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel) {
     if (m->streams < 2) continue;
     if (m->waiting) merge_end(m->time.data, m->count, m->waiting);
     m->count += m->waiting;
-    show(beats, t, m->time.data, m->count, 0);
+    show_merged(beats, t);
   }
   beats->threads = beats->threads_seen;
   beats->streams = beats->streams_seen;
@@ -270,7 +284,7 @@ void tsn_beats_discard(tsn_beats *beats, const tsn_channel *channel) {
     size_t thread = (size_t)stream->thread;
     const tsn_merged *m = merged_at(beats, thread);
     if (m->count) {
-      show(beats, thread, m->time.data, m->count, 0);
+      show_merged(beats, thread);
     } else if (stream->count) {
       show(beats, thread, stream->time.data, stream->count, restart_at(beats, i)->first);
     }

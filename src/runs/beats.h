@@ -21,6 +21,7 @@ typedef struct {
   size_t waiting;
   size_t streams;
   bool is_sampled;
+  double from; /* of a sampled thread with one stream: the restart of that */
 } tsn_merged;
 
 /* A stream of a recorded program: the beats before `first` are those of a loop inside the

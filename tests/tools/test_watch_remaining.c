@@ -39,7 +39,8 @@ Test(watch_remaining, too_few_beats_predict_nothing) {
   }
 }
 
-/* The interval contains the end in at least 95 % of the runs, and is not wide. */
+/* The interval contains the end in at least 95 % of the runs, and on average is
+ * narrower than half of what is left. */
 Test(watch_remaining, the_interval_contains_the_end) {
   uint64_t seed = 1;
   int within = 0;
@@ -53,7 +54,7 @@ Test(watch_remaining, the_interval_contains_the_end) {
     within += left >= r.low && left <= r.high;
     width += (r.high - r.low) / left / TRIALS;
   }
-  cr_assert(within >= TRIALS * 95 / 100 && width < 0.3, "%d of %d, width %g", within,
+  cr_assert(within >= TRIALS * 95 / 100 && width < 0.5, "%d of %d, width %g", within,
             TRIALS, width);
 }
 

@@ -31,7 +31,10 @@ static void write_pending(void) {
 static void beat(void) {
   bool beats = icp_set.beats_at_tasks && !icp_iteration();
   if (!beats || !icp_may_write()) return;
+  uint32_t beaten = icp_me.beaten; /* of the regions' iterations */
+  icp_me.beaten = counts.beats;
   icp_beat(++counts.beats);
+  icp_me.beaten = beaten;
 }
 
 static void count_task(uint32_t place) {
