@@ -174,7 +174,7 @@ Test(hsa_watch_kept, samples_are_spread_evenly) {
   tsanom_hsa_watch *watch = watch_growth(SAMPLES);
   for (size_t i = 0; i < SAMPLES; i++) {
     sample[i] = (tsanom_hsa_vital){
-        .time = (double)i, .task = 1, .anonymous = i > 0.22 * SAMPLES ? 1e7 : 1};
+        .time = (double)i, .task = 1, .anonymous = (double)i > 0.22 * SAMPLES ? 1e7 : 1};
   }
   tsanom_hsa_run news = all_samples(&s, time);
   const tsanom_hsa_anomaly *found;

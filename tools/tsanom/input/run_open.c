@@ -99,11 +99,12 @@ static void warn_of_run(const char *path, const tsanom_runs *run, int32_t parts)
   }
   if (info.totals && (parts & TSANOM_RUNS_REGIONS)) warn_of_totals(path, run, &info);
   if (info.beats_interpolated) {
+    uint64_t beats = info.beats + info.beats_interpolated;
     (void)warn_of(path,
                   "%llu of %llu beats were not recorded; they are taken to be at equal "
                   "distances between the others (tsanom record --events keeps all)",
                   (unsigned long long)info.beats_interpolated,
-                  (unsigned long long)(info.beats + info.beats_interpolated));
+                  (unsigned long long)beats);
   }
   warn_of_damage(path, run);
 }
