@@ -10,20 +10,21 @@
 #include "remaining.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <tsanom/speedup.h>
 
 enum { PARTS_MOST = 128, PARTS_LEAST = 2, PARTS_LEFT_MOST = 1 << 30 };
 
-/* The end of the parts that the remaining iterations make; returns how many parts these
- * are, and as a fraction in *exact; 0: not known. */
-static double predict(const tsanom_hsa_series *s, double iterations, double *exact,
-                      tsanom_speedup_prediction *p) {
+/* The end of the parts that the remaining iterations make, in whole parts, and which
+ * share of these remains. False: not known. */
+static bool predict(const tsanom_hsa_series *s, double iterations, double *share,
+                    tsanom_speedup_prediction *p) {
   tsanom_speedup_event part[PARTS_MOST];
   tsanom_dpd_iteration place[PARTS_MOST];
   tsanom_speedup_loop loop;
   size_t intervals = s->beats ? s->beats - 1 : 0;
   size_t parts = intervals < PARTS_MOST ? intervals : PARTS_MOST;
-  if (parts < PARTS_LEAST) return 0;
+  if (parts < PARTS_LEAST) return false;
   size_t each = intervals / parts;
   const double *time = s->time + intervals - parts * each;
   for (size_t i = 0; i < parts; i++) {
@@ -31,12 +32,12 @@ static double predict(const tsanom_hsa_series *s, double iterations, double *exa
         .begin = time[i * each], .end = time[(i + 1) * each], .threads = 1};
     place[i] = (tsanom_dpd_iteration){.first = i, .end = i + 1};
   }
-  *exact = iterations / (double)each;
-  double whole = fmin(fmax(1, nearbyint(*exact)), PARTS_LEFT_MOST);
-  tsanom_speedup_prediction_init(p, sizeof *p);
+  double left = iterations / (double)each;
+  double whole = fmin(fmax(1, nearbyint(left)), PARTS_LEFT_MOST);
+  *share = left / whole;
   tsanom_status status = tsanom_speedup_summarize(
       part, parts, place, parts, NULL, parts + (uint64_t)whole, NULL, &loop, p);
-  return status == TSANOM_OK ? whole : 0;
+  return status == TSANOM_OK;
 }
 
 /* From `now` on, if the part `share` of what is left until `end` remains. */
@@ -49,11 +50,12 @@ static double scale(const tsanom_hsa_series *s, double share, double end, double
 remaining remaining_of(const tsanom_hsa_series *s, double iterations, double now) {
   remaining r = {iterations, NAN, NAN, NAN, 0};
   tsanom_speedup_prediction p;
-  double exact, whole = predict(s, iterations, &exact, &p);
-  if (whole == 0) return r;
+  tsanom_speedup_prediction_init(&p, sizeof p);
+  double share = 0;
+  if (!predict(s, iterations, &share, &p)) return r;
   r.drifts = p.drifts;
-  r.seconds = scale(s, exact / whole, p.total_s, now);
-  r.low = scale(s, exact / whole, p.low_s, now);
-  r.high = scale(s, exact / whole, p.high_s, now);
+  r.seconds = scale(s, share, p.total_s, now);
+  r.low = scale(s, share, p.low_s, now);
+  r.high = scale(s, share, p.high_s, now);
   return r;
 }
