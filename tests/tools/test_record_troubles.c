@@ -167,11 +167,13 @@ Test(record_troubles, processes_that_share_a_run_all_run) {
              "int main(void) {\n"
              "#pragma omp parallel num_threads(1)\n"
              "  u[0]++;\n"
-             "  while (access(\"go\", F_OK)) usleep(1000);\n"
+             "  for (int i = 0; i < 30000 && access(\"go\", F_OK); i++) usleep(1000);\n"
              "}\n");
   if (!build_loop() || !build("holder.c", "holder")) return;
   cr_assert(system("'" TSANOM_COMMAND "' record -o shared -- ./holder &\n"
-                   "while ! test -e shared/regions/places.tsv; do sleep 0.01; done\n"
+                   "for i in $(seq 1000); do\n"
+                   "  test -e shared/regions/places.tsv && break; sleep 0.01\n"
+                   "done\n"
                    "for k in 0 1; do\n"
                    "  '" TSANOM_COMMAND
                    "' record -o shared -- ./loop 500 >out.$k 2>told.$k\n"

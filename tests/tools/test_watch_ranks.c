@@ -54,7 +54,10 @@ Test(command_watch_ranks, the_ranks_of_a_run_are_watched) {
 static void start_ranks(const char *command) {
   cr_assert(system("mkdir job") == 0);
   write_text("job/ranks.tsv", "tsanom ranks 1\nsize\t2\njob\t-\n");
-  write_text("until_waiting", "while ! grep -q waiting lines; do sleep 0.05; done");
+  /* At most 20 s: it must not outlive a test that fails. */
+  write_text("until_waiting",
+             "for i in $(seq 400); do\n"
+             "  grep -q waiting lines && exit\n  sleep 0.05\ndone\n");
   write_text("act", command);
   start_pulse("job/rank.1", 400, "hold");
   cr_assert(system("sleep 0.3; mv pid pid.1") == 0);
