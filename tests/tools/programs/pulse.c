@@ -30,11 +30,13 @@ static void beat(int threads) {
   usleep(INTERVAL_US);
 }
 
-/* Thread 0 beats before a barrier that thread 1 does not reach until "resume" exists, and
- * beats again a long iteration after that. */
+/* Thread 0 beats before a barrier that thread 1 does not reach until "resume" exists, at
+ * most a minute, and beats again a long iteration after that. */
 static void meet(void) {
   beat(1);
-  while (access("resume", F_OK) != 0) usleep(INTERVAL_US);
+  for (int us = 0; us < 60000000 && access("resume", F_OK) != 0; us += INTERVAL_US) {
+    usleep(INTERVAL_US);
+  }
   (void)tsanom_heartbeat_beat(1, 0);
   usleep(LATER_US);
 }
