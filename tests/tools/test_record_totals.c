@@ -82,6 +82,22 @@ Test(record_totals, beats_are_counted_in_constant_space) {
   check_beats(0, "./outer 40 600");
 }
 
+/* The main loop begins when the chunks before it have filled the events: the beats at
+ * chunks are not of the loop. */
+Test(record_totals, beats_before_the_main_loop_are_dropped) {
+  setenv("OMP_NUM_THREADS", "2", 1);
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  for (int way = 0; way < RECORD_WAYS - 1; way++) {
+    if (!build_program(record_ways[way].compiler, "late_loop")) continue;
+    cr_assert(record(way, "--events -o all -- ./late_loop").status == 0);
+    cr_assert(record(way, "--profile -o some -- ./late_loop").status == 0);
+    json_int_t beats = loop_beats("all");
+    cr_assert(beats > 280 && beats <= 300 && loop_beats("some") == beats, "%d",
+              (int)beats);
+    cr_assert(shell("rm -r all some") == 0);
+  }
+}
+
 /* All regions of these threads are open when the events end: their visits are in the
  * events, and their times in both. */
 Test(record_totals, threads_that_stay_in_a_region) {

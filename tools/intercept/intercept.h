@@ -108,7 +108,8 @@ typedef struct {
 /* A thread's own. */
 typedef struct {
   icp_state state;
-  uint32_t beaten;    /* iteration of the last beat */
+  uint32_t beaten;    /* the last iteration that beat */
+  uint32_t tag;       /* of the last beat */
   uint32_t left_team; /* threads of the latest team */
   uint32_t chunks;    /* of loops that it took in its region */
   uint32_t quota;     /* records that it may write before it asks for more */
@@ -194,8 +195,8 @@ static inline bool icp_may_write(void) {
  * added up, or left out. */
 bool icp_record_total(uint32_t kind, uint32_t place);
 
-/* A beat of such a thread, of that iteration. */
-bool icp_beat_total(uint32_t iteration);
+/* A beat of such a thread; `anew`: those before do not count. */
+bool icp_beat_total(bool anew);
 
 /* An event of this thread. A team of more than 65535 threads is shown as 65535. */
 static inline void icp_record(uint32_t kind, uint32_t place, uint32_t threads) {
@@ -229,13 +230,21 @@ static inline void icp_begin_iteration(icp_iterations *iterations) {
   icp_next_iteration();
 }
 
+/* A tag that is not greater than the one before begins anew: the beats until now were of
+ * a loop inside of the main loop (icp_restart()), or of no loop. */
+static inline void icp_write_beat(uint32_t tag) {
+  bool anew = tag <= icp_me.tag;
+  icp_me.tag = tag;
+  if (!ICP_LIKELY(!icp_me.is_over) && icp_beat_total(anew)) return;
+  if (!icp_may_write()) return;
+  (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number, tag);
+}
+
 /* One beat an iteration for each thread, however many regions the iteration has. */
 static inline void icp_beat(uint32_t iteration) {
   if (ICP_LIKELY(iteration == icp_me.beaten)) return;
-  if (!ICP_LIKELY(!icp_me.is_over) && icp_beat_total(iteration)) return;
   icp_me.beaten = iteration;
-  if (!icp_may_write()) return;
-  (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number, iteration);
+  icp_write_beat(iteration);
 }
 
 /* The opener, before and after the runtime's work. *threads is what was asked for, 0:

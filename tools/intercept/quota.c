@@ -102,10 +102,7 @@ bool icp_record_total(uint32_t kind, uint32_t place) {
   return false;
 }
 
-/* Iterations that begin anew are those of another loop (icp_restart()). */
-bool icp_beat_total(uint32_t iteration) {
+bool icp_beat_total(bool anew) {
   if (icp_me.stays) start_inside();
-  if (!icp_me.profiles || !icp_profile_beat(iteration < icp_me.beaten)) return false;
-  icp_me.beaten = iteration;
-  return true;
+  return icp_me.profiles && icp_profile_beat(anew);
 }

@@ -29,12 +29,7 @@ static void write_pending(void) {
 }
 
 static void beat(void) {
-  bool beats = icp_set.beats_at_tasks && !icp_iteration();
-  if (!beats || !icp_may_write()) return;
-  uint32_t beaten = icp_me.beaten; /* of the regions' iterations */
-  icp_me.beaten = counts.beats;
-  icp_beat(++counts.beats);
-  icp_me.beaten = beaten;
+  if (icp_set.beats_at_tasks && !icp_iteration()) icp_write_beat(++counts.beats);
 }
 
 static void count_task(uint32_t place) {
