@@ -103,8 +103,7 @@ static void warn_of_run(const char *path, const tsanom_runs *run, int32_t parts)
     (void)warn_of(path,
                   "%llu of %llu beats were not recorded; they are taken to be at equal "
                   "distances between the others (tsanom record --events keeps all)",
-                  (unsigned long long)info.beats_interpolated,
-                  (unsigned long long)beats);
+                  (unsigned long long)info.beats_interpolated, (unsigned long long)beats);
   }
   warn_of_damage(path, run);
 }
