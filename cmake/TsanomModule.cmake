@@ -8,9 +8,15 @@
 # again in F32_SOURCES and F32_KERNELS are compiled a second time in single precision,
 # with -DTSN_F32.
 
+# Processors without AVX2 are rare: where there are other levels, the base level is small
+# rather than fast (90 KB less).
 set(TSANOM_ISA_LEVELS base)
+set(TSANOM_OPTIMIZATION_base -O3)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   list(APPEND TSANOM_ISA_LEVELS v3 v4)
+  set(TSANOM_OPTIMIZATION_base -O2)
+  set(TSANOM_OPTIMIZATION_v3 -O3)
+  set(TSANOM_OPTIMIZATION_v4 -O3)
   set(TSANOM_ISA_FLAGS_v3 -march=x86-64-v3)
   set(TSANOM_ISA_FLAGS_v4 -march=x86-64-v4 -mprefer-vector-width=512)
 endif()
@@ -51,8 +57,9 @@ function(tsanom_module_precision module suffix sources kernels)
       tsanom_objects(${target})
       target_compile_definitions(${target} PRIVATE TSN_ISA=${level}
                                                    $<$<BOOL:${suffix}>:TSN_F32>)
-      target_compile_options(${target} PRIVATE -fopenmp-simd $<$<NOT:$<CONFIG:Debug>>:-O3>
-                             ${TSANOM_ISA_FLAGS_${level}})
+      target_compile_options(${target} PRIVATE
+        -fopenmp-simd $<$<NOT:$<CONFIG:Debug>>:${TSANOM_OPTIMIZATION_${level}}>
+        ${TSANOM_ISA_FLAGS_${level}})
     endforeach()
   endif()
 endfunction()
