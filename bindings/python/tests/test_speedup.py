@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import tsanom
+from tsanom._speedup import _events
 
 RNG = np.random.default_rng(11)
 
@@ -110,3 +111,20 @@ def test_level():
     around = tsanom.region_events([1], [0.0], [50.0], 2)
     assert tsanom.speedup_level(around, inside) == "worksharing"
     assert tsanom.speedup_level(inside, inside[:0]) == "regions"
+
+
+def test_events_are_passed_without_a_copy():
+    events = program(20, 1.0, 1)
+    assert _events(events)[0] is events
+    assert np.shares_memory(_events(events[4:])[0], events)
+    # repr: a serial fraction is NaN.
+    expected = repr(tsanom.speedup(events))
+    strided = np.empty(2 * len(events), events.dtype)[::2]
+    strided[:] = events
+    assert repr(tsanom.speedup(strided)) == expected
+    # C functions reject what is not 0 behind the threads.
+    other = np.frombuffer(bytearray(b"\x07" * events.nbytes), events.dtype)
+    for name in events.dtype.names:
+        other[name] = events[name]
+    assert _events(other)[0] is not other
+    assert repr(tsanom.speedup(other)) == expected

@@ -20,6 +20,7 @@ F64: "np.dtype[Any]" = np.dtype(np.float64)
 F32: "np.dtype[Any]" = np.dtype(np.float32)
 INTP: "np.dtype[Any]" = np.dtype(np.intp)
 I32: "np.dtype[Any]" = np.dtype(np.int32)
+U32: "np.dtype[Any]" = np.dtype(np.uint32)
 U64: "np.dtype[Any]" = np.dtype(np.uint64)
 BOOL: "np.dtype[Any]" = np.dtype(np.bool_)
 
@@ -47,8 +48,11 @@ def doubles(values: npt.ArrayLike, name: str, ndim: int = 1) -> Array:
     return array
 
 
-def integers(values: npt.ArrayLike, dtype: npt.DTypeLike, name: str) -> Array:
+def integers(values: npt.ArrayLike, dtype: "np.dtype[Any]", name: str) -> Array:
     """A contiguous array of integers of a type; values that it cannot represent are rejected."""
+    if (type(values) is ndarray and values.dtype is dtype and values.ndim == 1
+            and values.flags.c_contiguous):
+        return values
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"{name} has {array.ndim} dimensions; 1 expected")
@@ -88,15 +92,16 @@ def samples(x: npt.ArrayLike, name: str) -> Array:
     return array
 
 
-# Type of pointers to a set in C and its size, of float64 and of float32.
-_SERIES = [(ffi.typeof(f"{kind} *"), ffi.sizeof(kind))
+# Type of pointers to a set in C, and an empty set, of float64 and of float32.
+_SERIES = [(ffi.typeof(f"{kind} *"),
+            new(f"{kind} *", {"struct_size": ffi.sizeof(kind), "dimensions": 1}))
            for kind in ("tsanom_series", "tsanom_series_f32")]
 
 
 class Series:
     """A set of series, as the struct that C functions read. It keeps the arrays."""
 
-    __slots__ = ("view", "count", "longest", "dimensions", "dtype", "_values", "_keep")
+    __slots__ = ("view", "count", "longest", "dimensions", "dtype", "cells", "_values", "_keep")
 
     def __init__(self, values: SeriesSet, name: str, dtype: Optional[Any] = None) -> None:
         self._values: Any
@@ -105,9 +110,10 @@ class Series:
             # The usual case.
             self.dimensions = 1
             self._values = values
-            view = self._start(False, len(values))
+            count, length = values.shape
+            view = self._start(False, count, length)
             view.data = from_buffer(DOUBLES, values)
-            view.ld = view.length = self.longest = values.shape[1]
+            view.length = length
             return
         if not isinstance(values, np.ndarray):
             parts = [samples(part, f"{name}[{i}]") for i, part in enumerate(values)]  # type: ignore
@@ -121,19 +127,18 @@ class Series:
         """Some of the series, as a set."""
         return self._values[part]  # type: ignore[no-any-return]
 
-    @property
-    def cells(self) -> int:
-        """Pairs of samples of all pairs of series, at most."""
-        return (self.count * self.longest) ** 2
-
-    def _start(self, single: bool, count: int) -> Any:
+    def _start(self, single: bool, count: int, longest: int) -> Any:
         self.dtype = F32 if single else F64
         self.count = count
-        kind, size = _SERIES[single]
-        self.view = view = new(kind)
-        view.struct_size = size
+        self.longest = longest
+        total = count * longest
+        # Pairs of samples of all pairs of series, at most.
+        self.cells = total * total
+        kind, default = _SERIES[single]
+        self.view = view = new(kind, default[0])
         view.count = count
-        view.dimensions = self.dimensions
+        if self.dimensions != 1:
+            view.dimensions = self.dimensions
         return view
 
     def _from_matrix(self, values: Array, name: str, dtype: Optional[Any]) -> None:
@@ -149,10 +154,10 @@ class Series:
         if not (inner and matrix.strides[0] % item == 0 and matrix.strides[0] >= row * item):
             matrix = np.ascontiguousarray(matrix)
         self.dimensions = matrix.shape[2] if matrix.ndim == 3 else 1
-        view = self._start(single, matrix.shape[0])
+        view = self._start(single, matrix.shape[0], matrix.shape[1])
         view.data = pointer(matrix)
         view.ld = max(row, matrix.strides[0] // item)
-        view.length = self.longest = matrix.shape[1]
+        view.length = self.longest
         self._values = matrix
 
     def _from_parts(self, parts: List[Array], name: str, dtype: Optional[Any]) -> None:
@@ -162,8 +167,7 @@ class Series:
         single = all(part.dtype == F32 for part in parts) if dtype is None else dtype == F32
         self._values = [np.ascontiguousarray(part, F32 if single else F64) for part in parts]
         self.dimensions = parts[0].shape[1] if parts[0].ndim == 2 else 1
-        self.longest = max(len(part) for part in parts)
-        view = self._start(single, len(parts))
+        view = self._start(single, len(parts), max(len(part) for part in parts))
         pointers = new("float *[]" if single else "double *[]",
                        [pointer(part) for part in self._values])
         lengths = new(SIZES, [len(part) for part in parts])

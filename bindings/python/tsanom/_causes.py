@@ -2,13 +2,15 @@
 """Causes of anomalies: signs of the threads of a run, their normal ranges, what deviations mean."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Dict, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._arrays import F64, Array, from_buffer
-from ._call import Progress, call, options
+from ._arrays import F64, SIZE, Array, from_buffer, new
+from ._call import Progress, call, call_sized, options
 from ._library import NULL, ffi, lib
+from ._results import maker
 
 SIGNS: Tuple[str, ...] = tuple(ffi.string(lib.tsanom_hsa_sign_name(i)).decode()
                                for i in range(lib.TSANOM_HSA_SIGNS))
@@ -18,6 +20,12 @@ STATES: Dict[int, str] = {
     lib.TSANOM_HSA_STATE_KILLED: "killed", lib.TSANOM_HSA_STATE_RUNNING: "running"}
 
 _RANGES = ffi.typeof("tsanom_hsa_range[]")
+_SIGNS = ffi.typeof("tsanom_hsa_signs[]")
+_CAUSES = ffi.typeof("tsanom_hsa_cause[]")
+_STATUS = ffi.typeof("int32_t *")
+_find_causes = lib.tsanom_hsa_find_causes
+_cause_status = lib.tsanom_hsa_cause_status
+_measure = lib.tsanom_hsa_measure
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,9 @@ class Cause:
     """Of the sign; without one a number of beats or threads."""
     range: Tuple[float, float]
     """Normal values."""
+
+
+_cause = maker(Cause)
 
 
 @dataclass(frozen=True)
@@ -129,14 +140,14 @@ class NormalRanges:
         call_plain(lib.tsanom_hsa_normal_power, self.struct, power)
         return Power(power.slowdown, power.imbalance, power.contention, power.leak, power.hang)
 
-    def causes(self, run: Any, progress: Progress) -> "Tuple[Causes, Tuple[Dict[str, float], ...]]":
-        """The causes and the signs of a run in C."""
-        threads = run.thread_count
+    def causes(self, run: Any, size: int,
+               progress: Progress) -> "Tuple[Causes, Tuple[Dict[str, float], ...]]":
+        """The causes and the signs of a run in C; `size` as of `call_sized`."""
+        threads = run[0].thread_count
         capacity = 4 * threads + 4
-        signs, count = ffi.new("tsanom_hsa_signs[]", threads), ffi.new("size_t *")
-        found = ffi.new("tsanom_hsa_cause[]", capacity)
-        call(lib.tsanom_hsa_find_causes, (self.struct, ffi.addressof(run)),
-             (signs, found, capacity, count), progress=progress)
+        signs, count, found = new(_SIGNS, threads), new(SIZE), new(_CAUSES, capacity)
+        call_sized(size, _find_causes, (self.struct, run), (signs, found, capacity, count), 1,
+                   progress)
         return Causes(found, count[0]), signs_by_name(signs)
 
 
@@ -145,18 +156,17 @@ class Causes:
 
     def __init__(self, structs: Any, count: int) -> None:
         self._structs, self._count = structs, count
-        self.list = tuple(cause_of(cause) for cause in structs[0:count])
+        self.list = tuple([cause_of(cause) for cause in structs[0:count]])
 
-    def status(self, thread: Optional[int] = None) -> str:
+    def status(self, thread: int = lib.TSANOM_HSA_PROCESS) -> str:
         """The status of a thread, or of the run."""
-        status = ffi.new("int32_t *")
-        call_plain(lib.tsanom_hsa_cause_status, self._structs, self._count,
-                   lib.TSANOM_HSA_PROCESS if thread is None else thread, status)
+        status = new(_STATUS)
+        call_plain(_cause_status, self._structs, self._count, thread, status)
         return status_name(status[0])
 
     def of(self, thread: int) -> Tuple[Cause, ...]:
         """The causes of one thread."""
-        return tuple(cause for cause in self.list if cause.thread == thread)
+        return tuple([cause for cause in self.list if cause.thread == thread])
 
 
 def call_plain(function: Any, *arguments: Any) -> None:
@@ -165,6 +175,7 @@ def call_plain(function: Any, *arguments: Any) -> None:
     assert status >= 0, status
 
 
+@lru_cache(maxsize=None)
 def status_name(status: int) -> str:
     return str(ffi.string(lib.tsanom_hsa_status_name(status)).decode())
 
@@ -173,22 +184,22 @@ def cause_of(cause: Any) -> Cause:
     """A cause in C."""
     text = ffi.new("char[]", 1024)
     call_plain(lib.tsanom_hsa_cause_text, ffi.addressof(cause), text, len(text), NULL)
-    return Cause(status_name(cause.cause), None if cause.thread < 0 else cause.thread,
-                 ffi.string(text).decode(), cause.strength,
-                 None if cause.sign < 0 else SIGNS[cause.sign], cause.value,
-                 (cause.range.low, cause.range.high))
+    return _cause(status_name(cause.cause), None if cause.thread < 0 else cause.thread,
+                  ffi.string(text).decode(), cause.strength,
+                  None if cause.sign < 0 else SIGNS[cause.sign], cause.value,
+                  (cause.range.low, cause.range.high))
 
 
 def signs_by_name(signs: Sequence[Any]) -> Tuple[Dict[str, float], ...]:
     """Signs of threads by name; without those that are not available."""
-    return tuple({name: value for name, value in zip(SIGNS, one.value) if value == value}
-                 for one in signs)
+    return tuple([{name: value for name, value in zip(SIGNS, ffi.unpack(one.value, len(SIGNS)))
+                   if value == value} for one in signs])
 
 
-def measure(run: Any, progress: Progress = None) -> Tuple[Dict[str, float], ...]:
-    """The signs of the threads of a run in C."""
-    signs = ffi.new("tsanom_hsa_signs[]", run.thread_count)
-    call(lib.tsanom_hsa_measure, (ffi.addressof(run),), (signs,), progress=progress)
+def measure(run: Any, size: int, progress: Progress = None) -> Tuple[Dict[str, float], ...]:
+    """The signs of the threads of a run in C; `size` as of `call_sized`."""
+    signs = new(_SIGNS, run[0].thread_count)
+    call_sized(size, _measure, (run,), (signs,), 1, progress)
     return signs_by_name(signs)
 
 

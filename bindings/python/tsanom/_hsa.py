@@ -5,14 +5,17 @@ import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import compress
 from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy.typing as npt
 
-from ._arrays import doubles
-from ._call import Progress, call, choice, options
+from ._arrays import DOUBLES, doubles, from_buffer, new
+from ._call import QUICK, Progress, call, call_sized, choice, options, shared_options
 from ._causes import (STATES, Cause, Causes, NormalRanges, call_plain, measure, status_name)
 from ._library import NULL, ffi, lib, runs
+from ._results import maker
 from ._runs import Path, Run
 
 # A recorded run, its path, or the times of the beats of each thread.
@@ -22,6 +25,18 @@ Beats = Union[Run, Path, Sequence[npt.ArrayLike]]
 RULES: Dict[str, int] = {"causes": lib.TSANOM_HSA_RULE_PACE, "pace": lib.TSANOM_HSA_RULE_PACE,
                          "completion": lib.TSANOM_HSA_RULE_COMPLETION,
                          "paper": lib.TSANOM_HSA_RULE_PAPER}
+
+
+FEATURES: Tuple[str, ...] = tuple(ffi.string(lib.tsanom_hsa_feature_name(i)).decode()
+                                  for i in range(lib.TSANOM_HSA_FEATURES))
+
+_RUNS = ffi.typeof("tsanom_hsa_run[]")
+_SERIES = ffi.typeof("tsanom_hsa_series[]")
+_FEATURES = ffi.typeof("tsanom_hsa_features *")
+_VERDICTS = ffi.typeof("tsanom_hsa_verdict[]")
+_EMPTY_VERDICT = options("tsanom_hsa_verdict")
+_compare = lib.tsanom_hsa_compare
+_diagnose = lib.tsanom_hsa_diagnose
 
 
 @dataclass(frozen=True)
@@ -75,38 +90,40 @@ class ThreadModel:
     """Normal values by feature; those of signs are in `Model.normal`."""
 
 
+_verdict = maker(ThreadVerdict)
+_diagnosis = maker(Diagnosis)
+
+
 class _Runs:
     """Runs as structs of C. It keeps what they refer to."""
 
     def __init__(self, values: Sequence[Beats], start: float) -> None:
         self._keep: List[Any] = []
-        self.structs = ffi.new("tsanom_hsa_run[]", len(values))
+        self.structs = new(_RUNS, len(values))
         self.names: List[str] = []
+        self.size = 0
         for i, value in enumerate(values):
-            if isinstance(value, (str, os.PathLike)):
+            if type(value) is not list and isinstance(value, (str, os.PathLike)):
                 value = Run(value, parts=("beats",))
             if isinstance(value, Run):
                 self._keep.append(value)
                 self.structs[i] = value._series()[0]
                 self.names.append(value._arguments[0])
+                self.size = QUICK + 1
             else:
-                self.structs[i] = self._from_arrays(value, start)
+                self._take_arrays(self.structs[i], value, start)
                 self.names.append(f"run {i}")
 
-    def _from_arrays(self, threads: Sequence[npt.ArrayLike], start: float) -> Any:
-        arrays = [doubles(times, f"thread {t}") for t, times in enumerate(threads)]
-        series = ffi.new("tsanom_hsa_series[]", len(arrays))
+    def _take_arrays(self, run: Any, threads: Sequence[npt.ArrayLike], start: float) -> None:
+        arrays = [doubles(times, "the times of a thread") for times in threads]
+        run.threads = series = new(_SERIES, len(arrays))
+        run.thread_count = len(arrays)
+        run.start = start
         for one, array in zip(series, arrays):
-            one.time = ffi.cast("double *", array.ctypes.data)
-            one.beats = len(array)
-        run = ffi.new("tsanom_hsa_run *", {"threads": series, "thread_count": len(arrays),
-                                           "start": start})
-        self._keep += [arrays, series, run]
-        return run[0]
-
-
-def _feature_name(index: int) -> str:
-    return str(ffi.string(lib.tsanom_hsa_feature_name(index)).decode())
+            one.time = from_buffer(DOUBLES, array)
+            one.beats = beats = len(array)
+            self.size += beats * beats
+        self._keep += [arrays, series]
 
 
 def _step(step: Any) -> Step:
@@ -115,17 +132,24 @@ def _step(step: Any) -> Step:
     return Step(ffi.string(text).decode(), bool(step.answer))
 
 
+@lru_cache(maxsize=64)
+def _defined(mask: int) -> "Tuple[Tuple[str, ...], Tuple[bool, ...]]":
+    """The names of the features of a mask, and whether each feature is one of them."""
+    selected = tuple(bool(mask >> f & 1) for f in range(len(FEATURES)))
+    return tuple(compress(FEATURES, selected)), selected
+
+
 def _features(features: Any) -> Dict[str, float]:
-    return {_feature_name(f): features.value[f] for f in range(lib.TSANOM_HSA_FEATURES)
-            if features.defined >> f & 1}
+    names, selected = _defined(features.defined)
+    return dict(zip(names, compress(ffi.unpack(features.value, len(FEATURES)), selected)))
 
 
 def _by_tree(verdicts: Any, state: str) -> Diagnosis:
     """The result of a decision tree."""
     status = ffi.new("int32_t *")
     call_plain(lib.tsanom_hsa_run_status, verdicts, len(verdicts), status)
-    return Diagnosis(status_name(status[0]), tuple(
-        ThreadVerdict(status_name(verdict.status), _features(verdict.features),
+    return _diagnosis(status_name(status[0]), tuple(
+        _verdict(status_name(verdict.status), _features(verdict.features),
                       tuple(_step(verdict.step[i]) for i in range(verdict.step_count)), (), {})
         for verdict in verdicts), (), state)
 
@@ -133,10 +157,10 @@ def _by_tree(verdicts: Any, state: str) -> Diagnosis:
 def _by_causes(verdicts: Any, causes: Causes, signs: Sequence[Dict[str, float]],
                state: str) -> Diagnosis:
     """The result by causes, with the features of the threads."""
-    return Diagnosis(causes.status(), tuple(
-        ThreadVerdict(causes.status(t), _features(verdict.features), (), causes.of(t),
-                      signs[t] if t < len(signs) else {})
-        for t, verdict in enumerate(verdicts)), causes.list, state)
+    return _diagnosis(causes.status(), tuple([
+        _verdict(causes.status(t), _features(verdict.features), (), causes.of(t),
+                 signs[t] if t < len(signs) else {})
+        for t, verdict in enumerate(verdicts)]), causes.list, state)
 
 
 def beat_features(target: npt.ArrayLike, reference: npt.ArrayLike, *, start: float = 0.0,
@@ -160,10 +184,10 @@ def beat_features(target: npt.ArrayLike, reference: npt.ArrayLike, *, start: flo
     (2.0, 0.5, 2.0)
     """
     given = _Runs([[target], [reference]], start)
-    features = ffi.new("tsanom_hsa_features *")
-    call(lib.tsanom_hsa_compare,
-         (given.structs[0].threads, start, given.structs[1].threads, start,
-          options("tsanom_hsa_options", **setting)), (features,), progress=progress)
+    features = new(_FEATURES)
+    call_sized(given.size, _compare,
+               (given.structs[0].threads, start, given.structs[1].threads, start,
+                shared_options("tsanom_hsa_options", **setting)), (features,), 1, progress)
     return _features(features)
 
 
@@ -178,7 +202,7 @@ def thread_signs(run: Beats, *, start: float = 0.0,
     (0.1, 0.5)
     """
     given = _Runs([run], start)
-    return measure(given.structs[0], progress)
+    return measure(given.structs, given.size, progress)
 
 
 class Model:
@@ -200,6 +224,7 @@ class Model:
     def __init__(self, handle: Any, names: Sequence[str],
                  normal: Optional[NormalRanges] = None) -> None:
         self._model = ffi.gc(handle, lib.tsanom_hsa_model_destroy)
+        self._thread_count: int = self._content().thread_count
         self.normal = normal
         """Normal ranges of signs, by which causes are found; None: by a decision tree."""
         self.runs: Tuple[str, ...] = tuple(names)
@@ -266,14 +291,14 @@ class Model:
         given = _Runs([run], start)
         struct = given.structs[0]
         state = STATES.get(struct.state, "unknown")
-        count = max(struct.thread_count, self._content().thread_count)
-        verdicts = ffi.new("tsanom_hsa_verdict[]", count)
-        lib.tsanom_hsa_verdict_init(verdicts, ffi.sizeof("tsanom_hsa_verdict"))
-        call(lib.tsanom_hsa_diagnose, (self._model, given.structs), (verdicts, count, NULL),
-             progress=progress)
+        count = max(struct.thread_count, self._thread_count)
+        verdicts = new(_VERDICTS, count)
+        verdicts[0] = _EMPTY_VERDICT[0]
+        call_sized(given.size, _diagnose, (self._model, given.structs), (verdicts, count, NULL), 1,
+                   progress)
         if self.normal is None:
             return _by_tree(verdicts, state)
-        return _by_causes(verdicts, *self.normal.causes(struct, progress), state)
+        return _by_causes(verdicts, *self.normal.causes(given.structs, given.size, progress), state)
 
     @property
     def threads(self) -> Tuple[ThreadModel, ...]:
@@ -281,8 +306,8 @@ class Model:
         content = self._content()
         return tuple(
             ThreadModel(r.beats, r.window, r.completion, r.mean_rate,
-                        {_feature_name(f): (r.range[f].low, r.range[f].high)
-                         for f in range(lib.TSANOM_HSA_FEATURES)})
+                        {name: (r.range[f].low, r.range[f].high)
+                         for f, name in enumerate(FEATURES)})
             for r in content.references[0:content.thread_count])
 
     def _content(self) -> Any:

@@ -15,6 +15,7 @@ from ._arrays import (DOUBLES, F64, I32, INTP, INTS, SIZE, SIZES, Array, doubles
 from ._call import (PARTIAL, Progress, call, call_sized, choice, options, quick, shared_options)
 from ._errors import TsanomError
 from ._library import NULL, ffi, lib
+from ._results import maker
 
 Metric = Union[str, Callable[[Array, Array], float]]
 
@@ -41,6 +42,13 @@ def _setting(min_samples: int, max_eps: float, metric: int, search: int) -> Any:
     """The options of a call, which calls share."""
     return options("tsanom_optics_options", min_points=min_samples, eps=max_eps, metric=metric,
                    search=search)
+
+
+@lru_cache(maxsize=64)
+def _xi_setting(xi: float, min_samples: int, predecessor_correction: bool) -> Any:
+    """The same of clusters by steepness."""
+    return options("tsanom_optics_xi_options", xi=xi, min_points=min_samples,
+                   keep_tails=int(not predecessor_correction))
 
 
 class OpticsOrdering:
@@ -128,25 +136,23 @@ class OpticsOrdering:
         setting = shared_options("tsanom_optics_split_options", significance=significance,
                                  resolution=resolution)
         call_sized(len(labels), _split, (self._struct, setting), (out, NULL, numbers, numbers + 1))
-        return Split(labels.astype(INTP), numbers[0], numbers[1])
+        return _split_of(labels.astype(INTP), numbers[0], numbers[1])
 
     def xi(self, xi: float = 0.05, min_samples: int = 5,
            predecessor_correction: bool = True) -> Tuple[Array, Array]:
         """Clusters by steepness: labels, and the hierarchy as an array of the first and the last
         position of each cluster in the order, sorted as scikit-learn does."""
-        labels, out = empty(len(self.ordering), I32, INTS)
-        setting = shared_options("tsanom_optics_xi_options", xi=xi, min_points=min_samples,
-                                 keep_tails=int(not predecessor_correction))
-        n, count = len(labels), new(SIZE)
-        clusters, out_clusters = empty((8, 2), INTP, SIZES)
-        if call_sized(n, _xi, (self._struct, setting),
-                      (out_clusters, len(clusters), count, out)) == PARTIAL:
-            clusters, out_clusters = empty((count[0], 2), INTP, SIZES)
-            call_sized(n, _xi, (self._struct, setting), (out_clusters, count[0], count, out))
-        clusters = clusters[:count[0]]
-        if len(clusters) > 1:
-            clusters = clusters[np.lexsort((-clusters[:, 0], clusters[:, 1]))]
-        return labels.astype(INTP), clusters
+        n, count, capacity = len(self.ordering), new(SIZE), 8
+        labels, out = empty(n, I32, INTS)
+        inputs = self._struct, _xi_setting(xi, min_samples, predecessor_correction)
+        while True:
+            clusters, out_clusters = empty((capacity, 2), INTP, SIZES)
+            if call_sized(n, _xi, inputs, (out_clusters, capacity, count, out)) != PARTIAL:
+                break
+            capacity = count[0]
+        # They are sorted by first, then by last position.
+        clusters = clusters[:count[0]][::-1]
+        return labels.astype(INTP), clusters[clusters[:, 1].argsort(kind="stable")]
 
 
 @dataclass(frozen=True)
@@ -159,6 +165,9 @@ class Split:
     """The height of the cut; infinity: one class."""
     probability: float
     """Chance of such a gap in one class: small values indicate several."""
+
+
+_split_of = maker(Split)
 
 
 def _by_function(metric: Callable[[Array, Array], float], points: Array, setting: Any,

@@ -11,7 +11,8 @@ from ._arrays import (BOOL, DOUBLES, F64, I32, INTP, INTS, SIZE, SIZES, U64, WOR
                       empty, from_buffer, new)
 from ._call import INFEASIBLE, PARTIAL, Progress, call_sized, options, quick, shared_options
 from ._errors import from_status
-from ._library import ffi, lib
+from ._library import NULL, ffi, lib
+from ._results import maker, reader
 from ._state import restored, saved
 
 
@@ -38,6 +39,9 @@ class Period:
         return self.period
 
     __index__ = __int__
+
+
+_period = reader(Period)
 
 
 def period(x: npt.ArrayLike, *, max_period: Optional[int] = None,
@@ -68,8 +72,7 @@ def period(x: npt.ArrayLike, *, max_period: Optional[int] = None,
     found = options("tsanom_dpd_found")
     call_sized(len(array) ** 2, lib.tsanom_dpd_find,
                (from_buffer(DOUBLES, array), len(array), setting), (found,), threads, progress)
-    return Period(found.period, found.candidate, found.max_period, found.dip, found.score,
-                  found.probability, found.consistency)
+    return _period(found)
 
 
 class PeriodDetector:
@@ -184,7 +187,7 @@ class PeriodDetector:
         if self._kind == "event":
             raise ValueError("events have no distances")
         count = ffi.new("size_t *")
-        lib.tsanom_dpd_value_distances(self._detector, ffi.NULL, 0, count)
+        lib.tsanom_dpd_value_distances(self._detector, NULL, 0, count)
         result, out = empty(count[0], F64, DOUBLES)
         lib.tsanom_dpd_value_distances(self._detector, out, count[0], count)
         return result
@@ -218,6 +221,15 @@ class Loop:
     """Events in it, of all entries together."""
 
 
+_loop = maker(Loop)
+_nest_create = lib.tsanom_dpd_nest_create
+_nest_destroy = lib.tsanom_dpd_nest_destroy
+_nest_push_many = lib.tsanom_dpd_nest_push_many
+_nest_periods = lib.tsanom_dpd_nest_periods
+_NEST = ffi.typeof("tsanom_dpd_nest **")
+_PERIODS = ffi.typeof("tsanom_dpd_period[]")
+
+
 def loops(events: npt.ArrayLike, *, max_period: Optional[int] = None,
           repeats: Optional[int] = None, least_events: Optional[int] = None,
           capacity: int = 4096) -> List[Loop]:
@@ -240,21 +252,21 @@ def loops(events: npt.ArrayLike, *, max_period: Optional[int] = None,
     [(1, 1), (6, 2)]
     """
     array = event_codes(events)
-    setting = options("tsanom_dpd_nest_options", max_period=max_period, repeats=repeats,
-                      least_events=least_events, capacity=capacity)
-    handle = ffi.new("tsanom_dpd_nest **")
-    quick(lib.tsanom_dpd_nest_create, (setting,), (handle,))
-    nest = ffi.gc(handle[0], lib.tsanom_dpd_nest_destroy)
-    status = lib.tsanom_dpd_nest_push_many(nest, from_buffer(WORDS, array), len(array), ffi.NULL)
+    setting = shared_options("tsanom_dpd_nest_options", max_period=max_period, repeats=repeats,
+                             least_events=least_events, capacity=capacity)
+    handle = new(_NEST)
+    quick(_nest_create, (setting,), (handle,))
+    nest = ffi.gc(handle[0], _nest_destroy)
+    status = _nest_push_many(nest, from_buffer(WORDS, array), len(array), NULL)
     if status < 0:
         raise from_status(status, "events")
     count = new(SIZE)
-    lib.tsanom_dpd_nest_periods(nest, ffi.NULL, 0, count)
+    _nest_periods(nest, NULL, 0, count)
     if not count[0]:
         return []
-    found = ffi.new("tsanom_dpd_period[]", count[0])
-    lib.tsanom_dpd_nest_periods(nest, found, count[0], count)
-    return [Loop(f.period, f.level, f.first, f.last, f.loops, f.events) for f in found]
+    found = new(_PERIODS, count[0])
+    _nest_periods(nest, found, count[0], count)
+    return [_loop(f.period, f.level, f.first, f.last, f.loops, f.events) for f in found]
 
 
 __all__ = ["Loop", "Period", "PeriodDetector", "loops", "period"]

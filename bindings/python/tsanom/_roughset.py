@@ -4,9 +4,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from struct import Struct
 from typing import Any, Dict, List, Optional
 
-import numpy as np
 import numpy.typing as npt
 
 from ._arrays import (DOUBLE, DOUBLES, F64, I32, INTP, INTS, SIZE, SIZES, WORDS, Array, doubles,
@@ -14,6 +14,7 @@ from ._arrays import (DOUBLE, DOUBLES, F64, I32, INTP, INTS, SIZE, SIZES, WORDS,
 from ._call import PARTIAL, QUICK, Progress, call_sized, choice, options, shared_options
 from ._dtw import limit
 from ._library import NULL, ffi, lib
+from ._results import maker
 from ._table import CodedTable, Name, Names, Table, codes_of
 
 READINGS: Dict[str, int] = {"ordinary": lib.TSANOM_ROUGHSET_ORDINARY,
@@ -26,14 +27,21 @@ CUTS: Dict[str, int] = {"width": lib.TSANOM_ROUGHSET_EQUAL_WIDTH,
                         "entropy": lib.TSANOM_ROUGHSET_ENTROPY}
 
 
+_core = lib.tsanom_roughset_core
+_greedy = lib.tsanom_roughset_greedy
 _elements = lib.tsanom_roughset_elements
 _reducts = lib.tsanom_roughset_reducts
 _minimum = lib.tsanom_roughset_minimum
 _dependency = lib.tsanom_roughset_dependency
 _significance = lib.tsanom_roughset_significance
+_rules = lib.tsanom_roughset_rules
 _inconsistent = lib.tsanom_roughset_inconsistent
 _BOUNDS = ffi.typeof("tsanom_roughset_bounds *")
 _RULES = ffi.typeof("tsanom_roughset_rule[]")
+# row, matching, support, and the code of the decision, which is not read.
+_RULE = Struct("NNN8x")
+
+
 @lru_cache(maxsize=64)
 def _options(reading: str = "ordinary", missing: str = "own_value", **fields: Any) -> Any:
     """The options of a call, which calls share."""
@@ -81,7 +89,8 @@ def _visited(table: CodedTable, size: int, function: Any, inputs: Sequence[Any],
     finally:
         found = visitor.end()
         _unused.append(visitor)
-    return sorted(map(table.set_of, found), key=len)
+    sets = [table.set_of(words) for words in found]
+    return sorted(sets, key=len) if len(sets) > 1 else sets
 
 
 def reducts(table: Table, decision: Any, *, reading: str = "ordinary", missing: str = "own_value",
@@ -163,8 +172,7 @@ def greedy_reduct(table: Table, decision: Any, *, reading: str = "ordinary",
     >>> sorted(tsanom.greedy_reduct([[0, 0], [1, 0], [1, 1]], [0, 1, 1]))
     [0]
     """
-    return _one_set(lib.tsanom_roughset_greedy, table, decision, reading, missing, 1, progress,
-                    NULL)
+    return _one_set(_greedy, table, decision, reading, missing, 1, progress, NULL)
 
 
 def core_attributes(table: Table, decision: Any, *, reading: str = "ordinary",
@@ -176,7 +184,7 @@ def core_attributes(table: Table, decision: Any, *, reading: str = "ordinary",
     >>> sorted(tsanom.core_attributes([[0, 0], [1, 0], [1, 1]], [0, 1, 1]))
     [0]
     """
-    return _one_set(lib.tsanom_roughset_core, table, decision, reading, missing, threads, progress)
+    return _one_set(_core, table, decision, reading, missing, threads, progress)
 
 
 def dependency(table: Table, decision: Any, subset: Optional[Sequence[Name]] = None, *,
@@ -190,7 +198,7 @@ def dependency(table: Table, decision: Any, subset: Optional[Sequence[Name]] = N
     coded = CodedTable(table, decision)
     gamma = new(DOUBLE)
     call_sized(coded.cells, _dependency,
-               (coded.view, coded.bits(subset), _options(missing=missing)), (NULL, NULL, gamma))
+               (coded.view, coded.bits(subset), _options("ordinary", missing)), (NULL, NULL, gamma))
     return float(gamma[0])
 
 
@@ -203,10 +211,10 @@ def significance(table: Table, decision: Any, subset: Optional[Sequence[Name]] =
     {0: 0.0, 1: 0.75}
     """
     coded = CodedTable(table, decision)
-    values, out = empty(len(coded.names), F64, DOUBLES)
+    values = new(DOUBLES, len(coded.names))
     call_sized(coded.cells, _significance,
-               (coded.view, coded.bits(subset), _options(missing=missing)), (out,))
-    return dict(zip(coded.names, values.tolist()))
+               (coded.view, coded.bits(subset), _options("ordinary", missing)), (values,))
+    return dict(zip(coded.names, values))
 
 
 @dataclass(frozen=True)
@@ -222,6 +230,9 @@ class Rule:
     """Rows that fulfill condition and decision."""
 
 
+_rule = maker(Rule)
+
+
 def decision_rules(table: Table, decision: Any,
                    subset: Optional[Sequence[Name]] = None) -> List[Rule]:
     """The decision rules of a set of attributes, usually a reduct; None: all attributes.
@@ -233,16 +244,18 @@ def decision_rules(table: Table, decision: Any,
     ({'net': 'slow'}, 'bad', 2)
     """
     coded = CodedTable(table, decision)
-    columns, target = coded.split(table, decision)
     rows = len(coded.decision)
     rules, count = new(_RULES, rows), new(SIZE)
-    call_sized(coded.cells, lib.tsanom_roughset_rules, (coded.view, coded.bits(subset)),
-               (rules, rows, count))
-    names = coded.names if subset is None else list(subset)
-    values = {name: np.asarray(columns[name]).tolist() for name in names}
-    decisions = np.asarray(target).tolist()
-    return [Rule({name: values[name][rule.row] for name in names}, decisions[rule.row],
-                 rule.matching, rule.support) for rule in ffi.unpack(rules, count[0])]
+    call_sized(coded.cells, _rules, (coded.view, coded.bits(subset)), (rules, rows, count))
+    values, decisions = coded.values_of_rows(table, decision)
+    names = coded.names
+    if subset is not None:
+        names = list(subset)
+        places = [coded.names.index(name) for name in names]
+        values = [[row[place] for place in places] for row in values]
+    found = ffi.buffer(rules, count[0] * ffi.sizeof(_RULES.item))
+    return [_rule(dict(zip(names, values[row])), decisions[row], matching, support)
+            for row, matching, support in _RULE.iter_unpack(found)]
 
 
 def inconsistent_pairs(table: Table, decision: Any, *, missing: str = "own_value") -> Array:
@@ -253,7 +266,7 @@ def inconsistent_pairs(table: Table, decision: Any, *, missing: str = "own_value
     array([[0, 1]])
     """
     coded = CodedTable(table, decision)
-    setting = _options(missing=missing)
+    setting = _options("ordinary", missing)
     count = new(SIZE)
     pairs, out = empty((len(coded.decision), 2), INTP, SIZES)
     while call_sized(coded.cells, _inconsistent, (coded.view, setting),

@@ -12,6 +12,7 @@ from ._arrays import (DOUBLES, F64, INTP, SIZES, Array, Series, SeriesSet, doubl
 from ._call import Progress, call_sized, choice, options
 from ._dtw import COSTS, limit
 from ._library import NULL, ffi, lib
+from ._results import reader
 
 _create = lib.tsanom_search_index_create
 _destroy = lib.tsanom_search_index_destroy
@@ -44,9 +45,7 @@ class SearchReport:
     found: int
 
 
-def _report(struct: Any) -> SearchReport:
-    return SearchReport(struct.candidates, struct.kim, struct.means, struct.keogh,
-                        struct.keogh_reversed, struct.abandoned, struct.computed, struct.found)
+_report = reader(SearchReport)
 
 
 class Index:
@@ -100,23 +99,25 @@ class Index:
         distances, indices : ndarray of shape (queries, n_neighbors)
             Nearest first.
         """
-        distances, indices, _ = self._nearest(Q, n_neighbors, threads, progress)
+        queries = Series(Q, "Q", F64)
+        shape = (queries.count, n_neighbors)
+        distances, out = empty(shape, F64, DOUBLES)
+        indices, out_indices = empty(shape, INTP, SIZES)
+        self._search(queries, n_neighbors, (out_indices, out, NULL), threads, progress)
         return distances, indices
 
     def report(self, Q: SeriesSet, n_neighbors: int = 1) -> List[SearchReport]:
         """How many candidates each bound removes, for each query."""
-        return [_report(part) for part in self._nearest(Q, n_neighbors, 1, None)[2]]
-
-    def _nearest(self, Q: SeriesSet, k: int, threads: int,
-                 progress: Progress) -> Tuple[Array, Array, Any]:
         queries = Series(Q, "Q", F64)
-        distances, out = empty((queries.count, k), F64, DOUBLES)
-        indices, out_indices = empty((queries.count, k), INTP, SIZES)
         reports = new(_REPORTS, queries.count)
-        call_sized(queries.count * queries.longest * self._series.count * queries.longest,
-                   _nearest, (self._index, queries.view, k), (out_indices, out, reports), threads,
-                   progress)
-        return distances, indices, reports
+        found = queries.count * n_neighbors
+        self._search(queries, n_neighbors, (new(SIZES, found), new(DOUBLES, found), reports))
+        return [_report(report) for report in reports]
+
+    def _search(self, queries: Series, k: int, outputs: Tuple[Any, Any, Any], threads: int = 1,
+                progress: Progress = None) -> None:
+        call_sized(self._series.count * queries.count * queries.longest * queries.longest, _nearest,
+                   (self._index, queries.view, k), outputs, threads, progress)
 
 
 def _restore(X: Any, arguments: "dict[str, Any]") -> Index:
@@ -155,8 +156,10 @@ def search_stream(query: npt.ArrayLike, stream: npt.ArrayLike, radius: Optional[
     call_sized(len(a) * len(a) * len(b), _stream,
                (from_buffer(DOUBLES, a), len(a), from_buffer(DOUBLES, b), len(b), setting),
                (out_starts, out, NULL), threads, progress)
-    found = starts >= 0
-    return distances[found], starts[found]
+    if starts[-1] < 0:
+        found = starts >= 0
+        return distances[found], starts[found]
+    return distances, starts
 
 
 __all__ = ["Index", "SearchReport", "search_stream"]

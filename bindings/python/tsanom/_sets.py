@@ -20,6 +20,7 @@ from ._arrays import (DOUBLE, DOUBLES, F32, F64, FLOATS, SIZE, Array, Series, Se
 from ._call import INFEASIBLE, PARTIAL, Progress, call_sized
 from ._dtw import Ends, check_root, dtw_options
 from ._library import NULL, lib
+from ._results import maker
 
 
 # The functions of float64 and of float32, and the type of their results.
@@ -170,16 +171,17 @@ def dtw_matrix(X: SeriesSet, Y: Optional[SeriesSet] = None, radius: Optional[int
            [0.],
            [8.]])
     """
-    check_root(root, cost)
-    setting = (radius, cost, window, cutoff, penalty, open_begin, open_end)
-    options = dtw_options(*setting)
+    if root:
+        check_root(root, cost)
+    options = dtw_options(radius, cost, window, cutoff, penalty, open_begin, open_end)
     if Y is not None and condensed:
         raise ValueError("condensed=True needs one set")
     a = Series(X, "X")
     b = None if Y is None else Series(Y, "Y")
-    if b is not None and a.dtype != b.dtype:
+    if b is not None and a.dtype is not b.dtype:
         a, b = Series(X, "X", F64), Series(Y, "Y", F64)  # type: ignore[arg-type]
     if executor is not None:
+        setting = (radius, cost, window, cutoff, penalty, open_begin, open_end)
         result = _by_executor(a, b, setting, threads, progress, executor, tile)
         if condensed:
             result = result[np.triu_indices(a.count, 1)]
@@ -224,6 +226,9 @@ class Barycenter:
     """False: the iterations were used up."""
 
 
+_barycenter = maker(Barycenter)
+
+
 def dtw_barycenter(X: SeriesSet, start: Optional[npt.ArrayLike] = None,
                    radius: Optional[int] = None, *, iterations: int = 30, tolerance: float = 1e-5,
                    cost: str = "squared", window: str = "sakoe_chiba", penalty: float = 0.0,
@@ -260,7 +265,7 @@ def dtw_barycenter(X: SeriesSet, start: Optional[npt.ArrayLike] = None,
         (from_buffer(DOUBLES, average, True), total), threads, progress)
     if status == INFEASIBLE:
         raise ValueError("for one of the series no path fits the window")
-    return Barycenter(average, total[0], status != PARTIAL)
+    return _barycenter(average, total[0], status != PARTIAL)
 
 
 __all__ = ["Barycenter", "dtw_barycenter", "dtw_matrix", "dtw_medoid"]

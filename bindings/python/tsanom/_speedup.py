@@ -2,17 +2,18 @@
 """Main loop, iterations and speedup of a program from the events of its parallel regions."""
 
 from dataclasses import dataclass
-from operator import attrgetter
+from functools import lru_cache
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import INTP, SIZES, Array, doubles, empty, from_buffer, integers
-from ._call import INFEASIBLE, Progress, call, options, quick
+from ._arrays import DOUBLES, I32, INTP, U32, U64, Array, doubles, from_buffer, integers, new
+from ._call import INFEASIBLE, Progress, call, call_sized, options, quick
 from ._dtw import limit
 from ._errors import from_status
 from ._library import NULL, ffi, lib
+from ._results import maker, reader
 from ._state import restored, saved
 
 _FIELDS = dict(ffi.typeof("tsanom_speedup_event").fields)
@@ -24,10 +25,19 @@ EVENT = np.dtype({"names": ["region", "begin", "end", "threads"],
 LEVELS: Dict[int, str] = {lib.TSANOM_SPEEDUP_REGIONS: "regions",
                           lib.TSANOM_SPEEDUP_WORKSHARING: "worksharing"}
 
+_RESERVED = _FIELDS["reserved0"].offset
 _EVENTS = ffi.typeof("tsanom_speedup_event[]")
-_NUMBERS = ("start", "period", "iterations", "runs", "last_run", "first", "last", "total_s",
-            "parallel_s", "baseline_s", "current_s", "speedup", "efficiency", "serial_fraction",
-            "baseline_threads", "current_threads")
+_CODES = ffi.typeof("uint32_t[]")
+_ITERATIONS = ffi.typeof("tsanom_dpd_iteration[]")
+_LOOP = ffi.typeof("tsanom_speedup_loop *")
+_PREDICTION = ffi.typeof("tsanom_speedup_prediction *")
+_EMPTY_PREDICTION = options("tsanom_speedup_prediction")
+_MAIN = ffi.typeof("tsanom_dpd_main *")
+_EMPTY_MAIN = options("tsanom_dpd_main")
+# Events for which Python's functions are faster than those of NumPy.
+_FEW = 64
+_summarize = lib.tsanom_speedup_summarize
+_main_loop = lib.tsanom_dpd_main_loop
 
 
 @dataclass(frozen=True)
@@ -126,7 +136,7 @@ def region_events(region: npt.ArrayLike, begin: npt.ArrayLike, end: npt.ArrayLik
     >>> tsanom.region_events([1, 2], [0.0, 1.0], [0.5, 2.0], threads=4)["end"]
     array([0.5, 2. ])
     """
-    regions = integers(region, np.uint64, "region")
+    regions = integers(region, U64, "region")
     # Not np.empty: the struct has a reserved field.
     events = np.frombuffer(bytearray(len(regions) * EVENT.itemsize), EVENT)
     events["region"], events["begin"], events["end"] = regions, begin, end
@@ -135,12 +145,15 @@ def region_events(region: npt.ArrayLike, begin: npt.ArrayLike, end: npt.ArrayLik
 
 
 def _events(events: npt.ArrayLike) -> Tuple[Array, Any]:
-    """Events to pass, and their pointer."""
+    """Events to pass, and their pointer: an array as `region_events` returns it as it is, unless
+    NumPy left something in the reserved field when it copied it."""
     array = np.asarray(events)
-    if array.dtype.names is None or not set(EVENT.names or ()) <= set(array.dtype.names):
-        raise TypeError("events are a structured array with the fields region, begin, end and "
-                        "threads; see region_events")
-    array = region_events(*(array[name] for name in ("region", "begin", "end", "threads")))
+    if not (array.dtype == EVENT and array.ndim == 1 and array.flags.c_contiguous
+            and not array.getfield(I32, _RESERVED).tobytes().strip(b"\0")):
+        if array.dtype.names is None or not set(EVENT.names or ()) <= set(array.dtype.names):
+            raise TypeError("events are a structured array with the fields region, begin, end and "
+                            "threads; see region_events")
+        array = region_events(*(array[name] for name in ("region", "begin", "end", "threads")))
     return array, from_buffer(_EVENTS, array)
 
 
@@ -152,27 +165,24 @@ def _plain(function: Any, *arguments: Any) -> int:
     return status
 
 
-_numbers_of = attrgetter(*_NUMBERS)
-
-
-def _loop(struct: Any) -> SpeedupLoop:
-    """A frozen dataclass takes 2.8 us to create, because it assigns field by field."""
-    loop = object.__new__(SpeedupLoop)
-    loop.__dict__.update(zip(_NUMBERS, _numbers_of(struct)))
-    return loop
+_loop = reader(SpeedupLoop)
+_prediction_of = maker(Prediction)
+_main_loop_of = maker(MainLoop)
 
 
 def _to_struct(loop: SpeedupLoop) -> Any:
-    return ffi.new("tsanom_speedup_loop *", {name: getattr(loop, name) for name in _NUMBERS})
+    return new(_LOOP, vars(loop))
 
 
 def _prediction(struct: Any) -> Prediction:
-    return Prediction(struct.expected, struct.remaining_s, struct.total_s, struct.low_s,
-                      struct.high_s, bool(struct.drifts))
+    return _prediction_of(struct.expected, struct.remaining_s, struct.total_s, struct.low_s,
+                          struct.high_s, bool(struct.drifts))
 
 
+@lru_cache(maxsize=64)
 def _options(baseline: Optional[int], max_period: Optional[int] = None,
              capacity: Optional[int] = None) -> Any:
+    """The options of a call, which calls share."""
     return options("tsanom_speedup_options", baseline=baseline, max_period=max_period,
                    capacity=capacity)
 
@@ -300,13 +310,13 @@ def speedup_summarize(events: npt.ArrayLike, iterations: npt.ArrayLike, *,
     """
     array, pointer = _events(events)
     given = np.ascontiguousarray(iterations, INTP)
-    if given.ndim != 2 or given.shape[1] != 2:
+    if given.shape[1:] != (2,):
         raise ValueError(f"iterations has the shape {given.shape}; (iterations, 2) expected")
-    loop = ffi.new("tsanom_speedup_loop *")
-    prediction = options("tsanom_speedup_prediction")
-    status = call(lib.tsanom_speedup_summarize,
-                  (pointer, len(array), from_buffer("tsanom_dpd_iteration[]", given), len(given),
-                   _options(baseline), expected), (loop, prediction))
+    loop, prediction = new(_LOOP), new(_PREDICTION, _EMPTY_PREDICTION[0])
+    n = len(array)
+    status = call_sized(n, _summarize,
+                        (pointer, n, from_buffer(_ITERATIONS, given), len(given),
+                         _options(baseline), expected), (loop, prediction))
     return _loop(loop), None if status == INFEASIBLE else _prediction(prediction)
 
 
@@ -317,6 +327,13 @@ def speedup_level(regions: npt.ArrayLike, worksharing: npt.ArrayLike) -> str:
     level = ffi.new("int32_t *")
     call(lib.tsanom_speedup_choose_level, (regions_, len(a), worksharing_, len(b), NULL), (level,))
     return LEVELS[level[0]]
+
+
+@lru_cache(maxsize=64)
+def _main_options(kinds: int, anchor: Optional[int], ended: bool, active: bool) -> Any:
+    """The options of a call, which calls share."""
+    return options("tsanom_dpd_main_options", kinds=kinds, anchor=limit(anchor, "anchor"),
+                   ended=int(ended), active=int(active))
 
 
 def main_loop(events: npt.ArrayLike, times: Optional[npt.ArrayLike] = None, *,
@@ -344,26 +361,25 @@ def main_loop(events: npt.ArrayLike, times: Optional[npt.ArrayLike] = None, *,
     >>> loop.anchor, loop.iterations[:3].tolist()
     (1, [[2, 6], [6, 9], [9, 13]])
     """
-    array = integers(events, np.uint32, "events")
+    array = integers(events, U32, "events")
     n = len(array)
     began = NULL
     if times is not None:
         when = doubles(times, "times")
         if len(when) != n + 1:
             raise ValueError(f"times has {len(when)} elements for {n} events; {n + 1} expected")
-        began = from_buffer("double[]", when)
-    setting = options("tsanom_dpd_main_options", kinds=int(array.max(initial=0)) + 1,
-                      anchor=limit(anchor, "anchor"), ended=int(ended), active=int(active))
-    found = options("tsanom_dpd_main")
-    iterations, _ = empty((n, 2), INTP, SIZES)
-    status = call(lib.tsanom_dpd_main_loop,
-                  (from_buffer("uint32_t[]", array), began, n, setting),
-                  (found, from_buffer("tsanom_dpd_iteration[]", iterations, True), n),
-                  progress=progress)
+        began = from_buffer(DOUBLES, when)
+    kinds = (max(array.tolist(), default=0) if n <= _FEW else int(array.max())) + 1
+    setting = _main_options(kinds, anchor, ended, active)
+    found = new(_MAIN, _EMPTY_MAIN[0])
+    iterations = np.empty((n, 2), INTP)
+    status = call_sized(n * n, _main_loop, (from_buffer(_CODES, array), began, n, setting),
+                        (found, from_buffer(_ITERATIONS, iterations, True), n), 1, progress)
     if status == INFEASIBLE:
         return None
-    return MainLoop(found.anchor, found.runs, found.places, found.covered,
-                    iterations[:found.iterations].copy())
+    iterations = iterations[:found.iterations]
+    return _main_loop_of(found.anchor, found.runs, found.places, found.covered,
+                         iterations if n <= _FEW else iterations.copy())
 
 
 __all__ = ["MainLoop", "Prediction", "Speedup", "SpeedupAnalyzer", "SpeedupLoop", "main_loop",

@@ -4,6 +4,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from struct import Struct
 from typing import Any, Dict, FrozenSet, List, Optional, Tuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from ._arrays import (DOUBLES, F64, I32, INTP, INTS, SIZES, WORDS, Array, double
                       from_buffer, integers, new)
 from ._call import PARTIAL, Progress, call_sized, choice, options
 from ._library import ffi, lib
+from ._results import maker
 
 CUTS: Dict[str, int] = {"tolerance": lib.TSANOM_SPMD_CUT_TOLERANCE,
                         "automatic": lib.TSANOM_SPMD_CUT_AUTOMATIC,
@@ -23,12 +25,16 @@ SEARCHES: Dict[int, str] = {
     lib.TSANOM_SPMD_NOT_FOUND: "not_found", lib.TSANOM_SPMD_UNFINISHED: "unfinished"}
 
 
+_analyze = lib.tsanom_spmd_analyze
 _DATA = ffi.typeof("tsanom_spmd_data *")
 _EMPTY_DATA = options("tsanom_spmd_data")
 _REPORT = ffi.typeof("tsanom_spmd_report *")
 _EMPTY_REPORT = options("tsanom_spmd_report")
 _REGIONS = ffi.typeof("tsanom_spmd_region[]")
 _DECISIONS = ffi.typeof("tsanom_spmd_decision[]")
+# The fields of their elements, without the reserved ones.
+_REGION = Struct("ddddNNiii36x")
+_DECISION = Struct("iiiiNNN16x")
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,11 @@ class Similarity:
         return [region.name for region in self.regions if region.cccr]
 
 
+_summary = maker(RegionSummary)
+_decision = maker(Decision)
+_similarity = maker(Similarity)
+
+
 class Arrays:
     """The input in C, with its names. It keeps the arrays."""
 
@@ -120,17 +131,18 @@ class Arrays:
             if value.shape != self.times.shape:
                 raise ValueError(f"the metric {name!r} has the shape {value.shape}, the times "
                                  f"{self.times.shape}")
-        self.values = np.stack(values) if values else np.empty(0)
-        self.parents = (np.full(count, -1, I32) if parents is None
-                        else integers(parents, np.int32, "parents"))
+        self.parents: Any = (new(INTS, count * [-1]) if parents is None
+                             else integers(parents, I32, "parents"))
         if len(self.parents) != count:
             raise ValueError(f"parents has {len(self.parents)} elements for {count} regions")
         self.view = view = new(_DATA, _EMPTY_DATA[0])
         view.processes, view.regions, view.metrics = processes, count, len(values)
         view.elapsed = elapsed
-        view.parent = from_buffer(INTS, self.parents)
+        view.parent = self.parents if parents is None else from_buffer(INTS, self.parents)
         view.time = from_buffer(DOUBLES, self.times)
-        view.metric = from_buffer(DOUBLES, self.values)
+        if values:
+            self.values = np.stack(values)
+            view.metric = from_buffer(DOUBLES, self.values)
         if errors is None:
             return
         self.errors = doubles(errors, "errors", 2)
@@ -171,8 +183,8 @@ def analyze_view(view: Any, regions: Sequence[str], metrics: Sequence[str], sett
     """Analyze data in C."""
     report = _Report(view, 64, 64, 16)
     while True:
-        status = call_sized(view.processes ** 2 * view.regions ** 2, lib.tsanom_spmd_analyze,
-                            (view, setting), (report.struct,), 1, progress)
+        status = call_sized((view.processes * view.regions) ** 2, _analyze, (view, setting),
+                            (report.struct,), 1, progress)
         if status != PARTIAL or not report.too_small():
             return _result(view, regions, metrics, report)
         s = report.struct
@@ -182,20 +194,21 @@ def analyze_view(view: Any, regions: Sequence[str], metrics: Sequence[str], sett
 def _result(view: Any, regions: Sequence[str], metrics: Sequence[str],
             report: _Report) -> Similarity:
     s = report.struct
-    summaries = tuple(
-        RegionSummary(name, r.level, r.min, r.mean, r.max, r.imbalance, r.min_process,
-                      r.max_process, bool(r.ccr), bool(r.cccr))
-        for name, r in zip(regions, report.region))
-    decisions = tuple(
-        Decision(d.step, d.level,
-                 tuple(regions[report.member[d.first + i]] for i in range(d.count)),
-                 d.classes, bool(d.changed), bool(d.critical))
-        for d in report.decision[0:s.decisions])
-    causes = tuple(
+    summaries = tuple([
+        _summary(name, level, low, mean, high, imbalance, at_low, at_high, ccr != 0, cccr != 0)
+        for name, (low, mean, high, imbalance, at_low, at_high, level, ccr, cccr)
+        in zip(regions, _REGION.iter_unpack(ffi.buffer(report.region)))])
+    tried = ffi.unpack(report.member, s.members)
+    decisions = tuple([
+        _decision(step, level, tuple([regions[i] for i in tried[first:first + count]]), classes,
+                  changed != 0, critical != 0)
+        for step, level, changed, critical, classes, first, count
+        in _DECISION.iter_unpack(ffi.buffer(report.decision[0:s.decisions]))])
+    causes = tuple([
         frozenset(name for m, name in enumerate(metrics)
                   if report.reduct[k * report.words + m // 64] >> m % 64 & 1)
-        for k in range(s.reducts))
-    return Similarity(
+        for k in range(s.reducts)])
+    return _similarity(
         report.class_of.astype(INTP), s.classes, s.severity, s.eps, summaries,
         causes, s.dependency, SEARCHES[s.search], decisions, s.load_balance, s.serialization,
         s.efficiency, report.order, report.reachability)

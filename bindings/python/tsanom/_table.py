@@ -3,7 +3,8 @@
 
 import sys
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Dict, FrozenSet, List, Optional, Union
+from functools import lru_cache
+from typing import Any, Dict, FrozenSet, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -31,9 +32,11 @@ def _as_they_are(values: Array) -> Optional[Array]:
     value; else None. (Bytes are compared because that takes a third of the time of NumPy's
     functions for few elements.)"""
     if values.size > PIECE:
-        return _pieces_as_they_are(values)
+        return _pieces_as_they_are(values) if values.dtype.kind in "iu" else None
     codes = values
     if values.dtype is not I32 or not values.flags.c_contiguous:
+        if values.dtype.kind not in "iu":
+            return None
         codes = values.astype(I32, "C")
         if codes.astype(values.dtype, "C").tobytes() != values.tobytes():
             return None
@@ -62,10 +65,9 @@ def codes_of(column: npt.ArrayLike, name: Name) -> Array:
     values = np.asarray(column)
     if values.ndim != 1:
         raise ValueError(f"the column {name!r} has {values.ndim} dimensions; 1 expected")
-    if values.dtype.kind in "iu":
-        codes_of_integers = _as_they_are(values)
-        if codes_of_integers is not None:
-            return codes_of_integers
+    codes_of_integers = _as_they_are(values)
+    if codes_of_integers is not None:
+        return codes_of_integers
     result = np.empty(len(values), I32)
     for first in range(0, len(values), PIECE):
         part = values[first:first + PIECE].tolist()
@@ -74,17 +76,24 @@ def codes_of(column: npt.ArrayLike, name: Name) -> Array:
     return result
 
 
+@lru_cache(maxsize=1024)
+def members(word: int) -> FrozenSet[int]:
+    """The bits of a word that are set."""
+    return frozenset(bit for bit in range(word.bit_length()) if word >> bit & 1)
+
+
 class CodedTable:
     """A decision table in codes, as the struct that C functions read. It keeps the arrays."""
 
     def __init__(self, table: Table, decision: Any) -> None:
-        if not self._take_matrix(table, decision):
+        self.by_number = self._take_matrix(table, decision)
+        if not self.by_number:
             self._take_columns(table, decision)
-        n = len(self.names)
+        n, rows = len(self.names), len(self.decision)
         self.words = (n + 63) // 64
-        self.cells = len(self.decision) ** 2 * n
+        self.cells = rows * rows * n
         self.view = view = new(_TABLE, _EMPTY[0])
-        view.rows = len(self.decision)
+        view.rows = rows
         view.attributes = n
         view.values = from_buffer(INTS, self.values)
         view.decision = from_buffer(INTS, self.decision)
@@ -92,13 +101,12 @@ class CodedTable:
     def _take_matrix(self, table: Any, decision: Any) -> bool:
         """Whether it is a matrix of integers beside a column of integers."""
         if not (type(table) is type(decision) is ndarray and table.ndim == 2
-                and decision.ndim == 1 and len(table) == len(decision)
-                and table.dtype.kind in "iu" and decision.dtype.kind in "iu"):
+                and decision.ndim == 1 and len(table) == len(decision)):
             return False
         values, target = _as_they_are(table), _as_they_are(decision)
         if values is None or target is None:
             return False
-        self.names: List[Name] = list(range(values.shape[1]))
+        self.names: Sequence[Name] = range(values.shape[1])
         self.values, self.decision = values, target
         return True
 
@@ -134,15 +142,20 @@ class CodedTable:
             raise ValueError(f"the table has no column {decision!r}")
         return columns, decision
 
+    def values_of_rows(self, table: Table, decision: Any) -> "tuple[Sequence[Any], Sequence[Any]]":
+        """The values of each row, and the decisions."""
+        if self.by_number:
+            return self.values.tolist(), self.decision.tolist()
+        columns, target = self.split(table, decision)
+        values = [np.asarray(column).tolist() for column in columns.values()]
+        return list(zip(*values)), np.asarray(target).tolist()
+
     def set_of(self, words: Sequence[int]) -> Names:
         """The names of a bitset."""
-        found = []
-        for i in range(self.words):
-            word = words[i]
-            while word:
-                found.append(self.names[64 * i + (word & -word).bit_length() - 1])
-                word &= word - 1
-        return frozenset(found)
+        if self.by_number and self.words == 1:
+            return members(words[0])
+        return frozenset(self.names[64 * i + bit] for i in range(self.words)
+                         for bit in members(words[i]))
 
     def bits(self, subset: Optional[Sequence[Name]]) -> Any:
         """The bitset of names; NULL, which is all, without names."""
@@ -157,4 +170,4 @@ class CodedTable:
         return words
 
 
-__all__ = ["CodedTable", "Name", "Names", "Table", "codes_of"]
+__all__ = ["CodedTable", "Name", "Names", "Table", "codes_of", "members"]
