@@ -44,7 +44,7 @@ typedef struct {
   watched_part *fed; /* by thread, and behind them the process */
   watched_print print;
   int dropped;      /* the program dropped records */
-  int hung, waited; /* of a rank, at the last look: a thread of it hung, or waited */
+  int hung, waited; /* of a rank, at the last look: it was silent on its own, or waited */
   int waits;        /* of a rank, at this look: for another one */
   const tsanom_hsa_pulse *silent; /* of a rank: its first silent thread; NULL: none */
   double silent_since;            /* seconds since 1970 */
