@@ -162,8 +162,9 @@ static int32_t status_of(const tsn_watch_thread *t, const tsn_watch_thread *firs
        t->pulse.beats == first->pulse.beats)) {
     return TSANOM_HSA_HANG;
   }
-  if (time > limit && time - t->pulse.waited <= limit) return TSANOM_HSA_CONTENTION;
-  return time > (first ? limit / 2 : limit) ? TSANOM_HSA_WAITING : TSANOM_HSA_NORMAL;
+  double ready = t->pulse.waited, own = time - ready;
+  if (time > limit && own <= limit && ready > limit / 2) return TSANOM_HSA_CONTENTION;
+  return own > (first ? limit / 2 : limit) ? TSANOM_HSA_WAITING : TSANOM_HSA_NORMAL;
 }
 
 static void judge(tsanom_hsa_watch *w) {

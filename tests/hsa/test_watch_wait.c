@@ -313,6 +313,23 @@ Test(hsa_watch_wait, without_samples_a_thread_waits_for_another_limit_at_most) {
   stop();
 }
 
+/* It had no processor for a part of its silence, which is not long without that. */
+Test(hsa_watch_wait, a_moment_without_a_processor_is_no_contention) {
+  start(0);
+  begin(THREADS);
+  set_state(&of[0], QUEUED);
+  pass(every);
+  sample_all();
+  pass(every);
+  sample_all();
+  set_state(&of[0], RUNS);
+  pass(limit - every);
+  sample_all();
+  look();
+  cr_assert(status_of(0) == TSANOM_HSA_NORMAL && pulse_of(0).waited > every);
+  stop();
+}
+
 /* A limit that was given is one of time. */
 Test(hsa_watch_wait, a_given_limit_includes_waiting) {
   start(0.5);

@@ -32,6 +32,7 @@ typedef struct {
   tsanom_runs *source;
   tsanom_hsa_run run; /* without threads: no beat was recorded yet */
   int32_t state;      /* TSANOM_HSA_STATE_FINISHED, _KILLED or _RUNNING */
+  int64_t process;    /* its number */
   double start;       /* seconds since 1970 at time 0 of the run */
   double now;         /* time of the look, on the clock of the run */
   size_t threads;
@@ -41,7 +42,8 @@ typedef struct {
   tsanom_hsa_watch *watch;
   size_t capacity; /* of the watch and the arrays by thread */
   tsanom_hsa_series *news;
-  watched_part *fed; /* by thread, and behind them the process */
+  watched_part *fed;        /* by thread, and behind them the process */
+  tsanom_hsa_vital *sample; /* of a silent thread, by this watch */
   watched_print print;
   int dropped;      /* the program dropped records */
   int hung, waited; /* of a rank, at the last look: it was silent on its own, or waited */
