@@ -13,14 +13,13 @@
  *  quantile after it, or that has beaten equally often. The others wait, if half of that
  *  time has passed. Time in which the thread, or another one that has not beaten more
  *  often, was ready to run without a processor is not silence: what exceeds the limit
- * only by this time is contention. All *other causes* are those of
- * tsanom_hsa_find_causes() for the run so far, and need normal ranges. Where that
- * function reads the whole run, a watch keeps less: of each thread and of the process at
- * most
- *  ::TSANOM_HSA_WATCH_SAMPLES vital signs, evenly spread over the run, and the lower
- *  quartile of the intervals within 1/64. Pauses that are over are no anomaly of a watch.
- *  If the process has samples, a slow thread is judged when its own processor time is
- *  known.
+ *  only by this time is contention. All *other causes* are those of
+ *  tsanom_hsa_find_causes() for the run so far, and need normal ranges. Where that
+ *  function reads the whole run, a watch keeps less: of each thread and of the process at
+ *  most 256 vital signs (::TSANOM_HSA_WATCH_SAMPLES), evenly spread over the run, and the
+ *  lower quartile of the intervals within 1/64. Pauses that are over are no anomaly of a
+ *  watch. If the process has samples, a slow thread is judged when its own processor time
+ *  is known.
  *
  *  Errors are those of <tsanom/hsa.h> and <tsanom/vital.h>. A watch may be used by one
  *  thread at a time. */
