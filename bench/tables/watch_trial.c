@@ -14,7 +14,7 @@
 #include <tsanom/heartbeat.h>
 #include <unistd.h>
 
-enum { THREADS = 2, LEAK = 128 << 10, PAGE = 4096, LONGEST_S = 900 };
+enum { THREADS = 2, LEAK = 128 << 10, PAGE = 4096, LONGEST_S = 7200 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 

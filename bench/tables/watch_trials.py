@@ -4,6 +4,7 @@
 
     watch_trials.py BUILD [--trials 3] [--full] [--kinds stop deadlock loop leak] [--jobs 1]
                     [--workloads bt lu cg sp jacobi arraybench] [--iterations 1000000]
+    watch_trials.py BUILD --hours 1 [--loops 2] [--workloads ...]
 
 Each trial starts watch_trial.c and a watch of it. SIGSTOP, a deadlock and an endless loop
 in thread 1 must be named within the limit of a silence, max(3 iterations, 1 s), and two
@@ -11,8 +12,9 @@ looks, with the right thread and iteration. A leak must be reported within 10 % 
 iterations that remain at its onset, and so must the onset that is reported. At last a
 normal program, and each of --workloads (with --full: all), makes --iterations iterations,
 in which nothing may be reported; the workloads are judged by a model of short runs. --full
-makes 100 trials, --jobs of them at a time. Prints Markdown tables with Wilson intervals of
-95 %.
+makes 100 trials, --jobs of them at a time. With --hours, there are no anomalies: each
+program is watched for so long beside --loops processes that do nothing but use a processor,
+by a model of runs without these. Prints Markdown tables with Wilson intervals of 95 %.
 """
 import argparse
 import concurrent.futures
@@ -37,6 +39,7 @@ LEAK_US, LEAK_BEATS = 4000, 4000
 MODEL_RUNS = 4
 THREADS = 2
 WORKLOAD_S, MODEL_S, CALIBRATION_STEPS = 60, 3, 20
+PER_SECOND = 200  # beats of a workload beside other processes
 SOURCE = pathlib.Path(__file__).with_name("watch_trial.c")
 INCLUDE = pathlib.Path(__file__).parents[2] / "include"
 
@@ -45,7 +48,7 @@ class Trials:
     def __init__(self, build, folder):
         self.tsanom = build / "tools" / "tsanom" / "tsanom"
         self.build, self.folder, self.program = build, folder, folder / "watch_trial"
-        self.numbers, self.others = itertools.count(), []
+        self.numbers, self.others, self.reports = itertools.count(), [], []
         subprocess.run([os.environ.get("CC", "cc"), "-D_GNU_SOURCE", "-O2", "-fopenmp",
                         f"-I{INCLUDE}", SOURCE, build / "libtsanom-record.a", "-lpthread", "-lm",
                         "-o", self.program], check=True)
@@ -56,12 +59,12 @@ class Trials:
     def start(self, beats, pause_us, kind, at):
         """The program, and its run."""
         run = self.new_run()
-        return run, subprocess.Popen([self.program, run, str(beats), str(pause_us),
-                                      kind, str(at)], env=workloads.ENVIRONMENT)
+        return run, start([self.program, run, str(beats), str(pause_us), kind, str(at)])
 
-    def found(self, run, program, cause, options):
+    def found(self, run, program, cause, options, most_s=math.inf):
         """The first line of `tsanom watch` that names the cause, and its anomalies of that
-        cause; if there is none, the last line. Counts other alarms."""
+        cause; if there is none, the last line, at the latest after that many seconds. Counts
+        other alarms, and what is no alarm."""
         command = [self.tsanom, "watch", "--json", "--wait", "--every", str(EVERY_S), *options, run]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as watch:
             try:
@@ -70,7 +73,9 @@ class Trials:
                     named = [c for c in line["causes"] if c["cause"] == cause]
                     self.others += [c["evidence"] for c in line["causes"]
                                     if c["new"] and c["alarm"] and c["cause"] != cause]
-                    if named:
+                    self.reports += [c["cause"] for c in line["causes"]
+                                     if c["new"] and not c["alarm"]]
+                    if named or line["time"] > most_s:
                         break
             finally:
                 watch.kill()
@@ -114,15 +119,15 @@ class Trials:
                        stdout=subprocess.DEVNULL)
         return model
 
-    def alarms(self, run, program, options):
+    def alarms(self, run, program, options, most_s=math.inf):
         """The evidence of every alarm until the program ends, and its last line."""
         before = len(self.others)
-        line, _ = self.found(run, program, None, options)
+        line, _ = self.found(run, program, None, options, most_s)
         return self.others[before:], line
 
-    def workload(self, name, iterations):
-        """The alarms of a workload that beats that many times in about WORKLOAD_S seconds,
-        and the last line of its watch."""
+    def workload(self, name, iterations, seconds):
+        """The command of a workload that beats that many times in about that many seconds,
+        its run, and the options of its watch."""
         def arguments(steps, cycle, run):
             return [f"--steps={math.ceil(steps)}", f"--cycle={cycle}", "--size=tiny",
                     f"--threads={THREADS}", f"--record={run}"]
@@ -131,17 +136,40 @@ class Trials:
                              *arguments(CALIBRATION_STEPS, 1, self.new_run()))
         rate = once.beats_per_second / THREADS
         per_step = rate * once.seconds / CALIBRATION_STEPS
-        cycle = max(1, round(rate * WORKLOAD_S / iterations))
+        cycle = max(1, round(rate * seconds / iterations))
         steps = 1.1 * iterations * cycle / per_step
         runs = [self.new_run() for _ in range(MODEL_RUNS)]
         for run in runs:
-            workloads.run(self.build, name,
-                          *arguments(steps * MODEL_S / WORKLOAD_S, cycle, run))
+            workloads.run(self.build, name, *arguments(steps * MODEL_S / seconds, cycle, run))
         model, run = self.learn(runs), self.new_run()
-        program = subprocess.Popen(
-            [self.build / "examples" / "workloads" / name, *arguments(steps, cycle, run)],
-            env=workloads.ENVIRONMENT, stdout=subprocess.DEVNULL)
-        return self.alarms(run, program, ["-m", model])
+        command = [self.build / "examples" / "workloads" / name, *arguments(steps, cycle, run)]
+        return command, run, ["-m", model]
+
+    def normal(self, name, iterations, seconds):
+        """The alarms of a workload, and the last line of its watch."""
+        command, run, options = self.workload(name, iterations, seconds)
+        return self.alarms(run, start(command), options)
+
+    def beside(self, name, seconds, loops):
+        """As normal(), beside processes that do nothing but use a processor."""
+        if name == "watch_trial":
+            run, options = self.new_run(), ["-m", self.model()]
+            command = [self.program, run, str(round(1e6 * seconds / LEAK_US)), str(LEAK_US),
+                       "none", "0"]
+        else:
+            command, run, options = self.workload(name, PER_SECOND * seconds, seconds)
+        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
+                for _ in range(loops)]
+        try:
+            return self.alarms(run, start(command), options, seconds)
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+
+
+def start(command):
+    return subprocess.Popen(command, env=workloads.ENVIRONMENT, stdout=subprocess.DEVNULL)
 
 
 def print_row(name, right, count, worst):
@@ -181,9 +209,21 @@ def run_normal(trials, chosen):
         if name == "watch_trial":
             alarms, line = trials.alarms(*trials.start(chosen.iterations, 0, "none", 0), [])
         else:
-            alarms, line = trials.workload(name, chosen.iterations)
+            alarms, line = trials.normal(name, chosen.iterations, WORKLOAD_S)
         print(f"| {name} | {line['iteration']} | {line['time']:.0f} | {len(alarms)} "
               f"| {'; '.join(alarms)} |", flush=True)
+
+
+def run_beside(trials, chosen):
+    """The table of normal programs beside other processes."""
+    print("| program | other processes | hours | iterations | alarms | reports of contention | |"
+          "\n|---|---|---|---|---|---|---|")
+    for name in ("watch_trial", *chosen.workloads):
+        before = len(trials.reports)
+        alarms, line = trials.beside(name, 3600 * chosen.hours, chosen.loops)
+        contention = trials.reports[before:].count("contention")
+        print(f"| {name} | {chosen.loops} | {line['time'] / 3600:.2f} | {line['iteration']} "
+              f"| {len(alarms)} | {contention} | {'; '.join(alarms)} |", flush=True)
 
 
 def main():
@@ -197,6 +237,8 @@ def main():
     parser.add_argument("--kinds", nargs="*", choices=kinds, default=kinds)
     parser.add_argument("--workloads", nargs="*", choices=workloads.PROGRAMS)
     parser.add_argument("--iterations", type=int, default=1000000)
+    parser.add_argument("--hours", type=float)
+    parser.add_argument("--loops", type=int, default=2)
     chosen = parser.parse_args()
     count = 100 if chosen.full else chosen.trials
     if chosen.workloads is None:
@@ -204,6 +246,9 @@ def main():
     print(f"{workloads.machine()}, load {os.getloadavg()[0]:.1f} at the beginning\n")
     with tempfile.TemporaryDirectory() as name:
         trials = Trials(chosen.build, pathlib.Path(name))
+        if chosen.hours:
+            run_beside(trials, chosen)
+            return
         if chosen.kinds:
             print("| anomaly | named in time | interval, % | latest |\n|---|---|---|---|")
             run_trials(trials, chosen, count)

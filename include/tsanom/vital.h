@@ -238,7 +238,8 @@ typedef struct tsanom_hsa_cause {
    *  limit; of DETAIL_BLOCKED, share of time without a processor and asleep; of
    *  DETAIL_KILLED, the signal, negative, or the exit status, if either is known; of a
    *  hang, and of waiting for one, beginning and end of the gap in seconds (infinity: it
-   *  lasts; NaN: the thread never beat); of DETAIL_EXIT, beats, and those of the longest
+   *  lasts; NaN: the thread never beat); of contention by ::TSANOM_HSA_SIGN_SILENCE,
+   *  seconds without a processor; of DETAIL_EXIT, beats, and those of the longest
    *  normal run. */
   double number[2];
   uint64_t waiting;     /**< of a hang that a watch found: the threads that wait for it */

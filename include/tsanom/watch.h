@@ -11,12 +11,15 @@
  *  if its last beat is older than max(3 q, 1 s). Of silent threads, the one that is
  *  silent longest hangs, and each other one whose silence began within half of its 0.05
  *  quantile after it, or that has beaten equally often. The others wait, if half of that
- *  time has passed. All *other causes* are those of tsanom_hsa_find_causes() for the run
- *  so far, and need normal ranges. Where that function reads the whole run, a watch keeps
- *  less: of each thread and of the process at most ::TSANOM_HSA_WATCH_SAMPLES vital
- *  signs, evenly spread over the run, and the lower quartile of the intervals within
- *  1/64. Pauses that are over are no anomaly of a watch. If the process has samples, a
- *  slow thread is judged when its own processor time is known.
+ *  time has passed. Time in which the thread, or another one that has not beaten more
+ *  often, was ready to run without a processor is not silence: what exceeds the limit
+ *  only by this time is contention. All *other causes* are those of
+ *  tsanom_hsa_find_causes() for the run so far, and need normal ranges. Where that
+ *  function reads the whole run, a watch keeps less: of each thread and of the process at
+ *  most 256 vital signs (::TSANOM_HSA_WATCH_SAMPLES), evenly spread over the run, and the
+ *  lower quartile of the intervals within 1/64. Pauses that are over are no anomaly of a
+ *  watch. If the process has samples, a slow thread is judged when its own processor time
+ *  is known.
  *
  *  Errors are those of <tsanom/hsa.h> and <tsanom/vital.h>. A watch may be used by one
  *  thread at a time. */
@@ -58,8 +61,8 @@ enum {
 /** What to watch for. Initialize it with tsanom_hsa_watch_options_init(). */
 typedef struct tsanom_hsa_watch_options {
   size_t struct_size; /**< set by _init */
-  /** A thread that has beaten hangs if it is silent for longer, in seconds; 0 (default):
-   *  the limit follows from its intervals. */
+  /** A thread that has beaten hangs if it is silent for longer, in seconds, also without
+   *  a processor; 0 (default): the limit follows from its intervals. */
   double hang;
 } tsanom_hsa_watch_options;
 
@@ -91,8 +94,11 @@ typedef struct tsanom_hsa_anomaly {
 
 /** How a thread fares now. */
 typedef struct tsanom_hsa_pulse {
-  int32_t status;       /**< ::TSANOM_HSA_NORMAL, ::TSANOM_HSA_HANG or
-                             ::TSANOM_HSA_WAITING: it is silent, but another one hangs */
+  int32_t status;       /**< ::TSANOM_HSA_NORMAL; ::TSANOM_HSA_HANG;
+                             ::TSANOM_HSA_CONTENTION: it has not beaten for longer than
+                             its limit, because it had no processor;
+                             ::TSANOM_HSA_WAITING: another thread hangs, or has no
+                             processor */
   int32_t reserved0;    /**< 0 */
   uint64_t beats;       /**< its beats */
   double last;          /**< time of its last beat; NaN: none */
@@ -102,7 +108,9 @@ typedef struct tsanom_hsa_pulse {
   double limit;         /**< seconds after which it is silent; infinity: not known */
   double shortest;      /**< 0.05 quantile of its last ::TSANOM_HSA_WATCH_INTERVALS
                              intervals; 0: none */
-  uint64_t reserved[3]; /**< 0 */
+  double waited;        /**< seconds since the last beat in which it was ready to run
+                             without a processor, by its vital signs */
+  uint64_t reserved[2]; /**< 0 */
 } tsanom_hsa_pulse;
 
 /** Bytes of a watch: about 50 KiB for each thread.

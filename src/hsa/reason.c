@@ -182,6 +182,12 @@ static void put_evidence(tsn_sentence *s, const tsanom_hsa_cause *c) {
       put_hang(s, c);
       break;
     case TSANOM_HSA_CONTENTION:
+      if (c->sign == TSANOM_HSA_SIGN_SILENCE) {
+        put_hang(s, c);
+        tsn_put(s, "; it was ready but without a processor for ");
+        put_time(s, c->number[0]);
+        break;
+      }
       tsn_put(s, "the thread was ready but without a processor for ");
       put_percent(s, c->value);
       tsn_put(s, " of its active time, normally at most ");

@@ -10,7 +10,7 @@
 enum {
   TSN_WATCH_RING = TSANOM_HSA_WATCH_INTERVALS + 1, /* latest beats */
   TSN_WATCH_BINS = 45 * 32,   /* of intervals: 45 powers of 2, each in 32 parts */
-  TSN_WATCH_CAUSES_EACH = 5,  /* of a thread, a hang by its own rule among them */
+  TSN_WATCH_CAUSES_EACH = 6,  /* of a thread, those by the rule for hangs among them */
   TSN_WATCH_CAUSES_OF_RUN = 5 /* and a killed program */
 };
 
@@ -21,14 +21,25 @@ typedef struct {
   uint64_t seen, stride;
 } tsn_watch_samples;
 
+/* Time of a silent thread without a processor. */
+typedef struct {
+  tsanom_hsa_vital latest; /* sample; task 0: none */
+  double seconds;          /* of the silence, until the latest sample */
+  double queued;           /* of `seconds` or before: not in the wait_s of the sample */
+  double share; /* of the time before the latest sample, if it was ready then; else 0 */
+} tsn_watch_wait;
+
 typedef struct {
   tsanom_hsa_pulse pulse;
   double *ring;     /* times of the latest beats; beat i at i % TSN_WATCH_RING */
   uint64_t *bins;   /* number of intervals by their length */
   size_t first_bin; /* that has any */
   tsn_watch_samples vital;
-  double since;     /* when its silence began; NaN: not known */
-  double resumed;   /* time of the beat that ended its last hang; 0: none */
+  tsn_watch_wait wait;
+  double since;   /* when its silence began; NaN: not known */
+  double silence; /* seconds since then that no missing processor explains */
+  double woke;    /* the beat that ended its last silence without a processor; 0: none */
+  double resumed; /* time of the beat that ended its last hang; 0: none */
   uint64_t learned; /* beats that the limit follows from */
   uint64_t behind;  /* beats of the busiest thread until its own last beat */
 } tsn_watch_thread;
@@ -73,10 +84,19 @@ double tsn_watch_quartile(const tsn_watch_thread *t);
 /* --- watch_hang.c */
 
 /* Set the status of each thread; `running`: hangs are judged. */
-void tsn_watch_find_hangs(tsanom_hsa_watch *w, bool running);
+void tsn_watch_find_hangs(tsanom_hsa_watch *w, const tsanom_hsa_run *news, bool running);
 
 /* The confidence that the silence of a thread is not one of its intervals. */
-double tsn_watch_hang_confidence(const tsanom_hsa_watch *w, const tsn_watch_thread *t);
+double tsn_watch_hang_confidence(const tsn_watch_thread *t);
+
+/* --- watch_wait.c */
+
+/* Add the samples of a piece; the silence began at `since`. */
+void tsn_watch_add_waits(tsn_watch_wait *wait, const tsanom_hsa_series *news,
+                         double since);
+
+/* Seconds of the silence until now; `limit`: most seconds after the latest sample. */
+double tsn_watch_waited(const tsn_watch_wait *wait, double now, double limit);
 
 /* --- watch_signs.c */
 

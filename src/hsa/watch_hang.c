@@ -12,7 +12,16 @@
  *
  * If the whole process stops, the silences begin within a part of an interval. On a busy
  * machine they need not; but threads that meet, and beat equally often, are in the same
- * iteration, so that none waits for the other. */
+ * iteration, so that none waits for the other.
+ *
+ * Time without a processor is no silence: neither that of the thread itself, nor that of
+ * one that it may wait for, which did not beat more often:
+ *
+ *     thread 0  ──x──x──x──|             blocked: it waits for thread 1
+ *     thread 1  ──x──x──x. . . . . .     has no processor; both are normal
+ *
+ * An endless loop that has a share of a processor is found when its processor time
+ * exceeds the limit. */
 #include <math.h>
 
 #include "hsa/watch.h"
@@ -79,9 +88,23 @@ static void learn_limit(const tsanom_hsa_watch *w, tsn_watch_thread *t) {
   t->pulse.limit = fmax(limit_factor * usual, limit_least);
 }
 
+/* Add the samples of the silence that ends, and those of the one that begins. */
+static void set_silence(tsn_watch_thread *t, const tsanom_hsa_series *news,
+                        double since) {
+  tsn_watch_wait before = t->wait;
+  tsn_watch_add_waits(&t->wait, news, t->since);
+  if (since == t->since) return;
+  if (t->wait.seconds > t->pulse.limit / 2) t->woke = since;
+  t->since = since;
+  t->wait = before;
+  t->wait.seconds = t->wait.share = 0;
+  tsn_watch_add_waits(&t->wait, news, since);
+}
+
 /* After a hang, the threads that waited need time to beat again: their silence begins
  * when the thread that hung resumed. */
-static void update_silence(tsanom_hsa_watch *w) {
+static void update_silence(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
+  static const tsanom_hsa_series nothing = {.beats = 0};
   double resumed = 0;
   for (size_t i = 0; i < w->threads; i++) {
     tsn_watch_thread *t = &w->thread[i];
@@ -94,8 +117,38 @@ static void update_silence(tsanom_hsa_watch *w) {
   }
   for (size_t i = 0; i < w->threads; i++) {
     tsn_watch_thread *t = &w->thread[i];
-    if (t->pulse.status == TSANOM_HSA_HANG || !t->pulse.beats) continue;
-    t->since = fmax(t->pulse.last, resumed);
+    if (!t->pulse.beats) continue;
+    double since = fmax(t->pulse.last, resumed);
+    if (t->pulse.status == TSANOM_HSA_HANG) since = t->since;
+    set_silence(t, i < news->thread_count ? &news->threads[i] : &nothing, since);
+    t->pulse.waited = tsn_watch_waited(&t->wait, w->now, t->pulse.limit);
+  }
+}
+
+/* Seconds of the silence in which a thread, or one that it may wait for, had no
+ * processor; what that one waited before does not count. A thread behind a barrier is at
+ * most one beat ahead of those that wait there: when it has a processor again, they need
+ * time to beat. */
+static double excused(const tsanom_hsa_watch *w, const tsn_watch_thread *t) {
+  double most = t->pulse.waited, woke = t->since;
+  for (size_t i = 0; i < w->threads; i++) {
+    const tsn_watch_thread *other = &w->thread[i];
+    uint64_t beats = other->pulse.beats;
+    if (!beats || beats > t->pulse.beats + 1) continue;
+    woke = fmax(woke, other->woke);
+    if (beats > t->pulse.beats) continue;
+    most = fmax(most, other->pulse.waited - fmax(0, t->since - other->since));
+  }
+  return most + (woke - t->since);
+}
+
+static void measure_silence(tsanom_hsa_watch *w) {
+  for (size_t i = 0; i < w->threads; i++) {
+    tsn_watch_thread *t = &w->thread[i];
+    t->silence = w->now - t->since;
+    if (t->silence > t->pulse.limit && !(w->options.hang > 0)) {
+      t->silence -= excused(w, t);
+    }
   }
 }
 
@@ -103,37 +156,39 @@ static void update_silence(tsanom_hsa_watch *w) {
  * the one that hangs has reached it: beyond half of the limit it is no usual interval. */
 static int32_t status_of(const tsn_watch_thread *t, const tsn_watch_thread *first,
                          double now) {
-  double silence = now - t->since, limit = t->pulse.limit;
-  bool same = t->since <= first->since + same_time * first->pulse.shortest ||
-              t->pulse.beats == first->pulse.beats;
-  if (silence > limit && same) return TSANOM_HSA_HANG;
-  return silence > limit / 2 ? TSANOM_HSA_WAITING : TSANOM_HSA_NORMAL;
+  double time = now - t->since, limit = t->pulse.limit;
+  if (first && t->silence > limit &&
+      (t->since <= first->since + same_time * first->pulse.shortest ||
+       t->pulse.beats == first->pulse.beats)) {
+    return TSANOM_HSA_HANG;
+  }
+  double ready = t->pulse.waited, own = time - ready;
+  if (time > limit && own <= limit && ready > limit / 2) return TSANOM_HSA_CONTENTION;
+  return own > (first ? limit / 2 : limit) ? TSANOM_HSA_WAITING : TSANOM_HSA_NORMAL;
 }
 
 static void judge(tsanom_hsa_watch *w) {
   const tsn_watch_thread *first = NULL;
   for (size_t i = 0; i < w->threads; i++) {
     tsn_watch_thread *t = &w->thread[i];
-    t->pulse.status = TSANOM_HSA_NORMAL;
-    if (w->now - t->since > t->pulse.limit && (!first || t->since < first->since)) {
-      first = t;
-    }
+    if (t->silence > t->pulse.limit && (!first || t->since < first->since)) first = t;
   }
-  for (size_t i = 0; first && i < w->threads; i++) {
+  for (size_t i = 0; i < w->threads; i++) {
     w->thread[i].pulse.status = status_of(&w->thread[i], first, w->now);
   }
 }
 
-void tsn_watch_find_hangs(tsanom_hsa_watch *w, bool running) {
-  update_silence(w);
+void tsn_watch_find_hangs(tsanom_hsa_watch *w, const tsanom_hsa_run *news, bool running) {
+  update_silence(w, news);
+  measure_silence(w);
   if (running) judge(w);
   for (size_t i = 0; i < w->threads; i++) {
     if (w->thread[i].pulse.status == TSANOM_HSA_HANG) w->thread[i].pulse.rate = 0;
   }
 }
 
-double tsn_watch_hang_confidence(const tsanom_hsa_watch *w, const tsn_watch_thread *t) {
+double tsn_watch_hang_confidence(const tsn_watch_thread *t) {
   size_t count = intervals_of(t), longer = 0;
-  for (size_t i = 0; i < count; i++) longer += interval_of(t, i) >= w->now - t->since;
+  for (size_t i = 0; i < count; i++) longer += interval_of(t, i) >= t->silence;
   return 1 - (double)(longer + 1) / (double)(count + 1);
 }

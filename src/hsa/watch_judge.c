@@ -23,7 +23,6 @@ static tsanom_hsa_anomaly *note(tsanom_hsa_watch *w, const tsanom_hsa_cause *c,
   tsanom_hsa_anomaly *a = w->anomaly, *end = w->anomaly + w->anomalies;
   while (a < end && (a->cause.cause != c->cause || a->cause.thread != c->thread)) a++;
   w->missed[a - w->anomaly] = 0;
-  w->missed[a - w->anomaly] = 0;
   if (a == end) {
     w->anomalies++;
     *a = (tsanom_hsa_anomaly){.phase = TSANOM_HSA_ANOMALY_BEGAN,
@@ -37,25 +36,39 @@ static tsanom_hsa_anomaly *note(tsanom_hsa_watch *w, const tsanom_hsa_cause *c,
   return a;
 }
 
-static void note_hangs(tsanom_hsa_watch *w) {
+/* A hang, or a silence that a missing processor explains. */
+static void note_silence(tsanom_hsa_watch *w, size_t thread, size_t waiting) {
+  const tsn_watch_thread *t = &w->thread[thread];
+  bool hangs = t->pulse.status == TSANOM_HSA_HANG;
+  tsanom_hsa_cause c = {.cause = t->pulse.status,
+                        .thread = (int32_t)thread,
+                        .sign = TSANOM_HSA_SIGN_SILENCE,
+                        .value = w->now - t->since,
+                        .range = {0, t->pulse.limit},
+                        .strength = (w->now - t->since) / t->pulse.limit,
+                        .number = {t->since, INFINITY},
+                        .waiting = waiting};
+  if (!hangs) {
+    c.number[0] = t->pulse.waited;
+    c.number[1] = NAN;
+    c.waiting = 0;
+  }
+  tsanom_hsa_anomaly *a = note(w, &c, tsn_watch_hang_confidence(t));
+  if (!hangs && a->phase != TSANOM_HSA_ANOMALY_BEGAN) return;
+  a->onset = t->since;
+  a->iteration = t->pulse.beats;
+}
+
+static void note_silences(tsanom_hsa_watch *w) {
   size_t waiting = 0;
   for (size_t i = 0; i < w->threads; i++) {
     waiting += w->thread[i].pulse.status == TSANOM_HSA_WAITING;
   }
   for (size_t i = 0; i < w->threads; i++) {
-    const tsn_watch_thread *t = &w->thread[i];
-    if (t->pulse.status != TSANOM_HSA_HANG) continue;
-    tsanom_hsa_cause c = {.cause = TSANOM_HSA_HANG,
-                          .thread = (int32_t)i,
-                          .sign = TSANOM_HSA_SIGN_SILENCE,
-                          .value = w->now - t->since,
-                          .range = {0, t->pulse.limit},
-                          .strength = (w->now - t->since) / t->pulse.limit,
-                          .number = {t->since, INFINITY},
-                          .waiting = waiting};
-    tsanom_hsa_anomaly *a = note(w, &c, tsn_watch_hang_confidence(w, t));
-    a->onset = t->since;
-    a->iteration = t->pulse.beats;
+    int32_t status = w->thread[i].pulse.status;
+    if (status == TSANOM_HSA_HANG || status == TSANOM_HSA_CONTENTION) {
+      note_silence(w, i, waiting);
+    }
   }
 }
 
@@ -138,8 +151,8 @@ void tsn_watch_judge(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
   bool running =
       news->state == TSANOM_HSA_STATE_RUNNING || news->state == TSANOM_HSA_STATE_UNKNOWN;
   begin(w);
-  tsn_watch_find_hangs(w, running && news->end > 0);
-  note_hangs(w);
+  tsn_watch_find_hangs(w, news, running && news->end > 0);
+  note_silences(w);
   if (news->state == TSANOM_HSA_STATE_KILLED) note_end(w, news->exit_code);
   if (w->normal.thread_count && (has_begun(w) || !running)) note_causes(w, news, running);
   if (running) hold(w);

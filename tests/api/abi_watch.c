@@ -32,4 +32,5 @@ static_assert(offsetof(tsanom_hsa_pulse, last) == 16, "ABI");
 static_assert(offsetof(tsanom_hsa_pulse, rate) == 24, "ABI");
 static_assert(offsetof(tsanom_hsa_pulse, limit) == 32, "ABI");
 static_assert(offsetof(tsanom_hsa_pulse, shortest) == 40, "ABI");
-static_assert(offsetof(tsanom_hsa_pulse, reserved) == 48, "ABI");
+static_assert(offsetof(tsanom_hsa_pulse, waited) == 48, "ABI");
+static_assert(offsetof(tsanom_hsa_pulse, reserved) == 56, "ABI");

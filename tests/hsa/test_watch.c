@@ -106,7 +106,7 @@ static size_t most_beats(const tsanom_hsa_run *run) {
 }
 
 static int is_compared(const tsanom_hsa_cause *c) {
-  return c->cause != TSANOM_HSA_HANG && c->cause != TSANOM_HSA_UNKNOWN &&
+  return c->sign != TSANOM_HSA_SIGN_SILENCE && c->cause != TSANOM_HSA_UNKNOWN &&
          !(c->cause == TSANOM_HSA_SLOWDOWN && c->detail == TSANOM_HSA_DETAIL_NO_CPU) &&
          !(c->cause == TSANOM_HSA_SHUTDOWN && c->thread < 0);
 }

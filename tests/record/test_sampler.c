@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How long the sampler of vital signs waits: the processor time of a round is set as if
- * it had been used, and the elapsed time is negligible beside it. */
+ * it had been used, and the elapsed time is negligible beside it. And what it leaves on a
+ * disk that is full. */
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "record/vital.h"
 
@@ -9,6 +16,20 @@ enum { MS = 1000000 };
 
 static tsn_vital_board board;
 static tsn_vital_sampler sampler;
+
+/* Bytes that the file may have. */
+static off_t space = LONG_MAX;
+
+ssize_t __real_pwrite(int file, const void *bytes, size_t count, off_t offset);
+ssize_t __wrap_pwrite(int file, const void *bytes, size_t count, off_t offset);
+ssize_t __wrap_pwrite(int file, const void *bytes, size_t count, off_t offset) {
+  if (offset >= space) {
+    errno = ENOSPC;
+    return -1;
+  }
+  if ((off_t)count > space - offset) count = (size_t)(space - offset);
+  return __real_pwrite(file, bytes, count, offset);
+}
 
 static void begin(void) {
   board.period = 50 * MS;
@@ -48,4 +69,35 @@ Test(sampler, rounds_that_stay_long_count_in_full, .init = begin) {
 Test(sampler, the_first_round_counts_two_wake_ups_at_most, .init = begin) {
   double first = pause_after(1000 * MS);
   cr_assert(first >= 50 && first < 0.1 * TSN_VITAL_SHARE, "%g ms", first);
+}
+
+static off_t size_of(int file) {
+  struct stat about;
+  cr_assert(fstat(file, &about) == 0);
+  return about.st_size;
+}
+
+/* The disk has place for a part of a round: a reader, which takes whole records, must not
+ * see what the next round writes over. */
+Test(sampler, a_round_is_written_as_a_whole_or_not_at_all) {
+  enum { STREAMS = 2, RECORDS = 1 + STREAMS };
+  FILE *stream = tmpfile();
+  int file = fileno(stream), directory = open("/proc/self", O_RDONLY | O_DIRECTORY);
+  for (uint32_t i = 0; i < STREAMS; i++) board.of[i].task = getpid();
+  board.streams = STREAMS;
+  board.process = getpid();
+  board.phase = TSN_VITAL_OPEN;
+  tsn_vital_begin(&sampler, &board, file, directory);
+  cr_assert(tsn_vital_round(&sampler) && board.count == RECORDS);
+  off_t full = (1 + RECORDS) * TSN_VITAL_RECORD;
+  cr_assert(size_of(file) == full);
+  space = full + TSN_VITAL_RECORD + TSN_VITAL_RECORD / 2;
+  cr_assert(tsn_vital_round(&sampler) && board.count == RECORDS);
+  cr_assert(board.lost == RECORDS && size_of(file) == full, "%lld",
+            (long long)size_of(file));
+  space = LONG_MAX;
+  cr_assert(tsn_vital_round(&sampler) && board.count == 2 * RECORDS);
+  cr_assert(size_of(file) == (1 + 2 * RECORDS) * TSN_VITAL_RECORD);
+  (void)fclose(stream);
+  (void)close(directory);
 }

@@ -13,6 +13,10 @@ void start_pulse(const char *run, int beats, const char *how) {
   cr_assert(system(line) == 0);
 }
 
+void end_pulse(void) {
+  cr_assert(system("kill -9 $(cat pid)") == 0);
+}
+
 void record_pulse(const char *run, int beats, const char *how) {
   char line[1024];
   snprintf(line, sizeof line, "'" TSANOM_PULSE "' %s %d %s", run, beats, how);

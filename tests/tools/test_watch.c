@@ -12,11 +12,6 @@
 
 TestSuite(command_watch, .init = enter_folder, .fini = leave_folder, .timeout = 120);
 
-/* End a program that would go on. */
-static void end(void) {
-  cr_assert(system("kill -9 $(cat pid)") == 0);
-}
-
 /* An anomaly of the array `key` of a line. */
 static const json_t *find(const json_t *line, const char *key, const char *cause) {
   size_t i;
@@ -108,7 +103,7 @@ Test(command_watch, a_deleted_run_has_its_own_message) {
   start_pulse("run", 400, "hold");
   outcome o = tsanom("watch --wait --every 0.05 --on-anomaly 'mv run gone' run");
   cr_assert(o.status == 3 && strstr(o.err, "run: the run was deleted"), "%s", o.err);
-  end();
+  end_pulse();
 }
 
 Test(command_watch, a_run_that_was_replaced_has_its_own_message) {
@@ -117,13 +112,13 @@ Test(command_watch, a_run_that_was_replaced_has_its_own_message) {
   outcome o =
       tsanom("watch --wait --every 0.05 --on-anomaly 'mv run gone; mv other run' run");
   cr_assert(o.status == 3 && strstr(o.err, "contains another run now"), "%s", o.err);
-  end();
+  end_pulse();
 }
 
 Test(command_watch, the_limit_can_be_given) {
   start_pulse("run", 400, "hold");
   outcome o = tsanom("watch --wait --every 0.05 --hang 0.3 --until-anomaly --check run");
-  end();
+  end_pulse();
   cr_assert(o.status == 1 && strstr(o.out, "normally at most 300 ms"), "%s", o.out);
 }
 
@@ -162,15 +157,6 @@ Test(command_watch, file_systems_that_show_beats_late_are_known) {
   cr_assert_str_eq(network_file_system(0x6969), "NFS");
   cr_assert_str_eq(network_file_system((unsigned long)(int)0xFF534D42), "CIFS");
   cr_assert(!network_file_system(0x01021994)); /* tmpfs */
-}
-
-/* It does not go on without anyone to read it. */
-Test(command_watch, output_that_cannot_be_written_ends_it) {
-  start_pulse("run", 400, "hold");
-  outcome o = tsanom("watch --wait --every 0.05 run >/dev/full");
-  cr_assert(o.status == 3 && strstr(o.err, "cannot write the standard output"), "%d: %s",
-            o.status, o.err);
-  end();
 }
 
 /* m.json, of normal runs of one length. */

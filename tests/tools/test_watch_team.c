@@ -113,3 +113,35 @@ Test(watch_team, the_end_of_waiting_is_no_end_of_a_hang) {
   cr_assert(anomaly[0].cause.cause == TSANOM_HSA_WAITING);
   cr_assert(anomaly[1].cause.number[0] == 1);
 }
+
+/* Rank 1 has no processor; when it beats again, rank 0 needs time to beat. */
+Test(watch_team, a_rank_without_a_processor_does_not_hang) {
+  memset(rank, 0, sizeof rank);
+  set(0, 9.1, 12, TSANOM_HSA_ANOMALY_BEGAN);
+  set(1, 8, 12, -1);
+  pulse[1][0].status = TSANOM_HSA_CONTENTION;
+  watch_team_judge(rank, 2);
+  cr_assert(pulse[0][0].status == TSANOM_HSA_WAITING &&
+            anomaly[0].cause.cause == TSANOM_HSA_WAITING);
+  cr_assert(pulse[1][0].status == TSANOM_HSA_CONTENTION);
+  set(0, 9.1, 12.5, TSANOM_HSA_ANOMALY_LASTS);
+  set(1, 11.2, 12.5, -1);
+  watch_team_judge(rank, 2);
+  cr_assert(pulse[0][0].status == TSANOM_HSA_WAITING);
+  set(0, 9.1, 13.3, TSANOM_HSA_ANOMALY_LASTS);
+  set(1, 11.2, 13.3, -1);
+  watch_team_judge(rank, 2);
+  cr_assert(pulse[0][0].status == TSANOM_HSA_HANG);
+}
+
+/* Nor does another thread of that rank wait for it, by the rule for threads. */
+Test(watch_team, a_thread_hangs_beside_one_without_a_processor) {
+  memset(rank, 0, sizeof rank);
+  set(0, 9.1, 12, TSANOM_HSA_ANOMALY_BEGAN);
+  pulse[0][1] = pulse[0][0];
+  pulse[0][1].last = 9;
+  pulse[0][1].status = TSANOM_HSA_CONTENTION;
+  watch_team_judge(rank, 1);
+  cr_assert(pulse[0][0].status == TSANOM_HSA_HANG &&
+            anomaly[0].cause.cause == TSANOM_HSA_HANG);
+}

@@ -42,7 +42,8 @@ class Pulse:
     """How a thread fared at the last update of a `Watch`."""
 
     status: str
-    """"normal", "hang", or "waiting": it is silent, but another one hangs."""
+    """"normal", "hang", "contention": it does not beat because it has no processor, or
+    "waiting": another one hangs, or has no processor."""
     beats: int
     last: float
     """Time of its last beat; NaN: none."""
@@ -50,6 +51,8 @@ class Pulse:
     """Beats per second over the last beats; 0: it hangs; NaN: not known."""
     limit: float
     """Seconds after which it is silent; infinity: not known."""
+    waited: float
+    """Seconds since its last beat in which it was ready without a processor."""
 
 
 class Watch:
@@ -129,7 +132,8 @@ class Watch:
         status = lib.tsanom_hsa_watch_pulse(self._watch, thread, pulse)
         if status < 0:
             raise from_status(status, "thread", thread)
-        return Pulse(status_name(pulse.status), pulse.beats, pulse.last, pulse.rate, pulse.limit)
+        return Pulse(status_name(pulse.status), pulse.beats, pulse.last, pulse.rate, pulse.limit,
+                     pulse.waited)
 
     def _of_run(self, recorded: Run) -> Any:
         """What a run recorded since the last update."""

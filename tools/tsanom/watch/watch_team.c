@@ -6,9 +6,10 @@
  *     rank 1  ──x──x──x─         hangs: its silence began an interval earlier
  *
  * The rank that is silent longest hangs, and each whose silence began within half of the
- * 0.05 quantile of its intervals after it, or that beat equally often. When a hang ended,
- * those that waited need time to beat again: their silence counts from then on. Times are
- * those since 1970. */
+ * 0.05 quantile of its intervals after it, or that beat equally often. If it has no
+ * processor, it does not hang, and all others wait for it. When the silence of the first
+ * one ended, those that waited need time to beat again: theirs counts from then on. Times
+ * are those since 1970. */
 #include "watch_team.h"
 
 #include <math.h>
@@ -19,6 +20,10 @@ static int is_hanging(const watched *w, size_t thread) {
   return !w->ended && w->pulse[thread].status == TSANOM_HSA_HANG;
 }
 
+static int has_no_processor(const watched *w, size_t thread) {
+  return !w->ended && w->pulse[thread].status == TSANOM_HSA_CONTENTION;
+}
+
 /* The thread of a rank whose silence began first, of those that had time to beat again.
  */
 static void find_silent(watched *w) {
@@ -26,7 +31,8 @@ static void find_silent(watched *w) {
   w->silent_since = INFINITY;
   for (size_t t = 0; t < w->threads; t++) {
     double since = fmax(w->start + w->pulse[t].last, w->resumed);
-    if (!is_hanging(w, t) || w->start + w->now - since <= w->pulse[t].limit) continue;
+    if (!is_hanging(w, t) && !has_no_processor(w, t)) continue;
+    if (w->start + w->now - since <= w->pulse[t].limit) continue;
     if (since >= w->silent_since) continue;
     w->silent_since = since;
     w->silent = &w->pulse[t];
@@ -43,11 +49,13 @@ static size_t silent_threads(const watched *w) {
   return hang ? hang + wait : 0;
 }
 
-/* The end of the last hang of a rank; 0: none of its threads hung, or one still does. */
+/* The end of the last hang of a rank, or of its last time without a processor; 0: there
+ * was none, or it lasts. */
 static double find_resumed(const watched *w) {
   double resumed = 0;
   if (!w->hung || silent_threads(w)) return 0;
   for (size_t t = 0; t < w->threads; t++) {
+    if (has_no_processor(w, t)) return 0;
     resumed = fmax(resumed, w->start + w->pulse[t].last);
   }
   return resumed;
@@ -76,6 +84,7 @@ static void name_hangs(watched *w, size_t waiting) {
 static int waits_for(const watched *w, const watched *first) {
   if (!silent_threads(w)) return 0;
   if (!first || !w->silent) return 1;
+  if (first->silent->status == TSANOM_HSA_CONTENTION) return w != first;
   double last = first->silent_since + same_time * first->silent->shortest;
   return w->silent_since > last && w->silent->beats != first->silent->beats;
 }
@@ -97,7 +106,7 @@ void watch_team_judge(watched *rank, size_t ranks) {
   }
   for (size_t i = 0; i < ranks; i++) {
     if (rank[i].ended) continue;
-    rank[i].hung = silent_threads(&rank[i]) > 0 && !rank[i].waits;
+    rank[i].hung = rank[i].silent && !rank[i].waits;
     name_hangs(&rank[i], waiting);
     rank[i].waited = rank[i].waits;
   }

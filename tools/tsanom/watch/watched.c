@@ -21,6 +21,7 @@
 #include "reserve.h"
 #include "rows.h"
 #include "run_open.h"
+#include "task_sample.h"
 
 /* Normal runs whose lengths differ by more do not predict one. */
 static const double same_length = 0.99;
@@ -129,6 +130,7 @@ static int read_source(watched *w, int opened, failure *why) {
   warn_of_drops(w, &info, opened);
   w->state = state_of(&info);
   w->start = 1e-9 * (double)info.start;
+  w->process = info.pid;
   w->now = info.last;
   if (!has_beats(&info)) return 0;
   tsanom_status status = tsanom_runs_hsa(w->source, NULL, &run);
@@ -160,12 +162,14 @@ static int grow(watched *w, size_t threads, failure *why) {
   free(w->pulse);
   free(w->news);
   free(w->fed);
+  free(w->sample);
   w->watch = NULL;
   w->capacity = 0;
   w->pulse = calloc(capacity, sizeof *w->pulse);
   w->news = calloc(capacity, sizeof *w->news);
   w->fed = calloc(capacity + 1, sizeof *w->fed);
-  if (!w->pulse || !w->news || !w->fed) {
+  w->sample = calloc(capacity, sizeof *w->sample);
+  if (!w->pulse || !w->news || !w->fed || !w->sample) {
     return fail(why, "%s: out of memory", file_title(w->path));
   }
   w->capacity = capacity;
@@ -180,6 +184,21 @@ static size_t take_samples(const tsanom_hsa_vital **vital, size_t count, size_t 
   return count - first;
 }
 
+/* A silent thread without new samples gets one of now; not if its recorder takes none. */
+static void sample_silent(const watched *w, size_t t, const tsanom_hsa_vital *latest) {
+  tsanom_hsa_series *s = &w->news[t];
+  const tsanom_hsa_pulse *p = &w->pulse[t];
+  if (s->beats || s->vital_count || !latest || !(w->run.end > 0) ||
+      !(w->now - p->last > p->limit / 2)) {
+    return;
+  }
+  w->sample[t] = *latest;
+  w->sample[t].time = w->now;
+  if (!task_sample(w->process, latest->task, &w->sample[t])) return;
+  s->vital = &w->sample[t];
+  s->vital_count = 1;
+}
+
 static tsanom_hsa_run news_of(watched *w) {
   tsanom_hsa_run news = w->run;
   for (size_t t = 0; t < w->threads; t++) {
@@ -190,7 +209,10 @@ static tsanom_hsa_run news_of(watched *w) {
     fed->beats = s->beats;
     if (s->beats) s->time += first;
     s->beats -= first;
+    const tsanom_hsa_vital *latest =
+        s->vital_count ? s->vital + s->vital_count - 1 : NULL;
     s->vital_count = take_samples(&s->vital, s->vital_count, &fed->samples);
+    sample_silent(w, t, latest);
   }
   news.vital_count =
       take_samples(&news.vital, news.vital_count, &w->fed[w->capacity].samples);
@@ -244,6 +266,7 @@ void watched_close(watched *w) {
   free(w->pulse);
   free(w->news);
   free(w->fed);
+  free(w->sample);
   free(w->anomaly);
   free(w->path);
   *w = (watched){0};

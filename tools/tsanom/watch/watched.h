@@ -32,6 +32,7 @@ typedef struct {
   tsanom_runs *source;
   tsanom_hsa_run run; /* without threads: no beat was recorded yet */
   int32_t state;      /* TSANOM_HSA_STATE_FINISHED, _KILLED or _RUNNING */
+  int64_t process;    /* its number */
   double start;       /* seconds since 1970 at time 0 of the run */
   double now;         /* time of the look, on the clock of the run */
   size_t threads;
@@ -41,10 +42,11 @@ typedef struct {
   tsanom_hsa_watch *watch;
   size_t capacity; /* of the watch and the arrays by thread */
   tsanom_hsa_series *news;
-  watched_part *fed; /* by thread, and behind them the process */
+  watched_part *fed;        /* by thread, and behind them the process */
+  tsanom_hsa_vital *sample; /* of a silent thread, by this watch */
   watched_print print;
   int dropped;      /* the program dropped records */
-  int hung, waited; /* of a rank, at the last look: a thread of it hung, or waited */
+  int hung, waited; /* of a rank, at the last look: it was silent on its own, or waited */
   int waits;        /* of a rank, at this look: for another one */
   const tsanom_hsa_pulse *silent; /* of a rank: its first silent thread; NULL: none */
   double silent_since;            /* seconds since 1970 */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A vital sign of a thread, read by the watch. The recorder of a program that is stopped,
+ * or that gets no processor, takes none; but whether a silent thread hangs follows from
+ * what it does now. See proc(5). */
+#include "task_sample.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE = 1024, PATH = 64 };
+
+static int read_line(int64_t process, int32_t task, const char *file, char text[LINE]) {
+  char path[PATH];
+  (void)snprintf(path, sizeof path, "/proc/%lld/task/%d/%s", (long long)process, task,
+                 file);
+  FILE *in = fopen(path, "re");
+  if (!in) return 0;
+  int found = fgets(text, LINE, in) != NULL;
+  (void)fclose(in);
+  return found;
+}
+
+int task_sample(int64_t process, int32_t task, tsanom_hsa_vital *sample) {
+  char text[LINE], state = 0;
+  double cpu = 0, wait = 0, switches = 0;
+  if (!read_line(process, task, "schedstat", text) ||
+      sscanf(text, "%lf %lf %lf", &cpu, &wait, &switches) != 3 || !(switches > 0) ||
+      !read_line(process, task, "stat", text)) {
+    return 0;
+  }
+  const char *name_end = strrchr(text, ')');
+  if (!name_end || sscanf(name_end, ") %c", &state) != 1) return 0;
+  *sample = (tsanom_hsa_vital){.time = sample->time,
+                               .cpu_s = 1e-9 * cpu,
+                               .wait_s = 1e-9 * wait,
+                               .voluntary = NAN,
+                               .involuntary = NAN,
+                               .minor_faults = NAN,
+                               .major_faults = NAN,
+                               .resident = NAN,
+                               .anonymous = NAN,
+                               .threads = NAN,
+                               .beats = sample->beats,
+                               .thread = sample->thread,
+                               .task = task,
+                               .state = (unsigned char)state,
+                               .stream = sample->stream};
+  return 1;
+}
