@@ -143,7 +143,8 @@ typedef struct tsanom_hsa_options {
   /** Radius, in common timestamps, of DTW's window and LB_Keogh's envelope; 12
    *  (default). */
   size_t radius;
-  /** The degree increases until \f$R^2\f$ exceeds this, 0 <= r2 < 1; 0.9 (default). Rates
+  /** The degree increases until \f$R^2\f$ exceeds this, 0 <= r2 < 1; 0.9 (default),
+   *  which it must be if `degree` is ::TSANOM_HSA_DEGREE_NOISE. Rates
    *  that scatter about a steady mean never reach it: their degree is max_degree. */
   double r2;
   /** Share of future normal threads that each range must contain, above 0 and below 1;
@@ -164,7 +165,7 @@ typedef struct tsanom_hsa_options {
    *  unit, and half as fast is as far from equal as twice as fast. 0: the sums of eq. 9
    *  and 13; margins then are in multiples of these divisors with Q's mean rate. */
   int32_t normalize;
-  int32_t degree;   /**< TSANOM_HSA_DEGREE_*; R2 (default). It does not read r2 if noise */
+  int32_t degree;   /**< TSANOM_HSA_DEGREE_*; R2 (default) */
   int32_t reserved; /**< 0 */
 } tsanom_hsa_options;
 
