@@ -114,6 +114,16 @@ enum {
   TSANOM_HSA_LOCAL_RATE_LITERAL = 1
 };
 
+/** How the degree of an alignment is selected. ABI: append only. */
+enum {
+  TSANOM_HSA_DEGREE_R2 = 0, /**< the first one whose \f$R^2\f$ exceeds r2 (default) */
+  /** The one with the least Bayesian information criterion (::TSANOM_POLYFIT_BIC) of one
+   *  rate per window, at most a fourth of these rates minus 1: rates whose windows
+   *  overlap are not independent, and would be taken for a change of pace. Rates that
+   *  only scatter about a steady mean have degree 0. */
+  TSANOM_HSA_DEGREE_NOISE = 1
+};
+
 /** What to compute. Initialize it with tsanom_hsa_options_init(), then change fields. */
 typedef struct tsanom_hsa_options {
   size_t struct_size; /**< set by _init */
@@ -133,7 +143,8 @@ typedef struct tsanom_hsa_options {
   /** Radius, in common timestamps, of DTW's window and LB_Keogh's envelope; 12
    *  (default). */
   size_t radius;
-  /** The degree increases until \f$R^2\f$ exceeds this, 0 <= r2 < 1; 0.9 (default). Rates
+  /** The degree increases until \f$R^2\f$ exceeds this, 0 <= r2 < 1; 0.9 (default),
+   *  which it must be if `degree` is ::TSANOM_HSA_DEGREE_NOISE. Rates
    *  that scatter about a steady mean never reach it: their degree is max_degree. */
   double r2;
   /** Share of future normal threads that each range must contain, above 0 and below 1;
@@ -154,6 +165,8 @@ typedef struct tsanom_hsa_options {
    *  unit, and half as fast is as far from equal as twice as fast. 0: the sums of eq. 9
    *  and 13; margins then are in multiples of these divisors with Q's mean rate. */
   int32_t normalize;
+  int32_t degree;   /**< TSANOM_HSA_DEGREE_*; R2 (default) */
+  int32_t reserved; /**< 0 */
 } tsanom_hsa_options;
 
 /** Write the defaults described at ::tsanom_hsa_options. @initializes{options} */

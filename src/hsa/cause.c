@@ -28,10 +28,6 @@ enum {
 /* A thread whose excess of page faults is this share of the greatest one leaks, too. */
 static const double accomplice = 0.25;
 
-/* Seconds without a processor that are no contention, however short the run: what the
- * machine's own work takes now and then. */
-static const double disturbance = 0.15;
-
 typedef struct {
   const tsanom_hsa_normal *normal;
   const tsanom_hsa_run *run;
@@ -44,6 +40,7 @@ typedef struct {
   bool leaks;         /* the memory of the process grows */
   double most_faults; /* per beat and above their range, of all threads */
   bool has_culprit;   /* a thread has a cause */
+  double disturbance; /* seconds without a processor that are no contention */
 } inquiry;
 
 /* The range of a sign of a thread: both parts together. */
@@ -270,8 +267,9 @@ static void judge_memory(inquiry *q) {
  * equally. A thread that stopped leaves its team without a comparison. */
 static void judge_share(inquiry *q, size_t t, bool whole_team) {
   int32_t thread = (int32_t)t;
+  double observed;
   if (is_above(q, t, TSANOM_HSA_SIGN_WAIT) &&
-      tsn_hsa_waited(&q->run->threads[t]) >= disturbance) {
+      tsn_hsa_waited(&q->run->threads[t], &observed) >= q->disturbance) {
     add_sign(q, TSANOM_HSA_CONTENTION, thread, TSANOM_HSA_DETAIL_NONE,
              TSANOM_HSA_SIGN_WAIT);
   }
@@ -331,6 +329,7 @@ static void judge_threads(inquiry *q) {
   q->has_culprit = q->count && q->cause[q->count - 1].thread >= 0;
   bool whole_team = !q->has_culprit;
   judge_memory(q);
+  q->disturbance = tsn_hsa_disturbance(q->run);
   for (size_t t = 0; t < threads; t++) judge_share(q, t, whole_team);
   bool others = q->has_culprit || q->leaks;
   for (size_t t = 0; t < threads; t++) judge_pace(q, t, others);

@@ -42,8 +42,8 @@ tsn_hsa_memory tsn_hsa_find_growth(const tsanom_hsa_vital *vital, size_t count,
 /* Set the signs that compare the threads, of which the busiest has `most` beats. */
 void tsn_hsa_measure_team(tsanom_hsa_signs *signs, size_t threads, uint64_t most);
 
-/* Seconds without a processor, between the first and the last sample. */
-double tsn_hsa_waited(const tsanom_hsa_series *series);
+/* Seconds without a processor, of the seconds between the samples that know it. */
+double tsn_hsa_waited(const tsanom_hsa_series *series, double *observed);
 
 /* Seconds without a processor during the longest gap between two beats, and up to the
  * samples around it; NaN: not known. */
@@ -52,6 +52,11 @@ double tsn_hsa_wait_in_gap(const tsanom_hsa_series *series);
 /* Beginning and end of the longest gap between two beats by TSANOM_HSA_SIGN_GAP or
  * _BLOCKED_GAP, of a series that has this sign. */
 void tsn_hsa_find_gap(const tsanom_hsa_series *series, int32_t sign, double gap[2]);
+
+/* --- disturbance.c --- */
+
+/* Seconds without a processor below which a thread of the run has no contention. */
+double tsn_hsa_disturbance(const tsanom_hsa_run *run);
 
 /* --- pause.c --- */
 

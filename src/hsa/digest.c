@@ -144,9 +144,11 @@ void tsn_hsa_digest_layout(tsn_arena *arena, const tsanom_hsa_options *options,
 static void fit_options(const tsanom_hsa_options *options, tsanom_polyfit_options *fit) {
   tsanom_polyfit_options_init(fit, sizeof *fit);
   fit->degree = (int32_t)options->max_degree;
-  fit->selection = TSANOM_POLYFIT_R2;
-  fit->r2 = options->r2;
   fit->refine = 0;
+  if (options->degree == TSANOM_HSA_DEGREE_R2) {
+    fit->selection = TSANOM_POLYFIT_R2;
+    fit->r2 = options->r2;
+  }
 }
 
 tsanom_status tsn_hsa_fit_bytes(const tsn_hsa_context *context, size_t *bytes) {
@@ -191,6 +193,37 @@ static double mean_rate(const tsanom_hsa_series *series, size_t window) {
   return sum / (double)(series->beats - window);
 }
 
+/* Every `step`-th rate of a series, at most MOST_FITTED. */
+static size_t take_rates(const tsanom_hsa_series *series, double start, size_t window,
+                         size_t step, const tsn_hsa_fit_scratch *scratch) {
+  size_t count = 0;
+  step = tsn_larger(step, divide_up(series->beats - window, MOST_FITTED));
+  for (size_t i = window; i < series->beats; i += step) {
+    scratch->x[count] = series->time[i] - start;
+    scratch->y[count++] = rate_at(series, window, i);
+  }
+  return count;
+}
+
+/* What the noise allows: by one rate per window, which are independent. */
+static tsanom_status select_degree(const tsn_hsa_context *context,
+                                   const tsanom_hsa_series *series, double start,
+                                   size_t window, const tsn_hsa_fit_scratch *scratch,
+                                   tsanom_polyfit_options *fit) {
+  enum { RATES_PER_TERM = 4 };
+  tsanom_polyfit_options by_noise = *fit;
+  tsanom_polyfit_model model;
+  size_t count = take_rates(series, start, window, window, scratch);
+  size_t most = tsn_larger(count / RATES_PER_TERM, 1) - 1;
+  by_noise.degree = (int32_t)tsn_smaller(most, context->options.max_degree);
+  by_noise.selection = TSANOM_POLYFIT_BIC;
+  tsanom_polyfit_model_init(&model, sizeof model);
+  tsanom_status status = tsanom_polyfit_fit(scratch->x, scratch->y, NULL, count,
+                                            &by_noise, &context->inner, &model);
+  fit->degree = model.degree;
+  return status;
+}
+
 /* The regression of eq. 1-3 through at most MOST_FITTED rates, evenly spaced in the
  * series. */
 static tsanom_status fit_rates(const tsn_hsa_context *context,
@@ -199,16 +232,16 @@ static tsanom_status fit_rates(const tsn_hsa_context *context,
                                tsn_hsa_digest *digest) {
   tsanom_polyfit_options fit;
   tsanom_polyfit_model model;
+  tsanom_status status;
   fit_options(&context->options, &fit);
-  tsanom_polyfit_model_init(&model, sizeof model);
-  size_t rates = series->beats - window;
-  size_t step = divide_up(rates, MOST_FITTED), count = 0;
-  for (size_t i = window; i < series->beats; i += step) {
-    scratch->x[count] = series->time[i] - start;
-    scratch->y[count++] = rate_at(series, window, i);
+  if (context->options.degree == TSANOM_HSA_DEGREE_NOISE) {
+    status = select_degree(context, series, start, window, scratch, &fit);
+    if (status < 0) return status;
   }
-  tsanom_status status = tsanom_polyfit_fit(scratch->x, scratch->y, NULL, count, &fit,
-                                            &context->inner, &model);
+  tsanom_polyfit_model_init(&model, sizeof model);
+  size_t count = take_rates(series, start, window, 1, scratch);
+  status = tsanom_polyfit_fit(scratch->x, scratch->y, NULL, count, &fit, &context->inner,
+                              &model);
   if (status < 0) return status;
   digest->degree = (size_t)model.degree;
   digest->unit = model.unit;

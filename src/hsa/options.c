@@ -67,7 +67,10 @@ tsanom_status tsn_hsa_options_read(tsanom_hsa_options *own,
       {"rule", own->rule >= 0 && own->rule <= TSANOM_HSA_RULE_PACE},
       {"local_rate",
        own->local_rate >= 0 && own->local_rate <= TSANOM_HSA_LOCAL_RATE_LITERAL},
-      {"normalize", own->normalize == 0 || own->normalize == 1}};
+      {"normalize", own->normalize == 0 || own->normalize == 1},
+      {"degree", own->degree >= 0 && own->degree <= TSANOM_HSA_DEGREE_NOISE},
+      {"r2", own->degree == TSANOM_HSA_DEGREE_R2 || own->r2 == defaults.r2},
+      {"reserved", own->reserved == 0}};
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
     if (fields[i].good) continue;
     char argument[64];

@@ -173,8 +173,10 @@ void tsn_hsa_find_gap(const tsanom_hsa_series *s, int32_t sign, double gap[2]) {
   gap[1] = s->time[end];
 }
 
-double tsn_hsa_waited(const tsanom_hsa_series *s) {
-  return sum_pairs(s, wait_of, 0).amount;
+double tsn_hsa_waited(const tsanom_hsa_series *s, double *observed) {
+  growth wait = sum_pairs(s, wait_of, 0);
+  *observed = wait.seconds;
+  return wait.amount;
 }
 
 void tsn_hsa_measure_samples(const tsanom_hsa_series *s, double *value) {

@@ -137,8 +137,8 @@ static tsanom_status take_heading(const json_place *at, const json_t *json) {
   if (status < 0 || version == VERSION) return status;
   if (version < VERSION) {
     return tsn_json_bad(at, "version",
-                        "version %d is expected, not %zu: older models lack ranges of "
-                        "vital signs; learn this one again by \"tsanom learn\"",
+                        "version %d is expected, not %zu: older models lack ranges or "
+                        "options; learn this one again by \"tsanom learn\"",
                         VERSION, version);
   }
   return tsn_json_bad(at, "version", "version %d is expected, not %zu", VERSION, version);

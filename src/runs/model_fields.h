@@ -16,7 +16,7 @@
 #include <tsanom/vital.h>
 
 #define FORMAT "tsanom hsa model"
-enum { VERSION = 4 };
+enum { VERSION = 5 };
 
 /* Where the fields of a struct are, by their names in the file. */
 typedef struct {
@@ -40,6 +40,7 @@ static const field option_numbers[] = {OPTION(r2), OPTION(coverage), OPTION(marg
 static const char *const range_words[] = {"student", "order", NULL};
 static const char *const rule_words[] = {"paper", "completion", "pace", NULL};
 static const char *const local_rate_words[] = {"ratio", "literal", NULL};
+static const char *const degree_words[] = {"r2", "noise", NULL};
 static const char *const normalize_words[] = {"no", "yes", NULL};
 
 typedef struct {
@@ -51,6 +52,7 @@ static const choice option_choices[] = {
     {OPTION(range), range_words},
     {OPTION(rule), rule_words},
     {OPTION(local_rate), local_rate_words},
+    {OPTION(degree), degree_words},
     {{"normalise", offsetof(tsanom_hsa_options, normalize)}, normalize_words}};
 
 static const field reference_counts[] = {REFERENCE(beats),        REFERENCE(window),

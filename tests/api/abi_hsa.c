@@ -31,6 +31,8 @@ static_assert(TSANOM_HSA_RULE_COMPLETION == 1, "rule_completion");
 static_assert(TSANOM_HSA_RULE_PACE == 2, "rule_pace");
 static_assert(TSANOM_HSA_LOCAL_RATE_RATIO == 0, "local_rate_ratio");
 static_assert(TSANOM_HSA_LOCAL_RATE_LITERAL == 1, "local_rate_literal");
+static_assert(TSANOM_HSA_DEGREE_R2 == 0, "degree_r2");
+static_assert(TSANOM_HSA_DEGREE_NOISE == 1, "degree_noise");
 static_assert(TSANOM_HSA_ASK_KNOWN == 0, "ask_known");
 static_assert(TSANOM_HSA_ASK_BEATS == 1, "ask_beats");
 static_assert(TSANOM_HSA_ASK_WINDOW == 2, "ask_window");
@@ -45,7 +47,7 @@ static_assert(TSANOM_HSA_ASK_SILENT == 10, "ask_silent");
 static_assert(TSANOM_HSA_ASK_PACE == 11, "ask_pace");
 static_assert(TSANOM_HSA_STEPS == 16, "steps");
 
-static_assert(sizeof(tsanom_hsa_options) == 96, "size");
+static_assert(sizeof(tsanom_hsa_options) == 104, "size");
 static_assert(offsetof(tsanom_hsa_options, struct_size) == 0, "struct_size");
 static_assert(offsetof(tsanom_hsa_options, window) == 8, "window");
 static_assert(offsetof(tsanom_hsa_options, max_windows) == 16, "max_windows");
@@ -60,6 +62,8 @@ static_assert(offsetof(tsanom_hsa_options, range) == 80, "range");
 static_assert(offsetof(tsanom_hsa_options, rule) == 84, "rule");
 static_assert(offsetof(tsanom_hsa_options, local_rate) == 88, "local_rate");
 static_assert(offsetof(tsanom_hsa_options, normalize) == 92, "normalize");
+static_assert(offsetof(tsanom_hsa_options, degree) == 96, "degree");
+static_assert(offsetof(tsanom_hsa_options, reserved) == 100, "reserved");
 
 static_assert(sizeof(tsanom_hsa_series) == 64, "size");
 static_assert(offsetof(tsanom_hsa_series, time) == 0, "time");

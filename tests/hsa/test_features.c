@@ -39,7 +39,8 @@ Test(hsa_features, equal_the_equations) {
     options.max_degree = random_between(&seed, 0, TERMS - 1);
     options.points = POINTS;
     options.radius = random_between(&seed, 0, POINTS);
-    options.r2 = random_unit(&seed) * 0.99;
+    options.degree = trial % 3 == 0;
+    if (!options.degree) options.r2 = random_unit(&seed) * 0.99;
     options.local_rate = (int32_t)(random_bits(&seed) % 2);
     options.normalize = (int32_t)(random_bits(&seed) % 2);
     static beats c, q;
@@ -95,6 +96,44 @@ Test(hsa_features, a_series_is_like_itself) {
       cr_assert(f.value[k] == (distance ? 0 : 1), "feature %d: %g", k, f.value[k]);
     }
   }
+}
+
+/* Rates of a steady program, and of one whose rate changes, in which R^2 exceeds no
+ * threshold. */
+Test(hsa_features, noise_selects_the_degree) {
+  static double time[2000];
+  int steady = 0;
+  for (int trial = 0; trial < 60; trial++) {
+    bool changes = trial % 2;
+    uint64_t seed = (uint64_t)trial;
+    double now = 0;
+    for (size_t i = 0; i < 2000; i++) {
+      double period = changes && i >= 1000 ? 1.05 : 1;
+      time[i] = now += period + 0.4 * (random_unit(&seed) - 0.5);
+    }
+    tsanom_hsa_series series = {.time = time, .beats = 2000};
+    tsanom_hsa_run run = {.threads = &series, .thread_count = 1};
+    tsanom_hsa_options options;
+    tsanom_hsa_options_init(&options, sizeof options);
+    for (int32_t rule = 0; rule < 2; rule++) {
+      options.degree = rule;
+      tsanom_hsa_model *model;
+      tsanom_hsa_model_data data;
+      CHECK_STATUS(tsanom_hsa_learn(&run, 1, &options, NULL, &model), TSANOM_PARTIAL);
+      tsanom_hsa_model_data_init(&data, sizeof data);
+      CHECK_STATUS(tsanom_hsa_model_read(model, &data), TSANOM_OK);
+      size_t degree = data.references[0].degree;
+      if (rule == TSANOM_HSA_DEGREE_R2) {
+        cr_assert(degree == 8, "%zu", degree);
+      } else if (changes) {
+        cr_assert(degree >= 1 && data.references[0].r2 > 0.2, "trial %d", trial);
+      } else {
+        steady += degree == 0;
+      }
+      tsanom_hsa_model_destroy(model);
+    }
+  }
+  cr_assert(steady >= 27, "%d of 30", steady);
 }
 
 /* The rates of a series begin when those of the other one end. */
@@ -313,6 +352,8 @@ Test(hsa_features, options_out_of_their_range_are_rejected_by_name) {
   REJECT(rule, -1);
   REJECT(local_rate, 2);
   REJECT(normalize, 2);
+  REJECT(degree, 2);
+  REJECT(reserved, 1);
   cr_assert(f.defined == 77 && bytes == 7);
   tsanom_hsa_options o;
   CHECK_STATUS(tsanom_hsa_learn_workspace(SIZE_MAX, NULL, NULL, &bytes),

@@ -63,6 +63,7 @@ static void learn(uint64_t seed, learned *l) {
   l->options.rule = (int32_t)random_between(&seed, 0, 1);
   l->options.range = (int32_t)random_between(&seed, 0, 1);
   l->options.normalize = (int32_t)random_between(&seed, 0, 1);
+  l->options.degree = (int32_t)random_between(&seed, 0, 1);
   l->options.coverage = 0.5 + 0.49 * random_unit(&seed);
   cr_assert(tsanom_hsa_learn(runs, RUNS, &l->options, NULL, &l->model) >= 0);
   tsanom_hsa_model_data_init(&l->content, sizeof l->content);
@@ -169,8 +170,8 @@ typedef struct {
 static const damage damages[] = {
     {"", "format", NULL, "m: format: "},
     {"", "format", "\"other\"", "tsanom learn"},
-    {"", "version", "3", "m: version: version 4 is expected, not 3: older models"},
-    {"", "version", "5", "m: version: version 4 is expected, not 5"},
+    {"", "version", "4", "m: version: version 5 is expected, not 4: older models"},
+    {"", "version", "6", "m: version: version 5 is expected, not 6"},
     {"", "normal", NULL, "m: normal: is missing"},
     {"", "normal", "[]", "m: normal: an object"},
     {"normal", "program", "3", "m: normal.program: a name"},

@@ -173,7 +173,8 @@ def beat_features(target: npt.ArrayLike, reference: npt.ArrayLike, *, start: flo
         Times of beats.
     start : float
         Start of both runs.
-    window, max_windows, max_degree, points, radius, r2, local_rate, normalize
+    window, max_windows, max_degree, points, radius, r2, local_rate, normalize,
+    degree
         The fields of tsanom_hsa_options.
 
     Examples

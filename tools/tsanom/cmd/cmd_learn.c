@@ -24,6 +24,7 @@ typedef struct {
 } request;
 
 static const char *const local_rates[] = {"ratio", "literal", NULL};
+static const char *const degrees[] = {"r2", "noise", NULL};
 static const char *const ranges[] = {"student", "order", NULL};
 
 /* The decision trees, by TSANOM_HSA_RULE_*, and the causes, which need no tree. */
@@ -58,6 +59,12 @@ static const option_row options[] = {
      WORD(hsa.local_rate, local_rates),
      .group = 1,
      .help = "Average of LHR: the ratio of rates (default), or the formula of the paper"},
+    {.name = "degree",
+     .argument = "r2|noise",
+     WORD(hsa.degree, degrees),
+     .group = 1,
+     .help = "Degree of the polynomials that align series: the first that explains 90 % "
+             "of the rates (default, as in the paper), or what their noise allows"},
     {.name = "range",
      .argument = "student|order",
      WORD(hsa.range, ranges),
@@ -119,13 +126,14 @@ static void warn_of_wide_ranges(const tsanom_hsa_model_data *model, int32_t rule
 static void print_table(const request *r, const tsanom_hsa_model_data *model) {
   printf("model of %zu threads from %zu runs\n\n", model->thread_count, model->run_count);
   printf(
-      "thread       beats  window  runs  completion s     mean rate    R^2  reference\n");
+      "thread       beats  window  runs  completion s     mean rate  degree    R^2  "
+      "reference\n");
   for (size_t i = 0; i < model->thread_count; i++) {
     tsanom_hsa_reference t = model->references[i];
     printf("%6zu  %10zu", i, t.beats);
     if (t.beats) {
-      printf("  %6zu  %4zu  %12.6g  %12.6g  %5.3f  %s\n", t.window, t.sample_runs,
-             t.completion, t.mean_rate, t.r2, r->shared.argument[t.run]);
+      printf("  %6zu  %4zu  %12.6g  %12.6g  %6zu  %5.3f  %s\n", t.window, t.sample_runs,
+             t.completion, t.mean_rate, t.degree, t.r2, r->shared.argument[t.run]);
     } else {
       printf("  no run has enough beats for a window\n");
     }

@@ -11,9 +11,6 @@
 #include "plot.h"
 #include "rows.h"
 
-/* A fit takes at most this many rates, evenly spread: see tsanom_hsa_compare(). */
-enum { MOST_FITTED = 4096 };
-
 typedef struct {
   size_t thread, points;
   double *time, *rate; /* of the run */
@@ -35,30 +32,35 @@ static tsanom_polyfit_model model_of(const tsanom_hsa_reference *r) {
   return model;
 }
 
-/* The rates of the run and their polynomial. */
+/* The polynomial of the run is that of a model of this run alone. */
 static int fit(const diagnosis *d, const tsanom_hsa_options *options, size_t window,
                alignment *a, failure *why) {
+  tsanom_hsa_run alone = {.threads = &d->b.run.threads[a->thread],
+                          .thread_count = 1,
+                          .start = d->b.run.start};
+  tsanom_hsa_options own = *options;
+  tsanom_hsa_model *model;
+  tsanom_hsa_model_data data;
+  own.window = window;
+  tsanom_status status = tsanom_hsa_learn(&alone, 1, &own, NULL, &model);
+  if (status < 0) return fail_status(why, file_title(d->path), status);
+  tsanom_hsa_model_data_init(&data, sizeof data);
+  (void)tsanom_hsa_model_read(model, &data);
+  a->own = model_of(data.references);
+  tsanom_hsa_model_destroy(model);
+  return 0;
+}
+
+/* The rates of the run. */
+static int read_rates(const diagnosis *d, size_t window, alignment *a, failure *why) {
   const tsanom_hsa_series *s = &d->b.run.threads[a->thread];
   if (beats_rate(&d->b, a->thread, window, d->path, &a->rate, &a->count, why)) return -1;
-  a->time = calloc(a->count + 2 * MOST_FITTED, sizeof *a->time);
+  a->time = calloc(a->count, sizeof *a->time);
   if (!a->time) return fail(why, "%s: out of memory", file_title(d->path));
-  double *x = a->time + a->count, *y = x + MOST_FITTED;
-  size_t step = (a->count + MOST_FITTED - 1) / MOST_FITTED, n = 0;
   for (size_t i = 0; i < a->count; i++) {
     a->time[i] = s->time[i + window] - d->b.run.start;
-    if (i % step) continue;
-    x[n] = a->time[i];
-    y[n++] = a->rate[i];
   }
-  tsanom_polyfit_options how;
-  tsanom_polyfit_options_init(&how, sizeof how);
-  how.degree = (int32_t)options->max_degree;
-  how.selection = TSANOM_POLYFIT_R2;
-  how.r2 = options->r2;
-  how.refine = 0;
-  tsanom_polyfit_model_init(&a->own, sizeof a->own);
-  tsanom_status status = tsanom_polyfit_fit(x, y, NULL, n, &how, NULL, &a->own);
-  return status < 0 ? fail_status(why, file_title(d->path), status) : 0;
+  return 0;
 }
 
 static int align(const diagnosis *d, alignment *a, failure *why) {
@@ -78,16 +80,24 @@ static int align(const diagnosis *d, alignment *a, failure *why) {
   return status < 0 ? fail_status(why, file_title(d->path), status) : 0;
 }
 
-/* The title says what the polynomials explain: nothing of rates that scatter about a
- * steady mean. */
+/* What a polynomial explains: nothing of rates that scatter about a steady mean. */
+static void describe(const tsanom_polyfit_model *model, char *text, size_t size) {
+  if (model->degree > 0) {
+    snprintf(text, size, "degree %d explains %.0f %%", (int)model->degree,
+             100 * fmax(0, model->r2));
+  } else {
+    snprintf(text, size, "degree 0, a steady rate, explains nothing");
+  }
+}
+
 static int draw(const alignment *a, const tsanom_hsa_reference *r, const char *path,
                 failure *why) {
   plot p;
-  char title[128];
-  snprintf(title, sizeof title,
-           "Alignment of thread %zu: degrees %d and %d explain %.0f %% and %.0f %%",
-           a->thread, (int)a->own.degree, (int)a->its.degree, 100 * fmax(0, a->own.r2),
-           100 * fmax(0, a->its.r2));
+  char title[192], own[64], its[64];
+  describe(&a->own, own, sizeof own);
+  describe(&a->its, its, sizeof its);
+  snprintf(title, sizeof title, "Alignment of thread %zu: %s; learned: %s", a->thread,
+           own, its);
   if (plot_open(&p, path, title, why)) return -1;
   plot_size(&p, 900, 700);
   plot_series(&p, "rates", a->time, a->rate, a->count);
@@ -126,7 +136,8 @@ int alignment_draw(const diagnosis *d, const tsanom_hsa_model_data *model,
     return fail(why, "%s: thread %zu has no rates to align", file_title(d->path),
                 a.thread);
   }
-  int failed = fit(d, model->options, r->window, &a, why);
+  int failed = read_rates(d, r->window, &a, why);
+  if (!failed) failed = fit(d, model->options, r->window, &a, why);
   if (!failed) {
     a.its = model_of(r);
     a.first = fmax(a.time[0], r->domain[0]);
