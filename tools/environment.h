@@ -11,6 +11,7 @@
                              */
 
 #define ENVIRONMENT_LOOP "TSANOM_RECORD_LOOP" /* the place of --loop; unset: none */
+#define ENVIRONMENT_LOOP_TIME "time"          /* no place: beats are of time */
 
 /* Numbers; 0 or unset: off. */
 #define ENVIRONMENT_HEARTBEAT_EVERY "TSANOM_RECORD_HEARTBEAT_EVERY"

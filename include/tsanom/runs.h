@@ -221,6 +221,10 @@ typedef struct tsanom_runs_info {
                                     only a sample of them is in the totals.
                                     tsanom_runs_hsa() places them at equal distances
                                     between those that were */
+  uint64_t beats_by_time; /**< beats of tsanom_runs_hsa() that were not recorded, since
+                             the program has none: one for each 50 ms of processor time of
+                               a thread, by its vital signs (docs/runs.md). 0: its beats
+                               are those recorded */
 } tsanom_runs_info;
 
 /** Prepare a description. @initializes{info} */
@@ -339,6 +343,8 @@ TSANOM_API tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *eve
  *  tags begin anew. tsanom_runs_stream_at() has all beats of the streams. Behind these, a
  *  thread whose events are added up has the beats that were kept, and between them those
  *  that were only counted, at equal distances (tsanom_runs_info::beats_interpolated).
+ *  If a program has no beats, those of its processor time are returned
+ *  (tsanom_runs_info::beats_by_time).
  *  Times count from the beginning of the run; those of a CSV file are as written, and it
  *  begins at its earliest beat.
  *  @param      run    an open run with heartbeats

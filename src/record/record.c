@@ -102,7 +102,7 @@ static void release_channels(tsanom_record *record) {
 }
 
 /* Heartbeats first: their file decides which of several processes has the run. The first
- * channel has the vital signs. */
+ * channel has the vital signs, also of threads that have region events and no beats. */
 static tsanom_status open_channels(tsanom_record *record, const char *directory,
                                    int32_t threads, int32_t channels,
                                    tsn_channel_options options, const tsanom_exec *exec) {
@@ -124,6 +124,10 @@ static tsanom_status open_channels(tsanom_record *record, const char *directory,
   }
   if (status >= 0 && channels & TSANOM_RECORD_REGIONS) {
     status = open_channel(inner, threads, &options, exec, &record->slot[REGIONS]);
+  }
+  if (status >= 0 && channels == (TSANOM_RECORD_HEARTBEATS | TSANOM_RECORD_REGIONS)) {
+    tsn_vital_share(tsn_channel_at(record->slot[REGIONS]),
+                    tsn_channel_at(record->slot[HEARTBEATS]));
   }
   return status;
 }

@@ -46,6 +46,7 @@ static tsn_vital_board *get_board(tsn_vital *vital, int32_t helper) {
 int tsn_vital_prepare(tsn_channel *channel, int32_t period_ms, int32_t helper) {
   tsn_vital *vital = &channel->vital;
   atomic_store(&vital->board, NULL);
+  atomic_store(&vital->entered, NULL);
   vital->exit = 0;
   if (period_ms == TSANOM_HEARTBEAT_VITAL_OFF) return 0;
   tsn_vital_board *board = get_board(vital, helper);
@@ -58,7 +59,12 @@ int tsn_vital_prepare(tsn_channel *channel, int32_t period_ms, int32_t helper) {
   board->streams = 0;
   board->count = board->lost = 0;
   atomic_store(&vital->board, board);
+  atomic_store(&vital->entered, board);
   return 0;
+}
+
+void tsn_vital_share(tsn_channel *channel, tsn_channel *first) {
+  atomic_store(&channel->vital.entered, atomic_load(&first->vital.board));
 }
 
 void tsn_vital_add(tsn_channel *channel, uint32_t stream, int32_t thread) {
@@ -70,21 +76,39 @@ void tsn_vital_add(tsn_channel *channel, uint32_t stream, int32_t thread) {
 }
 
 /* The C library knows the kernel's number of a thread; asking the kernel would be a
- * system call in a beat. The number is a part of the name of the thread's clock. */
-void tsn_vital_claim(tsn_channel *channel, uint32_t stream) {
-  tsn_vital_board *board =
-      atomic_load_explicit(&channel->vital.board, memory_order_acquire);
+ * system call in a beat. The number is a part of the name of the thread's clock. 0: it is
+ * not known. */
+static int32_t own_task(void) {
   clockid_t clock;
-  if (!board || pthread_getcpuclockid(pthread_self(), &clock) != 0) return;
-  atomic_store_explicit(&board->of[stream].task, ~(clock >> 3), memory_order_relaxed);
+  return pthread_getcpuclockid(pthread_self(), &clock) == 0 ? ~(clock >> 3) : 0;
+}
+
+/* The number of the thread that a stream is entered with; NULL: it is not entered. */
+static _Atomic int32_t *task_of(tsn_channel *channel, uint32_t stream) {
+  tsn_vital_board *board =
+      atomic_load_explicit(&channel->vital.entered, memory_order_acquire);
+  bool is_own =
+      board == atomic_load_explicit(&channel->vital.board, memory_order_relaxed);
+  if (!board || (!is_own && stream >= (uint32_t)channel->header.announced)) return NULL;
+  return &board->of[stream].task;
+}
+
+/* A thread that beats is entered instead of one that only has region events. */
+void tsn_vital_claim(tsn_channel *channel, uint32_t stream) {
+  _Atomic int32_t *task = task_of(channel, stream);
+  int32_t own = task ? own_task() : 0, nobody = 0;
+  if (!own) return;
+  if (atomic_load_explicit(&channel->vital.board, memory_order_relaxed)) {
+    atomic_store_explicit(task, own, memory_order_relaxed);
+  } else {
+    (void)atomic_compare_exchange_strong(task, &nobody, own);
+  }
 }
 
 void tsn_vital_release(tsn_channel *channel, uint32_t stream) {
-  tsn_vital_board *board =
-      atomic_load_explicit(&channel->vital.board, memory_order_acquire);
-  if (board) {
-    atomic_store_explicit(&board->of[stream].task, 0, memory_order_relaxed);
-  }
+  _Atomic int32_t *task = task_of(channel, stream);
+  int32_t own = task ? own_task() : 0;
+  if (own) (void)atomic_compare_exchange_strong(task, &own, 0);
 }
 
 int tsn_vital_create(tsn_channel *channel) {
@@ -154,6 +178,7 @@ static bool stop_sampler(tsn_vital *vital, tsn_vital_board *board) {
 void tsn_vital_finish(tsn_channel *channel) {
   tsn_vital *vital = &channel->vital;
   tsn_vital_board *board = atomic_load(&vital->board);
+  atomic_store(&vital->entered, NULL);
   if (!board) return;
   if (stop_sampler(vital, board) && tsn_storage_use_vital(channel) == 0) {
     tsn_vital_sample_all(board, vital->file.descriptor, vital->exit);
@@ -169,6 +194,7 @@ void tsn_vital_finish(tsn_channel *channel) {
 void tsn_vital_remove(tsn_channel *channel) {
   tsn_vital *vital = &channel->vital;
   tsn_vital_board *board = atomic_load(&vital->board);
+  atomic_store(&vital->entered, NULL);
   if (!board) return;
   (void)stop_sampler(vital, board);
   tsn_storage_remove_vital(channel);

@@ -50,9 +50,12 @@ typedef struct {
 /* Of a channel; all zeros: it has no vital signs. */
 typedef struct {
   _Atomic(tsn_vital_board *) board; /* NULL: none now */
-  tsn_vital_board *own, *shared;    /* those that were made, for a thread and a process */
-  uint32_t sampler;                 /* TSN_VITAL_BY_* */
-  int32_t exit;                     /* exit status, as far as it is known */
+  /* The board that the channel's streams are entered in: its own, or that of the run's
+   * first channel, whose announced streams have the same numbers. */
+  _Atomic(tsn_vital_board *) entered;
+  tsn_vital_board *own, *shared; /* those that were made, for a thread and a process */
+  uint32_t sampler;              /* TSN_VITAL_BY_* */
+  int32_t exit;                  /* exit status, as far as it is known */
   tsn_file file;
   tsn_helper helper;
   tsn_file memory; /* of `shared` */

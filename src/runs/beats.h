@@ -33,6 +33,8 @@ typedef struct {
 typedef struct {
   /* Tags number the iterations of a recorded program's main loop. */
   bool is_numbered;
+  /* It was recorded without beats, which processor time replaces. */
+  bool wants_time;
   /* tsn_restart, by stream. */
   tsn_array restart;
   /* Beats before are dropped. */

@@ -62,6 +62,10 @@ static void show_samples(const tsn_vitals *vitals, tsn_beats *beats) {
       beats->run.vital = s->sample.data;
       beats->run.vital_count = s->count;
     } else if (i <= beats->threads) {
+      if (vitals->by_time) {
+        series[i - 1].time = s->beats.time.data;
+        series[i - 1].beats = s->beats.count;
+      }
       series[i - 1].vital = s->sample.data;
       series[i - 1].vital_count = s->count;
     }
@@ -74,6 +78,10 @@ static int32_t exit_code_of(const tsn_vitals *vitals) {
   size_t i = vitals->present ? vitals->count : 0;
   while (i && record[i - 1].stream != TSN_VITAL_PROCESS) i--;
   return i ? record[i - 1].exit : 0;
+}
+
+bool tsn_life_is_over(const tsn_channel *channel) {
+  return channel->has_data && state_of(&channel->header) != TSANOM_HSA_STATE_RUNNING;
 }
 
 void tsn_life_show(const tsn_vitals *vitals, const tsn_channel *channel,

@@ -85,9 +85,9 @@ static uint64_t channel_records(const tsn_channel *channel) {
 }
 
 uint64_t tsn_parts_records(const tsn_parts *parts) {
-  uint64_t records = channel_records(&parts->beats.channel) +
-                     channel_records(&parts->regions.channel) +
-                     parts->beats.beats.sampled.known;
+  uint64_t records =
+      channel_records(&parts->beats.channel) + channel_records(&parts->regions.channel) +
+      parts->beats.beats.sampled.known + tsn_vitals_time_beats(&parts->vitals);
   for (size_t t = 0; t < parts->csv.run.thread_count; t++) {
     records += parts->csv.run.threads[t].beats;
   }
@@ -217,6 +217,8 @@ static tsanom_status read_directory(tsn_parts *parts, const tsn_place_of_run *pl
   /* Only `tsanom record` writes places. */
   parts->beats.beats.is_numbered = fresh->parts.beats.beats.is_numbered =
       file_exists(place->regions, "places.tsv");
+  parts->beats.beats.wants_time = fresh->parts.beats.beats.wants_time =
+      file_exists(place->regions, "time-beats");
   tsanom_status status = TSANOM_OK;
   if (fresh->parts.present & (TSANOM_RUNS_BEATS | TSANOM_RUNS_REGIONS)) {
     status =
@@ -250,6 +252,16 @@ static void swap_bytes(void *a, void *b, size_t size) {
   }
 }
 
+/* A recorded program that has no beats shows its progress by processor time. One that
+ * still runs may get beats, unless it was recorded without. */
+static bool beats_by_time(const tsn_beat_part *part) {
+  if (!part->beats.is_numbered || channel_records(&part->channel) ||
+      part->beats.sampled.known) {
+    return false;
+  }
+  return part->beats.wants_time || tsn_life_is_over(&part->channel);
+}
+
 /* Show what was read; what it replaces is left in `fresh`. */
 static void commit(tsn_parts *parts, fresh_parts *fresh, bool has_channels) {
   bool drops = false;
@@ -270,9 +282,13 @@ static void commit(tsn_parts *parts, fresh_parts *fresh, bool has_channels) {
     tsn_places_commit(&parts->regions.places);
   }
   bool of_beats = parts->present & TSANOM_RUNS_BEATS;
-  tsn_vitals_update(
-      &parts->vitals, of_beats ? &parts->beats.channel : &parts->regions.channel,
-      &parts->beats.beats.run, drops || (of_beats ? fresh->beats : fresh->regions));
+  bool by_time = of_beats && beats_by_time(&parts->beats);
+  bool again = by_time != parts->vitals.by_time || drops ||
+               (of_beats ? fresh->beats : fresh->regions);
+  parts->vitals.by_time = by_time;
+  tsn_vitals_update(&parts->vitals,
+                    of_beats ? &parts->beats.channel : &parts->regions.channel,
+                    &parts->beats.beats.run, again);
   tsn_life_show(&parts->vitals, &parts->beats.channel, &parts->beats.beats);
 }
 

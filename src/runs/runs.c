@@ -280,6 +280,7 @@ static void add_vitals(const tsn_vitals *vitals, tsanom_runs_info *info) {
   info->vital = (int32_t)vitals->header.sampler;
   info->vital_period_s = (double)vitals->header.period * 1e-9;
   info->vital_samples = vitals->count;
+  info->beats_by_time = tsn_vitals_time_beats(vitals);
   info->vital_lost = vitals->header.lost + vitals->left_out;
   info->vital_threads = vitals->series_count ? vitals->series_count - 1 : 0;
 }

@@ -101,6 +101,21 @@ static bool reserve_series(tsn_vitals *vitals, size_t needed) {
   return true;
 }
 
+/* Count what is read and not converted. */
+static void count_more(tsn_vitals *vitals, size_t first) {
+  const tsn_vital_record *record = vitals->record.data;
+  for (size_t t = 0; t < vitals->series_seen; t++) {
+    tsn_vital_series *s = tsn_vitals_series(vitals, t);
+    s->more = s->more_beats = 0;
+    s->next = first ? s->beats.at : (tsn_time_state){.task = 0};
+  }
+  for (size_t i = first; i < vitals->seen; i++) {
+    tsn_vital_series *s = tsn_vitals_series(vitals, series_of(&record[i]));
+    s->more++;
+    s->more_beats += tsn_time_advance(&s->next, &record[i]);
+  }
+}
+
 static bool reserve_samples(tsn_vitals *vitals, bool again) {
   const tsn_vital_record *record = vitals->record.data;
   size_t first = again ? 0 : vitals->count, needed = vitals->series_seen;
@@ -108,14 +123,13 @@ static bool reserve_samples(tsn_vitals *vitals, bool again) {
     needed = tsn_larger(needed, series_of(&record[i]) + 1);
   }
   if (!reserve_series(vitals, needed)) return false;
-  for (size_t t = 0; t < needed; t++) tsn_vitals_series(vitals, t)->more = 0;
-  for (size_t i = first; i < vitals->seen; i++) {
-    tsn_vitals_series(vitals, series_of(&record[i]))->more++;
-  }
+  count_more(vitals, first);
   for (size_t t = 0; t < needed; t++) {
     tsn_vital_series *s = tsn_vitals_series(vitals, t);
     if (!tsn_array_reserve(&s->sample, vitals->memory, s->count, s->count + s->more,
-                           sizeof(tsanom_hsa_vital))) {
+                           sizeof(tsanom_hsa_vital)) ||
+        !tsn_array_reserve(&s->beats.time, vitals->memory, s->beats.count,
+                           s->beats.count + s->more_beats, sizeof(double))) {
       return false;
     }
   }
@@ -179,7 +193,9 @@ void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
   const tsn_vital_record *record = vitals->record.data;
   if (again) {
     for (size_t t = 0; t < vitals->series_seen; t++) {
-      tsn_vitals_series(vitals, t)->count = 0;
+      tsn_vital_series *s = tsn_vitals_series(vitals, t);
+      s->count = s->beats.count = 0;
+      s->beats.at = (tsn_time_state){.task = 0};
     }
     vitals->count = 0;
   }
@@ -188,8 +204,11 @@ void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
     tsn_vital_series *series = tsn_vitals_series(vitals, series_of(r));
     tsanom_hsa_vital *sample = (tsanom_hsa_vital *)series->sample.data + series->count++;
     *sample = convert(r, channel);
+    tsn_time_beats_add(&series->beats, r, sample->time);
     if (r->thread >= 0 && (size_t)r->thread < beats->thread_count) {
-      sample->beats = beats_before(&beats->threads[r->thread], sample->time);
+      sample->beats = vitals->by_time
+                          ? series->beats.count
+                          : beats_before(&beats->threads[r->thread], sample->time);
     }
   }
   vitals->series_count = vitals->series_seen;
@@ -197,10 +216,19 @@ void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
   vitals->present = vitals->present_seen;
 }
 
+uint64_t tsn_vitals_time_beats(const tsn_vitals *vitals) {
+  uint64_t beats = 0;
+  for (size_t t = 1; vitals->by_time && t < vitals->series_count; t++) {
+    beats += tsn_vitals_series(vitals, t)->beats.count;
+  }
+  return beats;
+}
+
 void tsn_vitals_discard(tsn_vitals *vitals) {
   while (vitals->series_seen > vitals->series_count) {
-    tsn_array_free(&tsn_vitals_series(vitals, --vitals->series_seen)->sample,
-                   vitals->memory);
+    tsn_vital_series *s = tsn_vitals_series(vitals, --vitals->series_seen);
+    tsn_array_free(&s->sample, vitals->memory);
+    tsn_array_free(&s->beats.time, vitals->memory);
   }
   vitals->seen = vitals->count;
   vitals->present_seen = vitals->present;

@@ -6,12 +6,15 @@
 #define TSN_RUNS_VITAL_H
 
 #include "runs/beats.h"
+#include "runs/time_beats.h"
 
 /* The samples of the process or of one thread number. */
 typedef struct {
   tsn_array sample; /* tsanom_hsa_vital */
   size_t count;
-  size_t more; /* that are read and not converted */
+  size_t more, more_beats; /* that are read and not converted */
+  tsn_time_beats beats;
+  tsn_time_state next; /* behind the samples that are read */
 } tsn_vital_series;
 
 typedef struct {
@@ -25,6 +28,7 @@ typedef struct {
   size_t seen;      /* records that are read; >= count */
   tsn_array series; /* tsn_vital_series; the process, then by thread number */
   size_t series_count, series_seen;
+  bool by_time; /* the beats of the run are those of its processor time */
 } tsn_vitals;
 
 /* Read what is new in the file of a channel, if there is one. */
@@ -36,9 +40,13 @@ tsanom_status tsn_vitals_read(tsn_vitals *vitals, const char *directory,
 tsanom_status tsn_vitals_prepare(tsn_vitals *vitals, const tsn_channel *channel,
                                  bool again, const tsanom_exec *exec);
 
-/* Show what was read, with the times and the beats of the channel. */
+/* Show what was read, with the times and the beats of the channel, or with those from
+ * processor time. */
 void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
                        const tsanom_hsa_run *beats, bool again);
+
+/* Beats from processor time, if those are the beats of the run; else 0. */
+uint64_t tsn_vitals_time_beats(const tsn_vitals *vitals);
 
 /* Forget what was read and not shown. */
 void tsn_vitals_discard(tsn_vitals *vitals);

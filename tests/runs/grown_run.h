@@ -18,6 +18,9 @@ typedef struct {
   uint64_t now;                    /* ticks */
   tsn_vital_header vital;          /* .version 0: there are no vital signs */
   uint64_t samples;
+  int32_t
+      task; /* of the next samples, with `cpu`; 0: 40, and the sample's number in us */
+  uint64_t cpu;
 } grown_run;
 
 /* A run without streams; the clock ticks every nanosecond. */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "recorded.h"
 
@@ -146,7 +147,9 @@ Test(record_loops, beats_come_at_the_place_that_is_named) {
   json_decref(r);
   cr_assert(analyzed_beats("run", 0) == 147 && analyzed_beats("run", 1) == 147);
   cr_assert(tsanom("record --loop varied+0x1 -o none -- ./varied solver").status == 0);
-  cr_assert(analyzed_beats("none", 0) == 0);
+  cr_assert(beats_of("none", 0) == 0);
+  cr_assert(tsanom("record --beat-at time -o time -- ./varied solver").status == 0);
+  cr_assert(beats_of("time", 0) == 0 && access("time/regions/time-beats", F_OK) == 0);
 }
 
 /* A function of the program, with and without the line that speedup prints behind it. */

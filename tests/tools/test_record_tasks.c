@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recorded programs whose work is explicit tasks. */
+/* Recorded programs whose work is explicit tasks, or one loop. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <string.h>
 
 #include "recorded.h"
@@ -86,6 +87,39 @@ Test(record_tasks, programs_of_tasks_can_be_learned) {
   cr_assert(o.status == 0, "%s", o.err);
   o = tsanom("diagnose -m model.json run.2");
   cr_assert(o.status == 0, "%s", o.err);
+}
+
+/* Of a static loop in one region there is nothing to count: a beat is 50 ms of processor
+ * time of a thread. */
+Test(record_tasks, programs_of_one_loop_can_be_learned) {
+  for (int c = 0; c < WAYS; c++) {
+    const char *compiler = record_ways[c].compiler;
+    if (!has_openmp(compiler)) continue;
+    cr_assert(shell("%s -O1 -fopenmp -DKIND=static -DWORD=int "
+                    "-DTERMS=200000 " TSANOM_TEST_PROGRAMS "/chunks.c -o chunks",
+                    compiler) == 0);
+    for (int i = 0; i < 3; i++) {
+      outcome o = record(c, "-o %d.%d -- ./chunks", c, i);
+      cr_assert(o.status == 0 && strcmp(o.out, "640000\n") == 0, "%s%s", o.out, o.err);
+    }
+    char run[8];
+    snprintf(run, sizeof run, "%d.0", c);
+    cr_assert(beats_of(run, 0) == 0);
+    json_t *r = tsanom_json("rate %d.0 --vitals --json", c);
+    for (size_t t = 0; t < 2; t++) {
+      const json_t *thread = json_array_get(json_object_get(r, "threads"), t);
+      const json_t *cpu = json_object_get(json_object_get(thread, "vitals"), "cpu_s");
+      double first = json_real_value(json_array_get(cpu, 0));
+      double used =
+          json_real_value(json_array_get(cpu, json_array_size(cpu) - 1)) - first;
+      cr_assert(number_of(thread, "beats") == floor(used / 0.05), "%g s", used);
+    }
+    json_decref(r);
+    outcome o = tsanom("learn -o model.json %d.0 %d.1", c, c);
+    cr_assert(o.status == 0 && strstr(o.err, "processor time"), "%s", o.err);
+    o = tsanom("diagnose -m model.json %d.2", c);
+    cr_assert(o.status == 0, "%s", o.err);
+  }
 }
 
 /* An undeferred task nests as deep as the program's stack allows; the recorder takes none

@@ -8,6 +8,10 @@
 /* The directory of this process: the run's own, or that of its rank. False: reported. */
 bool icp_choose_directory(const char *run, char directory[PATH_MAX]);
 
+/* Let readers of a run without beats know, while it continues, that it will have none. If
+ * that fails, they know it when the program has ended. */
+void icp_mark_time_beats(const char *directory);
+
 /* One line on standard error; returns false. The program goes on unrecorded. */
 bool icp_report_failure(const char *directory, const char *why);
 

@@ -92,6 +92,12 @@ static unsigned number_in(const char *name) {
   return text ? (unsigned)strtoul(text, NULL, 10) : 0;
 }
 
+/* Of --loop; empty: none is named. */
+static const char *loop_name(void) {
+  const char *place = getenv(ENVIRONMENT_LOOP);
+  return place ? place : "";
+}
+
 /* The child of a fork has no run: its copies of the streams are gone
  * (src/record/channel.h). */
 static void in_child(void) {
@@ -139,7 +145,10 @@ static bool start_run(const char *run) {
                                              : icp_report_failure(directory, no_files);
   }
   icp_profile_prepare(inner);
-  if (icp_places_start(inner) == 0) return true;
+  if (icp_places_start(inner) == 0) {
+    if (strcmp(loop_name(), ENVIRONMENT_LOOP_TIME) == 0) icp_mark_time_beats(inner);
+    return true;
+  }
   (void)tsanom_record_finish(icp_set.record);
   return icp_report_failure(directory, no_files);
 }
@@ -152,8 +161,8 @@ static void meet_loop(icp_iterations *iterations, uint32_t place) {
 }
 
 static void expect_loop(void) {
-  const char *place = getenv(ENVIRONMENT_LOOP);
-  if (!place) return;
+  const char *place = loop_name();
+  if (!*place) return;
   expects_loop = true;
   icp_places_expect(place);
   icp_iterations_name(&icp_watched.of_regions, ICP_NO_ANCHOR);

@@ -34,6 +34,8 @@ class RunInfo:
     """Rows of totals, by which the run continues where its events end."""
     beats_interpolated: int
     """Beats that were counted and not recorded."""
+    beats_by_time: int
+    """Beats from processor time, of a program that has no others."""
 
 
 @dataclass(frozen=True)

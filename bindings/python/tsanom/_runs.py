@@ -149,7 +149,7 @@ class Run:
             ffi.string(info.program).decode(errors="replace"), info.beats, info.events,
             info.beats_dropped, info.events_dropped, info.skipped, info.restarts,
             info.vital_samples, info.vital_period_s, info.totals,
-            info.beats_interpolated)
+            info.beats_interpolated, info.beats_by_time)
 
     def _describe(self) -> Any:
         info = ffi.new("tsanom_runs_info *")

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One parallel region with one loop of schedule KIND, over a variable of type WORD. */
+/* One parallel region with one loop of schedule KIND, over a variable of type WORD. The
+ * work is proportional to TERMS. */
 #include <stdio.h>
 
-enum { CHUNKS = 3200, TERMS = 20000 };
+#ifndef TERMS
+#define TERMS 20000
+#endif
+
+enum { CHUNKS = 3200 };
 
 int main(void) {
   WORD i;

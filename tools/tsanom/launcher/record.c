@@ -35,6 +35,7 @@ enum {
   KEY_FORCE,
   KEY_OMPT,
   KEY_LOOP,
+  KEY_BEAT_AT,
   KEY_MAX_SIZE,
   KEY_METRICS,
   KEY_PROFILE,
@@ -46,7 +47,7 @@ enum { BASELINE_ITERATIONS = 5 };
 typedef struct {
   const char *directory, *loop; /* NULL: none is named */
   size_t every;
-  int cpu_time, force, functions, ompt;
+  int cpu_time, force, functions, ompt, by_time;
   uint32_t metrics;                     /* bits; 0: none */
   size_t baseline, baseline_iterations; /* 0: none */
   size_t max_size;                      /* bytes; 0: any */
@@ -65,7 +66,10 @@ static const struct argp_option options[] = {
      "Beat at each region L, the first of an iteration of the main loop: its name or "
      "MODULE+0xADDRESS, as tsanom speedup prints them (default: the loop is found)",
      0},
-    {"beat-at", KEY_LOOP, "L", 0, "The same as --loop", 0},
+    {"beat-at", KEY_BEAT_AT, "L|time", 0,
+     "The same as --loop; time: each thread beats for every 50 ms of its processor time "
+     "instead (default for a program that has ended without beats)",
+     0},
     {"cpu-time", KEY_CPU, NULL, 0,
      "Also record the CPU time of each thread in each region (two system calls per "
      "thread and region)",
@@ -158,7 +162,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       }
       return 0;
     case KEY_LOOP:
+    case KEY_BEAT_AT:
       r->loop = text;
+      r->by_time = key == KEY_BEAT_AT && strcmp(text, ENVIRONMENT_LOOP_TIME) == 0;
       return 0;
     case KEY_CPU:
       r->cpu_time = 1;
@@ -336,7 +342,7 @@ static int prepare(const request *r, failure *why) {
   char program[PATH_MAX], library[PATH_MAX], directory[PATH_MAX], loop[LOOP_BYTES];
   if (find_program(r->program[0], program, why) || find_library(r->ompt, library, why) ||
       prepare_program(r, program, why) ||
-      (r->loop && find_loop(program, r->loop, loop, why)) ||
+      (r->loop && !r->by_time && find_loop(program, r->loop, loop, why)) ||
       check_directory(r->directory, directory, why) ||
       join_variable("LD_PRELOAD", library, 0, why)) {
     return -1;
@@ -346,7 +352,7 @@ static int prepare(const request *r, failure *why) {
   warn_of_metrics(r->metrics);
   find_sampler();
   setenv(ENVIRONMENT_RUN, directory, 1);
-  if (r->loop) setenv(ENVIRONMENT_LOOP, loop, 1);
+  if (r->loop) setenv(ENVIRONMENT_LOOP, r->by_time ? ENVIRONMENT_LOOP_TIME : loop, 1);
   set_count(ENVIRONMENT_HEARTBEAT_EVERY, r->every);
   set_count(ENVIRONMENT_CPU_TIME, (size_t)r->cpu_time);
   set_count(ENVIRONMENT_FUNCTIONS, (size_t)r->functions);
