@@ -24,7 +24,7 @@
  *  A detector is an object in one block of memory: of the caller (_size, _init) or of the
  *  allocator of an exec (_create, _destroy), which must outlive it. Only _create
  *  and _restore allocate. One call at a time may use an object; different objects are
- * independent. Results do not depend on instruction set and floating-point environment.
+ *  independent. Results do not depend on instruction set and floating-point environment.
  *
  *  Errors besides the common ones: ::TSANOM_E_OVERFLOW, also: an array of `count`
  *  elements does not fit the address space; ::TSANOM_E_NONFINITE, a sample or a time.
@@ -158,27 +158,17 @@ TSANOM_API tsanom_status tsanom_dpd_event_predict(const tsanom_dpd_event *detect
                                                   uint64_t *events, size_t count);
 
 /** Save the state of an event detector, for a checkpoint: a block without pointers, for
- * this version of the library and machines of the same byte order. O(size of the state).
- *  @param[out] state     receives it; may be NULL if capacity is 0
- *  @param      capacity  bytes of `state`
- *  @param[out] bytes     bytes of the state; ::TSANOM_PARTIAL if they exceed `capacity`:
- *                        nothing was saved
+ *  this version of the library and machines of the same byte order. O(size of the state).
+ *  @saved
  *  @the{detector} @status */
 TSANOM_API tsanom_status tsanom_dpd_event_save(const tsanom_dpd_event *detector,
                                                void *state, size_t capacity,
                                                size_t *bytes);
 
 /** Make an event detector that continues where the saved one was: the same samples give
- * the same results, bit by bit. Any bytes may be passed as a state.
- *  @param[out] memory       of any alignment, as for tsanom_dpd_event_init(); NULL: one
- *                           block of exec's allocator, which the _destroy function frees
- *  @param      bytes        at least the result of tsanom_dpd_event_size(); 0 if NULL
- *  @param      state        the result of tsanom_dpd_event_save()
- *  @param      state_bytes  its bytes
- *  @param[out] detector     the handle
- *  @exec @status
- *  @retval TSANOM_E_FORMAT   the state is damaged, or not of an event detector
- *  @retval TSANOM_E_VERSION  it is of another version */
+ *  the same results, bit by bit. Any bytes may be passed as a state.
+ *  @restored{tsanom_dpd_event,detector,an event detector}
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_dpd_event_restore(void *memory, size_t bytes,
                                                   const void *state, size_t state_bytes,
                                                   const tsanom_exec *exec,
@@ -317,25 +307,15 @@ TSANOM_API tsanom_status tsanom_dpd_nest_periods(const tsanom_dpd_nest *nest,
 
 /** Save the state of a nest, for a checkpoint: a block without pointers, for this
  *  version of the library and machines of the same byte order. O(size of the state).
- *  @param[out] state     receives it; may be NULL if capacity is 0
- *  @param      capacity  bytes of `state`
- *  @param[out] bytes     bytes of the state; ::TSANOM_PARTIAL if they exceed `capacity`:
- *                        nothing was saved
+ *  @saved
  *  @the{nest} @status */
 TSANOM_API tsanom_status tsanom_dpd_nest_save(const tsanom_dpd_nest *nest, void *state,
                                               size_t capacity, size_t *bytes);
 
 /** Make a nest that continues where the saved one was: the same samples give the
  *  same results, bit by bit. Any bytes may be passed as a state.
- *  @param[out] memory       of any alignment, as for tsanom_dpd_nest_init(); NULL: one
- *                           block of exec's allocator, which the _destroy function frees
- *  @param      bytes        at least the result of tsanom_dpd_nest_size(); 0 if NULL
- *  @param      state        the result of tsanom_dpd_nest_save()
- *  @param      state_bytes  its bytes
- *  @param[out] nest     the handle
- *  @exec @status
- *  @retval TSANOM_E_FORMAT   the state is damaged, or not of a nest
- *  @retval TSANOM_E_VERSION  it is of another version */
+ *  @restored{tsanom_dpd_nest,nest,a nest}
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_dpd_nest_restore(void *memory, size_t bytes,
                                                  const void *state, size_t state_bytes,
                                                  const tsanom_exec *exec,
@@ -549,27 +529,17 @@ TSANOM_API tsanom_status tsanom_dpd_value_predict(const tsanom_dpd_value *detect
                                                   double *samples, size_t count);
 
 /** Save the state of a value detector, for a checkpoint: a block without pointers, for
- * this version of the library and machines of the same byte order. O(size of the state).
- *  @param[out] state     receives it; may be NULL if capacity is 0
- *  @param      capacity  bytes of `state`
- *  @param[out] bytes     bytes of the state; ::TSANOM_PARTIAL if they exceed `capacity`:
- *                        nothing was saved
+ *  this version of the library and machines of the same byte order. O(size of the state).
+ *  @saved
  *  @the{detector} @status */
 TSANOM_API tsanom_status tsanom_dpd_value_save(const tsanom_dpd_value *detector,
                                                void *state, size_t capacity,
                                                size_t *bytes);
 
 /** Make a value detector that continues where the saved one was: the same samples give
- * the same results, bit by bit. Any bytes may be passed as a state.
- *  @param[out] memory       of any alignment, as for tsanom_dpd_value_init(); NULL: one
- *                           block of exec's allocator, which the _destroy function frees
- *  @param      bytes        at least the result of tsanom_dpd_value_size(); 0 if NULL
- *  @param      state        the result of tsanom_dpd_value_save()
- *  @param      state_bytes  its bytes
- *  @param[out] detector     the handle
- *  @exec @status
- *  @retval TSANOM_E_FORMAT   the state is damaged, or not of a value detector
- *  @retval TSANOM_E_VERSION  it is of another version */
+ *  the same results, bit by bit. Any bytes may be passed as a state.
+ *  @restored{tsanom_dpd_value,detector,a value detector}
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_dpd_value_restore(void *memory, size_t bytes,
                                                   const void *state, size_t state_bytes,
                                                   const tsanom_exec *exec,

@@ -63,8 +63,8 @@ enum {
  *  the threads, or the number of tasks; of ::TSANOM_REGIONS_CPU bits 3 to 7 contain an
  *  exponent e and bits 8 to 31 a number m: m·2^e nanoseconds; of ::TSANOM_REGIONS_METRIC
  *  bits 3 to 5 contain the metric, bits 6 to 10 an exponent e and bits 11 to 31 a number
- * m: m·2^e. With the exponent ::TSANOM_REGIONS_NOT_COUNTED the count is not known, and m
- * is the errno that explains it. */
+ *  m: m·2^e. With the exponent ::TSANOM_REGIONS_NOT_COUNTED the count is not known, and m
+ *  is the errno that explains it. */
 enum {
   TSANOM_REGIONS_KIND_BITS = 3,    /**< the kind */
   TSANOM_REGIONS_NOT_COUNTED = 31, /**< an exponent */

@@ -21,7 +21,7 @@
  *
  *  An analyzer is an object in one block of memory: of the caller (_size, _init) or of
  *  the allocator of an exec (_create, _destroy). Only _create and _restore allocate. One
- * call at a time may use it.
+ *  call at a time may use it.
  *
  *  Use it while a program runs, or for recorded events. It needs a loop of at least three
  *  equal iterations; tsanom_speedup_summarize() allows iterations that differ.
@@ -201,28 +201,17 @@ TSANOM_API tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
 
 /** Save the state of an analyzer, for a checkpoint: a block without pointers, for this
  *  version of the library and machines of the same byte order. O(size of the state).
- *  @param[out] state     receives it; may be NULL if capacity is 0
- *  @param      capacity  bytes of `state`
- *  @param[out] bytes     bytes of the state; ::TSANOM_PARTIAL if they exceed `capacity`:
- *                        nothing was saved
+ *  @saved
  *  @the{analyzer} @status */
 TSANOM_API tsanom_status tsanom_speedup_save(const tsanom_speedup *analyzer, void *state,
                                              size_t capacity, size_t *bytes);
 
 /** Make an analyzer that continues where the saved one was: the same events give the same
  *  results, bit by bit. Any bytes may be passed as a state.
- *  @param[out] memory       of any alignment, as for tsanom_speedup_init(); NULL: one
- *                           block of exec's allocator, which tsanom_speedup_destroy()
- *                           frees
- *  @param      bytes        at least the result of tsanom_speedup_size(); 0 if NULL
- *  @param      state        the result of tsanom_speedup_save()
- *  @param      state_bytes  its bytes
- *  @param      options      `visit` is used, which a state does not contain, other fields
- *                           must be at their defaults. NULL: no visits
- *  @param[out] analyzer     the handle
- *  @exec @status
- *  @retval TSANOM_E_FORMAT   the state is damaged, or not of an analyzer
- *  @retval TSANOM_E_VERSION  it is of another version */
+ *  @restored{tsanom_speedup,analyzer,an analyzer}
+ *  @param options  `visit` is used, which a state does not contain, other fields must be
+ *  at their defaults. NULL: no visits
+ *  @exec @status */
 TSANOM_API tsanom_status tsanom_speedup_restore(void *memory, size_t bytes,
                                                 const void *state, size_t state_bytes,
                                                 const tsanom_speedup_options *options,

@@ -11,12 +11,12 @@
  *  if its last beat is older than max(3 q, 1 s). Of silent threads, the one that is
  *  silent longest hangs, and each other one whose silence began within half of its 0.05
  *  quantile after it, or that has beaten equally often. The others wait, if half of that
- * time has passed. All *other causes* are those of tsanom_hsa_find_causes() for the run
- * so far, and need normal ranges. Where that function reads the whole run, a watch keeps
- * less: of each thread and of the process at most ::TSANOM_HSA_WATCH_SAMPLES vital signs,
- * evenly spread over the run, and the lower quartile of the intervals within 1/64. Pauses
- * that are over are no anomaly of a watch. If the process has samples, a slow thread is
- * judged when its own processor time is known.
+ *  time has passed. All *other causes* are those of tsanom_hsa_find_causes() for the run
+ *  so far, and need normal ranges. Where that function reads the whole run, a watch keeps
+ *  less: of each thread and of the process at most ::TSANOM_HSA_WATCH_SAMPLES vital
+ *  signs, evenly spread over the run, and the lower quartile of the intervals within
+ *  1/64. Pauses that are over are no anomaly of a watch. If the process has samples, a
+ *  slow thread is judged when its own processor time is known.
  *
  *  Errors are those of <tsanom/hsa.h> and <tsanom/vital.h>. A watch may be used by one
  *  thread at a time. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/checksum.h"
+#include "core/exec.h"
 #include "core/fault.h"
 
 typedef struct {
@@ -47,8 +48,8 @@ tsanom_status tsn_state_save(uint64_t kind, tsn_state_exchange *exchange, void *
 }
 
 /* A state of another byte order has another kind. */
-tsanom_status tsn_state_open(uint64_t kind, const void *memory, size_t bytes,
-                             const tsanom_exec *exec, tsn_state *state) {
+static tsanom_status open_checked(uint64_t kind, const void *memory, size_t bytes,
+                                  const tsanom_exec *exec, tsn_state *state) {
   const unsigned char *from = memory;
   header head;
   uint64_t checksum;
@@ -68,6 +69,15 @@ tsanom_status tsn_state_open(uint64_t kind, const void *memory, size_t bytes,
   return TSANOM_OK;
 }
 
+tsanom_status tsn_state_open(uint64_t kind, const void *memory, size_t bytes,
+                             const tsanom_exec *caller, const void *place,
+                             const char *name, tsanom_exec *exec, tsn_state *state) {
+  tsanom_status status = tsn_exec_read(exec, caller);
+  if (status < 0) return status;
+  if (!place) return tsn_reject(exec, TSANOM_E_NULL, name);
+  return open_checked(kind, memory, bytes, exec, state);
+}
+
 bool tsn_state_complete(const tsn_state *state) {
   return !state->damaged && state->left == 0;
 }
@@ -75,4 +85,11 @@ bool tsn_state_complete(const tsn_state *state) {
 tsanom_status tsn_state_not_made(const tsanom_exec *exec, tsanom_status status) {
   bool missing = status == TSANOM_E_MEMORY || status == TSANOM_E_WORKSPACE;
   return missing ? status : tsn_reject(exec, TSANOM_E_FORMAT, "state");
+}
+
+tsanom_status tsn_state_close(bool valid, const tsanom_exec *exec,
+                              const tsn_object *owner) {
+  if (valid) return TSANOM_OK;
+  tsn_object_release(owner);
+  return tsn_reject(exec, TSANOM_E_FORMAT, "state");
 }

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <tsanom/base.h>
 
+#include "core/arena.h"
+
 typedef struct {
   unsigned char *to;         /* saving: the next field; else NULL */
   const unsigned char *from; /* restoring: the next field; else NULL */
@@ -34,9 +36,11 @@ typedef void tsn_state_exchange(tsn_state *state, void *object);
 tsanom_status tsn_state_save(uint64_t kind, tsn_state_exchange *exchange, void *object,
                              void *memory, size_t capacity, size_t *bytes);
 
-/* Check a saved state of this kind, and begin to restore it. */
+/* Read the caller's exec, check that there is a place `name` for the restored object,
+ * check a saved state of this kind, and begin to restore it. */
 tsanom_status tsn_state_open(uint64_t kind, const void *memory, size_t bytes,
-                             const tsanom_exec *exec, tsn_state *state);
+                             const tsanom_exec *caller, const void *place,
+                             const char *name, tsanom_exec *exec, tsn_state *state);
 
 /* Whether all fields were there, and nothing else. */
 bool tsn_state_complete(const tsn_state *state);
@@ -44,5 +48,9 @@ bool tsn_state_complete(const tsn_state *state);
 /* The status of a restoration if an object with the saved options cannot be made: unless
  * memory is missing, the state is damaged. */
 tsanom_status tsn_state_not_made(const tsanom_exec *exec, tsanom_status status);
+
+/* The end of a restoration: release the object if its fields are not valid. */
+tsanom_status tsn_state_close(bool valid, const tsanom_exec *exec,
+                              const tsn_object *owner);
 
 #endif

@@ -2,8 +2,6 @@
 /* The saved state of an event detector: its history, and when its period was found. Hash
  * and table follow from the history, as after a change of the window, so that no state
  * can contain wrong ones. */
-#include "core/exec.h"
-#include "core/fault.h"
 #include "core/state.h"
 #include "dpd/dpd_event.h"
 
@@ -53,10 +51,8 @@ tsanom_status tsanom_dpd_event_restore(void *memory, size_t bytes, const void *s
   tsn_state from;
   tsanom_dpd_event_options options;
   tsanom_dpd_event *made = NULL;
-  tsanom_status status = tsn_exec_read(&exec, caller);
-  if (status < 0) return status;
-  if (!detector) return tsn_reject(&exec, TSANOM_E_NULL, "detector");
-  status = tsn_state_open(kind, state, state_bytes, &exec, &from);
+  tsanom_status status = tsn_state_open(kind, state, state_bytes, caller, detector,
+                                        "detector", &exec, &from);
   if (status < 0) return status;
   tsn_state_field(&from, &options, sizeof options);
   status = options.struct_size == sizeof options
@@ -64,10 +60,7 @@ tsanom_status tsanom_dpd_event_restore(void *memory, size_t bytes, const void *s
                : TSANOM_E_OPTION;
   if (status < 0) return tsn_state_not_made(&exec, status);
   exchange_fields(&from, made);
-  if (!tsn_state_complete(&from) || !start(made)) {
-    tsn_object_release(&made->owner);
-    return tsn_reject(&exec, TSANOM_E_FORMAT, "state");
-  }
-  *detector = made;
-  return TSANOM_OK;
+  status = tsn_state_close(tsn_state_complete(&from) && start(made), &exec, &made->owner);
+  if (status >= 0) *detector = made;
+  return status;
 }

@@ -2,8 +2,6 @@
 /* The saved state of a nest: history, run lengths, followers and known periods. The
  * detectors of the octaves follow from the history, and the periods of the followers from
  * them. */
-#include "core/exec.h"
-#include "core/fault.h"
 #include "core/state.h"
 #include "dpd/dpd_nest.h"
 
@@ -119,10 +117,8 @@ tsanom_status tsanom_dpd_nest_restore(void *memory, size_t bytes, const void *st
   tsn_state from;
   tsanom_dpd_nest_options options;
   tsanom_dpd_nest *made = NULL;
-  tsanom_status status = tsn_exec_read(&exec, caller);
-  if (status < 0) return status;
-  if (!nest) return tsn_reject(&exec, TSANOM_E_NULL, "nest");
-  status = tsn_state_open(kind, state, state_bytes, &exec, &from);
+  tsanom_status status =
+      tsn_state_open(kind, state, state_bytes, caller, nest, "nest", &exec, &from);
   if (status < 0) return status;
   tsn_state_field(&from, &options, sizeof options);
   status = options.struct_size == sizeof options
@@ -130,10 +126,7 @@ tsanom_status tsanom_dpd_nest_restore(void *memory, size_t bytes, const void *st
                : TSANOM_E_OPTION;
   if (status < 0) return tsn_state_not_made(&exec, status);
   exchange_fields(&from, made);
-  if (!tsn_state_complete(&from) || !start(made)) {
-    tsn_object_release(&made->owner);
-    return tsn_reject(&exec, TSANOM_E_FORMAT, "state");
-  }
-  *nest = made;
-  return TSANOM_OK;
+  status = tsn_state_close(tsn_state_complete(&from) && start(made), &exec, &made->owner);
+  if (status >= 0) *nest = made;
+  return status;
 }

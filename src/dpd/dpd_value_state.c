@@ -3,8 +3,6 @@
  * that a restored detector computes the same bits. */
 #include <math.h>
 
-#include "core/exec.h"
-#include "core/fault.h"
 #include "core/size.h"
 #include "core/state.h"
 #include "dpd/dpd_value.h"
@@ -94,10 +92,8 @@ tsanom_status tsanom_dpd_value_restore(void *memory, size_t bytes, const void *s
   tsanom_dpd_value_options options;
   size_t window;
   tsanom_dpd_value *made = NULL;
-  tsanom_status status = tsn_exec_read(&exec, caller);
-  if (status < 0) return status;
-  if (!detector) return tsn_reject(&exec, TSANOM_E_NULL, "detector");
-  status = tsn_state_open(kind, state, state_bytes, &exec, &from);
+  tsanom_status status = tsn_state_open(kind, state, state_bytes, caller, detector,
+                                        "detector", &exec, &from);
   if (status < 0) return status;
   tsn_state_field(&from, &options, sizeof options);
   tsn_state_field(&from, &window, sizeof window);
@@ -108,10 +104,8 @@ tsanom_status tsanom_dpd_value_restore(void *memory, size_t bytes, const void *s
   if (status < 0) return tsn_state_not_made(&exec, status);
   tsn_dpd_value_start_sums(made, made->sums.kernels, window);
   exchange_fields(&from, made);
-  if (!tsn_state_complete(&from) || !is_valid(made)) {
-    tsn_object_release(&made->owner);
-    return tsn_reject(&exec, TSANOM_E_FORMAT, "state");
-  }
-  *detector = made;
-  return TSANOM_OK;
+  status =
+      tsn_state_close(tsn_state_complete(&from) && is_valid(made), &exec, &made->owner);
+  if (status >= 0) *detector = made;
+  return status;
 }

@@ -187,12 +187,10 @@ tsanom_status tsanom_speedup_restore(void *memory, size_t bytes, const void *sta
   tsn_state from;
   tsanom_speedup_options visitor, saved;
   tsanom_speedup *made = NULL;
-  tsanom_status status = tsn_exec_read(&exec, caller);
+  tsanom_status status = tsn_state_open(kind, state, state_bytes, caller, analyzer,
+                                        "analyzer", &exec, &from);
   if (status < 0) return status;
-  if (!analyzer) return tsn_reject(&exec, TSANOM_E_NULL, "analyzer");
   status = read_options(options, &exec, &visitor);
-  if (status < 0) return status;
-  status = tsn_state_open(kind, state, state_bytes, &exec, &from);
   if (status < 0) return status;
   exchange_options(&from, &saved);
   saved.visit = visitor.visit;
@@ -201,10 +199,7 @@ tsanom_status tsanom_speedup_restore(void *memory, size_t bytes, const void *sta
                ? tsn_speedup_make(!memory, memory, bytes, &saved, &exec, &made)
                : TSANOM_E_OPTION;
   if (status < 0) return tsn_state_not_made(&exec, status);
-  if (restore_fields(&from, made, &exec) < 0) {
-    tsn_object_release(&made->owner);
-    return tsn_reject(&exec, TSANOM_E_FORMAT, "state");
-  }
-  *analyzer = made;
-  return TSANOM_OK;
+  status = tsn_state_close(restore_fields(&from, made, &exec) >= 0, &exec, &made->owner);
+  if (status >= 0) *analyzer = made;
+  return status;
 }

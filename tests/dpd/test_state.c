@@ -24,6 +24,17 @@ enum { EVENTS = 600, TRIALS = 1000 };
     saved_;                                                             \
   })
 
+/* Save an object, and restore it as another. */
+#define RESTORED(type, object)                                                          \
+  __extension__({                                                                       \
+    size_t bytes_;                                                                      \
+    unsigned char *state_ = SAVED(type##_save, (object), &bytes_);                      \
+    type *restored_ = NULL;                                                             \
+    CHECK_STATUS(type##_restore(NULL, 0, state_, bytes_, NULL, &restored_), TSANOM_OK); \
+    free(state_);                                                                       \
+    restored_;                                                                          \
+  })
+
 static tsanom_dpd_event *make_event(uint64_t *seed) {
   tsanom_dpd_event_options options;
   tsanom_dpd_event_options_init(&options, sizeof options);
@@ -55,21 +66,18 @@ Test(dpd_state, an_event_detector_continues) {
   for (int trial = 0; trial < TRIALS; trial++) {
     uint64_t event[EVENTS];
     stream_random(event, EVENTS, &seed);
-    size_t before = random_between(&seed, 0, EVENTS), bytes;
-    tsanom_dpd_event *detector = make_event(&seed), *restored = NULL;
+    size_t before = random_between(&seed, 0, EVENTS);
+    tsanom_dpd_event *detector = make_event(&seed);
     tsanom_dpd_event_push_many(detector, event, before, NULL, NULL);
     if (random_bits(&seed) % 4 == 0) {
       size_t window = tsanom_dpd_event_window(detector);
       tsanom_dpd_event_resize(detector, random_between(&seed, 1, window));
     }
-    unsigned char *state = SAVED(tsanom_dpd_event_save, detector, &bytes);
-    CHECK_STATUS(tsanom_dpd_event_restore(NULL, 0, state, bytes, NULL, &restored),
-                 TSANOM_OK);
+    tsanom_dpd_event *restored = RESTORED(tsanom_dpd_event, detector);
     push_events(detector, restored, event + before, EVENTS - before);
     push_events(detector, restored, event, EVENTS);
     tsanom_dpd_event_destroy(restored);
     tsanom_dpd_event_destroy(detector);
-    free(state);
   }
 }
 
@@ -122,22 +130,19 @@ Test(dpd_state, a_nest_continues) {
   for (int trial = 0; trial < TRIALS; trial++) {
     uint64_t event[EVENTS];
     stream_random(event, EVENTS, &seed);
-    size_t before = random_between(&seed, 0, EVENTS), bytes;
-    tsanom_dpd_nest *nest = make_nest(&seed, TSANOM_ISA_BASE), *restored = NULL;
+    size_t before = random_between(&seed, 0, EVENTS);
+    tsanom_dpd_nest *nest = make_nest(&seed, TSANOM_ISA_BASE);
     tsanom_dpd_nest_push_many(nest, event, before, NULL);
     if (random_bits(&seed) % 4 == 0) {
       size_t most = tsanom_dpd_nest_max_period(nest);
       tsanom_dpd_nest_resize(nest, random_between(&seed, 1, most));
     }
-    unsigned char *state = SAVED(tsanom_dpd_nest_save, nest, &bytes);
-    CHECK_STATUS(tsanom_dpd_nest_restore(NULL, 0, state, bytes, NULL, &restored),
-                 TSANOM_OK);
+    tsanom_dpd_nest *restored = RESTORED(tsanom_dpd_nest, nest);
     compare_nests(nest, restored);
     push_to_nests(nest, restored, event + before, EVENTS - before);
     push_to_nests(nest, restored, event, EVENTS);
     tsanom_dpd_nest_destroy(restored);
     tsanom_dpd_nest_destroy(nest);
-    free(state);
   }
 }
 
@@ -188,22 +193,18 @@ Test(dpd_state, a_value_detector_continues) {
   for (int trial = 0; trial < TRIALS; trial++) {
     double x[EVENTS];
     fill_values(x, EVENTS, &seed);
-    size_t before = random_between(&seed, 0, EVENTS), bytes;
+    size_t before = random_between(&seed, 0, EVENTS);
     tsanom_dpd_value_options options = random_value_options(&seed);
     tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_BASE);
-    tsanom_dpd_value *restored = NULL;
     tsanom_dpd_value_push_many(detector, x, before, NULL, NULL, NULL);
     if (random_bits(&seed) % 4 == 0) {
       tsanom_dpd_value_resize(detector, random_between(&seed, 1, options.window));
     }
-    unsigned char *state = SAVED(tsanom_dpd_value_save, detector, &bytes);
-    CHECK_STATUS(tsanom_dpd_value_restore(NULL, 0, state, bytes, NULL, &restored),
-                 TSANOM_OK);
+    tsanom_dpd_value *restored = RESTORED(tsanom_dpd_value, detector);
     push_values(detector, restored, x + before, EVENTS - before);
     push_values(detector, restored, x, EVENTS);
     tsanom_dpd_value_destroy(restored);
     tsanom_dpd_value_destroy(detector);
-    free(state);
   }
 }
 

@@ -221,19 +221,24 @@ Test(region_tree, metrics_of_a_thread_without_counters) {
   tsanom_runs_close(run);
 }
 
+/* Instructions and network bytes of the recorded process. */
+static void check_counts(const double *instructions, const double *network) {
+  const char *const paths[] = {folder};
+  tsanom_runs *run = NULL;
+  CHECK_STATUS(tsanom_runs_open_processes(paths, 1, NULL, NULL, &run), TSANOM_OK);
+  check_metric(run, "instructions", instructions);
+  check_metric(run, "network-bytes", network);
+  tsanom_runs_close(run);
+}
+
 /* What a call of MPI counts is taken out of the functions around it, but not what it
  * sends. */
 Test(region_tree, metrics_of_functions) {
   const uint32_t tags[] = {ENTER(F),  BEGIN(CALL), COUNT(30), NET(400), cpu(30),
                            END(CALL), COUNT(70),   NET(500),  cpu(70),  LEAVE(F)};
   static const double count[] = {40}, network[] = {500};
-  const char *const paths[] = {folder};
-  tsanom_runs *run = NULL;
   WRITE(tags);
-  CHECK_STATUS(tsanom_runs_open_processes(paths, 1, NULL, NULL, &run), TSANOM_OK);
-  check_metric(run, "instructions", count);
-  check_metric(run, "network-bytes", network);
-  tsanom_runs_close(run);
+  check_counts(count, network);
 }
 
 /* A process without functions: the network bytes of a computation come behind the call
@@ -244,13 +249,8 @@ Test(region_tree, metrics_of_computations) {
                            cpu(10),     BEGIN(CALL), END(CALL),     NET(50),     COUNT(8),
                            NET(3),      cpu(10),     BEGIN(CALL),   END(CALL),   NET(60)};
   static const double count[] = {15, 15, NAN}, network[] = {110, 110, NAN};
-  const char *const paths[] = {folder};
-  tsanom_runs *run = NULL;
   WRITE(tags);
-  CHECK_STATUS(tsanom_runs_open_processes(paths, 1, NULL, NULL, &run), TSANOM_OK);
-  check_metric(run, "instructions", count);
-  check_metric(run, "network-bytes", network);
-  tsanom_runs_close(run);
+  check_counts(count, network);
 }
 
 /* Each allocation fails in turn, and none is leaked. */

@@ -27,6 +27,11 @@ static void add(loop *l, size_t regions, double seconds, int32_t threads) {
   }
 }
 
+static void ten_equal_iterations(loop *l) {
+  l->events = l->iterations = 0;
+  for (int i = 0; i < 10; i++) add(l, 2, 1, 2);
+}
+
 static tsanom_status summarize(const loop *l, size_t n, uint64_t expected,
                                tsanom_speedup_loop *about, tsanom_speedup_prediction *p) {
   tsanom_speedup_prediction_init(p, sizeof *p);
@@ -166,8 +171,7 @@ Test(speedup_summary, the_end_of_more_iterations_than_expected_is_unknown) {
   static loop l;
   tsanom_speedup_loop about;
   tsanom_speedup_prediction p;
-  l.events = l.iterations = 0;
-  for (int i = 0; i < 10; i++) add(&l, 2, 1, 2);
+  ten_equal_iterations(&l);
   cr_assert(summarize(&l, 10, 9, &about, &p) == TSANOM_OK);
   cr_assert(isnan(p.low_s) && isnan(p.high_s) && !p.drifts);
   cr_assert(summarize(&l, 10, 10, &about, &p) == TSANOM_OK);
@@ -193,8 +197,7 @@ Test(speedup_summary, runs_and_ends) {
   static loop l;
   tsanom_speedup_loop about;
   tsanom_speedup_prediction p;
-  l.events = l.iterations = 0;
-  for (int i = 0; i < 10; i++) add(&l, 2, 1, 2);
+  ten_equal_iterations(&l);
   /* Going on, without a number: nothing determines its length. */
   cr_assert(summarize(&l, 10, 0, &about, &p) == TSANOM_INFEASIBLE);
   cr_assert(about.iterations == 10 && about.runs == 1 && about.last_run == 0);
