@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Nearest neighbors under DTW, beside a plain scalar cascade in the same run.
- * Every result is compared with that of the plain program before it counts. */
+ * Every result is compared with that of the plain program before it counts.
+ *
+ * Bounds remove most candidates among random walks and none in white noise: the two ends
+ * of what a search costs. */
 #include <benchmark/benchmark.h>
 #include <tsanom/search.h>
 
@@ -16,6 +19,7 @@ namespace {
 
 enum { LENGTH = 256, SERIES = 5000, QUERIES = 100, RADIUS = 12 };
 enum { SAMPLES = 1000000, STREAM_RADIUS = 12 }; /* 5 % of the query */
+enum { NOISE_QUERIES = 10, NOISE_SAMPLES = 100000 };
 
 std::vector<double> walk(size_t n, uint64_t *seed) {
   std::vector<double> x(n);
@@ -24,10 +28,17 @@ std::vector<double> walk(size_t n, uint64_t *seed) {
   return x;
 }
 
+std::vector<double> noise(size_t n, uint64_t *seed) {
+  std::vector<double> x(n);
+  for (double &value : x) value = random_unit(seed);
+  return x;
+}
+
 struct problem {
   std::vector<double> series, queries, stream, query;
   std::vector<plain_match> expected;
   plain_match match;
+  size_t query_count;
   double plain_nearest_seconds, plain_stream_seconds;
 };
 
@@ -42,11 +53,13 @@ double time_of(F run) {
   return median(times);
 }
 
-problem make_problem() {
+problem make_problem(std::vector<double> series(size_t, uint64_t *), size_t queries,
+                     size_t samples) {
   problem p;
+  p.query_count = queries;
   uint64_t seed = 2026;
-  for (int i = 0; i < SERIES + QUERIES; i++) {
-    std::vector<double> x = walk(LENGTH, &seed);
+  for (size_t i = 0; i < SERIES + queries; i++) {
+    std::vector<double> x = series(LENGTH, &seed);
     tsanom_search_normalize(x.data(), LENGTH, nullptr, x.data());
     std::vector<double> &to = i < SERIES ? p.series : p.queries;
     to.insert(to.end(), x.begin(), x.end());
@@ -58,24 +71,29 @@ problem make_problem() {
                      lower.data() + i * LENGTH, upper.data() + i * LENGTH);
     }
     p.expected.clear();
-    for (size_t i = 0; i < QUERIES; i++) {
+    for (size_t i = 0; i < queries; i++) {
       p.expected.push_back(plain_nearest(p.queries.data() + i * LENGTH, p.series.data(),
                                          lower.data(), upper.data(), SERIES, LENGTH,
                                          RADIUS));
     }
   });
-  p.stream = walk(SAMPLES, &seed);
-  p.query = walk(LENGTH, &seed);
+  p.stream = series(samples, &seed);
+  p.query = series(LENGTH, &seed);
   tsanom_search_normalize(p.query.data(), LENGTH, nullptr, p.query.data());
   p.plain_stream_seconds = time_of([&] {
     p.match =
-        plain_stream(p.query.data(), LENGTH, p.stream.data(), SAMPLES, STREAM_RADIUS);
+        plain_stream(p.query.data(), LENGTH, p.stream.data(), samples, STREAM_RADIUS);
   });
   return p;
 }
 
-const problem &the_problem() {
-  static const problem p = make_problem();
+const problem &of_walks() {
+  static const problem p = make_problem(walk, QUERIES, SAMPLES);
+  return p;
+}
+
+const problem &of_noise() {
+  static const problem p = make_problem(noise, NOISE_QUERIES, NOISE_SAMPLES);
   return p;
 }
 
@@ -105,19 +123,19 @@ void report_counts(benchmark::State &state, const tsanom_search_report &r) {
   state.counters["dtw%"] = 100 * (double)(r.abandoned + r.computed) / all;
 }
 
-void nearest(benchmark::State &state) {
-  const problem &p = the_problem();
+void measure_nearest(benchmark::State &state, const problem &p) {
   tsanom_exec exec = exec_of(state);
   if (!tsanom_isa_available(exec.isa)) return state.SkipWithError("no such level here");
   tsanom_search_options options;
   tsanom_search_options_init(&options, sizeof options);
   options.radius = RADIUS;
   options.borrow = 1;
-  tsanom_series series = rows_of(p.series, SERIES), queries = rows_of(p.queries, QUERIES);
+  tsanom_series series = rows_of(p.series, SERIES),
+                queries = rows_of(p.queries, p.query_count);
   options.cost = TSANOM_COST_SQUARED;
-  std::vector<size_t> indices(QUERIES);
-  std::vector<double> distances(QUERIES);
-  std::vector<tsanom_search_report> reports(QUERIES);
+  std::vector<size_t> indices(p.query_count);
+  std::vector<double> distances(p.query_count);
+  std::vector<tsanom_search_report> reports(p.query_count);
   clockid_t clock = clock_of(exec.threads);
   double best = INFINITY;
   for (auto _ : state) {
@@ -130,7 +148,7 @@ void nearest(benchmark::State &state) {
     best = std::min(best, seconds(clock) - begin);
   }
   tsanom_search_report sum = {};
-  for (size_t i = 0; i < QUERIES; i++) {
+  for (size_t i = 0; i < p.query_count; i++) {
     check(indices[i] == p.expected[i].index &&
               std::fabs(distances[i] - p.expected[i].distance) <= 1e-9 * distances[i],
           "nearest");
@@ -146,8 +164,7 @@ void nearest(benchmark::State &state) {
   report(state, "ms", 1e3 * best, 1e3 * p.plain_nearest_seconds);
 }
 
-void stream(benchmark::State &state) {
-  const problem &p = the_problem();
+void measure_stream(benchmark::State &state, const problem &p) {
   tsanom_exec exec = exec_of(state);
   if (!tsanom_isa_available(exec.isa)) return state.SkipWithError("no such level here");
   tsanom_search_options options;
@@ -161,8 +178,8 @@ void stream(benchmark::State &state) {
   tsanom_search_report counts;
   for (auto _ : state) {
     double begin = seconds(clock);
-    tsanom_search_stream(p.query.data(), LENGTH, p.stream.data(), SAMPLES, &options,
-                         &exec, &start, &distance, &counts);
+    tsanom_search_stream(p.query.data(), LENGTH, p.stream.data(), p.stream.size(),
+                         &options, &exec, &start, &distance, &counts);
     best = std::min(best, seconds(clock) - begin);
   }
   check(counts.found == 1 && start == p.match.index &&
@@ -170,6 +187,22 @@ void stream(benchmark::State &state) {
         "stream");
   report_counts(state, counts);
   report(state, "ms", 1e3 * best, 1e3 * p.plain_stream_seconds);
+}
+
+void nearest(benchmark::State &state) {
+  measure_nearest(state, of_walks());
+}
+
+void nearest_in_noise(benchmark::State &state) {
+  measure_nearest(state, of_noise());
+}
+
+void stream(benchmark::State &state) {
+  measure_stream(state, of_walks());
+}
+
+void stream_of_noise(benchmark::State &state) {
+  measure_stream(state, of_noise());
 }
 
 /* Constant, or periodic: copies of the query are everywhere. */
@@ -237,7 +270,9 @@ void arguments(benchmark::internal::Benchmark *b) {
 }
 
 BENCHMARK(nearest)->Apply(arguments);
+BENCHMARK(nearest_in_noise)->Apply(arguments);
 BENCHMARK(stream)->Apply(arguments);
+BENCHMARK(stream_of_noise)->Apply(arguments);
 BENCHMARK(stream_of_period)
     ->ArgName("period")
     ->Arg(1)

@@ -6,10 +6,10 @@
  *  A cascade of lower bounds, cheapest first, removes most candidates before their DTW is
  *  computed: LB_KimFL; in an index, the means of segments against the means of envelopes;
  *  LB_Keogh against the envelope of the query; LB_Keogh of the query against the envelope
- *  of the candidate; and DTW itself, which is abandoned above the best distance so far. A
- *  candidate is removed only if a bound exceeds that distance by more than the rounding
- *  of both. So the results are those of brute force bitwise: the distances are those of
- *  tsanom_dtw_distance(), and ties are ordered by index.
+ *  of the candidate; DTW in integers of 16 bits; and DTW itself, which is abandoned above
+ *  the best distance so far. A candidate is removed only if a bound exceeds that distance
+ * by more than the rounding of both. So the results are those of brute force bitwise: the
+ * distances are those of tsanom_dtw_distance(), and ties are ordered by index.
  *
  *  Results and counts are the same for every thread count and instruction set.
  *
@@ -73,7 +73,8 @@ typedef struct tsanom_search_report {
   uint64_t keogh;          /**< removed by LB_Keogh, envelope of the query */
   uint64_t keogh_reversed; /**< removed by LB_Keogh, envelope of the candidate; of an
                                 index also while it waits for DTW */
-  uint64_t abandoned;      /**< DTW abandoned above the best distance so far */
+  uint64_t abandoned;      /**< DTW abandoned above the best distance so far, in integers
+                                or in double precision */
   uint64_t computed;       /**< DTW computed to the end */
   uint64_t found;          /**< neighbors found */
   uint64_t reserved[4];    /**< 0 */

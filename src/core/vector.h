@@ -28,6 +28,7 @@
 #else
 #define TSN_VECTOR_BYTES 16
 #define TSN_X86(name, suffix) _mm_##name##_##suffix
+#define TSN_X86_INTEGERS(v) ((__m128i)(v))
 #endif
 
 typedef double tsn_f64 __attribute__((vector_size(TSN_VECTOR_BYTES)));
@@ -37,6 +38,7 @@ typedef int64_t tsn_i64 __attribute__((vector_size(TSN_VECTOR_BYTES)));
 typedef uint64_t tsn_u64 __attribute__((vector_size(TSN_VECTOR_BYTES)));
 typedef int32_t tsn_i32 __attribute__((vector_size(TSN_VECTOR_BYTES)));
 typedef uint32_t tsn_u32 __attribute__((vector_size(TSN_VECTOR_BYTES)));
+typedef int16_t tsn_i16 __attribute__((vector_size(TSN_VECTOR_BYTES)));
 
 /* The same in memory, at the address of any element. */
 typedef double tsn_f64_at __attribute__((vector_size(TSN_VECTOR_BYTES), aligned(8)));
@@ -77,6 +79,23 @@ static inline tsn_u32 tsn_min_u32(tsn_u32 a, tsn_u32 b) {
 static inline tsn_i32 tsn_max_i32(tsn_i32 a, tsn_i32 b) {
 #if defined(__AVX2__)
   return (tsn_i32)TSN_X86(max, epi32)(TSN_X86_INTEGERS(a), TSN_X86_INTEGERS(b));
+#else
+  return b ^ ((a ^ b) & (a > b));
+#endif
+}
+
+/* Of 16 bits every level has both. */
+static inline tsn_i16 tsn_min_i16(tsn_i16 a, tsn_i16 b) {
+#if defined(__x86_64__)
+  return (tsn_i16)TSN_X86(min, epi16)(TSN_X86_INTEGERS(a), TSN_X86_INTEGERS(b));
+#else
+  return b ^ ((a ^ b) & (a < b));
+#endif
+}
+
+static inline tsn_i16 tsn_max_i16(tsn_i16 a, tsn_i16 b) {
+#if defined(__x86_64__)
+  return (tsn_i16)TSN_X86(max, epi16)(TSN_X86_INTEGERS(a), TSN_X86_INTEGERS(b));
 #else
   return b ^ ((a ^ b) & (a > b));
 #endif

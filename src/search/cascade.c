@@ -10,7 +10,8 @@
  *                           Keogh reversed   > limit   removed (keogh_reversed)
  *                           otherwise                  waits in a heap by bound
  *   end      heap           DTW in batches, smallest bound first, until the smallest
- *                           remaining bound exceeds the limit
+ *                           remaining bound exceeds the limit; a batch begins with a
+ *                           bound in integers (coarse.h)
  *
  * The limit is the distance of the last neighbor so far, plus rounding. Series are only
  * removed above it, so the result is that of brute force, whatever the order. The order
@@ -103,8 +104,13 @@ static void run_batch(progress *p, tsn_search_batch *batch) {
   const plan *s = p->plan;
   const tsanom_search_index *index = s->index;
   double distances[TSN_SEARCH_BATCH], worst = cutoff(p);
-  if (!tsn_search_distances(p->query, index->length, batch, index->radius, index->cost,
-                            worst, &s->exec, p->work, s->work_bytes, distances)) {
+  tsn_search_pairs pairs = {.query = p->query,
+                            .n = index->length,
+                            .radius = index->radius,
+                            .cost = index->cost,
+                            .cutoff = worst,
+                            .exec = &s->exec};
+  if (!tsn_search_distances(&pairs, batch, p->work, distances)) {
     batch->count = 0;
     return;
   }
@@ -305,7 +311,7 @@ void tsn_search_begin(const plan *whole, size_t number, progress *p,
   } else {
     memcpy(p->query, query, n * sizeof *query);
   }
-  tsn_search_envelope(p->query, n, index->radius, &whole->exec, p->work,
+  tsn_search_envelope(p->query, n, index->radius, &whole->exec, p->work->block,
                       whole->work_bytes, p->lower, p->upper);
   double largest = fmax(index->largest, p->kernels->largest(p->query, n));
   tsn_search_sum_query(p->kernels, p->query, p->lower, p->upper, n, largest, b->sums,

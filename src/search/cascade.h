@@ -45,7 +45,7 @@ typedef struct {
   const tsn_search_plan *plan;
   const tsn_search_kernels *kernels;
   tsn_search_watcher *watcher;   /* of the thread */
-  void *work;                    /* of the thread, for envelopes and DTW */
+  const tsn_search_work *work;   /* of the thread */
   double *query, *lower, *upper; /* normalized if requested, and its envelope */
   tsn_search_query_sums sums;
   size_t *taken; /* series of the first DTWs, in order */

@@ -6,11 +6,12 @@
  * They run on one thread each, since the threads of a search have different queries or
  * chunks. The modules are used by their public functions only: a search has no knowledge
  * of their kernels, and its results are those that a user would get. */
+#include <math.h>
 #include <tsanom/dtw.h>
 #include <tsanom/lbkeogh.h>
 
 #include "core/size.h"
-#include "search/search_internal.h"
+#include "search/coarse.h"
 
 static tsanom_dtw_options dtw_options(size_t radius, int32_t cost) {
   tsanom_dtw_options options;
@@ -51,29 +52,56 @@ void tsn_search_envelope(const double *x, size_t n, size_t radius,
   (void)tsanom_lbkeogh_envelope(x, n, radius, &alone, lower, upper);
 }
 
-/* Pairs of samples within the radius, at most. */
-static double batch_cells(size_t n, size_t radius, size_t count) {
-  double width = radius < n / 2 ? 2 * (double)radius + 1 : (double)n;
-  return width * (double)n * (double)count;
+void tsn_search_work_layout(tsn_arena *arena, size_t n, size_t bytes,
+                            tsn_search_work *work) {
+  work->block = tsn_arena_take(arena, 1, bytes);
+  work->bytes = bytes;
+  tsn_search_coarse_layout(arena, n, &work->coarse);
 }
 
-/* One to many: series of one length run side by side in the lanes of a vector. */
-bool tsn_search_distances(const double *query, size_t n, const tsn_search_batch *batch,
-                          size_t radius, int32_t cost, double cutoff,
-                          const tsanom_exec *exec, void *work, size_t work_bytes,
-                          double *distances) {
-  tsanom_exec alone = one_thread(exec);
-  tsanom_dtw_options options = dtw_options(radius, cost);
-  options.cutoff = cutoff;
-  alone.work = work;
-  alone.work_bytes = work_bytes;
-  if (tsn_search_stopped(batch->watcher)) return false;
-  tsn_search_watch_cells(batch->watcher, batch_cells(n, radius, batch->count), &alone);
+/* Pairs of samples within the radius, at most. */
+static double batch_cells(const tsn_search_pairs *p, size_t count) {
+  double width = p->radius < p->n / 2 ? 2 * (double)p->radius + 1 : (double)p->n;
+  return width * (double)p->n * (double)count;
+}
+
+/* DTW of the candidates that are left. One to many: series of one length run side by side
+ * in the lanes of a vector. */
+static bool exact_distances(const tsn_search_pairs *p, const double *const *candidates,
+                            size_t count, tsn_search_watcher *watcher,
+                            const tsn_search_work *work, double *distances) {
+  tsanom_exec alone = one_thread(p->exec);
+  tsanom_dtw_options options = dtw_options(p->radius, p->cost);
+  options.cutoff = p->cutoff;
+  alone.work = work->block;
+  alone.work_bytes = work->bytes;
+  tsn_search_watch_cells(watcher, batch_cells(p, count), &alone);
   tsanom_series series;
   tsanom_series_init(&series, sizeof series);
-  series.count = batch->count;
-  series.pointers = batch->series;
-  series.length = n;
-  return tsanom_dtw_one_to_many(query, n, &series, &options, &alone, distances, NULL) !=
-         TSANOM_STOPPED;
+  series.count = count;
+  series.pointers = candidates;
+  series.length = p->n;
+  return tsanom_dtw_one_to_many(p->query, p->n, &series, &options, &alone, distances,
+                                NULL) != TSANOM_STOPPED;
+}
+
+bool tsn_search_distances(const tsn_search_pairs *p, const tsn_search_batch *batch,
+                          const tsn_search_work *work, double *distances) {
+  const double *left[TSN_SEARCH_BATCH];
+  size_t count = 0;
+  bool removed[TSN_SEARCH_BATCH];
+  if (tsn_search_stopped(batch->watcher) ||
+      !tsn_search_coarse(p, batch, &work->coarse, removed)) {
+    return false;
+  }
+  for (size_t i = 0; i < batch->count; i++) {
+    if (!removed[i]) left[count++] = batch->series[i];
+  }
+  if (count > 0 && !exact_distances(p, left, count, batch->watcher, work, distances)) {
+    return false;
+  }
+  for (size_t i = batch->count; i-- > 0;) {
+    distances[i] = removed[i] ? INFINITY : distances[--count];
+  }
+  return true;
 }

@@ -21,14 +21,15 @@ typedef tsn_search_progress progress;
  * index that fits in the cache serves all of them. */
 enum { GROUP = 16, PART_SAMPLES = 1 << 14, SAMPLES_PER_POLL = 1 << 26 };
 
-/* The first DTWs are one batch, or in a small index one of this many series: they run
- * without a limit, hence there must be few. */
-enum { FIRST_SHARE = 32 };
+/* The first DTWs are two vectors of doubles at level v4, or in a small index one of this
+ * many series: they run without a limit, hence there must be few. */
+enum { FIRST_SHARE = 32, FIRST_MOST = 16 };
 
 /* Buffers of one thread. */
 typedef struct {
   progress queries[GROUP];
   tsn_search_part_buffers part;
+  tsn_search_work work;
   tsn_search_watcher watcher;
 } buffers;
 
@@ -82,11 +83,12 @@ static void layout(tsn_arena *arena, void *context) {
         .bounds = tsn_arena_take(arena, s->part, sizeof(double)),
         .other = tsn_arena_take(arena, s->part, sizeof(double)),
         .sums = tsn_arena_take(arena, length, sizeof(double))};
-    void *work = tsn_arena_take(arena, 1, s->work_bytes);
-    if (own) own->part = part;
+    tsn_search_work work;
+    tsn_search_work_layout(arena, length, s->work_bytes, &work);
+    if (own) own->part = part, own->work = work;
     for (size_t q = 0; q < GROUP; q++) {
       progress p = {.watcher = own ? &own->watcher : NULL,
-                    .work = work,
+                    .work = own ? &own->work : NULL,
                     .query = tsn_arena_take(arena, length, sizeof(double)),
                     .lower = tsn_arena_take(arena, length, sizeof(double)),
                     .upper = tsn_arena_take(arena, length, sizeof(double)),
@@ -106,7 +108,7 @@ static tsanom_status describe(plan *s, const tsanom_search_index *index,
   }
   s->index = index;
   s->neighbors = neighbors;
-  s->first = tsn_smaller(1 + index->count / FIRST_SHARE, TSN_SEARCH_BATCH);
+  s->first = tsn_smaller(1 + index->count / FIRST_SHARE, FIRST_MOST);
   s->first = tsn_larger(s->first, neighbors);
   s->part = 1 + PART_SAMPLES / index->length;
   tsanom_status status = tsn_search_work_size(index->length, index->length, index->radius,

@@ -61,9 +61,9 @@ static inline size_t tsn_search_back(size_t n) {
  * 4 error sqrt(n). */
 double tsn_search_limit(double distance, size_t n, int32_t cost, double error);
 
-/* Candidates of one length whose DTW is computed together: two vectors of doubles at
- * level v4. A larger batch would run with an older cut-off. */
-enum { TSN_SEARCH_BATCH = 16 };
+/* Candidates of one length whose DTW is computed together: as many as the lower bound of
+ * coarse.h takes. A larger batch would run with an older cut-off. */
+enum { TSN_SEARCH_BATCH = 32 };
 
 typedef struct {
   const double *series[TSN_SEARCH_BATCH];
@@ -72,24 +72,47 @@ typedef struct {
   tsn_search_watcher *watcher; /* of the thread */
 } tsn_search_batch;
 
-/* distances.c: calls of the modules lbkeogh and dtw on one thread. `exec` is a checked
- * exec, of which ISA level and allocator are used; `work` is the workspace. */
+/* Buffers of coarse.h. */
+typedef struct {
+  int16_t *query, *rounded, *columns, *row;
+} tsn_search_coarse_buffers;
 
-/* Bytes of workspace of both functions for a query of n samples and envelopes of up to
+/* Workspace of one thread. */
+typedef struct {
+  void *block; /* of the functions of lbkeogh and dtw */
+  size_t bytes;
+  tsn_search_coarse_buffers coarse;
+} tsn_search_work;
+
+/* What a query has in common with all its candidates. */
+typedef struct {
+  const double *query;
+  size_t n, radius;
+  int32_t cost;
+  double cutoff; /* INFINITY: none */
+  const tsanom_exec *exec;
+} tsn_search_pairs;
+
+/* distances.c: calls of the modules lbkeogh and dtw on one thread. `exec` is a checked
+ * exec, of which ISA level and allocator are used. */
+
+/* Bytes of the block of a workspace, for a query of n samples and envelopes of up to
  * `samples`. */
 tsanom_status tsn_search_work_size(size_t n, size_t samples, size_t radius, int32_t cost,
                                    const tsanom_exec *exec, size_t *bytes);
+
+/* Lay out a workspace with such a block. */
+void tsn_search_work_layout(tsn_arena *arena, size_t n, size_t bytes,
+                            tsn_search_work *work);
 
 /* Envelope of n samples. */
 void tsn_search_envelope(const double *x, size_t n, size_t radius,
                          const tsanom_exec *exec, void *work, size_t work_bytes,
                          double *lower, double *upper);
 
-/* DTW of the query to each series of a batch; INFINITY above `cutoff`. False: the poll
+/* DTW of the query to each series of a batch; INFINITY above the cut-off. False: the poll
  * asked to stop, and the distances are not known. */
-bool tsn_search_distances(const double *query, size_t n, const tsn_search_batch *batch,
-                          size_t radius, int32_t cost, double cutoff,
-                          const tsanom_exec *exec, void *work, size_t work_bytes,
-                          double *distances);
+bool tsn_search_distances(const tsn_search_pairs *pairs, const tsn_search_batch *batch,
+                          const tsn_search_work *work, double *distances);
 
 #endif

@@ -160,8 +160,8 @@ static void layout(tsn_arena *arena, void *context) {
         .kim = tsn_arena_take(arena, TSN_STREAM_CHUNK, sizeof(double)),
         .lower = tsn_arena_take(arena, segment, sizeof(double)),
         .upper = tsn_arena_take(arena, segment, sizeof(double)),
-        .waiting = tsn_arena_take(arena, batch, sizeof(double)),
-        .work = tsn_arena_take(arena, 1, s->work_bytes)};
+        .waiting = tsn_arena_take(arena, batch, sizeof(double))};
+    tsn_search_work_layout(arena, s->length, s->work_bytes, &b.work);
     take_set(arena, s->wanted, s->exclusion, &b.best);
     if (s->threads) s->threads[t] = b;
   }
@@ -232,7 +232,7 @@ static void prepare_query(tsn_stream_search *s) {
   } else {
     memcpy(s->own_query, s->query, n * sizeof *s->query);
   }
-  tsn_search_envelope(s->own_query, n, s->radius, &s->exec, s->threads[0].work,
+  tsn_search_envelope(s->own_query, n, s->radius, &s->exec, s->threads[0].work.block,
                       s->work_bytes, s->lower, s->upper);
 }
 

@@ -19,7 +19,7 @@ typedef struct {
   double *mean, *inverse, *kim; /* moments and LB_KimFL of the windows of a chunk */
   double *lower, *upper;        /* envelope of the samples of a chunk */
   double *waiting;              /* the normalized windows of a batch */
-  void *work;                   /* for envelopes and DTW */
+  tsn_search_work work;
   tsn_separated best;
   tsanom_search_report report;
   tsn_search_watcher watcher;

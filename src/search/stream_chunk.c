@@ -8,7 +8,8 @@
  *                                          fly
  *                 Keogh reversed > limit   removed (keogh_reversed); the envelope of the
  *                                          chunk is computed once, when first needed
- *                 otherwise                DTW in batches of TSN_SEARCH_BATCH
+ *                 otherwise                DTW in batches of TSN_SEARCH_BATCH, which
+ * begin with a bound in integers (coarse.h)
  *
  * Moving sums normalize the windows for the bounds, O(1) a window instead of O(n); the
  * limit allows for their error. DTW uses exactly normalized copies. A window that a cheap
@@ -40,8 +41,13 @@ static void run_batch(chunk *c) {
   const tsn_stream_search *s = c->s;
   tsn_stream_buffers *b = c->b;
   double distances[TSN_SEARCH_BATCH], cutoff = tsn_separated_threshold(&b->best);
-  if (!tsn_search_distances(s->own_query, s->length, &c->batch, s->radius, s->cost,
-                            cutoff, &s->exec, b->work, s->work_bytes, distances)) {
+  tsn_search_pairs pairs = {.query = s->own_query,
+                            .n = s->length,
+                            .radius = s->radius,
+                            .cost = s->cost,
+                            .cutoff = cutoff,
+                            .exec = &s->exec};
+  if (!tsn_search_distances(&pairs, &c->batch, &b->work, distances)) {
     c->batch.count = 0;
     return;
   }
@@ -83,7 +89,7 @@ static void add_to_batch(chunk *c, size_t start) {
 static void make_envelope(chunk *c) {
   const tsn_stream_search *s = c->s;
   tsn_search_envelope(s->stream + c->first, c->count + s->length - 1, s->radius, &s->exec,
-                      c->b->work, s->work_bytes, c->b->lower, c->b->upper);
+                      c->b->work.block, s->work_bytes, c->b->lower, c->b->upper);
   c->enveloped = 1;
 }
 

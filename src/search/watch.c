@@ -42,6 +42,12 @@ tsanom_exec tsn_search_watch_begin(tsn_search_watch *watch, const tsanom_exec *e
   return loop;
 }
 
+bool tsn_search_watch_poll(tsn_search_watcher *w, double cells) {
+  tsanom_exec exec = {.poll = NULL};
+  tsn_search_watch_cells(w, cells, &exec);
+  return tsn_search_stopped(w) || tsn_exec_stop(&exec, 0, 0);
+}
+
 void tsn_search_watch_cells(tsn_search_watcher *w, double cells, tsanom_exec *inner) {
   if (!w->watch->exec->poll) return;
   w->cells += cells;

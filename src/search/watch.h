@@ -41,4 +41,7 @@ static inline bool tsn_search_stopped(const tsn_search_watcher *w) {
  * computed since the latest poll. */
 void tsn_search_watch_cells(tsn_search_watcher *w, double cells, tsanom_exec *inner);
 
+/* After as many cells: poll if enough were computed since the latest poll. True: stop. */
+bool tsn_search_watch_poll(tsn_search_watcher *w, double cells);
+
 #endif
