@@ -41,23 +41,26 @@ ALWAYS vec all(int16_t value) {
   return value - (vec){0};
 }
 
-/* The upper half of the product of each lane; both are from 0 to 2^14 - 1. */
-ALWAYS vec upper_half(vec a, vec b) {
+/* The upper half of the square of each lane. */
+ALWAYS vec square_of(vec d) {
 #if defined(__x86_64__)
-  return (vec)TSN_X86(mulhi, epi16)(TSN_X86_INTEGERS(a), TSN_X86_INTEGERS(b));
+  return (vec)TSN_X86(mulhi, epi16)(TSN_X86_INTEGERS(d), TSN_X86_INTEGERS(d));
 #else
-  for (unsigned k = 0; k < VECTOR; k++) a[k] = (int16_t)((int32_t)a[k] * b[k] >> 16);
-  return a;
+  for (unsigned k = 0; k < VECTOR; k++) d[k] = (int16_t)((int32_t)d[k] * d[k] >> 16);
+  return d;
+#endif
+}
+
+ALWAYS vec absolute_of(vec d) {
+#if defined(__AVX2__)
+  return (vec)TSN_X86(abs, epi16)(TSN_X86_INTEGERS(d));
+#else
+  return tsn_max_i16(d, -d);
 #endif
 }
 
 ALWAYS vec cost_of(vec x, vec y, bool squared) {
-#if defined(__AVX2__)
-  vec d = (vec)TSN_X86(abs, epi16)(TSN_X86_INTEGERS(x - y));
-#else
-  vec d = tsn_max_i16(x, y) - tsn_min_i16(x, y);
-#endif
-  return squared ? upper_half(d, d) : d;
+  return squared ? square_of(x - y) : absolute_of(x - y);
 }
 
 ALWAYS vec cell_of(vec x, const int16_t *column, vec diagonal, vec above, vec left,
