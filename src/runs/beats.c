@@ -231,6 +231,12 @@ static void take_sampled(tsn_beats *beats) {
   }
   tsn_sampled_beats_commit(&beats->sampled);
   beats->from = fmax(beats->from, beats->sampled.from);
+  for (size_t i = 0; i < beats->sampled.shown_count; i++) {
+    const tsn_sampled_thread *t = (tsn_sampled_thread *)beats->sampled.shown.data + i;
+    if (t->thread >= beats->threads_seen) continue;
+    tsn_merged *m = merged_at(beats, t->thread);
+    if (t->anew && m->streams <= SEVERAL + 1) m->from = fmax(m->from, t->from);
+  }
 }
 
 /* Show what the channel has committed. Collect the new beats of each merged number
@@ -250,7 +256,7 @@ bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel) {
     }
     size_t restart = restart_at(beats, i)->first;
     if (restart && m->streams == SEVERAL + 1) {
-      m->from = ((const double *)stream->time.data)[restart];
+      m->from = fmax(m->from, ((const double *)stream->time.data)[restart]);
     }
     size_t added = stream->count - *taken;
     if (!added) continue;

@@ -14,12 +14,6 @@
 enum { FRESH_MOST = 1 << 24 };
 
 typedef struct {
-  uint64_t number; /* of the last beat that is shown; 0: none */
-  uint64_t anew;   /* the moment at which the numbers began anew, or 0 */
-  double time;
-} sampled_thread;
-
-typedef struct {
   uint64_t number, moment;
 } slot;
 
@@ -76,8 +70,8 @@ static double seconds(uint64_t moment, uint64_t began) {
 }
 
 /* A slot behind those that are shown, and what lies between. */
-static bool show(tsn_sampled_beats *s, sampled_thread *t, const slot *beat, double time,
-                 uint32_t thread, const tsanom_exec *memory) {
+static bool show(tsn_sampled_beats *s, tsn_sampled_thread *t, const slot *beat,
+                 double time, uint32_t thread, const tsanom_exec *memory) {
   uint64_t steps = t->number ? beat->number - t->number : 1;
   if (!tsn_array_reserve(&s->fresh, memory, s->fresh_count, s->fresh_count + steps,
                          sizeof(tsn_sampled_beat))) {
@@ -98,12 +92,14 @@ static bool show(tsn_sampled_beats *s, sampled_thread *t, const slot *beat, doub
 }
 
 /* What is new of a thread, at most `most` beats. */
-static bool take_group(tsn_sampled_beats *s, const group *g, sampled_thread *t,
+static bool take_group(tsn_sampled_beats *s, const group *g, tsn_sampled_thread *t,
                        uint64_t most, uint64_t began, const tsanom_exec *memory) {
   if (g->first->cpu != t->anew) {
-    *t = (sampled_thread){.anew = g->first->cpu};
-    if (g->thread->place) s->next_from = fmax(s->next_from, seconds(t->anew, began));
+    *t = (tsn_sampled_thread){.anew = g->first->cpu,
+                              .from = seconds(g->first->cpu, began)};
+    if (g->thread->place) s->next_from = fmax(s->next_from, t->from);
   }
+  t->thread = g->thread->thread;
   if (!g->slots) return true;
   uint64_t last = g->slot[g->slots - 1].number, least = t->number;
   bool skips = last > t->number && last - t->number > most;
@@ -127,17 +123,17 @@ bool tsn_sampled_beats_prepare(tsn_sampled_beats *s, const tsn_profile *profile,
   tsn_sampled_beats_discard(s);
   for (size_t k = 1; k < profile->count; k++) groups += begins_group(&profile->row[k]);
   if (!groups) return true;
-  if (!tsn_array_reserve(&s->next, memory, 0, groups, sizeof(sampled_thread)) ||
+  if (!tsn_array_reserve(&s->next, memory, 0, groups, sizeof(tsn_sampled_thread)) ||
       !tsn_array_reserve(&s->shown, memory, s->shown_count, groups,
-                         sizeof(sampled_thread))) {
+                         sizeof(tsn_sampled_thread))) {
     return false;
   }
-  sampled_thread *next = s->next.data;
+  tsn_sampled_thread *next = s->next.data;
   for (size_t k = 1; k < profile->count; k++) {
     group g;
     if (!begins_group(&profile->row[k])) continue;
-    next[at] = (sampled_thread){.number = 0};
-    if (at < s->shown_count) next[at] = ((sampled_thread *)s->shown.data)[at];
+    next[at] = (tsn_sampled_thread){.number = 0};
+    if (at < s->shown_count) next[at] = ((tsn_sampled_thread *)s->shown.data)[at];
     if (!read_group(s, profile, k, memory, &g) ||
         !take_group(s, &g, &next[at], FRESH_MOST / groups, began, memory)) {
       return false;
@@ -150,7 +146,7 @@ bool tsn_sampled_beats_prepare(tsn_sampled_beats *s, const tsn_profile *profile,
 
 void tsn_sampled_beats_commit(tsn_sampled_beats *s) {
   if (s->next_count) {
-    memcpy(s->shown.data, s->next.data, s->next_count * sizeof(sampled_thread));
+    memcpy(s->shown.data, s->next.data, s->next_count * sizeof(tsn_sampled_thread));
     s->shown_count = s->next_count;
   }
   s->from = s->next_from;

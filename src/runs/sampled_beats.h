@@ -17,6 +17,13 @@ typedef struct {
 } tsn_sampled_beat;
 
 typedef struct {
+  uint64_t number;   /* of the last beat that is shown; 0: none */
+  uint64_t anew;     /* the moment at which the numbers began anew, or 0 */
+  double time, from; /* of that beat; of that moment */
+  uint32_t thread;
+} tsn_sampled_thread;
+
+typedef struct {
   /* tsn_sampled_thread: what is shown of each thread that has rows of beats, in the order
    * of these rows; and what will be, if the update does not fail. */
   tsn_array shown, next;

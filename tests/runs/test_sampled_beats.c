@@ -75,15 +75,16 @@ static void keep(size_t slot, uint64_t number, uint64_t at) {
   *(slot % 2 ? &row->waiting : &row->elapsed) = moment;
 }
 
-/* The beats that the run has, in milliseconds. */
+/* The beats of the thread that has rows, in milliseconds. */
 static void check_beats(const tsanom_runs *run, const double *ms, size_t count,
                         uint64_t interpolated) {
   const tsanom_hsa_run *found = NULL;
   tsanom_runs_info info;
   CHECK_STATUS(tsanom_runs_hsa(run, NULL, &found), TSANOM_OK);
-  cr_assert(found->threads[0].beats == count, "%zu beats", found->threads[0].beats);
+  const tsanom_hsa_series *series = &found->threads[rows[1].thread];
+  cr_assert(series->beats == count, "%zu beats", series->beats);
   for (size_t i = 0; i < count; i++) {
-    double own = found->threads[0].time[i] * 1e3;
+    double own = series->time[i] * 1e3;
     cr_assert(fabs(own - ms[i]) < 1e-9, "beat %zu at %g ms, not %g", i, own, ms[i]);
   }
   CHECK_STATUS(tsanom_runs_info_init(&info, sizeof info), TSANOM_OK);
@@ -128,6 +129,27 @@ Test(runs_sampled_beats, those_between_two_are_at_equal_distances) {
   write_rows();
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
   check_beats(run, anew, 2, 4);
+  tsanom_runs_close(run);
+}
+
+/* The leader need not begin anew, if another thread had all chunks of a region before the
+ * main loop. */
+Test(runs_sampled_beats, another_thread_than_the_leader_begins_anew) {
+  static const double anew[] = {21, 22};
+  grown_add_stream(&beats, 1);
+  for (uint32_t i = 1; i <= 3; i++) grown_append(&beats, 1, MS, i);
+  rows[1].thread = 1;
+  rows[1].place = 0;
+  rows[1].check = check_of(&rows[1]);
+  keep(0, 1, 21 * MS);
+  keep(1, 2, 22 * MS);
+  rows[2].cpu = beats.header.first.nanoseconds + 20 * MS;
+  write_rows();
+  tsanom_runs *run = open_beats();
+  for (int round = 0; round < 2; round++) {
+    check_beats(run, anew, 2, 0);
+    CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+  }
   tsanom_runs_close(run);
 }
 
