@@ -194,7 +194,7 @@ def time_numpy(n, degree):
 
 
 def print_speed(build):
-    cases = [(n, degree) for n in (16, 64, 100, 1000, 100000, 1000000)
+    cases = [(n, degree) for n in (8, 16, 64, 100, 1000, 100000, 1000000)
              for degree in (1, 2, 3, 5, 7, 10)]
     arguments = [str(number) for case in cases for number in case]
     answer = subprocess.run([str(build / "bench" / "polyfit_speed"), *arguments],
@@ -205,18 +205,21 @@ def print_speed(build):
         seconds[name, int(n), int(degree)] = float(value)
     peers = [name for name in ("numpy", "gsl", "eigen")
              if name == "numpy" and numpy or (name, *cases[0]) in seconds]
-    print("| n | degree | refined, µs | plain, µs | " +
+    print("| n | degree | refined, µs | plain, µs | coefficients, µs | " +
           "".join(f"{peer}, µs | " for peer in peers) +
-          "best peer / refined | best peer / plain | selection / one fit, refined |")
-    print("|---" * (7 + len(peers)) + "|")
+          "best peer / refined | best peer / plain | best peer / coefficients | "
+          "selection / one fit, refined |")
+    print("|---" * (9 + len(peers)) + "|")
     for case in cases:
         if numpy:
             seconds["numpy", *case] = time_numpy(*case)
         refined, plain = seconds["refined", *case], seconds["plain", *case]
+        coefficients = seconds["coefficients", *case]
         best = min((seconds[peer, *case] for peer in peers), default=math.nan)
-        print(f"| {case[0]} | {case[1]} | {1e6 * refined:.3g} | {1e6 * plain:.3g} | " +
+        print(f"| {case[0]} | {case[1]} | {1e6 * refined:.3g} | {1e6 * plain:.3g} | "
+              f"{1e6 * coefficients:.3g} | " +
               "".join(f"{1e6 * seconds[peer, *case]:.3g} | " for peer in peers) +
-              f"{best / refined:.1f} | {best / plain:.1f} | "
+              f"{best / refined:.1f} | {best / plain:.1f} | {best / coefficients:.2f} | "
               f"{seconds['selected_refined', *case] / refined:.2f} |")
 
 

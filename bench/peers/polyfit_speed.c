@@ -66,11 +66,12 @@ static void run_own(void *user) {
 static void report_own(const problem *p) {
   static const struct {
     const char *name;
-    int32_t refine, selection;
-  } ways[] = {{"refined", 1, TSANOM_POLYFIT_FIXED},
-              {"plain", 0, TSANOM_POLYFIT_FIXED},
-              {"selected_refined", 1, TSANOM_POLYFIT_AICC},
-              {"selected_plain", 0, TSANOM_POLYFIT_AICC}};
+    int32_t refine, selection, coefficients_only;
+  } ways[] = {{"refined", 1, TSANOM_POLYFIT_FIXED, 0},
+              {"plain", 0, TSANOM_POLYFIT_FIXED, 0},
+              {"coefficients", 0, TSANOM_POLYFIT_FIXED, 1},
+              {"selected_refined", 1, TSANOM_POLYFIT_AICC, 0},
+              {"selected_plain", 0, TSANOM_POLYFIT_AICC, 0}};
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
     own_fit f = {.p = p};
     tsanom_polyfit_options_init(&f.options, sizeof f.options);
@@ -78,6 +79,7 @@ static void report_own(const problem *p) {
     f.options.degree = p->degree;
     f.options.refine = ways[i].refine;
     f.options.selection = ways[i].selection;
+    f.options.coefficients_only = ways[i].coefficients_only;
     size_t bytes;
     check(tsanom_polyfit_fit_workspace(p->n, &f.options, NULL, &bytes) == TSANOM_OK);
     tsanom_exec_init(&f.exec, sizeof f.exec);

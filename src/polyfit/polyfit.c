@@ -76,7 +76,9 @@ static const char *invalid_field(const tsanom_polyfit_options *o) {
   if (o->selection != TSANOM_POLYFIT_R2 && o->r2 != defaults.r2) return "options.r2";
   if (!(o->tolerance >= 0 && o->tolerance < 1)) return "options.tolerance";
   if (o->refine != 0 && o->refine != 1) return "options.refine";
-  if (o->reserved0 != 0) return "options.reserved0";
+  if (o->coefficients_only != 0 && o->coefficients_only != 1) {
+    return "options.coefficients_only";
+  }
   return NULL;
 }
 

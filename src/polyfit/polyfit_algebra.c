@@ -28,19 +28,25 @@ static double dot(const double *a, const double *b, int count) {
   return sum;
 }
 
+/* Row k of R is complete when the rows above it are subtracted from the rest of the
+ * matrix: rows instead of columns, because the entries of a row do not wait for each
+ * other. */
 int tsn_polyfit_cholesky(const double *sums, int terms, double least, double *r) {
+  double row[TSN_POLYFIT_MAX_TERMS];
   for (int j = 0; j < terms; j++) {
     double *column = r + (ptrdiff_t)j * terms;
-    for (int i = 0; i <= j; i++) {
-      /* T_i T_j = (T_{i+j} + T_{j-i}) / 2. */
-      double gram = (sums[i + j] + sums[j - i]) / 2;
-      double rest = gram - dot(column_of(r, terms, i), column, i);
-      if (i < j) {
-        column[i] = rest / r[i + (ptrdiff_t)i * terms];
-      } else {
-        if (!(rest > least * gram)) return 0;
-        column[j] = sqrt(rest);
-      }
+    /* T_i T_j = (T_{i+j} + T_{j-i}) / 2. */
+    for (int i = 0; i <= j; i++) column[i] = (sums[i + j] + sums[j - i]) / 2;
+  }
+  for (int k = 0; k < terms; k++) {
+    double *diagonal = r + k + (ptrdiff_t)k * terms;
+    if (!(*diagonal > least * ((sums[2 * k] + sums[0]) / 2))) return 0;
+    *diagonal = sqrt(*diagonal);
+    double reciprocal = 1 / *diagonal;
+    for (int j = k + 1; j < terms; j++) {
+      double *column = r + (ptrdiff_t)j * terms;
+      row[j] = column[k] *= reciprocal;
+      for (int i = k + 1; i <= j; i++) column[i] -= row[i] * row[j];
     }
   }
   return 1;

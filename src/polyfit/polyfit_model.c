@@ -146,11 +146,11 @@ static int scale_coefficients(const tsn_dd *c, int terms, tsn_dd *scaled) {
   return exponent;
 }
 
-/* Coefficients and standard errors in the units of the samples. */
-static void write_coefficients(const tsn_polyfit_factor *factor,
-                               const tsn_polyfit_dd_kernels *kernels, int terms,
-                               const tsn_dd *c, double *matrix, double sigma,
-                               tsanom_polyfit_model *model) {
+/* Coefficients of powers and standard errors in the units of the samples. */
+static void write_errors(const tsn_polyfit_factor *factor,
+                         const tsn_polyfit_dd_kernels *kernels, int terms,
+                         const tsn_dd *c, double *matrix, double sigma,
+                         tsanom_polyfit_model *model) {
   const tsn_polyfit_map *map = factor->map;
   tsn_dd scaled[TSANOM_POLYFIT_TERMS], monomial[TSANOM_POLYFIT_TERMS];
   double sd[TSANOM_POLYFIT_TERMS], monomial_sd[TSANOM_POLYFIT_TERMS];
@@ -165,8 +165,6 @@ static void write_coefficients(const tsn_polyfit_factor *factor,
   unit_errors(factor->inverse, factor->ld, matrix, terms, sd, monomial_sd);
   for (int k = 0; k < terms; k++) {
     int power = k * map->x_exponent - map->y_exponent;
-    model->high[k] = tsn_scale(c[k].high, -map->y_exponent);
-    model->low[k] = tsn_scale(c[k].low, -map->y_exponent);
     model->sd[k] = tsn_scale(sigma * sd[k], -map->y_exponent);
     model->monomial[k] = tsn_scale(monomial[k].high, power + c_exponent);
     model->monomial_sd[k] = fit ? tsn_scale(sigma * monomial_sd[k], power) : INFINITY;
@@ -180,19 +178,9 @@ static double residual_sd(tsn_dd rss, double freedom) {
   return variance.high > 0 ? tsn_dd_sqrt(variance).high : 0;
 }
 
-/* Likelihood terms use log(own_rss) plus the logarithm of the units, which cannot
- * overflow as the RSS in the caller's units can. An interpolating polynomial has no
- * degree of freedom: infinite standard errors, and an adjusted R^2 of -infinity unless
- * R^2 is 1. */
-void tsn_polyfit_describe(const tsn_polyfit_factor *factor,
-                          const tsn_polyfit_dd_kernels *kernels, const tsn_dd *rss,
-                          int terms, const tsn_dd *c, double *matrix,
-                          tsanom_polyfit_model *model) {
+void tsn_polyfit_write_curve(const tsn_polyfit_factor *factor, int terms, const tsn_dd *c,
+                             tsanom_polyfit_model *model) {
   const tsn_polyfit_map *map = factor->map;
-  double n = (double)factor->samples, freedom = n - terms;
-  int square_exponent = -2 * map->y_exponent - map->weight_exponent;
-  double own_rss = rss[terms - 1].high;
-  double sigma = residual_sd(rss[terms - 1], freedom);
   model->samples = factor->samples;
   model->degree = terms - 1;
   model->highest = factor->rank - 1;
@@ -201,6 +189,39 @@ void tsn_polyfit_describe(const tsn_polyfit_factor *factor,
   model->unit = map->x_unit;
   model->center = map->center;
   model->scale = map->scale;
+  model->condition =
+      terms == factor->rank
+          ? factor->condition
+          : tsn_polyfit_condition(factor->r, factor->inverse, factor->ld, terms);
+  for (int k = 0; k < terms; k++) {
+    model->high[k] = tsn_scale(c[k].high, -map->y_exponent);
+    model->low[k] = tsn_scale(c[k].low, -map->y_exponent);
+  }
+}
+
+void tsn_polyfit_write_no_statistics(tsanom_polyfit_model *model) {
+  model->rss = model->tss = model->r2 = model->adjusted_r2 = NAN;
+  model->residual_sd = model->aicc = model->bic = NAN;
+  for (int k = 0; k <= model->degree; k++) {
+    model->sd[k] = model->monomial[k] = model->monomial_sd[k] = NAN;
+  }
+  for (int k = 0; k <= model->highest; k++) model->degree_rss[k] = NAN;
+}
+
+/* Likelihood terms use log(own_rss) plus the logarithm of the units, which cannot
+ * overflow as the RSS in the caller's units can. An interpolating polynomial has no
+ * degree of freedom: infinite standard errors, and an adjusted R^2 of -infinity unless
+ * R^2 is 1. */
+void tsn_polyfit_write_statistics(const tsn_polyfit_factor *factor,
+                                  const tsn_polyfit_dd_kernels *kernels,
+                                  const tsn_dd *rss, const tsn_dd *c, double *matrix,
+                                  tsanom_polyfit_model *model) {
+  const tsn_polyfit_map *map = factor->map;
+  int terms = model->degree + 1;
+  double n = (double)factor->samples, freedom = n - terms;
+  int square_exponent = -2 * map->y_exponent - map->weight_exponent;
+  double own_rss = rss[terms - 1].high;
+  double sigma = residual_sd(rss[terms - 1], freedom);
   model->rss = tsn_scale(own_rss, square_exponent);
   model->tss = tsn_scale(factor->tss.high, square_exponent);
   model->r2 = tsn_polyfit_r_squared(rss[terms - 1], factor->tss);
@@ -211,12 +232,8 @@ void tsn_polyfit_describe(const tsn_polyfit_factor *factor,
   double deviance = n * (log(own_rss / n) + square_exponent * LOG_2);
   model->aicc = aicc(deviance, n, terms);
   model->bic = bic(deviance, n, terms);
-  model->condition =
-      terms == factor->rank
-          ? factor->condition
-          : tsn_polyfit_condition(factor->r, factor->inverse, factor->ld, terms);
   for (int k = 0; k < factor->rank; k++) {
     model->degree_rss[k] = tsn_scale(rss[k].high, square_exponent);
   }
-  write_coefficients(factor, kernels, terms, c, matrix, sigma, model);
+  write_errors(factor, kernels, terms, c, matrix, sigma, model);
 }

@@ -218,8 +218,13 @@ static void fit_constant(fit_state *fit) {
   fit->c[0] = tsn_dd_from(fit->constant);
 }
 
-/* With a fixed degree and refinement, pass 3 is skipped: the refinement computes the RSS.
- * A selection needs it, and refines only the degree that it selects. */
+/* Pass 3 is for the RSS. A selection needs it, and refines only the degree that it
+ * selects; otherwise a refinement computes the RSS itself. */
+static int needs_measure(const tsanom_polyfit_options *options) {
+  if (options->selection != TSANOM_POLYFIT_FIXED) return 1;
+  return !options->refine && !options->coefficients_only;
+}
+
 tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
                                 const tsanom_polyfit_options *options,
                                 const tsanom_exec *exec,
@@ -228,7 +233,7 @@ tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
   fit_state fit;
   int asked = options->degree + 1;
   int terms = (size_t)asked < samples->n ? asked : (int)samples->n;
-  int measured = !options->refine || options->selection != TSANOM_POLYFIT_FIXED;
+  int measured = needs_measure(options);
   int passes = 3 + (samples->weights ? 1 : 0) + measured + options->refine;
   fit.passes = (tsn_polyfit_passes){.exec = exec,
                                     .kernels = tsn_polyfit_kernels_at(exec->isa),
@@ -255,7 +260,12 @@ tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
     if (!measured || chosen < fit.factor.rank) solve_triangle(&fit, chosen);
     if (options->refine && (status = refine(&fit, chosen)) != TSANOM_OK) return status;
   }
-  tsn_polyfit_describe(&fit.factor, fit.passes.dd_kernels, fit.rss, chosen, fit.c,
-                       buffers->matrix, model);
+  tsn_polyfit_write_curve(&fit.factor, chosen, fit.c, model);
+  if (options->coefficients_only) {
+    tsn_polyfit_write_no_statistics(model);
+  } else {
+    tsn_polyfit_write_statistics(&fit.factor, fit.passes.dd_kernels, fit.rss, fit.c,
+                                 buffers->matrix, model);
+  }
   return selected;
 }

@@ -46,14 +46,31 @@ typedef struct {
   lanes_f64 y, w;
 } sample_tile;
 
+/* Part p of the lanes, from sample `first` on. */
+static inline void load_samples(const tsn_polyfit_map *map, const tsn_polyfit_samples *s,
+                                size_t first, int p, sample_tile *tile) {
+  tile->u.part[p] = load_part(s->x + first, p) * map->x_unit;
+  tile->y.part[p] = load_part(s->y + first, p) * map->y_unit;
+  tile->w.part[p] = s->weights ? load_part(s->weights + first, p) * map->weight_unit
+                               : broadcast(map->weight_unit);
+}
+
 /* A block shorter than a tile: lanes after its end have weight 0. */
 static inline void load_short(const tsn_polyfit_map *map, const tsn_polyfit_samples *s,
                               sample_tile *tile) {
-  for (size_t l = 0; l < LANES; l++) {
-    int inside = l < s->n;
-    tile->u.lane[l] = inside ? s->x[l] * map->x_unit : map->center;
-    tile->y.lane[l] = inside ? s->y[l] * map->y_unit : 0;
-    tile->w.lane[l] = !inside ? 0 : (s->weights ? s->weights[l] : 1) * map->weight_unit;
+  FOR_PARTS(p) {
+    size_t begin = (size_t)p * WIDTH;
+    if (begin + WIDTH <= s->n) {
+      load_samples(map, s, 0, p, tile);
+      continue;
+    }
+    tile->u.part[p] = broadcast(map->center);
+    tile->y.part[p] = tile->w.part[p] = broadcast(0);
+    for (size_t l = begin; l < s->n; l++) {
+      tile->u.lane[l] = s->x[l] * map->x_unit;
+      tile->y.lane[l] = s->y[l] * map->y_unit;
+      tile->w.lane[l] = (s->weights ? s->weights[l] : 1) * map->weight_unit;
+    }
   }
 }
 
@@ -67,13 +84,7 @@ static inline int load_tile(const tsn_polyfit_map *map, const tsn_polyfit_sample
   }
   size_t left = s->n - first, repeated = left < LANES ? LANES - left : 0;
   size_t from = first - repeated;
-  FOR_PARTS(p) tile->u.part[p] = load_part(s->x + from, p) * map->x_unit;
-  FOR_PARTS(p) tile->y.part[p] = load_part(s->y + from, p) * map->y_unit;
-  if (s->weights) {
-    FOR_PARTS(p) tile->w.part[p] = load_part(s->weights + from, p) * map->weight_unit;
-  } else {
-    FOR_PARTS(p) tile->w.part[p] = broadcast(map->weight_unit);
-  }
+  FOR_PARTS(p) load_samples(map, s, from, p, tile);
   return (int)repeated;
 }
 

@@ -19,7 +19,7 @@ _Static_assert(offsetof(tsanom_polyfit_options, selection) == 12, "options");
 _Static_assert(offsetof(tsanom_polyfit_options, r2) == 16, "options");
 _Static_assert(offsetof(tsanom_polyfit_options, tolerance) == 24, "options");
 _Static_assert(offsetof(tsanom_polyfit_options, refine) == 32, "options");
-_Static_assert(offsetof(tsanom_polyfit_options, reserved0) == 36, "options");
+_Static_assert(offsetof(tsanom_polyfit_options, coefficients_only) == 36, "options");
 _Static_assert(sizeof(tsanom_polyfit_options) == 40, "options");
 
 _Static_assert(offsetof(tsanom_polyfit_model, struct_size) == 0, "model");

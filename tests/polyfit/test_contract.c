@@ -126,7 +126,7 @@ Test(polyfit_contract, bad_arguments_are_rejected_and_leave_the_model) {
   options.tolerance = 1;
   CHECK_STATUS(FIT(x, y, NULL, 4, &options, NULL), TSANOM_E_OPTION);
   options = options_of(1, TSANOM_POLYFIT_R2, 1);
-  options.reserved0 = 1;
+  options.coefficients_only = 2;
   CHECK_STATUS(FIT(x, y, NULL, 4, &options, NULL), TSANOM_E_OPTION);
   options.struct_size = 8;
   CHECK_STATUS(FIT(x, y, NULL, 4, &options, NULL), TSANOM_E_VERSION);

@@ -102,6 +102,42 @@ Test(polyfit, ill_conditioned_samples_go_through_qr) {
   }
 }
 
+/* The model without what describes the fit. */
+static tsanom_polyfit_model curve_of(const tsanom_polyfit_model *model) {
+  tsanom_polyfit_model curve = *model;
+  curve.rss = curve.tss = curve.r2 = curve.adjusted_r2 = NAN;
+  curve.residual_sd = curve.aicc = curve.bic = NAN;
+  for (int k = 0; k <= model->degree; k++) {
+    curve.sd[k] = curve.monomial[k] = curve.monomial_sd[k] = NAN;
+  }
+  for (int k = 0; k <= model->highest; k++) curve.degree_rss[k] = NAN;
+  return curve;
+}
+
+Test(polyfit, the_curve_is_the_same_without_statistics) {
+  static dataset set;
+  uint64_t seed = 7;
+  for (int trial = 0; trial < 2000; trial++) {
+    size_t n = trial % 50 ? random_between(&seed, 1, 40) : 3000;
+    fill_dataset(&set, n, &seed);
+    int equal = trial % 20 == 0, crowded = trial % 20 == 1;
+    for (size_t i = 0; i < n; i++) set.y[i] = equal ? 3 : set.y[i];
+    for (size_t i = 0; crowded && i + 5 < n; i++) set.x[i] *= 1e-5;
+    const double *weights = trial % 3 ? NULL : set.weights;
+    tsanom_polyfit_options options =
+        options_of((int32_t)random_between(&seed, 0, n < 12 ? n - 1 : 11),
+                   (int32_t)random_between(&seed, 0, 3), (int32_t)(trial % 2));
+    tsanom_polyfit_model whole = new_model(), curve = new_model();
+    tsanom_status expected =
+        tsanom_polyfit_fit(set.x, set.y, weights, n, &options, NULL, &whole);
+    options.coefficients_only = 1;
+    CHECK_STATUS(tsanom_polyfit_fit(set.x, set.y, weights, n, &options, NULL, &curve),
+                 expected);
+    whole = curve_of(&whole);
+    cr_assert(same_model(&curve, &whole), "trial %d", trial);
+  }
+}
+
 Test(polyfit, bits_do_not_depend_on_level_or_threads) {
   static dataset set;
   uint64_t seed = 4;

@@ -67,6 +67,11 @@ Test(polyfit_stream, equals_the_fit_of_the_array) {
     CHECK_STATUS(tsanom_polyfit_fit(set.x, set.y, weights, set.n, &options, NULL, &whole),
                  TSANOM_OK);
     check_same_fit(&streamed, &whole, refine ? 1e-15 : 1e-9);
+    options.refine = refine;
+    options.coefficients_only = 1;
+    CHECK_STATUS(tsanom_polyfit_stream_fit(stream, &options, NULL, &whole), TSANOM_OK);
+    size_t bytes = sizeof(double) * (size_t)(whole.degree + 1);
+    cr_assert(memcmp(whole.high, streamed.high, bytes) == 0 && isnan(whole.r2));
     tsanom_polyfit_stream_destroy(stream);
   }
 }
