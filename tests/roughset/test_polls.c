@@ -121,3 +121,23 @@ Test(roughset_polls, the_sample_of_pairs_can_be_stopped, .init = prepare) {
             TSANOM_STOPPED);
   cr_assert(seen.calls == 11 && !seen.beyond);
 }
+
+/* Rows of one decision have no pairs: what is stopped is their grouping and packing. */
+Test(roughset_polls, the_packing_of_rows_can_be_stopped, .init = prepare) {
+  size_t count = 0;
+  memset(decision, 0, sizeof decision);
+  int most = -1, calls = 0;
+  do {
+    polls seen = {.most = most};
+    tsanom_exec exec;
+    tsanom_exec_init(&exec, sizeof exec);
+    exec.poll = count_polls;
+    exec.poll_user = &seen;
+    tsanom_status status = tsanom_roughset_elements(&table, NULL, &exec, &set, 1, &count);
+    cr_assert(status == (most < 0 ? TSANOM_OK : TSANOM_STOPPED) && !seen.beyond);
+    if (most < 0) calls = seen.calls;
+    cr_assert(most < 0 || seen.calls == most + 1);
+  } while (++most < calls);
+  /* One for each attribute, one for 2^14 rows. */
+  cr_assert(calls >= ATTRIBUTES + ROWS / 16384, "%d polls", calls);
+}
