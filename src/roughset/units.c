@@ -228,6 +228,14 @@ static void sort_by_label(tsn_rs_unit_buffers *b, size_t labels) {
   for (size_t u = 0; u < units->units; u++) units->next[u] = start[units->label[u]];
 }
 
+/* A table with more rows has polls between the steps that pass over all of it. */
+enum { MANY_ROWS = 1 << 14 };
+
+static bool stopped(const tsn_rs_input *input) {
+  return input->table.rows > MANY_ROWS &&
+         tsn_exec_stop(&input->exec, 0, input->table.attributes);
+}
+
 /* What the field of an attribute must hold. */
 typedef struct {
   int32_t least;
@@ -258,13 +266,15 @@ static code_range range_of(const tsn_rs_input *input, const tsn_rs_units *units,
 
 /* Place the fields of the attributes that vary. An attribute gets as many bits as its
  * largest code needs; a field never straddles two words, so that one comparison of words
- * covers it (elements_kernel.c). A binary table has 64 attributes in a word. */
-static void place_fields(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
+ * covers it (elements_kernel.c). A binary table has 64 attributes in a word. Returns
+ * whether the poll let it end. */
+static bool place_fields(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
   tsn_rs_units *units = &b->units;
   unsigned used = 64;
   units->packed.words = 0;
   units->effective = 0;
   for (size_t a = 0; a < input->table.attributes; a++) {
+    if (stopped(input)) return false;
     code_range range = range_of(input, units, a);
     if (range.codes == 0) continue;
     unsigned bits = 32 - (unsigned)__builtin_clz(range.codes);
@@ -284,15 +294,16 @@ static void place_fields(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
     b->largest[e] = range.codes;
     used += bits;
   }
+  return true;
 }
 
 /* Write the codes of each unit into its fields. Without wildcards a missing value is the
  * largest code, a value as any other. With wildcards its code is 0 and the kernels clear
- * the attribute by the set `missing`. */
-static void pack_units(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
+ * the attribute by the set `missing`. Returns whether the poll let it end. */
+static bool pack_units(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
   const tsanom_roughset_table *table = &input->table;
   tsn_rs_units *units = &b->units;
-  place_fields(input, b);
+  if (!place_fields(input, b)) return false;
   size_t words = units->packed.words, set_words = tsn_rs_words(units->effective);
   units->packed.codes = b->codes;
   units->packed.high = b->high;
@@ -305,6 +316,7 @@ static void pack_units(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
     memset(b->missing, 0, units->units * set_words * sizeof *b->missing);
   }
   for (size_t u = 0; u < units->units; u++) {
+    if (u % MANY_ROWS == MANY_ROWS - 1 && stopped(input)) return false;
     const int32_t *values = table->values + units->row[u] * table->ld;
     for (size_t e = 0; e < units->effective; e++) {
       int32_t value = values[units->attribute[e]];
@@ -316,6 +328,7 @@ static void pack_units(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
       b->codes[u * words + b->word[e]] |= code << (b->shift[e] & 63);
     }
   }
+  return true;
 }
 
 /* Whether no attribute discerns two units of different labels; `set` is scratch. */
@@ -355,9 +368,6 @@ static tsanom_status relate_units(const tsn_rs_input *input, tsn_rs_unit_buffers
   return TSANOM_OK;
 }
 
-/* A table with more rows has polls between the steps that pass over all of it. */
-enum { MANY_ROWS = 1 << 14 };
-
 tsanom_status tsn_rs_units_form(const tsn_rs_input *input, bool pack,
                                 tsn_rs_unit_buffers *b) {
   const tsanom_roughset_table *table = &input->table;
@@ -375,13 +385,11 @@ tsanom_status tsn_rs_units_form(const tsn_rs_input *input, bool pack,
     labels = form_classes(input, decisions, &watch, b);
     if (labels == TSN_RS_STOPPED) return TSANOM_STOPPED;
   }
-  if (table->rows > MANY_ROWS && tsn_exec_stop(&input->exec, 0, table->attributes)) {
-    return TSANOM_STOPPED;
-  }
+  if (stopped(input)) return TSANOM_STOPPED;
   sort_by_label(b, labels);
   b->units.delta = NULL;
   b->units.consistent = NULL;
   if (!pack) return TSANOM_OK;
-  pack_units(input, b);
+  if (!pack_units(input, b)) return TSANOM_STOPPED;
   return b->delta || b->consistent ? relate_units(input, b) : TSANOM_OK;
 }

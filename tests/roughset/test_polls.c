@@ -90,3 +90,54 @@ Test(roughset_polls, every_step_of_a_large_table_can_be_stopped, .init = prepare
     }
   }
 }
+
+/* Calls before the first that reports work done, which stops. */
+static int32_t count_before_work(void *user, uint64_t done, uint64_t total) {
+  (void)total;
+  int *calls = user;
+  *calls += done == 0;
+  return done > 0;
+}
+
+/* The pairs of a sample are marked before the others: each 2^16 of them have a poll. */
+Test(roughset_polls, the_sample_of_pairs_can_be_stopped, .init = prepare) {
+  static uint64_t elements[64];
+  size_t count = 0;
+  int calls = 0;
+  table.rows = 20000;
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.poll = count_before_work;
+  exec.poll_user = &calls;
+  cr_assert(tsanom_roughset_elements(&table, NULL, &exec, elements, 64, &count) ==
+            TSANOM_STOPPED);
+  /* The sample has 20000^2 / 4 / 32 pairs of different decisions. */
+  cr_assert(calls >= 3000000 >> 17, "%d polls", calls);
+
+  polls seen = {.most = 10};
+  exec.poll = count_polls;
+  exec.poll_user = &seen;
+  cr_assert(tsanom_roughset_elements(&table, NULL, &exec, elements, 64, &count) ==
+            TSANOM_STOPPED);
+  cr_assert(seen.calls == 11 && !seen.beyond);
+}
+
+/* Rows of one decision have no pairs: what is stopped is their grouping and packing. */
+Test(roughset_polls, the_packing_of_rows_can_be_stopped, .init = prepare) {
+  size_t count = 0;
+  memset(decision, 0, sizeof decision);
+  int most = -1, calls = 0;
+  do {
+    polls seen = {.most = most};
+    tsanom_exec exec;
+    tsanom_exec_init(&exec, sizeof exec);
+    exec.poll = count_polls;
+    exec.poll_user = &seen;
+    tsanom_status status = tsanom_roughset_elements(&table, NULL, &exec, &set, 1, &count);
+    cr_assert(status == (most < 0 ? TSANOM_OK : TSANOM_STOPPED) && !seen.beyond);
+    if (most < 0) calls = seen.calls;
+    cr_assert(most < 0 || seen.calls == most + 1);
+  } while (++most < calls);
+  /* One for each attribute, one for 2^14 rows. */
+  cr_assert(calls >= ATTRIBUTES + ROWS / 16384, "%d polls", calls);
+}
