@@ -18,6 +18,7 @@ typedef struct {
   uint64_t now;                    /* ticks */
   tsn_vital_header vital;          /* .version 0: there are no vital signs */
   uint64_t samples;
+  uint32_t processor; /* of the next samples */
 } grown_run;
 
 /* A run without streams; the clock ticks every nanosecond. */
