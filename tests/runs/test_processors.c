@@ -230,7 +230,7 @@ Test(runs_processors, homes_are_the_processors_of_most_samples) {
     grown_sample(&run, 0);
     run.processor = n % 3 ? 5 : 6;
     grown_sample(&run, 1);
-    run.processor = n % 2 ? 5 : (uint32_t)random_between(&state, 6, 8);
+    run.processor = n % 2 ? 5 : (uint32_t)random_between(&state, 21, 23);
     grown_sample(&run, 2);
     run.processor = 0;
     grown_sample(&run, 3);
