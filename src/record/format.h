@@ -114,7 +114,8 @@ typedef struct {
   uint64_t resident, anonymous;    /* bytes now; the process only */
   uint64_t threads;                /* now; the process only */
   int32_t exit; /* the process: its exit status, minus the signal that killed it, or 0 */
-  uint32_t reserved0;
+  uint32_t
+      processor; /* threads: 1 + the number of the one it ran on last; 0: not known */
   uint64_t reserved[2];
   uint64_t check; /* tsn_vital_check() */
 } tsn_vital_record;

@@ -188,12 +188,17 @@ static void forget_files(tsn_proc_files *kept) {
 
 void tsn_proc_read_thread(int directory, tsn_proc_files *kept, bool switches,
                           tsn_vital_record *record) {
+  enum { PROCESSOR = 39 };
   char text[TEXT];
   if (kept && kept->task != record->task) {
     forget_files(kept);
     kept->task = record->task;
   }
-  if (read_task(directory, kept, 0, "stat", record, text)) read_stat(text, record);
+  if (read_task(directory, kept, 0, "stat", record, text)) {
+    read_stat(text, record);
+    /* Not known: all bits, which 1 more makes 0. */
+    record->processor = (uint32_t)number_of_stat(text, PROCESSOR) + 1;
+  }
   if (read_task(directory, kept, 1, "schedstat", record, text)) {
     const char *next = text;
     uint64_t cpu = take_number(&next), wait = take_number(&next);

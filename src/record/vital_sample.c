@@ -72,7 +72,7 @@ static tsn_vital_record *add_record(batch *b, uint32_t stream, int32_t thread,
   tsn_vital_record *record = &b->record[b->count++];
   memset(record, 0xFF, sizeof *record);
   record->exit = 0;
-  record->reserved0 = 0;
+  record->processor = 0;
   memset(record->reserved, 0, sizeof record->reserved);
   record->time = tsn_clock_ticks(b->board->clock);
   record->stream = stream;

@@ -106,8 +106,8 @@ static tsanom_status add_up_events(tsanom_runs *run, const tsanom_exec *exec) {
   tsn_spmd made = tsn_spmd_empty(&run->exec);
   own.fault = exec->fault;
   tsanom_status status =
-      tsn_spmd_read_events(&part->channel, &run->parts.profile, &part->places,
-                           run->options.symbols == 1, &own, &made);
+      tsn_spmd_read_events(run->place.path, &part->channel, &run->parts.profile,
+                           &part->places, run->options.symbols == 1, &own, &made);
   if (status == TSANOM_OK) {
     run->from_events = made;
   } else {

@@ -2,7 +2,8 @@
 /* The matrix of region times from region events: a row for each thread, or one row for a
  * process. Four passes over the events (region_tree.c): the first finds the functions to
  * leave out, the second the nodes, the third adds the times to a matrix of the final
- * size, and the fourth their samples to batches (region_error.c). */
+ * size, and the fourth their samples to batches (region_error.c). The vital signs add
+ * what processors explain (processors.c). */
 #include <tsanom/heartbeat.h>
 
 #include "core/fault.h"
@@ -145,6 +146,22 @@ static tsanom_status read_regions(tsn_region_tree *r) {
   return status == TSANOM_OK ? name_left_out(r) : status;
 }
 
+static tsanom_status add_processor_errors(tsn_region_tree *r) {
+  tsn_pool *pool = &r->scratch;
+  uint32_t *home = tsn_pool_take(pool, r->threads, sizeof *home);
+  if (!home || !tsn_homes_read(r->channel->directory, r->threads, pool, home) ||
+      !tsn_homes_read(r->directory, r->threads, pool, home)) {
+    return tsn_region_tree_no_memory(r);
+  }
+  for (size_t t = 0; t < r->threads; t++) { /* rows are in the order of threads */
+    size_t row = *tsn_region_tree_row(r, t);
+    if (row != TSANOM_NONE) home[row] = home[t];
+  }
+  return tsn_spmd_add_processor_errors(home, r->spmd, pool)
+             ? TSANOM_OK
+             : tsn_region_tree_no_memory(r);
+}
+
 static tsanom_status read_all(tsn_region_tree *r) {
   tsanom_status status = read_regions(r);
   r->pass = TSN_PASS_ADD;
@@ -156,7 +173,7 @@ static tsanom_status read_all(tsn_region_tree *r) {
   r->pass = TSN_PASS_BATCH;
   status = read_pass(r);
   tsn_spmd_errors(&r->samples, r->rows, r->spmd->data.regions, r->spmd->error);
-  return status;
+  return status == TSANOM_OK ? add_processor_errors(r) : status;
 }
 
 /* The tsn_region_tree has a table of all places, too large for a stack. */
@@ -175,10 +192,12 @@ static tsanom_status read(const tsn_region_tree *given) {
   return status;
 }
 
-tsanom_status tsn_spmd_read_events(const tsn_channel *channel, const tsn_profile *profile,
-                                   tsn_places *places, bool symbols,
-                                   const tsanom_exec *exec, tsn_spmd *spmd) {
-  const tsn_region_tree threads = {.channel = channel,
+tsanom_status tsn_spmd_read_events(const char *directory, const tsn_channel *channel,
+                                   const tsn_profile *profile, tsn_places *places,
+                                   bool symbols, const tsanom_exec *exec,
+                                   tsn_spmd *spmd) {
+  const tsn_region_tree threads = {.directory = directory,
+                                   .channel = channel,
                                    .profile = profile,
                                    .places = places,
                                    .symbols = symbols,

@@ -9,6 +9,7 @@
 #include "runs/spmd.h"
 
 typedef struct {
+  const char *directory; /* of the run of threads */
   const tsn_channel *channel;
   const tsn_profile *profile; /* of threads */
   int32_t *node_of;           /* by row of the profile; 0: of no node */

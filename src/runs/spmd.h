@@ -113,10 +113,20 @@ void tsn_spmd_add_sample(const tsn_spmd_samples *samples, size_t cell, double va
 void tsn_spmd_errors(const tsn_spmd_samples *samples, size_t rows, size_t regions,
                      double *error);
 
-/* Threads of region events, and of totals, as processes. */
-tsanom_status tsn_spmd_read_events(const tsn_channel *channel, const tsn_profile *profile,
-                                   tsn_places *places, bool symbols,
-                                   const tsanom_exec *exec, tsn_spmd *spmd);
+/* The processor of most samples of each thread, and 1, from the vital signs of a
+ * directory (processors.c); unchanged where there is none. False: out of memory. */
+bool tsn_homes_read(const char *directory, size_t threads, tsn_pool *pool,
+                    uint32_t *home);
+
+/* Add to the standard errors what the homes of the rows explain; 0 is no home. False: out
+ * of memory. */
+bool tsn_spmd_add_processor_errors(const uint32_t *home, tsn_spmd *spmd, tsn_pool *pool);
+
+/* Threads of region events, and of totals, as processes. The run's directory may have the
+ * vital signs; else the channel's has. */
+tsanom_status tsn_spmd_read_events(const char *directory, const tsn_channel *channel,
+                                   const tsn_profile *profile, tsn_places *places,
+                                   bool symbols, const tsanom_exec *exec, tsn_spmd *spmd);
 
 /* The thread that began the run as a process, by the functions that it called and the
  * parallel regions in them. All places have names. */

@@ -144,6 +144,19 @@ Test(vital, a_thread_that_computes_differs_from_one_that_sleeps) {
   tsanom_runs_close(run);
 }
 
+/* A sample of the own thread, as the recorder reads it. */
+Test(vital, the_processor_of_a_thread_is_known) {
+  cpu_set_t one;
+  int processor = sched_getcpu(), directory = open("/proc/self", O_RDONLY | O_DIRECTORY);
+  CPU_ZERO(&one);
+  CPU_SET((size_t)processor, &one);
+  cr_assert(directory >= 0 && sched_setaffinity(0, sizeof one, &one) == 0);
+  tsn_vital_record record = {.task = (int32_t)syscall(SYS_gettid)};
+  tsn_proc_read_thread(directory, NULL, false, &record);
+  (void)close(directory);
+  cr_assert(record.processor == (uint32_t)processor + 1, "%u", record.processor);
+}
+
 static void *allocate(void *argument) {
   (void)argument;
   (void)tsanom_heartbeat_beat(1, 0);

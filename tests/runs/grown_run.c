@@ -116,7 +116,8 @@ void grown_sample(grown_run *run, uint32_t stream) {
                              .major = n + 4,
                              .resident = n + 5,
                              .anonymous = n + 6,
-                             .threads = n + 7};
+                             .threads = n + 7,
+                             .processor = run->processor};
   record.check = tsn_vital_check(&record, n);
   write_at(run, TSN_VITAL_FILE, &record, sizeof record, (1 + n) * TSN_VITAL_RECORD);
 }

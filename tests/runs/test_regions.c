@@ -142,6 +142,43 @@ Test(runs_regions, parts_are_samples_of_one_call) {
   tsanom_runs_close(run);
 }
 
+/* Threads 1 and 3 take a tenth longer, on processors of their own. The vital signs lie in
+ * the directory of the run or in that of the regions. */
+static void check_processors(bool of_run) {
+  enum { VISITS = 10, THREADS = 4 };
+  grown_run grown;
+  create(&grown);
+  for (int32_t t = 1; t < THREADS; t++) grown_add_stream(&grown, t);
+  for (uint32_t i = 0; i < VISITS * THREADS; i++) {
+    uint32_t thread = i % THREADS;
+    grown_append(&grown, thread, 1000, tag_of(TSANOM_REGIONS_BEGIN, 0));
+    grown_append(&grown, thread, 1000, cpu_tag(1000 + 100 * (thread % 2)));
+    grown_append(&grown, thread, 1000, tag_of(TSANOM_REGIONS_END, 0));
+  }
+  grown_finish(&grown);
+  if (of_run) (void)snprintf(grown.directory, sizeof grown.directory, "%s", folder);
+  for (uint32_t thread = 0; thread < THREADS; thread++) {
+    grown.processor = 1 + thread % 2;
+    grown_sample(&grown, thread);
+  }
+  tsanom_runs *run = open_run(folder);
+  tsanom_runs_spmd_data spmd;
+  CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
+  cr_assert(spmd.data->processes == THREADS && spmd.data->regions == 1);
+  for (size_t i = 0; i < THREADS; i++) {
+    cr_assert_float_eq(spmd.data->error[i], 0.5e-6, 1e-12);
+  }
+  tsanom_runs_close(run);
+}
+
+Test(runs_regions, processors_of_the_run_explain_differences) {
+  check_processors(true);
+}
+
+Test(runs_regions, processors_of_its_regions_explain_differences) {
+  check_processors(false);
+}
+
 /* From the first record of any thread to the last. */
 Test(runs_regions, the_run_lasts_from_its_first_record_to_its_last) {
   grown_run grown;
