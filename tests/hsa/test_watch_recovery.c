@@ -157,3 +157,29 @@ Test(hsa_watch_recovery, a_slowdown_that_passes_is_none) {
   cr_assert(beat_on(watch, 100, 0.2, running, &now, &found) == 1);
   tsanom_hsa_watch_destroy(watch);
 }
+
+/* When it has begun, the updates that find it need not be in a row: the interval of rank
+ * (beats - 2) / 4 is a short one after each other update. */
+Test(hsa_watch_recovery, a_slowdown_lasts_while_it_is_found_now_and_then) {
+  const int32_t running = TSANOM_HSA_STATE_RUNNING;
+  const tsanom_hsa_anomaly *found = NULL;
+  double now = 0;
+  size_t beats = 17, small = 16;
+  tsanom_hsa_watch *watch = bounded_watch(1, TSANOM_HSA_SIGN_INTERVAL, 0.1);
+  (void)beat_on(watch, beats, 0.01, running, &now, &found);
+  while (beat_on(watch, 10, 0.2, running, &now, &found) == 0) beats += 10;
+  beats += 10;
+  for (int i = 0; i < 40; i++) {
+    size_t more = 1;
+    if (i % 2) {
+      while ((beats + more - 2) / 4 < small) more++;
+    } else {
+      while ((beats + more - 2) / 4 >= small + more) more++;
+      small += more;
+    }
+    beats += more;
+    size_t count = beat_on(watch, more, i % 2 ? 0.2 : 0.01, running, &now, &found);
+    cr_assert(count == 1 && found->phase == TSANOM_HSA_ANOMALY_LASTS, "%d", i);
+  }
+  tsanom_hsa_watch_destroy(watch);
+}
