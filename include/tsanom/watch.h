@@ -44,12 +44,17 @@ enum {
   TSANOM_HSA_WATCH_RATE_BEATS = 32,   /**< beats of a heart rate */
   TSANOM_HSA_WATCH_SAMPLES = 256,     /**< most vital signs of a thread that are kept */
   TSANOM_HSA_WATCH_RECOVERY = 8       /**< updates in a row that do not find an anomaly by
-                                           ranges until it has recovered */
+                                           ranges until it has recovered; or that find a
+                                           slowdown or an imbalance until it has begun */
 };
 
 /** Phases of an anomaly. ABI: append only. */
 enum {
-  TSANOM_HSA_ANOMALY_BEGAN = 0,    /**< found by this update, not by the last one */
+  TSANOM_HSA_ANOMALY_BEGAN = 0,    /**< found by this update, not by the last one. A
+                                        slowdown or an imbalance of a running program: the
+                                        last ::TSANOM_HSA_WATCH_RECOVERY updates found it,
+                                        and since the first one an eighth more beats were
+                                        made */
   TSANOM_HSA_ANOMALY_LASTS = 1,    /**< found before */
   TSANOM_HSA_ANOMALY_RECOVERED = 2 /**< found before, and no longer holds. A hang: a beat
                                         ended it. Other causes of a running program: the
@@ -80,7 +85,7 @@ typedef struct tsanom_hsa_anomaly {
   int32_t reserved0;      /**< 0 */
   /** When it began, on the clock of the beats: of a hang the last beat; of a memory leak
    *  the moment from which memory grew, by the two lines, one of them constant, that fit
-   *  the vital signs best; otherwise the update that found it. */
+   *  the vital signs best; otherwise the update that found it first. */
   double onset;
   uint64_t iteration; /**< beats until then: of the thread, or of the busiest thread */
   /** 1 - (m + 1) / (n + 1), where n normal observations are known, and m of them are

@@ -29,6 +29,15 @@ typedef struct {
   double share; /* of the time before the latest sample, if it was ready then; else 0 */
 } tsn_watch_wait;
 
+/* Updates in a row that found a cause of a thread. */
+typedef struct {
+  uint64_t latest, found; /* number of the latest one; how many */
+  uint64_t beats;         /* of the busiest thread at the first one */
+  double time;            /* of the first one */
+} tsn_watch_streak;
+
+enum { TSN_WATCH_SLOWDOWNS, TSN_WATCH_IMBALANCES, TSN_WATCH_STREAKS };
+
 typedef struct {
   tsanom_hsa_pulse pulse;
   double *ring;     /* times of the latest beats; beat i at i % TSN_WATCH_RING */
@@ -40,6 +49,7 @@ typedef struct {
   double silence; /* seconds since then that no missing processor explains */
   double woke;    /* the beat that ended its last silence without a processor; 0: none */
   double resumed; /* time of the beat that ended its last hang; 0: none */
+  tsn_watch_streak streak[TSN_WATCH_STREAKS];
   uint64_t learned; /* beats that the limit follows from */
   uint64_t behind;  /* beats of the busiest thread until its own last beat */
 } tsn_watch_thread;
@@ -48,8 +58,9 @@ struct tsanom_hsa_watch {
   tsn_object owner;
   tsanom_hsa_watch_options options;
   tsanom_hsa_normal normal; /* thread_count 0: none */
-  size_t capacity;          /* of threads */
-  size_t threads;           /* that updates had */
+  uint64_t updates;
+  size_t capacity; /* of threads */
+  size_t threads;  /* that updates had */
   tsn_watch_thread *thread;
   tsn_watch_samples vital; /* of the process; beats: those of the busiest thread */
   double first, last;      /* first and last beat of all threads */

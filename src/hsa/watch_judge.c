@@ -11,17 +11,27 @@
  *
  * A hang ends with a beat, which is a fact.
  *
+ * What a thread needs for a beat scatters, most of all while few samples are known. A
+ * slowdown or an imbalance begins with the update by which as many in a row noted it, if
+ * an eighth more beats were made meanwhile; its onset is the first of these updates.
+ *
  * The rule for hangs of watch_hang.c replaces that of the normal ranges, which knows a
  * run only as a whole, and that a program was killed is known without ranges. */
 #include <math.h>
 
 #include "hsa/watch.h"
 
+/* The end of the list: it is not in it. */
+static tsanom_hsa_anomaly *find(const tsanom_hsa_watch *w, const tsanom_hsa_cause *c) {
+  tsanom_hsa_anomaly *a = w->anomaly, *end = w->anomaly + w->anomalies;
+  while (a < end && (a->cause.cause != c->cause || a->cause.thread != c->thread)) a++;
+  return a;
+}
+
 /* The anomaly, found by an earlier update or added. */
 static tsanom_hsa_anomaly *note(tsanom_hsa_watch *w, const tsanom_hsa_cause *c,
                                 double confidence) {
-  tsanom_hsa_anomaly *a = w->anomaly, *end = w->anomaly + w->anomalies;
-  while (a < end && (a->cause.cause != c->cause || a->cause.thread != c->thread)) a++;
+  tsanom_hsa_anomaly *a = find(w, c), *end = w->anomaly + w->anomalies;
   w->missed[a - w->anomaly] = 0;
   if (a == end) {
     w->anomalies++;
@@ -105,6 +115,47 @@ static bool has_begun(const tsanom_hsa_watch *w) {
   return w->threads >= w->normal.thread_count || beats >= TSN_HSA_FEW_BEATS;
 }
 
+static bool is_known(const tsanom_hsa_watch *w, const tsanom_hsa_cause *c) {
+  return find(w, c) < w->anomaly + w->anomalies;
+}
+
+/* Those of a slowdown or an imbalance of a thread, with this update; NULL: the cause
+ * begins at once. */
+static const tsn_watch_streak *extend_streak(tsanom_hsa_watch *w,
+                                             const tsanom_hsa_cause *c) {
+  bool slower = c->cause == TSANOM_HSA_SLOWDOWN;
+  if (!slower && c->cause != TSANOM_HSA_IMBALANCE) return NULL;
+  tsn_watch_streak *s =
+      &w->thread[c->thread].streak[slower ? TSN_WATCH_SLOWDOWNS : TSN_WATCH_IMBALANCES];
+  if (!s->found || s->latest + 1 != w->updates) {
+    *s = (tsn_watch_streak){.beats = w->thread[tsn_watch_busiest(w)].pulse.beats,
+                            .time = w->now};
+  }
+  s->latest = w->updates;
+  s->found++;
+  return s;
+}
+
+static bool is_long(const tsanom_hsa_watch *w, const tsn_watch_streak *s) {
+  uint64_t beats = w->thread[tsn_watch_busiest(w)].pulse.beats;
+  return s->found >= TSANOM_HSA_WATCH_RECOVERY && beats - s->beats >= s->beats / 8;
+}
+
+/* Where an anomaly that an update found first began. */
+static void set_onset(const tsanom_hsa_watch *w, const tsn_watch_streak *streak,
+                      tsanom_hsa_anomaly *a) {
+  if (a->phase != TSANOM_HSA_ANOMALY_BEGAN) return;
+  if (streak) {
+    a->onset = streak->time;
+    a->iteration = streak->beats;
+  } else if (a->cause.cause == TSANOM_HSA_MEMORY_LEAK) {
+    const tsanom_hsa_vital *onset = tsn_watch_leak_onset(&w->vital);
+    if (!onset) return;
+    a->onset = onset->time;
+    a->iteration = onset->beats;
+  }
+}
+
 /* The limit of a range that is learned from n normal runs is above all of them. */
 static void note_causes(tsanom_hsa_watch *w, const tsanom_hsa_run *news, bool running) {
   tsanom_hsa_run run = tsn_watch_measure(w, news);
@@ -112,15 +163,10 @@ static void note_causes(tsanom_hsa_watch *w, const tsanom_hsa_run *news, bool ru
   for (size_t i = 0; i < causes; i++) {
     const tsanom_hsa_cause *c = &w->cause[i];
     if (is_skipped(w, c, running)) continue;
+    const tsn_watch_streak *streak = extend_streak(w, c);
+    if (streak && running && !is_long(w, streak) && !is_known(w, c)) continue;
     double n = (double)w->normal.run_count;
-    tsanom_hsa_anomaly *a = note(w, c, isinf(c->strength) ? 1 : n / (n + 1));
-    if (c->cause != TSANOM_HSA_MEMORY_LEAK || a->phase != TSANOM_HSA_ANOMALY_BEGAN) {
-      continue;
-    }
-    const tsanom_hsa_vital *onset = tsn_watch_leak_onset(&w->vital);
-    if (!onset) continue;
-    a->onset = onset->time;
-    a->iteration = onset->beats;
+    set_onset(w, streak, note(w, c, isinf(c->strength) ? 1 : n / (n + 1)));
   }
 }
 
@@ -150,6 +196,7 @@ static void hold(tsanom_hsa_watch *w) {
 void tsn_watch_judge(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
   bool running =
       news->state == TSANOM_HSA_STATE_RUNNING || news->state == TSANOM_HSA_STATE_UNKNOWN;
+  w->updates++;
   begin(w);
   tsn_watch_find_hangs(w, news, running && news->end > 0);
   note_silences(w);

@@ -121,6 +121,25 @@ static int is_certain(const tsanom_hsa_cause *c) {
 /* Pieces until the latest one in which the definition found a cause. */
 static size_t seen[TSANOM_HSA_STATUSES][THREADS + 1];
 
+/* Pieces in a row in which the definition found a cause for certain, and beats at the
+ * first one. */
+static struct { size_t pieces, beats; } row[TSANOM_HSA_STATUSES][THREADS + 1];
+
+/* Whether the watch must have found it: of what scatters from beat to beat, when it has
+ * lasted for an eighth more beats. */
+static int is_due(const tsanom_hsa_cause *c, const tsanom_hsa_run *so_far,
+                  size_t pieces) {
+  size_t last = seen[c->cause][c->thread + 1], beats = most_beats(so_far);
+  if (c->cause != TSANOM_HSA_SLOWDOWN && c->cause != TSANOM_HSA_IMBALANCE) return 1;
+  size_t *first = &row[c->cause][c->thread + 1].beats,
+         *count = &row[c->cause][c->thread + 1].pieces;
+  if (last + 1 != pieces) *count = 0;
+  if (!*count) *first = beats;
+  ++*count;
+  return so_far->state != TSANOM_HSA_STATE_RUNNING ||
+         (*count >= TSANOM_HSA_WATCH_RECOVERY && beats - *first >= *first / 8);
+}
+
 static void compare(const tsanom_hsa_normal *normal, const tsanom_hsa_run *run,
                     double now, size_t pieces, const tsanom_hsa_anomaly *found,
                     size_t count) {
@@ -134,8 +153,11 @@ static void compare(const tsanom_hsa_normal *normal, const tsanom_hsa_run *run,
       TSANOM_OK);
   for (size_t i = 0; i < causes; i++) {
     const tsanom_hsa_cause *c = &cause[i];
+    int is_sure = is_compared(c) && is_certain(c),
+        due = is_sure && is_due(c, &so_far, pieces);
     seen[c->cause][c->thread + 1] = pieces;
-    if (!is_compared(c) || !is_certain(c)) continue;
+    if (!is_sure) row[c->cause][c->thread + 1].pieces = 0;
+    if (!due) continue;
     const tsanom_hsa_anomaly *a = find(found, count, c->cause, c->thread);
     cr_assert(a, "%s of %d at %g is missing, strength %g",
               tsanom_hsa_status_name(c->cause), c->thread, now, c->strength);
@@ -194,6 +216,7 @@ Test(hsa_watch, causes_are_those_of_the_run_so_far) {
     tsanom_hsa_run run = living_run(&kind, &seed);
     double from = -INFINITY, to = 0;
     memset(seen, 0, sizeof seen);
+    memset(row, 0, sizeof row);
     for (size_t pieces = 1; from < run.end; pieces++) {
       size_t count;
       to += 0.4 * random_unit(&seed) * random_unit(&seed);

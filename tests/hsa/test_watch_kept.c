@@ -35,7 +35,9 @@ static tsanom_hsa_pulse pulse_of(const tsanom_hsa_watch *watch, size_t thread) {
 static size_t is_slow(size_t beats, double limit) {
   tsanom_hsa_watch *watch = bounded_watch(1, TSANOM_HSA_SIGN_INTERVAL, limit);
   tsanom_hsa_series s = {.time = beat, .beats = beats};
-  size_t count = count_after(watch, &(tsanom_hsa_run){.threads = &s, .thread_count = 1});
+  size_t count = count_after(
+      watch, &(tsanom_hsa_run){
+                 .threads = &s, .thread_count = 1, .state = TSANOM_HSA_STATE_FINISHED});
   tsanom_hsa_watch_destroy(watch);
   return count;
 }

@@ -174,6 +174,60 @@ Test(hsa_watch_wait, waiting_is_measured_between_samples) {
   }
 }
 
+/* The kernel counts a time without a processor when it is over, which samples in it have
+ * shown before. */
+Test(hsa_watch_wait, no_time_counts_twice) {
+  start(0);
+  begin(THREADS);
+  for (int state = RUNS; state >= QUEUED; state--) {
+    set_state(&of[0], state);
+    for (int k = 0; k < 20; k++) {
+      pass(every);
+      sample_all();
+    }
+  }
+  set_state(&of[0], RUNS);
+  set_state(&of[0], ASLEEP);
+  pass(every);
+  sample_all();
+  look();
+  cr_assert(fabs(pulse_of(0).waited - 20 * every) < 1e-9, "%g", pulse_of(0).waited);
+  stop();
+}
+
+/* It is ready at each other sample, and asleep before. */
+Test(hsa_watch_wait, sleep_is_not_waiting) {
+  start(0);
+  begin(THREADS);
+  for (int k = 0; k < 20; k++) {
+    set_state(&of[0], ASLEEP);
+    sample_all();
+    pass(every);
+    set_state(&of[0], RUNS);
+    sample_all();
+  }
+  look();
+  cr_assert(pulse_of(0).waited < 1e-9, "%g", pulse_of(0).waited);
+  stop();
+}
+
+Test(hsa_watch_wait, waiting_before_the_beat_does_not_count) {
+  start(0);
+  begin(THREADS);
+  set_state(&of[0], ASLEEP);
+  sample_all();
+  set_state(&of[0], QUEUED);
+  pass(1);
+  set_state(&of[0], RUNS);
+  beat(0);
+  pass(every);
+  set_state(&of[0], ASLEEP);
+  sample_all();
+  look();
+  cr_assert(pulse_of(0).waited <= every + 1e-9, "%g", pulse_of(0).waited);
+  stop();
+}
+
 /* The barrier lets thread 0 go on when thread 1 has reached it. */
 Test(hsa_watch_wait, without_a_processor_no_thread_hangs) {
   for (size_t ahead = 0; ahead <= THREADS; ahead += THREADS) {
