@@ -53,6 +53,7 @@ static tsanom_status read_options(const tsanom_record_options *options,
   if (own->channels & ~ALL || !own->channels) {
     return tsn_reject(exec, TSANOM_E_OPTION, "options.channels");
   }
+  if (own->reserved0) return tsn_reject(exec, TSANOM_E_OPTION, "options.reserved0");
   return TSANOM_OK;
 }
 
