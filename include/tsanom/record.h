@@ -62,6 +62,12 @@ typedef struct tsanom_record_options {
   /** Milliseconds between samples of the vital signs: see
    *  tsanom_heartbeat_options::vital_ms. They are sampled once for all channels. */
   int32_t vital_ms;
+  /** Most samples of the vital signs that the run keeps, >= 0; 0 (default): all. At the
+   *  limit the latest quarter stays, and a sample of those before at equal intervals,
+   *  which double as the run gets longer. At least 4 samples of each thread stay. A
+   *  sample takes 128 bytes. */
+  int32_t vital_most;
+  int32_t reserved0; /**< 0 */
 } tsanom_record_options;
 
 /** One run that is being recorded. */

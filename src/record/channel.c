@@ -214,7 +214,7 @@ static tsanom_status create_files(tsn_channel *channel, int32_t threads,
                                   const tsn_channel_options *options,
                                   const tsanom_exec *exec) {
   char name[TSN_FILE_NAME] = TSN_RUN_FILE;
-  if (tsn_vital_prepare(channel, options->vital_ms, options->helper) != 0) {
+  if (tsn_vital_prepare(channel, options) != 0) {
     return tsn_reject_text(exec, TSANOM_E_MEMORY, "record", TSANOM_NONE,
                            "the system has no memory for vital signs");
   }
@@ -285,6 +285,8 @@ tsanom_status tsn_channel_check(const char *path, int32_t threads,
   if (options->vital_ms < TSANOM_HEARTBEAT_VITAL_OFF) {
     return tsn_reject(exec, TSANOM_E_OPTION, "options.vital_ms");
   }
+  if (options->vital_most < 0)
+    return tsn_reject(exec, TSANOM_E_OPTION, "options.vital_most");
   options->clock = tsn_clock_choose(options->clock);
   if (options->clock != TSANOM_HEARTBEAT_CLOCK_AUTO) return TSANOM_OK;
   return tsn_reject_text(exec, TSANOM_E_OPTION, "options.clock", TSANOM_NONE,

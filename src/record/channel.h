@@ -187,7 +187,7 @@ static inline tsn_stream *tsn_stream_at(tsn_channel *channel, uint32_t number) {
 
 /* How to record, as in tsanom_heartbeat_options. */
 typedef struct {
-  int32_t clock, helper, vital_ms;
+  int32_t clock, helper, vital_ms, vital_most;
   /* Time 0 of the channel of the same run that was opened before; zeros: there is none.
    * Calibration of the clock takes time, which has passed since. */
   tsn_moment first;
@@ -287,7 +287,7 @@ void tsn_storage_remove_vital(tsn_channel *channel);
 /* vital.c. All but prepare do nothing in a channel without vital signs. */
 
 /* Before the first stream: make the board, unless the period is _VITAL_OFF. */
-int tsn_vital_prepare(tsn_channel *channel, int32_t period_ms, int32_t helper);
+int tsn_vital_prepare(tsn_channel *channel, const tsn_channel_options *options);
 /* A stream was added; a thread becomes its owner, and ends. */
 void tsn_vital_add(tsn_channel *channel, uint32_t stream, int32_t thread);
 void tsn_vital_claim(tsn_channel *channel, uint32_t stream);

@@ -22,6 +22,7 @@
 
 enum {
   TSN_FORMAT_VERSION = 1,
+  TSN_VITAL_UNORDERED = 2,  /* of heartbeat.vital, where samples were overwritten */
   TSN_STREAM_HEADER = 4096, /* bytes before the first record: a page */
   TSN_RECORD = 16,
   TSN_VITAL_RECORD = 128, /* also the bytes before the first */
@@ -93,7 +94,7 @@ typedef struct {
   uint32_t state;
   uint32_t sampler; /* TSN_VITAL_BY_*; ENDS: nothing */
   uint64_t period;  /* nanoseconds between samples at best */
-  uint64_t count;   /* finished: the samples there are; else 0 */
+  uint64_t count;   /* finished: the samples in the file; else 0 */
   uint64_t lost;    /* finished: samples for which there was no space */
   uint64_t reserved[8];
   uint64_t checksum; /* of all before */
@@ -115,9 +116,10 @@ typedef struct {
   uint64_t threads;                /* now; the process only */
   int32_t exit; /* the process: its exit status, minus the signal that killed it, or 0 */
   uint32_t
-      processor; /* threads: 1 + the number of the one it ran on last; 0: not known */
-  uint64_t reserved[2];
-  uint64_t check; /* tsn_vital_check() */
+      processor;     /* threads: 1 + the number of the one it ran on last; 0: not known */
+  uint64_t sequence; /* number of the sample */
+  uint64_t number;   /* among the samples of the stream, or of the process */
+  uint64_t check;    /* tsn_vital_check() */
 } tsn_vital_record;
 
 /* What samples besides init and finish. */

@@ -33,7 +33,8 @@ struct tsanom_record {
 
 static const tsanom_record_options defaults = {.struct_size = sizeof defaults,
                                                .channels = TSANOM_RECORD_HEARTBEATS};
-static const tsn_versioned options_type = {sizeof defaults, sizeof defaults, &defaults};
+static const tsn_versioned options_type = {
+    sizeof defaults, offsetof(tsanom_record_options, vital_most), &defaults};
 
 tsanom_status tsanom_record_options_init(tsanom_record_options *options,
                                          size_t struct_size) {
@@ -52,6 +53,7 @@ static tsanom_status read_options(const tsanom_record_options *options,
   if (own->channels & ~ALL || !own->channels) {
     return tsn_reject(exec, TSANOM_E_OPTION, "options.channels");
   }
+  if (own->reserved0) return tsn_reject(exec, TSANOM_E_OPTION, "options.reserved0");
   return TSANOM_OK;
 }
 
@@ -142,8 +144,10 @@ static tsanom_status start(void *memory, size_t bytes, const char *directory,
   if (!record) return tsn_reject(exec, TSANOM_E_NULL, "record");
   tsanom_status status = read_options(options, exec, &own);
   if (status < 0) return status;
-  tsn_channel_options how = {
-      .clock = own.clock, .helper = own.helper, .vital_ms = own.vital_ms};
+  tsn_channel_options how = {.clock = own.clock,
+                             .helper = own.helper,
+                             .vital_ms = own.vital_ms,
+                             .vital_most = own.vital_most};
   status = tsn_channel_check(directory, threads, exec, &how);
   if (status < 0) return status;
   status = tsn_object_place(exec, layout, &r, memory, bytes, &owner);

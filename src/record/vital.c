@@ -20,13 +20,13 @@ static int write_header(tsn_channel *channel, uint32_t state) {
   bool finished = state == TSN_FINISHED;
   tsn_vital_header header = {
       .magic = TSN_VITAL_MAGIC,
-      .version = TSN_FORMAT_VERSION,
+      .version = board->stride > 1 ? TSN_VITAL_UNORDERED : TSN_FORMAT_VERSION,
       .bytes = sizeof header,
       .run_id = channel->header.run_id,
       .state = state,
       .sampler = vital->sampler,
       .period = board->period,
-      .count = finished ? board->count : 0,
+      .count = finished ? board->slots : 0,
       .lost = finished ? board->lost : 0,
   };
   header.checksum = tsn_checksum(&header, offsetof(tsn_vital_header, checksum));
@@ -43,21 +43,26 @@ static tsn_vital_board *get_board(tsn_vital *vital, int32_t helper) {
   return vital->own;
 }
 
-int tsn_vital_prepare(tsn_channel *channel, int32_t period_ms, int32_t helper) {
+int tsn_vital_prepare(tsn_channel *channel, const tsn_channel_options *options) {
   tsn_vital *vital = &channel->vital;
   atomic_store(&vital->board, NULL);
   atomic_store(&vital->entered, NULL);
   vital->exit = 0;
-  if (period_ms == TSANOM_HEARTBEAT_VITAL_OFF) return 0;
-  tsn_vital_board *board = get_board(vital, helper);
+  if (options->vital_ms == TSANOM_HEARTBEAT_VITAL_OFF) return 0;
+  tsn_vital_board *board = get_board(vital, options->helper);
   if (!board) return ENOMEM;
   board->bytes = sizeof *board;
   board->clock = channel->clock;
   board->process = (int32_t)getpid();
-  board->period = (uint64_t)(period_ms ? period_ms : TSN_VITAL_PERIOD) * 1000000;
+  board->period =
+      (uint64_t)(options->vital_ms ? options->vital_ms : TSN_VITAL_PERIOD) * 1000000;
+  board->most = (uint64_t)options->vital_most;
   board->phase = TSN_VITAL_OPEN;
   board->streams = 0;
   board->count = board->lost = 0;
+  board->slots = board->hand = board->found = 0;
+  board->stride = 1;
+  board->of_process = 0;
   atomic_store(&vital->board, board);
   atomic_store(&vital->entered, board);
   return 0;
@@ -72,6 +77,7 @@ void tsn_vital_add(tsn_channel *channel, uint32_t stream, int32_t thread) {
   if (!board) return;
   atomic_store_explicit(&board->of[stream].task, 0, memory_order_relaxed);
   board->of[stream].thread = thread;
+  board->of[stream].samples = 0;
   atomic_store_explicit(&board->streams, stream + 1, memory_order_release);
 }
 
@@ -182,7 +188,7 @@ void tsn_vital_finish(tsn_channel *channel) {
   if (!board) return;
   if (stop_sampler(vital, board) && tsn_storage_use_vital(channel) == 0) {
     tsn_vital_sample_all(board, vital->file.descriptor, vital->exit);
-    off_t end = (off_t)((1 + board->count) * TSN_VITAL_RECORD);
+    off_t end = (off_t)((1 + board->slots) * TSN_VITAL_RECORD);
     if (ftruncate(vital->file.descriptor, end) == 0) {
       (void)write_header(channel, TSN_FINISHED);
     }

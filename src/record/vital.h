@@ -40,10 +40,15 @@ typedef struct {
   _Atomic uint32_t phase;
   _Atomic uint32_t streams;
   uint64_t period; /* ns */
+  uint64_t most;   /* samples in the file; 0: any number */
   _Atomic uint64_t count, lost;
+  uint64_t slots;               /* of the file, in use; see vital_file.c for these: */
+  uint64_t stride, hand, found; /* stride 1: no sample was overwritten */
+  uint32_t of_process;          /* samples */
   struct {
     _Atomic int32_t task; /* the kernel's number of the owner; 0: nobody */
     int32_t thread;
+    uint32_t samples;
   } of[TSANOM_HEARTBEAT_STREAMS_MAX];
 } tsn_vital_board;
 
@@ -76,8 +81,7 @@ typedef struct {
   uint32_t keep; /* streams whose files stay open */
   tsn_proc_files process;
   tsn_proc_files kept[TSN_VITAL_KEPT];
-  uint32_t next, lap; /* stream to sample next; times that all were sampled */
-  uint32_t round;
+  uint32_t next;         /* stream to sample next */
   int64_t credit;        /* processor time that it may use, ns */
   uint64_t looked, used; /* elapsed and processor time when credit was computed */
   uint64_t cost;         /* that counted for the last round, ns */
@@ -115,6 +119,12 @@ bool tsn_vital_round(tsn_vital_sampler *sampler);
 void tsn_vital_sample_all(tsn_vital_board *board, int file, int32_t exit_code);
 /* Note what ended a program that did not finish its run, if the kernel still knows it. */
 void tsn_vital_note_end(tsn_vital_sampler *sampler);
+
+/* vital_file.c */
+
+/* Write samples, whose sequence and check it fills in; count those that were lost. */
+void tsn_vital_write(tsn_vital_board *board, int file, tsn_vital_record *record,
+                     size_t count);
 
 /* vital_process.c */
 

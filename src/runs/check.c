@@ -40,7 +40,8 @@ static size_t first_nonzero(const unsigned char *bytes, size_t count) {
  * checksum, whose place depends on the version, so that a file of another kind or
  * version gets a message of its own. */
 static tsanom_status check_head(const tsn_source *source, const void *header,
-                                const char magic[8], const char *what, uint32_t bytes) {
+                                const char magic[8], const char *what, uint32_t bytes,
+                                uint32_t latest) {
   struct {
     char magic[8];
     uint32_t version;
@@ -51,12 +52,12 @@ static tsanom_status check_head(const tsn_source *source, const void *header,
     return tsn_source_fault(source, TSANOM_E_FORMAT, 0,
                             "not %s, which begins with \"%.8s\"", what, magic);
   }
-  if (head.version != TSN_FORMAT_VERSION || head.bytes != bytes) {
+  if (head.version < TSN_FORMAT_VERSION || head.version > latest || head.bytes != bytes) {
     return tsn_source_fault(
         source, TSANOM_E_FORMAT, 8,
         "damaged, or %s of version %" PRIu32 " with a header of %" PRIu32
-        " bytes; this library reads version %d with %" PRIu32 " bytes",
-        what, head.version, head.bytes, TSN_FORMAT_VERSION, bytes);
+        " bytes; this library reads version %" PRIu32 " with %" PRIu32 " bytes",
+        what, head.version, head.bytes, latest, bytes);
   }
   return TSANOM_OK;
 }
@@ -77,8 +78,8 @@ static tsanom_status check_sum(const tsn_source *source, const void *header,
  * later CLOCK_MONOTONIC, would make the tick infinite or zero. */
 static tsanom_status check_run_header(const tsn_source *source,
                                       const tsn_run_header *header) {
-  tsanom_status status =
-      check_head(source, header, TSN_RUN_MAGIC, "the file of a run", sizeof *header);
+  tsanom_status status = check_head(source, header, TSN_RUN_MAGIC, "the file of a run",
+                                    sizeof *header, TSN_FORMAT_VERSION);
   if (status == TSANOM_OK) {
     status = check_sum(source, header, offsetof(tsn_run_header, checksum));
   }
@@ -142,8 +143,9 @@ tsanom_status tsn_salvage_run(const tsn_source *source, tsn_run_header *header) 
  * records as it has space for. */
 tsanom_status tsn_check_stream_fields(const tsn_source *source, const tsn_run_header *run,
                                       uint32_t stream, const tsn_stream_header *header) {
-  tsanom_status status = check_head(source, header, TSN_STREAM_MAGIC,
-                                    "a stream of heartbeats", TSN_STREAM_HEADER);
+  tsanom_status status =
+      check_head(source, header, TSN_STREAM_MAGIC, "a stream of heartbeats",
+                 TSN_STREAM_HEADER, TSN_FORMAT_VERSION);
   if (status == TSANOM_OK) {
     status = check_sum(source, header, offsetof(tsn_stream_header, checksum));
   }
@@ -193,8 +195,9 @@ tsanom_status tsn_check_stream_header(const tsn_source *source, const tsn_run_he
 
 tsanom_status tsn_check_vital_header(const tsn_source *source,
                                      const tsn_vital_header *header) {
-  tsanom_status status = check_head(source, header, TSN_VITAL_MAGIC,
-                                    "a file of vital signs", sizeof *header);
+  tsanom_status status =
+      check_head(source, header, TSN_VITAL_MAGIC, "a file of vital signs", sizeof *header,
+                 TSN_VITAL_UNORDERED);
   if (status == TSANOM_OK) {
     status = check_sum(source, header, offsetof(tsn_vital_header, checksum));
   }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading heartbeat.vital. The program appends samples while it is read; a sample that
- * looks damaged may have been half written, so that the look is repeated. */
+/* Reading heartbeat.vital. The program appends samples while it is read, or overwrites
+ * them in a file of limited length; a sample that looks damaged may have been half
+ * written, so that the look is repeated. Samples that are known stay known when they are
+ * overwritten. */
 #include "runs/vital.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,8 +31,19 @@ static size_t series_of(const tsn_vital_record *record) {
   return (size_t)record->thread + 1; /* -1 wraps around to 0 */
 }
 
-static tsanom_status take_records(tsn_vitals *vitals, const tsn_source *source,
+static tsanom_status report_damage(const tsn_source *source, size_t record) {
+  return tsn_source_fault(source, TSANOM_E_FORMAT, offset_of(record),
+                          "sample %zu is damaged", record);
+}
+
+/* Sample n is in slot n. */
+static tsanom_status take_ordered(tsn_vitals *vitals, const tsn_source *source,
                                   size_t end) {
+  if (end < vitals->seen) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, source->size,
+                            "the file became shorter: %zu samples were there before",
+                            vitals->seen);
+  }
   if (!tsn_array_reserve(&vitals->record, vitals->memory, vitals->seen, end,
                          sizeof(tsn_vital_record))) {
     return no_memory(source);
@@ -42,11 +56,51 @@ static tsanom_status take_records(tsn_vitals *vitals, const tsn_source *source,
   }
   for (; status == TSANOM_OK && vitals->seen < end; vitals->seen++) {
     if (!is_valid(&record[vitals->seen], vitals->seen)) {
-      return tsn_source_fault(source, TSANOM_E_FORMAT, offset_of(vitals->seen),
-                              "sample %zu is damaged", vitals->seen);
+      status = report_damage(source, vitals->seen);
+      break;
+    }
+    record[vitals->seen].sequence = vitals->seen; /* 0 in files of version 0.1 */
+  }
+  vitals->left_out = end - vitals->seen;
+  return status;
+}
+
+static int by_sequence(const void *a, const void *b) {
+  const tsn_vital_record *x = a, *y = b;
+  return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+}
+
+/* The intact samples behind those that are known, in order. Damaged ones are left out
+ * of the slots before the status says so. */
+static tsanom_status take_unordered(tsn_vitals *vitals, const tsn_source *source,
+                                    size_t slots) {
+  if (!tsn_array_reserve(&vitals->slot, vitals->memory, 0, slots,
+                         sizeof(tsn_vital_record)) ||
+      !tsn_array_reserve(&vitals->record, vitals->memory, vitals->seen,
+                         vitals->seen + slots, sizeof(tsn_vital_record))) {
+    return no_memory(source);
+  }
+  tsn_vital_record *slot = vitals->slot.data, *record = vitals->record.data;
+  size_t intact = 0, damaged = TSANOM_NONE;
+  tsanom_status status =
+      slots ? tsn_source_read(source, offset_of(0), slot, slots * sizeof *slot)
+            : TSANOM_OK;
+  if (status < 0) return status;
+  for (size_t i = 0; i < slots; i++) {
+    if (is_valid(&slot[i], slot[i].sequence)) {
+      slot[intact++] = slot[i];
+    } else if (damaged == TSANOM_NONE) {
+      damaged = i;
     }
   }
-  return status;
+  vitals->left_out = slots - intact;
+  qsort(slot, intact, sizeof *slot, by_sequence);
+  for (size_t i = 0; i < intact; i++) {
+    if (!vitals->seen || slot[i].sequence > record[vitals->seen - 1].sequence) {
+      record[vitals->seen++] = slot[i];
+    }
+  }
+  return damaged == TSANOM_NONE ? TSANOM_OK : report_damage(source, damaged);
 }
 
 /* The end of an unfinished file may be a part of a sample: the disk was full. */
@@ -61,14 +115,9 @@ static tsanom_status read_open_file(tsn_vitals *vitals, const tsn_source *source
   }
   vitals->header_seen = header;
   uint64_t end = (source->size - sizeof header) / TSN_VITAL_RECORD;
-  if (end < vitals->seen) {
-    return tsn_source_fault(source, TSANOM_E_FORMAT, source->size,
-                            "the file became shorter: %zu samples were there before",
-                            vitals->seen);
-  }
-  status = take_records(vitals, source, (size_t)end);
-  vitals->left_out = end - vitals->seen;
-  return status;
+  return header.version == TSN_VITAL_UNORDERED
+             ? take_unordered(vitals, source, (size_t)end)
+             : take_ordered(vitals, source, (size_t)end);
 }
 
 tsanom_status tsn_vitals_read(tsn_vitals *vitals, const char *directory,
@@ -239,4 +288,5 @@ void tsn_vitals_free(tsn_vitals *vitals) {
   tsn_vitals_discard(vitals);
   tsn_array_free(&vitals->series, vitals->memory);
   tsn_array_free(&vitals->record, vitals->memory);
+  tsn_array_free(&vitals->slot, vitals->memory);
 }

@@ -23,7 +23,8 @@ typedef struct {
   bool salvage;      /* keep what is before the damage of a file */
   uint64_t left_out; /* samples from the first damaged one on */
   tsn_vital_header header, header_seen;
-  tsn_array record; /* tsn_vital_record */
+  tsn_array record; /* tsn_vital_record, in the order of their numbers */
+  tsn_array slot;   /* tsn_vital_record: a file without order, while it is read */
   size_t count;     /* records that are committed */
   size_t seen;      /* records that are read; >= count */
   tsn_array series; /* tsn_vital_series; the process, then by thread number */

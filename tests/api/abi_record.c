@@ -10,11 +10,13 @@ _Static_assert(TSANOM_SPMD_CLOCK_ELAPSED == 0, "ABI");
 _Static_assert(TSANOM_SPMD_CLOCK_CPU == 1, "ABI");
 _Static_assert(TSANOM_SPMD_EVENTS_MAX == 16, "ABI");
 
-_Static_assert(sizeof(tsanom_record_options) == 24, "ABI");
+_Static_assert(sizeof(tsanom_record_options) == 32, "ABI");
 _Static_assert(offsetof(tsanom_record_options, clock) == 8, "ABI");
 _Static_assert(offsetof(tsanom_record_options, helper) == 12, "ABI");
 _Static_assert(offsetof(tsanom_record_options, channels) == 16, "ABI");
 _Static_assert(offsetof(tsanom_record_options, vital_ms) == 20, "ABI");
+_Static_assert(offsetof(tsanom_record_options, vital_most) == 24, "ABI");
+_Static_assert(offsetof(tsanom_record_options, reserved0) == 28, "ABI");
 
 _Static_assert(sizeof(tsanom_spmd_recorder_options) == 16, "ABI");
 _Static_assert(offsetof(tsanom_spmd_recorder_options, struct_size) == 0, "ABI");

@@ -7,7 +7,8 @@
  * Times are those of two executions, and so only bounded by the run. */
 void check_same_visits(const char *events, const char *totals);
 
-/* The run, of one process, has totals in at most 64 KiB and 100 bytes for each region. */
+/* The run, of one process, has totals in at most 64 KiB and 100 bytes for each region;
+ * so have all its files if it has one thread. */
 void check_totals_are_small(const char *run);
 
 #endif

@@ -177,6 +177,8 @@ static inline bool icp_recording(void) {
 
 /* Read the limits of the environment. */
 void icp_quota_start(void);
+/* Most samples of the vital signs; 0: any number. */
+int32_t icp_quota_vitals(void);
 
 /* End the run; false: it has ended already. */
 bool icp_end_recording(void);

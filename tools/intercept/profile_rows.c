@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { STEP = 1 << 14 };
+enum { STEP = 1 << 12 };
 
 typedef tsanom_regions_row row;
 

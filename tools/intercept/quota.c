@@ -28,6 +28,13 @@ void icp_quota_start(void) {
   most_events = records_in(ENVIRONMENT_EVENTS);
 }
 
+/* 3/8 of the bytes of the events, up to 8 MiB: with --profile 96 samples. */
+int32_t icp_quota_vitals(void) {
+  enum { SAMPLE_BYTES = 128, MOST = 1 << 16 };
+  uint64_t samples = most_events * RECORD_BYTES * 3 / 8 / SAMPLE_BYTES;
+  return samples < MOST ? (int32_t)samples : MOST;
+}
+
 /* Where --max-size is not reached. */
 static void grant(uint64_t records) {
   static atomic_flag has_reported = ATOMIC_FLAG_INIT;

@@ -137,6 +137,7 @@ static bool start_run(const char *run) {
   options.channels = TSANOM_RECORD_HEARTBEATS | TSANOM_RECORD_REGIONS;
   /* A helper thread would make the program multithreaded. */
   options.helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  options.vital_most = icp_quota_vitals();
   bool taken = ranks_has_run(directory);
   tsanom_status status = tsanom_record_init(icp_memory, sizeof icp_memory, directory,
                                             threads, &options, NULL, &icp_set.record);
