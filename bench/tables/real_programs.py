@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `tsanom record` and `tsanom speedup` find in programs whose iterations are known.
 
-    real_programs.py BUILD LIST.toml [--only TEXT] [--runs N] [--json]
+    real_programs.py BUILD LIST.toml [--only TEXT] [--runs N] [--results FILE] [--json]
 
 LIST.toml describes programs, such as
 
@@ -23,6 +23,9 @@ Each program runs alone and recorded. The table has, per program:
     speedup      with `seconds` and --runs: the recorded speedup of 2 threads over 1, and that of
                  the plain times (medians)
     output       whether the recorded program wrote the same, apart from numbers, and exited alike
+
+and below it, of how many programs each of these is as it should be. With --results, FILE keeps
+the row of each program: those in it are not run again, so that an interrupted command continues.
 
 Exits with 1 if a number of iterations is wrong or an output differs."""
 import argparse
@@ -146,12 +149,46 @@ def row(program, folder):
     return result
 
 
+def share(results, key, is_right):
+    """Of how many programs with a value of the key is it right."""
+    known = [result for result in results if result[key] not in (None, "", "none", [])]
+    return f"{sum(map(is_right, known))} of {len(known)}" if known else "none"
+
+
+def summary(results):
+    def is_close(result):
+        return abs(result["speedup"] / result["plain"] - 1) <= 0.05
+
+    compared = [result for result in results if result["plain"]]
+    missing = sum(result["speedup"] is None for result in compared)
+    return "\n".join((
+        "- iterations as expected: "
+        + share(results, "expected", lambda r: r["found"] in r["expected"]),
+        "- end of the loop predicted within 5 %: "
+        + share(results, "error, %", lambda r: abs(r["error, %"]) <= 5),
+        "- end in the interval, or not predicted: "
+        + share(results, "interval", lambda r: r["interval"] != "no"),
+        f"- speedup within 5 % of the plain times: {share(results, 'speedup', is_close)}"
+        + (f"; not measured: {missing}" if missing else ""),
+        "- same output: " + share(results, "output", lambda r: r["output"] == "same")))
+
+
 def shown(value):
     if isinstance(value, float):
         return f"{value:+.1f}" if abs(value) >= 10 else f"{value:+.2f}"
     if isinstance(value, list):
         return " or ".join(map(str, value))
     return "" if value is None else str(value)
+
+
+def measure(program, file):
+    """The row of a program, which is added to the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = row(program, folder)
+    if file:
+        with file.open("a") as stream:
+            stream.write(json.dumps(result) + "\n")
+    return result
 
 
 def is_good(result):
@@ -166,21 +203,26 @@ def main():
     parser.add_argument("list", type=pathlib.Path)
     parser.add_argument("--only", default="", help="programs whose names contain this text")
     parser.add_argument("--runs", type=int, default=0, help="pairs of runs for the speedup")
+    parser.add_argument("--results", type=pathlib.Path, help="file of the rows, to continue")
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
     about = tomllib.loads(chosen.list.read_text())["program"]
+    kept = {}
+    if chosen.results and chosen.results.exists():
+        kept = {r["program"]: r for r in map(json.loads, chosen.results.read_text().splitlines())}
     results = []
     if not chosen.json:
         print("| " + " | ".join(HEAD) + " |\n" + "|---" * len(HEAD) + "|", flush=True)
     for one in about:
         if chosen.only not in one["name"]:
             continue
-        with tempfile.TemporaryDirectory() as folder:
-            results.append(row(Program(one, chosen), folder))
+        results.append(kept.get(one["name"]) or measure(Program(one, chosen), chosen.results))
         if not chosen.json:
             print("| " + " | ".join(shown(results[-1][key]) for key in HEAD) + " |", flush=True)
     if chosen.json:
         json.dump(results, sys.stdout, indent=1)
+    else:
+        print("\n" + summary(results))
     sys.exit(not all(map(is_good, results)))
 
 

@@ -34,9 +34,9 @@ void tsn_time_beats_add(tsn_time_beats *beats, const tsn_vital_record *record,
   double used = (double)(beats->at.total - before), distance = time - beats->latest;
   if (record->cpu == TSN_UNAVAILABLE) return;
   for (size_t i = 0; i < fresh && distance >= 0; i++) {
-    double since = (double)((before / PERIOD + i + 1) * PERIOD - before);
+    uint64_t since = (before / PERIOD + i + 1) * PERIOD - before;
     ((double *)beats->time.data)[beats->count++] =
-        beats->latest + distance * since / used;
+        beats->latest + distance * (double)since / used;
   }
   beats->latest = time;
 }
