@@ -98,6 +98,12 @@ def test_models_are_saved_and_pickled(tmp_path, rule):
         assert copy.normal == model.normal
 
 
+def test_normal_ranges_are_pickled():
+    normal = tsanom.Model.learn([normal_run() for _ in range(3)]).normal
+    copy = pickle.loads(pickle.dumps(normal))
+    assert copy == normal and copy.power == normal.power and copy[0] == normal[0]
+
+
 def test_model_of_recorded_runs(tmp_path):
     paths = [write_run(tmp_path / f"run{i}.csv", normal_run()) for i in range(3)]
     model = tsanom.Model.learn([paths[0], tsanom.Run(paths[1])])

@@ -117,6 +117,13 @@ class NormalRanges:
         ranges = np.frombuffer(content, F64).reshape(PARTS, source.thread_count, -1, 2).copy()
         return cls(ffi.new("tsanom_hsa_normal *", source[0]), ranges)
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        s = self.struct
+        return _restored, (self.ranges, {
+            "thread_count": s.thread_count, "run_count": s.run_count, "beats": s.beats,
+            "fewest": s.fewest, "load": s.load, "program": ffi.string(s.program),
+            "machine": ffi.string(s.machine)})
+
     def __getitem__(self, thread: int) -> Dict[str, Tuple[float, float]]:
         """Ranges of a thread in a whole run, by sign."""
         return {sign: (float(low), float(high))
@@ -149,6 +156,10 @@ class NormalRanges:
         call_sized(size, _find_causes, (self.struct, run), (signs, found, capacity, count), 1,
                    progress)
         return Causes(found, count[0]), signs_by_name(signs)
+
+
+def _restored(ranges: Array, fields: Dict[str, Any]) -> NormalRanges:
+    return NormalRanges(options("tsanom_hsa_normal", **fields), ranges)
 
 
 class Causes:
