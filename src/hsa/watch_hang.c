@@ -112,7 +112,6 @@ static void update_silence(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
       t->resumed = t->pulse.last;
       t->pulse.status = TSANOM_HSA_NORMAL;
     }
-    learn_limit(w, t);
     resumed = fmax(resumed, t->resumed);
   }
   for (size_t i = 0; i < w->threads; i++) {
@@ -121,6 +120,7 @@ static void update_silence(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
     double since = fmax(t->pulse.last, resumed);
     if (t->pulse.status == TSANOM_HSA_HANG) since = t->since;
     set_silence(t, i < news->thread_count ? &news->threads[i] : &nothing, since);
+    learn_limit(w, t);
     t->pulse.waited = tsn_watch_waited(&t->wait, w->now, t->pulse.limit);
   }
 }

@@ -228,6 +228,24 @@ Test(hsa_watch_wait, waiting_before_the_beat_does_not_count) {
   stop();
 }
 
+Test(hsa_watch_wait, a_beat_ends_the_waiting) {
+  start(0);
+  begin(THREADS);
+  set_state(&of[0], QUEUED);
+  pass(0.3);
+  sample_all();
+  look();
+  cr_assert(pulse_of(0).waited > 0.2);
+  set_state(&of[0], RUNS);
+  beat(0);
+  set_state(&of[0], ASLEEP);
+  pass(1);
+  sample_all();
+  look();
+  cr_assert(pulse_of(0).waited < 1e-9, "%g", pulse_of(0).waited);
+  stop();
+}
+
 /* The barrier lets thread 0 go on when thread 1 has reached it. */
 Test(hsa_watch_wait, without_a_processor_no_thread_hangs) {
   for (size_t ahead = 0; ahead <= THREADS; ahead += THREADS) {
@@ -330,6 +348,41 @@ Test(hsa_watch_wait, what_another_thread_waited_before_does_not_count) {
   beat(1);
   double took = seconds_until(1, TSANOM_HSA_HANG, 5);
   cr_assert(took < limit + 2 * every, "%g", took);
+  stop();
+}
+
+/* Thread 1 beat for a while before it had no processor: thread 0 has caught up with it.
+ */
+Test(hsa_watch_wait, only_waiting_during_the_silence_counts) {
+  enum { MORE = 18 };
+  start(0);
+  begin(THREADS);
+  for (int k = 0; k < MORE; k++) beat(1);
+  set_state(&of[1], QUEUED);
+  for (int k = 0; k < MORE; k++) {
+    pass(0.1);
+    sample_all();
+    beat(0);
+    look();
+  }
+  set_state(&of[1], RUNS);
+  set_state(&of[0], ASLEEP);
+  set_state(&of[1], ASLEEP);
+  double took = seconds_until(0, TSANOM_HSA_HANG, 5);
+  cr_assert(took < limit + 2 * every, "%g", took);
+  stop();
+}
+
+/* Both became silent at once, but thread 1 has no processor. */
+Test(hsa_watch_wait, contention_beside_a_hang) {
+  start(0);
+  begin(THREADS);
+  of[1].beat[of[1].beats++] = now - 0.7 * interval;
+  set_state(&of[0], ASLEEP);
+  set_state(&of[1], QUEUED);
+  double took = seconds_until(0, TSANOM_HSA_HANG, 5);
+  cr_assert(took < limit + 2 * every, "%g", took);
+  cr_assert(status_of(1) == TSANOM_HSA_CONTENTION);
   stop();
 }
 

@@ -35,6 +35,7 @@ def test_a_given_limit_and_bad_arguments():
     watch = tsanom.Watch(hang=5.0)
     watch.update([np.arange(1.0, 21.0)], now=20.0)
     assert watch.pulse().limit == 5.0 and math.isclose(watch.pulse().rate, 1.0)
+    assert watch.pulse().waited == 0.0
     found = watch.update([[]], now=25.5)
     assert [(one.cause.cause, one.onset, one.iteration) for one in found] == [("hang", 20.0, 20)]
     assert 0 < found[0].confidence <= 1 and "5.5 s" in found[0].cause.evidence

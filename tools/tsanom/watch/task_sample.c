@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LINE = 1024, PATH = 64 };
@@ -22,15 +23,13 @@ static int read_line(int64_t process, int32_t task, const char *file, char text[
 }
 
 int task_sample(int64_t process, int32_t task, tsanom_hsa_vital *sample) {
-  char text[LINE], state = 0;
-  double cpu = 0, wait = 0, switches = 0;
-  if (!read_line(process, task, "schedstat", text) ||
-      sscanf(text, "%lf %lf %lf", &cpu, &wait, &switches) != 3 || !(switches > 0) ||
-      !read_line(process, task, "stat", text)) {
-    return 0;
-  }
+  char text[LINE];
+  if (!read_line(process, task, "schedstat", text)) return 0;
+  char *next = text;
+  double cpu = strtod(next, &next), wait = strtod(next, &next);
+  if (!(strtod(next, NULL) > 0) || !read_line(process, task, "stat", text)) return 0;
   const char *name_end = strrchr(text, ')');
-  if (!name_end || sscanf(name_end, ") %c", &state) != 1) return 0;
+  if (!name_end || strlen(name_end) < sizeof ") R" - 1) return 0;
   *sample = (tsanom_hsa_vital){.time = sample->time,
                                .cpu_s = 1e-9 * cpu,
                                .wait_s = 1e-9 * wait,
@@ -44,7 +43,7 @@ int task_sample(int64_t process, int32_t task, tsanom_hsa_vital *sample) {
                                .beats = sample->beats,
                                .thread = sample->thread,
                                .task = task,
-                               .state = (unsigned char)state,
+                               .state = (unsigned char)name_end[2],
                                .stream = sample->stream};
   return 1;
 }
