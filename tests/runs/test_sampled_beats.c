@@ -41,7 +41,6 @@ static void make_run(void) {
   char path[PATH];
   directory_make(folder);
   grown_create(&beats, folder);
-  grown_add_stream(&beats, 0);
   for (uint32_t i = 1; i <= 3; i++) grown_append(&beats, 0, MS, i);
   (void)snprintf(path, sizeof path, "%s/regions", folder);
   cr_assert(mkdir(path, 0777) == 0);
@@ -75,13 +74,13 @@ static void keep(size_t slot, uint64_t number, uint64_t at) {
   *(slot % 2 ? &row->waiting : &row->elapsed) = moment;
 }
 
-/* The beats of the thread that has rows, in milliseconds. */
+/* The beats that the run has, in milliseconds. */
 static void check_beats(const tsanom_runs *run, const double *ms, size_t count,
                         uint64_t interpolated) {
   const tsanom_hsa_run *found = NULL;
   tsanom_runs_info info;
   CHECK_STATUS(tsanom_runs_hsa(run, NULL, &found), TSANOM_OK);
-  const tsanom_hsa_series *series = &found->threads[rows[1].thread];
+  const tsanom_hsa_series *series = &found->threads[0];
   cr_assert(series->beats == count, "%zu beats", series->beats);
   for (size_t i = 0; i < count; i++) {
     double own = series->time[i] * 1e3;
@@ -136,9 +135,6 @@ Test(runs_sampled_beats, those_between_two_are_at_equal_distances) {
  * main loop. */
 Test(runs_sampled_beats, another_thread_than_the_leader_begins_anew) {
   static const double anew[] = {21, 22};
-  grown_add_stream(&beats, 1);
-  for (uint32_t i = 1; i <= 3; i++) grown_append(&beats, 1, MS, i);
-  rows[1].thread = 1;
   rows[1].place = 0;
   rows[1].check = check_of(&rows[1]);
   keep(0, 1, 21 * MS);
