@@ -119,3 +119,52 @@ def test_order():
     ours = tsanom.optics_order(points, threads=2)
     assert np.array_equal(ours.ordering, order)
     assert np.array_equal(ours.reachability[ours.ordering], reachability)
+
+
+def test_spmd():
+    times = RNG.lognormal(size=(12, 6))
+    times[8:, 2] *= 3
+    view = struct("tsanom_spmd_data", processes=12, regions=6, time=data(times))
+    parents = ffi.new("int32_t[]", 6 * [-1])
+    view.parent = parents
+    classes, order = ffi.new("int32_t[]", 12), ffi.new("size_t[]", 12)
+    reachability, regions = np.empty(12), ffi.new("tsanom_spmd_region[]", 6)
+    decisions, members = ffi.new("tsanom_spmd_decision[]", 64), ffi.new("size_t[]", 64)
+    report = struct("tsanom_spmd_report", class_of=classes, order=order, region=regions,
+                    reachability=data(reachability), decision=decisions, decision_capacity=64,
+                    member=members, member_capacity=64)
+    assert lib.tsanom_spmd_analyze(view, NULL, NULL, report) >= 0
+    ours = tsanom.spmd_analyze(times)
+    assert list(ours.classes) == list(classes) and list(ours.ordering) == list(order)
+    assert np.array_equal(ours.reachability, reachability)
+    assert (ours.severity, ours.eps, ours.load_balance, ours.serialization, ours.efficiency) == (
+        report.severity, report.eps, report.load_balance, report.serialization, report.efficiency)
+    for region, summary in zip(regions, ours.regions):
+        assert (summary.min, summary.mean, summary.max, summary.imbalance, summary.ccr) == (
+            region.min, region.mean, region.max, region.imbalance, region.ccr != 0)
+
+
+def test_speedup():
+    length = RNG.lognormal(size=60)
+    begin = np.cumsum(length) + np.arange(60)
+    events = tsanom.region_events(30 * [1, 2], begin, begin + 0.5, threads=60 * [4])
+    iterations = np.stack([np.arange(0, 60, 2), np.arange(2, 62, 2)], axis=1).astype(np.uintp)
+    loop, end = ffi.new("tsanom_speedup_loop *"), struct("tsanom_speedup_prediction")
+    ok(lib.tsanom_speedup_summarize(
+        ffi.cast("tsanom_speedup_event *", events.ctypes.data), 60,
+        ffi.cast("tsanom_dpd_iteration *", iterations.ctypes.data), 30, NULL, 40, NULL, loop, end))
+    ours, predicted = tsanom.speedup_summarize(events, iterations, expected=40)
+    assert (ours.total_s, ours.parallel_s, ours.current_s) == (
+        loop.total_s, loop.parallel_s, loop.current_s)
+    assert np.array_equal((predicted.remaining_s, predicted.total_s, predicted.low_s),
+                          (end.remaining_s, end.total_s, end.low_s), equal_nan=True)
+
+
+def test_features():
+    beats = RNG.lognormal(0, 0.1, size=(2, 300)).cumsum(axis=1)
+    pair = [ffi.new("tsanom_hsa_series *", {"time": data(x), "beats": 300}) for x in beats]
+    features = ffi.new("tsanom_hsa_features *")
+    ok(lib.tsanom_hsa_compare(pair[0], 0.0, pair[1], 0.0, NULL, NULL, features))
+    ours = tsanom.beat_features(beats[0], beats[1])
+    defined = [f for f in range(len(features.value)) if features.defined >> f & 1]
+    assert list(ours.values()) == [features.value[f] for f in defined]
