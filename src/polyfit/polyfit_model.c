@@ -178,8 +178,8 @@ static double residual_sd(tsn_dd rss, double freedom) {
   return variance.high > 0 ? tsn_dd_sqrt(variance).high : 0;
 }
 
-void tsn_polyfit_write_curve(const tsn_polyfit_factor *factor, int terms, const tsn_dd *c,
-                             tsanom_polyfit_model *model) {
+static void write_curve(const tsn_polyfit_factor *factor, int terms, const tsn_dd *c,
+                        tsanom_polyfit_model *model) {
   const tsn_polyfit_map *map = factor->map;
   model->samples = factor->samples;
   model->degree = terms - 1;
@@ -199,7 +199,7 @@ void tsn_polyfit_write_curve(const tsn_polyfit_factor *factor, int terms, const 
   }
 }
 
-void tsn_polyfit_write_no_statistics(tsanom_polyfit_model *model) {
+static void write_no_statistics(tsanom_polyfit_model *model) {
   model->rss = model->tss = model->r2 = model->adjusted_r2 = NAN;
   model->residual_sd = model->aicc = model->bic = NAN;
   for (int k = 0; k <= model->degree; k++) {
@@ -212,10 +212,10 @@ void tsn_polyfit_write_no_statistics(tsanom_polyfit_model *model) {
  * overflow as the RSS in the caller's units can. An interpolating polynomial has no
  * degree of freedom: infinite standard errors, and an adjusted R^2 of -infinity unless
  * R^2 is 1. */
-void tsn_polyfit_write_statistics(const tsn_polyfit_factor *factor,
-                                  const tsn_polyfit_dd_kernels *kernels,
-                                  const tsn_dd *rss, const tsn_dd *c, double *matrix,
-                                  tsanom_polyfit_model *model) {
+static void write_statistics(const tsn_polyfit_factor *factor,
+                             const tsn_polyfit_dd_kernels *kernels, const tsn_dd *rss,
+                             const tsn_dd *c, double *matrix,
+                             tsanom_polyfit_model *model) {
   const tsn_polyfit_map *map = factor->map;
   int terms = model->degree + 1;
   double n = (double)factor->samples, freedom = n - terms;
@@ -236,4 +236,17 @@ void tsn_polyfit_write_statistics(const tsn_polyfit_factor *factor,
     model->degree_rss[k] = tsn_scale(rss[k].high, square_exponent);
   }
   write_errors(factor, kernels, terms, c, matrix, sigma, model);
+}
+
+void tsn_polyfit_write(const tsn_polyfit_factor *factor,
+                       const tsanom_polyfit_options *options,
+                       const tsn_polyfit_dd_kernels *kernels, const tsn_dd *rss,
+                       int terms, const tsn_dd *c, double *matrix,
+                       tsanom_polyfit_model *model) {
+  write_curve(factor, terms, c, model);
+  if (options->coefficients_only) {
+    write_no_statistics(model);
+  } else {
+    write_statistics(factor, kernels, rss, c, matrix, model);
+  }
 }

@@ -34,17 +34,12 @@ void tsn_polyfit_degree_rss(const tsn_polyfit_factor *factor, int last, tsn_dd *
 tsanom_status tsn_polyfit_select(const tsn_polyfit_factor *factor, const tsn_dd *rss,
                                  const tsanom_polyfit_options *options, int *terms);
 
-/* Write the polynomial of `terms` coefficients c to the model. */
-void tsn_polyfit_write_curve(const tsn_polyfit_factor *factor, int terms, const tsn_dd *c,
-                             tsanom_polyfit_model *model);
-
-/* Write the statistics of the polynomial in the model; matrix: scratch of terms^2. */
-void tsn_polyfit_write_statistics(const tsn_polyfit_factor *factor,
-                                  const tsn_polyfit_dd_kernels *kernels,
-                                  const tsn_dd *rss, const tsn_dd *c, double *matrix,
-                                  tsanom_polyfit_model *model);
-
-/* Write NaN to the statistics. */
-void tsn_polyfit_write_no_statistics(tsanom_polyfit_model *model);
+/* Write the model of `terms` coefficients c, with what `options` asks for; matrix:
+ * scratch of terms^2. */
+void tsn_polyfit_write(const tsn_polyfit_factor *factor,
+                       const tsanom_polyfit_options *options,
+                       const tsn_polyfit_dd_kernels *kernels, const tsn_dd *rss,
+                       int terms, const tsn_dd *c, double *matrix,
+                       tsanom_polyfit_model *model);
 
 #endif

@@ -260,12 +260,7 @@ tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
     if (!measured || chosen < fit.factor.rank) solve_triangle(&fit, chosen);
     if (options->refine && (status = refine(&fit, chosen)) != TSANOM_OK) return status;
   }
-  tsn_polyfit_write_curve(&fit.factor, chosen, fit.c, model);
-  if (options->coefficients_only) {
-    tsn_polyfit_write_no_statistics(model);
-  } else {
-    tsn_polyfit_write_statistics(&fit.factor, fit.passes.dd_kernels, fit.rss, fit.c,
-                                 buffers->matrix, model);
-  }
+  tsn_polyfit_write(&fit.factor, options, fit.passes.dd_kernels, fit.rss, chosen, fit.c,
+                    buffers->matrix, model);
   return selected;
 }

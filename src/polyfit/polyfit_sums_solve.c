@@ -135,12 +135,7 @@ tsanom_status tsn_polyfit_sums_solve(const tsn_polyfit_sums *sums, int stream_te
   } else {
     solve_upper(scratch->triangle, terms, chosen, z, c);
   }
-  tsn_polyfit_write_curve(&factor, chosen, c, model);
-  if (options->coefficients_only) {
-    tsn_polyfit_write_no_statistics(model);
-  } else {
-    tsn_polyfit_write_statistics(&factor, tsn_polyfit_dd_kernels_at(isa), rss, c,
-                                 scratch->matrix, model);
-  }
+  tsn_polyfit_write(&factor, options, tsn_polyfit_dd_kernels_at(isa), rss, chosen, c,
+                    scratch->matrix, model);
   return status;
 }
