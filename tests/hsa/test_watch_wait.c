@@ -323,25 +323,24 @@ Test(hsa_watch_wait, a_thread_that_got_further_explains_no_silence) {
   stop();
 }
 
+static void let_thread_0_beat(void) {
+  for (int k = 0; k < 20; k++) {
+    pass(0.1);
+    sample_all();
+    beat(0);
+    look();
+  }
+}
+
 /* Nor does one that had no processor before, but has one now: thread 1 needs a second for
  * each 0.25 s. */
 Test(hsa_watch_wait, what_another_thread_waited_before_does_not_count) {
   start(0);
   begin(THREADS);
   set_state(&of[1], QUEUED);
-  for (int k = 0; k < 20; k++) {
-    pass(0.1);
-    sample_all();
-    beat(0);
-    look();
-  }
+  let_thread_0_beat();
   set_state(&of[1], RUNS);
-  for (int k = 0; k < 20; k++) {
-    pass(0.1);
-    sample_all();
-    beat(0);
-    look();
-  }
+  let_thread_0_beat();
   cr_assert(pulse_of(1).waited > 1.9 && status_of(1) == TSANOM_HSA_HANG);
   set_state(&of[0], ASLEEP);
   set_state(&of[1], ASLEEP);
