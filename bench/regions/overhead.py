@@ -60,11 +60,11 @@ def read_pairs(path, size):
 
 def row(name, pairs):
     plain, recorded, events = (statistics.median(column) for column in zip(*pairs))
-    added = sorted(100 * (with_it / without - 1) for without, with_it, _ in pairs)
-    k = workloads.median_interval(len(added))
-    interval = f"{added[k]:+.2f} ... {added[-1 - k]:+.2f}" if len(added) >= LEAST else "-"
+    added, low, high = workloads.median_and_interval(
+        100 * (with_it / without - 1) for without, with_it, _ in pairs)
+    interval = f"{low:+.2f} ... {high:+.2f}" if len(pairs) >= LEAST else "-"
     print(f"| `{name}` | {events:.0f} | {plain:.3f} | {recorded:.3f} | {len(pairs)} | "
-          f"{statistics.median(added):+.2f} | {interval} | "
+          f"{added:+.2f} | {interval} | "
           f"{100 * events * EVENT_SECONDS / plain:.3f} |")
 
 

@@ -59,11 +59,11 @@ def measure(chosen, folder):
 
 
 def row(name, column, pairs):
-    added = sorted(recorded[column] - plain[column] for plain, recorded in pairs)
-    k = workloads.median_interval(len(added))
+    added, low, high = workloads.median_and_interval(
+        recorded[column] - plain[column] for plain, recorded in pairs)
     print(f"| {name} | {statistics.median(plain[column] for plain, _ in pairs):.2f} | "
           f"{statistics.median(recorded[column] for _, recorded in pairs):.2f} | "
-          f"{statistics.median(added):+.2f} | {added[k]:+.2f} ... {added[-1 - k]:+.2f} |")
+          f"{added:+.2f} | {low:+.2f} ... {high:+.2f} |")
 
 
 def main():

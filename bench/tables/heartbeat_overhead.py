@@ -61,15 +61,14 @@ def measure(chosen, program, arguments):
 
 def row(chosen, program, cycle=None):
     rounds, block, helper, rate = measure(chosen, program, ["--cycle", cycle] if cycle else [])
-    overheads = sorted(beating / silent - 1 for beating, _, silent in rounds)
-    beats = statistics.median(overheads)
+    beats, low, high = workloads.median_and_interval(
+        beating / silent - 1 for beating, _, silent in rounds)
     clock = statistics.median(reading / silent - 1 for _, reading, silent in rounds)
-    k = workloads.median_interval(len(overheads))
     nanoseconds = (1e9 * statistics.median(silent for _, _, silent in rounds) /
                    (block * chosen.threads))
     print(f"| {program} | {cycle or 'as in Table 1'} | {rate:.0f} | {PAPER} | "
           f"{100 * beats:.2f} % | "
-          f"{100 * overheads[k]:.2f} ... {100 * overheads[-1 - k]:.2f} % | "
+          f"{100 * low:.2f} ... {100 * high:.2f} % | "
           f"{100 * clock:.2f} % | {beats * nanoseconds:.0f} / {clock * nanoseconds:.0f} | "
           f"{100 * helper / sum(beating for beating, _, _ in rounds):.2f} % | "
           f"{len(rounds)} |", flush=True)

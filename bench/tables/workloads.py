@@ -7,6 +7,7 @@ import math
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
 
@@ -82,6 +83,13 @@ def median_interval(count, odds=20):
         if 2 * odds * tail > 2 ** count:
             return max(k - 1, 0)
         k += 1
+
+
+def median_and_interval(values):
+    """Their median and the interval that contains the true one with 95 %."""
+    ordered = sorted(values)
+    k = median_interval(len(ordered))
+    return statistics.median(ordered), ordered[k], ordered[-1 - k]
 
 
 def print_header(chosen, detail, *columns):

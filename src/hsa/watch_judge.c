@@ -50,19 +50,15 @@ static tsanom_hsa_anomaly *note(tsanom_hsa_watch *w, const tsanom_hsa_cause *c,
 static void note_silence(tsanom_hsa_watch *w, size_t thread, size_t waiting) {
   const tsn_watch_thread *t = &w->thread[thread];
   bool hangs = t->pulse.status == TSANOM_HSA_HANG;
-  tsanom_hsa_cause c = {.cause = t->pulse.status,
-                        .thread = (int32_t)thread,
-                        .sign = TSANOM_HSA_SIGN_SILENCE,
-                        .value = w->now - t->since,
-                        .range = {0, t->pulse.limit},
-                        .strength = (w->now - t->since) / t->pulse.limit,
-                        .number = {t->since, INFINITY},
-                        .waiting = waiting};
-  if (!hangs) {
-    c.number[0] = t->pulse.waited;
-    c.number[1] = NAN;
-    c.waiting = 0;
-  }
+  tsanom_hsa_cause c = {
+      .cause = t->pulse.status,
+      .thread = (int32_t)thread,
+      .sign = TSANOM_HSA_SIGN_SILENCE,
+      .value = w->now - t->since,
+      .range = {0, t->pulse.limit},
+      .strength = (w->now - t->since) / t->pulse.limit,
+      .number = {hangs ? t->since : t->pulse.waited, hangs ? INFINITY : NAN},
+      .waiting = hangs ? waiting : 0};
   tsanom_hsa_anomaly *a = note(w, &c, tsn_watch_hang_confidence(t));
   if (!hangs && a->phase != TSANOM_HSA_ANOMALY_BEGAN) return;
   a->onset = t->since;
