@@ -28,6 +28,7 @@ def options():
     parser.add_argument("--plot")
     parser.add_argument("--page")
     parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--peer-sources", metavar="DIRECTORY")
     return parser.parse_args()
 
 
@@ -42,12 +43,15 @@ def stored_rows(file):
     return {row.key: row for row in rows}
 
 
-def peers():
+def peers(chosen):
     """What each comparison with other libraries prints, by its name."""
+    scripts = [(script, []) for script in sorted(PEERS.glob("*_peers.py")) if chosen.peers]
+    if chosen.peer_sources:
+        scripts += [(script, [chosen.peer_sources]) for script in sorted(PEERS.glob("*_sources.py"))]
     printed = {}
-    for script in sorted(PEERS.glob("*_peers.py")):
+    for script, sources in scripts:
         print(f"{script.name} ...", file=sys.stderr)
-        run = subprocess.run(["/usr/bin/python3", script, "speed", BUILD], text=True,
+        run = subprocess.run(["/usr/bin/python3", script, "speed", BUILD, *sources], text=True,
                              stdout=subprocess.PIPE, env=dict(os.environ, OMP_NUM_THREADS="1"))
         printed[script.stem] = run.stdout
     return printed
@@ -59,7 +63,7 @@ def main():
     mode = "full" if chosen.full else "quick"
     date = datetime.date.today().isoformat()
     machine, rows = measure.measure(BUILD, chosen.program, mode == "quick")
-    compared = peers() if chosen.peers else {}
+    compared = peers(chosen)
     result = {"date": date, "mode": mode, "machine": machine,
               "rows": [dataclasses.asdict(row) for row in rows], "peers": compared}
     pathlib.Path(chosen.output).write_text(json.dumps(result, indent=1) + "\n")

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 
+import page
 import palette
 
 # Lines of a module: (label, benchmark, fixed arguments, column); the plot's x, and its axes.
@@ -57,20 +58,11 @@ POLYFIT = [("libtsanom, refined", "refined, µs"), ("libtsanom, plain", "plain, 
            ("numpy", "numpy, µs"), ("GSL", "gsl, µs")]
 
 
-def table(page, heading):
-    """The rows of the table below a heading, as dictionaries by column."""
-    lines = page.partition(heading)[2].split("\n## ")[0].splitlines()
-    cells = [[cell.strip(" `") for cell in line.strip("|").split("|")]
-             for line in lines if line.startswith("|")]
-    return [dict(zip(cells[0], row)) for row in cells[2:]]
-
-
-def chosen(rows, benchmark, fixed, column):
+def values(rows, benchmark, fixed, column):
     """(arguments, value) of the rows of a benchmark that have all fixed arguments."""
-    for row in rows:
-        arguments = row["arguments"].split()
-        if row["benchmark"] == benchmark and row[column] and set(fixed.split()) <= set(arguments):
-            yield dict(a.split(":", 1) for a in arguments), float(row[column])
+    for arguments, row in page.chosen(rows, benchmark, fixed):
+        if row[column]:
+            yield arguments, float(row[column])
 
 
 def line_plot(x, y, lines):
@@ -106,19 +98,19 @@ def draw(file, commands):
 
 
 def main():
-    page = pathlib.Path(sys.argv[1]).read_text()
+    text = pathlib.Path(sys.argv[1]).read_text()
     directory = pathlib.Path(sys.argv[2])
     directory.mkdir(parents=True, exist_ok=True)
-    rows = table(page, "## Cost\n")
+    rows = page.table(text, "## Cost\n")
     for module, (key, x, y, lines) in LINES.items():
-        found = [(label, [(int(a[key]), v) for a, v in chosen(rows, *which)])
+        found = [(label, [(int(a[key]), v) for a, v in values(rows, *which)])
                  for label, *which in lines]
         draw(directory / f"performance-{module}.svg", line_plot(x, y, found))
     for module, (y, bars) in BARS.items():
-        found = [(re.sub(", ", "\\\\n", label), next(chosen(rows, *which))[1])
+        found = [(re.sub(", ", "\\\\n", label), next(values(rows, *which))[1])
                  for label, *which in bars]
         draw(directory / f"performance-{module}.svg", bar_plot(y, found))
-    peers = [row for row in table(page, "libraries: polyfit\n") if row["n"] == "1000"]
+    peers = [row for row in page.table(text, "libraries: polyfit\n") if row["n"] == "1000"]
     found = [(label, [(int(row["degree"]), float(row[column])) for row in peers])
              for label, column in POLYFIT]
     draw(directory / "performance-polyfit.svg", line_plot("degree", "time, µs per fit", found))

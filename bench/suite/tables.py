@@ -72,15 +72,15 @@ def report(description, rows, stored, peers):
     for name, text in peers.items():
         if text.count("\n") < 3:  # a heading without rows
             continue
-        parts += [f"## Beside other libraries: {name.removesuffix('_peers')}", text.strip()]
+        parts += [f"## Beside other libraries: {name.rpartition('_')[0]}", text.strip()]
     return "\n\n".join(parts) + "\n"
 
 
 def page_head(mode):
     return f"""# Benchmarks {{#benchmarks}}
 
-`scripts/bench --{mode} --peers --page docs/benchmarks.md` wrote this page. Every result is verified
-before its time counts.
+`scripts/bench --{mode} --peers --peer-sources DIRECTORY --page docs/benchmarks.md` wrote this page. Every
+result is verified before its time counts.
 
 | column | meaning |
 | ------ | ------- |

@@ -2,19 +2,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The distance of two series beside the C library of dtaidistance.
 
-    dtaidistance_peers.py LIBRARY
+    dtaidistance_sources.py speed BUILD_DIR SOURCES_DIR
 
-LIBRARY is a shared library of dd_dtw.c, dd_ed.c and dd_globals.c of dtaidistance (its directory
-src/DTAIDistanceC/DTAIDistanceC). `tsanom` must be importable. Both functions are called by cffi
-with prepared arguments, alternately on one thread; each number is the least of many. Distances
-are compared, also with penalty and open ends, which docs/python.md defines in terms of ours."""
+BUILD_DIR is one that `cmake --preset bench && cmake --build --preset bench` made;
+SOURCES_DIR/dtaidistance a checkout of github.com/wannesm/dtaidistance, whose C library is
+compiled with -O3 -march=native. Both functions are called from Python with prepared arguments,
+alternately on one thread; each number is the least of many. Distances are compared, also with
+penalty and open ends, which docs/python.md defines in terms of ours."""
 import math
+import pathlib
+import subprocess
 import sys
+import tempfile
 import time
 
 import cffi
 import numpy
-import tsanom
+from python_peers import package
 
 CASES = ((128, 12), (128, None), (1024, 50), (1024, None), (8192, 400))
 
@@ -29,6 +33,16 @@ double dtw_distance(double *s1, ssize_t l1, double *s2, ssize_t l2, DTWSettings 
 """)
 
 
+def compiled(sources, folder):
+    """The C library of a checkout."""
+    folder = pathlib.Path(folder)
+    c = pathlib.Path(sources) / "dtaidistance" / "src" / "DTAIDistanceC" / "DTAIDistanceC"
+    files = [c / name for name in ("dd_dtw.c", "dd_ed.c", "dd_globals.c")]
+    subprocess.run(["gcc", "-O3", "-march=native", "-w", "-shared", "-fPIC", *files, "-lm", "-o",
+                    folder / "dtaidistance.so"], check=True)
+    return ffi.dlopen(str(folder / "dtaidistance.so"))
+
+
 def settings(library, **fields):
     result = ffi.new("DTWSettings *", library.dtw_settings_default())
     for name, value in fields.items():
@@ -40,7 +54,7 @@ def pointer(array):
     return ffi.from_buffer("double[]", array)
 
 
-def check(library, random):
+def check(tsanom, library, random):
     """The table of definitions in docs/python.md."""
     for _ in range(300):
         n = int(random.integers(4, 60))
@@ -72,9 +86,13 @@ def least(calls, seconds=3.0):
     return [1e6 * t for t in best]
 
 
-def main(path):
-    library, random = ffi.dlopen(path), numpy.random.default_rng(3)
-    check(library, random)
+def main():
+    if len(sys.argv) != 4 or sys.argv[1] != "speed":
+        sys.exit(__doc__)
+    tsanom, random = package(pathlib.Path(sys.argv[2]).resolve()), numpy.random.default_rng(3)
+    with tempfile.TemporaryDirectory() as folder:
+        library = compiled(sys.argv[3], folder)
+    check(tsanom, library, random)
     print("| n | radius | tsanom.dtw, µs | dtaidistance, µs | ratio |\n|---|---|---|---|---|")
     for n, radius in CASES:
         x, y = random.normal(size=(2, n)).cumsum(axis=1)
@@ -88,4 +106,4 @@ def main(path):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

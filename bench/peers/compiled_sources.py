@@ -1,0 +1,98 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""DTW, envelopes, nearest neighbors, beats and periods beside libraries that are built here
+from sources of yours.
+
+    compiled_sources.py speed BUILD_DIR SOURCES_DIR
+
+BUILD_DIR is one that `cmake --preset bench && cmake --build --preset bench` made.
+SOURCES_DIR holds checkouts under these names; those that are missing are left out:
+
+    RawHash             github.com/CMU-SAFARI/RawHash
+    lbimproved          github.com/lemire/lbimproved
+    tempo               github.com/MonashTS/tempo
+    heartbeats-simple   github.com/libheartbeats/heartbeats-simple
+    EAR                 github.com/eas4dc/EAR
+
+Each is compiled with -O3 -march=native, as are the comparisons in sources/, which verify
+that both give the same result. Prints a Markdown table: medians of five repetitions in turns,
+on one thread by its own clock, and the spread of each, largest less smallest.
+"""
+import dataclasses
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PEERS = pathlib.Path(__file__).parent
+ROOT = PEERS.parents[1]
+FLAGS = ("-O3", "-march=native", "-w")
+
+
+@dataclasses.dataclass
+class Peer:
+    """What is compiled of a checkout: each source by the options of one object of it."""
+    include: tuple = ()
+    objects: tuple = ()
+
+
+DYNAIS = "src/library/dynais/avx512"
+TABLE = {
+    "RawHash": ("rawhash", Peer(("src",), (("src/dtw.cpp",),))),
+    "lbimproved": ("lbimproved", Peer(("include",))),
+    "tempo": ("tempo", Peer(("src",))),
+    "heartbeats-simple": ("heartbeats", Peer(("inc",), (("src/hb.c",), ("src/hb-util.c",)))),
+    "EAR": ("dynais", Peer(("src",), ((f"{DYNAIS}/dynais.c",),
+                                      (f"{DYNAIS}/dynais_core.c", "-DDYN_CORE_N"),
+                                      (f"{DYNAIS}/dynais_core.c", "-DDYN_CORE_0")))),
+}
+
+
+def compile_peer(name, build, sources, folder):
+    """The comparison with a peer, as a program."""
+    program, peer = TABLE[name]
+    include = [f"-I{sources / name / path}" for path in peer.include]
+    objects = []
+    for number, (source, *options) in enumerate(peer.objects):
+        objects.append(folder / f"{program}{number}.o")
+        compiler = "gcc" if source.endswith(".c") else "g++"
+        subprocess.run([compiler, *FLAGS, *options, *include, "-c", sources / name / source,
+                        "-o", objects[-1]], check=True)
+    target = folder / program
+    subprocess.run(["g++", "-std=c++20", *FLAGS, *include, f"-I{ROOT / 'include'}",
+                    f"-I{ROOT / 'testing'}", PEERS / "sources" / f"{program}.cc", *objects, f"-L{build}",
+                    f"-Wl,-rpath,{build}", "-ltsanom", "-ltsanom-record", "-ltsanom-runs",
+                    "-o", target], check=True)
+    return target
+
+
+def rows(name, build, sources, folder):
+    """The lines of the table of one peer."""
+    printed = subprocess.run([compile_peer(name, build, sources, folder)], check=True, text=True,
+                             stdout=subprocess.PIPE).stdout
+    for line in printed.splitlines():
+        problem, unit, own, own_spread, other, other_spread = line.split("\t")
+        yield (f"| {problem} | {name} | {unit} | {own} | {100 * float(own_spread):.0f} % | {other} | "
+               f"{100 * float(other_spread):.0f} % | {float(other) / float(own):.2f} |")
+
+
+def main():
+    if len(sys.argv) != 4 or sys.argv[1] != "speed":
+        sys.exit(__doc__)
+    build, sources = (pathlib.Path(path).resolve() for path in sys.argv[2:])
+    print("| problem | other library | unit | libtsanom | spread | other | spread | ratio |\n"
+          "|---|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in TABLE:
+            if not (sources / name).is_dir():
+                print(f"{name} is not in {sources}", file=sys.stderr)
+                continue
+            try:
+                for row in rows(name, build, sources, pathlib.Path(folder)):
+                    print(row, flush=True)
+            except subprocess.CalledProcessError as error:
+                print(f"{name}: {error}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
