@@ -9,6 +9,7 @@
 #include "dtw/dtw_sweep_band.h"
 #include "dtw/dtw_sweep_chain.h"
 #include "dtw/dtw_sweep_full.h"
+#include "dtw/dtw_sweep_tiny.h"
 #include "dtw/dtw_wavefront.h"
 
 /* Buffers of a sweep by strips. */
