@@ -18,10 +18,15 @@ Each program runs alone and recorded. The table has, per program:
 
     iterations   what is expected, and the main loop that was found
     known after  iterations of the shortest prefix of the run in which that loop is found
+    steady       whether the mean times of iterations in the four quarters of the loop's time
+                 differ by at most 5 %
     error        of the end of the loop predicted after a quarter of its time, in %
     interval     whether the predicted interval contains the end, or the end is "unknown"
-    speedup      with `seconds` and --runs: the recorded speedup of 2 threads over 1, and that of
-                 the plain times (medians)
+    speedup      with `seconds` and --runs: that of 2 threads over 1, by mean times of all
+                 iterations in recordings, and by medians of the latest ones
+    printed      the same by the times that the recorded programs print
+    plain, again the same by the times that programs of themselves print, of two sets of runs: if
+                 these differ by more than 5 %, the program cannot be compared that closely
     output       whether the recorded program wrote the same, apart from numbers, and exited alike
 
 and below it, of how many programs each of these is as it should be. With --results, FILE keeps
@@ -40,8 +45,9 @@ import tempfile
 import tomllib
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+|nan|inf)([eEdD][-+]?\d+)?", re.IGNORECASE)
-HEAD = ("program", "expected", "found", "known after", "error, %", "interval", "speedup", "plain",
-        "output")
+HEAD = ("program", "expected", "found", "known after", "steady", "error, %", "interval", "speedup",
+        "latest", "printed", "plain", "again", "output")
+CLOSE = 0.05
 
 
 class Program:
@@ -84,22 +90,44 @@ def shape(text):
     return sorted(" ".join(NUMBER.sub("#", line).split()) for line in text.splitlines())
 
 
+def known_by(program, run, whole, until):
+    """The main loop by then, if it is that of the whole run: it begins with a place of that, and
+    has as many regions."""
+    loop = whole["main_loop"]
+    then = program.speedup(run, "--until", repr(until), "--level", whole["level"])
+    found = then and then["main_loop"]
+    is_it = found and found["place"] in {part["place"] for part in loop["parts"]} and (
+        loop["least"] <= found["most"] <= loop["most"])
+    return then["regions"][0] if is_it else None
+
+
 def known_after(program, run, whole):
-    """Iterations of the main loop in the shortest prefix in which it is the main loop: one that
-    begins with a place of it, and has as many regions."""
-    loop, end = whole["main_loop"], whole["regions"][0]
-    low, high, known = end["first_s"], end["last_s"], loop["iterations"]
-    places = {part["place"] for part in loop["parts"]}
+    """Iterations of the main loop in the shortest prefix in which it is known."""
+    loop = whole["regions"][0]
+    low, high, known = loop["first_s"], loop["last_s"], loop["iterations"]
     for _ in range(12):
         middle = (low + high) / 2
-        then = program.speedup(run, "--until", repr(middle), "--level", whole["level"])
-        found = then and then["main_loop"]
-        if found and found["place"] in places and (
-                loop["least"] <= found["most"] <= loop["most"]):
+        found = known_by(program, run, whole, middle)
+        if found:
             high, known = middle, found["iterations"]
         else:
             low = middle
     return known
+
+
+def is_steady(program, run, whole):
+    """By the iterations that are complete after each quarter of the loop's time; None: there
+    are too few."""
+    loop = whole["regions"][0]
+    done, end, means = 0, loop["first_s"], []
+    for quarter in (1, 2, 3, 4):
+        until = loop["first_s"] + (loop["last_s"] - loop["first_s"]) * quarter / 4
+        then = known_by(program, run, whole, until) if quarter < 4 else loop
+        if not then or then["iterations"] <= done:
+            return None
+        means.append((then["last_s"] - end) / (then["iterations"] - done))
+        done, end = then["iterations"], then["last_s"]
+    return max(means) <= (1 + CLOSE) * min(means)
 
 
 def predict(program, run, whole):
@@ -118,17 +146,23 @@ def predict(program, run, whole):
 
 
 def compare_threads(program, folder):
-    """The recorded speedup of two threads over one, and that of the plain times."""
-    told, plain = [], {1: [], 2: []}
+    """The speedups of two threads over one: by column, the ratio of the median times."""
+    seconds = {key: {1: [], 2: []} for key in ("speedup", "latest", "printed", "plain", "again")}
     for number in range(program.runs):
         for threads in (1, 2):
-            program.record(f"{folder}/{number}.{threads}", threads)
-            plain[threads].append(program.seconds(program.run(threads=threads)[1]))
+            plain, again = ("plain", "again") if number % 2 else ("again", "plain")
+            seconds[plain][threads].append(program.seconds(program.run(threads=threads)[1]))
+            text = program.record(f"{folder}/{number}.{threads}", threads)[1]
+            seconds["printed"][threads].append(program.seconds(text))
+            seconds[again][threads].append(program.seconds(program.run(threads=threads)[1]))
         both = program.speedup(f"{folder}/{number}.2", "--baseline", f"{folder}/{number}.1")
-        if both and both["regions"] and both["regions"][0]["speedup"]:
-            told.append(both["regions"][0]["speedup"])
-    return (statistics.median(told) if told else None,
-            statistics.median(plain[1]) / statistics.median(plain[2]))
+        loop = both and both["regions"] and both["regions"][0]
+        if loop and loop["speedup"]:
+            for key, field in (("speedup", "mean_s"), ("latest", "s")):
+                seconds[key][1].append(loop[f"baseline_{field}"])
+                seconds[key][2].append(loop[f"current_{field}"])
+    return {key: statistics.median(of[1]) / statistics.median(of[2]) if of[1] else None
+            for key, of in seconds.items()}
 
 
 def row(program, folder):
@@ -143,9 +177,11 @@ def row(program, folder):
     if whole and whole["main_loop"]:
         result["found"] = whole["main_loop"]["iterations"]
         result["known after"] = known_after(program, run, whole)
+        steady = is_steady(program, run, whole)
+        result["steady"] = steady if steady is None else ("no", "yes")[steady]
         result["error, %"], result["interval"] = predict(program, run, whole)
     if "seconds" in program.about and program.runs:
-        result["speedup"], result["plain"] = compare_threads(program, folder)
+        result.update(compare_threads(program, folder))
     return result
 
 
@@ -156,20 +192,29 @@ def share(results, key, is_right):
 
 
 def summary(results):
-    def is_close(result):
-        return abs(result["speedup"] / result["plain"] - 1) <= 0.05
+    def is_close(one, other):
+        return lambda result: abs(result[one] / result[other] - 1) <= CLOSE
 
     compared = [result for result in results if result["plain"]]
     missing = sum(result["speedup"] is None for result in compared)
+    repeats = list(filter(is_close("again", "plain"), compared))
+    steady = [result for result in results if result["steady"] == "yes"]
     return "\n".join((
         "- iterations as expected: "
         + share(results, "expected", lambda r: r["found"] in r["expected"]),
         "- end of the loop predicted within 5 %: "
-        + share(results, "error, %", lambda r: abs(r["error, %"]) <= 5),
+        + share(results, "error, %", lambda r: abs(r["error, %"]) <= 5)
+        + "; of steady programs: "
+        + share(steady, "error, %", lambda r: abs(r["error, %"]) <= 5),
         "- end in the interval, or not predicted: "
         + share(results, "interval", lambda r: r["interval"] != "no"),
-        f"- speedup within 5 % of the plain times: {share(results, 'speedup', is_close)}"
+        f"- plain speedups that repeat within 5 %: {len(repeats)} of {len(compared)}",
+        "- speedup within 5 % of the plain one: "
+        + share(compared, "speedup", is_close("speedup", "plain"))
+        + "; of those that repeat: " + share(repeats, "speedup", is_close("speedup", "plain"))
         + (f"; not measured: {missing}" if missing else ""),
+        "- speedup within 5 % of what the recorded programs print: "
+        + share(compared, "speedup", is_close("speedup", "printed")),
         "- same output: " + share(results, "output", lambda r: r["output"] == "same")))
 
 

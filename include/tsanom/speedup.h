@@ -16,8 +16,10 @@
  *  with \f$P_b\f$ threads in the baseline and \f$P_c\f$ now; f is Amdahl's fraction. The
  *  baseline is the iterations of the same loop with \f$P_b\f$ threads, at any time of the
  *  run. The times \f$t_b\f$ and \f$t_c\f$ are medians of the latest
- *  ::TSANOM_SPEEDUP_RECENT iterations. A loop is identified by the identifier of its
- *  first region and its period.
+ *  ::TSANOM_SPEEDUP_RECENT iterations. The ratio of the mean times of all iterations is
+ *  the speedup of the whole loop, which timing two whole runs gives: iterations that take
+ *  long now and then count in it, but hardly in medians. A loop is identified by the
+ * identifier of its first region and its period.
  *
  *  An analyzer is an object in one block of memory: of the caller (_size, _init) or of
  *  the allocator of an exec (_create, _destroy). Only _create and _restore allocate. One
@@ -127,7 +129,9 @@ typedef struct tsanom_speedup_loop {
                                exceeds P_c / P_b */
   int32_t baseline_threads; /**< P_b */
   int32_t current_threads;  /**< P_c, of the latest iteration */
-  uint64_t reserved[3];     /**< 0 */
+  double baseline_mean_s;   /**< mean of all iterations with P_b threads; NaN: none */
+  double current_mean_s;    /**< mean of all iterations with P_c threads; NaN: none */
+  uint64_t reserved;        /**< 0 */
 } tsanom_speedup_loop;
 
 /** Predicted end of a program. Initialize it with tsanom_speedup_prediction_init(). */
@@ -218,9 +222,9 @@ TSANOM_API tsanom_status tsanom_speedup_restore(void *memory, size_t bytes,
                                                 const tsanom_exec *exec,
                                                 tsanom_speedup **analyzer);
 
-/** Use another run of the same loop as its baseline: t_b and P_b become t_c and P_c of
- *  `baseline`; S, E and f are recomputed. The caller must know that both are the same
- *  loop: identifiers of regions may differ between runs.
+/** Use another run of the same loop as its baseline: t_b, P_b and the mean time become
+ *  t_c, P_c and the mean time of `baseline`; S, E and f are recomputed. The caller must
+ * know that both are the same loop: identifiers of regions may differ between runs.
  *  @param[in,out] loop      modified only if TSANOM_OK is returned
  *  @param         baseline  the loop in the other run; may be `loop`
  *  @status

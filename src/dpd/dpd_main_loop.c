@@ -19,7 +19,8 @@
  * - Behind the last segment of a run (3), the next event of the anchor begins one more
  *   iteration if all of U follows, with at most |U| / 2 other kinds in between. That
  *   iteration ends before a kind that no other segment has, and before more other kinds
- * than a near copy may have.
+ *   than a near copy may have. It is also complete as a near copy of an extended segment
+ *   of the run that ends with the same kind: the last step adapts the mesh.
  *
  * Five passes over the events of the segments, two of them for inner loops. */
 #include <string.h>
@@ -169,6 +170,11 @@ static unsigned char fit_of(tsn_main_search *s, size_t i, size_t size) {
   return fit;
 }
 
+static bool has_any(const tsn_main_search *s, const tsn_main_loop *loop, size_t i,
+                    unsigned char fits) {
+  return loop->named || (s->fit[i] & fits) != 0;
+}
+
 /* Whether an iteration behind the last segment of a run ends before an event of another
  * kind than the usual ones, of which this is number `others`. */
 static bool ends_before(const tsn_main_search *s, uint32_t kind, size_t others,
@@ -204,16 +210,45 @@ static size_t end_of_last(tsn_main_search *s, const tsn_main_loop *loop, size_t 
   return at;
 }
 
+/* The end of the same iteration if it is a near copy of segment k and ends with the same
+ * kind; 0: it does not. */
+static size_t end_like(tsn_main_search *s, size_t i, size_t k) {
+  size_t size = stamp_kinds(s, s->begin[k], s->begin[k + 1]);
+  uint32_t missing = s->next_stamp, found = fresh(s);
+  uint32_t last_kind = s->event[s->begin[k + 1] - 1];
+  size_t differ = size, others = 0, end = 0, at = s->begin[i];
+  size_t next = i + 1 < s->begins ? s->begin[i + 1] : s->n;
+  for (; at < next && TSN_MAIN_NEAR * others <= size; at++) {
+    uint32_t *stamp = &s->stamp[s->event[at]];
+    if (*stamp == missing) {
+      differ--;
+    } else if (*stamp != found) {
+      differ++;
+      others++;
+    }
+    *stamp = found;
+    if (s->event[at] == last_kind && TSN_MAIN_NEAR * differ <= size) end = at + 1;
+  }
+  return at == s->n && !s->options.ended ? 0 : end;
+}
+
+/* The end of the iteration that follows segments [first, i) of a run. */
+static size_t end_of_next(tsn_main_search *s, const tsn_main_loop *loop, size_t first,
+                          size_t i, size_t *reach) {
+  size_t end = end_of_last(s, loop, i, reach);
+  for (size_t k = i; k > first && !end; k--) {
+    if (has_any(s, loop, k - 1, TSN_MAIN_NEAR_COPY)) continue;
+    end = end_like(s, i, k - 1);
+    if (end) *reach = end;
+  }
+  return end;
+}
+
 /* A run of a loop: segments [first, last), and the iteration behind them, which ends with
  * the event before `end`; 0: there is none, but it has begun and goes to `reach`. */
 typedef struct {
   size_t first, last, end, reach;
 } run;
-
-static bool has_any(const tsn_main_search *s, const tsn_main_loop *loop, size_t i,
-                    unsigned char fits) {
-  return loop->named || (s->fit[i] & fits) != 0;
-}
 
 /* The next run from segment `from` on; false: there is none. */
 static bool next_run(tsn_main_search *s, const tsn_main_loop *loop, size_t from, run *r) {
@@ -225,11 +260,11 @@ static bool next_run(tsn_main_search *s, const tsn_main_loop *loop, size_t from,
            has_any(s, loop, next, TSN_MAIN_NEAR_COPY | TSN_MAIN_EXTENDED)) {
       if (has_any(s, loop, next++, TSN_MAIN_CLEAN)) last = next;
     }
-    size_t reach = 0, end = from < next ? end_of_last(s, loop, next, &reach) : 0;
+    size_t reach = 0, end = from < next ? end_of_next(s, loop, from, next, &reach) : 0;
     if (end) {
       last = next; /* a complete iteration is a clean end */
     } else if (from < last) {
-      end = end_of_last(s, loop, last, &reach);
+      end = end_of_next(s, loop, from, last, &reach);
     }
     *r = (run){from, last, end, reach};
     if (last - from + (r->end != 0) >= LEAST_ITERATIONS) return true;

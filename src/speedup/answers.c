@@ -7,7 +7,9 @@
  *
  *     S = t_b / t_c,   E = S P_b / P_c,   f = A / (A + B)  of the line t(P) = A + B / P
  *
- * Medians, because one interrupted iteration must not change a comparison.
+ * Medians, because one interrupted iteration must not change a comparison while a program
+ * runs. Of a whole loop, what takes long now and then is a part: the mean times of all
+ * iterations are its time per iteration.
  *
  * Prediction. If N iterations are expected and n are complete, the last of which ended at
  * T, the end is T + (N - n) t + r g:
@@ -114,14 +116,18 @@ void tsn_loop_describe(const tsn_loop *loop, int32_t wanted,
       .serial_fraction = NAN,
       .baseline_threads = wanted,
       .current_threads = loop->current_threads,
+      .baseline_mean_s = NAN,
+      .current_mean_s = NAN,
   };
   const tsn_times *current = tsn_loop_current(loop);
   if (!current) return;
   answer->current_s = tsn_times_median(current);
+  answer->current_mean_s = current->sum / (double)current->count;
   const tsn_times *baseline = find_times(loop, wanted);
   if (!baseline) return;
   answer->baseline_threads = baseline->threads;
   answer->baseline_s = tsn_times_median(baseline);
+  answer->baseline_mean_s = baseline->sum / (double)baseline->count;
   compare(answer);
 }
 
@@ -139,6 +145,7 @@ tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
   }
   tsn_environment before = tsn_environment_enter();
   loop->baseline_s = baseline->current_s;
+  loop->baseline_mean_s = baseline->current_mean_s;
   loop->baseline_threads = baseline->current_threads;
   compare(loop);
   tsn_environment_leave(before);

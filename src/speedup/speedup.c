@@ -219,6 +219,7 @@ static void add_time(tsn_times *times, double seconds) {
   times->seconds[times->next] = seconds;
   times->next = (times->next + 1) % TSANOM_SPEEDUP_RECENT;
   times->count++;
+  times->sum += seconds;
   times->limited += fmin(seconds, TSN_OUTLIER * tsn_times_median(times));
   if ((times->count & (times->count - 1)) != 0) return;
   times->limited_at[0] = times->limited_at[1];

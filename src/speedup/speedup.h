@@ -41,7 +41,8 @@ typedef struct {
   int32_t threads;
   uint32_t next; /* index in `seconds` of the next time */
   uint64_t count;
-  double limited;       /* sum of all times, each at most TSN_OUTLIER medians */
+  double sum;           /* of all times */
+  double limited;       /* the same, each at most TSN_OUTLIER medians */
   double limited_at[2]; /* `limited` when `count` was the two latest powers of two */
   double seconds[TSANOM_SPEEDUP_RECENT]; /* a ring of the latest times */
   double sorted[TSANOM_SPEEDUP_RECENT];  /* the same, sorted */

@@ -24,6 +24,7 @@ static void exchange_event(tsn_state *state, tsn_past_event *event) {
 static void exchange_times(tsn_state *state, tsn_times *times) {
   tsn_state_field(state, &times->threads, sizeof times->threads);
   tsn_state_field(state, &times->count, sizeof times->count);
+  tsn_state_field(state, &times->sum, sizeof times->sum);
   tsn_state_field(state, &times->limited, sizeof times->limited);
   tsn_state_field(state, times->limited_at, sizeof times->limited_at);
   tsn_state_field(state, times->seconds, sizeof times->seconds);

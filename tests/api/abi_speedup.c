@@ -36,7 +36,9 @@ _Static_assert(offsetof(tsanom_speedup_options, visit) == 32, "ABI");
 _Static_assert(offsetof(tsanom_speedup_options, visit_user) == 40, "ABI");
 
 _Static_assert(sizeof(tsanom_speedup_loop) == 144, "ABI");
-_Static_assert(offsetof(tsanom_speedup_loop, reserved) == 120, "ABI");
+_Static_assert(offsetof(tsanom_speedup_loop, baseline_mean_s) == 120, "ABI");
+_Static_assert(offsetof(tsanom_speedup_loop, current_mean_s) == 128, "ABI");
+_Static_assert(offsetof(tsanom_speedup_loop, reserved) == 136, "ABI");
 _Static_assert(offsetof(tsanom_speedup_loop, start) == 0, "ABI");
 _Static_assert(offsetof(tsanom_speedup_loop, period) == 8, "ABI");
 _Static_assert(offsetof(tsanom_speedup_loop, iterations) == 16, "ABI");

@@ -161,24 +161,43 @@ Test(dpd_main_programs, cycles_that_begin_with_an_inner_loop) {
 }
 
 /* Each tenth step sorts the particles and builds the lists of neighbors, instead of
- * exchanging particles at the border. */
+ * exchanging particles at the border. If the last step does, it computes the pressure
+ * too, by another function. */
+static void put_particles(stream *s, int steps) {
+  s->n = 0;
+  for (int step = 1; step <= steps; step++) {
+    put_range(s, 0, 2);
+    if (step % 10 == 0) {
+      put_range(s, 20, 32);
+      for (int k = 0; k < 3; k++) put_range(s, 32, 40);
+    } else {
+      for (int k = 0; k < 6; k++) put_range(s, 2, 5);
+    }
+    bool is_other = step == steps && step % 10 == 0;
+    put_range(s, is_other ? 40 : 5, is_other ? 43 : 8);
+    for (int k = 0; k < 6; k++) put_range(s, 8, 11);
+    put_range(s, 11, 14);
+  }
+}
+
 Test(dpd_main_programs, each_tenth_step_replaces_a_part) {
   static stream s;
-  s.n = 0;
-  for (int step = 1; step <= 105; step++) {
-    put_range(&s, 0, 2);
-    if (step % 10 == 0) {
-      put_range(&s, 20, 32);
-      for (int k = 0; k < 3; k++) put_range(&s, 32, 40);
-    } else {
-      for (int k = 0; k < 6; k++) put_range(&s, 2, 5);
-    }
-    put_range(&s, 5, 8);
-    for (int k = 0; k < 6; k++) put_range(&s, 8, 11);
-    put_range(&s, 11, 14);
-  }
+  put_particles(&s, 105);
   tsanom_dpd_main found = find(&s);
   cr_assert(found.iterations == 105 && found.anchor == 0, "%zu", found.iterations);
+}
+
+/* Without the end of the last step, it is not counted. */
+Test(dpd_main_programs, the_last_step_replaces_a_part) {
+  static stream s;
+  put_particles(&s, 100);
+  size_t end = s.n;
+  put_range(&s, 50, 54);
+  tsanom_dpd_main found = find(&s);
+  cr_assert(found.iterations == 100 && found.anchor == 0, "%zu", found.iterations);
+  cr_assert(found.end == end, "%zu of %zu", found.end, end);
+  s.n = end - 1;
+  cr_assert(find(&s).iterations == 99);
 }
 
 /* A solver that is left in the middle of its tenth iteration, in steps that have as many

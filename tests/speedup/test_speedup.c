@@ -239,6 +239,7 @@ Test(speedup, another_run_may_be_the_baseline) {
   cr_assert(near(loop[1].speedup, 1));
   CHECK_STATUS(tsanom_speedup_compare(&loop[1], &loop[0]), TSANOM_OK);
   cr_assert(loop[1].baseline_threads == 1 && near(loop[1].baseline_s, 7));
+  cr_assert(near(loop[1].baseline_mean_s, 7) && near(loop[1].current_mean_s, 3));
   cr_assert(near(loop[1].speedup, 7. / 3) && near(loop[1].efficiency, 7. / 9));
   cr_assert(near(loop[1].serial_fraction, 1. / 7));
   CHECK_STATUS(tsanom_speedup_compare(&loop[0], &loop[0]), TSANOM_OK);
@@ -258,6 +259,23 @@ Test(speedup, another_run_may_be_the_baseline) {
   cr_assert(memcmp(&before, &loop[1], sizeof before) == 0);
 }
 
+/* Every fifth iteration takes six times as long. Medians do not show that; means are
+ * those of all iterations, with each number of threads. */
+Test(speedup, means_are_those_of_the_whole_loop) {
+  tsanom_speedup *analyzer = new_analyzer(NULL, 0);
+  double now = 0;
+  for (int i = 0; i < 200; i++) {
+    double seconds = i % 5 == 4 ? 6 : 1;
+    now = run_region(analyzer, now, 'a', 0, i < 100 ? 2 * seconds : seconds,
+                     i < 100 ? 1 : 2);
+  }
+  CHECK_STATUS(tsanom_speedup_finish(analyzer), TSANOM_OK);
+  tsanom_speedup_loop loop = only_loop(analyzer);
+  cr_assert(near(loop.baseline_s, 2) && near(loop.current_s, .5));
+  cr_assert(near(loop.baseline_mean_s, 4) && near(loop.current_mean_s, 1));
+  tsanom_speedup_destroy(analyzer);
+}
+
 Test(speedup, a_baseline_that_never_ran_gives_no_speedup) {
   tsanom_speedup *analyzer = new_analyzer(NULL, 1);
   double now = 0;
@@ -267,6 +285,7 @@ Test(speedup, a_baseline_that_never_ran_gives_no_speedup) {
   tsanom_speedup_loop loop = only_loop(analyzer);
   cr_assert(isnan(loop.speedup) && isnan(loop.efficiency) && isnan(loop.baseline_s));
   cr_assert(near(loop.current_s, 0.5) && loop.baseline_threads == 1);
+  cr_assert(near(loop.current_mean_s, 0.5) && isnan(loop.baseline_mean_s));
   tsanom_speedup_destroy(analyzer);
 }
 

@@ -69,6 +69,8 @@ Test(speedup_summary, equals_the_analyzer_where_iterations_are_equal) {
     cr_assert(fabs(own.parallel_s - found.parallel_s) < 1e-9 * own.parallel_s);
     cr_assert(own.speedup == found.speedup && own.efficiency == found.efficiency);
     cr_assert(own.serial_fraction == found.serial_fraction);
+    cr_assert(own.baseline_mean_s == found.baseline_mean_s &&
+              own.current_mean_s == found.current_mean_s);
     cr_assert(p.expected == q.expected && isnan(q.low_s) && isnan(q.high_s));
     cr_assert(p.drifts || p.total_s == q.total_s);
     tsanom_speedup_destroy(analyzer);

@@ -32,7 +32,9 @@ def main():
     for row in rows:
         check(row["expected"] == [row["found"]] and row["output"] == "same", row)
         check(3 <= row["known after"] <= row["found"], row)
-        check((row["speedup"] or 0) > 0 if row["program"] == "jacobi" else not row["plain"], row)
+        for key in ("speedup", "latest", "printed", "plain", "again"):
+            check((row[key] or 0) > 0 if row["program"] == "jacobi" else row[key] is None, row)
+        check(row["steady"] in ("yes", "no", None), row)
     with tempfile.TemporaryDirectory() as folder:
         wrong = pathlib.Path(folder, "wrong.toml")
         wrong.write_text('[[program]]\nname = "bt"\niterations = 5\n'

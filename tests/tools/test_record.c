@@ -220,6 +220,11 @@ Test(command_record, another_run_is_the_baseline) {
     cr_assert(number_of(region, "baseline_s") == baseline_s);
     cr_assert(number_of(region, "speedup") ==
               baseline_s / number_of(region, "current_s"));
+    double mean_s = number_of(first_region(one), "current_mean_s");
+    cr_assert(number_of(region, "baseline_mean_s") == mean_s);
+    cr_assert(number_of(region, "whole_speedup") ==
+              mean_s / number_of(region, "current_mean_s"));
+    cr_assert(json_is_null(json_object_get(first_region(one), "whole_speedup")));
     json_decref(one);
     json_decref(r);
     /* A run of another program has no such loop. */

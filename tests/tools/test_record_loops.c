@@ -187,3 +187,28 @@ Test(record_loops, the_baseline_is_iterations_of_the_main_loop) {
     json_decref(r);
   }
 }
+
+/* With two threads, every fourth iteration sleeps twenty times as long: the latest
+ * medians and the whole loop differ, and both are reported. */
+Test(record_loops, the_whole_loop_is_compared_besides_the_latest_iterations) {
+  if (!has_openmp("gcc")) return;
+  write_text("sleeps.c",
+             "#include <unistd.h>\n"
+             "static double u[2];\n"
+             "int main(void) {\n"
+             "  for (int i = 0; i < 60; i++) {\n"
+             "#pragma omp parallel num_threads(i < 20 ? 1 : 2)\n"
+             "    u[0] += i;\n"
+             "    usleep(i >= 20 && i % 4 == 3 ? 20000 : 1000);\n"
+             "  }\n"
+             "}\n");
+  cr_assert(shell("gcc -O2 -fopenmp sleeps.c -o sleeps") == 0);
+  cr_assert(tsanom("record -o run -- ./sleeps").status == 0);
+  json_t *r = tsanom_json("speedup run --json");
+  const json_t *loop = first_region(r);
+  cr_assert(number_of(loop, "whole_speedup") < number_of(loop, "speedup") / 2);
+  json_decref(r);
+  outcome o = tsanom("speedup run");
+  cr_assert(strstr(o.out, " whole loop ") && strstr(o.out, "\nspeedup: by the medians"),
+            "%s", o.out);
+}

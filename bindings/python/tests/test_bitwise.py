@@ -154,8 +154,8 @@ def test_speedup():
         ffi.cast("tsanom_speedup_event *", events.ctypes.data), 60,
         ffi.cast("tsanom_dpd_iteration *", iterations.ctypes.data), 30, NULL, 40, NULL, loop, end))
     ours, predicted = tsanom.speedup_summarize(events, iterations, expected=40)
-    assert (ours.total_s, ours.parallel_s, ours.current_s) == (
-        loop.total_s, loop.parallel_s, loop.current_s)
+    assert (ours.total_s, ours.parallel_s, ours.current_s, ours.current_mean_s) == (
+        loop.total_s, loop.parallel_s, loop.current_s, loop.current_mean_s)
     assert np.array_equal((predicted.remaining_s, predicted.total_s, predicted.low_s),
                           (end.remaining_s, end.total_s, end.low_s), equal_nan=True)
 

@@ -23,6 +23,7 @@ def test_speedup_by_its_definition():
     assert (loop.start, loop.period, loop.iterations, loop.runs) == (10, 2, 50, 1)
     assert (loop.baseline_threads, loop.current_threads) == (1, 4)
     assert loop.baseline_s == pytest.approx(1.0) and loop.current_s == pytest.approx(0.4)
+    assert loop.baseline_mean_s == pytest.approx(1.0) and loop.current_mean_s == pytest.approx(0.4)
     assert loop.speedup == pytest.approx(2.5) and loop.efficiency == pytest.approx(2.5 / 4)
     # t(P) = A + B / P through (1, 1.0) and (4, 0.4)
     b = (1.0 - 0.4) / (1 - 1 / 4)

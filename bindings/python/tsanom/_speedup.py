@@ -69,6 +69,9 @@ class SpeedupLoop:
     """Amdahl's fraction."""
     baseline_threads: int
     current_threads: int
+    baseline_mean_s: float
+    """Mean of all iterations with `baseline_threads`, not of the latest ones; NaN: none."""
+    current_mean_s: float
 
     def compare(self, baseline: "SpeedupLoop") -> "SpeedupLoop":
         """The same with the iterations of another run as the baseline.

@@ -222,7 +222,8 @@ static void compare_loop(const speedup_result *a, size_t index,
     if (tsanom_speedup_compare(loop, &other) == TSANOM_OK) return;
   }
   loop->baseline_threads = 0;
-  loop->baseline_s = loop->speedup = loop->efficiency = loop->serial_fraction = NAN;
+  loop->baseline_s = loop->baseline_mean_s = NAN;
+  loop->speedup = loop->efficiency = loop->serial_fraction = NAN;
 }
 
 /* Compare every loop with its like in the run of --baseline. */

@@ -10,15 +10,26 @@
 #include "series.h"
 #include "task_counts.h"
 
+/* The speedups of the latest iterations and of the whole loop are explained if they
+ * differ by more than this part. */
+static const double whole_differs = 0.05;
+
 int speedup_is_measured(const speedup_request *r, const tsanom_speedup_loop *loop) {
   return r->baseline_path || loop->baseline_threads != loop->current_threads;
+}
+
+/* The speedup of the whole loop: of the mean times of all its iterations; NaN: not
+ * measured. */
+static double whole_speedup(const speedup_request *r, const tsanom_speedup_loop *loop) {
+  return speedup_is_measured(r, loop) ? loop->baseline_mean_s / loop->current_mean_s
+                                      : NAN;
 }
 
 static json_t *loop_json(const speedup_request *r, speedup_result *a,
                          const tsanom_speedup_loop *l) {
   int is_measured = speedup_is_measured(r, l);
   return json_pack(
-      "{so sI sI sI so so so so so so sI sI so so so}", "start",
+      "{so sI sI sI so so so so so so sI sI so so so so so so}", "start",
       json_name(region_stream_name(&a->stream, l->start)), "period",
       (json_int_t)l->period, "iterations", (json_int_t)l->iterations, "runs",
       (json_int_t)l->runs, "baseline_s", json_finite(is_measured ? l->baseline_s : NAN),
@@ -28,7 +39,9 @@ static json_t *loop_json(const speedup_request *r, speedup_result *a,
       json_finite(l->serial_fraction), "total_s", json_finite(l->total_s),
       "baseline_threads", (json_int_t)l->baseline_threads, "current_threads",
       (json_int_t)l->current_threads, "first_s", json_finite(l->first), "last_s",
-      json_finite(l->last), "parallel_s", json_finite(l->parallel_s));
+      json_finite(l->last), "parallel_s", json_finite(l->parallel_s), "baseline_mean_s",
+      json_finite(is_measured ? l->baseline_mean_s : NAN), "current_mean_s",
+      json_finite(l->current_mean_s), "whole_speedup", json_finite(whole_speedup(r, l)));
 }
 
 int speedup_print_json(const speedup_request *r, speedup_result *a) {
@@ -86,6 +99,19 @@ static void explain_fractions(const speedup_result *a) {
   }
 }
 
+/* Both describe the same loop, unless its times change or have long outliers. */
+static void explain_whole_loops(const speedup_request *r, const speedup_result *a) {
+  for (size_t i = 0; i < a->loops; i++) {
+    double whole = whole_speedup(r, &a->loop[i]);
+    if (!(fabs(whole / a->loop[i].speedup - 1) > whole_differs)) continue;
+    printf(
+        "\nspeedup: by the medians of the latest %d iterations; whole loop: by the mean "
+        "times of all, as\nwhen whole runs are timed\n",
+        TSANOM_SPEEDUP_RECENT);
+    return;
+  }
+}
+
 static void print_loop(const speedup_request *r, speedup_result *a,
                        const tsanom_speedup_loop *l) {
   printf("%8zu %10llu %4d/%4d", l->period, (unsigned long long)l->iterations,
@@ -95,10 +121,11 @@ static void print_loop(const speedup_request *r, speedup_result *a,
   print_number(l->current_s, 10);
   if (is_measured) {
     print_number(l->speedup, 10);
+    print_number(whole_speedup(r, l), 10);
     print_number(l->efficiency, 10);
     print_number(l->serial_fraction, 6);
   } else {
-    printf(" %28s", "not measured");
+    printf(" %39s", "not measured");
   }
   printf("  %s\n", region_stream_name(&a->stream, l->start));
 }
@@ -131,8 +158,8 @@ void speedup_print_table(const speedup_request *r, speedup_result *a) {
   }
   main_loop_print(&a->main, &a->stream);
   printf(
-      "  period iterations   threads baseline s  current s    speedup efficiency "
-      "serial  start\n");
+      "  period iterations   threads baseline s  current s    speedup whole loop "
+      "efficiency serial  start\n");
   for (size_t i = 0; i < a->loops; i++) {
     const tsanom_speedup_loop *l = &a->loop[i];
     if (!l->iterations) continue;
@@ -140,6 +167,7 @@ void speedup_print_table(const speedup_request *r, speedup_result *a) {
   }
   if (a->lost) printf("there are more loops than the analyzer can distinguish\n");
   explain_fractions(a);
+  explain_whole_loops(r, a);
   if (!has_baseline(r, a)) {
     printf(
         "\nall iterations ran with as many threads: for a speedup record with --baseline "
