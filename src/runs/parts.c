@@ -37,12 +37,13 @@ static tsn_beat_part empty_beats(const tsn_place_of_run *place) {
 }
 
 static tsn_region_part empty_regions(const tsn_place_of_run *place) {
-  return (tsn_region_part){
-      .channel = {.directory = place->regions,
-                  .memory = place->memory,
-                  .is_regions = true,
-                  .salvage = place->salvage},
-      .places = {.pool = {.exec = place->memory}, .salvage = place->salvage}};
+  return (tsn_region_part){.channel = {.directory = place->regions,
+                                       .memory = place->memory,
+                                       .is_regions = true,
+                                       .salvage = place->salvage},
+                           .places = {.pool = {.exec = place->memory},
+                                      .shared = place->shared,
+                                      .salvage = place->salvage}};
 }
 
 static void free_beats(tsn_beat_part *part) {
@@ -100,14 +101,14 @@ static bool file_exists(const char *directory, const char *name) {
 }
 
 static bool has_ranks(const tsn_place_of_run *place) {
-  return place->processes || file_exists(place->path, TSN_RANKS_FILE);
+  return place->processes || (!place->shared && file_exists(place->path, TSN_RANKS_FILE));
 }
 
 /* The parts to read: those that are wanted, or else those that are there. Several
  * processes have region times in common, and nothing else. */
-static int32_t parts_of_directory(const tsn_place_of_run *place) {
+static int32_t parts_of_directory(const tsn_place_of_run *place, bool has_processes) {
   int32_t parts = place->wanted & ~TSANOM_RUNS_REGION_TIMES;
-  if (has_ranks(place)) return parts ? parts : TSANOM_RUNS_SPMD;
+  if (has_processes) return parts ? parts : TSANOM_RUNS_SPMD;
   if (place->wanted & TSANOM_RUNS_REGION_TIMES) {
     parts |= tsn_is_directory(place->spmd) ? TSANOM_RUNS_SPMD : TSANOM_RUNS_REGIONS;
   }
@@ -168,7 +169,8 @@ static tsanom_status read_channels(tsn_parts *parts, const tsn_place_of_run *pla
                                    fresh_parts *fresh, const tsanom_exec *exec) {
   const char *directory = vital_directory(place, fresh->parts.present);
   if (!directory) return TSANOM_OK;
-  tsanom_status vital = tsn_vitals_read(&parts->vitals, directory, exec);
+  tsanom_status vital =
+      place->shared ? TSANOM_OK : tsn_vitals_read(&parts->vitals, directory, exec);
   tsanom_status status = read_both_channels(parts, fresh, exec);
   if (status != TSANOM_OK) return status;
   if (vital < 0) return vital;
@@ -205,7 +207,8 @@ static tsanom_status read_ranks(const tsn_place_of_run *place, fresh_parts *fres
 
 static tsanom_status read_directory(tsn_parts *parts, const tsn_place_of_run *place,
                                     fresh_parts *fresh, const tsanom_exec *exec) {
-  fresh->parts.present = parts_of_directory(place);
+  bool has_processes = has_ranks(place);
+  fresh->parts.present = parts_of_directory(place, has_processes);
   if (!fresh->parts.present) {
     tsn_file_place where = {.file = place->path};
     return tsn_reject_file(exec, TSANOM_E_IO, &where,
@@ -213,12 +216,14 @@ static tsanom_status read_directory(tsn_parts *parts, const tsn_place_of_run *pl
                            ", regions/, nor spmd/");
   }
   fresh->parts.spmd.salvage = parts->vitals.salvage = place->salvage;
-  if (has_ranks(place)) return read_ranks(place, fresh, exec);
-  /* Only `tsanom record` writes places. */
-  parts->beats.beats.is_numbered = fresh->parts.beats.beats.is_numbered =
-      file_exists(place->regions, "places.tsv");
-  parts->beats.beats.wants_time = fresh->parts.beats.beats.wants_time =
-      file_exists(place->regions, "time-beats");
+  if (has_processes) return read_ranks(place, fresh, exec);
+  if (fresh->parts.present & TSANOM_RUNS_BEATS) {
+    /* Only `tsanom record` writes places. */
+    parts->beats.beats.is_numbered = fresh->parts.beats.beats.is_numbered =
+        file_exists(place->regions, "places.tsv");
+    parts->beats.beats.wants_time = fresh->parts.beats.beats.wants_time =
+        file_exists(place->regions, "time-beats");
+  }
   tsanom_status status = TSANOM_OK;
   if (fresh->parts.present & (TSANOM_RUNS_BEATS | TSANOM_RUNS_REGIONS)) {
     status =

@@ -57,6 +57,8 @@ typedef struct {
   /* Runs that are processes of one program; else `processes` is 0. */
   const char *const *process;
   size_t processes;
+  /* The run is one of these, whose region times are wanted: the places of the others. */
+  struct tsn_known_places *shared;
 } tsn_place_of_run;
 
 /* No parts. */

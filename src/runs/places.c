@@ -18,6 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runs/channel.h"
+#include "runs/known_places.h"
 #include "runs/source.h"
 
 #define FILE_NAME "places.tsv"
@@ -44,19 +46,16 @@ static bool parse_call(char *module, tsn_place *place) {
   return *end == '\0';
 }
 
-/* number TAB kind and how TAB address TAB identity TAB module. Cuts the line into
- * strings, to which *place then points. False: not such a line. */
-static bool parse(char *line, const tsn_places *places, size_t *number,
-                  tsn_place *place) {
+/* kind and how TAB address TAB identity TAB module. Cuts the text into strings, to which
+ * *place then points. False: not such a text. */
+static bool parse(char *text, const tsn_places *places, tsn_place *place) {
   char *end, *module;
-  if (line[0] < '0' || line[0] > '9') return false;
-  *number = strtoul(line, &end, 10);
-  if (end[0] != '\t' || !end[1] || !strchr(places->has_calls ? "rstm" : "rs", end[1]) ||
-      (end[2] != 'c' && end[2] != 'f') || end[3] != '\t') {
+  if (!text[0] || !strchr(places->has_calls ? "rstm" : "rs", text[0]) ||
+      (text[1] != 'c' && text[1] != 'f') || text[2] != '\t') {
     return false;
   }
-  const char kind = end[1], how = end[2];
-  const char *digits = end + 4;
+  const char kind = text[0], how = text[1];
+  const char *digits = text + 3;
   if (!isxdigit((unsigned char)*digits)) return false;
   uint64_t address = strtoull(digits, &end, 16);
   if (*end != '\t') return false;
@@ -81,6 +80,7 @@ static bool parse(char *line, const tsn_places *places, size_t *number,
  * module with the one before, so the strings of a module are stored a few times at most.
  */
 static bool keep_module(tsn_places *places, tsn_place *place) {
+  if (!place->about.module || place->known) return place->about.module;
   const tsn_place *last = places->seen ? tsn_places_at(places, places->seen - 1) : NULL;
   if (place->about.call) {
     place->about.call = tsn_pool_copy(&places->pool, place->about.call);
@@ -97,8 +97,7 @@ static bool keep_module(tsn_places *places, tsn_place *place) {
 }
 
 static bool add(tsn_places *places, const tsn_place *place) {
-  if (!place->about.module ||
-      !tsn_array_reserve(&places->place, places->pool.exec, places->seen,
+  if (!tsn_array_reserve(&places->place, places->pool.exec, places->seen,
                          places->seen + 1, sizeof *place)) {
     return false;
   }
@@ -120,6 +119,31 @@ static bool add_unknown(tsn_places *places, size_t number) {
   return true;
 }
 
+/* The place that a text describes, of those that other processes have too. Texts of
+ * versions 1 and 2 mean something else. Out of memory: no module. False: none. */
+static bool find_place(const tsn_places *places, char *text, tsn_place *place) {
+  tsn_known_places *shared = places->has_calls ? places->shared : NULL;
+  if (!shared) return parse(text, places, place);
+  tsn_known_place *known = tsn_known_places_find(shared, text);
+  if (!known) {
+    char *copy = NULL;
+    if (shared->line.count == shared->line.capacity) return parse(text, places, place);
+    known = tsn_known_places_add(shared, text, &copy);
+    if (!known) return true;
+    known->place.known = known;
+    if (!parse(copy, places, &known->place)) known->place.about.module = NULL;
+  }
+  *place = known->place;
+  return place->about.module != NULL;
+}
+
+/* The number of a line and what is behind it; false: not such a line. */
+static bool take_number(char *line, size_t *number, char **text) {
+  if (line[0] < '0' || line[0] > '9') return false;
+  *number = strtoul(line, text, 10);
+  return *(*text)++ == '\t';
+}
+
 /* One whole line: the next place, or with salvage a later one. The last number is that
  * of places beyond the table, which have no line. */
 static tsanom_status take_line(tsn_places *places, const tsn_source *source, char *line,
@@ -128,8 +152,10 @@ static tsanom_status take_line(tsn_places *places, const tsn_source *source, cha
   size_t number = 0, expected = places->seen;
   bool is_whole = length > 0 && line[length - 1] == '\n';
   if (is_whole) line[length - 1] = '\0';
-  bool is_place = is_whole && parse(line, places, &number, &place) &&
-                  number >= expected && number < TSANOM_REGIONS_PLACES_MAX - 1;
+  char *text = line;
+  bool is_place = is_whole && take_number(line, &number, &text) && number >= expected &&
+                  number < TSANOM_REGIONS_PLACES_MAX - 1 &&
+                  find_place(places, text, &place);
   if (!is_place && places->salvage) {
     places->skipped_seen++;
     return TSANOM_OK;
@@ -207,6 +233,8 @@ tsanom_status tsn_places_read(tsn_places *places, const char *directory,
     tsn_source_close(&source);
     return tsn_source_fault(&source, TSANOM_E_MEMORY, 0, "out of memory");
   }
+  char block[TSN_PIECE]; /* most files are read at once */
+  (void)setvbuf(stream, block, _IOFBF, sizeof block);
   status = take_lines(places, &source, stream);
   (void)fclose(stream);
   return status;

@@ -18,6 +18,8 @@
 
 #include "runs/memory.h"
 
+typedef struct tsn_known_place tsn_known_place;
+
 typedef struct {
   tsanom_runs_place about;
   /* Of the module; "-": not recorded. */
@@ -25,13 +27,16 @@ typedef struct {
   /* NULL: not looked up yet. `site` is the name of the address; that of a call of MPI has
    * the function in front. */
   const char *name, *site;
+  /* The place that other processes share (known_places.h), or NULL. */
+  tsn_known_place *known;
 } tsn_place;
 
 typedef struct {
   /* Modules, identities and names. Names are added on request, long after the lines were
    * read. */
   tsn_pool pool;
-  tsn_array place; /* tsn_place */
+  struct tsn_known_places *shared; /* with other processes, or NULL */
+  tsn_array place;                 /* tsn_place */
   size_t count, seen;
   /* Versions 2 and 3. */
   bool has_identities, has_calls;

@@ -46,7 +46,6 @@ typedef struct {
   const tsanom_exec *exec;
   tsn_array pending; /* int32_t: shapes */
   size_t pending_count;
-  tsn_names *regions; /* those of all processes */
   open_region open[DEPTH_MOST];
   size_t depth;
   double began;           /* the computation */
@@ -210,13 +209,7 @@ static tsanom_status fill(reader *r, double elapsed) {
   }
   for (size_t k = 0; k < regions; k++) {
     const tsn_node *n = tsn_node_at(&r->tree, (int32_t)k + 1);
-    size_t number = tsn_names_number(r->regions, r->regions->pool, n->name);
-    if (number == TSANOM_NONE) {
-      return r->regions->count == r->regions->capacity
-                 ? tsn_reject_regions(r->tree.directory, r->exec)
-                 : tsn_process_tree_no_memory(&r->tree);
-    }
-    r->part->region[k] = (uint32_t)number;
+    r->part->region[k] = n->region;
     s->parent[k] = n->parent - 1;
     s->time[k] = n->time;
     s->value[k] = n->visits;
@@ -265,9 +258,11 @@ tsanom_status tsn_spmd_read_process(const tsn_channel *channel,
   if (!r) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
   *r = (reader){.channel = channel,
                 .profile = profile,
-                .regions = regions,
                 .exec = exec,
-                .tree = {.directory = channel->directory, .places = places, .exec = exec},
+                .tree = {.directory = channel->directory,
+                         .places = places,
+                         .regions = regions,
+                         .exec = exec},
                 .part = part};
   tsanom_status status = read_all(r);
   tsn_array_free(&r->pending, exec);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/fault.h"
+#include "runs/known_places.h"
 
 /* The node of a shape in a node. */
 typedef struct {
@@ -17,42 +18,37 @@ tsanom_status tsn_process_tree_reject(const tsn_process_tree *tree, tsanom_statu
 }
 
 tsanom_status tsn_process_tree_no_memory(const tsn_process_tree *tree) {
+  if (tree->regions->count == tree->regions->capacity) {
+    return tsn_reject_regions(tree->directory, tree->exec);
+  }
   return tsn_process_tree_reject(tree, TSANOM_E_MEMORY, "out of memory");
 }
 
-/* A larger set with the names of all nodes. */
-static bool grow_names(tsn_process_tree *tree) {
-  size_t capacity = tree->names.capacity ? 4 * tree->names.capacity : 64;
-  tsn_names larger;
-  if (!tsn_names_create(&larger, &tree->scratch, capacity)) return false;
-  for (size_t k = 1; k < tree->node_count; k++) {
-    tsn_names_add(&larger, tsn_node_at(tree, (int32_t)k)->name);
-  }
-  tree->names = larger;
-  return true;
-}
-
-/* The node of that name in a node, added if needed; TSN_NODE_NONE: out of memory. The
- * name is of the scratch pool or NULL, which fails. */
-static int32_t node_named(tsn_process_tree *tree, int32_t parent, const char *name) {
-  if (!name) return TSN_NODE_NONE;
-  if (tree->node_count > 1) {
-    size_t found = tsn_names_find(&tree->names, name);
-    if (found != TSANOM_NONE) return (int32_t)found + 1;
-  }
+/* A new node; TSN_NODE_NONE: out of memory, as of all below. */
+static int32_t add_node(tsn_process_tree *tree, int32_t parent, size_t region) {
   if (!tsn_array_reserve(&tree->nodes, tree->exec, tree->node_count, tree->node_count + 1,
                          sizeof(tsn_node))) {
     return TSN_NODE_NONE;
   }
-  if ((!tree->node_count || tree->names.count == tree->names.capacity) &&
-      !grow_names(tree)) {
-    return TSN_NODE_NONE;
-  }
   int32_t at = (int32_t)tree->node_count++;
   *tsn_node_at(tree, at) =
-      (tsn_node){.name = name, .parent = parent, .links = TSN_NODE_NONE};
-  if (at != TSN_NODE_PROGRAM) tsn_names_add(&tree->names, name);
+      (tsn_node){.region = (uint32_t)region, .parent = parent, .links = TSN_NODE_NONE};
   return at;
+}
+
+/* The node of a region in a node, added if needed. */
+static int32_t node_of_region(tsn_process_tree *tree, int32_t parent, size_t region) {
+  int32_t *node = &tree->node[region];
+  if (*node) return *node;
+  int32_t at = add_node(tree, parent, region);
+  if (at > 0) *node = at;
+  return at;
+}
+
+/* The number of a name, which is NULL if it could not be printed; TSANOM_NONE: out of
+ * memory, or too many regions. */
+static size_t region_named(tsn_process_tree *tree, const char *name) {
+  return name ? tsn_names_number(tree->regions, tree->regions->pool, name) : TSANOM_NONE;
 }
 
 int32_t tsn_shape_in(tsn_process_tree *tree, int32_t parent, int32_t place) {
@@ -94,18 +90,34 @@ static size_t function_length(const char *site) {
   return offset ? (size_t)(offset - site) : strlen(site);
 }
 
+/* The regions of the computation before a call and of its function, by their names. */
+static bool name_regions(tsn_process_tree *tree, const tsn_place *p, size_t *before,
+                         size_t *function) {
+  int length = (int)function_length(p->site);
+  *function = region_named(tree, tsn_pool_print(&tree->scratch, "%.*s", length, p->site));
+  if (*function == TSANOM_NONE) return false;
+  *before = region_named(
+      tree,
+      tsn_pool_print(&tree->scratch, "%.*s > before %s%s%s", length, p->site,
+                     p->about.call, p->site[length] == '+' ? " " : "", p->site + length));
+  return *before != TSANOM_NONE;
+}
+
 int32_t tsn_node_before(tsn_process_tree *tree, int32_t place) {
   if (tree->computation[place]) return tree->computation[place];
   const tsn_place *p = tsn_process_tree_place(tree, place);
-  size_t length = function_length(p->site);
-  int32_t function =
-      node_named(tree, TSN_NODE_PROGRAM,
-                 tsn_pool_print(&tree->scratch, "%.*s", (int)length, p->site));
-  if (function < 0) return TSN_NODE_NONE;
-  const char *name =
-      tsn_pool_print(&tree->scratch, "%.*s > before %s%s%s", (int)length, p->site,
-                     p->about.call, p->site[length] == '+' ? " " : "", p->site + length);
-  int32_t at = node_named(tree, function, name);
+  size_t before = p->known ? p->known->before : 0;
+  size_t function = p->known ? p->known->function : 0;
+  if (before--) {
+    function--;
+  } else if (!name_regions(tree, p, &before, &function)) {
+    return TSN_NODE_NONE;
+  } else if (p->known) {
+    p->known->before = (uint32_t)before + 1;
+    p->known->function = (uint32_t)function + 1;
+  }
+  int32_t outer = node_of_region(tree, TSN_NODE_PROGRAM, function);
+  int32_t at = outer < 0 ? outer : node_of_region(tree, outer, before);
   if (at > 0) tree->computation[place] = at;
   return at;
 }
@@ -119,11 +131,13 @@ int32_t tsn_node_of_shape(tsn_process_tree *tree, int32_t within, int32_t at) {
   while (link >= 0 && l[link].shape != at) link = l[link].next;
   if (link >= 0) return l[link].node;
   const char *name = tsn_process_tree_place(tree, tsn_shape_at(tree, at)->place)->name;
-  name = parent == TSN_NODE_PROGRAM
-             ? tsn_pool_copy(&tree->scratch, name)
-             : tsn_pool_print(&tree->scratch, "%s > %s", tsn_node_at(tree, parent)->name,
-                              name);
-  int32_t found = node_named(tree, parent, name);
+  if (parent != TSN_NODE_PROGRAM) {
+    const char *outer_name = tree->regions->name[tsn_node_at(tree, parent)->region];
+    name = tsn_pool_print(&tree->scratch, "%s > %s", outer_name, name);
+  }
+  size_t region = region_named(tree, name);
+  int32_t found =
+      region == TSANOM_NONE ? TSN_NODE_NONE : node_of_region(tree, parent, region);
   if (found < 0 || !tsn_array_reserve(&tree->links, tree->exec, tree->link_count,
                                       tree->link_count + 1, sizeof(shape_link))) {
     return TSN_NODE_NONE;
@@ -137,8 +151,9 @@ int32_t tsn_node_of_shape(tsn_process_tree *tree, int32_t within, int32_t at) {
 bool tsn_process_tree_start(tsn_process_tree *tree) {
   tree->scratch.exec = tree->exec;
   tree->computation =
-      tsn_pool_take(&tree->scratch, TSANOM_REGIONS_PLACES_MAX, sizeof *tree->computation);
-  return tree->computation && node_named(tree, TSN_NODE_NONE, "") >= 0 &&
+      tsn_pool_take(&tree->scratch, tree->places->count, sizeof *tree->computation);
+  tree->node = tsn_pool_take(&tree->scratch, tree->regions->capacity, sizeof *tree->node);
+  return tree->computation && tree->node && add_node(tree, TSN_NODE_NONE, 0) >= 0 &&
          tsn_shape_in(tree, TSN_NODE_NONE, TSN_NODE_NONE) >= 0;
 }
 

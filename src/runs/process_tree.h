@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The regions of a process while its row is made, by events (process_times.c) and by
  * totals (process_totals.c): nodes, which are regions of the result, and shapes, which
- * are parallel regions within those around them, in whatever computation. */
+ * are parallel regions within those around them, in whatever computation. The names of
+ * nodes are in the set that all processes share. */
 #ifndef TSN_RUNS_PROCESS_TREE_H
 #define TSN_RUNS_PROCESS_TREE_H
 
@@ -14,7 +15,7 @@ enum { TSN_NODE_NONE = -1, TSN_NODE_PROGRAM = 0 };
 
 /* A region of the result. Node 0 is the program, which is none. */
 typedef struct {
-  const char *name;
+  uint32_t region; /* its number in the names; not of the program */
   int32_t parent;
   int32_t links; /* nodes of the shapes directly in it */
   double time, visits;
@@ -32,11 +33,12 @@ typedef struct {
 typedef struct {
   const char *directory; /* for messages */
   const tsn_places *places;
+  tsn_names *regions; /* those of all processes */
   const tsanom_exec *exec;
   tsn_pool scratch;
   tsn_array nodes, shapes, links;
   size_t node_count, shape_count, link_count;
-  tsn_names names;      /* node k has number k - 1 */
+  int32_t *node;        /* by region: its node; 0: none */
   int32_t *computation; /* by place: the node of the computation that it ends; 0: none */
 } tsn_process_tree;
 
@@ -78,6 +80,8 @@ int32_t tsn_node_of_shape(tsn_process_tree *tree, int32_t within, int32_t at);
 
 tsanom_status tsn_process_tree_reject(const tsn_process_tree *tree, tsanom_status status,
                                       const char *text);
+
+/* Out of memory, or too many regions. */
 tsanom_status tsn_process_tree_no_memory(const tsn_process_tree *tree);
 
 /* Of a process: seconds in MPI, and of computations without a processor; the time of its

@@ -8,8 +8,9 @@
  *
  * A run with functions is a row by region_tree.c instead.
  *
- * The processes run the same program, so the name of an address is looked up in the first
- * of them only, and kept by module and address. */
+ * The processes run the same program, so their places are those of the first of them for
+ * the most part (known_places.h). The name of an address is looked up once, and kept by
+ * module and address: a place can differ by its communicator only. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ typedef struct {
   const tsanom_exec *exec;
   tsn_pool scratch;
   bool symbols, salvage;
+  tsn_known_places places;
   tsn_names known;   /* addresses, as text */
   const char **site; /* their names */
   tsn_names regions; /* names that the parts share */
@@ -69,6 +71,7 @@ static bool name_places(reader *r, tsn_places *places) {
   size_t unknown = 0;
   for (size_t i = 0; i < places->count; i++) {
     tsn_place *place = tsn_places_at(places, i);
+    if (place->name) continue;
     print_key(place, key);
     size_t found = tsn_names_find(&r->known, key);
     if (found == TSANOM_NONE) {
@@ -81,6 +84,10 @@ static bool name_places(reader *r, tsn_places *places) {
     const tsn_place *place = tsn_places_at(places, i);
     if (!place->name && !tsn_places_name(places, i, r->symbols)) return false;
     if (!keep_name(r, place)) return false;
+  }
+  for (size_t i = 0; i < places->count; i++) {
+    const tsn_place *place = tsn_places_at(places, i);
+    if (place->known && !tsn_known_place_name(&r->places, place)) return false;
   }
   return true;
 }
@@ -154,7 +161,7 @@ static tsanom_status read_process(reader *r, const char *path, const char *name)
   *p = (tsn_spmd_part){.path = path, .spmd = tsn_spmd_empty(r->scratch.exec)};
   tsanom_exec quiet = *r->exec;
   quiet.poll = NULL;
-  tsanom_status status = tsanom_runs_open(path, &options, &quiet, &run);
+  tsanom_status status = tsn_run_open(&path, 0, &options, &r->places, &quiet, &run);
   if (status != TSANOM_OK) return status;
   tsn_region_part *regions = &run->parts.regions;
   if (!name_places(r, &regions->places)) status = no_memory(r);
@@ -213,6 +220,7 @@ static tsanom_status read_all(reader *r, const char *const *paths, size_t count)
   r->part = tsn_pool_take(&r->scratch, processes, sizeof *r->part);
   r->site = (const char **)tsn_pool_take(&r->scratch, KEPT_MOST, sizeof *r->site);
   if (!r->part || !r->site || !tsn_names_create(&r->known, &r->scratch, KEPT_MOST) ||
+      !tsn_known_places_create(&r->places, &r->scratch, KEPT_MOST) ||
       !tsn_names_create(&r->regions, &r->scratch, TSN_REGIONS_MOST) ||
       !tsn_names_create(&r->dropped, &r->scratch, TSANOM_REGIONS_PLACES_MAX)) {
     return no_memory(r);

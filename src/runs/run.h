@@ -10,6 +10,7 @@
 #ifndef TSN_RUNS_RUN_H
 #define TSN_RUNS_RUN_H
 
+#include "runs/known_places.h"
 #include "runs/parts.h"
 
 struct tsanom_runs {
@@ -24,6 +25,14 @@ struct tsanom_runs {
   /* Computed on request and kept until the run changes; no processes: not yet. */
   tsn_spmd from_events;
 };
+
+/* Open a run, or as many processes as `processes` says; 0: a run by itself. `shared`,
+ * unless NULL: the run is a process whose region times are wanted, so that vital signs
+ * are not read; its places are added to those of other processes, which must last as long
+ * as the run. */
+tsanom_status tsn_run_open(const char *const *paths, size_t processes,
+                           const tsanom_runs_options *options, tsn_known_places *shared,
+                           const tsanom_exec *exec, tsanom_runs **run);
 
 /* What functions with an exec begin with: read it, and reject NULL for the run or for an
  * output of that name. */

@@ -121,14 +121,14 @@ static tsanom_status find_processes(tsanom_runs *run, const char *const *paths,
   return TSANOM_OK;
 }
 
-/* `processes` is 0 for a run by itself. */
-static tsanom_status open_run(const char *const *paths, size_t processes,
-                              const tsanom_runs_options *options, const tsanom_exec *exec,
-                              tsanom_runs **run) {
+tsanom_status tsn_run_open(const char *const *paths, size_t processes,
+                           const tsanom_runs_options *options, tsn_known_places *shared,
+                           const tsanom_exec *exec, tsanom_runs **run) {
   tsanom_runs *made = exec->alloc(exec->alloc_user, sizeof *made);
   if (!made) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
   *made = (tsanom_runs){.exec = tsn_exec_for_object(exec), .options = *options};
   made->pool.exec = made->place.memory = &made->exec;
+  made->place.shared = shared;
   made->parts = tsn_parts_empty(&made->place);
   made->from_events = tsn_spmd_empty(&made->exec);
   tsanom_status status = find_parts(made, paths[0], exec);
@@ -153,7 +153,7 @@ tsanom_status tsanom_runs_open(const char *path, const tsanom_runs_options *opti
   if (status < 0) return status;
   if (!path) return tsn_reject(&own, TSANOM_E_NULL, "path");
   if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
-  return open_run(&path, 0, &how, &own, run);
+  return tsn_run_open(&path, 0, &how, NULL, &own, run);
 }
 
 tsanom_status tsanom_runs_open_processes(const char *const *paths, size_t count,
@@ -177,7 +177,7 @@ tsanom_status tsanom_runs_open_processes(const char *const *paths, size_t count,
   if (how.parts & ~(TSANOM_RUNS_SPMD | TSANOM_RUNS_REGION_TIMES)) {
     return tsn_reject(&own, TSANOM_E_OPTION, "options.parts");
   }
-  return open_run(paths, count, &how, &own, run);
+  return tsn_run_open(paths, count, &how, NULL, &own, run);
 }
 
 void tsanom_runs_close(tsanom_runs *run) {

@@ -9,11 +9,10 @@
 #include <tsanom/runs.h>
 #include <unistd.h>
 
-#include "runs/grown_run.h"
+#include "runs/rank_run.h"
 #include "support/allocator.h"
-#include "support/check.h"
 
-enum { PATH = DIRECTORY_CAPACITY + 64, US = 1000 };
+enum { PATH = RANK_PATH, US = 1000 };
 
 /* Places of places.tsv below. */
 enum { INIT, SEND, RECV, LOOP, INNER, SEND_AGAIN };
@@ -30,48 +29,20 @@ static void remove_folder(void) {
 
 TestSuite(runs_ranks, .init = make_folder, .fini = remove_folder);
 
-static void write_file(const char *name, const char *text) {
-  char path[PATH];
-  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
-  FILE *file = fopen(path, "w");
-  cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
-}
-
-static uint32_t begin_of(uint32_t place) {
-  return TSANOM_REGIONS_BEGIN | place << TSANOM_REGIONS_KIND_BITS;
-}
-
-static uint32_t end_of(uint32_t place) {
-  return TSANOM_REGIONS_END | place << TSANOM_REGIONS_KIND_BITS | 1u << 16;
-}
-
 /* Less than 2^24 ns of processor time. */
 static uint32_t cpu_of(uint32_t nanoseconds) {
   return TSANOM_REGIONS_CPU | nanoseconds << 8;
 }
 
-/* A rank without events, and its places. */
 static grown_run make_rank(const char *name) {
-  char path[PATH], text[PATH];
-  grown_run beats, regions;
-  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
-  cr_assert(mkdir(path, 0777) == 0);
-  grown_create(&beats, path);
-  grown_finish(&beats);
-  (void)snprintf(path, sizeof path, "%s/%s/regions", folder, name);
-  cr_assert(mkdir(path, 0777) == 0);
-  (void)snprintf(text, sizeof text, "%s/regions/places.tsv", name);
-  write_file(text,
-             "tsanom places 3\n"
-             "0\tmc\t10\t-\t/bin/a\tMPI_Init\t0\n"
-             "1\tmc\t20\t-\t/bin/a\tMPI_Send\t1\n"
-             "2\tmc\t30\t-\t/bin/a\tMPI_Recv\t1\n"
-             "3\trf\t40\t-\t/bin/a\n"
-             "4\trf\t50\t-\t/bin/a\n"
-             "5\tmc\t20\t-\t/bin/a\tMPI_Send\t2\n");
-  grown_create(&regions, path);
-  grown_add_stream(&regions, 0);
-  return regions;
+  return rank_create(folder, name,
+                     "tsanom places 3\n"
+                     "0\tmc\t10\t-\t/bin/a\tMPI_Init\t0\n"
+                     "1\tmc\t20\t-\t/bin/a\tMPI_Send\t1\n"
+                     "2\tmc\t30\t-\t/bin/a\tMPI_Recv\t1\n"
+                     "3\trf\t40\t-\t/bin/a\n"
+                     "4\trf\t50\t-\t/bin/a\n"
+                     "5\tmc\t20\t-\t/bin/a\tMPI_Send\t2\n");
 }
 
 typedef struct {
@@ -110,7 +81,7 @@ static void make_rank_12(void) {
 static void make_ranks(void) {
   make_rank_0();
   make_rank_12();
-  write_file("ranks.tsv", "tsanom ranks 1\nsize\t13\njob\t4711.0\n");
+  write_text(folder, "ranks.tsv", "tsanom ranks 1\nsize\t13\njob\t4711.0\n");
 }
 
 static tsanom_status open_all(int32_t parts, int32_t symbols, const tsanom_exec *exec,
@@ -184,6 +155,15 @@ Test(runs_ranks, computations_between_calls) {
   CHECK_STATUS(tsanom_runs_describe(run, &info), TSANOM_OK);
   cr_assert(info.parts == TSANOM_RUNS_SPMD && info.events == 23);
   cr_assert(info.state == TSANOM_RUNS_UNFINISHED);
+  tsanom_runs_close(run);
+}
+
+/* Region times do not depend on vital signs. */
+Test(runs_ranks, vital_signs_of_ranks_are_not_read) {
+  tsanom_runs *run = NULL;
+  make_ranks();
+  write_text(folder, "rank.0/regions/" TSN_VITAL_FILE, "not vital signs");
+  CHECK_STATUS(open_all(0, 0, NULL, &run), TSANOM_OK);
   tsanom_runs_close(run);
 }
 
@@ -276,12 +256,12 @@ Test(runs_ranks, what_is_no_run_of_ranks_is_rejected) {
   CHECK_STATUS(open_all(TSANOM_RUNS_BEATS, 0, NULL, &run), TSANOM_E_STATE);
   CHECK_STATUS(open_all(TSANOM_RUNS_REGIONS, 0, NULL, &run), TSANOM_E_STATE);
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-    write_file("ranks.tsv", texts[i]);
+    write_text(folder, "ranks.tsv", texts[i]);
     CHECK_STATUS(tsanom_runs_ranks(folder, NULL, NULL, 0, &count, &size),
                  TSANOM_E_FORMAT);
     CHECK_STATUS(open_all(0, 0, NULL, &run), TSANOM_E_FORMAT);
   }
-  write_file("ranks.tsv", "tsanom ranks 1\nsize\t0\njob\t-\n");
+  write_text(folder, "ranks.tsv", "tsanom ranks 1\nsize\t0\njob\t-\n");
   CHECK_STATUS(open_all(0, 0, NULL, &run), TSANOM_OK);
   tsanom_runs_close(run);
 }
