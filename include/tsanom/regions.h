@@ -71,6 +71,11 @@ enum {
   TSANOM_REGIONS_PLACES_MAX = 8192 /**< distinct places; the last stands for the rest */
 };
 
+/** The tag of a heartbeat by `tsanom record` is the number of its iteration, from 1, or
+ *  has this bit: then the beat was noted later, and the other bits are how many
+ *  microseconds earlier the iteration began. ABI. */
+enum { TSANOM_REGIONS_EARLY_BIT = 31 };
+
 /** Name of the file of totals in the directory of the events, and its first bytes. */
 #define TSANOM_REGIONS_PROFILE "profile"
 #define TSANOM_REGIONS_PROFILE_MAGIC "TSNPROFL" /**< without a terminating zero */

@@ -294,9 +294,11 @@ TSANOM_API tsanom_status tsanom_runs_damage_at(const tsanom_runs *run, int32_t p
 /** Records of one stream. Each belongs to one thread of the program; a thread number can
  *  have several streams, for nested parallel regions reuse numbers. */
 typedef struct tsanom_runs_stream {
-  const double *time;  /**< seconds since the run began */
-  const uint32_t *tag; /**< of a heartbeat: what the program passed; of a region event:
-                            see tsanom_runs_decode(); NULL of a CSV file */
+  const double *time;  /**< seconds since the run began; of an early heartbeat that of the
+                            iteration */
+  const uint32_t *tag; /**< of a heartbeat: what the program passed, or by `tsanom record`
+                            see ::TSANOM_REGIONS_EARLY_BIT; of a region event: see
+                            tsanom_runs_decode(); NULL of a CSV file */
   size_t count;        /**< records */
   uint64_t dropped;    /**< records lost because the disk was full */
   int32_t thread;    /**< thread number of the records; of streams 0 to announced-1 their
@@ -340,13 +342,14 @@ TSANOM_API tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *eve
  *  thread number are merged and sorted by time. Threads are numbered from 0; one that
  *  never beat has an empty series. Of a run by `tsanom record`, beats before the main
  *  loop was found are left out, if those were iterations of a loop inside it: there the
- *  tags begin anew. tsanom_runs_stream_at() has all beats of the streams. Behind these, a
- *  thread whose events are added up has the beats that were kept, and between them those
- *  that were only counted, at equal distances (tsanom_runs_info::beats_interpolated).
- *  If a program has no beats, those of its processor time are returned
- *  (tsanom_runs_info::beats_by_time).
- *  Times count from the beginning of the run; those of a CSV file are as written, and it
- *  begins at its earliest beat.
+ *  tags begin anew. The iterations of the main loop before it was found are beats, of a
+ *  thread number with one stream. tsanom_runs_stream_at() has all beats of the streams.
+ *  Behind these, a thread whose events are added up has the beats that were kept, and
+ *  between them those that were only counted, at equal distances
+ *  (tsanom_runs_info::beats_interpolated). If a program has no beats, those of its
+ *  processor time are returned (tsanom_runs_info::beats_by_time). Times count from the
+ *  beginning of the run; those of a CSV file are as written, and it begins at its
+ * earliest beat.
  *  @param      run    an open run with heartbeats
  *  @param[out] beats  of the run
  *  @exec @status */

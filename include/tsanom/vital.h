@@ -39,6 +39,14 @@ enum {
   TSANOM_HSA_PROCESS = -1 /**< the process, where a thread number is expected */
 };
 
+/** What a thread that sleeps waits for. ABI: append only. */
+enum {
+  TSANOM_HSA_WAITS_UNKNOWN = 0, /**< it does not sleep, or that is not known */
+  TSANOM_HSA_WAITS_THREAD = 1,  /**< until another thread wakes it (futex(2)), as at a
+                                     barrier or a lock */
+  TSANOM_HSA_WAITS_OTHER = 2    /**< a time, a device, a file or a connection */
+};
+
 /** A sample of the process or of a thread. Numbers count from the beginning of the
  *  process or thread; NaN: not known. With many threads, each sample has only some of
  *  the numbers. */
@@ -61,7 +69,9 @@ typedef struct tsanom_hsa_vital {
   int32_t state;       /**< letter as in proc(5): 'R' runs, 'S' sleeps, 'D' waits for a
                             device, 'T' is stopped; 0: not known */
   int32_t stream;      /**< stream of the thread; -1: the process */
-  uint64_t reserved[4]; /**< 0 */
+  int32_t waits;       /**< TSANOM_HSA_WAITS_*; of the process unknown */
+  int32_t reserved0;   /**< 0 */
+  uint64_t reserved[3]; /**< 0 */
 } tsanom_hsa_vital;
 
 /** Signs of a thread: indices into tsanom_hsa_signs::value. Sums over time are of pairs

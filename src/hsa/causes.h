@@ -60,6 +60,12 @@ double tsn_hsa_disturbance(const tsanom_hsa_run *run);
 
 /* --- pause.c --- */
 
+/* By a sample: whether a thread is blocked by something other than a thread, or is gone.
+ * One that runs may wait at a barrier in a loop. */
+static inline bool tsn_hsa_blocks_alone(const tsanom_hsa_vital *v) {
+  return v->waits == TSANOM_HSA_WAITS_OTHER || (v->state != 'S' && v->state != 'R');
+}
+
 /* Make threads that paused because they waited for another one waiting. The numbers of
  * hanging causes are their gaps. Returns the new number of causes. */
 size_t tsn_hsa_settle_pauses(const tsanom_hsa_run *run, tsanom_hsa_signs *signs,

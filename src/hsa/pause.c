@@ -5,10 +5,11 @@
  *   thread 0   |   |   |                  |   |     beats before a barrier, and waits
  *   thread 1   |   |               |   |   |        paused first: the cause
  *
- * Gaps that began within half of an interval of each other have no order, as where
- * threads beat behind their barriers. Of these, a thread that used its processor
- * meanwhile waited for one that was blocked. If the first thread had no processor,
- * nothing hangs. */
+ * A thread that slept until another one would wake it, in most samples of its gap, waited
+ * for one that something else blocked. Where the samples do not tell, gaps that began
+ * within half of an interval of each other have no order, as where threads beat behind
+ * their barriers. Of these, a thread that used its processor meanwhile waited for one
+ * that was blocked. If the first thread had no processor, nothing hangs. */
 #include <math.h>
 
 #include "hsa/causes.h"
@@ -34,6 +35,54 @@ static bool is_silence(const tsanom_hsa_cause *c) {
 
 static bool is_blocked(const tsanom_hsa_cause *c) {
   return is_pause(c) && c->sign == TSANOM_HSA_SIGN_BLOCKED_GAP;
+}
+
+/* Samples of a thread in its gap: all; in which it slept until another one would wake it;
+ * in which something else blocked it. */
+typedef struct {
+  size_t all, asleep, blocked;
+} stay;
+
+/* A watch has no times of beats, and has hangs of its own. */
+static stay stay_in_gap(const pauses *p, const tsanom_hsa_cause *c) {
+  const tsanom_hsa_series *s = &p->run->threads[c->thread];
+  double begin = c->number[0];
+  stay found = {0, 0, 0};
+  if (is_silence(c)) begin = s->time && s->beats ? s->time[s->beats - 1] : INFINITY;
+  for (size_t i = 0; i < s->vital_count; i++) {
+    const tsanom_hsa_vital *v = &s->vital[i];
+    if (!(v->time > begin && v->time < c->number[1])) continue;
+    found.all++;
+    found.asleep += v->waits == TSANOM_HSA_WAITS_THREAD;
+    found.blocked += tsn_hsa_blocks_alone(v);
+  }
+  return found;
+}
+
+static bool slept_for_thread(const pauses *p, const tsanom_hsa_cause *c) {
+  stay found = stay_in_gap(p, c);
+  return 2 * found.asleep > found.all;
+}
+
+static bool was_blocked_alone(const pauses *p, const tsanom_hsa_cause *c) {
+  stay found = stay_in_gap(p, c);
+  return found.blocked > found.asleep;
+}
+
+/* Of the threads that hang at the same time, those that slept for another one wait, if
+ * something else blocked one. */
+static void settle_sleepers(pauses *p) {
+  for (size_t i = 0; i < p->count; i++) {
+    tsanom_hsa_cause *c = &p->cause[i];
+    bool waits = false;
+    if (c->cause != TSANOM_HSA_HANG || !slept_for_thread(p, c)) continue;
+    for (size_t k = 0; k < p->count && !waits; k++) {
+      const tsanom_hsa_cause *other = &p->cause[k];
+      waits = other->cause == TSANOM_HSA_HANG && is_pause(other) == is_pause(c) &&
+              overlap(other->number, c->number) && was_blocked_alone(p, other);
+    }
+    if (waits) c->cause = TSANOM_HSA_WAITING;
+  }
 }
 
 /* The cause of a kind that began first; NULL: there is none. */
@@ -110,6 +159,7 @@ size_t tsn_hsa_settle_pauses(const tsanom_hsa_run *run, tsanom_hsa_signs *signs,
   double gap[2];
   const tsanom_hsa_cause *paused = first_of(&p, is_pause);
   if (paused && lacked_processor(&p, paused, gap)) drop_pauses(&p, gap);
+  settle_sleepers(&p);
   /* Copies, since the causes change. */
   tsanom_hsa_cause leader[3];
   const tsanom_hsa_cause *first[3] = {first_of(&p, is_pause), first_of(&p, is_blocked),

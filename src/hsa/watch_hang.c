@@ -10,6 +10,9 @@
  *     thread 0  ──x──x──x──x──|    waits: it reached the barrier and beat before it
  *     thread 1  ──x──x──x─         hangs: its silence began an interval earlier
  *
+ * A thread that sleeps until another one wakes it, by its latest sample, waits for one
+ * that is as silent and blocked by something else.
+ *
  * If the whole process stops, the silences begin within a part of an interval. On a busy
  * machine they need not; but threads that meet, and beat equally often, are in the same
  * iteration, so that none waits for the other.
@@ -152,12 +155,18 @@ static void measure_silence(tsanom_hsa_watch *w) {
   }
 }
 
+/* By a sample in its silence: whether a thread sleeps until another one wakes it. */
+static bool sleeps_for_thread(const tsn_watch_thread *t) {
+  const tsanom_hsa_vital *v = &t->wait.latest;
+  return v->time > t->since && v->waits == TSANOM_HSA_WAITS_THREAD;
+}
+
 /* The silence of a thread that waits began later, and may be below its limit when that of
  * the one that hangs has reached it: beyond half of the limit it is no usual interval. */
 static int32_t status_of(const tsn_watch_thread *t, const tsn_watch_thread *first,
-                         double now) {
+                         double now, bool waits) {
   double time = now - t->since, limit = t->pulse.limit;
-  if (first && t->silence > limit &&
+  if (first && !waits && t->silence > limit &&
       (t->since <= first->since + same_time * first->pulse.shortest ||
        t->pulse.beats == first->pulse.beats)) {
     return TSANOM_HSA_HANG;
@@ -169,12 +178,21 @@ static int32_t status_of(const tsn_watch_thread *t, const tsn_watch_thread *firs
 
 static void judge(tsanom_hsa_watch *w) {
   const tsn_watch_thread *first = NULL;
+  bool one_blocks = false; /* others that sleep wait for it */
   for (size_t i = 0; i < w->threads; i++) {
-    tsn_watch_thread *t = &w->thread[i];
-    if (t->silence > t->pulse.limit && (!first || t->since < first->since)) first = t;
+    const tsn_watch_thread *t = &w->thread[i];
+    one_blocks |= t->silence > t->pulse.limit && t->wait.latest.time > t->since &&
+                  tsn_hsa_blocks_alone(&t->wait.latest);
   }
   for (size_t i = 0; i < w->threads; i++) {
-    w->thread[i].pulse.status = status_of(&w->thread[i], first, w->now);
+    const tsn_watch_thread *t = &w->thread[i];
+    if (!(t->silence > t->pulse.limit) || (one_blocks && sleeps_for_thread(t))) continue;
+    if (!first || t->since < first->since) first = t;
+  }
+  for (size_t i = 0; i < w->threads; i++) {
+    tsn_watch_thread *t = &w->thread[i];
+    bool waits = one_blocks && sleeps_for_thread(t);
+    t->pulse.status = status_of(t, first, w->now, waits);
   }
 }
 

@@ -114,7 +114,11 @@ typedef struct {
   uint64_t minor, major;           /* page faults */
   uint64_t resident, anonymous;    /* bytes now; the process only */
   uint64_t threads;                /* now; the process only */
-  int32_t exit; /* the process: its exit status, minus the signal that killed it, or 0 */
+  union {
+    int32_t
+        exit; /* the process: its exit status, minus the signal that killed it, or 0 */
+    int32_t waits; /* a thread: TSANOM_HSA_WAITS_* */
+  };
   uint32_t
       processor;     /* threads: 1 + the number of the one it ran on last; 0: not known */
   uint64_t sequence; /* number of the sample */

@@ -24,7 +24,7 @@ enum {
   TSN_VITAL_PERIOD = 50, /* ms, if the options do not say */
   /* The sampler's share of a processor is 1 / TSN_VITAL_SHARE. */
   TSN_VITAL_SHARE = 1250,
-  TSN_PROC_FILES = 3,  /* read for one sample */
+  TSN_PROC_FILES = 4,  /* read for one sample */
   TSN_VITAL_KEPT = 256 /* threads whose files the sampler keeps open */
 };
 

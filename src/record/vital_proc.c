@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <tsanom/vital.h>
 #include <unistd.h>
 
 #include "record/vital.h"
@@ -186,6 +187,18 @@ static void forget_files(tsn_proc_files *kept) {
   }
 }
 
+/* What a sleeping thread waits for: the kernel names the function in which it sleeps.
+ * "0": it does not tell, or the thread has woken. */
+static int32_t read_wait(int directory, tsn_proc_files *kept,
+                         const tsn_vital_record *record) {
+  char text[TEXT];
+  if (record->state != 'S' && record->state != 'D') return TSANOM_HSA_WAITS_UNKNOWN;
+  if (!read_task(directory, kept, 3, "wchan", record, text) || *text == '0') {
+    return TSANOM_HSA_WAITS_UNKNOWN;
+  }
+  return strstr(text, "futex") ? TSANOM_HSA_WAITS_THREAD : TSANOM_HSA_WAITS_OTHER;
+}
+
 void tsn_proc_read_thread(int directory, tsn_proc_files *kept, bool switches,
                           tsn_vital_record *record) {
   enum { PROCESSOR = 39 };
@@ -198,6 +211,7 @@ void tsn_proc_read_thread(int directory, tsn_proc_files *kept, bool switches,
     read_stat(text, record);
     /* Not known: all bits, which 1 more makes 0. */
     record->processor = (uint32_t)number_of_stat(text, PROCESSOR) + 1;
+    record->waits = read_wait(directory, kept, record);
   }
   if (read_task(directory, kept, 1, "schedstat", record, text)) {
     const char *next = text;

@@ -13,9 +13,10 @@
  * A round samples the process and at most 16 threads, those after the ones of the round
  * before: so with many threads each is sampled less often, but not the process. Measured
  * on a loaded virtual machine, with cold caches: a wake-up 27 us, memory and sums of the
- * process 35, a thread 10, its switches 21 more, the write 18. So switches are read in
- * samples 0, 8, 16, ... of a thread; and where there are many threads, sums are in those
- * of the process. A limited file keeps these longest. */
+ * process 35, a thread 10, its switches 21 more, the write 18. What a thread sleeps for
+ * takes 1.2 us with warm caches, stat and schedstat 3.2. So switches are read in samples
+ * 0, 8, 16, ... of a thread; and where there are many threads, sums are in those of the
+ * process. A limited file keeps these longest. */
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>

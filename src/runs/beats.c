@@ -21,6 +21,13 @@
  * not, those before its own, of others, and of threads without one, those before the
  * leader's.
  *
+ * A main loop is found after some iterations. Records in front of the first beat have in
+ * their tags how long ago these began, and get these times. They are shown of a thread
+ * with one stream:
+ *
+ *   recorded   |  |  |  |  |  |  |        ccc|        |        |
+ *   shown      c           c         c       |        |        |
+ *
  * The first time that a number gets its second stream, `taken` is zero for both, so that
  * all beats of the first one are merged as new. */
 #include "runs/beats.h"
@@ -28,6 +35,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <tsanom/regions.h>
 
 #include "core/size.h"
 
@@ -187,38 +196,66 @@ static void merge_end(double *time, size_t count, size_t added) {
   }
 }
 
+static bool is_early(uint32_t tag) {
+  return tag >> TSANOM_REGIONS_EARLY_BIT;
+}
+
+/* Whether record k of a stream is the first of those at a restart, or, of an early one,
+ * at the beginning. */
+static bool begins_anew(const uint32_t *tag, size_t k) {
+  if (k && is_early(tag[k - 1])) return false;
+  return is_early(tag[k]) || (k && tag[k] <= tag[k - 1]);
+}
+
 /* Find the last restart of each stream, and of the leader's when it was: between its last
  * beat before and its first behind, since the other threads of its team beat at nearly
  * the same times. */
 static void find_restarts(tsn_beats *beats, const tsn_channel *channel) {
+  const uint32_t distance = (UINT32_C(1) << TSANOM_REGIONS_EARLY_BIT) - 1;
   for (size_t i = 0; i < channel->stream_count; i++) {
     const tsn_stream *stream = tsn_channel_stream(channel, i);
     tsn_restart *restart = restart_at(beats, i);
     const uint32_t *tag = stream->tag.data;
-    const double *time = stream->time.data;
+    double *time = stream->time.data;
     for (; restart->scanned < stream->count; restart->scanned++) {
       size_t k = restart->scanned;
-      if (k == 0 || tag[k] > tag[k - 1]) continue;
+      double now = time[k];
+      if (is_early(tag[k])) {
+        time[k] = now - 1e-6 * (tag[k] & distance);
+        if (k && is_early(tag[k - 1])) time[k] = fmax(time[k], time[k - 1]);
+      }
+      if (!begins_anew(tag, k)) continue;
       restart->first = k;
-      if (i == 0) beats->from = time[k - 1] + (time[k] - time[k - 1]) / 2;
+      restart->at = now;
+      if (i == 0) beats->from = k ? time[k - 1] + (now - time[k - 1]) / 2 : time[k];
     }
   }
 }
 
-/* Show the beats of a thread from `first` on, but none before the restart. */
-static void show(const tsn_beats *beats, size_t thread, const double *time, size_t count,
-                 size_t first) {
-  while (first < count && time[first] < beats->from) first++;
+static void show_from(const tsn_beats *beats, size_t thread, const double *time,
+                      size_t count, size_t first) {
   *series_at(beats, thread) =
       (tsanom_hsa_series){.time = first ? time + first : time, .beats = count - first};
+}
+
+/* The beats of a thread from its own restart on, but none before the leader's. */
+static void show(const tsn_beats *beats, const tsn_stream *stream,
+                 const tsn_restart *restart) {
+  const double *time = stream->time.data;
+  size_t first = restart->first;
+  if (restart->at < beats->from) {
+    while (first < stream->count && time[first] < beats->from) first++;
+  }
+  show_from(beats, (size_t)stream->thread, time, stream->count, first);
 }
 
 static void show_merged(const tsn_beats *beats, size_t thread) {
   const tsn_merged *m = merged_at(beats, thread);
   const double *time = m->time.data;
+  double from = m->restart < beats->from ? fmax(m->from, beats->from) : m->from;
   size_t first = 0;
-  while (first < m->count && time[first] < m->from) first++;
-  show(beats, thread, time, m->count, first);
+  while (first < m->count && time[first] < from) first++;
+  show_from(beats, thread, time, m->count, first);
 }
 
 /* The beats that continue a thread are new ones of a merged number. */
@@ -239,10 +276,19 @@ static void take_sampled(tsn_beats *beats) {
   }
 }
 
+/* Of the one stream of a sampled thread, take no beats before its restart, or show none
+ * that are taken. */
+static void skip_inner(tsn_merged *m, const tsn_restart *restart, size_t *taken) {
+  if (*taken && *taken <= restart->first) m->from = fmax(m->from, restart->at);
+  *taken = tsn_larger(*taken, restart->first);
+  m->restart = restart->at;
+}
+
 /* Show what the channel has committed. Collect the new beats of each merged number
  * behind its sorted ones, then merge once, however many streams it has. */
 bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel) {
   double from = beats->from;
+  bool is_new = false; /* a merged number, whose early beats are no longer shown */
   if (beats->is_numbered) find_restarts(beats, channel);
   for (size_t t = 0; t < beats->threads_seen; t++) merged_at(beats, t)->waiting = 0;
   take_sampled(beats);
@@ -251,13 +297,10 @@ bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel) {
     size_t thread = (size_t)stream->thread, *taken = taken_at(beats, i);
     tsn_merged *m = merged_at(beats, thread);
     if (m->streams < 2) {
-      show(beats, thread, stream->time.data, stream->count, restart_at(beats, i)->first);
+      show(beats, stream, restart_at(beats, i));
       continue;
     }
-    size_t restart = restart_at(beats, i)->first;
-    if (restart && m->streams == SEVERAL + 1) {
-      m->from = fmax(m->from, ((const double *)stream->time.data)[restart]);
-    }
+    if (m->streams == SEVERAL + 1) skip_inner(m, restart_at(beats, i), taken);
     size_t added = stream->count - *taken;
     if (!added) continue;
     double *to = (double *)m->time.data + m->count + m->waiting;
@@ -268,6 +311,7 @@ bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel) {
   for (size_t t = 0; t < beats->threads_seen; t++) {
     tsn_merged *m = merged_at(beats, t);
     if (m->streams < 2) continue;
+    is_new |= !m->count && m->waiting;
     if (m->waiting) merge_end(m->time.data, m->count, m->waiting);
     m->count += m->waiting;
     show_merged(beats, t);
@@ -276,7 +320,7 @@ bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel) {
   beats->streams = beats->streams_seen;
   beats->run =
       (tsanom_hsa_run){.threads = beats->series.data, .thread_count = beats->threads};
-  return beats->from != from;
+  return is_new || beats->from != from;
 }
 
 /* Arrays that grew have moved, and the series that are shown point into them. */
@@ -292,7 +336,7 @@ void tsn_beats_discard(tsn_beats *beats, const tsn_channel *channel) {
     if (m->count) {
       show_merged(beats, thread);
     } else if (stream->count) {
-      show(beats, thread, stream->time.data, stream->count, restart_at(beats, i)->first);
+      show(beats, stream, restart_at(beats, i));
     }
   }
   beats->run.threads = beats->series.data;

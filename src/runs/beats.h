@@ -21,13 +21,16 @@ typedef struct {
   size_t waiting;
   size_t streams;
   bool is_sampled;
-  double from; /* of a sampled thread with one stream: the restart of that */
+  /* Of a sampled thread with one stream: when it was restarted; and beats before `from`
+   * are dropped. */
+  double restart, from;
 } tsn_merged;
 
 /* A stream of a recorded program: the beats before `first` are those of a loop inside the
- * main loop. */
+ * main loop, by what was recorded at the time `at`. */
 typedef struct {
   size_t scanned, first;
+  double at;
 } tsn_restart;
 
 typedef struct {

@@ -220,6 +220,7 @@ static tsanom_hsa_vital convert(const tsn_vital_record *r, const tsn_channel *ch
       .task = r->task,
       .state = r->state == TSN_UNAVAILABLE_STATE ? 0 : (int32_t)r->state,
       .stream = r->stream == TSN_VITAL_PROCESS ? -1 : (int32_t)r->stream,
+      .waits = r->stream == TSN_VITAL_PROCESS ? TSANOM_HSA_WAITS_UNKNOWN : r->waits,
   };
 }
 

@@ -23,6 +23,7 @@ _Static_assert(TSANOM_REGIONS_NETWORK_BYTES == 4, "ABI");
 _Static_assert(TSANOM_REGIONS_NOT_COUNTED == 31, "ABI");
 _Static_assert(TSANOM_REGIONS_KIND_BITS == 3, "ABI");
 _Static_assert(TSANOM_REGIONS_PLACES_MAX == 8192, "ABI");
+_Static_assert(TSANOM_REGIONS_EARLY_BIT == 31, "ABI");
 _Static_assert(TSANOM_REGIONS_ROW_THREAD == 1, "ABI");
 _Static_assert(TSANOM_REGIONS_ROW_REGION == 2, "ABI");
 _Static_assert(TSANOM_REGIONS_ROW_COMPUTATION == 3, "ABI");

@@ -102,6 +102,66 @@ Test(hsa_causes, the_first_of_all_does_not_wait) {
   living_free(&run);
 }
 
+/* What a thread waits for in its pause, or after its last beat. */
+static void sleep_for(tsanom_hsa_run *run, size_t thread, int32_t state, int32_t waits) {
+  const tsanom_hsa_series *s = &run->threads[thread];
+  tsanom_hsa_vital *v = (tsanom_hsa_vital *)s->vital;
+  for (size_t i = 0; i < s->vital_count; i++) {
+    size_t before = 0;
+    while (before < s->beats && s->time[before] <= v[i].time) before++;
+    double until = before < s->beats ? s->time[before] : INFINITY;
+    if (before && until - s->time[before - 1] < 0.5) continue;
+    v[i].state = state;
+    v[i].waits = waits;
+  }
+}
+
+/* Threads that pause at the same time, or no longer beat: those that sleep until another
+ * one wakes them waited for the one that does not, whatever the order. */
+Test(hsa_causes, a_thread_that_sleeps_for_another_one_waits) {
+  static const struct {
+    int32_t state, waits, waiter;
+  } others[] = {{'S', TSANOM_HSA_WAITS_OTHER, TSANOM_HSA_WAITING},
+                {'D', TSANOM_HSA_WAITS_UNKNOWN, TSANOM_HSA_WAITING},
+                {0, TSANOM_HSA_WAITS_UNKNOWN, TSANOM_HSA_WAITING}, /* it has ended */
+                {'S', TSANOM_HSA_WAITS_UNKNOWN, TSANOM_HSA_HANG},
+                {'S', TSANOM_HSA_WAITS_THREAD, TSANOM_HSA_HANG}};
+  living_kind pausing, silent;
+  uint64_t seed = 41;
+  tsanom_hsa_normal normal = learn_to_pause(&pausing);
+  silent = pausing;
+  silent.pause = 0;
+  silent.cut = 900;
+  silent.silence = 3;
+  silent.state = TSANOM_HSA_STATE_RUNNING;
+  for (size_t i = 0; i < 4 * sizeof others / sizeof *others; i++) {
+    size_t waiting = i % 2, kind = i / 4;
+    tsanom_hsa_run run = living_run(i / 2 % 2 ? &silent : &pausing, &seed);
+    sleep_for(&run, waiting, 'S', TSANOM_HSA_WAITS_THREAD);
+    sleep_for(&run, 1 - waiting, others[kind].state, others[kind].waits);
+    finding f = find(&normal, &run);
+    cr_assert(f.thread[1 - waiting] == TSANOM_HSA_HANG, "%zu", i);
+    cr_assert(f.thread[waiting] == others[kind].waiter, "%zu: %s", i,
+              tsanom_hsa_status_name(f.thread[waiting]));
+    living_free(&run);
+  }
+}
+
+/* Thread 0 beat once more before thread 1 paused: it began to wait first. */
+Test(hsa_causes, the_first_of_all_may_sleep_for_another_one) {
+  living_kind k;
+  uint64_t seed = 42;
+  tsanom_hsa_normal normal = learn_to_pause(&k);
+  tsanom_hsa_run run = living_run(&k, &seed);
+  ((double *)run.threads[1].time)[PAUSE_AT] -= k.pause;
+  sleep_for(&run, 0, 'S', TSANOM_HSA_WAITS_THREAD);
+  sleep_for(&run, 1, 'D', TSANOM_HSA_WAITS_OTHER);
+  finding f = find(&normal, &run);
+  cr_assert(f.thread[0] == TSANOM_HSA_WAITING && f.thread[1] == TSANOM_HSA_HANG, "%s, %s",
+            tsanom_hsa_status_name(f.thread[0]), tsanom_hsa_status_name(f.thread[1]));
+  living_free(&run);
+}
+
 /* Thread 1 waits for a processor for a second, and thread 0 for it. */
 Test(hsa_causes, a_thread_that_waits_for_a_processor_makes_none_hang) {
   living_kind k;

@@ -189,3 +189,44 @@ Test(hsa_watch_hang, the_first_is_named_although_most_intervals_are_longer) {
   cr_assert(pulse_of(watch, 1).status == TSANOM_HSA_HANG);
   tsanom_hsa_watch_destroy(watch);
 }
+
+/* Both threads are silent from the same beat on, or thread 0 from an earlier one, and
+ * each sleeps. */
+static void check_sleepers(size_t ahead, int32_t waits, int32_t state, int32_t expected) {
+  enum { BEATS = 40 };
+  tsanom_hsa_watch *watch = create(2, 0);
+  tsanom_hsa_series s[2];
+  tsanom_hsa_vital sample[2];
+  double last = 0.01 * BEATS;
+  for (size_t t = 0; t < 2; t++) {
+    size_t beats = BEATS - (t == 0 ? ahead : 0);
+    for (size_t i = 0; i < beats; i++) time_of[t][i] = 0.01 * (double)(i + 1);
+    sample[t] = (tsanom_hsa_vital){.time = last + 0.05,
+                                   .cpu_s = 0.1,
+                                   .wait_s = 0,
+                                   .thread = (int32_t)t,
+                                   .task = 7 + (int32_t)t,
+                                   .state = t ? state : 'S',
+                                   .waits = t ? waits : TSANOM_HSA_WAITS_THREAD};
+    s[t] = (tsanom_hsa_series){
+        .time = time_of[t], .beats = beats, .vital = &sample[t], .vital_count = 1};
+  }
+  (void)update(watch, s, 2, last + 0.1);
+  for (size_t t = 0; t < 2; t++) s[t].beats = s[t].vital_count = 0;
+  (void)update(watch, s, 2, last + 2);
+  cr_assert(pulse_of(watch, 0).status == expected, "%d", pulse_of(watch, 0).status);
+  int32_t other =
+      expected == TSANOM_HSA_WAITING || !ahead ? TSANOM_HSA_HANG : TSANOM_HSA_WAITING;
+  cr_assert(pulse_of(watch, 1).status == other, "%d", pulse_of(watch, 1).status);
+  tsanom_hsa_watch_destroy(watch);
+}
+
+Test(hsa_watch_hang, a_thread_that_sleeps_for_another_one_waits) {
+  for (size_t ahead = 0; ahead < 3; ahead += 2) {
+    check_sleepers(ahead, TSANOM_HSA_WAITS_OTHER, 'S', TSANOM_HSA_WAITING);
+    check_sleepers(ahead, TSANOM_HSA_WAITS_UNKNOWN, 'D', TSANOM_HSA_WAITING);
+    check_sleepers(ahead, TSANOM_HSA_WAITS_THREAD, 'S', TSANOM_HSA_HANG);
+    check_sleepers(ahead, TSANOM_HSA_WAITS_UNKNOWN, 'S', TSANOM_HSA_HANG);
+    check_sleepers(ahead, TSANOM_HSA_WAITS_UNKNOWN, 'R', TSANOM_HSA_HANG);
+  }
+}

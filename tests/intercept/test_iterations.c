@@ -42,6 +42,50 @@ Test(iterations, every_iteration_of_a_loop_begins_once) {
   }
 }
 
+/* The moments of the iterations before: those of the events that began them. */
+static void check_early(uint64_t iterations, uint64_t first, uint64_t period) {
+  const icp_early *early = &it.early;
+  uint64_t least = iterations > ICP_EARLY ? iterations - ICP_EARLY : 0;
+  cr_assert(early->count == iterations, "%d of %d", (int)early->count, (int)iterations);
+  for (uint64_t k = least; k < iterations; k++) {
+    uint64_t event = first + k * period;
+    cr_assert(early->moment[k % ICP_EARLY] == it.moment[event], "%d", (int)k);
+  }
+}
+
+Test(iterations, iterations_before_a_loop_is_found_are_known) {
+  for (uint32_t period = 1; period <= 9; period++) {
+    uint64_t events = 0;
+    cr_assert(icp_iterations_start(&it) == 0);
+    /* Events that do not repeat: the more there are, the later the loop is found. */
+    for (uint32_t k = 0; k < 40 * period; k++) {
+      cr_assert(!icp_iterations_push(&it, 100 + k));
+      events++;
+    }
+    uint64_t first = events;
+    while (!icp_iterations_push(&it, (uint32_t)((events - first) % period))) events++;
+    cr_assert(it.restarts && (events - first) % period == 0);
+    check_early((events - first) / period, first, period);
+  }
+}
+
+/* Cycles that begin with three iterations of an inner loop, and end with others of it. */
+Test(iterations, iterations_before_a_loop_that_folds_are_known) {
+  static const uint32_t cycle[] = {0, 1, 0, 1, 0, 1, 5, 0, 1, 6, 7};
+  enum { PERIOD = sizeof cycle / sizeof *cycle };
+  uint64_t events = 0, begun = 0;
+  cr_assert(icp_iterations_start(&it) == 0);
+  for (; events < 12 * PERIOD; events++) {
+    bool begins = icp_iterations_push(&it, cycle[events % PERIOD]);
+    if (it.restarts && begins) begun = events;
+    it.restarts &= !begins;
+  }
+  cr_assert(begun && it.early.count);
+  for (uint64_t k = 0; k < it.early.count; k++) {
+    cr_assert(it.early.moment[k] == it.moment[begun - (it.early.count - k) * PERIOD]);
+  }
+}
+
 /* 60 cycles of a program: parts with inner loops of trip counts that vary, 200 to 900
  * regions together. The inner loops are followed at first; then the cycle, for good. */
 Test(iterations, cycles_are_found_around_inner_loops) {

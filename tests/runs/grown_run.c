@@ -117,6 +117,7 @@ void grown_sample(grown_run *run, uint32_t stream) {
                              .resident = n + 5,
                              .anonymous = n + 6,
                              .threads = n + 7,
+                             .waits = of_process ? 0 : 1 + (int32_t)(n % 2),
                              .processor = run->processor};
   record.check = tsn_vital_check(&record, n);
   write_at(run, TSN_VITAL_FILE, &record, sizeof record, (1 + n) * TSN_VITAL_RECORD);

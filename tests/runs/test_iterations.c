@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Beats of recorded programs: those of an inner loop, before the main loop was found, are
  * left out. Their tags begin anew. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tsanom/regions.h>
 #include <tsanom/runs.h>
 
 #include "runs/grown_run.h"
@@ -86,6 +88,79 @@ static void check_run(bool is_recorded) {
 
 Test(runs_iterations, beats_of_an_inner_loop_are_left_out) {
   check_run(true);
+}
+
+/* Microseconds before its record at which an early beat was. */
+static uint32_t early(uint32_t ago) {
+  return UINT32_C(1) << TSANOM_REGIONS_EARLY_BIT | ago;
+}
+
+static void check_times(const tsanom_runs *run, size_t thread, const double *microseconds,
+                        size_t count) {
+  const tsanom_hsa_run *beats;
+  CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
+  const tsanom_hsa_series *s = &beats->threads[thread];
+  cr_assert(s->beats == count, "thread %zu: %zu", thread, s->beats);
+  for (size_t i = 0; i < count; i++) {
+    cr_assert(fabs(1e6 * s->time[i] - microseconds[i]) < 1e-3, "%zu: %g", i, s->time[i]);
+  }
+}
+
+/* Two threads beat in an inner loop, every 10 us from 10 to 70; one of them goes on. The
+ * main loop is found at 100: its iterations began at 5, 40 and 70 and, by a record that
+ * is rounded, before that. A third thread comes at 200. */
+Test(runs_iterations, beats_before_the_main_loop_was_found_are_shown) {
+  const uint32_t tags[] = {early(95), early(60), early(30), early(31), 1};
+  enum { TAGS = sizeof tags / sizeof *tags };
+  static const double shown[] = {5, 40, 70, 70, 100, 200}, others[] = {200};
+  for (int before = 0; before <= TAGS; before++) { /* the refresh */
+    grown_run grown;
+    tsanom_runs *run = NULL;
+    grown_create(&grown, directory);
+    for (int32_t thread = 1; thread < 3; thread++) grown_add_stream(&grown, thread);
+    write_places();
+    for (uint32_t tag = 1; tag <= 7; tag++) {
+      grown_append(&grown, 0, 10000, tag);
+      grown_append(&grown, 1, 0, tag);
+    }
+    for (int i = 0; i <= TAGS; i++) {
+      if (i == before) run = open_beats();
+      if (i < TAGS) grown_append(&grown, 0, i == 0 ? 30000 : 0, tags[i]);
+    }
+    grown_append(&grown, 0, 100000, 2);
+    grown_append(&grown, 2, 0, 2);
+    CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+    for (int again = 0; again < 2; again++) {
+      check_times(run, 0, shown, 6);
+      check_times(run, 1, NULL, 0);
+      check_times(run, 2, others, 1);
+      tsanom_runs_close(run);
+      run = open_beats();
+    }
+    tsanom_runs_close(run);
+    remove_directory();
+    make_directory();
+  }
+}
+
+/* A loop that is found without an inner one. */
+Test(runs_iterations, early_beats_may_be_the_first_records) {
+  static const double shown[] = {10, 20, 30, 40};
+  grown_run grown;
+  grown_create(&grown, directory);
+  grown_add_stream(&grown, 1);
+  write_places();
+  for (uint32_t stream = 0; stream < 2; stream++) {
+    grown_append(&grown, stream, stream ? 0 : 30000, early(20));
+    grown_append(&grown, stream, 0, early(10));
+    grown_append(&grown, stream, 0, 1);
+  }
+  grown_append(&grown, 0, 10000, 2);
+  grown_append(&grown, 1, 0, 2);
+  tsanom_runs *run = open_beats();
+  check_times(run, 0, shown, 4);
+  check_times(run, 1, shown, 4);
+  tsanom_runs_close(run);
 }
 
 /* The tags of a program's own beats mean what the program likes. */

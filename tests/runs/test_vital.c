@@ -52,9 +52,9 @@ Test(runs_vital, numbers_have_their_units_and_those_not_known_are_nan) {
   cr_assert(s[1].minor_faults == 5 && s[1].major_faults == 6 && s[1].resident == 7);
   cr_assert(s[1].anonymous == 8 && s[1].threads == 9 && s[1].beats == 0);
   cr_assert(s[1].thread == -1 && s[1].stream == -1 && s[1].task == 40);
-  cr_assert(s[0].state == 0 && s[1].state == 'R');
+  cr_assert(s[0].state == 0 && s[1].state == 'R' && s[1].waits == 0);
   cr_assert(vitals(run, 0, &s) == 1 && s[0].beats == 2 && s[0].thread == 0);
-  cr_assert(s[0].stream == 0);
+  cr_assert(s[0].stream == 0 && s[0].waits == TSANOM_HSA_WAITS_OTHER);
   cr_assert(vitals(run, 1, &s) == 0 && vitals(run, 65535, &s) == 0);
   tsanom_runs_close(run);
 }

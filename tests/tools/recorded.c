@@ -67,6 +67,17 @@ double beats_of(const char *path, uint32_t stream) {
   return beats;
 }
 
+size_t analyzed_beats(const char *path, size_t thread) {
+  tsanom_runs_info info;
+  tsanom_runs *run = open_run(path, &info);
+  const tsanom_hsa_run *beats = NULL;
+  cr_assert(tsanom_runs_hsa(run, NULL, &beats) == TSANOM_OK);
+  cr_assert(thread < beats->thread_count);
+  size_t count = beats->threads[thread].beats;
+  tsanom_runs_close(run);
+  return count;
+}
+
 const json_t *first_region(const json_t *result) {
   const json_t *regions = json_object_get(result, "regions");
   cr_assert(json_array_size(regions) >= 1, "no iterations were found");

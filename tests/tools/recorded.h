@@ -37,6 +37,9 @@ tsanom_runs_stream stream_of(const tsanom_runs *run, int32_t part, size_t index)
 /* The number of beats in a stream of the run PATH. */
 double beats_of(const char *path, uint32_t stream);
 
+/* The beats of a thread as the analyses see them. */
+size_t analyzed_beats(const char *path, size_t thread);
+
 /* The first loop of the JSON of tsanom speedup. */
 const json_t *first_region(const json_t *result);
 

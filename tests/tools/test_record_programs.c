@@ -78,15 +78,17 @@ static size_t streams_of(const char *path) {
   return info.beat_streams;
 }
 
-/* The iterations that a stream has beats of. */
+/* The iterations that a stream has beats of, without those before they were counted. */
 static size_t iterations_of(const char *path, uint32_t stream, uint32_t *iteration) {
   enum { MOST = 64 };
   tsanom_runs_info info;
   tsanom_runs *run = open_run(path, &info);
   tsanom_runs_stream about = stream_of(run, TSANOM_RUNS_BEATS, stream);
   cr_assert(about.count <= MOST);
-  if (about.count) memcpy(iteration, about.tag, about.count * sizeof *iteration);
-  size_t count = about.count;
+  size_t count = 0;
+  for (size_t i = 0; i < about.count; i++) {
+    if (about.tag[i] >> TSANOM_REGIONS_EARLY_BIT == 0) iteration[count++] = about.tag[i];
+  }
   tsanom_runs_close(run);
   return count;
 }

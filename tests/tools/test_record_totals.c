@@ -51,15 +51,16 @@ static json_int_t loop_beats(const char *run) {
   return beats;
 }
 
-/* Record the program with totals and with all events: both have as many beats, and those
- * of the totals take 6 KiB for each thread. */
-static void check_beats(int way, const char *program) {
+/* Record the program with totals and with all events: both have as many beats, but for
+ * those before a main loop that is found in the totals. The beats of the totals take 6
+ * KiB for each thread. */
+static void check_beats(int way, const char *program, json_int_t before) {
   tsanom_runs_info all, some;
   cr_assert(record(way, "--events -o all -- %s", program).status != 3);
   cr_assert(record(way, "--profile -o some -- %s", program).status != 3);
-  json_int_t beats = loop_beats("all");
-  cr_assert(beats > 30 && loop_beats("some") == beats, "%s: %d beats by events", program,
-            (int)beats);
+  json_int_t beats = loop_beats("all"), missed = beats - loop_beats("some");
+  cr_assert(beats > 30 && missed >= 0 && missed <= before, "%s: %d beats by events, %d",
+            program, (int)beats, (int)missed);
   tsanom_runs_close(open_run("all", &all));
   tsanom_runs_close(open_run("some", &some));
   cr_assert(all.beats_interpolated == 0 && some.totals > 0);
@@ -75,11 +76,11 @@ Test(record_totals, beats_are_counted_in_constant_space) {
   setenv("OMP_WAIT_POLICY", "passive", 1);
   for (int way = 0; way < RECORD_WAYS; way++) {
     if (!build_program(record_ways[way].compiler, "loop")) continue;
-    check_beats(way, "./loop 3000");
+    check_beats(way, "./loop 3000", 0);
   }
   if (!build_program("gcc", "inside") || !build_program("gcc", "outer")) return;
-  check_beats(0, "./inside 3000");
-  check_beats(0, "./outer 40 600");
+  check_beats(0, "./inside 3000", 0);
+  check_beats(0, "./outer 40 600", 4);
 }
 
 /* The main loop begins when the chunks before it have filled the events: the beats at
@@ -91,9 +92,9 @@ Test(record_totals, beats_before_the_main_loop_are_dropped) {
     if (!build_program(record_ways[way].compiler, "late_loop")) continue;
     cr_assert(record(way, "--events -o all -- ./late_loop").status == 0);
     cr_assert(record(way, "--profile -o some -- ./late_loop").status == 0);
-    json_int_t beats = loop_beats("all");
-    cr_assert(beats > 280 && beats <= 300 && loop_beats("some") == beats, "%d",
-              (int)beats);
+    json_int_t beats = loop_beats("all"), some = loop_beats("some");
+    cr_assert(beats == 300 && some > 280 && some <= beats, "%d, %d", (int)beats,
+              (int)some);
     cr_assert(shell("rm -r all some") == 0);
   }
 }

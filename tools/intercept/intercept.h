@@ -103,6 +103,10 @@ typedef struct {
   uintptr_t region; /* the address by which its current region is known */
   uint32_t place;   /* and its number */
   icp_iterations of_regions, of_shares;
+  /* Of the loop that is followed: the first iteration that was counted, and when those
+   * before it began. */
+  uint32_t first;
+  icp_early early;
 } icp_watch;
 
 /* A thread's own. */
@@ -154,6 +158,10 @@ void icp_record_work(const icp_usage *began);
  * not those of the main loop: number iterations anew, by which readers know that earlier
  * beats do not count, and measure the baseline again. */
 void icp_restart(icp_iterations *iterations);
+
+/* In front of a thread's beat at the first iteration that was counted: beats of those
+ * before it. */
+void icp_write_early(uint32_t iteration);
 
 /* A thread comes to the end of a worksharing construct, and has passed it. Iterations
  * are counted before the barrier and beats come after it, so that the time between two
@@ -246,6 +254,7 @@ static inline void icp_write_beat(uint32_t tag) {
 static inline void icp_beat(uint32_t iteration) {
   if (ICP_LIKELY(iteration == icp_me.beaten)) return;
   icp_me.beaten = iteration;
+  if (!ICP_LIKELY(iteration > 2)) icp_write_early(iteration); /* icp_restart() */
   icp_write_beat(iteration);
 }
 

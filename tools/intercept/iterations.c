@@ -21,6 +21,8 @@
 #include <sys/mman.h>
 #include <tsanom/dpd.h>
 
+#include "now.h"
+
 enum { THIRD_DONE = 4, ENDED_AFTER = 4, ENDED_LEAST = 16 };
 
 /* Shared by all streams: the watched thread alone looks. */
@@ -53,8 +55,10 @@ int icp_iterations_start(icp_iterations *iterations) {
     work = take(work_bytes);
   }
   iterations->history = take(ICP_HISTORY * sizeof *iterations->history);
+  iterations->moment = take(ICP_HISTORY * sizeof *iterations->moment);
   iterations->seen = take(TSANOM_REGIONS_PLACES_MAX);
-  return work && iterations->history && iterations->seen ? 0 : ENOMEM;
+  return work && iterations->history && iterations->moment && iterations->seen ? 0
+                                                                               : ENOMEM;
 }
 
 enum { SET_BYTES = TSANOM_REGIONS_PLACES_MAX / 8 };
@@ -102,6 +106,23 @@ static bool has_left(const icp_iterations *iterations) {
   return true;
 }
 
+/* Note when the iterations began that have passed; the latest event may begin the next.
+ */
+static void note_early(icp_iterations *iterations, size_t first) {
+  icp_early *early = &iterations->early;
+  bool left = true;
+  early->count = 0;
+  for (size_t i = first; i + 1 < iterations->count; i++) {
+    uint32_t event = iterations->history[i];
+    if (event != iterations->anchor) {
+      left |= !icp_set_has(iterations->inner, event);
+    } else if (left || !iterations->folds) {
+      early->moment[early->count++ % ICP_EARLY] = iterations->moment[i];
+      left = false;
+    }
+  }
+}
+
 /* Follow the loop that was found, unless the one that is followed goes on beside it. */
 static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
   bool is_first = iterations->anchor == ICP_NO_ANCHOR;
@@ -120,6 +141,7 @@ static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
   set_places(iterations, found->first, iterations->count, iterations->member);
   set_places(iterations, found->inner.first, found->inner.end, iterations->inner);
   iterations->left = has_left(iterations);
+  note_early(iterations, found->first);
 }
 
 static void look(icp_iterations *iterations) {
@@ -144,6 +166,7 @@ static void keep(icp_iterations *iterations, uint32_t event) {
     iterations->count = iterations->looked = 0;
     memset(iterations->seen, 0, TSANOM_REGIONS_PLACES_MAX);
   }
+  iterations->moment[iterations->count] = icp_now();
   iterations->history[iterations->count++] = event;
   if (event >= iterations->kinds) iterations->kinds = event + 1;
   if (iterations->seen[event] < THIRD_DONE) iterations->seen[event]++;

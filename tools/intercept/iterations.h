@@ -29,10 +29,18 @@ enum {
    * places had been seen has three iterations by then. */
   ICP_SETTLED = 1024,
   ICP_SETTLED_SPANS = 4,
-  ICP_SETTLED_ITERATIONS = 8
+  ICP_SETTLED_ITERATIONS = 8,
+  /* Iterations before a loop is found whose moments are kept: the latest of them. */
+  ICP_EARLY = 64
 };
 
 #define ICP_NO_ANCHOR UINT32_MAX
+
+/* When the iterations of a loop began, before it was found. */
+typedef struct {
+  uint64_t moment[ICP_EARLY]; /* of iteration k, CLOCK_MONOTONIC, at k mod ICP_EARLY */
+  uint64_t count;             /* of iterations */
+} icp_early;
 
 /* Zero it, then start it. */
 typedef struct {
@@ -54,6 +62,8 @@ typedef struct {
   size_t looked;              /* of these when it was looked at last */
   uint32_t kinds;             /* events are below it */
   uint32_t *history;
+  uint64_t *moment;    /* of each event in the history, CLOCK_MONOTONIC */
+  icp_early early;     /* of the loop that is followed */
   unsigned char *seen; /* by place: its events in the history, at most 4 */
 } icp_iterations;
 

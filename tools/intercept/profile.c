@@ -20,11 +20,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
 #include <tsanom/regions.h>
 #include <unistd.h>
 
 #include "intercept.h"
+#include "now.h"
 #include "profile_beats.h"
 #include "profile_rows.h"
 
@@ -53,6 +53,8 @@ typedef struct {
 
 static _Thread_local profile_thread mine ICP_INITIAL_EXEC;
 
+_Atomic bool icp_has_totals;
+
 static char run_header[PATH_MAX];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -61,17 +63,11 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool by_counter;
 static double tick = 1; /* ns */
 
-static uint64_t nanoseconds_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static inline uint64_t ticks_now(void) {
 #if defined(__x86_64__)
   if (ICP_LIKELY(by_counter)) return __builtin_ia32_rdtsc();
 #endif
-  return nanoseconds_now();
+  return icp_now();
 }
 
 /* Nanoseconds of a duration; 0 of one in which the counter restarted. */
@@ -93,7 +89,7 @@ static void choose_clock(void) {
   close(header);
   if (!by_counter) return;
   double ticks = (double)(int64_t)(ticks_now() - first[0]);
-  tick = (double)(nanoseconds_now() - first[1]) / ticks;
+  tick = (double)(icp_now() - first[1]) / ticks;
   by_counter = tick > 0 && tick < 1000;
   if (!by_counter) tick = 1;
 }
@@ -129,7 +125,8 @@ bool icp_profile_start(uint32_t number, bool watched, const uint16_t *open,
   uint32_t root = icp_row_of_thread(number, watched);
   errno = error;
   if (root == NONE) return false;
-  uint64_t moment = nanoseconds_now();
+  atomic_store_explicit(&icp_has_totals, true, memory_order_relaxed);
+  uint64_t moment = icp_now();
   if (!icp_rows[root].useful) icp_rows[root].useful = moment;
   mine = (profile_thread){.root = root,
                           .watched = watched,
@@ -248,7 +245,7 @@ void icp_profile_cpu(uint64_t nanoseconds) {
 }
 
 bool icp_profile_beat(bool anew) {
-  uint64_t now = nanoseconds_now();
+  uint64_t now = icp_now();
   if (!icp_recording()) return true;
   if (anew) icp_sample_anew(mine.root, now);
   return icp_sample_beat(mine.root, now);

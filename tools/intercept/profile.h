@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Whether threads add up their events. */
+extern _Atomic bool icp_has_totals;
+
 /* Where the file will be: before the first event. */
 void icp_profile_prepare(const char *folder);
 

@@ -37,6 +37,7 @@
 #include "environment.h"
 #include "intercept.h"
 #include "mpi.h"
+#include "now.h"
 #include "profile.h"
 #include "ranks.h"
 #include "runtime.h"
@@ -279,10 +280,33 @@ void icp_restart(icp_iterations *iterations) {
   if (icp_iteration() > 1) {
     atomic_store_explicit(&icp_watched.iteration, 0, memory_order_relaxed);
   }
+  icp_watched.first = icp_iteration() + 1;
+  icp_watched.early = iterations->early;
+  /* Totals have no beats from before a restart; then no thread gets early ones. */
+  if (atomic_load_explicit(&icp_has_totals, memory_order_relaxed)) {
+    icp_watched.early.count = 0;
+  }
   if (!baseline_iterations || heartbeat_every) return;
   baseline_threads = baseline_wanted;
   baseline_left = baseline_iterations;
   icp_watched.special = true;
+}
+
+/* The moment of an iteration is that of its first event in the watched thread. A record
+ * with a time in the past would look like a restart of the clock, so that the tag says
+ * how long ago it was. */
+void icp_write_early(uint32_t iteration) {
+  enum { MICROSECOND = 1000 };
+  const icp_early *early = &icp_watched.early;
+  const uint32_t bit = UINT32_C(1) << TSANOM_REGIONS_EARLY_BIT;
+  if (iteration != icp_watched.first || icp_me.is_over) return;
+  uint64_t first = early->count > ICP_EARLY ? early->count - ICP_EARLY : 0;
+  for (uint64_t k = first; k < early->count; k++) {
+    uint64_t ago = (icp_now() - early->moment[k % ICP_EARLY]) / MICROSECOND;
+    if (ago >= bit || !icp_may_write()) continue;
+    (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number,
+                             bit | (uint32_t)ago);
+  }
 }
 
 static void end_baseline(void) {

@@ -22,6 +22,16 @@ static int read_line(int64_t process, int32_t task, const char *file, char text[
   return found;
 }
 
+/* As the recorder does. */
+static int32_t task_waits(int64_t process, int32_t task, int32_t state) {
+  char text[LINE];
+  if ((state != 'S' && state != 'D') || !read_line(process, task, "wchan", text) ||
+      *text == '0') {
+    return TSANOM_HSA_WAITS_UNKNOWN;
+  }
+  return strstr(text, "futex") ? TSANOM_HSA_WAITS_THREAD : TSANOM_HSA_WAITS_OTHER;
+}
+
 int task_sample(int64_t process, int32_t task, tsanom_hsa_vital *sample) {
   char text[LINE];
   if (!read_line(process, task, "schedstat", text)) return 0;
@@ -30,6 +40,7 @@ int task_sample(int64_t process, int32_t task, tsanom_hsa_vital *sample) {
   if (!(strtod(next, NULL) > 0) || !read_line(process, task, "stat", text)) return 0;
   const char *name_end = strrchr(text, ')');
   if (!name_end || strlen(name_end) < sizeof ") R" - 1) return 0;
+  int32_t state = (unsigned char)name_end[2];
   *sample = (tsanom_hsa_vital){.time = sample->time,
                                .cpu_s = 1e-9 * cpu,
                                .wait_s = 1e-9 * wait,
@@ -43,7 +54,8 @@ int task_sample(int64_t process, int32_t task, tsanom_hsa_vital *sample) {
                                .beats = sample->beats,
                                .thread = sample->thread,
                                .task = task,
-                               .state = (unsigned char)name_end[2],
-                               .stream = sample->stream};
+                               .state = state,
+                               .stream = sample->stream,
+                               .waits = task_waits(process, task, state)};
   return 1;
 }
