@@ -21,6 +21,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "polyfit/polyfit_factor.h"
 #include "polyfit/polyfit_tile.h"
 
 /* These return b where a is NaN or equal, as the vector instructions do. */
@@ -263,6 +264,7 @@ const tsn_polyfit_kernels TSN_LEVEL(tsn_polyfit_kernels) = {
     .find_range = find_range,
     .moments = moments,
     .residual = residual,
+    .factor = factor,
     .fill = fill,
     .evaluate = evaluate,
 };

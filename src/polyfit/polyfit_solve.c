@@ -14,6 +14,7 @@
 
 #include <math.h>
 
+#include "core/size.h"
 #include "polyfit/polyfit_algebra.h"
 #include "polyfit/polyfit_call.h"
 #include "polyfit/polyfit_map.h"
@@ -36,8 +37,9 @@ enum { MOST_STEPS = 6 };
 
 void tsn_polyfit_layout(tsn_arena *arena, size_t n, size_t terms, int threads,
                         tsn_polyfit_buffers *buffers) {
-  buffers->r = tsn_arena_take(arena, terms * terms, sizeof(double));
-  buffers->inverse = tsn_arena_take(arena, terms * terms, sizeof(double));
+  size_t rows = terms * tsn_round_up(terms, TSN_POLYFIT_ROW);
+  buffers->r = tsn_arena_take(arena, rows, sizeof(double));
+  buffers->inverse = tsn_arena_take(arena, rows, sizeof(double));
   buffers->matrix = tsn_arena_take(arena, terms * terms, sizeof(double));
   buffers->slots = tsn_arena_take(arena, tsn_polyfit_slots(n, terms), sizeof(tsn_dd));
   tsn_polyfit_qr_layout(arena, n, terms, threads, &buffers->qr);
@@ -87,17 +89,18 @@ static tsanom_status find_ranges(fit_state *fit) {
 static tsanom_status factor_by_qr(fit_state *fit, int terms, double tolerance,
                                   const tsn_polyfit_buffers *buffers) {
   tsn_polyfit_factor *factor = &fit->factor;
-  tsanom_status status =
-      tsn_polyfit_qr(&fit->passes, terms, &buffers->qr, factor->r, factor->z);
+  double *r = buffers->r;
+  tsanom_status status = tsn_polyfit_qr(&fit->passes, terms, &buffers->qr, r, factor->z);
   if (status != TSANOM_OK) return status;
   factor->method = TSANOM_POLYFIT_QR;
-  factor->rank = tsn_polyfit_count_determined(factor->r, terms, tolerance);
+  factor->ld = terms;
+  factor->rank = tsn_polyfit_count_determined(r, terms, tolerance);
   if (factor->rank < 1) factor->rank = 1; /* the column of ones */
   if (factor->rank < terms) {
     /* The columns after the determined ones are noise: exclude them from the inverse. */
-    for (int j = factor->rank; j < terms; j++) factor->r[j + j * (ptrdiff_t)terms] = 1;
+    for (int j = factor->rank; j < terms; j++) r[j + j * (ptrdiff_t)terms] = 1;
   }
-  tsn_polyfit_invert(factor->r, terms, factor->inverse);
+  tsn_polyfit_invert(r, terms, factor->inverse, factor->norms);
   return TSANOM_OK;
 }
 
@@ -116,24 +119,21 @@ static tsanom_status factorize(fit_state *fit, int terms, double tolerance,
   for (int k = 0; k < powers + terms; k++) moments[k] = sums[k].high;
   fit->total_weight = sums[0].high;
   fit->mean = sums[powers].high / sums[0].high;
-  factor->r = buffers->r;
   factor->inverse = buffers->inverse;
   factor->z = fit->z;
-  factor->ld = terms;
+  factor->ld = (int)tsn_round_up((size_t)terms, TSN_POLYFIT_ROW);
   factor->rank = terms;
   factor->method = TSANOM_POLYFIT_GRAM;
-  if (tsn_polyfit_cholesky(moments, terms, GRAM_PIVOT, factor->r)) {
-    tsn_polyfit_invert(factor->r, terms, factor->inverse);
-    factor->condition = tsn_polyfit_condition(factor->r, factor->inverse, terms, terms);
-    if (factor->condition <= GRAM_CONDITION) {
-      tsn_polyfit_apply_transposed(factor->inverse, terms, terms, moments + powers,
-                                   factor->z);
-      return TSANOM_OK;
-    }
+  for (int k = 0; k < terms; k++) factor->norms[k] = (moments[0] + moments[2 * k]) / 2;
+  if (fit->passes.kernels->factor(moments, terms, GRAM_PIVOT, factor->ld, buffers->r,
+                                  factor->inverse, factor->z)) {
+    factor->condition =
+        tsn_polyfit_condition(factor->norms, factor->inverse, factor->ld, terms);
+    if (factor->condition <= GRAM_CONDITION) return TSANOM_OK;
   }
   status = factor_by_qr(fit, terms, tolerance, buffers);
   factor->condition =
-      tsn_polyfit_condition(factor->r, factor->inverse, terms, factor->rank);
+      tsn_polyfit_condition(factor->norms, factor->inverse, terms, factor->rank);
   return status;
 }
 
