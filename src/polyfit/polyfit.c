@@ -4,7 +4,7 @@
  *
  *     read exec, options    -> reject what is out of range or unused
  *     check model, count    -> before anything is computed or written
- *     tsn_workspace_run()   -> lays out tsn_polyfit_buffers in exec.work or in one block,
+ *     tsn_workspace_run()   -> takes the scratch of the fit in exec.work or in one block,
  *                              calls body() in the default floating-point environment
  *     model_finish()        -> copies to a caller whose struct is shorter
  *
@@ -146,19 +146,20 @@ typedef struct {
   tsn_polyfit_samples samples;
   tsanom_polyfit_options options;
   tsanom_exec exec;
-  tsn_polyfit_buffers buffers;
+  double *scratch;
   tsanom_polyfit_model *model;
 } fit_call;
 
 static void layout(tsn_arena *arena, void *context) {
   fit_call *call = context;
-  tsn_polyfit_layout(arena, call->samples.n, (size_t)call->options.degree + 1,
-                     call->exec.threads, &call->buffers);
+  size_t count = tsn_polyfit_scratch(call->samples.n, (size_t)call->options.degree + 1,
+                                     call->exec.threads);
+  call->scratch = tsn_arena_take(arena, count, sizeof(double));
 }
 
 static tsanom_status body(void *context) {
   fit_call *call = context;
-  return tsn_polyfit_solve(&call->samples, &call->options, &call->exec, &call->buffers,
+  return tsn_polyfit_solve(&call->samples, &call->options, &call->exec, call->scratch,
                            call->model);
 }
 

@@ -7,7 +7,8 @@
  *     var(c_k) = sigma^2 ||row k of R^-1||^2                         standard errors
  *     condition = ||R D||_F ||(R D)^-1||_F                           choice of the method
  *
- * R^-1 is computed once, in O(terms^3), and then applied in O(terms^2) for each
+ * R^-1 is computed once, in O(terms^3), here from the R of a QR or of a stream, by
+ * polyfit_factor.h from the sums of a fit. It is then applied in O(terms^2) for each
  * right-hand side; the standard errors need it in any case. Refinement corrects its
  * rounding errors. Column-oriented loops of this size cost less than a call of BLAS. */
 #include "polyfit/polyfit_algebra.h"
@@ -28,33 +29,10 @@ static double dot(const double *a, const double *b, int count) {
   return sum;
 }
 
-/* Row k of R is complete when the rows above it are subtracted from the rest of the
- * matrix: rows instead of columns, because the entries of a row do not wait for each
- * other. */
-int tsn_polyfit_cholesky(const double *sums, int terms, double least, double *r) {
-  double row[TSN_POLYFIT_MAX_TERMS];
-  for (int j = 0; j < terms; j++) {
-    double *column = r + (ptrdiff_t)j * terms;
-    /* T_i T_j = (T_{i+j} + T_{j-i}) / 2. */
-    for (int i = 0; i <= j; i++) column[i] = (sums[i + j] + sums[j - i]) / 2;
-  }
-  for (int k = 0; k < terms; k++) {
-    double *diagonal = r + k + (ptrdiff_t)k * terms;
-    if (!(*diagonal > least * ((sums[2 * k] + sums[0]) / 2))) return 0;
-    *diagonal = sqrt(*diagonal);
-    double reciprocal = 1 / *diagonal;
-    for (int j = k + 1; j < terms; j++) {
-      double *column = r + (ptrdiff_t)j * terms;
-      row[j] = column[k] *= reciprocal;
-      for (int i = k + 1; i <= j; i++) column[i] -= row[i] * row[j];
-    }
-  }
-  return 1;
-}
-
-void tsn_polyfit_invert(const double *r, int terms, double *inverse) {
+void tsn_polyfit_invert(const double *r, int terms, double *inverse, double *norms) {
   for (int k = 0; k < terms; k++) {
     double *column = inverse + (ptrdiff_t)k * terms;
+    norms[k] = dot(column_of(r, terms, k), column_of(r, terms, k), k + 1);
     for (int i = 0; i < k; i++) column[i] = 0;
     column[k] = 1 / r[k + (ptrdiff_t)k * terms];
     /* Rows above: R^-1 e_k by back substitution; the diagonal of the inverse
@@ -74,10 +52,10 @@ void tsn_polyfit_apply_transposed(const double *inverse, int ld, int count,
 
 void tsn_polyfit_apply(const double *inverse, int ld, int count, const double *in,
                        double *out) {
-  for (int i = 0; i < count; i++) out[i] = 0;
-  for (int k = 0; k < count; k++) {
-    const double *column = column_of(inverse, ld, k);
-    for (int i = 0; i <= k; i++) out[i] += column[i] * in[k];
+  for (int i = 0; i < count; i++) {
+    double sum = 0;
+    for (int k = i; k < count; k++) sum += column_of(inverse, ld, k)[i] * in[k];
+    out[i] = sum;
   }
 }
 
@@ -85,16 +63,15 @@ void tsn_polyfit_apply(const double *inverse, int ld, int count, const double *i
  * times the norms: ||R D||_F = sqrt(count), and ||(R D)^-1||_F^2 = sum_k ||column k||^2
  * ||row k of R^-1||^2. Equilibration removes what the choice of units of the columns adds
  * to the condition number, which does not affect the accuracy. */
-double tsn_polyfit_condition(const double *r, const double *inverse, int ld, int count) {
-  double row[TSN_POLYFIT_MAX_TERMS], sum = 0;
-  for (int k = 0; k < count; k++) {
-    const double *column = column_of(inverse, ld, k);
-    row[k] = 0;
-    for (int i = 0; i <= k; i++) row[i] += column[i] * column[i];
-  }
-  for (int k = 0; k < count; k++) {
-    const double *column = column_of(r, ld, k);
-    sum += dot(column, column, k + 1) * row[k];
+double tsn_polyfit_condition(const double *norms, const double *inverse, int ld,
+                             int count) {
+  double sum = 0;
+  for (int i = 0; i < count; i++) {
+    double row = 0;
+    for (int k = i; k < count; k++) {
+      row += column_of(inverse, ld, k)[i] * column_of(inverse, ld, k)[i];
+    }
+    sum += norms[i] * row;
   }
   return sqrt((double)count * sum);
 }

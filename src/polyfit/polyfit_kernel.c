@@ -21,6 +21,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "polyfit/polyfit_factor.h"
 #include "polyfit/polyfit_tile.h"
 
 /* These return b where a is NaN or equal, as the vector instructions do. */
@@ -59,8 +60,8 @@ FOLD_LANES(least, smaller, tsn_min_f64)
 FOLD_LANES(greatest, larger, tsn_max_f64)
 FOLD_LANES(add_lanes, sum, sum_parts)
 
-/* Fewer values than a tile. 0 · v is 0 for finite values and NaN for all others, so that
- * one addition per value replaces a test. */
+/* Fewer values than half a tile. 0 · v is 0 for finite values and NaN for all others, so
+ * that one addition per value replaces a test. */
 static tsn_polyfit_range range_of_few(const double *values, size_t n) {
   tsn_polyfit_range range = {INFINITY, -INFINITY, 1};
   double nonfinite = 0;
@@ -75,7 +76,8 @@ static tsn_polyfit_range range_of_few(const double *values, size_t n) {
 
 /* Minimum, maximum and finiteness in one pass. NaNs do not enter minimum and maximum. */
 static tsn_polyfit_range find_range(const double *values, size_t n) {
-  if (n < LANES) return range_of_few(values, n);
+  if (n < LANES / 2) return range_of_few(values, n);
+  ptrdiff_t later = n < LANES ? (ptrdiff_t)n - LANES : 0; /* of the upper half */
   lanes_f64 low, high, nonfinite;
   FOR_PARTS(p) {
     low.part[p] = broadcast(INFINITY);
@@ -84,9 +86,9 @@ static tsn_polyfit_range find_range(const double *values, size_t n) {
   }
   for (size_t i = 0; i < n; i += LANES) {
     /* The last stretch overlaps the one before: minimum and maximum do not change. */
-    const double *stretch = values + (n - i < LANES ? n - LANES : i);
+    const double *stretch = values + (n < LANES ? 0 : n - i < LANES ? n - LANES : i);
     FOR_PARTS(p) {
-      tsn_f64 value = load_part(stretch, p);
+      tsn_f64 value = load_part(stretch + (p < PARTS / 2 ? 0 : later), p);
       low.part[p] = tsn_min_f64(value, low.part[p]);
       high.part[p] = tsn_max_f64(value, high.part[p]);
       nonfinite.part[p] += 0 * value; /* 0 for finite values, else NaN */
@@ -263,6 +265,7 @@ const tsn_polyfit_kernels TSN_LEVEL(tsn_polyfit_kernels) = {
     .find_range = find_range,
     .moments = moments,
     .residual = residual,
+    .factor = factor,
     .fill = fill,
     .evaluate = evaluate,
 };

@@ -17,7 +17,8 @@
 enum {
   TSN_POLYFIT_LANES = 16,
   TSN_POLYFIT_MAX_TERMS = 64,
-  TSN_POLYFIT_MAX_SUMS = 3 * TSN_POLYFIT_MAX_TERMS /* of the moments */
+  TSN_POLYFIT_MAX_SUMS = 3 * TSN_POLYFIT_MAX_TERMS, /* of the moments */
+  TSN_POLYFIT_ROW = 8 /* doubles: rows of factor() are multiples of it */
 };
 
 /* Scaling of the samples to magnitudes near 1, so that no sum overflows. The units are
@@ -67,6 +68,12 @@ typedef struct {
   /* The sums named above, r = y - sum c_k T_k(t). */
   void (*residual)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
                    int terms, const double *c, double mean, double *sums);
+  /* The inverse of the Cholesky triangle R of the Gram matrix, from the sums of the
+   * moments, and z = R^-T right: columns of leading dimension `ld`, `terms` rounded up to
+   * TSN_POLYFIT_ROW; rows: scratch of the same size. Returns 0 if a pivot is below
+   * `least` of its diagonal. */
+  int (*factor)(const double *sums, int terms, double least, int ld, double *rows,
+                double *inverse, double *z);
   /* Rows of the design matrix, by columns of leading dimension ld:
    * sqrt(w) T_k(t), and sqrt(w) y as the last column. */
   void (*fill)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples, int terms,

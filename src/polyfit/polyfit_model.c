@@ -192,7 +192,7 @@ static void write_curve(const tsn_polyfit_factor *factor, int terms, const tsn_d
   model->condition =
       terms == factor->rank
           ? factor->condition
-          : tsn_polyfit_condition(factor->r, factor->inverse, factor->ld, terms);
+          : tsn_polyfit_condition(factor->norms, factor->inverse, factor->ld, terms);
   for (int k = 0; k < terms; k++) {
     model->high[k] = tsn_scale(c[k].high, -map->y_exponent);
     model->low[k] = tsn_scale(c[k].low, -map->y_exponent);

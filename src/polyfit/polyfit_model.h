@@ -12,13 +12,13 @@
 typedef struct {
   const tsn_polyfit_map *map;
   uint64_t samples;
-  int asked;        /* requested basis functions */
-  int rank;         /* leading basis functions that the data determine */
-  int ld;           /* leading dimension of r and inverse */
-  int32_t method;   /* TSANOM_POLYFIT_GRAM or _QR */
-  double *r;        /* R, upper triangle, by columns */
-  double *inverse;  /* R^-1, the same */
-  double *z;        /* Q^T y */
+  int asked;       /* requested basis functions */
+  int rank;        /* leading basis functions that the data determine */
+  int ld;          /* leading dimension of the inverse */
+  int32_t method;  /* TSANOM_POLYFIT_GRAM or _QR */
+  double *inverse; /* R^-1, upper triangle, by columns */
+  double *z;       /* Q^T y */
+  double norms[TSN_POLYFIT_MAX_TERMS]; /* squared norms of the columns of A */
   double condition; /* as tsanom_polyfit_model's, of all `rank` columns */
   double rss_floor; /* a smaller RSS is only rounding */
   tsn_dd tss;       /* about the weighted mean */

@@ -67,19 +67,27 @@ static void add_sums(tsn_dd *sums, const tsn_dd *slot, int width) {
   for (int k = 0; k < width; k++) sums[k] = tsn_dd_add(sums[k], slot[k]);
 }
 
+/* Whether all samples are one block; their pass then begins here, or is stopped. */
+static int only_block(tsn_polyfit_passes *passes, tsanom_status *status) {
+  if (passes->samples.n > TSN_POLYFIT_BLOCK) return 0;
+  int stop = tsn_exec_stop(passes->exec, passes->done, passes->total);
+  passes->done += passes->samples.n;
+  *status = stop ? TSANOM_STOPPED : TSANOM_OK;
+  return 1;
+}
+
 /* One block needs no slot: its sums are written to the result, as adding them to 0 would
  * give. More blocks run in waves, whose slots the calling thread adds in order of the
  * blocks. The poll may stop the pass; the sums are then incomplete. */
 static tsanom_status run_pass(block_pass *pass, tsn_dd *sums) {
   tsn_polyfit_passes *passes = pass->passes;
+  tsanom_status status;
+  if (only_block(passes, &status)) {
+    if (status == TSANOM_OK) pass->run(pass, &passes->samples, sums);
+    return status;
+  }
   size_t n = passes->samples.n;
   size_t blocks = n / TSN_POLYFIT_BLOCK + (n % TSN_POLYFIT_BLOCK != 0);
-  if (blocks == 1) {
-    if (tsn_exec_stop(passes->exec, passes->done, passes->total)) return TSANOM_STOPPED;
-    pass->run(pass, &passes->samples, sums);
-    passes->done += n;
-    return TSANOM_OK;
-  }
   tsanom_exec exec = *passes->exec;
   if (exec.poll) {
     exec.poll = poll_wave;
@@ -88,7 +96,7 @@ static tsanom_status run_pass(block_pass *pass, tsn_dd *sums) {
   for (pass->first = 0; pass->first < blocks; pass->first += TSN_POLYFIT_WAVE) {
     size_t left = blocks - pass->first;
     size_t count = left < TSN_POLYFIT_WAVE ? left : TSN_POLYFIT_WAVE;
-    tsanom_status status = tsn_parallel_for(&exec, count, 1, run_blocks, pass, NULL);
+    status = tsn_parallel_for(&exec, count, 1, run_blocks, pass, NULL);
     if (status != TSANOM_OK) return status;
     for (size_t i = 0; i < count; i++) {
       const tsn_dd *slot = passes->slots + i * (size_t)pass->width;
@@ -115,10 +123,22 @@ static void run_moments(const block_pass *pass, const tsn_polyfit_samples *block
   for (int k = 0; k < pass->width; k++) slot[k] = tsn_dd_from(sums[k]);
 }
 
-tsanom_status tsn_polyfit_moments(tsn_polyfit_passes *passes, int terms, tsn_dd *sums) {
+/* The passes of the smallest fits, which spend most of their time outside of kernels:
+ * one block goes to the kernel at once. */
+tsanom_status tsn_polyfit_moments(tsn_polyfit_passes *passes, int terms, double *sums) {
+  tsanom_status status;
+  if (only_block(passes, &status)) {
+    if (status == TSANOM_OK) {
+      passes->kernels->moments(&passes->map, &passes->samples, terms, sums);
+    }
+    return status;
+  }
   block_pass pass = {
       .passes = passes, .run = run_moments, .terms = terms, .width = 3 * terms};
-  return run_sums(&pass, sums);
+  tsn_dd total[TSN_POLYFIT_MAX_SUMS];
+  status = run_sums(&pass, total);
+  for (int k = 0; k < pass.width; k++) sums[k] = total[k].high;
+  return status;
 }
 
 static void run_residual(const block_pass *pass, const tsn_polyfit_samples *block,
@@ -178,13 +198,19 @@ static void join_ranges(tsn_dd *sums, const tsn_dd *slot, int width) {
 
 tsanom_status tsn_polyfit_find_range(tsn_polyfit_passes *passes, const double *values,
                                      tsn_polyfit_range *range) {
+  tsanom_status status;
+  if (only_block(passes, &status)) {
+    if (status == TSANOM_OK)
+      *range = passes->kernels->find_range(values, passes->samples.n);
+    return status;
+  }
   tsn_dd sums[2] = {{INFINITY, -INFINITY}, {1, 0}};
   block_pass pass = {.passes = passes,
                      .run = run_range,
                      .add = join_ranges,
                      .width = 2,
                      .values = values};
-  tsanom_status status = run_pass(&pass, sums);
+  status = run_pass(&pass, sums);
   *range = (tsn_polyfit_range){
       .low = sums[0].high, .high = sums[0].low, .finite = sums[1].high == 1};
   return status;

@@ -49,7 +49,7 @@ static size_t triangles_of(size_t n, size_t terms) {
   return blocks < WAVE ? blocks : WAVE;
 }
 
-/* A thread's share of buffers->blocks; less than a full block if there are few samples.
+/* A thread's share of the blocks; less than a full block if there are few samples.
  * Monotone in n, as the workspace query must be. */
 static size_t block_size(size_t n, size_t terms) {
   size_t rows = n < BLOCK_ENTRIES ? n : BLOCK_ENTRIES;
@@ -57,15 +57,10 @@ static size_t block_size(size_t n, size_t terms) {
   return (entries < BLOCK_ENTRIES ? entries : BLOCK_ENTRIES) + scratch_of(terms + 1);
 }
 
-void tsn_polyfit_qr_layout(tsn_arena *arena, size_t n, size_t terms, int threads,
-                           tsn_polyfit_qr_buffers *buffers) {
-  size_t size = terms * (terms + 1);
-  size_t team = (size_t)threads_of(threads);
-  buffers->blocks = tsn_arena_take(arena, team * block_size(n, terms), sizeof(double));
-  buffers->triangles =
-      tsn_arena_take(arena, triangles_of(n, terms) * size, sizeof(double));
-  buffers->stack =
-      tsn_arena_take(arena, 2 * size + scratch_of(terms + 1), sizeof(double));
+size_t tsn_polyfit_qr_scratch(size_t n, size_t terms, int threads) {
+  size_t team = (size_t)threads_of(threads), triangles = triangles_of(n, terms) + 2;
+  return team * block_size(n, terms) + triangles * terms * (terms + 1) +
+         scratch_of(terms + 1);
 }
 
 /* Overwrite the rows x (terms + 1) matrix with its triangle. */
@@ -90,7 +85,9 @@ static void copy_triangle(const double *a, size_t rows, int terms, double *trian
 
 typedef struct {
   tsn_polyfit_passes *passes;
-  const tsn_polyfit_qr_buffers *buffers;
+  double *blocks;    /* per thread: a block of rows, then scratch */
+  double *triangles; /* of the blocks of one wave */
+  double *stack;     /* the merged triangle, the next one below it, then scratch */
   int terms;
   size_t first; /* block of triangle 0 */
 } qr_pass;
@@ -100,14 +97,14 @@ static void factor_blocks(void *context, size_t begin, size_t end, int thread) {
   const tsn_polyfit_passes *passes = pass->passes;
   const tsn_polyfit_samples *s = &passes->samples;
   size_t terms = (size_t)pass->terms, most = rows_of_block(terms);
-  double *a = pass->buffers->blocks + (size_t)thread * block_size(s->n, terms);
+  double *a = pass->blocks + (size_t)thread * block_size(s->n, terms);
   for (size_t i = begin; i < end; i++) {
     size_t row = (pass->first + i) * most, left = s->n - row;
     tsn_polyfit_samples block = tsn_polyfit_part(s, row, left < most ? left : most);
     passes->kernels->fill(&passes->map, &block, pass->terms, a, block.n);
     factor_in_place(a, block.n, pass->terms, a + block.n * (terms + 1));
-    copy_triangle(a, block.n, pass->terms,
-                  pass->buffers->triangles + i * terms * (terms + 1), terms);
+    copy_triangle(a, block.n, pass->terms, pass->triangles + i * terms * (terms + 1),
+                  terms);
   }
 }
 
@@ -116,7 +113,7 @@ static void factor_blocks(void *context, size_t begin, size_t end, int thread) {
  * next factorization reads the whole matrix. */
 static void merge(const qr_pass *pass, const double *triangle) {
   size_t terms = (size_t)pass->terms, size = terms * (terms + 1);
-  double *stack = pass->buffers->stack;
+  double *stack = pass->stack;
   for (size_t j = 0; j <= terms; j++) {
     memcpy(stack + terms + j * 2 * terms, triangle + j * terms, terms * sizeof *stack);
   }
@@ -128,13 +125,19 @@ static void merge(const qr_pass *pass, const double *triangle) {
 
 /* Waves of blocks, as in polyfit_passes.c, but merged by factorization. The merged
  * triangle starts as zeros, which contribute nothing. */
-tsanom_status tsn_polyfit_qr(tsn_polyfit_passes *passes, int terms,
-                             const tsn_polyfit_qr_buffers *buffers, double *r,
-                             double *z) {
-  qr_pass pass = {.passes = passes, .buffers = buffers, .terms = terms};
+tsanom_status tsn_polyfit_qr(tsn_polyfit_passes *passes, int terms, double *scratch,
+                             double *r, double *z) {
   size_t columns = (size_t)terms + 1, rows = rows_of_block((size_t)terms);
   size_t n = passes->samples.n, blocks = n / rows + (n % rows != 0);
-  memset(buffers->stack, 0, 2 * (size_t)terms * columns * sizeof(double));
+  double *stack = scratch, *triangles = stack + 2 * (size_t)terms * columns;
+  triangles += scratch_of(columns);
+  qr_pass pass = {
+      .passes = passes,
+      .stack = stack,
+      .triangles = triangles,
+      .blocks = triangles + triangles_of(n, (size_t)terms) * (size_t)terms * columns,
+      .terms = terms};
+  memset(stack, 0, 2 * (size_t)terms * columns * sizeof(double));
   for (; pass.first < blocks; pass.first += WAVE) {
     size_t left = blocks - pass.first, count = left < WAVE ? left : WAVE;
     if (tsn_exec_stop(passes->exec, passes->done, passes->total)) return TSANOM_STOPPED;
@@ -142,10 +145,9 @@ tsanom_status tsn_polyfit_qr(tsn_polyfit_passes *passes, int terms,
     exec.poll = NULL;
     tsn_parallel_for(&exec, count, 1, factor_blocks, &pass, NULL);
     for (size_t i = 0; i < count; i++) {
-      merge(&pass, buffers->triangles + i * (size_t)terms * columns);
+      merge(&pass, triangles + i * (size_t)terms * columns);
     }
   }
-  const double *stack = buffers->stack;
   size_t ld = 2 * (size_t)terms;
   for (int j = 0; j < terms; j++) {
     for (int i = 0; i < terms; i++) {

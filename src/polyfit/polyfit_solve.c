@@ -14,10 +14,12 @@
 
 #include <math.h>
 
+#include "core/size.h"
 #include "polyfit/polyfit_algebra.h"
 #include "polyfit/polyfit_call.h"
 #include "polyfit/polyfit_map.h"
 #include "polyfit/polyfit_model.h"
+#include "polyfit/polyfit_qr.h"
 
 /* The Gram matrix squares the condition number. Up to this condition number its error
  * stays below the square root of the precision, which refinement corrects in two steps.
@@ -34,13 +36,31 @@
  * tolerance accepts; see steps_needed(). */
 enum { MOST_STEPS = 6 };
 
-void tsn_polyfit_layout(tsn_arena *arena, size_t n, size_t terms, int threads,
-                        tsn_polyfit_buffers *buffers) {
-  buffers->r = tsn_arena_take(arena, terms * terms, sizeof(double));
-  buffers->inverse = tsn_arena_take(arena, terms * terms, sizeof(double));
-  buffers->matrix = tsn_arena_take(arena, terms * terms, sizeof(double));
-  buffers->slots = tsn_arena_take(arena, tsn_polyfit_slots(n, terms), sizeof(tsn_dd));
-  tsn_polyfit_qr_layout(arena, n, terms, threads, &buffers->qr);
+/* Scratch of a fit, one piece: laying out several takes part of the time of a small fit.
+ * r and inverse begin at multiples of a row. */
+typedef struct {
+  double *r, *inverse, *matrix; /* terms x terms each */
+  tsn_dd *slots;
+  double *qr;
+} fit_buffers;
+
+static size_t square_of(size_t terms) {
+  return terms * tsn_round_up(terms, TSN_POLYFIT_ROW);
+}
+
+size_t tsn_polyfit_scratch(size_t n, size_t terms, int threads) {
+  return 3 * square_of(terms) + 2 * tsn_polyfit_slots(n, terms) +
+         tsn_polyfit_qr_scratch(n, terms, threads);
+}
+
+static fit_buffers buffers_in(double *scratch, size_t n, size_t terms) {
+  size_t square = square_of(terms);
+  double *slots = scratch + 3 * square;
+  return (fit_buffers){.r = scratch,
+                       .inverse = scratch + square,
+                       .matrix = scratch + 2 * square,
+                       .slots = (tsn_dd *)slots,
+                       .qr = slots + 2 * tsn_polyfit_slots(n, terms)};
 }
 
 /* State of a fit, in mapped units. rss, z and c change together: refine() improves all.
@@ -85,19 +105,20 @@ static tsanom_status find_ranges(fit_state *fit) {
  * stay out of all results, but the inverse is computed of the whole triangle: their
  * diagonal is set to 1. */
 static tsanom_status factor_by_qr(fit_state *fit, int terms, double tolerance,
-                                  const tsn_polyfit_buffers *buffers) {
+                                  const fit_buffers *buffers) {
   tsn_polyfit_factor *factor = &fit->factor;
-  tsanom_status status =
-      tsn_polyfit_qr(&fit->passes, terms, &buffers->qr, factor->r, factor->z);
+  double *r = buffers->r;
+  tsanom_status status = tsn_polyfit_qr(&fit->passes, terms, buffers->qr, r, factor->z);
   if (status != TSANOM_OK) return status;
   factor->method = TSANOM_POLYFIT_QR;
-  factor->rank = tsn_polyfit_count_determined(factor->r, terms, tolerance);
+  factor->ld = terms;
+  factor->rank = tsn_polyfit_count_determined(r, terms, tolerance);
   if (factor->rank < 1) factor->rank = 1; /* the column of ones */
   if (factor->rank < terms) {
     /* The columns after the determined ones are noise: exclude them from the inverse. */
-    for (int j = factor->rank; j < terms; j++) factor->r[j + j * (ptrdiff_t)terms] = 1;
+    for (int j = factor->rank; j < terms; j++) r[j + j * (ptrdiff_t)terms] = 1;
   }
-  tsn_polyfit_invert(factor->r, terms, factor->inverse);
+  tsn_polyfit_invert(r, terms, factor->inverse, factor->norms);
   return TSANOM_OK;
 }
 
@@ -106,34 +127,29 @@ static tsanom_status factor_by_qr(fit_state *fit, int terms, double tolerance,
  * QR reads the samples again. No reason to predict this: the moments are needed for mean
  * and weight anyway. */
 static tsanom_status factorize(fit_state *fit, int terms, double tolerance,
-                               const tsn_polyfit_buffers *buffers) {
+                               const fit_buffers *buffers) {
   tsn_polyfit_factor *factor = &fit->factor;
-  tsn_dd sums[TSN_POLYFIT_MAX_SUMS];
-  double moments[TSN_POLYFIT_MAX_SUMS];
+  double sums[TSN_POLYFIT_MAX_SUMS];
   int powers = 2 * terms - 1;
   tsanom_status status = tsn_polyfit_moments(&fit->passes, terms, sums);
   if (status != TSANOM_OK) return status;
-  for (int k = 0; k < powers + terms; k++) moments[k] = sums[k].high;
-  fit->total_weight = sums[0].high;
-  fit->mean = sums[powers].high / sums[0].high;
-  factor->r = buffers->r;
+  fit->total_weight = sums[0];
+  fit->mean = sums[powers] / sums[0];
   factor->inverse = buffers->inverse;
   factor->z = fit->z;
-  factor->ld = terms;
+  factor->ld = (int)tsn_round_up((size_t)terms, TSN_POLYFIT_ROW);
   factor->rank = terms;
   factor->method = TSANOM_POLYFIT_GRAM;
-  if (tsn_polyfit_cholesky(moments, terms, GRAM_PIVOT, factor->r)) {
-    tsn_polyfit_invert(factor->r, terms, factor->inverse);
-    factor->condition = tsn_polyfit_condition(factor->r, factor->inverse, terms, terms);
-    if (factor->condition <= GRAM_CONDITION) {
-      tsn_polyfit_apply_transposed(factor->inverse, terms, terms, moments + powers,
-                                   factor->z);
-      return TSANOM_OK;
-    }
+  for (int k = 0; k < terms; k++) factor->norms[k] = (sums[0] + sums[2 * k]) / 2;
+  if (fit->passes.kernels->factor(sums, terms, GRAM_PIVOT, factor->ld, buffers->r,
+                                  factor->inverse, factor->z)) {
+    factor->condition =
+        tsn_polyfit_condition(factor->norms, factor->inverse, factor->ld, terms);
+    if (factor->condition <= GRAM_CONDITION) return TSANOM_OK;
   }
   status = factor_by_qr(fit, terms, tolerance, buffers);
   factor->condition =
-      tsn_polyfit_condition(factor->r, factor->inverse, terms, factor->rank);
+      tsn_polyfit_condition(factor->norms, factor->inverse, terms, factor->rank);
   return status;
 }
 
@@ -227,11 +243,11 @@ static int needs_measure(const tsanom_polyfit_options *options) {
 
 tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
                                 const tsanom_polyfit_options *options,
-                                const tsanom_exec *exec,
-                                const tsn_polyfit_buffers *buffers,
+                                const tsanom_exec *exec, double *scratch,
                                 tsanom_polyfit_model *model) {
   fit_state fit;
   int asked = options->degree + 1;
+  fit_buffers buffers = buffers_in(scratch, samples->n, (size_t)asked);
   int terms = (size_t)asked < samples->n ? asked : (int)samples->n;
   int measured = needs_measure(options);
   int passes = 3 + (samples->weights ? 1 : 0) + measured + options->refine;
@@ -239,14 +255,14 @@ tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
                                     .kernels = tsn_polyfit_kernels_at(exec->isa),
                                     .dd_kernels = tsn_polyfit_dd_kernels_at(exec->isa),
                                     .samples = *samples,
-                                    .slots = buffers->slots,
+                                    .slots = buffers.slots,
                                     .total = samples->n * (uint64_t)passes};
   fit.factor.samples = samples->n;
   fit.factor.asked = terms;
   fit.factor.rss_floor = (double)samples->n * 0x1p-100;
   tsanom_status status = find_ranges(&fit);
   if (status == TSANOM_OK) {
-    status = factorize(&fit, terms, options->tolerance, buffers);
+    status = factorize(&fit, terms, options->tolerance, &buffers);
   }
   if (status != TSANOM_OK) return status;
   int constant = fit.factor.tss.high == 0, chosen;
@@ -261,6 +277,6 @@ tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
     if (options->refine && (status = refine(&fit, chosen)) != TSANOM_OK) return status;
   }
   tsn_polyfit_write(&fit.factor, options, fit.passes.dd_kernels, fit.rss, chosen, fit.c,
-                    buffers->matrix, model);
+                    buffers.matrix, model);
   return selected;
 }

@@ -5,24 +5,15 @@
 
 #include <tsanom/polyfit.h>
 
-#include "core/arena.h"
 #include "polyfit/polyfit_passes.h"
-#include "polyfit/polyfit_qr.h"
 
-typedef struct {
-  double *r, *inverse, *matrix; /* terms x terms each */
-  tsn_dd *slots;
-  tsn_polyfit_qr_buffers qr;
-} tsn_polyfit_buffers;
-
-void tsn_polyfit_layout(tsn_arena *arena, size_t n, size_t terms, int threads,
-                        tsn_polyfit_buffers *buffers);
+/* Doubles of scratch that tsn_polyfit_solve() needs; bounded for every n. */
+size_t tsn_polyfit_scratch(size_t n, size_t terms, int threads);
 
 /* Returns a status of tsanom_polyfit_fit(). `options` and `exec` are checked. */
 tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
                                 const tsanom_polyfit_options *options,
-                                const tsanom_exec *exec,
-                                const tsn_polyfit_buffers *buffers,
+                                const tsanom_exec *exec, double *scratch,
                                 tsanom_polyfit_model *model);
 
 #endif

@@ -27,7 +27,7 @@ static tsn_dd *entry(tsn_dd *triangle, int terms, int row, int column) {
   return triangle + row + (ptrdiff_t)column * terms;
 }
 
-/* tsn_polyfit_cholesky() in double-double. Returns the number of columns with pivots
+/* The Cholesky factorization. Returns the number of columns with pivots
  * above `least` of their diagonal: a pivot is the squared norm of the orthogonal part,
  * hence `least` is the square of the tolerance. */
 static int factor_sums(const tsn_dd *sums, int terms, double least, tsn_dd *triangle) {
@@ -86,11 +86,10 @@ static void round_triangle(tsn_dd *triangle, int terms, int rank,
           i <= j ? entry(triangle, terms, i, j)->high : 0;
     }
   }
-  tsn_polyfit_invert(scratch->r, rank, scratch->inverse);
-  factor->r = scratch->r;
+  tsn_polyfit_invert(scratch->r, rank, scratch->inverse, factor->norms);
   factor->inverse = scratch->inverse;
   factor->ld = rank;
-  factor->condition = tsn_polyfit_condition(scratch->r, scratch->inverse, rank, rank);
+  factor->condition = tsn_polyfit_condition(factor->norms, scratch->inverse, rank, rank);
 }
 
 /* RSS by degree: sum w y^2 - z_0^2 - ... - z_k^2. */

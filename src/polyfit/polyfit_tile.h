@@ -37,6 +37,10 @@ static inline tsn_f64 load_part(const double *lane, int p) {
   return *(const tsn_f64_at *)(lane + (ptrdiff_t)p * WIDTH);
 }
 
+static inline void store_part(double *lane, tsn_f64 value) {
+  *(tsn_f64_at *)lane = value;
+}
+
 static inline tsn_f64 broadcast(double value) {
   return value - (tsn_f64){0};
 }

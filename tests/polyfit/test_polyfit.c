@@ -147,7 +147,7 @@ Test(polyfit, bits_do_not_depend_on_level_or_threads) {
     int crowded = trial % 3 == 0;
     for (size_t i = 0; crowded && i + 9 < n; i++) set.x[i] *= 1e-5;
     tsanom_polyfit_options options =
-        options_of((int32_t)random_between(&seed, 0, 14),
+        options_of((int32_t)random_between(&seed, 0, 24),
                    (int32_t)random_between(&seed, 0, 3), (int32_t)(trial % 2));
     if (options.selection == TSANOM_POLYFIT_FIXED && (size_t)options.degree >= n)
       continue;
