@@ -332,6 +332,7 @@ BENCHMARK(minimum)
     ->Name("minimum_large")
     ->ArgNames({"family", "n", "attributes", "size", "golden"})
     ->Args({FAMILY_MIXED, 10000, 40, 10, 0})
+    ->Args({FAMILY_SPARSE, 200, 80, 47, 0})
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(minimum)
     ->Name("all_minimum")

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/exec.h"
+#include "roughset/bound.h"
 
 /* Nodes between two chances to stop: about a millisecond. */
 enum { NODES_PER_POLL = 1 << 13 };
@@ -44,7 +45,16 @@ void tsn_rs_cover_clear(tsn_rs_cover *c, size_t vertices) {
   c->vertices = vertices;
   c->vertex_words = tsn_rs_words(vertices);
   c->edges = c->edge_words = 0;
+  c->node_limit = UINT64_MAX;
+  c->bound = NULL;
   c->depth = 0;
+}
+
+void tsn_rs_cover_root(tsn_rs_cover *c, const uint64_t *candidates) {
+  c->depth = 0;
+  memset(c->uncovered, 0, c->edge_words * sizeof *c->uncovered);
+  for (size_t e = 0; e < c->edges; e++) tsn_rs_add(c->uncovered, e);
+  memcpy(c->candidates, candidates, c->vertex_words * sizeof *candidates);
 }
 
 /* O(vertices + depth). A new word of edges is cleared in all rows in use first. */
@@ -70,32 +80,94 @@ bool tsn_rs_cover_add(tsn_rs_cover *c, const uint64_t *edge) {
   return true;
 }
 
-tsanom_status tsn_rs_cover_search(tsn_rs_cover *c, size_t limit,
-                                  const uint64_t *candidates, const tsanom_exec *exec,
-                                  tsn_rs_cover_examine *examine, void *context) {
-  const tsn_rs_cover_kernels *kernels = tsn_rs_cover_kernels_at(exec->isa);
-  c->depth = 0;
-  c->limit = limit;
-  c->nodes = 0;
-  memset(c->uncovered, 0, c->edge_words * sizeof *c->uncovered);
-  for (size_t e = 0; e < c->edges; e++) tsn_rs_add(c->uncovered, e);
-  memcpy(c->candidates, candidates, c->vertex_words * sizeof *candidates);
-  int event = c->edges == 0 ? TSN_RS_COVER_CANDIDATE : TSN_RS_COVER_NODES;
-  if (c->edges > 0) kernels->open(c);
-  for (uint64_t turns = 0;; turns++) {
+/* One search: cover.h's arguments. */
+typedef struct {
+  tsn_rs_cover *cover;
+  const tsn_rs_cover_kernels *kernels;
+  const tsanom_exec *exec;
+  tsn_rs_cover_examine *examine;
+  void *context;
+  uint64_t turns;
+} search_run;
+
+/* Show the candidate; *grown: it misses edges that were added. */
+static tsanom_status show(search_run *s, bool *grown) {
+  size_t before = s->cover->edges;
+  tsanom_status status = s->examine(s->context, s->cover);
+  *grown = s->cover->edges > before;
+  return status == TSANOM_INFEASIBLE ? TSANOM_OK : status;
+}
+
+static tsanom_status interrupted(search_run *s) {
+  if (tsn_exec_stop(s->exec, s->turns++, 0)) return TSANOM_STOPPED;
+  return s->cover->nodes >= s->cover->node_limit ? TSANOM_INFEASIBLE : TSANOM_OK;
+}
+
+/* Search below the current node, which has uncovered edges, without the bound. */
+static tsanom_status search_below(search_run *s) {
+  tsn_rs_cover *c = s->cover;
+  c->base = c->depth;
+  s->kernels->open(c);
+  for (;;) {
+    int event = s->kernels->run(c, NODES_PER_POLL);
     if (event == TSN_RS_COVER_DONE) return TSANOM_OK;
+    tsanom_status status;
     if (event == TSN_RS_COVER_CANDIDATE) {
-      size_t before = c->edges;
-      tsanom_status status = examine(context, c);
-      if (status != TSANOM_OK && status != TSANOM_INFEASIBLE) return status;
-      if (c->edges > before) {
-        kernels->open(c);
+      bool grown;
+      if ((status = show(s, &grown)) != TSANOM_OK) return status;
+      if (grown) {
+        s->kernels->open(c);
       } else {
         memset(c->branch + c->depth * c->vertex_words, 0,
                c->vertex_words * sizeof *c->branch);
       }
     }
-    if (tsn_exec_stop(exec, turns, 0)) return TSANOM_STOPPED;
-    event = kernels->run(c, NODES_PER_POLL);
+    if ((status = interrupted(s)) != TSANOM_OK) return status;
   }
+}
+
+/* The tree down to the nodes with few vertices to come: a vertex is chosen, and then is
+ * no candidate, each time with a new bound. */
+static tsanom_status search_bounded(search_run *s) {
+  tsn_rs_cover *c = s->cover;
+  for (;;) {
+    size_t left = c->limit - c->depth, vertex = SIZE_MAX;
+    tsanom_status status = TSANOM_OK;
+    if (!c->bound || left < c->least_left) {
+      status = search_below(s);
+    } else {
+      c->nodes++;
+      vertex = tsn_rs_bound_branch(c->bound, c);
+      if (c->nodes % 64 == 0) status = interrupted(s);
+    }
+    if (status != TSANOM_OK) return status;
+    bool deeper = vertex != SIZE_MAX;
+    if (deeper && !s->kernels->choose(c, vertex)) {
+      if ((status = show(s, &deeper)) != TSANOM_OK) return status;
+      if (!deeper) c->depth--;
+      deeper = true;
+    }
+    if (deeper) continue;
+    if (c->depth == 0) return TSANOM_OK;
+    c->depth--;
+  }
+}
+
+tsanom_status tsn_rs_cover_search(tsn_rs_cover *c, size_t limit,
+                                  const uint64_t *candidates, const tsanom_exec *exec,
+                                  tsn_rs_cover_examine *examine, void *context) {
+  search_run s = {.cover = c,
+                  .kernels = tsn_rs_cover_kernels_at(exec->isa),
+                  .exec = exec,
+                  .examine = examine,
+                  .context = context};
+  c->limit = limit;
+  c->nodes = 0;
+  tsn_rs_cover_root(c, candidates);
+  if (c->edges == 0) {
+    bool grown;
+    tsanom_status status = show(&s, &grown);
+    if (status != TSANOM_OK || !grown) return status;
+  }
+  return search_bounded(&s);
 }

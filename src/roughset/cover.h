@@ -18,6 +18,9 @@ void tsn_rs_cover_layout(tsn_arena *arena, size_t vertices, size_t edges, size_t
  * search to the next otherwise. */
 void tsn_rs_cover_clear(tsn_rs_cover *cover, size_t vertices);
 
+/* The root of a search: no vertex is chosen. */
+void tsn_rs_cover_root(tsn_rs_cover *cover, const uint64_t *candidates);
+
 /* Add an edge that the chosen vertices do not hit; false: no capacity. */
 bool tsn_rs_cover_add(tsn_rs_cover *cover, const uint64_t *edge);
 

@@ -16,8 +16,6 @@
  *                 to 1.0 of the time with it (bench_roughset). */
 #include "roughset/cover_kernel.h"
 
-#include <stdbool.h>
-
 static inline uint64_t *edges_row(const tsn_rs_cover *c, size_t depth) {
   return c->uncovered + depth * c->stride;
 }
@@ -136,7 +134,7 @@ static inline int search(tsn_rs_cover *c, const size_t vw, uint64_t budget) {
   for (;;) {
     size_t v = take_vertex(c, vw);
     if (v == SIZE_MAX) {
-      if (c->depth == 0) return TSN_RS_COVER_DONE;
+      if (c->depth == c->base) return TSN_RS_COVER_DONE;
       c->depth--;
       continue;
     }
@@ -167,4 +165,10 @@ static int run(tsn_rs_cover *c, uint64_t budget) {
   return c->vertex_words == 1 ? search(c, 1, budget) : search(c, c->vertex_words, budget);
 }
 
-const tsn_rs_cover_kernels TSN_LEVEL(tsn_rs_cover_kernels) = {.open = open, .run = run};
+static bool choose_vertex(tsn_rs_cover *c, size_t v) {
+  c->candidates[c->depth * c->vertex_words + v / 64] &= ~((uint64_t)1 << (v % 64));
+  return choose(c, v, c->vertex_words);
+}
+
+const tsn_rs_cover_kernels TSN_LEVEL(tsn_rs_cover_kernels) = {
+    .open = open, .run = run, .choose = choose_vertex};

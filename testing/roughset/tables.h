@@ -9,7 +9,13 @@
 #include "support/random.h"
 
 /* The families of the golden values. */
-enum { FAMILY_MIXED = 1, FAMILY_BINARY = 2, FAMILY_PLANTED = 3, FAMILY_INCONSISTENT = 4 };
+enum {
+  FAMILY_MIXED = 1,
+  FAMILY_BINARY = 2,
+  FAMILY_PLANTED = 3,
+  FAMILY_INCONSISTENT = 4,
+  FAMILY_SPARSE = 5
+};
 
 static inline tsanom_roughset_table table_of(const int32_t *values,
                                              const int32_t *decision, size_t rows,
@@ -23,7 +29,8 @@ static inline tsanom_roughset_table table_of(const int32_t *values,
   return table;
 }
 
-/* Values of attribute j are 0 ... v(j) - 1: 2 + j % 4 of them, or two. */
+/* Values of attribute j are 0 ... v(j) - 1: 2 + j % 4 of them, or two. Of the sparse
+ * family, one value in 20 is 1, and the decisions of all rows differ. */
 static inline void fill_family(int family, size_t rows, size_t attributes,
                                int32_t *values, int32_t *decision) {
   uint64_t seed = (uint64_t)family * 1000000007u + rows * 1000 + attributes;
@@ -33,11 +40,16 @@ static inline void fill_family(int family, size_t rows, size_t attributes,
     for (size_t j = 0; j < attributes; j++) {
       row[j] = (int32_t)((random_bits(&seed) >> 32) % (many ? 2 + j % 4 : 2));
     }
+    for (size_t j = 0; j < attributes && family == FAMILY_SPARSE; j++) {
+      row[j] = random_bits(&seed) >> 32 < UINT32_MAX / 20;
+    }
     if (family == FAMILY_INCONSISTENT && i % 3 == 2) {
       for (size_t j = 0; j < attributes; j++) row[j] = row[j - attributes];
     }
     if (family == FAMILY_PLANTED) {
       decision[i] = (row[0] + 2 * row[3] + row[5] * row[7]) % 4;
+    } else if (family == FAMILY_SPARSE) {
+      decision[i] = (int32_t)i;
     } else {
       decision[i] =
           (int32_t)((random_bits(&seed) >> 32) % (family == FAMILY_BINARY ? 2 : 3));

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A sparse table that takes more nodes than a search without bounds is allowed: local
+ * search, Lagrangian bounds and cuts. Its smallest size, 47, was also proven by an
+ * integer program. */
+#include <string.h>
+
+#include "roughset/tables.h"
+#include "support/check.h"
+
+enum { HARD_ROWS = 200, HARD_ATTRIBUTES = 80, LEAST = 47, WORDS = 2 };
+
+static int32_t values[HARD_ROWS * HARD_ATTRIBUTES], decision[HARD_ROWS];
+static tsanom_roughset_table table;
+
+static void prepare(void) {
+  fill_family(FAMILY_SPARSE, HARD_ROWS, HARD_ATTRIBUTES, values, decision);
+  table = table_of(values, decision, HARD_ROWS, HARD_ATTRIBUTES);
+}
+
+static void check_suffices(const uint64_t *reduct, size_t size) {
+  size_t all, kept;
+  cr_assert((size_t)(__builtin_popcountll(reduct[0]) + __builtin_popcountll(reduct[1])) ==
+            size);
+  CHECK_STATUS(tsanom_roughset_dependency(&table, NULL, NULL, NULL, NULL, &all, NULL),
+               TSANOM_OK);
+  CHECK_STATUS(tsanom_roughset_dependency(&table, reduct, NULL, NULL, NULL, &kept, NULL),
+               TSANOM_OK);
+  cr_assert(kept == all);
+}
+
+Test(roughset_hard, the_smallest_reduct_is_the_same_for_every_level_and_thread,
+     .init = prepare) {
+  uint64_t first[WORDS], reduct[WORDS];
+  FOR_EACH_ISA (isa) {
+    tsanom_exec exec;
+    tsanom_exec_init(&exec, sizeof exec);
+    exec.isa = isa;
+    exec.threads = 1 + (isa != TSANOM_ISA_BASE);
+    tsanom_roughset_bounds bounds;
+    CHECK_STATUS(
+        tsanom_roughset_minimum(&table, NULL, &exec, NULL, &bounds, reduct, NULL),
+        TSANOM_OK);
+    cr_assert(bounds.lower == LEAST && bounds.upper == LEAST);
+    check_suffices(reduct, LEAST);
+    if (isa == TSANOM_ISA_BASE) memcpy(first, reduct, sizeof first);
+    cr_assert(memcmp(first, reduct, sizeof first) == 0);
+  }
+}
+
+static int32_t stop_after(void *user, uint64_t done, uint64_t total) {
+  (void)done, (void)total;
+  return --*(long *)user < 0;
+}
+
+/* In the search without bounds, in the local search, at the
+ * root, and below. */
+Test(roughset_hard, bounds_hold_wherever_the_call_is_stopped, .init = prepare) {
+  long left = 0;
+  tsanom_status status = TSANOM_STOPPED;
+  size_t lower = 0, upper = HARD_ATTRIBUTES;
+  for (long after = 40; status == TSANOM_STOPPED; after += after / 2) {
+    tsanom_exec exec;
+    tsanom_roughset_bounds bounds;
+    uint64_t reduct[WORDS];
+    tsanom_exec_init(&exec, sizeof exec);
+    exec.poll = stop_after;
+    exec.poll_user = &left;
+    left = after;
+    status = tsanom_roughset_minimum(&table, NULL, &exec, NULL, &bounds, reduct, NULL);
+    cr_assert(status == TSANOM_OK || (status == TSANOM_STOPPED && left == -1));
+    cr_assert(bounds.lower <= LEAST && bounds.upper >= LEAST);
+    cr_assert(bounds.lower >= lower && bounds.upper <= upper);
+    check_suffices(reduct, bounds.upper);
+    lower = bounds.lower;
+    upper = bounds.upper;
+  }
+  cr_assert(lower == LEAST && upper == LEAST && left >= 0);
+}
