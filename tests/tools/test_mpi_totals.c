@@ -12,6 +12,16 @@
 static void prepare(void) {
   prepare_mpi();
   setenv("OMP_WAIT_POLICY", "passive", 1); /* ranks share processors */
+  setenv("OMP_NUM_THREADS", "2", 1);
+}
+
+/* 2048 records by --profile, less 960 for the other thread, and a grant of 256 for each.
+ */
+static void check_events_of_two_threads(const char *run) {
+  tsanom_runs_info info;
+  tsanom_runs_close(open_run(run, &info));
+  cr_assert(info.event_streams == 2 && info.events <= 1600, "%zu streams, %llu events",
+            info.event_streams, (unsigned long long)info.events);
 }
 
 TestSuite(record_mpi_totals, .init = prepare, .fini = leave_folder, .timeout = 240);
@@ -30,6 +40,7 @@ Test(record_mpi_totals, visits_are_those_of_events) {
       check_same_visits(events, totals);
       (void)snprintf(rank, sizeof rank, "%s/rank.1", totals);
       check_totals_are_small(rank);
+      if (k == 1) check_events_of_two_threads(rank);
       cr_assert(tsanom("similar %s", totals).status == 0);
     }
   }

@@ -185,6 +185,8 @@ static inline bool icp_recording(void) {
 
 /* Read the limits of the environment. */
 void icp_quota_start(void);
+/* Take the space of what `threads` streams need besides from that of the events. */
+void icp_quota_share(int threads);
 /* Most samples of the vital signs; 0: any number. */
 int32_t icp_quota_vitals(void);
 

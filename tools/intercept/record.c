@@ -146,6 +146,7 @@ static bool start_run(const char *run) {
     return taken || ranks_has_run(directory) ? icp_report_other_process(directory)
                                              : icp_report_failure(directory, no_files);
   }
+  icp_quota_share(threads);
   icp_profile_prepare(inner);
   if (icp_places_start(inner) == 0) {
     if (strcmp(loop_name(), ENVIRONMENT_LOOP_TIME) == 0) icp_mark_time_beats(inner);

@@ -92,8 +92,9 @@ static const struct argp_option options[] = {
      "for powers of 1024 (default: no limit)",
      0},
     {"profile", KEY_PROFILE, "SIZE", OPTION_ARG_OPTIONAL,
-     "Keep the events of a process until its records take SIZE bytes (default: 32K), and "
-     "from then on totals of each region and thread, in constant space (default: from "
+     "Keep the events of a process until its records take SIZE bytes (default: 32K, less "
+     "for several threads), and from then on totals of each region and thread, in "
+     "constant space (default: from "
      "256M on)",
      0},
     {"events", KEY_EVENTS, NULL, 0, "Keep all events, whatever space they take", 0},
