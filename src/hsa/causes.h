@@ -49,6 +49,10 @@ double tsn_hsa_waited(const tsanom_hsa_series *series, double *observed);
  * samples around it; NaN: not known. */
 double tsn_hsa_wait_in_gap(const tsanom_hsa_series *series);
 
+/* Share of the time between the samples around a gap, of any thread, in which this one
+ * was ready without a processor; NaN: not known. */
+double tsn_hsa_wait_share(const tsanom_hsa_series *series, const double gap[2]);
+
 /* Beginning and end of the longest gap between two beats by TSANOM_HSA_SIGN_GAP or
  * _BLOCKED_GAP, of a series that has this sign. */
 void tsn_hsa_find_gap(const tsanom_hsa_series *series, int32_t sign, double gap[2]);

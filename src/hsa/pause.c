@@ -112,15 +112,21 @@ static bool waited(const pauses *p, const tsanom_hsa_cause *c,
          c->number[0] >= earlier_than(p, blocked) && overlap(c->number, blocked->number);
 }
 
-/* Whether the thread that paused first waited for one that had no processor: `gap` is
- * that of the latter. */
+/* Whether the thread that paused first waited for one that had no processor in its own
+ * longest gap, or for most of the time: `gap` is the one that this explains. */
 static bool lacked_processor(const pauses *p, const tsanom_hsa_cause *first,
                              double gap[2]) {
   for (size_t t = 0; t < p->run->thread_count; t++) {
     const tsanom_hsa_series *s = &p->run->threads[t];
     double length = p->signs[t].value[TSANOM_HSA_SIGN_GAP];
     bool hangs = p->signs[t].reserved[0] >> TSANOM_HSA_HANG & 1;
-    if (hangs || !(length >= 0.5 * first->value)) continue;
+    if (hangs) continue;
+    if (tsn_hsa_wait_share(s, first->number) >= 0.5) {
+      gap[0] = first->number[0];
+      gap[1] = first->number[1];
+      return true;
+    }
+    if (!(length >= 0.5 * first->value)) continue;
     tsn_hsa_find_gap(s, TSANOM_HSA_SIGN_GAP, gap);
     if (overlap(gap, first->number) && gap[0] < earlier_than(p, first) &&
         tsn_hsa_wait_in_gap(s) >= 0.5 * length) {

@@ -119,17 +119,22 @@ static bool knows_activity(const tsanom_hsa_vital *v) {
   return !isnan(v->time) && !isnan(v->cpu_s) && !isnan(v->wait_s);
 }
 
-/* The gap before beat `gap` >= 1, not before that of an earlier call. */
-static bool enclose(const tsanom_hsa_series *s, size_t gap, enclosure *e) {
+/* A gap, which does not begin before that of an earlier call. */
+static bool enclose_gap(const tsanom_hsa_series *s, const double gap[2], enclosure *e) {
   const tsanom_hsa_vital *v = s->vital;
-  for (; e->next < s->vital_count && !(v[e->next].time > s->time[gap - 1]); e->next++) {
+  for (; e->next < s->vital_count && !(v[e->next].time > gap[0]); e->next++) {
     if (knows_activity(&v[e->next])) e->before = &v[e->next];
   }
   while (e->after < s->vital_count &&
-         !(knows_activity(&v[e->after]) && v[e->after].time >= s->time[gap])) {
+         !(knows_activity(&v[e->after]) && v[e->after].time >= gap[1])) {
     e->after++;
   }
   return e->before && e->after < s->vital_count && v[e->after].task == e->before->task;
+}
+
+/* The gap before a beat, which is not the first. */
+static bool enclose(const tsanom_hsa_series *s, size_t beat, enclosure *e) {
+  return enclose_gap(s, (const double[]){s->time[beat - 1], s->time[beat]}, e);
 }
 
 /* The beat that ends the longest gap; 0: there is no gap. */
@@ -146,6 +151,13 @@ double tsn_hsa_wait_in_gap(const tsanom_hsa_series *s) {
   size_t gap = end_of_gap(s);
   if (!gap || !enclose(s, gap, &e)) return NAN;
   return s->vital[e.after].wait_s - e.before->wait_s;
+}
+
+double tsn_hsa_wait_share(const tsanom_hsa_series *s, const double gap[2]) {
+  enclosure e = {NULL, 0, 0};
+  if (!enclose_gap(s, gap, &e)) return NAN;
+  const tsanom_hsa_vital *after = &s->vital[e.after];
+  return (after->wait_s - e.before->wait_s) / (after->time - e.before->time);
 }
 
 /* A gap contains at most the activity between the samples around it: the thread was
