@@ -69,7 +69,7 @@ def test_errors_name_the_event():
     with pytest.raises(ValueError, match="shape"):
         tsanom.speedup_summarize(program(3, 1.0, 1), [0, 2])
     with pytest.raises(tsanom.TsanomError):
-        tsanom.speedup(program(3, 1.0, 1)).loops[0].compare(tsanom.SpeedupLoop(*16 * [0]))
+        tsanom.speedup(program(3, 1.0, 1)).loops[0].compare(tsanom.SpeedupLoop(*18 * [0]))
 
 
 def test_main_loop_of_iterations_that_differ():
