@@ -261,11 +261,12 @@ TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
  *  In `loop`, `start` is the first region, and `period` the rounded mean of regions per
  *  iteration.
  *
- *  The prediction is that of tsanom_speedup_predict(), and has an interval. The k <= 8
- *  parts into which the iterations are divided on which it is based have the mean times
- *  m_i with the variance v, and d is the mean of (m_i+1 - m_i)^2. The mean of the missing
- *  iterations, H such parts, is expected within
- *  \f$t\sqrt{v(1 + 1/k) + q(k + H)/3} + 0.05\,m\f$, with
+ *  The prediction is that of tsanom_speedup_predict(), and has an interval. The
+ * iterations on which it is based are divided into k <= 8 parts. If outliers are in at
+ * least half of them, they recur: what the limit took from the mean is added, of each
+ * part at most three times the median. The parts have the mean times m_i with the
+ * variance v, and d is the mean of (m_i+1 - m_i)^2. The mean of the missing iterations, H
+ * such parts, is expected within \f$t\sqrt{v(1 + 1/k) + q(k + H)/3} + 0.05\,m\f$, with
  *  \f$q = \max(0, (2v - d)/((k + 1)/3 - 1))\f$ and Student's t of k - 1 degrees of
  *  freedom at 95 %. If a line through the mean times has \f$R^2 \ge 0.5\f$, the interval
  *  contains its continuation. With fewer than four such iterations, or more than are

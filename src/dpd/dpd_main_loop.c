@@ -170,11 +170,6 @@ static unsigned char fit_of(tsn_main_search *s, size_t i, size_t size) {
   return fit;
 }
 
-static bool has_any(const tsn_main_search *s, const tsn_main_loop *loop, size_t i,
-                    unsigned char fits) {
-  return loop->named || (s->fit[i] & fits) != 0;
-}
-
 /* Whether an iteration behind the last segment of a run ends before an event of another
  * kind than the usual ones, of which this is number `others`. */
 static bool ends_before(const tsn_main_search *s, uint32_t kind, size_t others,
@@ -237,7 +232,7 @@ static size_t end_of_next(tsn_main_search *s, const tsn_main_loop *loop, size_t 
                           size_t i, size_t *reach) {
   size_t end = end_of_last(s, loop, i, reach);
   for (size_t k = i; k > first && !end; k--) {
-    if (has_any(s, loop, k - 1, TSN_MAIN_NEAR_COPY)) continue;
+    if (s->fit[k - 1] & TSN_MAIN_NEAR_COPY) continue;
     end = end_like(s, i, k - 1);
     if (end) *reach = end;
   }
@@ -249,6 +244,11 @@ static size_t end_of_next(tsn_main_search *s, const tsn_main_loop *loop, size_t 
 typedef struct {
   size_t first, last, end, reach;
 } run;
+
+static bool has_any(const tsn_main_search *s, const tsn_main_loop *loop, size_t i,
+                    unsigned char fits) {
+  return loop->named || (s->fit[i] & fits) != 0;
+}
 
 /* The next run from segment `from` on; false: there is none. */
 static bool next_run(tsn_main_search *s, const tsn_main_loop *loop, size_t from, run *r) {

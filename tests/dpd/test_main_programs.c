@@ -22,16 +22,21 @@ static void put_range(stream *s, uint32_t from, uint32_t to) {
   for (uint32_t kind = from; kind < to; kind++) put(s, kind, 1);
 }
 
-static tsanom_dpd_main find(const stream *s) {
+static tsanom_dpd_main find_named(const stream *s, size_t anchor) {
   tsanom_dpd_main_options options;
   tsanom_dpd_main_options_init(&options, sizeof options);
   options.kinds = KINDS;
+  options.anchor = anchor;
   tsanom_dpd_main found;
   tsanom_dpd_main_init(&found, sizeof found);
   tsanom_status status =
       tsanom_dpd_main_loop(s->event, s->time, s->n, &options, NULL, &found, NULL, 0);
   cr_assert(status == TSANOM_OK || status == TSANOM_INFEASIBLE);
   return found;
+}
+
+static tsanom_dpd_main find(const stream *s) {
+  return find_named(s, TSANOM_NONE);
 }
 
 /* Each fifth of 51 steps adapts the mesh: it has twice as many kinds of regions, in an
@@ -198,6 +203,8 @@ Test(dpd_main_programs, the_last_step_replaces_a_part) {
   cr_assert(found.end == end, "%zu of %zu", found.end, end);
   s.n = end - 1;
   cr_assert(find(&s).iterations == 99);
+  s.n = end;
+  cr_assert(find_named(&s, 0).iterations == 100);
 }
 
 /* A solver that is left in the middle of its tenth iteration, in steps that have as many

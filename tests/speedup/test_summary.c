@@ -168,6 +168,25 @@ Test(speedup_summary, intervals_contain_the_end) {
   }
 }
 
+/* Every tenth iteration takes 5 instead of 1, until the end; or one iteration takes 50,
+ * which does not come again. */
+Test(speedup_summary, outliers_that_recur_are_expected) {
+  static loop l;
+  tsanom_speedup_loop about;
+  tsanom_speedup_prediction p;
+  for (int recur = 0; recur < 2; recur++) {
+    l.events = l.iterations = 0;
+    for (size_t i = 0; i < 800; i++) {
+      add(&l, 1, recur ? (i % 10 == 5 ? 5 : 1) : (i == 140 ? 50 : 1), 2);
+    }
+    double end = l.event[l.events - 1].end;
+    cr_assert(summarize(&l, 200, 800, &about, &p) == TSANOM_OK);
+    cr_expect(fabs(p.total_s / end - 1) < .01, "%d: %g, not %g", recur, p.total_s, end);
+    cr_expect(p.low_s < end && end < p.high_s);
+    cr_expect(fabs(p.total_s - p.remaining_s - l.event[199].end) < 1e-9 * end);
+  }
+}
+
 /* Another loop than meant: it has more iterations than are expected. */
 Test(speedup_summary, the_end_of_more_iterations_than_expected_is_unknown) {
   static loop l;

@@ -194,9 +194,13 @@ static int is_same_place(const speedup_result *a, uint64_t here, const speedup_r
 }
 
 /* Whether the main loop of the other run is that of this one: it has the place that
- * begins it. It may be found at another phase, and need not have as many regions. */
+ * begins it. It may be found at another phase, and need not have as many regions; but an
+ * iteration of more than twice as many is a group of several. */
 static int is_same_main(const speedup_result *a, const speedup_result *b) {
-  for (size_t i = 0; a->main.iterations && i < b->main.parts; i++) {
+  if (!a->main.iterations || !b->main.iterations) return 0;
+  size_t here = a->loop->period, there = b->loop->period;
+  if (here > 2 * there || there > 2 * here) return 0;
+  for (size_t i = 0; i < b->main.parts; i++) {
     if (is_same_place(a, a->main.about.anchor, b, b->main.part[i].place)) return 1;
   }
   return 0;
