@@ -26,15 +26,12 @@
 typedef FACTOR_PART factor_part;
 
 /* Entries from that of the diagonal on; others of the same part are of no use.
- * T_i T_j = (T_{i+j} + T_{|i-j|}) / 2: row i is the mean of two windows of the sums,
- * mirrored at the first one. */
+ * T_i T_j = (T_{i+j} + T_{|i-j|}) / 2: row i is the mean of two windows of the sums. */
 static inline void gram_rows(const double *sums, int terms, int ld, double *rows) {
-  double mirrored[TSN_POLYFIT_MAX_TERMS + TSN_POLYFIT_MAX_SUMS];
-  double *from = mirrored + TSN_POLYFIT_MAX_TERMS;
+  double padded[FACTOR_WIDTH + TSN_POLYFIT_MAX_SUMS], *from = padded + FACTOR_WIDTH;
   int powers = 2 * terms - 1;
-  for (int k = 0; k < terms; k++) from[-k] = sums[k];
+  for (int k = 0; k < FACTOR_WIDTH; k++) from[-k] = from[powers + k] = 0;
   for (int k = 0; k < powers; k++) from[k] = sums[k];
-  for (int k = 0; k < FACTOR_WIDTH; k++) from[powers + k] = 0;
   for (int i = 0; i < terms; i++) {
     for (int j = i - i % FACTOR_WIDTH; j < terms; j += FACTOR_WIDTH) {
       factor_part later = *(factor_part *)(from + i + j);
