@@ -20,6 +20,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "polyfit/polyfit_kernel.h"
 
@@ -31,7 +32,7 @@ static inline void gram_rows(const double *sums, int terms, int ld, double *rows
   double padded[FACTOR_WIDTH + TSN_POLYFIT_MAX_SUMS], *from = padded + FACTOR_WIDTH;
   int powers = 2 * terms - 1;
   for (int k = 0; k < FACTOR_WIDTH; k++) from[-k] = from[powers + k] = 0;
-  for (int k = 0; k < powers; k++) from[k] = sums[k];
+  memcpy(from, sums, (size_t)powers * sizeof *from);
   for (int i = 0; i < terms; i++) {
     for (int j = i - i % FACTOR_WIDTH; j < terms; j += FACTOR_WIDTH) {
       factor_part later = *(factor_part *)(from + i + j);
