@@ -70,9 +70,9 @@ typedef struct tsanom_polyfit_options {
   /** 1 (default): refine the coefficients with residuals in double-double arithmetic,
    *  which makes them exact to the last digit; 0: plain double, several times faster. */
   int32_t refine;
-  /** 0 (default): the whole model; 1: not the statistics, which take half of the time of
-   *  a small fit: rss to bic except condition, sd, monomial, monomial_sd and degree_rss
-   *  are NaN. */
+  /** 0 (default): the whole model; 1: not the statistics, which take more than half of
+   *  the time of a small fit: rss to bic except condition, sd, monomial, monomial_sd
+   *  and degree_rss are NaN. */
   int32_t coefficients_only;
 } tsanom_polyfit_options;
 

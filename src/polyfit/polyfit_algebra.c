@@ -16,7 +16,14 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "polyfit/polyfit_kernel.h"
+#define FACTOR_PART double
+#define FACTOR_WIDTH 1
+#include "polyfit/polyfit_factor.h"
+
+int tsn_polyfit_factor_few(const double *sums, int terms, double least, int ld,
+                           double *rows, double *inverse, double *z) {
+  return factor_rows(sums, terms, least, ld, rows, inverse, z);
+}
 
 static inline const double *column_of(const double *matrix, int ld, int column) {
   return matrix + (ptrdiff_t)column * ld;

@@ -86,7 +86,8 @@ static tsanom_status check_arguments(const evaluation *e, size_t n,
   if (!tsn_array_fits(n, sizeof(double))) {
     return tsn_reject(exec, TSANOM_E_OVERFLOW, "n");
   }
-  tsn_polyfit_range range = e->kernels->find_range(e->x, n);
+  tsn_polyfit_range range;
+  e->kernels->find_range(e->x, n, &range);
   if (!range.finite) {
     return tsn_reject_at(exec, TSANOM_E_NONFINITE, "x", tsn_first_nonfinite(e->x, n));
   }

@@ -21,8 +21,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "polyfit/polyfit_factor.h"
 #include "polyfit/polyfit_tile.h"
+
+#define FACTOR_PART tsn_f64_at
+#define FACTOR_WIDTH WIDTH
+#include "polyfit/polyfit_factor.h"
 
 /* These return b where a is NaN or equal, as the vector instructions do. */
 static inline double smaller(double a, double b) {
@@ -75,9 +78,11 @@ static tsn_polyfit_range range_of_few(const double *values, size_t n) {
 }
 
 /* Minimum, maximum and finiteness in one pass. NaNs do not enter minimum and maximum. */
-static tsn_polyfit_range find_range(const double *values, size_t n) {
-  if (n < LANES / 2) return range_of_few(values, n);
-  ptrdiff_t later = n < LANES ? (ptrdiff_t)n - LANES : 0; /* of the upper half */
+static void find_range(const double *values, size_t n, tsn_polyfit_range *range) {
+  if (n < LANES / 2) {
+    *range = range_of_few(values, n);
+    return;
+  }
   lanes_f64 low, high, nonfinite;
   FOR_PARTS(p) {
     low.part[p] = broadcast(INFINITY);
@@ -86,15 +91,16 @@ static tsn_polyfit_range find_range(const double *values, size_t n) {
   }
   for (size_t i = 0; i < n; i += LANES) {
     /* The last stretch overlaps the one before: minimum and maximum do not change. */
-    const double *stretch = values + (n < LANES ? 0 : n - i < LANES ? n - LANES : i);
+    size_t from = n - i < LANES ? n - LANES : i;
     FOR_PARTS(p) {
-      tsn_f64 value = load_part(stretch + (p < PARTS / 2 ? 0 : later), p);
+      size_t at = n < LANES ? part_of_short(n, p) : from + (size_t)p * WIDTH;
+      tsn_f64 value = load_part(values + at, 0);
       low.part[p] = tsn_min_f64(value, low.part[p]);
       high.part[p] = tsn_max_f64(value, high.part[p]);
       nonfinite.part[p] += 0 * value; /* 0 for finite values, else NaN */
     }
   }
-  return (tsn_polyfit_range){least(&low), greatest(&high), add_lanes(&nonfinite) == 0};
+  *range = (tsn_polyfit_range){least(&low), greatest(&high), add_lanes(&nonfinite) == 0};
 }
 
 /* t of the mapped samples. The subtraction comes first: where u is within a factor of 2
@@ -265,7 +271,7 @@ const tsn_polyfit_kernels TSN_LEVEL(tsn_polyfit_kernels) = {
     .find_range = find_range,
     .moments = moments,
     .residual = residual,
-    .factor = factor,
+    .factor = factor_rows,
     .fill = fill,
     .evaluate = evaluate,
 };

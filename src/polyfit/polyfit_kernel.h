@@ -60,7 +60,7 @@ enum {
 
 /* In double arithmetic; w, t and y are in mapped units. */
 typedef struct {
-  tsn_polyfit_range (*find_range)(const double *values, size_t n);
+  void (*find_range)(const double *values, size_t n, tsn_polyfit_range *range);
   /* sums[k] = sum w T_k(t) for k < 2 terms - 1, then sum w T_k(t) y for
    * k < terms, then sum w y^2. */
   void (*moments)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,

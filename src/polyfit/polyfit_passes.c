@@ -183,7 +183,8 @@ static void run_range(const block_pass *pass, const tsn_polyfit_samples *block,
                       tsn_dd *slot) {
   const tsn_polyfit_passes *passes = pass->passes;
   size_t offset = (size_t)(block->x - passes->samples.x);
-  tsn_polyfit_range range = passes->kernels->find_range(pass->values + offset, block->n);
+  tsn_polyfit_range range;
+  passes->kernels->find_range(pass->values + offset, block->n, &range);
   slot[0] = (tsn_dd){range.low, range.high};
   slot[1] = tsn_dd_from(range.finite);
 }
@@ -200,8 +201,9 @@ tsanom_status tsn_polyfit_find_range(tsn_polyfit_passes *passes, const double *v
                                      tsn_polyfit_range *range) {
   tsanom_status status;
   if (only_block(passes, &status)) {
-    if (status == TSANOM_OK)
-      *range = passes->kernels->find_range(values, passes->samples.n);
+    if (status == TSANOM_OK) {
+      passes->kernels->find_range(values, passes->samples.n, range);
+    }
     return status;
   }
   tsn_dd sums[2] = {{INFINITY, -INFINITY}, {1, 0}};

@@ -45,7 +45,7 @@ static int threads_of(int threads) {
 }
 
 static size_t triangles_of(size_t n, size_t terms) {
-  size_t blocks = n / rows_of_block(terms) + 1;
+  size_t rows = rows_of_block(terms), blocks = n < rows ? 1 : n / rows + 1;
   return blocks < WAVE ? blocks : WAVE;
 }
 

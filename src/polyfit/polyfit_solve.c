@@ -141,8 +141,9 @@ static tsanom_status factorize(fit_state *fit, int terms, double tolerance,
   factor->rank = terms;
   factor->method = TSANOM_POLYFIT_GRAM;
   for (int k = 0; k < terms; k++) factor->norms[k] = (sums[0] + sums[2 * k]) / 2;
-  if (fit->passes.kernels->factor(sums, terms, GRAM_PIVOT, factor->ld, buffers->r,
-                                  factor->inverse, factor->z)) {
+  int few = terms <= TSN_POLYFIT_FEW_TERMS;
+  if ((few ? tsn_polyfit_factor_few : fit->passes.kernels->factor)(
+          sums, terms, GRAM_PIVOT, factor->ld, buffers->r, factor->inverse, factor->z)) {
     factor->condition =
         tsn_polyfit_condition(factor->norms, factor->inverse, factor->ld, terms);
     if (factor->condition <= GRAM_CONDITION) return TSANOM_OK;

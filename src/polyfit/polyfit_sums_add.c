@@ -19,10 +19,10 @@ enum { BLOCK = TSN_POLYFIT_STREAM_BLOCK, WAVE = TSN_POLYFIT_STREAM_WAVE };
 
 tsn_polyfit_ranges tsn_polyfit_ranges_of(const tsn_polyfit_samples *block, int32_t isa) {
   const tsn_polyfit_kernels *kernels = tsn_polyfit_kernels_at(isa);
-  tsn_polyfit_ranges ranges = {.x = kernels->find_range(block->x, block->n),
-                               .y = kernels->find_range(block->y, block->n),
-                               .weights = {.low = 1, .high = 1, .finite = 1}};
-  if (block->weights) ranges.weights = kernels->find_range(block->weights, block->n);
+  tsn_polyfit_ranges ranges = {.weights = {.low = 1, .high = 1, .finite = 1}};
+  kernels->find_range(block->x, block->n, &ranges.x);
+  kernels->find_range(block->y, block->n, &ranges.y);
+  if (block->weights) kernels->find_range(block->weights, block->n, &ranges.weights);
   return ranges;
 }
 

@@ -37,10 +37,6 @@ static inline tsn_f64 load_part(const double *lane, int p) {
   return *(const tsn_f64_at *)(lane + (ptrdiff_t)p * WIDTH);
 }
 
-static inline void store_part(double *lane, tsn_f64 value) {
-  *(tsn_f64_at *)lane = value;
-}
-
 static inline tsn_f64 broadcast(double value) {
   return value - (tsn_f64){0};
 }
@@ -50,12 +46,12 @@ typedef struct {
   lanes_f64 y, w;
 } sample_tile;
 
-/* Part p of the lanes, from sample `first` on. */
+/* Part p of the lanes: the samples from `at` on. */
 static inline void load_samples(const tsn_polyfit_map *map, const tsn_polyfit_samples *s,
-                                size_t first, int p, sample_tile *tile) {
-  tile->u.part[p] = load_part(s->x + first, p) * map->x_unit;
-  tile->y.part[p] = load_part(s->y + first, p) * map->y_unit;
-  tile->w.part[p] = s->weights ? load_part(s->weights + first, p) * map->weight_unit
+                                size_t at, int p, sample_tile *tile) {
+  tile->u.part[p] = load_part(s->x + at, 0) * map->x_unit;
+  tile->y.part[p] = load_part(s->y + at, 0) * map->y_unit;
+  tile->w.part[p] = s->weights ? load_part(s->weights + at, 0) * map->weight_unit
                                : broadcast(map->weight_unit);
 }
 
@@ -65,7 +61,7 @@ static inline void load_short(const tsn_polyfit_map *map, const tsn_polyfit_samp
   FOR_PARTS(p) {
     size_t begin = (size_t)p * WIDTH;
     if (begin + WIDTH <= s->n) {
-      load_samples(map, s, 0, p, tile);
+      load_samples(map, s, begin, p, tile);
       continue;
     }
     tile->u.part[p] = broadcast(map->center);
@@ -88,8 +84,14 @@ static inline int load_tile(const tsn_polyfit_map *map, const tsn_polyfit_sample
   }
   size_t left = s->n - first, repeated = left < LANES ? LANES - left : 0;
   size_t from = first - repeated;
-  FOR_PARTS(p) load_samples(map, s, from, p, tile);
+  FOR_PARTS(p) load_samples(map, s, from + (size_t)p * WIDTH, p, tile);
   return (int)repeated;
+}
+
+/* Where part p begins in a block of half a tile or more: the upper half of the lanes ends
+ * with the last sample. */
+static inline size_t part_of_short(size_t n, int p) {
+  return (size_t)p * WIDTH + (p < PARTS / 2 ? 0 : n - LANES);
 }
 
 /* The same for sums: repeated samples have weight 0. */
@@ -99,6 +101,13 @@ static inline void load_new(const tsn_polyfit_map *map, const tsn_polyfit_sample
   static const double counts[2 * LANES] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
                                            0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1,
                                            1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  if (s->n >= LANES / 2 && s->n < LANES) {
+    FOR_PARTS(p) {
+      load_samples(map, s, part_of_short(s->n, p), p, tile);
+      if (p >= PARTS / 2) tile->w.part[p] *= load_part(counts + s->n - LANES / 2, p);
+    }
+    return;
+  }
   int repeated = load_tile(map, s, first, tile);
   if (repeated > 0) {
     FOR_PARTS(p) tile->w.part[p] *= load_part(counts + LANES - repeated, p);
