@@ -61,7 +61,8 @@ void tsn_rs_cover_root(tsn_rs_cover *c, const uint64_t *candidates) {
 bool tsn_rs_cover_add(tsn_rs_cover *c, const uint64_t *edge) {
   size_t e = c->edges;
   if (e == c->capacity) return false;
-  memcpy(c->edge + e * c->vertex_words, edge, c->vertex_words * sizeof *edge);
+  /* An edge that is kept may be in its place. */
+  memmove(c->edge + e * c->vertex_words, edge, c->vertex_words * sizeof *edge);
   if (e % 64 == 0) {
     for (size_t v = 0; v < c->vertices; v++) c->occurrence[v * c->stride + e / 64] = 0;
     for (size_t d = 0; d <= c->depth; d++) c->uncovered[d * c->stride + e / 64] = 0;
@@ -78,6 +79,35 @@ bool tsn_rs_cover_add(tsn_rs_cover *c, const uint64_t *edge) {
   }
   c->edges++;
   return true;
+}
+
+static void swap_edges(tsn_rs_cover *c, size_t e, size_t f) {
+  for (size_t w = 0; w < c->vertex_words; w++) {
+    uint64_t word = c->edge[e * c->vertex_words + w];
+    c->edge[e * c->vertex_words + w] = c->edge[f * c->vertex_words + w];
+    c->edge[f * c->vertex_words + w] = word;
+  }
+}
+
+/* One pass over the edges for each size that is kept. */
+void tsn_rs_cover_keep_smallest(tsn_rs_cover *c, size_t most) {
+  size_t edges = c->edges, kept = 0, size = 0;
+  while (kept < edges && kept < most) {
+    size_t next = SIZE_MAX;
+    for (size_t e = kept; e < edges; e++) {
+      size_t here = tsn_rs_size(c->edge + e * c->vertex_words, c->vertex_words);
+      if (here == size) {
+        swap_edges(c, e, kept++);
+      } else if (here < next) {
+        next = here;
+      }
+    }
+    size = next;
+  }
+  c->depth = c->edges = c->edge_words = 0;
+  for (size_t e = 0; e < kept && e < most; e++) {
+    tsn_rs_cover_add(c, c->edge + e * c->vertex_words);
+  }
 }
 
 /* One search: cover.h's arguments. */

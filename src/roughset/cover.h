@@ -24,6 +24,10 @@ void tsn_rs_cover_root(tsn_rs_cover *cover, const uint64_t *candidates);
 /* Add an edge that the chosen vertices do not hit; false: no capacity. */
 bool tsn_rs_cover_add(tsn_rs_cover *cover, const uint64_t *edge);
 
+/* Forget all edges but the `most` smallest ones, which are sorted by size. Not during a
+ * search. */
+void tsn_rs_cover_keep_smallest(tsn_rs_cover *cover, size_t most);
+
 /* Called for every candidate: it may add edges that cover->chosen does not hit, and then
  * returns TSANOM_OK; TSANOM_INFEASIBLE: the candidate is accepted, continue; any other
  * status ends the search. */

@@ -28,7 +28,10 @@ enum {
   TESTED_ROWS = 1 << 20,
   /* Vertices to come from which on a node is bounded: below, 12 iterations take longer
    * than the search. */
-  LEAST_LEFT = 4
+  LEAST_LEFT = 4,
+  /* Edges that a search without bounds starts with: all 3565 of a table of 200 rows and
+   * 60 attributes take 1.5 times as long. What is missing is learned again. */
+  KEPT = 1 << 10
 };
 
 /* A candidate that discerns everything: visit it, or end the search if one is enough. */
@@ -112,8 +115,12 @@ static tsanom_status prepare(tsn_rs_minimum *r) {
                                 r->candidates, learn_subset, r, &lower);
   if (r->core_size + lower > r->bounds.lower) r->bounds.lower = r->core_size + lower;
   /* Multipliers that prove less at the root seldom prune below. */
-  if (2 * lower >= limit) r->cover.bound = &r->bound;
-  r->cover.least_left = LEAST_LEFT;
+  if (2 * lower >= limit) {
+    r->cover.bound = &r->bound;
+    r->cover.least_left = LEAST_LEFT;
+  } else {
+    tsn_rs_cover_keep_smallest(&r->cover, KEPT);
+  }
   return status;
 }
 

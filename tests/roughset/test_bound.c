@@ -100,6 +100,24 @@ static int by_number(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* The kept edges are sorted, and no edge that was dropped is smaller. */
+static void check_smallest_are_kept(size_t most) {
+  size_t before = p.cover.edges, sizes[EDGES_FIT], last = 0;
+  for (size_t e = 0; e < before; e++) sizes[e] = tsn_rs_size(p.cover.edge + e, 1);
+  tsn_rs_cover_keep_smallest(&p.cover, most);
+  cr_assert(p.cover.edges == (most < before ? most : before));
+  for (size_t e = 0; e < p.cover.edges; e++) {
+    size_t size = tsn_rs_size(p.cover.edge + e, 1), smaller = 0, equal = 0;
+    for (size_t k = 0; k < before; k++) {
+      smaller += sizes[k] < size;
+      equal += sizes[k] == size;
+    }
+    cr_assert(size >= last && e >= smaller && e < smaller + equal);
+    last = size;
+  }
+  p.cover.bound = NULL;
+}
+
 Test(roughset_bound, the_bounded_search_finds_every_smallest_hitting_set) {
   static uint64_t expected[1 << MOST_VERTICES];
   uint64_t seed = 71;
@@ -124,6 +142,7 @@ Test(roughset_bound, the_bounded_search_finds_every_smallest_hitting_set) {
     }
     p.cover.bound = &p.bound;
     p.cover.least_left = random_between(&seed, 1, 4);
+    if (trial % 4 == 0) check_smallest_are_kept(random_between(&seed, 0, p.edges));
     for (size_t size = 0; size <= least; size++) {
       p.count = 0;
       CHECK_STATUS(tsn_rs_cover_search(&p.cover, size, &all, &exec, examine, NULL),

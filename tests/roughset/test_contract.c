@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The contract of every function of the module: workspaces, allocators, rejections,
- * stopping, untouched outputs. */
-#include <math.h>
+ * stopping, untouched outputs. What rejections name: test_rejections.c. */
 #include <string.h>
 
 #include "roughset/tables.h"
 #include "support/allocator.h"
 #include "support/check.h"
-#include "support/faults.h"
 
 enum { TALL = 40, WIDE = 12, PAIRS = TALL * (TALL - 1) / 2 };
 
@@ -325,48 +323,6 @@ Test(roughset_contract, the_poll_stops_every_search, .init = prepare) {
   }
 }
 
-/* Stops after this many calls. */
-static int32_t stop_late(void *user, uint64_t done, uint64_t total) {
-  int *calls = user;
-  (void)done, (void)total;
-  return (*calls)-- <= 0;
-}
-
-/* However early it is stopped, the bounds hold and the set suffices. */
-Test(roughset_contract, a_minimum_stopped_at_any_moment_keeps_true_bounds,
-     .init = prepare) {
-  tsanom_roughset_bounds full;
-  uint64_t reduct;
-  fill_family(FAMILY_MIXED, TALL, WIDE, values, decision);
-  CHECK_STATUS(tsanom_roughset_minimum(&table, NULL, NULL, NULL, &full, &reduct, NULL),
-               TSANOM_OK);
-  bool done = false;
-  for (int after = 0; !done; after++) {
-    tsanom_exec exec;
-    tsanom_exec_init(&exec, sizeof exec);
-    int calls = after;
-    exec.poll = stop_late;
-    exec.poll_user = &calls;
-    tsanom_roughset_bounds bounds;
-    tsanom_status status =
-        tsanom_roughset_minimum(&table, NULL, &exec, NULL, &bounds, &reduct, NULL);
-    done = status == TSANOM_OK;
-    cr_assert(done || status == TSANOM_STOPPED);
-    cr_assert(bounds.lower <= full.lower && bounds.upper >= full.upper);
-    cr_assert((size_t)__builtin_popcountll(reduct) == bounds.upper);
-    for (size_t i = 0; i < element_count; i++) {
-      size_t positive, all;
-      CHECK_STATUS(
-          tsanom_roughset_dependency(&table, &reduct, NULL, NULL, NULL, &positive, NULL),
-          TSANOM_OK);
-      CHECK_STATUS(tsanom_roughset_dependency(&table, NULL, NULL, NULL, NULL, &all, NULL),
-                   TSANOM_OK);
-      cr_assert(positive == all);
-      if (i == 0) break;
-    }
-  }
-}
-
 Test(roughset_contract, a_limit_on_elements_is_kept, .init = prepare) {
   outputs before = out;
   options.element_limit = 3;
@@ -374,74 +330,4 @@ Test(roughset_contract, a_limit_on_elements_is_kept, .init = prepare) {
   cr_assert(untouched(&before));
   tsanom_status status = call_minimum(NULL);
   cr_assert(status == TSANOM_PARTIAL && out.bounds.lower <= out.bounds.upper);
-}
-
-Test(roughset_contract, sizes_that_do_not_fit_are_rejected) {
-  size_t bytes = 7;
-  CHECK_STATUS(tsanom_roughset_elements_workspace(SIZE_MAX, 3, NULL, NULL, &bytes),
-               TSANOM_E_OVERFLOW);
-  CHECK_STATUS(tsanom_roughset_reducts_workspace(SIZE_MAX, 3, NULL, NULL, &bytes),
-               TSANOM_E_OVERFLOW);
-  CHECK_STATUS(tsanom_roughset_core_workspace(0, 3, NULL, NULL, &bytes), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_roughset_cuts_workspace(0, NULL, &bytes), TSANOM_E_COUNT);
-  cr_assert(bytes == 7);
-}
-
-Test(roughset_contract, rejections_name_argument_and_element, .init = prepare) {
-  test_report report;
-  test_report_init(&report);
-  const size_t none = TSANOM_NONE;
-  uint64_t set = (uint64_t)1 << WIDE | (uint64_t)1 << 40, core;
-  size_t count;
-  decision[7] = decision[3] = TSANOM_ROUGHSET_MISSING;
-  CHECK_STATUS(tsanom_roughset_core(&table, NULL, &report.exec, &core), TSANOM_E_VALUE);
-  CHECK_FAULT(report, "table.decision", 3, none);
-  decision[7] = decision[3] = 0;
-  table.ld = WIDE - 1;
-  CHECK_STATUS(tsanom_roughset_core(&table, NULL, &report.exec, &core), TSANOM_E_OPTION);
-  CHECK_FAULT(report, "table.ld", none, none);
-  table.ld = SIZE_MAX / 4;
-  CHECK_STATUS(tsanom_roughset_core(&table, NULL, &report.exec, &core),
-               TSANOM_E_OVERFLOW);
-  CHECK_FAULT(report, "table.ld", none, none);
-  table.ld = 0;
-  CHECK_STATUS(tsanom_roughset_rules(&table, &set, &report.exec, NULL, 0, &count),
-               TSANOM_E_INDEX);
-  CHECK_FAULT(report, "subset", WIDE, none);
-  elements[5] |= (uint64_t)1 << 50;
-  CHECK_STATUS(tsanom_roughset_reducts(elements, element_count, WIDE, NULL, &report.exec,
-                                       NULL, &count),
-               TSANOM_E_INDEX);
-  CHECK_FAULT(report, "elements", 5, 50);
-  samples[9] = NAN;
-  CHECK_STATUS(tsanom_roughset_cuts(samples, NULL, TALL, TSANOM_ROUGHSET_EQUAL_WIDTH, 2,
-                                    &report.exec, NULL, 0, &count),
-               TSANOM_E_NONFINITE);
-  CHECK_FAULT(report, "samples", 9, none);
-  labels[4] = -2;
-  CHECK_STATUS(tsanom_roughset_code_clusters(labels, TALL, 0, &report.exec, out.codes, 1),
-               TSANOM_E_VALUE);
-  CHECK_FAULT(report, "labels", 4, none);
-}
-
-Test(roughset_contract, options_that_a_function_does_not_use_are_rejected,
-     .init = prepare) {
-  test_report report;
-  test_report_init(&report);
-  size_t count;
-  options.reading = TSANOM_ROUGHSET_GENERALIZED;
-  CHECK_STATUS(
-      tsanom_roughset_inconsistent(&table, &options, &report.exec, NULL, 0, &count),
-      TSANOM_E_OPTION);
-  CHECK_FAULT(report, "options.reading", TSANOM_NONE, TSANOM_NONE);
-  tsanom_roughset_options_init(&options, sizeof options);
-  options.absorb = 0;
-  CHECK_STATUS(tsanom_roughset_core(&table, &options, &report.exec, &out.set),
-               TSANOM_E_OPTION);
-  CHECK_FAULT(report, "options.absorb", TSANOM_NONE, TSANOM_NONE);
-  tsanom_roughset_options_init(&options, sizeof options);
-  options.size_limit = 3;
-  CHECK_STATUS(tsanom_roughset_greedy(&table, &options, &report.exec, &out.set, NULL),
-               TSANOM_E_OPTION);
-  CHECK_FAULT(report, "options.size_limit", TSANOM_NONE, TSANOM_NONE);
 }

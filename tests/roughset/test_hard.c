@@ -76,3 +76,28 @@ Test(roughset_hard, bounds_hold_wherever_the_call_is_stopped, .init = prepare) {
   }
   cr_assert(lower == LEAST && upper == LEAST && left >= 0);
 }
+
+/* The same for a table that takes few nodes, at each poll. */
+Test(roughset_hard, bounds_hold_at_every_poll_of_an_easy_table) {
+  enum { TALL = 40, WIDE = 12 };
+  tsanom_roughset_bounds full, bounds;
+  uint64_t reduct[WORDS] = {0};
+  long left = 0;
+  fill_family(FAMILY_MIXED, TALL, WIDE, values, decision);
+  table = table_of(values, decision, TALL, WIDE);
+  CHECK_STATUS(tsanom_roughset_minimum(&table, NULL, NULL, NULL, &full, reduct, NULL),
+               TSANOM_OK);
+  tsanom_status status = TSANOM_STOPPED;
+  for (long after = 0; status == TSANOM_STOPPED; after++) {
+    tsanom_exec exec;
+    tsanom_exec_init(&exec, sizeof exec);
+    exec.poll = stop_after;
+    exec.poll_user = &left;
+    left = after;
+    status = tsanom_roughset_minimum(&table, NULL, &exec, NULL, &bounds, reduct, NULL);
+    cr_assert(bounds.lower <= full.lower && bounds.upper >= full.upper);
+    check_suffices(reduct, bounds.upper);
+  }
+  CHECK_STATUS(status, TSANOM_OK);
+  cr_assert(bounds.lower == full.lower && bounds.upper == full.upper);
+}
