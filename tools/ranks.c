@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,16 @@ static void print_job(const char *variable, char *job, size_t bytes) {
   }
 }
 
+/* Open MPI numbers the jobs of one mpirun from 1 on, in the lower 16 bits of the name;
+ * from version 5 on, behind an @. A job that a program spawned is not the first one. */
+static int number_spawned(const char *job) {
+  const char *at = strrchr(job, '@'), *digits = at ? at + 1 : job;
+  if (!*digits || digits[strspn(digits, "0123456789")]) return 0;
+  unsigned long number = strtoul(digits, NULL, 10);
+  if (!at) number &= UINT16_MAX;
+  return number > 1 && number <= INT_MAX ? (int)number - 1 : 0;
+}
+
 bool rank_from_environment(rank_identity *identity) {
   *identity = (rank_identity){.rank = -1, .job = "-"};
   for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
@@ -68,6 +79,7 @@ bool rank_from_environment(rank_identity *identity) {
     identity->size = size > rank ? size : 0;
     identity->variable = l->rank;
     print_job(l->job, identity->job, sizeof identity->job);
+    if (l == launchers) identity->spawned = number_spawned(identity->job);
     return identity->size != 1;
   }
   return false;

@@ -4,6 +4,8 @@
  *
  *   RUN/ranks.tsv     the identity of the job, the same from every rank
  *   RUN/rank.K/       an ordinary run, of rank K only
+ *   RUN/spawned.N/    the run of the processes that MPI_Comm_spawn started, of one rank
+ *                     or of several
  *
  * No process writes a file that another one writes: each writes the identity under a name
  * of its own, and then gives it the name ranks.tsv, which only the first can do.
@@ -20,6 +22,8 @@ typedef struct {
   int size; /* 0: not known */
   const char
       *variable; /* of the environment, that has the rank; NULL: MPI_Init gave it */
+  int spawned;   /* number, from 1, of the job among those that the processes of the first
+                  * job of a launcher started by MPI_Comm_spawn; 0: of none */
   char job[160]; /* what distinguishes jobs of one launcher; "-": nothing does */
 } rank_identity;
 

@@ -209,15 +209,49 @@ Test(record_mpi, other_threads_and_communicators) {
   tsanom_runs_close(run);
 }
 
-/* `tsanom record -- mpirun`, and processes that the program starts. */
+/* `tsanom record -- mpirun`, and processes that the program starts: they are ranks of
+ * other worlds. Behind mpirun they cannot be recorded. */
 Test(record_mpi, a_launcher_is_recorded_with_its_ranks) {
   if (!build_mpi_program(OPENMPI, "ranks.c", "ranks")) return;
   cr_assert(shell("'" TSANOM_COMMAND
                   "' record -o run -- mpirun.openmpi -n 2 ./ranks spawn "
                   ">out 2>err") == 0);
-  check_calls("run", 0, "MPI_Allreduce", 20);
-  check_calls("run", 1, "MPI_Allreduce", 20);
-  cr_assert(file_holds("err", "processes that MPI_Comm_spawn starts are not recorded"));
+  for (int rank = 0; rank < 2; rank++) {
+    check_calls("run", rank, "MPI_Allreduce", 20);
+    check_calls("run/spawned.1", rank, "MPI_Allreduce", 20);
+    check_calls("run/spawned.2", rank, "MPI_Allreduce", 20);
+  }
+  cr_assert(file_holds("err", "run/spawned.2: the run of processes that MPI_Comm_spawn"));
+  cr_assert(!file_holds("err", "warning") && !file_holds("err", "not recorded"));
+  cr_assert(tsanom("similar run/spawned.1").status == 0);
+  cr_assert(record_ranks(OPENMPI, 1, "", "behind", "ranks spawn") == 0);
+  cr_assert(file_holds("err", "put tsanom record in front of it"));
+}
+
+/* Names of jobs as Open MPI 5 and 4 give them. The first job of another mpirun has no
+ * part in the run. */
+Test(record_mpi, spawned_processes_by_variables) {
+  tsanom_runs_info info;
+  if (!build_program("gcc", "loop")) return;
+  cr_assert(
+      shell("'" TSANOM_COMMAND "' record --force -o run -- sh -c '"
+            "export OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE=2 PMIX_NAMESPACE; "
+            "for PMIX_NAMESPACE in p-5@1 p-5@2 p-5@3 p-6@1; do "
+            "for OMPI_COMM_WORLD_RANK in 0 1; do ./loop 20; done; done' >out 2>err") ==
+      5);
+  tsanom_runs_close(open_run("run/rank.1", &info));
+  tsanom_runs_close(open_run("run/spawned.1/rank.0", &info));
+  tsanom_runs_close(open_run("run/spawned.2/rank.1", &info));
+  cr_assert(file_holds("err", "is not recorded: this run belongs to another process"));
+  cr_assert(shell("'" TSANOM_COMMAND "' record --force -o one -- sh -c '"
+                  "export OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 PMIX_NAMESPACE; "
+                  "for PMIX_NAMESPACE in 1094451201 1094451202; do ./loop 20; done' "
+                  ">out 2>err") == 5);
+  tsanom_runs_close(open_run("one", &info));
+  tsanom_runs_close(open_run("one/spawned.1", &info));
+  cr_assert(shell("'" TSANOM_COMMAND "' record --force -o pmi -- sh -c '"
+                  "export PMI_RANK=0 PMI_SIZE=2 PMI_SPAWNED; "
+                  "for PMI_SPAWNED in 0 1; do ./loop 20; done' >out 2>err") == 5);
   cr_assert(file_holds("err", "is not recorded: this run belongs to another process"));
 }
 

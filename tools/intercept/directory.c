@@ -7,9 +7,12 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "environment.h"
 #include "intercept.h"
 #include "ranks.h"
 
@@ -31,29 +34,63 @@ bool icp_report_other_process(const char *directory) {
   return false;
 }
 
+/* Whether the run is of another job than this one, which has these ranks or only one. */
+static bool is_of_other_job(const char *run, const rank_identity *own, bool has_rank) {
+  int there = ranks_compare(run, own);
+  return there == RANKS_OTHER || (there == RANKS_SAME && !has_rank) || ranks_has_run(run);
+}
+
+/* The run of processes that a program spawned lies in that of the program, since they are
+ * ranks of another world. False: there is none, or it cannot be created. */
+static bool choose_spawned(const char *run, const rank_identity *own,
+                           char spawned[PATH_MAX]) {
+  int length = snprintf(spawned, PATH_MAX, "%s/spawned.%d", run, own->spawned);
+  if (!own->spawned || length < 0 || length >= PATH_MAX ||
+      (mkdir(spawned, 0777) != 0 && errno != EEXIST)) {
+    return false;
+  }
+  if (own->rank == 0) {
+    (void)dprintf(STDERR_FILENO,
+                  "tsanom record: %s: the run of processes that MPI_Comm_spawn started\n",
+                  spawned);
+  }
+  return true;
+}
+
+/* The directory of this process in the run, which is not of another job. */
+static bool join(const char *run, const rank_identity *own, bool has_rank,
+                 char directory[PATH_MAX]) {
+  int length = has_rank ? snprintf(directory, PATH_MAX, "%s/rank.%d", run, own->rank)
+                        : snprintf(directory, PATH_MAX, "%s", run);
+  if (length < 0 || length >= PATH_MAX)
+    return icp_report_failure(run, "the path is too long");
+  if (!has_rank) return true;
+  int joined = ranks_join(run, own);
+  if (joined == RANKS_OTHER) return icp_report_other_process(run);
+  if (joined == RANKS_NONE || (mkdir(directory, 0777) != 0 && errno != EEXIST)) {
+    return icp_report_failure(run, "cannot create the directory of a rank");
+  }
+  recorded_rank = own->rank;
+  return true;
+}
+
 /* MPI's word on the rank is better than the environment's. */
 bool icp_choose_directory(const char *run, char directory[PATH_MAX]) {
   rank_identity own;
+  char spawned[PATH_MAX];
   bool has_rank = rank_from_environment(&own);
   if (mpi_rank >= 0) {
     own.rank = mpi_rank;
     own.size = mpi_size;
     has_rank = mpi_size > 1;
   }
-  int length = has_rank ? snprintf(directory, PATH_MAX, "%s/rank.%d", run, own.rank)
-                        : snprintf(directory, PATH_MAX, "%s", run);
-  if (length < 0 || length >= PATH_MAX)
-    return icp_report_failure(run, "the path is too long");
-  if (!has_rank) {
-    return ranks_compare(run, &own) == RANKS_NONE || icp_report_other_process(run);
+  if (is_of_other_job(run, &own, has_rank)) {
+    if (!choose_spawned(run, &own, spawned)) return icp_report_other_process(run);
+    if (is_of_other_job(spawned, &own, has_rank))
+      return icp_report_other_process(spawned);
+    run = spawned;
   }
-  int joined = ranks_has_run(run) ? RANKS_OTHER : ranks_join(run, &own);
-  if (joined == RANKS_OTHER) return icp_report_other_process(run);
-  if (joined == RANKS_NONE || (mkdir(directory, 0777) != 0 && errno != EEXIST)) {
-    return icp_report_failure(run, "cannot create the directory of a rank");
-  }
-  recorded_rank = own.rank;
-  return true;
+  return join(run, &own, has_rank, directory);
 }
 
 void icp_mark_time_beats(const char *directory) {
@@ -78,8 +115,10 @@ void icp_rank_is(int rank, int size) {
 
 /* All ranks come here; one of them is enough. */
 void icp_report_spawn(void) {
-  if (mpi_rank > 0) return;
+  const char *is_rank = getenv(ENVIRONMENT_IS_RANK);
+  if (mpi_rank > 0 || !is_rank || strcmp(is_rank, "1") != 0) return;
   (void)dprintf(STDERR_FILENO,
-                "tsanom record: warning: processes that MPI_Comm_spawn starts are not "
-                "recorded in this run\n");
+                "tsanom record: warning: mpirun starts the processes of MPI_Comm_spawn "
+                "without a recorder; to record them, put tsanom record in front of it: "
+                "tsanom record -o RUN -- mpirun ...\n");
 }

@@ -27,6 +27,12 @@ const char *default_directory(const char *program, char path[PATH_MAX]) {
   return path;
 }
 
+int is_rank(void) {
+  rank_identity own;
+  (void)rank_from_environment(&own);
+  return own.rank >= 0;
+}
+
 /* Whether the run is being written by another process of this machine. Then this one may
  * be one of several that share it, and must run: the recorder reports that it is not
  * recorded. The fields are those of docs/formats.md. */

@@ -26,6 +26,9 @@ int find_program(const char *name, char path[PATH_MAX], failure *why);
  * recorder chooses which of them is recorded. Returns `path`. */
 const char *default_directory(const char *program, char path[PATH_MAX]);
 
+/* Whether a launcher of ranks started this process, also as the only one. */
+int is_rank(void);
+
 /* Checks that a run can be created in the directory, which is created if necessary.
  * `path` receives its absolute path, because the program may change its directory. */
 int check_directory(const char *directory, char path[PATH_MAX], failure *why);
