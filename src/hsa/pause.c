@@ -5,7 +5,7 @@
  *   thread 0   |   |   |                  |   |     beats before a barrier, and waits
  *   thread 1   |   |               |   |   |        paused first: the cause
  *
- * A thread that slept until another one would wake it, in most samples of its gap, waited
+ * A thread that slept until another one would wake it, by most samples of its gap, waited
  * for one that something else blocked. Where the samples do not tell, gaps that began
  * within half of an interval of each other have no order, as where threads beat behind
  * their barriers. Of these, a thread that used its processor meanwhile waited for one
@@ -37,36 +37,21 @@ static bool is_blocked(const tsanom_hsa_cause *c) {
   return is_pause(c) && c->sign == TSANOM_HSA_SIGN_BLOCKED_GAP;
 }
 
-/* Samples of a thread in its gap: all; in which it slept until another one would wake it;
- * in which something else blocked it. */
-typedef struct {
-  size_t all, asleep, blocked;
-} stay;
-
-/* A watch has no times of beats, and has hangs of its own. */
-static stay stay_in_gap(const pauses *p, const tsanom_hsa_cause *c) {
+/* How many samples more of its gap show that a thread slept until another one would wake
+ * it than that something else blocked it. It may run for a part of the gap. A watch has
+ * no times of beats, and has hangs of its own. */
+static ptrdiff_t slept_for_thread(const pauses *p, const tsanom_hsa_cause *c) {
   const tsanom_hsa_series *s = &p->run->threads[c->thread];
   double begin = c->number[0];
-  stay found = {0, 0, 0};
+  ptrdiff_t more = 0;
   if (is_silence(c)) begin = s->time && s->beats ? s->time[s->beats - 1] : INFINITY;
   for (size_t i = 0; i < s->vital_count; i++) {
     const tsanom_hsa_vital *v = &s->vital[i];
     if (!(v->time > begin && v->time < c->number[1])) continue;
-    found.all++;
-    found.asleep += v->waits == TSANOM_HSA_WAITS_THREAD;
-    found.blocked += tsn_hsa_blocks_alone(v);
+    more += v->waits == TSANOM_HSA_WAITS_THREAD;
+    more -= tsn_hsa_blocks_alone(v);
   }
-  return found;
-}
-
-static bool slept_for_thread(const pauses *p, const tsanom_hsa_cause *c) {
-  stay found = stay_in_gap(p, c);
-  return 2 * found.asleep > found.all;
-}
-
-static bool was_blocked_alone(const pauses *p, const tsanom_hsa_cause *c) {
-  stay found = stay_in_gap(p, c);
-  return found.blocked > found.asleep;
+  return more;
 }
 
 /* Of the threads that hang at the same time, those that slept for another one wait, if
@@ -75,11 +60,11 @@ static void settle_sleepers(pauses *p) {
   for (size_t i = 0; i < p->count; i++) {
     tsanom_hsa_cause *c = &p->cause[i];
     bool waits = false;
-    if (c->cause != TSANOM_HSA_HANG || !slept_for_thread(p, c)) continue;
+    if (c->cause != TSANOM_HSA_HANG || slept_for_thread(p, c) <= 0) continue;
     for (size_t k = 0; k < p->count && !waits; k++) {
       const tsanom_hsa_cause *other = &p->cause[k];
       waits = other->cause == TSANOM_HSA_HANG && is_pause(other) == is_pause(c) &&
-              overlap(other->number, c->number) && was_blocked_alone(p, other);
+              overlap(other->number, c->number) && slept_for_thread(p, other) < 0;
     }
     if (waits) c->cause = TSANOM_HSA_WAITING;
   }
