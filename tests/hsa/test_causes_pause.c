@@ -163,6 +163,26 @@ Test(hsa_causes, the_first_of_all_may_sleep_for_another_one) {
   living_free(&run);
 }
 
+/* Thread 0 slept for a second until thread 1 woke it, which beat and ran all the time, or
+ * was blocked, too. */
+Test(hsa_causes, a_thread_that_sleeps_for_one_that_runs_does_not_hang) {
+  living_kind k;
+  uint64_t seed = 43;
+  tsanom_hsa_normal normal = learn_to_pause(&k);
+  for (int blocked = 0; blocked < 2; blocked++) {
+    tsanom_hsa_run run = living_run(&k, &seed);
+    tsanom_hsa_series *s = (tsanom_hsa_series *)&run.threads[1];
+    for (size_t i = PAUSE_AT; i < s->beats; i++) ((double *)s->time)[i] -= k.pause / 1.01;
+    tsanom_hsa_vital *v = (tsanom_hsa_vital *)s->vital;
+    for (size_t i = 0; blocked && i < s->vital_count; i += 2) v[i].state = 'D';
+    sleep_for(&run, 0, 'S', TSANOM_HSA_WAITS_THREAD);
+    finding f = find(&normal, &run);
+    cr_assert(f.thread[0] == (blocked ? TSANOM_HSA_HANG : TSANOM_HSA_NORMAL), "%s",
+              tsanom_hsa_status_name(f.thread[0]));
+    living_free(&run);
+  }
+}
+
 /* Thread 1 waits for a processor for a second, and thread 0 for it. */
 Test(hsa_causes, a_thread_that_waits_for_a_processor_makes_none_hang) {
   living_kind k;
