@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "core/environment.h"
+#include "core/names.h"
 #include "hsa/causes.h"
 
 /* A time that is NaN has no order. */
@@ -69,14 +70,7 @@ tsanom_status tsanom_hsa_measure(const tsanom_hsa_run *run, const tsanom_exec *e
 }
 
 const char *tsanom_hsa_sign_name(int32_t sign) {
-  static const char *const names[TSANOM_HSA_SIGNS] = {
-      "interval_s",    "gap_s",
-      "silence_s",     "tail",
-      "share",         "team_interval",
-      "cpu_s",         "cpu_quartile_s",
-      "team_cpu",      "wait",
-      "blocked",       "faults",
-      "growth_bytes",  "growth_bytes_per_beat",
-      "blocked_gap_s", "exit_status"};
+  static const char *const names[] = {TSN_HSA_SIGN_NAMES};
+  _Static_assert(sizeof names / sizeof *names == TSANOM_HSA_SIGNS, "names");
   return sign >= 0 && sign < TSANOM_HSA_SIGNS ? names[sign] : "?";
 }

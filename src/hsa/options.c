@@ -11,6 +11,7 @@
  *     window 0        a hundredth of the longest normal series */
 #include <stdio.h>
 
+#include "core/names.h"
 #include "core/size.h"
 #include "core/versioned.h"
 #include "hsa/hsa.h"
@@ -101,8 +102,8 @@ tsanom_status tsn_hsa_context_read(tsn_hsa_context *context,
 }
 
 const char *tsanom_hsa_feature_name(int32_t feature) {
-  static const char *const names[TSANOM_HSA_FEATURES] = {
-      "gtr", "ltr", "ghr", "lhr", "dtw", "lb_keogh", "beat_ratio", "interval_ratio"};
+  static const char *const names[] = {TSN_HSA_FEATURE_NAMES};
+  _Static_assert(sizeof names / sizeof *names == TSANOM_HSA_FEATURES, "names");
   return feature >= 0 && feature < TSANOM_HSA_FEATURES ? names[feature] : "?";
 }
 

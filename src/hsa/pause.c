@@ -5,8 +5,9 @@
  *   thread 0   |   |   |                  |   |     beats before a barrier, and waits
  *   thread 1   |   |               |   |   |        paused first: the cause
  *
- * A thread that slept until another one would wake it, in most samples of its gap, waited
- * for one that something else blocked. Where the samples do not tell, gaps that began
+ * A thread that slept until another one would wake it, by most samples of its gap, waited
+ * for one that something else blocked, or paused for one that ran. Where the samples do
+ * not tell, gaps that began
  * within half of an interval of each other have no order, as where threads beat behind
  * their barriers. Of these, a thread that used its processor meanwhile waited for one
  * that was blocked. If the first thread had no processor, nothing hangs. */
@@ -37,35 +38,40 @@ static bool is_blocked(const tsanom_hsa_cause *c) {
   return is_pause(c) && c->sign == TSANOM_HSA_SIGN_BLOCKED_GAP;
 }
 
-/* Samples of a thread in its gap: all; in which it slept until another one would wake it;
- * in which something else blocked it. */
+/* Samples of a thread in a gap: in which it slept until another one would wake it;
+ * something else blocked it; it ran or was ready. */
 typedef struct {
-  size_t all, asleep, blocked;
+  size_t asleep, blocked, active;
 } stay;
 
-/* A watch has no times of beats, and has hangs of its own. */
-static stay stay_in_gap(const pauses *p, const tsanom_hsa_cause *c) {
-  const tsanom_hsa_series *s = &p->run->threads[c->thread];
-  double begin = c->number[0];
+static stay stay_between(const tsanom_hsa_series *s, double begin, double end) {
   stay found = {0, 0, 0};
-  if (is_silence(c)) begin = s->time && s->beats ? s->time[s->beats - 1] : INFINITY;
   for (size_t i = 0; i < s->vital_count; i++) {
     const tsanom_hsa_vital *v = &s->vital[i];
-    if (!(v->time > begin && v->time < c->number[1])) continue;
-    found.all++;
+    if (!(v->time > begin && v->time < end)) continue;
     found.asleep += v->waits == TSANOM_HSA_WAITS_THREAD;
     found.blocked += tsn_hsa_blocks_alone(v);
+    found.active += v->state == 'R';
   }
   return found;
 }
 
-static bool slept_for_thread(const pauses *p, const tsanom_hsa_cause *c) {
-  stay found = stay_in_gap(p, c);
-  return 2 * found.asleep > found.all;
+/* Of the thread of a cause, which may run for a part of its gap. A watch has no times of
+ * beats, and has hangs of its own. */
+static stay stay_of(const pauses *p, const tsanom_hsa_cause *c) {
+  const tsanom_hsa_series *s = &p->run->threads[c->thread];
+  double begin = c->number[0];
+  if (is_silence(c)) begin = s->time && s->beats ? s->time[s->beats - 1] : INFINITY;
+  return stay_between(s, begin, c->number[1]);
 }
 
-static bool was_blocked_alone(const pauses *p, const tsanom_hsa_cause *c) {
-  stay found = stay_in_gap(p, c);
+static bool slept_for_thread(const pauses *p, const tsanom_hsa_cause *c) {
+  stay found = stay_of(p, c);
+  return found.asleep > found.blocked;
+}
+
+static bool was_blocked(const pauses *p, const tsanom_hsa_cause *c) {
+  stay found = stay_of(p, c);
   return found.blocked > found.asleep;
 }
 
@@ -79,7 +85,7 @@ static void settle_sleepers(pauses *p) {
     for (size_t k = 0; k < p->count && !waits; k++) {
       const tsanom_hsa_cause *other = &p->cause[k];
       waits = other->cause == TSANOM_HSA_HANG && is_pause(other) == is_pause(c) &&
-              overlap(other->number, c->number) && was_blocked_alone(p, other);
+              overlap(other->number, c->number) && was_blocked(p, other);
     }
     if (waits) c->cause = TSANOM_HSA_WAITING;
   }
@@ -148,6 +154,33 @@ static void drop_pauses(pauses *p, const double gap[2]) {
   p->count = kept;
 }
 
+/* Whether a thread that slept for another one had one to wait for that did not pause, and
+ * ran or was ready to. */
+static bool awaited_active(const pauses *p, const tsanom_hsa_cause *c) {
+  if (!is_pause(c) || !slept_for_thread(p, c)) return false;
+  for (size_t t = 0; t < p->run->thread_count; t++) {
+    stay other = stay_between(&p->run->threads[t], c->number[0], c->number[1]);
+    bool hangs = p->signs[t].reserved[0] >> TSANOM_HSA_HANG & 1;
+    if (!hangs && !other.blocked && other.active > other.asleep) return true;
+  }
+  return false;
+}
+
+/* Such a pause is explained by the work of the other thread, or by what took its
+ * processor. */
+static void drop_awaiting(pauses *p) {
+  size_t kept = 0;
+  for (size_t i = 0; i < p->count; i++) {
+    const tsanom_hsa_cause c = p->cause[i];
+    if (awaited_active(p, &c)) {
+      p->signs[c.thread].reserved[0] &= ~(UINT64_C(1) << TSANOM_HSA_HANG);
+    } else {
+      p->cause[kept++] = c;
+    }
+  }
+  p->count = kept;
+}
+
 /* The gaps of silent threads were ordered by their length: they end now. A watch has no
  * times of beats, and has hangs of its own. */
 static void set_beginnings(pauses *p) {
@@ -166,6 +199,7 @@ size_t tsn_hsa_settle_pauses(const tsanom_hsa_run *run, tsanom_hsa_signs *signs,
   const tsanom_hsa_cause *paused = first_of(&p, is_pause);
   if (paused && lacked_processor(&p, paused, gap)) drop_pauses(&p, gap);
   settle_sleepers(&p);
+  drop_awaiting(&p);
   /* Copies, since the causes change. */
   tsanom_hsa_cause leader[3];
   const tsanom_hsa_cause *first[3] = {first_of(&p, is_pause), first_of(&p, is_blocked),

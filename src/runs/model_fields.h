@@ -15,6 +15,8 @@
 #include <string.h>
 #include <tsanom/vital.h>
 
+#include "core/names.h"
+
 #define FORMAT "tsanom hsa model"
 enum { VERSION = 5 };
 
@@ -95,19 +97,11 @@ static size_t array_count(const tsanom_hsa_reference *r, const array_field *a) {
 }
 
 /* Names of the features in a file, by TSANOM_HSA_*. */
-static const char *const feature_names[] = {
-    "gtr", "ltr", "ghr", "lhr", "dtw", "lb_keogh", "beat_ratio", "interval_ratio"};
+static const char *const feature_names[] = {TSN_HSA_FEATURE_NAMES};
 _Static_assert(COUNT_OF(feature_names) == TSANOM_HSA_FEATURES, "a feature has no name");
 
 /* Names of the signs in a file, by TSANOM_HSA_SIGN_*. */
-static const char *const sign_names[] = {"interval_s",    "gap_s",
-                                         "silence_s",     "tail",
-                                         "share",         "team_interval",
-                                         "cpu_s",         "cpu_quartile_s",
-                                         "team_cpu",      "wait",
-                                         "blocked",       "faults",
-                                         "growth_bytes",  "growth_bytes_per_beat",
-                                         "blocked_gap_s", "exit_status"};
+static const char *const sign_names[] = {TSN_HSA_SIGN_NAMES};
 _Static_assert(COUNT_OF(sign_names) == TSANOM_HSA_SIGNS, "a sign has no name");
 
 #endif

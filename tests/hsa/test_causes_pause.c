@@ -102,11 +102,12 @@ Test(hsa_causes, the_first_of_all_does_not_wait) {
   living_free(&run);
 }
 
-/* What a thread waits for in its pause, or after its last beat. */
+/* What a thread waits for in its pause, or after its last beat; it runs in two of three
+ * samples. */
 static void sleep_for(tsanom_hsa_run *run, size_t thread, int32_t state, int32_t waits) {
   const tsanom_hsa_series *s = &run->threads[thread];
   tsanom_hsa_vital *v = (tsanom_hsa_vital *)s->vital;
-  for (size_t i = 0; i < s->vital_count; i++) {
+  for (size_t i = 0; i < s->vital_count; i += 3) {
     size_t before = 0;
     while (before < s->beats && s->time[before] <= v[i].time) before++;
     double until = before < s->beats ? s->time[before] : INFINITY;
@@ -160,6 +161,26 @@ Test(hsa_causes, the_first_of_all_may_sleep_for_another_one) {
   cr_assert(f.thread[0] == TSANOM_HSA_WAITING && f.thread[1] == TSANOM_HSA_HANG, "%s, %s",
             tsanom_hsa_status_name(f.thread[0]), tsanom_hsa_status_name(f.thread[1]));
   living_free(&run);
+}
+
+/* Thread 0 slept for a second until thread 1 woke it, which beat and ran all the time, or
+ * was blocked, too. */
+Test(hsa_causes, a_thread_that_sleeps_for_one_that_runs_does_not_hang) {
+  living_kind k;
+  uint64_t seed = 43;
+  tsanom_hsa_normal normal = learn_to_pause(&k);
+  for (int blocked = 0; blocked < 2; blocked++) {
+    tsanom_hsa_run run = living_run(&k, &seed);
+    tsanom_hsa_series *s = (tsanom_hsa_series *)&run.threads[1];
+    for (size_t i = PAUSE_AT; i < s->beats; i++) ((double *)s->time)[i] -= k.pause / 1.01;
+    tsanom_hsa_vital *v = (tsanom_hsa_vital *)s->vital;
+    for (size_t i = 0; blocked && i < s->vital_count; i += 2) v[i].state = 'D';
+    sleep_for(&run, 0, 'S', TSANOM_HSA_WAITS_THREAD);
+    finding f = find(&normal, &run);
+    cr_assert(f.thread[0] == (blocked ? TSANOM_HSA_HANG : TSANOM_HSA_NORMAL), "%s",
+              tsanom_hsa_status_name(f.thread[0]));
+    living_free(&run);
+  }
 }
 
 /* Thread 1 waits for a processor for a second, and thread 0 for it. */

@@ -102,11 +102,9 @@ typedef struct {
   bool special;     /* regions are counted, or a baseline is measured */
   uintptr_t region; /* the address by which its current region is known */
   uint32_t place;   /* and its number */
+  uint32_t first;   /* iteration that was counted */
   icp_iterations of_regions, of_shares;
-  /* Of the loop that is followed: the first iteration that was counted, and when those
-   * before it began. */
-  uint32_t first;
-  icp_early early;
+  icp_early early; /* when iterations of the loop that is followed began before it was */
 } icp_watch;
 
 /* A thread's own. */
