@@ -45,6 +45,29 @@ Test(command_watch, a_killed_run_is_an_anomaly) {
   cr_assert(tsanom("watch run").status == 0);
 }
 
+/* Time does not go back to that of the last beat, which is before the onset. */
+Test(command_watch, a_stopped_program_that_is_killed_ends_after_its_onset) {
+  double time = 0;
+  start_pulse("run", 40, "stop");
+  outcome o = tsanom(
+      "watch --wait --every 0.05 --json --on-anomaly 'kill -9 $(cat pid)' run >lines");
+  cr_assert(o.status == 0, "%s", o.err);
+  FILE *lines = fopen("lines", "r");
+  json_t *line;
+  while ((line = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
+    size_t i;
+    json_t *cause;
+    cr_assert(number_of(line, "time") >= time);
+    time = number_of(line, "time");
+    json_array_foreach(json_object_get(line, "causes"), i, cause) {
+      cr_assert(number_of(cause, "onset") <= time);
+    }
+    json_decref(line);
+  }
+  fclose(lines);
+  cr_assert(time > 1, "%g", time);
+}
+
 /* The thread is named, the command runs once with the verdict although the hang lasts for
  * several looks, and the run recovers. */
 Test(command_watch, a_hanging_thread_is_named_and_recovers) {

@@ -120,6 +120,7 @@ Test(watch_team, a_rank_without_a_processor_does_not_hang) {
   set(0, 9.1, 12, TSANOM_HSA_ANOMALY_BEGAN);
   set(1, 8, 12, -1);
   pulse[1][0].status = TSANOM_HSA_CONTENTION;
+  pulse[1][0].beats = pulse[0][0].beats - 1;
   watch_team_judge(rank, 2);
   cr_assert(pulse[0][0].status == TSANOM_HSA_WAITING &&
             anomaly[0].cause.cause == TSANOM_HSA_WAITING);
@@ -144,4 +145,23 @@ Test(watch_team, a_thread_hangs_beside_one_without_a_processor) {
   watch_team_judge(rank, 1);
   cr_assert(pulse[0][0].status == TSANOM_HSA_HANG &&
             anomaly[0].cause.cause == TSANOM_HSA_HANG);
+}
+
+/* Rank 1 is stopped. Rank 0 got further by at most one iteration for each rank, and
+ * became silent before; it waits without a processor, and then with one. */
+Test(watch_team, a_rank_does_not_wait_for_the_processor_of_one_that_got_further) {
+  for (uint64_t further = 1; further < 4; further++) {
+    int32_t expected = further > 2 ? TSANOM_HSA_WAITING : TSANOM_HSA_HANG;
+    memset(rank, 0, sizeof rank);
+    for (int look = 0; look < 2; look++) {
+      set(0, 8.5, 12 + look, TSANOM_HSA_ANOMALY_BEGAN);
+      set(1, 8, 12 + look, look ? TSANOM_HSA_ANOMALY_LASTS : TSANOM_HSA_ANOMALY_BEGAN);
+      pulse[0][0].beats = pulse[1][0].beats + further;
+      if (!look) pulse[0][0].status = pulse[0][1].status = TSANOM_HSA_CONTENTION;
+      watch_team_judge(rank, 2);
+      cr_assert(pulse[1][0].status == expected && anomaly[1].cause.cause == expected);
+    }
+    cr_assert(anomaly[0].cause.cause ==
+              (further > 2 ? TSANOM_HSA_HANG : TSANOM_HSA_WAITING));
+  }
 }

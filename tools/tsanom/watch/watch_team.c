@@ -7,9 +7,9 @@
  *
  * The rank that is silent longest hangs, and each whose silence began within half of the
  * 0.05 quantile of its intervals after it, or that beat equally often. If it has no
- * processor, it does not hang, and all others wait for it. When the silence of the first
- * one ended, those that waited need time to beat again: theirs counts from then on. Times
- * are those since 1970. */
+ * processor, it does not hang, and all others that beat as often or more wait for it.
+ * When the silence of the first one ended, those that waited need time to beat again:
+ * theirs counts from then on. Times are those since 1970. */
 #include "watch_team.h"
 
 #include <math.h>
@@ -80,13 +80,24 @@ static void name_hangs(watched *w, size_t waiting) {
   }
 }
 
-/* Whether a silent rank waits for the one that was silent first. */
-static int waits_for(const watched *w, const watched *first) {
-  if (!silent_threads(w)) return 0;
+/* One that was named stays the first: the others, which use processors while they wait,
+ * are known to be silent later, but may have been so earlier. */
+static int is_before(const watched *a, const watched *b) {
+  return a->named != b->named ? a->named : a->silent_since < b->silent_since;
+}
+
+/* Whether a silent rank waits for the first one; not for a processor of one that got
+ * further. Ranks that meet in each iteration are at most as many apart as there are; of
+ * others, such as a master and its workers, beats are no order. */
+static int waits_for(const watched *w, const watched *first, size_t ranks) {
+  if (w == first || !silent_threads(w)) return 0;
   if (!first || !w->silent) return 1;
-  if (first->silent->status == TSANOM_HSA_CONTENTION) return w != first;
-  double last = first->silent_since + same_time * first->silent->shortest;
-  return w->silent_since > last && w->silent->beats != first->silent->beats;
+  uint64_t beats = w->silent->beats, beats_of_first = first->silent->beats;
+  if (first->silent->status == TSANOM_HSA_CONTENTION) {
+    return beats >= beats_of_first || beats + ranks < beats_of_first;
+  }
+  double apart = fabs(w->silent_since - first->silent_since);
+  return apart > same_time * first->silent->shortest && beats != beats_of_first;
 }
 
 void watch_team_judge(watched *rank, size_t ranks) {
@@ -98,15 +109,16 @@ void watch_team_judge(watched *rank, size_t ranks) {
     rank[i].resumed = fmax(rank[i].resumed, resumed);
     find_silent(&rank[i]);
     if (!rank[i].silent) continue;
-    if (!first || rank[i].silent_since < first->silent_since) first = &rank[i];
+    if (!first || is_before(&rank[i], first)) first = &rank[i];
   }
   for (size_t i = 0; i < ranks; i++) {
-    rank[i].waits = waits_for(&rank[i], first);
+    rank[i].waits = waits_for(&rank[i], first, ranks);
     if (rank[i].waits) waiting += silent_threads(&rank[i]);
   }
   for (size_t i = 0; i < ranks; i++) {
     if (rank[i].ended) continue;
     rank[i].hung = rank[i].silent && !rank[i].waits;
+    rank[i].named = rank[i].hung && rank[i].silent->status == TSANOM_HSA_HANG;
     name_hangs(&rank[i], waiting);
     rank[i].waited = rank[i].waits;
   }

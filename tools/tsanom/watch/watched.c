@@ -131,6 +131,7 @@ static int read_source(watched *w, int opened, failure *why) {
   w->state = state_of(&info);
   w->start = 1e-9 * (double)info.start;
   w->process = info.pid;
+  double last_look = w->now;
   w->now = info.last;
   if (!has_beats(&info)) return 0;
   tsanom_status status = tsanom_runs_hsa(w->source, NULL, &run);
@@ -138,6 +139,7 @@ static int read_source(watched *w, int opened, failure *why) {
   w->run = *run;
   w->state = run->state;
   if (run->end > 0) w->now = run->end;
+  if (w->state == TSANOM_HSA_STATE_KILLED) w->now = fmax(w->now, last_look);
   return 0;
 }
 

@@ -45,13 +45,14 @@ typedef struct {
   watched_part *fed;        /* by thread, and behind them the process */
   tsanom_hsa_vital *sample; /* of a silent thread, by this watch */
   watched_print print;
+  int ended;        /* it is not looked at any more */
   int dropped;      /* the program dropped records */
   int hung, waited; /* of a rank, at the last look: it was silent on its own, or waited */
   int waits;        /* of a rank, at this look: for another one */
+  int named;        /* of a rank, at the last look: it hung, and had a processor */
   const tsanom_hsa_pulse *silent; /* of a rank: its first silent thread; NULL: none */
   double silent_since;            /* seconds since 1970 */
   double resumed; /* when the last hang of its job ended, seconds since 1970; 0: never */
-  int ended;      /* it is not looked at any more */
 } watched;
 
 /* Look at the run: open it the first time, then read what is new, and judge it. 1: with

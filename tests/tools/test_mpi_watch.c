@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom watch of running ranks, with Debian's two MPI libraries. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "mpi_programs.h"
+#include "recorded.h"
+
+TestSuite(watch_mpi, .init = prepare_mpi, .fini = leave_folder, .timeout = 240);
+
+/* Record 4 ranks in the background; they must not outlive a test that fails. */
+static void start_ranks(int library, const char *arguments) {
+  cr_assert(shell("timeout 100 mpirun.%s -n 4 '" TSANOM_COMMAND
+                  "' record -o %s -- ./silent %s >out 2>err &",
+                  mpi_libraries[library], mpi_libraries[library], arguments) == 0);
+}
+
+/* The others wait for it, by using all processors. When it goes on, so do they. */
+Test(watch_mpi, the_rank_that_is_stopped_is_named) {
+  static const char *const arguments[] = {"60 1 stop 2 30", "60 2 stop 1 30"};
+  static const char *const rank[] = {"rank.2", "rank.1"};
+  for (int library = 0; library < MPI_LIBRARIES; library++) {
+    if (!build_mpi_program(library, "silent_ranks.c", "silent")) continue;
+    start_ranks(library, arguments[library]);
+    outcome o = tsanom(
+        "watch --wait --every 0.1 --check --on-anomaly "
+        "'echo $TSANOM_RUN $TSANOM_CAUSE >>named; kill -CONT $(cat pid)' %s >lines",
+        mpi_libraries[library]);
+    cr_assert(o.status == 1, "%d: %s", o.status, o.err);
+    cr_assert(shell("test -z \"$(grep -v '^%s/%s hang$' named)\"", mpi_libraries[library],
+                    rank[library]) == 0);
+    cr_assert(shell("grep -q '%s: thread 0: hang recovered' lines && "
+                    "test $(grep -c ': finished, ' lines) = 4 && rm named",
+                    rank[library]) == 0);
+  }
+}
+
+/* The launcher kills the others. */
+Test(watch_mpi, ranks_that_are_killed_are_named) {
+  for (int library = 0; library < MPI_LIBRARIES; library++) {
+    if (!build_mpi_program(library, "silent_ranks.c", "silent")) continue;
+    start_ranks(library, "1000000 1 kill 3 40");
+    outcome o = tsanom("watch --wait --every 0.1 --check --json %s >lines",
+                       mpi_libraries[library]);
+    cr_assert(o.status == 1, "%d: %s", o.status, o.err);
+    cr_assert(shell("grep -F '\"rank\":3,\"time\"' lines | grep -F '\"shutdown\"' | "
+                    "grep -qF 'signal 9 (SIGKILL)'") == 0);
+    cr_assert(shell("! grep -F '\"hang\"' lines && "
+                    "test $(grep -cF '\"state\":\"killed\"' lines) = 4") == 0);
+  }
+}
