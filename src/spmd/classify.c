@@ -103,6 +103,7 @@ static void seek_from_first(growth *g, size_t first) {
   const tsn_spmd_points *p = g->points;
   const double *at = p->at + first * p->stride;
   size_t left = 0;
+  tsn_spmd_count(p->watch, g->open);
   p->away[first] = 0;
   for (size_t u = 0; u < g->open; u++) {
     uint32_t other = p->open[u];
@@ -132,6 +133,7 @@ static void seek_from(growth *g, size_t point, double eps) {
   size_t left = g->sorted ? g->open : 0;
   while (left > 0 && p->away[p->open[left - 1]] <= reach) left--;
   double nearest = left > 0 ? p->away[p->open[left - 1]] : INFINITY;
+  tsn_spmd_count(p->watch, g->open - left);
   if (tsn_spmd_poll(p->watch, (g->open - left) * p->stride)) return;
   for (size_t u = left; u < g->open; u++) {
     uint32_t other = p->open[u];

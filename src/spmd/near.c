@@ -12,12 +12,23 @@
  * n^2 / 2 distances. All re-clusterings of 5,000 processes that differ in 8 regions took
  * 0.05 s in place of 0.74 s, of 3,000 in 50 regions 0.43 s in place of 3.2 s (Zen 5).
  * Points with independent noise in many regions, whose nearest neighbors are about as far
- * as eps', gain least. */
+ * as eps', gain least.
+ *
+ * The same tree finds which classes can merge when coordinates are left out. Let d_k be
+ * the differences of two points of different classes. Without any m of the coordinates
+ * they are neighbors at most if
+ *
+ *     sum d_k^2 - (the m largest d_k^2) <= eps'^2
+ *
+ * If no pair of points is like that, no classification without m regions differs from the
+ * first one: one search replaces as many classifications as there are combinations. The
+ * bound of a node is that of the splits crossed, less m times the largest of these. */
 #include <math.h>
 #include <string.h>
 
 #include "core/sort.h"
 #include "spmd/spmd_internal.h"
+#include "spmd/spmd_kernel.h"
 
 /* Points of a leaf, and of the sample that chooses a coordinate. */
 enum { LEAF = 16, SAMPLE = 32 };
@@ -107,6 +118,7 @@ static size_t search_leaf(tree *t, size_t begin, size_t end) {
     t->class_of[other] = t->class_of[t->from];
     p->queued[t->queued++] = other;
   }
+  tsn_spmd_count(p->watch, end - begin);
   tsn_spmd_poll(p->watch, (end - begin) * 8);
   return t->queued - before;
 }
@@ -139,12 +151,14 @@ static size_t search(tree *t, size_t node, size_t begin, size_t end, double boun
   return found;
 }
 
-/* Points with a NaN have no neighbors and are left out of the tree. */
-static void gather(tree *t) {
+/* Points with a NaN have no neighbors and are left out of the tree. `is_open`: so are
+ * those of a class. */
+static void gather(tree *t, bool is_open) {
   const tsn_spmd_points *p = t->p;
+  memset(t->crossed, 0, p->stride * sizeof *t->crossed);
   for (size_t i = 0; i < p->count; i++) {
     const double *at = p->at + i * p->stride;
-    if (t->class_of[i] >= 0) continue;
+    if (is_open && t->class_of[i] >= 0) continue;
     double own = tsn_spmd_square_distance(at, at, p->weight, p->stride, p->limit);
     if (!isnan(own)) p->open[t->count++] = (uint32_t)i;
   }
@@ -153,8 +167,7 @@ static void gather(tree *t) {
 size_t tsn_spmd_classify_near(const tsn_spmd_points *p, size_t classes,
                               int32_t *class_of) {
   tree t = {.p = p, .class_of = class_of, .crossed = p->centroid};
-  gather(&t);
-  memset(t.crossed, 0, p->stride * sizeof *t.crossed);
+  gather(&t, true);
   build(&t, 0, 0, t.count);
   for (size_t i = 0; i < p->count; i++) {
     if (class_of[i] >= 0) continue;
@@ -168,4 +181,103 @@ size_t tsn_spmd_classify_near(const tsn_spmd_points *p, size_t classes,
     }
   }
   return classes;
+}
+
+/* The distances that take as long as a selection. */
+enum { SELECTION = 8 };
+
+/* The search for pairs. */
+typedef struct {
+  tree t;
+  double left; /* distances that may still be computed */
+  const tsn_spmd_kernels *kernels;
+  tsn_spmd_pairs *pairs;
+} pair_search;
+
+/* Whether two points can be neighbors without `size` coordinates: first by a bound. */
+static bool can_meet(pair_search *s, const double *a, const double *b) {
+  const tsn_spmd_points *p = s->t.p;
+  const size_t stride = p->stride, size = s->pairs->size;
+  const double limit = p->limit * (1 + 1e-9);
+  if (!s->kernels->can_meet(a, b, stride, (double)size, limit)) return false;
+  if (size >= stride) return true;
+  s->left -= SELECTION;
+  double *square = p->tile, sum = 0;
+  for (size_t d = 0; d < stride; d++) square[d] = (a[d] - b[d]) * (a[d] - b[d]);
+  tsn_select(square, stride, stride - size - 1);
+  for (size_t d = 0; d < stride - size; d++) sum += square[d];
+  return sum <= limit;
+}
+
+/* Compare with the later points of a leaf. */
+static void pair_leaf(pair_search *s, size_t begin, size_t end) {
+  const tsn_spmd_points *p = s->t.p;
+  tsn_spmd_pairs *pairs = s->pairs;
+  const double *at = p->at + s->t.from * p->stride;
+  s->left -= (double)(end - begin) / 2; /* half of them are earlier */
+  for (size_t i = begin; i < end; i++) {
+    uint32_t other = p->open[i];
+    if (other <= s->t.from || s->t.class_of[other] == s->t.class_of[s->t.from]) continue;
+    if (!can_meet(s, at, p->at + other * p->stride)) continue;
+    if (pairs->count == p->count) {
+      s->left = -1;
+      return;
+    }
+    pairs->first[pairs->count] = (int32_t)s->t.from;
+    pairs->second[pairs->count++] = other;
+  }
+}
+
+/* The same in a node. `bound`: the sum of the squares of the distances to the splits, one
+ * for each coordinate; `most`: at least the largest of them. */
+static void pair_node(pair_search *s, size_t node, size_t begin, size_t end, double bound,
+                      double most) {
+  const double slack = 1 + 1e-9; /* for the rounding of the bound */
+  const tsn_spmd_points *p = s->t.p;
+  if (s->left < 0 || bound - (double)s->pairs->size * most > p->limit * slack) return;
+  if (end - begin <= LEAF) {
+    pair_leaf(s, begin, end);
+    return;
+  }
+  size_t half = middle_of(begin, end);
+  double *crossed = &s->t.crossed[p->node[2 * node]], before = *crossed;
+  double away = p->at[s->t.from * p->stride + p->node[2 * node]] - p->split[node];
+  double beyond = bound - before * before + away * away;
+  double larger = fmax(most, away * away);
+  bool is_low = away < 0;
+  *crossed = is_low ? before : away;
+  pair_node(s, 2 * node + 1, begin, half, is_low ? bound : beyond,
+            is_low ? most : larger);
+  *crossed = is_low ? away : before;
+  pair_node(s, 2 * node + 2, half, end, is_low ? beyond : bound, is_low ? larger : most);
+  *crossed = before;
+}
+
+bool tsn_spmd_find_pairs(const tsn_spmd_points *p, int32_t *class_of, int32_t isa,
+                         double work, tsn_spmd_pairs *pairs) {
+  pair_search s = {.t = {.p = p, .class_of = class_of, .crossed = p->centroid},
+                   .left = work,
+                   .kernels = tsn_spmd_kernels_at(isa),
+                   .pairs = pairs};
+  pairs->count = 0;
+  gather(&s.t, false);
+  build(&s.t, 0, 0, s.t.count);
+  bool is_stopped = false;
+  for (size_t i = 0; i < p->count && s.left >= 0 && !is_stopped; i++) {
+    double before = s.left;
+    s.t.from = (uint32_t)i;
+    pair_node(&s, 0, 0, s.t.count, 0, 0);
+    is_stopped = tsn_spmd_poll(p->watch, 8 * (size_t)(1 + before - s.left));
+  }
+  return s.left >= 0 && !is_stopped;
+}
+
+bool tsn_spmd_pairs_remain(const tsn_spmd_points *p, const tsn_spmd_pairs *pairs) {
+  for (size_t k = 0; k < pairs->count; k++) {
+    const double *a = p->at + (size_t)pairs->first[k] * p->stride;
+    const double *b = p->at + pairs->second[k] * p->stride;
+    double square = tsn_spmd_square_distance(a, b, p->weight, p->stride, p->limit);
+    if (square <= p->limit) return false;
+  }
+  return true;
 }

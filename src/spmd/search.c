@@ -141,31 +141,59 @@ static tsanom_status choose_cut(const tsn_spmd_searcher *s, double resolution) {
   return TSANOM_OK;
 }
 
-/* Classify again, into `trial`. Leaving regions out, of the points of step 1, only
- * removes weights. Returns the number of classes, 0 if the poll ended the call. */
-static size_t recluster(const tsn_spmd_searcher *s, int32_t step) {
+/* How many times points are classified without `count` regions, at most. */
+static double times_without(const tsn_spmd_searcher *s, size_t count) {
+  double combinations = 1, most = (double)(count > 1 ? s->left : s->outermost);
+  for (size_t m = 0; m < count && combinations < most; m++) {
+    combinations *= (double)(s->outermost - m) / (double)(m + 1);
+  }
+  return fmin(combinations, most);
+}
+
+/* Whether many classes remain without `count` regions, whose weights are 0. The pairs are
+ * sought once for each count, if that can save many classifications, with an eighth of
+ * their work: one takes about the distances of step 1. */
+static bool pairs_remain(tsn_spmd_searcher *s, size_t count) {
+  enum { MANY = 32 };
+  if (s->apart.classes || !s->compared) return false;
+  if (s->pairs.size < count) {
+    double times = times_without(s, count);
+    s->pairs.size = count;
+    s->pairs.is_complete =
+        times >= MANY &&
+        tsn_spmd_find_pairs(&s->b->points, s->b->base, s->input->exec.isa,
+                            times * (double)s->compared / 8, &s->pairs);
+  }
+  return s->pairs.is_complete && tsn_spmd_pairs_remain(&s->b->points, &s->pairs);
+}
+
+/* Classify again. Leaving `count` regions out, of the points of step 1, only removes
+ * weights. Returns the number of classes, 0 if the poll ended the call. */
+static size_t recluster(tsn_spmd_searcher *s, int32_t step, size_t count, bool *changed) {
   const tsn_spmd_points *p = &s->b->points;
   bool is_left_out = p->weight[0] == 0;
-  if (step == 1 || (is_left_out && tsn_spmd_remain_apart(p, &s->apart))) {
-    memcpy(s->b->trial, s->b->base, p->count * sizeof *s->b->trial);
+  *changed = false;
+  if (step == 1 ||
+      (is_left_out && (tsn_spmd_remain_apart(p, &s->apart) || pairs_remain(s, count)))) {
     return s->report->classes;
   }
-  return tsn_spmd_classify(p, s->b->trial);
+  size_t classes = tsn_spmd_classify(p, s->b->trial);
+  *changed = classes && memcmp(s->b->trial, s->b->base, p->count * sizeof(int32_t)) != 0;
+  return classes;
 }
 
 bool tsn_spmd_decide(tsn_spmd_searcher *s, int32_t step, int32_t level,
                      const uint32_t *member, size_t count) {
   tsanom_spmd_report *r = s->report;
   tsanom_spmd_decision made = {.step = step, .level = level, .count = count};
-  size_t processes = s->b->points.count;
-  bool is_put_in = step == 4 || level > 1;
+  bool changed = false, is_put_in = step == 4 || level > 1;
   made.first = r->members;
-  made.classes = recluster(s, step);
+  made.classes = recluster(s, step, count, &changed);
   if (made.classes == 0) {
     r->search = TSANOM_SPMD_UNFINISHED;
     return false;
   }
-  made.changed = memcmp(s->b->trial, s->b->base, processes * sizeof *s->b->trial) != 0;
+  made.changed = changed;
   made.critical = is_put_in ? !made.changed : made.changed;
   for (size_t m = 0; m < count; m++, r->members++) {
     if (r->members < r->member_capacity) r->member[r->members] = member[m];
@@ -302,8 +330,11 @@ static void find_regions(tsn_spmd_searcher *s) {
 tsanom_status tsn_spmd_search(const tsn_spmd_input *input, tsn_spmd_buffers *b,
                               tsanom_spmd_report *report) {
   const tsanom_spmd_data *d = &input->data;
-  tsn_spmd_searcher s = {
-      .input = input, .b = b, .report = report, .left = input->options.combination_limit};
+  tsn_spmd_searcher s = {.input = input,
+                         .b = b,
+                         .report = report,
+                         .left = input->options.combination_limit,
+                         .pairs = {.first = b->optics.label, .second = b->optics.order}};
   size_t outermost = s.outermost = find_candidates(&s);
   s.exponent = tsn_spmd_exponent(d->time, d->processes, d->time_ld, b->list, outermost);
   tsn_spmd_gather(&b->points, d->time, d->time_ld, b->list, outermost, s.exponent);
@@ -322,6 +353,7 @@ tsanom_status tsn_spmd_search(const tsn_spmd_input *input, tsn_spmd_buffers *b,
   report->search = is_stopped ? TSANOM_SPMD_UNFINISHED : TSANOM_SPMD_SIMILAR;
   if (report->classes > 1) {
     tsn_spmd_measure_classes(&b->points, b->base, report->classes, &s.apart);
+    s.compared = b->watch.compared;
     find_regions(&s);
   }
   for (size_t k = 0; k < d->regions; k++) {

@@ -16,6 +16,8 @@ typedef struct {
   size_t left;          /* combinations that may still be tried */
   int exponent;         /* of the scale of the points */
   tsn_spmd_apart apart; /* the classes of step 1 */
+  tsn_spmd_pairs pairs; /* of the same, if they are too many for that */
+  uint64_t compared;    /* distances that step 1 computed, about */
 } tsn_spmd_searcher;
 
 /* Re-cluster and record; `member` are the regions tried. Returns whether what was tried

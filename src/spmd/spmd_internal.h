@@ -37,6 +37,7 @@ typedef struct {
   const tsanom_exec *exec;
   uint64_t done, total; /* for the poll */
   size_t work;          /* since the last poll */
+  uint64_t compared;    /* distances that classifying computed, about */
   bool stopped;
 } tsn_spmd_watch;
 
@@ -52,6 +53,10 @@ static inline bool tsn_spmd_poll(tsn_spmd_watch *watch, size_t work) {
   watch->work = 0;
   watch->stopped = tsn_exec_stop(watch->exec, watch->done, watch->total);
   return watch->stopped;
+}
+
+static inline void tsn_spmd_count(tsn_spmd_watch *watch, size_t distances) {
+  if (watch) watch->compared += distances;
 }
 
 /* Points to classify: rows of `stride` coordinates, a multiple of 8; a coordinate counts
@@ -101,6 +106,16 @@ typedef struct {
   uint32_t first[TSN_SPMD_APART];
   double radius[TSN_SPMD_APART]; /* of the class around its first point */
 } tsn_spmd_apart;
+
+/* Pairs of points of different classes that a neighbor would become, if some coordinates
+ * were left out. */
+typedef struct {
+  size_t size;      /* coordinates left out, at most; 0: no pairs were sought */
+  bool is_complete; /* all pairs were found */
+  size_t count;
+  int32_t *first; /* processes */
+  size_t *second; /* processes */
+} tsn_spmd_pairs;
 
 /* Root cause: the decision table and its reducts. Sets of metrics have `words` words, bit
  * m of which is metric m. */
@@ -194,6 +209,15 @@ size_t tsn_spmd_classify(const tsn_spmd_points *points, int32_t *class_of);
 /* The same for the points whose class is -1, if the others have `classes` classes. */
 size_t tsn_spmd_classify_near(const tsn_spmd_points *points, size_t classes,
                               int32_t *class_of);
+
+/* Find the pairs of different classes that may be at most eps' apart if pairs->size of
+ * the coordinates are left out. False: there are more pairs than points, or more than
+ * `work` distances to compute, or the poll ended the call. */
+bool tsn_spmd_find_pairs(const tsn_spmd_points *points, int32_t *class_of, int32_t isa,
+                         double work, tsn_spmd_pairs *pairs);
+
+/* Whether none of them is, with the present weights: the classes are the same. */
+bool tsn_spmd_pairs_remain(const tsn_spmd_points *points, const tsn_spmd_pairs *pairs);
 
 /* Sizes of the scratch of tsn_spmd_points. */
 size_t tsn_spmd_near_nodes(size_t count);

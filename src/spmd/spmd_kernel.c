@@ -51,4 +51,30 @@ static double farthest(const double *tile, const double *point, size_t stride) {
   return result;
 }
 
-const tsn_spmd_kernels TSN_LEVEL(tsn_spmd_kernels) = {.farthest = farthest};
+static inline double greater(double a, double b) {
+  return a > b ? a : b;
+}
+
+/* Lanes have the sums and maxima of each 8th coordinate; they are put together for every
+ * 16, which takes as long as the differences of these. The rounding error of a sum is
+ * below 1e-12 of it. */
+static bool can_meet(const double *a, const double *b, size_t stride, double size,
+                     double limit) {
+  lanes sum = {0}, most = {0};
+  for (size_t d = 0; d < stride; d += TSN_SPMD_LANES) {
+    lanes difference = load(a + d) - load(b + d), square = difference * difference;
+    sum += square;
+    most = larger(square, most);
+    if (d / TSN_SPMD_LANES % 2 == 0 && d + TSN_SPMD_LANES < stride) continue;
+    double all =
+        ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+    double largest =
+        greater(greater(greater(most[0], most[4]), greater(most[1], most[5])),
+                greater(greater(most[2], most[6]), greater(most[3], most[7])));
+    if (all - size * largest > limit + 1e-12 * all) return false;
+  }
+  return true;
+}
+
+const tsn_spmd_kernels TSN_LEVEL(tsn_spmd_kernels) = {.farthest = farthest,
+                                                      .can_meet = can_meet};
