@@ -109,7 +109,6 @@ static double earlier_than(const pauses *p, const tsanom_hsa_cause *c) {
 
 /* The first of all does not wait for a blocked thread that began later, as one that
  * writes and computes in its pause. */
-
 static bool waited(const pauses *p, const tsanom_hsa_cause *c,
                    const tsanom_hsa_cause *first, const tsanom_hsa_cause *blocked) {
   if (!first || !overlap(c->number, first->number)) return false;
