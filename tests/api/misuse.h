@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What misuse.py writes about the public functions, what misuse_values.c and
- * misuse_files.c supply, and what misuse.c and misuse_spoil.c share. */
+/* What misuse.py writes about the public functions, what misuse_values.c,
+ * misuse_structs.c and misuse_files.c supply, and what misuse.c and misuse_spoil.c share.
+ */
 #ifndef TSANOM_TEST_MISUSE_H
 #define TSANOM_TEST_MISUSE_H
 

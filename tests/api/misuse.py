@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""misuse.py VALUES.c ALIASES OUTPUT.c HEADER...
+"""misuse.py ALIASES OUTPUT.c VALUES.c... HEADER.h...
 
 Writes the table of public functions that misuse.c calls with invalid arguments. What an
 argument must be follows from the header: its type, and the words of its @param, after the
@@ -234,8 +234,9 @@ class Table:
         has_init = f"{p.base}_init" in self.api.functions
         if p.stars and (not p.const or has_init) and p.base not in self.api.callbacks:
             return self.block_maker(p)
-        self.missing.append(f"misuse_values.c has no valid '{p.type} {p.name}' for {function}(): "
-                            f"add make_{p.spelled()}() or make_{function}_{p.name}()")
+        self.missing.append(f"no valid '{p.type} {p.name}' for {function}(): "
+                            f"add make_{p.spelled()}() or make_{function}_{p.name}() to "
+                            "misuse_values.c or misuse_structs.c")
         return "NULL"
 
     def structure(self, p, function):
@@ -314,10 +315,13 @@ class Table:
 
 
 def main():
-    values, aliases, output, headers = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
+    aliases, output, files = sys.argv[1], sys.argv[2], sys.argv[3:]
+    values = [file for file in files if file.endswith(".c")]
+    headers = [file for file in files if file.endswith(".h")]
     aliases = dict(ALIAS.findall(Path(aliases).read_text()))
-    table = Table(Api(sorted(headers), aliases), Path(values).read_text())
-    Path(output).write_text(f'#include "{values}"\n' + table.write())
+    table = Table(Api(sorted(headers), aliases), "".join(Path(file).read_text() for file in values))
+    includes = "".join(f'#include "{file}"\n' for file in values)
+    Path(output).write_text(includes + table.write())
 
 
 if __name__ == "__main__":

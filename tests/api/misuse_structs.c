@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Valid structs and objects for misuse.py. The file comes after misuse_values.c, whose
+ * sizes it uses. */
+
+/* ---- sets, tables and measurements */
+
+#define SET_VALUE(name, suffix, real)                        \
+  static value name(void) {                                  \
+    tsanom_series##suffix *made = take_struct(sizeof *made); \
+    (void)tsanom_series_init##suffix(made, sizeof *made);    \
+    made->data = make_const_##real().pointer;                \
+    made->count = made->length = SIZE;                       \
+    return (value){.pointer = made};                         \
+  }
+
+SET_VALUE(make_const_tsanom_series, , double)
+SET_VALUE(make_const_tsanom_series_f32, _f32, float)
+
+static value make_const_tsanom_roughset_table(void) {
+  tsanom_roughset_table *made = take_struct(sizeof *made);
+  (void)tsanom_roughset_table_init(made, sizeof *made);
+  made->rows = SIZE;
+  made->attributes = ATTRIBUTES;
+  made->values = made->decision = make_const_int32_t().pointer;
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_roughset_visitor(void) {
+  tsanom_roughset_visitor *made = take(sizeof *made);
+  *made = (tsanom_roughset_visitor){0};
+  return (value){.pointer = made};
+}
+
+static value make_tsanom_optics_ordering(void) {
+  tsanom_optics_ordering *made = take_struct(sizeof *made);
+  (void)tsanom_optics_ordering_init(made, sizeof *made);
+  made->order = take(SIZE * sizeof(size_t));
+  made->predecessor = take(SIZE * sizeof(size_t));
+  made->reachability = take(SIZE * sizeof(double));
+  made->core_distance = take(SIZE * sizeof(double));
+  return (value){.pointer = made};
+}
+
+/* Two clusters, ordered. */
+static value make_const_tsanom_optics_ordering(void) {
+  tsanom_optics_ordering *made = make_tsanom_optics_ordering().pointer;
+  made->n = SIZE;
+  for (size_t i = 0; i < SIZE; i++) {
+    made->order[i] = i;
+    made->predecessor[i] = i ? i - 1 : TSANOM_NONE;
+    made->reachability[i] = i == 0 ? INFINITY : i == SIZE / 2 ? 50 : 1;
+    made->core_distance[i] = 1;
+  }
+  return (value){.pointer = made};
+}
+
+static double point_distance(void *user, size_t i, size_t j) {
+  (void)user;
+  return (double)(i + j);
+}
+
+static value make_tsanom_optics_distance(void) {
+  return (value){.pointer = (void *)(uintptr_t)point_distance};
+}
+
+static value make_const_tsanom_spmd_data(void) {
+  tsanom_spmd_data *made = take_struct(sizeof *made);
+  int32_t *parent = take(SIZE * sizeof *parent);
+  for (int i = 0; i < SIZE; i++) parent[i] = TSANOM_SPMD_NONE;
+  (void)tsanom_spmd_data_init(made, sizeof *made);
+  made->processes = SIZE;
+  made->regions = REGIONS;
+  made->metrics = 2;
+  made->parent = parent;
+  made->time = make_const_double().pointer;
+  made->metric = make_const_double().pointer;
+  return (value){.pointer = made};
+}
+
+static value make_tsanom_spmd_report(void) {
+  tsanom_spmd_report *made = take_struct(sizeof *made);
+  (void)tsanom_spmd_report_init(made, sizeof *made);
+  made->decision_capacity = made->member_capacity = made->reduct_capacity = SIZE;
+  made->class_of = take(REPORT_BYTES);
+  made->region = take(REPORT_BYTES);
+  made->decision = take(REPORT_BYTES);
+  made->member = take(REPORT_BYTES);
+  made->code = take(REPORT_BYTES);
+  made->core = take(REPORT_BYTES);
+  made->reduct = take(REPORT_BYTES);
+  made->order = take(REPORT_BYTES);
+  made->reachability = take(REPORT_BYTES);
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_spmd_event(void) {
+  tsanom_spmd_event *made = take(SIZE * sizeof *made);
+  for (int i = 0; i < SIZE; i++) (void)tsanom_spmd_event_named("page-faults", &made[i]);
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_spmd_row(void) {
+  static const char *const names[] = {"a", "b", "c", "d", "e", "f",
+                                      "g", "h", "i", "j", "k", "l"};
+  tsanom_spmd_row *made = take_struct(sizeof *made);
+  (void)tsanom_spmd_row_init(made, sizeof *made);
+  made->process = "0";
+  made->region = names;
+  return (value){.pointer = made};
+}
+
+static value make_tsanom_spmd_end_recorder(void) {
+  tsanom_spmd_recorder *made = NULL;
+  (void)tsanom_spmd_recorder_init(take(OBJECT_BYTES), OBJECT_BYTES, SIZE, SIZE, NULL,
+                                  NULL, &made);
+  (void)tsanom_spmd_begin(made, 0);
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_dpd_iteration(void) {
+  tsanom_dpd_iteration *made = take(SIZE * sizeof *made);
+  for (size_t i = 0; i < SIZE; i++) made[i] = (tsanom_dpd_iteration){i, i + 1};
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_dpd_main_options(void) {
+  tsanom_dpd_main_options *made = take_struct(sizeof *made);
+  tsanom_dpd_main_options_init(made, sizeof *made);
+  made->kinds = 3;
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_record_options(void) {
+  tsanom_record_options *made = take_struct(sizeof *made);
+  (void)tsanom_record_options_init(made, sizeof *made);
+  made->channels = TSANOM_RECORD_HEARTBEATS | TSANOM_RECORD_REGIONS;
+  made->helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  return (value){.pointer = made};
+}
+
+/* Regions 0, 1, 2, 0, 1, 2 ... one after another. */
+static value make_const_tsanom_speedup_event(void) {
+  tsanom_speedup_event *made = take((size_t)4 * SIZE * sizeof *made);
+  for (int i = 0; i < 4 * SIZE; i++) {
+    made[i] = (tsanom_speedup_event){
+        .region = (uint64_t)(i % 3), .begin = i, .end = i + 0.5, .threads = 2};
+  }
+  return (value){.pointer = made};
+}
+
+static void prepare_tsanom_speedup(void *made) {
+  const tsanom_speedup_event *events = make_const_tsanom_speedup_event().pointer;
+  for (int i = 0; i < 4 * SIZE; i++) (void)tsanom_speedup_push(made, &events[i]);
+}
+
+static value make_tsanom_speedup_push_event(void) {
+  tsanom_speedup_event *made = make_const_tsanom_speedup_event().pointer;
+  made->begin = made->end = 100;
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_speedup_loop(void) {
+  tsanom_speedup_loop *made = take(sizeof *made);
+  *made = (tsanom_speedup_loop){.period = 3,
+                                .iterations = 5,
+                                .current_s = 1,
+                                .current_threads = 2,
+                                .baseline_threads = 2};
+  return (value){.pointer = made};
+}
+
+static value make_tsanom_speedup_loop_loop(void) {
+  return make_const_tsanom_speedup_loop();
+}
+
+/* ---- fits and heartbeats */
+
+static value make_const_tsanom_polyfit_model(void) {
+  tsanom_polyfit_model *made = take_struct(sizeof *made);
+  double x[] = {1, 2, 3, 4}, y[] = {1, 2, 4, 8};
+  (void)tsanom_polyfit_model_init(made, sizeof *made);
+  (void)tsanom_polyfit_fit(x, y, NULL, 4, NULL, NULL, made);
+  return (value){.pointer = made};
+}
+
+static void prepare_tsanom_hsa_watch(void *made) {
+  const tsanom_hsa_anomaly *found;
+  size_t count;
+  (void)tsanom_hsa_watch_update(made, misuse_runs, NULL, &found, &count);
+}
+
+static value make_tsanom_hsa_watch_pulse_thread(void) {
+  return (value){.size = 0};
+}
+
+static void prepare_tsanom_polyfit_stream(void *made) {
+  const double *x = make_const_double().pointer;
+  (void)tsanom_polyfit_stream_push(made, x, x, NULL, SIZE, NULL);
+}
+
+static value make_const_tsanom_hsa_run(void) {
+  tsanom_hsa_run *made = take(SIZE * sizeof *made);
+  memcpy(made, misuse_runs, sizeof misuse_runs);
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_hsa_series(void) {
+  tsanom_hsa_series *made = take(sizeof *made);
+  *made = (tsanom_hsa_series){.time = make_const_double().pointer, .beats = ELEMENTS};
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_hsa_features(void) {
+  tsanom_hsa_features *made = take(sizeof *made);
+  memset(made, 0, sizeof *made);
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_hsa_range(void) {
+  tsanom_hsa_range *made = take(TSANOM_HSA_SLOTS * sizeof *made);
+  for (int i = 0; i < TSANOM_HSA_SLOTS; i++) made[i] = (tsanom_hsa_range){0.5, 2};
+  return (value){.pointer = made};
+}
+
+static value make_tsanom_hsa_verdict_verdicts(void) {
+  tsanom_hsa_verdict *made = take(SIZE * sizeof *made);
+  for (int i = 0; i < SIZE; i++) (void)tsanom_hsa_verdict_init(&made[i], sizeof *made);
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_hsa_verdict_verdicts(void) {
+  return make_tsanom_hsa_verdict_verdicts();
+}
+
+static value make_const_tsanom_hsa_step(void) {
+  tsanom_hsa_step *made = take(sizeof *made);
+  memset(made, 0, sizeof *made);
+  return (value){.pointer = made};
+}
+
+/* Of one thread; the ranges exclude nothing but negative signs. */
+static value make_tsanom_hsa_normal(void) {
+  enum { RANGES = TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS };
+  tsanom_hsa_normal *made = take_struct(sizeof *made);
+  (void)tsanom_hsa_normal_init(made, sizeof *made);
+  made->thread_count = made->run_count = 1;
+  made->range = take(RANGES * sizeof *made->range);
+  made->range_count = RANGES;
+  for (int i = 0; i < RANGES; i++) made->range[i] = (tsanom_hsa_range){0, 100};
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_hsa_normal(void) {
+  return make_tsanom_hsa_normal();
+}
+
+static value make_const_tsanom_hsa_cause(void) {
+  tsanom_hsa_cause *made = take(sizeof *made);
+  *made = (tsanom_hsa_cause){.cause = TSANOM_HSA_HANG};
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_hsa_model_data(void) {
+  tsanom_hsa_model_data *made = take_struct(sizeof *made);
+  (void)tsanom_hsa_model_data_init(made, sizeof *made);
+  (void)tsanom_hsa_model_read(misuse_model, made);
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_runs_model_data(void) {
+  static const char *const names[] = {"a", "b", "c", "d", "e", "f",
+                                      "g", "h", "i", "j", "k", "l"};
+  tsanom_runs_model_data *made = take(sizeof *made);
+  *made = (tsanom_runs_model_data){.model = make_const_tsanom_hsa_model_data().pointer,
+                                   .run = names};
+  return (value){.pointer = made};
+}
