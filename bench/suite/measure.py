@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 
+import threads
+
 QUICK_SIZE = 10_000
 REPETITIONS = 5
 
@@ -82,7 +84,9 @@ def exactly(names):
 def run(program, best_isa, quick):
     """What the program says of the machine and of its build, and its rows."""
     names = call(program, "--benchmark_list_tests=true").split("\n")
-    names = [n for n in names if n and wanted(n, best_isa, quick)]
+    threaded = {n for pair in threads.pairs(filter(None, names), split_name, best_isa)
+                for n in pair if "_large" not in n}
+    names = [n for n in names if n and (n in threaded or wanted(n, best_isa, quick))]
     output = call(program, "--benchmark_format=json", "--benchmark_filter=" + exactly(names),
                   f"--benchmark_repetitions={REPETITIONS}",
                   f"--benchmark_min_time={0.01 if quick else 0.2}")

@@ -3,6 +3,7 @@
 import statistics
 
 import growth
+import threads
 import words
 
 
@@ -65,10 +66,24 @@ def of_growth(rows):
     return columns(["benchmark", "n", "unit", "cost grows as", "correlation"], lines)
 
 
+def of_threads(rows):
+    isas = [int(row.arguments["isa"]) for row in rows if "isa" in row.arguments]
+    pairs = threads.pairs(rows, lambda row: (row.name, row.arguments), str(max(isas, default=0)))
+    lines = []
+    for one, row in pairs:
+        arguments = " ".join(words.argument(row.program, k, v) for k, v in row.arguments.items()
+                             if k not in ("isa", "threads"))
+        lines.append([f"`{row.program} {row.name}`", arguments, row.arguments["threads"],
+                      number(one.median), number(row.median), row.unit,
+                      f"{one.median / row.median:.2f}"])
+    return columns(["benchmark", "arguments", "threads", "one thread", "these threads", "unit",
+                    "one/these"], lines)
+
+
 def report(description, rows, stored, peers):
     """All tables of a run; `peers` holds those of other libraries by their scripts."""
     parts = [description, "## Cost", of_rows(rows, stored),
-             "## Growth", of_growth(rows)]
+             "## Growth", of_growth(rows), "## Threads", of_threads(rows)]
     for name, text in peers.items():
         if text.count("\n") < 3:  # a heading without rows
             continue
@@ -88,6 +103,7 @@ result is verified before its time counts.
 | spread | largest less smallest repetition, in percent of the median |
 | plain | a plain form of the same method, timed in the same run |
 | plain/cost | how many times faster the library is |
+| one/these | how many times faster the threads are than one; of beats, those of one thread |
 
 Ratios within one run vary less than times, which depend on the load of the machine. The guides
 explain what bounds each cost.
