@@ -9,7 +9,7 @@ import sys
 import page
 
 # Beside another library: the problem, the heading and the cells that choose the row, and
-# what the columns of both times begin with.
+# what the columns of both times begin with, before a comma and their unit.
 BOTH = ("libtsanom", "other")
 PEERS = [
     ("OPTICS, 10 000 points, 2 dimensions", "optics",
@@ -22,8 +22,8 @@ PEERS = [
      {"n": "1000", "degree": "3"}, ("refined", "numpy")),
     ("polynomial of degree 10, 1 000 000 samples, exact to the last digit", "polyfit",
      {"n": "1000000", "degree": "10"}, ("refined", "numpy")),
-    ("minimum reduct, 100 rows, 40 attributes", "roughset",
-     {"rows": "100", "attributes": "40"}, ("tsanom", "HiGHS")),
+    ("smallest reduct, 100 rows, 20 attributes", "roughset",
+     {"rows": "100", "attributes": "20"}, ("tsanom", "HiGHS")),
     ("DTW of two series of 2000 samples, single precision", "compiled",
      {"problem": "DTW f32, n = 2000"}, BOTH),
     ("nearest neighbor under DTW, 5000 series", "compiled",
@@ -67,7 +67,8 @@ def of_peers(text):
         for row in page.table(text, f"libraries: {heading}\n"):
             if any(row.get(column) != cell for column, cell in cells.items()):
                 continue
-            columns = [next(c for c in row if c.startswith(begin)) for begin in begins]
+            columns = [next(c for c in row if c == begin or c.startswith(begin) and ", " in c)
+                       for begin in begins]
             own, other = (float(row[column].split()[0]) for column in columns)
             name, _, unit = columns[1].rpartition(", ")
             name, unit = row.get("other library", name), row.get("unit", unit)
