@@ -74,7 +74,9 @@ enum {
 /** The tag of a heartbeat by `tsanom record` is the number of its iteration, from 1, or
  *  has this bit: then the beat was noted later, and the other bits are how many
  *  microseconds earlier the iteration began. ABI. */
-enum { TSANOM_REGIONS_EARLY_BIT = 31 };
+enum {
+  TSANOM_REGIONS_EARLY_BIT = 31 /**< of a heartbeat noted later */
+};
 
 /** Name of the file of totals in the directory of the events, and its first bytes. */
 #define TSANOM_REGIONS_PROFILE "profile"
