@@ -7,12 +7,12 @@
  *      the fewest iterations. The second condition is for loops that began a few
  *      iterations ago: before them, an inner loop may have run once. Such a loop also
  *      covers half of that time, or 9/10 as many events.
- *   2. If another of these has nearly the same usual kinds (a third differs at most) and
+ *   2. If another of these has nearly the same usual kinds (a third differs at most),
  *      more iterations, and 9/10 of the events, take that one instead. So a step that is
- * repeated ten times before an output is the iteration, not the ten steps; a solver of 3
- * kinds in a step of 11 is not. The same if some of its iterations replace usual kinds by
- *      others. But a loop some of whose iterations are much longer is none of equal
- *      steps: the levels of a multigrid cycle are not iterations. */
+ *      repeated ten times before an output is the iteration, not the ten steps; a solver
+ *      of 3 kinds in a step of 11 is not. The same if some of its iterations replace
+ *      usual kinds by others. But a loop some of whose iterations are much longer is none
+ *      of equal steps: the levels of a multigrid cycle are not iterations. */
 #include <string.h>
 
 #include "core/size.h"
