@@ -318,6 +318,12 @@ int32_t watched_slowest(const watched *w) {
   return known < 2 ? -1 : slowest;
 }
 
+double watched_rate(const watched *w) {
+  double least = INFINITY;
+  for (size_t t = 0; t < w->threads; t++) least = fmin(least, w->pulse[t].rate);
+  return least;
+}
+
 static double iterations_left(const watched *w) {
   if (!w->model || w->state != TSANOM_HSA_STATE_RUNNING) return NAN;
   double most = (double)w->model->normal.beats, fewest = (double)w->model->normal.fewest;
