@@ -86,7 +86,7 @@ static int open_source(watched *w, int wait, failure *why) {
 }
 
 /* What a failed refresh means. A directory that was removed may still be readable through
- * open files, so that it is looked for. */
+ * open files, so that it is looked for. It is not removed if its file system fails. */
 static int refresh(watched *w, failure *why) {
   tsanom_fault fault;
   tsanom_exec exec;
@@ -95,6 +95,7 @@ static int refresh(watched *w, failure *why) {
   exec.fault = &fault;
   tsanom_status status = tsanom_runs_refresh(w->source, &exec, NULL);
   if (!exists(w->path)) {
+    if (errno != ENOENT) return fail_errno(why, file_title(w->path), "read");
     return fail(why, "%s: the run was deleted while it was watched", file_title(w->path));
   }
   if (status == TSANOM_E_STATE) {
@@ -316,6 +317,12 @@ int32_t watched_slowest(const watched *w) {
     if (slowest < 0 || rate < w->pulse[slowest].rate) slowest = (int32_t)t;
   }
   return known < 2 ? -1 : slowest;
+}
+
+double watched_rate(const watched *w) {
+  double least = INFINITY;
+  for (size_t t = 0; t < w->threads; t++) least = fmin(least, w->pulse[t].rate);
+  return least;
 }
 
 static double iterations_left(const watched *w) {

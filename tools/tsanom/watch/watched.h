@@ -73,6 +73,9 @@ double watched_age(const watched *w);
 /* The thread with the lowest rate; -1: fewer than two threads have rates. */
 int32_t watched_slowest(const watched *w);
 
+/* The lowest rate of a thread; infinity: none has a rate. */
+double watched_rate(const watched *w);
+
 /* Iterations that are left, by the normal runs of the model, if these have one length;
  * and their time, by the iterations of the slowest thread. */
 remaining watched_remaining(const watched *w);
