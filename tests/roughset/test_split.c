@@ -42,7 +42,8 @@ static void make_problem(uint64_t *seed) {
   p.attributes = random_between(seed, 1, MOST_ATTRIBUTES);
   p.pad = random_bits(seed) % 2 ? PADDED - p.attributes / 2 : 0;
   size_t width = p.pad + p.attributes, tries = random_between(seed, 1, MOST_ROWS);
-  uint64_t rare = random_bits(seed) & random_bits(seed);
+  uint64_t rare = random_bits(seed);
+  rare &= random_bits(seed);
   p.rows = 0;
   for (size_t i = 0; i < tries; i++) {
     uint64_t row = random_bits(seed) & (random_bits(seed) | ~rare);
@@ -63,8 +64,8 @@ static void make_problem(uint64_t *seed) {
   p.table.ld = p.table.attributes = width;
   p.table.rows = p.rows;
   p.units = (tsn_rs_units){.units = p.rows, .row = p.number, .labels = p.rows};
-  p.core = random_bits(seed) & random_bits(seed) & random_bits(seed);
-  p.core &= ((uint64_t)1 << p.attributes) - 1;
+  p.core = ((uint64_t)1 << p.attributes) - 1;
+  for (int k = 0; k < 3; k++) p.core &= random_bits(seed);
   tsn_arena arena = {.base = block, .capacity = sizeof block};
   tsn_rs_split_layout(&arena, p.rows, width, &p.split);
   cr_assert(!arena.overflow && arena.used <= sizeof block);
