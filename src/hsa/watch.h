@@ -37,7 +37,7 @@ typedef struct {
   int32_t task;        /* of the latest sample; 0: none */
   bool has_beat;
   double cpu_s, last;   /* of the latest sample; time of the latest beat */
-  double before;        /* processor time of the window before; */
+  double before;        /* processor time of the window before; infinity: there is none */
   double used, longest; /* of this one, and its longest iteration */
   uint64_t ended;       /* iterations in it */
 } tsn_watch_cost;

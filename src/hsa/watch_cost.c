@@ -27,9 +27,12 @@ static void pass_beats(tsn_watch_cost *cost, const tsanom_hsa_series *news, size
   }
 }
 
+/* An iteration that began before the first sample is not bounded. */
 static void close_window(tsn_watch_cost *cost) {
-  cost->most = fmax(cost->most, fmin(cost->before + cost->used, cost->longest));
-  cost->iterations += cost->ended;
+  if (isfinite(cost->before)) {
+    cost->most = fmax(cost->most, fmin(cost->before + cost->used, cost->longest));
+    cost->iterations += cost->ended;
+  }
   cost->before = cost->used;
   cost->used = cost->longest = 0;
   cost->ended = 0;
@@ -45,7 +48,6 @@ void tsn_watch_add_costs(tsn_watch_cost *cost, const tsanom_hsa_series *news) {
       cost->used += fmax(0, v->cpu_s - cost->cpu_s);
       if (cost->ended) close_window(cost);
     } else {
-      /* An iteration that began before the first sample of a task is not bounded. */
       *cost = (tsn_watch_cost){.most = cost->most,
                                .iterations = cost->iterations,
                                .before = INFINITY,
