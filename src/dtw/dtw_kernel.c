@@ -39,7 +39,8 @@ typedef struct {
   bool squared;
   bool any_cost; /* instead: the cost of the call, which makes one sweep of two */
   bool general, traced;
-  bool batch; /* all lanes have the same window */
+  bool batch;  /* all lanes have the same window */
+  bool rolled; /* the loop over columns: a quarter of the code, but slower */
   bool handover;
   bool walled; /* rows have windows, in a handover */
   int outside;
@@ -52,15 +53,18 @@ typedef struct {
   bits kept, set;
 } factor;
 
-INLINE factor factor_of(const strip *s) {
-  return (factor){.kept = s->squared ? (bits){0} - 1 : (bits)vec_all(-(real)0),
-                  .set = s->squared ? (bits){0} : (bits)vec_all(1)};
+INLINE factor factor_of(bool squared) {
+  return (factor){.kept = squared ? (bits){0} - 1 : (bits)vec_all(-(real)0),
+                  .set = squared ? (bits){0} : (bits)vec_all(1)};
+}
+
+INLINE vec cost_of(kind k, const factor *c, vec difference) {
+  if (k.any_cost) return difference * (vec)(((bits)difference & c->kept) | c->set);
+  return k.squared ? difference * difference : vec_abs(difference);
 }
 
 INLINE vec component_cost(kind k, const factor *c, vec x, vec y) {
-  vec difference = x - y;
-  if (k.any_cost) return difference * (vec)(((bits)difference & c->kept) | c->set);
-  return k.squared ? difference * difference : vec_abs(difference);
+  return cost_of(k, c, x - y);
 }
 
 /* The cost of row u against the column whose first component is at y. */
@@ -148,37 +152,50 @@ INLINE void hand_over(kind k, const strip *s, size_t block, vec *x, vec *cells,
   *previous = vec_max(*previous, wall);
 }
 
+/* Column `step` + f of a strip. */
+INLINE void strip_column(kind k, const strip *s, const factor *c, size_t step, size_t f,
+                         vec *cells, vec *passed, vec *previous, unsigned char *trace) {
+  const size_t bottom_delay = (size_t)DELAY * (LANES - 1);
+  const real *y = s->y + step / DELAY - (LANES - 1) + f * s->column_stride;
+  real *boundary = s->boundary + step + f;
+  vec up = vec_shift_up(passed[f], vec_all(*boundary));
+  column(k, s, c, step + f, y, 0, k.depth, cells, *previous, up,
+         trace + f * k.depth * CHOICE_BYTES);
+  *previous = up;
+  passed[f] = cells[k.depth - 1];
+  vec_store(boundary - bottom_delay, cells[k.depth - 1]);
+}
+
 /* state: the cells, then what the blocks above passed down in the last `delay` steps,
  * then what they passed down one step ago. The last row is stored as a whole vector; only
  * lane 0 counts, and the next steps overwrite the others before they are read. */
 INLINE void sweep_strip(kind k, const strip *s, size_t begin, size_t end) {
-  const size_t bottom_delay = (size_t)DELAY * (LANES - 1), passed_at = k.depth * LANES;
+  const size_t passed_at = k.depth * LANES;
   const size_t previous_at = passed_at + (size_t)DELAY * LANES;
   vec cells[DEEP], passed[DELAY], previous;
   for (size_t u = 0; u < k.depth; u++) cells[u] = vec_load(s->state + u * LANES);
   for (size_t f = 0; f < DELAY; f++)
     passed[f] = vec_load(s->state + passed_at + f * LANES);
   previous = vec_load(s->state + previous_at);
-  const factor c = factor_of(s);
+  const factor c = factor_of(s->squared);
   unsigned char *trace = s->trace;
   if (k.traced) trace += (begin - s->traced) * k.depth * CHOICE_BYTES;
   vec mixed[DEEP]; /* rows during a handover */
   strip between = *s;
   between.x = (const real *)mixed;
+  const strip *at = k.handover ? &between : s;
   for (size_t step = begin; step < end; step += DELAY) {
-    const real *y = s->y + step / DELAY - (LANES - 1);
-    real *boundary = s->boundary + step;
     if (k.handover) hand_over(k, s, step / DELAY, mixed, cells, &previous);
-    UNROLL
-    for (size_t f = 0; f < DELAY; f++) {
-      vec up = vec_shift_up(passed[f], vec_all(boundary[f]));
-      column(k, k.handover ? &between : s, &c, step + f, y + f * s->column_stride, 0,
-             k.depth, cells, previous, up, trace);
-      if (k.traced) trace += k.depth * CHOICE_BYTES;
-      previous = up;
-      passed[f] = cells[k.depth - 1];
-      vec_store(boundary + f - bottom_delay, cells[k.depth - 1]);
+    if (k.rolled) {
+      ROLLED
+      for (size_t f = 0; f < DELAY; f++)
+        strip_column(k, at, &c, step, f, cells, passed, &previous, trace);
+    } else {
+      UNROLL
+      for (size_t f = 0; f < DELAY; f++)
+        strip_column(k, at, &c, step, f, cells, passed, &previous, trace);
     }
+    if (k.traced) trace += DELAY * k.depth * CHOICE_BYTES;
   }
   for (size_t u = 0; u < k.depth; u++) vec_store(s->state + u * LANES, cells[u]);
   for (size_t f = 0; f < DELAY; f++)
@@ -194,6 +211,7 @@ static void start(const strip *s, size_t begin) {
   vec_store(passed + (size_t)DELAY * LANES, vec_shift_up(bottom, vec_all(above)));
 }
 
+#include "dtw/dtw_band.h"
 #include "dtw/dtw_batch.h"
 #include "dtw/dtw_staggered.h"
 
@@ -243,146 +261,96 @@ static void least(const real *vectors, size_t count, real *lanes) {
   }
 
 /* One function for both costs: choices take so much of a cell that two more operations
- * hardly count. */
+ * hardly count, and a band waits for its shifts. */
 #define SWEEP_ANY(sweep, of, name, ...)                          \
   static void name(const of *s, size_t begin, size_t end) {      \
     sweep((kind){.any_cost = true, __VA_ARGS__}, s, begin, end); \
   }
 
-#define SWEEPS_OF(define, sweep, prefix, ...)                                  \
-  define(sweep, strip, prefix##_beginning, .outside = NOT_BEGUN, __VA_ARGS__)  \
-      define(sweep, strip, prefix##_inner, .outside = NO_ROW, __VA_ARGS__)     \
-          define(sweep, strip, prefix##_ending, .outside = ENDED, __VA_ARGS__) \
-              define(sweep, strip, prefix##_masked, .outside = ANY_ROW, __VA_ARGS__)
-
-SWEEPS_OF(SWEEP, sweep_strip, strip, .depth = DEPTH)
-SWEEPS_OF(SWEEP, sweep_batch, batch, .depth = BATCH_DEPTH, .batch = true)
-SWEEPS_OF(SWEEP_ANY, sweep_strip, traced, .depth = DEPTH, .traced = true)
-
+/* These compute whatever there is, the inner ones most of the cells. */
 SWEEP(sweep_strip, strip, strip_general, .depth = DEPTH, .outside = ANY_ROW,
-      .general = true)
+      .general = true, .rolled = true)
 SWEEP(sweep_strip, strip, traced_general, .depth = DEPTH, .outside = ANY_ROW,
-      .general = true, .traced = true)
+      .general = true, .traced = true, .rolled = true)
 SWEEP(sweep_batch, strip, batch_general, .depth = BATCH_DEPTH, .outside = ANY_ROW,
       .general = true, .batch = true)
 
+SWEEP(sweep_strip, strip, strip_inner, .depth = DEPTH)
+SWEEP(sweep_batch, strip, batch_inner, .depth = BATCH_DEPTH, .batch = true)
+
+#ifdef TSN_SMALL
+
+/* A level that is there for correctness: no others. */
+#define STRIP(of) \
+  { strip_general_##of, strip_inner_##of, strip_general_##of, strip_general_##of }
+#define TRACED(of) \
+  { traced_general_##of, traced_general_##of, traced_general_##of, traced_general_##of }
+#define BATCH(of) \
+  { batch_general_##of, batch_inner_##of, batch_general_##of, batch_general_##of }
+#define FULL(of) \
+  { 0 }
+#define DEEP_FULL(of) \
+  { 0 }
+
+#else
+
+SWEEP(sweep_strip, strip, strip_beginning, .depth = DEPTH, .outside = NOT_BEGUN,
+      .rolled = true)
+SWEEP(sweep_strip, strip, strip_ending, .depth = DEPTH, .outside = ENDED, .rolled = true)
+SWEEP(sweep_strip, strip, strip_masked, .depth = DEPTH, .outside = ANY_ROW,
+      .rolled = true)
+SWEEP_ANY(sweep_strip, strip, traced_beginning, .depth = DEPTH, .outside = NOT_BEGUN,
+          .traced = true)
+SWEEP_ANY(sweep_strip, strip, traced_inner, .depth = DEPTH, .traced = true)
+SWEEP_ANY(sweep_strip, strip, traced_ending, .depth = DEPTH, .outside = ENDED,
+          .traced = true)
+SWEEP_ANY(sweep_strip, strip, traced_masked, .depth = DEPTH, .outside = ANY_ROW,
+          .traced = true, .rolled = true)
+SWEEP(sweep_batch, strip, batch_beginning, .depth = BATCH_DEPTH, .outside = NOT_BEGUN,
+      .batch = true)
+SWEEP(sweep_batch, strip, batch_ending, .depth = BATCH_DEPTH, .outside = ENDED,
+      .batch = true)
 SWEEP(sweep_strip, strip, deep_inner, .depth = DEEP)
-SWEEP(sweep_strip, strip, handover, .depth = DEPTH, .handover = true)
-SWEEP(sweep_strip, strip, deep_handover, .depth = DEEP, .handover = true)
+SWEEP(sweep_strip, strip, handover, .depth = DEPTH, .handover = true, .rolled = true)
+SWEEP(sweep_strip, strip, deep_handover, .depth = DEEP, .handover = true, .rolled = true)
+#define STRIP(of) \
+  { strip_beginning_##of, strip_inner_##of, strip_ending_##of, strip_masked_##of }
+#define TRACED(of) \
+  { traced_beginning, traced_inner, traced_ending, traced_masked }
+#define BATCH(of) \
+  { batch_beginning_##of, batch_inner_##of, batch_ending_##of, batch_general_##of }
+#define FULL(of) \
+  { DEPTH, strip_inner_##of, handover_##of }
+#define DEEP_FULL(of) \
+  { DEEP, deep_inner_##of, deep_handover_##of }
+
+#endif
 
 #if defined(__AVX512F__)
 SWEEP(sweep_staggered, strip, chain_inner, .handover = false)
-SWEEP(sweep_staggered, strip, chain_handover, .handover = true)
-SWEEP(sweep_staggered, strip, chain_walled, .handover = true, .walled = true)
+SWEEP(sweep_staggered, strip, chain_handover, .handover = true, .rolled = true)
+SWEEP(sweep_staggered, strip, chain_walled, .handover = true, .walled = true,
+      .rolled = true)
 SWEEP(sweep_batch_staggered, strip, batch_staggered, .depth = BATCH_DEPTH, .batch = true)
 #define CHAIN(of) \
   { chain_inner_##of, chain_handover_##of, chain_walled_##of }
 #define BATCH_STAGGERED(of) batch_staggered_##of
 #else
 #define CHAIN(of) \
-  { NULL, NULL, NULL }
+  { 0 }
 #define BATCH_STAGGERED(of) NULL
 #endif
 
-typedef tsn_dtw_band band;
-
-/* `late` is the predecessor that is known last. */
-INLINE vec band_cell(kind k, vec penalty, vec x, vec y, vec diagonal, vec early,
-                     vec late) {
-  return component_cost(k, NULL, x, y) +
-         best_predecessor(k, penalty, diagonal, early, late, NULL, 0);
-}
-
-/* One pair of diagonals. The odd one follows the even one by a vector, because it
- * needs the first lane of the next. */
-INLINE void band_pair(kind k, const band *r, size_t vectors, const real *x, const real *y,
-                      vec *even, vec *odd) {
-  vec penalty = vec_all(k.general ? r->penalty : 0), infinity = vec_all(INFINITY);
-  vec even_wall = vec_load(r->even_wall), odd_wall = vec_load(r->odd_wall);
-  vec above = infinity, last_even = infinity, last_y = infinity;
-  for (size_t u = 0; u < vectors; u++) {
-    vec passed = odd[u], x_even = vec_load(x + u * LANES),
-        y_even = vec_load(y + u * LANES);
-    if (u + 1 == vectors) x_even += even_wall;
-    vec cell = band_cell(k, penalty, x_even, y_even, even[u], passed,
-                         vec_shift_down(above, passed));
-    if (u > 0) {
-      vec x_odd = vec_load(x + 1 + (u - 1) * LANES);
-      odd[u - 1] = band_cell(k, penalty, x_odd, last_y, above, last_even,
-                             vec_shift_up(last_even, cell));
-    }
-    even[u] = cell;
-    above = passed;
-    last_even = cell;
-    last_y = y_even;
-  }
-  vec x_odd = vec_load(x + 1 + (vectors - 1) * LANES) + odd_wall;
-  odd[vectors - 1] = band_cell(k, penalty, x_odd, last_y, above, last_even,
-                               vec_shift_up(last_even, infinity));
-}
-
-INLINE void sweep_band_of(kind k, const band *r, size_t vectors, vec *even, vec *odd,
-                          size_t begin, size_t end) {
-  ptrdiff_t odd_radius = r->radius % 2, half = r->radius / 2;
-  for (ptrdiff_t d = (ptrdiff_t)begin; d < (ptrdiff_t)end; d++) {
-    band_pair(k, r, vectors, r->x + d - odd_radius - half, r->y - d - half, even, odd);
-  }
-}
-
-/* Up to four vectors of a diagonal are kept in registers, for which their number must be
- * a constant; more are in memory. */
-INLINE void sweep_short_band(kind k, const band *r, size_t vectors, size_t begin,
-                             size_t end) {
-  vec even[4], odd[4];
-  for (size_t u = 0; u < vectors; u++) {
-    even[u] = vec_load(r->even + u * LANES);
-    odd[u] = vec_load(r->odd + u * LANES);
-  }
-  sweep_band_of(k, r, vectors, even, odd, begin, end);
-  for (size_t u = 0; u < vectors; u++) {
-    vec_store(r->even + u * LANES, even[u]);
-    vec_store(r->odd + u * LANES, odd[u]);
-  }
-}
-
-INLINE void sweep_band(kind k, const band *r, size_t begin, size_t end) {
-  switch (r->vectors) {
-    case 1:
-      sweep_short_band(k, r, 1, begin, end);
-      break;
-    case 2:
-      sweep_short_band(k, r, 2, begin, end);
-      break;
-    case 3:
-      sweep_short_band(k, r, 3, begin, end);
-      break;
-    case 4:
-      sweep_short_band(k, r, 4, begin, end);
-      break;
-    default:
-      sweep_band_of(k, r, r->vectors, (vec *)r->even, (vec *)r->odd, begin, end);
-  }
-}
-
 SWEEP(sweep_band, band, band, .general = false)
-SWEEP(sweep_band, band, band_penalty, .general = true)
+SWEEP_ANY(sweep_band, band, band_penalty, .general = true)
 
-#define PLAIN(prefix, of)                                               \
-  {                                                                     \
-    .beginning = prefix##_beginning_##of, .inner = prefix##_inner_##of, \
-    .ending = prefix##_ending_##of, .masked = prefix##_masked_##of      \
-  }
-
-#define SWEEPS(of)                                                            \
-  {                                                                           \
-    .strip = PLAIN(strip, of), .strip_general = strip_general_##of,           \
-    .traced = {traced_beginning, traced_inner, traced_ending, traced_masked}, \
-    .traced_general = traced_general_##of, .batch = PLAIN(batch, of),         \
-    .batch_general = batch_general_##of,                                      \
-    .full = {DEPTH, strip_inner_##of, handover_##of},                         \
-    .deep = {DEEP, deep_inner_##of, deep_handover_##of}, .chain = CHAIN(of),  \
-    .batch_staggered = BATCH_STAGGERED(of), .band = band_##of,                \
-    .band_penalty = band_penalty_##of                                         \
+#define SWEEPS(of)                                                                 \
+  {                                                                                \
+    .strip = STRIP(of), .strip_general = strip_general_##of, .traced = TRACED(of), \
+    .traced_general = traced_general_##of, .batch = BATCH(of),                     \
+    .batch_general = batch_general_##of, .full = FULL(of), .deep = DEEP_FULL(of),  \
+    .chain = CHAIN(of), .batch_staggered = BATCH_STAGGERED(of), .band = band_##of, \
+    .band_penalty = band_penalty                                                   \
   }
 
 const tsn_dtw_kernels TSN_LEVEL(tsn_dtw_kernels) = {

@@ -64,7 +64,7 @@ enum { DEPTH = 6, DEEP = 8, DELAY = 4, STAGGERED_DELAY = 8 };
 typedef struct {
   size_t dimensions;
   real penalty;
-  bool squared;        /* the cost, for traced sweeps */
+  bool squared;        /* the cost, for sweeps that compute any */
   const real *x;       /* [dimensions][depth] samples of the rows */
   const real *x_below; /* of a handover: those of the strip below */
   /* Of a handover in a chain: columns of the strip below; the lanes that are there, by
@@ -117,6 +117,7 @@ typedef struct {
   real *even, *odd; /* [vectors] the cells of the last pair of diagonals */
   const real *even_wall, *odd_wall; /* [1] added to the last vector: 0 or infinity */
   real penalty;
+  bool squared; /* the cost, for a sweep with penalty */
 } tsn_dtw_band;
 
 /* Pairs of diagonals begin <= d < end; the pair number d is the diagonals
@@ -136,7 +137,7 @@ typedef struct {
 
 /* Sweeps of strips one after another, where all rows reach from edge to edge: the
  * lanes go over to the strip below one by one, as each has passed the last column.
- * dtw_sweep_full.h has the diagram. */
+ * dtw_sweep_full.h has the diagram. NULL at a level that is kept small. */
 typedef struct {
   size_t depth;
   tsn_dtw_sweep *inner; /* all lanes are in the same strip */

@@ -163,6 +163,20 @@ INLINE void complete_column(kind k, const strip *s, const mixture *x, size_t ste
   }
 }
 
+/* Columns of a turn; see complete_column(). */
+INLINE void complete_columns(kind k, const strip *s, const mixture *x, size_t step,
+                             bool left_over, stagger *b) {
+  if (k.rolled) {
+    ROLLED
+    for (size_t f = 0; f < STAGGERED_DELAY; f++)
+      complete_column(k, s, x, step, f, left_over, b);
+  } else {
+    UNROLL
+    for (size_t f = 0; f < STAGGERED_DELAY; f++)
+      complete_column(k, s, x, step, f, left_over, b);
+  }
+}
+
 /* Slots of turns begin ... end-1. */
 INLINE void staggered_turns(kind k, const strip *s, mixture *x, size_t begin, size_t end,
                             stagger *b) {
@@ -223,15 +237,9 @@ INLINE void staggered_steps(kind k, const strip *s, size_t begin, size_t end,
   for (size_t u = 0; u < ROWS; u++) {
     b->least[u] = vec_min(u > 0 ? b->cells[u - 1] : b->previous, b->cells[u]);
   }
-  UNROLL
-  for (size_t f = 0; f < STAGGERED_DELAY; f++) {
-    complete_column(k, s, &x, begin, f, false, b);
-  }
+  complete_columns(k, s, &x, begin, false, b);
   staggered_turns(k, s, &x, begin + STAGGERED_DELAY, end, b);
-  UNROLL
-  for (size_t f = 0; f < STAGGERED_DELAY; f++) {
-    complete_column(k, s, &x, end - STAGGERED_DELAY, f, true, b);
-  }
+  complete_columns(k, s, &x, end - STAGGERED_DELAY, true, b);
 }
 
 /* As sweep_strip(), with the same state, for closed strips of finite x. It reads, but
@@ -256,7 +264,7 @@ INLINE void sweep_staggered(kind k, const strip *s, size_t begin, size_t end) {
 /* As sweep_batch() where no row is outside of its window. It reads a column and a vector
  * of the boundary after the last ones. */
 INLINE void sweep_batch_staggered(kind k, const strip *s, size_t begin, size_t end) {
-  const factor c = factor_of(s);
+  const factor c = factor_of(s->squared);
   stagger b;
   size_t rest = (end - begin) % STAGGERED_DELAY;
   for (size_t u = 0; u < ROWS; u++) b.cells[u] = vec_load(s->state + u * LANES);

@@ -104,7 +104,8 @@ static void fill(const tsn_dtw_problem *problem, const tsanom_dtw_options *optio
                            .odd = odd,
                            .even_wall = walls,
                            .odd_wall = walls + k->lanes,
-                           .penalty = (real)options->penalty};
+                           .penalty = (real)options->penalty,
+                           .squared = options->cost == TSANOM_COST_SQUARED};
 }
 
 /* Whether a cell of the last two diagonals is within the cut-off: every path goes

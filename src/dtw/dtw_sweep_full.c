@@ -33,8 +33,8 @@ static const sweeps *best_sweeps(const kernels *k, size_t n, int32_t cost) {
 bool tsn_dtw_full_allows(const tsn_dtw_problem *problem,
                          const tsanom_dtw_options *options, const kernels *k) {
   size_t least = 4 * k->lanes; /* shorter ones are faster by a band */
-  return options->dimensions == 1 && options->penalty == 0 &&
-         !isfinite(options->cutoff) && problem->n >= least &&
+  return k->cost[options->cost].full.inner && options->dimensions == 1 &&
+         options->penalty == 0 && !isfinite(options->cutoff) && problem->n >= least &&
          options->radius >= least - 1;
 }
 

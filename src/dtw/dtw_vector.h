@@ -29,6 +29,9 @@ enum { VECTOR_BYTES = TSN_VECTOR_BYTES, LANES = VECTOR_BYTES / (int)sizeof(real)
 #define UNROLL _Pragma("GCC unroll 64")
 #endif
 
+/* Before a loop that compilers would unroll to gain little. */
+#define ROLLED _Pragma("GCC unroll 1")
+
 #ifdef TSN_F32
 typedef tsn_f32 vec;
 typedef tsn_f32_at loose_vec;
