@@ -194,7 +194,7 @@ def time_numpy(n, degree):
 
 
 def print_speed(build):
-    cases = [(n, degree) for n in (8, 16, 64, 100, 1000, 100000, 1000000)
+    cases = [(n, degree) for n in (2, 4, 8, 16, 64, 100, 1000, 100000, 1000000)
              for degree in (1, 2, 3, 5, 7, 10) if degree < n]
     arguments = [str(number) for case in cases for number in case]
     answer = subprocess.run([str(build / "bench" / "polyfit_speed"), *arguments],

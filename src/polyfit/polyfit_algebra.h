@@ -4,7 +4,7 @@
 #define TSN_POLYFIT_ALGEBRA_H
 
 /* The kernel `factor`, and the same bits; faster for few terms (Zen 5, AVX-512: a fit of
- * 2 terms takes 103 instead of 115 ns, of 5 terms 178 instead of 184, of 6 as long). */
+ * 2 terms takes 92 instead of 115 ns, of 5 terms 178 instead of 184, of 6 as long). */
 enum { TSN_POLYFIT_FEW_TERMS = 5 };
 int tsn_polyfit_factor_few(const double *sums, int terms, double least, int ld,
                            double *rows, double *inverse, double *z);

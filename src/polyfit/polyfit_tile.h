@@ -55,6 +55,20 @@ static inline void load_samples(const tsn_polyfit_map *map, const tsn_polyfit_sa
                                : broadcast(map->weight_unit);
 }
 
+/* 1 in lanes that count: zeros, ones, zeros. */
+static const double counting[3 * LANES] = {[LANES] = 1, 1, 1, 1, 1, 1, 1, 1,
+                                           1,           1, 1, 1, 1, 1, 1, 1};
+
+/* Lanes from `begin` on; those after the last value repeat it. Built from scalar loads:
+ * a vector loaded from lanes just stored would wait for them. */
+static inline tsn_f64 load_few(const double *values, size_t n, size_t begin) {
+  tsn_f64 lanes = {0};
+  _Pragma("GCC unroll 8") for (size_t l = 0; l < WIDTH; l++) {
+    lanes[l] = values[begin + l < n ? begin + l : n - 1];
+  }
+  return lanes;
+}
+
 /* A block shorter than a tile: lanes after its end have weight 0. */
 static inline void load_short(const tsn_polyfit_map *map, const tsn_polyfit_samples *s,
                               sample_tile *tile) {
@@ -62,14 +76,15 @@ static inline void load_short(const tsn_polyfit_map *map, const tsn_polyfit_samp
     size_t begin = (size_t)p * WIDTH;
     if (begin + WIDTH <= s->n) {
       load_samples(map, s, begin, p, tile);
-      continue;
-    }
-    tile->u.part[p] = broadcast(map->center);
-    tile->y.part[p] = tile->w.part[p] = broadcast(0);
-    for (size_t l = begin; l < s->n; l++) {
-      tile->u.lane[l] = s->x[l] * map->x_unit;
-      tile->y.lane[l] = s->y[l] * map->y_unit;
-      tile->w.lane[l] = (s->weights ? s->weights[l] : 1) * map->weight_unit;
+    } else if (begin < s->n) {
+      tsn_f64 weight = s->weights ? load_few(s->weights, s->n, begin) : broadcast(1);
+      tile->u.part[p] = load_few(s->x, s->n, begin) * map->x_unit;
+      tile->y.part[p] = load_few(s->y, s->n, begin) * map->y_unit;
+      tile->w.part[p] =
+          weight * map->weight_unit * load_part(counting + 2 * LANES - s->n, p);
+    } else {
+      tile->u.part[p] = broadcast(map->center);
+      tile->y.part[p] = tile->w.part[p] = broadcast(0);
     }
   }
 }
@@ -97,20 +112,16 @@ static inline size_t part_of_short(size_t n, int p) {
 /* The same for sums: repeated samples have weight 0. */
 static inline void load_new(const tsn_polyfit_map *map, const tsn_polyfit_samples *s,
                             size_t first, sample_tile *tile) {
-  /* LANES zeros, then LANES ones: a window of it masks the repeated lanes. */
-  static const double counts[2 * LANES] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                                           0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1,
-                                           1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   if (s->n >= LANES / 2 && s->n < LANES) {
     FOR_PARTS(p) {
       load_samples(map, s, part_of_short(s->n, p), p, tile);
-      if (p >= PARTS / 2) tile->w.part[p] *= load_part(counts + s->n - LANES / 2, p);
+      if (p >= PARTS / 2) tile->w.part[p] *= load_part(counting + s->n - LANES / 2, p);
     }
     return;
   }
   int repeated = load_tile(map, s, first, tile);
   if (repeated > 0) {
-    FOR_PARTS(p) tile->w.part[p] *= load_part(counts + LANES - repeated, p);
+    FOR_PARTS(p) tile->w.part[p] *= load_part(counting + LANES - repeated, p);
   }
 }
 
