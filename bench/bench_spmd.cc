@@ -2,6 +2,8 @@
 /* SPMD similarity: what an analysis costs and what recording costs. */
 #include <tsanom/spmd.h>
 
+#include <random>
+
 #include "report.h"
 #include "spmd_runs.h"
 
@@ -14,6 +16,27 @@ void bench_analyse(benchmark::State &state) {
   make(&r, f, static_cast<size_t>(state.range(0)), static_cast<size_t>(state.range(1)),
        static_cast<double>(state.range(3)) / 100, &seed);
   check(is_right(&r, f, nullptr));
+  double begin = cpu_seconds();
+  for (auto _ : state) benchmark::DoNotOptimize(analyse(&r, nullptr));
+  double runs = static_cast<double>(state.iterations());
+  state.SetComplexityN(state.range(0));
+  report(state, "ms", 1e3 * (cpu_seconds() - begin) / runs);
+}
+
+/* Independent times from 0 to 1 in outermost regions: every process is a kind of its own,
+ * and combinations of regions are left out. */
+void bench_distinct(benchmark::State &state) {
+  spmd::Run r;
+  uint64_t seed = 1;
+  make(&r, spmd::BALANCED, static_cast<size_t>(state.range(0)),
+       static_cast<size_t>(state.range(1)), 0, &seed);
+  std::mt19937_64 random;
+  for (double &t : r.time) t = static_cast<double>(random() >> 11) * 0x1p-53;
+  for (int32_t &p : r.parent) p = TSANOM_SPMD_NONE;
+  r.data.metrics = 0;
+  r.data.metric = nullptr;
+  analyse(&r, nullptr);
+  check(r.report.classes == r.processes);
   double begin = cpu_seconds();
   for (auto _ : state) benchmark::DoNotOptimize(analyse(&r, nullptr));
   double runs = static_cast<double>(state.iterations());
@@ -110,6 +133,12 @@ BENCHMARK(bench_analyse)
     ->Name("bench_growth_two")
     ->ArgNames({"n", "regions", "family", "percent"})
     ->ArgsProduct({{3125, 6250, 12500, 25000}, {200}, {spmd::TWO}, {1}})
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity();
+BENCHMARK(bench_distinct)
+    ->Name("bench_growth_distinct")
+    ->ArgNames({"n", "regions"})
+    ->ArgsProduct({{2500, 5000, 10000, 20000}, {50}})
     ->Unit(benchmark::kMillisecond)
     ->Complexity();
 

@@ -14,15 +14,23 @@
  * Points with independent noise in many regions, whose nearest neighbors are about as far
  * as eps', gain least.
  *
- * The same tree finds which classes can merge when coordinates are left out. Let d_k be
- * the differences of two points of different classes. Without any m of the coordinates
- * they are neighbors at most if
+ * Trees also find which classes can merge when coordinates are left out. Let d_k be the
+ * differences of two points of different classes. Without any m of the coordinates they
+ * are neighbors at most if
  *
  *     sum d_k^2 - (the m largest d_k^2) <= eps'^2
  *
  * If no pair of points is like that, no classification without m regions differs from the
  * first one: one search replaces as many classifications as there are combinations. The
- * bound of a node is that of the splits crossed, less m times the largest of these. */
+ * coordinates are dealt into m + 1 groups. In one of these none is left out, so that the
+ * points are neighbors in it: there is a search of neighbors in a tree of each group.
+ *
+ *     m = 2    | d_0 d_3 d_6 | d_1 d_4 d_7 | d_2 d_5 d_8 |    without d_1, d_8:
+ *                                                          group 0
+ *
+ * One search in all coordinates, with m times the largest square less in the bounds, is
+ * quadratic: all re-clusterings of 20,000 points that differ in 50 regions took 17 s in
+ * place of 2.2 s. */
 #include <math.h>
 #include <string.h>
 
@@ -185,11 +193,13 @@ size_t tsn_spmd_classify_near(const tsn_spmd_points *p, size_t classes,
 
 /* The distances that take as long as a selection. */
 enum { SELECTION = 8 };
+static const double GROUP_SLACK = 1 + 2e-9; /* more than that of can_meet() */
 
 /* The search for pairs. */
 typedef struct {
   tree t;
-  double left; /* distances that may still be computed */
+  size_t group, groups; /* coordinates group, group + groups, ... */
+  double left;          /* distances that may still be computed */
   const tsn_spmd_kernels *kernels;
   tsn_spmd_pairs *pairs;
 } pair_search;
@@ -209,6 +219,18 @@ static bool can_meet(pair_search *s, const double *a, const double *b) {
   return sum <= limit;
 }
 
+/* Whether no group before this one has the pair. */
+static bool is_new(const pair_search *s, const double *a, const double *b) {
+  for (size_t g = 0; g < s->group; g++) {
+    double sum = 0;
+    for (size_t d = g; d < s->t.p->stride; d += s->groups) {
+      sum += (a[d] - b[d]) * (a[d] - b[d]);
+    }
+    if (sum <= s->t.p->limit * GROUP_SLACK) return false;
+  }
+  return true;
+}
+
 /* Compare with the later points of a leaf. */
 static void pair_leaf(pair_search *s, size_t begin, size_t end) {
   const tsn_spmd_points *p = s->t.p;
@@ -218,7 +240,12 @@ static void pair_leaf(pair_search *s, size_t begin, size_t end) {
   for (size_t i = begin; i < end; i++) {
     uint32_t other = p->open[i];
     if (other <= s->t.from || s->t.class_of[other] == s->t.class_of[s->t.from]) continue;
-    if (!can_meet(s, at, p->at + other * p->stride)) continue;
+    const double *to = p->at + other * p->stride;
+    double square =
+        tsn_spmd_square_distance(at, to, p->weight, p->stride, p->limit * GROUP_SLACK);
+    if (square > p->limit * GROUP_SLACK || !can_meet(s, at, to) || !is_new(s, at, to)) {
+      continue;
+    }
     if (pairs->count == p->count) {
       s->left = -1;
       return;
@@ -228,13 +255,12 @@ static void pair_leaf(pair_search *s, size_t begin, size_t end) {
   }
 }
 
-/* The same in a node. `bound`: the sum of the squares of the distances to the splits, one
- * for each coordinate; `most`: at least the largest of them. */
-static void pair_node(pair_search *s, size_t node, size_t begin, size_t end, double bound,
-                      double most) {
-  const double slack = 1 + 1e-9; /* for the rounding of the bound */
+/* The same in a node; `bound` as in search(). */
+static void pair_node(pair_search *s, size_t node, size_t begin, size_t end,
+                      double bound) {
+  const double slack = 1 + 3e-9; /* more than that of is_new() */
   const tsn_spmd_points *p = s->t.p;
-  if (s->left < 0 || bound - (double)s->pairs->size * most > p->limit * slack) return;
+  if (s->left < 0 || bound > p->limit * slack) return;
   if (end - begin <= LEAF) {
     pair_leaf(s, begin, end);
     return;
@@ -243,33 +269,44 @@ static void pair_node(pair_search *s, size_t node, size_t begin, size_t end, dou
   double *crossed = &s->t.crossed[p->node[2 * node]], before = *crossed;
   double away = p->at[s->t.from * p->stride + p->node[2 * node]] - p->split[node];
   double beyond = bound - before * before + away * away;
-  double larger = fmax(most, away * away);
   bool is_low = away < 0;
   *crossed = is_low ? before : away;
-  pair_node(s, 2 * node + 1, begin, half, is_low ? bound : beyond,
-            is_low ? most : larger);
+  pair_node(s, 2 * node + 1, begin, half, is_low ? bound : beyond);
   *crossed = is_low ? away : before;
-  pair_node(s, 2 * node + 2, half, end, is_low ? beyond : bound, is_low ? larger : most);
+  pair_node(s, 2 * node + 2, half, end, is_low ? beyond : bound);
   *crossed = before;
+}
+
+/* Find the pairs that are neighbors in the present group. */
+static bool pair_group(pair_search *s) {
+  const tsn_spmd_points *p = s->t.p;
+  for (size_t d = 0; d < p->stride; d++) p->weight[d] = d % s->groups == s->group;
+  build(&s->t, 0, 0, s->t.count);
+  for (size_t i = 0; i < p->count; i++) {
+    double before = s->left;
+    s->t.from = (uint32_t)i;
+    pair_node(s, 0, 0, s->t.count, 0);
+    if (s->left < 0 || tsn_spmd_poll(p->watch, 8 * (size_t)(1 + before - s->left))) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool tsn_spmd_find_pairs(const tsn_spmd_points *p, int32_t *class_of, int32_t isa,
                          double work, tsn_spmd_pairs *pairs) {
-  pair_search s = {.t = {.p = p, .class_of = class_of, .crossed = p->centroid},
+  tsn_spmd_points grouped = *p;
+  grouped.weight = p->tile + p->stride; /* behind the squares of can_meet() */
+  pair_search s = {.t = {.p = &grouped, .class_of = class_of, .crossed = p->centroid},
+                   .groups = pairs->size + 1,
                    .left = work,
                    .kernels = tsn_spmd_kernels_at(isa),
                    .pairs = pairs};
   pairs->count = 0;
+  memcpy(grouped.weight, p->weight, p->stride * sizeof *p->weight);
   gather(&s.t, false);
-  build(&s.t, 0, 0, s.t.count);
-  bool is_stopped = false;
-  for (size_t i = 0; i < p->count && s.left >= 0 && !is_stopped; i++) {
-    double before = s.left;
-    s.t.from = (uint32_t)i;
-    pair_node(&s, 0, 0, s.t.count, 0, 0);
-    is_stopped = tsn_spmd_poll(p->watch, 8 * (size_t)(1 + before - s.left));
-  }
-  return s.left >= 0 && !is_stopped;
+  while (s.group < s.groups && pair_group(&s)) s.group++;
+  return s.group == s.groups;
 }
 
 bool tsn_spmd_pairs_remain(const tsn_spmd_points *p, const tsn_spmd_pairs *pairs) {

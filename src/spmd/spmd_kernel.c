@@ -27,6 +27,11 @@ static inline lanes larger(lanes a, lanes b) {
   return (lanes)(((mask)a & first) | ((mask)b & ~first));
 }
 
+static inline lanes smaller(lanes a, double most) {
+  mask first = a < most;
+  return (lanes)(((mask)a & first) | ((mask)(most - (lanes){0}) & ~first));
+}
+
 /* The coordinates d and d + 4 of 8 points. */
 static inline lanes pair(const double *columns, const double *point, size_t d) {
   return square(columns + d * TSN_SPMD_LANES, point[d]) +
@@ -55,14 +60,18 @@ static inline double greater(double a, double b) {
   return a > b ? a : b;
 }
 
-/* Lanes have the sums and maxima of each 8th coordinate; they are put together for every
+/* Whether the squares of all coordinates but `size` may sum to `limit`. Squares count as
+ * `limit` at most: those that are not left out are no larger, and what is left out is no
+ * more than `size` times the largest.
+ * Lanes have the sums and maxima of each 8th coordinate; they are put together for every
  * 16, which takes as long as the differences of these. The rounding error of a sum is
  * below 1e-12 of it. */
 static bool can_meet(const double *a, const double *b, size_t stride, double size,
                      double limit) {
   lanes sum = {0}, most = {0};
   for (size_t d = 0; d < stride; d += TSN_SPMD_LANES) {
-    lanes difference = load(a + d) - load(b + d), square = difference * difference;
+    lanes difference = load(a + d) - load(b + d);
+    lanes square = smaller(difference * difference, limit);
     sum += square;
     most = larger(square, most);
     if (d / TSN_SPMD_LANES % 2 == 0 && d + TSN_SPMD_LANES < stride) continue;

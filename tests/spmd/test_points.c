@@ -124,6 +124,76 @@ Test(spmd_points, many_classes) {
   cr_assert_gt(most, MANY / 2);
 }
 
+/* Whether the squares but the `size` largest sum to eps'^2 at most. */
+static bool can_meet(const tsn_spmd_points *p, size_t a, size_t b, size_t size) {
+  double square[STRIDE], sum = 0;
+  for (size_t d = 0; d < STRIDE; d++) {
+    double x = p->at[a * STRIDE + d] - p->at[b * STRIDE + d];
+    size_t k = d;
+    for (; k > 0 && square[k - 1] > x * x; k--) square[k] = square[k - 1];
+    square[k] = x * x;
+  }
+  for (size_t k = 0; k + size < STRIDE; k++) sum += square[k];
+  return sum <= p->limit;
+}
+
+/* Each pair that few coordinates keep apart is found once, whichever they are. */
+Test(spmd_points, pairs_of_different_classes) {
+  enum { FEW = 60, BLOCK = 8 };
+  static double at[MANY * STRIDE], away[MANY], split[MANY], tile[64 * STRIDE];
+  static uint32_t open[MANY], queued[MANY], node[MANY];
+  static int32_t class_of[MANY], first[MANY];
+  static size_t second[MANY];
+  double weight[STRIDE], centroid[STRIDE];
+  uint64_t seed = 4;
+  size_t all = 0, complete = 0;
+  for (int trial = 0; trial < 100; trial++) {
+    tsn_spmd_points p = {.count = random_between(&seed, 2, trial % 2 ? MANY : FEW),
+                         .stride = STRIDE,
+                         .at = at,
+                         .weight = weight,
+                         .centroid = centroid,
+                         .tile = tile,
+                         .limit = (double)random_between(&seed, 1, 9),
+                         .away = away,
+                         .split = split,
+                         .node = node,
+                         .open = open,
+                         .queued = queued};
+    tsn_spmd_pairs pairs = {.first = first, .second = second};
+    pairs.size = random_between(&seed, 1, 5);
+    size_t wanted = 0, steps = random_between(&seed, 5, 60);
+    memset(at, 0, sizeof at);
+    for (size_t d = 0; d < STRIDE; d++) weight[d] = 1;
+    for (size_t i = 0; i < p.count; i++) {
+      size_t begin = random_between(&seed, 0, STRIDE - BLOCK);
+      size_t most = random_bits(&seed) % 4 ? STRIDE : begin + pairs.size;
+      class_of[i] = (int32_t)random_between(&seed, 0, 99);
+      for (size_t d = most < STRIDE ? begin : 0; d < most; d++) {
+        at[i * STRIDE + d] = (double)random_between(&seed, 0, steps);
+      }
+    }
+    for (size_t i = 0; i < p.count; i++) {
+      for (size_t j = 0; j < i; j++) {
+        wanted += class_of[i] != class_of[j] && can_meet(&p, i, j, pairs.size);
+      }
+    }
+    bool is_complete =
+        tsn_spmd_find_pairs(&p, class_of, TSANOM_ISA_BASE, INFINITY, &pairs);
+    cr_assert(is_complete == (wanted <= p.count), "trial %d: %zu", trial, wanted);
+    if (!is_complete) continue;
+    cr_assert(pairs.count == wanted, "trial %d: %zu, not %zu", trial, pairs.count,
+              wanted);
+    for (size_t k = 0; k < pairs.count; k++) {
+      cr_assert(can_meet(&p, (size_t)first[k], second[k], pairs.size));
+      cr_assert((size_t)first[k] < second[k]);
+    }
+    all += wanted;
+    complete++;
+  }
+  cr_assert(all > 200 && complete > 30, "%zu, %zu", all, complete);
+}
+
 Test(spmd_points, two_processes_have_a_noise_reach) {
   buffers b;
   tsn_spmd_points points = points_in(&b, 2, 1);
