@@ -11,6 +11,7 @@
 
 #include "plain_dtw.h"
 #include "report.h"
+#include "separate.h"
 #include "support/random.h"
 
 namespace {
@@ -127,6 +128,11 @@ void one_pair(benchmark::State &state) {
   });
   check(got == plain.distance);
   report(state, "ns/cell", 1e9 * time / count, 1e9 * plain.seconds / count);
+  if (exec.threads == 1) return;
+  report_separate(state, exec.threads, 1e9 / count, [&](int) {
+    T own = 0;
+    check(distance(x.data(), y.data(), n, &options, nullptr, &own) == TSANOM_OK);
+  });
 }
 
 /* The view of series of n samples each. */
@@ -178,6 +184,12 @@ void matrix(benchmark::State &state) {
   double each = cells(n, options.radius), all = each * (double)distances.size();
   report(state, "ns/cell", 1e9 * time / all, 1e9 * plain.seconds / each);
   state.counters["seconds"] = time;
+  if (exec.threads == 1) return;
+  std::vector<std::vector<T>> own((size_t)exec.threads, distances);
+  report_separate(state, exec.threads, 1e9 / all, [&](int t) {
+    check(condensed(set_of(series, n), &options, nullptr, own[(size_t)t].data()) ==
+          TSANOM_OK);
+  });
 }
 
 /* The path, whose plain form is the distance alone. Arguments: samples, radius (0:

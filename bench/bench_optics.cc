@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "report.h"
+#include "separate.h"
 #include "support/random.h"
 
 namespace {
@@ -93,31 +94,46 @@ struct Problem {
   tsanom_optics_options options;
 };
 
-/* Order with a workspace of the caller; returns the least time of the runs while `more`
- * returns true. */
+/* A call with a workspace of the caller. */
+class Call {
+ public:
+  Call(const Problem &problem, int32_t threads, Order *r) : p(problem) {
+    tsanom_exec_init(&exec, sizeof exec);
+    exec.threads = threads;
+    size_t bytes = 0;
+    check(tsanom_optics_order_workspace(p.n, p.d, &p.options, &exec, &bytes) ==
+          TSANOM_OK);
+    work.resize(bytes);
+    tsanom_optics_ordering_init(&ordering, sizeof ordering);
+    ordering.order = r->order.data();
+    ordering.reachability = r->reachability.data();
+    ordering.core_distance = r->core.data();
+  }
+
+  void run() {
+    exec.work = work.data();
+    exec.work_bytes = work.size();
+    check(tsanom_optics_order(p.x.data(), p.n, p.d, p.d, &p.options, &exec, &ordering) ==
+          TSANOM_OK);
+  }
+
+ private:
+  const Problem &p;
+  tsanom_exec exec;
+  std::vector<char> work;
+  tsanom_optics_ordering ordering;
+};
+
+/* The least time of the runs while `more` returns true. */
 template <class More>
 double time_order(const Problem &p, int32_t threads, clockid_t clock, Order *r,
                   More more) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.threads = threads;
-  size_t bytes = 0;
-  check(tsanom_optics_order_workspace(p.n, p.d, &p.options, &exec, &bytes) == TSANOM_OK);
-  std::vector<char> work(bytes);
-  exec.work = work.data();
-  exec.work_bytes = work.size();
-  tsanom_optics_ordering ordering;
-  tsanom_optics_ordering_init(&ordering, sizeof ordering);
-  ordering.order = r->order.data();
-  ordering.reachability = r->reachability.data();
-  ordering.core_distance = r->core.data();
+  Call call(p, threads, r);
   double best = kInfinity;
   while (more()) {
     double begin = seconds(clock);
-    tsanom_status status =
-        tsanom_optics_order(p.x.data(), p.n, p.d, p.d, &p.options, &exec, &ordering);
+    call.run();
     best = std::min(best, seconds(clock) - begin);
-    check(status == TSANOM_OK);
   }
   return best;
 }
@@ -159,12 +175,17 @@ void order_equal(benchmark::State &state) {
 /* The fourth argument: threads. `plain` is one thread. */
 void order_threads(benchmark::State &state) {
   Problem p = problem_of(state);
+  auto threads = (int32_t)state.range(3);
   Order one(p.n), several(p.n);
-  double best = time_order(p, (int32_t)state.range(3), CLOCK_MONOTONIC, &several,
+  double best = time_order(p, threads, CLOCK_MONOTONIC, &several,
                            [&] { return state.KeepRunning(); });
   int left = (int)state.iterations();
   double alone = time_order(p, 1, CLOCK_MONOTONIC, &one, [&] { return left-- > 0; });
   report(state, "ms", best * 1e3, alone * 1e3);
+  std::vector<Order> own((size_t)threads, one);
+  std::vector<Call> calls;
+  for (Order &r : own) calls.emplace_back(p, 1, &r);
+  report_separate(state, threads, 1e3, [&](int t) { calls[(size_t)t].run(); });
   check(one.order == several.order && one.reachability == several.reachability &&
         one.core == several.core);
 }

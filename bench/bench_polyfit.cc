@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "report.h"
+#include "separate.h"
 #include "support/random.h"
 
 namespace {
@@ -100,6 +101,11 @@ void run(benchmark::State &state, int refine, int selection) {
       best_of(n > 10000 ? 3 : 50, [&] { reference = fit_by_dgels(s, degree); });
   check(std::fabs(f.model.degree_rss[degree] - reference) < 1e-9 * reference);
   report(state, "ns/sample", cost, 1e9 * plain / (double)n);
+  if (f.exec.threads == 1) return;
+  std::vector<fitter> own;
+  for (int t = 0; t < f.exec.threads; t++) own.emplace_back(n, f.options, 1);
+  report_separate(state, f.exec.threads, 1e9 / (double)n,
+                  [&](int t) { own[(size_t)t].fit(s); });
 }
 
 void refined(benchmark::State &state) {
@@ -144,6 +150,14 @@ void stream(benchmark::State &state) {
   check(model.samples == (uint64_t)state.iterations() * n);
   tsanom_polyfit_stream_destroy(stream);
   report(state, "ns/sample", 1e9 * best / (double)n);
+  if (exec.threads == 1) return;
+  report_separate(state, exec.threads, 1e9 / (double)n, [&](int) {
+    tsanom_polyfit_stream *own;
+    check(tsanom_polyfit_stream_create(&options, nullptr, &own) == TSANOM_OK);
+    check(tsanom_polyfit_stream_push(own, s.x.data(), s.y.data(), nullptr, n, nullptr) ==
+          TSANOM_OK);
+    tsanom_polyfit_stream_destroy(own);
+  });
 }
 
 /* Arguments: samples, degree. */

@@ -13,6 +13,7 @@
 
 #include "plain_search.h"
 #include "report.h"
+#include "separate.h"
 #include "support/random.h"
 
 namespace {
@@ -162,6 +163,16 @@ void measure_nearest(benchmark::State &state, const problem &p) {
   }
   report_counts(state, sum);
   report(state, "ms", 1e3 * best, 1e3 * p.plain_nearest_seconds);
+  if (exec.threads == 1) return;
+  report_separate(state, exec.threads, 1e3, [&](int) {
+    std::vector<size_t> own_indices(p.query_count);
+    std::vector<double> own_distances(p.query_count);
+    tsanom_search_index *index = nullptr;
+    tsanom_search_index_create(&series, &options, nullptr, &index);
+    tsanom_search_nearest(index, &queries, 1, nullptr, own_indices.data(),
+                          own_distances.data(), nullptr);
+    tsanom_search_index_destroy(index);
+  });
 }
 
 void measure_stream(benchmark::State &state, const problem &p) {
@@ -187,6 +198,13 @@ void measure_stream(benchmark::State &state, const problem &p) {
         "stream");
   report_counts(state, counts);
   report(state, "ms", 1e3 * best, 1e3 * p.plain_stream_seconds);
+  if (exec.threads == 1) return;
+  report_separate(state, exec.threads, 1e3, [&](int) {
+    size_t own_start = 0;
+    double own_distance = 0;
+    tsanom_search_stream(p.query.data(), LENGTH, p.stream.data(), p.stream.size(),
+                         &options, nullptr, &own_start, &own_distance, nullptr);
+  });
 }
 
 void nearest(benchmark::State &state) {

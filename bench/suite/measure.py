@@ -26,6 +26,7 @@ class Row:
     unit: str
     cost: list
     plain: list
+    separate: list = dataclasses.field(default_factory=list)
 
     @property
     def key(self):
@@ -103,6 +104,8 @@ def run(program, best_isa, quick):
         row.cost.append(entry["cost"])
         if "plain" in entry:
             row.plain.append(entry["plain"])
+        if "separate" in entry:
+            row.separate.append(entry["separate"])
     return result["context"], list(rows.values())
 
 

@@ -75,9 +75,10 @@ def of_threads(rows):
                              if k not in ("isa", "threads"))
         lines.append([f"`{row.program} {row.name}`", arguments, row.arguments["threads"],
                       number(one.median), number(row.median), row.unit,
-                      f"{one.median / row.median:.2f}"])
+                      f"{one.median / row.median:.2f}",
+                      f"{one.median / statistics.median(row.separate):.2f}" if row.separate else ""])
     return columns(["benchmark", "arguments", "threads", "one thread", "these threads", "unit",
-                    "one/these"], lines)
+                    "one/these", "one/separate"], lines)
 
 
 def report(description, rows, stored, peers):
@@ -104,6 +105,7 @@ result is verified before its time counts.
 | plain | a plain form of the same method, timed in the same run |
 | plain/cost | how many times faster the library is |
 | one/these | how many times faster the threads are than one; of beats, those of one thread |
+| one/separate | the same for as many separate calls at once, each on one thread: what threads can gain at most |
 
 Ratios within one run vary less than times, which depend on the load of the machine. The guides
 explain what bounds each cost.

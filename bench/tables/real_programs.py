@@ -44,7 +44,8 @@ import sys
 import tempfile
 import tomllib
 
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+|nan|inf)([eEdD][-+]?\d+)?", re.IGNORECASE)
+NUMBER = re.compile(r"(0x)+[\da-f]+|[-+]?(\d+\.?\d*|\.\d+|nan|inf)([ed][-+]?\d+)?",
+                    re.IGNORECASE)
 HEAD = ("program", "expected", "found", "known after", "steady", "error, %", "interval", "speedup",
         "latest", "printed", "plain", "again", "output")
 CLOSE = 0.05

@@ -3,7 +3,7 @@
 """How fast and how often `tsanom watch` names an anomaly of a running program.
 
     watch_trials.py BUILD [--trials 3] [--full] [--kinds stop deadlock loop leak] [--jobs 1]
-                    [--workloads bt lu cg sp jacobi arraybench] [--iterations 1000000]
+                    [--loops 0] [--workloads bt lu cg sp jacobi arraybench] [--iterations 1000000]
     watch_trials.py BUILD --hours 1 [--loops 2] [--workloads ...]
 
 Each trial starts watch_trial.c and a watch of it. SIGSTOP, a deadlock and an endless loop
@@ -12,12 +12,13 @@ looks, with the right thread and iteration. A leak must be reported within 10 % 
 iterations that remain at its onset, and so must the onset that is reported. At last a
 normal program, and each of --workloads (with --full: all), makes --iterations iterations,
 in which nothing may be reported; the workloads are judged by a model of short runs. --full
-makes 100 trials, --jobs of them at a time. With --hours, there are no anomalies: each
-program is watched for so long beside --loops processes that do nothing but use a processor,
-by a model of runs without these. Prints Markdown tables with Wilson intervals of 95 %.
+makes 100 trials, --jobs of them at a time, beside --loops processes that do nothing but use
+a processor. With --hours, there are no anomalies: each program is watched for so long
+beside these processes, 2 by default, by a model of runs without them. Prints Markdown tables with Wilson intervals of 95 %.
 """
 import argparse
 import concurrent.futures
+import contextlib
 import itertools
 import json
 import math
@@ -158,14 +159,21 @@ class Trials:
                        "none", "0"]
         else:
             command, run, options = self.workload(name, PER_SECOND * seconds, seconds)
-        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
-                for _ in range(loops)]
-        try:
+        with busy(loops):
             return self.alarms(run, start(command), options, seconds)
-        finally:
-            for process in busy:
-                process.kill()
-                process.wait()
+
+
+@contextlib.contextmanager
+def busy(loops):
+    """That many processes that do nothing but use a processor."""
+    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
+                 for _ in range(loops)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 def start(command):
@@ -216,13 +224,14 @@ def run_normal(trials, chosen):
 
 def run_beside(trials, chosen):
     """The table of normal programs beside other processes."""
+    loops = 2 if chosen.loops is None else chosen.loops
     print("| program | other processes | hours | iterations | alarms | reports of contention | |"
           "\n|---|---|---|---|---|---|---|")
     for name in ("watch_trial", *chosen.workloads):
         before = len(trials.reports)
-        alarms, line = trials.beside(name, 3600 * chosen.hours, chosen.loops)
+        alarms, line = trials.beside(name, 3600 * chosen.hours, loops)
         contention = trials.reports[before:].count("contention")
-        print(f"| {name} | {chosen.loops} | {line['time'] / 3600:.2f} | {line['iteration']} "
+        print(f"| {name} | {loops} | {line['time'] / 3600:.2f} | {line['iteration']} "
               f"| {len(alarms)} | {contention} | {'; '.join(alarms)} |", flush=True)
 
 
@@ -238,7 +247,7 @@ def main():
     parser.add_argument("--workloads", nargs="*", choices=workloads.PROGRAMS)
     parser.add_argument("--iterations", type=int, default=1000000)
     parser.add_argument("--hours", type=float)
-    parser.add_argument("--loops", type=int, default=2)
+    parser.add_argument("--loops", type=int)
     chosen = parser.parse_args()
     count = 100 if chosen.full else chosen.trials
     if chosen.workloads is None:
@@ -251,7 +260,8 @@ def main():
             return
         if chosen.kinds:
             print("| anomaly | named in time | interval, % | latest |\n|---|---|---|---|")
-            run_trials(trials, chosen, count)
+            with busy(chosen.loops or 0):
+                run_trials(trials, chosen, count)
         if chosen.iterations:
             run_normal(trials, chosen)
 

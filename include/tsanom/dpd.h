@@ -390,10 +390,10 @@ tsanom_dpd_main_loop_workspace(size_t n, const tsanom_dpd_main_options *options,
  *  have all events of U, first occurrences in the same order. A loop covers at least a
  *  fifth of the time, unless its anchor is given or only active runs count. Of those that
  *  cover 9/10 of the time that any loop covers, the main loop is the outermost. But if a
- *  loop consists of nearly the same events as another of these and has fewer iterations,
- *  it only groups them, and is not the main loop, unless some of these have 2.5 times the
- *  events of the others. O(c·(n + kinds)) with c candidates, at
- *  most 48, which the poll counts.
+ *  loop consists of nearly the same events as another of these, which has more iterations
+ *  and 9/10 as many events in all, it only groups those, and is not the main loop, unless
+ *  some of these have 2.5 times the events of the others. O(c·(n + kinds)) with c
+ *  candidates, at most 48, which the poll counts.
  *  @param      events      n numbers below options.kinds
  *  @param      times       n + 1 ascending times: when each event begins, and when the
  *                          last one ends; NULL: each event takes 1

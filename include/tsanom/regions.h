@@ -121,7 +121,8 @@ typedef struct tsanom_regions_row {
                          of a thread: its first event by CLOCK_MONOTONIC */
   uint64_t waiting; /**< in calls of MPI: in the region, in the calls that end the
                          computation, or in all of the thread */
-  uint64_t cpu;     /**< measured processor time */
+  uint64_t cpu;     /**< measured processor time; of a thread: 1 while it is in a call of
+                         MPI, else 0 */
   uint64_t check;   /**< FNV-1a sum of the first four fields */
 } tsanom_regions_row;
 

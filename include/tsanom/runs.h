@@ -400,6 +400,16 @@ TSANOM_API tsanom_status tsanom_runs_active(const tsanom_runs *run, double inter
                                             const tsanom_exec *exec, double *active,
                                             size_t capacity, size_t *count);
 
+/** Whether the thread that began the recording is in a call of MPI now: it may wait there
+ *  for another rank. Reads the latest event in the file; the run need not be refreshed,
+ *  nor opened with its region events. O(log events + places).
+ *  @param      run     an open run
+ *  @param[out] inside  1: in a call; 0: outside of calls; -1: not known, as of a run
+ *                      without region events, or one that dropped some
+ *  @exec @status */
+TSANOM_API tsanom_status tsanom_runs_in_call(const tsanom_runs *run,
+                                             const tsanom_exec *exec, int32_t *inside);
+
 /** A place in the code. */
 typedef struct tsanom_runs_place {
   const char *module;    /**< path of the program or library */

@@ -13,13 +13,16 @@
  *  quantile after it, or that has beaten equally often. The others wait, if half of that
  *  time has passed. Time in which the thread, or another one that has not beaten more
  *  often, was ready to run without a processor is not silence: what exceeds the limit
- *  only by this time is contention. All *other causes* are those of
- *  tsanom_hsa_find_causes() for the run so far, and need normal ranges. Where that
- *  function reads the whole run, a watch keeps less: of each thread and of the process at
- *  most 256 vital signs (::TSANOM_HSA_WATCH_SAMPLES), evenly spread over the run, and the
- *  lower quartile of the intervals within 1/64. Pauses that are over are no anomaly of a
- *  watch. If the process has samples, a slow thread is judged when its own processor time
- *  is known.
+ *  only by this time is contention. It is silence if the thread has used more processor
+ *  time since its last beat than max(3 c, a quarter of the limit), where c is the most
+ *  that an iteration of it used, by the samples between beats; and if so has each other
+ *  thread that has not beaten more often, unless that sleeps until another wakes it. All
+ * *other causes* are those of tsanom_hsa_find_causes() for the run so far, and need
+ * normal ranges. Where that function reads the whole run, a watch keeps less: of each
+ * thread and of the process at most 256 vital signs (::TSANOM_HSA_WATCH_SAMPLES), evenly
+ * spread over the run, and the lower quartile of the intervals within 1/64. Pauses that
+ * are over are no anomaly of a watch. If the process has samples, a slow thread is judged
+ * when its own processor time is known.
  *
  *  Errors are those of <tsanom/hsa.h> and <tsanom/vital.h>. A watch may be used by one
  *  thread at a time. */

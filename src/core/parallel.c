@@ -35,9 +35,18 @@ typedef struct {
   _Atomic int stop;
 } chunk_loop;
 
+/* Items of the next chunk. Toward the end of the loop chunks are smaller, so that threads
+ * end at about the same time: of 10 items in chunks of 2, one thread would compute 6. */
+static size_t chunk_of(const chunk_loop *loop, size_t left, size_t threads) {
+  enum { SHARES = 2, LEAST_PARTS = 8 };
+  if (threads == 1) return left < loop->grain ? left : loop->grain;
+  size_t least = 1 + (loop->grain - 1) / LEAST_PARTS, share = left / (SHARES * threads);
+  size_t chunk = share < least ? least : share < loop->grain ? share : loop->grain;
+  return left < chunk ? left : chunk;
+}
+
 static void run_chunks(void *context, int thread, int threads) {
   chunk_loop *loop = context;
-  (void)threads;
   while (!atomic_load_explicit(&loop->stop, memory_order_relaxed)) {
     if (thread == 0) {
       size_t done = atomic_load_explicit(&loop->done, memory_order_relaxed);
@@ -51,8 +60,7 @@ static void run_chunks(void *context, int thread, int threads) {
     size_t chunk;
     do {
       if (begin >= loop->count) return;
-      size_t left = loop->count - begin;
-      chunk = left < loop->grain ? left : loop->grain;
+      chunk = chunk_of(loop, loop->count - begin, (size_t)threads);
     } while (!atomic_compare_exchange_weak_explicit(
         &loop->next, &begin, begin + chunk, memory_order_relaxed, memory_order_relaxed));
     loop->body(loop->context, begin, begin + chunk, thread);

@@ -13,11 +13,11 @@ typedef void tsn_team_body(void *context, int thread, int threads);
 void tsn_team_run(int threads, tsn_team_body *body, void *context);
 
 /* Run `body(context, begin, end, thread)` on chunks that together cover
- * [0, count), handed out dynamically in order, each of at most `grain` items.
- * The calling thread, number 0, calls exec's poll between its chunks; `done`
- * counts finished items. Returns TSANOM_OK, or TSANOM_STOPPED if the poll requested it;
- * then `*finished` (may be NULL) is the number of items done, not necessarily the first
- * ones. */
+ * [0, count), handed out dynamically in order, each of at most `grain` items; with
+ * several threads the last ones have fewer. The calling thread, number 0, calls exec's
+ * poll between its chunks; `done` counts finished items. Returns TSANOM_OK, or
+ * TSANOM_STOPPED if the poll requested it; then `*finished` (may be NULL) is the number
+ * of items done, not necessarily the first ones. */
 typedef void tsn_chunk_body(void *context, size_t begin, size_t end, int thread);
 tsanom_status tsn_parallel_for(const tsanom_exec *exec, size_t count, size_t grain,
                                tsn_chunk_body *body, void *context, size_t *finished);

@@ -69,7 +69,7 @@ static void layout(tsn_arena *arena, void *context) {
   const tsanom_dpd_event_options *options = &parts->options;
   block->placed = tsn_arena_take(arena, 1, sizeof *block->placed);
   tsn_history_layout(arena, options->window + options->max_period, &parts->history);
-  tsn_ngram_layout(arena, options->max_period, &parts->ngram);
+  tsn_ngram_layout(arena, options->max_period, TSN_NGRAM_ENTRIES, &parts->ngram);
 }
 
 tsanom_status tsanom_dpd_event_size(const tsanom_dpd_event_options *options,
@@ -97,7 +97,6 @@ tsanom_status tsn_dpd_event_make(bool create, void *memory, size_t bytes,
   tsanom_dpd_event *made = block.placed;
   *made = block.parts;
   made->owner = owner;
-  made->ngram.kernels = tsn_ends_kernels_at(exec.isa);
   tsn_ngram_start(&made->ngram, &made->history, made->options.window,
                   made->options.max_period);
   *detector = made;

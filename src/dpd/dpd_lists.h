@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ends of the last max_period N-grams, in lists by hash, newest first:
+/* The newest N-grams of a table, in lists by hash, newest first. They have consecutive
+ * numbers:
  *
  *     head[hash bits]   number of the newest N-gram of a list
- *     place[number]     {number of the next older one, hash}, for the last max_period
+ *     place[number]     {number of the next older one, hash}, for the last ones
  *
- * An N-gram is named by the number of its last event, so that the ring needs no free
- * list: a new entry overwrites the one of max_period events ago, which is too old to
- * matter, and links to it are recognized by their age. Lists take 24 to 48 bytes per
- * event of the window and two dependent loads, so that they are for windows that fit the
- * second-level cache; dpd_ends.h is for longer ones. */
+ * The ring needs no free list: a new entry overwrites one that is too old to matter, and
+ * links to it are recognized by their age. An entry takes 24 to 48 bytes, and a look-up
+ * two dependent loads, so that the table should fit the second-level cache. */
 #ifndef TSN_DPD_LISTS_H
 #define TSN_DPD_LISTS_H
 
@@ -22,19 +21,20 @@ typedef struct {
 } tsn_lists_place;
 
 typedef struct {
-  uint32_t max_period;
+  uint32_t most; /* entries that are further back than this are too old */
   uint64_t head_mask;
   uint32_t *head;
   uint64_t place_mask;
   tsn_lists_place *place; /* by number */
 } tsn_lists;
 
-void tsn_lists_layout(tsn_arena *arena, size_t max_period, tsn_lists *lists);
+/* Capacity for the last `most` entries. */
+void tsn_lists_layout(tsn_arena *arena, size_t most, tsn_lists *lists);
 
-/* Forget all ends, before the event `number`. */
-void tsn_lists_clear(tsn_lists *lists, uint64_t number, size_t max_period);
+/* Forget all entries, before the number `number`. */
+void tsn_lists_clear(tsn_lists *lists, uint64_t number, size_t most);
 
-/* The smallest distance above `least` from `now` back to the end of an N-gram that has
+/* The smallest distance above `least` from `now` back to the number of an N-gram that has
  * the list and the low bits of `hash`; 0: none. */
 uint32_t tsn_lists_distance(const tsn_lists *lists, uint64_t hash, uint64_t now,
                             uint32_t least);
@@ -52,10 +52,10 @@ static inline bool tsn_lists_may_contain(const tsn_lists *lists, uint64_t hash,
   tsn_lists_place place = lists->place[newest & lists->place_mask];
   uint32_t first = (uint32_t)now - newest;
   uint32_t second = place.hash == (uint32_t)hash ? 0 : (uint32_t)now - place.older;
-  return (first > second ? first : second) <= lists->max_period;
+  return (first > second ? first : second) <= lists->most;
 }
 
-/* Insert the N-gram that ends at `now`. It overwrites the one max_period before. */
+/* Insert the N-gram `now`. */
 static inline void tsn_lists_insert(tsn_lists *lists, uint64_t hash, uint64_t now) {
   uint32_t *head = tsn_lists_head(lists, hash);
   lists->place[now & lists->place_mask] = (tsn_lists_place){*head, (uint32_t)hash};

@@ -7,12 +7,12 @@
  *      the fewest iterations. The second condition is for loops that began a few
  *      iterations ago: before them, an inner loop may have run once. Such a loop also
  *      covers half of that time, or 9/10 as many events.
- *   2. If another of these has nearly the same usual kinds (a third differs at most) and
- *      more iterations, take that one instead. So a step that is repeated ten times
- *      before an output is the iteration, not the ten steps; a solver of 3 kinds in a
- *      step of 11 is not. The same if some of its iterations replace usual kinds by
- *      others. But a loop some of whose iterations are much longer is none of equal
- *      steps: the levels of a multigrid cycle are not iterations. */
+ *   2. If another of these has nearly the same usual kinds (a third differs at most),
+ *      more iterations, and 9/10 of the events, take that one instead. So a step that is
+ *      repeated ten times before an output is the iteration, not the ten steps; a solver
+ *      of 3 kinds in a step of 11 is not. The same if some of its iterations replace
+ *      usual kinds by others. But a loop some of whose iterations are much longer is none
+ *      of equal steps: the levels of a multigrid cycle are not iterations. */
 #include <string.h>
 
 #include "core/size.h"
@@ -101,7 +101,9 @@ static bool begins_first(const tsn_main_search *s, size_t i) {
   return true;
 }
 
-/* Whether the iterations of loop i are those that loop k groups. At least half of those
+/* Whether the iterations of loop i are those that loop k groups: they have nearly all of
+ * its events, too. Time alone does not tell: an interruption between two runs of an inner
+ * loop may seem to be in it. At least half of those
  * that are no near copies replace usual kinds by others. If there are such, loop k may
  * have many more kinds: every 20th step sorts the particles instead of exchanging some.
  * From another place on, a solver that is left in the middle of an iteration looks the
@@ -109,6 +111,7 @@ static bool begins_first(const tsn_main_search *s, size_t i) {
 static bool is_grouped(const tsn_main_search *s, size_t i, size_t k) {
   const tsn_main_loop *loop = &s->loop[i];
   if (!is_even(loop) || 2 * loop->replacing < loop->odd) return false;
+  if ((double)loop->events < least_share * (double)s->loop[k].events) return false;
   if (are_similar(s, i, k)) return true;
   return loop->odd && contains(s, k, i) && begins_first(s, i);
 }

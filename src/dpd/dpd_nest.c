@@ -73,7 +73,7 @@ static void layout(tsn_arena *arena, void *context) {
   block->placed = tsn_arena_take(arena, 1, sizeof *block->placed);
   size_t octaves = tsn_nest_octaves(options->max_period);
   for (size_t i = 0; i < octaves; i++) {
-    tsn_ngram_layout(arena, tsn_nest_window(i), &parts->octave[i]);
+    tsn_ngram_layout(arena, tsn_nest_window(i), TSN_NGRAM_ENTRIES, &parts->octave[i]);
   }
   size_t longest = octaves ? tsn_nest_window(octaves - 1) : TSN_NEST_SHORT;
   tsn_history_layout(arena, 4 * longest, &parts->history);
@@ -108,9 +108,6 @@ tsanom_status tsn_dpd_nest_make(bool create, void *memory, size_t bytes,
   tsanom_dpd_nest *made = block.placed;
   *made = block.parts;
   made->owner = owner;
-  for (size_t i = 0; i < TSN_NEST_OCTAVES_MAX; i++) {
-    made->octave[i].kernels = tsn_ends_kernels_at(exec.isa);
-  }
   for (size_t m = 1; m <= TSN_NEST_SHORT; m++) {
     made->needed[m - 1] = (uint32_t)tsn_nest_needed(made, m);
   }

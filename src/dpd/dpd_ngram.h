@@ -7,9 +7,21 @@
  *   ... a b c d | a b c d | a b c d        N = 4: the N-gram "a b c d" ended 4 events ago
  *                 \_____/   \_____/
  *
- * A Karp-Rabin hash of the N-gram is updated per event. A hash table contains the ends
- * of the last max_period N-grams: lists (dpd_lists.h), or buckets (dpd_ends.h) if the
- * lists would not fit the second-level cache.
+ * A Karp-Rabin hash of the N-gram is updated per event, and looked up in a table of the
+ * last M of them (dpd_lists.h).
+ *
+ * For M above 4096 this table would take up to 48 bytes per event, and a cache miss. So
+ * only one N-gram in s is inserted, so that the table has at most 4096 entries, and those
+ * hashed are shorter, L = N - s + 1 events. Of the s L-grams in two equal N-grams, one
+ * was inserted for the earlier:
+ *
+ *     inserted, s = 4   |       |       |       |       |       |       |       |
+ *     earlier N-gram                [===================]
+ *                                      ^ the first L-gram in it that ends at a |
+ *     now                                                   [===================]
+ *
+ * So every m with d(m) = 0 was found at the last event or one of the s - 1 before. Until
+ * d(m) = 0 it is a candidate (dpd_candidates.h). For s = 1, every candidate is a period.
  *
  * While a period p is known, d(p) = 0 as long as x[t] = x[t-p], and no smaller m can
  * become a zero: by Fine and Wilf (Proc. AMS 16 (1965) 109-114) the window would have had
@@ -19,7 +31,7 @@
 #ifndef TSN_DPD_NGRAM_H
 #define TSN_DPD_NGRAM_H
 
-#include "dpd/dpd_ends.h"
+#include "dpd/dpd_candidates.h"
 #include "dpd/dpd_history.h"
 #include "dpd/dpd_lists.h"
 
@@ -29,23 +41,32 @@
 #define TSN_NGRAM_BASE UINT64_C(0x02F3C5D7E9B0D615)
 #define TSN_NGRAM_SPREAD UINT64_C(0x9E3779B97F4A7C15)
 
+/* Entries of a table at most: it takes 0.1 MB. An event takes 0.2 ns more with s > 1
+ * than with s = 1 (N = 5000 to 8192, Zen 5), but the table for s = 1 takes 24 to 48 bytes
+ * per event. */
+enum { TSN_NGRAM_ENTRIES = 1 << 12 };
+
+/* The fields that every event reads come first, in two cache lines. */
 typedef struct {
-  const tsn_ends_kernels *kernels;
-  size_t window;     /* N */
-  size_t max_period; /* at most window */
   uint64_t period;   /* the smallest m <= max_period with d(m) = 0; 0: none */
-  uint64_t locked;   /* count at the event that found the period */
+  uint64_t hash;     /* of the L-gram that ends at `hashed`, not canonical */
+  uint64_t leaving;  /* minus the weight of the event that leaves the L-gram */
   uint64_t hashed;   /* count up to which hash and table are valid */
-  uint64_t hash;     /* of the window that ends at `hashed`, not canonical */
-  uint64_t leaving;  /* minus the weight of the event that leaves the window */
   uint64_t wiped;    /* the table contains no event before this number */
-  bool in_lists;     /* the table is `lists`, else `ends` */
-  tsn_lists lists;
-  tsn_ends ends;
+  size_t length;     /* L */
+  uint32_t shift;    /* the stride s is 2^shift */
+  tsn_lists lists;   /* the number of an L-gram is that of its last event, over s */
+  size_t window;     /* N */
+  size_t max_period; /* M, at most window */
+  size_t entries;    /* of the table, at most */
+  uint64_t locked;   /* count at the event that found the period */
+  tsn_candidates candidates;
 } tsn_ngram;
 
-/* Capacity for periods up to max_period; tsn_ngram_start() initializes it. */
-void tsn_ngram_layout(tsn_arena *arena, size_t max_period, tsn_ngram *ngram);
+/* Capacity for periods up to max_period; tsn_ngram_start() initializes it. `entries` is
+ * TSN_NGRAM_ENTRIES, or another power of two from 2 on. */
+void tsn_ngram_layout(tsn_arena *arena, size_t max_period, size_t entries,
+                      tsn_ngram *ngram);
 
 /* Start, or restart with another window, on the history, which must contain at least the
  * last window + max_period events, or all events; also later. */

@@ -3,10 +3,11 @@
  *
  *   tiny     few cells, such as 12 x 12: less than the others need to prepare. 48 instead
  *            of 91 ns at n = 4, 79 instead of 132 ns at n = 8, on an AMD Zen 5.
- *   chain    one thread, at least 16 vectors of rows, on a processor with fast minima of
- *            integers; no window, or a band that is too wide for the sweep below: 0.051
- *            instead of 0.075 ns a cell at n = 2000 (full), 0.068 instead of 0.100 ns
- *            with radius 200 (strips), on an AMD Zen 5.
+ *   chain    at least 16 vectors of rows, on a processor with fast minima of integers, on
+ *            one thread or as a wavefront of several; no window, or a band that is too
+ *            wide for the sweep below: 0.051 instead of 0.075 ns a cell at n = 2000
+ *            (full), 0.068 instead of 0.100 ns with radius 200 (strips), on an AMD
+ *            Zen 5.
  *   full     one thread, and nothing is left out: no window, open end, penalty or
  *            cut-off. Lanes pass from strip to strip without a pause: 0.108 instead of
  *            0.132 ns a cell at n = 256 (strips), 0.204 instead of 0.345 ns at n = 64
@@ -117,7 +118,7 @@ void tsn_dtw_pair_layout(tsn_arena *arena, void *pair) {
     strips_layout(arena, p);
   }
   if (tsn_dtw_chain_allows(p->options, p->kernels)) {
-    tsn_dtw_chain_layout(&chain, &p->problem, p->kernels, &p->chain);
+    tsn_dtw_chain_layout(&chain, &p->problem, p->kernels, p->threads, &p->chain);
     cover(arena, &chain);
   }
   if (tsn_dtw_full_allows(&p->problem, p->options, p->kernels)) {
@@ -147,11 +148,11 @@ static real best_end(const tsn_dtw_problem *p, const real *boundary,
 
 /* Number of threads worth using. A wavefront is faster than one thread from about
  * 16 000 steps of a strip per thread on, and needs two strips for each. */
-static int threads_of(const tsn_dtw_pair *p) {
+static int threads_of(const tsn_dtw_pair *p, size_t depth) {
   enum { STEPS_PER_THREAD = 1 << 14 };
   if (p->threads == 1) return 1;
   const tsn_dtw_problem *q = &p->problem;
-  size_t rows = DEPTH * p->kernels->lanes;
+  size_t rows = depth * p->kernels->lanes;
   size_t strips = q->n / rows + (q->n % rows != 0);
   size_t width = q->radius < q->m / 2 ? 2 * q->radius : q->m;
   size_t most = width / STEPS_PER_THREAD * strips +
@@ -169,11 +170,10 @@ static int sweep_strips(tsn_dtw_pair *p, const double *tail, const tsn_dtw_watch
   real *last_column = p->problem.open_end_x ? b->last_column : NULL;
   tsn_dtw_strips_fill(&b->matrix, p->x, p->y);
   tsn_dtw_top_edge(&b->matrix, boundary);
-  int threads = threads_of(p);
+  int threads = threads_of(p, DEPTH);
   tsn_dtw_wavefront wavefront = {
       .matrix = &b->matrix,
       .area = {.first = 0, .end = p->problem.m, .boundary = boundary},
-      .end_strip = b->matrix.count,
       .sweepers = b->sweepers,
       .sweeper_bytes = b->sweeper_bytes,
       .progress = threads > 1 ? b->progress : NULL,
@@ -200,9 +200,10 @@ tsanom_status tsn_dtw_pair_run(tsn_dtw_pair *p, const double *tail,
   if (tsn_dtw_tiny_suits(q, o)) {
     best = tsn_dtw_tiny_run(q, o, p->x, p->y);
     outcome = TSN_DTW_SWEPT;
-  } else if (!tail && tsn_dtw_chain_suits(q, o, p->kernels) && threads_of(p) == 1) {
-    outcome = tsn_dtw_chain_run(q, o, p->kernels, p->x, p->y, &p->chain, watch, &best);
-  } else if (tsn_dtw_full_suits(q, o, p->kernels) && threads_of(p) == 1) {
+  } else if (!tail && tsn_dtw_chain_suits(q, o, p->kernels)) {
+    outcome = tsn_dtw_chain_run(q, o, p->kernels, p->x, p->y, &p->chain,
+                                threads_of(p, DEEP), watch, &best);
+  } else if (tsn_dtw_full_suits(q, o, p->kernels) && threads_of(p, DEPTH) == 1) {
     outcome = tsn_dtw_full_run(q, o, p->kernels, p->x, p->y, &p->full, watch, &best);
   } else if (!tail && tsn_dtw_band_suits(q, o, p->band_kernels)) {
     outcome = tsn_dtw_band_run(q, o, p->band_kernels, p->x, p->y, &p->band, watch, &best);

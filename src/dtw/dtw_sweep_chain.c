@@ -7,12 +7,17 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/parallel.h"
 #include "core/size.h"
+#include "dtw/dtw_progress.h"
 
 typedef tsn_dtw_chain chain;
 typedef tsn_dtw_kernels kernels;
 typedef tsn_dtw_chain_sweeps sweeps;
 typedef tsn_dtw_strip strip;
+
+/* Of a tile of several threads. */
+enum { LEAST_STEPS = 128, MOST_STEPS = 2048 };
 
 /* The steps of a strip; all but the shift and the gap are multiples of the delay. */
 typedef struct {
@@ -22,6 +27,7 @@ typedef struct {
   size_t pitch;    /* steps from the switch of a lane to that of the next */
   size_t first;    /* step in which the uppermost lane is switched */
   size_t handover; /* steps */
+  size_t rest;     /* steps after the period until the lowest lane has ended */
 } plan;
 
 /* No window: before column 0 are one to `delay` columns of infinite cost, which are to
@@ -32,7 +38,8 @@ static plan plan_whole(const tsn_dtw_problem *problem, size_t lanes) {
                 .period = period,
                 .origin = period - problem->m,
                 .pitch = STAGGERED_DELAY,
-                .handover = STAGGERED_DELAY * (lanes - 1)};
+                .handover = STAGGERED_DELAY * (lanes - 1),
+                .rest = STAGGERED_DELAY * (lanes - 1)};
 }
 
 /* A band: lane 0 is switched at `first`, after the last cell of its last row, in step
@@ -53,6 +60,7 @@ static plan plan_band(const tsn_dtw_problem *problem, size_t lanes) {
     if (p.first < p.shift + p.gap) break;
   }
   p.origin = problem->radius + p.gap + p.shift;
+  p.rest = p.first + p.pitch * (lanes - 1);
   p.handover = tsn_round_up(p.origin - problem->radius + p.pitch * (lanes - 1) + DEEP,
                             STAGGERED_DELAY);
   return p;
@@ -102,8 +110,15 @@ static size_t longest_handover(const kernels *k) {
   return (DEEP + STAGGERED_DELAY) * (k->lanes + 2);
 }
 
+static size_t strips_of(const tsn_dtw_problem *problem, const kernels *k) {
+  return (problem->n - 1) / (DEEP * k->lanes) + 1;
+}
+
+/* Vectors of the state of one thread. */
+enum { STATE = DEEP + STAGGERED_DELAY + 1 };
+
 void tsn_dtw_chain_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
-                          const kernels *k, chain *c) {
+                          const kernels *k, int threads, chain *c) {
   size_t rows = DEEP * k->lanes, columns = 0;
   size_t vectors = vectors_of_places(problem, k) / STAGGERED_DELAY + 1;
   size_t length = (vectors + 2) * k->lanes;
@@ -114,12 +129,14 @@ void tsn_dtw_chain_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
       .column_stride = length,
       .boundary =
           tsn_arena_take(arena, boundary_vectors(problem, k) * k->lanes, sizeof(real)),
-      .state =
-          tsn_arena_take(arena, rows + (STAGGERED_DELAY + 1) * k->lanes, sizeof(real)),
+      .state = tsn_arena_take(arena, STATE * k->lanes * (size_t)threads, sizeof(real)),
       .walls =
           tsn_arena_take(arena, (longest_handover(k) + DEEP) * k->lanes, sizeof(real)),
       .below = tsn_arena_take(arena, longest_handover(k) / STAGGERED_DELAY + 1,
                               sizeof *c->below),
+      .progress = threads > 1
+                      ? tsn_arena_take(arena, strips_of(problem, k), sizeof *c->progress)
+                      : NULL,
   };
 }
 
@@ -141,7 +158,6 @@ static void fill_edges(const tsn_dtw_problem *problem, const plan *p, const kern
                        chain *c) {
   k->fill(c->boundary, boundary_vectors(problem, k), INFINITY);
   c->boundary[margin(k) + p->origin - 1] = 0;
-  k->fill(c->state, DEEP + STAGGERED_DELAY + 1, INFINITY);
 }
 
 /* Lanes that are in the strip below, by turn: the uppermost ones, which are the last. */
@@ -164,78 +180,184 @@ static void fill_walls(const plan *p, const kernels *k, chain *c) {
   }
 }
 
+/* One sweep. Thread i of T sweeps the strips i, i + T, i + 2T, ... */
+typedef struct {
+  const kernels *kernels;
+  const sweeps *sweeps;
+  const chain *chain;
+  const tsn_dtw_watch *watch;
+  plan plan;
+  tsn_dtw_progress progress;
+  size_t strips;
+  size_t last_end;   /* steps of the last strip */
+  const real *state; /* out: of the last strip when it has ended */
+} run;
+
+/* One thread of a sweep. */
+typedef struct {
+  run *run;
+  size_t thread, threads;
+  size_t steps; /* since the last poll */
+  tsn_dtw_watch watch;
+} worker;
+
+static real *state_of(const worker *w) {
+  return w->run->chain->state + w->thread * STATE * w->run->kernels->lanes;
+}
+
 /* Strip t; its step 0 is in the place that it begins at. */
-static strip strip_at(const plan *p, const kernels *k, const chain *c, size_t t) {
-  size_t place = t * p->advance;
-  return (strip){.x = c->x + t * p->rows,
-                 .y = c->columns + k->lanes + place / STAGGERED_DELAY,
+static strip strip_at(const worker *w, size_t t) {
+  const run *r = w->run;
+  const chain *c = r->chain;
+  size_t lanes = r->kernels->lanes, place = t * r->plan.advance;
+  return (strip){.x = c->x + t * r->plan.rows,
+                 .y = c->columns + lanes + place / STAGGERED_DELAY,
                  .column_stride = c->column_stride,
-                 .boundary = c->boundary + margin(k) + place,
-                 .state = c->state,
+                 .boundary = c->boundary + margin(r->kernels) + place,
+                 .state = state_of(w),
                  .below = c->below,
                  .walls = c->walls};
 }
 
-/* Steps 0 ... end-1 of strip t, with which it takes over from the strip above. In strip 0
- * all lanes are there, and only the windows matter. The uppermost lane still reads the
- * boundary of the strip above until it is switched. Afterwards what the lowest lane left
- * for that strip goes where it belongs. */
-static void take_over(const plan *p, const sweeps *s, const kernels *k, const chain *c,
-                      size_t t, size_t end) {
-  strip at = strip_at(p, k, c, t), above = at;
-  size_t skew = STAGGERED_DELAY * (k->lanes - 1);
-  if (t > 0) {
-    above = strip_at(p, k, c, t - 1);
+/* Steps by which a strip is behind the one above, at least: until its lowest lane has
+ * passed the column, and a turn, because sweeps read an element ahead. */
+static size_t lag(const plan *p, size_t lanes) {
+  return p->advance + STAGGERED_DELAY * lanes;
+}
+
+/* Wait until steps before `end` of strip t can be swept; false if the call is over. */
+static bool wait_above(const run *r, size_t t, size_t end) {
+  return tsn_dtw_progress_wait(&r->progress, t, end + lag(&r->plan, r->kernels->lanes));
+}
+
+/* Steps of a tile. All threads have strips under way if as many tiles and lags fit into
+ * a strip; half of that allows for threads that are late. */
+static size_t tile_steps(const worker *w) {
+  const plan *p = &w->run->plan;
+  if (w->threads == 1) return p->period + w->run->last_end;
+  size_t share = (p->period - p->handover) / (2 * w->threads);
+  size_t steps = share - tsn_smaller(share, lag(p, w->run->kernels->lanes));
+  steps = tsn_smaller(steps, MOST_STEPS) / STAGGERED_DELAY * STAGGERED_DELAY;
+  return tsn_larger(steps, LEAST_STEPS);
+}
+
+/* Steps 0 ... end-1 of strip t, in which the thread takes over from its last strip, or
+ * begins with its first, where only the windows matter. The uppermost lane still reads
+ * the boundary of the strip above until it is switched. Afterwards what the lowest lane
+ * left for that strip goes where it belongs. */
+static void take_over(const worker *w, size_t t, size_t end) {
+  const run *r = w->run;
+  const plan *p = &r->plan;
+  strip at = strip_at(w, t), above = at;
+  size_t skew = STAGGERED_DELAY * (r->kernels->lanes - 1);
+  bool first = t < w->threads;
+  if (!first) {
+    above = strip_at(w, t - w->threads);
     memcpy(at.boundary, above.boundary + p->period, p->first * sizeof(real));
   }
   at.x_below = at.x;
   at.y_below = at.y;
   at.x = above.x;
-  at.y = t > 0 ? above.y + p->period / STAGGERED_DELAY : at.y;
-  (p->band ? s->walled : s->handover)(&at, 0, end);
-  if (t == 0) return;
-  memmove(above.boundary + p->period - skew, at.boundary - skew,
-          (p->first + p->pitch * (k->lanes - 1)) * sizeof(real));
+  at.y = first ? at.y : above.y + p->period / STAGGERED_DELAY;
+  (p->band ? r->sweeps->walled : r->sweeps->handover)(&at, 0, end);
+  if (first) return;
+  memmove(above.boundary + p->period - skew, at.boundary - skew, p->rest * sizeof(real));
+  tsn_dtw_progress_set(&r->progress, t - w->threads, SIZE_MAX);
 }
 
-/* Steps of the last strip after its period, in which the windows of rows end. */
-static void sweep_end(const plan *p, const sweeps *s, strip at, size_t end) {
-  if (end <= p->period) return;
-  at.boundary += p->period;
-  at.y += p->period / STAGGERED_DELAY;
+/* Steps of a strip after its period, in which the windows of rows end. */
+static void sweep_end(const run *r, strip at, size_t end) {
+  size_t period = r->plan.period;
+  at.boundary += period;
+  at.y += period / STAGGERED_DELAY;
   at.x_below = at.x;
   at.y_below = at.y;
-  s->walled(&at, 0, end - p->period);
+  r->sweeps->walled(&at, 0, end - period);
+}
+
+/* Steps begin ... end-1 of strip t, in which all lanes are there. */
+static bool sweep_inner(worker *w, size_t t, const strip *at, size_t begin, size_t end) {
+  const run *r = w->run;
+  size_t tile = tile_steps(w);
+  for (size_t step = begin, to; step < end; step = to) {
+    to = tsn_smaller(end, step + tile);
+    if (!wait_above(r, t, to) ||
+        !tsn_dtw_sweep_polled(r->sweeps->inner, at, step, to, &w->watch, &w->steps)) {
+      return false;
+    }
+    tsn_dtw_progress_set(&r->progress, t, to);
+  }
+  return true;
+}
+
+/* The last strip of a thread goes on until its lowest lane has ended; the last of all
+ * until the last row has. Returns whether to go on. */
+static bool sweep_strip(worker *w, size_t t) {
+  run *r = w->run;
+  const plan *p = &r->plan;
+  bool begins = p->band || t >= w->threads, ends = t + w->threads >= r->strips;
+  size_t end = t + 1 == r->strips ? r->last_end : p->period + (ends ? p->rest : 0);
+  size_t inner = p->band ? tsn_smaller(end, p->period) : end;
+  size_t begin = begins ? tsn_smaller(p->handover, end) : 0;
+  strip at = strip_at(w, t);
+  if (begins) {
+    if (!wait_above(r, t, begin)) return false;
+    take_over(w, t, begin);
+  }
+  if (!sweep_inner(w, t, &at, begin, inner)) return false;
+  if (!ends) return true;
+  if (inner < end) {
+    if (!wait_above(r, t, end)) return false;
+    sweep_end(r, at, end);
+  }
+  tsn_dtw_progress_set(&r->progress, t, SIZE_MAX);
+  if (t + 1 == r->strips) r->state = at.state;
+  return true;
+}
+
+static void run_strips(void *context, int thread, int threads) {
+  run *r = context;
+  worker w = {
+      .run = r, .thread = (size_t)thread, .threads = (size_t)threads, .watch = *r->watch};
+  w.watch.polls = w.watch.polls && thread == 0;
+  r->kernels->fill(state_of(&w), STATE, INFINITY);
+  for (size_t t = w.thread; t < r->strips && sweep_strip(&w, t); t += w.threads) continue;
+}
+
+/* The most threads that can be under way: a tile and a lag of each fit into a strip. Then
+ * no thread waits for itself: when it ends a strip, the strips below can go on until the
+ * last of them allows it to take over the next one. */
+static int threads_for(const plan *p, size_t lanes, int threads) {
+  size_t most = (p->period - p->handover) / (LEAST_STEPS + lag(p, lanes));
+  return (int)tsn_larger(tsn_smaller(most, (size_t)threads), 1);
 }
 
 /* The last row of the matrix is in block `block` of the last strip. The sweep ends when
  * this block has passed the last column, so that its state is D(n-1, m-1). */
 int tsn_dtw_chain_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
                       const kernels *k, const real *x, const real *y, chain *c,
-                      const tsn_dtw_watch *watch, real *distance) {
-  const sweeps *s = &k->cost[options->cost].chain;
-  plan p = plan_of(problem, k->lanes);
-  size_t strips = (problem->n - 1) / p.rows + 1, last = (problem->n - 1) % p.rows;
-  size_t block = last / DEEP, steps = 0;
-  size_t last_end =
-      p.origin + problem->m - (strips - 1) * p.advance + STAGGERED_DELAY * block;
+                      int threads, const tsn_dtw_watch *watch, real *distance) {
+  run r = {.kernels = k,
+           .sweeps = &k->cost[options->cost].chain,
+           .chain = c,
+           .watch = watch,
+           .plan = plan_of(problem, k->lanes),
+           .strips = strips_of(problem, k)};
+  const plan *p = &r.plan;
+  size_t last = (problem->n - 1) % p->rows, block = last / DEEP;
+  r.last_end =
+      p->origin + problem->m - (r.strips - 1) * p->advance + STAGGERED_DELAY * block;
   tsn_dtw_place_rows(x, problem->n, problem->stride_x, k->lanes, DEEP, c->x);
-  fill_columns(problem, y, p.origin, k, c);
-  fill_edges(problem, &p, k, c);
-  fill_below(&p, k, c);
-  if (p.band) fill_walls(&p, k, c);
-  for (size_t t = 0; t < strips; t++) {
-    size_t end = t + 1 < strips ? p.period : last_end;
-    size_t inner = p.band && end > p.period ? p.period : end;
-    bool begins = p.band || t > 0;
-    strip at = strip_at(&p, k, c, t);
-    if (begins) take_over(&p, s, k, c, t, tsn_smaller(p.handover, end));
-    if (!tsn_dtw_sweep_polled(s->inner, &at, begins ? p.handover : 0, inner, watch,
-                              &steps)) {
-      return TSN_DTW_STOPPED;
-    }
-    if (p.band) sweep_end(&p, s, at, end);
-  }
-  *distance = c->state[last % DEEP * k->lanes + k->lanes - 1 - block];
+  fill_columns(problem, y, p->origin, k, c);
+  fill_edges(problem, p, k, c);
+  fill_below(p, k, c);
+  if (p->band) fill_walls(p, k, c);
+  threads = threads_for(p, k->lanes, threads);
+  r.progress =
+      (tsn_dtw_progress){.steps = threads > 1 ? c->progress : NULL, .stop = watch->stop};
+  tsn_dtw_progress_clear(&r.progress, r.strips);
+  tsn_team_run(threads, run_strips, &r);
+  if (!r.state) return TSN_DTW_STOPPED;
+  *distance = r.state[last % DEEP * k->lanes + k->lanes - 1 - block];
   return TSN_DTW_SWEPT;
 }

@@ -2,10 +2,10 @@
 #include "dtw/dtw_wavefront.h"
 
 #include <math.h>
-#include <sched.h>
 
 #include "core/parallel.h"
 #include "core/size.h"
+#include "dtw/dtw_progress.h"
 
 typedef tsn_dtw_wavefront wavefront;
 typedef tsn_dtw_strips strips;
@@ -14,42 +14,22 @@ typedef tsn_dtw_sweeper sweeper;
 enum {
   CELLS_PER_POLL = 1 << 20, /* from 0.1 ms to some ms, by level */
   MOST_STEPS = 512,         /* of a tile of a wavefront: some microseconds */
-  LEAST_STEPS = 64,         /* and a unit of its steps */
-  SPINS = 20000, /* some tiles long, before the processor is offered to others */
-  FINISHED = -1  /* progress of a strip that is done */
+  LEAST_STEPS = 64          /* and a unit of its steps */
 };
 
 /* What the threads of one sweep share. */
 typedef struct {
   const wavefront *wavefront;
   const tsn_dtw_watch *watch;
+  tsn_dtw_progress progress;
   _Atomic size_t next; /* strip */
   _Atomic int abandoned;
   size_t floor; /* grows where strips follow each other on one thread */
 } run;
 
-static bool is_over(const run *r) {
-  return atomic_load_explicit(r->watch->stop, memory_order_relaxed) ||
-         atomic_load_explicit(&r->abandoned, memory_order_relaxed);
-}
-
-/* Whether the strip above has passed column `column` of the rectangle. */
-static bool above_passed(const run *r, size_t t, size_t column) {
-  const wavefront *w = r->wavefront;
-  if (!w->progress || t == w->first_strip) return true;
-  const tsn_dtw_kernels *k = w->matrix->kernels;
-  return atomic_load_explicit(&w->progress[t - 1], memory_order_acquire) >=
-         column + DELAY * k->lanes;
-}
-
-/* Wait until it has; false if the computation is over. It spins for some tiles before it
- * yields: on a busy machine a thread that yields may not run again for milliseconds. */
-static bool wait_above(const run *r, size_t t, size_t column) {
-  for (int spins = 0; !above_passed(r, t, column); spins++) {
-    if (is_over(r)) return false;
-    if (spins >= SPINS) sched_yield();
-  }
-  return true;
+/* The steps that the strip above must have done before a tile ends at step `end`. */
+static size_t steps_above(const run *r, size_t end) {
+  return end + DELAY * r->wavefront->matrix->kernels->lanes;
 }
 
 /* The row above comes from another processor's cache: prefetch the part that a tile
@@ -62,17 +42,10 @@ static void fetch_boundary(const wavefront *w, size_t begin, size_t end) {
   }
 }
 
-/* Let the strip below go on to `step`. */
-static void set_progress(const run *r, size_t t, size_t step) {
-  if (r->wavefront->progress) {
-    atomic_store_explicit(&r->wavefront->progress[t], step, memory_order_release);
-  }
-}
-
 /* Strips that a thread sweeps together: few enough for every thread to have some turns.
  */
 static size_t strips_together(const wavefront *w, int threads) {
-  size_t share = (w->end_strip - w->first_strip) / (4 * (size_t)threads);
+  size_t share = w->matrix->count / (4 * (size_t)threads);
   return !w->progress || share == 0 ? 1 : tsn_smaller(share, TSN_DTW_STRIPS_TOGETHER);
 }
 
@@ -168,7 +141,7 @@ static void finish(run *r, sweep *s) {
   tsn_dtw_sweep_finish(w->matrix, &w->area, s->t);
   finish_crossing(r, &s->row);
   if (w->last_column) keep_last_column(w, s->t, s->sweeper);
-  set_progress(r, s->t, (size_t)FINISHED);
+  tsn_dtw_progress_set(&r->progress, s->t, SIZE_MAX);
   s->done = true;
 }
 
@@ -179,7 +152,7 @@ static size_t sweep_tile(run *r, sweep *s, size_t end) {
   if (begin == s->sweeper->begin) tsn_dtw_sweep_start(w->matrix, s->sweeper);
   tsn_dtw_sweep_run(w->matrix, s->sweeper, begin, end);
   look_at_crossing(r, s->t, end, &s->row);
-  set_progress(r, s->t, end);
+  tsn_dtw_progress_set(&r->progress, s->t, end);
   s->step = end;
   if (end >= s->sweeper->end) finish(r, s);
   return (end - begin) * w->matrix->rows * w->matrix->options->dimensions;
@@ -194,9 +167,9 @@ static bool sweep_together(run *r, sweep *sweeps, size_t count, size_t steps, bo
       sweep *s = sweeps + k;
       size_t end = tsn_smaller(s->sweeper->end, s->step + steps);
       if (k == 0) {
-        if (!wait_above(r, s->t, end)) return false;
+        if (!tsn_dtw_progress_wait(&r->progress, s->t, steps_above(r, end))) return false;
         fetch_boundary(r->wavefront, s->step, end);
-      } else if (!above_passed(r, s->t, end)) {
+      } else if (!tsn_dtw_progress_above(&r->progress, s->t, steps_above(r, end))) {
         break;
       }
       *cells += sweep_tile(r, s, end);
@@ -206,7 +179,7 @@ static bool sweep_together(run *r, sweep *sweeps, size_t count, size_t steps, bo
       *cells = 0;
       tsn_dtw_watch_stop(r->watch);
     }
-    if (is_over(r)) return false;
+    if (tsn_dtw_progress_over(&r->progress)) return false;
   }
   return true;
 }
@@ -224,9 +197,9 @@ static void run_strips(void *context, int thread, int threads) {
   }
   for (;;) {
     size_t t = atomic_fetch_add_explicit(&r->next, together, memory_order_relaxed);
-    if (t >= w->end_strip || is_over(r)) return;
+    if (t >= w->matrix->count || tsn_dtw_progress_over(&r->progress)) return;
     sweep sweeps[TSN_DTW_STRIPS_TOGETHER];
-    size_t count = tsn_smaller(together, w->end_strip - t);
+    size_t count = tsn_smaller(together, w->matrix->count - t);
     for (size_t k = 0; k < count; k++) sweeps[k] = sweep_of(r, t + k, s + k);
     size_t steps = tile_steps(w, threads, together, s->end - s->begin);
     if (!sweep_together(r, sweeps, count, steps, thread == 0, &cells)) return;
@@ -234,13 +207,10 @@ static void run_strips(void *context, int thread, int threads) {
 }
 
 int tsn_dtw_wavefront_run(const wavefront *w, int threads, const tsn_dtw_watch *watch) {
-  run r = {
-      .wavefront = w, .watch = watch, .next = w->first_strip, .floor = w->area.floor};
-  if (w->progress) {
-    for (size_t t = w->first_strip; t < w->end_strip; t++) {
-      atomic_store_explicit(&w->progress[t], 0, memory_order_relaxed);
-    }
-  }
+  run r = {.wavefront = w, .watch = watch, .floor = w->area.floor};
+  r.progress = (tsn_dtw_progress){
+      .steps = w->progress, .stop = watch->stop, .abandoned = &r.abandoned};
+  tsn_dtw_progress_clear(&r.progress, w->matrix->count);
   tsn_team_run(w->progress ? threads : 1, run_strips, &r);
   if (atomic_load(watch->stop)) return TSN_DTW_STOPPED;
   return atomic_load(&r.abandoned) ? TSN_DTW_ABANDONED : TSN_DTW_SWEPT;

@@ -33,7 +33,6 @@ enum { TSN_DTW_STRIPS_TOGETHER = 4 };
 typedef struct {
   const tsn_dtw_strips *matrix;
   tsn_dtw_rectangle area;
-  size_t first_strip, end_strip;
   void *sweepers; /* one block per strip of each thread; one block for one thread */
   size_t sweeper_bytes;
   _Atomic size_t *progress; /* of each strip; NULL: one thread */

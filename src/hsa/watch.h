@@ -27,7 +27,20 @@ typedef struct {
   double seconds;          /* of the silence, until the latest sample */
   double queued;           /* of `seconds` or before: not in the wait_s of the sample */
   double share; /* of the time before the latest sample, if it was ready then; else 0 */
+  double cpu;   /* processor time of the silence, at least */
 } tsn_watch_wait;
+
+/* What iterations of a thread cost; of the window that goes on the lower part. */
+typedef struct {
+  double most;         /* processor time of an iteration, at most */
+  uint64_t iterations; /* that `most` is of */
+  int32_t task;        /* of the latest sample; 0: none */
+  bool has_beat;
+  double cpu_s, last;   /* of the latest sample; time of the latest beat */
+  double before;        /* processor time of the window before; */
+  double used, longest; /* of this one, and its longest iteration */
+  uint64_t ended;       /* iterations in it */
+} tsn_watch_cost;
 
 /* Updates in a row that found a cause of a thread. */
 typedef struct {
@@ -45,6 +58,8 @@ typedef struct {
   size_t first_bin; /* that has any */
   tsn_watch_samples vital;
   tsn_watch_wait wait;
+  tsn_watch_cost cost;
+  bool computes;  /* no iteration took as much processor time as its silence */
   double since;   /* when its silence began; NaN: not known */
   double silence; /* seconds since then that no missing processor explains */
   double woke;    /* the beat that ended its last silence without a processor; 0: none */
@@ -108,6 +123,11 @@ void tsn_watch_add_waits(tsn_watch_wait *wait, const tsanom_hsa_series *news,
 
 /* Seconds of the silence until now; `limit`: most seconds after the latest sample. */
 double tsn_watch_waited(const tsn_watch_wait *wait, double now, double limit);
+
+/* --- watch_cost.c */
+
+/* Add the beats and samples of a piece. */
+void tsn_watch_add_costs(tsn_watch_cost *cost, const tsanom_hsa_series *news);
 
 /* --- watch_signs.c */
 

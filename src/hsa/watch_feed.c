@@ -132,6 +132,7 @@ void tsn_watch_feed(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
     for (size_t i = 0; i < s->vital_count; i++) {
       add_sample(&w->thread[t].vital, &s->vital[i]);
     }
+    tsn_watch_add_costs(&w->thread[t].cost, s);
     if (!s->beats) continue;
     w->first = fmin(w->first, s->time[0]);
     w->last = fmax(w->last, s->time[s->beats - 1]);

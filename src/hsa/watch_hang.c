@@ -24,12 +24,17 @@
  *     thread 1  ──x──x──x. . . . . .     has no processor; both are normal
  *
  * An endless loop that has a share of a processor is found when its processor time
- * exceeds the limit. */
+ * exceeds the limit, or, beyond the limit, three times that of any iteration so far and a
+ * quarter of the limit: then no missing processor explains the silence. The quarter is
+ * the margin for an iteration that is longer than all before, beside other programs.
+ * Threads may also compute while they wait (OMP_WAIT_POLICY=active); so this holds only
+ * if each thread that it may wait for does the same, or sleeps until another wakes it. */
 #include <math.h>
 
 #include "hsa/watch.h"
 
 static const double limit_least = 1, limit_factor = 3, quantile = 0.99, same_time = 0.5;
+static const double least_cost = 0.25; /* of the limit */
 
 /* The limit is learned again when this part of the intervals is new: with 64 threads and
  * 4 updates per second, sorting them at each update took more than half of the time. */
@@ -100,7 +105,8 @@ static void set_silence(tsn_watch_thread *t, const tsanom_hsa_series *news,
   if (t->wait.seconds > t->pulse.limit / 2) t->woke = since;
   t->since = since;
   t->wait = before;
-  t->wait.seconds = t->wait.share = 0;
+  t->wait.seconds = t->wait.share = t->wait.cpu = 0;
+  t->computes = false;
   tsn_watch_add_waits(&t->wait, news, since);
 }
 
@@ -145,20 +151,38 @@ static double excused(const tsanom_hsa_watch *w, const tsn_watch_thread *t) {
   return most + (woke - t->since);
 }
 
-static void measure_silence(tsanom_hsa_watch *w) {
-  for (size_t i = 0; i < w->threads; i++) {
-    tsn_watch_thread *t = &w->thread[i];
-    t->silence = w->now - t->since;
-    if (t->silence > t->pulse.limit && !(w->options.hang > 0)) {
-      t->silence -= excused(w, t);
-    }
-  }
-}
-
 /* By a sample in its silence: whether a thread sleeps until another one wakes it. */
 static bool sleeps_for_thread(const tsn_watch_thread *t) {
   const tsanom_hsa_vital *v = &t->wait.latest;
   return v->time > t->since && v->waits == TSANOM_HSA_WAITS_THREAD;
+}
+
+static bool costs_more(const tsn_watch_thread *t) {
+  return t->cost.iterations >= TSANOM_HSA_WATCH_FEW_INTERVALS &&
+         t->wait.cpu > fmax(limit_factor * t->cost.most, least_cost * t->pulse.limit);
+}
+
+/* Whether a thread computes for longer than any iteration did, and waits for none that
+ * may need a processor. */
+static bool computes(const tsanom_hsa_watch *w, const tsn_watch_thread *t) {
+  if (!costs_more(t) || t->wait.latest.state != 'R') return false;
+  for (size_t i = 0; i < w->threads; i++) {
+    const tsn_watch_thread *other = &w->thread[i];
+    uint64_t beats = other->pulse.beats;
+    if (!beats || beats > t->pulse.beats || sleeps_for_thread(other)) continue;
+    if (!costs_more(other)) return false;
+  }
+  return true;
+}
+
+static void measure_silence(tsanom_hsa_watch *w) {
+  for (size_t i = 0; i < w->threads; i++) {
+    tsn_watch_thread *t = &w->thread[i];
+    t->silence = w->now - t->since;
+    if (!(t->silence > t->pulse.limit) || w->options.hang > 0) continue;
+    if (!t->computes) t->computes = computes(w, t);
+    if (!t->computes) t->silence -= excused(w, t);
+  }
 }
 
 /* The silence of a thread that waits began later, and may be below its limit when that of

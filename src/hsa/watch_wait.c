@@ -37,6 +37,7 @@ static void add(tsn_watch_wait *wait, const tsanom_hsa_vital *v, double since) {
   if (!(v->time > since)) return;
   wait->seconds = fmin(wait->seconds + waited, v->time - since);
   wait->share = is_ready(v) && silent > 0 ? fmax(0, 1 - cpu / silent) : 0;
+  wait->cpu += fmax(0, cpu - fmax(0, since - before->time));
 }
 
 void tsn_watch_add_waits(tsn_watch_wait *wait, const tsanom_hsa_series *news,

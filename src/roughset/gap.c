@@ -9,7 +9,7 @@
  *                                            |
  *                                            v
  *   sizes from the lower bound on, with the Lagrangian bound at the upper nodes if it is
- *   near at the root
+ *   near at the root; else, if all rows differ and have two values, by split.c
  *
  * A few hundred elements are learned where a table has tens of thousands: 398 of 44,548
  * for 300 rows of 100 attributes. */
@@ -55,6 +55,13 @@ static tsanom_status examine(void *context, tsn_rs_cover *cover) {
   size_t learned;
   tsanom_status status = tsn_rs_learn(r, count, &learned);
   return learned == 0 ? accept(r, count) : status;
+}
+
+/* The same for a set that discerns all rows. */
+static tsanom_status examine_split(void *context, const uint32_t *chosen, size_t count) {
+  tsn_rs_minimum *r = context;
+  memcpy(r->list, chosen, count * sizeof *r->list);
+  return accept(r, count);
 }
 
 /* Search for a set of `size` attributes besides the core that meets all learned elements;
@@ -118,10 +125,22 @@ static tsanom_status prepare(tsn_rs_minimum *r) {
   if (2 * lower >= limit) {
     r->cover.bound = &r->bound;
     r->cover.least_left = LEAST_LEFT;
-  } else {
-    tsn_rs_cover_keep_smallest(&r->cover, KEPT);
+    return status;
   }
+  r->splits = !r->pairwise && r->bounds.upper <= TSN_RS_SPLIT_DEPTH &&
+              tsn_rs_split_load(&r->split, &r->input.table, &r->units.units);
+  if (!r->splits) tsn_rs_cover_keep_smallest(&r->cover, KEPT);
   return status;
+}
+
+static tsanom_status search_size(tsn_rs_minimum *r, size_t size) {
+  const tsanom_exec *exec = &r->input.exec;
+  if (r->splits) {
+    tsn_rs_split_root(&r->split, r->core_list, r->core_size, r->candidates, exec->isa);
+    return tsn_rs_split_search(&r->split, size, exec, examine_split, r);
+  }
+  return tsn_rs_cover_search(&r->cover, size - r->core_size, r->candidates, exec, examine,
+                             r);
 }
 
 /* The easy searches have one number of nodes together. */
@@ -135,8 +154,7 @@ tsanom_status tsn_rs_close_gap(tsn_rs_minimum *r) {
   r->cover.node_limit = EASY_NODES;
   for (;;) {
     if (r->bounds.lower == r->bounds.upper && !r->all) return TSANOM_OK;
-    tsanom_status status = tsn_rs_cover_search(&r->cover, r->bounds.lower - r->core_size,
-                                               r->candidates, &r->input.exec, examine, r);
+    tsanom_status status = search_size(r, r->bounds.lower);
     if (status == TSANOM_CUTOFF) return TSANOM_OK;
     if (status == TSANOM_INFEASIBLE) {
       if ((status = prepare(r)) != TSANOM_OK) return status;

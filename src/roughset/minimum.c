@@ -46,6 +46,7 @@ static void layout(tsn_arena *arena, void *context) {
   } else {
     tsn_rs_units_layout(arena, &r->input, false, &r->units);
     tsn_rs_greedy_layout(arena, &r->input, &r->greedy);
+    tsn_rs_split_layout(arena, rows, attributes, &r->split);
     r->hash = tsn_arena_take(arena, rows, sizeof *r->hash);
     r->pair = tsn_arena_take(arena, TSN_RS_PAIRS_ASKED, 2 * sizeof *r->pair);
   }

@@ -7,6 +7,7 @@
 #include "roughset/elements.h"
 #include "roughset/greedy.h"
 #include "roughset/local_search.h"
+#include "roughset/split.h"
 
 /* Indiscernible pairs sought for a candidate, and elements learned from them: the
  * smallest ones, which exclude the most candidates. */
@@ -20,6 +21,8 @@ typedef struct {
   /* Not pairwise: classes, their hashes for the core, pairs that the table returns. */
   tsn_rs_unit_buffers units;
   tsn_rs_greedy_buffers greedy;
+  tsn_rs_split split;
+  bool splits; /* the sizes that are left are searched by splitting rows */
   uint64_t *hash;
   uint32_t *pair;
   /* Pairwise: all minimal elements. */

@@ -236,7 +236,7 @@ static inline bool naive_grouped(const naive_loop *loop, size_t count,
   int x = naive_size(a->usual), y = naive_size(b->usual);
   if ((double)a->events_by[1] * (double)a->by_others[0] >
           2.5 * (double)a->events_by[0] * (double)a->by_others[1] ||
-      2 * a->replacing < a->odd) {
+      2 * a->replacing < a->odd || a->covered < .9 * b->covered) {
     return false;
   }
   if (3 * naive_size(a->usual ^ b->usual) <= (x < y ? x : y)) return true;

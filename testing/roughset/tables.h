@@ -14,7 +14,8 @@ enum {
   FAMILY_BINARY = 2,
   FAMILY_PLANTED = 3,
   FAMILY_INCONSISTENT = 4,
-  FAMILY_SPARSE = 5
+  FAMILY_SPARSE = 5,
+  FAMILY_DISTINCT = 6
 };
 
 static inline tsanom_roughset_table table_of(const int32_t *values,
@@ -30,7 +31,8 @@ static inline tsanom_roughset_table table_of(const int32_t *values,
 }
 
 /* Values of attribute j are 0 ... v(j) - 1: 2 + j % 4 of them, or two. Of the sparse
- * family, one value in 20 is 1, and the decisions of all rows differ. */
+ * family, one value in 20 is 1. The decisions of all rows differ in the sparse and the
+ * distinct family. */
 static inline void fill_family(int family, size_t rows, size_t attributes,
                                int32_t *values, int32_t *decision) {
   uint64_t seed = (uint64_t)family * 1000000007u + rows * 1000 + attributes;
@@ -48,7 +50,7 @@ static inline void fill_family(int family, size_t rows, size_t attributes,
     }
     if (family == FAMILY_PLANTED) {
       decision[i] = (row[0] + 2 * row[3] + row[5] * row[7]) % 4;
-    } else if (family == FAMILY_SPARSE) {
+    } else if (family >= FAMILY_SPARSE) {
       decision[i] = (int32_t)i;
     } else {
       decision[i] =

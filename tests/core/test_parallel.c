@@ -39,6 +39,39 @@ Test(parallel, every_item_is_visited_once) {
   }
 }
 
+/* By the number of its first item. */
+typedef struct {
+  size_t chunk[ITEMS];
+  _Atomic int threads;
+} sizes;
+
+static void note_size(void *context, size_t begin, size_t end, int thread) {
+  sizes *s = context;
+  (void)thread;
+  s->chunk[begin] = end - begin;
+  atomic_store(&s->threads, omp_get_num_threads());
+}
+
+Test(parallel, chunks_of_several_threads_shrink_toward_the_end) {
+  for (int threads = 1; threads <= 4; threads++) {
+    for (size_t grain = 1; grain <= 64; grain *= 2) {
+      tsanom_exec exec;
+      CHECK_STATUS(tsn_exec_read(&exec, NULL), TSANOM_OK);
+      exec.threads = threads;
+      sizes s = {{0}, 0};
+      CHECK_STATUS(tsn_parallel_for(&exec, ITEMS, grain, note_size, &s, NULL), TSANOM_OK);
+      cr_assert(s.chunk[0] == grain);
+      size_t last = 0;
+      for (size_t i = 0; i < ITEMS; i += last) {
+        cr_assert(i == 0 || s.chunk[i] <= last);
+        last = s.chunk[i];
+      }
+      size_t largest = s.threads == 1 ? grain : (grain + 7) / 8;
+      cr_assert(last <= largest, "grain %zu threads %d", grain, threads);
+    }
+  }
+}
+
 typedef struct {
   int thread;
   uint64_t stop_at;

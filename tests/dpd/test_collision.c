@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events made so that different windows have the same hash, and numbers of events that
  * wrap around in the lists of windows. */
+#include <string.h>
 #include <tsanom/dpd.h>
 
 #include "dpd/dpd_ngram.h"
@@ -97,6 +98,30 @@ static void push_and_check(tsn_ngram *ngram, tsn_history *history, uint64_t even
   cr_assert(ngram->period == expected, "%zu, not %zu", (size_t)ngram->period, expected);
 }
 
+/* The table contains one in two of the windows of 3 events: a candidate of the same hash
+ * is compared before it replaces another. */
+Test(dpd_collision, equal_hashes_of_shorter_windows_make_no_candidate) {
+  enum { N = 4, ENTRIES = 2, BYTES = 2048 };
+  static _Alignas(64) unsigned char memory[BYTES];
+  uint64_t seed = 1;
+  for (int trial = 0; trial < 1000; trial++) {
+    uint64_t triple[3];
+    tsn_arena arena = {.base = memory, .capacity = BYTES};
+    tsn_history history;
+    tsn_ngram ngram;
+    memset(memory, 0, sizeof memory);
+    tsn_history_layout(&arena, 2 * N, &history);
+    tsn_ngram_layout(&arena, N, ENTRIES, &ngram);
+    tsn_ngram_start(&ngram, &history, N, 3 + (size_t)trial % 2);
+    cr_assert(ngram.length == 3);
+    make_triple(triple, &seed);
+    for (size_t i = 0, place = 0; i < EVENTS; i++, place++) {
+      if (random_bits(&seed) % 10 == 0) place += random_bits(&seed) % 3;
+      push_and_check(&ngram, &history, triple[place % 3]);
+    }
+  }
+}
+
 /* After 2^31 events of one period, whose effect on the history is none, the next window
  * without it starts hash and table anew. */
 Test(dpd_collision, a_period_of_very_many_events_is_lost_and_another_found) {
@@ -105,8 +130,8 @@ Test(dpd_collision, a_period_of_very_many_events_is_lost_and_another_found) {
   static _Alignas(64) unsigned char memory[BYTES];
   tsn_arena arena = {.base = memory, .capacity = BYTES};
   tsn_history history = {.event = event, .size = EVENTS_KEPT};
-  tsn_ngram ngram = {.kernels = &tsn_ends_kernels_base};
-  tsn_ngram_layout(&arena, MOST, &ngram);
+  tsn_ngram ngram;
+  tsn_ngram_layout(&arena, MOST, TSN_NGRAM_ENTRIES, &ngram);
   tsn_ngram_start(&ngram, &history, N, MOST);
   for (uint64_t i = 0; i < EVENTS_KEPT; i++) {
     tsn_history_push(&history, i % 4);

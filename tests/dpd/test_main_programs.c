@@ -125,14 +125,23 @@ static void put_cycle(stream *s, int levels, int has_zero) {
   put(s, 10, 1);
   for (int level = 1; level <= levels; level++) {
     if (level > 1 && level < levels && has_zero) put(s, 1, 1);
-    if (level > 1) put_range(s, 12, 14);
+    if (level > 1) put_range(s, level < levels ? 12 : 13, 15);
     if (level > 1) put(s, 6, 1);
-    put_range(s, 3, 5);
+    if (level > 1) put_range(s, 3, 5);
     put(s, 11, 1);
     put_range(s, 3, 5);
   }
   put(s, 6, 1);
   put_range(s, 3, 5);
+}
+
+/* What comes before the first cycle. */
+static void put_start(stream *s) {
+  put(s, 1, 1);
+  put_range(s, 3, 5);
+  put(s, 6, 1);
+  put_range(s, 3, 5);
+  put_range(s, 7, 9);
 }
 
 /* The cycle begins with an inner loop that has no kind of its own. A warm-up cycle has
@@ -144,13 +153,7 @@ Test(dpd_main_programs, cycles_that_begin_with_an_inner_loop) {
         static stream s;
         s.n = 0;
         for (int i = -1; i < cycles; i++) {
-          if (i <= 0) {
-            put(&s, 1, 1);
-            put_range(&s, 3, 5);
-            put(&s, 6, 1);
-            put_range(&s, 3, 5);
-            put_range(&s, 7, 9);
-          }
+          if (i <= 0) put_start(&s);
           put_cycle(&s, levels, has_zero);
         }
         put_range(&s, 7, 9);
@@ -162,6 +165,25 @@ Test(dpd_main_programs, cycles_that_begin_with_an_inner_loop) {
                   s.event[found.inner.first] == 9);
       }
     }
+  }
+}
+
+/* The program is interrupted for longer than all cycles take, anywhere in these. */
+Test(dpd_main_programs, an_interruption_does_not_make_levels_iterations) {
+  static stream s;
+  s.n = 0;
+  for (int i = 0; i < 5; i++) {
+    if (i < 2) put_start(&s);
+    put_cycle(&s, 5, 0);
+  }
+  put_range(&s, 7, 9);
+  for (size_t late = s.n / 5; late < s.n; late++) {
+    double seconds = 5 * (double)s.n;
+    for (size_t i = late; i < s.n; i++) s.time[i + 1] += seconds;
+    tsanom_dpd_main found = find(&s);
+    cr_assert(found.iterations == 4, "%zu: %zu of %zu", late, found.iterations,
+              found.anchor);
+    for (size_t i = late; i < s.n; i++) s.time[i + 1] -= seconds;
   }
 }
 

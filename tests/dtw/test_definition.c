@@ -317,3 +317,35 @@ Test(dtw_definition, a_wavefront_changes_nothing) {
   drop(&x);
   drop(&y);
 }
+
+static int32_t stop_at_third_poll(void *user, uint64_t done, uint64_t total) {
+  int *asked = user;
+  (void)done, (void)total;
+  return ++*asked == 3;
+}
+
+/* More threads than tiles that fit into a strip of the band. */
+Test(dtw_definition, a_long_narrow_band_on_many_threads_ends) {
+  uint64_t seed = 52;
+  enum { N = 8400 };
+  sample x = draw(&seed, N, 1), y = draw(&seed, N, 1);
+  for (size_t radius = 140; radius <= 500; radius += 120) {
+    tsanom_dtw_options o;
+    tsanom_dtw_options_init(&o, sizeof o);
+    o.radius = radius;
+    double expected = f64_distance(x.f64, N, y.f64, N, &o);
+    for (int32_t threads = 2; threads <= 8; threads += 6) {
+      tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, threads);
+      double got, kept = -1;
+      CHECK_STATUS(tsanom_dtw_distance(x.f64, N, y.f64, N, &o, &exec, &got), TSANOM_OK);
+      cr_assert(got == expected, "radius %zu threads %d", radius, threads);
+      int asked = 0;
+      exec.poll = stop_at_third_poll;
+      exec.poll_user = &asked;
+      tsanom_status status = tsanom_dtw_distance(x.f64, N, y.f64, N, &o, &exec, &kept);
+      cr_assert(status == TSANOM_STOPPED ? kept == -1 : kept == expected);
+    }
+  }
+  drop(&x);
+  drop(&y);
+}

@@ -225,3 +225,43 @@ Test(hsa_watch_contention, a_given_limit_includes_waiting) {
   cr_assert(seconds_until(1, TSANOM_HSA_HANG, 5) < 0.5 + 2 * every);
   stop();
 }
+
+/* Iterations take `cost` of their interval, and are sampled; then thread 1 has each
+ * fourth of a processor. Returns how long it was silent when it was named. */
+static double seconds_of_loop(double cost, int other) {
+  start(0);
+  for (int k = 0; k < BEATS - 1; k++) {
+    for (size_t i = 0; i < THREADS; i++) {
+      set_state(&of[i], RUNS);
+      beat(i);
+    }
+    pass(cost);
+    for (size_t i = 0; i < THREADS; i++) set_state(&of[i], ASLEEP);
+    pass(interval - cost);
+    sample_all();
+    if (k % 4 == 0) look();
+  }
+  if (other == ASLEEP) beat(0);
+  look();
+  double first = now;
+  for (int k = 0; status_of(1) != TSANOM_HSA_HANG && k < 1000; k++) {
+    set_state(&of[0], other);
+    set_state(&of[1], k % 4 ? QUEUED : RUNS);
+    pass(every / 3);
+    if (k % 3 == 0) sample_all();
+    look();
+  }
+  cr_assert(other == RUNS || status_of(0) != TSANOM_HSA_HANG);
+  stop();
+  return now - first;
+}
+
+/* Where the processor time of iterations is known. Of the processor time of an iteration
+ * of a second, a third is not much; nor does it hang beside a thread that needs a
+ * processor itself, and may be the one that it waits for. */
+Test(hsa_watch_contention, a_loop_hangs_by_the_processor_time_of_iterations) {
+  double cheap = seconds_of_loop(interval / 2, ASLEEP);
+  cr_assert(cheap > limit - 2 * interval && cheap < limit + 4 * every, "%g", cheap);
+  double slow = seconds_of_loop(interval / 2, QUEUED);
+  cr_assert(slow > 2 * limit, "%g", slow);
+}

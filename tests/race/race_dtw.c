@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DTW on four threads: one pair as a wavefront, matrices of pairs of one length and
  * of several, one series against many, each to its end and stopped on the way. */
+#include <math.h>
 #include <stdio.h>
 #include <tsanom/dtw.h>
 
@@ -32,11 +33,12 @@ static int is_good(tsanom_status status, const tsanom_exec *exec) {
   return status == TSANOM_OK || (exec->poll && status == TSANOM_STOPPED);
 }
 
-static tsanom_status distance_within(double cutoff, const tsanom_exec *exec,
-                                     double *distance) {
+static tsanom_status distance_within(double cutoff, size_t radius,
+                                     const tsanom_exec *exec, double *distance) {
   tsanom_dtw_options options;
   tsanom_dtw_options_init(&options, sizeof options);
   options.cutoff = cutoff;
+  options.radius = radius;
   return tsanom_dtw_distance(long_x, LONG, long_y, LONG, &options, exec, distance);
 }
 
@@ -45,8 +47,15 @@ static tsanom_status distance_within(double cutoff, const tsanom_exec *exec,
 static int run_pair(const tsanom_exec *exec, double whole, int number) {
   double distance;
   double cutoff = number == 0 ? 1e300 : number == 1 ? whole / 100 : whole;
-  tsanom_status status = distance_within(cutoff, exec, &distance);
+  tsanom_status status = distance_within(cutoff, TSANOM_NONE, exec, &distance);
   return is_good(status, exec) || (cutoff < whole && status == TSANOM_CUTOFF);
+}
+
+/* Without a cut-off, as a chain where the processor has one. */
+static int run_chains(const tsanom_exec *exec) {
+  double distance;
+  return is_good(distance_within(INFINITY, TSANOM_NONE, exec, &distance), exec) &&
+         is_good(distance_within(INFINITY, LONG / 4, exec, &distance), exec);
 }
 
 static int run_many(const tsanom_exec *exec, int one_length) {
@@ -80,13 +89,15 @@ int main(void) {
   exec.threads = 4;
   draw();
   double whole;
-  if (distance_within(1e300, NULL, &whole) != TSANOM_OK) return 1;
+  if (distance_within(1e300, TSANOM_NONE, NULL, &whole) != TSANOM_OK) return 1;
   for (int repeat = 0; repeat < 12; repeat++) {
     int asked = 0;
     exec.isa = repeat < 6 ? TSANOM_ISA_BASE : TSANOM_ISA_AUTO;
     exec.poll = repeat % 2 ? stop_in_time : NULL;
     exec.poll_user = &asked;
     if (!run_pair(&exec, whole, repeat % 3)) return 1;
+    asked = 0;
+    if (!run_chains(&exec)) return 1;
     asked = 0;
     if (!run_many(&exec, repeat / 2 % 2)) return 1;
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A sparse table that takes more nodes than a search without bounds is allowed: local
- * search, Lagrangian bounds and cuts. Its smallest size, 47, was also proven by an
- * integer program. */
+/* Tables that take more nodes than a search without bounds is allowed. A sparse one:
+ * local search, Lagrangian bounds and cuts; its smallest size, 47, was also proven by an
+ * integer program. One whose rows are split. */
 #include <string.h>
 
 #include "roughset/tables.h"
@@ -47,9 +47,54 @@ Test(roughset_hard, the_smallest_reduct_is_the_same_for_every_level_and_thread,
   }
 }
 
+static int32_t check_visited(void *user, const uint64_t *reduct, size_t size) {
+  check_suffices((const uint64_t[WORDS]){*reduct}, size);
+  ++*(size_t *)user;
+  return 0;
+}
+
+/* The search for hitting sets finds as many. */
+Test(roughset_hard, smallest_sets_that_discern_all_rows) {
+  enum { TALL = 150, WIDE = 36, SMALLEST = 10, SETS = 2366 };
+  fill_family(FAMILY_DISTINCT, TALL, WIDE, values, decision);
+  table = table_of(values, decision, TALL, WIDE);
+  for (int limited = 0; limited <= 1; limited++) {
+    size_t visited = 0, found = 0, wanted = limited ? 5 : SETS;
+    tsanom_roughset_options options;
+    tsanom_roughset_bounds bounds;
+    uint64_t reduct[WORDS] = {0};
+    tsanom_roughset_options_init(&options, sizeof options);
+    options.reduct_limit = limited ? wanted : SIZE_MAX;
+    const tsanom_roughset_visitor visitor = {check_visited, &visited};
+    CHECK_STATUS(tsanom_roughset_minimum(&table, &options, NULL, &visitor, &bounds,
+                                         reduct, &found),
+                 limited ? TSANOM_PARTIAL : TSANOM_OK);
+    cr_assert(bounds.lower == SMALLEST && bounds.upper == SMALLEST);
+    cr_assert(visited == wanted && found == wanted, "%zu", found);
+    check_suffices(reduct, SMALLEST);
+  }
+}
+
 static int32_t stop_after(void *user, uint64_t done, uint64_t total) {
   (void)done, (void)total;
   return --*(long *)user < 0;
+}
+
+/* The search for hitting sets takes 2881 polls, that by splitting 1704. */
+Test(roughset_hard, rows_that_all_differ_are_split) {
+  enum { WIDE = 48 };
+  long left = 2300;
+  tsanom_exec exec;
+  tsanom_roughset_bounds bounds;
+  uint64_t reduct[WORDS];
+  fill_family(FAMILY_DISTINCT, HARD_ROWS, WIDE, values, decision);
+  table = table_of(values, decision, HARD_ROWS, WIDE);
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.poll = stop_after;
+  exec.poll_user = &left;
+  CHECK_STATUS(tsanom_roughset_minimum(&table, NULL, &exec, NULL, &bounds, reduct, NULL),
+               TSANOM_OK);
+  cr_assert(bounds.lower == 10 && bounds.upper == 10);
 }
 
 /* In the search without bounds, in the local search, at the

@@ -187,6 +187,53 @@ Test(speedup_summary, outliers_that_recur_are_expected) {
   }
 }
 
+/* Of 400 iterations, every 20th takes 3 instead of 1, or has 6 regions instead of 2, each
+ * as long as others; a quarter of them is known, or three. */
+Test(speedup_summary, long_iterations_of_the_program_itself_are_expected) {
+  static loop l;
+  tsanom_speedup_loop about;
+  tsanom_speedup_prediction p;
+  static const struct {
+    bool regions;
+    size_t known, all;
+    double off;
+  } cases[] = {{false, 100, 400, 1e-9}, {true, 100, 400, .02}, {true, 25, 100, .03}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    l.events = l.iterations = 0;
+    for (size_t i = 0; i < cases[c].all; i++) {
+      bool is_long = i % 20 == 19;
+      add(&l, is_long && cases[c].regions ? 6 : 2, is_long && !cases[c].regions ? 3 : 1,
+          2);
+    }
+    double end = l.event[l.events - 1].end;
+    cr_assert(summarize(&l, cases[c].known, cases[c].all, &about, &p) == TSANOM_OK);
+    cr_expect(fabs(p.total_s / end - 1) <= cases[c].off, "%zu: %g, not %g", c, p.total_s,
+              end);
+    cr_expect(p.low_s < end && end < p.high_s, "%zu", c);
+  }
+}
+
+/* The first region of iteration i takes longer. */
+static void interrupt(loop *l, size_t i, double seconds) {
+  for (size_t e = l->iteration[i].first; e < l->events; e++) {
+    if (e > l->iteration[i].first) l->event[e].begin += seconds;
+    l->event[e].end += seconds;
+  }
+}
+
+/* Three long interruptions at equal distances are not expected again if a fourth of that
+ * distance is missing. */
+Test(speedup_summary, a_cycle_has_no_exception) {
+  static loop l;
+  tsanom_speedup_loop about;
+  tsanom_speedup_prediction p;
+  for (size_t i = 0; i < 400; i++) add(&l, 2, 1, 2);
+  for (size_t i = 40; i <= 60; i += 10) interrupt(&l, i, 10);
+  double end = l.event[l.events - 1].end;
+  cr_assert(summarize(&l, 100, 400, &about, &p) == TSANOM_OK);
+  cr_expect(fabs(p.total_s / end - 1) < .03, "%g, not %g", p.total_s, end);
+}
+
 /* Another loop than meant: it has more iterations than are expected. */
 Test(speedup_summary, the_end_of_more_iterations_than_expected_is_unknown) {
   static loop l;

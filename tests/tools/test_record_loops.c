@@ -235,3 +235,44 @@ Test(record_loops, iterations_of_twice_as_many_regions_are_no_baseline) {
     json_decref(r);
   }
 }
+
+/* 60 steps, of which every tenth has a region more, 3 times or 20 times: of one run,
+ * steps are the main loop, of the other groups of 10 steps. Both are compared by steps.
+ */
+Test(record_loops, steps_and_groups_of_steps_are_compared_by_steps) {
+  static const char *const pair[][2] = {{"3", "20"}, {"20", "3"}, {"3", "3"}};
+  if (!has_openmp("gcc")) return;
+  write_text(
+      "grouped.c",
+      "#include <stdlib.h>\n"
+      "static double u[5];\n"
+      "#define REGION(n) _Pragma(\"omp parallel\") u[n]++\n"
+      "int main(int argc, char **argv) {\n"
+      "  for (int i = 0; i < 60; i++) {\n"
+      "    REGION(0);\n"
+      "    REGION(1);\n"
+      "    REGION(2);\n"
+      "    for (int k = 0; i % 10 == 9 && k < atoi(argv[argc - 1]); k++) REGION(3);\n"
+      "    REGION(4);\n"
+      "  }\n"
+      "}\n");
+  cr_assert(shell("gcc -O2 -fopenmp grouped.c -o grouped") == 0);
+  for (int i = 3; i <= 20; i += 17) {
+    cr_assert(tsanom("record -o run.%d -- ./grouped %d", i, i).status == 0);
+    cr_assert(shell("OMP_NUM_THREADS=1 '" TSANOM_COMMAND
+                    "' record -o one.%d -- ./grouped %d",
+                    i, i) == 0);
+  }
+  json_t *alone = tsanom_json("speedup run.20 --json");
+  cr_assert(number_of(first_region(alone), "iterations") == 6);
+  json_decref(alone);
+  for (size_t i = 0; i < sizeof pair / sizeof *pair; i++) {
+    json_t *r =
+        tsanom_json("speedup run.%s --baseline one.%s --json", pair[i][0], pair[i][1]);
+    const json_t *loop = first_region(r);
+    cr_assert(number_of(loop, "iterations") == 60, "%zu: %g", i,
+              number_of(loop, "iterations"));
+    cr_assert(json_is_real(json_object_get(loop, "whole_speedup")), "%zu", i);
+    json_decref(r);
+  }
+}

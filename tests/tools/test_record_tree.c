@@ -178,6 +178,39 @@ Test(record_tree, functions_are_recorded_on_request_only) {
   json_decref(r);
 }
 
+/* As in an interpreter: the program has neither OpenMP nor instrumented functions, the
+ * library that it loads has both. */
+Test(record_tree, functions_of_a_library_that_is_loaded_late) {
+  if (!has_openmp("gcc")) return;
+  write_text("work.c",
+             "#include <math.h>\n"
+             "static double part(double x, int terms) {\n"
+             "  for (int k = 0; k < terms; k++) x = sin(x + k);\n"
+             "  return x;\n"
+             "}\n"
+             "int work(void) {\n"
+             "  double x[4] = {0};\n"
+             "  for (int step = 0; step < 20; step++) {\n"
+             "#pragma omp parallel for num_threads(2)\n"
+             "    for (int i = 0; i < 4; i++) x[i] += part(i, i < 2 ? 20000 : 60000);\n"
+             "  }\n"
+             "  return x[0] + x[3] > 1e9;\n"
+             "}\n");
+  write_text("late.c",
+             "#include <dlfcn.h>\n"
+             "int main(void) {\n"
+             "  void *found = dlsym(dlopen(\"./work.so\", RTLD_NOW), \"work\");\n"
+             "  return (*(int (**)(void))&found)();\n"
+             "}\n");
+  cr_assert(shell("gcc -O1 -g -fopenmp -finstrument-functions -fPIC -shared work.c -o "
+                  "work.so -lm && gcc -O2 late.c -o late -ldl") == 0);
+  cr_assert(tsanom("record --functions -o run -- ./late").status == 0);
+  json_t *r = tsanom_json("similar run " CUT);
+  cr_assert(has_kinds(r) && region_of(r, "part", 0));
+  check_paths(r);
+  json_decref(r);
+}
+
 Test(record_tree, functions_in_fortran) {
   if (!build("gfortran", functions, "calls.f90")) return;
   json_t *r = record_kinds(0, "--functions", "run");

@@ -129,6 +129,16 @@ Test(command_watch, a_deleted_run_has_its_own_message) {
   end_pulse();
 }
 
+/* As when the server of a network file system ends. */
+Test(command_watch, a_file_system_that_fails_has_its_own_message) {
+  start_pulse("run", 400, "hold");
+  outcome o =
+      tsanom("watch --wait --every 0.05 --on-anomaly 'mv run gone; ln -s run run' run");
+  cr_assert(o.status == 3 && strstr(o.err, "run: cannot read: Too many levels"), "%s",
+            o.err);
+  end_pulse();
+}
+
 Test(command_watch, a_run_that_was_replaced_has_its_own_message) {
   record_pulse("other", 40, "plain");
   start_pulse("run", 400, "hold");

@@ -165,3 +165,42 @@ Test(watch_team, a_rank_does_not_wait_for_the_processor_of_one_that_got_further)
               (further > 2 ? TSANOM_HSA_HANG : TSANOM_HSA_WAITING));
   }
 }
+
+/* Rank 0 became silent first, or equally often; rank 1 is silent beyond its limit or half
+ * of it. */
+Test(watch_team, ranks_in_calls_wait_for_one_that_is_not) {
+  static const int32_t calls[][2] = {{1, 0}, {1, 1}, {1, -1}, {-1, 0}, {0, 0}, {0, 1}};
+  for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
+    for (int variant = 0; variant < 4; variant++) {
+      int hangs = variant % 2, waits = k == 0;
+      memset(rank, 0, sizeof rank);
+      set(0, 9, 12, TSANOM_HSA_ANOMALY_BEGAN);
+      set(1, hangs ? 9.4 : 10.4, 12, hangs ? TSANOM_HSA_ANOMALY_BEGAN : -1);
+      if (variant / 2) pulse[1][0].beats = pulse[0][0].beats;
+      for (size_t i = 0; i < 2; i++) rank[i].in_call = calls[k][i];
+      watch_team_judge(rank, 2);
+      cr_assert(pulse[0][0].status == (waits ? TSANOM_HSA_WAITING : TSANOM_HSA_HANG));
+      cr_assert(anomaly[0].cause.cause == pulse[0][0].status);
+      int second = hangs && (waits || (variant / 2 && k != 5));
+      cr_assert((pulse[1][0].status == TSANOM_HSA_HANG) == second, "%zu %d", k, variant);
+    }
+  }
+}
+
+/* It has used its processor for longer than in any iteration, but not for its limit; then
+ * for its limit; then the limit is one of time. */
+Test(watch_team, a_rank_that_may_wait_in_a_call_is_not_named_early) {
+  for (int32_t call = -1; call < 2; call++) {
+    memset(rank, 0, sizeof rank);
+    for (int look = 0; look < 3; look++) {
+      set(0, 9, 12, TSANOM_HSA_ANOMALY_BEGAN);
+      pulse[0][0].waited = look == 1 ? 1.9 : 2.1;
+      rank[0].in_call = call;
+      rank[0].hang = look == 2 ? limit : 0;
+      watch_team_judge(rank, 1);
+      int named = look || call == 0;
+      cr_assert(anomaly[0].cause.cause == (named ? TSANOM_HSA_HANG : TSANOM_HSA_WAITING));
+      cr_assert(pulse[0][0].status == (named ? TSANOM_HSA_HANG : TSANOM_HSA_WAITING));
+    }
+  }
+}

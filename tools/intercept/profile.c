@@ -186,6 +186,7 @@ static void begin(uint32_t place, uint64_t now) {
   if (mine.depth++ >= ICP_DEPTH_MOST) return;
   open_region *o = &mine.open[mine.depth - 1];
   *o = (open_region){.begin = now, .excluded = mine.excluded, .is_call = is_call};
+  if (is_call) icp_rows[mine.root].cpu = 1;
   if (is_call) return;
   uint32_t outer = mine.depth > 1 && !o[-1].is_call ? o[-1].row : mine.root;
   o->row = icp_row_in(outer, TSANOM_REGIONS_ROW_REGION, place);
@@ -194,6 +195,7 @@ static void begin(uint32_t place, uint64_t now) {
 static void end_call(uint64_t elapsed, uint64_t now) {
   mine.excluded += elapsed;
   icp_rows[mine.root].waiting += nanoseconds(elapsed);
+  icp_rows[mine.root].cpu = 0;
   if (mine.depth != 0) return;
   if (mine.computation != NONE) {
     icp_rows[mine.computation].waiting += nanoseconds(elapsed);

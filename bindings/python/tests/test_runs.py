@@ -38,6 +38,7 @@ def test_beats_are_read_back(tmp_path):
     assert len(vital) >= 2 and np.all(vital["resident"][~np.isnan(vital["resident"])] > 0)
     assert vital["thread"].tolist() == [-1] * len(vital)
     assert len(run.vital_signs(0)) >= 1
+    assert run.in_call() is None
     copy = pickle.loads(pickle.dumps(run))
     assert np.array_equal(copy.beats(0), beats)
     with pytest.raises(IndexError):
@@ -131,6 +132,7 @@ def test_parallel_regions_of_a_python_program(tmp_path):
     assert sum(len(stream.time) for stream in run.streams()) == run.info.beats
     active = run.active_threads(1e-4)
     assert len(active) > 10 and 1 <= active.min() and active.max() <= 2
+    assert run.in_call() is False
     check_main_loop(run)
     check_ranks(directory, tmp_path)
 

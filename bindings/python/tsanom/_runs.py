@@ -254,6 +254,13 @@ class Run:
                       damage.places_skipped, damage.files_skipped,
                       os.fsdecode(ffi.string(damage.file)))
 
+    def in_call(self) -> Optional[bool]:
+        """Whether the thread that began the recording is in a call of MPI now; None: not known.
+        The run need not be refreshed."""
+        inside = ffi.new("int32_t *")
+        call(runs.tsanom_runs_in_call, (self._run,), (inside,))
+        return None if inside[0] < 0 else bool(inside[0])
+
     def active_threads(self, interval: float) -> Array:
         """Mean number of threads that work in parallel regions, in each `interval` seconds from
         the start of the run: a series for `period`."""

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program of two thread numbers, with heartbeats: pulse RUN BEATS HOW. After half of
+/* A program with heartbeats: pulse RUN BEATS HOW, of two thread numbers. After half of
  * its beats it does what HOW names: "plain", nothing; "hold", thread 1 does not beat
  * until the file "resume" exists; "team", neither does, and thread 0 waits for thread 1;
  * "stop", it stops itself; "kill", it kills itself. With "leak" it allocates memory at
- * each beat, with "slow" each interval is longer than the one before it. It never takes
- * longer than 30 s. */
+ * each beat, with "slow" each interval is longer than the one before it. With "wide" or
+ * "many" it has 64 thread numbers, of which 5 beats half as often; "many" stops itself.
+ * It never takes longer than 30 s. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@ enum {
   LATER_US = 400000,
   LEAK = 65536,
   SLOWER_US = 20,
+  MANY = 64,
+  SLOWEST = 5,
   LONGEST_S = 30
 };
 
@@ -25,15 +28,17 @@ static void leak(void) {
   for (size_t i = 0; i < LEAK; i += 512) *(volatile char *)(block + i) = 1;
 }
 
-static void beat(int threads) {
-  for (int t = 0; t < threads; t++) (void)tsanom_heartbeat_beat(t, 0);
+static void beat(int threads, int skipped) {
+  for (int t = 0; t < threads; t++) {
+    if (t != skipped) (void)tsanom_heartbeat_beat(t, 0);
+  }
   usleep(INTERVAL_US);
 }
 
 /* Thread 0 beats before a barrier that thread 1 does not reach until "resume" exists, at
  * most a minute, and beats again a long iteration after that. */
 static void meet(void) {
-  beat(1);
+  beat(1, -1);
   for (int us = 0; us < 60000000 && access("resume", F_OK) != 0; us += INTERVAL_US) {
     usleep(INTERVAL_US);
   }
@@ -46,16 +51,17 @@ int main(int argc, char **argv) {
   const char *how = argv[3];
   int beats = atoi(argv[2]);
   alarm(LONGEST_S);
-  if (tsanom_heartbeat_init(argv[1], 2, NULL) != TSANOM_OK) return EXIT_FAILURE;
+  int many = strcmp(how, "many") == 0, threads = many || !strcmp(how, "wide") ? MANY : 2;
+  if (tsanom_heartbeat_init(argv[1], threads, NULL) != TSANOM_OK) return EXIT_FAILURE;
   for (int i = 0; i < beats; i++) {
-    beat(2);
+    beat(threads, i % 2 ? SLOWEST : -1);
     if (strcmp(how, "leak") == 0) leak();
     if (strcmp(how, "slow") == 0) usleep((useconds_t)(SLOWER_US * i));
     if (i != beats / 2) continue;
-    if (strcmp(how, "stop") == 0) raise(SIGSTOP);
+    if (many || strcmp(how, "stop") == 0) raise(SIGSTOP);
     if (strcmp(how, "kill") == 0) raise(SIGKILL);
     if (strcmp(how, "team") == 0) meet();
-    while (strcmp(how, "hold") == 0 && access("resume", F_OK) != 0) beat(1);
+    while (strcmp(how, "hold") == 0 && access("resume", F_OK) != 0) beat(1, -1);
   }
   return tsanom_heartbeat_finish() == TSANOM_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

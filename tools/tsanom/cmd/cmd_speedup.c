@@ -193,17 +193,31 @@ static int is_same_place(const speedup_result *a, uint64_t here, const speedup_r
          one.address == other.address && !strcmp(one.module, other.module);
 }
 
-/* Whether the main loop of the other run is that of this one: it has the place that
- * begins it. It may be found at another phase, and need not have as many regions; but an
- * iteration of more than twice as many is a group of several. */
+/* How often a place of run a is in an iteration of the main loop of run b; NULL: never.
+ */
+static const loop_part *part_of(const speedup_result *b, const speedup_result *a,
+                                uint64_t place) {
+  for (size_t i = 0; i < b->main.parts; i++) {
+    if (is_same_place(a, place, b, b->main.part[i].place)) return &b->main.part[i];
+  }
+  return NULL;
+}
+
+/* Whether an iteration of run b has the place that begins one of run a, and as often: a
+ * group of iterations has it more often. */
+static int has_begin(const speedup_result *b, const speedup_result *a) {
+  uint64_t begin = a->main.about.anchor;
+  const loop_part *here = part_of(a, a, begin), *there = part_of(b, a, begin);
+  return here && there && here->least <= there->most && there->least <= here->most;
+}
+
+/* Whether the main loops of two runs are the same. They may be found at other phases, and
+ * need not have as many regions, but not more than twice as many. */
 static int is_same_main(const speedup_result *a, const speedup_result *b) {
   if (!a->main.iterations || !b->main.iterations) return 0;
   size_t here = a->loop->period, there = b->loop->period;
   if (here > 2 * there || there > 2 * here) return 0;
-  for (size_t i = 0; i < b->main.parts; i++) {
-    if (is_same_place(a, a->main.about.anchor, b, b->main.part[i].place)) return 1;
-  }
-  return 0;
+  return has_begin(a, b) && has_begin(b, a);
 }
 
 /* Whether two loops begin in the same code, and have the same period. */
@@ -230,7 +244,26 @@ static void compare_loop(const speedup_result *a, size_t index,
   loop->speedup = loop->efficiency = loop->serial_fraction = NAN;
 }
 
-/* Compare every loop with its like in the run of --baseline. */
+/* Analyze a run again with iterations that begin as those of the other run, and keep that
+ * result if these are the same loop. Whether they are: a run without that place has no
+ * such loop. */
+static int follow(const speedup_request *r, speedup_result *a,
+                  const speedup_result *other) {
+  speedup_request named = *r;
+  speedup_result found = {.loops = 0};
+  failure why;
+  char place[PLACE_BYTES];
+  if (!other->main.iterations) return 0;
+  named.loop = region_stream_place(&other->stream, other->main.about.anchor, place);
+  named.level = other->stream.level + 1;
+  int is_same = !analyze(&named, &found, &why) && is_same_main(&found, other);
+  free_result(is_same ? a : &found);
+  if (is_same) *a = found;
+  return is_same;
+}
+
+/* Compare every loop with its like in the run of --baseline. Where the main loops differ,
+ * as steps and groups of steps do, both runs are compared by the one that both have. */
 static int compare_runs(const speedup_request *r, speedup_result *a, failure *why) {
   speedup_request other = *r;
   speedup_result base = {.loops = 0};
@@ -239,6 +272,9 @@ static int compare_runs(const speedup_request *r, speedup_result *a, failure *wh
   other.until = INFINITY;
   other.level = a->stream.level + 1;
   int failed = analyze(&other, &base, why);
+  if (!failed && !r->loop && !is_same_main(a, &base) && !follow(&other, &base, a)) {
+    (void)follow(r, a, &base);
+  }
   for (size_t i = 0; i < a->loops && !failed; i++) compare_loop(a, i, &base);
   free_result(&base);
   return failed;

@@ -89,19 +89,13 @@ static double first_hang(const watched *w) {
   return first;
 }
 
-static double least_rate(const watched *w) {
-  double least = INFINITY;
-  for (size_t t = 0; t < w->threads; t++) least = fmin(least, w->pulse[t].rate);
-  return least;
-}
-
 ptrdiff_t watch_list_slowest(const watch_list *list) {
   ptrdiff_t slowest = -1;
   size_t known = 0;
   double hang = INFINITY, least = INFINITY;
   for (size_t i = 0; i < list->count; i++) {
     const watched *w = &list->run[i];
-    double since = first_hang(w), rate = least_rate(w);
+    double since = first_hang(w), rate = watched_rate(w);
     known += watched_iteration(w) > 0;
     if (since > hang || (since == hang && !(rate < least))) continue;
     hang = since;

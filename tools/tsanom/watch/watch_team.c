@@ -8,6 +8,14 @@
  * The rank that is silent longest hangs, and each whose silence began within half of the
  * 0.05 quantile of its intervals after it, or that beat equally often. If it has no
  * processor, it does not hang, and all others that beat as often or more wait for it.
+ *
+ *     rank 0  ──x──x──x──[ MPI_Recv        waits, and may use its processor meanwhile
+ *     rank 1  ──x──x──x── ...              hangs: it is as silent, and not in MPI
+ *
+ * A rank in a call of MPI waits for those that are as silent and not in a call; if there
+ * are none, the silences decide. An endless loop is found early by its processor time
+ * (watch_hang.c of the library): not in a rank that may wait for another one so.
+ *
  * When the silence of the first one ended, those that waited need time to beat again:
  * theirs counts from then on. Times are those since 1970. */
 #include "watch_team.h"
@@ -15,6 +23,16 @@
 #include <math.h>
 
 static const double same_time = 0.5;
+
+enum { OUTSIDE = 0, IN_CALL = 1 };
+
+static double since_of(const watched *w, size_t thread) {
+  return fmax(w->start + w->pulse[thread].last, w->resumed);
+}
+
+static double silence_of(const watched *w, size_t thread) {
+  return w->start + w->now - since_of(w, thread);
+}
 
 static int is_hanging(const watched *w, size_t thread) {
   return !w->ended && w->pulse[thread].status == TSANOM_HSA_HANG;
@@ -24,15 +42,31 @@ static int has_no_processor(const watched *w, size_t thread) {
   return !w->ended && w->pulse[thread].status == TSANOM_HSA_CONTENTION;
 }
 
+/* Whether it hangs only by its processor time, which a limit that was given ignores. */
+static int is_early(const watched *w) {
+  size_t hang = 0;
+  for (size_t t = 0; t < w->threads && !(w->hang > 0); t++) {
+    if (!is_hanging(w, t)) continue;
+    if (silence_of(w, t) - w->pulse[t].waited > w->pulse[t].limit) return 0;
+    hang++;
+  }
+  return hang > 0;
+}
+
+/* `outside`: a silent rank is not in a call. */
+static int is_blocked(const watched *w, int outside) {
+  return (w->in_call == IN_CALL && outside) || (w->in_call != OUTSIDE && is_early(w));
+}
+
 /* The thread of a rank whose silence began first, of those that had time to beat again.
  */
 static void find_silent(watched *w) {
   w->silent = NULL;
   w->silent_since = INFINITY;
-  for (size_t t = 0; t < w->threads; t++) {
-    double since = fmax(w->start + w->pulse[t].last, w->resumed);
+  for (size_t t = 0; t < w->threads && !w->blocked; t++) {
+    double since = since_of(w, t);
     if (!is_hanging(w, t) && !has_no_processor(w, t)) continue;
-    if (w->start + w->now - since <= w->pulse[t].limit) continue;
+    if (silence_of(w, t) <= w->pulse[t].limit) continue;
     if (since >= w->silent_since) continue;
     w->silent_since = since;
     w->silent = &w->pulse[t];
@@ -104,9 +138,14 @@ void watch_team_judge(watched *rank, size_t ranks) {
   const watched *first = NULL;
   double resumed = 0;
   size_t waiting = 0;
+  int outside = 0;
   for (size_t i = 0; i < ranks; i++) resumed = fmax(resumed, find_resumed(&rank[i]));
   for (size_t i = 0; i < ranks; i++) {
     rank[i].resumed = fmax(rank[i].resumed, resumed);
+    outside |= !rank[i].ended && rank[i].in_call == OUTSIDE;
+  }
+  for (size_t i = 0; i < ranks; i++) {
+    rank[i].blocked = is_blocked(&rank[i], outside);
     find_silent(&rank[i]);
     if (!rank[i].silent) continue;
     if (!first || is_before(&rank[i], first)) first = &rank[i];

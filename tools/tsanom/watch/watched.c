@@ -86,7 +86,7 @@ static int open_source(watched *w, int wait, failure *why) {
 }
 
 /* What a failed refresh means. A directory that was removed may still be readable through
- * open files, so that it is looked for. */
+ * open files, so that it is looked for. It is not removed if its file system fails. */
 static int refresh(watched *w, failure *why) {
   tsanom_fault fault;
   tsanom_exec exec;
@@ -95,6 +95,7 @@ static int refresh(watched *w, failure *why) {
   exec.fault = &fault;
   tsanom_status status = tsanom_runs_refresh(w->source, &exec, NULL);
   if (!exists(w->path)) {
+    if (errno != ENOENT) return fail_errno(why, file_title(w->path), "read");
     return fail(why, "%s: the run was deleted while it was watched", file_title(w->path));
   }
   if (status == TSANOM_E_STATE) {
@@ -251,6 +252,20 @@ static int judge(watched *w, failure *why) {
   return 0;
 }
 
+/* Of a rank that is so silent that others may wait for it: beyond half of the limit it is
+ * no usual interval. */
+static int32_t find_call(const watched *w) {
+  int32_t inside = -1;
+  size_t silent = 0;
+  for (size_t t = 0; t < w->threads && w->rank >= 0; t++) {
+    if (!w->pulse[t].beats) continue;
+    if (!(w->now - w->pulse[t].last > w->pulse[t].limit / 2)) return -1;
+    silent++;
+  }
+  if (silent) (void)tsanom_runs_in_call(w->source, NULL, &inside);
+  return inside;
+}
+
 int watched_look(watched *w, int wait, failure *why) {
   int opened = !w->source;
   if (w->source) {
@@ -259,7 +274,9 @@ int watched_look(watched *w, int wait, failure *why) {
     int status = open_source(w, wait, why);
     if (status) return status;
   }
-  return read_source(w, opened, why) ? -1 : judge(w, why);
+  if (read_source(w, opened, why) || judge(w, why)) return -1;
+  w->in_call = find_call(w);
+  return 0;
 }
 
 void watched_close(watched *w) {
@@ -300,6 +317,12 @@ int32_t watched_slowest(const watched *w) {
     if (slowest < 0 || rate < w->pulse[slowest].rate) slowest = (int32_t)t;
   }
   return known < 2 ? -1 : slowest;
+}
+
+double watched_rate(const watched *w) {
+  double least = INFINITY;
+  for (size_t t = 0; t < w->threads; t++) least = fmin(least, w->pulse[t].rate);
+  return least;
 }
 
 static double iterations_left(const watched *w) {

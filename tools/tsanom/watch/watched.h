@@ -26,7 +26,9 @@ typedef struct {
 
 typedef struct {
   char *path;
-  int32_t rank;             /* -1: the run is not that of a rank */
+  int32_t rank;    /* -1: the run is not that of a rank */
+  int32_t in_call; /* of a rank that is silent: 1 in a call of MPI, 0 outside; -1:
+                      not known */
   const owned_model *model; /* NULL: only hangs and the end of the run are judged */
   double hang;              /* limit of a silence in seconds; 0: from the intervals */
   tsanom_runs *source;
@@ -49,6 +51,7 @@ typedef struct {
   int dropped;      /* the program dropped records */
   int hung, waited; /* of a rank, at the last look: it was silent on its own, or waited */
   int waits;        /* of a rank, at this look: for another one */
+  int blocked;      /* of a rank, at this look: its silence is no reason to name it */
   int named;        /* of a rank, at the last look: it hung, and had a processor */
   const tsanom_hsa_pulse *silent; /* of a rank: its first silent thread; NULL: none */
   double silent_since;            /* seconds since 1970 */
@@ -69,6 +72,9 @@ double watched_age(const watched *w);
 
 /* The thread with the lowest rate; -1: fewer than two threads have rates. */
 int32_t watched_slowest(const watched *w);
+
+/* The lowest rate of a thread; infinity: none has a rate. */
+double watched_rate(const watched *w);
 
 /* Iterations that are left, by the normal runs of the model, if these have one length;
  * and their time, by the iterations of the slowest thread. */

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom watch on a terminal of 24 lines. */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "pulses.h"
+
+TestSuite(command_watch_screen, .init = enter_folder, .fini = leave_folder,
+          .timeout = 120);
+
+enum { ROWS = 24, RANKS = 64, KILLED = 37, CAPACITY = 1 << 20 };
+
+static char text[CAPACITY];
+static char *line[ROWS];
+
+/* What the command writes to a terminal. */
+static void watch_on_terminal(unsigned short columns, const char *arguments) {
+  char command[1024];
+  const struct winsize size = {.ws_row = ROWS, .ws_col = columns};
+  int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  cr_assert(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+  cr_assert(ioctl(terminal, TIOCSWINSZ, &size) == 0);
+  (void)snprintf(command, sizeof command, "'" TSANOM_COMMAND "' watch %s >%s &",
+                 arguments, ptsname(terminal));
+  cr_assert(system(command) == 0);
+  size_t used = 0;
+  for (ssize_t got; (got = read(terminal, text + used, CAPACITY - 1 - used)) > 0;) {
+    used += (size_t)got;
+  }
+  text[used] = '\0';
+  (void)close(terminal);
+}
+
+/* The lines of the last screen, which must fit. Returns their number. */
+static int last_screen(size_t columns) {
+  char *from = text, *next;
+  int lines = 0;
+  while ((next = strstr(from, "\033[?7l"))) from = next + strlen("\033[?7l");
+  char *end = strstr(from, "\033[?7h");
+  cr_assert(from > text && end);
+  *end = '\0';
+  for (; *from; from = next + 1) {
+    next = strchr(from, '\n');
+    cr_assert(next && lines < ROWS - 1, "%d lines", lines);
+    *next = '\0';
+    from[strcspn(from, "\r")] = '\0';
+    cr_assert(strlen(from) <= columns, "%s", from);
+    line[lines++] = from;
+  }
+  return lines;
+}
+
+/* What is not normal comes first, and then the slowest. */
+Test(command_watch_screen, more_ranks_than_lines) {
+  char command[256];
+  double before = 0;
+  record_pulse("plain", 40, "plain");
+  record_pulse("slow", 80, "slow");
+  cr_assert(system("mkdir job") == 0);
+  write_text("job/ranks.tsv", "tsanom ranks 1\nsize\t64\njob\t-\n");
+  for (int i = 0; i < RANKS; i++) {
+    if (i == KILLED) continue;
+    (void)snprintf(command, sizeof command, "cp -r %s job/rank.%d",
+                   i % 5 ? "plain" : "slow", i);
+    cr_assert(system(command) == 0);
+  }
+  record_pulse("job/rank.37", 40, "kill");
+  watch_on_terminal(80, "job");
+  cr_assert(last_screen(80) == ROWS - 1);
+  cr_assert(strstr(line[0], "job/rank.37: killed, iteration 21"), "%s", line[0]);
+  cr_assert(strstr(line[1], "    shutdown since iteration 21"), "%s", line[1]);
+  for (int i = 2; i < ROWS - 3; i++) {
+    const char *slowest = strstr(line[i], ": finished, iteration ");
+    cr_assert(slowest && strchr(slowest, '('), "%s", line[i]);
+    double rate = strtod(strchr(slowest, '(') + 1, NULL);
+    cr_assert(rate > 0 && rate >= before, "%s after %g", line[i], before);
+    before = rate;
+  }
+  cr_assert_str_eq(line[ROWS - 3], "44 more runs (0 with anomalies)");
+  cr_assert(strncmp(line[ROWS - 2], "slowest: rank ", 14) == 0, "%s", line[ROWS - 2]);
+  outcome o = tsanom("watch --json job");
+  size_t objects = 0;
+  for (const char *c = o.out; *c; c++) objects += *c == '\n';
+  cr_assert(objects == RANKS, "%zu", objects);
+}
+
+/* They have one screen if they fit, and lines that are too long continue. */
+Test(command_watch_screen, long_lines_continue) {
+  record_pulse("plain", 40, "plain");
+  record_pulse("killed", 40, "kill");
+  watch_on_terminal(60, "plain killed");
+  int lines = last_screen(60), continued = 0;
+  cr_assert(strstr(line[0], " plain: finished, iteration 40"), "%s", line[0]);
+  for (int i = 0; i < lines; i++) continued += strncmp(line[i], "            ", 12) == 0;
+  cr_assert(continued > 2 && strstr(line[lines - 1], "slowest: "));
+  watch_on_terminal(200, "plain killed");
+  cr_assert(last_screen(200) == 4);
+}
+
+/* The slowest threads are shown, and all of them hang. */
+Test(command_watch_screen, more_threads_than_lines) {
+  start_pulse("run", 100, "many");
+  watch_on_terminal(80, "--wait --every 0.1 --until-anomaly run");
+  end_pulse();
+  int lines = last_screen(80);
+  cr_assert(lines == ROWS - 1);
+  cr_assert(strstr(line[0], "running, iteration 51, last beat "), "%s", line[0]);
+  cr_assert(strstr(line[1], "    thread 0: hang since iteration"), "%s", line[1]);
+  cr_assert_str_eq(line[ROWS - 2], "43 more anomalies");
+  record_pulse("over", 40, "wide");
+  outcome o = tsanom("watch over");
+  cr_assert(strstr(o.out, "slowest threads 5 (") && strstr(o.out, ", 56 more threads"),
+            "%s", o.out);
+}
