@@ -119,7 +119,10 @@ Test(record_troubles, a_loop_that_ended_has_no_time_to_go) {
   cr_assert(strstr(o.out, "20 of 20 iterations of 1; they ended at"), "%s", o.out);
   cr_assert(!strstr(o.out, " in all"), "%s", o.out);
   o = tsanom("speedup run -n 3000");
-  cr_assert(strstr(o.out, " in all"), "%s", o.out);
+  /* On a busy machine iterations may take longer and longer. */
+  cr_assert(strstr(o.out, " in all") ||
+                strstr(o.out, "20 of 3000 iterations of 1; iterations drift"),
+            "%s", o.out);
 }
 
 /* A thread of the program's own may come first, with less to do. */
