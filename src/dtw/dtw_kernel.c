@@ -267,9 +267,16 @@ static void least(const real *vectors, size_t count, real *lanes) {
     sweep((kind){.any_cost = true, __VA_ARGS__}, s, begin, end); \
   }
 
+/* TSN_SMALL: the level is there for correctness. */
+#ifdef TSN_SMALL
+enum { SMALL = true };
+#else
+enum { SMALL = false };
+#endif
+
 /* These compute whatever there is, the inner ones most of the cells. */
 SWEEP(sweep_strip, strip, strip_general, .depth = DEPTH, .outside = ANY_ROW,
-      .general = true, .rolled = true)
+      .general = true, .rolled = SMALL)
 SWEEP(sweep_strip, strip, traced_general, .depth = DEPTH, .outside = ANY_ROW,
       .general = true, .traced = true, .rolled = true)
 SWEEP(sweep_batch, strip, batch_general, .depth = BATCH_DEPTH, .outside = ANY_ROW,
@@ -280,7 +287,6 @@ SWEEP(sweep_batch, strip, batch_inner, .depth = BATCH_DEPTH, .batch = true)
 
 #ifdef TSN_SMALL
 
-/* A level that is there for correctness: no others. */
 #define STRIP(of) \
   { strip_general_##of, strip_inner_##of, strip_general_##of, strip_general_##of }
 #define TRACED(of) \
