@@ -11,7 +11,8 @@
  *   abort      rank 1 calls MPI_Abort(5) at the end of the iterations
  *   kill       rank 1 kills itself there
  *   spawn      the ranks start twice two processes more, by MPI_Comm_spawn
- *   status     all ranks return 5 */
+ *   status     rank 1 returns 5; if all did, mpirun of Open MPI might end one of them
+ *              before it has finished its run, because another one had ended with 5 */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -95,5 +96,5 @@ int main(int argc, char **argv) {
   if (rank == 1 && strcmp(what, "kill") == 0) raise(SIGKILL);
   if (rank == 0) printf("%d ranks, %d iterations\n", size, iterations);
   MPI_Finalize();
-  return strcmp(what, "status") == 0 ? 5 : 0;
+  return rank == 1 && strcmp(what, "status") == 0 ? 5 : 0;
 }
