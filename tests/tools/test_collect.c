@@ -68,6 +68,36 @@ Test(collect, what_does_not_belong_together) {
   cr_assert(tsanom("collect -o run").status == 2);
 }
 
+/* Two machines of one job, with a rank each. The group spawned.1 has processes on both,
+ * spawned.2 is a single process on the second. */
+Test(collect, spawned_processes) {
+  setenv("OMP_NUM_THREADS", "2", 1);
+  if (!build_program("gcc", "loop")) return;
+  for (int rank = 0; rank < 2; rank++) {
+    cr_assert(shell("'" TSANOM_COMMAND "' record --force -o m%d -- sh -c '"
+                    "export OMPI_COMM_WORLD_RANK=%d OMPI_COMM_WORLD_SIZE=2; "
+                    "for n in 1 2; do PMIX_NAMESPACE=p-5@$n ./loop 20; done; "
+                    "test %d = 0 || OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 "
+                    "PMIX_NAMESPACE=p-5@3 ./loop 20' >out 2>err",
+                    rank, rank, rank) == (rank ? 5 : 0));
+  }
+  json_t *r = tsanom_json("collect m0 m1 -o run --json");
+  cr_assert(number_of(r, "ranks") == 2 && number_of(r, "copied") == 2);
+  cr_assert(number_of(r, "spawned") == 3);
+  json_decref(r);
+  cr_assert(shell("diff -r m1/spawned.2 run/spawned.2") == 0);
+  for (int rank = 0; rank < 2; rank++) {
+    cr_assert(shell("diff -r m%d/rank.%d run/rank.%d && "
+                    "diff -r m%d/spawned.1/rank.%d run/spawned.1/rank.%d",
+                    rank, rank, rank, rank, rank, rank) == 0);
+  }
+  cr_assert(shell("test \"$(ls -A run | wc -l)\" = 5") == 0);
+  cr_assert(shell("test \"$(ls -A run/spawned.1 | wc -l)\" = 3") == 0);
+  cr_assert(strstr(tsanom("collect m1 -o run").out, "2 ranks, of which 0 were copied "));
+  cr_assert(strstr(tsanom("collect m1 -o part").out,
+                   "1 were copied, and 2 processes that they spawned, with"));
+}
+
 /* A rank that is damaged is copied as it is. A copy that cannot be written leaves
  * nothing. */
 Test(collect, damage_and_full_disks) {

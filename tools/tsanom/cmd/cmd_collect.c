@@ -31,8 +31,9 @@ static const syntax command_line = {
         "Put the ranks of an MPI program together to one run.\v"
         "Each DIRECTORY is what tsanom record -o DIRECTORY wrote on one machine, on a "
         "disk of its own. The ranks are copied, also those of a program that was killed, "
-        "and each copy is verified. The machines of a job may add to one RUN at the same "
-        "time; ranks that RUN has already are left as they are.",
+        "and each copy is verified. Processes that MPI_Comm_spawn started, in "
+        "DIRECTORY/spawned.N, are copied to RUN/spawned.N. The machines of a job may add "
+        "to one RUN at the same time; ranks that RUN has already are left as they are.",
     .expected = "directories are",
     .least = 1,
     .no_plot = 1,
@@ -50,12 +51,14 @@ int command_collect(int argc, char **argv) {
   }
   warn_of_missing_ranks(r.output, done.ranks, done.size);
   if (r.shared.json) {
-    return print_json(json_pack("{so sI sI sI sI}", "run", json_name(r.output), "ranks",
-                                (json_int_t)done.ranks, "size", (json_int_t)done.size,
-                                "copied", (json_int_t)done.copied, "records",
+    return print_json(json_pack("{so sI sI sI sI sI}", "run", json_name(r.output),
+                                "ranks", (json_int_t)done.ranks, "size",
+                                (json_int_t)done.size, "copied", (json_int_t)done.copied,
+                                "spawned", (json_int_t)done.spawned, "records",
                                 (json_int_t)done.records));
   }
-  printf("%s: %zu ranks, of which %zu were copied with %llu records\n", r.output,
-         done.ranks, done.copied, (unsigned long long)done.records);
+  printf("%s: %zu ranks, of which %zu were copied", r.output, done.ranks, done.copied);
+  if (done.spawned) printf(", and %zu processes that they spawned,", done.spawned);
+  printf(" with %llu records\n", (unsigned long long)done.records);
   return EXIT_DONE;
 }

@@ -4,9 +4,10 @@
  *
  *   DIR/rank.3 ──copy──▶ RUN/.rank.3.PID ──verify, rename──▶ RUN/rank.3
  *
- * Several calls may add to one run at the same time, as on the machines of a job. What a
- * copy contains is read by the library, which verifies each record. A rank that is
- * damaged is copied as it is; both then lack the same. */
+ * The run of spawned processes, DIR/spawned.1, is a run with ranks, or is copied as a
+ * rank is. Several calls may add to one run at the same time, as on the machines of a
+ * job. What a copy contains is read by the library, which verifies each record. A rank
+ * that is damaged is copied as it is; both then lack the same. */
 #include "collection.h"
 
 #include <dirent.h>
@@ -121,9 +122,9 @@ static int remove_one(const char *path, const struct stat *about, int kind,
   return remove(path);
 }
 
-/* Copy a rank beside its place, and give it its name once it is verified. */
-static int copy_rank(const char *from, const char *to, const char *beside,
-                     const tsanom_exec *exec, collection *done, failure *why) {
+/* Copy a run beside its place, and give it its name once it is verified. */
+static int copy_run(const char *from, const char *to, const char *beside,
+                    const tsanom_exec *exec, collection *done, failure *why) {
   enum { DESCRIPTORS = 8 };
   tsanom_runs_info own, copied;
   if (describe(from, exec, &own, why)) return -1;
@@ -144,18 +145,18 @@ static int copy_rank(const char *from, const char *to, const char *beside,
   return 0;
 }
 
-static int collect_rank(const char *directory, int32_t rank, const char *output,
-                        const tsanom_exec *exec, collection *done, failure *why) {
-  char name[64], from[PATH_MAX], to[PATH_MAX], beside[PATH_MAX];
+/* The run of one process, DIRECTORY/NAME. */
+static int collect_run(const char *directory, const char *name, const char *output,
+                       const tsanom_exec *exec, collection *done, failure *why) {
+  char own_name[64], from[PATH_MAX], to[PATH_MAX], beside[PATH_MAX];
   tsanom_runs_info own, there;
   struct stat about;
-  (void)snprintf(name, sizeof name, "rank.%d", (int)rank);
-  if (print_path(from, directory, name, why) || print_path(to, output, name, why)) {
+  (void)snprintf(own_name, sizeof own_name, ".%s.%ld", name, (long)getpid());
+  if (print_path(from, directory, name, why) || print_path(to, output, name, why) ||
+      print_path(beside, output, own_name, why)) {
     return -1;
   }
-  (void)snprintf(name, sizeof name, ".rank.%d.%ld", (int)rank, (long)getpid());
-  if (print_path(beside, output, name, why)) return -1;
-  if (stat(to, &about) != 0) return copy_rank(from, to, beside, exec, done, why);
+  if (stat(to, &about) != 0) return copy_run(from, to, beside, exec, done, why);
   if (describe(from, exec, &own, why) || describe(to, exec, &there, why)) return -1;
   if (is_same(&own, &there)) return 0;
   return fail(why,
@@ -164,8 +165,9 @@ static int collect_rank(const char *directory, int32_t rank, const char *output,
               to);
 }
 
-static int collect_directory(const char *directory, const char *output,
-                             const tsanom_exec *exec, collection *done, failure *why) {
+/* The ranks of a job. */
+static int collect_job(const char *directory, const char *output, const tsanom_exec *exec,
+                       collection *done, failure *why) {
   rank_identity job;
   size_t count = 0, size = 0;
   if (ranks_read(directory, &job) != RANKS_SAME ||
@@ -183,15 +185,15 @@ static int collect_directory(const char *directory, const char *output,
     failed = fail_errno(why, output, "write into");
   }
   for (size_t i = 0; i < count && !failed; i++) {
-    failed = collect_rank(directory, ranks[i], output, exec, done, why);
+    char name[32];
+    (void)snprintf(name, sizeof name, "rank.%d", (int)ranks[i]);
+    failed = collect_run(directory, name, output, exec, done, why);
   }
   free(ranks);
   return failed;
 }
 
-int collect_ranks(char *const *directories, size_t count, const char *output,
-                  const tsanom_exec *exec, collection *done, failure *why) {
-  *done = (collection){0};
+static int prepare_output(const char *output, failure *why) {
   if (mkdir(output, 0777) != 0 && errno != EEXIST) {
     return fail_errno(why, output, "create");
   }
@@ -201,6 +203,51 @@ int collect_ranks(char *const *directories, size_t count, const char *output,
   if (ranks_has_run(output)) {
     return fail(why, "%s: contains the run of a single process", output);
   }
+  return 0;
+}
+
+/* DIRECTORY/spawned.N, which has several ranks, or is the run of a single process. */
+static int collect_group(const char *directory, const char *name, const char *output,
+                         const tsanom_exec *exec, collection *done, failure *why) {
+  char from[PATH_MAX], to[PATH_MAX];
+  collection group = {0};
+  if (print_path(from, directory, name, why) || print_path(to, output, name, why)) {
+    return -1;
+  }
+  int failed = ranks_has_run(from)
+                   ? collect_run(directory, name, output, exec, &group, why)
+                   : prepare_output(to, why) || collect_job(from, to, exec, &group, why);
+  done->spawned += group.copied;
+  done->records += group.records;
+  return failed ? -1 : 0;
+}
+
+static int is_group(const struct dirent *entry) {
+  static const char start[] = "spawned.";
+  const char *number = entry->d_name + sizeof start - 1;
+  return strncmp(entry->d_name, start, sizeof start - 1) == 0 && *number &&
+         !number[strspn(number, "0123456789")];
+}
+
+static int collect_directory(const char *directory, const char *output,
+                             const tsanom_exec *exec, collection *done, failure *why) {
+  struct dirent **groups = NULL;
+  if (collect_job(directory, output, exec, done, why)) return -1;
+  int count = scandir(directory, &groups, is_group, alphasort), failed = 0;
+  for (int i = 0; i < count; i++) {
+    if (!failed) {
+      failed = collect_group(directory, groups[i]->d_name, output, exec, done, why);
+    }
+    free(groups[i]);
+  }
+  free(groups);
+  return failed;
+}
+
+int collect_ranks(char *const *directories, size_t count, const char *output,
+                  const tsanom_exec *exec, collection *done, failure *why) {
+  *done = (collection){0};
+  if (prepare_output(output, why)) return -1;
   for (size_t i = 0; i < count; i++) {
     if (collect_directory(directories[i], output, exec, done, why)) return -1;
   }
