@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Five sweeps compute the distance of a pair. In order of preference:
  *
- *   tiny     few cells, such as 12 x 12: less than the others need to prepare. 48 instead
- *            of 91 ns at n = 4, 79 instead of 132 ns at n = 8, on an AMD Zen 5.
+ *   tiny     few cells, such as 14 x 14: less than the others need to prepare. 136
+ *            instead of 176 ns at n = 13, 157 instead of 184 ns at n = 14, on an AMD
+ *            Zen 5.
  *   chain    at least 16 vectors of rows, on a processor with fast minima of integers, on
  *            one thread or as a wavefront of several; no window, or a band that is too
  *            wide for the sweep below: 0.051 instead of 0.075 ns a cell at n = 2000

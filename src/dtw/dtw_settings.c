@@ -68,6 +68,30 @@ tsanom_status tsn_dtw_settings_read(tsn_dtw_settings *own,
   return TSANOM_OK;
 }
 
+static bool is_usual_exec(const tsanom_exec *e) {
+  if (!e) return true;
+  return e->struct_size == sizeof *e && e->threads >= 0 && e->isa == TSANOM_ISA_AUTO &&
+         !e->alloc && !e->dealloc && !e->poll &&
+         (e->work ? e->work_bytes >= TSN_ARENA_ALIGN - 1 : e->work_bytes == 0) &&
+         (!e->fault || tsn_fault_is_prepared(e->fault));
+}
+
+static bool is_usual(const tsanom_dtw_options *o) {
+  return o->struct_size == sizeof *o && o->cutoff == INFINITY && !o->tails &&
+         o->penalty == 0 && o->dimensions == 1 &&
+         !(o->open_begin_x | o->open_begin_y | o->open_end_x | o->open_end_y) &&
+         o->stride <= 1 && o->window == TSANOM_DTW_SAKOE_CHIBA &&
+         o->path_memory == TSANOM_DTW_PATH_FULL && o->reserved0 == 0 &&
+         (o->cost == TSANOM_COST_ABSOLUTE || o->cost == TSANOM_COST_SQUARED);
+}
+
+const tsanom_dtw_options *tsn_dtw_usual_options(const tsanom_dtw_options *options,
+                                                const tsanom_exec *exec) {
+  if (!is_usual_exec(exec)) return NULL;
+  if (!options) return &defaults;
+  return is_usual(options) ? options : NULL;
+}
+
 tsanom_status tsn_dtw_check_counts(const tsn_dtw_settings *settings,
                                    const tsn_dtw_count *counts, size_t number) {
   for (size_t k = 0; k < number; k++) {

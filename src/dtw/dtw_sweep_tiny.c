@@ -7,7 +7,7 @@
 
 #include "core/size.h"
 
-enum { LONGEST = 16, MOST_CELLS = 144 };
+enum { LONGEST = TSN_DTW_TINY_LONGEST, MOST_CELLS = 196 };
 
 bool tsn_dtw_tiny_suits(const tsn_dtw_problem *p, const tsanom_dtw_options *o) {
   if (p->n > LONGEST || p->m > LONGEST) return false;
@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) real sweep(const tsn_dtw_problem *p
     for (size_t j = first; j <= last; j++) {
       real difference = sample - y[j * p->stride_y], up = above[j + 1];
       real cost = squared ? difference * difference : (real)fabs((double)difference);
-      left = cost + least(least(diagonal, left), up);
+      left = cost + least(least(diagonal, up), left);
       diagonal = up;
       above[j + 1] = left;
     }

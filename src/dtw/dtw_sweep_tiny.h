@@ -7,6 +7,9 @@
 #include "dtw/dtw_precision.h"
 #include "dtw/dtw_problem.h"
 
+/* Samples of the longest series. */
+enum { TSN_DTW_TINY_LONGEST = 16 };
+
 /* Whether this sweep computes the problem, and is the fastest. If so, it also is for
  * shorter series with the same options. */
 bool tsn_dtw_tiny_suits(const tsn_dtw_problem *problem,
