@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Five sweeps compute the distance of a pair. In order of preference:
  *
- *   tiny     few cells, such as 14 x 14: less than the others need to prepare. 136
- *            instead of 176 ns at n = 13, 157 instead of 184 ns at n = 14, on an AMD
+ *   tiny     few cells, such as 16 x 16: less than the others need to prepare. 132
+ *            instead of 188 ns at n = 14, 169 instead of 216 ns at n = 16, on an AMD
  *            Zen 5.
  *   chain    at least 16 vectors of rows, on a processor with fast minima of integers, on
  *            one thread or as a wavefront of several; no window, or a band that is too
