@@ -36,7 +36,8 @@ INLINE void sweep_batch(kind k, const strip *s, size_t begin, size_t end) {
   for (size_t u = 0; u < BATCH_DEPTH; u++) cells[u] = vec_load(s->state + u * LANES);
   vec previous = vec_load(s->state + (size_t)BATCH_DEPTH * LANES);
   const factor c = factor_of(s->squared);
-  kind bare = {.squared = k.squared, .batch = true, .depth = BATCH_DEPTH};
+  kind bare = {
+      .squared = k.squared, .any_cost = k.any_cost, .batch = true, .depth = BATCH_DEPTH};
   if (k.outside == NOT_BEGUN && is_aslant(s->first, begin, end)) {
     UNROLL
     for (size_t f = 0; f < BATCH_DEPTH - 1; f++) {

@@ -109,7 +109,8 @@ INLINE vec staggered_x(kind k, const strip *s, const mixture *x, ptrdiff_t colum
 /* The cost of a cell; infinite where the row of a lane is between its windows. */
 INLINE vec staggered_cost(kind k, const strip *s, size_t step, ptrdiff_t column, size_t u,
                           vec difference) {
-  vec cost = k.squared ? difference * difference : vec_abs(difference);
+  const factor c = factor_of(s->squared);
+  vec cost = cost_of(k, &c, difference);
   if (!k.walled) return cost;
   return vec_max_bits(
       cost, vec_load(s->walls + ((ptrdiff_t)(step + ROWS - 1 - u) + column) * LANES));

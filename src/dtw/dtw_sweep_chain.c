@@ -184,6 +184,7 @@ static void fill_walls(const plan *p, const kernels *k, chain *c) {
 typedef struct {
   const kernels *kernels;
   const sweeps *sweeps;
+  bool squared;
   const chain *chain;
   const tsn_dtw_watch *watch;
   plan plan;
@@ -210,7 +211,8 @@ static strip strip_at(const worker *w, size_t t) {
   const run *r = w->run;
   const chain *c = r->chain;
   size_t lanes = r->kernels->lanes, place = t * r->plan.advance;
-  return (strip){.x = c->x + t * r->plan.rows,
+  return (strip){.squared = r->squared,
+                 .x = c->x + t * r->plan.rows,
                  .y = c->columns + lanes + place / STAGGERED_DELAY,
                  .column_stride = c->column_stride,
                  .boundary = c->boundary + margin(r->kernels) + place,
@@ -339,6 +341,7 @@ int tsn_dtw_chain_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *
                       int threads, const tsn_dtw_watch *watch, real *distance) {
   run r = {.kernels = k,
            .sweeps = &k->cost[options->cost].chain,
+           .squared = options->cost == TSANOM_COST_SQUARED,
            .chain = c,
            .watch = watch,
            .plan = plan_of(problem, k->lanes),

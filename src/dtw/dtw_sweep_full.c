@@ -154,7 +154,8 @@ int tsn_dtw_full_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *o
   tsn_dtw_place_rows(x, n, problem->stride_x, lanes, s->depth, c->x);
   fill_columns(y, problem->m, problem->stride_y, k, c);
   fill_edges(problem->m, k, s->depth, c);
-  strip at = {.x = c->x,
+  strip at = {.squared = options->cost == TSANOM_COST_SQUARED,
+              .x = c->x,
               .y = c->columns + lanes,
               .column_stride = c->column_stride,
               .boundary = c->boundary,
