@@ -6,9 +6,8 @@
 
 #include <stddef.h>
 
-#define ENVIRONMENT_RUN                                           \
-  "TSANOM_RECORD_DIRECTORY" /* absolute path of the run directory \
-                             */
+/* Absolute path of the run directory. */
+#define ENVIRONMENT_RUN "TSANOM_RECORD_DIRECTORY"
 
 #define ENVIRONMENT_LOOP "TSANOM_RECORD_LOOP" /* the place of --loop; unset: none */
 #define ENVIRONMENT_LOOP_TIME "time"          /* no place: beats are of time */

@@ -96,8 +96,8 @@ typedef struct tsanom_dtw_options {
   int32_t cost;   /**< ::TSANOM_COST_ABSOLUTE (default) or ::TSANOM_COST_SQUARED; of
                        vectors the sum over the components */
   int32_t window; /**< ::TSANOM_DTW_SAKOE_CHIBA (default) or ::TSANOM_DTW_SLOPE */
-  int32_t
-      path_memory;   /**< ::TSANOM_DTW_PATH_FULL (default) or ::TSANOM_DTW_PATH_LINEAR */
+  /** ::TSANOM_DTW_PATH_FULL (default) or ::TSANOM_DTW_PATH_LINEAR */
+  int32_t path_memory;
   int32_t reserved0; /**< 0 */
 } tsanom_dtw_options;
 

@@ -180,9 +180,8 @@ TSANOM_API size_t tsanom_hsa_options_size(void);
 typedef struct tsanom_hsa_series {
   const double *time; /**< seconds, not decreasing; may be NULL if beats is 0 */
   size_t beats;       /**< number of beats; 0: the thread never beat */
-  const struct tsanom_hsa_vital
-      *vital;           /**< its vital signs by time, see <tsanom/vital.h>;
-                             may be NULL if there are none */
+  /** Its vital signs by time, see <tsanom/vital.h>; may be NULL if there are none. */
+  const struct tsanom_hsa_vital *vital;
   size_t vital_count;   /**< number of samples; 0: not known */
   uint64_t reserved[4]; /**< 0 */
 } tsanom_hsa_series;
@@ -194,8 +193,8 @@ typedef struct tsanom_hsa_run {
   double start;                     /**< start of the run, on the clock of the beats */
   const struct tsanom_hsa_vital *vital; /**< vital signs of the process by time */
   size_t vital_count;                   /**< number of samples; 0: not known */
-  double
-      end; /**< last moment at which the run was observed; 0: its last beat or sample */
+  /** Last moment at which the run was observed; 0: its last beat or sample. */
+  double end;
   int32_t state;        /**< TSANOM_HSA_STATE_* of <tsanom/vital.h> */
   int32_t exit_code;    /**< exit status, plus ::TSANOM_EXIT_INSIDE if it exited inside a
                              region; minus the signal that killed it; 0: not known */

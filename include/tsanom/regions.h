@@ -110,9 +110,9 @@ typedef struct tsanom_regions_profile {
 typedef struct tsanom_regions_row {
   uint32_t kind;   /**< TSANOM_REGIONS_ROW_* */
   uint32_t thread; /**< number of the thread */
-  uint32_t
-      parent;     /**< number of the row that contains this one, from 1; 0: of a thread */
-  uint32_t place; /**< of the region, or of the call that ends the computation. Of a
+  /** Number of the row that contains this one, from 1; 0: of a thread. */
+  uint32_t parent;
+  uint32_t place;   /**< of the region, or of the call that ends the computation. Of a
                        thread: 1 for the one that began the run, else 0 */
   uint64_t visits;  /**< how often; of a thread: events */
   uint64_t elapsed; /**< without calls of MPI; of a thread: from its first event to its

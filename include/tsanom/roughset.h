@@ -90,9 +90,9 @@ typedef struct tsanom_roughset_options {
   int32_t missing;    /**< TSANOM_ROUGHSET_OWN_VALUE (default) or _WILDCARD */
   int32_t absorb;     /**< 1: only minimal elements (default); 0: all distinct ones */
   int32_t reserved0;  /**< must be 0 */
-  size_t
-      element_limit;   /**< elements held at once, which bounds the memory; never more
-                            than there are pairs of rows; 1 ... 2^30 - 1; 2^20 (default) */
+  /** Elements held at once, which bounds the memory; never more than there are pairs of
+   *  rows; 1 ... 2^30 - 1; 2^20 (default). */
+  size_t element_limit;
   size_t reduct_limit; /**< most reducts visited; SIZE_MAX (default) */
   size_t size_limit;   /**< most attributes of a reduct visited; SIZE_MAX (default) */
 } tsanom_roughset_options;

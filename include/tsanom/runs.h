@@ -349,7 +349,7 @@ TSANOM_API tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *eve
  *  (tsanom_runs_info::beats_interpolated). If a program has no beats, those of its
  *  processor time are returned (tsanom_runs_info::beats_by_time). Times count from the
  *  beginning of the run; those of a CSV file are as written, and it begins at its
- * earliest beat.
+ *  earliest beat.
  *  @param      run    an open run with heartbeats
  *  @param[out] beats  of the run
  *  @exec @status */
@@ -467,7 +467,7 @@ typedef struct tsanom_runs_spmd_data {
  *  processes, which needs the processor times of `tsanom record --cpu-time`: a region is
  *  a place within the regions open around it, its time that of the thread in it, its
  *  error that of the scatter of its visits or parts (docs/spmd.md), and the metric
- * "calls" counts visits. Regions nested in it are also its parts between worksharing
+ *  "calls" counts visits. Regions nested in it are also its parts between worksharing
  *  constructs, and the functions called in it; "A > B" is the name of B in A. The first
  *  call after opening or refreshing costs O(region events), later ones O(1).
  *  @param[out] spmd  of the run

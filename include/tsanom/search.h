@@ -8,8 +8,8 @@
  *  LB_Keogh against the envelope of the query; LB_Keogh of the query against the envelope
  *  of the candidate; DTW in integers of 16 bits; and DTW itself, which is abandoned above
  *  the best distance so far. A candidate is removed only if a bound exceeds that distance
- * by more than the rounding of both. So the results are those of brute force bitwise: the
- * distances are those of tsanom_dtw_distance(), and ties are ordered by index.
+ *  by more than the rounding of both. So the results are those of brute force bitwise:
+ *  the distances are those of tsanom_dtw_distance(), and ties are ordered by index.
  *
  *  Results and counts are the same for every thread count and instruction set.
  *

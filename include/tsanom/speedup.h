@@ -19,7 +19,7 @@
  *  ::TSANOM_SPEEDUP_RECENT iterations. The ratio of the mean times of all iterations is
  *  the speedup of the whole loop, which timing two whole runs gives: iterations that take
  *  long now and then count in it, but hardly in medians. A loop is identified by the
- * identifier of its first region and its period.
+ *  identifier of its first region and its period.
  *
  *  An analyzer is an object in one block of memory: of the caller (_size, _init) or of
  *  the allocator of an exec (_create, _destroy). Only _create and _restore allocate. One
@@ -224,7 +224,7 @@ TSANOM_API tsanom_status tsanom_speedup_restore(void *memory, size_t bytes,
 
 /** Use another run of the same loop as its baseline: t_b, P_b and the mean time become
  *  t_c, P_c and the mean time of `baseline`; S, E and f are recomputed. The caller must
- * know that both are the same loop: identifiers of regions may differ between runs.
+ *  know that both are the same loop: identifiers of regions may differ between runs.
  *  @param[in,out] loop      modified only if TSANOM_OK is returned
  *  @param         baseline  the loop in the other run; may be `loop`
  *  @status

@@ -17,12 +17,12 @@
  *  time since its last beat than max(3 c, a quarter of the limit), where c is the most
  *  that an iteration of it used, by the samples between beats; and if so has each other
  *  thread that has not beaten more often, unless that sleeps until another wakes it. All
- * *other causes* are those of tsanom_hsa_find_causes() for the run so far, and need
- * normal ranges. Where that function reads the whole run, a watch keeps less: of each
- * thread and of the process at most 256 vital signs (::TSANOM_HSA_WATCH_SAMPLES), evenly
- * spread over the run, and the lower quartile of the intervals within 1/64. Pauses that
- * are over are no anomaly of a watch. If the process has samples, a slow thread is judged
- * when its own processor time is known.
+ *  *other causes* are those of tsanom_hsa_find_causes() for the run so far, and need
+ *  normal ranges. Where that function reads the whole run, a watch keeps less: of each
+ *  thread and of the process at most 256 vital signs (::TSANOM_HSA_WATCH_SAMPLES),
+ *  evenly spread over the run, and the lower quartile of the intervals within 1/64.
+ *  Pauses that are over are no anomaly of a watch. If the process has samples, a slow
+ *  thread is judged when its own processor time is known.
  *
  *  Errors are those of <tsanom/hsa.h> and <tsanom/vital.h>. A watch may be used by one
  *  thread at a time. */
@@ -95,7 +95,7 @@ typedef struct tsanom_hsa_anomaly {
    *  as extreme as this one: intervals of the thread for a hang, normal runs for a cause
    *  that follows from ranges. If this observation were normal, a value as
    *  extreme would have at most the probability 1 - confidence. 1: a fact, such as the
-   * end of the program. */
+   *  end of the program. */
   double confidence;
   uint64_t reserved[4]; /**< 0 */
 } tsanom_hsa_anomaly;

@@ -17,10 +17,12 @@
  * A thread meets one of these cases, from the most to the least frequent:
  *
  *   it owns the stream of its last beat, by that number   write the record
- *   the limit is reached                                  tsn_raise_limit(): `backed`,
- * the next window, or system calls another number, or the first beat find_stream(): its
- * own stream, or one without an owner there is none tsn_channel_add_stream() a signal
- * handler, and the thread is in a beat         count the beat as dropped
+ *   the limit is reached                                  tsn_raise_limit(): `backed`, the
+ *                                                         next window, or system calls
+ *   another number, or the first beat                     find_stream(): its own stream,
+ *                                                         or one without an owner
+ *   there is none                                         tsn_channel_add_stream()
+ *   a signal handler, and the thread is in a beat         count the beat as dropped
  *
  * States of a thread, in `cache.state`:
  *

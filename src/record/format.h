@@ -115,12 +115,12 @@ typedef struct {
   uint64_t resident, anonymous;    /* bytes now; the process only */
   uint64_t threads;                /* now; the process only */
   union {
-    int32_t
-        exit; /* the process: its exit status, minus the signal that killed it, or 0 */
+    /* The process: its exit status, minus the signal that killed it, or 0. */
+    int32_t exit;
     int32_t waits; /* a thread: TSANOM_HSA_WAITS_* */
   };
-  uint32_t
-      processor;     /* threads: 1 + the number of the one it ran on last; 0: not known */
+  /* Threads: 1 + the number of the one it ran on last; 0: not known. */
+  uint32_t processor;
   uint64_t sequence; /* number of the sample */
   uint64_t number;   /* among the samples of the stream, or of the process */
   uint64_t check;    /* tsn_vital_check() */

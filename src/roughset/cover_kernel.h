@@ -28,8 +28,8 @@ typedef struct {
   size_t base;    /* the depth of the node at which the search ends */
   uint64_t nodes; /* counted up */
   uint64_t node_limit;
-  struct tsn_rs_bound
-      *bound; /* for nodes with least_left vertices to come; may be NULL */
+  /* For nodes with least_left vertices to come; may be NULL. */
+  struct tsn_rs_bound *bound;
   size_t least_left;
 } tsn_rs_cover;
 

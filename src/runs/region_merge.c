@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The processes of a run, put together to one matrix: those of region files, or others
- * (processes.c). Regions and metrics
- * are matched by name, in the order in which they first occur:
+ * (processes.c). Regions and metrics are matched by name, in the order in which they
+ * first occur:
  *
  *   rank-0.json   a b c        whole:         a  b  c  d
  *   rank-1.json   b d                 rank-0  x  x  x  0

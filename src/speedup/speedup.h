@@ -94,8 +94,8 @@ tsanom_status tsn_loop_predict(const tsn_loop *loop, uint64_t now, uint64_t iter
  * independently. */
 typedef struct {
   size_t period;
-  uint64_t
-      first; /* as reported by the detector: with the period, it identifies the run */
+  /* As reported by the detector: with the period, it identifies the run. */
+  uint64_t first;
   uint64_t begun; /* index of the event that began the current iteration */
   uint64_t iterations;
   tsn_loop *loop;

@@ -19,8 +19,8 @@ typedef struct {
   size_t *member;
   uint64_t *core, *reduct;
   size_t words; /* of a set of metrics */
-  size_t
-      *order;  /* regions in the order of the tree: those nested in a region follow it */
+  /* Regions in the order of the tree: those nested in a region follow it. */
+  size_t *order;
   int threads; /* 1: the processes are threads of one program */
   int ranks;   /* 1: they are ranks of one program */
 } similarity;
