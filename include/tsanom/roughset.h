@@ -435,9 +435,13 @@ TSANOM_API tsanom_status tsanom_roughset_cuts_workspace(size_t count,
  *  @param      method    TSANOM_ROUGHSET_EQUAL_WIDTH ...
  *  @param      bins      number of intervals, >= 1; for entropy the most, 0: no limit
  *  @param[out] cuts      the first cuts, increasing; may be NULL if capacity is 0
- *  @param      capacity  cuts that fit; count - 1 or bins - 1 are always enough
+ *  @param      capacity  cuts that fit. bins - 1 are enough for each method. For equal
+ *                        frequency and entropy, count - 1 are enough, too; equal widths
+ *                        also cut between intervals without samples.
  *  @param[out] found     number of cuts
- *  @exec @status */
+ *  @exec @status
+ *  @retval TSANOM_PARTIAL  there are more cuts than `capacity`: call again with `*found`
+ *                          elements, because codes by some of the cuts are other codes */
 TSANOM_API tsanom_status tsanom_roughset_cuts(const double *samples,
                                               const int32_t *decision, size_t count,
                                               int32_t method, size_t bins,

@@ -258,8 +258,9 @@ static void add_cut(cut_list *list, double cut) {
 
 /* A cut is a mean of the ends, weighted, so that the width of the range cannot overflow.
  * Cuts that rounding makes equal are dropped. */
-static void add_equal_widths(const double *samples, size_t count, size_t bins,
-                             cut_list *list) {
+static tsanom_status add_equal_widths(const tsanom_exec *exec, const double *samples,
+                                      size_t count, size_t bins, cut_list *list) {
+  enum { BINS_BETWEEN_POLLS = 1 << 20 };
   double least = samples[0], largest = samples[0];
   for (size_t i = 1; i < count; i++) {
     least = samples[i] < least ? samples[i] : least;
@@ -268,8 +269,12 @@ static void add_equal_widths(const double *samples, size_t count, size_t bins,
   double last = least;
   for (size_t k = 1; k < bins && least < largest; k++) {
     double t = (double)k / (double)bins, cut = least * (1 - t) + largest * t;
+    if (k % BINS_BETWEEN_POLLS == 0 && tsn_exec_stop(exec, k, bins)) {
+      return TSANOM_STOPPED;
+    }
     if (cut > last && cut <= largest) add_cut(list, last = cut);
   }
+  return TSANOM_OK;
 }
 
 /* A number above a and not above b that is far from both: a new sample close to one of
@@ -286,8 +291,7 @@ static tsanom_status find_cuts(cuts_call *c) {
   size_t count = c->count;
   if (tsn_exec_stop(&c->exec, 0, count)) return TSANOM_STOPPED;
   if (c->method == TSANOM_ROUGHSET_EQUAL_WIDTH) {
-    add_equal_widths(samples, count, c->bins, &c->list);
-    return TSANOM_OK;
+    return add_equal_widths(&c->exec, samples, count, c->bins, &c->list);
   }
   sort_samples(samples, count, b);
   memset(b->cut, 0, count);

@@ -4,10 +4,10 @@
 #include "roughset/tables.h"
 #include "support/check.h"
 
-enum { ROWS = 60000, ATTRIBUTES = 16 };
+enum { ROWS = 60000, ATTRIBUTES = 16, MANY_CUTS = 3 << 20 };
 
 static int32_t values[ROWS * ATTRIBUTES], decision[ROWS];
-static double samples[ROWS], cuts[ROWS];
+static double samples[ROWS], cuts[ROWS], many_cuts[MANY_CUTS];
 static size_t pairs[2 * ROWS], found;
 static uint64_t set;
 static tsanom_roughset_table table;
@@ -45,6 +45,12 @@ static tsanom_status call_cuts(const tsanom_exec *exec) {
                               cuts, ROWS, &found);
 }
 
+/* Of few samples the bins take the time. */
+static tsanom_status call_many_bins(const tsanom_exec *exec) {
+  return tsanom_roughset_cuts(samples, NULL, 4, TSANOM_ROUGHSET_EQUAL_WIDTH, 3 << 20,
+                              exec, many_cuts, MANY_CUTS, &found);
+}
+
 typedef struct {
   int calls, most;
   bool beyond;
@@ -58,9 +64,9 @@ static int32_t count_polls(void *user, uint64_t done, uint64_t total) {
 
 Test(roughset_polls, every_step_of_a_large_table_can_be_stopped, .init = prepare) {
   tsanom_status (*const functions[])(const tsanom_exec *) = {
-      call_greedy, call_core, call_inconsistent, call_cuts};
-  /* Without polls in the grouping of rows: 20, 16, ROWS, 1. */
-  const int least[] = {60, ATTRIBUTES + 6, ROWS + 3, 7};
+      call_greedy, call_core, call_inconsistent, call_cuts, call_many_bins};
+  /* Without polls in the grouping of rows: 20, 16, ROWS, 1, 1. */
+  const int least[] = {60, ATTRIBUTES + 6, ROWS + 3, 7, 3};
   for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
     for (int32_t threads = 1; threads <= 2; threads++) {
       int most = 0, before = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,31 @@ Test(command_reduce, numbers_are_cut_and_missing_values_have_a_say) {
   cr_assert(
       strstr(o.out, "  If time is below 5.5, then d is slow (3 of 3 rows, 100 %).\n"),
       "%s", o.out);
+}
+
+/* The cuts are 1 + 3 k / bins, also where no row lies between two of them: d is c from the
+ * last one that is not above 4. */
+Test(command_reduce, more_bins_than_rows) {
+  static const int bins[] = {4, 5, 10, 1000000};
+  write_text("t.csv", "x,d\n1,a\n2,a\n3,b\n4,c\n");
+  for (size_t k = 0; k < sizeof bins / sizeof *bins; k++) {
+    char command[80];
+    (void)snprintf(command, sizeof command,
+                   "reduce t.csv -d d --json --minimum --cut width --bins %d", bins[k]);
+    json_t *r = tsanom_json(command);
+    check_member(r, "reducts", "[[\"x\"]]");
+    json_t *rules = json_object_get(r, "rules");
+    for (size_t i = 0; i < json_array_size(rules); i++) {
+      json_t *rule = json_array_get(rules, i);
+      if (strcmp(json_string_value(json_object_get(rule, "then")), "c") != 0) continue;
+      json_t *ends = json_object_get(json_object_get(rule, "if"), "x");
+      double low = json_number_value(json_array_get(ends, 0));
+      double last = 1 + 3 * (double)(bins[k] - 1) / bins[k];
+      cr_assert(fabs(low - last) < 1e-12, "%d bins: %g", bins[k], low);
+    }
+    cr_assert(json_array_size(rules) == 4);
+    json_decref(r);
+  }
 }
 
 Test(command_reduce, one_decision_gives_the_empty_reduct) {

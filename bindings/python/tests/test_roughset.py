@@ -68,6 +68,17 @@ def test_discretize():
     assert np.bincount(codes).tolist() == [25] * 4
 
 
+def test_equal_widths_may_be_more_than_samples():
+    for count, bins in [(1, 9), (2, 1), (4, 5), (4, 10**6), *RNG.integers(1, 60, (200, 2))]:
+        samples = RNG.permutation(count) * 1.0
+        edges = (count - 1) * np.arange(1, bins) / bins if count > 1 else np.empty(0)
+        codes, cuts = tsanom.discretize(samples, int(bins), "width")
+        assert len(cuts) == len(edges) and np.allclose(cuts, edges)
+        assert codes.tolist() == np.searchsorted(cuts, samples, side="right").tolist()
+    with pytest.raises(ValueError, match="bins"):
+        tsanom.discretize(samples, 2**31, "width")
+
+
 def test_errors():
     for wrong in (lambda: tsanom.reducts([1, 2], [1, 2]),
                   lambda: tsanom.reducts({"a": [1, 2]}, "b"),

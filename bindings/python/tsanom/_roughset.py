@@ -307,7 +307,9 @@ def discretize(samples: npt.ArrayLike, bins: int = 0, method: str = "entropy",
             raise ValueError("samples and decision have different lengths")
         coded = from_buffer(INTS, target)
     count = new(SIZE)
-    cuts, out = empty(max(len(values) - 1, 1), F64, DOUBLES)
+    # More than 2^31 are rejected by the library.
+    most = min(bins, 1 << 31) if method == "width" else len(values)
+    cuts, out = empty(max(most - 1, 1), F64, DOUBLES)
     data = from_buffer(DOUBLES, values)
     call_sized(len(values), lib.tsanom_roughset_cuts,
                (data, coded, len(values), choice(method, CUTS, "method"), bins),

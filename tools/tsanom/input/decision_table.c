@@ -271,10 +271,11 @@ static tsanom_status cut_attribute(decision_table *t, size_t attribute, int32_t 
                                    double *sample, int32_t *decision) {
   value_list *v = &t->attribute[attribute];
   size_t known = known_samples(t, attribute, number, sample, decision);
-  v->cut = malloc((known + 1) * sizeof *v->cut);
+  size_t most = method == TSANOM_ROUGHSET_EQUAL_WIDTH ? bins : known;
+  v->cut = malloc((most + 1) * sizeof *v->cut);
   if (!v->cut) return TSANOM_E_MEMORY;
   tsanom_status status = tsanom_roughset_cuts(sample, decision, known, method, bins, exec,
-                                              v->cut, known, &v->cuts);
+                                              v->cut, most, &v->cuts);
   if (status < 0) return status;
   for (size_t k = 0; k < t->rows; k++) {
     int32_t code = t->values[k * t->attributes + attribute];
