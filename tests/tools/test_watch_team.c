@@ -2,6 +2,7 @@
 /* Which ranks of a job hang and which wait: ranks that never ran, against the rule. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support/random.h"
@@ -25,8 +26,12 @@ static void set(size_t i, double last, double now, int32_t phase) {
                                    .shortest = interval};
   pulse[i][1] = pulse[i][0];
   if (hangs) pulse[i][1].status = TSANOM_HSA_WAITING;
-  anomaly[i] = (tsanom_hsa_anomaly){
-      .cause = {.cause = TSANOM_HSA_HANG, .number = {1, NAN}}, .phase = phase};
+  anomaly[i] = (tsanom_hsa_anomaly){.cause = {.cause = TSANOM_HSA_HANG,
+                                              .value = now - last,
+                                              .range = {0, limit},
+                                              .number = {last, INFINITY},
+                                              .waiting = 1},
+                                    .phase = phase};
   pulse[i][0].beats = pulse[i][1].beats = 100 + i;
   rank[i].rank = (int32_t)i;
   rank[i].start = start + (double)i;
@@ -35,6 +40,25 @@ static void set(size_t i, double last, double now, int32_t phase) {
   rank[i].pulse = pulse[i];
   rank[i].anomaly = &anomaly[i];
   rank[i].anomalies = phase >= 0;
+}
+
+/* The gap begins with the last beat, at the hanging rank and at those that wait for it;
+ * `waiting`: the threads that the hang stops, the second one of its own rank included. */
+static void assert_hang(const tsanom_hsa_cause *cause, double begin, size_t waiting) {
+  char text[256], expected[64] = "";
+  size_t length;
+  if (waiting) {
+    (void)snprintf(expected, sizeof expected,
+                   waiting > 1 ? "; %zu other threads wait for it"
+                               : "; %zu other thread waits for it",
+                   waiting);
+  }
+  cr_assert(cause->waiting == waiting, "%llu, not %zu",
+            (unsigned long long)cause->waiting, waiting);
+  cr_assert(cause->number[0] == begin && cause->number[1] == INFINITY);
+  cr_assert(tsanom_hsa_cause_text(cause, text, sizeof text, &length) == TSANOM_OK);
+  cr_assert(waiting ? strstr(text, expected) != NULL : !strstr(text, "for it"), "%s",
+            text);
 }
 
 /* Their clocks begin one second after each other. */
@@ -62,7 +86,7 @@ Test(watch_team, the_rank_that_is_silent_longest_hangs) {
                 trial);
       if (!silent) continue;
       cr_assert(anomaly[i].cause.cause == status);
-      if (hangs) cr_assert(anomaly[i].cause.number[0] == 1 + (double)waiting);
+      assert_hang(&anomaly[i].cause, last[i] - (double)i, hangs ? 1 + waiting : 0);
     }
   }
 }
@@ -111,7 +135,7 @@ Test(watch_team, the_end_of_waiting_is_no_end_of_a_hang) {
   rank[1].ended = 1;
   watch_team_judge(rank, 2);
   cr_assert(anomaly[0].cause.cause == TSANOM_HSA_WAITING);
-  cr_assert(anomaly[1].cause.number[0] == 1);
+  assert_hang(&anomaly[1].cause, 9, 1);
 }
 
 /* Rank 1 has no processor; when it beats again, rank 0 needs time to beat. */
